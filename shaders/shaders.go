@@ -1,0 +1,77 @@
+// Package shaders holds the device side of vkds: the GLSL headers that other people's compute shaders
+// may include (folder include), the kernels written over them, and the SPIR-V those kernels compile to,
+// which is embedded here so that building and installing vkds needs no shader compiler.
+//
+// "make shaders" compiles the kernels; the file variants.txt says which variants each one has.
+package shaders
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed spv
+var embedded embed.FS
+
+const (
+	root   = "spv"
+	suffix = ".spv"
+)
+
+// Module is one compiled kernel.
+type Module struct {
+	Name string // its source's path without the extension, then its variant: "slabhash/apply.a64"
+	Code []byte // SPIR-V: 32-bit words, little endian
+}
+
+// NotFoundError says that no module has the name asked for.
+type NotFoundError struct {
+	Name string
+	Near []string // the modules in the same folder, sorted; empty where there is no such folder
+}
+
+func (e *NotFoundError) Error() string {
+	if len(e.Near) == 0 {
+		return fmt.Sprintf("shaders: no module %q", e.Name)
+	}
+	return fmt.Sprintf("shaders: no module %q (have %s)", e.Name, strings.Join(e.Near, ", "))
+}
+
+// Load returns the module of that name. The caller owns its Code. A name that no module has is a
+// *NotFoundError.
+func Load(name string) (Module, error) {
+	code, err := embedded.ReadFile(root + "/" + name + suffix)
+	if err != nil {
+		missing := &NotFoundError{Name: name}
+		for _, other := range names() {
+			if path.Dir(other) == path.Dir(name) {
+				missing.Near = append(missing.Near, other)
+			}
+		}
+		return Module{}, missing
+	}
+	return Module{Name: name, Code: code}, nil
+}
+
+// Names returns the names of all modules, sorted.
+func Names() []string { return slices.Clone(names()) }
+
+var names = sync.OnceValue(func() []string {
+	var all []string
+	err := fs.WalkDir(embedded, root, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && strings.HasSuffix(file, suffix) {
+			all = append(all, strings.TrimSuffix(strings.TrimPrefix(file, root+"/"), suffix))
+		}
+		return err
+	})
+	if err != nil {
+		panic(err) // the tree is part of the binary: it can't fail to be read
+	}
+	slices.Sort(all)
+	return all
+})

@@ -1,0 +1,77 @@
+package shaders
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryModuleLoads(t *testing.T) {
+	all := Names()
+	require.NotEmpty(t, all)
+	require.True(t, slices.IsSorted(all))
+	for _, name := range all {
+		module, err := Load(name)
+		require.NoError(t, err)
+		require.Equal(t, name, module.Name)
+		require.Zero(t, len(module.Code)%4, "%s is not whole words", name)
+		require.Greater(t, len(module.Code), 20, "%s is shorter than a SPIR-V header", name)
+		require.Equal(t, uint32(0x07230203), binary.LittleEndian.Uint32(module.Code), "%s has no SPIR-V magic", name)
+		require.Equal(t, uint32(0x00010600), binary.LittleEndian.Uint32(module.Code[4:]), "%s is not SPIR-V 1.6", name)
+	}
+}
+
+// The caller of Load owns the code: changing it must not change what the next caller gets.
+func TestLoadCopies(t *testing.T) {
+	name := Names()[0]
+	first, err := Load(name)
+	require.NoError(t, err)
+	first.Code[0] ^= 0xff
+	second, err := Load(name)
+	require.NoError(t, err)
+	require.NotEqual(t, first.Code[0], second.Code[0])
+}
+
+func TestLoadOfAnUnknownName(t *testing.T) {
+	known := Names()[0]
+	folder, _, _ := strings.Cut(known, "/")
+	for name, near := range map[string]bool{
+		folder + "/no-such-kernel": true,
+		"no-such-folder/kernel":    false,
+		"":                         false,
+		"../shaders":               false,
+		folder:                     false,
+	} {
+		_, err := Load(name)
+		var missing *NotFoundError
+		require.True(t, errors.As(err, &missing), "%q: %v", name, err)
+		require.Equal(t, name, missing.Name)
+		require.Equal(t, near, slices.Contains(missing.Near, known), "%q: %v", name, err)
+	}
+}
+
+// Every kernel in the tree has at least one module, and every module a kernel: nothing stale is embedded.
+func TestModulesMatchSources(t *testing.T) {
+	sources := map[string]bool{}
+	files, err := filepath.Glob("*/*.comp")
+	require.NoError(t, err)
+	for _, file := range files {
+		sources[strings.TrimSuffix(filepath.ToSlash(file), ".comp")] = false
+	}
+	for _, name := range Names() {
+		source, _, _ := strings.Cut(name, ".")
+		require.Contains(t, sources, source, "module %s has no source", name)
+		sources[source] = true
+	}
+	for source, compiled := range sources {
+		require.True(t, compiled, "%s.comp has no module: run make shaders", source)
+	}
+	_, err = os.Stat("variants.txt")
+	require.NoError(t, err)
+}
