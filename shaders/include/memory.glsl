@@ -1,0 +1,106 @@
+// Memory: storage reached by 64-bit buffer addresses, and the atomics that the structures use.
+//
+// An address is a uvec2 (low word, high word), so that a module needs no 64-bit integers. Push it
+// from Go as a uint64. Keep addresses, never references, in variables that live across a loop:
+// some drivers can't carry a buffer_reference through a phi.
+//
+// Every function names how it reads or writes:
+//   plain_*     ordinary access. Right while no other invocation of a running dispatch writes there.
+//   coherent_*  sees what other invocations of the queue family wrote (bypasses incoherent caches),
+//               but is not atomic as a whole: each 32-bit word is read untorn, a vector may mix ages.
+//   atomic_*    relaxed atomics at queue-family scope.
+//
+// Include this header first: it turns on the Vulkan memory model and the extensions that the other
+// headers need. Define VKDS_INT64_ATOMICS as 1 before it (or with -D) to have 64-bit atomics.
+#ifndef VKDS_MEMORY_GLSL
+#define VKDS_MEMORY_GLSL
+
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_vote : require
+#extension GL_KHR_shader_subgroup_ballot : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
+
+#ifndef VKDS_INT64_ATOMICS
+#define VKDS_INT64_ATOMICS 0
+#endif
+#if VKDS_INT64_ATOMICS
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_EXT_shader_atomic_int64 : require
+#endif
+
+#pragma use_vulkan_memory_model
+
+// The qualifiers stand on the members: glslang 12 drops them from a buffer_reference block.
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWord { uint v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsPair { uvec2 v; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsQuad { uvec4 v; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsCoherentWord { queuefamilycoherent nonprivate uint v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsCoherentPair { queuefamilycoherent nonprivate uvec2 v; };
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsCoherentQuad { queuefamilycoherent nonprivate uvec4 v; };
+#if VKDS_INT64_ATOMICS
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsCoherentLong { queuefamilycoherent nonprivate uint64_t v; };
+#endif
+
+// address + bytes.
+uvec2 address_add(uvec2 address, uint bytes) {
+    uint low = address.x + bytes;
+    return uvec2(low, address.y + (low < bytes ? 1u : 0u));
+}
+
+// base + index * 2^shift, for a shift of 1 to 31 and any 32-bit index.
+uvec2 address_at(uvec2 base, uint index, uint shift) {
+    uvec2 a = address_add(base, index << shift);
+    return uvec2(a.x, a.y + (index >> (32u - shift)));
+}
+
+uint plain_load(uvec2 a) { return VkdsWord(a).v; }
+uvec2 plain_load2(uvec2 a) { return VkdsPair(a).v; }
+uvec4 plain_load4(uvec2 a) { return VkdsQuad(a).v; }
+void plain_store(uvec2 a, uint v) { VkdsWord(a).v = v; }
+void plain_store2(uvec2 a, uvec2 v) { VkdsPair(a).v = v; }
+void plain_store4(uvec2 a, uvec4 v) { VkdsQuad(a).v = v; }
+
+uvec2 coherent_load2(uvec2 a) { return VkdsCoherentPair(a).v; }
+uvec4 coherent_load4(uvec2 a) { return VkdsCoherentQuad(a).v; }
+
+#define VKDS_RELAXED gl_ScopeQueueFamily, 0, 0
+
+uint atomic_load(uvec2 a) { return atomicLoad(VkdsCoherentWord(a).v, VKDS_RELAXED); }
+void atomic_store(uvec2 a, uint v) { atomicStore(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_add(uvec2 a, uint v) { return atomicAdd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_min(uvec2 a, uint v) { return atomicMin(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_max(uvec2 a, uint v) { return atomicMax(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_and(uvec2 a, uint v) { return atomicAnd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_or(uvec2 a, uint v) { return atomicOr(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_exchange(uvec2 a, uint v) { return atomicExchange(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+// Stores v if the word holds expected; returns what the word held.
+uint atomic_cas(uvec2 a, uint expected, uint v) {
+    return atomicCompSwap(VkdsCoherentWord(a).v, expected, v, gl_ScopeQueueFamily, 0, 0, 0, 0);
+}
+
+// Order around a publication: what this invocation wrote before release_fence is seen by whoever
+// reads, behind an acquire_fence, a word that this invocation wrote after it.
+void release_fence() {
+    memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsRelease | gl_SemanticsMakeAvailable);
+}
+void acquire_fence() {
+    memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsAcquire | gl_SemanticsMakeVisible);
+}
+
+#if VKDS_INT64_ATOMICS
+// A pair of words as one 64-bit atomic: .x is the low word, at the lower address.
+uvec2 atomic_load2(uvec2 a) { return unpackUint2x32(atomicLoad(VkdsCoherentLong(a).v, VKDS_RELAXED)); }
+uvec2 atomic_add2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicAdd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
+uvec2 atomic_and2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicAnd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
+uvec2 atomic_cas2(uvec2 a, uvec2 expected, uvec2 v) {
+    return unpackUint2x32(atomicCompSwap(VkdsCoherentLong(a).v, packUint2x32(expected), packUint2x32(v),
+                                         gl_ScopeQueueFamily, 0, 0, 0, 0));
+}
+#endif
+
+#endif

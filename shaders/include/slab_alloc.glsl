@@ -1,0 +1,155 @@
+// SlabAlloc: a pool of 128-byte slabs, allocated and freed from running kernels.
+//
+// After Ashkiani et al., "A Dynamic Hash Table for the GPU" (2018), section V: super blocks of memory
+// blocks of 1024 units; a bitmap of 32 words a block; a resident block a subgroup, changed by a hash
+// when it is full. A reference is 32 bits: 8 of super block, 14 of memory block, 10 of unit.
+// Unlike the original it takes all slabs that a subgroup's lanes want from one word with one atomic,
+// and it gives up after a bounded number of resident blocks instead of searching for ever.
+//
+// A pool of one super block is the paper's light variant: a reference is then an offset from one base
+// (specialization constant POOL_LIGHT), without a look into the table of super blocks.
+//
+// The contents of a slab are the business of those who use it. alloc.SlabPool fills fresh memory with
+// ~0; whoever frees slabs for users that rely on that (the slab list does) clears them first.
+#ifndef VKDS_SLAB_ALLOC_GLSL
+#define VKDS_SLAB_ALLOC_GLSL
+
+#include "memory.glsl"
+#include "hash.glsl"
+
+layout(constant_id = 2) const uint POOL_LIGHT = 1;
+
+const uint SLAB_NULL = ~0u;            // no slab
+const uint SLAB_SHIFT = 7u;            // log2 of a slab's bytes
+const uint POOL_SUPER_SHIFT = 13u;     // log2 of the memory blocks in a super block (1 GiB), but for a lone one
+const uint POOL_HASHED_CHANGES = 8u;   // changes of the resident block by hash; the later ones go to the neighbour
+const uint POOL_MAX_CHANGES = 72u;
+
+// A pool as the host describes it (alloc.DevicePool in Go).
+struct SlabPool {
+    uvec2 table;   // address of the pool's table: counters, then (units, bitmaps) addresses of each super block
+    uvec2 units;   // address of the first super block's units
+    uint blocks;   // memory blocks in all super blocks
+    uint seed;     // varies the resident blocks between dispatches
+};
+
+// Where a subgroup allocates: uniform over its lanes. Make one with slab_cursor at a kernel's start.
+struct SlabCursor {
+    uint block;   // the resident memory block
+    uint word;    // the word of its bitmap in use
+    uint view;    // that word as last seen; ~0 (no room) at first
+    uint id;      // the subgroup's number, that its probes start from
+};
+
+const uint POOL_CHANGES_AT = 0u;    // byte offsets in the table: resident changes,
+const uint POOL_FAILURES_AT = 4u;   // allocations refused,
+const uint POOL_SUPERS_AT = 64u;    // 16 bytes a super block
+
+SlabCursor slab_cursor(SlabPool pool) {
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint id = group * gl_NumSubgroups + gl_SubgroupID;
+    uint h = hash_mix(id ^ pool.seed);
+    return SlabCursor(hash_reduce(h, pool.blocks), h & 31u, ~0u, id);
+}
+
+// The address of a slab.
+uvec2 slab_address(SlabPool pool, uint slab) {
+    if (POOL_LIGHT != 0u) return address_at(pool.units, slab, SLAB_SHIFT);
+    uvec2 units = plain_load2(address_add(pool.table, POOL_SUPERS_AT + (slab >> 24) * 16u));
+    return address_at(units, slab & 0xffffffu, SLAB_SHIFT);
+}
+
+// The address of word `word` of the bitmap of block `block`, counted within super block `super`.
+uvec2 pool_bitmap_word(SlabPool pool, uint super, uint block, uint word) {
+    uvec2 bitmaps = plain_load2(address_add(pool.table, POOL_SUPERS_AT + super * 16u + 8u));
+    return address_add(bitmaps, block * 128u + word * 4u);
+}
+
+// The n lowest set bits of a mask (all of them, if it has fewer).
+uint pool_lowest_bits(uint mask, uint n) {
+    if (n >= uint(bitCount(mask))) return mask;
+    uint rest = mask;
+    for (uint i = 0u; i < n; i++) rest &= rest - 1u;
+    return mask & ~rest;
+}
+
+// The place of a mask's set bit number n, from 0; the mask has more than n.
+uint pool_nth_bit(uint mask, uint n) {
+    if (mask == ~0u) return n;
+    for (uint i = 0u; i < n; i++) mask &= mask - 1u;
+    return uint(findLSB(mask));
+}
+
+// Allocates one slab for each lane that wants one; SLAB_NULL where the pool has none to give after
+// POOL_MAX_CHANGES resident blocks (every block, in a pool of up to 64). Collective over the subgroup.
+uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
+    uint slab = SLAB_NULL;
+    uint changes = 0u;
+    uint blocks_in_super = 1u << POOL_SUPER_SHIFT;
+    bool gave_up = pool.blocks == 0u;
+    for (;;) {
+        uvec4 waiting = subgroupBallot(want && slab == SLAB_NULL);
+        uint wanted = subgroupBallotBitCount(waiting);
+        if (wanted == 0u || gave_up) break;
+        uint super = cursor.block >> POOL_SUPER_SHIFT;
+        uint block = cursor.block & (blocks_in_super - 1u);
+
+        if (cursor.view == ~0u) {
+            // The word is full: find one with room in the resident block, all lanes looking.
+            uint word = 0u, bits = ~0u;
+            for (uint i = 0u; i < 32u; i += gl_SubgroupSize) {
+                uint w = (cursor.word + i + gl_SubgroupInvocationID) & 31u;
+                uint seen = atomic_load(pool_bitmap_word(pool, super, block, w));
+                if (bits == ~0u) {
+                    bits = seen;
+                    word = w;
+                }
+            }
+            uvec4 room = subgroupBallot(bits != ~0u);
+            if (subgroupBallotBitCount(room) != 0u) {
+                uint lane = subgroupBallotFindLSB(room);
+                cursor.word = subgroupShuffle(word, lane);
+                cursor.view = subgroupShuffle(bits, lane);
+            } else {
+                changes++;
+                gave_up = changes >= POOL_MAX_CHANGES || changes >= pool.blocks + POOL_HASHED_CHANGES;
+                if (changes <= POOL_HASHED_CHANGES)
+                    cursor.block = hash_reduce(hash_mix(cursor.id * 0x9e3779b9u + changes ^ pool.seed), pool.blocks);
+                else
+                    cursor.block = cursor.block + 1u >= pool.blocks ? 0u : cursor.block + 1u;
+            }
+            continue;
+        }
+
+        uint take = pool_lowest_bits(~cursor.view, wanted);
+        uint before = 0u;
+        if (subgroupElect()) before = atomic_or(pool_bitmap_word(pool, super, block, cursor.word), take);
+        before = subgroupBroadcastFirst(before);
+        uint got = take & ~before;
+        cursor.view = before | take;
+        uint rank = subgroupBallotExclusiveBitCount(waiting);
+        if (want && slab == SLAB_NULL && rank < uint(bitCount(got)))
+            slab = (super << 24) | (block << 10) | (cursor.word << 5) | pool_nth_bit(got, rank);
+    }
+    if (changes != 0u && subgroupElect()) atomic_add(address_add(pool.table, POOL_CHANGES_AT), changes);
+    if (want && slab == SLAB_NULL) atomic_add(address_add(pool.table, POOL_FAILURES_AT), 1u);
+    return slab;
+}
+
+// Frees the slab of each lane that says so. No other invocation may still reach it. Collective over
+// the subgroup: lanes whose slabs share a word of the bitmap free them with one atomic.
+void slab_free(SlabPool pool, uint slab, bool want) {
+    uint key = slab >> 5;
+    uint bit = 1u << (slab & 31u);
+    for (uint i = 0u; i < 2u && subgroupAny(want); i++) {
+        uint first = subgroupShuffle(key, subgroupBallotFindLSB(subgroupBallot(want)));
+        bool same = want && key == first;
+        uint bits = subgroupOr(same ? bit : 0u);
+        if (subgroupElect())
+            atomic_and(pool_bitmap_word(pool, first >> 19, (first >> 5) & 0x3fffu, first & 31u), ~bits);
+        want = want && !same;
+    }
+    if (want) atomic_and(pool_bitmap_word(pool, slab >> 24, (slab >> 10) & 0x3fffu, (slab >> 5) & 31u), ~bit);
+}
+
+#endif

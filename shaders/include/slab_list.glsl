@@ -1,0 +1,249 @@
+// Slab list: a linked list of 128-byte slabs, read and changed by a tile while others change it.
+//
+// After Ashkiani et al. (2018), sections III-A and IV. A slab of pairs has 15 (key, value) slots, a
+// slab of keys (define VKDS_SLAB_KEYS) has 30 key slots; word 30 is auxiliary, word 31 refers to the
+// next slab. A fresh slab is all ~0.
+//
+// Protocol. A slot's key goes EMPTY -> key -> TOMBSTONE and never back while kernels run, and new
+// keys go to the first empty slot in list order. Hence:
+// - two insertions of one key meet in one slot, so a unique insertion stays unique, deletions or not;
+// - an erasure can only hit the key that it saw;
+// - no fence is needed: a slab's words are either as fresh as before the dispatch or newer.
+// Tombstones are reclaimed by a flush, when nothing else runs.
+//
+// With 64-bit atomics a pair is set, assigned and erased as a whole. Reads load vectors, whose words
+// may differ in age. The key word alone tells a slot's state, and a value from an older time than
+// its key can only be a fresh slot's ~0; so a value of ~0 is read again as one atomic, and any other
+// is right as it came.
+// Without them (32-bit protocol) a slot is claimed by its key, then its value is stored, then its bit
+// in the auxiliary word is cleared; until then others come back in a later round.
+//
+// The two patterns are not lost as keys: see slab_hash.glsl.
+#ifndef VKDS_SLAB_LIST_GLSL
+#define VKDS_SLAB_LIST_GLSL
+
+#include "node.glsl"
+#include "slab_alloc.glsl"
+
+const uint SLAB_EMPTY = ~0u;
+const uint SLAB_TOMBSTONE = 0u;
+const uint SLAB_AUX_AT = 120u;    // byte offsets in a slab
+const uint SLAB_NEXT_AT = 124u;
+
+#ifdef VKDS_SLAB_KEYS
+const uint SLAB_SLOTS = 30u;
+const uint SLAB_SLOT_BYTES = 4u;
+#else
+const uint SLAB_SLOTS = 15u;
+const uint SLAB_SLOT_BYTES = 8u;
+#endif
+
+uvec2 slab_slot(uvec2 slab, uint slot) { return address_add(slab, slot * SLAB_SLOT_BYTES); }
+
+// Which of this lane's slots hold a key: bit m for slot m of slab_lane_slot.
+uint slab_lane_mask(Node n, uint key) {
+    uint mask = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        if (node_pair_index(m) < 15u) {
+#ifdef VKDS_SLAB_KEYS
+            mask |= (n.pair[m].x == key ? 1u : 0u) << (2u * m);
+            mask |= (n.pair[m].y == key ? 2u : 0u) << (2u * m);
+#else
+            mask |= (n.pair[m].x == key ? 1u : 0u) << m;
+#endif
+        }
+    }
+    return mask;
+}
+
+// The slot in the slab of this lane's slot m.
+uint slab_lane_slot(uint m) {
+#ifdef VKDS_SLAB_KEYS
+    return 2u * node_pair_index(m >> 1) + (m & 1u);
+#else
+    return node_pair_index(m);
+#endif
+}
+
+// The lane with the first of the marked slots, in slab order.
+uint slab_first_lane(uint mask) {
+#ifdef VKDS_SLAB_KEYS
+    uint pairs = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+        pairs |= ((mask >> (2u * m)) & 3u) != 0u ? 1u << m : 0u;
+    return node_first_lane(pairs);
+#else
+    return node_first_lane(mask);
+#endif
+}
+
+// The reference to the next slab, SLAB_NULL at the list's end; the same for all lanes of the tile.
+uint slab_next(Node n) { return tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u].y, NODE_LAST_LANE); }
+
+// The first slot that holds a key (SLAB_EMPTY: the first free slot), NODE_NONE if none does; the same
+// for all lanes of the tile.
+uint slab_find(Node n, uint key) {
+    uint mask = slab_lane_mask(n, key);
+    uint lane = slab_first_lane(mask);
+    uint slot = tile_shuffle(slab_lane_slot(uint(findLSB(mask))), lane == NODE_NONE ? 0u : lane);
+    return lane == NODE_NONE ? NODE_NONE : slot;
+}
+
+#ifndef VKDS_SLAB_KEYS
+// slab_find, and the value in the slot found.
+uint slab_find(Node n, uint key, out uint value) {
+    uint mask = slab_lane_mask(n, key);
+    uint lane = slab_first_lane(mask);
+    uint from = lane == NODE_NONE ? 0u : lane;
+    uint mine = 0u;
+    [[unroll]] for (uint i = 0u; i < NODE_LANE_PAIRS; i++) {
+        uint m = NODE_LANE_PAIRS - 1u - i;
+        if (((mask >> m) & 1u) != 0u) mine = n.pair[m].y;
+    }
+    uint slot = tile_shuffle(slab_lane_slot(uint(findLSB(mask))), from);
+    value = tile_shuffle(mine, from);
+    return lane == NODE_NONE ? NODE_NONE : slot;
+}
+#endif
+
+// How many slots hold a key; the same for all lanes of the tile.
+uint slab_count(Node n, uint key) {
+    uint mask = slab_lane_mask(n, key);
+    uint count = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS * (30u / SLAB_SLOTS == 1u ? 2u : 1u); m++)
+        count += uint(bitCount(tile_ballot(((mask >> m) & 1u) != 0u)));
+    return count;
+}
+
+// The functions below are one lane's own: no subgroup operation is in them.
+
+// Appends `next` to a slab that has no next one; returns the reference that is there now, which is
+// another one if somebody was faster.
+uint slab_link(uvec2 slab, uint next) {
+    uint before = atomic_cas(address_add(slab, SLAB_NEXT_AT), SLAB_NULL, next);
+    return before == SLAB_NULL ? next : before;
+}
+
+#ifdef VKDS_SLAB_KEYS
+
+// Puts a key into a free slot. False: the slot is taken by now.
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
+    return atomic_cas(slab_slot(slab, slot), SLAB_EMPTY, key) == SLAB_EMPTY;
+}
+// Erases the key seen in a slot. False: somebody else did.
+bool slab_erase(uvec2 slab, uint slot, uint key) {
+    return atomic_cas(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
+}
+// A key has no value: these hold for the pairs' sake.
+bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) { return true; }
+bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
+bool slab_add(uvec2 slab, uint slot, uint key, uint value) { return true; }
+bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
+bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
+
+#elif VKDS_INT64_ATOMICS
+
+// Puts a pair into a free slot. False: the slot is taken by now.
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
+    return atomic_cas2(slab_slot(slab, slot), uvec2(SLAB_EMPTY), uvec2(key, value)).x == SLAB_EMPTY;
+}
+
+// Erases the key seen in a slot, and leaves its value. False: somebody else did. One atomic, whatever
+// happens to the value meanwhile: the tombstone is the key with all its bits cleared.
+bool slab_erase(uvec2 slab, uint slot, uint key) {
+    return atomic_and2(slab_slot(slab, slot), uvec2(SLAB_TOMBSTONE, ~0u)).x == key;
+}
+
+// Makes sure of a value that was read with its key. False: the key is gone, look again.
+bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
+    if (value != SLAB_EMPTY) return true;
+    uvec2 pair = atomic_load2(slab_slot(slab, slot));
+    value = pair.y;
+    return pair.x == key;
+}
+
+// Assigns to the key seen in a slot with a value. False: the key is gone, look again.
+// A value that somebody else assigned meanwhile is as if assigned right after ours, so nobody tries
+// for long however many assign to one key. The second try serves a value seen as ~0, which may have
+// been older than its key.
+bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) {
+    uvec2 before = atomic_cas2(slab_slot(slab, slot), uvec2(key, seen), uvec2(key, value));
+    if (before.x == key && before.y != seen && seen == SLAB_EMPTY)
+        before = atomic_cas2(slab_slot(slab, slot), before, uvec2(key, value));
+    return before.x == key;
+}
+
+// Adds to the value of the key seen in a slot. False: the key is gone, look again.
+bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
+    return atomic_add2(slab_slot(slab, slot), uvec2(0u, value)).x == key;
+}
+
+bool slab_improve(uvec2 slab, uint slot, uint key, uint seen, uint value, bool smaller) {
+    uvec2 pair = uvec2(key, seen);
+    if (seen == SLAB_EMPTY) pair = atomic_load2(slab_slot(slab, slot));
+    for (uint i = 0u; i < 4u; i++) {
+        if (pair.x != key) return false;
+        if (smaller ? pair.y <= value : pair.y >= value) return true;
+        uvec2 before = atomic_cas2(slab_slot(slab, slot), pair, uvec2(key, value));
+        if (before == pair) return true;
+        pair = before;
+    }
+    return false;
+}
+// Lower or raise the value of the key seen in a slot, where that changes it. False: look again.
+bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) { return slab_improve(slab, slot, key, seen, value, true); }
+bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) { return slab_improve(slab, slot, key, seen, value, false); }
+
+#else
+
+bool slab_settled(uvec2 slab, uint slot) {
+    bool settled = ((atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u) == 0u;
+    acquire_fence();
+    return settled;
+}
+
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
+    uvec2 at = slab_slot(slab, slot);
+    if (atomic_cas(at, SLAB_EMPTY, key) != SLAB_EMPTY) return false;
+    atomic_store(address_add(at, 4u), value);
+    release_fence();
+    atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
+    return true;
+}
+
+bool slab_erase(uvec2 slab, uint slot, uint key) {
+    return slab_settled(slab, slot) && atomic_cas(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
+}
+
+// False: the value is not there yet, look again in a later round.
+bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    value = atomic_load(address_add(slab_slot(slab, slot), 4u));
+    return true;
+}
+
+// The updates below may land in a slot whose key was erased a moment before: they count as done
+// before the erasure.
+bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    atomic_exchange(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    atomic_add(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    atomic_min(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    atomic_max(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+
+#endif
+#endif
