@@ -1,0 +1,197 @@
+// Package infile opens input files: plain or compressed (gzip, bzip2, xz, zstd
+// by extension), regular files, pipes and standard input, with the position in
+// bytes of the file for progress and with errors that name the file.
+package infile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+)
+
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// Error reports what is wrong with a whole file: it can't be opened or read, is
+// a directory, is truncated or not what its name says.
+type Error struct {
+	File string // the path as given, or "standard input"
+	Err  error
+}
+
+func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Causes that an Error may wrap beside those of the system (fs.ErrNotExist,
+// syscall.EISDIR and the like).
+var (
+	ErrTruncated = errors.New("ends too early: the file is truncated")
+	ErrSeek      = errors.New("can't be read in any order, as this format needs: give an uncompressed regular file")
+)
+
+// File is an open input. It is read from one goroutine; Position may be asked
+// from any.
+type File struct {
+	name   string
+	raw    *os.File
+	size   int64
+	read   atomic.Int64
+	ctx    context.Context
+	source io.Reader // bytes as stored
+	plain  io.Reader // bytes after decompression
+	close  func()
+	packed string // compression's name, or ""
+}
+
+// Open opens a file for reading, or standard input where path is Stdin. A name
+// that ends in .gz, .bz2, .xz, .zst or .zstd is decompressed; standard input
+// never is. When ctx is done, a Read that waits for a pipe or a terminal, and
+// every later one, returns the context's cause. The error is an *Error, or the
+// context's cause.
+func Open(ctx context.Context, path string) (*File, error) {
+	f := &File{name: path, ctx: ctx, size: -1, close: func() {}}
+	if path == Stdin {
+		f.name, f.raw = "standard input", os.Stdin
+	} else if err := f.openNamed(path); err != nil {
+		return nil, err
+	}
+	info, err := f.raw.Stat()
+	if err != nil {
+		f.Close()
+		return nil, f.fail(err)
+	}
+	switch {
+	case info.IsDir():
+		f.Close()
+		return nil, f.fail(syscall.EISDIR)
+	case info.Mode().IsRegular():
+		f.size = info.Size()
+		f.source = counter{f}
+	default:
+		f.source = newPump(ctx, counter{f})
+	}
+	if f.plain, err = f.decompress(path); err != nil {
+		f.Close()
+		return nil, f.blame(err)
+	}
+	return f, nil
+}
+
+// openNamed gives up on a done context: opening a named pipe waits until
+// somebody writes to it.
+func (f *File) openNamed(path string) error {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		file, err := os.Open(path)
+		opened <- result{file, err}
+	}()
+	select {
+	case r := <-opened:
+		f.raw = r.file
+		if r.err != nil {
+			return f.fail(r.err)
+		}
+		return nil
+	case <-f.ctx.Done():
+		return context.Cause(f.ctx)
+	}
+}
+
+// Name returns the path as given to Open, or "standard input".
+func (f *File) Name() string { return f.name }
+
+// Compressed tells whether the file is decompressed while it is read.
+func (f *File) Compressed() bool { return f.packed != "" }
+
+// Position returns how many bytes of the stored (compressed) file were read so
+// far and how many there are, -1 where that is unknown.
+func (f *File) Position() (read, size int64) { return f.read.Load(), f.size }
+
+// Read reads decompressed bytes. An error other than io.EOF is an *Error (which
+// wraps ErrTruncated where compressed data end too early) or the context's
+// cause.
+func (f *File) Read(p []byte) (int, error) {
+	n, err := f.plain.Read(p)
+	if err != nil && err != io.EOF {
+		err = f.blame(err)
+	}
+	return n, err
+}
+
+// Random gives the stored bytes in any order, for formats whose directory is at
+// the end. It fails with ErrSeek where the file is compressed or no regular
+// file. It doesn't move Read's position.
+func (f *File) Random() (*io.SectionReader, error) {
+	if f.packed != "" || f.size < 0 {
+		return nil, f.fail(ErrSeek)
+	}
+	return io.NewSectionReader(randomCounter{f}, 0, f.size), nil
+}
+
+// Close closes the file. Standard input stays open.
+func (f *File) Close() error {
+	f.close()
+	if f.raw == os.Stdin {
+		return nil
+	}
+	return f.raw.Close()
+}
+
+// fail makes an Error of a cause, without the path that os errors repeat.
+func (f *File) fail(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &Error{File: f.name, Err: err}
+}
+
+// blame tells the end of the user's patience from faults of the file.
+func (f *File) blame(err error) error {
+	if f.ctx.Err() != nil {
+		return context.Cause(f.ctx)
+	}
+	var pe *fs.PathError
+	var format *formatError
+	switch {
+	case errors.As(err, &pe) || errors.As(err, &format):
+	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
+		err = ErrTruncated
+	case f.packed != "":
+		err = &formatError{f.packed, err}
+	}
+	return f.fail(err)
+}
+
+// counter reads the stored file from front to back.
+type counter struct{ f *File }
+
+func (c counter) Read(p []byte) (int, error) {
+	if c.f.ctx.Err() != nil {
+		return 0, context.Cause(c.f.ctx)
+	}
+	n, err := c.f.raw.Read(p)
+	c.f.read.Add(int64(n))
+	return n, err
+}
+
+// randomCounter reads the stored file anywhere; the sum of what was read is as
+// good a sign of progress as any.
+type randomCounter struct{ f *File }
+
+func (c randomCounter) ReadAt(p []byte, at int64) (int, error) {
+	if c.f.ctx.Err() != nil {
+		return 0, context.Cause(c.f.ctx)
+	}
+	n, err := c.f.raw.ReadAt(p, at)
+	c.f.read.Add(int64(n))
+	return n, err
+}
