@@ -1,3 +1,71 @@
-.PHONY: shaders
+# make build     the tool, bin/vkds (needs Go and gcc alone)
+# make demo      set-up, build, and a run on real data that checks its own answers
+# make test      set-up, and all tests on every driver and subgroup size that a machine without a GPU has
+# make check     what can be said without a device: shaders, format, vet, links of the documentation
+# make shaders   the SPIR-V of the kernels whose sources changed
+# make stress    the tests again and again, and the long ones
+# make bench     the tool's benchmarks on the best device here
+# make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
+
+.PHONY: build demo test check shaders stress bench deps clean
+.NOTPARALLEL:
+
+build:
+	go build -buildvcs=false -o bin/vkds ./cmd/vkds
+
+deps:
+	@scripts/deps
+
+demo: deps build
+	scripts/demo
+
+# One at a time: agents of an editor and a terminal may both ask for it.
+compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print-directory -f shaders/Makefile
+
 shaders:
-	@mkdir -p build && flock build/shaders.lock $(MAKE) --no-print-directory -f shaders/Makefile install
+	$(compile-shaders) install
+
+check:
+	$(compile-shaders) fresh
+	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
+	go vet ./...
+	go test ./test/docs
+
+# The drivers that run without a GPU. The tests choose neither driver nor subgroup size: the environment does, and
+# whatever the machine itself has plays no part. Go's test cache doesn't know what a driver reads, so it is not used.
+lavapipe = VK_DRIVER_FILES="$$(ls /usr/share/vulkan/icd.d/lvp_icd*.json | paste -sd:)" LP_NATIVE_VECTOR_WIDTH=$(1)
+swiftshader = VK_DRIVER_FILES="$(CURDIR)/build/swiftshader/vk_swiftshader_icd.json"
+radv = VK_DRIVER_FILES="$$(ls /usr/share/vulkan/icd.d/radeon_icd*.json | paste -sd:)"
+go-test = env -u VKDS_DEVICE VK_LOADER_LAYERS_DISABLE='~implicit~' $(1) go test -count=1 $(2)
+
+# The packages whose tests open a device, and all the others behind them.
+on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
+
+.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv
+test: deps check test-radv test-swiftshader test-width-4 test-width-16 test-validation test-width-8
+test-width-4:
+	$(call go-test,$(call lavapipe,128),$(on-device))
+test-width-8:
+	$(call go-test,$(call lavapipe,256),./...)
+test-width-16:
+	$(call go-test,$(call lavapipe,512),$(on-device))
+test-swiftshader:
+	$(call go-test,$(swiftshader),$(on-device))
+test-validation:
+	$(call go-test,$(call lavapipe,256) VKDS_VALIDATION=1,$(on-device))
+# AMD's compiler alone, for a GPU that isn't there: kernels are compiled, none is run.
+test-radv:
+	$(call go-test,$(radv) RADV_FORCE_FAMILY=navi31,-v ./test/radv)
+
+STRESS := 10
+stress: deps
+	$(call go-test,$(call lavapipe,256) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) ./...)
+	$(call go-test,$(call lavapipe,128) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
+	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
+	$(call go-test,$(swiftshader) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
+
+bench: build
+	bin/vkds bench slabhash
+
+clean:
+	rm -rf bin build/spv build/shaders
