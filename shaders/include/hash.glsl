@@ -23,4 +23,21 @@ uint hash_reduce(uint h, uint n) {
     return high;
 }
 
+// floor(x * to / from), exactly, for x <= from: where a position among `from` buckets lies among `to`.
+uint hash_rescale(uint x, uint from, uint to) {
+    uint high, quotient;
+    umulExtended(x, to, high, quotient);   // the 64-bit dividend; its low word makes room for the quotient
+    if (high >= from) return to;           // only x == from
+    for (uint i = 0u; i < 32u; i++) {
+        bool carry = (high >> 31) != 0u;
+        high = high << 1 | quotient >> 31;
+        quotient <<= 1;
+        if (carry || high >= from) {
+            high -= from;
+            quotient |= 1u;
+        }
+    }
+    return quotient;
+}
+
 #endif

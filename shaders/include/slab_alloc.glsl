@@ -18,10 +18,11 @@
 #include "hash.glsl"
 
 layout(constant_id = 2) const uint POOL_LIGHT = 1;
+// log2 of the memory blocks in a super block (13: 1 GiB of slabs), but for a lone one, which may have fewer. 2 to 14.
+layout(constant_id = 15) const uint POOL_SUPER_SHIFT = 13;
 
 const uint SLAB_NULL = ~0u;            // no slab
 const uint SLAB_SHIFT = 7u;            // log2 of a slab's bytes
-const uint POOL_SUPER_SHIFT = 13u;     // log2 of the memory blocks in a super block (1 GiB), but for a lone one
 const uint POOL_HASHED_CHANGES = 8u;   // changes of the resident block by hash; the later ones go to the neighbour
 const uint POOL_MAX_CHANGES = 72u;
 

@@ -33,6 +33,34 @@ uint slab_hash_encode(SlabHash h, uint bucket, uint key) {
 
 uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket, SLAB_SHIFT); }
 
+// A walk of a tile over all slabs of a bucket, while nobody changes the table:
+//
+//     SlabWalk walk = slab_hash_walk(hash, bucket, bucket < hash.buckets);
+//     while (subgroupAny(walk.more)) {
+//         Node node = slab_hash_walk_on(hash, walk);
+//         … for each slot m < SLAB_LANE_SLOTS in slab_live_mask(node): slab_lane_key(node, m), through
+//         slab_hash_encode(hash, bucket, …), and slab_lane_value(node, m) …
+//     }
+//
+// All lanes of a tile walk the same bucket. A tile whose walk has ended gets nodes with no slot live.
+struct SlabWalk {
+    uvec2 slab;   // the slab that the next step reads
+    bool more;    // whether there is one
+};
+
+SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
+    return SlabWalk(slab_hash_base(h, bucket), enabled);
+}
+
+Node slab_hash_walk_on(SlabHash h, inout SlabWalk walk) {
+    bool reads = walk.more;
+    Node node = node_load(walk.slab, reads);
+    uint next = slab_next(node);
+    walk.more = reads && next != SLAB_NULL;
+    if (walk.more) walk.slab = slab_address(h.pool, next);
+    return node;
+}
+
 // Finds each enabled lane's key: whether it is there, and its value. For use while nobody changes the
 // table. Collective over the subgroup, SEARCH of section IV-C.
 bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {

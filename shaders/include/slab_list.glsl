@@ -33,12 +33,24 @@ const uint SLAB_NEXT_AT = 124u;
 #ifdef VKDS_SLAB_KEYS
 const uint SLAB_SLOTS = 30u;
 const uint SLAB_SLOT_BYTES = 4u;
+const uint SLAB_PAIR_SLOTS = 2u;   // slots in a pair of words
 #else
 const uint SLAB_SLOTS = 15u;
 const uint SLAB_SLOT_BYTES = 8u;
+const uint SLAB_PAIR_SLOTS = 1u;
 #endif
+const uint SLAB_LANE_SLOTS = NODE_LANE_PAIRS * SLAB_PAIR_SLOTS;   // slots that one lane holds of a slab,
+const uint SLAB_STEP_SLOTS = SLAB_LANE_SLOTS / NODE_QUADS;        // and in each of NODE_QUADS steps in slab order
 
 uvec2 slab_slot(uvec2 slab, uint slot) { return address_add(slab, slot * SLAB_SLOT_BYTES); }
+
+// Which of this lane's slots are slots at all, and not the slab's auxiliary words or nothing.
+uint slab_data_mask() {
+    uint mask = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+        if (node_pair_index(m) < 15u) mask |= ((1u << SLAB_PAIR_SLOTS) - 1u) << (m * SLAB_PAIR_SLOTS);
+    return mask;
+}
 
 // Which of this lane's slots hold a key: bit m for slot m of slab_lane_slot.
 uint slab_lane_mask(Node n, uint key) {
@@ -54,6 +66,41 @@ uint slab_lane_mask(Node n, uint key) {
         }
     }
     return mask;
+}
+
+// Which of this lane's slots hold a key that is neither empty nor erased.
+uint slab_live_mask(Node n) {
+    return ~(slab_lane_mask(n, SLAB_EMPTY) | slab_lane_mask(n, SLAB_TOMBSTONE)) & slab_data_mask();
+}
+
+// The key in this lane's slot m, as it is stored.
+uint slab_lane_key(Node n, uint m) {
+#ifdef VKDS_SLAB_KEYS
+    return (m & 1u) == 0u ? n.pair[m >> 1].x : n.pair[m >> 1].y;
+#else
+    return n.pair[m].x;
+#endif
+}
+
+// The value in this lane's slot m (0 in a slab of keys).
+uint slab_lane_value(Node n, uint m) {
+#ifdef VKDS_SLAB_KEYS
+    return 0u;
+#else
+    return n.pair[m].y;
+#endif
+}
+
+// How many slots are marked before this lane's slots of step j, in slab order; `total` is how many are
+// in the steps before, and is moved on. Call it for j = 0 … NODE_QUADS-1 in order.
+uint slab_step_rank(uint mask, uint j, inout uint total) {
+    uint before = total;
+    [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
+        uint b = tile_ballot(((mask >> (j * SLAB_STEP_SLOTS + s)) & 1u) != 0u);
+        before += uint(bitCount(b & ((1u << tile_lane()) - 1u)));
+        total += uint(bitCount(b));
+    }
+    return before;
 }
 
 // The slot in the slab of this lane's slot m.
@@ -110,7 +157,7 @@ uint slab_find(Node n, uint key, out uint value) {
 uint slab_count(Node n, uint key) {
     uint mask = slab_lane_mask(n, key);
     uint count = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS * (30u / SLAB_SLOTS == 1u ? 2u : 1u); m++)
+    [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++)
         count += uint(bitCount(tile_ballot(((mask >> m) & 1u) != 0u)));
     return count;
 }

@@ -1,0 +1,59 @@
+// Combine: operations of one subgroup on one key, done as one.
+//
+// When a few keys take a large part of a batch, all their operations would queue at one cache line.
+// Here the lanes of a subgroup that bring the same operation on the same key elect a leader, who does
+// it once for all of them. The others count as done right after the leader's.
+#ifndef VKDS_COMBINE_GLSL
+#define VKDS_COMBINE_GLSL
+
+#include "operation.glsl"
+#include "results.glsl"
+
+const uint COMBINE_KEYS = 4u;   // keys a subgroup that are combined at most
+
+struct Combined {
+    bool follows;   // another lane does this lane's operation
+    uint leader;    // which
+};
+
+// Only keys that meet in neighbouring lanes are taken for frequent ones: that costs next to nothing
+// where keys are distinct, and hardly ever misses a key that is in many lanes. Collective over the
+// subgroup; afterwards run the operations of the enabled lanes that do not follow.
+Combined combine(uint kind, uint key, inout uint value, bool enabled) {
+    Combined c = Combined(false, gl_SubgroupInvocationID);
+    bool can = enabled && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_ADD || kind == OP_MIN || kind == OP_MAX);
+    bool open = can;   // not yet in a group
+    for (uint i = 0u; i < COMBINE_KEYS; i++) {
+        uint beside = gl_SubgroupInvocationID ^ 1u;
+        bool meets = subgroupShuffle(key, beside) == key && subgroupShuffle(open ? kind : OP_MIXED, beside) == kind && open;
+        uvec4 candidates = subgroupBallot(meets);
+        if (candidates == uvec4(0u)) break;
+        uint first = subgroupBallotFindLSB(candidates);
+        uint group_key = subgroupShuffle(key, first);
+        uint group_kind = subgroupShuffle(kind, first);
+        bool member = open && key == group_key && kind == group_kind;
+        uint leader = subgroupBallotFindLSB(subgroupBallot(member));
+        uint last = subgroupBallotFindMSB(subgroupBallot(member));
+        uint sum = subgroupAdd(member ? value : 0u);
+        uint least = subgroupMin(member ? value : ~0u);
+        uint most = subgroupMax(member ? value : 0u);
+        uint latest = subgroupShuffle(value, last);
+        if (member) {
+            open = false;
+            c.leader = leader;
+            c.follows = gl_SubgroupInvocationID != leader;
+            if (!c.follows)
+                value = kind == OP_ADD ? sum : kind == OP_MIN ? least : kind == OP_MAX ? most : kind == OP_INSERT ? latest : value;
+        }
+    }
+    return c;
+}
+
+// Every lane's status, from its own or from its leader's. Collective over the subgroup.
+uint combine_status(Combined c, uint kind, uint status) {
+    uint leaders = subgroupShuffle(status, c.leader);
+    if (!c.follows) return status;
+    return leaders == STATUS_PENDING ? STATUS_PENDING : kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
+}
+
+#endif

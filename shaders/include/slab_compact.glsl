@@ -1,0 +1,88 @@
+// Slab compaction: writing a bucket's live slots densely, in list order, by one tile.
+//
+// The common part of a flush (section IV-C.4 of Ashkiani et al. 2018), where the slots go back to the
+// slabs that they came from, and of a rehash, where they go to new ones. Nothing else may run on the
+// slabs concerned.
+#ifndef VKDS_SLAB_COMPACT_GLSL
+#define VKDS_SLAB_COMPACT_GLSL
+
+#include "slab_hash.glsl"
+
+// The end of what is written; the same for all lanes of the tile.
+struct SlabWriter {
+    uvec2 slab;    // the slab being filled
+    uint filled;   // its slots in use
+};
+
+// What the auxiliary word of a slab is with so many slots in use: the bits of settled slots are clear
+// (32-bit protocol; with 64-bit atomics and in slabs of keys the word means nothing).
+uint slab_aux(uint filled) { return ~((1u << (filled & 31u)) - 1u); }
+
+// Whether writing the marked slots needs another slab behind the writer's.
+bool slab_writer_crosses(SlabWriter w, uint mask) {
+    uint total = 0u;
+    for (uint j = 0u; j < NODE_QUADS; j++) slab_step_rank(mask, j, total);
+    return w.filled + total > SLAB_SLOTS;
+}
+
+// Appends the marked slots of a node; `beyond` is the slab to go on in if slab_writer_crosses.
+void slab_writer_append(inout SlabWriter w, Node node, uint mask, uvec2 beyond) {
+    uint total = 0u;
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+        uint to = w.filled + slab_step_rank(mask, j, total);
+        [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
+            uint m = j * SLAB_STEP_SLOTS + s;
+            if (((mask >> m) & 1u) != 0u) {
+                uvec2 at = to < SLAB_SLOTS ? slab_slot(w.slab, to) : slab_slot(beyond, to - SLAB_SLOTS);
+                to++;
+#ifdef VKDS_SLAB_KEYS
+                plain_store(at, slab_lane_key(node, m));
+#else
+                plain_store2(at, node.pair[m]);
+#endif
+            }
+        }
+    }
+    uint end = w.filled + total;
+    if (end > SLAB_SLOTS) {
+        if (tile_lane() == 0u) plain_store(address_add(w.slab, SLAB_AUX_AT), slab_aux(SLAB_SLOTS));
+        w.slab = beyond;
+        end -= SLAB_SLOTS;
+    }
+    w.filled = end;
+}
+
+// Ends the list at the writer: the rest of its slab is made free slots.
+void slab_writer_finish(SlabWriter w, bool enabled) {
+    for (uint slot = tile_lane(); slot < SLAB_SLOTS; slot += TILE) {
+        if (enabled && slot >= w.filled) {
+#ifdef VKDS_SLAB_KEYS
+            plain_store(slab_slot(w.slab, slot), SLAB_EMPTY);
+#else
+            plain_store2(slab_slot(w.slab, slot), uvec2(SLAB_EMPTY));
+#endif
+        }
+    }
+    if (enabled && tile_lane() == 0u) {
+        plain_store(address_add(w.slab, SLAB_AUX_AT), slab_aux(w.filled));
+        plain_store(address_add(w.slab, SLAB_NEXT_AT), SLAB_NULL);
+    }
+}
+
+// Clears and frees all slabs from a reference on. Collective over the subgroup.
+void slab_list_free(SlabPool pool, uint from) {
+    uint next = from;
+    while (subgroupAny(next != SLAB_NULL)) {
+        uint here = next;
+        bool frees = here != SLAB_NULL;
+        uvec2 slab = uvec2(0u);
+        if (frees) slab = slab_address(pool, here);
+        Node node = node_load(slab, frees);
+        next = slab_next(node);
+        if (!frees) next = SLAB_NULL;
+        node_clear(slab, frees);
+        slab_free(pool, here, frees && tile_lane() == 0u);
+    }
+}
+
+#endif

@@ -1,0 +1,48 @@
+// Writes every value of each queried key (SEARCHALL), while nobody changes the table.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_hash.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    SlabHash hash;
+    uvec2 keys;      // uint32 a query
+    uvec2 offsets;   // uint32 a query: where its values start in `values`
+    uvec2 values;    // uint32 a value found, in the order of the list, oldest first
+    uint count;
+};
+
+void main() {
+    uint i = invocation_index();
+    bool busy = i < count;
+    uint key = 0u, offset = 0u;
+    if (busy) {
+        key = plain_load(address_at(keys, i, 2u));
+        offset = plain_load(address_at(offsets, i, 2u));
+    }
+    uint bucket = slab_hash_bucket(hash, key);
+    uint stored = slab_hash_encode(hash, bucket, key);
+    uvec2 slab = slab_hash_base(hash, bucket);
+    while (subgroupAny(busy)) {
+        uint queue = tile_ballot(busy);
+        uint source = queue == 0u ? 0u : uint(findLSB(queue));
+        uint k = tile_shuffle(stored, source);
+        uint to = tile_shuffle(offset, source);
+        Node node = node_load(tile_shuffle(slab, source), queue != 0u);
+        uint mask = queue != 0u ? slab_lane_mask(node, k) : 0u;
+        uint total = 0u;
+        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+            uint rank = slab_step_rank(mask, j, total);
+            [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
+                uint m = j * SLAB_STEP_SLOTS + s;
+                if (((mask >> m) & 1u) != 0u) plain_store(address_at(values, to + rank++, 2u), slab_lane_value(node, m));
+            }
+        }
+        uint next = slab_next(node);
+        if (busy && tile_lane() == source) {
+            offset += total;
+            busy = next != SLAB_NULL;
+            if (busy) slab = slab_address(hash.pool, next);
+        }
+    }
+}

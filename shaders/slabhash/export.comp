@@ -1,0 +1,43 @@
+// Writes all pairs (of a set: keys) of a range of buckets, in no order, while nobody changes the table.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_hash.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    SlabHash hash;
+    uvec2 keys;      // uint32 a pair
+    uvec2 values;    // uint32 a pair; not for sets
+    uvec2 written;   // a counter of pairs, which also counts those beyond the capacity
+    uint first;      // the buckets first … first+count-1
+    uint count;
+    uint capacity;   // pairs that there is room for
+};
+
+void main() {
+    uint tile = invocation_index() / TILE;
+    uint bucket = first + tile;
+    SlabWalk walk = slab_hash_walk(hash, bucket, tile < count);
+    while (subgroupAny(walk.more)) {
+        bool reads = walk.more;
+        Node node = slab_hash_walk_on(hash, walk);
+        uint mask = reads ? slab_live_mask(node) : 0u;
+        uint here = uint(bitCount(mask));
+        uint to = subgroupExclusiveAdd(here);
+        uint total = subgroupAdd(here);
+        uint start = 0u;
+        if (total != 0u && subgroupElect()) start = atomic_add(written, total);
+        to += subgroupBroadcastFirst(start);
+        [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
+            if (((mask >> m) & 1u) != 0u) {
+                if (to < capacity) {
+                    plain_store(address_at(keys, to, 2u), slab_hash_encode(hash, bucket, slab_lane_key(node, m)));
+#ifndef VKDS_SLAB_KEYS
+                    plain_store(address_at(values, to, 2u), slab_lane_value(node, m));
+#endif
+                }
+                to++;
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// FLUSH: compacts each bucket in place and frees the slabs that it no longer needs. Nothing else may
+// run on the table.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_compact.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    SlabHash hash;
+    uint first;   // the buckets first … first+count-1
+    uint count;
+};
+
+void main() {
+    uint tile = invocation_index() / TILE;
+    bool mine = tile < count;
+    SlabWalk walk = slab_hash_walk(hash, first + tile, mine);
+    SlabWriter writer = SlabWriter(walk.slab, 0u);
+    uint behind = SLAB_NULL;   // what hangs behind the writer's slab
+    bool stale = false;        // a tombstone was met: from there on slots move
+    while (subgroupAny(walk.more)) {
+        bool reads = walk.more;
+        uvec2 slab = walk.slab;
+        Node node = slab_hash_walk_on(hash, walk);
+        uint next = slab_next(node);
+        stale = stale || tile_ballot(reads && slab_lane_mask(node, SLAB_TOMBSTONE) != 0u) != 0u;
+        uint mask = reads && stale ? slab_live_mask(node) : 0u;
+        uvec2 beyond = uvec2(0u);
+        if (slab_writer_crosses(writer, mask)) {
+            beyond = slab_address(hash.pool, behind);
+            behind = plain_load(address_add(beyond, SLAB_NEXT_AT));
+        }
+        slab_writer_append(writer, node, mask, beyond);
+        if (reads && !stale) writer = SlabWriter(slab, SLAB_SLOTS);
+        if (reads && writer.slab == slab) behind = next;
+    }
+    slab_writer_finish(writer, mine && stale);
+    slab_list_free(hash.pool, mine && stale ? behind : SLAB_NULL);
+}

@@ -1,0 +1,82 @@
+// Fills a table, whose base slabs are fresh, with what another one of the same pool and hash seed holds.
+//
+// Since buckets are ranges of hash values, what a new bucket holds stands in a run of old ones: each
+// tile gathers one new bucket, dense and in list order, without an atomic. If the pool has no slab to
+// give, the tile counts itself as failed; the same dispatch may then be repeated over what it has
+// written, in a larger pool.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_compact.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    SlabHash hash;       // the new table,
+    uvec2 from_base;     // and what differs in the old one
+    uint from_buckets;
+    uint from_mask;
+    uint from_special_ones;
+    uint from_special_zero;
+    uvec2 failed;        // a counter of buckets that the pool had no slab for
+    uint first;          // the new buckets first … first+count-1
+    uint count;
+};
+
+void main() {
+    uint tile = invocation_index() / TILE;
+    uint bucket = first + tile;
+    SlabHash from = SlabHash(from_base, hash.pool, from_buckets, hash.seed, from_mask, from_special_ones, from_special_zero);
+    SlabCursor cursor = slab_cursor(hash.pool);
+    bool mine = tile < count;
+    uint source = 0u, last = 0u;
+    if (mine) {
+        source = hash_rescale(bucket, hash.buckets, from.buckets);
+        last = min(hash_rescale(bucket + 1u, hash.buckets, from.buckets), from.buckets - 1u);
+    }
+    SlabWalk walk = slab_hash_walk(from, source, mine);
+    SlabWriter writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
+    bool failed_here = false;
+    while (subgroupAny(walk.more)) {
+        bool reads = walk.more;
+        Node node = slab_hash_walk_on(from, walk);
+        uint live = reads ? slab_live_mask(node) : 0u;
+        uint mask = 0u;
+        [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
+            if (((live >> m) & 1u) != 0u) {
+                uint key = slab_hash_encode(from, source, slab_lane_key(node, m));
+                if (slab_hash_bucket(hash, key) == bucket) mask |= 1u << m;
+                uint stored = slab_hash_encode(hash, bucket, key);
+#ifdef VKDS_SLAB_KEYS
+                if ((m & 1u) == 0u) node.pair[m >> 1].x = stored;
+                else node.pair[m >> 1].y = stored;
+#else
+                node.pair[m].x = stored;
+#endif
+            }
+        }
+        bool crosses = slab_writer_crosses(writer, mask);
+        uint behind = SLAB_NULL;
+        if (crosses) behind = plain_load(address_add(writer.slab, SLAB_NEXT_AT));
+        bool extend = crosses && behind == SLAB_NULL && tile_lane() == 0u;
+        if (subgroupAny(extend)) {
+            uint fresh = slab_allocate(hash.pool, cursor, extend);
+            if (extend && fresh != SLAB_NULL) plain_store(address_add(writer.slab, SLAB_NEXT_AT), fresh);
+            fresh = tile_shuffle(fresh, 0u);
+            if (crosses && behind == SLAB_NULL) behind = fresh;
+        }
+        if (crosses && behind == SLAB_NULL) {
+            failed_here = true;
+            mask = 0u;
+            walk.more = false;
+        }
+        uvec2 beyond = uvec2(0u);
+        if (crosses && behind != SLAB_NULL) beyond = slab_address(hash.pool, behind);
+        slab_writer_append(writer, node, mask, beyond);
+        if (reads && !walk.more && !failed_here && source < last) {
+            source++;
+            walk = slab_hash_walk(from, source, true);
+        }
+    }
+    if (mine && tile_lane() == 0u) plain_store(address_add(writer.slab, SLAB_AUX_AT), slab_aux(writer.filled));
+    uint failures = subgroupAdd(failed_here && tile_lane() == 0u ? 1u : 0u);
+    if (failures != 0u && subgroupElect()) atomic_add(failed, failures);
+}

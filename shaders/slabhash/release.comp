@@ -1,0 +1,19 @@
+// Frees every slab behind the base slabs, which are left as they are: for a table that is emptied or
+// given up.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_compact.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    SlabHash hash;
+    uint first;   // the buckets first … first+count-1
+    uint count;
+};
+
+void main() {
+    uint tile = invocation_index() / TILE;
+    uint next = SLAB_NULL;
+    if (tile < count) next = plain_load(address_add(slab_hash_base(hash, first + tile), SLAB_NEXT_AT));
+    slab_list_free(hash.pool, next);
+}

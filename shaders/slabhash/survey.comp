@@ -1,0 +1,55 @@
+// Counts what a range of buckets holds, while nobody changes the table.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_hash.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 3) const uint WITH_LENGTHS = 0;   // 1: also how many buckets have how many slabs
+
+// A row of the survey; the rows are summed (the longest: the largest taken) on the host. There are
+// several so that subgroups don't queue at one.
+const uint ROWS = 64u;
+const uint ROW_SHIFT = 7u;      // 128 bytes a row
+const uint LIVE_AT = 0u;        // slots with a key
+const uint TOMBSTONES_AT = 4u;  // slots erased
+const uint SLABS_AT = 8u;
+const uint LONGEST_AT = 12u;    // slabs of the longest bucket
+const uint LENGTHS_AT = 16u;    // 16 words: buckets of 1, 2, …, 15, and 16 or more slabs
+
+layout(push_constant, std430) uniform Push {
+    SlabHash hash;
+    uvec2 rows;
+    uint first;   // the buckets first … first+count-1
+    uint count;
+};
+
+void main() {
+    uint tile = invocation_index() / TILE;
+    uint bucket = first + tile;
+    SlabWalk walk = slab_hash_walk(hash, bucket, tile < count);
+    uint live = 0u, tombstones = 0u, slabs = 0u;
+    while (subgroupAny(walk.more)) {
+        bool reads = walk.more;
+        Node node = slab_hash_walk_on(hash, walk);
+        if (reads) {
+            live += uint(bitCount(slab_live_mask(node)));
+            tombstones += uint(bitCount(slab_lane_mask(node, SLAB_TOMBSTONE)));
+            slabs++;
+        }
+    }
+    bool first_lane = tile_lane() == 0u;
+    uvec2 row = address_at(rows, hash_mix(tile / gl_SubgroupSize) & (ROWS - 1u), ROW_SHIFT);
+    uint all_live = subgroupAdd(live);
+    uint all_tombstones = subgroupAdd(tombstones);
+    uint all_slabs = subgroupAdd(first_lane ? slabs : 0u);
+    if (subgroupElect()) {
+        atomic_add(address_add(row, LIVE_AT), all_live);
+        atomic_add(address_add(row, TOMBSTONES_AT), all_tombstones);
+        atomic_add(address_add(row, SLABS_AT), all_slabs);
+    }
+    if (WITH_LENGTHS != 0u) {
+        uint longest = subgroupMax(slabs);
+        if (subgroupElect()) atomic_max(address_add(row, LONGEST_AT), longest);
+        if (first_lane && slabs != 0u) atomic_add(address_add(row, LENGTHS_AT + 4u * (min(slabs, 16u) - 1u)), 1u);
+    }
+}

@@ -1,0 +1,153 @@
+// Package structures holds what vkds's GPU data structures have in common: the kinds of operations
+// and their results, the interfaces that the conformance tests, the benchmarks and the tool are
+// written against, and the path that a batch in Go slices takes through the device.
+package structures
+
+import (
+	"context"
+	"fmt"
+	"iter"
+)
+
+// Kind is what an operation of a batch does. The values are those of shaders/include/operation.glsl.
+type Kind uint8
+
+const (
+	// Mixed, as the kind of a batch, says that each operation has its own kind.
+	Mixed Kind = iota
+	// Insert inserts a pair, or assigns the value if the key is there.
+	Insert
+	// InsertUnique inserts a pair unless the key is there; then nothing changes and the status is Found.
+	InsertUnique
+	// InsertDuplicate inserts a pair whatever is there: a key may have many values.
+	InsertDuplicate
+	// Add inserts a pair, or adds to the value that is there, modulo 2^32.
+	Add
+	// Min inserts a pair, or lowers the value that is there if the new one is smaller.
+	Min
+	// Max inserts a pair, or raises the value that is there if the new one is larger.
+	Max
+	// Delete removes the least recently inserted pair of a key.
+	Delete
+	// DeleteAll removes all pairs of a key; the result's value is their number.
+	DeleteAll
+	// Find looks up the least recently inserted pair of a key; the result's value is its value.
+	Find
+	// Count counts the pairs of a key; the result's value is their number.
+	Count
+
+	kinds
+)
+
+var kindNames = [kinds]string{"mixed", "insert", "insert-unique", "insert-duplicate", "add", "min", "max", "delete", "delete-all", "find", "count"}
+
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Inserts says whether operations of this kind may insert a pair.
+func (k Kind) Inserts() bool { return k >= Insert && k <= Max }
+
+// Status is the outcome of one operation. The values are those of shaders/include/results.glsl.
+type Status uint8
+
+const (
+	// Pending: not done. A call that succeeds leaves no operation pending; after one that failed, the
+	// pending operations had no effect (of a DeleteAll: not all of it).
+	Pending Status = iota
+	Inserted
+	Assigned // the key was there, and its value was assigned, added to, lowered or raised
+	Found
+	Deleted
+	Absent // the key was not there
+
+	statuses
+)
+
+var statusNames = [statuses]string{"pending", "inserted", "assigned", "found", "deleted", "absent"}
+
+func (s Status) String() string {
+	if s < statuses {
+		return statusNames[s]
+	}
+	return fmt.Sprintf("Status(%d)", uint8(s))
+}
+
+// Batch is a batch of operations in Go slices, all of length n. The operations of a batch run
+// concurrently: their order is free, but their results are those of some sequential order.
+type Batch struct {
+	Kinds  []Kind   // what each operation does; none may be Mixed
+	Keys   []uint32 // the key of each
+	Values []uint32 // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
+}
+
+// Results are the outcomes of a batch, in its order.
+type Results struct {
+	Status []Status
+	Values []uint32 // of Find the value (0 if absent), of Count and DeleteAll the number; of others undefined
+}
+
+// Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;
+// the structures have twins of them on device buffers and streams. A Dictionary's calls are not to be
+// made at the same time by several goroutines.
+type Dictionary interface {
+	// Insert inserts each pair, or assigns to the key that is there. Where a batch has a key twice, some
+	// order of the two counts.
+	Insert(ctx context.Context, keys, values []uint32) ([]Status, error)
+	// Delete removes each key.
+	Delete(ctx context.Context, keys []uint32) ([]Status, error)
+	// Find looks each key up: its value (0 if absent) and whether it is there.
+	Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error)
+	// Apply does a batch of mixed operations.
+	Apply(ctx context.Context, b Batch) (Results, error)
+	// Len returns the number of pairs.
+	Len(ctx context.Context) (uint64, error)
+	// Clear removes all pairs.
+	Clear(ctx context.Context) error
+	// All returns the pairs, in no particular order for a hash table. The sequence ends early if the
+	// device fails; the function then returned says so.
+	All(ctx context.Context) (pairs iter.Seq2[uint32, uint32], err func() error)
+	// Close frees the memory. The other methods then return vk.ErrClosed.
+	Close() error
+}
+
+// LengthError says that two slices of a call, which go together, differ in length.
+type LengthError struct {
+	Keys  int
+	Other string // which slice does not match the keys
+	Got   int
+}
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("%d keys, but %d %s", e.Keys, e.Got, e.Other)
+}
+
+// KindError says that a batch has an operation of a kind that the structure does not do.
+type KindError struct {
+	Index int
+	Kind  Kind
+}
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
+}
+
+// PendingError says that a batch could not be finished. The operations done have their status in the
+// results that came with it; those not done have the status Pending.
+type PendingError struct {
+	Operations int   // how many are not done
+	Err        error // why
+}
+
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("%d operations of the batch not done: %v", e.Operations, e.Err)
+}
+
+func (e *PendingError) Unwrap() error { return e.Err }
+
+// Progress is told how many of a call's operations are done. It is called between chunks of a long
+// call, by the goroutine that made the call.
+type Progress func(done, total int)
