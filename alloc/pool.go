@@ -1,0 +1,353 @@
+// Package alloc is the host side of the slab allocator: pools of 128-byte slabs that kernels allocate from and free
+// to while they run (shaders/include/slab_alloc.glsl), and that the host makes, grows, counts and ends.
+//
+// It is SlabAlloc of Ashkiani, Farach-Colton and Owens, "A Dynamic Hash Table for the GPU" (2018), section V: super
+// blocks of memory blocks of 1024 slabs, a bitmap a memory block. A kernel that finds its pool full marks the
+// operations that it could not do and ends; the host grows the pool and dispatches those operations again.
+package alloc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/vkds/vkds/vk"
+)
+
+const (
+	// SlabBytes is the size of a slab.
+	SlabBytes = 128
+	// BlockSlabs is the number of slabs in a memory block.
+	BlockSlabs = 1024
+	// MaxSuperBlocks is what the 8 bits of a reference can tell apart.
+	MaxSuperBlocks = 256
+
+	defaultSuperShift = 13 // POOL_SUPER_SHIFT in slab_alloc.glsl
+
+	blockWords  = BlockSlabs * SlabBytes / 4 // of slabs
+	bitmapWords = BlockSlabs / 32
+	blockBytes  = 4 * (blockWords + bitmapWords)
+
+	// The table, in 64-bit words: counters, then the addresses of units and bitmaps of each super block.
+	tableSupers = 8
+	tableWords  = tableSupers + 2*MaxSuperBlocks
+	tableBytes  = 8 * tableWords
+)
+
+// PoolOptions say how large a pool is. The zero value is one memory block, growing as far as the device's memory goes.
+type PoolOptions struct {
+	Blocks   int    // memory blocks of 1024 slabs (128 KiB) at first; 0 = 1
+	MaxBytes uint64 // what the pool may take in all; 0 = whatever the device has
+
+	// SuperShift is log2 of the memory blocks in a super block, 2 to 13; 0 = 13. Pools of small super blocks, which
+	// have many of them without taking gigabytes, are for tests. Kernels take it from Constants.
+	SuperShift int
+}
+
+// DevicePool is a pool as kernels see it: SlabPool of slab_alloc.glsl, to be laid into push constants as it is.
+type DevicePool struct {
+	Table  uint64 // address of the table of super blocks
+	Units  uint64 // address of the first super block's slabs
+	Blocks uint32 // memory blocks in all super blocks
+	Seed   uint32 // where subgroups begin to look for room: another one for each dispatch
+}
+
+// PoolFullError says that a pool can't grow as asked, whatever memory the device has. The pool is as it was.
+type PoolFullError struct {
+	Blocks    int    // memory blocks asked for, beside those it has
+	Have      int    // memory blocks that it has
+	MaxBlocks int    // memory blocks that it can have at most
+	MaxBytes  uint64 // PoolOptions.MaxBytes; 0 if the limit is the number of super blocks
+}
+
+func (e *PoolFullError) Error() string {
+	limit := fmt.Sprintf("the %d super blocks that a reference can tell apart", MaxSuperBlocks)
+	if e.MaxBytes != 0 {
+		limit = fmt.Sprintf("its limit of %d bytes", e.MaxBytes)
+	}
+	return fmt.Sprintf("alloc: slab pool full: %d memory blocks of %d bytes and %d more are over the %d that fit into %s",
+		e.Have, blockBytes, e.Blocks, e.MaxBlocks, limit)
+}
+
+// SlabPool is a pool of slabs on one device. Device, Light, Constants and Bytes may be called from several goroutines
+// at once, also beside the others. While kernels run that use the pool, it must not be grown, reset or closed.
+type SlabPool struct {
+	d        *vk.Device
+	maxBytes uint64
+	shift    int
+	stream   *vk.Stream
+	table    *vk.Buffer[uint64]
+	counter  counter
+
+	mu     sync.Mutex
+	supers []*superBlock
+	seed   uint32
+}
+
+// superBlock is one contiguous piece of a pool: blocks times 1024 slabs, and a bit for each in the bitmaps.
+type superBlock struct {
+	blocks  int
+	units   *vk.Buffer[uint32]
+	bitmaps *vk.Buffer[uint32]
+}
+
+// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *PoolFullError where Blocks is more
+// than the options or the references allow, *vk.OutOfMemoryError.
+func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
+	if o.SuperShift == 0 {
+		o.SuperShift = defaultSuperShift
+	}
+	if o.SuperShift < 2 || o.SuperShift > defaultSuperShift {
+		return nil, fmt.Errorf("alloc: super blocks of 2^%d memory blocks: want 2^2 to 2^%d", o.SuperShift, defaultSuperShift)
+	}
+	if o.Blocks < 0 {
+		return nil, fmt.Errorf("alloc: a slab pool of %d memory blocks", o.Blocks)
+	}
+	p := &SlabPool{d: d, maxBytes: o.MaxBytes, shift: o.SuperShift}
+	if err := p.init(ctx, max(o.Blocks, 1)); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *SlabPool) init(ctx context.Context, blocks int) error {
+	if most := p.mostBlocks(); blocks > most {
+		return &PoolFullError{Blocks: blocks, MaxBlocks: most, MaxBytes: p.maxBytes}
+	}
+	var err error
+	if p.stream, err = p.d.NewStream(); err != nil {
+		return err
+	}
+	if p.table, err = vk.NewBuffer[uint64](p.d, tableWords); err != nil {
+		return err
+	}
+	if err := p.table.Upload(ctx, 0, make([]uint64, tableWords)); err != nil {
+		return err
+	}
+	return p.growTo(ctx, blocks)
+}
+
+// Device describes the pool to one dispatch. Ask again for each, and after Grow in any case: the first super block may
+// have moved.
+func (p *SlabPool) Device() DevicePool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.supers) == 0 {
+		return DevicePool{} // closed: kernels find nothing to allocate
+	}
+	p.seed += 0x9e3779b9 // odd, so that 2^32 dispatches differ, and far apart from one to the next
+	return DevicePool{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()), Seed: p.seed}
+}
+
+// Light says that the pool is one super block: the light variant of the paper's section V, in which a reference is an
+// offset and needs no look into the table. Kernels are specialised by it (POOL_LIGHT), and anew when it changes.
+func (p *SlabPool) Light() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.supers) == 1
+}
+
+// Constants are the specialization constants that a kernel over this pool needs, by name. They may change with Grow.
+func (p *SlabPool) Constants() map[string]uint32 {
+	light := uint32(0)
+	if p.Light() {
+		light = 1
+	}
+	return map[string]uint32{"POOL_LIGHT": light, "POOL_SUPER_SHIFT": uint32(p.shift)}
+}
+
+// Bytes is the device memory that the pool takes.
+func (p *SlabPool) Bytes() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return tableBytes + uint64(p.blocks())*blockBytes
+}
+
+// blocks is the number of memory blocks in all super blocks.
+func (p *SlabPool) blocks() int {
+	n := 0
+	for _, s := range p.supers {
+		n += s.blocks
+	}
+	return n
+}
+
+// perSuper is the number of memory blocks in a full super block.
+func (p *SlabPool) perSuper() int { return 1 << p.shift }
+
+// whole is the number of memory blocks of the smallest pool with at least so many: up to one super block any number,
+// beyond that full super blocks only.
+func (p *SlabPool) whole(blocks int) int {
+	if blocks <= p.perSuper() {
+		return blocks
+	}
+	return (blocks + p.perSuper() - 1) / p.perSuper() * p.perSuper()
+}
+
+// mostBlocks is the number of memory blocks that the pool's own limits allow.
+func (p *SlabPool) mostBlocks() int {
+	most := MaxSuperBlocks * p.perSuper()
+	if p.maxBytes != 0 {
+		room := (p.maxBytes - min(p.maxBytes, tableBytes)) / blockBytes
+		most = min(most, int(min(room, math.MaxInt32)))
+	}
+	if most > p.perSuper() {
+		most = most / p.perSuper() * p.perSuper()
+	}
+	return most
+}
+
+// Grow adds at least so many memory blocks, and doubles the pool where its limits and the device's memory allow. What is
+// allocated stays so, and references to it stay good. It returns when the pool has grown.
+//
+// Up to 2^13 memory blocks (1 GiB) the pool is one super block, which grows by moving into a larger allocation, both of
+// which are there meanwhile. Beyond that, full super blocks are added, and nothing moves.
+//
+// Errors: *PoolFullError, *vk.OutOfMemoryError, the context's. After each of them the pool is as it was.
+func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
+	have := p.blocks()
+	most := p.mostBlocks()
+	if blocks > most-have {
+		return &PoolFullError{Blocks: blocks, Have: have, MaxBlocks: most, MaxBytes: p.maxBytes}
+	}
+	if blocks <= 0 {
+		return nil
+	}
+	need := p.whole(have + blocks)
+	double := min(max(need, p.whole(2*have)), most)
+	err := p.growTo(ctx, double)
+	var memory *vk.OutOfMemoryError
+	var size *vk.TooLargeError
+	if double > need && (errors.As(err, &memory) || errors.As(err, &size)) {
+		err = p.growTo(ctx, need)
+	}
+	return err
+}
+
+// growTo makes the pool one of so many memory blocks, which is more than it has and a number that whole returns.
+func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
+	supers := append([]*superBlock(nil), p.supers...)
+	var made []*superBlock
+	var moved *superBlock
+	defer func() {
+		if err != nil {
+			free(made...)
+		}
+	}()
+	add := func(blocks int, from *superBlock) error {
+		s, err := p.newSuperBlock(ctx, blocks, from)
+		if err == nil {
+			made = append(made, s)
+		}
+		return err
+	}
+	have := p.blocks()
+	if len(supers) <= 1 && have < min(blocks, p.perSuper()) {
+		if len(supers) == 1 {
+			moved = supers[0]
+		}
+		if err := add(min(blocks, p.perSuper()), moved); err != nil {
+			return err
+		}
+		supers = append(supers[:0], made[0])
+		have = made[0].blocks
+	}
+	for ; have < blocks; have += p.perSuper() {
+		if err := add(p.perSuper(), nil); err != nil {
+			return err
+		}
+		supers = append(supers, made[len(made)-1])
+	}
+	entries := make([]uint64, 0, 2*len(supers))
+	for _, s := range supers {
+		entries = append(entries, s.units.Address(), s.bitmaps.Address())
+	}
+	// From here on the device sees the new super blocks: no longer to be stopped halfway.
+	if err := p.table.Upload(context.WithoutCancel(ctx), tableSupers, entries); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.supers = supers
+	p.mu.Unlock()
+	if moved != nil {
+		free(moved)
+	}
+	return nil
+}
+
+// newSuperBlock makes a super block that begins with what another one holds (nil: nothing) and is free behind it.
+func (p *SlabPool) newSuperBlock(ctx context.Context, blocks int, from *superBlock) (*superBlock, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &superBlock{blocks: blocks}
+	var err error
+	if s.units, err = vk.NewBuffer[uint32](p.d, blocks*blockWords); err != nil {
+		return nil, err
+	}
+	if s.bitmaps, err = vk.NewBuffer[uint32](p.d, blocks*bitmapWords); err != nil {
+		free(s)
+		return nil, err
+	}
+	p.stream.Concurrent(func() {
+		units, bitmaps := 0, 0 // bytes that come from the other
+		if from != nil {
+			units, bitmaps = int(from.units.Bytes()), int(from.bitmaps.Bytes())
+			p.stream.Copy(s.units, 0, from.units, 0, units)
+			p.stream.Copy(s.bitmaps, 0, from.bitmaps, 0, bitmaps)
+		}
+		p.stream.Fill(s.units, units, int(s.units.Bytes())-units, ^uint32(0))
+		p.stream.Fill(s.bitmaps, bitmaps, int(s.bitmaps.Bytes())-bitmaps, 0)
+	})
+	// The memory must not be freed under the device's hands, so this wait is to its end.
+	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		free(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+func free(supers ...*superBlock) {
+	for _, s := range supers {
+		s.units.Free()
+		if s.bitmaps != nil {
+			s.bitmaps.Free()
+		}
+	}
+}
+
+// Reset frees all slabs, makes every word of them ~0 and begins to count anew; the pool keeps its size. It returns when
+// that is done, and is not stopped once begun.
+func (p *SlabPool) Reset(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p.stream.Concurrent(func() {
+		for _, s := range p.supers {
+			p.stream.Fill(s.units, 0, int(s.units.Bytes()), ^uint32(0))
+			p.stream.Fill(s.bitmaps, 0, int(s.bitmaps.Bytes()), 0)
+		}
+		p.stream.Fill(p.table, 0, 8*tableSupers, 0)
+	})
+	return p.stream.Wait(context.WithoutCancel(ctx))
+}
+
+// Close frees the pool. Further calls of Close do nothing; the pool is of no other use any more.
+func (p *SlabPool) Close() error {
+	p.mu.Lock()
+	supers := p.supers
+	p.supers = nil
+	p.mu.Unlock()
+	free(supers...)
+	p.counter.free()
+	if p.table != nil {
+		p.table.Free()
+	}
+	if p.stream == nil {
+		return nil
+	}
+	return p.stream.Close()
+}

@@ -1,0 +1,25 @@
+// Counts the slabs allocated in each super block of a pool, from its bitmaps.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_alloc.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    SlabPool pool;
+    uvec2 counts;   // a counter a super block, out; 0 before
+};
+
+// An invocation takes a word of a bitmap. A super block's words are a multiple of any subgroup's lanes, so a
+// subgroup counts for one super block.
+void main() {
+    uint i = invocation_index();
+    uint block = i >> 5;
+    uint super = block >> POOL_SUPER_SHIFT;
+    uint bits = 0u;
+    if (block < pool.blocks) {
+        uint within = block & ((1u << POOL_SUPER_SHIFT) - 1u);
+        bits = plain_load(pool_bitmap_word(pool, super, within, i & 31u));
+    }
+    uint allocated = subgroupAdd(uint(bitCount(bits)));
+    if (allocated != 0u && subgroupElect()) atomic_add(address_at(counts, super, 2u), allocated);
+}
