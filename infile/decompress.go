@@ -80,17 +80,6 @@ func TrimCompression(path string) string {
 	return path
 }
 
-// LooksCompressed returns the name of the compression that data begin like, or
-// "": a hint for messages about files whose name doesn't say it.
-func LooksCompressed(data []byte) string {
-	for _, c := range compressions {
-		if bytes.HasPrefix(data, c.magic) {
-			return c.name
-		}
-	}
-	return ""
-}
-
 func (f *File) decompress(path string) (io.Reader, error) {
 	c := byName(path)
 	if c == nil || path == Stdin {
