@@ -18,7 +18,7 @@ var (
 	fence   = regexp.MustCompile("(?ms)^```.*?^```")
 	link    = regexp.MustCompile(`\]\(([^)\s]+)[^)]*\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+?) *$`)
-	target  = regexp.MustCompile("`make ([a-z-]+)")
+	target  = regexp.MustCompile("`make ([a-z0-9-]+)")
 	rule    = regexp.MustCompile(`(?m)^([a-z0-9 -]+):`)
 )
 
