@@ -1,0 +1,138 @@
+package vk
+
+import (
+	"context"
+	"unsafe"
+)
+
+// Element is what a buffer can hold.
+type Element interface {
+	~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64 | ~float32
+}
+
+// Memory is a Buffer or a HostBuffer of any type, as a Stream's commands take it.
+type Memory interface {
+	Bytes() uint64   // its size
+	Address() uint64 // its device address
+	where() *region
+}
+
+// Buffer is n elements of device memory. Shaders reach it by its address.
+//
+// A Buffer that is no longer needed is freed by hand (Go's collector does not see device memory), and only
+// after the work that uses it has ended. What its Device still holds at Close is freed there.
+type Buffer[T Element] struct {
+	r *region
+	n int
+}
+
+// NewBuffer allocates n elements, whose contents are undefined. n may be 0: the Buffer then still has an address
+// of its own. Errors: *OutOfMemoryError where the memory is not there, *TooLargeError where no buffer of the
+// device can be that large.
+func NewBuffer[T Element](d *Device, n int) (*Buffer[T], error) {
+	r, err := d.memory.take(&d.memory.device, bytesOf[T](n))
+	if err != nil {
+		return nil, err
+	}
+	return &Buffer[T]{r, n}, nil
+}
+
+// bytesOf is the size of n elements; a negative or an absurd n is more than any device has.
+func bytesOf[T Element](n int) uint64 {
+	var t T
+	if n < 0 || uint64(n) > 1<<60 {
+		return 1 << 63
+	}
+	return uint64(n) * uint64(unsafe.Sizeof(t))
+}
+
+// view is a slice's memory.
+func view[T Element](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), bytesOf[T](len(s)))
+}
+
+// Len is the number of elements.
+func (b *Buffer[T]) Len() int { return b.n }
+
+// Bytes is the size in bytes.
+func (b *Buffer[T]) Bytes() uint64 { return b.r.bytes }
+
+// Address is the device address of the first element, at least 256 bytes aligned.
+func (b *Buffer[T]) Address() uint64 { return b.r.address() }
+
+// AddressOf is the device address of element i; i is not checked.
+func (b *Buffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }
+
+// Free gives the memory back. Further calls do nothing.
+func (b *Buffer[T]) Free() { b.r.d.drop(b.r) }
+
+func (b *Buffer[T]) where() *region { return b.r }
+
+// Upload copies src to the elements from at on, and returns when they are there. It is not ordered against
+// streams: the caller has waited for the work that uses these elements, and submits what shall see them
+// afterwards. A cancelled context ends it between two chunks, with some of the elements copied. A *RangeError
+// where src does not fit; then nothing is copied.
+func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
+	if err := checkElements(b, "upload", at, len(src)); err != nil {
+		return err
+	}
+	return b.r.d.staging.upload(ctx, b.r, bytesOf[T](at), view(src))
+}
+
+// Download copies the elements from at on into dst, and returns when they are there. It is not ordered against
+// streams: the caller has waited for the work that writes these elements. A cancelled context ends it between
+// two chunks. A *RangeError where the Buffer has not that many.
+func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
+	if err := checkElements(b, "download", at, len(dst)); err != nil {
+		return err
+	}
+	return b.r.d.staging.download(ctx, b.r, bytesOf[T](at), view(dst))
+}
+
+func checkElements[T Element](b *Buffer[T], what string, at, n int) error {
+	if err := b.r.usable(); err != nil {
+		return err
+	}
+	if at < 0 || at > b.n || n > b.n-at {
+		size := int(bytesOf[T](1))
+		return &RangeError{what, at * size, n * size, b.r.bytes}
+	}
+	return nil
+}
+
+// HostBuffer is n elements of host memory that the device reaches too, by address and as the source or target
+// of a Stream's copies. It is mapped for as long as it lives and coherent: what the host wrote before a Submit
+// the submitted work sees, and what the work wrote the host sees after a Wait.
+type HostBuffer[T Element] struct {
+	r *region
+	s []T
+}
+
+// NewHostBuffer allocates n elements, whose contents are undefined; n may be 0. Errors as NewBuffer's.
+func NewHostBuffer[T Element](d *Device, n int) (*HostBuffer[T], error) {
+	r, err := d.memory.take(&d.memory.host, bytesOf[T](n))
+	if err != nil {
+		return nil, err
+	}
+	return &HostBuffer[T]{r, unsafe.Slice((*T)(r.pointer()), n)}, nil
+}
+
+// Slice is the memory itself. It must not be touched after Free, nor after the Device's Close.
+func (b *HostBuffer[T]) Slice() []T { return b.s }
+
+// Len is the number of elements.
+func (b *HostBuffer[T]) Len() int { return len(b.s) }
+
+// Bytes is the size in bytes.
+func (b *HostBuffer[T]) Bytes() uint64 { return b.r.bytes }
+
+// Address is the device address of the first element, at least 256 bytes aligned.
+func (b *HostBuffer[T]) Address() uint64 { return b.r.address() }
+
+// AddressOf is the device address of element i; i is not checked.
+func (b *HostBuffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }
+
+// Free gives the memory back. Further calls do nothing.
+func (b *HostBuffer[T]) Free() { b.r.d.drop(b.r) }
+
+func (b *HostBuffer[T]) where() *region { return b.r }

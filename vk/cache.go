@@ -1,0 +1,119 @@
+package vk
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"unsafe"
+
+	"github.com/vulkan-go/vulkan"
+)
+
+// pipelineCache keeps compiled kernels from one run to the next, in one file a device and driver. It only saves
+// time: a file that is missing, damaged, or of another driver counts as empty, and one that can't be written
+// is not an error.
+type pipelineCache struct {
+	handle vulkan.PipelineCache
+	path   string            // empty: nowhere
+	loaded [sha256.Size]byte // what the file held
+}
+
+// The file: a line of text, the SHA-256 of the rest, and the rest, which is the driver's. The sum is ours to
+// check since drivers trust what they are given.
+const cacheMagic = "vkds pipeline cache 1\n"
+
+func (c *pipelineCache) init(d *Device, folder string) error {
+	if folder == "" {
+		if user, err := os.UserCacheDir(); err == nil {
+			folder = filepath.Join(user, "vkds")
+		}
+	}
+	var data []byte
+	if folder != "none" && folder != "" {
+		c.path = filepath.Join(folder, fmt.Sprintf("pipelines-%04x-%04x-%x.bin", d.about.Vendor, d.about.Device, d.about.CacheUUID))
+		data = readCache(c.path, d.about.Vendor, d.about.Device, d.about.CacheUUID)
+	}
+	c.loaded = sha256.Sum256(data)
+	info := vulkan.PipelineCacheCreateInfo{SType: vulkan.StructureTypePipelineCacheCreateInfo, InitialDataSize: uint(len(data))}
+	if len(data) > 0 {
+		var pin runtime.Pinner
+		pin.Pin(&data[0])
+		defer pin.Unpin()
+		info.PInitialData = unsafe.Pointer(&data[0])
+	}
+	defer info.Free()
+	var handle vulkan.PipelineCache // and not a field: cgo looks at the whole of what an address points into
+	result := vulkan.CreatePipelineCache(d.handle, &info, nil, &handle)
+	c.handle = handle
+	return d.check("vkCreatePipelineCache", result)
+}
+
+// readCache returns the driver's data of a cache file; nil where there is none that this driver could read.
+func readCache(path string, vendor, device uint32, uuid [16]byte) []byte {
+	file, err := os.ReadFile(path)
+	if err != nil || len(file) < len(cacheMagic)+sha256.Size || string(file[:len(cacheMagic)]) != cacheMagic {
+		return nil
+	}
+	sum, data := file[len(cacheMagic):][:sha256.Size], file[len(cacheMagic)+sha256.Size:]
+	if want := sha256.Sum256(data); !bytes.Equal(sum, want[:]) {
+		return nil
+	}
+	// VkPipelineCacheHeaderVersionOne: its size, 1, vendor, device, UUID.
+	if len(data) < 32 || binary.LittleEndian.Uint32(data[4:]) != 1 || binary.LittleEndian.Uint32(data[8:]) != vendor ||
+		binary.LittleEndian.Uint32(data[12:]) != device || !bytes.Equal(data[16:32], uuid[:]) {
+		return nil
+	}
+	return data
+}
+
+// close saves the cache if it has changed, and ends it.
+func (c *pipelineCache) close(d *Device) {
+	if c.handle == vulkan.NullPipelineCache {
+		return
+	}
+	if c.path != "" && !d.lost.Load() {
+		if data := c.data(d); len(data) > 0 && sha256.Sum256(data) != c.loaded {
+			writeCache(c.path, data)
+		}
+	}
+	vulkan.DestroyPipelineCache(d.handle, c.handle, nil)
+	c.handle = vulkan.NullPipelineCache
+}
+
+func (c *pipelineCache) data(d *Device) []byte {
+	var size uint
+	if vulkan.GetPipelineCacheData(d.handle, c.handle, &size, nil) != vulkan.Success || size == 0 {
+		return nil
+	}
+	data := make([]byte, size)
+	if vulkan.GetPipelineCacheData(d.handle, c.handle, &size, unsafe.Pointer(&data[0])) != vulkan.Success {
+		return nil
+	}
+	return data[:size]
+}
+
+// writeCache replaces the file as a whole: another process that reads or writes it at the same time sees the
+// old one or a new one.
+func writeCache(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	sum := sha256.Sum256(data)
+	_, err = file.Write(append(append([]byte(cacheMagic), sum[:]...), data...))
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

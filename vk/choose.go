@@ -1,0 +1,196 @@
+package vk
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vkds/vkds/vk/internal/native"
+	"github.com/vulkan-go/vulkan"
+)
+
+// DeviceType says what kind of device it is.
+type DeviceType string
+
+const (
+	Discrete   DeviceType = "discrete"
+	Integrated DeviceType = "integrated"
+	Virtual    DeviceType = "virtual"
+	CPU        DeviceType = "cpu"
+	Other      DeviceType = "other"
+)
+
+// preference is the order in which List gives devices and Open takes them.
+var preference = []DeviceType{Discrete, Integrated, Virtual, CPU, Other}
+
+var deviceTypes = map[uint32]DeviceType{1: Integrated, 2: Discrete, 3: Virtual, 4: CPU}
+
+// Info describes a device.
+type Info struct {
+	Index         int        // in List; Options.Device takes it
+	Name          string     // the driver's name of the device
+	Type          DeviceType //
+	Driver        string     // the driver's name and its version in its own words
+	DriverVersion string     // as the driver packs it, in hexadecimal
+	APIVersion    string     // the newest Vulkan that the device has
+	VendorID      uint32
+	DeviceID      uint32
+	UUID          [16]byte // the same for the same device in every process
+
+	SubgroupSize int // lanes of a subgroup that kernels run with unless asked otherwise
+	MinSubgroup  int // smallest that can be asked for
+	MaxSubgroup  int // largest that can be asked for
+
+	HeapBytes          uint64 // the largest device-local heap
+	MaxBufferBytes     uint64 // the largest buffer
+	MaxAllocationBytes uint64 // the largest allocation that the driver promises; larger ones may succeed
+	MaxWorkgroup       int    // the most invocations of a workgroup
+	MaxGroups          [2]int // the most workgroups of a dispatch in x and y
+	SharedBytes        int    // shared memory of a workgroup
+	PushConstantBytes  int    // the largest push-constant block
+	Queues             int    // queues that streams are spread over
+
+	Features []Feature // the optional features that it has
+	Missing  []string  // what it lacks of what vkds requires; Open refuses it unless this is empty
+}
+
+// Has says whether the device has an optional feature.
+func (i Info) Has(f Feature) bool { return slices.Contains(i.Features, f) }
+
+// String names the device in one line.
+func (i Info) String() string { return fmt.Sprintf("%d: %s (%s)", i.Index, i.Name, i.Type) }
+
+// candidate is a physical device of an instance.
+type candidate struct {
+	info     Info
+	physical vulkan.PhysicalDevice
+	about    native.Description
+}
+
+// List describes every physical device, in the order of preference: those that vkds can use before the others,
+// then discrete, integrated, virtual, CPU. A machine without loader or driver is a *NoDriverError; one whose
+// drivers find no device gives an empty list.
+func List() ([]Info, error) {
+	in, err := newInstance(nil)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Destroy()
+	all, err := candidates(in)
+	var list []Info
+	for _, c := range all {
+		list = append(list, c.info)
+	}
+	return list, err
+}
+
+func candidates(in *native.Instance) ([]candidate, error) {
+	var n uint32
+	var physical []vulkan.PhysicalDevice
+	result := vulkan.EnumeratePhysicalDevices(in.Handle(), &n, nil)
+	if result == vulkan.Success && n > 0 {
+		physical = make([]vulkan.PhysicalDevice, n)
+		result = vulkan.EnumeratePhysicalDevices(in.Handle(), &n, physical)
+	}
+	// A driver that can't initialise here (no such card) is not an error of the whole.
+	if result < 0 && result != vulkan.ErrorInitializationFailed && result != vulkan.ErrorIncompatibleDriver {
+		return nil, &CallError{"vkEnumeratePhysicalDevices", int32(result)}
+	}
+	var all []candidate
+	for _, p := range physical[:min(int(n), len(physical))] {
+		about := in.Describe(p)
+		if alterDescription != nil {
+			alterDescription(&about)
+		}
+		all = append(all, candidate{describe(about), p, about})
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(
+			cmp.Compare(min(len(a.info.Missing), 1), min(len(b.info.Missing), 1)),
+			cmp.Compare(slices.Index(preference, a.info.Type), slices.Index(preference, b.info.Type)))
+	})
+	for i := range all {
+		all[i].info.Index = i
+	}
+	return all, nil
+}
+
+// alterDescription lets a test take abilities from a device.
+var alterDescription func(*native.Description)
+
+func describe(d native.Description) Info {
+	info := Info{
+		Name: d.Name, Type: Other,
+		Driver:        strings.TrimSpace(d.Driver + " " + d.DriverInfo),
+		DriverVersion: fmt.Sprintf("%#x", d.DriverVersion), APIVersion: version(d.APIVersion),
+		VendorID: d.Vendor, DeviceID: d.Device, UUID: d.DeviceUUID,
+		SubgroupSize: int(d.Subgroup), MinSubgroup: int(d.MinSubgroup), MaxSubgroup: int(d.MaxSubgroup),
+		MaxBufferBytes: d.MaxBuffer, MaxAllocationBytes: d.MaxAllocation,
+		MaxWorkgroup: int(min(d.MaxInvocations, d.MaxWorkgroup)),
+		MaxGroups:    [2]int{int(d.MaxGroups[0]), int(d.MaxGroups[1])},
+		SharedBytes:  int(d.SharedBytes), PushConstantBytes: int(d.PushConstantBytes),
+		Missing: missing(d),
+	}
+	if t, ok := deviceTypes[d.Type]; ok {
+		info.Type = t
+	}
+	for _, h := range d.Heaps {
+		if h.Flags&uint32(vulkan.MemoryHeapDeviceLocalBit) != 0 {
+			info.HeapBytes = max(info.HeapBytes, h.Bytes)
+		}
+	}
+	for _, o := range optional {
+		if d.Features&o.bit != 0 {
+			info.Features = append(info.Features, o.feature)
+		}
+	}
+	if f, ok := computeFamily(d.Families); ok {
+		info.Queues = int(d.Families[f].Queues)
+		if d.Families[f].TimestampBits > 0 {
+			info.Features = append(info.Features, Timestamps)
+		}
+	}
+	if d.MinSubgroup < d.MaxSubgroup && d.RequiredSizeStages&uint32(vulkan.ShaderStageComputeBit) != 0 {
+		info.Features = append(info.Features, SubgroupSizes)
+	}
+	return info
+}
+
+// choose finds the device that was asked for: by index, by type, or by part of its name, the case not minded.
+// A number of one or two digits is an index and never part of a name: no "5" finds an "LLVM 15".
+// Nothing asked for is $VKDS_DEVICE, and failing that the first that has all that vkds requires.
+func choose(all []candidate, asked string) (candidate, error) {
+	if asked == "" {
+		asked = os.Getenv("VKDS_DEVICE")
+	}
+	asked = strings.TrimSpace(asked)
+	found := -1
+	if index, err := strconv.Atoi(asked); err == nil && len(asked) <= 2 {
+		if index >= 0 && index < len(all) {
+			found = index
+		}
+	} else if asked == "" {
+		found = min(0, len(all)-1)
+	} else if t := DeviceType(strings.ToLower(asked)); slices.Contains(preference, t) {
+		found = slices.IndexFunc(all, func(c candidate) bool { return c.info.Type == t })
+	} else {
+		found = slices.IndexFunc(all, func(c candidate) bool {
+			return strings.Contains(strings.ToLower(c.info.Name), strings.ToLower(asked))
+		})
+	}
+	if found < 0 {
+		e := &NoDeviceError{Asked: asked}
+		for _, c := range all {
+			e.Have = append(e.Have, c.info.String())
+		}
+		return candidate{}, e
+	}
+	c := all[found]
+	if len(c.info.Missing) > 0 {
+		return candidate{}, &MissingFeatureError{c.info.Name, c.info.Missing}
+	}
+	return c, nil
+}

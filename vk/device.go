@@ -1,0 +1,246 @@
+package vk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vkds/vkds/vk/internal/native"
+	"github.com/vulkan-go/vulkan"
+)
+
+// Options say which device to open and how. The zero value opens the best device there is.
+type Options struct {
+	Device       string        // index in List, part of the name, or type (discrete, integrated, virtual, cpu); "" = $VKDS_DEVICE, then the best one
+	Validation   bool          // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
+	OnMessage    func(Message) // takes validation's messages, from any thread and never at once; nil = standard error
+	Without      []Feature     // optional features to leave off even where the device has them
+	SubgroupSize int           // subgroup size of every kernel; 0 = the device's own
+	CacheDir     string        // where the pipeline cache is kept; "" = vkds in os.UserCacheDir; "none" = nowhere
+	StagingBytes int           // size of the staging ring; 0 = 64 MiB
+	MemoryLimit  uint64        // bytes of device memory that buffers may take; 0 = what the driver says is free
+
+	staged bool                       // tests: transfers go through the staging ring even where memory is mapped
+	fault  func(string) vulkan.Result // tests: see Device.fault
+}
+
+// Device is an open device. Its methods may be called from several goroutines at once, and so may those of its
+// buffers and kernels; a Stream belongs to one goroutine at a time. Close comes after everything else has
+// returned, and frees whatever of the Device was not freed before.
+type Device struct {
+	instance *native.Instance
+	native   *native.Device
+	handle   vulkan.Device
+	physical vulkan.PhysicalDevice
+	about    native.Description
+	info     Info
+	subgroup int
+
+	queues    []*queue
+	family    uint32
+	nextQueue atomic.Uint32
+
+	memory  allocator
+	staging stager
+	cache   pipelineCache
+
+	mu    sync.Mutex
+	alive map[resource]struct{} // what Close has to free
+
+	closed, lost atomic.Bool
+	fault        func(call string) vulkan.Result // tests: a result other than Success replaces the call's own
+}
+
+// queue is a VkQueue; only one thread may submit to it at a time.
+type queue struct {
+	sync.Mutex
+	handle vulkan.Queue
+}
+
+// resource is something that ends with its Device.
+type resource interface{ release() }
+
+// loaderName is the Vulkan loader; a variable for the test in which there is none.
+var loaderName = "libvulkan.so.1"
+
+func newInstance(listener func(native.Message)) (*native.Instance, error) {
+	if err := native.Load(loaderName); err != nil {
+		return nil, &NoDriverError{loaderName, err.Error()}
+	}
+	in, layer, result := native.NewInstance(listener)
+	switch {
+	case result == vulkan.ErrorIncompatibleDriver:
+		return nil, &NoDriverError{Library: loaderName}
+	case layer != "":
+		return nil, &MissingFeatureError{"this machine", []string{layer + " (on Debian the package vulkan-validationlayers)"}}
+	case result < 0:
+		return nil, &CallError{"vkCreateInstance", int32(result)}
+	}
+	return in, nil
+}
+
+// Open opens a device. Errors: *NoDriverError where there is no Vulkan, *NoDeviceError where no device answers
+// to Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine
+// the validation layer that was asked for.
+func Open(o Options) (*Device, error) {
+	var listener func(native.Message)
+	if o.Validation {
+		listener = listen(o.OnMessage)
+	}
+	in, err := newInstance(listener)
+	if err != nil {
+		return nil, err
+	}
+	d, err := open(in, o)
+	if err != nil {
+		in.Destroy()
+		return nil, err
+	}
+	return d, nil
+}
+
+func open(in *native.Instance, o Options) (*Device, error) {
+	all, err := candidates(in)
+	if err != nil {
+		return nil, err
+	}
+	c, err := choose(all, o.Device)
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, alive: map[resource]struct{}{}}
+	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool { return slices.Contains(o.Without, f) })
+	if d.subgroup, err = d.subgroupSize(o.SubgroupSize, d.info.SubgroupSize); err != nil {
+		return nil, err
+	}
+
+	features := c.about.Features
+	for _, f := range optional {
+		if !d.Has(f.feature) {
+			features &^= f.bit
+		}
+	}
+	family, _ := computeFamily(c.about.Families)
+	d.family = uint32(family)
+	count := min(c.about.Families[family].Queues, maxQueues)
+	var result vulkan.Result
+	if d.native, result = in.NewDevice(c.physical, d.family, count, features); result != vulkan.Success {
+		return nil, d.check("vkCreateDevice", result)
+	}
+	d.handle = d.native.Handle()
+	d.queues = make([]*queue, count)
+	for i := range d.queues {
+		var handle vulkan.Queue
+		vulkan.GetDeviceQueue(d.handle, d.family, uint32(i), &handle)
+		d.queues[i] = &queue{handle: handle}
+	}
+	err = d.memory.init(d, o.MemoryLimit)
+	if err == nil {
+		err = d.cache.init(d, o.CacheDir)
+	}
+	if err != nil {
+		d.destroy()
+		return nil, err
+	}
+	d.staging.init(d, o)
+	d.fault = o.fault
+	return d, nil
+}
+
+// maxQueues bounds how many queues are asked of a device; streams share them.
+const maxQueues = 8
+
+// subgroupSize resolves a wish for a subgroup size; 0 wishes for the fallback.
+func (d *Device) subgroupSize(wish, fallback int) (int, error) {
+	if wish == 0 {
+		wish = fallback
+	}
+	low, high := d.info.SubgroupSize, d.info.SubgroupSize
+	if d.info.Has(SubgroupSizes) {
+		low, high = d.info.MinSubgroup, d.info.MaxSubgroup
+	}
+	if wish < low || wish > high || bits.OnesCount(uint(wish)) != 1 {
+		return 0, &MissingFeatureError{d.info.Name, []string{fmt.Sprintf("subgroups of %d (it has %d to %d)", wish, low, high)}}
+	}
+	return wish, nil
+}
+
+// Info describes the device as it was opened: Features leaves out Options.Without.
+func (d *Device) Info() Info { return d.info }
+
+// Has says whether an optional feature is there and was not left off.
+func (d *Device) Has(f Feature) bool { return d.info.Has(f) }
+
+// SubgroupSize is the number of lanes in a kernel's subgroup unless KernelOptions say otherwise.
+func (d *Device) SubgroupSize() int { return d.subgroup }
+
+// Memory returns the bytes that this Device's buffers take of device memory, and the bytes that they could
+// take in all: Options.MemoryLimit, or what the driver says that it has left, or the heap's size.
+func (d *Device) Memory() (used, budget uint64) {
+	d.memory.mu.Lock()
+	defer d.memory.mu.Unlock()
+	return d.memory.room(&d.memory.device)
+}
+
+// adopt puts a resource under the Device's Close.
+func (d *Device) adopt(r resource) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.alive[r] = struct{}{}
+}
+
+// drop releases a resource unless that was done before.
+func (d *Device) drop(r resource) {
+	d.mu.Lock()
+	_, ok := d.alive[r]
+	delete(d.alive, r)
+	d.mu.Unlock()
+	if ok {
+		r.release()
+	}
+}
+
+// Close waits for the work that is under way, frees everything that was made from the Device, saves the
+// pipeline cache and closes the device. It does so after ErrDeviceLost too. Further calls do nothing.
+func (d *Device) Close() error {
+	if d.closed.Swap(true) {
+		return nil
+	}
+	for _, q := range d.queues {
+		q.Lock()
+	}
+	err := d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle))
+	for _, q := range d.queues {
+		q.Unlock()
+	}
+	if errors.Is(err, ErrDeviceLost) {
+		err = nil // nothing is running any more, which is all that was to be waited for
+	}
+	d.destroy()
+	d.instance.Destroy()
+	return err
+}
+
+// destroy ends everything but the instance.
+func (d *Device) destroy() {
+	d.closed.Store(true)
+	// Streams before the buffers and kernels that their command buffers name.
+	for _, streams := range []bool{true, false} {
+		for r := range d.alive {
+			if _, ok := r.(*Stream); ok == streams {
+				delete(d.alive, r)
+				r.release()
+			}
+		}
+	}
+	d.cache.close(d)
+	d.memory.close(d)
+	d.native.Destroy()
+}
+
+// background is the context of waits that nobody can cancel.
+var background = context.Background()

@@ -1,0 +1,155 @@
+package vk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vulkan-go/vulkan"
+)
+
+var (
+	// ErrClosed is the answer of a Device, Stream, Kernel or Buffer after its Close or Free.
+	ErrClosed = errors.New("vk: already closed")
+	// ErrDeviceLost says that the driver gave the device up (a fault, a watchdog, a card unplugged). Every later
+	// call on the Device answers it too; Close works, and a new Open may succeed.
+	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
+)
+
+// NoDriverError says that Vulkan can't be used on this machine at all.
+type NoDriverError struct {
+	Library string // the loader looked for
+	Reason  string // the system's words; empty where the loader is there but has no driver to load
+}
+
+func (e *NoDriverError) Error() string {
+	if e.Reason == "" {
+		return "vk: no Vulkan driver is installed (on Debian the package mesa-vulkan-drivers has one for every CPU)"
+	}
+	return fmt.Sprintf("vk: the Vulkan loader %s can't be opened: %s (on Debian it is in the package libvulkan1)", e.Library, e.Reason)
+}
+
+// NoDeviceError says that no device answers to what was asked for.
+type NoDeviceError struct {
+	Asked string   // the index, name or type asked for; empty: any
+	Have  []string // the devices there are, by index
+}
+
+func (e *NoDeviceError) Error() string {
+	if len(e.Have) == 0 {
+		return "vk: the Vulkan drivers here found no device"
+	}
+	return fmt.Sprintf("vk: no device %q (have %s)", e.Asked, strings.Join(e.Have, ", "))
+}
+
+// MissingFeatureError says what a device lacks of what was asked of it.
+type MissingFeatureError struct {
+	Device   string
+	Features []string // by the names that the Vulkan specification uses, where it has one
+}
+
+func (e *MissingFeatureError) Error() string {
+	return fmt.Sprintf("vk: %s lacks %s", e.Device, strings.Join(e.Features, ", "))
+}
+
+// OutOfMemoryError says that an allocation of device memory failed. Nothing was allocated; what was allocated
+// before is intact.
+type OutOfMemoryError struct {
+	Bytes  uint64 // asked for
+	Used   uint64 // in use when it was
+	Budget uint64 // that may be used in all
+}
+
+func (e *OutOfMemoryError) Error() string {
+	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
+}
+
+// TooLargeError says that a buffer is larger than the device's buffers can be, however much memory there is.
+type TooLargeError struct{ Bytes, Limit uint64 }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("vk: a buffer of %d bytes is too large: this device's end at %d", e.Bytes, e.Limit)
+}
+
+// RangeError says that a command or a copy would leave its buffer. It was not recorded or begun.
+type RangeError struct {
+	What      string // "upload", "fill", …
+	At, Bytes int    // what was asked for, in bytes
+	Size      uint64 // the buffer's size
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("vk: %s of %d bytes at %d does not fit a buffer of %d bytes", e.What, e.Bytes, e.At, e.Size)
+}
+
+// LayoutError says that a Go struct does not match a kernel's push constants.
+type LayoutError struct {
+	Module string // the kernel's module
+	Field  string // the Go field, or the block's member where Go has none
+	Reason string
+}
+
+func (e *LayoutError) Error() string {
+	return fmt.Sprintf("vk: push constants of %s: %s: %s", e.Module, e.Field, e.Reason)
+}
+
+// ModuleError says why a module can't become a kernel.
+type ModuleError struct{ Module, Reason string }
+
+func (e *ModuleError) Error() string { return fmt.Sprintf("vk: module %s: %s", e.Module, e.Reason) }
+
+// CallError is a Vulkan call's failure that no other error here stands for.
+type CallError struct {
+	Call   string // "vkQueueSubmit2"
+	Result int32  // the VkResult
+}
+
+func (e *CallError) Error() string {
+	if name, ok := results[vulkan.Result(e.Result)]; ok {
+		return fmt.Sprintf("vk: %s: %s", e.Call, name)
+	}
+	return fmt.Sprintf("vk: %s: VkResult %d", e.Call, e.Result)
+}
+
+var results = map[vulkan.Result]string{
+	vulkan.ErrorOutOfHostMemory:      "out of host memory",
+	vulkan.ErrorOutOfDeviceMemory:    "out of device memory",
+	vulkan.ErrorInitializationFailed: "initialization failed",
+	vulkan.ErrorMemoryMapFailed:      "memory can't be mapped",
+	vulkan.ErrorLayerNotPresent:      "a layer is not installed",
+	vulkan.ErrorExtensionNotPresent:  "an extension is not supported",
+	vulkan.ErrorFeatureNotPresent:    "a feature is not supported",
+	vulkan.ErrorIncompatibleDriver:   "the driver is too old",
+	vulkan.ErrorTooManyObjects:       "too many objects",
+	vulkan.ErrorInvalidShaderNv:      "the shader failed to compile",
+	vulkan.ErrorFragmentedPool:       "the pool is fragmented",
+	-13:                              "unknown error",
+}
+
+// check turns a VkResult into this package's error. It remembers a lost device.
+func (d *Device) check(call string, result vulkan.Result) error {
+	if d.fault != nil {
+		if r := d.fault(call); r != vulkan.Success {
+			result = r
+		}
+	}
+	switch {
+	case result == vulkan.ErrorDeviceLost:
+		d.lost.Store(true)
+		return ErrDeviceLost
+	case result < 0:
+		return &CallError{call, int32(result)}
+	}
+	return nil
+}
+
+// usable answers ErrClosed or ErrDeviceLost where the device is no longer of use.
+func (d *Device) usable() error {
+	switch {
+	case d.closed.Load():
+		return ErrClosed
+	case d.lost.Load():
+		return ErrDeviceLost
+	}
+	return nil
+}

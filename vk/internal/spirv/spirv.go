@@ -1,0 +1,338 @@
+// Package spirv reads from a SPIR-V module what is needed to make a compute pipeline of it: the entry point,
+// the specialization constants by name, the workgroup's size and the push-constant block.
+package spirv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Module is what a compute module says of itself.
+type Module struct {
+	Entry        string
+	Capabilities []uint32
+	Constants    []Constant
+	LocalSize    [3]Size
+	Push         []Word // the push-constant block, in the order of offsets; empty where there is none
+	PushBytes    int    // its size
+}
+
+// Constant is a specialization constant.
+type Constant struct {
+	Name string // OpName; may be empty
+	ID   uint32 // SpecId
+	Bits int    // 32, also for a bool; or 64
+}
+
+// Size is one dimension of the workgroup: a value, or the specialization constant that replaces it.
+type Size struct {
+	Value       uint32
+	Specialized bool
+	ID          uint32
+}
+
+// Kind is what a word of the push-constant block holds.
+type Kind int
+
+const (
+	Integer Kind = iota // a 32-bit integer, signed or not
+	Float               // a 32-bit float
+	Low                 // the low half of a 64-bit integer or of an address
+	High                // its high half
+)
+
+// Word is four bytes of the push-constant block.
+type Word struct {
+	Offset int
+	Name   string // the member that it belongs to: "count", "table.base", "sizes[2]"
+	Kind   Kind
+}
+
+// Capabilities that a reader may ask for.
+const (
+	CapabilityInt64        = 11
+	CapabilityInt64Atomics = 12
+)
+
+// Numbers of the SPIR-V specification, section 3.
+const (
+	magic = 0x07230203
+
+	opName            = 5
+	opMemberName      = 6
+	opEntryPoint      = 15
+	opExecutionMode   = 16
+	opCapability      = 17
+	opTypeBool        = 20
+	opTypeInt         = 21
+	opTypeFloat       = 22
+	opTypeVector      = 23
+	opTypeMatrix      = 24
+	opTypeArray       = 28
+	opTypeStruct      = 30
+	opTypePointer     = 32
+	opConstant        = 43
+	opSpecTrue        = 48
+	opSpecFalse       = 49
+	opSpecConstant    = 50
+	opSpecComposite   = 51
+	opConstComposite  = 44
+	opVariable        = 59
+	opDecorate        = 71
+	opMemberDecorate  = 72
+	opExecutionModeID = 331
+
+	modelCompute      = 5
+	modeLocalSize     = 17
+	modeLocalSizeID   = 38
+	decorSpecID       = 1
+	decorArrayStride  = 6
+	decorMatrixStride = 7
+	decorBuiltIn      = 11
+	decorOffset       = 35
+	builtInWorkgroup  = 25
+	storagePush       = 9
+)
+
+type node struct {
+	op   uint32
+	args []uint32 // after the result id and, for constants, the type
+	kind uint32   // a constant's type
+}
+
+type member struct{ id, index uint32 }
+
+type parser struct {
+	Module
+	nodes         map[uint32]node
+	names         map[uint32]string
+	memberNames   map[member]string
+	offsets       map[member]uint32
+	matrixStrides map[member]uint32
+	strides       map[uint32]uint32
+	specIDs       map[uint32]uint32
+	entries       int
+	push          uint32 // the block's type
+	workgroup     uint32 // the constant decorated WorkgroupSize
+}
+
+// Parse reads a module of little-endian words with one compute entry point.
+func Parse(code []byte) (Module, error) {
+	if len(code) < 20 || len(code)%4 != 0 || binary.LittleEndian.Uint32(code) != magic {
+		return Module{}, errors.New("it is not little-endian SPIR-V")
+	}
+	words := make([]uint32, len(code)/4)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint32(code[4*i:])
+	}
+	p := parser{
+		nodes: map[uint32]node{}, names: map[uint32]string{}, memberNames: map[member]string{},
+		offsets: map[member]uint32{}, matrixStrides: map[member]uint32{}, strides: map[uint32]uint32{}, specIDs: map[uint32]uint32{},
+	}
+	var order []uint32 // specialization constants as they come
+	for at := 5; at < len(words); {
+		op, count := words[at]&0xffff, int(words[at]>>16)
+		if count == 0 || at+count > len(words) {
+			return Module{}, fmt.Errorf("it breaks off at word %d", at)
+		}
+		args := words[at+1 : at+count]
+		at += count
+		if len(args) < fewest[op] {
+			return Module{}, fmt.Errorf("instruction %d at word %d is cut short", op, at-count)
+		}
+		switch op {
+		case opName:
+			p.names[args[0]] = text(args[1:])
+		case opMemberName:
+			p.memberNames[member{args[0], args[1]}] = text(args[2:])
+		case opCapability:
+			p.Capabilities = append(p.Capabilities, args[0])
+		case opEntryPoint:
+			p.entries++
+			p.Entry = text(args[2:])
+			if args[0] != modelCompute {
+				return Module{}, errors.New("it is no compute shader")
+			}
+		case opExecutionMode:
+			if args[1] == modeLocalSize && len(args) >= 5 {
+				for i := range p.LocalSize {
+					p.LocalSize[i] = Size{Value: args[2+i]}
+				}
+			}
+		case opExecutionModeID:
+			if args[1] == modeLocalSizeID && len(args) >= 5 {
+				// The constants come later: their ids are kept for now.
+				for i := range p.LocalSize {
+					p.LocalSize[i] = Size{ID: args[2+i], Specialized: true}
+				}
+			}
+		case opTypeBool, opTypeInt, opTypeFloat, opTypeVector, opTypeMatrix, opTypeArray, opTypeStruct, opTypePointer:
+			p.nodes[args[0]] = node{op: op, args: args[1:]}
+		case opConstant, opSpecConstant, opSpecTrue, opSpecFalse, opSpecComposite, opConstComposite:
+			p.nodes[args[1]] = node{op: op, kind: args[0], args: args[2:]}
+			if op == opSpecConstant || op == opSpecTrue || op == opSpecFalse {
+				order = append(order, args[1])
+			}
+		case opVariable:
+			if args[2] == storagePush {
+				p.push = p.nodes[args[0]].last() // through the pointer to the block
+			}
+		case opDecorate:
+			switch {
+			case len(args) < 3:
+			case args[1] == decorSpecID:
+				p.specIDs[args[0]] = args[2]
+			case args[1] == decorArrayStride:
+				p.strides[args[0]] = args[2]
+			case args[1] == decorBuiltIn && args[2] == builtInWorkgroup:
+				p.workgroup = args[0]
+			}
+		case opMemberDecorate:
+			switch {
+			case len(args) < 4:
+			case args[2] == decorOffset:
+				p.offsets[member{args[0], args[1]}] = args[3]
+			case args[2] == decorMatrixStride:
+				p.matrixStrides[member{args[0], args[1]}] = args[3]
+			}
+		}
+	}
+	if p.entries != 1 {
+		return Module{}, fmt.Errorf("it has %d entry points, not one", p.entries)
+	}
+	p.localSize()
+	for _, id := range order {
+		spec, ok := p.specIDs[id]
+		if !ok {
+			continue
+		}
+		c := Constant{Name: p.names[id], ID: spec, Bits: 32}
+		if t := p.nodes[p.nodes[id].kind]; (t.op == opTypeInt || t.op == opTypeFloat) && len(t.args) > 0 {
+			c.Bits = int(t.args[0])
+		}
+		p.Constants = append(p.Constants, c)
+	}
+	if p.push != 0 {
+		size, err := p.flatten(p.push, 0, "", 0)
+		if err != nil {
+			return Module{}, fmt.Errorf("its push constants: %w", err)
+		}
+		p.PushBytes = size
+		slices.SortFunc(p.Push, func(a, b Word) int { return a.Offset - b.Offset })
+	}
+	return p.Module, nil
+}
+
+// fewest arguments of the instructions that Parse looks into.
+var fewest = map[uint32]int{
+	opName: 2, opMemberName: 3, opEntryPoint: 3, opExecutionMode: 2, opCapability: 1, opTypeBool: 1, opTypeInt: 3,
+	opTypeFloat: 2, opTypeVector: 3, opTypeMatrix: 3, opTypeArray: 3, opTypeStruct: 1, opTypePointer: 3, opConstant: 3,
+	opSpecTrue: 2, opSpecFalse: 2, opSpecConstant: 3, opSpecComposite: 2, opConstComposite: 2, opVariable: 3,
+	opDecorate: 2, opMemberDecorate: 3, opExecutionModeID: 2,
+}
+
+func (n node) last() uint32 {
+	if len(n.args) == 0 {
+		return 0
+	}
+	return n.args[len(n.args)-1]
+}
+
+// localSize resolves the workgroup's constants. The WorkgroupSize built-in, where it is there, has the last word.
+func (p *parser) localSize() {
+	ids := make([]uint32, 0, 3)
+	if w := p.nodes[p.workgroup]; len(w.args) == 3 {
+		ids = w.args
+	} else if p.LocalSize[0].Specialized {
+		ids = append(ids, p.LocalSize[0].ID, p.LocalSize[1].ID, p.LocalSize[2].ID)
+	}
+	for i, id := range ids {
+		s := Size{Value: p.nodes[id].last()}
+		s.ID, s.Specialized = p.specIDs[id]
+		p.LocalSize[i] = s
+	}
+}
+
+// flatten lists the words of a value of some type that stands at an offset, and returns its size.
+func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int, error) {
+	n := p.nodes[id]
+	scalar := func(width uint32, kind Kind) (int, error) {
+		switch width {
+		case 32:
+			p.Push = append(p.Push, Word{offset, name, kind})
+			return 4, nil
+		case 64:
+			if kind == Float {
+				return 0, fmt.Errorf("%s is a 64-bit float, which is not supported", name)
+			}
+			p.Push = append(p.Push, Word{offset, name, Low}, Word{offset + 4, name, High})
+			return 8, nil
+		}
+		return 0, fmt.Errorf("%s has %d bits, which is not supported", name, width)
+	}
+	repeat := func(element uint32, count, step int, format string) (int, error) {
+		if count > 1024 {
+			return 0, fmt.Errorf("%s has %d elements", name, count)
+		}
+		end := 0
+		for i := range count {
+			at := step * i
+			if step == 0 {
+				at = end
+			}
+			size, err := p.flatten(element, offset+at, fmt.Sprintf(format, name, i), 0)
+			if err != nil {
+				return 0, err
+			}
+			end = at + size
+		}
+		return end, nil
+	}
+	switch n.op {
+	case opTypeInt:
+		return scalar(n.args[0], Integer)
+	case opTypeFloat:
+		return scalar(n.args[0], Float)
+	case opTypePointer: // a buffer reference
+		return scalar(64, Integer)
+	case opTypeVector:
+		return repeat(n.args[0], int(n.args[1]), 0, "%s%.0[2]s") // an address is a uvec2 and has one name
+	case opTypeMatrix:
+		return repeat(n.args[0], int(n.args[1]), int(stride), "%s[%d]")
+	case opTypeArray:
+		size, err := repeat(n.args[0], int(p.nodes[n.args[1]].last()), int(p.strides[id]), "%s[%d]")
+		return max(size, int(p.nodes[n.args[1]].last())*int(p.strides[id])), err
+	case opTypeStruct:
+		end := 0
+		for i, t := range n.args {
+			m := member{id, uint32(i)}
+			at := int(p.offsets[m])
+			full := strings.TrimPrefix(name+"."+p.memberNames[m], ".")
+			size, err := p.flatten(t, offset+at, full, p.matrixStrides[m])
+			if err != nil {
+				return 0, err
+			}
+			end = max(end, at+size)
+		}
+		return end, nil
+	}
+	return 0, fmt.Errorf("%s has a type (instruction %d) that is not supported", name, n.op)
+}
+
+// text reads a string literal: bytes up to a zero, four to a word.
+func text(words []uint32) string {
+	var b strings.Builder
+	for _, w := range words {
+		for range 4 {
+			if w&0xff == 0 {
+				return b.String()
+			}
+			b.WriteByte(byte(w))
+			w >>= 8
+		}
+	}
+	return b.String()
+}

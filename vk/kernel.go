@@ -1,0 +1,338 @@
+package vk
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk/internal/native"
+	"github.com/vkds/vkds/vk/internal/spirv"
+	"github.com/vulkan-go/vulkan"
+)
+
+// KernelOptions specialize a module.
+type KernelOptions struct {
+	Workgroup    int               // invocations of a workgroup, where the module leaves that open (local_size_x_id); 0 = 128
+	Constants    map[string]uint32 // specialization constants by their names in GLSL; a float's or a bool's bits
+	SubgroupSize int               // 0 = the Device's
+}
+
+// Kernel is a compute shader ready to run, with push constants of type P: a struct, struct{} where it has none.
+// A Kernel may be dispatched to several streams from several goroutines at once.
+type Kernel[P any] struct{ p *pipeline }
+
+// pipeline is what a Kernel is made of, whatever its push constants.
+type pipeline struct {
+	d         *Device
+	name      string
+	handle    vulkan.Pipeline
+	layout    vulkan.PipelineLayout
+	pushBytes uint32
+	workgroup int
+	subgroup  int
+	freed     atomic.Bool
+
+	module shaders.Module // with how, what Statistics compiles again
+	how    native.Pipeline
+}
+
+const defaultWorkgroup = 128
+
+// NewKernel makes a kernel of a module, with full subgroups. Errors: *LayoutError where P does not match the
+// module's push-constant block, *MissingFeatureError where the module needs what the device has not or was told
+// to leave off, *ModuleError where the module is no compute shader, a constant is unknown or the workgroup does
+// not fit the device.
+func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P], error) {
+	p, err := d.newPipeline(m, o, reflect.TypeFor[P]())
+	if err != nil {
+		return nil, err
+	}
+	return &Kernel[P]{p}, nil
+}
+
+func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Type) (*pipeline, error) {
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	about, err := spirv.Parse(m.Code)
+	if err != nil {
+		return nil, &ModuleError{m.Name, err.Error()}
+	}
+	if err := d.checkCapabilities(about.Capabilities); err != nil {
+		return nil, err
+	}
+	if err := checkLayout(push, about, m.Name); err != nil {
+		return nil, err
+	}
+	if about.PushBytes > d.info.PushConstantBytes {
+		return nil, &ModuleError{m.Name, fmt.Sprintf("its push constants have %d bytes, and the device takes %d", about.PushBytes, d.info.PushConstantBytes)}
+	}
+	p := &pipeline{d: d, name: m.Name, module: m, pushBytes: uint32(about.PushBytes)}
+	if p.subgroup, err = d.subgroupSize(o.SubgroupSize, d.subgroup); err != nil {
+		return nil, err
+	}
+	if err := p.specialize(about, o); err != nil {
+		return nil, err
+	}
+	var result vulkan.Result
+	if p.layout, result = d.native.NewLayout(p.pushBytes); result < 0 {
+		return nil, d.check("vkCreatePipelineLayout", result)
+	}
+	p.how.Entry, p.how.Cache, p.how.Layout = about.Entry, d.cache.handle, p.layout
+	// A module of SPIR-V 1.6 runs with a size that varies unless one is required; where there is but one,
+	// requiring it would only lower the largest workgroup.
+	if d.info.Has(SubgroupSizes) {
+		p.how.Subgroup = uint32(p.subgroup)
+	}
+	if p.handle, err = d.compile(m, p.how); err != nil {
+		vulkan.DestroyPipelineLayout(d.handle, p.layout, nil)
+		return nil, err
+	}
+	d.adopt(p)
+	return p, nil
+}
+
+// checkCapabilities refuses a module that needs what was not turned on; drivers are free to crash on one.
+func (d *Device) checkCapabilities(needed []uint32) error {
+	var lacks []string
+	for _, c := range needed {
+		switch c {
+		case spirv.CapabilityInt64:
+			if !d.Has(Int64) {
+				lacks = append(lacks, string(Int64))
+			}
+		case spirv.CapabilityInt64Atomics:
+			if !d.Has(Int64Atomics) {
+				lacks = append(lacks, string(Int64Atomics))
+			}
+		case 0, 1, 61, 62, 63, 64, 65, 5345, 5346, 5347:
+			// Matrix, Shader, subgroup operations, the memory model with device scope, buffer addresses
+		default:
+			lacks = append(lacks, fmt.Sprintf("SPIR-V capability %d, which vkds does not turn on", c))
+		}
+	}
+	if len(lacks) > 0 {
+		return &MissingFeatureError{d.info.Name, lacks}
+	}
+	return nil
+}
+
+// specialize resolves the workgroup and the constants.
+func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
+	fail := func(format string, args ...any) error {
+		return &ModuleError{p.name, fmt.Sprintf(format, args...)}
+	}
+	values := map[uint32]uint32{}
+	byName := map[string]spirv.Constant{}
+	for _, c := range about.Constants {
+		if c.Name != "" {
+			byName[c.Name] = c
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Constants)) {
+		c, ok := byName[name]
+		if !ok {
+			return fail("it has no specialization constant %q (it has %s)", name, strings.Join(slices.Sorted(maps.Keys(byName)), ", "))
+		}
+		if c.Bits != 32 {
+			return fail("its specialization constant %s has %d bits; 32 can be set", name, c.Bits)
+		}
+		values[c.ID] = o.Constants[name]
+	}
+
+	x := about.LocalSize[0]
+	switch {
+	case x.Specialized:
+		set, ok := values[x.ID]
+		if o.Workgroup != 0 && ok && int(set) != o.Workgroup {
+			return fail("its workgroup is set twice, to %d and to %d", o.Workgroup, set)
+		}
+		switch {
+		case o.Workgroup != 0:
+			p.workgroup = o.Workgroup
+		case ok:
+			p.workgroup = int(set)
+		default:
+			p.workgroup = defaultWorkgroup
+		}
+		if p.workgroup > 0 {
+			values[x.ID] = uint32(p.workgroup)
+		}
+	case o.Workgroup != 0 && o.Workgroup != int(x.Value):
+		return fail("its workgroup is fixed at %d, not %d", x.Value, o.Workgroup)
+	default:
+		p.workgroup = int(x.Value)
+	}
+	most := p.d.info.MaxWorkgroup
+	if p.d.info.Has(SubgroupSizes) {
+		most = min(most, p.subgroup*int(p.d.about.MaxSubgroups))
+	}
+	invocations := p.workgroup
+	for _, s := range about.LocalSize[1:] {
+		if v, ok := values[s.ID]; ok && s.Specialized {
+			s.Value = v
+		}
+		invocations *= int(s.Value)
+	}
+	if p.workgroup <= 0 || invocations > most {
+		return fail("workgroups of %d: the device takes 1 to %d", invocations, most)
+	}
+	if p.workgroup%p.subgroup != 0 {
+		return fail("workgroups of %d are no multiple of the subgroup, %d", p.workgroup, p.subgroup)
+	}
+
+	for _, id := range slices.Sorted(maps.Keys(values)) {
+		p.how.ConstantIDs = append(p.how.ConstantIDs, id)
+		p.how.Constants = append(p.how.Constants, values[id])
+	}
+	return nil
+}
+
+// compile makes the pipeline. The shader module is needed only for as long as that takes.
+func (d *Device) compile(m shaders.Module, how native.Pipeline) (vulkan.Pipeline, error) {
+	words := make([]uint32, len(m.Code)/4)
+	copy(view(words), m.Code)
+	var pin runtime.Pinner
+	pin.Pin(&words[0])
+	defer pin.Unpin()
+	info := vulkan.ShaderModuleCreateInfo{SType: vulkan.StructureTypeShaderModuleCreateInfo, CodeSize: uint(len(m.Code)), PCode: words}
+	defer info.Free()
+	var module vulkan.ShaderModule
+	if err := d.check("vkCreateShaderModule", vulkan.CreateShaderModule(d.handle, &info, nil, &module)); err != nil {
+		return nil, err
+	}
+	defer vulkan.DestroyShaderModule(d.handle, module, nil)
+	how.Module = module
+	handle, result := d.native.NewPipeline(how)
+	return handle, d.check("vkCreateComputePipelines", result)
+}
+
+// maxRow is the most workgroups in a row of a dispatch: what every device takes.
+const maxRow = 65535
+
+// Dispatch records a run of so many workgroups with push constants p. Up to 65,535 workgroups are one row (x);
+// more make several rows (y), and then there may be a few more than asked for. So a kernel that may be given
+// more counts its workgroups as gl_WorkGroupID.y*gl_NumWorkGroups.x+gl_WorkGroupID.x and checks its bounds. No
+// workgroups record nothing.
+func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
+	if groups == 0 {
+		return
+	}
+	if groups < 0 || groups > maxRow*min(maxRow, k.p.d.info.MaxGroups[1]) {
+		s.fail(&ModuleError{k.p.name, fmt.Sprintf("can't run %d workgroups", groups)})
+		return
+	}
+	x, y := rows(groups)
+	if commands, ok := k.record(s, &p); ok {
+		vulkan.CmdDispatch(commands, x, y, 1)
+	}
+}
+
+// rows splits workgroups over as few rows as can be, of equal length.
+func rows(groups int) (x, y uint32) {
+	n := (groups + maxRow - 1) / maxRow
+	return uint32((groups + n - 1) / n), uint32(n)
+}
+
+// DispatchIndirect records a run whose three numbers of workgroups (x, y, z, 32 bits each) are read on the
+// device from args, at an offset in bytes that is a multiple of 4, when the command's turn comes. Each must not
+// exceed what the device takes; 65,535 is safe.
+func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
+	r := args.where()
+	if !s.accept("indirect arguments", r, at, 12) {
+		return
+	}
+	if at%4 != 0 {
+		s.fail(fmt.Errorf("vk: indirect arguments at byte %d: not a multiple of 4", at))
+		return
+	}
+	if commands, ok := k.record(s, &p); ok {
+		vulkan.CmdDispatchIndirect(commands, r.block.buffer, vulkan.DeviceSize(r.at)+vulkan.DeviceSize(at))
+	}
+}
+
+func (k *Kernel[P]) record(s *Stream, p *P) (vulkan.CommandBuffer, bool) {
+	switch {
+	case k.p.freed.Load():
+		s.fail(ErrClosed)
+		return nil, false
+	case k.p.d != s.d:
+		s.fail(&ModuleError{k.p.name, "the kernel and the stream are of different devices"})
+		return nil, false
+	}
+	commands, ok := s.command()
+	if ok {
+		vulkan.CmdBindPipeline(commands, vulkan.PipelineBindPointCompute, k.p.handle)
+		if k.p.pushBytes > 0 {
+			vulkan.CmdPushConstants(commands, k.p.layout, vulkan.ShaderStageFlags(vulkan.ShaderStageComputeBit), 0, k.p.pushBytes, unsafe.Pointer(p))
+		}
+	}
+	return commands, ok
+}
+
+// Workgroup is the number of invocations of a workgroup in x.
+func (k *Kernel[P]) Workgroup() int { return k.p.workgroup }
+
+// SubgroupSize is the number of lanes of a subgroup.
+func (k *Kernel[P]) SubgroupSize() int { return k.p.subgroup }
+
+// Statistic is something that the driver tells of a compiled kernel: registers, spills, instructions.
+type Statistic struct {
+	Name        string
+	Description string
+	Value       float64
+}
+
+// Statistics compiles the kernel once more and returns what the driver tells of it: a *MissingFeatureError
+// where the device has not ExecutableStatistics.
+func (k *Kernel[P]) Statistics() ([]Statistic, error) {
+	d := k.p.d
+	if k.p.freed.Load() {
+		return nil, ErrClosed
+	}
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	if !d.Has(ExecutableStatistics) {
+		return nil, &MissingFeatureError{d.info.Name, []string{string(ExecutableStatistics)}}
+	}
+	how := k.p.how
+	how.Statistics = true
+	handle, err := d.compile(k.p.module, how)
+	if err != nil {
+		return nil, err
+	}
+	defer vulkan.DestroyPipeline(d.handle, handle, nil)
+	raw, result := d.native.Statistics(handle)
+	if err := d.check("vkGetPipelineExecutableStatisticsKHR", result); err != nil {
+		return nil, err
+	}
+	var all []Statistic
+	for _, r := range raw {
+		s := Statistic{Name: r.Name, Description: r.Description, Value: float64(r.Bits)}
+		switch r.Format {
+		case native.FormatInt64:
+			s.Value = float64(int64(r.Bits))
+		case native.FormatFloat64:
+			s.Value = math.Float64frombits(r.Bits)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Free frees the kernel, after the work that uses it has ended. Further calls do nothing.
+func (k *Kernel[P]) Free() { k.p.d.drop(k.p) }
+
+func (p *pipeline) release() {
+	p.freed.Store(true)
+	vulkan.DestroyPipeline(p.d.handle, p.handle, nil)
+	vulkan.DestroyPipelineLayout(p.d.handle, p.layout, nil)
+}

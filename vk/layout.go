@@ -1,0 +1,110 @@
+package vk
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/vkds/vkds/vk/internal/spirv"
+)
+
+// goWord is four bytes of a push-constant struct.
+type goWord struct {
+	offset int
+	field  string
+	kind   spirv.Kind
+}
+
+// checkLayout compares a Go struct with a module's push-constant block, word by word: every word of the one has
+// its counterpart at the same offset in the other, an integer where that is an integer and a float where that
+// is a float. A uint64 may stand for an address, a 64-bit integer or a uvec2. Blank fields are padding. And
+// where both name a field alike (case and underscores aside), it is at the same place.
+func checkLayout(t reflect.Type, m spirv.Module, module string) error {
+	fail := func(field, format string, args ...any) error {
+		return &LayoutError{module, field, fmt.Sprintf(format, args...)}
+	}
+	var words []goWord
+	if t.Kind() != reflect.Struct {
+		return fail(t.String(), "is no struct")
+	}
+	if field, reason := flatten(t, 0, "", &words); reason != "" {
+		return fail(field, "%s", reason)
+	}
+	at := map[int]spirv.Word{}
+	place := map[string]int{}
+	for _, w := range m.Push {
+		at[w.Offset] = w
+		if _, ok := place[plain(w.Name)]; !ok {
+			place[plain(w.Name)] = w.Offset
+		}
+	}
+	first := map[string]int{}
+	for _, w := range words {
+		s, ok := at[w.offset]
+		if !ok {
+			return fail(w.field, "is at byte %d, where the block of %d bytes has nothing", w.offset, m.PushBytes)
+		}
+		delete(at, w.offset)
+		if (s.Kind == spirv.Float) != (w.kind == spirv.Float) {
+			return fail(w.field, "at byte %d, is a %s where the block's %s is a %s", w.offset, kindName(w.kind), s.Name, kindName(s.Kind))
+		}
+		// Halves of a 64-bit value must not be taken the wrong way round, nor out of step.
+		if s.Kind == spirv.Low && w.kind == spirv.High || s.Kind == spirv.High && w.kind == spirv.Low {
+			return fail(w.field, "at byte %d, is out of step with the block's %s", w.offset, s.Name)
+		}
+		if _, ok := first[w.field]; !ok {
+			first[w.field] = w.offset
+			if there, ok := place[plain(w.field)]; ok && there != w.offset {
+				return fail(w.field, "is at byte %d, but at byte %d in the block", w.offset, there)
+			}
+		}
+	}
+	for _, w := range m.Push {
+		if _, ok := at[w.Offset]; ok {
+			return fail(w.Name, "is at byte %d of the block, where %s has nothing", w.Offset, t)
+		}
+	}
+	if int(t.Size()) < m.PushBytes {
+		return fail(t.String(), "has %d bytes, the block has %d", t.Size(), m.PushBytes)
+	}
+	return nil
+}
+
+func kindName(k spirv.Kind) string {
+	return map[spirv.Kind]string{spirv.Integer: "32-bit integer", spirv.Float: "float"}[k] +
+		map[spirv.Kind]string{spirv.Low: "64-bit integer", spirv.High: "64-bit integer"}[k]
+}
+
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
+// flatten lists the words of a Go type; a reason is given where it can't be pushed.
+func flatten(t reflect.Type, offset int, name string, words *[]goWord) (field, reason string) {
+	switch t.Kind() {
+	case reflect.Uint32, reflect.Int32:
+		*words = append(*words, goWord{offset, name, spirv.Integer})
+	case reflect.Float32:
+		*words = append(*words, goWord{offset, name, spirv.Float})
+	case reflect.Uint64, reflect.Int64:
+		*words = append(*words, goWord{offset, name, spirv.Low}, goWord{offset + 4, name, spirv.High})
+	case reflect.Array:
+		for i := range t.Len() {
+			if f, r := flatten(t.Elem(), offset+i*int(t.Elem().Size()), fmt.Sprintf("%s[%d]", name, i), words); r != "" {
+				return f, r
+			}
+		}
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if f.Name == "_" {
+				continue
+			}
+			full := strings.TrimPrefix(name+"."+f.Name, ".")
+			if f, r := flatten(f.Type, offset+int(f.Offset), full, words); r != "" {
+				return f, r
+			}
+		}
+	default:
+		return name, fmt.Sprintf("is a %s; 32- and 64-bit integers, float32, and structs and arrays of them can be pushed", t)
+	}
+	return "", ""
+}

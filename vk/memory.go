@@ -1,0 +1,310 @@
+package vk
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/vulkan-go/vulkan"
+)
+
+const (
+	grain       = 256       // small buffers start and end at multiples of this, which every device's alignment divides
+	smallLimit  = 256 << 10 // larger buffers have an allocation to themselves
+	sharedBytes = 4 << 20   // of a block that small buffers share
+
+	bufferUsage = vulkan.BufferUsageFlags(vulkan.BufferUsageTransferSrcBit|vulkan.BufferUsageTransferDstBit|
+		vulkan.BufferUsageStorageBufferBit|vulkan.BufferUsageIndirectBufferBit) | usageAddress
+	usageAddress = 0x20000 // VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, newer than vulkan-go
+)
+
+// allocator gives out device memory. A large buffer has a VkBuffer and a dedicated allocation of its own; small
+// ones are ranges of shared blocks, since drivers bound the number of allocations (4096 is common).
+type allocator struct {
+	mu     sync.Mutex
+	d      *Device
+	limit  uint64
+	device pool // Buffer
+	host   pool // HostBuffer and staging
+}
+
+// pool is the memory of one memory type.
+type pool struct {
+	memoryType uint32
+	heap       uint32
+	mapped     bool
+	used       uint64 // by regions, rounded up to the grain
+	blocks     []*block
+}
+
+// block is a VkBuffer with its memory.
+type block struct {
+	buffer  vulkan.Buffer
+	memory  vulkan.DeviceMemory
+	address uint64
+	mapped  unsafe.Pointer // nil where the host can't see it
+	bytes   uint64
+	shared  bool
+	holes   []hole // of a shared block: what is free, by offset, no two touching
+}
+
+type hole struct{ at, bytes uint64 }
+
+// region is the range of a block that a buffer occupies.
+type region struct {
+	d       *Device
+	pool    *pool
+	block   *block
+	at      uint64
+	bytes   uint64 // as asked for
+	rounded uint64 // up to the grain
+	freed   atomic.Bool
+}
+
+func (r *region) address() uint64         { return r.block.address + r.at }
+func (r *region) pointer() unsafe.Pointer { return unsafe.Add(r.block.mapped, r.at) }
+
+// usable answers why the region can't be used, if so.
+func (r *region) usable() error {
+	if r.freed.Load() {
+		return ErrClosed
+	}
+	return r.d.usable()
+}
+
+// check answers whether bytes at an offset lie inside.
+func (r *region) check(what string, at, bytes int) error {
+	if at < 0 || bytes < 0 || uint64(at) > r.bytes || uint64(bytes) > r.bytes-uint64(at) {
+		return &RangeError{what, at, bytes, r.bytes}
+	}
+	return nil
+}
+
+// init chooses the memory types, which a buffer of our usage must be asked for.
+func (a *allocator) init(d *Device, limit uint64) error {
+	a.d, a.limit = d, limit
+	probe, err := d.newBuffer(grain)
+	if err != nil {
+		return err
+	}
+	allowed := d.requirements(probe).MemoryTypeBits
+	vulkan.DestroyBuffer(d.handle, probe, nil)
+
+	const (
+		local    = uint32(vulkan.MemoryPropertyDeviceLocalBit)
+		visible  = uint32(vulkan.MemoryPropertyHostVisibleBit | vulkan.MemoryPropertyHostCoherentBit)
+		readable = visible | uint32(vulkan.MemoryPropertyHostCachedBit)
+	)
+	// Coherent memory wherever the host looks, so that there is nothing to flush; cached where there is, since
+	// reading uncached memory is a hundred times slower. Buffers are mapped only where device and host share
+	// one memory: over a bus the staging ring is faster.
+	wishes := []wish{{local, uint32(vulkan.MemoryPropertyHostVisibleBit)}, {local, 0}}
+	shared := d.info.Type == Integrated || d.info.Type == CPU
+	if shared {
+		wishes = []wish{{local | readable, 0}, {local, 0}}
+	}
+	if a.device, err = d.choosePool(allowed, wishes); err != nil {
+		return err
+	}
+	a.device.mapped = shared && d.about.Types[a.device.memoryType].Flags&readable == readable
+	if a.host, err = d.choosePool(allowed, []wish{{readable, local}, {readable, 0}, {visible, local}, {visible, 0}}); err != nil {
+		return err
+	}
+	a.host.mapped = true
+	return nil
+}
+
+// wish is for a memory type with some flags and without others.
+type wish struct{ with, without uint32 }
+
+func (d *Device) choosePool(allowed uint32, wishes []wish) (pool, error) {
+	const special = 0x20 | 0x40 | 0x80 // protected memory and AMD's uncached kinds, which plain buffers leave alone
+	for _, w := range wishes {
+		for i, t := range d.about.Types {
+			if allowed>>i&1 == 1 && t.Flags&w.with == w.with && t.Flags&(w.without|special) == 0 {
+				return pool{memoryType: uint32(i), heap: t.Heap}, nil
+			}
+		}
+	}
+	return pool{}, &MissingFeatureError{d.info.Name, []string{"a memory type for storage buffers"}}
+}
+
+func (d *Device) newBuffer(bytes uint64) (vulkan.Buffer, error) {
+	var buffer vulkan.Buffer
+	info := vulkan.BufferCreateInfo{SType: vulkan.StructureTypeBufferCreateInfo, Size: vulkan.DeviceSize(bytes), Usage: bufferUsage}
+	defer info.Free()
+	return buffer, d.check("vkCreateBuffer", vulkan.CreateBuffer(d.handle, &info, nil, &buffer))
+}
+
+func (d *Device) requirements(buffer vulkan.Buffer) vulkan.MemoryRequirements {
+	var r vulkan.MemoryRequirements
+	vulkan.GetBufferMemoryRequirements(d.handle, buffer, &r)
+	r.Deref()
+	r.Free()
+	return r
+}
+
+// room returns what the regions of a pool use of its heap, and what they may use in all. The lock is held.
+func (a *allocator) room(p *pool) (used, budget uint64) {
+	used = a.device.used
+	if a.host.heap == a.device.heap {
+		used += a.host.used
+	}
+	if p.heap != a.device.heap {
+		used = p.used
+	} else if a.limit > 0 {
+		return used, a.limit
+	}
+	if !a.d.Has(MemoryBudget) {
+		return used, a.d.about.Heaps[p.heap].Bytes
+	}
+	taken, budgets := a.d.instance.Budget(a.d.physical)
+	// What the blocks hold beyond the regions is ours to give out as well.
+	for _, q := range []*pool{&a.device, &a.host} {
+		for _, b := range q.blocks {
+			if q.heap == p.heap && b.shared {
+				for _, h := range b.holes {
+					taken[p.heap] -= min(h.bytes, taken[p.heap])
+				}
+			}
+		}
+	}
+	return used, used + budgets[p.heap] - min(taken[p.heap], budgets[p.heap])
+}
+
+// take allocates a region. Its contents are undefined.
+func (a *allocator) take(p *pool, bytes uint64) (*region, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.d.usable(); err != nil {
+		return nil, err
+	}
+	if limit := a.d.info.MaxBufferBytes; bytes > limit {
+		return nil, &TooLargeError{bytes, limit}
+	}
+	rounded := max(grain, (bytes+grain-1)/grain*grain)
+	used, budget := a.room(p)
+	if rounded > budget-min(used, budget) {
+		return nil, &OutOfMemoryError{bytes, used, budget}
+	}
+	b, at, err := a.place(p, rounded)
+	if call, ok := err.(*CallError); ok && (call.Result == int32(vulkan.ErrorOutOfDeviceMemory) || call.Result == int32(vulkan.ErrorOutOfHostMemory)) {
+		return nil, &OutOfMemoryError{bytes, used, budget}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.used += rounded
+	r := &region{d: a.d, pool: p, block: b, at: at, bytes: bytes, rounded: rounded}
+	a.d.adopt(r)
+	return r, nil
+}
+
+// place finds or makes room: the first hole that is large enough.
+func (a *allocator) place(p *pool, bytes uint64) (*block, uint64, error) {
+	if bytes > smallLimit {
+		b, err := a.newBlock(p, bytes, false)
+		return b, 0, err
+	}
+	for _, b := range p.blocks {
+		for i, h := range b.holes {
+			if h.bytes < bytes {
+				continue
+			}
+			b.holes[i] = hole{h.at + bytes, h.bytes - bytes}
+			if h.bytes == bytes {
+				b.holes = slices.Delete(b.holes, i, i+1)
+			}
+			return b, h.at, nil
+		}
+	}
+	b, err := a.newBlock(p, sharedBytes, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	b.holes = []hole{{bytes, sharedBytes - bytes}}
+	return b, 0, nil
+}
+
+func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error) {
+	d := a.d
+	b := &block{bytes: bytes, shared: shared}
+	var err error
+	if b.buffer, err = d.newBuffer(bytes); err != nil {
+		return nil, err
+	}
+	var result vulkan.Result
+	b.memory, result = d.native.Allocate(b.buffer, uint64(d.requirements(b.buffer).Size), p.memoryType)
+	if err = d.check("vkAllocateMemory", result); err == nil {
+		err = d.check("vkBindBufferMemory", vulkan.BindBufferMemory(d.handle, b.buffer, b.memory, 0))
+	}
+	if err == nil && p.mapped {
+		var mapped unsafe.Pointer
+		err = d.check("vkMapMemory", vulkan.MapMemory(d.handle, b.memory, 0, vulkan.DeviceSize(bytes), 0, &mapped))
+		b.mapped = mapped
+	}
+	if err != nil {
+		b.destroy(d)
+		return nil, err
+	}
+	b.address = d.native.Address(b.buffer)
+	p.blocks = append(p.blocks, b)
+	return b, nil
+}
+
+// destroy frees a block; memory that is mapped is unmapped by that.
+func (b *block) destroy(d *Device) {
+	vulkan.DestroyBuffer(d.handle, b.buffer, nil)
+	if b.memory != vulkan.NullDeviceMemory {
+		vulkan.FreeMemory(d.handle, b.memory, nil)
+	}
+}
+
+// release gives the region back, and its block with it unless others are in it. One empty shared block is kept,
+// so that a small buffer that comes and goes costs no allocation.
+func (r *region) release() {
+	a := &r.d.memory
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r.freed.Store(true)
+	r.pool.used -= r.rounded
+	b := r.block
+	if b.shared {
+		b.fill(hole{r.at, r.rounded})
+		empty := func(b *block) bool { return len(b.holes) == 1 && b.holes[0].bytes == b.bytes }
+		spare := slices.ContainsFunc(r.pool.blocks, func(other *block) bool { return other != b && other.shared && empty(other) })
+		if !empty(b) || !spare {
+			return
+		}
+	}
+	r.pool.blocks = slices.DeleteFunc(r.pool.blocks, func(other *block) bool { return other == b })
+	b.destroy(r.d)
+}
+
+// fill adds a hole and joins it with its neighbours.
+func (b *block) fill(h hole) {
+	i := slices.IndexFunc(b.holes, func(other hole) bool { return other.at > h.at })
+	if i < 0 {
+		i = len(b.holes)
+	}
+	b.holes = slices.Insert(b.holes, i, h)
+	if i+1 < len(b.holes) && h.at+h.bytes == b.holes[i+1].at {
+		b.holes[i].bytes += b.holes[i+1].bytes
+		b.holes = slices.Delete(b.holes, i+1, i+2)
+	}
+	if i > 0 && b.holes[i-1].at+b.holes[i-1].bytes == h.at {
+		b.holes[i-1].bytes += b.holes[i].bytes
+		b.holes = slices.Delete(b.holes, i, i+1)
+	}
+}
+
+// close frees the blocks that are left.
+func (a *allocator) close(d *Device) {
+	for _, p := range []*pool{&a.device, &a.host} {
+		for _, b := range p.blocks {
+			b.destroy(d)
+		}
+		p.blocks = nil
+	}
+}

@@ -1,0 +1,45 @@
+package vk
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/vkds/vkds/vk/internal/native"
+)
+
+// Severity is how grave a Message is.
+type Severity string
+
+const (
+	Warning Severity = "warning"
+	Error   Severity = "error" // a rule of Vulkan was broken: what the device does is undefined
+)
+
+// Message is one message of the validation layer.
+type Message struct {
+	Severity Severity
+	ID       string // the rule's name in the Vulkan specification, "VUID-…", or the check's: "SYNC-HAZARD-…"
+	Text     string
+}
+
+func (m Message) String() string { return fmt.Sprintf("%s: %s: %s", m.Severity, m.ID, m.Text) }
+
+const severityError = 0x1000 // VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT
+
+// listen hands messages to take one at a time.
+func listen(take func(Message)) func(native.Message) {
+	if take == nil {
+		take = func(m Message) { fmt.Fprintln(os.Stderr, "vk: validation:", m) }
+	}
+	var mu sync.Mutex
+	return func(n native.Message) {
+		m := Message{Warning, n.ID, n.Text}
+		if n.Severity >= severityError {
+			m.Severity = Error
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		take(m)
+	}
+}

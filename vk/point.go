@@ -1,0 +1,122 @@
+package vk
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/vulkan-go/vulkan"
+)
+
+// Point is a place in a stream's work: all that was submitted up to some Submit. The zero Point is reached
+// always. A Point may be used from any goroutine, also after its stream was closed.
+type Point struct {
+	line  *timeline
+	value uint64
+}
+
+// Wait waits until the device has reached the point. It returns ctx.Err() when the context ends first, and
+// ErrDeviceLost where the device was lost.
+func (p Point) Wait(ctx context.Context) error {
+	if p.line == nil {
+		return ctx.Err()
+	}
+	return p.line.wait(ctx, p.value)
+}
+
+// Done says whether the device has reached the point. ErrDeviceLost where the device was lost.
+func (p Point) Done() (bool, error) {
+	if p.line == nil {
+		return true, nil
+	}
+	value, err := p.line.reached()
+	return value >= p.value, err
+}
+
+// timeline is a stream's timeline semaphore. It may be waited for while the stream is being closed, so the
+// handle is used under a lock.
+type timeline struct {
+	d         *Device
+	mu        sync.RWMutex
+	semaphore vulkan.Semaphore
+	closed    bool
+	done      atomic.Uint64 // a value known to be reached
+}
+
+const (
+	spin      = 100 * time.Microsecond // submit and wait takes 13 µs spinning and 49 µs sleeping
+	waitSlice = 5 * time.Millisecond   // how long a cancelled context may go unseen
+)
+
+func (t *timeline) hold() (release func()) {
+	t.mu.RLock()
+	return t.mu.RUnlock
+}
+
+// reached reads the semaphore.
+func (t *timeline) reached() (uint64, error) {
+	defer t.hold()()
+	if t.closed {
+		return t.done.Load(), nil
+	}
+	if t.d.lost.Load() {
+		return 0, ErrDeviceLost
+	}
+	value, result := t.d.native.TimelineValue(t.semaphore)
+	if err := t.d.check("vkGetSemaphoreCounterValue", result); err != nil {
+		return 0, err
+	}
+	t.done.Store(value)
+	return value, nil
+}
+
+func (t *timeline) wait(ctx context.Context, value uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// A CPU device needs the processor itself: spinning would take it away.
+	for begin := time.Now(); ; {
+		reached, err := t.reached()
+		if err != nil || reached >= value {
+			return err
+		}
+		if t.d.info.Type == CPU || time.Since(begin) > spin {
+			break
+		}
+	}
+	for {
+		done, err := t.sleep(value)
+		if err != nil || done {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// sleep waits for one slice of time.
+func (t *timeline) sleep(value uint64) (done bool, err error) {
+	defer t.hold()()
+	if t.closed {
+		return true, nil
+	}
+	if t.d.lost.Load() {
+		return false, ErrDeviceLost
+	}
+	result := t.d.native.WaitTimeline(t.semaphore, value, uint64(waitSlice))
+	if err := t.d.check("vkWaitSemaphores", result); err != nil {
+		return false, err
+	}
+	return result == vulkan.Success, nil
+}
+
+// close ends the semaphore; all that was submitted is done, or the device is lost.
+func (t *timeline) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	t.done.Store(^uint64(0))
+	vulkan.DestroySemaphore(t.d.handle, t.semaphore, nil)
+}

@@ -1,0 +1,361 @@
+package vk
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vulkan-go/vulkan"
+)
+
+// Stream is a sequence of commands on the device. Recording methods only note a command; Submit sends what was
+// recorded on its way and returns; Wait sends it and waits. Commands run in the order of recording, and each
+// sees everything in memory that the commands before it wrote, also those of earlier submissions. Different
+// streams run independently unless After orders them.
+//
+// A command that can't be recorded (out of range, a freed buffer, a closed kernel) makes the next Submit or
+// Wait return its error and drop the whole batch: none of what was recorded since the last Submit runs.
+//
+// A Stream is for one goroutine at a time.
+type Stream struct {
+	d     *Device
+	queue *queue
+	line  *timeline
+	last  uint64 // what the newest submission raises the timeline to
+
+	pool     vulkan.CommandPool
+	open     *batch // being recorded; nil where nothing is
+	flying   []*batch
+	spare    []*batch
+	waits    []Point
+	err      error
+	parallel int  // depth of Concurrent
+	fresh    bool // the commands inside Concurrent have their barrier still before them
+
+	timings []Timing
+	queries []*queryPool // not in use
+	closed  bool
+}
+
+// batch is a command buffer with what belongs to it.
+type batch struct {
+	commands vulkan.CommandBuffer
+	value    uint64 // of the timeline once it is done
+	pools    []*queryPool
+	sections []section
+}
+
+// maxFlying bounds the submissions of a stream that are under way at once.
+const maxFlying = 256
+
+// NewStream makes a Stream. Streams are spread over the queues that the device has.
+func (d *Device) NewStream() (*Stream, error) {
+	if err := d.usable(); err != nil {
+		return nil, err
+	}
+	s := &Stream{d: d, queue: d.queues[int(d.nextQueue.Add(1)-1)%len(d.queues)]}
+	semaphore, result := d.native.NewTimeline()
+	if err := d.check("vkCreateSemaphore", result); err != nil {
+		return nil, err
+	}
+	s.line = &timeline{d: d, semaphore: semaphore}
+	info := vulkan.CommandPoolCreateInfo{
+		SType: vulkan.StructureTypeCommandPoolCreateInfo, QueueFamilyIndex: d.family,
+		Flags: vulkan.CommandPoolCreateFlags(vulkan.CommandPoolCreateResetCommandBufferBit | vulkan.CommandPoolCreateTransientBit),
+	}
+	defer info.Free()
+	var pool vulkan.CommandPool
+	if err := d.check("vkCreateCommandPool", vulkan.CreateCommandPool(d.handle, &info, nil, &pool)); err != nil {
+		s.line.close()
+		return nil, err
+	}
+	s.pool = pool
+	d.adopt(s)
+	return s, nil
+}
+
+// fail keeps the first error of a batch.
+func (s *Stream) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// begin makes sure that a batch is open.
+func (s *Stream) begin() bool {
+	if s.err != nil || s.open != nil {
+		return s.err == nil
+	}
+	if s.closed {
+		s.fail(ErrClosed)
+		return false
+	}
+	if err := s.d.usable(); err != nil {
+		s.fail(err)
+		return false
+	}
+	b, err := s.newBatch()
+	if err != nil {
+		s.fail(err)
+		return false
+	}
+	s.open = b
+	return true
+}
+
+func (s *Stream) newBatch() (*batch, error) {
+	var b *batch
+	if n := len(s.spare); n > 0 {
+		b, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else {
+		info := vulkan.CommandBufferAllocateInfo{
+			SType:       vulkan.StructureTypeCommandBufferAllocateInfo,
+			CommandPool: s.pool, Level: vulkan.CommandBufferLevelPrimary, CommandBufferCount: 1,
+		}
+		defer info.Free()
+		var commands [1]vulkan.CommandBuffer
+		if err := s.d.check("vkAllocateCommandBuffers", vulkan.AllocateCommandBuffers(s.d.handle, &info, commands[:])); err != nil {
+			return nil, err
+		}
+		b = &batch{commands: commands[0]}
+	}
+	info := vulkan.CommandBufferBeginInfo{
+		SType: vulkan.StructureTypeCommandBufferBeginInfo,
+		Flags: vulkan.CommandBufferUsageFlags(vulkan.CommandBufferUsageOneTimeSubmitBit),
+	}
+	defer info.Free()
+	// Beginning resets what the buffer held.
+	if err := s.d.check("vkBeginCommandBuffer", vulkan.BeginCommandBuffer(b.commands, &info)); err != nil {
+		s.spare = append(s.spare, b)
+		return nil, err
+	}
+	return b, nil
+}
+
+// command begins a command: it returns the command buffer, with a barrier against all earlier commands, those
+// of earlier submissions included, unless Concurrent says that there need be none.
+func (s *Stream) command() (vulkan.CommandBuffer, bool) {
+	if !s.begin() {
+		return nil, false
+	}
+	if s.parallel == 0 || s.fresh {
+		s.d.native.Barrier(s.open.commands, false)
+		s.fresh = false
+	}
+	return s.open.commands, true
+}
+
+// Fill writes a 32-bit word over n bytes at an offset. Both are in bytes and multiples of 4; n = 0 does nothing.
+func (s *Stream) Fill(b Memory, at, n int, word uint32) {
+	r := b.where()
+	if !s.accept("fill", r, at, n) {
+		return
+	}
+	if at%4 != 0 || n%4 != 0 {
+		s.fail(fmt.Errorf("vk: fill of %d bytes at %d: both must be multiples of 4", n, at))
+		return
+	}
+	if n == 0 {
+		return
+	}
+	if commands, ok := s.command(); ok {
+		vulkan.CmdFillBuffer(commands, r.block.buffer, vulkan.DeviceSize(r.at)+vulkan.DeviceSize(at), vulkan.DeviceSize(n), word)
+	}
+}
+
+// Copy copies n bytes between buffers, or between parts of one that do not overlap. Offsets are in bytes.
+func (s *Stream) Copy(dst Memory, dstAt int, src Memory, srcAt, n int) {
+	to, from := dst.where(), src.where()
+	if !s.accept("copy to", to, dstAt, n) || !s.accept("copy from", from, srcAt, n) || n == 0 {
+		return
+	}
+	if to == from && dstAt < srcAt+n && srcAt < dstAt+n {
+		s.fail(fmt.Errorf("vk: copy of %d bytes from %d to %d of one buffer: they overlap", n, srcAt, dstAt))
+		return
+	}
+	s.copy(to, uint64(dstAt), from, uint64(srcAt), uint64(n))
+}
+
+func (s *Stream) copy(to *region, toAt uint64, from *region, fromAt, n uint64) {
+	if commands, ok := s.command(); ok {
+		s.d.native.Copy(commands, from.block.buffer, to.block.buffer, from.at+fromAt, to.at+toAt, n)
+	}
+}
+
+// accept checks a command's buffer.
+func (s *Stream) accept(what string, r *region, at, n int) bool {
+	err := r.usable()
+	if err == nil {
+		err = r.check(what, at, n)
+	}
+	if err == nil && r.d != s.d {
+		err = fmt.Errorf("vk: %s: the buffer and the stream are of different devices", what)
+	}
+	if err != nil {
+		s.fail(err)
+	}
+	return err == nil
+}
+
+// Concurrent records what record records with no order among those commands: the device may run them at the
+// same time, and none need see what another writes. They still come after everything before, and before
+// everything after.
+func (s *Stream) Concurrent(record func()) {
+	if s.parallel == 0 {
+		s.fresh = true
+	}
+	s.parallel++
+	record()
+	s.parallel--
+}
+
+// After makes what is recorded from here on wait until the device has reached p, a Submit of another stream of
+// the same Device; it also sees what was written before p. What was recorded before is submitted by this call
+// and does not wait.
+func (s *Stream) After(p Point) {
+	if p.line == nil || p.line == s.line {
+		return
+	}
+	if p.line.d != s.d {
+		s.fail(fmt.Errorf("vk: a stream can't wait for a point of another device"))
+		return
+	}
+	if s.open != nil {
+		if _, err := s.Submit(); err != nil {
+			s.fail(err)
+			return
+		}
+	}
+	s.waits = append(s.waits, p)
+}
+
+// Submit sends what was recorded on its way and returns at once; the Point is reached when all of it is done.
+// With nothing recorded, it is the point of the last Submit. A stream has at most 256 submissions under way:
+// one more waits for the oldest.
+func (s *Stream) Submit() (Point, error) {
+	if s.err == nil && s.open == nil && len(s.waits) > 0 {
+		s.begin() // an empty batch carries the waits
+	}
+	if s.err == nil && s.open == nil {
+		return Point{s.line, s.last}, nil
+	}
+	err := s.err
+	if err == nil {
+		err = s.send()
+	}
+	if err != nil {
+		s.abandon()
+		return Point{}, err
+	}
+	return Point{s.line, s.last}, nil
+}
+
+// abandon drops what was recorded.
+func (s *Stream) abandon() {
+	if b := s.open; b != nil {
+		vulkan.ResetCommandBuffer(b.commands, 0)
+		s.recycle(b)
+	}
+	s.open, s.waits, s.err = nil, nil, nil
+}
+
+func (s *Stream) send() error {
+	for s.retire(); len(s.flying) >= maxFlying; s.retire() {
+		if err := s.line.wait(background, s.flying[0].value); err != nil {
+			return err
+		}
+	}
+	b := s.open
+	s.d.native.Barrier(b.commands, true)
+	if err := s.d.check("vkEndCommandBuffer", vulkan.EndCommandBuffer(b.commands)); err != nil {
+		return err
+	}
+	var semaphores []vulkan.Semaphore
+	var values []uint64
+	for _, p := range s.waits {
+		// A stream that is closed has ended its work, and its semaphore is gone.
+		release := p.line.hold()
+		defer release()
+		if !p.line.closed {
+			semaphores, values = append(semaphores, p.line.semaphore), append(values, p.value)
+		}
+	}
+	s.queue.Lock()
+	result := s.d.native.Submit(s.queue.handle, b.commands, semaphores, values, s.line.semaphore, s.last+1)
+	s.queue.Unlock()
+	if err := s.d.check("vkQueueSubmit2", result); err != nil {
+		return err
+	}
+	s.last++
+	b.value = s.last
+	s.flying = append(s.flying, b)
+	s.open, s.waits = nil, nil
+	return nil
+}
+
+// retire takes back the batches that are done.
+func (s *Stream) retire() {
+	if len(s.flying) == 0 {
+		return
+	}
+	reached, err := s.line.reached()
+	if err != nil {
+		return
+	}
+	done := 0
+	for done < len(s.flying) && s.flying[done].value <= reached {
+		s.collect(s.flying[done])
+		s.recycle(s.flying[done])
+		done++
+	}
+	s.flying = slices.Delete(s.flying, 0, done)
+}
+
+func (s *Stream) recycle(b *batch) {
+	s.queries = append(s.queries, b.pools...)
+	*b = batch{commands: b.commands}
+	s.spare = append(s.spare, b)
+}
+
+// Wait submits what was recorded and waits for everything that the stream has submitted. It returns ctx.Err()
+// when the context ends first: the work goes on, and the stream stays usable. ErrDeviceLost where the device
+// was lost.
+func (s *Stream) Wait(ctx context.Context) error {
+	p, err := s.Submit()
+	if err != nil {
+		return err
+	}
+	if err := p.Wait(ctx); err != nil {
+		return err
+	}
+	s.retire()
+	return nil
+}
+
+// Close waits for the stream's work and frees the stream; what was recorded and not submitted is dropped.
+// Points of the stream stay valid. Further calls do nothing.
+func (s *Stream) Close() error {
+	if s.closed {
+		return nil
+	}
+	err := s.line.wait(background, s.last)
+	s.d.drop(s)
+	return err
+}
+
+// release frees the stream; its work has ended.
+func (s *Stream) release() {
+	s.closed = true
+	s.line.close()
+	all := append(slices.Concat(s.flying, s.spare), s.open)
+	for _, b := range all {
+		if b != nil {
+			s.queries = append(s.queries, b.pools...)
+		}
+	}
+	for _, q := range s.queries {
+		q.destroy(s.d)
+	}
+	vulkan.DestroyCommandPool(s.d.handle, s.pool, nil)
+	s.open, s.flying, s.spare, s.queries, s.waits = nil, nil, nil, nil, nil
+}

@@ -1,0 +1,118 @@
+package vk
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/vulkan-go/vulkan"
+)
+
+// Timing is how long the device took for a Timed section.
+type Timing struct {
+	Label    string
+	Duration time.Duration
+}
+
+const (
+	poolQueries = 64
+	maxTimings  = 1 << 16 // kept for Timings; the oldest go first
+)
+
+// queryPool holds the timestamps of one batch at a time.
+type queryPool struct {
+	handle vulkan.QueryPool
+	used   uint32
+}
+
+// section is a Timed section that was recorded: two queries of a pool, the second after the first.
+type section struct {
+	label string
+	pool  *queryPool
+	first uint32
+}
+
+// Timed measures what record records, by the device's own clock: from the moment when everything before it has
+// ended until it has ended itself. Timings gives the result once the work was waited for. Sections may be
+// nested. A device without Timestamps runs the section and gives no timing.
+func (s *Stream) Timed(label string, record func()) {
+	if !s.d.Has(Timestamps) || !s.begin() {
+		record()
+		return
+	}
+	b := s.open
+	pool, err := s.timestamps(b)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	first := pool.used
+	pool.used += 2
+	if s.parallel == 0 {
+		s.d.native.Barrier(b.commands, false)
+	}
+	s.d.native.Timestamp(b.commands, pool.handle, first)
+	record()
+	// An After inside has submitted the batch: the section ends where the batch did, and has no timing.
+	if s.open != b || s.err != nil {
+		return
+	}
+	s.d.native.Timestamp(b.commands, pool.handle, first+1)
+	b.sections = append(b.sections, section{label, pool, first})
+}
+
+// timestamps gives a pool of the batch that has two queries left.
+func (s *Stream) timestamps(b *batch) (*queryPool, error) {
+	if n := len(b.pools); n > 0 && b.pools[n-1].used+2 <= poolQueries {
+		return b.pools[n-1], nil
+	}
+	var q *queryPool
+	if n := len(s.queries); n > 0 {
+		q, s.queries = s.queries[n-1], s.queries[:n-1]
+	} else {
+		info := vulkan.QueryPoolCreateInfo{SType: vulkan.StructureTypeQueryPoolCreateInfo, QueryType: vulkan.QueryTypeTimestamp, QueryCount: poolQueries}
+		defer info.Free()
+		var handle vulkan.QueryPool
+		if err := s.d.check("vkCreateQueryPool", vulkan.CreateQueryPool(s.d.handle, &info, nil, &handle)); err != nil {
+			return nil, err
+		}
+		q = &queryPool{handle: handle}
+	}
+	q.used = 0
+	vulkan.CmdResetQueryPool(b.commands, q.handle, 0, poolQueries)
+	b.pools = append(b.pools, q)
+	return q, nil
+}
+
+// collect reads the timings of a batch that is done.
+func (s *Stream) collect(b *batch) {
+	bits := s.d.about.Families[s.d.family].TimestampBits
+	for _, t := range b.sections {
+		var stamps [2]uint64
+		result := vulkan.GetQueryPoolResults(s.d.handle, t.pool.handle, t.first, 2, uint(unsafe.Sizeof(stamps)), unsafe.Pointer(&stamps), 8,
+			vulkan.QueryResultFlags(vulkan.QueryResult64Bit|vulkan.QueryResultWaitBit))
+		if s.d.check("vkGetQueryPoolResults", result) != nil {
+			continue
+		}
+		s.timings = append(s.timings, Timing{t.label, elapsed(stamps, bits, s.d.about.TimestampPeriod)})
+	}
+	if over := len(s.timings) - maxTimings; over > 0 {
+		s.timings = append([]Timing(nil), s.timings[over:]...)
+	}
+}
+
+// elapsed is the time between two timestamps of which only the low bits count, in ticks of so many nanoseconds.
+func elapsed(stamps [2]uint64, bits uint32, period float32) time.Duration {
+	ticks := (stamps[1] - stamps[0]) << (64 - bits) >> (64 - bits)
+	return time.Duration(float64(ticks) * float64(period))
+}
+
+// Timings returns the Timed sections that have ended and were not returned before, in the order in which they
+// ended on the device. After a Wait that is all of them. At most the last 65,536 are kept.
+func (s *Stream) Timings() []Timing {
+	s.retire()
+	t := s.timings
+	s.timings = nil
+	return t
+}
+
+func (q *queryPool) destroy(d *Device) { vulkan.DestroyQueryPool(d.handle, q.handle, nil) }
