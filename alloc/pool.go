@@ -166,6 +166,14 @@ func (p *SlabPool) Bytes() uint64 {
 	return tableBytes + uint64(p.blocks())*blockBytes
 }
 
+// usable answers why a call should not begin.
+func (p *SlabPool) usable(ctx context.Context) error {
+	if len(p.supers) == 0 {
+		return vk.ErrClosed
+	}
+	return ctx.Err()
+}
+
 // blocks is the number of memory blocks in all super blocks.
 func (p *SlabPool) blocks() int {
 	n := 0
@@ -208,6 +216,9 @@ func (p *SlabPool) mostBlocks() int {
 //
 // Errors: *PoolFullError, *vk.OutOfMemoryError, the context's. After each of them the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
+	if err := p.usable(ctx); err != nil {
+		return err
+	}
 	have := p.blocks()
 	most := p.mostBlocks()
 	if blocks > most-have {
@@ -322,7 +333,7 @@ func free(supers ...*superBlock) {
 // Reset frees all slabs, makes every word of them ~0 and begins to count anew; the pool keeps its size. It returns when
 // that is done, and is not stopped once begun.
 func (p *SlabPool) Reset(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+	if err := p.usable(ctx); err != nil {
 		return err
 	}
 	p.stream.Concurrent(func() {

@@ -68,7 +68,7 @@ func (c *counter) free() {
 
 // Stats counts the pool's slabs, from its bitmaps by a kernel, and returns when that is done.
 func (p *SlabPool) Stats(ctx context.Context) (PoolStats, error) {
-	if err := ctx.Err(); err != nil {
+	if err := p.usable(ctx); err != nil {
 		return PoolStats{}, err
 	}
 	if err := p.counter.init(p.d, p.shift); err != nil {
