@@ -1,0 +1,254 @@
+package slabhash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// initialRounds bounds the slabs that a tile visits in one dispatch. It is far above what a table of
+// reasonable load needs; where lists are so long that nothing gets done, it is raised.
+const initialRounds = 1 << 14
+
+type applyPush struct {
+	Hash     Device
+	Keys     uint64
+	Values   uint64
+	Kinds    uint64
+	Statuses uint64
+	Pending  uint64
+	Count    uint32
+	Rounds   uint32
+	Retry    uint32
+}
+
+type findPush struct {
+	Hash   Device
+	Keys   uint64
+	Values uint64
+	Found  uint64
+	Count  uint32
+}
+
+// operands are the addresses of a batch on the device.
+type operands struct {
+	keys, values, kinds, statuses, pending uint64
+	count                                  int
+	retry                                  bool
+}
+
+// recordApply records a batch of operations of one kind, or Mixed.
+func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
+	module := "apply.map32"
+	if t.keys {
+		module = "apply.set"
+	} else if t.d.Has(vk.Int64Atomics) {
+		module = "apply.map64"
+	}
+	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, "KIND", uint32(kind))
+	if err != nil {
+		return err
+	}
+	p := applyPush{
+		Hash: t.device(t.base), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses,
+		Pending: b.pending, Count: uint32(b.count), Rounds: t.rounds,
+	}
+	if b.retry {
+		p.Retry = 1
+	}
+	k.Dispatch(s, groups(b.count), p)
+	return nil
+}
+
+func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) error {
+	k, err := kernel(t, &t.kernels.find, t.variant("find"), t.tiles.find, "", 0)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(count), findPush{t.device(t.base), keys, values, found, uint32(count)})
+	return nil
+}
+
+// apply does a batch from Go slices. values is what insertions bring and what lookups and counts give;
+// nil if the kind has neither.
+func (t *table) apply(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	if values != nil && len(values) != len(keys) {
+		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	if kinds != nil && len(kinds) != len(keys) {
+		return nil, &structures.LengthError{Keys: len(keys), Other: "kinds", Got: len(kinds)}
+	}
+	statuses := make([]structures.Status, len(keys))
+	out := kind == structures.Mixed || kind > structures.Delete
+	for done := 0; done < len(keys); {
+		n := len(keys) - done
+		if kind == structures.Mixed || kind.Inserts() {
+			room, err := t.roomFor(ctx, n)
+			if err != nil {
+				return statuses, pendingError(statuses, err)
+			}
+			n = min(n, room)
+			t.used += uint64(n)
+		}
+		part := func(s []uint32) []uint32 {
+			if s == nil {
+				return nil
+			}
+			return s[done : done+n]
+		}
+		columns := []structures.Column{
+			structures.In(part(keys)), structures.In(part(values)), {}, structures.Out(statuses[done : done+n]),
+		}
+		columns[1].In, columns[1].Out = kind == structures.Mixed || kind.Inserts(), out
+		if kinds != nil {
+			columns[2] = structures.In(kinds[done : done+n])
+		}
+		err := t.feed.Run(ctx, n, columns, structures.Task{
+			Record: func(s *vk.Stream, c structures.Chunk) error {
+				return t.recordApply(s, kind, operands{
+					keys: c.Columns[0], values: c.Columns[1], kinds: c.Columns[2], statuses: c.Columns[3],
+					pending: c.Pending, count: c.Count, retry: c.Retry,
+				})
+			},
+			Recover:  t.makeRoom,
+			Progress: offsetProgress(t.o.Progress, done, len(keys)),
+		})
+		if err != nil {
+			return statuses, pendingError(statuses, err)
+		}
+		done += n
+	}
+	return statuses, nil
+}
+
+func offsetProgress(p structures.Progress, before, total int) structures.Progress {
+	if p == nil {
+		return nil
+	}
+	return func(done, _ int) { p(before+done, total) }
+}
+
+// pendingError wraps what stopped a batch with how much of it is not done.
+func pendingError(statuses []structures.Status, err error) error {
+	pending := 0
+	for _, s := range statuses {
+		if s == structures.Pending {
+			pending++
+		}
+	}
+	if pending == 0 {
+		return err
+	}
+	return &structures.PendingError{Operations: pending, Err: err}
+}
+
+// roomFor returns how many insertions may be dispatched before the load is to be looked at again, after
+// a rehash if it is time for one. A table that has no room for the batch takes it in growing parts, so
+// that its lists stay short while it is small.
+func (t *table) roomFor(ctx context.Context, n int) (int, error) {
+	if t.o.MaxLoad < 0 {
+		return n, nil
+	}
+	limit := func() uint64 { return uint64(t.o.MaxLoad * float64(t.slots) * float64(t.base.buckets)) }
+	if t.used+uint64(n) <= limit() {
+		return n, nil
+	}
+	s, err := t.survey(ctx, false)
+	if err != nil {
+		return 0, err
+	}
+	t.used = s.live + s.tombstones
+	if t.used+uint64(n) <= limit() {
+		return n, nil
+	}
+	// There may be room for a part. If it is a small one, the table grows, to have room for as many pairs
+	// again and the batch, unless that is far larger than what is there.
+	if room := limit() - min(limit(), t.used); room > limit()/4 {
+		return int(room), nil
+	}
+	expect := s.live + min(uint64(n), max(3*s.live, 1<<16))
+	if buckets := t.bucketsFor(expect); buckets > t.base.buckets || s.tombstones > s.live {
+		var oom *vk.OutOfMemoryError
+		var large *vk.TooLargeError
+		if err := t.rehash(ctx, max(buckets, t.base.buckets)); errors.As(err, &oom) || errors.As(err, &large) {
+			// No memory for more buckets: longer lists then. If that fails too, it says so.
+			return n, nil
+		} else if err != nil {
+			return 0, fmt.Errorf("rehash before the insertion: %w", err)
+		}
+	}
+	return min(n, max(int(limit()-min(limit(), t.used)), 1<<16)), nil
+}
+
+// makeRoom serves operations that were left pending: the pool was full, or lists are very long.
+func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
+	stats, err := t.pool.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if stats.Failures != t.failures {
+		t.failures = stats.Failures
+		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can. Where
+		// memory is short, a little is better than nothing.
+		want := max(1, pending/t.slots/alloc.BlockSlabs)
+		if err := t.pool.Grow(ctx, want); err == nil || want == 1 {
+			return err
+		}
+		return t.pool.Grow(ctx, 1)
+	}
+	if stuck {
+		t.rounds *= 2
+	}
+	return nil
+}
+
+// find looks keys up, from Go slices; values is nil for a set.
+func (t *table) find(ctx context.Context, keys, values []uint32) ([]bool, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	found := make([]bool, len(keys))
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
+	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(bytes)}
+	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
+		Record: func(s *vk.Stream, c structures.Chunk) error {
+			return t.recordFind(s, c.Columns[0], c.Columns[1], c.Columns[2], c.Count)
+		},
+		Progress: t.o.Progress,
+	})
+	return found, err
+}
+
+// counts does operations whose results are numbers.
+func (t *table) counts(ctx context.Context, kind structures.Kind, keys []uint32) ([]uint32, error) {
+	counts := make([]uint32, len(keys))
+	_, err := t.apply(ctx, kind, nil, keys, counts)
+	return counts, err
+}
+
+// mixed does a batch of operations of any kinds.
+func (t *table) mixed(ctx context.Context, b structures.Batch) (structures.Results, error) {
+	if len(b.Kinds) != len(b.Keys) {
+		return structures.Results{}, &structures.LengthError{Keys: len(b.Keys), Other: "kinds", Got: len(b.Kinds)}
+	}
+	if b.Values != nil && len(b.Values) != len(b.Keys) {
+		return structures.Results{}, &structures.LengthError{Keys: len(b.Keys), Other: "values", Got: len(b.Values)}
+	}
+	values := make([]uint32, len(b.Keys))
+	copy(values, b.Values)
+	for i, k := range b.Kinds {
+		if k == structures.Mixed || k > structures.Count || b.Values == nil && k.Inserts() && !t.keys {
+			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
+		}
+	}
+	statuses, err := t.apply(ctx, structures.Mixed, b.Kinds, b.Keys, values)
+	return structures.Results{Status: statuses, Values: values}, err
+}

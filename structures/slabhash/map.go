@@ -1,0 +1,189 @@
+// Package slabhash is a dynamic hash table in GPU memory: the slab hash of Ashkiani, Farach-Colton and
+// Owens, "A Dynamic Hash Table for the GPU" (2018), over Vulkan.
+//
+// A Map holds pairs of 32-bit keys and values, a Set 32-bit keys; every key is allowed. Batches of
+// operations, of one kind or mixed, run concurrently on the device, each operation by a tile of lanes
+// that reads a slab of 128 bytes at a time. A key may have one value (Insert, InsertUnique, Add, Min,
+// Max) or many (InsertDuplicate).
+//
+// There are three ways in. The methods that take Go slices copy a batch to the device and its results
+// back, in overlapping chunks, and do whatever it needs: grow the pool of slabs, rehash. Those that end
+// in On record the same work on a stream, over device buffers, and do not wait (stream-concurrent, in
+// the dissertation's words). And a shader of your own may include slab_hash.glsl and take the table's
+// Device in its push constants.
+//
+// Unlike the original, nothing is lost, duplicated or left hanging when the pool is full, a delete hits
+// only its own key, a unique insertion stays unique after deletions, and slabs are given back.
+package slabhash
+
+import (
+	"context"
+	"iter"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// Map is a hash table of pairs. Its calls are not to be made at the same time by several goroutines.
+type Map struct{ t *table }
+
+var _ structures.Dictionary = (*Map)(nil)
+
+// New makes an empty map. Errors: *OptionError, *vk.OutOfMemoryError.
+func New(ctx context.Context, d *vk.Device, o Options) (*Map, error) {
+	t, err := newTable(ctx, d, o, false)
+	if err != nil {
+		return nil, err
+	}
+	return &Map{t}, nil
+}
+
+// Build makes a map of pairs, sized for them. Where a key comes twice, one of its values stays.
+func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Map, error) {
+	o.Capacity = max(o.Capacity, len(keys))
+	m, err := New(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.Insert(ctx, keys, values); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Map) insertion(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+	if len(keys) != len(values) {
+		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	return m.t.apply(ctx, kind, nil, keys, values)
+}
+
+// Insert inserts each pair, or assigns to the key that is there (REPLACE of section III-B): Inserted or
+// Assigned. Where keys come twice in the batch, the assignments to a key come in some order.
+//
+// Errors of this and the other insertions: *structures.LengthError; *structures.PendingError, with the
+// statuses that say what is done, around *vk.OutOfMemoryError, *alloc.PoolFullError or the context's.
+func (m *Map) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return m.insertion(ctx, structures.Insert, keys, values)
+}
+
+// InsertUnique inserts each pair whose key is not there: Inserted or Found.
+func (m *Map) InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return m.insertion(ctx, structures.InsertUnique, keys, values)
+}
+
+// InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted.
+func (m *Map) InsertDuplicate(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return m.insertion(ctx, structures.InsertDuplicate, keys, values)
+}
+
+// Add inserts each pair, or adds to the value that is there, modulo 2^32: Inserted or Assigned.
+func (m *Map) Add(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return m.insertion(ctx, structures.Add, keys, values)
+}
+
+// Min inserts each pair, or lowers the value that is there: Inserted or Assigned.
+func (m *Map) Min(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return m.insertion(ctx, structures.Min, keys, values)
+}
+
+// Max inserts each pair, or raises the value that is there: Inserted or Assigned.
+func (m *Map) Max(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return m.insertion(ctx, structures.Max, keys, values)
+}
+
+// Delete removes the least recently inserted pair of each key: Deleted or Absent.
+func (m *Map) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	return m.t.apply(ctx, structures.Delete, nil, keys, nil)
+}
+
+// DeleteAll removes all pairs of each key and returns how many.
+func (m *Map) DeleteAll(ctx context.Context, keys []uint32) (counts []uint32, err error) {
+	return m.t.counts(ctx, structures.DeleteAll, keys)
+}
+
+// Find returns the least recently inserted value of each key (SEARCH), 0 where it is absent, and
+// whether it is there.
+func (m *Map) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
+	values = make([]uint32, len(keys))
+	found, err = m.t.find(ctx, keys, values)
+	return values, found, err
+}
+
+// FindAll returns all values of each key (SEARCHALL): those of keys[i] are values[offsets[i]:offsets[i+1]],
+// the least recently inserted first.
+func (m *Map) FindAll(ctx context.Context, keys []uint32) (offsets []int, values []uint32, err error) {
+	return m.t.findAll(ctx, keys)
+}
+
+// Count returns how many pairs each key has.
+func (m *Map) Count(ctx context.Context, keys []uint32) ([]uint32, error) {
+	return m.t.counts(ctx, structures.Count, keys)
+}
+
+// Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
+// anything is done, and those of Insert.
+func (m *Map) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
+	return m.t.mixed(ctx, b)
+}
+
+// Len counts the pairs, by a kernel that reads the table.
+func (m *Map) Len(ctx context.Context) (uint64, error) { return m.t.len(ctx) }
+
+// Stats measures the table, by a kernel that reads it.
+func (m *Map) Stats(ctx context.Context) (Stats, error) { return m.t.stats(ctx) }
+
+// Clear removes all pairs; the number of buckets stays.
+func (m *Map) Clear(ctx context.Context) error { return m.t.clear(ctx) }
+
+// Flush compacts the buckets in place and gives slabs back to the pool (FLUSH). A cancelled flush is
+// harmless: some buckets are then compacted and others are not.
+func (m *Map) Flush(ctx context.Context) error { return m.t.flush(ctx) }
+
+// Rehash moves the pairs to so many buckets, at least 4; 0: as many as Options.Load asks for. The new
+// base slabs are made before the old ones go. After an error the table is as it was.
+func (m *Map) Rehash(ctx context.Context, buckets int) error { return m.t.rehashTo(ctx, buckets) }
+
+// Export returns all pairs, in no particular order.
+func (m *Map) Export(ctx context.Context) (keys, values []uint32, err error) {
+	err = m.t.export(ctx, func(k, v []uint32) bool {
+		keys, values = append(keys, k...), append(values, v...)
+		return true
+	})
+	return keys, values, err
+}
+
+// Chunks calls yield with all pairs, part by part, in no particular order, until it returns false. The
+// slices are valid until yield returns.
+func (m *Map) Chunks(ctx context.Context, yield func(keys, values []uint32) bool) error {
+	return m.t.export(ctx, yield)
+}
+
+// All returns the pairs as a sequence, in no particular order. It reads the table part by part, so the
+// table must not change meanwhile. If the device fails or the context ends, so does the sequence, and
+// the function returned tells why.
+func (m *Map) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error) {
+	var failure error
+	pairs := func(yield func(uint32, uint32) bool) {
+		failure = m.t.export(ctx, func(keys, values []uint32) bool {
+			for i, k := range keys {
+				if !yield(k, values[i]) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	return pairs, func() error { return failure }
+}
+
+// Device describes the map to kernels.
+func (m *Map) Device() Device { return m.t.device(m.t.base) }
+
+// Constants are the specialization constants that a kernel over this map needs, by name: TILE as it is
+// best for updates, and those of the pool. They may change when the map grows.
+func (m *Map) Constants() map[string]uint32 { return m.t.constants() }
+
+// Close frees the map's memory, and gives the slabs of a shared pool back.
+func (m *Map) Close() error { return m.t.close() }

@@ -1,0 +1,77 @@
+package slabhash
+
+import (
+	"fmt"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// Options say how a table is made. The zero value makes a small table that grows as it must.
+type Options struct {
+	// Capacity is how many pairs (of a set: keys) the table is laid out for: it gets so many buckets that
+	// with these it has Load. More may be inserted. 0: none are known of.
+	Capacity int
+	// Buckets, if not 0, is the number of buckets to begin with, whatever Capacity says; at least 4.
+	Buckets int
+	// Load is the number of slabs a bucket (pairs / (15 * buckets), of a set keys / (30 * buckets)) that
+	// a table is laid out for, β of section III-C of the paper. Small ones are fast, large ones save
+	// memory; around 0.7 most buckets are one slab. 0: DefaultLoad.
+	Load float64
+	// MaxLoad is the load, erased slots counted in, above which a synchronous insertion first rehashes the
+	// table to Load. 0: DefaultMaxLoad; negative: never.
+	MaxLoad float64
+	// Pool is where slabs come from, beside the base slabs. nil: the table has a pool of its own. A pool
+	// that tables share must not be grown by one of them while work on another one is under way.
+	Pool *alloc.SlabPool
+	// MaxBytes is the most memory that the table's own pool may take; 0: as much as there is.
+	MaxBytes uint64
+	// Seed varies the hash function.
+	Seed uint32
+	// Tile is how many lanes work on one slab together, in every kernel: a power of two up to 32 and to
+	// the subgroup size. 0: what measured best on this type of device, kernel by kernel.
+	Tile int
+	// Progress, if not nil, is told how long calls get on.
+	Progress structures.Progress
+}
+
+const (
+	DefaultLoad    = 0.7
+	DefaultMaxLoad = 1.2
+
+	minBuckets = 4 // so that no bucket may hold all keys: see slab_hash.glsl
+)
+
+// OptionError says which option can't be.
+type OptionError struct{ Option, Reason string }
+
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("slabhash: option %s: %s", e.Option, e.Reason)
+}
+
+func (o *Options) complete(d *vk.Device) error {
+	if o.Load == 0 {
+		o.Load = DefaultLoad
+	}
+	if o.MaxLoad == 0 {
+		o.MaxLoad = max(DefaultMaxLoad, 1.5*o.Load)
+	}
+	switch {
+	case o.Capacity < 0:
+		return &OptionError{"Capacity", "negative"}
+	case o.Buckets != 0 && o.Buckets < minBuckets:
+		return &OptionError{"Buckets", fmt.Sprintf("%d, but a table has at least %d", o.Buckets, minBuckets)}
+	case o.Buckets > maxBuckets:
+		return &OptionError{"Buckets", fmt.Sprintf("%d, but a table has at most %d", o.Buckets, maxBuckets)}
+	case !(o.Load > 0):
+		return &OptionError{"Load", "not above 0"}
+	case o.MaxLoad > 0 && o.MaxLoad < o.Load:
+		return &OptionError{"MaxLoad", fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}
+	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
+		return &OptionError{"Tile", fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
+	case o.Tile > d.SubgroupSize():
+		return &OptionError{"Tile", fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package slabhash
+
+import (
+	"context"
+	"errors"
+)
+
+type bucketsPush struct {
+	Hash  Device
+	First uint32
+	Count uint32
+}
+
+type rehashPush struct {
+	Hash            Device
+	FromBase        uint64
+	FromBuckets     uint32
+	FromMask        uint32
+	FromSpecialOnes uint32
+	FromSpecialZero uint32
+	Failed          uint64
+	First           uint32
+	Count           uint32
+}
+
+// overBuckets runs flush or release over all buckets of some base slabs.
+func (t *table) overBuckets(ctx context.Context, b base, module string) error {
+	k, err := kernel(t, &t.kernels.buckets, module, t.tiles.walk, "", 0)
+	if err != nil {
+		return err
+	}
+	return t.ranges(ctx, b.buckets, func(first, count uint32) error {
+		k.Dispatch(t.stream, t.tileGroups(count), bucketsPush{t.device(b), first, count})
+		return t.stream.Wait(context.WithoutCancel(ctx))
+	})
+}
+
+// flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
+func (t *table) flush(ctx context.Context) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	if err := t.overBuckets(ctx, t.base, t.variant("flush")); err != nil {
+		return err
+	}
+	return nil
+}
+
+// releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
+func (t *table) releaseChains(b base) error {
+	return t.overBuckets(context.Background(), b, "release")
+}
+
+// rehash moves everything to so many new buckets. After an error the table is as it was.
+func (t *table) rehash(ctx context.Context, buckets uint32) error {
+	to, err := t.newBase(ctx, buckets)
+	if err != nil {
+		return err
+	}
+	if err := t.gather(ctx, to); err != nil {
+		return errors.Join(err, t.releaseChains(to), t.abandon(to))
+	}
+	from := t.base
+	t.base = to
+	return errors.Join(t.releaseChains(from), t.abandon(from))
+}
+
+// gather fills fresh base slabs with the table's pairs.
+func (t *table) gather(ctx context.Context, to base) error {
+	for {
+		// Again after each growth of the pool, which may have changed the kernel and the addresses.
+		k, err := kernel(t, &t.kernels.rehash, t.variant("rehash"), t.tiles.walk, "", 0)
+		if err != nil {
+			return err
+		}
+		failed := t.counter.Slice()[:1]
+		failed[0] = 0
+		err = t.ranges(ctx, to.buckets, func(first, count uint32) error {
+			k.Dispatch(t.stream, t.tileGroups(count), rehashPush{
+				Hash: t.device(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets, FromMask: t.base.mask,
+				FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,
+				Failed: t.counter.Address(), First: first, Count: count,
+			})
+			return t.stream.Wait(context.WithoutCancel(ctx))
+		})
+		if err != nil || failed[0] == 0 {
+			return err
+		}
+		if err := t.makeRoom(ctx, int(failed[0]), false); err != nil {
+			return err
+		}
+	}
+}
+
+// rehashTo is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
+func (t *table) rehashTo(ctx context.Context, buckets int) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	if buckets < 0 || buckets > maxBuckets || buckets > 0 && buckets < minBuckets {
+		return (&Options{Buckets: max(buckets, 1), Load: 1}).complete(t.d)
+	}
+	if buckets == 0 {
+		n, err := t.len(ctx)
+		if err != nil {
+			return err
+		}
+		buckets = int(t.bucketsFor(n))
+	}
+	return t.rehash(ctx, uint32(buckets))
+}
+
+// clear removes everything; the number of buckets stays.
+func (t *table) clear(ctx context.Context) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var err error
+	if t.ownPool {
+		err = t.pool.Reset(context.WithoutCancel(ctx))
+	} else {
+		err = t.releaseChains(t.base)
+	}
+	if err != nil {
+		return err
+	}
+	t.stream.Fill(t.base.slabs, 0, int(t.base.slabs.Bytes()), fresh)
+	t.used = 0
+	return t.stream.Wait(context.WithoutCancel(ctx))
+}

@@ -1,0 +1,121 @@
+package slabhash
+
+import (
+	"context"
+	"iter"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// Set is a hash table of keys, 30 a slab. Its calls are not to be made at the same time by several
+// goroutines. Errors are those of Map.
+type Set struct{ t *table }
+
+// NewSet makes an empty set.
+func NewSet(ctx context.Context, d *vk.Device, o Options) (*Set, error) {
+	t, err := newTable(ctx, d, o, true)
+	if err != nil {
+		return nil, err
+	}
+	return &Set{t}, nil
+}
+
+// BuildSet makes a set of keys, sized for them.
+func BuildSet(ctx context.Context, d *vk.Device, keys []uint32, o Options) (*Set, error) {
+	o.Capacity = max(o.Capacity, len(keys))
+	s, err := NewSet(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Insert(ctx, keys); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Insert inserts each key that is not there: Inserted or Found.
+func (s *Set) Insert(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	return s.t.apply(ctx, structures.InsertUnique, nil, keys, nil)
+}
+
+// InsertDuplicate inserts each key, however often it is there already: Inserted.
+func (s *Set) InsertDuplicate(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	return s.t.apply(ctx, structures.InsertDuplicate, nil, keys, nil)
+}
+
+// Delete removes each key once: Deleted or Absent.
+func (s *Set) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	return s.t.apply(ctx, structures.Delete, nil, keys, nil)
+}
+
+// DeleteAll removes each key as often as it is there and returns how often.
+func (s *Set) DeleteAll(ctx context.Context, keys []uint32) ([]uint32, error) {
+	return s.t.counts(ctx, structures.DeleteAll, keys)
+}
+
+// Contains says of each key whether it is there.
+func (s *Set) Contains(ctx context.Context, keys []uint32) ([]bool, error) {
+	return s.t.find(ctx, keys, nil)
+}
+
+// Count returns how often each key is there.
+func (s *Set) Count(ctx context.Context, keys []uint32) ([]uint32, error) {
+	return s.t.counts(ctx, structures.Count, keys)
+}
+
+// Apply does a batch of operations of any kinds, concurrently. Insert, Add, Min and Max are
+// InsertUnique here, but for their status.
+func (s *Set) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
+	return s.t.mixed(ctx, b)
+}
+
+// Len counts the keys, by a kernel that reads the table.
+func (s *Set) Len(ctx context.Context) (uint64, error) { return s.t.len(ctx) }
+
+// Stats measures the table, by a kernel that reads it.
+func (s *Set) Stats(ctx context.Context) (Stats, error) { return s.t.stats(ctx) }
+
+// Clear removes all keys; the number of buckets stays.
+func (s *Set) Clear(ctx context.Context) error { return s.t.clear(ctx) }
+
+// Flush compacts the buckets in place and gives slabs back to the pool.
+func (s *Set) Flush(ctx context.Context) error { return s.t.flush(ctx) }
+
+// Rehash moves the keys to so many buckets, at least 4; 0: as many as Options.Load asks for.
+func (s *Set) Rehash(ctx context.Context, buckets int) error { return s.t.rehashTo(ctx, buckets) }
+
+// Export returns all keys, in no particular order.
+func (s *Set) Export(ctx context.Context) (keys []uint32, err error) {
+	err = s.t.export(ctx, func(k, _ []uint32) bool {
+		keys = append(keys, k...)
+		return true
+	})
+	return keys, err
+}
+
+// All returns the keys as a sequence, as Map.All does.
+func (s *Set) All(ctx context.Context) (iter.Seq[uint32], func() error) {
+	var failure error
+	keys := func(yield func(uint32) bool) {
+		failure = s.t.export(ctx, func(keys, _ []uint32) bool {
+			for _, k := range keys {
+				if !yield(k) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	return keys, func() error { return failure }
+}
+
+// Device describes the set to kernels, which define VKDS_SLAB_KEYS.
+func (s *Set) Device() Device { return s.t.device(s.t.base) }
+
+// Constants are as Map.Constants.
+func (s *Set) Constants() map[string]uint32 { return s.t.constants() }
+
+// Close frees the set's memory, and gives the slabs of a shared pool back.
+func (s *Set) Close() error { return s.t.close() }

@@ -1,0 +1,161 @@
+package slabhash
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// DeviceBatch is a batch of operations in device buffers.
+type DeviceBatch struct {
+	Count  int                // operations
+	Keys   *vk.Buffer[uint32] // the key of each
+	Values *vk.Buffer[uint32] // in and out, as in structures.Batch and Results; nil if neither is needed
+	Kinds  *vk.Buffer[uint8]  // the kind of each; for structures.Mixed only
+	Status *vk.Buffer[uint8]  // structures.Status of each, out; Count rounded up to a multiple of 4 bytes
+	Left   *vk.Buffer[uint32] // one word, out: how many operations were left pending
+}
+
+// DeviceQueries is a batch of lookups in device buffers.
+type DeviceQueries struct {
+	Count  int
+	Keys   *vk.Buffer[uint32]
+	Values *vk.Buffer[uint32] // out: the value found, 0 if the key is absent; nil for a set
+	Found  *vk.Buffer[uint8]  // out: 1 if the key is there, else 0; Count rounded up to a multiple of 4 bytes
+}
+
+func address[T vk.Element](b *vk.Buffer[T]) uint64 {
+	if b == nil {
+		return 0
+	}
+	return b.Address()
+}
+
+func (b DeviceBatch) check(kind structures.Kind, keysOnly bool) error {
+	need := func(name string, have, want int) error {
+		if have < want {
+			return &structures.LengthError{Keys: b.Count, Other: name, Got: have}
+		}
+		return nil
+	}
+	values := kind > structures.Delete || !keysOnly && (kind == structures.Mixed || kind.Inserts())
+	for _, err := range []error{
+		need("keys", bufferLen(b.Keys), b.Count),
+		need("values", bufferLen(b.Values), when(values, b.Count)),
+		need("kinds", bufferLen(b.Kinds), when(kind == structures.Mixed, b.Count)),
+		need("status bytes", bufferLen(b.Status), (b.Count+3)&^3),
+		need("words for the number left", bufferLen(b.Left), 1),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bufferLen[T vk.Element](b *vk.Buffer[T]) int {
+	if b == nil {
+		return 0
+	}
+	return b.Len()
+}
+
+func when(condition bool, n int) int {
+	if condition {
+		return n
+	}
+	return 0
+}
+
+// applyOn records a batch; retry: only what is pending of it.
+func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	if kind > structures.Count {
+		return &structures.KindError{Kind: kind}
+	}
+	if err := b.check(kind, t.keys); err != nil {
+		return err
+	}
+	if kind == structures.Mixed || kind.Inserts() {
+		t.used += uint64(b.Count)
+	}
+	s.Fill(b.Left, 0, 4, 0)
+	return t.recordApply(s, kind, operands{
+		keys: address(b.Keys), values: address(b.Values), kinds: address(b.Kinds), statuses: address(b.Status),
+		pending: address(b.Left), count: b.Count, retry: retry,
+	})
+}
+
+// finish has the pending operations of a batch done, once the stream is through with it.
+func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	last := -1
+	for {
+		if err := s.Wait(ctx); err != nil {
+			return err
+		}
+		var left [1]uint32
+		if err := b.Left.Download(ctx, 0, left[:]); err != nil {
+			return err
+		}
+		pending := int(left[0])
+		if pending == 0 {
+			return nil
+		}
+		if err := t.makeRoom(ctx, pending, pending == last); err != nil {
+			return &structures.PendingError{Operations: pending, Err: err}
+		}
+		last = pending
+		if err := t.applyOn(s, kind, b, true); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	switch {
+	case bufferLen(q.Keys) < q.Count:
+		return &structures.LengthError{Keys: q.Count, Other: "keys", Got: bufferLen(q.Keys)}
+	case !t.keys && bufferLen(q.Values) < q.Count:
+		return &structures.LengthError{Keys: q.Count, Other: "values", Got: bufferLen(q.Values)}
+	case bufferLen(q.Found) < (q.Count+3)&^3:
+		return &structures.LengthError{Keys: q.Count, Other: "found bytes", Got: bufferLen(q.Found)}
+	}
+	return t.recordFind(s, address(q.Keys), address(q.Values), address(q.Found), q.Count)
+}
+
+// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
+// wait. Batches on several streams may work on the map at the same time. Where the pool is full,
+// operations are left pending; give the batch to Finish for them once no stream works on the map.
+// Neither looks at the map's load: call Rehash when Stats says so.
+func (m *Map) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	return m.t.applyOn(s, kind, b, false)
+}
+
+// Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
+// dispatches again. No other stream may work on the map.
+func (m *Map) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	return m.t.finish(ctx, s, kind, b)
+}
+
+// FindOn records lookups on a stream and does not wait. They read faster than ApplyOn's, but nothing may
+// change the map while they run.
+func (m *Map) FindOn(s *vk.Stream, q DeviceQueries) error { return m.t.findOn(s, q) }
+
+// ApplyOn is as Map.ApplyOn.
+func (s *Set) ApplyOn(stream *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	return s.t.applyOn(stream, kind, b, false)
+}
+
+// Finish is as Map.Finish.
+func (s *Set) Finish(ctx context.Context, stream *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	return s.t.finish(ctx, stream, kind, b)
+}
+
+// FindOn is as Map.FindOn.
+func (s *Set) FindOn(stream *vk.Stream, q DeviceQueries) error { return s.t.findOn(stream, q) }

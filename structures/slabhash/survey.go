@@ -1,0 +1,155 @@
+package slabhash
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/vk"
+)
+
+// The layout of survey.comp's rows, in words.
+const (
+	surveyRows     = 64
+	surveyRowWords = 32
+	surveyLive     = 0
+	surveyTombs    = 1
+	surveySlabs    = 2
+	surveyLongest  = 3
+	surveyLengths  = 4
+)
+
+type surveyPush struct {
+	Hash  Device
+	Rows  uint64
+	First uint32
+	Count uint32
+}
+
+type survey struct {
+	live, tombstones, slabs uint64
+	longest                 uint32
+	lengths                 [16]uint64
+}
+
+// bucketsADispatch keeps a dispatch over whole buckets to some 10 ms.
+func (t *table) bucketsADispatch() uint32 {
+	if t.d.Info().Type == vk.CPU {
+		return 1 << 16
+	}
+	return 1 << 24
+}
+
+// ranges calls do for runs of buckets 0 … buckets-1 that one dispatch should do, and reports progress.
+func (t *table) ranges(ctx context.Context, buckets uint32, do func(first, count uint32) error) error {
+	for first := uint32(0); first < buckets; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		count := min(t.bucketsADispatch(), buckets-first)
+		if err := do(first, count); err != nil {
+			return err
+		}
+		first += count
+		if t.o.Progress != nil {
+			t.o.Progress(int(first), int(buckets))
+		}
+	}
+	return nil
+}
+
+// tileGroups returns how many workgroups have a tile for each of so many buckets.
+func (t *table) tileGroups(buckets uint32) int { return groups(int(buckets) * t.tiles.walk) }
+
+// survey counts what the table holds; with lengths, also how long its buckets are.
+func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
+	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
+	if err != nil {
+		return survey{}, err
+	}
+	defer rows.Free()
+	choice := uint32(0)
+	if lengths {
+		choice = 1
+	}
+	k, err := kernel(t, &t.kernels.survey, t.variant("survey"), t.tiles.walk, "WITH_LENGTHS", choice)
+	if err != nil {
+		return survey{}, err
+	}
+	var all survey
+	words := make([]uint32, rows.Len())
+	count := func(first, count uint32) error {
+		t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
+		k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), rows.Address(), first, count})
+		if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		if err := rows.Download(ctx, 0, words); err != nil {
+			return err
+		}
+		for r := 0; r < len(words); r += surveyRowWords {
+			row := words[r : r+surveyRowWords]
+			all.live += uint64(row[surveyLive])
+			all.tombstones += uint64(row[surveyTombs])
+			all.slabs += uint64(row[surveySlabs])
+			all.longest = max(all.longest, row[surveyLongest])
+			for i := range all.lengths {
+				all.lengths[i] += uint64(row[surveyLengths+i])
+			}
+		}
+		return nil
+	}
+	return all, t.ranges(ctx, t.base.buckets, count)
+}
+
+// Stats are a table's measures.
+type Stats struct {
+	Pairs      uint64 // pairs (of a set: keys) in the table
+	Tombstones uint64 // slots of erased pairs, which a flush or rehash reclaims
+	Buckets    int
+	Slabs      uint64 // base slabs and those behind them
+	ChainSlabs uint64 // those behind the base slabs
+
+	Load           float64 // pairs / (slots of a slab * buckets): β, the average slab count of section III-C
+	SlabsPerBucket float64 // slabs / buckets
+	Utilization    float64 // bytes of pairs / bytes of slabs: the memory utilisation of section III-C
+	LongestBucket  int     // slabs of the longest bucket
+	// Lengths[i] is the number of buckets of i+1 slabs; the last, of 16 or more.
+	Lengths [16]uint64
+
+	Bytes uint64          // device memory of base slabs and pool
+	Pool  alloc.PoolStats // the allocator's own; of a shared pool, for all its users
+}
+
+func (t *table) stats(ctx context.Context) (Stats, error) {
+	if err := t.usable(); err != nil {
+		return Stats{}, err
+	}
+	v, err := t.survey(ctx, true)
+	if err != nil {
+		return Stats{}, err
+	}
+	p, err := t.pool.Stats(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	t.used = v.live + v.tombstones
+	buckets := float64(t.base.buckets)
+	elementBytes := (slabWords - 2) * 4 / t.slots
+	return Stats{
+		Pairs: v.live, Tombstones: v.tombstones, Buckets: int(t.base.buckets),
+		Slabs: v.slabs, ChainSlabs: v.slabs - uint64(t.base.buckets),
+		Load:           float64(v.live) / (float64(t.slots) * buckets),
+		SlabsPerBucket: float64(v.slabs) / buckets,
+		Utilization:    float64(v.live) * float64(elementBytes) / (float64(v.slabs) * slabWords * 4),
+		LongestBucket:  int(v.longest), Lengths: v.lengths,
+		Bytes: t.base.slabs.Bytes() + p.Bytes, Pool: p,
+	}, nil
+}
+
+func (t *table) len(ctx context.Context) (uint64, error) {
+	if err := t.usable(); err != nil {
+		return 0, err
+	}
+	v, err := t.survey(ctx, false)
+	return v.live, err
+}

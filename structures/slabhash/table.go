@@ -1,0 +1,271 @@
+package slabhash
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+const (
+	slabWords  = 32
+	maxBuckets = 1 << 31
+	fresh      = ^uint32(0) // every word of a slab that was never used
+	workgroup  = 128
+
+	pairSlots = 15 // in a slab of pairs
+	keySlots  = 30 // in a slab of keys
+)
+
+// Device is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the
+// push constants of a kernel of your own. It holds until the next call on the table that may grow or
+// rehash it: any insertion from Go slices, Finish, Rehash, Clear, Close.
+type Device struct {
+	Base        uint64 // address of the base slabs
+	Pool        alloc.DevicePool
+	Buckets     uint32
+	Seed        uint32
+	Mask        uint32
+	SpecialOnes uint32
+	SpecialZero uint32
+}
+
+// base is the array of base slabs with what depends on its length.
+type base struct {
+	slabs   *vk.Buffer[uint32]
+	buckets uint32
+	mask    uint32
+	ones    uint32
+	zero    uint32
+}
+
+// table is the slab hash that Map and Set share.
+type table struct {
+	d       *vk.Device
+	o       Options
+	keys    bool // a set
+	slots   int  // in a slab
+	pool    *alloc.SlabPool
+	ownPool bool
+	base    base
+	tiles   tiles
+	stream  *vk.Stream
+	feed    *structures.Feed
+	counter *vk.HostBuffer[uint32]
+	kernels kernels
+	rounds  uint32
+	used    uint64 // at most so many slots are in use: a bound that a survey tightens
+	closed  bool
+
+	failures uint32 // of the pool, as last seen
+}
+
+func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, error) {
+	if err := o.complete(d); err != nil {
+		return nil, err
+	}
+	t := &table{d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), rounds: initialRounds}
+	if keys {
+		t.slots = keySlots
+	}
+	buckets := uint32(o.Buckets)
+	if buckets == 0 {
+		buckets = t.bucketsFor(uint64(o.Capacity))
+	}
+	if err := t.open(ctx, buckets); err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	return t, nil
+}
+
+func (t *table) open(ctx context.Context, buckets uint32) error {
+	var err error
+	if t.stream, err = t.d.NewStream(); err != nil {
+		return err
+	}
+	if t.counter, err = vk.NewHostBuffer[uint32](t.d, 4); err != nil {
+		return err
+	}
+	t.feed = structures.NewFeed(t.d)
+	if t.pool == nil {
+		// At a load of 0.7, one bucket in seven has a second slab.
+		blocks := max(1, int(float64(buckets)/7/alloc.BlockSlabs))
+		if t.pool, err = alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes}); err != nil {
+			return err
+		}
+		t.ownPool = true
+	}
+	t.base, err = t.newBase(ctx, buckets)
+	return err
+}
+
+// bucketsFor returns how many buckets have Options.Load with so many pairs.
+func (t *table) bucketsFor(pairs uint64) uint32 {
+	b := float64(pairs) / (float64(t.slots) * t.o.Load)
+	return uint32(min(max(b+1, 64), maxBuckets))
+}
+
+// hash returns the bucket of a key among so many: slab_hash_bucket in GLSL.
+func (t *table) hash(key, buckets uint32) uint32 {
+	x := key ^ t.o.Seed
+	x ^= x >> 16
+	x *= 0x21f0aaad
+	x ^= x >> 15
+	x *= 0xd35a2d97
+	x ^= x >> 15
+	high, _ := bits.Mul32(x, buckets)
+	return high
+}
+
+// newBase makes fresh base slabs, and finds the mask for the two buckets whose keys collide with the
+// slab list's patterns: a key that is stored as 0 is the mask itself, one that is stored as ~0 its
+// complement, and neither may hash to those buckets.
+func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
+	b := base{buckets: buckets, ones: t.hash(^uint32(0), buckets), zero: t.hash(0, buckets)}
+	special := func(key uint32) bool {
+		h := t.hash(key, buckets)
+		return h == b.ones || h == b.zero
+	}
+	for b.mask = 1; special(b.mask) || special(^b.mask); b.mask++ {
+	}
+	var err error
+	if b.slabs, err = vk.NewBuffer[uint32](t.d, int(buckets)*slabWords); err != nil {
+		return base{}, err
+	}
+	t.stream.Fill(b.slabs, 0, int(b.slabs.Bytes()), fresh)
+	if err := t.stream.Wait(ctx); err != nil {
+		return base{}, errors.Join(err, t.abandon(b))
+	}
+	return b, nil
+}
+
+// abandon frees base slabs once the device no longer works on them.
+func (t *table) abandon(b base) error {
+	err := t.stream.Wait(context.Background())
+	b.slabs.Free()
+	return err
+}
+
+func (t *table) device(b base) Device {
+	return Device{
+		Base: b.slabs.Address(), Pool: t.pool.Device(),
+		Buckets: b.buckets, Seed: t.o.Seed, Mask: b.mask, SpecialOnes: b.ones, SpecialZero: b.zero,
+	}
+}
+
+func (t *table) usable() error {
+	if t.closed {
+		return vk.ErrClosed
+	}
+	return nil
+}
+
+func (t *table) close() error {
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	var err error
+	if t.stream != nil {
+		// A shared pool outlives the table: its slabs go back.
+		if !t.ownPool && t.base.slabs != nil {
+			err = t.releaseChains(t.base)
+		}
+		err = errors.Join(err, t.stream.Close())
+	}
+	if t.feed != nil {
+		err = errors.Join(err, t.feed.Close())
+	}
+	t.kernels.free()
+	if t.counter != nil {
+		t.counter.Free()
+	}
+	if t.base.slabs != nil {
+		t.base.slabs.Free()
+	}
+	if t.ownPool {
+		err = errors.Join(err, t.pool.Close())
+	}
+	return err
+}
+
+// kernels are a table's pipelines, made when first used.
+type kernels struct {
+	apply   map[kernelKey]*vk.Kernel[applyPush]
+	find    map[kernelKey]*vk.Kernel[findPush]
+	collect map[kernelKey]*vk.Kernel[collectPush]
+	survey  map[kernelKey]*vk.Kernel[surveyPush]
+	export  map[kernelKey]*vk.Kernel[exportPush]
+	buckets map[kernelKey]*vk.Kernel[bucketsPush] // flush and release
+	rehash  map[kernelKey]*vk.Kernel[rehashPush]
+}
+
+type kernelKey struct {
+	module string
+	light  bool
+	choice uint32 // of the kernel's own constant
+}
+
+func (k *kernels) free() {
+	freeAll(k.apply)
+	freeAll(k.find)
+	freeAll(k.collect)
+	freeAll(k.survey)
+	freeAll(k.export)
+	freeAll(k.buckets)
+	freeAll(k.rehash)
+}
+
+func freeAll[P any](m map[kernelKey]*vk.Kernel[P]) {
+	for _, k := range m {
+		k.Free()
+	}
+}
+
+// kernel returns a kernel from one of t.kernels' maps. module is a name of shaders/slabhash with its
+// variant; constant, if not "", names the kernel's own specialization constant, which gets choice.
+func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, tile int, constant string, choice uint32) (*vk.Kernel[P], error) {
+	key := kernelKey{module, t.pool.Light(), choice}
+	if k := (*all)[key]; k != nil {
+		return k, nil
+	}
+	m, err := shaders.Load("slabhash/" + module)
+	if err != nil {
+		return nil, err
+	}
+	constants := t.pool.Constants()
+	constants["TILE"] = uint32(tile)
+	if constant != "" {
+		constants[constant] = choice
+	}
+	k, err := vk.NewKernel[P](t.d, m, vk.KernelOptions{Workgroup: workgroup, Constants: constants})
+	if err != nil {
+		return nil, err
+	}
+	if *all == nil {
+		*all = map[kernelKey]*vk.Kernel[P]{}
+	}
+	(*all)[key] = k
+	return k, nil
+}
+
+// variant returns the name of a kernel's module for this sort of table.
+func (t *table) variant(kernel string) string {
+	if t.keys {
+		return kernel + ".set"
+	}
+	return kernel + ".map"
+}
+
+// groups returns how many workgroups have so many invocations.
+func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
+
+func (t *table) constants() map[string]uint32 {
+	c := t.pool.Constants()
+	c["TILE"] = uint32(t.tiles.update)
+	return c
+}

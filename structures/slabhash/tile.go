@@ -1,0 +1,25 @@
+package slabhash
+
+import "github.com/vkds/vkds/vk"
+
+const maxTile = 32 // words of a slab
+
+// tiles are the widths at which each sort of kernel runs.
+type tiles struct {
+	find   int // lookups at rest: many slabs in flight, few instructions each
+	update int // lookups and updates beside updates
+	walk   int // whole buckets, streaming
+}
+
+// The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop
+// iteration and shuffles are dear, so one lane takes the whole slab.
+func bestTiles(d *vk.Device, wish int) tiles {
+	t := tiles{find: 4, update: 8, walk: 8}
+	if d.Info().Type == vk.CPU {
+		t = tiles{find: 1, update: 1, walk: 1}
+	}
+	if wish != 0 {
+		t = tiles{wish, wish, wish}
+	}
+	return tiles{min(t.find, d.SubgroupSize()), min(t.update, d.SubgroupSize()), min(t.walk, d.SubgroupSize())}
+}
