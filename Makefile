@@ -33,9 +33,9 @@ check:
 
 # The drivers that run without a GPU. The tests choose neither driver nor subgroup size: the environment does, and
 # whatever the machine itself has plays no part. Go's test cache doesn't know what a driver reads, so it is not used.
-lavapipe = VK_DRIVER_FILES="$$(ls /usr/share/vulkan/icd.d/lvp_icd*.json | paste -sd:)" LP_NATIVE_VECTOR_WIDTH=$(1)
+lavapipe = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/lvp_icd*.json | tr ' ' :)" LP_NATIVE_VECTOR_WIDTH=$(1)
 swiftshader = VK_DRIVER_FILES="$(CURDIR)/build/swiftshader/vk_swiftshader_icd.json"
-radv = VK_DRIVER_FILES="$$(ls /usr/share/vulkan/icd.d/radeon_icd*.json | paste -sd:)"
+radv = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/radeon_icd*.json | tr ' ' :)" RADV_FORCE_FAMILY=$(1)
 go-test = env -u VKDS_DEVICE VK_LOADER_LAYERS_DISABLE='~implicit~' $(1) go test -count=1 $(2)
 
 # The packages whose tests open a device, and all the others behind them.
@@ -53,9 +53,10 @@ test-swiftshader:
 	$(call go-test,$(swiftshader),$(on-device))
 test-validation:
 	$(call go-test,$(call lavapipe,256) VKDS_VALIDATION=1,$(on-device))
-# AMD's compiler alone, for a GPU that isn't there: kernels are compiled, none is run.
+# AMD's compiler alone, for GPUs that aren't there: kernels are compiled, none is run.
 test-radv:
-	$(call go-test,$(radv) RADV_FORCE_FAMILY=navi31,-v ./test/radv)
+	$(call go-test,$(call radv,VEGA10),-run TestEveryModuleCompiles -v ./vk)
+	$(call go-test,$(call radv,NAVI31),-run TestEveryModuleCompiles -v ./vk)
 
 STRESS := 10
 stress: deps

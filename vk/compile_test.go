@@ -1,0 +1,98 @@
+package vk
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk/internal/spirv"
+	"github.com/vulkan-go/vulkan"
+)
+
+// Every module becomes a pipeline at every subgroup size of the device, and none spills registers where the
+// driver tells: "make test-radv" runs this on AMD's compiler, without its hardware.
+func TestEveryModuleCompiles(t *testing.T) {
+	d := openToCompile(t)
+	t.Log(d.Info())
+	for _, name := range shaders.Names() {
+		module, err := shaders.Load(name)
+		require.NoError(t, err)
+		about, err := spirv.Parse(module.Code)
+		require.NoError(t, err, name)
+		for size := d.Info().MinSubgroup; size <= d.Info().MaxSubgroup; size *= 2 {
+			p, err := d.newPipeline(module, KernelOptions{SubgroupSize: size}, pushType(about))
+			var lacks *MissingFeatureError
+			if errors.As(err, &lacks) {
+				t.Logf("%s: not for this device: %v", name, err)
+				break
+			}
+			require.NoError(t, err, "%s, subgroups of %d", name, size)
+			if d.Has(ExecutableStatistics) {
+				all, err := (&Kernel[struct{}]{p}).Statistics()
+				require.NoError(t, err, "%s, subgroups of %d", name, size)
+				var told strings.Builder
+				for _, s := range all {
+					if slices.Contains(worthTelling, s.Name) {
+						fmt.Fprintf(&told, ", %s %g", s.Name, s.Value)
+					}
+					if strings.HasPrefix(s.Name, "Spilled") {
+						require.Zero(t, s.Value, "%s, subgroups of %d: %s", name, size, s.Name)
+					}
+				}
+				t.Logf("%s, subgroups of %d%s", name, size, told.String())
+			}
+			d.drop(p)
+		}
+	}
+}
+
+// worthTelling are statistics by AMD's names of them.
+var worthTelling = []string{"VGPRs", "Spilled VGPRs", "Code size", "Scratch size", "Subgroups per SIMD", "Instructions"}
+
+// openToCompile opens the device far enough to make kernels: without queues and memory, which hardware that is not
+// there does not have.
+func openToCompile(t *testing.T) *Device {
+	in, err := newInstance(nil)
+	require.NoError(t, err)
+	t.Cleanup(in.Destroy)
+	all, err := candidates(in)
+	require.NoError(t, err)
+	c, err := choose(all, "")
+	require.NoError(t, err)
+	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, subgroup: c.info.SubgroupSize, alive: map[resource]struct{}{}}
+	family, _ := computeFamily(c.about.Families)
+	var result vulkan.Result
+	d.native, result = in.NewDevice(c.physical, uint32(family), 1, c.about.Features)
+	require.Equal(t, vulkan.Success, result)
+	t.Cleanup(d.native.Destroy)
+	d.handle = d.native.Handle()
+	return d
+}
+
+// pushType is a struct that fits a module's push-constant block.
+func pushType(about spirv.Module) reflect.Type {
+	var fields []reflect.StructField
+	end := 0
+	pad := func(to int) {
+		if to > end {
+			fields = append(fields, reflect.StructField{Name: "_", PkgPath: "vk", Type: reflect.ArrayOf(to-end, reflect.TypeFor[byte]())})
+			end = to
+		}
+	}
+	for _, w := range about.Push {
+		kind := reflect.TypeFor[uint32]()
+		if w.Kind == spirv.Float {
+			kind = reflect.TypeFor[float32]()
+		}
+		pad(w.Offset)
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("At%d", w.Offset), Type: kind})
+		end = w.Offset + 4
+	}
+	pad(about.PushBytes)
+	return reflect.StructOf(fields)
+}
