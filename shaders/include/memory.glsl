@@ -83,8 +83,9 @@ uint atomic_cas(uvec2 a, uint expected, uint v) {
     return atomicCompSwap(VkdsCoherentWord(a).v, expected, v, gl_ScopeQueueFamily, 0, 0, 0, 0);
 }
 
-// Order around a publication: what this invocation wrote before release_fence is seen by whoever
-// reads, behind an acquire_fence, a word that this invocation wrote after it.
+// Order around a publication: what this invocation wrote by atomics before release_fence is seen by the
+// coherent and atomic reads of whoever has read, before its acquire_fence, a word that this invocation
+// wrote by an atomic after it. Plain accesses are private to their invocation, and no fence orders them.
 void release_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsRelease | gl_SemanticsMakeAvailable);
 }

@@ -1,0 +1,51 @@
+// For test/shader: each invocation does one of memory.glsl's functions.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 operations;   // two quads an invocation: what, 0, a pair of words; another pair, 0, 0
+    uvec2 places;       // an address an invocation
+    uvec2 answers;      // a quad an invocation
+    uint count;
+};
+
+void main() {
+    uint i = invocation_index();
+    if (i >= count) return;
+    uvec4 q = plain_load4(address_at(operations, 2u * i, 4u));
+    uint what = q.x;
+    uvec2 a = q.zw;
+    uvec2 b = plain_load4(address_at(operations, 2u * i + 1u, 4u)).xy;
+    uvec2 at = plain_load2(address_at(places, i, 3u));
+    uvec4 answer = uvec4(0u);
+    switch (what) {
+    case 0u: answer.xy = address_add(a, b.x); break;
+    case 1u: answer.xy = address_at(a, b.x, b.y); break;
+    case 2u: answer.x = plain_load(at); break;
+    case 3u: answer.xy = plain_load2(at); break;
+    case 4u: answer = plain_load4(at); break;
+    case 5u: plain_store(at, a.x); break;
+    case 6u: plain_store2(at, a); break;
+    case 7u: plain_store4(at, uvec4(a, b)); break;
+    case 8u: answer.xy = coherent_load2(at); break;
+    case 9u: answer = coherent_load4(at); break;
+    case 10u: answer.x = atomic_load(at); break;
+    case 11u: atomic_store(at, a.x); break;
+    case 12u: answer.x = atomic_add(at, a.x); break;
+    case 13u: answer.x = atomic_min(at, a.x); break;
+    case 14u: answer.x = atomic_max(at, a.x); break;
+    case 15u: answer.x = atomic_and(at, a.x); break;
+    case 16u: answer.x = atomic_or(at, a.x); break;
+    case 17u: answer.x = atomic_exchange(at, a.x); break;
+    case 18u: answer.x = atomic_cas(at, b.x, a.x); break;
+#if VKDS_INT64_ATOMICS
+    case 19u: answer.xy = atomic_load2(at); break;
+    case 20u: answer.xy = atomic_add2(at, a); break;
+    case 21u: answer.xy = atomic_and2(at, a); break;
+    case 22u: answer.xy = atomic_cas2(at, b, a); break;
+#endif
+    }
+    plain_store4(address_at(answers, i, 4u), answer);
+}
