@@ -1,6 +1,6 @@
 // Package shaders holds the device side of vkds: the GLSL headers that other people's compute shaders
-// may include (folder include), the kernels written over them, and the SPIR-V those kernels compile to,
-// which is embedded here so that building and installing vkds needs no shader compiler.
+// may include (folder include), the kernels written over them, and the SPIR-V those kernels compile to.
+// Headers and SPIR-V are embedded here, so that building and installing vkds needs no shader compiler.
 //
 // "make shaders" compiles the kernels; the file variants.txt says which variants each one has.
 package shaders
@@ -15,12 +15,13 @@ import (
 	"sync"
 )
 
-//go:embed spv
+//go:embed spv include/*.glsl
 var embedded embed.FS
 
 const (
-	root   = "spv"
-	suffix = ".spv"
+	root    = "spv"
+	suffix  = ".spv"
+	headers = "include"
 )
 
 // Module is one compiled kernel.
@@ -60,6 +61,16 @@ func Load(name string) (Module, error) {
 
 // Names returns the names of all modules, sorted.
 func Names() []string { return slices.Clone(names()) }
+
+// Headers returns the device-side library, one GLSL file a concept ("tile.glsl"), for programs that compile
+// shaders of their own against it.
+func Headers() fs.FS {
+	tree, err := fs.Sub(embedded, headers)
+	if err != nil {
+		panic(err) // only a path that is none fails
+	}
+	return tree
+}
 
 var names = sync.OnceValue(func() []string {
 	var all []string
