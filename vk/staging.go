@@ -173,12 +173,11 @@ func (s *stager) offset(slot []byte) uint64 {
 
 // direct copies n bytes of mapped memory.
 func direct(ctx context.Context, dst, src []byte, n int) error {
-	for at := 0; at < n; at += mappedChunk {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	err := ctx.Err()
+	for at := 0; err == nil && at < n; at += mappedChunk {
 		end := min(at+mappedChunk, n)
 		ParallelCopy(dst[at:end], src[at:end])
+		err = ctx.Err()
 	}
-	return ctx.Err()
+	return err
 }

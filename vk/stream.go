@@ -252,7 +252,8 @@ func (s *Stream) Submit() (Point, error) {
 
 // abandon drops what was recorded.
 func (s *Stream) abandon() {
-	if b := s.open; b != nil {
+	// Of a lost device nobody knows what it still does with the commands; their pool ends them.
+	if b := s.open; b != nil && !s.d.lost.Load() {
 		vulkan.ResetCommandBuffer(b.commands, 0)
 		s.recycle(b)
 	}

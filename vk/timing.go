@@ -47,9 +47,6 @@ func (s *Stream) Timed(label string, record func()) {
 	}
 	first := pool.used
 	pool.used += 2
-	if s.parallel == 0 {
-		s.d.native.Barrier(b.commands, false)
-	}
 	s.d.native.Timestamp(b.commands, pool.handle, first)
 	record()
 	// An After inside has submitted the batch: the section ends where the batch did, and has no timing.

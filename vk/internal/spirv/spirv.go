@@ -80,6 +80,8 @@ const (
 	opSpecConstant    = 50
 	opSpecComposite   = 51
 	opConstComposite  = 44
+	opFunction        = 54
+	opFunctionEnd     = 56
 	opVariable        = 59
 	opDecorate        = 71
 	opMemberDecorate  = 72
@@ -115,6 +117,7 @@ type parser struct {
 	strides       map[uint32]uint32
 	specIDs       map[uint32]uint32
 	entries       int
+	functions     int    // begun and not ended
 	push          uint32 // the block's type
 	workgroup     uint32 // the constant decorated WorkgroupSize
 }
@@ -176,6 +179,10 @@ func Parse(code []byte) (Module, error) {
 			if op == opSpecConstant || op == opSpecTrue || op == opSpecFalse {
 				order = append(order, args[1])
 			}
+		case opFunction:
+			p.functions++
+		case opFunctionEnd:
+			p.functions--
 		case opVariable:
 			if args[2] == storagePush {
 				p.push = p.nodes[args[0]].last() // through the pointer to the block
@@ -199,6 +206,9 @@ func Parse(code []byte) (Module, error) {
 				p.matrixStrides[member{args[0], args[1]}] = args[3]
 			}
 		}
+	}
+	if p.functions != 0 {
+		return Module{}, errors.New("it breaks off within a function")
 	}
 	if p.entries != 1 {
 		return Module{}, fmt.Errorf("it has %d entry points, not one", p.entries)
@@ -273,7 +283,7 @@ func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int
 		}
 		return 0, fmt.Errorf("%s has %d bits, which is not supported", name, width)
 	}
-	repeat := func(element uint32, count, step int, format string) (int, error) {
+	repeat := func(element uint32, count, step int, indexed bool) (int, error) {
 		if count > 1024 {
 			return 0, fmt.Errorf("%s has %d elements", name, count)
 		}
@@ -283,7 +293,11 @@ func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int
 			if step == 0 {
 				at = end
 			}
-			size, err := p.flatten(element, offset+at, fmt.Sprintf(format, name, i), 0)
+			full := name
+			if indexed {
+				full = fmt.Sprintf("%s[%d]", name, i)
+			}
+			size, err := p.flatten(element, offset+at, full, 0)
 			if err != nil {
 				return 0, err
 			}
@@ -299,11 +313,11 @@ func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int
 	case opTypePointer: // a buffer reference
 		return scalar(64, Integer)
 	case opTypeVector:
-		return repeat(n.args[0], int(n.args[1]), 0, "%s%.0[2]s") // an address is a uvec2 and has one name
+		return repeat(n.args[0], int(n.args[1]), 0, false) // an address is a uvec2 and has one name
 	case opTypeMatrix:
-		return repeat(n.args[0], int(n.args[1]), int(stride), "%s[%d]")
+		return repeat(n.args[0], int(n.args[1]), int(stride), true)
 	case opTypeArray:
-		size, err := repeat(n.args[0], int(p.nodes[n.args[1]].last()), int(p.strides[id]), "%s[%d]")
+		size, err := repeat(n.args[0], int(p.nodes[n.args[1]].last()), int(p.strides[id]), true)
 		return max(size, int(p.nodes[n.args[1]].last())*int(p.strides[id])), err
 	case opTypeStruct:
 		end := 0

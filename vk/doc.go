@@ -1,0 +1,37 @@
+// Package vk is the device layer of vkds: it chooses a Vulkan 1.3 device and gives typed buffers on it, streams
+// of asynchronous work, and kernels made of SPIR-V modules. It is the only package that touches Vulkan.
+//
+// A program opens a Device, allocates Buffers, makes Kernels and records their dispatches on a Stream:
+//
+//	d, err := vk.Open(vk.Options{})
+//	x, err := vk.NewBuffer[uint32](d, n)
+//	err = x.Upload(ctx, 0, numbers)
+//	k, err := vk.NewKernel[push](d, module, vk.KernelOptions{})
+//	s, err := d.NewStream()
+//	k.Dispatch(s, groups, push{X: x.Address(), Count: n})
+//	err = s.Wait(ctx)
+//	err = x.Download(ctx, 0, numbers)
+//
+// # What is asynchronous
+//
+// Recording methods of a Stream note a command, Submit sends the recorded commands on their way, and Wait waits
+// for them. Upload and Download are synchronous and stand outside all streams: wait for a stream before
+// touching from the host what its work touches. Everything else returns when it is done.
+//
+// # Goroutines
+//
+// A Device, and its Buffers, Kernels and Points, may be used by several goroutines at once. A Stream belongs to
+// one goroutine at a time. Free and Close come after every other use, also by the device.
+//
+// # Memory
+//
+// Kernels reach buffers by address alone: a push-constant struct carries Buffer.Address as a uint64, which is a
+// uvec2 or a buffer reference in GLSL. There are no descriptors.
+//
+// # Drivers
+//
+// Building needs no Vulkan package: the loader, libvulkan.so.1, is opened at run time. Any driver of Vulkan 1.3
+// will do that has bufferDeviceAddress, vulkanMemoryModel with device scope, subgroupSizeControl,
+// computeFullSubgroups, timelineSemaphore, synchronization2, maintenance4, and the basic, vote, ballot, shuffle
+// and arithmetic subgroup operations in compute shaders. Info.Missing names what a device lacks of that.
+package vk

@@ -1,0 +1,293 @@
+package vk
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func download[T Element](t testing.TB, b *Buffer[T]) []T {
+	t.Helper()
+	got := make([]T, b.Len())
+	require.NoError(t, b.Download(context.Background(), 0, got))
+	return got
+}
+
+func TestCommandsInOrder(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	a, b := buffer[uint32](t, d, 8), buffer[uint32](t, d, 8)
+	s := stream(t, d)
+	s.Fill(a, 0, 32, 1)
+	s.Fill(a, 8, 8, 2)
+	s.Copy(b, 0, a, 4, 28)
+	s.Fill(b, 28, 4, 9)
+	s.Copy(b, 16, b, 0, 8)
+	require.NoError(t, s.Wait(ctx))
+	require.Equal(t, []uint32{1, 1, 2, 2, 1, 1, 1, 1}, download(t, a))
+	require.Equal(t, []uint32{1, 2, 2, 1, 1, 2, 1, 9}, download(t, b))
+
+	// Over several submissions too, without waiting between them.
+	s.Fill(a, 0, 32, 0)
+	k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
+	for range 100 {
+		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 8, 1})
+		_, err := s.Submit()
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Wait(ctx))
+	require.Equal(t, []uint32{100, 100, 100, 100, 100, 100, 100, 100}, download(t, a))
+}
+
+func TestConcurrent(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 64)
+	k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
+	s := stream(t, d)
+	s.Fill(a, 0, 256, 5)
+	s.Concurrent(func() {
+		for i := range 64 {
+			k.Dispatch(s, 1, scale{a.AddressOf(i), a.AddressOf(i), 1, uint32(i)})
+		}
+	})
+	k.Dispatch(s, 2, scale{a.Address(), a.Address(), 64, 1})
+	require.NoError(t, s.Wait(ctx))
+	for i, v := range download(t, a) {
+		require.EqualValues(t, 6+i, v)
+	}
+}
+
+// TestAfter passes one number back and forth between streams; each adds to what the other left.
+func TestAfter(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 1)
+	k := scaleKernel(t, d, KernelOptions{Workgroup: 32, Constants: map[string]uint32{"FACTOR": 3}})
+	one, two := stream(t, d), stream(t, d)
+	one.Fill(a, 0, 4, 0)
+	want := uint32(0)
+	for range 20 {
+		k.Dispatch(one, 1, scale{a.Address(), a.Address(), 1, 1})
+		p, err := one.Submit()
+		require.NoError(t, err)
+		two.After(p)
+		k.Dispatch(two, 1, scale{a.Address(), a.Address(), 1, 2})
+		p, err = two.Submit()
+		require.NoError(t, err)
+		one.After(p)
+		want = (want*3+1)*3 + 2
+	}
+	// Nothing recorded: the point comes after what is waited for all the same.
+	p, err := one.Submit()
+	require.NoError(t, err)
+	require.NoError(t, p.Wait(ctx))
+	require.Equal(t, []uint32{want}, download(t, a))
+
+	// A point outlives its stream.
+	p, err = two.Submit()
+	require.NoError(t, err)
+	require.NoError(t, two.Close())
+	done, err := p.Done()
+	require.NoError(t, err)
+	require.True(t, done)
+	require.NoError(t, p.Wait(ctx))
+	one.After(p)
+	one.Fill(a, 0, 4, 8)
+	require.NoError(t, one.Wait(ctx))
+	require.Equal(t, []uint32{8}, download(t, a))
+
+	other := openFor(t, Options{})
+	foreign := stream(t, other)
+	p, err = foreign.Submit()
+	require.NoError(t, err)
+	one.After(p)
+	require.ErrorContains(t, one.Wait(ctx), "another device")
+	require.NoError(t, one.Wait(ctx))
+	require.NoError(t, Point{}.Wait(ctx))
+}
+
+// TestAfterSplitsTheBatch records before After what must run although the other stream has not come yet.
+func TestAfterSplitsTheBatch(t *testing.T) {
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 1)
+	one, two := stream(t, d), stream(t, d)
+	two.Fill(a, 0, 4, 1)
+	p, err := two.Submit()
+	require.NoError(t, err)
+	one.Fill(a, 0, 4, 2)
+	one.After(p)
+	require.Nil(t, one.open)
+	require.EqualValues(t, 1, one.last)
+	require.NoError(t, one.Wait(context.Background()))
+	require.EqualValues(t, 2, one.last)
+}
+
+// TestErrorsDropTheBatch: nothing of a batch with a wrong command runs, and the stream works on.
+func TestErrorsDropTheBatch(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 4)
+	s := stream(t, d)
+	s.Fill(a, 0, 16, 1)
+	require.NoError(t, s.Wait(ctx))
+	var e *RangeError
+	for name, wrong := range map[string]func(){
+		"beyond":      func() { s.Fill(a, 8, 12, 2) },
+		"negative":    func() { s.Fill(a, -4, 4, 2) },
+		"copy to":     func() { s.Copy(a, 12, buffer[uint32](t, d, 4), 0, 8) },
+		"copy from":   func() { s.Copy(a, 0, buffer[uint32](t, d, 1), 0, 8) },
+		"unaligned":   func() { s.Fill(a, 2, 4, 2) },
+		"overlapping": func() { s.Copy(a, 0, a, 4, 8) },
+	} {
+		s.Fill(a, 0, 16, 3)
+		wrong()
+		s.Fill(a, 0, 16, 4)
+		_, err := s.Submit()
+		require.Error(t, err, name)
+		if name != "unaligned" && name != "overlapping" {
+			require.ErrorAs(t, err, &e, name)
+		}
+		require.NoError(t, s.Wait(ctx))
+		require.Equal(t, []uint32{1, 1, 1, 1}, download(t, a), name)
+	}
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	s.Fill(a, 0, 16, 3)
+	require.ErrorIs(t, s.Wait(ctx), ErrClosed)
+}
+
+type spinPush struct {
+	Result uint64
+	Rounds uint32
+	_      uint32
+}
+
+// busy makes a stream with work that takes about as long as asked.
+func busy(t testing.TB, d *Device, long time.Duration) (s *Stream, submit func()) {
+	k, err := NewKernel[spinPush](d, module(t, "spin"), KernelOptions{})
+	require.NoError(t, err)
+	result := buffer[uint32](t, d, 32)
+	s = stream(t, d)
+	rounds := uint32(1 << 16)
+	k.Dispatch(s, 1, spinPush{Result: result.Address(), Rounds: 1}) // some drivers compile at the first run
+	require.NoError(t, s.Wait(context.Background()))
+	for {
+		s.Timed("spin", func() { k.Dispatch(s, 1, spinPush{Result: result.Address(), Rounds: rounds}) })
+		require.NoError(t, s.Wait(context.Background()))
+		took := s.Timings()[0].Duration
+		if took > 10*time.Millisecond || rounds >= 1<<30 {
+			rounds = uint32(min(float64(rounds)*float64(long)/float64(took), 1<<31))
+			break
+		}
+		rounds *= 4
+	}
+	return s, func() {
+		k.Dispatch(s, 1, spinPush{Result: result.Address(), Rounds: rounds})
+		_, err := s.Submit()
+		require.NoError(t, err)
+	}
+}
+
+func TestContextEndsAWait(t *testing.T) {
+	d := openFor(t, Options{})
+	s, submit := busy(t, d, 600*time.Millisecond)
+	submit()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	require.ErrorIs(t, s.Wait(ctx), context.DeadlineExceeded)
+	require.Less(t, time.Since(begin), 300*time.Millisecond)
+	p, err := s.Submit()
+	require.NoError(t, err)
+	done, err := p.Done()
+	require.NoError(t, err)
+	require.False(t, done)
+
+	ctx, cancel = context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	require.ErrorIs(t, p.Wait(ctx), context.Canceled)
+	require.ErrorIs(t, s.Wait(ctx), context.Canceled)
+
+	// The work went on, and the stream is of use.
+	require.NoError(t, s.Wait(context.Background()))
+	done, err = p.Done()
+	require.NoError(t, err)
+	require.True(t, done)
+}
+
+func TestTimings(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	s, submit := busy(t, d, 50*time.Millisecond)
+	a := buffer[uint32](t, d, 4)
+	begin := time.Now()
+	s.Timed("both", func() {
+		s.Timed("fill", func() { s.Fill(a, 0, 16, 1) })
+		s.Timed("nothing", func() {})
+	})
+	require.NoError(t, s.Wait(ctx))
+	all := s.Timings()
+	require.Len(t, all, 3)
+	require.Equal(t, "fill", all[0].Label)
+	require.Equal(t, "nothing", all[1].Label)
+	require.Equal(t, "both", all[2].Label)
+	require.GreaterOrEqual(t, all[2].Duration, all[0].Duration)
+	require.Less(t, all[2].Duration, time.Since(begin))
+	require.Empty(t, s.Timings())
+
+	// More sections than a query pool holds, over several submissions.
+	for range 3 {
+		for range 100 {
+			s.Timed("many", func() { s.Fill(a, 0, 16, 1) })
+		}
+		_, err := s.Submit()
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Wait(ctx))
+	require.Len(t, s.Timings(), 300)
+
+	// A dropped batch has no timings, and leaves none behind.
+	s.Timed("dropped", func() { s.Fill(a, 0, 17, 1) })
+	require.Error(t, s.Wait(ctx))
+	submit()
+	require.NoError(t, s.Wait(ctx))
+	require.Empty(t, s.Timings())
+
+	without := openFor(t, Options{Without: []Feature{Timestamps}})
+	s = stream(t, without)
+	b := buffer[uint32](t, without, 1)
+	s.Timed("untimed", func() { s.Fill(b, 0, 4, 6) })
+	require.NoError(t, s.Wait(ctx))
+	require.Empty(t, s.Timings())
+	require.Equal(t, []uint32{6}, download(t, b))
+}
+
+func TestElapsedTime(t *testing.T) {
+	require.Equal(t, 200*time.Nanosecond, elapsed([2]uint64{100, 300}, 64, 1))
+	require.Equal(t, 10416*time.Nanosecond, elapsed([2]uint64{0, 200}, 64, 52.08))
+	// Only 36 bits count, and they went over.
+	require.Equal(t, 15*time.Nanosecond, elapsed([2]uint64{1<<36 - 5 | 1<<50, 10}, 36, 1))
+}
+
+// TestManyInFlight submits more than may be under way at once.
+func TestManyInFlight(t *testing.T) {
+	d := openFor(t, Options{})
+	s, submit := busy(t, d, 20*time.Millisecond)
+	a := buffer[uint32](t, d, 1)
+	k := scaleKernel(t, d, KernelOptions{Workgroup: 32})
+	s.Fill(a, 0, 4, 0)
+	submit()
+	for range 3 * maxFlying {
+		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 1, 1})
+		_, err := s.Submit()
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(s.flying), maxFlying)
+	}
+	require.NoError(t, s.Wait(context.Background()))
+	require.Empty(t, s.flying)
+	require.LessOrEqual(t, len(s.spare), maxFlying+1)
+	require.Equal(t, []uint32{3 * maxFlying}, download(t, a))
+}

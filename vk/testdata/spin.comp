@@ -1,0 +1,16 @@
+#version 460
+// Keeps the device busy: so many rounds of a generator, whose last number is written so that they must be run.
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+layout(local_size_x = 32) in;
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint v[]; };
+layout(push_constant) uniform Push {
+	uvec2 result;
+	uint rounds;
+} push;
+
+void main() {
+	uint x = gl_LocalInvocationID.x;
+	for (uint i = 0; i < push.rounds; i++) x = x * 1664525u + (x >> 7) + i;
+	Words(push.result).v[gl_LocalInvocationID.x] = x;
+}
