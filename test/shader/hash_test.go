@@ -1,0 +1,90 @@
+package shader
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type hashPush struct {
+	Inputs, Outputs uint64
+	Count           uint32
+}
+
+// inverse undoes one multiplication modulo 2^32 by an odd number: Newton's iteration doubles the right bits.
+func inverse(odd uint32) uint32 {
+	x := odd
+	for range 5 {
+		x *= 2 - odd*x
+	}
+	return x
+}
+
+// unmix is the inverse of hash_mix: where it brings back what was mixed, the mix is one to one.
+func unmix(h uint32) uint32 {
+	h ^= h>>15 ^ h>>30
+	h *= inverse(0xd35a2d97)
+	h ^= h>>15 ^ h>>30
+	h *= inverse(0x21f0aaad)
+	return h ^ h>>16
+}
+
+func TestHash(t *testing.T) {
+	r := newRig(t)
+	k := kernel[hashPush](t, r, "test/hash", nil)
+	const n = 1 << 16
+	rnd := random(3)
+	in := make([]uint32, 4*n)
+	for i := range n {
+		in[4*i] = uint32(i) * 65537
+		in[4*i+1], in[4*i+2] = rnd.Uint32(), rnd.Uint32()>>rnd.Uint32N(32)
+	}
+	edges := []uint32{0, 1, 2, math.MaxUint32 - 1, math.MaxUint32, 1 << 31}
+	for i, h := range edges {
+		for j, buckets := range edges {
+			in[4*(i*len(edges)+j)+1], in[4*(i*len(edges)+j)+2] = h, buckets
+		}
+	}
+	in[0], in[4], in[8], in[12] = 0, 1, 0xdeadbeef, math.MaxUint32
+
+	outputs := room[uint32](r, 2*n)
+	run(r, k, n, hashPush{put(r, in).Address(), outputs.Address(), n})
+	out := get(r, outputs)
+	for i := range n {
+		require.Equal(t, in[4*i], unmix(out[2*i]), "the mix of %#x", in[4*i])
+		want := uint32(uint64(in[4*i+1]) * uint64(in[4*i+2]) >> 32)
+		require.Equal(t, want, out[2*i+1], "%#x reduced to %d", in[4*i+1], in[4*i+2])
+	}
+	// Tables on disk and on the device stand by these values.
+	require.Equal(t, []uint32{0x0, 0x6d3fa73, 0x8a2b8af2, 0xd9b56683}, []uint32{out[0], out[2], out[4], out[6]})
+}
+
+// A larger hash never comes into a smaller bucket, and every bucket has hashes.
+func TestHashReduceKeepsOrder(t *testing.T) {
+	r := newRig(t)
+	k := kernel[hashPush](t, r, "test/hash", nil)
+	const n = 1 << 14
+	rnd := random(5)
+	for _, buckets := range []uint32{1, 2, 3, 4, 1000, 1<<16 + 1, math.MaxUint32} {
+		hashes := []uint32{0, math.MaxUint32}
+		for len(hashes) < n {
+			hashes = append(hashes, rnd.Uint32())
+		}
+		slices.Sort(hashes)
+		in := make([]uint32, 4*n)
+		for i, h := range hashes {
+			in[4*i+1], in[4*i+2] = h, buckets
+		}
+		outputs := room[uint32](r, 2*n)
+		run(r, k, n, hashPush{put(r, in).Address(), outputs.Address(), n})
+		out := get(r, outputs)
+		require.Zero(t, out[1], "the least hash")
+		require.Equal(t, buckets-1, out[2*n-1], "the largest hash")
+		for i := 1; i < n; i++ {
+			require.LessOrEqual(t, out[2*i-1], out[2*i+1])
+		}
+		r.release()
+	}
+}
