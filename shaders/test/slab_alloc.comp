@@ -26,9 +26,11 @@ void churn(uint i, uint mine) {
         bool want = acts && held == SLAB_NULL;
         bool release = acts && held != SLAB_NULL;
         if (release && atomic_exchange(slab_address(pool, held), ~0u) != i) violations++;
+        release_fence();   // the next owner sees that it is free
         slab_free(pool, held, release);
         if (release) held = SLAB_NULL;
         uint slab = slab_allocate(pool, cursor, want);
+        acquire_fence();
         if (want && slab == SLAB_NULL) refused++;
         if (!want && slab != SLAB_NULL) violations++;
         if (slab != SLAB_NULL) {
@@ -38,6 +40,7 @@ void churn(uint i, uint mine) {
     }
     bool release = held != SLAB_NULL;
     if (release && atomic_exchange(slab_address(pool, held), ~0u) != i) violations++;
+    release_fence();
     slab_free(pool, held, release);
     if (violations != 0u) atomic_add(answers, violations);
     if (refused != 0u) atomic_add(address_add(answers, 4u), refused);

@@ -1,0 +1,311 @@
+package shader
+
+import (
+	"fmt"
+	"maps"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+type allocPush struct {
+	Pool                  alloc.DevicePool
+	Wants, Slabs, Answers uint64
+	Count, Rounds         uint32
+}
+
+// What shaders/test/slab_alloc.comp can do.
+const (
+	allocAllocate = iota
+	allocFree
+	allocAddress
+	allocChurn
+)
+
+const slabNull = ^uint32(0)
+
+// shape is how a pool is divided: super blocks of memory blocks. All but a lone one have 2^shift.
+type shape struct {
+	supers, blocks, shift int
+}
+
+func (s shape) String() string { return fmt.Sprintf("%dx%d blocks", s.supers, s.blocks) }
+func (s shape) slabs() int     { return s.supers * s.blocks * 1024 }
+
+var shapes = []shape{{1, 1, 13}, {1, 3, 13}, {1, 12, 13}, {2, 4, 2}, {5, 4, 2}}
+
+// constants are those of the variants that a pool of the shape may be used with: a lone super block may also be looked
+// up in the table.
+func (s shape) constants() []map[string]uint32 {
+	all := []map[string]uint32{{"POOL_LIGHT": 0, "POOL_SUPER_SHIFT": uint32(s.shift)}}
+	if s.supers == 1 {
+		all = append(all, map[string]uint32{"POOL_LIGHT": 1, "POOL_SUPER_SHIFT": uint32(s.shift)})
+	}
+	return all
+}
+
+// handPool is a pool made by hand, after the layout that slab_alloc.glsl states.
+type handPool struct {
+	shape
+	table   *vk.Buffer[uint32]
+	units   []*vk.Buffer[uint32]
+	bitmaps []*vk.Buffer[uint32]
+	seed    uint32
+}
+
+// newHandPool makes a pool in which these slabs are allocated, and all words of all slabs ~0.
+func newHandPool(r *rig, s shape, seed uint32, allocated map[uint32]bool) *handPool {
+	p := &handPool{shape: s, seed: seed}
+	table := make([]uint32, 16)
+	for super := range s.supers {
+		words := make([]uint32, 32*s.blocks)
+		for slab := range allocated {
+			if int(slab>>24) == super {
+				words[slab>>5&0x7ffff] |= 1 << (slab & 31)
+			}
+		}
+		units, bitmaps := room[uint32](r, s.blocks*1024*32), put(r, words)
+		p.units, p.bitmaps = append(p.units, units), append(p.bitmaps, bitmaps)
+		for _, address := range []uint64{units.Address(), bitmaps.Address()} {
+			table = append(table, uint32(address), uint32(address>>32))
+		}
+	}
+	p.table = put(r, table)
+	return p
+}
+
+func (p *handPool) device() alloc.DevicePool {
+	return alloc.DevicePool{Table: p.table.Address(), Units: p.units[0].Address(), Blocks: uint32(p.supers * p.blocks), Seed: p.seed}
+}
+
+// allocated reads the bitmaps.
+func (p *handPool) allocated(r *rig) map[uint32]bool {
+	all := map[uint32]bool{}
+	for super, b := range p.bitmaps {
+		for i, word := range get(r, b) {
+			for ; word != 0; word &= word - 1 {
+				all[uint32(super<<24|i<<5|bits.TrailingZeros32(word))] = true
+			}
+		}
+	}
+	return all
+}
+
+// everySlab lists the references of a pool's slabs.
+func (s shape) everySlab() []uint32 {
+	var all []uint32
+	for super := range s.supers {
+		for n := range s.blocks * 1024 {
+			all = append(all, uint32(super<<24|n))
+		}
+	}
+	return all
+}
+
+// some is a random part of a list.
+func some(rnd *rand.Rand, list []uint32, part float64) map[uint32]bool {
+	set := map[uint32]bool{}
+	for _, x := range list {
+		if rnd.Float64() < part {
+			set[x] = true
+		}
+	}
+	return set
+}
+
+func eachShape(t *testing.T, test func(t *testing.T, r *rig, s shape, constants map[string]uint32)) {
+	r := newRig(t)
+	for _, s := range shapes {
+		for _, c := range s.constants() {
+			t.Run(fmt.Sprintf("%v, light %d", s, c["POOL_LIGHT"]), func(t *testing.T) {
+				test(t, &rig{t: t, d: r.d, s: r.s}, s, c)
+			})
+		}
+	}
+}
+
+func with(constants map[string]uint32, name string, value uint32) map[string]uint32 {
+	c := maps.Clone(constants)
+	c[name] = value
+	return c
+}
+
+// From any filling: every lane that wants a slab gets one as long as there are any, all different and all from those
+// that were free, the bitmaps say so, and the rest are refused.
+func TestSlabAllocate(t *testing.T) {
+	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
+		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocAllocate))
+		every := s.everySlab()
+		rapid.Check(t, func(t *rapid.T) {
+			defer r.release()
+			rnd := random(rapid.Uint64().Draw(t, "seed"))
+			filled := rapid.SampledFrom([]float64{0, 0.3, 0.9, 0.99, 0.999, 1}).Draw(t, "filled")
+			n := rapid.IntRange(1, 3000).Draw(t, "invocations")
+			rounds := rapid.IntRange(1, 4).Draw(t, "rounds")
+			asking := rapid.SampledFrom([]float64{0.02, 0.5, 1}).Draw(t, "asking")
+			before := some(rnd, every, filled)
+			p := newHandPool(r, s, rnd.Uint32(), before)
+			wants, wanted := make([]uint32, n), 0
+			for i := range wants {
+				for round := range rounds {
+					if rnd.Float64() < asking {
+						wants[i] |= 1 << round
+						wanted++
+					}
+				}
+			}
+			slabs := put(r, make([]uint32, n*rounds))
+			run(r, k, n, allocPush{p.device(), put(r, wants).Address(), slabs.Address(), 0, uint32(n), uint32(rounds)})
+
+			after := maps.Clone(before)
+			for j, slab := range get(r, slabs) {
+				if wants[j%n]>>(j/n)&1 == 0 {
+					require.Equal(t, slabNull, slab, "who wants none gets none")
+				} else if slab != slabNull {
+					require.False(t, after[slab], "slab %#x was in use", slab)
+					after[slab] = true
+				}
+			}
+			require.Equal(t, after, p.allocated(r))
+			free := s.slabs() - len(before)
+			given := len(after) - len(before)
+			require.Equal(t, min(wanted, free), given)
+			counters := get(r, p.table)
+			require.EqualValues(t, wanted-given, counters[1], "failures")
+			if given < wanted {
+				require.NotZero(t, counters[0], "resident changes")
+			}
+		})
+	})
+}
+
+// The pool of no memory blocks has nothing to give, and says so.
+func TestSlabAllocateFromNothing(t *testing.T) {
+	r := newRig(t)
+	k := kernel[allocPush](t, r, "test/slab_alloc", map[string]uint32{"FUNCTION": allocAllocate})
+	p := newHandPool(r, shape{1, 1, 13}, 1, nil)
+	device := p.device()
+	device.Blocks = 0
+	slabs := put(r, make([]uint32, 100))
+	run(r, k, 100, allocPush{device, put(r, slices.Repeat([]uint32{1}, 100)).Address(), slabs.Address(), 0, 100, 1})
+	require.Equal(t, slices.Repeat([]uint32{slabNull}, 100), get(r, slabs))
+	require.Empty(t, p.allocated(r))
+}
+
+// In a full pool of more memory blocks than are looked at, an allocation ends all the same.
+func TestSlabAllocateGivesUp(t *testing.T) {
+	r := newRig(t)
+	k := kernel[allocPush](t, r, "test/slab_alloc", map[string]uint32{"FUNCTION": allocAllocate})
+	s := shape{1, 500, 13}
+	every := map[uint32]bool{}
+	for _, slab := range s.everySlab() {
+		every[slab] = true
+	}
+	p := newHandPool(r, s, 1, every)
+	const n = 1000
+	slabs := put(r, make([]uint32, n))
+	run(r, k, n, allocPush{p.device(), put(r, slices.Repeat([]uint32{1}, n)).Address(), slabs.Address(), 0, n, 1})
+	require.Equal(t, slices.Repeat([]uint32{slabNull}, n), get(r, slabs))
+	counters := get(r, p.table)
+	subgroups := (n + r.d.SubgroupSize() - 1) / r.d.SubgroupSize()
+	require.EqualValues(t, 72*subgroups, counters[0], "72 memory blocks a subgroup")
+	require.EqualValues(t, n, counters[1])
+}
+
+// Slabs are freed in any order and mixture over the bitmaps' words, and nothing else is.
+func TestSlabFree(t *testing.T) {
+	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
+		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocFree))
+		every := s.everySlab()
+		rapid.Check(t, func(t *rapid.T) {
+			defer r.release()
+			rnd := random(rapid.Uint64().Draw(t, "seed"))
+			rounds := rapid.IntRange(1, 3).Draw(t, "rounds")
+			before := some(rnd, every, 0.7)
+			freed := some(rnd, slices.Sorted(maps.Keys(before)), rapid.SampledFrom([]float64{0.01, 0.3, 1}).Draw(t, "part"))
+			order := slices.Sorted(maps.Keys(freed))
+			if rapid.Bool().Draw(t, "shuffled") {
+				rnd.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			}
+			// Lanes that free nothing stand between the others; what they hold must not matter.
+			var slabs []uint32
+			var frees []bool
+			for _, slab := range order {
+				for rnd.IntN(3) == 0 {
+					slabs, frees = append(slabs, rnd.Uint32()), append(frees, false)
+				}
+				slabs, frees = append(slabs, slab), append(frees, true)
+			}
+			n := (len(slabs) + rounds - 1) / rounds
+			if n == 0 {
+				return
+			}
+			wants := make([]uint32, n)
+			for j, free := range frees {
+				if free {
+					wants[j%n] |= 1 << (j / n)
+				}
+			}
+			slabs = append(slabs, make([]uint32, n*rounds-len(slabs))...)
+			p := newHandPool(r, s, rnd.Uint32(), before)
+			run(r, k, n, allocPush{p.device(), put(r, wants).Address(), put(r, slabs).Address(), 0, uint32(n), uint32(rounds)})
+			maps.DeleteFunc(before, func(slab uint32, _ bool) bool { return freed[slab] })
+			require.Equal(t, before, p.allocated(r))
+		})
+	})
+}
+
+func TestSlabAddress(t *testing.T) {
+	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
+		defer r.release()
+		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocAddress))
+		p := newHandPool(r, s, 0, nil)
+		slabs := s.everySlab()
+		answers := room[uint64](r, len(slabs))
+		run(r, k, len(slabs), allocPush{
+			p.device(), put(r, make([]uint32, len(slabs))).Address(), put(r, slabs).Address(), answers.Address(), uint32(len(slabs)), 1,
+		})
+		for i, address := range get(r, answers) {
+			require.Equal(t, p.units[slabs[i]>>24].Address()+uint64(slabs[i]&0xffffff)*128, address, "slab %#x", slabs[i])
+		}
+	})
+}
+
+// Allocations and frees beside each other: no slab has two owners at any time, none is lost, and all come back.
+func TestSlabChurn(t *testing.T) {
+	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
+		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocChurn))
+		for _, n := range []int{64, 1500, 6000} {
+			rnd := random(uint64(n))
+			held := some(rnd, s.everySlab(), 0.5) // by nobody in this dispatch
+			p := newHandPool(r, s, rnd.Uint32(), held)
+			wants := make([]uint32, n)
+			for i := range wants {
+				wants[i] = rnd.Uint32()
+			}
+			answers := put(r, make([]uint32, 2))
+			run(r, k, n, allocPush{p.device(), put(r, wants).Address(), 0, answers.Address(), uint32(n), 40})
+			out := get(r, answers)
+			require.Zero(t, out[0], "violations")
+			if n < s.slabs()/4 {
+				require.Zero(t, out[1], "refused, with half of the slabs free")
+			}
+			require.Equal(t, get(r, p.table)[1], out[1], "failures counted")
+			require.Equal(t, held, p.allocated(r))
+			for _, units := range p.units {
+				for i, word := range get(r, units) {
+					if word != ^uint32(0) {
+						require.Failf(t, "contents", "word %d is %#x", i, word)
+					}
+				}
+			}
+			r.release()
+		}
+	})
+}
