@@ -118,6 +118,9 @@ type parser struct {
 	specIDs       map[uint32]uint32
 	entries       int
 	functions     int    // begun and not ended
+	main          uint32 // the entry point's function
+	visits        int    // by flatten
+	mainBegun     bool
 	push          uint32 // the block's type
 	workgroup     uint32 // the constant decorated WorkgroupSize
 }
@@ -155,7 +158,7 @@ func Parse(code []byte) (Module, error) {
 			p.Capabilities = append(p.Capabilities, args[0])
 		case opEntryPoint:
 			p.entries++
-			p.Entry = text(args[2:])
+			p.main, p.Entry = args[1], text(args[2:])
 			if args[0] != modelCompute {
 				return Module{}, errors.New("it is no compute shader")
 			}
@@ -181,6 +184,7 @@ func Parse(code []byte) (Module, error) {
 			}
 		case opFunction:
 			p.functions++
+			p.mainBegun = p.mainBegun || args[1] == p.main
 		case opFunctionEnd:
 			p.functions--
 		case opVariable:
@@ -213,6 +217,9 @@ func Parse(code []byte) (Module, error) {
 	if p.entries != 1 {
 		return Module{}, fmt.Errorf("it has %d entry points, not one", p.entries)
 	}
+	if !p.mainBegun {
+		return Module{}, errors.New("it breaks off before its function")
+	}
 	p.localSize()
 	for _, id := range order {
 		spec, ok := p.specIDs[id]
@@ -240,7 +247,7 @@ func Parse(code []byte) (Module, error) {
 var fewest = map[uint32]int{
 	opName: 2, opMemberName: 3, opEntryPoint: 3, opExecutionMode: 2, opCapability: 1, opTypeBool: 1, opTypeInt: 3,
 	opTypeFloat: 2, opTypeVector: 3, opTypeMatrix: 3, opTypeArray: 3, opTypeStruct: 1, opTypePointer: 3, opConstant: 3,
-	opSpecTrue: 2, opSpecFalse: 2, opSpecConstant: 3, opSpecComposite: 2, opConstComposite: 2, opVariable: 3,
+	opSpecTrue: 2, opSpecFalse: 2, opSpecConstant: 3, opSpecComposite: 2, opConstComposite: 2, opFunction: 4, opVariable: 3,
 	opDecorate: 2, opMemberDecorate: 3, opExecutionModeID: 2,
 }
 
@@ -266,8 +273,15 @@ func (p *parser) localSize() {
 	}
 }
 
+// mostVisits of flatten for one block: push constants have a few hundred bytes, and a damaged module must not
+// keep us.
+const mostVisits = 1024
+
 // flatten lists the words of a value of some type that stands at an offset, and returns its size.
 func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int, error) {
+	if p.visits++; p.visits > mostVisits {
+		return 0, errors.New("they are too large, or a type contains itself")
+	}
 	n := p.nodes[id]
 	scalar := func(width uint32, kind Kind) (int, error) {
 		switch width {
@@ -284,9 +298,6 @@ func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int
 		return 0, fmt.Errorf("%s has %d bits, which is not supported", name, width)
 	}
 	repeat := func(element uint32, count, step int, indexed bool) (int, error) {
-		if count > 1024 {
-			return 0, fmt.Errorf("%s has %d elements", name, count)
-		}
 		end := 0
 		for i := range count {
 			at := step * i

@@ -1,0 +1,62 @@
+package vk
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vulkan-go/vulkan"
+)
+
+// TestValidationReachesGo breaks two rules of Vulkan, one that the core check sees and one that only the
+// synchronization check does, and finds both in Go.
+func TestValidationReachesGo(t *testing.T) {
+	if !layerInstalled() {
+		t.Skip("VK_LAYER_KHRONOS_validation is not installed")
+	}
+	var mu sync.Mutex
+	var messages []Message
+	d := openFor(t, Options{Validation: true, OnMessage: func(m Message) {
+		mu.Lock()
+		defer mu.Unlock()
+		messages = append(messages, m)
+	}})
+	b := buffer[uint32](t, d, 16)
+	s := stream(t, d)
+
+	// Fill would refuse an offset of 2: past it.
+	commands, ok := s.command()
+	require.True(t, ok)
+	vulkan.CmdFillBuffer(commands, b.r.block.buffer, vulkan.DeviceSize(b.r.at)+2, 4, 0)
+	s.abandon()
+	require.NotEmpty(t, messages)
+	require.Equal(t, Error, messages[0].Severity)
+	require.Equal(t, "VUID-vkCmdFillBuffer-dstOffset-00025", messages[0].ID)
+	require.Contains(t, messages[0].Text, "dstOffset")
+
+	messages = nil
+	s.Concurrent(func() {
+		s.Fill(b, 0, 16, 1)
+		s.Fill(b, 8, 16, 2)
+	})
+	require.NoError(t, s.Wait(context.Background()))
+	require.NotEmpty(t, messages)
+	require.Equal(t, "SYNC-HAZARD-WRITE-AFTER-WRITE", messages[0].ID)
+
+	// In order, the same is right.
+	messages = nil
+	s.Fill(b, 0, 16, 1)
+	s.Fill(b, 8, 16, 2)
+	s.Copy(b, 32, b, 0, 32)
+	require.NoError(t, s.Wait(context.Background()))
+	require.Empty(t, messages)
+}
+
+func TestValidationNotInstalled(t *testing.T) {
+	t.Setenv("VK_LAYER_PATH", t.TempDir())
+	_, err := Open(Options{Validation: true})
+	var e *MissingFeatureError
+	require.ErrorAs(t, err, &e)
+	require.ErrorContains(t, err, "VK_LAYER_KHRONOS_validation")
+}
