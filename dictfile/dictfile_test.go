@@ -1,0 +1,364 @@
+package dictfile_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/infile"
+	"github.com/vkds/vkds/word"
+	"pgregory.net/rapid"
+)
+
+var ctx = context.Background()
+
+func pairs(n int) (keys, values []uint32) {
+	for i := range uint32(n) {
+		keys = append(keys, i*2654435761)
+		values = append(values, i)
+	}
+	return keys, values
+}
+
+func save(t testing.TB, path string, n int) dictfile.Header {
+	h := dictfile.Header{
+		Structure:  "slabhash",
+		Parameters: map[string]float64{"buckets": 77, "utilisation": 0.65},
+		Pairs:      int64(n),
+		KeyType:    "time",
+		ValueType:  "f32",
+		Writer:     "test",
+	}
+	w, err := dictfile.Create(path, h)
+	require.NoError(t, err)
+	keys, values := pairs(n)
+	require.NoError(t, w.Write(keys[:n/3], values[:n/3]))
+	require.NoError(t, w.Write(nil, nil))
+	require.NoError(t, w.Write(keys[n/3:], values[n/3:]))
+	require.NoError(t, w.Close())
+	require.NoError(t, w.Close())
+	require.NoError(t, w.Abort())
+	return h
+}
+
+func load(r *dictfile.Reader, batch int) (keys, values []uint32, err error) {
+	k, v := make([]uint32, batch), make([]uint32, batch)
+	for {
+		n, err := r.Read(k, v)
+		keys, values = append(keys, k[:n]...), append(values, v[:n]...)
+		if err != nil {
+			if n, again := r.Read(k, v); n != 0 || again != err {
+				return nil, nil, errors.New("the error went away")
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			return keys, values, err
+		}
+	}
+}
+
+func onlyFile(t testing.TB, dir, name string) {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	want := []string(nil)
+	if name != "" {
+		want = []string{name}
+	}
+	require.Equal(t, want, names)
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 1000, 65535, 65536, 65537, 200000} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "d.vkds")
+		h := save(t, path, n)
+		onlyFile(t, dir, "d.vkds")
+		for _, batch := range []int{1 + n/7, n + 1, 65536} {
+			r, err := dictfile.Open(ctx, path)
+			require.NoError(t, err)
+			assert.Equal(t, h, r.Header())
+			key, value, err := r.Header().Types()
+			require.NoError(t, err)
+			assert.Equal(t, []word.Type{word.Time, word.Float32}, []word.Type{key, value})
+			keys, values, err := load(r, batch)
+			require.NoError(t, err)
+			wantKeys, wantValues := pairs(n)
+			assert.Equal(t, wantKeys, keys)
+			assert.Equal(t, wantValues, values)
+			read, size := r.Position()
+			assert.Equal(t, size, read)
+			require.NoError(t, r.Close())
+		}
+	}
+}
+
+func TestReplaces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 5)
+	save(t, path, 9)
+	r, err := dictfile.Open(ctx, path)
+	require.NoError(t, err)
+	defer r.Close()
+	assert.EqualValues(t, 9, r.Header().Pairs)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	old := syscall.Umask(0)
+	syscall.Umask(old)
+	assert.Equal(t, fs.FileMode(0o666&^old), info.Mode())
+}
+
+// Whatever byte is changed and wherever the file ends: a typed error, and no
+// pair that wasn't saved.
+func TestEveryByteMatters(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d.vkds")
+	const n = 130
+	save(t, path, n)
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	attempt := func(data []byte) error {
+		r, err := dictfile.NewReader("f", bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		keys, values, err := load(r, 100)
+		wantKeys, wantValues := pairs(n)
+		require.LessOrEqual(t, len(keys), n)
+		require.Equal(t, append([]uint32(nil), wantKeys[:len(keys)]...), keys)
+		require.Equal(t, append([]uint32(nil), wantValues[:len(values)]...), values)
+		return err
+	}
+	require.NoError(t, attempt(good))
+	var e *dictfile.Error
+	for at := range good {
+		for _, flip := range []byte{1, 0x80, 0xff} {
+			bad := bytes.Clone(good)
+			bad[at] ^= flip
+			err := attempt(bad)
+			require.ErrorAs(t, err, &e, "byte %d", at)
+			require.NotContains(t, err.Error(), "\n")
+			switch {
+			case at < 8:
+				require.ErrorIs(t, err, dictfile.ErrMagic)
+			case at < 12:
+				require.ErrorIs(t, err, dictfile.ErrVersion)
+			}
+		}
+	}
+	for cut := range good {
+		err := attempt(good[:cut])
+		require.ErrorAs(t, err, &e, "cut to %d", cut)
+		if cut >= 16 {
+			require.ErrorIs(t, err, dictfile.ErrTruncated, "cut to %d", cut)
+		}
+	}
+	err = attempt(append(bytes.Clone(good), 0))
+	require.ErrorIs(t, err, dictfile.ErrCorrupt)
+	require.EqualError(t, attempt(nil), "f: is no saved dictionary")
+	require.EqualError(t, attempt([]byte("key,value\n1,2\n3,4\n")), "f: is no saved dictionary")
+	require.EqualError(t, attempt(append([]byte(dictfile.Magic), 2, 0, 0, 0, 0, 0, 0, 0)), "f: was written by another version of vkds: its format has version 2, and this one reads 1")
+}
+
+// Blocks moved, doubled or left out are found though each is whole.
+func TestBlocksInOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 3*65536)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const block, end = 4 + 8*65536 + 4, 8
+	start := len(data) - end - 3*block
+	head, a, b, c, tail := data[:start], data[start:start+block], data[start+block:start+2*block], data[start+2*block:start+3*block], data[start+3*block:]
+	for name, parts := range map[string][][]byte{
+		"swapped": {head, b, a, c, tail},
+		"doubled": {head, a, a, c, tail},
+		"missing": {head, a, c, tail},
+		"last":    {head, a, b, tail},
+		"none":    {head, tail},
+		"more":    {head, a, b, c, c, tail},
+	} {
+		r, err := dictfile.NewReader("f", bytes.NewReader(bytes.Join(parts, nil)))
+		require.NoError(t, err, name)
+		_, _, err = load(r, 1000)
+		require.True(t, errors.Is(err, dictfile.ErrChecksum) || errors.Is(err, dictfile.ErrCorrupt), "%s: %v", name, err)
+	}
+}
+
+func TestReadFails(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := dictfile.NewReader("f", iotest.ErrReader(broken))
+	assert.EqualError(t, err, "f: broken")
+	_, err = dictfile.Open(ctx, t.TempDir())
+	assert.ErrorIs(t, err, syscall.EISDIR)
+	var ie *infile.Error
+	assert.ErrorAs(t, err, &ie)
+
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 3*65536)
+	cancelled, cancel := context.WithCancel(ctx)
+	r, err := dictfile.Open(cancelled, path)
+	require.NoError(t, err)
+	defer r.Close()
+	cancel()
+	_, _, err = load(r, 100)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d.vkds")
+	w, err := dictfile.Create(path, dictfile.Header{Pairs: 100})
+	require.NoError(t, err)
+	keys, values := pairs(50)
+	require.NoError(t, w.Write(keys, values))
+	require.NoError(t, w.Abort())
+	onlyFile(t, dir, "")
+	assert.ErrorIs(t, w.Write(keys, values), os.ErrClosed)
+	assert.ErrorIs(t, w.Close(), os.ErrClosed)
+	onlyFile(t, dir, "")
+
+	// Fewer pairs than promised, over a file that must stay.
+	save(t, path, 7)
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	w, err = dictfile.Create(path, dictfile.Header{Pairs: 100})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(keys, values))
+	err = w.Close()
+	var count *dictfile.CountError
+	require.ErrorAs(t, err, &count)
+	assert.EqualError(t, err, path+": 50 pairs written to a dictionary of 100")
+	assert.Equal(t, err, w.Close())
+	onlyFile(t, dir, "d.vkds")
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+}
+
+// A disk that fills up: nothing is left, and the error is the disk's.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d.vkds")
+	var old syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 20, Max: old.Max}))
+	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
+	const n = 300000
+	w, err := dictfile.Create(path, dictfile.Header{Pairs: n})
+	require.NoError(t, err)
+	keys, values := pairs(n)
+	werr := w.Write(keys, values)
+	cerr := w.Close()
+	require.Error(t, cerr)
+	if werr != nil {
+		assert.Equal(t, werr, cerr)
+	}
+	assert.ErrorIs(t, cerr, syscall.EFBIG)
+	assert.EqualError(t, cerr, path+": file too large")
+	onlyFile(t, dir, "")
+}
+
+func TestCreateRefuses(t *testing.T) {
+	dir := t.TempDir()
+	_, err := dictfile.Create(dir, dictfile.Header{})
+	assert.ErrorIs(t, err, syscall.EISDIR)
+	_, err = dictfile.Create(filepath.Join(dir, "none", "d.vkds"), dictfile.Header{})
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = dictfile.Create("/dev/null", dictfile.Header{})
+	assert.EqualError(t, err, "/dev/null: is no regular file, so it can't be replaced")
+	_, err = dictfile.Create(filepath.Join(dir, "d"), dictfile.Header{Writer: strings.Repeat("x", 2<<20)})
+	var e *dictfile.Error
+	assert.ErrorAs(t, err, &e)
+	onlyFile(t, dir, "")
+}
+
+func TestAnyPairs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOf(rapid.Uint32()).Draw(t, "keys")
+		values := rapid.SliceOfN(rapid.Uint32(), len(keys), len(keys)).Draw(t, "values")
+		w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", Pairs: int64(len(keys))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Write(keys, values), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := dictfile.Open(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		gotKeys, gotValues, err := load(r, 5)
+		if err != nil || len(gotKeys) != len(keys) {
+			t.Fatalf("%d pairs of %d: %v", len(gotKeys), len(keys), err)
+		}
+		for i := range keys {
+			if gotKeys[i] != keys[i] || gotValues[i] != values[i] {
+				t.Fatalf("pair %d", i)
+			}
+		}
+	})
+}
+
+// FuzzRead never panics, and never reads to the end what wasn't written.
+func FuzzRead(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "d.vkds")
+	save(f, path, 3)
+	data, err := os.ReadFile(path)
+	require.NoError(f, err)
+	f.Add(data)
+	f.Add(data[:20])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := dictfile.NewReader("f", bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		keys, _, err := load(r, 10)
+		if err == nil && int64(len(keys)) != r.Header().Pairs {
+			t.Fatalf("%d pairs of %d", len(keys), r.Header().Pairs)
+		}
+	})
+}
+
+func Benchmark(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "d.vkds")
+	const n = 1 << 20
+	keys, values := pairs(n)
+	b.Run("write", func(b *testing.B) {
+		b.SetBytes(8 * n)
+		for b.Loop() {
+			w, err := dictfile.Create(path, dictfile.Header{Pairs: n})
+			require.NoError(b, err)
+			require.NoError(b, w.Write(keys, values))
+			require.NoError(b, w.Close())
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.SetBytes(8 * n)
+		for b.Loop() {
+			r, err := dictfile.Open(ctx, path)
+			require.NoError(b, err)
+			for err == nil {
+				_, err = r.Read(keys, values)
+			}
+			require.Equal(b, io.EOF, err)
+			require.NoError(b, r.Close())
+		}
+	})
+}
