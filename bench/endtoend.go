@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// endToEnd measures Map.Insert and Map.Find from Go slices to Go slices, and beside them what the same bytes cost
+// that go through the same staging to a device that does nothing: into result slices made by the call, as Insert
+// and Find make theirs (the operating system then hands out the pages one by one), and into slices that are there.
+func (s *session) endToEnd(ctx context.Context) error {
+	if err := s.empty(ctx); err != nil {
+		return err
+	}
+	keys, queries, values := make([]uint32, s.n), make([]uint32, s.n), make([]uint32, s.n)
+	fill(keys, s.space.key)
+	fill(queries, s.query)
+	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
+	feed := structures.NewFeed(s.d)
+	defer feed.Close()
+	idle := structures.Task{
+		Record:  func(*vk.Stream, structures.Chunk) error { return nil },
+		Recover: func(context.Context, int, bool) error { return errors.New("bench: a copy left operations pending") },
+	}
+	nothing := func(context.Context) error { return nil }
+
+	statuses, found, answers := make([]uint8, s.n), make([]uint8, s.n), make([]uint32, s.n)
+	copyInsert := func(ctx context.Context, statuses []uint8) error {
+		return feed.Run(ctx, s.n, []structures.Column{structures.In(keys), structures.In(values), {}, structures.Out(statuses)}, idle)
+	}
+	copyFind := func(ctx context.Context, answers []uint32, found []uint8) error {
+		return feed.Run(ctx, s.n, []structures.Column{structures.In(queries), structures.Out(answers), structures.Out(found)}, idle)
+	}
+
+	var inserted []structures.Status
+	insert := func(ctx context.Context) (err error) {
+		inserted, err = s.m.Insert(ctx, keys, values)
+		return err
+	}
+	checkInserted := func() error {
+		for i, status := range inserted {
+			if status != structures.Inserted {
+				return &WrongError{"end-to-end-insert", fmt.Sprintf("operation %d: %v", i, status)}
+			}
+		}
+		return nil
+	}
+	var got []uint32
+	var there []bool
+	find := func(ctx context.Context) (err error) {
+		got, there, err = s.m.Find(ctx, queries)
+		return err
+	}
+
+	for _, x := range []struct {
+		name              string
+		prepare           func(context.Context) error
+		call, fresh, kept func(context.Context) error
+		check             func() error
+		bytes             int
+	}{
+		{"insert", s.empty, insert,
+			func(ctx context.Context) error { return copyInsert(ctx, make([]uint8, s.n)) },
+			func(ctx context.Context) error { return copyInsert(ctx, statuses) },
+			checkInserted, 9},
+		{"find", s.full, find,
+			func(ctx context.Context) error { return copyFind(ctx, make([]uint32, s.n), make([]uint8, s.n)) },
+			func(ctx context.Context) error { return copyFind(ctx, answers, found) },
+			func() error {
+				for i, key := range queries {
+					if !there[i] || got[i] != s.space.value(key) {
+						return &WrongError{"end-to-end-find", fmt.Sprintf("query %d: %d, %t", i, got[i], there[i])}
+					}
+				}
+				return nil
+			}, 9},
+	} {
+		of := func(op string, prepare, call func(context.Context) error) (Measurement, error) {
+			m := s.measurement(op, s.n)
+			m.Bytes = uint64(x.bytes * s.n)
+			return s.measureWall(ctx, m, prepare, call)
+		}
+		fresh, err := of("copies-"+x.name, nothing, x.fresh)
+		if err != nil {
+			return err
+		}
+		kept, err := of("copies-"+x.name+"-kept-slices", nothing, x.kept)
+		if err != nil {
+			return err
+		}
+		whole, err := of("end-to-end-"+x.name, x.prepare, x.call)
+		if err == nil {
+			err = x.check()
+		}
+		if err != nil {
+			return err
+		}
+		for _, copies := range []Measurement{fresh, kept} {
+			whole.Ratios = append(whole.Ratios, Ratio{copies.Op, float64(whole.time()) / float64(copies.time())})
+		}
+		s.report.Measurements = append(s.report.Measurements, whole, fresh, kept)
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// workload is what all settings of one n share: the device's buffers of keys and results, and the way to time work
+// and to check it. Buffers are made when first asked for, and kept.
+type workload struct {
+	d      *vk.Device
+	o      Options
+	n      int
+	space  keySpace
+	order  order // of queries: other than that of the insertions
+	stream *vk.Stream
+
+	scratch []uint32 // n words of the host, for what goes up and comes down
+	bytes   []uint8
+
+	buffers map[string]*vk.Buffer[uint32]
+	kinds   *vk.Buffer[uint8]
+	status  *vk.Buffer[uint8]
+	left    *vk.Buffer[uint32]
+}
+
+func newWorkload(d *vk.Device, o Options, n int) (*workload, error) {
+	w := &workload{d: d, o: o, n: n, space: keySpace{o.Seed}, order: newOrder(n, uint64(o.Seed)<<17|1), buffers: map[string]*vk.Buffer[uint32]{}}
+	var err error
+	if w.stream, err = d.NewStream(); err == nil {
+		if w.status, err = vk.NewBuffer[uint8](d, (n+3)&^3); err == nil {
+			w.left, err = vk.NewBuffer[uint32](d, 1)
+		}
+	}
+	if err != nil {
+		w.close()
+		return nil, err
+	}
+	w.scratch, w.bytes = make([]uint32, n), make([]uint8, n)
+	return w, nil
+}
+
+// close waits for what is under way, which uses the memory that is freed.
+func (w *workload) close() {
+	if w.stream != nil {
+		w.stream.Close()
+	}
+	for _, b := range w.buffers {
+		b.Free()
+	}
+	for _, b := range []*vk.Buffer[uint8]{w.kinds, w.status} {
+		if b != nil {
+			b.Free()
+		}
+	}
+	if w.left != nil {
+		w.left.Free()
+	}
+}
+
+// buffer returns a buffer of n words, by name; its contents are whatever they were.
+func (w *workload) buffer(name string) (*vk.Buffer[uint32], error) {
+	if b := w.buffers[name]; b != nil {
+		return b, nil
+	}
+	b, err := vk.NewBuffer[uint32](w.d, w.n)
+	if err == nil {
+		w.buffers[name] = b
+	}
+	return b, err
+}
+
+// filled returns the buffer of a name, of which the words are a function of their index; once made, they stay.
+func (w *workload) filled(ctx context.Context, name string, of func(i int) uint32) (*vk.Buffer[uint32], error) {
+	if b := w.buffers[name]; b != nil {
+		return b, nil
+	}
+	b, err := w.buffer(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.refill(ctx, b, of); err != nil {
+		b.Free()
+		delete(w.buffers, name)
+		return nil, err
+	}
+	return b, nil
+}
+
+func (w *workload) refill(ctx context.Context, b *vk.Buffer[uint32], of func(i int) uint32) error {
+	fill(w.scratch, of)
+	return b.Upload(ctx, 0, w.scratch)
+}
+
+// pair are the buffers of n keys in the table and of their values.
+func (w *workload) pairs(ctx context.Context) (keys, values *vk.Buffer[uint32], err error) {
+	if keys, err = w.filled(ctx, "keys", w.space.key); err == nil {
+		values, err = w.filled(ctx, "values", func(i int) uint32 { return w.space.value(w.space.key(i)) })
+	}
+	return keys, values, err
+}
+
+// query is the key that query i asks for.
+func (w *workload) query(i int) uint32 { return w.space.key(w.order.at(i)) }
+
+func (w *workload) absent(i int) uint32 { return w.space.key(w.n + i) }
+
+// task is something to be measured.
+type task struct {
+	Measurement
+	prepare func(context.Context) error // brings things into the state before; not measured
+	record  func() error                // puts the work on the workload's stream
+	check   func(context.Context) error // looks at the results
+	pending bool                        // the work counts operations given up, of which there may be none
+}
+
+// measure runs a task: once to check it (and to have its kernels made), then for the warm-up's time, then as often
+// as asked for, and checks the last run as well.
+func (w *workload) measure(ctx context.Context, t task) (Measurement, error) {
+	run := func(timed bool) error {
+		if t.prepare != nil {
+			if err := t.prepare(ctx); err != nil {
+				return err
+			}
+		}
+		start := time.Now()
+		var err error
+		if timed {
+			w.stream.Timed(t.Op, func() { err = t.record() })
+		} else {
+			err = t.record()
+		}
+		if err == nil {
+			err = w.stream.Wait(ctx)
+		}
+		wall := time.Since(start)
+		if err != nil {
+			return err
+		}
+		if timed {
+			t.Wall = append(t.Wall, wall)
+		}
+		if !t.pending {
+			return nil
+		}
+		var left [1]uint32
+		if err := w.left.Download(ctx, 0, left[:]); err != nil {
+			return err
+		}
+		if left[0] != 0 {
+			return &WrongError{t.Op, fmt.Sprintf("%d operations were left pending, so that the time is not that of all", left[0])}
+		}
+		return nil
+	}
+	if err := run(false); err != nil {
+		return t.Measurement, err
+	}
+	if err := t.check(ctx); err != nil {
+		return t.Measurement, err
+	}
+	for start := time.Now(); time.Since(start) < w.o.WarmUp; {
+		if err := run(false); err != nil {
+			return t.Measurement, err
+		}
+	}
+	w.stream.Timings()
+	for range w.o.Repeat {
+		if err := run(true); err != nil {
+			return t.Measurement, err
+		}
+	}
+	for _, timing := range w.stream.Timings() {
+		if timing.Label == t.Op {
+			t.Device = append(t.Device, timing.Duration)
+		}
+	}
+	return t.Measurement, t.check(ctx)
+}
+
+// measureWall is measure for calls that wait by themselves.
+func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call func(context.Context) error) (Measurement, error) {
+	for run := range w.o.Repeat + 1 {
+		if err := prepare(ctx); err != nil {
+			return m, err
+		}
+		start := time.Now()
+		if err := call(ctx); err != nil {
+			return m, err
+		}
+		if run > 0 {
+			m.Wall = append(m.Wall, time.Since(start))
+		}
+	}
+	return m, nil
+}
+
+// checkStatus compares the statuses of n operations with what they must be.
+func (w *workload) checkStatus(ctx context.Context, op string, n int, want func(i int) structures.Status) error {
+	got := w.bytes[:n]
+	if err := w.status.Download(ctx, 0, got); err != nil {
+		return err
+	}
+	return parallel(n, func(first, end int) error {
+		for i := first; i < end; i++ {
+			if s, want := structures.Status(got[i]), want(i); s != want {
+				return &WrongError{op, fmt.Sprintf("operation %d: %v instead of %v", i, s, want)}
+			}
+		}
+		return nil
+	})
+}
+
+// checkValues compares values, as far as they matter, with what they must be.
+func (w *workload) checkValues(ctx context.Context, op string, b *vk.Buffer[uint32], want func(i int) (value uint32, matters bool)) error {
+	if err := b.Download(ctx, 0, w.scratch); err != nil {
+		return err
+	}
+	return parallel(w.n, func(first, end int) error {
+		for i := first; i < end; i++ {
+			if want, matters := want(i); matters && w.scratch[i] != want {
+				return &WrongError{op, fmt.Sprintf("operation %d: value %d instead of %d", i, w.scratch[i], want)}
+			}
+		}
+		return nil
+	})
+}
+
+// checkFound compares the bytes that a search gives.
+func (w *workload) checkFound(ctx context.Context, op string, want func(i int) bool) error {
+	if err := w.status.Download(ctx, 0, w.bytes); err != nil {
+		return err
+	}
+	return parallel(w.n, func(first, end int) error {
+		for i := first; i < end; i++ {
+			if got, want := w.bytes[i] != 0, want(i); got != want {
+				return &WrongError{op, fmt.Sprintf("query %d: found is %t instead of %t", i, got, want)}
+			}
+		}
+		return nil
+	})
+}
