@@ -151,7 +151,7 @@ func TestParallelCopy(t *testing.T) {
 
 func BenchmarkTransfers(b *testing.B) {
 	ctx := context.Background()
-	const n = 64 << 20
+	const n = 256 << 20
 	for name, staged := range map[string]bool{"default": false, "staged": true} {
 		d, err := Open(Options{staged: staged})
 		require.NoError(b, err)
@@ -171,4 +171,31 @@ func BenchmarkTransfers(b *testing.B) {
 		})
 		require.NoError(b, d.Close())
 	}
+}
+
+// TestLargeBuffer: offsets beyond 32 bits, where the device has the memory.
+func TestLargeBuffer(t *testing.T) {
+	const n = 5 << 30 / 4
+	d := openFor(t, Options{})
+	if _, budget := d.Memory(); d.Info().Type == CPU || budget < 4*n || d.Info().MaxBufferBytes < 4*n {
+		t.Skipf("%s: a CPU device, or too little memory for a buffer of 5 GiB", d.Info())
+	}
+	ctx := context.Background()
+	b := buffer[uint32](t, d, n)
+	s := stream(t, d)
+	s.Fill(b, 0, 4*n, 7)
+	require.NoError(t, s.Wait(ctx))
+	want := numbers(1000)
+	require.NoError(t, b.Upload(ctx, n-1000, want))
+	k := scaleKernel(t, d, KernelOptions{})
+	k.Dispatch(s, 8, scale{b.AddressOf(n - 1000), b.AddressOf(n - 1000), 1000, 1})
+	s.Copy(b, 4*(n-2000), b, 4*(n-1000), 4000)
+	require.NoError(t, s.Wait(ctx))
+	got := make([]uint32, 1000)
+	require.NoError(t, b.Download(ctx, n-2000, got))
+	for i := range want {
+		require.Equal(t, want[i]+1, got[i])
+	}
+	require.NoError(t, b.Download(ctx, n-3000, got))
+	require.EqualValues(t, 7, got[0])
 }

@@ -291,3 +291,36 @@ func TestManyInFlight(t *testing.T) {
 	require.LessOrEqual(t, len(s.spare), maxFlying+1)
 	require.Equal(t, []uint32{3 * maxFlying}, download(t, a))
 }
+
+func BenchmarkStream(b *testing.B) {
+	ctx := context.Background()
+	d, err := Open(Options{})
+	require.NoError(b, err)
+	defer d.Close()
+	a := buffer[uint32](b, d, 64)
+	k := scaleKernel(b, d, KernelOptions{Workgroup: 32})
+	s := stream(b, d)
+	push := scale{a.Address(), a.Address(), 64, 1}
+	b.Run("submit and wait", func(b *testing.B) {
+		for b.Loop() {
+			k.Dispatch(s, 2, push)
+			require.NoError(b, s.Wait(ctx))
+		}
+	})
+	for name, record := range map[string]func(func()){
+		"dependent dispatches":   func(f func()) { f() },
+		"independent dispatches": s.Concurrent,
+	} {
+		b.Run(name, func(b *testing.B) {
+			s.Timed("all", func() {
+				record(func() {
+					for range b.N {
+						k.Dispatch(s, 2, push)
+					}
+				})
+			})
+			require.NoError(b, s.Wait(ctx))
+			b.ReportMetric(float64(s.Timings()[0].Duration.Nanoseconds())/float64(b.N), "device-ns/op")
+		})
+	}
+}

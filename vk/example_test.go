@@ -1,0 +1,161 @@
+package vk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk"
+)
+
+// load reads a module of the tests; programs use shaders.Load, or embed modules of their own.
+func load(name string) shaders.Module {
+	code, err := os.ReadFile("testdata/" + name + ".spv")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return shaders.Module{Name: name, Code: code}
+}
+
+func ExampleOpen() {
+	// The best device there is, or the one that VKDS_DEVICE names.
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	fmt.Println(d.SubgroupSize() >= 4, len(d.Info().Missing))
+
+	// One that is not there.
+	_, err = vk.Open(vk.Options{Device: "abacus"})
+	var none *vk.NoDeviceError
+	fmt.Println(errors.As(err, &none), none.Asked)
+	// Output:
+	// true 0
+	// true abacus
+}
+
+// A kernel that computes y = 3x + 1, from Go slice to Go slice.
+func ExampleNewKernel() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+
+	// The GLSL side is
+	//	layout(push_constant) uniform Push { uvec2 x; uvec2 y; uint count; uint add; } push;
+	// and NewKernel checks that this struct is the same.
+	type push struct {
+		X, Y       uint64
+		Count, Add uint32
+	}
+	k, err := vk.NewKernel[push](d, load("scale"), vk.KernelOptions{
+		Workgroup: 64,
+		Constants: map[string]uint32{"FACTOR": 3},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	numbers := []uint32{1, 2, 3, 4, 5}
+	x, err := vk.NewBuffer[uint32](d, len(numbers))
+	if err != nil {
+		log.Fatal(err)
+	}
+	y, err := vk.NewBuffer[uint32](d, len(numbers))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := x.Upload(ctx, 0, numbers); err != nil {
+		log.Fatal(err)
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		log.Fatal(err)
+	}
+	groups := (len(numbers) + k.Workgroup() - 1) / k.Workgroup()
+	k.Dispatch(s, groups, push{X: x.Address(), Y: y.Address(), Count: uint32(len(numbers)), Add: 1})
+	if err := s.Wait(ctx); err != nil {
+		log.Fatal(err)
+	}
+	if err := y.Download(ctx, 0, numbers); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(numbers)
+	// Output: [4 7 10 13 16]
+}
+
+// Two streams, one of which waits for a point of the other, and a section timed by the device's clock.
+func ExampleStream() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	b, err := vk.NewBuffer[uint32](d, 4)
+	if err != nil {
+		log.Fatal(err)
+	}
+	first, err := d.NewStream()
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := d.NewStream()
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	first.Fill(b, 0, 16, 7)
+	filled, err := first.Submit() // returns at once
+	if err != nil {
+		log.Fatal(err)
+	}
+	second.After(filled)
+	second.Timed("half", func() { second.Fill(b, 8, 8, 9) })
+	if err := second.Wait(ctx); err != nil {
+		log.Fatal(err)
+	}
+
+	got := make([]uint32, 4)
+	if err := b.Download(ctx, 0, got); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(got)
+	for _, t := range second.Timings() {
+		fmt.Println(t.Label, t.Duration >= 0)
+	}
+	// Output:
+	// [7 7 9 9]
+	// half true
+}
+
+// A host buffer is memory that both sides see.
+func ExampleHostBuffer() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	h, err := vk.NewHostBuffer[uint32](d, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		log.Fatal(err)
+	}
+	copy(h.Slice(), []uint32{1, 2, 3})
+	s.Fill(h, 4, 4, 20)
+	if err := s.Wait(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(h.Slice())
+	// Output: [1 20 3]
+}
