@@ -13,7 +13,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
-    uint value = 0u;
+    uint value = ~0u;   // of padding, which shall come out as 0
     if (i < count) value = byte_load(from, i);
     byte_store(to, i, count, value + high);
 }

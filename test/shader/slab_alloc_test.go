@@ -185,6 +185,27 @@ func TestSlabAllocate(t *testing.T) {
 	})
 }
 
+// The one free slab of a pool is found wherever it is and wherever the search begins.
+func TestSlabAllocateTheLast(t *testing.T) {
+	r := newRig(t)
+	k := kernel[allocPush](t, r, "test/slab_alloc", map[string]uint32{"FUNCTION": allocAllocate})
+	p := newHandPool(r, shape{1, 64, 13}, 0, nil)
+	wants := put(r, []uint32{1})
+	slabs := put(r, []uint32{0})
+	words := slices.Repeat([]uint32{^uint32(0)}, p.bitmaps[0].Len())
+	rnd := random(8)
+	for range 500 {
+		last := rnd.Uint32N(64 * 1024)
+		p.seed = rnd.Uint32()
+		words[last/32] &^= 1 << (last % 32)
+		require.NoError(t, p.bitmaps[0].Upload(t.Context(), 0, words))
+		words[last/32] = ^uint32(0)
+		run(r, k, 1, allocPush{p.device(), wants.Address(), slabs.Address(), 0, 1, 1})
+		require.Equal(t, last, get(r, slabs)[0])
+		require.Equal(t, words, get(r, p.bitmaps[0]))
+	}
+}
+
 // The pool of no memory blocks has nothing to give, and says so.
 func TestSlabAllocateFromNothing(t *testing.T) {
 	r := newRig(t)
