@@ -31,35 +31,57 @@ type Writer struct {
 	done    bool
 }
 
+// Check tells what would keep Create from writing to a path, as far as that
+// shows without writing: a missing folder, or something at the path that is no
+// regular file. An error is an *Error.
+func Check(path string) error {
+	if info, err := os.Stat(filepath.Dir(path)); err != nil {
+		return named(path, err)
+	} else if !info.IsDir() {
+		return named(path, syscall.ENOTDIR)
+	}
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return named(path, syscall.EISDIR)
+	case err == nil && !info.Mode().IsRegular():
+		return named(path, errors.New("is no regular file, so it can't be replaced"))
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return named(path, err)
+	}
+	return nil
+}
+
+// named makes an Error without the names that errors of the system bring: they
+// may be the temporary file's, which says nothing to anybody.
+func named(path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		err = le.Err
+	}
+	return &Error{File: path, Err: err}
+}
+
 // Create begins to write a dictionary to path, whose folder must exist; a
 // regular file that is there is replaced by Close. h.Pairs must be the number
 // of pairs that will be written. An error is an *Error.
 func Create(path string, h Header) (*Writer, error) {
-	fail := func(err error) error {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return &Error{File: path, Err: err}
-	}
-	switch info, err := os.Stat(path); {
-	case err == nil && info.IsDir():
-		return nil, fail(syscall.EISDIR)
-	case err == nil && !info.Mode().IsRegular():
-		return nil, fail(errors.New("is no regular file, so it can't be replaced"))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, fail(err)
+	if err := Check(path); err != nil {
+		return nil, err
 	}
 	description, err := json.Marshal(h)
 	if err != nil {
-		return nil, fail(err)
+		return nil, named(path, err)
 	}
 	if len(description) > longestHeader {
-		return nil, fail(fmt.Errorf("a description of %d bytes is too long", len(description)))
+		return nil, named(path, fmt.Errorf("a description of %d bytes is too long", len(description)))
 	}
 	w := &Writer{path: path, header: h, buffer: make([]byte, blockHead+8*blockPairs+checksumBytes)}
 	if w.temp, err = createBeside(path); err != nil {
-		return nil, fail(err)
+		return nil, named(path, err)
 	}
 	w.out = bufio.NewWriterSize(w.temp, 256<<10)
 	w.keys = make([]uint32, 0, blockPairs)
@@ -141,17 +163,7 @@ func (w *Writer) emit(b []byte) {
 	}
 }
 
-func (w *Writer) fail(err error) {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err // without the temporary file's name, which says nothing
-	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		err = le.Err
-	}
-	w.err = &Error{File: w.path, Err: err}
-}
+func (w *Writer) fail(err error) { w.err = named(w.path, err) }
 
 // Close writes what is left, makes sure that it is on disk and moves the file to
 // its path. After an error, an *Error, which wraps a *CountError where pairs are
@@ -209,7 +221,7 @@ func (w *Writer) Abort() error {
 	}
 	_ = w.temp.Close() // closed already where Close came that far
 	if err := os.Remove(w.temp.Name()); err != nil {
-		return &Error{File: w.path, Err: err}
+		return named(w.path, err)
 	}
 	return nil
 }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"io"
+)
+
+// batchLength is how many keys or rows go to the device at a time.
+const batchLength = 1 << 20
+
+// batch is a part of an input: keys, and values where it has them.
+type batch struct{ keys, values []uint32 }
+
+// readFunc reads as the readers of keyfile, table and dictfile do.
+type readFunc func(keys, values []uint32) (int, error)
+
+// batches reads an input part by part, a part or two ahead of its use, so that
+// parsing and the device's work overlap. open opens the input under a context
+// that ends when nothing more is needed of it; use is called, in order, with
+// what came, valid until it returns. When batches returns nothing is read any
+// more, so the input may be closed.
+func batches(ctx context.Context, open func(context.Context) (readFunc, error), use func(batch) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	read, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	type part struct {
+		batch
+		err error
+	}
+	empty, full := make(chan batch, 3), make(chan part, 1)
+	for range cap(empty) {
+		empty <- batch{}
+	}
+	stopped := make(chan struct{})
+	defer func() {
+		cancel()
+		<-stopped
+	}()
+	go func() {
+		defer close(stopped)
+		for {
+			var b batch
+			select {
+			case b = <-empty:
+			case <-ctx.Done():
+				return
+			}
+			if b.keys == nil {
+				b = batch{make([]uint32, batchLength), make([]uint32, batchLength)}
+			}
+			n, err := read(b.keys[:batchLength], b.values[:batchLength])
+			b.keys, b.values = b.keys[:n], b.values[:n]
+			select {
+			case full <- part{b, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		var p part
+		select {
+		case p = <-full:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		switch {
+		case p.err == io.EOF:
+			return nil
+		case p.err != nil:
+			return p.err
+		}
+		if err := use(p.batch); err != nil {
+			return err
+		}
+		empty <- p.batch // never waits: there are no more batches than places
+	}
+}

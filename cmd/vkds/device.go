@@ -1,0 +1,21 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// open opens the device that the flags choose. Close it.
+func (g *global) open() (*vk.Device, error) {
+	return vk.Open(vk.Options{
+		Device:     g.device,
+		Validation: g.validation,
+		OnMessage: func(m vk.Message) {
+			if m.Severity == vk.Error {
+				g.complaints.Add(1)
+			}
+			fmt.Fprintf(g.err, "vkds: validation: %s\n", m)
+		},
+	})
+}

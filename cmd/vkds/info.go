@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/vk"
+)
+
+func newInfoCommand(g *global) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "info",
+		Short: "List the devices and what vkds does on them",
+		Long: `Info lists every Vulkan device, the one that vkds prefers first. A device that
+lacks something that vkds needs is listed with the names of what it lacks. The
+device that a command would use now, by --device, VKDS_DEVICE or preference, is
+marked.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return info(g, asJSON) },
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array with all that is known of each device")
+	return c
+}
+
+func info(g *global, asJSON bool) error {
+	devices, err := vk.List()
+	if err != nil {
+		return err
+	}
+	chosen := -1
+	d, err := g.open()
+	switch {
+	case err == nil:
+		chosen = d.Info().Index
+		if err := d.Close(); err != nil {
+			return err
+		}
+	case g.device != "" || len(devices) == 0:
+		return err
+	default:
+		g.note("no device to use: %v", err)
+	}
+	if asJSON {
+		list := []described{}
+		for _, i := range devices {
+			list = append(list, describe(i, i.Index == chosen))
+		}
+		return g.answerJSON(list)
+	}
+	var rows [][]string
+	for _, i := range devices {
+		x := describe(i, i.Index == chosen)
+		mark := ""
+		if x.Chosen {
+			mark = "*"
+		}
+		rows = append(rows, []string{
+			mark, fmt.Sprint(x.Index), x.Name, x.Type, x.Driver, x.Vulkan,
+			fmt.Sprintf("%d (%d-%d)", x.Subgroup.Size, x.Subgroup.Min, x.Subgroup.Max),
+			fmt.Sprintf("%.1f GiB", float64(x.MemoryBytes)/(1<<30)),
+			x.Atomics,
+			x.runs(),
+		})
+	}
+	return g.answerTable([]string{"chosen", "device", "name", "type", "driver", "vulkan", "subgroup", "memory", "atomics", "runs"}, rows)
+}
+
+// described is what info tells of a device.
+type described struct {
+	Index    int    `json:"index"`
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Driver   string `json:"driver"`
+	Vulkan   string `json:"vulkan"`
+	VendorID uint32 `json:"vendor_id"`
+	DeviceID uint32 `json:"device_id"`
+	UUID     string `json:"uuid"`
+	Subgroup struct {
+		Size int `json:"size"`
+		Min  int `json:"min"`
+		Max  int `json:"max"`
+	} `json:"subgroup"`
+	MemoryBytes    uint64       `json:"memory_bytes"`
+	MaxBufferBytes uint64       `json:"max_buffer_bytes"`
+	Queues         int          `json:"queues"`
+	Features       []vk.Feature `json:"features"`
+	Missing        []string     `json:"missing"`
+	Atomics        string       `json:"atomics"` // how pairs are changed
+	Structures     []string     `json:"structures"`
+	Chosen         bool         `json:"chosen"`
+}
+
+func describe(i vk.Info, chosen bool) described {
+	d := described{
+		Index: i.Index, Name: i.Name, Type: string(i.Type), Driver: i.Driver, Vulkan: i.APIVersion,
+		VendorID: i.VendorID, DeviceID: i.DeviceID, UUID: fmt.Sprintf("%x", i.UUID),
+		MemoryBytes: i.HeapBytes, MaxBufferBytes: i.MaxBufferBytes, Queues: i.Queues,
+		Features: append([]vk.Feature{}, i.Features...), Missing: append([]string{}, i.Missing...),
+		Atomics: "32-bit", Structures: []string{}, Chosen: chosen,
+	}
+	d.Subgroup.Size, d.Subgroup.Min, d.Subgroup.Max = i.SubgroupSize, i.MinSubgroup, i.MaxSubgroup
+	if i.Has(vk.Int64Atomics) {
+		d.Atomics = "64-bit"
+	}
+	if len(i.Missing) == 0 {
+		d.Structures = append(d.Structures, "slabhash")
+	}
+	return d
+}
+
+// runs says in a table's cell what runs on the device, or why nothing does.
+func (d described) runs() string {
+	if len(d.Missing) > 0 {
+		return "nothing: lacks " + strings.Join(d.Missing, ", ")
+	}
+	return strings.Join(d.Structures, ", ")
+}

@@ -1,0 +1,52 @@
+// Command vkds loads tables and files of keys into dictionaries in GPU memory
+// and answers questions about them. "vkds help" says how.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// What the command's status says.
+const (
+	statusDone        = 0
+	statusAbsent      = 1 // get --must-exist, and a key is not there
+	statusFailed      = 2
+	statusInterrupted = 130 // as shells have it for an interrupted command
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second interrupt ends the command at once
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run runs one command line and returns its status.
+func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
+	g := &global{out: stdout, err: stderr}
+	root := newRootCommand(g)
+	root.SetArgs(arguments)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return statusDone
+	case errors.Is(err, errAbsent):
+		return statusAbsent
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "vkds: interrupted")
+		return statusInterrupted
+	}
+	fmt.Fprintf(stderr, "vkds: %s\n", strings.Join(strings.Split(strings.TrimSpace(err.Error()), "\n"), "; "))
+	return statusFailed
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// note tells the user something beside the answer, in one line.
+func (g *global) note(format string, arguments ...any) {
+	if !g.quiet {
+		fmt.Fprintf(g.err, "vkds: "+format+"\n", arguments...)
+	}
+}
+
+// terminal tells whether what is written to w is read by a person right away.
+func terminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// progress returns a function that shows how far a file was read, on a
+// terminal, and one that ends the showing.
+func (g *global) progress(what string) (show func(read, size int64), end func()) {
+	if g.quiet || !terminal(g.err) {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	show = func(read, size int64) {
+		if bar == nil {
+			bar = progressbar.NewOptions64(size,
+				progressbar.OptionSetWriter(g.err),
+				progressbar.OptionSetDescription(what),
+				progressbar.OptionShowBytes(true),
+				progressbar.OptionSetWidth(30),
+				progressbar.OptionThrottle(100*time.Millisecond),
+				progressbar.OptionClearOnFinish(),
+			)
+		}
+		_ = bar.Set64(read) // a bar that can't be drawn is no failure
+	}
+	return show, func() {
+		if bar != nil {
+			_ = bar.Clear()
+		}
+	}
+}
+
+// rate says how many of something were done in a time, and how fast.
+func rate[N int | int64 | uint64](n N, what string, took time.Duration) string {
+	text := fmt.Sprintf("%s %s in %.3g s", grouped(n), what, took.Seconds())
+	switch perSecond := float64(n) / took.Seconds(); {
+	case n == 0 || took <= 0:
+	case perSecond < 1e6:
+		text += fmt.Sprintf(" (%s/s)", grouped(int64(perSecond)))
+	default:
+		text += fmt.Sprintf(" (%.3g M/s)", perSecond/1e6)
+	}
+	return text
+}
+
+// grouped writes a number with commas between its thousands.
+func grouped[N int | int64 | uint64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}

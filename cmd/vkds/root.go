@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+)
+
+// global is what all commands share: the flags of the root command and where
+// answers and notes go.
+type global struct {
+	device     string
+	validation bool
+	quiet      bool
+
+	out, err   io.Writer
+	complaints atomic.Int64 // error messages of the validation layer
+}
+
+// commands are the constructors of the subcommands, in the order of the help.
+var commands = []func(*global) *cobra.Command{
+	newInfoCommand,
+	newBuildCommand,
+	newGetCommand,
+	newStatsCommand,
+	newTallyCommand,
+	newBenchCommand,
+}
+
+func newRootCommand(g *global) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "vkds",
+		Short: "Dictionaries in GPU memory, on any vendor's GPU",
+		Long: `vkds keeps dictionaries of 32-bit keys and values in GPU memory, through Vulkan.
+It loads tables (CSV, Parquet, Arrow) and files of keys, looks keys up, counts
+them, and saves what it has built.
+
+Answers go to standard output, as CSV or JSON; notes, progress and errors go to
+standard error. The exit status is 0, or 2 where something is wrong, which one
+line then tells ("get --must-exist" has 1 for a key that isn't there).
+
+Without a GPU, vkds runs on a CPU device such as Mesa's lavapipe. The
+environment variable VKDS_DEVICE chooses a device as --device does.`,
+		Example: `  vkds tally requests.log.gz --top 10
+  vkds get airports.csv --key id --value altitude 507 3797
+  vkds build airports.csv --key id --value altitude -o airports.vkds
+  vkds get airports.vkds --keys wanted.txt --must-exist`,
+		Version:       version(),
+		SilenceErrors: true, // run prints them, in one line
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		PersistentPostRunE: func(*cobra.Command, []string) error {
+			if n := g.complaints.Load(); n > 0 {
+				return fmt.Errorf("the validation layer found %d errors", n)
+			}
+			return nil
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor discrete, integrated, virtual or cpu")
+	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
+	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
+	flags.SortFlags = false
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
+	})
+	for _, construct := range commands {
+		root.AddCommand(construct(g))
+	}
+	return root
+}
+
+// version is the module's version where the tool was installed as a module,
+// else the commit that it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") {
+			v = "commit " + s.Value
+		}
+	}
+	if v == "" || v == "(devel)" {
+		v = "development"
+	}
+	return fmt.Sprintf("%s (%s)", v, info.GoVersion)
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/table"
+	"github.com/vkds/vkds/vk"
+	"github.com/vkds/vkds/word"
+)
+
+// sourceHelp explains a command's DICT-or-TABLE.
+const sourceHelp = `A TABLE is a CSV file (plain, or compressed by gzip, bzip2, xz or zstd, by its
+ending), a Parquet file, an Arrow IPC file or stream, or "-" for CSV on standard
+input. Keys and values come from two of its columns, the first two unless --key
+and --value say which, by name or by number from 1. Where several rows have the
+same key, the last one counts.
+
+Columns hold integers, 0 to 4294967295, in decimal or with 0x, unless --key-type
+or --value-type says otherwise:
+  u32   integers 0 to 4294967295
+  i32   integers -2147483648 to 2147483647
+  f32   numbers, rounded to 32-bit floats
+  hex   hexadecimal integers, with or without 0x
+  time  times in UTC, 1970 to 2106: 2014-07-01 00:00:00, RFC 3339, a date, or
+        seconds since 1970`
+
+// source is the DICT-or-TABLE of a command, and the flags that say how to read it.
+type source struct {
+	flags     *pflag.FlagSet
+	options   table.Options
+	text      delimitedFlags
+	structure string
+	load      float64
+}
+
+// forTables are the flags that a saved dictionary has no use for.
+var forTables = []string{"key", "value", "key-type", "value-type", "format", "delimiter", "header", "no-header", "skip-invalid"}
+
+func (s *source) add(flags *pflag.FlagSet) {
+	s.flags = flags
+	flags.StringVar(&s.options.Key, "key", "", "column of the keys: name, or number from 1 (default 1)")
+	flags.StringVar(&s.options.Value, "value", "", "column of the values: name, or number from 1 (default 2)")
+	flags.Var(typeFlag(&s.options.KeyType), "key-type", "what keys are")
+	flags.Var(typeFlag(&s.options.ValueType), "value-type", "what values are")
+	flags.Var(tableFormatFlag(&s.options.Format), "format", "how the table is stored")
+	s.text.add(flags)
+	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
+	flags.StringVar(&s.structure, "structure", "slabhash", "the dictionary's data structure")
+	flags.Float64Var(&s.load, "load", 0, "slabs a bucket that the hash table is laid out for\n(default 0.7, or what a saved dictionary had)")
+}
+
+// dictionary is a loaded DICT-or-TABLE.
+type dictionary struct {
+	*slabhash.Map
+	key, value word.Type
+	load       float64 // that it is laid out for; 0: the hash table's own choice
+	pairs      uint64
+}
+
+// open loads a saved dictionary or a table into the device's memory. Close the
+// dictionary.
+func (s *source) open(ctx context.Context, g *global, d *vk.Device, path string) (*dictionary, error) {
+	if s.structure != "slabhash" {
+		return nil, fmt.Errorf("unknown structure %q (known: slabhash)", s.structure)
+	}
+	started := time.Now()
+	l := &loader{dictionary: dictionary{load: s.load}, ctx: ctx, device: d}
+	show, end := g.progress("loading " + filepath.Base(path))
+	var err error
+	if saved(path) {
+		err = s.readSaved(l, path, show)
+	} else {
+		err = s.readTable(l, path, show)
+	}
+	end()
+	if err == nil {
+		err = l.finish()
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	note := fmt.Sprintf("loaded %s on %s", rate(l.rows, "pairs", time.Since(started)), d.Info().Name)
+	if l.replaced > 0 {
+		note += fmt.Sprintf("; %s replaced an earlier one of the same key", grouped(l.replaced))
+	}
+	if l.skipped > 0 {
+		note += fmt.Sprintf("; %s skipped", grouped(l.skipped))
+	}
+	g.note("%s", note)
+	return &l.dictionary, nil
+}
+
+// saved tells a saved dictionary from a table: by its name's ending, or by its
+// first bytes.
+func saved(path string) bool {
+	if strings.HasSuffix(path, ".vkds") {
+		return true
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(dictfile.Magic))
+	n, _ := f.Read(head)
+	return string(head[:n]) == dictfile.Magic
+}
+
+func (s *source) readSaved(l *loader, path string, show func(read, size int64)) error {
+	for _, name := range forTables {
+		if s.flags.Changed(name) {
+			return fmt.Errorf("%s is a saved dictionary: --%s is for tables", path, name)
+		}
+	}
+	var r *dictfile.Reader
+	defer func() {
+		if r != nil {
+			r.Close()
+		}
+	}()
+	return batches(l.ctx, func(ctx context.Context) (read readFunc, err error) {
+		if r, err = dictfile.Open(ctx, path); err != nil {
+			return nil, err
+		}
+		h := r.Header()
+		if h.Structure != s.structure {
+			return nil, fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", path, h.Structure)
+		}
+		if l.load == 0 {
+			l.load = h.Parameters["load"]
+		}
+		l.expected = h.Pairs
+		if l.key, l.value, err = h.Types(); err != nil {
+			return nil, err
+		}
+		return func(keys, values []uint32) (int, error) {
+			n, err := r.Read(keys, values)
+			if show != nil {
+				show(r.Position())
+			}
+			return n, err
+		}, nil
+	}, l.insert)
+}
+
+func (s *source) readTable(l *loader, path string, show func(read, size int64)) error {
+	o := s.options
+	o.Delimiter, o.Header, o.Progress = s.text.delimiter, s.text.choice(), show
+	l.key, l.value = o.KeyType, o.ValueType
+	var r *table.Reader
+	defer func() {
+		if r != nil {
+			l.skipped = r.Skipped()
+			r.Close()
+		}
+	}()
+	return batches(l.ctx, func(ctx context.Context) (read readFunc, err error) {
+		if r, err = table.Open(ctx, path, o); err != nil {
+			return nil, err
+		}
+		l.expected = r.Rows()
+		return r.Read, nil
+	}, l.insert)
+}
+
+// loader fills a dictionary.
+type loader struct {
+	dictionary
+	ctx      context.Context
+	device   *vk.Device
+	expected int64 // rows, where that is known before the end
+	rows     int64
+	replaced int64
+	skipped  int64
+}
+
+// insert adds a batch so that of equal keys the last one counts. The batches
+// come one after another, but within one the hash table's order is free.
+func (l *loader) insert(b batch) error {
+	if err := l.create(max(int(l.expected), len(b.keys))); err != nil {
+		return err
+	}
+	status, err := l.Insert(l.ctx, b.keys, b.values)
+	if err != nil {
+		return err
+	}
+	l.rows += int64(len(b.keys))
+	last := map[uint32]uint32{} // of the keys that may be there twice
+	for i, s := range status {
+		if s == structures.Assigned {
+			last[b.keys[i]] = 0
+			l.replaced++
+		}
+	}
+	if len(last) == 0 {
+		return nil
+	}
+	for i, k := range b.keys {
+		if _, ok := last[k]; ok {
+			last[k] = b.values[i]
+		}
+	}
+	keys, values := make([]uint32, 0, len(last)), make([]uint32, 0, len(last))
+	for k, v := range last {
+		keys, values = append(keys, k), append(values, v)
+	}
+	_, err = l.Insert(l.ctx, keys, values)
+	return err
+}
+
+func (l *loader) create(capacity int) (err error) {
+	if l.Map != nil {
+		return nil
+	}
+	l.Map, err = slabhash.New(l.ctx, l.device, slabhash.Options{Capacity: capacity, Load: l.load})
+	return err
+}
+
+func (l *loader) finish() (err error) {
+	if err := l.create(0); err != nil { // an empty input
+		return err
+	}
+	l.pairs, err = l.Len(l.ctx)
+	return err
+}
+
+func (l *loader) close() {
+	if l.Map != nil {
+		l.Map.Close()
+	}
+}
