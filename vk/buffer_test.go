@@ -2,6 +2,7 @@ package vk
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -152,8 +153,11 @@ func TestParallelCopy(t *testing.T) {
 func BenchmarkTransfers(b *testing.B) {
 	ctx := context.Background()
 	const n = 256 << 20
-	for name, staged := range map[string]bool{"default": false, "staged": true} {
-		d, err := Open(Options{staged: staged})
+	for name, o := range map[string]Options{
+		"default": {}, "staged": {staged: true}, "ring of 16 MiB": {staged: true, StagingBytes: 16 << 20},
+		"ring of 32 MiB": {staged: true, StagingBytes: 32 << 20}, "ring of 128 MiB": {staged: true, StagingBytes: 128 << 20},
+	} {
+		d, err := Open(o)
 		require.NoError(b, err)
 		buffer := buffer[uint32](b, d, n/4)
 		host := numbers(n / 4)
@@ -198,4 +202,24 @@ func TestLargeBuffer(t *testing.T) {
 	}
 	require.NoError(t, b.Download(ctx, n-3000, got))
 	require.EqualValues(t, 7, got[0])
+}
+
+// BenchmarkCopyBy finds what copyThreads and copyShare should be: chunks of a large slice into a small ring.
+func BenchmarkCopyBy(b *testing.B) {
+	src, ring := make([]byte, 256<<20), make([]byte, 64<<20)
+	for i := range src {
+		src[i] = byte(i)
+	}
+	for _, chunk := range []int{1 << 20, 4 << 20, 16 << 20} {
+		for _, threads := range []int{1, 2, 4, 6, 8, 12, 16} {
+			b.Run(fmt.Sprintf("%d MiB/%d threads", chunk>>20, threads), func(b *testing.B) {
+				b.SetBytes(int64(chunk))
+				at := 0
+				for b.Loop() {
+					copyBy(threads, ring[at%len(ring):][:chunk], src[at:][:chunk])
+					at = (at + chunk) % len(src)
+				}
+			})
+		}
+	}
 }

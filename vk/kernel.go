@@ -230,7 +230,7 @@ func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 		return
 	}
 	x, y := rows(groups)
-	if commands, ok := k.record(s, &p); ok {
+	if commands, ok := k.record(s, native.Shader, &p); ok {
 		vulkan.CmdDispatch(commands, x, y, 1)
 	}
 }
@@ -253,12 +253,12 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 		s.fail(fmt.Errorf("vk: indirect arguments at byte %d: not a multiple of 4", at))
 		return
 	}
-	if commands, ok := k.record(s, &p); ok {
+	if commands, ok := k.record(s, native.Shader|native.Indirect, &p); ok {
 		vulkan.CmdDispatchIndirect(commands, r.block.buffer, vulkan.DeviceSize(r.at)+vulkan.DeviceSize(at))
 	}
 }
 
-func (k *Kernel[P]) record(s *Stream, p *P) (vulkan.CommandBuffer, bool) {
+func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (vulkan.CommandBuffer, bool) {
 	switch {
 	case k.p.freed.Load():
 		s.fail(ErrClosed)
@@ -267,7 +267,7 @@ func (k *Kernel[P]) record(s *Stream, p *P) (vulkan.CommandBuffer, bool) {
 		s.fail(&ModuleError{k.p.name, "the kernel and the stream are of different devices"})
 		return nil, false
 	}
-	commands, ok := s.command()
+	commands, ok := s.command(kind)
 	if ok {
 		vulkan.CmdBindPipeline(commands, vulkan.PipelineBindPointCompute, k.p.handle)
 		if k.p.pushBytes > 0 {

@@ -19,7 +19,11 @@ const (
 func ParallelCopy[T Element](dst, src []T) {
 	n := min(len(dst), len(src))
 	to, from := view(dst[:n]), view(src[:n])
-	threads := min(copyThreads, runtime.GOMAXPROCS(0), len(from)/copyShare)
+	copyBy(min(copyThreads, runtime.GOMAXPROCS(0), len(from)/copyShare), to, from)
+}
+
+// copyBy copies by so many threads.
+func copyBy(threads int, to, from []byte) {
 	if threads < 2 {
 		copy(to, from)
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vkds/vkds/vk/internal/native"
 	"github.com/vulkan-go/vulkan"
 )
 
@@ -29,8 +30,9 @@ type Stream struct {
 	spare    []*batch
 	waits    []Point
 	err      error
-	parallel int  // depth of Concurrent
-	fresh    bool // the commands inside Concurrent have their barrier still before them
+	parallel int         // depth of Concurrent
+	fresh    bool        // the commands inside Concurrent have their barrier still before them
+	since    native.Work // the kinds of work since the last barrier
 
 	timings []Timing
 	queries []*queryPool // not in use
@@ -99,7 +101,7 @@ func (s *Stream) begin() bool {
 		s.fail(err)
 		return false
 	}
-	s.open = b
+	s.open, s.since = b, deviceWork // whatever the submission before did
 	return true
 }
 
@@ -132,16 +134,26 @@ func (s *Stream) newBatch() (*batch, error) {
 	return b, nil
 }
 
-// command begins a command: it returns the command buffer, with a barrier against all earlier commands, those
-// of earlier submissions included, unless Concurrent says that there need be none.
-func (s *Stream) command() (vulkan.CommandBuffer, bool) {
+// deviceWork is all kinds of work that a stream does.
+const deviceWork = native.Shader | native.Transfer | native.Indirect
+
+// command begins a command of some kind: it returns the command buffer, with a barrier against all earlier
+// commands, those of earlier submissions included, unless Concurrent says that there need be none. A barrier
+// names only the kinds of work that it stands between, which is cheaper; what is older is ordered by the
+// barriers before it.
+func (s *Stream) command(kind native.Work) (vulkan.CommandBuffer, bool) {
 	if !s.begin() {
 		return nil, false
 	}
-	if s.parallel == 0 || s.fresh {
-		s.d.native.Barrier(s.open.commands, false)
-		s.fresh = false
+	switch {
+	case s.parallel == 0:
+		s.d.native.Barrier(s.open.commands, s.since, kind)
+		s.since = 0
+	case s.fresh:
+		s.d.native.Barrier(s.open.commands, s.since, deviceWork)
+		s.since, s.fresh = 0, false
 	}
+	s.since |= kind
 	return s.open.commands, true
 }
 
@@ -158,7 +170,7 @@ func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 	if n == 0 {
 		return
 	}
-	if commands, ok := s.command(); ok {
+	if commands, ok := s.command(native.Transfer); ok {
 		vulkan.CmdFillBuffer(commands, r.block.buffer, vulkan.DeviceSize(r.at)+vulkan.DeviceSize(at), vulkan.DeviceSize(n), word)
 	}
 }
@@ -177,7 +189,7 @@ func (s *Stream) Copy(dst Memory, dstAt int, src Memory, srcAt, n int) {
 }
 
 func (s *Stream) copy(to *region, toAt uint64, from *region, fromAt, n uint64) {
-	if commands, ok := s.command(); ok {
+	if commands, ok := s.command(native.Transfer); ok {
 		s.d.native.Copy(commands, from.block.buffer, to.block.buffer, from.at+fromAt, to.at+toAt, n)
 	}
 }
@@ -267,7 +279,7 @@ func (s *Stream) send() error {
 		}
 	}
 	b := s.open
-	s.d.native.Barrier(b.commands, true)
+	s.d.native.Barrier(b.commands, deviceWork, native.Host)
 	if err := s.d.check("vkEndCommandBuffer", vulkan.EndCommandBuffer(b.commands)); err != nil {
 		return err
 	}

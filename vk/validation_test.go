@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/vk/internal/native"
 	"github.com/vulkan-go/vulkan"
 )
 
@@ -26,7 +27,7 @@ func TestValidationReachesGo(t *testing.T) {
 	s := stream(t, d)
 
 	// Fill would refuse an offset of 2: past it.
-	commands, ok := s.command()
+	commands, ok := s.command(native.Transfer)
 	require.True(t, ok)
 	vulkan.CmdFillBuffer(commands, b.r.block.buffer, vulkan.DeviceSize(b.r.at)+2, 4, 0)
 	s.abandon()

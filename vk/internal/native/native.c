@@ -106,19 +106,20 @@ VkResult vkds_create_instance(void *loader, uintptr_t sink, vkds_instance **out,
 	}
 	if (!in->properties || !in->features || !in->memory) r = VK_ERROR_INCOMPATIBLE_DRIVER;
 	if (r != VK_SUCCESS) {
-		vkds_destroy_instance(in);
+		vkds_destroy_instance(in, 0);
 		return r;
 	}
 	*out = in;
 	return VK_SUCCESS;
 }
 
-void vkds_destroy_instance(vkds_instance *in) {
+// keep_loaded ends the messages but leaves the VkInstance, and with it the drivers, in the process.
+void vkds_destroy_instance(vkds_instance *in, int keep_loaded) {
 	if (in->messenger) {
 		PFN_vkDestroyDebugUtilsMessengerEXT destroy = (PFN_vkDestroyDebugUtilsMessengerEXT)in->get(in->handle, "vkDestroyDebugUtilsMessengerEXT");
 		destroy(in->handle, in->messenger, NULL);
 	}
-	in->destroy(in->handle, NULL);
+	if (!keep_loaded) in->destroy(in->handle, NULL);
 	free(in);
 }
 
@@ -325,16 +326,27 @@ VkResult vkds_submit(vkds_device *d, uint64_t queue, uint64_t commands, uint32_t
 	return r;
 }
 
-#define WORK (VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT)
-
-void vkds_barrier(vkds_device *d, uint64_t commands, int to_host) {
-	VkMemoryBarrier2 memory = {VK_STRUCTURE_TYPE_MEMORY_BARRIER_2, NULL, WORK, VK_ACCESS_2_MEMORY_WRITE_BIT, 0, 0};
-	if (to_host) {
-		memory.dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT;
-		memory.dstAccessMask = VK_ACCESS_2_HOST_READ_BIT | VK_ACCESS_2_HOST_WRITE_BIT;
-	} else {
-		memory.dstStageMask = WORK | VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT;
-		memory.dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
+void vkds_barrier(vkds_device *d, uint64_t commands, uint32_t before, uint32_t after) {
+	static const struct {
+		uint32_t work;
+		VkPipelineStageFlags2 stage;
+		VkAccessFlags2 reads, writes;
+	} kinds[] = {
+		{VKDS_SHADER, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_READ_BIT, VK_ACCESS_2_SHADER_WRITE_BIT},
+		{VKDS_TRANSFER, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_READ_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT},
+		{VKDS_INDIRECT, VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT, VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT, 0},
+		{VKDS_HOST, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT, VK_ACCESS_2_HOST_WRITE_BIT},
+	};
+	VkMemoryBarrier2 memory = {VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (before & kinds[i].work) {
+			memory.srcStageMask |= kinds[i].stage;
+			memory.srcAccessMask |= kinds[i].writes;
+		}
+		if (after & kinds[i].work) {
+			memory.dstStageMask |= kinds[i].stage;
+			memory.dstAccessMask |= kinds[i].reads | kinds[i].writes;
+		}
 	}
 	VkDependencyInfo info = {VK_STRUCTURE_TYPE_DEPENDENCY_INFO, NULL, 0, 1, &memory, 0, NULL, 0, NULL};
 	d->barrier(HANDLE(VkCommandBuffer, commands), &info);

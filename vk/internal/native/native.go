@@ -94,7 +94,12 @@ func vkdsMessage(sink C.uintptr_t, severity C.uint32_t, id, text *C.char) {
 type Instance struct {
 	c    *C.vkds_instance
 	sink cgo.Handle
+	keep bool
 }
+
+// firstInstance marks the first instance of the process, whose Destroy leaves it alive. While one is alive the
+// drivers stay loaded; NVIDIA's can be unloaded and loaded again only some twenty times.
+var firstInstance sync.Once
 
 // initInstance makes vulkan-go fetch its functions once. They are the loader's trampolines, which serve every
 // instance; fetching them again while another goroutine calls one would be a race.
@@ -117,6 +122,7 @@ func NewInstance(listener func(Message)) (in *Instance, missing string, result v
 		return nil, C.GoString(name), result
 	}
 	initInstance.Do(func() { vulkan.InitInstance(in.Handle()) })
+	firstInstance.Do(func() { in.keep = true })
 	return in, "", vulkan.Success
 }
 
@@ -127,7 +133,11 @@ func (in *Instance) Handle() vulkan.Instance {
 
 // Destroy ends the instance.
 func (in *Instance) Destroy() {
-	C.vkds_destroy_instance(in.c)
+	var keep C.int
+	if in.keep {
+		keep = 1
+	}
+	C.vkds_destroy_instance(in.c, keep)
 	if in.sink != 0 {
 		in.sink.Delete()
 	}
@@ -269,14 +279,20 @@ func (d *Device) Submit(queue vulkan.Queue, commands vulkan.CommandBuffer, semap
 	return vulkan.Result(C.vkds_submit(d.c, integer(queue), integer(commands), C.uint32_t(len(semaphores)), s, v, integer(signal), C.uint64_t(value)))
 }
 
-// Barrier makes everything written by the commands before it (shaders and copies) visible to the commands
-// after it, or, toHost, to the host once the submission has ended.
-func (d *Device) Barrier(commands vulkan.CommandBuffer, toHost bool) {
-	var host C.int
-	if toHost {
-		host = 1
-	}
-	C.vkds_barrier(d.c, integer(commands), host)
+// Work is a set of kinds of work that a barrier orders.
+type Work uint32
+
+const (
+	Shader   Work = C.VKDS_SHADER
+	Transfer Work = C.VKDS_TRANSFER // fills and copies
+	Indirect Work = C.VKDS_INDIRECT // the reading of a dispatch's arguments
+	Host     Work = C.VKDS_HOST
+)
+
+// Barrier makes what the work of some kinds before it wrote visible to the work of other kinds after it, which
+// waits for it.
+func (d *Device) Barrier(commands vulkan.CommandBuffer, before, after Work) {
+	C.vkds_barrier(d.c, integer(commands), C.uint32_t(before), C.uint32_t(after))
 }
 
 // Copy records a copy of bytes between buffers.

@@ -39,6 +39,9 @@ enum {
 	VKDS_PORTABILITY = 1 << 20, // the device must be told that we know it is not a full Vulkan
 };
 
+// Kinds of work, for barriers.
+enum { VKDS_SHADER = 1, VKDS_TRANSFER = 2, VKDS_INDIRECT = 4, VKDS_HOST = 8 };
+
 #define VKDS_FAMILIES 16
 
 typedef struct {
@@ -84,7 +87,7 @@ void *vkds_open_loader(const char *library, const char **error);
 // sink != 0 turns the validation layer on and sends its messages to the Go handle sink. *missing names the
 // layer when it is that which is not there.
 VkResult vkds_create_instance(void *get, uintptr_t sink, vkds_instance **out, const char **missing);
-void vkds_destroy_instance(vkds_instance *in);
+void vkds_destroy_instance(vkds_instance *in, int keep_loaded);
 void vkds_describe(vkds_instance *in, uint64_t physical, vkds_description *out);
 void vkds_memory_budget(vkds_instance *in, uint64_t physical, uint64_t *usage, uint64_t *budget);
 
@@ -97,7 +100,7 @@ VkResult vkds_timeline_value(vkds_device *d, uint64_t semaphore, uint64_t *value
 VkResult vkds_timeline_wait(vkds_device *d, uint64_t semaphore, uint64_t value, uint64_t timeout);
 VkResult vkds_submit(vkds_device *d, uint64_t queue, uint64_t commands, uint32_t waits, const uint64_t *semaphores, const uint64_t *values, uint64_t signal, uint64_t value);
 
-void vkds_barrier(vkds_device *d, uint64_t commands, int to_host);
+void vkds_barrier(vkds_device *d, uint64_t commands, uint32_t before, uint32_t after);
 void vkds_copy(vkds_device *d, uint64_t commands, uint64_t from, uint64_t to, uint64_t from_at, uint64_t to_at, uint64_t bytes);
 void vkds_timestamp(vkds_device *d, uint64_t commands, uint64_t pool, uint32_t query);
 
