@@ -75,18 +75,13 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(stored, source);
         Node node = node_load(tile_shuffle(slab, source), queue != 0u);
-#ifdef VKDS_SLAB_KEYS
-        uint seen = 0u;
-        uint slot = slab_find(node, k);
-#else
         uint seen;
-        uint slot = slab_find(node, k, seen);
-#endif
+        bool here = slab_holds(node, k, seen);
         uint next = slab_next(node);
         if (busy && tile_lane() == source) {
-            found = slot != NODE_NONE;
-            busy = !found && next != SLAB_NULL;
-            if (found) value = seen;
+            found = here;
+            if (here) value = seen;
+            busy = !here && next != SLAB_NULL;
             if (busy) slab = slab_address(h.pool, next);
         }
     }
@@ -94,91 +89,96 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
 }
 
 // Does each enabled lane's operation, of any kind of operation.glsl, beside whatever other invocations
-// do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds (node
+// do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds (slab
 // visits of the tile) were used up, and then the operation has had no effect and may be tried again,
 // except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
 // `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
-// for OP_COUNT and OP_DELETE_ALL (which start at the number in it: pass 0). Collective over the subgroup.
+// for OP_COUNT and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
 uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
     uint bucket = slab_hash_bucket(h, key);
     uint stored = slab_hash_encode(h, bucket, key);
     uvec2 slab = slab_hash_base(h, bucket);
+    bool inserts = op_inserts(kind);
+    bool deletes = kind == OP_DELETE || kind == OP_DELETE_ALL;
     uint status = STATUS_PENDING;
     uint counted = kind == OP_DELETE_ALL ? value : 0u;
     bool busy = enabled;
-    for (uint round = 0u; subgroupAny(busy) && round < rounds; round++) {
-        uint queue = tile_ballot(busy);
-        uint source = queue == 0u ? 0u : uint(findLSB(queue));
-        uint k = tile_shuffle(stored, source);
-        Node node = node_load_coherent(tile_shuffle(slab, source), queue != 0u);
-        uint seen = 0u;
+    bool extends = false;   // has come to the list's end and waits for a slab to append
+    bool counts = subgroupAny(busy && kind == OP_COUNT);
+    uint round = 0u;
+    while (subgroupAny(busy) && round < rounds) {
+        // The visits stand in a loop of their own, without the allocator: that is much faster.
+        for (; subgroupAny(busy && !extends) && round < rounds; round++) {
+            uint queue = tile_ballot(busy && !extends);
+            uint source = queue == 0u ? 0u : uint(findLSB(queue));
+            uint k = tile_shuffle(stored, source);
+            Node node = node_load_coherent(tile_shuffle(slab, source), queue != 0u);
+            uint seen = 0u;
 #ifdef VKDS_SLAB_KEYS
-        uint slot = slab_find(node, k);
+            uint slot = slab_find(node, k);
 #else
-        uint slot = slab_find(node, k, seen);
+            uint slot = slab_find(node, k, seen);
 #endif
-        uint empty = slab_find(node, SLAB_EMPTY);
-        uint next = slab_next(node);
-        bool mine = busy && tile_lane() == source;
-        bool extend = false;
-        if (subgroupAny(mine && kind == OP_COUNT)) {
-            uint here = slab_count(node, k);
-            if (mine && kind == OP_COUNT) counted += here;
-        }
-        if (mine) {
+            uint empty = slab_find(node, SLAB_EMPTY);
+            uint next = slab_next(node);
+            uint here = 0u;
+            if (counts) here = slab_count(node, k);
+            bool mine = queue != 0u && tile_lane() == source;
+            bool there = mine && slot != NODE_NONE && kind != OP_INSERT_DUPLICATE && kind != OP_COUNT;
+            bool room = mine && !there && inserts && empty != NODE_NONE;
             bool done = false;
-            bool onward = false;   // nothing to do in this slab: look into the next
-            if (slot != NODE_NONE && kind != OP_INSERT_DUPLICATE && kind != OP_COUNT) {
-                if (kind == OP_INSERT) done = slab_assign(slab, slot, stored, seen, value);
-                else if (kind == OP_INSERT_UNIQUE) done = true;
-                else if (kind == OP_ADD) done = slab_add(slab, slot, stored, value);
-                else if (kind == OP_MIN) done = slab_min(slab, slot, stored, seen, value);
-                else if (kind == OP_MAX) done = slab_max(slab, slot, stored, seen, value);
-                else if (kind == OP_DELETE) done = slab_erase(slab, slot, stored);
-                else if (kind == OP_FIND) {
-                    done = slab_value(slab, slot, stored, seen);
-                    if (done) value = seen;
-                } else if (kind == OP_DELETE_ALL) {
-                    if (slab_erase(slab, slot, stored)) counted++;
-                }
-                if (done)
-                    status = kind == OP_DELETE ? STATUS_DELETED
-                           : kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND
-                           : STATUS_ASSIGNED;
-            } else if (op_inserts(kind) && empty != NODE_NONE) {
-                done = slab_insert(slab, empty, stored, value);
-                if (done) status = STATUS_INSERTED;
-            } else {
-                onward = true;
+
+            bool changes = room || (there && (kind == OP_INSERT || deletes));
+            if (changes) {
+                uint change = room ? SLAB_PUT : deletes ? SLAB_ERASE : SLAB_ASSIGN;
+                done = slab_change(slab, change, room ? empty : slot, stored, seen, value);
+                if (done) status = room ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
             }
-            if (onward) {
+            if (there && kind == OP_FIND) {
+                done = slab_value(slab, slot, stored, seen);
+                if (done) value = seen;
+            }
+            if (there && kind == OP_ADD) done = slab_add(slab, slot, stored, value);
+            if (there && kind == OP_MIN) done = slab_min(slab, slot, stored, seen, value);
+            if (there && kind == OP_MAX) done = slab_max(slab, slot, stored, seen, value);
+            if (there && kind == OP_INSERT_UNIQUE) done = true;
+            if (there && done && !changes) status = kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
+            if (kind == OP_DELETE_ALL && done) {
+                counted++;
+                done = false;   // there may be more of them
+            }
+            if (kind == OP_COUNT && mine) counted += here;
+
+            if (mine && !there && !room) {
+                // Nothing for it to do in this slab.
                 if (next != SLAB_NULL) {
                     slab = slab_address(h.pool, next);
-                } else if (op_inserts(kind)) {
-                    extend = true;
+                } else if (inserts) {
+                    extends = true;
                 } else {
                     done = true;
-                    bool counts = kind == OP_COUNT || kind == OP_DELETE_ALL;
-                    status = !counts || counted == 0u ? STATUS_ABSENT : kind == OP_COUNT ? STATUS_FOUND : STATUS_DELETED;
+                    bool some = counted != 0u;
+                    status = kind == OP_COUNT && some ? STATUS_FOUND : kind == OP_DELETE_ALL && some ? STATUS_DELETED : STATUS_ABSENT;
                 }
             }
-            busy = !done;
+            busy = busy && !done;
         }
-        if (subgroupAny(extend)) {
-            uint fresh = slab_allocate(h.pool, cursor, extend);
+        if (subgroupAny(extends)) {
+            uint fresh = slab_allocate(h.pool, cursor, extends);
             bool spare = false;
-            if (extend) {
-                if (fresh == SLAB_NULL) {
-                    busy = false;   // stays pending
-                } else {
+            if (extends) {
+                busy = fresh != SLAB_NULL;   // else it stays pending
+                if (busy) {
                     uint linked = slab_link(slab, fresh);
                     spare = linked != fresh;
                     slab = slab_address(h.pool, linked);
                 }
             }
             slab_free(h.pool, fresh, spare);
+            extends = false;
         }
     }
+    if (busy) status = STATUS_PENDING;
     if (kind == OP_COUNT || kind == OP_DELETE_ALL) value = counted;
     return status;
 }

@@ -137,21 +137,39 @@ uint slab_find(Node n, uint key) {
 }
 
 #ifndef VKDS_SLAB_KEYS
+// The value in the first of this lane's marked slots.
+uint slab_lane_first_value(Node n, uint mask) {
+    uint value = 0u;
+    [[unroll]] for (uint i = 0u; i < NODE_LANE_PAIRS; i++) {
+        uint m = NODE_LANE_PAIRS - 1u - i;
+        if (((mask >> m) & 1u) != 0u) value = n.pair[m].y;
+    }
+    return value;
+}
+
 // slab_find, and the value in the slot found.
 uint slab_find(Node n, uint key, out uint value) {
     uint mask = slab_lane_mask(n, key);
     uint lane = slab_first_lane(mask);
     uint from = lane == NODE_NONE ? 0u : lane;
-    uint mine = 0u;
-    [[unroll]] for (uint i = 0u; i < NODE_LANE_PAIRS; i++) {
-        uint m = NODE_LANE_PAIRS - 1u - i;
-        if (((mask >> m) & 1u) != 0u) mine = n.pair[m].y;
-    }
     uint slot = tile_shuffle(slab_lane_slot(uint(findLSB(mask))), from);
-    value = tile_shuffle(mine, from);
+    value = tile_shuffle(slab_lane_first_value(n, mask), from);
     return lane == NODE_NONE ? NODE_NONE : slot;
 }
 #endif
+
+// Whether a slot holds a key, and the value in the first that does (of a slab of keys: 0): slab_find for
+// those who need no slot. The same for all lanes of the tile.
+bool slab_holds(Node n, uint key, out uint value) {
+    uint mask = slab_lane_mask(n, key);
+    uint lane = slab_first_lane(mask);
+#ifdef VKDS_SLAB_KEYS
+    value = 0u;
+#else
+    value = tile_shuffle(slab_lane_first_value(n, mask), lane == NODE_NONE ? 0u : lane);
+#endif
+    return lane != NODE_NONE;
+}
 
 // How many slots hold a key; the same for all lanes of the tile.
 uint slab_count(Node n, uint key) {
@@ -171,37 +189,68 @@ uint slab_link(uvec2 slab, uint next) {
     return before == SLAB_NULL ? next : before;
 }
 
+// A change of one slot, from what was seen in it.
+const uint SLAB_PUT = 0u;      // a key, and its value, into a free slot
+const uint SLAB_ASSIGN = 1u;   // a value to the key that is there
+const uint SLAB_ERASE = 2u;    // the key that is there
+
+// Makes a change; `seen` is the value that was read with the key (SLAB_ASSIGN and SLAB_ERASE). False:
+// the slot is not what it was, look at the slab again (32-bit protocol: or its value is not there yet).
+// One atomic serves all changes, so that lanes with different ones do not wait for each other.
+bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value);
+
+// Makes sure of a value that was read with its key. False: look at the slab again.
+bool slab_value(uvec2 slab, uint slot, uint key, inout uint value);
+
+// Adds to the value of the key seen in a slot. False: look at the slab again.
+bool slab_add(uvec2 slab, uint slot, uint key, uint value);
+
+// Lowers (raises) the value of the key seen in a slot, where that changes it. False: look again.
+bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value);
+bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value);
+
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
+    return slab_change(slab, SLAB_PUT, slot, key, 0u, value);
+}
+bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) {
+    return slab_change(slab, SLAB_ASSIGN, slot, key, seen, value);
+}
+bool slab_erase(uvec2 slab, uint slot, uint key, uint seen) {
+    return slab_change(slab, SLAB_ERASE, slot, key, seen, 0u);
+}
+
 #ifdef VKDS_SLAB_KEYS
 
-// Puts a key into a free slot. False: the slot is taken by now.
-bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
-    return atomic_cas(slab_slot(slab, slot), SLAB_EMPTY, key) == SLAB_EMPTY;
+bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value) {
+    if (change == SLAB_ASSIGN) return true;
+    uint expected = change == SLAB_PUT ? SLAB_EMPTY : key;
+    return atomic_cas(slab_slot(slab, slot), expected, change == SLAB_PUT ? key : SLAB_TOMBSTONE) == expected;
 }
-// Erases the key seen in a slot. False: somebody else did.
-bool slab_erase(uvec2 slab, uint slot, uint key) {
-    return atomic_cas(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
-}
-// A key has no value: these hold for the pairs' sake.
+// A key has no value to be sure of or to change.
 bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) { return true; }
-bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
 bool slab_add(uvec2 slab, uint slot, uint key, uint value) { return true; }
 bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
 bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
 
 #elif VKDS_INT64_ATOMICS
 
-// Puts a pair into a free slot. False: the slot is taken by now.
-bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
-    return atomic_cas2(slab_slot(slab, slot), uvec2(SLAB_EMPTY), uvec2(key, value)).x == SLAB_EMPTY;
+bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value) {
+    uvec2 at = slab_slot(slab, slot);
+    uvec2 expected = change == SLAB_PUT ? uvec2(SLAB_EMPTY) : uvec2(key, seen);
+    uvec2 desired = change == SLAB_ERASE ? uvec2(SLAB_TOMBSTONE, seen) : uvec2(key, value);
+    uvec2 before = atomic_cas2(at, expected, desired);
+    bool done = before == expected;
+    if (!done && change != SLAB_PUT && before.x == key) {
+        // Only the value is another one. The tombstone is the key with all its bits cleared: that erases
+        // whatever happens to the value. An assignment that somebody else's has overtaken is as good as
+        // done right before that one, so nobody tries for long however many assign to one key; unless
+        // the value was seen as ~0, which may be older than the key: then once more.
+        if (change == SLAB_ERASE) done = atomic_and2(at, uvec2(SLAB_TOMBSTONE, ~0u)).x == key;
+        else done = seen != SLAB_EMPTY || atomic_cas2(at, before, desired).x == key;
+    }
+    return done;
 }
 
-// Erases the key seen in a slot, and leaves its value. False: somebody else did. One atomic, whatever
-// happens to the value meanwhile: the tombstone is the key with all its bits cleared.
-bool slab_erase(uvec2 slab, uint slot, uint key) {
-    return atomic_and2(slab_slot(slab, slot), uvec2(SLAB_TOMBSTONE, ~0u)).x == key;
-}
-
-// Makes sure of a value that was read with its key. False: the key is gone, look again.
 bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
     if (value != SLAB_EMPTY) return true;
     uvec2 pair = atomic_load2(slab_slot(slab, slot));
@@ -209,73 +258,56 @@ bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
     return pair.x == key;
 }
 
-// Assigns to the key seen in a slot with a value. False: the key is gone, look again.
-// A value that somebody else assigned meanwhile is as if assigned right after ours, so nobody tries
-// for long however many assign to one key. The second try serves a value seen as ~0, which may have
-// been older than its key.
-bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) {
-    uvec2 before = atomic_cas2(slab_slot(slab, slot), uvec2(key, seen), uvec2(key, value));
-    if (before.x == key && before.y != seen && seen == SLAB_EMPTY)
-        before = atomic_cas2(slab_slot(slab, slot), before, uvec2(key, value));
-    return before.x == key;
-}
-
-// Adds to the value of the key seen in a slot. False: the key is gone, look again.
 bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
     return atomic_add2(slab_slot(slab, slot), uvec2(0u, value)).x == key;
 }
 
-bool slab_improve(uvec2 slab, uint slot, uint key, uint seen, uint value, bool smaller) {
+bool slab_improve(uvec2 slab, uint slot, uint key, uint seen, uint value, bool lower) {
     uvec2 pair = uvec2(key, seen);
     if (seen == SLAB_EMPTY) pair = atomic_load2(slab_slot(slab, slot));
     for (uint i = 0u; i < 4u; i++) {
         if (pair.x != key) return false;
-        if (smaller ? pair.y <= value : pair.y >= value) return true;
+        if (lower ? pair.y <= value : pair.y >= value) return true;
         uvec2 before = atomic_cas2(slab_slot(slab, slot), pair, uvec2(key, value));
         if (before == pair) return true;
         pair = before;
     }
     return false;
 }
-// Lower or raise the value of the key seen in a slot, where that changes it. False: look again.
 bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) { return slab_improve(slab, slot, key, seen, value, true); }
 bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) { return slab_improve(slab, slot, key, seen, value, false); }
 
 #else
 
+// Whether the value of a slot whose key was seen is there. What is done to it afterwards may land in
+// a slot whose key was erased a moment before: then it counts as done before the erasure.
 bool slab_settled(uvec2 slab, uint slot) {
     bool settled = ((atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u) == 0u;
     acquire_fence();
     return settled;
 }
 
-bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
+bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value) {
     uvec2 at = slab_slot(slab, slot);
-    if (atomic_cas(at, SLAB_EMPTY, key) != SLAB_EMPTY) return false;
-    atomic_store(address_add(at, 4u), value);
-    release_fence();
-    atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
+    if (change == SLAB_PUT) {
+        if (atomic_cas(at, SLAB_EMPTY, key) != SLAB_EMPTY) return false;
+        atomic_store(address_add(at, 4u), value);
+        release_fence();
+        atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
+        return true;
+    }
+    if (!slab_settled(slab, slot)) return false;
+    if (change == SLAB_ERASE) return atomic_cas(at, key, SLAB_TOMBSTONE) == key;
+    atomic_exchange(address_add(at, 4u), value);
     return true;
 }
 
-bool slab_erase(uvec2 slab, uint slot, uint key) {
-    return slab_settled(slab, slot) && atomic_cas(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
-}
-
-// False: the value is not there yet, look again in a later round.
 bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
     if (!slab_settled(slab, slot)) return false;
     value = atomic_load(address_add(slab_slot(slab, slot), 4u));
     return true;
 }
 
-// The updates below may land in a slot whose key was erased a moment before: they count as done
-// before the erasure.
-bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) {
-    if (!slab_settled(slab, slot)) return false;
-    atomic_exchange(address_add(slab_slot(slab, slot), 4u), value);
-    return true;
-}
 bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
     if (!slab_settled(slab, slot)) return false;
     atomic_add(address_add(slab_slot(slab, slot), 4u), value);

@@ -21,7 +21,7 @@ void main() {
     uint answer = 0u;
     switch (q.x) {
     case 0u: answer = slab_insert(slab, slot, key, value) ? 1u : 0u; break;
-    case 1u: answer = slab_erase(slab, slot, key) ? 1u : 0u; break;
+    case 1u: answer = slab_erase(slab, slot, key, seen) ? 1u : 0u; break;
     case 2u: answer = slab_value(slab, slot, key, seen) ? 1u : 0u; break;
     case 3u: answer = slab_assign(slab, slot, key, seen, value) ? 1u : 0u; break;
     case 4u: answer = slab_add(slab, slot, key, value) ? 1u : 0u; break;

@@ -4,7 +4,7 @@ import "github.com/vkds/vkds/vk"
 
 const maxTile = 32 // words of a slab
 
-// tiles are the widths at which each sort of kernel runs.
+// tiles are how many lanes work on one slab together, in each sort of kernel.
 type tiles struct {
 	find   int // lookups at rest: many slabs in flight, few instructions each
 	update int // lookups and updates beside updates
@@ -14,7 +14,7 @@ type tiles struct {
 // The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop
 // iteration and shuffles are dear, so one lane takes the whole slab.
 func bestTiles(d *vk.Device, wish int) tiles {
-	t := tiles{find: 4, update: 8, walk: 8}
+	t := tiles{find: 4, update: 4, walk: 8}
 	if d.Info().Type == vk.CPU {
 		t = tiles{find: 1, update: 1, walk: 1}
 	}
