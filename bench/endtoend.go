@@ -100,7 +100,7 @@ func (s *session) endToEnd(ctx context.Context) error {
 			return err
 		}
 		for _, copies := range []Measurement{fresh, kept} {
-			whole.Ratios = append(whole.Ratios, Ratio{copies.Op, float64(whole.time()) / float64(copies.time())})
+			whole.Ratios = append(whole.Ratios, Ratio{"time of " + copies.Op, float64(whole.time()) / float64(copies.time())})
 		}
 		s.report.Measurements = append(s.report.Measurements, whole, fresh, kept)
 	}

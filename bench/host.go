@@ -42,7 +42,7 @@ func (w *workload) compareHost(ctx context.Context, r *Report) error {
 			for _, of := range []string{x.op, x.beside} {
 				for _, ours := range r.Measurements {
 					if ours.Structure == "slabhash" && ours.N == w.n && ours.Op == of {
-						m.Ratios = append(m.Ratios, Ratio{"slabhash " + of, float64(m.time()) / float64(ours.time())})
+						m.Ratios = append(m.Ratios, Ratio{"time of slabhash " + of, float64(m.time()) / float64(ours.time())})
 						break
 					}
 				}

@@ -36,16 +36,16 @@ type order struct {
 
 func newOrder(n int, seed uint64) order {
 	width := max(bits.Len64(uint64(max(n, 1)-1)), 2)
-	return order{n: uint64(n), mask: 1<<width - 1, shift: (width + 1) / 2, seed: seed}
+	high, low := bits.Mul64(seed^0xd6e8feb86659fd93, 0x9e3779b97f4a7c15) // every bit counts in the low ones
+	return order{n: uint64(n), mask: 1<<width - 1, shift: (width + 1) / 2, seed: high ^ low ^ low>>32}
 }
 
 // at returns what stands at place i: a bijection of the numbers of so many bits, repeated until it falls below n.
 func (o order) at(i int) int {
 	x := uint64(i)
 	for {
-		x = (x + o.seed) & o.mask
 		for _, odd := range [...]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb} {
-			x = x * odd & o.mask
+			x = (x*odd + o.seed) & o.mask
 			x ^= x >> o.shift
 		}
 		if x < o.n {

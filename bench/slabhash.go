@@ -218,5 +218,5 @@ func DefaultOps() []string {
 
 // bucketsFor is how many buckets have a load.
 func bucketsFor(n int, load float64, slots int) int {
-	return max(64, int(math.Ceil(float64(n)/(float64(slots)*load))))
+	return max(4, int(math.Ceil(float64(n)/(float64(slots)*load))))
 }

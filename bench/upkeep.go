@@ -194,7 +194,7 @@ func (s *session) rehash(ctx context.Context, op string, factor float64) error {
 		return err
 	}
 	from := s.m.Device()
-	buckets := max(64, int(float64(from.Buckets)*factor))
+	buckets := max(4, int(float64(from.Buckets)*factor))
 	to, err := slabhash.New(ctx, s.d, slabhash.Options{Buckets: buckets, Load: s.load, MaxLoad: -1, Pool: s.pool, Tile: s.tile, Seed: s.o.Seed})
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func (w *workload) refill(ctx context.Context, b *vk.Buffer[uint32], of func(i i
 	return b.Upload(ctx, 0, w.scratch)
 }
 
-// pair are the buffers of n keys in the table and of their values.
+// pairs are the buffers of n keys in the table and of their values.
 func (w *workload) pairs(ctx context.Context) (keys, values *vk.Buffer[uint32], err error) {
 	if keys, err = w.filled(ctx, "keys", w.space.key); err == nil {
 		values, err = w.filled(ctx, "values", func(i int) uint32 { return w.space.value(w.space.key(i)) })
@@ -181,9 +181,9 @@ func (w *workload) measure(ctx context.Context, t task) (Measurement, error) {
 	return t.Measurement, t.check(ctx)
 }
 
-// measureWall is measure for calls that wait by themselves.
+// measureWall is measure for calls that wait by themselves; what they gave is for the caller to check.
 func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call func(context.Context) error) (Measurement, error) {
-	for run := range w.o.Repeat + 1 {
+	for begin, warm := time.Now(), false; len(m.Wall) < w.o.Repeat; {
 		if err := prepare(ctx); err != nil {
 			return m, err
 		}
@@ -191,9 +191,10 @@ func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call
 		if err := call(ctx); err != nil {
 			return m, err
 		}
-		if run > 0 {
+		if warm {
 			m.Wall = append(m.Wall, time.Since(start))
 		}
+		warm = warm || time.Since(begin) >= w.o.WarmUp
 	}
 	return m, nil
 }

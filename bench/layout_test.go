@@ -1,0 +1,35 @@
+package bench
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestExpectedSlabsAreThoseOfRandomKeys(t *testing.T) {
+	const buckets = 20_000
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, slots := range []int{pairSlots, keySlots} {
+		for _, load := range []float64{0.05, 0.7, 1.5, 4} {
+			counts := make([]int, buckets)
+			for range int(load * float64(slots) * buckets) {
+				counts[random.IntN(buckets)]++
+			}
+			slabs := 0
+			for _, c := range counts {
+				slabs += max(1, (c+slots-1)/slots)
+			}
+			require.InEpsilon(t, float64(slabs)/buckets, expectedSlabs(load, slots), 0.01, "load %g, %d slots", load, slots)
+		}
+	}
+}
+
+func TestUtilizationAndLoadAreInverse(t *testing.T) {
+	require.InDelta(t, 0.61, Utilization(0.7), 0.006) // as measured of the original at this load
+	for _, u := range []float64{0.01, 0.1, 0.5, 0.61, 0.9, 0.93} {
+		require.InDelta(t, u, Utilization(LoadFor(u)), 1e-4)
+	}
+	require.False(t, math.IsNaN(Utilization(1000)))
+}

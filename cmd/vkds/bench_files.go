@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/bench"
+)
+
+// reportFiles are the files that a report goes to, beside standard output.
+type reportFiles struct{ csv, json, plot string }
+
+func (r *reportFiles) flags(c *cobra.Command) {
+	c.Flags().StringVar(&r.csv, "csv", "", "write the figures to a CSV `file`")
+	c.Flags().StringVar(&r.json, "json", "", "write everything, each run's time, to a JSON `file`")
+	c.Flags().StringVar(&r.plot, "plot", "", "draw throughput over n, or of one n over utilisation, to a `file`\n(.png, .svg, .pdf)")
+}
+
+// check finds out what can't be written before time is spent on measuring.
+func (r reportFiles) check() error {
+	if r.plot != "" {
+		switch filepath.Ext(r.plot) {
+		case ".png", ".svg", ".pdf":
+		default:
+			return fmt.Errorf("--plot %s: the name of a picture ends in .png, .svg or .pdf", r.plot)
+		}
+	}
+	for _, path := range []string{r.csv, r.json, r.plot} {
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
+		}
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func (r reportFiles) write(report bench.Report) error {
+	for _, f := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{r.csv, report.WriteCSV},
+		{r.json, report.WriteJSON},
+		{r.plot, func(w io.Writer) error { return report.WritePlot(w, strings.TrimPrefix(filepath.Ext(r.plot), ".")) }},
+	} {
+		if f.path == "" {
+			continue
+		}
+		var b bytes.Buffer
+		if err := f.write(&b); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+		if err := replaceFile(f.path, b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceFile writes a file beside the one of that name and moves it there, so that no half of it is ever seen.
+// What is no regular file (a terminal, a pipe) is written to.
+func replaceFile(path string, content []byte) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, content, 0o666)
+	}
+	beside := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(path), os.Getpid()))
+	if err = os.WriteFile(beside, content, 0o666); err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err != nil {
+		err = errors.Join(err, ignoreAbsent(os.Remove(beside)))
+	}
+	return err
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
