@@ -61,6 +61,7 @@ func (r Report) WritePlot(w io.Writer, format string) error {
 		p.Add(line, marks)
 		p.Legend.Add(name, line, marks)
 	}
+	p.Y.Max *= 1.05 + 0.05*float64(len(names)) // room for the legend above the lines
 	picture, err := p.WriterTo(22*vg.Centimeter, 14*vg.Centimeter, format)
 	if err != nil {
 		return err

@@ -1,0 +1,85 @@
+package main_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBenchSlabHash(t *testing.T) {
+	needDevice(t)
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	out, notes := answer(t, "", "bench", "slabhash", "--n", "10,3000", "--repeat", "2", "--op", "build,find-all,gamma1,end-to-end", "--compare",
+		"--csv", file("f.csv"), "--json", file("f.json"), "--plot", file("f.png"))
+	for _, want := range []string{"2^10", "3000", "build", "find-all", "gamma1", "end-to-end-insert", "time of copies-insert", "Go map", "xsync.Map", "subgroup"} {
+		assert.Contains(t, out, want)
+	}
+	assert.Empty(t, notes, "a progress bar where nobody looks")
+
+	text, err := os.Open(file("f.csv"))
+	require.NoError(t, err)
+	defer text.Close()
+	rows, err := csv.NewReader(text).ReadAll()
+	require.NoError(t, err)
+	assert.Len(t, rows, 1+2*(3+6+4))
+	whole, err := os.ReadFile(file("f.json"))
+	require.NoError(t, err)
+	var report struct {
+		Measurements []struct {
+			Op   string
+			N    int
+			Wall []int64
+		}
+	}
+	require.NoError(t, json.Unmarshal(whole, &report))
+	require.Len(t, report.Measurements, 2*(3+6+4))
+	assert.Equal(t, 1024, report.Measurements[0].N)
+	assert.Len(t, report.Measurements[0].Wall, 2)
+	picture, err := os.Open(file("f.png"))
+	require.NoError(t, err)
+	defer picture.Close()
+	_, err = png.Decode(picture)
+	assert.NoError(t, err)
+	names, err := filepath.Glob(file("*"))
+	require.NoError(t, err)
+	assert.Len(t, names, 3, "no temporary file is left")
+}
+
+func TestBenchUtilizationAndAlloc(t *testing.T) {
+	needDevice(t)
+	out, _ := answer(t, "", "bench", "slabhash", "--n", "12", "--repeat", "1", "--op", "find-none", "--utilization", "0.3,0.8")
+	assert.Contains(t, out, "0.320") // the load that has a utilisation of 0.3
+	out, _ = answer(t, "", "bench", "alloc", "--n", "10", "--repeat", "1")
+	assert.Contains(t, out, "allocate")
+	assert.Contains(t, out, "free")
+}
+
+func TestBenchRefusals(t *testing.T) {
+	needDevice(t)
+	dir := t.TempDir()
+	for _, c := range []struct{ arguments, want string }{
+		{"bench slabhash --op biuld", `no operation "biuld"; there are build, `},
+		{"bench slabhash --n 3", "--n 3: "},
+		{"bench slabhash --n 5000000000", "--n 5000000000: "},
+		{"bench slabhash --load 0", "Loads: 0: above 0"},
+		{"bench slabhash --utilization 0.95", "--utilization 0.95: above 0, below 0.9375"},
+		{"bench slabhash --utilization 0.5 --load 0.7", "--load and --utilization"},
+		{"bench slabhash --tile 3 --n 8", "power of two"},
+		{"bench slabhash --repeat -1", "negative"},
+		{"bench slabhash --plot x.gif", "ends in .png"},
+		{"bench slabhash --csv " + dir, "is a directory"},
+		{"bench slabhash --csv " + filepath.Join(dir, "none", "f.csv"), "no such file or directory"},
+		{"bench alloc --n 2", "--n 2: "},
+		{"bench slabhash --n 6 --device no-such-device", "no-such-device"},
+	} {
+		assert.Contains(t, refusal(t, "", strings.Fields(c.arguments)...), c.want, c.arguments)
+	}
+}
