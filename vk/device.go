@@ -113,7 +113,10 @@ func open(in *native.Instance, o Options) (*Device, error) {
 		return nil, err
 	}
 	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, alive: map[resource]struct{}{}}
-	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool { return slices.Contains(o.Without, f) })
+	// Where subgroup sizes differ, each kernel must require its own.
+	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool {
+		return f != SubgroupSizes && slices.Contains(o.Without, f)
+	})
 	if d.subgroup, err = d.subgroupSize(o.SubgroupSize, d.info.SubgroupSize); err != nil {
 		return nil, err
 	}

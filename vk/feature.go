@@ -7,16 +7,17 @@ import (
 	"github.com/vulkan-go/vulkan"
 )
 
-// Feature is an optional ability of a device. vkds uses it where it is there and has another way where not.
+// Feature is an optional ability of a device, by the name that Vulkan has for it where it has one. vkds uses it
+// where it is there and has another way where not.
 type Feature string
 
 const (
-	Int64                Feature = "shaderInt64"                     // 64-bit integers in shaders
-	Int64Atomics         Feature = "shaderBufferInt64Atomics"        // 64-bit atomics in buffers
-	MemoryBudget         Feature = "VK_EXT_memory_budget"            // the driver says how much memory is free
-	ExecutableStatistics Feature = "pipelineExecutableInfo"          // the driver tells a kernel's registers and spills
-	Timestamps           Feature = "timestampValidBits"              // GPU timestamps on the compute queue
-	SubgroupSizes        Feature = "minSubgroupSize<maxSubgroupSize" // a kernel's subgroup size can be chosen
+	Int64                Feature = "shaderInt64"              // 64-bit integers in shaders
+	Int64Atomics         Feature = "shaderBufferInt64Atomics" // 64-bit atomics in buffers
+	MemoryBudget         Feature = "VK_EXT_memory_budget"     // the driver says how much memory is free
+	ExecutableStatistics Feature = "pipelineExecutableInfo"   // the driver tells a kernel's registers and spills
+	Timestamps           Feature = "timestamps"               // GPU timestamps on the compute queue
+	SubgroupSizes        Feature = "requiredSubgroupSize"     // a kernel's subgroup size can be chosen; Options.Without does not take it
 )
 
 var optional = []struct {

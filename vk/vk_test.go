@@ -3,6 +3,9 @@ package vk
 import (
 	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -156,4 +159,24 @@ func TestSubgroups(t *testing.T) {
 	got := make([]uint32, 3)
 	require.NoError(t, result.Download(ctx, 0, got))
 	require.Equal(t, []uint32{uint32(d.SubgroupSize()), uint32(128 / d.SubgroupSize()), 128}, got)
+}
+
+// TestShadersAreFresh compiles the tests' shaders again and compares.
+func TestShadersAreFresh(t *testing.T) {
+	const pinned = "Glslang Version: 11:12.0.0"
+	version, err := exec.Command("glslangValidator", "--version").Output()
+	if have, _, _ := strings.Cut(string(version), "\n"); err != nil || have != pinned {
+		t.Skipf("the committed SPIR-V is of %q; here is %q (%v)", pinned, have, err)
+	}
+	sources, err := filepath.Glob("testdata/*.comp")
+	require.NoError(t, err)
+	require.NotEmpty(t, sources)
+	for _, source := range sources {
+		fresh := filepath.Join(t.TempDir(), "fresh.spv")
+		out, err := exec.Command("glslangValidator", "--quiet", "--target-env", "vulkan1.3", "-o", fresh, source).CombinedOutput()
+		require.NoError(t, err, string(out))
+		want, err := os.ReadFile(fresh)
+		require.NoError(t, err)
+		require.Equal(t, want, module(t, strings.TrimSuffix(filepath.Base(source), ".comp")).Code, "%s: run go generate ./vk", source)
+	}
 }
