@@ -1,0 +1,202 @@
+package shader
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+const devicePage = "../../docs/device-side.md"
+
+var fences = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```")
+
+// onPage returns the pieces of code on the page that are in a language.
+func onPage(t *testing.T, language string) []string {
+	page, err := os.ReadFile(devicePage)
+	require.NoError(t, err)
+	var pieces []string
+	for _, m := range fences.FindAllStringSubmatch(string(page), -1) {
+		if m[1] == language {
+			pieces = append(pieces, m[2])
+		}
+	}
+	return pieces
+}
+
+// compileFromPage compiles the shader of that name on the page, as its readers are told to.
+func compileFromPage(t *testing.T, name string, wide bool) shaders.Module {
+	t.Helper()
+	glslang, err := exec.LookPath("glslangValidator")
+	if err != nil {
+		t.Skip("no glslangValidator here (on Debian the package glslang-tools), so the page's shaders are not compiled")
+	}
+	at := slices.IndexFunc(onPage(t, "glsl"), func(piece string) bool { return strings.HasPrefix(piece, "// "+name+"\n") })
+	require.GreaterOrEqual(t, at, 0, "%s has no %s", devicePage, name)
+	folder := t.TempDir()
+	source, out := filepath.Join(folder, name), filepath.Join(folder, name+".spv")
+	require.NoError(t, os.WriteFile(source, []byte(onPage(t, "glsl")[at]), 0o644))
+	include := filepath.Join(folder, "include")
+	require.NoError(t, os.CopyFS(include, shaders.Headers()))
+	arguments := []string{"--target-env", "vulkan1.3", "-I" + include, "-o", out, source}
+	if wide {
+		arguments = append([]string{"-DVKDS_INT64_ATOMICS=1"}, arguments...)
+	}
+	messages, err := exec.Command(glslang, arguments...).CombinedOutput()
+	require.NoError(t, err, "%s", messages)
+	code, err := os.ReadFile(out)
+	require.NoError(t, err)
+	return shaders.Module{Name: name, Code: code}
+}
+
+type salesPush struct {
+	RegionOf slabhash.Device
+	Totals   slabhash.Device
+	Sales    uint64
+	Count    uint32
+}
+
+// addSales is the page's host side.
+func addSales(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
+	regionOf, totals *slabhash.Map, sales *vk.Buffer[uint32], count int) error {
+	for {
+		k, err := vk.NewKernel[salesPush](d, module, vk.KernelOptions{Constants: totals.Constants()})
+		if err != nil {
+			return err
+		}
+		stream.Fill(sales, 0, 4, 0) // the counter of sales that are left
+		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), salesPush{regionOf.Device(), totals.Device(), sales.Address(), uint32(count)})
+		err = stream.Wait(ctx)
+		k.Free()
+		if err != nil {
+			return err
+		}
+		var left [1]uint32
+		if err := sales.Download(ctx, 0, left[:]); err != nil {
+			return err
+		}
+		if left[0] == 0 {
+			return nil
+		}
+		if err := pool.Grow(ctx, 1); err != nil {
+			return err
+		}
+	}
+}
+
+type overPush struct {
+	Hash            slabhash.Device
+	List            uint64
+	Capacity, Bound uint32
+}
+
+// The shaders on the page compile and do what it says: a join and a sum over a pool that has to grow several times, and
+// a walk over the result.
+func TestPageShaders(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
+		const customers, count = 40000, 60000
+		ctx, rnd := t.Context(), random(9)
+		salesModule, overModule := compileFromPage(t, "sales.comp", wide), compileFromPage(t, "over.comp", wide)
+
+		pool, err := alloc.NewSlabPool(ctx, r.d, alloc.PoolOptions{SuperShift: 2})
+		require.NoError(t, err)
+		defer pool.Close()
+		regionOf, err := slabhash.New(ctx, r.d, slabhash.Options{Pool: pool, Buckets: 300, MaxLoad: -1})
+		require.NoError(t, err)
+		defer regionOf.Close()
+		totals, err := slabhash.New(ctx, r.d, slabhash.Options{Pool: pool, Buckets: 150, MaxLoad: -1})
+		require.NoError(t, err)
+		defer totals.Close()
+
+		keys, values := make([]uint32, customers), make([]uint32, customers)
+		region := map[uint32]uint32{}
+		for i := range keys {
+			keys[i], values[i] = ^uint32(i), rnd.Uint32()
+			region[keys[i]] = values[i]
+		}
+		_, err = regionOf.Insert(ctx, keys, values)
+		require.NoError(t, err)
+		require.True(t, pool.Light())
+
+		words := make([]uint32, 4+4*count)
+		want, states := map[uint32]uint32{}, make([]uint32, count)
+		for i := range count {
+			customer, amount := ^rnd.Uint32N(customers+500), rnd.Uint32N(1000)
+			words[4+4*i], words[4+4*i+1] = customer, amount
+			states[i] = 2
+			if to, ok := region[customer]; ok {
+				want[to] += amount
+				states[i] = 1
+			}
+		}
+		sales := put(r, words)
+		require.NoError(t, addSales(ctx, r.d, r.s, salesModule, pool, regionOf, totals, sales, count))
+		for i, word := range get(r, sales)[4:] {
+			if i%4 == 2 {
+				require.Equal(t, states[i/4], word, "state of sale %d", i/4)
+			}
+		}
+		require.False(t, pool.Light(), "the pool had to grow, beyond one super block")
+		gotKeys, gotValues, err := totals.Export(ctx)
+		require.NoError(t, err)
+		got := map[uint32]uint32{}
+		for i, key := range gotKeys {
+			got[key] = gotValues[i]
+		}
+		require.Len(t, gotKeys, len(got), "a key twice")
+		require.Equal(t, want, got)
+
+		r.eachWidth(func(t *testing.T, width int) {
+			constants := totals.Constants()
+			constants["TILE"] = uint32(width)
+			k, err := vk.NewKernel[overPush](r.d, overModule, vk.KernelOptions{Constants: constants})
+			require.NoError(t, err)
+			defer k.Free()
+			const bound = 1500
+			list := put(r, make([]uint32, 2+2*customers))
+			table := totals.Device()
+			run(r, k, int(table.Buckets)*width, overPush{table, list.Address(), customers, bound})
+			found := get(r, list)
+			over := map[uint32]uint32{}
+			for i := range found[0] {
+				over[found[2+2*i]] = found[3+2*i]
+			}
+			require.EqualValues(t, found[0], len(over))
+			expected := map[uint32]uint32{}
+			for to, sum := range want {
+				if sum > bound {
+					expected[to] = sum
+				}
+			}
+			require.NotEmpty(t, expected)
+			require.Equal(t, expected, over)
+		})
+	})
+}
+
+// The Go on the page is this file's, line by line.
+func TestPageGo(t *testing.T) {
+	this, err := os.ReadFile("device_side_test.go")
+	require.NoError(t, err)
+	lines := func(code string) (all []string) {
+		for line := range strings.Lines(code) {
+			all = append(all, strings.TrimSpace(line))
+		}
+		return all
+	}
+	pieces := onPage(t, "go")
+	require.NotEmpty(t, pieces)
+	for _, piece := range pieces {
+		require.Contains(t, strings.Join(lines(string(this)), "\n"), strings.Join(lines(piece), "\n"))
+	}
+}
