@@ -47,6 +47,15 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 		fmt.Fprintln(stderr, "vkds: interrupted")
 		return statusInterrupted
 	}
-	fmt.Fprintf(stderr, "vkds: %s\n", strings.Join(strings.Split(strings.TrimSpace(err.Error()), "\n"), "; "))
+	fmt.Fprintf(stderr, "vkds: %s\n", oneLine(err.Error()))
 	return statusFailed
+}
+
+// oneLine joins the lines of a message that has several.
+func oneLine(text string) string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "; ")
 }

@@ -50,11 +50,12 @@ func (g *global) progress(what string) (show func(read, size int64), end func())
 	}
 }
 
-// rate says how many of something were done in a time, and how fast.
+// rate says how many of something were done in a time, and how fast, where
+// there were enough to tell.
 func rate[N int | int64 | uint64](n N, what string, took time.Duration) string {
 	text := fmt.Sprintf("%s %s in %.3g s", grouped(n), what, took.Seconds())
 	switch perSecond := float64(n) / took.Seconds(); {
-	case n == 0 || took <= 0:
+	case n < 1000 || took <= 0:
 	case perSecond < 1e6:
 		text += fmt.Sprintf(" (%s/s)", grouped(int64(perSecond)))
 	default:

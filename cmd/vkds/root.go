@@ -51,7 +51,6 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 		Version:       version(),
 		SilenceErrors: true, // run prints them, in one line
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 		PersistentPostRunE: func(*cobra.Command, []string) error {
 			if n := g.complaints.Load(); n > 0 {
 				return fmt.Errorf("the validation layer found %d errors", n)

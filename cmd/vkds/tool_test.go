@@ -1,0 +1,410 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// tool is the built command; noDevice says why there is none to run it on.
+var tool, noDevice string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "vkds-test-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		tool = filepath.Join(dir, "vkds")
+		build := exec.Command("go", "build", "-buildvcs=false", "-o", tool, ".")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+			return 1
+		}
+		if _, stderr, status := runTool("", "info", "--json"); status != 0 {
+			noDevice = stderr
+		}
+		return m.Run()
+	}())
+}
+
+func needDevice(t *testing.T) {
+	require.Empty(t, noDevice, "no Vulkan device")
+}
+
+// runTool runs the command with a text as standard input.
+func runTool(stdin string, arguments ...string) (stdout, stderr string, status int) {
+	var out, err bytes.Buffer
+	c := command(context.Background(), arguments...)
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(stdin), &out, &err
+	_ = c.Run() // the status says it
+	return out.String(), err.String(), c.ProcessState.ExitCode()
+}
+
+func command(ctx context.Context, arguments ...string) *exec.Cmd {
+	if os.Getenv("VKDS_VALIDATION") == "1" && arguments[0] != "doctor" {
+		arguments = append([]string{"--validation"}, arguments...)
+	}
+	return exec.CommandContext(ctx, tool, arguments...)
+}
+
+// answer runs a command that must succeed.
+func answer(t *testing.T, stdin string, arguments ...string) (stdout, stderr string) {
+	t.Helper()
+	stdout, stderr, status := runTool(stdin, arguments...)
+	require.Zero(t, status, "vkds %s\n%s", strings.Join(arguments, " "), stderr)
+	return stdout, stderr
+}
+
+// refusal runs a command that must fail with one line and no answer.
+func refusal(t *testing.T, stdin string, arguments ...string) string {
+	t.Helper()
+	stdout, stderr, status := runTool(stdin, append([]string{"--quiet"}, arguments...)...)
+	assert.Equal(t, 2, status, "vkds %s\n%s", strings.Join(arguments, " "), stderr)
+	assert.Empty(t, stdout)
+	assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+	assert.True(t, strings.HasPrefix(stderr, "vkds: "), stderr)
+	return strings.TrimSuffix(strings.TrimPrefix(stderr, "vkds: "), "\n")
+}
+
+func write(t testing.TB, name, data string) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(data), 0o600))
+	return path
+}
+
+func TestTally(t *testing.T) {
+	needDevice(t)
+	keys := write(t, "keys", "7\n0x7\n3\n4294967295\n0\n3\n7\n0\n")
+	out, notes := answer(t, "", "tally", keys)
+	assert.Equal(t, "key,count\n7,3\n0,2\n3,2\n4294967295,1\n", out)
+	assert.Regexp(t, `^vkds: counted 8 keys in \S+ s on .*; 4 distinct\n$`, notes)
+	out, notes = answer(t, "", "tally", keys, "--top", "2", "-q")
+	assert.Equal(t, "key,count\n7,3\n0,2\n", out)
+	assert.Empty(t, notes)
+	out, _ = answer(t, "", "tally", keys, "--min-count", "2")
+	assert.Equal(t, "key,count\n7,3\n0,2\n3,2\n", out)
+	out, _ = answer(t, "", "tally", keys, "--json")
+	assert.JSONEq(t, `{"keys": 8, "distinct": 4, "skipped": 0, "top": [{"key": 7, "count": 3}, {"key": 0, "count": 2}, {"key": 3, "count": 2}, {"key": 4294967295, "count": 1}]}`, out)
+	out, _ = answer(t, "", "tally", keys, "--json", "--top", "1", "--min-count", "2")
+	assert.JSONEq(t, `{"keys": 8, "distinct": 4, "skipped": 0, "top": [{"key": 7, "count": 3}]}`, out)
+	out, _ = answer(t, "", "tally", keys, "--top", "0")
+	assert.Equal(t, "key,count\n", out)
+
+	out, notes = answer(t, "1\n*\n\n2\r\n2", "tally", "-", "--skip-invalid")
+	assert.Equal(t, "key,count\n2,2\n1,1\n", out)
+	assert.Contains(t, notes, "; 2 skipped")
+	out, _ = answer(t, "*\n", "tally", "-", "--skip-invalid", "--json")
+	assert.JSONEq(t, `{"keys": 0, "distinct": 0, "skipped": 1, "top": []}`, out)
+	out, _ = answer(t, "", "tally", "-")
+	assert.Equal(t, "key,count\n", out)
+	out, _ = answer(t, "\x01\x00\x00\x00\xff\xff\xff\xff\x01\x00\x00\x00", "tally", "-", "--format", "u32le")
+	assert.Equal(t, "key,count\n1,2\n4294967295,1\n", out)
+	out, _ = answer(t, "\x01\x00\x00\x00\xff\xff\xff\xff\x01\x00\x00\x00", "tally", "-", "--format", "u32be")
+	assert.Equal(t, "key,count\n16777216,2\n4294967295,1\n", out)
+	out, _ = answer(t, "l 0x10 1\ns 0x20 1\nl 0x10 4\n", "tally", "-", "--column", "2", "--delimiter", "space")
+	assert.Equal(t, "key,count\n16,2\n32,1\n", out)
+	out, _ = answer(t, "", "tally", write(t, "k.csv", "id,n\n5,1\n5,2\n"), "--column", "id")
+	assert.Equal(t, "key,count\n5,2\n", out)
+	out, _ = answer(t, "2014-07-01 00:00:00\n1404172800\n", "tally", "-", "--type", "time")
+	assert.Equal(t, "key,count\n2014-07-01 00:00:00,2\n", out)
+	out, _ = answer(t, "-5\n5\n-5\n", "tally", "-", "--type", "i32", "--json")
+	assert.JSONEq(t, `{"keys": 3, "distinct": 2, "skipped": 0, "top": [{"key": -5, "count": 2}, {"key": 5, "count": 1}]}`, out)
+}
+
+func TestTallyTenByDefaultInJSON(t *testing.T) {
+	needDevice(t)
+	var keys strings.Builder
+	for i := range 25 {
+		fmt.Fprintln(&keys, i)
+	}
+	out, _ := answer(t, keys.String(), "tally", "-", "--json")
+	var object struct {
+		Distinct int
+		Top      []struct{ Key, Count int }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &object))
+	assert.Equal(t, 25, object.Distinct)
+	require.Len(t, object.Top, 10)
+	for i, x := range object.Top {
+		assert.Equal(t, i, x.Key)
+		assert.Equal(t, 1, x.Count)
+	}
+}
+
+func TestTallyRefuses(t *testing.T) {
+	needDevice(t)
+	dir := t.TempDir()
+	assert.Equal(t, dir+": is a directory", refusal(t, "", "tally", dir))
+	assert.Equal(t, dir+"/none: no such file or directory", refusal(t, "", "tally", dir+"/none"))
+	assert.Equal(t, `standard input:3: "x" is not an integer`, refusal(t, "1\n2\nx\n", "tally", "-"))
+	assert.Equal(t, `standard input:2: empty where an integer should be`, refusal(t, "1\n\n2\n", "tally", "-"))
+	assert.Equal(t, `standard input:1: 4294967296 is out of range (0 to 4294967295)`, refusal(t, "4294967296\n", "tally", "-"))
+	assert.Equal(t, `standard input: ends in the middle of a 4-byte key`, refusal(t, "12345", "tally", "-", "--format", "u32le"))
+	path := write(t, "a.csv", "id,n\n1,2\nx,3\n")
+	assert.Equal(t, path+`:3: column "id": "x" is not an integer`, refusal(t, "", "tally", path, "--column", "id"))
+	assert.Equal(t, path+`: no column "key": the table has "id", "n"`, refusal(t, "", "tally", path, "--column", "key"))
+	path = write(t, "a.gz", "1\n2\n")
+	assert.Equal(t, path+": is no gzip file", refusal(t, "", "tally", path))
+	path = write(t, "b.gz", "\x1f\x8b\x08\x00\x00")
+	assert.Equal(t, path+": ends too early: the file is truncated", refusal(t, "", "tally", path))
+	assert.Equal(t, "--top -1 is negative", refusal(t, "", "tally", "-", "--top", "-1"))
+	assert.Equal(t, "--column is for --format csv, not text", refusal(t, "", "tally", "-", "--format", "text", "--column", "2"))
+	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, text, u32le, u32be, csv) (see vkds tally --help)`, refusal(t, "", "tally", "-", "--format", "u64"))
+	assert.Contains(t, refusal(t, "", "tally", "-", "--delimiter", "ab"), `"ab" is no single character`)
+	assert.Contains(t, refusal(t, "", "tally"), "accepts 1 arg(s), received 0")
+	assert.Contains(t, refusal(t, "", "tally", "-", "--header", "--no-header"), "header")
+}
+
+func TestGet(t *testing.T) {
+	needDevice(t)
+	path := write(t, "t.csv", "id,name,size\n1,a,10\n4294967295,b,20\n3,c,0\n1,d,11\n")
+	column := []string{"--key", "id", "--value", "size"}
+	out, notes := answer(t, "", append([]string{"get", path, "3", "2", "0xffffffff", "1", "3"}, column...)...)
+	assert.Equal(t, "key,value\n3,0\n2,\n4294967295,20\n1,11\n3,0\n", out)
+	assert.Regexp(t, `^vkds: loaded 4 pairs in \S+ s on .*; 1 replaced an earlier one of the same key\nvkds: looked up 5 keys in \S+ s; 4 found\n$`, notes)
+	out, _ = answer(t, "", append([]string{"get", path, "3", "2", "--json"}, column...)...)
+	assert.JSONEq(t, `[{"key": 3, "value": 0}, {"key": 2, "value": null}]`, out)
+	out, _ = answer(t, "3\n0x1\n", append([]string{"get", path}, column...)...)
+	assert.Equal(t, "key,value\n3,0\n1,11\n", out)
+	out, _ = answer(t, "", append([]string{"get", path, "--keys", write(t, "keys", "2\n3\n")}, column...)...)
+	assert.Equal(t, "key,value\n2,\n3,0\n", out)
+	out, _ = answer(t, "", append([]string{"get", path, "--keys", write(t, "keys.csv", "k\n2\n3\n"), "--keys-column", "k"}, column...)...)
+	assert.Equal(t, "key,value\n2,\n3,0\n", out)
+	out, _ = answer(t, "5,50\n6,60\n", "get", "-", "5", "7")
+	assert.Equal(t, "key,value\n5,50\n7,\n", out)
+	out, _ = answer(t, "", append([]string{"get", path, "--json"}, column...)...)
+	assert.Equal(t, "[\n]\n", out)
+
+	out, _, status := runTool("", append([]string{"get", path, "3", "2", "--must-exist"}, column...)...)
+	assert.Equal(t, 1, status)
+	assert.Equal(t, "key,value\n3,0\n2,\n", out)
+	_, _, status = runTool("", append([]string{"get", path, "3", "1", "--must-exist"}, column...)...)
+	assert.Zero(t, status)
+}
+
+func TestGetTypes(t *testing.T) {
+	needDevice(t)
+	path := write(t, "t.csv", "at,x,code,n\n2014-07-01 00:00:00,-1.5,00fF,-7\n2014-07-01 00:30:00,2,0,7\n")
+	out, _ := answer(t, "", "get", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32", "1404172800", "2014-07-01T00:30:00Z", "1")
+	assert.Equal(t, "key,value\n2014-07-01 00:00:00,-1.5\n2014-07-01 00:30:00,2\n1970-01-01 00:00:01,\n", out)
+	out, _ = answer(t, "", "get", path, "--key", "code", "--key-type", "hex", "--value", "n", "--value-type", "i32", "--json", "FF", "1")
+	assert.JSONEq(t, `[{"key": "0x00ff", "value": -7}, {"key": "0x0001", "value": null}]`, out)
+	out, _ = answer(t, "", "get", path, "--key", "n", "--key-type", "i32", "--value", "4", "--value-type", "i32", "--", "-7")
+	assert.Equal(t, "key,value\n-7,-7\n", out)
+}
+
+func TestGetRefuses(t *testing.T) {
+	needDevice(t)
+	path := write(t, "t.csv", "1,10\n2,x\n")
+	assert.Equal(t, path+`:2: column 2: "x" is not an integer`, refusal(t, "", "get", path, "1"))
+	assert.Equal(t, path+`: no column 3: the table has 2 columns`, refusal(t, "", "get", path, "--value", "3", "1"))
+	out, notes := answer(t, "", "get", path, "1", "--skip-invalid")
+	assert.Equal(t, "key,value\n1,10\n", out)
+	assert.Contains(t, notes, "; 1 skipped")
+	good := write(t, "t.csv", "1,10\n")
+	assert.Equal(t, `key 2 of the command line: "x" is not an integer`, refusal(t, "", "get", good, "1", "x"))
+	assert.Equal(t, `standard input:2: "y" is not an integer`, refusal(t, "1\ny\n", "get", good))
+	assert.Contains(t, refusal(t, "", "get", good, "1", "--keys", "k"), "not from both")
+	assert.Contains(t, refusal(t, "", "get", "-"), "can't both come from standard input")
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash)`, refusal(t, "", "get", good, "1", "--structure", "btrie"))
+	assert.Contains(t, refusal(t, "", "get", good, "1", "--key", "id", "--no-header"), `column "id" is asked by name, but the table is said to have no header`)
+	assert.Contains(t, refusal(t, "", "get", good, "1", "--load=-1"), "Load")
+	assert.Contains(t, refusal(t, "", "get", good, "1", "--key-type", "u64"), `unknown type "u64"`)
+	assert.Equal(t, 2, func() int { _, _, s := runTool("", "get", good, "x", "--must-exist"); return s }(), "an error is not an absent key")
+}
+
+func TestBuild(t *testing.T) {
+	needDevice(t)
+	var rows strings.Builder
+	const n = 70000
+	fmt.Fprintln(&rows, "when,how")
+	for i := range n {
+		fmt.Fprintf(&rows, "%d,%d.5\n", i*7, i)
+	}
+	path := write(t, "t.csv", rows.String())
+	dir := t.TempDir()
+	dict := filepath.Join(dir, "d.vkds")
+	out, notes := answer(t, "", "build", path, "-o", dict, "--key", "when", "--key-type", "time", "--value", "how", "--value-type", "f32", "--load", "0.4")
+	assert.Empty(t, out)
+	assert.Regexp(t, `vkds: saved 70,000 pairs in .* as .*d\.vkds, 560,\d\d\d bytes\n$`, notes)
+	out, _ = answer(t, "", "get", dict, "0", "7", "489993", "8")
+	assert.Equal(t, "key,value\n1970-01-01 00:00:00,0.5\n1970-01-01 00:00:07,1.5\n1970-01-06 16:06:33,69999.5\n1970-01-01 00:00:08,\n", out)
+
+	// Rebuilt from itself, it has the same pairs.
+	again := filepath.Join(dir, "again.vkds")
+	answer(t, "", "build", dict, "-o", again)
+	out, _ = answer(t, "", "stats", again, "--json")
+	var object map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &object))
+	assert.EqualValues(t, n, object["pairs"])
+	assert.Equal(t, "time", object["key_type"])
+	assert.Equal(t, "f32", object["value_type"])
+	assert.InDelta(t, 0.4, object["load"], 0.1)
+	out, _ = answer(t, "", "stats", again)
+	assert.Contains(t, out, "measure,value\nstructure,slabhash\n")
+	assert.Contains(t, out, "\npairs,70000\n")
+
+	// A saved dictionary knows its columns.
+	assert.Equal(t, dict+" is a saved dictionary: --value is for tables", refusal(t, "", "get", dict, "1", "--value", "2"))
+
+	// Corrupt and truncated.
+	data, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		data []byte
+		say  string
+	}{
+		"magic":     {append([]byte("x"), data[1:]...), "is no saved dictionary"},
+		"version":   {append(append(bytes.Clone(data[:8]), 9), data[9:]...), "was written by another version of vkds: its format has version 9, and this one reads 1"},
+		"pair":      {append(append(bytes.Clone(data[:5000]), data[5000]^1), data[5001:]...), "is corrupt: a checksum doesn't match"},
+		"truncated": {data[:len(data)-1], "ends too early: the saved dictionary is truncated"},
+		"empty":     {nil, "is no saved dictionary"},
+	} {
+		bad := write(t, name+".vkds", string(c.data))
+		assert.Equal(t, bad+": "+c.say, refusal(t, "", "get", bad, "1"), name)
+	}
+	// By its contents too, whatever it is called.
+	renamed := write(t, "table", string(data[:len(data)/2]))
+	assert.Equal(t, renamed+": ends too early: the saved dictionary is truncated", refusal(t, "", "stats", renamed))
+
+	// Where it can't be written.
+	assert.Equal(t, dir+": is a directory", refusal(t, "", "build", path, "-o", dir, "--key-type", "time", "--value-type", "f32"))
+	assert.Equal(t, dir+"/no/d.vkds: no such file or directory", refusal(t, "", "build", path, "-o", dir+"/no/d.vkds"))
+	assert.Contains(t, refusal(t, "", "build", path), `required flag(s) "output" not set`)
+
+	// A bad table leaves what was there.
+	bad := write(t, "bad.csv", "1,2\n3,\n")
+	assert.Equal(t, bad+":2: column 2: empty where an integer should be", refusal(t, "", "build", bad, "-o", dict))
+	now, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(data, now))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 2, "no temporary file is left")
+
+	empty := filepath.Join(dir, "empty.vkds")
+	answer(t, "", "build", write(t, "empty.csv", ""), "-o", empty)
+	out, _ = answer(t, "", "get", empty, "5")
+	assert.Equal(t, "key,value\n5,\n", out)
+}
+
+// An interrupt ends a command at once, also while it waits for input, and leaves
+// no file.
+func TestInterrupt(t *testing.T) {
+	needDevice(t)
+	dir := t.TempDir()
+	for _, arguments := range [][]string{
+		{"build", "-", "-o", filepath.Join(dir, "d.vkds")},
+		{"tally", "-"},
+		{"get", write(t, "t.csv", "1,2\n")},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		c := command(ctx, arguments...)
+		var out, notes bytes.Buffer
+		c.Stdout, c.Stderr = &out, &notes
+		in, err := c.StdinPipe()
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
+		_, err = in.Write(bytes.Repeat([]byte("1,2\n"), 20000))
+		if arguments[0] == "build" {
+			require.NoError(t, err)
+		}
+		time.Sleep(500 * time.Millisecond)
+		require.NoError(t, c.Process.Signal(os.Interrupt))
+		_ = c.Wait()
+		if arguments[0] != "build" && c.ProcessState.ExitCode() == 2 {
+			continue // it was quicker to find that "1,2" is no key
+		}
+		assert.Equal(t, 130, c.ProcessState.ExitCode(), "%v: %s", arguments, notes.String())
+		assert.Empty(t, out.String())
+		assert.Contains(t, notes.String(), "vkds: interrupted\n")
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
+func TestInfo(t *testing.T) {
+	needDevice(t)
+	out, _ := answer(t, "", "info", "--json")
+	var devices []struct {
+		Index    int
+		Name     string
+		Subgroup struct{ Size, Min, Max int }
+		Missing  []string
+		Chosen   bool
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &devices))
+	require.NotEmpty(t, devices)
+	chosen := 0
+	for i, d := range devices {
+		assert.Equal(t, i, d.Index)
+		assert.NotEmpty(t, d.Name)
+		assert.GreaterOrEqual(t, d.Subgroup.Size, d.Subgroup.Min)
+		if d.Chosen {
+			chosen++
+			assert.Empty(t, d.Missing)
+		}
+	}
+	assert.Equal(t, 1, chosen)
+	out, _ = answer(t, "", "info")
+	assert.Equal(t, len(devices)+1, strings.Count(out, "\n"))
+	assert.Contains(t, refusal(t, "", "info", "--device", "no such device"), "no such device")
+	assert.Contains(t, refusal(t, "1\n", "tally", "-", "--device", "no such device"), "no such device")
+}
+
+// Without Vulkan there is one clear line.
+func TestNoDriver(t *testing.T) {
+	c := command(context.Background(), "info")
+	c.Env = append(os.Environ(), "VK_DRIVER_FILES=/nowhere.json", "VK_ICD_FILENAMES=/nowhere.json")
+	var out, notes bytes.Buffer
+	c.Stdout, c.Stderr = &out, &notes
+	_ = c.Run()
+	assert.Equal(t, 2, c.ProcessState.ExitCode())
+	assert.Empty(t, out.String())
+	assert.Regexp(t, `^vkds: .*\n$`, notes.String())
+	assert.Equal(t, 1, strings.Count(notes.String(), "\n"), notes.String())
+}
+
+func TestFullDisk(t *testing.T) {
+	needDevice(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("no disk that is always full: %v", err)
+	}
+	defer full.Close()
+	c := command(context.Background(), "tally", "-", "-q")
+	var notes bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader("1\n"), full, &notes
+	_ = c.Run()
+	assert.Equal(t, 2, c.ProcessState.ExitCode())
+	assert.Equal(t, "vkds: standard output: no space left on device\n", notes.String())
+}
+
+func TestHelp(t *testing.T) {
+	for _, arguments := range [][]string{{"--help"}, {"tally", "--help"}, {"get", "--help"}, {"build", "--help"}, {"stats", "--help"}, {"info", "--help"}, {"--version"}, {"completion", "bash"}} {
+		c := exec.Command(tool, arguments...)
+		out, err := c.Output()
+		require.NoError(t, err, arguments)
+		for _, line := range strings.Split(string(out), "\n") {
+			if arguments[0] != "completion" {
+				assert.LessOrEqual(t, len([]rune(line)), 120, "a line of vkds %s: %q", strings.Join(arguments, " "), line)
+			}
+		}
+	}
+	assert.Contains(t, refusal(t, "", "frobnicate"), `unknown command "frobnicate"`)
+	assert.Contains(t, refusal(t, "", "tally", "-", "--frobnicate"), "unknown flag: --frobnicate (see vkds tally --help)")
+}
