@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bufio"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -50,6 +51,27 @@ func (r Report) WriteJSON(w io.Writer) error {
 	j := json.NewEncoder(w)
 	j.SetIndent("", "  ")
 	return j.Encode(r)
+}
+
+// WriteBenchstat writes a line a run in the format of Go's benchmarks, which benchstat compares.
+func (r Report) WriteBenchstat(w io.Writer) error {
+	e := r.Environment
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "device: %s\ndriver: %s\ncommit: %s\n", e.Device, e.Driver, e.Commit)
+	for _, m := range r.Measurements {
+		name := strings.ReplaceAll(fmt.Sprintf("Benchmark%s/%s/n=%d", m.Structure, m.Op, m.N), " ", "")
+		if m.Load != 0 {
+			name += fmt.Sprintf("/load=%.3g/tile=%d", m.Load, m.Tile)
+		}
+		times := m.Device
+		if len(times) == 0 {
+			times = m.Wall
+		}
+		for _, t := range times {
+			fmt.Fprintf(b, "%s 1 %d ns/op %.6g Mop/s\n", name, t.Nanoseconds(), rate(m.Operations, t)/1e6)
+		}
+	}
+	return b.Flush()
 }
 
 // WriteTable writes the report for people.

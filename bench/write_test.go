@@ -67,6 +67,16 @@ func TestJSONHoldsEachRun(t *testing.T) {
 	require.Equal(t, sample(), back)
 }
 
+func TestBenchstatFormatHasALineARun(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, sample().WriteBenchstat(&b))
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	require.Equal(t, []string{"device: Some GPU, large", "driver: 1.2", "commit: abc"}, lines[:3])
+	require.Len(t, lines, 3+3+1+2)
+	require.Equal(t, "Benchmarkslabhash/build/n=1048576/load=0.7/tile=0 1 300000 ns/op 3495.25 Mop/s", lines[3])
+	require.Equal(t, "Benchmarkslabhash/clear/n=1000/load=0.7/tile=8 1 4000000 ns/op 0.25 Mop/s", lines[8])
+}
+
 func TestTableShowsFiguresAndWhatIsLeftOut(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, sample().WriteTable(&b))

@@ -16,12 +16,13 @@ import (
 )
 
 // reportFiles are the files that a report goes to, beside standard output.
-type reportFiles struct{ csv, json, plot string }
+type reportFiles struct{ csv, json, plot, benchstat string }
 
 func (r *reportFiles) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.csv, "csv", "", "write the figures to a CSV `file`")
 	c.Flags().StringVar(&r.json, "json", "", "write everything, each run's time, to a JSON `file`")
 	c.Flags().StringVar(&r.plot, "plot", "", "draw throughput over n, or of one n over utilisation, to a `file`\n(.png, .svg, .pdf)")
+	c.Flags().StringVar(&r.benchstat, "benchstat", "", "write each run's time in the format of Go's benchmarks to a `file`")
 }
 
 // check finds out what can't be written before time is spent on measuring.
@@ -33,7 +34,7 @@ func (r reportFiles) check() error {
 			return fmt.Errorf("--plot %s: the name of a picture ends in .png, .svg or .pdf", r.plot)
 		}
 	}
-	for _, path := range []string{r.csv, r.json, r.plot} {
+	for _, path := range []string{r.csv, r.json, r.plot, r.benchstat} {
 		if path == "" {
 			continue
 		}
@@ -54,6 +55,7 @@ func (r reportFiles) write(report bench.Report) error {
 	}{
 		{r.csv, report.WriteCSV},
 		{r.json, report.WriteJSON},
+		{r.benchstat, report.WriteBenchstat},
 		{r.plot, func(w io.Writer) error { return report.WritePlot(w, strings.TrimPrefix(filepath.Ext(r.plot), ".")) }},
 	} {
 		if f.path == "" {

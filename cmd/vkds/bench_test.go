@@ -18,7 +18,7 @@ func TestBenchSlabHash(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	out, notes := answer(t, "", "bench", "slabhash", "--n", "10,3000", "--repeat", "2", "--op", "build,find-all,gamma1,end-to-end", "--compare",
-		"--csv", file("f.csv"), "--json", file("f.json"), "--plot", file("f.png"))
+		"--csv", file("f.csv"), "--json", file("f.json"), "--plot", file("f.png"), "--benchstat", file("f.txt"))
 	for _, want := range []string{"2^10", "3000", "build", "find-all", "gamma1", "end-to-end-insert", "time of copies-insert", "Go map", "xsync.Map", "subgroup"} {
 		assert.Contains(t, out, want)
 	}
@@ -48,9 +48,12 @@ func TestBenchSlabHash(t *testing.T) {
 	defer picture.Close()
 	_, err = png.Decode(picture)
 	assert.NoError(t, err)
-	names, err := filepath.Glob(file("*"))
+	runs, err := os.ReadFile(file("f.txt"))
 	require.NoError(t, err)
-	assert.Len(t, names, 3, "no temporary file is left")
+	assert.Contains(t, string(runs), "Benchmarkslabhash/build/n=1024/load=0.7/tile=0 1 ")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 4, "no temporary file is left")
 }
 
 func TestBenchUtilizationAndAlloc(t *testing.T) {
