@@ -1,7 +1,6 @@
 package vk
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -244,6 +243,3 @@ func (d *Device) destroy() {
 	d.memory.close(d)
 	d.native.Destroy()
 }
-
-// background is the context of waits that nobody can cancel.
-var background = context.Background()

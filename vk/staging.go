@@ -4,15 +4,19 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
 	defaultStaging = 64 << 20
-	stagingSlots   = 4         // chunks under way at once: one being filled by the host while others travel
+	stagingSlots   = 16
+	leastPiece     = 512 << 10 // of a transfer, for which a submission of its own pays
 	copyShare      = 256 << 10 // bytes for which another thread pays in ParallelCopy
 	copyThreads    = 16        // 9 GB/s with one, 50 with 16 on the machine of an H200, whose link takes 48
-	mappedChunk    = 64 << 20
+	mappedChunk    = 64 << 20  // copied between two looks at the context
 )
 
 // ParallelCopy copies src to dst, as copy does, by as many threads as pay.
@@ -38,17 +42,26 @@ func copyBy(threads int, to, from []byte) {
 	wait.Wait()
 }
 
-// stager moves bytes between Go slices and device memory. Where the memory is mapped that is a copy; elsewhere
-// the bytes pass through a ring of slots in host memory, the device copying one slot while the host fills or
-// empties another.
+// stager moves bytes between Go slices and device memory. Where the memory is mapped that is a copy. Elsewhere
+// the bytes pass through a ring of slots in host memory: several threads each take a slot and a piece of the
+// transfer, so that the host copies some pieces while the device copies others, and no thread waits for another.
 type stager struct {
 	d      *Device
 	bytes  int
 	staged bool          // even where memory is mapped
 	turn   chan struct{} // holds one token: a transfer at a time, since the link is one
 	ring   *HostBuffer[byte]
-	stream *Stream
-	next   int
+	free   chan slot // the slots that no thread has, longest unused first
+
+	submitting sync.Mutex // the stream is for one thread at a time
+	stream     *Stream
+}
+
+// slot is one part of the ring.
+type slot struct {
+	bytes []byte
+	at    uint64 // in the ring
+	busy  Point  // the device reads it until then
 }
 
 func (s *stager) init(d *Device, o Options) {
@@ -56,12 +69,11 @@ func (s *stager) init(d *Device, o Options) {
 	if s.bytes <= 0 {
 		s.bytes = defaultStaging
 	}
-	s.bytes = max(s.bytes, stagingSlots*4096)
 	s.turn = make(chan struct{}, 1)
 	s.turn <- struct{}{}
 }
 
-// begin waits for its turn and makes the ring at the first transfer.
+// begin waits for its turn, and makes the ring at the first transfer.
 func (s *stager) begin(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -69,11 +81,17 @@ func (s *stager) begin(ctx context.Context) error {
 	case <-s.turn:
 	}
 	err := s.d.usable()
-	if err == nil && s.ring == nil {
-		s.ring, err = NewHostBuffer[byte](s.d, s.bytes/stagingSlots*stagingSlots)
-	}
 	if err == nil && s.stream == nil {
 		s.stream, err = s.d.NewStream()
+	}
+	if err == nil && s.ring == nil {
+		size := max(4096, s.bytes/stagingSlots)
+		if s.ring, err = NewHostBuffer[byte](s.d, stagingSlots*size); err == nil {
+			s.free = make(chan slot, stagingSlots)
+			for i := range stagingSlots {
+				s.free <- slot{bytes: s.ring.Slice()[i*size:][:size], at: uint64(i * size)}
+			}
+		}
 	}
 	if err != nil {
 		s.turn <- struct{}{}
@@ -83,96 +101,97 @@ func (s *stager) begin(ctx context.Context) error {
 
 // end waits for the copies that are under way, whatever became of the transfer: the buffers are the caller's.
 func (s *stager) end(err error) error {
-	if later := s.stream.Wait(background); err == nil {
+	if later := s.stream.Wait(context.Background()); err == nil {
 		err = later
 	}
 	s.turn <- struct{}{}
 	return err
 }
 
-func (s *stager) direct(r *region) bool { return r.block.mapped != nil && !s.staged }
-
-// slot is one part of the ring.
-func (s *stager) slot(i, bytes int) []byte {
-	size := s.ring.Len() / stagingSlots
-	at := i % stagingSlots * size
-	return s.ring.Slice()[at : at+bytes]
-}
-
-// chunks is the number of slots' worth in n bytes; chunk gives the bounds of one.
-func (s *stager) chunks(n int) int {
-	size := s.ring.Len() / stagingSlots
-	return (n + size - 1) / size
-}
-
-func (s *stager) chunk(i, n int) (at, end int) {
-	size := s.ring.Len() / stagingSlots
-	return i * size, min((i+1)*size, n)
-}
-
-func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) error {
-	if s.direct(r) {
-		return direct(ctx, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], src, len(src))
-	}
-	if len(src) == 0 {
+// pieces has several threads do the pieces of a transfer of n bytes, each with a slot that is at least as large.
+func (s *stager) pieces(ctx context.Context, n int, do func(ctx context.Context, sl *slot, from, to int) error) error {
+	if n == 0 {
 		return ctx.Err()
 	}
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	var under [stagingSlots]Point
-	for i := range s.chunks(len(src)) {
-		from, to := s.chunk(i, len(src))
-		err := under[i%stagingSlots].Wait(ctx)
-		if err == nil {
-			slot := s.slot(i, to-from)
-			ParallelCopy(slot, src[from:to])
-			s.stream.copy(r, at+uint64(from), s.ring.r, s.offset(slot), uint64(to-from))
-			under[i%stagingSlots], err = s.stream.Submit()
-		}
-		if err != nil {
-			return s.end(err)
+	threads := min(copyThreads, runtime.GOMAXPROCS(0), stagingSlots)
+	size := s.ring.Len() / stagingSlots
+	piece := min(size, max(leastPiece, (n+threads-1)/threads))
+	threads = min(threads, (n+piece-1)/piece)
+	var next atomic.Int64
+	work := func(ctx context.Context) error {
+		for {
+			to := int(next.Add(int64(piece)))
+			from := to - piece
+			if from >= n {
+				return nil
+			}
+			sl := <-s.free
+			err := ctx.Err()
+			if err == nil {
+				err = do(ctx, &sl, from, min(to, n))
+			}
+			s.free <- sl
+			if err != nil {
+				return err
+			}
 		}
 	}
-	return s.end(nil)
+	if threads == 1 {
+		return s.end(work(ctx))
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for range threads {
+		group.Go(func() error { return work(ctx) })
+	}
+	return s.end(group.Wait())
+}
+
+// submit has the device copy n bytes.
+func (s *stager) submit(to *region, toAt uint64, from *region, fromAt uint64, n int) (Point, error) {
+	s.submitting.Lock()
+	defer s.submitting.Unlock()
+	s.stream.copy(to, toAt, from, fromAt, uint64(n))
+	return s.stream.Submit()
+}
+
+// DirectTransfers says how Upload and Download go: as plain copies, where host and device share a mapped memory,
+// or through the staging ring.
+func (d *Device) DirectTransfers() bool { return d.memory.device.mapped && !d.staging.staged }
+
+func (s *stager) direct(r *region) bool { return r.block.mapped != nil && !s.staged }
+
+func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) error {
+	if s.direct(r) {
+		return direct(ctx, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], src, len(src))
+	}
+	return s.pieces(ctx, len(src), func(ctx context.Context, sl *slot, from, to int) error {
+		if err := sl.busy.Wait(ctx); err != nil {
+			return err
+		}
+		copy(sl.bytes, src[from:to])
+		var err error
+		sl.busy, err = s.submit(r, at+uint64(from), s.ring.r, sl.at, to-from)
+		return err
+	})
 }
 
 func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte) error {
 	if s.direct(r) {
 		return direct(ctx, dst, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], len(dst))
 	}
-	if len(dst) == 0 {
-		return ctx.Err()
-	}
-	if err := s.begin(ctx); err != nil {
+	return s.pieces(ctx, len(dst), func(ctx context.Context, sl *slot, from, to int) error {
+		arrived, err := s.submit(s.ring.r, sl.at, r, at+uint64(from), to-from)
+		if err == nil {
+			err = arrived.Wait(ctx)
+		}
+		if err == nil {
+			copy(dst[from:to], sl.bytes)
+		}
 		return err
-	}
-	var under [stagingSlots]Point
-	n := s.chunks(len(dst))
-	// Chunk i is asked for, and then chunk i-slots+1, the oldest under way, is emptied.
-	for i := range n + stagingSlots - 1 {
-		var err error
-		if i < n {
-			from, to := s.chunk(i, len(dst))
-			s.stream.copy(s.ring.r, s.offset(s.slot(i, to-from)), r, at+uint64(from), uint64(to-from))
-			under[i%stagingSlots], err = s.stream.Submit()
-		}
-		if oldest := i - stagingSlots + 1; err == nil && oldest >= 0 && oldest < n {
-			if err = under[oldest%stagingSlots].Wait(ctx); err == nil {
-				from, to := s.chunk(oldest, len(dst))
-				ParallelCopy(dst[from:to], s.slot(oldest, to-from))
-			}
-		}
-		if err != nil {
-			return s.end(err)
-		}
-	}
-	return s.end(nil)
-}
-
-// offset is where in the ring a slot begins.
-func (s *stager) offset(slot []byte) uint64 {
-	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(slot))) - uintptr(unsafe.Pointer(unsafe.SliceData(s.ring.Slice()))))
+	})
 }
 
 // direct copies n bytes of mapped memory.

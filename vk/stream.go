@@ -274,7 +274,7 @@ func (s *Stream) abandon() {
 
 func (s *Stream) send() error {
 	for s.retire(); len(s.flying) >= maxFlying; s.retire() {
-		if err := s.line.wait(background, s.flying[0].value); err != nil {
+		if err := s.line.wait(context.Background(), s.flying[0].value); err != nil {
 			return err
 		}
 	}
@@ -351,7 +351,7 @@ func (s *Stream) Close() error {
 	if s.closed {
 		return nil
 	}
-	err := s.line.wait(background, s.last)
+	err := s.line.wait(context.Background(), s.last)
 	s.d.drop(s)
 	return err
 }
