@@ -61,6 +61,7 @@ func TestDeviceLost(t *testing.T) {
 			require.NoError(t, d.Close())
 			require.NoError(t, d.Close())
 			require.ErrorIs(t, b.Upload(ctx, 0, nil), ErrClosed)
+			require.ErrorIs(t, p.Wait(ctx), ErrDeviceLost)
 		})
 	}
 }

@@ -3,7 +3,6 @@ package vk
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/vulkan-go/vulkan"
@@ -31,7 +30,7 @@ func (p Point) Done() (bool, error) {
 		return true, nil
 	}
 	value, err := p.line.reached()
-	return value >= p.value, err
+	return err == nil && value >= p.value, err
 }
 
 // timeline is a stream's timeline semaphore. It may be waited for while the stream is being closed, so the
@@ -41,7 +40,7 @@ type timeline struct {
 	mu        sync.RWMutex
 	semaphore vulkan.Semaphore
 	closed    bool
-	done      atomic.Uint64 // a value known to be reached
+	lost      bool // closed when the device was lost, and perhaps not all done
 }
 
 const (
@@ -57,18 +56,22 @@ func (t *timeline) hold() (release func()) {
 // reached reads the semaphore.
 func (t *timeline) reached() (uint64, error) {
 	defer t.hold()()
-	if t.closed {
-		return t.done.Load(), nil
-	}
-	if t.d.lost.Load() {
-		return 0, ErrDeviceLost
+	if over, err := t.over(); over {
+		return ^uint64(0), err
 	}
 	value, result := t.d.native.TimelineValue(t.semaphore)
 	if err := t.d.check("vkGetSemaphoreCounterValue", result); err != nil {
 		return 0, err
 	}
-	t.done.Store(value)
 	return value, nil
+}
+
+// over says whether nothing more will happen to the semaphore. The lock is held.
+func (t *timeline) over() (bool, error) {
+	if t.lost || !t.closed && t.d.lost.Load() {
+		return true, ErrDeviceLost
+	}
+	return t.closed, nil
 }
 
 func (t *timeline) wait(ctx context.Context, value uint64) error {
@@ -99,11 +102,8 @@ func (t *timeline) wait(ctx context.Context, value uint64) error {
 // sleep waits for one slice of time.
 func (t *timeline) sleep(value uint64) (done bool, err error) {
 	defer t.hold()()
-	if t.closed {
-		return true, nil
-	}
-	if t.d.lost.Load() {
-		return false, ErrDeviceLost
+	if over, err := t.over(); over {
+		return true, err
 	}
 	result := t.d.native.WaitTimeline(t.semaphore, value, uint64(waitSlice))
 	if err := t.d.check("vkWaitSemaphores", result); err != nil {
@@ -116,7 +116,6 @@ func (t *timeline) sleep(value uint64) (done bool, err error) {
 func (t *timeline) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.closed = true
-	t.done.Store(^uint64(0))
+	t.closed, t.lost = true, t.d.lost.Load()
 	vulkan.DestroySemaphore(t.d.handle, t.semaphore, nil)
 }
