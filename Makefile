@@ -20,7 +20,7 @@ deps:
 demo: deps build
 	scripts/demo
 
-# One at a time: agents of an editor and a terminal may both ask for it.
+# One at a time: an editor and a terminal may both ask for it.
 compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print-directory -f shaders/Makefile
 
 shaders:
