@@ -50,6 +50,58 @@ func (s shape) constants() []map[string]uint32 {
 	return all
 }
 
+// marks is a set of slabs: the bitmaps of each super block.
+type marks [][]uint32
+
+func (s shape) marks() marks {
+	m := make(marks, s.supers)
+	for i := range m {
+		m[i] = make([]uint32, 32*s.blocks)
+	}
+	return m
+}
+
+func (m marks) word(slab uint32) *uint32 { return &m[slab>>24][slab>>5&0x7ffff] }
+func (m marks) has(slab uint32) bool     { return *m.word(slab)>>(slab&31)&1 == 1 }
+func (m marks) put(slab uint32)          { *m.word(slab) |= 1 << (slab & 31) }
+func (m marks) remove(slab uint32)       { *m.word(slab) &^= 1 << (slab & 31) }
+func (m marks) list(s shape) (all []uint32) {
+	for _, slab := range s.everySlab() {
+		if m.has(slab) {
+			all = append(all, slab)
+		}
+	}
+	return all
+}
+
+func (m marks) count() (n int) {
+	for _, words := range m {
+		for _, word := range words {
+			n += bits.OnesCount32(word)
+		}
+	}
+	return n
+}
+
+func (m marks) clone() marks {
+	c := make(marks, len(m))
+	for i := range m {
+		c[i] = slices.Clone(m[i])
+	}
+	return c
+}
+
+// some is a random part of a pool's slabs.
+func (s shape) some(rnd *rand.Rand, part float64) marks {
+	m := s.marks()
+	for _, slab := range s.everySlab() {
+		if rnd.Float64() < part {
+			m.put(slab)
+		}
+	}
+	return m
+}
+
 // handPool is a pool made by hand, after the layout that slab_alloc.glsl states.
 type handPool struct {
 	shape
@@ -60,17 +112,11 @@ type handPool struct {
 }
 
 // newHandPool makes a pool in which these slabs are allocated, and all words of all slabs ~0.
-func newHandPool(r *rig, s shape, seed uint32, allocated map[uint32]bool) *handPool {
+func newHandPool(r *rig, s shape, seed uint32, allocated marks) *handPool {
 	p := &handPool{shape: s, seed: seed}
 	table := make([]uint32, 16)
 	for super := range s.supers {
-		words := make([]uint32, 32*s.blocks)
-		for slab := range allocated {
-			if int(slab>>24) == super {
-				words[slab>>5&0x7ffff] |= 1 << (slab & 31)
-			}
-		}
-		units, bitmaps := room[uint32](r, s.blocks*1024*32), put(r, words)
+		units, bitmaps := room[uint32](r, s.blocks*1024*32), put(r, allocated[super])
 		p.units, p.bitmaps = append(p.units, units), append(p.bitmaps, bitmaps)
 		for _, address := range []uint64{units.Address(), bitmaps.Address()} {
 			table = append(table, uint32(address), uint32(address>>32))
@@ -85,16 +131,12 @@ func (p *handPool) device() alloc.DevicePool {
 }
 
 // allocated reads the bitmaps.
-func (p *handPool) allocated(r *rig) map[uint32]bool {
-	all := map[uint32]bool{}
+func (p *handPool) allocated(r *rig) marks {
+	m := make(marks, p.supers)
 	for super, b := range p.bitmaps {
-		for i, word := range get(r, b) {
-			for ; word != 0; word &= word - 1 {
-				all[uint32(super<<24|i<<5|bits.TrailingZeros32(word))] = true
-			}
-		}
+		m[super] = get(r, b)
 	}
-	return all
+	return m
 }
 
 // everySlab lists the references of a pool's slabs.
@@ -106,17 +148,6 @@ func (s shape) everySlab() []uint32 {
 		}
 	}
 	return all
-}
-
-// some is a random part of a list.
-func some(rnd *rand.Rand, list []uint32, part float64) map[uint32]bool {
-	set := map[uint32]bool{}
-	for _, x := range list {
-		if rnd.Float64() < part {
-			set[x] = true
-		}
-	}
-	return set
 }
 
 func eachShape(t *testing.T, test func(t *testing.T, r *rig, s shape, constants map[string]uint32)) {
@@ -141,7 +172,6 @@ func with(constants map[string]uint32, name string, value uint32) map[string]uin
 func TestSlabAllocate(t *testing.T) {
 	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
 		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocAllocate))
-		every := s.everySlab()
 		rapid.Check(t, func(t *rapid.T) {
 			defer r.release()
 			rnd := random(rapid.Uint64().Draw(t, "seed"))
@@ -149,7 +179,7 @@ func TestSlabAllocate(t *testing.T) {
 			n := rapid.IntRange(1, 3000).Draw(t, "invocations")
 			rounds := rapid.IntRange(1, 4).Draw(t, "rounds")
 			asking := rapid.SampledFrom([]float64{0.02, 0.5, 1}).Draw(t, "asking")
-			before := some(rnd, every, filled)
+			before := s.some(rnd, filled)
 			p := newHandPool(r, s, rnd.Uint32(), before)
 			wants, wanted := make([]uint32, n), 0
 			for i := range wants {
@@ -163,18 +193,18 @@ func TestSlabAllocate(t *testing.T) {
 			slabs := put(r, make([]uint32, n*rounds))
 			run(r, k, n, allocPush{p.device(), put(r, wants).Address(), slabs.Address(), 0, uint32(n), uint32(rounds)})
 
-			after := maps.Clone(before)
+			after := before.clone()
 			for j, slab := range get(r, slabs) {
 				if wants[j%n]>>(j/n)&1 == 0 {
 					require.Equal(t, slabNull, slab, "who wants none gets none")
 				} else if slab != slabNull {
-					require.False(t, after[slab], "slab %#x was in use", slab)
-					after[slab] = true
+					require.False(t, after.has(slab), "slab %#x was in use", slab)
+					after.put(slab)
 				}
 			}
 			require.Equal(t, after, p.allocated(r))
-			free := s.slabs() - len(before)
-			given := len(after) - len(before)
+			free := s.slabs() - before.count()
+			given := after.count() - before.count()
 			require.Equal(t, min(wanted, free), given)
 			counters := get(r, p.table)
 			require.EqualValues(t, wanted-given, counters[1], "failures")
@@ -189,7 +219,7 @@ func TestSlabAllocate(t *testing.T) {
 func TestSlabAllocateTheLast(t *testing.T) {
 	r := newRig(t)
 	k := kernel[allocPush](t, r, "test/slab_alloc", map[string]uint32{"FUNCTION": allocAllocate})
-	p := newHandPool(r, shape{1, 64, 13}, 0, nil)
+	p := newHandPool(r, shape{1, 64, 13}, 0, shape{1, 64, 13}.marks())
 	wants := put(r, []uint32{1})
 	slabs := put(r, []uint32{0})
 	words := slices.Repeat([]uint32{^uint32(0)}, p.bitmaps[0].Len())
@@ -210,13 +240,13 @@ func TestSlabAllocateTheLast(t *testing.T) {
 func TestSlabAllocateFromNothing(t *testing.T) {
 	r := newRig(t)
 	k := kernel[allocPush](t, r, "test/slab_alloc", map[string]uint32{"FUNCTION": allocAllocate})
-	p := newHandPool(r, shape{1, 1, 13}, 1, nil)
+	p := newHandPool(r, shape{1, 1, 13}, 1, shape{1, 1, 13}.marks())
 	device := p.device()
 	device.Blocks = 0
 	slabs := put(r, make([]uint32, 100))
 	run(r, k, 100, allocPush{device, put(r, slices.Repeat([]uint32{1}, 100)).Address(), slabs.Address(), 0, 100, 1})
 	require.Equal(t, slices.Repeat([]uint32{slabNull}, 100), get(r, slabs))
-	require.Empty(t, p.allocated(r))
+	require.Zero(t, p.allocated(r).count())
 }
 
 // In a full pool of more memory blocks than are looked at, an allocation ends all the same.
@@ -224,11 +254,7 @@ func TestSlabAllocateGivesUp(t *testing.T) {
 	r := newRig(t)
 	k := kernel[allocPush](t, r, "test/slab_alloc", map[string]uint32{"FUNCTION": allocAllocate})
 	s := shape{1, 500, 13}
-	every := map[uint32]bool{}
-	for _, slab := range s.everySlab() {
-		every[slab] = true
-	}
-	p := newHandPool(r, s, 1, every)
+	p := newHandPool(r, s, 1, s.some(random(1), 1))
 	const n = 1000
 	slabs := put(r, make([]uint32, n))
 	run(r, k, n, allocPush{p.device(), put(r, slices.Repeat([]uint32{1}, n)).Address(), slabs.Address(), 0, n, 1})
@@ -243,14 +269,20 @@ func TestSlabAllocateGivesUp(t *testing.T) {
 func TestSlabFree(t *testing.T) {
 	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
 		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocFree))
-		every := s.everySlab()
 		rapid.Check(t, func(t *rapid.T) {
 			defer r.release()
 			rnd := random(rapid.Uint64().Draw(t, "seed"))
 			rounds := rapid.IntRange(1, 3).Draw(t, "rounds")
-			before := some(rnd, every, 0.7)
-			freed := some(rnd, slices.Sorted(maps.Keys(before)), rapid.SampledFrom([]float64{0.01, 0.3, 1}).Draw(t, "part"))
-			order := slices.Sorted(maps.Keys(freed))
+			part := rapid.SampledFrom([]float64{0.01, 0.3, 1}).Draw(t, "part")
+			before := s.some(rnd, 0.7)
+			after := before.clone()
+			var order []uint32
+			for _, slab := range before.list(s) {
+				if rnd.Float64() < part {
+					order = append(order, slab)
+					after.remove(slab)
+				}
+			}
 			if rapid.Bool().Draw(t, "shuffled") {
 				rnd.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 			}
@@ -276,8 +308,7 @@ func TestSlabFree(t *testing.T) {
 			slabs = append(slabs, make([]uint32, n*rounds-len(slabs))...)
 			p := newHandPool(r, s, rnd.Uint32(), before)
 			run(r, k, n, allocPush{p.device(), put(r, wants).Address(), put(r, slabs).Address(), 0, uint32(n), uint32(rounds)})
-			maps.DeleteFunc(before, func(slab uint32, _ bool) bool { return freed[slab] })
-			require.Equal(t, before, p.allocated(r))
+			require.Equal(t, after, p.allocated(r))
 		})
 	})
 }
@@ -286,7 +317,7 @@ func TestSlabAddress(t *testing.T) {
 	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
 		defer r.release()
 		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocAddress))
-		p := newHandPool(r, s, 0, nil)
+		p := newHandPool(r, s, 0, s.marks())
 		slabs := s.everySlab()
 		answers := room[uint64](r, len(slabs))
 		run(r, k, len(slabs), allocPush{
@@ -304,7 +335,7 @@ func TestSlabChurn(t *testing.T) {
 		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocChurn))
 		for _, n := range []int{64, 1500, 6000} {
 			rnd := random(uint64(n))
-			held := some(rnd, s.everySlab(), 0.5) // by nobody in this dispatch
+			held := s.some(rnd, 0.5) // by nobody in this dispatch
 			p := newHandPool(r, s, rnd.Uint32(), held)
 			wants := make([]uint32, n)
 			for i := range wants {

@@ -1,0 +1,126 @@
+package shader
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"pgregory.net/rapid"
+)
+
+type combinePush struct {
+	Operations, Statuses, Answers uint64
+	Count                         uint32
+}
+
+// operation is one lane's, and combined what becomes of it.
+type (
+	operation struct {
+		kind       structures.Kind
+		key, value uint32
+		enabled    bool
+	}
+	combined struct {
+		follows bool
+		leader  int
+		value   uint32
+		status  structures.Status
+	}
+)
+
+// combine is the model, of one subgroup: up to four times, the first lane whose neighbour (of its pair of lanes) brings the
+// same operation on the same key makes a group of all lanes that do. The group's first lane does it for all.
+func combine(lanes []operation, statuses []structures.Status) []combined {
+	combinable := []structures.Kind{structures.Insert, structures.InsertUnique, structures.Add, structures.Min, structures.Max}
+	result, open := make([]combined, len(lanes)), make([]bool, len(lanes))
+	for i, o := range lanes {
+		result[i] = combined{leader: i, value: o.value, status: statuses[i]}
+		open[i] = o.enabled && slices.Contains(combinable, o.kind)
+	}
+	same := func(i, j int) bool {
+		return open[i] && open[j] && lanes[i].kind == lanes[j].kind && lanes[i].key == lanes[j].key
+	}
+	for range 4 {
+		first := 0
+		for first < len(lanes) && !same(first, first^1) {
+			first++
+		}
+		if first == len(lanes) {
+			break
+		}
+		var members []int
+		for i := range lanes {
+			if same(first, i) {
+				members = append(members, i)
+			}
+		}
+		leader := members[0]
+		value := lanes[leader].value
+		for _, i := range members {
+			open[i] = false
+			result[i].leader = leader
+			result[i].follows = i != leader
+			if i == leader {
+				continue
+			}
+			switch v := lanes[i].value; lanes[i].kind {
+			case structures.Insert:
+				value = v // the last of them
+			case structures.Add:
+				value += v
+			case structures.Min:
+				value = min(value, v)
+			case structures.Max:
+				value = max(value, v)
+			}
+			switch {
+			case statuses[leader] == structures.Pending:
+				result[i].status = structures.Pending
+			case lanes[i].kind == structures.InsertUnique:
+				result[i].status = structures.Found
+			default:
+				result[i].status = structures.Assigned
+			}
+		}
+		result[leader].value = value
+	}
+	return result
+}
+
+func TestCombine(t *testing.T) {
+	r := newRig(t)
+	k := kernel[combinePush](t, r, "test/combine", nil)
+	rapid.Check(t, func(t *rapid.T) {
+		defer r.release()
+		const n = 1024
+		rnd := random(rapid.Uint64().Draw(t, "seed"))
+		keys := rapid.SampledFrom([]uint32{1, 2, 4, 10, 1000}).Draw(t, "keys")
+		kinds := rapid.SampledFrom([]uint32{1, 3, uint32(structures.Count)}).Draw(t, "kinds")
+		enabled := rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "enabled")
+		lanes, statuses := make([]operation, n), make([]structures.Status, n)
+		words, statusWords := make([]uint32, 4*n), make([]uint32, n)
+		first := rnd.Uint32N(uint32(structures.Count))
+		for i := range lanes {
+			o := operation{structures.Kind(1 + (first+rnd.Uint32N(kinds))%uint32(structures.Count)), rnd.Uint32N(keys), rnd.Uint32(), rnd.Float64() < enabled}
+			on := uint32(0)
+			if o.enabled {
+				on = 1
+			}
+			copy(words[4*i:], []uint32{uint32(o.kind), o.key, o.value, on})
+			lanes[i], statuses[i] = o, structures.Status(rnd.Uint32N(uint32(structures.Absent)+1))
+			statusWords[i] = uint32(statuses[i])
+		}
+		answers := room[uint32](r, 4*n)
+		run(r, k, n, combinePush{put(r, words).Address(), put(r, statusWords).Address(), answers.Address(), n})
+		out := get(r, answers)
+		size := r.d.SubgroupSize()
+		for base := 0; base < n; base += size {
+			for lane, want := range combine(lanes[base:base+size], statuses[base:base+size]) {
+				q := out[4*(base+lane):][:4]
+				got := combined{q[0] == 1, int(q[1]), q[2], structures.Status(q[3])}
+				require.Equal(t, want, got, "lane %d of %+v", lane, lanes[base:base+size])
+			}
+		}
+	})
+}
