@@ -57,14 +57,30 @@ func info(g *global, asJSON bool) error {
 			mark = "*"
 		}
 		rows = append(rows, []string{
-			mark, fmt.Sprint(x.Index), x.Name, x.Type, x.Driver, x.Vulkan,
+			fmt.Sprint(x.Index), mark, x.Name, x.Type, x.Driver, x.Vulkan,
 			fmt.Sprintf("%d (%d-%d)", x.Subgroup.Size, x.Subgroup.Min, x.Subgroup.Max),
 			fmt.Sprintf("%.1f GiB", float64(x.MemoryBytes)/(1<<30)),
 			x.Atomics,
 			x.runs(),
 		})
 	}
-	return g.answerTable([]string{"chosen", "device", "name", "type", "driver", "vulkan", "subgroup", "memory", "atomics", "runs"}, rows)
+	titles := []string{"device", "chosen", "name", "type", "driver", "vulkan", "subgroup", "memory", "atomics", "runs"}
+	if terminal(g.out) && len(rows) > 0 {
+		titles, rows = transpose(titles, rows) // long names side by side overflow a screen
+	}
+	return g.answerTable(titles, rows)
+}
+
+// transpose makes columns of rows.
+func transpose(titles []string, rows [][]string) ([]string, [][]string) {
+	turned := make([][]string, len(titles))
+	for i, title := range titles {
+		turned[i] = []string{title}
+		for _, row := range rows {
+			turned[i] = append(turned[i], row[i])
+		}
+	}
+	return turned[0], turned[1:]
 }
 
 // described is what info tells of a device.

@@ -35,7 +35,7 @@ func (g *global) progress(what string) (show func(read, size int64), end func())
 			bar = progressbar.NewOptions64(size,
 				progressbar.OptionSetWriter(g.err),
 				progressbar.OptionSetDescription(what),
-				progressbar.OptionShowBytes(true),
+				progressbar.OptionShowBytes(size < 0), // else the part done says more
 				progressbar.OptionSetWidth(30),
 				progressbar.OptionThrottle(100*time.Millisecond),
 				progressbar.OptionClearOnFinish(),

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/keyfile"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Counts leave the device before they could pass 32 bits; here after every part
+// of the file rather than after four billion keys.
+func TestTallySettles(t *testing.T) {
+	const n = 2*batchLength + 12345
+	keys := rand.New(rand.NewPCG(1, 2))
+	want := map[uint32]uint64{}
+	data := make([]byte, 0, 4*n)
+	for range n {
+		k := keys.Uint32() >> (16 + keys.Uint32N(12))
+		want[k]++
+		data = binary.LittleEndian.AppendUint32(data, k)
+	}
+	path := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	for _, limit := range []uint64{batchLength, 2 * batchLength, 1 << 32} {
+		count := &tally{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(), limit: limit}
+		require.NoError(t, count.read(testdevice.Open(t), path, keyfile.Options{Format: keyfile.U32LE}))
+		require.NoError(t, count.collect())
+		require.NoError(t, count.hash.Close())
+		assert.EqualValues(t, n, count.keys)
+		assert.Equal(t, limit < 1<<32, count.settled != nil)
+		got := map[uint32]uint64{}
+		for _, e := range count.entries {
+			got[e.key] += e.count
+		}
+		assert.Equal(t, want, got)
+		assert.Len(t, count.entries, len(want))
+		best := count.best(5, 0)
+		for i := range best[1:] {
+			assert.GreaterOrEqual(t, best[i].count, best[i+1].count)
+		}
+	}
+}
