@@ -1,0 +1,65 @@
+package main_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Package table tests the formats in full; here the tool is seen to read them.
+func TestColumnarTables(t *testing.T) {
+	needDevice(t)
+	ids, sizes := []int64{5, 4294967295, 7}, []int64{50, 60, 1 << 33}
+
+	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, schema.FieldList{
+		schema.NewInt64Node("id", parquet.Repetitions.Required, -1),
+		schema.NewInt64Node("size", parquet.Repetitions.Required, -1),
+	}, -1))
+	var columns bytes.Buffer
+	w := file.NewParquetWriter(&columns, root)
+	group := w.AppendRowGroup()
+	for _, numbers := range [][]int64{ids, sizes} {
+		c, err := group.NextColumn()
+		require.NoError(t, err)
+		_, err = c.(*file.Int64ColumnChunkWriter).WriteBatch(numbers, nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, c.Close())
+	}
+	require.NoError(t, group.Close())
+	require.NoError(t, w.Close())
+	pq := write(t, "t.parquet", columns.String())
+
+	s := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "size", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	b.Field(0).(*array.Int64Builder).AppendValues(ids, nil)
+	b.Field(1).(*array.Int64Builder).AppendValues(sizes, nil)
+	var stream bytes.Buffer
+	aw := ipc.NewWriter(&stream, ipc.WithSchema(s))
+	require.NoError(t, aw.Write(b.NewRecordBatch()))
+	require.NoError(t, aw.Close())
+	ar := write(t, "t.arrow", stream.String())
+
+	for _, path := range []string{pq, ar} {
+		out, notes := answer(t, "", "get", path, "--key", "id", "--value", "size", "--skip-invalid", "5", "7", "4294967295")
+		assert.Equal(t, "key,value\n5,50\n7,\n4294967295,60\n", out)
+		assert.Contains(t, notes, "; 1 skipped")
+		assert.Equal(t, path+`: row 3: column "size": 8589934592 is out of range (0 to 4294967295)`,
+			refusal(t, "", "get", path, "--key", "id", "--value", "size", "5"))
+	}
+	for _, name := range []string{"t.parquet", "t.arrow"} {
+		assert.Contains(t, refusal(t, "", "get", write(t, name, "PAR1"), "5"), "/"+name+": no ")
+	}
+	out, _ := answer(t, stream.String(), "get", "-", "--format", "arrow", "--value", "id", "7")
+	assert.Equal(t, "key,value\n7,7\n", out)
+	assert.Equal(t, "standard input: can't be read in any order, as this format needs: give an uncompressed regular file",
+		refusal(t, columns.String(), "get", "-", "--format", "parquet", "7"))
+}
