@@ -17,6 +17,7 @@ import (
 const (
 	statusDone        = 0
 	statusAbsent      = 1 // get --must-exist, and a key is not there
+	statusUntrusted   = 1 // doctor, and the device did what it must not
 	statusFailed      = 2
 	statusInterrupted = 130 // as shells have it for an interrupted command
 )
@@ -43,6 +44,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 		return statusDone
 	case errors.Is(err, errAbsent):
 		return statusAbsent
+	case errors.Is(err, errUntrusted):
+		return statusUntrusted
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "vkds: interrupted")
 		return statusInterrupted

@@ -23,6 +23,7 @@ type global struct {
 // commands are the constructors of the subcommands, in the order of the help.
 var commands = []func(*global) *cobra.Command{
 	newInfoCommand,
+	newDoctorCommand,
 	newBuildCommand,
 	newGetCommand,
 	newStatsCommand,
@@ -40,7 +41,8 @@ them, and saves what it has built.
 
 Answers go to standard output, as CSV or JSON; notes, progress and errors go to
 standard error. The exit status is 0, or 2 where something is wrong, which one
-line then tells ("get --must-exist" has 1 for a key that isn't there).
+line then tells ("get --must-exist" has 1 for a key that isn't there, and
+"doctor" for a device that isn't to be trusted).
 
 Without a GPU, vkds runs on a CPU device such as Mesa's lavapipe. The
 environment variable VKDS_DEVICE chooses a device as --device does.`,
@@ -66,6 +68,7 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
 	})
+	cobra.EnableCommandSorting = false
 	for _, construct := range commands {
 		root.AddCommand(construct(g))
 	}

@@ -11,6 +11,13 @@ type tiles struct {
 	walk   int // whole buckets, streaming
 }
 
+// Tiles returns how many lanes work on one slab together on a device, unless Options.Tile says otherwise: in
+// lookups at rest, in lookups and updates beside updates, and in walks over whole tables.
+func Tiles(d *vk.Device) (find, update, walk int) {
+	t := bestTiles(d, 0)
+	return t.find, t.update, t.walk
+}
+
 // The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop
 // iteration and shuffles are dear, so one lane takes the whole slab.
 func bestTiles(d *vk.Device, wish int) tiles {

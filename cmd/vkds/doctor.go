@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/doctor"
+)
+
+// errUntrusted ends doctor on a device whose results are not to be trusted: run
+// makes a status of it, and says nothing.
+var errUntrusted = errors.New("results on this device are not to be trusted")
+
+func newDoctorCommand(g *global) *cobra.Command {
+	var asJSON bool
+	var o doctor.Options
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Test a device for what vkds relies on",
+		Long: `Doctor runs litmus tests on a device, for a few seconds: which workgroups,
+subgroups and lanes make progress beside each other, whether atomics are exact
+and locks protect, in which order writes are seen, how long loops may be, and
+what subgroups of each size do. It prints what was found, what that means, and
+what vkds does on this device.
+
+The exit status is 1 where a test failed that vkds relies on, or the driver is
+known to be broken: results on that device are not to be trusted.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return examine(c.Context(), g, o, asJSON) },
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object with all that was observed")
+	c.Flags().Uint64Var(&o.Seed, "seed", 0, "repeat the random choices of an earlier run")
+	return c
+}
+
+func examine(ctx context.Context, g *global, o doctor.Options, asJSON bool) error {
+	d, err := g.open()
+	if err != nil {
+		return err
+	}
+	if !g.quiet && terminal(g.err) {
+		o.Progress = func(test string) { fmt.Fprintf(g.err, "\r\x1b[Kvkds: testing %s", test) }
+	}
+	r, err := doctor.Run(ctx, d, o)
+	if o.Progress != nil {
+		fmt.Fprint(g.err, "\r\x1b[K")
+	}
+	err = errors.Join(err, d.Close())
+	if err != nil {
+		return err
+	}
+	return g.answerReport(r, asJSON)
+}
+
+// answerReport answers errUntrusted where the report warns.
+func (g *global) answerReport(r doctor.Report, asJSON bool) error {
+	var err error
+	if asJSON {
+		err = g.answerJSON(r)
+	} else {
+		err = outputError(g.printReport(r))
+	}
+	if err == nil && !r.Trusted {
+		return errUntrusted
+	}
+	return err
+}
+
+// meaningWidth is where lines of a report's sentences break.
+const meaningWidth = 72
+
+// printReport writes a report to be read.
+func (g *global) printReport(r doctor.Report) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s (%s), %s, Vulkan %s\n", r.Device.Name, r.Device.Type, r.Device.Driver, r.Device.Vulkan)
+	t := tablewriter.NewTable(&text,
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithRowAlignment(tw.AlignLeft),
+		tablewriter.WithRowAutoWrap(tw.WrapNormal),
+		tablewriter.WithColumnWidths(tw.NewMapper[int, int]().Set(2, meaningWidth)),
+	)
+	t.Header([]string{"test", "verdict", "what was seen, and what it means"})
+	for _, x := range r.Results {
+		verdict := string(x.Verdict)
+		if x.Verdict == doctor.Fail {
+			verdict = strings.ToUpper(verdict)
+		}
+		if err := t.Append([]string{x.Test, verdict, x.Found + ". " + x.Meaning}); err != nil {
+			return err
+		}
+	}
+	if err := t.Render(); err != nil {
+		return err
+	}
+	fmt.Fprintf(&text, "\nOn this device vkds will use:\n")
+	pairs := "64-bit atomics, a pair at once"
+	if r.Plan.Protocol != "64-bit" {
+		pairs = "32-bit atomics, key and value one after the other"
+	}
+	transfers := "direct, in memory that host and device share"
+	if r.Plan.Transfers != "direct" {
+		transfers = "staged, through a ring of buffers"
+	}
+	fmt.Fprintf(&text, "  pairs       %s\n", pairs)
+	fmt.Fprintf(&text, "  subgroups   of %d lanes\n", r.Plan.SubgroupSize)
+	fmt.Fprintf(&text, "  tiles       lanes to a slab: %d in lookups, %d in updates, %d in walks\n", r.Plan.FindTile, r.Plan.UpdateTile, r.Plan.WalkTile)
+	fmt.Fprintf(&text, "  transfers   %s\n\n", transfers)
+	if r.Trusted {
+		fmt.Fprintln(&text, "Nothing wrong was found.")
+	} else {
+		fmt.Fprintln(&text, "WARNING: results on this device are NOT to be trusted.")
+		for _, w := range r.Warnings {
+			fmt.Fprintf(&text, "  %s\n", w)
+		}
+	}
+	_, err := fmt.Fprint(g.out, text.String())
+	return err
+}

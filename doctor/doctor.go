@@ -1,0 +1,206 @@
+// Package doctor examines a Vulkan device by litmus tests: small kernels, run again and again with random timing
+// and placement, whose results tell what the device does where the specification leaves it a choice, and whether
+// it does what vkds relies on.
+//
+// A required test can fail: then results on this device are not to be trusted. The others inform; vkds is right
+// whatever they find. No test can hang: every loop has a bound.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// Options say how a device is examined. The zero value will do.
+type Options struct {
+	Seed     uint64            // of the random timing and placement; 0 = a new one
+	Progress func(test string) // if not nil, is told of each test that begins
+
+	fault bool // tests: every kernel does what its test looks for in a driver
+}
+
+// Verdict is a test's outcome.
+type Verdict string
+
+const (
+	Pass        Verdict = "pass"        // a required test, and nothing wrong was seen
+	Fail        Verdict = "fail"        // a required test, and the device did what it must not
+	Information Verdict = "information" // not right or wrong: vkds works either way
+	Untested    Verdict = "untested"    // the device has not what the test needs; Found says what
+)
+
+// Finding is what a test's observations amount to.
+type Finding struct {
+	Verdict Verdict `json:"verdict"`
+	Found   string  `json:"found"`   // what was seen, in a few words
+	Meaning string  `json:"meaning"` // what that means for vkds, in a sentence
+}
+
+// Result is a test with its outcome.
+type Result struct {
+	Test     string `json:"test"`
+	Required bool   `json:"required"` // whether it can fail
+	Finding
+	Observed any     `json:"observed,omitempty"` // the counts that the finding was drawn from
+	Seconds  float64 `json:"seconds"`
+}
+
+// Report is the outcome of an examination.
+type Report struct {
+	Device   Device   `json:"device"`
+	Seed     uint64   `json:"seed"` // Options.Seed to repeat it by, as far as timing can be repeated
+	Results  []Result `json:"results"`
+	Plan     Plan     `json:"plan"`
+	Trusted  bool     `json:"trusted"`            // no required test failed, and the driver is not known to be broken
+	Warnings []string `json:"warnings,omitempty"` // why not
+}
+
+// Device says what was examined.
+type Device struct {
+	Name         string `json:"name"`
+	Type         string `json:"type"`
+	Driver       string `json:"driver"`
+	Vulkan       string `json:"vulkan"`
+	MinSubgroup  int    `json:"min_subgroup"`
+	MaxSubgroup  int    `json:"max_subgroup"`
+	Int64Atomics bool   `json:"int64_atomics"`
+}
+
+// observation is what a test saw, before anybody judges it.
+type observation interface{ judge() Finding }
+
+// test is one litmus test.
+type test struct {
+	name     string
+	required bool
+	observe  func(context.Context, *lab) (observation, error)
+}
+
+// tests lists the litmus tests for a device, in the order of the report.
+func tests(d *vk.Device) []test {
+	all := []test{
+		{"progress between workgroups", false, observeProgress(betweenWorkgroups)},
+		{"progress between subgroups", false, observeProgress(betweenSubgroups)},
+		{"progress between lanes", false, observeProgress(betweenLanes)},
+		{"polling without fences", false, observePolling},
+		{"loops of many iterations", true, observeLoops},
+		{"relaxed atomics in divergent loops", true, observeRelaxed},
+		{"locks by fences", true, observeLocks(byFences)},
+		{"locks by acquire and release", true, observeLocks(bySemantics)},
+		{"message passing", true, observeMessages(true)},
+		{"message passing without fences", false, observeMessages(false)},
+		{"store buffering", false, observeBuffering},
+		{"32-bit atomics", true, observeAtomics("a32")},
+		{"64-bit atomics", true, observeAtomics("a64")},
+		{"pairs read while written", true, observeTearing},
+	}
+	for _, size := range subgroupSizes(d) {
+		all = append(all, test{fmt.Sprintf("subgroups of %d", size), true, observeSubgroups(size)})
+	}
+	return append(all,
+		test{"more than 65,535 workgroups", true, observeGroups},
+		test{"buffers above 4 GiB", true, observeFar},
+	)
+}
+
+// Run examines an open device, in a few seconds, and waits for it. A device that fails is no error: the Report
+// says so. Errors: the context's, and those of a device that can't be used at all; the Report then holds the
+// results so far and is not Trusted. What Run allocates it frees.
+func Run(ctx context.Context, d *vk.Device, o Options) (Report, error) {
+	info := d.Info()
+	r := Report{
+		Device: Device{
+			Name: info.Name, Type: string(info.Type), Driver: info.Driver, Vulkan: info.APIVersion,
+			MinSubgroup: info.MinSubgroup, MaxSubgroup: info.MaxSubgroup, Int64Atomics: d.Has(vk.Int64Atomics),
+		},
+		Seed: cmp.Or(o.Seed, rand.Uint64()),
+		Plan: planFor(d),
+	}
+	if warning := knownBroken(info.Driver); warning != "" {
+		r.Warnings = append(r.Warnings, warning)
+	}
+	l, err := newLab(ctx, d, r.Seed, o.fault)
+	if err != nil {
+		return r, err
+	}
+	defer l.close()
+	for _, t := range tests(d) {
+		if o.Progress != nil {
+			o.Progress(t.name)
+		}
+		result, err := l.perform(ctx, t)
+		if err != nil {
+			return r, err
+		}
+		r.Results = append(r.Results, result)
+		if l.lost {
+			break
+		}
+	}
+	r.conclude()
+	return r, nil
+}
+
+// perform does one test. What goes wrong with it is its finding, but for the context's end.
+func (l *lab) perform(ctx context.Context, t test) (Result, error) {
+	begin := time.Now()
+	seen, err := t.observe(ctx, l)
+	err = cmp.Or(err, l.clear())
+	result := Result{Test: t.name, Required: t.required, Seconds: time.Since(begin).Seconds()}
+	if err == nil {
+		result.Observed, result.Finding = seen, seen.judge()
+		return result, nil
+	}
+	if ctx.Err() != nil {
+		return result, ctx.Err()
+	}
+	l.lost = errors.Is(err, vk.ErrDeviceLost)
+	result.Finding = judgeError(err)
+	return result, nil
+}
+
+// judgeError is the finding of a test that could not be done.
+func judgeError(err error) Finding {
+	var (
+		lacks  *vk.MissingFeatureError
+		memory *vk.OutOfMemoryError
+		large  *vk.TooLargeError
+		cannot *cannotError
+	)
+	switch {
+	case errors.As(err, &cannot):
+		return Finding{Untested, cannot.reason, cannot.meaning}
+	case errors.As(err, &lacks), errors.As(err, &memory), errors.As(err, &large):
+		return Finding{Untested, err.Error(), "The test needs what this device has not."}
+	case errors.Is(err, vk.ErrDeviceLost):
+		return Finding{Fail, "the driver gave the device up", "The kernel crashed or ran into a watchdog; the tests behind it were not done."}
+	}
+	return Finding{Fail, err.Error(), "The driver refused a kernel or a call that every driver of Vulkan 1.3 must take."}
+}
+
+// cannotError says why a test is left out on a device.
+type cannotError struct{ reason, meaning string }
+
+func (e *cannotError) Error() string { return "doctor: not tested: " + e.reason }
+
+// conclude draws the results together.
+func (r *Report) conclude() {
+	var failed []string
+	for _, result := range r.Results {
+		if result.Verdict == Fail {
+			failed = append(failed, result.Test)
+		}
+	}
+	for _, test := range failed {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("The test %q failed: vkds relies on what it tests.", test))
+	}
+	r.Warnings = slices.Compact(r.Warnings)
+	r.Trusted = len(r.Warnings) == 0
+}

@@ -1,0 +1,195 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// mayBeUntested are the tests that a device may lack something for.
+func mayBeUntested(d *vk.Device, test string) bool {
+	switch test {
+	case "buffers above 4 GiB":
+		return true
+	case "64-bit atomics", "pairs read while written":
+		return !d.Has(vk.Int64Atomics)
+	}
+	return false
+}
+
+// Every driver that the tests run on does what vkds relies on.
+func TestRun(t *testing.T) {
+	d := testdevice.Open(t)
+	var begun []string
+	begin := time.Now()
+	r, err := Run(context.Background(), d, Options{Progress: func(test string) { begun = append(begun, test) }})
+	require.NoError(t, err)
+	t.Logf("%s, %s: %.1f s", r.Device.Name, r.Device.Driver, time.Since(begin).Seconds())
+
+	seen := map[string]bool{}
+	for i, x := range r.Results {
+		t.Logf("%-36s %-12s %s", x.Test, x.Verdict, x.Found)
+		require.Equal(t, begun[i], x.Test)
+		require.False(t, seen[x.Test], "%s is there twice", x.Test)
+		seen[x.Test] = true
+		require.NotEmpty(t, x.Found, x.Test)
+		require.NotEmpty(t, x.Meaning, x.Test)
+		switch {
+		case x.Verdict == Untested && (!x.Required || mayBeUntested(d, x.Test)):
+		case x.Required:
+			require.Equal(t, Pass, x.Verdict, "%s: %s", x.Test, x.Found)
+		default:
+			require.Equal(t, Information, x.Verdict, "%s: %s", x.Test, x.Found)
+		}
+	}
+	require.Len(t, r.Results, len(tests(d)))
+	require.Empty(t, r.Warnings)
+	require.True(t, r.Trusted)
+	require.NotZero(t, r.Seed)
+	require.Equal(t, d.SubgroupSize(), r.Plan.SubgroupSize)
+	require.Equal(t, d.Has(vk.Int64Atomics), r.Plan.Protocol == "64-bit")
+	require.Positive(t, r.Plan.FindTile)
+
+	text, err := json.Marshal(r)
+	require.NoError(t, err)
+	var again Report
+	require.NoError(t, json.Unmarshal(text, &again))
+	require.Equal(t, r.Results[0].Finding, again.Results[0].Finding)
+}
+
+// Without 64-bit atomics the tests of them are left out by name, and the plan is the other one.
+func TestRunWithout64BitAtomics(t *testing.T) {
+	d := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics}})
+	require.Equal(t, "32-bit", planFor(d).Protocol)
+	l := newTestLab(t, d, false)
+	for _, x := range tests(d) {
+		if x.name == "64-bit atomics" || x.name == "pairs read while written" {
+			result, err := l.perform(context.Background(), x)
+			require.NoError(t, err)
+			require.Equal(t, Untested, result.Verdict, x.name)
+		}
+	}
+}
+
+// Every test can fail on a real device: with its kernel's own fault in, each required one does, and each of the
+// others finds the other thing.
+func TestEveryTestCanFail(t *testing.T) {
+	d := testdevice.Open(t)
+	l := newTestLab(t, d, true)
+	for _, x := range tests(d) {
+		result, err := l.perform(context.Background(), x)
+		require.NoError(t, err)
+		t.Logf("%-36s %-12s %s", x.name, result.Verdict, result.Found)
+		if result.Verdict == Untested && mayBeUntested(d, x.name) {
+			continue
+		}
+		switch seen := result.Observed.(type) {
+		case progressSeen:
+			require.Zero(t, seen.Completed, x.name)
+		case pollSeen:
+			require.Equal(t, Untested, result.Verdict, x.name)
+		case *messageSeen:
+			if !seen.Fences {
+				require.Positive(t, seen.Stale, x.name)
+				continue
+			}
+			require.Equal(t, Fail, result.Verdict, x.name)
+		case *bufferingSeen:
+			require.Zero(t, seen.Neither, x.name)
+		default:
+			require.Equal(t, Fail, result.Verdict, "%s: %s", x.name, result.Found)
+		}
+	}
+}
+
+func newTestLab(t *testing.T, d *vk.Device, fault bool) *lab {
+	l, err := newLab(context.Background(), d, 1, fault)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.close()) })
+	return l
+}
+
+// A cancelled examination ends with the context's error and leaves nothing behind, which testdevice checks.
+func TestRunCancelled(t *testing.T) {
+	d := testdevice.Open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	begun := 0
+	r, err := Run(ctx, d, Options{Progress: func(string) {
+		if begun++; begun == 3 {
+			cancel()
+		}
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, r.Results, 2)
+	require.False(t, r.Trusted)
+}
+
+func TestRunOnAClosedDevice(t *testing.T) {
+	d, err := vk.Open(vk.Options{CacheDir: "none"})
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	_, err = Run(context.Background(), d, Options{})
+	require.ErrorIs(t, err, vk.ErrClosed)
+}
+
+// What ends a test before it has seen anything is judged by what it says of the device.
+func TestJudgeError(t *testing.T) {
+	for _, x := range []struct {
+		err  error
+		want Verdict
+	}{
+		{&cannotError{"there is none", "It does not matter."}, Untested},
+		{&vk.MissingFeatureError{Device: "x", Features: []string{"y"}}, Untested},
+		{&vk.OutOfMemoryError{}, Untested},
+		{&vk.TooLargeError{}, Untested},
+		{vk.ErrDeviceLost, Fail},
+		{&vk.CallError{Call: "vkCreateComputePipelines", Result: -3}, Fail},
+		{errors.New("other"), Fail},
+	} {
+		f := judgeError(x.err)
+		require.Equal(t, x.want, f.Verdict, "%v", x.err)
+		require.NotEmpty(t, f.Found)
+		require.NotEmpty(t, f.Meaning)
+	}
+}
+
+func TestConclude(t *testing.T) {
+	fine := Report{Results: []Result{{Test: "a", Required: true, Finding: Finding{Verdict: Pass}}, {Test: "b", Finding: Finding{Verdict: Information}}, {Test: "c", Required: true, Finding: Finding{Verdict: Untested}}}}
+	fine.conclude()
+	require.True(t, fine.Trusted)
+	require.Empty(t, fine.Warnings)
+
+	failed := fine
+	failed.Results = append(failed.Results, Result{Test: "d", Required: true, Finding: Finding{Verdict: Fail}})
+	failed.conclude()
+	require.False(t, failed.Trusted)
+	require.Len(t, failed.Warnings, 1)
+	require.Contains(t, failed.Warnings[0], `"d"`)
+
+	broken := Report{Results: fine.Results, Warnings: []string{"known to be broken"}}
+	broken.conclude()
+	require.False(t, broken.Trusted)
+}
+
+func TestKnownBroken(t *testing.T) {
+	for driver, broken := range map[string]bool{
+		"llvmpipe Mesa 22.3.6 (LLVM 15.0.6)":                true,
+		"llvmpipe Mesa 24.2.8-1ubuntu1~24.04.1 (LLVM 19.1)": true,
+		"llvmpipe Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)":      false,
+		"llvmpipe Mesa 100.1.0 (LLVM 40.1.0)":               false,
+		"llvmpipe":                                          false, // it doesn't say
+		"radv Mesa 22.3.6":                                  false,
+		"SwiftShader driver 5.0.0":                          false,
+		"NVIDIA 570.172.08":                                 false,
+		"Intel open-source Mesa driver Mesa 9":              false,
+	} {
+		require.Equal(t, broken, knownBroken(driver) != "", driver)
+	}
+	require.Contains(t, knownBroken("llvmpipe Mesa 22.3.6"), "Mesa 25")
+}

@@ -1,0 +1,28 @@
+package doctor
+
+import (
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+// Plan is what vkds will do on a device: which of its ways it takes.
+type Plan struct {
+	Protocol     string `json:"protocol"`      // "64-bit": a pair is one atomic; "32-bit": its words are changed one after the other
+	SubgroupSize int    `json:"subgroup_size"` // lanes
+	FindTile     int    `json:"find_tile"`     // lanes that read a slab together: in lookups at rest,
+	UpdateTile   int    `json:"update_tile"`   // in lookups and updates beside updates,
+	WalkTile     int    `json:"walk_tile"`     // and in walks over whole tables
+	Transfers    string `json:"transfers"`     // "direct": copies in memory that host and device share; "staged": through a ring
+}
+
+func planFor(d *vk.Device) Plan {
+	p := Plan{Protocol: "32-bit", SubgroupSize: d.SubgroupSize(), Transfers: "staged"}
+	if d.Has(vk.Int64Atomics) {
+		p.Protocol = "64-bit"
+	}
+	if d.DirectTransfers() {
+		p.Transfers = "direct"
+	}
+	p.FindTile, p.UpdateTile, p.WalkTile = slabhash.Tiles(d)
+	return p
+}

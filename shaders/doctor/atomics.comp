@@ -1,0 +1,67 @@
+// For the doctor: every atomic of memory.glsl on a few words that all invocations share.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "litmus.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Meeting meeting;
+    uvec2 places;    // pairs of words, as named below; low word first
+    uvec2 bits;      // a pair for 32 invocations (of the 32-bit variant, its low word), all ones before
+    uvec2 answers;   // two quads an invocation: increments by compare-and-swap, whether its bit was its own to
+                     // clear, the word that exchange gave, 0; the amount added as a pair, the word offered, 0
+    uint count;      // a multiple of 32
+    uint rounds;     // of compare-and-swap, at most
+    uint increments; // by it, that an invocation wants
+    uint seed;
+};
+
+// Numbers of places, each at the start of 64 bytes.
+const uint SUM = 0u, SWAPPED = 1u, LEAST = 2u, MOST = 3u, EXCHANGED = 4u, UNION = 5u;
+uvec2 place(uint p) { return address_at(places, p, 6u); }
+
+#if VKDS_INT64_ATOMICS
+// Neighbours' bits lie in different words of the pair.
+uvec2 bit_of(uint i) { return (i & 1u) == 0u ? uvec2(1u << (i & 31u), 0u) : uvec2(0u, 1u << (i & 31u)); }
+#else
+uvec2 bit_of(uint i) { return uvec2(1u << (i & 31u), 0u); }
+#endif
+
+void main() {
+    uint i = invocation_index();
+    meet(meeting);
+    if (i >= count) return;
+    uint random = hash_mix(seed ^ i);
+    uvec2 amount = uvec2(random, VKDS_INT64_ATOMICS != 0 ? hash_mix(random) : 0u);
+    uint offered = hash_mix(random ^ 0x5bd1e995u);
+    random = jitter(random, 8u);
+
+    uvec2 bit = bit_of(i);
+    uvec2 word = address_at(bits, i >> 5, 3u);
+#if VKDS_INT64_ATOMICS
+    if (FAULT == 0u) atomic_add2(place(SUM), amount);
+    uvec2 held = atomic_and2(word, ~bit);
+#else
+    if (FAULT == 0u) atomic_add(place(SUM), amount.x);
+    uvec2 held = uvec2(atomic_and(word, ~bit.x), 0u);
+#endif
+    bool own = (held & bit) == bit;
+
+    uint done = 0u;
+    for (uint round = 0u; round < rounds && done < increments; round++) {
+#if VKDS_INT64_ATOMICS
+        uvec2 old = atomic_load2(place(SWAPPED));
+        // Low and high word go up together, so that a swap of half a pair would show.
+        if (atomic_cas2(place(SWAPPED), old, old + 1u) == old) done++;
+#else
+        uint old = atomic_load(place(SWAPPED));
+        if (atomic_cas(place(SWAPPED), old, old + 1u) == old) done++;
+#endif
+    }
+
+    atomic_min(place(LEAST), offered);
+    atomic_max(place(MOST), offered);
+    atomic_or(place(UNION), 1u << (offered & 31u));
+    uint received = atomic_exchange(place(EXCHANGED), offered);
+    plain_store4(address_at(answers, 2u * i, 4u), uvec4(done, own ? 1u : 0u, received, 0u));
+    plain_store4(address_at(answers, 2u * i + 1u, 4u), uvec4(amount, offered, 0u));
+}
