@@ -14,6 +14,7 @@ const (
 	defaultStaging = 64 << 20
 	stagingSlots   = 16
 	leastPiece     = 512 << 10 // of a transfer, for which a submission of its own pays
+	stagingThreads = 8
 	copyShare      = 256 << 10 // bytes for which another thread pays in ParallelCopy
 	copyThreads    = 16        // 9 GB/s with one, 50 with 16 on the machine of an H200, whose link takes 48
 	mappedChunk    = 64 << 20  // copied between two looks at the context
@@ -108,45 +109,11 @@ func (s *stager) end(err error) error {
 	return err
 }
 
-// pieces has several threads do the pieces of a transfer of n bytes, each with a slot that is at least as large.
-func (s *stager) pieces(ctx context.Context, n int, do func(ctx context.Context, sl *slot, from, to int) error) error {
-	if n == 0 {
-		return ctx.Err()
-	}
-	if err := s.begin(ctx); err != nil {
-		return err
-	}
-	threads := min(copyThreads, runtime.GOMAXPROCS(0), stagingSlots)
-	size := s.ring.Len() / stagingSlots
-	piece := min(size, max(leastPiece, (n+threads-1)/threads))
-	threads = min(threads, (n+piece-1)/piece)
-	var next atomic.Int64
-	work := func(ctx context.Context) error {
-		for {
-			to := int(next.Add(int64(piece)))
-			from := to - piece
-			if from >= n {
-				return nil
-			}
-			sl := <-s.free
-			err := ctx.Err()
-			if err == nil {
-				err = do(ctx, &sl, from, min(to, n))
-			}
-			s.free <- sl
-			if err != nil {
-				return err
-			}
-		}
-	}
-	if threads == 1 {
-		return s.end(work(ctx))
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for range threads {
-		group.Go(func() error { return work(ctx) })
-	}
-	return s.end(group.Wait())
+// split divides a transfer of n bytes into pieces, each no larger than a slot, for several threads.
+func (s *stager) split(n int) (piece, threads int) {
+	threads = min(stagingThreads, runtime.GOMAXPROCS(0))
+	piece = min(s.ring.Len()/stagingSlots, max(leastPiece, (n+threads-1)/threads))
+	return piece, min(threads, (n+piece-1)/piece)
 }
 
 // submit has the device copy n bytes.
@@ -163,35 +130,104 @@ func (d *Device) DirectTransfers() bool { return d.memory.device.mapped && !d.st
 
 func (s *stager) direct(r *region) bool { return r.block.mapped != nil && !s.staged }
 
+// upload: each thread takes a piece and the slot that was under way longest, fills it, and submits it.
 func (s *stager) upload(ctx context.Context, r *region, at uint64, src []byte) error {
 	if s.direct(r) {
 		return direct(ctx, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], src, len(src))
 	}
-	return s.pieces(ctx, len(src), func(ctx context.Context, sl *slot, from, to int) error {
-		if err := sl.busy.Wait(ctx); err != nil {
-			return err
-		}
-		copy(sl.bytes, src[from:to])
-		var err error
-		sl.busy, err = s.submit(r, at+uint64(from), s.ring.r, sl.at, to-from)
+	if len(src) == 0 {
+		return ctx.Err()
+	}
+	if err := s.begin(ctx); err != nil {
 		return err
-	})
+	}
+	piece, threads := s.split(len(src))
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range threads {
+		group.Go(func() error {
+			for {
+				to := int(next.Add(int64(piece)))
+				from := to - piece
+				if from >= len(src) {
+					return nil
+				}
+				to = min(to, len(src))
+				sl := <-s.free
+				err := sl.busy.Wait(ctx)
+				if err == nil {
+					copy(sl.bytes, src[from:to])
+					sl.busy, err = s.submit(r, at+uint64(from), s.ring.r, sl.at, to-from)
+				}
+				s.free <- sl
+				if err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return s.end(group.Wait())
 }
 
+// download: this thread keeps all free slots under way and waits for them in turn; those that have arrived are
+// emptied by others.
 func (s *stager) download(ctx context.Context, r *region, at uint64, dst []byte) error {
 	if s.direct(r) {
 		return direct(ctx, dst, unsafe.Slice((*byte)(r.pointer()), r.bytes)[at:], len(dst))
 	}
-	return s.pieces(ctx, len(dst), func(ctx context.Context, sl *slot, from, to int) error {
-		arrived, err := s.submit(s.ring.r, sl.at, r, at+uint64(from), to-from)
-		if err == nil {
-			err = arrived.Wait(ctx)
-		}
-		if err == nil {
-			copy(dst[from:to], sl.bytes)
-		}
+	if len(dst) == 0 {
+		return ctx.Err()
+	}
+	if err := s.begin(ctx); err != nil {
 		return err
-	})
+	}
+	type part struct {
+		slot
+		from, to int
+	}
+	piece, threads := s.split(len(dst))
+	arrived := make(chan part, stagingSlots)
+	var emptying sync.WaitGroup
+	for range threads {
+		emptying.Go(func() {
+			for p := range arrived {
+				copy(dst[p.from:p.to], p.bytes)
+				s.free <- p.slot
+			}
+		})
+	}
+	var flying []part
+	var err error
+	for from := 0; err == nil && (from < len(dst) || len(flying) > 0); {
+		p := part{from: from, to: min(from+piece, len(dst))}
+		if from < len(dst) && s.takeSlot(&p.slot, len(flying) == 0) {
+			p.busy, err = s.submit(s.ring.r, p.at, r, at+uint64(from), p.to-from)
+			flying, from = append(flying, p), p.to
+		} else if err = flying[0].busy.Wait(ctx); err == nil {
+			arrived <- flying[0]
+			flying = flying[1:]
+		}
+	}
+	close(arrived)
+	emptying.Wait()
+	for _, p := range flying {
+		s.free <- p.slot
+	}
+	return s.end(err)
+}
+
+// takeSlot takes a free slot; wait for one only where told to.
+func (s *stager) takeSlot(sl *slot, wait bool) bool {
+	if wait {
+		*sl = <-s.free
+		return true
+	}
+	select {
+	case *sl = <-s.free:
+		return true
+	default:
+		return false
+	}
 }
 
 // direct copies n bytes of mapped memory.
