@@ -25,9 +25,12 @@ Combined combine(uint kind, uint key, inout uint value, bool enabled) {
     bool open = can;   // not yet in a group
     for (uint i = 0u; i < COMBINE_KEYS; i++) {
         uint beside = gl_SubgroupInvocationID ^ 1u;
-        bool meets = subgroupShuffle(key, beside) == key && subgroupShuffle(open ? kind : OP_MIXED, beside) == kind && open;
+        // No subgroup operation may stand behind an && or a ?: of lanes' own values: those are branches.
+        uint key_beside = subgroupShuffle(key, beside);
+        uint kind_beside = subgroupShuffle(open ? kind : OP_MIXED, beside);
+        bool meets = open && key_beside == key && kind_beside == kind;
+        if (!subgroupAny(meets)) break;
         uvec4 candidates = subgroupBallot(meets);
-        if (candidates == uvec4(0u)) break;
         uint first = subgroupBallotFindLSB(candidates);
         uint group_key = subgroupShuffle(key, first);
         uint group_kind = subgroupShuffle(kind, first);

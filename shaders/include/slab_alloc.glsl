@@ -66,19 +66,22 @@ uvec2 pool_bitmap_word(SlabPool pool, uint super, uint block, uint word) {
     return address_add(bitmaps, block * 128u + word * 4u);
 }
 
-// The n lowest set bits of a mask (all of them, if it has fewer).
-uint pool_lowest_bits(uint mask, uint n) {
-    if (n >= uint(bitCount(mask))) return mask;
-    uint rest = mask;
-    for (uint i = 0u; i < n; i++) rest &= rest - 1u;
-    return mask & ~rest;
-}
-
 // The place of a mask's set bit number n, from 0; the mask has more than n.
 uint pool_nth_bit(uint mask, uint n) {
-    if (mask == ~0u) return n;
-    for (uint i = 0u; i < n; i++) mask &= mask - 1u;
-    return uint(findLSB(mask));
+    uint place = 0u;
+    [[unroll]] for (uint width = 16u; width != 0u; width >>= 1) {
+        uint below = uint(bitCount((mask >> place) & ((1u << width) - 1u)));
+        bool above = n >= below;
+        place += above ? width : 0u;
+        n -= above ? below : 0u;
+    }
+    return place;
+}
+
+// The n lowest set bits of a mask (all of them, if it has fewer).
+uint pool_lowest_bits(uint mask, uint n) {
+    uint lowest = mask & ((1u << pool_nth_bit(mask, n)) - 1u);
+    return n >= uint(bitCount(mask)) ? mask : lowest;
 }
 
 // Allocates one slab for each lane that wants one; SLAB_NULL where the pool has none to give after
@@ -95,42 +98,39 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
         uint super = cursor.block >> POOL_SUPER_SHIFT;
         uint block = cursor.block & (blocks_in_super - 1u);
 
-        if (cursor.view == ~0u) {
+        // The branch is asked of the subgroup, though all lanes agree: what a compiler knows to be
+        // uniform it compiles without a thought of lanes apart, here and in the loops around.
+        if (subgroupAll(cursor.view == ~0u)) {
             // The word is full: find one with room in the resident block, all lanes looking.
             uint word = 0u, bits = ~0u;
             for (uint i = 0u; i < 32u; i += gl_SubgroupSize) {
                 uint w = (cursor.word + i + gl_SubgroupInvocationID) & 31u;
                 uint seen = atomic_load(pool_bitmap_word(pool, super, block, w));
-                if (bits == ~0u) {
-                    bits = seen;
-                    word = w;
-                }
+                word = bits == ~0u ? w : word;
+                bits = bits == ~0u ? seen : bits;
             }
-            uvec4 room = subgroupBallot(bits != ~0u);
-            if (subgroupBallotBitCount(room) != 0u) {
-                uint lane = subgroupBallotFindLSB(room);
+            if (subgroupAny(bits != ~0u)) {
+                uint lane = subgroupBallotFindLSB(subgroupBallot(bits != ~0u));
                 cursor.word = subgroupShuffle(word, lane);
                 cursor.view = subgroupShuffle(bits, lane);
             } else {
                 changes++;
                 gave_up = changes >= POOL_MAX_CHANGES || changes >= pool.blocks + POOL_HASHED_CHANGES;
-                if (changes <= POOL_HASHED_CHANGES)
-                    cursor.block = hash_reduce(hash_mix(cursor.id * 0x9e3779b9u + changes ^ pool.seed), pool.blocks);
-                else
-                    cursor.block = cursor.block + 1u >= pool.blocks ? 0u : cursor.block + 1u;
+                uint hashed = hash_reduce(hash_mix(cursor.id * 0x9e3779b9u + changes ^ pool.seed), pool.blocks);
+                uint neighbour = cursor.block + 1u >= pool.blocks ? 0u : cursor.block + 1u;
+                cursor.block = changes <= POOL_HASHED_CHANGES ? hashed : neighbour;
             }
-            continue;
+        } else {
+            uint take = pool_lowest_bits(~cursor.view, wanted);
+            uint before = 0u;
+            if (subgroupElect()) before = atomic_or(pool_bitmap_word(pool, super, block, cursor.word), take);
+            before = subgroupBroadcastFirst(before);
+            uint got = take & ~before;
+            cursor.view = before | take;
+            uint rank = subgroupBallotExclusiveBitCount(waiting);
+            if (want && slab == SLAB_NULL && rank < uint(bitCount(got)))
+                slab = (super << 24) | (block << 10) | (cursor.word << 5) | pool_nth_bit(got, rank);
         }
-
-        uint take = pool_lowest_bits(~cursor.view, wanted);
-        uint before = 0u;
-        if (subgroupElect()) before = atomic_or(pool_bitmap_word(pool, super, block, cursor.word), take);
-        before = subgroupBroadcastFirst(before);
-        uint got = take & ~before;
-        cursor.view = before | take;
-        uint rank = subgroupBallotExclusiveBitCount(waiting);
-        if (want && slab == SLAB_NULL && rank < uint(bitCount(got)))
-            slab = (super << 24) | (block << 10) | (cursor.word << 5) | pool_nth_bit(got, rank);
     }
     if (changes != 0u && subgroupElect()) atomic_add(address_add(pool.table, POOL_CHANGES_AT), changes);
     if (want && slab == SLAB_NULL) atomic_add(address_add(pool.table, POOL_FAILURES_AT), 1u);

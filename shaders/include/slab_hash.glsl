@@ -88,82 +88,91 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
     return found;
 }
 
-// Does each enabled lane's operation, of any kind of operation.glsl, beside whatever other invocations
-// do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds (slab
-// visits of the tile) were used up, and then the operation has had no effect and may be tried again,
-// except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
-// `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
-// for OP_COUNT and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
-uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
+// Where an operation stands after its walk.
+const uint AT_WALK = 0u;   // not there yet
+const uint AT_KEY = 1u;    // at the slot that holds its key
+const uint AT_ROOM = 2u;   // at the first free slot, its key is nowhere (or does not matter)
+const uint AT_END = 3u;    // at the last slab, which has neither
+
+// First the tiles walk, for one of their lanes after the other, until every operation stands where it
+// can act; then all lanes act, each for itself, so that their atomics are under way together. What
+// failed, because somebody else was faster, walks on from where it stands.
+uint slab_hash_work(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds,
+                    bool allocates) {
     uint bucket = slab_hash_bucket(h, key);
     uint stored = slab_hash_encode(h, bucket, key);
     uvec2 slab = slab_hash_base(h, bucket);
     bool inserts = op_inserts(kind);
     bool deletes = kind == OP_DELETE || kind == OP_DELETE_ALL;
+    bool looks = kind != OP_INSERT_DUPLICATE && kind != OP_COUNT;   // stops at its key
+    bool counts = subgroupAny(enabled && kind == OP_COUNT);
     uint status = STATUS_PENDING;
     uint counted = kind == OP_DELETE_ALL ? value : 0u;
     bool busy = enabled;
-    bool extends = false;   // has come to the list's end and waits for a slab to append
-    bool counts = subgroupAny(busy && kind == OP_COUNT);
     uint round = 0u;
     while (subgroupAny(busy) && round < rounds) {
-        // The visits stand in a loop of their own, without the allocator: that is much faster.
-        for (; subgroupAny(busy && !extends) && round < rounds; round++) {
-            uint queue = tile_ballot(busy && !extends);
+        uint at = AT_WALK, slot = 0u, seen = 0u;
+        for (; subgroupAny(busy && at == AT_WALK) && round < rounds; round++) {
+            uint queue = tile_ballot(busy && at == AT_WALK);
             uint source = queue == 0u ? 0u : uint(findLSB(queue));
             uint k = tile_shuffle(stored, source);
             Node node = node_load_coherent(tile_shuffle(slab, source), queue != 0u);
-            uint seen = 0u;
+            uint value_there = 0u;
 #ifdef VKDS_SLAB_KEYS
-            uint slot = slab_find(node, k);
+            uint there = slab_find(node, k);
 #else
-            uint slot = slab_find(node, k, seen);
+            uint there = slab_find(node, k, value_there);
 #endif
-            uint empty = slab_find(node, SLAB_EMPTY);
+            uint free = slab_find(node, SLAB_EMPTY);
             uint next = slab_next(node);
             uint here = 0u;
             if (counts) here = slab_count(node, k);
-            bool mine = queue != 0u && tile_lane() == source;
-            bool there = mine && slot != NODE_NONE && kind != OP_INSERT_DUPLICATE && kind != OP_COUNT;
-            bool room = mine && !there && inserts && empty != NODE_NONE;
-            bool done = false;
-
-            bool changes = room || (there && (kind == OP_INSERT || deletes));
-            if (changes) {
-                uint change = room ? SLAB_PUT : deletes ? SLAB_ERASE : SLAB_ASSIGN;
-                done = slab_change(slab, change, room ? empty : slot, stored, seen, value);
-                if (done) status = room ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
-            }
-            if (there && kind == OP_FIND) {
-                done = slab_value(slab, slot, stored, seen);
-                if (done) value = seen;
-            }
-            if (there && kind == OP_ADD) done = slab_add(slab, slot, stored, value);
-            if (there && kind == OP_MIN) done = slab_min(slab, slot, stored, seen, value);
-            if (there && kind == OP_MAX) done = slab_max(slab, slot, stored, seen, value);
-            if (there && kind == OP_INSERT_UNIQUE) done = true;
-            if (there && done && !changes) status = kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
-            if (kind == OP_DELETE_ALL && done) {
-                counted++;
-                done = false;   // there may be more of them
-            }
-            if (kind == OP_COUNT && mine) counted += here;
-
-            if (mine && !there && !room) {
-                // Nothing for it to do in this slab.
-                if (next != SLAB_NULL) {
-                    slab = slab_address(h.pool, next);
-                } else if (inserts) {
-                    extends = true;
+            if (queue != 0u && tile_lane() == source) {
+                counted += kind == OP_COUNT ? here : 0u;
+                if (looks && there != NODE_NONE) {
+                    at = AT_KEY;
+                    slot = there;
+                    seen = value_there;
+                } else if (inserts && free != NODE_NONE) {
+                    at = AT_ROOM;
+                    slot = free;
+                } else if (next == SLAB_NULL) {
+                    at = AT_END;
                 } else {
-                    done = true;
-                    bool some = counted != 0u;
-                    status = kind == OP_COUNT && some ? STATUS_FOUND : kind == OP_DELETE_ALL && some ? STATUS_DELETED : STATUS_ABSENT;
+                    slab = slab_address(h.pool, next);
                 }
             }
-            busy = busy && !done;
         }
-        if (subgroupAny(extends)) {
+
+        bool done = false;
+        bool changes = at == AT_ROOM || (at == AT_KEY && (kind == OP_INSERT || deletes));
+        if (changes) {
+            uint change = at == AT_ROOM ? SLAB_PUT : deletes ? SLAB_ERASE : SLAB_ASSIGN;
+            done = slab_change(slab, change, slot, stored, seen, value);
+            if (done) status = at == AT_ROOM ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
+        } else if (at == AT_KEY) {
+            if (kind == OP_FIND) done = slab_value(slab, slot, stored, seen);
+            else if (kind == OP_ADD) done = slab_add(slab, slot, stored, value);
+            else if (kind == OP_MIN) done = slab_min(slab, slot, stored, seen, value);
+            else if (kind == OP_MAX) done = slab_max(slab, slot, stored, seen, value);
+            else done = true;   // OP_INSERT_UNIQUE
+            if (done) status = kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
+            if (kind == OP_FIND) value = seen;
+        } else if (at == AT_END && !inserts) {
+            done = true;
+            bool some = counted != 0u;
+            status = kind == OP_COUNT && some ? STATUS_FOUND : kind == OP_DELETE_ALL && some ? STATUS_DELETED : STATUS_ABSENT;
+        }
+        if (kind == OP_DELETE_ALL && at == AT_KEY && done) {
+            counted++;
+            done = false;   // there may be more of them
+        }
+        busy = busy && !done;
+
+        bool extends = at == AT_END && inserts;
+        if (!allocates) {
+            busy = busy && !extends;   // stays pending
+        } else if (subgroupAny(extends)) {
             uint fresh = slab_allocate(h.pool, cursor, extends);
             bool spare = false;
             if (extends) {
@@ -175,12 +184,29 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, i
                 }
             }
             slab_free(h.pool, fresh, spare);
-            extends = false;
         }
     }
     if (busy) status = STATUS_PENDING;
     if (kind == OP_COUNT || kind == OP_DELETE_ALL) value = counted;
     return status;
+}
+
+// Does each enabled lane's operation, of any kind of operation.glsl, beside whatever other invocations
+// do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds (slab
+// visits of the tile) were used up, and then the operation has had no effect and may be tried again,
+// except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
+// `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
+// for OP_COUNT and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
+uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
+    return slab_hash_work(h, cursor, kind, key, value, enabled, rounds, true);
+}
+
+// slab_hash_apply for the operations that need no further slab: insertions that do stay pending. A kernel
+// without the allocator in it is about twice as fast, so that it pays to dispatch one of these first and
+// one with slab_hash_apply over what it left.
+uint slab_hash_apply_in_place(SlabHash h, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
+    SlabCursor none = SlabCursor(0u, 0u, 0u, 0u);
+    return slab_hash_work(h, none, kind, key, value, enabled, rounds, false);
 }
 
 #endif

@@ -11,7 +11,9 @@
 // - no fence is needed: a slab's words are either as fresh as before the dispatch or newer.
 // Tombstones are reclaimed by a flush, when nothing else runs.
 //
-// With 64-bit atomics a pair is set, assigned and erased as a whole. Reads load vectors, whose words
+// With 64-bit atomics a pair is set and erased as a whole; its value alone is changed by 32-bit atomics.
+// The Vulkan memory model does not relate atomics of two sizes, but every implementation known performs
+// both at one place; `vkds doctor` tests it, and where it fails the other protocol serves. Reads load vectors, whose words
 // may differ in age. The key word alone tells a slot's state, and a value from an older time than
 // its key can only be a fresh slot's ~0; so a value of ~0 is read again as one atomic, and any other
 // is right as it came.
@@ -241,12 +243,16 @@ bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint v
     uvec2 before = atomic_cas2(at, expected, desired);
     bool done = before == expected;
     if (!done && change != SLAB_PUT && before.x == key) {
-        // Only the value is another one. The tombstone is the key with all its bits cleared: that erases
-        // whatever happens to the value. An assignment that somebody else's has overtaken is as good as
-        // done right before that one, so nobody tries for long however many assign to one key; unless
-        // the value was seen as ~0, which may be older than the key: then once more.
-        if (change == SLAB_ERASE) done = atomic_and2(at, uvec2(SLAB_TOMBSTONE, ~0u)).x == key;
-        else done = seen != SLAB_EMPTY || atomic_cas2(at, before, desired).x == key;
+        // Only the value is another one. The tombstone is the key with all its bits cleared, which erases
+        // whatever happens to the value; and an assignment to the value alone, in a slot whose key is erased
+        // a moment before, counts as done before the erasure. So nobody tries again and again, however many
+        // work on one key.
+        if (change == SLAB_ERASE) {
+            done = atomic_and2(at, uvec2(SLAB_TOMBSTONE, ~0u)).x == key;
+        } else {
+            atomic_exchange(address_add(at, 4u), value);
+            done = true;
+        }
     }
     return done;
 }
@@ -258,29 +264,12 @@ bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
     return pair.x == key;
 }
 
-bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
-    return atomic_add2(slab_slot(slab, slot), uvec2(0u, value)).x == key;
-}
-
-bool slab_improve(uvec2 slab, uint slot, uint key, uint seen, uint value, bool lower) {
-    uvec2 pair = uvec2(key, seen);
-    if (seen == SLAB_EMPTY) pair = atomic_load2(slab_slot(slab, slot));
-    for (uint i = 0u; i < 4u; i++) {
-        if (pair.x != key) return false;
-        if (lower ? pair.y <= value : pair.y >= value) return true;
-        uvec2 before = atomic_cas2(slab_slot(slab, slot), pair, uvec2(key, value));
-        if (before == pair) return true;
-        pair = before;
-    }
-    return false;
-}
-bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) { return slab_improve(slab, slot, key, seen, value, true); }
-bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) { return slab_improve(slab, slot, key, seen, value, false); }
+// Whether the value of a slot whose key was seen is there: it came with the key.
+bool slab_settled(uvec2 slab, uint slot) { return true; }
 
 #else
 
-// Whether the value of a slot whose key was seen is there. What is done to it afterwards may land in
-// a slot whose key was erased a moment before: then it counts as done before the erasure.
+// Whether the value of a slot whose key was seen is there.
 bool slab_settled(uvec2 slab, uint slot) {
     bool settled = ((atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u) == 0u;
     acquire_fence();
@@ -308,6 +297,12 @@ bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
     return true;
 }
 
+#endif
+
+#ifndef VKDS_SLAB_KEYS
+
+// What these do to the value may land in a slot whose key was erased a moment before: then it counts as
+// done before the erasure.
 bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
     if (!slab_settled(slab, slot)) return false;
     atomic_add(address_add(slab_slot(slab, slot), 4u), value);
@@ -315,12 +310,12 @@ bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
 }
 bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) {
     if (!slab_settled(slab, slot)) return false;
-    atomic_min(address_add(slab_slot(slab, slot), 4u), value);
+    if (value < seen) atomic_min(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
 bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) {
     if (!slab_settled(slab, slot)) return false;
-    atomic_max(address_add(slab_slot(slab, slot), 4u), value);
+    if (value > seen || seen == SLAB_EMPTY) atomic_max(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
 

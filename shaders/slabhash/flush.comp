@@ -23,7 +23,8 @@ void main() {
         uvec2 slab = walk.slab;
         Node node = slab_hash_walk_on(hash, walk);
         uint next = slab_next(node);
-        stale = stale || tile_ballot(reads && slab_lane_mask(node, SLAB_TOMBSTONE) != 0u) != 0u;
+        bool erased = tile_ballot(reads && slab_lane_mask(node, SLAB_TOMBSTONE) != 0u) != 0u;
+        stale = stale || erased;
         uint mask = reads && stale ? slab_live_mask(node) : 0u;
         uvec2 beyond = uvec2(0u);
         if (slab_writer_crosses(writer, mask)) {

@@ -42,18 +42,10 @@ type operands struct {
 	retry                                  bool
 }
 
-// recordApply records a batch of operations of one kind, or Mixed.
+// recordApply records a batch of operations of one kind, or Mixed. Insertions go as two dispatches: the
+// first, without the allocator and twice as fast, does all but those that need a further slab.
 func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	module := "apply.map32"
-	if t.keys {
-		module = "apply.set"
-	} else if t.d.Has(vk.Int64Atomics) {
-		module = "apply.map64"
-	}
-	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, "KIND", uint32(kind))
-	if err != nil {
-		return err
-	}
+	inserts := kind == structures.Mixed || kind.Inserts()
 	p := applyPush{
 		Hash: t.device(t.base), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses,
 		Pending: b.pending, Count: uint32(b.count), Rounds: t.rounds,
@@ -61,12 +53,43 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	if b.retry {
 		p.Retry = 1
 	}
-	k.Dispatch(s, groups(b.count), p)
+	if !b.retry || !inserts {
+		first := p
+		if inserts {
+			first.Pending = 0
+		}
+		if err := t.dispatchApply(s, kind, true, first); err != nil {
+			return err
+		}
+		p.Retry = 1
+	}
+	if inserts {
+		return t.dispatchApply(s, kind, false, p)
+	}
+	return nil
+}
+
+func (t *table) dispatchApply(s *vk.Stream, kind structures.Kind, inPlace bool, p applyPush) error {
+	module := "apply.map32"
+	if t.keys {
+		module = "apply.set"
+	} else if t.d.Has(vk.Int64Atomics) {
+		module = "apply.map64"
+	}
+	choice := choices{"KIND": uint32(kind)}
+	if inPlace {
+		choice["IN_PLACE"] = 1
+	}
+	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, choice)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(int(p.Count)), p)
 	return nil
 }
 
 func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) error {
-	k, err := kernel(t, &t.kernels.find, t.variant("find"), t.tiles.find, "", 0)
+	k, err := kernel(t, &t.kernels.find, t.variant("find"), t.tiles.find, nil)
 	if err != nil {
 		return err
 	}

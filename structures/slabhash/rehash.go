@@ -25,7 +25,7 @@ type rehashPush struct {
 
 // overBuckets runs flush or release over all buckets of some base slabs.
 func (t *table) overBuckets(ctx context.Context, b base, module string) error {
-	k, err := kernel(t, &t.kernels.buckets, module, t.tiles.walk, "", 0)
+	k, err := kernel(t, &t.kernels.buckets, module, t.tiles.walk, nil)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (t *table) rehash(ctx context.Context, buckets uint32) error {
 func (t *table) gather(ctx context.Context, to base) error {
 	for {
 		// Again after each growth of the pool, which may have changed the kernel and the addresses.
-		k, err := kernel(t, &t.kernels.rehash, t.variant("rehash"), t.tiles.walk, "", 0)
+		k, err := kernel(t, &t.kernels.rehash, t.variant("rehash"), t.tiles.walk, nil)
 		if err != nil {
 			return err
 		}

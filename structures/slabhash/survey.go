@@ -71,7 +71,7 @@ func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
 	if lengths {
 		choice = 1
 	}
-	k, err := kernel(t, &t.kernels.survey, t.variant("survey"), t.tiles.walk, "WITH_LENGTHS", choice)
+	k, err := kernel(t, &t.kernels.survey, t.variant("survey"), t.tiles.walk, choices{"WITH_LENGTHS": choice})
 	if err != nil {
 		return survey{}, err
 	}

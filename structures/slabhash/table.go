@@ -3,6 +3,8 @@ package slabhash
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"math/bits"
 
 	"github.com/vkds/vkds/alloc"
@@ -207,7 +209,7 @@ type kernels struct {
 type kernelKey struct {
 	module string
 	light  bool
-	choice uint32 // of the kernel's own constant
+	choice string // the kernel's own constants
 }
 
 func (k *kernels) free() {
@@ -226,10 +228,13 @@ func freeAll[P any](m map[kernelKey]*vk.Kernel[P]) {
 	}
 }
 
+// choices are a kernel's own specialization constants, by name.
+type choices map[string]uint32
+
 // kernel returns a kernel from one of t.kernels' maps. module is a name of shaders/slabhash with its
-// variant; constant, if not "", names the kernel's own specialization constant, which gets choice.
-func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, tile int, constant string, choice uint32) (*vk.Kernel[P], error) {
-	key := kernelKey{module, t.pool.Light(), choice}
+// variant.
+func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, tile int, own choices) (*vk.Kernel[P], error) {
+	key := kernelKey{module, t.pool.Light(), fmt.Sprint(own)}
 	if k := (*all)[key]; k != nil {
 		return k, nil
 	}
@@ -239,9 +244,7 @@ func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, ti
 	}
 	constants := t.pool.Constants()
 	constants["TILE"] = uint32(tile)
-	if constant != "" {
-		constants[constant] = choice
-	}
+	maps.Copy(constants, own)
 	k, err := vk.NewKernel[P](t.d, m, vk.KernelOptions{Workgroup: workgroup, Constants: constants})
 	if err != nil {
 		return nil, err
