@@ -214,7 +214,8 @@ func (p *SlabPool) mostBlocks() int {
 // Up to 2^13 memory blocks (1 GiB) the pool is one super block, which grows by moving into a larger allocation, both of
 // which are there meanwhile. Beyond that, full super blocks are added, and nothing moves.
 //
-// Errors: *PoolFullError, *vk.OutOfMemoryError, the context's. After each of them the pool is as it was.
+// Errors: *PoolFullError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB, the
+// context's. After each of them the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	if err := p.usable(ctx); err != nil {
 		return err
