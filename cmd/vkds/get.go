@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"time"
 
@@ -58,6 +59,9 @@ tell that it is no flag by "--" before it.`,
 			asked := func(t word.Type) error {
 				if len(arguments) > 0 {
 					return l.parse(arguments, t)
+				}
+				if keyPath == infile.Stdin && terminal(os.Stdin) {
+					g.note("keys, one a line, please; then Ctrl-D")
 				}
 				keys.Type = t
 				return l.readKeys(keyPath, keys)
