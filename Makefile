@@ -28,7 +28,7 @@ shaders:
 
 check:
 	$(compile-shaders) fresh
-	@unformatted=$$(gofmt -l .) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/.*')) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
 	go vet ./...
 	go test ./test/docs
 
