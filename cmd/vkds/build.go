@@ -27,7 +27,7 @@ whatever interrupts vkds, there is the old file or the new one.
 ` + sourceHelp,
 		Example: `  vkds build airports.csv --key id --value altitude -o airports.vkds
   vkds build events.parquet --key time --key-type time --value user -o events.vkds`,
-		Args: cobra.ExactArgs(1),
+		Args: takes("one TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return build(c.Context(), g, &s, arguments[0], output)
 		},

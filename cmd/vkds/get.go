@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"time"
@@ -43,7 +44,7 @@ tell that it is no flag by "--" before it.`,
   vkds get airports.vkds --keys wanted.txt.gz --must-exist
   vkds get taxi.csv --key-type time --value-type f32 "2014-07-01 00:30:00"
   vkds get UnicodeData.txt --delimiter ';' --key-type hex --value 4 0x0301`,
-		Args: cobra.MinimumNArgs(1),
+		Args: takes("a DICT or a TABLE, then keys", 1, math.MaxInt),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			path, arguments := arguments[0], arguments[1:]
 			if len(arguments) > 0 && keyPath != "" {

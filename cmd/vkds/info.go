@@ -17,7 +17,7 @@ func newInfoCommand(g *global) *cobra.Command {
 lacks something that vkds needs is listed with the names of what it lacks. The
 device that a command would use now, by --device, VKDS_DEVICE or preference, is
 marked.`,
-		Args: cobra.NoArgs,
+		Args: takes("no arguments", 0, 0),
 		RunE: func(*cobra.Command, []string) error { return info(g, asJSON) },
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array with all that is known of each device")

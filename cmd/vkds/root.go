@@ -75,6 +75,16 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 	return root
 }
 
+// takes checks how many arguments a command got; what says what it takes.
+func takes(what string, least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, arguments []string) error {
+		if len(arguments) < least || len(arguments) > most {
+			return fmt.Errorf("%s takes %s (see %s --help)", c.Name(), what, c.CommandPath())
+		}
+		return nil
+	}
+}
+
 // version is the module's version where the tool was installed as a module,
 // else the commit that it was built from.
 func version() string {

@@ -23,7 +23,7 @@ pairs over the bytes of slabs.
 ` + sourceHelp,
 		Example: `  vkds stats airports.vkds
   vkds stats airports.csv --key id --value altitude --load 2 --json`,
-		Args: cobra.ExactArgs(1),
+		Args: takes("one DICT or TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return stats(c.Context(), g, &s, arguments[0], asJSON)
 		},

@@ -56,8 +56,8 @@ everything and "top" has ` + strconv.Itoa(tallyTop) + ` keys unless --top says o
 		Example: `  vkds tally blocks.trace.gz --skip-invalid --top 20
   vkds tally requests.trace.xz --format u32be --min-count 1000
   vkds tally memory.trace --column 2 --delimiter space
-  zcat access.log.gz | awk '{print $7}' | vkds tally - --json`,
-		Args: cobra.ExactArgs(1),
+  sqlite3 shop.db 'select customer from orders' | vkds tally - --json`,
+		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			flags := c.Flags()
 			if o.Format == keyfile.Auto && (flags.Changed("column") || flags.Changed("delimiter")) {

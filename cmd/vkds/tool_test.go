@@ -163,7 +163,8 @@ func TestTallyRefuses(t *testing.T) {
 	assert.Equal(t, "--column is for --format csv, not text", refusal(t, "", "tally", "-", "--format", "text", "--column", "2"))
 	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, text, u32le, u32be, csv) (see vkds tally --help)`, refusal(t, "", "tally", "-", "--format", "u64"))
 	assert.Contains(t, refusal(t, "", "tally", "-", "--delimiter", "ab"), `"ab" is no single character`)
-	assert.Contains(t, refusal(t, "", "tally"), "accepts 1 arg(s), received 0")
+	assert.Equal(t, "tally takes one FILE (see vkds tally --help)", refusal(t, "", "tally"))
+	assert.Equal(t, "get takes a DICT or a TABLE, then keys (see vkds get --help)", refusal(t, "", "get"))
 	assert.Contains(t, refusal(t, "", "tally", "-", "--header", "--no-header"), "header")
 }
 
