@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/vkds/vkds/vk"
@@ -192,15 +191,10 @@ func (e *cannotError) Error() string { return "doctor: not tested: " + e.reason 
 
 // conclude draws the results together.
 func (r *Report) conclude() {
-	var failed []string
 	for _, result := range r.Results {
 		if result.Verdict == Fail {
-			failed = append(failed, result.Test)
+			r.Warnings = append(r.Warnings, fmt.Sprintf("The test %q failed: vkds relies on what it tests.", result.Test))
 		}
 	}
-	for _, test := range failed {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("The test %q failed: vkds relies on what it tests.", test))
-	}
-	r.Warnings = slices.Compact(r.Warnings)
 	r.Trusted = len(r.Warnings) == 0
 }

@@ -31,7 +31,7 @@ type progressSeen struct {
 }
 
 // observeProgress is the spin-wait test of occupancy-bound execution (Sorensen et al., "Portable Inter-workgroup
-// Barrier Synchronisation for GPUs", 2016, section 3): workgroups pair up in the order in which they begin, so
+// Barrier Synchronisation for GPUs", 2016): workgroups pair up in the order in which they begin, so
 // that none waits for one that has no place yet; subgroups and lanes pair up with their neighbours.
 func observeProgress(between uint32) func(context.Context, *lab) (observation, error) {
 	return func(ctx context.Context, l *lab) (observation, error) {
