@@ -231,13 +231,28 @@ func (t *tally) collect() error {
 	return nil
 }
 
-// best returns the entries to print, in their order.
+// before is the order in which entries are printed.
+func before(a, b entry) int {
+	return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
+}
+
+// best returns the entries to print, in their order. Where few of many are
+// wanted, it sorts few at a time.
 func (t *tally) best(top int, minCount uint64) []entry {
-	entries := slices.DeleteFunc(slices.Clone(t.entries), func(e entry) bool { return e.count < minCount })
-	slices.SortFunc(entries, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
-	})
-	return entries[:min(top, len(entries))]
+	top = min(top, len(t.entries))
+	few := max(2*top, 1024)
+	var best []entry
+	for _, e := range t.entries {
+		if e.count < minCount {
+			continue
+		}
+		if best = append(best, e); len(best) == few {
+			slices.SortFunc(best, before)
+			best = best[:top]
+		}
+	}
+	slices.SortFunc(best, before)
+	return best[:min(top, len(best))]
 }
 
 func (t *tally) printCSV(top int, minCount uint64, kind word.Type) error {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,9 +44,23 @@ func TestTallySettles(t *testing.T) {
 		}
 		assert.Equal(t, want, got)
 		assert.Len(t, count.entries, len(want))
-		best := count.best(5, 0)
-		for i := range best[1:] {
-			assert.GreaterOrEqual(t, best[i].count, best[i+1].count)
-		}
 	}
+}
+
+func TestTallyBest(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var count tally
+	for key := range uint32(10000) {
+		count.entries = append(count.entries, entry{key, 1 + random.Uint64N(50)})
+	}
+	all := count.best(math.MaxInt, 0)
+	assert.True(t, slices.IsSortedFunc(all, before))
+	assert.ElementsMatch(t, count.entries, all)
+	for _, top := range []int{0, 1, 10, 511, 512, 513, 5000, 9999, 10000, 10001} {
+		assert.Equal(t, all[:min(top, len(all))], append([]entry{}, count.best(top, 0)...), "%d", top)
+	}
+	few := count.best(math.MaxInt, 45)
+	assert.Equal(t, all[:len(few)], few)
+	assert.EqualValues(t, 45, few[len(few)-1].count)
+	assert.Less(t, all[len(few)].count, uint64(45))
 }
