@@ -77,7 +77,9 @@ func (s Status) String() string {
 }
 
 // Batch is a batch of operations in Go slices, all of length n. The operations of a batch run
-// concurrently: their order is free, but their results are those of some sequential order.
+// concurrently: their order is free, but their results are those of some sequential order. DeleteAll and
+// Count are not one moment but many: they come to the pairs of a key one after the other, and delete or
+// count each at its own moment.
 type Batch struct {
 	Kinds  []Kind   // what each operation does; none may be Mixed
 	Keys   []uint32 // the key of each

@@ -12,15 +12,15 @@
 const uint COMBINE_KEYS = 4u;   // keys a subgroup that are combined at most
 
 struct Combined {
-    bool follows;   // another lane does this lane's operation
-    uint leader;    // which
+    uint leader;   // the lane that does this lane's operation
+    bool leads;    // it is this one
 };
 
 // Only keys that meet in neighbouring lanes are taken for frequent ones: that costs next to nothing
 // where keys are distinct, and hardly ever misses a key that is in many lanes. Collective over the
-// subgroup; afterwards run the operations of the enabled lanes that do not follow.
+// subgroup; afterwards run the operations of the enabled lanes that lead.
 Combined combine(uint kind, uint key, inout uint value, bool enabled) {
-    Combined c = Combined(false, gl_SubgroupInvocationID);
+    Combined c = Combined(gl_SubgroupInvocationID, true);
     bool can = enabled && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_ADD || kind == OP_MIN || kind == OP_MAX);
     bool open = can;   // not yet in a group
     for (uint i = 0u; i < COMBINE_KEYS; i++) {
@@ -44,8 +44,8 @@ Combined combine(uint kind, uint key, inout uint value, bool enabled) {
         if (member) {
             open = false;
             c.leader = leader;
-            c.follows = gl_SubgroupInvocationID != leader;
-            if (!c.follows)
+            c.leads = gl_SubgroupInvocationID == leader;
+            if (c.leads)
                 value = kind == OP_ADD ? sum : kind == OP_MIN ? least : kind == OP_MAX ? most : kind == OP_INSERT ? latest : value;
         }
     }
@@ -55,7 +55,7 @@ Combined combine(uint kind, uint key, inout uint value, bool enabled) {
 // Every lane's status, from its own or from its leader's. Collective over the subgroup.
 uint combine_status(Combined c, uint kind, uint status) {
     uint leaders = subgroupShuffle(status, c.leader);
-    if (!c.follows) return status;
+    if (c.leads) return status;
     return leaders == STATUS_PENDING ? STATUS_PENDING : kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
 }
 

@@ -8,7 +8,8 @@
 //   plain_*     ordinary access. Right while no other invocation of a running dispatch writes there.
 //   coherent_*  sees what other invocations of the queue family wrote (bypasses incoherent caches),
 //               but is not atomic as a whole: each 32-bit word is read untorn, a vector may mix ages.
-//   atomic_*    relaxed atomics at queue-family scope.
+//   atomic_*    relaxed atomics at queue-family scope. A loop that only waits for what an atomic_load
+//               brings needs an acquire_fence in it: lavapipe (Mesa 25.0) else moves the load out.
 //
 // Include this header first: it turns on the Vulkan memory model and the extensions that the other
 // headers need. Define VKDS_INT64_ATOMICS as 1 before it (or with -D) to have 64-bit atomics.

@@ -34,23 +34,24 @@ struct SlabPool {
     uint seed;     // varies the resident blocks between dispatches
 };
 
-// Where a subgroup allocates: uniform over its lanes. Make one with slab_cursor at a kernel's start.
+// Where a subgroup allocates: uniform over its lanes. Make one with slab_cursor at a kernel's start. It is
+// one word, since it lives in a register all the time: the block's bitmap is read again when it is needed.
 struct SlabCursor {
     uint block;   // the resident memory block
-    uint word;    // the word of its bitmap in use
-    uint view;    // that word as last seen; ~0 (no room) at first
-    uint id;      // the subgroup's number, that its probes start from
 };
 
 const uint POOL_CHANGES_AT = 0u;    // byte offsets in the table: resident changes,
 const uint POOL_FAILURES_AT = 4u;   // allocations refused,
 const uint POOL_SUPERS_AT = 64u;    // 16 bytes a super block
 
-SlabCursor slab_cursor(SlabPool pool) {
+// The number that a subgroup's probes start from.
+uint pool_subgroup_hash(SlabPool pool) {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint id = group * gl_NumSubgroups + gl_SubgroupID;
-    uint h = hash_mix(id ^ pool.seed);
-    return SlabCursor(hash_reduce(h, pool.blocks), h & 31u, ~0u, id);
+    return hash_mix(group * gl_NumSubgroups + gl_SubgroupID ^ pool.seed);
+}
+
+SlabCursor slab_cursor(SlabPool pool) {
+    return SlabCursor(hash_reduce(pool_subgroup_hash(pool), pool.blocks));
 }
 
 // The address of a slab.
@@ -91,6 +92,9 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     uint changes = 0u;
     uint blocks_in_super = 1u << POOL_SUPER_SHIFT;
     bool gave_up = pool.blocks == 0u;
+    uint start = pool_subgroup_hash(pool);
+    uint word = start & 31u;   // the word of the bitmap in use, and
+    uint view = ~0u;           // that word as last seen: no room at first
     for (;;) {
         uvec4 waiting = subgroupBallot(want && slab == SLAB_NULL);
         uint wanted = subgroupBallotBitCount(waiting);
@@ -100,36 +104,36 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
 
         // The branch is asked of the subgroup, though all lanes agree: what a compiler knows to be
         // uniform it compiles without a thought of lanes apart, here and in the loops around.
-        if (subgroupAll(cursor.view == ~0u)) {
+        if (subgroupAll(view == ~0u)) {
             // The word is full: find one with room in the resident block, all lanes looking.
-            uint word = 0u, bits = ~0u;
+            uint mine = 0u, bits = ~0u;
             for (uint i = 0u; i < 32u; i += gl_SubgroupSize) {
-                uint w = (cursor.word + i + gl_SubgroupInvocationID) & 31u;
+                uint w = (word + i + gl_SubgroupInvocationID) & 31u;
                 uint seen = atomic_load(pool_bitmap_word(pool, super, block, w));
-                word = bits == ~0u ? w : word;
+                mine = bits == ~0u ? w : mine;
                 bits = bits == ~0u ? seen : bits;
             }
             if (subgroupAny(bits != ~0u)) {
                 uint lane = subgroupBallotFindLSB(subgroupBallot(bits != ~0u));
-                cursor.word = subgroupShuffle(word, lane);
-                cursor.view = subgroupShuffle(bits, lane);
+                word = subgroupShuffle(mine, lane);
+                view = subgroupShuffle(bits, lane);
             } else {
                 changes++;
                 gave_up = changes >= POOL_MAX_CHANGES || changes >= pool.blocks + POOL_HASHED_CHANGES;
-                uint hashed = hash_reduce(hash_mix(cursor.id * 0x9e3779b9u + changes ^ pool.seed), pool.blocks);
+                uint hashed = hash_reduce(hash_mix(start + changes * 0x9e3779b9u), pool.blocks);
                 uint neighbour = cursor.block + 1u >= pool.blocks ? 0u : cursor.block + 1u;
                 cursor.block = changes <= POOL_HASHED_CHANGES ? hashed : neighbour;
             }
         } else {
-            uint take = pool_lowest_bits(~cursor.view, wanted);
+            uint take = pool_lowest_bits(~view, wanted);
             uint before = 0u;
-            if (subgroupElect()) before = atomic_or(pool_bitmap_word(pool, super, block, cursor.word), take);
+            if (subgroupElect()) before = atomic_or(pool_bitmap_word(pool, super, block, word), take);
             before = subgroupBroadcastFirst(before);
             uint got = take & ~before;
-            cursor.view = before | take;
+            view = before | take;
             uint rank = subgroupBallotExclusiveBitCount(waiting);
             if (want && slab == SLAB_NULL && rank < uint(bitCount(got)))
-                slab = (super << 24) | (block << 10) | (cursor.word << 5) | pool_nth_bit(got, rank);
+                slab = (super << 24) | (block << 10) | (word << 5) | pool_nth_bit(got, rank);
         }
     }
     if (changes != 0u && subgroupElect()) atomic_add(address_add(pool.table, POOL_CHANGES_AT), changes);

@@ -75,13 +75,12 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(stored, source);
         Node node = node_load(tile_shuffle(slab, source), queue != 0u);
-        uint seen;
-        bool here = slab_holds(node, k, seen);
+        SlabHit hit = slab_search(node, k, k);
         uint next = slab_next(node);
         if (busy && tile_lane() == source) {
-            found = here;
-            if (here) value = seen;
-            busy = !here && next != SLAB_NULL;
+            found = hit.slot != NODE_NONE;
+            if (found) value = hit.value;
+            busy = !found && next != SLAB_NULL;
             if (busy) slab = slab_address(h.pool, next);
         }
     }
@@ -94,20 +93,27 @@ const uint AT_KEY = 1u;    // at the slot that holds its key
 const uint AT_ROOM = 2u;   // at the first free slot, its key is nowhere (or does not matter)
 const uint AT_END = 3u;    // at the last slab, which has neither
 
+// Does each enabled lane's operation, of any kind of operation.glsl, beside whatever other invocations
+// do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds (slab
+// visits of the tile) were used up, and then the operation has had no effect and may be tried again,
+// except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
+// `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
+// for OP_COUNT and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
+//
 // First the tiles walk, for one of their lanes after the other, until every operation stands where it
 // can act; then all lanes act, each for itself, so that their atomics are under way together. What
 // failed, because somebody else was faster, walks on from where it stands.
-uint slab_hash_work(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds,
-                    bool allocates) {
+uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
     uint bucket = slab_hash_bucket(h, key);
     uint stored = slab_hash_encode(h, bucket, key);
     uvec2 slab = slab_hash_base(h, bucket);
     bool inserts = op_inserts(kind);
     bool deletes = kind == OP_DELETE || kind == OP_DELETE_ALL;
-    bool looks = kind != OP_INSERT_DUPLICATE && kind != OP_COUNT;   // stops at its key
+    // What ends its walk, beside a free slot: its key, but for those that don't care whether it is there.
+    uint target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT ? SLAB_EMPTY : stored;
     bool counts = subgroupAny(enabled && kind == OP_COUNT);
     uint status = STATUS_PENDING;
-    uint counted = kind == OP_DELETE_ALL ? value : 0u;
+    if (kind == OP_COUNT) value = 0u;
     bool busy = enabled;
     uint round = 0u;
     while (subgroupAny(busy) && round < rounds) {
@@ -115,64 +121,51 @@ uint slab_hash_work(SlabHash h, inout SlabCursor cursor, uint kind, uint key, in
         for (; subgroupAny(busy && at == AT_WALK) && round < rounds; round++) {
             uint queue = tile_ballot(busy && at == AT_WALK);
             uint source = queue == 0u ? 0u : uint(findLSB(queue));
-            uint k = tile_shuffle(stored, source);
+            uint k = tile_shuffle(target, source);
             Node node = node_load_coherent(tile_shuffle(slab, source), queue != 0u);
-            uint value_there = 0u;
-#ifdef VKDS_SLAB_KEYS
-            uint there = slab_find(node, k);
-#else
-            uint there = slab_find(node, k, value_there);
-#endif
-            uint free = slab_find(node, SLAB_EMPTY);
+            SlabHit hit = slab_search(node, k, SLAB_EMPTY);
             uint next = slab_next(node);
             uint here = 0u;
-            if (counts) here = slab_count(node, k);
+            if (counts) here = slab_count(node, tile_shuffle(stored, source));
             if (queue != 0u && tile_lane() == source) {
-                counted += kind == OP_COUNT ? here : 0u;
-                if (looks && there != NODE_NONE) {
-                    at = AT_KEY;
-                    slot = there;
-                    seen = value_there;
-                } else if (inserts && free != NODE_NONE) {
-                    at = AT_ROOM;
-                    slot = free;
-                } else if (next == SLAB_NULL) {
-                    at = AT_END;
-                } else {
-                    slab = slab_address(h.pool, next);
-                }
+                if (kind == OP_COUNT) value += here;
+                slot = hit.slot;
+                seen = hit.value;
+                if (slot != NODE_NONE) at = hit.key != SLAB_EMPTY ? AT_KEY : inserts ? AT_ROOM : AT_END;
+                else if (next == SLAB_NULL) at = AT_END;
+                else slab = slab_address(h.pool, next);
             }
         }
 
         bool done = false;
+        uint outcome = STATUS_ABSENT;
         bool changes = at == AT_ROOM || (at == AT_KEY && (kind == OP_INSERT || deletes));
         if (changes) {
-            uint change = at == AT_ROOM ? SLAB_PUT : deletes ? SLAB_ERASE : SLAB_ASSIGN;
-            done = slab_change(slab, change, slot, stored, seen, value);
-            if (done) status = at == AT_ROOM ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
+            uint change = at == AT_ROOM ? SLAB_INSERT : deletes ? SLAB_ERASE : SLAB_ASSIGN;
+            done = slab_change(slab, change, slot, stored, seen, value, target);
+            outcome = at == AT_ROOM ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
         } else if (at == AT_KEY) {
             if (kind == OP_FIND) done = slab_value(slab, slot, stored, seen);
-            else if (kind == OP_ADD) done = slab_add(slab, slot, stored, value);
-            else if (kind == OP_MIN) done = slab_min(slab, slot, stored, seen, value);
-            else if (kind == OP_MAX) done = slab_max(slab, slot, stored, seen, value);
+            else if (kind == OP_ADD) done = slab_add(slab, slot, value);
+            else if (kind == OP_MIN) done = slab_min(slab, slot, seen, value);
+            else if (kind == OP_MAX) done = slab_max(slab, slot, seen, value);
             else done = true;   // OP_INSERT_UNIQUE
-            if (done) status = kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
             if (kind == OP_FIND) value = seen;
+            outcome = kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
         } else if (at == AT_END && !inserts) {
             done = true;
-            bool some = counted != 0u;
-            status = kind == OP_COUNT && some ? STATUS_FOUND : kind == OP_DELETE_ALL && some ? STATUS_DELETED : STATUS_ABSENT;
+            if (value != 0u && kind == OP_COUNT) outcome = STATUS_FOUND;
+            if (value != 0u && kind == OP_DELETE_ALL) outcome = STATUS_DELETED;
         }
         if (kind == OP_DELETE_ALL && at == AT_KEY && done) {
-            counted++;
+            value++;
             done = false;   // there may be more of them
         }
+        if (done) status = outcome;
         busy = busy && !done;
 
         bool extends = at == AT_END && inserts;
-        if (!allocates) {
-            busy = busy && !extends;   // stays pending
-        } else if (subgroupAny(extends)) {
+        if (subgroupAny(extends)) {
             uint fresh = slab_allocate(h.pool, cursor, extends);
             bool spare = false;
             if (extends) {
@@ -186,27 +179,7 @@ uint slab_hash_work(SlabHash h, inout SlabCursor cursor, uint kind, uint key, in
             slab_free(h.pool, fresh, spare);
         }
     }
-    if (busy) status = STATUS_PENDING;
-    if (kind == OP_COUNT || kind == OP_DELETE_ALL) value = counted;
     return status;
-}
-
-// Does each enabled lane's operation, of any kind of operation.glsl, beside whatever other invocations
-// do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds (slab
-// visits of the tile) were used up, and then the operation has had no effect and may be tried again,
-// except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
-// `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
-// for OP_COUNT and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
-uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
-    return slab_hash_work(h, cursor, kind, key, value, enabled, rounds, true);
-}
-
-// slab_hash_apply for the operations that need no further slab: insertions that do stay pending. A kernel
-// without the allocator in it is about twice as fast, so that it pays to dispatch one of these first and
-// one with slab_hash_apply over what it left.
-uint slab_hash_apply_in_place(SlabHash h, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
-    SlabCursor none = SlabCursor(0u, 0u, 0u, 0u);
-    return slab_hash_work(h, none, kind, key, value, enabled, rounds, false);
 }
 
 #endif

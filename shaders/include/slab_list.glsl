@@ -46,35 +46,6 @@ const uint SLAB_STEP_SLOTS = SLAB_LANE_SLOTS / NODE_QUADS;        // and in each
 
 uvec2 slab_slot(uvec2 slab, uint slot) { return address_add(slab, slot * SLAB_SLOT_BYTES); }
 
-// Which of this lane's slots are slots at all, and not the slab's auxiliary words or nothing.
-uint slab_data_mask() {
-    uint mask = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        if (node_pair_index(m) < 15u) mask |= ((1u << SLAB_PAIR_SLOTS) - 1u) << (m * SLAB_PAIR_SLOTS);
-    return mask;
-}
-
-// Which of this lane's slots hold a key: bit m for slot m of slab_lane_slot.
-uint slab_lane_mask(Node n, uint key) {
-    uint mask = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        if (node_pair_index(m) < 15u) {
-#ifdef VKDS_SLAB_KEYS
-            mask |= (n.pair[m].x == key ? 1u : 0u) << (2u * m);
-            mask |= (n.pair[m].y == key ? 2u : 0u) << (2u * m);
-#else
-            mask |= (n.pair[m].x == key ? 1u : 0u) << m;
-#endif
-        }
-    }
-    return mask;
-}
-
-// Which of this lane's slots hold a key that is neither empty nor erased.
-uint slab_live_mask(Node n) {
-    return ~(slab_lane_mask(n, SLAB_EMPTY) | slab_lane_mask(n, SLAB_TOMBSTONE)) & slab_data_mask();
-}
-
 // The key in this lane's slot m, as it is stored.
 uint slab_lane_key(Node n, uint m) {
 #ifdef VKDS_SLAB_KEYS
@@ -91,6 +62,31 @@ uint slab_lane_value(Node n, uint m) {
 #else
     return n.pair[m].y;
 #endif
+}
+
+// Whether this lane's slot m is a slot at all, and not the slab's auxiliary words or nothing.
+bool slab_lane_has(uint m) {
+    return TILE >= 16u ? tile_lane() < 15u : m / SLAB_PAIR_SLOTS != NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE;
+}
+
+// Which of this lane's slots are slots at all, and not the slab's auxiliary words or nothing.
+uint slab_data_mask() {
+    uint mask = 0u;
+    [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) mask |= (slab_lane_has(m) ? 1u : 0u) << m;
+    return mask;
+}
+
+// Which of this lane's slots hold a key: bit m for its slot m.
+uint slab_lane_mask(Node n, uint key) {
+    uint mask = 0u;
+    [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++)
+        mask |= (slab_lane_has(m) && slab_lane_key(n, m) == key ? 1u : 0u) << m;
+    return mask;
+}
+
+// Which of this lane's slots hold a key that is neither empty nor erased.
+uint slab_live_mask(Node n) {
+    return ~(slab_lane_mask(n, SLAB_EMPTY) | slab_lane_mask(n, SLAB_TOMBSTONE)) & slab_data_mask();
 }
 
 // How many slots are marked before this lane's slots of step j, in slab order; `total` is how many are
@@ -114,63 +110,56 @@ uint slab_lane_slot(uint m) {
 #endif
 }
 
-// The lane with the first of the marked slots, in slab order.
-uint slab_first_lane(uint mask) {
-#ifdef VKDS_SLAB_KEYS
-    uint pairs = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        pairs |= ((mask >> (2u * m)) & 3u) != 0u ? 1u << m : 0u;
-    return node_first_lane(pairs);
-#else
-    return node_first_lane(mask);
-#endif
-}
-
 // The reference to the next slab, SLAB_NULL at the list's end; the same for all lanes of the tile.
 uint slab_next(Node n) { return tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u].y, NODE_LAST_LANE); }
 
-// The first slot that holds a key (SLAB_EMPTY: the first free slot), NODE_NONE if none does; the same
-// for all lanes of the tile.
-uint slab_find(Node n, uint key) {
-    uint mask = slab_lane_mask(n, key);
-    uint lane = slab_first_lane(mask);
-    uint slot = tile_shuffle(slab_lane_slot(uint(findLSB(mask))), lane == NODE_NONE ? 0u : lane);
-    return lane == NODE_NONE ? NODE_NONE : slot;
+// The outcome of a search in a slab, the same for all lanes of the tile.
+struct SlabHit {
+    uint slot;    // NODE_NONE if nothing was found
+    uint key;     // what is in the slot
+    uint value;   // (of a slab of keys: 0)
+};
+
+// The first slot, in slab order, that holds one key or another. Since slots fill in slab order, a search
+// for a key or SLAB_EMPTY ends at the key, or else where it may be inserted.
+SlabHit slab_search(Node n, uint key, uint other) {
+    // Each lane's first slot that fits, and a bit a quad of the node (of 16 lanes and more, a pair) in which
+    // one does.
+    uint quads = 0u;
+    uint mine = 0u, mine_key = 0u, mine_value = 0u;
+    [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
+        uint j = NODE_QUADS - 1u - i;
+        bool fits = false;
+        [[unroll]] for (uint r = 0u; r < SLAB_STEP_SLOTS; r++) {
+            uint m = j * SLAB_STEP_SLOTS + SLAB_STEP_SLOTS - 1u - r;
+            uint k = slab_lane_key(n, m);
+            if (slab_lane_has(m) && (k == key || k == other)) {
+                fits = true;
+                mine = m;
+                mine_key = k;
+                mine_value = slab_lane_value(n, m);
+            }
+        }
+        quads |= tile_ballot(fits) << (j * TILE & 31u);
+    }
+    uint from = uint(findLSB(quads)) & (TILE - 1u);
+    SlabHit hit;
+    hit.slot = tile_shuffle(slab_lane_slot(mine), from);
+    hit.key = tile_shuffle(mine_key, from);
+    hit.value = tile_shuffle(mine_value, from);
+    if (quads == 0u) hit.slot = NODE_NONE;
+    return hit;
 }
 
-#ifndef VKDS_SLAB_KEYS
-// The value in the first of this lane's marked slots.
-uint slab_lane_first_value(Node n, uint mask) {
-    uint value = 0u;
-    [[unroll]] for (uint i = 0u; i < NODE_LANE_PAIRS; i++) {
-        uint m = NODE_LANE_PAIRS - 1u - i;
-        if (((mask >> m) & 1u) != 0u) value = n.pair[m].y;
-    }
-    return value;
-}
+// The first slot that holds a key (SLAB_EMPTY: the first free slot), NODE_NONE if none does; the same
+// for all lanes of the tile.
+uint slab_find(Node n, uint key) { return slab_search(n, key, key).slot; }
 
 // slab_find, and the value in the slot found.
 uint slab_find(Node n, uint key, out uint value) {
-    uint mask = slab_lane_mask(n, key);
-    uint lane = slab_first_lane(mask);
-    uint from = lane == NODE_NONE ? 0u : lane;
-    uint slot = tile_shuffle(slab_lane_slot(uint(findLSB(mask))), from);
-    value = tile_shuffle(slab_lane_first_value(n, mask), from);
-    return lane == NODE_NONE ? NODE_NONE : slot;
-}
-#endif
-
-// Whether a slot holds a key, and the value in the first that does (of a slab of keys: 0): slab_find for
-// those who need no slot. The same for all lanes of the tile.
-bool slab_holds(Node n, uint key, out uint value) {
-    uint mask = slab_lane_mask(n, key);
-    uint lane = slab_first_lane(mask);
-#ifdef VKDS_SLAB_KEYS
-    value = 0u;
-#else
-    value = tile_shuffle(slab_lane_first_value(n, mask), lane == NODE_NONE ? 0u : lane);
-#endif
-    return lane != NODE_NONE;
+    SlabHit hit = slab_search(n, key, key);
+    value = hit.value;
+    return hit.slot;
 }
 
 // How many slots hold a key; the same for all lanes of the tile.
@@ -191,70 +180,80 @@ uint slab_link(uvec2 slab, uint next) {
     return before == SLAB_NULL ? next : before;
 }
 
-// A change of one slot, from what was seen in it.
-const uint SLAB_PUT = 0u;      // a key, and its value, into a free slot
-const uint SLAB_ASSIGN = 1u;   // a value to the key that is there
-const uint SLAB_ERASE = 2u;    // the key that is there
+// Puts a key with its value into the first free slot from `slot` on, which was seen free. False: the
+// slab is full by now, or `target` is in it (the key itself; SLAB_EMPTY if that does not matter).
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target);
 
-// Makes a change; `seen` is the value that was read with the key (SLAB_ASSIGN and SLAB_ERASE). False:
-// the slot is not what it was, look at the slab again (32-bit protocol: or its value is not there yet).
-// One atomic serves all changes, so that lanes with different ones do not wait for each other.
-bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value);
+// Erases the key seen in a slot. False: somebody else did, look at the slab again.
+bool slab_erase(uvec2 slab, uint slot, uint key);
 
 // Makes sure of a value that was read with its key. False: look at the slab again.
 bool slab_value(uvec2 slab, uint slot, uint key, inout uint value);
 
-// Adds to the value of the key seen in a slot. False: look at the slab again.
-bool slab_add(uvec2 slab, uint slot, uint key, uint value);
+// Assign to, add to, lower or raise the value of the key seen in a slot with a value. What they do may
+// land in a slot whose key was erased a moment before: then it counts as done before the erasure. False
+// (32-bit protocol): the value is not there yet, look again.
+bool slab_assign(uvec2 slab, uint slot, uint value);
+bool slab_add(uvec2 slab, uint slot, uint value);
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value);
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value);
 
-// Lowers (raises) the value of the key seen in a slot, where that changes it. False: look again.
-bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value);
-bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value);
+// One of three of these, for lanes that have different ones to do: with 64-bit atomics they are under way
+// together, as one compare-and-swap.
+const uint SLAB_INSERT = 0u;
+const uint SLAB_ASSIGN = 1u;
+const uint SLAB_ERASE = 2u;
 
-bool slab_insert(uvec2 slab, uint slot, uint key, uint value) {
-    return slab_change(slab, SLAB_PUT, slot, key, 0u, value);
-}
-bool slab_assign(uvec2 slab, uint slot, uint key, uint seen, uint value) {
-    return slab_change(slab, SLAB_ASSIGN, slot, key, seen, value);
-}
-bool slab_erase(uvec2 slab, uint slot, uint key, uint seen) {
-    return slab_change(slab, SLAB_ERASE, slot, key, seen, 0u);
+bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value, uint target) {
+#if VKDS_INT64_ATOMICS && !defined(VKDS_SLAB_KEYS)
+    uvec2 expected = change == SLAB_INSERT ? uvec2(SLAB_EMPTY) : uvec2(key, seen);
+    uvec2 desired = change == SLAB_ERASE ? uvec2(SLAB_TOMBSTONE, seen) : uvec2(key, value);
+    uvec2 before = atomic_cas2(slab_slot(slab, slot), expected, desired);
+    if (before == expected) return true;
+    if (change == SLAB_INSERT ? before.x == target : before.x != key) return false;
+    slot += change == SLAB_INSERT ? 1u : 0u;
+#endif
+    if (change == SLAB_INSERT) return slab_insert(slab, slot, key, value, target);
+    if (change == SLAB_ERASE) return slab_erase(slab, slot, key);
+    return slab_assign(slab, slot, value);
 }
 
 #ifdef VKDS_SLAB_KEYS
 
-bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value) {
-    if (change == SLAB_ASSIGN) return true;
-    uint expected = change == SLAB_PUT ? SLAB_EMPTY : key;
-    return atomic_cas(slab_slot(slab, slot), expected, change == SLAB_PUT ? key : SLAB_TOMBSTONE) == expected;
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target) {
+    for (; slot < SLAB_SLOTS; slot++) {
+        uint before = atomic_cas(slab_slot(slab, slot), SLAB_EMPTY, key);
+        if (before == SLAB_EMPTY) return true;
+        if (before == target) return false;
+    }
+    return false;
+}
+bool slab_erase(uvec2 slab, uint slot, uint key) {
+    return atomic_cas(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
 }
 // A key has no value to be sure of or to change.
 bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) { return true; }
-bool slab_add(uvec2 slab, uint slot, uint key, uint value) { return true; }
-bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
-bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) { return true; }
+bool slab_assign(uvec2 slab, uint slot, uint value) { return true; }
+bool slab_add(uvec2 slab, uint slot, uint value) { return true; }
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value) { return true; }
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value) { return true; }
 
-#elif VKDS_INT64_ATOMICS
+#else
 
-bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value) {
-    uvec2 at = slab_slot(slab, slot);
-    uvec2 expected = change == SLAB_PUT ? uvec2(SLAB_EMPTY) : uvec2(key, seen);
-    uvec2 desired = change == SLAB_ERASE ? uvec2(SLAB_TOMBSTONE, seen) : uvec2(key, value);
-    uvec2 before = atomic_cas2(at, expected, desired);
-    bool done = before == expected;
-    if (!done && change != SLAB_PUT && before.x == key) {
-        // Only the value is another one. The tombstone is the key with all its bits cleared, which erases
-        // whatever happens to the value; and an assignment to the value alone, in a slot whose key is erased
-        // a moment before, counts as done before the erasure. So nobody tries again and again, however many
-        // work on one key.
-        if (change == SLAB_ERASE) {
-            done = atomic_and2(at, uvec2(SLAB_TOMBSTONE, ~0u)).x == key;
-        } else {
-            atomic_exchange(address_add(at, 4u), value);
-            done = true;
-        }
+#if VKDS_INT64_ATOMICS
+
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target) {
+    for (; slot < SLAB_SLOTS; slot++) {
+        uint before = atomic_cas2(slab_slot(slab, slot), uvec2(SLAB_EMPTY), uvec2(key, value)).x;
+        if (before == SLAB_EMPTY) return true;
+        if (before == target) return false;
     }
-    return done;
+    return false;
+}
+
+// The tombstone is the key with all its bits cleared: one atomic erases, whatever happens to the value.
+bool slab_erase(uvec2 slab, uint slot, uint key) {
+    return atomic_and2(slab_slot(slab, slot), uvec2(SLAB_TOMBSTONE, ~0u)).x == key;
 }
 
 bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
@@ -276,19 +275,23 @@ bool slab_settled(uvec2 slab, uint slot) {
     return settled;
 }
 
-bool slab_change(uvec2 slab, uint change, uint slot, uint key, uint seen, uint value) {
-    uvec2 at = slab_slot(slab, slot);
-    if (change == SLAB_PUT) {
-        if (atomic_cas(at, SLAB_EMPTY, key) != SLAB_EMPTY) return false;
-        atomic_store(address_add(at, 4u), value);
-        release_fence();
-        atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
-        return true;
+bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target) {
+    for (; slot < SLAB_SLOTS; slot++) {
+        uvec2 at = slab_slot(slab, slot);
+        uint before = atomic_cas(at, SLAB_EMPTY, key);
+        if (before == SLAB_EMPTY) {
+            atomic_store(address_add(at, 4u), value);
+            release_fence();
+            atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
+            return true;
+        }
+        if (before == target) return false;
     }
-    if (!slab_settled(slab, slot)) return false;
-    if (change == SLAB_ERASE) return atomic_cas(at, key, SLAB_TOMBSTONE) == key;
-    atomic_exchange(address_add(at, 4u), value);
-    return true;
+    return false;
+}
+
+bool slab_erase(uvec2 slab, uint slot, uint key) {
+    return slab_settled(slab, slot) && atomic_cas(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
 }
 
 bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
@@ -299,21 +302,23 @@ bool slab_value(uvec2 slab, uint slot, uint key, inout uint value) {
 
 #endif
 
-#ifndef VKDS_SLAB_KEYS
-
-// What these do to the value may land in a slot whose key was erased a moment before: then it counts as
-// done before the erasure.
-bool slab_add(uvec2 slab, uint slot, uint key, uint value) {
+bool slab_assign(uvec2 slab, uint slot, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    atomic_exchange(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+bool slab_add(uvec2 slab, uint slot, uint value) {
     if (!slab_settled(slab, slot)) return false;
     atomic_add(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
-bool slab_min(uvec2 slab, uint slot, uint key, uint seen, uint value) {
+// A value seen as ~0 may be older than its key.
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
     if (!slab_settled(slab, slot)) return false;
     if (value < seen) atomic_min(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
-bool slab_max(uvec2 slab, uint slot, uint key, uint seen, uint value) {
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
     if (!slab_settled(slab, slot)) return false;
     if (value > seen || seen == SLAB_EMPTY) atomic_max(address_add(slab_slot(slab, slot), 4u), value);
     return true;

@@ -6,7 +6,6 @@
 #include "invocation.glsl"
 
 layout(constant_id = 3) const uint KIND = 0;
-layout(constant_id = 4) const uint IN_PLACE = 0;   // 1: operations that need a further slab are left pending
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
@@ -14,7 +13,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 values;     // uint32 a operation, in and out; none for sets, but for counts
     uvec2 kinds;      // a byte a operation, if KIND is OP_MIXED
     uvec2 statuses;   // a byte a operation, out
-    uvec2 pending;    // a counter of operations left pending; none: they are not counted
+    uvec2 pending;    // a counter of operations left pending
     uint count;
     uint rounds;
     uint retry;       // 1: only the operations whose status is STATUS_PENDING
@@ -36,14 +35,8 @@ void main() {
         if (has_value) value = plain_load(address_at(values, i, 2u));
     }
     Combined combined = combine(kind, key, value, todo);
-    bool leads = todo && !combined.follows;
-    uint status;
-    if (IN_PLACE != 0u) {
-        status = slab_hash_apply_in_place(hash, kind, key, value, leads, rounds);
-    } else {
-        SlabCursor cursor = slab_cursor(hash.pool);
-        status = slab_hash_apply(hash, cursor, kind, key, value, leads, rounds);
-    }
+    SlabCursor cursor = slab_cursor(hash.pool);
+    uint status = slab_hash_apply(hash, cursor, kind, key, value, todo && combined.leads, rounds);
     status = combine_status(combined, kind, status);
     byte_store(statuses, i, count, todo ? status : before);
 #ifdef VKDS_SLAB_KEYS
@@ -52,5 +45,5 @@ void main() {
     if (todo && (counts || kind == OP_FIND)) plain_store(address_at(values, i, 2u), status == STATUS_ABSENT ? 0u : value);
 #endif
     uint left = subgroupAdd(todo && status == STATUS_PENDING ? 1u : 0u);
-    if (left != 0u && pending != uvec2(0u) && subgroupElect()) atomic_add(pending, left);
+    if (left != 0u && subgroupElect()) atomic_add(pending, left);
 }

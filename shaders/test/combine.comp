@@ -22,5 +22,5 @@ void main() {
     uint value = q.z;
     Combined c = combine(q.x, q.y, value, q.w != 0u);
     status = combine_status(c, q.x, status);
-    if (i < count) plain_store4(address_at(answers, i, 4u), uvec4(c.follows ? 1u : 0u, c.leader, value, status));
+    if (i < count) plain_store4(address_at(answers, i, 4u), uvec4(c.leads ? 0u : 1u, c.leader, value, status));
 }

@@ -42,10 +42,18 @@ type operands struct {
 	retry                                  bool
 }
 
-// recordApply records a batch of operations of one kind, or Mixed. Insertions go as two dispatches: the
-// first, without the allocator and twice as fast, does all but those that need a further slab.
+// recordApply records a batch of operations of one kind, or Mixed.
 func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	inserts := kind == structures.Mixed || kind.Inserts()
+	module := "apply.map32"
+	if t.keys {
+		module = "apply.set"
+	} else if t.d.Has(vk.Int64Atomics) {
+		module = "apply.map64"
+	}
+	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, choices{"KIND": uint32(kind)})
+	if err != nil {
+		return err
+	}
 	p := applyPush{
 		Hash: t.device(t.base), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses,
 		Pending: b.pending, Count: uint32(b.count), Rounds: t.rounds,
@@ -53,38 +61,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	if b.retry {
 		p.Retry = 1
 	}
-	if !b.retry || !inserts {
-		first := p
-		if inserts {
-			first.Pending = 0
-		}
-		if err := t.dispatchApply(s, kind, true, first); err != nil {
-			return err
-		}
-		p.Retry = 1
-	}
-	if inserts {
-		return t.dispatchApply(s, kind, false, p)
-	}
-	return nil
-}
-
-func (t *table) dispatchApply(s *vk.Stream, kind structures.Kind, inPlace bool, p applyPush) error {
-	module := "apply.map32"
-	if t.keys {
-		module = "apply.set"
-	} else if t.d.Has(vk.Int64Atomics) {
-		module = "apply.map64"
-	}
-	choice := choices{"KIND": uint32(kind)}
-	if inPlace {
-		choice["IN_PLACE"] = 1
-	}
-	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, choice)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(int(p.Count)), p)
+	k.Dispatch(s, groups(b.count), p)
 	return nil
 }
 

@@ -17,7 +17,7 @@ const (
 	slabWords  = 32
 	maxBuckets = 1 << 31
 	fresh      = ^uint32(0) // every word of a slab that was never used
-	workgroup  = 128
+	workgroup  = 64
 
 	pairSlots = 15 // in a slab of pairs
 	keySlots  = 30 // in a slab of keys
