@@ -106,9 +106,11 @@ func TestSlabView(t *testing.T) {
 
 func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], keys bool, width int, rnd *rand.Rand) {
 	const n = 24
-	slabs, wanted := make([]slab, n), make([]uint32, n)
+	slabs, wanted := make([]slab, n), make([]uint32, 2*n)
 	for i := range slabs {
 		slabs[i] = aSlab(rnd, keys)
+	}
+	for i := range wanted {
 		wanted[i] = []uint32{someKey(rnd), someKey(rnd), slabEmpty, slabTombstone, 99}[rnd.IntN(5)]
 	}
 	views, places, dense := room[uint32](r, 8*n*width), put(r, make([]uint32, 4*32*n*width)), room[uint32](r, 2*32*n)
@@ -127,7 +129,12 @@ func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], keys bool, width int,
 			}
 			return slot, value, times
 		}
-		slot, value, times := find(wanted[i])
+		slot, value, times := find(wanted[2*i])
+		hit, hitKey := slot, wanted[2*i] // of the search for two keys
+		if other, _, _ := find(wanted[2*i+1]); other < slot {
+			hit, hitKey = other, wanted[2*i+1]
+		}
+		_, hitValue, _ := find(hitKey)
 		empty, _, _ := find(slabEmpty)
 		var live []uint32
 		for at := range slots(keys) {
@@ -141,7 +148,11 @@ func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], keys bool, width int,
 			if slot == slabEmpty {
 				view[1] = 0 // the value of what is not found means nothing
 			}
-			requireWords(t, []uint32{slot, value, times, s[nextWord], empty}, view[:5], "slab %v, key %d, lane %d", s, wanted[i], lane)
+			if hit == slabEmpty {
+				view[5], view[6] = hitKey, 0
+			}
+			requireWords(t, []uint32{slot, value, times, s[nextWord], hit, hitKey, hitValue, empty}, view,
+				"slab %v, keys %d, lane %d", s, wanted[2*i:2*i+2], lane)
 			for m := range 32 {
 				place := gotPlaces[4*(32*(i*width+lane)+m):][:4]
 				if place[0] == 0 {
@@ -178,6 +189,9 @@ const (
 	changeMin
 	changeMax
 	changeLink
+	changedInsert // by slab_change
+	changedAssign
+	changedErase
 	changes
 )
 
@@ -185,6 +199,7 @@ type change struct {
 	what             uint32
 	slab, slot       int
 	key, seen, value uint32
+	target           uint32
 }
 
 // variant is one of the three kinds of slabs and protocols.
@@ -213,7 +228,7 @@ func eachVariant(t *testing.T, test func(t *testing.T, r *rig, v variant, k *vk.
 func runChanges(r *rig, k *vk.Kernel[changePush], slabs []slab, list []change) (answers []pair, after []slab) {
 	words := make([]uint32, 0, 8*len(list))
 	for _, c := range list {
-		words = append(words, c.what, uint32(c.slab), uint32(c.slot), c.key, c.seen, c.value, 0, 0)
+		words = append(words, c.what, uint32(c.slab), uint32(c.slot), c.key, c.seen, c.value, c.target, 0)
 	}
 	out, at := room[uint32](r, 2*len(list)), put(r, flat(slabs))
 	run(r, k, len(list), changePush{at.Address(), put(r, words).Address(), out.Address(), uint32(len(list))})
@@ -227,59 +242,63 @@ func runChanges(r *rig, k *vk.Kernel[changePush], slabs []slab, list []change) (
 // apply is the model of a change that nobody else disturbs. What was seen of the slot before may be old.
 func (c change) apply(s *slab, v variant) (done bool, value uint32) {
 	at := c.slot * slotWords(v.keys)
-	value = c.seen
-	if c.what == changeInsert {
-		if s[at] != slabEmpty {
-			return false, value
-		}
-		s[at] = c.key
-		if !v.keys {
-			s[at+1] = c.value
-		}
-		if !v.keys && !v.wide {
-			s[auxWord] &^= 1 << c.slot
-		}
-		return true, value
-	}
 	there := s[at] == c.key
-	if v.keys {
-		if c.what == changeErase && there {
-			s[at] = slabTombstone
-		}
-		return c.what != changeErase || there, value
-	}
-	if !v.wide && s[auxWord]>>c.slot&1 == 1 {
-		return false, value // an unsettled slot's turn comes later
-	}
-	switch c.what {
-	case changeErase:
+	switch {
+	case c.what == changeInsert || c.what == changedInsert:
+		return c.insert(s, v), c.seen
+	case !v.keys && !v.wide && s[auxWord]>>c.slot&1 == 1:
+		return false, c.seen // an unsettled slot's turn comes later
+	case c.what == changeErase || c.what == changedErase:
 		if there {
 			s[at] = slabTombstone
 		}
-		return there, value
+		return there, c.seen
+	case c.what == changedAssign && v.wide && !there:
+		return false, c.seen
+	case v.keys:
+		return true, c.seen // without values there is nothing to do
+	}
+	// What is done to the value is done also where the key was erased meanwhile: then it came before that.
+	switch stored := &s[at+1]; c.what {
 	case changeValue:
 		if v.wide && c.seen != slabEmpty {
-			return true, value // what was seen was right when it was seen
+			return true, c.seen // what was seen was right when it was seen
 		}
-		return there || !v.wide, s[at+1]
-	case changeAssign:
-		if v.wide && !there {
-			return false, value
-		}
-		s[at+1] = c.value
-	// The others touch the value also where the key was erased meanwhile: then they came before that.
+		return there || !v.wide, *stored
+	case changeAssign, changedAssign:
+		*stored = c.value
 	case changeAdd:
-		s[at+1] += c.value
+		*stored += c.value
 	case changeMin:
 		if c.value < c.seen {
-			s[at+1] = min(s[at+1], c.value)
+			*stored = min(*stored, c.value)
 		}
 	case changeMax:
 		if c.value > c.seen || c.seen == slabEmpty {
-			s[at+1] = max(s[at+1], c.value)
+			*stored = max(*stored, c.value)
 		}
 	}
-	return true, value
+	return true, c.seen
+}
+
+// insert takes the first free slot, unless what it looks for stands before that.
+func (c change) insert(s *slab, v variant) bool {
+	for slot := c.slot; slot < slots(v.keys); slot++ {
+		switch at := slot * slotWords(v.keys); s[at] {
+		case slabEmpty:
+			s[at] = c.key
+			if !v.keys {
+				s[at+1] = c.value
+			}
+			if !v.keys && !v.wide {
+				s[auxWord] &^= 1 << slot
+			}
+			return true
+		case c.target:
+			return false
+		}
+	}
+	return false
 }
 
 // Every function on every state of a slot, each invocation on a slab of its own.
@@ -292,27 +311,25 @@ func TestSlabChange(t *testing.T) {
 			slabs, list := make([]slab, n), make([]change, n)
 			for i := range list {
 				slabs[i] = aSlab(rnd, v.keys)
-				c := change{uint32(rnd.IntN(changes)), i, rnd.IntN(slots(v.keys)), someKey(rnd), interesting(rnd), interesting(rnd)}
+				c := change{
+					what: uint32(rnd.IntN(changes)), slab: i, slot: rnd.IntN(slots(v.keys)),
+					key: someKey(rnd), seen: interesting(rnd), value: interesting(rnd),
+				}
+				c.target = []uint32{slabEmpty, c.key}[rnd.IntN(2)]
 				at := c.slot * slotWords(v.keys)
 				switch {
 				case c.what == changeLink:
-				case c.what == changeInsert:
+				case c.what == changeInsert || c.what == changedInsert:
 					if rnd.IntN(2) == 0 {
 						slabs[i][at] = slabEmpty
 						if !v.keys {
 							slabs[i][at+1] = slabEmpty
 						}
 					}
-					if slabs[i][at] == slabEmpty {
-						slabs[i][auxWord] |= 1 << c.slot
-					}
 				default: // the key was seen in the slot, and may have been erased since
 					slabs[i][at] = []uint32{c.key, c.key, slabTombstone}[rnd.IntN(3)]
 					if !v.keys && rnd.IntN(2) == 0 {
 						c.seen = slabs[i][at+1]
-					}
-					if v.wide && c.seen == slabEmpty && slabs[i][at] == c.key && rnd.IntN(2) == 0 {
-						c.value = slabs[i][at+1]
 					}
 				}
 				list[i] = c
@@ -381,15 +398,28 @@ func TestSlabChangeTogether(t *testing.T) {
 		}
 
 		answers, after := together(fresh, func(i int) change {
-			return change{what: changeInsert, key: uint32(i + 1), value: uint32(i * 7)}
+			return change{what: changeInsert, key: 8, value: uint32(i * 7), target: 8}
 		})
 		who := winners(answers)
-		require.Len(t, who, 1, "one insertion takes the slot")
-		require.EqualValues(t, who[0]+1, after[at])
+		require.Len(t, who, 1, "one insertion of a key takes a slot")
+		require.EqualValues(t, 8, after[at])
 		if !v.keys {
 			require.EqualValues(t, who[0]*7, after[at+1])
 		}
 		elsewhere(fresh, after)
+
+		answers, after = together(fresh, func(i int) change {
+			return change{what: changeInsert, key: uint32(i + 1), value: uint32(i * 7), target: slabEmpty}
+		})
+		who = winners(answers)
+		require.Len(t, who, slots(v.keys)-3, "an insertion a slot, from the third on")
+		want := fresh
+		for slot := 3; slot < slots(v.keys); slot++ {
+			i := int(after.key(v.keys, slot)) - 1
+			require.Contains(t, who, i)
+			_ = change{what: changeInsert, slot: 3, key: uint32(i + 1), value: uint32(i * 7), target: slabEmpty}.insert(&want, v)
+		}
+		require.Equal(t, want, after)
 
 		answers, after = together(taken, func(int) change { return change{what: changeErase, key: 5} })
 		require.Len(t, winners(answers), 1, "one erasure hits")
