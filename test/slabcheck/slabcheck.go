@@ -116,8 +116,8 @@ func (p *pool) allocated(ref uint32) bool {
 	return p.bitmaps[ref>>24][ref&0xffffff>>5]>>(ref&31)&1 != 0
 }
 
-// hash is the bucket that a key belongs to.
-func hash(d slabhash.Device, key uint32) uint32 {
+// Bucket is the bucket that a key belongs to.
+func Bucket(d slabhash.Device, key uint32) uint32 {
 	x := key ^ d.Seed
 	x ^= x >> 16
 	x *= 0x21f0aaad
@@ -225,7 +225,7 @@ func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect E
 				if bucket == device.SpecialOnes || bucket == device.SpecialZero {
 					key ^= device.Mask
 				}
-				if h := hash(device, key); h != bucket {
+				if h := Bucket(device, key); h != bucket {
 					return fail("slab %d, slot %d: key %#x belongs to bucket %d", n, slot, key, h)
 				}
 				if keys[key] && !expect.Duplicates {
