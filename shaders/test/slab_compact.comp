@@ -1,0 +1,37 @@
+// For test/shader: slab_compact.glsl, a tile a list.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "slab_compact.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 3) const uint FUNCTION = 0;   // 0 writer, 1 list free
+
+layout(push_constant, std430) uniform Push {
+    SlabPool pool;    // for list free
+    uvec2 from;       // writer: the slabs of each list; list free: a word a list, the reference to its first slab
+    uvec2 to;         // writer: as many slabs to write them to, or the same ones
+    uvec2 ends;       // writer: a pair a list, out: slabs filled before the last one, slots in use in that
+    uint lists;
+    uint length;      // slabs of a list
+};
+
+void main() {
+    uint tile = invocation_index() / TILE;
+    bool there = tile < lists;
+    if (FUNCTION == 1u) {
+        slab_list_free(pool, there ? plain_load(address_at(from, tile, 2u)) : SLAB_NULL);
+        return;
+    }
+    uint first = tile * length;
+    uint filled = 0u;
+    SlabWriter writer = SlabWriter(address_at(to, first, SLAB_SHIFT), 0u);
+    for (uint i = 0u; i < length; i++) {
+        Node node = node_load(address_at(from, first + i, SLAB_SHIFT), there);
+        uint mask = there ? slab_live_mask(node) : 0u;
+        bool crosses = slab_writer_crosses(writer, mask);
+        filled += crosses ? 1u : 0u;
+        slab_writer_append(writer, node, mask, address_at(to, first + filled, SLAB_SHIFT));
+    }
+    slab_writer_finish(writer, there);
+    if (there && tile_lane() == 0u) plain_store2(address_at(ends, tile, 3u), uvec2(filled, writer.filled));
+}
