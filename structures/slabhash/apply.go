@@ -178,7 +178,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	if buckets := t.bucketsFor(expect); buckets > t.base.buckets || s.tombstones > s.live {
 		var oom *vk.OutOfMemoryError
 		var large *vk.TooLargeError
-		if err := t.rehash(ctx, max(buckets, t.base.buckets)); errors.As(err, &oom) || errors.As(err, &large) {
+		if err := t.rehash(ctx, max(buckets, t.base.buckets), nil); errors.As(err, &oom) || errors.As(err, &large) {
 			// No memory for more buckets: longer lists then. If that fails too, it says so.
 			return n, nil
 		} else if err != nil {

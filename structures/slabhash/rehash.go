@@ -3,6 +3,8 @@ package slabhash
 import (
 	"context"
 	"errors"
+
+	"github.com/vkds/vkds/structures"
 )
 
 type bucketsPush struct {
@@ -18,19 +20,30 @@ type rehashPush struct {
 	FromMask        uint32
 	FromSpecialOnes uint32
 	FromSpecialZero uint32
+	RatioDown       uint64 // old buckets / new buckets, 32.32 fixed point
+	RatioUp         uint64
 	Failed          uint64
 	First           uint32
 	Count           uint32
 }
 
+// upkeep records a kernel over whole buckets, timed if Options.Timed says so.
+func (t *table) upkeep(label string, record func()) {
+	if t.o.Timed {
+		t.stream.Timed(label, record)
+	} else {
+		record()
+	}
+}
+
 // overBuckets runs flush or release over all buckets of some base slabs.
-func (t *table) overBuckets(ctx context.Context, b base, module string) error {
+func (t *table) overBuckets(ctx context.Context, b base, module string, progress structures.Progress) error {
 	k, err := kernel(t, &t.kernels.buckets, module, t.tiles.walk, nil)
 	if err != nil {
 		return err
 	}
-	return t.ranges(ctx, b.buckets, func(first, count uint32) error {
-		k.Dispatch(t.stream, t.tileGroups(count), bucketsPush{t.device(b), first, count})
+	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
+		t.upkeep(module, func() { k.Dispatch(t.stream, t.tileGroups(count), bucketsPush{t.device(b), first, count}) })
 		return t.stream.Wait(context.WithoutCancel(ctx))
 	})
 }
@@ -40,7 +53,7 @@ func (t *table) flush(ctx context.Context) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
-	if err := t.overBuckets(ctx, t.base, t.variant("flush")); err != nil {
+	if err := t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress); err != nil {
 		return err
 	}
 	return nil
@@ -48,16 +61,16 @@ func (t *table) flush(ctx context.Context) error {
 
 // releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
 func (t *table) releaseChains(b base) error {
-	return t.overBuckets(context.Background(), b, "release")
+	return t.overBuckets(context.Background(), b, "release", nil)
 }
 
 // rehash moves everything to so many new buckets. After an error the table is as it was.
-func (t *table) rehash(ctx context.Context, buckets uint32) error {
+func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
 	to, err := t.newBase(ctx, buckets)
 	if err != nil {
 		return err
 	}
-	if err := t.gather(ctx, to); err != nil {
+	if err := t.gather(ctx, to, progress); err != nil {
 		return errors.Join(err, t.releaseChains(to), t.abandon(to))
 	}
 	from := t.base
@@ -66,21 +79,25 @@ func (t *table) rehash(ctx context.Context, buckets uint32) error {
 }
 
 // gather fills fresh base slabs with the table's pairs.
-func (t *table) gather(ctx context.Context, to base) error {
+func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
 	for {
 		// Again after each growth of the pool, which may have changed the kernel and the addresses.
 		k, err := kernel(t, &t.kernels.rehash, t.variant("rehash"), t.tiles.walk, nil)
 		if err != nil {
 			return err
 		}
+		old := uint64(t.base.buckets) << 32
+		down := old / uint64(to.buckets)
+		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
 		failed := t.counter.Slice()[:1]
 		failed[0] = 0
-		err = t.ranges(ctx, to.buckets, func(first, count uint32) error {
-			k.Dispatch(t.stream, t.tileGroups(count), rehashPush{
+		err = t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
+			push := rehashPush{
 				Hash: t.device(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets, FromMask: t.base.mask,
-				FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,
+				FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero, RatioDown: down, RatioUp: up,
 				Failed: t.counter.Address(), First: first, Count: count,
-			})
+			}
+			t.upkeep("rehash", func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
 			return t.stream.Wait(context.WithoutCancel(ctx))
 		})
 		if err != nil || failed[0] == 0 {
@@ -107,7 +124,7 @@ func (t *table) rehashTo(ctx context.Context, buckets int) error {
 		}
 		buckets = int(t.bucketsFor(n))
 	}
-	return t.rehash(ctx, uint32(buckets))
+	return t.rehash(ctx, uint32(buckets), t.o.Progress)
 }
 
 // clear removes everything; the number of buckets stays.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -39,8 +40,9 @@ func (t *table) bucketsADispatch() uint32 {
 	return 1 << 24
 }
 
-// ranges calls do for runs of buckets 0 … buckets-1 that one dispatch should do, and reports progress.
-func (t *table) ranges(ctx context.Context, buckets uint32, do func(first, count uint32) error) error {
+// ranges calls do for runs of buckets 0 … buckets-1 that one dispatch should do, and tells progress, if
+// that is not nil, of the buckets done.
+func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.Progress, do func(first, count uint32) error) error {
 	for first := uint32(0); first < buckets; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -50,8 +52,8 @@ func (t *table) ranges(ctx context.Context, buckets uint32, do func(first, count
 			return err
 		}
 		first += count
-		if t.o.Progress != nil {
-			t.o.Progress(int(first), int(buckets))
+		if progress != nil {
+			progress(int(first), int(buckets))
 		}
 	}
 	return nil
@@ -98,7 +100,7 @@ func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
 		}
 		return nil
 	}
-	return all, t.ranges(ctx, t.base.buckets, count)
+	return all, t.ranges(ctx, t.base.buckets, nil, count)
 }
 
 // Stats are a table's measures.
