@@ -145,6 +145,11 @@ func (m *Map) Flush(ctx context.Context) error { return m.t.flush(ctx) }
 // base slabs are made before the old ones go. After an error the table is as it was.
 func (m *Map) Rehash(ctx context.Context, buckets int) error { return m.t.rehashTo(ctx, buckets) }
 
+// Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
+// by module: "flush.map", "rehash", "release" (of the slabs behind the old base slabs). Empty without
+// Options.Timed.
+func (m *Map) Timings() []vk.Timing { return m.t.stream.Timings() }
+
 // Export returns all pairs, in no particular order.
 func (m *Map) Export(ctx context.Context) (keys, values []uint32, err error) {
 	err = m.t.export(ctx, func(k, v []uint32) bool {

@@ -32,6 +32,8 @@ type Options struct {
 	// Tile is how many lanes work on one slab together, in every kernel: a power of two up to 32 and to
 	// the subgroup size. 0: what measured best on this type of device, kernel by kernel.
 	Tile int
+	// Timed has the kernels of Flush, Rehash and Clear timed by the device, for Timings.
+	Timed bool
 	// Progress, if not nil, is told how long calls get on.
 	Progress structures.Progress
 }
