@@ -1,0 +1,282 @@
+// Package conformance runs random sequences of batches on every dictionary, at every shape that it comes in, and
+// compares each answer with a Go map, and the contents at the end with each other.
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/slabcheck"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+// shape is what of a dictionary should not show in its answers.
+type shape struct {
+	tile int // lanes a node
+	size int // buckets, or what else there is of it at first; small
+	seed uint32
+}
+
+// subject is a kind of dictionary.
+type subject struct {
+	name string
+	open func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error)
+	// check looks whether all is well in its memory.
+	check func(t testing.TB, d *vk.Device, dictionary structures.Dictionary)
+	// upkeep are what may be done to it at any time without changing what it holds.
+	upkeep []func(ctx context.Context, dictionary structures.Dictionary, n int) error
+}
+
+// subjects are all dictionaries.
+var subjects = []subject{{
+	name: "slabhash",
+	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
+		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, MaxLoad: -1})
+	},
+	check: func(t testing.TB, d *vk.Device, dictionary structures.Dictionary) {
+		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map))
+	},
+	upkeep: []func(context.Context, structures.Dictionary, int) error{
+		func(ctx context.Context, d structures.Dictionary, _ int) error { return d.(*slabhash.Map).Flush(ctx) },
+		func(ctx context.Context, d structures.Dictionary, n int) error {
+			return d.(*slabhash.Map).Rehash(ctx, 4+n%300)
+		},
+	},
+}, {
+	name: "slabhash growing by itself",
+	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
+		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, Load: 2, MaxLoad: 3})
+	},
+	check: func(t testing.TB, d *vk.Device, dictionary structures.Dictionary) {
+		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map))
+	},
+}}
+
+// act is one step of a sequence.
+type act struct {
+	what   string // insert, delete, find, apply, clear, upkeep, bulk
+	batch  structures.Batch
+	choice int
+}
+
+// keySpace is how many keys a sequence works on; they are spread over all 32 bits, with the awkward ones among them.
+const keySpace = 400
+
+func key(i int) uint32 {
+	switch i {
+	case 0:
+		return 0
+	case 1:
+		return ^uint32(0)
+	case 2, 3, 4, 5, 6, 7:
+		return uint32(i) - 1 // small ones, among them masks of the slab hash
+	case 8, 9, 10, 11:
+		return ^uint32(i - 7)
+	}
+	return uint32(i) * 0x9e3779b1
+}
+
+// sequence draws batches whose answers do not depend on the order within a batch: no key is in one twice.
+func sequence(t *rapid.T) []act {
+	kinds := []structures.Kind{
+		structures.Insert, structures.InsertUnique, structures.Add, structures.Min, structures.Max,
+		structures.Delete, structures.DeleteAll, structures.Find, structures.Count,
+	}
+	weights := []string{"insert", "insert", "delete", "find", "apply", "apply", "apply", "upkeep", "clear"}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act {
+		a := act{what: rapid.SampledFrom(weights).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
+		if a.what == "upkeep" || a.what == "clear" && a.choice%3 != 0 {
+			a.what = "upkeep"
+			return a
+		}
+		n := rapid.SampledFrom([]int{0, 1, 3, 17, 100, 300}).Draw(t, "n")
+		from, step := rapid.IntRange(0, keySpace-1).Draw(t, "from"), rapid.SampledFrom([]int{1, 3, 7, 399}).Draw(t, "step")
+		noise := rapid.Uint32().Draw(t, "noise")
+		for i := range n {
+			noise = noise*1664525 + 1013904223
+			a.batch.Keys = append(a.batch.Keys, key((from+i*step)%keySpace))
+			a.batch.Kinds = append(a.batch.Kinds, kinds[noise>>16%uint32(len(kinds))])
+			value := noise
+			if noise>>8%8 == 0 {
+				value = [...]uint32{0, ^uint32(0)}[noise>>12&1]
+			}
+			a.batch.Values = append(a.batch.Values, value)
+		}
+		return a
+	}), 1, 12).Draw(t, "sequence")
+}
+
+// oracle is a dictionary in Go.
+type oracle map[uint32]uint32
+
+func (o oracle) apply(kind structures.Kind, key, value uint32) (structures.Status, uint32) {
+	old, there := o[key]
+	if kind.Inserts() {
+		if !there {
+			o[key] = value
+			return structures.Inserted, 0
+		}
+		switch kind {
+		case structures.InsertUnique:
+			return structures.Found, 0
+		case structures.Insert:
+			o[key] = value
+		case structures.Add:
+			o[key] = old + value
+		case structures.Min:
+			o[key] = min(old, value)
+		case structures.Max:
+			o[key] = max(old, value)
+		}
+		return structures.Assigned, 0
+	}
+	if !there {
+		return structures.Absent, 0
+	}
+	switch kind {
+	case structures.Delete:
+		delete(o, key)
+		return structures.Deleted, 0
+	case structures.DeleteAll:
+		delete(o, key)
+		return structures.Deleted, 1
+	case structures.Count:
+		return structures.Found, 1
+	}
+	return structures.Found, old
+}
+
+// run does a sequence on a dictionary and compares all answers.
+func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary, acts []act) {
+	ctx := t.Context()
+	want := oracle{}
+	for step, a := range acts {
+		b := a.batch
+		switch a.what {
+		case "upkeep":
+			if len(s.upkeep) != 0 {
+				require.NoError(t, s.upkeep[a.choice%len(s.upkeep)](ctx, dictionary, a.choice))
+			}
+		case "clear":
+			require.NoError(t, dictionary.Clear(ctx))
+			clear(want)
+		case "insert":
+			status, err := dictionary.Insert(ctx, b.Keys, b.Values)
+			require.NoError(t, err)
+			require.Equal(t, len(b.Keys), len(status))
+			for i, k := range b.Keys {
+				if w, _ := want.apply(structures.Insert, k, b.Values[i]); w != status[i] {
+					t.Fatalf("step %d: insert(%#x): %v, want %v", step, k, status[i], w)
+				}
+			}
+		case "delete":
+			status, err := dictionary.Delete(ctx, b.Keys)
+			require.NoError(t, err)
+			require.Equal(t, len(b.Keys), len(status))
+			for i, k := range b.Keys {
+				if w, _ := want.apply(structures.Delete, k, 0); w != status[i] {
+					t.Fatalf("step %d: delete(%#x): %v, want %v", step, k, status[i], w)
+				}
+			}
+		case "find":
+			values, found, err := dictionary.Find(ctx, b.Keys)
+			require.NoError(t, err)
+			require.Equal(t, len(b.Keys), len(values))
+			require.Equal(t, len(b.Keys), len(found))
+			for i, k := range b.Keys {
+				if v, ok := want[k]; v != values[i] || ok != found[i] {
+					t.Fatalf("step %d: find(%#x): %d, %v, want %d, %v", step, k, values[i], found[i], v, ok)
+				}
+			}
+		case "apply":
+			r, err := dictionary.Apply(ctx, b)
+			require.NoError(t, err)
+			require.Equal(t, len(b.Keys), len(r.Status))
+			for i, k := range b.Keys {
+				status, value := want.apply(b.Kinds[i], k, b.Values[i])
+				numbers := b.Kinds[i] > structures.Delete // those whose value is an answer
+				if status != r.Status[i] || numbers && value != r.Values[i] {
+					t.Fatalf("step %d: %v(%#x, %d): %v %d, want %v %d", step, b.Kinds[i], k, b.Values[i], r.Status[i], r.Values[i], status, value)
+				}
+			}
+		}
+	}
+	n, err := dictionary.Len(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, len(want), n)
+	pairs, failure := dictionary.All(ctx)
+	got := oracle{}
+	for k, v := range pairs {
+		if _, twice := got[k]; twice {
+			t.Fatalf("key %#x comes twice", k)
+		}
+		got[k] = v
+	}
+	require.NoError(t, failure())
+	if !maps.Equal(want, got) {
+		t.Fatalf("%d pairs, want %d, or others", len(got), len(want))
+	}
+	s.check(t, d, dictionary)
+}
+
+// devices opens the devices that a subject is run on: with 64-bit atomics, where there are, and without.
+func devices(t *testing.T) []*vk.Device {
+	all := []*vk.Device{testdevice.Open(t)}
+	if all[0].Has(vk.Int64Atomics) {
+		all = append(all, testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}))
+	}
+	return all
+}
+
+// One sequence, on each device and at each width: equal answers throughout, and so equal contents.
+func TestSequences(t *testing.T) {
+	all := devices(t)
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			var open []structures.Dictionary
+			var on []*vk.Device
+			for _, d := range all {
+				widths := []int{1, 4, min(32, d.SubgroupSize())}
+				for _, tile := range slices.Compact(widths) {
+					for _, size := range []int{4, 61} {
+						dictionary, err := s.open(t.Context(), d, shape{tile: tile, size: size, seed: uint32(tile * size)})
+						require.NoError(t, err, fmt.Sprint(tile))
+						defer func() { require.NoError(t, dictionary.Close()) }()
+						open, on = append(open, dictionary), append(on, d)
+					}
+				}
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				acts := sequence(rt)
+				for i, dictionary := range open {
+					if rapid.IntRange(0, 2).Draw(rt, "run") != 0 {
+						continue // each run takes some of them
+					}
+					require.NoError(rt, dictionary.Clear(t.Context()))
+					run(adapter{t, rt}, on[i], s, dictionary, acts)
+				}
+			})
+		})
+	}
+}
+
+// adapter lets rapid see failures, to shrink the sequence that led to them.
+type adapter struct {
+	*testing.T
+	r *rapid.T
+}
+
+func (a adapter) Errorf(format string, args ...any) { a.r.Errorf(format, args...) }
+func (a adapter) Error(args ...any)                 { a.r.Error(args...) }
+func (a adapter) Fatalf(format string, args ...any) { a.r.Fatalf(format, args...) }
+func (a adapter) Fatal(args ...any)                 { a.r.Fatal(args...) }
+func (a adapter) FailNow()                          { a.r.FailNow() }
+func (a adapter) Helper()                           {}
