@@ -82,7 +82,7 @@ func (s *session) endToEnd(ctx context.Context) error {
 		of := func(op string, prepare, call func(context.Context) error) (Measurement, error) {
 			m := s.measurement(op, s.n)
 			m.Bytes = uint64(x.bytes * s.n)
-			return s.measureWall(ctx, m, prepare, call)
+			return s.measureWall(ctx, m, prepare, call, nil, "")
 		}
 		fresh, err := of("copies-"+x.name, nothing, x.fresh)
 		if err != nil {

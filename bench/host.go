@@ -35,7 +35,7 @@ func (w *workload) compareHost(ctx context.Context, r *Report) error {
 			m := Measurement{Structure: structure, Op: x.op, N: w.n, Operations: w.n}
 			m, err := w.measureWall(ctx, m,
 				func(ctx context.Context) error { x.reset(); return ctx.Err() },
-				func(context.Context) error { return x.call() })
+				func(context.Context) error { return x.call() }, nil, "")
 			if err != nil {
 				return err
 			}

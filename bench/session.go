@@ -68,7 +68,7 @@ func (s *session) table(ctx context.Context) (*slabhash.Map, error) {
 	if s.pool, err = alloc.NewSlabPool(ctx, s.d, alloc.PoolOptions{Blocks: blocks}); err != nil {
 		return nil, err
 	}
-	s.m, err = slabhash.New(ctx, s.d, slabhash.Options{Buckets: buckets, Load: s.load, MaxLoad: -1, Pool: s.pool, Tile: s.tile, Seed: s.o.Seed})
+	s.m, err = slabhash.New(ctx, s.d, slabhash.Options{Buckets: buckets, Load: s.load, MaxLoad: -1, Pool: s.pool, Tile: s.tile, Seed: s.o.Seed, Timed: true})
 	return s.m, err
 }
 

@@ -4,57 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
-
-// Flush and rehash are calls that wait by themselves. To have the device's own time of their kernels, these are
-// dispatched here a second time, as any user of slabhash.Device may; the wall time is that of the call.
-
-type flushPush struct {
-	Hash  slabhash.Device
-	First uint32
-	Count uint32
-}
-
-type rehashPush struct {
-	Hash            slabhash.Device
-	FromBase        uint64
-	FromBuckets     uint32
-	FromMask        uint32
-	FromSpecialOnes uint32
-	FromSpecialZero uint32
-	Failed          uint64
-	First           uint32
-	Count           uint32
-}
-
-const bucketsADispatch = 1 << 22
-
-// overBuckets calls do for runs of buckets.
-func overBuckets(buckets uint32, do func(first, count uint32)) {
-	for first := uint32(0); first < buckets; first += min(bucketsADispatch, buckets-first) {
-		do(first, min(bucketsADispatch, buckets-first))
-	}
-}
-
-// upkeepKernel makes a kernel of the map's, and says how many workgroups it needs for so many buckets.
-func upkeepKernel[P any](s *session, module string) (*vk.Kernel[P], func(buckets uint32) int, error) {
-	m, err := shaders.Load(module)
-	if err != nil {
-		return nil, nil, err
-	}
-	constants := s.m.Constants()
-	k, err := vk.NewKernel[P](s.d, m, vk.KernelOptions{Constants: constants})
-	if err != nil {
-		return nil, nil, err
-	}
-	return k, func(buckets uint32) int {
-		return (int(buckets)*int(constants["TILE"]) + k.Workgroup() - 1) / k.Workgroup()
-	}, nil
-}
 
 // slabs is how many slabs the map has.
 func (s *session) slabs(ctx context.Context, m *slabhash.Map) (uint64, error) {
@@ -120,6 +73,8 @@ func copyBandwidth(ctx context.Context, d *vk.Device, stream *vk.Stream, o Optio
 	return rate(2*bytes, Median(times)) / 1e9, nil
 }
 
+// Flush and rehash are calls that wait by themselves: the wall time is theirs, the device's that of their kernel.
+
 func (s *session) flush(ctx context.Context) error {
 	queries, answers, err := s.queries(ctx)
 	if err == nil {
@@ -128,11 +83,6 @@ func (s *session) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k, groups, err := upkeepKernel[flushPush](s, "slabhash/flush.map")
-	if err != nil {
-		return err
-	}
-	defer k.Free()
 	defer s.stream.Wait(context.Background())
 	halved := func(ctx context.Context) error {
 		if err := s.anew(ctx); err != nil {
@@ -152,40 +102,26 @@ func (s *session) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.m.Flush(ctx); err != nil {
+	m := s.measurement("flush", s.n/2)
+	if m, err = s.measureWall(ctx, m, halved, s.m.Flush, s.m.Timings, "flush.map"); err != nil {
 		return err
 	}
 	after, err := s.slabs(ctx, s.m)
 	if err != nil {
 		return err
 	}
-	m := s.measurement("flush", s.n/2)
 	m.Bytes = (before + after) * slabBytes
-	if m, err = s.measureWall(ctx, m, halved, func(ctx context.Context) error { return s.m.Flush(ctx) }); err != nil {
+	if err := s.find(queries, answers); err != nil {
 		return err
 	}
-	wall := m.Wall
-	m, err = s.measure(ctx, task{
-		Measurement: m, prepare: halved,
-		record: func() error {
-			h := s.m.Device()
-			overBuckets(h.Buckets, func(first, count uint32) { k.Dispatch(s.stream, groups(count), flushPush{h, first, count}) })
-			return nil
-		},
-		check: func(ctx context.Context) error {
-			if err := s.find(queries, answers); err != nil {
-				return err
-			}
-			if err := s.stream.Wait(ctx); err != nil {
-				return err
-			}
-			if err := s.checkFound(ctx, "flush", func(i int) bool { return i >= s.n/2 }); err != nil {
-				return err
-			}
-			return s.checkValues(ctx, "flush", answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i >= s.n/2 })
-		},
-	})
-	m.Wall = wall
+	if err := s.stream.Wait(ctx); err != nil {
+		return err
+	}
+	there := func(i int) bool { return i >= s.n/2 }
+	if err := s.checkFound(ctx, "flush", there); err != nil {
+		return err
+	}
+	err = s.checkValues(ctx, "flush", answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), there(i) })
 	return s.compareCopy(ctx, m, err)
 }
 
@@ -193,60 +129,23 @@ func (s *session) rehash(ctx context.Context, op string, factor float64) error {
 	if err := s.full(ctx); err != nil {
 		return err
 	}
-	from := s.m.Device()
-	buckets := max(4, int(float64(from.Buckets)*factor))
-	to, err := slabhash.New(ctx, s.d, slabhash.Options{Buckets: buckets, Load: s.load, MaxLoad: -1, Pool: s.pool, Tile: s.tile, Seed: s.o.Seed})
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	k, groups, err := upkeepKernel[rehashPush](s, "slabhash/rehash.map")
-	if err != nil {
-		return err
-	}
-	defer k.Free()
-	defer s.stream.Wait(context.Background())
+	buckets := int(s.m.Device().Buckets)
 	before, err := s.slabs(ctx, s.m)
 	if err != nil {
 		return err
 	}
 	m := s.measurement(op, s.n)
-	m, err = s.measure(ctx, task{
-		Measurement: m, pending: true, prepare: to.Clear,
-		record: func() error {
-			from, h := s.m.Device(), to.Device()
-			s.stream.Fill(s.left, 0, 4, 0)
-			overBuckets(h.Buckets, func(first, count uint32) {
-				k.Dispatch(s.stream, groups(count), rehashPush{
-					Hash: h, FromBase: from.Base, FromBuckets: from.Buckets, FromMask: from.Mask,
-					FromSpecialOnes: from.SpecialOnes, FromSpecialZero: from.SpecialZero,
-					Failed: s.left.Address(), First: first, Count: count,
-				})
-			})
-			return nil
-		},
-		check: func(ctx context.Context) error {
-			of := s.m
-			defer func() { s.m = of }()
-			s.m = to
-			return s.holdsAll(ctx, op)
-		},
-	})
-	if err != nil {
+	back := func(ctx context.Context) error { return s.m.Rehash(ctx, buckets) }
+	there := func(ctx context.Context) error { return s.m.Rehash(ctx, max(4, int(float64(buckets)*factor))) }
+	if m, err = s.measureWall(ctx, m, back, there, s.m.Timings, "rehash"); err != nil {
 		return err
 	}
-	after, err := s.slabs(ctx, to)
+	after, err := s.slabs(ctx, s.m)
 	if err != nil {
 		return err
 	}
 	m.Bytes = (before + after) * slabBytes
-	if err := to.Clear(ctx); err != nil { // its slabs are needed
-		return err
-	}
-	m.Wall = nil
-	back := func(ctx context.Context) error { return s.m.Rehash(ctx, int(from.Buckets)) }
-	m, err = s.measureWall(ctx, m, back, func(ctx context.Context) error { return s.m.Rehash(ctx, buckets) })
-	if err != nil {
+	if err := s.holdsAll(ctx, op); err != nil {
 		return err
 	}
 	if err := back(ctx); err != nil {
@@ -284,7 +183,7 @@ func (s *session) clear(ctx context.Context) error {
 	}
 	m := s.measurement("clear", s.n)
 	m.Utilization, m.Bytes = stats.Utilization, stats.Bytes
-	if m, err = s.measureWall(ctx, m, filled, own.Clear); err != nil {
+	if m, err = s.measureWall(ctx, m, filled, own.Clear, nil, ""); err != nil {
 		return err
 	}
 	n, err := own.Len(ctx)

@@ -181,18 +181,33 @@ func (w *workload) measure(ctx context.Context, t task) (Measurement, error) {
 	return t.Measurement, t.check(ctx)
 }
 
-// measureWall is measure for calls that wait by themselves; what they gave is for the caller to check.
-func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call func(context.Context) error) (Measurement, error) {
+// measureWall is measure for calls that wait by themselves; what they gave is for the caller to check. kernels, if not
+// nil, tells what the device did in the last call: the times of the kernels with the label are added up.
+func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call func(context.Context) error,
+	kernels func() []vk.Timing, label string) (Measurement, error) {
 	for begin, warm := time.Now(), false; len(m.Wall) < w.o.Repeat; {
 		if err := prepare(ctx); err != nil {
 			return m, err
+		}
+		if kernels != nil {
+			kernels() // those of the preparation
 		}
 		start := time.Now()
 		if err := call(ctx); err != nil {
 			return m, err
 		}
+		wall := time.Since(start)
 		if warm {
-			m.Wall = append(m.Wall, time.Since(start))
+			m.Wall = append(m.Wall, wall)
+		}
+		if warm && kernels != nil {
+			var device time.Duration
+			for _, t := range kernels() {
+				if t.Label == label {
+					device += t.Duration
+				}
+			}
+			m.Device = append(m.Device, device)
 		}
 		warm = warm || time.Since(begin) >= w.o.WarmUp
 	}

@@ -23,21 +23,18 @@ uint hash_reduce(uint h, uint n) {
     return high;
 }
 
-// floor(x * to / from), exactly, for x <= from: where a position among `from` buckets lies among `to`.
-uint hash_rescale(uint x, uint from, uint to) {
-    uint high, quotient;
-    umulExtended(x, to, high, quotient);   // the 64-bit dividend; its low word makes room for the quotient
-    if (high >= from) return to;           // only x == from
-    for (uint i = 0u; i < 32u; i++) {
-        bool carry = (high >> 31) != 0u;
-        high = high << 1 | quotient >> 31;
-        quotient <<= 1;
-        if (carry || high >= from) {
-            high -= from;
-            quotient |= 1u;
-        }
-    }
-    return quotient;
+// Which of one table's buckets share hashes with bucket x of another: those from hash_first_bucket to
+// hash_last_bucket, and perhaps no key of the first or last of them. The ratio of the two tables' numbers of
+// buckets is in 32.32 fixed point (low word first), rounded down for the first and up for the last.
+uint hash_first_bucket(uint x, uvec2 ratio_down) {
+    uint high, low;
+    umulExtended(x, ratio_down.x, high, low);
+    return x * ratio_down.y + high;
+}
+uint hash_last_bucket(uint x, uvec2 ratio_up) {
+    uint high, low;
+    umulExtended(x + 1u, ratio_up.x, high, low);
+    return (x + 1u) * ratio_up.y + high - (low == 0u ? 1u : 0u);   // the bucket before the end
 }
 
 #endif

@@ -18,18 +18,27 @@ struct SlabWriter {
 // (32-bit protocol; with 64-bit atomics and in slabs of keys the word means nothing).
 uint slab_aux(uint filled) { return ~((1u << (filled & 31u)) - 1u); }
 
-// Whether writing the marked slots needs another slab behind the writer's.
-bool slab_writer_crosses(SlabWriter w, uint mask) {
-    uint total = 0u;
-    for (uint j = 0u; j < NODE_QUADS; j++) slab_step_rank(mask, j, total);
-    return w.filled + total > SLAB_SLOTS;
+// The order of a node's marked slots over the lanes of the tile.
+struct SlabRanks {
+    uint before[8];   // marked slots before this lane's, in each of its NODE_QUADS steps
+    uint total;       // in the whole node
+};
+
+// Collective over the subgroup.
+SlabRanks slab_ranks(uint mask) {
+    SlabRanks ranks;
+    ranks.total = 0u;
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) ranks.before[j] = slab_step_rank(mask, j, ranks.total);
+    return ranks;
 }
 
+// Whether writing them needs another slab behind the writer's.
+bool slab_writer_crosses(SlabWriter w, SlabRanks ranks) { return w.filled + ranks.total > SLAB_SLOTS; }
+
 // Appends the marked slots of a node; `beyond` is the slab to go on in if slab_writer_crosses.
-void slab_writer_append(inout SlabWriter w, Node node, uint mask, uvec2 beyond) {
-    uint total = 0u;
+void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks ranks, uvec2 beyond) {
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-        uint to = w.filled + slab_step_rank(mask, j, total);
+        uint to = w.filled + ranks.before[j];
         [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
             uint m = j * SLAB_STEP_SLOTS + s;
             if (((mask >> m) & 1u) != 0u) {
@@ -43,7 +52,7 @@ void slab_writer_append(inout SlabWriter w, Node node, uint mask, uvec2 beyond) 
             }
         }
     }
-    uint end = w.filled + total;
+    uint end = w.filled + ranks.total;
     if (end > SLAB_SLOTS) {
         if (tile_lane() == 0u) plain_store(address_add(w.slab, SLAB_AUX_AT), slab_aux(SLAB_SLOTS));
         w.slab = beyond;

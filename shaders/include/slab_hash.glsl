@@ -174,6 +174,9 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, i
                     uint linked = slab_link(slab, fresh);
                     spare = linked != fresh;
                     slab = slab_address(h.pool, linked);
+                    // No need to look at a slab that was empty a moment ago.
+                    busy = !slab_insert(slab, 0u, stored, value, target);
+                    if (!busy) status = STATUS_INSERTED;
                 }
             }
             slab_free(h.pool, fresh, spare);

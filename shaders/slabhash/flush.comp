@@ -26,12 +26,13 @@ void main() {
         bool erased = tile_ballot(reads && slab_lane_mask(node, SLAB_TOMBSTONE) != 0u) != 0u;
         stale = stale || erased;
         uint mask = reads && stale ? slab_live_mask(node) : 0u;
+        SlabRanks ranks = slab_ranks(mask);
         uvec2 beyond = uvec2(0u);
-        if (slab_writer_crosses(writer, mask)) {
+        if (slab_writer_crosses(writer, ranks)) {
             beyond = slab_address(hash.pool, behind);
             behind = plain_load(address_add(beyond, SLAB_NEXT_AT));
         }
-        slab_writer_append(writer, node, mask, beyond);
+        slab_writer_append(writer, node, mask, ranks, beyond);
         if (reads && !stale) writer = SlabWriter(slab, SLAB_SLOTS);
         if (reads && writer.slab == slab) behind = next;
     }

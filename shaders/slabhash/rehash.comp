@@ -16,6 +16,8 @@ layout(push_constant, std430) uniform Push {
     uint from_mask;
     uint from_special_ones;
     uint from_special_zero;
+    uvec2 ratio_down;    // old buckets / new buckets, as hash_first_bucket
+    uvec2 ratio_up;      // and hash_last_bucket want it
     uvec2 failed;        // a counter of buckets that the pool had no slab for
     uint first;          // the new buckets first … first+count-1
     uint count;
@@ -29,8 +31,8 @@ void main() {
     bool mine = tile < count;
     uint source = 0u, last = 0u;
     if (mine) {
-        source = hash_rescale(bucket, hash.buckets, from.buckets);
-        last = min(hash_rescale(bucket + 1u, hash.buckets, from.buckets), from.buckets - 1u);
+        source = hash_first_bucket(bucket, ratio_down);
+        last = min(hash_last_bucket(bucket, ratio_up), from.buckets - 1u);
     }
     SlabWalk walk = slab_hash_walk(from, source, mine);
     SlabWriter writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
@@ -53,7 +55,8 @@ void main() {
 #endif
             }
         }
-        bool crosses = slab_writer_crosses(writer, mask);
+        SlabRanks ranks = slab_ranks(mask);
+        bool crosses = slab_writer_crosses(writer, ranks);
         uint behind = SLAB_NULL;
         if (crosses) behind = plain_load(address_add(writer.slab, SLAB_NEXT_AT));
         bool extend = crosses && behind == SLAB_NULL && tile_lane() == 0u;
@@ -65,12 +68,12 @@ void main() {
         }
         if (crosses && behind == SLAB_NULL) {
             failed_here = true;
-            mask = 0u;
             walk.more = false;
+        } else {
+            uvec2 beyond = uvec2(0u);
+            if (crosses) beyond = slab_address(hash.pool, behind);
+            slab_writer_append(writer, node, mask, ranks, beyond);
         }
-        uvec2 beyond = uvec2(0u);
-        if (crosses && behind != SLAB_NULL) beyond = slab_address(hash.pool, behind);
-        slab_writer_append(writer, node, mask, beyond);
         if (reads && !walk.more && !failed_here && source < last) {
             source++;
             walk = slab_hash_walk(from, source, true);

@@ -28,9 +28,10 @@ void main() {
     for (uint i = 0u; i < length; i++) {
         Node node = node_load(address_at(from, first + i, SLAB_SHIFT), there);
         uint mask = there ? slab_live_mask(node) : 0u;
-        bool crosses = slab_writer_crosses(writer, mask);
+        SlabRanks ranks = slab_ranks(mask);
+        bool crosses = slab_writer_crosses(writer, ranks);
         filled += crosses ? 1u : 0u;
-        slab_writer_append(writer, node, mask, address_at(to, first + filled, SLAB_SHIFT));
+        slab_writer_append(writer, node, mask, ranks, address_at(to, first + filled, SLAB_SHIFT));
     }
     slab_writer_finish(writer, there);
     if (there && tile_lane() == 0u) plain_store2(address_at(ends, tile, 3u), uvec2(filled, writer.filled));
