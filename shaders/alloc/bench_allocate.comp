@@ -12,7 +12,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
-    SlabCursor cursor = slab_cursor(pool);
+    SlabCursor cursor = slab_cursor();
     uint slab = slab_allocate(pool, cursor, i < count);
     if (i < count) plain_store(address_at(slabs, i, 2u), slab);
 }

@@ -23,10 +23,11 @@ Combined combine(uint kind, uint key, inout uint value, bool enabled) {
     Combined c = Combined(gl_SubgroupInvocationID, true);
     bool can = enabled && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_ADD || kind == OP_MIN || kind == OP_MAX);
     bool open = can;   // not yet in a group
+    uint beside = gl_SubgroupInvocationID ^ 1u;
+    uint key_beside = subgroupShuffle(key, beside);
+    if (!subgroupAny(can && key_beside == key)) return c;
     for (uint i = 0u; i < COMBINE_KEYS; i++) {
-        uint beside = gl_SubgroupInvocationID ^ 1u;
         // No subgroup operation may stand behind an && or a ?: of lanes' own values: those are branches.
-        uint key_beside = subgroupShuffle(key, beside);
         uint kind_beside = subgroupShuffle(open ? kind : OP_MIXED, beside);
         bool meets = open && key_beside == key && kind_beside == kind;
         if (!subgroupAny(meets)) break;

@@ -37,7 +37,7 @@ struct SlabPool {
 // Where a subgroup allocates: uniform over its lanes. Make one with slab_cursor at a kernel's start. It is
 // one word, since it lives in a register all the time: the block's bitmap is read again when it is needed.
 struct SlabCursor {
-    uint block;   // the resident memory block
+    uint block;   // the resident memory block; SLAB_NULL before the first allocation
 };
 
 const uint POOL_CHANGES_AT = 0u;    // byte offsets in the table: resident changes,
@@ -50,9 +50,7 @@ uint pool_subgroup_hash(SlabPool pool) {
     return hash_mix(group * gl_NumSubgroups + gl_SubgroupID ^ pool.seed);
 }
 
-SlabCursor slab_cursor(SlabPool pool) {
-    return SlabCursor(hash_reduce(pool_subgroup_hash(pool), pool.blocks));
-}
+SlabCursor slab_cursor() { return SlabCursor(SLAB_NULL); }
 
 // The address of a slab.
 uvec2 slab_address(SlabPool pool, uint slab) {
@@ -93,6 +91,7 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     uint blocks_in_super = 1u << POOL_SUPER_SHIFT;
     bool gave_up = pool.blocks == 0u;
     uint start = pool_subgroup_hash(pool);
+    if (subgroupAll(cursor.block == SLAB_NULL)) cursor.block = hash_reduce(start, pool.blocks);
     uint word = start & 31u;   // the word of the bitmap in use, and
     uint view = ~0u;           // that word as last seen: no room at first
     for (;;) {

@@ -35,7 +35,7 @@ void main() {
         if (has_value) value = plain_load(address_at(values, i, 2u));
     }
     Combined combined = combine(kind, key, value, todo);
-    SlabCursor cursor = slab_cursor(hash.pool);
+    SlabCursor cursor = slab_cursor();
     uint status = slab_hash_apply(hash, cursor, kind, key, value, todo && combined.leads, rounds);
     status = combine_status(combined, kind, status);
     byte_store(statuses, i, count, todo ? status : before);

@@ -18,7 +18,7 @@ layout(push_constant, std430) uniform Push {
 // Allocates, owns for a while and frees, again and again. An owned slab holds its owner's number, a free one ~0: if two
 // owned one at a time, one of them sees it.
 void churn(uint i, uint mine) {
-    SlabCursor cursor = slab_cursor(pool);
+    SlabCursor cursor = slab_cursor();
     uint held = SLAB_NULL;
     uint violations = 0u, refused = 0u;
     for (uint r = 0u; r < rounds; r++) {
@@ -51,7 +51,7 @@ void main() {
     bool there = i < count;
     uint mine = there ? plain_load(address_at(wants, i, 2u)) : 0u;
     if (FUNCTION == 0u) {
-        SlabCursor cursor = slab_cursor(pool);
+        SlabCursor cursor = slab_cursor();
         for (uint r = 0u; r < rounds; r++) {
             uint slab = slab_allocate(pool, cursor, ((mine >> r) & 1u) != 0u);
             if (there) plain_store(address_at(slabs, r * count + i, 2u), slab);

@@ -17,7 +17,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
-    SlabCursor cursor = slab_cursor(hash.pool);
+    SlabCursor cursor = slab_cursor();
     for (uint step = 0u; step < length; step++) {
         uint at = i * length + step;
         uvec4 operation = uvec4(0u);
