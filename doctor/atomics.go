@@ -28,6 +28,7 @@ const (
 	placeMost
 	placeExchanged
 	placeUnion
+	placeSizes
 	placesEnd
 )
 
@@ -43,6 +44,7 @@ type atomicsSeen struct {
 	Min         int `json:"min"`      // runs in which the least, the largest and the union of words were wrong
 	Max         int `json:"max"`
 	Or          int `json:"or"`
+	Sizes       int `json:"sizes"` // runs in which 32-bit additions and 64-bit swaps of one pair undid each other
 }
 
 func observeAtomics(variant string) func(context.Context, *lab) (observation, error) {
@@ -81,6 +83,7 @@ func observeAtomics(variant string) func(context.Context, *lab) (observation, er
 func (s *atomicsSeen) add(places, bits, answers []uint32) {
 	var sum uint64
 	var swapped, in, out, union, most uint32
+	var sizes [2]uint32
 	least := uint32(math.MaxUint32)
 	for i := 0; i < len(answers); i += 8 {
 		a := answers[i : i+8]
@@ -91,6 +94,8 @@ func (s *atomicsSeen) add(places, bits, answers []uint32) {
 		out += a[2]
 		sum += uint64(a[5])<<32 | uint64(a[4])
 		in += a[6]
+		sizes[0] += a[3]
+		sizes[1] += a[7]
 		union |= 1 << (a[6] & 31)
 		least, most = min(least, a[6]), max(most, a[6])
 		s.Invocations++
@@ -119,6 +124,7 @@ func (s *atomicsSeen) add(places, bits, answers []uint32) {
 	tell(places[placeLeast] != least, &s.Min)
 	tell(places[placeMost] != most, &s.Max)
 	tell(places[placeUnion] != union, &s.Or)
+	tell([2]uint32(places[placeSizes:]) != sizes, &s.Sizes)
 }
 
 func (s atomicsSeen) judge() Finding {
@@ -126,7 +132,7 @@ func (s atomicsSeen) judge() Finding {
 	for _, w := range []struct {
 		count int
 		name  string
-	}{{s.Add, "add"}, {s.And, "and"}, {s.Swap, "compare-and-swap"}, {s.Exchange, "exchange"}, {s.Min, "min"}, {s.Max, "max"}, {s.Or, "or"}} {
+	}{{s.Add, "add"}, {s.And, "and"}, {s.Swap, "compare-and-swap"}, {s.Exchange, "exchange"}, {s.Min, "min"}, {s.Max, "max"}, {s.Or, "or"}, {s.Sizes, "32-bit beside 64-bit"}} {
 		if w.count > 0 {
 			wrong = append(wrong, w.name)
 		}

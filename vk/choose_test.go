@@ -145,3 +145,23 @@ func TestNoDriver(t *testing.T) {
 	})
 	openFor(t, Options{})
 }
+
+func TestWithoutFromEnvironment(t *testing.T) {
+	t.Setenv("VKDS_WITHOUT", "shaderBufferInt64Atomics, VK_EXT_memory_budget")
+	d := openFor(t, Options{})
+	require.False(t, d.Has(Int64Atomics))
+	require.False(t, d.Has(MemoryBudget))
+	t.Setenv("VKDS_WITHOUT", "shaderBufferInt46Atomics")
+	_, err := Open(Options{})
+	var unknown *UnknownFeatureError
+	require.ErrorAs(t, err, &unknown)
+	require.Equal(t, "shaderBufferInt46Atomics", unknown.Name)
+}
+
+func TestMemoryOfClosedDevice(t *testing.T) {
+	d := openFor(t, Options{})
+	require.NoError(t, d.Close())
+	used, budget := d.Memory()
+	require.Zero(t, used)
+	require.Zero(t, budget)
+}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -14,14 +16,15 @@ import (
 
 // Options say which device to open and how. The zero value opens the best device there is.
 type Options struct {
-	Device       string        // index in List, part of the name, or type (discrete, integrated, virtual, cpu); "" = $VKDS_DEVICE, then the best one
-	Validation   bool          // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
-	OnMessage    func(Message) // takes validation's messages, from any thread and never at once; nil = standard error
-	Without      []Feature     // optional features to leave off even where the device has them
-	SubgroupSize int           // subgroup size of every kernel; 0 = the device's own
-	CacheDir     string        // where the pipeline cache is kept; "" = vkds in os.UserCacheDir; "none" = nowhere
-	StagingBytes int           // size of the staging ring; 0 = 64 MiB
-	MemoryLimit  uint64        // bytes of device memory that buffers may take; 0 = what the driver says is free
+	Device     string        // index in List, part of the name, or type (discrete, integrated, virtual, cpu); "" = $VKDS_DEVICE, then the best one
+	Validation bool          // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
+	OnMessage  func(Message) // takes validation's messages, from any thread and never at once; nil = standard error
+	Without    []Feature     // optional features to leave off even where the device has them, beside those that
+	// $VKDS_WITHOUT names (by their Vulkan names, with commas)
+	SubgroupSize int    // subgroup size of every kernel; 0 = the device's own
+	CacheDir     string // where the pipeline cache is kept; "" = vkds in os.UserCacheDir; "none" = nowhere
+	StagingBytes int    // size of the staging ring; 0 = 64 MiB
+	MemoryLimit  uint64 // bytes of device memory that buffers may take; 0 = what the driver says is free
 
 	staged bool                       // tests: transfers go through the staging ring even where memory is mapped
 	fault  func(string) vulkan.Result // tests: see Device.fault
@@ -111,10 +114,14 @@ func open(in *native.Instance, o Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	without, err := leftOff(o)
+	if err != nil {
+		return nil, err
+	}
 	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, alive: map[resource]struct{}{}}
 	// Where subgroup sizes differ, each kernel must require its own.
 	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool {
-		return f != SubgroupSizes && slices.Contains(o.Without, f)
+		return f != SubgroupSizes && slices.Contains(without, f)
 	})
 	if d.subgroup, err = d.subgroupSize(o.SubgroupSize, d.info.SubgroupSize); err != nil {
 		return nil, err
@@ -153,6 +160,22 @@ func open(in *native.Instance, o Options) (*Device, error) {
 	return d, nil
 }
 
+// leftOff are the optional features to go without.
+func leftOff(o Options) ([]Feature, error) {
+	without := slices.Clone(o.Without)
+	for name := range strings.SplitSeq(os.Getenv("VKDS_WITHOUT"), ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		known := slices.IndexFunc(optional, func(f optionalFeature) bool { return string(f.feature) == name })
+		if known < 0 {
+			return nil, &UnknownFeatureError{Name: name}
+		}
+		without = append(without, optional[known].feature)
+	}
+	return without, nil
+}
+
 // maxQueues bounds how many queues are asked of a device; streams share them.
 const maxQueues = 8
 
@@ -181,8 +204,12 @@ func (d *Device) Has(f Feature) bool { return d.info.Has(f) }
 func (d *Device) SubgroupSize() int { return d.subgroup }
 
 // Memory returns the bytes that this Device's buffers take of device memory, and the bytes that they could
-// take in all: Options.MemoryLimit, or what the driver says that it has left, or the heap's size.
+// take in all: Options.MemoryLimit, or what the driver says that it has left, or the heap's size. Of a closed
+// Device both are 0.
 func (d *Device) Memory() (used, budget uint64) {
+	if d.closed.Load() {
+		return 0, 0
+	}
 	d.memory.mu.Lock()
 	defer d.memory.mu.Unlock()
 	return d.memory.room(&d.memory.device)

@@ -52,6 +52,17 @@ func (e *MissingFeatureError) Error() string {
 	return fmt.Sprintf("vk: %s lacks %s", e.Device, strings.Join(e.Features, ", "))
 }
 
+// UnknownFeatureError says that $VKDS_WITHOUT names what is no optional feature.
+type UnknownFeatureError struct{ Name string }
+
+func (e *UnknownFeatureError) Error() string {
+	var names []string
+	for _, f := range optional {
+		names = append(names, string(f.feature))
+	}
+	return fmt.Sprintf("VKDS_WITHOUT: no such feature: %s (there are %s)", e.Name, strings.Join(names, ", "))
+}
+
 // OutOfMemoryError says that an allocation of device memory failed. Nothing was allocated; what was allocated
 // before is intact.
 type OutOfMemoryError struct {

@@ -20,10 +20,12 @@ const (
 	SubgroupSizes        Feature = "requiredSubgroupSize"     // a kernel's subgroup size can be chosen; Options.Without does not take it
 )
 
-var optional = []struct {
+type optionalFeature struct {
 	feature Feature
 	bit     uint32
-}{
+}
+
+var optional = []optionalFeature{
 	{Int64, native.Int64},
 	{Int64Atomics, native.Int64Atomics},
 	{MemoryBudget, native.MemoryBudget},

@@ -8,7 +8,8 @@ layout(push_constant, std430) uniform Push {
     uvec2 places;    // pairs of words, as named below; low word first
     uvec2 bits;      // a pair for 32 invocations (of the 32-bit variant, its low word), all ones before
     uvec2 answers;   // two quads an invocation: increments by compare-and-swap, whether its bit was its own to
-                     // clear, the word that exchange gave, 0; the amount added as a pair, the word offered, 0
+                     // clear, the word that exchange gave, swaps of a pair whose high word others add to; the
+                     // amount added as a pair, the word offered, additions to that high word
     uint count;      // a multiple of 32
     uint rounds;     // of compare-and-swap, at most
     uint increments; // by it, that an invocation wants
@@ -16,7 +17,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 // Numbers of places, each at the start of 64 bytes.
-const uint SUM = 0u, SWAPPED = 1u, LEAST = 2u, MOST = 3u, EXCHANGED = 4u, UNION = 5u;
+const uint SUM = 0u, SWAPPED = 1u, LEAST = 2u, MOST = 3u, EXCHANGED = 4u, UNION = 5u, SIZES = 6u;
 uvec2 place(uint p) { return address_at(places, p, 6u); }
 
 #if VKDS_INT64_ATOMICS
@@ -58,10 +59,23 @@ void main() {
 #endif
     }
 
+    // Atomics of two sizes on one pair, as the slab list has them: a swap of the pair may not undo an addition to
+    // its high word.
+    uint swaps = 0u, additions = 0u;
+#if VKDS_INT64_ATOMICS
+    for (uint round = 0u; round < rounds && swaps < increments; round++) {
+        uvec2 old = atomic_load2(place(SIZES));
+        atomic_add(address_add(place(SIZES), 4u), 1u);
+        additions++;
+        old.y++;   // right unless somebody else added, too
+        if (atomic_cas2(place(SIZES), old, uvec2(old.x + 1u, old.y)) == old) swaps++;
+    }
+#endif
+
     atomic_min(place(LEAST), offered);
     atomic_max(place(MOST), offered);
     atomic_or(place(UNION), 1u << (offered & 31u));
     uint received = atomic_exchange(place(EXCHANGED), offered);
-    plain_store4(address_at(answers, 2u * i, 4u), uvec4(done, own ? 1u : 0u, received, 0u));
-    plain_store4(address_at(answers, 2u * i + 1u, 4u), uvec4(amount, offered, 0u));
+    plain_store4(address_at(answers, 2u * i, 4u), uvec4(done, own ? 1u : 0u, received, swaps));
+    plain_store4(address_at(answers, 2u * i + 1u, 4u), uvec4(amount, offered, additions));
 }
