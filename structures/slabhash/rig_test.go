@@ -2,8 +2,10 @@ package slabhash_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -14,6 +16,18 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
+
+// TestMain sets how many sequences a property is tried on: a few, or many under VKDS_STRESS=1.
+func TestMain(m *testing.M) {
+	checks := "12"
+	if os.Getenv("VKDS_STRESS") == "1" {
+		checks = "400"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // without64 is a device's options that leave the 64-bit protocol off.
 var without64 = vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}

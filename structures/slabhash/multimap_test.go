@@ -1,0 +1,126 @@
+package slabhash_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/slabcheck"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+// multimap is the oracle of a map with duplicates: the values of each key, the oldest first.
+type multimap map[uint32][]uint32
+
+func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Status, uint32) {
+	v := m[key]
+	if kind == structures.InsertDuplicate || kind.Inserts() && len(v) == 0 {
+		m[key] = append(v, value)
+		return structures.Inserted, 0
+	}
+	if len(v) == 0 {
+		return structures.Absent, 0
+	}
+	switch kind {
+	case structures.Insert:
+		v[0] = value
+		return structures.Assigned, 0
+	case structures.Add:
+		v[0] += value
+		return structures.Assigned, 0
+	case structures.Delete:
+		if m[key] = v[1:]; len(v) == 1 {
+			delete(m, key)
+		}
+		return structures.Deleted, 0
+	case structures.DeleteAll:
+		delete(m, key)
+		return structures.Deleted, uint32(len(v))
+	case structures.Count:
+		return structures.Found, uint32(len(v))
+	case structures.Find:
+		return structures.Found, v[0]
+	}
+	return structures.Found, 0
+}
+
+// batches draws batches of distinct keys, most of them insertions of duplicates.
+var batches = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) structures.Batch {
+	kinds := []structures.Kind{
+		structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertUnique,
+		structures.Insert, structures.Add, structures.Delete, structures.Delete, structures.DeleteAll, structures.Find, structures.Count,
+	}
+	var b structures.Batch
+	from, noise := rapid.Uint32Range(0, 40).Draw(t, "from"), rapid.Uint32().Draw(t, "noise")
+	for i := range rapid.Uint32Range(1, 60).Draw(t, "n") {
+		noise = noise*1664525 + 1013904223
+		b.Keys = append(b.Keys, from+i-5)
+		b.Kinds = append(b.Kinds, kinds[noise>>16%uint32(len(kinds))])
+		b.Values = append(b.Values, noise|noise>>13)
+	}
+	return b
+}), 5, 40)
+
+// Random mixed batches with duplicates against a multimap, with flushes, rehashes and clearings between them, on a
+// table whose pool is nearly full, so that it grows now and then.
+func TestMultimap(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		eachWidth(t, d, func(t *testing.T, width int) {
+			rapid.Check(t, func(rt *rapid.T) {
+				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
+				require.NoError(rt, err)
+				defer pool.Close()
+				hog, err := NewSet(t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+				require.NoError(rt, err)
+				defer hog.Close()
+				_, err = hog.Insert(t.Context(), ramp(1010*30, 1, 1)) // of 1024 slabs
+				require.NoError(rt, err)
+				m, err := New(t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool, Seed: rapid.Uint32().Draw(rt, "seed")})
+				require.NoError(rt, err)
+				defer m.Close()
+				want := multimap{}
+				for _, b := range batches.Draw(rt, "batches") {
+					r, err := m.Apply(t.Context(), b)
+					require.NoError(rt, err)
+					for i, k := range b.Keys {
+						status, value := want.apply(b.Kinds[i], k, b.Values[i])
+						if r.Status[i] != status || b.Kinds[i] > structures.Delete && r.Values[i] != value {
+							rt.Fatalf("%v(%d, %d): %v %d, want %v %d", b.Kinds[i], k, b.Values[i], r.Status[i], r.Values[i], status, value)
+						}
+					}
+					compact := true
+					switch rapid.IntRange(0, 9).Draw(rt, "upkeep") {
+					case 0:
+						require.NoError(rt, m.Flush(t.Context()))
+					case 1:
+						require.NoError(rt, m.Rehash(t.Context(), rapid.IntRange(4, 9).Draw(rt, "buckets")))
+					case 2:
+						if compact = len(want) > 50; compact {
+							require.NoError(rt, m.Clear(t.Context()))
+							clear(want)
+						}
+					default:
+						compact = false
+					}
+					if !compact && rapid.IntRange(0, 3).Draw(rt, "check") != 0 {
+						continue
+					}
+					pairs := slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true, Compact: compact}, m, hog)[0]
+					got := groupsOf(pairs)
+					if len(got) != len(want) {
+						rt.Fatalf("%d keys, want %d", len(got), len(want))
+					}
+					for k, v := range want {
+						if !slices.Equal(v, got[k]) {
+							rt.Fatalf("key %d has %v, want %v", k, got[k], v)
+						}
+					}
+				}
+			})
+		})
+	})
+}

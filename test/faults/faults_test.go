@@ -1,0 +1,375 @@
+// Package faults makes the slab hash run out of everything that it needs, at every point, and looks whether what it
+// says is true and whether it goes on.
+package faults
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/slabcheck"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// eachProtocol runs a test with 64-bit atomics, where the device has them, and without.
+func eachProtocol(t *testing.T, limit uint64, test func(t *testing.T, d *vk.Device)) {
+	t.Run("a64", func(t *testing.T) {
+		d := testdevice.Open(t, vk.Options{MemoryLimit: limit})
+		if !d.Has(vk.Int64Atomics) {
+			t.Skipf("%s has no 64-bit atomics", d.Info().Name)
+		}
+		test(t, d)
+	})
+	t.Run("a32", func(t *testing.T) {
+		test(t, testdevice.Open(t, vk.Options{MemoryLimit: limit, Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}))
+	})
+}
+
+func poolBytes(t *testing.T, d *vk.Device, blocks int) uint64 {
+	t.Helper()
+	p, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: blocks})
+	require.NoError(t, err)
+	defer p.Close()
+	return p.Bytes()
+}
+
+func keys(rng *rand.Rand, n int) []uint32 {
+	seen := map[uint32]bool{}
+	k := make([]uint32, 0, n)
+	for len(k) < n {
+		if x := rng.Uint32(); !seen[x] {
+			seen[x] = true
+			k = append(k, x)
+		}
+	}
+	return k
+}
+
+// contents reads and checks a map, and compares it.
+func contents(t *testing.T, d *vk.Device, m *slabhash.Map, want map[uint32]uint32) {
+	t.Helper()
+	pairs := slabcheck.Check(t, d, slabcheck.Expect{}, m)[0]
+	require.Equal(t, len(want), len(pairs))
+	for _, p := range pairs {
+		if v, ok := want[p.Key]; !ok || v != p.Value {
+			t.Fatalf("key %#x has the value %d, want %d (%v)", p.Key, p.Value, v, ok)
+		}
+	}
+}
+
+// done applies what the statuses of an unfinished insertion say is done, and returns how many operations that are.
+func done(t *testing.T, want map[uint32]uint32, k, v []uint32, status []structures.Status) int {
+	t.Helper()
+	n := 0
+	for i, s := range status {
+		switch s {
+		case structures.Pending:
+		case structures.Inserted, structures.Assigned:
+			want[k[i]] = v[i]
+			n++
+		default:
+			t.Fatalf("operation %d: status %v", i, s)
+		}
+	}
+	return n
+}
+
+// A pool that may have k memory blocks, for each k: what does not fit is named, what fits is there, and all else works.
+func TestPoolLimit(t *testing.T) {
+	eachProtocol(t, 0, func(t *testing.T, d *vk.Device) {
+		for _, blocks := range []int{1, 2, 3} {
+			limit := poolBytes(t, d, blocks)
+			m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 128, MaxLoad: -1, MaxBytes: limit})
+			require.NoError(t, err)
+			rng := rand.New(rand.NewPCG(uint64(blocks), 1))
+			n := (1024*blocks + 700) * 15
+			k := keys(rng, n)
+			want := map[uint32]uint32{}
+			status, err := m.Insert(t.Context(), k, k)
+			var pending *structures.PendingError
+			require.ErrorAs(t, err, &pending)
+			var full *alloc.PoolFullError
+			require.ErrorAs(t, err, &full)
+			require.Equal(t, n, len(status))
+			require.Equal(t, n-pending.Operations, done(t, want, k, k, status))
+			require.GreaterOrEqual(t, len(want), 1024*blocks*15, "the pool is full")
+			contents(t, d, m, want)
+			stats, err := m.Stats(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 1024*blocks, stats.Pool.Allocated)
+
+			// What needs no slab works, also in one batch with what does.
+			b := structures.Batch{Keys: k, Values: k}
+			for i := range k {
+				b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Find, structures.Insert, structures.Count, structures.Delete}[i%4])
+			}
+			r, err := m.Apply(t.Context(), b)
+			require.ErrorAs(t, err, &full)
+			before := len(want)
+			for i, s := range r.Status {
+				_, there := want[k[i]]
+				switch {
+				case there && i%4 == 1:
+					require.Equal(t, structures.Assigned, s)
+				case there && i%4 == 3:
+					require.Equal(t, structures.Deleted, s)
+					delete(want, k[i])
+				case there:
+					require.Equal(t, structures.Found, s)
+				case i%4 != 1:
+					require.Equal(t, structures.Absent, s)
+				case s == structures.Inserted:
+					want[k[i]] = k[i]
+				default:
+					require.Equal(t, structures.Pending, s)
+				}
+			}
+			require.Less(t, len(want), before)
+			contents(t, d, m, want)
+
+			// After deletions and a flush there is room for some of the rest, and then for no more.
+			require.NoError(t, m.Flush(t.Context()))
+			contents(t, d, m, want)
+			var rest []uint32
+			for i, s := range status {
+				if s == structures.Pending && i%4 == 0 {
+					rest = append(rest, k[i])
+				}
+			}
+			s, err := m.Insert(t.Context(), rest, rest)
+			require.NoError(t, err)
+			require.Equal(t, len(rest), done(t, want, rest, rest, s))
+			contents(t, d, m, want)
+
+			// A rehash needs slabs while the old ones are still taken: it fails and leaves all as it was, or succeeds.
+			device := m.Device()
+			if err := m.Rehash(t.Context(), 64); err != nil {
+				require.ErrorAs(t, err, &full)
+				require.Equal(t, device.Buckets, m.Device().Buckets)
+				require.Equal(t, device.Base, m.Device().Base)
+			}
+			contents(t, d, m, want)
+			require.NoError(t, m.Clear(t.Context()))
+			contents(t, d, m, nil)
+			s, err = m.Insert(t.Context(), k[:1000], k[:1000])
+			require.NoError(t, err)
+			require.Equal(t, 1000, done(t, map[uint32]uint32{}, k[:1000], k[:1000], s))
+			require.NoError(t, m.Close())
+		}
+	})
+}
+
+// The same with a full device instead of a full pool, which a ballast makes, and which then is thrown off.
+func TestDeviceMemoryLimit(t *testing.T) {
+	const limit = 12 << 20
+	eachProtocol(t, limit, func(t *testing.T, d *vk.Device) {
+		for _, free := range []int{200 << 10, 500 << 10, 900 << 10} {
+			m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 200, MaxLoad: -1})
+			require.NoError(t, err)
+			rng := rand.New(rand.NewPCG(uint64(free), 1))
+			k := keys(rng, 5000)
+			want := map[uint32]uint32{}
+			s, err := m.Insert(t.Context(), k, k) // takes the staging memory as well
+			require.NoError(t, err)
+			done(t, want, k, k, s)
+			_, err = m.Stats(t.Context())
+			require.NoError(t, err)
+			k = keys(rng, 15*1024*7)
+			_, found, err := m.Find(t.Context(), k)
+			require.NoError(t, err)
+			require.NotContains(t, found, true)
+
+			used, budget := d.Memory()
+			require.EqualValues(t, limit, budget)
+			ballast, err := vk.NewBuffer[byte](d, int(budget-used)-free)
+			require.NoError(t, err)
+			status, err := m.InsertUnique(t.Context(), k, k)
+			var pending *structures.PendingError
+			var memory *vk.OutOfMemoryError
+			require.ErrorAs(t, err, &memory)
+			require.ErrorAs(t, err, &pending)
+			n := done(t, want, k, k, status)
+			require.Equal(t, len(k)-pending.Operations, n)
+			ballast.Free()
+			contents(t, d, m, want)
+			// The rest, now that there is memory: the same batch once more, and nothing is doubled.
+			status, err = m.InsertUnique(t.Context(), k, k)
+			if errors.As(err, &memory) {
+				done(t, want, nil, nil, nil)
+				for i, s := range status {
+					if s == structures.Inserted {
+						want[k[i]] = k[i]
+					}
+				}
+			} else {
+				require.NoError(t, err)
+				for _, x := range k {
+					want[x] = x
+				}
+			}
+			contents(t, d, m, want)
+			require.NoError(t, m.Close())
+		}
+	})
+}
+
+// A rehash for which there is no memory, neither for base slabs nor for the others.
+func TestRehashWithoutMemory(t *testing.T) {
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 8 << 20})
+	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1})
+	require.NoError(t, err)
+	defer m.Close()
+	k := keys(rand.New(rand.NewPCG(1, 1)), 11000)
+	want := map[uint32]uint32{}
+	s, err := m.Insert(t.Context(), k, k)
+	require.NoError(t, err)
+	done(t, want, k, k, s)
+	used, _ := d.Memory()
+	var memory *vk.OutOfMemoryError
+	require.ErrorAs(t, m.Rehash(t.Context(), 1<<20), &memory, "base slabs of 128 MiB")
+	now, _ := d.Memory()
+	require.Equal(t, used, now)
+	require.EqualValues(t, 500, m.Device().Buckets)
+	contents(t, d, m, want)
+
+	limited, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1, MaxBytes: poolBytes(t, d, 1)})
+	require.NoError(t, err)
+	defer limited.Close()
+	s, err = limited.Insert(t.Context(), k, k)
+	require.NoError(t, err)
+	done(t, map[uint32]uint32{}, k, k, s)
+	var full *alloc.PoolFullError
+	require.ErrorAs(t, limited.Rehash(t.Context(), 4), &full, "11000 pairs are 733 slabs, and of 1024 some 500 are taken")
+	require.EqualValues(t, 500, limited.Device().Buckets)
+	contents(t, d, limited, want)
+	require.NoError(t, limited.Rehash(t.Context(), 2000), "base slabs of 250 KiB")
+	contents(t, d, limited, want)
+}
+
+// A table that may rehash, but has no memory for it, takes what it can in longer lists.
+func TestGrowthGivesWayToLists(t *testing.T) {
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 8 << 20})
+	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 64})
+	require.NoError(t, err)
+	defer m.Close()
+	want := map[uint32]uint32{}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 60 {
+		k := keys(rng, 10000)
+		s, err := m.Insert(t.Context(), k, k)
+		n := done(t, want, k, k, s)
+		if err == nil {
+			require.Equal(t, len(k), n)
+			continue
+		}
+		var pending *structures.PendingError
+		var memory *vk.OutOfMemoryError
+		require.ErrorAs(t, err, &memory)
+		require.ErrorAs(t, err, &pending)
+		require.Equal(t, len(k)-n, pending.Operations)
+		break
+	}
+	length, err := m.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(want), length)
+	require.Greater(t, len(want), 100000, "most of 8 MiB was put to use")
+}
+
+// Tables of which a part can't be had are not made, and leave nothing behind (testdevice looks).
+func TestOpenWithoutMemory(t *testing.T) {
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 2 << 20})
+	var memory *vk.OutOfMemoryError
+	for _, o := range []slabhash.Options{{Buckets: 1 << 15}, {Capacity: 1 << 24}, {Buckets: 1 << 31}} {
+		before, _ := d.Memory()
+		_, err := slabhash.New(t.Context(), d, o)
+		var large *vk.TooLargeError
+		if !errors.As(err, &large) {
+			require.ErrorAs(t, err, &memory, "%+v", o)
+		}
+		_, err = slabhash.NewSet(t.Context(), d, o)
+		require.Error(t, err)
+		after, _ := d.Memory()
+		require.Equal(t, before, after)
+	}
+	_, err := slabhash.New(t.Context(), d, slabhash.Options{MaxBytes: 1000})
+	var full *alloc.PoolFullError
+	require.ErrorAs(t, err, &full)
+	_, err = slabhash.Build(t.Context(), d, make([]uint32, 1<<20), make([]uint32, 1<<20), slabhash.Options{})
+	require.ErrorAs(t, err, &memory)
+	used, _ := d.Memory()
+	require.Zero(t, used)
+}
+
+// The same points in time again and again: a device that gives memory n times only, for every n up to success.
+func TestEveryAllocationFails(t *testing.T) {
+	succeeded := false
+	for limit := uint64(16 << 10); !succeeded; limit += 96 << 10 {
+		require.Less(t, limit, uint64(64<<20))
+		d := testdevice.Open(t, vk.Options{MemoryLimit: limit})
+		m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 16})
+		var memory *vk.OutOfMemoryError
+		if err != nil {
+			require.ErrorAs(t, err, &memory, "limit %d", limit)
+			continue
+		}
+		k := keys(rand.New(rand.NewPCG(1, 1)), 20000)
+		s, err := m.Insert(t.Context(), k, k)
+		want := map[uint32]uint32{}
+		n := done(t, want, k, k, s)
+		if err != nil {
+			require.ErrorAs(t, err, &memory, "limit %d", limit)
+		} else {
+			require.Equal(t, len(k), n)
+		}
+		for _, step := range []func() error{
+			func() error { _, _, err := m.Find(t.Context(), k); return err },
+			func() error { return m.Flush(t.Context()) },
+			func() error { return m.Rehash(t.Context(), 0) },
+			func() error { _, _, err := m.FindAll(t.Context(), k[:100]); return err },
+			func() error { _, _, err := m.Export(t.Context()); return err },
+			func() error { _, err := m.Stats(t.Context()); return err },
+		} {
+			if e := step(); e != nil {
+				require.ErrorAs(t, e, &memory, "limit %d", limit)
+				err = e
+			}
+		}
+		succeeded = err == nil
+		if succeeded {
+			contents(t, d, m, want)
+		}
+		require.NoError(t, m.Close())
+	}
+}
+
+func TestClosedDevice(t *testing.T) {
+	d, err := vk.Open(vk.Options{CacheDir: "none"})
+	require.NoError(t, err)
+	m, err := slabhash.New(t.Context(), d, slabhash.Options{})
+	require.NoError(t, err)
+	one := []uint32{1}
+	_, err = m.Insert(t.Context(), one, one)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	for name, call := range map[string]func(context.Context) error{
+		"insert": func(ctx context.Context) error { _, err := m.Insert(ctx, one, one); return err },
+		"find":   func(ctx context.Context) error { _, _, err := m.Find(ctx, one); return err },
+		"len":    func(ctx context.Context) error { _, err := m.Len(ctx); return err },
+		"stats":  func(ctx context.Context) error { _, err := m.Stats(ctx); return err },
+		"flush":  m.Flush,
+		"clear":  m.Clear,
+		"rehash": func(ctx context.Context) error { return m.Rehash(ctx, 100) },
+		"export": func(ctx context.Context) error { _, _, err := m.Export(ctx); return err },
+	} {
+		require.ErrorIs(t, call(t.Context()), vk.ErrClosed, name)
+	}
+	require.NoError(t, m.Close())
+	_, err = slabhash.New(t.Context(), d, slabhash.Options{})
+	require.ErrorIs(t, err, vk.ErrClosed)
+}
