@@ -1,0 +1,284 @@
+package structures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// echo is shaders/test/words.comp: it copies words from one address to another.
+type echo struct {
+	From  uint64
+	To    uint64
+	Count uint32
+}
+
+// feeder is a feed with a kernel to do something by.
+type feeder struct {
+	t *testing.T
+	f *Feed
+	k *vk.Kernel[echo]
+	// pendings is how many operations the next records leave pending, a record each; then none.
+	pendings []uint32
+	records  []Chunk
+	recovers []string
+	told     []int
+	counts   *vk.HostBuffer[uint32]
+}
+
+// newFeeder makes a feed of small chunks, that works in the host's memory or copies to the device.
+func newFeeder(t *testing.T, chunk int, direct bool) *feeder {
+	d := testdevice.Open(t)
+	m, err := shaders.Load("test/words")
+	require.NoError(t, err)
+	k, err := vk.NewKernel[echo](d, m, vk.KernelOptions{})
+	require.NoError(t, err)
+	counts, err := vk.NewHostBuffer[uint32](d, 64)
+	require.NoError(t, err)
+	f := &feeder{t: t, f: NewFeed(d), k: k, counts: counts}
+	f.f.chunk, f.f.direct = chunk, direct && f.f.direct
+	t.Cleanup(func() {
+		require.NoError(t, f.f.Close())
+		require.NoError(t, f.f.Close())
+		k.Free()
+		counts.Free()
+	})
+	return f
+}
+
+// eachWay runs a test with the ways that chunks go.
+func eachWay(t *testing.T, test func(t *testing.T, direct bool)) {
+	t.Run("direct", func(t *testing.T) { test(t, true) })
+	t.Run("copied", func(t *testing.T) { test(t, false) })
+}
+
+// task copies column 0 to column 1.
+func (f *feeder) task() Task {
+	return Task{
+		Record: func(s *vk.Stream, c Chunk) error {
+			f.k.Dispatch(s, (c.Count+f.k.Workgroup()-1)/f.k.Workgroup(), echo{c.Columns[0], c.Columns[1], uint32(c.Count)})
+			if len(f.pendings) != 0 {
+				at := len(f.records)
+				f.counts.Slice()[at] = f.pendings[0]
+				f.pendings = f.pendings[1:]
+				f.k.Dispatch(s, 1, echo{f.counts.AddressOf(at), c.Pending, 1})
+			}
+			f.records = append(f.records, c)
+			return nil
+		},
+		Recover: func(_ context.Context, pending int, stuck bool) error {
+			f.recovers = append(f.recovers, fmt.Sprint(pending, stuck))
+			return nil
+		},
+		Progress: func(done, total int) { f.told = append(f.told, done, total) },
+	}
+}
+
+func TestFeedSizes(t *testing.T) {
+	eachWay(t, func(t *testing.T, direct bool) {
+		const chunk = 1000
+		f := newFeeder(t, chunk, direct)
+		for _, n := range []int{0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk, 3*chunk + 1, 7*chunk + 13, 5} {
+			f.records, f.told = nil, nil
+			in, out := make([]uint32, n), make([]uint32, n)
+			for i := range in {
+				in[i] = uint32(i * 7)
+			}
+			require.NoError(t, f.f.Run(t.Context(), n, []Column{In(in), Out(out)}, f.task()))
+			for i := range out {
+				if out[i] != in[i] {
+					t.Fatalf("of %d: element %d is %d", n, i, out[i])
+				}
+			}
+			require.Equal(t, (n+chunk-1)/chunk, len(f.records))
+			next := 0
+			for i, c := range f.records {
+				require.Equal(t, next, c.First)
+				require.False(t, c.Retry)
+				next += c.Count
+				require.Equal(t, []int{min(next, n), n}, f.told[2*i:2*i+2])
+			}
+			require.Equal(t, n, next)
+		}
+	})
+}
+
+func TestFeedColumns(t *testing.T) {
+	type small uint8
+	eachWay(t, func(t *testing.T, direct bool) {
+		f := newFeeder(t, 100, direct)
+		const n = 250
+		bytes, both, none := make([]small, n), make([]uint64, n), []uint32(nil)
+		for i := range both {
+			bytes[i], both[i] = small(i), uint64(i)<<32|uint64(i)
+		}
+		run := 0
+		require.NoError(t, f.f.Run(t.Context(), n, []Column{In(none), {}, In(bytes), InOut(both), Out(none)}, Task{
+			Record: func(s *vk.Stream, c Chunk) error {
+				require.Zero(t, c.Columns[0])
+				require.Zero(t, c.Columns[1])
+				require.Zero(t, c.Columns[4])
+				for _, i := range []int{2, 3} {
+					require.NotZero(t, c.Columns[i])
+					require.Zero(t, c.Columns[i]%16, "columns may be read by vectors")
+				}
+				// The chunk's bytes come into the upper half of its first pairs.
+				f.k.Dispatch(s, 1, echo{c.Columns[2], c.Columns[3] + 4, 1})
+				run++
+				return nil
+			},
+		}))
+		require.Equal(t, 3, run)
+		for i, v := range both {
+			want := uint64(i)<<32 | uint64(i)
+			if i%100 == 0 {
+				first := uint64(*(*uint32)(unsafe.Pointer(&bytes[i])))
+				want = first<<32 | uint64(i)
+			}
+			if v != want {
+				t.Fatalf("element %d is %#x, want %#x", i, v, want)
+			}
+		}
+		for i, b := range bytes {
+			require.Equal(t, small(i), b, "what only goes in is left alone")
+		}
+	})
+}
+
+// Pending operations are done again, after Recover, when no chunk runs.
+func TestFeedRecovers(t *testing.T) {
+	eachWay(t, func(t *testing.T, direct bool) {
+		f := newFeeder(t, 10, direct)
+		f.pendings = []uint32{0, 3, 0, 3 /* again: */, 4, 4, 4, 4, 1, 0}
+		in, out := make([]uint32, 40), make([]uint32, 40)
+		for i := range in {
+			in[i] = uint32(i + 1)
+		}
+		require.NoError(t, f.f.Run(t.Context(), 40, []Column{In(in), Out(out)}, f.task()))
+		for i := range out {
+			require.Equal(t, in[i], out[i])
+		}
+		retries, firsts := 0, map[int]int{}
+		for _, c := range f.records {
+			firsts[c.First]++
+			if c.Retry {
+				retries++
+			}
+		}
+		require.Equal(t, 4+retries, len(f.records))
+		require.Len(t, firsts, 4)
+		require.Equal(t, []string{"6 false", "8 false", "8 true", "1 false"}, f.recovers)
+		require.Equal(t, []int{40, 40}, f.told[len(f.told)-2:])
+	})
+}
+
+var errTest = errors.New("no more")
+
+func TestFeedErrors(t *testing.T) {
+	eachWay(t, func(t *testing.T, direct bool) {
+		in, out := make([]uint32, 60), make([]uint32, 60)
+		for i := range in {
+			in[i] = uint32(i + 1)
+		}
+		columns := []Column{In(in), Out(out)}
+		f := newFeeder(t, 10, direct)
+		reset := func() {
+			f.records, f.recovers, f.told, f.pendings = nil, nil, nil, nil
+			clear(out)
+		}
+		good := func() {
+			t.Helper()
+			reset()
+			require.NoError(t, f.f.Run(t.Context(), 60, columns, f.task()))
+			for i := range out {
+				require.Equal(t, in[i], out[i])
+			}
+		}
+		good()
+
+		// Record fails at the fifth chunk: the ones before are done, the others not begun.
+		reset()
+		task := f.task()
+		record := task.Record
+		task.Record = func(s *vk.Stream, c Chunk) error {
+			if c.First == 40 {
+				return errTest
+			}
+			return record(s, c)
+		}
+		require.ErrorIs(t, f.f.Run(t.Context(), 60, columns, task), errTest)
+		for i := range out {
+			want := in[i]
+			if i >= 40 {
+				want = 0
+			}
+			require.Equal(t, want, out[i])
+		}
+		good()
+
+		// Recover fails: what is finished has its outputs, and nothing is begun any more.
+		reset()
+		f.pendings = []uint32{0, 5}
+		task = f.task()
+		task.Recover = func(context.Context, int, bool) error { return errTest }
+		require.ErrorIs(t, f.f.Run(t.Context(), 60, columns, task), errTest)
+		require.Less(t, len(f.records), 6)
+		for i := range len(f.records) * 10 {
+			require.Equal(t, in[i], out[i])
+		}
+		for i := len(f.records) * 10; i < 60; i++ {
+			require.Zero(t, out[i])
+		}
+		good()
+
+		// Cancelled before: nothing. Cancelled while it recovers: nothing more is begun.
+		reset()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, f.f.Run(ctx, 60, columns, f.task()), context.Canceled)
+		require.Empty(t, f.records)
+		require.NoError(t, f.f.Run(ctx, 0, columns, f.task()), "nothing to do is done")
+		ctx, cancel = context.WithCancel(t.Context())
+		f.pendings = []uint32{1, 1, 1, 1, 1, 1, 1}
+		task = f.task()
+		task.Recover = func(context.Context, int, bool) error { cancel(); return nil }
+		require.ErrorIs(t, f.f.Run(ctx, 60, columns, task), context.Canceled)
+		require.LessOrEqual(t, len(f.records), 6)
+		good()
+	})
+}
+
+func TestFeedWithoutMemory(t *testing.T) {
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 20})
+	f := NewFeed(d)
+	defer f.Close()
+	n := 1 << 16
+	data := make([]uint64, n)
+	record := func(*vk.Stream, Chunk) error { return nil }
+	var memory *vk.OutOfMemoryError
+	require.ErrorAs(t, f.Run(t.Context(), n, []Column{InOut(data), InOut(data), InOut(data)}, Task{Record: record}), &memory)
+	require.NoError(t, f.Run(t.Context(), 100, []Column{InOut(data[:100])}, Task{Record: record}), "a smaller one")
+}
+
+func TestNames(t *testing.T) {
+	require.Equal(t, "insert-duplicate", InsertDuplicate.String())
+	require.Equal(t, "mixed", Mixed.String())
+	require.Equal(t, "Kind(99)", Kind(99).String())
+	require.Equal(t, "absent", Absent.String())
+	require.Equal(t, "Status(99)", Status(99).String())
+	for k := Insert; k <= Count; k++ {
+		require.Equal(t, k <= Max, k.Inserts(), k)
+	}
+	require.False(t, Mixed.Inserts())
+	require.Equal(t, "operation 3 of the batch: no such operation here: mixed", (&KindError{3, Mixed}).Error())
+	err := &PendingError{5, errTest}
+	require.Equal(t, "5 operations of the batch not done: no more", err.Error())
+	require.ErrorIs(t, err, errTest)
+}
