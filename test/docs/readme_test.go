@@ -1,0 +1,68 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// onReadme returns the README's one piece of code in a language.
+func onReadme(t *testing.T, language string) string {
+	page, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	pieces := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```").FindAllSubmatch(page, -1)
+	require.Len(t, pieces, 1, "pieces of %s in the README", language)
+	return string(pieces[0][1])
+}
+
+// parts returns a file's imports and the body of one of its functions.
+func parts(t *testing.T, name, source, function string) (imported []string, body string) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, name, source, 0)
+	require.NoError(t, err)
+	for _, i := range file.Imports {
+		imported = append(imported, i.Path.Value)
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == function {
+			return imported, source[files.Position(f.Body.Lbrace).Offset:files.Position(f.Body.Rbrace).Offset]
+		}
+	}
+	t.Fatalf("%s has no function %s", name, function)
+	return nil, ""
+}
+
+// The README's Go program is the example that runs as a test.
+func TestReadmeProgram(t *testing.T) {
+	const file = root + "/structures/slabhash/example_test.go"
+	example, err := os.ReadFile(file)
+	require.NoError(t, err)
+	wantedImports, wanted := parts(t, file, string(example), "Example")
+	imports, body := parts(t, "README.md", onReadme(t, "go"), "main")
+	require.Equal(t, wanted, body)
+	require.Subset(t, wantedImports, imports)
+	for _, i := range imports {
+		require.Contains(t, body, strings.Trim(path.Base(i), `"`)+".", "the import %s is of no use", i)
+	}
+}
+
+// The README's shader compiles, as it says.
+func TestReadmeShader(t *testing.T) {
+	glslang, err := exec.LookPath("glslangValidator")
+	if err != nil {
+		t.Skip("no glslangValidator here (on Debian the package glslang-tools), so the README's shader is not compiled")
+	}
+	source := filepath.Join(t.TempDir(), "look.comp")
+	require.NoError(t, os.WriteFile(source, []byte(onReadme(t, "glsl")), 0o644))
+	messages, err := exec.Command(glslang, "--target-env", "vulkan1.3", "-I"+root+"/shaders/include", "-o", source+".spv", source).CombinedOutput()
+	require.NoError(t, err, "%s", messages)
+}
