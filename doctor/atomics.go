@@ -141,7 +141,11 @@ func (s atomicsSeen) judge() Finding {
 		wrong = append(wrong, "compare-and-swap (none came through)")
 	}
 	if len(wrong) > 0 {
-		return Finding{Fail, "wrong: " + strings.Join(wrong, ", "), "Atomics on shared words lose updates."}
+		meaning := "Atomics on shared words lose updates."
+		if s.Bits == 64 {
+			meaning += " Set VKDS_WITHOUT=" + string(vk.Int64Atomics) + ", and vkds takes its 32-bit protocol."
+		}
+		return Finding{Fail, "wrong: " + strings.Join(wrong, ", "), meaning}
 	}
 	return Finding{Pass, fmt.Sprintf("exact over %d invocations", s.Invocations), fmt.Sprintf("%d-bit atomics are exact however many meet in one word.", s.Bits)}
 }

@@ -13,7 +13,8 @@
 //
 // With 64-bit atomics a pair is set and erased as a whole; its value alone is changed by 32-bit atomics.
 // The Vulkan memory model does not relate atomics of two sizes, but every implementation known performs
-// both at one place; `vkds doctor` tests it, and where it fails the other protocol serves. Reads load vectors, whose words
+// both at one place. `vkds doctor` tests it; where it should fail, VKDS_WITHOUT=shaderBufferInt64Atomics
+// has the other protocol taken. Reads load vectors, whose words
 // may differ in age. The key word alone tells a slot's state, and a value from an older time than
 // its key can only be a fresh slot's ~0; so a value of ~0 is read again as one atomic, and any other
 // is right as it came.

@@ -174,7 +174,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	if room := limit() - min(limit(), t.used); room > limit()/4 {
 		return int(room), nil
 	}
-	expect := s.live + min(uint64(n), max(3*s.live, 1<<16))
+	expect := s.live + min(uint64(n), max(3*s.live, 1<<18))
 	if buckets := t.bucketsFor(expect); buckets > t.base.buckets || s.tombstones > s.live {
 		var oom *vk.OutOfMemoryError
 		var large *vk.TooLargeError
