@@ -40,6 +40,7 @@ func newWorkload(d *vk.Device, o Options, n int) (*workload, error) {
 		w.close()
 		return nil, err
 	}
+	w.stream.Fill(w.left, 0, 4, 0) // batches add to it, and measure sees to it that none has a reason to
 	w.scratch, w.bytes = make([]uint32, n), make([]uint8, n)
 	return w, nil
 }

@@ -44,6 +44,6 @@ void main() {
 #else
     if (todo && (counts || kind == OP_FIND)) plain_store(address_at(values, i, 2u), status == STATUS_ABSENT ? 0u : value);
 #endif
-    uint left = subgroupAdd(todo && status == STATUS_PENDING ? 1u : 0u);
+    uint left = subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
     if (left != 0u && subgroupElect()) atomic_add(pending, left);
 }

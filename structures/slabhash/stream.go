@@ -14,7 +14,7 @@ type DeviceBatch struct {
 	Values *vk.Buffer[uint32] // in and out, as in structures.Batch and Results; nil if neither is needed
 	Kinds  *vk.Buffer[uint8]  // the kind of each; for structures.Mixed only
 	Status *vk.Buffer[uint8]  // structures.Status of each, out; Count rounded up to a multiple of 4 bytes
-	Left   *vk.Buffer[uint32] // one word, out: how many operations were left pending
+	Left   *vk.Buffer[uint32] // one word, 0 at first: the operations left pending are added to it
 }
 
 // DeviceQueries is a batch of lookups in device buffers.
@@ -82,7 +82,6 @@ func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry
 	if kind == structures.Mixed || kind.Inserts() {
 		t.used += uint64(b.Count)
 	}
-	s.Fill(b.Left, 0, 4, 0)
 	return t.recordApply(s, kind, operands{
 		keys: address(b.Keys), values: address(b.Values), kinds: address(b.Kinds), statuses: address(b.Status),
 		pending: address(b.Left), count: b.Count, retry: retry,
@@ -108,6 +107,7 @@ func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 			return &structures.PendingError{Operations: pending, Err: err}
 		}
 		last = pending
+		s.Fill(b.Left, 0, 4, 0)
 		if err := t.applyOn(s, kind, b, true); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (m *Map) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
-// dispatches again. No other stream may work on the map.
+// dispatches again, until b.Left is 0. No other stream may work on the map.
 func (m *Map) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	return m.t.finish(ctx, s, kind, b)
 }

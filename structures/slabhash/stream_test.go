@@ -41,7 +41,7 @@ func deviceBatch(t testing.TB, d *vk.Device, keys, values []uint32) DeviceBatch 
 	n := len(keys)
 	b := DeviceBatch{
 		Count: n, Keys: buffer(t, d, keys),
-		Status: buffer(t, d, make([]uint8, (n+3)&^3)), Left: buffer(t, d, []uint32{99}),
+		Status: buffer(t, d, make([]uint8, (n+3)&^3)), Left: buffer(t, d, []uint32{0}),
 	}
 	if values != nil {
 		b.Values = buffer(t, d, values)
