@@ -188,7 +188,8 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	return min(n, max(int(limit()-min(limit(), t.used)), 1<<16)), nil
 }
 
-// makeRoom serves operations that were left pending: the pool was full, or lists are very long.
+// makeRoom serves operations that were left pending: the pool was full, or lists are very long. stuck:
+// since the last call none was finished.
 func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {
@@ -199,10 +200,15 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can. Where
 		// memory is short, a little is better than nothing.
 		want := max(1, pending/t.slots/alloc.BlockSlabs)
-		if err := t.pool.Grow(ctx, want); err == nil || want == 1 {
+		if err = t.pool.Grow(ctx, want); err != nil && want > 1 {
+			err = t.pool.Grow(ctx, 1)
+		}
+		// A pool that can't grow may still do: those who lost the race for a list's end have given their
+		// slabs back by now.
+		if err != nil && (stuck || stats.Free == 0) {
 			return err
 		}
-		return t.pool.Grow(ctx, 1)
+		return nil
 	}
 	if stuck {
 		t.rounds *= 2

@@ -103,7 +103,7 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 		if err != nil || failed[0] == 0 {
 			return err
 		}
-		if err := t.makeRoom(ctx, int(failed[0]), false); err != nil {
+		if err := t.makeRoom(ctx, int(failed[0]), true); err != nil {
 			return err
 		}
 	}
