@@ -66,3 +66,18 @@ func TestReadmeShader(t *testing.T) {
 	messages, err := exec.Command(glslang, "--target-env", "vulkan1.3", "-I"+root+"/shaders/include", "-o", source+".spv", source).CombinedOutput()
 	require.NoError(t, err, "%s", messages)
 }
+
+// The README's figures are among those of the benchmarks' page.
+func TestReadmeFigures(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	page, err := os.ReadFile(filepath.Join(root, "docs", "benchmarks.md"))
+	require.NoError(t, err)
+	_, speed, there := strings.Cut(string(readme), "\n## Speed\n")
+	require.True(t, there)
+	speed, _, _ = strings.Cut(speed, "\n## ")
+	figure := regexp.MustCompile(`\b\d{4,}\b`)
+	figures := figure.FindAllString(speed, -1)
+	require.NotEmpty(t, figures)
+	require.Subset(t, figure.FindAllString(string(page), -1), figures)
+}
