@@ -176,12 +176,17 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	}
 	expect := s.live + min(uint64(n), max(3*s.live, 1<<18))
 	if buckets := t.bucketsFor(expect); buckets > t.base.buckets || s.tombstones > s.live {
-		var oom *vk.OutOfMemoryError
+		err := t.rehash(ctx, max(buckets, t.base.buckets), nil)
+		var memory *vk.OutOfMemoryError
 		var large *vk.TooLargeError
-		if err := t.rehash(ctx, max(buckets, t.base.buckets), nil); errors.As(err, &oom) || errors.As(err, &large) {
+		var full *alloc.PoolFullError
+		switch {
+		case err == nil:
+			t.used = s.live
+		case errors.As(err, &memory), errors.As(err, &large), errors.As(err, &full):
 			// No memory for more buckets: longer lists then. If that fails too, it says so.
 			return n, nil
-		} else if err != nil {
+		default:
 			return 0, fmt.Errorf("rehash before the insertion: %w", err)
 		}
 	}

@@ -53,10 +53,7 @@ func (t *table) flush(ctx context.Context) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
-	if err := t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress); err != nil {
-		return err
-	}
-	return nil
+	return t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress)
 }
 
 // releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
