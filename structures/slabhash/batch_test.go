@@ -15,7 +15,7 @@ import (
 // Batches of more operations than one dispatch takes, beside many small ones.
 func TestManyChunks(t *testing.T) {
 	d := testdevice.Open(t)
-	n := 1<<17*4 + 5 // on a CPU device five chunks
+	n := 1<<17*3 + 5 // on a CPU device four chunks
 	var told [][2]int
 	m := newMap(t, d, Options{Progress: func(done, total int) { told = append(told, [2]int{done, total}) }})
 	keys := make([]uint32, n)
@@ -58,7 +58,7 @@ func TestManyChunks(t *testing.T) {
 
 func TestCancellation(t *testing.T) {
 	d := testdevice.Open(t)
-	n := 1<<17*6 + 1
+	n := 1<<17*5 + 1
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stop := false

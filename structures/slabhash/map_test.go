@@ -94,7 +94,7 @@ func TestOneElement(t *testing.T) {
 
 // A batch in which all keys are equal: the operations meet in one slot.
 func TestEqualKeys(t *testing.T) {
-	const n = 1000
+	const n = 500
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		eachWidth(t, d, func(t *testing.T, width int) {
 			m := newMap(t, d, Options{Buckets: 8, Tile: width})

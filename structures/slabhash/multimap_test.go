@@ -74,10 +74,10 @@ func TestMultimap(t *testing.T) {
 				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
 				require.NoError(rt, err)
 				defer pool.Close()
-				hog, err := NewSet(t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+				hog, err := NewSet(t.Context(), d, Options{Buckets: 256, MaxLoad: -1, Pool: pool})
 				require.NoError(rt, err)
 				defer hog.Close()
-				_, err = hog.Insert(t.Context(), ramp(1010*30, 1, 1)) // of 1024 slabs
+				_, err = hog.Insert(t.Context(), ramp(34000, 1, 1)) // some 1000 of 1024 slabs
 				require.NoError(rt, err)
 				m, err := New(t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool, Seed: rapid.Uint32().Draw(rt, "seed")})
 				require.NoError(rt, err)

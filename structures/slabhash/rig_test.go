@@ -19,7 +19,7 @@ import (
 
 // TestMain sets how many sequences a property is tried on: a few, or many under VKDS_STRESS=1.
 func TestMain(m *testing.M) {
-	checks := "12"
+	checks := "8"
 	if os.Getenv("VKDS_STRESS") == "1" {
 		checks = "400"
 	}
