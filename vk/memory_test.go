@@ -84,9 +84,10 @@ func TestSuballocation(t *testing.T) {
 			for _, b := range live {
 				b.Free()
 			}
+			// Nothing, or the one block that small buffers shared, whole again.
 			blocks := d.memory.device.blocks
-			if len(blocks) != 1 || !slices.Equal(blocks[0].holes, []hole{{0, sharedBytes}}) {
-				t.Fatalf("left behind: %d blocks, holes %v", len(blocks), blocks[0].holes)
+			if len(blocks) > 1 || len(blocks) == 1 && !slices.Equal(blocks[0].holes, []hole{{0, sharedBytes}}) {
+				t.Fatalf("left behind: %d blocks, holes of the first %v", len(blocks), blocks[0].holes)
 			}
 		}()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
