@@ -78,6 +78,9 @@ func TestAllocationFails(t *testing.T) {
 // touch are one.
 func TestSuballocation(t *testing.T) {
 	d := openFor(t, Options{})
+	first, err := NewBuffer[byte](d, 1) // so that there is a shared block, which stays
+	require.NoError(t, err)
+	first.Free()
 	rapid.Check(t, func(t *rapid.T) {
 		var live []*Buffer[byte]
 		defer func() {
