@@ -83,7 +83,7 @@ func done(t *testing.T, want map[uint32]uint32, k, v []uint32, status []structur
 // A pool that may have k memory blocks, for each k: what does not fit is named, what fits is there, and all else works.
 func TestPoolLimit(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, d *vk.Device) {
-		for _, blocks := range []int{1, 2, 3} {
+		for _, blocks := range []int{1, 3} {
 			limit := poolBytes(t, d, blocks)
 			m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 128, MaxLoad: -1, MaxBytes: limit})
 			require.NoError(t, err)
@@ -169,7 +169,7 @@ func TestPoolLimit(t *testing.T) {
 func TestDeviceMemoryLimit(t *testing.T) {
 	const limit = 12 << 20
 	eachProtocol(t, limit, func(t *testing.T, d *vk.Device) {
-		for _, free := range []int{200 << 10, 500 << 10, 900 << 10} {
+		for _, free := range []int{200 << 10, 900 << 10} {
 			m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 200, MaxLoad: -1})
 			require.NoError(t, err)
 			rng := rand.New(rand.NewPCG(uint64(free), 1))
