@@ -135,6 +135,7 @@ func (t *table) clear(ctx context.Context) error {
 	var err error
 	if t.ownPool {
 		err = t.pool.Reset(context.WithoutCancel(ctx))
+		t.failures = 0
 	} else {
 		err = t.releaseChains(t.base)
 	}
