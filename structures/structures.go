@@ -29,11 +29,11 @@ const (
 	Max
 	// Delete removes the least recently inserted pair of a key.
 	Delete
-	// DeleteAll removes all pairs of a key; the result's value is their number.
+	// DeleteAll removes all pairs of a key, each at a moment of its own; the result's value is their number.
 	DeleteAll
 	// Find looks up the least recently inserted pair of a key; the result's value is its value.
 	Find
-	// Count counts the pairs of a key; the result's value is their number.
+	// Count counts the pairs of a key, each at a moment of its own; the result's value is their number.
 	Count
 
 	kinds

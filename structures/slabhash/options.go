@@ -52,6 +52,13 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("slabhash: option %s: %s", e.Option, e.Reason)
 }
 
+func checkBuckets(n int) error {
+	if n < minBuckets || n > maxBuckets {
+		return &OptionError{"Buckets", fmt.Sprintf("%d, but a table has %d to %d", n, minBuckets, maxBuckets)}
+	}
+	return nil
+}
+
 func (o *Options) complete(d *vk.Device) error {
 	if o.Load == 0 {
 		o.Load = DefaultLoad
@@ -62,10 +69,6 @@ func (o *Options) complete(d *vk.Device) error {
 	switch {
 	case o.Capacity < 0:
 		return &OptionError{"Capacity", "negative"}
-	case o.Buckets != 0 && o.Buckets < minBuckets:
-		return &OptionError{"Buckets", fmt.Sprintf("%d, but a table has at least %d", o.Buckets, minBuckets)}
-	case o.Buckets > maxBuckets:
-		return &OptionError{"Buckets", fmt.Sprintf("%d, but a table has at most %d", o.Buckets, maxBuckets)}
 	case !(o.Load > 0):
 		return &OptionError{"Load", "not above 0"}
 	case o.MaxLoad > 0 && o.MaxLoad < o.Load:
@@ -74,6 +77,9 @@ func (o *Options) complete(d *vk.Device) error {
 		return &OptionError{"Tile", fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
 		return &OptionError{"Tile", fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+	}
+	if o.Buckets != 0 {
+		return checkBuckets(o.Buckets)
 	}
 	return nil
 }

@@ -111,8 +111,10 @@ func (t *table) rehashTo(ctx context.Context, buckets int) error {
 	if err := t.usable(); err != nil {
 		return err
 	}
-	if buckets < 0 || buckets > maxBuckets || buckets > 0 && buckets < minBuckets {
-		return (&Options{Buckets: max(buckets, 1), Load: 1}).complete(t.d)
+	if buckets != 0 {
+		if err := checkBuckets(buckets); err != nil {
+			return err
+		}
 	}
 	if buckets == 0 {
 		n, err := t.len(ctx)

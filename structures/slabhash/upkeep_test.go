@@ -1,6 +1,7 @@
 package slabhash_test
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -402,4 +403,14 @@ func TestSharedPool(t *testing.T) {
 	insert(t, insertAgain, keys, keys)
 	require.Equal(t, len(keys), len(slabcheck.Check(t, d, slabcheck.Expect{}, insertAgain)[0]))
 	require.NoError(t, insertAgain.Close())
+}
+
+func TestRehashToWhatCannotBe(t *testing.T) {
+	m := newMap(t, testdevice.Open(t), Options{Buckets: 64})
+	for _, n := range []int{-5, 3, 1<<31 + 1} {
+		var option *OptionError
+		require.ErrorAs(t, m.Rehash(t.Context(), n), &option)
+		require.ErrorContains(t, option, fmt.Sprint(n))
+	}
+	require.EqualValues(t, 64, m.Device().Buckets)
 }
