@@ -37,7 +37,7 @@ check:
 lavapipe = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/lvp_icd*.json | tr ' ' :)" LP_NATIVE_VECTOR_WIDTH=$(1)
 swiftshader = VK_DRIVER_FILES="$(CURDIR)/build/swiftshader/vk_swiftshader_icd.json"
 radv = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/radeon_icd*.json | tr ' ' :)" RADV_FORCE_FAMILY=$(1)
-go-test = env -u VKDS_DEVICE NODEVICE_SELECT=1 $(1) go test -count=1 $(2)
+go-test = env -u VKDS_DEVICE NODEVICE_SELECT=1 $(1) go test -count=1 -timeout 20m $(2)
 
 # The packages whose tests open a device, and all the others behind them.
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
