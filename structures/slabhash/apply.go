@@ -50,7 +50,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	} else if t.d.Has(vk.Int64Atomics) {
 		module = "apply.map64"
 	}
-	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, choices{"KIND": uint32(kind)})
+	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, choice{"KIND", uint32(kind)})
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 }
 
 func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) error {
-	k, err := kernel(t, &t.kernels.find, t.variant("find"), t.tiles.find, nil)
+	k, err := kernel(t, &t.kernels.find, t.variant("find"), t.tiles.find, choice{})
 	if err != nil {
 		return err
 	}

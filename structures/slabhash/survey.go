@@ -69,11 +69,11 @@ func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
 		return survey{}, err
 	}
 	defer rows.Free()
-	choice := uint32(0)
+	own := choice{"WITH_LENGTHS", 0}
 	if lengths {
-		choice = 1
+		own.value = 1
 	}
-	k, err := kernel(t, &t.kernels.survey, t.variant("survey"), t.tiles.walk, choices{"WITH_LENGTHS": choice})
+	k, err := kernel(t, &t.kernels.survey, t.variant("survey"), t.tiles.walk, own)
 	if err != nil {
 		return survey{}, err
 	}

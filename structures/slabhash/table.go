@@ -3,8 +3,6 @@ package slabhash
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"math/bits"
 
 	"github.com/vkds/vkds/alloc"
@@ -209,7 +207,7 @@ type kernels struct {
 type kernelKey struct {
 	module string
 	light  bool
-	choice string // the kernel's own constants
+	own    choice
 }
 
 func (k *kernels) free() {
@@ -228,13 +226,16 @@ func freeAll[P any](m map[kernelKey]*vk.Kernel[P]) {
 	}
 }
 
-// choices are a kernel's own specialization constants, by name.
-type choices map[string]uint32
+// choice is a kernel's own specialization constant; the zero value is none.
+type choice struct {
+	constant string
+	value    uint32
+}
 
 // kernel returns a kernel from one of t.kernels' maps. module is a name of shaders/slabhash with its
 // variant.
-func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, tile int, own choices) (*vk.Kernel[P], error) {
-	key := kernelKey{module, t.pool.Light(), fmt.Sprint(own)}
+func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, tile int, own choice) (*vk.Kernel[P], error) {
+	key := kernelKey{module, t.pool.Light(), own}
 	if k := (*all)[key]; k != nil {
 		return k, nil
 	}
@@ -244,7 +245,9 @@ func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, ti
 	}
 	constants := t.pool.Constants()
 	constants["TILE"] = uint32(tile)
-	maps.Copy(constants, own)
+	if own.constant != "" {
+		constants[own.constant] = own.value
+	}
 	k, err := vk.NewKernel[P](t.d, m, vk.KernelOptions{Workgroup: workgroup, Constants: constants})
 	if err != nil {
 		return nil, err
