@@ -1,0 +1,181 @@
+// Package primitives has the bulk operations that ordered structures are made of: radix sort, scan, reduction,
+// merge, segmented sort, compaction, run-length encoding, bounds and histograms, over arrays of 32-bit words in
+// device memory.
+//
+// Nothing here waits and nothing allocates: an operation is recorded into a vk.Stream, works on memory that is given
+// by device addresses, and takes its temporary memory from the caller. The function named …Scratch says how many
+// bytes that is. Operations on one stream follow one another, so that what one writes the next may read. Arrays are
+// aligned to 4 bytes, scratch to 256. Inputs and outputs may not overlap unless an operation says so.
+//
+// An array's length is a Length: known to the host, or a word in device memory that an earlier operation wrote.
+//
+// Where an operation has two forms, both give the same result. The single-pass form (decoupled look-back, Merrill
+// and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016) is faster where workgroups that
+// started make progress beside each other. No form relies on it: who has waited for a while computes what it waits
+// for by itself.
+package primitives
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk"
+)
+
+// Form is how an operation that has two forms is done.
+type Form uint8
+
+const (
+	// Auto is SinglePass on devices whose litmus tests (vkds doctor) show progress between workgroups, and MultiPass
+	// on others.
+	Auto Form = iota
+	// SinglePass reads its input once and looks back at its predecessors' results.
+	SinglePass
+	// MultiPass reads its input once more and waits for nobody.
+	MultiPass
+)
+
+// Options say how primitives are made. The zero value is what measured best.
+type Options struct {
+	Form Form
+}
+
+// Primitives are the operations on one device. Kernels are made when they are first recorded, and kept. Several
+// goroutines may use one Primitives, each with streams of its own.
+type Primitives struct {
+	d    *vk.Device
+	form Form
+
+	mu      sync.Mutex
+	kernels map[kernelKey]interface{ Free() }
+	closed  bool
+}
+
+// MaxLength is the most elements that an array may have.
+const MaxLength = 1 << 30
+
+// New makes the primitives of a device. It takes neither device memory nor time.
+func New(d *vk.Device, o Options) *Primitives {
+	p := &Primitives{d: d, form: o.Form, kernels: map[kernelKey]interface{ Free() }{}}
+	if p.form == Auto {
+		p.form = MultiPass
+		switch i := d.Info(); i.VendorID {
+		case vendorNVIDIA, vendorAMD, vendorIntel:
+			if i.Type != vk.CPU {
+				p.form = SinglePass
+			}
+		}
+	}
+	return p
+}
+
+// Their GPUs passed the litmus tests of progress between workgroups wherever these were run.
+const (
+	vendorAMD    = 0x1002
+	vendorNVIDIA = 0x10de
+	vendorIntel  = 0x8086
+)
+
+// Close frees the kernels, after the work that uses them has ended. Further calls do nothing; operations recorded
+// afterwards return vk.ErrClosed.
+func (p *Primitives) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range p.kernels {
+		k.Free()
+	}
+	p.kernels, p.closed = nil, true
+	return nil
+}
+
+// Length is how many elements an array has: N, or with At not 0, what the word at that device address says when the
+// operation runs, but at most N. The time of an operation and its scratch go by N.
+type Length struct {
+	N  int
+	At uint64
+}
+
+// length is Length of shaders/include/length.glsl.
+type length struct {
+	At uint64
+	N  uint32
+}
+
+func (l Length) device() length { return length{l.At, uint32(l.N)} }
+
+func (l Length) check() error {
+	if l.N < 0 || l.N > MaxLength {
+		return &LengthError{l.N}
+	}
+	return nil
+}
+
+// LengthError says that an array is longer than MaxLength, or its length negative.
+type LengthError struct{ N int }
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("primitives: %d elements, but an operation takes 0 to %d", e.N, MaxLength)
+}
+
+// ErrNoMemory says that an operation was given no address for something that it needs.
+var ErrNoMemory = errors.New("primitives: an array or the scratch has no address")
+
+// kernelKey is a module at one specialization.
+type kernelKey struct {
+	module    string
+	workgroup int
+	constants [4]uint32
+}
+
+// constant is a specialization constant by its name in GLSL.
+type constant struct {
+	name  string
+	value uint32
+}
+
+// kernel returns the kernel of a module, made when it is first asked for. At most four constants, always in the same
+// order for one module.
+func kernel[P any](p *Primitives, module string, workgroup int, constants ...constant) (*vk.Kernel[P], error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, vk.ErrClosed
+	}
+	key := kernelKey{module: module, workgroup: workgroup}
+	for i, c := range constants {
+		key.constants[i] = c.value
+	}
+	if k, ok := p.kernels[key]; ok {
+		return k.(*vk.Kernel[P]), nil
+	}
+	m, err := shaders.Load(module)
+	if err != nil {
+		return nil, err
+	}
+	o := vk.KernelOptions{Workgroup: workgroup, Constants: map[string]uint32{}}
+	for _, c := range constants {
+		o.Constants[c.name] = c.value
+	}
+	k, err := vk.NewKernel[P](p.d, m, o)
+	if err != nil {
+		return nil, err
+	}
+	p.kernels[key] = k
+	return k, nil
+}
+
+// scratchAlign is the alignment of scratch and of the parts that operations divide it into.
+const scratchAlign = 256
+
+// parts divides scratch: each take returns the address of the next part. With a base of 0 it only measures.
+type parts struct{ base, used uint64 }
+
+func (s *parts) take(bytes int) uint64 {
+	at := s.base + s.used
+	s.used += (uint64(bytes) + scratchAlign - 1) &^ (scratchAlign - 1)
+	return at
+}
+
+func groups(n, each int) int { return (n + each - 1) / each }
