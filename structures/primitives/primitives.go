@@ -48,6 +48,9 @@ type Primitives struct {
 	d    *vk.Device
 	form Form
 
+	// How often a workgroup looks for what a predecessor is to publish before it computes that by itself.
+	patience uint32
+
 	mu      sync.Mutex
 	kernels map[kernelKey]interface{ Free() }
 	closed  bool
@@ -58,7 +61,7 @@ const MaxLength = 1 << 30
 
 // New makes the primitives of a device. It takes neither device memory nor time.
 func New(d *vk.Device, o Options) *Primitives {
-	p := &Primitives{d: d, form: o.Form, kernels: map[kernelKey]interface{ Free() }{}}
+	p := &Primitives{d: d, form: o.Form, patience: patience, kernels: map[kernelKey]interface{ Free() }{}}
 	if p.form == Auto {
 		p.form = MultiPass
 		switch i := d.Info(); i.VendorID {
@@ -70,6 +73,9 @@ func New(d *vk.Device, o Options) *Primitives {
 	}
 	return p
 }
+
+// patience is far longer than a workgroup that runs takes to publish.
+const patience = 1 << 14
 
 // Their GPUs passed the litmus tests of progress between workgroups wherever these were run.
 const (

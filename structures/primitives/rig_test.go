@@ -1,0 +1,164 @@
+package primitives
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// rig is an open device with the primitives under test.
+type rig struct {
+	t       *testing.T
+	d       *vk.Device
+	s       *vk.Stream
+	p       *Primitives
+	buffers []interface{ Free() }
+}
+
+func newRig(t *testing.T, options ...Options) *rig {
+	t.Helper()
+	var o Options
+	if len(options) > 0 {
+		o = options[0]
+	}
+	r := &rig{t: t, d: testdevice.Open(t)}
+	r.p = New(r.d, o)
+	var err error
+	r.s, err = r.d.NewStream()
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		r.release()
+		require.NoError(t, r.s.Close())
+		require.NoError(t, r.p.Close())
+	})
+	return r
+}
+
+// eachForm runs a test in every form that an operation has.
+func eachForm(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Run("single pass", func(t *testing.T) { test(t, newRig(t, Options{Form: SinglePass})) })
+	t.Run("single pass, never waiting", func(t *testing.T) {
+		r := newRig(t, Options{Form: SinglePass})
+		r.p.patience = 0
+		test(t, r)
+	})
+	t.Run("multi pass", func(t *testing.T) { test(t, newRig(t, Options{Form: MultiPass})) })
+}
+
+// release frees what upload, room and scratch made.
+func (r *rig) release() {
+	for _, b := range r.buffers {
+		b.Free()
+	}
+	r.buffers = nil
+}
+
+// upload is a buffer with these elements, until release.
+func upload[T vk.Element](r *rig, data []T) *vk.Buffer[T] {
+	r.t.Helper()
+	b, err := vk.NewBuffer[T](r.d, len(data))
+	require.NoError(r.t, err)
+	r.buffers = append(r.buffers, b)
+	require.NoError(r.t, b.Upload(r.t.Context(), 0, data))
+	return b
+}
+
+// room is a buffer of n words that hold untouched, until release. Beyond them are guard words, which check looks at.
+func room(r *rig, n int) *vk.Buffer[uint32] {
+	r.t.Helper()
+	b, err := vk.NewBuffer[uint32](r.d, n+guard)
+	require.NoError(r.t, err)
+	r.buffers = append(r.buffers, b)
+	r.s.Fill(b, 0, int(b.Bytes()), untouched)
+	return b
+}
+
+const (
+	untouched = 0xbad0feed
+	guard     = 64
+)
+
+// download is the first n words of a room, whose other words must be untouched.
+func download(r *rig, b *vk.Buffer[uint32], n int) []uint32 {
+	r.t.Helper()
+	data := make([]uint32, b.Len())
+	require.NoError(r.t, b.Download(r.t.Context(), 0, data))
+	for i, w := range data[n:] {
+		if w != untouched {
+			require.FailNow(r.t, "written beyond the end", "word %d of %d holds %#x", n+i, n, w)
+		}
+	}
+	return data[:n]
+}
+
+// scratch is the address of so many bytes, whose words hold untouched, until release.
+func (r *rig) scratch(bytes int) uint64 {
+	r.t.Helper()
+	return room(r, (bytes+3)/4).Address()
+}
+
+// run waits for what was recorded; recording must have gone well.
+func (r *rig) run(recorded error) {
+	r.t.Helper()
+	require.NoError(r.t, recorded)
+	require.NoError(r.t, r.s.Wait(r.t.Context()))
+}
+
+// eachLength runs a test with an array of n elements whose length is known to the host; with one that the device
+// alone knows, in an array of a larger bound; and with one whose word says more than there may be.
+func eachLength(r *rig, n int, test func(l Length, name string)) {
+	r.t.Helper()
+	word := func(value uint32) uint64 { return upload(r, []uint32{value}).Address() }
+	test(Length{N: n}, fmt.Sprintf("%d", n))
+	test(Length{N: n + n/2 + 3, At: word(uint32(n))}, fmt.Sprintf("%d on the device, at most %d", n, n+n/2+3))
+	test(Length{N: n, At: word(math.MaxUint32)}, fmt.Sprintf("%d on the device, which says more", n))
+}
+
+// lengths are those that tests of an operation go through: small ones, and those beside powers of two up to most.
+func lengths(most int) []int {
+	all := []int{0, 1, 2, 3, 5, 31, 32, 33, 100}
+	for n := 128; n <= most; n *= 4 {
+		all = append(all, n-1, n, n+1)
+	}
+	return append(all, most-7)
+}
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
+
+// words are n words below a bound; 0 is 2^32.
+func words(seed uint64, n int, below uint32) []uint32 {
+	g, all := random(seed), make([]uint32, n)
+	for i := range all {
+		if all[i] = g.Uint32(); below != 0 {
+			all[i] = g.Uint32N(below)
+		}
+	}
+	return all
+}
+
+// requireWords is require.Equal for many words: it names the first that differs.
+func requireWords(t testing.TB, want, got []uint32, format string, arguments ...any) {
+	t.Helper()
+	if slices.Equal(want, got) {
+		return
+	}
+	what := fmt.Sprintf(format, arguments...)
+	require.Equal(t, len(want), len(got), "%s: length", what)
+	for i := range want {
+		require.Equal(t, want[i], got[i], "%s: word %d of %d", what, i, len(want))
+	}
+}
+
+// long skips a test that takes too much time or memory for everyday.
+func long(t *testing.T) {
+	if os.Getenv("VKDS_STRESS") == "" {
+		t.Skip("takes gigabytes and minutes: set VKDS_STRESS=1")
+	}
+}
