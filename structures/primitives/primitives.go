@@ -125,6 +125,13 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("primitives: %d elements, but an operation takes 0 to %d", e.N, MaxLength)
 }
 
+// BitsError says that keys have no such bits.
+type BitsError struct{ First, Bits int }
+
+func (e *BitsError) Error() string {
+	return fmt.Sprintf("primitives: %d bits from bit %d on, but a key has 32", e.Bits, e.First)
+}
+
 // ErrNoMemory says that an operation was given no address for something that it needs.
 var ErrNoMemory = errors.New("primitives: an array or the scratch has no address")
 

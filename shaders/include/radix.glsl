@@ -1,0 +1,117 @@
+// Radix: ranking the keys of a workgroup by one digit, stably.
+//
+// A workgroup holds a tile of WORKGROUP * ITEMS keys, ITEMS a lane: item j of a lane is element
+// radix_element(j) of the tile, so that a subgroup's loads are of neighbours. Each subgroup counts
+// its digits in a row of shared memory of its own; prefix sums over rows and digits turn the counts
+// into places; then the lanes of a subgroup with equal digits find each other by ballots and take
+// consecutive places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for
+// GPUs, 2022, section 4).
+//
+// The functions are collective over the workgroup. Define RADIX_ELEMENTS_ONLY for the tile's layout
+// without the ranking and its shared memory.
+#ifndef VKDS_RADIX_GLSL
+#define VKDS_RADIX_GLSL
+
+#include "memory.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 3) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
+layout(constant_id = 4) const uint ITEMS = 16;
+
+const uint RADIX = 256u;   // values of a digit
+const uint RADIX_TILE = WORKGROUP * ITEMS;
+
+// This invocation's number in the workgroup; lanes of a subgroup are neighbours.
+uint radix_invocation() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
+
+uint radix_element(uint j) { return gl_SubgroupID * gl_SubgroupSize * ITEMS + j * gl_SubgroupSize + gl_SubgroupInvocationID; }
+
+// The digit of up to 8 bits from `shift` on.
+uint radix_digit(uint key, uint shift, uint mask) { return (key >> shift) & mask; }
+
+#ifndef RADIX_ELEMENTS_ONLY
+
+// A lane cares for RADIX_LANE_DIGITS neighbouring digits; where the workgroup has more lanes than
+// there are digits, the last lanes care for none.
+const uint RADIX_LANE_DIGITS = WORKGROUP < RADIX ? RADIX / WORKGROUP : 1u;
+
+// The digit counters of the subgroups; once the ranks are known, room to bring a tile into order.
+const uint RADIX_ROOM = SUBGROUPS * RADIX > RADIX_TILE ? SUBGROUPS * RADIX : RADIX_TILE;
+shared uint radix_room[RADIX_ROOM];
+shared uint radix_sums[SUBGROUPS];
+
+bool radix_cares() { return radix_invocation() * RADIX_LANE_DIGITS < RADIX; }
+
+void radix_clear() {
+    for (uint i = radix_invocation(); i < SUBGROUPS * RADIX; i += WORKGROUP) radix_room[i] = 0u;
+    barrier();
+}
+
+void radix_count(uint digit) { atomicAdd(radix_room[gl_SubgroupID * RADIX + digit], 1u); }
+
+// Exclusive sums over the workgroup's digits: each lane brings its digits' numbers, in order.
+void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
+    uint own = 0u;
+    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+        uint number = numbers[k];
+        numbers[k] = own;
+        own += number;
+    }
+    uint before = subgroupExclusiveAdd(own);
+    if (gl_SubgroupInvocationID == gl_SubgroupSize - 1u) radix_sums[gl_SubgroupID] = before + own;
+    barrier();
+    // Few subgroups: every lane adds up those before its own.
+    for (uint i = 0u; i < SUBGROUPS; i++) before += i < gl_SubgroupID ? radix_sums[i] : 0u;
+    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) numbers[k] += before;
+    barrier();
+}
+
+// The tile's counts of this lane's digits. Behind a barrier after the last radix_count.
+void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
+    uint first = radix_invocation() * RADIX_LANE_DIGITS;
+    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+        totals[k] = 0u;
+        if (radix_cares()) {
+            for (uint s = 0u; s < SUBGROUPS; s++) totals[k] += radix_room[s * RADIX + first + k];
+        }
+    }
+}
+
+// Turns the counts into each subgroup's first place of each digit, given where the digits start in
+// the tile. Behind it the lanes may call radix_rank.
+void radix_places(uint starts[RADIX_LANE_DIGITS]) {
+    uint first = radix_invocation() * RADIX_LANE_DIGITS;
+    if (radix_cares()) {
+        for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+            uint place = starts[k];
+            for (uint s = 0u; s < SUBGROUPS; s++) {
+                uint count = radix_room[s * RADIX + first + k];
+                radix_room[s * RADIX + first + k] = place;
+                place += count;
+            }
+        }
+    }
+    barrier();
+}
+
+// The place of an item in the tile's order by digit. Call it for items 0, 1, … in order.
+uint radix_rank(uint digit) {
+    uvec4 peers = subgroupBallot(true);
+    for (uint b = 0u; b < 8u; b++) {
+        bool set = ((digit >> b) & 1u) != 0u;
+        uvec4 ballot = subgroupBallot(set);
+        peers &= set ? ballot : ~ballot;
+    }
+    uint below = subgroupBallotExclusiveBitCount(peers);
+    uint count = subgroupBallotBitCount(peers);
+    uint at = gl_SubgroupID * RADIX + digit;
+    uint place = radix_room[at];
+    subgroupBarrier();
+    if (below == 0u) radix_room[at] = place + count;
+    subgroupBarrier();
+    return place + below;
+}
+
+#endif
+
+#endif

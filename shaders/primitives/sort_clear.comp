@@ -1,0 +1,15 @@
+// Clears the counters of a sort.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 words;
+    uint count;
+};
+
+void main() {
+    uint i = invocation_index();
+    if (i < count) plain_store(address_at(words, i, 2u), 0u);
+}

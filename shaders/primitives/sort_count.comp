@@ -1,0 +1,32 @@
+// Counts the digits of one pass of a sort, tile by tile.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "radix.glsl"
+#include "length.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    uvec2 counts;   // of each digit, a row of `tiles` words
+    uint tiles;     // at most: the rows' length
+    uint shift;
+    uint mask;
+    Length length;
+};
+
+void main() {
+    uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    if (tile >= tiles) return;
+    uint n = length_of(length);
+    radix_clear();
+    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+        uint i = tile * RADIX_TILE + radix_element(j);
+        if (i < n) radix_count(radix_digit(plain_load(address_at(keys, i, 2u)), shift, mask));
+    }
+    barrier();
+    uint totals[RADIX_LANE_DIGITS];
+    radix_totals(totals);
+    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+        uint digit = radix_invocation() * RADIX_LANE_DIGITS + k;
+        if (digit < RADIX) plain_store(address_at(counts, digit * tiles + tile, 2u), totals[k]);
+    }
+}
