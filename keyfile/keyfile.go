@@ -1,6 +1,6 @@
-// Package keyfile reads files of 32-bit keys, such as request traces, in
-// batches: text with a key a line, binary, or a column of delimited text, each
-// plain or compressed.
+// Package keyfile reads files of 32-bit keys, such as request traces, and files
+// of ranges of keys, in batches: text with one a line, binary, or columns of
+// delimited text, each plain or compressed.
 package keyfile
 
 import (
@@ -68,9 +68,10 @@ type Options struct {
 
 	// For CSV alone:
 
-	Column    string           // name, or number from 1; "" = 1
-	Delimiter rune             // 0 = a comma, or a tab where the name ends in .tsv
-	Header    delimited.Header // whether the first record holds names
+	Column     string           // name, or number from 1; "" = 1
+	HighColumn string           // of the upper ends of ranges, "" = 2
+	Delimiter  rune             // 0 = a comma, or a tab where the name ends in .tsv
+	Header     delimited.Header // whether the first record holds names
 
 	// Progress, if not nil, is called by Read with the bytes of the stored
 	// (compressed) file that were read so far and the file's size, -1 where
@@ -98,16 +99,9 @@ type source interface {
 // that wait for a pipe. Errors are *infile.Error, *infile.LineError,
 // *delimited.ColumnError, *delimited.OptionError or the context's cause.
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
-	file, err := infile.Open(ctx, path)
+	file, o, err := open(ctx, path, o)
 	if err != nil {
 		return nil, err
-	}
-	ext := strings.ToLower(filepath.Ext(infile.TrimCompression(path)))
-	if o.Format == Auto && (ext == ".csv" || ext == ".tsv") {
-		o.Format = CSV
-	}
-	if o.Delimiter == 0 && ext == ".tsv" {
-		o.Delimiter = '\t'
 	}
 	r, err := NewReader(file.Name(), file, o)
 	if err != nil {
@@ -116,6 +110,22 @@ func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	}
 	r.file = file
 	return r, nil
+}
+
+// open opens a file, and completes the options by its name.
+func open(ctx context.Context, path string, o Options) (*infile.File, Options, error) {
+	file, err := infile.Open(ctx, path)
+	if err != nil {
+		return nil, o, err
+	}
+	ext := strings.ToLower(filepath.Ext(infile.TrimCompression(path)))
+	if o.Format == Auto && (ext == ".csv" || ext == ".tsv") {
+		o.Format = CSV
+	}
+	if o.Delimiter == 0 && ext == ".tsv" {
+		o.Delimiter = '\t'
+	}
+	return file, o, nil
 }
 
 // NewReader reads keys from r, already decompressed. name is the file's in

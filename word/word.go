@@ -80,7 +80,7 @@ var (
 )
 
 // ValueError reports a text or a number that is none of its type's. It wraps
-// one of ErrEmpty, ErrSyntax, ErrRange, ErrNaN and ErrFraction.
+// one of ErrEmpty, ErrSyntax, ErrRange, ErrNaN, ErrFraction and ErrNoRange.
 type ValueError struct {
 	Type Type
 	Text string // as found, at most the first 40 bytes
@@ -99,6 +99,8 @@ func (e *ValueError) Error() string {
 		return fmt.Sprintf("%s has no place in an order", e.Text)
 	case ErrFraction:
 		return fmt.Sprintf("%s is not a whole second", e.Text)
+	case ErrNoRange:
+		return fmt.Sprintf("%q is no range LO:HI", e.Text)
 	}
 	return fmt.Sprintf("%q is not %s", e.Text, e.Type.noun())
 }
