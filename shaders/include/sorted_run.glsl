@@ -1,0 +1,127 @@
+// Sorted run: pairs of 32-bit words in key order, and a stack of such runs, the newest first.
+//
+// What the sorted array and the LSM are made of (Ashkiani et al., GPU LSM, 2018, sections III-A to III-D). In a run
+// equal keys stand in order of time, the oldest first; so a key's newest pair is the last of its equals, at
+// run_upper(run, key) - 1. (The paper has the newest first and takes the lower bound. Turned round, a stable ascending
+// sort and a stable merge of older before newer need no reversal.) A run is written before the dispatch that reads it:
+// all reads are plain.
+//
+// Tombstones. A pair is a tombstone if its value is all ones and its bit in the run's bitmap is set. No key and no
+// value is reserved, and the bitmap is read only where a value is all ones.
+//
+// The index of a run is a static B+-tree of pivots without pointers: level l has every 32^l-th key, so that a node,
+// 32 keys of 128 bytes, holds the first keys of 32 nodes of the level below, and the nodes of level 0 are the run's
+// keys themselves. Levels end with the first that has at most 32 pivots. Level 1 comes first in memory, and each level
+// is filled up to whole nodes with ~0, which is no smaller than any key.
+#ifndef VKDS_SORTED_RUN_GLSL
+#define VKDS_SORTED_RUN_GLSL
+
+#include "memory.glsl"
+
+const uint RUN_NODE = 32u;        // keys a node
+const uint RUN_NODE_SHIFT = 5u;
+const uint STACK_ROWS = 32u;
+
+struct RunStack {
+    uvec2 rows;   // STACK_ROWS rows of four addresses: keys, values, tombstones, index
+    uint full;    // bit i: row i + 1 is full, with unit << i pairs; else it is empty
+    uint unit;
+    uint front;   // pairs of row 0, the newest
+};
+
+struct Run {
+    uvec2 keys;         // aligned to 128 bytes where there is an index, and then filled up to whole nodes with ~0
+    uvec2 values;
+    uvec2 tombstones;   // a bit a pair, or 0: none is a tombstone
+    uvec2 index;        // or 0: none
+    uint size;          // pairs
+};
+
+// The rows that may hold pairs are 0 … stack_rows-1, the newest first.
+uint stack_rows(RunStack stack) { return uint(findMSB(stack.full) + 2); }
+
+// Pairs of a row.
+uint stack_size(RunStack stack, uint row) {
+    if (row == 0u) return stack.front;
+    return ((stack.full >> (row - 1u)) & 1u) != 0u ? stack.unit << (row - 1u) : 0u;
+}
+
+// The run of a row. One of no pairs has no addresses that may be followed.
+Run stack_run(RunStack stack, uint row) {
+    uvec2 at = address_at(stack.rows, row, 5u);
+    uvec4 pairs = plain_load4(at);
+    uvec4 more = plain_load4(address_add(at, 16u));
+    return Run(pairs.xy, pairs.zw, more.xy, more.zw, stack_size(stack, row));
+}
+
+uint run_key(Run run, uint i) { return plain_load(address_at(run.keys, i, 2u)); }
+uint run_value(Run run, uint i) { return plain_load(address_at(run.values, i, 2u)); }
+
+// Whether pair i, whose value is given, is a tombstone.
+bool run_tombstone(Run run, uint i, uint value) {
+    if (value != ~0u || (run.tombstones.x | run.tombstones.y) == 0u) return false;
+    return ((plain_load(address_at(run.tombstones, i >> 5, 2u)) >> (i & 31u)) & 1u) != 0u;
+}
+
+// The end of the pairs with keys up to `key`, of the pairs begin … end-1: by bisection, for narrow slices.
+uint run_upper_in(Run run, uint begin, uint end, uint key) {
+    while (begin < end) {
+        uint middle = (begin + end) >> 1;
+        if (run_key(run, middle) <= key) begin = middle + 1u;
+        else end = middle;
+    }
+    return begin;
+}
+
+// Nodes of a level that has so many keys: the pivots of the next.
+uint run_nodes(uint keys) { return (keys + RUN_NODE - 1u) >> RUN_NODE_SHIFT; }
+
+// Levels of the index of a run of so many pairs.
+uint run_levels(uint size) {
+    uint levels = 0u;
+    for (uint keys = size; keys > RUN_NODE; keys = run_nodes(keys)) levels++;
+    return levels;
+}
+
+// Where a level of the index begins, in words from its start, and how many pivots it has. Levels count from 1.
+void run_level(uint size, uint level, out uint at, out uint pivots) {
+    at = 0u;
+    pivots = run_nodes(size);
+    for (uint l = 1u; l < level; l++) {
+        uint nodes = run_nodes(pivots);
+        at += nodes << RUN_NODE_SHIFT;
+        pivots = nodes;
+    }
+}
+
+// How many of a node's 32 keys are at most `key`, the node's padding not counted if key is not ~0.
+uint run_node_rank(uvec2 node, uint key) {
+    // Sorted, so two loads decide on eight keys.
+    uint rank = 0u;
+    for (uint step = 16u; step >= 4u; step >>= 1) {
+        if (plain_load(address_add(node, 4u * (rank + step - 1u))) <= key) rank += step;
+    }
+    uvec4 last = plain_load4(address_add(node, 4u * rank));
+    return rank + uint(last.x <= key) + uint(last.y <= key) + uint(last.z <= key) + uint(last.w <= key);
+}
+
+// How many pairs have keys up to `key`: the end of key's pairs, which begin at run_lower. One lane a search.
+uint run_upper(Run run, uint key) {
+    if ((run.index.x | run.index.y) == 0u || run.size <= RUN_NODE) return run_upper_in(run, 0u, run.size, key);
+    uint node = 0u;
+    for (uint level = run_levels(run.size); level > 0u; level--) {
+        uint at, pivots;
+        run_level(run.size, level, at, pivots);
+        uint rank = run_node_rank(address_at(run.index, at + (node << RUN_NODE_SHIFT), 2u), key);
+        rank = min((node << RUN_NODE_SHIFT) + rank, pivots);
+        if (rank == 0u) return 0u;   // only at the top: below the run's first key
+        node = rank - 1u;
+    }
+    uint rank = run_node_rank(address_at(run.keys, node << RUN_NODE_SHIFT, 2u), key);
+    return min((node << RUN_NODE_SHIFT) + rank, run.size);
+}
+
+// How many pairs have keys below `key`.
+uint run_lower(Run run, uint key) { return key == 0u ? 0u : run_upper(run, key - 1u); }
+
+#endif

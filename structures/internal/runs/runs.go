@@ -1,0 +1,158 @@
+// Package runs answers queries over a stack of sorted runs, which is what the sorted array and the LSM are made of:
+// lookups, counts, ranges and neighbours (Ashkiani et al., GPU LSM: A Dynamic Dictionary Data Structure for the GPU,
+// 2018, sections III-D, III-E and IV-B to IV-D).
+//
+// Nothing here waits and nothing allocates: a query is recorded into a vk.Stream, works on memory that is given by
+// device addresses, and takes its temporary memory from the caller. The function named …Scratch says how many bytes
+// that is; scratch is aligned to 256 bytes, arrays of words to 4, unless said otherwise. Runs don't change while
+// queries over them run.
+package runs
+
+import (
+	"fmt"
+	"math/bits"
+	"sync"
+
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Stack is up to 32 sorted runs in device memory, the newest first. It is RunStack of
+// shaders/include/sorted_run.glsl, and goes into push constants as it stands.
+//
+// In a run, keys ascend and equal keys stand in order of time, the oldest first. Of a key's pairs the last one of the
+// newest run that has the key is valid; if that is a tombstone, none is.
+type Stack struct {
+	Rows  uint64 // the address of StackRows rows, each a Row
+	Full  uint32 // bit i: row i+1 is full; else it is empty
+	Unit  uint32 // row i+1 has Unit << i pairs when it is full
+	Front uint32 // the pairs of row 0, the newest
+}
+
+// StackRows is how many rows a stack's array has, whether they are in use or not.
+const StackRows = 32
+
+// Row is the memory of one run, by device addresses.
+type Row struct {
+	Keys   uint64 // uint32 each; aligned to 128 bytes and with room for Padded(n) where the row has an index
+	Values uint64 // uint32 each
+	// Tombstones is a bit a pair, in words of 32, or 0: the run has none. Pair i is a tombstone if its value is ~0 and
+	// its bit is set; the bits of all other pairs are 0.
+	Tombstones uint64
+	Index      uint64 // IndexWords(n) words that BuildIndex wrote, aligned to 128 bytes; or 0: searched by bisection
+}
+
+// Pairs is how many pairs all runs have together, tombstones and stale ones among them.
+func (st Stack) Pairs() uint64 { return uint64(st.Front) + uint64(st.Unit)*uint64(st.Full) }
+
+// Runs is how many runs have pairs.
+func (st Stack) Runs() int { return bits.OnesCount32(st.Full) + min(1, int(st.Front)) }
+
+// node is how many keys a node of the index has: RUN_NODE of shaders/include/sorted_run.glsl.
+const node = 32
+
+// Padded is how many keys the array of a run of n pairs must have room for where it has an index: BuildIndex fills it
+// up to whole nodes.
+func Padded(n int) int { return (n + node - 1) / node * node }
+
+// IndexWords is how many words the index of a run of n pairs takes.
+func IndexWords(n int) int {
+	words := 0
+	for n > node {
+		n = (n + node - 1) / node
+		words += Padded(n)
+	}
+	return words
+}
+
+// Queries are the operations on one device. Kernels are made when they are first recorded, and kept. Several
+// goroutines may use one Queries, each with streams of its own.
+type Queries struct {
+	d *vk.Device
+	p *primitives.Primitives
+
+	mu      sync.Mutex
+	kernels map[kernelKey]interface{ Free() }
+	closed  bool
+}
+
+// New makes the queries of a device, over primitives of the same device, which must live as long.
+func New(d *vk.Device, p *primitives.Primitives) *Queries {
+	return &Queries{d: d, p: p, kernels: map[kernelKey]interface{ Free() }{}}
+}
+
+// Close frees the kernels, after the work that uses them has ended. Further calls do nothing; queries recorded
+// afterwards return vk.ErrClosed.
+func (q *Queries) Close() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, k := range q.kernels {
+		k.Free()
+	}
+	q.kernels, q.closed = nil, true
+	return nil
+}
+
+// MaxQueries is the most queries of one call.
+const MaxQueries = 1 << 30
+
+// LengthError says that a call has more than MaxQueries queries, or a negative number.
+type LengthError struct{ N int }
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("runs: %d queries, but a call takes 0 to %d", e.N, MaxQueries)
+}
+
+func check(n int) error {
+	if n < 0 || n > MaxQueries {
+		return &LengthError{n}
+	}
+	return nil
+}
+
+// kernelKey is a module at one specialization.
+type kernelKey struct {
+	module    string
+	workgroup int
+	constants [2]uint32
+}
+
+// constant is a specialization constant by its name in GLSL.
+type constant struct {
+	name  string
+	value uint32
+}
+
+// kernel returns the kernel of a module, made when it is first asked for. At most two constants, always in the same
+// order for one module.
+func kernel[P any](q *Queries, module string, workgroup int, constants ...constant) (*vk.Kernel[P], error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, vk.ErrClosed
+	}
+	key := kernelKey{module: module, workgroup: workgroup}
+	for i, c := range constants {
+		key.constants[i] = c.value
+	}
+	if k, ok := q.kernels[key]; ok {
+		return k.(*vk.Kernel[P]), nil
+	}
+	m, err := shaders.Load(module)
+	if err != nil {
+		return nil, err
+	}
+	o := vk.KernelOptions{Workgroup: workgroup, Constants: map[string]uint32{}}
+	for _, c := range constants {
+		o.Constants[c.name] = c.value
+	}
+	k, err := vk.NewKernel[P](q.d, m, o)
+	if err != nil {
+		return nil, err
+	}
+	q.kernels[key] = k
+	return k, nil
+}
+
+func groups(n, each int) int { return (n + each - 1) / each }
