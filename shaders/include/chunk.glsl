@@ -1,0 +1,31 @@
+// Chunks: an array divided among the workgroups of a dispatch, each of which goes over several parts in turn.
+//
+// What the chunks have is summed up by a dispatch before the one that needs the sum of those before it. There are so
+// few that each workgroup adds them up by itself.
+#ifndef VKDS_CHUNK_GLSL
+#define VKDS_CHUNK_GLSL
+
+#include "segment.glsl"
+#include "workgroup_sum.glsl"
+
+struct Chunk { uint part, end; };   // its first part, and the one behind its last
+
+// A chunk of an array of n words. Chunks at the end may have no parts.
+Chunk chunk_of(uint n, uint chunk, uint chunks) {
+    uint parts = (n + PART - 1u) / PART;
+    uint each = (parts + chunks - 1u) / chunks;
+    return Chunk(min(chunk * each, parts), min(chunk * each + each, parts));
+}
+
+// The sum of the words 0 … count-1 of sums. Collective over the workgroup; between this and workgroup_before
+// lies a barrier.
+uint chunk_sum(uvec2 sums, uint count) {
+    uint sum = 0u;
+    for (uint i = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; i < count; i += WORKGROUP)
+        sum += plain_load(address_at(sums, i, 2u));
+    uint total;
+    workgroup_before(subgroupAdd(sum), total);
+    return total;
+}
+
+#endif

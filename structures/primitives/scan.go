@@ -1,0 +1,72 @@
+package primitives
+
+import "github.com/vkds/vkds/vk"
+
+// ScanArgs say what Scan works on.
+type ScanArgs struct {
+	In        uint64 // words
+	Out       uint64 // as many; may be In
+	Length    Length
+	Inclusive bool   // each sum has its own word too; otherwise only those before it
+	Total     uint64 // 0, or a word for the sum of all
+	Scratch   uint64 // ScanScratch bytes
+}
+
+// scanShape is what measured best on an H200.
+var scanShape = shape{workgroup: 256, quads: 4, chunks: 1024}
+
+type scanPush struct {
+	Source, Target, Total, Before uint64
+	Length                        length
+	Chunks                        uint32
+}
+
+// ScanScratch is how many bytes of scratch Scan takes for n words.
+func (p *Primitives) ScanScratch(n int) int {
+	return max(scanShape.states(n), 4*scanShape.chunks)
+}
+
+// Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. An
+// array that is scanned in place is scanned in several passes. Errors: *LengthError, ErrNoMemory, and those of making
+// a kernel.
+//
+// Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it
+// is the reduce-then-scan of its section 3.
+func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
+	if err := a.Length.check(); err != nil {
+		return err
+	}
+	n := a.Length.N
+	if n > 0 && (a.In == 0 || a.Out == 0 || a.Scratch == 0) {
+		return ErrNoMemory
+	}
+	chunks := scanShape.chunksOf(n)
+	single := p.form == SinglePass && a.In != a.Out && chunks > 1
+	if single {
+		chunks = groups(n, scanShape.part())
+	}
+	k, err := kernel[scanPush](p, "primitives/scan", scanShape.workgroup, constant{"QUADS", uint32(scanShape.quads)},
+		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), constant{"PATIENCE", p.patience})
+	if err != nil {
+		return err
+	}
+	switch {
+	case single:
+		err = p.clear(s, a.Scratch, scanShape.states(n))
+	case chunks > 1:
+		err = p.reduceChunks(s, a.In, a.Scratch, a.Length, Sum, scanShape, chunks)
+	}
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, chunks, scanPush{a.In, a.Out, a.Total, a.Scratch, a.Length.device(), uint32(chunks)})
+	return nil
+}
+
+// flag is a specialization constant that is 0 or 1.
+func flag(name string, set bool) constant {
+	if set {
+		return constant{name, 1}
+	}
+	return constant{name, 0}
+}
