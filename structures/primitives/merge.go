@@ -1,0 +1,108 @@
+package primitives
+
+import "github.com/vkds/vkds/vk"
+
+// Run is a sorted array of keys or pairs, as an operand.
+type Run struct {
+	Keys, Values uint64 // addresses of Length words each; Values 0: keys alone
+	Length       Length
+}
+
+// run is Run of shaders/primitives/merge.comp.
+type run struct {
+	Keys, Values uint64
+	Length       length
+}
+
+func (r Run) device() run { return run{r.Keys, r.Values, r.Length.device()} }
+
+// MergeArgs are the operands of Merge.
+type MergeArgs struct {
+	A, B               Run    // both of pairs, or both of keys alone
+	OutKeys, OutValues uint64 // addresses of as many words as A and B have together
+	Mask               uint32 // the bits of keys that are compared, by which A and B ascend; 0: all
+	Scratch            uint64 // MergeScratch bytes
+}
+
+type mergePush struct {
+	A, B               run
+	OutKeys, OutValues uint64
+	Splits             uint64
+	Mask               uint32
+}
+
+type mergeSplitPush struct {
+	A, B             uint64
+	ALength, BLength length
+	Splits           uint64
+	Mask, Tile       uint32
+}
+
+// mergeItems is the outputs a lane of a merge. Odd, for the banks of shared memory.
+const mergeItems = 11
+
+// A workgroup that finds where its own tile begins and ends saves a dispatch, but loads more than a lane that bisects
+// for it. Up to so many outputs, it is the faster way.
+const mergeAlone = 1 << 22
+
+func (p *Primitives) mergeTile() (workgroup, tile int) {
+	workgroup = min(256, p.d.Info().MaxWorkgroup)
+	return workgroup, workgroup * mergeItems
+}
+
+// MergeScratch returns the bytes of scratch that a merge of up to n outputs needs.
+func (p *Primitives) MergeScratch(n int) int {
+	_, tile := p.mergeTile()
+	return 4 * (max(n, 0)/tile + 2)
+}
+
+// Merge records a merge of two sorted runs into one. It is stable: of equal keys those of A come first, and those of
+// one run stay in its order. The runs may be any two lengths, each up to MaxLength. Neither input overlaps the output
+// or the scratch; A and B may be the same.
+//
+// Errors: *LengthError, ErrNoMemory, and what making a kernel may return.
+//
+// The algorithm is merge path: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
+func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {
+	return p.merge(s, a, a.A.Length.N+a.B.Length.N <= mergeAlone)
+}
+
+// merge is Merge; alone is whether each workgroup finds its tile by itself.
+func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
+	for _, r := range []Run{a.A, a.B} {
+		if err := r.Length.check(); err != nil {
+			return err
+		}
+		if r.Length.N > 0 && (r.Keys == 0 || (r.Values == 0) != (a.OutValues == 0)) {
+			return ErrNoMemory
+		}
+	}
+	n := a.A.Length.N + a.B.Length.N
+	if n == 0 {
+		return nil
+	}
+	if a.OutKeys == 0 || a.Scratch == 0 {
+		return ErrNoMemory
+	}
+	if a.Mask == 0 {
+		a.Mask = ^uint32(0)
+	}
+	workgroup, tile := p.mergeTile()
+	merge, err := kernel[mergePush](p, "primitives/merge", workgroup, constant{"MERGE_ITEMS", mergeItems})
+	if err != nil {
+		return err
+	}
+	push := mergePush{A: a.A.device(), B: a.B.device(), OutKeys: a.OutKeys, OutValues: a.OutValues, Mask: a.Mask}
+	if !alone {
+		split, err := kernel[mergeSplitPush](p, "primitives/merge_split", 0)
+		if err != nil {
+			return err
+		}
+		push.Splits = a.Scratch
+		split.Dispatch(s, groups(n/tile+2, split.Workgroup()), mergeSplitPush{
+			a.A.Keys, a.B.Keys, push.A.Length, push.B.Length, push.Splits, a.Mask, uint32(tile),
+		})
+	}
+	merge.Dispatch(s, groups(n, tile), push)
+	return nil
+}
