@@ -11,7 +11,7 @@
 //
 // The index of a run is a static B+-tree of pivots without pointers: level l has every 32^l-th key, so that a node,
 // 32 keys of 128 bytes, holds the first keys of 32 nodes of the level below, and the nodes of level 0 are the run's
-// keys themselves. Levels end with the first that has at most 32 pivots. Level 1 comes first in memory, and each level
+// keys themselves. The top is the first level that is one node. It comes first in memory, level 1 last, and each level
 // is filled up to whole nodes with ~0, which is no smaller than any key.
 #ifndef VKDS_SORTED_RUN_GLSL
 #define VKDS_SORTED_RUN_GLSL
@@ -73,32 +73,34 @@ uint run_upper_in(Run run, uint begin, uint end, uint key) {
     return begin;
 }
 
-// Nodes of a level that has so many keys: the pivots of the next.
-uint run_nodes(uint keys) { return (keys + RUN_NODE - 1u) >> RUN_NODE_SHIFT; }
+// A level of a run's search tree. Level 0 is the run's keys, level l > 0 every 32^l-th of them.
+struct RunLevel {
+    uvec2 at;
+    uint keys;
+    uint level;
+};
 
-// Levels of the index of a run of so many pairs.
-uint run_levels(uint size) {
-    uint levels = 0u;
-    for (uint keys = size; keys > RUN_NODE; keys = run_nodes(keys)) levels++;
-    return levels;
+// How many keys a level has, of a run that isn't empty.
+uint run_level_keys(uint size, uint level) { return ((size - 1u) >> (RUN_NODE_SHIFT * level)) + 1u; }
+
+// The level that is one node, of a run that isn't empty. Without an index: level 0, of any size.
+RunLevel run_top(Run run) {
+    uint levels = run.size > 1u ? uint(findMSB(run.size - 1u)) / RUN_NODE_SHIFT : 0u;
+    if (levels == 0u || (run.index.x | run.index.y) == 0u) return RunLevel(run.keys, run.size, 0u);
+    return RunLevel(run.index, run_level_keys(run.size, levels), levels);
 }
 
-// Where a level of the index begins, in words from its start, and how many pivots it has. Levels count from 1.
-void run_level(uint size, uint level, out uint at, out uint pivots) {
-    at = 0u;
-    pivots = run_nodes(size);
-    for (uint l = 1u; l < level; l++) {
-        uint nodes = run_nodes(pivots);
-        at += nodes << RUN_NODE_SHIFT;
-        pivots = nodes;
-    }
+// The level below one that isn't level 0.
+RunLevel run_below(Run run, RunLevel above) {
+    if (above.level == 1u) return RunLevel(run.keys, run.size, 0u);
+    uint words = run_level_keys(run.size, above.level + 1u) << RUN_NODE_SHIFT;
+    return RunLevel(address_at(above.at, words, 2u), run_level_keys(run.size, above.level - 1u), above.level - 1u);
 }
 
-// How many of a node's 32 keys are at most `key`, the node's padding not counted if key is not ~0.
+// How many of a node's 32 keys are at most `key`, its padding among them if key is ~0.
 uint run_node_rank(uvec2 node, uint key) {
-    // Sorted, so two loads decide on eight keys.
     uint rank = 0u;
-    for (uint step = 16u; step >= 4u; step >>= 1) {
+    [[unroll]] for (uint step = 16u; step >= 4u; step >>= 1) {
         if (plain_load(address_add(node, 4u * (rank + step - 1u))) <= key) rank += step;
     }
     uvec4 last = plain_load4(address_add(node, 4u * rank));
@@ -107,18 +109,18 @@ uint run_node_rank(uvec2 node, uint key) {
 
 // How many pairs have keys up to `key`: the end of key's pairs, which begin at run_lower. One lane a search.
 uint run_upper(Run run, uint key) {
-    if ((run.index.x | run.index.y) == 0u || run.size <= RUN_NODE) return run_upper_in(run, 0u, run.size, key);
+    if (run.size == 0u) return 0u;
+    RunLevel level = run_top(run);
+    if (level.level == 0u) return run_upper_in(run, 0u, run.size, key);
+    uint rank = 0u;
     uint node = 0u;
-    for (uint level = run_levels(run.size); level > 0u; level--) {
-        uint at, pivots;
-        run_level(run.size, level, at, pivots);
-        uint rank = run_node_rank(address_at(run.index, at + (node << RUN_NODE_SHIFT), 2u), key);
-        rank = min((node << RUN_NODE_SHIFT) + rank, pivots);
-        if (rank == 0u) return 0u;   // only at the top: below the run's first key
+    while (true) {
+        rank = run_node_rank(address_at(level.at, node << RUN_NODE_SHIFT, 2u), key);
+        rank = min((node << RUN_NODE_SHIFT) + rank, level.keys);
+        if (rank == 0u || level.level == 0u) return rank;   // 0 only at the top: below the run's first key
         node = rank - 1u;
+        level = run_below(run, level);
     }
-    uint rank = run_node_rank(address_at(run.keys, node << RUN_NODE_SHIFT, 2u), key);
-    return min((node << RUN_NODE_SHIFT) + rank, run.size);
 }
 
 // How many pairs have keys below `key`.

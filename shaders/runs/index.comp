@@ -15,18 +15,17 @@ void main() {
     uint i = invocation_index();
     if (i >= words) {
         uint at = count + (i - words);
-        if (at < run_nodes(count) << RUN_NODE_SHIFT) plain_store(address_at(keys, at, 2u), ~0u);
+        if (at < ((count + RUN_NODE - 1u) & ~(RUN_NODE - 1u))) plain_store(address_at(keys, at, 2u), ~0u);
         return;
     }
-    uint pivot = i;   // its number in its level
-    uint pivots = run_nodes(count);
-    uint shift = RUN_NODE_SHIFT;
-    for (uint whole = run_nodes(pivots) << RUN_NODE_SHIFT; pivot >= whole; whole = run_nodes(pivots) << RUN_NODE_SHIFT) {
+    // Only runs of more than one node have words here.
+    RunLevel level = run_top(Run(keys, uvec2(0u), uvec2(0u), index, count));
+    uint pivot = i;
+    for (uint whole = RUN_NODE; pivot >= whole; whole = run_level_keys(count, level.level + 1u) << RUN_NODE_SHIFT) {
         pivot -= whole;
-        pivots = run_nodes(pivots);
-        shift += RUN_NODE_SHIFT;
+        level.level--;
     }
     uint key = ~0u;
-    if (pivot < pivots) key = plain_load(address_at(keys, pivot << shift, 2u));
+    if (pivot < run_level_keys(count, level.level)) key = plain_load(address_at(keys, pivot << (RUN_NODE_SHIFT * level.level), 2u));
     plain_store(address_at(index, i, 2u), key);
 }

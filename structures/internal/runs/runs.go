@@ -72,6 +72,8 @@ type Queries struct {
 	d *vk.Device
 	p *primitives.Primitives
 
+	layout layout
+
 	mu      sync.Mutex
 	kernels map[kernelKey]interface{ Free() }
 	closed  bool
@@ -79,7 +81,7 @@ type Queries struct {
 
 // New makes the queries of a device, over primitives of the same device, which must live as long.
 func New(d *vk.Device, p *primitives.Primitives) *Queries {
-	return &Queries{d: d, p: p, kernels: map[kernelKey]interface{ Free() }{}}
+	return &Queries{d: d, p: p, layout: layoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
 }
 
 // Close frees the kernels, after the work that uses them has ended. Further calls do nothing; queries recorded
@@ -156,3 +158,15 @@ func kernel[P any](q *Queries, module string, workgroup int, constants ...consta
 }
 
 func groups(n, each int) int { return (n + each - 1) / each }
+
+// scratchAlign is the alignment of scratch and of the parts that it is divided into.
+const scratchAlign = 256
+
+// parts divides scratch: each take returns the address of the next part. With a base of 0 it only measures.
+type parts struct{ base, used uint64 }
+
+func (s *parts) take(bytes int) uint64 {
+	at := s.base + s.used
+	s.used += (uint64(bytes) + scratchAlign - 1) &^ (scratchAlign - 1)
+	return at
+}

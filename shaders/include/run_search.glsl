@@ -1,0 +1,91 @@
+// Searching one run for many keys: a workgroup holds the upper part of the run's search tree in shared memory, and
+// tiles read the nodes below.
+//
+// A load by 32 lanes at 32 places takes the cache as long as 32 loads at one place, and that is what bounds a search
+// for random keys: bisecting the keys costs one such load a bit. In shared memory it costs a tenth, and a tile reads
+// 16 bytes a lane of one node with one load, which decides on five bits.
+#ifndef VKDS_RUN_SEARCH_GLSL
+#define VKDS_RUN_SEARCH_GLSL
+
+#include "sorted_run.glsl"
+#include "tile.glsl"
+#include "workgroup.glsl"
+
+const uint RUN_CACHE = 4096u;   // keys
+shared uint run_cache[RUN_CACHE];
+
+struct RunSearch {
+    Run run;
+    RunLevel level;   // whose keys first … first+count-1 are in the cache
+    uint first;
+    uint count;
+    uint span;        // a power of two, at least count
+};
+
+// Fills the cache for a search in a run, not an empty one, for keys whose run_upper is low … high: with a part of the
+// largest level whose part it has room for. Collective over the workgroup. False: no level will do, since a large run
+// has no index.
+bool run_search_begin(Run run, uint low, uint high, out RunSearch search) {
+    uint first = max(low, 1u) - 1u, last = max(high, 1u) - 1u;
+    RunLevel level = run_top(run);
+    search = RunSearch(run, level, 0u, 0u, 0u);
+    uint shift = RUN_NODE_SHIFT * level.level;
+    if ((last >> shift) - (first >> shift) >= RUN_CACHE) return false;
+    while (shift > 0u && (last >> (shift - RUN_NODE_SHIFT)) - (first >> (shift - RUN_NODE_SHIFT)) < RUN_CACHE) {
+        level = run_below(run, level);
+        shift -= RUN_NODE_SHIFT;
+    }
+    first >>= shift;
+    uint count = (last >> shift) - first + 1u;
+    uint span = count == 1u ? 1u : 2u << findMSB(count - 1u);
+    search = RunSearch(run, level, first, count, span);
+    barrier();   // nobody searches with what was in the cache before
+    for (uint i = workgroup_lane(); i < span; i += WORKGROUP)
+        run_cache[i] = i < count ? plain_load(address_at(level.at, first + i, 2u)) : ~0u;
+    barrier();
+    return true;
+}
+
+// How many of a node's keys are at most `key`, for each lane's own node and key: run_node_rank. The tile's lanes read
+// the nodes of all its lanes together. Collective over the subgroup.
+uint run_node_rank_tiled(uvec2 level, uint node, uint key) {
+    if (TILE == 1u) return run_node_rank(address_at(level, node << RUN_NODE_SHIFT, 2u), key);
+    uint place = tile_lane() << 2;
+    uint ranks[2] = {0u, 0u};   // of the tile's lanes, a byte each
+    [[unroll]] for (uint lane = 0u; lane < TILE; lane++) {
+        uvec2 at = address_at(level, (tile_shuffle(node, lane) << RUN_NODE_SHIFT) + place, 2u);
+        uint k = tile_shuffle(key, lane);
+        uint rank = 0u;
+        [[unroll]] for (uint word = 0u; word < RUN_NODE; word += 4u * TILE) {
+            uvec4 keys = plain_load4(address_add(at, 4u * word));
+            rank += uint(keys.x <= k) + uint(keys.y <= k) + uint(keys.z <= k) + uint(keys.w <= k);
+        }
+        ranks[lane >> 2] += rank << (8u * (lane & 3u));
+    }
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) {
+        ranks[0] += subgroupShuffleXor(ranks[0], step);
+        if (TILE > 4u) ranks[1] += subgroupShuffleXor(ranks[1], step);
+    }
+    uint mine = TILE > 4u && tile_lane() >= 4u ? ranks[1] : ranks[0];
+    return (mine >> (8u * (tile_lane() & 3u))) & 0xffu;
+}
+
+// How many pairs have keys up to `key`: run_upper, by the cache. Collective over the subgroup.
+uint run_search_upper(RunSearch search, uint key) {
+    uint rank = 0u;
+    for (uint step = search.span >> 1; step > 0u; step >>= 1)
+        if (run_cache[rank + step - 1u] <= key) rank += step;
+    rank += uint(run_cache[rank] <= key);
+    rank = min(rank, search.count);
+    bool below = rank == 0u;   // all keys: no other than level 0's first key begins a part that keys are below
+    rank += search.first;
+    RunLevel level = search.level;
+    while (level.level > 0u) {
+        level = run_below(search.run, level);
+        uint node = max(rank, 1u) - 1u;
+        rank = min((node << RUN_NODE_SHIFT) + run_node_rank_tiled(level.at, node, key), level.keys);
+    }
+    return below ? 0u : rank;
+}
+
+#endif

@@ -1,0 +1,15 @@
+// Writes 0, 1, 2, …: the places of queries that are about to be sorted.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 numbers;
+    uint count;
+};
+
+void main() {
+    uint i = invocation_index();
+    if (i < count) plain_store(address_at(numbers, i, 2u), i);
+}

@@ -1,0 +1,142 @@
+package runs
+
+import (
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// FindArgs are the operands of Find and FindSorted.
+type FindArgs struct {
+	Keys   uint64 // the key of each query
+	Values uint64 // out: a word a query: its value, 0 where the key is absent
+	Found  uint64 // out: a byte a query: 1 where the key is there, else 0; room for N rounded up to a multiple of 4
+	N      int    // queries
+
+	Scratch uint64 // of FindSorted alone: FindSortedScratch bytes
+}
+
+type findPush struct {
+	Stack               Stack
+	Keys, Values, Found uint64
+	Count, Each         uint32
+}
+
+type findSortedPush struct {
+	Stack                 Stack
+	Keys, Places, Answers uint64
+	Count, Each           uint32
+}
+
+type numberPush struct {
+	Numbers uint64
+	Count   uint32
+}
+
+type answerPush struct {
+	Answers, Values, Found uint64
+	Count                  uint32
+}
+
+// layout is how the kernels of lookups are laid out.
+type layout struct {
+	workgroup int
+	tile      uint32 // lanes that read a node together
+	each      int    // queries of an invocation, at most 32; fewer where the device would have too little to do
+	wanted    int    // workgroups that give it enough
+}
+
+// layoutFor is what measured best.
+func layoutFor(d *vk.Device) layout {
+	if d.Info().Type == vk.CPU {
+		return layout{workgroup: 128, tile: 1, each: 32, wanted: 16}
+	}
+	return layout{workgroup: 512, tile: uint32(min(4, d.SubgroupSize())), each: 8, wanted: 1024}
+}
+
+func (o layout) eachOf(n int) int { return max(1, min(o.each, n/(o.workgroup*o.wanted))) }
+
+// Find records lookups, one by one: the way for few queries, and for one run. Paper section IV-B's individual
+// approach.
+func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	o := q.layout
+	k, err := kernel[findPush](q, "runs/find.each", o.workgroup, constant{"TILE", o.tile})
+	if err != nil {
+		return err
+	}
+	each := o.eachOf(a.N)
+	k.Dispatch(s, groups(a.N, o.workgroup*each), findPush{st, a.Keys, a.Values, a.Found, uint32(a.N), uint32(each)})
+	return nil
+}
+
+// firstBit is the first of the bits that queries are sorted by. Queries of one bucket of 2^firstBit key values
+// stand in any order, and a run has at most so many keys there.
+const firstBit = 8
+
+// findPlan is how the scratch of FindSorted is divided.
+type findPlan struct {
+	keys, places   uint64 // sorted
+	numbers, sort  uint64 // before the search
+	answers, bytes uint64 // afterwards, in the same memory
+}
+
+func (q *Queries) findPlan(n int, scratch uint64) findPlan {
+	var f findPlan
+	p := parts{base: scratch}
+	f.keys, f.places = p.take(4*n), p.take(4*n)
+	before, after := p, p
+	f.numbers, f.sort = before.take(4*n), before.take(q.p.SortScratch(n, true))
+	f.answers = after.take(8 * n)
+	f.bytes = max(before.used, after.used)
+	return f
+}
+
+// FindSortedScratch returns the bytes of scratch that FindSorted of up to n queries needs.
+func (q *Queries) FindSortedScratch(n int) int {
+	return int(q.findPlan(max(0, min(n, MaxQueries)), 0).bytes)
+}
+
+// FindSorted records lookups that are sorted first, so that neighbours share what they read: the way for many queries
+// over many runs. Paper section IV-B's bulk approach.
+func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	if a.N == 0 {
+		return nil
+	}
+	o := q.layout
+	number, err := kernel[numberPush](q, "runs/number", 256)
+	if err != nil {
+		return err
+	}
+	find, err := kernel[findSortedPush](q, "runs/find.sorted", o.workgroup, constant{"TILE", o.tile})
+	if err != nil {
+		return err
+	}
+	answer, err := kernel[answerPush](q, "runs/find_answer", 256)
+	if err != nil {
+		return err
+	}
+	f := q.findPlan(a.N, a.Scratch)
+	n := uint32(a.N)
+	number.Dispatch(s, groups(a.N, number.Workgroup()), numberPush{f.numbers, n})
+	err = q.p.Sort(s, primitives.SortArgs{
+		Keys: a.Keys, Values: f.numbers, OutKeys: f.keys, OutValues: f.places,
+		Length: primitives.Length{N: a.N}, FirstBit: firstBit, Scratch: f.sort,
+	})
+	if err != nil {
+		return err
+	}
+	each := o.eachOf(a.N)
+	find.Dispatch(s, groups(a.N, o.workgroup*each), findSortedPush{st, f.keys, f.places, f.answers, n, uint32(each)})
+	answer.Dispatch(s, groups(a.N, answer.Workgroup()), answerPush{f.answers, a.Values, a.Found, n})
+	return nil
+}
+
+// Sorted says whether FindSorted is the faster way for n queries.
+func Sorted(n int, st Stack) bool {
+	return st.Runs() > 1 && n >= 1<<20
+}

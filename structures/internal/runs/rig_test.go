@@ -1,0 +1,289 @@
+package runs
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// rig is an open device with the queries under test.
+type rig struct {
+	t       *testing.T
+	d       *vk.Device
+	s       *vk.Stream
+	p       *primitives.Primitives
+	q       *Queries
+	buffers []interface{ Free() }
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, d: testdevice.Open(t)}
+	r.p = primitives.New(r.d, primitives.Options{})
+	r.q = New(r.d, r.p)
+	var err error
+	r.s, err = r.d.NewStream()
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		r.release()
+		require.NoError(t, r.s.Close())
+		require.NoError(t, r.q.Close())
+		require.NoError(t, r.p.Close())
+	})
+	return r
+}
+
+// release frees what upload and room made.
+func (r *rig) release() {
+	for _, b := range r.buffers {
+		b.Free()
+	}
+	r.buffers = nil
+}
+
+// upload is a buffer with these elements, until release.
+func upload[T vk.Element](r *rig, data []T) *vk.Buffer[T] {
+	r.t.Helper()
+	b, err := vk.NewBuffer[T](r.d, len(data))
+	require.NoError(r.t, err)
+	r.buffers = append(r.buffers, b)
+	require.NoError(r.t, b.Upload(r.t.Context(), 0, data))
+	return b
+}
+
+const (
+	untouched = 0xbad0feed
+	guard     = 64
+)
+
+// room is a buffer of n words that hold untouched, until release. Beyond them are guard words, which download looks at.
+func room(r *rig, n int) *vk.Buffer[uint32] {
+	r.t.Helper()
+	b, err := vk.NewBuffer[uint32](r.d, n+guard)
+	require.NoError(r.t, err)
+	r.buffers = append(r.buffers, b)
+	r.s.Fill(b, 0, int(b.Bytes()), untouched)
+	return b
+}
+
+// download is the first n words of a room, whose other words must be untouched.
+func download(r *rig, b *vk.Buffer[uint32], n int) []uint32 {
+	r.t.Helper()
+	data := make([]uint32, b.Len())
+	require.NoError(r.t, b.Download(r.t.Context(), 0, data))
+	for i, w := range data[n:] {
+		if w != untouched {
+			require.FailNow(r.t, "written beyond the end", "word %d of %d holds %#x", n+i, n, w)
+		}
+	}
+	return data[:n]
+}
+
+// downloadBytes is the first n bytes of a room; the padding to whole words must be 0.
+func downloadBytes(r *rig, b *vk.Buffer[uint32], n int) []uint8 {
+	r.t.Helper()
+	var all []uint8
+	for _, w := range download(r, b, (n+3)/4) {
+		all = append(all, uint8(w), uint8(w>>8), uint8(w>>16), uint8(w>>24))
+	}
+	for _, pad := range all[n:] {
+		require.Zero(r.t, pad, "padding")
+	}
+	return all[:n]
+}
+
+// scratch is the address of so many bytes, whose words hold untouched, until release.
+func (r *rig) scratch(bytes int) uint64 { return room(r, (bytes+3)/4).Address() }
+
+// run waits for what was recorded; recording must have gone well.
+func (r *rig) run(recorded error) {
+	r.t.Helper()
+	require.NoError(r.t, recorded)
+	require.NoError(r.t, r.s.Wait(r.t.Context()))
+}
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+
+// requireWords is require.Equal for many words: it names the first that differs.
+func requireWords(t testing.TB, want, got []uint32, format string, arguments ...any) {
+	t.Helper()
+	if slices.Equal(want, got) {
+		return
+	}
+	require.Equal(t, len(want), len(got), append([]any{format + ": length"}, arguments...)...)
+	for i := range want {
+		require.Equal(t, want[i], got[i], append([]any{format + ": word %d"}, append(arguments, i)...)...)
+	}
+}
+
+// pair is an element of a run.
+type pair struct {
+	key, value uint32
+	tombstone  bool // then value is ~0
+}
+
+// model is a stack in Go: what is on the device, and what is valid of it.
+type model struct {
+	Stack
+	rows  [][]pair
+	live  map[uint32]uint32
+	order []uint32 // the keys of live, ascending
+}
+
+// shape describes a stack to make.
+type shape struct {
+	unit, full, front uint32
+	keys              func(*rand.Rand) uint32
+	tombstones        float64 // share of the pairs
+	plain             bool    // no index
+}
+
+// stack makes a stack of random pairs, some with the value ~0, and puts it on the device.
+func (r *rig) stack(seed uint64, sh shape) *model {
+	r.t.Helper()
+	g := random(seed)
+	m := &model{Stack: Stack{Full: sh.full, Unit: sh.unit, Front: sh.front}, live: map[uint32]uint32{}}
+	rows := make([]uint64, 4*StackRows)
+	for i := range rows {
+		rows[i] = 0xdead0000dead0000 // of rows without pairs: nobody follows it
+	}
+	known := map[uint32]bool{}
+	for row := range StackRows {
+		n := int(sh.front)
+		if row > 0 {
+			n = int(sh.unit) << (row - 1) & -int(sh.full>>(row-1)&1)
+		}
+		run := make([]pair, n)
+		for i := range run {
+			run[i] = pair{key: sh.keys(g), value: g.Uint32()}
+			if g.Float64() < sh.tombstones {
+				run[i].value, run[i].tombstone = ^uint32(0), true
+			} else if g.Uint32N(8) == 0 {
+				run[i].value = ^uint32(0)
+			}
+		}
+		slices.SortStableFunc(run, func(a, b pair) int {
+			switch {
+			case a.key < b.key:
+				return -1
+			case a.key > b.key:
+				return 1
+			}
+			return 0
+		})
+		m.rows = append(m.rows, run)
+		for i := n - 1; i >= 0; i-- {
+			if p := run[i]; !known[p.key] {
+				known[p.key] = true
+				if !p.tombstone {
+					m.live[p.key] = p.value
+				}
+			}
+		}
+		if n > 0 {
+			copy(rows[4*row:], r.row(run, sh.plain))
+		}
+	}
+	for key := range m.live {
+		m.order = append(m.order, key)
+	}
+	slices.Sort(m.order)
+	m.Rows = upload(r, rows).Address()
+	return m
+}
+
+// row puts a run on the device and returns its addresses.
+func (r *rig) row(run []pair, plain bool) []uint64 {
+	n := len(run)
+	keys, values := make([]uint32, n, Padded(n)), make([]uint32, n)
+	bitmap := make([]uint32, (n+31)/32)
+	any := false
+	for i, p := range run {
+		keys[i], values[i] = p.key, p.value
+		if p.tombstone {
+			bitmap[i/32] |= 1 << (i % 32)
+			any = true
+		}
+	}
+	var tombstones, index uint64
+	if any {
+		tombstones = upload(r, bitmap).Address()
+	}
+	k := upload(r, keys[:Padded(n)])
+	if !plain {
+		index = room(r, IndexWords(n)).Address()
+		require.NoError(r.t, r.q.BuildIndex(r.s, k.Address(), n, index))
+	}
+	return []uint64{k.Address(), upload(r, values).Address(), tombstones, index}
+}
+
+// below returns a generator of keys below a bound.
+func below(bound uint32) func(*rand.Rand) uint32 {
+	return func(g *rand.Rand) uint32 { return g.Uint32N(bound) }
+}
+
+func anyKey(g *rand.Rand) uint32 { return g.Uint32() }
+
+// edges gives keys at both ends of the range, and few of them.
+func edges(g *rand.Rand) uint32 {
+	if g.Uint32N(2) == 0 {
+		return g.Uint32N(40)
+	}
+	return ^g.Uint32N(40)
+}
+
+// shapes are the stacks that every query is tested on.
+func shapes() map[string]shape {
+	return map[string]shape{
+		"nothing":                 {unit: 32, keys: anyKey},
+		"one pair":                {unit: 32, front: 1, keys: anyKey},
+		"a front alone":           {unit: 32, front: 5000, keys: anyKey},
+		"a front without index":   {unit: 32, front: 5000, keys: anyKey, plain: true},
+		"a node":                  {unit: 32, front: 32, keys: below(100), tombstones: 0.3},
+		"a node and one":          {unit: 32, front: 33, keys: below(100), tombstones: 0.3},
+		"three levels of nodes":   {unit: 32, front: 32*1024 + 1, keys: anyKey, tombstones: 0.1},
+		"few keys, all runs":      {unit: 32, full: 0xff, front: 17, keys: below(1500), tombstones: 0.3},
+		"many keys, some runs":    {unit: 64, full: 0xa5, front: 63, keys: anyKey, tombstones: 0.1},
+		"ends of the range":       {unit: 32, full: 0x3f, front: 9, keys: edges, tombstones: 0.4},
+		"one key":                 {unit: 32, full: 0x15, front: 3, keys: func(*rand.Rand) uint32 { return 77 }},
+		"the last key":            {unit: 32, full: 0x3, front: 40, keys: func(*rand.Rand) uint32 { return ^uint32(0) }},
+		"tombstones alone":        {unit: 32, full: 0x7, keys: below(300), tombstones: 1},
+		"runs without index":      {unit: 32, full: 0x1f, front: 5, keys: below(3000), tombstones: 0.2, plain: true},
+		"a unit that is no power": {unit: 50, full: 0xb, front: 49, keys: below(900), tombstones: 0.2},
+	}
+}
+
+// eachShape runs a test on every shape.
+func eachShape(r *rig, test func(t *testing.T, m *model)) {
+	for name, sh := range shapes() {
+		r.t.Run(name, func(t *testing.T) {
+			outer := r.t
+			r.t = t
+			defer func() { r.t = outer }()
+			test(t, r.stack(uint64(len(name)), sh))
+			r.release()
+		})
+	}
+}
+
+// probes are n query keys: keys of the stack, their neighbours, ends, and others.
+func (m *model) probes(g *rand.Rand, n int) []uint32 {
+	all := make([]uint32, n)
+	for i := range all {
+		row := m.rows[g.IntN(len(m.rows))]
+		switch {
+		case g.Uint32N(50) == 0:
+			all[i] = ^uint32(0) * g.Uint32N(2)
+		case g.Uint32N(4) == 0 || len(row) == 0:
+			all[i] = g.Uint32()
+		default:
+			all[i] = row[g.IntN(len(row))].key + g.Uint32N(3) - 1
+		}
+	}
+	return all
+}
