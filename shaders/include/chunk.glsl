@@ -21,7 +21,7 @@ Chunk chunk_of(uint n, uint chunk, uint chunks) {
 // lies a barrier.
 uint chunk_sum(uvec2 sums, uint count) {
     uint sum = 0u;
-    for (uint i = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; i < count; i += WORKGROUP)
+    for (uint i = workgroup_lane(); i < count; i += WORKGROUP)
         sum += plain_load(address_at(sums, i, 2u));
     uint total;
     workgroup_before(subgroupAdd(sum), total);

@@ -7,7 +7,7 @@
 #define VKDS_SEGMENT_GLSL
 
 #include "memory.glsl"
-#include "invocation.glsl"
+#include "workgroup.glsl"
 
 layout(constant_id = 3) const uint QUADS = 4;
 

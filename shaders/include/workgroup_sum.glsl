@@ -2,8 +2,7 @@
 #ifndef VKDS_WORKGROUP_SUM_GLSL
 #define VKDS_WORKGROUP_SUM_GLSL
 
-#include "memory.glsl"
-#include "invocation.glsl"
+#include "workgroup.glsl"
 
 shared uint workgroup_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
 

@@ -38,7 +38,7 @@ uvec2 share_of(uint part) {
 }
 
 void main() {
-    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint group = workgroup_index();
     if (group >= chunks) return;
     uint n = length_of(length);
     Chunk chunk = chunk_of(n, group, chunks);

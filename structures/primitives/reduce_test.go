@@ -24,7 +24,7 @@ func reduced(in []uint32, op ReduceOp) uint32 {
 
 func TestReduce(t *testing.T) {
 	r := newRig(t)
-	for _, n := range append(lengths(1<<16), 1<<20+77) {
+	for _, n := range append(lengths(1<<12), 20_000, 1<<20+77) {
 		in := words(uint64(n), n, 0)
 		for _, op := range []ReduceOp{Sum, Min, Max} {
 			eachLength(r, n, func(l Length, name string) {

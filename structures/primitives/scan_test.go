@@ -23,7 +23,7 @@ func prefixSums(in []uint32, inclusive bool) ([]uint32, uint32) {
 
 func TestScan(t *testing.T) {
 	eachForm(t, func(t *testing.T, r *rig) {
-		for _, n := range lengths(1 << 16) {
+		for _, n := range append(lengths(1<<12), 20_000, 200_001) {
 			in := words(uint64(n), n, 0)
 			for _, inclusive := range []bool{false, true} {
 				want, sum := prefixSums(in, inclusive)

@@ -1,0 +1,51 @@
+// Writes the elements whose flags are set, in their order. counts says how many each chunk has.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+#include "chunk.glsl"
+#include "pack.glsl"
+
+layout(constant_id = 4) const uint PAIRS = 0;   // 1: elements have values
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    uvec2 values;
+    uvec2 flags;   // a bit an element
+    uvec2 out_keys;
+    uvec2 out_values;
+    uvec2 out_count;   // 0, or where the number of elements written goes
+    uvec2 counts;
+    Length length;
+};
+
+void main() {
+    uint n = length_of(length);
+    Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
+    uint end = chunk_sum(counts, gl_WorkGroupID.x);
+    for (uint part = chunk.part; part < chunk.end; part++) {
+        uint first = segment_of(part);
+        uint set[QUADS], rank[QUADS];
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) {
+            uint at = first + segment_word(q);
+            set[q] = 0u;
+            if (at < n) set[q] = pack_below(plain_load(address_at(flags, at / 32u, 2u)) >> (at & 31u) & 15u, at, n);
+        }
+        uvec4 key[QUADS], value[QUADS];
+        segment_load(keys, first, n, 0u, key);
+        if (PAIRS != 0u) segment_load(values, first, n, 0u, value);
+        barrier();   // for the shared words of the round before
+        uint count = pack_ranks(set, rank);
+        pack_words(set, rank, key);
+        barrier();
+        pack_store(out_keys, end, count);
+        if (PAIRS != 0u) {
+            barrier();
+            pack_words(set, rank, value);
+            barrier();
+            pack_store(out_values, end, count);
+        }
+        end += count;
+    }
+    bool last = gl_WorkGroupID.x == gl_NumWorkGroups.x - 1u;
+    if (last && (out_count.x | out_count.y) != 0u && gl_SubgroupID == 0u && subgroupElect()) plain_store(out_count, end);
+}

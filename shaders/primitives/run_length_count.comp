@@ -1,0 +1,40 @@
+// Counts the runs that begin in each chunk of an array, and finds the last of them.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+#include "chunk.glsl"
+#include "run_head.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    uvec2 counts;   // a word a chunk
+    uvec2 lasts;    // likewise: where the last run begins, plus 1; 0 where none does
+    Length length;
+};
+
+shared uint last_of_all;
+
+void main() {
+    uint n = length_of(length);
+    Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
+    uvec2 share = uvec2(0u);
+    for (uint part = chunk.part; part < chunk.end; part++) {
+        uint first = segment_of(part);
+        uvec4 key[QUADS];
+        uint heads[QUADS];
+        segment_load(keys, first, n, 0u, key);
+        run_heads(keys, first, n, key, heads);
+        uvec2 more = run_share(first, heads);
+        share = uvec2(share.x + more.x, max(share.y, more.y));
+    }
+    bool one = gl_SubgroupID == 0u && subgroupElect();
+    if (one) last_of_all = 0u;
+    uint count;
+    workgroup_before(share.x, count);
+    if (subgroupElect()) atomicMax(last_of_all, share.y, gl_ScopeWorkgroup, 0, 0);
+    barrier();
+    if (one) {
+        plain_store(address_at(counts, gl_WorkGroupID.x, 2u), count);
+        plain_store(address_at(lasts, gl_WorkGroupID.x, 2u), last_of_all);
+    }
+}

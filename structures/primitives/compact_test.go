@@ -1,0 +1,98 @@
+package primitives
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// flagWords is a bit for each of n elements, so many of 256 of which are set. The bits behind the last are set.
+func flagWords(seed uint64, n, of256 int) []uint32 {
+	g, flags := random(seed), make([]uint32, n/32+1)
+	for i := range flags {
+		for b := range 32 {
+			if g.IntN(256) < of256 || 32*i+b >= n {
+				flags[i] |= 1 << b
+			}
+		}
+	}
+	return flags
+}
+
+// flagged is the words whose flags are set.
+func flagged(in, flags []uint32) []uint32 {
+	var out []uint32
+	for i, w := range in {
+		if flags[i/32]>>(i%32)&1 != 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func TestCompact(t *testing.T) {
+	r := newRig(t)
+	for _, n := range append(lengths(1<<12), 20_000, 200_001) {
+		keys, values := words(uint64(n), n, 0), words(uint64(n)+1, n, 0)
+		for _, share := range []int{0, 1, 128, 256} {
+			flags := flagWords(uint64(n), n, share)
+			wantKeys, wantValues := flagged(keys, flags), flagged(values, flags)
+			count := len(wantKeys)
+			eachLength(r, n, func(l Length, name string) {
+				a := CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), Length: l,
+					Scratch: r.scratch(r.p.CompactScratch(l.N))}
+				outKeys, outValues, outCount := room(r, count), room(r, count), room(r, 1)
+				a.OutKeys, a.OutCount = outKeys.Address(), outCount.Address()
+				r.run(r.p.Compact(r.s, a))
+				requireWords(t, wantKeys, download(r, outKeys, count), "%s, %d of 256, keys alone", name, share)
+				require.Equal(t, uint32(count), download(r, outCount, 1)[0], name)
+
+				again := room(r, count)
+				a.Values, a.OutKeys, a.OutValues, a.OutCount = upload(r, values).Address(), again.Address(), outValues.Address(), 0
+				r.run(r.p.Compact(r.s, a))
+				requireWords(t, wantKeys, download(r, again, count), "%s, %d of 256, keys", name, share)
+				requireWords(t, wantValues, download(r, outValues, count), "%s, %d of 256, values", name, share)
+			})
+			r.release()
+		}
+	}
+}
+
+// More parts than chunks, so that workgroups go round.
+func TestCompactManyParts(t *testing.T) {
+	r := newRig(t)
+	n := compactShape.part()*(compactShape.chunks+compactShape.chunks/2) + 77
+	keys, flags := make([]uint32, n), make([]uint32, n/32+1)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	for i := range flags {
+		flags[i] = 0x80018001
+	}
+	want := flagged(keys, flags)
+	out, count := room(r, len(want)), room(r, 1)
+	r.run(r.p.Compact(r.s, CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), OutKeys: out.Address(),
+		OutCount: count.Address(), Length: Length{N: n}, Scratch: r.scratch(r.p.CompactScratch(n))}))
+	require.Equal(t, uint32(len(want)), download(r, count, 1)[0])
+	requireWords(t, want, download(r, out, len(want)), "%d elements", n)
+}
+
+func TestCompactRefuses(t *testing.T) {
+	r := newRig(t)
+	at := room(r, 8).Address()
+	good := CompactArgs{Keys: at, Values: at, Flags: at, OutKeys: at, OutValues: at, Scratch: at, Length: Length{N: 8}}
+	for name, spoil := range map[string]func(a *CompactArgs){
+		"keys": func(a *CompactArgs) { a.Keys = 0 }, "flags": func(a *CompactArgs) { a.Flags = 0 },
+		"out keys": func(a *CompactArgs) { a.OutKeys = 0 }, "out values": func(a *CompactArgs) { a.OutValues = 0 },
+		"scratch": func(a *CompactArgs) { a.Scratch = 0 },
+	} {
+		a := good
+		spoil(&a)
+		require.ErrorIs(t, r.p.Compact(r.s, a), ErrNoMemory, name)
+	}
+	var length *LengthError
+	a := good
+	a.Length.N = math.MinInt
+	require.ErrorAs(t, r.p.Compact(r.s, a), &length)
+}

@@ -1,0 +1,52 @@
+package primitives
+
+import "github.com/vkds/vkds/vk"
+
+// HistogramArgs say what Histogram works on.
+type HistogramArgs struct {
+	Keys     uint64 // words
+	Out      uint64 // 2^Bits words
+	FirstBit int    // the field of a key's bits that is counted: bits FirstBit … FirstBit+Bits-1
+	Bits     int    // 1 to MaxHistogramBits
+	Length   Length
+	Scratch  uint64 // HistogramScratch bytes
+}
+
+// MaxHistogramBits is the widest field that Histogram counts by.
+const MaxHistogramBits = 12
+
+// histogramShape is what measured best on an H200.
+var histogramShape = shape{workgroup: 256, quads: 4, chunks: 512}
+
+type fieldCountPush struct {
+	Keys, Target uint64
+	Length       length
+	Shift        uint32
+}
+
+// HistogramScratch is how many bytes of scratch Histogram takes for n keys: none, so that Scratch may be 0.
+func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
+
+// Histogram records how many keys have each value of a field of their bits. Errors: *LengthError, *BitsError,
+// ErrNoMemory, and those of making a kernel.
+func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
+	if err := a.Length.check(); err != nil {
+		return err
+	}
+	if a.FirstBit < 0 || a.Bits < 1 || a.Bits > MaxHistogramBits || a.FirstBit+a.Bits > 32 {
+		return &BitsError{a.FirstBit, a.Bits}
+	}
+	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
+		return ErrNoMemory
+	}
+	k, err := kernel[fieldCountPush](p, "primitives/histogram", histogramShape.workgroup,
+		constant{"QUADS", uint32(histogramShape.quads)}, constant{"BITS", uint32(a.Bits)})
+	if err != nil {
+		return err
+	}
+	if err := p.clear(s, a.Out, 4<<a.Bits); err != nil {
+		return err
+	}
+	k.Dispatch(s, histogramShape.chunksOf(a.Length.N), fieldCountPush{a.Keys, a.Out, a.Length.device(), uint32(a.FirstBit)})
+	return nil
+}

@@ -1,0 +1,71 @@
+package primitives
+
+import "github.com/vkds/vkds/vk"
+
+// RunLengthArgs say what RunLength works on.
+type RunLengthArgs struct {
+	Keys      uint64 // words; only equal neighbours make a run
+	OutKeys   uint64 // a word a run: its key
+	OutCounts uint64 // a word a run: how many keys it has
+	OutRuns   uint64 // 0, or a word for the number of runs
+	Length    Length
+	Scratch   uint64 // RunLengthScratch bytes
+}
+
+// runLengthShape is what measured best on an H200.
+var runLengthShape = shape{workgroup: 256, quads: 4, chunks: 1024}
+
+type runLengthPush struct {
+	Keys, OutKeys, OutCounts, OutRuns, Counts, Lasts uint64
+	Length                                           length
+	Chunks                                           uint32
+}
+
+type runLengthCountPush struct {
+	Keys, Counts, Lasts uint64
+	Length              length
+}
+
+// RunLengthScratch is how many bytes of scratch RunLength takes for n keys.
+func (p *Primitives) RunLengthScratch(n int) int {
+	return max(runLengthShape.states(n), 8*runLengthShape.chunks)
+}
+
+// RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
+// their order. The outputs need room for as many runs as there may be, at most Length. Errors: *LengthError,
+// ErrNoMemory, and those of making a kernel.
+func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
+	if err := a.Length.check(); err != nil {
+		return err
+	}
+	n := a.Length.N
+	if n > 0 && (a.Keys == 0 || a.OutKeys == 0 || a.OutCounts == 0 || a.Scratch == 0) {
+		return ErrNoMemory
+	}
+	chunks := runLengthShape.chunksOf(n)
+	single := p.form == SinglePass && chunks > 1
+	if single {
+		chunks = groups(n, runLengthShape.part())
+	}
+	quads := constant{"QUADS", uint32(runLengthShape.quads)}
+	k, err := kernel[runLengthPush](p, "primitives/run_length", runLengthShape.workgroup, quads, flag("SINGLE_PASS", single),
+		constant{"PATIENCE", p.patience})
+	if err != nil {
+		return err
+	}
+	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
+	switch {
+	case single:
+		if err := p.clear(s, a.Scratch, runLengthShape.states(n)); err != nil {
+			return err
+		}
+	case chunks > 1:
+		count, err := kernel[runLengthCountPush](p, "primitives/run_length_count", runLengthShape.workgroup, quads)
+		if err != nil {
+			return err
+		}
+		count.Dispatch(s, chunks, runLengthCountPush{a.Keys, a.Scratch, lasts, a.Length.device()})
+	}
+	k.Dispatch(s, chunks, runLengthPush{a.Keys, a.OutKeys, a.OutCounts, a.OutRuns, a.Scratch, lasts, a.Length.device(), uint32(chunks)})
+	return nil
+}
