@@ -46,6 +46,12 @@ uvec2 merge_tile_ends(MergePair p, uint first, uint last) {
     return uvec2(merge_ends[0], merge_ends[1]);
 }
 
+// The same, read from what merge_split found for all tiles, where that has an address.
+uvec2 merge_tile_ends(MergePair p, uvec2 splits, uint tile, uint first, uint last) {
+    if ((splits.x | splits.y) == 0u) return merge_tile_ends(p, first, last);
+    return uvec2(plain_load(address_at(splits, tile, 2u)), plain_load(address_at(splits, tile + 1u, 2u)));
+}
+
 // Merges outputs [first, last), at most MERGE_TILE and at least one, whose elements of A are [ends.x, ends.y).
 // Collective over the workgroup, once.
 MergeTile merge_tile(MergePair p, uvec2 ends, uint first, uint last) {

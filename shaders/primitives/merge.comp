@@ -24,10 +24,7 @@ void main() {
     uint first = tile * MERGE_TILE;
     uint last = first + min(total - first, MERGE_TILE);
 
-    uvec2 ends;
-    if ((splits.x | splits.y) == 0u) ends = merge_tile_ends(p, first, last);
-    else ends = uvec2(plain_load(address_at(splits, tile, 2u)), plain_load(address_at(splits, tile + 1u, 2u)));
-    MergeTile t = merge_tile(p, ends, first, last);
+    MergeTile t = merge_tile(p, merge_tile_ends(p, splits, tile, first, last), first, last);
 
     bool pairs = (out_values.x | out_values.y) != 0u;
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {

@@ -87,22 +87,37 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	if a.Mask == 0 {
 		a.Mask = ^uint32(0)
 	}
-	workgroup, tile := p.mergeTile()
-	merge, err := kernel[mergePush](p, "primitives/merge", workgroup, constant{"MERGE_ITEMS", mergeItems})
+	k, err := mergeKernel[mergePush](p, "primitives/merge")
 	if err != nil {
 		return err
 	}
 	push := mergePush{A: a.A.device(), B: a.B.device(), OutKeys: a.OutKeys, OutValues: a.OutValues, Mask: a.Mask}
 	if !alone {
-		split, err := kernel[mergeSplitPush](p, "primitives/merge_split", 0)
-		if err != nil {
+		push.Splits = a.Scratch
+		if err := p.split(s, a.A, a.B, a.Mask, a.Scratch); err != nil {
 			return err
 		}
-		push.Splits = a.Scratch
-		split.Dispatch(s, groups(n/tile+2, split.Workgroup()), mergeSplitPush{
-			a.A.Keys, a.B.Keys, push.A.Length, push.B.Length, push.Splits, a.Mask, uint32(tile),
-		})
 	}
-	merge.Dispatch(s, groups(n, tile), push)
+	_, tile := p.mergeTile()
+	k.Dispatch(s, groups(n, tile), push)
+	return nil
+}
+
+// mergeKernel is a kernel over shaders/include/merge_tile.glsl.
+func mergeKernel[P any](p *Primitives, module string) (*vk.Kernel[P], error) {
+	workgroup, _ := p.mergeTile()
+	return kernel[P](p, module, workgroup, constant{"MERGE_ITEMS", mergeItems})
+}
+
+// split records the search for where the tiles of a merge begin.
+func (p *Primitives) split(s *vk.Stream, a, b Run, mask uint32, splits uint64) error {
+	k, err := kernel[mergeSplitPush](p, "primitives/merge_split", 0)
+	if err != nil {
+		return err
+	}
+	_, tile := p.mergeTile()
+	k.Dispatch(s, groups((a.Length.N+b.Length.N)/tile+2, k.Workgroup()), mergeSplitPush{
+		a.Keys, b.Keys, a.Length.device(), b.Length.device(), splits, mask, uint32(tile),
+	})
 	return nil
 }

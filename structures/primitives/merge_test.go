@@ -158,7 +158,7 @@ func TestMergeRefuses(t *testing.T) {
 	at := room(r, 8).Address()
 	pairs := Run{at, at, Length{N: 1}}
 	good := MergeArgs{A: pairs, B: pairs, OutKeys: at, OutValues: at, Scratch: at}
-	for name, break_ := range map[string]func(a *MergeArgs){
+	for name, wrong := range map[string]func(a *MergeArgs){
 		"no keys":            func(a *MergeArgs) { a.A.Keys = 0 },
 		"no values":          func(a *MergeArgs) { a.B.Values = 0 },
 		"no output":          func(a *MergeArgs) { a.OutKeys = 0 },
@@ -166,7 +166,7 @@ func TestMergeRefuses(t *testing.T) {
 		"no scratch":         func(a *MergeArgs) { a.Scratch = 0 },
 	} {
 		args := good
-		break_(&args)
+		wrong(&args)
 		require.ErrorIs(t, r.p.Merge(r.s, args), ErrNoMemory, name)
 	}
 	var length *LengthError

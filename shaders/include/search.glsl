@@ -1,0 +1,34 @@
+// Search: bounds in sorted words, by one lane for itself.
+//
+// The lower bound of a key is how many words are below it, the upper bound how many are at most it; so equal words
+// lie between the two.
+#ifndef VKDS_SEARCH_GLSL
+#define VKDS_SEARCH_GLSL
+
+#include "memory.glsl"
+
+// The lower bound of a key, if it is in [low, high].
+uint lower_bound(uvec2 words, uint low, uint high, uint key) {
+    while (low < high) {
+        uint middle = low + ((high - low) >> 1);
+        if (plain_load(address_at(words, middle, 2u)) < key) low = middle + 1u;
+        else high = middle;
+    }
+    return low;
+}
+
+// The upper bound of a key, if it is in [low, high].
+uint upper_bound(uvec2 words, uint low, uint high, uint key) {
+    return key == ~0u ? high : lower_bound(words, low, high, key + 1u);
+}
+
+// How many of the eight words at an address, a multiple of 16, are below a key. All eight come from one sector of 32
+// bytes where the address is a multiple of that, which costs a GPU no more than one word.
+uint lower_bound8(uvec2 words, uint key) {
+    uvec4 a = plain_load4(words);
+    uvec4 b = plain_load4(address_add(words, 16u));
+    uvec4 below = uvec4(lessThan(a, uvec4(key))) + uvec4(lessThan(b, uvec4(key)));
+    return below.x + below.y + below.z + below.w;
+}
+
+#endif

@@ -1,0 +1,24 @@
+// Makes the index of a sorted array, for bounds.comp: one of its words a lane.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+#include "search_index.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    Length key_count;
+    uvec2 index;   // out
+};
+
+void main() {
+    uint n = length_of(key_count);
+    uint levels = index_levels(n);
+    uint i = invocation_index();
+    uint at = i;   // within the level
+    uint level = 1u;
+    while (level <= levels && at >= index_size(n, level)) at -= index_size(n, level++);
+    if (level > levels) return;
+    bool sample_there = at < n >> (3u * level);
+    plain_store(address_at(index, i, 2u), sample_there ? index_sample(keys, level, at) : ~0u);
+}

@@ -1,0 +1,36 @@
+// Finds the bounds of ascending queries in a sorted array: by their merge, in which a query comes right after the keys
+// that it is to count.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+#include "merge_tile.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;           // ascending
+    Length key_count;
+    uvec2 queries;        // ascending
+    Length query_count;
+    uvec2 bounds;         // out
+    uvec2 splits;         // by merge_split, of queries and keys for lower bounds, of keys and queries for upper ones; or 0
+    uint upper;           // 1 for upper bounds, 0 for lower ones
+};
+
+void main() {
+    uint key_total = length_of(key_count);
+    uint query_total = length_of(query_count);
+    // Of equals, A's come first.
+    MergePair p = MergePair(queries, keys, query_total, key_total, ~0u);
+    if (upper != 0u) p = MergePair(keys, queries, key_total, query_total, ~0u);
+    uint tile = workgroup_index();
+    uint total = key_total + query_total;
+    if (tile >= total / MERGE_TILE + (total % MERGE_TILE == 0u ? 0u : 1u)) return;   // the whole workgroup
+    uint first = tile * MERGE_TILE;
+    uint last = first + min(total - first, MERGE_TILE);
+    MergeTile t = merge_tile(p, merge_tile_ends(p, splits, tile, first, last), first, last);
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
+        uint at = i * WORKGROUP + workgroup_lane();
+        if (at >= t.count) continue;
+        MergeSource from = merge_source(t, at);
+        if (from.a == (upper == 0u)) plain_store(address_at(bounds, from.index, 2u), first + at - from.index);
+    }
+}

@@ -1,0 +1,163 @@
+package primitives
+
+import "github.com/vkds/vkds/vk"
+
+// BoundsArgs are the operands of Bounds.
+type BoundsArgs struct {
+	Keys    uint64 // address of Length words, ascending
+	Length  Length
+	Queries uint64 // address of Count words
+	Count   Length
+	Out     uint64 // address of Count words for the bounds
+	Upper   bool   // upper bounds, how many keys are at most a query, rather than lower bounds, how many are below it
+	Sorted  bool   // the queries ascend, which is faster
+	Scratch uint64 // BoundsScratch bytes
+}
+
+type boundsPush struct {
+	Keys          uint64
+	KeyCount      length
+	Queries       uint64
+	QueryCount    length
+	Bounds, Index uint64
+	Upper, Rounds uint32
+}
+
+type boundsIndexPush struct {
+	Keys     uint64
+	KeyCount length
+	Index    uint64
+}
+
+type boundsSortedPush struct {
+	Keys           uint64
+	KeyCount       length
+	Queries        uint64
+	QueryCount     length
+	Bounds, Splits uint64
+	Upper          uint32
+}
+
+// What the ways of finding bounds are good for. To sample the keys for an index takes as long as so many keys a query
+// save; to merge keys and queries means to read all keys. Both are worth their while unless the keys are many more.
+const (
+	keysAnIndexedQuery = 32
+	keysAMergedQuery   = 32
+)
+
+// searchTop is the keys of an index that a workgroup keeps in shared memory.
+const searchTop = 2048
+
+// indexWords is how much memory an index of n keys takes, as shaders/include/search_index.glsl divides it.
+func indexWords(n, top int) (words int) {
+	for shift := 3; n>>(shift-3) > top; shift += 3 {
+		words += (n>>shift | 7) + 1
+	}
+	return words
+}
+
+// BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys need, for up to count queries.
+func (p *Primitives) BoundsScratch(n, count int) int {
+	return max(4*indexWords(max(n, 0), searchTop), p.MergeScratch(max(n, 0)+max(count, 0)))
+}
+
+// boundsPlan is the way in which bounds are found.
+type boundsPlan struct {
+	merged  bool // by merging queries and keys
+	alone   bool // if merged: each workgroup finds its tile by itself
+	indexed bool // else by an index rather than by bisection
+	top     int
+}
+
+// Bounds records the search of many keys in a sorted array. What it finds is an index of the array, or its length.
+// The output may take the queries' place unless they are Sorted; otherwise nothing overlaps.
+//
+// Errors: *LengthError, ErrNoMemory, and what making a kernel may return.
+//
+// Sorted queries are merged with the keys (Green, McColl and Bader, GPU Merge Path, 2012). Others descend a static
+// B-tree without pointers, of nodes as large as what a memory access brings (Rao and Ross, Cache Conscious Indexing
+// for Decision-Support in Main Memory, 1999), which is made for the occasion.
+func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
+	n, count := a.Length.N, a.Count.N
+	return p.bounds(s, a, boundsPlan{
+		merged: a.Sorted && n <= keysAMergedQuery*count, alone: n+count <= mergeAlone,
+		indexed: n <= keysAnIndexedQuery*count, top: searchTop,
+	})
+}
+
+func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
+	for _, l := range []Length{a.Length, a.Count} {
+		if err := l.check(); err != nil {
+			return err
+		}
+	}
+	if a.Count.N == 0 {
+		return nil
+	}
+	if a.Keys == 0 && a.Length.N > 0 || a.Queries == 0 || a.Out == 0 || a.Scratch == 0 {
+		return ErrNoMemory
+	}
+	if plan.merged {
+		return p.boundsByMerge(s, a, plan)
+	}
+	return p.boundsBySearch(s, a, plan)
+}
+
+func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
+	k, err := mergeKernel[boundsSortedPush](p, "primitives/bounds_sorted")
+	if err != nil {
+		return err
+	}
+	push := boundsSortedPush{
+		Keys: a.Keys, KeyCount: a.Length.device(), Queries: a.Queries, QueryCount: a.Count.device(),
+		Bounds: a.Out, Upper: word(a.Upper),
+	}
+	first, second := Run{Keys: a.Queries, Length: a.Count}, Run{Keys: a.Keys, Length: a.Length}
+	if a.Upper {
+		first, second = second, first
+	}
+	if !plan.alone {
+		push.Splits = a.Scratch
+		if err := p.split(s, first, second, ^uint32(0), a.Scratch); err != nil {
+			return err
+		}
+	}
+	_, tile := p.mergeTile()
+	k.Dispatch(s, groups(a.Length.N+a.Count.N, tile), push)
+	return nil
+}
+
+func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
+	top := constant{"SEARCH_TOP", uint32(plan.top)}
+	k, err := kernel[boundsPush](p, "primitives/bounds", min(256, p.d.Info().MaxWorkgroup), top)
+	if err != nil {
+		return err
+	}
+	push := boundsPush{
+		Keys: a.Keys, KeyCount: a.Length.device(), Queries: a.Queries, QueryCount: a.Count.device(),
+		Bounds: a.Out, Upper: word(a.Upper),
+	}
+	// Each workgroup loads the index's top. It is to take a small part of its time, but all of the device is to work.
+	push.Rounds = uint32(min(max(a.Count.N/boundsLanes, 1), 16))
+	if words := indexWords(a.Length.N, plan.top); plan.indexed && words > 0 {
+		index, err := kernel[boundsIndexPush](p, "primitives/bounds_index", 0, top)
+		if err != nil {
+			return err
+		}
+		push.Index = a.Scratch
+		index.Dispatch(s, groups(words, index.Workgroup()), boundsIndexPush{a.Keys, push.KeyCount, push.Index})
+	}
+	k.Dispatch(s, groups(a.Count.N, k.Workgroup()*int(push.Rounds)), push)
+	return nil
+}
+
+// boundsLanes is about how many lanes fill a large device.
+const boundsLanes = 1 << 18
+
+// word is a condition as shaders take it.
+func word(condition bool) uint32 {
+	if condition {
+		return 1
+	}
+	return 0
+}
