@@ -1,0 +1,75 @@
+// Finds where ranges of keys begin and end in every run.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "run_search.glsl"
+
+layout(push_constant, std430) uniform Push {
+    RunStack stack;
+    uvec2 ranges;   // two words a range: the least and the largest key
+    uvec2 slices;   // two words a range and run, out: begin and end; ranges of the first run with pairs first. 0: not wanted
+    uvec2 sizes;    // a word a range, out: the pairs of its slices together, at most ~0
+    uvec2 zeroed;   // a word a range, out: 0. 0: not wanted
+    uvec2 total;    // two words that all pairs are added to. 0: not wanted
+    uint count;     // ranges
+    uint each;      // ranges an invocation
+};
+
+bool wanted(uvec2 address) { return (address.x | address.y) != 0u; }
+
+uint saturating_add(uint a, uint b) { return a + min(b, ~a); }
+
+// Adds to the 64 bits at total what the subgroup's lanes have. Collective over the subgroup.
+void add_to_total(uint size) {
+    uint low = subgroupAdd(size & 0xffffu);
+    uint high = subgroupAdd(size >> 16);
+    uint sum = low + (high << 16);
+    uint carry = (high >> 16) + (sum < low ? 1u : 0u);
+    if (gl_SubgroupInvocationID == 0u && (sum | carry) != 0u) {
+        uint before = atomic_add(total, sum);
+        carry += before + sum < sum ? 1u : 0u;
+        if (carry != 0u) atomic_add(address_add(total, 4u), carry);
+    }
+}
+
+void main() {
+    uint first = workgroup_index() * WORKGROUP * each + workgroup_lane();
+    uint rows = stack_rows(stack);
+    uint runs = 0u;   // with pairs, so far
+    for (uint row = 0u; row < rows; row++) {
+        Run run = stack_run(stack, row);
+        if (run.size == 0u) continue;
+        RunSearch search;
+        bool cached = run_search_begin(run, 0u, run.size, search);
+        for (uint q = 0u; q < each; q++) {
+            uint i = first + q * WORKGROUP;
+            if (!subgroupAny(i < count)) continue;
+            uvec2 range = uvec2(1u, 0u);
+            if (i < count) range = plain_load2(address_at(ranges, i, 3u));
+            uint before = max(range.x, 1u) - 1u;
+            uint begin, end;
+            if (cached) {
+                begin = run_search_upper(search, before);
+                end = run_search_upper(search, range.y);
+            } else {
+                begin = run_upper_in(run, 0u, run.size, before);
+                end = run_upper_in(run, begin, run.size, range.y);
+            }
+            if (range.x == 0u) begin = 0u;
+            if (range.x > range.y) end = begin;
+            if (i < count) {
+                if (wanted(slices)) plain_store2(address_at(address_at(slices, runs * count, 3u), i, 3u), uvec2(begin, end));
+                uvec2 size = address_at(sizes, i, 2u);
+                uint before_run = runs == 0u ? 0u : plain_load(size);
+                plain_store(size, saturating_add(before_run, end - begin));
+            }
+            if (wanted(total)) add_to_total(i < count ? end - begin : 0u);
+        }
+        runs++;
+    }
+    for (uint q = 0u; q < each; q++) {
+        uint i = first + q * WORKGROUP;
+        if (i >= count) break;
+        if (runs == 0u) plain_store(address_at(sizes, i, 2u), 0u);
+        if (wanted(zeroed)) plain_store(address_at(zeroed, i, 2u), 0u);
+    }
+}

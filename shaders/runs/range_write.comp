@@ -1,0 +1,47 @@
+// Writes the valid pairs of ranges close together, and where each range's begin.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 flags;         // a bit a candidate
+    uvec2 before;        // a word a word of flags, and one more: the flags before it
+    uvec2 from_keys;     // a word a candidate
+    uvec2 from_values;
+    uvec2 candidates;    // a word a range: its first candidate
+    uvec2 offsets;       // a word a range, and one more, out: its first pair
+    uvec2 out_keys;      // a word a pair
+    uvec2 out_values;
+    uvec2 total;         // two words: the candidates of all ranges
+    uvec2 out_total;     // the same, out
+    uint count;          // ranges
+    uint limit;          // candidates that there is room for
+    uint capacity;       // pairs that there is room for
+};
+
+// The flags before bit i.
+uint flags_before(uint i) {
+    uint below = plain_load(address_at(before, i >> 5, 2u));
+    if ((i & 31u) == 0u) return below;
+    return below + uint(bitCount(plain_load(address_at(flags, i >> 5, 2u)) & ((1u << (i & 31u)) - 1u)));
+}
+
+void main() {
+    uint i = invocation_index();
+    uvec2 all = plain_load2(total);
+    uint used = all.y == 0u && all.x <= limit ? all.x : 0u;   // else nothing was flagged
+    if (i < used && ((plain_load(address_at(flags, i >> 5, 2u)) >> (i & 31u)) & 1u) != 0u) {
+        uint to = flags_before(i);
+        if (to < capacity) {
+            plain_store(address_at(out_keys, to, 2u), plain_load(address_at(from_keys, i, 2u)));
+            plain_store(address_at(out_values, to, 2u), plain_load(address_at(from_values, i, 2u)));
+        }
+    }
+    if (i <= count) {
+        uint candidate = used;
+        if (i < count) candidate = min(plain_load(address_at(candidates, i, 2u)), used);
+        plain_store(address_at(offsets, i, 2u), flags_before(candidate));
+    }
+    if (i == 0u) plain_store2(out_total, all);
+}

@@ -1,0 +1,279 @@
+package runs
+
+import (
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// The candidates of a range are the pairs of all runs whose keys lie in it: valid ones, stale ones and tombstones.
+// Count and Range look at each of them once, so that their time goes by the number of candidates.
+
+// MaxCandidates is the most candidates that the ranges of one call may have together.
+const MaxCandidates = 1 << 31
+
+// CountArgs are the operands of Count.
+type CountArgs struct {
+	Ranges uint64 // two words a range: the least and the largest key, both in the range; none if the least is larger
+	Out    uint64 // out: a word a range: its valid pairs
+	N      int    // ranges
+
+	// Unique says that the stack is one run without stale pairs and tombstones, as a sorted array is. Then nothing is
+	// looked at but the ends of the ranges.
+	Unique bool
+
+	// Total is the address of two words for the candidates of all ranges, low word first, aligned to 8 bytes; or 0. If
+	// there are more than MaxCandidates, Out means nothing.
+	Total   uint64
+	Scratch uint64 // CountScratch bytes
+}
+
+// RangeArgs are the operands of Range.
+type RangeArgs struct {
+	Ranges uint64 // as in CountArgs
+	N      int    // ranges
+	Unique bool   // as in CountArgs
+
+	Offsets    uint64 // out: N+1 words: range i has the pairs Offsets[i] … Offsets[i+1]-1
+	OutKeys    uint64 // out: a word a pair, in the order of the ranges, and in each in key order
+	OutValues  uint64
+	Capacity   int // pairs that there is room for: later ones are counted in Offsets, but not written
+	Candidates int // candidates that the scratch is for, of all ranges together; at most MaxCandidates
+
+	// Total is the address of two words for the candidates of all ranges, low word first, aligned to 8 bytes. If there
+	// are more than Candidates no pair is written and Offsets mean nothing.
+	Total   uint64
+	Scratch uint64 // RangeScratch bytes
+}
+
+type boundsPush struct {
+	Stack                                Stack
+	Ranges, Slices, Sizes, Zeroed, Total uint64
+	Count, Each                          uint32
+}
+
+type countPush struct {
+	Stack                          Stack
+	Slices, Offsets, Total, Counts uint64
+	Count, Limit                   uint32
+}
+
+type placePush struct {
+	Stack                                               Stack
+	Slices, Offsets, Total, OutKeys, OutValues, FlagsAt uint64
+	Count, Limit                                        uint32
+}
+
+type copyPush struct {
+	Stack                                      Stack
+	Slices, Offsets, Total, OutKeys, OutValues uint64
+	Count, Limit, Capacity                     uint32
+}
+
+type flagsPush struct {
+	Flags, Counts uint64
+	Words         uint32
+}
+
+type writePush struct {
+	Flags, Before, FromKeys, FromValues, Candidates, Offsets uint64
+	OutKeys, OutValues, Total, OutTotal                      uint64
+	Count, Limit, Capacity                                   uint32
+}
+
+type clearPush struct {
+	Target uint64
+	N      uint32
+}
+
+// clear records that words become 0.
+func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
+	k, err := kernel[clearPush](q, "primitives/clear", 128)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(words, k.Workgroup()), clearPush{target, uint32(words)})
+	return nil
+}
+
+// bounds records the search for the ends of ranges.
+func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
+	o := q.layout
+	k, err := kernel[boundsPush](q, "runs/range_bounds", o.workgroup, constant{"TILE", o.tile})
+	if err != nil {
+		return err
+	}
+	n := int(p.Count)
+	p.Each = uint32(o.eachOf(n))
+	k.Dispatch(s, groups(n, o.workgroup*int(p.Each)), p)
+	return nil
+}
+
+// Survey records how many candidates each range has: a word a range at out, ~0 for that many and more. By it a caller
+// cuts up what is too much for one call.
+func (q *Queries) Survey(s *vk.Stream, st Stack, ranges uint64, n int, out uint64) error {
+	if err := check(n); err != nil {
+		return err
+	}
+	return q.bounds(s, boundsPush{Stack: st, Ranges: ranges, Sizes: out, Count: uint32(n)})
+}
+
+// rangePlan is how the scratch of Count and Range is divided.
+type rangePlan struct {
+	total   uint64 // two words, and behind them the flags, which are cleared together
+	flags   uint64
+	words   int    // of flags
+	slices  uint64 // begin and end of each range in each run
+	sizes   uint64 // candidates of each range
+	offsets uint64 // the sum of those before
+	scan    uint64
+	keys    uint64 // of the valid pairs, at their places among the candidates
+	values  uint64
+	counts  uint64 // flags of each word
+	before  uint64 // the sum of those before
+	bytes   uint64
+}
+
+func (q *Queries) rangePlan(st Stack, n, candidates int, scratch uint64) rangePlan {
+	p := parts{base: scratch}
+	r := rangePlan{words: groups(candidates, 32)}
+	r.total = p.take(8 + 4*r.words)
+	r.flags = r.total + 8
+	r.slices = p.take(8 * n * st.Runs())
+	r.sizes, r.offsets = p.take(4*n), p.take(4*n)
+	r.scan = p.take(q.p.ScanScratch(max(n, r.words)))
+	r.keys, r.values = p.take(4*candidates), p.take(4*candidates)
+	r.counts, r.before = p.take(4*r.words), p.take(4*(r.words+1))
+	r.bytes = p.used
+	return r
+}
+
+// CountScratch returns the bytes of scratch that Count of up to n ranges needs.
+func (q *Queries) CountScratch(st Stack, n int) int {
+	return int(q.rangePlan(st, max(0, min(n, MaxQueries)), 0, 0).bytes)
+}
+
+// RangeScratch returns the bytes of scratch that Range of up to n ranges needs, with so many candidates together.
+func (q *Queries) RangeScratch(st Stack, n, candidates int) int {
+	return int(q.rangePlan(st, max(0, min(n, MaxQueries)), max(0, min(candidates, MaxCandidates)), 0).bytes)
+}
+
+// offsets records the first steps of Count and Range: where the ranges begin and end in every run, and how many
+// candidates are before each range.
+func (q *Queries) offsets(s *vk.Stream, st Stack, ranges uint64, n int, plan rangePlan, zeroed uint64) error {
+	if err := q.clear(s, plan.total, 2+plan.words); err != nil {
+		return err
+	}
+	err := q.bounds(s, boundsPush{Stack: st, Ranges: ranges, Slices: plan.slices, Sizes: plan.sizes, Zeroed: zeroed, Total: plan.total, Count: uint32(n)})
+	if err != nil {
+		return err
+	}
+	return q.p.Scan(s, primitives.ScanArgs{In: plan.sizes, Out: plan.offsets, Length: primitives.Length{N: n}, Scratch: plan.scan})
+}
+
+// rangeWorkgroup is the workgroup of the kernels that go over candidates.
+const rangeWorkgroup = 256
+
+// spread is how many workgroups go over candidates: as many as a large device runs at a time, since their number is
+// known to the device alone.
+func (q *Queries) spread() int {
+	if q.d.Info().Type == vk.CPU {
+		return 8
+	}
+	return 2048
+}
+
+// Count records how many valid pairs ranges have.
+func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	plan := q.rangePlan(st, a.N, 0, a.Scratch)
+	if a.Unique {
+		if a.Total != 0 {
+			if err := q.clear(s, a.Total, 2); err != nil {
+				return err
+			}
+		}
+		return q.bounds(s, boundsPush{Stack: st, Ranges: a.Ranges, Sizes: a.Out, Total: a.Total, Count: uint32(a.N)})
+	}
+	if a.Total != 0 {
+		plan.total = a.Total
+	}
+	if err := q.offsets(s, st, a.Ranges, a.N, plan, a.Out); err != nil {
+		return err
+	}
+	k, err := kernel[countPush](q, "runs/range.count", rangeWorkgroup)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, q.spread(), countPush{st, plan.slices, plan.offsets, plan.total, a.Out, uint32(a.N), MaxCandidates})
+	return nil
+}
+
+// Range records the writing of the valid pairs of ranges.
+func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	a.Candidates = max(0, min(a.Candidates, MaxCandidates))
+	a.Capacity = max(0, min(a.Capacity, MaxCandidates))
+	n, limit, capacity := uint32(a.N), uint32(a.Candidates), uint32(a.Capacity)
+	if a.Unique {
+		return q.rangeUnique(s, st, a)
+	}
+	plan := q.rangePlan(st, a.N, a.Candidates, a.Scratch)
+	if err := q.offsets(s, st, a.Ranges, a.N, plan, 0); err != nil {
+		return err
+	}
+	place, err := kernel[placePush](q, "runs/range.place", rangeWorkgroup)
+	if err != nil {
+		return err
+	}
+	count, err := kernel[flagsPush](q, "runs/range_flags", rangeWorkgroup)
+	if err != nil {
+		return err
+	}
+	write, err := kernel[writePush](q, "runs/range_write", rangeWorkgroup)
+	if err != nil {
+		return err
+	}
+	place.Dispatch(s, q.spread(), placePush{st, plan.slices, plan.offsets, plan.total, plan.keys, plan.values, plan.flags, n, limit})
+	count.Dispatch(s, groups(plan.words, rangeWorkgroup), flagsPush{plan.flags, plan.counts, uint32(plan.words)})
+	err = q.p.Scan(s, primitives.ScanArgs{
+		In: plan.counts, Out: plan.before, Length: primitives.Length{N: plan.words}, Total: plan.before + uint64(4*plan.words), Scratch: plan.scan,
+	})
+	if err != nil {
+		return err
+	}
+	write.Dispatch(s, groups(max(a.Candidates, a.N+1), rangeWorkgroup), writePush{
+		Flags: plan.flags, Before: plan.before, FromKeys: plan.keys, FromValues: plan.values, Candidates: plan.offsets, Offsets: a.Offsets,
+		OutKeys: a.OutKeys, OutValues: a.OutValues, Total: plan.total, OutTotal: a.Total, Count: n, Limit: limit, Capacity: capacity,
+	})
+	return nil
+}
+
+// rangeUnique is Range where all candidates are valid: they are copied as they stand.
+func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
+	plan := q.rangePlan(st, a.N, 0, a.Scratch)
+	k, err := kernel[copyPush](q, "runs/range.copy", rangeWorkgroup)
+	if err != nil {
+		return err
+	}
+	if err := q.clear(s, a.Total, 2); err != nil {
+		return err
+	}
+	err = q.bounds(s, boundsPush{Stack: st, Ranges: a.Ranges, Slices: plan.slices, Sizes: plan.sizes, Total: a.Total, Count: uint32(a.N)})
+	if err != nil {
+		return err
+	}
+	err = q.p.Scan(s, primitives.ScanArgs{
+		In: plan.sizes, Out: a.Offsets, Length: primitives.Length{N: a.N}, Total: a.Offsets + uint64(4*a.N), Scratch: plan.scan,
+	})
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, q.spread(), copyPush{
+		st, plan.slices, a.Offsets, a.Total, a.OutKeys, a.OutValues, uint32(a.N), uint32(a.Candidates), uint32(a.Capacity),
+	})
+	return nil
+}
