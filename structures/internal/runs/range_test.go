@@ -179,6 +179,7 @@ func TestRefused(t *testing.T) {
 		require.ErrorAs(t, r.q.Count(r.s, m.Stack, CountArgs{N: n}), &length)
 		require.ErrorAs(t, r.q.Range(r.s, m.Stack, RangeArgs{N: n}), &length)
 		require.ErrorAs(t, r.q.Survey(r.s, m.Stack, 0, n, 0), &length)
+		require.ErrorAs(t, r.q.Neighbor(r.s, m.Stack, Floor, NeighborArgs{N: n}), &length)
 		require.ErrorAs(t, r.q.BuildIndex(r.s, 0, n, 0), &length)
 	}
 	q := New(r.d, r.p)

@@ -1,0 +1,109 @@
+// Finds the valid pair whose key is next to a query's: above it or below it, the key itself included or not.
+//
+// A round takes the nearest key that any run has, by the newest run that has it. If that is a tombstone, the next round
+// goes on from there. What is not done when the rounds are used up stays pending and keeps its place in out_keys.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "sorted_run.glsl"
+#include "results.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 3) const uint UPWARD = 1;   // 1: the least key that is large enough; 0: the largest that is small enough
+
+layout(push_constant, std430) uniform Push {
+    RunStack stack;
+    uvec2 keys;         // a word a query
+    uvec2 out_keys;     // a word a query, out: 0 where there is none; of a pending query: the key to go on from
+    uvec2 out_values;   // a word a query, out: 0 where there is none
+    uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
+    uvec2 left;         // a word that the number of pending queries is added to
+    uint count;
+    uint strict;        // 1: the query's own key doesn't do
+    uint resume;        // 1: go on with what is pending
+    uint rounds;
+};
+
+// The key beside one, in the direction of the search. False: there is none.
+bool step_on(inout uint key) {
+    if (key == (UPWARD != 0u ? ~0u : 0u)) return false;
+    key += UPWARD != 0u ? 1u : ~0u;
+    return true;
+}
+
+// The nearest key from `from` on, `from` included, that a run of the stack has, the newest run that has it, and its
+// newest pair there. False: no run has any.
+bool nearest(uint from, uint rows, out uint key, out Run newest, out uint i) {
+    bool any = false;
+    key = 0u;
+    i = 0u;
+    for (uint row = 0u; row < rows; row++) {
+        Run run = stack_run(stack, row);
+        if (run.size == 0u) continue;
+        uint at;
+        if (UPWARD != 0u) {
+            at = run_lower(run, from);
+            if (at == run.size) continue;
+        } else {
+            at = run_upper(run, from);
+            if (at == 0u) continue;
+            at--;
+        }
+        uint other = run_key(run, at);
+        if (any && (UPWARD != 0u ? other >= key : other <= key)) continue;
+        any = true;
+        key = other;
+        newest = run;
+        i = at;
+    }
+    // Upward, i is the first of its equals.
+    if (any && UPWARD != 0u && i + 1u < newest.size) {
+        if (run_key(newest, i + 1u) == key) i = run_upper(newest, key) - 1u;
+    }
+    return any;
+}
+
+void main() {
+    uint n = invocation_index();
+    uint status = STATUS_PENDING;
+    bool open = n < count;
+    if (resume != 0u && open) {
+        status = byte_load(statuses, n);
+        open = status == STATUS_PENDING;
+    }
+    bool asked = open;
+    uint key = 0u, value = 0u;
+    if (open) {
+        key = plain_load(address_at(resume != 0u ? out_keys : keys, n, 2u));
+        if (resume == 0u && strict != 0u && !step_on(key)) {
+            open = false;
+            status = STATUS_ABSENT;
+        }
+    }
+    uint rows = stack_rows(stack);
+    for (uint round = 0u; open && round < rounds; round++) {
+        Run run;
+        uint i, next;
+        if (!nearest(key, rows, next, run, i)) {
+            open = false;
+            status = STATUS_ABSENT;
+        } else {
+            key = next;
+            value = run_value(run, i);
+            if (!run_tombstone(run, i, value)) {
+                open = false;
+                status = STATUS_FOUND;
+            } else if (!step_on(key)) {
+                open = false;
+                status = STATUS_ABSENT;
+            }
+        }
+    }
+    if (asked) {
+        bool none = status == STATUS_ABSENT;
+        plain_store(address_at(out_keys, n, 2u), none ? 0u : key);
+        plain_store(address_at(out_values, n, 2u), status == STATUS_FOUND ? value : 0u);
+    }
+    byte_store(statuses, n, count, status);
+    uint pending = subgroupAdd(open ? 1u : 0u);
+    if (pending != 0u && gl_SubgroupInvocationID == 0u) atomic_add(left, pending);
+}

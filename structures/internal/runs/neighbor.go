@@ -1,0 +1,68 @@
+package runs
+
+import "github.com/vkds/vkds/vk"
+
+// Kind says which neighbour of a key is asked for.
+type Kind uint8
+
+const (
+	Successor   Kind = iota // the least key above
+	Predecessor             // the largest key below
+	Ceil                    // the least key that is not below
+	Floor                   // the largest key that is not above
+)
+
+// NeighborArgs are the operands of Neighbor.
+type NeighborArgs struct {
+	Keys      uint64 // a word a query
+	OutKeys   uint64 // out: a word a query: the neighbour, 0 where there is none
+	OutValues uint64 // out: a word a query: its value, 0 where there is none
+	Status    uint64 // out: a byte a query: structures.Found, Absent or Pending; room for N rounded up to a multiple of 4
+	N         int    // queries
+
+	// Left is the address of a word that the number of pending queries is added to. A query is pending when it met
+	// more keys without a valid pair than one dispatch looks at. OutKeys then has the key that it goes on from.
+	Left   uint64
+	Resume bool // go on with the pending queries of an earlier call
+	Rounds int  // keys that a query looks at before it is left pending; 0 = 64
+}
+
+type neighborPush struct {
+	Stack                                    Stack
+	Keys, OutKeys, OutValues, Statuses, Left uint64
+	Count, Strict, Resume, Rounds            uint32
+}
+
+const (
+	neighborWorkgroup = 128
+	neighborRounds    = 64
+)
+
+// Neighbor records the search for the valid pairs whose keys are next to the queries' keys. The paper's section II
+// names such queries and leaves them out.
+func (q *Queries) Neighbor(s *vk.Stream, st Stack, kind Kind, a NeighborArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	var upward, strict, resume uint32
+	if kind == Successor || kind == Ceil {
+		upward = 1
+	}
+	if kind == Successor || kind == Predecessor {
+		strict = 1
+	}
+	if a.Resume {
+		resume = 1
+	}
+	if a.Rounds == 0 {
+		a.Rounds = neighborRounds
+	}
+	k, err := kernel[neighborPush](q, "runs/neighbor", neighborWorkgroup, constant{"UPWARD", upward})
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(a.N, neighborWorkgroup), neighborPush{
+		st, a.Keys, a.OutKeys, a.OutValues, a.Status, a.Left, uint32(a.N), strict, resume, uint32(a.Rounds),
+	})
+	return nil
+}
