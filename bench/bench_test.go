@@ -11,25 +11,28 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func allOps() []string {
+func allOps(benchmark string) []string {
 	var names []string
-	for _, p := range Ops() {
+	for _, p := range Ops(benchmark) {
 		names = append(names, p.Name)
 	}
 	return names
 }
+
+// quick is one run behind another.
+var quick = Common{Repeat: 1, WarmUp: time.Nanosecond}
 
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestEveryOperationIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	var said []string
 	r, err := SlabHash(t.Context(), d, Options{
-		Ops: allOps(), Sizes: []int{1003, 1 << 12}, Loads: []float64{0.7, 3}, Repeat: 2, WarmUp: time.Nanosecond, Seed: 5,
-		Progress: func(done, total int, what string) {
+		Ops: allOps("slabhash"), Sizes: []int{1003, 1 << 12}, Loads: []float64{0.7, 3},
+		Common: Common{Repeat: 2, WarmUp: time.Nanosecond, Seed: 5, Progress: func(done, total int, what string) {
 			require.Equal(t, 4*len(ops), total)
 			require.Equal(t, len(said), done)
 			said = append(said, what)
-		},
+		}},
 	})
 	require.NoError(t, err)
 	require.Len(t, said, 4*len(ops)+1)
@@ -47,7 +50,7 @@ func TestEveryOperationIsMeasured(t *testing.T) {
 		}
 		require.InDelta(t, Utilization(m.Load), m.Utilization, 0.15, "%s at load %g", m.Op, m.Load)
 	}
-	for _, name := range allOps() {
+	for _, name := range allOps("slabhash") {
 		if name == "end-to-end" {
 			continue // it is measured as these:
 		}
@@ -60,7 +63,7 @@ func TestEveryOperationIsMeasured(t *testing.T) {
 
 func TestTilesAreMeasuredOneByOne(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "find-all"}, Sizes: []int{1 << 10}, Tiles: []int{1, 4}, Repeat: 1, WarmUp: time.Nanosecond})
+	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "find-all"}, Sizes: []int{1 << 10}, Tiles: []int{1, 4}, Common: quick})
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 4)
 	require.Equal(t, 1, r.Measurements[0].Tile)
@@ -69,7 +72,7 @@ func TestTilesAreMeasuredOneByOne(t *testing.T) {
 
 func TestComparisonWithTheHost(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "end-to-end"}, Sizes: []int{1 << 12}, Repeat: 1, WarmUp: time.Nanosecond, Compare: true})
+	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "end-to-end"}, Sizes: []int{1 << 12}, Common: quick, Compare: true})
 	require.NoError(t, err)
 	var ratios []string
 	for _, m := range r.Measurements {
@@ -89,7 +92,7 @@ func TestComparisonWithTheHost(t *testing.T) {
 
 func TestBudgetLeavesOutTheRest(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "delete"}, Sizes: []int{64, 128}, Repeat: 1, WarmUp: time.Nanosecond, Budget: time.Nanosecond})
+	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "delete"}, Sizes: []int{64, 128}, Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Budget: time.Nanosecond}})
 	require.NoError(t, err)
 	require.Empty(t, r.Measurements)
 	require.Equal(t, 4, r.LeftOut)
@@ -99,7 +102,7 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []Options{
 		{Ops: []string{"biuld"}}, {Sizes: []int{10}}, {Sizes: []int{1 << 31}}, {Loads: []float64{0}}, {Loads: []float64{-1}},
-		{Repeat: -1}, {Skew: 2}, {WarmUp: -1},
+		{Common: Common{Repeat: -1}}, {Skew: 2}, {Common: Common{WarmUp: -1}},
 	} {
 		_, err := SlabHash(t.Context(), d, o)
 		var option *OptionError
@@ -113,24 +116,24 @@ func TestCancelledBenchmarkEnds(t *testing.T) {
 	d := testdevice.Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	steps := 0
-	r, err := SlabHash(ctx, d, Options{Ops: allOps(), Sizes: []int{1 << 12}, Repeat: 1, WarmUp: time.Nanosecond, Progress: func(int, int, string) {
+	r, err := SlabHash(ctx, d, Options{Ops: allOps("slabhash"), Sizes: []int{1 << 12}, Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Progress: func(int, int, string) {
 		if steps++; steps == 3 {
 			cancel()
 		}
-	}})
+	}}})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, r.Measurements, 2)
 }
 
 func TestWrongResultsAreFound(t *testing.T) {
 	d := testdevice.Open(t)
-	o := Options{Repeat: 1, WarmUp: time.Nanosecond}
+	o := Options{Common: quick}
 	require.NoError(t, o.complete(d))
 	const n = 1 << 10
-	w, err := newWorkload(d, o, n)
+	w, err := newWorkload(d, o.Common, n)
 	require.NoError(t, err)
 	defer w.close()
-	s := &session{workload: w, report: &Report{}, load: 0.7}
+	s := &session{workload: w, options: o, report: &Report{}, load: 0.7}
 	defer s.close()
 	require.NoError(t, s.full(t.Context()))
 	queries, answers, err := s.queries(t.Context())

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -14,8 +16,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// WritePlot draws the throughput, one line an operation (and tile), over n, or if there is one n only, over the
-// memory utilisation. format is that of the picture: png, svg, pdf.
+// WritePlot draws the throughput, one line an operation (and setting), over n, or if there is one n only, over the
+// memory utilisation; of batches inserted one after another, their effective rate over the number of batches there
+// (figure 4b of the GPU LSM's paper). format is that of the picture: png, svg, pdf.
 func (r Report) WritePlot(w io.Writer, format string) error {
 	p := plot.New()
 	p.Title.Text = r.Environment.Device
@@ -23,19 +26,47 @@ func (r Report) WritePlot(w io.Writer, format string) error {
 	p.Y.Min = 0
 	p.Legend.Top = true
 	p.Add(plotter.NewGrid())
+	if err := r.curves(p).draw(p); err != nil {
+		return err
+	}
+	picture, err := p.WriterTo(22*vg.Centimeter, 14*vg.Centimeter, format)
+	if err != nil {
+		return err
+	}
+	_, err = picture.WriteTo(w)
+	return err
+}
 
-	sizes, tiles := map[int]bool{}, map[int]bool{}
+// curves are lines by their names, in the order in which they came.
+type curves struct {
+	names []string
+	lines map[string]plotter.XYs
+	marks bool // each point has one
+}
+
+func (c *curves) add(name string, at plotter.XY) {
+	if c.lines[name] == nil {
+		c.names = append(c.names, name)
+	}
+	c.lines[name] = append(c.lines[name], at)
+}
+
+// curves chooses what is drawn, and names the axis.
+func (r Report) curves(p *plot.Plot) *curves {
+	if slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return len(m.Steps) != 0 }) {
+		return r.series(p)
+	}
+	sizes, tiles, settings := map[int]bool{}, map[int]bool{}, map[string]bool{}
 	for _, m := range r.Measurements {
-		sizes[m.N], tiles[m.Tile] = true, true
+		sizes[m.N], tiles[m.Tile], settings[strings.Join(m.settings(), ", ")] = true, true, true
 	}
 	p.X.Label.Text = "log2 n"
 	at := func(m Measurement) float64 { return math.Log2(float64(m.N)) }
-	if len(sizes) == 1 {
+	if len(sizes) == 1 && slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return m.Utilization != 0 }) {
 		p.X.Label.Text = "memory utilisation"
 		at = func(m Measurement) float64 { return m.Utilization }
 	}
-	lines := map[string]plotter.XYs{}
-	var names []string
+	c := &curves{lines: map[string]plotter.XYs{}, marks: true}
 	for _, m := range r.Measurements {
 		name := m.Op
 		if m.Structure != "slabhash" {
@@ -44,13 +75,32 @@ func (r Report) WritePlot(w io.Writer, format string) error {
 		if len(tiles) > 1 && m.Tile != 0 {
 			name += fmt.Sprintf(", tile %d", m.Tile)
 		}
-		if lines[name] == nil {
-			names = append(names, name)
+		if len(settings) > 1 {
+			name = strings.Join(append([]string{name}, m.settings()...), ", ")
 		}
-		lines[name] = append(lines[name], plotter.XY{X: at(m), Y: m.Throughput()})
+		c.add(name, plotter.XY{X: at(m), Y: m.Throughput()})
 	}
-	for i, name := range names {
-		points := lines[name]
+	return c
+}
+
+// series draws series of batches: the elements there by the time that they took.
+func (r Report) series(p *plot.Plot) *curves {
+	p.X.Label.Text, p.Y.Label.Text = "resident batches", "effective insertion rate, M pairs/s"
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	c := &curves{lines: map[string]plotter.XYs{}}
+	for _, m := range r.Measurements {
+		name, took := fmt.Sprintf("%s, b = %s", m.Structure, size(m.Batch)), time.Duration(0)
+		for i, t := range m.Steps {
+			took += t
+			c.add(name, plotter.XY{X: float64(i + 1), Y: rate((i+1)*m.Batch, took) / 1e6})
+		}
+	}
+	return c
+}
+
+func (c *curves) draw(p *plot.Plot) error {
+	for i, name := range c.names {
+		points := c.lines[name]
 		slices.SortStableFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
 		line, marks, err := plotter.NewLinePoints(points)
 		if err != nil {
@@ -58,14 +108,17 @@ func (r Report) WritePlot(w io.Writer, format string) error {
 		}
 		line.Color, marks.Color = plotutil.Color(i), plotutil.Color(i)
 		marks.Shape = draw.CircleGlyph{}
-		p.Add(line, marks)
-		p.Legend.Add(name, line, marks)
+		p.Add(line)
+		if c.marks {
+			p.Add(marks)
+			p.Legend.Add(name, line, marks)
+		} else {
+			p.Legend.Add(name, line)
+		}
 	}
-	p.Y.Max *= 1.05 + 0.05*float64(len(names)) // room for the legend above the lines
-	picture, err := p.WriterTo(22*vg.Centimeter, 14*vg.Centimeter, format)
-	if err != nil {
-		return err
+	if p.X.Max <= p.X.Min { // a single point, about which a logarithmic axis would reach down to 0
+		p.X.Scale, p.X.Tick.Marker = plot.LinearScale{}, plot.DefaultTicks{}
 	}
-	_, err = picture.WriteTo(w)
-	return err
+	p.Y.Max *= 1.05 + 0.05*float64(len(c.names)) // room for the legend above the lines
+	return nil
 }

@@ -40,9 +40,15 @@ type Measurement struct {
 	Load        float64         // elements / slots of one slab a bucket, as laid out for N
 	Utilization float64         // bytes of elements / bytes of slabs, measured with N elements in; 0: does not apply
 	Tile        int             // lanes a slab; 0: what measured best, kernel by kernel
+	Order       string          `json:",omitempty"` // of keys; "": random, or it does not matter
+	Form        string          `json:",omitempty"` // of a primitive; "": the one that the device gets by itself
+	Batch       int             `json:",omitempty"` // pairs of a batch
+	Length      int             `json:",omitempty"` // pairs expected in a range
+	Stale       float64         `json:",omitempty"` // share of stale elements
 	Operations  int             // of a run
 	Bytes       uint64          `json:",omitempty"` // that a run moves, read and written; 0: not told
 	Device      []time.Duration // by the device's clock, a run each; nil: the operation is no single dispatch
+	Steps       []time.Duration `json:",omitempty"` // by the device's clock, of each batch of a series: the median of all runs
 	Wall        []time.Duration // from the call to its end; for a dispatch, from recording it to the end of waiting
 	Ratios      []Ratio         `json:",omitempty"`
 }

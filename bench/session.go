@@ -15,9 +15,10 @@ import (
 // session is a table at one setting, and the operations measured on it.
 type session struct {
 	*workload
-	report *Report
-	load   float64
-	tile   int
+	options Options
+	report  *Report
+	load    float64
+	tile    int
 
 	pool    *alloc.SlabPool
 	m       *slabhash.Map
@@ -25,18 +26,10 @@ type session struct {
 	utility float64 // memory utilisation with the n pairs in; 0: not measured yet
 }
 
-// run does the operations asked for. next says what comes, and answers whether there is time for it.
-func (s *session) run(ctx context.Context, next func(what string) bool) error {
+// run does the operations asked for.
+func (s *session) run(ctx context.Context, steps *walk) error {
 	defer s.close()
-	for _, p := range ops {
-		if !slices.Contains(s.o.Ops, p.Name) || !next(fmt.Sprintf("%s, n = %d", p.Name, s.n)) {
-			continue
-		}
-		if err := p.run(s, ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return ops.measure(ctx, s, s.options.Ops, s.n, steps)
 }
 
 func (s *session) close() {
@@ -57,10 +50,10 @@ func (s *session) table(ctx context.Context) (*slabhash.Map, error) {
 	// two tables at a time. No dispatch may meet a full pool.
 	buckets := bucketsFor(s.n, s.load, pairSlots)
 	slabs := float64(buckets) * (expectedSlabs(1.5*s.load, pairSlots) - 1)
-	if slices.Contains(s.o.Ops, "rehash-half") {
+	if slices.Contains(s.options.Ops, "rehash-half") {
 		slabs += float64(buckets) / 2 * (expectedSlabs(2*s.load, pairSlots) - 1)
 	}
-	if slices.Contains(s.o.Ops, "rehash-double") {
+	if slices.Contains(s.options.Ops, "rehash-double") {
 		slabs += float64(buckets) * 2 * (expectedSlabs(s.load/2, pairSlots) - 1)
 	}
 	var err error

@@ -40,7 +40,7 @@ func (s *session) insertSkewed(ctx context.Context) error {
 }
 
 func (s *session) skewed(ctx context.Context, op string, kind structures.Kind) error {
-	k := newSkew(s.space, s.n, s.o.Skew)
+	k := newSkew(s.space, s.n, s.options.Skew)
 	keys, values, answers, err := s.skewedBatch(ctx, k)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *session) checkInsertedOnce(ctx context.Context, op string, k skew) erro
 
 // findSkewed searches the map of the n pairs.
 func (s *session) findSkewed(ctx context.Context) error {
-	k := newSkew(s.space, s.n, s.o.Skew)
+	k := newSkew(s.space, s.n, s.options.Skew)
 	keys, _, answers, err := s.skewedBatch(ctx, k)
 	if err == nil {
 		err = s.full(ctx)

@@ -30,7 +30,7 @@ func (s *session) compareCopy(ctx context.Context, m Measurement, err error) err
 }
 
 // copyBandwidth is the GB/s, read and written, of a copy between large buffers.
-func copyBandwidth(ctx context.Context, d *vk.Device, stream *vk.Stream, o Options) (float64, error) {
+func copyBandwidth(ctx context.Context, d *vk.Device, stream *vk.Stream, o Common) (float64, error) {
 	bytes := 1 << 30
 	if d.Info().Type == vk.CPU {
 		bytes = 1 << 26

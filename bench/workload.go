@@ -13,13 +13,14 @@ import (
 // and to check it. Buffers are made when first asked for, and kept.
 type workload struct {
 	d      *vk.Device
-	o      Options
+	o      Common
 	n      int
 	space  keySpace
 	order  order // of queries: other than that of the insertions
 	stream *vk.Stream
 
 	scratch []uint32 // n words of the host, for what goes up and comes down
+	second  []uint32 // as many more, where a check needs them; nil until then
 	bytes   []uint8
 
 	buffers map[string]*vk.Buffer[uint32]
@@ -28,7 +29,7 @@ type workload struct {
 	left    *vk.Buffer[uint32]
 }
 
-func newWorkload(d *vk.Device, o Options, n int) (*workload, error) {
+func newWorkload(d *vk.Device, o Common, n int) (*workload, error) {
 	w := &workload{d: d, o: o, n: n, space: keySpace{o.Seed}, order: newOrder(n, uint64(o.Seed)<<17|1), buffers: map[string]*vk.Buffer[uint32]{}}
 	var err error
 	if w.stream, err = d.NewStream(); err == nil {
@@ -64,11 +65,18 @@ func (w *workload) close() {
 }
 
 // buffer returns a buffer of n words, by name; its contents are whatever they were.
-func (w *workload) buffer(name string) (*vk.Buffer[uint32], error) {
+func (w *workload) buffer(name string) (*vk.Buffer[uint32], error) { return w.room(name, w.n) }
+
+// room returns a buffer of so many words at least.
+func (w *workload) room(name string, words int) (*vk.Buffer[uint32], error) {
 	if b := w.buffers[name]; b != nil {
-		return b, nil
+		if b.Len() >= words {
+			return b, nil
+		}
+		b.Free()
+		delete(w.buffers, name)
 	}
-	b, err := vk.NewBuffer[uint32](w.d, w.n)
+	b, err := vk.NewBuffer[uint32](w.d, max(words, 1))
 	if err == nil {
 		w.buffers[name] = b
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 func (r Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
-		"structure", "operation", "n", "load", "utilization", "tile", "operations", "runs",
+		"structure", "operation", "n", "load", "utilization", "tile", "order", "form", "batch", "length", "stale", "operations", "runs",
 		"device_seconds", "device_mops", "wall_seconds", "wall_mops", "bytes", "gb_per_s", "ratios",
 		"device", "driver", "subgroup", "commit", "seed",
 	})
@@ -36,7 +37,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 		}
 		c.Write([]string{
 			m.Structure, m.Op, strconv.Itoa(m.N), number(m.Load), number(m.Utilization), strconv.Itoa(m.Tile),
-			strconv.Itoa(m.Operations), strconv.Itoa(max(len(m.Device), len(m.Wall))),
+			m.Order, m.Form, number(float64(m.Batch)), number(float64(m.Length)), number(m.Stale), strconv.Itoa(m.Operations), strconv.Itoa(max(len(m.Device), len(m.Wall))),
 			device, deviceRate, number(Median(m.Wall).Seconds()), number(m.WallThroughput()),
 			number(float64(m.Bytes)), number(m.GBps()), ratios(m, ";"),
 			e.Device, e.Driver, strconv.Itoa(e.SubgroupSize), e.Commit, strconv.FormatUint(uint64(e.Seed), 10),
@@ -63,6 +64,9 @@ func (r Report) WriteBenchstat(w io.Writer) error {
 		if m.Load != 0 {
 			name += fmt.Sprintf("/load=%.3g/tile=%d", m.Load, m.Tile)
 		}
+		for _, x := range m.settings() {
+			name += "/" + strings.ReplaceAll(x, " ", "=")
+		}
 		times := m.Device
 		if len(times) == 0 {
 			times = m.Wall
@@ -81,17 +85,14 @@ func (r Report) WriteTable(w io.Writer) error {
 	if e.CopyGBps != 0 {
 		fmt.Fprintf(w, "device copy: %.0f GB/s, read and written\n", e.CopyGBps)
 	}
-	t := tablewriter.NewTable(w, tablewriter.WithConfig(tablewriter.Config{
-		Header: tw.CellConfig{Formatting: tw.CellFormatting{AutoFormat: tw.Off}, Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
-		Row:    tw.CellConfig{Alignment: tw.CellAlignment{PerColumn: []tw.Align{tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft}}},
-	}))
-	t.Header("structure", "operation", "n", "load", "util.", "tile", "ms", "M op/s", "wall ms", "GB/s", "")
 	decimals := func(x float64, n int) string {
 		if x == 0 {
 			return ""
 		}
 		return strconv.FormatFloat(x, 'f', n, 64)
 	}
+	titles := []string{"structure", "operation", "n", "setting", "load", "util.", "tile", "ms", "M op/s", "wall ms", "GB/s", ""}
+	var rows [][]string
 	for _, m := range r.Measurements {
 		tile := "best"
 		if m.Tile != 0 {
@@ -100,9 +101,28 @@ func (r Report) WriteTable(w io.Writer) error {
 		if m.Load == 0 {
 			tile = ""
 		}
-		t.Append(m.Structure, m.Op, size(m.N), decimals(m.Load, 3), decimals(m.Utilization, 3), tile,
+		rows = append(rows, []string{m.Structure, m.Op, size(m.N), strings.Join(m.settings(), ", "),
+			decimals(m.Load, 3), decimals(m.Utilization, 3), tile,
 			decimals(1e3*Median(m.Device).Seconds(), 3), strconv.FormatFloat(m.Throughput(), 'f', places(m.Throughput()), 64),
-			decimals(1e3*Median(m.Wall).Seconds(), 3), decimals(m.GBps(), places(m.GBps())), ratios(m, ", "))
+			decimals(1e3*Median(m.Wall).Seconds(), 3), decimals(m.GBps(), places(m.GBps())), ratios(m, ", ")})
+	}
+	titles, rows = withoutEmpty(titles, rows)
+	var align []tw.Align
+	for _, title := range titles {
+		switch title {
+		case "structure", "operation", "setting", "":
+			align = append(align, tw.AlignLeft)
+		default:
+			align = append(align, tw.AlignRight)
+		}
+	}
+	t := tablewriter.NewTable(w, tablewriter.WithConfig(tablewriter.Config{
+		Header: tw.CellConfig{Formatting: tw.CellFormatting{AutoFormat: tw.Off}, Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
+		Row:    tw.CellConfig{Alignment: tw.CellAlignment{PerColumn: align}},
+	}))
+	t.Header(titles)
+	if err := t.Bulk(rows); err != nil {
+		return err
 	}
 	if err := t.Render(); err != nil {
 		return err
@@ -111,6 +131,41 @@ func (r Report) WriteTable(w io.Writer) error {
 		fmt.Fprintf(w, "%d measurements left out: no time in the budget\n", r.LeftOut)
 	}
 	return nil
+}
+
+// withoutEmpty leaves out the columns that have nothing in any row.
+func withoutEmpty(titles []string, rows [][]string) ([]string, [][]string) {
+	var kept []string
+	short := make([][]string, len(rows))
+	for c, title := range titles {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[c] != "" }) {
+			continue
+		}
+		kept = append(kept, title)
+		for i, row := range rows {
+			short[i] = append(short[i], row[c])
+		}
+	}
+	return kept, short
+}
+
+// settings are what a measurement stands at, beside n and the load, in words.
+func (m Measurement) settings() (all []string) {
+	if m.Batch != 0 {
+		all = append(all, "batch "+size(m.Batch))
+	}
+	if m.Length != 0 {
+		all = append(all, fmt.Sprintf("length %d", m.Length))
+	}
+	if m.Stale != 0 {
+		all = append(all, fmt.Sprintf("stale %g", m.Stale))
+	}
+	for _, x := range []string{m.Order, m.Form} {
+		if x != "" {
+			all = append(all, x)
+		}
+	}
+	return all
 }
 
 // places is how many decimals a figure has so that it shows three digits.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 )
 
 func sample() Report {
@@ -98,4 +100,36 @@ func TestPlotIsAPicture(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, picture.Bounds().Dx(), 500)
 	require.Error(t, sample().WritePlot(&b, "gif of a cat"))
+}
+
+// Batches one after another are drawn by their effective rate: all that is there by all the time that it took.
+func TestPlotOfASeries(t *testing.T) {
+	series := func(steps ...time.Duration) Report {
+		return Report{Measurements: []Measurement{{Structure: "lsm", Op: "insert", N: 1 << 12, Batch: 1 << 10, Steps: steps}}}
+	}
+	p := plot.New()
+	c := series(1024*time.Microsecond, 3072*time.Microsecond).curves(p)
+	require.Equal(t, []string{"lsm, b = 2^10"}, c.names)
+	require.Equal(t, plotter.XYs{{X: 1, Y: 1}, {X: 2, Y: 0.5}}, c.lines[c.names[0]])
+	for _, r := range []Report{series(time.Millisecond), series(time.Millisecond, time.Second, time.Millisecond)} {
+		var b bytes.Buffer
+		require.NoError(t, r.WritePlot(&b, "svg"))
+		require.Contains(t, b.String(), "effective insertion rate")
+	}
+}
+
+func TestSettingsAreShown(t *testing.T) {
+	r := Report{Measurements: []Measurement{
+		{Structure: "lsm", Op: "count", N: 1 << 20, Batch: 1 << 18, Length: 8, Operations: 1 << 20, Device: []time.Duration{time.Second}},
+		{Structure: "lsm", Op: "cleanup", N: 1 << 20, Stale: 0.1, Order: "descending", Form: "multi-pass", Operations: 1, Device: []time.Duration{time.Second}},
+	}}
+	var table, csv, benchstat bytes.Buffer
+	require.NoError(t, r.WriteTable(&table))
+	require.Contains(t, table.String(), "batch 2^18, length 8")
+	require.Contains(t, table.String(), "stale 0.1, descending, multi-pass")
+	require.NotContains(t, table.String(), "load")
+	require.NoError(t, r.WriteCSV(&csv))
+	require.Contains(t, csv.String(), ",,,262144,8,,1048576,1,")
+	require.NoError(t, r.WriteBenchstat(&benchstat))
+	require.Contains(t, benchstat.String(), "Benchmarklsm/count/n=1048576/batch=2^18/length=8 1 ")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/bench"
 	"github.com/vkds/vkds/vk"
 )
@@ -13,11 +14,33 @@ import (
 func newBenchCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure a structure on this device, results checked",
+		Short: "Measure a structure or a bulk operation on this device, results checked",
 		Args:  cobra.NoArgs,
 	}
 	c.AddCommand(newBenchSlabHashCommand(g), newBenchAllocCommand(g))
+	for _, primitive := range []struct{ name, short string }{
+		{"sort", "Measure the radix sort"},
+		{"scan", "Measure prefix sums, reduction and compaction"},
+		{"merge", "Measure the merge of two sorted runs"},
+		{"search", "Measure the lower bounds of many queries"},
+	} {
+		c.AddCommand(newBenchPrimitiveCommand(g, primitive.name, primitive.short))
+	}
 	return c
+}
+
+// throughputHelp says what a benchmark measures.
+func throughputHelp(of, benchmark string) string {
+	return "Measure " + of + ": throughput by the device's own timestamps, and wall time beside it.\n\n" +
+		"Operations (* unless --op says otherwise):\n" + describeOps(bench.Ops(benchmark))
+}
+
+// commonFlags are the flags of every benchmark.
+func commonFlags(f *pflag.FlagSet, o *bench.Common) {
+	f.IntVar(&o.Repeat, "repeat", 5, "measured runs, of which the median counts")
+	f.Uint32Var(&o.Seed, "seed", 0, "seed of the keys; 0: a random one")
+	f.DurationVar(&o.WarmUp, "warm-up", 0, "time of the same work before it is measured; 0: 0.5 s, on a CPU device one run")
+	f.DurationVar(&o.Budget, "budget", 0, "begin no measurement after so long; 0: no limit")
 }
 
 func newBenchSlabHashCommand(g *global) *cobra.Command {
@@ -28,7 +51,7 @@ func newBenchSlabHashCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slabhash",
 		Short: "Measure the slab hash",
-		Long:  "Measure the slab hash: throughput by the device's own timestamps, and wall time beside it.\n\nOperations (* unless --op says otherwise):\n" + describeOps(),
+		Long:  throughputHelp("the slab hash", "slabhash"),
 		Example: `  vkds bench slabhash --n 20,22,24,26 --csv figures.csv --plot figures.png
   vkds bench slabhash --op build,find-all --n 22 --utilization 0.1,0.3,0.5,0.7,0.9
   vkds bench slabhash --op end-to-end,build,find-all --n 20 --compare`,
@@ -59,16 +82,13 @@ func newBenchSlabHashCommand(g *global) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.Ops, "op", bench.DefaultOps(), "operations to measure")
+	f.StringSliceVar(&o.Ops, "op", bench.Defaults(bench.Ops("slabhash")), "operations to measure")
 	f.IntSliceVar(&sizes, "n", []int{20}, "elements in the table; 6 to 30: that power of two")
 	f.Float64SliceVar(&o.Loads, "load", []float64{0.7}, "slabs a bucket that the elements would fill (0.7: utilisation 0.61)")
 	f.Float64SliceVar(&utilizations, "utilization", nil, "memory utilisation, below 0.9375, instead of --load")
 	f.IntSliceVar(&o.Tiles, "tile", []int{0}, "lanes that work on a slab; 0: what measured best for each kernel")
-	f.IntVar(&o.Repeat, "repeat", 5, "measured runs, of which the median counts")
 	f.Float64Var(&o.Skew, "skew", 0.5, "share of the batch that one key takes in the skewed operations")
-	f.Uint32Var(&o.Seed, "seed", 0, "seed of the keys; 0: a random one")
-	f.DurationVar(&o.WarmUp, "warm-up", 0, "time of the same work before it is measured; 0: 0.5 s, on a CPU device one run")
-	f.DurationVar(&o.Budget, "budget", 0, "begin no measurement after so long; 0: no limit")
+	commonFlags(f, &o.Common)
 	f.BoolVar(&o.Compare, "compare", false, "measure a Go map and xsync.Map on the same keys, too")
 	out.flags(c)
 	return c
@@ -99,9 +119,9 @@ func newBenchAllocCommand(g *global) *cobra.Command {
 	return c
 }
 
-func describeOps() string {
+func describeOps(ops []bench.Op) string {
 	var b strings.Builder
-	for _, op := range bench.Ops() {
+	for _, op := range ops {
 		mark := ' '
 		if op.Default {
 			mark = '*'

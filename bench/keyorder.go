@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Order is how the keys of a benchmark follow one another.
+type Order uint8
+
+const (
+	Random Order = iota
+	Ascending
+	Descending
+	// AlmostSorted is ascending but for one key in 32, which has changed places with one 2^12 places away.
+	AlmostSorted
+)
+
+var orderNames = [...]string{"random", "ascending", "descending", "almost-sorted"}
+
+func (o Order) String() string { return orderNames[o] }
+
+// OrderNames lists the names that ParseOrder knows.
+func OrderNames() []string { return orderNames[:] }
+
+// ParseOrder returns the order of that name.
+func ParseOrder(name string) (Order, error) {
+	for i, n := range orderNames {
+		if n == name {
+			return Order(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown order %q", name)
+}
+
+// sequence are n different keys in an order, each a function of its index. Those that aren't random are spread evenly
+// over all 32-bit numbers.
+type sequence struct {
+	space keySpace
+	order Order
+	n     int
+	step  uint32 // from a key to the next greater one; 2 at least
+}
+
+func newSequence(space keySpace, o Order, n int) sequence {
+	return sequence{space, o, n, uint32(min(1<<32/uint64(n), 1<<31))}
+}
+
+func (s sequence) key(i int) uint32 {
+	switch s.order {
+	case Random:
+		return s.space.key(i)
+	case Descending:
+		i = s.n - 1 - i
+	case AlmostSorted:
+		i = s.swapped(i)
+	}
+	return uint32(i) * s.step
+}
+
+// swapped exchanges one index in 32 with that which differs in bit 12, or for short sequences in the highest bit.
+func (s sequence) swapped(i int) int {
+	far := 1 << min(12, bits.Len(uint(s.n-1))-1)
+	pair := i &^ far // the same for both
+	if j := i ^ far; j < s.n && scramble(uint32(pair))%32 == 0 {
+		return j
+	}
+	return i
+}
+
+// absent is a key that the sequence doesn't have, another one for each index.
+func (s sequence) absent(i int) uint32 {
+	if s.order == Random {
+		return s.space.key(s.n + i)
+	}
+	return s.key(i) + s.step/2
+}
+
+// spread are n keys in ascending order, each somewhere in its own n-th part of all 32-bit numbers.
+type spread struct {
+	seed, step uint32
+}
+
+func newSpread(n int, seed uint32) spread {
+	return spread{seed, uint32(min(1<<32/uint64(n), 1<<31))}
+}
+
+func (s spread) key(i int) uint32 {
+	return uint32(i)*s.step + uint32(uint64(scramble(uint32(i)^s.seed))*uint64(s.step)>>32)
+}

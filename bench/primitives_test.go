@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Results are checked inside the benchmark: that it ends without an error says that all were right.
+func TestPrimitivesAreMeasured(t *testing.T) {
+	d := testdevice.Open(t)
+	for primitive := range primitiveOps {
+		r, err := Primitive(t.Context(), d, primitive, PrimitiveOptions{
+			Common: quick, Ops: allOps(primitive), Sizes: []int{1003, 1 << 15}, Forms: []primitives.Form{primitives.Auto, primitives.SinglePass, primitives.MultiPass},
+		})
+		require.NoError(t, err)
+		require.Len(t, r.Measurements, 6*len(allOps(primitive)), primitive)
+		for _, m := range r.Measurements {
+			require.Equal(t, primitive, m.Structure)
+			require.Positive(t, m.Throughput(), m.Op)
+			require.Len(t, m.Device, 1, m.Op)
+		}
+		require.Empty(t, r.Measurements[0].Form)
+		require.Equal(t, "multi-pass", r.Measurements[len(r.Measurements)-1].Form)
+	}
+}
+
+func TestKeyOrdersAreSorted(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := Primitive(t.Context(), d, "sort", PrimitiveOptions{Common: quick, Ops: []string{"pairs"}, Sizes: []int{5000}, Orders: []Order{Random, Ascending, Descending, AlmostSorted}})
+	require.NoError(t, err)
+	var orders []string
+	for _, m := range r.Measurements {
+		orders = append(orders, m.Order)
+	}
+	require.Equal(t, []string{"", "ascending", "descending", "almost-sorted"}, orders)
+}
+
+func TestPrimitivesThatCanNotBe(t *testing.T) {
+	d := testdevice.Open(t)
+	var option *OptionError
+	for primitive, o := range map[string]PrimitiveOptions{
+		"sorts": {}, "sort": {Ops: []string{"pair"}}, "scan": {Sizes: []int{1}}, "merge": {Common: Common{Repeat: -1}},
+	} {
+		_, err := Primitive(t.Context(), d, primitive, o)
+		require.ErrorAs(t, err, &option, primitive)
+	}
+}
+
+// A sort that loses, doubles or moves something is found out.
+func TestWrongOrderIsFound(t *testing.T) {
+	d := testdevice.Open(t)
+	const n = 1000
+	w, err := newWorkload(d, quick, n)
+	require.NoError(t, err)
+	defer w.close()
+	key := func(i int) uint32 { return uint32(i / 2) } // each twice
+	keys, err := w.filled(t.Context(), "keys", key)
+	require.NoError(t, err)
+	values, err := w.indices(t.Context())
+	require.NoError(t, err)
+	ctx := t.Context()
+	require.NoError(t, w.checkStable(ctx, "op", keys, values, key))
+	require.NoError(t, w.checkAscending(ctx, "op", keys, key))
+
+	var wrong *WrongError
+	for _, change := range []struct {
+		at   int
+		pair [4]uint32 // keys and values of two neighbours
+	}{
+		{10, [4]uint32{5, 5, 11, 10}}, // equal keys, the other way round
+		{10, [4]uint32{5, 5, 10, 10}}, // doubled
+		{11, [4]uint32{6, 5, 12, 11}}, // out of order
+		{10, [4]uint32{5, 7, 10, 11}}, // another key
+		{10, [4]uint32{5, 5, 10, n}},  // from nowhere
+	} {
+		require.NoError(t, keys.Upload(ctx, change.at, change.pair[:2]))
+		require.NoError(t, values.Upload(ctx, change.at, change.pair[2:]))
+		require.ErrorAs(t, w.checkStable(ctx, "op", keys, values, key), &wrong, "%v", change)
+		for i := range 2 {
+			require.NoError(t, keys.Upload(ctx, change.at+i, []uint32{key(change.at + i)}))
+			require.NoError(t, values.Upload(ctx, change.at+i, []uint32{uint32(change.at + i)}))
+		}
+	}
+	require.NoError(t, keys.Upload(ctx, n-1, []uint32{n}))
+	require.ErrorAs(t, w.checkAscending(ctx, "op", keys, key), &wrong)
+	require.NoError(t, keys.Upload(ctx, n-1, []uint32{0}))
+	require.ErrorAs(t, w.checkAscending(ctx, "op", keys, key), &wrong)
+}
