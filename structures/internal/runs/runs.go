@@ -72,7 +72,8 @@ type Queries struct {
 	d *vk.Device
 	p *primitives.Primitives
 
-	layout layout
+	layout  layout
+	merging mergeLayout
 
 	mu      sync.Mutex
 	kernels map[kernelKey]interface{ Free() }
@@ -81,7 +82,7 @@ type Queries struct {
 
 // New makes the queries of a device, over primitives of the same device, which must live as long.
 func New(d *vk.Device, p *primitives.Primitives) *Queries {
-	return &Queries{d: d, p: p, layout: layoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
+	return &Queries{d: d, p: p, layout: layoutFor(d), merging: mergeLayoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
 }
 
 // Close frees the kernels, after the work that uses them has ended. Further calls do nothing; queries recorded

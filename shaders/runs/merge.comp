@@ -1,0 +1,74 @@
+// Merges two sorted runs, the older before the newer where keys are equal, and writes a part of the result as a run:
+// keys, values, tombstones and index. Nothing is dropped: what has become stale stays until a cleanup.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "merge_tile.glsl"
+#define BITMAP_BITS MERGE_TILE
+#include "bitmap.glsl"
+#include "run_index.glsl"
+
+struct Source {
+    uvec2 keys;
+    uvec2 values;       // 0: all are tombstones
+    uvec2 tombstones;   // a bit each, or 0: none, if there are values
+};
+
+layout(push_constant, std430) uniform Push {
+    Source older, newer;
+    uvec2 keys, values;   // out
+    uvec2 tombstones;     // out, or 0: there are none
+    uvec2 index;          // out, or 0: the run gets no index
+    uvec2 splits;         // merge_path at the beginning of each tile, by merge_split; 0: each finds its own
+    uint older_count, newer_count;
+    uint begin, count;    // outputs begin … begin+count-1 of the merge are the run
+    uint index_words;
+};
+
+bool none(uvec2 address) { return (address.x | address.y) == 0u; }
+
+// The value of a source's element, all ones where it has none.
+uint value_of(MergeSource from) {
+    uvec2 all = from.a ? older.values : newer.values;
+    if (none(all)) return ~0u;
+    return plain_load(address_at(all, from.index, 2u));
+}
+
+// Whether an element whose value is all ones is a tombstone.
+bool tombstone_of(MergeSource from) {
+    if (none(from.a ? older.values : newer.values)) return true;
+    uvec2 bits = from.a ? older.tombstones : newer.tombstones;
+    if (none(bits)) return false;
+    return ((plain_load(address_at(bits, from.index >> 5, 2u)) >> (from.index & 31u)) & 1u) != 0u;
+}
+
+void main() {
+    MergePair p = MergePair(older.keys, newer.keys, older_count, newer_count, ~0u);
+    uint tile = workgroup_index();
+    if (tile >= count / MERGE_TILE + (count % MERGE_TILE == 0u ? 0u : 1u)) return;   // the whole workgroup
+    uint offset = tile * MERGE_TILE;
+    uint first = begin + offset;
+    uint last = first + min(count - offset, MERGE_TILE);
+
+    bool marks = !none(tombstones);
+    if (marks) bitmap_clear();
+    MergeTile t = merge_tile(p, merge_tile_ends(p, splits, tile, first, last), first, last);
+
+    uint lane = workgroup_lane();
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
+        uint at = i * WORKGROUP + lane;
+        if (at >= t.count) continue;
+        MergeSource from = merge_source(t, at);
+        uint value = value_of(from);
+        plain_store(address_at(keys, offset + at, 2u), from.key);
+        plain_store(address_at(values, offset + at, 2u), value);
+        if (marks && value == ~0u) {
+            if (tombstone_of(from)) bitmap_set(at);
+        }
+        if (((offset + at) & (RUN_NODE - 1u)) == 0u && !none(index))
+            run_index_put(index, index_words, count, offset + at, from.key);
+    }
+    if (marks) {
+        barrier();
+        bitmap_store(address_at(tombstones, offset >> 5, 2u), t.count);
+    }
+}

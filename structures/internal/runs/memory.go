@@ -1,0 +1,64 @@
+package runs
+
+import "github.com/vkds/vkds/vk"
+
+// Memory is the device memory of one run.
+type Memory struct {
+	b                                *vk.Buffer[uint32]
+	n                                int // pairs that there is room for
+	values, tombstones, index, words int // where the parts begin, in words; the keys at 0
+}
+
+// align is what parts of a Memory are aligned to, in words: 256 bytes.
+const align = 64
+
+// NewMemory allocates memory for a run of up to n pairs, all of whose contents are undefined.
+func NewMemory(d *vk.Device, n int) (*Memory, error) {
+	m := &Memory{n: n}
+	take := func(words int) int {
+		at := m.words
+		m.words += (words + align - 1) &^ (align - 1)
+		return at
+	}
+	take(Padded(n))
+	m.values, m.tombstones, m.index = take(n), take(groups(n, 32)), take(IndexWords(n))
+	var err error
+	m.b, err = vk.NewBuffer[uint32](d, m.words)
+	return m, err
+}
+
+// Room is how many pairs there is room for.
+func (m *Memory) Room() int { return m.n }
+
+// Bytes is its size.
+func (m *Memory) Bytes() uint64 { return m.b.Bytes() }
+
+// Free gives it back. Of nil and of what is free already it does nothing.
+func (m *Memory) Free() {
+	if m != nil {
+		m.b.Free()
+	}
+}
+
+// Row is the run's place as a stack knows it, with the bitmap of tombstones or without.
+func (m *Memory) Row(tombstones bool) Row {
+	r := Row{Keys: m.b.Address(), Values: m.b.AddressOf(m.values), Index: m.b.AddressOf(m.index)}
+	if tombstones {
+		r.Tombstones = m.b.AddressOf(m.tombstones)
+	}
+	return r
+}
+
+// Buffer and the places in it, for those who read the run on the host.
+func (m *Memory) Buffer() *vk.Buffer[uint32] { return m.b }
+
+// ValuesAt is the element of Buffer where the values begin; the keys begin at 0.
+func (m *Memory) ValuesAt() int { return m.values }
+
+// FillIndex records that the words of the index become ~0, as the part of it must be that Merge doesn't write.
+func (m *Memory) FillIndex(s *vk.Stream) { s.Fill(m.b, 4*m.index, 4*IndexWords(m.n), ^uint32(0)) }
+
+// ClearTombstones records that no pair of n is a tombstone.
+func (m *Memory) ClearTombstones(s *vk.Stream, n int) {
+	s.Fill(m.b, 4*m.tombstones, 4*groups(n, 32), 0)
+}

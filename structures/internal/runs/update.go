@@ -1,0 +1,252 @@
+package runs
+
+import (
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Source is a run of N pairs as an operand of Merge.
+type Source struct {
+	Keys       uint64 // N words, ascending
+	Values     uint64 // N words; 0: all pairs are tombstones
+	Tombstones uint64 // as in Row; 0: no pair that has a value is a tombstone
+	N          int
+}
+
+// Of returns the run of a row of n pairs as a source.
+func Of(r Row, n int) Source { return Source{r.Keys, r.Values, r.Tombstones, n} }
+
+// MergeArgs are the operands of Merge.
+type MergeArgs struct {
+	Older, Newer Source
+	// Begin and N say which pairs of the merged run are written, as a run of their own: Begin … Begin+N-1.
+	Begin, N int
+	// Out is where they go. Tombstones 0: there are none to be noted; none of the sources has any then. Index 0: the
+	// run gets no index; else N is a multiple of 32, and what fills the index up to whole nodes is there already.
+	Out     Row
+	Scratch uint64 // MergeScratch bytes
+}
+
+type mergeSource struct{ Keys, Values, Tombstones uint64 }
+
+func (s Source) device() mergeSource { return mergeSource{s.Keys, s.Values, s.Tombstones} }
+
+type mergePush struct {
+	Older, Newer            mergeSource
+	Keys, Values            uint64
+	Tombstones, Index       uint64
+	Splits                  uint64
+	OlderCount, NewerCount  uint32
+	Begin, Count, IndexSize uint32
+}
+
+type splitPush struct {
+	A, B             uint64
+	ALength, BLength splitLength
+	Splits           uint64
+	Mask, Tile       uint32
+}
+
+// splitLength is Length of shaders/include/length.glsl.
+type splitLength struct {
+	At uint64
+	N  uint32
+}
+
+// mergeLayout is how the merge kernel is laid out.
+type mergeLayout struct {
+	workgroup, items int
+	// alone is up to how many outputs workgroups find their tiles by themselves rather than by a dispatch before.
+	alone int
+}
+
+func mergeLayoutFor(d *vk.Device) mergeLayout {
+	return mergeLayout{workgroup: min(256, d.Info().MaxWorkgroup), items: 11, alone: 1 << 22}
+}
+
+func (m mergeLayout) tile() int { return m.workgroup * m.items }
+
+// MergeScratch returns the bytes of scratch that Merge of up to n pairs needs.
+func (q *Queries) MergeScratch(n int) int { return 4 * (max(n, 0)/q.merging.tile() + 2) }
+
+// Merge records a merge of two runs into one, or into a part of one. Of equal keys the older run's come first. Nothing
+// is dropped. Sections III-B and IV-A of the paper; the algorithm is that of primitives.Merge.
+func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
+	for _, n := range []int{a.Older.N, a.Newer.N, a.N} {
+		if err := check(n); err != nil {
+			return err
+		}
+	}
+	if a.N == 0 {
+		return nil
+	}
+	o := q.merging
+	k, err := kernel[mergePush](q, "runs/merge", o.workgroup, constant{"MERGE_ITEMS", uint32(o.items)})
+	if err != nil {
+		return err
+	}
+	push := mergePush{
+		Older: a.Older.device(), Newer: a.Newer.device(),
+		Keys: a.Out.Keys, Values: a.Out.Values, Tombstones: a.Out.Tombstones, Index: a.Out.Index,
+		OlderCount: uint32(a.Older.N), NewerCount: uint32(a.Newer.N), Begin: uint32(a.Begin), Count: uint32(a.N),
+		IndexSize: uint32(IndexWords(a.N)),
+	}
+	if all := a.Older.N + a.Newer.N; a.Begin == 0 && a.N == all && a.N > o.alone {
+		split, err := kernel[splitPush](q, "primitives/merge_split", 0)
+		if err != nil {
+			return err
+		}
+		push.Splits = a.Scratch
+		split.Dispatch(s, groups(a.N/o.tile()+2, split.Workgroup()), splitPush{
+			A: a.Older.Keys, B: a.Newer.Keys, ALength: splitLength{N: push.OlderCount}, BLength: splitLength{N: push.NewerCount},
+			Splits: a.Scratch, Mask: ^uint32(0), Tile: uint32(o.tile()),
+		})
+	}
+	k.Dispatch(s, groups(a.N, o.tile()), push)
+	return nil
+}
+
+type markPush struct {
+	Keys, Values, Tombstones, Flags uint64
+	Count                           uint32
+}
+
+const markWorkgroup = 128
+
+// Mark records which pairs of a run are valid, if there is no other run: a bit each, in groups of 32. These are the
+// last pairs of their keys that are no tombstones.
+func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
+	if err := check(run.N); err != nil {
+		return err
+	}
+	k, err := kernel[markPush](q, "runs/mark", markWorkgroup)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(run.N, 32*markWorkgroup), markPush{run.Keys, run.Values, run.Tombstones, flags, uint32(run.N)})
+	return nil
+}
+
+// OutcomesArgs are the operands of Outcomes.
+type OutcomesArgs struct {
+	Kind     structures.Kind // Insert or Delete
+	Keys     uint64          // the key of each operation
+	Statuses uint64          // out: a byte an operation; room for N rounded up to a multiple of 4
+	N        int
+	Scratch  uint64 // OutcomesScratch bytes
+}
+
+type outcomePush struct {
+	Keys, Numbers, Found, Outcomes uint64
+	Count, Kind                    uint32
+}
+
+type packPush struct {
+	Words, Bytes uint64
+	Count        uint32
+}
+
+// outcomesPlan is how the scratch of Outcomes is divided.
+type outcomesPlan struct {
+	keys, numbers uint64
+	before, sort  uint64 // at first
+	values, found uint64 // then, in the same memory
+	outcomes      uint64
+	bytes         uint64
+}
+
+func (q *Queries) outcomesPlan(n int, scratch uint64) outcomesPlan {
+	var o outcomesPlan
+	p := parts{base: scratch}
+	o.keys, o.numbers = p.take(4*n), p.take(4*n)
+	first, then := p, p
+	o.before, o.sort = first.take(4*n), first.take(q.p.SortScratch(n, true))
+	o.values, o.found = then.take(4*n), then.take(4*groups(n, 4))
+	o.outcomes = o.values
+	o.bytes = max(first.used, then.used)
+	return o
+}
+
+// OutcomesScratch returns the bytes of scratch that Outcomes of up to n operations needs.
+func (q *Queries) OutcomesScratch(n int) int {
+	return int(q.outcomesPlan(max(0, min(n, MaxQueries)), 0).bytes)
+}
+
+// Outcomes records what a batch of insertions or deletions will do to the stack: the structures.Status of each
+// operation, as if they were done one after the other. It changes nothing but the statuses.
+func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	if a.N == 0 {
+		return nil
+	}
+	number, err := kernel[numberPush](q, "runs/number", 256)
+	if err != nil {
+		return err
+	}
+	outcome, err := kernel[outcomePush](q, "runs/outcome", 256)
+	if err != nil {
+		return err
+	}
+	pack, err := kernel[packPush](q, "runs/pack", 256)
+	if err != nil {
+		return err
+	}
+	o := q.outcomesPlan(a.N, a.Scratch)
+	n := uint32(a.N)
+	number.Dispatch(s, groups(a.N, number.Workgroup()), numberPush{o.before, n})
+	err = q.p.Sort(s, primitives.SortArgs{
+		Keys: a.Keys, Values: o.before, OutKeys: o.keys, OutValues: o.numbers,
+		Length: primitives.Length{N: a.N}, Scratch: o.sort,
+	})
+	if err != nil {
+		return err
+	}
+	if err := q.Find(s, st, FindArgs{Keys: o.keys, Values: o.values, Found: o.found, N: a.N}); err != nil {
+		return err
+	}
+	outcome.Dispatch(s, groups(a.N, outcome.Workgroup()), outcomePush{o.keys, o.numbers, o.found, o.outcomes, n, uint32(a.Kind)})
+	pack.Dispatch(s, groups(a.N, pack.Workgroup()), packPush{o.outcomes, a.Statuses, n})
+	return nil
+}
+
+type rowPush struct {
+	Rows uint64
+	Row  Row
+	At   uint32
+}
+
+// SetRow records that a row of a stack's array becomes this one.
+func (q *Queries) SetRow(s *vk.Stream, rows uint64, row int, r Row) error {
+	k, err := kernel[rowPush](q, "runs/row", 0)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, 1, rowPush{rows, r, uint32(row)})
+	return nil
+}
+
+type validPush struct {
+	Stack        Stack
+	Counters     uint64
+	First, Count uint32
+}
+
+// ValidCounters is how many words CountValid adds to: pairs of words, the valid pairs first, then the tombstones.
+const ValidCounters = 2 * 64
+
+// CountValid records the counting of the pairs first … first+n-1 of a stack, all rows one behind the other: how many
+// are valid and how many are tombstones is added to the words at counters, whose sums are the result.
+func (q *Queries) CountValid(s *vk.Stream, st Stack, first, n int, counters uint64) error {
+	if err := check(n); err != nil {
+		return err
+	}
+	k, err := kernel[validPush](q, "runs/survey", 128)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(n, k.Workgroup()), validPush{st, counters, uint32(first), uint32(n)})
+	return nil
+}
