@@ -77,15 +77,15 @@ uint run_search_upper(RunSearch search, uint key) {
         if (run_cache[rank + step - 1u] <= key) rank += step;
     rank += uint(run_cache[rank] <= key);
     rank = min(rank, search.count);
-    bool below = rank == 0u;   // all keys: no other than level 0's first key begins a part that keys are below
     rank += search.first;
+    // A rank of 0 is below the run's first key: then the way is that of the first key, to the same result.
     RunLevel level = search.level;
     while (level.level > 0u) {
         level = run_below(search.run, level);
         uint node = max(rank, 1u) - 1u;
         rank = min((node << RUN_NODE_SHIFT) + run_node_rank_tiled(level.at, node, key), level.keys);
     }
-    return below ? 0u : rank;
+    return rank;
 }
 
 #endif

@@ -112,15 +112,14 @@ uint run_upper(Run run, uint key) {
     if (run.size == 0u) return 0u;
     RunLevel level = run_top(run);
     if (level.level == 0u) return run_upper_in(run, 0u, run.size, key);
-    uint rank = 0u;
-    uint node = 0u;
-    while (true) {
-        rank = run_node_rank(address_at(level.at, node << RUN_NODE_SHIFT, 2u), key);
-        rank = min((node << RUN_NODE_SHIFT) + rank, level.keys);
-        if (rank == 0u || level.level == 0u) return rank;   // 0 only at the top: below the run's first key
-        node = rank - 1u;
+    uint rank = run_node_rank(level.at, key);
+    // A rank of 0 is below the run's first key: then the way is that of the first key, to the same result.
+    while (level.level > 0u) {
+        uint node = max(min(rank, level.keys), 1u) - 1u;
         level = run_below(run, level);
+        rank = (node << RUN_NODE_SHIFT) + run_node_rank(address_at(level.at, node << RUN_NODE_SHIFT, 2u), key);
     }
+    return min(rank, run.size);
 }
 
 // How many pairs have keys below `key`.
