@@ -38,6 +38,7 @@
 
 // The qualifiers stand on the members: glslang 12 drops them from a buffer_reference block.
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWord { uint v; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWords { uint v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsPair { uvec2 v; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsQuad { uvec4 v; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsCoherentWord { queuefamilycoherent nonprivate uint v; };
@@ -65,6 +66,10 @@ uvec4 plain_load4(uvec2 a) { return VkdsQuad(a).v; }
 void plain_store(uvec2 a, uint v) { VkdsWord(a).v = v; }
 void plain_store2(uvec2 a, uvec2 v) { VkdsPair(a).v = v; }
 void plain_store4(uvec2 a, uvec4 v) { VkdsQuad(a).v = v; }
+
+// Word `index` of an array, below 2^30: one instruction less than by address_at, which takes any index.
+uint plain_load_at(uvec2 base, uint index) { return VkdsWords(base).v[index]; }
+void plain_store_at(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] = v; }
 
 uvec2 coherent_load2(uvec2 a) { return VkdsCoherentPair(a).v; }
 uvec4 coherent_load4(uvec2 a) { return VkdsCoherentQuad(a).v; }

@@ -37,7 +37,7 @@ void main() {
     for (uint r = 0u; r < rounds; r++) {
         uint i = first + r * WORKGROUP + lane;
         if (i >= count) return;
-        uint query = plain_load(address_at(queries, i, 2u));
+        uint query = plain_load_at(queries, i);
         uint key = query + upper;   // what the bound is the lower bound of, unless that is beyond all keys
 
         uint low = 0u;
@@ -64,6 +64,6 @@ void main() {
             low *= span;
             low = lower_bound(keys, low, low + min(span - 1u, n - low), key);
         }
-        plain_store(address_at(bounds, i, 2u), key < upper ? n : low);
+        plain_store_at(bounds, i, key < upper ? n : low);
     }
 }

@@ -31,6 +31,6 @@ void main() {
         uint at = i * WORKGROUP + workgroup_lane();
         if (at >= t.count) continue;
         MergeSource from = merge_source(t, at);
-        if (from.a == (upper == 0u)) plain_store(address_at(bounds, from.index, 2u), first + at - from.index);
+        if (from.a == (upper == 0u)) plain_store_at(bounds, from.index, first + at - from.index);
     }
 }

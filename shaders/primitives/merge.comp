@@ -16,6 +16,15 @@ layout(push_constant, std430) uniform Push {
     uint mask;                    // bits of keys that are compared
 };
 
+// Writes what is in shared memory, in the outputs' order.
+void store(uvec2 to, uint first, uint count) {
+    uvec2 at_first = address_at(to, first, 2u);
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
+        uint at = i * WORKGROUP + workgroup_lane();
+        if (at < count) plain_store_at(at_first, at, merge_word(at));
+    }
+}
+
 void main() {
     MergePair p = MergePair(a.keys, b.keys, length_of(a.count), length_of(b.count), mask);
     uint total = p.a_count + p.b_count;
@@ -24,16 +33,16 @@ void main() {
     uint first = tile * MERGE_TILE;
     uint last = first + min(total - first, MERGE_TILE);
 
-    MergeTile t = merge_tile(p, merge_tile_ends(p, splits, tile, first, last), first, last);
-
+    MergeTile t = merge_tile(merge_tile_ends(p, splits, tile, first, last), first, last);
     bool pairs = (out_values.x | out_values.y) != 0u;
-    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
-        uint at = i * WORKGROUP + workgroup_lane();
-        if (at >= t.count) continue;
-        MergeSource from = merge_source(t, at);
-        plain_store(address_at(out_keys, first + at, 2u), from.key);
-        if (!pairs) continue;
-        uint value = plain_load(address_at(from.a ? a.values : b.values, from.index, 2u));
-        plain_store(address_at(out_values, first + at, 2u), value);
-    }
+
+    uint keys[MERGE_ITEMS], values[MERGE_ITEMS];
+    merge_fetch(t, a.keys, b.keys, keys);
+    if (pairs) merge_fetch(t, a.values, b.values, values);
+    merge_put(keys);
+    merge_order(t, mask);
+    store(out_keys, first, t.count);
+    if (!pairs) return;   // the whole workgroup
+    merge_put(values);
+    store(out_values, first, t.count);
 }

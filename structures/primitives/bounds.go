@@ -46,7 +46,7 @@ const (
 )
 
 // searchTop is the keys of an index that a workgroup keeps in shared memory.
-const searchTop = 2048
+const searchTop = 512
 
 // indexWords is how much memory an index of n keys takes, as shaders/include/search_index.glsl divides it.
 func indexWords(n, top int) (words int) {
@@ -58,7 +58,7 @@ func indexWords(n, top int) (words int) {
 
 // BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys need, for up to count queries.
 func (p *Primitives) BoundsScratch(n, count int) int {
-	return max(4*indexWords(max(n, 0), searchTop), p.MergeScratch(max(n, 0)+max(count, 0)))
+	return max(4*indexWords(max(n, 0), searchTop), 4*mergeOfBounds.splits(max(n, 0)+max(count, 0)))
 }
 
 // boundsPlan is the way in which bounds are found.
@@ -104,7 +104,7 @@ func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 }
 
 func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
-	k, err := mergeKernel[boundsSortedPush](p, "primitives/bounds_sorted")
+	k, err := mergeKernel[boundsSortedPush](p, "primitives/bounds_sorted", mergeOfBounds)
 	if err != nil {
 		return err
 	}
@@ -118,12 +118,11 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 	}
 	if !plan.alone {
 		push.Splits = a.Scratch
-		if err := p.split(s, first, second, ^uint32(0), a.Scratch); err != nil {
+		if err := p.split(s, first, second, ^uint32(0), mergeOfBounds, a.Scratch); err != nil {
 			return err
 		}
 	}
-	_, tile := p.mergeTile()
-	k.Dispatch(s, groups(a.Length.N+a.Count.N, tile), push)
+	k.Dispatch(s, groups(a.Length.N+a.Count.N, mergeOfBounds.tile()), push)
 	return nil
 }
 
@@ -138,7 +137,7 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		Bounds: a.Out, Upper: word(a.Upper),
 	}
 	// Each workgroup loads the index's top. It is to take a small part of its time, but all of the device is to work.
-	push.Rounds = uint32(min(max(a.Count.N/boundsLanes, 1), 16))
+	push.Rounds = uint32(min(max(a.Count.N/boundsLanes, 1), 4))
 	if words := indexWords(a.Length.N, plan.top); plan.indexed && words > 0 {
 		index, err := kernel[boundsIndexPush](p, "primitives/bounds_index", 0, top)
 		if err != nil {

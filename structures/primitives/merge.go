@@ -38,23 +38,26 @@ type mergeSplitPush struct {
 	Mask, Tile       uint32
 }
 
-// mergeItems is the outputs a lane of a merge. Odd, for the banks of shared memory.
-const mergeItems = 11
+// mergeShape is how a workgroup is laid out in the kernels over shaders/include/merge_tile.glsl.
+type mergeShape struct{ workgroup, items int }
+
+// What measured best on an H200: for what is written out in full, and for what is only looked at.
+var (
+	mergeOfPairs  = mergeShape{128, 9}
+	mergeOfBounds = mergeShape{256, 11}
+)
+
+func (m mergeShape) tile() int { return m.workgroup * m.items }
+
+// splits is how many words merge_split takes for up to n outputs.
+func (m mergeShape) splits(n int) int { return n/m.tile() + 2 }
 
 // A workgroup that finds where its own tile begins and ends saves a dispatch, but loads more than a lane that bisects
 // for it. Up to so many outputs, it is the faster way.
 const mergeAlone = 1 << 22
 
-func (p *Primitives) mergeTile() (workgroup, tile int) {
-	workgroup = min(256, p.d.Info().MaxWorkgroup)
-	return workgroup, workgroup * mergeItems
-}
-
 // MergeScratch returns the bytes of scratch that a merge of up to n outputs needs.
-func (p *Primitives) MergeScratch(n int) int {
-	_, tile := p.mergeTile()
-	return 4 * (max(n, 0)/tile + 2)
-}
+func (p *Primitives) MergeScratch(n int) int { return 4 * mergeOfPairs.splits(max(n, 0)) }
 
 // Merge records a merge of two sorted runs into one. It is stable: of equal keys those of A come first, and those of
 // one run stay in its order. The runs may be any two lengths, each up to MaxLength. Neither input overlaps the output
@@ -87,37 +90,33 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	if a.Mask == 0 {
 		a.Mask = ^uint32(0)
 	}
-	k, err := mergeKernel[mergePush](p, "primitives/merge")
+	k, err := mergeKernel[mergePush](p, "primitives/merge", mergeOfPairs)
 	if err != nil {
 		return err
 	}
 	push := mergePush{A: a.A.device(), B: a.B.device(), OutKeys: a.OutKeys, OutValues: a.OutValues, Mask: a.Mask}
 	if !alone {
 		push.Splits = a.Scratch
-		if err := p.split(s, a.A, a.B, a.Mask, a.Scratch); err != nil {
+		if err := p.split(s, a.A, a.B, a.Mask, mergeOfPairs, a.Scratch); err != nil {
 			return err
 		}
 	}
-	_, tile := p.mergeTile()
-	k.Dispatch(s, groups(n, tile), push)
+	k.Dispatch(s, groups(n, mergeOfPairs.tile()), push)
 	return nil
 }
 
-// mergeKernel is a kernel over shaders/include/merge_tile.glsl.
-func mergeKernel[P any](p *Primitives, module string) (*vk.Kernel[P], error) {
-	workgroup, _ := p.mergeTile()
-	return kernel[P](p, module, workgroup, constant{"MERGE_ITEMS", mergeItems})
+func mergeKernel[P any](p *Primitives, module string, shape mergeShape) (*vk.Kernel[P], error) {
+	return kernel[P](p, module, shape.workgroup, constant{"MERGE_ITEMS", uint32(shape.items)})
 }
 
 // split records the search for where the tiles of a merge begin.
-func (p *Primitives) split(s *vk.Stream, a, b Run, mask uint32, splits uint64) error {
+func (p *Primitives) split(s *vk.Stream, a, b Run, mask uint32, shape mergeShape, splits uint64) error {
 	k, err := kernel[mergeSplitPush](p, "primitives/merge_split", 0)
 	if err != nil {
 		return err
 	}
-	_, tile := p.mergeTile()
-	k.Dispatch(s, groups((a.Length.N+b.Length.N)/tile+2, k.Workgroup()), mergeSplitPush{
-		a.Keys, b.Keys, a.Length.device(), b.Length.device(), splits, mask, uint32(tile),
+	k.Dispatch(s, groups(shape.splits(a.Length.N+b.Length.N), k.Workgroup()), mergeSplitPush{
+		a.Keys, b.Keys, a.Length.device(), b.Length.device(), splits, mask, uint32(shape.tile()),
 	})
 	return nil
 }
