@@ -20,6 +20,7 @@ var compactShape = shape{workgroup: 256, quads: 4, chunks: 1024}
 type compactPush struct {
 	Keys, Values, Flags, OutKeys, OutValues, OutCount, Counts uint64
 	Length                                                    length
+	Chunks                                                    uint32
 }
 
 type compactCountPush struct {
@@ -28,32 +29,44 @@ type compactCountPush struct {
 }
 
 // CompactScratch is how many bytes of scratch Compact takes for n elements.
-func (p *Primitives) CompactScratch(int) int { return 4 * compactShape.chunks }
+func (p *Primitives) CompactScratch(n int) int {
+	return max(compactShape.states(n), 4*compactShape.chunks)
+}
 
-// Compact records that the elements whose flags are set are written one behind the other, in their order. It has but
-// one form: the flags are a small part of what is read, so that counting them first costs next to nothing. Errors:
+// Compact records that the elements whose flags are set are written one behind the other, in their order. Errors:
 // *LengthError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
 	pairs := a.Values != 0
-	if a.Length.N > 0 && (a.Keys == 0 || a.Flags == 0 || a.OutKeys == 0 || a.Scratch == 0 || pairs && a.OutValues == 0) {
+	n := a.Length.N
+	if n > 0 && (a.Keys == 0 || a.Flags == 0 || a.OutKeys == 0 || a.Scratch == 0 || pairs && a.OutValues == 0) {
 		return ErrNoMemory
 	}
+	chunks := compactShape.chunksOf(n)
+	single := p.form == SinglePass && chunks > 1
+	if single {
+		chunks = groups(n, compactShape.part())
+	}
 	quads := constant{"QUADS", uint32(compactShape.quads)}
-	count, err := kernel[compactCountPush](p, "primitives/compact_count", compactShape.workgroup, quads)
+	k, err := kernel[compactPush](p, "primitives/compact", compactShape.workgroup, quads, flag("SINGLE_PASS", single),
+		flag("PAIRS", pairs), constant{"PATIENCE", p.patience})
 	if err != nil {
 		return err
 	}
-	compact, err := kernel[compactPush](p, "primitives/compact", compactShape.workgroup, quads, flag("PAIRS", pairs))
-	if err != nil {
-		return err
-	}
-	chunks := compactShape.chunksOf(a.Length.N)
-	if chunks > 1 {
+	switch {
+	case single:
+		if err := p.clear(s, a.Scratch, compactShape.states(n)); err != nil {
+			return err
+		}
+	case chunks > 1:
+		count, err := kernel[compactCountPush](p, "primitives/compact_count", compactShape.workgroup, quads)
+		if err != nil {
+			return err
+		}
 		count.Dispatch(s, chunks, compactCountPush{a.Flags, a.Scratch, a.Length.device()})
 	}
-	compact.Dispatch(s, chunks, compactPush{a.Keys, a.Values, a.Flags, a.OutKeys, a.OutValues, a.OutCount, a.Scratch, a.Length.device()})
+	k.Dispatch(s, chunks, compactPush{a.Keys, a.Values, a.Flags, a.OutKeys, a.OutValues, a.OutCount, a.Scratch, a.Length.device(), uint32(chunks)})
 	return nil
 }

@@ -32,50 +32,32 @@ func flagged(in, flags []uint32) []uint32 {
 }
 
 func TestCompact(t *testing.T) {
-	r := newRig(t)
-	for _, n := range append(lengths(1<<12), 20_000, 200_001) {
-		keys, values := words(uint64(n), n, 0), words(uint64(n)+1, n, 0)
-		for _, share := range []int{0, 1, 128, 256} {
-			flags := flagWords(uint64(n), n, share)
-			wantKeys, wantValues := flagged(keys, flags), flagged(values, flags)
-			count := len(wantKeys)
-			eachLength(r, n, func(l Length, name string) {
-				a := CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), Length: l,
-					Scratch: r.scratch(r.p.CompactScratch(l.N))}
-				outKeys, outValues, outCount := room(r, count), room(r, count), room(r, 1)
-				a.OutKeys, a.OutCount = outKeys.Address(), outCount.Address()
-				r.run(r.p.Compact(r.s, a))
-				requireWords(t, wantKeys, download(r, outKeys, count), "%s, %d of 256, keys alone", name, share)
-				require.Equal(t, uint32(count), download(r, outCount, 1)[0], name)
+	eachFormOf(t, &compactShape, func(t *testing.T, r *rig) {
+		for _, n := range append(lengths(1<<12), 20_000, 200_001) {
+			keys, values := words(uint64(n), n, 0), words(uint64(n)+1, n, 0)
+			for _, share := range []int{1, 128, 256} {
+				flags := flagWords(uint64(n), n, share)
+				wantKeys, wantValues := flagged(keys, flags), flagged(values, flags)
+				count := len(wantKeys)
+				eachLength(r, n, func(l Length, name string) {
+					a := CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), Length: l,
+						Scratch: r.scratch(r.p.CompactScratch(l.N))}
+					outKeys, outValues, outCount := room(r, count), room(r, count), room(r, 1)
+					a.OutKeys, a.OutCount = outKeys.Address(), outCount.Address()
+					r.run(r.p.Compact(r.s, a))
+					requireWords(t, wantKeys, download(r, outKeys, count), "%s, %d of 256, keys alone", name, share)
+					require.Equal(t, uint32(count), download(r, outCount, 1)[0], name)
 
-				again := room(r, count)
-				a.Values, a.OutKeys, a.OutValues, a.OutCount = upload(r, values).Address(), again.Address(), outValues.Address(), 0
-				r.run(r.p.Compact(r.s, a))
-				requireWords(t, wantKeys, download(r, again, count), "%s, %d of 256, keys", name, share)
-				requireWords(t, wantValues, download(r, outValues, count), "%s, %d of 256, values", name, share)
-			})
-			r.release()
+					again := room(r, count)
+					a.Values, a.OutKeys, a.OutValues, a.OutCount = upload(r, values).Address(), again.Address(), outValues.Address(), 0
+					r.run(r.p.Compact(r.s, a))
+					requireWords(t, wantKeys, download(r, again, count), "%s, %d of 256, keys", name, share)
+					requireWords(t, wantValues, download(r, outValues, count), "%s, %d of 256, values", name, share)
+				})
+				r.release()
+			}
 		}
-	}
-}
-
-// More parts than chunks, so that workgroups go round.
-func TestCompactManyParts(t *testing.T) {
-	r := newRig(t)
-	n := compactShape.part()*(compactShape.chunks+compactShape.chunks/2) + 77
-	keys, flags := make([]uint32, n), make([]uint32, n/32+1)
-	for i := range keys {
-		keys[i] = uint32(i)
-	}
-	for i := range flags {
-		flags[i] = 0x80018001
-	}
-	want := flagged(keys, flags)
-	out, count := room(r, len(want)), room(r, 1)
-	r.run(r.p.Compact(r.s, CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), OutKeys: out.Address(),
-		OutCount: count.Address(), Length: Length{N: n}, Scratch: r.scratch(r.p.CompactScratch(n))}))
-	require.Equal(t, uint32(len(want)), download(r, count, 1)[0])
-	requireWords(t, want, download(r, out, len(want)), "%d elements", n)
+	})
 }
 
 func TestCompactRefuses(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestHistogram(t *testing.T) {
+	inRounds(t, &histogramShape)
 	r := newRig(t)
 	for _, field := range []struct{ first, bits int }{{0, 1}, {3, 5}, {24, 8}, {31, 1}, {20, 12}} {
 		for _, n := range []int{0, 1, 4097, 70_001} {

@@ -22,9 +22,16 @@ func reduced(in []uint32, op ReduceOp) uint32 {
 	return result
 }
 
-func TestReduce(t *testing.T) {
+func TestReduce(t *testing.T) { testReduce(t) }
+
+func TestReduceInRounds(t *testing.T) {
+	inRounds(t, &reduceShape)
+	testReduce(t)
+}
+
+func testReduce(t *testing.T) {
 	r := newRig(t)
-	for _, n := range append(lengths(1<<12), 20_000, 1<<20+77) {
+	for _, n := range append(lengths(1<<12), 20_000, 200_001) {
 		in := words(uint64(n), n, 0)
 		for _, op := range []ReduceOp{Sum, Min, Max} {
 			eachLength(r, n, func(l Length, name string) {

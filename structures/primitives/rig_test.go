@@ -156,6 +156,22 @@ func requireWords(t testing.TB, want, got []uint32, format string, arguments ...
 	}
 }
 
+// eachFormOf is eachForm for an operation that goes over an array by chunks, also with few of them.
+func eachFormOf(t *testing.T, s *shape, test func(t *testing.T, r *rig)) {
+	eachForm(t, test)
+	t.Run("multi pass, in rounds", func(t *testing.T) {
+		inRounds(t, s)
+		test(t, newRig(t, Options{Form: MultiPass}))
+	})
+}
+
+// inRounds gives an operation so few chunks that workgroups go round, until the test's end.
+func inRounds(t *testing.T, s *shape) {
+	chunks := s.chunks
+	s.chunks = 3
+	t.Cleanup(func() { s.chunks = chunks })
+}
+
 // long skips a test that takes too much time or memory for everyday.
 func long(t *testing.T) {
 	if os.Getenv("VKDS_STRESS") == "" {
