@@ -23,8 +23,10 @@ func NewMemory(d *vk.Device, n int) (*Memory, error) {
 	take(Padded(n))
 	m.values, m.tombstones, m.index = take(n), take(groups(n, 32)), take(IndexWords(n))
 	var err error
-	m.b, err = vk.NewBuffer[uint32](d, m.words)
-	return m, err
+	if m.b, err = vk.NewBuffer[uint32](d, m.words); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // Room is how many pairs there is room for.
@@ -49,7 +51,7 @@ func (m *Memory) Row(tombstones bool) Row {
 	return r
 }
 
-// Buffer and the places in it, for those who read the run on the host.
+// Buffer is the memory itself, for what comes from the host.
 func (m *Memory) Buffer() *vk.Buffer[uint32] { return m.b }
 
 // ValuesAt is the element of Buffer where the values begin; the keys begin at 0.

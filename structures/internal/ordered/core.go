@@ -1,0 +1,168 @@
+// Package ordered is what the sorted array and the LSM have in common: a dictionary whose pairs are a stack of sorted
+// runs (package runs), seen from Go slices and from streams. How the runs come about is each structure's own business.
+package ordered
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Structure is what a Core serves.
+type Structure interface {
+	// Stack is where the pairs are.
+	Stack() runs.Stack
+	// Unique says that the stack is one run, where each key comes once and nothing is deleted.
+	Unique() bool
+	// Update records a batch of insertions or deletions that a stream does after what was recorded in it. It may wait
+	// for the stream. An error leaves the structure as it was.
+	Update(ctx context.Context, s *vk.Stream, b Batch) error
+}
+
+// Batch is a batch of insertions or deletions on the device.
+type Batch struct {
+	Kind   structures.Kind // Insert or Delete
+	Keys   uint64          // the address of a word each
+	Values uint64          // of insertions
+	N      int
+}
+
+// Core is the common part of an ordered structure.
+type Core struct {
+	Device     *vk.Device
+	Primitives *primitives.Primitives
+	Queries    *runs.Queries
+	Stream     *vk.Stream // for what is done outside of batches
+	Rows       *vk.Buffer[uint64]
+	Counters   *vk.HostBuffer[uint32] // runs.ValidCounters words, for who waits for the stream
+	Progress   structures.Progress
+
+	of      Structure
+	feed    *structures.Feed
+	scratch scratch
+	closed  bool
+}
+
+// Open makes the core of a structure. It is to be closed, also after an error.
+func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) error {
+	c.Device, c.of, c.Progress = d, of, progress
+	c.Primitives = primitives.New(d, primitives.Options{})
+	c.Queries = runs.New(d, c.Primitives)
+	c.feed = structures.NewFeed(d)
+	c.scratch = scratch{d: d, of: map[*vk.Stream][]*vk.Buffer[uint32]{}}
+	var err error
+	if c.Stream, err = d.NewStream(); err != nil {
+		return err
+	}
+	if c.Counters, err = vk.NewHostBuffer[uint32](d, runs.ValidCounters); err != nil {
+		return err
+	}
+	c.Rows, err = vk.NewBuffer[uint64](d, 4*runs.StackRows)
+	return err
+}
+
+// Close frees the core, after all work on the structure has ended.
+func (c *Core) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	var err error
+	if c.Stream != nil {
+		err = c.Stream.Close()
+	}
+	err = errors.Join(err, c.feed.Close(), c.Queries.Close(), c.Primitives.Close())
+	c.scratch.release()
+	if c.Counters != nil {
+		c.Counters.Free()
+	}
+	if c.Rows != nil {
+		c.Rows.Free()
+	}
+	return err
+}
+
+// Usable answers whether the structure is open.
+func (c *Core) Usable() error {
+	if c.closed {
+		return vk.ErrClosed
+	}
+	return nil
+}
+
+// CPU says that the device is the processor itself, whose dispatches are to be small.
+func (c *Core) CPU() bool { return c.Device.Info().Type == vk.CPU }
+
+// Scratch returns the address of so many bytes for what is recorded into a stream next, after all that was recorded
+// into it before. Each stream has memory of its own. nil stands for the structure's updates, which never overlap.
+func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.take(s, bytes) }
+
+// ScratchBytes is how much memory the scratch takes.
+func (c *Core) ScratchBytes() uint64 { return c.scratch.bytes() }
+
+// Trim gives the scratch back, when no work on the structure is under way.
+func (c *Core) Trim() { c.scratch.release() }
+
+// scratch is temporary memory, of each stream the newest buffer; older ones may still be in use.
+type scratch struct {
+	d  *vk.Device
+	of map[*vk.Stream][]*vk.Buffer[uint32]
+}
+
+func (c *scratch) take(s *vk.Stream, bytes int) (uint64, error) {
+	have := c.of[s]
+	words := (bytes + 3) / 4
+	want := words
+	if n := len(have); n > 0 {
+		last := have[n-1]
+		if last.Len() >= words {
+			return last.Address(), nil
+		}
+		want = max(words, 2*last.Len()) // so that what is replaced stays less than what is in use
+	}
+	b, err := vk.NewBuffer[uint32](c.d, want)
+	if err != nil && want > words {
+		b, err = vk.NewBuffer[uint32](c.d, words)
+	}
+	if err != nil {
+		return 0, err
+	}
+	c.of[s] = append(have, b)
+	return b.Address(), nil
+}
+
+// settle frees the buffers that were replaced, when no work is under way.
+func (c *scratch) settle() {
+	for s, all := range c.of {
+		for _, b := range all[:len(all)-1] {
+			b.Free()
+		}
+		c.of[s] = all[len(all)-1:]
+	}
+}
+
+func (c *scratch) release() {
+	for s, all := range c.of {
+		for _, b := range all {
+			b.Free()
+		}
+		delete(c.of, s)
+	}
+}
+
+func (c *scratch) bytes() uint64 {
+	var sum uint64
+	for _, all := range c.of {
+		for _, b := range all {
+			sum += b.Bytes()
+		}
+	}
+	return sum
+}
+
+// newest is the buffer that take gave last.
+func (c *scratch) newest(s *vk.Stream) *vk.Buffer[uint32] { return c.of[s][len(c.of[s])-1] }

@@ -1,0 +1,96 @@
+package ordered
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Parts divides scratch: each Take returns where the next part is. With a Base of 0 it only measures.
+type Parts struct{ Base, Used uint64 }
+
+// Take returns the address of the next part, of so many bytes.
+func (p *Parts) Take(bytes int) uint64 {
+	at := p.Base + p.Used
+	p.Used += (uint64(bytes) + 255) &^ 255
+	return at
+}
+
+// ValidScratch returns the bytes of scratch that Valid of a run of n pairs needs.
+func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
+
+// Valid writes what is valid of a run, if there is no other: the last pairs of their keys that are no tombstones. It
+// waits for the stream and returns how many these are. With an error the stream is through with its work all the same.
+func (c *Core) Valid(ctx context.Context, s *vk.Stream, run runs.Source, into runs.Row, scratch uint64) (int, error) {
+	p := Parts{Base: scratch}
+	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
+	count := c.Counters.Slice()[:1]
+	count[0] = 0
+	err := c.Queries.Mark(s, run, flags)
+	if err == nil {
+		err = c.Primitives.Compact(s, primitives.CompactArgs{
+			Keys: run.Keys, Values: run.Values, Flags: flags, OutKeys: into.Keys, OutValues: into.Values,
+			OutCount: c.Counters.Address(), Length: primitives.Length{N: run.N}, Scratch: rest,
+		})
+	}
+	err = errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
+	if err == nil {
+		err = ctx.Err()
+	}
+	return int(count[0]), err
+}
+
+// Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
+// pairs there are. The memory has room for all that were given.
+func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, int, error) {
+	if len(keys) != len(values) {
+		return nil, 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	n := len(keys)
+	into, err := runs.NewMemory(c.Device, n)
+	if err != nil || n == 0 {
+		return into, 0, err
+	}
+	var p Parts
+	plan := func() (keys, values, sort, valid uint64) {
+		return p.Take(4 * n), p.Take(4 * n), p.Take(c.Primitives.SortScratch(n, true)), p.Take(c.ValidScratch(n))
+	}
+	plan()
+	scratch, err := vk.NewBuffer[byte](c.Device, int(p.Used))
+	if err != nil {
+		into.Free()
+		return nil, 0, err
+	}
+	defer scratch.Free()
+	p = Parts{Base: scratch.Address()}
+	sortedKeys, sortedValues, sort, valid := plan()
+
+	// What is given stands where the result will be.
+	row := into.Row(false)
+	resolve := func() (int, error) {
+		if err := into.Buffer().Upload(ctx, 0, keys); err != nil {
+			return 0, err
+		}
+		if err := into.Buffer().Upload(ctx, into.ValuesAt(), values); err != nil {
+			return 0, err
+		}
+		err := c.Primitives.Sort(c.Stream, primitives.SortArgs{
+			Keys: row.Keys, Values: row.Values, OutKeys: sortedKeys, OutValues: sortedValues,
+			Length: primitives.Length{N: n}, Scratch: sort,
+		})
+		if err != nil {
+			return 0, errors.Join(err, c.Stream.Wait(context.WithoutCancel(ctx)))
+		}
+		return c.Valid(ctx, c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, row, valid)
+	}
+	m, err := resolve()
+	if err != nil {
+		into.Free()
+		return nil, 0, err
+	}
+	return into, m, nil
+}

@@ -1,0 +1,151 @@
+package ordered
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/vk"
+)
+
+// update does a batch of insertions or deletions from Go slices.
+func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+	if err := c.Usable(); err != nil {
+		return nil, err
+	}
+	c.scratch.settle()
+	statuses := make([]structures.Status, len(keys))
+	columns := []structures.Column{structures.In(keys), structures.In(values), structures.Out(statuses)}
+	var last *vk.Stream
+	err := c.feed.Run(ctx, len(keys), columns, structures.Task{
+		Record: func(s *vk.Stream, chunk structures.Chunk) error {
+			// Each chunk works on what the one before has left, whose stream has submitted it.
+			if last != nil && last != s {
+				before, err := last.Submit()
+				if err != nil {
+					return err
+				}
+				s.After(before)
+			}
+			last = s
+			b := Batch{kind, chunk.Columns[0], chunk.Columns[1], chunk.Count}
+			return c.Record(ctx, s, b, chunk.Columns[2])
+		},
+		Progress: c.Progress,
+	})
+	return statuses, pendingError(statuses, err)
+}
+
+// Record records a batch, and before it, unless statuses is 0, what it will do.
+func (c *Core) Record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
+	if statuses != 0 {
+		scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
+		if err != nil {
+			return err
+		}
+		err = c.Queries.Outcomes(s, c.of.Stack(), runs.OutcomesArgs{
+			Kind: b.Kind, Keys: b.Keys, Statuses: statuses, N: b.N, Scratch: scratch,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return c.of.Update(ctx, s, b)
+}
+
+// Insert inserts pairs from Go slices.
+func (c *Core) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	if len(keys) != len(values) {
+		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	return c.update(ctx, structures.Insert, keys, values)
+}
+
+// Delete deletes keys from a Go slice.
+func (c *Core) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	return c.update(ctx, structures.Delete, keys, nil)
+}
+
+// pendingError wraps what stopped a batch with how much of it is not done.
+func pendingError(statuses []structures.Status, err error) error {
+	if err == nil {
+		return nil
+	}
+	pending := 0
+	for _, s := range statuses {
+		if s == structures.Pending {
+			pending++
+		}
+	}
+	if pending == 0 {
+		return err
+	}
+	return &structures.PendingError{Operations: pending, Err: err}
+}
+
+// Apply does a batch of mixed operations: first the lookups and counts, then the insertions, then the deletions.
+func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
+	n := len(b.Keys)
+	if len(b.Kinds) != n {
+		return structures.Results{}, &structures.LengthError{Keys: n, Other: "kinds", Got: len(b.Kinds)}
+	}
+	if b.Values != nil && len(b.Values) != n {
+		return structures.Results{}, &structures.LengthError{Keys: n, Other: "values", Got: len(b.Values)}
+	}
+	var lookups, insertions, deletions []int
+	for i, k := range b.Kinds {
+		switch {
+		case k == structures.Find || k == structures.Count:
+			lookups = append(lookups, i)
+		case k == structures.Insert && b.Values != nil:
+			insertions = append(insertions, i)
+		case k == structures.Delete:
+			deletions = append(deletions, i)
+		default:
+			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
+		}
+	}
+	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
+	values, found, err := c.Find(ctx, pick(b.Keys, lookups))
+	if err != nil {
+		return r, pendingError(r.Status, err)
+	}
+	for j, i := range lookups {
+		r.Status[i] = structures.Absent
+		if found[j] {
+			r.Status[i], r.Values[i] = structures.Found, values[j]
+			if b.Kinds[i] == structures.Count {
+				r.Values[i] = 1
+			}
+		}
+	}
+	done := func(operations []int, statuses []structures.Status, err error) error {
+		for j, status := range statuses {
+			r.Status[operations[j]] = status
+		}
+		return err
+	}
+	statuses, err := c.Insert(ctx, pick(b.Keys, insertions), pick(b.Values, insertions))
+	if err := done(insertions, statuses, cause(err)); err != nil {
+		return r, pendingError(r.Status, err)
+	}
+	statuses, err = c.Delete(ctx, pick(b.Keys, deletions))
+	err = done(deletions, statuses, cause(err))
+	return r, pendingError(r.Status, err)
+}
+
+// cause is what stopped a part of a batch, without how much of that part is not done.
+func cause(err error) error {
+	if p, ok := err.(*structures.PendingError); ok {
+		return p.Err
+	}
+	return err
+}
+
+func pick(all []uint32, which []int) []uint32 {
+	some := make([]uint32, len(which))
+	for j, i := range which {
+		some[j] = all[i]
+	}
+	return some
+}

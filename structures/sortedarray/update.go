@@ -1,0 +1,127 @@
+package sortedarray
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// updater is the array as its core sees it.
+type updater Array
+
+func (u *updater) Stack() runs.Stack {
+	return runs.Stack{Rows: u.core.Rows.Address(), Unit: 1, Front: uint32(u.n)}
+}
+
+func (u *updater) Unique() bool { return true }
+
+// updatePlan is how the scratch of an update is divided.
+type updatePlan struct {
+	sort                           uint64
+	keys, values                   uint64 // of the batch, sorted
+	merge                          uint64
+	allKeys, allValues, tombstones uint64 // of the array and the batch, merged
+	valid                          uint64
+	bytes                          uint64
+}
+
+func (u *updater) plan(n int, scratch uint64) updatePlan {
+	all := u.n + n
+	p := ordered.Parts{Base: scratch}
+	plan := updatePlan{
+		sort: p.Take(u.core.Primitives.SortScratch(n, true)), keys: p.Take(4 * n), values: p.Take(4 * n),
+		merge:   p.Take(u.core.Queries.MergeScratch(all)),
+		allKeys: p.Take(4 * all), allValues: p.Take(4 * all), tombstones: p.Take((all + 31) / 32 * 4),
+		valid: p.Take(u.core.ValidScratch(all)),
+	}
+	plan.bytes = p.Used
+	return plan
+}
+
+// Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
+// How many pairs that has, the host must know: it waits.
+func (u *updater) Update(ctx context.Context, s *vk.Stream, b ordered.Batch) error {
+	deletes := b.Kind == structures.Delete
+	all := u.n + b.N
+	if b.N == 0 || deletes && u.n == 0 {
+		return nil
+	}
+	if all > MaxPairs {
+		return &FullError{uint64(all)}
+	}
+	scratch, err := u.core.Scratch(nil, int(u.plan(b.N, 0).bytes))
+	if err != nil {
+		return err
+	}
+	into, err := u.next(all)
+	if err != nil {
+		return err
+	}
+	n, err := u.resolve(ctx, s, b, u.plan(b.N, scratch), into)
+	if err != nil {
+		u.spare = into
+		return err
+	}
+	return (*Array)(u).replace(s, into, n)
+}
+
+// next takes memory for the array's next version.
+func (u *updater) next(pairs int) (*runs.Memory, error) {
+	into := u.spare
+	u.spare = nil
+	if into != nil && into.Room() >= pairs {
+		return into, nil
+	}
+	into.Free()
+	// Somewhat more, so that the batches to come have room, where there is so much.
+	into, err := runs.NewMemory(u.core.Device, min(MaxPairs, pairs+pairs/4))
+	if err != nil {
+		into, err = runs.NewMemory(u.core.Device, pairs)
+	}
+	return into, err
+}
+
+// resolve writes what the array is after a batch, and returns how many pairs that are.
+func (u *updater) resolve(ctx context.Context, s *vk.Stream, b ordered.Batch, plan updatePlan, into *runs.Memory) (int, error) {
+	batch := runs.Source{Keys: plan.keys, Values: plan.values, N: b.N}
+	if b.Kind == structures.Delete {
+		batch.Values = 0
+	}
+	err := u.core.Primitives.Sort(s, primitives.SortArgs{
+		Keys: b.Keys, Values: b.Values, OutKeys: batch.Keys, OutValues: batch.Values,
+		Length: primitives.Length{N: b.N}, Scratch: plan.sort,
+	})
+	if err == nil && u.n != 0 {
+		all := runs.Row{Keys: plan.allKeys, Values: plan.allValues}
+		if b.Kind == structures.Delete {
+			all.Tombstones = plan.tombstones
+		}
+		err = u.core.Queries.Merge(s, runs.MergeArgs{
+			Older: runs.Of(u.run.Row(false), u.n), Newer: batch, N: u.n + b.N, Out: all, Scratch: plan.merge,
+		})
+		batch = runs.Of(all, u.n+b.N)
+	}
+	if err != nil {
+		return 0, errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
+	}
+	return u.core.Valid(ctx, s, batch, into.Row(false), plan.valid)
+}
+
+// replace records what makes n pairs in other memory the array, and keeps the old memory for the next version.
+func (a *Array) replace(s *vk.Stream, run *runs.Memory, n int) error {
+	row := run.Row(false)
+	err := a.core.Queries.BuildIndex(s, row.Keys, n, row.Index)
+	if err == nil {
+		err = a.core.Queries.SetRow(s, a.core.Rows.Address(), 0, row)
+	}
+	if err != nil {
+		return err
+	}
+	a.run, a.spare, a.n = run, a.run, n
+	return nil
+}

@@ -1,0 +1,316 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tidwall/btree"
+	"github.com/vkds/vkds/structures"
+	"pgregory.net/rapid"
+)
+
+// orderedKinds are the operations that ordered dictionaries do in mixed batches.
+var orderedKinds = []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.Count}
+
+// nearest are the kinds that stand in for others, where a dictionary hasn't them: the same keys, the same sequence.
+var nearest = map[structures.Kind]structures.Kind{
+	structures.InsertUnique: structures.Insert, structures.Add: structures.Insert, structures.Min: structures.Insert,
+	structures.Max: structures.Insert, structures.DeleteAll: structures.Delete,
+}
+
+// restrict replaces the operations of a sequence that are not among some kinds.
+func restrict(acts []act, kinds []structures.Kind) []act {
+	if kinds == nil {
+		return acts
+	}
+	acts = slices.Clone(acts)
+	for i := range acts {
+		b := &acts[i].batch
+		b.Kinds = slices.Clone(b.Kinds)
+		for j, k := range b.Kinds {
+			if !slices.Contains(kinds, k) {
+				b.Kinds[j] = nearest[k]
+			}
+		}
+	}
+	return acts
+}
+
+// orderedAct is a step of a sequence on ordered dictionaries. Keys may come many times in one batch.
+type orderedAct struct {
+	what   string
+	batch  structures.Batch
+	ranges []structures.Range
+	choice int
+}
+
+// orderedKey gives keys all over 32 bits, few and close together, and at both ends.
+func orderedKey(noise uint32) uint32 {
+	switch noise >> 29 {
+	case 0:
+		return noise % 40
+	case 1:
+		return ^(noise % 40)
+	case 2, 3, 4:
+		return 1<<31 + noise%700
+	}
+	return noise % 300 * 0x9e3779b1
+}
+
+func orderedSequence(t *rapid.T) []orderedAct {
+	whats := []string{"insert", "insert", "insert", "delete", "delete", "find", "apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) orderedAct {
+		a := orderedAct{what: rapid.SampledFrom(whats).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
+		if a.what == "clear" && a.choice%4 != 0 {
+			a.what = "upkeep"
+		}
+		n := rapid.SampledFrom([]int{0, 1, 2, 17, 64, 100, 333, 700}).Draw(t, "n")
+		noise := rapid.Uint32().Draw(t, "noise")
+		next := func() uint32 {
+			noise = noise*1664525 + 1013904223
+			return noise ^ noise>>15
+		}
+		for range n {
+			a.batch.Keys = append(a.batch.Keys, orderedKey(next()))
+			a.batch.Kinds = append(a.batch.Kinds, orderedKinds[next()%uint32(len(orderedKinds))])
+			value := next()
+			if value%8 == 0 {
+				value = ^uint32(0)
+			}
+			a.batch.Values = append(a.batch.Values, value)
+			r := structures.Range{Lo: orderedKey(next()), Hi: orderedKey(next())}
+			switch next() % 8 {
+			case 0:
+				r = structures.AllKeys
+			case 1, 2, 3:
+				r.Hi = r.Lo + next()%50
+			case 4:
+				r.Hi = r.Lo
+			}
+			a.ranges = append(a.ranges, r)
+		}
+		return a
+	}), 1, 14).Draw(t, "sequence")
+}
+
+// sorted is an ordered dictionary in Go.
+type sorted struct{ btree.Map[uint32, uint32] }
+
+func (s *sorted) apply(kind structures.Kind, key, value uint32) structures.Status {
+	if kind == structures.Insert {
+		if _, there := s.Set(key, value); there {
+			return structures.Assigned
+		}
+		return structures.Inserted
+	}
+	if _, there := s.Map.Delete(key); there {
+		return structures.Deleted
+	}
+	return structures.Absent
+}
+
+// between are the pairs of a range.
+func (s *sorted) between(r structures.Range) (keys, values []uint32) {
+	s.Ascend(r.Lo, func(k, v uint32) bool {
+		if k > r.Hi {
+			return false
+		}
+		keys, values = append(keys, k), append(values, v)
+		return true
+	})
+	return keys, values
+}
+
+// neighbor is the pair beside a key.
+func (s *sorted) neighbor(to structures.Direction, key uint32) (k, v uint32, found bool) {
+	take := func(a, b uint32) bool {
+		if a == key && (to == structures.Successor || to == structures.Predecessor) {
+			return true
+		}
+		k, v, found = a, b, true
+		return false
+	}
+	if to == structures.Successor || to == structures.Ceil {
+		s.Ascend(key, take)
+	} else {
+		s.Descend(key, take)
+	}
+	return k, v, found
+}
+
+// runOrdered does a sequence on an ordered dictionary and compares all answers.
+func runOrdered(t testing.TB, s subject, dictionary structures.Ordered, acts []orderedAct) {
+	ctx := t.Context()
+	want := &sorted{}
+	all := structures.AllKeys
+	for step, a := range acts {
+		b := a.batch
+		at := func(what string, i int) string { return fmt.Sprintf("step %d, %s: element %d", step, what, i) }
+		switch a.what {
+		case "upkeep":
+			if len(s.upkeep) != 0 {
+				require.NoError(t, s.upkeep[a.choice%len(s.upkeep)](ctx, dictionary, a.choice))
+			}
+		case "clear":
+			require.NoError(t, dictionary.Clear(ctx))
+			want.Clear()
+		case "insert":
+			status, err := dictionary.Insert(ctx, b.Keys, b.Values)
+			require.NoError(t, err)
+			for i, k := range b.Keys {
+				if w := want.apply(structures.Insert, k, b.Values[i]); w != status[i] {
+					t.Fatalf("%s: insert(%#x): %v, want %v", at("insert", i), k, status[i], w)
+				}
+			}
+		case "delete":
+			status, err := dictionary.Delete(ctx, b.Keys)
+			require.NoError(t, err)
+			for i, k := range b.Keys {
+				if w := want.apply(structures.Delete, k, 0); w != status[i] {
+					t.Fatalf("%s: delete(%#x): %v, want %v", at("delete", i), k, status[i], w)
+				}
+			}
+		case "find":
+			values, found, err := dictionary.Find(ctx, b.Keys)
+			require.NoError(t, err)
+			for i, k := range b.Keys {
+				if v, ok := want.Get(k); v != values[i] || ok != found[i] {
+					t.Fatalf("%s: find(%#x): %d, %v, want %d, %v", at("find", i), k, values[i], found[i], v, ok)
+				}
+			}
+		case "apply":
+			r, err := dictionary.Apply(ctx, b)
+			require.NoError(t, err)
+			status, values := make([]structures.Status, len(b.Keys)), make([]uint32, len(b.Keys))
+			for _, turn := range [][]structures.Kind{{structures.Find, structures.Count}, {structures.Insert}, {structures.Delete}} {
+				for i, k := range b.Keys {
+					switch {
+					case !slices.Contains(turn, b.Kinds[i]):
+					case len(turn) == 1:
+						status[i] = want.apply(b.Kinds[i], k, b.Values[i])
+					default:
+						v, there := want.Get(k)
+						status[i] = structures.Absent
+						if there {
+							status[i], values[i] = structures.Found, v
+							if b.Kinds[i] == structures.Count {
+								values[i] = 1
+							}
+						}
+					}
+				}
+			}
+			for i := range status {
+				if status[i] != r.Status[i] || b.Kinds[i] > structures.Delete && values[i] != r.Values[i] {
+					t.Fatalf("%s: %v(%#x): %v %d, want %v %d", at("apply", i), b.Kinds[i], b.Keys[i], r.Status[i], r.Values[i], status[i], values[i])
+				}
+			}
+		case "count":
+			counts, err := dictionary.Count(ctx, a.ranges)
+			require.NoError(t, err)
+			for i, r := range a.ranges {
+				if keys, _ := want.between(r); len(keys) != int(counts[i]) {
+					t.Fatalf("%s: count(%#x): %d, want %d", at("count", i), r, counts[i], len(keys))
+				}
+			}
+		case "range":
+			got, err := dictionary.Range(ctx, a.ranges)
+			require.NoError(t, err)
+			require.Equal(t, len(a.ranges)+1, len(got.Offsets))
+			for i, r := range a.ranges {
+				keys, values := want.between(r)
+				from, to := got.Offsets[i], got.Offsets[i+1]
+				if !slices.Equal(keys, got.Keys[from:to]) || !slices.Equal(values, got.Values[from:to]) {
+					t.Fatalf("%s: range(%#x) gives %d pairs, want %d, or others", at("range", i), r, to-from, len(keys))
+				}
+			}
+		case "neighbors":
+			for to, find := range map[structures.Direction]func(context.Context, []uint32) (structures.Neighbors, error){
+				structures.Successor: dictionary.Successor, structures.Predecessor: dictionary.Predecessor,
+				structures.Floor: dictionary.Floor, structures.Ceil: dictionary.Ceil,
+			} {
+				got, err := find(ctx, b.Keys)
+				require.NoError(t, err)
+				for i, key := range b.Keys {
+					k, v, found := want.neighbor(to, key)
+					if k != got.Keys[i] || v != got.Values[i] || found != got.Found[i] {
+						t.Fatalf("%s: %v(%#x): %#x %d %v, want %#x %d %v", at("neighbors", i), to, key, got.Keys[i], got.Values[i], got.Found[i], k, v, found)
+					}
+				}
+			}
+			least, value, found, err := dictionary.Min(ctx)
+			require.NoError(t, err)
+			k, v, ok := want.Min()
+			require.Equal(t, []any{k, v, ok}, []any{least, value, found})
+			largest, value, found, err := dictionary.Max(ctx)
+			require.NoError(t, err)
+			k, v, ok = want.Max()
+			require.Equal(t, []any{k, v, ok}, []any{largest, value, found})
+		case "walk":
+			if len(a.ranges) > 0 && a.choice%2 == 0 {
+				all = a.ranges[0]
+			}
+			requireWalk(t, dictionary, want, all)
+		}
+	}
+	n, err := dictionary.Len(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, want.Len(), n)
+	requireWalk(t, dictionary, want, structures.AllKeys)
+}
+
+// requireWalk compares what the iterators give.
+func requireWalk(t testing.TB, dictionary structures.Ordered, want *sorted, r structures.Range) {
+	wantKeys, wantValues := want.between(r)
+	for _, down := range []bool{false, true} {
+		walk := dictionary.Ascend
+		if down {
+			walk = dictionary.Descend
+		}
+		var keys, values []uint32
+		pairs, failure := walk(t.Context(), r)
+		for k, v := range pairs {
+			keys, values = append(keys, k), append(values, v)
+		}
+		require.NoError(t, failure())
+		if down {
+			slices.Reverse(keys)
+			slices.Reverse(values)
+		}
+		if !slices.Equal(wantKeys, keys) || !slices.Equal(wantValues, values) {
+			t.Fatalf("walk over %#x (down: %v) gives %d pairs, want %d, or others", r, down, len(keys), len(wantKeys))
+		}
+	}
+}
+
+// One sequence of batches in which keys may come many times, and of what only ordered dictionaries do.
+func TestOrderedSequences(t *testing.T) {
+	d := devices(t)[0]
+	for _, s := range subjects {
+		if s.kinds == nil {
+			continue // not an ordered one
+		}
+		t.Run(s.name, func(t *testing.T) {
+			var open []structures.Ordered
+			for _, size := range []int{4, 61} {
+				dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: size})
+				require.NoError(t, err)
+				defer func() { require.NoError(t, dictionary.Close()) }()
+				open = append(open, dictionary.(structures.Ordered))
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				acts := orderedSequence(rt)
+				for _, dictionary := range open {
+					if len(open) > 1 && rapid.Bool().Draw(rt, "skip") {
+						continue // each run takes some of them
+					}
+					require.NoError(rt, dictionary.Clear(t.Context()))
+					runOrdered(adapter{t, rt}, s, dictionary, acts)
+				}
+			})
+		})
+	}
+}
