@@ -43,6 +43,7 @@ type Measurement struct {
 	Order       string          `json:",omitempty"` // of keys; "": random, or it does not matter
 	Form        string          `json:",omitempty"` // of a primitive; "": the one that the device gets by itself
 	Batch       int             `json:",omitempty"` // pairs of a batch
+	Levels      string          `json:",omitempty"` // of an LSM: which are full
 	Length      int             `json:",omitempty"` // pairs expected in a range
 	Stale       float64         `json:",omitempty"` // share of stale elements
 	Operations  int             // of a run
@@ -74,6 +75,14 @@ func (m Measurement) Throughput() float64 { return rate(m.Operations, m.time()) 
 
 // WallThroughput is the same by wall time.
 func (m Measurement) WallThroughput() float64 { return rate(m.Operations, Median(m.Wall)) / 1e6 }
+
+// Extremes are the rates of a series' slowest and fastest batch, in millions a second; 0 where it is no series.
+func (m Measurement) Extremes() (least, most float64) {
+	if len(m.Steps) == 0 {
+		return 0, 0
+	}
+	return rate(m.Batch, slices.Max(m.Steps)) / 1e6, rate(m.Batch, slices.Min(m.Steps)) / 1e6
+}
 
 // GBps is the gigabytes moved a second, 0 if their number is not told.
 func (m Measurement) GBps() float64 { return rate(int(m.Bytes), m.time()) / 1e9 }

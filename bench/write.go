@@ -19,8 +19,8 @@ import (
 func (r Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
-		"structure", "operation", "n", "load", "utilization", "tile", "order", "form", "batch", "length", "stale", "operations", "runs",
-		"device_seconds", "device_mops", "wall_seconds", "wall_mops", "bytes", "gb_per_s", "ratios",
+		"structure", "operation", "n", "load", "utilization", "tile", "order", "form", "batch", "levels", "length", "stale", "operations", "runs",
+		"device_seconds", "device_mops", "slowest_mops", "fastest_mops", "wall_seconds", "wall_mops", "bytes", "gb_per_s", "ratios",
 		"device", "driver", "subgroup", "commit", "seed",
 	})
 	e := r.Environment
@@ -35,10 +35,11 @@ func (r Report) WriteCSV(w io.Writer) error {
 		if len(m.Device) != 0 {
 			device, deviceRate = number(Median(m.Device).Seconds()), number(m.Throughput())
 		}
+		slowest, fastest := m.Extremes()
 		c.Write([]string{
 			m.Structure, m.Op, strconv.Itoa(m.N), number(m.Load), number(m.Utilization), strconv.Itoa(m.Tile),
-			m.Order, m.Form, number(float64(m.Batch)), number(float64(m.Length)), number(m.Stale), strconv.Itoa(m.Operations), strconv.Itoa(max(len(m.Device), len(m.Wall))),
-			device, deviceRate, number(Median(m.Wall).Seconds()), number(m.WallThroughput()),
+			m.Order, m.Form, number(float64(m.Batch)), m.Levels, number(float64(m.Length)), number(m.Stale), strconv.Itoa(m.Operations), strconv.Itoa(max(len(m.Device), len(m.Wall))),
+			device, deviceRate, number(slowest), number(fastest), number(Median(m.Wall).Seconds()), number(m.WallThroughput()),
 			number(float64(m.Bytes)), number(m.GBps()), ratios(m, ";"),
 			e.Device, e.Driver, strconv.Itoa(e.SubgroupSize), e.Commit, strconv.FormatUint(uint64(e.Seed), 10),
 		})
@@ -91,7 +92,7 @@ func (r Report) WriteTable(w io.Writer) error {
 		}
 		return strconv.FormatFloat(x, 'f', n, 64)
 	}
-	titles := []string{"structure", "operation", "n", "setting", "load", "util.", "tile", "ms", "M op/s", "wall ms", "GB/s", ""}
+	titles := []string{"structure", "operation", "n", "setting", "load", "util.", "tile", "ms", "M op/s", "slowest", "fastest", "wall ms", "GB/s", ""}
 	var rows [][]string
 	for _, m := range r.Measurements {
 		tile := "best"
@@ -101,9 +102,11 @@ func (r Report) WriteTable(w io.Writer) error {
 		if m.Load == 0 {
 			tile = ""
 		}
+		slowest, fastest := m.Extremes()
 		rows = append(rows, []string{m.Structure, m.Op, size(m.N), strings.Join(m.settings(), ", "),
 			decimals(m.Load, 3), decimals(m.Utilization, 3), tile,
 			decimals(1e3*Median(m.Device).Seconds(), 3), strconv.FormatFloat(m.Throughput(), 'f', places(m.Throughput()), 64),
+			decimals(slowest, places(slowest)), decimals(fastest, places(fastest)),
 			decimals(1e3*Median(m.Wall).Seconds(), 3), decimals(m.GBps(), places(m.GBps())), ratios(m, ", ")})
 	}
 	titles, rows = withoutEmpty(titles, rows)
@@ -153,6 +156,9 @@ func withoutEmpty(titles []string, rows [][]string) ([]string, [][]string) {
 func (m Measurement) settings() (all []string) {
 	if m.Batch != 0 {
 		all = append(all, "batch "+size(m.Batch))
+	}
+	if m.Levels != "" {
+		all = append(all, "levels "+m.Levels)
 	}
 	if m.Length != 0 {
 		all = append(all, fmt.Sprintf("length %d", m.Length))

@@ -110,6 +110,8 @@ func TestPlotOfASeries(t *testing.T) {
 	p := plot.New()
 	c := series(1024*time.Microsecond, 3072*time.Microsecond).curves(p)
 	require.Equal(t, []string{"lsm, b = 2^10"}, c.names)
+	slowest, fastest := series(1024*time.Microsecond, 2048*time.Microsecond).Measurements[0].Extremes()
+	require.Equal(t, []float64{0.5, 1}, []float64{slowest, fastest})
 	require.Equal(t, plotter.XYs{{X: 1, Y: 1}, {X: 2, Y: 0.5}}, c.lines[c.names[0]])
 	for _, r := range []Report{series(time.Millisecond), series(time.Millisecond, time.Second, time.Millisecond)} {
 		var b bytes.Buffer
@@ -129,7 +131,7 @@ func TestSettingsAreShown(t *testing.T) {
 	require.Contains(t, table.String(), "stale 0.1, descending, multi-pass")
 	require.NotContains(t, table.String(), "load")
 	require.NoError(t, r.WriteCSV(&csv))
-	require.Contains(t, csv.String(), ",,,262144,8,,1048576,1,")
+	require.Contains(t, csv.String(), ",,,262144,,8,,1048576,1,")
 	require.NoError(t, r.WriteBenchstat(&benchstat))
 	require.Contains(t, benchstat.String(), "Benchmarklsm/count/n=1048576/batch=2^18/length=8 1 ")
 }

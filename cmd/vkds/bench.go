@@ -17,7 +17,11 @@ func newBenchCommand(g *global) *cobra.Command {
 		Short: "Measure a structure or a bulk operation on this device, results checked",
 		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(newBenchSlabHashCommand(g), newBenchAllocCommand(g))
+	c.AddCommand(
+		newBenchSlabHashCommand(g),
+		newBenchOrderedCommand(g, "sortedarray", "sorted array", bench.SortedArray),
+		newBenchAllocCommand(g),
+	)
 	for _, primitive := range []struct{ name, short string }{
 		{"sort", "Measure the radix sort"},
 		{"scan", "Measure prefix sums, reduction and compaction"},
@@ -58,7 +62,7 @@ func newBenchSlabHashCommand(g *global) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
-			if o.Sizes, err = sizesOf(sizes); err != nil {
+			if o.Sizes, err = sizesOf("n", sizes); err != nil {
 				return err
 			}
 			for _, u := range utilizations {
@@ -104,7 +108,7 @@ func newBenchAllocCommand(g *global) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
-			if o.Sizes, err = sizesOf(sizes); err != nil {
+			if o.Sizes, err = sizesOf("n", sizes); err != nil {
 				return err
 			}
 			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
@@ -131,15 +135,15 @@ func describeOps(ops []bench.Op) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// sizesOf reads --n: numbers up to 30 are powers of two.
-func sizesOf(numbers []int) ([]int, error) {
+// sizesOf reads a flag of sizes: numbers up to 30 are powers of two.
+func sizesOf(flag string, numbers []int) ([]int, error) {
 	var sizes []int
 	for _, n := range numbers {
 		if n >= 6 && n <= 30 {
 			n = 1 << n
 		}
 		if n < 1<<6 || n > 1<<30 {
-			return nil, fmt.Errorf("--n %d: 6 to 30 for a power of two, or a number from 64 to 2^30", n)
+			return nil, fmt.Errorf("--%s %d: 6 to 30 for a power of two, or a number from 64 to 2^30", flag, n)
 		}
 		sizes = append(sizes, n)
 	}

@@ -21,7 +21,7 @@ type reportFiles struct{ csv, json, plot, benchstat string }
 func (r *reportFiles) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.csv, "csv", "", "write the figures to a CSV `file`")
 	c.Flags().StringVar(&r.json, "json", "", "write everything, each run's time, to a JSON `file`")
-	c.Flags().StringVar(&r.plot, "plot", "", "draw throughput over n, or of one n over utilisation, to a `file`\n(.png, .svg, .pdf)")
+	c.Flags().StringVar(&r.plot, "plot", "", "draw throughput over n, or what the benchmark has beside, to a `file`\n(.png, .svg, .pdf)")
 	c.Flags().StringVar(&r.benchstat, "benchstat", "", "write each run's time in the format of Go's benchmarks to a `file`")
 }
 

@@ -22,7 +22,7 @@ func newBenchPrimitiveCommand(g *global, name, short string) *cobra.Command {
 		Example: "  vkds bench " + name + " --n 20,22,24,26 --csv figures.csv --plot figures.png",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if o.Sizes, err = sizesOf(sizes); err != nil {
+			if o.Sizes, err = sizesOf("n", sizes); err != nil {
 				return err
 			}
 			if o.Orders, err = parseAll("order", orders, bench.ParseOrder); err != nil {

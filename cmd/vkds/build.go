@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/vk"
 )
 
 func newBuildCommand(g *global) *cobra.Command {
@@ -19,14 +19,16 @@ func newBuildCommand(g *global) *cobra.Command {
 		Short: "Load a table into a dictionary and save it",
 		Long: `Build loads a table into a dictionary on the device and saves it, so that get and
 stats load it faster, checked by checksums, and without being told its columns
-again. Given a saved dictionary, it builds that anew.
+again. Given a saved dictionary, it builds that anew, as another structure if you
+say so. The file remembers the structure, and loading it builds that again.
 
 The file is written beside its place and moved there when it is complete, so
 whatever interrupts vkds, there is the old file or the new one.
 
 ` + sourceHelp,
 		Example: `  vkds build airports.csv --key id --value altitude -o airports.vkds
-  vkds build events.parquet --key time --key-type time --value user -o events.vkds`,
+  vkds build events.parquet --key time --key-type time --value user -o events.vkds
+  vkds build ip-ranges.csv --key first --value country --structure lsm -o countries.vkds`,
 		Args: takes("one TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			return build(c.Context(), g, &s, arguments[0], output)
@@ -36,50 +38,36 @@ whatever interrupts vkds, there is the old file or the new one.
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "", "file to save the dictionary in")
 	_ = c.MarkFlagRequired("output") // it exists
-	s.add(flags)
-	c.MarkFlagsMutuallyExclusive("header", "no-header")
+	s.add(c, "")
 	return c
 }
 
-func build(ctx context.Context, g *global, s *source, path, output string) (err error) {
+func build(ctx context.Context, g *global, s *source, path, output string) error {
 	if err := dictfile.Check(output); err != nil { // now rather than after the work
 		return err
 	}
-	d, err := g.open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	dict, err := s.open(ctx, g, d, path)
-	if err != nil {
-		return err
-	}
-	defer dict.Close()
-	stats, err := dict.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	started := time.Now()
-	header := dictfile.Header{
-		Structure:  s.structure,
-		Parameters: map[string]float64{"buckets": float64(stats.Buckets)},
-		Pairs:      int64(dict.pairs),
-		KeyType:    dict.key.String(),
-		ValueType:  dict.value.String(),
-		Writer:     "vkds " + version(),
-	}
-	if dict.load != 0 {
-		header.Parameters["load"] = dict.load
-	}
-	if err := save(ctx, dict, output, header); err != nil {
-		return err
-	}
-	size := int64(0)
-	if info, err := os.Stat(output); err == nil {
-		size = info.Size()
-	}
-	g.note("saved %s as %s, %s bytes", rate(dict.pairs, "pairs", time.Since(started)), output, grouped(size))
-	return nil
+	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+		started := time.Now()
+		header := dictfile.Header{
+			Structure: dict.structure.name,
+			Pairs:     int64(dict.pairs),
+			KeyType:   dict.key.String(),
+			ValueType: dict.value.String(),
+			Writer:    "vkds " + version(),
+		}
+		if dict.parameter != 0 {
+			header.Parameters = map[string]float64{dict.structure.parameter: dict.parameter}
+		}
+		if err := save(ctx, dict, output, header); err != nil {
+			return err
+		}
+		size := int64(0)
+		if info, err := os.Stat(output); err == nil {
+			size = info.Size()
+		}
+		g.note("saved %s as %s, %s bytes", rate(dict.pairs, "pairs", time.Since(started)), output, grouped(size))
+		return nil
+	})
 }
 
 // save writes a dictionary's pairs to a file, which is there only if that
@@ -89,18 +77,36 @@ func save(ctx context.Context, dict *dictionary, path string, h dictfile.Header)
 	if err != nil {
 		return err
 	}
-	var failed error
-	err = dict.Chunks(ctx, func(keys, values []uint32) bool {
-		if failed = w.Write(keys, values); failed == nil {
-			failed = ctx.Err()
-		}
-		return failed == nil
-	})
-	if err = errors.Join(err, failed); err != nil {
+	if err := writeAll(ctx, dict, w); err != nil {
 		if aborted := w.Abort(); aborted != nil {
 			return fmt.Errorf("%w; %w", err, aborted)
 		}
 		return err
 	}
 	return w.Close()
+}
+
+func writeAll(ctx context.Context, dict *dictionary, w *dictfile.Writer) error {
+	pairs, failed := dict.All(ctx)
+	keys, values := make([]uint32, 0, 64<<10), make([]uint32, 0, 64<<10)
+	write := func() error {
+		err := w.Write(keys, values)
+		if keys, values = keys[:0], values[:0]; err == nil {
+			err = ctx.Err()
+		}
+		return err
+	}
+	for k, v := range pairs {
+		keys, values = append(keys, k), append(values, v)
+		if len(keys) < cap(keys) {
+			continue
+		}
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	if err := failed(); err != nil {
+		return err
+	}
+	return write()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -21,33 +22,37 @@ type global struct {
 }
 
 // commands are the constructors of the subcommands, in the order of the help.
-var commands = []func(*global) *cobra.Command{
+var commands = slices.Concat([]func(*global) *cobra.Command{
 	newInfoCommand,
 	newDoctorCommand,
 	newBuildCommand,
 	newGetCommand,
+	newRangeCommand,
+	newCountCommand,
+}, newNeighborCommands(), []func(*global) *cobra.Command{
 	newStatsCommand,
 	newTallyCommand,
 	newBenchCommand,
-}
+})
 
 func newRootCommand(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vkds",
 		Short: "Dictionaries in GPU memory, on any vendor's GPU",
 		Long: `vkds keeps dictionaries of 32-bit keys and values in GPU memory, through Vulkan.
-It loads tables (CSV, Parquet, Arrow) and files of keys, looks keys up, counts
-them, and saves what it has built.
+It loads tables (CSV, Parquet, Arrow) and files of keys, looks up keys, ranges of
+keys and their neighbours, counts them, and saves what it has built.
 
 Answers go to standard output, as CSV or JSON; notes, progress and errors go to
 standard error. The exit status is 0, or 2 where something is wrong, which one
-line then tells ("get --must-exist" has 1 for a key that isn't there, and
-"doctor" for a device that isn't to be trusted).
+line then tells. It is 1 with --must-exist for a key that isn't there, and of
+"doctor" for a device that isn't to be trusted.
 
 Without a GPU, vkds runs on a CPU device such as Mesa's lavapipe. The
 environment variable VKDS_DEVICE chooses a device as --device does.`,
 		Example: `  vkds tally requests.log.gz --top 10
   vkds get airports.csv --key id --value altitude 507 3797
+  vkds range airports.csv --key id --value altitude 1:100
   vkds build airports.csv --key id --value altitude -o airports.vkds
   vkds get airports.vkds --keys wanted.txt --must-exist`,
 		Version:       version(),

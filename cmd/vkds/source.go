@@ -2,19 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/dictfile"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/table"
 	"github.com/vkds/vkds/vk"
-	"github.com/vkds/vkds/word"
 )
 
 // sourceHelp explains a command's DICT-or-TABLE.
@@ -35,17 +35,18 @@ or --value-type says otherwise:
 
 // source is the DICT-or-TABLE of a command, and the flags that say how to read it.
 type source struct {
-	flags     *pflag.FlagSet
-	options   table.Options
-	text      delimitedFlags
-	structure string
-	load      float64
+	flags   *pflag.FlagSet
+	options table.Options
+	text    delimitedFlags
+	into    structureFlags
 }
 
 // forTables are the flags that a saved dictionary has no use for.
 var forTables = []string{"key", "value", "key-type", "value-type", "format", "delimiter", "header", "no-header", "skip-invalid"}
 
-func (s *source) add(flags *pflag.FlagSet) {
+// add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
+func (s *source) add(c *cobra.Command, ordering string) {
+	flags := c.Flags()
 	s.flags = flags
 	flags.StringVar(&s.options.Key, "key", "", "column of the keys: name, or number from 1 (default 1)")
 	flags.StringVar(&s.options.Value, "value", "", "column of the values: name, or number from 1 (default 2)")
@@ -54,26 +55,33 @@ func (s *source) add(flags *pflag.FlagSet) {
 	flags.Var(tableFormatFlag(&s.options.Format), "format", "how the table is stored")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
-	flags.StringVar(&s.structure, "structure", "slabhash", "the dictionary's data structure")
-	flags.Float64Var(&s.load, "load", 0, "slabs a bucket that the hash table is laid out for\n(default 0.7, or what a saved dictionary had)")
+	s.into.add(flags, ordering)
+	c.MarkFlagsMutuallyExclusive("header", "no-header")
 }
 
-// dictionary is a loaded DICT-or-TABLE.
-type dictionary struct {
-	*slabhash.Map
-	key, value word.Type
-	load       float64 // that it is laid out for; 0: the hash table's own choice
-	pairs      uint64
-}
-
-// open loads a saved dictionary or a table into the device's memory. Close the
-// dictionary.
-func (s *source) open(ctx context.Context, g *global, d *vk.Device, path string) (*dictionary, error) {
-	if s.structure != "slabhash" {
-		return nil, fmt.Errorf("unknown structure %q (known: slabhash)", s.structure)
+// use opens the device, loads a DICT-or-TABLE and has it used.
+func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.Device, *dictionary) error) (err error) {
+	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work
+		return err
 	}
+	d, err := g.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	dict, err := s.load(ctx, g, d, path)
+	if err != nil {
+		return err
+	}
+	defer dict.Close()
+	return use(d, dict)
+}
+
+// load loads a saved dictionary or a table into the device's memory. Close the
+// dictionary.
+func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string) (*dictionary, error) {
 	started := time.Now()
-	l := &loader{dictionary: dictionary{load: s.load}, ctx: ctx, device: d}
+	l := &loader{ctx: ctx, device: d}
 	show, end := g.progress("loading " + filepath.Base(path))
 	var err error
 	if saved(path) {
@@ -90,8 +98,8 @@ func (s *source) open(ctx context.Context, g *global, d *vk.Device, path string)
 		return nil, err
 	}
 	note := fmt.Sprintf("loaded %s on %s", rate(l.rows, "pairs", time.Since(started)), d.Info().Name)
-	if l.replaced > 0 {
-		note += fmt.Sprintf("; %s replaced an earlier one of the same key", grouped(l.replaced))
+	if replaced := l.rows - int64(l.pairs); replaced > 0 {
+		note += fmt.Sprintf("; %s replaced an earlier one of the same key", grouped(replaced))
 	}
 	if l.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(l.skipped))
@@ -137,11 +145,11 @@ func (s *source) readSaved(l *loader, path string, show func(read, size int64)) 
 			return nil, err
 		}
 		h := r.Header()
-		if h.Structure != s.structure {
+		if find(h.Structure) < 0 {
 			return nil, fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", path, h.Structure)
 		}
-		if l.load == 0 {
-			l.load = h.Parameters["load"]
+		if l.structure, l.parameter, err = s.into.choose(h.Structure, h.Parameters); err != nil {
+			return nil, err
 		}
 		l.expected = h.Pairs
 		if l.key, l.value, err = h.Types(); err != nil {
@@ -161,6 +169,10 @@ func (s *source) readTable(l *loader, path string, show func(read, size int64)) 
 	o := s.options
 	o.Delimiter, o.Header, o.Progress = s.text.delimiter, s.text.choice(), show
 	l.key, l.value = o.KeyType, o.ValueType
+	var err error
+	if l.structure, l.parameter, err = s.into.choose("", nil); err != nil {
+		return err
+	}
 	var r *table.Reader
 	defer func() {
 		if r != nil {
@@ -184,12 +196,11 @@ type loader struct {
 	device   *vk.Device
 	expected int64 // rows, where that is known before the end
 	rows     int64
-	replaced int64
 	skipped  int64
 }
 
 // insert adds a batch so that of equal keys the last one counts. The batches
-// come one after another, but within one the hash table's order is free.
+// come one after another, but within one a hash table's order is free.
 func (l *loader) insert(b batch) error {
 	if err := l.create(max(int(l.expected), len(b.keys))); err != nil {
 		return err
@@ -199,11 +210,13 @@ func (l *loader) insert(b batch) error {
 		return err
 	}
 	l.rows += int64(len(b.keys))
+	if l.structure.ordered {
+		return nil
+	}
 	last := map[uint32]uint32{} // of the keys that may be there twice
 	for i, s := range status {
 		if s == structures.Assigned {
 			last[b.keys[i]] = 0
-			l.replaced++
 		}
 	}
 	if len(last) == 0 {
@@ -223,10 +236,13 @@ func (l *loader) insert(b batch) error {
 }
 
 func (l *loader) create(capacity int) (err error) {
-	if l.Map != nil {
+	if l.Dictionary != nil {
 		return nil
 	}
-	l.Map, err = slabhash.New(l.ctx, l.device, slabhash.Options{Capacity: capacity, Load: l.load})
+	l.Dictionary, err = l.structure.create(l.ctx, l.device, capacity, l.parameter)
+	if err != nil {
+		l.Dictionary = nil // and no interface that holds a nil pointer
+	}
 	return err
 }
 
@@ -239,7 +255,7 @@ func (l *loader) finish() (err error) {
 }
 
 func (l *loader) close() {
-	if l.Map != nil {
-		l.Map.Close()
+	if l.Dictionary != nil {
+		l.Dictionary.Close()
 	}
 }

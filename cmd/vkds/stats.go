@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/vk"
 )
 
 func newStatsCommand(g *global) *cobra.Command {
@@ -17,8 +20,9 @@ func newStatsCommand(g *global) *cobra.Command {
 		Use:   "stats DICT-or-TABLE",
 		Short: "Load a dictionary and tell its size, load and memory",
 		Long: `Stats loads a saved dictionary or a table and measures what it became on the
-device: pairs, buckets, slabs, load, memory and its utilisation, the bytes of
-pairs over the bytes of slabs.
+device: pairs and memory; of a hash table buckets, slabs, load and utilisation,
+the bytes of pairs over the bytes of slabs; of an LSM its levels and the share of
+elements that are stale.
 
 ` + sourceHelp,
 		Example: `  vkds stats airports.vkds
@@ -31,39 +35,34 @@ pairs over the bytes of slabs.
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
-	s.add(flags)
-	c.MarkFlagsMutuallyExclusive("header", "no-header")
+	s.add(c, "")
 	return c
 }
 
-func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) (err error) {
-	d, err := g.open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	dict, err := s.open(ctx, g, d, path)
-	if err != nil {
-		return err
-	}
-	defer dict.Close()
-	m, err := dict.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	measures := measured(s.structure, dict, m)
-	if asJSON {
-		object := map[string]any{"device": d.Info().Name, "buckets_by_slabs": lengths(m)}
-		for _, x := range measures {
-			object[x.name] = x.value
+func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
+	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
+		measures, err := dict.structure.measures(ctx, dict.Dictionary)
+		if err != nil {
+			return err
 		}
-		return g.answerJSON(object)
-	}
-	var rows [][]string
-	for _, x := range measures {
-		rows = append(rows, []string{x.name, x.text()})
-	}
-	return g.answerTable([]string{"measure", "value"}, rows)
+		measures = append([]measure{
+			{"structure", dict.structure.name},
+			{"key_type", dict.key.String()},
+			{"value_type", dict.value.String()},
+		}, measures...)
+		if asJSON {
+			object := map[string]any{"device": d.Info().Name}
+			for _, x := range measures {
+				object[x.name] = x.value
+			}
+			return g.answerJSON(object)
+		}
+		var rows [][]string
+		for _, x := range measures {
+			rows = append(rows, []string{x.name, x.text()})
+		}
+		return g.answerTable([]string{"measure", "value"}, rows)
+	})
 }
 
 // measure is one line of the answer.
@@ -73,17 +72,18 @@ type measure struct {
 }
 
 func (m measure) text() string {
-	if f, ok := m.value.(float64); ok {
-		return strconv.FormatFloat(f, 'f', 4, 64)
+	switch v := m.value.(type) {
+	case float64:
+		return strconv.FormatFloat(v, 'f', 4, 64)
+	case []uint64: // a number for each of 1, 2, …
+		return strings.Trim(fmt.Sprint(v), "[]")
 	}
 	return fmt.Sprint(m.value)
 }
 
-func measured(structure string, dict *dictionary, s slabhash.Stats) []measure {
+func slabHashMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
+	s, err := d.(*slabhash.Map).Stats(ctx)
 	return []measure{
-		{"structure", structure},
-		{"key_type", dict.key.String()},
-		{"value_type", dict.value.String()},
 		{"pairs", s.Pairs},
 		{"tombstones", s.Tombstones},
 		{"buckets", s.Buckets},
@@ -94,7 +94,13 @@ func measured(structure string, dict *dictionary, s slabhash.Stats) []measure {
 		{"slabs_per_bucket", s.SlabsPerBucket},
 		{"utilization", s.Utilization},
 		{"bytes", s.Bytes},
-	}
+		{"buckets_by_slabs", lengths(s)},
+	}, err
+}
+
+func sortedArrayMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
+	s, err := d.(*sortedarray.Array).Stats(ctx)
+	return []measure{{"pairs", s.Pairs}, {"bytes", s.Bytes}}, err
 }
 
 // lengths are the numbers of buckets of 1, 2, … slabs, as far as there are any.

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/infile"
+	"github.com/vkds/vkds/keyfile"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/word"
+)
+
+// asked is what a command is asked about, keys or ranges of them: from its
+// command line, else from --keys FILE, else from standard input.
+type asked struct {
+	*global
+	ctx       context.Context
+	path      string
+	options   keyfile.Options
+	columns   []string
+	arguments []string
+}
+
+func (a *asked) add(flags *pflag.FlagSet, what string) {
+	flags.StringVar(&a.path, "keys", "", "file of "+what+" to look up; \"-\" is standard input")
+	flags.Var(keyFormatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds tally --help\")")
+}
+
+// addKeys adds the flags of a command that is asked about keys.
+func (a *asked) addKeys(flags *pflag.FlagSet) {
+	a.add(flags, "keys")
+	flags.StringVar(&a.options.Column, "keys-column", "", "of csv: the keys' column there (default 1)")
+}
+
+// addRanges adds those of one that is asked about ranges.
+func (a *asked) addRanges(flags *pflag.FlagSet) {
+	a.add(flags, "ranges")
+	flags.StringSliceVar(&a.columns, "keys-column", nil, "of csv: the two columns of their ends there (default 1,2)")
+}
+
+// take takes a command's arguments, of which the first is its DICT-or-TABLE.
+func (a *asked) take(ctx context.Context, g *global, arguments []string) (table string, err error) {
+	a.global, a.ctx = g, ctx
+	table, a.arguments = arguments[0], arguments[1:]
+	if len(a.arguments) > 0 && a.path != "" {
+		return "", fmt.Errorf("keys come from the command line or from --keys %s, not from both", a.path)
+	}
+	if a.path == "" {
+		a.path = infile.Stdin
+	}
+	if table == infile.Stdin && a.path == infile.Stdin && len(a.arguments) == 0 {
+		return "", errors.New("the table and the keys can't both come from standard input")
+	}
+	switch len(a.columns) {
+	case 0:
+	case 2:
+		a.options.Column, a.options.HighColumn = a.columns[0], a.columns[1]
+	default:
+		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends", strings.Join(a.columns, ","))
+	}
+	if a.options.Format == keyfile.Auto && a.options.Column != "" {
+		a.options.Format = keyfile.CSV
+	}
+	return table, nil
+}
+
+// keys returns the keys asked for.
+func (a *asked) keys(t word.Type) (keys []uint32, err error) {
+	for i, text := range a.arguments {
+		k, err := t.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("key %d of the command line: %w", i+1, err)
+		}
+		keys = append(keys, k)
+	}
+	if len(a.arguments) > 0 {
+		return keys, nil
+	}
+	var r *keyfile.Reader
+	defer func() {
+		if r != nil {
+			r.Close()
+		}
+	}()
+	err = a.read("keys", t, func(ctx context.Context) (read readFunc, err error) {
+		if r, err = keyfile.Open(ctx, a.path, a.options); err != nil {
+			return nil, err
+		}
+		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }, nil
+	}, func(b batch) error {
+		keys = append(keys, b.keys...)
+		return nil
+	})
+	return keys, err
+}
+
+// ranges returns the ranges asked for.
+func (a *asked) ranges(t word.Type) (ranges []structures.Range, err error) {
+	for i, text := range a.arguments {
+		lo, hi, err := t.ParseRange(text)
+		if err != nil {
+			return nil, fmt.Errorf("range %d of the command line: %w", i+1, err)
+		}
+		ranges = append(ranges, structures.Range{Lo: lo, Hi: hi})
+	}
+	if len(a.arguments) > 0 {
+		return ranges, nil
+	}
+	var r *keyfile.RangeReader
+	defer func() {
+		if r != nil {
+			r.Close()
+		}
+	}()
+	err = a.read("ranges", t, func(ctx context.Context) (read readFunc, err error) {
+		if r, err = keyfile.OpenRanges(ctx, a.path, a.options); err != nil {
+			return nil, err
+		}
+		return r.Read, nil
+	}, func(b batch) error {
+		ranges = slices.Grow(ranges, len(b.keys))
+		for i, lo := range b.keys {
+			ranges = append(ranges, structures.Range{Lo: lo, Hi: b.values[i]})
+		}
+		return nil
+	})
+	return ranges, err
+}
+
+// read reads the file.
+func (a *asked) read(what string, t word.Type, open func(context.Context) (readFunc, error), use func(batch) error) error {
+	if a.path == infile.Stdin && terminal(os.Stdin) {
+		a.note("%s, one a line, please; then Ctrl-D", what)
+	}
+	show, end := a.progress("reading " + what)
+	defer end()
+	a.options.Type, a.options.Progress = t, show
+	return batches(a.ctx, open, use)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/bench"
+	"github.com/vkds/vkds/vk"
+)
+
+// newBenchOrderedCommand measures an ordered structure.
+func newBenchOrderedCommand(g *global, name, what string, measure func(context.Context, *vk.Device, bench.OrderedOptions) (bench.Report, error)) *cobra.Command {
+	var o bench.OrderedOptions
+	var sizes, batches []int
+	var orders, levels, lookups []string
+	var out reportFiles
+	c := &cobra.Command{
+		Use:   name,
+		Short: "Measure the " + what,
+		Long:  throughputHelp("the "+what, name),
+		Example: fmt.Sprintf(`  vkds bench %[1]s --n 24 --batch 16,18,20 --csv figures.csv
+  vkds bench %[1]s --op insert --n 26 --batch 18,20,22 --plot insertion.png
+  vkds bench %[1]s --op count,range --n 24 --batch 20 --length 8,1024`, name),
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if o.Sizes, err = sizesOf("n", sizes); err != nil {
+				return err
+			}
+			if o.Batches, err = sizesOf("batch", batches); err != nil {
+				return err
+			}
+			if o.Orders, err = parseAll("order", orders, bench.ParseOrder); err != nil {
+				return err
+			}
+			if o.Levels, err = parseAll("levels", levels, bench.ParseLevels); err != nil {
+				return err
+			}
+			if o.Lookups, err = parseAll("lookup", lookups, bench.ParseLookup); err != nil {
+				return err
+			}
+			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
+				o.Progress = progress
+				return measure(ctx, d, o)
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&o.Ops, "op", bench.Defaults(bench.Ops(name)), "operations to measure")
+	f.IntSliceVar(&sizes, "n", []int{18}, "pairs; 6 to 30: that power of two")
+	f.IntSliceVar(&batches, "batch", []int{14}, "pairs of a batch of insertions; 6 to 30: that power of two")
+	f.StringSliceVar(&orders, "order", []string{"random"}, "in which keys are inserted: "+strings.Join(bench.OrderNames(), ", "))
+	if name == "lsm" {
+		f.StringSliceVar(&levels, "levels", []string{"full"}, "of the LSM that is searched, those that are full: "+strings.Join(bench.LevelNames(), ", "))
+		f.Float64SliceVar(&o.Stale, "stale", []float64{0.1, 0.5}, "shares of the elements that a cleanup removes")
+	}
+	f.StringSliceVar(&lookups, "lookup", []string{"auto"}, "how keys are looked up: "+strings.Join(bench.LookupNames(), ", "))
+	f.IntSliceVar(&o.Lengths, "length", []int{8}, "pairs expected in a range that is counted or listed")
+	commonFlags(f, &o.Common)
+	out.flags(c)
+	return c
+}

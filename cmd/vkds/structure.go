@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/vk"
+	"github.com/vkds/vkds/word"
+)
+
+// structure is a data structure that a dictionary may be kept in.
+type structure struct {
+	name      string
+	ordered   bool   // a structures.Ordered, of which of equal keys in a batch the last one counts
+	parameter string // the flag that is its own, and what a saved dictionary keeps of it; "" for none
+	create    func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (structures.Dictionary, error)
+	measures  func(ctx context.Context, d structures.Dictionary) ([]measure, error)
+}
+
+// known are the structures, in the order of the help.
+var known = []structure{
+	{"slabhash", false, "load",
+		func(ctx context.Context, d *vk.Device, capacity int, load float64) (structures.Dictionary, error) {
+			return slabhash.New(ctx, d, slabhash.Options{Capacity: capacity, Load: load})
+		}, slabHashMeasures},
+	{"sortedarray", true, "",
+		func(ctx context.Context, d *vk.Device, capacity int, _ float64) (structures.Dictionary, error) {
+			return sortedarray.New(ctx, d, sortedarray.Options{Capacity: capacity})
+		}, sortedArrayMeasures},
+}
+
+// structureNames are those of all structures, or of the ordered ones.
+func structureNames(ordered bool) (names []string) {
+	for _, x := range known {
+		if x.ordered || !ordered {
+			names = append(names, x.name)
+		}
+	}
+	return names
+}
+
+// structureError says that a structure can't do what it is chosen for.
+type structureError struct {
+	name string
+	need string // what it is chosen for; "": there is no structure of that name
+}
+
+func (e *structureError) Error() string {
+	if e.need == "" {
+		return fmt.Sprintf("unknown structure %q (known: %s)", e.name, strings.Join(structureNames(false), ", "))
+	}
+	return fmt.Sprintf("%s keeps no order, which %s needs (ordered: %s)", e.name, e.need, strings.Join(structureNames(true), ", "))
+}
+
+// structureFlags choose a structure and its parameter.
+type structureFlags struct {
+	flags    *pflag.FlagSet
+	name     string
+	load     float64
+	batch    uint32
+	ordering string // the command, where it needs an ordered structure
+}
+
+// add adds the flags. ordering is the command's name if it needs an order, else "".
+func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
+	s.flags, s.ordering = flags, ordering
+	flags.Var(structureName{&s.name, structureNames(ordering != "")}, "structure",
+		fmt.Sprintf("the dictionary's data structure\n(default %s, or what a saved dictionary was)", s.standard()))
+	if ordering == "" {
+		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or what a saved dictionary had)")
+	}
+	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or what a saved dictionary had)")
+}
+
+// structureName is the flag's value: choose tells of names that won't do.
+type structureName struct {
+	name  *string
+	names []string
+}
+
+func (n structureName) String() string {
+	if n.name == nil {
+		return ""
+	}
+	return *n.name
+}
+
+func (n structureName) Type() string { return strings.Join(n.names, "|") }
+
+func (n structureName) Set(name string) error {
+	*n.name = name
+	return nil
+}
+
+func (s *structureFlags) standard() string {
+	if s.ordering != "" {
+		return "sortedarray"
+	}
+	return "slabhash"
+}
+
+// choose returns the structure to load into, and the value of its parameter, 0 where that is its own choice. saved
+// describes the dictionary where one is loaded. A saved hash table that is asked for an order becomes what a table
+// would; asked for by name it is a *structureError.
+func (s *structureFlags) choose(saved string, parameters map[string]float64) (structure, float64, error) {
+	name := s.name
+	if name == "" {
+		name = s.standard()
+		if i := find(saved); i >= 0 && (known[i].ordered || s.ordering == "") {
+			name = saved
+		}
+	}
+	i := find(name)
+	switch {
+	case i < 0:
+		return structure{}, 0, &structureError{name: name}
+	case s.ordering != "" && !known[i].ordered:
+		return structure{}, 0, &structureError{name: name, need: s.ordering}
+	}
+	own := known[i]
+	for _, other := range known {
+		if other.parameter != "" && other.parameter != own.parameter && s.flags.Changed(other.parameter) {
+			return structure{}, 0, fmt.Errorf("--%s is for %s, not for %s", other.parameter, other.name, own.name)
+		}
+	}
+	parameter := map[string]float64{"load": s.load, "batch": float64(s.batch)}[own.parameter]
+	if parameter == 0 && name == saved {
+		parameter = parameters[own.parameter]
+	}
+	return own, parameter, nil
+}
+
+func find(name string) int {
+	return slices.IndexFunc(known, func(x structure) bool { return x.name == name })
+}
+
+// dictionary is a loaded DICT-or-TABLE.
+type dictionary struct {
+	structures.Dictionary
+	structure  structure
+	parameter  float64 // of the structure; 0: its own choice
+	key, value word.Type
+	pairs      uint64
+}
+
+// ordered is the dictionary of a command that needs an order.
+func (d *dictionary) ordered() structures.Ordered { return d.Dictionary.(structures.Ordered) }
