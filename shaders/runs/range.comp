@@ -52,26 +52,29 @@ uint range_of(uint candidate, uint first) {
 // The slice of a range in the run number `run` of those that have pairs.
 uvec2 slice_of(uint run, uint range) { return plain_load2(address_at(address_at(slices, run * count, 3u), range, 3u)); }
 
+// Where a candidate stands. Those of one range and run follow one another, up to `end`.
 struct Candidate {
     uint range;
     uint row;     // of its run
-    uint i;       // its number in its run
-    uint number;  // its run's number of those that have pairs
+    uint first;   // of the range's pairs in the run
+    uint i;       // its own place in the run
+    uint end;     // the candidate behind the last one of the range and the run
 };
 
-Candidate candidate_at(uint candidate, uint range, uint rows) {
-    uint rest = candidate - plain_load(address_at(offsets, range, 2u));
-    Candidate c = Candidate(range, 0u, 0u, 0u);
+// The candidate of that number, by an earlier one or by Candidate(0, …), which end at 0.
+Candidate candidate_at(uint candidate, Candidate before, uint rows) {
+    Candidate c = before;
+    c.range = range_of(candidate, before.range);
+    uint begin = plain_load(address_at(offsets, c.range, 2u));
+    c.end = begin;
     uint number = 0u;
-    bool found = false;
-    for (uint row = 0u; row < rows && !found; row++) {
+    for (uint row = 0u; row < rows && c.end <= candidate; row++) {
         if (stack_size(stack, row) == 0u) continue;
-        uvec2 slice = slice_of(number, range);
-        if (rest < slice.y - slice.x) {
-            c = Candidate(range, row, slice.x + rest, number);
-            found = true;
-        }
-        rest -= slice.y - slice.x;
+        uvec2 slice = slice_of(number, c.range);
+        c.row = row;
+        c.first = slice.x;
+        c.i = slice.x + (candidate - c.end);
+        c.end += slice.y - slice.x;
         number++;
     }
     return c;
@@ -83,29 +86,25 @@ Candidate candidate_at(uint candidate, uint range, uint rows) {
 bool valid(Candidate c, uint rows, out uint key, out uint value, out uint rank) {
     Run own = stack_run(stack, c.row);
     key = run_key(own, c.i);
-    value = 0u;
-    rank = c.i - slice_of(c.number, c.range).x;
-    if (c.i + 1u < own.size && run_key(own, c.i + 1u) == key) return false;
     value = run_value(own, c.i);
-    if (run_tombstone(own, c.i, value)) return false;
-    uint number = 0u;
+    rank = c.i - c.first;
+    bool is_valid = !run_tombstone(own, c.i, value);
+    if (c.i + 1u < own.size) is_valid = is_valid && run_key(own, c.i + 1u) != key;
 #ifdef COUNT
     rows = c.row;   // only the newer ones matter
 #endif
-    for (uint row = 0u; row < rows; row++) {
+    uint number = 0u;
+    for (uint row = 0u; row < rows && is_valid; row++) {
         if (stack_size(stack, row) == 0u) continue;
-        if (row != c.row) {
-            Run run = stack_run(stack, row);
-            uvec2 slice = slice_of(number, c.range);
-            uint end = run_upper_in(run, slice.x, slice.y, key);
-            if (row < c.row && end > slice.x) {
-                if (run_key(run, end - 1u) == key) return false;
-            }
-            rank += end - slice.x;
-        }
+        uvec2 slice = slice_of(number, c.range);
         number++;
+        if (row == c.row || slice.x == slice.y) continue;
+        Run run = stack_run(stack, row);
+        uint end = run_upper_in(run, slice.x, slice.y, key);
+        if (row < c.row && end > slice.x) is_valid = run_key(run, end - 1u) != key;
+        rank += end - slice.x;
     }
-    return true;
+    return is_valid;
 }
 #endif
 
@@ -146,17 +145,19 @@ void main() {
     uint each = (rounds + subgroups - 1u) / subgroups;
     uint round = min((workgroup_index() * gl_NumSubgroups + gl_SubgroupID) * each, rounds);
     uint end = min(round + each, rounds);
-    uint range = 0u;
+    Candidate c = Candidate(0u, 0u, 0u, 0u, 0u);
 #ifdef COUNT
     uint kept = ~0u, sum = 0u;
 #endif
     for (; round < end; round++) {
         uint candidate = round * gl_SubgroupSize + gl_SubgroupInvocationID;
         bool busy = candidate < candidates;
-        if (busy) range = range_of(candidate, range);
+        if (busy) {
+            if (candidate < c.end) c.i += gl_SubgroupSize;
+            else c = candidate_at(candidate, c, rows);
+        }
 #ifdef COPY
         if (busy && candidate < capacity) {
-            Candidate c = candidate_at(candidate, range, rows);
             Run run = stack_run(stack, c.row);
             plain_store(address_at(out_keys, candidate, 2u), run_key(run, c.i));
             plain_store(address_at(out_values, candidate, 2u), run_value(run, c.i));
@@ -164,14 +165,14 @@ void main() {
 #else
         uint key, value, rank;
         bool is_valid = false;
-        if (busy) is_valid = valid(candidate_at(candidate, range, rows), rows, key, value, rank);
+        if (busy) is_valid = valid(c, rows, key, value, rank);
 #endif
 #ifdef COUNT
-        add_counts(busy ? range : ~0u, is_valid, kept, sum);
+        add_counts(busy ? c.range : ~0u, is_valid, kept, sum);
 #endif
 #ifdef PLACE
         if (is_valid) {
-            uint place = plain_load(address_at(offsets, range, 2u)) + rank;
+            uint place = plain_load(address_at(offsets, c.range, 2u)) + rank;
             plain_store(address_at(out_keys, place, 2u), key);
             plain_store(address_at(out_values, place, 2u), value);
             atomic_or(address_at(flags, place >> 5, 2u), 1u << (place & 31u));

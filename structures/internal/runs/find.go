@@ -50,7 +50,7 @@ func layoutFor(d *vk.Device) layout {
 	if d.Info().Type == vk.CPU {
 		return layout{workgroup: 128, tile: 1, each: 32, wanted: 16}
 	}
-	return layout{workgroup: 512, tile: uint32(min(4, d.SubgroupSize())), each: 8, wanted: 1024}
+	return layout{workgroup: 512, tile: uint32(min(8, d.SubgroupSize())), each: 16, wanted: 1024}
 }
 
 func (o layout) eachOf(n int) int { return max(1, min(o.each, n/(o.workgroup*o.wanted))) }
@@ -71,9 +71,9 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 	return nil
 }
 
-// firstBit is the first of the bits that queries are sorted by. Queries of one bucket of 2^firstBit key values
-// stand in any order, and a run has at most so many keys there.
-const firstBit = 8
+// firstBit is the first of the bits that queries are sorted by. Those that have all bits from it on in common stand in
+// any order; they go to a part of each run of so many keys, which its caches hold.
+var firstBit = 16
 
 // findPlan is how the scratch of FindSorted is divided.
 type findPlan struct {

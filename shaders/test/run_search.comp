@@ -1,0 +1,31 @@
+// For test/shader: run_search.glsl. Each workgroup searches the same run for keys of its own, by the whole run or by
+// the part that its keys lie in.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "run_search.glsl"
+
+layout(push_constant, std430) uniform Push {
+    RunStack stack;
+    uvec2 keys;      // a word an invocation, ascending
+    uvec2 answers;   // two words an invocation: run_search_upper, and whether the search had a level for the cache
+    uint count;      // a multiple of the workgroup
+    uint narrow;     // 1: by the part of the run
+};
+
+void main() {
+    if (workgroup_index() * WORKGROUP >= count) return;   // the whole workgroup
+    uint i = workgroup_index() * WORKGROUP + workgroup_lane();
+    uint key = plain_load(address_at(keys, i, 2u));
+    Run run = stack_run(stack, 0u);
+    uint low = 0u, high = run.size;
+    if (narrow != 0u) {
+        uint first = workgroup_index() * WORKGROUP;
+        low = run_upper(run, plain_load(address_at(keys, first, 2u)));
+        high = run_upper(run, plain_load(address_at(keys, first + WORKGROUP - 1u, 2u)));
+    }
+    RunSearch search;
+    bool ready = run_search_begin(run, low, high, search);
+    uint upper = ~0u;
+    if (ready) upper = run_search_upper(search, key);
+    plain_store2(address_at(answers, i, 3u), uvec2(upper, ready ? 1u : 0u));
+}
