@@ -1,4 +1,4 @@
-// Search: bounds in sorted words, by one lane for itself.
+// Search: bounds in sorted words.
 //
 // The lower bound of a key is how many words are below it, the upper bound how many are at most it; so equal words
 // lie between the two.
@@ -20,6 +20,22 @@ uint lower_bound(uvec2 words, uint low, uint high, uint key) {
 // The upper bound of a key, if it is in [low, high].
 uint upper_bound(uvec2 words, uint low, uint high, uint key) {
     return key == ~0u ? high : lower_bound(words, low, high, key + 1u);
+}
+
+// The lower bound of one key, if it is in [low, high], by a subgroup: its lanes try as many places at once, so that few
+// loads wait for one another. Collective over the subgroup.
+uint lower_bound_subgroup(uvec2 words, uint low, uint high, uint key) {
+    while (low < high) {
+        // Lane l tries the last of the l-th of equal parts; those past the end count as not below.
+        uint part = (high - low) / (gl_SubgroupSize + 1u) + 1u;
+        uint at = low + part * (gl_SubgroupInvocationID + 1u) - 1u;
+        bool below = false;
+        if (at < high) below = plain_load(address_at(words, at, 2u)) < key;
+        uint passed = subgroupBallotBitCount(subgroupBallot(below));   // the first ones, since words ascend
+        low += part * passed;
+        high = min(high, low + part - 1u);
+    }
+    return low;
 }
 
 // How many of the eight words at an address, a multiple of 16, are below a key. All eight come from one sector of 32

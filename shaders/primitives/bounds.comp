@@ -34,9 +34,8 @@ void main() {
     barrier();
 
     bool aligned = (keys.x & 15u) == 0u;
-    for (uint r = 0u; r < rounds; r++) {
-        uint i = first + r * WORKGROUP + lane;
-        if (i >= count) return;
+    uint last = first + min(count - first, WORKGROUP * rounds);
+    for (uint i = first + lane; i < last; i += WORKGROUP) {
         uint query = plain_load_at(queries, i);
         uint key = query + upper;   // what the bound is the lower bound of, unless that is beyond all keys
 

@@ -48,6 +48,9 @@ const (
 // searchTop is the keys of an index that a workgroup keeps in shared memory.
 const searchTop = 512
 
+// boundsLanes is about how many lanes fill a large device.
+const boundsLanes = 1 << 18
+
 // indexWords is how much memory an index of n keys takes, as shaders/include/search_index.glsl divides it.
 func indexWords(n, top int) (words int) {
 	for shift := 3; n>>(shift-3) > top; shift += 3 {
@@ -66,7 +69,8 @@ type boundsPlan struct {
 	merged  bool // by merging queries and keys
 	alone   bool // if merged: each workgroup finds its tile by itself
 	indexed bool // else by an index rather than by bisection
-	top     int
+	top     int  // keys of it that a workgroup keeps
+	rounds  int  // queries a lane
 }
 
 // Bounds records the search of many keys in a sorted array. What it finds is an index of the array, or its length.
@@ -82,6 +86,8 @@ func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
 	return p.bounds(s, a, boundsPlan{
 		merged: a.Sorted && n <= keysAMergedQuery*count, alone: n+count <= mergeAlone,
 		indexed: n <= keysAnIndexedQuery*count, top: searchTop,
+		// Each workgroup loads the top. It is to take a small part of its time, but all of the device is to work.
+		rounds: min(max(count/boundsLanes, 1), 4),
 	})
 }
 
@@ -134,10 +140,8 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 	}
 	push := boundsPush{
 		Keys: a.Keys, KeyCount: a.Length.device(), Queries: a.Queries, QueryCount: a.Count.device(),
-		Bounds: a.Out, Upper: word(a.Upper),
+		Bounds: a.Out, Upper: word(a.Upper), Rounds: uint32(plan.rounds),
 	}
-	// Each workgroup loads the index's top. It is to take a small part of its time, but all of the device is to work.
-	push.Rounds = uint32(min(max(a.Count.N/boundsLanes, 1), 4))
 	if words := indexWords(a.Length.N, plan.top); plan.indexed && words > 0 {
 		index, err := kernel[boundsIndexPush](p, "primitives/bounds_index", 0, top)
 		if err != nil {
@@ -146,12 +150,9 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		push.Index = a.Scratch
 		index.Dispatch(s, groups(words, index.Workgroup()), boundsIndexPush{a.Keys, push.KeyCount, push.Index})
 	}
-	k.Dispatch(s, groups(a.Count.N, k.Workgroup()*int(push.Rounds)), push)
+	k.Dispatch(s, groups(a.Count.N, k.Workgroup()*plan.rounds), push)
 	return nil
 }
-
-// boundsLanes is about how many lanes fill a large device.
-const boundsLanes = 1 << 18
 
 // word is a condition as shaders take it.
 func word(condition bool) uint32 {

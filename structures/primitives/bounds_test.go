@@ -24,10 +24,10 @@ func boundsOf(keys, queries []uint32, upper bool) []uint32 {
 // eachPlan runs a test with every way of finding bounds.
 func eachPlan(t *testing.T, test func(t *testing.T, r *rig, plan boundsPlan)) {
 	for name, plan := range map[string]boundsPlan{
-		"bisection":               {top: searchTop},
-		"bisection, small top":    {top: 16},
-		"index":                   {indexed: true, top: searchTop},
-		"index, small top":        {indexed: true, top: 8},
+		"bisection":               {top: searchTop, rounds: 1},
+		"bisection, small top":    {top: 16, rounds: 3},
+		"index":                   {indexed: true, top: searchTop, rounds: 3},
+		"index, small top":        {indexed: true, top: 8, rounds: 1},
 		"merge":                   {merged: true, alone: true},
 		"merge, split beforehand": {merged: true},
 	} {

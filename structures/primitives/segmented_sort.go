@@ -1,0 +1,188 @@
+package primitives
+
+import (
+	"math/bits"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// SegmentedSortArgs are the operands of SegmentedSort.
+type SegmentedSortArgs struct {
+	Keys, Values       uint64 // addresses of Length words each; Values 0: keys alone
+	OutKeys, OutValues uint64 // the same, for the result
+	Length             Length // of all segments together; what the offsets say counts
+	Offsets            uint64 // address of Segments+1 words: where each segment begins, from 0 on, and the last one's end
+	Segments           int    // any number, of any lengths, 0 among them
+	Longest            int    // a bound of the elements of a segment, or 0: not known
+	Scratch            uint64 // SegmentedSortScratch bytes
+}
+
+// segmentShape is how the workgroups of shaders/include/segment_tile.glsl are laid out.
+var segmentShape = segmentTile{workgroup: 256, items: 9}
+
+type segmentTile struct{ workgroup, items int }
+
+func (t segmentTile) elements() int { return t.workgroup * t.items }
+func (t segmentTile) stride() int   { return t.elements() / 4 * 3 }
+
+// fits is how long a segment may be that is certain to be sorted by one workgroup.
+func (t segmentTile) fits() int { return t.elements() - t.stride() }
+
+func (t segmentTile) constant() constant { return constant{"SEGMENT_ITEMS", uint32(t.items)} }
+
+type segmentSortPush struct {
+	Keys, Values, OutKeys, OutValues, Offsets uint64
+	Segments                                  uint32
+}
+
+type segmentSurveyPush struct {
+	Offsets, Sizes uint64
+	Segments       uint32
+}
+
+type segmentGatherPush struct {
+	Keys, Offsets, Starts             uint64
+	Count                             length
+	LongKeys, Places, Sources, Number uint64
+	Segments                          uint32
+}
+
+type segmentNumberPush struct {
+	Places, Numbers uint64
+	Count           length
+	Sorted          uint64
+}
+
+type segmentPlacePush struct {
+	Keys, Values, OutKeys, OutValues, Places, Sources uint64
+	Count                                             length
+}
+
+// segmentedSortPlan is how a segmented sort's scratch is divided.
+type segmentedSortPlan struct {
+	starts, total            uint64 // of long segments: how many of their elements come before each segment, and in all
+	sources, numbers         uint64
+	keys, places             uint64
+	sortedKeys, sortedPlaces uint64
+	scan, sort               uint64
+	bytes                    uint64
+}
+
+func (p *Primitives) segmentedSortPlan(n, segments int, scratch uint64) (plan segmentedSortPlan) {
+	s := parts{base: scratch}
+	plan.starts, plan.total = s.take(4*segments), s.take(4)
+	for _, array := range []*uint64{
+		&plan.sources, &plan.numbers, &plan.keys, &plan.places, &plan.sortedKeys, &plan.sortedPlaces,
+	} {
+		*array = s.take(4 * n)
+	}
+	plan.scan, plan.sort = s.take(p.ScanScratch(segments)), s.take(p.SortScratch(n, true))
+	plan.bytes = s.used
+	return plan
+}
+
+// SegmentedSortScratch returns the bytes of scratch that a sort of up to n elements in so many segments needs, if the
+// longest has so many elements (0: not known).
+func (p *Primitives) SegmentedSortScratch(n, segments, longest int) int {
+	n, segments = max(0, min(n, MaxLength)), max(0, segments)
+	if !longSegments(n, longest) {
+		return scratchAlign
+	}
+	return int(p.segmentedSortPlan(n, segments, 0).bytes)
+}
+
+// longSegments is whether a segment may be too long for a workgroup.
+func longSegments(n, longest int) bool {
+	return n > segmentShape.fits() && (longest == 0 || longest > segmentShape.fits())
+}
+
+// SegmentedSort records a stable sort of each segment of an array for itself, ascending. The input stays as it is; the
+// output and the scratch overlap neither it nor each other.
+//
+// Short segments are sorted in shared memory, many by one workgroup. The elements of long ones are brought together
+// and sorted by key, and then by segment. Where Longest says that there are none, that part is left out, which saves
+// some twenty dispatches.
+//
+// Errors: *LengthError, ErrNoMemory, and what making a kernel may return.
+func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
+	if err := a.Length.check(); err != nil {
+		return err
+	}
+	if err := (Length{N: a.Segments}).check(); err != nil {
+		return err
+	}
+	n := a.Length.N
+	if n == 0 || a.Segments == 0 {
+		return nil
+	}
+	if a.Keys == 0 || a.OutKeys == 0 || (a.Values == 0) != (a.OutValues == 0) || a.Offsets == 0 || a.Scratch == 0 {
+		return ErrNoMemory
+	}
+	k, err := kernel[segmentSortPush](p, "primitives/segmented_sort", segmentShape.workgroup, segmentShape.constant())
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(n, segmentShape.stride()), segmentSortPush{
+		a.Keys, a.Values, a.OutKeys, a.OutValues, a.Offsets, uint32(a.Segments),
+	})
+	if !longSegments(n, a.Longest) {
+		return nil
+	}
+	return p.sortLongSegments(s, a)
+}
+
+func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
+	n := a.Length.N
+	plan := p.segmentedSortPlan(n, a.Segments, a.Scratch)
+	all := Length{N: n, At: plan.total}
+
+	// The workgroup is a part of what says which segments are long.
+	survey, err := kernel[segmentSurveyPush](p, "primitives/segmented_sort_survey", segmentShape.workgroup, segmentShape.constant())
+	if err != nil {
+		return err
+	}
+	gather, err := kernel[segmentGatherPush](p, "primitives/segmented_sort_gather", segmentShape.workgroup, segmentShape.constant())
+	if err != nil {
+		return err
+	}
+	number, err := kernel[segmentNumberPush](p, "primitives/segmented_sort_number", 0)
+	if err != nil {
+		return err
+	}
+	place, err := kernel[segmentPlacePush](p, "primitives/segmented_sort_place", 0)
+	if err != nil {
+		return err
+	}
+
+	sizes := plan.keys // until the keys come
+	if a.Segments > n {
+		sizes = plan.starts // there is no room beside, and a scan in place costs little more
+	}
+	survey.Dispatch(s, groups(a.Segments, survey.Workgroup()), segmentSurveyPush{a.Offsets, sizes, uint32(a.Segments)})
+	err = p.Scan(s, ScanArgs{In: sizes, Out: plan.starts, Length: Length{N: a.Segments}, Total: plan.total, Scratch: plan.scan})
+	if err != nil {
+		return err
+	}
+	gather.Dispatch(s, groups(n, gather.Workgroup()), segmentGatherPush{
+		a.Keys, a.Offsets, plan.starts, all.device(), plan.keys, plan.places, plan.sources, plan.numbers, uint32(a.Segments),
+	})
+	err = p.Sort(s, SortArgs{
+		Keys: plan.keys, Values: plan.places, OutKeys: plan.sortedKeys, OutValues: plan.sortedPlaces,
+		Length: all, Scratch: plan.sort,
+	})
+	if err != nil {
+		return err
+	}
+	number.Dispatch(s, groups(n, number.Workgroup()), segmentNumberPush{plan.sortedPlaces, plan.numbers, all.device(), plan.keys})
+	err = p.Sort(s, SortArgs{
+		Keys: plan.keys, Values: plan.sortedPlaces, OutKeys: plan.sortedKeys, OutValues: plan.places,
+		Length: all, Bits: max(1, bits.Len(uint(n/segmentShape.fits()))), Scratch: plan.sort,
+	})
+	if err != nil {
+		return err
+	}
+	place.Dispatch(s, groups(n, place.Workgroup()), segmentPlacePush{
+		a.Keys, a.Values, a.OutKeys, a.OutValues, plan.places, plan.sources, all.device(),
+	})
+	return nil
+}
