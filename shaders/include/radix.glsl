@@ -2,9 +2,8 @@
 //
 // A workgroup holds a tile of WORKGROUP * ITEMS keys, ITEMS a lane: item j of a lane is element
 // radix_element(j) of the tile, so that a subgroup's loads are of neighbours. Each subgroup counts
-// its digits in a row of shared memory of its own; prefix sums over rows and digits turn the counts
-// into places; then the lanes of a subgroup with equal digits find each other by ballots and take
-// consecutive places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for
+// its digits in a row of shared memory of its own, where lanes with equal digits find each other by
+// ballots and take consecutive ranks; prefix sums over rows and digits turn the counts into places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for
 // GPUs, 2022, section 4).
 //
 // The functions are collective over the workgroup. Define RADIX_ELEMENTS_ONLY for the tile's layout
@@ -16,7 +15,7 @@
 #include "invocation.glsl"
 
 layout(constant_id = 3) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
-layout(constant_id = 4) const uint ITEMS = 16;
+layout(constant_id = 4) const uint ITEMS = 16;      // a lane; a multiple of 4
 
 const uint RADIX = 256u;   // values of a digit
 const uint RADIX_TILE = WORKGROUP * ITEMS;
@@ -35,8 +34,9 @@ uint radix_digit(uint key, uint shift, uint mask) { return (key >> shift) & mask
 // there are digits, the last lanes care for none.
 const uint RADIX_LANE_DIGITS = WORKGROUP < RADIX ? RADIX / WORKGROUP : 1u;
 
-// The digit counters of the subgroups; once the ranks are known, room to bring a tile into order.
-const uint RADIX_ROOM = SUBGROUPS * RADIX > RADIX_TILE ? SUBGROUPS * RADIX : RADIX_TILE;
+// The counts of each subgroup's digits, then their next places. Between the last use of them and the next radix_clear it
+// is free for the tile's keys and values, RADIX_TILE words each: shared memory, too, decides how many tiles are under way.
+const uint RADIX_ROOM = SUBGROUPS * RADIX > 2u * RADIX_TILE ? SUBGROUPS * RADIX : 2u * RADIX_TILE;
 shared uint radix_room[RADIX_ROOM];
 shared uint radix_sums[SUBGROUPS];
 
@@ -48,6 +48,10 @@ void radix_clear() {
 }
 
 void radix_count(uint digit) { atomicAdd(radix_room[gl_SubgroupID * RADIX + digit], 1u); }
+
+void radix_subgroup_barrier() {
+    controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+}
 
 // Exclusive sums over the workgroup's digits: each lane brings its digits' numbers, in order.
 void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
@@ -66,7 +70,7 @@ void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
     barrier();
 }
 
-// The tile's counts of this lane's digits. Behind a barrier after the last radix_count.
+// The tile's counts of this lane's digits. Behind a barrier after the last radix_count or radix_rank.
 void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
     uint first = radix_invocation() * RADIX_LANE_DIGITS;
     for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
@@ -77,8 +81,40 @@ void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
     }
 }
 
-// Turns the counts into each subgroup's first place of each digit, given where the digits start in
-// the tile. Behind it the lanes may call radix_rank.
+// An item's place among the items before it, of its subgroup and with its digit. Call it for items 0, 1, … in order,
+// after radix_clear; it also counts.
+uint radix_rank(uint digit) {
+    uint lane = gl_SubgroupInvocationID;
+    uint below;    // lanes before this one with the same digit
+    bool newest;   // none after it has it
+    if (gl_SubgroupSize <= 32u) {
+        uint peers = subgroupBallot(true).x;
+        [[unroll]] for (uint b = 0u; b < 8u; b++) {
+            bool set = (digit & (1u << b)) != 0u;
+            uint ballot = subgroupBallot(set).x;
+            peers &= set ? ballot : ~ballot;
+        }
+        below = bitCount(peers & ((1u << lane) - 1u));
+        newest = peers >> lane == 1u;
+    } else {
+        uvec4 peers = subgroupBallot(true);
+        [[unroll]] for (uint b = 0u; b < 8u; b++) {
+            bool set = (digit & (1u << b)) != 0u;
+            uvec4 ballot = subgroupBallot(set);
+            peers &= set ? ballot : ~ballot;
+        }
+        below = subgroupBallotExclusiveBitCount(peers);
+        newest = below + 1u == subgroupBallotBitCount(peers);
+    }
+    uint at = gl_SubgroupID * RADIX + digit;
+    uint rank = radix_room[at] + below;
+    radix_subgroup_barrier();
+    if (newest) radix_room[at] = rank + 1u;
+    radix_subgroup_barrier();
+    return rank;
+}
+
+// Turns the counts into each subgroup's first place of each digit, given where the digits start in the tile.
 void radix_places(uint starts[RADIX_LANE_DIGITS]) {
     uint first = radix_invocation() * RADIX_LANE_DIGITS;
     if (radix_cares()) {
@@ -94,23 +130,9 @@ void radix_places(uint starts[RADIX_LANE_DIGITS]) {
     barrier();
 }
 
-// The place of an item in the tile's order by digit. Call it for items 0, 1, … in order.
-uint radix_rank(uint digit) {
-    uvec4 peers = subgroupBallot(true);
-    for (uint b = 0u; b < 8u; b++) {
-        bool set = ((digit >> b) & 1u) != 0u;
-        uvec4 ballot = subgroupBallot(set);
-        peers &= set ? ballot : ~ballot;
-    }
-    uint below = subgroupBallotExclusiveBitCount(peers);
-    uint count = subgroupBallotBitCount(peers);
-    uint at = gl_SubgroupID * RADIX + digit;
-    uint place = radix_room[at];
-    subgroupBarrier();
-    if (below == 0u) radix_room[at] = place + count;
-    subgroupBarrier();
-    return place + below;
-}
+// After radix_places: the first place of a digit among this subgroup's items. With an item's rank it is the item's
+// place in the tile's order.
+uint radix_place(uint digit) { return radix_room[gl_SubgroupID * RADIX + digit]; }
 
 #endif
 

@@ -1,16 +1,11 @@
-// Writes the elements whose flags are set, in their order.
-//
-// In a single pass each workgroup has a part, and looks back for how many are set in the parts before it. Otherwise it
-// has a chunk, and counts says how many each chunk has.
+// Writes the elements whose flags are set, in their order. counts says how many each chunk has.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "chunk.glsl"
 #include "pack.glsl"
-#include "look_back.glsl"
 
-layout(constant_id = 4) const uint SINGLE_PASS = 0;
-layout(constant_id = 6) const uint PAIRS = 0;   // 1: elements have values
+layout(constant_id = 4) const uint PAIRS = 0;   // 1: elements have values
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
@@ -19,12 +14,9 @@ layout(push_constant, std430) uniform Push {
     uvec2 out_keys;
     uvec2 out_values;
     uvec2 out_count;   // 0, or where the number of elements written goes
-    uvec2 counts;      // of the chunks, or states of the parts
+    uvec2 counts;      // of the chunks
     Length length;
-    uint chunks;       // or parts: those that have a workgroup
 };
-
-shared uint part_end;   // how many are set in the parts before this one
 
 // The flags of the quad at element at.
 uint quad_flags(uint at, uint n) {
@@ -32,24 +24,10 @@ uint quad_flags(uint at, uint n) {
     return pack_below(plain_load(address_at(flags, at / 32u, 2u)) >> (at & 31u) & 15u, at, n);
 }
 
-uvec2 share_join(uvec2 of_lane, uvec2 behind) { return uvec2(behind.x + subgroupAdd(of_lane.x), 0u); }
-
-uvec2 share_of(uint part) {
-    uint n = length_of(length);
-    uint count = 0u;
-    for (uint i = gl_SubgroupInvocationID; i < PART / 4u; i += gl_SubgroupSize) count += uint(bitCount(quad_flags(part * PART + 4u * i, n)));
-    return uvec2(subgroupAdd(count), 0u);
-}
-
 void main() {
-    uint group = workgroup_index();
-    if (group >= chunks) return;
     uint n = length_of(length);
-    Chunk chunk = chunk_of(n, group, chunks);
-    if (SINGLE_PASS != 0u) chunk = Chunk(group, min(group + 1u, (n + PART - 1u) / PART));
-
-    uint end = 0u;
-    if (SINGLE_PASS == 0u) end = chunk_sum(counts, group);
+    Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
+    uint end = chunk_sum(counts, gl_WorkGroupID.x);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uint set[QUADS], rank[QUADS];
@@ -60,12 +38,7 @@ void main() {
         barrier();   // for the shared words of the round before
         uint count = pack_ranks(set, rank);
         pack_words(set, rank, key);
-        if (SINGLE_PASS != 0u && gl_SubgroupID == 0u) {
-            uvec2 looked = look_back_with(counts, part, uvec2(count, 0u));
-            if (gl_SubgroupInvocationID == 0u) part_end = looked.x;
-        }
         barrier();
-        if (SINGLE_PASS != 0u) end = part_end;
         pack_store(out_keys, end, count);
         if (PAIRS != 0u) {
             barrier();
@@ -75,7 +48,6 @@ void main() {
         }
         end += count;
     }
-    // The last chunk, or part, that has something; of an empty array the first.
-    bool ends = chunk.end * PART >= n && (chunk.part < chunk.end || n == 0u && group == 0u);
-    if (ends && (out_count.x | out_count.y) != 0u && gl_SubgroupID == 0u && subgroupElect()) plain_store(out_count, end);
+    bool last = gl_WorkGroupID.x == gl_NumWorkGroups.x - 1u;
+    if (last && (out_count.x | out_count.y) != 0u && gl_SubgroupID == 0u && subgroupElect()) plain_store(out_count, end);
 }

@@ -22,19 +22,14 @@ layout(push_constant, std430) uniform Push {
 
 shared uint part_begin;   // the sum of the parts before this one
 
-uvec2 halves(uint sum) { return uvec2(sum & 0xffffu, sum >> 16); }
-uint whole(uvec2 halves) { return halves.x + (halves.y << 16); }
-
-uvec2 share_join(uvec2 of_lane, uvec2 behind) { return halves(whole(behind) + subgroupAdd(whole(of_lane))); }
-
-uvec2 share_of(uint part) {
+uint sum_of(uint part) {
     uint sum = 0u;
     for (uint s = 0u; s < gl_NumSubgroups; s++) {
         uvec4 v[QUADS];
         segment_load(source, part * PART + s * segment_words(), length_of(length), 0u, v);
         [[unroll]] for (uint q = 0u; q < QUADS; q++) sum += v[q].x + v[q].y + v[q].z + v[q].w;
     }
-    return halves(subgroupAdd(sum));
+    return subgroupAdd(sum);
 }
 
 void main() {
@@ -62,8 +57,8 @@ void main() {
         uint in_part = workgroup_before(segment, sum);
         if (SINGLE_PASS != 0u) {
             if (gl_SubgroupID == 0u) {
-                uvec2 looked = look_back_with(before, part, halves(sum));
-                if (gl_SubgroupInvocationID == 0u) part_begin = whole(looked);
+                uint looked = look_back(before, part, sum);
+                if (gl_SubgroupInvocationID == 0u) part_begin = looked;
             }
             barrier();
             begin = part_begin;

@@ -20,7 +20,7 @@ void main() {
     radix_clear();
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
         uint i = tile * RADIX_TILE + radix_element(j);
-        if (i < n) radix_count(radix_digit(plain_load(address_at(keys, i, 2u)), shift, mask));
+        if (i < n) radix_count(radix_digit(plain_load_at(keys, i), shift, mask));
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];

@@ -10,7 +10,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 counts;      // RADIX words a pass, zero; then the first places
     uvec2 ended;       // a word, zero: the workgroups that have ended
-    uvec2 published;   // of the first pass: so many words to clear
+    uvec2 published;   // of the first pass: the first places, then so many words to clear
     uint publishes;
     uint first;        // bit
     uint bits;
@@ -18,6 +18,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 const uint PASSES = 4u;   // at most
+const uint STEP = 4u;     // items of a lane that are loaded at a time; divides ITEMS
 
 shared uint histogram[PASSES * RADIX];
 shared uint sums[SUBGROUPS];
@@ -29,24 +30,22 @@ void main() {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     uint passes = (bits + 7u) / 8u;
     for (uint i = self; i < PASSES * RADIX; i += WORKGROUP) histogram[i] = 0u;
-    for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP) plain_store(address_at(published, i, 2u), 0u);
+    for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP) plain_store_at(published, RADIX + i, 0u);
     barrier();
 
     uint n = length_of(length);
     uint tiles = n / RADIX_TILE + (n % RADIX_TILE != 0u ? 1u : 0u);
     for (uint tile = group; tile < tiles; tile += groups) {
         uint base = tile * RADIX_TILE + self;
-        uint items[ITEMS];
-        [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-            uint i = base + j * WORKGROUP;
-            items[j] = 0u;
-            if (i < n) items[j] = plain_load(address_at(keys, i, 2u));
-        }
-        [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-            if (base + j * WORKGROUP >= n) continue;
-            [[unroll]] for (uint p = 0u; p < PASSES; p++) {
-                uint width = min(8u, bits - min(bits, 8u * p));
-                if (p < passes) atomicAdd(histogram[p * RADIX + radix_digit(items[j], first + 8u * p, (1u << width) - 1u)], 1u);
+        [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
+            uint key[STEP];
+            [[unroll]] for (uint k = 0u; k < STEP; k++) key[k] = plain_load_at(keys, min(base + (j + k) * WORKGROUP, n - 1u));
+            [[unroll]] for (uint k = 0u; k < STEP; k++) {
+                if (base + (j + k) * WORKGROUP >= n) continue;
+                for (uint p = 0u; p < passes; p++) {
+                    uint width = min(8u, bits - 8u * p);
+                    atomicAdd(histogram[p * RADIX + radix_digit(key[k], first + 8u * p, (1u << width) - 1u)], 1u);
+                }
             }
         }
     }
@@ -77,6 +76,7 @@ void main() {
             uvec2 at = address_at(counts, p * RADIX + self * each + k, 2u);
             uint count = atomic_load(at);
             atomic_store(at, before);
+            if (p == 0u) plain_store_at(published, self * each + k, 0x80000000u | before);
             before += count;
         }
         barrier();

@@ -15,9 +15,9 @@ layout(push_constant, std430) uniform Push {
     uvec2 out_keys;
     uvec2 out_values;
 #ifdef LOOK_BACK
-    uvec2 places;      // of each digit: the first place in the output
-    uvec2 published;   // of each tile: a word a digit, zero at first
-    uvec2 spare;       // cleared for the next pass: as many
+    uvec2 published;   // of each tile: a word a digit, zero; before them, of each digit, the first place in the output
+    uvec2 spare;       // the same for the next pass: made ready for it
+    uvec2 places;      // of the next pass's digits: the first places in the output
     uvec2 taken;       // a word, zero: the tiles that have begun
 #else
     uvec2 digit_totals;   // of each digit
@@ -28,8 +28,13 @@ layout(push_constant, std430) uniform Push {
     Length length;
 };
 
-shared uint bases[RADIX];   // of a digit: first place in the output, less the first place in the tile
+shared uint bases[RADIX];          // of a digit: first place in the output, less the first place in the tile
 shared uint number;
+
+const uint STEP = 4u;   // divides ITEMS
+
+// Beyond the end there are keys of all ones: they come last, and are not written.
+uint key_of(uint i, uint n) { return plain_load_at(keys, min(i, n - 1u)) | (i < n ? 0u : ~0u); }
 
 uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >> 16); }
 
@@ -37,61 +42,73 @@ uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >
 // A published word: 0, nothing yet; up to 2^31 - 1, one more than the tile's count; else the count of
 // the tile and all before it, with the highest bit.
 const uint INCLUSIVE = 0x80000000u;
+const uint NOWHERE = ~0u;
 
 shared uint stuck;   // one more than the last tile that somebody waits for too long
 
-uvec2 word_of(uint tile, uint digit) { return address_at(published, tile * RADIX + digit, 2u); }
+const uint LOOKS = 4u;   // tiles that are looked at at a time
+
+// Row 0 stands before the first tile.
+uvec2 word_of(uint row, uint digit) { return address_at(published, row * RADIX + digit, 2u); }
 
 // Counts a tile's digits for the workgroup that has begun it and got no further.
 void publish_for(uint tile, uint n) {
     radix_clear();
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+    for (uint j = 0u; j < ITEMS; j++) {
         uint i = tile * RADIX_TILE + radix_element(j);
-        if (i < n) radix_count(digit_of(plain_load(address_at(keys, i, 2u))));
+        if (i < n) radix_count(digit_of(plain_load_at(keys, i)));
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];
     radix_totals(totals);
     for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-        if (radix_cares()) atomic_cas(word_of(tile, radix_invocation() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
+        if (radix_cares()) atomic_cas(word_of(tile + 1u, radix_invocation() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
     }
     barrier();
 }
 
-// How many of this lane's digits are in the tiles before, and where the digits begin. Bounded: whoever waits for too
-// long has the workgroup count the tile that is waited for.
+// How many of a digit come before a tile, from row `row` on back, as far as the rows have been published: row is
+// NOWHERE with all of them counted, else the row that was not published.
+void look_back_for(uint digit, inout uint row, inout uint before) {
+    uint looks = 0u;
+    while (looks <= PATIENCE) {
+        uint words[LOOKS];
+        [[unroll]] for (uint w = 0u; w < LOOKS; w++) words[w] = atomic_load(word_of(max(row, w) - w, digit));
+        bool published = true;
+        [[unroll]] for (uint w = 0u; w < LOOKS; w++) {
+            if (!published || row == NOWHERE) continue;
+            if (words[w] == 0u) {
+                published = false;
+            } else if (words[w] >= INCLUSIVE) {
+                before += words[w] - INCLUSIVE;
+                row = NOWHERE;
+            } else {
+                before += words[w] - 1u;
+                row--;
+            }
+        }
+        if (row == NOWHERE) return;
+        if (!published) {
+            looks++;
+            acquire_fence();
+        }
+    }
+}
+
+// How many of this lane's digits are in the tiles before and where the digits begin, in sum. Bounded: whoever waits for
+// too long has the workgroup count the tile that is waited for.
 void look_back(uint tile, uint n, out uint before[RADIX_LANE_DIGITS]) {
-    uint next[RADIX_LANE_DIGITS];   // one more than the tile to look at; ~0: at the end
+    uint rows[RADIX_LANE_DIGITS];
     for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         before[k] = 0u;
-        next[k] = radix_cares() ? tile : ~0u;
+        rows[k] = radix_cares() ? tile : NOWHERE;
     }
     bool more = true;
     while (more) {
         uint waits = 0u;
         for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-            uint digit = radix_invocation() * RADIX_LANE_DIGITS + k;
-            uint looks = 0u;
-            while (next[k] != ~0u && looks <= PATIENCE) {
-                if (next[k] == 0u) {
-                    before[k] += plain_load(address_at(places, digit, 2u));
-                    next[k] = ~0u;
-                    break;
-                }
-                uint word = atomic_load(word_of(next[k] - 1u, digit));
-                if (word == 0u) {
-                    looks++;
-                    acquire_fence();
-                } else if (word >= INCLUSIVE) {
-                    before[k] += word - INCLUSIVE;
-                    next[k] = ~0u;
-                } else {
-                    before[k] += word - 1u;
-                    next[k]--;
-                    looks = 0u;
-                }
-            }
-            if (next[k] != ~0u) waits = max(waits, next[k]);
+            if (rows[k] != NOWHERE) look_back_for(radix_invocation() * RADIX_LANE_DIGITS + k, rows[k], before[k]);
+            if (rows[k] != NOWHERE) waits = max(waits, rows[k]);
         }
         if (waits != 0u) atomicMax(stuck, waits);
         barrier();
@@ -125,19 +142,22 @@ void main() {
     bool any = tile < tiles && base < n;
 #ifdef LOOK_BACK
     if (tile < tiles) {
-        for (uint d = self; d < RADIX; d += WORKGROUP) plain_store(address_at(spare, tile * RADIX + d, 2u), 0u);
+        for (uint d = self; d < RADIX; d += WORKGROUP) {
+            plain_store_at(spare, (tile + 1u) * RADIX + d, 0u);
+            if (tile == 0u) plain_store_at(spare, d, INCLUSIVE | plain_load_at(places, d));
+        }
     }
 #endif
     if (!any) return;
 
-    // Beyond the end there are keys of all ones: they come last, and are not written.
     uint items[ITEMS];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-        uint i = base + radix_element(j);
-        items[j] = ~0u;
-        if (i < n) items[j] = plain_load(address_at(keys, i, 2u));
+    [[unroll]] for (uint j = 0u; j < ITEMS; j++) items[j] = key_of(base + radix_element(j), n);
+    // Two ranks a word: registers decide how many tiles are under way.
+    uint ranks[ITEMS / 2u];
+    [[unroll]] for (uint j = 0u; j < ITEMS; j += 2u) {
+        uint rank = radix_rank(digit_of(items[j]));
+        ranks[j / 2u] = rank | radix_rank(digit_of(items[j + 1u])) << 16;
     }
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) radix_count(digit_of(items[j]));
     barrier();
 
     uint totals[RADIX_LANE_DIGITS];
@@ -146,14 +166,12 @@ void main() {
     for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) starts[k] = totals[k];
 #ifdef LOOK_BACK
     for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-        if (radix_cares()) atomic_cas(word_of(tile, self * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
+        if (radix_cares()) atomic_cas(word_of(tile + 1u, self * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
     }
 #endif
     radix_scan(starts);
     radix_places(starts);
-
-    uint ranks[ITEMS];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) ranks[j] = radix_rank(digit_of(items[j]));
+    [[unroll]] for (uint j = 0u; j < ITEMS; j++) ranks[j / 2u] += radix_place(digit_of(items[j])) << (16u * (j % 2u));
     barrier();
 
     uint before[RADIX_LANE_DIGITS];
@@ -162,7 +180,7 @@ void main() {
     for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = self * RADIX_LANE_DIGITS + k;
         if (radix_cares()) {
-            atomic_store(word_of(tile, digit), INCLUSIVE | (before[k] + totals[k]));
+            atomic_store(word_of(tile + 1u, digit), INCLUSIVE | (before[k] + totals[k]));
             bases[digit] = before[k] - starts[k];
         }
     }
@@ -179,28 +197,25 @@ void main() {
 #endif
 
     // Through shared memory, so that neighbours in the output are written by neighbouring lanes.
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) radix_room[ranks[j]] = items[j];
+    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+        uint place = (ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu;
+        radix_room[place] = items[j];
+#ifdef PAIRS
+        radix_room[RADIX_TILE + place] = plain_load_at(values, min(base + radix_element(j), n - 1u));
+#endif
+    }
     barrier();
     uint count = min(n - base, RADIX_TILE);
-    uint targets[ITEMS];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-        uint i = self + j * WORKGROUP;
-        uint key = radix_room[i];
-        targets[j] = bases[digit_of(key)] + i;
-        if (i < count) plain_store(address_at(out_keys, targets[j], 2u), key);
-    }
+    // Unrolled in part: a kernel has to stay within the instruction cache.
+    [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
+        [[unroll]] for (uint k = 0u; k < STEP; k++) {
+            uint i = self + (j + k) * WORKGROUP;
+            uint key = radix_room[i];
+            uint target = bases[digit_of(key)] + i;
+            if (i < count) plain_store_at(out_keys, target, key);
 #ifdef PAIRS
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-        uint i = base + radix_element(j);
-        items[j] = 0u;
-        if (i < n) items[j] = plain_load(address_at(values, i, 2u));
-    }
-    barrier();
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) radix_room[ranks[j]] = items[j];
-    barrier();
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-        uint i = self + j * WORKGROUP;
-        if (i < count) plain_store(address_at(out_values, targets[j], 2u), radix_room[i]);
-    }
+            if (i < count) plain_store_at(out_values, target, radix_room[RADIX_TILE + i]);
 #endif
+        }
+    }
 }

@@ -25,17 +25,22 @@ type tileShape struct{ workgroup, subgroups, items int }
 
 func (t tileShape) elements() int { return t.workgroup * t.items }
 
-// sortTile returns the shape for so many elements. Small sorts want many small tiles, so that all of the device has
-// work; large ones large tiles, whose digits come in longer runs.
+// sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts want
+// many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs.
 func (p *Primitives) sortTile(n int) tileShape {
-	s := p.d.SubgroupSize()
-	t := tileShape{workgroup: min(max(16*s, 64), 256), items: 16}
-	if p.d.Info().Type != vk.CPU {
-		switch {
-		case n <= 1<<17:
-			t.items = 4
-		case n <= 1<<20:
-			t.items = 8
+	info, s := p.d.Info(), p.d.SubgroupSize()
+	t := tileShape{workgroup: 8 * s, items: 16} // a CPU device
+	if info.Type != vk.CPU {
+		t = tileShape{workgroup: 384, items: 12}
+		if n <= 1<<18 {
+			t = tileShape{workgroup: 512, items: 4}
+		}
+		// What doesn't fit is made to: whole subgroups, each with a row of counters, and two words an element.
+		for t.workgroup > info.MaxWorkgroup || max(4*radix*t.workgroup/s, 8*t.elements())+4*radix+64 > info.SharedBytes {
+			t.workgroup = max(s, t.workgroup/2/s*s)
+			if t.workgroup == s {
+				break
+			}
 		}
 	}
 	t.subgroups = t.workgroup / s
@@ -77,7 +82,7 @@ func (p *Primitives) sortPlan(n int, pairs bool, scratch uint64) sortPlan {
 	if p.form == SinglePass {
 		plan.counters = s.take(4 * sortCounters)
 		for i := range plan.published {
-			plan.published[i] = s.take(4 * radix * plan.tiles)
+			plan.published[i] = s.take(4 * radix * (plan.tiles + 1))
 		}
 	} else {
 		plan.totals = s.take(4 * radix)
@@ -155,11 +160,6 @@ func (a SortArgs) what() string {
 	return "keys"
 }
 
-type clearPush struct {
-	Words uint64
-	Count uint32
-}
-
 type histogramPush struct {
 	Keys      uint64
 	Counts    uint64
@@ -174,28 +174,27 @@ type histogramPush struct {
 
 type scatterSinglePush struct {
 	Keys, Values, OutKeys, OutValues uint64
-	Places, Published, Spare, Taken  uint64
+	Published, Spare, Places, Taken  uint64
 	Tiles, DigitAt                   uint32
 	Length                           length
 }
 
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
-	wipe, err := kernel[clearPush](p, "primitives/sort_clear", 256)
-	if err != nil {
-		return err
-	}
 	tile := plan.tile
 	histogram, err := kernel[histogramPush](p, "primitives/sort_histogram", tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}
-	scatter, err := kernel[scatterSinglePush](p, "primitives/sort_scatter.single."+a.what(), tile.workgroup, append(tile.constants(), constant{"PATIENCE", p.patience})...)
+	constants := append(tile.constants(), constant{"PATIENCE", p.patience})
+	scatter, err := kernel[scatterSinglePush](p, "primitives/sort_scatter.single."+a.what(), tile.workgroup, constants...)
 	if err != nil {
 		return err
 	}
 	taken := plan.counters + 4*maxPasses*radix
 	ended := taken + 4*maxPasses
-	wipe.Dispatch(s, groups(sortCounters, wipe.Workgroup()), clearPush{plan.counters, sortCounters})
+	if err := p.clear(s, plan.counters, 4*sortCounters); err != nil {
+		return err
+	}
 	histogram.Dispatch(s, min(plan.tiles, histogramGroups), histogramPush{
 		Keys: a.Keys, Counts: plan.counters, Ended: ended, Published: plan.published[0], Publishes: uint32(plan.tiles * radix),
 		First: uint32(a.FirstBit), Bits: uint32(a.Bits), Length: a.Length.device(),
@@ -203,7 +202,7 @@ func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	for i, pass := range a.passes(plan) {
 		scatter.Dispatch(s, plan.tiles, scatterSinglePush{
 			Keys: pass.keys, Values: pass.values, OutKeys: pass.outKeys, OutValues: pass.outValues,
-			Places: plan.counters + uint64(4*i*radix), Published: plan.published[i%2], Spare: plan.published[(i+1)%2],
+			Published: plan.published[i%2], Spare: plan.published[(i+1)%2], Places: plan.counters + uint64(4*radix*min(i+1, maxPasses-1)),
 			Taken: taken + uint64(4*i), Tiles: uint32(plan.tiles), DigitAt: pass.digitAt(), Length: a.Length.device(),
 		})
 	}
