@@ -109,6 +109,8 @@ func Ops(benchmark string) []Op {
 	switch benchmark {
 	case "slabhash":
 		return ops.ops()
+	case "lsm":
+		return lsmOps.ops()
 	case "sortedarray":
 		return sortedArrayOps.ops()
 	}

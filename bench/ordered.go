@@ -238,7 +238,9 @@ func (s *orderedSession) empty(ctx context.Context) (err error) {
 	if s.table != nil {
 		return s.table.Clear(ctx)
 	}
-	s.table, err = s.open(ctx, s.d, s.n, s.batch)
+	if s.table, err = s.open(ctx, s.d, s.n, s.batch); err != nil {
+		s.table = nil // and no interface that holds a nil pointer
+	}
 	return err
 }
 

@@ -191,7 +191,7 @@ func (w *workload) measure(ctx context.Context, t task) (Measurement, error) {
 }
 
 // measureWall is measure for calls that wait by themselves; what they gave is for the caller to check. kernels, if not
-// nil, tells what the device did in the last call: the times of the kernels with the label are added up.
+// nil, tells what the device did in the last call: the times of the kernels with the label, or with any label if it is "", are added up.
 func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call func(context.Context) error,
 	kernels func() []vk.Timing, label string) (Measurement, error) {
 	for begin, warm := time.Now(), false; len(m.Wall) < w.o.Repeat; {
@@ -212,7 +212,7 @@ func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call
 		if warm && kernels != nil {
 			var device time.Duration
 			for _, t := range kernels() {
-				if t.Label == label {
+				if label == "" || t.Label == label {
 					device += t.Duration
 				}
 			}

@@ -151,7 +151,7 @@ keys; of several ranges one after the other, in the order asked.
 	flags := c.Flags()
 	flags.SortFlags = false
 	a.addRanges(flags)
-	flags.BoolVar(&asJSON, "json", false, "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]}, the pairs as of get")
+	flags.BoolVar(&asJSON, "json", false, "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]},\nthe pairs being {\"key\": K, \"value\": V}")
 	s.add(c, c.Name())
 	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
@@ -75,7 +76,7 @@ func (m measure) text() string {
 	switch v := m.value.(type) {
 	case float64:
 		return strconv.FormatFloat(v, 'f', 4, 64)
-	case []uint64: // a number for each of 1, 2, …
+	case []uint64:
 		return strings.Trim(fmt.Sprint(v), "[]")
 	}
 	return fmt.Sprint(m.value)
@@ -95,6 +96,24 @@ func slabHashMeasures(ctx context.Context, d structures.Dictionary) ([]measure, 
 		{"utilization", s.Utilization},
 		{"bytes", s.Bytes},
 		{"buckets_by_slabs", lengths(s)},
+	}, err
+}
+
+func lsmMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
+	s, err := d.(*lsm.LSM).Stats(ctx)
+	levels := []uint64{}
+	for _, l := range s.Levels {
+		levels = append(levels, uint64(l.Pairs))
+	}
+	return []measure{
+		{"pairs", s.Pairs},
+		{"resident", s.Resident},
+		{"tombstones", s.Tombstones},
+		{"stale", s.Stale},
+		{"batch", s.Batch},
+		{"front", s.Front},
+		{"levels", levels},
+		{"bytes", s.Bytes},
 	}, err
 }
 

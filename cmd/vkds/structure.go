@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
@@ -29,6 +30,10 @@ var known = []structure{
 		func(ctx context.Context, d *vk.Device, capacity int, load float64) (structures.Dictionary, error) {
 			return slabhash.New(ctx, d, slabhash.Options{Capacity: capacity, Load: load})
 		}, slabHashMeasures},
+	{"lsm", true, "batch",
+		func(ctx context.Context, d *vk.Device, capacity int, batch float64) (structures.Dictionary, error) {
+			return lsm.New(ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
+		}, lsmMeasures},
 	{"sortedarray", true, "",
 		func(ctx context.Context, d *vk.Device, capacity int, _ float64) (structures.Dictionary, error) {
 			return sortedarray.New(ctx, d, sortedarray.Options{Capacity: capacity})

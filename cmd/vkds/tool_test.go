@@ -219,7 +219,7 @@ func TestGetRefuses(t *testing.T) {
 	assert.Equal(t, `standard input:2: "y" is not an integer`, refusal(t, "1\ny\n", "get", good))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--keys", "k"), "not from both")
 	assert.Contains(t, refusal(t, "", "get", "-"), "can't both come from standard input")
-	assert.Equal(t, `unknown structure "btrie" (known: slabhash)`, refusal(t, "", "get", good, "1", "--structure", "btrie"))
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash, lsm, sortedarray)`, refusal(t, "", "get", good, "1", "--structure", "btrie"))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key", "id", "--no-header"), `column "id" is asked by name, but the table is said to have no header`)
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--load=-1"), "Load")
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key-type", "u64"), `unknown type "u64"`)
@@ -394,7 +394,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, arguments := range [][]string{{"--help"}, {"tally", "--help"}, {"get", "--help"}, {"build", "--help"}, {"stats", "--help"}, {"info", "--help"}, {"--version"}, {"completion", "bash"}} {
+	for _, arguments := range [][]string{{"--help"}, {"tally", "--help"}, {"get", "--help"}, {"build", "--help"}, {"stats", "--help"}, {"range", "--help"}, {"count", "--help"}, {"successor", "--help"}, {"bench", "lsm", "--help"}, {"bench", "sort", "--help"}, {"info", "--help"}, {"--version"}, {"completion", "bash"}} {
 		c := exec.Command(tool, arguments...)
 		out, err := c.Output()
 		require.NoError(t, err, arguments)

@@ -1,0 +1,110 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Results are checked inside the benchmark: that it ends without an error says that all were right.
+func TestSortedArrayIsMeasured(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := SortedArray(t.Context(), d, OrderedOptions{
+		Common: quick, Ops: allOps("sortedarray"), Sizes: []int{5000}, Batches: []int{1000, 1 << 20},
+		Lengths: []int{1, 100}, Lookups: []structures.LookupOrder{structures.OneByOne, structures.SortedFirst},
+	})
+	require.NoError(t, err)
+	require.Len(t, r.Measurements, 2*(1+2*2+2*2))
+	m := r.Measurements[0]
+	require.Equal(t, "insert", m.Op)
+	require.Equal(t, 1000, m.Batch)
+	require.Len(t, m.Steps, 5)
+	require.Equal(t, "one-by-one", r.Measurements[1].Form)
+	require.Equal(t, "sorted-first", r.Measurements[2].Form)
+	require.Len(t, r.Measurements[9].Steps, 1, "all in one batch")
+}
+
+func TestLSMIsMeasured(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := LSM(t.Context(), d, OrderedOptions{
+		Common: quick, Ops: allOps("lsm"), Sizes: []int{1 << 12}, Batches: []int{1 << 9}, Orders: []Order{Random, Descending},
+		Levels: []Levels{FullLevels, OneLevel, AlternateLevels}, Lengths: []int{20},
+	})
+	require.NoError(t, err)
+	require.Len(t, r.Measurements, 2*(1+3*3+2*3+2))
+	require.Len(t, r.Measurements[0].Steps, 8)
+	resident := map[string]int{}
+	for _, m := range r.Measurements {
+		require.Positive(t, m.Throughput(), m.Op)
+		require.Equal(t, 1<<9, m.Batch)
+		if m.Levels != "" {
+			resident[m.Levels] = m.N
+		}
+	}
+	require.Equal(t, map[string]int{"full": 7 << 9, "one": 8 << 9, "alternate": 5 << 9}, resident)
+	last := r.Measurements[len(r.Measurements)-1]
+	require.Equal(t, "cleanup", last.Op)
+	require.Equal(t, 0.5, last.Stale)
+}
+
+func TestLevels(t *testing.T) {
+	for _, c := range []struct{ n, full, one, alternate int }{{1, 1, 1, 1}, {2, 1, 2, 1}, {16, 15, 16, 10}, {64, 63, 64, 42}, {100, 63, 64, 42}} {
+		require.Equal(t, c.full, FullLevels.batches(c.n*8, 8))
+		require.Equal(t, c.one, OneLevel.batches(c.n*8, 8))
+		require.Equal(t, c.alternate, AlternateLevels.batches(c.n*8, 8))
+	}
+	for _, name := range LevelNames() {
+		l, err := ParseLevels(name)
+		require.NoError(t, err)
+		require.Equal(t, name, l.String())
+	}
+	for _, name := range LookupNames() {
+		_, err := ParseLookup(name)
+		require.NoError(t, err)
+	}
+	_, err := ParseLevels("half")
+	require.Error(t, err)
+	_, err = ParseLookup("by chance")
+	require.Error(t, err)
+}
+
+func TestOrderedOptionsThatCanNotBe(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, o := range []OrderedOptions{
+		{Ops: []string{"cleanups"}}, {Sizes: []int{3}}, {Batches: []int{3}}, {Lengths: []int{0}}, {Stale: []float64{0.7}}, {Common: Common{Repeat: -1}},
+	} {
+		var option *OptionError
+		_, err := SortedArray(t.Context(), d, o)
+		require.ErrorAs(t, err, &option, "%+v", o)
+	}
+}
+
+// A table with a pair too few, too many, or with another value is found out.
+func TestWrongPairsAreFound(t *testing.T) {
+	d := testdevice.Open(t)
+	o := OrderedOptions{Common: quick}
+	require.NoError(t, o.complete(d))
+	const n = 1000
+	w, err := newWorkload(d, o.Common, n)
+	require.NoError(t, err)
+	defer w.close()
+	s := &orderedSession{workload: w, orderedKind: sortedArrayKind(), options: o, report: &Report{}, batch: 300, keys: newSequence(w.space, Random, n), there: -1}
+	ctx := t.Context()
+	require.NoError(t, s.hold(ctx, n))
+	defer s.table.Close()
+	require.NoError(t, s.holdsAll(ctx, "op", n))
+	var wrong *WrongError
+	change := func(keys, values []uint32) {
+		_, err := s.table.Insert(ctx, keys, values)
+		require.NoError(t, err)
+		require.ErrorAs(t, s.holdsAll(ctx, "op", n), &wrong)
+	}
+	change([]uint32{s.keys.key(7)}, []uint32{^s.space.value(s.keys.key(7))})
+	_, err = s.table.Insert(ctx, []uint32{s.keys.key(7)}, []uint32{s.space.value(s.keys.key(7))})
+	require.NoError(t, err)
+	require.NoError(t, s.holdsAll(ctx, "op", n))
+	change([]uint32{s.keys.absent(0)}, []uint32{0})
+	require.ErrorAs(t, s.count(ctx), &wrong, "one pair is in the middle of some range")
+}
