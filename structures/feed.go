@@ -291,6 +291,7 @@ func (p *part) submit(direct bool, task Task, in bool) error {
 		})
 	}
 	if err := task.Record(s, p.chunk); err != nil {
+		s.Discard() // it speaks of memory that a later chunk may replace
 		return err
 	}
 	if !direct {

@@ -262,6 +262,9 @@ func (s *Stream) Submit() (Point, error) {
 	return Point{s.line, s.last}, nil
 }
 
+// Discard drops what was recorded since the last Submit: none of it runs.
+func (s *Stream) Discard() { s.abandon() }
+
 // abandon drops what was recorded.
 func (s *Stream) abandon() {
 	// Of a lost device nobody knows what it still does with the commands; their pool ends them.

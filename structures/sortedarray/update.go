@@ -2,7 +2,6 @@ package sortedarray
 
 import (
 	"context"
-	"errors"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
@@ -43,51 +42,62 @@ func (u *updater) plan(n int, scratch uint64) updatePlan {
 	return plan
 }
 
-// Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
-// How many pairs that has, the host must know: it waits.
-func (u *updater) Update(ctx context.Context, s *vk.Stream, b ordered.Batch) error {
-	deletes := b.Kind == structures.Delete
-	all := u.n + b.N
-	if b.N == 0 || deletes && u.n == 0 {
-		return nil
-	}
-	if all > MaxPairs {
-		return &FullError{uint64(all)}
-	}
-	scratch, err := u.core.Scratch(nil, int(u.plan(b.N, 0).bytes))
-	if err != nil {
-		return err
-	}
-	into, err := u.next(all)
-	if err != nil {
-		return err
-	}
-	n, err := u.resolve(ctx, s, b, u.plan(b.N, scratch), into)
-	if err != nil {
-		u.spare = into
-		return err
-	}
-	return (*Array)(u).replace(s, into, n)
+// idle says that a batch changes nothing.
+func (u *updater) idle(b ordered.Batch) bool {
+	return b.N == 0 || b.Kind == structures.Delete && u.n == 0
 }
 
-// next takes memory for the array's next version.
-func (u *updater) next(pairs int) (*runs.Memory, error) {
-	into := u.spare
-	u.spare = nil
-	if into != nil && into.Room() >= pairs {
-		return into, nil
+// Reserve makes the scratch and the memory of the next version.
+func (u *updater) Reserve(b ordered.Batch) error {
+	all := u.n + b.N
+	switch {
+	case u.idle(b):
+		return nil
+	case all > MaxPairs:
+		return &FullError{uint64(all)}
 	}
-	into.Free()
+	if _, err := u.core.Scratch(nil, int(u.plan(b.N, 0).bytes)); err != nil {
+		return err
+	}
+	return u.reserveSpare(all)
+}
+
+// reserveSpare makes memory for the array's next version.
+func (u *updater) reserveSpare(pairs int) error {
+	if u.spare != nil && u.spare.Room() >= pairs {
+		return nil
+	}
+	u.spare.Free()
+	u.spare = nil
 	// Somewhat more, so that the batches to come have room, where there is so much.
 	into, err := runs.NewMemory(u.core.Device, min(MaxPairs, pairs+pairs/4))
 	if err != nil {
 		into, err = runs.NewMemory(u.core.Device, pairs)
 	}
-	return into, err
+	u.spare = into
+	return err
 }
 
-// resolve writes what the array is after a batch, and returns how many pairs that are.
-func (u *updater) resolve(ctx context.Context, s *vk.Stream, b ordered.Batch, plan updatePlan, into *runs.Memory) (int, error) {
+// Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
+// How many pairs that has, the host must know: it waits.
+func (u *updater) Update(ctx context.Context, s *vk.Stream, b ordered.Batch) error {
+	if u.idle(b) {
+		return nil
+	}
+	scratch, err := u.core.Scratch(nil, int(u.plan(b.N, 0).bytes))
+	if err != nil {
+		return err
+	}
+	plan := u.plan(b.N, scratch)
+	n, err := u.core.Counted(ctx, s, u.resolve(s, b, plan))
+	if err != nil {
+		return err
+	}
+	return (*Array)(u).replace(s, u.spare, n)
+}
+
+// resolve records the writing of what the array is after a batch, to the spare memory.
+func (u *updater) resolve(s *vk.Stream, b ordered.Batch, plan updatePlan) error {
 	batch := runs.Source{Keys: plan.keys, Values: plan.values, N: b.N}
 	if b.Kind == structures.Delete {
 		batch.Values = 0
@@ -107,9 +117,9 @@ func (u *updater) resolve(ctx context.Context, s *vk.Stream, b ordered.Batch, pl
 		batch = runs.Of(all, u.n+b.N)
 	}
 	if err != nil {
-		return 0, errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
+		return err
 	}
-	return u.core.Valid(ctx, s, batch, into.Row(false), plan.valid)
+	return u.core.Valid(s, batch, u.spare.Row(false), plan.valid)
 }
 
 // replace records what makes n pairs in other memory the array, and keeps the old memory for the next version.

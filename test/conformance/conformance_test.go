@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/slabcheck"
@@ -68,7 +69,31 @@ var subjects = []subject{{
 		return sortedarray.New(ctx, d, sortedarray.Options{Capacity: s.size})
 	},
 	upkeep: []func(context.Context, structures.Dictionary, int) error{
-		func(_ context.Context, d structures.Dictionary, _ int) error { d.(*sortedarray.Array).Trim(); return nil },
+		func(_ context.Context, d structures.Dictionary, _ int) error {
+			d.(*sortedarray.Array).Trim()
+			return nil
+		},
+	},
+}, {
+	name:  "lsm",
+	kinds: orderedKinds,
+	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
+		return lsm.New(ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Capacity: s.size})
+	},
+	upkeep: []func(context.Context, structures.Dictionary, int) error{
+		func(ctx context.Context, d structures.Dictionary, _ int) error { return d.(*lsm.LSM).Cleanup(ctx) },
+		func(context.Context, structures.Dictionary, int) error { return nil },
+		func(_ context.Context, d structures.Dictionary, _ int) error { return d.(*lsm.LSM).Trim() },
+	},
+}, {
+	name:  "lsm cleaning up by itself",
+	kinds: orderedKinds,
+	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
+		policy := lsm.WhenDoubled
+		if s.size == 4 {
+			policy = lsm.WhenStale(0.4)
+		}
+		return lsm.New(ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Cleanup: policy})
 	},
 }}
 

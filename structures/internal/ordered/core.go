@@ -18,7 +18,9 @@ type Structure interface {
 	Stack() runs.Stack
 	// Unique says that the stack is one run, where each key comes once and nothing is deleted.
 	Unique() bool
-	// Update records a batch of insertions or deletions that a stream does after what was recorded in it. It may wait
+	// Reserve makes the memory that a batch takes, or says why it can't be done. It records nothing.
+	Reserve(b Batch) error
+	// Update records a batch, for which Reserve was called, after what was recorded in the stream before. It may wait
 	// for the stream. An error leaves the structure as it was.
 	Update(ctx context.Context, s *vk.Stream, b Batch) error
 }

@@ -54,7 +54,7 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if err != nil {
 		return err
 	}
-	return c.Record(ctx, s, Batch{kind, address(u.Keys), address(u.Values), u.Count}, address(u.Status))
+	return c.record(ctx, s, Batch{kind, address(u.Keys), address(u.Values), u.Count}, address(u.Status))
 }
 
 // FindOn records lookups.

@@ -23,25 +23,29 @@ func (p *Parts) Take(bytes int) uint64 {
 // ValidScratch returns the bytes of scratch that Valid of a run of n pairs needs.
 func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
 
-// Valid writes what is valid of a run, if there is no other: the last pairs of their keys that are no tombstones. It
-// waits for the stream and returns how many these are. With an error the stream is through with its work all the same.
-func (c *Core) Valid(ctx context.Context, s *vk.Stream, run runs.Source, into runs.Row, scratch uint64) (int, error) {
+// Valid records the writing of what is valid of a run, if there is no other: the last pairs of their keys that are no
+// tombstones. Counted says how many these are.
+func (c *Core) Valid(s *vk.Stream, run runs.Source, into runs.Row, scratch uint64) error {
 	p := Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
-	count := c.Counters.Slice()[:1]
-	count[0] = 0
-	err := c.Queries.Mark(s, run, flags)
-	if err == nil {
-		err = c.Primitives.Compact(s, primitives.CompactArgs{
-			Keys: run.Keys, Values: run.Values, Flags: flags, OutKeys: into.Keys, OutValues: into.Values,
-			OutCount: c.Counters.Address(), Length: primitives.Length{N: run.N}, Scratch: rest,
-		})
+	c.Counters.Slice()[0] = 0
+	if err := c.Queries.Mark(s, run, flags); err != nil {
+		return err
 	}
-	err = errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
+	return c.Primitives.Compact(s, primitives.CompactArgs{
+		Keys: run.Keys, Values: run.Values, Flags: flags, OutKeys: into.Keys, OutValues: into.Values,
+		OutCount: c.Counters.Address(), Length: primitives.Length{N: run.N}, Scratch: rest,
+	})
+}
+
+// Counted waits for the stream, in any case, and returns how many pairs Valid has written last. recorded is what
+// recording has come to: its error is returned, or that of the stream or the context.
+func (c *Core) Counted(ctx context.Context, s *vk.Stream, recorded error) (int, error) {
+	err := errors.Join(recorded, s.Wait(context.WithoutCancel(ctx)))
 	if err == nil {
 		err = ctx.Err()
 	}
-	return int(count[0]), err
+	return int(c.Counters.Slice()[0]), err
 }
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
@@ -82,10 +86,10 @@ func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, 
 			Keys: row.Keys, Values: row.Values, OutKeys: sortedKeys, OutValues: sortedValues,
 			Length: primitives.Length{N: n}, Scratch: sort,
 		})
-		if err != nil {
-			return 0, errors.Join(err, c.Stream.Wait(context.WithoutCancel(ctx)))
+		if err == nil {
+			err = c.Valid(c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, row, valid)
 		}
-		return c.Valid(ctx, c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, row, valid)
+		return c.Counted(ctx, c.Stream, err)
 	}
 	m, err := resolve()
 	if err != nil {

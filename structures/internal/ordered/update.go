@@ -29,15 +29,18 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []
 			}
 			last = s
 			b := Batch{kind, chunk.Columns[0], chunk.Columns[1], chunk.Count}
-			return c.Record(ctx, s, b, chunk.Columns[2])
+			return c.record(ctx, s, b, chunk.Columns[2])
 		},
 		Progress: c.Progress,
 	})
 	return statuses, pendingError(statuses, err)
 }
 
-// Record records a batch, and before it, unless statuses is 0, what it will do.
-func (c *Core) Record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
+// record records a batch, and before it, unless statuses is 0, what it will do.
+func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
+	if err := c.of.Reserve(b); err != nil {
+		return err
+	}
 	if statuses != 0 {
 		scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
 		if err != nil {

@@ -25,7 +25,7 @@ type MergeArgs struct {
 	// Out is where they go. Tombstones 0: there are none to be noted; none of the sources has any then. Index 0: the
 	// run gets no index; else N is a multiple of 32, and what fills the index up to whole nodes is there already.
 	Out     Row
-	Scratch uint64 // MergeScratch bytes
+	Scratch uint64 // MergeScratch bytes; 0: none, which is slower for large runs
 }
 
 type mergeSource struct{ Keys, Values, Tombstones uint64 }
@@ -92,7 +92,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		OlderCount: uint32(a.Older.N), NewerCount: uint32(a.Newer.N), Begin: uint32(a.Begin), Count: uint32(a.N),
 		IndexSize: uint32(IndexWords(a.N)),
 	}
-	if all := a.Older.N + a.Newer.N; a.Begin == 0 && a.N == all && a.N > o.alone {
+	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
 		split, err := kernel[splitPush](q, "primitives/merge_split", 0)
 		if err != nil {
 			return err

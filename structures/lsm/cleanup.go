@@ -1,0 +1,282 @@
+package lsm
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/vk"
+)
+
+// Cleanup removes what is stale and the tombstones, and divides what is left among levels anew (sections III-F and
+// IV-E): the runs are merged, the newest first, what is valid is packed, and cut up. Memory that is no longer needed
+// is given back, but for what Options.Capacity asks for. No work on the LSM may be under way.
+//
+// It takes memory for two copies of all pairs while it runs. After an error, *vk.OutOfMemoryError or the context's,
+// the LSM is as it was.
+func (l *LSM) Cleanup(ctx context.Context) error {
+	if err := errors.Join(l.core.Usable(), l.broken); err != nil {
+		return err
+	}
+	all := int(l.pairs(l.o.Batch))
+	if all == 0 {
+		return l.trim()
+	}
+	merged, err := runs.NewMemory(l.core.Device, all)
+	if err != nil {
+		return err
+	}
+	defer func() { merged.Free() }()
+	packed, err := runs.NewMemory(l.core.Device, all)
+	if err != nil {
+		return err
+	}
+	defer func() { packed.Free() }()
+	scratchBytes := max(l.core.Queries.MergeScratch(all), l.core.ValidScratch(all))
+	scratch, err := vk.NewBuffer[byte](l.core.Device, scratchBytes)
+	if err != nil {
+		return err
+	}
+	defer scratch.Free()
+
+	// Nothing is written but what this call has made. The sum of the runs before a level is less than the level.
+	s := l.core.Stream
+	run := runs.Source{}
+	if l.front > 0 {
+		run = runs.Of(l.fronts[0].Row(l.tombstones), l.front)
+	}
+	for i := range l.levels {
+		if l.full>>i&1 == 0 {
+			continue
+		}
+		older := runs.Of(l.levels[i].Row(l.tombstones), l.o.Batch<<i)
+		if run.N == 0 {
+			run = older
+			continue
+		}
+		out := merged.Row(l.tombstones)
+		out.Index = 0
+		n := run.N + older.N
+		l.timed("merge", func() {
+			err = l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: scratch.Address()})
+		})
+		if err == nil {
+			_, err = s.Submit()
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
+		}
+		run = runs.Of(out, n)
+		merged, packed = packed, merged
+		l.progress(n, 2*all)
+	}
+	l.timed("pack", func() {
+		err = l.core.Valid(s, run, merged.Row(false), scratch.Address())
+	})
+	n, err := l.core.Counted(ctx, s, err)
+	if err != nil {
+		return err
+	}
+	l.progress(3*all/2, 2*all)
+	if err := l.distribute(runs.Of(merged.Row(false), n)); err != nil {
+		return err
+	}
+	l.progress(2*all, 2*all)
+	return l.trim()
+}
+
+// timed records a stage of a long call, timed if that is wanted.
+func (l *LSM) timed(stage string, record func()) {
+	if l.o.Timed {
+		l.core.Stream.Timed(stage, record)
+	} else {
+		record()
+	}
+}
+
+func (l *LSM) progress(done, total int) {
+	if l.o.Progress != nil {
+		l.o.Progress(done, total)
+	}
+}
+
+// distribute makes a run in other memory, whose pairs are all valid, the contents: the largest level takes the smallest
+// keys, and what is less than a batch becomes the front. It waits. Without memory nothing is changed.
+func (l *LSM) distribute(run runs.Source) error {
+	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
+	s := l.core.Stream
+	var steps []step
+	for i := range l.levels {
+		if after.full>>i&1 == 1 {
+			steps = append(steps, step{n: l.o.Batch << i, unit: i, lowest: i, to: i})
+		}
+	}
+	if after.front > 0 {
+		steps = append(steps, step{n: after.front, unit: front, to: front})
+	}
+	if err := l.reserve(steps, false); err != nil {
+		return err
+	}
+	err := l.begin(s)
+	if err == nil {
+		err = l.setTombstones(s, false)
+	}
+	record := func() {
+		begin := 0
+		for i := maxLevels - 1; i >= 0 && err == nil; i-- {
+			if n := l.o.Batch << i; after.full>>i&1 == 1 {
+				err = l.core.Queries.Merge(s, runs.MergeArgs{Newer: run, Begin: begin, N: n, Out: l.levels[i].Row(false)})
+				begin += n
+			}
+		}
+		if after.front > 0 && err == nil {
+			row := l.fronts[0].Row(false)
+			out := row
+			out.Index = 0
+			err = l.core.Queries.Merge(s, runs.MergeArgs{Newer: run, Begin: begin, N: after.front, Out: out})
+			if err == nil {
+				err = l.core.Queries.BuildIndex(s, row.Keys, after.front, row.Index)
+			}
+		}
+	}
+	l.timed("distribute", record)
+	if err = errors.Join(err, s.Wait(context.Background())); err != nil {
+		l.broken = err
+		return err
+	}
+	l.state, l.live, l.cleaned = after, run.N, run.N
+	return nil
+}
+
+// trim gives memory back that holds no pairs, but for Options.Capacity.
+func (l *LSM) trim() error {
+	keep := map[**runs.Memory]bool{}
+	for i := range l.levels {
+		keep[&l.levels[i]] = l.full>>i&1 == 1 || l.o.Batch<<i <= l.o.Capacity
+		keep[&l.carries[i]] = l.o.Batch<<(i+1) <= l.o.Capacity
+	}
+	keep[&l.fronts[0]] = l.front > 0 || l.o.Capacity > 0
+	keep[&l.fronts[1]] = l.o.Capacity > 0
+	keep[&l.partial] = l.o.Capacity > 0
+	for m, stays := range keep {
+		if !stays {
+			(*m).Free()
+			*m = nil
+		}
+	}
+	l.core.Trim()
+	return nil
+}
+
+// Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
+// What Options.Capacity asks for stays. It is made again when it is needed. No work on the LSM may be under way.
+func (l *LSM) Trim() error {
+	if err := l.core.Usable(); err != nil {
+		return err
+	}
+	return l.trim()
+}
+
+// Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams
+// calls it in between, when no work on the LSM is under way. Where there is no memory for a cleanup, it does nothing.
+func (l *LSM) Maintain(ctx context.Context) error {
+	if err := errors.Join(l.core.Usable(), l.broken); err != nil {
+		return err
+	}
+	due, err := l.due(ctx)
+	if err != nil || !due {
+		return err
+	}
+	err = l.Cleanup(ctx)
+	var memory *vk.OutOfMemoryError
+	var large *vk.TooLargeError
+	if errors.As(err, &memory) || errors.As(err, &large) {
+		return nil
+	}
+	return err
+}
+
+func (l *LSM) due(ctx context.Context) (bool, error) {
+	all := l.pairs(l.o.Batch)
+	switch p := l.o.Cleanup; {
+	case p.doubled:
+		return all >= 2*uint64(max(l.cleaned, l.o.Batch)), nil
+	case p.stale > 0 && all > 0:
+		live, err := l.Len(ctx)
+		return float64(all-live) > p.stale*float64(all), err
+	}
+	return false, nil
+}
+
+// Timings returns how long the stages of Build and Cleanup took on the device since the last call: "merge" (one a run),
+// "pack", "distribute". Empty without Options.Timed.
+func (l *LSM) Timings() []vk.Timing { return l.core.Stream.Timings() }
+
+// Stats are an LSM's measures.
+type Stats struct {
+	Pairs      uint64  // valid ones
+	Resident   uint64  // all that the runs hold: valid ones, stale ones and tombstones
+	Tombstones uint64  // those not removed yet
+	Stale      float64 // the share of Resident that is not valid
+	Batch      int     // Options.Batch
+	Front      int     // pairs that are not enough for a level
+	Levels     []Level // the full ones, the newest first
+	Bytes      uint64  // device memory: levels, full and empty, and what merging them and queries take
+}
+
+// Level is a full level.
+type Level struct {
+	Number int // its pairs are Batch << Number
+	Pairs  int
+}
+
+// Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs.
+func (l *LSM) Stats(ctx context.Context) (Stats, error) {
+	if err := l.core.Usable(); err != nil {
+		return Stats{}, err
+	}
+	tombstones, err := l.survey(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	s := Stats{
+		Pairs: uint64(l.live), Resident: l.pairs(l.o.Batch), Tombstones: tombstones, Batch: l.o.Batch, Front: l.front,
+		Bytes: l.bytes() + l.core.ScratchBytes(),
+	}
+	if s.Resident > 0 {
+		s.Stale = 1 - float64(s.Pairs)/float64(s.Resident)
+	}
+	for i := range l.levels {
+		if l.full>>i&1 == 1 {
+			s.Levels = append(s.Levels, Level{i, l.o.Batch << i})
+		}
+	}
+	return s, nil
+}
+
+// survey counts the valid pairs, and returns the number of tombstones.
+func (l *LSM) survey(ctx context.Context) (tombstones uint64, err error) {
+	part := 1 << 24
+	if l.core.CPU() {
+		part = 1 << 17
+	}
+	counters := l.core.Counters.Slice()
+	live := 0
+	all := int(l.pairs(l.o.Batch))
+	for first := 0; first < all; first += part {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		clear(counters)
+		err := l.core.Queries.CountValid(l.core.Stream, (*updater)(l).Stack(), first, min(part, all-first), l.core.Counters.Address())
+		if err = errors.Join(err, l.core.Stream.Wait(context.WithoutCancel(ctx))); err != nil {
+			return 0, err
+		}
+		for i := 0; i < len(counters); i += 2 {
+			live += int(counters[i])
+			tombstones += uint64(counters[i+1])
+		}
+	}
+	l.live = live
+	return tombstones, nil
+}

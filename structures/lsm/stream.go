@@ -1,0 +1,40 @@
+package lsm
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// InsertOn records the insertion of pairs from device buffers on a stream and does not wait. Where batches are of
+// Options.Batch operations and no Status is asked for, that is one sort and on average one merge.
+//
+// Updates count from the moment when they are recorded. So work on the LSM that comes later is recorded on the same
+// stream, or on one that comes after it (vk.Stream.After); and methods without a stream are called when the work is
+// done. The memory for levels is allocated here when they are needed first; Options.Capacity has it allocated before.
+//
+// Errors: *structures.LengthError, *FullError, *vk.OutOfMemoryError; nothing is changed then.
+func (l *LSM) InsertOn(s *vk.Stream, u structures.DeviceUpdates) error {
+	return l.core.UpdateOn(context.Background(), s, structures.Insert, u)
+}
+
+// DeleteOn records deletions on a stream, as InsertOn does insertions: the keys are inserted as tombstones.
+func (l *LSM) DeleteOn(s *vk.Stream, u structures.DeviceUpdates) error {
+	return l.core.UpdateOn(context.Background(), s, structures.Delete, u)
+}
+
+// FindOn records lookups on a stream and does not wait. Streams keep temporary memory of the LSM's until Trim, Cleanup
+// or Close.
+func (l *LSM) FindOn(s *vk.Stream, q structures.DeviceLookups) error { return l.core.FindOn(s, q) }
+
+// CountOn records the counting of ranges on a stream, as FindOn does lookups.
+func (l *LSM) CountOn(s *vk.Stream, r structures.DeviceCounts) error { return l.core.CountOn(s, r) }
+
+// RangeOn records the writing of the pairs of ranges on a stream, as FindOn does lookups.
+func (l *LSM) RangeOn(s *vk.Stream, r structures.DeviceRanges) error { return l.core.RangeOn(s, r) }
+
+// NeighborOn records the search for neighbors on a stream, as FindOn does lookups.
+func (l *LSM) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	return l.core.NeighborOn(s, to, n)
+}

@@ -1,0 +1,263 @@
+package lsm
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// updater is the LSM as its core sees it.
+type updater LSM
+
+func (u *updater) Stack() runs.Stack {
+	return runs.Stack{Rows: u.core.Rows.Address(), Full: u.full, Unit: uint32(u.o.Batch), Front: uint32(u.front)}
+}
+
+func (u *updater) Unique() bool { return false }
+
+// idle says that a batch changes nothing.
+func (u *updater) idle(b ordered.Batch) bool {
+	return b.N == 0 || b.Kind == structures.Delete && u.pairs(u.o.Batch) == 0
+}
+
+// Reserve makes the memory that the steps of a batch take.
+func (u *updater) Reserve(b ordered.Batch) error {
+	l := (*LSM)(u)
+	if l.broken != nil || u.idle(b) {
+		return l.broken
+	}
+	steps, after := l.plan(b.N, l.o.Batch)
+	if pairs := after.pairs(l.o.Batch); pairs > MaxPairs {
+		return &FullError{Pairs: pairs}
+	}
+	if _, err := l.core.Scratch(nil, int(l.scratch(steps, 0).bytes)); err != nil {
+		return err
+	}
+	return l.reserve(steps, b.Kind == structures.Delete)
+}
+
+// Update records the steps of a batch. All memory is there: nothing fails but what should not fail.
+func (u *updater) Update(_ context.Context, s *vk.Stream, b ordered.Batch) error {
+	if u.idle(b) {
+		return nil
+	}
+	l := (*LSM)(u)
+	steps, _ := l.plan(b.N, l.o.Batch)
+	scratch, err := l.core.Scratch(nil, int(l.scratch(steps, 0).bytes))
+	if err != nil {
+		return err
+	}
+	plan := l.scratch(steps, scratch)
+	err = l.begin(s)
+	if err == nil && b.Kind == structures.Delete && !l.tombstones {
+		err = l.setTombstones(s, true)
+	}
+	for _, t := range steps {
+		if err == nil {
+			err = l.step(s, b, t, plan)
+		}
+	}
+	l.live, l.broken = unknown, err // after an error, some of it is recorded
+	return err
+}
+
+// scratchPlan is how the scratch of a batch is divided.
+type scratchPlan struct{ sort, merge, bytes uint64 }
+
+func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
+	sort, merge := 0, 0
+	for _, t := range steps {
+		sort = max(sort, t.n)
+		merge = max(merge, l.o.Batch<<max(0, t.to))
+	}
+	p := ordered.Parts{Base: base}
+	plan := scratchPlan{sort: p.Take(l.core.Primitives.SortScratch(sort, true)), merge: p.Take(l.core.Queries.MergeScratch(merge))}
+	plan.bytes = p.Used
+	return plan
+}
+
+// capacitySteps are steps that need all the memory that a batch may need while there is no more than Options.Capacity.
+func (l *LSM) capacitySteps() []step {
+	steps := []step{{n: 1, front: true, to: front, unit: front}}
+	for i := 0; l.o.Batch<<i <= l.o.Capacity; i++ {
+		steps = append(steps, step{n: l.o.Batch, to: i})
+	}
+	return steps
+}
+
+// reserve makes the memory that steps need. With an error, what it has made is kept for later.
+func (l *LSM) reserve(steps []step, deletes bool) error {
+	for _, t := range steps {
+		var err error
+		need := func(m **runs.Memory, n int) {
+			if err == nil && *m == nil {
+				*m, err = l.newMemory(n)
+			}
+		}
+		if direct := t.merges() == 0 && !deletes; !direct && t.unit == front {
+			need(&l.partial, l.o.Batch)
+		} else if !direct {
+			need(&l.carries[t.unit], l.o.Batch<<t.unit)
+		}
+		if t.front && t.to > 0 {
+			need(&l.carries[0], l.o.Batch)
+		}
+		for i := t.lowest + 1; i < t.to; i++ {
+			need(&l.carries[i], l.o.Batch<<i)
+		}
+		if t.to == front {
+			need(&l.fronts[0], l.o.Batch)
+			need(&l.fronts[1], l.o.Batch)
+		} else if l.levels[t.to] == nil {
+			need(&l.levels[t.to], l.o.Batch<<t.to)
+			l.fresh |= 1 << t.to
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newMemory makes memory for n pairs.
+func (l *LSM) newMemory(n int) (*runs.Memory, error) {
+	m, err := runs.NewMemory(l.core.Device, n)
+	if err != nil {
+		return nil, err
+	}
+	if bytes := l.bytes() + m.Bytes(); l.o.MaxBytes != 0 && bytes > l.o.MaxBytes {
+		m.Free()
+		return nil, &FullError{Pairs: l.pairs(l.o.Batch), Bytes: bytes, MaxBytes: l.o.MaxBytes}
+	}
+	return m, nil
+}
+
+// begin records what levels need whose memory is new.
+func (l *LSM) begin(s *vk.Stream) error {
+	for i, m := range l.levels {
+		if l.fresh>>i&1 == 0 || m == nil {
+			continue
+		}
+		m.FillIndex(s)
+		if err := l.core.Queries.SetRow(s, l.core.Rows.Address(), i+1, m.Row(l.tombstones)); err != nil {
+			return err
+		}
+	}
+	l.fresh = 0
+	return nil
+}
+
+// setTombstones records that all runs have bitmaps of tombstones from here on, all zero, or that none has.
+func (l *LSM) setTombstones(s *vk.Stream, on bool) error {
+	l.tombstones = on
+	for i, m := range l.levels {
+		if m == nil {
+			continue
+		}
+		if on && l.full>>i&1 == 1 {
+			m.ClearTombstones(s, l.o.Batch<<i)
+		}
+		if err := l.core.Queries.SetRow(s, l.core.Rows.Address(), i+1, m.Row(on)); err != nil {
+			return err
+		}
+	}
+	if l.fronts[0] == nil {
+		return nil
+	}
+	if on && l.front > 0 {
+		l.fronts[0].ClearTombstones(s, l.front)
+	}
+	return l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, l.fronts[0].Row(on))
+}
+
+// step records one step of a batch.
+func (l *LSM) step(s *vk.Stream, b ordered.Batch, t step, plan scratchPlan) error {
+	batch := l.o.Batch
+	target := l.fronts[1]
+	if t.to != front {
+		target = l.levels[t.to]
+	}
+	deletes := b.Kind == structures.Delete
+	merges := t.merges()
+	direct := merges == 0 && !deletes
+
+	// The part, sorted: where it stays, if nothing is merged with it.
+	into := target
+	switch {
+	case direct:
+	case t.unit == front:
+		into = l.partial
+	default:
+		into = l.carries[t.unit]
+	}
+	row := into.Row(false)
+	sorted := runs.Source{Keys: row.Keys, Values: row.Values, N: t.n}
+	values := b.Values
+	if deletes {
+		values, sorted.Values = 0, 0
+	} else {
+		values += uint64(4 * t.from)
+	}
+	err := l.core.Primitives.Sort(s, primitives.SortArgs{
+		Keys: b.Keys + uint64(4*t.from), Values: values, OutKeys: sorted.Keys, OutValues: sorted.Values,
+		Length: primitives.Length{N: t.n}, Scratch: plan.sort,
+	})
+	if err != nil {
+		return err
+	}
+
+	// The carry.
+	var older []runs.Source
+	if t.front {
+		older = append(older, runs.Of(l.fronts[0].Row(l.tombstones), t.frontSize))
+	}
+	for i := t.lowest; i < t.to; i++ {
+		older = append(older, runs.Of(l.levels[i].Row(l.tombstones), batch<<i))
+	}
+	if deletes && merges == 0 {
+		older = append(older, runs.Source{}) // nothing: for the tombstones to be written
+	}
+	for i, run := range older {
+		out := target.Row(l.tombstones)
+		n := run.N + sorted.N
+		if i < len(older)-1 {
+			level := t.lowest + i + 1
+			if t.front {
+				level--
+			}
+			out = l.carries[level].Row(l.tombstones)
+			out.Index = 0
+		} else if t.to == front {
+			out.Index = 0 // by its length, which is any
+		}
+		err := l.core.Queries.Merge(s, runs.MergeArgs{Older: run, Newer: sorted, N: n, Out: out, Scratch: plan.merge})
+		if err != nil {
+			return err
+		}
+		sorted = runs.Of(out, n)
+	}
+	if direct && l.tombstones {
+		target.ClearTombstones(s, t.n)
+	}
+	if direct || t.to == front {
+		row := target.Row(false)
+		if err := l.core.Queries.BuildIndex(s, row.Keys, sorted.N, row.Index); err != nil {
+			return err
+		}
+	}
+
+	if t.to == front {
+		l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
+		l.state.front = sorted.N
+		return l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, l.fronts[0].Row(l.tombstones))
+	}
+	if t.front {
+		l.state.front = 0
+	}
+	l.full += 1 << t.lowest
+	return nil
+}
