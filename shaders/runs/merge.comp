@@ -26,11 +26,13 @@ layout(push_constant, std430) uniform Push {
 
 bool none(uvec2 address) { return (address.x | address.y) == 0u; }
 
-// The value of a source's element, all ones where it has none.
-uint value_of(MergeSource from) {
-    uvec2 all = from.a ? older.values : newer.values;
-    if (none(all)) return ~0u;
-    return plain_load(address_at(all, from.index, 2u));
+// Fetches the values of a tile: all ones for the elements of a source that has none.
+void fetch_values(MergeTile t, out uint all[MERGE_ITEMS]) {
+    bool older_none = none(older.values);
+    bool newer_none = none(newer.values);
+    merge_fetch(t, older_none ? older.keys : older.values, newer_none ? newer.keys : newer.values, all);
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++)
+        if (i * WORKGROUP + workgroup_lane() < t.a_count ? older_none : newer_none) all[i] = ~0u;
 }
 
 // Whether an element whose value is all ones is a tombstone.
@@ -51,21 +53,33 @@ void main() {
 
     bool marks = !none(tombstones);
     if (marks) bitmap_clear();
-    MergeTile t = merge_tile(p, merge_tile_ends(p, splits, tile, first, last), first, last);
+    MergeTile t = merge_tile(merge_tile_ends(p, splits, tile, first, last), first, last);
 
+    uint tile_keys[MERGE_ITEMS], tile_values[MERGE_ITEMS];
+    merge_fetch(t, p.a, p.b, tile_keys);
+    fetch_values(t, tile_values);
+    merge_put(tile_keys);
+    merge_order(t, p.mask);
     uint lane = workgroup_lane();
+    uvec2 to_keys = address_at(keys, offset, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
         if (at >= t.count) continue;
-        MergeSource from = merge_source(t, at);
-        uint value = value_of(from);
-        plain_store(address_at(keys, offset + at, 2u), from.key);
-        plain_store(address_at(values, offset + at, 2u), value);
-        if (marks && value == ~0u) {
-            if (tombstone_of(from)) bitmap_set(at);
-        }
+        uint key = merge_word(at);
+        plain_store_at(to_keys, at, key);
         if (((offset + at) & (RUN_NODE - 1u)) == 0u && !none(index))
-            run_index_put(index, index_words, count, offset + at, from.key);
+            run_index_put(index, index_words, count, offset + at, key);
+    }
+    merge_put(tile_values);
+    uvec2 to_values = address_at(values, offset, 2u);
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
+        uint at = i * WORKGROUP + lane;
+        if (at >= t.count) continue;
+        uint value = merge_word(at);
+        plain_store_at(to_values, at, value);
+        if (marks && value == ~0u) {
+            if (tombstone_of(merge_source(t, at))) bitmap_set(at);
+        }
     }
     if (marks) {
         barrier();
