@@ -1,11 +1,11 @@
-// Decoupled look-back: what the parts before a workgroup's part make together, while other workgroups still work on
-// them (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, section 4).
+// Decoupled look-back: what the parts before a workgroup's part sum up to, while other workgroups still work on them
+// (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, section 4).
 //
-// Each part has a state of two words: the part's own share when that is known, then what all parts up to it make.
-// Every word carries which of the two it is of beside 30 bits of it, so that a state is read whole if its words agree;
-// no fence is needed, nor a 64-bit atomic.
+// Each part has a state of two words: the part's own sum when that is known, then that of all parts up to it. A word has
+// a half of the sum, beside which of the two it is, so that a state is read whole if its words agree; no fence is
+// needed, nor a 64-bit atomic.
 //
-// Nobody relies on another workgroup's progress: who has looked in vain PATIENCE times works out the predecessor's share
+// Nobody relies on another workgroup's progress: who has looked in vain PATIENCE times works out the predecessor's sum
 // from the input, and publishes it for others. So no running workgroup may change the input.
 #ifndef VKDS_LOOK_BACK_GLSL
 #define VKDS_LOOK_BACK_GLSL
@@ -15,33 +15,31 @@
 layout(constant_id = 5) const uint PATIENCE = 16384;   // 0: never look, which is for tests
 
 const uint STATE_NONE = 0u;
-const uint STATE_OWN = 1u;       // the part's own share
-const uint STATE_THROUGH = 2u;   // what the parts up to this one make
+const uint STATE_OWN = 1u;       // the part's own sum
+const uint STATE_THROUGH = 2u;   // the sum of the parts up to this one
 const uint STATE_SHIFT = 30u;
-const uint STATE_VALUE = (1u << STATE_SHIFT) - 1u;
+const uint STATE_VALUE = 0xffffu;
 
-// The kernel that includes this defines what shares are: two values below 2^30, both 0 for nothing.
-
-// What the shares of the lanes' parts make with that of the parts behind them. Collective over the subgroup.
-uvec2 share_join(uvec2 of_lane, uvec2 behind);
-
-// The share of a part, from the input. Collective over the subgroup.
-uvec2 share_of(uint part);
+// The sum of a part, from the input. The kernel that includes this defines it. Collective over the subgroup.
+uint sum_of(uint part);
 
 uvec2 state_at(uvec2 states, uint part) { return address_at(states, part, 3u); }
 
 // By one invocation. Raises a state, so that what the part's own workgroup has published meanwhile stays.
-void state_publish(uvec2 states, uint part, uint state, uvec2 share) {
+void state_publish(uvec2 states, uint part, uint state, uint sum) {
     uvec2 at = state_at(states, part);
-    atomic_max(at, state << STATE_SHIFT | share.x);
-    atomic_max(address_add(at, 4u), state << STATE_SHIFT | share.y);
+    atomic_max(at, state << STATE_SHIFT | sum & STATE_VALUE);
+    atomic_max(address_add(at, 4u), state << STATE_SHIFT | sum >> 16);
 }
 
-// What the parts before this one make. Collective over a subgroup; states are 0 before the dispatch.
-uvec2 look_back(uvec2 states, uint part) {
-    uvec2 behind = uvec2(0u);
+// Publishes a part's own sum, looks back for the sum of the parts before it, publishes both together, and returns that
+// of the parts before. states are 0 before the dispatch. By one subgroup of the part's workgroup; collective over it.
+uint look_back(uvec2 states, uint part, uint own) {
+    bool publishes = gl_SubgroupInvocationID == 0u;
+    if (publishes && part != 0u) state_publish(states, part, STATE_OWN, own);
+    uint before = 0u;
     uint tries = 0u;
-    for (uint next = part; next != 0u;) {   // next-1 is the part to be joined next
+    for (uint next = part; next != 0u;) {   // next-1 is the part to be added next
         uint i = next - 1u - gl_SubgroupInvocationID;
         bool beyond = gl_SubgroupInvocationID >= next;   // before the first part there is nothing
         uvec2 words = uvec2(STATE_THROUGH << STATE_SHIFT);
@@ -53,32 +51,24 @@ uvec2 look_back(uvec2 states, uint part) {
         uvec4 unknown = subgroupBallot(!known), ending = subgroupBallot(ends);
         uint run = unknown == uvec4(0u) ? gl_SubgroupSize : subgroupBallotFindLSB(unknown);
         uint last = ending == uvec4(0u) ? gl_SubgroupSize : subgroupBallotFindLSB(ending);
-        uint joined = min(run, last + 1u);
-        behind = share_join(gl_SubgroupInvocationID < joined ? words & STATE_VALUE : uvec2(0u), behind);
+        uint added = min(run, last + 1u);
+        words &= STATE_VALUE;
+        before += subgroupAdd(gl_SubgroupInvocationID < added ? words.y << 16 | words.x : 0u);
         if (last < run) break;
-        next -= joined;
-        if (joined != 0u) {
+        next -= added;
+        if (added != 0u) {
             tries = 0u;
         } else if (++tries > PATIENCE) {
-            uvec2 share = share_of(next - 1u);
-            if (gl_SubgroupInvocationID == 0u) state_publish(states, next - 1u, STATE_OWN, share);
-            behind = share_join(gl_SubgroupInvocationID == 0u ? share : uvec2(0u), behind);
+            uint sum = sum_of(next - 1u);
+            if (publishes) state_publish(states, next - 1u, STATE_OWN, sum);
+            before += sum;
             next--;
             tries = 0u;
         } else {
             acquire_fence();   // see atomic_load
         }
     }
-    return behind;
-}
-
-// The same for the subgroup whose workgroup has found its part's share: publishes it, looks back, and publishes what
-// the parts up to this one make.
-uvec2 look_back_with(uvec2 states, uint part, uvec2 share) {
-    if (gl_SubgroupInvocationID == 0u && part != 0u) state_publish(states, part, STATE_OWN, share);
-    uvec2 before = look_back(states, part);
-    uvec2 through = share_join(gl_SubgroupInvocationID == 0u ? share : uvec2(0u), before);
-    if (gl_SubgroupInvocationID == 0u) state_publish(states, part, STATE_THROUGH, through);
+    if (publishes) state_publish(states, part, STATE_THROUGH, before + own);
     return before;
 }
 

@@ -15,12 +15,11 @@ type CompactArgs struct {
 }
 
 // compactShape is what measured best on an H200.
-var compactShape = shape{workgroup: 256, quads: 4, chunks: 1024}
+var compactShape = shape{workgroup: 128, quads: 4, chunks: 4096}
 
 type compactPush struct {
 	Keys, Values, Flags, OutKeys, OutValues, OutCount, Counts uint64
 	Length                                                    length
-	Chunks                                                    uint32
 }
 
 type compactCountPush struct {
@@ -29,12 +28,11 @@ type compactCountPush struct {
 }
 
 // CompactScratch is how many bytes of scratch Compact takes for n elements.
-func (p *Primitives) CompactScratch(n int) int {
-	return max(compactShape.states(n), 4*compactShape.chunks)
-}
+func (p *Primitives) CompactScratch(n int) int { return 4 * compactShape.chunks }
 
-// Compact records that the elements whose flags are set are written one behind the other, in their order. Errors:
-// *LengthError, ErrNoMemory, and those of making a kernel.
+// Compact records that the elements whose flags are set are written one behind the other, in their order. It has one
+// form, which counts the flags of each chunk first: they are a small part of what is read. Errors: *LengthError,
+// ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
@@ -45,28 +43,18 @@ func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 		return ErrNoMemory
 	}
 	chunks := compactShape.chunksOf(n)
-	single := p.form == SinglePass && chunks > 1
-	if single {
-		chunks = groups(n, compactShape.part())
-	}
 	quads := constant{"QUADS", uint32(compactShape.quads)}
-	k, err := kernel[compactPush](p, "primitives/compact", compactShape.workgroup, quads, flag("SINGLE_PASS", single),
-		flag("PAIRS", pairs), constant{"PATIENCE", p.patience})
+	k, err := kernel[compactPush](p, "primitives/compact", compactShape.workgroup, quads, flag("PAIRS", pairs))
 	if err != nil {
 		return err
 	}
-	switch {
-	case single:
-		if err := p.clear(s, a.Scratch, compactShape.states(n)); err != nil {
-			return err
-		}
-	case chunks > 1:
+	if chunks > 1 {
 		count, err := kernel[compactCountPush](p, "primitives/compact_count", compactShape.workgroup, quads)
 		if err != nil {
 			return err
 		}
 		count.Dispatch(s, chunks, compactCountPush{a.Flags, a.Scratch, a.Length.device()})
 	}
-	k.Dispatch(s, chunks, compactPush{a.Keys, a.Values, a.Flags, a.OutKeys, a.OutValues, a.OutCount, a.Scratch, a.Length.device(), uint32(chunks)})
+	k.Dispatch(s, chunks, compactPush{a.Keys, a.Values, a.Flags, a.OutKeys, a.OutValues, a.OutCount, a.Scratch, a.Length.device()})
 	return nil
 }

@@ -32,7 +32,7 @@ func flagged(in, flags []uint32) []uint32 {
 }
 
 func TestCompact(t *testing.T) {
-	eachFormOf(t, &compactShape, func(t *testing.T, r *rig) {
+	eachRound(t, &compactShape, func(t *testing.T, r *rig) {
 		for _, n := range append(lengths(1<<12), 20_000, 200_001) {
 			keys, values := words(uint64(n), n, 0), words(uint64(n)+1, n, 0)
 			for _, share := range []int{1, 128, 256} {

@@ -16,7 +16,7 @@ type HistogramArgs struct {
 const MaxHistogramBits = 12
 
 // histogramShape is what measured best on an H200.
-var histogramShape = shape{workgroup: 256, quads: 4, chunks: 512}
+var histogramShape = shape{workgroup: 256, quads: 8, chunks: 528}
 
 type fieldCountPush struct {
 	Keys, Target uint64

@@ -156,10 +156,10 @@ func requireWords(t testing.TB, want, got []uint32, format string, arguments ...
 	}
 }
 
-// eachFormOf is eachForm for an operation that goes over an array by chunks, also with few of them.
-func eachFormOf(t *testing.T, s *shape, test func(t *testing.T, r *rig)) {
-	eachForm(t, test)
-	t.Run("multi pass, in rounds", func(t *testing.T) {
+// eachRound runs a test of an operation that goes over an array by chunks, with many of them and with few.
+func eachRound(t *testing.T, s *shape, test func(t *testing.T, r *rig)) {
+	t.Run("in one round", func(t *testing.T) { test(t, newRig(t, Options{Form: MultiPass})) })
+	t.Run("in rounds", func(t *testing.T) {
 		inRounds(t, s)
 		test(t, newRig(t, Options{Form: MultiPass}))
 	})

@@ -13,12 +13,11 @@ type RunLengthArgs struct {
 }
 
 // runLengthShape is what measured best on an H200.
-var runLengthShape = shape{workgroup: 256, quads: 4, chunks: 1024}
+var runLengthShape = shape{workgroup: 128, quads: 4, chunks: 4096}
 
 type runLengthPush struct {
 	Keys, OutKeys, OutCounts, OutRuns, Counts, Lasts uint64
 	Length                                           length
-	Chunks                                           uint32
 }
 
 type runLengthCountPush struct {
@@ -27,13 +26,11 @@ type runLengthCountPush struct {
 }
 
 // RunLengthScratch is how many bytes of scratch RunLength takes for n keys.
-func (p *Primitives) RunLengthScratch(n int) int {
-	return max(runLengthShape.states(n), 8*runLengthShape.chunks)
-}
+func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chunks }
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
-// their order. The outputs need room for as many runs as there may be, at most Length. Errors: *LengthError,
-// ErrNoMemory, and those of making a kernel.
+// their order. The outputs need room for as many runs as there may be, at most Length. It has one form, which counts the
+// runs of each chunk first. Errors: *LengthError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
@@ -43,29 +40,19 @@ func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 		return ErrNoMemory
 	}
 	chunks := runLengthShape.chunksOf(n)
-	single := p.form == SinglePass && chunks > 1
-	if single {
-		chunks = groups(n, runLengthShape.part())
-	}
 	quads := constant{"QUADS", uint32(runLengthShape.quads)}
-	k, err := kernel[runLengthPush](p, "primitives/run_length", runLengthShape.workgroup, quads, flag("SINGLE_PASS", single),
-		constant{"PATIENCE", p.patience})
+	k, err := kernel[runLengthPush](p, "primitives/run_length", runLengthShape.workgroup, quads)
 	if err != nil {
 		return err
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
-	switch {
-	case single:
-		if err := p.clear(s, a.Scratch, runLengthShape.states(n)); err != nil {
-			return err
-		}
-	case chunks > 1:
+	if chunks > 1 {
 		count, err := kernel[runLengthCountPush](p, "primitives/run_length_count", runLengthShape.workgroup, quads)
 		if err != nil {
 			return err
 		}
 		count.Dispatch(s, chunks, runLengthCountPush{a.Keys, a.Scratch, lasts, a.Length.device()})
 	}
-	k.Dispatch(s, chunks, runLengthPush{a.Keys, a.OutKeys, a.OutCounts, a.OutRuns, a.Scratch, lasts, a.Length.device(), uint32(chunks)})
+	k.Dispatch(s, chunks, runLengthPush{a.Keys, a.OutKeys, a.OutCounts, a.OutRuns, a.Scratch, lasts, a.Length.device()})
 	return nil
 }

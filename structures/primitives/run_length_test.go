@@ -42,7 +42,7 @@ func testRunLength(t *testing.T, r *rig, in []uint32, l Length, name string) {
 }
 
 func TestRunLength(t *testing.T) {
-	eachFormOf(t, &runLengthShape, func(t *testing.T, r *rig) {
+	eachRound(t, &runLengthShape, func(t *testing.T, r *rig) {
 		for _, n := range append(lengths(1<<12), 20_000, 200_001) {
 			for _, most := range []int{1, 3, 20_000, math.MaxInt32} {
 				in := runs(uint64(n), n, most)
@@ -55,7 +55,7 @@ func TestRunLength(t *testing.T) {
 
 // Equal keys that are apart, and those that look like what is beyond the end.
 func TestRunLengthUnsorted(t *testing.T) {
-	eachFormOf(t, &runLengthShape, func(t *testing.T, r *rig) {
+	eachRound(t, &runLengthShape, func(t *testing.T, r *rig) {
 		const n = 20_000
 		testRunLength(t, r, words(3, n, 2), Length{N: n}, "zeroes and ones")
 		testRunLength(t, r, make([]uint32, n), Length{N: n}, "zeroes")

@@ -13,7 +13,11 @@ type ScanArgs struct {
 }
 
 // scanShape is what measured best on an H200.
-var scanShape = shape{workgroup: 256, quads: 4, chunks: 1024}
+var scanShape = shape{workgroup: 256, quads: 4, chunks: 4096}
+
+// scanSingleFrom is the length above which an array is scanned in a single pass. Shorter ones are still in the cache when they
+// are read again, and reducing them takes no longer than clearing the states.
+var scanSingleFrom = 1 << 22
 
 type scanPush struct {
 	Source, Target, Total, Before uint64
@@ -26,8 +30,8 @@ func (p *Primitives) ScanScratch(n int) int {
 	return max(scanShape.states(n), 4*scanShape.chunks)
 }
 
-// Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. An
-// array that is scanned in place is scanned in several passes. Errors: *LengthError, ErrNoMemory, and those of making
+// Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. A
+// short array, and one that is scanned in place, is scanned in several passes in either form. Errors: *LengthError, ErrNoMemory, and those of making
 // a kernel.
 //
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it
@@ -41,7 +45,7 @@ func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
 		return ErrNoMemory
 	}
 	chunks := scanShape.chunksOf(n)
-	single := p.form == SinglePass && a.In != a.Out && chunks > 1
+	single := p.form == SinglePass && a.In != a.Out && chunks > 1 && n > scanSingleFrom
 	if single {
 		chunks = groups(n, scanShape.part())
 	}
