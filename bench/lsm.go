@@ -85,16 +85,15 @@ func (s *orderedSession) cleanup(ctx context.Context) error {
 		if m, err = s.measureWall(ctx, m, grown, l.Cleanup, l.Timings, ""); err != nil {
 			return err
 		}
-		// The keys inserted again have the later value.
-		later := map[uint32]bool{}
+		later := make([]bool, s.n) // which keys came again, with another value
 		for i := range again {
-			later[s.keys.key(pick.at(i))] = true
+			later[pick.at(i)] = true
 		}
-		if err := s.add(m, s.holds(ctx, "cleanup", different, func(key uint32) uint32 {
-			if later[key] {
-				return ^s.space.value(key)
+		if err := s.add(m, s.holds(ctx, "cleanup", different, func(at int) uint32 {
+			if later[at] {
+				return ^s.space.value(s.keys.key(at))
 			}
-			return s.space.value(key)
+			return s.space.value(s.keys.key(at))
 		})); err != nil {
 			return err
 		}

@@ -375,11 +375,11 @@ func (s *orderedSession) series(ctx context.Context) error {
 
 // holdsAll checks that the table has the first so many pairs and no others.
 func (s *orderedSession) holdsAll(ctx context.Context, op string, pairs int) error {
-	return s.holds(ctx, op, pairs, s.space.value)
+	return s.holds(ctx, op, pairs, func(at int) uint32 { return s.space.value(s.keys.key(at)) })
 }
 
-// holds is holdsAll with other values.
-func (s *orderedSession) holds(ctx context.Context, op string, pairs int, value func(key uint32) uint32) error {
+// holds is holdsAll with other values, each that of a place in the sequence of keys.
+func (s *orderedSession) holds(ctx context.Context, op string, pairs int, value func(at int) uint32) error {
 	n, err := s.table.Len(ctx)
 	if err == nil && n != uint64(pairs) {
 		err = &WrongError{op, fmt.Sprintf("%d pairs there instead of %d", n, pairs)}
@@ -397,9 +397,12 @@ func (s *orderedSession) holds(ctx context.Context, op string, pairs int, value 
 	if err := s.stream.Wait(ctx); err != nil {
 		return err
 	}
-	return s.found(ctx, op, answers, value, func(i int) (uint32, bool) {
+	return s.found(ctx, op, answers, func(i int) (uint32, bool) {
 		at := s.order.at(i)
-		return s.keys.key(at), at < pairs
+		if at >= pairs {
+			return 0, false
+		}
+		return value(at), true
 	})
 }
 
@@ -418,17 +421,17 @@ func (s *orderedSession) asked(ctx context.Context, of func(i int) uint32) (quer
 	return queries, answers, s.refill(ctx, queries, of)
 }
 
-// found checks the answers to n lookups: of says the key of each, and whether it is there.
-func (s *orderedSession) found(ctx context.Context, op string, answers *vk.Buffer[uint32], value func(key uint32) uint32, of func(i int) (key uint32, there bool)) error {
-	if err := s.checkFound(ctx, op, func(i int) bool { _, there := of(i); return there }); err != nil {
+// found checks the answers to n lookups: want gives the value of each, and whether its key is there.
+func (s *orderedSession) found(ctx context.Context, op string, answers *vk.Buffer[uint32], want func(i int) (value uint32, there bool)) error {
+	if err := s.checkFound(ctx, op, func(i int) bool { _, there := want(i); return there }); err != nil {
 		return err
 	}
 	return s.checkValues(ctx, op, answers, func(i int) (uint32, bool) {
-		key, there := of(i)
+		value, there := want(i)
 		if !there {
 			return 0, true
 		}
-		return value(key), true
+		return value, true
 	})
 }
 
@@ -465,7 +468,10 @@ func (s *orderedSession) lookups(ctx context.Context, op string, of func(i, pair
 				Measurement: m,
 				record:      func() error { return s.find(queries, answers, l) },
 				check: func(ctx context.Context) error {
-					return s.found(ctx, op, answers, s.space.value, func(i int) (uint32, bool) { return of(i, pairs) })
+					return s.found(ctx, op, answers, func(i int) (uint32, bool) {
+						key, there := of(i, pairs)
+						return s.space.value(key), there
+					})
 				},
 			})); err != nil {
 				return err

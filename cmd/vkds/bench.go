@@ -87,7 +87,7 @@ func newBenchSlabHashCommand(g *global) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.Ops, "op", bench.Defaults(bench.Ops("slabhash")), "operations to measure")
+	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntSliceVar(&sizes, "n", []int{20}, "elements in the table; 6 to 30: that power of two")
 	f.Float64SliceVar(&o.Loads, "load", []float64{0.7}, "slabs a bucket that the elements would fill (0.7: utilisation 0.61)")
 	f.Float64SliceVar(&utilizations, "utilization", nil, "memory utilisation, below 0.9375, instead of --load")

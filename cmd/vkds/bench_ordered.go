@@ -47,7 +47,7 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.Ops, "op", bench.Defaults(bench.Ops(name)), "operations to measure")
+	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntSliceVar(&sizes, "n", []int{18}, "pairs; 6 to 30: that power of two")
 	f.IntSliceVar(&batches, "batch", []int{14}, "pairs of a batch of insertions; 6 to 30: that power of two")
 	f.StringSliceVar(&orders, "order", []string{"random"}, "in which keys are inserted: "+strings.Join(bench.OrderNames(), ", "))

@@ -38,7 +38,7 @@ func newBenchPrimitiveCommand(g *global, name, short string) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.Ops, "op", bench.Defaults(bench.Ops(name)), "operations to measure")
+	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntSliceVar(&sizes, "n", []int{20}, "elements; 6 to 30: that power of two")
 	if name == "sort" {
 		f.StringSliceVar(&orders, "order", []string{"random"}, "of the keys: "+strings.Join(bench.OrderNames(), ", "))
