@@ -37,7 +37,7 @@ type answerPush struct {
 	Count                  uint32
 }
 
-// layout is how the kernels of lookups are laid out.
+// layout is how a kernel that searches runs is laid out.
 type layout struct {
 	workgroup int
 	tile      uint32 // lanes that read a node together
@@ -45,12 +45,16 @@ type layout struct {
 	wanted    int    // workgroups that give it enough
 }
 
-// layoutFor is what measured best.
-func layoutFor(d *vk.Device) layout {
-	if d.Info().Type == vk.CPU {
-		return layout{workgroup: 128, tile: 1, each: 32, wanted: 16}
+// layoutsFor returns what measured best, for queries as they come and for sorted ones.
+func layoutsFor(d *vk.Device) (each, sorted layout) {
+	i := d.Info()
+	if i.Type == vk.CPU {
+		each = layout{workgroup: 128, tile: 1, each: 32, wanted: 16}
+		return each, each
 	}
-	return layout{workgroup: 512, tile: uint32(min(8, d.SubgroupSize())), each: 16, wanted: 1024}
+	tile := uint32(min(8, d.SubgroupSize()))
+	return layout{workgroup: min(256, i.MaxWorkgroup), tile: tile, each: 16, wanted: 1024},
+		layout{workgroup: min(1024, i.MaxWorkgroup), tile: tile, each: 8, wanted: 512}
 }
 
 func (o layout) eachOf(n int) int { return max(1, min(o.each, n/(o.workgroup*o.wanted))) }
@@ -61,7 +65,7 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 	if err := check(a.N); err != nil {
 		return err
 	}
-	o := q.layout
+	o := q.each
 	k, err := kernel[findPush](q, "runs/find.each", o.workgroup, constant{"TILE", o.tile})
 	if err != nil {
 		return err
@@ -73,7 +77,7 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 
 // firstBit is the first of the bits that queries are sorted by. Those that have all bits from it on in common stand in
 // any order; they go to a part of each run of so many keys, which its caches hold.
-var firstBit = 16
+const firstBit = 16
 
 // findPlan is how the scratch of FindSorted is divided.
 type findPlan struct {
@@ -107,7 +111,7 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	if a.N == 0 {
 		return nil
 	}
-	o := q.layout
+	o := q.sorted
 	number, err := kernel[numberPush](q, "runs/number", 256)
 	if err != nil {
 		return err
@@ -136,7 +140,6 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	return nil
 }
 
-// Sorted says whether FindSorted is the faster way for n queries.
-func Sorted(n int, st Stack) bool {
-	return st.Runs() > 1 && n >= 1<<20
-}
+// Sorted says whether FindSorted is the faster way for n queries, by what was measured: to sort pays where there are
+// several runs to search, and enough queries to keep a large device busy.
+func Sorted(n int, st Stack) bool { return st.Runs() > 2 && n*st.Runs() >= 1<<22 }

@@ -85,7 +85,8 @@ func TestFindLayouts(t *testing.T) {
 	k, scratch := upload(r, keys).Address(), r.scratch(r.q.FindSortedScratch(n))
 	for tile := 1; tile <= min(8, r.d.SubgroupSize()); tile *= 2 {
 		for _, each := range []int{1, 7, 32} {
-			r.q.layout = layout{workgroup: 64, tile: uint32(tile), each: each, wanted: 1}
+			o := layout{workgroup: 64, tile: uint32(tile), each: each, wanted: 1}
+			r.q.each, r.q.sorted = o, o
 			for name, find := range map[string]func(*vk.Stream, Stack, FindArgs) error{"one by one": r.q.Find, "sorted": r.q.FindSorted} {
 				values, found := room(r, n), room(r, (n+3)/4)
 				r.run(find(r.s, m.Stack, FindArgs{Keys: k, Values: values.Address(), Found: found.Address(), N: n, Scratch: scratch}))

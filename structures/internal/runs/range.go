@@ -97,7 +97,7 @@ func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
 
 // bounds records the search for the ends of ranges.
 func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
-	o := q.layout
+	o := q.each
 	k, err := kernel[boundsPush](q, "runs/range_bounds", o.workgroup, constant{"TILE", o.tile})
 	if err != nil {
 		return err

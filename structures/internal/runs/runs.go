@@ -72,8 +72,8 @@ type Queries struct {
 	d *vk.Device
 	p *primitives.Primitives
 
-	layout  layout
-	merging mergeLayout
+	each, sorted layout // of searches for queries as they come, and for sorted ones
+	merging      mergeLayout
 
 	mu      sync.Mutex
 	kernels map[kernelKey]interface{ Free() }
@@ -82,7 +82,9 @@ type Queries struct {
 
 // New makes the queries of a device, over primitives of the same device, which must live as long.
 func New(d *vk.Device, p *primitives.Primitives) *Queries {
-	return &Queries{d: d, p: p, layout: layoutFor(d), merging: mergeLayoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
+	q := &Queries{d: d, p: p, merging: mergeLayoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
+	q.each, q.sorted = layoutsFor(d)
+	return q
 }
 
 // Close frees the kernels, after the work that uses them has ended. Further calls do nothing; queries recorded
