@@ -5,6 +5,7 @@ import "github.com/vkds/vkds/vk"
 // DeviceUpdates are a batch of insertions or of deletions in device buffers, for an Ordered.
 type DeviceUpdates struct {
 	Count  int                // operations
+	First  int                // where they begin in Keys and Values; they begin at 0 in Status
 	Keys   *vk.Buffer[uint32] // the key of each
 	Values *vk.Buffer[uint32] // the value of each; of deletions nil
 	// Status is where the Status of each goes, or nil, which is faster: to know them, the keys have to be looked up.

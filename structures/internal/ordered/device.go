@@ -44,9 +44,12 @@ func bytes(n int) int { return (n + 3) &^ 3 }
 
 // UpdateOn records a batch of insertions or deletions.
 func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	err := first(c.Usable(), need(u.Keys, "keys", u.Count, u.Count))
+	if u.Count < 0 || u.First < 0 {
+		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
+	}
+	err := first(c.Usable(), need(u.Keys, "keys", u.Count, u.First+u.Count))
 	if err == nil && kind == structures.Insert {
-		err = need(u.Values, "values", u.Count, u.Count)
+		err = need(u.Values, "values", u.Count, u.First+u.Count)
 	}
 	if err == nil && u.Status != nil {
 		err = need(u.Status, "status bytes", u.Count, bytes(u.Count))
@@ -54,7 +57,11 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if err != nil {
 		return err
 	}
-	return c.record(ctx, s, Batch{kind, address(u.Keys), address(u.Values), u.Count}, address(u.Status))
+	b := Batch{Kind: kind, Keys: u.Keys.AddressOf(u.First), N: u.Count}
+	if kind == structures.Insert {
+		b.Values = u.Values.AddressOf(u.First)
+	}
+	return c.record(ctx, s, b, address(u.Status))
 }
 
 // FindOn records lookups.

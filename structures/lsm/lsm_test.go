@@ -1,0 +1,279 @@
+package lsm_test
+
+import (
+	"context"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// Levels after any number of batches, as the paper's figure 1 has it, and what was built at once.
+func TestLevels(t *testing.T) {
+	d := open(t)
+	l := newLSM(t, d, Options{Batch: 32})
+	rng := random(1)
+	want := map[uint32]uint32{}
+	for r := 1; r <= 35; r++ {
+		keys, values := batch(rng, 32, 700, want)
+		insert(t, l, keys, values)
+		full := 0
+		for _, level := range stats(t, l).Levels {
+			full |= 1 << level.Number
+		}
+		require.Equal(t, r, full)
+	}
+	requireContents(t, l, want)
+
+	for _, n := range []int{0, 1, 31, 32, 33, 5 * 32, 5000} {
+		want := map[uint32]uint32{}
+		keys, values := batch(rng, n, 1<<20, want)
+		built, err := Build(t.Context(), d, keys, values, Options{Batch: 32})
+		require.NoError(t, err)
+		requireContents(t, built, want)
+		require.EqualValues(t, len(want), stats(t, built).Resident, "nothing is stale")
+		more, moreValues := batch(rng, 100, 1<<20, want)
+		insert(t, built, more, moreValues)
+		requireContents(t, built, want)
+		require.NoError(t, built.Close())
+	}
+}
+
+// A batch of many b is taken in large parts: where nothing is there yet, in one a level.
+func TestLargeBatches(t *testing.T) {
+	l := newLSM(t, open(t), Options{Batch: 64})
+	rng := random(2)
+	want := map[uint32]uint32{}
+	for _, n := range []int{64*21 + 5, 64 * 8, 64 * 64, 3} {
+		keys, values := batch(rng, n, 3000, want)
+		insert(t, l, keys, values)
+		requireContents(t, l, want)
+		half := keys[:n/2]
+		remove(t, l, half)
+		for _, k := range half {
+			delete(want, k)
+		}
+		requireContents(t, l, want)
+	}
+}
+
+func TestCleanup(t *testing.T) {
+	d := open(t)
+	var told []int
+	l := newLSM(t, d, Options{Batch: 64, Timed: true, Progress: func(done, total int) { told = append(told, done, total) }})
+	require.NoError(t, l.Cleanup(t.Context()), "of nothing")
+	rng := random(3)
+	want := map[uint32]uint32{}
+	for range 9 {
+		keys, values := batch(rng, 300, 1500, want)
+		insert(t, l, keys, values)
+		remove(t, l, keys[:100])
+		for _, k := range keys[:100] {
+			delete(want, k)
+		}
+	}
+	before := stats(t, l)
+	require.Greater(t, before.Stale, 0.5)
+	require.NotZero(t, before.Tombstones)
+
+	require.ErrorIs(t, l.Cleanup(cancelled(t)), context.Canceled)
+	require.Equal(t, before, stats(t, l), "a cancelled cleanup leaves all as it was")
+	requireContents(t, l, want)
+
+	told = nil
+	require.NoError(t, l.Cleanup(t.Context()))
+	require.NotEmpty(t, told)
+	require.Equal(t, told[len(told)-1], told[len(told)-2], "all is done")
+	after := stats(t, l)
+	require.EqualValues(t, len(want), after.Resident)
+	require.Zero(t, after.Stale)
+	require.Zero(t, after.Tombstones)
+	require.Less(t, after.Bytes, before.Bytes, "memory is given back")
+	requireContents(t, l, want)
+	if d.Has(vk.Timestamps) {
+		stages := map[string]bool{}
+		for _, timing := range l.Timings() {
+			stages[timing.Label] = true
+		}
+		require.Equal(t, map[string]bool{"merge": true, "pack": true, "distribute": true}, stages)
+	}
+	keys, values := batch(rng, 500, 1500, want)
+	insert(t, l, keys, values)
+	requireContents(t, l, want)
+
+	// All deleted, then cleaned up: nothing is left.
+	for k := range want {
+		keys = append(keys, k)
+	}
+	remove(t, l, keys)
+	require.NoError(t, l.Cleanup(t.Context()))
+	require.Zero(t, stats(t, l).Resident)
+	requireContents(t, l, nil)
+}
+
+func TestPolicies(t *testing.T) {
+	d := open(t)
+	keys := ramp(64, 0, 5)
+	most := func(o Options, updates func(l *LSM)) uint64 {
+		l := newLSM(t, d, o)
+		var most uint64
+		for range 12 {
+			updates(l)
+			most = max(most, stats(t, l).Resident)
+		}
+		return most
+	}
+	same := func(l *LSM) { insert(t, l, keys, keys) }
+	require.EqualValues(t, 12*64, most(Options{Batch: 32}, same), "never")
+	require.EqualValues(t, 2*64, most(Options{Batch: 32, Cleanup: WhenDoubled}, same), "64 pairs, and the batch after which they are twice as many")
+	require.EqualValues(t, 3*64, most(Options{Batch: 32, Cleanup: WhenStale(0.6)}, same), "two of three are stale then")
+
+	// On streams nothing is cleaned up behind one's back, and Maintain counts what it must know.
+	l := newLSM(t, d, Options{Batch: 32, Cleanup: WhenStale(0.6)})
+	s := newStream(t, d)
+	b := upload(t, d, keys)
+	for range 6 {
+		require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 64, Keys: b, Values: b}))
+	}
+	require.NoError(t, s.Wait(t.Context()))
+	require.EqualValues(t, 6*64, stats(t, l).Resident)
+	require.NoError(t, l.Maintain(t.Context()))
+	require.EqualValues(t, 64, stats(t, l).Resident)
+	require.NoError(t, l.Maintain(t.Context()))
+	require.EqualValues(t, 64, stats(t, l).Resident)
+}
+
+// Len is known after updates from Go slices, and counted after others.
+func TestLen(t *testing.T) {
+	d := open(t)
+	l := newLSM(t, d, Options{Batch: 32})
+	want := map[uint32]uint32{}
+	keys, values := batch(random(4), 500, 300, want)
+	insert(t, l, keys, values)
+	remove(t, l, keys[:10])
+	live := maps.Clone(want)
+	for _, k := range keys[:10] {
+		delete(live, k)
+	}
+	n, err := l.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(live), n)
+	s := newStream(t, d)
+	require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 500, Keys: upload(t, d, keys), Values: upload(t, d, values)}))
+	require.NoError(t, s.Wait(t.Context()))
+	n, err = l.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(want), n)
+	require.EqualValues(t, len(want), stats(t, l).Pairs)
+}
+
+func TestOptions(t *testing.T) {
+	d := open(t)
+	for _, o := range []Options{
+		{Batch: 16}, {Batch: 33}, {Batch: -32}, {Batch: 1 << 30}, {Capacity: -1}, {Capacity: MaxPairs + 1},
+		{Cleanup: WhenStale(1)}, {Cleanup: WhenStale(-0.5)},
+	} {
+		_, err := New(t.Context(), d, o)
+		var option *OptionError
+		require.ErrorAs(t, err, &option, "%+v", o)
+		require.Contains(t, err.Error(), option.Option)
+	}
+	_, err := New(cancelled(t), d, Options{})
+	require.ErrorIs(t, err, context.Canceled)
+
+	// With a capacity all memory is there from the beginning, and stays.
+	l := newLSM(t, d, Options{Batch: 64, Capacity: 64 * 31})
+	before := stats(t, l).Bytes
+	for range 31 {
+		keys := ramp(64, 1, 1)
+		insert(t, l, keys, keys)
+	}
+	require.Len(t, stats(t, l).Levels, 5)
+	require.NoError(t, l.Trim())
+	require.Equal(t, before, stats(t, l).Bytes)
+
+	small := newLSM(t, d, Options{Batch: 64, MaxBytes: 100 << 10})
+	want := map[uint32]uint32{}
+	rng := random(5)
+	for {
+		had := maps.Clone(want)
+		keys, values := batch(rng, 64, 1<<31, want)
+		_, err := small.Insert(t.Context(), keys, values)
+		if err == nil {
+			continue
+		}
+		var full *FullError
+		var pending *structures.PendingError
+		require.ErrorAs(t, err, &full)
+		require.ErrorAs(t, err, &pending)
+		require.Equal(t, 64, pending.Operations)
+		require.Greater(t, full.Bytes, full.MaxBytes)
+		require.NotEmpty(t, full.Error())
+		require.Greater(t, len(had), 1000)
+		requireContents(t, small, had)
+		break
+	}
+}
+
+func TestErrors(t *testing.T) {
+	d := testdevice.Open(t)
+	l, err := New(t.Context(), d, Options{Batch: 32})
+	require.NoError(t, err)
+	one := []uint32{1}
+	var length *structures.LengthError
+	_, err = l.Insert(t.Context(), one, nil)
+	require.ErrorAs(t, err, &length)
+	_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Values: one})
+	require.ErrorAs(t, err, &length)
+	_, err = Build(t.Context(), d, one, nil, Options{})
+	require.ErrorAs(t, err, &length)
+	for _, kind := range []structures.Kind{structures.Mixed, structures.Add, structures.InsertDuplicate, structures.DeleteAll, 99} {
+		var unknown *structures.KindError
+		_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{kind}})
+		require.ErrorAs(t, err, &unknown, kind)
+		require.Equal(t, kind, unknown.Kind)
+	}
+	require.ErrorAs(t, l.InsertOn(newStream(t, d), structures.DeviceUpdates{Count: 1}), &length)
+
+	_, err = l.Insert(cancelled(t), one, one)
+	require.ErrorIs(t, err, context.Canceled)
+	requireContents(t, l, nil)
+	pairs, failure := l.All(cancelled(t))
+	for range pairs {
+		t.Fatal("a pair")
+	}
+	require.ErrorIs(t, failure(), context.Canceled)
+
+	require.NoError(t, l.Close())
+	require.NoError(t, l.Close())
+	calls := map[string]func() error{
+		"Insert":   func() error { _, err := l.Insert(t.Context(), one, one); return err },
+		"Delete":   func() error { _, err := l.Delete(t.Context(), one); return err },
+		"Find":     func() error { _, _, err := l.Find(t.Context(), one); return err },
+		"Apply":    func() error { _, err := l.Apply(t.Context(), structures.Batch{}); return err },
+		"Count":    func() error { _, err := l.Count(t.Context(), []structures.Range{structures.AllKeys}); return err },
+		"Range":    func() error { _, err := l.Range(t.Context(), []structures.Range{structures.AllKeys}); return err },
+		"Floor":    func() error { _, err := l.Floor(t.Context(), one); return err },
+		"Min":      func() error { _, _, _, err := l.Min(t.Context()); return err },
+		"Len":      func() error { _, err := l.Len(t.Context()); return err },
+		"Stats":    func() error { _, err := l.Stats(t.Context()); return err },
+		"Clear":    func() error { return l.Clear(t.Context()) },
+		"Cleanup":  func() error { return l.Cleanup(t.Context()) },
+		"Maintain": func() error { return l.Maintain(t.Context()) },
+		"Trim":     l.Trim,
+		"FindOn":   func() error { return l.FindOn(nil, structures.DeviceLookups{}) },
+		"InsertOn": func() error { return l.InsertOn(nil, structures.DeviceUpdates{}) },
+	}
+	for name, call := range calls {
+		require.ErrorIs(t, call(), vk.ErrClosed, name)
+	}
+	pairs, failure = l.Descend(t.Context(), structures.AllKeys)
+	for range pairs {
+		t.Fatal("a pair")
+	}
+	require.ErrorIs(t, failure(), vk.ErrClosed)
+}
