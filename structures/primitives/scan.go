@@ -12,11 +12,14 @@ type ScanArgs struct {
 	Scratch   uint64 // ScanScratch bytes
 }
 
-// scanShape is what measured best on an H200.
-var scanShape = shape{workgroup: 256, quads: 4, chunks: 4096}
+// What measured best on an H200, in a single pass and in several.
+var (
+	scanSingleShape = shape{workgroup: 128, quads: 6}
+	scanMultiShape  = shape{workgroup: 128, quads: 4, chunks: 1024}
+)
 
-// scanSingleFrom is the length above which an array is scanned in a single pass. Shorter ones are still in the cache when they
-// are read again, and reducing them takes no longer than clearing the states.
+// scanSingleFrom is the length above which an array is scanned in a single pass. Shorter ones are still in the cache
+// when they are read again, and reducing them takes no longer than clearing the states.
 var scanSingleFrom = 1 << 22
 
 type scanPush struct {
@@ -27,12 +30,12 @@ type scanPush struct {
 
 // ScanScratch is how many bytes of scratch Scan takes for n words.
 func (p *Primitives) ScanScratch(n int) int {
-	return max(scanShape.states(n), 4*scanShape.chunks)
+	return max(scanSingleShape.states(n), 4*scanMultiShape.chunks)
 }
 
-// Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. A
-// short array, and one that is scanned in place, is scanned in several passes in either form. Errors: *LengthError, ErrNoMemory, and those of making
-// a kernel.
+// Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. In
+// either form it takes several passes over a short array, and over one that is scanned in place. Errors: *LengthError,
+// ErrNoMemory, and those of making a kernel.
 //
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it
 // is the reduce-then-scan of its section 3.
@@ -44,21 +47,21 @@ func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
 	if n > 0 && (a.In == 0 || a.Out == 0 || a.Scratch == 0) {
 		return ErrNoMemory
 	}
-	chunks := scanShape.chunksOf(n)
-	single := p.form == SinglePass && a.In != a.Out && chunks > 1 && n > scanSingleFrom
+	shape, chunks := scanMultiShape, scanMultiShape.chunksOf(n)
+	single := p.form == SinglePass && a.In != a.Out && n > scanSingleFrom
 	if single {
-		chunks = groups(n, scanShape.part())
+		shape, chunks = scanSingleShape, groups(n, scanSingleShape.part())
 	}
-	k, err := kernel[scanPush](p, "primitives/scan", scanShape.workgroup, constant{"QUADS", uint32(scanShape.quads)},
+	k, err := kernel[scanPush](p, "primitives/scan", shape.workgroup, constant{"QUADS", uint32(shape.quads)},
 		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), constant{"PATIENCE", p.patience})
 	if err != nil {
 		return err
 	}
 	switch {
 	case single:
-		err = p.clear(s, a.Scratch, scanShape.states(n))
+		err = p.clear(s, a.Scratch, shape.states(n))
 	case chunks > 1:
-		err = p.reduceChunks(s, a.In, a.Scratch, a.Length, Sum, scanShape, chunks)
+		err = p.reduceChunks(s, a.In, a.Scratch, a.Length, Sum, shape, chunks)
 	}
 	if err != nil {
 		return err

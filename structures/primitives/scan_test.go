@@ -44,7 +44,7 @@ func TestScan(t *testing.T) {
 }
 
 func TestScanInPlace(t *testing.T) {
-	eachForm(t, func(t *testing.T, r *rig) {
+	inPlace := func(t *testing.T, r *rig) {
 		for _, n := range []int{1, 1000, 100_001} {
 			in := words(7, n, 0)
 			want, _ := prefixSums(in, false)
@@ -52,7 +52,9 @@ func TestScanInPlace(t *testing.T) {
 			r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: array.Address(), Length: Length{N: n}, Scratch: r.scratch(r.p.ScanScratch(n))}))
 			requireWords(t, want, download(r, array, n), "%d in place", n)
 		}
-	})
+	}
+	eachForm(t, inPlace)
+	eachRound(t, &scanMultiShape, inPlace)
 }
 
 // Arrays that begin anywhere, so that no quad of words is aligned, nor one array as the other is.
