@@ -29,7 +29,7 @@ func (t tileShape) elements() int { return t.workgroup * t.items }
 // many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs.
 func (p *Primitives) sortTile(n int) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
-	t := tileShape{workgroup: 8 * s, items: 16} // a CPU device
+	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
 	if info.Type != vk.CPU {
 		t = tileShape{workgroup: 384, items: 12}
 		if n <= 1<<18 {
