@@ -167,6 +167,36 @@ func TestBoundsChooses(t *testing.T) {
 	}
 }
 
+// An array of more than 2^31 bytes.
+func TestBoundsInLongArray(t *testing.T) {
+	long(t)
+	const n, count = 1<<29 + 5, 1 << 20
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = uint32(i) * 4
+	}
+	queries := words(1, count, 0)
+	slices.Sort(queries)
+	want := make([]uint32, count)
+	for i, q := range queries {
+		want[i] = uint32(min((uint64(q)+3)/4, n))
+	}
+	for name, plan := range map[string]boundsPlan{
+		"bisection": {top: searchTop, rounds: 1}, "index": {indexed: true, top: searchTop, rounds: 1}, "merge": {merged: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			out := room(r, count)
+			r.run(r.p.bounds(r.s, BoundsArgs{
+				Keys: upload(r, keys).Address(), Length: Length{N: n}, Sorted: true, Out: out.Address(),
+				Queries: upload(r, queries).Address(), Count: Length{N: count},
+				Scratch: r.scratch(r.p.BoundsScratch(n, count)),
+			}, plan))
+			requireWords(t, want, download(r, out, count), "bounds")
+		})
+	}
+}
+
 func TestBoundsRefuses(t *testing.T) {
 	r := newRig(t)
 	at := room(r, 8).Address()

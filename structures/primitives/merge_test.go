@@ -175,3 +175,35 @@ func TestMergeRefuses(t *testing.T) {
 	good.B.Length.N = -1
 	require.ErrorAs(t, r.p.Merge(r.s, good), &length)
 }
+
+// Arrays of more than 2^31 bytes.
+func TestMergeOfLongRuns(t *testing.T) {
+	long(t)
+	r := newRig(t)
+	a, b := make([]uint32, 1<<29+5), make([]uint32, 1<<20)
+	for i := range a {
+		a[i] = uint32(i) * 4
+	}
+	for i := range b {
+		b[i] = uint32(i)*2048 + 1
+	}
+	n := len(a) + len(b)
+	out := room(r, n)
+	r.run(r.p.Merge(r.s, MergeArgs{
+		A:       Run{Keys: upload(r, a).Address(), Length: Length{N: len(a)}},
+		B:       Run{Keys: upload(r, b).Address(), Length: Length{N: len(b)}},
+		OutKeys: out.Address(), Scratch: r.scratch(r.p.MergeScratch(n)),
+	}))
+	for i, j, got := 0, 0, download(r, out, n); i+j < n; {
+		want := a[min(i, len(a)-1)]
+		if i == len(a) || j < len(b) && b[j] < want {
+			want = b[j]
+			j++
+		} else {
+			i++
+		}
+		if at := i + j - 1; got[at] != want {
+			require.Equal(t, want, got[at], "output %d", at)
+		}
+	}
+}

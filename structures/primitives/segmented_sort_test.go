@@ -134,6 +134,31 @@ func TestSegmentedSortOfExtremeKeys(t *testing.T) {
 	requireWords(t, keys, download(r, out, n), "keys")
 }
 
+// An array of more than 2^31 bytes.
+func TestSegmentedSortOfLongArray(t *testing.T) {
+	long(t)
+	r := newRig(t)
+	const segments, each = 1<<23 + 1, 64
+	keys, offsets := make([]uint32, segments*each), make([]uint32, segments+1)
+	for i := range keys {
+		keys[i] = uint32(each - 1 - i%each + i/each)
+	}
+	for i := range offsets {
+		offsets[i] = uint32(i * each)
+	}
+	out := room(r, len(keys))
+	r.run(r.p.SegmentedSort(r.s, SegmentedSortArgs{
+		Keys: upload(r, keys).Address(), OutKeys: out.Address(), Length: Length{N: len(keys)},
+		Offsets: upload(r, offsets).Address(), Segments: segments, Longest: each,
+		Scratch: r.scratch(r.p.SegmentedSortScratch(len(keys), segments, each)),
+	}))
+	for i, got := range download(r, out, len(keys)) {
+		if want := uint32(i%each + i/each); got != want {
+			require.Equal(t, want, got, "key %d", i)
+		}
+	}
+}
+
 func TestSegmentedSortRefuses(t *testing.T) {
 	r := newRig(t)
 	at := room(r, 8).Address()
