@@ -121,7 +121,7 @@ func describe(i vk.Info, chosen bool) described {
 		d.Atomics = "64-bit"
 	}
 	if len(i.Missing) == 0 {
-		d.Structures = append(d.Structures, "slabhash")
+		d.Structures = structureNames(false)
 	}
 	return d
 }
