@@ -14,7 +14,7 @@
 
 layout(constant_id = 5) const uint PATIENCE = 16384;   // 0: never look, which is for tests
 
-const uint STATE_NONE = 0u;
+// A state is 0 while nothing is known.
 const uint STATE_OWN = 1u;       // the part's own sum
 const uint STATE_THROUGH = 2u;   // the sum of the parts up to this one
 const uint STATE_SHIFT = 30u;
