@@ -62,7 +62,7 @@ type mergeLayout struct {
 }
 
 func mergeLayoutFor(d *vk.Device) mergeLayout {
-	return mergeLayout{workgroup: min(256, d.Info().MaxWorkgroup), items: 11, alone: 1 << 22}
+	return mergeLayout{workgroup: min(128, d.Info().MaxWorkgroup), items: 9, alone: 1 << 22}
 }
 
 func (m mergeLayout) tile() int { return m.workgroup * m.items }
