@@ -54,8 +54,8 @@ Run stack_run(RunStack stack, uint row) {
     return Run(pairs.xy, pairs.zw, more.xy, more.zw, stack_size(stack, row));
 }
 
-uint run_key(Run run, uint i) { return plain_load(address_at(run.keys, i, 2u)); }
-uint run_value(Run run, uint i) { return plain_load(address_at(run.values, i, 2u)); }
+uint run_key(Run run, uint i) { return plain_load_at(run.keys, i); }
+uint run_value(Run run, uint i) { return plain_load_at(run.values, i); }
 
 // Whether pair i, whose value is given, is a tombstone.
 bool run_tombstone(Run run, uint i, uint value) {
