@@ -1,7 +1,7 @@
 // Finds keys, each in run after run, the newest first, until one has it.
 //
 // SORTED: the queries are in about the order of their keys, so that a workgroup's are close together in every run, and
-// it searches that part alone. Their answers go to the places that they had before: at once, or by way of find_place.
+// it searches that part alone. Their answers go to the places that they had before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "run_search.glsl"
@@ -21,20 +21,9 @@ layout(push_constant, std430) uniform Push {
     uint each;       // queries an invocation, at most 32
 };
 
-#ifdef SORTED
-layout(constant_id = 3) const uint IN_ORDER = 0;   // 1: answers stay where the query stands: all places, then all values
-const uint HIT = 0x80000000u;                      // added to the place then; there are at most 2^30 queries
-#endif
-
 void answer(uint i, uint value, bool hit) {
 #ifdef SORTED
-    uint place = plain_load(address_at(places, i, 2u));
-    if (IN_ORDER != 0u) {
-        plain_store(address_at(answers, i, 2u), place | (hit ? HIT : 0u));
-        plain_store(address_at(address_at(answers, count, 2u), i, 2u), value);
-    } else {
-        plain_store2(address_at(answers, place, 3u), uvec2(value, hit ? 1u : 0u));
-    }
+    plain_store2(address_at(answers, plain_load(address_at(places, i, 2u)), 3u), uvec2(value, hit ? 1u : 0u));
 #else
     plain_store(address_at(values, i, 2u), value);
 #endif

@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"math/bits"
-
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -34,11 +32,6 @@ type numberPush struct {
 	Count   uint32
 }
 
-type placePush struct {
-	Places, Values, Answers uint64
-	Count                   uint32
-}
-
 type answerPush struct {
 	Answers, Values, Found uint64
 	Count                  uint32
@@ -60,7 +53,7 @@ func layoutsFor(d *vk.Device) (each, sorted layout) {
 		return each, each
 	}
 	tile := uint32(min(8, d.SubgroupSize()))
-	return layout{workgroup: min(256, i.MaxWorkgroup), tile: tile, each: 16, wanted: 1024},
+	return layout{workgroup: min(512, i.MaxWorkgroup), tile: tile, each: 16, wanted: 1024},
 		layout{workgroup: min(1024, i.MaxWorkgroup), tile: tile, each: 8, wanted: 512}
 }
 
@@ -86,27 +79,22 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 // any order; they go to a part of each run of so many keys, which its caches hold.
 const firstBit = 16
 
-// placedFrom is the least number of queries whose answers are brought into about the order of their places before they
-// are put there: so many words miss the cache when they are written in any order.
-const placedFrom = 1 << 23
-
 // findPlan is how the scratch of FindSorted is divided.
 type findPlan struct {
-	keys, places uint64 // sorted by key
-	numbers      uint64 // before that
-	unplaced     uint64 // instead of them, the answers in that order: all places, then all values
-	placed       uint64 // instead of keys and places, the answers in about the order of their places
-	answers      uint64 // instead of numbers or unplaced, the answers at their places
-	sort         uint64
-	bytes        uint64
+	keys, places  uint64 // sorted
+	numbers, sort uint64 // before the search
+	answers       uint64 // afterwards, in the same memory
+	bytes         uint64
 }
 
 func (q *Queries) findPlan(n int, scratch uint64) findPlan {
+	var f findPlan
 	p := parts{base: scratch}
-	f := findPlan{keys: p.take(8 * n), numbers: p.take(8 * n), sort: p.take(q.p.SortScratch(n, true))}
-	f.places, f.placed = f.keys+uint64(4*n), f.keys
-	f.unplaced, f.answers = f.numbers, f.numbers
-	f.bytes = p.used
+	f.keys, f.places = p.take(4*n), p.take(4*n)
+	before, after := p, p
+	f.numbers, f.sort = before.take(4*n), before.take(q.p.SortScratch(n, true))
+	f.answers = after.take(8 * n)
+	f.bytes = max(before.used, after.used)
 	return f
 }
 
@@ -125,12 +113,11 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return nil
 	}
 	o := q.sorted
-	inOrder := a.N >= q.placedFrom
 	number, err := kernel[numberPush](q, "runs/number", 256)
 	if err != nil {
 		return err
 	}
-	find, err := kernel[findSortedPush](q, "runs/find.sorted", o.workgroup, constant{"TILE", o.tile}, flag("IN_ORDER", inOrder))
+	find, err := kernel[findSortedPush](q, "runs/find.sorted", o.workgroup, constant{"TILE", o.tile})
 	if err != nil {
 		return err
 	}
@@ -150,33 +137,7 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	}
 	each := o.eachOf(a.N)
 	find.Dispatch(s, groups(a.N, o.workgroup*each), findSortedPush{st, f.keys, f.places, f.answers, n, uint32(each)})
-	if inOrder {
-		if err := q.place(s, f, a.N); err != nil {
-			return err
-		}
-	}
 	answer.Dispatch(s, groups(a.N, answer.Workgroup()), answerPush{f.answers, a.Values, a.Found, n})
-	return nil
-}
-
-// place records how answers in the order of their keys come to their places: by one pass of a sort, after which
-// neighbours are close enough together for the cache.
-func (q *Queries) place(s *vk.Stream, f findPlan, n int) error {
-	k, err := kernel[placePush](q, "runs/find_place", 256)
-	if err != nil {
-		return err
-	}
-	values := uint64(4 * n)
-	width := bits.Len32(uint32(n - 1))
-	from := max(0, width-8)
-	err = q.p.Sort(s, primitives.SortArgs{
-		Keys: f.unplaced, Values: f.unplaced + values, OutKeys: f.placed, OutValues: f.placed + values,
-		Length: primitives.Length{N: n}, FirstBit: from, Bits: width - from, Scratch: f.sort,
-	})
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(n, k.Workgroup()), placePush{f.placed, f.placed + values, f.answers, uint32(n)})
 	return nil
 }
 

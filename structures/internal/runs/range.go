@@ -57,7 +57,7 @@ type countPush struct {
 	Count, Limit                   uint32
 }
 
-type rangePush struct {
+type placePush struct {
 	Stack                                               Stack
 	Slices, Offsets, Total, OutKeys, OutValues, FlagsAt uint64
 	Count, Limit                                        uint32
@@ -225,7 +225,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err := q.offsets(s, st, a.Ranges, a.N, plan, 0); err != nil {
 		return err
 	}
-	place, err := kernel[rangePush](q, "runs/range.place", rangeWorkgroup)
+	place, err := kernel[placePush](q, "runs/range.place", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err != nil {
 		return err
 	}
-	place.Dispatch(s, q.spread(), rangePush{st, plan.slices, plan.offsets, plan.total, plan.keys, plan.values, plan.flags, n, limit})
+	place.Dispatch(s, q.spread(), placePush{st, plan.slices, plan.offsets, plan.total, plan.keys, plan.values, plan.flags, n, limit})
 	count.Dispatch(s, groups(plan.words, rangeWorkgroup), flagsPush{plan.flags, plan.counts, uint32(plan.words)})
 	err = q.p.Scan(s, primitives.ScanArgs{
 		In: plan.counts, Out: plan.before, Length: primitives.Length{N: plan.words}, Total: plan.before + uint64(4*plan.words), Scratch: plan.scan,

@@ -73,7 +73,6 @@ type Queries struct {
 	p *primitives.Primitives
 
 	each, sorted layout // of searches for queries as they come, and for sorted ones
-	placedFrom   int
 	merging      mergeLayout
 
 	mu      sync.Mutex
@@ -83,7 +82,7 @@ type Queries struct {
 
 // New makes the queries of a device, over primitives of the same device, which must live as long.
 func New(d *vk.Device, p *primitives.Primitives) *Queries {
-	q := &Queries{d: d, p: p, placedFrom: placedFrom, merging: mergeLayoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
+	q := &Queries{d: d, p: p, merging: mergeLayoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
 	q.each, q.sorted = layoutsFor(d)
 	return q
 }
@@ -128,14 +127,6 @@ type kernelKey struct {
 type constant struct {
 	name  string
 	value uint32
-}
-
-// flag is a specialization constant that is 0 or 1.
-func flag(name string, set bool) constant {
-	if set {
-		return constant{name, 1}
-	}
-	return constant{name, 0}
 }
 
 // kernel returns the kernel of a module, made when it is first asked for. At most two constants, always in the same
