@@ -15,10 +15,9 @@ struct MergePair {
     uint mask;
 };
 
-// Of the first `diagonal` outputs, at most a_count + b_count, how many are A's. For one invocation by itself.
-uint merge_path(MergePair p, uint diagonal) {
-    uint low = diagonal - min(diagonal, p.b_count);
-    uint high = min(diagonal, p.a_count);
+// Of the first `diagonal` outputs, at most a_count + b_count, how many are A's, if that is in [low, high]. For one
+// invocation by itself.
+uint merge_path(MergePair p, uint diagonal, uint low, uint high) {
     while (low < high) {
         uint middle = (low + high) >> 1;
         uint a = plain_load(address_at(p.a, middle, 2u));
@@ -27,6 +26,10 @@ uint merge_path(MergePair p, uint diagonal) {
         else high = middle;
     }
     return low;
+}
+
+uint merge_path(MergePair p, uint diagonal) {
+    return merge_path(p, diagonal, diagonal - min(diagonal, p.b_count), min(diagonal, p.a_count));
 }
 
 // The same by a subgroup, for one diagonal: its lanes try as many places at once, so that few loads wait for one

@@ -4,6 +4,8 @@
 #include "length.glsl"
 #include "merge_tile.glsl"
 
+layout(constant_id = 5) const bool PAIRS = true;   // or keys alone, without values
+
 struct Run {
     uvec2 keys, values;
     Length count;
@@ -11,7 +13,7 @@ struct Run {
 
 layout(push_constant, std430) uniform Push {
     Run a, b;
-    uvec2 out_keys, out_values;   // values: 0 for keys alone
+    uvec2 out_keys, out_values;
     uvec2 splits;                 // merge_path at the beginning of each tile, by merge_split; 0: each finds its own
     uint mask;                    // bits of keys that are compared
 };
@@ -34,15 +36,15 @@ void main() {
     uint last = first + min(total - first, MERGE_TILE);
 
     MergeTile t = merge_tile(merge_tile_ends(p, splits, tile, first, last), first, last);
-    bool pairs = (out_values.x | out_values.y) != 0u;
 
     uint keys[MERGE_ITEMS], values[MERGE_ITEMS];
     merge_fetch(t, a.keys, b.keys, keys);
-    if (pairs) merge_fetch(t, a.values, b.values, values);
+    if (PAIRS) merge_fetch(t, a.values, b.values, values);
     merge_put(keys);
     merge_order(t, mask);
     store(out_keys, first, t.count);
-    if (!pairs) return;   // the whole workgroup
-    merge_put(values);
-    store(out_values, first, t.count);
+    if (PAIRS) {
+        merge_put(values);
+        store(out_values, first, t.count);
+    }
 }

@@ -3,20 +3,39 @@
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "merge_path.glsl"
-#include "invocation.glsl"
+#include "workgroup.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 a, b;            // keys
     Length a_length, b_length;
-    uvec2 splits;          // out
+    uvec2 splits;          // out: merge_path at the beginning of each tile, and at the end of the last
     uint mask;
     uint tile;             // outputs
 };
 
+shared uint window_ends[2];
+
+// Where split i is in the merge.
+uint diagonal_of(uint i, uint total) { return i > total / tile ? total : i * tile; }
+
+// Lanes search between the first and the last split of their workgroup, which it finds together: fewer steps each, and
+// closer together.
 void main() {
     MergePair p = MergePair(a, b, length_of(a_length), length_of(b_length), mask);
     uint total = p.a_count + p.b_count;
-    uint i = invocation_index();
-    if (i > total / tile + 1u) return;
-    plain_store(address_at(splits, i, 2u), merge_path(p, i > total / tile ? total : i * tile));
+    uint last = total / tile + 1u;
+    uint begin = workgroup_index() * WORKGROUP;
+    if (begin > last) return;   // the whole workgroup
+    uvec2 window = uvec2(diagonal_of(begin, total), diagonal_of(begin + WORKGROUP - 1u, total));
+    for (uint i = gl_SubgroupID; i < 2u; i += gl_NumSubgroups) {
+        uint at = merge_path_subgroup(p, i == 0u ? window.x : window.y);
+        if (subgroupElect()) window_ends[i] = at;
+    }
+    barrier();
+    uint i = begin + workgroup_lane();
+    if (i > last) return;
+    uint diagonal = diagonal_of(i, total);
+    uint low = max(window_ends[0], diagonal - min(diagonal, window.y - window_ends[1]));
+    uint high = min(window_ends[1], diagonal - (window.x - window_ends[0]));
+    plain_store(address_at(splits, i, 2u), merge_path(p, diagonal, low, high));
 }

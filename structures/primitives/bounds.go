@@ -61,7 +61,7 @@ func indexWords(n, top int) (words int) {
 
 // BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys need, for up to count queries.
 func (p *Primitives) BoundsScratch(n, count int) int {
-	return max(4*indexWords(max(n, 0), searchTop), 4*mergeOfBounds.splits(max(n, 0)+max(count, 0)))
+	return max(4*indexWords(max(n, 0), searchTop), 4*mergeOfKeys.splits(max(n, 0)+max(count, 0)))
 }
 
 // boundsPlan is the way in which bounds are found.
@@ -110,7 +110,7 @@ func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 }
 
 func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
-	k, err := mergeKernel[boundsSortedPush](p, "primitives/bounds_sorted", mergeOfBounds)
+	k, err := mergeKernel[boundsSortedPush](p, "primitives/bounds_sorted", mergeOfKeys)
 	if err != nil {
 		return err
 	}
@@ -124,11 +124,11 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 	}
 	if !plan.alone {
 		push.Splits = a.Scratch
-		if err := p.split(s, first, second, ^uint32(0), mergeOfBounds, a.Scratch); err != nil {
+		if err := p.split(s, first, second, ^uint32(0), mergeOfKeys, a.Scratch); err != nil {
 			return err
 		}
 	}
-	k.Dispatch(s, groups(a.Length.N+a.Count.N, mergeOfBounds.tile()), push)
+	k.Dispatch(s, groups(a.Length.N+a.Count.N, mergeOfKeys.tile()), push)
 	return nil
 }
 

@@ -41,10 +41,10 @@ type mergeSplitPush struct {
 // mergeShape is how a workgroup is laid out in the kernels over shaders/include/merge_tile.glsl.
 type mergeShape struct{ workgroup, items int }
 
-// What measured best on an H200: for what is written out in full, and for what is only looked at.
+// What measured best on an H200.
 var (
-	mergeOfPairs  = mergeShape{128, 9}
-	mergeOfBounds = mergeShape{256, 11}
+	mergeOfPairs = mergeShape{128, 9}
+	mergeOfKeys  = mergeShape{256, 11}
 )
 
 func (m mergeShape) tile() int { return m.workgroup * m.items }
@@ -90,23 +90,27 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	if a.Mask == 0 {
 		a.Mask = ^uint32(0)
 	}
-	k, err := mergeKernel[mergePush](p, "primitives/merge", mergeOfPairs)
+	shape := mergeOfKeys
+	if a.OutValues != 0 {
+		shape = mergeOfPairs
+	}
+	k, err := mergeKernel[mergePush](p, "primitives/merge", shape, flag("PAIRS", a.OutValues != 0))
 	if err != nil {
 		return err
 	}
 	push := mergePush{A: a.A.device(), B: a.B.device(), OutKeys: a.OutKeys, OutValues: a.OutValues, Mask: a.Mask}
 	if !alone {
 		push.Splits = a.Scratch
-		if err := p.split(s, a.A, a.B, a.Mask, mergeOfPairs, a.Scratch); err != nil {
+		if err := p.split(s, a.A, a.B, a.Mask, shape, a.Scratch); err != nil {
 			return err
 		}
 	}
-	k.Dispatch(s, groups(n, mergeOfPairs.tile()), push)
+	k.Dispatch(s, groups(n, shape.tile()), push)
 	return nil
 }
 
-func mergeKernel[P any](p *Primitives, module string, shape mergeShape) (*vk.Kernel[P], error) {
-	return kernel[P](p, module, shape.workgroup, constant{"MERGE_ITEMS", uint32(shape.items)})
+func mergeKernel[P any](p *Primitives, module string, shape mergeShape, more ...constant) (*vk.Kernel[P], error) {
+	return kernel[P](p, module, shape.workgroup, append(more, constant{"MERGE_ITEMS", uint32(shape.items)})...)
 }
 
 // split records the search for where the tiles of a merge begin.

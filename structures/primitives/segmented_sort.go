@@ -118,6 +118,12 @@ func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 	if a.Keys == 0 || a.OutKeys == 0 || (a.Values == 0) != (a.OutValues == 0) || a.Offsets == 0 || a.Scratch == 0 {
 		return ErrNoMemory
 	}
+	if a.Segments == 1 && longSegments(n, a.Longest) {
+		return p.Sort(s, SortArgs{
+			Keys: a.Keys, Values: a.Values, OutKeys: a.OutKeys, OutValues: a.OutValues,
+			Length: Length{N: n, At: a.Offsets + 4}, Scratch: a.Scratch,
+		})
+	}
 	k, err := kernel[segmentSortPush](p, "primitives/segmented_sort", segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
