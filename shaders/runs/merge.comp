@@ -7,6 +7,8 @@
 #include "bitmap.glsl"
 #include "run_index.glsl"
 
+layout(constant_id = 4) const bool MARKS = true;   // there are tombstones, or may be
+
 struct Source {
     uvec2 keys;
     uvec2 values;       // 0: all are tombstones
@@ -16,7 +18,7 @@ struct Source {
 layout(push_constant, std430) uniform Push {
     Source older, newer;
     uvec2 keys, values;   // out
-    uvec2 tombstones;     // out, or 0: there are none
+    uvec2 tombstones;     // out, with MARKS
     uvec2 index;          // out, or 0: the run gets no index
     uvec2 splits;         // merge_path at the beginning of each tile, by merge_split; 0: each finds its own
     uint older_count, newer_count;
@@ -28,6 +30,10 @@ bool none(uvec2 address) { return (address.x | address.y) == 0u; }
 
 // Fetches the values of a tile: all ones for the elements of a source that has none.
 void fetch_values(MergeTile t, out uint all[MERGE_ITEMS]) {
+    if (!MARKS) {
+        merge_fetch(t, older.values, newer.values, all);
+        return;
+    }
     bool older_none = none(older.values);
     bool newer_none = none(newer.values);
     merge_fetch(t, older_none ? older.keys : older.values, newer_none ? newer.keys : newer.values, all);
@@ -47,12 +53,11 @@ void main() {
     MergePair p = MergePair(older.keys, newer.keys, older_count, newer_count, ~0u);
     uint tile = workgroup_index();
     if (tile >= count / MERGE_TILE + (count % MERGE_TILE == 0u ? 0u : 1u)) return;   // the whole workgroup
-    uint offset = tile * MERGE_TILE;
+    uint offset = tile * MERGE_TILE;   // a multiple of 32
     uint first = begin + offset;
     uint last = first + min(count - offset, MERGE_TILE);
 
-    bool marks = !none(tombstones);
-    if (marks) bitmap_clear();
+    if (MARKS) bitmap_clear();
     MergeTile t = merge_tile(merge_tile_ends(p, splits, tile, first, last), first, last);
 
     uint tile_keys[MERGE_ITEMS], tile_values[MERGE_ITEMS];
@@ -64,24 +69,26 @@ void main() {
     uvec2 to_keys = address_at(keys, offset, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
-        if (at >= t.count) continue;
-        uint key = merge_word(at);
-        plain_store_at(to_keys, at, key);
-        if (((offset + at) & (RUN_NODE - 1u)) == 0u && !none(index))
-            run_index_put(index, index_words, count, offset + at, key);
+        if (at < t.count) plain_store_at(to_keys, at, merge_word(at));
+    }
+    // The index has every 32nd key and some of these: neighbouring lanes take them, so that others need not wait.
+    if (!none(index)) {
+        for (uint at = lane * RUN_NODE; at < t.count; at += WORKGROUP * RUN_NODE)
+            run_index_put(index, index_words, count, offset + at, merge_word(at));
     }
     merge_put(tile_values);
     uvec2 to_values = address_at(values, offset, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
-        if (at >= t.count) continue;
-        uint value = merge_word(at);
-        plain_store_at(to_values, at, value);
-        if (marks && value == ~0u) {
-            if (tombstone_of(merge_source(t, at))) bitmap_set(at);
+        if (at < t.count) {
+            uint value = merge_word(at);
+            plain_store_at(to_values, at, value);
+            if (MARKS && value == ~0u) {
+                if (tombstone_of(merge_source(t, at))) bitmap_set(at);
+            }
         }
     }
-    if (marks) {
+    if (MARKS) {
         barrier();
         bitmap_store(address_at(tombstones, offset >> 5, 2u), t.count);
     }

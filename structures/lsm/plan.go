@@ -13,6 +13,7 @@ type step struct {
 	front     bool // merged with the front, which is empty afterwards unless the step ends there
 	lowest    int  // the first level that may be merged
 	to        int  // a level, or front
+	rest      int  // pairs with the largest keys that do not go to the level but become the front
 	unit      int  // n is batch << unit; front: it is less than a batch
 	frontSize int  // pairs of the front before
 }
@@ -37,19 +38,23 @@ func (s state) pairs(batch int) uint64 { return uint64(s.front) + uint64(s.full)
 // plan divides n operations into steps, in the order of time, and returns what the runs have afterwards.
 //
 // A batch that is no multiple of b is not filled up, as in section IV-A of the paper: what is left stays in the front,
-// and the operations that come next fill that up first. A batch of many b is taken in parts of b·2^i, as large as they
+// and the operations that come next are merged with that first. Once there are b or more, the first b in key order go
+// on, and the others are the front. Where equal keys are parted by that, the older ones go on. A batch of many b is taken in parts of b·2^i, as large as they
 // are and as the lowest full level allows, so that each is a carry like that of a single b, into a level that is empty.
 func (s state) plan(n, batch int) ([]step, state) {
 	var steps []step
 	for at := 0; at < n; {
 		left := n - at
 		if s.front > 0 || left < batch {
-			t := step{from: at, n: min(left, batch-s.front), front: s.front > 0, to: front, unit: front, frontSize: s.front}
+			t := step{from: at, n: left, front: s.front > 0, to: front, unit: front, frontSize: s.front}
+			if left > batch {
+				t.n = batch - s.front
+			}
 			s.front += t.n
-			if s.front == batch {
-				t.to = bits.TrailingZeros32(^s.full)
+			if s.front >= batch {
+				t.to, t.rest = bits.TrailingZeros32(^s.full), s.front-batch
 				s.full++
-				s.front = 0
+				s.front = t.rest
 			}
 			steps = append(steps, t)
 			at += t.n

@@ -109,10 +109,11 @@ func (l *LSM) reserve(steps []step, deletes bool) error {
 		for i := t.lowest + 1; i < t.to; i++ {
 			need(&l.carries[i], l.o.Batch<<i)
 		}
-		if t.to == front {
+		if t.to == front || t.rest > 0 {
 			need(&l.fronts[0], l.o.Batch)
 			need(&l.fronts[1], l.o.Batch)
-		} else if l.levels[t.to] == nil {
+		}
+		if t.to != front && l.levels[t.to] == nil {
 			need(&l.levels[t.to], l.o.Batch<<t.to)
 			l.fresh |= 1 << t.to
 		}
@@ -174,6 +175,25 @@ func (l *LSM) setTombstones(s *vk.Stream, on bool) error {
 	return l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, l.fronts[0].Row(on))
 }
 
+// putBack records that the last pairs of the front merged with a part of a batch are the front's next version.
+func (l *LSM) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scratchPlan) error {
+	row := l.fronts[1].Row(l.tombstones)
+	out := row
+	out.Index = 0
+	err := l.core.Queries.Merge(s, runs.MergeArgs{
+		Older: older, Newer: newer, Begin: older.N + newer.N - rest, N: rest, Out: out, Scratch: plan.merge,
+	})
+	if err == nil {
+		err = l.core.Queries.BuildIndex(s, row.Keys, rest, row.Index)
+	}
+	if err == nil {
+		err = l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, row)
+	}
+	// What is merged next still reads the front as it was: it was given its address.
+	l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
+	return err
+}
+
 // step records one step of a batch.
 func (l *LSM) step(s *vk.Stream, b ordered.Batch, t step, plan scratchPlan) error {
 	batch := l.o.Batch
@@ -222,8 +242,16 @@ func (l *LSM) step(s *vk.Stream, b ordered.Batch, t step, plan scratchPlan) erro
 		older = append(older, runs.Source{}) // nothing: for the tombstones to be written
 	}
 	for i, run := range older {
+		if t.rest > 0 && i == 0 {
+			if err := l.putBack(s, run, sorted, t.rest, plan); err != nil {
+				return err
+			}
+		}
 		out := target.Row(l.tombstones)
 		n := run.N + sorted.N
+		if i == 0 {
+			n -= t.rest
+		}
 		if i < len(older)-1 {
 			level := t.lowest + i + 1
 			if t.front {
@@ -256,7 +284,7 @@ func (l *LSM) step(s *vk.Stream, b ordered.Batch, t step, plan scratchPlan) erro
 		return l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, l.fronts[0].Row(l.tombstones))
 	}
 	if t.front {
-		l.state.front = 0
+		l.state.front = t.rest
 	}
 	l.full += 1 << t.lowest
 	return nil

@@ -22,7 +22,7 @@ type MergeArgs struct {
 	Older, Newer Source
 	// Begin and N say which pairs of the merged run are written, as a run of their own: Begin … Begin+N-1.
 	Begin, N int
-	// Out is where they go. Tombstones 0: there are none to be noted; none of the sources has any then. Index 0: the
+	// Out is where they go. Tombstones 0: none of the sources has any, and both have values. Index 0: the
 	// run gets no index; else N is a multiple of 32, and what fills the index up to whole nodes is there already.
 	Out     Row
 	Scratch uint64 // MergeScratch bytes; 0: none, which is slower for large runs
@@ -62,7 +62,7 @@ type mergeLayout struct {
 }
 
 func mergeLayoutFor(d *vk.Device) mergeLayout {
-	return mergeLayout{workgroup: min(128, d.Info().MaxWorkgroup), items: 9, alone: 1 << 22}
+	return mergeLayout{workgroup: min(128, d.Info().MaxWorkgroup), items: 7, alone: 1 << 22}
 }
 
 func (m mergeLayout) tile() int { return m.workgroup * m.items }
@@ -82,7 +82,11 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		return nil
 	}
 	o := q.merging
-	k, err := kernel[mergePush](q, "runs/merge", o.workgroup, constant{"MERGE_ITEMS", uint32(o.items)})
+	var marks uint32
+	if a.Out.Tombstones != 0 {
+		marks = 1
+	}
+	k, err := kernel[mergePush](q, "runs/merge", o.workgroup, constant{"MERGE_ITEMS", uint32(o.items)}, constant{"MARKS", marks})
 	if err != nil {
 		return err
 	}
