@@ -1,0 +1,46 @@
+package sortedarray_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/vk"
+)
+
+// A dictionary that is built at once and then asked, on the best device there is.
+func Example() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	a, err := sortedarray.Build(ctx, d, []uint32{400, 100, 300, 200}, []uint32{4, 1, 3, 2}, sortedarray.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+
+	counts, err := a.Count(ctx, []structures.Range{{Lo: 100, Hi: 300}, {Lo: 301, Hi: 399}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(counts)
+	floor, err := a.Floor(ctx, []uint32{250, 99})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(floor.Keys, floor.Found)
+	key, value, _, err := a.Max(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(key, value)
+	// Output:
+	// [3 0]
+	// [200 0] [true false]
+	// 400 4
+}
