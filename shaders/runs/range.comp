@@ -3,9 +3,9 @@
 // COPY copies all of them, of one run whose pairs are all valid.
 //
 // Candidates are numbered range by range, and within a range run by run, the newest first. They are divided evenly, so
-// that one range over everything is as good as many short ones. A candidate finds out by itself whether it is valid:
-// it is the last of its key in its run, no tombstone, and no newer run has its key in the range. So nothing is
-// gathered and sorted, as sections IV-C and IV-D of the paper have it.
+// that one range over everything is as good as many short ones. A candidate finds out by itself what it adds, by
+// looking for its key in other runs' part of the range. So nothing is gathered and sorted, as sections IV-C and IV-D of
+// the paper have it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
@@ -32,6 +32,8 @@ layout(push_constant, std430) uniform Push {
 #endif
 };
 
+const uint BLOCK = 4u;   // rounds: candidates of each lane
+
 // The range of a candidate: the last one whose offset is not above it. It is first or a later one.
 uint range_of(uint candidate, uint first) {
     // The next ones at first, since a lane's next candidate is seldom far away.
@@ -52,56 +54,62 @@ uint range_of(uint candidate, uint first) {
 // The slice of a range in the run number `run` of those that have pairs.
 uvec2 slice_of(uint run, uint range) { return plain_load2(address_at(address_at(slices, run * count, 3u), range, 3u)); }
 
-// Where a candidate stands. Those of one range and run follow one another, up to `end`.
-struct Candidate {
+// The candidates of one range in one run, which follow one another.
+struct Part {
     uint range;
-    uint row;     // of its run
-    uint first;   // of the range's pairs in the run
-    uint i;       // its own place in the run
-    uint end;     // the candidate behind the last one of the range and the run
+    uint row;      // of the run
+    uint number;   // the run's number of those that have pairs
+    uint first;    // of the range's pairs in the run
+    uint begin;    // the candidates
+    uint end;
 };
 
-// The candidate of that number, by an earlier one or by Candidate(0, …), which end at 0.
-Candidate candidate_at(uint candidate, Candidate before, uint rows) {
-    Candidate c = before;
-    c.range = range_of(candidate, before.range);
-    uint begin = plain_load(address_at(offsets, c.range, 2u));
-    c.end = begin;
+// The part that a candidate belongs to. Searched from the part of an earlier candidate on, or of none.
+Part part_of(uint candidate, Part before, uint rows) {
+    if (candidate < before.end) return before;
+    Part part = before;
+    part.range = range_of(candidate, before.range);
+    part.end = plain_load(address_at(offsets, part.range, 2u));
     uint number = 0u;
-    for (uint row = 0u; row < rows && c.end <= candidate; row++) {
+    for (uint row = 0u; row < rows && part.end <= candidate; row++) {
         if (stack_size(stack, row) == 0u) continue;
-        uvec2 slice = slice_of(number, c.range);
-        c.row = row;
-        c.first = slice.x;
-        c.i = slice.x + (candidate - c.end);
-        c.end += slice.y - slice.x;
+        uvec2 slice = slice_of(number, part.range);
+        part.row = row;
+        part.number = number;
+        part.first = slice.x;
+        part.begin = part.end;
+        part.end += slice.y - slice.x;
         number++;
     }
-    return c;
+    return part;
 }
 
-#ifndef COPY
-// Whether a candidate's pair is valid. Then rank is its place among its range's candidates: the number of those with
-// keys up to its own, less one. No two valid pairs have the same.
-bool valid(Candidate c, uint rows, out uint key, out uint value, out uint rank) {
-    Run own = stack_run(stack, c.row);
-    key = run_key(own, c.i);
-    value = run_value(own, c.i);
-    rank = c.i - c.first;
-    bool is_valid = !run_tombstone(own, c.i, value);
-    if (c.i + 1u < own.size) is_valid = is_valid && run_key(own, c.i + 1u) != key;
-#ifdef COUNT
-    rows = c.row;   // only the newer ones matter
-#endif
+// Whether pair i of a run is the last of its key there.
+bool is_last(Run run, uint i, uint key) {
+    if (i + 1u == run.size) return true;
+    return run_key(run, i + 1u) != key;
+}
+
+#ifdef PLACE
+// Whether a candidate, pair i of its part's run, is valid: the last of its key in its run, no tombstone, and no newer run has its key. Then
+// rank is its place among its range's candidates: the number of those with keys up to its own, less one. No two valid
+// pairs have the same.
+bool valid(Part part, uint i, uint rows, out uint key, out uint value, out uint rank) {
+    Run own = stack_run(stack, part.row);
+    key = run_key(own, i);
+    value = run_value(own, i);
+    rank = i - part.first;
+    bool is_valid = !run_tombstone(own, i, value);
+    if (is_valid) is_valid = is_last(own, i, key);
     uint number = 0u;
     for (uint row = 0u; row < rows && is_valid; row++) {
         if (stack_size(stack, row) == 0u) continue;
-        uvec2 slice = slice_of(number, c.range);
+        uvec2 slice = slice_of(number, part.range);
         number++;
-        if (row == c.row || slice.x == slice.y) continue;
+        if (row == part.row || slice.x == slice.y) continue;
         Run run = stack_run(stack, row);
         uint end = run_upper_in(run, slice.x, slice.y, key);
-        if (row < c.row && end > slice.x) is_valid = run_key(run, end - 1u) != key;
+        if (row < part.row && end > slice.x) is_valid = run_key(run, end - 1u) != key;
         rank += end - slice.x;
     }
     return is_valid;
@@ -109,28 +117,52 @@ bool valid(Candidate c, uint rows, out uint key, out uint value, out uint rank) 
 #endif
 
 #ifdef COUNT
-// Adds to each range's count how many of the subgroup's lanes have a valid pair of it. Neighbouring lanes have the same
+// What a candidate, pair i of its part's run, adds to the number of valid pairs: 1 if it is the last of its key in its run and no tombstone, less
+// 1 if such a pair is the next older one of its key, in another run. So a key's pairs add up to 1 or, if its newest is
+// a tombstone, to 0. Newer runs have fewer pairs than older ones, so that it is far less work to look for the next
+// older pair than for any newer one.
+uint addition(Part part, uint i, uint rows) {
+    Run own = stack_run(stack, part.row);
+    uint key = run_key(own, i);
+    bool searches = is_last(own, i, key);
+    uint sum = 0u;
+    if (searches && !run_tombstone(own, i, run_value(own, i))) sum = 1u;
+    uint number = part.number + 1u;
+    for (uint row = part.row + 1u; row < rows && searches; row++) {
+        if (stack_size(stack, row) == 0u) continue;
+        uvec2 slice = slice_of(number, part.range);
+        number++;
+        if (slice.x == slice.y) continue;
+        Run run = stack_run(stack, row);
+        uint end = run_upper_in(run, slice.x, slice.y, key);
+        if (end == slice.x) continue;
+        searches = run_key(run, end - 1u) != key;
+        if (!searches && !run_tombstone(run, end - 1u, run_value(run, end - 1u))) sum--;
+    }
+    return sum;
+}
+
+// Adds to each range's count, modulo 2^32, what the subgroup's lanes have for it. Neighbouring lanes have the same
 // range or later ones; lanes that have none have the range ~0. What belongs to the range `kept` is kept back in
 // `sum`, since one range may have all candidates of this subgroup. Collective over the subgroup.
-void add_counts(uint range, bool is_valid, inout uint kept, inout uint sum) {
-    uint one = is_valid ? 1u : 0u;
+void add_counts(uint range, uint one, inout uint kept, inout uint sum) {
     uint all = subgroupAdd(one);
     if (subgroupAll(range == kept)) {
         sum += all;
         return;
     }
     if (gl_SubgroupInvocationID == 0u && sum != 0u) atomic_add(address_at(counts, kept, 2u), sum);
-    uint upto = subgroupInclusiveAdd(one);
     uint last = gl_SubgroupSize - 1u;
     uint before = subgroupShuffle(range, max(gl_SubgroupInvocationID, 1u) - 1u);
     uint after = subgroupShuffle(range, min(gl_SubgroupInvocationID + 1u, last));
-    bool head = gl_SubgroupInvocationID == 0u || before != range;
-    uint others = subgroupInclusiveMax(head ? upto - one : 0u);
-    bool tail = gl_SubgroupInvocationID == last || after != range;
+    // The sum of the lanes of one range is that up to its last lane less that before its first.
+    uint upto = subgroupInclusiveAdd(one);
+    uint first = subgroupInclusiveMax(before != range ? gl_SubgroupInvocationID : 0u);
+    uint own = upto - subgroupShuffle(upto - one, first);
     // The last range is kept: the next candidates may be of it.
-    if (tail && gl_SubgroupInvocationID != last && upto != others) atomic_add(address_at(counts, range, 2u), upto - others);
+    if (after != range && own != 0u) atomic_add(address_at(counts, range, 2u), own);
     kept = subgroupShuffle(range, last);
-    sum = subgroupShuffle(upto - others, last);
+    sum = subgroupShuffle(own, last);
 }
 #endif
 
@@ -138,46 +170,48 @@ void main() {
     uint candidates = plain_load(total);
     if (plain_load(address_add(total, 4u)) != 0u || candidates > limit) candidates = 0u;
     uint rows = stack_rows(stack);
-    // Each subgroup has a part of the candidates, whole subgroups of them.
+    // Blocks of a few rounds go to the subgroups in turn, since candidates in newer runs are more work than others.
     uint workgroups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     uint subgroups = workgroups * gl_NumSubgroups;
-    uint rounds = (candidates + gl_SubgroupSize - 1u) / gl_SubgroupSize;
-    uint each = (rounds + subgroups - 1u) / subgroups;
-    uint round = min((workgroup_index() * gl_NumSubgroups + gl_SubgroupID) * each, rounds);
-    uint end = min(round + each, rounds);
-    Candidate c = Candidate(0u, 0u, 0u, 0u, 0u);
+    uint blocks = (candidates + BLOCK * gl_SubgroupSize - 1u) / (BLOCK * gl_SubgroupSize);
+    Part part = Part(0u, 0u, 0u, 0u, 0u, 0u);
 #ifdef COUNT
     uint kept = ~0u, sum = 0u;
 #endif
-    for (; round < end; round++) {
-        uint candidate = round * gl_SubgroupSize + gl_SubgroupInvocationID;
+    uint block = workgroup_index() * gl_NumSubgroups + gl_SubgroupID;
+    for (uint round = 0u; block < blocks;) {
+        uint candidate = (block * BLOCK + round) * gl_SubgroupSize + gl_SubgroupInvocationID;
         bool busy = candidate < candidates;
-        if (busy) {
-            if (candidate < c.end) c.i += gl_SubgroupSize;
-            else c = candidate_at(candidate, c, rows);
-        }
+        if (busy) part = part_of(candidate, part, rows);
+        uint i = part.first + (candidate - part.begin);
 #ifdef COPY
         if (busy && candidate < capacity) {
-            Run run = stack_run(stack, c.row);
-            plain_store(address_at(out_keys, candidate, 2u), run_key(run, c.i));
-            plain_store(address_at(out_values, candidate, 2u), run_value(run, c.i));
+            Run run = stack_run(stack, part.row);
+            plain_store(address_at(out_keys, candidate, 2u), run_key(run, i));
+            plain_store(address_at(out_values, candidate, 2u), run_value(run, i));
         }
-#else
-        uint key, value, rank;
-        bool is_valid = false;
-        if (busy) is_valid = valid(c, rows, key, value, rank);
 #endif
 #ifdef COUNT
-        add_counts(busy ? c.range : ~0u, is_valid, kept, sum);
+        uint one = 0u;
+        if (busy) one = addition(part, i, rows);
+        add_counts(busy ? part.range : ~0u, one, kept, sum);
 #endif
 #ifdef PLACE
+        uint key, value, rank;
+        bool is_valid = false;
+        if (busy) is_valid = valid(part, i, rows, key, value, rank);
         if (is_valid) {
-            uint place = plain_load(address_at(offsets, c.range, 2u)) + rank;
+            uint place = plain_load(address_at(offsets, part.range, 2u)) + rank;
             plain_store(address_at(out_keys, place, 2u), key);
             plain_store(address_at(out_values, place, 2u), value);
             atomic_or(address_at(flags, place >> 5, 2u), 1u << (place & 31u));
         }
 #endif
+        round++;
+        if (round == BLOCK) {
+            round = 0u;
+            block += subgroups;
+        }
     }
 #ifdef COUNT
     if (gl_SubgroupInvocationID == 0u && sum != 0u) atomic_add(address_at(counts, kept, 2u), sum);
