@@ -1,0 +1,250 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// ordereds are the ordered dictionaries, small ones.
+var ordereds = map[string]func(ctx context.Context, d *vk.Device) (structures.Ordered, error){
+	"sortedarray": func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
+		return sortedarray.New(ctx, d, sortedarray.Options{})
+	},
+	"lsm": func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
+		return lsm.New(ctx, d, lsm.Options{Batch: 1 << 10})
+	},
+	"lsm with cleanups": func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
+		return lsm.New(ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled})
+	},
+}
+
+// holds compares what a dictionary has with a Go map.
+func holds(t *testing.T, o structures.Ordered, want map[uint32]uint32) {
+	t.Helper()
+	n, err := o.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(want), n)
+	got := make(map[uint32]uint32, len(want))
+	last := int64(-1)
+	pairs, failure := o.All(t.Context())
+	for k, v := range pairs {
+		require.Greater(t, int64(k), last)
+		last = int64(k)
+		got[k] = v
+	}
+	require.NoError(t, failure())
+	require.True(t, maps.Equal(want, got))
+}
+
+// A device that is full before all is inserted: what the statuses say is done is there, and what they don't is not.
+// When there is memory again, the rest goes in.
+func TestOrderedDeviceFull(t *testing.T) {
+	for name, open := range ordereds {
+		t.Run(name, func(t *testing.T) {
+			d := testdevice.Open(t, vk.Options{MemoryLimit: 10 << 20})
+			o, err := open(t.Context(), d)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, o.Close()) }()
+			rng := rand.New(rand.NewPCG(1, 1))
+			want := map[uint32]uint32{}
+			first := keys(rng, 20000)
+			s, err := o.Insert(t.Context(), first, first)
+			require.NoError(t, err)
+			require.Equal(t, len(first), done(t, want, first, first, s))
+			_, err = o.Count(t.Context(), []structures.Range{structures.AllKeys})
+			require.NoError(t, err)
+			holds(t, o, want) // takes what queries need
+
+			used, budget := d.Memory()
+			ballast, err := vk.NewBuffer[byte](d, int(budget-used)-(1<<20))
+			require.NoError(t, err)
+			var memory *vk.OutOfMemoryError
+			var pending *structures.PendingError
+			for range 100 {
+				more := keys(rng, 10000)
+				s, err = o.Insert(t.Context(), more, more)
+				n := done(t, want, more, more, s)
+				if err != nil {
+					require.ErrorAs(t, err, &memory)
+					require.ErrorAs(t, err, &pending)
+					require.Equal(t, len(more)-n, pending.Operations)
+					break
+				}
+			}
+			require.NotNil(t, memory, "a million pairs in 10 MiB")
+			ballast.Free()
+			holds(t, o, want)
+			more := keys(rng, 10000)
+			s, err = o.Insert(t.Context(), more, more)
+			require.NoError(t, err)
+			require.Equal(t, len(more), done(t, want, more, more, s))
+			s, err = o.Delete(t.Context(), more)
+			require.NoError(t, err)
+			require.False(t, slices.ContainsFunc(s, func(s structures.Status) bool { return s != structures.Deleted }))
+			for _, k := range more {
+				delete(want, k)
+			}
+			holds(t, o, want)
+		})
+	}
+}
+
+// The same calls on devices with a little more memory each time: each call does what it is asked for or names the
+// lack of memory, and what was done stays.
+func TestOrderedEveryAllocationFails(t *testing.T) {
+	for name, open := range ordereds {
+		t.Run(name, func(t *testing.T) {
+			succeeded := false
+			for limit := uint64(16 << 10); !succeeded; limit += 448 << 10 {
+				require.Less(t, limit, uint64(64<<20))
+				d := testdevice.Open(t, vk.Options{MemoryLimit: limit})
+				var memory *vk.OutOfMemoryError
+				o, err := open(t.Context(), d)
+				if err != nil {
+					require.ErrorAs(t, err, &memory, "limit %d", limit)
+					continue
+				}
+				want := map[uint32]uint32{}
+				k := keys(rand.New(rand.NewPCG(1, 1)), 7000)
+				succeeded = true
+				for i, step := range []func() error{
+					func() error {
+						s, err := o.Insert(t.Context(), k, k)
+						done(t, want, k, k, s)
+						return err
+					},
+					func() error {
+						s, err := o.Delete(t.Context(), k[:3000])
+						for i, status := range s {
+							if status == structures.Deleted {
+								delete(want, k[i])
+							}
+						}
+						return err
+					},
+					func() error { _, _, err := o.Find(t.Context(), k); return err },
+					func() error { _, err := o.Count(t.Context(), []structures.Range{structures.AllKeys}); return err },
+					func() error { _, err := o.Range(t.Context(), []structures.Range{{Lo: 0, Hi: 1 << 31}}); return err },
+					func() error { _, err := o.Floor(t.Context(), k); return err },
+					func() error {
+						pairs, failure := o.All(t.Context())
+						for range pairs {
+						}
+						return failure()
+					},
+					func() error {
+						if l, ok := o.(*lsm.LSM); ok {
+							return l.Cleanup(t.Context())
+						}
+						return nil
+					},
+				} {
+					if err := step(); err != nil {
+						require.ErrorAs(t, err, &memory, "step %d with limit %d", i, limit)
+						succeeded = false
+					}
+				}
+				n, err := o.Len(t.Context())
+				require.NoError(t, err)
+				require.EqualValues(t, len(want), n, "limit %d", limit)
+				if succeeded {
+					holds(t, o, want)
+				}
+				require.NoError(t, o.Close())
+			}
+		})
+	}
+}
+
+// A cleanup that is cancelled at each point in turn leaves all as it was.
+func TestCleanupCancelled(t *testing.T) {
+	d := testdevice.Open(t)
+	var cancel context.CancelFunc
+	reports, last := 0, -1
+	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64, Progress: func(int, int) {
+		if reports++; reports == last {
+			cancel()
+		}
+	}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	want := map[uint32]uint32{}
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range 9 {
+		k := keys(rng, 301)
+		s, err := l.Insert(t.Context(), k, k)
+		require.NoError(t, err)
+		done(t, want, k, k, s)
+		_, err = l.Delete(t.Context(), k[:100])
+		require.NoError(t, err)
+		for _, key := range k[:100] {
+			delete(want, key)
+		}
+	}
+	holds(t, l, want)
+	before, err := l.Stats(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, len(before.Levels), 2)
+	cancels := 0
+	for last = 0; ; last++ {
+		ctx, stop := context.WithCancel(t.Context())
+		cancel, reports = stop, 0
+		if last == 0 {
+			stop()
+		}
+		err := l.Cleanup(ctx)
+		stop()
+		if err == nil {
+			break
+		}
+		cancels++
+		require.ErrorIs(t, err, context.Canceled)
+		now, err := l.Stats(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, before, now, fmt.Sprint("cancelled at report ", last))
+		holds(t, l, want)
+	}
+	require.GreaterOrEqual(t, cancels, len(before.Levels))
+	now, err := l.Stats(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(want), now.Resident)
+	holds(t, l, want)
+}
+
+// A cleanup for which there is no memory, and a build.
+func TestCleanupWithoutMemory(t *testing.T) {
+	d := testdevice.Open(t, vk.Options{MemoryLimit: 16 << 20})
+	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 1 << 10})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	k := keys(rand.New(rand.NewPCG(3, 3)), 100000)
+	want := map[uint32]uint32{}
+	s, err := l.Insert(t.Context(), k, k)
+	require.NoError(t, err)
+	done(t, want, k, k, s)
+	holds(t, l, want)
+	used, budget := d.Memory()
+	ballast, err := vk.NewBuffer[byte](d, int(budget-used)-(1<<20))
+	require.NoError(t, err)
+	var memory *vk.OutOfMemoryError
+	require.ErrorAs(t, l.Cleanup(t.Context()), &memory)
+	holds(t, l, want)
+	_, err = lsm.Build(t.Context(), d, k, k, lsm.Options{})
+	require.ErrorAs(t, err, &memory)
+	_, err = sortedarray.Build(t.Context(), d, k, k, sortedarray.Options{})
+	require.ErrorAs(t, err, &memory)
+	ballast.Free()
+	require.NoError(t, l.Cleanup(t.Context()))
+	holds(t, l, want)
+}
