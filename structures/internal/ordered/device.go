@@ -44,6 +44,9 @@ func bytes(n int) int { return (n + 3) &^ 3 }
 
 // UpdateOn records a batch of insertions or deletions.
 func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
+	if u.Count == 0 {
+		return c.Usable()
+	}
 	if u.Count < 0 || u.First < 0 {
 		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
 	}
