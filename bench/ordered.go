@@ -498,7 +498,7 @@ func (s *orderedSession) findNone(ctx context.Context) error {
 }
 
 // rangePairs is about how many pairs a measured batch of ranges has.
-const rangePairs = 1 << 27
+const rangePairs = 1 << 26
 
 // ranges makes as many ranges as there are pairs, but no more than come to rangePairs: lo is a key, and hi so far
 // above it that a range has so many pairs on the average.
@@ -586,10 +586,16 @@ func (s *orderedSession) list(ctx context.Context) error {
 			}
 			n := len(ends) / 2
 			sorted := s.inOrder(pairs)
-			want := make([]int, n+1)
+			want := make([]int, n+1) // where the pairs of each range begin
+			parallel(n, func(first, end int) error {
+				for i := first; i < end; i++ {
+					from, to := within(sorted, ends, i)
+					want[i+1] = to - from
+				}
+				return nil
+			})
 			for i := range n {
-				from, to := within(sorted, ends, i)
-				want[i+1] = want[i] + to - from
+				want[i+1] += want[i]
 			}
 			total := want[n]
 			offsets, err := s.room("offsets", n+1)
