@@ -18,7 +18,7 @@ func TestLevels(t *testing.T) {
 	l := newLSM(t, d, Options{Batch: 32})
 	rng := random(1)
 	want := map[uint32]uint32{}
-	for r := 1; r <= 35; r++ {
+	for r := 1; r <= 21; r++ {
 		keys, values := batch(rng, 32, 700, want)
 		insert(t, l, keys, values)
 		full := 0

@@ -1,0 +1,40 @@
+// For test/shader: bitmap.glsl and run_index.glsl, as a workgroup uses them that writes a part of a run.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "run_index.glsl"
+#define BITMAP_BITS (2u * WORKGROUP)
+#include "bitmap.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    uvec2 index;   // all ones
+    uvec2 thirds;  // out: a bit a key: whether it is a multiple of 3, set together
+    uvec2 fifths;  // out: a bit a key: whether it is a multiple of 5, set one by one
+    uint count;
+    uint words;    // of the index
+};
+
+void main() {
+    uint first = workgroup_index() * BITMAP_BITS;
+    if (first >= count) return;   // the whole workgroup
+    uint n = min(count - first, BITMAP_BITS);
+    bitmap_clear();
+    barrier();
+    for (uint place = workgroup_lane(); place < BITMAP_BITS; place += WORKGROUP) {
+        uint key = 1u;
+        if (place < n) {
+            key = plain_load(address_at(keys, first + place, 2u));
+            run_index_put(index, words, count, first + place, key);
+        }
+        bitmap_set_all(place, key % 3u == 0u);
+    }
+    barrier();
+    bitmap_store(address_at(thirds, first >> 5, 2u), n);
+    barrier();
+    bitmap_clear();
+    barrier();
+    for (uint place = workgroup_lane(); place < n; place += WORKGROUP)
+        if (plain_load(address_at(keys, first + place, 2u)) % 5u == 0u) bitmap_set(place);
+    barrier();
+    bitmap_store(address_at(fifths, first >> 5, 2u), n);
+}
