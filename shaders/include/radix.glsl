@@ -15,7 +15,7 @@
 #include "invocation.glsl"
 
 layout(constant_id = 3) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
-layout(constant_id = 4) const uint ITEMS = 16;      // a lane; a multiple of 4
+layout(constant_id = 4) const uint ITEMS = 16;      // a lane; even
 
 const uint RADIX = 256u;   // values of a digit
 const uint RADIX_TILE = WORKGROUP * ITEMS;

@@ -18,7 +18,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 const uint PASSES = 4u;   // at most
-const uint STEP = 4u;     // items of a lane that are loaded at a time; divides ITEMS
+const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;   // items of a lane that are loaded at a time
 
 shared uint histogram[PASSES * RADIX];
 shared uint sums[SUBGROUPS];

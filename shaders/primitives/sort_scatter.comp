@@ -31,7 +31,7 @@ layout(push_constant, std430) uniform Push {
 shared uint bases[RADIX];          // of a digit: first place in the output, less the first place in the tile
 shared uint number;
 
-const uint STEP = 4u;   // divides ITEMS
+const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
 
 // Beyond the end there are keys of all ones: they come last, and are not written.
 uint key_of(uint i, uint n) { return plain_load_at(keys, min(i, n - 1u)) | (i < n ? 0u : ~0u); }

@@ -62,6 +62,9 @@ const MaxLength = 1 << 30
 // New makes the primitives of a device. It takes neither device memory nor time.
 func New(d *vk.Device, o Options) *Primitives {
 	p := &Primitives{d: d, form: o.Form, patience: patience, kernels: map[kernelKey]interface{ Free() }{}}
+	if d.Info().Type == vk.CPU {
+		p.patience = cpuPatience
+	}
 	if p.form == Auto {
 		p.form = MultiPass
 		switch i := d.Info(); i.VendorID {
@@ -74,8 +77,12 @@ func New(d *vk.Device, o Options) *Primitives {
 	return p
 }
 
-// patience is far longer than a workgroup that runs takes to publish.
-const patience = 1 << 14
+// patience is far longer than a workgroup that runs takes to publish. On a CPU device a workgroup that has not published
+// may be off its processor, for as long as the system likes: there it is quicker to do its work.
+const (
+	patience    = 1 << 14
+	cpuPatience = 1 << 5
+)
 
 // Their GPUs passed the litmus tests of progress between workgroups wherever these were run.
 const (
