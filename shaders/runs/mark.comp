@@ -3,7 +3,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
 #include "invocation.glsl"
-#define BITMAP_BITS (32u * WORKGROUP)
+
+const uint EACH = 8u;   // pairs an invocation
+
+#define BITMAP_BITS (EACH * WORKGROUP)
 #include "bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -18,14 +21,20 @@ void main() {
     if (first >= count) return;   // the whole workgroup
     Run run = Run(keys, values, tombstones, uvec2(0u), count);
     bitmap_clear();
+    // Loads without branches between them are in flight together.
+    uint key[EACH], next[EACH], value[EACH];
+    [[unroll]] for (uint r = 0u; r < EACH; r++) {
+        uint i = min(first + r * WORKGROUP + workgroup_lane(), count - 1u);
+        key[r] = run_key(run, i);
+        next[r] = run_key(run, min(i + 1u, count - 1u));
+        value[r] = run_value(run, i);
+    }
     barrier();
-    for (uint place = workgroup_lane(); place < BITMAP_BITS; place += WORKGROUP) {
+    [[unroll]] for (uint r = 0u; r < EACH; r++) {
+        uint place = r * WORKGROUP + workgroup_lane();
         uint i = first + place;
-        bool valid = i < count;
-        if (valid) {
-            if (i + 1u < count) valid = run_key(run, i) != run_key(run, i + 1u);
-            if (valid) valid = !run_tombstone(run, i, run_value(run, i));
-        }
+        bool valid = i < count && (i + 1u == count || key[r] != next[r]);
+        if (valid) valid = !run_tombstone(run, i, value[r]);
         bitmap_set_all(place, valid);
     }
     barrier();

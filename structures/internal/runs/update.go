@@ -116,7 +116,10 @@ type markPush struct {
 	Count                           uint32
 }
 
-const markWorkgroup = 128
+const (
+	markWorkgroup = 128
+	markEach      = 8 // pairs an invocation: EACH of mark.comp
+)
 
 // Mark records which pairs of a run are valid, if there is no other run: a bit each, in groups of 32. These are the
 // last pairs of their keys that are no tombstones.
@@ -128,7 +131,7 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(run.N, 32*markWorkgroup), markPush{run.Keys, run.Values, run.Tombstones, flags, uint32(run.N)})
+	k.Dispatch(s, groups(run.N, markEach*markWorkgroup), markPush{run.Keys, run.Values, run.Tombstones, flags, uint32(run.N)})
 	return nil
 }
 
