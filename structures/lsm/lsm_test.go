@@ -48,7 +48,7 @@ func TestLargeBatches(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 64})
 	rng := random(2)
 	want := map[uint32]uint32{}
-	for _, n := range []int{64*21 + 5, 64 * 8, 64 * 64, 3} {
+	for _, n := range []int{64*21 + 5, 64 * 8, 64 * 64, 3, 140_000 /* more than a chunk on a CPU device */} {
 		keys, values := batch(rng, n, 3000, want)
 		insert(t, l, keys, values)
 		requireContents(t, l, want)
