@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 )
 
 // Order is how the keys of a benchmark follow one another.
@@ -30,7 +31,7 @@ func ParseOrder(name string) (Order, error) {
 			return Order(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown order %q", name)
+	return 0, fmt.Errorf("unknown order %q (known: %s)", name, strings.Join(orderNames[:], ", "))
 }
 
 // sequence are n different keys in an order, each a function of its index. Those that aren't random are spread evenly

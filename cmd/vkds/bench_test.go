@@ -65,6 +65,24 @@ func TestBenchUtilizationAndAlloc(t *testing.T) {
 	assert.Contains(t, out, "free")
 }
 
+func TestBenchOrderedAndPrimitives(t *testing.T) {
+	needDevice(t)
+	plot := filepath.Join(t.TempDir(), "insertion.svg")
+	out, _ := answer(t, "", "bench", "lsm", "--n", "10", "--batch", "7,8", "--repeat", "1", "--plot", plot)
+	for _, want := range []string{"insert", "find-oldest", "levels full, length 8", "cleanup", "stale 0.5", "slowest"} {
+		assert.Contains(t, out, want)
+	}
+	picture, err := os.ReadFile(plot)
+	require.NoError(t, err)
+	assert.Contains(t, string(picture), "lsm, b = 2^8")
+	out, _ = answer(t, "", "bench", "sortedarray", "--op", "range", "--n", "10", "--repeat", "1", "--length", "4,16", "--order", "descending")
+	assert.Contains(t, out, "length 16, descending")
+	out, _ = answer(t, "", "bench", "sort", "--n", "8,10", "--repeat", "1", "--form", "multi-pass", "--order", "almost-sorted")
+	assert.Contains(t, out, "almost-sorted, multi-pass")
+	out, _ = answer(t, "", "bench", "search", "--n", "10", "--op", "sorted", "--repeat", "1")
+	assert.Contains(t, out, "sorted")
+}
+
 func TestBenchRefusals(t *testing.T) {
 	needDevice(t)
 	dir := t.TempDir()
@@ -81,6 +99,15 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench slabhash --csv " + dir, "is a directory"},
 		{"bench slabhash --csv " + filepath.Join(dir, "none", "f.csv"), "no such file or directory"},
 		{"bench alloc --n 2", "--n 2: "},
+		{"bench lsm --batch 2", "--batch 2: "},
+		{"bench lsm --batch 100", "power of two"},
+		{"bench lsm --op cleanups", `no operation "cleanups"; there are insert, `},
+		{"bench lsm --levels most", `--levels: unknown levels "most" (known: full, one, alternate)`},
+		{"bench lsm --lookup twice", `--lookup: unknown way to look up "twice"`},
+		{"bench sortedarray --order up", `--order: unknown order "up"`},
+		{"bench sortedarray --length 0", "Lengths: 0: "},
+		{"bench sort --form both", `--form: unknown form "both"`},
+		{"bench scan --op sum", `no operation "sum"; there are exclusive, `},
 		{"bench slabhash --n 6 --device no-such-device", "no-such-device"},
 	} {
 		assert.Contains(t, refusal(t, "", strings.Fields(c.arguments)...), c.want, c.arguments)
