@@ -191,6 +191,31 @@ func busy(t testing.TB, d *Device, long time.Duration) (s *Stream, submit func()
 	}
 }
 
+// What was discarded doesn't run, the buffers that it speaks of may be gone, and the stream goes on.
+func TestDiscard(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 8)
+	s := stream(t, d)
+	s.Discard()
+	s.Fill(a, 0, 32, 1)
+	_, err := s.Submit()
+	require.NoError(t, err)
+	gone, err := NewBuffer[uint32](d, 1<<20)
+	require.NoError(t, err)
+	s.Fill(gone, 0, 32, 2)
+	s.Fill(a, 0, 32, 2)
+	s.Discard()
+	gone.Free()
+	s.Fill(a, 0, 4, 3)
+	require.NoError(t, s.Wait(ctx))
+	require.Equal(t, []uint32{3, 1, 1, 1, 1, 1, 1, 1}, download(t, a))
+
+	s.Fill(a, 1, 3, 0) // can't be
+	s.Discard()
+	require.NoError(t, s.Wait(ctx), "its error went with it")
+}
+
 func TestContextEndsAWait(t *testing.T) {
 	d := openFor(t, Options{})
 	s, submit := busy(t, d, 600*time.Millisecond)
