@@ -230,6 +230,9 @@ func (g *global) countRanges(ctx context.Context, dict *dictionary, ranges []str
 	return counts, nil
 }
 
+// fetched is how many pairs of ranges come from the device at a time.
+const fetched = 1 << 18
+
 // listing prints the pairs of ranges.
 type listing struct {
 	*global
@@ -243,7 +246,7 @@ type listing struct {
 // says that it has no more. By the counts, many small ranges are fetched together and a large one piece by piece.
 func (l *listing) each(use func(at int, keys, values []uint32, last bool)) error {
 	for at := 0; at < len(l.ranges); {
-		if l.counts[at] > batchLength {
+		if l.counts[at] > fetched {
 			if err := l.large(at, use); err != nil {
 				return err
 			}
@@ -251,7 +254,7 @@ func (l *listing) each(use func(at int, keys, values []uint32, last bool)) error
 			continue
 		}
 		end, pairs := at, uint64(0)
-		for end < len(l.ranges) && end-at < batchLength && pairs+uint64(l.counts[end]) <= batchLength {
+		for end < len(l.ranges) && end-at < fetched && pairs+uint64(l.counts[end]) <= fetched {
 			pairs += uint64(l.counts[end])
 			end++
 		}
@@ -271,9 +274,9 @@ func (l *listing) each(use func(at int, keys, values []uint32, last bool)) error
 // large hands the pairs of one range out.
 func (l *listing) large(at int, use func(at int, keys, values []uint32, last bool)) error {
 	pairs, failed := l.dict.ordered().Ascend(l.ctx, l.ranges[at])
-	keys, values := make([]uint32, 0, batchLength), make([]uint32, 0, batchLength)
+	keys, values := make([]uint32, 0, fetched), make([]uint32, 0, fetched)
 	for k, v := range pairs {
-		if len(keys) == batchLength {
+		if len(keys) == fetched {
 			use(at, keys, values, false)
 			keys, values = keys[:0], values[:0]
 		}
