@@ -17,6 +17,16 @@
 layout(constant_id = 3) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
 layout(constant_id = 4) const uint ITEMS = 16;      // a lane; even
 
+// The items of a lane are kept in registers, which have no index: on a GPU loops over them have to be unrolled. The
+// compilers of CPU devices take a minute for what that gives: there, define ROLLED.
+#ifdef ROLLED
+#define OVER_ITEMS [[dont_unroll]]
+#define OVER_DIGITS [[dont_unroll]]
+#else
+#define OVER_ITEMS [[unroll]]
+#define OVER_DIGITS
+#endif
+
 const uint RADIX = 256u;   // values of a digit
 const uint RADIX_TILE = WORKGROUP * ITEMS;
 
@@ -56,7 +66,7 @@ void radix_subgroup_barrier() {
 // Exclusive sums over the workgroup's digits: each lane brings its digits' numbers, in order.
 void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
     uint own = 0u;
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint number = numbers[k];
         numbers[k] = own;
         own += number;
@@ -66,17 +76,17 @@ void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
     barrier();
     // Few subgroups: every lane adds up those before its own.
     for (uint i = 0u; i < SUBGROUPS; i++) before += i < gl_SubgroupID ? radix_sums[i] : 0u;
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) numbers[k] += before;
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) numbers[k] += before;
     barrier();
 }
 
 // The tile's counts of this lane's digits. Behind a barrier after the last radix_count or radix_rank.
 void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
     uint first = radix_invocation() * RADIX_LANE_DIGITS;
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         totals[k] = 0u;
         if (radix_cares()) {
-            for (uint s = 0u; s < SUBGROUPS; s++) totals[k] += radix_room[s * RADIX + first + k];
+            OVER_DIGITS for (uint s = 0u; s < SUBGROUPS; s++) totals[k] += radix_room[s * RADIX + first + k];
         }
     }
 }
@@ -118,9 +128,9 @@ uint radix_rank(uint digit) {
 void radix_places(uint starts[RADIX_LANE_DIGITS]) {
     uint first = radix_invocation() * RADIX_LANE_DIGITS;
     if (radix_cares()) {
-        for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+        OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
             uint place = starts[k];
-            for (uint s = 0u; s < SUBGROUPS; s++) {
+            OVER_DIGITS for (uint s = 0u; s < SUBGROUPS; s++) {
                 uint count = radix_room[s * RADIX + first + k];
                 radix_room[s * RADIX + first + k] = place;
                 place += count;

@@ -18,14 +18,14 @@ void main() {
     if (tile >= tiles) return;
     uint n = length_of(length);
     radix_clear();
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint i = tile * RADIX_TILE + radix_element(j);
         if (i < n) radix_count(radix_digit(plain_load_at(keys, i), shift, mask));
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];
     radix_totals(totals);
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = radix_invocation() * RADIX_LANE_DIGITS + k;
         if (digit < RADIX) plain_store(address_at(counts, digit * tiles + tile, 2u), totals[k]);
     }

@@ -1,7 +1,8 @@
 // One pass of a sort: brings the elements into the order of a digit, stably. A workgroup moves a tile.
 //
 // LOOK_BACK: where a tile's elements go is found by looking back at the counts that the tiles before have published
-// (Adinets and Merrill, Onesweep, 2022). Otherwise it has been counted and summed before. PAIRS: keys with values.
+// (Adinets and Merrill, Onesweep, 2022). Otherwise it has been counted and summed before. PAIRS: keys with values. ROLLED: for
+// CPU devices.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "radix.glsl"
@@ -54,14 +55,14 @@ uvec2 word_of(uint row, uint digit) { return address_at(published, row * RADIX +
 // Counts a tile's digits for the workgroup that has begun it and got no further.
 void publish_for(uint tile, uint n) {
     radix_clear();
-    for (uint j = 0u; j < ITEMS; j++) {
+    OVER_DIGITS for (uint j = 0u; j < ITEMS; j++) {
         uint i = tile * RADIX_TILE + radix_element(j);
         if (i < n) radix_count(digit_of(plain_load_at(keys, i)));
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];
     radix_totals(totals);
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         if (radix_cares()) atomic_cas(word_of(tile + 1u, radix_invocation() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
     }
     barrier();
@@ -99,14 +100,14 @@ void look_back_for(uint digit, inout uint row, inout uint before) {
 // too long has the workgroup count the tile that is waited for.
 void look_back(uint tile, uint n, out uint before[RADIX_LANE_DIGITS]) {
     uint rows[RADIX_LANE_DIGITS];
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         before[k] = 0u;
         rows[k] = radix_cares() ? tile : NOWHERE;
     }
     bool more = true;
     while (more) {
         uint waits = 0u;
-        for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+        OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
             if (rows[k] != NOWHERE) look_back_for(radix_invocation() * RADIX_LANE_DIGITS + k, rows[k], before[k]);
             if (rows[k] != NOWHERE) waits = max(waits, rows[k]);
         }
@@ -151,10 +152,10 @@ void main() {
     if (!any) return;
 
     uint items[ITEMS];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) items[j] = key_of(base + radix_element(j), n);
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) items[j] = key_of(base + radix_element(j), n);
     // Two ranks a word: registers decide how many tiles are under way.
     uint ranks[ITEMS / 2u];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j += 2u) {
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j += 2u) {
         uint rank = radix_rank(digit_of(items[j]));
         ranks[j / 2u] = rank | radix_rank(digit_of(items[j + 1u])) << 16;
     }
@@ -163,21 +164,21 @@ void main() {
     uint totals[RADIX_LANE_DIGITS];
     radix_totals(totals);
     uint starts[RADIX_LANE_DIGITS];
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) starts[k] = totals[k];
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) starts[k] = totals[k];
 #ifdef LOOK_BACK
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         if (radix_cares()) atomic_cas(word_of(tile + 1u, self * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
     }
 #endif
     radix_scan(starts);
     radix_places(starts);
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) ranks[j / 2u] += radix_place(digit_of(items[j])) << (16u * (j % 2u));
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) ranks[j / 2u] += radix_place(digit_of(items[j])) << (16u * (j % 2u));
     barrier();
 
     uint before[RADIX_LANE_DIGITS];
 #ifdef LOOK_BACK
     look_back(tile, n, before);
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = self * RADIX_LANE_DIGITS + k;
         if (radix_cares()) {
             atomic_store(word_of(tile + 1u, digit), INCLUSIVE | (before[k] + totals[k]));
@@ -185,19 +186,19 @@ void main() {
         }
     }
 #else
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         before[k] = 0u;
         if (radix_cares()) before[k] = plain_load(address_at(digit_totals, self * RADIX_LANE_DIGITS + k, 2u));
     }
     radix_scan(before);
-    for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = self * RADIX_LANE_DIGITS + k;
         if (radix_cares()) bases[digit] = before[k] + plain_load(address_at(counts, digit * tiles + tile, 2u)) - starts[k];
     }
 #endif
 
     // Through shared memory, so that neighbours in the output are written by neighbouring lanes.
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint place = (ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu;
         radix_room[place] = items[j];
 #ifdef PAIRS

@@ -50,6 +50,8 @@ type Primitives struct {
 
 	// How often a workgroup looks for what a predecessor is to publish before it computes that by itself.
 	patience uint32
+	// The shape of all sorts, for tests; zero: by their length.
+	sorts tileShape
 
 	mu      sync.Mutex
 	kernels map[kernelKey]interface{ Free() }

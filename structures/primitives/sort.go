@@ -30,17 +30,26 @@ func (t tileShape) elements() int { return t.workgroup * t.items }
 func (p *Primitives) sortTile(n int) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
 	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
-	if info.Type != vk.CPU {
-		t = tileShape{workgroup: 384, items: 12}
-		if n <= 1<<18 {
-			t = tileShape{workgroup: 512, items: 4}
-		}
-		// What doesn't fit is made to: whole subgroups, each with a row of counters, and two words an element.
-		for t.workgroup > info.MaxWorkgroup || max(4*radix*t.workgroup/s, 8*t.elements())+4*radix+64 > info.SharedBytes {
-			t.workgroup = max(s, t.workgroup/2/s*s)
-			if t.workgroup == s {
-				break
-			}
+	switch {
+	case p.sorts.items != 0:
+		t = p.sorts
+	case info.Type == vk.CPU:
+	case n <= 1<<18:
+		t = tileShape{workgroup: 512, items: 4}
+	case n <= 1<<20:
+		t = tileShape{workgroup: 512, items: 8}
+	case n <= 1<<23:
+		t = tileShape{workgroup: 384, items: 14}
+	default:
+		t = tileShape{workgroup: 256, items: 22}
+	}
+	// What doesn't fit is made to: each subgroup has a row of counters, and each element two words. Below the number of
+	// digits a workgroup has a power of two, so that its lanes share the digits out evenly.
+	for t.workgroup > s && (t.workgroup > info.MaxWorkgroup || max(4*radix*t.workgroup/s, 8*t.elements())+4*radix+64 > info.SharedBytes) {
+		if t.workgroup > radix {
+			t.workgroup = radix
+		} else {
+			t.workgroup /= 2
 		}
 	}
 	t.subgroups = t.workgroup / s
@@ -153,6 +162,14 @@ func (a SortArgs) passes(plan sortPlan) []sortPass {
 	return passes
 }
 
+// loops is the variant of a module whose loops this device's compiler should have.
+func (p *Primitives) loops() string {
+	if p.d.Info().Type == vk.CPU {
+		return ".rolled"
+	}
+	return ".unrolled"
+}
+
 func (a SortArgs) what() string {
 	if a.Values != 0 {
 		return "pairs"
@@ -186,7 +203,7 @@ func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 		return err
 	}
 	constants := append(tile.constants(), constant{"PATIENCE", p.patience})
-	scatter, err := kernel[scatterSinglePush](p, "primitives/sort_scatter.single."+a.what(), tile.workgroup, constants...)
+	scatter, err := kernel[scatterSinglePush](p, "primitives/sort_scatter.single."+a.what()+p.loops(), tile.workgroup, constants...)
 	if err != nil {
 		return err
 	}
@@ -233,7 +250,7 @@ type scatterMultiPush struct {
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
-	count, err := kernel[countPush](p, "primitives/sort_count", tile.workgroup, tile.constants()...)
+	count, err := kernel[countPush](p, "primitives/sort_count"+p.loops(), tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}
@@ -241,7 +258,7 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	if err != nil {
 		return err
 	}
-	scatter, err := kernel[scatterMultiPush](p, "primitives/sort_scatter.multi."+a.what(), tile.workgroup, tile.constants()...)
+	scatter, err := kernel[scatterMultiPush](p, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}

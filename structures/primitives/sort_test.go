@@ -102,6 +102,17 @@ func TestSortBits(t *testing.T) {
 	})
 }
 
+// Shapes as GPUs have them, as far as this device's shared memory goes. Each is compiled anew, which takes its time.
+func TestSortShapes(t *testing.T) {
+	const n = 9000
+	keys := words(9, n, 0)
+	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 14}, MultiPass: {workgroup: 512, items: 4}} {
+		r := newRig(t, Options{Form: form})
+		r.p.sorts = shape
+		testSort(r, keys, Length{N: n}, n, 0, 32, fmt.Sprint(form, shape))
+	}
+}
+
 func TestSortErrors(t *testing.T) {
 	r := newRig(t)
 	good := SortArgs{Keys: 1 << 20, OutKeys: 1 << 20, Scratch: 1 << 20, Length: Length{N: 1}}
