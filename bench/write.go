@@ -30,6 +30,12 @@ func (r Report) WriteCSV(w io.Writer) error {
 		}
 		return strconv.FormatFloat(x, 'g', 6, 64)
 	}
+	whole := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
 	for _, m := range r.Measurements {
 		device, deviceRate := "", ""
 		if len(m.Device) != 0 {
@@ -38,7 +44,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 		slowest, fastest := m.Extremes()
 		c.Write([]string{
 			m.Structure, m.Op, strconv.Itoa(m.N), number(m.Load), number(m.Utilization), strconv.Itoa(m.Tile),
-			m.Order, m.Form, number(float64(m.Batch)), m.Levels, number(float64(m.Length)), number(m.Stale), strconv.Itoa(m.Operations), strconv.Itoa(max(len(m.Device), len(m.Wall))),
+			m.Order, m.Form, whole(m.Batch), m.Levels, whole(m.Length), number(m.Stale), strconv.Itoa(m.Operations), strconv.Itoa(max(len(m.Device), len(m.Wall))),
 			device, deviceRate, number(slowest), number(fastest), number(Median(m.Wall).Seconds()), number(m.WallThroughput()),
 			number(float64(m.Bytes)), number(m.GBps()), ratios(m, ";"),
 			e.Device, e.Driver, strconv.Itoa(e.SubgroupSize), e.Commit, strconv.FormatUint(uint64(e.Seed), 10),
