@@ -11,8 +11,7 @@
 #ifndef VKDS_RADIX_GLSL
 #define VKDS_RADIX_GLSL
 
-#include "memory.glsl"
-#include "invocation.glsl"
+#include "workgroup.glsl"
 
 layout(constant_id = 3) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
 layout(constant_id = 4) const uint ITEMS = 16;      // a lane; even
@@ -29,9 +28,6 @@ layout(constant_id = 4) const uint ITEMS = 16;      // a lane; even
 
 const uint RADIX = 256u;   // values of a digit
 const uint RADIX_TILE = WORKGROUP * ITEMS;
-
-// This invocation's number in the workgroup; lanes of a subgroup are neighbours.
-uint radix_invocation() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
 
 uint radix_element(uint j) { return gl_SubgroupID * gl_SubgroupSize * ITEMS + j * gl_SubgroupSize + gl_SubgroupInvocationID; }
 
@@ -50,10 +46,10 @@ const uint RADIX_ROOM = SUBGROUPS * RADIX > 2u * RADIX_TILE ? SUBGROUPS * RADIX 
 shared uint radix_room[RADIX_ROOM];
 shared uint radix_sums[SUBGROUPS];
 
-bool radix_cares() { return radix_invocation() * RADIX_LANE_DIGITS < RADIX; }
+bool radix_cares() { return workgroup_lane() * RADIX_LANE_DIGITS < RADIX; }
 
 void radix_clear() {
-    for (uint i = radix_invocation(); i < SUBGROUPS * RADIX; i += WORKGROUP) radix_room[i] = 0u;
+    for (uint i = workgroup_lane(); i < SUBGROUPS * RADIX; i += WORKGROUP) radix_room[i] = 0u;
     barrier();
 }
 
@@ -82,7 +78,7 @@ void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
 
 // The tile's counts of this lane's digits. Behind a barrier after the last radix_count or radix_rank.
 void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
-    uint first = radix_invocation() * RADIX_LANE_DIGITS;
+    uint first = workgroup_lane() * RADIX_LANE_DIGITS;
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         totals[k] = 0u;
         if (radix_cares()) {
@@ -126,7 +122,7 @@ uint radix_rank(uint digit) {
 
 // Turns the counts into each subgroup's first place of each digit, given where the digits start in the tile.
 void radix_places(uint starts[RADIX_LANE_DIGITS]) {
-    uint first = radix_invocation() * RADIX_LANE_DIGITS;
+    uint first = workgroup_lane() * RADIX_LANE_DIGITS;
     if (radix_cares()) {
         OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
             uint place = starts[k];

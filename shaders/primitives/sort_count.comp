@@ -14,7 +14,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 void main() {
-    uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint tile = workgroup_index();
     if (tile >= tiles) return;
     uint n = length_of(length);
     radix_clear();
@@ -26,7 +26,7 @@ void main() {
     uint totals[RADIX_LANE_DIGITS];
     radix_totals(totals);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-        uint digit = radix_invocation() * RADIX_LANE_DIGITS + k;
+        uint digit = workgroup_lane() * RADIX_LANE_DIGITS + k;
         if (digit < RADIX) plain_store(address_at(counts, digit * tiles + tile, 2u), totals[k]);
     }
 }

@@ -25,9 +25,9 @@ shared uint sums[SUBGROUPS];
 shared bool last;
 
 void main() {
-    uint self = radix_invocation();
+    uint self = workgroup_lane();
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint group = workgroup_index();
     uint passes = (bits + 7u) / 8u;
     for (uint i = self; i < PASSES * RADIX; i += WORKGROUP) histogram[i] = 0u;
     for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP) plain_store_at(published, RADIX + i, 0u);

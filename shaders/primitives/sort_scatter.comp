@@ -63,7 +63,7 @@ void publish_for(uint tile, uint n) {
     uint totals[RADIX_LANE_DIGITS];
     radix_totals(totals);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-        if (radix_cares()) atomic_cas(word_of(tile + 1u, radix_invocation() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
+        if (radix_cares()) atomic_cas(word_of(tile + 1u, workgroup_lane() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
     }
     barrier();
 }
@@ -108,7 +108,7 @@ void look_back(uint tile, uint n, out uint before[RADIX_LANE_DIGITS]) {
     while (more) {
         uint waits = 0u;
         OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-            if (rows[k] != NOWHERE) look_back_for(radix_invocation() * RADIX_LANE_DIGITS + k, rows[k], before[k]);
+            if (rows[k] != NOWHERE) look_back_for(workgroup_lane() * RADIX_LANE_DIGITS + k, rows[k], before[k]);
             if (rows[k] != NOWHERE) waits = max(waits, rows[k]);
         }
         if (waits != 0u) atomicMax(stuck, waits);
@@ -117,7 +117,7 @@ void look_back(uint tile, uint n, out uint before[RADIX_LANE_DIGITS]) {
         barrier();
         more = late != 0u;
         if (more) {
-            if (radix_invocation() == 0u) stuck = 0u;
+            if (workgroup_lane() == 0u) stuck = 0u;
             publish_for(late - 1u, n);
         }
     }
@@ -125,7 +125,7 @@ void look_back(uint tile, uint n, out uint before[RADIX_LANE_DIGITS]) {
 #endif
 
 void main() {
-    uint self = radix_invocation();
+    uint self = workgroup_lane();
     uint n = length_of(length);
 #ifdef LOOK_BACK
     // Tiles are taken in order, so that those before a tile have begun.
@@ -136,7 +136,7 @@ void main() {
     radix_clear();
     uint tile = number;
 #else
-    uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    uint tile = workgroup_index();
     radix_clear();
 #endif
     uint base = tile * RADIX_TILE;

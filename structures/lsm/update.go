@@ -5,6 +5,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -74,7 +75,7 @@ func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
 		sort = max(sort, t.n)
 		merge = max(merge, l.o.Batch<<max(0, t.to))
 	}
-	p := ordered.Parts{Base: base}
+	p := recording.Parts{Base: base}
 	plan := scratchPlan{sort: p.Take(l.core.Primitives.SortScratch(sort, true)), merge: p.Take(l.core.Queries.MergeScratch(merge))}
 	plan.bytes = p.Used
 	return plan

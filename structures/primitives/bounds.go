@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // BoundsArgs are the operands of Bounds.
 type BoundsArgs struct {
@@ -133,8 +136,8 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 }
 
 func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
-	top := constant{"SEARCH_TOP", uint32(plan.top)}
-	k, err := kernel[boundsPush](p, "primitives/bounds", min(256, p.d.Info().MaxWorkgroup), top)
+	top := recording.Constant("SEARCH_TOP", uint32(plan.top))
+	k, err := recording.Kernel[boundsPush](p.kernels, "primitives/bounds", min(256, p.d.Info().MaxWorkgroup), top)
 	if err != nil {
 		return err
 	}
@@ -143,7 +146,7 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		Bounds: a.Out, Upper: word(a.Upper), Rounds: uint32(plan.rounds),
 	}
 	if words := indexWords(a.Length.N, plan.top); plan.indexed && words > 0 {
-		index, err := kernel[boundsIndexPush](p, "primitives/bounds_index", 0, top)
+		index, err := recording.Kernel[boundsIndexPush](p.kernels, "primitives/bounds_index", 0, top)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // CompactArgs say what Compact works on.
 type CompactArgs struct {
@@ -43,13 +46,13 @@ func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 		return ErrNoMemory
 	}
 	chunks := compactShape.chunksOf(n)
-	quads := constant{"QUADS", uint32(compactShape.quads)}
-	k, err := kernel[compactPush](p, "primitives/compact", compactShape.workgroup, quads, flag("PAIRS", pairs))
+	quads := recording.Constant("QUADS", uint32(compactShape.quads))
+	k, err := recording.Kernel[compactPush](p.kernels, "primitives/compact", compactShape.workgroup, quads, flag("PAIRS", pairs))
 	if err != nil {
 		return err
 	}
 	if chunks > 1 {
-		count, err := kernel[compactCountPush](p, "primitives/compact_count", compactShape.workgroup, quads)
+		count, err := recording.Kernel[compactCountPush](p.kernels, "primitives/compact_count", compactShape.workgroup, quads)
 		if err != nil {
 			return err
 		}

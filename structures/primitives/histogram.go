@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // HistogramArgs say what Histogram works on.
 type HistogramArgs struct {
@@ -39,8 +42,8 @@ func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
 	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
 		return ErrNoMemory
 	}
-	k, err := kernel[fieldCountPush](p, "primitives/histogram", histogramShape.workgroup,
-		constant{"QUADS", uint32(histogramShape.quads)}, constant{"BITS", uint32(a.Bits)})
+	k, err := recording.Kernel[fieldCountPush](p.kernels, "primitives/histogram", histogramShape.workgroup,
+		recording.Constant("QUADS", uint32(histogramShape.quads)), recording.Constant("BITS", uint32(a.Bits)))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // Run is a sorted array of keys or pairs, as an operand.
 type Run struct {
@@ -109,13 +112,13 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	return nil
 }
 
-func mergeKernel[P any](p *Primitives, module string, shape mergeShape, more ...constant) (*vk.Kernel[P], error) {
-	return kernel[P](p, module, shape.workgroup, append(more, constant{"MERGE_ITEMS", uint32(shape.items)})...)
+func mergeKernel[P any](p *Primitives, module string, shape mergeShape, more ...recording.Specialization) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](p.kernels, module, shape.workgroup, append(more, recording.Constant("MERGE_ITEMS", uint32(shape.items)))...)
 }
 
 // split records the search for where the tiles of a merge begin.
 func (p *Primitives) split(s *vk.Stream, a, b Run, mask uint32, shape mergeShape, splits uint64) error {
-	k, err := kernel[mergeSplitPush](p, "primitives/merge_split", 0)
+	k, err := recording.Kernel[mergeSplitPush](p.kernels, "primitives/merge_split", 0)
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,8 @@ package primitives
 import (
 	"errors"
 	"fmt"
-	"sync"
 
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -53,9 +52,7 @@ type Primitives struct {
 	// The shape of all sorts, for tests; zero: by their length.
 	sorts tileShape
 
-	mu      sync.Mutex
-	kernels map[kernelKey]interface{ Free() }
-	closed  bool
+	kernels *recording.Kernels
 }
 
 // MaxLength is the most elements that an array may have.
@@ -63,7 +60,7 @@ const MaxLength = 1 << 30
 
 // New makes the primitives of a device. It takes neither device memory nor time.
 func New(d *vk.Device, o Options) *Primitives {
-	p := &Primitives{d: d, form: o.Form, patience: patience, kernels: map[kernelKey]interface{ Free() }{}}
+	p := &Primitives{d: d, form: o.Form, patience: patience, kernels: recording.NewKernels(d)}
 	if d.Info().Type == vk.CPU {
 		p.patience = cpuPatience
 	}
@@ -96,12 +93,7 @@ const (
 // Close frees the kernels, after the work that uses them has ended. Further calls do nothing; operations recorded
 // afterwards return vk.ErrClosed.
 func (p *Primitives) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, k := range p.kernels {
-		k.Free()
-	}
-	p.kernels, p.closed = nil, true
+	p.kernels.Close()
 	return nil
 }
 
@@ -143,61 +135,5 @@ func (e *BitsError) Error() string {
 
 // ErrNoMemory says that an operation was given no address for something that it needs.
 var ErrNoMemory = errors.New("primitives: an array or the scratch has no address")
-
-// kernelKey is a module at one specialization.
-type kernelKey struct {
-	module    string
-	workgroup int
-	constants [4]uint32
-}
-
-// constant is a specialization constant by its name in GLSL.
-type constant struct {
-	name  string
-	value uint32
-}
-
-// kernel returns the kernel of a module, made when it is first asked for. At most four constants, always in the same
-// order for one module.
-func kernel[P any](p *Primitives, module string, workgroup int, constants ...constant) (*vk.Kernel[P], error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return nil, vk.ErrClosed
-	}
-	key := kernelKey{module: module, workgroup: workgroup}
-	for i, c := range constants {
-		key.constants[i] = c.value
-	}
-	if k, ok := p.kernels[key]; ok {
-		return k.(*vk.Kernel[P]), nil
-	}
-	m, err := shaders.Load(module)
-	if err != nil {
-		return nil, err
-	}
-	o := vk.KernelOptions{Workgroup: workgroup, Constants: map[string]uint32{}}
-	for _, c := range constants {
-		o.Constants[c.name] = c.value
-	}
-	k, err := vk.NewKernel[P](p.d, m, o)
-	if err != nil {
-		return nil, err
-	}
-	p.kernels[key] = k
-	return k, nil
-}
-
-// scratchAlign is the alignment of scratch and of the parts that operations divide it into.
-const scratchAlign = 256
-
-// parts divides scratch: each take returns the address of the next part. With a base of 0 it only measures.
-type parts struct{ base, used uint64 }
-
-func (s *parts) take(bytes int) uint64 {
-	at := s.base + s.used
-	s.used += (uint64(bytes) + scratchAlign - 1) &^ (scratchAlign - 1)
-	return at
-}
 
 func groups(n, each int) int { return (n + each - 1) / each }

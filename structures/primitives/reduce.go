@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // ReduceOp is how Reduce makes one word of two.
 type ReduceOp uint8
@@ -52,8 +55,8 @@ func (p *Primitives) Reduce(s *vk.Stream, a ReduceArgs) error {
 
 // reduceChunks records the reduction of each chunk to a word of out.
 func (p *Primitives) reduceChunks(s *vk.Stream, in, out uint64, l Length, op ReduceOp, shape shape, chunks int) error {
-	k, err := kernel[reducePush](p, "primitives/reduce", shape.workgroup, constant{"QUADS", uint32(shape.quads)},
-		constant{"OPERATION", uint32(op)})
+	k, err := recording.Kernel[reducePush](p.kernels, "primitives/reduce", shape.workgroup, recording.Constant("QUADS", uint32(shape.quads)),
+		recording.Constant("OPERATION", uint32(op)))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // RunLengthArgs say what RunLength works on.
 type RunLengthArgs struct {
@@ -40,14 +43,14 @@ func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 		return ErrNoMemory
 	}
 	chunks := runLengthShape.chunksOf(n)
-	quads := constant{"QUADS", uint32(runLengthShape.quads)}
-	k, err := kernel[runLengthPush](p, "primitives/run_length", runLengthShape.workgroup, quads)
+	quads := recording.Constant("QUADS", uint32(runLengthShape.quads))
+	k, err := recording.Kernel[runLengthPush](p.kernels, "primitives/run_length", runLengthShape.workgroup, quads)
 	if err != nil {
 		return err
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
-		count, err := kernel[runLengthCountPush](p, "primitives/run_length_count", runLengthShape.workgroup, quads)
+		count, err := recording.Kernel[runLengthCountPush](p.kernels, "primitives/run_length_count", runLengthShape.workgroup, quads)
 		if err != nil {
 			return err
 		}

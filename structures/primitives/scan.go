@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // ScanArgs say what Scan works on.
 type ScanArgs struct {
@@ -52,8 +55,8 @@ func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
 	if single {
 		shape, chunks = scanSingleShape, groups(n, scanSingleShape.part())
 	}
-	k, err := kernel[scanPush](p, "primitives/scan", shape.workgroup, constant{"QUADS", uint32(shape.quads)},
-		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), constant{"PATIENCE", p.patience})
+	k, err := recording.Kernel[scanPush](p.kernels, "primitives/scan", shape.workgroup, recording.Constant("QUADS", uint32(shape.quads)),
+		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
 	if err != nil {
 		return err
 	}
@@ -71,9 +74,9 @@ func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
 }
 
 // flag is a specialization constant that is 0 or 1.
-func flag(name string, set bool) constant {
+func flag(name string, set bool) recording.Specialization {
 	if set {
-		return constant{name, 1}
+		return recording.Constant(name, 1)
 	}
-	return constant{name, 0}
+	return recording.Constant(name, 0)
 }

@@ -3,6 +3,7 @@ package primitives
 import (
 	"math/bits"
 
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -28,7 +29,9 @@ func (t segmentTile) stride() int   { return t.elements() / 4 * 3 }
 // fits is how long a segment may be that is certain to be sorted by one workgroup.
 func (t segmentTile) fits() int { return t.elements() - t.stride() }
 
-func (t segmentTile) constant() constant { return constant{"SEGMENT_ITEMS", uint32(t.items)} }
+func (t segmentTile) constant() recording.Specialization {
+	return recording.Constant("SEGMENT_ITEMS", uint32(t.items))
+}
 
 type segmentSortPush struct {
 	Keys, Values, OutKeys, OutValues, Offsets uint64
@@ -69,15 +72,15 @@ type segmentedSortPlan struct {
 }
 
 func (p *Primitives) segmentedSortPlan(n, segments int, scratch uint64) (plan segmentedSortPlan) {
-	s := parts{base: scratch}
-	plan.starts, plan.total = s.take(4*segments), s.take(4)
+	s := recording.Parts{Base: scratch}
+	plan.starts, plan.total = s.Take(4*segments), s.Take(4)
 	for _, array := range []*uint64{
 		&plan.sources, &plan.numbers, &plan.keys, &plan.places, &plan.sortedKeys, &plan.sortedPlaces,
 	} {
-		*array = s.take(4 * n)
+		*array = s.Take(4 * n)
 	}
-	plan.scan, plan.sort = s.take(p.ScanScratch(segments)), s.take(p.SortScratch(n, true))
-	plan.bytes = s.used
+	plan.scan, plan.sort = s.Take(p.ScanScratch(segments)), s.Take(p.SortScratch(n, true))
+	plan.bytes = s.Used
 	return plan
 }
 
@@ -86,7 +89,7 @@ func (p *Primitives) segmentedSortPlan(n, segments int, scratch uint64) (plan se
 func (p *Primitives) SegmentedSortScratch(n, segments, longest int) int {
 	n, segments = max(0, min(n, MaxLength)), max(0, segments)
 	if !longSegments(n, longest) {
-		return scratchAlign
+		return recording.Align
 	}
 	return int(p.segmentedSortPlan(n, segments, 0).bytes)
 }
@@ -124,7 +127,7 @@ func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 			Length: Length{N: n, At: a.Offsets + 4}, Scratch: a.Scratch,
 		})
 	}
-	k, err := kernel[segmentSortPush](p, "primitives/segmented_sort", segmentShape.workgroup, segmentShape.constant())
+	k, err := recording.Kernel[segmentSortPush](p.kernels, "primitives/segmented_sort", segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
@@ -143,19 +146,19 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
 	all := Length{N: n, At: plan.total}
 
 	// The workgroup is a part of what says which segments are long.
-	survey, err := kernel[segmentSurveyPush](p, "primitives/segmented_sort_survey", segmentShape.workgroup, segmentShape.constant())
+	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, "primitives/segmented_sort_survey", segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
-	gather, err := kernel[segmentGatherPush](p, "primitives/segmented_sort_gather", segmentShape.workgroup, segmentShape.constant())
+	gather, err := recording.Kernel[segmentGatherPush](p.kernels, "primitives/segmented_sort_gather", segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
-	number, err := kernel[segmentNumberPush](p, "primitives/segmented_sort_number", 0)
+	number, err := recording.Kernel[segmentNumberPush](p.kernels, "primitives/segmented_sort_number", 0)
 	if err != nil {
 		return err
 	}
-	place, err := kernel[segmentPlacePush](p, "primitives/segmented_sort_place", 0)
+	place, err := recording.Kernel[segmentPlacePush](p.kernels, "primitives/segmented_sort_place", 0)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package primitives
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // shape is how an array is laid over workgroups: segment.glsl and chunk.glsl have the words for it.
 type shape struct {
@@ -26,7 +29,7 @@ type clearing struct {
 
 // clear records that bytes, a multiple of 4, become 0.
 func (p *Primitives) clear(s *vk.Stream, target uint64, bytes int) error {
-	k, err := kernel[clearing](p, "primitives/clear", 128)
+	k, err := recording.Kernel[clearing](p.kernels, "primitives/clear", 128)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -56,8 +57,8 @@ func (p *Primitives) sortTile(n int) tileShape {
 	return t
 }
 
-func (t tileShape) constants() []constant {
-	return []constant{{"SUBGROUPS", uint32(t.subgroups)}, {"ITEMS", uint32(t.items)}}
+func (t tileShape) constants() []recording.Specialization {
+	return []recording.Specialization{recording.Constant("SUBGROUPS", uint32(t.subgroups)), recording.Constant("ITEMS", uint32(t.items))}
 }
 
 // sortPlan is how a sort's scratch is divided.
@@ -81,23 +82,23 @@ type sortPlan struct {
 const sortCounters = maxPasses*radix + maxPasses + 1
 
 func (p *Primitives) sortPlan(n int, pairs bool, scratch uint64) sortPlan {
-	s := parts{base: scratch}
+	s := recording.Parts{Base: scratch}
 	plan := sortPlan{tile: p.sortTile(n)}
 	plan.tiles = groups(n, plan.tile.elements())
-	plan.keys = s.take(4 * n)
+	plan.keys = s.Take(4 * n)
 	if pairs {
-		plan.values = s.take(4 * n)
+		plan.values = s.Take(4 * n)
 	}
 	if p.form == SinglePass {
-		plan.counters = s.take(4 * sortCounters)
+		plan.counters = s.Take(4 * sortCounters)
 		for i := range plan.published {
-			plan.published[i] = s.take(4 * radix * (plan.tiles + 1))
+			plan.published[i] = s.Take(4 * radix * (plan.tiles + 1))
 		}
 	} else {
-		plan.totals = s.take(4 * radix)
-		plan.counts = s.take(4 * radix * plan.tiles)
+		plan.totals = s.Take(4 * radix)
+		plan.counts = s.Take(4 * radix * plan.tiles)
 	}
-	plan.bytes = s.used
+	plan.bytes = s.Used
 	return plan
 }
 
@@ -198,12 +199,12 @@ type scatterSinglePush struct {
 
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
-	histogram, err := kernel[histogramPush](p, "primitives/sort_histogram", tile.workgroup, tile.constants()...)
+	histogram, err := recording.Kernel[histogramPush](p.kernels, "primitives/sort_histogram", tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}
-	constants := append(tile.constants(), constant{"PATIENCE", p.patience})
-	scatter, err := kernel[scatterSinglePush](p, "primitives/sort_scatter.single."+a.what()+p.loops(), tile.workgroup, constants...)
+	constants := append(tile.constants(), recording.Constant("PATIENCE", p.patience))
+	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, "primitives/sort_scatter.single."+a.what()+p.loops(), tile.workgroup, constants...)
 	if err != nil {
 		return err
 	}
@@ -250,15 +251,15 @@ type scatterMultiPush struct {
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
-	count, err := kernel[countPush](p, "primitives/sort_count"+p.loops(), tile.workgroup, tile.constants()...)
+	count, err := recording.Kernel[countPush](p.kernels, "primitives/sort_count"+p.loops(), tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}
-	scan, err := kernel[rowsPush](p, "primitives/sort_scan", tile.workgroup, tile.constants()[:1]...)
+	scan, err := recording.Kernel[rowsPush](p.kernels, "primitives/sort_scan", tile.workgroup, tile.constants()[:1]...)
 	if err != nil {
 		return err
 	}
-	scatter, err := kernel[scatterMultiPush](p, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, tile.constants()...)
+	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}

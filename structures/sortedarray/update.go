@@ -5,6 +5,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -31,7 +32,7 @@ type updatePlan struct {
 
 func (u *updater) plan(n int, scratch uint64) updatePlan {
 	all := u.n + n
-	p := ordered.Parts{Base: scratch}
+	p := recording.Parts{Base: scratch}
 	plan := updatePlan{
 		sort: p.Take(u.core.Primitives.SortScratch(n, true)), keys: p.Take(4 * n), values: p.Take(4 * n),
 		merge:   p.Take(u.core.Queries.MergeScratch(all)),

@@ -5,20 +5,11 @@ import (
 	"errors"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
-
-// Parts divides scratch: each Take returns where the next part is. With a Base of 0 it only measures.
-type Parts struct{ Base, Used uint64 }
-
-// Take returns the address of the next part, of so many bytes.
-func (p *Parts) Take(bytes int) uint64 {
-	at := p.Base + p.Used
-	p.Used += (uint64(bytes) + 255) &^ 255
-	return at
-}
 
 // ValidScratch returns the bytes of scratch that Valid of a run of n pairs needs.
 func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
@@ -26,7 +17,7 @@ func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives
 // Valid records the writing of what is valid of a run, if there is no other: the last pairs of their keys that are no
 // tombstones. Counted says how many these are.
 func (c *Core) Valid(s *vk.Stream, run runs.Source, into runs.Row, scratch uint64) error {
-	p := Parts{Base: scratch}
+	p := recording.Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
 	c.Counters.Slice()[0] = 0
 	if err := c.Queries.Mark(s, run, flags); err != nil {
@@ -59,7 +50,7 @@ func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, 
 	if err != nil || n == 0 {
 		return into, 0, err
 	}
-	var p Parts
+	var p recording.Parts
 	plan := func() (keys, values, sort, valid uint64) {
 		return p.Take(4 * n), p.Take(4 * n), p.Take(c.Primitives.SortScratch(n, true)), p.Take(c.ValidScratch(n))
 	}
@@ -70,7 +61,7 @@ func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, 
 		return nil, 0, err
 	}
 	defer scratch.Free()
-	p = Parts{Base: scratch.Address()}
+	p = recording.Parts{Base: scratch.Address()}
 	sortedKeys, sortedValues, sort, valid := plan()
 
 	// What is given stands where the result will be.

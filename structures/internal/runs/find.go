@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -66,7 +67,7 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 		return err
 	}
 	o := q.each
-	k, err := kernel[findPush](q, "runs/find.each", o.workgroup, constant{"TILE", o.tile})
+	k, err := recording.Kernel[findPush](q.kernels, "runs/find.each", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
@@ -89,12 +90,12 @@ type findPlan struct {
 
 func (q *Queries) findPlan(n int, scratch uint64) findPlan {
 	var f findPlan
-	p := parts{base: scratch}
-	f.keys, f.places = p.take(4*n), p.take(4*n)
+	p := recording.Parts{Base: scratch}
+	f.keys, f.places = p.Take(4*n), p.Take(4*n)
 	before, after := p, p
-	f.numbers, f.sort = before.take(4*n), before.take(q.p.SortScratch(n, true))
-	f.answers = after.take(8 * n)
-	f.bytes = max(before.used, after.used)
+	f.numbers, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true))
+	f.answers = after.Take(8 * n)
+	f.bytes = max(before.Used, after.Used)
 	return f
 }
 
@@ -113,15 +114,15 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return nil
 	}
 	o := q.sorted
-	number, err := kernel[numberPush](q, "runs/number", 256)
+	number, err := recording.Kernel[numberPush](q.kernels, "runs/number", 256)
 	if err != nil {
 		return err
 	}
-	find, err := kernel[findSortedPush](q, "runs/find.sorted", o.workgroup, constant{"TILE", o.tile})
+	find, err := recording.Kernel[findSortedPush](q.kernels, "runs/find.sorted", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
-	answer, err := kernel[answerPush](q, "runs/find_answer", 256)
+	answer, err := recording.Kernel[answerPush](q.kernels, "runs/find_answer", 256)
 	if err != nil {
 		return err
 	}

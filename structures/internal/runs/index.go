@@ -1,6 +1,9 @@
 package runs
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 type indexPush struct {
 	Keys, Index  uint64
@@ -15,7 +18,7 @@ func (q *Queries) BuildIndex(s *vk.Stream, keys uint64, n int, index uint64) err
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := kernel[indexPush](q, "runs/index", indexWorkgroup)
+	k, err := recording.Kernel[indexPush](q.kernels, "runs/index", indexWorkgroup)
 	if err != nil {
 		return err
 	}

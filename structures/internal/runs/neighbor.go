@@ -1,6 +1,9 @@
 package runs
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
 
 // Kind says which neighbour of a key is asked for.
 type Kind uint8
@@ -57,7 +60,7 @@ func (q *Queries) Neighbor(s *vk.Stream, st Stack, kind Kind, a NeighborArgs) er
 	if a.Rounds == 0 {
 		a.Rounds = neighborRounds
 	}
-	k, err := kernel[neighborPush](q, "runs/neighbor", neighborWorkgroup, constant{"UPWARD", upward})
+	k, err := recording.Kernel[neighborPush](q.kernels, "runs/neighbor", neighborWorkgroup, recording.Constant("UPWARD", upward))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -87,7 +88,7 @@ type clearPush struct {
 
 // clear records that words become 0.
 func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
-	k, err := kernel[clearPush](q, "primitives/clear", 128)
+	k, err := recording.Kernel[clearPush](q.kernels, "primitives/clear", 128)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
 // bounds records the search for the ends of ranges.
 func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
 	o := q.each
-	k, err := kernel[boundsPush](q, "runs/range_bounds", o.workgroup, constant{"TILE", o.tile})
+	k, err := recording.Kernel[boundsPush](q.kernels, "runs/range_bounds", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
@@ -134,16 +135,16 @@ type rangePlan struct {
 }
 
 func (q *Queries) rangePlan(st Stack, n, candidates int, scratch uint64) rangePlan {
-	p := parts{base: scratch}
+	p := recording.Parts{Base: scratch}
 	r := rangePlan{words: groups(candidates, 32)}
-	r.total = p.take(8 + 4*r.words)
+	r.total = p.Take(8 + 4*r.words)
 	r.flags = r.total + 8
-	r.slices = p.take(8 * n * st.Runs())
-	r.sizes, r.offsets = p.take(4*n), p.take(4*n)
-	r.scan = p.take(q.p.ScanScratch(max(n, r.words)))
-	r.keys, r.values = p.take(4*candidates), p.take(4*candidates)
-	r.counts, r.before = p.take(4*r.words), p.take(4*(r.words+1))
-	r.bytes = p.used
+	r.slices = p.Take(8 * n * st.Runs())
+	r.sizes, r.offsets = p.Take(4*n), p.Take(4*n)
+	r.scan = p.Take(q.p.ScanScratch(max(n, r.words)))
+	r.keys, r.values = p.Take(4*candidates), p.Take(4*candidates)
+	r.counts, r.before = p.Take(4*r.words), p.Take(4*(r.words+1))
+	r.bytes = p.Used
 	return r
 }
 
@@ -202,7 +203,7 @@ func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
 	if err := q.offsets(s, st, a.Ranges, a.N, plan, a.Out); err != nil {
 		return err
 	}
-	k, err := kernel[countPush](q, "runs/range.count", rangeWorkgroup)
+	k, err := recording.Kernel[countPush](q.kernels, "runs/range.count", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -225,15 +226,15 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err := q.offsets(s, st, a.Ranges, a.N, plan, 0); err != nil {
 		return err
 	}
-	place, err := kernel[placePush](q, "runs/range.place", rangeWorkgroup)
+	place, err := recording.Kernel[placePush](q.kernels, "runs/range.place", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
-	count, err := kernel[flagsPush](q, "runs/range_flags", rangeWorkgroup)
+	count, err := recording.Kernel[flagsPush](q.kernels, "runs/range_flags", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
-	write, err := kernel[writePush](q, "runs/range_write", rangeWorkgroup)
+	write, err := recording.Kernel[writePush](q.kernels, "runs/range_write", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 // rangeUnique is Range where all candidates are valid: they are copied as they stand.
 func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
 	plan := q.rangePlan(st, a.N, 0, a.Scratch)
-	k, err := kernel[copyPush](q, "runs/range.copy", rangeWorkgroup)
+	k, err := recording.Kernel[copyPush](q.kernels, "runs/range.copy", rangeWorkgroup)
 	if err != nil {
 		return err
 	}

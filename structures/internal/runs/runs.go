@@ -11,9 +11,8 @@ package runs
 import (
 	"fmt"
 	"math/bits"
-	"sync"
 
-	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -75,14 +74,12 @@ type Queries struct {
 	each, sorted layout // of searches for queries as they come, and for sorted ones
 	merging      mergeLayout
 
-	mu      sync.Mutex
-	kernels map[kernelKey]interface{ Free() }
-	closed  bool
+	kernels *recording.Kernels
 }
 
 // New makes the queries of a device, over primitives of the same device, which must live as long.
 func New(d *vk.Device, p *primitives.Primitives) *Queries {
-	q := &Queries{d: d, p: p, merging: mergeLayoutFor(d), kernels: map[kernelKey]interface{ Free() }{}}
+	q := &Queries{d: d, p: p, merging: mergeLayoutFor(d), kernels: recording.NewKernels(d)}
 	q.each, q.sorted = layoutsFor(d)
 	return q
 }
@@ -90,12 +87,7 @@ func New(d *vk.Device, p *primitives.Primitives) *Queries {
 // Close frees the kernels, after the work that uses them has ended. Further calls do nothing; queries recorded
 // afterwards return vk.ErrClosed.
 func (q *Queries) Close() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, k := range q.kernels {
-		k.Free()
-	}
-	q.kernels, q.closed = nil, true
+	q.kernels.Close()
 	return nil
 }
 
@@ -116,60 +108,4 @@ func check(n int) error {
 	return nil
 }
 
-// kernelKey is a module at one specialization.
-type kernelKey struct {
-	module    string
-	workgroup int
-	constants [2]uint32
-}
-
-// constant is a specialization constant by its name in GLSL.
-type constant struct {
-	name  string
-	value uint32
-}
-
-// kernel returns the kernel of a module, made when it is first asked for. At most two constants, always in the same
-// order for one module.
-func kernel[P any](q *Queries, module string, workgroup int, constants ...constant) (*vk.Kernel[P], error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return nil, vk.ErrClosed
-	}
-	key := kernelKey{module: module, workgroup: workgroup}
-	for i, c := range constants {
-		key.constants[i] = c.value
-	}
-	if k, ok := q.kernels[key]; ok {
-		return k.(*vk.Kernel[P]), nil
-	}
-	m, err := shaders.Load(module)
-	if err != nil {
-		return nil, err
-	}
-	o := vk.KernelOptions{Workgroup: workgroup, Constants: map[string]uint32{}}
-	for _, c := range constants {
-		o.Constants[c.name] = c.value
-	}
-	k, err := vk.NewKernel[P](q.d, m, o)
-	if err != nil {
-		return nil, err
-	}
-	q.kernels[key] = k
-	return k, nil
-}
-
 func groups(n, each int) int { return (n + each - 1) / each }
-
-// scratchAlign is the alignment of scratch and of the parts that it is divided into.
-const scratchAlign = 256
-
-// parts divides scratch: each take returns the address of the next part. With a base of 0 it only measures.
-type parts struct{ base, used uint64 }
-
-func (s *parts) take(bytes int) uint64 {
-	at := s.base + s.used
-	s.used += (uint64(bytes) + scratchAlign - 1) &^ (scratchAlign - 1)
-	return at
-}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -86,7 +87,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	if a.Out.Tombstones != 0 {
 		marks = 1
 	}
-	k, err := kernel[mergePush](q, "runs/merge", o.workgroup, constant{"MERGE_ITEMS", uint32(o.items)}, constant{"MARKS", marks})
+	k, err := recording.Kernel[mergePush](q.kernels, "runs/merge", o.workgroup, recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks))
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		IndexSize: uint32(IndexWords(a.N)),
 	}
 	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
-		split, err := kernel[splitPush](q, "primitives/merge_split", 0)
+		split, err := recording.Kernel[splitPush](q.kernels, "primitives/merge_split", 0)
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	if err := check(run.N); err != nil {
 		return err
 	}
-	k, err := kernel[markPush](q, "runs/mark", markWorkgroup)
+	k, err := recording.Kernel[markPush](q.kernels, "runs/mark", markWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -165,13 +166,13 @@ type outcomesPlan struct {
 
 func (q *Queries) outcomesPlan(n int, scratch uint64) outcomesPlan {
 	var o outcomesPlan
-	p := parts{base: scratch}
-	o.keys, o.numbers = p.take(4*n), p.take(4*n)
+	p := recording.Parts{Base: scratch}
+	o.keys, o.numbers = p.Take(4*n), p.Take(4*n)
 	first, then := p, p
-	o.before, o.sort = first.take(4*n), first.take(q.p.SortScratch(n, true))
-	o.values, o.found = then.take(4*n), then.take(4*groups(n, 4))
+	o.before, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true))
+	o.values, o.found = then.Take(4*n), then.Take(4*groups(n, 4))
 	o.outcomes = o.values
-	o.bytes = max(first.used, then.used)
+	o.bytes = max(first.Used, then.Used)
 	return o
 }
 
@@ -189,15 +190,15 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	if a.N == 0 {
 		return nil
 	}
-	number, err := kernel[numberPush](q, "runs/number", 256)
+	number, err := recording.Kernel[numberPush](q.kernels, "runs/number", 256)
 	if err != nil {
 		return err
 	}
-	outcome, err := kernel[outcomePush](q, "runs/outcome", 256)
+	outcome, err := recording.Kernel[outcomePush](q.kernels, "runs/outcome", 256)
 	if err != nil {
 		return err
 	}
-	pack, err := kernel[packPush](q, "runs/pack", 256)
+	pack, err := recording.Kernel[packPush](q.kernels, "runs/pack", 256)
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ type rowPush struct {
 
 // SetRow records that a row of a stack's array becomes this one.
 func (q *Queries) SetRow(s *vk.Stream, rows uint64, row int, r Row) error {
-	k, err := kernel[rowPush](q, "runs/row", 0)
+	k, err := recording.Kernel[rowPush](q.kernels, "runs/row", 0)
 	if err != nil {
 		return err
 	}
@@ -250,7 +251,7 @@ func (q *Queries) CountValid(s *vk.Stream, st Stack, first, n int, counters uint
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := kernel[validPush](q, "runs/survey", 128)
+	k, err := recording.Kernel[validPush](q.kernels, "runs/survey", 128)
 	if err != nil {
 		return err
 	}
