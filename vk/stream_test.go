@@ -281,6 +281,17 @@ func TestTimings(t *testing.T) {
 	require.NoError(t, s.Wait(ctx))
 	require.Empty(t, s.Timings())
 
+	// A section that submits has no timing, also where the batch that is open at its end is the one used again.
+	for range 3 {
+		s.Timed("submits", func() {
+			s.Fill(a, 0, 16, 1)
+			require.NoError(t, s.Wait(ctx))
+			s.Fill(a, 0, 16, 2)
+		})
+		require.NoError(t, s.Wait(ctx))
+		require.Empty(t, s.Timings())
+	}
+
 	without := openFor(t, Options{Without: []Feature{Timestamps}})
 	s = stream(t, without)
 	b := buffer[uint32](t, without, 1)

@@ -33,13 +33,13 @@ type section struct {
 
 // Timed measures what record records, by the device's own clock: from the moment when everything before it has
 // ended until it has ended itself. Timings gives the result once the work was waited for. Sections may be
-// nested. A device without Timestamps runs the section and gives no timing.
+// nested. A device without Timestamps runs the section and gives no timing, and so does a section that submits.
 func (s *Stream) Timed(label string, record func()) {
 	if !s.d.Has(Timestamps) || !s.begin() {
 		record()
 		return
 	}
-	b := s.open
+	b, submitted := s.open, s.last
 	pool, err := s.timestamps(b)
 	if err != nil {
 		s.fail(err)
@@ -49,8 +49,9 @@ func (s *Stream) Timed(label string, record func()) {
 	pool.used += 2
 	s.d.native.Timestamp(b.commands, pool.handle, first)
 	record()
-	// An After inside has submitted the batch: the section ends where the batch did, and has no timing.
-	if s.open != b || s.err != nil {
+	// An After or a Wait inside has submitted the batch: the section ends where the batch did, and has no timing. The
+	// batch that is open now may be the same one, used again.
+	if s.open != b || s.last != submitted || s.err != nil {
 		return
 	}
 	s.d.native.Timestamp(b.commands, pool.handle, first+1)
