@@ -21,6 +21,8 @@ type Memory interface {
 //
 // A Buffer that is no longer needed is freed by hand (Go's collector does not see device memory), and only
 // after the work that uses it has ended. What its Device still holds at Close is freed there.
+//
+// A nil *Buffer is no buffer: its length and its address are 0.
 type Buffer[T Element] struct {
 	r *region
 	n int
@@ -52,13 +54,23 @@ func view[T Element](s []T) []byte {
 }
 
 // Len is the number of elements.
-func (b *Buffer[T]) Len() int { return b.n }
+func (b *Buffer[T]) Len() int {
+	if b == nil {
+		return 0
+	}
+	return b.n
+}
 
 // Bytes is the size in bytes.
 func (b *Buffer[T]) Bytes() uint64 { return b.r.bytes }
 
 // Address is the device address of the first element, at least 256 bytes aligned.
-func (b *Buffer[T]) Address() uint64 { return b.r.address() }
+func (b *Buffer[T]) Address() uint64 {
+	if b == nil {
+		return 0
+	}
+	return b.r.address()
+}
 
 // AddressOf is the device address of element i; i is not checked.
 func (b *Buffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }

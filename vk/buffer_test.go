@@ -88,6 +88,12 @@ func TestEmptyBuffers(t *testing.T) {
 	}
 }
 
+func TestNoBuffer(t *testing.T) {
+	var none *Buffer[uint32]
+	require.Zero(t, none.Len())
+	require.Zero(t, none.Address())
+}
+
 func TestOutOfRange(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})

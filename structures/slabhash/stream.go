@@ -25,13 +25,6 @@ type DeviceQueries struct {
 	Found  *vk.Buffer[uint8]  // out: 1 if the key is there, else 0; Count rounded up to a multiple of 4 bytes
 }
 
-func address[T vk.Element](b *vk.Buffer[T]) uint64 {
-	if b == nil {
-		return 0
-	}
-	return b.Address()
-}
-
 func (b DeviceBatch) check(kind structures.Kind, keysOnly bool) error {
 	need := func(name string, have, want int) error {
 		if have < want {
@@ -41,24 +34,17 @@ func (b DeviceBatch) check(kind structures.Kind, keysOnly bool) error {
 	}
 	values := kind > structures.Delete || !keysOnly && (kind == structures.Mixed || kind.Inserts())
 	for _, err := range []error{
-		need("keys", bufferLen(b.Keys), b.Count),
-		need("values", bufferLen(b.Values), when(values, b.Count)),
-		need("kinds", bufferLen(b.Kinds), when(kind == structures.Mixed, b.Count)),
-		need("status bytes", bufferLen(b.Status), (b.Count+3)&^3),
-		need("words for the number left", bufferLen(b.Left), 1),
+		need("keys", b.Keys.Len(), b.Count),
+		need("values", b.Values.Len(), when(values, b.Count)),
+		need("kinds", b.Kinds.Len(), when(kind == structures.Mixed, b.Count)),
+		need("status bytes", b.Status.Len(), (b.Count+3)&^3),
+		need("words for the number left", b.Left.Len(), 1),
 	} {
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func bufferLen[T vk.Element](b *vk.Buffer[T]) int {
-	if b == nil {
-		return 0
-	}
-	return b.Len()
 }
 
 func when(condition bool, n int) int {
@@ -83,8 +69,8 @@ func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry
 		t.used += uint64(b.Count)
 	}
 	return t.recordApply(s, kind, operands{
-		keys: address(b.Keys), values: address(b.Values), kinds: address(b.Kinds), statuses: address(b.Status),
-		pending: address(b.Left), count: b.Count, retry: retry,
+		keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
+		pending: b.Left.Address(), count: b.Count, retry: retry,
 	})
 }
 
@@ -119,14 +105,14 @@ func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
 		return err
 	}
 	switch {
-	case bufferLen(q.Keys) < q.Count:
-		return &structures.LengthError{Keys: q.Count, Other: "keys", Got: bufferLen(q.Keys)}
-	case !t.keys && bufferLen(q.Values) < q.Count:
-		return &structures.LengthError{Keys: q.Count, Other: "values", Got: bufferLen(q.Values)}
-	case bufferLen(q.Found) < (q.Count+3)&^3:
-		return &structures.LengthError{Keys: q.Count, Other: "found bytes", Got: bufferLen(q.Found)}
+	case q.Keys.Len() < q.Count:
+		return &structures.LengthError{Keys: q.Count, Other: "keys", Got: q.Keys.Len()}
+	case !t.keys && q.Values.Len() < q.Count:
+		return &structures.LengthError{Keys: q.Count, Other: "values", Got: q.Values.Len()}
+	case q.Found.Len() < (q.Count+3)&^3:
+		return &structures.LengthError{Keys: q.Count, Other: "found bytes", Got: q.Found.Len()}
 	}
-	return t.recordFind(s, address(q.Keys), address(q.Values), address(q.Found), q.Count)
+	return t.recordFind(s, q.Keys.Address(), q.Values.Address(), q.Found.Address(), q.Count)
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
