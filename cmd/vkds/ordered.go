@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"math"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 	"github.com/vkds/vkds/word"
 )
 
@@ -40,9 +37,6 @@ func newNeighborCommands() (all []func(*global) *cobra.Command) {
 }
 
 func newNeighborCommand(g *global, n neighbor) *cobra.Command {
-	var s source
-	var a asked
-	var mustExist, asJSON bool
 	c := &cobra.Command{
 		Use:   n.name + " DICT-or-TABLE [KEY…]",
 		Short: n.short,
@@ -54,40 +48,21 @@ standard input, one a line.
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds ` + n.name + ` ip-ranges.csv --key first --value country 134744072
   vkds ` + n.name + ` taxi.csv --key-type time --value-type f32 "2014-07-01 00:10:00"`,
-		Args: takes("a DICT or a TABLE, then keys", 1, math.MaxInt),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			path, err := a.take(c.Context(), g, arguments)
-			if err != nil {
-				return err
-			}
-			return s.use(c.Context(), g, path, func(_ *vk.Device, dict *dictionary) error {
-				keys, err := a.keys(dict.key)
-				if err != nil {
-					return err
-				}
-				var all structures.Neighbors
-				absent, err := g.lookUp(keys, func(part []uint32) ([]bool, error) {
-					f, err := n.find(dict.ordered(), c.Context(), part)
-					all.Keys, all.Values, all.Found = append(all.Keys, f.Keys...), append(all.Values, f.Values...), append(all.Found, f.Found...)
-					return f.Found, err
-				})
-				if err == nil {
-					err = g.answerNeighbors(dict, keys, all, asJSON)
-				}
-				if err != nil || !mustExist {
-					return err
-				}
-				return absent
-			})
-		},
 	}
-	flags := c.Flags()
-	flags.SortFlags = false
-	a.addKeys(flags)
-	flags.BoolVar(&mustExist, "must-exist", false, "exit with status 1 if nothing is found for a key")
-	flags.BoolVar(&asJSON, "json", false, "print a JSON array of {\"key\": K, \"found\": F or null, \"value\": V or null}")
-	s.add(c, n.name)
-	return c
+	return g.aboutKeys(c, keyQuestion{
+		ordering:  n.name,
+		mustExist: "exit with status 1 if nothing is found for a key",
+		json:      "print a JSON array of {\"key\": K, \"found\": F or null, \"value\": V or null}",
+		ask: func(ctx context.Context, dict *dictionary, keys []uint32) (func([]uint32) ([]bool, error), func(bool) error) {
+			var all structures.Neighbors
+			find := func(part []uint32) ([]bool, error) {
+				f, err := n.find(dict.ordered(), ctx, part)
+				all.Keys, all.Values, all.Found = append(all.Keys, f.Keys...), append(all.Values, f.Values...), append(all.Found, f.Found...)
+				return f.Found, err
+			}
+			return find, func(asJSON bool) error { return g.answerNeighbors(dict, keys, all, asJSON) }
+		},
+	})
 }
 
 func (g *global) answerNeighbors(dict *dictionary, keys []uint32, n structures.Neighbors, asJSON bool) error {
@@ -115,9 +90,6 @@ keys each.
 `
 
 func newRangeCommand(g *global) *cobra.Command {
-	var s source
-	var a asked
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "range DICT-or-TABLE [LO:HI…]",
 		Short: "List the pairs of ranges of keys",
@@ -128,38 +100,17 @@ keys; of several ranges one after the other, in the order asked.
 		Example: `  vkds range UnicodeData.txt --delimiter ';' --key-type hex --value 4 1F600:1F64F
   vkds range taxi.csv --key-type time --value-type f32 "2014-11-27 08:00:00:2014-11-27 12:00:00"
   vkds range numbers.csv --key-type i32 -- -5:5`,
-		Args: takes("a DICT or a TABLE, then ranges", 1, math.MaxInt),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			path, err := a.take(c.Context(), g, arguments)
-			if err != nil {
-				return err
-			}
-			return s.use(c.Context(), g, path, func(_ *vk.Device, dict *dictionary) error {
-				ranges, err := a.ranges(dict.key)
-				if err != nil {
-					return err
-				}
-				counts, err := g.countRanges(c.Context(), dict, ranges)
-				if err != nil {
-					return err
-				}
-				l := listing{global: g, ctx: c.Context(), dict: dict, ranges: ranges, counts: counts}
-				return l.print(asJSON)
-			})
-		},
 	}
-	flags := c.Flags()
-	flags.SortFlags = false
-	a.addRanges(flags)
-	flags.BoolVar(&asJSON, "json", false, "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]},\nthe pairs being {\"key\": K, \"value\": V}")
-	s.add(c, c.Name())
-	return c
+	return g.aboutRanges(c, rangeQuestion{
+		json: "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]},\nthe pairs being {\"key\": K, \"value\": V}",
+		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, asJSON bool) error {
+			l := listing{global: g, ctx: ctx, dict: dict, ranges: ranges, counts: counts}
+			return l.print(asJSON)
+		},
+	})
 }
 
 func newCountCommand(g *global) *cobra.Command {
-	var s source
-	var a asked
-	var asJSON bool
 	c := &cobra.Command{
 		Use:   "count DICT-or-TABLE [LO:HI…]",
 		Short: "Count the keys in ranges",
@@ -169,65 +120,29 @@ the number.
 ` + rangesHelp + orderedHelp + sourceHelp,
 		Example: `  vkds count UnicodeData.txt --delimiter ';' --key-type hex --value 4 0:7F 1F600:1F64F
   vkds count taxi.csv --key-type time --value-type f32 2014-07-01:2014-07-31`,
-		Args: takes("a DICT or a TABLE, then ranges", 1, math.MaxInt),
-		RunE: func(c *cobra.Command, arguments []string) error {
-			path, err := a.take(c.Context(), g, arguments)
-			if err != nil {
-				return err
-			}
-			return s.use(c.Context(), g, path, func(_ *vk.Device, dict *dictionary) error {
-				ranges, err := a.ranges(dict.key)
-				if err != nil {
-					return err
-				}
-				counts, err := g.countRanges(c.Context(), dict, ranges)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return g.answerArray(len(ranges), func(line []byte, i int) []byte {
-						line = appendEnds(line, dict.key, ranges[i])
-						return append(strconv.AppendUint(append(line, `, "count": `...), uint64(counts[i]), 10), '}')
-					})
-				}
-				return g.answerRows("lo,hi,count", len(ranges), func(line []byte, i int) []byte {
-					line = append(dict.key.Append(line, ranges[i].Lo), ',')
-					line = append(dict.key.Append(line, ranges[i].Hi), ',')
-					return strconv.AppendUint(line, uint64(counts[i]), 10)
+	}
+	return g.aboutRanges(c, rangeQuestion{
+		json: "print a JSON array of {\"lo\": L, \"hi\": H, \"count\": N}",
+		print: func(_ context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, asJSON bool) error {
+			if asJSON {
+				return g.answerArray(len(ranges), func(line []byte, i int) []byte {
+					line = appendEnds(line, dict.key, ranges[i])
+					return append(strconv.AppendUint(append(line, `, "count": `...), uint64(counts[i]), 10), '}')
 				})
+			}
+			return g.answerRows("lo,hi,count", len(ranges), func(line []byte, i int) []byte {
+				line = append(dict.key.Append(line, ranges[i].Lo), ',')
+				line = append(dict.key.Append(line, ranges[i].Hi), ',')
+				return strconv.AppendUint(line, uint64(counts[i]), 10)
 			})
 		},
-	}
-	flags := c.Flags()
-	flags.SortFlags = false
-	a.addRanges(flags)
-	flags.BoolVar(&asJSON, "json", false, "print a JSON array of {\"lo\": L, \"hi\": H, \"count\": N}")
-	s.add(c, c.Name())
-	return c
+	})
 }
 
 // appendEnds appends the beginning of a JSON object of a range.
 func appendEnds(line []byte, t word.Type, r structures.Range) []byte {
 	line = appendJSON(append(line, `{"lo": `...), t, r.Lo)
 	return appendJSON(append(line, `, "hi": `...), t, r.Hi)
-}
-
-// countRanges returns how many keys are in each range.
-func (g *global) countRanges(ctx context.Context, dict *dictionary, ranges []structures.Range) ([]uint32, error) {
-	started, counts, pairs := time.Now(), make([]uint32, 0, len(ranges)), uint64(0)
-	for rest := ranges; len(rest) > 0; {
-		n := min(len(rest), batchLength)
-		part, err := dict.ordered().Count(ctx, rest[:n])
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range part {
-			pairs += uint64(n)
-		}
-		counts, rest = append(counts, part...), rest[n:]
-	}
-	g.note("counted %s; %s keys in them", rate(len(ranges), "ranges", time.Since(started)), grouped(pairs))
-	return counts, nil
 }
 
 // fetched is how many pairs of ranges come from the device at a time.
