@@ -255,7 +255,7 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	if err != nil {
 		return err
 	}
-	scan, err := recording.Kernel[rowsPush](p.kernels, "primitives/sort_scan", tile.workgroup, tile.constants()[:1]...)
+	scan, err := recording.Kernel[rowsPush](p.kernels, "primitives/sort_scan", tile.workgroup)
 	if err != nil {
 		return err
 	}
