@@ -1,0 +1,113 @@
+// B-link-tree node: a slab of the pool, read as a node of 16 pairs of words by a tile.
+//
+// After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 3.2, and Lehman and Yao: every node
+// knows the range of keys that it is for, and the node to its right. Slots are pairs 0 to 13; pairs 14 and 15 are the
+// node's fence:
+//
+//   meta   bit 0: the latch; bits 1 to 4: the level, 0 for leaves; bits 5 to 31: the stamp, which counts what was done
+//          to the node under its latch
+//   low    the least key of the node's range. It never changes while kernels run beside each other
+//   high   the greatest one. It only falls while kernels run beside each other, as the node is split
+//   link   the right neighbour, SLAB_NULL at the end of a level
+//
+// The ranges of a level's nodes follow one another without a gap and cover all 2^32 keys. Whoever arrives at a node
+// with a key above its high goes right; with a key below its low, which comes of a torn read, starts again at the root.
+// So a search that read any mixture of old and new words arrives, and no pair of words has to be read as one.
+//
+// Inner nodes have their slots sorted: (separator, child), where the separator is the child's low; the first slot's is
+// the node's own low. The child for a key is that of the last slot whose separator is not above it. Slots that are not
+// in use repeat the last one that is, so that nothing has to count them, and no separator value means empty.
+//
+// Leaves have their slots in no order: (key, value). A free slot has the vacancy in place of the key: ~0, which no leaf
+// but the last one may hold; and the last one, whose range is ~0 alone for ever, has 0 for it. So all 2^32 keys are
+// allowed. A free slot's value is an empty slot's stamp (that of the node when it became free, times 2), or
+// BTREE_ERASED: then it is free, but not to be filled before the node is latched and cleaned.
+//
+// The root is slab 0 for as long as the tree lives, and is an inner node: when it splits, its slots move to two new
+// nodes, and its level rises.
+#ifndef VKDS_BTREE_NODE_GLSL
+#define VKDS_BTREE_NODE_GLSL
+
+#include "node.glsl"
+#include "slab_alloc.glsl"
+
+// A tree as the host describes it (btree.Device in Go).
+struct BTree {
+    SlabPool pool;   // of this tree alone
+    uvec2 state;     // address of the tree's counters, BTREE_…_AT
+};
+
+const uint BTREE_ROOT = 0u;
+const uint BTREE_SLOTS = 14u;
+const uint BTREE_ERASED = 1u;   // the value of an erased slot; those of empty ones are even
+
+const uint BTREE_META_AT = 112u;   // byte offsets in a node
+const uint BTREE_LOW_AT = 116u;
+const uint BTREE_HIGH_AT = 120u;
+const uint BTREE_LINK_AT = 124u;
+
+const uint BTREE_SPLITS_AT = 0u;     // byte offsets in the counters: nodes split,
+const uint BTREE_RESTARTS_AT = 4u;   // ways that began again at the root or stood before a latch,
+const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet
+
+// What is beside the slots of a node.
+struct Fence {
+    uint meta;
+    uint low;
+    uint high;
+    uint link;
+};
+
+bool btree_latched(uint meta) { return (meta & 1u) != 0u; }
+uint btree_level(uint meta) { return (meta >> 1) & 15u; }
+uint btree_stamp(uint meta) { return meta >> 5; }
+uint btree_meta(uint level, uint stamp) { return (level << 1) | (stamp << 5); }
+
+// The key of a free slot in the leaf whose greatest key is high.
+uint btree_vacancy(uint high) { return high == ~0u ? 0u : ~0u; }
+
+// Whether a leaf's slot with such a key holds a pair.
+bool btree_live(uint key, uint high) { return key != btree_vacancy(high); }
+
+uvec2 btree_slot(uvec2 node, uint slot) { return address_add(node, slot * 8u); }
+
+// Whether this lane's pair m is a slot, and not of the fence or nothing. Lanes of tiles of up to 8 hold quads, and the
+// last lane's last quad is the fence.
+bool btree_lane_has(uint m) {
+    return TILE >= 16u ? tile_lane() < BTREE_SLOTS : m < NODE_LANE_PAIRS - 2u || tile_lane() != TILE - 1u;
+}
+
+// The fence, for all lanes of the tile. Collective.
+Fence btree_fence(Node n) {
+    Fence f;
+    if (TILE >= 16u) {
+        uvec2 first = tile_shuffle(n.pair[0], 14u), second = tile_shuffle(n.pair[0], 15u);
+        f = Fence(first.x, first.y, second.x, second.y);
+    } else {
+        uvec2 first = tile_shuffle(n.pair[NODE_LANE_PAIRS - 2u], TILE - 1u);
+        uvec2 second = tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u], TILE - 1u);
+        f = Fence(first.x, first.y, second.x, second.y);
+    }
+    return f;
+}
+
+// The child of an inner node for a key in its range, the same for all lanes of the tile. Collective.
+uint btree_child(Node n, uint key) {
+    // A bit a quad of the node (of 16 lanes and more, a pair), in node order, that has a separator up to the key.
+    uint quads = 0u;
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+        bool fits = n.pair[2u * j].x <= key && btree_lane_has(2u * j);
+        quads |= tile_ballot(fits) << (j * TILE & 31u);
+    }
+    uint last = uint(findMSB(quads | 1u));
+    uint child = n.pair[0].y;
+    if (TILE < 16u) {
+        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+            uint second = n.pair[2u * j + 1u].x <= key ? n.pair[2u * j + 1u].y : n.pair[2u * j].y;
+            child = last / TILE == j ? second : child;
+        }
+    }
+    return tile_shuffle(child, last & (TILE - 1u));
+}
+
+#endif

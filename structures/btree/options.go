@@ -1,0 +1,104 @@
+package btree
+
+import (
+	"fmt"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// Slots is how many pairs a leaf has room for, and children an inner node.
+const Slots = 14
+
+// DefaultFill is the share of its slots that a node gets of a bulk build: 8 of 15, as the paper has it.
+const DefaultFill = 8.0 / 15
+
+// Path is the way that a batch of updates takes.
+type Path uint8
+
+const (
+	// AutoPath is what measured best for the batch's size and order.
+	AutoPath Path = iota
+	// Concurrent has each operation done by itself, all of them beside each other: what their order is among
+	// operations of one key in the batch is free.
+	Concurrent
+	// Batched sorts the batch and changes each node that it touches once: of equal keys the last one counts.
+	Batched
+
+	paths
+)
+
+var pathNames = [paths]string{"auto", "concurrent", "batched"}
+
+func (p Path) String() string {
+	if p < paths {
+		return pathNames[p]
+	}
+	return fmt.Sprintf("Path(%d)", uint8(p))
+}
+
+// Options say how a tree is made. The zero value makes an empty tree that grows as it must.
+type Options struct {
+	// Capacity is how many pairs the tree's memory is laid out for at first. More may be inserted.
+	Capacity int
+	// Fill is the share of its slots that a node gets where nodes are made in bulk: Build, Compact, and the splits of
+	// the batched path. Above 0, up to 1; 0: DefaultFill.
+	Fill float64
+	// MaxBytes is the most memory that the tree's nodes may take; 0: as much as there is.
+	MaxBytes uint64
+	// Path is the way that batches of updates from Go slices take.
+	Path Path
+	// Tile is how many lanes work on one node together, in every kernel: a power of two up to 32 and to the subgroup
+	// size. 0: what measured best on this type of device, kernel by kernel.
+	Tile int
+	// Progress, if not nil, is told how long calls get on.
+	Progress structures.Progress
+}
+
+// OptionError says which option can't be.
+type OptionError struct{ Option, Reason string }
+
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("btree: option %s: %s", e.Option, e.Reason)
+}
+
+const maxTile = 32 // words of a node
+
+func (o *Options) complete(d *vk.Device) error {
+	if o.Fill == 0 {
+		o.Fill = DefaultFill
+	}
+	switch {
+	case o.Capacity < 0:
+		return &OptionError{"Capacity", "negative"}
+	case !(o.Fill > 0 && o.Fill <= 1):
+		return &OptionError{"Fill", fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
+	case o.Path >= paths:
+		return &OptionError{"Path", fmt.Sprintf("%v", o.Path)}
+	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
+		return &OptionError{"Tile", fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
+	case o.Tile > d.SubgroupSize():
+		return &OptionError{"Tile", fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+	}
+	return nil
+}
+
+// tiles are how many lanes work on one node together, in each sort of kernel.
+type tiles struct {
+	find   int // queries at rest: many nodes in flight, few instructions each
+	update int // queries and updates beside updates
+	walk   int // all nodes, streaming
+}
+
+// The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop iteration and
+// shuffles are dear, so one lane takes the whole node.
+func bestTiles(d *vk.Device, wish int) tiles {
+	t := tiles{find: 2, update: 8, walk: 8}
+	if d.Info().Type == vk.CPU {
+		t = tiles{find: 1, update: 1, walk: 1}
+	}
+	if wish != 0 {
+		t = tiles{wish, wish, wish}
+	}
+	return tiles{min(t.find, d.SubgroupSize()), min(t.update, d.SubgroupSize()), min(t.walk, d.SubgroupSize())}
+}

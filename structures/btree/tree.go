@@ -1,0 +1,182 @@
+// Package btree is an ordered dictionary in GPU memory that can be searched and changed at the same time: a B-link-tree
+// of 128-byte nodes, after Awad, Ashkiani, Johnson, Farach-Colton and Owens, Engineering a High-Performance GPU B-Tree
+// (2019), and chapter 3 of Awad's dissertation, Fully Concurrent GPU Data Structures (2022).
+//
+// Keys and values are 32 bits, and none of them is reserved. Updates come in on two ways. The concurrent one does
+// mixed operations beside each other, from Go slices, from streams and from other people's kernels. The batched one
+// takes large batches: it sorts them and changes each node that they touch once, without latches.
+package btree
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Device is a tree as kernels see it: BTree of shaders/include/btree_node.glsl. Embed it in the push constants of a
+// kernel of your own. It holds until the next call on the tree that may give it more memory: any update from Go slices,
+// Finish, Compact, Clear, Close.
+type Device struct {
+	Pool  alloc.DevicePool
+	State uint64 // address of the tree's counters
+}
+
+// Tree is a B-link-tree. Its calls are not to be made at the same time by several goroutines.
+type Tree struct {
+	d          *vk.Device
+	o          Options
+	tiles      tiles
+	pool       *alloc.SlabPool
+	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
+	stream     *vk.Stream         // for what is done outside of batches
+	feed       *structures.Feed
+	kernels    *recording.Kernels
+	primitives *primitives.Primitives
+	nodes      uint64 // at most so many nodes are in use: a bound that a survey tightens
+	closed     bool
+}
+
+const (
+	workgroup  = 64
+	stateWords = 16
+)
+
+// New makes an empty tree. Errors: *OptionError, *vk.OutOfMemoryError, *alloc.PoolFullError.
+func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
+	t, err := open(ctx, d, o)
+	if err == nil {
+		err = t.empty(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// open makes a tree without nodes. It is to be closed, also after an error.
+func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
+	t := &Tree{d: d, closed: true}
+	if err := o.complete(d); err != nil {
+		return t, err
+	}
+	t = &Tree{d: d, o: o, tiles: bestTiles(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
+		primitives: primitives.New(d, primitives.Options{})}
+	var err error
+	if t.stream, err = d.NewStream(); err != nil {
+		return t, err
+	}
+	if t.state, err = vk.NewBuffer[uint32](d, stateWords); err != nil {
+		return t, err
+	}
+	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
+		return t, err
+	}
+	blocks := blocksFor(nodesFor(o.Capacity, o.Fill))
+	t.pool, err = alloc.NewSlabPool(ctx, d, alloc.PoolOptions{Blocks: blocks, MaxBytes: o.MaxBytes})
+	return t, err
+}
+
+// nodesFor returns how many nodes a tree of so many pairs has at most, if each gets that share of its slots.
+func nodesFor(pairs int, fill float64) int {
+	each := max(1, int(fill*Slots))
+	nodes := pairs/each + 3
+	for level := nodes; level > 1; {
+		level = level/max(2, each) + 1
+		nodes += level
+	}
+	return nodes
+}
+
+// blocksFor returns how many memory blocks hold so many nodes.
+func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.BlockSlabs }
+
+// device describes the tree to one dispatch.
+func (t *Tree) device() Device { return Device{Pool: t.pool.Device(), State: t.state.Address()} }
+
+// Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
+// dispatch.
+func (t *Tree) Device() Device { return t.device() }
+
+// Constants are the specialization constants that a kernel over the tree needs, by name. They may change when the tree
+// gets more memory.
+func (t *Tree) Constants() map[string]uint32 {
+	c := t.pool.Constants()
+	c["TILE"] = uint32(t.tiles.update)
+	return c
+}
+
+// kernel returns the kernel of a module of shaders/btree.
+func kernel[P any](t *Tree, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
+	c := t.pool.Constants()
+	all := []recording.Specialization{
+		recording.Constant("TILE", uint32(tile)),
+		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]),
+		recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
+	}
+	return recording.Kernel[P](t.kernels, "btree/"+module, workgroup, append(all, own...)...)
+}
+
+// groups returns how many workgroups have so many invocations.
+func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
+
+type treePush struct{ Tree Device }
+
+// empty makes an unused pool's first slabs an empty tree: the root, the leaf of all keys but the last, and that one's.
+func (t *Tree) empty(ctx context.Context) error {
+	const nodes = 3
+	if err := t.pool.Occupy(ctx, nodes); err != nil {
+		return err
+	}
+	k, err := kernel[treePush](t, "empty", 1)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(t.stream, 1, treePush{t.device()})
+	t.nodes = nodes
+	return t.stream.Wait(context.WithoutCancel(ctx))
+}
+
+// Clear removes all pairs. The memory stays.
+func (t *Tree) Clear(ctx context.Context) error {
+	if err := t.usable(ctx); err != nil {
+		return err
+	}
+	if err := t.pool.Reset(ctx); err != nil {
+		return err
+	}
+	return t.empty(ctx)
+}
+
+// usable answers why a call should not begin.
+func (t *Tree) usable(ctx context.Context) error {
+	if t.closed {
+		return vk.ErrClosed
+	}
+	return ctx.Err()
+}
+
+// Close frees the tree's memory, after all work on it has ended. Further calls do nothing.
+func (t *Tree) Close() error {
+	if t.closed {
+		return nil
+	}
+	t.closed = true
+	var err error
+	if t.stream != nil {
+		err = t.stream.Close()
+	}
+	err = errors.Join(err, t.feed.Close(), t.primitives.Close())
+	t.kernels.Close()
+	if t.state != nil {
+		t.state.Free()
+	}
+	if t.pool != nil {
+		err = errors.Join(err, t.pool.Close())
+	}
+	return err
+}
