@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -45,7 +46,7 @@ type Core struct {
 
 	of      Structure
 	feed    *structures.Feed
-	scratch scratch
+	scratch recording.Scratch
 	closed  bool
 }
 
@@ -55,7 +56,7 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives)
 	c.feed = structures.NewFeed(d)
-	c.scratch = scratch{d: d, of: map[*vk.Stream][]*vk.Buffer[uint32]{}}
+	c.scratch = recording.NewScratch(d)
 	var err error
 	if c.Stream, err = d.NewStream(); err != nil {
 		return err
@@ -78,7 +79,7 @@ func (c *Core) Close() error {
 		err = c.Stream.Close()
 	}
 	err = errors.Join(err, c.feed.Close(), c.Queries.Close(), c.Primitives.Close())
-	c.scratch.release()
+	c.scratch.Release()
 	if c.Counters != nil {
 		c.Counters.Free()
 	}
@@ -101,70 +102,10 @@ func (c *Core) CPU() bool { return c.Device.Info().Type == vk.CPU }
 
 // Scratch returns the address of so many bytes for what is recorded into a stream next, after all that was recorded
 // into it before. Each stream has memory of its own. nil stands for the structure's updates, which never overlap.
-func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.take(s, bytes) }
+func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }
 
 // ScratchBytes is how much memory the scratch takes.
-func (c *Core) ScratchBytes() uint64 { return c.scratch.bytes() }
+func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() }
 
 // Trim gives the scratch back, when no work on the structure is under way.
-func (c *Core) Trim() { c.scratch.release() }
-
-// scratch is temporary memory, of each stream the newest buffer; older ones may still be in use.
-type scratch struct {
-	d  *vk.Device
-	of map[*vk.Stream][]*vk.Buffer[uint32]
-}
-
-func (c *scratch) take(s *vk.Stream, bytes int) (uint64, error) {
-	have := c.of[s]
-	words := (bytes + 3) / 4
-	want := words
-	if n := len(have); n > 0 {
-		last := have[n-1]
-		if last.Len() >= words {
-			return last.Address(), nil
-		}
-		want = max(words, 2*last.Len()) // so that what is replaced stays less than what is in use
-	}
-	b, err := vk.NewBuffer[uint32](c.d, want)
-	if err != nil && want > words {
-		b, err = vk.NewBuffer[uint32](c.d, words)
-	}
-	if err != nil {
-		return 0, err
-	}
-	c.of[s] = append(have, b)
-	return b.Address(), nil
-}
-
-// settle frees the buffers that were replaced, when no work is under way.
-func (c *scratch) settle() {
-	for s, all := range c.of {
-		for _, b := range all[:len(all)-1] {
-			b.Free()
-		}
-		c.of[s] = all[len(all)-1:]
-	}
-}
-
-func (c *scratch) release() {
-	for s, all := range c.of {
-		for _, b := range all {
-			b.Free()
-		}
-		delete(c.of, s)
-	}
-}
-
-func (c *scratch) bytes() uint64 {
-	var sum uint64
-	for _, all := range c.of {
-		for _, b := range all {
-			sum += b.Bytes()
-		}
-	}
-	return sum
-}
-
-// newest is the buffer that take gave last.
-func (c *scratch) newest(s *vk.Stream) *vk.Buffer[uint32] { return c.of[s][len(c.of[s])-1] }
+func (c *Core) Trim() { c.scratch.Release() }

@@ -13,7 +13,7 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []
 	if err := c.Usable(); err != nil {
 		return nil, err
 	}
-	c.scratch.settle()
+	c.scratch.Settle()
 	statuses := make([]structures.Status, len(keys))
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.Out(statuses)}
 	var last *vk.Stream
