@@ -1,41 +1,45 @@
 package alloc
 
 import (
-	"context"
-	"fmt"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk"
 )
 
-// Occupy allocates the first n slabs of a pool of which nothing is allocated: those whose Reference is that of 0 to
-// n-1. For whoever lays out many slabs at once, in their order. The pool grows as it must; it returns when that is
-// done. Errors: those of Grow.
-func (p *SlabPool) Occupy(ctx context.Context, n int) error {
-	if err := p.usable(ctx); err != nil {
-		return err
+// occupier is the kernel that lays out many slabs at once.
+type occupier struct{ kernel *vk.Kernel[occupyPush] }
+
+type occupyPush struct {
+	Pool  DevicePool
+	Count uint64
+}
+
+// Occupy records that of all the pool's slabs the first n are allocated and the others are free, whatever was before:
+// those whose references pool_slab of slab_alloc.glsl returns for 0 to n-1. n is a word in device memory, at the address
+// count; of more slabs than the pool has, all are allocated. It is for whoever lays out slabs in an order of his own.
+// Errors: vk.ErrClosed, those of making a kernel.
+func (p *SlabPool) Occupy(s *vk.Stream, count uint64) error {
+	if len(p.supers) == 0 {
+		return vk.ErrClosed
 	}
-	if n < 0 {
-		return fmt.Errorf("alloc: %d slabs to be allocated", n)
-	}
-	if blocks := (n+BlockSlabs-1)/BlockSlabs - p.blocks(); blocks > 0 {
-		if err := p.Grow(ctx, blocks); err != nil {
+	if p.occupier.kernel == nil {
+		m, err := shaders.Load("alloc/occupy")
+		if err != nil {
+			return err
+		}
+		o := vk.KernelOptions{Constants: map[string]uint32{"POOL_SUPER_SHIFT": uint32(p.shift)}}
+		if p.occupier.kernel, err = vk.NewKernel[occupyPush](p.d, m, o); err != nil {
 			return err
 		}
 	}
-	for _, s := range p.supers {
-		here := min(n, s.blocks*BlockSlabs)
-		n -= here
-		p.stream.Concurrent(func() {
-			p.stream.Fill(s.bitmaps, 0, here/32*4, ^uint32(0))
-			if rest := here % 32; rest != 0 {
-				p.stream.Fill(s.bitmaps, here/32*4, 4, 1<<rest-1)
-			}
-		})
-	}
-	return p.stream.Wait(context.WithoutCancel(ctx))
+	k := p.occupier.kernel
+	words := p.blocks() * bitmapWords
+	k.Dispatch(s, (words+k.Workgroup()-1)/k.Workgroup(), occupyPush{p.Device(), count})
+	return nil
 }
 
-// Reference returns the reference to slab i of a pool, counted over all super blocks: references of full super blocks
-// follow one another, with a gap between two of them.
-func (p *SlabPool) Reference(i int) uint32 {
-	each := p.perSuper() * BlockSlabs
-	return uint32(i/each)<<24 | uint32(i%each)
+func (o *occupier) free() {
+	if o.kernel != nil {
+		o.kernel.Free()
+		*o = occupier{}
+	}
 }

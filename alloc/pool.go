@@ -80,6 +80,7 @@ type SlabPool struct {
 	stream   *vk.Stream
 	table    *vk.Buffer[uint64]
 	counter  counter
+	occupier occupier
 
 	mu     sync.Mutex
 	supers []*superBlock
@@ -355,6 +356,7 @@ func (p *SlabPool) Close() error {
 	p.mu.Unlock()
 	free(supers...)
 	p.counter.free()
+	p.occupier.free()
 	if p.table != nil {
 		p.table.Free()
 	}

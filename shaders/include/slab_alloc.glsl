@@ -59,6 +59,17 @@ uvec2 slab_address(SlabPool pool, uint slab) {
     return address_at(units, slab & 0xffffffu, SLAB_SHIFT);
 }
 
+// The reference to slab i of a pool, counted over all its super blocks: those of one super block follow one another,
+// with a gap before the next.
+uint pool_slab(uint i) {
+    if (POOL_LIGHT != 0u) return i;
+    uint shift = POOL_SUPER_SHIFT + 10u;
+    return (i >> shift) << 24 | (i & ((1u << shift) - 1u));
+}
+
+// And back: the number of a slab.
+uint pool_number(uint slab) { return (slab >> 24 << (POOL_SUPER_SHIFT + 10u)) + (slab & 0xffffffu); }
+
 // The address of word `word` of the bitmap of block `block`, counted within super block `super`.
 uvec2 pool_bitmap_word(SlabPool pool, uint super, uint block, uint word) {
     uvec2 bitmaps = plain_load2(address_add(pool.table, POOL_SUPERS_AT + super * 16u + 8u));

@@ -37,13 +37,15 @@ type Tree struct {
 	feed       *structures.Feed
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
+	scratch    recording.Scratch
 	nodes      uint64 // at most so many nodes are in use: a bound that a survey tightens
 	closed     bool
 }
 
 const (
 	workgroup  = 64
-	stateWords = 16
+	stateWords = 192 // the counters, and from planAt on the plan of the bulk build (btree_build.glsl)
+	planAt     = 64
 )
 
 // New makes an empty tree. Errors: *OptionError, *vk.OutOfMemoryError, *alloc.PoolFullError.
@@ -65,7 +67,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		return t, err
 	}
 	t = &Tree{d: d, o: o, tiles: bestTiles(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
-		primitives: primitives.New(d, primitives.Options{})}
+		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d)}
 	var err error
 	if t.stream, err = d.NewStream(); err != nil {
 		return t, err
@@ -81,12 +83,23 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	return t, err
 }
 
+// minChildren is how many children an inner node that is made in bulk gets at least, however little it is to be filled,
+// so that the levels suffice for as many pairs as there may be.
+const minChildren = 5
+
+// shares returns how many pairs a leaf and children an inner node get, if each has that share of its slots in use.
+func shares(fill float64) (leaf, inner int) {
+	each := max(1, int(fill*Slots+1e-9))
+	return each, max(minChildren, each)
+}
+
 // nodesFor returns how many nodes a tree of so many pairs has at most, if each gets that share of its slots.
 func nodesFor(pairs int, fill float64) int {
-	each := max(1, int(fill*Slots))
-	nodes := pairs/each + 3
-	for level := nodes; level > 1; {
-		level = level/max(2, each) + 1
+	leaf, inner := shares(fill)
+	level := pairs/leaf + 2
+	nodes := level
+	for level > 1 {
+		level = (level + inner - 1) / inner
 		nodes += level
 	}
 	return nodes
@@ -124,29 +137,15 @@ func kernel[P any](t *Tree, module string, tile int, own ...recording.Specializa
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
-type treePush struct{ Tree Device }
-
-// empty makes an unused pool's first slabs an empty tree: the root, the leaf of all keys but the last, and that one's.
+// empty makes the tree one without pairs.
 func (t *Tree) empty(ctx context.Context) error {
-	const nodes = 3
-	if err := t.pool.Occupy(ctx, nodes); err != nil {
-		return err
-	}
-	k, err := kernel[treePush](t, "empty", 1)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(t.stream, 1, treePush{t.device()})
-	t.nodes = nodes
-	return t.stream.Wait(context.WithoutCancel(ctx))
+	err := t.bulkSorted(t.stream, bulk{Fill: t.o.Fill}, primitives.Length{})
+	return errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx)))
 }
 
 // Clear removes all pairs. The memory stays.
 func (t *Tree) Clear(ctx context.Context) error {
 	if err := t.usable(ctx); err != nil {
-		return err
-	}
-	if err := t.pool.Reset(ctx); err != nil {
 		return err
 	}
 	return t.empty(ctx)
@@ -172,6 +171,7 @@ func (t *Tree) Close() error {
 	}
 	err = errors.Join(err, t.feed.Close(), t.primitives.Close())
 	t.kernels.Close()
+	t.scratch.Release()
 	if t.state != nil {
 		t.state.Free()
 	}

@@ -1,0 +1,164 @@
+package btree
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Build makes a tree of pairs, in any order; of equal keys the last one counts. Its nodes are made bottom-up, each with
+// Fill of its slots in use, and stand in memory level by level. Errors: *structures.LengthError, *primitives.LengthError
+// for more than 2^30 pairs, and those of New.
+func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Tree, error) {
+	if len(keys) != len(values) {
+		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	o.Capacity = max(o.Capacity, len(keys))
+	t, err := open(ctx, d, o)
+	if err == nil {
+		err = t.build(ctx, keys, values)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// build replaces what is in the tree by pairs from Go slices.
+func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
+	n := len(keys)
+	pairs, err := vk.NewBuffer[uint32](t.d, 2*n)
+	if err != nil {
+		return err
+	}
+	defer pairs.Free()
+	scratch, err := vk.NewBuffer[byte](t.d, int(t.bulkPlan(n, 0).bytes))
+	if err != nil {
+		return err
+	}
+	defer scratch.Free()
+	if err := pairs.Upload(ctx, 0, keys); err != nil {
+		return err
+	}
+	if err := pairs.Upload(ctx, n, values); err != nil {
+		return err
+	}
+	if err := t.roomFor(ctx, nodesFor(n, t.o.Fill)); err != nil {
+		return err
+	}
+	err = t.bulk(t.stream, bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n), N: n, Fill: t.o.Fill}, scratch.Address())
+	return errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx)))
+}
+
+// roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
+func (t *Tree) roomFor(ctx context.Context, nodes int) error {
+	return t.pool.Grow(ctx, blocksFor(nodes)-int(t.pool.Device().Blocks))
+}
+
+// bulk is what a tree is made of: N pairs on the device.
+type bulk struct {
+	Keys, Values uint64
+	N            int
+	Fill         float64
+}
+
+// bulkPlan is how the scratch of bulk is divided.
+type bulkPlan struct {
+	keys, values uint64 // sorted, then without those that a later one replaces
+	flags        uint64 // which of the sorted ones are the last of their key's
+	count        uint64 // a word: how many that are
+	sort         uint64
+	sortedKeys   uint64
+	sortedValues uint64
+	bytes        uint64
+}
+
+func (t *Tree) bulkPlan(n int, scratch uint64) bulkPlan {
+	p := recording.Parts{Base: scratch}
+	b := bulkPlan{keys: p.Take(4 * n), values: p.Take(4 * n)}
+	b.sortedKeys, b.sortedValues = p.Take(4*n), p.Take(4*n)
+	b.flags, b.count = p.Take((n+31)/32*4), p.Take(4)
+	b.sort = p.Take(max(t.primitives.SortScratch(n, true), t.primitives.CompactScratch(n)))
+	b.bytes = p.Used
+	return b
+}
+
+type buildLastPush struct {
+	Keys, Flags uint64
+	Count       uint32
+}
+
+// bulk records that the tree becomes one of the given pairs, of equal keys the last. The pool has room for the nodes.
+func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
+	if b.N == 0 {
+		return t.bulkSorted(s, bulk{Fill: b.Fill}, primitives.Length{})
+	}
+	last, err := recording.Kernel[buildLastPush](t.kernels, "btree/build_last", workgroup)
+	if err != nil {
+		return err
+	}
+	p := t.bulkPlan(b.N, scratch)
+	length := primitives.Length{N: b.N}
+	err = t.primitives.Sort(s, primitives.SortArgs{
+		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues, Length: length, Scratch: p.sort,
+	})
+	if err != nil {
+		return err
+	}
+	const each = 8 // pairs an invocation
+	last.Dispatch(s, groups((b.N+each-1)/each), buildLastPush{p.sortedKeys, p.flags, uint32(b.N)})
+	err = t.primitives.Compact(s, primitives.CompactArgs{
+		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.keys, OutValues: p.values, OutCount: p.count,
+		Length: length, Scratch: p.sort,
+	})
+	if err != nil {
+		return err
+	}
+	return t.bulkSorted(s, bulk{p.keys, p.values, b.N, b.Fill}, primitives.Length{N: b.N, At: p.count})
+}
+
+// length is Length of shaders/include/length.glsl.
+type length struct {
+	At uint64
+	N  uint32
+	_  uint32
+}
+
+type buildPlanPush struct {
+	Tree               Device
+	Keys               uint64
+	Pairs              length
+	LeafMost, NodeMost uint32
+}
+
+type buildNodesPush struct {
+	Tree         Device
+	Keys, Values uint64
+}
+
+// bulkSorted records that the tree becomes one of sorted pairs, none of whose keys comes twice: as many of b's as n says.
+// The pool has room for the nodes.
+func (t *Tree) bulkSorted(s *vk.Stream, b bulk, n primitives.Length) error {
+	plan, err := kernel[buildPlanPush](t, "build_plan", 1)
+	if err != nil {
+		return err
+	}
+	nodes, err := kernel[buildNodesPush](t, "build_nodes", t.tiles.walk)
+	if err != nil {
+		return err
+	}
+	d := t.device()
+	leaf, inner := shares(b.Fill)
+	plan.Dispatch(s, 1, buildPlanPush{d, b.Keys, length{At: n.At, N: uint32(n.N)}, uint32(leaf), uint32(inner)})
+	if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
+		return err
+	}
+	most := nodesFor(n.N, b.Fill)
+	nodes.Dispatch(s, groups(most*min(t.tiles.walk, 8)), buildNodesPush{d, b.Keys, b.Values})
+	t.nodes = uint64(most)
+	return nil
+}

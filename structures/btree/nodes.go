@@ -1,0 +1,116 @@
+package btree
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/vk"
+)
+
+// Node is a node of a tree at rest, for drawing and looking at.
+type Node struct {
+	Ref       uint32 // its slab's reference
+	Level     int    // 0: a leaf
+	Low, High uint32 // the keys that it is for, both of them among these
+	Link      uint32 // the node to its right
+	Last      bool   // there is none: Link means nothing
+	Latched   bool   // at rest, only a tree that is corrupt has such nodes
+	// Keys and Values are a leaf's pairs in key order, or an inner node's separators with the references of its
+	// children.
+	Keys, Values []uint32
+}
+
+// The layout of a node in words, btree_node.glsl.
+const (
+	nodeWords = 32
+	metaWord  = 28
+	lowWord   = 29
+	highWord  = 30
+	linkWord  = 31
+
+	noSlab = ^uint32(0)
+)
+
+type nodesPush struct {
+	Tree         Device
+	Bits, Words  uint64
+	First, Count uint32
+}
+
+// slabsAtOnce is how many slabs are copied from the device at a time: 8 MiB.
+const slabsAtOnce = 1 << 16
+
+// Nodes returns all nodes of the tree, level by level from the root on and each level in key order. It takes as much
+// memory as they do, on the host and not on the device.
+func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
+	if err := t.usable(ctx); err != nil {
+		return nil, err
+	}
+	k, err := kernel[nodesPush](t, "nodes", 1)
+	if err != nil {
+		return nil, err
+	}
+	blocks := int(t.pool.Device().Blocks)
+	room := min(blocks*alloc.BlockSlabs, slabsAtOnce)
+	b, err := vk.NewBuffer[uint32](t.d, room/32+room*nodeWords)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Free()
+	var all []Node
+	words := make([]uint32, b.Len())
+	for first := 0; first < blocks*alloc.BlockSlabs; first += room {
+		count := min(room, blocks*alloc.BlockSlabs-first)
+		k.Dispatch(t.stream, groups(8*count), nodesPush{t.device(), b.Address(), b.AddressOf(room / 32), uint32(first), uint32(count)})
+		if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		if err := b.Download(ctx, 0, words); err != nil {
+			return nil, err
+		}
+		for i := range count {
+			if words[i/32]>>(i%32)&1 != 0 {
+				all = append(all, decode(t.slabReference(first+i), words[room/32+i*nodeWords:][:nodeWords]))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Node) int {
+		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
+	})
+	return all, nil
+}
+
+// slabReference is pool_slab of slab_alloc.glsl.
+func (t *Tree) slabReference(i int) uint32 {
+	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
+	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
+}
+
+func decode(ref uint32, w []uint32) Node {
+	n := Node{
+		Ref: ref, Level: int(w[metaWord] >> 1 & 15), Low: w[lowWord], High: w[highWord],
+		Link: w[linkWord], Last: w[linkWord] == noSlab, Latched: w[metaWord]&1 != 0,
+	}
+	vacancy := ^uint32(0)
+	if n.High == ^uint32(0) {
+		vacancy = 0
+	}
+	type pair struct{ key, value uint32 }
+	var pairs []pair
+	for i := range Slots {
+		p := pair{w[2*i], w[2*i+1]}
+		if n.Level == 0 && p.key == vacancy || n.Level != 0 && i > 0 && p == pairs[len(pairs)-1] {
+			continue
+		}
+		pairs = append(pairs, p)
+	}
+	if n.Level == 0 {
+		slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+	}
+	for _, p := range pairs {
+		n.Keys, n.Values = append(n.Keys, p.key), append(n.Values, p.value)
+	}
+	return n
+}

@@ -1,0 +1,229 @@
+package btree
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// random is a source of numbers, the same in every run.
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
+
+// newTree makes an empty tree until the test's end.
+func newTree(t testing.TB, d *vk.Device, o Options) *Tree {
+	t.Helper()
+	tree, err := New(t.Context(), d, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tree.Close()) })
+	return tree
+}
+
+// buildTree makes a tree of pairs until the test's end.
+func buildTree(t testing.TB, d *vk.Device, keys, values []uint32, o Options) *Tree {
+	t.Helper()
+	tree, err := Build(t.Context(), d, keys, values, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tree.Close()) })
+	return tree
+}
+
+// eachTile runs a test with tiles of one lane and with the widest of the device.
+func eachTile(t *testing.T, d *vk.Device, test func(t *testing.T, tile int)) {
+	for _, tile := range []int{1, min(maxTile, d.SubgroupSize())} {
+		t.Run(fmt.Sprintf("tile%d", tile), func(t *testing.T) { test(t, tile) })
+	}
+}
+
+// uniqueKeys are n different keys in no order, 0 and ~0 among them where n is 2 and more.
+func uniqueKeys(rng *rand.Rand, n int) []uint32 {
+	seen := map[uint32]bool{}
+	keys := make([]uint32, 0, n)
+	add := func(key uint32) {
+		if !seen[key] && len(keys) < n {
+			seen[key] = true
+			keys = append(keys, key)
+		}
+	}
+	if n >= 2 {
+		add(0)
+		add(^uint32(0))
+	}
+	for len(keys) < n {
+		add(rng.Uint32())
+	}
+	rng.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	return keys
+}
+
+// randomWords are n random words.
+func randomWords(rng *rand.Rand, n int) []uint32 {
+	w := make([]uint32, n)
+	for i := range w {
+		w[i] = rng.Uint32()
+	}
+	return w
+}
+
+// ramp is from, from+step, …, n words.
+func ramp(n int, from, step uint32) []uint32 {
+	w := make([]uint32, n)
+	for i := range w {
+		w[i] = from + uint32(i)*step
+	}
+	return w
+}
+
+// model is what a tree should hold.
+type model map[uint32]uint32
+
+func (m model) insert(keys, values []uint32) model {
+	for i, key := range keys {
+		m[key] = values[i]
+	}
+	return m
+}
+
+// sorted are the model's pairs in key order.
+func (m model) sorted() (keys, values []uint32) {
+	keys = slices.Sorted(maps.Keys(m))
+	values = make([]uint32, len(keys))
+	for i, key := range keys {
+		values[i] = m[key]
+	}
+	return keys, values
+}
+
+// same compares long slices, and says only where they differ first.
+func same[T comparable](t testing.TB, want, got []T, what string) {
+	t.Helper()
+	require.Equal(t, len(want), len(got), what)
+	for i := range want {
+		if want[i] != got[i] {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// contents are the tree's pairs, as its leaves have them.
+func contents(t testing.TB, tree *Tree) (keys, values []uint32) {
+	t.Helper()
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	for _, n := range nodes {
+		if n.Level == 0 {
+			keys, values = append(keys, n.Keys...), append(values, n.Values...)
+		}
+	}
+	return keys, values
+}
+
+// requireTree compares what the tree holds with a model, and looks whether its nodes are a tree.
+func requireTree(t testing.TB, tree *Tree, want model) {
+	t.Helper()
+	requireNodes(t, tree)
+	keys, values := want.sorted()
+	gotKeys, gotValues := contents(t, tree)
+	same(t, keys, gotKeys, "keys")
+	same(t, values, gotValues, "values")
+}
+
+// requireNodes looks on the host at every node: this is the checker of the checker.
+func requireNodes(t testing.TB, tree *Tree) {
+	t.Helper()
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, nodes)
+	by := map[uint32]*Node{}
+	for i := range nodes {
+		by[nodes[i].Ref] = &nodes[i]
+	}
+	require.Zero(t, nodes[0].Ref, "the root's slab")
+	require.Positive(t, nodes[0].Level)
+	parents := map[uint32]int{}
+	for i, n := range nodes {
+		at := fmt.Sprintf("node %#x of level %d, keys %#x to %#x", n.Ref, n.Level, n.Low, n.High)
+		require.False(t, n.Latched, at)
+		require.LessOrEqual(t, n.Low, n.High, at)
+		first := i == 0 || nodes[i-1].Level != n.Level
+		if first {
+			require.Zero(t, n.Low, at)
+		}
+		if last := i+1 == len(nodes) || nodes[i+1].Level != n.Level; last {
+			require.True(t, n.Last, at)
+			require.Equal(t, ^uint32(0), n.High, at)
+			if n.Level == 0 {
+				require.Equal(t, n.High, n.Low, at)
+			}
+		} else {
+			require.Equal(t, nodes[i+1].Ref, n.Link, at)
+			require.Equal(t, nodes[i+1].Low, n.High+1, at)
+		}
+		require.True(t, slices.IsSorted(n.Keys), at)
+		require.Equal(t, len(n.Keys), len(slices.Compact(slices.Clone(n.Keys))), "%s: a key twice", at)
+		if n.Level == 0 {
+			if len(n.Keys) != 0 {
+				require.GreaterOrEqual(t, n.Keys[0], n.Low, at)
+				require.LessOrEqual(t, n.Keys[len(n.Keys)-1], n.High, at)
+			}
+			continue
+		}
+		require.NotEmpty(t, n.Keys, at)
+		require.Equal(t, n.Low, n.Keys[0], at)
+		for j, ref := range n.Values {
+			child := by[ref]
+			require.NotNil(t, child, "%s: child %#x", at, ref)
+			require.Equal(t, n.Level-1, child.Level, "%s: child %#x", at, ref)
+			require.Equal(t, n.Keys[j], child.Low, "%s: child %#x", at, ref)
+			require.LessOrEqual(t, child.High, n.High, "%s: child %#x", at, ref)
+			parents[ref]++
+		}
+	}
+	for _, n := range nodes[1:] {
+		require.Equal(t, 1, parents[n.Ref], "parents of node %#x of level %d, keys %#x to %#x", n.Ref, n.Level, n.Low, n.High)
+	}
+}
+
+// upload puts words into a device buffer until the test's end.
+func upload(t testing.TB, d *vk.Device, words []uint32) *vk.Buffer[uint32] {
+	t.Helper()
+	b := room[uint32](t, d, len(words))
+	require.NoError(t, b.Upload(t.Context(), 0, words))
+	return b
+}
+
+// room is a device buffer until the test's end.
+func room[T vk.Element](t testing.TB, d *vk.Device, n int) *vk.Buffer[T] {
+	t.Helper()
+	b, err := vk.NewBuffer[T](d, n)
+	require.NoError(t, err)
+	t.Cleanup(b.Free)
+	return b
+}
+
+func download[T vk.Element](t testing.TB, b *vk.Buffer[T], n int) []T {
+	t.Helper()
+	s := make([]T, n)
+	require.NoError(t, b.Download(t.Context(), 0, s))
+	return s
+}
+
+// newStream is a stream until the test's end.
+func newStream(t testing.TB, d *vk.Device) *vk.Stream {
+	t.Helper()
+	s, err := d.NewStream()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// openDevice opens a device until the test's end.
+func openDevice(t testing.TB, options ...vk.Options) *vk.Device {
+	t.Helper()
+	return testdevice.Open(t, options...)
+}
