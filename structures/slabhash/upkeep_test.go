@@ -357,6 +357,46 @@ func TestStats(t *testing.T) {
 	}
 	require.Equal(t, lengths, stats.Lengths)
 	require.Equal(t, longest, stats.LongestBucket)
+
+	for _, k := range keys[:300] {
+		perBucket[slabcheck.Bucket(m.Device(), k)] -= 1
+	}
+	loads, failure := m.Loads(t.Context())
+	bucket, erased := uint32(0), 0
+	for l := range loads {
+		require.Equal(t, perBucket[bucket], l.Pairs, "bucket %d", bucket)
+		require.Equal(t, max(1, (l.Pairs+l.Tombstones+14)/15), l.Slabs, "bucket %d", bucket)
+		erased += l.Tombstones
+		bucket++
+	}
+	require.NoError(t, failure())
+	require.EqualValues(t, 50, bucket)
+	require.Equal(t, 300, erased)
+}
+
+func TestLoadsOfASet(t *testing.T) {
+	d := testdevice.Open(t)
+	s, err := NewSet(t.Context(), d, Options{Buckets: 70_000, MaxLoad: -1}) // more than are read at a time
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	keys := make([]uint32, 10_000)
+	for i := range keys {
+		keys[i] = uint32(i) * 7919
+	}
+	_, err = s.Insert(t.Context(), keys)
+	require.NoError(t, err)
+	loads, failure := s.Loads(t.Context())
+	buckets, there := 0, 0
+	for l := range loads {
+		buckets++
+		there += l.Pairs
+	}
+	require.NoError(t, failure())
+	require.Equal(t, []int{70_000, 10_000}, []int{buckets, there})
+	for range loads {
+		break
+	}
+	require.NoError(t, failure(), "a walk that ends early is no failure")
 }
 
 func TestSharedPool(t *testing.T) {
