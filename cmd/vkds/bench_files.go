@@ -38,12 +38,20 @@ func (r reportFiles) check() error {
 		if path == "" {
 			continue
 		}
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
+		if err := writable(path); err != nil {
+			return err
 		}
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
-		}
+	}
+	return nil
+}
+
+// writable finds out whether there may be a file of that name.
+func writable(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }

@@ -19,8 +19,11 @@ import (
 	"github.com/vkds/vkds/word"
 )
 
-// orderedStructures are those of the ordered commands.
-var orderedStructures = []string{"sortedarray", "lsm"}
+// orderedStructures are those of the ordered commands, and known all of them.
+var (
+	orderedStructures = []string{"sortedarray", "lsm"}
+	known             = append([]string{"slabhash"}, orderedStructures...)
+)
 
 func TestOrderedCommands(t *testing.T) {
 	needDevice(t)
@@ -324,7 +327,7 @@ func TestTablesInOrder(t *testing.T) {
 	data := dataFolder(t)
 	for i, want := range tables {
 		t.Run(want.path, func(t *testing.T) {
-			checkOrdered(t, filepath.Join(data, want.path), orderedStructures[i%2], want)
+			checkOrdered(t, filepath.Join(data, want.path), orderedStructures[i%len(orderedStructures)], want)
 		})
 	}
 }

@@ -31,6 +31,8 @@ var commands = slices.Concat([]func(*global) *cobra.Command{
 	newCountCommand,
 }, newNeighborCommands(), []func(*global) *cobra.Command{
 	newStatsCommand,
+	newInspectCommand,
+	newVerifyCommand,
 	newTallyCommand,
 	newBenchCommand,
 })

@@ -59,6 +59,12 @@ func (s *source) add(c *cobra.Command, ordering string) {
 	c.MarkFlagsMutuallyExclusive("header", "no-header")
 }
 
+// addSaved is add for a command that takes saved dictionaries alone.
+func (s *source) addSaved(c *cobra.Command) {
+	s.flags = c.Flags()
+	s.into.add(s.flags, "")
+}
+
 // use opens the device, loads a DICT-or-TABLE and has it used.
 func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.Device, *dictionary) error) (err error) {
 	if _, _, err := s.into.choose("", nil); err != nil { // now rather than after the work

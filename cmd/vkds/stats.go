@@ -52,18 +52,26 @@ func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) 
 			{"value_type", dict.value.String()},
 		}, measures...)
 		if asJSON {
-			object := map[string]any{"device": d.Info().Name}
-			for _, x := range measures {
-				object[x.name] = x.value
-			}
-			return g.answerJSON(object)
+			measures = append(measures, measure{"device", d.Info().Name})
 		}
-		var rows [][]string
-		for _, x := range measures {
-			rows = append(rows, []string{x.name, x.text()})
-		}
-		return g.answerTable([]string{"measure", "value"}, rows)
+		return g.answerMeasures(measures, asJSON)
 	})
+}
+
+// answerMeasures writes measures as a table, or as one JSON object.
+func (g *global) answerMeasures(measures []measure, asJSON bool) error {
+	if asJSON {
+		object := map[string]any{}
+		for _, x := range measures {
+			object[x.name] = x.value
+		}
+		return g.answerJSON(object)
+	}
+	var rows [][]string
+	for _, x := range measures {
+		rows = append(rows, []string{x.name, x.text()})
+	}
+	return g.answerTable([]string{"measure", "value"}, rows)
 }
 
 // measure is one line of the answer.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -22,22 +23,27 @@ type structure struct {
 	parameter string // the flag that is its own, and what a saved dictionary keeps of it; "" for none
 	create    func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (structures.Dictionary, error)
 	measures  func(ctx context.Context, d structures.Dictionary) ([]measure, error)
+	check     func(ctx context.Context, d structures.Dictionary) error                   // looks at all of it in the device's memory; nil: there is no such check
+	draw      func(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error // nil: there is no picture
 }
 
 // known are the structures, in the order of the help.
 var known = []structure{
-	{"slabhash", false, "load",
-		func(ctx context.Context, d *vk.Device, capacity int, load float64) (structures.Dictionary, error) {
+	{name: "slabhash", parameter: "load",
+		create: func(ctx context.Context, d *vk.Device, capacity int, load float64) (structures.Dictionary, error) {
 			return slabhash.New(ctx, d, slabhash.Options{Capacity: capacity, Load: load})
-		}, slabHashMeasures},
-	{"lsm", true, "batch",
-		func(ctx context.Context, d *vk.Device, capacity int, batch float64) (structures.Dictionary, error) {
+		},
+		measures: slabHashMeasures, draw: drawSlabHash},
+	{name: "lsm", ordered: true, parameter: "batch",
+		create: func(ctx context.Context, d *vk.Device, capacity int, batch float64) (structures.Dictionary, error) {
 			return lsm.New(ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
-		}, lsmMeasures},
-	{"sortedarray", true, "",
-		func(ctx context.Context, d *vk.Device, capacity int, _ float64) (structures.Dictionary, error) {
+		},
+		measures: lsmMeasures},
+	{name: "sortedarray", ordered: true,
+		create: func(ctx context.Context, d *vk.Device, capacity int, _ float64) (structures.Dictionary, error) {
 			return sortedarray.New(ctx, d, sortedarray.Options{Capacity: capacity})
-		}, sortedArrayMeasures},
+		},
+		measures: sortedArrayMeasures},
 }
 
 // structureNames are those of all structures, or of the ordered ones.

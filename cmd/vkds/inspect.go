@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/drawing"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+func newInspectCommand(g *global) *cobra.Command {
+	var s source
+	var picture, near string
+	c := &cobra.Command{
+		Use:   "inspect DICT-or-TABLE --svg FILE",
+		Short: "Draw what a dictionary looks like in the device's memory",
+		Long: `Inspect loads a saved dictionary or a table and draws what it became on the
+device. Of a tree it draws all levels with their nodes and how full they are, and
+the way from the root to one leaf with all that hangs from the nodes on it: slots,
+ranges and links. Of a hash table it draws how many buckets have how many pairs,
+beside what random hash values would give, all buckets in their order, and some
+of them slab by slab. In a viewer that shows notes, pointing at a node or a bucket
+tells its keys.
+
+` + sourceHelp,
+		Example: `  vkds inspect geoip.csv --structure btree --svg geoip.svg --near 134744072
+  vkds inspect airports.vkds --svg airports.svg`,
+		Args: takes("one DICT or TABLE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			return inspect(c.Context(), g, &s, arguments[0], picture, near)
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&picture, "svg", "", "`file` to draw to; \"-\" is standard output")
+	_ = c.MarkFlagRequired("svg") // it exists
+	flags.StringVar(&near, "near", "", "of a tree: the `key` whose leaf is drawn (default: one in the middle)")
+	s.add(c, "")
+	return c
+}
+
+// svg is what is drawn, and what is to be known to draw it.
+type svg struct {
+	title string
+	near  *uint32 // a key to draw the surroundings of; nil: any
+}
+
+func inspect(ctx context.Context, g *global, s *source, path, picture, near string) error {
+	if picture != "-" {
+		if err := writable(picture); err != nil { // now rather than after the work
+			return err
+		}
+	}
+	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+		if dict.structure.draw == nil {
+			return fmt.Errorf("%s can't be drawn (--structure: %s)", dict.structure.name, strings.Join(drawable(), ", "))
+		}
+		x := svg{title: filepath.Base(path)}
+		if near != "" {
+			if !dict.structure.ordered {
+				return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
+			}
+			key, err := dict.key.Parse(near)
+			if err != nil {
+				return fmt.Errorf("--near: %w", err)
+			}
+			x.near = &key
+		}
+		var b bytes.Buffer
+		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {
+			return err
+		}
+		if picture == "-" {
+			return g.answer(func(_ []byte, write func([]byte)) { write(b.Bytes()) })
+		}
+		if err := replaceFile(picture, b.Bytes()); err != nil {
+			return err
+		}
+		g.note("drew %s, %s bytes", picture, grouped(b.Len()))
+		return nil
+	})
+}
+
+// drawable are the names of the structures that there are pictures of.
+func drawable() (names []string) {
+	for _, x := range known {
+		if x.draw != nil {
+			names = append(names, x.name)
+		}
+	}
+	return names
+}
+
+// slotsOfASlab is how many pairs a slab of the hash table has room for.
+const slotsOfASlab = 15
+
+func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
+	m := dict.Dictionary.(*slabhash.Map)
+	s, err := m.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	t := drawing.Table{
+		Title: fmt.Sprintf("%s: a slab hash of %s pairs in %s buckets", x.title, grouped(s.Pairs), grouped(s.Buckets)),
+		Notes: []string{fmt.Sprintf("%s slabs of %d slots, %s of them behind the first of a bucket; load %.3f, memory utilisation %.3f; the longest bucket has %d slabs",
+			grouped(s.Slabs), slotsOfASlab, grouped(s.ChainSlabs), s.Load, s.Utilization, s.LongestBucket)},
+		Slots: slotsOfASlab,
+	}
+	loads, failed := m.Loads(ctx)
+	for l := range loads {
+		t.Buckets = append(t.Buckets, drawing.Bucket{Slabs: uint32(l.Slabs), Pairs: uint32(l.Pairs), Tombstones: uint32(l.Tombstones)})
+	}
+	if err := failed(); err != nil {
+		return err
+	}
+	return t.WriteSVG(to)
+}
+

@@ -1,0 +1,107 @@
+package main_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// drawn parses a picture and counts its elements by name and class.
+func drawn(t *testing.T, svg string) map[string]int {
+	count := map[string]int{}
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return count
+		}
+		require.NoError(t, err)
+		if x, ok := token.(xml.StartElement); ok {
+			for _, a := range x.Attr {
+				if a.Name.Local == "class" {
+					count[x.Name.Local+" "+a.Value]++
+				}
+			}
+		}
+	}
+}
+
+// rows are lines of CSV: every seventh number up to 7·n, with its place.
+func rows(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d,%d\n", 7*i, i)
+	}
+	return b.String()
+}
+
+func TestInspectSlabHash(t *testing.T) {
+	needDevice(t)
+	dir := t.TempDir()
+	table, picture := write(t, "t.csv", rows(1000)), filepath.Join(dir, "p.svg")
+	_, notes := answer(t, "", "inspect", table, "--svg", picture, "--load", "2")
+	assert.Regexp(t, `vkds: drew \S+p.svg, [0-9,]+ bytes\n$`, notes)
+	svg, err := os.ReadFile(picture)
+	require.NoError(t, err)
+	count := drawn(t, string(svg))
+	title := "<title>t.csv: a slab hash of 1,000 pairs in 64 buckets</title>"
+	assert.True(t, strings.Contains(string(svg), title))
+	assert.Equal(t, 48, count["g bucket"])
+	assert.Equal(t, 1, count["path expected"])
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "no temporary file is left")
+
+	out, _ := answer(t, "", "inspect", table, "--svg", "-", "--load", "2")
+	assert.True(t, strings.Contains(out, title))
+	assert.Equal(t, 48, drawn(t, out)["g bucket"])
+}
+
+func TestInspectRefuses(t *testing.T) {
+	needDevice(t)
+	path := write(t, "t.csv", "1,2\n")
+	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", "-", "--structure", "lsm"), "lsm can't be drawn (--structure: ")
+	assert.Equal(t, "--near is for trees, not for slabhash", refusal(t, "", "inspect", path, "--svg", "-", "--near", "1"))
+	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", t.TempDir()), "is a directory")
+	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", filepath.Join(t.TempDir(), "none", "p.svg")), "no such file or directory")
+	assert.Contains(t, refusal(t, "", "inspect", path), `"svg" not set`)
+}
+
+func TestVerify(t *testing.T) {
+	needDevice(t)
+	path := write(t, "t.csv", rows(70_000)) // more than a block of the file
+	dict := filepath.Join(t.TempDir(), "d.vkds")
+	answer(t, "", "build", path, "-o", dict)
+	for _, structure := range known {
+		out, notes := answer(t, "", "verify", dict, "--structure", structure, "--json")
+		var object map[string]any
+		require.NoError(t, json.Unmarshal([]byte(out), &object))
+		assert.Equal(t, structure, object["structure"])
+		assert.EqualValues(t, 70_000, object["pairs"])
+		assert.EqualValues(t, 70_000, object["found"])
+		assert.Contains(t, notes, "looked up 70,000 pairs in ")
+	}
+	out, _ := answer(t, "", "verify", dict)
+	assert.Equal(t, "measure,value\nstructure,slabhash\npairs,70000\nfound,70000\n", out)
+
+	assert.Equal(t, path+" is no saved dictionary, which has checksums to verify (vkds build makes one)", refusal(t, "", "verify", path))
+	whole, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	for at, want := range map[int]string{len(whole) / 2: "a checksum doesn't match", 30: "a checksum doesn't match", 3: "is no saved dictionary"} {
+		broken := write(t, "broken.vkds", "")
+		changed := append([]byte(nil), whole...)
+		changed[at] ^= 4
+		require.NoError(t, os.WriteFile(broken, changed, 0o600))
+		assert.Contains(t, refusal(t, "", "verify", broken), want)
+	}
+	short := write(t, "short.vkds", string(whole[:len(whole)-9]))
+	assert.Contains(t, refusal(t, "", "verify", short), "truncated")
+}

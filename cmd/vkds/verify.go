@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/vk"
+)
+
+func newVerifyCommand(g *global) *cobra.Command {
+	var s source
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "verify DICT",
+		Short: "Check a saved dictionary, and what is built of it",
+		Long: `Verify reads a saved dictionary to its end, every byte of which is under a
+checksum; builds it on the device as it was, or as --structure says; has a tree
+checked in the device's memory for all that must hold of one: order, ranges,
+links, levels, latches, and nodes in use against nodes allocated; and then looks
+every pair of the file up. The exit status is 0 if all is well, and else 2.`,
+		Example: `  vkds verify airports.vkds
+  vkds verify airports.vkds --structure lsm`,
+		Args: takes("one DICT", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			return verify(c.Context(), g, &s, arguments[0], asJSON)
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	s.addSaved(c)
+	return c
+}
+
+func verify(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
+	if !saved(path) {
+		return fmt.Errorf("%s is no saved dictionary, which has checksums to verify (vkds build makes one)", path)
+	}
+	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+		measures := []measure{{"structure", dict.structure.name}, {"pairs", dict.pairs}}
+		if dict.structure.check != nil {
+			started := time.Now()
+			if err := dict.structure.check(ctx, dict.Dictionary); err != nil {
+				return err
+			}
+			g.note("checked the %s in %.3g s", dict.structure.name, time.Since(started).Seconds())
+			measures = append(measures, measure{"checked", "all that must hold of a " + dict.structure.name})
+		}
+		found, err := lookAgain(ctx, g, path, dict)
+		if err != nil {
+			return err
+		}
+		return g.answerMeasures(append(measures, measure{"found", found}), asJSON)
+	})
+}
+
+// lookAgain reads a saved dictionary once more and looks up each of its pairs.
+func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (found uint64, err error) {
+	started := time.Now()
+	show, end := g.progress("looking up " + filepath.Base(path))
+	defer end()
+	var r *dictfile.Reader
+	defer func() {
+		if r != nil {
+			r.Close()
+		}
+	}()
+	err = batches(ctx, func(ctx context.Context) (read readFunc, err error) {
+		if r, err = dictfile.Open(ctx, path); err != nil {
+			return nil, err
+		}
+		return func(keys, values []uint32) (int, error) {
+			n, err := r.Read(keys, values)
+			if show != nil {
+				show(r.Position())
+			}
+			return n, err
+		}, nil
+	}, func(b batch) error {
+		values, there, err := dict.Find(ctx, b.keys)
+		if err != nil {
+			return err
+		}
+		for i, k := range b.keys {
+			switch {
+			case !there[i]:
+				return fmt.Errorf("%s: key %s is in the file, but not found in the %s", path, dict.key.Format(k), dict.structure.name)
+			case values[i] != b.values[i]:
+				return fmt.Errorf("%s: key %s has the value %s in the file, but %s in the %s", path, dict.key.Format(k),
+					dict.value.Format(b.values[i]), dict.value.Format(values[i]), dict.structure.name)
+			}
+		}
+		found += uint64(len(b.keys))
+		return nil
+	})
+	if err == nil && found != dict.pairs {
+		err = fmt.Errorf("%s: %d pairs in the file, but %d in the %s", path, found, dict.pairs, dict.structure.name)
+	}
+	if err == nil {
+		g.note("looked up %s", rate(found, "pairs", time.Since(started)))
+	}
+	return found, err
+}
