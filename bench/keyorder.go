@@ -2,7 +2,9 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -15,9 +17,17 @@ const (
 	Descending
 	// AlmostSorted is ascending but for one key in 32, which has changed places with one 2^12 places away.
 	AlmostSorted
+	// Gaussian are keys about the middle of all 32-bit numbers with a standard deviation of 2^28, in random order. There
+	// are at most 2^28 of them.
+	Gaussian
 )
 
-var orderNames = [...]string{"random", "ascending", "descending", "almost-sorted"}
+var orderNames = [...]string{"random", "ascending", "descending", "almost-sorted", "gaussian"}
+
+const (
+	gaussianDeviation = 1 << 28
+	maxGaussian       = 1 << 28 // more, and neighbours in the middle would be less than 1 apart
+)
 
 func (o Order) String() string { return orderNames[o] }
 
@@ -34,6 +44,17 @@ func ParseOrder(name string) (Order, error) {
 	return 0, fmt.Errorf("unknown order %q (known: %s)", name, strings.Join(orderNames[:], ", "))
 }
 
+// completeOrders checks the orders of an option, of which nil means random, for some numbers of keys.
+func completeOrders(orders []Order, sizes []int) ([]Order, error) {
+	if len(orders) == 0 {
+		orders = []Order{Random}
+	}
+	if most := slices.Max(sizes); most > maxGaussian && slices.Contains(orders, Gaussian) {
+		return nil, &OptionError{"Orders", fmt.Sprintf("%v has at most %d keys, not %d", Gaussian, maxGaussian, most)}
+	}
+	return orders, nil
+}
+
 // sequence are n different keys in an order, each a function of its index. Those that aren't random are spread evenly
 // over all 32-bit numbers.
 type sequence struct {
@@ -41,16 +62,19 @@ type sequence struct {
 	order Order
 	n     int
 	step  uint32 // from a key to the next greater one; 2 at least
+	deal  order  // of Gaussian: which of them comes when
 }
 
 func newSequence(space keySpace, o Order, n int) sequence {
-	return sequence{space, o, n, uint32(min(1<<32/uint64(n), 1<<31))}
+	return sequence{space, o, n, uint32(min(1<<32/uint64(n), 1<<31)), newOrder(n, uint64(space.seed)<<13|1)}
 }
 
 func (s sequence) key(i int) uint32 {
 	switch s.order {
 	case Random:
 		return s.space.key(i)
+	case Gaussian:
+		return s.quantile(2 * s.deal.at(i))
 	case Descending:
 		i = s.n - 1 - i
 	case AlmostSorted:
@@ -71,10 +95,19 @@ func (s sequence) swapped(i int) int {
 
 // absent is a key that the sequence doesn't have, another one for each index.
 func (s sequence) absent(i int) uint32 {
-	if s.order == Random {
+	switch s.order {
+	case Random:
 		return s.space.key(s.n + i)
+	case Gaussian:
+		return s.quantile(2*s.deal.at(i) + 1)
 	}
 	return s.key(i) + s.step/2
+}
+
+// quantile is number i of 2n keys that ascend and are distributed normally.
+func (s sequence) quantile(i int) uint32 {
+	share := (float64(i) + 0.5) / float64(2*s.n)
+	return uint32(1<<31 + gaussianDeviation*math.Sqrt2*math.Erfinv(2*share-1))
 }
 
 // spread are n keys in ascending order, each somewhere in its own n-th part of all 32-bit numbers.

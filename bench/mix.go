@@ -14,20 +14,20 @@ var (
 	Gamma2 = Mix{0.1, 0.1, 0.4, 0.4}
 )
 
-// mixer deals out n operations of a mix over a table of the keys of indices 0 … n-1. No key comes twice, so that
-// the result of each operation is known whatever the order.
+// mixer deals out operations of a mix, n at most, over a table of the keys of indices 0 … n-1. No key comes twice, so
+// that the result of each operation is known whatever the order.
 type mixer struct {
 	keys                  keySpace
-	n                     int
+	n                     int   // keys in the table
 	inserts, deletes, hit int   // operations of each sort; the rest are searches for absent keys
 	deal                  order // which sort of operation stands at a place of the batch
 	pick                  order // which of the table's keys the deletions and searches take
 }
 
-func newMixer(keys keySpace, n int, m Mix) mixer {
-	x := mixer{keys: keys, n: n, deal: newOrder(n, 0x6d69786572), pick: newOrder(n, 0x7069636b)}
+func newMixer(keys keySpace, n, operations int, m Mix) mixer {
+	x := mixer{keys: keys, n: n, deal: newOrder(operations, 0x6d69786572), pick: newOrder(n, 0x7069636b)}
 	// Rounded so that the shares of all sorts up to each add up right.
-	upTo := func(share float64) int { return min(n, int(share*float64(n)+0.5)) }
+	upTo := func(share float64) int { return min(operations, int(share*float64(operations)+0.5)) }
 	x.inserts = upTo(m.Insert)
 	x.deletes = upTo(m.Insert+m.Delete) - x.inserts
 	x.hit = upTo(m.Insert+m.Delete+m.Find) - x.inserts - x.deletes

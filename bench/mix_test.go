@@ -24,13 +24,13 @@ func TestMixesHaveTheirShares(t *testing.T) {
 			{structures.Insert, structures.Inserted}: 0.1, {structures.Delete, structures.Deleted}: 0.1,
 			{structures.Find, structures.Found}: 0.4, {structures.Find, structures.Absent}: 0.4}},
 	} {
-		const n = 30_011
+		const n, there = 30_011, 40_000
 		space := keySpace{77}
 		inTable := map[uint32]bool{}
-		for i := range n {
+		for i := range there {
 			inTable[space.key(i)] = true
 		}
-		x := newMixer(space, n, c.mix)
+		x := newMixer(space, there, n, c.mix)
 		got := map[sort]int{}
 		keys := map[uint32]bool{}
 		lanes := 0 // operations whose neighbour is of the same sort

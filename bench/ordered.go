@@ -42,8 +42,8 @@ func (o *OrderedOptions) complete(d *vk.Device) (err error) {
 	if o.Batches, err = completeSizes("Batches", o.Batches, defaultBatch); err != nil {
 		return err
 	}
-	if len(o.Orders) == 0 {
-		o.Orders = []Order{Random}
+	if o.Orders, err = completeOrders(o.Orders, o.Sizes); err != nil {
+		return err
 	}
 	if len(o.Levels) == 0 {
 		o.Levels = []Levels{FullLevels}

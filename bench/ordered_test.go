@@ -74,6 +74,7 @@ func TestOrderedOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []OrderedOptions{
 		{Ops: []string{"cleanups"}}, {Sizes: []int{3}}, {Batches: []int{3}}, {Lengths: []int{0}}, {Stale: []float64{0.7}}, {Common: Common{Repeat: -1}},
+		{Sizes: []int{1 << 29}, Orders: []Order{Gaussian}},
 	} {
 		var option *OptionError
 		_, err := SortedArray(t.Context(), d, o)

@@ -42,11 +42,14 @@ func Primitive(ctx context.Context, d *vk.Device, primitive string, o PrimitiveO
 	if err == nil {
 		o.Sizes, err = completeSizes("Sizes", o.Sizes, defaultSize)
 	}
+	if primitive != "sort" {
+		o.Orders = nil
+	}
+	if err == nil {
+		o.Orders, err = completeOrders(o.Orders, o.Sizes)
+	}
 	if err != nil {
 		return Report{}, err
-	}
-	if len(o.Orders) == 0 || primitive != "sort" {
-		o.Orders = []Order{Random}
 	}
 	if len(o.Forms) == 0 {
 		o.Forms = []primitives.Form{primitives.Auto}

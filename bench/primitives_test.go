@@ -29,13 +29,13 @@ func TestPrimitivesAreMeasured(t *testing.T) {
 
 func TestKeyOrdersAreSorted(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Primitive(t.Context(), d, "sort", PrimitiveOptions{Common: quick, Ops: []string{"pairs"}, Sizes: []int{5000}, Orders: []Order{Random, Ascending, Descending, AlmostSorted}})
+	r, err := Primitive(t.Context(), d, "sort", PrimitiveOptions{Common: quick, Ops: []string{"pairs"}, Sizes: []int{5000}, Orders: []Order{Random, Ascending, Descending, AlmostSorted, Gaussian}})
 	require.NoError(t, err)
 	var orders []string
 	for _, m := range r.Measurements {
 		orders = append(orders, m.Order)
 	}
-	require.Equal(t, []string{"", "ascending", "descending", "almost-sorted"}, orders)
+	require.Equal(t, []string{"", "ascending", "descending", "almost-sorted", "gaussian"}, orders)
 }
 
 func TestPrimitivesThatCanNotBe(t *testing.T) {

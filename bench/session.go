@@ -321,7 +321,7 @@ func (s *session) mix(ctx context.Context, op string, mix Mix) error {
 	if err := s.full(ctx); err != nil {
 		return err
 	}
-	x := newMixer(s.space, s.n, mix)
+	x := newMixer(s.space, s.n, s.n, mix)
 	keys, err := s.buffer("batch keys")
 	if err != nil {
 		return err

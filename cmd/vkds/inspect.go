@@ -120,4 +120,3 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 	}
 	return t.WriteSVG(to)
 }
-
