@@ -31,6 +31,7 @@ type Tree struct {
 	d          *vk.Device
 	o          Options
 	tiles      tiles
+	queries    queryShape
 	pool       *alloc.SlabPool
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
 	stream     *vk.Stream         // for what is done outside of batches
@@ -39,6 +40,10 @@ type Tree struct {
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
 	nodes      uint64 // at most so many nodes are in use: a bound that a survey tightens
+	slabs      uint64 // the pool has at least so many
+	failures   uint32 // of the pool, as last seen
+	rounds     uint32 // that bound a concurrent batch
+	batches    Batches
 	closed     bool
 }
 
@@ -66,8 +71,8 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if err := o.complete(d); err != nil {
 		return t, err
 	}
-	t = &Tree{d: d, o: o, tiles: bestTiles(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
-		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d)}
+	t = &Tree{d: d, o: o, tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
+		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds}
 	var err error
 	if t.stream, err = d.NewStream(); err != nil {
 		return t, err

@@ -1,0 +1,186 @@
+// Search in a B-link-tree that nobody changes meanwhile: down to a leaf, by tiles of any width.
+//
+// A search may begin at any node whose low is not above the key. A top is an array that says where, by the first bits
+// of a key: the lowest node whose range has all keys that begin so. For random keys that is a node just above the
+// leaves, and all levels over it are skipped; whatever the keys are, it is right.
+//
+// A round is a visit of a node. Each lane of the tile looks at the slots that it holds, and the lane that has the
+// greatest rank among them says where to go: so a visit costs two shuffles and a comparison a level of the tile's tree,
+// whether it goes down, right or arrives. Where NODE_PARTS is 2, the node's second half is read only if the first one
+// doesn't answer: then half of what is read of nodes that are half full is saved.
+#ifndef VKDS_BTREE_SEARCH_GLSL
+#define VKDS_BTREE_SEARCH_GLSL
+
+#include "btree_node.glsl"
+
+layout(constant_id = 3) const uint NODE_PARTS = 1;   // 1 or 2; with tiles of 8 lanes or more, it is 1
+
+// Where searches begin.
+struct BTreeTop {
+    uvec2 entries;   // two words each: a node, and its level
+    uint bits;       // there are 2^bits of them; 0: there is none, and searches begin at the root
+};
+
+struct BTreePlace {
+    uint node;
+    uint level;
+};
+
+BTreePlace btree_root(BTree tree) {
+    uvec2 root = slab_address(tree.pool, BTREE_ROOT);
+    return BTreePlace(BTREE_ROOT, btree_level(plain_load(address_add(root, BTREE_META_AT))));
+}
+
+// Where the search for a key begins.
+BTreePlace btree_start(BTree tree, BTreeTop top, uint key) {
+    if (top.bits == 0u) return btree_root(tree);
+    uvec2 entry = plain_load2(address_at(top.entries, key >> (32u - top.bits), 3u));
+    return BTreePlace(entry.x, entry.y);
+}
+
+// The greatest rank that a lane of the tile has, and that lane's word, for all lanes. Collective.
+void tile_best(inout uint rank, inout uint word) {
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) {
+        uint other = subgroupShuffle(rank, gl_SubgroupInvocationID ^ step);
+        uint its = subgroupShuffle(word, gl_SubgroupInvocationID ^ step);
+        word = other > rank ? its : word;
+        rank = max(other, rank);
+    }
+}
+
+const uint BTREE_PARTS = TILE >= 8u ? 1u : NODE_PARTS;
+const uint BTREE_PART_QUADS = NODE_QUADS / BTREE_PARTS;   // of a lane
+const uint BTREE_PART_SLOTS = 16u / BTREE_PARTS;
+const uint BTREE_RIGHT = 15u;   // a rank: the key is above the node's high, and the word is the link
+
+// Takes a slot into account, with its rank: whether what it holds lies in least … least + span.
+void btree_look(uvec2 slot, uint least, uint span, bool is_slot, uint slot_rank, inout uint rank, inout uint word) {
+    bool fits = slot.x - least <= span && is_slot;
+    rank = fits ? slot_rank : rank;
+    word = fits ? slot.y : word;
+}
+
+// The last slot of a part of the node that holds a key from least to key, its number and 1 more as the rank, 0 where
+// there is none; or BTREE_RIGHT, which only the last part knows of. word is the slot's other word, or the link.
+// Collective.
+void btree_visit(BTree tree, uint node, uint part, uint least, uint key, out uint rank, out uint word) {
+    uvec2 address = slab_address(tree.pool, node);
+    uint lane = tile_lane(), span = key - least;
+    rank = 0u;
+    word = 0u;
+    if (TILE >= 16u) {
+        uvec2 pair = uvec2(0u);
+        if (lane < NODE_PAIRS) pair = plain_load2(address_add(address, lane * 8u));
+        btree_look(pair, least, span, lane < BTREE_SLOTS, lane + 1u, rank, word);
+        if (lane == 15u) word = pair.y;
+        // The last pair is high and link, the one before it meta and low.
+        if (lane == 15u && key > pair.x) rank = BTREE_RIGHT;
+    } else {
+        uvec4 quad[8];
+        uint first = part * BTREE_PART_QUADS * TILE + lane;
+        [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++)
+            quad[j] = plain_load4(address_add(address, (first + j * TILE) * 16u));
+        bool fence = lane == TILE - 1u && part == BTREE_PARTS - 1u;
+        uint local = 0u;   // the rank, as if this were the first lane and the first part
+        [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++) {
+            bool is_slot = j + 1u < BTREE_PART_QUADS || !fence;
+            btree_look(quad[j].xy, least, span, is_slot, 2u * j * TILE + 1u, local, word);
+            btree_look(quad[j].zw, least, span, is_slot, 2u * j * TILE + 2u, local, word);
+        }
+        rank = local == 0u ? 0u : local + 2u * lane + part * BTREE_PART_SLOTS;
+        bool right = fence && key > quad[BTREE_PART_QUADS - 1u].z;
+        rank = right ? BTREE_RIGHT : rank;
+        word = right ? quad[BTREE_PART_QUADS - 1u].w : word;
+    }
+    tile_best(rank, word);
+}
+
+// A tile's search: for one of its lanes after the other. The same for all lanes of the tile.
+struct BTreeSearch {
+    uint open;    // a bit a lane whose search is not ended
+    uint key;
+    uint node;    // where the search stands
+    uint level;
+    uint part;    // of the node, that is read next
+    uint rank;    // of what the first part brought
+    uint word;
+};
+
+// The lane that the tile searches for.
+uint btree_source(BTreeSearch s) { return uint(findLSB(s.open)) & (TILE - 1u); }
+
+// Turns to the next lane's search, where `next`. Collective.
+void btree_turn(inout BTreeSearch s, uint key, BTreePlace start, bool next) {
+    uint source = btree_source(s);
+    uint its_key = tile_shuffle(key, source);
+    uvec2 its_start = tile_shuffle(uvec2(start.node, start.level), source);
+    s.key = next ? its_key : s.key;
+    s.node = next ? its_start.x : s.node;
+    s.level = next ? its_start.y : s.level;
+}
+
+// Searches for the keys of the lanes that are enabled. Collective.
+BTreeSearch btree_search(uint key, BTreePlace start, bool enabled) {
+    BTreeSearch s = BTreeSearch(tile_ballot(enabled), key, start.node, start.level, 0u, 0u, 0u);
+    btree_turn(s, key, start, true);
+    return s;
+}
+
+// A visit of an inner node or a leaf. True: it is a leaf, and the right one; then rank is not 0 if it has the key, and
+// word is the value. Else the search stands where it goes on. Collective.
+bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out uint word) {
+    bool leaf = s.level == 0u;
+    btree_visit(tree, s.node, s.part, leaf ? s.key : 0u, s.key, rank, word);
+    bool whole = true;
+    if (BTREE_PARTS == 2u) {
+        // The first half answers if it has the key, of a leaf, or a separator above it.
+        whole = s.part == 1u || (leaf ? rank != 0u : rank != BTREE_PART_SLOTS);
+        word = rank == 0u ? s.word : word;
+        rank = rank == 0u ? s.rank : rank;
+        s.part = whole ? 0u : 1u;
+        s.rank = whole ? 0u : rank;
+        s.word = whole ? 0u : word;
+    }
+    bool right = rank == BTREE_RIGHT;
+    bool arrived = whole && leaf && !right;
+    s.node = whole && !arrived ? word : s.node;
+    s.level -= whole && !leaf && !right ? 1u : 0u;
+    return arrived;
+}
+
+// Whether the tree has a key, and its value, else 0, of each lane that is enabled. Collective.
+bool btree_find(BTree tree, BTreeTop top, uint key, bool enabled, out uint value) {
+    BTreePlace start = btree_start(tree, top, key);
+    BTreeSearch s = btree_search(key, start, enabled);
+    bool there = false;
+    value = 0u;
+    while (subgroupAny(s.open != 0u)) {
+        uint rank, word;
+        bool arrived = btree_go_on(tree, s, rank, word) && s.open != 0u;
+        bool mine = arrived && btree_source(s) == tile_lane();
+        there = mine ? rank != 0u : there;
+        value = mine && rank != 0u ? word : value;
+        s.open &= arrived ? s.open - 1u : ~0u;
+        if (TILE > 1u) btree_turn(s, key, start, arrived);
+    }
+    return there;
+}
+
+// The leaf that a key belongs to, or one to the left of it where nodes are in no parent yet: of each lane that is
+// enabled, of the others any. The leaf itself is not read. Collective.
+uint btree_seek(BTree tree, BTreeTop top, uint key, bool enabled) {
+    BTreePlace start = btree_start(tree, top, key);
+    BTreeSearch s = btree_search(key, start, enabled && start.level != 0u);
+    uint leaf = start.node;
+    while (subgroupAny(s.open != 0u)) {
+        uint rank, word;
+        btree_go_on(tree, s, rank, word);
+        bool arrived = s.level == 0u && s.open != 0u;
+        leaf = arrived && btree_source(s) == tile_lane() ? s.node : leaf;
+        s.open &= arrived ? s.open - 1u : ~0u;
+        if (TILE > 1u) btree_turn(s, key, start, arrived);
+    }
+    return leaf;
+}
+
+#endif

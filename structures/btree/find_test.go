@@ -1,0 +1,129 @@
+package btree
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// eachQueryShape runs a test at the shapes that differ in what they compile to: tiles of all widths, nodes read in one
+// part and in two, with a top and without.
+func eachQueryShape(t *testing.T, tree *Tree, test func(t *testing.T)) {
+	best := tree.queries
+	for tile := 1; tile <= min(maxTile, tree.d.SubgroupSize()); tile *= 2 {
+		for _, parts := range []int{1, 2} {
+			for _, bits := range []int{0, 5, 16} {
+				if parts == 2 && (tile >= 8 || bits == 16) || tile > 2 && bits == 16 {
+					continue
+				}
+				t.Run(fmt.Sprintf("tile%d/parts%d/top%d", tile, parts, bits), func(t *testing.T) {
+					tree.queries = queryShape{tile, tile, tile, tile, tile, parts, bits, best.sortBits}
+					defer func() { tree.queries = best }()
+					test(t)
+				})
+			}
+		}
+	}
+}
+
+// asked are keys that a tree has, their neighbours, the ends, and random ones.
+func asked(keys []uint32, n int) []uint32 {
+	rng := random(77)
+	q := []uint32{0, 1, 2, ^uint32(0), ^uint32(0) - 1}
+	for len(q) < n {
+		k := rng.Uint32()
+		if len(keys) != 0 && len(q)%4 != 0 {
+			k = keys[rng.IntN(len(keys))] + uint32(len(q)%4) - 2
+		}
+		q = append(q, k)
+	}
+	return q
+}
+
+func requireFind(t testing.TB, tree *Tree, queries []uint32, want model) {
+	t.Helper()
+	values, found, err := tree.Find(t.Context(), queries)
+	require.NoError(t, err)
+	for i, k := range queries {
+		v, there := want[k]
+		if v != values[i] || there != found[i] {
+			t.Fatalf("query %d, key %#x: %d, %v instead of %d, %v", i, k, values[i], found[i], v, there)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	d := openDevice(t)
+	rng := random(1)
+	keys := uniqueKeys(rng, 20000)
+	for i := range keys[:5000] { // a cluster: the top leads nowhere there
+		keys[i] = 0x40000000 + uint32(i)*3
+	}
+	values := randomWords(rng, len(keys))
+	want := model{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{})
+	queries := asked(keys, 20001)
+	eachQueryShape(t, tree, func(t *testing.T) { requireFind(t, tree, queries, want) })
+}
+
+func TestFindInSmallTrees(t *testing.T) {
+	d := openDevice(t)
+	for _, n := range []int{0, 1, 2, 7, 8, 100} {
+		for _, fill := range []float64{0.01, 1} {
+			keys := uniqueKeys(random(uint64(n)), n)
+			values := randomWords(random(2), n)
+			tree, err := Build(t.Context(), d, keys, values, Options{Fill: fill})
+			require.NoError(t, err)
+			requireFind(t, tree, asked(keys, 300), model{}.insert(keys, values))
+			require.NoError(t, tree.Close())
+		}
+	}
+}
+
+func TestFindOn(t *testing.T) {
+	d := openDevice(t)
+	rng := random(3)
+	keys := uniqueKeys(rng, 3000)
+	values := randomWords(rng, len(keys))
+	want := model{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{})
+	queries := asked(keys, 3001)
+	s := newStream(t, d)
+	in := upload(t, d, queries)
+	for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
+		for _, n := range []int{0, 1, len(queries)} {
+			outValues, found := room[uint32](t, d, len(queries)), room[uint8](t, d, padded(len(queries)))
+			l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
+			require.NoError(t, tree.FindOn(s, l))
+			require.NoError(t, s.Wait(t.Context()))
+			got, there := download(t, outValues, n), download(t, found, n)
+			for i, k := range queries[:n] {
+				v, ok := want[k]
+				if got[i] != v || (there[i] == 1) != ok {
+					t.Fatalf("order %d, query %d, key %#x: %d, %d instead of %d, %v", order, i, k, got[i], there[i], v, ok)
+				}
+			}
+		}
+	}
+	var length *structures.LengthError
+	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1}), &length)
+	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1, Keys: in}), &length)
+}
+
+func TestQueriesOfAClosedTree(t *testing.T) {
+	d := openDevice(t)
+	tree, err := Build(t.Context(), d, nil, nil, Options{})
+	require.NoError(t, err)
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = tree.Find(done, []uint32{1})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, tree.Close())
+	_, _, err = tree.Find(t.Context(), []uint32{1})
+	require.ErrorIs(t, err, vk.ErrClosed)
+	require.ErrorIs(t, tree.FindOn(nil, structures.DeviceLookups{}), vk.ErrClosed)
+}

@@ -1,0 +1,38 @@
+package btree
+
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// queryShape is how the kernels of queries at rest are laid out.
+type queryShape struct {
+	find       int // lanes that search together: for keys one by one,
+	findSorted int // for sorted ones,
+	neighbor   int // for neighbors,
+	seek       int // and for where ranges begin
+	walk       int // lanes that read the leaves of a range together
+	parts      int // in which a node is read on the way down: 1 or 2
+	topBits    int // log2 of the entries of a top; -1: by the number of queries
+	sortBits   int // the first bits of keys that sorted lookups are sorted by
+}
+
+// bestQueryShape returns what measured best (docs/benchmarks.md). wish is the Tile of Options.
+func bestQueryShape(d *vk.Device, wish int) queryShape {
+	q := queryShape{find: 2, findSorted: 2, neighbor: 2, seek: 2, walk: 8, parts: 1, topBits: -1, sortBits: 16}
+	if d.Info().Type == vk.CPU {
+		q.find, q.findSorted, q.neighbor, q.seek, q.walk = 1, 1, 1, 1, 1
+	}
+	for _, tile := range []*int{&q.find, &q.findSorted, &q.neighbor, &q.seek, &q.walk} {
+		if wish != 0 {
+			*tile = wish
+		}
+		*tile = min(*tile, d.SubgroupSize())
+	}
+	return q
+}
+
+// constant is the part of the shape that kernels are specialised for.
+func (q queryShape) constant() recording.Specialization {
+	return recording.Constant("NODE_PARTS", uint32(q.parts))
+}

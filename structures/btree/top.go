@@ -1,0 +1,60 @@
+package btree
+
+import (
+	"math/bits"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// top is where searches begin, by the first bits of a key (BTreeTop of shaders/include/btree_search.glsl). It is made
+// anew for each batch of queries that is large enough to pay for it, so that nothing has to keep it right.
+type top struct {
+	Entries uint64 // 0 and 0: searches begin at the root
+	Bits    uint32
+}
+
+const (
+	topEntryBytes  = 8
+	minTopBits     = 8
+	maxTopBits     = 22
+	queriesAnEntry = 4 // log2
+	nodesAnEntry   = 1 // log2: the nodes just above the leaves are fewer than the entries, so that most of them are found
+)
+
+// topBits returns log2 of the entries of a top for n queries, 0 for none.
+func (t *Tree) topBits(n int) int {
+	if t.queries.topBits >= 0 {
+		return t.queries.topBits
+	}
+	b := min(bits.Len(uint(n))-1-queriesAnEntry, bits.Len64(t.nodes)-1-nodesAnEntry, maxTopBits)
+	if b < minTopBits {
+		return 0
+	}
+	return b
+}
+
+func topBytes(bits int) int {
+	if bits == 0 {
+		return 0
+	}
+	return topEntryBytes << bits
+}
+
+type topPush struct {
+	Tree Device
+	Top  top
+}
+
+// recordTop records the making of a top at an address.
+func (t *Tree) recordTop(s *vk.Stream, at uint64, bits int) (top, error) {
+	if bits == 0 {
+		return top{}, nil
+	}
+	k, err := kernel[topPush](t, "top", 1)
+	if err != nil {
+		return top{}, err
+	}
+	made := top{at, uint32(bits)}
+	k.Dispatch(s, groups(1<<bits), topPush{t.device(), made})
+	return made, nil
+}
