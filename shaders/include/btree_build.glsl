@@ -1,26 +1,26 @@
-// B-link-tree, bulk build: which node stands where, and what it covers, when a tree is made of sorted pairs bottom-up.
+// B-link-tree, bulk build: which node stands where, and what it is for, when a tree is made of sorted pairs bottom-up.
 //
-// The root is slab 0; behind it come the leaves in key order, then each level's inner nodes. A level's nodes share what
-// is beneath them evenly: all have as much but for one. So a node's place, range and slots follow from the number of
-// pairs by a few divisions, which one invocation does beforehand: the plan. No node waits for another one.
+// The root is node number 0; behind it come the leaves in key order, then each level's inner nodes. The nodes of a level
+// share what is beneath them evenly. So a node's number, range and slots follow from the number of pairs by a few
+// divisions, which one invocation does beforehand: the plan. Then no node waits for another one.
 #ifndef VKDS_BTREE_BUILD_GLSL
 #define VKDS_BTREE_BUILD_GLSL
 
 #include "btree_node.glsl"
 
-const uint BTREE_PLAN_AT = 256u;   // byte offset in the tree's counters
-const uint PLAN_NODES_AT = 0u;     // byte offsets in the plan: nodes of the tree,
-const uint PLAN_HEIGHT_AT = 4u;    // the root's level,
-const uint PLAN_PAIRS_AT = 8u;     // pairs of the tree,
-const uint PLAN_LEVELS_AT = 16u;   // and 16 bytes a level
+const uint BTREE_LEVELS = 16u;
 
-// A level: of n elements beneath (of leaves: the pairs but the last key's; else nodes), its nodes get each of them, and
-// the first `more` nodes one more.
+// The plan is in the tree's state: nodes of the tree, the root's level, the count that it was made for, 0; then 16 bytes
+// a level.
+const uint BTREE_PLAN_AT = 256u;
+const uint PLAN_LEVELS_AT = 16u;
+
+// A level: of what is beneath (pairs but the last key's, or nodes) each node has `each`, the first ones one more.
 struct PlanLevel {
-    uint first;   // number of its first node, the others follow
-    uint count;   // nodes; of the leaves also the last one, the last key's, which gets no share
+    uint first;   // number of its first node; the others follow
+    uint count;   // nodes. Of the leaves also the last, the last key's, which has no share
     uint each;
-    uint more;
+    uint more;    // how many have one more
 };
 
 uvec2 plan_level_at(uvec2 state, uint level) { return address_add(state, BTREE_PLAN_AT + PLAN_LEVELS_AT + level * 16u); }
@@ -30,11 +30,15 @@ PlanLevel plan_level(uvec2 state, uint level) {
     return PlanLevel(v.x, v.y, v.z, v.w);
 }
 
-// The first element beneath node i of a level, and how many it has.
+void plan_level_store(uvec2 state, uint level, PlanLevel l) {
+    plain_store4(plan_level_at(state, level), uvec4(l.first, l.count, l.each, l.more));
+}
+
+// What node i of a level has beneath: where it begins, and how much it is.
 uint plan_first(PlanLevel l, uint i) { return i * l.each + min(i, l.more); }
 uint plan_size(PlanLevel l, uint i) { return l.each + (i < l.more ? 1u : 0u); }
 
-// Divides n elements among nodes of up to `most`.
+// A level whose nodes share n, up to `most` each.
 PlanLevel plan_share(uint first, uint n, uint most) {
     uint count = max((n + most - 1u) / most, 1u);
     return PlanLevel(first, count, n / count, n % count);

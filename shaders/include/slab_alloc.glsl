@@ -88,6 +88,14 @@ uint pool_nth_bit(uint mask, uint n) {
     return place;
 }
 
+// Whether a word is the reference to a slab of the pool that is allocated.
+bool pool_holds(SlabPool pool, uint slab) {
+    uint number = pool_number(slab);
+    if (number >= pool.blocks << 10 || pool_slab(number) != slab) return false;
+    uint block = (slab & 0xffffffu) >> 10;
+    return (plain_load(pool_bitmap_word(pool, slab >> 24, block, slab >> 5 & 31u)) >> (slab & 31u) & 1u) != 0u;
+}
+
 // The n lowest set bits of a mask (all of them, if it has fewer).
 uint pool_lowest_bits(uint mask, uint n) {
     uint lowest = mask & ((1u << pool_nth_bit(mask, n)) - 1u);

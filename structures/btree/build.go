@@ -54,6 +54,45 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 	return errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx)))
 }
 
+// BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys the
+// last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If the
+// tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
+// *structures.LengthError, *primitives.LengthError for more than 2^30 pairs, *vk.OutOfMemoryError, *alloc.PoolFullError;
+// after each of them nothing was recorded.
+func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
+	if err := t.usable(ctx); err != nil {
+		return err
+	}
+	if u.Count < 0 || u.First < 0 {
+		return &structures.LengthError{Keys: u.Count, Other: "pairs before the first", Got: u.First}
+	}
+	for name, b := range map[string]*vk.Buffer[uint32]{"keys": u.Keys, "values": u.Values} {
+		if n := b.Len(); n < u.First+u.Count {
+			return &structures.LengthError{Keys: u.First + u.Count, Other: name, Got: n}
+		}
+	}
+	if u.Count > primitives.MaxLength {
+		return &primitives.LengthError{N: u.Count}
+	}
+	if nodes := nodesFor(u.Count, t.o.Fill); blocksFor(nodes) > int(t.pool.Device().Blocks) {
+		if err := s.Wait(ctx); err != nil {
+			return err
+		}
+		if err := t.roomFor(ctx, nodes); err != nil {
+			return err
+		}
+	}
+	scratch, err := t.scratch.Take(s, int(t.bulkPlan(u.Count, 0).bytes))
+	if err != nil {
+		return err
+	}
+	b := bulk{N: u.Count, Fill: t.o.Fill}
+	if u.Count != 0 {
+		b.Keys, b.Values = u.Keys.AddressOf(u.First), u.Values.AddressOf(u.First)
+	}
+	return t.bulk(s, b, scratch)
+}
+
 // roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
 func (t *Tree) roomFor(ctx context.Context, nodes int) error {
 	return t.pool.Grow(ctx, blocksFor(nodes)-int(t.pool.Device().Blocks))
@@ -131,7 +170,7 @@ type length struct {
 type buildPlanPush struct {
 	Tree               Device
 	Keys               uint64
-	Pairs              length
+	Count              length
 	LeafMost, NodeMost uint32
 }
 
@@ -143,7 +182,7 @@ type buildNodesPush struct {
 // bulkSorted records that the tree becomes one of sorted pairs, none of whose keys comes twice: as many of b's as n says.
 // The pool has room for the nodes.
 func (t *Tree) bulkSorted(s *vk.Stream, b bulk, n primitives.Length) error {
-	plan, err := kernel[buildPlanPush](t, "build_plan", 1)
+	plan, err := kernel[buildPlanPush](t, "build_plan", 1, recording.Constant("LEAVES", 0))
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,12 @@
 package btree
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 func TestNewIsEmpty(t *testing.T) {
@@ -17,16 +18,24 @@ func TestNewIsEmpty(t *testing.T) {
 	require.Len(t, nodes, 3)
 }
 
+// Trees of all sizes, by the host's way and on the device's buffers, one after the other in the same memory.
 func TestBuild(t *testing.T) {
 	d := openDevice(t)
 	eachTile(t, d, func(t *testing.T, tile int) {
-		for _, fill := range []float64{0, 0.01, 0.3, 1} {
-			for _, n := range []int{0, 1, 2, 7, 8, 14, 15, 50, 99, 1000, 5000} {
+		for _, fill := range []float64{0, 0.01, 1} {
+			tree := newTree(t, d, Options{Fill: fill, Tile: tile})
+			for _, n := range []int{0, 1, 2, 7, 8, 14, 15, 50, 99, 100, 1000, 5000, 3} {
 				rng := random(uint64(n))
 				keys, values := uniqueKeys(rng, n), randomWords(rng, n)
-				tree, err := Build(t.Context(), d, keys, values, Options{Fill: fill, Tile: tile})
-				require.NoError(t, err)
+				if n%2 == 0 {
+					require.NoError(t, tree.build(t.Context(), keys, values))
+				} else {
+					u := structures.DeviceUpdates{Count: n, First: 3, Keys: upload(t, d, append(ramp(3, 5, 1), keys...)), Values: upload(t, d, append(ramp(3, 5, 1), values...))}
+					require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
+					require.NoError(t, tree.stream.Wait(t.Context()))
+				}
 				requireTree(t, tree, model{}.insert(keys, values))
+				require.NoError(t, tree.Check(t.Context()))
 				nodes, err := tree.Nodes(t.Context())
 				require.NoError(t, err)
 				leaf, _ := shares(tree.o.Fill)
@@ -35,11 +44,33 @@ func TestBuild(t *testing.T) {
 						require.LessOrEqual(t, len(node.Keys), leaf)
 					}
 				}
-				require.LessOrEqual(t, uint64(len(nodes)), tree.nodes, fmt.Sprintf("the bound for %d pairs, fill %g", n, fill))
-				require.NoError(t, tree.Close())
+				require.LessOrEqual(t, uint64(len(nodes)), tree.nodes, "the bound for %d pairs, fill %g", n, fill)
 			}
 		}
 	})
+}
+
+// A pool of several super blocks, whose references have gaps.
+func TestBuildInSuperBlocks(t *testing.T) {
+	d := openDevice(t)
+	tree := newTree(t, d, Options{})
+	require.NoError(t, tree.pool.Close())
+	var err error
+	tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
+	require.NoError(t, err)
+	rng := random(5)
+	keys, values := uniqueKeys(rng, 100_000), randomWords(rng, 100_000)
+	require.NoError(t, tree.build(t.Context(), keys, values))
+	require.False(t, tree.pool.Light())
+	want := model{}.insert(keys, values)
+	requireTree(t, tree, want)
+	ravage(t, tree, want)
+	require.NoError(t, tree.repair(t.Context()))
+	requireTree(t, tree, want)
+	require.NoError(t, tree.Compact(t.Context(), 0.8))
+	requireTree(t, tree, want)
+	require.NoError(t, tree.Check(t.Context()))
+	requireStats(t, tree)
 }
 
 // Of equal keys the last one counts.
@@ -66,6 +97,30 @@ func TestBuildRefuses(t *testing.T) {
 	var option *OptionError
 	_, err = Build(t.Context(), d, nil, nil, Options{Fill: 1.5})
 	require.ErrorAs(t, err, &option)
+	tree := newTree(t, d, Options{})
+	b := upload(t, d, ramp(10, 0, 1))
+	for _, u := range []structures.DeviceUpdates{
+		{Count: -1, Keys: b, Values: b}, {Count: 11, Keys: b, Values: b}, {Count: 5, First: 6, Keys: b, Values: b},
+		{Count: 1, First: -1, Keys: b, Values: b}, {Count: 1, Keys: b}, {Count: 1, Values: b},
+	} {
+		require.ErrorAs(t, tree.BuildOn(t.Context(), tree.stream, u), &length)
+	}
+	require.NoError(t, tree.stream.Wait(t.Context()))
+	requireTree(t, tree, model{})
+	closed, err := New(t.Context(), d, Options{})
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	require.ErrorIs(t, closed.BuildOn(t.Context(), nil, structures.DeviceUpdates{}), vk.ErrClosed)
+	require.ErrorIs(t, closed.Compact(t.Context(), 0), vk.ErrClosed)
+	require.ErrorIs(t, closed.Check(t.Context()), vk.ErrClosed)
+	require.ErrorIs(t, closed.Clear(t.Context()), vk.ErrClosed)
+	for _, call := range []func() error{
+		func() error { _, err := closed.Len(t.Context()); return err },
+		func() error { _, err := closed.Stats(t.Context()); return err },
+		func() error { _, err := closed.Nodes(t.Context()); return err },
+	} {
+		require.ErrorIs(t, call(), vk.ErrClosed)
+	}
 }
 
 // A tree that is cleared is as a new one, whatever was in it.

@@ -25,6 +25,7 @@ type Node struct {
 // The layout of a node in words, btree_node.glsl.
 const (
 	nodeWords = 32
+	nodeBytes = 4 * nodeWords
 	metaWord  = 28
 	lowWord   = 29
 	highWord  = 30

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -226,4 +228,61 @@ func newStream(t testing.TB, d *vk.Device) *vk.Stream {
 func openDevice(t testing.TB, options ...vk.Options) *vk.Device {
 	t.Helper()
 	return testdevice.Open(t, options...)
+}
+
+// poked is a word that a test writes into a node.
+type poked struct{ slab, word, value, _ uint32 }
+
+// poke writes words into nodes.
+func poke(t testing.TB, tree *Tree, words ...poked) {
+	t.Helper()
+	type push struct {
+		Tree    Device
+		Changes uint64
+		Count   uint32
+	}
+	c := tree.pool.Constants()
+	k, err := recording.Kernel[push](tree.kernels, "test/btree_words", workgroup,
+		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]))
+	require.NoError(t, err)
+	b, err := vk.NewBuffer[uint32](tree.d, 4*len(words))
+	require.NoError(t, err)
+	defer b.Free()
+	require.NoError(t, b.Upload(t.Context(), 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))))
+	k.Dispatch(tree.stream, groups(len(words)), push{tree.device(), b.Address(), uint32(len(words))})
+	require.NoError(t, tree.stream.Wait(t.Context()))
+}
+
+// ravage brings the leaves' pairs into any slots, deletes some of them, and leaves empty and erased slots between, with
+// stamps of any value: what updates beside each other may leave of a tree. The model follows.
+func ravage(t testing.TB, tree *Tree, want model) {
+	t.Helper()
+	rng := random(uint64(len(want)))
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	var words []poked
+	for _, n := range nodes {
+		if n.Level != 0 {
+			continue
+		}
+		vacancy := ^uint32(0)
+		if n.High == vacancy {
+			vacancy = 0
+		}
+		slots := rng.Perm(Slots)
+		for i, slot := range slots {
+			key, value := vacancy, 2*rng.Uint32()
+			switch {
+			case i < len(n.Keys) && rng.IntN(5) != 0:
+				key, value = n.Keys[i], n.Values[i]
+			case i < len(n.Keys):
+				delete(want, n.Keys[i])
+				value = 1
+			case rng.IntN(3) == 0:
+				value = 1
+			}
+			words = append(words, poked{slab: n.Ref, word: uint32(2 * slot), value: key}, poked{slab: n.Ref, word: uint32(2*slot + 1), value: value})
+		}
+	}
+	poke(t, tree, words...)
 }

@@ -1,0 +1,134 @@
+// Checks every node of a tree that nobody changes, as docs/architecture.md says what a tree at rest is like.
+//
+// The first pass checks each node by itself, and the nodes that it names: its children and its right neighbour. Each of
+// these gets a mark. The second pass checks the marks. As lows only rise along links, a level whose nodes have one left
+// neighbour each, but for the first, is one chain.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_node.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 3) const uint MARKS = 0;   // 1: the second pass
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 report;
+    uvec2 marks;   // a word a slab, 0 before: parents, and from bit 16 on left neighbours
+    uint first;    // number of the first slab
+    uint count;
+};
+
+// The report: a word, how often each rule is broken; then a word, the first slab's number where it is; then words:
+const uint RULES = 16u;
+const uint REPORT_STARTS_AT = 128u;   // nodes of each level that begin at key 0
+const uint REPORT_HEIGHT_AT = 192u;   // the root's level
+const uint REPORT_ORPHANS_AT = 196u;  // nodes without a parent
+
+// Rules, in the order of btree.rules in Go.
+const uint ROOT = 0u;
+const uint LATCHED = 1u;
+const uint RANGE = 2u;
+const uint KEY_OUTSIDE = 3u;
+const uint KEY_TWICE = 4u;
+const uint FREE_SLOT = 5u;
+const uint LAST_LEAF = 6u;
+const uint SEPARATORS = 7u;
+const uint CHILD_NONE = 8u;
+const uint CHILD_LEVEL = 9u;
+const uint CHILD_LOW = 10u;
+const uint NEIGHBOR_NONE = 11u;
+const uint NEIGHBOR_LEVEL = 12u;
+const uint NEIGHBOR_LOW = 13u;
+const uint NEIGHBORS = 14u;
+const uint PARENTS = 15u;
+
+uint number;   // of this invocation's slab
+
+void check(uint rule, bool holds) {
+    if (holds) return;
+    atomic_add(address_at(report, rule, 2u), 1u);
+    atomic_min(address_at(report, RULES + rule, 2u), number);
+}
+
+Fence fence_of(uint slab) {
+    uvec4 v = plain_load4(address_add(slab_address(tree.pool, slab), BTREE_META_AT));
+    return Fence(v.x, v.y, v.z, v.w);
+}
+
+void check_leaf(uvec2 pair[BTREE_SLOTS], Fence f) {
+    check(LAST_LEAF, f.high != ~0u || f.low == ~0u);
+    [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        bool live = btree_live(pair[i].x, f.high);
+        check(KEY_OUTSIDE, !live || pair[i].x >= f.low && pair[i].x <= f.high);
+        check(FREE_SLOT, live || pair[i].y == BTREE_ERASED || (pair[i].y & 1u) == 0u);
+        bool twice = false;
+        [[dont_unroll]] for (uint j = 0u; j < i; j++) twice = twice || live && pair[j].x == pair[i].x;
+        check(KEY_TWICE, !twice);
+    }
+}
+
+void check_inner(uvec2 pair[BTREE_SLOTS], Fence f) {
+    bool ended = false, sorted = pair[0].x == f.low;
+    [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        bool repeats = i != 0u && pair[i] == pair[max(i, 1u) - 1u];
+        if (i != 0u && !repeats) sorted = sorted && !ended && pair[i].x > pair[max(i, 1u) - 1u].x;
+        ended = ended || repeats;
+        if (repeats) continue;
+        bool there = pool_holds(tree.pool, pair[i].y);
+        check(CHILD_NONE, there);
+        if (!there) continue;
+        Fence child = fence_of(pair[i].y);
+        check(CHILD_LEVEL, btree_level(child.meta) + 1u == btree_level(f.meta));
+        check(CHILD_LOW, child.low == pair[i].x);
+        atomic_add(address_at(marks, pool_number(pair[i].y), 2u), 1u);
+    }
+    check(SEPARATORS, sorted && pair[BTREE_SLOTS - 1u].x <= f.high);
+}
+
+void check_node(uint slab) {
+    uvec2 node = slab_address(tree.pool, slab);
+    Fence f = fence_of(slab);
+    uvec2 pair[BTREE_SLOTS];
+    [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) pair[i] = plain_load2(btree_slot(node, i));
+    check(LATCHED, !btree_latched(f.meta));
+    check(RANGE, f.low <= f.high);
+    if (number == BTREE_ROOT) {
+        check(ROOT, btree_level(f.meta) != 0u && f.low == 0u && f.high == ~0u && f.link == SLAB_NULL);
+        plain_store(address_add(report, REPORT_HEIGHT_AT), btree_level(f.meta));
+    }
+    if (btree_level(f.meta) == 0u) check_leaf(pair, f);
+    else check_inner(pair, f);
+    if (f.link == SLAB_NULL) {
+        check(NEIGHBOR_NONE, f.high == ~0u);
+        return;
+    }
+    bool there = pool_holds(tree.pool, f.link);
+    check(NEIGHBOR_NONE, there);
+    if (!there) return;
+    Fence right = fence_of(f.link);
+    check(NEIGHBOR_LEVEL, btree_level(right.meta) == btree_level(f.meta));
+    check(NEIGHBOR_LOW, f.high != ~0u && right.low == f.high + 1u);
+    atomic_add(address_at(marks, pool_number(f.link), 2u), 1u << 16);
+}
+
+void check_marks(uint slab) {
+    Fence f = fence_of(slab);
+    uint mark = plain_load(address_at(marks, number, 2u));
+    uint parents = mark & 0xffffu, left = mark >> 16;
+    check(NEIGHBORS, left == (f.low == 0u ? 0u : 1u));
+    if (f.low == 0u) atomic_add(address_add(report, REPORT_STARTS_AT + 4u * btree_level(f.meta)), 1u);
+    check(PARENTS, parents <= (number == BTREE_ROOT ? 0u : 1u));
+    if (parents == 0u && number != BTREE_ROOT) atomic_add(address_add(report, REPORT_ORPHANS_AT), 1u);
+}
+
+// An invocation has a slab.
+void main() {
+    uint i = invocation_index();
+    number = first + i;
+    uint slab = pool_slab(number);
+    bool there = i < count && pool_holds(tree.pool, slab);
+    if (MARKS == 0u && i == 0u && first == 0u) check(ROOT, there);
+    if (!there) return;
+    if (MARKS == 0u) check_node(slab);
+    else check_marks(slab);
+}

@@ -1,0 +1,50 @@
+// Writes the pairs of leaves in key order. A tile has a leaf.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_node.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 3) const uint COUNT_ALONE = 0;   // 1: only how many pairs each leaf has
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 slabs;     // of the leaves
+    uvec2 counts;    // out if alone: pairs of each
+    uvec2 offsets;   // else: pairs before each
+    uvec2 keys;      // out
+    uvec2 values;
+    uint leaves;
+};
+
+void main() {
+    uint leaf = invocation_index() / TILE;
+    bool there = leaf < leaves;
+    uint slab = BTREE_ROOT, at = 0u;
+    if (there) slab = plain_load_at(slabs, leaf);
+    if (there && COUNT_ALONE == 0u) at = plain_load_at(offsets, leaf);
+    Node n = node_load(slab_address(tree.pool, slab), there);
+    uint high = btree_fence(n).high;
+    uint live = 0u, pairs = 0u;   // a bit each of this lane's; the leaf's
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        bool holds = there && btree_lane_has(m) && btree_live(n.pair[m].x, high);
+        live |= holds ? 1u << m : 0u;
+        pairs += uint(bitCount(tile_ballot(holds)));
+        if (!holds) n.pair[m].x = ~0u;   // above all others, so that none counts it
+    }
+    if (COUNT_ALONE != 0u) {
+        if (there && tile_lane() == 0u) plain_store_at(counts, leaf, pairs);
+        return;
+    }
+    // A pair goes to where as many as have smaller keys are before it.
+    uint rank[NODE_LANE_PAIRS];
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = at;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        uint key = tile_shuffle(n.pair[node_pair_number(s)].x, node_pair_lane(s));
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += key < n.pair[m].x ? 1u : 0u;
+    }
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        if ((live >> m & 1u) == 0u) continue;
+        plain_store_at(keys, rank[m], n.pair[m].x);
+        plain_store_at(values, rank[m], n.pair[m].y);
+    }
+}

@@ -1,0 +1,53 @@
+// Counts a tree's nodes and what they hold, level by level, while nobody changes it.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_node.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 rows;   // out, 0 before
+    uint first;   // number of the first slab
+    uint count;
+};
+
+// There are several rows, which the host sums up, so that subgroups don't queue at one.
+const uint ROWS = 64u;
+const uint ROW_SHIFT = 8u;     // 256 bytes a row: nodes and slots in use of each level, two words; then
+const uint ERASED_AT = 128u;   // slots that are erased
+
+// An invocation has a slab.
+void main() {
+    uint i = invocation_index();
+    uint slab = pool_slab(first + i);
+    bool there = i < count && pool_holds(tree.pool, slab);
+    uvec2 node = slab_address(tree.pool, there ? slab : 0u);
+    uvec4 fence = uvec4(0u);
+    if (there) fence = plain_load4(address_add(node, BTREE_META_AT));
+    uint level = btree_level(fence.x), used = 0u, erased = 0u;
+    uvec2 before = uvec2(0u);
+    [[dont_unroll]] for (uint q = 0u; q < BTREE_SLOTS / 2u; q++) {
+        uvec4 v = uvec4(0u);
+        if (there) v = plain_load4(address_add(node, q * 16u));
+        if (level == 0u) {
+            bool a = btree_live(v.x, fence.z), b = btree_live(v.z, fence.z);
+            used += (a ? 1u : 0u) + (b ? 1u : 0u);
+            erased += (!a && v.y == BTREE_ERASED ? 1u : 0u) + (!b && v.w == BTREE_ERASED ? 1u : 0u);
+        } else {
+            used += (q == 0u || v.xy != before ? 1u : 0u) + (v.zw != v.xy ? 1u : 0u);
+            before = v.zw;
+        }
+    }
+    bool leaf = there && level == 0u;
+    uint leaves = subgroupAdd(leaf ? 1u : 0u), pairs = subgroupAdd(leaf ? used : 0u), all_erased = subgroupAdd(leaf ? erased : 0u);
+    uvec2 row = address_at(rows, hash_mix(i / gl_SubgroupSize) & (ROWS - 1u), ROW_SHIFT);
+    if (leaves != 0u && subgroupElect()) {
+        atomic_add(row, leaves);
+        atomic_add(address_add(row, 4u), pairs);
+        if (all_erased != 0u) atomic_add(address_add(row, ERASED_AT), all_erased);
+    }
+    if (there && level != 0u) {
+        atomic_add(address_add(row, 8u * level), 1u);
+        atomic_add(address_add(row, 8u * level + 4u), used);
+    }
+}

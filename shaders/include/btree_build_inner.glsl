@@ -1,0 +1,35 @@
+// B-link-tree, bulk build: inner nodes, from the plan and from what the leaves are for.
+#ifndef VKDS_BTREE_BUILD_INNER_GLSL
+#define VKDS_BTREE_BUILD_INNER_GLSL
+
+#include "btree_build.glsl"
+
+// The kernel that includes this defines the least key that leaf i is for, and the slab of node number i.
+uint leaf_low(uint i);
+uint node_slab(uint i);
+
+// The least key that node i of a level is for.
+uint plan_low(uvec2 state, uint level, uint i) {
+    while (level != 0u) {
+        i = plan_first(plan_level(state, level), i);
+        level--;
+    }
+    return leaf_low(i);
+}
+
+// The slab of the node behind node i of a level.
+uint plan_link(PlanLevel l, uint i) { return i == l.count - 1u ? SLAB_NULL : node_slab(l.first + i + 1u); }
+
+// Two pairs of node i of an inner level l, from pair `at` on, an even number; of BTREE_SLOTS, the fence.
+uvec4 plan_inner(uvec2 state, uint level, PlanLevel l, uint i, uint at) {
+    if (at == BTREE_SLOTS) {
+        uint high = i == l.count - 1u ? ~0u : plan_low(state, level, i + 1u) - 1u;
+        return uvec4(btree_meta(level, 0u), plan_low(state, level, i), high, plan_link(l, i));
+    }
+    uint beneath = plan_level(state, level - 1u).first;
+    uint first = plan_first(l, i), last = first + plan_size(l, i) - 1u;
+    uint a = min(first + at, last), b = min(first + at + 1u, last);
+    return uvec4(plan_low(state, level - 1u, a), node_slab(beneath + a), plan_low(state, level - 1u, b), node_slab(beneath + b));
+}
+
+#endif

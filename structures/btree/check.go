@@ -1,0 +1,163 @@
+package btree
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// Rule is something that holds of every tree at rest.
+type Rule uint8
+
+// The rules are those of check.comp, in its order, and those that the host checks.
+const (
+	RootRule          Rule = iota // the root is an inner node for all keys, in the first slab
+	LatchRule                     // no node is latched
+	RangeRule                     // a node's least key is not above its greatest
+	KeyRule                       // a leaf's keys are among those that it is for
+	UniqueRule                    // no leaf has a key twice
+	FreeSlotRule                  // a free slot is empty, with a stamp, or erased
+	LastLeafRule                  // the last leaf is for the last key alone
+	SeparatorRule                 // an inner node's separators ascend from its least key on and are in its range
+	ChildRule                     // children are nodes
+	ChildLevelRule                // children are one level below
+	ChildLowRule                  // a separator is its child's least key
+	NeighborRule                  // the right neighbor is a node; the last of a level has none
+	NeighborLevelRule             // the right neighbor is of the same level
+	NeighborLowRule               // the right neighbor begins where the node ends
+	ChainRule                     // a node is one node's right neighbor, unless it is the first of its level
+	ParentRule                    // a node is one node's child at most
+	StartRule                     // each level up to the root's begins with one node at key 0
+	OrphanRule                    // every node has a parent, but for those that a batch is known to have left without
+
+	rules
+)
+
+var ruleTexts = [rules]string{
+	"root that is not an inner node for all keys", "latched node", "node whose least key is above its greatest",
+	"key in a leaf that is not for it", "key twice in a leaf", "free slot with a value that no free slot has",
+	"last leaf that is not for the last key alone", "inner node whose separators are out of order", "child that is no node",
+	"child of a wrong level", "separator that is not its child's least key", "right neighbor that is no node",
+	"right neighbor of another level", "right neighbor that doesn't begin where the node ends",
+	"node that is not the right neighbor of one node", "node with several parents",
+	"level that doesn't begin with one node", "node without a parent",
+}
+
+func (r Rule) String() string {
+	if r < rules {
+		return ruleTexts[r]
+	}
+	return fmt.Sprintf("Rule(%d)", uint8(r))
+}
+
+// Violation says how often a rule is broken.
+type Violation struct {
+	Rule  Rule
+	Count uint32
+	// Node is the first node where it is broken, by its slab's reference. Of StartRule and OrphanRule no node is known,
+	// and this is ~0.
+	Node uint32
+}
+
+// CorruptError says that a tree is not as a tree at rest is.
+type CorruptError struct{ Violations []Violation }
+
+func (e *CorruptError) Error() string {
+	var all []string
+	for _, v := range e.Violations {
+		text := fmt.Sprintf("%v: %d", v.Rule, v.Count)
+		if v.Node != noSlab {
+			text += fmt.Sprintf(", the first in node %#x", v.Node)
+		}
+		all = append(all, text)
+	}
+	return "btree: corrupt: " + strings.Join(all, "; ")
+}
+
+// The layout of check.comp's report, in words.
+const (
+	reportRules   = 16
+	reportStarts  = 32
+	reportHeight  = 48
+	reportOrphans = 49
+	reportWords   = 64
+)
+
+type checkPush struct {
+	Tree          Device
+	Report, Marks uint64
+	First, Count  uint32
+}
+
+// Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
+// may run on the tree. It takes 4 bytes of device memory a node that the pool has room for.
+func (t *Tree) Check(ctx context.Context) error {
+	if err := t.usable(ctx); err != nil {
+		return err
+	}
+	slabs := t.poolSlabs()
+	memory, err := vk.NewBuffer[uint32](t.d, reportWords+slabs)
+	if err != nil {
+		return err
+	}
+	defer memory.Free()
+	t.stream.Fill(memory, 0, int(memory.Bytes()), 0)
+	t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
+	push := checkPush{Tree: t.device(), Report: memory.Address(), Marks: memory.AddressOf(reportWords)}
+	for pass := range uint32(2) {
+		k, err := kernel[checkPush](t, "check", 1, recording.Constant("MARKS", pass))
+		if err != nil {
+			t.stream.Discard()
+			return err
+		}
+		t.overSlabs(func(first, count int) {
+			push.First, push.Count = uint32(first), uint32(count)
+			k.Dispatch(t.stream, groups(count), push)
+		})
+	}
+	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	report := make([]uint32, reportWords)
+	if err := memory.Download(ctx, 0, report); err != nil {
+		return err
+	}
+	var counters [counterWords]uint32
+	if err := t.state.Download(ctx, 0, counters[:]); err != nil {
+		return err
+	}
+	return t.verdict(report, counters[orphansWord])
+}
+
+// verdict is what a report comes to. So many orphans are known.
+func (t *Tree) verdict(report []uint32, known uint32) error {
+	var found []Violation
+	for rule := range Rule(reportRules) {
+		if n := report[rule]; n != 0 {
+			found = append(found, Violation{rule, n, t.slabReference(int(report[reportRules+rule]))})
+		}
+	}
+	starts := uint32(0)
+	for level, n := range report[reportStarts:][:16] {
+		want := uint32(0)
+		if level <= int(report[reportHeight]) {
+			want = 1
+		}
+		if n != want {
+			starts++
+		}
+	}
+	if starts != 0 {
+		found = append(found, Violation{StartRule, starts, noSlab})
+	}
+	if n := report[reportOrphans]; n > known {
+		found = append(found, Violation{OrphanRule, n, noSlab})
+	}
+	if found == nil {
+		return nil
+	}
+	return &CorruptError{found}
+}

@@ -1,0 +1,56 @@
+package btree
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+)
+
+// Pairs in any order in their leaves, with holes and erased slots between them, come out sorted and dense.
+func TestCompact(t *testing.T) {
+	d := openDevice(t)
+	eachTile(t, d, func(t *testing.T, tile int) {
+		rng := random(2)
+		keys, values := uniqueKeys(rng, 20000), randomWords(rng, 20000)
+		tree := buildTree(t, d, keys, values, Options{Fill: 0.5, Tile: tile})
+		want := model{}.insert(keys, values)
+		ravage(t, tree, want)
+		requireTree(t, tree, want)
+		for _, fill := range []float64{1, 0.3, 0} {
+			require.NoError(t, tree.Compact(t.Context(), fill))
+			requireTree(t, tree, want)
+			s := requireStats(t, tree)
+			require.Zero(t, s.Erased)
+			if fill == 1 {
+				require.InDelta(t, 1, s.Fill, 0.01)
+			}
+		}
+	})
+}
+
+func TestCompactOfFewPairs(t *testing.T) {
+	d := openDevice(t)
+	for n := range 3 {
+		keys := ramp(n, ^uint32(0)-uint32(n)+1, 1)
+		tree := buildTree(t, d, keys, keys, Options{})
+		require.NoError(t, tree.Compact(t.Context(), 0))
+		requireTree(t, tree, model{}.insert(keys, keys))
+	}
+}
+
+func TestCompactRefuses(t *testing.T) {
+	d := openDevice(t)
+	keys := ramp(40000, 0, 3)
+	tree := buildTree(t, d, keys, keys, Options{Fill: 1, MaxBytes: 1 << 20})
+	var option *OptionError
+	require.ErrorAs(t, tree.Compact(t.Context(), -1), &option)
+	require.ErrorAs(t, tree.Compact(t.Context(), 1.1), &option)
+	var full *alloc.PoolFullError
+	require.ErrorAs(t, tree.Compact(t.Context(), 0.1), &full)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, tree.Compact(ctx, 1), context.Canceled)
+	requireTree(t, tree, model{}.insert(keys, keys))
+}

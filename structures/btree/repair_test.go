@@ -1,0 +1,66 @@
+package btree
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Separators that are missing in the inner nodes, on several levels, come back; so does the rest, however badly the inner
+// nodes are.
+func TestRepair(t *testing.T) {
+	d := openDevice(t)
+	for _, n := range []int{0, 20, 200, 20000} {
+		rng := random(uint64(n))
+		keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+		tree := buildTree(t, d, keys, values, Options{})
+		want := model{}.insert(keys, values)
+		ravage(t, tree, want)
+		nodes, err := tree.Nodes(t.Context())
+		require.NoError(t, err)
+		// The last separator of some inner nodes is lost: all slots behind repeat the one before.
+		orphans := 0
+		var words []poked
+		for _, node := range nodes {
+			if used := len(node.Keys); node.Level != 0 && used > 1 && rng.IntN(2) == 0 {
+				orphans++
+				for slot := used - 1; slot < Slots; slot++ {
+					words = append(words, poked{slab: node.Ref, word: uint32(2 * slot), value: node.Keys[used-2]},
+						poked{slab: node.Ref, word: uint32(2*slot + 1), value: node.Values[used-2]})
+				}
+			}
+		}
+		if n >= 200 {
+			require.NotZero(t, orphans)
+		}
+		if orphans != 0 {
+			poke(t, tree, words...)
+			require.Equal(t, []Violation{{OrphanRule, uint32(orphans), noSlab}}, violationsOf(t, tree))
+			require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{uint32(orphans)}))
+			require.NoError(t, tree.Check(t.Context()), "orphans that the tree knows of")
+		}
+		require.NoError(t, tree.repair(t.Context()))
+		require.NoError(t, tree.Check(t.Context()))
+		requireTree(t, tree, want)
+		require.Zero(t, requireStats(t, tree).Orphans)
+	}
+}
+
+// Where the pool has no room for the new nodes beside the old ones, it grows.
+func TestRepairInAFullPool(t *testing.T) {
+	d := openDevice(t)
+	n := 5900 // pairs whose nodes fill a memory block nearly
+	keys := ramp(n, 1, 2)
+	tree := buildTree(t, d, keys, keys, Options{Capacity: 1})
+	before, err := tree.pool.Stats(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1024, before.Slabs)
+	require.Less(t, before.Free, 100)
+	require.NoError(t, tree.repair(t.Context()))
+	requireTree(t, tree, model{}.insert(keys, keys))
+	require.NoError(t, tree.Check(t.Context()))
+	after, err := tree.pool.Stats(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, before.Allocated, after.Allocated)
+	require.Equal(t, 2048, after.Slabs)
+}

@@ -1,0 +1,152 @@
+package btree
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// Stats are a tree's measures.
+type Stats struct {
+	Pairs        uint64
+	Nodes        uint64
+	Height       int     // the root's level: a search reads Height+1 nodes
+	Levels       []Level // from the leaves, level 0, to the root
+	Fill         float64 // pairs / slots of the leaves
+	Erased       uint64  // slots of the leaves that hold a deleted pair's remains, until their leaf is cleaned
+	Bytes        uint64  // of the nodes
+	PoolBytes    uint64  // device memory that the pool takes, nodes and room for more
+	BytesPerPair float64 // Bytes / Pairs; 0 of an empty tree
+
+	// Since the tree was made, modulo 2^32: nodes split by concurrent updates, and ways through the tree that began again
+	// at the root or met a latch.
+	Splits, Restarts uint64
+	Orphans          uint64 // nodes that no parent has, because what stopped a batch came before that
+	Batches          Batches
+}
+
+// Level is one level of a tree.
+type Level struct {
+	Level int
+	Nodes uint64
+	Slots uint64  // in use: pairs or children
+	Fill  float64 // of all slots
+}
+
+// Batches are how many batches of updates took which path. A call from Go slices is one batch or, where it is cut up,
+// several.
+type Batches struct{ Concurrent, Batched uint64 }
+
+// The layout of survey.comp's rows, in words.
+const (
+	surveyRows     = 64
+	surveyRowWords = 64
+	surveyErased   = 32
+)
+
+// The tree's counters, in words of its state: btree_node.glsl.
+const (
+	splitsWord   = 0
+	restartsWord = 1
+	orphansWord  = 2
+	counterWords = 3
+)
+
+type surveyPush struct {
+	Tree         Device
+	Rows         uint64
+	First, Count uint32
+}
+
+// survey is what a tree has.
+type survey struct {
+	levels [16]Level
+	erased uint64
+}
+
+// nodes is how many nodes there are.
+func (v survey) nodes() (n uint64) {
+	for _, l := range v.levels {
+		n += l.Nodes
+	}
+	return n
+}
+
+// survey counts what the tree holds, and tightens the bound of its nodes.
+func (t *Tree) survey(ctx context.Context) (survey, error) {
+	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
+	if err != nil {
+		return survey{}, err
+	}
+	defer rows.Free()
+	k, err := kernel[surveyPush](t, "survey", 1)
+	if err != nil {
+		return survey{}, err
+	}
+	t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
+	push := surveyPush{Tree: t.device(), Rows: rows.Address()}
+	t.overSlabs(func(first, count int) {
+		push.First, push.Count = uint32(first), uint32(count)
+		k.Dispatch(t.stream, groups(count), push)
+	})
+	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return survey{}, err
+	}
+	words := make([]uint32, rows.Len())
+	if err := rows.Download(ctx, 0, words); err != nil {
+		return survey{}, err
+	}
+	var v survey
+	for r := 0; r < len(words); r += surveyRowWords {
+		row := words[r : r+surveyRowWords]
+		for i := range v.levels {
+			v.levels[i].Nodes += uint64(row[2*i])
+			v.levels[i].Slots += uint64(row[2*i+1])
+		}
+		v.erased += uint64(row[surveyErased])
+	}
+	t.nodes = v.nodes()
+	return v, nil
+}
+
+// Len returns the number of pairs. It goes over all nodes.
+func (t *Tree) Len(ctx context.Context) (uint64, error) {
+	if err := t.usable(ctx); err != nil {
+		return 0, err
+	}
+	v, err := t.survey(ctx)
+	return v.levels[0].Slots, err
+}
+
+// Stats returns the tree's measures. It goes over all nodes.
+func (t *Tree) Stats(ctx context.Context) (Stats, error) {
+	if err := t.usable(ctx); err != nil {
+		return Stats{}, err
+	}
+	v, err := t.survey(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	var counters [counterWords]uint32
+	if err := t.state.Download(ctx, 0, counters[:]); err != nil {
+		return Stats{}, err
+	}
+	s := Stats{
+		Pairs: v.levels[0].Slots, Nodes: v.nodes(), Erased: v.erased, Bytes: v.nodes() * nodeBytes, PoolBytes: t.pool.Bytes(),
+		Splits: uint64(counters[splitsWord]), Restarts: uint64(counters[restartsWord]), Orphans: uint64(counters[orphansWord]),
+		Batches: t.batches,
+	}
+	for i, l := range v.levels {
+		if l.Nodes == 0 {
+			break
+		}
+		l.Level, l.Fill = i, float64(l.Slots)/float64(l.Nodes*Slots)
+		s.Levels = append(s.Levels, l)
+		s.Height = i
+	}
+	s.Fill = s.Levels[0].Fill
+	if s.Pairs != 0 {
+		s.BytesPerPair = float64(s.Bytes) / float64(s.Pairs)
+	}
+	return s, nil
+}
