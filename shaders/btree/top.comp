@@ -21,7 +21,7 @@ void main() {
         uint child = quad.y, child_of_last = quad.y;
         child = quad.z <= first ? quad.w : child;
         child_of_last = quad.z <= last ? quad.w : child_of_last;
-        [[unroll]] for (uint q = 1u; q < BTREE_SLOTS / 2u; q++) {
+        [[dont_unroll]] for (uint q = 1u; q < BTREE_SLOTS / 2u; q++) {
             quad = plain_load4(address_add(node, q * 16u));
             child = quad.x <= first ? quad.y : child;
             child_of_last = quad.x <= last ? quad.y : child_of_last;

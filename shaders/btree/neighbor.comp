@@ -1,0 +1,134 @@
+// Finds the pair whose key is next to a query's: above it or below it, the key itself included or not.
+//
+// Down to a leaf as every search. There the nearest key is taken, of all that lie on the right side. If there is none,
+// the search goes on in the next leaf: to the right by the link, to the left from the root with the key below the leaf's
+// range. What is not done after so many leaves, which were empty then, stays pending and keeps its place in out_keys.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_search.glsl"
+#include "results.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 4) const uint UPWARD = 1;   // 1: the least key that is large enough; 0: the largest that is small enough
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    BTreeTop top;
+    uvec2 keys;         // a word a query
+    uvec2 out_keys;     // a word a query, out: 0 where there is none; of a pending query: the key to go on from
+    uvec2 out_values;   // a word a query, out: 0 where there is none
+    uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
+    uvec2 left;         // a word that the number of pending queries is added to
+    uint count;
+    uint strict;        // 1: the query's own key doesn't do
+    uint resume;        // 1: go on with what is pending
+    uint rounds;        // leaves that a query looks at
+};
+
+// The key beside one, in the direction of the search. False: there is none.
+bool step_on(inout uint key) {
+    bool end = key == (UPWARD != 0u ? ~0u : 0u);
+    key += end ? 0u : UPWARD != 0u ? 1u : ~0u;
+    return !end;
+}
+
+const uint NONE = ~0u;
+
+// What a lane's slot says: how far its key is from where the search is, and its other word, if that is nearer than what
+// the lane has. Down the tree and downward, a slot is looked for up to the key; upward in a leaf, from the key on: flip
+// is ~0 and 0. Distances from `nearest` on don't count: those beyond the end of the keys, and vacancies.
+void look(uvec2 slot, uint key, uint flip, bool is_slot, inout uint nearest, inout uint word) {
+    uint distance = (slot.x ^ flip) - (key ^ flip);
+    bool nearer = distance < nearest && is_slot;
+    nearest = nearer ? distance : nearest;
+    word = nearer ? slot.y : word;
+}
+
+// Visits a node. nearest: the distance of the nearest slot, at least `none` where there is no slot on the right side.
+// right: the key is above the node's high. Collective.
+void visit(uvec2 address, uint key, uint flip, uint none, out uint nearest, out uint word, out bool right, out Fence fence) {
+    Node n = node_load(address, true);
+    fence = btree_fence(n);
+    right = key > fence.high;
+    nearest = none;
+    word = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) look(n.pair[m], key, flip, btree_lane_has(m), nearest, word);
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) {
+        uint other = subgroupShuffle(nearest, gl_SubgroupInvocationID ^ step);
+        uint its = subgroupShuffle(word, gl_SubgroupInvocationID ^ step);
+        word = other < nearest ? its : word;
+        nearest = min(other, nearest);
+    }
+}
+
+// The distance from which on none counts. Upward, a vacancy ~0 is as far as a key can be, and one of 0, in the last
+// leaf, is beyond that. Downward the only one met is that of the last leaf, 0, as far as a key can be from ~0.
+uint none_from(uint key, uint flip) {
+    if (flip == 0u) return key == ~0u ? 1u : ~key;
+    return min(key, ~0u - 1u) + 1u;
+}
+
+void main() {
+    uint n = invocation_index();
+    uint status = STATUS_PENDING;
+    bool open = n < count;
+    if (resume != 0u && open) {
+        status = byte_load(statuses, n);
+        open = status == STATUS_PENDING;
+    }
+    bool asked = open;
+    uint own_key = 0u;
+    if (open) own_key = plain_load_at(resume != 0u ? out_keys : keys, n);
+    if (open && resume == 0u && strict != 0u && !step_on(own_key)) {
+        open = false;
+        status = STATUS_ABSENT;
+    }
+    BTreePlace start = btree_start(tree, top, own_key);
+    BTreeSearch s = btree_search(own_key, start, open);
+    uint out_key = own_key, value = 0u, tried = 0u;
+    while (subgroupAny(s.open != 0u)) {
+        bool leaf = s.level == 0u;
+        uint flip = UPWARD != 0u && leaf ? 0u : ~0u;
+        // Only the last leaf has a distance of ~0 to tell apart; above it the key ~0 is taken for the one before.
+        uint key = leaf ? s.key : min(s.key, ~0u - 1u);
+        uint none = none_from(key, flip);
+        uint nearest, word;
+        bool right;
+        Fence fence;
+        visit(slab_address(tree.pool, s.node), key, flip, none, nearest, word, right, fence);
+        bool hit = leaf && !right && nearest < none;
+        bool miss = leaf && !right && !hit;
+        // Where a leaf has nothing, the search goes on with the key beside its range.
+        uint on = UPWARD != 0u ? fence.high : fence.low;
+        bool more = step_on(on);
+        tried += miss ? 1u : 0u;
+        bool pending = miss && more && tried >= rounds;
+        bool ends = (hit || miss && !more || pending) && s.open != 0u;
+        bool mine = ends && btree_source(s) == tile_lane();
+        if (mine) {
+            status = hit ? STATUS_FOUND : pending ? STATUS_PENDING : STATUS_ABSENT;
+            out_key = hit ? (UPWARD != 0u ? s.key + nearest : s.key - nearest) : on;
+            value = word;
+        }
+        s.key = miss ? on : s.key;
+        bool again = miss && UPWARD == 0u;
+        bool side = right || miss && UPWARD != 0u;
+        s.level -= !leaf && !right ? 1u : 0u;
+        s.node = side && fence.link != SLAB_NULL ? fence.link : leaf ? s.node : right ? s.node : word;
+        if (subgroupAny(again)) {
+            BTreePlace root = btree_start(tree, top, on);
+            s.node = again ? root.node : s.node;
+            s.level = again ? root.level : s.level;
+        }
+        s.open &= ends ? s.open - 1u : ~0u;
+        tried = ends ? 0u : tried;
+        btree_turn(s, own_key, start, ends);
+    }
+    if (asked) {
+        plain_store_at(out_keys, n, status == STATUS_ABSENT ? 0u : out_key);
+        plain_store_at(out_values, n, status == STATUS_FOUND ? value : 0u);
+    }
+    byte_store(statuses, n, count, status);
+    uint pending = subgroupAdd(asked && status == STATUS_PENDING ? 1u : 0u);
+    if (pending != 0u && gl_SubgroupInvocationID == 0u) atomic_add(left, pending);
+}

@@ -1,0 +1,148 @@
+package btree
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// Successor finds the least key above each key. Errors of this and the other three: those of Find.
+func (t *Tree) Successor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
+	return t.neighbors(ctx, structures.Successor, keys)
+}
+
+// Predecessor finds the greatest key below each key.
+func (t *Tree) Predecessor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
+	return t.neighbors(ctx, structures.Predecessor, keys)
+}
+
+// Floor finds the greatest key up to each key, itself included.
+func (t *Tree) Floor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
+	return t.neighbors(ctx, structures.Floor, keys)
+}
+
+// Ceil finds the least key from each key on, itself included.
+func (t *Tree) Ceil(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
+	return t.neighbors(ctx, structures.Ceil, keys)
+}
+
+// Min returns the pair with the least key; found is false in an empty tree.
+func (t *Tree) Min(ctx context.Context) (key, value uint32, found bool, err error) {
+	return t.end(ctx, structures.Ceil, 0)
+}
+
+// Max returns the pair with the greatest key.
+func (t *Tree) Max(ctx context.Context) (key, value uint32, found bool, err error) {
+	return t.end(ctx, structures.Floor, ^uint32(0))
+}
+
+func (t *Tree) end(ctx context.Context, to structures.Direction, from uint32) (key, value uint32, found bool, err error) {
+	n, err := t.neighbors(ctx, to, []uint32{from})
+	if err != nil {
+		return 0, 0, false, err
+	}
+	return n.Keys[0], n.Values[0], n.Found[0], nil
+}
+
+// A search for a neighbor looks at so many leaves before it is left pending, at first and at most. A leaf is empty where
+// deletions have emptied it, so that hardly any search looks at more than two.
+const (
+	neighborLeaves    = 64
+	maxNeighborLeaves = 1 << 14
+)
+
+func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
+	if err := t.usable(ctx); err != nil {
+		return structures.Neighbors{}, err
+	}
+	t.scratch.Settle()
+	n := len(keys)
+	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
+	statuses := make([]structures.Status, n)
+	columns := []structures.Column{structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.InOut(statuses)}
+	leaves := neighborLeaves
+	err := t.feed.Run(ctx, n, columns, structures.Task{
+		Record: func(s *vk.Stream, c structures.Chunk) error {
+			return t.recordNeighbors(s, to, neighborQueries{
+				keys: c.Columns[0], outKeys: c.Columns[1], outValues: c.Columns[2], statuses: c.Columns[3], left: c.Pending,
+				n: c.Count, resume: c.Retry, leaves: leaves,
+			})
+		},
+		Recover: func(context.Context, int, bool) error {
+			leaves = min(4*leaves, maxNeighborLeaves)
+			return nil
+		},
+		Progress: t.o.Progress,
+	})
+	for i, status := range statuses {
+		out.Found[i] = status == structures.Found
+	}
+	return out, err
+}
+
+// NeighborOn records the search for neighbors on a stream and does not wait. The tree must not change until it is done.
+// Errors as FindOn's.
+func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	err := cmp.Or(t.isOpen(), need(n.Keys, "keys", n.Count, n.Count), need(n.OutKeys, "keys for the result", n.Count, n.Count),
+		need(n.OutValues, "values", n.Count, n.Count), need(n.Status, "status bytes", n.Count, padded(n.Count)),
+		need(n.Left, "words for the number left", n.Count, 1))
+	if err != nil {
+		return err
+	}
+	return t.recordNeighbors(s, to, neighborQueries{
+		keys: n.Keys.Address(), outKeys: n.OutKeys.Address(), outValues: n.OutValues.Address(), statuses: n.Status.Address(),
+		left: n.Left.Address(), n: n.Count, resume: n.Resume, leaves: maxNeighborLeaves,
+	})
+}
+
+// neighborQueries are searches for neighbors on the device: addresses, as DeviceNeighbors has buffers.
+type neighborQueries struct {
+	keys, outKeys, outValues, statuses, left uint64
+	n                                        int
+	resume                                   bool
+	leaves                                   int // that each looks at before it is left pending
+}
+
+type neighborPush struct {
+	Tree                                     Device
+	Top                                      top
+	Keys, OutKeys, OutValues, Statuses, Left uint64
+	Count, Strict, Resume, Rounds            uint32
+}
+
+// recordNeighbors records searches for neighbors.
+func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q neighborQueries) error {
+	if q.n == 0 {
+		return nil
+	}
+	bits := t.topBits(q.n)
+	scratch, err := t.scratch.Take(s, topBytes(bits))
+	if err != nil {
+		return err
+	}
+	top, err := t.recordTop(s, scratch, bits)
+	if err != nil {
+		return err
+	}
+	upward := to == structures.Successor || to == structures.Ceil
+	strict := to == structures.Successor || to == structures.Predecessor
+	k, err := kernel[neighborPush](t, "neighbor", t.queries.neighbor, recording.Constant("UPWARD", word(upward)))
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(q.n), neighborPush{
+		t.device(), top, q.keys, q.outKeys, q.outValues, q.statuses, q.left,
+		uint32(q.n), word(strict), word(q.resume), uint32(q.leaves),
+	})
+	return nil
+}
+
+func word(condition bool) uint32 {
+	if condition {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,162 @@
+package btree
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+)
+
+// neighborOf is the oracle: the place of a key's neighbor among sorted keys, or -1.
+func neighborOf(sorted []uint32, to structures.Direction, key uint32) int {
+	at, there := slices.BinarySearch(sorted, key)
+	switch to {
+	case structures.Successor:
+		if there {
+			at++
+		}
+	case structures.Predecessor:
+		at--
+	case structures.Floor:
+		if !there {
+			at--
+		}
+	}
+	if at >= len(sorted) {
+		return -1
+	}
+	return at
+}
+
+func requireNeighbors(t testing.TB, tree *Tree, queries []uint32, want model) {
+	t.Helper()
+	keys, values := want.sorted()
+	calls := map[structures.Direction]func([]uint32) (structures.Neighbors, error){
+		structures.Successor:   func(q []uint32) (structures.Neighbors, error) { return tree.Successor(t.Context(), q) },
+		structures.Predecessor: func(q []uint32) (structures.Neighbors, error) { return tree.Predecessor(t.Context(), q) },
+		structures.Floor:       func(q []uint32) (structures.Neighbors, error) { return tree.Floor(t.Context(), q) },
+		structures.Ceil:        func(q []uint32) (structures.Neighbors, error) { return tree.Ceil(t.Context(), q) },
+	}
+	for to, call := range calls {
+		got, err := call(queries)
+		require.NoError(t, err)
+		for i, q := range queries {
+			var key, value uint32
+			at := neighborOf(keys, to, q)
+			if at >= 0 {
+				key, value = keys[at], values[at]
+			}
+			if got.Found[i] != (at >= 0) || got.Keys[i] != key || got.Values[i] != value {
+				t.Fatalf("%v of %#x: %#x, %d, %v instead of %#x, %d, %v", to, q, got.Keys[i], got.Values[i], got.Found[i], key, value, at >= 0)
+			}
+		}
+	}
+	key, value, found, err := tree.Min(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, len(keys) > 0, found)
+	if found {
+		require.Equal(t, []uint32{keys[0], values[0]}, []uint32{key, value})
+	}
+	key, value, found, err = tree.Max(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, len(keys) > 0, found)
+	if found {
+		require.Equal(t, []uint32{keys[len(keys)-1], values[len(keys)-1]}, []uint32{key, value})
+	}
+}
+
+func TestNeighbors(t *testing.T) {
+	d := openDevice(t)
+	rng := random(5)
+	keys := uniqueKeys(rng, 9000)
+	values := randomWords(rng, len(keys))
+	tree := buildTree(t, d, keys, values, Options{})
+	queries := asked(keys, 9001)
+	eachQueryShape(t, tree, func(t *testing.T) { requireNeighbors(t, tree, queries, model{}.insert(keys, values)) })
+}
+
+func TestNeighborsInSmallTrees(t *testing.T) {
+	d := openDevice(t)
+	for n, keys := range [][]uint32{nil, {0}, {^uint32(0)}, {7}, {0, ^uint32(0)}, {1, ^uint32(0) - 1}, ramp(40, 100, 1)} {
+		values := randomWords(random(uint64(n)), len(keys))
+		tree, err := Build(t.Context(), d, keys, values, Options{})
+		require.NoError(t, err)
+		requireNeighbors(t, tree, asked(keys, 200), model{}.insert(keys, values))
+		require.NoError(t, tree.Close())
+	}
+}
+
+// emptyLeaves makes leaves of a tree empty, as deletions leave them. The model follows.
+func emptyLeaves(t testing.TB, tree *Tree, want model, which func(leaf int) bool) {
+	t.Helper()
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	var words []poked
+	leaf := 0
+	for _, n := range nodes {
+		if n.Level != 0 {
+			continue
+		}
+		vacancy := ^uint32(0)
+		if n.High == vacancy {
+			vacancy = 0
+		}
+		if which(leaf) {
+			for slot := range uint32(Slots) {
+				words = append(words, poked{n.Ref, 2 * slot, vacancy, 0}, poked{n.Ref, 2*slot + 1, 6, 0})
+			}
+			for _, k := range n.Keys {
+				delete(want, k)
+			}
+		}
+		leaf++
+	}
+	poke(t, tree, words...)
+}
+
+// orphan takes separators out of their parents, each node's last one, so that the children are reached by side links
+// alone: what a batch leaves that was stopped between a split and the insertion of its separator.
+func orphan(t testing.TB, tree *Tree) {
+	t.Helper()
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	var words []poked
+	for _, n := range nodes {
+		if used := uint32(len(n.Keys)); n.Level != 0 && used > 1 {
+			for slot := used - 1; slot < Slots; slot++ {
+				words = append(words, poked{n.Ref, 2 * slot, n.Keys[used-2], 0}, poked{n.Ref, 2*slot + 1, n.Values[used-2], 0})
+			}
+		}
+	}
+	poke(t, tree, words...)
+}
+
+// A tree as updates may leave it, with long rows of empty leaves: longer than a search looks at in one dispatch.
+func TestQueriesInRavagedTrees(t *testing.T) {
+	d := openDevice(t)
+	rng := random(6)
+	keys := uniqueKeys(rng, 4000)
+	values := randomWords(rng, len(keys))
+	want := model{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{})
+	queries := asked(keys, 3000)
+	ravage(t, tree, want)
+	requireQueries(t, tree, queries, want)
+	orphan(t, tree)
+	requireQueries(t, tree, queries, want)
+
+	tree = buildTree(t, d, keys, values, Options{})
+	want = model{}.insert(keys, values)
+	emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%100 != 50 })
+	requireQueries(t, tree, queries, want)
+	emptyLeaves(t, tree, want, func(leaf int) bool { return true })
+	require.Empty(t, want)
+	requireQueries(t, tree, queries[:100], want)
+}
+
+func requireQueries(t testing.TB, tree *Tree, queries []uint32, want model) {
+	t.Helper()
+	requireFind(t, tree, queries, want)
+	requireNeighbors(t, tree, queries, want)
+}
