@@ -107,97 +107,103 @@ type bulk struct {
 
 // bulkPlan is how the scratch of bulk is divided.
 type bulkPlan struct {
-	keys, values uint64 // sorted, then without those that a later one replaces
-	flags        uint64 // which of the sorted ones are the last of their key's
-	count        uint64 // a word: how many that are
-	sort         uint64
-	sortedKeys   uint64
-	sortedValues uint64
-	bytes        uint64
+	sortedKeys, sortedValues     uint64
+	distinctKeys, distinctValues uint64 // of the sorted pairs, the last of each key
+	flags                        uint64 // which ones these are
+	lengths                      uint64 // 3 words, build_plan.comp
+	sort                         uint64
+	bytes                        uint64
 }
 
 func (t *Tree) bulkPlan(n int, scratch uint64) bulkPlan {
 	p := recording.Parts{Base: scratch}
-	b := bulkPlan{keys: p.Take(4 * n), values: p.Take(4 * n)}
-	b.sortedKeys, b.sortedValues = p.Take(4*n), p.Take(4*n)
-	b.flags, b.count = p.Take((n+31)/32*4), p.Take(4)
+	b := bulkPlan{sortedKeys: p.Take(4 * n), sortedValues: p.Take(4 * n)}
+	b.distinctKeys, b.distinctValues = p.Take(4*n), p.Take(4*n)
+	b.flags, b.lengths = p.Take((n+31)/32*4), p.Take(12)
 	b.sort = p.Take(max(t.primitives.SortScratch(n, true), t.primitives.CompactScratch(n)))
 	b.bytes = p.Used
 	return b
-}
-
-type buildLastPush struct {
-	Keys, Flags uint64
-	Count       uint32
-}
-
-// bulk records that the tree becomes one of the given pairs, of equal keys the last. The pool has room for the nodes.
-func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
-	if b.N == 0 {
-		return t.bulkSorted(s, bulk{Fill: b.Fill}, primitives.Length{})
-	}
-	last, err := recording.Kernel[buildLastPush](t.kernels, "btree/build_last", workgroup)
-	if err != nil {
-		return err
-	}
-	p := t.bulkPlan(b.N, scratch)
-	length := primitives.Length{N: b.N}
-	err = t.primitives.Sort(s, primitives.SortArgs{
-		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues, Length: length, Scratch: p.sort,
-	})
-	if err != nil {
-		return err
-	}
-	const each = 8 // pairs an invocation
-	last.Dispatch(s, groups((b.N+each-1)/each), buildLastPush{p.sortedKeys, p.flags, uint32(b.N)})
-	err = t.primitives.Compact(s, primitives.CompactArgs{
-		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.keys, OutValues: p.values, OutCount: p.count,
-		Length: length, Scratch: p.sort,
-	})
-	if err != nil {
-		return err
-	}
-	return t.bulkSorted(s, bulk{p.keys, p.values, b.N, b.Fill}, primitives.Length{N: b.N, At: p.count})
 }
 
 // length is Length of shaders/include/length.glsl.
 type length struct {
 	At uint64
 	N  uint32
-	_  uint32
+}
+
+type buildOrderPush struct {
+	Keys, Flags, Disorder uint64
+	Length                length
+}
+
+// bulk records that the tree becomes one of the given pairs, of equal keys the last. The pool has room for the nodes.
+// Pairs that ascend already are taken as they are: how far to go, the device finds out by itself.
+func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
+	p := t.bulkPlan(b.N, scratch)
+	order, err := recording.Kernel[buildOrderPush](t.kernels, "btree/build_order", workgroup)
+	if err != nil {
+		return err
+	}
+	const each = 8 // keys an invocation
+	descends, repeats, distinct := p.lengths, p.lengths+4, p.lengths+8
+	if err := t.clear(s, p.lengths, 3); err != nil {
+		return err
+	}
+	order.Dispatch(s, groups((b.N+each-1)/each), buildOrderPush{Keys: b.Keys, Disorder: descends, Length: length{N: uint32(b.N)}})
+	err = t.primitives.Sort(s, primitives.SortArgs{
+		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues,
+		Length: primitives.Length{N: b.N, At: descends}, Scratch: p.sort,
+	})
+	if err != nil {
+		return err
+	}
+	order.Dispatch(s, groups((b.N+each-1)/each), buildOrderPush{p.sortedKeys, p.flags, repeats, length{descends, uint32(b.N)}})
+	err = t.primitives.Compact(s, primitives.CompactArgs{
+		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.distinctKeys, OutValues: p.distinctValues, OutCount: distinct,
+		Length: primitives.Length{N: b.N, At: repeats}, Scratch: p.sort,
+	})
+	if err != nil {
+		return err
+	}
+	return t.bulkNodes(s, buildPlanPush{
+		GivenKeys: b.Keys, GivenValues: b.Values, SortedKeys: p.sortedKeys, SortedValues: p.sortedValues,
+		DistinctKeys: p.distinctKeys, DistinctValues: p.distinctValues, Lengths: p.lengths,
+	}, b)
+}
+
+// bulkSorted is bulk of pairs that are known to ascend, none of whose keys comes twice.
+func (t *Tree) bulkSorted(s *vk.Stream, b bulk) error {
+	return t.bulkNodes(s, buildPlanPush{GivenKeys: b.Keys, GivenValues: b.Values}, b)
 }
 
 type buildPlanPush struct {
-	Tree               Device
-	Keys               uint64
-	Count              length
-	LeafMost, NodeMost uint32
+	Tree                         Device
+	GivenKeys, GivenValues       uint64
+	SortedKeys, SortedValues     uint64
+	DistinctKeys, DistinctValues uint64
+	Lengths                      uint64
+	Count, LeafMost, NodeMost    uint32
 }
 
-type buildNodesPush struct {
-	Tree         Device
-	Keys, Values uint64
-}
-
-// bulkSorted records that the tree becomes one of sorted pairs, none of whose keys comes twice: as many of b's as n says.
-// The pool has room for the nodes.
-func (t *Tree) bulkSorted(s *vk.Stream, b bulk, n primitives.Length) error {
-	plan, err := kernel[buildPlanPush](t, "build_plan", 1, recording.Constant("LEAVES", 0))
+func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
+	plan, err := recording.Kernel[buildPlanPush](t.kernels, "btree/build_plan", workgroup)
 	if err != nil {
 		return err
 	}
-	nodes, err := kernel[buildNodesPush](t, "build_nodes", t.tiles.walk)
+	nodes, err := kernel[treePush](t, "build_nodes", t.tiles.walk)
 	if err != nil {
 		return err
 	}
-	d := t.device()
 	leaf, inner := shares(b.Fill)
-	plan.Dispatch(s, 1, buildPlanPush{d, b.Keys, length{At: n.At, N: uint32(n.N)}, uint32(leaf), uint32(inner)})
+	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), uint32(b.N), uint32(leaf), uint32(inner)
+	plan.Dispatch(s, 1, p)
 	if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
 		return err
 	}
-	most := nodesFor(n.N, b.Fill)
-	nodes.Dispatch(s, groups(most*min(t.tiles.walk, 8)), buildNodesPush{d, b.Keys, b.Values})
+	most := nodesFor(b.N, b.Fill)
+	nodes.Dispatch(s, groups(most*min(t.tiles.walk, 8)), treePush{t.device()})
 	t.nodes = uint64(most)
 	return nil
 }
+
+type treePush struct{ Tree Device }

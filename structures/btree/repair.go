@@ -15,6 +15,11 @@ type takePush struct {
 	Count          uint32
 }
 
+type repairPlanPush struct {
+	Tree             Device
+	Leaves, NodeMost uint32
+}
+
 type repairNodesPush struct {
 	Tree                Device
 	Lows, Leaves, Inner uint64
@@ -100,7 +105,7 @@ func (t *Tree) repair(ctx context.Context) error {
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones.
 func (t *Tree) writeInner(ctx context.Context, p repairNodesPush, leaves, inner int, old takePush) error {
-	plan, err := kernel[buildPlanPush](t, "build_plan", 1, recording.Constant("LEAVES", 1))
+	plan, err := recording.Kernel[repairPlanPush](t.kernels, "btree/repair_plan", workgroup)
 	if err != nil {
 		return err
 	}
@@ -109,12 +114,12 @@ func (t *Tree) writeInner(ctx context.Context, p repairNodesPush, leaves, inner 
 		return err
 	}
 	_, each := shares(t.o.Fill)
-	plan.Dispatch(t.stream, 1, buildPlanPush{Tree: p.Tree, Count: length{N: uint32(leaves)}, NodeMost: uint32(each)})
+	plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(each)})
 	nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
 	if err := t.take(t.stream, old, true); err != nil {
 		t.stream.Discard()
 		return err
 	}
-	t.nodes = uint64(leaves + inner + 1)
+	t.nodes, t.headroom = uint64(leaves+inner+1), false
 	return t.stream.Wait(context.WithoutCancel(ctx))
 }

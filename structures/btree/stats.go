@@ -105,7 +105,7 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		}
 		v.erased += uint64(row[surveyErased])
 	}
-	t.nodes = v.nodes()
+	t.nodes, t.headroom = v.nodes(), false
 	return v, nil
 }
 

@@ -40,6 +40,7 @@ type Tree struct {
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
 	nodes      uint64 // at most so many nodes are in use: a bound that a survey tightens
+	headroom   bool   // that bound counts in that each node may split once more
 	slabs      uint64 // the pool has at least so many
 	failures   uint32 // of the pool, as last seen
 	rounds     uint32 // that bound a concurrent batch
@@ -144,7 +145,7 @@ func groups(invocations int) int { return (invocations + workgroup - 1) / workgr
 
 // empty makes the tree one without pairs.
 func (t *Tree) empty(ctx context.Context) error {
-	err := t.bulkSorted(t.stream, bulk{Fill: t.o.Fill}, primitives.Length{})
+	err := t.bulkSorted(t.stream, bulk{Fill: t.o.Fill})
 	return errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx)))
 }
 

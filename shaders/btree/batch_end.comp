@@ -1,0 +1,35 @@
+// After a batch: the slabs that became nodes are taken from the pool.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BATCH_LEAVES 0
+#include "btree_batch_nodes.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 control;
+    uvec2 free;      // batch_slab
+    uvec2 pending;   // 0, or a word that count is added to if the batch could not be done
+    uint count;
+};
+
+void main() {
+    uint i = invocation_index();
+    Work w = Work(control, 0u, 0u);
+    if (i == 0u && (pending.x | pending.y) != 0u && work_load(batch_control(w, 0u, BATCH_FAILED_AT), 0u) != 0u) atomic_add(pending, count);
+    uint nodes = 0u;
+    [[dont_unroll]] for (uint level = 0u; level < 16u; level++) nodes += work_load(batch_control(w, level, BATCH_OUTPUTS_AT), 0u);
+    if (i >= tree.pool.blocks) return;
+    uint before = plain_load_at(free, 2u * i);
+    if (before >= nodes) return;
+    uint left = nodes - before;
+    uvec2 at = pool_block(tree.pool, i);
+    for (uint word = 0u; word < 32u && left != 0u; word++) {
+        uint used = plain_load_at(at, word);
+        if (used != ~0u) {
+            uint take = pool_lowest_bits(~used, left);
+            plain_store_at(at, word, used | take);
+            left -= uint(bitCount(take));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// B-link-tree, batched updates: what the kernels of a batch share. Nothing else works on the tree meanwhile, so there are
+// no latches; each node that is touched belongs to one invocation, or its successors to one each.
+//
+// A batch goes through the tree level by level, from the leaves up. At the leaves it is the operations in key order; at
+// an inner level, the nodes that the level below got, as (low, child). A segment is those that go to one node. The
+// invocation that has a segment's first element changes the node in place if what results fits into it. Otherwise it
+// writes down a record: the results of the segment will be divided among as many nodes as it takes, the outputs, of
+// which the first one is the node itself. An invocation an output does that, each by itself, so that one huge segment
+// costs no more than many small ones. What is new is the batch of the next level.
+//
+// The root stays where it is. When it splits, all of its outputs are new nodes, and it becomes an empty node one level
+// up, to which they go as any others.
+#ifndef VKDS_BTREE_BATCH_GLSL
+#define VKDS_BTREE_BATCH_GLSL
+
+#include "btree_node.glsl"
+#include "operation.glsl"
+
+// Define BATCH_LEAVES as 1 for kernels over leaves, as 0 for those over inner nodes, before this header.
+layout(constant_id = 3) const uint BATCH_GROUP = 128;   // elements that a workgroup has
+
+// The operations of a batch, in key order, those of equal keys in the order of the batch. Or, of an inner level, new
+// nodes beneath it.
+struct Batch {
+    uvec2 keys;      // or their lows
+    uvec2 payload;   // a word each: the value, or with `placed` its place in the batch; or the node
+    uvec2 values;    // in the order of the batch
+    uvec2 kinds;     // bytes, in the order of the batch; of OP_MIXED alone
+    uvec2 marks;     // batch_marks
+    uint count;
+    uint kind;       // OP_INSERT, OP_INSERT_UNIQUE, OP_DELETE or OP_MIXED
+    uint placed;     // 1: payload has places
+    uint split;      // pairs that a node gets at least when nodes are split: 7 to 14
+};
+
+// The memory of a batch, of which each level has its own control words and overwrites what the level before had.
+struct Work {
+    uvec2 at;
+    uint capacity;   // elements of a level, a multiple of 64
+    uint level;      // 0: the leaves
+};
+
+const uint BATCH_OUTPUTS_AT = 0u;    // byte offsets in a level's control words: nodes that it gets,
+const uint BATCH_SEGMENTS_AT = 4u;   // records,
+const uint BATCH_TAKEN_AT = 8u;      // nodes that the levels below got,
+const uint BATCH_ROOT_AT = 12u;      // 1 if the root was split,
+const uint BATCH_OUTPUTS_ARGS_AT = 16u, BATCH_SEGMENTS_ARGS_AT = 28u;   // workgroups for so many (x, y, z each)
+const uint BATCH_LEVEL_SHIFT = 6u;
+const uint BATCH_FAILED_AT = 1024u;  // and for all levels: 1 if the pool had not as many nodes as the leaves need
+const uint BATCH_CONTROL = 2048u;    // bytes of all
+
+uvec2 batch_control(Work w, uint level, uint at) { return address_add(w.at, (level << BATCH_LEVEL_SHIFT) + at); }
+
+// Memory that one kernel writes and a later one reads; or, in the kernel that has all levels to itself, other
+// invocations of its workgroup.
+#ifdef BATCH_ALONE
+uint work_load(uvec2 at, uint i) { return VkdsCoherentWord(address_at(at, i, 2u)).v; }
+void work_store(uvec2 at, uint i, uint v) { VkdsCoherentWord(address_at(at, i, 2u)).v = v; }
+uvec2 work_load2(uvec2 at, uint i) { return VkdsCoherentPair(address_at(at, i, 3u)).v; }
+void work_store2(uvec2 at, uint i, uvec2 v) { VkdsCoherentPair(address_at(at, i, 3u)).v = v; }
+uvec4 work_load4(uvec2 at, uint i) { return VkdsCoherentQuad(address_at(at, i, 4u)).v; }
+void work_store4(uvec2 at, uint i, uvec4 v) { VkdsCoherentQuad(address_at(at, i, 4u)).v = v; }
+#else
+uint work_load(uvec2 at, uint i) { return plain_load_at(at, i); }
+void work_store(uvec2 at, uint i, uint v) { plain_store_at(at, i, v); }
+uvec2 work_load2(uvec2 at, uint i) { return plain_load2(address_at(at, i, 3u)); }
+void work_store2(uvec2 at, uint i, uvec2 v) { plain_store2(address_at(at, i, 3u), v); }
+uvec4 work_load4(uvec2 at, uint i) { return plain_load4(address_at(at, i, 4u)); }
+void work_store4(uvec2 at, uint i, uvec4 v) { plain_store4(address_at(at, i, 4u), v); }
+#endif
+
+// Records, in the places of the elements of their groups: what node, where its segment ends, how many pairs result, and
+// the node's slots that stay beside where in its group the segment begins.
+uvec2 batch_records(Work w) { return address_add(w.at, BATCH_CONTROL); }
+// New nodes of a group's records before each record.
+uvec2 batch_offsets(Work w) { return address_add(w.at, BATCH_CONTROL + w.capacity * 16u); }
+// The new nodes of a level, the lows and then the nodes. Two levels take turns.
+uvec2 batch_lows(Work w, uint level) { return address_add(w.at, BATCH_CONTROL + w.capacity * (20u + (level & 1u) * 8u)); }
+uvec2 batch_children(Work w, uint level) { return address_add(w.at, BATCH_CONTROL + w.capacity * (24u + (level & 1u) * 8u)); }
+// A pair of words a group: new nodes and records, once summed up those of the groups before it.
+uvec2 batch_groups(Work w) { return address_add(w.at, BATCH_CONTROL + w.capacity * 36u); }
+
+// The batch of an inner level.
+Batch batch_above(Work w, uint split) {
+    Batch b;
+    b.keys = batch_lows(w, w.level - 1u);
+    b.payload = batch_children(w, w.level - 1u);
+    b.values = b.kinds = b.marks = uvec2(0u);
+    b.count = work_load(batch_control(w, w.level - 1u, BATCH_OUTPUTS_AT), 0u);
+    b.kind = OP_INSERT;
+    b.placed = 0u;
+    b.split = split;
+    return b;
+}
+
+uint batch_key(Batch b, uint i) { return work_load(b.keys, i); }
+
+// Into how many nodes n pairs go, if they don't fit into one or are to be divided: each gets `split` at least.
+uint batch_nodes(Batch b, uint n) { return max(max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split), 1u); }
+
+// Which pair is the first of output j of so many: they share n pairs evenly.
+uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n % nodes); }
+
+const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
+
+// The node of a level whose range has the key, and its fence.
+uint batch_find(BTree tree, uint level, uint key, bool enabled, out Fence fence) {
+    uint node = BTREE_ROOT;
+    uint here = btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT)));
+    fence = Fence(0u, 0u, 0u, 0u);
+    bool busy = enabled;
+    for (uint round = 0u; busy && round < BATCH_ROUNDS; round++) {
+        uvec2 at = slab_address(tree.pool, node);
+        bool inner = here > level;
+        uvec4 f = plain_load4(address_add(at, BTREE_META_AT));
+        uint child = SLAB_NULL;
+        if (inner) {
+            [[unroll]] for (uint j = 0u; j < BTREE_SLOTS / 2u; j++) {
+                uvec4 q = plain_load4(address_add(at, j * 16u));
+                child = j == 0u || q.x <= key ? q.y : child;
+                child = q.z <= key ? q.w : child;
+            }
+        }
+        fence = Fence(f.x, f.y, f.z, f.w);
+        if (key > f.z) {
+            node = f.w;
+        } else if (inner) {
+            node = child;
+            here--;
+        } else {
+            busy = false;
+        }
+    }
+    return busy ? SLAB_NULL : node;
+}
+
+#endif

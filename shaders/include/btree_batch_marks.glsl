@@ -1,0 +1,87 @@
+// B-link-tree, batched updates: which operations leave a pair behind, and which one says its value.
+//
+// Of the operations with equal keys, the last one decides whether there is a pair afterwards. If it does, that position
+// is marked as one that lands: a bit, with a count of those before it. What the value is, the last position says that
+// starts anew, whatever was there: another bit, where batches have other kinds than OP_INSERT.
+#ifndef VKDS_BTREE_BATCH_MARKS_GLSL
+#define VKDS_BTREE_BATCH_MARKS_GLSL
+
+#include "btree_batch.glsl"
+#include "results.glsl"
+
+// The marks, of the positions 0 … count: a pair of words for 32 positions (those that land; how many do before them in
+// their group), a pair a group (how many do before it), a word for 32 positions (those that start anew).
+uint marks_words(uint count) { return count / 32u + 1u; }
+uint marks_groups(uint count) { return count / BATCH_GROUP + 1u; }
+uvec2 marks_groups_at(Batch b) { return address_at(b.marks, marks_words(b.count), 3u); }
+uvec2 marks_anew_at(Batch b) { return address_at(b.marks, marks_words(b.count) + marks_groups(b.count) + 1u, 3u); }
+
+// The kind of the operation at a position.
+uint batch_kind(Batch b, uint i) {
+    uint kind = b.kind;
+    if (kind == OP_MIXED) kind = byte_load(b.kinds, plain_load_at(b.payload, i));
+    return kind;
+}
+
+uint batch_value(Batch b, uint i) {
+    uint word = plain_load_at(b.payload, i);
+    if (b.placed != 0u) word = plain_load_at(b.values, word);
+    return word;
+}
+
+// How many of the positions before this one land.
+uint marks_before(Batch b, uint i) {
+    if (b.kind == OP_DELETE) return 0u;
+    uvec2 w = plain_load2(address_at(b.marks, i / 32u, 3u));
+    uint groups = plain_load2(address_at(marks_groups_at(b), i / BATCH_GROUP, 3u)).x;
+    return groups + w.y + uint(bitCount(w.x & ((1u << (i & 31u)) - 1u)));
+}
+
+// Whether a position lands that is the last of its key.
+bool marks_lands(Batch b, uint i) {
+    if (b.kind != OP_MIXED) return b.kind != OP_DELETE;
+    return (plain_load2(address_at(b.marks, i / 32u, 3u)).x >> (i & 31u) & 1u) != 0u;
+}
+
+// The first position from i on that lands, or end.
+uint marks_next(Batch b, uint i, uint end) {
+    if (b.kind == OP_DELETE || i >= end) return end;
+    uint bits = plain_load2(address_at(b.marks, i / 32u, 3u)).x >> (i & 31u);
+    uint next = i + uint(findLSB(bits));
+    if (bits == 0u) {
+        // Equal keys may be many: search for where the count changes.
+        uint before = marks_before(b, i);
+        uint low = i, high = end;   // before position low+1 as many land as before i
+        while (low < high) {
+            uint middle = low + ((high - low) >> 1);
+            if (marks_before(b, middle + 1u) == before) low = middle + 1u;
+            else high = middle;
+        }
+        next = low;
+    }
+    return min(next, end);
+}
+
+// What the operations of a key come to, if the last of them, at position i, lands.
+struct Landing {
+    uint value;
+    bool keeps;   // the value that was there before, if the key was
+};
+
+Landing batch_landing(Batch b, uint i) {
+    Landing l = Landing(0u, false);
+    uint from = i;
+    if (b.kind != OP_INSERT) {
+        uvec2 anew = marks_anew_at(b);
+        uint word = i / 32u;
+        uint bits = plain_load_at(anew, word) & (~0u >> (31u - (i & 31u)));
+        while (bits == 0u && word != 0u) bits = plain_load_at(anew, --word);
+        from = word * 32u + uint(findMSB(bits | 1u));
+        l.keeps = batch_kind(b, from) == OP_INSERT_UNIQUE;
+        if (l.keeps && from != 0u) l.keeps = batch_key(b, from - 1u) != batch_key(b, from);
+    }
+    l.value = batch_value(b, from);
+    return l;
+}
+
+#endif

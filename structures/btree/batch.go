@@ -1,0 +1,471 @@
+package btree
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// UpdateOn records a batch of structures.Insert, InsertUnique or Delete from device buffers on a stream, and does not
+// wait unless the tree needs more memory. The batch is sorted, and each node that it touches is changed once, without
+// latches: nothing else may work on the tree meanwhile. The result is that of the operations one after the other, and
+// the same in every run. Without a Status it is faster.
+//
+// Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
+//
+// Errors: *structures.KindError, *structures.LengthError, *alloc.PoolFullError, *vk.OutOfMemoryError, vk.ErrClosed;
+// nothing is changed then.
+func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
+	if err := t.usable(ctx); err != nil {
+		return err
+	}
+	switch kind {
+	case structures.Insert, structures.InsertUnique, structures.Delete:
+	default:
+		return &structures.KindError{Kind: kind}
+	}
+	for _, c := range []struct {
+		name         string
+		needed, have int
+	}{
+		{"keys", u.First + u.Count, u.Keys.Len()},
+		{"values", u.First + u.Count, u.Values.Len()},
+		{"status bytes", (u.Count + 3) &^ 3, u.Status.Len()},
+	} {
+		optional := c.name == "values" && kind == structures.Delete || c.name == "status bytes" && u.Status == nil
+		if u.First < 0 || u.Count < 0 || c.have < c.needed && !optional {
+			return &structures.LengthError{Keys: u.Count, Other: c.name, Got: c.have}
+		}
+	}
+	if u.Count == 0 {
+		return nil
+	}
+	if kind != structures.Delete && t.crowded(u.Count) {
+		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		if err := t.reserveBatched(ctx, u.Count); err != nil {
+			return err
+		}
+	}
+	t.batches.Batched++
+	b := batched{Kind: kind, Keys: u.Keys.AddressOf(u.First), Statuses: u.Status.Address(), N: u.Count}
+	if kind != structures.Delete {
+		b.Values = u.Values.AddressOf(u.First)
+	}
+	for first := 0; first < u.Count; first += maxBatch {
+		part := b
+		part.Keys += uint64(4 * first)
+		part.Values += uint64(4 * first)
+		if b.Statuses != 0 {
+			part.Statuses += uint64(first)
+		}
+		part.N = min(maxBatch, u.Count-first)
+		if err := t.recordBatched(ctx, s, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batched is a batch on the device. Kinds, a byte each, are those of a Mixed one: Insert, InsertUnique and Delete.
+// Statuses, if not 0, are bytes, with room up to a multiple of 4. N is added to the word at Pending, if that is not 0,
+// should the batch not be done because the pool is full.
+type batched struct {
+	Kind                          structures.Kind
+	Kinds, Keys, Values, Statuses uint64
+	Pending                       uint64
+	N                             int
+}
+
+// maxBatch is how many operations are done at a time.
+const maxBatch = 1 << 22
+
+// leastShare is how many pairs each node gets at least when nodes are split. No less, so that a node makes another one
+// only after having got so many.
+const leastShare = Slots / 2
+
+// share is how many pairs, or children, a node gets at least when nodes are split.
+func (t *Tree) share() int { return max(leastShare, min(Slots, int(t.o.Fill*Slots+1e-9))) }
+
+// batchedNodes returns how many nodes batches of n operations may add to the tree: each node that was there when the
+// bound t.nodes was last taken may be split at once; every other one only after leastShare more pairs or children.
+func (t *Tree) batchedNodes(n int) uint64 {
+	few := 15 * (uint64(n) + 15) // each operation splits a node of each level
+	many := uint64(n)/(leastShare-1) + 64
+	if !t.headroom {
+		many += t.nodes + t.nodes/(leastShare-1)
+	}
+	return min(few, many)
+}
+
+// crowded says whether the pool may be too full for a batch, and if not, sets nodes aside for it.
+func (t *Tree) crowded(n int) bool {
+	extra := t.batchedNodes(n)
+	if t.nodes+extra > t.slabs {
+		return true
+	}
+	t.headroom = t.headroom || extra != 15*(uint64(n)+15)
+	t.nodes += extra
+	return false
+}
+
+// reserveBatched makes room in the pool for a batch of insertions. Nothing may run that uses the tree.
+func (t *Tree) reserveBatched(ctx context.Context, n int) error {
+	if !t.crowded(n) {
+		return nil
+	}
+	stats, err := t.pool.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
+	if !t.crowded(n) {
+		return nil
+	}
+	if err := t.pool.Grow(ctx, blocksFor(int(t.nodes+t.batchedNodes(n)-t.slabs))); err != nil {
+		return err
+	}
+	if stats, err = t.pool.Stats(ctx); err != nil {
+		return err
+	}
+	t.slabs = uint64(stats.Slabs)
+	if t.crowded(n) {
+		return fmt.Errorf("btree: the pool has %d nodes after it has grown for %d operations", t.slabs, n)
+	}
+	return nil
+}
+
+// batch is Batch of btree_batch.glsl.
+type batch struct {
+	Keys, Payload, Values, Kinds, Marks uint64
+	Count, Kind, Placed, Split          uint32
+}
+
+// work is Work of btree_batch.glsl.
+type work struct {
+	At       uint64
+	Capacity uint32
+	Level    uint32
+}
+
+const (
+	workControl  = 2048 // BATCH_CONTROL
+	workLevel    = 64   // 1 << BATCH_LEVEL_SHIFT
+	outputsArgs  = 16   // BATCH_OUTPUTS_ARGS_AT
+	segmentsArgs = 28   // BATCH_SEGMENTS_ARGS_AT
+	workElement  = 36   // bytes of memory an element, beside the groups'
+)
+
+// batchShape is how the kernels of the batched path are laid out.
+type batchShape struct {
+	group int // invocations of a workgroup, which has as many elements
+	alone int // those of one that has all to itself
+	few   int // of up to so many new nodes, a level is for the kernel that does all levels alone
+}
+
+func batchShapeFor(d *vk.Device) batchShape {
+	most := d.Info().MaxWorkgroup
+	return batchShape{group: min(256, most), alone: min(1024, most), few: 2048}
+}
+
+// levels returns how many inner levels of a batch have dispatches of their own.
+func (b batchShape) levels(n int) int {
+	levels := 0
+	for nodes := n / leastShare; nodes > b.few; nodes /= leastShare {
+		levels++
+	}
+	return levels
+}
+
+// batchPlan is how the scratch of a batch is divided.
+type batchPlan struct {
+	work          work
+	keys, payload uint64
+	places        uint64 // 0, 1, 2, …, before they are sorted
+	sort          uint64
+	marks         uint64
+	free          uint64
+	leaves        uint64
+	statuses      uint64
+	emptied       uint64
+	empty, count  uint64 // keys of leaves that are empty, and how many
+	compact       uint64
+	bytes         int
+}
+
+func (t *Tree) batchPlan(b batched, shape batchShape, blocks int, base uint64) batchPlan {
+	p := recording.Parts{Base: base}
+	var plan batchPlan
+	if base == 0 {
+		p.Base = 0
+	}
+	n := b.N
+	capacity := (n + 64 + 63) &^ 63
+	groups := capacity/shape.group + 2
+	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity)}
+	plan.keys = p.Take(4 * n)
+	plan.free = p.Take(8 * (blocks + 1))
+	if b.payload() {
+		plan.payload = p.Take(4 * n)
+	}
+	if b.placed() {
+		plan.places = p.Take(4 * n)
+	}
+	if b.Kind != structures.Delete {
+		plan.marks = p.Take(8*(n/32+1) + 8*(n/shape.group+2) + 4*(n/32+1))
+	}
+	if b.Statuses != 0 {
+		plan.leaves, plan.statuses = p.Take(4*n), p.Take(4*n)
+	}
+	before, after := p, p
+	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload()))
+	if b.deletes() {
+		plan.emptied, plan.count = after.Take(4*(n/32+1+shape.group/32)), after.Take(4)
+		plan.empty, plan.compact = after.Take(4*n), after.Take(t.primitives.CompactScratch(n))
+	}
+	plan.bytes = int(max(before.Used, after.Used))
+	return plan
+}
+
+// placed says that positions of the sorted batch know their places, not their values.
+func (b batched) placed() bool { return b.Statuses != 0 || b.Kind == structures.Mixed }
+
+// payload says that keys are sorted with something beside them.
+func (b batched) payload() bool { return b.placed() || b.Kind != structures.Delete }
+
+func (b batched) deletes() bool { return b.Kind == structures.Delete || b.Kind == structures.Mixed }
+
+type batchBeginPush struct {
+	Tree          Device
+	Control, Free uint64
+}
+
+type batchNumberPush struct {
+	Numbers uint64
+	Count   uint32
+}
+
+type batchMarkPush struct{ Batch batch }
+
+type batchSumPush struct {
+	Pairs uint64
+	Count uint32
+}
+
+type batchLevelPush struct {
+	Tree  Device
+	Work  work
+	Free  uint64
+	Count uint32
+}
+
+type batchStatusPush struct {
+	Tree             Device
+	Batch            batch
+	Leaves, Statuses uint64
+}
+
+type batchLeavesPush struct {
+	Tree            Device
+	Work            work
+	Batch           batch
+	Leaves, Emptied uint64
+}
+
+type batchInnerPush struct {
+	Tree  Device
+	Work  work
+	Split uint32
+}
+
+type batchSplitLeavesPush struct {
+	Tree  Device
+	Work  work
+	Batch batch
+	Free  uint64
+}
+
+type batchSplitInnerPush struct {
+	Tree  Device
+	Work  work
+	Free  uint64
+	Split uint32
+}
+
+type batchEndPush struct {
+	Tree                   Device
+	Control, Free, Pending uint64
+	Count                  uint32
+}
+
+type batchUnlinkPush struct {
+	Tree        Device
+	Keys, Count uint64
+}
+
+type batchPackPush struct {
+	Words, Bytes uint64
+	Count        uint32
+}
+
+// batchKernel returns a kernel of the batched path with so many invocations a workgroup, for groups of so many elements.
+// One invocation goes over a node.
+func batchKernel[P any](t *Tree, module string, workgroup, group int) (*vk.Kernel[P], error) {
+	c := t.pool.Constants()
+	return recording.Kernel[P](t.kernels, "btree/batch_"+module, workgroup, recording.Constant("TILE", 1),
+		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
+		recording.Constant("BATCH_GROUP", uint32(group)))
+}
+
+// recordBatched records a batch of up to maxBatch operations, for which the pool has room.
+func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error {
+	if b.N == 0 {
+		return nil
+	}
+	r := batchRecorder{t: t, s: s, b: b, shape: batchShapeFor(t.d), tree: t.device()}
+	blocks := int(r.tree.Pool.Blocks)
+	bytes := t.batchPlan(b, r.shape, blocks, 0).bytes
+	scratch, err := t.scratch.Take(s, bytes)
+	if err != nil {
+		return err
+	}
+	r.args = t.scratch.Newest(s)
+	r.plan = t.batchPlan(b, r.shape, blocks, scratch)
+	return r.record()
+}
+
+// batchRecorder records one batch.
+type batchRecorder struct {
+	t     *Tree
+	s     *vk.Stream
+	b     batched
+	shape batchShape
+	plan  batchPlan
+	tree  Device
+	batch batch
+	args  vk.Memory // whose beginning is the work's control words
+	err   error
+}
+
+// batchRun records a dispatch, unless one before has failed: of so many workgroups of a group each, or where at is not 0
+// of as many as the control words at that byte say.
+func batchRun[P any](r *batchRecorder, module string, groups, at int, push P) {
+	if r.err != nil {
+		return
+	}
+	workgroup, group := r.shape.group, r.shape.group
+	switch module {
+	case "finish":
+		workgroup, group = r.shape.alone, r.shape.alone
+	case "sum.pairs", "sum.level":
+		workgroup = r.shape.alone
+	}
+	k, err := batchKernel[P](r.t, module, workgroup, group)
+	switch {
+	case err != nil:
+		r.err = err
+	case at != 0:
+		k.DispatchIndirect(r.s, r.args, at, push)
+	default:
+		k.Dispatch(r.s, groups, push)
+	}
+}
+
+func (r *batchRecorder) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
+
+func (r *batchRecorder) record() error {
+	t, s, b, plan, group := r.t, r.s, r.b, r.plan, r.shape.group
+	n := b.N
+	blocks := int(r.tree.Pool.Blocks)
+	s.Concurrent(func() {
+		batchRun(r, "begin", r.groups(max(blocks, workControl/4)), 0, batchBeginPush{r.tree, plan.work.At, plan.free})
+		if b.placed() && r.err == nil {
+			k, err := recording.Kernel[batchNumberPush](t.kernels, "runs/number", 256)
+			if r.err = err; err == nil {
+				k.Dispatch(s, (n+255)/256, batchNumberPush{plan.places, uint32(n)})
+			}
+		}
+	})
+	r.batch = batch{Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(n), Kind: uint32(b.Kind), Split: uint32(t.share())}
+	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: n}, Scratch: plan.sort}
+	if b.payload() {
+		sort.Values, sort.OutValues = b.Values, plan.payload
+	}
+	if b.placed() {
+		sort.Values = plan.places
+		r.batch.Values, r.batch.Placed = b.Values, 1
+	}
+	if r.err == nil {
+		r.err = t.primitives.Sort(s, sort)
+	}
+
+	if b.Kind != structures.Delete {
+		batchRun(r, "mark", n/group+1, 0, batchMarkPush{r.batch})
+	}
+	s.Concurrent(func() {
+		batchRun(r, "sum.pairs", 1, 0, batchSumPush{plan.free, uint32(blocks)})
+		if b.Kind != structures.Delete {
+			marks := plan.marks + 8*uint64(n/32+1)
+			batchRun(r, "sum.pairs", 1, 0, batchSumPush{marks, uint32(n/group + 1)})
+		}
+		if b.Statuses != 0 {
+			batchRun(r, "status", r.groups(n), 0, batchStatusPush{r.tree, r.batch, plan.leaves, plan.statuses})
+		}
+	})
+	leaves := plan.leaves
+	if b.Statuses == 0 {
+		leaves = 0
+	}
+	batchRun(r, "apply.leaves", r.groups(n), 0, batchLeavesPush{r.tree, plan.work, r.batch, leaves, plan.emptied})
+	r.split(0)
+	if b.Kind != structures.Delete {
+		wide := r.shape.levels(n)
+		for level := 1; level <= wide; level++ {
+			w := plan.work
+			w.Level = uint32(level)
+			batchRun(r, "apply.inner", 0, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, r.batch.Split})
+			r.split(level)
+		}
+		w := plan.work
+		w.Level = uint32(wide + 1)
+		batchRun(r, "finish", 1, 0, batchSplitInnerPush{r.tree, w, plan.free, r.batch.Split})
+		batchRun(r, "end", r.groups(blocks), 0, batchEndPush{r.tree, plan.work.At, plan.free, b.Pending, uint32(n)})
+	}
+	if b.deletes() && r.err == nil {
+		r.err = t.primitives.Compact(s, primitives.CompactArgs{
+			Keys: plan.keys, Flags: plan.emptied, OutKeys: plan.empty, OutCount: plan.count, Length: primitives.Length{N: n},
+			Scratch: plan.compact,
+		})
+		batchRun(r, "unlink", r.groups(n), 0, batchUnlinkPush{r.tree, plan.empty, plan.count})
+	}
+	if b.Statuses != 0 && r.err == nil {
+		k, err := recording.Kernel[batchPackPush](t.kernels, "runs/pack", 256)
+		if r.err = err; err == nil {
+			k.Dispatch(s, (n+255)/256, batchPackPush{plan.statuses, b.Statuses, uint32(n)})
+		}
+	}
+	return r.err
+}
+
+// split records what becomes of the segments of a level that were written down.
+func (r *batchRecorder) split(level int) {
+	w, free := r.plan.work, r.plan.free
+	w.Level = uint32(level)
+	batchRun(r, "sum.level", 1, 0, batchLevelPush{r.tree, w, free, uint32(r.b.N)})
+	at := level * workLevel
+	for _, part := range []struct {
+		name string
+		args int
+	}{{"new", outputsArgs}, {"old", segmentsArgs}} {
+		if level == 0 {
+			batchRun(r, "split.leaves."+part.name, 0, at+part.args, batchSplitLeavesPush{r.tree, w, r.batch, free})
+		} else {
+			batchRun(r, "split.inner."+part.name, 0, at+part.args, batchSplitInnerPush{r.tree, w, free, r.batch.Split})
+		}
+	}
+}
