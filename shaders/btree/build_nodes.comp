@@ -6,9 +6,9 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 keys;     // of the pairs, ascending, none twice
-    uvec2 values;
 };
+
+uvec2 keys, values;   // of the pairs
 
 uint node_slab(uint i) { return pool_slab(i); }
 
@@ -36,6 +36,9 @@ uvec4 leaf_quad(PlanLevel l, uint i, uint at, uint pairs) {
 void main() {
     const uint lanes = min(TILE, 8u);   // a node has 8 quads
     uint i = invocation_index() / lanes;
+    uvec4 source = plain_load4(address_add(tree.state, PLAN_SOURCE_AT));
+    keys = source.xy;
+    values = source.zw;
     uvec4 head = plain_load4(address_add(tree.state, BTREE_PLAN_AT));
     uint nodes = head.x, height = head.y, pairs = head.z;
     if (i >= nodes) return;

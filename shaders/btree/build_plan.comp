@@ -1,39 +1,35 @@
-// Plans a tree that is built in bulk, or the inner nodes above leaves that are there. One invocation works.
+// Plans a tree that is built in bulk of pairs that ascend: given ones, or what was made of them. One invocation works.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_build.glsl"
 #include "invocation.glsl"
-#include "length.glsl"
-
-layout(constant_id = 3) const uint LEAVES = 0;   // 1: the leaves are there, and count is of them
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 keys;       // of the pairs, ascending
-    Length count;     // of the pairs
+    uvec2 given_keys, given_values;
+    uvec2 sorted_keys, sorted_values;       // the given pairs in key order
+    uvec2 distinct_keys, distinct_values;   // and of equal keys the last alone
+    uvec2 lengths;    // 0: the given pairs ascend. Else words: not 0 if they don't, not 0 if the sorted don't, distinct ones
+    uint count;       // of the given pairs
     uint leaf_most;   // pairs of a leaf
-    uint node_most;   // children of an inner node, above 2
+    uint node_most;   // children of an inner node
 };
 
 void main() {
     if (invocation_index() != 0u) return;
-    uint n = length_of(count);
-    PlanLevel l = PlanLevel(1u, n, 0u, 0u);
-    if (LEAVES == 0u) {
-        uint given = n;   // to the leaves but the last
-        if (n != 0u && plain_load_at(keys, n - 1u) == ~0u) given--;
-        l = plan_share(1u, given, leaf_most);
-        l.count++;
+    uvec4 source = uvec4(given_keys, given_values);
+    uint n = count;
+    if ((lengths.x | lengths.y) != 0u) {
+        if (plain_load_at(lengths, 0u) != 0u) source = uvec4(sorted_keys, sorted_values);
+        if (plain_load_at(lengths, 1u) != 0u) {
+            source = uvec4(distinct_keys, distinct_values);
+            n = plain_load_at(lengths, 2u);
+        }
     }
-    uint height = 0u, nodes = 1u;
-    plan_level_store(tree.state, 0u, l);
-    while (l.count > 1u && height < BTREE_LEVELS - 1u) {
-        nodes += l.count;
-        height++;
-        l = plan_share(nodes, l.count, node_most);
-        if (l.count == 1u) l.first = BTREE_ROOT;
-        plan_level_store(tree.state, height, l);
-    }
-    plain_store4(address_add(tree.state, BTREE_PLAN_AT), uvec4(nodes, height, n, 0u));
-    plain_store(address_add(tree.state, BTREE_ORPHANS_AT), 0u);
+    plain_store4(address_add(tree.state, PLAN_SOURCE_AT), source);
+    uint shared_out = n;   // the last leaf has the last key, and nothing else
+    if (n != 0u && plain_load_at(source.xy, n - 1u) == ~0u) shared_out--;
+    PlanLevel leaves = plan_share(1u, shared_out, leaf_most);
+    leaves.count++;
+    plan_write(tree.state, leaves, node_most, n);
 }

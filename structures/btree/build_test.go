@@ -89,6 +89,30 @@ func TestBuildOfEqualKeys(t *testing.T) {
 	}
 }
 
+// Pairs that come in order are taken as they are, unless a key comes twice.
+func TestBuildOfOrderedKeys(t *testing.T) {
+	d := openDevice(t)
+	const n = 3000
+	tree := newTree(t, d, Options{Capacity: n})
+	values := ramp(n, 7, 3)
+	twice := ramp(n, 0, 5)
+	twice[n-1] = twice[n-2]
+	swapped := ramp(n, 0, 5)
+	swapped[n-2], swapped[n-1] = swapped[n-1], swapped[n-2]
+	for name, keys := range map[string][]uint32{
+		"ascending": ramp(n, 10, 3), "to the last key": ramp(n, ^uint32(0)-n+1, 1), "from the first key": ramp(n, 0, 1<<20), "descending": ramp(n, 5*n, ^uint32(4)),
+		"equal": ramp(n, 9, 0), "the last one twice": twice, "the last two swapped": swapped,
+	} {
+		u := structures.DeviceUpdates{Count: n, Keys: upload(t, d, keys), Values: upload(t, d, values)}
+		require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
+		require.NoError(t, tree.stream.Wait(t.Context()))
+		require.NoError(t, tree.Check(t.Context()), name)
+		requireTree(t, tree, model{}.insert(keys, values))
+		same(t, keys, download(t, u.Keys, n), "the keys given, "+name)
+		same(t, values, download(t, u.Values, n), "the values given, "+name)
+	}
+}
+
 func TestBuildRefuses(t *testing.T) {
 	d := openDevice(t)
 	_, err := Build(t.Context(), d, []uint32{1, 2}, []uint32{1}, Options{})

@@ -15,9 +15,9 @@ type exportPush struct {
 	Leaves                               uint32
 }
 
-// export records the writing of all pairs in key order, of the leaves that were listed: how many leaves, the host knows.
-// counts and offsets are a word a leaf, total one word, scan the primitive's scratch.
-func (t *Tree) export(s *vk.Stream, p exportPush, total, scan uint64) error {
+// export records the writing of all pairs in key order, of leaves that were listed. Counts and Offsets are a word a leaf,
+// scan is the primitive's scratch.
+func (t *Tree) export(s *vk.Stream, p exportPush, scan uint64) error {
 	tile := t.tiles.walk
 	count, err := kernel[exportPush](t, "export", tile, recording.Constant("COUNT_ALONE", 1))
 	if err != nil {
@@ -30,7 +30,7 @@ func (t *Tree) export(s *vk.Stream, p exportPush, total, scan uint64) error {
 	leaves := int(p.Leaves)
 	count.Dispatch(s, groups(leaves*tile), p)
 	err = t.primitives.Scan(s, primitives.ScanArgs{
-		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves}, Total: total, Scratch: scan,
+		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves}, Scratch: scan,
 	})
 	if err != nil {
 		return err
@@ -61,12 +61,12 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	var p recording.Parts
 	var l listing
 	var e exportPush
-	var total, scan uint64
+	var scan uint64
 	plan := func() {
 		l = t.listingIn(&p, leaves)
 		e = exportPush{Tree: t.device(), Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs)}
 		e.Slabs, e.Leaves = l.slabs, uint32(leaves)
-		total, scan = p.Take(4), p.Take(t.primitives.ScanScratch(leaves))
+		scan = p.Take(t.primitives.ScanScratch(leaves))
 	}
 	plan()
 	if err := t.roomFor(ctx, nodesFor(pairs, fill)); err != nil {
@@ -81,10 +81,10 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	plan()
 	err = t.list(t.stream, leafLevel, l)
 	if err == nil {
-		err = t.export(t.stream, e, total, scan)
+		err = t.export(t.stream, e, scan)
 	}
 	if err == nil {
-		err = t.bulkSorted(t.stream, bulk{e.Keys, e.Values, pairs, fill}, primitives.Length{N: pairs, At: total})
+		err = t.bulkSorted(t.stream, bulk{e.Keys, e.Values, pairs, fill})
 	}
 	if err != nil {
 		t.stream.Discard()

@@ -93,7 +93,7 @@ type tiles struct {
 // The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop iteration and
 // shuffles are dear, so one lane takes the whole node.
 func bestTiles(d *vk.Device, wish int) tiles {
-	t := tiles{find: 2, update: 8, walk: 8}
+	t := tiles{find: 2, update: 8, walk: 4}
 	if d.Info().Type == vk.CPU {
 		t = tiles{find: 1, update: 1, walk: 1}
 	}

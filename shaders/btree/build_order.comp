@@ -1,0 +1,42 @@
+// Looks whether keys ascend, each above the one before, and marks those that are the last of equal neighbours: a bit each.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+
+const uint EACH = 8u;   // keys an invocation
+
+#define BITMAP_BITS (EACH * WORKGROUP)
+#include "bitmap.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    uvec2 flags;      // out: a bit a key; or 0
+    uvec2 disorder;   // out: the number of keys if one is not above the one before; else as it was
+    Length length;
+};
+
+void main() {
+    uint count = length_of(length);
+    uint first = workgroup_index() * BITMAP_BITS;
+    if (first >= count) return;   // the whole workgroup
+    bool marks = (flags.x | flags.y) != 0u;
+    if (marks) bitmap_clear();
+    uint key[EACH], next[EACH];
+    [[unroll]] for (uint r = 0u; r < EACH; r++) {
+        uint i = min(first + r * WORKGROUP + workgroup_lane(), count - 1u);
+        key[r] = plain_load_at(keys, i);
+        next[r] = plain_load_at(keys, min(i + 1u, count - 1u));
+    }
+    barrier();
+    bool disordered = false;
+    [[unroll]] for (uint r = 0u; r < EACH; r++) {
+        uint place = r * WORKGROUP + workgroup_lane();
+        uint i = first + place;
+        disordered = disordered || i + 1u < count && key[r] >= next[r];
+        if (marks) bitmap_set_all(place, i < count && (i + 1u == count || key[r] != next[r]));
+    }
+    bool any = subgroupAny(disordered);
+    if (any && subgroupElect()) atomic_store(disorder, count);
+    barrier();
+    if (marks) bitmap_store(address_at(flags, first >> 5, 2u), min(count - first, BITMAP_BITS));
+}
