@@ -28,7 +28,7 @@ func TestBuild(t *testing.T) {
 				rng := random(uint64(n))
 				keys, values := uniqueKeys(rng, n), randomWords(rng, n)
 				if n%2 == 0 {
-					require.NoError(t, tree.build(t.Context(), keys, values))
+					rebuild(t, tree, keys, values)
 				} else {
 					u := structures.DeviceUpdates{Count: n, First: 3, Keys: upload(t, d, append(ramp(3, 5, 1), keys...)), Values: upload(t, d, append(ramp(3, 5, 1), values...))}
 					require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
@@ -60,7 +60,7 @@ func TestBuildInSuperBlocks(t *testing.T) {
 	require.NoError(t, err)
 	rng := random(5)
 	keys, values := uniqueKeys(rng, 100_000), randomWords(rng, 100_000)
-	require.NoError(t, tree.build(t.Context(), keys, values))
+	rebuild(t, tree, keys, values)
 	require.False(t, tree.pool.Light())
 	want := model{}.insert(keys, values)
 	requireTree(t, tree, want)
@@ -77,6 +77,7 @@ func TestBuildInSuperBlocks(t *testing.T) {
 func TestBuildOfEqualKeys(t *testing.T) {
 	d := openDevice(t)
 	rng := random(1)
+	tree := newTree(t, d, Options{})
 	for _, below := range []uint32{1, 2, 100, 3000} {
 		keys, values := make([]uint32, 4000), randomWords(rng, 4000)
 		for i := range keys {
@@ -85,7 +86,8 @@ func TestBuildOfEqualKeys(t *testing.T) {
 				keys[i] = ^uint32(0)
 			}
 		}
-		requireTree(t, buildTree(t, d, keys, values, Options{}), model{}.insert(keys, values))
+		rebuild(t, tree, keys, values)
+		requireTree(t, tree, model{}.insert(keys, values))
 	}
 }
 

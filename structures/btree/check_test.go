@@ -9,9 +9,10 @@ import (
 
 func TestCheckOfGoodTrees(t *testing.T) {
 	d := openDevice(t)
+	tree := newTree(t, d, Options{})
 	for _, n := range []int{0, 1, 2, 100, 20000} {
 		rng := random(uint64(n))
-		tree := buildTree(t, d, uniqueKeys(rng, n), randomWords(rng, n), Options{})
+		rebuild(t, tree, uniqueKeys(rng, n), randomWords(rng, n))
 		require.NoError(t, tree.Check(t.Context()), "%d pairs", n)
 		ravage(t, tree, model{})
 		require.NoError(t, tree.Check(t.Context()), "%d pairs, in any order and with holes", n)

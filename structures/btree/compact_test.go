@@ -32,9 +32,10 @@ func TestCompact(t *testing.T) {
 
 func TestCompactOfFewPairs(t *testing.T) {
 	d := openDevice(t)
+	tree := newTree(t, d, Options{})
 	for n := range 3 {
 		keys := ramp(n, ^uint32(0)-uint32(n)+1, 1)
-		tree := buildTree(t, d, keys, keys, Options{})
+		rebuild(t, tree, keys, keys)
 		require.NoError(t, tree.Compact(t.Context(), 0))
 		requireTree(t, tree, model{}.insert(keys, keys))
 	}

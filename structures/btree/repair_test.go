@@ -10,10 +10,11 @@ import (
 // nodes are.
 func TestRepair(t *testing.T) {
 	d := openDevice(t)
+	tree := newTree(t, d, Options{})
 	for _, n := range []int{0, 20, 200, 20000} {
 		rng := random(uint64(n))
 		keys, values := uniqueKeys(rng, n), randomWords(rng, n)
-		tree := buildTree(t, d, keys, values, Options{})
+		rebuild(t, tree, keys, values)
 		want := model{}.insert(keys, values)
 		ravage(t, tree, want)
 		nodes, err := tree.Nodes(t.Context())

@@ -35,6 +35,12 @@ func buildTree(t testing.TB, d *vk.Device, keys, values []uint32, o Options) *Tr
 	return tree
 }
 
+// rebuild makes an open tree one of other pairs: its kernels are compiled already.
+func rebuild(t testing.TB, tree *Tree, keys, values []uint32) {
+	t.Helper()
+	require.NoError(t, tree.build(t.Context(), keys, values))
+}
+
 // eachTile runs a test with tiles of one lane and with the widest of the device.
 func eachTile(t *testing.T, d *vk.Device, test func(t *testing.T, tile int)) {
 	for _, tile := range []int{1, min(maxTile, d.SubgroupSize())} {
