@@ -202,7 +202,7 @@ func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	}
 	most := nodesFor(b.N, b.Fill)
 	nodes.Dispatch(s, groups(most*min(t.tiles.walk, 8)), treePush{t.device()})
-	t.nodes = uint64(most)
+	t.nodes, t.headroom = uint64(most), false
 	return nil
 }
 
