@@ -21,7 +21,7 @@ func eachQueryShape(t *testing.T, tree *Tree, test func(t *testing.T)) {
 					continue
 				}
 				t.Run(fmt.Sprintf("tile%d/parts%d/top%d", tile, parts, bits), func(t *testing.T) {
-					tree.queries = queryShape{tile, tile, tile, tile, tile, parts, bits, best.sortBits}
+					tree.queries = queryShape{tile, tile, tile, tile, tile, parts, bits, best.sortBits, best.partsOfFew}
 					defer func() { tree.queries = best }()
 					test(t)
 				})

@@ -1,0 +1,93 @@
+// Walk: from leaf to leaf of a B-link-tree that nobody changes meanwhile, over the pairs of a range, by tiles of any width.
+#ifndef VKDS_BTREE_WALK_GLSL
+#define VKDS_BTREE_WALK_GLSL
+
+#include "btree_node.glsl"
+
+// The sum of the tile's lanes, for all of them. Collective.
+uint tile_sum(uint v) {
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) v += subgroupShuffle(v, gl_SubgroupInvocationID ^ step);
+    return v;
+}
+
+// The least that a lane of the tile has. Collective.
+uint tile_min(uint v) {
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) v = min(v, subgroupShuffle(v, gl_SubgroupInvocationID ^ step));
+    return v;
+}
+
+// A walk over the pairs of a range: where it stands, what is left of the range, and how many pairs it has met. The same
+// for all lanes of the tile.
+struct BTreeWalk {
+    uint node;
+    uint low;
+    uint high;
+    uint met;
+};
+
+// Which of this lane's pairs of a leaf lie in a walk's range: bit m for pair m. The walk has come from a node whose range
+// has its low, or from the left neighbour, so that vacancies lie outside.
+uint btree_inside(Node n, uint high, BTreeWalk walk) {
+    uint last = min(walk.high, high), span = last - walk.low;
+    uint inside = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+        inside |= n.pair[m].x - walk.low <= span && btree_lane_has(m) ? 1u << m : 0u;
+    return walk.low <= last ? inside : 0u;
+}
+
+// Takes the walk on from a leaf, in which it met so many pairs. False: that was the last one.
+bool btree_walk_on(Fence fence, uint count, inout BTreeWalk walk) {
+    walk.met += count;
+    bool more = fence.high < walk.high && fence.link != SLAB_NULL;
+    walk.low = more ? max(walk.low, fence.high + 1u) : walk.low;
+    walk.node = more ? fence.link : walk.node;
+    return more;
+}
+
+// Whether the slots of a leaf stand in the order of their keys, all of them: of each lane, what it knows of it. Collective.
+bool btree_in_order(Node n) {
+    uint lane = tile_lane(), next = (lane + 1u) & (TILE - 1u);
+    bool order = true;
+    if (TILE >= 16u) {
+        uint after = tile_shuffle(n.pair[0].x, next);
+        order = n.pair[0].x <= after || lane + 1u >= BTREE_SLOTS;
+    } else {
+        uint after = tile_shuffle(n.pair[0].x, next);   // the first key of the next lane's quad
+        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+            // The quad behind this lane's is the next lane's, or the first lane's one step on.
+            uint on = j + 1u < NODE_QUADS ? tile_shuffle(n.pair[min(2u * j + 2u, NODE_LANE_PAIRS - 1u)].x, next) : ~0u;
+            uint behind = lane + 1u == TILE ? on : after;
+            bool last_quad = j + 1u == NODE_QUADS && lane + 1u == TILE, before_last = j + 1u == NODE_QUADS && lane + 2u == TILE;
+            // The last quad is the fence.
+            if (TILE == 1u) before_last = j + 2u == NODE_QUADS;
+            order = order && (last_quad || n.pair[2u * j].x <= n.pair[2u * j + 1u].x && (before_last || n.pair[2u * j + 1u].x <= behind));
+            after = on;
+        }
+    }
+    return order;
+}
+
+// The place of each of this lane's pairs among the tile's pairs that lie inside, in key order; of others any. No key is
+// there twice. Collective.
+void btree_ranks(Node n, uint inside, out uint rank[16]) {
+    // The slots of most leaves are in order, and then those inside follow one another.
+    if (subgroupAll(btree_in_order(n))) {
+        uint first = inside == 0u ? ~0u : node_pair_index(uint(findLSB(inside)));
+        first = tile_min(first);
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - first;
+    } else {
+        uint key[16];
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            key[m] = ((inside >> m) & 1u) != 0u ? n.pair[m].x : ~0u;
+            rank[m] = 0u;
+        }
+        [[dont_unroll]] for (uint lane = 0u; lane < min(TILE, BTREE_SLOTS); lane++) {
+            [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
+                uint its = tile_shuffle(key[other], lane);
+                [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += its < key[m] ? 1u : 0u;
+            }
+        }
+    }
+}
+
+#endif

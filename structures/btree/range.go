@@ -1,0 +1,494 @@
+package btree
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Count returns how many keys each range has. Errors: those of Find.
+func (t *Tree) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+	if err := t.usable(ctx); err != nil {
+		return nil, err
+	}
+	p, err := t.cut(ctx, ranges, t.pairsAtOnce())
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]uint32, len(ranges))
+	for i, n := range p.counts {
+		counts[p.owner[i]] += n
+	}
+	return counts, nil
+}
+
+// Range returns the pairs of each range, in key order. Errors: those of Find.
+func (t *Tree) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
+	if err := t.usable(ctx); err != nil {
+		return structures.Ranges{}, err
+	}
+	p, err := t.cut(ctx, ranges, t.pairsAtOnce())
+	if err != nil {
+		return structures.Ranges{}, err
+	}
+	out := structures.Ranges{Offsets: make([]uint64, len(ranges)+1)}
+	for i, n := range p.counts {
+		out.Offsets[p.owner[i]+1] += uint64(n)
+	}
+	for i := range ranges {
+		out.Offsets[i+1] += out.Offsets[i]
+	}
+	all := out.Offsets[len(ranges)]
+	out.Keys, out.Values = make([]uint32, all), make([]uint32, all)
+	at := 0
+	for _, g := range p.groups(t.pairsAtOnce()) {
+		if err := t.pairs(ctx, p.part(g), out.Keys[at:at+g.pairs], out.Values[at:at+g.pairs]); err != nil {
+			return structures.Ranges{}, err
+		}
+		at += g.pairs
+	}
+	return out, nil
+}
+
+// CountOn records the counting of the keys of ranges on a stream and does not wait. The tree must not change until it is
+// done. Errors as FindOn's.
+func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
+	err := cmp.Or(t.isOpen(), need(r.Ranges, "words of ranges", r.Count, 2*r.Count), need(r.Counts, "counts", r.Count, r.Count))
+	if err != nil || r.Count == 0 {
+		return err
+	}
+	plan, err := t.scratchForRanges(s, r.Count)
+	if err != nil {
+		return err
+	}
+	q := rangeQueries{ranges: r.Ranges.Address(), n: r.Count, shift: plan.shift, counts: plan.counts, total: plan.total}
+	summed := r.Candidates.Len() != 0 || plan.shift != 0
+	if r.Candidates.Len() != 0 {
+		q.total = r.Candidates.Address()
+	}
+	if !summed {
+		q.counts = r.Counts.Address()
+	}
+	if err := t.recordCounts(s, q, plan); err != nil || !summed {
+		return err
+	}
+	return t.recordOffsets(s, q, plan, 0, r.Counts.Address())
+}
+
+// RangeOn records the writing of the pairs of ranges on a stream and does not wait. The tree must not change until it is
+// done. Candidates are the pairs themselves; where one range has so many neighbouring leaves that a dispatch would take
+// too long, they are said to be 2^63 and more, and nothing is done: Range cuts such ranges up. Errors as FindOn's.
+func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
+	err := cmp.Or(t.isOpen(), need(r.Ranges, "words of ranges", r.Count, 2*r.Count),
+		need(r.Offsets, "offsets", r.Count, r.Count+1), need(r.Candidates, "words for the candidates", r.Count, 1))
+	if err != nil {
+		return err
+	}
+	room := min(r.Keys.Len(), r.Values.Len())
+	limit := r.MaxCandidates
+	if limit == 0 {
+		limit = room
+	}
+	plan, err := t.scratchForRanges(s, r.Count)
+	if err != nil {
+		return err
+	}
+	q := rangeQueries{
+		ranges: r.Ranges.Address(), n: r.Count, shift: plan.shift, counts: plan.counts, total: r.Candidates.Address(),
+		outKeys: r.Keys.Address(), outValues: r.Values.Address(), limit: limit, capacity: room,
+	}
+	err = cmp.Or(t.recordCounts(s, q, plan), t.recordOffsets(s, q, plan, r.Offsets.Address(), 0))
+	if err != nil {
+		return err
+	}
+	q.offsets = plan.offsets
+	return t.recordPairs(s, q, plan)
+}
+
+// DeviceWindow are a batch of ranges in device buffers of which up to so many pairs each are asked for. That takes half
+// the time of structures.DeviceRanges, since nobody has to know beforehand how many there are.
+type DeviceWindow struct {
+	Count  int                // ranges
+	Ranges *vk.Buffer[uint32] // two words each: Lo and Hi
+	Width  int                // pairs that are asked for of each range; Count times as many are at most 2^32
+	// Keys and Values, out: range i has the first pairs in key order, from i*Width on. The rest stays as it is.
+	Keys, Values *vk.Buffer[uint32]
+	Counts       *vk.Buffer[uint32] // out: how many these are
+}
+
+// RangesOf records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
+// until it is done. Errors as FindOn's.
+func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
+	err := cmp.Or(t.isOpen(), need(w.Ranges, "words of ranges", w.Count, 2*w.Count), need(w.Counts, "counts", w.Count, w.Count),
+		need(w.Keys, "keys for the result", w.Count, w.Count*w.Width), need(w.Values, "values", w.Count, w.Count*w.Width))
+	if err == nil && (w.Width < 0 || uint64(w.Count)*uint64(w.Width) > 1<<32) {
+		err = &structures.LengthError{Keys: w.Count, Other: "pairs a range", Got: w.Width}
+	}
+	if err != nil {
+		return err
+	}
+	plan, err := t.scratchForSeeks(s, w.Count)
+	if err != nil {
+		return err
+	}
+	return t.recordWindow(s, rangeQueries{
+		ranges: w.Ranges.Address(), n: w.Count, counts: w.Counts.Address(), outKeys: w.Keys.Address(), outValues: w.Values.Address(),
+		width: w.Width,
+	}, plan)
+}
+
+// rangeQueries are ranges on the device: addresses.
+type rangeQueries struct {
+	ranges  uint64 // two words a range
+	n       int    // ranges
+	shift   int    // log2 of the parts that each is cut into
+	counts  uint64 // a word a part
+	offsets uint64 // a word a part
+	total   uint64 // two words, or none
+
+	outKeys, outValues     uint64
+	limit, capacity, width int
+
+	leaves  int    // a part of more is too long; 0: of more than ever should be
+	tooLong uint32 // what its count is then
+}
+
+// leavesAtOnce is how many leaves one tile walks over in a dispatch on behalf of one part of a range.
+const leavesAtOnce = 1 << 16
+
+// rangePlan is how the scratch of ranges is divided.
+type rangePlan struct {
+	shift   int
+	topBits int
+	top     uint64
+	leaves  uint64 // a word a part: where it begins
+	counts  uint64 // a word a part
+	offsets uint64 // a word a part, and one more
+	total   uint64 // two words
+	scan    uint64
+	bytes   int
+}
+
+// seekPlan is that of ranges that are neither cut up nor counted.
+func (t *Tree) seekPlan(n int, scratch uint64) rangePlan {
+	p := recording.Parts{Base: scratch}
+	r := rangePlan{topBits: t.topBits(n)}
+	r.top, r.leaves = p.Take(topBytes(r.topBits)), p.Take(4*n)
+	r.bytes = int(p.Used)
+	return r
+}
+
+func (t *Tree) rangePlan(n int, scratch uint64) rangePlan {
+	shift := 0
+	if few := t.queries.partsOfFew; n < 1<<few {
+		shift = few - bits.Len(uint(max(n, 1)-1))
+	}
+	parts := n << shift
+	r := t.seekPlan(parts, scratch)
+	r.shift = shift
+	p := recording.Parts{Base: scratch, Used: uint64(r.bytes)}
+	r.counts, r.offsets, r.total = p.Take(4*parts), p.Take(4*(parts+1)), p.Take(8)
+	r.scan = p.Take(t.primitives.ScanScratch(parts))
+	r.bytes = int(p.Used)
+	return r
+}
+
+func (t *Tree) scratchForSeeks(s *vk.Stream, n int) (rangePlan, error) {
+	at, err := t.scratch.Take(s, t.seekPlan(n, 0).bytes)
+	return t.seekPlan(n, at), err
+}
+
+func (t *Tree) scratchForRanges(s *vk.Stream, n int) (rangePlan, error) {
+	at, err := t.scratch.Take(s, t.rangePlan(n, 0).bytes)
+	return t.rangePlan(n, at), err
+}
+
+type seekPush struct {
+	Tree                   Device
+	Top                    top
+	Ranges, Leaves, Zeroed uint64
+	Count, Shift           uint32
+}
+
+type countPush struct {
+	Tree                              Device
+	Ranges, Leaves, Counts, Total     uint64
+	Count, Shift, LeavesMost, TooLong uint32
+}
+
+type writePush struct {
+	Tree                                               Device
+	Ranges, Leaves, Offsets, Total, OutKeys, OutValues uint64
+	Count, Shift, Limit, Capacity                      uint32
+}
+
+type windowPush struct {
+	Tree                                       Device
+	Ranges, Leaves, Counts, OutKeys, OutValues uint64
+	Count, Shift, Width                        uint32
+}
+
+type rangeOffsetsPush struct {
+	Before, Offsets, Counts, Total uint64
+	Count, Shift                   uint32
+}
+
+// recordSeeks records the search for the leaves where ranges begin. zeroed: two words that become 0, or none.
+func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
+	top, err := t.recordTop(s, plan.top, plan.topBits)
+	if err != nil {
+		return err
+	}
+	k, err := kernel[seekPush](t, "seek", t.queries.seek, t.queries.constant())
+	if err != nil {
+		return err
+	}
+	parts := q.n << q.shift
+	k.Dispatch(s, max(1, groups(parts)), seekPush{t.device(), top, q.ranges, plan.leaves, zeroed, uint32(parts), uint32(q.shift)})
+	return nil
+}
+
+// recordCounts records the counting of the pairs of ranges, part by part.
+func (t *Tree) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+	k, err := kernel[countPush](t, "range.count", t.queries.walk)
+	if err != nil {
+		return err
+	}
+	if err := t.recordSeeks(s, q, plan, q.total); err != nil {
+		return err
+	}
+	if q.leaves == 0 {
+		q.leaves = leavesAtOnce
+	}
+	parts := q.n << q.shift
+	k.Dispatch(s, groups(parts), countPush{
+		t.device(), q.ranges, plan.leaves, q.counts, q.total, uint32(parts), uint32(q.shift), uint32(q.leaves), q.tooLong,
+	})
+	return nil
+}
+
+// recordOffsets records the summing up of what recordCounts counted: the offsets of the parts into the plan's, those of
+// the ranges, and their counts, where they are wanted, and the total.
+func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
+	k, err := recording.Kernel[rangeOffsetsPush](t.kernels, "btree/range_offsets", workgroup)
+	if err != nil {
+		return err
+	}
+	parts := q.n << q.shift
+	err = t.primitives.Scan(s, primitives.ScanArgs{
+		In: q.counts, Out: plan.offsets, Length: primitives.Length{N: parts}, Total: plan.offsets + 4*uint64(parts), Scratch: plan.scan,
+	})
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(parts+1), rangeOffsetsPush{plan.offsets, offsets, counts, q.total, uint32(parts), uint32(q.shift)})
+	return nil
+}
+
+// recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
+func (t *Tree) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+	k, err := kernel[writePush](t, "range.write", t.queries.walk)
+	if err != nil {
+		return err
+	}
+	parts := q.n << q.shift
+	k.Dispatch(s, groups(parts), writePush{
+		t.device(), q.ranges, plan.leaves, q.offsets, q.total, q.outKeys, q.outValues,
+		uint32(parts), uint32(q.shift), uint32(q.limit), uint32(q.capacity),
+	})
+	return nil
+}
+
+// recordWindow records the writing of the first pairs of ranges.
+func (t *Tree) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+	if q.n == 0 {
+		return nil
+	}
+	k, err := kernel[windowPush](t, "range.window", t.queries.walk)
+	if err != nil {
+		return err
+	}
+	if err := t.recordSeeks(s, q, plan, 0); err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(q.n), windowPush{
+		t.device(), q.ranges, plan.leaves, q.counts, q.outKeys, q.outValues, uint32(q.n), 0, uint32(q.width),
+	})
+	return nil
+}
+
+// words are ranges as the device takes them.
+func words(ranges []structures.Range) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*len(ranges))
+}
+
+// pairsAtOnce is how many pairs one dispatch is to look at, so that it doesn't take long and its memory is small.
+func (t *Tree) pairsAtOnce() int {
+	if t.d.Info().Type == vk.CPU {
+		return 1 << 16
+	}
+	return 1 << 22
+}
+
+// leavesOfPiece is how many leaves a tile walks over on behalf of a range from Go slices.
+const leavesOfPiece = 128
+
+// pieces are ranges that were cut up: piece i is a part of the range owner[i], in the order of the ranges and of keys.
+type pieces struct {
+	ranges []structures.Range
+	owner  []int
+	counts []uint32 // pairs in each
+}
+
+// cut counts ranges, and cuts those up that have too many leaves for one tile, or too many pairs for one dispatch.
+func (t *Tree) cut(ctx context.Context, ranges []structures.Range, limit int) (pieces, error) {
+	t.scratch.Settle()
+	const parts, tooLong = 16, ^uint32(0)
+	var p, fresh pieces // all, and what of them is to be counted
+	for i, r := range ranges {
+		p.add(r, i, tooLong)
+	}
+	fresh = pieces{ranges: ranges, counts: make([]uint32, len(ranges))}
+	leaves := leavesOfPiece
+	for {
+		if err := t.count(ctx, fresh.ranges, fresh.counts, leaves, tooLong); err != nil {
+			return pieces{}, err
+		}
+		var all, next pieces
+		wide, counted := false, 0
+		for i, r := range p.ranges {
+			n := p.counts[i]
+			if n == tooLong {
+				n = fresh.counts[counted]
+				counted++
+			}
+			switch {
+			case n != tooLong && (int(n) <= limit || r.Lo >= r.Hi):
+				all.add(r, p.owner[i], n)
+				continue
+			case r.Lo >= r.Hi: // a way along leaves that are in no parent yet
+				all.add(r, p.owner[i], tooLong)
+				next.add(r, p.owner[i], 0)
+				continue
+			}
+			wide = true
+			each := (uint64(r.Hi)-uint64(r.Lo))/parts + 1
+			for lo := uint64(r.Lo); lo <= uint64(r.Hi); lo += each {
+				part := structures.Range{Lo: uint32(lo), Hi: uint32(min(uint64(r.Hi), lo+each-1))}
+				all.add(part, p.owner[i], tooLong)
+				next.add(part, p.owner[i], 0)
+			}
+		}
+		if len(next.ranges) == 0 {
+			return all, nil
+		}
+		if !wide {
+			leaves = math.MaxInt32
+		}
+		p, fresh = all, next
+	}
+}
+
+// count counts the pairs of ranges. The count of those that have more leaves is tooLong.
+func (t *Tree) count(ctx context.Context, ranges []structures.Range, counts []uint32, leaves int, tooLong uint32) error {
+	column := structures.Column{Width: 8, In: true}
+	if n := len(ranges); n != 0 {
+		column.Data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(ranges))), 8*n)
+	}
+	return t.feed.Run(ctx, len(ranges), []structures.Column{column, structures.Out(counts)}, structures.Task{
+		Record: func(s *vk.Stream, c structures.Chunk) error {
+			plan, err := t.scratchForSeeks(s, c.Count)
+			if err != nil {
+				return err
+			}
+			return t.recordCounts(s, rangeQueries{
+				ranges: c.Columns[0], n: c.Count, counts: c.Columns[1], leaves: leaves, tooLong: tooLong,
+			}, plan)
+		},
+	})
+}
+
+func (p *pieces) add(r structures.Range, owner int, count uint32) {
+	p.ranges, p.owner, p.counts = append(p.ranges, r), append(p.owner, owner), append(p.counts, count)
+}
+
+// group is some pieces that one dispatch does.
+type group struct{ first, end, pairs int }
+
+// groups divides the pieces: one at least in each group, no more than so many pairs and pieces in any of several.
+func (p *pieces) groups(limit int) (all []group) {
+	g := group{}
+	for i, n := range p.counts {
+		if g.end != g.first && (g.pairs+int(n) > limit || g.end-g.first == limit) {
+			all = append(all, g)
+			g = group{first: i, end: i}
+		}
+		g.end, g.pairs = i+1, g.pairs+int(n)
+	}
+	if g.end != g.first {
+		all = append(all, g)
+	}
+	return all
+}
+
+// part are the pieces of a group.
+func (p *pieces) part(g group) pieces {
+	return pieces{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.counts[g.first:g.end]}
+}
+
+// pairs reads the pairs of pieces, as many as they count together.
+func (t *Tree) pairs(ctx context.Context, p pieces, keys, values []uint32) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	n := len(p.ranges)
+	// What goes up: the total, the ranges, their offsets. What comes down: keys and values.
+	up := make([]uint32, 2+2*n+n)
+	up[0] = uint32(len(keys))
+	copy(up[2:], words(p.ranges))
+	offset := uint32(0)
+	for i, count := range p.counts {
+		up[2+2*n+i] = offset
+		offset += count
+	}
+	measure := recording.Parts{}
+	measure.Take(4 * len(up))
+	measure.Take(8 * len(keys))
+	from := int(measure.Used)
+	t.scratch.Settle()
+	address, err := t.scratch.Take(t.stream, from+t.seekPlan(n, 0).bytes)
+	if err != nil {
+		return err
+	}
+	plan := t.seekPlan(n, address+uint64(from))
+	b := t.scratch.Newest(t.stream)
+	if err := b.Upload(ctx, 0, up); err != nil {
+		return err
+	}
+	parts := recording.Parts{Base: address}
+	parts.Take(4 * len(up))
+	outAt := int(parts.Used / 4)
+	out := parts.Take(8 * len(keys))
+	q := rangeQueries{
+		total: address, ranges: address + 8, n: n, offsets: address + uint64(4*(2+2*n)),
+		outKeys: out, outValues: out + 4*uint64(len(keys)), limit: len(keys), capacity: len(keys),
+	}
+	err = cmp.Or(t.recordSeeks(t.stream, q, plan, 0), t.recordPairs(t.stream, q, plan))
+	if err := cmp.Or(err, t.stream.Wait(context.WithoutCancel(ctx))); err != nil {
+		return err
+	}
+	if err := b.Download(ctx, outAt, keys); err != nil {
+		return err
+	}
+	return b.Download(ctx, outAt+len(keys), values)
+}

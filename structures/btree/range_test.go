@@ -1,0 +1,200 @@
+package btree
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+)
+
+// someRanges are ranges of all sorts around a tree's keys: of about so many keys, long ones, empty ones.
+func someRanges(keys []uint32, n, length int) []structures.Range {
+	rng := random(9)
+	sorted := slices.Sorted(slices.Values(keys))
+	r := []structures.Range{{}, {Hi: 1}, {Lo: 1}, {Lo: ^uint32(0), Hi: ^uint32(0)}, {Lo: ^uint32(0) - 1, Hi: ^uint32(0)}, {Lo: 5, Hi: 4}}
+	for len(r) < n {
+		lo, hi := rng.Uint32(), rng.Uint32()
+		if len(sorted) != 0 && len(r)%16 != 0 {
+			at := rng.IntN(len(sorted))
+			lo = sorted[at] + uint32(len(r)%3) - 1
+			hi = sorted[min(len(sorted)-1, at+rng.IntN(2*length))] + uint32(len(r)%3) - 1
+		}
+		if hi-lo > 1<<28 && len(r) > 50 {
+			hi = min(hi, lo|1<<16)
+		}
+		r = append(r, structures.Range{Lo: lo, Hi: hi})
+	}
+	return r
+}
+
+// within are the places of a range's first key among sorted ones, and of the first one behind it.
+func within(sorted []uint32, r structures.Range) (first, end int) {
+	if r.Lo > r.Hi {
+		return 0, 0
+	}
+	first, _ = slices.BinarySearch(sorted, r.Lo)
+	end, there := slices.BinarySearch(sorted, r.Hi)
+	if there {
+		end++
+	}
+	return first, end
+}
+
+func requireRanges(t testing.TB, tree *Tree, ranges []structures.Range, want model) {
+	t.Helper()
+	keys, values := want.sorted()
+	counts, err := tree.Count(t.Context(), ranges)
+	require.NoError(t, err)
+	got, err := tree.Range(t.Context(), ranges)
+	require.NoError(t, err)
+	require.Equal(t, len(ranges)+1, len(got.Offsets))
+	require.Zero(t, got.Offsets[0])
+	for i, r := range ranges {
+		first, end := within(keys, r)
+		if int(counts[i]) != end-first || int(got.Offsets[i+1]-got.Offsets[i]) != end-first {
+			t.Fatalf("range %d, %#x: %d counted, %d in the result, of %d", i, r, counts[i], got.Offsets[i+1]-got.Offsets[i], end-first)
+		}
+		if gotKeys := got.Keys[got.Offsets[i]:got.Offsets[i+1]]; !slices.Equal(gotKeys, keys[first:end]) {
+			t.Fatalf("range %d, %#x: keys %#x instead of %#x", i, r, clip(gotKeys), clip(keys[first:end]))
+		}
+		if gotValues := got.Values[got.Offsets[i]:got.Offsets[i+1]]; !slices.Equal(gotValues, values[first:end]) {
+			t.Fatalf("range %d, %#x: values %#x instead of %#x", i, r, clip(gotValues), clip(values[first:end]))
+		}
+	}
+}
+
+func clip(words []uint32) []uint32 { return words[:min(len(words), 20)] }
+
+func TestRanges(t *testing.T) {
+	d := openDevice(t)
+	rng := random(10)
+	keys := uniqueKeys(rng, 6000)
+	for i := range keys[:1500] {
+		keys[i] = 0x40000000 + uint32(i)*3
+	}
+	values := randomWords(rng, len(keys))
+	want := model{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{})
+	ranges := someRanges(keys, 800, 20)
+	eachQueryShape(t, tree, func(t *testing.T) { requireRanges(t, tree, ranges, want) })
+	ravage(t, tree, want)
+	eachQueryShape(t, tree, func(t *testing.T) { requireRanges(t, tree, ranges, want) })
+}
+
+// Everything, with more pairs than one dispatch does, and all of them together in few places.
+func TestRangeOfAllKeys(t *testing.T) {
+	d := openDevice(t)
+	keys := append(ramp(70000, 0x7fff0000, 1), 0, 1, ^uint32(0))
+	values := randomWords(random(11), len(keys))
+	want := model{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{Fill: 1})
+	requireRanges(t, tree, []structures.Range{{Lo: 2, Hi: 0x7fff8000}, structures.AllKeys, {Lo: 1, Hi: 0}}, want)
+	requireRanges(t, tree, nil, want)
+	emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%1000 != 999 })
+	requireRanges(t, tree, []structures.Range{structures.AllKeys}, want)
+}
+
+// deviceRanges does CountOn, RangeOn and RangesOf, and compares.
+func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int, want model) {
+	t.Helper()
+	d, n := tree.d, len(ranges)
+	keys, values := want.sorted()
+	var wantKeys, wantValues, wantCounts []uint32
+	wantOffsets := []uint32{0}
+	for _, r := range ranges {
+		first, end := within(keys, r)
+		wantKeys, wantValues = append(wantKeys, keys[first:end]...), append(wantValues, values[first:end]...)
+		wantCounts = append(wantCounts, uint32(end-first))
+		wantOffsets = append(wantOffsets, uint32(len(wantKeys)))
+	}
+	s := newStream(t, d)
+	in := upload(t, d, words(ranges))
+	counts, total := room[uint32](t, d, n), room[uint64](t, d, 1)
+	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts}))
+	require.NoError(t, s.Wait(t.Context()))
+	same(t, wantCounts, download(t, counts, n), "counts")
+	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts, Candidates: total}))
+	require.NoError(t, s.Wait(t.Context()))
+	same(t, wantCounts, download(t, counts, n), "counts")
+	if n != 0 {
+		require.EqualValues(t, len(wantKeys), download(t, total, 1)[0])
+	}
+
+	offsets := room[uint32](t, d, n+1)
+	outKeys, outValues := room[uint32](t, d, max(1, len(wantKeys))), room[uint32](t, d, max(1, len(wantKeys)))
+	r := structures.DeviceRanges{Count: n, Ranges: in, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: total}
+	require.NoError(t, tree.RangeOn(s, r))
+	require.NoError(t, s.Wait(t.Context()))
+	same(t, wantOffsets, download(t, offsets, n+1), "offsets")
+	require.EqualValues(t, len(wantKeys), download(t, total, 1)[0])
+	same(t, wantKeys, download(t, outKeys, len(wantKeys)), "keys")
+	same(t, wantValues, download(t, outValues, len(wantKeys)), "values")
+
+	// Less room than pairs: what there is room for, and the others only counted.
+	if less := len(wantKeys) / 2; less > 0 {
+		r.Keys = room[uint32](t, d, less)
+		r.MaxCandidates = len(wantKeys)
+		require.NoError(t, tree.RangeOn(s, r))
+		require.NoError(t, s.Wait(t.Context()))
+		same(t, wantOffsets, download(t, offsets, n+1), "offsets")
+		same(t, wantKeys[:less], download(t, r.Keys, less), "keys")
+		require.NoError(t, r.Keys.Upload(t.Context(), 0, make([]uint32, less)))
+		r.MaxCandidates = 0
+		require.NoError(t, tree.RangeOn(s, r))
+		require.NoError(t, s.Wait(t.Context()))
+		require.EqualValues(t, len(wantKeys), download(t, total, 1)[0])
+		same(t, make([]uint32, less), download(t, r.Keys, less), "keys of what was not done")
+	}
+
+	window := DeviceWindow{Count: n, Ranges: in, Width: width, Keys: room[uint32](t, d, n*width), Values: room[uint32](t, d, n*width), Counts: counts}
+	require.NoError(t, tree.RangesOf(s, window))
+	require.NoError(t, s.Wait(t.Context()))
+	gotKeys, gotValues, gotCounts := download(t, window.Keys, n*width), download(t, window.Values, n*width), download(t, counts, n)
+	for i, r := range ranges {
+		first, end := within(keys, r)
+		end = min(end, first+width)
+		at := i * width
+		if int(gotCounts[i]) != end-first || !slices.Equal(gotKeys[at:at+end-first], keys[first:end]) || !slices.Equal(gotValues[at:at+end-first], values[first:end]) {
+			t.Fatalf("window %d, %#x: %d pairs %#x instead of %#x", i, r, gotCounts[i], gotKeys[at:at+width], keys[first:end])
+		}
+	}
+}
+
+func TestDeviceRanges(t *testing.T) {
+	d := openDevice(t)
+	rng := random(12)
+	keys := uniqueKeys(rng, 3000)
+	values := randomWords(rng, len(keys))
+	want := model{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{})
+	for range 2 {
+		deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
+		deviceRanges(t, tree, []structures.Range{structures.AllKeys, {Lo: 1 << 30, Hi: 3 << 30}}, 5, want)
+		deviceRanges(t, tree, nil, 5, want)
+		ravage(t, tree, want)
+	}
+	s := newStream(t, d)
+	var length *structures.LengthError
+	require.ErrorAs(t, tree.CountOn(s, structures.DeviceCounts{Count: 1}), &length)
+	require.ErrorAs(t, tree.RangeOn(s, structures.DeviceRanges{Count: 1}), &length)
+	in := room[uint32](t, d, 2)
+	require.ErrorAs(t, tree.RangesOf(s, DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: -1}), &length)
+	require.ErrorAs(t, tree.RangesOf(s, DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: 1}), &length)
+}
+
+// A range over more leaves than one tile walks over in a dispatch is refused where it can't be cut up.
+func TestRangeTooLongForADevice(t *testing.T) {
+	d := openDevice(t)
+	tree := buildTree(t, d, ramp(1000, 0, 1), ramp(1000, 0, 1), Options{Fill: 0.01})
+	s := newStream(t, d)
+	total := room[uint64](t, d, 1)
+	plan, err := tree.scratchForRanges(s, 1)
+	require.NoError(t, err)
+	in, counts := upload(t, d, []uint32{0, 999}), upload(t, d, []uint32{9})
+	q := rangeQueries{ranges: in.Address(), n: 1, counts: counts.Address(), total: total.Address(), leaves: 100}
+	require.NoError(t, tree.recordCounts(s, q, plan))
+	require.NoError(t, s.Wait(t.Context()))
+	require.EqualValues(t, uint64(1)<<63, download(t, total, 1)[0])
+	require.Zero(t, download(t, counts, 1)[0])
+}
