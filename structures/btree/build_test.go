@@ -144,6 +144,7 @@ func TestBuildRefuses(t *testing.T) {
 		func() error { _, err := closed.Len(t.Context()); return err },
 		func() error { _, err := closed.Stats(t.Context()); return err },
 		func() error { _, err := closed.Nodes(t.Context()); return err },
+		func() error { _, _, err := closed.Export(t.Context()); return err },
 	} {
 		require.ErrorIs(t, call(), vk.ErrClosed)
 	}

@@ -18,6 +18,7 @@ func TestCompact(t *testing.T) {
 		want := model{}.insert(keys, values)
 		ravage(t, tree, want)
 		requireTree(t, tree, want)
+		requireExport(t, tree, want)
 		for _, fill := range []float64{1, 0.3, 0} {
 			require.NoError(t, tree.Compact(t.Context(), fill))
 			requireTree(t, tree, want)
@@ -38,7 +39,18 @@ func TestCompactOfFewPairs(t *testing.T) {
 		rebuild(t, tree, keys, keys)
 		require.NoError(t, tree.Compact(t.Context(), 0))
 		requireTree(t, tree, model{}.insert(keys, keys))
+		requireExport(t, tree, model{}.insert(keys, keys))
 	}
+}
+
+// requireExport compares what the tree exports with a model.
+func requireExport(t testing.TB, tree *Tree, want model) {
+	t.Helper()
+	keys, values := want.sorted()
+	gotKeys, gotValues, err := tree.Export(t.Context())
+	require.NoError(t, err)
+	same(t, keys, gotKeys, "keys exported")
+	same(t, values, gotValues, "values exported")
 }
 
 func TestCompactRefuses(t *testing.T) {
