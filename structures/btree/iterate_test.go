@@ -61,6 +61,7 @@ func TestIteratorsEnd(t *testing.T) {
 	}
 	require.NoError(t, failure())
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	pairs, failure = tree.Descend(ctx, structures.AllKeys)
 	n = 0
 	for range pairs {
