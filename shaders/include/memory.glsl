@@ -73,6 +73,8 @@ void plain_store_at(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] =
 
 uvec2 coherent_load2(uvec2 a) { return VkdsCoherentPair(a).v; }
 uvec4 coherent_load4(uvec2 a) { return VkdsCoherentQuad(a).v; }
+void coherent_store2(uvec2 a, uvec2 v) { VkdsCoherentPair(a).v = v; }
+void coherent_store4(uvec2 a, uvec4 v) { VkdsCoherentQuad(a).v = v; }
 
 #define VKDS_RELAXED gl_ScopeQueueFamily, 0, 0
 
@@ -102,6 +104,8 @@ void acquire_fence() {
 #if VKDS_INT64_ATOMICS
 // A pair of words as one 64-bit atomic: .x is the low word, at the lower address.
 uvec2 atomic_load2(uvec2 a) { return unpackUint2x32(atomicLoad(VkdsCoherentLong(a).v, VKDS_RELAXED)); }
+void atomic_store2(uvec2 a, uvec2 v) { atomicStore(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED); }
+uvec2 atomic_exchange2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicExchange(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
 uvec2 atomic_add2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicAdd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
 uvec2 atomic_and2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicAnd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
 uvec2 atomic_cas2(uvec2 a, uvec2 expected, uvec2 v) {

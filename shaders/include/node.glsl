@@ -28,6 +28,10 @@ uint node_pair_index(uint m) {
     return TILE >= 16u ? tile_lane() : 2u * ((m >> 1) * TILE + tile_lane()) + (m & 1u);
 }
 
+// The lane that holds a pair of the node, and its number among that lane's pairs.
+uint node_pair_lane(uint pair) { return TILE >= 16u ? pair : (pair >> 1) & (TILE - 1u); }
+uint node_pair_number(uint pair) { return TILE >= 16u ? 0u : 2u * ((pair >> 1) / TILE) + (pair & 1u); }
+
 // The lane that holds the node's last pair, whose index among that lane's pairs is NODE_LANE_PAIRS - 1.
 const uint NODE_LAST_LANE = TILE >= 16u ? 15u : TILE - 1u;
 

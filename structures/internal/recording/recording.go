@@ -22,7 +22,7 @@ type Kernels struct {
 type key struct {
 	module    string
 	workgroup int
-	constants [4]uint32
+	constants [6]uint32
 }
 
 // Specialization is a specialization constant's value.
@@ -37,7 +37,7 @@ func Constant(name string, value uint32) Specialization { return Specialization{
 // NewKernels makes an empty set.
 func NewKernels(d *vk.Device) *Kernels { return &Kernels{d: d, made: map[key]interface{ Free() }{}} }
 
-// Kernel returns the kernel of a module. At most four constants, always in the same order for one module. After Close
+// Kernel returns the kernel of a module. At most six constants, always in the same order for one module. After Close
 // it is vk.ErrClosed.
 func Kernel[P any](k *Kernels, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
 	k.mu.Lock()

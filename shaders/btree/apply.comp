@@ -1,0 +1,50 @@
+// One dispatch of a batch of operations, all of one kind or (KIND = OP_MIXED) each of its own.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree.glsl"
+#include "combine.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 3) const uint KIND = 0;
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 keys;       // uint32 an operation
+    uvec2 values;     // uint32 an operation, in and out
+    uvec2 kinds;      // a byte an operation, if KIND is OP_MIXED
+    uvec2 statuses;   // a byte an operation, out
+    uvec2 pending;    // a counter of operations left pending
+    uvec2 hints;      // of locate: a leaf and the node above it an operation; 0: none
+    uint count;
+    uint rounds;
+    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+};
+
+void main() {
+    uint i = invocation_index();
+    bool todo = i < count;
+    uint before = STATUS_PENDING;
+    if (todo && retry != 0u) before = byte_load(statuses, i);
+    todo = todo && before == STATUS_PENDING;
+    uint kind = KIND;
+    if (KIND == OP_MIXED) kind = todo ? byte_load(kinds, i) : OP_FIND;
+    uint key = 0u, value = 0u;
+    BTreeHint hint = BTreeHint(SLAB_NULL, BTREE_ROOT);
+    if (todo) {
+        key = plain_load_at(keys, i);
+        if (op_inserts(kind)) value = plain_load_at(values, i);
+        if (hints != uvec2(0u)) {
+            uvec2 h = plain_load2(address_at(hints, i, 3u));
+            hint = BTreeHint(h.x, h.y);
+        }
+    }
+    Combined combined = combine(kind, key, value, todo);
+    SlabCursor cursor = slab_cursor();
+    uint status = btree_apply(tree, cursor, kind, key, value, todo && combined.leads, rounds, hint);
+    uint left = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
+    status = combine_status(combined, kind, status & ~STATUS_ORPHAN);
+    byte_store(statuses, i, count, todo ? status : before);
+    if (todo && kind == OP_FIND) plain_store_at(values, i, status == STATUS_FOUND ? value : 0u);
+    left += subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
+    if (left != 0u && subgroupElect()) atomic_add(pending, left);
+}

@@ -1,0 +1,259 @@
+// B-link-tree: operations on a tree beside each other, for kernels of one's own as for those of package btree.
+//
+// After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 4, with leaves that are filled without
+// a latch (btree_leaf.glsl). Headers for trees at rest: btree_search.glsl and btree_walk.glsl.
+#ifndef VKDS_BTREE_GLSL
+#define VKDS_BTREE_GLSL
+
+#ifndef BTREE_SHARED
+#define BTREE_SHARED 1
+#endif
+
+#include "operation.glsl"
+#include "results.glsl"
+#include "btree_descend.glsl"
+#include "btree_leaf.glsl"
+#include "btree_latch.glsl"
+
+// Whether two words of a pair may be read by one load as of different age (1), as CPU drivers do.
+layout(constant_id = 4) const uint BTREE_TORN = 1;
+
+// Where an operation stands.
+const uint STEP_DOWN = 0u;    // on its way from the root
+const uint STEP_LEAF = 1u;    // before its leaf
+const uint STEP_KEY = 2u;     // at the slot that holds its key
+const uint STEP_ROOM = 3u;    // at the empty slot that it is to fill
+const uint STEP_LATCH = 4u;   // before a node that it has to latch
+const uint STEP_DONE = 5u;
+
+// In a status: the operation is done, but the way from the root to a node that it split off leads over a side link,
+// since there was no slab for the parents' splits or no round left. The tree is right, and its host mends it.
+const uint STATUS_ORPHAN = 0x100u;
+
+// Leaves beyond one that is known that are looked at before the way is begun anew.
+const uint LEAF_MOVES = 4u;
+
+// Where an operation is to begin: a leaf and the node above it, or SLAB_NULL and whatever.
+struct BTreeHint {
+    uint leaf;
+    uint above;
+};
+
+// Does each enabled lane's operation beside whatever other invocations do to the tree: OP_INSERT, OP_INSERT_UNIQUE,
+// OP_ADD, OP_MIN, OP_MAX, OP_DELETE or OP_FIND. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds
+// (node visits of the tile) were used up, and then the operation has had no effect and may be tried again. `value` is
+// what an insertion brings, and becomes the value that OP_FIND finds. Collective over the subgroup.
+//
+// First the tiles walk, for one of their lanes after the other, until each operation stands before a slot; then all
+// lanes act, each for itself, so that their atomics are under way together; then those that need a latch take it.
+uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds, BTreeHint hint) {
+    bool inserts = op_inserts(kind);
+    uint vacancy = key == ~0u ? 0u : ~0u;
+    uint status = STATUS_PENDING;
+    uint step = !enabled ? STEP_DONE : hint.leaf == SLAB_NULL ? STEP_DOWN : STEP_LEAF;
+    uint carried = value;   // the value, then the child that a separator brings
+    uint level = 0u, node = hint.leaf, above = hint.above, moves = 0u;
+    uint slot = 0u, seen = 0u;   // what was found at the leaf
+    bool again = false;          // the leaf was read before, and seen then
+    uint splits = 0u, restarts = 0u;
+    uint round = 0u;
+#if !VKDS_INT64_ATOMICS
+    if (step == STEP_LEAF && kind != OP_FIND) step = STEP_LATCH;
+#endif
+    bool busy = enabled;
+    while (subgroupAny(busy) && round < rounds) {
+        bool down = step == STEP_DOWN;
+        if (subgroupAny(down)) {
+            btree_descend(tree, key, level, down, rounds, round, node, above);
+            if (down && node != SLAB_NULL) {
+                step = level == 0u ? STEP_LEAF : STEP_LATCH;
+#if !VKDS_INT64_ATOMICS
+                if (kind != OP_FIND) step = STEP_LATCH;
+#endif
+                moves = 0u;
+                again = false;
+            }
+        }
+
+        for (; subgroupAny(step == STEP_LEAF) && round < rounds; round++) {
+            uint queue = tile_ballot(step == STEP_LEAF);
+            uint source = queue == 0u ? 0u : uint(findLSB(queue));
+            uint k = tile_shuffle(key, source);
+            uvec2 leaf = slab_address(tree.pool, tile_shuffle(node, source));
+            if (subgroupAny(step == STEP_LEAF && again)) acquire_fence();
+#if !VKDS_INT64_ATOMICS
+            uint before = 0u, after = 0u;
+            if (queue != 0u) before = atomic_load(address_add(leaf, BTREE_META_AT));
+            bool latched_before = tile_ballot(btree_latched(before)) != 0u;   // no lane reads on before all have this
+            acquire_fence();
+#endif
+            Node n = node_load_coherent(leaf, queue != 0u);
+            Fence f = btree_fence(n);
+            LeafView view = leaf_view(n, k, btree_vacancy(k));
+#if !VKDS_INT64_ATOMICS
+            acquire_fence();
+            if (queue != 0u) after = atomic_load(address_add(leaf, BTREE_META_AT));
+#endif
+            bool mine = queue != 0u && tile_lane() == source;
+            bool astray = k < f.low || btree_level(f.meta) != 0u || moves == LEAF_MOVES;
+            if (mine && astray) {
+                step = STEP_DOWN;
+                restarts++;
+            } else if (mine && k > f.high) {
+                node = f.link;
+                moves++;
+                again = false;
+            } else if (mine) {
+#if VKDS_INT64_ATOMICS
+                bool sure = again && !btree_latched(f.meta);   // of a key's absence
+                bool fresh = view.stamp == 0u || (again && view.stamp == seen);
+#else
+                bool sure = before == after && !latched_before, fresh = false;
+                if (!sure) view.slot = NODE_NONE;
+#endif
+                if (view.slot != NODE_NONE) {
+                    slot = view.slot;
+                    seen = view.value;
+                    step = kind == OP_INSERT_UNIQUE || (kind == OP_FIND && BTREE_TORN == 0u) ? STEP_DONE : STEP_KEY;
+                    status = step == STEP_DONE ? STATUS_FOUND : STATUS_PENDING;
+#if !VKDS_INT64_ATOMICS
+                    step = STEP_DONE;
+                    status = STATUS_FOUND;
+#endif
+                    if (kind == OP_FIND) value = seen;
+                } else if (!inserts) {
+                    if (sure) {
+                        step = STEP_DONE;
+                        status = STATUS_ABSENT;
+                    }
+                } else if (view.room != NODE_NONE) {
+                    slot = view.room;
+                    seen = view.stamp;
+                    if (fresh) step = STEP_ROOM;
+                } else {
+                    step = STEP_LATCH;
+                }
+                again = true;
+            }
+        }
+
+#if VKDS_INT64_ATOMICS
+        if (step == STEP_KEY || step == STEP_ROOM) {
+            uvec2 place = btree_slot(slab_address(tree.pool, node), slot);
+            bool done;
+            if (step == STEP_ROOM) {
+                done = leaf_insert(place, key, carried, vacancy, seen);
+            } else if (kind == OP_FIND) {
+                uvec2 pair = atomic_load2(place);
+                done = pair.x == key;
+                if (done) value = pair.y;
+            } else {
+                done = leaf_change(place, kind, key, seen, carried, vacancy);
+            }
+            if (done) status = step == STEP_ROOM ? STATUS_INSERTED : kind == OP_FIND ? STATUS_FOUND : kind == OP_DELETE ? STATUS_DELETED : STATUS_ASSIGNED;
+            step = done ? STEP_DONE : STEP_LEAF;
+            again = false;
+        }
+#endif
+
+        if (subgroupAny(step == STEP_LATCH)) {
+            bool latched = false;
+            if (step == STEP_LATCH) {
+                latched = node_latch(slab_address(tree.pool, node));
+#if VKDS_INT64_ATOMICS
+                if (!latched && level == 0u) step = STEP_LEAF;
+#endif
+                if (!latched) restarts++;
+                again = false;
+            }
+            // What is read from now on is what the last one to hold the latch has left, and what is written is seen
+            // by no one who doesn't see the latch.
+            bool any = node_release(latched);
+            acquire_fence();
+            uint fresh = slab_allocate(tree.pool, cursor, latched && (inserts || level != 0u));
+            uint fresh2 = SLAB_NULL;
+            bool root = latched && node == BTREE_ROOT;
+            if (subgroupAny(root)) fresh2 = slab_allocate(tree.pool, cursor, root);
+            bool todo = latched && any;
+            while (subgroupAny(todo)) {
+                uint queue = tile_ballot(todo);
+                uint source = queue == 0u ? 0u : uint(findLSB(queue));
+                LatchedTask t;
+                t.kind = tile_shuffle(kind, source);
+                t.key = tile_shuffle(key, source);
+                t.value = tile_shuffle(carried, source);
+                t.node = tile_shuffle(node, source);
+                t.fresh = tile_shuffle(fresh, source);
+                t.fresh2 = tile_shuffle(fresh2, source);
+                uint target = tile_shuffle(level, source);
+                uvec2 at = slab_address(tree.pool, t.node);
+                Node n = node_load_coherent(at, queue != 0u);
+                Fence f = btree_fence(n);
+                bool here = queue != 0u && t.key >= f.low && t.key <= f.high && btree_level(f.meta) == target;
+                LatchedOutcome o = LatchedOutcome(LATCHED_ELSEWHERE, STATUS_PENDING, 0u, f.meta & ~1u);
+                if (subgroupAny(here && target == 0u)) {
+                    LatchedOutcome leaf = leaf_update(tree, t, n, f, here && target == 0u);
+                    if (here && target == 0u) o = leaf;
+                }
+                if (subgroupAny(here && target != 0u)) {
+                    LatchedOutcome inner = inner_update(tree, t, n, f, here && target != 0u);
+                    if (here && target != 0u) o = inner;
+                }
+                bool visible = node_release(queue != 0u);
+                if (visible && queue != 0u && tile_lane() == source) {
+                    atomic_store(address_add(at, BTREE_META_AT), o.meta);
+                    todo = false;
+                    if (o.what == LATCHED_ELSEWHERE) {
+                        bool right = btree_level(f.meta) == target && t.key > f.high && moves < LEAF_MOVES;
+                        node = f.link;
+                        moves++;
+                        if (!right) step = STEP_DOWN;
+                    } else if (o.what == LATCHED_IN_TIME) {
+                        step = STEP_LEAF;
+                    } else if (o.what == LATCHED_NO_SLAB) {
+                        step = STEP_DONE;
+                        if (status != STATUS_PENDING) status |= STATUS_ORPHAN;
+                    } else {
+                        if (level == 0u) status = o.status;
+                        step = STEP_DONE;
+                    }
+                    bool grew = o.what == LATCHED_DONE && t.node == BTREE_ROOT && btree_level(o.meta) != target;
+                    if (grew) fresh2 = SLAB_NULL;
+                    if (o.what == LATCHED_SPLIT || grew) {
+                        splits++;
+                        carried = fresh;
+                        fresh = SLAB_NULL;
+                    }
+                    if (o.what == LATCHED_SPLIT) {
+                        key = o.separator;
+                        level++;
+                        moves = 0u;
+                        node = above;
+                        step = level == 1u && above != SLAB_NULL ? STEP_LATCH : STEP_DOWN;
+                    }
+                }
+            }
+            slab_free(tree.pool, fresh, fresh != SLAB_NULL);
+            if (subgroupAny(fresh2 != SLAB_NULL)) slab_free(tree.pool, fresh2, fresh2 != SLAB_NULL);
+            round++;
+        }
+        busy = step != STEP_DONE;
+    }
+    if (step != STEP_DONE && status != STATUS_PENDING) status |= STATUS_ORPHAN;
+    if (subgroupAny(splits + restarts != 0u)) {
+        uint all_splits = subgroupAdd(splits), all_restarts = subgroupAdd(restarts);
+        uint orphans = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
+        if (subgroupElect()) {
+            atomic_add(address_add(tree.state, BTREE_SPLITS_AT), all_splits);
+            atomic_add(address_add(tree.state, BTREE_RESTARTS_AT), all_restarts);
+            if (orphans != 0u) atomic_add(address_add(tree.state, BTREE_ORPHANS_AT), orphans);
+        }
+    }
+    return status;
+}
+
+uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
+    return btree_apply(tree, cursor, kind, key, value, enabled, rounds, BTreeHint(SLAB_NULL, BTREE_ROOT));
+}
+
+#endif

@@ -1,0 +1,86 @@
+package btree
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vkds/vkds/alloc"
+)
+
+// StuckError says that operations could not be done however often they were tried: the latch of a node in their way is
+// never released, because a kernel that held it was ended. Check tells which one it is.
+type StuckError struct{ Operations int }
+
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("btree: %d operations stand before a node whose latch is not released", e.Operations)
+}
+
+// reserve makes the pool have room for so many nodes more, and some, so that kernels find it soon. Nothing may run that
+// uses the tree.
+func (t *Tree) reserve(ctx context.Context, extra uint64) error {
+	extra += extra/16 + alloc.BlockSlabs/2
+	if t.nodes+extra <= t.slabs {
+		t.nodes += extra
+		return nil
+	}
+	stats, err := t.pool.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
+	if need := t.nodes + extra; need > t.slabs {
+		if err := t.pool.Grow(ctx, blocksFor(int(need-t.slabs))); err != nil {
+			return err
+		}
+		// As much as was asked for at least.
+		t.slabs = need
+	}
+	t.nodes += extra
+	return nil
+}
+
+// makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
+// separator, or a node was latched for too long. stuck: since the last call none was finished.
+func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
+	stats, err := t.pool.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
+	if err := t.mend(ctx); err != nil {
+		return err
+	}
+	if stats.Failures != t.failures {
+		t.failures = stats.Failures
+		// Each may split a leaf, though many meet in one; the pool doubles in any case, if it can.
+		want := max(1, blocksFor(pending/4))
+		if err = t.pool.Grow(ctx, want); err != nil && want > 1 {
+			err = t.pool.Grow(ctx, 1)
+		}
+		if err != nil && (stuck || stats.Free == 0) {
+			return err
+		}
+		return nil
+	}
+	if stuck {
+		if t.rounds >= maxRounds {
+			return &StuckError{pending}
+		}
+		t.rounds *= 4
+	}
+	return nil
+}
+
+const orphansAt = 2 // the word of the counters, BTREE_ORPHANS_AT in btree_node.glsl
+
+// mend inserts the separators that a batch had no room for into the inner nodes.
+func (t *Tree) mend(ctx context.Context) error {
+	var orphans [1]uint32
+	if err := t.state.Download(ctx, orphansAt, orphans[:]); err != nil || orphans[0] == 0 {
+		return err
+	}
+	if err := t.repair(ctx); err != nil {
+		return err
+	}
+	return t.state.Upload(ctx, orphansAt, []uint32{0})
+}
