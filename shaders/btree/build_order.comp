@@ -15,28 +15,38 @@ layout(push_constant, std430) uniform Push {
     Length length;
 };
 
+shared bool known;        // another workgroup has seen disorder, and that is all that is asked
+shared uint disordered;   // not 0: this one has
+
 void main() {
     uint count = length_of(length);
     uint first = workgroup_index() * BITMAP_BITS;
     if (first >= count) return;   // the whole workgroup
     bool marks = (flags.x | flags.y) != 0u;
     if (marks) bitmap_clear();
+    if (workgroup_lane() == 0u) {
+        known = !marks && atomic_load(disorder) != 0u;
+        disordered = 0u;
+    }
+    barrier();
+    if (known) return;   // likewise
     uint key[EACH], next[EACH];
     [[unroll]] for (uint r = 0u; r < EACH; r++) {
         uint i = min(first + r * WORKGROUP + workgroup_lane(), count - 1u);
         key[r] = plain_load_at(keys, i);
         next[r] = plain_load_at(keys, min(i + 1u, count - 1u));
     }
-    barrier();
-    bool disordered = false;
+    bool ascends = true;
     [[unroll]] for (uint r = 0u; r < EACH; r++) {
         uint place = r * WORKGROUP + workgroup_lane();
         uint i = first + place;
-        disordered = disordered || i + 1u < count && key[r] >= next[r];
+        ascends = ascends && (i + 1u >= count || key[r] < next[r]);
         if (marks) bitmap_set_all(place, i < count && (i + 1u == count || key[r] != next[r]));
     }
-    bool any = subgroupAny(disordered);
-    if (any && subgroupElect()) atomic_store(disorder, count);
+    bool all_ascend = subgroupAll(ascends);
+    if (!all_ascend && subgroupElect()) atomicOr(disordered, 1u, gl_ScopeWorkgroup, 0, 0);
     barrier();
+    // One store a workgroup: more of them would queue at the word.
+    if (workgroup_lane() == 0u && disordered != 0u) atomic_store(disorder, count);
     if (marks) bitmap_store(address_at(flags, first >> 5, 2u), min(count - first, BITMAP_BITS));
 }

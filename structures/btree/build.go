@@ -140,16 +140,17 @@ type buildOrderPush struct {
 // Pairs that ascend already are taken as they are: how far to go, the device finds out by itself.
 func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
-	order, err := recording.Kernel[buildOrderPush](t.kernels, "btree/build_order", workgroup)
+	const each = 8 // keys an invocation
+	group := min(256, t.d.Info().MaxWorkgroup)
+	order, err := recording.Kernel[buildOrderPush](t.kernels, "btree/build_order", group)
 	if err != nil {
 		return err
 	}
-	const each = 8 // keys an invocation
 	descends, repeats, distinct := p.lengths, p.lengths+4, p.lengths+8
 	if err := t.clear(s, p.lengths, 3); err != nil {
 		return err
 	}
-	order.Dispatch(s, groups((b.N+each-1)/each), buildOrderPush{Keys: b.Keys, Disorder: descends, Length: length{N: uint32(b.N)}})
+	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{Keys: b.Keys, Disorder: descends, Length: length{N: uint32(b.N)}})
 	err = t.primitives.Sort(s, primitives.SortArgs{
 		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues,
 		Length: primitives.Length{N: b.N, At: descends}, Scratch: p.sort,
@@ -157,7 +158,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	if err != nil {
 		return err
 	}
-	order.Dispatch(s, groups((b.N+each-1)/each), buildOrderPush{p.sortedKeys, p.flags, repeats, length{descends, uint32(b.N)}})
+	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{p.sortedKeys, p.flags, repeats, length{descends, uint32(b.N)}})
 	err = t.primitives.Compact(s, primitives.CompactArgs{
 		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.distinctKeys, OutValues: p.distinctValues, OutCount: distinct,
 		Length: primitives.Length{N: b.N, At: repeats}, Scratch: p.sort,
