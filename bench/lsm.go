@@ -29,8 +29,8 @@ func (l lsmTable) InsertOn(_ context.Context, s *vk.Stream, u structures.DeviceU
 // it. Errors as of SlabHash.
 func LSM(ctx context.Context, d *vk.Device, o OrderedOptions) (Report, error) {
 	kind := orderedKind{name: "lsm", levels: true, ops: lsmOps}
-	kind.open = func(ctx context.Context, d *vk.Device, _, batch int) (orderedTable, error) {
-		l, err := lsm.New(ctx, d, lsm.Options{Batch: batch, Timed: true})
+	kind.open = func(ctx context.Context, d *vk.Device, s *orderedSession) (orderedTable, error) {
+		l, err := lsm.New(ctx, d, lsm.Options{Batch: s.batch, Timed: true})
 		return lsmTable{l}, err
 	}
 	return kind.run(ctx, d, o)

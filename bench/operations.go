@@ -16,7 +16,9 @@ type Op struct {
 }
 
 // operations are those of one benchmark, measured in an S.
-type operations[S any] []struct {
+type operations[S any] []measured[S]
+
+type measured[S any] struct {
 	Op
 	run func(S, context.Context) error
 }
@@ -47,6 +49,8 @@ func Ops(benchmark string) []Op {
 		return lsmOps.ops()
 	case "sortedarray":
 		return sortedArrayOps.ops()
+	case "btree":
+		return btreeOps.ops()
 	}
 	return primitiveOps[benchmark].ops()
 }

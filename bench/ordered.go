@@ -10,21 +10,29 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
-// OrderedOptions say what SortedArray and LSM measure. The zero value measures the main operations on 2^18 pairs in
+// OrderedOptions say what SortedArray, LSM and BTree measure. The zero value measures the main operations on 2^18 pairs in
 // batches of 2^14.
 type OrderedOptions struct {
 	Common
-	Ops     []string                 // names of Ops("sortedarray") or Ops("lsm"); nil: the main ones
+	Ops     []string                 // names of Ops("sortedarray"), Ops("lsm") or Ops("btree"); nil: the main ones
 	Sizes   []int                    // pairs, up to 2^30; nil: 2^18
-	Batches []int                    // pairs of a batch of insertions; of an LSM the pairs of its smallest level; nil: 2^14
+	Batches []int                    // operations of a batch of updates; of an LSM the pairs of its smallest level; nil: 2^14
 	Orders  []Order                  // in which keys are inserted; nil: Random
 	Levels  []Levels                 // of the LSM that is searched; nil: FullLevels. A sorted array has one
 	Lookups []structures.LookupOrder // nil: AutoOrder
 	Lengths []int                    // pairs expected in the ranges that are counted and listed; nil: 8
 	Stale   []float64                // shares of elements that a cleanup removes; nil: 0.1, 0.5
+
+	// Of a tree:
+	Paths    []btree.Path // that batches of updates take; nil: Concurrent, Batched
+	Fills    []float64    // shares of slots that nodes get where they are made in bulk; nil, and 0: btree.DefaultFill
+	Tiles    []int        // lanes a node; nil, and 0: what measured best
+	Statuses bool         // ask for the statuses of batched updates, too; concurrent ones have them in any case
+	Compare  bool         // measure B-trees of Go programs on the same keys, too
 }
 
 const (
@@ -56,6 +64,15 @@ func (o *OrderedOptions) complete(d *vk.Device) (err error) {
 	}
 	if len(o.Stale) == 0 {
 		o.Stale = []float64{0.1, 0.5}
+	}
+	if len(o.Paths) == 0 {
+		o.Paths = []btree.Path{btree.Concurrent, btree.Batched}
+	}
+	if len(o.Fills) == 0 {
+		o.Fills = []float64{0}
+	}
+	if len(o.Tiles) == 0 {
+		o.Tiles = []int{0}
 	}
 	for _, l := range o.Lengths {
 		if l < 1 || l > rangePairs {
@@ -140,7 +157,8 @@ type orderedKind struct {
 	name   string
 	levels bool // it is made of levels, and its batch is the smallest
 	waits  bool // an insertion waits for the device in the middle, so that only the host can time it
-	open   func(ctx context.Context, d *vk.Device, n, batch int) (orderedTable, error)
+	tree   bool // it is a btreeTable
+	open   func(ctx context.Context, d *vk.Device, s *orderedSession) (orderedTable, error)
 	ops    operations[*orderedSession]
 }
 
@@ -151,6 +169,8 @@ type orderedSession struct {
 	report  *Report
 	options OrderedOptions
 	batch   int
+	fill    float64 // of a tree, and
+	tile    int     // this, as in the options
 	keys    sequence
 
 	table  orderedTable
@@ -168,7 +188,10 @@ func (k orderedKind) run(ctx context.Context, d *vk.Device, o OrderedOptions) (R
 		return Report{}, err
 	}
 	r := Report{Environment: environment(d, o.Seed)}
-	steps := newWalk(&r, o.Common, len(o.Sizes)*len(o.Orders)*len(o.Batches)*len(o.Ops))
+	if !k.tree {
+		o.Fills, o.Tiles = []float64{0}, []int{0}
+	}
+	steps := newWalk(&r, o.Common, len(o.Sizes)*len(o.Orders)*len(o.Batches)*len(o.Fills)*len(o.Tiles)*len(o.Ops))
 	for _, n := range o.Sizes {
 		w, err := newWorkload(d, o.Common, n)
 		if err != nil {
@@ -178,12 +201,19 @@ func (k orderedKind) run(ctx context.Context, d *vk.Device, o OrderedOptions) (R
 			defer w.close()
 			for _, order := range o.Orders {
 				for _, batch := range o.Batches {
-					s := &orderedSession{workload: w, orderedKind: k, report: &r, options: o, batch: min(batch, n),
-						keys: newSequence(w.space, order, n), there: -1}
-					if err := s.measureAll(ctx, steps); err != nil {
-						return fmt.Errorf("n = %d, batch %d: %w", n, s.batch, err)
+					for _, fill := range o.Fills {
+						for _, tile := range o.Tiles {
+							s := &orderedSession{workload: w, orderedKind: k, report: &r, options: o, batch: min(batch, n),
+								fill: fill, tile: tile, keys: newSequence(w.space, order, n), there: -1}
+							if err := s.measureAll(ctx, steps); err != nil {
+								return fmt.Errorf("n = %d, batch %d: %w", n, s.batch, err)
+							}
+						}
 					}
 				}
+			}
+			if k.tree && o.Compare {
+				return w.compareHostTrees(ctx, &r)
 			}
 			return nil
 		}()
@@ -206,7 +236,7 @@ func (s *orderedSession) measureAll(ctx context.Context, steps *walk) error {
 }
 
 func (s *orderedSession) measurement(op string, n, operations int) Measurement {
-	m := Measurement{Structure: s.name, Op: op, N: n, Operations: operations}
+	m := Measurement{Structure: s.name, Op: op, N: n, Operations: operations, Load: s.fill, Tile: s.tile}
 	if s.levels || op == "insert" {
 		m.Batch = s.batch
 	}
@@ -238,7 +268,7 @@ func (s *orderedSession) empty(ctx context.Context) (err error) {
 	if s.table != nil {
 		return s.table.Clear(ctx)
 	}
-	if s.table, err = s.open(ctx, s.d, s.n, s.batch); err != nil {
+	if s.table, err = s.open(ctx, s.d, s); err != nil {
 		s.table = nil // and no interface that holds a nil pointer
 	}
 	return err
@@ -313,6 +343,13 @@ func (s *orderedSession) batchBuffers() (keys, values *vk.Buffer[uint32], err er
 func (s *orderedSession) hold(ctx context.Context, pairs int) error {
 	if s.there == pairs {
 		return nil
+	}
+	if s.tree {
+		err := s.holdInTree(ctx, s.keys, pairs)
+		if err == nil {
+			s.there = pairs
+		}
+		return err
 	}
 	if s.table == nil || s.there < 0 || s.there > pairs {
 		if err := s.empty(ctx); err != nil {

@@ -37,11 +37,11 @@ type Measurement struct {
 	Structure   string
 	Op          string
 	N           int             // elements in the structure
-	Load        float64         // elements / slots of one slab a bucket, as laid out for N
+	Load        float64         // elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for
 	Utilization float64         // bytes of elements / bytes of slabs, measured with N elements in; 0: does not apply
-	Tile        int             // lanes a slab; 0: what measured best, kernel by kernel
+	Tile        int             // lanes a slab or node; 0: what measured best, kernel by kernel
 	Order       string          `json:",omitempty"` // of keys; "": random, or it does not matter
-	Form        string          `json:",omitempty"` // of a primitive; "": the one that the device gets by itself
+	Form        string          `json:",omitempty"` // of a primitive, or the path of updates; "": the one that the device gets by itself
 	Batch       int             `json:",omitempty"` // pairs of a batch
 	Levels      string          `json:",omitempty"` // of an LSM: which are full
 	Length      int             `json:",omitempty"` // pairs expected in a range

@@ -11,8 +11,8 @@ func sortedArrayKind() orderedKind {
 	return orderedKind{
 		name:  "sortedarray",
 		waits: true,
-		open: func(ctx context.Context, d *vk.Device, n, _ int) (orderedTable, error) {
-			return sortedarray.New(ctx, d, sortedarray.Options{Capacity: n})
+		open: func(ctx context.Context, d *vk.Device, s *orderedSession) (orderedTable, error) {
+			return sortedarray.New(ctx, d, sortedarray.Options{Capacity: s.n})
 		},
 		ops: sortedArrayOps,
 	}

@@ -105,7 +105,7 @@ func (r Report) WriteTable(w io.Writer) error {
 		if m.Tile != 0 {
 			tile = strconv.Itoa(m.Tile)
 		}
-		if m.Load == 0 {
+		if m.Load == 0 && m.Tile == 0 {
 			tile = ""
 		}
 		slowest, fastest := m.Extremes()

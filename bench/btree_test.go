@@ -1,0 +1,71 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Results are checked inside the benchmark: that it ends without an error says that all were right.
+func TestBTreeIsMeasured(t *testing.T) {
+	d := testdevice.Open(t)
+	orders := []Order{Random, Ascending, Descending, AlmostSorted, Gaussian}
+	r, err := BTree(t.Context(), d, OrderedOptions{
+		Common: quick, Ops: allOps("btree"), Sizes: []int{5000}, Batches: []int{1000}, Orders: orders[:2], Lengths: []int{1, 100}, Statuses: true,
+	})
+	require.NoError(t, err)
+	const updates, mixes = 4, 6 // operations on two paths, and mixes
+	require.Len(t, r.Measurements, 2*(2*updates+1+3+3*2+1+1+mixes))
+	count := map[string]int{}
+	for _, m := range r.Measurements {
+		require.Positive(t, m.Throughput(), m.Op)
+		count[m.Op+" "+m.Form]++
+		if m.Op == "insert-batch" {
+			require.Equal(t, []int{1000, 1000}, []int{m.Batch, m.Operations})
+		}
+	}
+	for _, op := range []string{"insert", "insert-batch", "assign", "delete"} {
+		require.Equal(t, 2, count[op+" concurrent"], op)
+		require.Equal(t, 2, count[op+" batched with statuses"], op)
+	}
+
+	r, err = BTree(t.Context(), d, OrderedOptions{
+		Common: quick, Ops: []string{"build", "insert", "insert-batch", "assign", "delete"}, Sizes: []int{3000}, Batches: []int{1 << 20},
+		Orders: orders[2:], Paths: []btree.Path{btree.Batched}, Fills: []float64{0.93}, Tiles: []int{4},
+	})
+	require.NoError(t, err)
+	require.Len(t, r.Measurements, 3*5)
+	last := r.Measurements[len(r.Measurements)-1]
+	require.Equal(t, "gaussian", last.Order)
+	require.Equal(t, 3000, last.Batch, "no more than there are")
+	require.Equal(t, []any{0.93, 4}, []any{last.Load, last.Tile})
+}
+
+func TestComparisonWithTreesOfTheHost(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := BTree(t.Context(), d, OrderedOptions{Common: quick, Ops: []string{"build", "find-exist", "range"}, Sizes: []int{1 << 12}, Compare: true})
+	require.NoError(t, err)
+	var ratios []string
+	for _, m := range r.Measurements {
+		for _, ratio := range m.Ratios {
+			ratios = append(ratios, m.Structure+": "+ratio.To)
+			require.Positive(t, ratio.Value)
+		}
+	}
+	require.Equal(t, []string{
+		"tidwall/btree: time of btree build", "tidwall/btree: time of btree find-exist", "tidwall/btree: time of btree range",
+		"google/btree: time of btree build", "google/btree: time of btree find-exist", "google/btree: time of btree range",
+	}, ratios)
+}
+
+func TestPathNames(t *testing.T) {
+	for _, name := range PathNames() {
+		p, err := ParsePath(name)
+		require.NoError(t, err)
+		require.Equal(t, name, p.String())
+	}
+	_, err := ParsePath("shortest")
+	require.Error(t, err)
+}
