@@ -6,6 +6,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "btree_walk.glsl"
 #include "range_part.glsl"
+#ifndef COUNT
+#include "pair_stage.glsl"
+#endif
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -71,9 +74,23 @@ void main() {
     }
     bool enabled = node != SLAB_NULL;
     node = enabled ? node : BTREE_ROOT;   // to be read, and not looked at
-    uint open = tile_ballot(enabled), to = 0u, result = 0u, visits = 0u;
+    uint open = tile_ballot(enabled), to = 0u, result = 0u;
     BTreeWalk walk = BTreeWalk(BTREE_ROOT, 1u, 0u, 0u);
     turn(open, node, range, place, true, walk, to);
+#ifdef COUNT
+    uint visits = 0u;
+#else
+    Stage stage = stage_at(to);
+    const bool staged = TILE >= 4u;
+#endif
+#ifdef WINDOW
+    const uint room = ~0u, most = width;
+    const bool spare = (width & 3u) == 0u;
+#endif
+#ifdef WRITE
+    const uint room = capacity, most = ~0u;
+    const bool spare = false;
+#endif
     while (subgroupAny(open != 0u)) {
         Node n = node_load(slab_address(tree.pool, walk.node), true);
         Fence fence = btree_fence(n);
@@ -82,26 +99,20 @@ void main() {
 #ifndef COUNT
         uint rank[16];
         btree_ranks(n, inside, rank);
-#ifdef WINDOW
-        uint end = width;
-#else
-        uint end = ~0u;
-#endif
+        uint wanted_here = min(pairs_here, most - min(most, walk.met));
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            uint nth = walk.met + rank[m];
-            bool write = open != 0u && ((inside >> m) & 1u) != 0u && nth < end;
-#ifdef WRITE
-            write = write && to + nth < capacity;
-#endif
-            if (write) {
-                plain_store(address_at(out_keys, to + nth, 2u), n.pair[m].x);
-                plain_store(address_at(out_values, to + nth, 2u), n.pair[m].y);
+            bool has = open != 0u && ((inside >> m) & 1u) != 0u && rank[m] < wanted_here;
+            uint at = to + walk.met + rank[m];
+            if (has && staged) stage_put(stage, rank[m], n.pair[m]);
+            if (has && !staged && at < room) {
+                plain_store(address_at(out_keys, at, 2u), n.pair[m].x);
+                plain_store(address_at(out_values, at, 2u), n.pair[m].y);
             }
         }
 #endif
         bool more = btree_walk_on(fence, pairs_here, walk);
-        visits++;
 #ifdef COUNT
+        visits++;
         bool stopped = more && visits >= leaves_most;
         more = more && !stopped;
 #endif
@@ -115,13 +126,22 @@ void main() {
             result = stopped ? too_long : walk.met;
             if (stopped && (total.x | total.y) != 0u) atomic_or(address_add(total, 4u), 1u << 31);
         }
+        visits = ends ? 0u : visits;
+#else
+        if (staged) {
+            stage.end += open != 0u ? wanted_here : 0u;
+            bool full = stage.end + BTREE_SLOTS > STAGE_PAIRS;
+            stage_write(out_keys, out_values, room, spare, open != 0u && (ends || full), ends, stage);
+        }
 #endif
 #ifdef WINDOW
         if (mine) result = min(walk.met, width);
 #endif
         open &= ends ? open - 1u : ~0u;
-        visits = ends ? 0u : visits;
         turn(open, node, range, place, ends, walk, to);
+#ifndef COUNT
+        if (ends) stage = stage_at(to);
+#endif
     }
 #ifndef WRITE
     if (q < count) plain_store_at(counts, q, result);

@@ -118,7 +118,8 @@ type DeviceWindow struct {
 	Count  int                // ranges
 	Ranges *vk.Buffer[uint32] // two words each: Lo and Hi
 	Width  int                // pairs that are asked for of each range; Count times as many are at most 2^32
-	// Keys and Values, out: range i has the first pairs in key order, from i*Width on. The rest stays as it is.
+	// Keys and Values, out: range i has the first pairs in key order, from i*Width on. What is behind them, up to the next
+	// range's, is undefined.
 	Keys, Values *vk.Buffer[uint32]
 	Counts       *vk.Buffer[uint32] // out: how many these are
 }
@@ -463,7 +464,8 @@ func (t *Tree) pairs(ctx context.Context, p pieces, keys, values []uint32) error
 	}
 	measure := recording.Parts{}
 	measure.Take(4 * len(up))
-	measure.Take(8 * len(keys))
+	measure.Take(4 * len(keys))
+	measure.Take(4 * len(keys))
 	from := int(measure.Used)
 	t.scratch.Settle()
 	address, err := t.scratch.Take(t.stream, from+t.seekPlan(n, 0).bytes)
@@ -477,18 +479,17 @@ func (t *Tree) pairs(ctx context.Context, p pieces, keys, values []uint32) error
 	}
 	parts := recording.Parts{Base: address}
 	parts.Take(4 * len(up))
-	outAt := int(parts.Used / 4)
-	out := parts.Take(8 * len(keys))
+	outKeys, outValues := parts.Take(4*len(keys)), parts.Take(4*len(keys))
 	q := rangeQueries{
 		total: address, ranges: address + 8, n: n, offsets: address + uint64(4*(2+2*n)),
-		outKeys: out, outValues: out + 4*uint64(len(keys)), limit: len(keys), capacity: len(keys),
+		outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
 	}
 	err = cmp.Or(t.recordSeeks(t.stream, q, plan, 0), t.recordPairs(t.stream, q, plan))
 	if err := cmp.Or(err, t.stream.Wait(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
-	if err := b.Download(ctx, outAt, keys); err != nil {
+	if err := b.Download(ctx, int(outKeys-address)/4, keys); err != nil {
 		return err
 	}
-	return b.Download(ctx, outAt+len(keys), values)
+	return b.Download(ctx, int(outValues-address)/4, values)
 }
