@@ -88,29 +88,17 @@ void main() {
     const bool spare = (width & 3u) == 0u;
 #endif
 #ifdef WRITE
+    // The ranges of a tile's lanes follow one another, and so do their pairs.
     const uint room = capacity, most = ~0u;
     const bool spare = false;
 #endif
+    Node n = node_load(slab_address(tree.pool, walk.node), true);
     while (subgroupAny(open != 0u)) {
-        Node n = node_load(slab_address(tree.pool, walk.node), true);
         Fence fence = btree_fence(n);
         uint inside = btree_inside(n, fence.high, walk);
         uint pairs_here = tile_sum(uint(bitCount(inside)));
-#ifndef COUNT
-        uint rank[16];
-        btree_ranks(n, inside, rank);
-        uint wanted_here = min(pairs_here, most - min(most, walk.met));
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            bool has = open != 0u && ((inside >> m) & 1u) != 0u && rank[m] < wanted_here;
-            uint at = to + walk.met + rank[m];
-            if (has && staged) stage_put(stage, rank[m], n.pair[m]);
-            if (has && !staged && at < room) {
-                plain_store(address_at(out_keys, at, 2u), n.pair[m].x);
-                plain_store(address_at(out_values, at, 2u), n.pair[m].y);
-            }
-        }
-#endif
-        bool more = btree_walk_on(fence, pairs_here, walk);
+        uint met = walk.met;
+        bool busy = open != 0u, more = btree_walk_on(fence, pairs_here, walk);
 #ifdef COUNT
         visits++;
         bool stopped = more && visits >= leaves_most;
@@ -119,7 +107,7 @@ void main() {
 #ifdef WINDOW
         more = more && walk.met < width;
 #endif
-        bool ends = !more && open != 0u;
+        bool ends = !more && busy;
         bool mine = ends && (uint(findLSB(open)) & (TILE - 1u)) == tile_lane();
 #ifdef COUNT
         if (mine) {
@@ -127,21 +115,42 @@ void main() {
             if (stopped && (total.x | total.y) != 0u) atomic_or(address_add(total, 4u), 1u << 31);
         }
         visits = ends ? 0u : visits;
-#else
-        if (staged) {
-            stage.end += open != 0u ? wanted_here : 0u;
-            bool full = stage.end + BTREE_SLOTS > STAGE_PAIRS;
-            stage_write(out_keys, out_values, room, spare, open != 0u && (ends || full), ends, stage);
-        }
 #endif
 #ifdef WINDOW
         if (mine) result = min(walk.met, width);
 #endif
+        uint from = to;
         open &= ends ? open - 1u : ~0u;
         turn(open, node, range, place, ends, walk, to);
+        // The next leaf is read while this one's pairs are put in order.
+        Node next = node_load(slab_address(tree.pool, walk.node), true);
 #ifndef COUNT
-        if (ends) stage = stage_at(to);
+        uint rank[16];
+        btree_ranks(n, inside, rank);
+        uint wanted_here = busy ? min(pairs_here, most - min(most, met)) : 0u;
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            bool has = ((inside >> m) & 1u) != 0u && rank[m] < wanted_here;
+            uint at = from + met + rank[m];
+            if (has && staged) stage_put(stage, rank[m], n.pair[m]);
+            if (has && !staged && at < room) {
+                plain_store(address_at(out_keys, at, 2u), n.pair[m].x);
+                plain_store(address_at(out_values, at, 2u), n.pair[m].y);
+            }
+        }
+        if (staged) {
+            stage.end += wanted_here;
+#ifdef WINDOW
+            stage_turn(stage, to, ends && spare);
+            bool all = ends && (!spare || open == 0u);
+#else
+            bool all = ends && open == 0u;
 #endif
+            bool write = subgroupAny(stage_full(stage, BTREE_SLOTS));
+            stage_write(out_keys, out_values, room, spare, write || all, all, stage);
+            if (all) stage = stage_at(to);
+        }
+#endif
+        n = next;
     }
 #ifndef WRITE
     if (q < count) plain_store_at(counts, q, result);

@@ -1,6 +1,6 @@
-// Stage: pairs on their way to two arrays, of keys and of values, where a tile's follow one another. They are put
-// together in shared memory, so that they are written by whole quads: stores of single words are what writing takes
-// longest.
+// Stage: pairs on their way to two arrays, of keys and of values, put together in shared memory by a tile, so that they
+// are written by whole quads, and by all tiles of a subgroup at a time. Stores of single words, each tile's by itself,
+// take longer than all else about a range.
 //
 // The lanes of a subgroup are held together by votes, with memory barriers around: a control barrier of a subgroup is one
 // of the whole workgroup to lavapipe (Mesa 25.0), and not to be had in loops.
@@ -16,39 +16,52 @@ const uint STAGE_PAIRS = 4u * STAGE_QUADS;
 // Tiles of fewer lanes than 4 are for CPU devices, and write their pairs as they are.
 shared uvec4 staged_keys[WORKGROUP / 4u * STAGE_QUADS];
 shared uvec4 staged_values[WORKGROUP / 4u * STAGE_QUADS];
+shared uint staged_to[WORKGROUP / 4u * STAGE_QUADS];   // the quad of the arrays that each goes to
 
 // The same for all lanes of the tile.
 struct Stage {
-    uint place;   // of the arrays, a multiple of 4: where the stage's first word goes
-    uint begin;   // the stage's words from begin to end are pairs
+    uint begin;   // the stage's words from begin to end are pairs, or nothing that anybody minds
     uint end;
+    uint to;      // the quad of the arrays where the next pair goes, less that of the stage
 };
 
-// A stage for pairs from a place of the arrays on.
-Stage stage_at(uint place) { return Stage(place & ~3u, place & 3u, place & 3u); }
+uint stage_first() { return workgroup_lane() / TILE * STAGE_QUADS; }
 
-// Puts this lane's pair number nth of those that come next into the stage.
+// An empty stage for pairs from a place of the arrays on.
+Stage stage_at(uint place) { return Stage(place & 3u, place & 3u, place >> 2); }
+
+// Has the next pair go to another place of the arrays, a multiple of 4, where `turn`.
+void stage_turn(inout Stage s, uint place, bool turn) {
+    s.end = turn ? (s.end + 3u) & ~3u : s.end;
+    s.to = turn ? (place >> 2) - (s.end >> 2) : s.to;
+}
+
+// Puts a pair of this lane, number nth of those that come next, into the stage.
 void stage_put(Stage s, uint nth, uvec2 pair) {
-    uint at = s.end + nth, quad = workgroup_lane() / TILE * STAGE_QUADS + (at >> 2);
+    uint at = s.end + nth, quad = stage_first() + (at >> 2);
     staged_keys[quad][at & 3u] = pair.x;
     staged_values[quad][at & 3u] = pair.y;
+    staged_to[quad] = s.to + (at >> 2);
 }
+
+// Whether there may be no room for so many more pairs.
+bool stage_full(Stage s, uint pairs) { return s.end + pairs + 3u > STAGE_PAIRS; }
 
 void stage_barrier() {
     memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
 // Writes what is in the stages of the tiles that say `write`: all of it, or whole quads alone, and the rest stays. Of the
-// arrays, nothing is written from `room` on. Where `spare`, the rest of a last quad may be written with anything.
-// Collective.
+// arrays, nothing is written from `room` on. Where `spare`, the rest of a last quad may be written with anything. Called
+// between putting and putting. Collective.
 void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bool all, inout Stage s) {
-    stage_barrier();
     if (subgroupAny(write)) {
-        uint first = workgroup_lane() / TILE * STAGE_QUADS;
+        stage_barrier();
+        uint first = stage_first();
         uint quads = !write ? 0u : all ? (s.end + 3u) >> 2 : s.end >> 2;
         uint q = tile_lane();
         while (subgroupAny(q < quads)) {
-            uint at = 4u * q, to = s.place + at, from = first + min(q, STAGE_QUADS - 1u);
+            uint from = first + min(q, STAGE_QUADS - 1u), at = 4u * q, to = 4u * staged_to[from];
             uvec4 k = staged_keys[from], v = staged_values[from];
             bool mine = q < quads;
             bool whole = at >= s.begin && (at + 4u <= s.end || spare) && to + 4u <= room;
@@ -71,10 +84,11 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
             uint rest = first + min(quads, STAGE_QUADS - 1u);
             staged_keys[first] = staged_keys[rest];
             staged_values[first] = staged_values[rest];
+            staged_to[first] = staged_to[rest];
         }
         s.begin = quads != 0u ? 0u : s.begin;
-        s.place += 4u * quads;
         s.end -= min(s.end, 4u * quads);
+        s.to += quads;
         stage_barrier();
     }
 }
