@@ -19,6 +19,7 @@ func newBenchCommand(g *global) *cobra.Command {
 	}
 	c.AddCommand(
 		newBenchSlabHashCommand(g),
+		newBenchOrderedCommand(g, "btree", "B-link-tree", bench.BTree),
 		newBenchOrderedCommand(g, "lsm", "GPU LSM", bench.LSM),
 		newBenchOrderedCommand(g, "sortedarray", "sorted array", bench.SortedArray),
 		newBenchAllocCommand(g),

@@ -14,16 +14,23 @@ import (
 func newBenchOrderedCommand(g *global, name, what string, measure func(context.Context, *vk.Device, bench.OrderedOptions) (bench.Report, error)) *cobra.Command {
 	var o bench.OrderedOptions
 	var sizes, batches []int
-	var orders, levels, lookups []string
+	var orders, levels, lookups, paths []string
 	var out reportFiles
-	c := &cobra.Command{
-		Use:   name,
-		Short: "Measure the " + what,
-		Long:  throughputHelp("the "+what, name),
-		Example: fmt.Sprintf(`  vkds bench %[1]s --n 24 --batch 16,18,20 --csv figures.csv
+	example := fmt.Sprintf(`  vkds bench %[1]s --n 24 --batch 16,18,20 --csv figures.csv
   vkds bench %[1]s --op insert --n 26 --batch 18,20,22 --plot insertion.png
-  vkds bench %[1]s --op count,range --n 24 --batch 20 --length 8,1024`, name),
-		Args: cobra.NoArgs,
+  vkds bench %[1]s --op count,range --n 24 --batch 20 --length 8,1024`, name)
+	if name == "btree" {
+		example = `  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22 --plot growth.png
+  vkds bench btree --op insert-batch --n 40000000 --batch 16,18,20,22 --path concurrent,batched --fill 0.67
+  vkds bench btree --op insert-batch --n 24 --batch 20 --order ascending,descending,almost-sorted,gaussian
+  vkds bench btree --op alpha-0.2,alpha-0.6,alpha-1.0 --n 20,22,24`
+	}
+	c := &cobra.Command{
+		Use:     name,
+		Short:   "Measure the " + what,
+		Long:    throughputHelp("the "+what, name),
+		Example: example,
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if o.Sizes, err = sizesOf("n", sizes); err != nil {
 				return err
@@ -40,6 +47,9 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 			if o.Lookups, err = parseAll("lookup", lookups, bench.ParseLookup); err != nil {
 				return err
 			}
+			if o.Paths, err = parseAll("path", paths, bench.ParsePath); err != nil {
+				return err
+			}
 			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
 				o.Progress = progress
 				return measure(ctx, d, o)
@@ -49,11 +59,18 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 	f := c.Flags()
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntSliceVar(&sizes, "n", []int{18}, "pairs; 6 to 30: that power of two")
-	f.IntSliceVar(&batches, "batch", []int{14}, "pairs of a batch of insertions; 6 to 30: that power of two")
-	f.StringSliceVar(&orders, "order", []string{"random"}, "in which keys are inserted: "+strings.Join(bench.OrderNames(), ", "))
+	f.IntSliceVar(&batches, "batch", []int{14}, "operations of a batch of updates; 6 to 30: that power of two")
+	f.StringSliceVar(&orders, "order", []string{"random"}, "in which keys are inserted:\n"+strings.Join(bench.OrderNames(), ", "))
 	if name == "lsm" {
 		f.StringSliceVar(&levels, "levels", []string{"full"}, "of the LSM that is searched, those that are full: "+strings.Join(bench.LevelNames(), ", "))
 		f.Float64SliceVar(&o.Stale, "stale", []float64{0.1, 0.5}, "shares of the elements that a cleanup removes")
+	}
+	if name == "btree" {
+		f.StringSliceVar(&paths, "path", bench.PathNames(), "that batches of updates take")
+		f.Float64SliceVar(&o.Fills, "fill", nil, "share of its slots that a node gets of a bulk build (default 8/15)")
+		f.IntSliceVar(&o.Tiles, "tile", nil, "lanes that work on a node; 0: what measured best for each kernel")
+		f.BoolVar(&o.Statuses, "statuses", false, "ask for the status of each batched update, too")
+		f.BoolVar(&o.Compare, "compare", false, "measure B-trees in Go, with a lock, on the same keys, too")
 	}
 	f.StringSliceVar(&lookups, "lookup", []string{"auto"}, "how keys are looked up: "+strings.Join(bench.LookupNames(), ", "))
 	f.IntSliceVar(&o.Lengths, "length", []int{8}, "pairs expected in a range that is counted or listed")

@@ -41,7 +41,7 @@ func newBenchPrimitiveCommand(g *global, name, short string) *cobra.Command {
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntSliceVar(&sizes, "n", []int{20}, "elements; 6 to 30: that power of two")
 	if name == "sort" {
-		f.StringSliceVar(&orders, "order", []string{"random"}, "of the keys: "+strings.Join(bench.OrderNames(), ", "))
+		f.StringSliceVar(&orders, "order", []string{"random"}, "of the keys:\n"+strings.Join(bench.OrderNames(), ", "))
 	}
 	f.StringSliceVar(&forms, "form", []string{"auto"}, "of operations that have two: "+strings.Join(bench.FormNames(), ", "))
 	commonFlags(f, &o.Common)

@@ -77,6 +77,11 @@ func TestBenchOrderedAndPrimitives(t *testing.T) {
 	assert.Contains(t, string(picture), "lsm, b = 2^8")
 	out, _ = answer(t, "", "bench", "sortedarray", "--op", "range", "--n", "10", "--repeat", "1", "--length", "4,16", "--order", "descending")
 	assert.Contains(t, out, "length 16, descending")
+	out, _ = answer(t, "", "bench", "btree", "--n", "10,11", "--batch", "8", "--repeat", "1", "--path", "batched", "--fill", "0.9", "--tile", "1", "--plot", plot,
+		"--op", "build,insert-batch,alpha-0.6,successor", "--order", "gaussian")
+	for _, want := range []string{"insert-batch", "batch 2^8, gaussian, batched", "successor", "0.900"} {
+		assert.Contains(t, out, want)
+	}
 	out, _ = answer(t, "", "bench", "sort", "--n", "8,10", "--repeat", "1", "--form", "multi-pass", "--order", "almost-sorted")
 	assert.Contains(t, out, "almost-sorted, multi-pass")
 	out, _ = answer(t, "", "bench", "search", "--n", "10", "--op", "sorted", "--repeat", "1")
@@ -104,6 +109,8 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench lsm --op cleanups", `no operation "cleanups"; there are insert, `},
 		{"bench lsm --levels most", `--levels: unknown levels "most" (known: full, one, alternate)`},
 		{"bench lsm --lookup twice", `--lookup: unknown way to look up "twice"`},
+		{"bench btree --path shortest", `--path: unknown path "shortest" (known: concurrent, batched)`},
+		{"bench btree --fill 1.5", "above 0 and up to 1"},
 		{"bench sortedarray --order up", `--order: unknown order "up"`},
 		{"bench sortedarray --length 0", "Lengths: 0: "},
 		{"bench sort --form both", `--form: unknown form "both"`},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/drawing"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -94,6 +95,43 @@ func drawable() (names []string) {
 		}
 	}
 	return names
+}
+
+// drawTree draws a tree.
+func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
+	t := dict.Dictionary.(*btree.Tree)
+	s, err := t.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	nodes, err := t.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	p := drawing.Tree{
+		Title: fmt.Sprintf("%s: a B-link-tree of %s pairs, %d levels", x.title, grouped(s.Pairs), s.Height+1),
+		Notes: []string{fmt.Sprintf("%s nodes of %d slots, %s bytes, %.2f a pair; leaves are %.3f full", grouped(s.Nodes), btree.Slots,
+			grouped(s.Bytes), s.BytesPerPair, s.Fill)},
+		Slots: btree.Slots,
+		Key:   dict.key.Format,
+	}
+	for i, n := range nodes {
+		if i == 0 || n.Level != nodes[i-1].Level {
+			p.Levels = append(p.Levels, nil)
+		}
+		drawn := drawing.Node{Ref: n.Ref, Low: n.Low, High: n.High, Link: n.Link, Latched: n.Latched, Keys: n.Keys}
+		if n.Level > 0 {
+			drawn.Children = n.Values
+		}
+		last := &p.Levels[len(p.Levels)-1]
+		*last = append(*last, drawn)
+	}
+	leaves := p.Levels[len(p.Levels)-1]
+	p.Near = leaves[len(leaves)/2].Low
+	if x.near != nil {
+		p.Near = *x.near
+	}
+	return p.WriteSVG(to)
 }
 
 // slotsOfASlab is how many pairs a slab of the hash table has room for.

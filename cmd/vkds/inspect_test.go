@@ -65,6 +65,31 @@ func TestInspectSlabHash(t *testing.T) {
 	assert.Equal(t, 48, drawn(t, out)["g bucket"])
 }
 
+func TestInspectTree(t *testing.T) {
+	needDevice(t)
+	table := write(t, "t.csv", rows(3000))
+	out, _ := answer(t, "", "inspect", table, "--svg", "-", "--structure", "btree", "--near", "7000", "--fill", "0.5")
+	count := drawn(t, out)
+	assert.True(t, strings.Contains(out, "<title>t.csv: a B-link-tree of 3,000 pairs, 4 levels</title>"))
+	assert.True(t, strings.Contains(out, "From the root to the leaf of key 7000"))
+	assert.Equal(t, 4, count["rect frame chosen"], "a node a level")
+	assert.Equal(t, 3, count["path way"])
+	assert.Greater(t, count["g node"], 4+3)
+	assert.Zero(t, count["rect frame orphan"])
+	assert.Zero(t, count["rect frame latched"])
+
+	// A tree that was saved, with keys of another type, and an empty one.
+	times := write(t, "taxi.csv", "2014-07-01 00:30:00,7\n2014-07-01 00:00:00,8\n")
+	dict := filepath.Join(t.TempDir(), "d.vkds")
+	answer(t, "", "build", times, "--key-type", "time", "--structure", "btree", "-o", dict)
+	out, _ = answer(t, "", "inspect", dict, "--svg", "-", "--near", "2014-07-01")
+	assert.True(t, strings.Contains(out, "From the root to the leaf of key 2014-07-01 00:00:00"))
+	assert.Equal(t, 1+2, drawn(t, out)["g node"])
+	out, _ = answer(t, "", "inspect", "-", "--svg", "-", "--structure", "btree")
+	assert.Equal(t, 1+2, drawn(t, out)["g node"])
+	assert.Contains(t, refusal(t, "", "inspect", dict, "--svg", "-", "--near", "noon"), "--near: ")
+}
+
 func TestInspectRefuses(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "1,2\n")
@@ -91,6 +116,8 @@ func TestVerify(t *testing.T) {
 	}
 	out, _ := answer(t, "", "verify", dict)
 	assert.Equal(t, "measure,value\nstructure,slabhash\npairs,70000\nfound,70000\n", out)
+	out, _ = answer(t, "", "verify", dict, "--structure", "btree")
+	assert.Equal(t, "measure,value\nstructure,btree\npairs,70000\nchecked,all that must hold of a btree\nfound,70000\n", out)
 
 	assert.Equal(t, path+" is no saved dictionary, which has checksums to verify (vkds build makes one)", refusal(t, "", "verify", path))
 	whole, err := os.ReadFile(dict)

@@ -11,9 +11,9 @@ import (
 
 // orderedHelp explains what the ordered commands have in common.
 const orderedHelp = `The dictionary is loaded into a sorted array, which answers fastest, or, if
---structure says so or the dictionary was saved as one, into an LSM. Order is that
-of the keys' type: -1 comes before 1, and 09:00 before 10:00. Of what begins with
-a minus sign, tell that it is no flag by "--" before it.
+--structure says so or the dictionary was saved as one, into a B-link-tree or an
+LSM. Order is that of the keys' type: -1 comes before 1, and 09:00 before 10:00. Of
+what begins with a minus sign, tell that it is no flag by "--" before it.
 
 `
 

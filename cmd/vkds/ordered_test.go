@@ -21,7 +21,7 @@ import (
 
 // orderedStructures are those of the ordered commands, and known all of them.
 var (
-	orderedStructures = []string{"sortedarray", "lsm"}
+	orderedStructures = []string{"sortedarray", "lsm", "btree"}
 	known             = append([]string{"slabhash"}, orderedStructures...)
 )
 
@@ -97,7 +97,8 @@ func TestStructuresAreSaved(t *testing.T) {
 	}
 	path := write(t, "t.csv", rows.String())
 	dir := t.TempDir()
-	for structure, arguments := range map[string][]string{"slabhash": nil, "lsm": {"--structure", "lsm", "--batch", "256"}, "sortedarray": {"--structure", "sortedarray"}} {
+	for structure, arguments := range map[string][]string{"slabhash": nil, "lsm": {"--structure", "lsm", "--batch", "256"}, "sortedarray": {"--structure", "sortedarray"},
+		"btree": {"--structure", "btree", "--fill", "0.9"}} {
 		dict := filepath.Join(dir, structure+".vkds")
 		answer(t, "", append([]string{"build", path, "-o", dict}, arguments...)...)
 		out, _ := answer(t, "", "stats", dict, "--json")
@@ -110,6 +111,11 @@ func TestStructuresAreSaved(t *testing.T) {
 			assert.EqualValues(t, 256, object["batch"])
 			assert.EqualValues(t, 0, object["stale"])
 		}
+		if structure == "btree" {
+			assert.Greater(t, object["fill"], 0.8)
+			assert.Len(t, object["nodes_by_level"], int(object["height"].(float64))+1)
+			assert.Less(t, object["bytes_per_pair"], 13.)
+		}
 		// A hash table's pairs are put in order.
 		out, _ = answer(t, "", "range", dict, "7:9")
 		assert.Equal(t, fmt.Sprintf("key,value\n7,%d\n8,%d\n9,%d\n", place(7, n), place(8, n), place(9, n)), out)
@@ -120,8 +126,10 @@ func TestStructuresAreSaved(t *testing.T) {
 	out, _ := answer(t, "", "stats", again)
 	assert.Contains(t, out, "measure,value\nstructure,lsm\n")
 
-	assert.Equal(t, "slabhash keeps no order, which range needs (ordered: lsm, sortedarray)", refusal(t, "", "range", path, "1:2", "--structure", "slabhash"))
-	assert.Equal(t, "slabhash keeps no order, which floor needs (ordered: lsm, sortedarray)", refusal(t, "", "floor", filepath.Join(dir, "slabhash.vkds"), "1", "--structure", "slabhash"))
+	assert.Equal(t, "slabhash keeps no order, which range needs (ordered: btree, lsm, sortedarray)", refusal(t, "", "range", path, "1:2", "--structure", "slabhash"))
+	assert.Equal(t, "slabhash keeps no order, which floor needs (ordered: btree, lsm, sortedarray)", refusal(t, "", "floor", filepath.Join(dir, "slabhash.vkds"), "1", "--structure", "slabhash"))
+	assert.Equal(t, "--fill is for btree, not for lsm", refusal(t, "", "count", path, "1:2", "--fill", "0.7", "--structure", "lsm"))
+	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--fill", "2", "--structure", "btree"), "above 0 and up to 1")
 	assert.Equal(t, "--batch is for lsm, not for sortedarray", refusal(t, "", "count", path, "1:2", "--batch", "64"))
 	assert.Equal(t, "--load is for slabhash, not for lsm", refusal(t, "", "get", path, "1", "--load", "1", "--structure", "lsm"))
 	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--structure", "lsm", "--batch", "3"), "power of two")
@@ -146,7 +154,7 @@ func TestOrderedCommandsRefuse(t *testing.T) {
 	assert.Contains(t, refusal(t, "", "range", path, "1:2", "--keys", "f"), "not from both")
 	assert.Contains(t, refusal(t, "", "range", path, "--keys", "f.csv", "--keys-column", "a"), "two columns")
 	assert.Contains(t, refusal(t, "", "ceil", "-"), "can't both come from standard input")
-	assert.Equal(t, `unknown structure "btrie" (known: slabhash, lsm, sortedarray)`, refusal(t, "", "range", path, "1:1", "--structure", "btrie"))
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`, refusal(t, "", "range", path, "1:1", "--structure", "btrie"))
 	assert.Equal(t, "range takes a DICT or a TABLE, then ranges (see vkds range --help)", refusal(t, "", "range"))
 }
 
@@ -276,6 +284,10 @@ var unicodeCase = realTable{
 	table.Options{Key: "code_point", Value: "lowercase"}, 34924, 2384772743,
 }
 
+// geoipFloors are ranges of addresses, and the number of each one's country.
+const geoipFloors = "134744072,134739200,225\n16777217,16777216,16\n3238004363,3238002688,161\n1539136282,1539136256,225\n" +
+	"3365928968,3363831808,31\n1,0,0\n4294967295,3758096384,0\n"
+
 var taxi = realTable{
 	"nyc_taxi.csv.gz", []string{"--key-type", "time"}, table.Options{KeyType: word.Time}, 10320, 0,
 }
@@ -290,7 +302,12 @@ func TestShippedTablesInOrder(t *testing.T) {
 	checkKnown(t, folder, knownAnswer{taxi.path, taxi.arguments, "range",
 		[]string{"2014-11-02 00:30:00:2014-11-02 01:59:59", "2015-01-31 23:30:00:2106-01-01"},
 		"2014-11-02 00:30:00,23109\n2014-11-02 01:00:00,39197\n2014-11-02 01:30:00,35212\n2015-01-31 23:30:00,26288\n"})
-	checkOrdered(t, filepath.Join(folder, unicodeCase.path), "lsm", unicodeCase)
+	out, _ := answer(t, "", "floor", filepath.Join(folder, "geoip.csv.gz"), "--structure", "btree",
+		"134744072", "16777217", "3238004363", "1539136282", "3365928968", "1", "4294967295")
+	assert.Equal(t, "key,found,value\n"+geoipFloors, out)
+	for _, structure := range []string{"lsm", "btree"} {
+		checkOrdered(t, filepath.Join(folder, unicodeCase.path), structure, unicodeCase)
+	}
 }
 
 // The known answers of the real data that isn't shipped, by its README.
@@ -305,7 +322,7 @@ func TestKnownAnswersInOrder(t *testing.T) {
 		{"geoip-ipv4/GeoIP-ranges.csv.gz", geoip, "count", []string{"1677721600:1694498815", "3221225472:3758096383", "0:4294967295"},
 			"1677721600,1694498815,12\n3221225472,3758096383,61603\n0,4294967295,207937\n"},
 		{"geoip-ipv4/GeoIP-ranges.csv.gz", geoip, "floor", []string{"134744072", "16777217", "3238004363", "1539136282", "3365928968", "1", "4294967295"},
-			"134744072,134739200,225\n16777217,16777216,16\n3238004363,3238002688,161\n1539136282,1539136256,225\n3365928968,3363831808,31\n1,0,0\n4294967295,3758096384,0\n"},
+			geoipFloors},
 		{"geoip-ipv4/GeoIP-ranges.csv.gz", ends, "floor", []string{"134744072", "16777217"}, "134744072,134739200,135185663\n16777217,16777216,16777471\n"},
 		{"unicode/UnicodeData.txt.gz", unicode, "count", []string{"0:7F", "1F600:1F64F", "4E00:9FFF", "0:10FFFD"},
 			"0x0000,0x007f,128\n0x1f600,0x1f64f,80\n0x4e00,0x9fff,2\n0x0000,0x10fffd,34924\n"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -22,8 +23,9 @@ func newStatsCommand(g *global) *cobra.Command {
 		Short: "Load a dictionary and tell its size, load and memory",
 		Long: `Stats loads a saved dictionary or a table and measures what it became on the
 device: pairs and memory; of a hash table buckets, slabs, load and utilisation,
-the bytes of pairs over the bytes of slabs; of an LSM its levels and the share of
-elements that are stale.
+the bytes of pairs over the bytes of slabs; of a tree its height, the nodes of
+each level from the leaves on, and how full the leaves are; of an LSM its levels
+and the share of elements that are stale.
 
 ` + sourceHelp,
 		Example: `  vkds stats airports.vkds
@@ -104,6 +106,30 @@ func slabHashMeasures(ctx context.Context, d structures.Dictionary) ([]measure, 
 		{"utilization", s.Utilization},
 		{"bytes", s.Bytes},
 		{"buckets_by_slabs", lengths(s)},
+	}, err
+}
+
+func btreeMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
+	s, err := d.(*btree.Tree).Stats(ctx)
+	nodes := []uint64{}
+	for _, l := range s.Levels {
+		nodes = append(nodes, l.Nodes)
+	}
+	return []measure{
+		{"pairs", s.Pairs},
+		{"height", s.Height},
+		{"nodes", s.Nodes},
+		{"nodes_by_level", nodes},
+		{"fill", s.Fill},
+		{"erased", s.Erased},
+		{"bytes", s.Bytes},
+		{"pool_bytes", s.PoolBytes},
+		{"bytes_per_pair", s.BytesPerPair},
+		{"splits", s.Splits},
+		{"restarts", s.Restarts},
+		{"orphans", s.Orphans},
+		{"batches_concurrent", s.Batches.Concurrent},
+		{"batches_batched", s.Batches.Batched},
 	}, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -34,6 +35,11 @@ var known = []structure{
 			return slabhash.New(ctx, d, slabhash.Options{Capacity: capacity, Load: load})
 		},
 		measures: slabHashMeasures, draw: drawSlabHash},
+	{name: "btree", ordered: true, parameter: "fill",
+		create: func(ctx context.Context, d *vk.Device, capacity int, fill float64) (structures.Dictionary, error) {
+			return btree.New(ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched})
+		},
+		measures: btreeMeasures, check: func(ctx context.Context, d structures.Dictionary) error { return d.(*btree.Tree).Check(ctx) }, draw: drawTree},
 	{name: "lsm", ordered: true, parameter: "batch",
 		create: func(ctx context.Context, d *vk.Device, capacity int, batch float64) (structures.Dictionary, error) {
 			return lsm.New(ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
@@ -74,6 +80,7 @@ type structureFlags struct {
 	flags    *pflag.FlagSet
 	name     string
 	load     float64
+	fill     float64
 	batch    uint32
 	ordering string // the command, where it needs an ordered structure
 }
@@ -86,6 +93,7 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 	if ordering == "" {
 		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or what a saved dictionary had)")
 	}
+	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that its splitting fills\n(default 0.53, or what a saved dictionary had)")
 	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or what a saved dictionary had)")
 }
 
@@ -140,7 +148,7 @@ func (s *structureFlags) choose(saved string, parameters map[string]float64) (st
 			return structure{}, 0, fmt.Errorf("--%s is for %s, not for %s", other.parameter, other.name, own.name)
 		}
 	}
-	parameter := map[string]float64{"load": s.load, "batch": float64(s.batch)}[own.parameter]
+	parameter := map[string]float64{"load": s.load, "fill": s.fill, "batch": float64(s.batch)}[own.parameter]
 	if parameter == 0 && name == saved {
 		parameter = parameters[own.parameter]
 	}

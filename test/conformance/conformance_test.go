@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -36,12 +37,18 @@ type subject struct {
 	// upkeep are what may be done to it at any time without changing what it holds.
 	upkeep []func(ctx context.Context, dictionary structures.Dictionary, n int) error
 	// kinds are what it does in mixed batches; nil: all kinds.
-	kinds []structures.Kind
+	kinds   []structures.Kind
+	ordered bool // it is a structures.Ordered
+	tiles   bool // it has nodes that tiles work on, and two protocols, with 64-bit atomics and without
+	free    bool // the order of the operations in a batch is free
+	mixed   bool // insertions and deletions of a mixed batch are done in its order, not all insertions first
 }
 
 // subjects are all dictionaries.
 var subjects = []subject{{
-	name: "slabhash",
+	name:  "slabhash",
+	tiles: true,
+	free:  true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, MaxLoad: -1})
 	},
@@ -55,7 +62,9 @@ var subjects = []subject{{
 		},
 	},
 }, {
-	name: "slabhash growing by itself",
+	name:  "slabhash growing by itself",
+	tiles: true,
+	free:  true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, Load: 2, MaxLoad: 3})
 	},
@@ -63,8 +72,9 @@ var subjects = []subject{{
 		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map))
 	},
 }, {
-	name:  "sortedarray",
-	kinds: orderedKinds,
+	name:    "sortedarray",
+	kinds:   orderedKinds,
+	ordered: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return sortedarray.New(ctx, d, sortedarray.Options{Capacity: s.size})
 	},
@@ -75,8 +85,9 @@ var subjects = []subject{{
 		},
 	},
 }, {
-	name:  "lsm",
-	kinds: orderedKinds,
+	name:    "lsm",
+	kinds:   orderedKinds,
+	ordered: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return lsm.New(ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Capacity: s.size})
 	},
@@ -86,8 +97,9 @@ var subjects = []subject{{
 		func(_ context.Context, d structures.Dictionary, _ int) error { return d.(*lsm.LSM).Trim() },
 	},
 }, {
-	name:  "lsm cleaning up by itself",
-	kinds: orderedKinds,
+	name:    "lsm cleaning up by itself",
+	kinds:   orderedKinds,
+	ordered: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		policy := lsm.WhenDoubled
 		if s.size == 4 {
@@ -95,7 +107,44 @@ var subjects = []subject{{
 		}
 		return lsm.New(ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Cleanup: policy})
 	},
+}, {
+	name:  "btree, batched",
+	kinds: append([]structures.Kind{structures.InsertUnique}, orderedKinds...), ordered: true, tiles: true, mixed: true,
+	open:   openTree(btree.Batched),
+	check:  checkTree,
+	upkeep: treeUpkeep,
+}, {
+	name:    "btree, concurrent",
+	kinds:   append([]structures.Kind{structures.InsertUnique, structures.Add, structures.Min, structures.Max}, orderedKinds...),
+	ordered: true, tiles: true, free: true,
+	open:   openTree(btree.Concurrent),
+	check:  checkTree,
+	upkeep: treeUpkeep,
+}, {
+	name:    "btree, either way",
+	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
+	ordered: true, free: true,
+	open:   openTree(btree.AutoPath),
+	check:  checkTree,
+	upkeep: treeUpkeep,
 }}
+
+func openTree(path btree.Path) func(context.Context, *vk.Device, shape) (structures.Dictionary, error) {
+	return func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
+		return btree.New(ctx, d, btree.Options{Tile: s.tile, Fill: float64(s.size) / 64, Path: path})
+	}
+}
+
+func checkTree(t testing.TB, _ *vk.Device, dictionary structures.Dictionary) {
+	require.NoError(t, dictionary.(*btree.Tree).Check(t.Context()))
+}
+
+var treeUpkeep = []func(context.Context, structures.Dictionary, int) error{
+	func(ctx context.Context, d structures.Dictionary, n int) error {
+		return d.(*btree.Tree).Compact(ctx, 0.05+float64(n%95)/100)
+	},
+	func(ctx context.Context, d structures.Dictionary, _ int) error { return d.(*btree.Tree).Check(ctx) },
+}
 
 // act is one step of a sequence.
 type act struct {
@@ -283,16 +332,23 @@ func TestSequences(t *testing.T) {
 			var open []structures.Dictionary
 			var on []*vk.Device
 			some, seldom := all, 2
-			if s.kinds != nil {
-				some, seldom = all[:1], 7 // the ordered ones know neither tiles nor 64-bit atomics
+			if !s.tiles {
+				some = all[:1]
+			}
+			if s.ordered {
+				seldom = 7 // they have a suite of their own
 			}
 			for _, d := range some {
 				widths := []int{1, 4, min(32, d.SubgroupSize())}
-				if s.kinds != nil {
+				if !s.tiles {
 					widths = widths[:1]
 				}
-				for _, tile := range slices.Compact(widths) {
-					for _, size := range []int{4, 61} {
+				for i, tile := range slices.Compact(widths) {
+					sizes := []int{4, 61}
+					if s.ordered && s.tiles {
+						sizes = sizes[i%2:][:1] // each takes its kernels seconds to compile
+					}
+					for _, size := range sizes {
 						dictionary, err := s.open(t.Context(), d, shape{tile: tile, size: size, seed: uint32(tile * size)})
 						require.NoError(t, err, fmt.Sprint(tile))
 						defer func() { require.NoError(t, dictionary.Close()) }()
