@@ -12,6 +12,14 @@
 
 #include "btree_leaf.glsl"
 
+// Loops over a lane's slots are unrolled, which keeps nodes in registers. Compilers of CPU devices take minutes for what
+// that gives: there, define ROLLED.
+#ifdef ROLLED
+#define LATCH_LOOP [[dont_unroll]]
+#else
+#define LATCH_LOOP [[unroll]]
+#endif
+
 // A leaf without an empty slot is cleaned of its erased ones if it has no more pairs than this, else it is split.
 const uint LEAF_CLEAN_PAIRS = 10u;
 
@@ -119,7 +127,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, Node n, Fence f, bool enab
 #endif
 
     uint pairs = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
         pairs += uint(bitCount(tile_ballot(btree_lane_has(m) && n.pair[m].x != vacancy)));
     bool splits = acts && pairs > LEAF_CLEAN_PAIRS;
     if (splits && t.fresh == SLAB_NULL) {
@@ -131,15 +139,15 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, Node n, Fence f, bool enab
 
     // The separator: the key with half of the others below it.
     uint below[16];
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) below[m] = 0u;
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) below[m] = 0u;
+    LATCH_LOOP for (uint s = 0u; s < BTREE_SLOTS; s++) {
         uint other = tile_shuffle(n.pair[node_pair_number(s)].x, node_pair_lane(s));
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
             below[m] += other != vacancy && other < n.pair[m].x ? 1u : 0u;
     }
     uint middle = 0u;
     uint middle_lane = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         bool is_middle = btree_lane_has(m) && n.pair[m].x != vacancy && below[m] == pairs / 2u;
         uint bits = tile_ballot(is_middle);
         if (is_middle) middle = n.pair[m].x;
@@ -150,7 +158,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, Node n, Fence f, bool enab
 
     // The pairs that move, and where the key goes if it stays: into the first slot that becomes free.
     uint kept = 0u, freed = 0u, own_slot = NODE_NONE;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         uint slot = node_pair_index(m);
         uvec2 pair = n.pair[m];
         bool has = btree_lane_has(m);
@@ -167,7 +175,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, Node n, Fence f, bool enab
     if (splits) {
         if (first && !left) coherent_store2(btree_slot(sibling, kept), uvec2(t.key, t.value));
         uint filled = kept + (left ? 0u : 1u);
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             uint slot = node_pair_index(m);
             if (btree_lane_has(m) && slot >= filled) coherent_store2(btree_slot(sibling, slot), uvec2(vacancy, 0u));
         }
@@ -179,7 +187,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, Node n, Fence f, bool enab
     // Who sees a slot empty that becomes so now sees what was done before.
     acts = node_release(acts) && acts;
     uint stamp = node_next_stamp(f.meta);
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         uint slot = node_pair_index(m);
         bool moved = splits && n.pair[m].x != vacancy && n.pair[m].x >= separator;
         bool frees = acts && btree_lane_has(m) && (moved || n.pair[m].x == vacancy);
@@ -197,7 +205,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, Node n, Fence f, bool ena
     LatchedOutcome o = LatchedOutcome(LATCHED_DONE, STATUS_PENDING, 0u, f.meta & ~1u);
     uvec2 last = tile_shuffle(n.pair[node_pair_number(BTREE_SLOTS - 1u)], node_pair_lane(BTREE_SLOTS - 1u));
     uint used = 1u, place = 0u, equal = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         bool has = btree_lane_has(m);
         used += uint(bitCount(tile_ballot(has && n.pair[m].x != last.x)));
         place += uint(bitCount(tile_ballot(has && n.pair[m].x <= t.key)));
@@ -215,10 +223,10 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, Node n, Fence f, bool ena
 
     // The slots with the new one in its place; the last one of a full node drops out.
     Node next;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) next.pair[m] = uvec2(t.key, t.value);
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) next.pair[m] = uvec2(t.key, t.value);
+    LATCH_LOOP for (uint s = 0u; s < BTREE_SLOTS; s++) {
         uvec2 pair = tile_shuffle(n.pair[node_pair_number(s)], node_pair_lane(s));
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             uint slot = node_pair_index(m);
             bool stays = slot == s && slot < place;
             bool shifts = slot == s + 1u && slot > place && place < used;
@@ -234,7 +242,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, Node n, Fence f, bool ena
     bool first = tile_lane() == 0u;
     uvec2 lower = slab_address(tree.pool, t.fresh), upper = slab_address(tree.pool, root ? t.fresh2 : t.fresh);
     if (splits) {
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             uint slot = node_pair_index(m);
             bool has = btree_lane_has(m);
             if (has && slot >= INNER_KEEPS) coherent_store2(btree_slot(upper, slot - INNER_KEEPS), next.pair[m]);
@@ -248,7 +256,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, Node n, Fence f, bool ena
     splits = node_release(acts) && splits;
     if (splits && !root && first) node_publish(node, separator - 1u, t.fresh);
     acts = node_release(acts) && acts;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         uint slot = node_pair_index(m);
         uvec2 pair = next.pair[m];
         if (splits && slot >= INNER_KEEPS) pair = end;

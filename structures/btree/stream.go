@@ -119,16 +119,23 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 		k.Dispatch(s, groups(b.count), locatePush{p.Tree, b.keys, b.statuses, hints, p.Count, retry})
 		p.Hints = hints
 	}
-	module := "apply.a32"
-	if t.d.Has(vk.Int64Atomics) {
-		module = "apply.a64"
-	}
-	k, err := kernel[applyPush](t, module, t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	k, err := kernel[applyPush](t, t.applyModule(), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}
 	k.Dispatch(s, groups(b.count), p)
 	return nil
+}
+
+func (t *Tree) applyModule() string {
+	module := "apply.a32"
+	if t.d.Has(vk.Int64Atomics) {
+		module = "apply.a64"
+	}
+	if t.d.Info().Type == vk.CPU {
+		return module + ".rolled"
+	}
+	return module + ".unrolled"
 }
 
 // torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test
