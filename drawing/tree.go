@@ -78,6 +78,11 @@ func (t *Tree) overview(c *canvas, level int, nodes []Node) {
 	starts := parts(len(nodes), columns)
 	each := (inner - labels) / float64(max(len(starts)-1, 1))
 	gap := min(2, each/4)
+	room := boxes{w: each - gap, h: bar}
+	for i := range len(starts) - 1 {
+		room.add(margin+labels+float64(i)*each, c.y)
+	}
+	c.boxes("room", &room)
 	for i := range len(starts) - 1 {
 		run := nodes[starts[i]:starts[i+1]]
 		least, most, sum := 1.0, 0.0, 0.0
@@ -92,12 +97,11 @@ func (t *Tree) overview(c *canvas, level int, nodes []Node) {
 			note = t.summary(run[0])
 		}
 		c.begin("bar", note)
-		c.rect("room", x, c.y, each-gap, bar)
-		if len(run) > 1 {
-			c.rect(spread, x, c.y+bar*(1-most), each-gap, bar*most)
+		if most > mean {
+			c.rect(spread, x, c.y+bar*(1-most), each-gap, bar*(most-mean))
 		}
 		c.rect(kind, x, c.y+bar*(1-mean), each-gap, bar*mean)
-		if len(run) > 1 {
+		if least < mean {
 			c.rect(spread, x, c.y+bar*(1-least), each-gap, 1)
 		}
 		c.end()
