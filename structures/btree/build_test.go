@@ -73,6 +73,30 @@ func TestBuildInSuperBlocks(t *testing.T) {
 	requireStats(t, tree)
 }
 
+// BuildOn makes the pool grow, and where that may not be leaves the tree as it was.
+func TestBuildOnGrows(t *testing.T) {
+	d := openDevice(t)
+	tree := newTree(t, d, Options{MaxBytes: 2 << 20})
+	on := func(keys []uint32) error {
+		b := upload(t, d, keys)
+		err := tree.BuildOn(t.Context(), tree.stream, structures.DeviceUpdates{Count: len(keys), Keys: b, Values: b})
+		require.NoError(t, tree.stream.Wait(t.Context()))
+		return err
+	}
+	few, many, tooMany := ramp(100, 1, 9), uniqueKeys(random(6), 20000), ramp(200_000, 0, 1)
+	require.NoError(t, on(few))
+	before := tree.pool.Bytes()
+	require.NoError(t, on(many))
+	require.Greater(t, tree.pool.Bytes(), before)
+	requireTree(t, tree, model{}.insert(many, many))
+	var full *alloc.PoolFullError
+	require.ErrorAs(t, on(tooMany), &full)
+	requireTree(t, tree, model{}.insert(many, many))
+	require.NoError(t, on(few))
+	requireTree(t, tree, model{}.insert(few, few))
+	require.NoError(t, tree.Check(t.Context()))
+}
+
 // Of equal keys the last one counts.
 func TestBuildOfEqualKeys(t *testing.T) {
 	d := openDevice(t)
