@@ -81,7 +81,6 @@ void main() {
     uint visits = 0u;
 #else
     Stage stage = stage_at(to);
-    const bool staged = TILE >= 4u;
 #endif
 #ifdef WINDOW
     const uint room = ~0u, most = width;
@@ -131,13 +130,13 @@ void main() {
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             bool has = ((inside >> m) & 1u) != 0u && rank[m] < wanted_here;
             uint at = from + met + rank[m];
-            if (has && staged) stage_put(stage, rank[m], n.pair[m]);
-            if (has && !staged && at < room) {
+            if (has && STAGED) stage_put(stage, rank[m], n.pair[m]);
+            if (has && !STAGED && at < room) {
                 plain_store(address_at(out_keys, at, 2u), n.pair[m].x);
                 plain_store(address_at(out_values, at, 2u), n.pair[m].y);
             }
         }
-        if (staged) {
+        if (STAGED) {
             stage.end += wanted_here;
 #ifdef WINDOW
             stage_turn(stage, to, ends && spare);

@@ -10,13 +10,14 @@
 #include "tile.glsl"
 #include "workgroup.glsl"
 
-const uint STAGE_QUADS = 16u;   // of a tile, in each of the two
+const uint STAGE_QUADS = TILE == 2u ? 12u : 16u;   // of a tile, in each of the two arrays
 const uint STAGE_PAIRS = 4u * STAGE_QUADS;
 
-// Tiles of fewer lanes than 4 are for CPU devices, and write their pairs as they are.
-shared uvec4 staged_keys[WORKGROUP / 4u * STAGE_QUADS];
-shared uvec4 staged_values[WORKGROUP / 4u * STAGE_QUADS];
-shared uint staged_to[WORKGROUP / 4u * STAGE_QUADS];   // the quad of the arrays that each goes to
+// Tiles of one lane are for CPU devices, and write their pairs as they are.
+const bool STAGED = TILE >= 2u;
+const uint STAGES = STAGED ? WORKGROUP / TILE : 1u;
+shared uvec2 staged[STAGES * STAGE_PAIRS];
+shared uint staged_to[STAGES * STAGE_QUADS];   // the quad of the arrays that each quad goes to
 
 // The same for all lanes of the tile.
 struct Stage {
@@ -25,7 +26,7 @@ struct Stage {
     uint to;      // the quad of the arrays where the next pair goes, less that of the stage
 };
 
-uint stage_first() { return workgroup_lane() / TILE * STAGE_QUADS; }
+uint stage_first() { return STAGED ? workgroup_lane() / TILE * STAGE_QUADS : 0u; }   // quads before the tile's
 
 // An empty stage for pairs from a place of the arrays on.
 Stage stage_at(uint place) { return Stage(place & 3u, place & 3u, place >> 2); }
@@ -38,10 +39,9 @@ void stage_turn(inout Stage s, uint place, bool turn) {
 
 // Puts a pair of this lane, number nth of those that come next, into the stage.
 void stage_put(Stage s, uint nth, uvec2 pair) {
-    uint at = s.end + nth, quad = stage_first() + (at >> 2);
-    staged_keys[quad][at & 3u] = pair.x;
-    staged_values[quad][at & 3u] = pair.y;
-    staged_to[quad] = s.to + (at >> 2);
+    uint at = s.end + nth;
+    staged[4u * stage_first() + at] = pair;
+    if ((at & 3u) == 0u || nth == 0u) staged_to[stage_first() + (at >> 2)] = s.to + (at >> 2);
 }
 
 // Whether there may be no room for so many more pairs.
@@ -62,7 +62,8 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
         uint q = tile_lane();
         while (subgroupAny(q < quads)) {
             uint from = first + min(q, STAGE_QUADS - 1u), at = 4u * q, to = 4u * staged_to[from];
-            uvec4 k = staged_keys[from], v = staged_values[from];
+            uvec2 a = staged[4u * from], b = staged[4u * from + 1u], c = staged[4u * from + 2u], d = staged[4u * from + 3u];
+            uvec4 k = uvec4(a.x, b.x, c.x, d.x), v = uvec4(a.y, b.y, c.y, d.y);
             bool mine = q < quads;
             bool whole = at >= s.begin && (at + 4u <= s.end || spare) && to + 4u <= room;
             if (mine && whole) {
@@ -70,10 +71,10 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
                 plain_store4(address_at(values, to, 2u), v);
             }
             if (mine && !whole) {
-                [[unroll]] for (uint c = 0u; c < 4u; c++) {
-                    if (at + c >= s.begin && at + c < s.end && to + c < room) {
-                        plain_store(address_at(keys, to + c, 2u), k[c]);
-                        plain_store(address_at(values, to + c, 2u), v[c]);
+                [[unroll]] for (uint w = 0u; w < 4u; w++) {
+                    if (at + w >= s.begin && at + w < s.end && to + w < room) {
+                        plain_store(address_at(keys, to + w, 2u), k[w]);
+                        plain_store(address_at(values, to + w, 2u), v[w]);
                     }
                 }
             }
@@ -82,8 +83,7 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
         // The rest comes to the stage's beginning, unless it is there.
         if (quads != 0u && !all && tile_lane() == 0u) {
             uint rest = first + min(quads, STAGE_QUADS - 1u);
-            staged_keys[first] = staged_keys[rest];
-            staged_values[first] = staged_values[rest];
+            [[unroll]] for (uint w = 0u; w < 3u; w++) staged[4u * first + w] = staged[4u * rest + w];
             staged_to[first] = staged_to[rest];
         }
         s.begin = quads != 0u ? 0u : s.begin;

@@ -12,7 +12,7 @@ type queryShape struct {
 	neighbor   int // for neighbors,
 	seek       int // and for where ranges begin
 	walk       int // lanes that read the leaves of a range together
-	parts      int // in which a node is read on the way down: 1 or 2
+	parts      int // in which lookups read a node: 1 or 2
 	topBits    int // log2 of the entries of a top; -1: by the number of queries
 	sortBits   int // the first bits of keys that sorted lookups are sorted by
 	partsOfFew int // log2 of the parts that few ranges are cut into together
@@ -20,7 +20,7 @@ type queryShape struct {
 
 // bestQueryShape returns what measured best (docs/benchmarks.md). wish is the Tile of Options.
 func bestQueryShape(d *vk.Device, wish int) queryShape {
-	q := queryShape{find: 2, findSorted: 2, neighbor: 2, seek: 2, walk: 8, parts: 1, topBits: -1, sortBits: 16, partsOfFew: 16}
+	q := queryShape{find: 2, findSorted: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, topBits: -1, sortBits: 16, partsOfFew: 16}
 	if d.Info().Type == vk.CPU {
 		q.find, q.findSorted, q.neighbor, q.seek, q.walk = 1, 1, 1, 1, 1
 		q.partsOfFew = 8

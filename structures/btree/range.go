@@ -247,7 +247,7 @@ func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 	if err != nil {
 		return err
 	}
-	k, err := kernel[seekPush](t, "seek", t.queries.seek, t.queries.constant())
+	k, err := kernel[seekPush](t, "seek", t.queries.seek)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type top struct {
 const (
 	topEntryBytes  = 8
 	minTopBits     = 8
-	maxTopBits     = 22
+	maxTopBits     = 19
 	queriesAnEntry = 4 // log2
 	nodesAnEntry   = 1 // log2: the nodes just above the leaves are fewer than the entries, so that most of them are found
 )
