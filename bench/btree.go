@@ -111,7 +111,7 @@ func (s *orderedSession) holdInTree(ctx context.Context, q sequence, pairs int) 
 	if err != nil {
 		return err
 	}
-	s.there, s.sorted = -1, nil
+	s.there = -1
 	if err := t.BuildOn(ctx, s.stream, structures.DeviceUpdates{Count: pairs, Keys: keys, Values: values}); err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@ package bench
 import (
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // keySpace makes the keys and values of a benchmark: everything is a function of an index and the seed, so that
@@ -80,4 +82,34 @@ func fill[T any](s []T, of func(i int) T) {
 		}
 		return nil
 	})
+}
+
+// ascending returns numbers in order, by all processors: parted by their first bits, and each part sorted.
+func ascending(s []uint32) []uint32 {
+	const parts, shift = 256, 24
+	var ends [parts]int
+	for _, x := range s {
+		ends[x>>shift]++
+	}
+	var starts [parts]int
+	for p := 1; p < parts; p++ {
+		starts[p] = starts[p-1] + ends[p-1]
+		ends[p] += ends[p-1]
+	}
+	parted, next := make([]uint32, len(s)), starts
+	for _, x := range s {
+		parted[next[x>>shift]] = x
+		next[x>>shift]++
+	}
+	var turn atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for p := turn.Add(1) - 1; p < parts; p = turn.Add(1) - 1 {
+				slices.Sort(parted[starts[p]:ends[p]])
+			}
+		})
+	}
+	wait.Wait()
+	return parted
 }

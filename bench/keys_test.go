@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,4 +99,13 @@ func BenchmarkMix(b *testing.B) {
 		sum += x.at(i & (1<<26 - 1)).key
 	}
 	_ = sum
+}
+
+func TestAscending(t *testing.T) {
+	for _, n := range []int{0, 1, 5, 100_000} {
+		s := make([]uint32, n)
+		fill(s, func(i int) uint32 { return scramble(uint32(i)) >> (i % 20) })
+		want := slices.Sorted(slices.Values(s))
+		require.True(t, slices.Equal(want, ascending(s)), n)
+	}
 }
