@@ -133,8 +133,9 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out uint word) 
     btree_visit(tree, s.node, s.part, leaf ? s.key : 0u, s.key, rank, word);
     bool whole = true;
     if (BTREE_PARTS == 2u) {
-        // The first half answers if it has the key, of a leaf, or a separator above it.
-        whole = s.part == 1u || (leaf ? rank != 0u : rank != BTREE_PART_SLOTS);
+        // The first half answers if it has the key, of a leaf, or a separator above it. The key ~0 may be a vacancy, in a
+        // leaf that the search is to leave for the last one.
+        whole = s.part == 1u || (leaf ? rank != 0u && s.key != ~0u : rank != BTREE_PART_SLOTS);
         word = rank == 0u ? s.word : word;
         rank = rank == 0u ? s.rank : rank;
         s.part = whole ? 0u : 1u;
