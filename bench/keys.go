@@ -93,7 +93,7 @@ func ascending(s []uint32) []uint32 {
 	}
 	var starts [parts]int
 	for p := 1; p < parts; p++ {
-		starts[p] = starts[p-1] + ends[p-1]
+		starts[p] = ends[p-1]
 		ends[p] += ends[p-1]
 	}
 	parted, next := make([]uint32, len(s)), starts
