@@ -17,9 +17,11 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	if len(keys) != len(values) {
 		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
-	o.Capacity = max(o.Capacity, len(keys))
-	t, err := open(ctx, d, o)
+	first := o
+	first.Capacity = max(o.Capacity, len(keys))
+	t, err := open(ctx, d, first)
 	if err == nil {
+		t.o.Capacity = o.Capacity
 		err = t.build(ctx, keys, values)
 	}
 	if err != nil {

@@ -2,12 +2,15 @@ package btree
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/vkds/vkds/alloc"
 )
 
 // Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
-// Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build. It
-// takes 8 bytes of device memory a pair and some 40 a leaf meanwhile. Errors: *OptionError, *vk.OutOfMemoryError,
+// Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build. Where
+// they need far less memory than the pool has, the pool is replaced by a smaller one. It takes 8 bytes of device memory a pair and some 40 a leaf meanwhile. Errors: *OptionError, *vk.OutOfMemoryError,
 // *alloc.PoolFullError where more nodes would be needed than there is room for; after each of them the tree is as it was.
 func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err := t.usable(ctx); err != nil {
@@ -23,7 +26,8 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err != nil {
 		return err
 	}
-	if err := t.roomFor(ctx, nodesFor(int(v.levels[0].Slots), fill)); err != nil {
+	need := nodesFor(int(v.levels[0].Slots), fill)
+	if err := t.roomFor(ctx, need); err != nil {
 		return err
 	}
 	e, err := t.recordExport(v)
@@ -31,9 +35,40 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 		return err
 	}
 	defer e.memory.Free()
-	if err := t.bulkSorted(t.stream, bulk{e.memory.AddressOf(e.keysAt), e.memory.AddressOf(e.valuesAt), e.pairs, fill}); err != nil {
+	old := t.pool
+	if smaller := t.smallerPool(ctx, need); smaller != nil {
+		t.pool = smaller
+	}
+	err = t.bulkSorted(t.stream, bulk{e.memory.AddressOf(e.keysAt), e.memory.AddressOf(e.valuesAt), e.pairs, fill})
+	if err != nil {
 		t.stream.Discard()
+	} else {
+		err = t.stream.Wait(context.WithoutCancel(ctx))
+	}
+	if t.pool == old {
 		return err
 	}
-	return t.stream.Wait(context.WithoutCancel(ctx))
+	if err != nil {
+		old, t.pool = t.pool, old
+	} else {
+		t.slabs, t.failures = uint64(t.poolSlabs()), 0
+	}
+	return errors.Join(err, old.Close())
+}
+
+// A pool is replaced if it is more than so many times as large as it must be.
+const spacious = 4
+
+// smallerPool makes a pool for so many nodes, and as many pairs as the options wish, if that saves much memory; nil if it
+// doesn't, or can't be done.
+func (t *Tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
+	blocks := max(blocksFor(nodes), blocksFor(nodesFor(t.o.Capacity, t.o.Fill)))
+	if spacious*blocks >= int(t.pool.Device().Blocks) {
+		return nil
+	}
+	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes})
+	if err != nil {
+		return nil // the memory that there is serves as well
+	}
+	return pool
 }

@@ -99,11 +99,15 @@ func (t *Tree) repair(ctx context.Context) error {
 		t.stream.Discard()
 		return err
 	}
-	return t.writeInner(ctx, repairNodesPush{Tree: t.device(), Lows: l.lows, Leaves: l.slabs, Inner: slabs}, leaves, inner,
+	err = t.writeInner(ctx, repairNodesPush{Tree: t.device(), Lows: l.lows, Leaves: l.slabs, Inner: slabs}, leaves, inner,
 		takePush{Slabs: before.slabs, Refused: refused, Count: uint32(old)})
+	if err != nil {
+		return errors.Join(err, t.take(t.stream, taken, true), t.stream.Wait(context.WithoutCancel(ctx)))
+	}
+	return nil
 }
 
-// writeInner writes the inner nodes above so many leaves, and frees the old ones.
+// writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
 func (t *Tree) writeInner(ctx context.Context, p repairNodesPush, leaves, inner int, old takePush) error {
 	plan, err := recording.Kernel[repairPlanPush](t.kernels, "btree/repair_plan", workgroup)
 	if err != nil {

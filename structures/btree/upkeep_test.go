@@ -16,11 +16,13 @@ func TestUpkeepAfterUpdates(t *testing.T) {
 			rng := random(9)
 			tree := newTree(t, d, Options{Path: path})
 			want := model{}
-			for round, n := range []int{500, 3000, 12000} {
+			largest := uint64(0)
+			for round, n := range []int{500, 3000, 30000} {
 				keys, values := uniqueKeys(rng, n), randomWords(rng, n)
 				_, err := tree.Insert(t.Context(), keys, values)
 				require.NoError(t, err)
 				want.insert(keys, values)
+				largest = max(largest, tree.pool.Bytes())
 				gone := keys[:n/3]
 				_, err = tree.Delete(t.Context(), gone)
 				require.NoError(t, err)
@@ -44,6 +46,17 @@ func TestUpkeepAfterUpdates(t *testing.T) {
 				require.NoError(t, tree.Check(t.Context()))
 				requireTree(t, tree, want)
 			}
+
+			// Memory that is needed no more is given back, and the tree grows again from there.
+			keys, _ := want.sorted()
+			_, err := tree.Delete(t.Context(), keys[100:])
+			require.NoError(t, err)
+			require.NoError(t, tree.Compact(t.Context(), 0))
+			require.LessOrEqual(t, tree.pool.Bytes(), largest/spacious)
+			_, err = tree.Insert(t.Context(), keys, keys)
+			require.NoError(t, err)
+			require.NoError(t, tree.Check(t.Context()))
+			requireTree(t, tree, model{}.insert(keys, keys))
 		})
 	}
 }
