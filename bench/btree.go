@@ -43,8 +43,8 @@ type treeMix struct {
 	standard    bool
 }
 
-// treeMixes are the concurrent benchmark of section 5.6 of the paper (α updates, half of them insertions, half of them
-// deletions), and the deletions beside searches that the peers' table has.
+// treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), α updates of which half are insertions
+// and half deletions, and the deletions beside searches of chapter 4 of Awad's dissertation.
 var treeMixes = []treeMix{
 	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, true, true},
 	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, true, true},
@@ -218,6 +218,7 @@ func (s *orderedSession) insertFromEmpty(ctx context.Context) error {
 		if err := s.stream.Wait(ctx); err != nil {
 			return err
 		}
+		m.Batch = s.limit // so that all sizes are of one curve
 		return s.add(s.measure(ctx, task{
 			Measurement: m, pending: path != btree.Batched,
 			prepare: s.empty,

@@ -169,6 +169,7 @@ type orderedSession struct {
 	report  *Report
 	options OrderedOptions
 	batch   int
+	limit   int     // the batch asked for, which may be more than there are pairs
 	fill    float64 // of a tree, and
 	tile    int     // this, as in the options
 	keys    sequence
@@ -203,7 +204,7 @@ func (k orderedKind) run(ctx context.Context, d *vk.Device, o OrderedOptions) (R
 				for _, batch := range o.Batches {
 					for _, fill := range o.Fills {
 						for _, tile := range o.Tiles {
-							s := &orderedSession{workload: w, orderedKind: k, report: &r, options: o, batch: min(batch, n),
+							s := &orderedSession{workload: w, orderedKind: k, report: &r, options: o, batch: min(batch, n), limit: batch,
 								fill: fill, tile: tile, keys: newSequence(w.space, order, n), there: -1}
 							if err := s.measureAll(ctx, steps); err != nil {
 								return fmt.Errorf("n = %d, batch %d: %w", n, s.batch, err)
