@@ -20,7 +20,8 @@ void main() {
     uvec2 range = uvec2(1u, 0u);
     if (q < count) range = range_part(ranges, q, shift);
     bool enabled = range.x <= range.y;
-    uint leaf = btree_seek(tree, top, range.x, enabled);
+    uint above;
+    uint leaf = btree_seek(tree, top, range.x, enabled, above);
     if (q < count) plain_store_at(leaves, q, enabled ? leaf : SLAB_NULL);
     if (q == 0u && (zeroed.x | zeroed.y) != 0u) plain_store2(zeroed, uvec2(0u));
 }

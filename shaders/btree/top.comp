@@ -1,4 +1,7 @@
 // Writes a top (btree_search.glsl): for each beginning of keys, the lowest node whose range has all keys that begin so.
+//
+// SHARED: the tree may be changed meanwhile. Then an entry is some node that searches may begin at; its level is sure to
+// be right only where nothing was changed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -9,26 +12,44 @@ layout(push_constant, std430) uniform Push {
     BTreeTop top;
 };
 
+#ifdef SHARED
+uvec4 load4(uvec2 address) { return coherent_load4(address); }
+BTreePlace root() {
+    uvec2 node = slab_address(tree.pool, BTREE_ROOT);
+    return BTreePlace(BTREE_ROOT, btree_level(atomic_load(address_add(node, BTREE_META_AT))));
+}
+#else
+uvec4 load4(uvec2 address) { return plain_load4(address); }
+BTreePlace root() { return btree_root(tree); }
+#endif
+
+const uint ROUNDS = 256u;   // visits of nodes at most
+
 // One lane an entry, whatever the tile: neighbours read the same nodes.
 void main() {
     uint i = invocation_index();
     uint first = i << (32u - top.bits), last = first + ((1u << (32u - top.bits)) - 1u);
-    BTreePlace place = btree_root(tree);
+    BTreePlace place = root();
     bool busy = (i >> top.bits) == 0u;
-    while (subgroupAny(busy)) {
+    for (uint round = 0u; subgroupAny(busy) && round < ROUNDS; round++) {
         uvec2 node = slab_address(tree.pool, place.node);
-        uvec4 quad = plain_load4(node);
+        uvec4 quad = load4(node);
         uint child = quad.y, child_of_last = quad.y;
         child = quad.z <= first ? quad.w : child;
         child_of_last = quad.z <= last ? quad.w : child_of_last;
         [[dont_unroll]] for (uint q = 1u; q < BTREE_SLOTS / 2u; q++) {
-            quad = plain_load4(address_add(node, q * 16u));
+            quad = load4(address_add(node, q * 16u));
             child = quad.x <= first ? quad.y : child;
             child_of_last = quad.x <= last ? quad.y : child_of_last;
             child = quad.z <= first ? quad.w : child;
             child_of_last = quad.z <= last ? quad.w : child_of_last;
         }
-        uvec4 fence = plain_load4(address_add(node, BTREE_META_AT));
+        uvec4 fence = load4(address_add(node, BTREE_META_AT));
+        // Two words of different age led too far to the right.
+        if (busy && first < fence.y) {
+            place = BTreePlace(BTREE_ROOT, 15u);
+            busy = false;
+        }
         bool right = busy && first > fence.z;
         bool down = busy && !right && child == child_of_last && last <= fence.z;
         place.node = right ? fence.w : down ? child : place.node;

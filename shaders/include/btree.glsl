@@ -5,10 +5,6 @@
 #ifndef VKDS_BTREE_GLSL
 #define VKDS_BTREE_GLSL
 
-#ifndef BTREE_SHARED
-#define BTREE_SHARED 1
-#endif
-
 #include "operation.glsl"
 #include "results.glsl"
 #include "btree_descend.glsl"
@@ -33,7 +29,7 @@ const uint STATUS_ORPHAN = 0x100u;
 // Leaves beyond one that is known that are looked at before the way is begun anew.
 const uint LEAF_MOVES = 4u;
 
-// Where an operation is to begin: a leaf and the node above it, or SLAB_NULL and whatever.
+// Where an operation is to begin: at a leaf, with the node above it or SLAB_NULL, or (SLAB_NULL) at the node `above`.
 struct BTreeHint {
     uint leaf;
     uint above;
@@ -52,7 +48,8 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
     uint status = STATUS_PENDING;
     uint step = !enabled ? STEP_DONE : hint.leaf == SLAB_NULL ? STEP_DOWN : STEP_LEAF;
     uint carried = value;   // the value, then the child that a separator brings
-    uint level = 0u, node = hint.leaf, above = hint.above, moves = 0u;
+    uint level = 0u, moves = 0u;
+    uint node = hint.leaf == SLAB_NULL ? hint.above : hint.leaf, above = hint.leaf == SLAB_NULL ? SLAB_NULL : hint.above;
     uint slot = 0u, seen = 0u;   // what was found at the leaf
     bool again = false;          // the leaf was read before, and seen then
     uint splits = 0u, restarts = 0u;
@@ -60,12 +57,14 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
 #if !VKDS_INT64_ATOMICS
     if (step == STEP_LEAF && kind != OP_FIND) step = STEP_LATCH;
 #endif
+    bool fills = subgroupAny(enabled && inserts);
     bool busy = enabled;
     while (subgroupAny(busy) && round < rounds) {
         bool down = step == STEP_DOWN;
         if (subgroupAny(down)) {
             btree_descend(tree, key, level, down, rounds, round, node, above);
-            if (down && node != SLAB_NULL) {
+            if (down && node == SLAB_NULL) node = BTREE_ROOT;
+            else if (down) {
                 step = level == 0u ? STEP_LEAF : STEP_LATCH;
 #if !VKDS_INT64_ATOMICS
                 if (kind != OP_FIND) step = STEP_LATCH;
@@ -88,24 +87,25 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             acquire_fence();
 #endif
             Node n = node_load_coherent(leaf, queue != 0u);
-            Fence f = btree_fence(n);
-            LeafView view = leaf_view(n, k, btree_vacancy(k));
+            LeafPlace place = leaf_place(n, k);
+            LeafView view = leaf_view(n, k, btree_vacancy(k), fills);
 #if !VKDS_INT64_ATOMICS
             acquire_fence();
             if (queue != 0u) after = atomic_load(address_add(leaf, BTREE_META_AT));
 #endif
             bool mine = queue != 0u && tile_lane() == source;
-            bool astray = k < f.low || btree_level(f.meta) != 0u || moves == LEAF_MOVES;
-            if (mine && astray) {
+            if (mine && (place.astray || moves == LEAF_MOVES)) {
                 step = STEP_DOWN;
+                node = BTREE_ROOT;
+                above = SLAB_NULL;
                 restarts++;
-            } else if (mine && k > f.high) {
-                node = f.link;
+            } else if (mine && place.right) {
+                node = place.link;
                 moves++;
                 again = false;
             } else if (mine) {
 #if VKDS_INT64_ATOMICS
-                bool sure = again && !btree_latched(f.meta);   // of a key's absence
+                bool sure = again && !place.latched;   // of a key's absence
                 bool fresh = view.stamp == 0u || (again && view.stamp == seen);
 #else
                 bool sure = before == after && !latched_before, fresh = false;
@@ -139,16 +139,16 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
 
 #if VKDS_INT64_ATOMICS
         if (step == STEP_KEY || step == STEP_ROOM) {
-            uvec2 place = btree_slot(slab_address(tree.pool, node), slot);
+            uvec2 at = btree_slot(slab_address(tree.pool, node), slot);
             bool done;
             if (step == STEP_ROOM) {
-                done = leaf_insert(place, key, carried, vacancy, seen);
+                done = leaf_insert(at, key, carried, vacancy, seen);
             } else if (kind == OP_FIND) {
-                uvec2 pair = atomic_load2(place);
+                uvec2 pair = atomic_load2(at);
                 done = pair.x == key;
                 if (done) value = pair.y;
             } else {
-                done = leaf_change(place, kind, key, seen, carried, vacancy);
+                done = leaf_change(at, kind, key, seen, carried, vacancy);
             }
             if (done) status = step == STEP_ROOM ? STATUS_INSERTED : kind == OP_FIND ? STATUS_FOUND : kind == OP_DELETE ? STATUS_DELETED : STATUS_ASSIGNED;
             step = done ? STEP_DONE : STEP_LEAF;
@@ -205,7 +205,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
                     todo = false;
                     if (o.what == LATCHED_ELSEWHERE) {
                         bool right = btree_level(f.meta) == target && t.key > f.high && moves < LEAF_MOVES;
-                        node = f.link;
+                        node = right ? f.link : BTREE_ROOT;
                         moves++;
                         if (!right) step = STEP_DOWN;
                     } else if (o.what == LATCHED_IN_TIME) {
@@ -228,8 +228,9 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
                         key = o.separator;
                         level++;
                         moves = 0u;
-                        node = above;
-                        step = level == 1u && above != SLAB_NULL ? STEP_LATCH : STEP_DOWN;
+                        step = above != SLAB_NULL ? STEP_LATCH : STEP_DOWN;
+                        node = above != SLAB_NULL ? above : BTREE_ROOT;
+                        above = SLAB_NULL;
                     }
                 }
             }

@@ -1,50 +1,69 @@
-// The way down a B-link-tree: from the root to the node of a level whose range has a key.
+// The way down a B-link-tree beside those who change it: from a node above to the node of a level whose range has a key.
 //
 // A tight loop, apart from what is done below (it is 1.6 times faster so): one node a round, each tile for one of its
-// lanes after the other. Where kernels that change the tree run beside it, define BTREE_SHARED as 1 before: then nodes
-// are read coherently. What is read may be of any age: side links lead to what was split off, and who arrives too far
-// to the right, by two words of different age, begins again.
+// lanes after the other. What is read may be of any age: side links lead to what was split off, and who arrives too far
+// to the right, by two words of different age, begins again at the root.
 #ifndef VKDS_BTREE_DESCEND_GLSL
 #define VKDS_BTREE_DESCEND_GLSL
 
 #include "btree_node.glsl"
 
-#ifndef BTREE_SHARED
-#define BTREE_SHARED 0
-#endif
+// Where a visit of an inner node leads: to the child for the key, to the right, or back to the root. `level` is the
+// node's. Each lane knows a candidate, and a vote finds the last one that applies. Collective over the subgroup.
+struct BTreeStep {
+    uint next;
+    uint level;
+    bool down;   // next is a child
+};
 
-Node btree_load(uvec2 address, bool enabled) {
-#if BTREE_SHARED
-    return node_load_coherent(address, enabled);
-#else
-    return node_load(address, enabled);
-#endif
+BTreeStep btree_step(Node n, uint key) {
+    const uint FENCES = TILE >= 16u ? 14u : 7u;   // the votes from here on are of the fence
+    uint votes = 0u;                              // a bit a quad of the node (of 16 lanes and more, a pair)
+    uint candidate = 0u, meta = 0u;
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+        uint place = TILE >= 16u ? tile_lane() : j * TILE + tile_lane();
+        uvec2 first = n.pair[TILE >= 16u ? 0u : 2u * j], second = n.pair[TILE >= 16u ? 0u : 2u * j + 1u];
+        bool fits = first.x <= key;
+        uint own = second.x <= key ? second.y : first.y;
+        if (TILE >= 16u) {
+            bool low = place == 14u, high = place == 15u;
+            fits = low ? key < first.y : high ? key > first.x : fits && place < BTREE_SLOTS;
+            own = low ? BTREE_ROOT : first.y;
+            meta = first.x;   // of lane 14
+        } else if (j == NODE_QUADS - 1u) {
+            bool fence = place == 7u;
+            fits = fence ? key < first.y || key > second.x : fits;
+            own = fence ? (key < first.y ? BTREE_ROOT : second.y) : own;
+            meta = first.x;
+        }
+        uint vote = tile_ballot(fits);
+        votes |= vote << (j * TILE & 31u);
+        candidate = vote != 0u ? own : candidate;
+    }
+    uint last = uint(findMSB(votes | 1u));
+    BTreeStep s;
+    s.next = tile_shuffle(candidate, last & (TILE - 1u));
+    s.level = btree_level(tile_shuffle(meta, TILE >= 16u ? 14u : TILE - 1u));
+    s.down = last < FENCES;
+    return s;
 }
 
-// For each enabled lane the node of a level for its key, and the one above it that led there (the root, if it is the
-// root itself). Visits of nodes count as rounds, which are not to pass the limit: then the node is SLAB_NULL.
-// Collective over the subgroup.
+// Leads each enabled lane from `node`, whose range has to begin at or below its key, to the node of a level for its key.
+// `above` becomes the node that led there; where `node` itself is it, that is left alone. Visits of nodes count as
+// rounds, which are not to pass the limit: then the node is SLAB_NULL. Collective over the subgroup.
 void btree_descend(BTree tree, uint key, uint level, bool enabled, uint limit, inout uint round, inout uint node, inout uint above) {
     bool busy = enabled;
-    uint at = BTREE_ROOT;   // the tile's place
-    while (subgroupAny(busy) && round < limit) {
+    for (; subgroupAny(busy) && round < limit; round++) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
-        uint k = tile_shuffle(key, source);
-        uint target = tile_shuffle(level, source);
-        Node n = btree_load(slab_address(tree.pool, at), queue != 0u);
-        Fence f = btree_fence(n);
-        uint child = btree_child(n, k);
-        uint here = btree_level(f.meta);
-        bool astray = k < f.low, right = k > f.high;
-        bool arrived = !astray && !right && here <= target + 1u;
-        if (queue != 0u && arrived && tile_lane() == source) {
-            above = at;
-            node = here <= target ? at : child;
-            busy = false;
+        uint k = tile_shuffle(key, source), at = tile_shuffle(node, source);
+        BTreeStep s = btree_step(node_load_coherent(slab_address(tree.pool, at), queue != 0u), k);
+        if (busy && tile_lane() == source) {
+            bool here = s.level <= level && s.down, child = s.level == level + 1u && s.down;
+            above = child ? at : above;
+            node = here ? at : s.next;
+            busy = !here && !child;
         }
-        at = astray || arrived || queue == 0u ? BTREE_ROOT : right ? f.link : child;
-        round++;
     }
     if (busy) node = SLAB_NULL;
 }

@@ -106,7 +106,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, Node n, Fence f, bool enab
     uvec2 node = slab_address(tree.pool, t.node);
     uvec2 sibling = slab_address(tree.pool, t.fresh);
     uint vacancy = btree_vacancy(f.high);
-    LeafView view = leaf_view(n, t.key, vacancy);
+    LeafView view = leaf_view(n, t.key, vacancy, true);
     LatchedOutcome o = LatchedOutcome(LATCHED_IN_TIME, STATUS_PENDING, 0u, f.meta & ~1u);
     bool acts = enabled && view.slot == NODE_NONE && view.room == NODE_NONE;
 #if !VKDS_INT64_ATOMICS

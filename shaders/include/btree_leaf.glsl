@@ -27,8 +27,9 @@ struct LeafView {
     uint stamp;   // the value in it
 };
 
-// Collective over the subgroup.
-LeafView leaf_view(Node n, uint key, uint vacancy) {
+// Looks for a key, and where `fills` for the first empty slot. Collective over the subgroup; `fills` is the same for all
+// of its lanes.
+LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
     uint hits = 0u, rooms = 0u;   // a bit a quad of the node (of 16 lanes and more, a pair), in node order
     uint hit = 0u, hit_value = 0u, room = 0u, room_stamp = 0u;   // this lane's first
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
@@ -50,17 +51,39 @@ LeafView leaf_view(Node n, uint key, uint vacancy) {
             }
         }
         hits |= tile_ballot(any_hit) << (j * TILE & 31u);
-        rooms |= tile_ballot(any_room) << (j * TILE & 31u);
+        if (fills) rooms |= tile_ballot(any_room) << (j * TILE & 31u);
     }
-    uint hit_lane = uint(findLSB(hits)) & (TILE - 1u), room_lane = uint(findLSB(rooms)) & (TILE - 1u);
-    LeafView v;
-    v.slot = tile_shuffle(node_pair_index(hit), hit_lane);
-    v.value = tile_shuffle(hit_value, hit_lane);
-    v.room = tile_shuffle(node_pair_index(room), room_lane);
-    v.stamp = tile_shuffle(room_stamp, room_lane);
-    if (hits == 0u) v.slot = NODE_NONE;
-    if (rooms == 0u) v.room = NODE_NONE;
+    LeafView v = LeafView(NODE_NONE, 0u, NODE_NONE, 0u);
+    uint lane = uint(findLSB(hits)) & (TILE - 1u);
+    uint slot = tile_shuffle(node_pair_index(hit), lane);
+    v.value = tile_shuffle(hit_value, lane);
+    if (hits != 0u) v.slot = slot;
+    if (fills) {
+        lane = uint(findLSB(rooms)) & (TILE - 1u);
+        slot = tile_shuffle(node_pair_index(room), lane);
+        v.stamp = tile_shuffle(room_stamp, lane);
+        if (rooms != 0u) v.room = slot;
+    }
     return v;
+}
+
+// Whether a leaf is the one for a key, the same for all lanes of the tile.
+struct LeafPlace {
+    bool astray;    // it is no leaf, or one for greater keys
+    bool right;     // the key is above its high
+    bool latched;
+    uint link;
+};
+
+// Collective over the subgroup.
+LeafPlace leaf_place(Node n, uint key) {
+    uvec2 first = n.pair[TILE >= 16u ? 0u : NODE_LANE_PAIRS - 2u], second = n.pair[NODE_LANE_PAIRS - 1u];
+    uint lane = TILE >= 16u ? 15u : TILE - 1u;
+    if (TILE >= 16u) first = tile_shuffle(first, 14u);
+    // The lane that has the fence judges, and says it in one word.
+    uint verdict = (key < first.y || btree_level(first.x) != 0u ? 1u : 0u) | (key > second.x ? 2u : 0u) | (btree_latched(first.x) ? 4u : 0u);
+    verdict = tile_shuffle(verdict, lane);
+    return LeafPlace((verdict & 1u) != 0u, (verdict & 2u) != 0u, (verdict & 4u) != 0u, tile_shuffle(second.y, lane));
 }
 
 // What an operation makes of the value that a key has.

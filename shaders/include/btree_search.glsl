@@ -1,9 +1,5 @@
 // Search in a B-link-tree that nobody changes meanwhile: down to a leaf, by tiles of any width.
 //
-// A search may begin at any node whose low is not above the key. A top is an array that says where, by the first bits
-// of a key: the lowest node whose range has all keys that begin so. For random keys that is a node just above the
-// leaves, and all levels over it are skipped; whatever the keys are, it is right.
-//
 // A round is a visit of a node. Each lane of the tile looks at the slots that it holds, and the lane that has the
 // greatest rank among them says where to go: so a visit costs two shuffles and a comparison a level of the tile's tree,
 // whether it goes down, right or arrives. Where NODE_PARTS is 2, the node's second half is read only if the first one
@@ -12,19 +8,9 @@
 #define VKDS_BTREE_SEARCH_GLSL
 
 #include "btree_node.glsl"
+#include "btree_top.glsl"
 
 layout(constant_id = 3) const uint NODE_PARTS = 1;   // 1 or 2; with tiles of 8 lanes or more, it is 1
-
-// Where searches begin.
-struct BTreeTop {
-    uvec2 entries;   // two words each: a node, and its level
-    uint bits;       // there are 2^bits of them; 0: there is none, and searches begin at the root
-};
-
-struct BTreePlace {
-    uint node;
-    uint level;
-};
 
 BTreePlace btree_root(BTree tree) {
     uvec2 root = slab_address(tree.pool, BTREE_ROOT);
@@ -34,8 +20,7 @@ BTreePlace btree_root(BTree tree) {
 // Where the search for a key begins.
 BTreePlace btree_start(BTree tree, BTreeTop top, uint key) {
     if (top.bits == 0u) return btree_root(tree);
-    uvec2 entry = plain_load2(address_at(top.entries, key >> (32u - top.bits), 3u));
-    return BTreePlace(entry.x, entry.y);
+    return btree_top(top, key);
 }
 
 // The greatest rank that a lane of the tile has, and that lane's word, for all lanes. Collective.
@@ -167,17 +152,21 @@ bool btree_find(BTree tree, BTreeTop top, uint key, bool enabled, out uint value
     return there;
 }
 
-// The leaf that a key belongs to, or one to the left of it where nodes are in no parent yet: of each lane that is
-// enabled, of the others any. The leaf itself is not read. Collective.
-uint btree_seek(BTree tree, BTreeTop top, uint key, bool enabled) {
+// The leaf that a key belongs to, or one to the left of it where nodes are in no parent yet, and the node above that led
+// there, SLAB_NULL where the top did: of each lane that is enabled, of the others any. The leaf itself is not read.
+// Collective.
+uint btree_seek(BTree tree, BTreeTop top, uint key, bool enabled, out uint above) {
     BTreePlace start = btree_start(tree, top, key);
     BTreeSearch s = btree_search(key, start, enabled && start.level != 0u);
     uint leaf = start.node;
+    above = SLAB_NULL;
     while (subgroupAny(s.open != 0u)) {
-        uint rank, word;
+        uint rank, word, from = s.node;
         btree_go_on(tree, s, rank, word);
         bool arrived = s.level == 0u && s.open != 0u;
-        leaf = arrived && btree_source(s) == tile_lane() ? s.node : leaf;
+        bool mine = arrived && btree_source(s) == tile_lane();
+        leaf = mine ? s.node : leaf;
+        above = mine ? from : above;
         s.open &= arrived ? s.open - 1u : ~0u;
         if (TILE > 1u) btree_turn(s, key, start, arrived);
     }

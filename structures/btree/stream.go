@@ -59,6 +59,7 @@ func does(kind structures.Kind) bool {
 
 type locatePush struct {
 	Tree     Device
+	Top      top
 	Keys     uint64
 	Statuses uint64
 	Hints    uint64
@@ -68,6 +69,7 @@ type locatePush struct {
 
 type applyPush struct {
 	Tree     Device
+	Top      top
 	Keys     uint64
 	Values   uint64
 	Kinds    uint64
@@ -86,6 +88,9 @@ type operands struct {
 	retry                                  bool
 	alone                                  bool
 }
+
+// Batches from here on are located first, where they run alone (docs/benchmarks.md).
+const locateFrom = 1 << 19
 
 // initialRounds bounds the node visits of a tile in one dispatch, far above what batches need; where latches hold them
 // up, it is raised, up to maxRounds.
@@ -107,19 +112,33 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 		Tree: t.device(), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses, Pending: b.pending,
 		Count: uint32(b.count), Rounds: t.rounds, Retry: retry,
 	}
-	if b.alone && kind != structures.Find {
-		hints, err := t.scratch.Take(s, 8*b.count)
-		if err != nil {
-			return err
-		}
-		k, err := kernel[locatePush](t, "locate", t.tiles.find)
-		if err != nil {
-			return err
-		}
-		k.Dispatch(s, groups(b.count), locatePush{p.Tree, b.keys, b.statuses, hints, p.Count, retry})
-		p.Hints = hints
+	locates := b.alone && b.count >= locateFrom
+	bits := t.topBits(b.count)
+	plan := recording.Parts{}
+	if locates {
+		plan.Take(8 * b.count)
 	}
-	k, err := kernel[applyPush](t, t.applyModule(), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	plan.Take(topBytes(bits))
+	scratch, err := t.scratch.Take(s, int(plan.Used))
+	if err != nil {
+		return err
+	}
+	plan = recording.Parts{Base: scratch}
+	if locates {
+		p.Hints = plan.Take(8 * b.count)
+		top, err := t.recordTop(s, plan.Take(topBytes(bits)), bits)
+		if err != nil {
+			return err
+		}
+		k, err := kernel[locatePush](t, "locate", t.queries.seek, t.queries.constant())
+		if err != nil {
+			return err
+		}
+		k.Dispatch(s, groups(b.count), locatePush{p.Tree, top, b.keys, b.statuses, p.Hints, p.Count, retry})
+	} else if p.Top, err = t.recordTopBeside(s, plan.Take(topBytes(bits)), bits); err != nil {
+		return err
+	}
+	k, err := kernel[applyPush](t, t.applyModule(), t.tiles.beside(kind, b.count), recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}

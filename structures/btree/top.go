@@ -45,12 +45,21 @@ type topPush struct {
 	Top  top
 }
 
-// recordTop records the making of a top at an address.
+// recordTop records the making of a top at an address, while nothing changes the tree.
 func (t *Tree) recordTop(s *vk.Stream, at uint64, bits int) (top, error) {
+	return t.recordTopBy(s, "top.rest", at, bits)
+}
+
+// recordTopBeside is recordTop while the tree may be changed.
+func (t *Tree) recordTopBeside(s *vk.Stream, at uint64, bits int) (top, error) {
+	return t.recordTopBy(s, "top.shared", at, bits)
+}
+
+func (t *Tree) recordTopBy(s *vk.Stream, module string, at uint64, bits int) (top, error) {
 	if bits == 0 {
 		return top{}, nil
 	}
-	k, err := kernel[topPush](t, "top", 1)
+	k, err := kernel[topPush](t, module, 1)
 	if err != nil {
 		return top{}, err
 	}

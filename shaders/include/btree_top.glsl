@@ -1,0 +1,29 @@
+// The top of a B-link-tree: where searches begin, by the first bits of a key.
+//
+// A search may begin at any node whose low is not above the key. A top is an array of such nodes: for each beginning of
+// keys the lowest node whose range has all keys that begin so. For random keys that is a node just above the leaves, and
+// all levels over it are skipped; whatever the keys are, it is right. It stays right while kernels change the tree
+// beside each other, since no node's low changes then.
+#ifndef VKDS_BTREE_TOP_GLSL
+#define VKDS_BTREE_TOP_GLSL
+
+#include "memory.glsl"
+
+// Where searches begin.
+struct BTreeTop {
+    uvec2 entries;   // two words each: a node, and its level
+    uint bits;       // there are 2^bits of them; 0: there is none, and searches begin at the root
+};
+
+struct BTreePlace {
+    uint node;
+    uint level;
+};
+
+// Where the search for a key begins, by a top of at least one bit.
+BTreePlace btree_top(BTreeTop top, uint key) {
+    uvec2 entry = plain_load2(address_at(top.entries, key >> (32u - top.bits), 3u));
+    return BTreePlace(entry.x, entry.y);
+}
+
+#endif
