@@ -1,4 +1,5 @@
-// Walk: from leaf to leaf of a B-link-tree that nobody changes meanwhile, over the pairs of a range, by tiles of any width.
+// Walk: from leaf to leaf of a B-link-tree over the pairs of a range, by tiles of any width. How leaves are read is the
+// caller's business: where nobody changes the tree meanwhile by plain loads, beside updates as btree_range.glsl does.
 #ifndef VKDS_BTREE_WALK_GLSL
 #define VKDS_BTREE_WALK_GLSL
 
@@ -44,31 +45,51 @@ bool btree_walk_on(Fence fence, uint count, inout BTreeWalk walk) {
     return more;
 }
 
-// Whether the slots of a leaf stand in the order of their keys, all of them: of each lane, what it knows of it. Collective.
+// Whether the slots of a leaf stand in the order of their keys, none twice but for vacancies behind: of each lane, what it
+// knows of it. Collective.
 bool btree_in_order(Node n) {
     uint lane = tile_lane(), next = (lane + 1u) & (TILE - 1u);
     bool order = true;
+    uint after = tile_shuffle(n.pair[0].x, next);   // the first key of the next lane's quad
     if (TILE >= 16u) {
-        uint after = tile_shuffle(n.pair[0].x, next);
-        order = n.pair[0].x <= after || lane + 1u >= BTREE_SLOTS;
+        order = n.pair[0].x < after || after == ~0u || lane + 1u >= BTREE_SLOTS;
     } else {
-        uint after = tile_shuffle(n.pair[0].x, next);   // the first key of the next lane's quad
         [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-            // The quad behind this lane's is the next lane's, or the first lane's one step on.
+            // The quad behind this lane's is the next lane's, or the first lane's one step on. The last one is the fence.
             uint on = j + 1u < NODE_QUADS ? tile_shuffle(n.pair[min(2u * j + 2u, NODE_LANE_PAIRS - 1u)].x, next) : ~0u;
-            uint behind = lane + 1u == TILE ? on : after;
-            bool last_quad = j + 1u == NODE_QUADS && lane + 1u == TILE, before_last = j + 1u == NODE_QUADS && lane + 2u == TILE;
-            // The last quad is the fence.
-            if (TILE == 1u) before_last = j + 2u == NODE_QUADS;
-            order = order && (last_quad || n.pair[2u * j].x <= n.pair[2u * j + 1u].x && (before_last || n.pair[2u * j + 1u].x <= behind));
+            uint first = n.pair[2u * j].x, second = n.pair[2u * j + 1u].x, behind = lane + 1u == TILE ? on : after;
+            uint quad = j * TILE + lane;
+            bool within = first < second || second == ~0u, across = second < behind || behind == ~0u;
+            order = order && (quad >= 7u || within) && (quad >= 6u || across);
             after = on;
         }
     }
     return order;
 }
 
-// The place of each of this lane's pairs among the tile's pairs that lie inside, in key order; of others any. No key is
-// there twice. Collective.
+// The places of this lane's pairs among the tile's pairs that lie inside, in key order, whatever the order of the slots.
+// twice: bit m for a pair whose key another one inside has, in a slot before its. Collective.
+void btree_ranks_of_any(Node n, uint inside, out uint rank[16], out uint twice) {
+    uint key[16];
+    twice = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        key[m] = ((inside >> m) & 1u) != 0u ? n.pair[m].x : ~0u;
+        rank[m] = 0u;
+    }
+    [[dont_unroll]] for (uint lane = 0u; lane < min(TILE, BTREE_SLOTS); lane++) {
+        [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
+            uint its = tile_shuffle(key[other], lane);
+            uint its_slot = TILE >= 16u ? lane : 2u * ((other >> 1) * TILE + lane) + (other & 1u);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+                rank[m] += its < key[m] ? 1u : 0u;
+                twice |= its == key[m] && its_slot < node_pair_index(m) ? 1u << m : 0u;
+            }
+        }
+    }
+    twice &= inside;
+}
+
+// The same where no key is there twice. Collective.
 void btree_ranks(Node n, uint inside, out uint rank[16]) {
     // The slots of most leaves are in order, and then those inside follow one another.
     if (subgroupAll(btree_in_order(n))) {
@@ -76,17 +97,8 @@ void btree_ranks(Node n, uint inside, out uint rank[16]) {
         first = tile_min(first);
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - first;
     } else {
-        uint key[16];
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            key[m] = ((inside >> m) & 1u) != 0u ? n.pair[m].x : ~0u;
-            rank[m] = 0u;
-        }
-        [[dont_unroll]] for (uint lane = 0u; lane < min(TILE, BTREE_SLOTS); lane++) {
-            [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
-                uint its = tile_shuffle(key[other], lane);
-                [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += its < key[m] ? 1u : 0u;
-            }
-        }
+        uint twice;
+        btree_ranks_of_any(n, inside, rank, twice);
     }
 }
 

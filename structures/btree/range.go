@@ -124,15 +124,19 @@ type DeviceWindow struct {
 	Counts       *vk.Buffer[uint32] // out: how many these are
 }
 
-// RangesOf records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
-// until it is done. Errors as FindOn's.
-func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
-	err := cmp.Or(t.isOpen(), need(w.Ranges, "words of ranges", w.Count, 2*w.Count), need(w.Counts, "counts", w.Count, w.Count),
+func (w DeviceWindow) check() error {
+	err := cmp.Or(need(w.Ranges, "words of ranges", w.Count, 2*w.Count), need(w.Counts, "counts", w.Count, w.Count),
 		need(w.Keys, "keys for the result", w.Count, w.Count*w.Width), need(w.Values, "values", w.Count, w.Count*w.Width))
 	if err == nil && (w.Width < 0 || uint64(w.Count)*uint64(w.Width) > 1<<32) {
 		err = &structures.LengthError{Keys: w.Count, Other: "pairs a range", Got: w.Width}
 	}
-	if err != nil {
+	return err
+}
+
+// RangesOf records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
+// until it is done. Errors as FindOn's.
+func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
+	if err := cmp.Or(t.isOpen(), w.check()); err != nil {
 		return err
 	}
 	plan, err := t.scratchForSeeks(s, w.Count)

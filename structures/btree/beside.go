@@ -1,0 +1,60 @@
+package btree
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+type besidePush struct {
+	Tree                                   Device
+	Keys, Values, Kinds, Statuses, Pending uint64
+	Ranges, Counts, OutKeys, OutValues     uint64
+	Count, RangeCount, Width, Rounds       uint32
+}
+
+// ApplyBesideOn records a batch as ApplyOn does, and ranges that are read beside it, in one dispatch. A range is not one
+// moment: each pair in its result was in the tree at some time of the dispatch, and what was there all the time is in
+// it; keys ascend, and none comes twice. A range that was given up has the count ^uint32(0): RangesOf answers it when
+// the tree is at rest. Errors: those of ApplyOn and RangesOf.
+func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, w DeviceWindow) error {
+	if err := t.usable(context.Background()); err != nil {
+		return err
+	}
+	if kind != structures.Mixed && !does(kind) {
+		return &structures.KindError{Kind: kind}
+	}
+	if err := b.check(kind); err != nil {
+		return err
+	}
+	if err := w.check(); err != nil {
+		return err
+	}
+	if kind != structures.Find && kind != structures.Delete {
+		t.nodes += uint64(b.Count)
+	}
+	k, err := kernel[besidePush](t, t.besideModule(), t.tiles.least,
+		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(b.Count)+groups(w.Count), besidePush{
+		Tree: t.device(), Keys: b.Keys.Address(), Values: b.Values.Address(), Kinds: b.Kinds.Address(), Statuses: b.Status.Address(),
+		Pending: b.Left.Address(), Ranges: w.Ranges.Address(), Counts: w.Counts.Address(), OutKeys: w.Keys.Address(),
+		OutValues: w.Values.Address(), Count: uint32(b.Count), RangeCount: uint32(w.Count), Width: uint32(w.Width), Rounds: t.rounds,
+	})
+	return nil
+}
+
+func (t *Tree) besideModule() string {
+	atomics, loops := "a32", "unrolled"
+	if t.d.Has(vk.Int64Atomics) {
+		atomics = "a64"
+	}
+	if t.d.Info().Type == vk.CPU {
+		loops = "rolled"
+	}
+	return "beside." + atomics + "." + loops
+}
