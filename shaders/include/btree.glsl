@@ -168,70 +168,41 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             }
             // What is read from now on is what the last one to hold the latch has left, and what is written is seen
             // by no one who doesn't see the latch.
-            bool any = node_release(latched);
+            release_fence();
             acquire_fence();
             uint fresh = slab_allocate(tree.pool, cursor, latched && (inserts || level != 0u));
             uint fresh2 = SLAB_NULL;
             bool root = latched && node == BTREE_ROOT;
             if (subgroupAny(root)) fresh2 = slab_allocate(tree.pool, cursor, root);
-            bool todo = latched && any;
-            while (subgroupAny(todo)) {
-                uint queue = tile_ballot(todo);
-                uint source = queue == 0u ? 0u : uint(findLSB(queue));
-                LatchedTask t;
-                t.kind = tile_shuffle(kind, source);
-                t.key = tile_shuffle(key, source);
-                t.value = tile_shuffle(carried, source);
-                t.node = tile_shuffle(node, source);
-                t.fresh = tile_shuffle(fresh, source);
-                t.fresh2 = tile_shuffle(fresh2, source);
-                uint target = tile_shuffle(level, source);
-                uvec2 at = slab_address(tree.pool, t.node);
-                Node n = node_load_coherent(at, queue != 0u);
-                Fence f = btree_fence(n);
-                bool here = queue != 0u && t.key >= f.low && t.key <= f.high && btree_level(f.meta) == target;
-                LatchedOutcome o = LatchedOutcome(LATCHED_ELSEWHERE, STATUS_PENDING, 0u, f.meta & ~1u);
-                if (subgroupAny(here && target == 0u)) {
-                    LatchedOutcome leaf = leaf_update(tree, t, n, f, here && target == 0u);
-                    if (here && target == 0u) o = leaf;
-                }
-                if (subgroupAny(here && target != 0u)) {
-                    LatchedOutcome inner = inner_update(tree, t, n, f, here && target != 0u);
-                    if (here && target != 0u) o = inner;
-                }
-                bool visible = node_release(queue != 0u);
-                if (visible && queue != 0u && tile_lane() == source) {
-                    atomic_store(address_add(at, BTREE_META_AT), o.meta);
-                    todo = false;
-                    if (o.what == LATCHED_ELSEWHERE) {
-                        bool right = btree_level(f.meta) == target && t.key > f.high && moves < LEAF_MOVES;
-                        node = right ? f.link : BTREE_ROOT;
-                        moves++;
-                        if (!right) step = STEP_DOWN;
-                    } else if (o.what == LATCHED_IN_TIME) {
-                        step = STEP_LEAF;
-                    } else if (o.what == LATCHED_NO_SLAB) {
-                        step = STEP_DONE;
-                        if (status != STATUS_PENDING) status |= STATUS_ORPHAN;
-                    } else {
-                        if (level == 0u) status = o.status;
-                        step = STEP_DONE;
-                    }
-                    bool grew = o.what == LATCHED_DONE && t.node == BTREE_ROOT && btree_level(o.meta) != target;
+            if (latched) {
+                uint link;
+                LatchedOutcome o = latched_update(tree, LatchedTask(kind, key, carried, node, fresh, fresh2), level, link);
+                bool grew = o.what == LATCHED_DONE && root && btree_level(o.meta) != level;
+                if (o.what == LATCHED_SPLIT || grew) {
+                    splits++;
+                    carried = fresh;
+                    fresh = SLAB_NULL;
                     if (grew) fresh2 = SLAB_NULL;
-                    if (o.what == LATCHED_SPLIT || grew) {
-                        splits++;
-                        carried = fresh;
-                        fresh = SLAB_NULL;
-                    }
-                    if (o.what == LATCHED_SPLIT) {
-                        key = o.separator;
-                        level++;
-                        moves = 0u;
-                        step = above != SLAB_NULL ? STEP_LATCH : STEP_DOWN;
-                        node = above != SLAB_NULL ? above : BTREE_ROOT;
-                        above = SLAB_NULL;
-                    }
+                }
+                if (o.what == LATCHED_ELSEWHERE) {
+                    bool right = link != BTREE_ROOT && moves < LEAF_MOVES;
+                    node = right ? link : BTREE_ROOT;
+                    moves++;
+                    if (!right) step = STEP_DOWN;
+                } else if (o.what == LATCHED_IN_TIME) {
+                    step = STEP_LEAF;
+                } else if (o.what == LATCHED_SPLIT) {
+                    if (level == 0u) status = o.status;
+                    key = o.separator;
+                    level++;
+                    moves = 0u;
+                    step = above != SLAB_NULL ? STEP_LATCH : STEP_DOWN;
+                    node = above != SLAB_NULL ? above : BTREE_ROOT;
+                    above = SLAB_NULL;
+                } else {
+                    if (o.what == LATCHED_NO_SLAB && status != STATUS_PENDING) status |= STATUS_ORPHAN;
+                    if (o.what == LATCHED_DONE && level == 0u) status = o.status;
+                    step = STEP_DONE;
                 }
             }
             slab_free(tree.pool, fresh, fresh != SLAB_NULL);

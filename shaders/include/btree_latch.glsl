@@ -12,18 +12,18 @@
 
 #include "btree_leaf.glsl"
 
-// Loops over a lane's slots are unrolled, which keeps nodes in registers. Compilers of CPU devices take minutes for what
-// that gives: there, define ROLLED.
+// Loops over slots are unrolled, which keeps them in registers. Compilers of CPU devices take minutes for what that
+// gives: there, define ROLLED.
 #ifdef ROLLED
-#define LATCH_LOOP [[dont_unroll]]
+#define SLOT_LOOP [[dont_unroll]]
 #else
-#define LATCH_LOOP [[unroll]]
+#define SLOT_LOOP [[unroll]]
 #endif
 
 // A leaf without an empty slot is cleaned of its erased ones if it has no more pairs than this, else it is split.
 const uint LEAF_CLEAN_PAIRS = 10u;
 
-// Of 15 slots' worth of an inner node so many stay when it is split.
+// Of the 15 children of an inner node that splits so many stay.
 const uint INNER_KEEPS = 8u;
 
 // What became of an operation that had a node's latch.
@@ -32,6 +32,8 @@ const uint LATCHED_IN_TIME = 1u;     // a leaf needs no latch for it by now: loo
 const uint LATCHED_NO_SLAB = 2u;     // the pool had no slab for a split
 const uint LATCHED_DONE = 3u;
 const uint LATCHED_SPLIT = 4u;       // done, and the new node's separator is to be inserted one level up
+
+// Everything here is one lane's own: each lane changes a node of its own, all of them at the same time.
 
 // Tries to take a node's latch.
 bool node_latch(uvec2 node) { return (atomic_or(address_add(node, BTREE_META_AT), 1u) & 1u) == 0u; }
@@ -42,12 +44,35 @@ uint node_next_stamp(uint meta) {
     return stamp == 0u ? 1u : stamp;
 }
 
-// What was written before, by any lane of the subgroup, is seen by those who see what is written after, on the condition
-// that is returned: whether any lane says yes. The vote holds the lanes together; a subgroupBarrier is one of the whole
-// workgroup to lavapipe (Mesa 25.0), and not to be had in loops.
-bool node_release(bool yes) {
-    release_fence();
-    return subgroupAny(yes);
+// What an operation brings to a node that it has latched.
+struct LatchedTask {
+    uint kind;     // of the operation, where the node is a leaf
+    uint key;      // its key, or a separator
+    uint value;    // its value, or the separator's child
+    uint node;
+    uint fresh;    // slabs for new nodes, or SLAB_NULL; the second one for the root only
+    uint fresh2;
+};
+
+struct LatchedOutcome {
+    uint what;        // LATCHED_…
+    uint status;      // of an operation on a leaf
+    uint separator;   // of the new node
+    uint meta;        // the node's, unlatched
+};
+
+struct Slots {
+    uvec2 pair[14];
+};
+
+Slots node_slots(uvec2 node) {
+    Slots slots;
+    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i += 2u) {
+        uvec4 quad = coherent_load4(btree_slot(node, i));
+        slots.pair[i] = quad.xy;
+        slots.pair[i + 1u] = quad.zw;
+    }
+    return slots;
 }
 
 void node_publish(uvec2 node, uint high, uint link) {
@@ -75,199 +100,167 @@ uvec2 leaf_take(uvec2 slot, uvec2 seen, uint vacancy) {
 #endif
 }
 
-// A task under a latch, the same for all lanes of a tile.
-struct LatchedTask {
-    uint kind;     // of the operation, on the leaf level
-    uint key;      // its key, or a separator
-    uint value;    // its value, or the separator's child
-    uint node;
-    uint fresh;    // slabs for new nodes, or SLAB_NULL; the second one for the root only
-    uint fresh2;
-};
+// Splits a latched leaf that has no empty slot, or (SLAB_NULL in t.fresh) cleans it, and inserts the pair.
+LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence, Slots slots, uint pairs) {
+    uint vacancy = btree_vacancy(fence.z), separator = 0u;
+    bool splits = t.fresh != SLAB_NULL;
+    uvec2 sibling = slab_address(tree.pool, t.fresh);
+    if (splits) {
+        // The separator: the key with half of the others below it.
+        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+            uint key = slots.pair[i].x, below = 0u;
+            SLOT_LOOP for (uint j = 0u; j < BTREE_SLOTS; j++)
+                below += slots.pair[j].x < key && slots.pair[j].x != vacancy ? 1u : 0u;
+            if (key != vacancy && below == pairs / 2u) separator = key;
+        }
+    }
+    bool left = !splits || t.key < separator;
 
-struct LatchedOutcome {
-    uint what;        // LATCHED_…
-    uint status;      // of an operation on a leaf
-    uint separator;   // of the new node
-    uint meta;        // the node's, unlatched
-};
-
-// Which lanes of the tile, and how many before this one of step m, say yes; `count` goes up by all of them.
-uint tile_rank(bool yes, inout uint count) {
-    uint bits = tile_ballot(yes);
-    uint rank = count + uint(bitCount(bits & ((1u << tile_lane()) - 1u)));
-    count += uint(bitCount(bits));
-    return rank;
+    // The pairs that move, and the slot that the new one gets if it stays: the first that becomes free.
+    uint kept = 0u, freed = 0u, own = NODE_NONE;   // freed: a bit a slot
+    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        uvec2 pair = slots.pair[i];
+        bool live = pair.x != vacancy, moves = splits && live && pair.x >= separator;
+        if (moves) {
+            pair = leaf_take(btree_slot(node, i), pair, vacancy);
+            if (pair.x != vacancy) coherent_store2(btree_slot(sibling, kept), pair);
+            kept += pair.x != vacancy ? 1u : 0u;
+        }
+        if (!live || moves) {
+            own = own == NODE_NONE ? i : own;
+            freed |= 1u << i;
+        }
+    }
+    if (splits) {
+        uvec2 last = left ? uvec2(vacancy, 0u) : uvec2(t.key, t.value);
+        [[dont_unroll]] for (uint i = kept; i < BTREE_SLOTS; i++) {
+            coherent_store2(btree_slot(sibling, i), last);
+            last = uvec2(vacancy, 0u);
+        }
+        coherent_store4(address_add(sibling, BTREE_META_AT), uvec4(btree_meta(0u, 0u), separator, fence.z, fence.w));
+    }
+    release_fence();
+    if (splits) node_publish(node, separator - 1u, t.fresh);
+    if (left) leaf_put(btree_slot(node, own), uvec2(t.key, t.value));
+    // Who sees a slot empty that becomes so now sees what was done before.
+    release_fence();
+    uint stamp = node_next_stamp(fence.x);
+    [[dont_unroll]] for (uint i = left ? own + 1u : own; i < BTREE_SLOTS; i++)
+        if (((freed >> i) & 1u) != 0u) leaf_put(btree_slot(node, i), uvec2(vacancy, stamp << 1));
+    return LatchedOutcome(splits ? LATCHED_SPLIT : LATCHED_DONE, STATUS_INSERTED, separator, btree_meta(0u, stamp));
 }
 
-// Brings a pair into a latched leaf that had no room for it (without 64-bit atomics: does any update). Collective over
-// the subgroup; does something where the tile is `enabled`.
-LatchedOutcome leaf_update(BTree tree, LatchedTask t, Node n, Fence f, bool enabled) {
-    uvec2 node = slab_address(tree.pool, t.node);
-    uvec2 sibling = slab_address(tree.pool, t.fresh);
-    uint vacancy = btree_vacancy(f.high);
-    LeafView view = leaf_view(n, t.key, vacancy, true);
-    LatchedOutcome o = LatchedOutcome(LATCHED_IN_TIME, STATUS_PENDING, 0u, f.meta & ~1u);
-    bool acts = enabled && view.slot == NODE_NONE && view.room == NODE_NONE;
+// Does an operation on a latched leaf: an insertion that found no room, or, without 64-bit atomics, any update.
+LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
+    uint vacancy = btree_vacancy(fence.z), pairs = 0u;
+    uint hit = NODE_NONE, seen = 0u, room = NODE_NONE;
+    Slots slots = node_slots(node);
+    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        uvec2 pair = slots.pair[i];
+        if (pair.x == t.key) {
+            hit = i;
+            seen = pair.y;
+        }
+        if (pair.x == vacancy && (pair.y & 1u) == 0u) room = min(room, i);
+        pairs += pair.x != vacancy ? 1u : 0u;
+    }
+    LatchedOutcome o = LatchedOutcome(LATCHED_IN_TIME, STATUS_PENDING, 0u, fence.x & ~1u);
+    bool there = hit != NODE_NONE;
+    bool inserts = !there && room == NODE_NONE && t.kind != OP_DELETE;
 #if !VKDS_INT64_ATOMICS
-    // Readers see by the stamp that something was changed.
-    bool there = view.slot != NODE_NONE;
-    bool changes = enabled && (there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE && view.room != NODE_NONE);
-    acts = acts && t.kind != OP_DELETE;
-    if (enabled && !acts) {
+    if (!inserts) {
+        // Readers see by the stamp that something was changed.
         o.what = LATCHED_DONE;
         o.status = there ? (t.kind == OP_DELETE ? STATUS_DELETED : t.kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED)
                          : (t.kind == OP_DELETE ? STATUS_ABSENT : STATUS_INSERTED);
-    }
-    if (changes) {
-        o.meta = btree_meta(0u, node_next_stamp(f.meta));
-        uvec2 pair = !there ? uvec2(t.key, t.value) : t.kind == OP_DELETE ? uvec2(vacancy, 0u) : uvec2(t.key, leaf_merge(t.kind, view.value, t.value));
-        if (tile_lane() == 0u) coherent_store2(btree_slot(node, there ? view.slot : view.room), pair);
+        if (there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE) {
+            uvec2 pair = !there ? uvec2(t.key, t.value)
+                                : t.kind == OP_DELETE ? uvec2(vacancy, 0u) : uvec2(t.key, leaf_merge(t.kind, seen, t.value));
+            coherent_store2(btree_slot(node, there ? hit : room), pair);
+            o.meta = btree_meta(0u, node_next_stamp(fence.x));
+        }
     }
 #endif
-
-    uint pairs = 0u;
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        pairs += uint(bitCount(tile_ballot(btree_lane_has(m) && n.pair[m].x != vacancy)));
-    bool splits = acts && pairs > LEAF_CLEAN_PAIRS;
-    if (splits && t.fresh == SLAB_NULL) {
+    if (inserts) {
+        bool splits = pairs > LEAF_CLEAN_PAIRS;
+        bool can = !splits || t.fresh != SLAB_NULL;
+        if (!splits) t.fresh = SLAB_NULL;
         o.what = LATCHED_NO_SLAB;
-        acts = false;
-        splits = false;
+        if (can) o = leaf_make_room(tree, t, node, fence, slots, pairs);
     }
-    if (!subgroupAny(acts)) return o;
-
-    // The separator: the key with half of the others below it.
-    uint below[16];
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) below[m] = 0u;
-    LATCH_LOOP for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uint other = tile_shuffle(n.pair[node_pair_number(s)].x, node_pair_lane(s));
-        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-            below[m] += other != vacancy && other < n.pair[m].x ? 1u : 0u;
-    }
-    uint middle = 0u;
-    uint middle_lane = 0u;
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        bool is_middle = btree_lane_has(m) && n.pair[m].x != vacancy && below[m] == pairs / 2u;
-        uint bits = tile_ballot(is_middle);
-        if (is_middle) middle = n.pair[m].x;
-        if (bits != 0u) middle_lane = uint(findLSB(bits));
-    }
-    uint separator = tile_shuffle(middle, middle_lane);
-    bool left = !splits || t.key < separator;
-
-    // The pairs that move, and where the key goes if it stays: into the first slot that becomes free.
-    uint kept = 0u, freed = 0u, own_slot = NODE_NONE;
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        uint slot = node_pair_index(m);
-        uvec2 pair = n.pair[m];
-        bool has = btree_lane_has(m);
-        bool moves = splits && has && pair.x != vacancy && pair.x >= separator;
-        if (moves) pair = leaf_take(btree_slot(node, slot), pair, vacancy);
-        bool keeps = moves && pair.x != vacancy;
-        uint place = tile_rank(keeps, kept);
-        if (keeps) coherent_store2(btree_slot(sibling, place), pair);
-        bool frees = acts && has && (moves || n.pair[m].x == vacancy);
-        uint number = tile_rank(frees, freed);
-        if (frees && number == 0u && left) own_slot = slot;
-    }
-    bool first = tile_lane() == 0u;
-    if (splits) {
-        if (first && !left) coherent_store2(btree_slot(sibling, kept), uvec2(t.key, t.value));
-        uint filled = kept + (left ? 0u : 1u);
-        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            uint slot = node_pair_index(m);
-            if (btree_lane_has(m) && slot >= filled) coherent_store2(btree_slot(sibling, slot), uvec2(vacancy, 0u));
-        }
-        if (first) coherent_store4(address_add(sibling, BTREE_META_AT), uvec4(btree_meta(0u, 0u), separator, f.high, f.link));
-    }
-    splits = node_release(acts) && splits;
-    if (splits && first) node_publish(node, separator - 1u, t.fresh);
-    if (acts && own_slot != NODE_NONE) leaf_put(btree_slot(node, own_slot), uvec2(t.key, t.value));
-    // Who sees a slot empty that becomes so now sees what was done before.
-    acts = node_release(acts) && acts;
-    uint stamp = node_next_stamp(f.meta);
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        uint slot = node_pair_index(m);
-        bool moved = splits && n.pair[m].x != vacancy && n.pair[m].x >= separator;
-        bool frees = acts && btree_lane_has(m) && (moved || n.pair[m].x == vacancy);
-        if (frees && slot != own_slot) leaf_put(btree_slot(node, slot), uvec2(vacancy, stamp << 1));
-    }
-    if (acts) o = LatchedOutcome(splits ? LATCHED_SPLIT : LATCHED_DONE, STATUS_INSERTED, separator, btree_meta(0u, stamp));
     return o;
 }
 
-// Brings a separator with its child into a latched inner node. Collective over the subgroup; does something where the
-// tile is `enabled`.
-LatchedOutcome inner_update(BTree tree, LatchedTask t, Node n, Fence f, bool enabled) {
-    uvec2 node = slab_address(tree.pool, t.node);
-    uint level = btree_level(f.meta);
-    LatchedOutcome o = LatchedOutcome(LATCHED_DONE, STATUS_PENDING, 0u, f.meta & ~1u);
-    uvec2 last = tile_shuffle(n.pair[node_pair_number(BTREE_SLOTS - 1u)], node_pair_lane(BTREE_SLOTS - 1u));
-    uint used = 1u, place = 0u, equal = 0u;
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        bool has = btree_lane_has(m);
-        used += uint(bitCount(tile_ballot(has && n.pair[m].x != last.x)));
-        place += uint(bitCount(tile_ballot(has && n.pair[m].x <= t.key)));
-        equal |= tile_ballot(has && n.pair[m].x == t.key);
+// The slots of an inner node with a new one in its place, where there were `used`.
+uvec2 inner_next(Slots slots, uint i, uint place, uint used, uvec2 fresh) {
+    return i < place ? slots.pair[i] : i == place || place == used ? fresh : slots.pair[max(i, 1u) - 1u];
+}
+
+// Brings a separator with its child into a latched inner node.
+LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
+    uint level = btree_level(fence.x);
+    Slots slots = node_slots(node);
+    uvec2 last = slots.pair[BTREE_SLOTS - 1u], fresh = uvec2(t.key, t.value);
+    uint used = 1u, place = 0u;
+    bool there = false;
+    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        uint separator = slots.pair[i].x;
+        used += separator != last.x ? 1u : 0u;
+        place += separator <= t.key ? 1u : 0u;
+        there = there || separator == t.key;
     }
     place = min(place, used);
-    bool full = used == BTREE_SLOTS;
-    bool root = t.node == BTREE_ROOT;
-    bool acts = enabled && equal == 0u;
-    if (acts && full && (t.fresh == SLAB_NULL || (root && t.fresh2 == SLAB_NULL))) {
-        o.what = LATCHED_NO_SLAB;
-        acts = false;
-    }
-    if (!subgroupAny(acts)) return o;
-
-    // The slots with the new one in its place; the last one of a full node drops out.
-    Node next;
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) next.pair[m] = uvec2(t.key, t.value);
-    LATCH_LOOP for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uvec2 pair = tile_shuffle(n.pair[node_pair_number(s)], node_pair_lane(s));
-        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            uint slot = node_pair_index(m);
-            bool stays = slot == s && slot < place;
-            bool shifts = slot == s + 1u && slot > place && place < used;
-            if (stays || shifts) next.pair[m] = pair;
+    bool splits = used == BTREE_SLOTS, root = t.node == BTREE_ROOT;
+    LatchedOutcome o = LatchedOutcome(LATCHED_DONE, STATUS_PENDING, 0u, fence.x & ~1u);
+    bool lacks = splits && (t.fresh == SLAB_NULL || (root && t.fresh2 == SLAB_NULL));
+    if (lacks && !there) o.what = LATCHED_NO_SLAB;
+    if (!lacks && !there) {
+        // Of a node that splits: the last child that stays, the separator, and what drops out at the end. The new node is
+        // to the right; of a root that splits there is one to the left, too.
+        uvec2 end = inner_next(slots, INNER_KEEPS - 1u, place, used, fresh);
+        uint separator = inner_next(slots, INNER_KEEPS, place, used, fresh).x;
+        uvec2 dropped = place == BTREE_SLOTS ? fresh : last;
+        uvec2 lower = slab_address(tree.pool, t.fresh), upper = slab_address(tree.pool, root ? t.fresh2 : t.fresh);
+        if (splits) {
+            SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+                uvec2 pair = inner_next(slots, i, place, used, fresh);
+                if (i >= INNER_KEEPS) coherent_store2(btree_slot(upper, i - INNER_KEEPS), pair);
+                if (i >= BTREE_SLOTS - INNER_KEEPS) coherent_store2(btree_slot(upper, i), dropped);
+                if (root) coherent_store2(btree_slot(lower, i), i < INNER_KEEPS ? pair : end);
+            }
+            uint meta = btree_meta(level, 0u);
+            coherent_store4(address_add(upper, BTREE_META_AT), uvec4(meta, separator, fence.z, fence.w));
+            if (root) coherent_store4(address_add(lower, BTREE_META_AT), uvec4(meta, fence.y, separator - 1u, t.fresh2));
         }
-    }
-    bool splits = acts && full;
-    uvec2 dropped = place == BTREE_SLOTS ? uvec2(t.key, t.value) : last;
-    uvec2 end = tile_shuffle(next.pair[node_pair_number(INNER_KEEPS - 1u)], node_pair_lane(INNER_KEEPS - 1u));
-    uint separator = tile_shuffle(next.pair[node_pair_number(INNER_KEEPS)].x, node_pair_lane(INNER_KEEPS));
-
-    // The new node to the right, and of a root that splits also the one to the left.
-    bool first = tile_lane() == 0u;
-    uvec2 lower = slab_address(tree.pool, t.fresh), upper = slab_address(tree.pool, root ? t.fresh2 : t.fresh);
-    if (splits) {
-        LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            uint slot = node_pair_index(m);
-            bool has = btree_lane_has(m);
-            if (has && slot >= INNER_KEEPS) coherent_store2(btree_slot(upper, slot - INNER_KEEPS), next.pair[m]);
-            if (has && slot >= BTREE_SLOTS - INNER_KEEPS) coherent_store2(btree_slot(upper, slot), dropped);
-            if (has && root) coherent_store2(btree_slot(lower, slot), slot < INNER_KEEPS ? next.pair[m] : end);
+        release_fence();
+        if (splits && !root) node_publish(node, separator - 1u, t.fresh);
+        release_fence();
+        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+            uvec2 pair = inner_next(slots, i, place, used, fresh);
+            if (splits && i >= INNER_KEEPS) pair = end;
+            if (splits && root) pair = i == 0u ? uvec2(fence.y, t.fresh) : uvec2(separator, t.fresh2);
+            if (splits || i >= place) coherent_store2(btree_slot(node, i), pair);
         }
-        uint new_meta = btree_meta(level, 0u);
-        if (first) coherent_store4(address_add(upper, BTREE_META_AT), uvec4(new_meta, separator, f.high, f.link));
-        if (first && root) coherent_store4(address_add(lower, BTREE_META_AT), uvec4(new_meta, f.low, separator - 1u, t.fresh2));
+        o = LatchedOutcome(splits && !root ? LATCHED_SPLIT : LATCHED_DONE, STATUS_PENDING, separator,
+                           btree_meta(splits && root ? level + 1u : level, node_next_stamp(fence.x)));
     }
-    splits = node_release(acts) && splits;
-    if (splits && !root && first) node_publish(node, separator - 1u, t.fresh);
-    acts = node_release(acts) && acts;
-    LATCH_LOOP for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        uint slot = node_pair_index(m);
-        uvec2 pair = next.pair[m];
-        if (splits && slot >= INNER_KEEPS) pair = end;
-        if (splits && root) pair = slot == 0u ? uvec2(f.low, t.fresh) : uvec2(separator, t.fresh2);
-        if (acts && btree_lane_has(m)) coherent_store2(btree_slot(node, slot), pair);
+    return o;
+}
+
+// Does what an operation has to do at a node of a level that it has latched, and releases the latch. `link` is the
+// node's right neighbour, if the key lies to the right on that level, else the root.
+LatchedOutcome latched_update(BTree tree, LatchedTask t, uint level, out uint link) {
+    uvec2 node = slab_address(tree.pool, t.node);
+    uvec4 fence = coherent_load4(address_add(node, BTREE_META_AT));
+    bool there = btree_level(fence.x) == level;
+    link = there && t.key > fence.z ? fence.w : BTREE_ROOT;
+    LatchedOutcome o = LatchedOutcome(LATCHED_ELSEWHERE, STATUS_PENDING, 0u, fence.x & ~1u);
+    if (there && t.key >= fence.y && t.key <= fence.z) {
+        if (level == 0u) o = leaf_update(tree, t, node, fence);
+        else o = inner_update(tree, t, node, fence);
     }
-    if (acts) {
-        o.what = splits && !root ? LATCHED_SPLIT : LATCHED_DONE;
-        o.separator = separator;
-        o.meta = btree_meta(splits && root ? level + 1u : level, node_next_stamp(f.meta));
-    }
+    release_fence();
+    atomic_store(address_add(node, BTREE_META_AT), o.meta);
     return o;
 }
 
