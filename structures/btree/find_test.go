@@ -71,15 +71,14 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindInSmallTrees(t *testing.T) {
-	d := openDevice(t)
+	tree := newTree(t, openDevice(t), Options{})
 	for _, n := range []int{0, 1, 2, 7, 8, 100} {
 		for _, fill := range []float64{0.01, 1} {
 			keys := uniqueKeys(random(uint64(n)), n)
 			values := randomWords(random(2), n)
-			tree, err := Build(t.Context(), d, keys, values, Options{Fill: fill})
-			require.NoError(t, err)
+			tree.o.Fill = fill
+			rebuild(t, tree, keys, values)
 			requireFind(t, tree, asked(keys, 300), model{}.insert(keys, values))
-			require.NoError(t, tree.Close())
 		}
 	}
 }

@@ -22,13 +22,13 @@ func pairsOf(t testing.TB, tree *Tree, r structures.Range, down bool) (keys, val
 }
 
 func TestIterators(t *testing.T) {
-	d := openDevice(t)
+	tree := newTree(t, openDevice(t), Options{Fill: 0.2})
 	rng := random(13)
-	for _, n := range []int{0, 1, 90000} {
+	for _, n := range []int{0, 1, 30000} {
 		keys := uniqueKeys(rng, n)
 		values := randomWords(rng, n)
 		want := model{}.insert(keys, values)
-		tree := buildTree(t, d, keys, values, Options{Fill: 0.2})
+		rebuild(t, tree, keys, values)
 		for range 2 {
 			keys, values := want.sorted()
 			for _, r := range []structures.Range{structures.AllKeys, {Lo: 1 << 30, Hi: 1<<31 + 1}, {Lo: 2, Hi: 1}, {Lo: ^uint32(0), Hi: ^uint32(0)}} {

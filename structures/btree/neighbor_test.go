@@ -77,13 +77,11 @@ func TestNeighbors(t *testing.T) {
 }
 
 func TestNeighborsInSmallTrees(t *testing.T) {
-	d := openDevice(t)
+	tree := newTree(t, openDevice(t), Options{})
 	for n, keys := range [][]uint32{nil, {0}, {^uint32(0)}, {7}, {0, ^uint32(0)}, {1, ^uint32(0) - 1}, ramp(40, 100, 1)} {
 		values := randomWords(random(uint64(n)), len(keys))
-		tree, err := Build(t.Context(), d, keys, values, Options{})
-		require.NoError(t, err)
+		rebuild(t, tree, keys, values)
 		requireNeighbors(t, tree, asked(keys, 200), model{}.insert(keys, values))
-		require.NoError(t, tree.Close())
 	}
 }
 
@@ -146,7 +144,7 @@ func TestQueriesInRavagedTrees(t *testing.T) {
 	orphan(t, tree)
 	requireQueries(t, tree, queries, want)
 
-	tree = buildTree(t, d, keys, values, Options{})
+	rebuild(t, tree, keys, values)
 	want = model{}.insert(keys, values)
 	emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%100 != 50 })
 	requireQueries(t, tree, queries, want)

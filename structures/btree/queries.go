@@ -20,7 +20,7 @@ type queryShape struct {
 
 // bestQueryShape returns what measured best (docs/benchmarks.md). wish is the Tile of Options.
 func bestQueryShape(d *vk.Device, wish int) queryShape {
-	q := queryShape{find: 2, findSorted: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, topBits: -1, sortBits: 16, partsOfFew: 16}
+	q := queryShape{find: 2, findSorted: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, topBits: -1, sortBits: 8, partsOfFew: 16}
 	if d.Info().Type == vk.CPU {
 		q.find, q.findSorted, q.neighbor, q.seek, q.walk = 1, 1, 1, 1, 1
 		q.partsOfFew = 8
