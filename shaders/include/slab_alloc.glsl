@@ -23,8 +23,10 @@ layout(constant_id = 15) const uint POOL_SUPER_SHIFT = 13;
 
 const uint SLAB_NULL = ~0u;            // no slab
 const uint SLAB_SHIFT = 7u;            // log2 of a slab's bytes
-const uint POOL_HASHED_CHANGES = 8u;   // changes of the resident block by hash; the later ones go to the neighbour
-const uint POOL_MAX_CHANGES = 72u;
+// Changes of the resident block: at first by hash, often enough to come out of a full half of the pool that was laid out
+// at once; then to the neighbour, so that a small pool is searched through.
+const uint POOL_HASHED_CHANGES = 32u;
+const uint POOL_MAX_CHANGES = 96u;
 
 // A pool as the host describes it (alloc.DevicePool in Go).
 struct SlabPool {

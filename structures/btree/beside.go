@@ -35,7 +35,7 @@ func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, 
 	if kind != structures.Find && kind != structures.Delete {
 		t.nodes += uint64(b.Count)
 	}
-	k, err := kernel[besidePush](t, t.besideModule(), t.tiles.least,
+	k, err := kernel[besidePush](t, t.besideModule(), t.tiles.update,
 		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err

@@ -85,39 +85,22 @@ func (o *Options) complete(d *vk.Device) error {
 
 // tiles are how many lanes work on one node together, in each sort of kernel.
 type tiles struct {
-	find  int // queries at rest: many nodes in flight, few instructions each
-	walk  int // all nodes, streaming
-	least int // beside updates, what never splits nodes, and small batches: the shortest way
-	fill  int // beside updates, insertions
-	mix   int // and mixed operations, where splits count for more
+	update int // queries and updates beside updates
+	walk   int // all nodes, streaming
 }
 
 // The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop iteration and
 // shuffles are dear, so one lane takes the whole node.
 func bestTiles(d *vk.Device, wish int) tiles {
-	t := tiles{find: 2, walk: 8, least: 2, fill: 4, mix: 8}
+	t := tiles{update: 2, walk: 8}
 	if d.Info().Type == vk.CPU {
-		t = tiles{1, 1, 1, 1, 1}
+		t = tiles{1, 1}
 	}
-	for _, tile := range []*int{&t.find, &t.walk, &t.least, &t.fill, &t.mix} {
+	for _, tile := range []*int{&t.update, &t.walk} {
 		if wish != 0 {
 			*tile = wish
 		}
 		*tile = min(*tile, d.SubgroupSize())
 	}
 	return t
-}
-
-// smallBatch is how many operations are a small batch.
-const smallBatch = 1 << 17
-
-// beside is the width for a batch of a kind beside others.
-func (t tiles) beside(kind structures.Kind, n int) int {
-	switch {
-	case kind == structures.Find, kind == structures.Delete, n <= smallBatch:
-		return t.least
-	case kind == structures.Mixed:
-		return t.mix
-	}
-	return t.fill
 }

@@ -138,7 +138,7 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	} else if p.Top, err = t.recordTopBeside(s, plan.Take(topBytes(bits)), bits); err != nil {
 		return err
 	}
-	k, err := kernel[applyPush](t, t.applyModule(), t.tiles.beside(kind, b.count), recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	k, err := kernel[applyPush](t, t.applyModule(), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (t *Tree) Device() Device { return t.device() }
 // gets more memory.
 func (t *Tree) Constants() map[string]uint32 {
 	c := t.pool.Constants()
-	c["TILE"] = uint32(t.tiles.mix)
+	c["TILE"] = uint32(t.tiles.update)
 	return c
 }
 

@@ -261,7 +261,7 @@ func TestSlabAllocateGivesUp(t *testing.T) {
 	require.Equal(t, slices.Repeat([]uint32{slabNull}, n), get(r, slabs))
 	counters := get(r, p.table)
 	subgroups := (n + r.d.SubgroupSize() - 1) / r.d.SubgroupSize()
-	require.EqualValues(t, 72*subgroups, counters[0], "72 memory blocks a subgroup")
+	require.EqualValues(t, 96*subgroups, counters[0], "96 memory blocks a subgroup")
 	require.EqualValues(t, n, counters[1])
 }
 
