@@ -32,6 +32,14 @@ func treeMixOps() (ops operations[*orderedSession]) {
 		run := func(s *orderedSession, ctx context.Context) error { return s.mixOnTree(ctx, m) }
 		ops = append(ops, measured[*orderedSession]{Op{m.name, m.about, m.standard}, run})
 	}
+	for _, percent := range []int{5, 50, 90} {
+		name := fmt.Sprintf("insert-range-%d", percent)
+		about := fmt.Sprintf("a batch on n pairs: %d%% insert, %d%% the first pairs from a key on", percent, 100-percent)
+		run := func(s *orderedSession, ctx context.Context) error {
+			return s.insertAndList(ctx, name, float64(percent)/100)
+		}
+		ops = append(ops, measured[*orderedSession]{Op{name, about, false}, run})
+	}
 	return ops
 }
 
@@ -579,6 +587,115 @@ func (s *orderedSession) mixOnTree(ctx context.Context, mix treeMix) error {
 			return s.sound(ctx, mix.name, s.n+x.inserts-x.deletes)
 		},
 	}))
+}
+
+// insertAndList measures insertions with ranges beside them, in one dispatch: a share of a batch are insertions of new
+// pairs, the rest are ranges. Which of a range's pairs that come meanwhile it lists is left to chance, and those that
+// were there before it lists in any case.
+func (s *orderedSession) insertAndList(ctx context.Context, name string, share float64) error {
+	inserts := int(share*float64(s.batch) + 0.5)
+	lists := s.batch - inserts
+	random := newSequence(s.space, Random, s.n)
+	t, err := s.asTree(ctx)
+	if err != nil {
+		return err
+	}
+	keys, err := s.batchOf(ctx, "batch keys", inserts, random.absent)
+	if err != nil {
+		return err
+	}
+	values, err := s.batchOf(ctx, "batch values", inserts, func(i int) uint32 { return s.space.value(random.absent(i)) })
+	if err != nil {
+		return err
+	}
+	before, after := make([]uint32, s.n), make([]uint32, s.n+inserts)
+	fill(before, random.key)
+	fill(after, s.space.key)
+	before, after = ascending(before), ascending(after)
+	from := func(i int) uint32 { return random.key(s.order.at(i)) }
+	for _, length := range s.options.Lengths {
+		w := btree.DeviceWindow{Count: lists, Width: length}
+		for _, b := range []struct {
+			to    **vk.Buffer[uint32]
+			name  string
+			words int
+		}{{&w.Ranges, "ranges", 2 * lists}, {&w.Keys, "listed keys", lists * length}, {&w.Values, "listed values", lists * length}, {&w.Counts, "counts", lists}} {
+			if *b.to, err = s.room(b.name, b.words); err != nil {
+				return err
+			}
+		}
+		ends := make([]uint32, 2*lists)
+		fill(ends, func(i int) uint32 {
+			if i%2 == 1 {
+				return ^uint32(0)
+			}
+			return from(i / 2)
+		})
+		if err := w.Ranges.Upload(ctx, 0, ends); err != nil {
+			return err
+		}
+		m := s.measurement(name, s.n, s.batch)
+		m.Order, m.Batch, m.Length = "", s.batch, length
+		if err := s.add(s.measure(ctx, task{
+			Measurement: m, pending: true,
+			prepare: func(ctx context.Context) error { return s.holdInTree(ctx, random, s.n) },
+			record: func() error {
+				return t.ApplyBesideOn(s.stream, structures.Insert, btree.DeviceBatch{Count: inserts, Keys: keys, Values: values, Status: s.status, Left: s.left}, w)
+			},
+			check: func(ctx context.Context) error {
+				if err := s.checkStatus(ctx, name, inserts, func(int) structures.Status { return structures.Inserted }); err != nil {
+					return err
+				}
+				if err := s.checkWindow(ctx, name, w, from, before, after); err != nil {
+					return err
+				}
+				return s.sound(ctx, name, s.n+inserts)
+			},
+		})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWindow checks what was listed beside updates: pairs that were there before them or are there afterwards, in
+// order, without leaving out one that was there throughout.
+func (s *orderedSession) checkWindow(ctx context.Context, op string, w btree.DeviceWindow, from func(i int) uint32, before, after []uint32) error {
+	counts, keys, values := make([]uint32, w.Count), make([]uint32, w.Count*w.Width), make([]uint32, w.Count*w.Width)
+	for _, b := range []struct {
+		from *vk.Buffer[uint32]
+		to   []uint32
+	}{{w.Counts, counts}, {w.Keys, keys}, {w.Values, values}} {
+		if err := b.from.Download(ctx, 0, b.to); err != nil {
+			return err
+		}
+	}
+	return parallel(w.Count, func(first, end int) error {
+		for i := first; i < end; i++ {
+			old, _ := slices.BinarySearch(before, from(i))
+			all, _ := slices.BinarySearch(after, from(i))
+			least, most := min(w.Width, len(before)-old), min(w.Width, len(after)-all)
+			if n := counts[i]; uint64(n) < uint64(least) || uint64(n) > uint64(most) {
+				return &WrongError{op, fmt.Sprintf("range %d: %d pairs instead of %d to %d", i, n, least, most)}
+			}
+			for j := range int(counts[i]) {
+				key := keys[i*w.Width+j]
+				for all < len(after) && after[all] < key {
+					all++
+				}
+				switch {
+				case all == len(after) || after[all] != key || values[i*w.Width+j] != s.space.value(key):
+					return &WrongError{op, fmt.Sprintf("range %d, pair %d: %d, %d, which never was there or comes too late", i, j, key, values[i*w.Width+j])}
+				case old < len(before) && before[old] < key:
+					return &WrongError{op, fmt.Sprintf("range %d, pair %d: %d comes after %d was left out", i, j, key, before[old])}
+				case old < len(before) && before[old] == key:
+					old++
+				}
+				all++
+			}
+		}
+		return nil
+	})
 }
 
 // PathNames lists the names that ParsePath knows.
