@@ -52,8 +52,8 @@ void stage_barrier() {
 }
 
 // Writes what is in the stages of the tiles that say `write`: all of it, or whole quads alone, and the rest stays. Of the
-// arrays, nothing is written from `room` on. Where `spare`, the rest of a last quad may be written with anything. Called
-// between putting and putting. Collective.
+// arrays, nothing is written from `room` on. Where `spare`, all places are multiples of 4, there is room for all, and the
+// rest of a last quad may be written with anything. Called between putting and putting. Collective.
 void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bool all, inout Stage s) {
     if (subgroupAny(write)) {
         stage_barrier();
@@ -65,7 +65,7 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
             uvec2 a = staged[4u * from], b = staged[4u * from + 1u], c = staged[4u * from + 2u], d = staged[4u * from + 3u];
             uvec4 k = uvec4(a.x, b.x, c.x, d.x), v = uvec4(a.y, b.y, c.y, d.y);
             bool mine = q < quads;
-            bool whole = at >= s.begin && (at + 4u <= s.end || spare) && to + 4u <= room;
+            bool whole = spare || (at >= s.begin && at + 4u <= s.end && to + 4u <= room);
             if (mine && whole) {
                 plain_store4(address_at(keys, to, 2u), k);
                 plain_store4(address_at(values, to, 2u), v);
