@@ -8,6 +8,7 @@ layout(constant_id = 3) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
+    uvec2 top;          // entries; where operations and ranges begin
     uvec2 keys;         // uint32 an operation
     uvec2 values;       // uint32 an operation, in and out
     uvec2 kinds;        // a byte an operation, if KIND is OP_MIXED
@@ -20,8 +21,16 @@ layout(push_constant, std430) uniform Push {
     uint count;         // operations
     uint range_count;   // ranges
     uint width;         // pairs of a range at most
-    uint rounds;
+    uint rounds;        // and in the upper 8 bits, those of the top
 };
+
+const uint ROUNDS_MASK = 0xffffffu;
+
+BTreePlace start_of(uint key, bool enabled) {
+    BTreePlace place = btree_anywhere();
+    if (enabled && rounds > ROUNDS_MASK) place = btree_top(BTreeTop(top, rounds >> 24), key);
+    return place;
+}
 
 void operations(uint i) {
     bool todo = i < count;
@@ -31,7 +40,9 @@ void operations(uint i) {
     if (todo) key = plain_load_at(keys, i);
     if (todo && op_inserts(kind)) value = plain_load_at(values, i);
     SlabCursor cursor = slab_cursor();
-    uint status = btree_apply(tree, cursor, kind, key, value, todo, rounds, BTreeHint(SLAB_NULL, BTREE_ROOT));
+    BTreePlace start = start_of(key, todo);
+    BTreeHint hint = start.level == 0u ? BTreeHint(start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, start.node);
+    uint status = btree_apply(tree, cursor, kind, key, value, todo, rounds & ROUNDS_MASK, hint);
     uint left = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
     status &= ~STATUS_ORPHAN;
     byte_store(statuses, i, count, status);
@@ -46,7 +57,8 @@ void walks(uint i) {
     if (todo) range = plain_load2(address_at(ranges, i, 3u));
     uint number;
     BTreePair first;
-    uint status = btree_range(tree, range.x, range.y, todo, out_keys, out_values, i * width, width, rounds, number, first);
+    uint status = btree_range(tree, start_of(range.x, todo), range.x, range.y, todo, out_keys, out_values, i * width, width,
+                              rounds & ROUNDS_MASK, number, first);
     if (todo) plain_store_at(counts, i, status == STATUS_PENDING ? ~0u : number);
 }
 

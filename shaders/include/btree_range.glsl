@@ -11,6 +11,7 @@
 #define VKDS_BTREE_RANGE_GLSL
 
 #include "btree.glsl"
+#include "btree_top.glsl"
 #include "btree_walk.glsl"
 
 // Reads a leaf, the same for all lanes of the tile. False: it is to be read again. Collective.
@@ -52,17 +53,21 @@ bool btree_view(BTree tree, uint leaf, bool busy, out Node n, out Fence fence) {
     return !torn;
 }
 
+// Where the search for any key may begin: at the root, whatever its level.
+BTreePlace btree_anywhere() { return BTreePlace(BTREE_ROOT, 1u); }
+
 // A pair that a range has.
 struct BTreePair {
     uint key;
     uint value;
 };
 
-// The pairs from low to high, at most so many: their number, and the first of them, 0 and 0 where there is none. If
+// The pairs from low to high, at most so many, looked for from a node on whose low is not above `low` (btree_top's, or
+// btree_anywhere): their number, and the first of them, 0 and 0 where there is none. If
 // `keys` is not 0, they are written to two arrays from a place of them on. STATUS_FOUND; STATUS_PENDING where the rounds
 // (node visits of the tile) were used up, and then what was written means nothing. Collective.
-uint btree_range(BTree tree, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place, uint most,
-                 uint rounds, out uint count, out BTreePair first) {
+uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
+                 uint most, uint rounds, out uint count, out BTreePair first) {
     bool writes = (keys.x | keys.y) != 0u;
     bool todo = enabled && low <= high && most != 0u;
     uint status = enabled && !todo ? STATUS_FOUND : STATUS_PENDING;
@@ -70,8 +75,9 @@ uint btree_range(BTree tree, uint low, uint high, bool enabled, uvec2 keys, uvec
     count = 0u;
     first = BTreePair(0u, 0u);
     while (subgroupAny(todo) && round < rounds) {
-        uint leaf = BTREE_ROOT, above = BTREE_ROOT;
-        btree_descend(tree, low, 0u, todo, rounds, round, leaf, above);
+        uint leaf = start.node, above = BTREE_ROOT;
+        btree_descend(tree, low, 0u, todo && start.level != 0u, rounds, round, leaf, above);
+        start = btree_anywhere();   // for who was led astray
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         BTreeWalk walk = BTreeWalk(BTREE_ROOT, 0u, 0u, 0u);
         uint to = 0u, limit = 0u;
@@ -140,7 +146,7 @@ uint btree_range(BTree tree, uint low, uint high, bool enabled, uvec2 keys, uvec
 // Collective.
 uint btree_ceil(BTree tree, uint key, bool enabled, uint rounds, out BTreePair pair) {
     uint count;
-    uint status = btree_range(tree, key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 1u, rounds, count, pair);
+    uint status = btree_range(tree, btree_anywhere(), key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 1u, rounds, count, pair);
     return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
 }
 

@@ -10,6 +10,7 @@ import (
 
 type besidePush struct {
 	Tree                                   Device
+	Top                                    uint64
 	Keys, Values, Kinds, Statuses, Pending uint64
 	Ranges, Counts, OutKeys, OutValues     uint64
 	Count, RangeCount, Width, Rounds       uint32
@@ -35,15 +36,24 @@ func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, 
 	if kind != structures.Find && kind != structures.Delete {
 		t.nodes += uint64(b.Count)
 	}
+	bits := t.topBits(b.Count + w.Count)
+	scratch, err := t.scratch.Take(s, topBytes(bits))
+	if err != nil {
+		return err
+	}
+	top, err := t.recordTopBeside(s, scratch, bits)
+	if err != nil {
+		return err
+	}
 	k, err := kernel[besidePush](t, t.besideModule(), t.tiles.update,
 		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}
 	k.Dispatch(s, groups(b.Count)+groups(w.Count), besidePush{
-		Tree: t.device(), Keys: b.Keys.Address(), Values: b.Values.Address(), Kinds: b.Kinds.Address(), Statuses: b.Status.Address(),
+		Tree: t.device(), Top: top.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(), Kinds: b.Kinds.Address(), Statuses: b.Status.Address(),
 		Pending: b.Left.Address(), Ranges: w.Ranges.Address(), Counts: w.Counts.Address(), OutKeys: w.Keys.Address(),
-		OutValues: w.Values.Address(), Count: uint32(b.Count), RangeCount: uint32(w.Count), Width: uint32(w.Width), Rounds: t.rounds,
+		OutValues: w.Values.Address(), Count: uint32(b.Count), RangeCount: uint32(w.Count), Width: uint32(w.Width), Rounds: t.rounds | top.Bits<<24,
 	})
 	return nil
 }
