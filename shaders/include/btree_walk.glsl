@@ -77,9 +77,11 @@ void btree_ranks_of_any(Node n, uint inside, out uint rank[16], out uint twice) 
         rank[m] = 0u;
     }
     [[dont_unroll]] for (uint lane = 0u; lane < min(TILE, BTREE_SLOTS); lane++) {
+        uint its_inside = tile_shuffle(inside, lane);
         [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
             uint its = tile_shuffle(key[other], lane);
             uint its_slot = TILE >= 16u ? lane : 2u * ((other >> 1) * TILE + lane) + (other & 1u);
+            its_slot = ((its_inside >> other) & 1u) != 0u ? its_slot : NODE_NONE;
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
                 rank[m] += its < key[m] ? 1u : 0u;
                 twice |= its == key[m] && its_slot < node_pair_index(m) ? 1u << m : 0u;

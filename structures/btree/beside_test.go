@@ -6,14 +6,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
+
+// eachProtocol runs a test with 64-bit atomics where the device has them, at tiles of one lane and of four, and without.
+func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device, tile int)) {
+	d := openDevice(t)
+	if d.Has(vk.Int64Atomics) {
+		t.Run("a64/tile1", func(t *testing.T) { test(t, d, 1) })
+		t.Run("a64/tile4", func(t *testing.T) { test(t, d, 4) })
+	}
+	t.Run("a32", func(t *testing.T) {
+		test(t, openDevice(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}), 2)
+	})
+}
 
 // Ranges beside insertions that split the leaves which they read, and beside deletions: what was there all the time is
 // in the results, in order, and beside it nothing but what the updates bring or take.
 func TestRangesBesideUpdates(t *testing.T) {
-	d := openDevice(t)
-	eachTile(t, d, func(t *testing.T, tile int) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		const n, spread = 3000, 1000
 		stays := ramp(n, 0, 3*spread)        // never touched
 		goes := ramp(n, spread, 3*spread)    // deleted in every second round, inserted in the others
@@ -87,6 +99,66 @@ func TestRangesBesideUpdates(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The neighbours that may be asked for beside updates, of trees in every state. Given no rounds, all stay pending.
+func TestNeighborsBesideUpdates(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		rng := random(15)
+		keys := uniqueKeys(rng, 3000)
+		values := randomWords(rng, len(keys))
+		want := model{}.insert(keys, values)
+		tree := buildTree(t, d, keys, values, Options{Tile: tile})
+		requireNear(t, tree, asked(keys, 1000), want)
+		ravage(t, tree, want)
+		orphan(t, tree)
+		requireNear(t, tree, asked(keys, 1000), want)
+		emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%40 != 20 })
+		requireNear(t, tree, asked(keys, 1000), want)
+		emptyLeaves(t, tree, want, func(leaf int) bool { return true })
+		requireNear(t, tree, asked(keys, 50), want)
+	})
+}
+
+func requireNear(t testing.TB, tree *Tree, queries []uint32, want model) {
+	t.Helper()
+	type push struct {
+		Tree                  Device
+		Keys, Answers         uint64
+		Count, Upward, Rounds uint32
+	}
+	module := "test/btree_near.a32"
+	if tree.d.Has(vk.Int64Atomics) {
+		module = "test/btree_near.a64"
+	}
+	c := tree.Constants()
+	k, err := recording.Kernel[push](tree.kernels, module, workgroup, recording.Constant("TILE", c["TILE"]),
+		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
+		recording.Constant("BTREE_TORN", tree.torn()))
+	require.NoError(t, err)
+	keys, values := want.sorted()
+	in, out := upload(t, tree.d, queries), room[uint32](t, tree.d, 4*len(queries))
+	for _, to := range []structures.Direction{structures.Floor, structures.Ceil} {
+		for _, rounds := range []uint32{1 << 20, 0} {
+			p := push{tree.device(), in.Address(), out.Address(), uint32(len(queries)), word(to == structures.Ceil), rounds}
+			k.Dispatch(tree.stream, groups(len(queries)), p)
+			require.NoError(t, tree.stream.Wait(t.Context()))
+			answers := download(t, out, 4*len(queries))
+			for i, q := range queries {
+				wanted := []uint32{uint32(structures.Absent), 0, 0}
+				if at := neighborOf(keys, to, q); at >= 0 {
+					wanted = []uint32{uint32(structures.Found), keys[at], values[at]}
+				}
+				if rounds == 0 {
+					wanted[0] = uint32(structures.Pending)
+				}
+				got := answers[4*i : 4*i+3]
+				if got[0] != wanted[0] || rounds != 0 && !slices.Equal(got, wanted) {
+					t.Fatalf("%v of %#x in %d rounds: %#x instead of %#x", to, q, rounds, got, wanted)
+				}
+			}
+		}
+	}
 }
 
 func TestErrorsOfRangesBesideUpdates(t *testing.T) {
