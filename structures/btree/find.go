@@ -29,8 +29,9 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 	return values, found, err
 }
 
-// FindOn records lookups on a stream and does not wait. The tree must not change until they are done. Streams keep
-// temporary memory of the tree's until Close. Errors: vk.ErrClosed, *structures.LengthError for buffers that are too
+// FindOn records lookups on a stream and does not wait. The tree must not change until they are done. AutoOrder is
+// OneByOne: since each search begins just above the leaves, to sort the keys first paid at no size that was measured
+// (docs/benchmarks.md). Streams keep temporary memory of the tree's until Close. Errors: vk.ErrClosed, *structures.LengthError for buffers that are too
 // short, *vk.OutOfMemoryError.
 func (t *Tree) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	err := cmp.Or(t.isOpen(), need(l.Keys, "keys", l.Count, l.Count), need(l.Values, "values", l.Count, l.Count),

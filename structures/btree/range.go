@@ -58,7 +58,8 @@ func (t *Tree) Range(ctx context.Context, ranges []structures.Range) (structures
 }
 
 // CountOn records the counting of the keys of ranges on a stream and does not wait. The tree must not change until it is
-// done. Errors as FindOn's.
+// done. Candidates are the pairs themselves; if they are asked for, then a range with so many neighbouring leaves that a
+// dispatch would take too long is not counted, and they are said to be 2^63 and more. Errors as FindOn's.
 func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 	err := cmp.Or(t.isOpen(), need(r.Ranges, "words of ranges", r.Count, 2*r.Count), need(r.Counts, "counts", r.Count, r.Count))
 	if err != nil || r.Count == 0 {
@@ -72,6 +73,8 @@ func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 	summed := r.Candidates.Len() != 0 || plan.shift != 0
 	if r.Candidates.Len() != 0 {
 		q.total = r.Candidates.Address()
+	} else {
+		q.leaves = math.MaxInt32 // there is no other way to say that something is missing
 	}
 	if !summed {
 		q.counts = r.Counts.Address()
