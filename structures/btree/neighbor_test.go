@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -151,6 +152,27 @@ func TestQueriesInRavagedTrees(t *testing.T) {
 	emptyLeaves(t, tree, want, func(leaf int) bool { return true })
 	require.Empty(t, want)
 	requireQueries(t, tree, queries[:100], want)
+}
+
+// A pool of several super blocks: a reference is no offset then.
+func TestQueriesInSuperBlocks(t *testing.T) {
+	d := openDevice(t)
+	tree := newTree(t, d, Options{})
+	require.NoError(t, tree.pool.Close())
+	var err error
+	tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
+	require.NoError(t, err)
+	keys := uniqueKeys(random(16), 60000)
+	values := randomWords(random(17), len(keys))
+	rebuild(t, tree, keys, values)
+	require.False(t, tree.pool.Light())
+	want := model{}.insert(keys, values)
+	ravage(t, tree, want)
+	queries := asked(keys, 5000)
+	requireQueries(t, tree, queries, want)
+	requireNear(t, tree, queries, want)
+	requireRanges(t, tree, someRanges(keys, 300, 40), want)
+	deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
 }
 
 func requireQueries(t testing.TB, tree *Tree, queries []uint32, want model) {
