@@ -219,7 +219,7 @@ func TestGetRefuses(t *testing.T) {
 	assert.Equal(t, `standard input:2: "y" is not an integer`, refusal(t, "1\ny\n", "get", good))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--keys", "k"), "not from both")
 	assert.Contains(t, refusal(t, "", "get", "-"), "can't both come from standard input")
-	assert.Equal(t, `unknown structure "btrie" (known: slabhash, lsm, sortedarray)`, refusal(t, "", "get", good, "1", "--structure", "btrie"))
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`, refusal(t, "", "get", good, "1", "--structure", "btrie"))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key", "id", "--no-header"), `column "id" is asked by name, but the table is said to have no header`)
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--load=-1"), "Load")
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key-type", "u64"), `unknown type "u64"`)
