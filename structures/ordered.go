@@ -55,6 +55,9 @@ func (d Direction) String() string {
 // Assigned then. In a batch of mixed operations (Apply) lookups and counts see what was there before the batch, then
 // come the insertions, then the deletions: a key that is inserted and deleted in one batch is gone afterwards (section
 // III-A of the GPU LSM's paper). Apply does Insert, Delete, Find and Count.
+//
+// A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and has
+// a path for batches on which operations run concurrently, as those of a hash table do.
 type Ordered interface {
 	Dictionary
 

@@ -36,14 +36,14 @@ struct BTreeHint {
 };
 
 // Does each enabled lane's operation beside whatever other invocations do to the tree: OP_INSERT, OP_INSERT_UNIQUE,
-// OP_ADD, OP_MIN, OP_MAX, OP_DELETE or OP_FIND. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds
+// OP_DELETE or OP_FIND. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds
 // (node visits of the tile) were used up, and then the operation has had no effect and may be tried again. `value` is
 // what an insertion brings, and becomes the value that OP_FIND finds. Collective over the subgroup.
 //
 // First the tiles walk, for one of their lanes after the other, until each operation stands before a slot; then all
 // lanes act, each for itself, so that their atomics are under way together; then those that need a latch take it.
 uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds, BTreeHint hint) {
-    bool inserts = op_inserts(kind);
+    bool inserts = kind == OP_INSERT || kind == OP_INSERT_UNIQUE;
     uint vacancy = key == ~0u ? 0u : ~0u;
     uint status = STATUS_PENDING;
     uint step = !enabled ? STEP_DONE : hint.leaf == SLAB_NULL ? STEP_DOWN : STEP_LEAF;
@@ -148,7 +148,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
                 done = pair.x == key;
                 if (done) value = pair.y;
             } else {
-                done = leaf_change(at, kind, key, seen, carried, vacancy);
+                done = leaf_change(at, kind == OP_DELETE, key, seen, carried, vacancy);
             }
             if (done) status = step == STEP_ROOM ? STATUS_INSERTED : kind == OP_FIND ? STATUS_FOUND : kind == OP_DELETE ? STATUS_DELETED : STATUS_ASSIGNED;
             step = done ? STEP_DONE : STEP_LEAF;

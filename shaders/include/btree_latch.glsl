@@ -153,14 +153,11 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence
 // Does an operation on a latched leaf: an insertion that found no room, or, without 64-bit atomics, any update.
 LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
     uint vacancy = btree_vacancy(fence.z), pairs = 0u;
-    uint hit = NODE_NONE, seen = 0u, room = NODE_NONE;
+    uint hit = NODE_NONE, room = NODE_NONE;
     Slots slots = node_slots(node);
     SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uvec2 pair = slots.pair[i];
-        if (pair.x == t.key) {
-            hit = i;
-            seen = pair.y;
-        }
+        if (pair.x == t.key) hit = i;
         if (pair.x == vacancy && (pair.y & 1u) == 0u) room = min(room, i);
         pairs += pair.x != vacancy ? 1u : 0u;
     }
@@ -174,8 +171,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
         o.status = there ? (t.kind == OP_DELETE ? STATUS_DELETED : t.kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED)
                          : (t.kind == OP_DELETE ? STATUS_ABSENT : STATUS_INSERTED);
         if (there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE) {
-            uvec2 pair = !there ? uvec2(t.key, t.value)
-                                : t.kind == OP_DELETE ? uvec2(vacancy, 0u) : uvec2(t.key, leaf_merge(t.kind, seen, t.value));
+            uvec2 pair = t.kind == OP_DELETE ? uvec2(vacancy, 0u) : uvec2(t.key, t.value);
             coherent_store2(btree_slot(node, there ? hit : room), pair);
             o.meta = btree_meta(0u, node_next_stamp(fence.x));
         }

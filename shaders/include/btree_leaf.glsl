@@ -86,11 +86,6 @@ LeafPlace leaf_place(Node n, uint key) {
     return LeafPlace((verdict & 1u) != 0u, (verdict & 2u) != 0u, (verdict & 4u) != 0u, tile_shuffle(second.y, lane));
 }
 
-// What an operation makes of the value that a key has.
-uint leaf_merge(uint kind, uint seen, uint value) {
-    return kind == OP_ADD ? seen + value : kind == OP_MIN ? min(seen, value) : kind == OP_MAX ? max(seen, value) : value;
-}
-
 #if VKDS_INT64_ATOMICS
 
 // The functions below are one lane's own. False: the slot is another's by now, look at the leaf again.
@@ -99,16 +94,15 @@ bool leaf_insert(uvec2 slot, uint key, uint value, uint vacancy, uint stamp) {
     return atomic_cas2(slot, uvec2(vacancy, stamp), uvec2(key, value)) == uvec2(vacancy, stamp);
 }
 
-// Changes or erases the pair of a key that was seen in a slot. The value seen may be older than the key, and so the
-// first attempt may fail; one that fails behind it was overtaken.
-bool leaf_change(uvec2 slot, uint kind, uint key, uint seen, uint value, uint vacancy) {
+// Assigns to or erases the pair of a key that was seen in a slot. The value seen may be older than the key, and so the
+// first attempt may fail. An assignment that fails behind it was overtaken, and counts as done right before what overtook
+// it: that was another assignment, since nothing here makes a new value of an old one.
+bool leaf_change(uvec2 slot, bool erases, uint key, uint seen, uint value, uint vacancy) {
     uvec2 expected = uvec2(key, seen);
     bool done = false;
     for (uint attempt = 0u; attempt < 3u && !done && expected.x == key; attempt++) {
-        uvec2 pair = kind == OP_DELETE ? uvec2(vacancy, BTREE_ERASED) : uvec2(key, leaf_merge(kind, expected.y, value));
-        uvec2 before = atomic_cas2(slot, expected, pair);
-        // An assignment that meets another one's value counts as done right before that.
-        done = before == expected || (kind == OP_INSERT && attempt != 0u && before.x == key);
+        uvec2 before = atomic_cas2(slot, expected, erases ? uvec2(vacancy, BTREE_ERASED) : uvec2(key, value));
+        done = before == expected || (!erases && attempt != 0u && before.x == key);
         expected = before;
     }
     return done;

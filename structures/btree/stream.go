@@ -51,7 +51,7 @@ func (b DeviceBatch) check(kind structures.Kind) error {
 // does says whether concurrent batches do operations of a kind.
 func does(kind structures.Kind) bool {
 	switch kind {
-	case structures.Insert, structures.InsertUnique, structures.Add, structures.Min, structures.Max, structures.Delete, structures.Find:
+	case structures.Insert, structures.InsertUnique, structures.Delete, structures.Find:
 		return true
 	}
 	return false
@@ -167,7 +167,7 @@ func (t *Tree) torn() uint32 {
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, Add, Min, Max, Delete, Find. Batches on several streams may work on the tree at the same time. Where
+// InsertUnique, Delete, Find. Batches on several streams may work on the tree at the same time. Where
 // the pool is full, operations are left pending; give the batch to Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.

@@ -35,9 +35,9 @@ func (t *Tree) Delete(ctx context.Context, keys []uint32) ([]structures.Status, 
 }
 
 // Apply does a batch of mixed operations. On the concurrent path, which AutoPath takes, they run beside each other in
-// one dispatch: Insert, InsertUnique, Add, Min, Max, Delete, Find and Count, the results those of some order. On the
-// batched path the lookups see what was there before the batch, and then the insertions and deletions, of Insert,
-// InsertUnique and Delete, are done in the batch's order.
+// one dispatch, and the results are those of some order. On the batched path the lookups see what was there before the
+// batch, and then the insertions and deletions are done in the batch's order. The operations are Insert, InsertUnique,
+// Delete, Find and Count.
 //
 // Errors: *structures.KindError before anything is done, and those of Insert.
 func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
@@ -53,13 +53,12 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	}
 	kinds := slices.Clone(b.Kinds)
 	for i, k := range b.Kinds {
-		batched := k == structures.Insert || k == structures.InsertUnique || k == structures.Delete
 		switch {
 		case k.Inserts() && b.Values == nil:
 			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
 		case k == structures.Count:
 			kinds[i] = structures.Find // a key has one pair at most
-		case !does(k), t.o.Path == Batched && !batched && k != structures.Find:
+		case !does(k):
 			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
 		}
 	}

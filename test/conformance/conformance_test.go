@@ -115,7 +115,7 @@ var subjects = []subject{{
 	upkeep: treeUpkeep,
 }, {
 	name:    "btree, concurrent",
-	kinds:   append([]structures.Kind{structures.InsertUnique, structures.Add, structures.Min, structures.Max}, orderedKinds...),
+	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
 	ordered: true, tiles: true, free: true,
 	open:   openTree(btree.Concurrent),
 	check:  checkTree,

@@ -1,0 +1,197 @@
+package linearizability
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+var treeMixes = map[string][]structures.Kind{
+	"all":    {structures.Insert, structures.InsertUnique, structures.Delete, structures.Find},
+	"assign": {structures.Insert, structures.Find},
+	"churn":  {structures.InsertUnique, structures.Delete, structures.Find},
+}
+
+// treeRig is a B-link-tree on an open device.
+type treeRig struct {
+	rig
+	tree *btree.Tree
+}
+
+// eachTree runs a test on an empty tree under each protocol, with narrow and with wide tiles.
+func eachTree(t *testing.T, test func(r *treeRig)) {
+	for _, p := range protocols[:2] {
+		t.Run(p.name, func(t *testing.T) {
+			d := testdevice.Open(t, p.options)
+			if p.name == "map64" && !d.Has(vk.Int64Atomics) {
+				t.Skipf("%s has no 64-bit atomics", d.Info().Name)
+			}
+			for width := 1; width <= min(32, d.SubgroupSize()); width *= 4 {
+				t.Run(fmt.Sprintf("tile%d", width), func(t *testing.T) {
+					tree, err := btree.New(t.Context(), d, btree.Options{Tile: width})
+					require.NoError(t, err)
+					defer func() { require.NoError(t, tree.Close()) }()
+					test(&treeRig{rig: rig{T: t, d: d, width: width}, tree: tree})
+				})
+			}
+		})
+	}
+}
+
+// held adds to a history what the tree holds at last, and looks whether it is a tree.
+func (r *treeRig) held(history []porcupine.Operation, keys []uint32, end int64) []porcupine.Operation {
+	require.NoError(r, r.tree.Check(r.Context()))
+	values, found, err := r.tree.Find(r.Context(), keys)
+	require.NoError(r, err)
+	for i, key := range keys {
+		out := outcome{status: structures.Absent}
+		if found[i] {
+			out = outcome{structures.Found, uint64(values[i])}
+		}
+		history = append(history, porcupine.Operation{Input: operation{structures.Find, key, 0}, Output: out, Call: end, Return: end + 1})
+	}
+	return history
+}
+
+// Few keys, which are inserted and deleted again and again: leaves are split, filled with erased slots and cleaned while
+// others look for their keys in them. Operations of one dispatch overlap, as do those of dispatches on two streams.
+func TestTreeMixedBatches(t *testing.T) {
+	const keys, perKey, dispatches, streams = 60, 8, 3, 2
+	names := make([]uint32, keys)
+	for i := range names {
+		names[i] = []uint32{uint32(i), ^uint32(i), uint32(i) << 26}[i%3]
+	}
+	eachTree(t, func(r *treeRig) {
+		for mix, kinds := range treeMixes {
+			r.Run(mix, func(t *testing.T) {
+				r := &treeRig{rig: rig{T: t, d: r.d, width: r.width}, tree: r.tree}
+				rounds(func(seed uint64) {
+					rng := rand.New(rand.NewPCG(seed, 4))
+					require.NoError(r, r.tree.Clear(r.Context()))
+					var history []porcupine.Operation
+					for phase := range int64(dispatches) {
+						var operations []operation
+						for i := range keys * perKey {
+							operations = append(operations, random(rng, kinds, names[i/perKey]))
+						}
+						for range keys * perKey / 4 {
+							i, j := rng.IntN(len(operations)), rng.IntN(len(operations))
+							operations[i], operations[j] = operations[j], operations[i]
+						}
+						var batches []*batch
+						for i := range streams {
+							var part []operation
+							for at := i; at < len(operations); at += streams {
+								part = append(part, operations[at])
+							}
+							batches = append(batches, r.batch(part))
+						}
+						on := func(b *batch) btree.DeviceBatch {
+							return btree.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values, Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
+						}
+						for _, b := range batches {
+							require.NoError(r, r.tree.ApplyOn(b.s, structures.Mixed, on(b)))
+							_, err := b.s.Submit()
+							require.NoError(r, err)
+						}
+						for _, b := range batches {
+							require.NoError(r, b.s.Wait(r.Context()))
+						}
+						for _, b := range batches {
+							require.NoError(r, r.tree.Finish(r.Context(), b.s, structures.Mixed, on(b)))
+							for i, out := range r.outcomes(b) {
+								history = append(history, porcupine.Operation{Input: b.operations[i], Output: out, Call: 2 * phase, Return: 2*phase + 1})
+							}
+							r.free(b)
+						}
+					}
+					check(r.T, false, r.held(history, names, 2*dispatches))
+				})
+			})
+		}
+	})
+}
+
+type treeProgramPush struct {
+	Tree       btree.Device
+	Operations uint64
+	Outcomes   uint64
+	Ticket     uint64
+	Programs   uint32
+	Length     uint32
+	Rounds     uint32
+}
+
+// Each invocation does several operations in turn, in one dispatch, by the functions of btree.glsl; the tickets that it
+// took before and after each say which of the others' operations came wholly before or after.
+func TestTreePrograms(t *testing.T) {
+	const programs, length, keys = 256, 6, 96
+	names := make([]uint32, keys+3)
+	for i := range names {
+		names[i] = uint32(i) * 5
+	}
+	eachTree(t, func(r *treeRig) {
+		module := "a32"
+		if r.d.Has(vk.Int64Atomics) {
+			module = "a64"
+		}
+		m, err := shaders.Load("test/btree_program." + module)
+		require.NoError(r, err)
+		constants := r.tree.Constants()
+		constants["BTREE_TORN"] = 1
+		k, err := vk.NewKernel[treeProgramPush](r.d, m, vk.KernelOptions{Constants: constants})
+		require.NoError(r, err)
+		defer k.Free()
+		s, err := r.d.NewStream()
+		require.NoError(r, err)
+		defer s.Close()
+		for mix, kinds := range treeMixes {
+			rounds(func(seed uint64) {
+				rng := rand.New(rand.NewPCG(seed, 5))
+				require.NoError(r, r.tree.Clear(r.Context()))
+				operations := make([]operation, programs*length)
+				words := make([]uint32, 4*len(operations))
+				for i := range operations {
+					program := i / length
+					operations[i] = random(rng, kinds, names[program%(programs/2)*keys/(programs/2)+rng.IntN(3)])
+					if rng.IntN(10) == 0 {
+						operations[i].kind = structures.Mixed // a pause
+					}
+					copy(words[4*i:], []uint32{uint32(operations[i].kind), operations[i].key, operations[i].value, 0})
+				}
+				in, out, ticket := put(&r.rig, words), put(&r.rig, make([]uint32, len(words))), put(&r.rig, []uint32{0})
+				k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
+					r.tree.Device(), in.Address(), out.Address(), ticket.Address(), programs, length, 1 << 20,
+				})
+				require.NoError(r, s.Wait(r.Context()))
+				words = get(&r.rig, out)
+				end := int64(get(&r.rig, ticket)[0])
+				in.Free()
+				out.Free()
+				ticket.Free()
+				var history []porcupine.Operation
+				for i, o := range operations {
+					if o.kind == structures.Mixed {
+						continue
+					}
+					w := words[4*i:]
+					got := outcome{status: structures.Status(w[0])}
+					require.NotEqual(r, structures.Pending, got.status, "%s: the pool suffices", mix)
+					if o.kind == structures.Find && got.status == structures.Found {
+						got.value = uint64(w[1])
+					}
+					history = append(history, porcupine.Operation{Input: o, Output: got, Call: int64(w[2]), Return: int64(w[3])})
+				}
+				check(r.T, false, r.held(history, names, end))
+			})
+		}
+	})
+}
