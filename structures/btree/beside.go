@@ -51,9 +51,10 @@ func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, 
 		return err
 	}
 	k.Dispatch(s, groups(b.Count)+groups(w.Count), besidePush{
-		Tree: t.device(), Top: top.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(), Kinds: b.Kinds.Address(), Statuses: b.Status.Address(),
-		Pending: b.Left.Address(), Ranges: w.Ranges.Address(), Counts: w.Counts.Address(), OutKeys: w.Keys.Address(),
-		OutValues: w.Values.Address(), Count: uint32(b.Count), RangeCount: uint32(w.Count), Width: uint32(w.Width), Rounds: t.rounds | top.Bits<<24,
+		Tree: t.device(), Top: top.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(), Kinds: b.Kinds.Address(),
+		Statuses: b.Status.Address(), Pending: b.Left.Address(), Ranges: w.Ranges.Address(), Counts: w.Counts.Address(),
+		OutKeys: w.Keys.Address(), OutValues: w.Values.Address(), Count: uint32(b.Count), RangeCount: uint32(w.Count),
+		Width: uint32(w.Width), Rounds: t.rounds | top.Bits<<24,
 	})
 	return nil
 }

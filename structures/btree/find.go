@@ -20,7 +20,8 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 	t.scratch.Settle()
 	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
 	flags := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
-	err = t.feed.Run(ctx, len(keys), []structures.Column{structures.In(keys), structures.Out(values), structures.Out(flags)}, structures.Task{
+	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(flags)}
+	err = t.feed.Run(ctx, len(keys), columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
 			return t.recordFind(s, lookups{c.Columns[0], c.Columns[1], c.Columns[2], c.Count}, structures.AutoOrder)
 		},
@@ -31,8 +32,8 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 
 // FindOn records lookups on a stream and does not wait. The tree must not change until they are done. AutoOrder is
 // OneByOne: since each search begins just above the leaves, to sort the keys first paid at no size that was measured
-// (docs/benchmarks.md). Streams keep temporary memory of the tree's until Close. Errors: vk.ErrClosed, *structures.LengthError for buffers that are too
-// short, *vk.OutOfMemoryError.
+// (docs/benchmarks.md). Streams keep temporary memory of the tree's until Close. Errors: vk.ErrClosed,
+// *structures.LengthError for buffers that are too short, *vk.OutOfMemoryError.
 func (t *Tree) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	err := cmp.Or(t.isOpen(), need(l.Keys, "keys", l.Count, l.Count), need(l.Values, "values", l.Count, l.Count),
 		need(l.Found, "found bytes", l.Count, padded(l.Count)))

@@ -62,7 +62,9 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 	n := len(keys)
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
 	statuses := make([]structures.Status, n)
-	columns := []structures.Column{structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.InOut(statuses)}
+	columns := []structures.Column{
+		structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.InOut(statuses),
+	}
 	leaves := neighborLeaves
 	err := t.feed.Run(ctx, n, columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {

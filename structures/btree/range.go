@@ -147,7 +147,8 @@ func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
 		return err
 	}
 	return t.recordWindow(s, rangeQueries{
-		ranges: w.Ranges.Address(), n: w.Count, counts: w.Counts.Address(), outKeys: w.Keys.Address(), outValues: w.Values.Address(),
+		ranges: w.Ranges.Address(), n: w.Count, counts: w.Counts.Address(), outKeys: w.Keys.Address(),
+		outValues: w.Values.Address(),
 		width: w.Width,
 	}, plan)
 }
@@ -259,7 +260,9 @@ func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 		return err
 	}
 	parts := q.n << q.shift
-	k.Dispatch(s, max(1, groups(parts)), seekPush{t.device(), top, q.ranges, plan.leaves, zeroed, uint32(parts), uint32(q.shift)})
+	k.Dispatch(s, max(1, groups(parts)), seekPush{
+		t.device(), top, q.ranges, plan.leaves, zeroed, uint32(parts), uint32(q.shift),
+	})
 	return nil
 }
 
@@ -291,7 +294,8 @@ func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 	}
 	parts := q.n << q.shift
 	err = t.primitives.Scan(s, primitives.ScanArgs{
-		In: q.counts, Out: plan.offsets, Length: primitives.Length{N: parts}, Total: plan.offsets + 4*uint64(parts), Scratch: plan.scan,
+		In: q.counts, Out: plan.offsets, Length: primitives.Length{N: parts}, Total: plan.offsets + 4*uint64(parts),
+		Scratch: plan.scan,
 	})
 	if err != nil {
 		return err
