@@ -149,7 +149,7 @@ func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
 	return t.recordWindow(s, rangeQueries{
 		ranges: w.Ranges.Address(), n: w.Count, counts: w.Counts.Address(), outKeys: w.Keys.Address(),
 		outValues: w.Values.Address(),
-		width: w.Width,
+		width:     w.Width,
 	}, plan)
 }
 
