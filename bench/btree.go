@@ -24,6 +24,7 @@ var btreeOps = append(operations[*orderedSession]{
 	{Op{"range", "the pairs of n ranges, in order", true}, (*orderedSession).list},
 	{Op{"range-first", "the first pairs from each of n keys on, as many as a range is long, at places known beforehand", true}, (*orderedSession).listFirst},
 	{Op{"successor", "the next key above each of n keys", true}, (*orderedSession).successor},
+	{Op{"end-to-end", "Tree.Insert of a batch, on the path that it chooses, and Tree.Find of n keys, from Go slices to Go slices", false}, (*orderedSession).endToEnd},
 	{Op{"compact", "n pairs into as few nodes as there can be, by wall time", false}, (*orderedSession).compact},
 }, treeMixOps()...)
 
@@ -504,6 +505,60 @@ func (s *orderedSession) listFirst(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// endToEnd measures insertion and search from Go slices to Go slices. Of the insertions it tells the path that the tree
+// chose.
+func (s *orderedSession) endToEnd(ctx context.Context) error {
+	t, err := s.asTree(ctx)
+	if err != nil {
+		return err
+	}
+	q := newSequence(s.space, s.keys.order, s.n+s.batch)
+	keys, values, queries := make([]uint32, s.batch), make([]uint32, s.batch), make([]uint32, s.n)
+	fill(keys, func(i int) uint32 { return q.key(s.n + i) })
+	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
+	fill(queries, func(i int) uint32 { return q.key(s.order.at(i)) })
+	before, err := t.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	m := s.measurement("end-to-end-insert", s.n, s.batch)
+	m.Batch = s.batch
+	var status []structures.Status
+	m, err = s.measureWall(ctx, m, func(ctx context.Context) error { return s.holdInTree(ctx, q, s.n) },
+		func(ctx context.Context) (err error) { status, err = t.Insert(ctx, keys, values); return err }, nil, "")
+	if err != nil {
+		return err
+	}
+	after, err := t.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	m.Form = btree.Concurrent.String()
+	if after.Batches.Batched > before.Batches.Batched {
+		m.Form = btree.Batched.String()
+	}
+	for i, x := range status {
+		if x != structures.Inserted {
+			return &WrongError{m.Op, fmt.Sprintf("operation %d: %v", i, x)}
+		}
+	}
+	if err := s.add(m, s.sound(ctx, m.Op, s.n+s.batch)); err != nil {
+		return err
+	}
+	var found []uint32
+	m, err = s.measureWall(ctx, s.measurement("end-to-end-find", s.n, s.n), func(context.Context) error { return nil },
+		func(ctx context.Context) (err error) { found, _, err = t.Find(ctx, queries); return err }, nil, "")
+	if err != nil {
+		return err
+	}
+	for i, value := range found {
+		if want := s.space.value(queries[i]); value != want {
+			return &WrongError{m.Op, fmt.Sprintf("query %d: value %d instead of %d", i, value, want)}
+		}
+	}
+	return s.add(m, nil)
 }
 
 // compact fills the nodes of a tree as far as they go.

@@ -67,8 +67,8 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 	}
 	if name == "btree" {
 		f.StringSliceVar(&paths, "path", bench.PathNames(), "that batches of updates take")
-		f.Float64SliceVar(&o.Fills, "fill", nil, "share of its slots that a node gets of a bulk build (default 8/15)")
-		f.IntSliceVar(&o.Tiles, "tile", nil, "lanes that work on a node; 0: what measured best for each kernel")
+		f.Float64SliceVar(&o.Fills, "fill", []float64{0}, "share of its slots that a node gets of a bulk build; 0: 8 of 15")
+		f.IntSliceVar(&o.Tiles, "tile", []int{0}, "lanes that work on a node; 0: what measured best for each kernel")
 		f.BoolVar(&o.Statuses, "statuses", false, "ask for the status of each batched update, too")
 		f.BoolVar(&o.Compare, "compare", false, "measure B-trees in Go, with a lock, on the same keys, too")
 	}
