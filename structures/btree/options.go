@@ -92,7 +92,7 @@ type tiles struct {
 // The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop iteration and
 // shuffles are dear, so one lane takes the whole node.
 func bestTiles(d *vk.Device, wish int) tiles {
-	t := tiles{update: 2, walk: 8}
+	t := tiles{update: 2, walk: 4}
 	if d.Info().Type == vk.CPU {
 		t = tiles{1, 1}
 	}
