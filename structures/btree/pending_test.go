@@ -1,0 +1,120 @@
+package btree
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+)
+
+// A pool that is full at any point of a batch: what the statuses say is done is there, what they don't is not, and
+// where the tree could not get a separator into a parent it is right all the same. With more room the rest goes in.
+func TestConcurrentPoolFull(t *testing.T) {
+	d := openDevice(t)
+	rng := random(7)
+	for blocks := range 3 {
+		most := uint64(8<<10) + uint64(blocks+1)*alloc.BlockSlabs*(alloc.SlabBytes+1)
+		tree := newTree(t, d, Options{Path: Concurrent, MaxBytes: most})
+		m := model{}
+		full := 0
+		for range 12 {
+			keys := uniqueKeys(rng, 2000+rng.IntN(3000))
+			values := randomWords(rng, len(keys))
+			statuses, err := tree.Insert(t.Context(), keys, values)
+			done := 0
+			for i, s := range statuses {
+				_, there := m[keys[i]]
+				switch s {
+				case structures.Pending:
+					continue
+				case structures.Assigned:
+					require.True(t, there, "assigned to key %#x", keys[i])
+				default:
+					require.False(t, there, "inserted key %#x", keys[i])
+				}
+				done++
+				m[keys[i]] = values[i]
+			}
+			requireTree(t, tree, m)
+			require.NoError(t, tree.Check(t.Context()))
+			if err == nil {
+				require.Equal(t, len(keys), done)
+				continue
+			}
+			full++
+			var pending *structures.PendingError
+			require.ErrorAs(t, err, &pending)
+			require.Equal(t, len(keys)-done, pending.Operations)
+			var pool *alloc.PoolFullError
+			require.ErrorAs(t, err, &pool)
+			// Deletions need no room, and make some.
+			some := keys[:len(keys)/2]
+			_, err = tree.Delete(t.Context(), some)
+			require.NoError(t, err)
+			for _, key := range some {
+				delete(m, key)
+			}
+			requireTree(t, tree, m)
+			require.NoError(t, tree.Compact(t.Context(), 1))
+		}
+		require.NotZero(t, full, "the pool of %d blocks was never full", blocks+1)
+	}
+}
+
+// A latch that is never released, as a kernel leaves it that was ended in between: operations at other nodes are done,
+// those behind it end with an error that counts them, and are done when it is released.
+func TestStuckLatch(t *testing.T) {
+	d := openDevice(t)
+	tree := newTree(t, d, Options{Path: Concurrent})
+	keys := ramp(3000, 0, 1000)
+	_, err := tree.Insert(t.Context(), keys, keys)
+	require.NoError(t, err)
+	m := model{}.insert(keys, keys)
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	var leaf Node
+	for _, n := range nodes {
+		if n.Level == 0 && n.Low > 1000000 && !n.Last && n.High-n.Low > 2*Slots {
+			leaf = n
+			break
+		}
+	}
+	require.NotZero(t, leaf.Ref)
+	const metaWord = 28
+	meta := rawNode(t, tree, leaf.Ref)[metaWord].value
+	poke(t, tree, poked{slab: leaf.Ref, word: metaWord, value: meta | 1})
+	tree.rounds = 64 // so that it gives up soon
+
+	// More than the leaf has room for, and some for another one.
+	fresh := ramp(2*Slots, leaf.Low+1, 1)
+	other := ramp(Slots, 5, 1)
+	all := append(append([]uint32{}, fresh...), other...)
+	statuses, err := tree.Insert(t.Context(), all, all)
+	var stuck *StuckError
+	require.ErrorAs(t, err, &stuck)
+	var pending *structures.PendingError
+	require.True(t, errors.As(err, &pending))
+	left := 0
+	for i, s := range statuses {
+		if s == structures.Pending {
+			require.Less(t, i, len(fresh), "operations at another leaf are done")
+			left++
+		} else {
+			m[all[i]] = all[i]
+		}
+	}
+	require.NotZero(t, left)
+	require.Equal(t, left, pending.Operations)
+	require.Equal(t, left, stuck.Operations)
+	var corrupt *CorruptError
+	require.ErrorAs(t, tree.Check(t.Context()), &corrupt, "a latch at rest")
+
+	held := rawNode(t, tree, leaf.Ref)[metaWord].value
+	poke(t, tree, poked{slab: leaf.Ref, word: metaWord, value: held &^ 1})
+	_, err = tree.Insert(t.Context(), all, all)
+	require.NoError(t, err)
+	requireTree(t, tree, m.insert(all, all))
+	require.NoError(t, tree.Check(t.Context()))
+}
