@@ -127,6 +127,7 @@ void main() {
         uint rank[16];
         btree_ranks(n, inside, rank);
         uint wanted_here = busy ? min(pairs_here, most - min(most, met)) : 0u;
+        if (STAGED) stage_mark(stage, wanted_here);
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             bool has = ((inside >> m) & 1u) != 0u && rank[m] < wanted_here;
             uint at = from + met + rank[m];

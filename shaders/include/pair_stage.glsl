@@ -37,11 +37,17 @@ void stage_turn(inout Stage s, uint place, bool turn) {
     s.to = turn ? (place >> 2) - (s.end >> 2) : s.to;
 }
 
+// Notes where the quads go that the next pairs, up to 14, lie in.
+void stage_mark(Stage s, uint pairs) {
+    uint quad = (s.end >> 2) + tile_lane(), end = (s.end + pairs + 3u) >> 2;
+    [[unroll]] for (uint step = 0u; step < 5u; step += TILE)
+        if (pairs != 0u && quad + step < end) staged_to[stage_first() + quad + step] = s.to + quad + step;
+}
+
 // Puts a pair of this lane, number nth of those that come next, into the stage.
 void stage_put(Stage s, uint nth, uvec2 pair) {
     uint at = s.end + nth;
     staged[4u * stage_first() + at] = pair;
-    if ((at & 3u) == 0u || nth == 0u) staged_to[stage_first() + (at >> 2)] = s.to + (at >> 2);
 }
 
 // Whether there may be no room for so many more pairs.
