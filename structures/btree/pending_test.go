@@ -14,53 +14,55 @@ import (
 func TestConcurrentPoolFull(t *testing.T) {
 	d := openDevice(t)
 	rng := random(7)
-	for blocks := range 3 {
-		most := uint64(8<<10) + uint64(blocks+1)*alloc.BlockSlabs*(alloc.SlabBytes+1)
-		tree := newTree(t, d, Options{Path: Concurrent, MaxBytes: most})
-		m := model{}
-		full := 0
-		for range 12 {
-			keys := uniqueKeys(rng, 2000+rng.IntN(3000))
-			values := randomWords(rng, len(keys))
-			statuses, err := tree.Insert(t.Context(), keys, values)
-			done := 0
-			for i, s := range statuses {
-				_, there := m[keys[i]]
-				switch s {
-				case structures.Pending:
-					continue
-				case structures.Assigned:
-					require.True(t, there, "assigned to key %#x", keys[i])
-				default:
-					require.False(t, there, "inserted key %#x", keys[i])
-				}
-				done++
-				m[keys[i]] = values[i]
-			}
-			requireTree(t, tree, m)
-			require.NoError(t, tree.Check(t.Context()))
-			if err == nil {
-				require.Equal(t, len(keys), done)
+	const blocks = 2
+	tree := newTree(t, d, Options{Path: Concurrent, MaxBytes: 8<<10 + blocks*alloc.BlockSlabs*(alloc.SlabBytes+1)})
+	m := model{}
+	full := 0
+	for range 16 {
+		keys := uniqueKeys(rng, 2000+rng.IntN(3000))
+		values := randomWords(rng, len(keys))
+		statuses, err := tree.Insert(t.Context(), keys, values)
+		done := 0
+		for i, s := range statuses {
+			_, there := m[keys[i]]
+			switch s {
+			case structures.Pending:
 				continue
+			case structures.Assigned:
+				require.True(t, there, "assigned to key %#x", keys[i])
+			default:
+				require.False(t, there, "inserted key %#x", keys[i])
 			}
-			full++
-			var pending *structures.PendingError
-			require.ErrorAs(t, err, &pending)
-			require.Equal(t, len(keys)-done, pending.Operations)
-			var pool *alloc.PoolFullError
-			require.ErrorAs(t, err, &pool)
-			// Deletions need no room, and make some.
-			some := keys[:len(keys)/2]
-			_, err = tree.Delete(t.Context(), some)
-			require.NoError(t, err)
-			for _, key := range some {
-				delete(m, key)
-			}
-			requireTree(t, tree, m)
-			require.NoError(t, tree.Compact(t.Context(), 1))
+			done++
+			m[keys[i]] = values[i]
 		}
-		require.NotZero(t, full, "the pool of %d blocks was never full", blocks+1)
+		// Parents may lack children, which side links lead to.
+		wantKeys, wantValues := m.sorted()
+		gotKeys, gotValues := contents(t, tree)
+		same(t, wantKeys, gotKeys, "keys")
+		same(t, wantValues, gotValues, "values")
+		require.NoError(t, tree.Check(t.Context()))
+		if err == nil {
+			require.Equal(t, len(keys), done)
+			continue
+		}
+		full++
+		var pending *structures.PendingError
+		require.ErrorAs(t, err, &pending)
+		require.Equal(t, len(keys)-done, pending.Operations)
+		var pool *alloc.PoolFullError
+		require.ErrorAs(t, err, &pool)
+		// Deletions need no room, and make some.
+		some := keys[:len(keys)/2]
+		_, err = tree.Delete(t.Context(), some)
+		require.NoError(t, err)
+		for _, key := range some {
+			delete(m, key)
+		}
+		require.NoError(t, tree.Compact(t.Context(), 1))
+		requireTree(t, tree, m)
 	}
+	require.NotZero(t, full, "the pool was never full")
 }
 
 // A latch that is never released, as a kernel leaves it that was ended in between: operations at other nodes are done,
@@ -85,7 +87,7 @@ func TestStuckLatch(t *testing.T) {
 	const metaWord = 28
 	meta := rawNode(t, tree, leaf.Ref)[metaWord].value
 	poke(t, tree, poked{slab: leaf.Ref, word: metaWord, value: meta | 1})
-	tree.rounds = 64 // so that it gives up soon
+	tree.rounds, tree.mostRounds = 64, 1<<12 // so that it gives up soon
 
 	// More than the leaf has room for, and some for another one.
 	fresh := ramp(2*Slots, leaf.Low+1, 1)

@@ -63,7 +63,7 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 		return nil
 	}
 	if stuck {
-		if t.rounds >= maxRounds {
+		if t.rounds >= t.mostRounds {
 			return &StuckError{pending}
 		}
 		t.rounds *= 4
@@ -71,16 +71,11 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return nil
 }
 
-const orphansAt = 2 // the word of the counters, BTREE_ORPHANS_AT in btree_node.glsl
-
 // mend inserts the separators that a batch had no room for into the inner nodes.
 func (t *Tree) mend(ctx context.Context) error {
 	var orphans [1]uint32
-	if err := t.state.Download(ctx, orphansAt, orphans[:]); err != nil || orphans[0] == 0 {
+	if err := t.state.Download(ctx, orphansWord, orphans[:]); err != nil || orphans[0] == 0 {
 		return err
 	}
-	if err := t.repair(ctx); err != nil {
-		return err
-	}
-	return t.state.Upload(ctx, orphansAt, []uint32{0})
+	return t.repair(ctx)
 }

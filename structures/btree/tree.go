@@ -44,6 +44,7 @@ type Tree struct {
 	slabs      uint64 // the pool has at least so many
 	failures   uint32 // of the pool, as last seen
 	rounds     uint32 // that bound a concurrent batch
+	mostRounds uint32 // that it is raised to
 	batches    Batches
 	closed     bool
 }
@@ -73,7 +74,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		return t, err
 	}
 	t = &Tree{d: d, o: o, tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
-		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds}
+		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds, mostRounds: maxRounds}
 	var err error
 	if t.stream, err = d.NewStream(); err != nil {
 		return t, err
