@@ -68,14 +68,4 @@ void node_clear(uvec2 address, bool enabled) {
     }
 }
 
-// The lane that holds the first pair, in node order, among those marked in the lanes' masks (bit m:
-// this lane's m-th pair); NODE_NONE if none is.
-uint node_first_lane(uint mask) {
-    // One bit a quad of the node (of 16 lanes and more, a pair), in node order.
-    uint quads = 0u;
-    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++)
-        quads |= tile_ballot(((mask >> (2u * j)) & 3u) != 0u) << (j * TILE & 31u);
-    return quads == 0u ? NODE_NONE : uint(findLSB(quads)) & (TILE - 1u);
-}
-
 #endif

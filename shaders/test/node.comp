@@ -4,13 +4,12 @@
 #include "node.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint FUNCTION = 0;   // 0 load, 1 load coherent, 2 clear, 3 first lane
+layout(constant_id = 3) const uint FUNCTION = 0;   // 0 load, 1 load coherent, 2 clear
 
 layout(push_constant, std430) uniform Push {
     uvec2 nodes;     // a node a tile
     uvec2 enabled;   // a word a tile: 0 or 1
-    uvec2 masks;     // a word an invocation, for first lane
-    uvec2 outputs;   // for load: 16 quads an invocation, (place in the node, the pair, 1); for first lane: a word
+    uvec2 outputs;   // for load: 16 quads an invocation, (place in the node, the pair, 1)
     uint count;      // tiles
 };
 
@@ -27,11 +26,7 @@ void main() {
         if (there)
             for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
                 plain_store4(address_at(outputs, 16u * i + m, 4u), uvec4(node_pair_index(m), n.pair[m], 1u));
-    } else if (FUNCTION == 2u) {
-        node_clear(address, on);
     } else {
-        uint mask = there ? plain_load(address_at(masks, i, 2u)) : 0u;
-        uint lane = node_first_lane(mask);
-        if (there) plain_store(address_at(outputs, i, 2u), lane);
+        node_clear(address, on);
     }
 }

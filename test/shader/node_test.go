@@ -4,19 +4,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 type nodePush struct {
-	Nodes, Enabled, Masks, Outputs uint64
-	Count                          uint32
+	Nodes, Enabled, Outputs uint64
+	Count                   uint32
 }
 
 const (
 	nodeLoad = iota
 	nodeLoadCoherent
 	nodeClear
-	nodeFirstLane
 )
 
 const nodeWords, nodePairs = 32, 16
@@ -92,50 +90,5 @@ func TestNodeClear(t *testing.T) {
 			}
 		}
 		require.Equal(t, words, get(r, in))
-	})
-}
-
-// nodePair is the place in the node of a lane's pair m, as node.glsl's comment says.
-func nodePair(width, lane, m int) int {
-	if width >= 16 {
-		return lane
-	}
-	quad := m/2*width + lane
-	return 2*quad + m%2
-}
-
-func TestNodeFirstLane(t *testing.T) {
-	r := newRig(t)
-	r.eachWidth(func(t *testing.T, width int) {
-		k := kernel[nodePush](t, r, "test/node", map[string]uint32{"TILE": uint32(width), "FUNCTION": nodeFirstLane})
-		rapid.Check(t, func(t *rapid.T) {
-			defer r.release()
-			const n = 64
-			rnd := random(rapid.Uint64().Draw(t, "seed"))
-			density := rapid.SampledFrom([]float64{0, 0.02, 0.1, 0.5, 1}).Draw(t, "density")
-			masks, enabled := make([]uint32, n*width), make([]uint32, n)
-			want := make([]uint32, n*width)
-			for tile := range n {
-				first, lane := nodePairs, ^uint32(0)
-				for l := range width {
-					for m := range lanePairs(width) {
-						if pair := nodePair(width, l, m); pair < nodePairs && rnd.Float64() < density {
-							masks[tile*width+l] |= 1 << m
-							if pair < first {
-								first, lane = pair, uint32(l)
-							}
-						}
-					}
-				}
-				for l := range width {
-					want[tile*width+l] = lane
-				}
-			}
-			outputs := room[uint32](r, n*width)
-			run(r, k, n*width, nodePush{
-				Enabled: put(r, enabled).Address(), Masks: put(r, masks).Address(), Outputs: outputs.Address(), Count: n,
-			})
-			require.Equal(t, want, get(r, outputs))
-		})
 	})
 }
