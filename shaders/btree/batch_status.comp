@@ -8,6 +8,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
+    Work work;
     Batch batch;      // payload has places
     uvec2 leaves;     // a word a position, out
     uvec2 statuses;   // a word an operation, in the order of the batch, out
@@ -28,7 +29,7 @@ void main() {
         if (!first) there = batch_kind(batch, i - 1u) != OP_DELETE;
     }
     Fence fence;
-    uint leaf = batch_find(tree, 0u, key, first, fence);
+    uint leaf = batch_find(tree, work, 0u, key, first, fence);
     if (first) {
         Node n;
         uvec2 node = slab_address(tree.pool, leaf);

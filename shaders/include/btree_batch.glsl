@@ -14,6 +14,7 @@
 #define VKDS_BTREE_BATCH_GLSL
 
 #include "btree_node.glsl"
+#include "btree_top.glsl"
 #include "operation.glsl"
 
 // Define BATCH_LEAVES as 1 for kernels over leaves, as 0 for those over inner nodes, before this header.
@@ -38,6 +39,7 @@ struct Work {
     uvec2 at;
     uint capacity;   // elements of a level, a multiple of 64
     uint level;      // 0: the leaves
+    uint top_bits;   // of the top (btree_top.glsl) that stands before this memory
 };
 
 const uint BATCH_OUTPUTS_AT = 0u;    // byte offsets in a level's control words: nodes that it gets,
@@ -103,10 +105,19 @@ uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n
 
 const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
 
-// The node of a level whose range has the key, and its fence.
-uint batch_find(BTree tree, uint level, uint key, bool enabled, out Fence fence) {
+// The node of a level whose range has the key, and its fence. The search begins where the work's top says, if that is
+// not below the level.
+uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out Fence fence) {
     uint node = BTREE_ROOT;
     uint here = btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT)));
+    if (w.top_bits != 0u) {
+        uint bytes = 8u << w.top_bits;
+        BTreeTop top = BTreeTop(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits);
+        BTreePlace from = btree_top(top, key);
+        bool high = from.level >= level;
+        node = high ? from.node : node;
+        here = high ? from.level : here;
+    }
     fence = Fence(0u, 0u, 0u, 0u);
     bool busy = enabled;
     for (uint round = 0u; busy && round < BATCH_ROUNDS; round++) {

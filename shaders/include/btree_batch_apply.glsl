@@ -137,7 +137,7 @@ void group_apply(BTree tree, Work w, Batch b, uint group, uint known, out bool e
     }
     if (known == SLAB_NULL && enabled) {
         slab = BTREE_ROOT;
-        if (!root_empty) slab = batch_find(tree, w.level, key, true, fence);
+        if (!root_empty) slab = batch_find(tree, w, w.level, key, true, fence);
     }
     bool first = enabled && slab != SLAB_NULL && (i == 0u || before < fence.low);
     Record r = Record(0u, 0u, 0u, 0u, 0u);
@@ -150,6 +150,7 @@ void group_apply(BTree tree, Work w, Batch b, uint group, uint known, out bool e
         if (r.node == BTREE_ROOT) work_store(batch_control(w, w.level, BATCH_ROOT_AT), 0u, 1u);
     }
 
+    barrier();   // has all lanes of a subgroup together again, for what follows
     uint rank = subgroupInclusiveAdd(records ? 1u : 0u), offset = subgroupInclusiveAdd(made);
     uvec2 total;
     uint ranks = workgroup_before(subgroupShuffle(rank, gl_SubgroupSize - 1u), total.y);

@@ -5,23 +5,33 @@
 #include "btree_batch.glsl"
 #include "workgroup_sum.glsl"
 
+const uint SUM_AHEAD = 8u;   // pairs of words that a lane loads side by side
+
 // Each pair becomes the sum of those before it; the one behind the last, that of all, which is returned. Collective over
 // the workgroup. Between two calls lies a barrier.
 uvec2 sum_pairs(uvec2 pairs, uint count) {
     uint each = (count + WORKGROUP - 1u) / WORKGROUP;
     uint begin = min(workgroup_lane() * each, count), end = min(begin + each, count);
     uvec2 own = uvec2(0u);
-    for (uint i = begin; i < end; i++) own += work_load2(pairs, i);
+    [[dont_unroll]] for (uint i = begin; i < end; i += SUM_AHEAD) {
+        uvec2 pair[SUM_AHEAD];
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(i + k, count - 1u));
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) own += i + k < end ? pair[k] : uvec2(0u);
+    }
+    barrier();   // H200: lanes that left the loop at different times are not together again otherwise
     uvec2 through = uvec2(subgroupInclusiveAdd(own.x), subgroupInclusiveAdd(own.y));
     uvec2 total;
     uvec2 before = through - own;
     before.x += workgroup_before(subgroupShuffle(through.x, gl_SubgroupSize - 1u), total.x);
     barrier();
     before.y += workgroup_before(subgroupShuffle(through.y, gl_SubgroupSize - 1u), total.y);
-    for (uint i = begin; i < end; i++) {
-        uvec2 pair = work_load2(pairs, i);
-        work_store2(pairs, i, before);
-        before += pair;
+    [[dont_unroll]] for (uint i = begin; i < end; i += SUM_AHEAD) {
+        uvec2 pair[SUM_AHEAD];
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(i + k, count - 1u));
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) {
+            if (i + k < end) work_store2(pairs, i + k, before);
+            before += pair[k];
+        }
     }
     if (workgroup_lane() == 0u) work_store2(pairs, count, total);
     return total;

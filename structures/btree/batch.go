@@ -151,6 +151,7 @@ type work struct {
 	At       uint64
 	Capacity uint32
 	Level    uint32
+	TopBits  uint32
 }
 
 const (
@@ -165,18 +166,20 @@ const (
 type batchShape struct {
 	group int // invocations of a workgroup, which has as many elements
 	alone int // those of one that has all to itself
-	few   int // of up to so many new nodes, a level is for the kernel that does all levels alone
 }
 
 func batchShapeFor(d *vk.Device) batchShape {
 	most := d.Info().MaxWorkgroup
-	return batchShape{group: min(256, most), alone: min(1024, most), few: 2048}
+	return batchShape{group: min(256, most), alone: min(1024, most)}
 }
 
-// levels returns how many inner levels of a batch have dispatches of their own.
-func (b batchShape) levels(n int) int {
+// aloneUpTo is how many new nodes a level may bring to leave the next levels to the kernel that does all of them alone.
+var aloneUpTo = 2048
+
+// wideLevels returns how many inner levels of a batch have dispatches of their own.
+func wideLevels(n int) int {
 	levels := 0
-	for nodes := n / leastShare; nodes > b.few; nodes /= leastShare {
+	for nodes := n / leastShare; nodes > aloneUpTo; nodes /= leastShare {
 		levels++
 	}
 	return levels
@@ -184,6 +187,7 @@ func (b batchShape) levels(n int) int {
 
 // batchPlan is how the scratch of a batch is divided.
 type batchPlan struct {
+	top           uint64
 	work          work
 	keys, payload uint64
 	places        uint64 // 0, 1, 2, …, before they are sorted
@@ -198,16 +202,14 @@ type batchPlan struct {
 	bytes         int
 }
 
-func (t *Tree) batchPlan(b batched, shape batchShape, blocks int, base uint64) batchPlan {
+func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uint64) batchPlan {
 	p := recording.Parts{Base: base}
 	var plan batchPlan
-	if base == 0 {
-		p.Base = 0
-	}
 	n := b.N
 	capacity := (n + 64 + 63) &^ 63
 	groups := capacity/shape.group + 2
-	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity)}
+	plan.top = p.Take(topBytes(bits))
+	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity), TopBits: uint32(bits)}
 	plan.keys = p.Take(4 * n)
 	plan.free = p.Take(8 * (blocks + 1))
 	if b.payload() {
@@ -266,6 +268,7 @@ type batchLevelPush struct {
 
 type batchStatusPush struct {
 	Tree             Device
+	Work             work
 	Batch            batch
 	Leaves, Statuses uint64
 }
@@ -329,13 +332,14 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	}
 	r := batchRecorder{t: t, s: s, b: b, shape: batchShapeFor(t.d), tree: t.device()}
 	blocks := int(r.tree.Pool.Blocks)
-	bytes := t.batchPlan(b, r.shape, blocks, 0).bytes
+	bits := t.topBits(b.N)
+	bytes := t.batchPlan(b, r.shape, blocks, bits, 0).bytes
 	scratch, err := t.scratch.Take(s, bytes)
 	if err != nil {
 		return err
 	}
 	r.args = t.scratch.Newest(s)
-	r.plan = t.batchPlan(b, r.shape, blocks, scratch)
+	r.plan = t.batchPlan(b, r.shape, blocks, bits, scratch)
 	return r.record()
 }
 
@@ -348,7 +352,7 @@ type batchRecorder struct {
 	plan  batchPlan
 	tree  Device
 	batch batch
-	args  vk.Memory // whose beginning is the work's control words
+	args  vk.Memory // the scratch, which begins with the top and the control words
 	err   error
 }
 
@@ -370,7 +374,7 @@ func batchRun[P any](r *batchRecorder, module string, groups, at int, push P) {
 	case err != nil:
 		r.err = err
 	case at != 0:
-		k.DispatchIndirect(r.s, r.args, at, push)
+		k.DispatchIndirect(r.s, r.args, int(r.plan.work.At-r.plan.top)+at, push)
 	default:
 		k.Dispatch(r.s, groups, push)
 	}
@@ -413,10 +417,13 @@ func (r *batchRecorder) record() error {
 			marks := plan.marks + 8*uint64(n/32+1)
 			batchRun(r, "sum.pairs", 1, 0, batchSumPush{marks, uint32(n/group + 1)})
 		}
-		if b.Statuses != 0 {
-			batchRun(r, "status", r.groups(n), 0, batchStatusPush{r.tree, r.batch, plan.leaves, plan.statuses})
+		if r.err == nil {
+			_, r.err = t.recordTop(s, plan.top, int(plan.work.TopBits))
 		}
 	})
+	if b.Statuses != 0 {
+		batchRun(r, "status", r.groups(n), 0, batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
+	}
 	leaves := plan.leaves
 	if b.Statuses == 0 {
 		leaves = 0
@@ -424,7 +431,7 @@ func (r *batchRecorder) record() error {
 	batchRun(r, "apply.leaves", r.groups(n), 0, batchLeavesPush{r.tree, plan.work, r.batch, leaves, plan.emptied})
 	r.split(0)
 	if b.Kind != structures.Delete {
-		wide := r.shape.levels(n)
+		wide := wideLevels(n)
 		for level := 1; level <= wide; level++ {
 			w := plan.work
 			w.Level = uint32(level)

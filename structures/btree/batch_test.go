@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -103,12 +104,6 @@ func (r *batchRig) do(b operations, statuses bool) {
 	}
 }
 
-// check compares the tree with what it should hold.
-func (r *batchRig) check() {
-	r.t.Helper()
-	requireTree(r.t, r.tree, r.want)
-}
-
 // insert is an insertion of keys with values of their own.
 func insert(rng *rand.Rand, keys []uint32) operations {
 	return operations{kind: structures.Insert, keys: keys, values: randomWords(rng, len(keys))}
@@ -143,41 +138,146 @@ func reversed(keys []uint32) []uint32 {
 	return r
 }
 
-// Batches of every shape into an empty tree, one after the other, each time with what comes out compared.
+// clear removes all pairs.
+func (r *batchRig) clear() {
+	r.t.Helper()
+	require.NoError(r.t, r.tree.Clear(r.t.Context()))
+	r.want = model{}
+}
+
+// check compares the tree with what it should hold, and has the device look at it too.
+func (r *batchRig) check() {
+	r.t.Helper()
+	requireTree(r.t, r.tree, r.want)
+	require.NoError(r.t, r.tree.Check(r.t.Context()))
+}
+
+// batches are batches of every shape, to be done one after the other in an empty tree.
+func batches(rng *rand.Rand) map[string][]operations {
+	const all = math.MaxUint32
+	remove := func(keys []uint32) operations { return operations{kind: structures.Delete, keys: keys} }
+	unique := func(keys []uint32) operations {
+		return operations{kind: structures.InsertUnique, keys: keys, values: randomWords(rng, len(keys))}
+	}
+	return map[string][]operations{
+		"one key":          {insert(rng, []uint32{7})},
+		"key 0":            {insert(rng, []uint32{0}), remove([]uint32{0})},
+		"the last key":     {insert(rng, []uint32{all}), insert(rng, []uint32{all, all - 1, 0}), remove([]uint32{all, all})},
+		"one leaf":         {insert(rng, ramp(14, 5, 3)), insert(rng, []uint32{6})},
+		"equal keys":       {insert(rng, equal(5000, 99)), insert(rng, equal(33, 99)), remove(equal(3000, 99))},
+		"ascending":        {insert(rng, ramp(9000, 1000, 1)), insert(rng, ramp(9000, 10000, 1)), insert(rng, ramp(100, 0, 1))},
+		"descending":       {insert(rng, reversed(ramp(3000, 0x80000000, 5))), insert(rng, reversed(ramp(3000, 0, 5)))},
+		"ends":             {insert(rng, ramp(300, all-299, 1)), insert(rng, ramp(300, 0, 1)), remove(ramp(600, all-299, 1))},
+		"random":           {insert(rng, uniqueKeys(rng, 9000)), insert(rng, uniqueKeys(rng, 9000)), insert(rng, uniqueKeys(rng, 500)), unique(below(rng, 5000, all))},
+		"small and large":  {insert(rng, below(rng, 1000, 1<<20)), insert(rng, below(rng, 15000, 1<<20)), insert(rng, below(rng, 1, 1<<20)), mixed(rng, below(rng, 9000, 1<<19))},
+		"few keys":         {mixed(rng, below(rng, 5000, 50)), mixed(rng, below(rng, 5000, 50)), unique(below(rng, 900, 100))},
+		"unique and equal": {unique(equal(4000, 3)), unique(append(equal(4000, 3), equal(100, 4)...))},
+		"mixed":            {mixed(rng, below(rng, 9000, 1<<14)), mixed(rng, below(rng, 9000, 1<<14)), mixed(rng, below(rng, 9000, all))},
+		"all deleted":      {insert(rng, ramp(9000, 0, 77)), remove(ramp(9000, 0, 77)), insert(rng, ramp(3000, 5, 8)), remove(ramp(30000, 0, 1))},
+		"absent deleted":   {insert(rng, ramp(100, 0, 1000000)), remove(ramp(9000, 1, 3))},
+	}
+}
+
+// Batches of every shape, each time with what comes of it compared.
 func TestBatch(t *testing.T) {
 	d := openDevice(t)
-	rng := random(1)
-	const all = math.MaxUint32
-	cases := map[string][]operations{
-		"one key":    {insert(rng, []uint32{7})},
-		"key 0":      {insert(rng, []uint32{0}), {kind: structures.Delete, keys: []uint32{0}}},
-		"the last":   {insert(rng, []uint32{all}), insert(rng, []uint32{all, all - 1, 0}), {kind: structures.Delete, keys: []uint32{all, all}}},
-		"one leaf":   {insert(rng, ramp(14, 5, 3)), insert(rng, []uint32{6})},
-		"equal keys": {insert(rng, equal(5000, 99)), insert(rng, equal(33, 99)), {kind: structures.Delete, keys: equal(3000, 99)}},
-		"ascending":  {insert(rng, ramp(20000, 1000, 1)), insert(rng, ramp(20000, 21000, 1)), insert(rng, ramp(100, 0, 1))},
-		"descending": {insert(rng, reversed(ramp(3000, 0x80000000, 5))), insert(rng, reversed(ramp(3000, 0, 5)))},
-		"ends":       {insert(rng, ramp(300, all-299, 1)), insert(rng, ramp(300, 0, 1)), {kind: structures.Delete, keys: ramp(600, all-299, 1)}},
-		"random": {insert(rng, uniqueKeys(rng, 30000)), insert(rng, uniqueKeys(rng, 30000)), insert(rng, uniqueKeys(rng, 500)),
-			{kind: structures.InsertUnique, keys: below(rng, 5000, all), values: randomWords(rng, 5000)}},
-		"small and large": {insert(rng, below(rng, 1000, 1<<20)), insert(rng, below(rng, 40000, 1<<20)), insert(rng, below(rng, 1, 1<<20)),
-			mixed(rng, below(rng, 20000, 1<<19))},
-		"few keys": {mixed(rng, below(rng, 9000, 50)), mixed(rng, below(rng, 9000, 50)), {kind: structures.InsertUnique, keys: below(rng, 900, 100), values: randomWords(rng, 900)}},
-		"unique and equal": {{kind: structures.InsertUnique, keys: equal(4000, 3), values: randomWords(rng, 4000)},
-			{kind: structures.InsertUnique, keys: append(equal(4000, 3), equal(100, 4)...), values: randomWords(rng, 4100)}},
-		"mixed": {mixed(rng, below(rng, 20000, 1<<15)), mixed(rng, below(rng, 20000, 1<<15)), mixed(rng, below(rng, 20000, all))},
-		"all deleted": {insert(rng, ramp(20000, 0, 77)), {kind: structures.Delete, keys: ramp(20000, 0, 77)}, insert(rng, ramp(3000, 5, 8)),
-			{kind: structures.Delete, keys: ramp(30000, 0, 1)}},
-		"absent deleted": {insert(rng, ramp(100, 0, 1000000)), {kind: structures.Delete, keys: ramp(20000, 1, 3)}},
-	}
-	for name, batches := range cases {
+	r := newBatchRig(t, d, Options{})
+	for name, all := range batches(random(1)) {
 		for _, statuses := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/statuses=%t", name, statuses), func(t *testing.T) {
-				r := newBatchRig(t, d, Options{})
-				for _, b := range batches {
+				r.t = t
+				r.clear()
+				for _, b := range all {
 					r.do(b, statuses)
 					r.check()
 				}
 			})
 		}
 	}
+}
+
+// Trees of which all nodes are full, or nearly empty, and such as updates beside each other leave them. All levels by
+// dispatches of their own, too.
+func TestBatchIntoTree(t *testing.T) {
+	d := openDevice(t)
+	for _, fill := range []float64{0.1, 1} {
+		for _, upTo := range []int{aloneUpTo, 4} {
+			t.Run(fmt.Sprintf("fill %g, levels alone up to %d", fill, upTo), func(t *testing.T) {
+				defer func(was int) { aloneUpTo = was }(aloneUpTo)
+				aloneUpTo = upTo
+				rng := random(2)
+				r := newBatchRig(t, d, Options{Fill: fill})
+				keys, values := uniqueKeys(rng, 9000), randomWords(rng, 9000)
+				require.NoError(t, r.tree.build(t.Context(), keys, values))
+				r.want.insert(keys, values)
+				for range 2 {
+					ravage(t, r.tree, r.want)
+					r.do(mixed(rng, append(below(rng, 3000, math.MaxUint32), keys[:3000]...)), true)
+					r.check()
+					ravage(t, r.tree, r.want)
+					r.do(insert(rng, append(below(rng, 6000, math.MaxUint32), ramp(3000, 0x80000000, 1)...)), true)
+					r.check()
+					r.do(operations{kind: structures.Delete, keys: keys[1000:8000]}, false)
+					r.check()
+				}
+			})
+		}
+	}
+}
+
+// A pool of several super blocks, of which references are no offsets.
+func TestBatchManySuperBlocks(t *testing.T) {
+	d := openDevice(t)
+	rng := random(3)
+	r := newBatchRig(t, d, Options{})
+	require.NoError(t, r.tree.pool.Close())
+	var err error
+	r.tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: 8, SuperShift: 2})
+	require.NoError(t, err)
+	r.tree.slabs = 0
+	require.NoError(t, r.tree.empty(t.Context()))
+	for range 3 {
+		r.do(insert(rng, uniqueKeys(rng, 20000)), false)
+		r.check()
+	}
+}
+
+// A pool that may not grow: the batch is refused, and nothing of it is done.
+func TestBatchWithoutRoom(t *testing.T) {
+	d := openDevice(t)
+	rng := random(4)
+	r := newBatchRig(t, d, Options{MaxBytes: 1 << 20})
+	r.do(insert(rng, uniqueKeys(rng, 100)), false)
+	keys := device(r, uniqueKeys(rng, 100000))
+	defer keys.Free()
+	err := r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceUpdates{Count: 100000, Keys: keys, Values: keys})
+	var full *alloc.PoolFullError
+	require.ErrorAs(t, err, &full)
+	require.NoError(t, r.stream.Wait(t.Context()))
+	r.check()
+	r.do(insert(rng, uniqueKeys(rng, 100)), true)
+	r.check()
+}
+
+// Arguments that no batch takes.
+func TestBatchRefused(t *testing.T) {
+	d := openDevice(t)
+	r := newBatchRig(t, d, Options{})
+	keys := device(r, ramp(10, 0, 1))
+	status := device(r, make([]uint8, 8))
+	defer keys.Free()
+	defer status.Free()
+	var length *structures.LengthError
+	for _, u := range []structures.DeviceUpdates{
+		{Count: 11, Keys: keys, Values: keys}, {Count: 10, First: 1, Keys: keys, Values: keys}, {Count: 10, Keys: keys},
+		{Count: -1, Keys: keys, Values: keys}, {Count: 10, Keys: keys, Values: keys, Status: status},
+	} {
+		require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, u), &length)
+	}
+	var kind *structures.KindError
+	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Mixed, structures.DeviceUpdates{Count: 10, Keys: keys, Values: keys}), &kind)
+	require.NoError(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceUpdates{}))
+	require.NoError(t, r.tree.Close())
+	require.ErrorIs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceUpdates{}), vk.ErrClosed)
+	require.NoError(t, r.stream.Wait(t.Context()))
 }
