@@ -41,6 +41,7 @@ type subject struct {
 	ordered bool // it is a structures.Ordered
 	tiles   bool // it has nodes that tiles work on, and two protocols, with 64-bit atomics and without
 	free    bool // the order of the operations in a batch is free
+	slow    bool // each takes its kernels seconds to compile, so that few must do
 	mixed   bool // insertions and deletions of a mixed batch are done in its order, not all insertions first
 }
 
@@ -110,6 +111,7 @@ var subjects = []subject{{
 }, {
 	name:  "btree, batched",
 	kinds: append([]structures.Kind{structures.InsertUnique}, orderedKinds...), ordered: true, tiles: true, mixed: true,
+	slow:   true,
 	open:   openTree(btree.Batched),
 	check:  checkTree,
 	upkeep: treeUpkeep,
@@ -117,6 +119,7 @@ var subjects = []subject{{
 	name:    "btree, concurrent",
 	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
 	ordered: true, tiles: true, free: true,
+	slow:   true,
 	open:   openTree(btree.Concurrent),
 	check:  checkTree,
 	upkeep: treeUpkeep,
@@ -124,6 +127,7 @@ var subjects = []subject{{
 	name:    "btree, either way",
 	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
 	ordered: true, free: true,
+	slow:   true,
 	open:   openTree(btree.AutoPath),
 	check:  checkTree,
 	upkeep: treeUpkeep,
@@ -345,8 +349,8 @@ func TestSequences(t *testing.T) {
 				}
 				for i, tile := range slices.Compact(widths) {
 					sizes := []int{4, 61}
-					if s.ordered && s.tiles {
-						sizes = sizes[i%2:][:1] // each takes its kernels seconds to compile
+					if s.slow {
+						sizes = sizes[i%2:][:1]
 					}
 					for _, size := range sizes {
 						dictionary, err := s.open(t.Context(), d, shape{tile: tile, size: size, seed: uint32(tile * size)})
