@@ -1,6 +1,8 @@
 // B-link-tree, batched updates: what the kernels of a batch share. Nothing else works on the tree meanwhile, so there are
 // no latches; each node that is touched belongs to one invocation, or its successors to one each.
 //
+// Kernels over leaves define BATCH_LEAVES as 1 before these headers, those over inner nodes as 0.
+//
 // A batch goes through the tree level by level, from the leaves up. At the leaves it is the operations in key order; at
 // an inner level, the nodes that the level below got, as (low, child). A segment is those that go to one node. The
 // invocation that has a segment's first element changes the node in place if what results fits into it. Otherwise it
@@ -17,7 +19,6 @@
 #include "btree_top.glsl"
 #include "operation.glsl"
 
-// Define BATCH_LEAVES as 1 for kernels over leaves, as 0 for those over inner nodes, before this header.
 layout(constant_id = 3) const uint BATCH_GROUP = 128;   // elements that a workgroup has
 
 // The operations of a batch, in key order, those of equal keys in the order of the batch. Or, of an inner level, new

@@ -82,8 +82,8 @@ type batched struct {
 	N                             int
 }
 
-// maxBatch is how many operations are done at a time.
-const maxBatch = 1 << 22
+// maxBatch is how many operations are done at a time, a multiple of 4.
+var maxBatch = 1 << 22
 
 // leastShare is how many pairs each node gets at least when nodes are split. No less, so that a node makes another one
 // only after having got so many.

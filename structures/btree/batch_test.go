@@ -201,27 +201,43 @@ func TestBatch(t *testing.T) {
 func TestBatchIntoTree(t *testing.T) {
 	d := openDevice(t)
 	for _, fill := range []float64{0.1, 1} {
-		for _, upTo := range []int{aloneUpTo, 4} {
-			t.Run(fmt.Sprintf("fill %g, levels alone up to %d", fill, upTo), func(t *testing.T) {
+		t.Run(fmt.Sprintf("fill=%g", fill), func(t *testing.T) {
+			if fill == 1 {
 				defer func(was int) { aloneUpTo = was }(aloneUpTo)
-				aloneUpTo = upTo
-				rng := random(2)
-				r := newBatchRig(t, d, Options{Fill: fill})
-				keys, values := uniqueKeys(rng, 9000), randomWords(rng, 9000)
-				require.NoError(t, r.tree.build(t.Context(), keys, values))
-				r.want.insert(keys, values)
-				for range 2 {
-					ravage(t, r.tree, r.want)
-					r.do(mixed(rng, append(below(rng, 3000, math.MaxUint32), keys[:3000]...)), true)
-					r.check()
-					ravage(t, r.tree, r.want)
-					r.do(insert(rng, append(below(rng, 6000, math.MaxUint32), ramp(3000, 0x80000000, 1)...)), true)
-					r.check()
-					r.do(operations{kind: structures.Delete, keys: keys[1000:8000]}, false)
-					r.check()
-				}
-			})
-		}
+				aloneUpTo = 4
+			}
+			rng := random(2)
+			r := newBatchRig(t, d, Options{Fill: fill})
+			keys, values := uniqueKeys(rng, 6000), randomWords(rng, 6000)
+			require.NoError(t, r.tree.build(t.Context(), keys, values))
+			r.want.insert(keys, values)
+			for range 2 {
+				ravage(t, r.tree, r.want)
+				r.do(mixed(rng, append(below(rng, 3000, math.MaxUint32), keys[:3000]...)), true)
+				r.check()
+				ravage(t, r.tree, r.want)
+				r.do(insert(rng, append(below(rng, 6000, math.MaxUint32), ramp(3000, 0x80000000, 1)...)), true)
+				r.check()
+				r.do(operations{kind: structures.Delete, keys: keys[1000:5000]}, false)
+				r.check()
+			}
+		})
+	}
+}
+
+// Batches that are done in several parts: of equal keys the last one counts over all of them.
+func TestBatchInParts(t *testing.T) {
+	defer func(was int) { maxBatch = was }(maxBatch)
+	maxBatch = 1024
+	rng := random(5)
+	r := newBatchRig(t, openDevice(t), Options{})
+	for _, b := range []operations{
+		insert(rng, below(rng, 5000, 3000)),
+		{kind: structures.InsertUnique, keys: below(rng, 3001, 6000), values: randomWords(rng, 3001)},
+		{kind: structures.Delete, keys: below(rng, 2500, 6000)},
+	} {
+		r.do(b, true)
+		r.check()
 	}
 }
 
