@@ -18,7 +18,7 @@ uvec2 sum_pairs(uvec2 pairs, uint count) {
         [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(i + k, count - 1u));
         [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) own += i + k < end ? pair[k] : uvec2(0u);
     }
-    barrier();   // H200: lanes that left the loop at different times are not together again otherwise
+    barrier();   // has all lanes of a subgroup together again, for what follows
     uvec2 through = uvec2(subgroupInclusiveAdd(own.x), subgroupInclusiveAdd(own.y));
     uvec2 total;
     uvec2 before = through - own;
