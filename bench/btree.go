@@ -24,7 +24,7 @@ var btreeOps = append(operations[*orderedSession]{
 	{Op{"range", "the pairs of n ranges, in order", true}, (*orderedSession).list},
 	{Op{"range-first", "the first pairs from each of n keys on, as many as a range is long, at places known beforehand", true}, (*orderedSession).listFirst},
 	{Op{"successor", "the next key above each of n keys", true}, (*orderedSession).successor},
-	{Op{"end-to-end", "Tree.Insert of a batch, on the path that it chooses, and Tree.Find of n keys, from Go slices to Go slices", false}, (*orderedSession).endToEnd},
+	{Op{"end-to-end", "Tree.Insert of a batch on the path that it chooses, Tree.Find of n keys; from Go slices to Go slices", false}, (*orderedSession).endToEnd},
 	{Op{"compact", "n pairs into as few nodes as there can be, by wall time", false}, (*orderedSession).compact},
 }, treeMixOps()...)
 
