@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -152,7 +153,8 @@ func sizesOf(flag string, numbers []int) ([]int, error) {
 	return sizes, nil
 }
 
-// runBench opens the device, measures, prints and writes. What was measured before an error is printed all the same.
+// runBench opens the device, measures, prints and writes. What was measured before an error is printed and written all
+// the same.
 func runBench(c *cobra.Command, g *global, out reportFiles, measure func(context.Context, *vk.Device, func(done, total int, what string)) (bench.Report, error)) error {
 	if err := out.check(); err != nil {
 		return err
@@ -165,13 +167,12 @@ func runBench(c *cobra.Command, g *global, out reportFiles, measure func(context
 	progress, end := g.steps()
 	report, err := measure(c.Context(), d, progress)
 	end()
-	if len(report.Measurements) != 0 {
-		if e := report.WriteTable(c.OutOrStdout()); err == nil {
-			err = e
-		}
-	}
-	if err != nil {
+	if len(report.Measurements) == 0 && err != nil {
 		return err
 	}
-	return out.write(report)
+	var printed error
+	if len(report.Measurements) != 0 {
+		printed = report.WriteTable(c.OutOrStdout())
+	}
+	return cmp.Or(err, printed, out.write(report))
 }
