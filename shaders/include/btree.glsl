@@ -17,10 +17,11 @@ layout(constant_id = 4) const uint BTREE_TORN = 1;
 // Where an operation stands.
 const uint STEP_DOWN = 0u;    // on its way from the root
 const uint STEP_LEAF = 1u;    // before its leaf
-const uint STEP_KEY = 2u;     // at the slot that holds its key
-const uint STEP_ROOM = 3u;    // at the empty slot that it is to fill
-const uint STEP_LATCH = 4u;   // before a node that it has to latch
-const uint STEP_DONE = 5u;
+const uint STEP_AGAIN = 2u;   // before its leaf, which it has to read again, behind a fence
+const uint STEP_KEY = 3u;     // at the slot that holds its key
+const uint STEP_ROOM = 4u;    // at the empty slot that it is to fill
+const uint STEP_LATCH = 5u;   // before a node that it has to latch
+const uint STEP_DONE = 6u;
 
 // In a status: the operation is done, but the way from the root to a node that it split off leads over a side link,
 // since there was no slab for the parents' splits or no round left. The tree is right, and its host mends it.
@@ -74,12 +75,17 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             }
         }
 
+        // One fence for all of them: it is dear.
+        bool rereads = step == STEP_AGAIN;
+        if (subgroupAny(rereads)) acquire_fence();
+        again = again && rereads;
+        if (rereads) step = STEP_LEAF;
+
         for (; subgroupAny(step == STEP_LEAF) && round < rounds; round++) {
             uint queue = tile_ballot(step == STEP_LEAF);
             uint source = queue == 0u ? 0u : uint(findLSB(queue));
             uint k = tile_shuffle(key, source);
             uvec2 leaf = slab_address(tree.pool, tile_shuffle(node, source));
-            if (subgroupAny(step == STEP_LEAF && again)) acquire_fence();
 #if !VKDS_INT64_ATOMICS
             uint before = 0u, after = 0u;
             if (queue != 0u) before = atomic_load(address_add(leaf, BTREE_META_AT));
@@ -122,14 +128,12 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
 #endif
                     if (kind == OP_FIND) value = seen;
                 } else if (!inserts) {
-                    if (sure) {
-                        step = STEP_DONE;
-                        status = STATUS_ABSENT;
-                    }
+                    step = sure ? STEP_DONE : STEP_AGAIN;
+                    if (sure) status = STATUS_ABSENT;
                 } else if (view.room != NODE_NONE) {
                     slot = view.room;
                     seen = view.stamp;
-                    if (fresh) step = STEP_ROOM;
+                    step = fresh ? STEP_ROOM : STEP_AGAIN;
                 } else {
                     step = STEP_LATCH;
                 }
@@ -168,8 +172,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             }
             // What is read from now on is what the last one to hold the latch has left, and what is written is seen
             // by no one who doesn't see the latch.
-            release_fence();
-            acquire_fence();
+            full_fence();
             uint fresh = slab_allocate(tree.pool, cursor, latched && (inserts || level != 0u));
             uint fresh2 = SLAB_NULL;
             bool root = latched && node == BTREE_ROOT;

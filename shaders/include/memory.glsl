@@ -100,6 +100,11 @@ void release_fence() {
 void acquire_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsAcquire | gl_SemanticsMakeVisible);
 }
+// Both at once, which costs no more than one of them.
+void full_fence() {
+    memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer,
+                  gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+}
 
 #if VKDS_INT64_ATOMICS
 // A pair of words as one 64-bit atomic: .x is the low word, at the lower address.
