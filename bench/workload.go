@@ -27,6 +27,7 @@ type workload struct {
 	kinds   *vk.Buffer[uint8]
 	status  *vk.Buffer[uint8]
 	left    *vk.Buffer[uint32]
+	heater  *heater // nil until a task needs it
 }
 
 func newWorkload(d *vk.Device, o Common, n int) (*workload, error) {
@@ -62,6 +63,23 @@ func (w *workload) close() {
 	if w.left != nil {
 		w.left.Free()
 	}
+	if w.heater != nil {
+		w.heater.close()
+	}
+}
+
+// heat has a GPU work until it is at its full clock.
+func (w *workload) heat(ctx context.Context) error {
+	if w.d.Info().Type == vk.CPU || w.o.WarmUp == 0 {
+		return nil
+	}
+	if w.heater == nil {
+		var err error
+		if w.heater, err = newHeater(w.d); err != nil {
+			return err
+		}
+	}
+	return w.heater.run(ctx, w.stream)
 }
 
 // buffer returns a buffer of n words, by name; its contents are whatever they were.
@@ -189,6 +207,11 @@ func (w *workload) measure(ctx context.Context, t task) (Measurement, error) {
 		}
 	}
 	for range w.o.Repeat {
+		if t.prepare != nil {
+			if err := w.heat(ctx); err != nil {
+				return t.Measurement, err
+			}
+		}
 		if err := run(true); err != nil {
 			return t.Measurement, err
 		}
