@@ -45,7 +45,7 @@ func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, 
 	if err != nil {
 		return err
 	}
-	k, err := kernel[besidePush](t, t.besideModule(), t.tiles.update,
+	k, err := kernel[besidePush](t, t.besideModule(), t.tiles.walk,
 		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
