@@ -60,12 +60,43 @@ func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, 
 }
 
 func (t *Tree) besideModule() string {
-	atomics, loops := "a32", "unrolled"
-	if t.d.Has(vk.Int64Atomics) {
-		atomics = "a64"
-	}
+	loops := ".unrolled"
 	if t.d.Info().Type == vk.CPU {
-		loops = "rolled"
+		loops = ".rolled"
 	}
-	return "beside." + atomics + "." + loops
+	return "beside." + t.atomics() + loops
+}
+
+// atomics is the variant of kernels that work beside updates.
+func (t *Tree) atomics() string {
+	if t.d.Has(vk.Int64Atomics) {
+		return "a64"
+	}
+	return "a32"
+}
+
+type neighborBesidePush struct {
+	Tree                                     Device
+	Keys, OutKeys, OutValues, Statuses, Left uint64
+	Count, Strict, Resume, Rounds            uint32
+}
+
+// NeighborBesideOn records the search for neighbors as NeighborOn does, while other streams may change the tree. A
+// neighbor that is found was there at some time of the search, and no key that was there all the time is nearer.
+func (t *Tree) NeighborBesideOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	if err := t.checkNeighbors(n); err != nil || n.Count == 0 {
+		return err
+	}
+	upward := to == structures.Successor || to == structures.Ceil
+	strict := to == structures.Successor || to == structures.Predecessor
+	k, err := kernel[neighborBesidePush](t, "neighbor_beside."+t.atomics(), t.tiles.walk,
+		recording.Constant("UPWARD", word(upward)), recording.Constant("BTREE_TORN", t.torn()))
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(n.Count), neighborBesidePush{
+		t.device(), n.Keys.Address(), n.OutKeys.Address(), n.OutValues.Address(), n.Status.Address(), n.Left.Address(),
+		uint32(n.Count), word(strict), word(n.Resume), t.rounds,
+	})
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -102,7 +101,7 @@ func TestRangesBesideUpdates(t *testing.T) {
 }
 
 // The neighbours that may be asked for beside updates, of trees in every state. Given no rounds, all stay pending.
-func TestNeighborsBesideUpdates(t *testing.T) {
+func TestNeighborsByWhatRunsBesideUpdates(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		rng := random(15)
 		keys := uniqueKeys(rng, 3000)
@@ -120,45 +119,96 @@ func TestNeighborsBesideUpdates(t *testing.T) {
 	})
 }
 
+// neighborsBeside are buffers for queries.
+func neighborsBeside(t testing.TB, d *vk.Device, queries []uint32) structures.DeviceNeighbors {
+	n := len(queries)
+	return structures.DeviceNeighbors{
+		Count: n, Keys: upload(t, d, queries), OutKeys: room[uint32](t, d, n), OutValues: room[uint32](t, d, n),
+		Status: room[uint8](t, d, padded(n)), Left: upload(t, d, []uint32{0}),
+	}
+}
+
 func requireNear(t testing.TB, tree *Tree, queries []uint32, want model) {
 	t.Helper()
-	type push struct {
-		Tree                  Device
-		Keys, Answers         uint64
-		Count, Upward, Rounds uint32
-	}
-	module := "test/btree_near.a32"
-	if tree.d.Has(vk.Int64Atomics) {
-		module = "test/btree_near.a64"
-	}
-	c := tree.Constants()
-	k, err := recording.Kernel[push](tree.kernels, module, workgroup, recording.Constant("TILE", c["TILE"]),
-		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
-		recording.Constant("BTREE_TORN", tree.torn()))
-	require.NoError(t, err)
 	keys, values := want.sorted()
-	in, out := upload(t, tree.d, queries), room[uint32](t, tree.d, 4*len(queries))
-	for _, to := range []structures.Direction{structures.Floor, structures.Ceil} {
-		for _, rounds := range []uint32{1 << 20, 0} {
-			p := push{tree.device(), in.Address(), out.Address(), uint32(len(queries)), word(to == structures.Ceil), rounds}
-			k.Dispatch(tree.stream, groups(len(queries)), p)
-			require.NoError(t, tree.stream.Wait(t.Context()))
-			answers := download(t, out, 4*len(queries))
-			for i, q := range queries {
-				wanted := []uint32{uint32(structures.Absent), 0, 0}
-				if at := neighborOf(keys, to, q); at >= 0 {
-					wanted = []uint32{uint32(structures.Found), keys[at], values[at]}
-				}
-				if rounds == 0 {
-					wanted[0] = uint32(structures.Pending)
-				}
-				got := answers[4*i : 4*i+3]
-				if got[0] != wanted[0] || rounds != 0 && !slices.Equal(got, wanted) {
-					t.Fatalf("%v of %#x in %d rounds: %#x instead of %#x", to, q, rounds, got, wanted)
-				}
+	for _, to := range []structures.Direction{structures.Floor, structures.Ceil, structures.Successor, structures.Predecessor} {
+		q := neighborsBeside(t, tree.d, queries)
+		enough := tree.rounds
+		tree.rounds = 0
+		require.NoError(t, tree.NeighborBesideOn(tree.stream, to, q))
+		require.NoError(t, tree.stream.Wait(t.Context()))
+		left := int(download(t, q.Left, 1)[0])
+		for i, s := range download(t, q.Status, len(queries)) {
+			if structures.Status(s) == structures.Pending {
+				left--
+				continue
+			}
+			beyond := to == structures.Successor && queries[i] == ^uint32(0) || to == structures.Predecessor && queries[i] == 0
+			require.True(t, beyond, "%v of %#x in no rounds", to, queries[i])
+		}
+		require.Zero(t, left, "queries left pending")
+		tree.rounds, q.Resume = enough, true
+		require.NoError(t, tree.NeighborBesideOn(tree.stream, to, q))
+		require.NoError(t, tree.stream.Wait(t.Context()))
+		gotKeys, gotValues, statuses := download(t, q.OutKeys, len(queries)), download(t, q.OutValues, len(queries)), download(t, q.Status, len(queries))
+		for i, query := range queries {
+			wanted := []uint32{uint32(structures.Absent), 0, 0}
+			if at := neighborOf(keys, to, query); at >= 0 {
+				wanted = []uint32{uint32(structures.Found), keys[at], values[at]}
+			}
+			if got := []uint32{uint32(statuses[i]), gotKeys[i], gotValues[i]}; !slices.Equal(got, wanted) {
+				t.Fatalf("%v of %#x: %#x instead of %#x", to, query, got, wanted)
 			}
 		}
 	}
+}
+
+// Neighbours beside updates on another stream: no further away than the nearest key that is there all the time, and a
+// key that may be there.
+func TestNeighborsWhileKeysChange(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		const n = 2000
+		rng := random(21)
+		stays, changes := ramp(n, 500, 1000), ramp(n, 0, 1000)
+		tree := buildTree(t, d, stays, stays, Options{Tile: tile, Fill: 1, Capacity: 4 * n})
+		queries := make([]uint32, 1500)
+		for i := range queries {
+			queries[i] = 1000 + rng.Uint32N(1000*(n-2))
+		}
+		updates, asks := newStream(t, d), newStream(t, d)
+		for round := range 4 {
+			kind := []structures.Kind{structures.Insert, structures.Delete}[round%2]
+			rng.Shuffle(n, func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+			b := DeviceBatch{Count: n, Keys: upload(t, d, changes), Values: upload(t, d, changes), Status: room[uint8](t, d, n), Left: upload(t, d, []uint32{0})}
+			to := []structures.Direction{structures.Ceil, structures.Predecessor}[round/2]
+			q := neighborsBeside(t, d, queries)
+			require.NoError(t, tree.ApplyOn(updates, kind, b))
+			require.NoError(t, tree.NeighborBesideOn(asks, to, q))
+			for _, s := range []*vk.Stream{updates, asks} {
+				_, err := s.Submit()
+				require.NoError(t, err)
+			}
+			require.NoError(t, asks.Wait(t.Context()))
+			require.NoError(t, tree.Finish(t.Context(), updates, kind, b))
+			for download(t, q.Left, 1)[0] != 0 { // what held a latch was off its processor
+				q.Resume = true
+				require.NoError(t, q.Left.Upload(t.Context(), 0, []uint32{0}))
+				require.NoError(t, tree.NeighborBesideOn(asks, to, q))
+				require.NoError(t, asks.Wait(t.Context()))
+			}
+			keys, values := download(t, q.OutKeys, len(queries)), download(t, q.OutValues, len(queries))
+			for i, query := range queries {
+				// The nearest of stays, or what lies between it and the query.
+				nearest := stays[neighborOf(stays, to, query)]
+				between := keys[i]%1000 == 0 && (to == structures.Ceil && keys[i] >= query && keys[i] < nearest ||
+					to == structures.Predecessor && keys[i] < query && keys[i] > nearest)
+				if values[i] != keys[i] || keys[i] != nearest && !between {
+					t.Fatalf("%v of %d: %d with %d, and %d is there all the time", to, query, keys[i], values[i], nearest)
+				}
+			}
+			require.NoError(t, tree.Check(t.Context()))
+		}
+	})
 }
 
 func TestErrorsOfRangesBesideUpdates(t *testing.T) {

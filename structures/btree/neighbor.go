@@ -88,16 +88,19 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 // NeighborOn records the search for neighbors on a stream and does not wait. The tree must not change until it is done.
 // Errors as FindOn's.
 func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	err := cmp.Or(t.isOpen(), need(n.Keys, "keys", n.Count, n.Count), need(n.OutKeys, "keys for the result", n.Count, n.Count),
-		need(n.OutValues, "values", n.Count, n.Count), need(n.Status, "status bytes", n.Count, padded(n.Count)),
-		need(n.Left, "words for the number left", n.Count, 1))
-	if err != nil {
+	if err := t.checkNeighbors(n); err != nil {
 		return err
 	}
 	return t.recordNeighbors(s, to, neighborQueries{
 		keys: n.Keys.Address(), outKeys: n.OutKeys.Address(), outValues: n.OutValues.Address(), statuses: n.Status.Address(),
 		left: n.Left.Address(), n: n.Count, resume: n.Resume, leaves: maxNeighborLeaves,
 	})
+}
+
+func (t *Tree) checkNeighbors(n structures.DeviceNeighbors) error {
+	return cmp.Or(t.isOpen(), need(n.Keys, "keys", n.Count, n.Count), need(n.OutKeys, "keys for the result", n.Count, n.Count),
+		need(n.OutValues, "values", n.Count, n.Count), need(n.Status, "status bytes", n.Count, padded(n.Count)),
+		need(n.Left, "words for the number left", n.Count, 1))
 }
 
 // neighborQueries are searches for neighbors on the device: addresses, as DeviceNeighbors has buffers.

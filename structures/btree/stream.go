@@ -147,14 +147,10 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 }
 
 func (t *Tree) applyModule() string {
-	module := "apply.a32"
-	if t.d.Has(vk.Int64Atomics) {
-		module = "apply.a64"
-	}
 	if t.d.Info().Type == vk.CPU {
-		return module + ".rolled"
+		return "apply." + t.atomics() + ".rolled"
 	}
-	return module + ".unrolled"
+	return "apply." + t.atomics() + ".unrolled"
 }
 
 // torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test
