@@ -42,6 +42,23 @@ type Chunk struct {
 	Retry        bool     // the chunk was dispatched before: only its pending operations are to be done
 }
 
+// Turns have the chunks of a batch work one after the other, each on what the one before has left; their copies still
+// overlap.
+type Turns struct{ last *vk.Stream }
+
+// Take has what is recorded into a stream next wait for the chunk before, whose stream it submits.
+func (t *Turns) Take(s *vk.Stream) error {
+	if t.last != nil && t.last != s {
+		before, err := t.last.Submit()
+		if err != nil {
+			return err
+		}
+		s.After(before)
+	}
+	t.last = s
+	return nil
+}
+
 // Task is what a Feed does with the chunks of a batch.
 type Task struct {
 	// Record records the work on a chunk.

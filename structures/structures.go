@@ -150,6 +150,23 @@ func (e *PendingError) Error() string {
 
 func (e *PendingError) Unwrap() error { return e.Err }
 
+// Stopped returns what stopped a batch, around it a *PendingError if operations are pending; nil if nothing did.
+func Stopped(statuses []Status, err error) error {
+	if err == nil {
+		return nil
+	}
+	pending := 0
+	for _, s := range statuses {
+		if s == Pending {
+			pending++
+		}
+	}
+	if pending == 0 {
+		return err
+	}
+	return &PendingError{Operations: pending, Err: err}
+}
+
 // Progress is told how many of a call's operations are done. It is called between chunks of a long
 // call, by the goroutine that made the call.
 type Progress func(done, total int)

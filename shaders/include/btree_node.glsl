@@ -91,23 +91,4 @@ Fence btree_fence(Node n) {
     return f;
 }
 
-// The child of an inner node for a key in its range, the same for all lanes of the tile. Collective.
-uint btree_child(Node n, uint key) {
-    // A bit a quad of the node (of 16 lanes and more, a pair), in node order, that has a separator up to the key.
-    uint quads = 0u;
-    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-        bool fits = n.pair[2u * j].x <= key && btree_lane_has(2u * j);
-        quads |= tile_ballot(fits) << (j * TILE & 31u);
-    }
-    uint last = uint(findMSB(quads | 1u));
-    uint child = n.pair[0].y;
-    if (TILE < 16u) {
-        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-            uint second = n.pair[2u * j + 1u].x <= key ? n.pair[2u * j + 1u].y : n.pair[2u * j].y;
-            child = last / TILE == j ? second : child;
-        }
-    }
-    return tile_shuffle(child, last & (TILE - 1u));
-}
-
 #endif

@@ -95,7 +95,7 @@ func (t *Tree) phases(ctx context.Context, kinds []structures.Kind, keys, values
 	}
 	found, there, err := t.Find(ctx, pick(keys, lookups))
 	if err != nil {
-		return statuses, pendingError(statuses, err)
+		return statuses, structures.Stopped(statuses, err)
 	}
 	for j, i := range lookups {
 		statuses[i], values[i] = structures.Absent, found[j]
@@ -110,7 +110,7 @@ func (t *Tree) phases(ctx context.Context, kinds []structures.Kind, keys, values
 	if pending, ok := err.(*structures.PendingError); ok {
 		err = pending.Err
 	}
-	return statuses, pendingError(statuses, err)
+	return statuses, structures.Stopped(statuses, err)
 }
 
 func pick[T any](all []T, which []int) []T {
@@ -179,17 +179,17 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, kinds []str
 	inserts := kind == structures.Mixed || kind.Inserts()
 	if inserts {
 		if err := t.reserve(ctx, uint64(len(keys))/4); err != nil {
-			return statuses, pendingError(statuses, err)
+			return statuses, structures.Stopped(statuses, err)
 		}
 	}
 	t.scratch.Settle()
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}
 	columns[1].In, columns[1].Out = inserts, find
-	var turn order
+	var turns structures.Turns
 	t.batches.Concurrent++
 	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
-			if err := turn.take(s); err != nil {
+			if err := turns.Take(s); err != nil {
 				return err
 			}
 			return t.apply(s, kind, operands{
@@ -200,22 +200,22 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, kinds []str
 		Recover:  t.makeRoom,
 		Progress: t.o.Progress,
 	})
-	return statuses, pendingError(statuses, err)
+	return statuses, structures.Stopped(statuses, err)
 }
 
 // batched does a batch of updates node by node.
 func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	statuses := make([]structures.Status, len(keys))
 	if err := t.reserveBatched(ctx, len(keys)); err != nil {
-		return statuses, pendingError(statuses, err)
+		return statuses, structures.Stopped(statuses, err)
 	}
 	t.scratch.Settle()
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}
-	var turn order
+	var turns structures.Turns
 	t.batches.Batched++
 	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
-			if err := turn.take(s); err != nil {
+			if err := turns.Take(s); err != nil {
 				return err
 			}
 			return t.recordBatched(ctx, s, batched{
@@ -226,37 +226,5 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []struct
 		Recover:  t.makeRoom,
 		Progress: t.o.Progress,
 	})
-	return statuses, pendingError(statuses, err)
-}
-
-// order has the chunks of a batch work one after the other, each on what the one before has left.
-type order struct{ last *vk.Stream }
-
-func (o *order) take(s *vk.Stream) error {
-	if o.last != nil && o.last != s {
-		before, err := o.last.Submit()
-		if err != nil {
-			return err
-		}
-		s.After(before)
-	}
-	o.last = s
-	return nil
-}
-
-// pendingError wraps what stopped a batch with how much of it is not done.
-func pendingError(statuses []structures.Status, err error) error {
-	if err == nil {
-		return nil
-	}
-	pending := 0
-	for _, s := range statuses {
-		if s == structures.Pending {
-			pending++
-		}
-	}
-	if pending == 0 {
-		return err
-	}
-	return &structures.PendingError{Operations: pending, Err: err}
+	return statuses, structures.Stopped(statuses, err)
 }

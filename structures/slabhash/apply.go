@@ -93,7 +93,7 @@ func (t *table) apply(ctx context.Context, kind structures.Kind, kinds []structu
 		if kind == structures.Mixed || kind.Inserts() {
 			room, err := t.roomFor(ctx, n)
 			if err != nil {
-				return statuses, pendingError(statuses, err)
+				return statuses, structures.Stopped(statuses, err)
 			}
 			n = min(n, room)
 			t.used += uint64(n)
@@ -122,7 +122,7 @@ func (t *table) apply(ctx context.Context, kind structures.Kind, kinds []structu
 			Progress: offsetProgress(t.o.Progress, done, len(keys)),
 		})
 		if err != nil {
-			return statuses, pendingError(statuses, err)
+			return statuses, structures.Stopped(statuses, err)
 		}
 		done += n
 	}
@@ -134,20 +134,6 @@ func offsetProgress(p structures.Progress, before, total int) structures.Progres
 		return nil
 	}
 	return func(done, _ int) { p(before+done, total) }
-}
-
-// pendingError wraps what stopped a batch with how much of it is not done.
-func pendingError(statuses []structures.Status, err error) error {
-	pending := 0
-	for _, s := range statuses {
-		if s == structures.Pending {
-			pending++
-		}
-	}
-	if pending == 0 {
-		return err
-	}
-	return &structures.PendingError{Operations: pending, Err: err}
 }
 
 // roomFor returns how many insertions may be dispatched before the load is to be looked at again, after

@@ -6,16 +6,26 @@ package testdevice
 
 import (
 	"os"
+	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/vk"
 )
 
+// shared is the device of the tests that ask for no other: drivers keep what they have compiled for a device, and some
+// compile for long. One test has it at a time.
+var shared struct {
+	mu   sync.Mutex
+	d    *vk.Device
+	user testing.TB // nil: nobody
+}
+
 // Open opens a device for one test. At most one vk.Options may be given; the pipeline cache stays off the disk unless
-// they name a folder. When the test ends the device is closed, and the test fails if device memory was still
-// allocated by then, or if validation had anything to say. A machine with no device fails the test: no test is
-// skipped for it.
+// they name a folder. Without options, or with empty ones, it may be the device that an earlier test had. When the test
+// ends, it fails if device memory is still allocated, or if validation had anything to say. A machine with no device
+// fails the test: no test is skipped for it.
 func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	t.Helper()
 	var o vk.Options
@@ -23,6 +33,61 @@ func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	if len(options) == 1 {
 		o = options[0]
 	}
+	if !reflect.ValueOf(o).IsZero() {
+		return own(t, o)
+	}
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.user != nil {
+		return own(t, o)
+	}
+	if shared.d == nil {
+		shared.d = open(t, o, func(m vk.Message) {
+			shared.mu.Lock()
+			user := shared.user
+			shared.mu.Unlock()
+			if user != nil {
+				report(user, m)
+			}
+		})
+	}
+	shared.user = t
+	d := shared.d
+	t.Cleanup(func() {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		shared.user = nil
+		// A test that fails may leave anything behind, and one may have closed it.
+		if t.Failed() || unusable(d) {
+			shared.d = nil
+			closed(t, d)
+		} else if used, _ := d.Memory(); used != 0 {
+			shared.d = nil
+			closed(t, d)
+		}
+	})
+	return d
+}
+
+// unusable says that nothing more can be done on a device: it is closed or lost.
+func unusable(d *vk.Device) bool {
+	s, err := d.NewStream()
+	if err != nil {
+		return true
+	}
+	return s.Close() != nil
+}
+
+// own opens a device that no other test gets.
+func own(t testing.TB, o vk.Options) *vk.Device {
+	t.Helper()
+	d := open(t, o, func(m vk.Message) { report(t, m) })
+	t.Cleanup(func() { closed(t, d) })
+	return d
+}
+
+func open(t testing.TB, o vk.Options, listener func(vk.Message)) *vk.Device {
+	t.Helper()
 	if o.CacheDir == "" {
 		o.CacheDir = "none"
 	}
@@ -30,23 +95,27 @@ func Open(t testing.TB, options ...vk.Options) *vk.Device {
 		o.Validation = true
 	}
 	if o.Validation && o.OnMessage == nil {
-		o.OnMessage = func(m vk.Message) {
-			if m.ID == "Loader Message" {
-				t.Log(m) // which layers the loader was told to leave out: the environment's business
-				return
-			}
-			t.Error("validation:", m)
-		}
+		o.OnMessage = listener
 	}
 	d, err := vk.Open(o)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		if used, _ := d.Memory(); used != 0 {
-			t.Errorf("%d bytes of device memory were not freed", used)
-		}
-		if err := d.Close(); err != nil {
-			t.Errorf("closing the device: %v", err)
-		}
-	})
 	return d
+}
+
+func report(t testing.TB, m vk.Message) {
+	if m.ID == "Loader Message" {
+		t.Log(m) // which layers the loader was told to leave out: the environment's business
+		return
+	}
+	t.Error("validation:", m)
+}
+
+// closed closes a device whose memory has to be free by now.
+func closed(t testing.TB, d *vk.Device) {
+	if used, _ := d.Memory(); used != 0 {
+		t.Errorf("%d bytes of device memory were not freed", used)
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("closing the device: %v", err)
+	}
 }

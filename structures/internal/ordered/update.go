@@ -16,24 +16,18 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []
 	c.scratch.Settle()
 	statuses := make([]structures.Status, len(keys))
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.Out(statuses)}
-	var last *vk.Stream
+	var turns structures.Turns
 	err := c.feed.Run(ctx, len(keys), columns, structures.Task{
 		Record: func(s *vk.Stream, chunk structures.Chunk) error {
-			// Each chunk works on what the one before has left, whose stream has submitted it.
-			if last != nil && last != s {
-				before, err := last.Submit()
-				if err != nil {
-					return err
-				}
-				s.After(before)
+			if err := turns.Take(s); err != nil {
+				return err
 			}
-			last = s
 			b := Batch{kind, chunk.Columns[0], chunk.Columns[1], chunk.Count}
 			return c.record(ctx, s, b, chunk.Columns[2])
 		},
 		Progress: c.Progress,
 	})
-	return statuses, pendingError(statuses, err)
+	return statuses, structures.Stopped(statuses, err)
 }
 
 // record records a batch, and before it, unless statuses is 0, what it will do.
@@ -69,23 +63,6 @@ func (c *Core) Delete(ctx context.Context, keys []uint32) ([]structures.Status, 
 	return c.update(ctx, structures.Delete, keys, nil)
 }
 
-// pendingError wraps what stopped a batch with how much of it is not done.
-func pendingError(statuses []structures.Status, err error) error {
-	if err == nil {
-		return nil
-	}
-	pending := 0
-	for _, s := range statuses {
-		if s == structures.Pending {
-			pending++
-		}
-	}
-	if pending == 0 {
-		return err
-	}
-	return &structures.PendingError{Operations: pending, Err: err}
-}
-
 // Apply does a batch of mixed operations: first the lookups and counts, then the insertions, then the deletions.
 func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	n := len(b.Keys)
@@ -111,7 +88,7 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
 	values, found, err := c.Find(ctx, pick(b.Keys, lookups))
 	if err != nil {
-		return r, pendingError(r.Status, err)
+		return r, structures.Stopped(r.Status, err)
 	}
 	for j, i := range lookups {
 		r.Status[i] = structures.Absent
@@ -130,11 +107,11 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	}
 	statuses, err := c.Insert(ctx, pick(b.Keys, insertions), pick(b.Values, insertions))
 	if err := done(insertions, statuses, cause(err)); err != nil {
-		return r, pendingError(r.Status, err)
+		return r, structures.Stopped(r.Status, err)
 	}
 	statuses, err = c.Delete(ctx, pick(b.Keys, deletions))
 	err = done(deletions, statuses, cause(err))
-	return r, pendingError(r.Status, err)
+	return r, structures.Stopped(r.Status, err)
 }
 
 // cause is what stopped a part of a batch, without how much of that part is not done.
