@@ -43,21 +43,22 @@ go-test = env -u VKDS_DEVICE NODEVICE_SELECT=1 $(1) go test -count=1 -timeout 20
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 
 # The tool and the benchmarks take long, and find the same at every width and on every driver if what is beneath them
-# does: they are tested at one width, and under validation.
+# does: they are tested at one width. So are injected faults, which no driver has a part in, but under validation, too.
 beneath-the-tool = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench)
+beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench -e /faults)
 
 .PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv
 test: deps check test-radv test-swiftshader test-width-4 test-width-16 test-validation test-width-8
 test-width-4:
-	$(call go-test,$(call lavapipe,128),$(beneath-the-tool))
+	$(call go-test,$(call lavapipe,128),$(beneath-faults))
 test-width-8:
 	$(call go-test,$(call lavapipe,256),./...)
 test-width-16:
-	$(call go-test,$(call lavapipe,512),$(beneath-the-tool))
+	$(call go-test,$(call lavapipe,512),$(beneath-faults))
 test-swiftshader:
-	$(call go-test,$(swiftshader),$(beneath-the-tool))
+	$(call go-test,$(swiftshader),$(beneath-faults))
 test-validation:
-	$(call go-test,$(call lavapipe,256) VKDS_VALIDATION=1,$(on-device))
+	$(call go-test,$(call lavapipe,256) VKDS_VALIDATION=1,$(beneath-the-tool))
 # AMD's compiler alone, for GPUs that aren't there: kernels are compiled, none is run.
 test-radv:
 	$(call go-test,$(call radv,VEGA10),-run TestEveryModuleCompiles -v ./vk)

@@ -170,3 +170,12 @@ func Stopped(statuses []Status, err error) error {
 // Progress is told how many of a call's operations are done. It is called between chunks of a long
 // call, by the goroutine that made the call.
 type Progress func(done, total int)
+
+// After returns the progress of a part of a call that has so many operations in total, of which some are done before
+// the part; nil for nil.
+func (p Progress) After(before, total int) Progress {
+	if p == nil {
+		return nil
+	}
+	return func(done, _ int) { p(before+done, total) }
+}

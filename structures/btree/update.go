@@ -107,10 +107,7 @@ func (t *Tree) phases(ctx context.Context, kinds []structures.Kind, keys, values
 	for j, status := range some {
 		statuses[updates[j]] = status
 	}
-	if pending, ok := err.(*structures.PendingError); ok {
-		err = pending.Err
-	}
-	return statuses, structures.Stopped(statuses, err)
+	return statuses, structures.Stopped(statuses, cause(err))
 }
 
 func pick[T any](all []T, which []int) []T {
@@ -171,23 +168,57 @@ func clustered(keys []uint32, nodes uint64) bool {
 	return near > len(sample)/8
 }
 
-// concurrent does a batch of operations beside each other. kinds, if not nil, is the kind of each; values is what
-// insertions bring and what lookups find, or nil.
+// leastPart is how many operations a tree takes at once, however small it is.
+const leastPart = 1 << 12
+
+// concurrent does a batch of operations beside each other, in parts that are no larger than the tree: more would stand
+// in each other's way. kinds, if not nil, is the kind of each; values is what insertions bring and what lookups find, or
+// nil.
 func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	statuses := make([]structures.Status, len(keys))
+	t.batches.Concurrent++
+	for done := 0; done < len(keys); {
+		end := min(len(keys), done+max(leastPart, int(t.nodes)))
+		err := t.concurrentPart(ctx, kind, cut(kinds, done, end), keys[done:end], cut(values, done, end), statuses[done:end],
+			t.o.Progress.After(done, len(keys)))
+		if err != nil {
+			return statuses, structures.Stopped(statuses, cause(err))
+		}
+		done = end
+	}
+	return statuses, nil
+}
+
+// cut is a part of a slice, or nil of nil.
+func cut[T any](s []T, first, end int) []T {
+	if s == nil {
+		return nil
+	}
+	return s[first:end]
+}
+
+// cause is what stopped a part of a batch, without how much of that part is not done.
+func cause(err error) error {
+	if p, ok := err.(*structures.PendingError); ok {
+		return p.Err
+	}
+	return err
+}
+
+func (t *Tree) concurrentPart(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32,
+	statuses []structures.Status, progress structures.Progress) error {
 	find := kind == structures.Mixed || kind == structures.Find
 	inserts := kind == structures.Mixed || kind.Inserts()
 	if inserts {
 		if err := t.reserve(ctx, uint64(len(keys))/4); err != nil {
-			return statuses, structures.Stopped(statuses, err)
+			return err
 		}
 	}
 	t.scratch.Settle()
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}
 	columns[1].In, columns[1].Out = inserts, find
 	var turns structures.Turns
-	t.batches.Concurrent++
-	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
+	return t.feed.Run(ctx, len(keys), columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
 			if err := turns.Take(s); err != nil {
 				return err
@@ -198,9 +229,8 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, kinds []str
 			})
 		},
 		Recover:  t.makeRoom,
-		Progress: t.o.Progress,
+		Progress: progress,
 	})
-	return statuses, structures.Stopped(statuses, err)
 }
 
 // batched does a batch of updates node by node.

@@ -119,7 +119,7 @@ func (t *table) apply(ctx context.Context, kind structures.Kind, kinds []structu
 				})
 			},
 			Recover:  t.makeRoom,
-			Progress: offsetProgress(t.o.Progress, done, len(keys)),
+			Progress: t.o.Progress.After(done, len(keys)),
 		})
 		if err != nil {
 			return statuses, structures.Stopped(statuses, err)
@@ -127,13 +127,6 @@ func (t *table) apply(ctx context.Context, kind structures.Kind, kinds []structu
 		done += n
 	}
 	return statuses, nil
-}
-
-func offsetProgress(p structures.Progress, before, total int) structures.Progress {
-	if p == nil {
-		return nil
-	}
-	return func(done, _ int) { p(before+done, total) }
 }
 
 // roomFor returns how many insertions may be dispatched before the load is to be looked at again, after
