@@ -11,9 +11,6 @@
 #include "btree_leaf.glsl"
 #include "btree_latch.glsl"
 
-// Whether two words of a pair may be read by one load as of different age (1), as CPU drivers do.
-layout(constant_id = 4) const uint BTREE_TORN = 1;
-
 // Where an operation stands.
 const uint STEP_DOWN = 0u;    // on its way from the root
 const uint STEP_LEAF = 1u;    // before its leaf
@@ -92,7 +89,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             bool latched_before = tile_ballot(btree_latched(before)) != 0u;   // no lane reads on before all have this
             acquire_fence();
 #endif
-            Node n = node_load_coherent(leaf, queue != 0u);
+            Node n = leaf_load(leaf, queue != 0u);
             LeafPlace place = leaf_place(n, k);
             LeafView view = leaf_view(n, k, btree_vacancy(k), fills);
 #if !VKDS_INT64_ATOMICS

@@ -75,6 +75,17 @@ Slots node_slots(uvec2 node) {
     return slots;
 }
 
+// The slots of a leaf, which others may still fill, erase or give other values.
+Slots leaf_slots(uvec2 node) {
+    Slots slots = node_slots(node);
+#if VKDS_INT64_ATOMICS
+    if (BTREE_TORN != 0u) {
+        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = atomic_load2(btree_slot(node, i));
+    }
+#endif
+    return slots;
+}
+
 void node_publish(uvec2 node, uint high, uint link) {
 #if VKDS_INT64_ATOMICS
     atomic_store2(address_add(node, BTREE_HIGH_AT), uvec2(high, link));
@@ -154,7 +165,7 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence
 LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
     uint vacancy = btree_vacancy(fence.z), pairs = 0u;
     uint hit = NODE_NONE, room = NODE_NONE;
-    Slots slots = node_slots(node);
+    Slots slots = leaf_slots(node);
     SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uvec2 pair = slots.pair[i];
         if (pair.x == t.key) hit = i;

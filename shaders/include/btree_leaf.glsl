@@ -19,6 +19,22 @@
 #include "btree_node.glsl"
 #include "operation.glsl"
 
+// Whether two words of a pair may be read by one load as of different age (1), as CPU drivers do. Then a leaf's pairs are
+// read by an atomic each: the old key and the new value of a slot that is being filled would look like an erased slot.
+layout(constant_id = 4) const uint BTREE_TORN = 1;
+
+// Reads a leaf, whose pairs others may change meanwhile.
+Node leaf_load(uvec2 leaf, bool enabled) {
+    Node n = node_load_coherent(leaf, enabled);
+#if VKDS_INT64_ATOMICS
+    if (BTREE_TORN != 0u) {
+        for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+            if (enabled && btree_lane_has(m)) n.pair[m] = atomic_load2(btree_slot(leaf, node_pair_index(m)));
+    }
+#endif
+    return n;
+}
+
 // What a leaf has for a key, the same for all lanes of the tile.
 struct LeafView {
     uint slot;    // that holds the key; NODE_NONE if none does
