@@ -77,13 +77,14 @@ Slots node_slots(uvec2 node) {
 
 // The slots of a leaf, which others may still fill, erase or give other values.
 Slots leaf_slots(uvec2 node) {
-    Slots slots = node_slots(node);
 #if VKDS_INT64_ATOMICS
     if (BTREE_TORN != 0u) {
+        Slots slots;
         SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = atomic_load2(btree_slot(node, i));
+        return slots;
     }
 #endif
-    return slots;
+    return node_slots(node);
 }
 
 void node_publish(uvec2 node, uint high, uint link) {

@@ -25,14 +25,17 @@ layout(constant_id = 4) const uint BTREE_TORN = 1;
 
 // Reads a leaf, whose pairs others may change meanwhile.
 Node leaf_load(uvec2 leaf, bool enabled) {
-    Node n = node_load_coherent(leaf, enabled);
 #if VKDS_INT64_ATOMICS
     if (BTREE_TORN != 0u) {
-        for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-            if (enabled && btree_lane_has(m)) n.pair[m] = atomic_load2(btree_slot(leaf, node_pair_index(m)));
+        Node n;
+        for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            n.pair[m] = uvec2(0u);
+            if (enabled && node_pair_index(m) < NODE_PAIRS) n.pair[m] = atomic_load2(btree_slot(leaf, node_pair_index(m)));
+        }
+        return n;
     }
 #endif
-    return n;
+    return node_load_coherent(leaf, enabled);
 }
 
 // What a leaf has for a key, the same for all lanes of the tile.

@@ -25,13 +25,7 @@ bool btree_view(BTree tree, uint leaf, bool busy, out Node n, out Fence fence) {
     torn = tile_ballot(btree_latched(before)) != 0u;   // no lane reads on before all have this
     acquire_fence();
 #endif
-    n = node_load_coherent(address, busy);
-#if VKDS_INT64_ATOMICS
-    if (BTREE_TORN != 0u) {
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-            if (busy && btree_lane_has(m)) n.pair[m] = atomic_load2(btree_slot(address, node_pair_index(m)));
-    }
-#endif
+    n = leaf_load(address, busy);
     acquire_fence();
     uint meta = 0u;
     uvec2 range = uvec2(0u), end = uvec2(0u);
