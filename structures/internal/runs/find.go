@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"cmp"
+
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -26,11 +28,6 @@ type findSortedPush struct {
 	Stack                 Stack
 	Keys, Places, Answers uint64
 	Count, Each           uint32
-}
-
-type numberPush struct {
-	Numbers uint64
-	Count   uint32
 }
 
 type answerPush struct {
@@ -114,10 +111,6 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return nil
 	}
 	o := q.sorted
-	number, err := recording.Kernel[numberPush](q.kernels, "runs/number", 256)
-	if err != nil {
-		return err
-	}
 	find, err := recording.Kernel[findSortedPush](q.kernels, "runs/find.sorted", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
@@ -128,11 +121,10 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	}
 	f := q.findPlan(a.N, a.Scratch)
 	n := uint32(a.N)
-	number.Dispatch(s, groups(a.N, number.Workgroup()), numberPush{f.numbers, n})
-	err = q.p.Sort(s, primitives.SortArgs{
+	err = cmp.Or(q.p.Number(s, f.numbers, a.N), q.p.Sort(s, primitives.SortArgs{
 		Keys: a.Keys, Values: f.numbers, OutKeys: f.keys, OutValues: f.places,
 		Length: primitives.Length{N: a.N}, FirstBit: firstBit, Scratch: f.sort,
-	})
+	}))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"cmp"
+
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -190,10 +192,6 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	if a.N == 0 {
 		return nil
 	}
-	number, err := recording.Kernel[numberPush](q.kernels, "runs/number", 256)
-	if err != nil {
-		return err
-	}
 	outcome, err := recording.Kernel[outcomePush](q.kernels, "runs/outcome", 256)
 	if err != nil {
 		return err
@@ -204,11 +202,10 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	}
 	o := q.outcomesPlan(a.N, a.Scratch)
 	n := uint32(a.N)
-	number.Dispatch(s, groups(a.N, number.Workgroup()), numberPush{o.before, n})
-	err = q.p.Sort(s, primitives.SortArgs{
+	err = cmp.Or(q.p.Number(s, o.before, a.N), q.p.Sort(s, primitives.SortArgs{
 		Keys: a.Keys, Values: o.before, OutKeys: o.keys, OutValues: o.numbers,
 		Length: primitives.Length{N: a.N}, Scratch: o.sort,
-	})
+	}))
 	if err != nil {
 		return err
 	}

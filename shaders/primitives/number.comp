@@ -1,4 +1,4 @@
-// Writes 0, 1, 2, …: the places of queries that are about to be sorted.
+// Writes 0, 1, 2, …: the places of elements that are about to be sorted.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"

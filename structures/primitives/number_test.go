@@ -1,0 +1,24 @@
+package primitives
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNumber(t *testing.T) {
+	r := newRig(t)
+	for _, n := range append(lengths(1<<12), 200_001) {
+		out := room(r, n)
+		r.run(r.p.Number(r.s, out.Address(), n))
+		for i, number := range download(r, out, n) {
+			if number != uint32(i) {
+				t.Fatalf("of %d: %d is %d", n, i, number)
+			}
+		}
+		r.release()
+	}
+	require.ErrorIs(t, r.p.Number(r.s, 0, 1), ErrNoMemory)
+	var length *LengthError
+	require.ErrorAs(t, r.p.Number(r.s, 0, -1), &length)
+}
