@@ -240,6 +240,21 @@ func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	return err
 }
 
+// Relieve makes room where operations found the pool full, as stats of after that say: it grows by so many memory blocks,
+// or, where that can't be, by one. A pool that can't grow at all may still do, if some of it is free: those who had
+// allocated for nothing have given their slabs back by now. It is an error only where nothing is free, or with insist.
+// Errors: those of Grow.
+func (p *SlabPool) Relieve(ctx context.Context, stats PoolStats, blocks int, insist bool) error {
+	err := p.Grow(ctx, blocks)
+	if err != nil && blocks > 1 {
+		err = p.Grow(ctx, 1)
+	}
+	if !insist && stats.Free != 0 {
+		return nil
+	}
+	return err
+}
+
 // growTo makes the pool one of so many memory blocks, which is more than it has and a number that whole returns.
 func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
 	supers := append([]*superBlock(nil), p.supers...)

@@ -150,10 +150,14 @@ func (e *PendingError) Error() string {
 
 func (e *PendingError) Unwrap() error { return e.Err }
 
-// Stopped returns what stopped a batch, around it a *PendingError if operations are pending; nil if nothing did.
+// Stopped returns what stopped a batch, around it a *PendingError if operations are pending; nil if nothing did. A
+// *PendingError about a part of the batch gives way to that of the whole.
 func Stopped(statuses []Status, err error) error {
 	if err == nil {
 		return nil
+	}
+	if part, ok := err.(*PendingError); ok {
+		err = part.Err
 	}
 	pending := 0
 	for _, s := range statuses {

@@ -247,11 +247,6 @@ type batchBeginPush struct {
 	Control, Free uint64
 }
 
-type batchNumberPush struct {
-	Numbers uint64
-	Count   uint32
-}
-
 type batchMarkPush struct{ Batch batch }
 
 type batchSumPush struct {
@@ -389,10 +384,7 @@ func (r *batchRecorder) record() error {
 	s.Concurrent(func() {
 		batchRun(r, "begin", r.groups(max(blocks, workControl/4)), 0, batchBeginPush{r.tree, plan.work.At, plan.free})
 		if b.placed() && r.err == nil {
-			k, err := recording.Kernel[batchNumberPush](t.kernels, "runs/number", 256)
-			if r.err = err; err == nil {
-				k.Dispatch(s, (n+255)/256, batchNumberPush{plan.places, uint32(n)})
-			}
+			r.err = t.primitives.Number(s, plan.places, n)
 		}
 	})
 	r.batch = batch{Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(n), Kind: uint32(b.Kind), Split: uint32(t.share())}

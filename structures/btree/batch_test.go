@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -59,7 +60,7 @@ type batchRig struct {
 }
 
 func newBatchRig(t testing.TB, d *vk.Device, o Options) *batchRig {
-	return &batchRig{t: t, tree: newTree(t, d, o), stream: newStream(t, d), want: model{}}
+	return &batchRig{t: t, tree: newTree(t, d, o), stream: testdevice.Stream(t, d), want: model{}}
 }
 
 // device puts elements on the device until the work is done.
@@ -100,7 +101,7 @@ func (r *batchRig) do(b operations, statuses bool) {
 	require.NoError(r.t, r.stream.Wait(r.t.Context()))
 	want := r.want.apply(b)
 	if statuses {
-		same(r.t, want, download(r.t, out, n), "statuses")
+		same(r.t, want, testdevice.Download(r.t, out, n), "statuses")
 	}
 }
 

@@ -1,7 +1,7 @@
 package btree
 
 import (
-	"context"
+	"cmp"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -21,21 +21,10 @@ type besidePush struct {
 // it; keys ascend, and none comes twice. A range that was given up has the count ^uint32(0): RangesOf answers it when
 // the tree is at rest. Errors: those of ApplyOn and RangesOf.
 func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, w DeviceWindow) error {
-	if err := t.usable(context.Background()); err != nil {
+	if err := cmp.Or(t.admits(kind, b), w.check()); err != nil {
 		return err
 	}
-	if kind != structures.Mixed && !does(kind) {
-		return &structures.KindError{Kind: kind}
-	}
-	if err := b.check(kind); err != nil {
-		return err
-	}
-	if err := w.check(); err != nil {
-		return err
-	}
-	if kind != structures.Find && kind != structures.Delete {
-		t.nodes += uint64(b.Count)
-	}
+	t.expect(kind, b.Count)
 	bits := t.topBits(b.Count + w.Count)
 	scratch, err := t.scratch.Take(s, topBytes(bits))
 	if err != nil {
@@ -45,7 +34,7 @@ func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, 
 	if err != nil {
 		return err
 	}
-	k, err := kernel[besidePush](t, t.besideModule(), t.tiles.walk,
+	k, err := kernel[besidePush](t, t.updating("beside"), t.tiles.walk,
 		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
@@ -57,22 +46,6 @@ func (t *Tree) ApplyBesideOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, 
 		Width: uint32(w.Width), Rounds: t.rounds | top.Bits<<24,
 	})
 	return nil
-}
-
-func (t *Tree) besideModule() string {
-	loops := ".unrolled"
-	if t.d.Info().Type == vk.CPU {
-		loops = ".rolled"
-	}
-	return "beside." + t.atomics() + loops
-}
-
-// atomics is the variant of kernels that work beside updates.
-func (t *Tree) atomics() string {
-	if t.d.Has(vk.Int64Atomics) {
-		return "a64"
-	}
-	return "a32"
 }
 
 type neighborBesidePush struct {
@@ -87,9 +60,8 @@ func (t *Tree) NeighborBesideOn(s *vk.Stream, to structures.Direction, n structu
 	if err := t.checkNeighbors(n); err != nil || n.Count == 0 {
 		return err
 	}
-	upward := to == structures.Successor || to == structures.Ceil
-	strict := to == structures.Successor || to == structures.Predecessor
-	k, err := kernel[neighborBesidePush](t, "neighbor_beside."+t.atomics(), t.tiles.walk,
+	upward, strict := sense(to)
+	k, err := kernel[neighborBesidePush](t, t.atomics("neighbor_beside"), t.tiles.walk,
 		recording.Constant("UPWARD", word(upward)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err

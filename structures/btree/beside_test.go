@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -46,9 +48,9 @@ func TestRangesBesideUpdates(t *testing.T) {
 		}
 		ranges = append(ranges, structures.Range{Lo: 2, Hi: 1}, structures.Range{Lo: 9000 * n, Hi: ^uint32(0)})
 		const width = 40
-		s := newStream(t, d)
-		w := DeviceWindow{Count: len(ranges), Width: width, Ranges: upload(t, d, words(ranges)), Counts: room[uint32](t, d, len(ranges)),
-			Keys: room[uint32](t, d, len(ranges)*width), Values: room[uint32](t, d, len(ranges)*width)}
+		s := testdevice.Stream(t, d)
+		w := DeviceWindow{Count: len(ranges), Width: width, Ranges: testdevice.Upload(t, d, words(ranges)), Counts: testdevice.Room[uint32](t, d, len(ranges)),
+			Keys: testdevice.Room[uint32](t, d, len(ranges)*width), Values: testdevice.Room[uint32](t, d, len(ranges)*width)}
 		for round := range 4 {
 			var keys []uint32
 			var kinds []uint8
@@ -66,14 +68,14 @@ func TestRangesBesideUpdates(t *testing.T) {
 			for i, j := range rng.Perm(len(keys)) { // beside each other everywhere
 				keys[i], keys[j], kinds[i], kinds[j] = keys[j], keys[i], kinds[j], kinds[i]
 			}
-			kindsOn := room[uint8](t, d, len(kinds))
+			kindsOn := testdevice.Room[uint8](t, d, len(kinds))
 			require.NoError(t, kindsOn.Upload(t.Context(), 0, kinds))
-			b := DeviceBatch{Count: len(keys), Keys: upload(t, d, keys), Values: upload(t, d, valuesOf(keys)), Kinds: kindsOn,
-				Status: room[uint8](t, d, padded(len(keys))), Left: upload(t, d, []uint32{0})}
+			b := DeviceBatch{Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, valuesOf(keys)), Kinds: kindsOn,
+				Status: testdevice.Room[uint8](t, d, recording.Padded(len(keys))), Left: testdevice.Upload(t, d, []uint32{0})}
 			require.NoError(t, tree.ApplyBesideOn(s, structures.Mixed, b, w))
 			require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
 			require.NoError(t, tree.Check(t.Context()))
-			counts, gotKeys, gotValues := download(t, w.Counts, w.Count), download(t, w.Keys, w.Count*width), download(t, w.Values, w.Count*width)
+			counts, gotKeys, gotValues := testdevice.Download(t, w.Counts, w.Count), testdevice.Download(t, w.Keys, w.Count*width), testdevice.Download(t, w.Values, w.Count*width)
 			for i, r := range ranges {
 				got, values := gotKeys[i*width:i*width+int(counts[i])], gotValues[i*width:i*width+int(counts[i])]
 				first, end := within(stays, r)
@@ -123,8 +125,8 @@ func TestNeighborsByWhatRunsBesideUpdates(t *testing.T) {
 func neighborsBeside(t testing.TB, d *vk.Device, queries []uint32) structures.DeviceNeighbors {
 	n := len(queries)
 	return structures.DeviceNeighbors{
-		Count: n, Keys: upload(t, d, queries), OutKeys: room[uint32](t, d, n), OutValues: room[uint32](t, d, n),
-		Status: room[uint8](t, d, padded(n)), Left: upload(t, d, []uint32{0}),
+		Count: n, Keys: testdevice.Upload(t, d, queries), OutKeys: testdevice.Room[uint32](t, d, n), OutValues: testdevice.Room[uint32](t, d, n),
+		Status: testdevice.Room[uint8](t, d, recording.Padded(n)), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
 }
 
@@ -137,8 +139,8 @@ func requireNear(t testing.TB, tree *Tree, queries []uint32, want model) {
 		tree.rounds = 0
 		require.NoError(t, tree.NeighborBesideOn(tree.stream, to, q))
 		require.NoError(t, tree.stream.Wait(t.Context()))
-		left := int(download(t, q.Left, 1)[0])
-		for i, s := range download(t, q.Status, len(queries)) {
+		left := int(testdevice.Download(t, q.Left, 1)[0])
+		for i, s := range testdevice.Download(t, q.Status, len(queries)) {
 			if structures.Status(s) == structures.Pending {
 				left--
 				continue
@@ -150,7 +152,7 @@ func requireNear(t testing.TB, tree *Tree, queries []uint32, want model) {
 		tree.rounds, q.Resume = enough, true
 		require.NoError(t, tree.NeighborBesideOn(tree.stream, to, q))
 		require.NoError(t, tree.stream.Wait(t.Context()))
-		gotKeys, gotValues, statuses := download(t, q.OutKeys, len(queries)), download(t, q.OutValues, len(queries)), download(t, q.Status, len(queries))
+		gotKeys, gotValues, statuses := testdevice.Download(t, q.OutKeys, len(queries)), testdevice.Download(t, q.OutValues, len(queries)), testdevice.Download(t, q.Status, len(queries))
 		for i, query := range queries {
 			wanted := []uint32{uint32(structures.Absent), 0, 0}
 			if at := neighborOf(keys, to, query); at >= 0 {
@@ -175,11 +177,11 @@ func TestNeighborsWhileKeysChange(t *testing.T) {
 		for i := range queries {
 			queries[i] = 1000 + rng.Uint32N(1000*(n-2))
 		}
-		updates, asks := newStream(t, d), newStream(t, d)
+		updates, asks := testdevice.Stream(t, d), testdevice.Stream(t, d)
 		for round := range 4 {
 			kind := []structures.Kind{structures.Insert, structures.Delete}[round%2]
 			rng.Shuffle(n, func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
-			b := DeviceBatch{Count: n, Keys: upload(t, d, changes), Values: upload(t, d, changes), Status: room[uint8](t, d, n), Left: upload(t, d, []uint32{0})}
+			b := DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, changes), Values: testdevice.Upload(t, d, changes), Status: testdevice.Room[uint8](t, d, n), Left: testdevice.Upload(t, d, []uint32{0})}
 			to := []structures.Direction{structures.Ceil, structures.Predecessor}[round/2]
 			q := neighborsBeside(t, d, queries)
 			require.NoError(t, tree.ApplyOn(updates, kind, b))
@@ -190,13 +192,13 @@ func TestNeighborsWhileKeysChange(t *testing.T) {
 			}
 			require.NoError(t, asks.Wait(t.Context()))
 			require.NoError(t, tree.Finish(t.Context(), updates, kind, b))
-			for download(t, q.Left, 1)[0] != 0 { // what held a latch was off its processor
+			for testdevice.Download(t, q.Left, 1)[0] != 0 { // what held a latch was off its processor
 				q.Resume = true
 				require.NoError(t, q.Left.Upload(t.Context(), 0, []uint32{0}))
 				require.NoError(t, tree.NeighborBesideOn(asks, to, q))
 				require.NoError(t, asks.Wait(t.Context()))
 			}
-			keys, values := download(t, q.OutKeys, len(queries)), download(t, q.OutValues, len(queries))
+			keys, values := testdevice.Download(t, q.OutKeys, len(queries)), testdevice.Download(t, q.OutValues, len(queries))
 			for i, query := range queries {
 				// The nearest of stays, or what lies between it and the query.
 				nearest := stays[neighborOf(stays, to, query)]
@@ -214,8 +216,8 @@ func TestNeighborsWhileKeysChange(t *testing.T) {
 func TestErrorsOfRangesBesideUpdates(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})
-	s := newStream(t, d)
-	b := DeviceBatch{Left: upload(t, d, []uint32{0})}
+	s := testdevice.Stream(t, d)
+	b := DeviceBatch{Left: testdevice.Upload(t, d, []uint32{0})}
 	var kind *structures.KindError
 	require.ErrorAs(t, tree.ApplyBesideOn(s, structures.Count, b, DeviceWindow{}), &kind)
 	var length *structures.LengthError

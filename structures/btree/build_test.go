@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -30,7 +31,7 @@ func TestBuild(t *testing.T) {
 				if n%2 == 0 {
 					rebuild(t, tree, keys, values)
 				} else {
-					u := structures.DeviceUpdates{Count: n, First: 3, Keys: upload(t, d, append(ramp(3, 5, 1), keys...)), Values: upload(t, d, append(ramp(3, 5, 1), values...))}
+					u := structures.DeviceUpdates{Count: n, First: 3, Keys: testdevice.Upload(t, d, append(ramp(3, 5, 1), keys...)), Values: testdevice.Upload(t, d, append(ramp(3, 5, 1), values...))}
 					require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
 					require.NoError(t, tree.stream.Wait(t.Context()))
 				}
@@ -78,7 +79,7 @@ func TestBuildOnGrows(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{MaxBytes: 2 << 20})
 	on := func(keys []uint32) error {
-		b := upload(t, d, keys)
+		b := testdevice.Upload(t, d, keys)
 		err := tree.BuildOn(t.Context(), tree.stream, structures.DeviceUpdates{Count: len(keys), Keys: b, Values: b})
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		return err
@@ -129,13 +130,13 @@ func TestBuildOfOrderedKeys(t *testing.T) {
 		"ascending": ramp(n, 10, 3), "to the last key": ramp(n, ^uint32(0)-n+1, 1), "from the first key": ramp(n, 0, 1<<20), "descending": ramp(n, 5*n, ^uint32(4)),
 		"equal": ramp(n, 9, 0), "the last one twice": twice, "the last two swapped": swapped,
 	} {
-		u := structures.DeviceUpdates{Count: n, Keys: upload(t, d, keys), Values: upload(t, d, values)}
+		u := structures.DeviceUpdates{Count: n, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
 		require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		require.NoError(t, tree.Check(t.Context()), name)
 		requireTree(t, tree, model{}.insert(keys, values))
-		same(t, keys, download(t, u.Keys, n), "the keys given, "+name)
-		same(t, values, download(t, u.Values, n), "the values given, "+name)
+		same(t, keys, testdevice.Download(t, u.Keys, n), "the keys given, "+name)
+		same(t, values, testdevice.Download(t, u.Values, n), "the values given, "+name)
 	}
 }
 
@@ -148,7 +149,7 @@ func TestBuildRefuses(t *testing.T) {
 	_, err = Build(t.Context(), d, nil, nil, Options{Fill: 1.5})
 	require.ErrorAs(t, err, &option)
 	tree := newTree(t, d, Options{})
-	b := upload(t, d, ramp(10, 0, 1))
+	b := testdevice.Upload(t, d, ramp(10, 0, 1))
 	for _, u := range []structures.DeviceUpdates{
 		{Count: -1, Keys: b, Values: b}, {Count: 11, Keys: b, Values: b}, {Count: 5, First: 6, Keys: b, Values: b},
 		{Count: 1, First: -1, Keys: b, Values: b}, {Count: 1, Keys: b}, {Count: 1, Values: b},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/testdevice"
 )
 
 func TestCheckOfGoodTrees(t *testing.T) {
@@ -135,12 +136,12 @@ func rawNode(t testing.TB, tree *Tree, slab uint32) []poked {
 	t.Helper()
 	k, err := kernel[nodesPush](tree, "nodes", 1)
 	require.NoError(t, err)
-	b := room[uint32](t, tree.d, 1+32*nodeWords)
+	b := testdevice.Room[uint32](t, tree.d, 1+32*nodeWords)
 	require.Zero(t, slab>>24, "of the first super block")
 	k.Dispatch(tree.stream, groups(8*32), nodesPush{tree.device(), b.AddressOf(32 * nodeWords), b.Address(), slab &^ 31, 32})
 	require.NoError(t, tree.stream.Wait(t.Context()))
 	var words []poked
-	for i, word := range download(t, b, 32*nodeWords)[slab%32*nodeWords:][:nodeWords] {
+	for i, word := range testdevice.Download(t, b, 32*nodeWords)[slab%32*nodeWords:][:nodeWords] {
 		words = append(words, poked{slab: slab, word: uint32(i), value: word})
 	}
 	return words

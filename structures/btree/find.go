@@ -35,32 +35,13 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 // (docs/benchmarks.md). Streams keep temporary memory of the tree's until Close. Errors: vk.ErrClosed,
 // *structures.LengthError for buffers that are too short, *vk.OutOfMemoryError.
 func (t *Tree) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	err := cmp.Or(t.isOpen(), need(l.Keys, "keys", l.Count, l.Count), need(l.Values, "values", l.Count, l.Count),
-		need(l.Found, "found bytes", l.Count, padded(l.Count)))
+	err := cmp.Or(t.isOpen(), recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
+		recording.Need(l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
 	if err != nil {
 		return err
 	}
 	return t.recordFind(s, lookups{l.Keys.Address(), l.Values.Address(), l.Found.Address(), l.Count}, l.Order)
 }
-
-// isOpen answers why nothing can be recorded.
-func (t *Tree) isOpen() error {
-	if t.closed {
-		return vk.ErrClosed
-	}
-	return nil
-}
-
-// need says that a buffer of a batch is too short.
-func need[T vk.Element](b *vk.Buffer[T], name string, count, want int) error {
-	if n := b.Len(); n < want || count < 0 {
-		return &structures.LengthError{Keys: count, Other: name, Got: n}
-	}
-	return nil
-}
-
-// padded is a number of bytes rounded up to whole words.
-func padded(bytes int) int { return (bytes + 3) &^ 3 }
 
 // lookups are lookups on the device: addresses.
 type lookups struct {
@@ -134,11 +115,6 @@ func (t *Tree) recordFind(s *vk.Stream, l lookups, order structures.LookupOrder)
 	return nil
 }
 
-type numberPush struct {
-	Numbers uint64
-	Count   uint32
-}
-
 type answerPush struct {
 	Answers, Values, Found uint64
 	Count                  uint32
@@ -147,10 +123,6 @@ type answerPush struct {
 // findSorted records lookups that are sorted first, by so many of their first bits that those of one subtree come
 // together.
 func (t *Tree) findSorted(s *vk.Stream, l lookups, plan findPlan, top top) error {
-	number, err := recording.Kernel[numberPush](t.kernels, "runs/number", 256)
-	if err != nil {
-		return err
-	}
 	k, err := kernel[findSortedPush](t, "find.sorted", t.queries.findSorted, t.queries.constant())
 	if err != nil {
 		return err
@@ -160,11 +132,10 @@ func (t *Tree) findSorted(s *vk.Stream, l lookups, plan findPlan, top top) error
 		return err
 	}
 	n := uint32(l.n)
-	number.Dispatch(s, (l.n+number.Workgroup()-1)/number.Workgroup(), numberPush{plan.numbers, n})
-	err = t.primitives.Sort(s, primitives.SortArgs{
+	err = cmp.Or(t.primitives.Number(s, plan.numbers, l.n), t.primitives.Sort(s, primitives.SortArgs{
 		Keys: l.keys, Values: plan.numbers, OutKeys: plan.keys, OutValues: plan.places,
 		Length: primitives.Length{N: l.n}, FirstBit: 32 - t.queries.sortBits, Scratch: plan.sort,
-	})
+	}))
 	if err != nil {
 		return err
 	}

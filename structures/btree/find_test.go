@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -91,15 +93,15 @@ func TestFindOn(t *testing.T) {
 	want := model{}.insert(keys, values)
 	tree := buildTree(t, d, keys, values, Options{})
 	queries := asked(keys, 3001)
-	s := newStream(t, d)
-	in := upload(t, d, queries)
+	s := testdevice.Stream(t, d)
+	in := testdevice.Upload(t, d, queries)
 	for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
 		for _, n := range []int{0, 1, len(queries)} {
-			outValues, found := room[uint32](t, d, len(queries)), room[uint8](t, d, padded(len(queries)))
+			outValues, found := testdevice.Room[uint32](t, d, len(queries)), testdevice.Room[uint8](t, d, recording.Padded(len(queries)))
 			l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
 			require.NoError(t, tree.FindOn(s, l))
 			require.NoError(t, s.Wait(t.Context()))
-			got, there := download(t, outValues, n), download(t, found, n)
+			got, there := testdevice.Download(t, outValues, n), testdevice.Download(t, found, n)
 			for i, k := range queries[:n] {
 				v, ok := want[k]
 				if got[i] != v || (there[i] == 1) != ok {

@@ -98,9 +98,9 @@ func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 }
 
 func (t *Tree) checkNeighbors(n structures.DeviceNeighbors) error {
-	return cmp.Or(t.isOpen(), need(n.Keys, "keys", n.Count, n.Count), need(n.OutKeys, "keys for the result", n.Count, n.Count),
-		need(n.OutValues, "values", n.Count, n.Count), need(n.Status, "status bytes", n.Count, padded(n.Count)),
-		need(n.Left, "words for the number left", n.Count, 1))
+	return cmp.Or(t.isOpen(), recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
+		recording.Need(n.OutValues, "values", n.Count, n.Count), recording.Need(n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
+		recording.Need(n.Left, "words for the number left", n.Count, 1))
 }
 
 // neighborQueries are searches for neighbors on the device: addresses, as DeviceNeighbors has buffers.
@@ -132,8 +132,7 @@ func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q neighbor
 	if err != nil {
 		return err
 	}
-	upward := to == structures.Successor || to == structures.Ceil
-	strict := to == structures.Successor || to == structures.Predecessor
+	upward, strict := sense(to)
 	k, err := kernel[neighborPush](t, "neighbor", t.queries.neighbor, recording.Constant("UPWARD", word(upward)))
 	if err != nil {
 		return err
@@ -143,6 +142,11 @@ func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q neighbor
 		uint32(q.n), word(strict), word(q.resume), uint32(q.leaves),
 	})
 	return nil
+}
+
+// sense says whether a neighbor is to be above its key, and whether the key itself is none.
+func sense(to structures.Direction) (upward, strict bool) {
+	return to == structures.Successor || to == structures.Ceil, to == structures.Successor || to == structures.Predecessor
 }
 
 func word(condition bool) uint32 {

@@ -61,7 +61,7 @@ func (t *Tree) Range(ctx context.Context, ranges []structures.Range) (structures
 // done. Candidates are the pairs themselves; if they are asked for, then a range with so many neighbouring leaves that a
 // dispatch would take too long is not counted, and they are said to be 2^63 and more. Errors as FindOn's.
 func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
-	err := cmp.Or(t.isOpen(), need(r.Ranges, "words of ranges", r.Count, 2*r.Count), need(r.Counts, "counts", r.Count, r.Count))
+	err := cmp.Or(t.isOpen(), recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
 	if err != nil || r.Count == 0 {
 		return err
 	}
@@ -89,8 +89,8 @@ func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 // done. Candidates are the pairs themselves; where one range has so many neighbouring leaves that a dispatch would take
 // too long, they are said to be 2^63 and more, and nothing is done: Range cuts such ranges up. Errors as FindOn's.
 func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
-	err := cmp.Or(t.isOpen(), need(r.Ranges, "words of ranges", r.Count, 2*r.Count),
-		need(r.Offsets, "offsets", r.Count, r.Count+1), need(r.Candidates, "words for the candidates", r.Count, 1))
+	err := cmp.Or(t.isOpen(), recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count),
+		recording.Need(r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(r.Candidates, "words for the candidates", r.Count, 1))
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ type DeviceWindow struct {
 }
 
 func (w DeviceWindow) check() error {
-	err := cmp.Or(need(w.Ranges, "words of ranges", w.Count, 2*w.Count), need(w.Counts, "counts", w.Count, w.Count),
-		need(w.Keys, "keys for the result", w.Count, w.Count*w.Width), need(w.Values, "values", w.Count, w.Count*w.Width))
+	err := cmp.Or(recording.Need(w.Ranges, "words of ranges", w.Count, 2*w.Count), recording.Need(w.Counts, "counts", w.Count, w.Count),
+		recording.Need(w.Keys, "keys for the result", w.Count, w.Count*w.Width), recording.Need(w.Values, "values", w.Count, w.Count*w.Width))
 	if err == nil && (w.Width < 0 || uint64(w.Count)*uint64(w.Width) > 1<<32) {
 		err = &structures.LengthError{Keys: w.Count, Other: "pairs a range", Got: w.Width}
 	}
@@ -410,11 +410,7 @@ func (t *Tree) cut(ctx context.Context, ranges []structures.Range, limit int) (p
 
 // count counts the pairs of ranges. The count of those that have more leaves is tooLong.
 func (t *Tree) count(ctx context.Context, ranges []structures.Range, counts []uint32, leaves int, tooLong uint32) error {
-	column := structures.Column{Width: 8, In: true}
-	if n := len(ranges); n != 0 {
-		column.Data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(ranges))), 8*n)
-	}
-	return t.feed.Run(ctx, len(ranges), []structures.Column{column, structures.Out(counts)}, structures.Task{
+	return t.feed.Run(ctx, len(ranges), []structures.Column{structures.InRanges(ranges), structures.Out(counts)}, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
 			plan, err := t.scratchForSeeks(s, c.Count)
 			if err != nil {

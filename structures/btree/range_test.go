@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
 )
 
 // someRanges are ranges of all sorts around a tree's keys: of about so many keys, long ones, empty ones.
@@ -108,49 +109,49 @@ func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int
 		wantCounts = append(wantCounts, uint32(end-first))
 		wantOffsets = append(wantOffsets, uint32(len(wantKeys)))
 	}
-	s := newStream(t, d)
-	in := upload(t, d, words(ranges))
-	counts, total := room[uint32](t, d, n), room[uint64](t, d, 1)
+	s := testdevice.Stream(t, d)
+	in := testdevice.Upload(t, d, words(ranges))
+	counts, total := testdevice.Room[uint32](t, d, n), testdevice.Room[uint64](t, d, 1)
 	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts}))
 	require.NoError(t, s.Wait(t.Context()))
-	same(t, wantCounts, download(t, counts, n), "counts")
+	same(t, wantCounts, testdevice.Download(t, counts, n), "counts")
 	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts, Candidates: total}))
 	require.NoError(t, s.Wait(t.Context()))
-	same(t, wantCounts, download(t, counts, n), "counts")
+	same(t, wantCounts, testdevice.Download(t, counts, n), "counts")
 	if n != 0 {
-		require.EqualValues(t, len(wantKeys), download(t, total, 1)[0])
+		require.EqualValues(t, len(wantKeys), testdevice.Download(t, total, 1)[0])
 	}
 
-	offsets := room[uint32](t, d, n+1)
-	outKeys, outValues := room[uint32](t, d, max(1, len(wantKeys))), room[uint32](t, d, max(1, len(wantKeys)))
+	offsets := testdevice.Room[uint32](t, d, n+1)
+	outKeys, outValues := testdevice.Room[uint32](t, d, max(1, len(wantKeys))), testdevice.Room[uint32](t, d, max(1, len(wantKeys)))
 	r := structures.DeviceRanges{Count: n, Ranges: in, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: total}
 	require.NoError(t, tree.RangeOn(s, r))
 	require.NoError(t, s.Wait(t.Context()))
-	same(t, wantOffsets, download(t, offsets, n+1), "offsets")
-	require.EqualValues(t, len(wantKeys), download(t, total, 1)[0])
-	same(t, wantKeys, download(t, outKeys, len(wantKeys)), "keys")
-	same(t, wantValues, download(t, outValues, len(wantKeys)), "values")
+	same(t, wantOffsets, testdevice.Download(t, offsets, n+1), "offsets")
+	require.EqualValues(t, len(wantKeys), testdevice.Download(t, total, 1)[0])
+	same(t, wantKeys, testdevice.Download(t, outKeys, len(wantKeys)), "keys")
+	same(t, wantValues, testdevice.Download(t, outValues, len(wantKeys)), "values")
 
 	// Less room than pairs: what there is room for, and the others only counted.
 	if less := len(wantKeys) / 2; less > 0 {
-		r.Keys = room[uint32](t, d, less)
+		r.Keys = testdevice.Room[uint32](t, d, less)
 		r.MaxCandidates = len(wantKeys)
 		require.NoError(t, tree.RangeOn(s, r))
 		require.NoError(t, s.Wait(t.Context()))
-		same(t, wantOffsets, download(t, offsets, n+1), "offsets")
-		same(t, wantKeys[:less], download(t, r.Keys, less), "keys")
+		same(t, wantOffsets, testdevice.Download(t, offsets, n+1), "offsets")
+		same(t, wantKeys[:less], testdevice.Download(t, r.Keys, less), "keys")
 		require.NoError(t, r.Keys.Upload(t.Context(), 0, make([]uint32, less)))
 		r.MaxCandidates = 0
 		require.NoError(t, tree.RangeOn(s, r))
 		require.NoError(t, s.Wait(t.Context()))
-		require.EqualValues(t, len(wantKeys), download(t, total, 1)[0])
-		same(t, make([]uint32, less), download(t, r.Keys, less), "keys of what was not done")
+		require.EqualValues(t, len(wantKeys), testdevice.Download(t, total, 1)[0])
+		same(t, make([]uint32, less), testdevice.Download(t, r.Keys, less), "keys of what was not done")
 	}
 
-	window := DeviceWindow{Count: n, Ranges: in, Width: width, Keys: room[uint32](t, d, n*width), Values: room[uint32](t, d, n*width), Counts: counts}
+	window := DeviceWindow{Count: n, Ranges: in, Width: width, Keys: testdevice.Room[uint32](t, d, n*width), Values: testdevice.Room[uint32](t, d, n*width), Counts: counts}
 	require.NoError(t, tree.RangesOf(s, window))
 	require.NoError(t, s.Wait(t.Context()))
-	gotKeys, gotValues, gotCounts := download(t, window.Keys, n*width), download(t, window.Values, n*width), download(t, counts, n)
+	gotKeys, gotValues, gotCounts := testdevice.Download(t, window.Keys, n*width), testdevice.Download(t, window.Values, n*width), testdevice.Download(t, counts, n)
 	for i, r := range ranges {
 		first, end := within(keys, r)
 		end = min(end, first+width)
@@ -174,11 +175,11 @@ func TestDeviceRanges(t *testing.T) {
 		deviceRanges(t, tree, nil, 5, want)
 		ravage(t, tree, want)
 	}
-	s := newStream(t, d)
+	s := testdevice.Stream(t, d)
 	var length *structures.LengthError
 	require.ErrorAs(t, tree.CountOn(s, structures.DeviceCounts{Count: 1}), &length)
 	require.ErrorAs(t, tree.RangeOn(s, structures.DeviceRanges{Count: 1}), &length)
-	in := room[uint32](t, d, 2)
+	in := testdevice.Room[uint32](t, d, 2)
 	require.ErrorAs(t, tree.RangesOf(s, DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: -1}), &length)
 	require.ErrorAs(t, tree.RangesOf(s, DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: 1}), &length)
 }
@@ -187,14 +188,14 @@ func TestDeviceRanges(t *testing.T) {
 func TestRangeTooLongForADevice(t *testing.T) {
 	d := openDevice(t)
 	tree := buildTree(t, d, ramp(1000, 0, 1), ramp(1000, 0, 1), Options{Fill: 0.01})
-	s := newStream(t, d)
-	total := room[uint64](t, d, 1)
+	s := testdevice.Stream(t, d)
+	total := testdevice.Room[uint64](t, d, 1)
 	plan, err := tree.scratchForRanges(s, 1)
 	require.NoError(t, err)
-	in, counts := upload(t, d, []uint32{0, 999}), upload(t, d, []uint32{9})
+	in, counts := testdevice.Upload(t, d, []uint32{0, 999}), testdevice.Upload(t, d, []uint32{9})
 	q := rangeQueries{ranges: in.Address(), n: 1, counts: counts.Address(), total: total.Address(), leaves: 100}
 	require.NoError(t, tree.recordCounts(s, q, plan))
 	require.NoError(t, s.Wait(t.Context()))
-	require.EqualValues(t, uint64(1)<<63, download(t, total, 1)[0])
-	require.Zero(t, download(t, counts, 1)[0])
+	require.EqualValues(t, uint64(1)<<63, testdevice.Download(t, total, 1)[0])
+	require.Zero(t, testdevice.Download(t, counts, 1)[0])
 }

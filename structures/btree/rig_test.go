@@ -197,39 +197,6 @@ func requireNodes(t testing.TB, tree *Tree) {
 	}
 }
 
-// upload puts words into a device buffer until the test's end.
-func upload(t testing.TB, d *vk.Device, words []uint32) *vk.Buffer[uint32] {
-	t.Helper()
-	b := room[uint32](t, d, len(words))
-	require.NoError(t, b.Upload(t.Context(), 0, words))
-	return b
-}
-
-// room is a device buffer until the test's end.
-func room[T vk.Element](t testing.TB, d *vk.Device, n int) *vk.Buffer[T] {
-	t.Helper()
-	b, err := vk.NewBuffer[T](d, n)
-	require.NoError(t, err)
-	t.Cleanup(b.Free)
-	return b
-}
-
-func download[T vk.Element](t testing.TB, b *vk.Buffer[T], n int) []T {
-	t.Helper()
-	s := make([]T, n)
-	require.NoError(t, b.Download(t.Context(), 0, s))
-	return s
-}
-
-// newStream is a stream until the test's end.
-func newStream(t testing.TB, d *vk.Device) *vk.Stream {
-	t.Helper()
-	s, err := d.NewStream()
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
-}
-
 // openDevice opens a device until the test's end.
 func openDevice(t testing.TB, options ...vk.Options) *vk.Device {
 	t.Helper()

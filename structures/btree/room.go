@@ -53,14 +53,7 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may split a leaf, though many meet in one; the pool doubles in any case, if it can.
-		want := max(1, blocksFor(pending/4))
-		if err = t.pool.Grow(ctx, want); err != nil && want > 1 {
-			err = t.pool.Grow(ctx, 1)
-		}
-		if err != nil && (stuck || stats.Free == 0) {
-			return err
-		}
-		return nil
+		return t.pool.Relieve(ctx, stats, max(1, blocksFor(pending/4)), stuck)
 	}
 	if stuck {
 		if t.rounds >= t.mostRounds {

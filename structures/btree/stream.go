@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/vkds/vkds/structures"
@@ -22,30 +23,18 @@ type DeviceBatch struct {
 }
 
 func (b DeviceBatch) check(kind structures.Kind) error {
-	need := func(name string, have, want int) error {
-		if have < want {
-			return &structures.LengthError{Keys: b.Count, Other: name, Got: have}
-		}
-		return nil
+	values, kinds := b.Count, 0
+	switch kind {
+	case structures.Delete:
+		values = 0
+	case structures.Mixed:
+		kinds = b.Count
 	}
-	when := func(condition bool) int {
-		if condition {
-			return b.Count
-		}
-		return 0
-	}
-	for _, err := range []error{
-		need("keys", b.Keys.Len(), b.Count),
-		need("values", b.Values.Len(), when(kind != structures.Delete)),
-		need("kinds", b.Kinds.Len(), when(kind == structures.Mixed)),
-		need("status bytes", b.Status.Len(), (b.Count+3)&^3),
-		need("words for the number left", b.Left.Len(), 1),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(recording.Need(b.Keys, "keys", b.Count, b.Count),
+		recording.Need(b.Values, "values", b.Count, values),
+		recording.Need(b.Kinds, "kinds", b.Count, kinds),
+		recording.Need(b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
+		recording.Need(b.Left, "words for the number left", b.Count, 1))
 }
 
 // does says whether concurrent batches do operations of a kind.
@@ -138,7 +127,7 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	} else if p.Top, err = t.recordTopBeside(s, plan.Take(topBytes(bits)), bits); err != nil {
 		return err
 	}
-	k, err := kernel[applyPush](t, t.applyModule(), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	k, err := kernel[applyPush](t, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}
@@ -146,11 +135,20 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	return nil
 }
 
-func (t *Tree) applyModule() string {
-	if t.d.Info().Type == vk.CPU {
-		return "apply." + t.atomics() + ".rolled"
+// atomics is the variant of a kernel that works beside updates.
+func (t *Tree) atomics(module string) string {
+	if t.d.Has(vk.Int64Atomics) {
+		return module + ".a64"
 	}
-	return "apply." + t.atomics() + ".unrolled"
+	return module + ".a32"
+}
+
+// updating is the variant of a kernel that makes updates beside others.
+func (t *Tree) updating(module string) string {
+	if t.d.Info().Type == vk.CPU {
+		return t.atomics(module) + ".rolled"
+	}
+	return t.atomics(module) + ".unrolled"
 }
 
 // torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test
@@ -163,27 +161,37 @@ func (t *Tree) torn() uint32 {
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, Delete, Find. Batches on several streams may work on the tree at the same time. Where
-// the pool is full, operations are left pending; give the batch to Finish for them once no stream works on the tree.
+// InsertUnique, Delete, Find. Batches on several streams may work on the tree at the same time. Where the pool is full,
+// operations are left pending; give the batch to Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
 func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	return t.applyOn(s, kind, b, false)
 }
 
-func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
-	if err := t.usable(context.Background()); err != nil {
+// admits answers why a batch can't be recorded.
+func (t *Tree) admits(kind structures.Kind, b DeviceBatch) error {
+	if err := t.isOpen(); err != nil {
 		return err
 	}
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
-	if err := b.check(kind); err != nil {
+	return b.check(kind)
+}
+
+// expect counts in the nodes that a batch may add.
+func (t *Tree) expect(kind structures.Kind, operations int) {
+	if kind != structures.Find && kind != structures.Delete {
+		t.nodes += uint64(operations)
+	}
+}
+
+func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
+	if err := t.admits(kind, b); err != nil {
 		return err
 	}
-	if kind != structures.Find && kind != structures.Delete {
-		t.nodes += uint64(b.Count)
-	}
+	t.expect(kind, b.Count)
 	return t.apply(s, kind, operands{
 		keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
 		pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
@@ -194,26 +202,5 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // again, until b.Left is 0. No other stream may work on the tree. Errors: *structures.PendingError around what stopped
 // it: *alloc.PoolFullError, *vk.OutOfMemoryError, *StuckError, the context's.
 func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	last := -1
-	for {
-		if err := s.Wait(ctx); err != nil {
-			return err
-		}
-		var left [1]uint32
-		if err := b.Left.Download(ctx, 0, left[:]); err != nil {
-			return err
-		}
-		pending := int(left[0])
-		if pending == 0 {
-			return nil
-		}
-		if err := t.makeRoom(ctx, pending, pending == last); err != nil {
-			return &structures.PendingError{Operations: pending, Err: err}
-		}
-		last = pending
-		s.Fill(b.Left, 0, 4, 0)
-		if err := t.applyOn(s, kind, b, true); err != nil {
-			return err
-		}
-	}
+	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }

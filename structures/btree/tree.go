@@ -8,6 +8,7 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -158,12 +159,17 @@ func (t *Tree) Clear(ctx context.Context) error {
 	return t.empty(ctx)
 }
 
-// usable answers why a call should not begin.
-func (t *Tree) usable(ctx context.Context) error {
+// isOpen answers why nothing can be recorded.
+func (t *Tree) isOpen() error {
 	if t.closed {
 		return vk.ErrClosed
 	}
-	return ctx.Err()
+	return nil
+}
+
+// usable answers why a call should not begin.
+func (t *Tree) usable(ctx context.Context) error {
+	return cmp.Or(t.isOpen(), ctx.Err())
 }
 
 // Close frees the tree's memory, after all work on it has ended. Further calls do nothing.

@@ -26,12 +26,12 @@ func (t *Tree) insert(ctx context.Context, kind structures.Kind, keys, values []
 	if len(keys) != len(values) {
 		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
-	return t.update(ctx, kind, nil, keys, values)
+	return t.update(ctx, kind, keys, values)
 }
 
 // Delete removes each key: Deleted or Absent.
 func (t *Tree) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return t.update(ctx, structures.Delete, nil, keys, nil)
+	return t.update(ctx, structures.Delete, keys, nil)
 }
 
 // Apply does a batch of mixed operations. On the concurrent path, which AutoPath takes, they run beside each other in
@@ -107,7 +107,7 @@ func (t *Tree) phases(ctx context.Context, kinds []structures.Kind, keys, values
 	for j, status := range some {
 		statuses[updates[j]] = status
 	}
-	return statuses, structures.Stopped(statuses, cause(err))
+	return statuses, structures.Stopped(statuses, err)
 }
 
 func pick[T any](all []T, which []int) []T {
@@ -119,14 +119,14 @@ func pick[T any](all []T, which []int) []T {
 }
 
 // update does a batch of updates of one kind on the path that is best for it.
-func (t *Tree) update(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+func (t *Tree) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	if err := t.usable(ctx); err != nil {
 		return nil, err
 	}
 	if t.path(keys) == Batched {
-		return t.batched(ctx, kind, kinds, keys, values)
+		return t.batched(ctx, kind, nil, keys, values)
 	}
-	return t.concurrent(ctx, kind, kinds, keys, values)
+	return t.concurrent(ctx, kind, nil, keys, values)
 }
 
 // Batches from here on are better sorted first (docs/benchmarks.md).
@@ -182,7 +182,7 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, kinds []str
 		err := t.concurrentPart(ctx, kind, cut(kinds, done, end), keys[done:end], cut(values, done, end), statuses[done:end],
 			t.o.Progress.After(done, len(keys)))
 		if err != nil {
-			return statuses, structures.Stopped(statuses, cause(err))
+			return statuses, structures.Stopped(statuses, err)
 		}
 		done = end
 	}
@@ -195,14 +195,6 @@ func cut[T any](s []T, first, end int) []T {
 		return nil
 	}
 	return s[first:end]
-}
-
-// cause is what stopped a part of a batch, without how much of that part is not done.
-func cause(err error) error {
-	if p, ok := err.(*structures.PendingError); ok {
-		return p.Err
-	}
-	return err
 }
 
 func (t *Tree) concurrentPart(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32,

@@ -134,8 +134,8 @@ func TestPolicies(t *testing.T) {
 
 	// On streams nothing is cleaned up behind one's back, and Maintain counts what it must know.
 	l := newLSM(t, d, Options{Batch: 32, Cleanup: WhenStale(0.6)})
-	s := newStream(t, d)
-	b := upload(t, d, keys)
+	s := testdevice.Stream(t, d)
+	b := testdevice.Upload(t, d, keys)
 	for range 6 {
 		require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 64, Keys: b, Values: b}))
 	}
@@ -162,8 +162,8 @@ func TestLen(t *testing.T) {
 	n, err := l.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(live), n)
-	s := newStream(t, d)
-	require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 500, Keys: upload(t, d, keys), Values: upload(t, d, values)}))
+	s := testdevice.Stream(t, d)
+	require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 500, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
 	require.NoError(t, s.Wait(t.Context()))
 	n, err = l.Len(t.Context())
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestErrors(t *testing.T) {
 		require.ErrorAs(t, err, &unknown, kind)
 		require.Equal(t, kind, unknown.Kind)
 	}
-	require.ErrorAs(t, l.InsertOn(newStream(t, d), structures.DeviceUpdates{Count: 1}), &length)
+	require.ErrorAs(t, l.InsertOn(testdevice.Stream(t, d), structures.DeviceUpdates{Count: 1}), &length)
 
 	_, err = l.Insert(cancelled(t), one, one)
 	require.ErrorIs(t, err, context.Canceled)

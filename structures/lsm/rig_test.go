@@ -90,35 +90,3 @@ func cancelled(t testing.TB) context.Context {
 }
 
 func open(t testing.TB) *vk.Device { return testdevice.Open(t) }
-
-func upload(t testing.TB, d *vk.Device, s []uint32) *vk.Buffer[uint32] {
-	t.Helper()
-	b, err := vk.NewBuffer[uint32](d, len(s))
-	require.NoError(t, err)
-	t.Cleanup(b.Free)
-	require.NoError(t, b.Upload(t.Context(), 0, s))
-	return b
-}
-
-func room[T vk.Element](t testing.TB, d *vk.Device, n int) *vk.Buffer[T] {
-	t.Helper()
-	b, err := vk.NewBuffer[T](d, n)
-	require.NoError(t, err)
-	t.Cleanup(b.Free)
-	return b
-}
-
-func download[T vk.Element](t testing.TB, b *vk.Buffer[T], n int) []T {
-	t.Helper()
-	s := make([]T, n)
-	require.NoError(t, b.Download(t.Context(), 0, s))
-	return s
-}
-
-func newStream(t testing.TB, d *vk.Device) *vk.Stream {
-	t.Helper()
-	s, err := d.NewStream()
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
-}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestUpdatesOnStream(t *testing.T) {
 	d := open(t)
 	l, host := newLSM(t, d, Options{Batch: 64}), newLSM(t, d, Options{Batch: 64})
-	s := newStream(t, d)
+	s := testdevice.Stream(t, d)
 	rng := random(1)
 	want := map[uint32]uint32{}
 	type check struct {
@@ -25,10 +26,10 @@ func TestUpdatesOnStream(t *testing.T) {
 	var checks []check
 	for i, n := range []int{64, 64, 10, 64, 200, 1, 640, 64, 53, 64, 128} {
 		keys, values := batch(rng, n+7, 900, want)
-		u := structures.DeviceUpdates{Count: n, First: 7, Keys: upload(t, d, keys), Values: upload(t, d, values)}
+		u := structures.DeviceUpdates{Count: n, First: 7, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
 		keys, values = keys[7:], values[7:]
 		if i%3 != 0 {
-			u.Status = room[uint8](t, d, (n+3)&^3)
+			u.Status = testdevice.Room[uint8](t, d, (n+3)&^3)
 		}
 		var statuses []structures.Status
 		if i%4 == 3 {
@@ -45,7 +46,7 @@ func TestUpdatesOnStream(t *testing.T) {
 	}
 	require.NoError(t, s.Wait(t.Context()))
 	for i, c := range checks {
-		got := download(t, c.got, len(c.want))
+		got := testdevice.Download(t, c.got, len(c.want))
 		for j := range c.want {
 			require.Equal(t, c.want[j], structures.Status(got[j]), "batch %d, operation %d", i, j)
 		}
@@ -62,56 +63,56 @@ func TestUpdatesOnStream(t *testing.T) {
 func TestQueriesOnStream(t *testing.T) {
 	d := open(t)
 	l := newLSM(t, d, Options{Batch: 64})
-	s := newStream(t, d)
+	s := testdevice.Stream(t, d)
 	want := map[uint32]uint32{}
 	keys, values := batch(random(2), 700, 1000, want)
-	require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 700, Keys: upload(t, d, keys), Values: upload(t, d, values)}))
-	require.NoError(t, l.DeleteOn(s, structures.DeviceUpdates{Count: 100, Keys: upload(t, d, keys)}))
+	require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 700, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
+	require.NoError(t, l.DeleteOn(s, structures.DeviceUpdates{Count: 100, Keys: testdevice.Upload(t, d, keys)}))
 	for _, k := range keys[:100] {
 		delete(want, k)
 	}
 	const n = 1001
-	queries := upload(t, d, ramp(n, 0, 1))
+	queries := testdevice.Upload(t, d, ramp(n, 0, 1))
 	for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
-		got, found := room[uint32](t, d, n), room[uint8](t, d, 1004)
+		got, found := testdevice.Room[uint32](t, d, n), testdevice.Room[uint8](t, d, 1004)
 		require.NoError(t, l.FindOn(s, structures.DeviceLookups{Count: n, Keys: queries, Values: got, Found: found, Order: order}))
 		require.NoError(t, s.Wait(t.Context()))
-		v, f := download(t, got, n), download(t, found, n)
+		v, f := testdevice.Download(t, got, n), testdevice.Download(t, found, n)
 		for k := range uint32(n) {
 			value, there := want[k]
 			require.Equal(t, []any{value, there}, []any{v[k], f[k] == 1}, "key %d", k)
 		}
 	}
 
-	ranges := upload(t, d, []uint32{0, ^uint32(0), 10, 40, 40, 10, 500, 500})
-	counts, candidates := room[uint32](t, d, 4), room[uint64](t, d, 1)
+	ranges := testdevice.Upload(t, d, []uint32{0, ^uint32(0), 10, 40, 40, 10, 500, 500})
+	counts, candidates := testdevice.Room[uint32](t, d, 4), testdevice.Room[uint64](t, d, 1)
 	require.NoError(t, l.CountOn(s, structures.DeviceCounts{Count: 4, Ranges: ranges, Counts: counts, Candidates: candidates}))
-	offsets, outKeys, outValues := room[uint32](t, d, 5), room[uint32](t, d, 2000), room[uint32](t, d, 2000)
-	total := room[uint64](t, d, 1)
+	offsets, outKeys, outValues := testdevice.Room[uint32](t, d, 5), testdevice.Room[uint32](t, d, 2000), testdevice.Room[uint32](t, d, 2000)
+	total := testdevice.Room[uint64](t, d, 1)
 	require.NoError(t, l.RangeOn(s, structures.DeviceRanges{Count: 4, Ranges: ranges, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: total}))
 	require.NoError(t, s.Wait(t.Context()))
 	expect, err := l.Range(t.Context(), []structures.Range{structures.AllKeys, {Lo: 10, Hi: 40}, {Lo: 40, Hi: 10}, {Lo: 500, Hi: 500}})
 	require.NoError(t, err)
 	require.Equal(t, len(want), int(expect.Offsets[1]))
-	o := download(t, offsets, 5)
+	o := testdevice.Download(t, offsets, 5)
 	for i := range 4 {
 		require.EqualValues(t, expect.Offsets[i+1], o[i+1])
-		require.EqualValues(t, expect.Offsets[i+1]-expect.Offsets[i], download(t, counts, 4)[i])
+		require.EqualValues(t, expect.Offsets[i+1]-expect.Offsets[i], testdevice.Download(t, counts, 4)[i])
 	}
-	require.True(t, slices.Equal(expect.Keys, download(t, outKeys, len(expect.Keys))))
-	require.True(t, slices.Equal(expect.Values, download(t, outValues, len(expect.Keys))))
-	require.GreaterOrEqual(t, download(t, total, 1)[0], uint64(800), "stale ones and tombstones are candidates")
-	require.Equal(t, download(t, total, 1), download(t, candidates, 1))
+	require.True(t, slices.Equal(expect.Keys, testdevice.Download(t, outKeys, len(expect.Keys))))
+	require.True(t, slices.Equal(expect.Values, testdevice.Download(t, outValues, len(expect.Keys))))
+	require.GreaterOrEqual(t, testdevice.Download(t, total, 1)[0], uint64(800), "stale ones and tombstones are candidates")
+	require.Equal(t, testdevice.Download(t, total, 1), testdevice.Download(t, candidates, 1))
 
-	nextKeys, nextValues, status, left := room[uint32](t, d, n), room[uint32](t, d, n), room[uint8](t, d, 1004), upload(t, d, []uint32{0})
+	nextKeys, nextValues, status, left := testdevice.Room[uint32](t, d, n), testdevice.Room[uint32](t, d, n), testdevice.Room[uint8](t, d, 1004), testdevice.Upload(t, d, []uint32{0})
 	next := structures.DeviceNeighbors{Count: n, Keys: queries, OutKeys: nextKeys, OutValues: nextValues, Status: status, Left: left}
 	require.NoError(t, l.NeighborOn(s, structures.Ceil, next))
 	require.NoError(t, s.Wait(t.Context()))
-	require.Zero(t, download(t, left, 1)[0])
+	require.Zero(t, testdevice.Download(t, left, 1)[0])
 	ceil, err := l.Ceil(t.Context(), ramp(n, 0, 1))
 	require.NoError(t, err)
-	require.True(t, slices.Equal(ceil.Keys, download(t, nextKeys, n)))
-	require.True(t, slices.Equal(ceil.Values, download(t, nextValues, n)))
+	require.True(t, slices.Equal(ceil.Keys, testdevice.Download(t, nextKeys, n)))
+	require.True(t, slices.Equal(ceil.Values, testdevice.Download(t, nextValues, n)))
 }
 
 // A row of deleted keys that is longer than a dispatch goes: queries on streams stay pending and go on, those from Go
@@ -127,21 +128,21 @@ func TestManyDeleted(t *testing.T) {
 	require.Equal(t, []uint32{3099, 100, 100, 0}, got.Keys)
 	require.Equal(t, []bool{true, true, true, false}, got.Found)
 
-	s := newStream(t, d)
-	left := upload(t, d, []uint32{0})
+	s := testdevice.Stream(t, d)
+	left := testdevice.Upload(t, d, []uint32{0})
 	n := structures.DeviceNeighbors{
-		Count: 1, Keys: upload(t, d, []uint32{3098}), OutKeys: room[uint32](t, d, 1), OutValues: room[uint32](t, d, 1), Status: room[uint8](t, d, 4), Left: left,
+		Count: 1, Keys: testdevice.Upload(t, d, []uint32{3098}), OutKeys: testdevice.Room[uint32](t, d, 1), OutValues: testdevice.Room[uint32](t, d, 1), Status: testdevice.Room[uint8](t, d, 4), Left: left,
 	}
 	times := 0
 	for pending := true; pending; times++ {
 		s.Fill(left, 0, 4, 0)
 		require.NoError(t, l.NeighborOn(s, structures.Floor, n))
 		require.NoError(t, s.Wait(t.Context()))
-		pending = download(t, left, 1)[0] != 0
-		require.Equal(t, pending, structures.Status(download(t, n.Status, 1)[0]) == structures.Pending)
+		pending = testdevice.Download(t, left, 1)[0] != 0
+		require.Equal(t, pending, structures.Status(testdevice.Download(t, n.Status, 1)[0]) == structures.Pending)
 		n.Resume = true
 		require.Less(t, times, 100)
 	}
 	require.Greater(t, times, 10)
-	require.EqualValues(t, 100, download(t, n.OutKeys, 1)[0])
+	require.EqualValues(t, 100, testdevice.Download(t, n.OutKeys, 1)[0])
 }

@@ -181,18 +181,8 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	}
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
-		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can. Where
-		// memory is short, a little is better than nothing.
-		want := max(1, pending/t.slots/alloc.BlockSlabs)
-		if err = t.pool.Grow(ctx, want); err != nil && want > 1 {
-			err = t.pool.Grow(ctx, 1)
-		}
-		// A pool that can't grow may still do: those who lost the race for a list's end have given their
-		// slabs back by now.
-		if err != nil && (stuck || stats.Free == 0) {
-			return err
-		}
-		return nil
+		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
+		return t.pool.Relieve(ctx, stats, max(1, pending/t.slots/alloc.BlockSlabs), stuck)
 	}
 	if stuck {
 		t.rounds *= 2

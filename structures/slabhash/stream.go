@@ -1,9 +1,11 @@
 package slabhash
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -26,25 +28,12 @@ type DeviceQueries struct {
 }
 
 func (b DeviceBatch) check(kind structures.Kind, keysOnly bool) error {
-	need := func(name string, have, want int) error {
-		if have < want {
-			return &structures.LengthError{Keys: b.Count, Other: name, Got: have}
-		}
-		return nil
-	}
 	values := kind > structures.Delete || !keysOnly && (kind == structures.Mixed || kind.Inserts())
-	for _, err := range []error{
-		need("keys", b.Keys.Len(), b.Count),
-		need("values", b.Values.Len(), when(values, b.Count)),
-		need("kinds", b.Kinds.Len(), when(kind == structures.Mixed, b.Count)),
-		need("status bytes", b.Status.Len(), (b.Count+3)&^3),
-		need("words for the number left", b.Left.Len(), 1),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(recording.Need(b.Keys, "keys", b.Count, b.Count),
+		recording.Need(b.Values, "values", b.Count, when(values, b.Count)),
+		recording.Need(b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
+		recording.Need(b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
+		recording.Need(b.Left, "words for the number left", b.Count, 1))
 }
 
 func when(condition bool, n int) int {
@@ -76,41 +65,15 @@ func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry
 
 // finish has the pending operations of a batch done, once the stream is through with it.
 func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	last := -1
-	for {
-		if err := s.Wait(ctx); err != nil {
-			return err
-		}
-		var left [1]uint32
-		if err := b.Left.Download(ctx, 0, left[:]); err != nil {
-			return err
-		}
-		pending := int(left[0])
-		if pending == 0 {
-			return nil
-		}
-		if err := t.makeRoom(ctx, pending, pending == last); err != nil {
-			return &structures.PendingError{Operations: pending, Err: err}
-		}
-		last = pending
-		s.Fill(b.Left, 0, 4, 0)
-		if err := t.applyOn(s, kind, b, true); err != nil {
-			return err
-		}
-	}
+	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }
 
 func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
-	if err := t.usable(); err != nil {
+	err := cmp.Or(t.usable(), recording.Need(q.Keys, "keys", q.Count, q.Count),
+		recording.Need(q.Values, "values", q.Count, when(!t.keys, q.Count)),
+		recording.Need(q.Found, "found bytes", q.Count, recording.Padded(q.Count)))
+	if err != nil {
 		return err
-	}
-	switch {
-	case q.Keys.Len() < q.Count:
-		return &structures.LengthError{Keys: q.Count, Other: "keys", Got: q.Keys.Len()}
-	case !t.keys && q.Values.Len() < q.Count:
-		return &structures.LengthError{Keys: q.Count, Other: "values", Got: q.Values.Len()}
-	case q.Found.Len() < (q.Count+3)&^3:
-		return &structures.LengthError{Keys: q.Count, Other: "found bytes", Got: q.Found.Len()}
 	}
 	return t.recordFind(s, q.Keys.Address(), q.Values.Address(), q.Found.Address(), q.Count)
 }

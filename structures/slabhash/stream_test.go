@@ -12,39 +12,20 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-func buffer[T vk.Element](t testing.TB, d *vk.Device, data []T) *vk.Buffer[T] {
-	t.Helper()
-	b, err := vk.NewBuffer[T](d, len(data))
-	require.NoError(t, err)
-	t.Cleanup(b.Free)
-	require.NoError(t, b.Upload(t.Context(), 0, data))
-	return b
-}
-
 func contents[T vk.Element](t testing.TB, b *vk.Buffer[T]) []T {
 	t.Helper()
-	data := make([]T, b.Len())
-	require.NoError(t, b.Download(t.Context(), 0, data))
-	return data
-}
-
-func newStream(t testing.TB, d *vk.Device) *vk.Stream {
-	t.Helper()
-	s, err := d.NewStream()
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
+	return testdevice.Download(t, b, b.Len())
 }
 
 func deviceBatch(t testing.TB, d *vk.Device, keys, values []uint32) DeviceBatch {
 	t.Helper()
 	n := len(keys)
 	b := DeviceBatch{
-		Count: n, Keys: buffer(t, d, keys),
-		Status: buffer(t, d, make([]uint8, (n+3)&^3)), Left: buffer(t, d, []uint32{0}),
+		Count: n, Keys: testdevice.Upload(t, d, keys),
+		Status: testdevice.Upload(t, d, make([]uint8, (n+3)&^3)), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
 	if values != nil {
-		b.Values = buffer(t, d, values)
+		b.Values = testdevice.Upload(t, d, values)
 	}
 	return b
 }
@@ -60,7 +41,7 @@ func TestStreams(t *testing.T) {
 		for i := range values {
 			values[i] = rng.Uint32()
 		}
-		s1, s2 := newStream(t, d), newStream(t, d)
+		s1, s2 := testdevice.Stream(t, d), testdevice.Stream(t, d)
 		// The middle third comes on both streams, with the same values.
 		b1 := deviceBatch(t, d, keys[:2*n], values[:2*n])
 		b2 := deviceBatch(t, d, keys[n:], values[n:])
@@ -93,7 +74,7 @@ func TestStreams(t *testing.T) {
 		}
 		requireContents(t, d, m, want)
 
-		q := DeviceQueries{Count: n, Keys: buffer(t, d, append(keys[:n-1:n-1], 0x1234567)), Values: buffer(t, d, make([]uint32, n)), Found: buffer(t, d, make([]uint8, n+3))}
+		q := DeviceQueries{Count: n, Keys: testdevice.Upload(t, d, append(keys[:n-1:n-1], 0x1234567)), Values: testdevice.Upload(t, d, make([]uint32, n)), Found: testdevice.Upload(t, d, make([]uint8, n+3))}
 		require.NoError(t, m.FindOn(s1, q))
 		require.NoError(t, s1.Wait(t.Context()))
 		same(t, append(values[:n-1:n-1], 0), contents(t, q.Values), "values found")
@@ -123,14 +104,14 @@ func TestSetOnStream(t *testing.T) {
 	d := testdevice.Open(t)
 	s := newSet(t, d, Options{Buckets: 10, MaxLoad: -1})
 	keys := distinct(rand.New(rand.NewPCG(2, 2)), 1001, s.Device())
-	stream := newStream(t, d)
+	stream := testdevice.Stream(t, d)
 	b := deviceBatch(t, d, keys, nil)
 	require.NoError(t, s.ApplyOn(stream, structures.InsertUnique, b))
-	q := DeviceQueries{Count: 1001, Keys: b.Keys, Found: buffer(t, d, make([]uint8, 1004))}
+	q := DeviceQueries{Count: 1001, Keys: b.Keys, Found: testdevice.Upload(t, d, make([]uint8, 1004))}
 	require.NoError(t, s.FindOn(stream, q))
 	require.NoError(t, s.Finish(t.Context(), stream, structures.InsertUnique, b))
 	all(t, 1, 1001, contents(t, q.Found)[:1001], "commands of a stream see those before them")
-	b.Kinds = buffer(t, d, make([]uint8, 1001))
+	b.Kinds = testdevice.Upload(t, d, make([]uint8, 1001))
 	kinds := make([]uint8, 1001)
 	for i := range kinds {
 		kinds[i] = uint8([...]structures.Kind{structures.Delete, structures.Find, structures.Insert}[i%3])
@@ -147,16 +128,16 @@ func TestSetOnStream(t *testing.T) {
 func TestBadDeviceBatches(t *testing.T) {
 	d := testdevice.Open(t)
 	m, set := newMap(t, d, Options{}), newSet(t, d, Options{})
-	s := newStream(t, d)
+	s := testdevice.Stream(t, d)
 	good := deviceBatch(t, d, ramp(5, 1, 1), ramp(5, 1, 1))
-	good.Kinds = buffer(t, d, make([]uint8, 5))
+	good.Kinds = testdevice.Upload(t, d, make([]uint8, 5))
 	bad := func(change func(b *DeviceBatch)) DeviceBatch {
 		b := good
 		change(&b)
 		return b
 	}
 	var length *structures.LengthError
-	four, five := buffer(t, d, make([]uint32, 4)), buffer(t, d, make([]uint8, 5))
+	four, five := testdevice.Upload(t, d, make([]uint32, 4)), testdevice.Upload(t, d, make([]uint8, 5))
 	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *DeviceBatch) { b.Keys = four })), &length)
 	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *DeviceBatch) { b.Keys = nil })), &length)
 	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *DeviceBatch) { b.Values = four })), &length)
@@ -167,7 +148,7 @@ func TestBadDeviceBatches(t *testing.T) {
 	require.ErrorAs(t, set.ApplyOn(s, structures.Count, bad(func(b *DeviceBatch) { b.Values = nil })), &length)
 	var kind *structures.KindError
 	require.ErrorAs(t, m.ApplyOn(s, structures.Count+1, good), &kind)
-	found := buffer(t, d, make([]uint8, 8))
+	found := testdevice.Upload(t, d, make([]uint8, 8))
 	require.ErrorAs(t, m.FindOn(s, DeviceQueries{Count: 5, Keys: four, Values: good.Values, Found: found}), &length)
 	require.ErrorAs(t, m.FindOn(s, DeviceQueries{Count: 5, Keys: good.Keys, Found: found}), &length)
 	require.ErrorAs(t, m.FindOn(s, DeviceQueries{Count: 5, Keys: good.Keys, Values: good.Values, Found: five}), &length)

@@ -5,20 +5,10 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
-
-// need says that a buffer of a batch is too short.
-func need[T vk.Element](b *vk.Buffer[T], name string, count, want int) error {
-	if n := b.Len(); n < want {
-		return &structures.LengthError{Keys: count, Other: name, Got: n}
-	}
-	return nil
-}
-
-// bytes is n rounded up to whole words.
-func bytes(n int) int { return (n + 3) &^ 3 }
 
 // UpdateOn records a batch of insertions or deletions.
 func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
@@ -28,12 +18,12 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if u.Count < 0 || u.First < 0 {
 		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
 	}
-	err := cmp.Or(c.Usable(), need(u.Keys, "keys", u.Count, u.First+u.Count))
+	err := cmp.Or(c.Usable(), recording.Need(u.Keys, "keys", u.Count, u.First+u.Count))
 	if err == nil && kind == structures.Insert {
-		err = need(u.Values, "values", u.Count, u.First+u.Count)
+		err = recording.Need(u.Values, "values", u.Count, u.First+u.Count)
 	}
 	if err == nil && u.Status != nil {
-		err = need(u.Status, "status bytes", u.Count, bytes(u.Count))
+		err = recording.Need(u.Status, "status bytes", u.Count, recording.Padded(u.Count))
 	}
 	if err != nil {
 		return err
@@ -47,8 +37,8 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 
 // FindOn records lookups.
 func (c *Core) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	err := cmp.Or(c.Usable(), need(l.Keys, "keys", l.Count, l.Count), need(l.Values, "values", l.Count, l.Count),
-		need(l.Found, "found bytes", l.Count, bytes(l.Count)))
+	err := cmp.Or(c.Usable(), recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
+		recording.Need(l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
 	if err != nil {
 		return err
 	}
@@ -59,7 +49,7 @@ func (c *Core) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 
 // CountOn records the counting of ranges.
 func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
-	err := cmp.Or(c.Usable(), need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count), need(r.Counts, "counts", r.Count, r.Count))
+	err := cmp.Or(c.Usable(), recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
 	if err != nil {
 		return err
 	}
@@ -75,8 +65,8 @@ func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 
 // RangeOn records the writing of the pairs of ranges.
 func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
-	err := cmp.Or(c.Usable(), need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
-		need(r.Offsets, "offsets", r.Count, r.Count+1), need(r.Candidates, "words for the candidates", 1, 1))
+	err := cmp.Or(c.Usable(), recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
+		recording.Need(r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(r.Candidates, "words for the candidates", 1, 1))
 	if err != nil {
 		return err
 	}
@@ -97,9 +87,9 @@ func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 
 // NeighborOn records the search for neighbors.
 func (c *Core) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	err := cmp.Or(c.Usable(), need(n.Keys, "keys", n.Count, n.Count), need(n.OutKeys, "keys for the result", n.Count, n.Count),
-		need(n.OutValues, "values", n.Count, n.Count), need(n.Status, "status bytes", n.Count, bytes(n.Count)),
-		need(n.Left, "words for the number left", 1, 1))
+	err := cmp.Or(c.Usable(), recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
+		recording.Need(n.OutValues, "values", n.Count, n.Count), recording.Need(n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
+		recording.Need(n.Left, "words for the number left", 1, 1))
 	if err != nil {
 		return err
 	}

@@ -103,15 +103,6 @@ func (c *Core) end(ctx context.Context, to structures.Direction, from uint32) (k
 	return n.Keys[0], n.Values[0], n.Found[0], nil
 }
 
-// words are ranges as the device takes them.
-func words(ranges []structures.Range) structures.Column {
-	c := structures.Column{Width: 8, In: true}
-	if len(ranges) != 0 {
-		c.Data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(ranges))), 8*len(ranges))
-	}
-	return c
-}
-
 // candidatesAtOnce is how many pairs one dispatch may look at, so that it doesn't take long and its memory is small.
 func (c *Core) candidatesAtOnce() int {
 	if c.CPU() {
@@ -137,7 +128,7 @@ func (c *Core) cut(ctx context.Context, ranges []structures.Range, limit int) (p
 	for {
 		p.candidates = make([]uint32, len(p.ranges))
 		st := c.of.Stack()
-		err := c.feed.Run(ctx, len(p.ranges), []structures.Column{words(p.ranges), structures.Out(p.candidates)}, structures.Task{
+		err := c.feed.Run(ctx, len(p.ranges), []structures.Column{structures.InRanges(p.ranges), structures.Out(p.candidates)}, structures.Task{
 			Record: func(s *vk.Stream, chunk structures.Chunk) error {
 				return c.Queries.Survey(s, st, chunk.Columns[0], chunk.Count, chunk.Columns[1])
 			},
@@ -211,7 +202,7 @@ func (c *Core) Count(ctx context.Context, ranges []structures.Range) ([]uint32, 
 // count counts the keys of ranges that together have not too many candidates.
 func (c *Core) count(ctx context.Context, ranges []structures.Range, counts []uint32) error {
 	st, unique := c.of.Stack(), c.of.Unique()
-	return c.feed.Run(ctx, len(ranges), []structures.Column{words(ranges), structures.Out(counts)}, structures.Task{
+	return c.feed.Run(ctx, len(ranges), []structures.Column{structures.InRanges(ranges), structures.Out(counts)}, structures.Task{
 		Record: func(s *vk.Stream, chunk structures.Chunk) error {
 			scratch, err := c.Scratch(s, c.Queries.CountScratch(st, chunk.Count))
 			if err != nil {

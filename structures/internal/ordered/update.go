@@ -99,27 +99,18 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 			}
 		}
 	}
-	done := func(operations []int, statuses []structures.Status, err error) error {
+	done := func(operations []int, statuses []structures.Status) {
 		for j, status := range statuses {
 			r.Status[operations[j]] = status
 		}
-		return err
 	}
 	statuses, err := c.Insert(ctx, pick(b.Keys, insertions), pick(b.Values, insertions))
-	if err := done(insertions, statuses, cause(err)); err != nil {
+	if done(insertions, statuses); err != nil {
 		return r, structures.Stopped(r.Status, err)
 	}
 	statuses, err = c.Delete(ctx, pick(b.Keys, deletions))
-	err = done(deletions, statuses, cause(err))
+	done(deletions, statuses)
 	return r, structures.Stopped(r.Status, err)
-}
-
-// cause is what stopped a part of a batch, without how much of that part is not done.
-func cause(err error) error {
-	if p, ok := err.(*structures.PendingError); ok {
-		return p.Err
-	}
-	return err
 }
 
 func pick(all []uint32, which []int) []uint32 {

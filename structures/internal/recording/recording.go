@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -90,3 +91,14 @@ func (p *Parts) Take(bytes int) uint64 {
 	p.Used += (uint64(bytes) + Align - 1) &^ (Align - 1)
 	return at
 }
+
+// Need says that a buffer of a batch of so many operations is too short, or that the batch is of less than none.
+func Need[T vk.Element](b *vk.Buffer[T], name string, count, want int) error {
+	if n := b.Len(); n < want || count < 0 {
+		return &structures.LengthError{Keys: count, Other: name, Got: n}
+	}
+	return nil
+}
+
+// Padded is a number of bytes rounded up to whole words.
+func Padded(bytes int) int { return (bytes + 3) &^ 3 }

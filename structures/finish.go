@@ -1,0 +1,35 @@
+package structures
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// Finish waits for a stream that has a batch of operations recorded, and has what the batch left pending done, until
+// left, the word that counts it, is 0: room makes room for so many operations (stuck: none was done since the last
+// time), and again records those that are pending. An error of room is returned as a *PendingError.
+func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room func(ctx context.Context, pending int, stuck bool) error, again func() error) error {
+	last := -1
+	for {
+		if err := s.Wait(ctx); err != nil {
+			return err
+		}
+		var word [1]uint32
+		if err := left.Download(ctx, 0, word[:]); err != nil {
+			return err
+		}
+		pending := int(word[0])
+		if pending == 0 {
+			return nil
+		}
+		if err := room(ctx, pending, pending == last); err != nil {
+			return &PendingError{Operations: pending, Err: err}
+		}
+		last = pending
+		s.Fill(left, 0, 4, 0)
+		if err := again(); err != nil {
+			return err
+		}
+	}
+}
