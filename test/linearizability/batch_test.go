@@ -105,6 +105,27 @@ func random(rng *rand.Rand, kinds []structures.Kind, key uint32) operation {
 	return operation{kinds[rng.IntN(len(kinds))], key, value}
 }
 
+// spread makes random operations on keys, each as often and mostly in neighbours, so that those on one key meet, and
+// divides them over streams, which come by the same keys at about the same time.
+func (r *rig) spread(rng *rand.Rand, kinds []structures.Kind, perKey int, keys []uint32, streams int) (batches []*batch) {
+	var operations []operation
+	for i := range len(keys) * perKey {
+		operations = append(operations, random(rng, kinds, keys[i/perKey]))
+	}
+	for range len(operations) / 4 {
+		i, j := rng.IntN(len(operations)), rng.IntN(len(operations))
+		operations[i], operations[j] = operations[j], operations[i]
+	}
+	for i := range streams {
+		var part []operation
+		for at := i; at < len(operations); at += streams {
+			part = append(part, operations[at])
+		}
+		batches = append(batches, r.batch(part))
+	}
+	return batches
+}
+
 // Operations of one dispatch overlap, as do those of dispatches on several streams; dispatches that were waited for
 // come before those submitted afterwards.
 func TestMixedBatches(t *testing.T) {
@@ -116,32 +137,14 @@ func TestMixedBatches(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 1))
 					require.NoError(r, r.table.Clear(r.Context()))
 					special := []uint32{0, ^uint32(0), r.table.Device().Mask, ^r.table.Device().Mask}
-					name := func(i int) uint32 {
-						if i < len(special) {
-							return special[i]
-						}
-						return uint32(i) * 77
+					names := make([]uint32, keys)
+					for i := range names {
+						names[i] = uint32(i) * 77
 					}
+					copy(names, special)
 					var history []porcupine.Operation
 					for phase := range int64(dispatches) {
-						// Each key as often, and mostly in neighbours, so that its operations meet.
-						var operations []operation
-						for i := range keys * perKey {
-							operations = append(operations, random(rng, kinds, name(i/perKey)))
-						}
-						for range keys * perKey / 4 {
-							i, j := rng.IntN(len(operations)), rng.IntN(len(operations))
-							operations[i], operations[j] = operations[j], operations[i]
-						}
-						var batches []*batch
-						for i := range streams {
-							// Both streams come by the same keys at about the same time.
-							var part []operation
-							for at := i; at < len(operations); at += streams {
-								part = append(part, operations[at])
-							}
-							batches = append(batches, r.batch(part))
-						}
+						batches := r.spread(rng, kinds, perKey, names, streams)
 						r.dispatch(structures.Mixed, batches...)
 						for _, b := range batches {
 							for i, out := range r.outcomes(b) {
@@ -157,10 +160,10 @@ func TestMixedBatches(t *testing.T) {
 					}
 					for i := range keys {
 						out := outcome{status: structures.Absent}
-						if v, ok := held[name(i)]; ok {
+						if v, ok := held[names[i]]; ok {
 							out = outcome{structures.Found, uint64(v)}
 						}
-						history = append(history, porcupine.Operation{Input: operation{structures.Find, name(i), 0}, Output: out, Call: 2 * dispatches, Return: 2*dispatches + 1})
+						history = append(history, porcupine.Operation{Input: operation{structures.Find, names[i], 0}, Output: out, Call: 2 * dispatches, Return: 2*dispatches + 1})
 					}
 					check(r.T, r.set, history)
 				})

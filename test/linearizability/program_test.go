@@ -23,10 +23,55 @@ type programPush struct {
 	Rounds     uint32
 }
 
+const (
+	programs = 256 // invocations
+	length   = 6   // operations of each
+	someKeys = 96  // and two more
+)
+
+// programKey is a key that programs work on.
+func programKey(i int) uint32 { return uint32(i) * 5 }
+
+// runPrograms has each invocation of a dispatch do several operations in turn, and returns them with what they answered,
+// and a time after all of them. Their times are tickets that the invocations take before and after each. dispatch has the
+// work done on quads of (kind, key, value, 0), quads of (status, value, ticket, ticket) and the counter of tickets.
+func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind, dispatch func(operations, outcomes, ticket uint64)) (history []porcupine.Operation, end int64) {
+	// Programs on the same keys are far from each other in the dispatch, and so in other workgroups.
+	operations := make([]operation, programs*length)
+	words := make([]uint32, 4*len(operations))
+	for i := range operations {
+		program := i / length
+		operations[i] = random(rng, kinds, programKey(program%(programs/2)*someKeys/(programs/2)+rng.IntN(3)))
+		if rng.IntN(10) == 0 {
+			operations[i].kind = structures.Mixed // a pause
+		}
+		copy(words[4*i:], []uint32{uint32(operations[i].kind), operations[i].key, operations[i].value, 0})
+	}
+	in, out, ticket := put(r, words), put(r, make([]uint32, len(words))), put(r, []uint32{0})
+	dispatch(in.Address(), out.Address(), ticket.Address())
+	words = get(r, out)
+	end = int64(get(r, ticket)[0])
+	in.Free()
+	out.Free()
+	ticket.Free()
+	for i, o := range operations {
+		if o.kind == structures.Mixed {
+			continue
+		}
+		w := words[4*i:]
+		got := outcome{status: structures.Status(w[0])}
+		require.NotEqual(r, structures.Pending, got.status, "the pool suffices")
+		if o.kind > structures.Delete && got.status == structures.Found && !r.set {
+			got.value = uint64(w[1])
+		}
+		history = append(history, porcupine.Operation{Input: o, Output: got, Call: int64(w[2]), Return: int64(w[3])})
+	}
+	return history, end
+}
+
 // Each invocation does several operations in turn, in one dispatch; the tickets that it took before and after each say
 // which of the others' operations came wholly before or after.
 func TestPrograms(t *testing.T) {
-	const programs, length, keys = 256, 6, 96
 	for mix, kinds := range mixes {
 		t.Run(mix, func(t *testing.T) {
 			each(t, 4, func(r *rig) {
@@ -49,54 +94,25 @@ func TestPrograms(t *testing.T) {
 				rounds(func(seed uint64) {
 					rng := rand.New(rand.NewPCG(seed, 3))
 					require.NoError(r, r.table.Clear(r.Context()))
-					// Programs on the same keys are far from each other in the dispatch, and so in other workgroups.
-					operations := make([]operation, programs*length)
-					words := make([]uint32, 4*len(operations))
-					for i := range operations {
-						program := i / length
-						key := uint32(program%(programs/2)*keys/(programs/2)+rng.IntN(3)) * 5
-						operations[i] = random(rng, kinds, key)
-						if rng.IntN(10) == 0 {
-							operations[i].kind = structures.Mixed // a pause
-						}
-						copy(words[4*i:], []uint32{uint32(operations[i].kind), key, operations[i].value, 0})
-					}
-					in, out, ticket := put(r, words), put(r, make([]uint32, len(words))), put(r, []uint32{0})
-					k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), programPush{
-						r.table.Device(), in.Address(), out.Address(), ticket.Address(), programs, length, 1 << 14,
+					history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
+						k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), programPush{
+							r.table.Device(), operations, outcomes, ticket, programs, length, 1 << 14,
+						})
+						require.NoError(r, s.Wait(r.Context()))
 					})
-					require.NoError(r, s.Wait(r.Context()))
-					words = get(r, out)
-					end := int64(get(r, ticket)[0])
-					in.Free()
-					out.Free()
-					ticket.Free()
-					var history []porcupine.Operation
-					for i, o := range operations {
-						if o.kind == structures.Mixed {
-							continue
-						}
-						w := words[4*i:]
-						got := outcome{status: structures.Status(w[0])}
-						require.NotEqual(r, structures.Pending, got.status, "the pool suffices")
-						if o.kind > structures.Delete && got.status == structures.Found && !r.set {
-							got.value = uint64(w[1])
-						}
-						history = append(history, porcupine.Operation{Input: o, Output: got, Call: int64(w[2]), Return: int64(w[3])})
-					}
 					held := map[uint32]uint32{}
 					for _, p := range slabcheck.Check(r, r.d, slabcheck.Expect{}, r.table)[0] {
 						held[p.Key] = p.Value
 					}
-					for i := range uint32(keys + 3) {
+					for i := range someKeys + 3 {
 						o := outcome{status: structures.Absent}
-						if v, ok := held[i*5]; ok {
+						if v, ok := held[programKey(i)]; ok {
 							o = outcome{structures.Found, uint64(v)}
 							if r.set {
 								o.value = 0
 							}
 						}
-						history = append(history, porcupine.Operation{Input: operation{structures.Find, i * 5, 0}, Output: o, Call: end, Return: end + 1})
+						history = append(history, porcupine.Operation{Input: operation{structures.Find, programKey(i), 0}, Output: o, Call: end, Return: end + 1})
 					}
 					check(r.T, r.set, history)
 				})

@@ -78,22 +78,7 @@ func TestTreeMixedBatches(t *testing.T) {
 					require.NoError(r, r.tree.Clear(r.Context()))
 					var history []porcupine.Operation
 					for phase := range int64(dispatches) {
-						var operations []operation
-						for i := range keys * perKey {
-							operations = append(operations, random(rng, kinds, names[i/perKey]))
-						}
-						for range keys * perKey / 4 {
-							i, j := rng.IntN(len(operations)), rng.IntN(len(operations))
-							operations[i], operations[j] = operations[j], operations[i]
-						}
-						var batches []*batch
-						for i := range streams {
-							var part []operation
-							for at := i; at < len(operations); at += streams {
-								part = append(part, operations[at])
-							}
-							batches = append(batches, r.batch(part))
-						}
+						batches := r.spread(rng, kinds, perKey, names, streams)
 						on := func(b *batch) btree.DeviceBatch {
 							return btree.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values, Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
 						}
@@ -133,10 +118,9 @@ type treeProgramPush struct {
 // Each invocation does several operations in turn, in one dispatch, by the functions of btree.glsl; the tickets that it
 // took before and after each say which of the others' operations came wholly before or after.
 func TestTreePrograms(t *testing.T) {
-	const programs, length, keys = 256, 6, 96
-	names := make([]uint32, keys+3)
+	names := make([]uint32, someKeys+3)
 	for i := range names {
-		names[i] = uint32(i) * 5
+		names[i] = programKey(i)
 	}
 	eachTree(t, func(r *treeRig) {
 		module := "a32"
@@ -153,43 +137,16 @@ func TestTreePrograms(t *testing.T) {
 		s, err := r.d.NewStream()
 		require.NoError(r, err)
 		defer s.Close()
-		for mix, kinds := range treeMixes {
+		for _, kinds := range treeMixes {
 			rounds(func(seed uint64) {
 				rng := rand.New(rand.NewPCG(seed, 5))
 				require.NoError(r, r.tree.Clear(r.Context()))
-				operations := make([]operation, programs*length)
-				words := make([]uint32, 4*len(operations))
-				for i := range operations {
-					program := i / length
-					operations[i] = random(rng, kinds, names[program%(programs/2)*keys/(programs/2)+rng.IntN(3)])
-					if rng.IntN(10) == 0 {
-						operations[i].kind = structures.Mixed // a pause
-					}
-					copy(words[4*i:], []uint32{uint32(operations[i].kind), operations[i].key, operations[i].value, 0})
-				}
-				in, out, ticket := put(&r.rig, words), put(&r.rig, make([]uint32, len(words))), put(&r.rig, []uint32{0})
-				k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
-					r.tree.Device(), in.Address(), out.Address(), ticket.Address(), programs, length, 1 << 20,
+				history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
+					k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
+						r.tree.Device(), operations, outcomes, ticket, programs, length, 1 << 20,
+					})
+					require.NoError(r, s.Wait(r.Context()))
 				})
-				require.NoError(r, s.Wait(r.Context()))
-				words = get(&r.rig, out)
-				end := int64(get(&r.rig, ticket)[0])
-				in.Free()
-				out.Free()
-				ticket.Free()
-				var history []porcupine.Operation
-				for i, o := range operations {
-					if o.kind == structures.Mixed {
-						continue
-					}
-					w := words[4*i:]
-					got := outcome{status: structures.Status(w[0])}
-					require.NotEqual(r, structures.Pending, got.status, "%s: the pool suffices", mix)
-					if o.kind == structures.Find && got.status == structures.Found {
-						got.value = uint64(w[1])
-					}
-					history = append(history, porcupine.Operation{Input: o, Output: got, Call: int64(w[2]), Return: int64(w[3])})
-				}
 				check(r.T, false, r.held(history, names, end))
 			})
 		}

@@ -58,10 +58,7 @@ func Open(t testing.TB, options ...vk.Options) *vk.Device {
 		defer shared.mu.Unlock()
 		shared.user = nil
 		// A test that fails may leave anything behind, and one may have closed it.
-		if t.Failed() || unusable(d) {
-			shared.d = nil
-			closed(t, d)
-		} else if used, _ := d.Memory(); used != 0 {
+		if used, _ := d.Memory(); used != 0 || t.Failed() || unusable(d) {
 			shared.d = nil
 			closed(t, d)
 		}
