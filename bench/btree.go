@@ -359,15 +359,20 @@ func (s *orderedSession) deleteBatch(ctx context.Context) error {
 		func(uint32) (uint32, bool) { return 0, false })
 }
 
+// askedOfTree is the tree of n pairs, the buffer of their keys in another order, and one for answers.
+func (s *orderedSession) askedOfTree(ctx context.Context) (t *btree.Tree, queries, answers *vk.Buffer[uint32], err error) {
+	if err = s.hold(ctx, s.n); err != nil {
+		return nil, nil, nil, err
+	}
+	if queries, answers, err = s.asked(ctx, func(i int) uint32 { return s.keys.key(s.order.at(i)) }); err != nil {
+		return nil, nil, nil, err
+	}
+	t, err = s.asTree(ctx)
+	return t, queries, answers, err
+}
+
 func (s *orderedSession) findBeside(ctx context.Context) error {
-	if err := s.hold(ctx, s.n); err != nil {
-		return err
-	}
-	queries, answers, err := s.asked(ctx, func(i int) uint32 { return s.keys.key(s.order.at(i)) })
-	if err != nil {
-		return err
-	}
-	t, err := s.asTree(ctx)
+	t, queries, answers, err := s.askedOfTree(ctx)
 	if err != nil {
 		return err
 	}
@@ -388,18 +393,11 @@ func (s *orderedSession) findBeside(ctx context.Context) error {
 }
 
 func (s *orderedSession) successor(ctx context.Context) error {
-	if err := s.hold(ctx, s.n); err != nil {
-		return err
-	}
-	queries, answers, err := s.asked(ctx, func(i int) uint32 { return s.keys.key(s.order.at(i)) })
+	t, queries, answers, err := s.askedOfTree(ctx)
 	if err != nil {
 		return err
 	}
 	next, err := s.buffer("next keys")
-	if err != nil {
-		return err
-	}
-	t, err := s.asTree(ctx)
 	if err != nil {
 		return err
 	}

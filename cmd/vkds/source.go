@@ -161,14 +161,19 @@ func (s *source) readSaved(l *loader, path string, show func(read, size int64)) 
 		if l.key, l.value, err = h.Types(); err != nil {
 			return nil, err
 		}
-		return func(keys, values []uint32) (int, error) {
-			n, err := r.Read(keys, values)
-			if show != nil {
-				show(r.Position())
-			}
-			return n, err
-		}, nil
+		return reading(r, show), nil
 	}, l.insert)
+}
+
+// reading reads the pairs of a saved dictionary, and shows, unless show is nil, how far it has got.
+func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
+	return func(keys, values []uint32) (int, error) {
+		n, err := r.Read(keys, values)
+		if show != nil {
+			show(r.Position())
+		}
+		return n, err
+	}
 }
 
 func (s *source) readTable(l *loader, path string, show func(read, size int64)) error {

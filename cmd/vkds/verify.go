@@ -73,13 +73,7 @@ func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (f
 		if r, err = dictfile.Open(ctx, path); err != nil {
 			return nil, err
 		}
-		return func(keys, values []uint32) (int, error) {
-			n, err := r.Read(keys, values)
-			if show != nil {
-				show(r.Position())
-			}
-			return n, err
-		}, nil
+		return reading(r, show), nil
 	}, func(b batch) error {
 		values, there, err := dict.Find(ctx, b.keys)
 		if err != nil {
