@@ -86,6 +86,26 @@ type Batch struct {
 	Values []uint32 // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
 }
 
+// Lengths checks that what a batch says of each operation goes together. Error: *LengthError.
+func (b Batch) Lengths() error {
+	if len(b.Kinds) != len(b.Keys) {
+		return &LengthError{Keys: len(b.Keys), Other: "kinds", Got: len(b.Kinds)}
+	}
+	if b.Values != nil && len(b.Values) != len(b.Keys) {
+		return &LengthError{Keys: len(b.Keys), Other: "values", Got: len(b.Values)}
+	}
+	return nil
+}
+
+// Pick returns the elements at some places, in the order of the places.
+func Pick[T any](all []T, places []int) []T {
+	some := make([]T, len(places))
+	for j, i := range places {
+		some[j] = all[i]
+	}
+	return some
+}
+
 // Results are the outcomes of a batch, in its order.
 type Results struct {
 	Status []Status

@@ -42,11 +42,8 @@ func (t *Tree) Delete(ctx context.Context, keys []uint32) ([]structures.Status, 
 // Errors: *structures.KindError before anything is done, and those of Insert.
 func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	n := len(b.Keys)
-	if len(b.Kinds) != n {
-		return structures.Results{}, &structures.LengthError{Keys: n, Other: "kinds", Got: len(b.Kinds)}
-	}
-	if b.Values != nil && len(b.Values) != n {
-		return structures.Results{}, &structures.LengthError{Keys: n, Other: "values", Got: len(b.Values)}
+	if err := b.Lengths(); err != nil {
+		return structures.Results{}, err
 	}
 	if err := t.usable(ctx); err != nil {
 		return structures.Results{}, err
@@ -93,7 +90,7 @@ func (t *Tree) phases(ctx context.Context, kinds []structures.Kind, keys, values
 			updates = append(updates, i)
 		}
 	}
-	found, there, err := t.Find(ctx, pick(keys, lookups))
+	found, there, err := t.Find(ctx, structures.Pick(keys, lookups))
 	if err != nil {
 		return statuses, structures.Stopped(statuses, err)
 	}
@@ -103,19 +100,11 @@ func (t *Tree) phases(ctx context.Context, kinds []structures.Kind, keys, values
 			statuses[i] = structures.Found
 		}
 	}
-	some, err := t.batched(ctx, structures.Mixed, pick(kinds, updates), pick(keys, updates), pick(values, updates))
+	some, err := t.batched(ctx, structures.Mixed, structures.Pick(kinds, updates), structures.Pick(keys, updates), structures.Pick(values, updates))
 	for j, status := range some {
 		statuses[updates[j]] = status
 	}
 	return statuses, structures.Stopped(statuses, err)
-}
-
-func pick[T any](all []T, which []int) []T {
-	some := make([]T, len(which))
-	for j, i := range which {
-		some[j] = all[i]
-	}
-	return some
 }
 
 // update does a batch of updates of one kind on the path that is best for it.

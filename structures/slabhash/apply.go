@@ -83,9 +83,6 @@ func (t *table) apply(ctx context.Context, kind structures.Kind, kinds []structu
 	if values != nil && len(values) != len(keys) {
 		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
-	if kinds != nil && len(kinds) != len(keys) {
-		return nil, &structures.LengthError{Keys: len(keys), Other: "kinds", Got: len(kinds)}
-	}
 	statuses := make([]structures.Status, len(keys))
 	out := kind == structures.Mixed || kind > structures.Delete
 	for done := 0; done < len(keys); {
@@ -216,11 +213,8 @@ func (t *table) counts(ctx context.Context, kind structures.Kind, keys []uint32)
 
 // mixed does a batch of operations of any kinds.
 func (t *table) mixed(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if len(b.Kinds) != len(b.Keys) {
-		return structures.Results{}, &structures.LengthError{Keys: len(b.Keys), Other: "kinds", Got: len(b.Kinds)}
-	}
-	if b.Values != nil && len(b.Values) != len(b.Keys) {
-		return structures.Results{}, &structures.LengthError{Keys: len(b.Keys), Other: "values", Got: len(b.Values)}
+	if err := b.Lengths(); err != nil {
+		return structures.Results{}, err
 	}
 	values := make([]uint32, len(b.Keys))
 	copy(values, b.Values)

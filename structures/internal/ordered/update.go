@@ -66,11 +66,8 @@ func (c *Core) Delete(ctx context.Context, keys []uint32) ([]structures.Status, 
 // Apply does a batch of mixed operations: first the lookups and counts, then the insertions, then the deletions.
 func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	n := len(b.Keys)
-	if len(b.Kinds) != n {
-		return structures.Results{}, &structures.LengthError{Keys: n, Other: "kinds", Got: len(b.Kinds)}
-	}
-	if b.Values != nil && len(b.Values) != n {
-		return structures.Results{}, &structures.LengthError{Keys: n, Other: "values", Got: len(b.Values)}
+	if err := b.Lengths(); err != nil {
+		return structures.Results{}, err
 	}
 	var lookups, insertions, deletions []int
 	for i, k := range b.Kinds {
@@ -86,7 +83,7 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 		}
 	}
 	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
-	values, found, err := c.Find(ctx, pick(b.Keys, lookups))
+	values, found, err := c.Find(ctx, structures.Pick(b.Keys, lookups))
 	if err != nil {
 		return r, structures.Stopped(r.Status, err)
 	}
@@ -104,19 +101,11 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 			r.Status[operations[j]] = status
 		}
 	}
-	statuses, err := c.Insert(ctx, pick(b.Keys, insertions), pick(b.Values, insertions))
+	statuses, err := c.Insert(ctx, structures.Pick(b.Keys, insertions), structures.Pick(b.Values, insertions))
 	if done(insertions, statuses); err != nil {
 		return r, structures.Stopped(r.Status, err)
 	}
-	statuses, err = c.Delete(ctx, pick(b.Keys, deletions))
+	statuses, err = c.Delete(ctx, structures.Pick(b.Keys, deletions))
 	done(deletions, statuses)
 	return r, structures.Stopped(r.Status, err)
-}
-
-func pick(all []uint32, which []int) []uint32 {
-	some := make([]uint32, len(which))
-	for j, i := range which {
-		some[j] = all[i]
-	}
-	return some
 }
