@@ -57,7 +57,7 @@ void walks(uint i) {
     if (todo) range = plain_load2(address_at(ranges, i, 3u));
     uint number;
     BTreePair first;
-    uint status = btree_range(tree, start_of(range.x, todo), range.x, range.y, todo, out_keys, out_values, i * width, width,
+    uint status = btree_range(tree, start_of(range.x, todo), range.x, range.y, todo, out_keys, out_values, i * width, width, width,
                               rounds & ROUNDS_MASK, number, first);
     if (todo) plain_store_at(counts, i, status == STATUS_PENDING ? ~0u : number);
 }

@@ -32,8 +32,8 @@ void main() {
     if (strict != 0u) key += UPWARD != 0u ? 1u : ~0u;
     BTreePair pair;
     uint status;
-    if (UPWARD != 0u) status = btree_ceil(tree, key, todo && !beyond, rounds, pair);
-    else status = btree_floor(tree, key, todo && !beyond, rounds, pair);
+    if (UPWARD != 0u) status = btree_ceil(tree, btree_anywhere(), key, todo && !beyond, rounds, pair);
+    else status = btree_floor(tree, btree_anywhere(), key, todo && !beyond, rounds, pair);
     if (beyond) status = STATUS_ABSENT;
     if (todo) {
         plain_store_at(out_keys, i, status == STATUS_FOUND ? pair.key : 0u);

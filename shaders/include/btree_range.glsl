@@ -57,12 +57,11 @@ struct BTreePair {
 };
 
 // The pairs from low to high, at most so many, looked for from a node on whose low is not above `low` (btree_top's, or
-// btree_anywhere): their number, and the first of them, 0 and 0 where there is none. If
-// `keys` is not 0, they are written to two arrays from a place of them on. STATUS_FOUND; STATUS_PENDING where the rounds
-// (node visits of the tile) were used up, and then what was written means nothing. Collective.
+// btree_anywhere): their number, and the first of them, 0 and 0 where there is none. The first `room` of them are written
+// to two arrays, from a place of them on. STATUS_FOUND; STATUS_PENDING where the rounds (node visits of the tile) were
+// used up, and then what was written means nothing. Collective.
 uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
-                 uint most, uint rounds, out uint count, out BTreePair first) {
-    bool writes = (keys.x | keys.y) != 0u;
+                 uint room, uint most, uint rounds, out uint count, out BTreePair first) {
     bool todo = enabled && low <= high && most != 0u;
     uint status = enabled && !todo ? STATUS_FOUND : STATUS_PENDING;
     uint round = 0u;
@@ -74,16 +73,18 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
         start = btree_anywhere();   // for who was led astray
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         BTreeWalk walk = BTreeWalk(BTREE_ROOT, 0u, 0u, 0u);
-        uint to = 0u, limit = 0u;
+        uint to = 0u, space = 0u, limit = 0u;
         bool next = true;
         while (subgroupAny(open != 0u) && round < rounds) {
             // The walk of the next lane begins where that one's has got to.
             uint source = uint(findLSB(open)) & (TILE - 1u);
             BTreeWalk its = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(low, source), tile_shuffle(high, source),
                                       tile_shuffle(count, source));
-            uint its_place = tile_shuffle(place, source), its_most = tile_shuffle(most, source);
+            uint its_place = tile_shuffle(place, source), its_room = tile_shuffle(room, source);
+            uint its_most = tile_shuffle(most, source);
             if (next) walk = its;
             to = next ? its_place : to;
+            space = next ? its_room : space;
             limit = next ? its_most : limit;
             bool busy = open != 0u;
 
@@ -102,12 +103,12 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
                 btree_ranks_of_any(n, inside, rank, twice);
             }
             uint here = tile_sum(uint(bitCount(inside)));
-            uint fits = limit - min(limit, walk.met);
+            uint fits = min(space, limit) - min(min(space, limit), walk.met);
             BTreePair least = BTreePair(0u, 0u);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-                bool has = ((inside >> m) & 1u) != 0u && rank[m] < fits;
+                bool has = ((inside >> m) & 1u) != 0u;
                 if (has && rank[m] == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
-                if (has && writes) {
+                if (has && rank[m] < fits) {
                     plain_store(address_at(keys, to + walk.met + rank[m], 2u), n.pair[m].x);
                     plain_store(address_at(values, to + walk.met + rank[m], 2u), n.pair[m].y);
                 }
@@ -136,22 +137,23 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
     return status;
 }
 
-// The pair with the least key from one on: STATUS_FOUND, STATUS_ABSENT where there is none, or STATUS_PENDING as above.
-// Collective.
-uint btree_ceil(BTree tree, uint key, bool enabled, uint rounds, out BTreePair pair) {
+// The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none, or
+// STATUS_PENDING. Collective.
+uint btree_ceil(BTree tree, BTreePlace start, uint key, bool enabled, uint rounds, out BTreePair pair) {
     uint count;
-    uint status = btree_range(tree, btree_anywhere(), key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 1u, rounds, count, pair);
+    uint status = btree_range(tree, start, key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, rounds, count, pair);
     return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
 }
 
 // The pair with the greatest key up to one, likewise. Collective.
-uint btree_floor(BTree tree, uint key, bool enabled, uint rounds, out BTreePair pair) {
+uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint rounds, out BTreePair pair) {
     uint status = STATUS_PENDING, round = 0u;
     bool todo = enabled;
     pair = BTreePair(0u, 0u);
     while (subgroupAny(todo) && round < rounds) {
-        uint leaf = BTREE_ROOT, above = BTREE_ROOT;
-        btree_descend(tree, key, 0u, todo, rounds, round, leaf, above);
+        uint leaf = start.node, above = BTREE_ROOT;
+        btree_descend(tree, key, 0u, todo && start.level != 0u, rounds, round, leaf, above);
+        start = btree_anywhere();   // for who was led astray, or goes on to the left
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         while (subgroupAny(open != 0u) && round < rounds) {
             bool busy = open != 0u;
