@@ -36,10 +36,30 @@ const (
 	// Count counts the pairs of a key, each at a moment of its own; the result's value is their number.
 	Count
 
+	// The kinds from here on are for dictionaries that keep their keys in order and answer them beside updates
+	// (btree.Tree). Those that find a neighbor result in its pair.
+
+	// FindSuccessor finds the least key above the key.
+	FindSuccessor
+	// FindPredecessor finds the greatest key below it.
+	FindPredecessor
+	// FindFloor finds the greatest key up to it, itself included.
+	FindFloor
+	// FindCeil finds the least key from it on, itself included.
+	FindCeil
+	// FindRange lists the first Batch.Width pairs from the key up to Batch.Highs, in key order; the result's value is
+	// their number.
+	FindRange
+	// CountRange counts the keys from the key up to Batch.Highs; the result's value is their number.
+	CountRange
+
 	kinds
 )
 
-var kindNames = [kinds]string{"mixed", "insert", "insert-unique", "insert-duplicate", "add", "min", "max", "delete", "delete-all", "find", "count"}
+var kindNames = [kinds]string{
+	"mixed", "insert", "insert-unique", "insert-duplicate", "add", "min", "max", "delete", "delete-all", "find", "count",
+	"find-successor", "find-predecessor", "find-floor", "find-ceil", "find-range", "count-range",
+}
 
 func (k Kind) String() string {
 	if k < kinds {
@@ -50,6 +70,12 @@ func (k Kind) String() string {
 
 // Inserts says whether operations of this kind may insert a pair.
 func (k Kind) Inserts() bool { return k >= Insert && k <= Max }
+
+// Ordered says whether operations of this kind ask for the order of keys.
+func (k Kind) Ordered() bool { return k >= FindSuccessor }
+
+// Ranges says whether operations of this kind are about the keys up to another one (Batch.Highs).
+func (k Kind) Ranges() bool { return k == FindRange || k == CountRange }
 
 // Status is the outcome of one operation. The values are those of shaders/include/results.glsl.
 type Status uint8
@@ -84,6 +110,8 @@ type Batch struct {
 	Kinds  []Kind   // what each operation does; none may be Mixed
 	Keys   []uint32 // the key of each
 	Values []uint32 // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
+	Highs  []uint32 // of FindRange and CountRange the greatest key of the range; nil if there are none
+	Width  int      // pairs that each FindRange lists at most
 }
 
 // Lengths checks that what a batch says of each operation goes together. Error: *LengthError.
@@ -93,6 +121,9 @@ func (b Batch) Lengths() error {
 	}
 	if b.Values != nil && len(b.Values) != len(b.Keys) {
 		return &LengthError{Keys: len(b.Keys), Other: "values", Got: len(b.Values)}
+	}
+	if b.Highs != nil && len(b.Highs) != len(b.Keys) {
+		return &LengthError{Keys: len(b.Keys), Other: "highs", Got: len(b.Highs)}
 	}
 	return nil
 }
@@ -109,7 +140,13 @@ func Pick[T any](all []T, places []int) []T {
 // Results are the outcomes of a batch, in its order.
 type Results struct {
 	Status []Status
-	Values []uint32 // of Find the value (0 if absent), of Count and DeleteAll the number; of others undefined
+	// Values are of Find and of neighbors the value (0 if absent), of Count, DeleteAll and ranges the number; of others
+	// undefined.
+	Values []uint32
+	// Keys are of neighbors the key (0 if absent), of others 0; nil if the batch asks for none.
+	Keys []uint32
+	// Ranges are the pairs of each FindRange, by the number of its operation; the zero value if the batch has none.
+	Ranges Ranges
 }
 
 // Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;

@@ -14,6 +14,17 @@ const uint OP_DELETE_ALL = 8u;         // every pair of the key
 const uint OP_FIND = 9u;               // the least recently inserted pair of the key
 const uint OP_COUNT = 10u;             // how many pairs of the key
 
+// Of dictionaries that keep their keys in order, beside updates:
+const uint OP_SUCCESSOR = 11u;         // the pair of the least key above the key
+const uint OP_PREDECESSOR = 12u;       // of the greatest key below it
+const uint OP_FLOOR = 13u;             // of the greatest key up to it
+const uint OP_CEIL = 14u;              // of the least key from it on
+const uint OP_RANGE = 15u;             // the first pairs from the key up to another one
+const uint OP_COUNT_RANGE = 16u;       // how many keys there are from the key up to another one
+
 bool op_inserts(uint kind) { return kind >= OP_INSERT && kind <= OP_MAX; }
+
+// Whether the operation asks for the order of keys.
+bool op_ordered(uint kind) { return kind >= OP_SUCCESSOR; }
 
 #endif

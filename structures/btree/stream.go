@@ -17,22 +17,49 @@ type DeviceBatch struct {
 	Kinds  *vk.Buffer[uint8]  // the kind of each; for structures.Mixed only
 	Status *vk.Buffer[uint8]  // structures.Status of each, out; Count rounded up to a multiple of 4 bytes
 	Left   *vk.Buffer[uint32] // one word, 0 at first: the operations left pending are added to it
+
+	// Operations that ask for order (structures.FindSuccessor to structures.CountRange), alone or in a mixed batch, want
+	// a Width of 1 at least. They may run beside updates: Tree.Apply says what that means.
+	Width int                // pairs that a range lists at most
+	Highs *vk.Buffer[uint32] // of ranges the greatest key of each; the least is the operation's key
+	// OutKeys and OutValues, out: the pairs of ranges and neighbors. Those of operation i begin at Width*i, or at
+	// Width*Windows[i]; what is behind them, up to the next one's, is undefined. Values has, besides, the value of a
+	// neighbor, 0 if there is none, and the number of a range's pairs.
+	OutKeys, OutValues *vk.Buffer[uint32]
+	Windows            *vk.Buffer[uint32] // nil: each operation's own number
+
 	// Alone says that nothing else changes the tree while the batch runs. Then its keys are located first, by a kernel
 	// that reads without care.
 	Alone bool
 }
 
 func (b DeviceBatch) check(kind structures.Kind) error {
-	values, kinds := b.Count, 0
+	values, kinds, highs, windows, pairs := b.Count, 0, 0, 0, 0
 	switch kind {
 	case structures.Delete:
 		values = 0
 	case structures.Mixed:
 		kinds = b.Count
 	}
+	if b.Width < 0 || kind.Ordered() && b.Width == 0 || uint64(b.Width)*uint64(max(b.Count, 0)) > 1<<32 {
+		return &structures.LengthError{Keys: b.Count, Other: "pairs a range", Got: b.Width}
+	}
+	if kind.Ranges() {
+		highs = b.Count
+	}
+	if kind.Ordered() && kind != structures.CountRange {
+		pairs = b.Width * b.Count
+	}
+	if b.Windows != nil {
+		windows, pairs = b.Count, min(pairs, b.Width)
+	}
 	return cmp.Or(recording.Need(b.Keys, "keys", b.Count, b.Count),
 		recording.Need(b.Values, "values", b.Count, values),
 		recording.Need(b.Kinds, "kinds", b.Count, kinds),
+		recording.Need(b.Highs, "highs", b.Count, highs),
+		recording.Need(b.Windows, "windows", b.Count, windows),
+		recording.Need(b.OutKeys, "keys for the result", b.Count, pairs),
+		recording.Need(b.OutValues, "values for the result", b.Count, pairs),
 		recording.Need(b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
 		recording.Need(b.Left, "words for the number left", b.Count, 1))
 }
@@ -43,7 +70,7 @@ func does(kind structures.Kind) bool {
 	case structures.Insert, structures.InsertUnique, structures.Delete, structures.Find:
 		return true
 	}
-	return false
+	return kind.Ordered() && kind <= structures.CountRange
 }
 
 type locatePush struct {
@@ -76,6 +103,45 @@ type operands struct {
 	count                                  int
 	retry                                  bool
 	alone                                  bool
+
+	ordered                            bool // there are operations that ask for order
+	highs, windows, outKeys, outValues uint64
+	width                              int
+}
+
+type mixedPush struct {
+	Tree                                                   Device
+	Top                                                    uint64
+	Keys, Values, Kinds, Highs, Windows, Statuses, Pending uint64
+	OutKeys, OutValues                                     uint64
+	Count, Width, Rounds, Retry                            uint32
+}
+
+// mixedWorkgroup is how many operations of a mixed batch are sorted by what they do.
+const mixedWorkgroup = 256
+
+// applyOrdered records a batch with operations that ask for order.
+func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
+	bits := t.topBits(b.count)
+	scratch, err := t.scratch.Take(s, topBytes(bits))
+	if err != nil {
+		return err
+	}
+	top, err := t.recordTopBeside(s, scratch, bits)
+	if err != nil {
+		return err
+	}
+	k, err := kernelOf[mixedPush](t, t.updating("mixed"), mixedWorkgroup, t.tiles.walk,
+		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, (b.count+mixedWorkgroup-1)/mixedWorkgroup, mixedPush{
+		Tree: t.device(), Top: top.Entries, Keys: b.keys, Values: b.values, Kinds: b.kinds, Highs: b.highs, Windows: b.windows,
+		Statuses: b.statuses, Pending: b.pending, OutKeys: b.outKeys, OutValues: b.outValues,
+		Count: uint32(b.count), Width: uint32(b.width), Rounds: t.rounds | top.Bits<<24, Retry: word(b.retry),
+	})
+	return nil
 }
 
 // Batches from here on are located first, where they run alone (docs/benchmarks.md).
@@ -93,10 +159,10 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	if b.count == 0 {
 		return nil
 	}
-	retry := uint32(0)
-	if b.retry {
-		retry = 1
+	if b.ordered {
+		return t.applyOrdered(s, kind, b)
 	}
+	retry := word(b.retry)
 	p := applyPush{
 		Tree: t.device(), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses, Pending: b.pending,
 		Count: uint32(b.count), Rounds: t.rounds, Retry: retry,
@@ -161,7 +227,7 @@ func (t *Tree) torn() uint32 {
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, Delete, Find. Batches on several streams may work on the tree at the same time. Where the pool is full,
+// InsertUnique, Delete, Find, and those that ask for order. Batches on several streams may work on the tree at the same time. Where the pool is full,
 // operations are left pending; give the batch to Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
@@ -182,7 +248,7 @@ func (t *Tree) admits(kind structures.Kind, b DeviceBatch) error {
 
 // expect counts in the nodes that a batch may add.
 func (t *Tree) expect(kind structures.Kind, operations int) {
-	if kind != structures.Find && kind != structures.Delete {
+	if kind == structures.Mixed || kind.Inserts() {
 		t.nodes += uint64(operations)
 	}
 }
@@ -195,6 +261,8 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	return t.apply(s, kind, operands{
 		keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
 		pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
+		ordered: b.Width != 0, highs: b.Highs.Address(), windows: b.Windows.Address(), outKeys: b.OutKeys.Address(),
+		outValues: b.OutValues.Address(), width: b.Width,
 	})
 }
 

@@ -1,0 +1,181 @@
+package btree
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+var orderedKinds = []structures.Kind{
+	structures.FindSuccessor, structures.FindPredecessor, structures.FindFloor, structures.FindCeil, structures.FindRange, structures.CountRange,
+}
+
+var directionOf = map[structures.Kind]structures.Direction{
+	structures.FindSuccessor: structures.Successor, structures.FindPredecessor: structures.Predecessor,
+	structures.FindFloor: structures.Floor, structures.FindCeil: structures.Ceil,
+}
+
+// queryBatch is a batch of queries of random kinds. No range has more than about so many pairs, but for a few.
+func queryBatch(rng *rand.Rand, keys []uint32, n, length, width int) structures.Batch {
+	b := structures.Batch{Keys: asked(keys, n), Highs: make([]uint32, n), Kinds: make([]structures.Kind, n), Width: width}
+	gap := ^uint32(0) / uint32(len(keys)+1)
+	for i := range b.Keys {
+		b.Kinds[i] = append(orderedKinds, structures.Find, structures.Count)[rng.IntN(8)]
+		high := uint64(b.Keys[i]) + rng.Uint64N(uint64(length)*uint64(gap))
+		if i%200 == 7 {
+			high = rng.Uint64() >> 32 // of any length, and empty ones
+		}
+		b.Highs[i] = uint32(min(high, 1<<32-1))
+	}
+	return b
+}
+
+// requireAnswers compares the results of queries with those that a model gives.
+func requireAnswers(t testing.TB, b structures.Batch, r structures.Results, want model) {
+	t.Helper()
+	keys, values := want.sorted()
+	for i, k := range b.Kinds {
+		status, key, value := structures.Absent, uint32(0), uint32(0)
+		var listed, listedValues []uint32
+		first, end := within(keys, structures.Range{Lo: b.Keys[i], Hi: b.Highs[i]})
+		switch k {
+		case structures.Find, structures.Count:
+			if v, there := want[b.Keys[i]]; there {
+				status, value = structures.Found, v
+				if k == structures.Count {
+					value = 1
+				}
+			}
+		case structures.FindRange, structures.CountRange:
+			if k == structures.FindRange {
+				end = min(end, first+b.Width)
+				listed, listedValues = keys[first:end], values[first:end]
+			}
+			if value = uint32(end - first); value != 0 {
+				status = structures.Found
+			}
+		default:
+			if at := neighborOf(keys, directionOf[k], b.Keys[i]); at >= 0 {
+				status, key, value = structures.Found, keys[at], values[at]
+			}
+		}
+		if got := []uint32{uint32(r.Status[i]), r.Keys[i], r.Values[i]}; !slices.Equal(got, []uint32{uint32(status), key, value}) {
+			t.Fatalf("%v of %#x to %#x: status, key, value %#x instead of %d, %#x, %#x", k, b.Keys[i], b.Highs[i], got, status, key, value)
+		}
+		from, to := r.Ranges.Offsets[i], r.Ranges.Offsets[i+1]
+		if !slices.Equal(listed, r.Ranges.Keys[from:to]) || !slices.Equal(listedValues, r.Ranges.Values[from:to]) {
+			t.Fatalf("%v from %#x to %#x: %#x instead of %#x", k, b.Keys[i], b.Highs[i], clip(r.Ranges.Keys[from:to]), clip(listed))
+		}
+	}
+}
+
+// Queries of all kinds in one batch, of trees in every state; of the few that fit a window's memory at a time, too.
+func TestQueriesOfAllKindsInOneBatch(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		rng := random(31)
+		keys := uniqueKeys(rng, 3000)
+		values := randomWords(rng, len(keys))
+		want := model{}.insert(keys, values)
+		tree := buildTree(t, d, keys, values, Options{Tile: tile})
+		ask := func(n, length, width int) {
+			t.Helper()
+			b := queryBatch(rng, keys, n, length, width)
+			r, err := tree.Apply(t.Context(), b)
+			require.NoError(t, err)
+			requireAnswers(t, b, r, want)
+		}
+		ask(63, 5, 3)
+		ask(3000, 20, 40)
+		ask(3000, 20, 1<<10)
+		ravage(t, tree, want)
+		orphan(t, tree)
+		ask(1000, 10, 8)
+		emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%40 != 20 })
+		ask(300, 10, 8)
+		emptyLeaves(t, tree, want, func(leaf int) bool { return true })
+		ask(100, 10, 8)
+	})
+}
+
+// Updates and queries of all kinds in one batch: what the updates don't touch is answered as if they weren't there.
+func TestMixedBatchOfAllKinds(t *testing.T) {
+	for _, path := range []Path{Concurrent, Batched} {
+		t.Run(path.String(), func(t *testing.T) {
+			eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+				rng := random(32)
+				quiet := uniqueKeys(rng, 2000) // in the lower half, which no update touches
+				for i := range quiet {
+					quiet[i] /= 2
+				}
+				still := model{}.insert(quiet, randomWords(rng, len(quiet)))
+				keys, values := still.sorted()
+				tree := buildTree(t, d, keys, values, Options{Tile: tile, Path: path})
+				const border = 1 << 31
+				_, err := tree.Insert(t.Context(), []uint32{border}, []uint32{1})
+				require.NoError(t, err)
+				still[border] = 1 // the last key that a query may meet
+				q := queryBatch(rng, keys, 2000, 20, 10)
+				all := structures.Batch{Width: q.Width}
+				var queries []int
+				add := func(kind structures.Kind, key, value, high uint32) {
+					all.Kinds, all.Keys = append(all.Kinds, kind), append(all.Keys, key)
+					all.Values, all.Highs = append(all.Values, value), append(all.Highs, high)
+				}
+				after := model{}
+				for i, k := range q.Kinds {
+					q.Keys[i] = min(q.Keys[i], border-1)
+					q.Highs[i] = min(q.Highs[i], border-1)
+					queries = append(queries, len(all.Keys))
+					add(k, q.Keys[i], 0, q.Highs[i])
+					key := border + 1 + uint32(i)*1000
+					add(structures.Insert, key, uint32(i), 0)
+					after[key] = uint32(i)
+				}
+				r, err := tree.Apply(t.Context(), all)
+				require.NoError(t, err)
+				picked := structures.Results{Status: structures.Pick(r.Status, queries), Values: structures.Pick(r.Values, queries), Keys: structures.Pick(r.Keys, queries)}
+				picked.Ranges = structures.Ranges{Offsets: []uint64{0}}
+				for _, i := range queries {
+					from, to := r.Ranges.Offsets[i], r.Ranges.Offsets[i+1]
+					picked.Ranges.Keys = append(picked.Ranges.Keys, r.Ranges.Keys[from:to]...)
+					picked.Ranges.Values = append(picked.Ranges.Values, r.Ranges.Values[from:to]...)
+					picked.Ranges.Offsets = append(picked.Ranges.Offsets, uint64(len(picked.Ranges.Keys)))
+				}
+				requireAnswers(t, q, picked, still)
+				for i, k := range all.Kinds {
+					if k == structures.Insert {
+						require.Equal(t, structures.Inserted, r.Status[i])
+						require.Equal(t, r.Ranges.Offsets[i], r.Ranges.Offsets[i+1])
+					}
+				}
+				for key, value := range still {
+					after[key] = value
+				}
+				requireTree(t, tree, after)
+			})
+		})
+	}
+}
+
+func TestErrorsOfMixedBatches(t *testing.T) {
+	d := openDevice(t)
+	tree := buildTree(t, d, []uint32{1}, []uint32{2}, Options{})
+	apply := func(b structures.Batch) error {
+		b.Keys = make([]uint32, len(b.Kinds))
+		_, err := tree.Apply(t.Context(), b)
+		return err
+	}
+	var kind *structures.KindError
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange}, Width: 1}), &kind)
+	require.Equal(t, structures.KindError{Index: 1, Kind: structures.FindRange}, *kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Insert}}), &kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Add}, Values: []uint32{1}}), &kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.CountRange + 1}, Highs: []uint32{1}, Width: 1}), &kind)
+	var length *structures.LengthError
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1}}), &length)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1, 2}, Width: 1}), &length)
+}
