@@ -51,6 +51,8 @@ func Ops(benchmark string) []Op {
 		return sortedArrayOps.ops()
 	case "btree":
 		return btreeOps.ops()
+	case "latched":
+		return latchedOps.ops()
 	}
 	return primitiveOps[benchmark].ops()
 }

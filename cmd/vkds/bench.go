@@ -23,6 +23,7 @@ func newBenchCommand(g *global) *cobra.Command {
 		newBenchOrderedCommand(g, "btree", "B-link-tree", bench.BTree),
 		newBenchOrderedCommand(g, "lsm", "GPU LSM", bench.LSM),
 		newBenchOrderedCommand(g, "sortedarray", "sorted array", bench.SortedArray),
+		newBenchLatchedCommand(g),
 		newBenchAllocCommand(g),
 	)
 	for _, primitive := range []struct{ name, short string }{
