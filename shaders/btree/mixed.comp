@@ -1,12 +1,13 @@
 // One dispatch of a batch with operations that ask for order, neighbours and ranges, all of one kind or (KIND = OP_MIXED)
 // each of its own, beside updates and lookups.
 //
-// Of a mixed batch, a workgroup sorts its operations by the function that does them, so that most subgroups call one.
+// Of a mixed batch, a workgroup takes several operations a lane, and sorts them by the function that does them, so that
+// hardly ever a subgroup calls more than one at a time.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_range.glsl"
 #include "combine.glsl"
-#include "workgroup_sum.glsl"
+#include "workgroup.glsl"
 
 layout(constant_id = 3) const uint KIND = 0;
 
@@ -42,59 +43,62 @@ uint function_of(uint kind) {
 // Whether a batch may have operations that a function does.
 bool in_batch(uint function) { return KIND == OP_MIXED || function_of(KIND) == function; }
 
-// What a lane does.
-struct Work {
-    uint lane;   // of the workgroup: whose operation it is
-    uint kind;
-    bool todo;
-};
+// A workgroup takes so many slices of an operation a lane.
+const uint MOST_SLICES = 4u;
+const uint SLICES = KIND == OP_MIXED ? MOST_SLICES : 1u;
 
-shared uint handed[WORKGROUP];   // between lanes: whose operation each does, then its status
+shared uint handed[MOST_SLICES * WORKGROUP];         // what each lane does in each slice: see hand_out
+shared uint outcome[MOST_SLICES * WORKGROUP];        // the status of each operation
+shared uint sums[MOST_SLICES * (WORKGROUP / 4u)];    // of a slice's subgroups: no subgroup has fewer than 4 lanes
 
-// Hands the workgroup's operations out to its lanes, sorted by function. Collective over the workgroup, as the next.
-Work hand_out(uint kind, bool todo) {
-    uint function = todo ? function_of(kind) : APPLIES;
-    uvec4 same[3];
-    for (uint f = 0u; f < 3u; f++) same[f] = subgroupBallot(function == f);
-    // Ten bits a function: no workgroup has more than 512 lanes.
-    uint mine = 0u, all;
-    for (uint f = 0u; f < 3u; f++) mine |= subgroupBallotBitCount(same[f]) << (10u * f);
-    uint before = workgroup_before(mine, all);
-    uint place = 0u;
-    for (uint f = 0u; f < 3u; f++) {
-        uint rank = subgroupBallotExclusiveBitCount(same[f]) + ((before >> (10u * f)) & 1023u);
-        for (uint g = 0u; g < f; g++) rank += (all >> (10u * g)) & 1023u;
-        if (function == f) place = rank;
+// How many operations there are of each function, ten bits each.
+uint tally(uvec4 same, uint function) { return subgroupBallotBitCount(same) << (10u * function); }
+uint tally_of(uint tallies, uint function) { return (tallies >> (10u * function)) & 1023u; }
+
+// Hands the operations of a workgroup out, sorted by function: the number of one among them, in bits 16 to 23 its kind,
+// bit 31: it is to be done. Collective over the workgroup.
+void hand_out(uint first) {
+    uint word[MOST_SLICES], rank[MOST_SLICES];
+    for (uint s = 0u; s < SLICES; s++) {
+        uint nth = s * WORKGROUP + workgroup_lane(), i = first + nth;
+        uint before = STATUS_PENDING, kind = KIND;
+        if (i < count && retry != 0u) before = byte_load(statuses, i);
+        bool todo = i < count && before == STATUS_PENDING;
+        if (KIND == OP_MIXED && todo) kind = byte_load(kinds, i);
+        outcome[nth] = before;
+        uint function = todo ? function_of(kind) : APPLIES;
+        word[s] = nth | (kind << 16) | (todo ? 1u << 31 : 0u);
+        uint mine = 0u;
+        rank[s] = function << 16;
+        for (uint f = 0u; f < 3u; f++) {
+            uvec4 same = subgroupBallot(function == f);
+            mine |= tally(same, f);
+            if (function == f) rank[s] |= subgroupBallotExclusiveBitCount(same);
+        }
+        if (gl_SubgroupInvocationID == 0u) sums[s * gl_NumSubgroups + gl_SubgroupID] = mine;
     }
-    handed[place] = workgroup_lane() | (kind << 16) | (todo ? 1u << 31 : 0u);
     barrier();
-    uint word = handed[workgroup_lane()];
+    uint all = 0u, before[MOST_SLICES];
+    for (uint s = 0u; s < SLICES; s++) before[s] = 0u;
+    for (uint e = 0u; e < SLICES * gl_NumSubgroups; e++) {
+        for (uint s = 0u; s < SLICES; s++) if (e == s * gl_NumSubgroups + gl_SubgroupID) before[s] = all;
+        all += sums[e];
+    }
+    for (uint s = 0u; s < SLICES; s++) {
+        uint function = rank[s] >> 16, place = (rank[s] & 0xffffu) + tally_of(before[s], function);
+        for (uint f = 0u; f < function; f++) place += tally_of(all, f);
+        handed[place] = word[s];
+    }
     barrier();
-    return Work(word & 0xffffu, (word >> 16) & 0xffu, (word >> 31) != 0u);
 }
 
-// Every lane's status, from the lane that did its operation.
-uint hand_back(uint lane, uint status) {
-    handed[lane] = status;
-    barrier();
-    return handed[workgroup_lane()];
-}
-
-void main() {
-    uint first = workgroup_index() * WORKGROUP, own = first + workgroup_lane();
-    uint before = STATUS_PENDING;
-    if (own < count && retry != 0u) before = byte_load(statuses, own);
-    Work work = Work(workgroup_lane(), KIND, own < count && before == STATUS_PENDING);
-    bool stays = own >= count || !work.todo;
-    if (KIND == OP_MIXED) {
-        if (work.todo) work.kind = byte_load(kinds, own);
-        work = hand_out(work.kind, work.todo);
-    }
-
-    uint i = first + work.lane, kind = work.kind, function = function_of(kind);
+// Does the operation that a lane has been handed. Collective over the subgroup.
+void work(uint first, uint word) {
+    bool todo = (word >> 31) != 0u;
+    uint nth = word & 0xffffu, i = first + nth, kind = (word >> 16) & 0xffu, function = function_of(kind);
     uint key = 0u, value = 0u;
     BTreePlace start = btree_anywhere();
-    if (work.todo) {
+    if (todo) {
         key = plain_load_at(keys, i);
         if (op_inserts(kind)) value = plain_load_at(values, i);
         if (rounds > ROUNDS_MASK) start = btree_top(BTreeTop(top, rounds >> 24), key);
@@ -103,29 +107,31 @@ void main() {
     uint status = STATUS_PENDING, orphans = 0u;
 
     if (in_batch(APPLIES)) {
-        bool mine = work.todo && function == APPLIES;
-        Combined combined = combine(kind, key, value, mine);
-        BTreeHint hint = start.level == 0u ? BTreeHint(start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, start.node);
-        SlabCursor cursor = slab_cursor();
-        uint result = btree_apply(tree, cursor, kind, key, value, mine && combined.leads, most_rounds, hint);
-        orphans = subgroupBallotBitCount(subgroupBallot(result > STATUS_ORPHAN));
-        result = combine_status(combined, kind, result & ~STATUS_ORPHAN);
-        if (mine) status = result;
-        if (mine && kind == OP_FIND) plain_store_at(values, i, status == STATUS_FOUND ? value : 0u);
+        bool mine = todo && function == APPLIES;
+        if (subgroupAny(mine)) {
+            Combined combined = combine(kind, key, value, mine);
+            BTreeHint hint = start.level == 0u ? BTreeHint(start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, start.node);
+            SlabCursor cursor = slab_cursor();
+            uint result = btree_apply(tree, cursor, kind, key, value, mine && combined.leads, most_rounds, hint);
+            orphans = subgroupBallotBitCount(subgroupBallot(result > STATUS_ORPHAN));
+            result = combine_status(combined, kind, result & ~STATUS_ORPHAN);
+            if (mine) status = result;
+            if (mine && kind == OP_FIND) plain_store_at(values, i, status == STATUS_FOUND ? value : 0u);
+        }
     }
 
     // Beyond the last key there is none.
     bool strict = kind == OP_SUCCESSOR || kind == OP_PREDECESSOR;
     bool beyond = strict && key == (kind == OP_SUCCESSOR ? ~0u : 0u);
     uint place = 0u;
-    if (work.todo && function != APPLIES) {
+    if (todo && function != APPLIES) {
         place = i;
         if (windows != uvec2(0u)) place = plain_load_at(windows, i);
         place *= width;
     }
 
     if (in_batch(WALKS)) {
-        bool mine = work.todo && function == WALKS, neighbour = kind == OP_SUCCESSOR || kind == OP_CEIL;
+        bool mine = todo && function == WALKS, neighbour = kind == OP_SUCCESSOR || kind == OP_CEIL;
         uint high = ~0u;
         if (mine && !neighbour) high = plain_load_at(highs, i);
         uint low = kind == OP_SUCCESSOR ? key + 1u : key;
@@ -141,7 +147,7 @@ void main() {
     }
 
     if (in_batch(FLOORS)) {
-        bool mine = work.todo && function == FLOORS;
+        bool mine = todo && function == FLOORS;
         BTreePair nearest;
         uint result = btree_floor(tree, start, kind == OP_PREDECESSOR ? key - 1u : key, mine && !beyond, most_rounds, nearest);
         if (mine) status = beyond ? STATUS_ABSENT : result;
@@ -152,8 +158,18 @@ void main() {
         }
     }
 
-    uint left = orphans + subgroupBallotBitCount(subgroupBallot(work.todo && status == STATUS_PENDING));
+    if (todo) outcome[nth] = status;
+    uint left = orphans + subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
     if (left != 0u && subgroupElect()) atomic_add(pending, left);
-    if (KIND == OP_MIXED) status = hand_back(work.lane, status);
-    byte_store(statuses, own, count, stays ? before : status);
+}
+
+void main() {
+    uint first = workgroup_index() * SLICES * WORKGROUP;
+    hand_out(first);
+    [[dont_unroll]] for (uint s = 0u; s < SLICES; s++) work(first, handed[s * WORKGROUP + workgroup_lane()]);
+    barrier();
+    for (uint s = 0u; s < SLICES; s++) {
+        uint nth = s * WORKGROUP + workgroup_lane();
+        byte_store(statuses, first + nth, count, outcome[nth]);
+    }
 }

@@ -117,8 +117,8 @@ type mixedPush struct {
 	Count, Width, Rounds, Retry                            uint32
 }
 
-// mixedWorkgroup is how many operations of a mixed batch are sorted by what they do.
-const mixedWorkgroup = 256
+// mixedSlices is how many operations a lane does of a mixed batch that asks for order: SLICES of mixed.comp.
+const mixedSlices = 4
 
 // applyOrdered records a batch with operations that ask for order.
 func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
@@ -131,12 +131,16 @@ func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) erro
 	if err != nil {
 		return err
 	}
-	k, err := kernelOf[mixedPush](t, t.updating("mixed"), mixedWorkgroup, t.tiles.walk,
+	slices := 1
+	if kind == structures.Mixed {
+		slices = mixedSlices
+	}
+	k, err := kernel[mixedPush](t, t.updating("mixed"), t.tiles.walk,
 		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, (b.count+mixedWorkgroup-1)/mixedWorkgroup, mixedPush{
+	k.Dispatch(s, (groups(b.count)+slices-1)/slices, mixedPush{
 		Tree: t.device(), Top: top.Entries, Keys: b.keys, Values: b.values, Kinds: b.kinds, Highs: b.highs, Windows: b.windows,
 		Statuses: b.statuses, Pending: b.pending, OutKeys: b.outKeys, OutValues: b.outValues,
 		Count: uint32(b.count), Width: uint32(b.width), Rounds: t.rounds | top.Bits<<24, Retry: word(b.retry),

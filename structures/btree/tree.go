@@ -133,11 +133,6 @@ func (t *Tree) Constants() map[string]uint32 {
 
 // kernel returns the kernel of a module of shaders/btree.
 func kernel[P any](t *Tree, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
-	return kernelOf[P](t, module, workgroup, tile, own...)
-}
-
-// kernelOf is kernel with workgroups of another size.
-func kernelOf[P any](t *Tree, module string, workgroup, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
 	c := t.pool.Constants()
 	all := []recording.Specialization{
 		recording.Constant("TILE", uint32(tile)),
