@@ -82,6 +82,10 @@ func TestBenchOrderedAndPrimitives(t *testing.T) {
 	for _, want := range []string{"insert-batch", "batch 2^8, gaussian, batched", "successor", "0.900"} {
 		assert.Contains(t, out, want)
 	}
+	out, _ = answer(t, "", "bench", "latched", "--n", "10", "--batch", "8", "--repeat", "1", "--tile", "4", "--node", "256", "--kind", "b+tree,b-link-tree", "--wait", "spin")
+	for _, want := range []string{"insert-at-once", "batch 2^8, 256-byte nodes, b+tree, spin", "256-byte nodes, b-link-tree, spin"} {
+		assert.Contains(t, out, want)
+	}
 	out, _ = answer(t, "", "bench", "sort", "--n", "8,10", "--repeat", "1", "--form", "multi-pass", "--order", "almost-sorted")
 	assert.Contains(t, out, "almost-sorted, multi-pass")
 	out, _ = answer(t, "", "bench", "search", "--n", "10", "--op", "sorted", "--repeat", "1")
@@ -111,6 +115,9 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench lsm --lookup twice", `--lookup: unknown way to look up "twice"`},
 		{"bench btree --path shortest", `--path: unknown path "shortest" (known: concurrent, batched)`},
 		{"bench btree --fill 1.5", "above 0 and up to 1"},
+		{"bench latched --wait long", `--wait: unknown way to wait "long" (known: restart, backoff, spin)`},
+		{"bench latched --kind b-tree", `--kind: unknown kind of tree "b-tree" (known: b+tree, b-link-tree)`},
+		{"bench latched --tile 4 --node 64", "NodeBytes: 64: 128 or 256"},
 		{"bench sortedarray --order up", `--order: unknown order "up"`},
 		{"bench sortedarray --length 0", "Lengths: 0: "},
 		{"bench sort --form both", `--form: unknown form "both"`},
