@@ -21,6 +21,7 @@ type treeMix struct {
 
 var (
 	justRanges = []structures.Kind{structures.FindRange}
+	successors = []structures.Kind{structures.FindSuccessor}
 	allQueries = []structures.Kind{structures.Find, structures.FindRange, structures.FindSuccessor}
 )
 
@@ -36,6 +37,8 @@ var treeMixes = []treeMix{
 	{"delete-find-5", "a batch on n pairs: 5% delete, 95% find", Mix{0, 0.05, 0.95, 0}, nil, false, false},
 	{"delete-find-50", "a batch on n pairs: 50% delete, 50% find", Mix{0, 0.5, 0.5, 0}, nil, false, false},
 	{"delete-find-90", "a batch on n pairs: 90% delete, 10% find", Mix{0, 0.9, 0.1, 0}, nil, false, false},
+	{"range-beside", "the first pairs from each of n keys on, by the kernel that may run beside updates", Mix{0, 0, 1, 0}, justRanges, true, false},
+	{"successor-beside", "the next key above each of n keys, likewise", Mix{0, 0, 1, 0}, successors, true, false},
 	{"insert-range-5", "a batch on n pairs: 5% insert, 95% the first pairs from a key on", Mix{0.05, 0, 0.95, 0}, justRanges, false, false},
 	{"insert-range-50", "a batch on n pairs: 50% insert, 50% the first pairs from a key on", Mix{0.5, 0, 0.5, 0}, justRanges, false, false},
 	{"insert-range-90", "a batch on n pairs: 90% insert, 10% the first pairs from a key on", Mix{0.9, 0, 0.1, 0}, justRanges, false, false},
@@ -63,6 +66,14 @@ func (b *mixedBatch) kind(i int) structures.Kind {
 		kind = b.queries[i%len(b.queries)]
 	}
 	return kind
+}
+
+// kindOfAll is the kind of a batch.
+func (b *mixedBatch) kindOfAll() structures.Kind {
+	if b.mix.Find == 1 && len(b.queries) == 1 {
+		return b.queries[0]
+	}
+	return structures.Mixed
 }
 
 func (s *orderedSession) dealOnTree(mix treeMix) *mixedBatch {
@@ -142,7 +153,7 @@ func (s *orderedSession) mixedOnTree(ctx context.Context, b *mixedBatch, length 
 			_, err := s.batchOf(ctx, "batch values", b.count, func(i int) uint32 { return s.space.value(b.at(i).key) })
 			return err
 		},
-		record: func() error { return t.ApplyOn(s.stream, structures.Mixed, d) },
+		record: func() error { return t.ApplyOn(s.stream, b.kindOfAll(), d) },
 		check: func(ctx context.Context) error {
 			if err := s.checkStatus(ctx, b.name, b.count, func(i int) structures.Status {
 				if b.kind(i) == structures.FindSuccessor && w.isLast(b.at(i).key) {
