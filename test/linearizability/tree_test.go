@@ -2,6 +2,7 @@ package linearizability
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -19,6 +20,11 @@ var treeMixes = map[string][]structures.Kind{
 	"assign": {structures.Insert, structures.Find},
 	"churn":  {structures.InsertUnique, structures.Delete, structures.Find},
 }
+
+// orderedMix has queries for order beside updates. Of the one key that each is about, it says what a lookup says: whether
+// it was there, and its value.
+var orderedMix = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
+	structures.FindCeil, structures.FindFloor, structures.FindRange}
 
 // treeRig is a B-link-tree on an open device.
 type treeRig struct {
@@ -61,6 +67,29 @@ func (r *treeRig) held(history []porcupine.Operation, keys []uint32, end int64) 
 	return history
 }
 
+// history are the operations of a batch that was done, with what came of them.
+func (r *treeRig) history(b *batch, on btree.DeviceBatch, phase int64) (history []porcupine.Operation) {
+	outcomes := r.outcomes(b)
+	var keys, values []uint32
+	if on.Width != 0 {
+		keys, values = get(&r.rig, on.OutKeys), get(&r.rig, on.OutValues)
+		defer on.OutKeys.Free()
+		defer on.OutValues.Free()
+	}
+	for i, o := range b.operations {
+		out := outcomes[i]
+		if o.kind.Ordered() {
+			out = outcome{status: structures.Absent}
+			if outcomes[i].status == structures.Found && keys[i] == o.key {
+				out = outcome{structures.Found, uint64(values[i])}
+			}
+			o = operation{structures.Find, o.key, 0}
+		}
+		history = append(history, porcupine.Operation{Input: o, Output: out, Call: 2 * phase, Return: 2*phase + 1})
+	}
+	return history
+}
+
 // Few keys, which are inserted and deleted again and again: leaves are split, filled with erased slots and cleaned while
 // others look for their keys in them. Operations of one dispatch overlap, as do those of dispatches on two streams.
 func TestTreeMixedBatches(t *testing.T) {
@@ -70,7 +99,9 @@ func TestTreeMixedBatches(t *testing.T) {
 		names[i] = []uint32{uint32(i), ^uint32(i), uint32(i) << 26}[i%3]
 	}
 	eachTree(t, func(r *treeRig) {
-		for mix, kinds := range treeMixes {
+		mixes := maps.Clone(treeMixes)
+		mixes["ordered"] = orderedMix
+		for mix, kinds := range mixes {
 			r.Run(mix, func(t *testing.T) {
 				r := &treeRig{rig: rig{T: t, d: r.d, width: r.width}, tree: r.tree}
 				rounds(func(seed uint64) {
@@ -79,22 +110,23 @@ func TestTreeMixedBatches(t *testing.T) {
 					var history []porcupine.Operation
 					for phase := range int64(dispatches) {
 						batches := r.spread(rng, kinds, perKey, names, streams)
-						on := func(b *batch) btree.DeviceBatch {
-							return btree.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values, Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
-						}
-						for _, b := range batches {
-							require.NoError(r, r.tree.ApplyOn(b.s, structures.Mixed, on(b)))
+						on := make([]btree.DeviceBatch, len(batches))
+						for i, b := range batches {
+							on[i] = btree.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values, Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
+							if mix == "ordered" {
+								on[i].Width, on[i].Highs = 1, b.on.Keys
+								on[i].OutKeys, on[i].OutValues = put(&r.rig, make([]uint32, b.on.Count)), put(&r.rig, make([]uint32, b.on.Count))
+							}
+							require.NoError(r, r.tree.ApplyOn(b.s, structures.Mixed, on[i]))
 							_, err := b.s.Submit()
 							require.NoError(r, err)
 						}
 						for _, b := range batches {
 							require.NoError(r, b.s.Wait(r.Context()))
 						}
-						for _, b := range batches {
-							require.NoError(r, r.tree.Finish(r.Context(), b.s, structures.Mixed, on(b)))
-							for i, out := range r.outcomes(b) {
-								history = append(history, porcupine.Operation{Input: b.operations[i], Output: out, Call: 2 * phase, Return: 2*phase + 1})
-							}
+						for i, b := range batches {
+							require.NoError(r, r.tree.Finish(r.Context(), b.s, structures.Mixed, on[i]))
+							history = append(history, r.history(b, on[i], phase)...)
 							r.free(b)
 						}
 					}
