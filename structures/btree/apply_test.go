@@ -73,6 +73,13 @@ func requireAnswers(t testing.TB, b structures.Batch, r structures.Results, want
 	}
 }
 
+func requireBatch(t testing.TB, tree *Tree, queries structures.Batch, want model) {
+	t.Helper()
+	r, err := tree.Apply(t.Context(), queries)
+	require.NoError(t, err)
+	requireAnswers(t, queries, r, want)
+}
+
 // Queries of all kinds in one batch, of trees in every state; of the few that fit a window's memory at a time, too.
 func TestQueriesOfAllKindsInOneBatch(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
@@ -83,10 +90,7 @@ func TestQueriesOfAllKindsInOneBatch(t *testing.T) {
 		tree := buildTree(t, d, keys, values, Options{Tile: tile})
 		ask := func(n, length, width int) {
 			t.Helper()
-			b := queryBatch(rng, keys, n, length, width)
-			r, err := tree.Apply(t.Context(), b)
-			require.NoError(t, err)
-			requireAnswers(t, b, r, want)
+			requireBatch(t, tree, queryBatch(rng, keys, n, length, width), want)
 		}
 		ask(63, 5, 3)
 		ask(3000, 20, 40)

@@ -49,15 +49,20 @@ func TestRangesBesideUpdates(t *testing.T) {
 		ranges = append(ranges, structures.Range{Lo: 2, Hi: 1}, structures.Range{Lo: 9000 * n, Hi: ^uint32(0)})
 		const width = 40
 		s := testdevice.Stream(t, d)
-		w := DeviceWindow{Count: len(ranges), Width: width, Ranges: testdevice.Upload(t, d, words(ranges)), Counts: testdevice.Room[uint32](t, d, len(ranges)),
-			Keys: testdevice.Room[uint32](t, d, len(ranges)*width), Values: testdevice.Room[uint32](t, d, len(ranges)*width)}
 		for round := range 4 {
-			var keys []uint32
-			var kinds []uint8
+			type operation struct {
+				kind  structures.Kind
+				key   uint32
+				which int // of the ranges
+			}
+			var all []operation
 			add := func(kind structures.Kind, of []uint32) {
 				for _, k := range of {
-					keys, kinds = append(keys, k), append(kinds, uint8(kind))
+					all = append(all, operation{kind: kind, key: k})
 				}
+			}
+			for i, r := range ranges {
+				all = append(all, operation{structures.FindRange, r.Lo, i})
 			}
 			add(structures.Insert, comes)
 			if round%2 == 0 {
@@ -65,24 +70,33 @@ func TestRangesBesideUpdates(t *testing.T) {
 			} else {
 				add(structures.Delete, goes)
 			}
-			for i, j := range rng.Perm(len(keys)) { // beside each other everywhere
-				keys[i], keys[j], kinds[i], kinds[j] = keys[j], keys[i], kinds[j], kinds[i]
+			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) // beside each other everywhere
+			count := len(all)
+			keys, highs, kinds := make([]uint32, count), make([]uint32, count), make([]uint8, count)
+			places := make([]int, len(ranges))
+			for i, o := range all {
+				keys[i], kinds[i] = o.key, uint8(o.kind)
+				if o.kind == structures.FindRange {
+					highs[i], places[o.which] = ranges[o.which].Hi, i
+				}
 			}
-			kindsOn := testdevice.Room[uint8](t, d, len(kinds))
+			kindsOn := testdevice.Room[uint8](t, d, count)
 			require.NoError(t, kindsOn.Upload(t.Context(), 0, kinds))
-			b := DeviceBatch{Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, valuesOf(keys)), Kinds: kindsOn,
-				Status: testdevice.Room[uint8](t, d, recording.Padded(len(keys))), Left: testdevice.Upload(t, d, []uint32{0})}
-			require.NoError(t, tree.ApplyBesideOn(s, structures.Mixed, b, w))
+			b := DeviceBatch{Count: count, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, valuesOf(keys)), Kinds: kindsOn,
+				Status: testdevice.Room[uint8](t, d, recording.Padded(count)), Left: testdevice.Upload(t, d, []uint32{0}),
+				Width: width, Highs: testdevice.Upload(t, d, highs), OutKeys: testdevice.Room[uint32](t, d, count*width), OutValues: testdevice.Room[uint32](t, d, count*width)}
+			require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
 			require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
 			require.NoError(t, tree.Check(t.Context()))
-			counts, gotKeys, gotValues := testdevice.Download(t, w.Counts, w.Count), testdevice.Download(t, w.Keys, w.Count*width), testdevice.Download(t, w.Values, w.Count*width)
+			counts, gotKeys, gotValues := testdevice.Download(t, b.Values, count), testdevice.Download(t, b.OutKeys, count*width), testdevice.Download(t, b.OutValues, count*width)
 			for i, r := range ranges {
-				got, values := gotKeys[i*width:i*width+int(counts[i])], gotValues[i*width:i*width+int(counts[i])]
+				at, number := places[i]*width, int(counts[places[i]])
+				got, values := gotKeys[at:at+number], gotValues[at:at+number]
 				first, end := within(stays, r)
 				if len(got) == width && end > first { // cut off: up to the last one there is
 					end, _ = slices.BinarySearch(stays, got[width-1]+1)
 				}
-				at := first
+				at = first
 				for j, k := range got {
 					if j > 0 && got[j-1] >= k || k < r.Lo || k > r.Hi || values[j] != value(k) || k%spread != 0 || k >= 3*spread*n {
 						t.Fatalf("round %d, range %#x: pair %d of %#x %#x", round, r, j, got, values)
@@ -102,67 +116,65 @@ func TestRangesBesideUpdates(t *testing.T) {
 	})
 }
 
-// The neighbours that may be asked for beside updates, of trees in every state. Given no rounds, all stay pending.
-func TestNeighborsByWhatRunsBesideUpdates(t *testing.T) {
+// orderedBatch are buffers for queries of one kind.
+func orderedBatch(t testing.TB, d *vk.Device, queries []uint32, width int) DeviceBatch {
+	n := len(queries)
+	return DeviceBatch{
+		Count: n, Keys: testdevice.Upload(t, d, queries), Values: testdevice.Room[uint32](t, d, n),
+		Status: testdevice.Room[uint8](t, d, recording.Padded(n)), Left: testdevice.Upload(t, d, []uint32{0}),
+		Width: width, OutKeys: testdevice.Room[uint32](t, d, n*width), OutValues: testdevice.Room[uint32](t, d, n*width),
+	}
+}
+
+// Queries of one kind, which have kernels of their own. Given no rounds, all stay pending, and are done later.
+func TestQueriesOfOneKindBesideUpdates(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		rng := random(15)
 		keys := uniqueKeys(rng, 3000)
-		values := randomWords(rng, len(keys))
-		want := model{}.insert(keys, values)
-		tree := buildTree(t, d, keys, values, Options{Tile: tile})
-		requireNear(t, tree, asked(keys, 1000), want)
-		ravage(t, tree, want)
-		orphan(t, tree)
-		requireNear(t, tree, asked(keys, 1000), want)
-		emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%40 != 20 })
-		requireNear(t, tree, asked(keys, 1000), want)
-		emptyLeaves(t, tree, want, func(leaf int) bool { return true })
-		requireNear(t, tree, asked(keys, 50), want)
+		want := model{}.insert(keys, randomWords(rng, len(keys)))
+		sorted, values := want.sorted()
+		tree := buildTree(t, d, sorted, values, Options{Tile: tile})
+		for _, kind := range []structures.Kind{structures.FindPredecessor, structures.FindCeil, structures.FindRange} {
+			const width = 6
+			q := queryBatch(rng, keys, 1000, 20, width)
+			for i := range q.Kinds {
+				q.Kinds[i] = kind
+			}
+			b := orderedBatch(t, d, q.Keys, width)
+			b.Highs = testdevice.Upload(t, d, q.Highs)
+			enough := tree.rounds
+			tree.rounds = 0
+			require.NoError(t, tree.ApplyOn(tree.stream, kind, b))
+			require.NoError(t, tree.stream.Wait(t.Context()))
+			left := int(testdevice.Download(t, b.Left, 1)[0])
+			for _, s := range testdevice.Download(t, b.Status, len(q.Keys)) {
+				if structures.Status(s) == structures.Pending {
+					left--
+				}
+			}
+			require.Zero(t, left, "queries left pending")
+			tree.rounds = enough
+			require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
+			n := len(q.Keys)
+			r := structures.Results{Status: make([]structures.Status, n), Values: testdevice.Download(t, b.Values, n), Keys: make([]uint32, n)}
+			r.Ranges.Offsets = []uint64{0}
+			outKeys, outValues := testdevice.Download(t, b.OutKeys, n*width), testdevice.Download(t, b.OutValues, n*width)
+			for i, s := range testdevice.Download(t, b.Status, n) {
+				r.Status[i] = structures.Status(s)
+				if _, neighbor := directionOf[kind]; neighbor && r.Status[i] == structures.Found {
+					r.Keys[i] = outKeys[i*width]
+					require.Equal(t, r.Values[i], outValues[i*width])
+				}
+				if kind == structures.FindRange {
+					from, to := i*width, i*width+int(r.Values[i])
+					r.Ranges.Keys = append(r.Ranges.Keys, outKeys[from:to]...)
+					r.Ranges.Values = append(r.Ranges.Values, outValues[from:to]...)
+				}
+				r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
+			}
+			requireAnswers(t, q, r, want)
+		}
 	})
-}
-
-// neighborsBeside are buffers for queries.
-func neighborsBeside(t testing.TB, d *vk.Device, queries []uint32) structures.DeviceNeighbors {
-	n := len(queries)
-	return structures.DeviceNeighbors{
-		Count: n, Keys: testdevice.Upload(t, d, queries), OutKeys: testdevice.Room[uint32](t, d, n), OutValues: testdevice.Room[uint32](t, d, n),
-		Status: testdevice.Room[uint8](t, d, recording.Padded(n)), Left: testdevice.Upload(t, d, []uint32{0}),
-	}
-}
-
-func requireNear(t testing.TB, tree *Tree, queries []uint32, want model) {
-	t.Helper()
-	keys, values := want.sorted()
-	for _, to := range []structures.Direction{structures.Floor, structures.Ceil, structures.Successor, structures.Predecessor} {
-		q := neighborsBeside(t, tree.d, queries)
-		enough := tree.rounds
-		tree.rounds = 0
-		require.NoError(t, tree.NeighborBesideOn(tree.stream, to, q))
-		require.NoError(t, tree.stream.Wait(t.Context()))
-		left := int(testdevice.Download(t, q.Left, 1)[0])
-		for i, s := range testdevice.Download(t, q.Status, len(queries)) {
-			if structures.Status(s) == structures.Pending {
-				left--
-				continue
-			}
-			beyond := to == structures.Successor && queries[i] == ^uint32(0) || to == structures.Predecessor && queries[i] == 0
-			require.True(t, beyond, "%v of %#x in no rounds", to, queries[i])
-		}
-		require.Zero(t, left, "queries left pending")
-		tree.rounds, q.Resume = enough, true
-		require.NoError(t, tree.NeighborBesideOn(tree.stream, to, q))
-		require.NoError(t, tree.stream.Wait(t.Context()))
-		gotKeys, gotValues, statuses := testdevice.Download(t, q.OutKeys, len(queries)), testdevice.Download(t, q.OutValues, len(queries)), testdevice.Download(t, q.Status, len(queries))
-		for i, query := range queries {
-			wanted := []uint32{uint32(structures.Absent), 0, 0}
-			if at := neighborOf(keys, to, query); at >= 0 {
-				wanted = []uint32{uint32(structures.Found), keys[at], values[at]}
-			}
-			if got := []uint32{uint32(statuses[i]), gotKeys[i], gotValues[i]}; !slices.Equal(got, wanted) {
-				t.Fatalf("%v of %#x: %#x instead of %#x", to, query, got, wanted)
-			}
-		}
-	}
 }
 
 // Neighbours beside updates on another stream: no further away than the nearest key that is there all the time, and a
@@ -182,23 +194,19 @@ func TestNeighborsWhileKeysChange(t *testing.T) {
 			kind := []structures.Kind{structures.Insert, structures.Delete}[round%2]
 			rng.Shuffle(n, func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
 			b := DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, changes), Values: testdevice.Upload(t, d, changes), Status: testdevice.Room[uint8](t, d, n), Left: testdevice.Upload(t, d, []uint32{0})}
-			to := []structures.Direction{structures.Ceil, structures.Predecessor}[round/2]
-			q := neighborsBeside(t, d, queries)
+			asked := []structures.Kind{structures.FindCeil, structures.FindPredecessor}[round/2]
+			q := orderedBatch(t, d, queries, 1)
 			require.NoError(t, tree.ApplyOn(updates, kind, b))
-			require.NoError(t, tree.NeighborBesideOn(asks, to, q))
+			require.NoError(t, tree.ApplyOn(asks, asked, q))
 			for _, s := range []*vk.Stream{updates, asks} {
 				_, err := s.Submit()
 				require.NoError(t, err)
 			}
 			require.NoError(t, asks.Wait(t.Context()))
 			require.NoError(t, tree.Finish(t.Context(), updates, kind, b))
-			for testdevice.Download(t, q.Left, 1)[0] != 0 { // what held a latch was off its processor
-				q.Resume = true
-				require.NoError(t, q.Left.Upload(t.Context(), 0, []uint32{0}))
-				require.NoError(t, tree.NeighborBesideOn(asks, to, q))
-				require.NoError(t, asks.Wait(t.Context()))
-			}
+			require.NoError(t, tree.Finish(t.Context(), asks, asked, q)) // where what held a latch was off its processor
 			keys, values := testdevice.Download(t, q.OutKeys, len(queries)), testdevice.Download(t, q.OutValues, len(queries))
+			to := directionOf[asked]
 			for i, query := range queries {
 				// The nearest of stays, or what lies between it and the query.
 				nearest := stays[neighborOf(stays, to, query)]
@@ -213,18 +221,34 @@ func TestNeighborsWhileKeysChange(t *testing.T) {
 	})
 }
 
-func TestErrorsOfRangesBesideUpdates(t *testing.T) {
+func TestErrorsOfQueriesBesideUpdates(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})
 	s := testdevice.Stream(t, d)
-	b := DeviceBatch{Left: testdevice.Upload(t, d, []uint32{0})}
 	var kind *structures.KindError
-	require.ErrorAs(t, tree.ApplyBesideOn(s, structures.Count, b, DeviceWindow{}), &kind)
-	var length *structures.LengthError
-	require.ErrorAs(t, tree.ApplyBesideOn(s, structures.Find, b, DeviceWindow{Count: 1}), &length)
-	require.ErrorAs(t, tree.ApplyBesideOn(s, structures.Find, DeviceBatch{Count: 1}, DeviceWindow{}), &length)
+	require.ErrorAs(t, tree.ApplyOn(s, structures.Count, orderedBatch(t, d, []uint32{1}, 1)), &kind)
+	require.ErrorAs(t, tree.ApplyOn(s, structures.CountRange+1, orderedBatch(t, d, []uint32{1}, 1)), &kind)
+	good := orderedBatch(t, d, []uint32{1}, 2)
+	good.Highs = good.Keys
+	require.NoError(t, tree.ApplyOn(s, structures.FindRange, good))
+	require.NoError(t, tree.Finish(t.Context(), s, structures.FindRange, good))
+	for what, spoil := range map[string]func(b *DeviceBatch){
+		"no width": func(b *DeviceBatch) { b.Width = 0 }, "a negative width": func(b *DeviceBatch) { b.Width = -1 },
+		"too many pairs": func(b *DeviceBatch) { b.Count, b.Width = 1<<20, 1<<20 },
+		"no highs":       func(b *DeviceBatch) { b.Highs = nil }, "no keys": func(b *DeviceBatch) { b.Keys = nil },
+		"little room":                 func(b *DeviceBatch) { b.OutKeys = b.Left },
+		"no room":                     func(b *DeviceBatch) { b.OutValues = nil },
+		"few windows":                 func(b *DeviceBatch) { b.Windows = testdevice.Room[uint32](t, d, 0) },
+		"no statuses":                 func(b *DeviceBatch) { b.Status = nil },
+		"nothing to say what is left": func(b *DeviceBatch) { b.Left = nil },
+	} {
+		b := good
+		spoil(&b)
+		var length *structures.LengthError
+		require.ErrorAs(t, tree.ApplyOn(s, structures.FindRange, b), &length, what)
+	}
 	closed, err := New(t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
-	require.ErrorIs(t, closed.ApplyBesideOn(s, structures.Find, b, DeviceWindow{}), vk.ErrClosed)
+	require.ErrorIs(t, closed.ApplyOn(s, structures.FindRange, good), vk.ErrClosed)
 }

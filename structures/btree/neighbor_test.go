@@ -170,7 +170,7 @@ func TestQueriesInSuperBlocks(t *testing.T) {
 	ravage(t, tree, want)
 	queries := asked(keys, 5000)
 	requireQueries(t, tree, queries, want)
-	requireNear(t, tree, queries, want)
+	requireBatch(t, tree, queryBatch(random(18), keys, 3000, 10, 8), want)
 	requireRanges(t, tree, someRanges(keys, 300, 40), want)
 	deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
 }
