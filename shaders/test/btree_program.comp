@@ -1,8 +1,9 @@
 // For test/linearizability: each invocation does a program of operations on a B-link-tree, one after another, and
-// takes tickets around each, so that the host knows which operations overlapped.
+// takes tickets around each, so that the host knows which operations overlapped. OP_CEIL and OP_FLOOR are asked whether
+// the key itself is there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree.glsl"
+#include "btree_range.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -26,7 +27,17 @@ void main() {
         bool enabled = operation.x != OP_MIXED;
         uint before = enabled ? atomic_add(ticket, 1u) : 0u;
         acquire_fence();
-        uint status = btree_apply(tree, cursor, operation.x, operation.y, value, enabled, rounds);
+        bool ceils = operation.x == OP_CEIL, floors = operation.x == OP_FLOOR;
+        uint status = btree_apply(tree, cursor, operation.x, operation.y, value, enabled && !ceils && !floors, rounds);
+        BTreePair above, below;
+        uint up = btree_ceil(tree, btree_anywhere(), operation.y, ceils, rounds, above);
+        uint down = btree_floor(tree, btree_anywhere(), operation.y, floors, rounds, below);
+        if (ceils || floors) {
+            BTreePair pair = ceils ? above : below;
+            status = ceils ? up : down;
+            if (status == STATUS_FOUND && pair.key != operation.y) status = STATUS_ABSENT;
+            value = pair.value;
+        }
         release_fence();
         uint after = enabled ? atomic_add(ticket, 1u) : 0u;
         if (i < programs) plain_store4(address_at(outcomes, at, 4u), uvec4(status, value, before, after));

@@ -30,10 +30,12 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 	return values, found, err
 }
 
-// FindOn records lookups on a stream and does not wait. The tree must not change until they are done. AutoOrder is
-// OneByOne: since each search begins just above the leaves, to sort the keys first paid at no size that was measured
-// (docs/benchmarks.md). Streams keep temporary memory of the tree's until Close. Errors: vk.ErrClosed,
-// *structures.LengthError for buffers that are too short, *vk.OutOfMemoryError.
+// FindOn records lookups on a stream and does not wait. The tree must not change until they are done. SortedFirst brings
+// the keys into 2^8 parts, in order (primitives.Partition), looks them up in that order, so that those under way share
+// what the caches hold, and fetches each answer from where its key went. AutoOrder does so where it measured faster
+// (docs/benchmarks.md): for many lookups in a tree that is far larger than a GPU's caches. Streams keep temporary memory
+// of the tree's until Close. Errors: vk.ErrClosed, *structures.LengthError for buffers that are too short,
+// *vk.OutOfMemoryError.
 func (t *Tree) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	err := cmp.Or(t.isOpen(), recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
 		recording.Need(l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
@@ -57,34 +59,40 @@ type findPush struct {
 	Count               uint32
 }
 
-type findSortedPush struct {
-	Tree                  Device
-	Top                   top
-	Keys, Places, Answers uint64
-	Count                 uint32
+// Keys are brought into order first from so many lookups and nodes on: below, what it saves is less than what it takes.
+const (
+	orderedLookups = 1 << 23
+	orderedNodes   = 1 << 21
+)
+
+// inOrder says whether keys are to be brought into order first.
+func (t *Tree) inOrder(n int, order structures.LookupOrder) bool {
+	if order == structures.AutoOrder {
+		return t.d.Info().Type != vk.CPU && n >= orderedLookups && t.nodes >= orderedNodes
+	}
+	return order == structures.SortedFirst
 }
 
 // findPlan is how the scratch of lookups is divided.
 type findPlan struct {
-	topBits       int
-	top           uint64
-	keys, places  uint64 // sorted
-	numbers, sort uint64 // before the search
-	answers       uint64 // afterwards, in the same memory
-	bytes         int
+	topBits   int
+	top       uint64
+	keys      uint64 // in order; then the values that were found, in their places
+	places    uint64 // of each key, in order
+	found     uint64 // in order
+	partition uint64
+	bytes     int
 }
 
-func (t *Tree) findPlan(n int, sorted bool, scratch uint64) findPlan {
+func (t *Tree) findPlan(n int, ordered bool, scratch uint64) findPlan {
 	p := recording.Parts{Base: scratch}
 	f := findPlan{topBits: t.topBits(n)}
-	f.top = p.Take(topBytes(f.topBits))
-	if sorted {
-		f.keys, f.places = p.Take(4*n), p.Take(4*n)
-		before, after := p, p
-		f.numbers, f.sort = before.Take(4*n), before.Take(t.primitives.SortScratch(n, true))
-		f.answers = after.Take(8 * n)
-		p.Used = max(before.Used, after.Used)
+	if ordered {
+		f.topBits = t.orderedTopBits(n)
+		f.keys, f.places, f.found = p.Take(4*n), p.Take(4*n), p.Take(recording.Padded(n))
+		f.partition = p.Take(t.primitives.PartitionScratch(t.queries.partBits))
 	}
+	f.top = p.Take(topBytes(f.topBits))
 	f.bytes = int(p.Used)
 	return f
 }
@@ -94,20 +102,24 @@ func (t *Tree) recordFind(s *vk.Stream, l lookups, order structures.LookupOrder)
 	if l.n == 0 {
 		return nil
 	}
-	sorted := order == structures.SortedFirst
-	scratch, err := t.scratch.Take(s, t.findPlan(l.n, sorted, 0).bytes)
+	ordered := t.inOrder(l.n, order)
+	scratch, err := t.scratch.Take(s, t.findPlan(l.n, ordered, 0).bytes)
 	if err != nil {
 		return err
 	}
-	plan := t.findPlan(l.n, sorted, scratch)
+	plan := t.findPlan(l.n, ordered, scratch)
 	top, err := t.recordTop(s, plan.top, plan.topBits)
 	if err != nil {
 		return err
 	}
-	if sorted {
-		return t.findSorted(s, l, plan, top)
+	if ordered {
+		return t.findInOrder(s, l, plan, top)
 	}
-	k, err := kernel[findPush](t, "find.each", t.queries.find, t.queries.constant())
+	return t.findEach(s, l, top)
+}
+
+func (t *Tree) findEach(s *vk.Stream, l lookups, top top) error {
+	k, err := kernel[findPush](t, "find", t.queries.find, t.queries.constant())
 	if err != nil {
 		return err
 	}
@@ -115,31 +127,29 @@ func (t *Tree) recordFind(s *vk.Stream, l lookups, order structures.LookupOrder)
 	return nil
 }
 
-type answerPush struct {
-	Answers, Values, Found uint64
-	Count                  uint32
+type fetchPush struct {
+	Places, FoundValues, FoundFlags uint64
+	Values, Found                   uint64
+	Count                           uint32
 }
 
-// findSorted records lookups that are sorted first, by so many of their first bits that those of one subtree come
-// together.
-func (t *Tree) findSorted(s *vk.Stream, l lookups, plan findPlan, top top) error {
-	k, err := kernel[findSortedPush](t, "find.sorted", t.queries.findSorted, t.queries.constant())
+// fetchWorkgroup, times the four answers that a lane fetches, is the tile that a partition brings to the parts: its
+// answers stand together in each part.
+const fetchWorkgroup = 1024
+
+// findInOrder records lookups in the order of the parts that the keys are brought into.
+func (t *Tree) findInOrder(s *vk.Stream, l lookups, plan findPlan, top top) error {
+	fetch, err := recording.Kernel[fetchPush](t.kernels, "btree/find_fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {
 		return err
 	}
-	answer, err := recording.Kernel[answerPush](t.kernels, "runs/find_answer", 256)
+	err = cmp.Or(t.primitives.Partition(s, primitives.PartitionArgs{
+		Keys: l.keys, OutKeys: plan.keys, Places: plan.places, Length: primitives.Length{N: l.n}, Bits: t.queries.partBits, Scratch: plan.partition,
+	}), t.findEach(s, lookups{plan.keys, plan.keys, plan.found, l.n}, top))
 	if err != nil {
 		return err
 	}
-	n := uint32(l.n)
-	err = cmp.Or(t.primitives.Number(s, plan.numbers, l.n), t.primitives.Sort(s, primitives.SortArgs{
-		Keys: l.keys, Values: plan.numbers, OutKeys: plan.keys, OutValues: plan.places,
-		Length: primitives.Length{N: l.n}, FirstBit: 32 - t.queries.sortBits, Scratch: plan.sort,
-	}))
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(l.n), findSortedPush{t.device(), top, plan.keys, plan.places, plan.answers, n})
-	answer.Dispatch(s, (l.n+answer.Workgroup()-1)/answer.Workgroup(), answerPush{plan.answers, l.values, l.found, n})
+	each := 4 * fetch.Workgroup()
+	fetch.Dispatch(s, (l.n+each-1)/each, fetchPush{plan.places, plan.keys, plan.found, l.values, l.found, uint32(l.n)})
 	return nil
 }

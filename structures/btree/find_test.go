@@ -3,6 +3,7 @@ package btree
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,7 @@ func eachQueryShape(t *testing.T, tree *Tree, test func(t *testing.T)) {
 					continue
 				}
 				t.Run(fmt.Sprintf("tile%d/parts%d/top%d", tile, parts, bits), func(t *testing.T) {
-					tree.queries = queryShape{tile, tile, tile, tile, tile, parts, bits, best.sortBits, best.partsOfFew}
+					tree.queries = queryShape{tile, tile, tile, tile, parts, bits, best.partBits, best.partsOfFew}
 					defer func() { tree.queries = best }()
 					test(t)
 				})
@@ -90,29 +91,62 @@ func TestFindOn(t *testing.T) {
 	rng := random(3)
 	keys := uniqueKeys(rng, 3000)
 	values := randomWords(rng, len(keys))
+	clear(values[:1000]) // there, and yet 0
 	want := model{}.insert(keys, values)
 	tree := buildTree(t, d, keys, values, Options{})
-	queries := asked(keys, 3001)
 	s := testdevice.Stream(t, d)
-	in := testdevice.Upload(t, d, queries)
-	for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
-		for _, n := range []int{0, 1, len(queries)} {
-			outValues, found := testdevice.Room[uint32](t, d, len(queries)), testdevice.Room[uint8](t, d, recording.Padded(len(queries)))
-			l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
-			require.NoError(t, tree.FindOn(s, l))
-			require.NoError(t, s.Wait(t.Context()))
-			got, there := testdevice.Download(t, outValues, n), testdevice.Download(t, found, n)
-			for i, k := range queries[:n] {
-				v, ok := want[k]
-				if got[i] != v || (there[i] == 1) != ok {
-					t.Fatalf("order %d, query %d, key %#x: %d, %d instead of %d, %v", order, i, k, got[i], there[i], v, ok)
+	for name, queries := range map[string][]uint32{"any": asked(keys, 5001), "equal": slices.Repeat(keys[:1], 5001), "close together": ramp(5001, keys[1], 1)} {
+		in := testdevice.Upload(t, d, queries)
+		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
+			for _, n := range []int{0, 1, 2, 3, 4, 4097, len(queries)} {
+				outValues, found := testdevice.Room[uint32](t, d, n+1), testdevice.Room[uint8](t, d, recording.Padded(n)+4)
+				s.Fill(outValues, 4*n, 4, 77) // which stay
+				s.Fill(found, recording.Padded(n), 4, 77)
+				l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
+				require.NoError(t, tree.FindOn(s, l))
+				require.NoError(t, s.Wait(t.Context()))
+				got, there := testdevice.Download(t, outValues, n+1), testdevice.Download(t, found, found.Len())
+				for i, k := range queries[:n] {
+					v, ok := want[k]
+					if got[i] != v || (there[i] == 1) != ok {
+						t.Fatalf("%s, order %d, query %d of %d, key %#x: %d, %d instead of %d, %v", name, order, i, n, k, got[i], there[i], v, ok)
+					}
 				}
+				require.Equal(t, []uint32{77, 77}, []uint32{got[n], uint32(there[recording.Padded(n)])}, "behind the answers")
 			}
 		}
 	}
 	var length *structures.LengthError
 	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1}), &length)
-	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1, Keys: in}), &length)
+	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1}), &length)
+}
+
+// A top of more entries than are made in one step, as lookups in order have it in large trees.
+func TestFindByAFineTop(t *testing.T) {
+	d := openDevice(t)
+	keys := uniqueKeys(random(5), 30000)
+	for i := range keys[:10000] {
+		keys[i] = 0x12345678 + uint32(i)
+	}
+	values := randomWords(random(6), len(keys))
+	tree := buildTree(t, d, keys, values, Options{})
+	tree.queries.topBits = maxTopBits + 1
+	requireFind(t, tree, asked(keys, 30001), model{}.insert(keys, values))
+}
+
+// Which way lookups take by themselves, and which top.
+func TestLookupOrder(t *testing.T) {
+	tree := newTree(t, openDevice(t), Options{})
+	require.False(t, tree.inOrder(1<<26, structures.OneByOne))
+	require.True(t, tree.inOrder(1, structures.SortedFirst))
+	require.False(t, tree.inOrder(1<<26, structures.AutoOrder), "a small tree")
+	require.Zero(t, tree.orderedTopBits(1<<26))
+	tree.nodes = 10_000_000
+	require.False(t, tree.inOrder(1<<22, structures.AutoOrder), "few lookups")
+	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.inOrder(1<<26, structures.AutoOrder))
+	require.Equal(t, maxTopBits, tree.topBits(1<<26))
+	require.Equal(t, 23, tree.orderedTopBits(1<<26))
+	require.Equal(t, 20, tree.orderedTopBits(1<<22))
 }
 
 func TestQueriesOfAClosedTree(t *testing.T) {

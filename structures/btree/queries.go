@@ -7,25 +7,24 @@ import (
 
 // queryShape is how the kernels of queries at rest are laid out.
 type queryShape struct {
-	find       int // lanes that search together: for keys one by one,
-	findSorted int // for sorted ones,
+	find       int // lanes that search together: for keys,
 	neighbor   int // for neighbors,
 	seek       int // and for where ranges begin
 	walk       int // lanes that read the leaves of a range together
 	parts      int // in which lookups read a node: 1 or 2
 	topBits    int // log2 of the entries of a top; -1: by the number of queries
-	sortBits   int // the first bits of keys that sorted lookups are sorted by
+	partBits   int // log2 of the parts that keys are brought into which are looked up in order
 	partsOfFew int // log2 of the parts that few ranges are cut into together
 }
 
 // bestQueryShape returns what measured best (docs/benchmarks.md). wish is the Tile of Options.
 func bestQueryShape(d *vk.Device, wish int) queryShape {
-	q := queryShape{find: 2, findSorted: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, topBits: -1, sortBits: 8, partsOfFew: 16}
+	q := queryShape{find: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, topBits: -1, partBits: 8, partsOfFew: 16}
 	if d.Info().Type == vk.CPU {
-		q.find, q.findSorted, q.neighbor, q.seek, q.walk = 1, 1, 1, 1, 1
+		q.find, q.neighbor, q.seek, q.walk = 1, 1, 1, 1
 		q.partsOfFew = 8
 	}
-	for _, tile := range []*int{&q.find, &q.findSorted, &q.neighbor, &q.seek, &q.walk} {
+	for _, tile := range []*int{&q.find, &q.neighbor, &q.seek, &q.walk} {
 		if wish != 0 {
 			*tile = wish
 		}

@@ -39,6 +39,7 @@ func TestRepair(t *testing.T) {
 			require.Equal(t, []Violation{{OrphanRule, uint32(orphans), noSlab}}, violationsOf(t, tree))
 			require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{uint32(orphans)}))
 			require.NoError(t, tree.Check(t.Context()), "orphans that the tree knows of")
+			requireFind(t, tree, asked(keys, 3000), want) // by side links
 		}
 		require.NoError(t, tree.repair(t.Context()))
 		require.NoError(t, tree.Check(t.Context()))

@@ -135,7 +135,7 @@ func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) erro
 	if kind == structures.Mixed {
 		slices = mixedSlices
 	}
-	k, err := kernel[mixedPush](t, t.updating("mixed"), t.tiles.walk,
+	k, err := kernel[mixedPush](t, t.updating("mixed"), t.tiles.update,
 		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
@@ -205,20 +205,16 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	return nil
 }
 
-// atomics is the variant of a kernel that works beside updates.
-func (t *Tree) atomics(module string) string {
-	if t.d.Has(vk.Int64Atomics) {
-		return module + ".a64"
-	}
-	return module + ".a32"
-}
-
 // updating is the variant of a kernel that makes updates beside others.
 func (t *Tree) updating(module string) string {
-	if t.d.Info().Type == vk.CPU {
-		return t.atomics(module) + ".rolled"
+	atomics, loops := ".a32", ".unrolled"
+	if t.d.Has(vk.Int64Atomics) {
+		atomics = ".a64"
 	}
-	return t.atomics(module) + ".unrolled"
+	if t.d.Info().Type == vk.CPU {
+		loops = ".rolled"
+	}
+	return module + atomics + loops
 }
 
 // torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test

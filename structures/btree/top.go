@@ -19,6 +19,13 @@ const (
 	maxTopBits     = 19
 	queriesAnEntry = 4 // log2
 	nodesAnEntry   = 1 // log2: the nodes just above the leaves are fewer than the entries, so that most of them are found
+
+	// Of queries in about the order of their keys, which have their part of the top in the caches.
+	maxOrderedTopBits     = 24
+	orderedQueriesAnEntry = 2
+	orderedNodesAnEntry   = 0
+
+	topStepBits = 5 // a top of more than maxTopBits begins where one of so many bits less leads
 )
 
 // topBits returns log2 of the entries of a top for n queries, 0 for none.
@@ -26,7 +33,19 @@ func (t *Tree) topBits(n int) int {
 	if t.queries.topBits >= 0 {
 		return t.queries.topBits
 	}
-	b := min(bits.Len(uint(n))-1-queriesAnEntry, bits.Len64(t.nodes)-1-nodesAnEntry, maxTopBits)
+	return t.topBitsOf(n, queriesAnEntry, nodesAnEntry, maxTopBits)
+}
+
+// orderedTopBits is topBits for queries in about the order of their keys.
+func (t *Tree) orderedTopBits(n int) int {
+	if t.queries.topBits >= 0 {
+		return t.queries.topBits
+	}
+	return t.topBitsOf(n, orderedQueriesAnEntry, orderedNodesAnEntry, maxOrderedTopBits)
+}
+
+func (t *Tree) topBitsOf(n, queries, nodes, most int) int {
+	b := min(bits.Len(uint(n))-1-queries, bits.Len64(t.nodes)-1-nodes, most)
 	if b < minTopBits {
 		return 0
 	}
@@ -37,25 +56,36 @@ func topBytes(bits int) int {
 	if bits == 0 {
 		return 0
 	}
-	return topEntryBytes << bits
+	size := topEntryBytes << bits
+	if bits > maxTopBits {
+		size += topBytes(bits - topStepBits)
+	}
+	return size
 }
 
 type topPush struct {
-	Tree Device
-	Top  top
+	Tree      Device
+	Top, From top
 }
 
 // recordTop records the making of a top at an address, while nothing changes the tree.
 func (t *Tree) recordTop(s *vk.Stream, at uint64, bits int) (top, error) {
-	return t.recordTopBy(s, "top.rest", at, bits)
+	var from top
+	if bits > maxTopBits {
+		var err error
+		if from, err = t.recordTop(s, at+topEntryBytes<<bits, bits-topStepBits); err != nil {
+			return top{}, err
+		}
+	}
+	return t.recordTopBy(s, "top.rest", at, bits, from)
 }
 
 // recordTopBeside is recordTop while the tree may be changed.
 func (t *Tree) recordTopBeside(s *vk.Stream, at uint64, bits int) (top, error) {
-	return t.recordTopBy(s, "top.shared", at, bits)
+	return t.recordTopBy(s, "top.shared", at, bits, top{})
 }
 
-func (t *Tree) recordTopBy(s *vk.Stream, module string, at uint64, bits int) (top, error) {
+func (t *Tree) recordTopBy(s *vk.Stream, module string, at uint64, bits int, from top) (top, error) {
 	if bits == 0 {
 		return top{}, nil
 	}
@@ -64,6 +94,6 @@ func (t *Tree) recordTopBy(s *vk.Stream, module string, at uint64, bits int) (to
 		return top{}, err
 	}
 	made := top{at, uint32(bits)}
-	k.Dispatch(s, groups(1<<bits), topPush{t.device(), made})
+	k.Dispatch(s, groups(1<<bits), topPush{t.device(), made, from})
 	return made, nil
 }

@@ -64,6 +64,9 @@ func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind, dispatch func
 		if o.kind > structures.Delete && got.status == structures.Found && !r.set {
 			got.value = uint64(w[1])
 		}
+		if o.kind.Ordered() { // whether the key itself is there
+			o.kind = structures.Find
+		}
 		history = append(history, porcupine.Operation{Input: o, Output: got, Call: int64(w[2]), Return: int64(w[3])})
 	}
 	return history, end

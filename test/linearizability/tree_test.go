@@ -169,7 +169,9 @@ func TestTreePrograms(t *testing.T) {
 		s, err := r.d.NewStream()
 		require.NoError(r, err)
 		defer s.Close()
-		for _, kinds := range treeMixes {
+		mixes := maps.Clone(treeMixes)
+		mixes["ordered"] = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete, structures.FindCeil, structures.FindFloor}
+		for _, kinds := range mixes {
 			rounds(func(seed uint64) {
 				rng := rand.New(rand.NewPCG(seed, 5))
 				require.NoError(r, r.tree.Clear(r.Context()))
