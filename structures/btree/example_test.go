@@ -1,0 +1,94 @@
+package btree_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/vk"
+)
+
+// Which range of addresses has an address? Each range's first address is a key, its owner the value, and the floor of an
+// address the answer.
+func Example() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	t, err := btree.Build(ctx, d, []uint32{0x01000000, 0x08000000, 0x08080800, 0x08080900}, []uint32{1, 2, 3, 2}, btree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+
+	owners, err := t.Floor(ctx, []uint32{0x08080808, 0x0a000001, 0x00000001})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(owners.Values, owners.Found)
+	// Output:
+	// [3 2 0] [true true false]
+}
+
+// Operations of all kinds go in one batch, beside each other, and each has a result of its own.
+func ExampleTree_Apply() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	t, err := btree.Build(ctx, d, []uint32{10, 20, 30, 40}, []uint32{1, 2, 3, 4}, btree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+
+	r, err := t.Apply(ctx, structures.Batch{
+		Kinds:  []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.FindSuccessor, structures.FindRange},
+		Keys:   []uint32{50, 60, 20, 20, 10},
+		Values: []uint32{5, 0, 0, 0, 0},
+		Highs:  []uint32{0, 0, 0, 0, 30}, // of the range
+		Width:  8,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.Status)
+	fmt.Println("value", r.Values[2], "successor", r.Keys[3], "with", r.Values[3])
+	fmt.Println("range", r.Ranges.Keys[r.Ranges.Offsets[4]:r.Ranges.Offsets[5]])
+	// Output:
+	// [inserted absent found found found]
+	// value 2 successor 30 with 3
+	// range [10 20 30]
+}
+
+// Iterators go up and down in key order.
+func ExampleTree_Descend() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	t, err := btree.Build(ctx, d, []uint32{5, 1, 9, 7}, []uint32{50, 10, 90, 70}, btree.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer t.Close()
+
+	pairs, failure := t.Descend(ctx, structures.Range{Lo: 2, Hi: 8})
+	for key, value := range pairs {
+		fmt.Println(key, value)
+	}
+	if err := failure(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 7 70
+	// 5 50
+}
