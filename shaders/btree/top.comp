@@ -10,6 +10,7 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreeTop top;
+    BTreeTop from;   // a coarser one, to begin at, or none
 };
 
 #ifdef SHARED
@@ -29,8 +30,10 @@ const uint ROUNDS = 256u;   // visits of nodes at most
 void main() {
     uint i = invocation_index();
     uint first = i << (32u - top.bits), last = first + ((1u << (32u - top.bits)) - 1u);
-    BTreePlace place = root();
-    bool busy = (i >> top.bits) == 0u;
+    BTreePlace place;
+    if (from.bits == 0u) place = root();
+    else place = btree_top(from, first);
+    bool busy = (i >> top.bits) == 0u && place.level != 0u;
     for (uint round = 0u; subgroupAny(busy) && round < ROUNDS; round++) {
         uvec2 node = slab_address(tree.pool, place.node);
         uvec4 quad = load4(node);
@@ -43,6 +46,8 @@ void main() {
             child_of_last = quad.x <= last ? quad.y : child_of_last;
             child = quad.z <= first ? quad.w : child;
             child_of_last = quad.z <= last ? quad.w : child_of_last;
+            // From a slot that repeats the one before it on, all do.
+            if (subgroupAll(quad.x == quad.z || !busy)) break;
         }
         uvec4 fence = load4(address_add(node, BTREE_META_AT));
         // Two words of different age led too far to the right.

@@ -70,7 +70,9 @@ void btree_visit(BTree tree, uint node, uint part, uint least, uint key, out uin
         [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++) {
             bool is_slot = j + 1u < BTREE_PART_QUADS || !fence;
             btree_look(quad[j].xy, least, span, is_slot, 2u * j * TILE + 1u, local, word);
-            btree_look(quad[j].zw, least, span, is_slot, 2u * j * TILE + 2u, local, word);
+            // The last slot of a half that only repeats the one before it says nothing of the other half.
+            bool more = is_slot && (BTREE_PARTS == 1u || j + 1u < BTREE_PART_QUADS || quad[j].x != quad[j].z);
+            btree_look(quad[j].zw, least, span, more, 2u * j * TILE + 2u, local, word);
         }
         rank = local == 0u ? 0u : local + 2u * lane + part * BTREE_PART_SLOTS;
         bool right = fence && key > quad[BTREE_PART_QUADS - 1u].z;
@@ -118,8 +120,9 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out uint word) 
     btree_visit(tree, s.node, s.part, leaf ? s.key : 0u, s.key, rank, word);
     bool whole = true;
     if (BTREE_PARTS == 2u) {
-        // The first half answers if it has the key, of a leaf, or a separator above it. The key ~0 may be a vacancy, in a
-        // leaf that the search is to leave for the last one.
+        // The first half answers if it has the key, of a leaf; or, of an inner node, a separator above it or the last
+        // child, which may be left of where the key is: then that child leads to the right. The key ~0 may be a vacancy,
+        // in a leaf that the search is to leave for the last one.
         whole = s.part == 1u || (leaf ? rank != 0u && s.key != ~0u : rank != BTREE_PART_SLOTS);
         word = rank == 0u ? s.word : word;
         rank = rank == 0u ? s.rank : rank;

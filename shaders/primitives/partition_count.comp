@@ -1,0 +1,37 @@
+// Counts the keys of each part of a partition.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+#include "partition.glsl"
+#include "workgroup.glsl"
+
+layout(constant_id = 3) const uint ITEMS = 8;   // keys that a lane loads at a time
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    uvec2 range;
+    uvec2 counters;   // 2^bits words, zero
+    uint bits;
+    Length length;
+};
+
+shared uint counts[PARTITION_MOST];
+
+void main() {
+    uint self = workgroup_lane(), n = length_of(length);
+    Partition parts = partition_load(range, bits);
+    for (uint i = self; i <= parts.last; i += WORKGROUP) counts[i] = 0u;
+    barrier();
+    uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    for (uint first = workgroup_index() * WORKGROUP * ITEMS; first < n; first += groups * WORKGROUP * ITEMS) {
+        uint key[ITEMS];
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = plain_load_at(keys, min(first + j * WORKGROUP + self, n - 1u));
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+            if (first + j * WORKGROUP + self < n) atomicAdd(counts[partition_of(parts, key[j])], 1u);
+        }
+    }
+    barrier();
+    for (uint i = self; i <= parts.last; i += WORKGROUP) {
+        if (counts[i] != 0u) atomic_add(address_at(counters, i, 2u), counts[i]);
+    }
+}

@@ -1,0 +1,99 @@
+package primitives
+
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// PartitionArgs are the operands of Partition.
+type PartitionArgs struct {
+	Keys    uint64 // address of Length words
+	OutKeys uint64 // the same, for the result
+	Places  uint64 // the same, out: of each key, its number in OutKeys
+	Length  Length
+	Bits    int    // log2 of the number of parts: 1 to MaxPartitionBits
+	Scratch uint64 // PartitionScratch bytes
+}
+
+// MaxPartitionBits is log2 of the most parts that Partition makes: each has a counter in a workgroup's shared memory.
+const MaxPartitionBits = 8
+
+// What measured best on an H200: invocations of a workgroup, keys of each of them in the tile that it brings to the parts,
+// and how many workgroups count.
+const (
+	partitionWorkgroup = 512
+	partitionItems     = 8
+	partitionCounting  = 528
+)
+
+type partitionRangePush struct {
+	Keys, Range, Counters uint64
+	Bits                  uint32
+	_                     uint32
+	Length                length
+}
+
+type partitionStartsPush struct {
+	Counters uint64
+	Bits     uint32
+}
+
+type partitionPlacePush struct {
+	Keys, OutKeys, Places, Range, Counters uint64
+	Bits                                   uint32
+	_                                      uint32
+	Length                                 length
+}
+
+// PartitionScratch returns the bytes of scratch that Partition needs.
+func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4<<bits }
+
+// Partition records that keys are brought into parts: stretches of keys of equal width, one after the other in key order.
+// Within a part the order is any. How wide they are goes by a sample of the keys, so that keys that all lie close
+// together come apart, too; keys far out may share the first part or the last one. Places says where each key went, so that what is
+// computed of the keys in their new order is read in their old one: at less cost than by a pass of a sort that takes
+// the keys' numbers along, from where the results are written back.
+//
+// Errors: *LengthError, *BitsError, ErrNoMemory, and what making a kernel may return.
+func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
+	if err := a.Length.check(); err != nil {
+		return err
+	}
+	if a.Bits < 1 || a.Bits > MaxPartitionBits {
+		return &BitsError{32 - a.Bits, a.Bits}
+	}
+	if a.Length.N == 0 {
+		return nil
+	}
+	if a.Keys == 0 || a.OutKeys == 0 || a.Places == 0 || a.Scratch == 0 {
+		return ErrNoMemory
+	}
+	workgroup := min(partitionWorkgroup, p.d.Info().MaxWorkgroup)
+	items := recording.Constant("ITEMS", partitionItems)
+	choose, err := recording.Kernel[partitionRangePush](p.kernels, "primitives/partition_range", workgroup)
+	if err != nil {
+		return err
+	}
+	count, err := recording.Kernel[partitionRangePush](p.kernels, "primitives/partition_count", workgroup, items)
+	if err != nil {
+		return err
+	}
+	starts, err := recording.Kernel[partitionStartsPush](p.kernels, "primitives/partition_starts", workgroup)
+	if err != nil {
+		return err
+	}
+	place, err := recording.Kernel[partitionPlacePush](p.kernels, "primitives/partition_place", workgroup, items)
+	if err != nil {
+		return err
+	}
+	bits, length, tiles := uint32(a.Bits), a.Length.device(), groups(a.Length.N, workgroup*partitionItems)
+	counters := a.Scratch + recording.Align
+	read := partitionRangePush{Keys: a.Keys, Range: a.Scratch, Counters: counters, Bits: bits, Length: length}
+	choose.Dispatch(s, 1, read)
+	count.Dispatch(s, min(tiles, partitionCounting), read)
+	starts.Dispatch(s, 1, partitionStartsPush{counters, bits})
+	place.Dispatch(s, tiles, partitionPlacePush{
+		Keys: a.Keys, OutKeys: a.OutKeys, Places: a.Places, Range: a.Scratch, Counters: counters, Bits: bits, Length: length,
+	})
+	return nil
+}

@@ -1,0 +1,124 @@
+package primitives
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// requireParts fails unless places brings each of the keys to its place in parted, every place once, and parted is in
+// order of the keys' parts, which are 2^shift keys wide from low on.
+func requireParts(t testing.TB, keys, parted, places []uint32, low uint32, shift, last int, name string) {
+	t.Helper()
+	taken := make([]bool, len(keys))
+	for i, k := range keys {
+		at := places[i]
+		if int(at) >= len(keys) || taken[at] || parted[at] != k {
+			require.FailNow(t, "not brought to its place", "%s: key %d of %d, place %d", name, i, len(keys), at)
+		}
+		taken[at] = true
+	}
+	part := func(k uint32) int { return min(int((max(k, low)-low)>>shift), last) }
+	ordered := slices.IsSortedFunc(parted, func(a, b uint32) int { return part(a) - part(b) })
+	require.True(t, ordered, "%s: parts in order", name)
+}
+
+// clustered are n keys from a stretch so wide.
+func clustered(n int, low, width uint32) []uint32 {
+	keys := words(uint64(n)+5, n, width)
+	for i := range keys {
+		keys[i] += low
+	}
+	return keys
+}
+
+func testPartition(r *rig, keys []uint32, l Length, n, log2 int, name string) {
+	r.t.Helper()
+	defer r.release()
+	out, places := room(r, len(keys)), room(r, len(keys))
+	in := upload(r, keys)
+	r.run(r.p.Partition(r.s, PartitionArgs{Keys: in.Address(), OutKeys: out.Address(), Places: places.Address(), Length: l, Bits: log2,
+		Scratch: r.scratch(r.p.PartitionScratch(log2))}))
+	parted, at := download(r, out, n), download(r, places, n)
+	// So few keys are all in the sample that says how wide parts are.
+	low, shift := uint32(0), 0
+	if n > 0 {
+		low = slices.Min(keys[:n])
+		shift = max(0, bits.Len32(slices.Max(keys[:n])-low)-log2)
+	}
+	requireParts(r.t, keys[:n], parted, at, low, shift, 1<<log2-1, name)
+	unchanged := make([]uint32, len(keys))
+	require.NoError(r.t, in.Download(r.t.Context(), 0, unchanged))
+	requireWords(r.t, keys, unchanged, "%s: the input", name)
+}
+
+func TestPartition(t *testing.T) {
+	r := newRig(t)
+	for _, log2 := range []int{1, 5, 8, MaxPartitionBits} {
+		for _, n := range []int{0, 1, 2, 33, 1000, 1024, 2047} {
+			for name, keys := range map[string][]uint32{
+				"random": words(uint64(n), n, 0), "equal": clustered(n, 0xfffffff0, 1), "three": clustered(n, math.MaxUint32-2, 3),
+				"close together": clustered(n, 0x7ffffff0, 1000), "low": clustered(n, 0, 1<<20),
+			} {
+				testPartition(r, keys, Length{N: n}, n, log2, fmt.Sprintf("%d bits, %d keys, %s", log2, n, name))
+			}
+		}
+	}
+	for _, n := range []int{0, 1, 2000} {
+		eachLength(r, n, func(l Length, name string) { testPartition(r, words(uint64(n), l.N, 0), l, n, 8, name) })
+	}
+}
+
+// Many keys, in whatever order: the sample is not all of them, and workgroups go round.
+func TestPartitionOfManyKeys(t *testing.T) {
+	r := newRig(t)
+	const n, log2 = 300_007, 8
+	for name, keys := range sortInputs(n) {
+		out, places := room(r, n), room(r, n)
+		r.run(r.p.Partition(r.s, PartitionArgs{Keys: upload(r, keys).Address(), OutKeys: out.Address(), Places: places.Address(),
+			Length: Length{N: n}, Bits: log2, Scratch: r.scratch(r.p.PartitionScratch(log2))}))
+		parted := download(r, out, n)
+		// Parts are somewhat narrower than that, so that keys that lie so far apart are in order.
+		width := (slices.Max(keys)-slices.Min(keys))>>(log2-1) + 2
+		most := uint32(0)
+		for i, k := range parted {
+			if most > k && most-k > width {
+				require.FailNow(t, "not in order", "%s: place %d holds %#x behind %#x", name, i, k, most)
+			}
+			most = max(most, k)
+		}
+		requireParts(t, keys, parted, download(r, places, n), 0, 0, 0, name)
+		r.release()
+	}
+}
+
+func TestPartitionErrors(t *testing.T) {
+	r := newRig(t)
+	good := PartitionArgs{Keys: 1 << 20, OutKeys: 1 << 20, Places: 1 << 20, Scratch: 1 << 20, Length: Length{N: 1}, Bits: 8}
+	for _, change := range []func(a *PartitionArgs){
+		func(a *PartitionArgs) { a.Keys = 0 },
+		func(a *PartitionArgs) { a.OutKeys = 0 },
+		func(a *PartitionArgs) { a.Places = 0 },
+		func(a *PartitionArgs) { a.Scratch = 0 },
+	} {
+		a := good
+		change(&a)
+		require.ErrorIs(t, r.p.Partition(r.s, a), ErrNoMemory)
+	}
+	for _, b := range []int{-1, 0, MaxPartitionBits + 1} {
+		a := good
+		a.Bits = b
+		var wrong *BitsError
+		require.ErrorAs(t, r.p.Partition(r.s, a), &wrong)
+	}
+	a := good
+	a.Length.N = -1
+	var length *LengthError
+	require.ErrorAs(t, r.p.Partition(r.s, a), &length)
+	a.Length.N = 0
+	require.NoError(t, r.p.Partition(r.s, a), "nothing to part")
+}
