@@ -22,9 +22,9 @@ type Wait uint32
 const (
 	// Restart begins again at the last known parent, of a tree without side links at the root (Awad et al., section 3.5).
 	Restart Wait = iota
-	// Backoff tries again after some rounds, twice as many each time, while other operations of the tile go on.
+	// Backoff looks at the node again and tries again after some rounds, twice as many each time.
 	Backoff
-	// Spin tries again in the next round.
+	// Spin does so in the next round.
 	Spin
 )
 

@@ -3,8 +3,8 @@
 //   LINKS   1: a B-link-tree. Ways down pass latched nodes, and who comes too far to the left goes on by side links.
 //           0: Duong's B+tree. Who meets a latched node, or one that is no longer for the key, begins again at the root
 //   WAIT    what an operation does that doesn't get a latch. WAIT_RESTART: it goes back to the last known parent, without
-//           side links to the root. WAIT_SPIN: it tries that latch again in the next round. WAIT_BACKOFF: it tries it
-//           again after so many rounds as it failed, doubled each time, and other operations of its tile come first
+//           side links to the root. WAIT_SPIN: it looks at the node again and tries again in the next round.
+//           WAIT_BACKOFF: the same after a pause of its tile, of 2 rounds at first and twice as many each time
 //
 // In both trees who splits a node holds its latch and its parent's. Nothing waits within a round: latches are tried, and
 // those that were got are released in the same round.
@@ -80,19 +80,18 @@ uint latched_insert(LatchedTree tree, uint key, uint value, bool enabled, uint r
     uint status = STATUS_PENDING;
     bool busy = enabled;
     uint node = ROOT, above = NONE;        // where the operation is, and the node that led there
-    bool stands = false, splits = false;   // at a node to be latched, and with the one above to be split
     uint failures = 0u, wake = 0u;
     for (uint round = 0u; subgroupAny(busy) && round < rounds; round++) {
-        uint queue = tile_ballot(busy && wake <= round);
+        uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
+        bool pauses = tile_shuffle(wake, source) > round;
         uint k = tile_shuffle(key, source), val = tile_shuffle(value, source);
         uint at = tile_shuffle(node, source), from = tile_shuffle(above, source);
-        uint state = tile_shuffle((stands ? 1u : 0u) | (splits ? 2u : 0u), source);
-        bool standing = queue != 0u && (state & 1u) != 0u, splitting = (state & 2u) != 0u;
+        bool standing = false, splitting = false;   // before the latch of `at`, and of its parent, too
         bool refused = false;
 
         // Down to a leaf, or to a node that is full.
-        bool walking = queue != 0u && !standing;
+        bool walking = queue != 0u && !pauses;
         for (; subgroupAny(walking) && round < rounds; round++) {
             View v = view_beside(tree, at, walking);
             Fence f = view_fence(v);
@@ -116,7 +115,6 @@ uint latched_insert(LatchedTree tree, uint key, uint value, bool enabled, uint r
                 at = down ? last.y : ROOT;
             }
         }
-        bool unfinished = walking;   // the rounds are used up
 
         bool root = at == ROOT, parent = standing && splitting && !root;
         if (parent && from == NONE) {   // the way from the root down will tell
@@ -166,11 +164,12 @@ uint latched_insert(LatchedTree tree, uint key, uint value, bool enabled, uint r
             if (subgroupAny(split)) {
                 if (split) node_split(tree, at, v, f, s, uvec2(k, val));
                 release_fence();
-                if (split && root && tile_lane() < 2u) {
-                    store_slot(tree, at, tile_lane(), tile_lane() == 0u ? uvec2(f.low, s.left) : uvec2(s.separator, s.right));
+                if (split && root && tile_lane() == 0u) {
+                    store_slot(tree, at, 0u, uvec2(f.low, s.left));
+                    store_slot(tree, at, 1u, uvec2(s.separator, s.right));
                 } else if (split && !root) {
-                    if (tile_lane() == 0u)
-                        coherent_store2(address_add(node_address(tree, at), HIGH_AT), uvec2(s.separator - 1u, LINKS != 0u ? s.right : NONE));
+                    uvec2 high = uvec2(s.separator - 1u, LINKS != 0u ? s.right : NONE);   // and the link
+                    if (tile_lane() == 0u) coherent_store2(address_add(node_address(tree, at), HIGH_AT), high);
                     node_put(tree, from, p, above_place, uvec2(s.separator, s.right));
                 }
             }
@@ -190,7 +189,6 @@ uint latched_insert(LatchedTree tree, uint key, uint value, bool enabled, uint r
             if (tile_lane() == source && done) status = assigns ? STATUS_ASSIGNED : STATUS_INSERTED;
             if (tile_lane() == source && (done || used_up)) busy = false;
             if (got) {   // where it goes on, if it isn't done
-                standing = false;
                 if (!right_one) {
                     bool right = LINKS != 0u && k > f.high;
                     at = right ? f.link : ROOT;
@@ -208,13 +206,10 @@ uint latched_insert(LatchedTree tree, uint key, uint value, bool enabled, uint r
         if (refused && WAIT == WAIT_RESTART) {
             at = LINKS != 0u && from != NONE ? from : ROOT;
             from = NONE;
-            standing = false;
         }
-        if (queue != 0u && tile_lane() == source && !unfinished) {
+        if (queue != 0u && !pauses && tile_lane() == source) {
             node = at;
             above = from;
-            stands = standing;
-            splits = splitting;
             failures = refused ? min(failures + 1u, LONGEST_BACKOFF) : 0u;
             wake = refused && WAIT == WAIT_BACKOFF ? round + (1u << failures) : 0u;
         }
