@@ -21,7 +21,7 @@ const (
 	AutoOrder LookupOrder = iota
 	// OneByOne looks each key up by itself, in the order in which they come.
 	OneByOne
-	// SortedFirst sorts the keys first, so that neighbours look at the same places.
+	// SortedFirst brings the keys into order first, as far as it helps, so that neighbours look at the same places.
 	SortedFirst
 )
 

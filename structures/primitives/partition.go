@@ -50,9 +50,8 @@ func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4
 
 // Partition records that keys are brought into parts: stretches of keys of equal width, one after the other in key order.
 // Within a part the order is any. How wide they are goes by a sample of the keys, so that keys that all lie close
-// together come apart, too; keys far out may share the first part or the last one. Places says where each key went, so that what is
-// computed of the keys in their new order is read in their old one: at less cost than by a pass of a sort that takes
-// the keys' numbers along, from where the results are written back.
+// together come apart, too; keys far out may share the first part or the last one. Places says where each key went:
+// what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream.
 //
 // Errors: *LengthError, *BitsError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {

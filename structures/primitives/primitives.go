@@ -1,4 +1,4 @@
-// Package primitives has the bulk operations that ordered structures are made of: radix sort, scan, reduction,
+// Package primitives has the bulk operations that ordered structures are made of: radix sort, partition, scan, reduction,
 // merge, segmented sort, compaction, run-length encoding, bounds and histograms, over arrays of 32-bit words in
 // device memory.
 //
