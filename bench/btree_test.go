@@ -15,7 +15,7 @@ func TestBTreeIsMeasured(t *testing.T) {
 		Common: quick, Ops: allOps("btree"), Sizes: []int{5000}, Batches: []int{1000}, Lengths: []int{1, 100}, Statuses: true,
 	})
 	require.NoError(t, err)
-	const updates, mixes = 4, 6 + 3*2 // operations on two paths, and mixes
+	const updates, mixes = 4, 7 + 6*2 // operations on two paths, and mixes
 	require.Len(t, r.Measurements, 2*updates+1+3+3*2+1+2+1+mixes)
 	count := map[string]int{}
 	for _, m := range r.Measurements {
