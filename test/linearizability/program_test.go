@@ -27,6 +27,10 @@ const (
 	programs = 256 // invocations
 	length   = 6   // operations of each
 	someKeys = 96  // and two more
+
+	// mostRounds bounds an operation: none may be given up. Without 64-bit atomics one waits for what another has begun,
+	// and on a busy machine the thread that is to end it may be off its processor for a tenth of a second.
+	mostRounds = 1 << 22
 )
 
 // programKey is a key that programs work on.
@@ -99,7 +103,7 @@ func TestPrograms(t *testing.T) {
 					require.NoError(r, r.table.Clear(r.Context()))
 					history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
 						k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), programPush{
-							r.table.Device(), operations, outcomes, ticket, programs, length, 1 << 14,
+							r.table.Device(), operations, outcomes, ticket, programs, length, mostRounds,
 						})
 						require.NoError(r, s.Wait(r.Context()))
 					})

@@ -177,7 +177,7 @@ func TestTreePrograms(t *testing.T) {
 				require.NoError(r, r.tree.Clear(r.Context()))
 				history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
 					k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
-						r.tree.Device(), operations, outcomes, ticket, programs, length, 1 << 20,
+						r.tree.Device(), operations, outcomes, ticket, programs, length, mostRounds,
 					})
 					require.NoError(r, s.Wait(r.Context()))
 				})
