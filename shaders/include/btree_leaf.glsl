@@ -4,7 +4,8 @@
 // one moment:
 //
 //   - A slot goes from empty to a pair, whose value may change, to erased, and no further until somebody cleans or
-//     splits the leaf under its latch. Insertions take the first empty slot. So two of one key meet in one slot.
+//     splits the leaf under its latch. Insertions take the first empty slot from the key's own one on (leaf_first). So two
+//     of one key meet in one slot, and those of different keys hardly ever.
 //   - Cleaning and splitting happen only where no slot is empty, and give the slots that become empty a new stamp. An
 //     insertion's compare-and-swap expects the stamp, so it fails if the leaf was cleaned or split since it was read.
 //   - That the other slots were read no earlier than the stamp began, and so show no older state, is certain if the
@@ -42,18 +43,22 @@ Node leaf_load(uvec2 leaf, bool enabled) {
 struct LeafView {
     uint slot;    // that holds the key; NODE_NONE if none does
     uint value;   // in it
-    uint room;    // the first empty slot; NODE_NONE if there is none
+    uint room;    // the first empty slot for it; NODE_NONE if there is none
     uint stamp;   // the value in it
 };
 
-// Looks for a key, and where `fills` for the first empty slot. Collective over the subgroup; `fills` is the same for all
+// The slot from which on a key looks for an empty one; behind the last slot comes the first. 14 and 15 are no slots.
+uint leaf_first(uint key) { return (key * 0x9e3779b1u) >> 28; }
+
+// Looks for a key, and where `fills` for the first empty slot for it. Collective over the subgroup; `fills` is the same for all
 // of its lanes.
 LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
-    uint hits = 0u, rooms = 0u;   // a bit a quad of the node (of 16 lanes and more, a pair), in node order
-    uint hit = 0u, hit_value = 0u, room = 0u, room_stamp = 0u;   // this lane's first
+    uint hits = 0u;   // a bit a quad of the node (of 16 lanes and more, a pair), in node order
+    uint hit = 0u, hit_value = 0u;   // this lane's first
+    uint from = leaf_first(key), away = NODE_PAIRS, room_stamp = 0u;   // how far this lane's nearest empty slot is
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
         uint j = NODE_QUADS - 1u - i;
-        bool any_hit = false, any_room = false;
+        bool any_hit = false;
         [[unroll]] for (uint r = 0u; r < NODE_LANE_PAIRS / NODE_QUADS; r++) {
             uint m = (j + 1u) * (NODE_LANE_PAIRS / NODE_QUADS) - 1u - r;
             uvec2 pair = n.pair[m];
@@ -63,14 +68,13 @@ LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
                 hit = m;
                 hit_value = pair.y;
             }
-            if (slot && pair.x == vacancy && (pair.y & 1u) == 0u) {
-                any_room = true;
-                room = m;
+            uint steps = (node_pair_index(m) - from) & (NODE_PAIRS - 1u);
+            if (slot && pair.x == vacancy && (pair.y & 1u) == 0u && steps < away) {
+                away = steps;
                 room_stamp = pair.y;
             }
         }
         hits |= tile_ballot(any_hit) << (j * TILE & 31u);
-        if (fills) rooms |= tile_ballot(any_room) << (j * TILE & 31u);
     }
     LeafView v = LeafView(NODE_NONE, 0u, NODE_NONE, 0u);
     uint lane = uint(findLSB(hits)) & (TILE - 1u);
@@ -78,10 +82,13 @@ LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
     v.value = tile_shuffle(hit_value, lane);
     if (hits != 0u) v.slot = slot;
     if (fills) {
-        lane = uint(findLSB(rooms)) & (TILE - 1u);
-        slot = tile_shuffle(node_pair_index(room), lane);
-        v.stamp = tile_shuffle(room_stamp, lane);
-        if (rooms != 0u) v.room = slot;
+        for (uint step = 1u; step < TILE; step <<= 1) {
+            uint other = tile_shuffle(away, tile_lane() ^ step), stamp = tile_shuffle(room_stamp, tile_lane() ^ step);
+            room_stamp = other < away ? stamp : room_stamp;
+            away = min(away, other);
+        }
+        v.stamp = room_stamp;
+        if (away != NODE_PAIRS) v.room = (from + away) & (NODE_PAIRS - 1u);
     }
     return v;
 }

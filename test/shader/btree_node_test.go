@@ -124,8 +124,11 @@ func btreeNodeModel(node []uint32, key uint32, fills bool) (out [16]uint32) {
 		if node[2*s] == key {
 			view[0], view[1] = uint32(s), node[2*s+1]
 		}
-		if fills && node[2*s] == vacancy && node[2*s+1]&1 == 0 {
-			view[2], view[3] = uint32(s), node[2*s+1]
+	}
+	first := key * 0x9e3779b1 >> 28 // of the slots that the key's pair may come to
+	for i := uint32(16); fills && i > 0; i-- {
+		if s := (first + i - 1) & 15; s < btreeSlots && node[2*s] == vacancy && node[2*s+1]&1 == 0 {
+			view[2], view[3] = s, node[2*s+1]
 		}
 	}
 	copy(out[8:], view)
