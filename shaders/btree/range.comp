@@ -4,6 +4,9 @@
 // A lane brings a range, or a part of one, and the tile walks over its lanes' ranges one after the other.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#ifdef WINDOW
+#include "btree_search.glsl"
+#endif
 #include "btree_walk.glsl"
 #include "range_part.glsl"
 #ifndef COUNT
@@ -14,7 +17,11 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 ranges;       // two words a range: the least and the greatest key
+#ifdef WINDOW
+    BTreeTop top;       // where the search for the leaves begins
+#else
     uvec2 leaves;       // a word a part: the leaf where it begins; SLAB_NULL: it is empty
+#endif
 #ifdef WRITE
     uvec2 offsets;      // a word a part: the number of its first pair
     uvec2 total;        // two words: the pairs of all parts
@@ -28,7 +35,9 @@ layout(push_constant, std430) uniform Push {
     uvec2 out_values;
 #endif
     uint count;         // parts of all ranges
+#ifndef WINDOW
     uint shift;         // log2 of the parts of a range
+#endif
 #ifdef COUNT
     uint leaves_most;   // a part of more leaves is too long
     uint too_long;      // what is its count then
@@ -43,61 +52,71 @@ layout(push_constant, std430) uniform Push {
 };
 
 // Turns to the next lane's range, where `next`. Collective.
-void turn(uint open, uint node, uvec2 range, uint place, bool next, inout BTreeWalk walk, inout uint to) {
+void turn(uint open, uint node, uvec2 range, bool next, inout BTreeWalk walk) {
     uint source = uint(findLSB(open)) & (TILE - 1u);
     uint its_node = tile_shuffle(node, source);
     uvec2 its_range = tile_shuffle(range, source);
-    uint its_place = tile_shuffle(place, source);
     walk.node = next ? its_node : walk.node;
     walk.low = next ? its_range.x : walk.low;
     walk.high = next ? its_range.y : walk.high;
     walk.met = next ? 0u : walk.met;
-    to = next ? its_place : to;
 }
 
 void main() {
     uint q = invocation_index();
     uvec2 range = uvec2(1u, 0u);
-    uint node = SLAB_NULL, place = 0u;
+    uint node = SLAB_NULL;
     bool wanted = q < count;
 #ifdef WRITE
     uvec2 pairs = plain_load2(total);
     wanted = wanted && pairs.y == 0u && pairs.x <= limit;
+    uint place = 0u;
     if (wanted) place = plain_load_at(offsets, q);
 #endif
 #ifdef WINDOW
-    place = q * width;
-#endif
+    if (wanted) range = plain_load2(address_at(ranges, q, 3u));
+    bool enabled = range.x <= range.y;
+    uint above;
+    node = btree_seek(tree, top, range.x, enabled, above);
+#else
     if (wanted) {
         range = range_part(ranges, q, shift);
         node = plain_load_at(leaves, q);
     }
     bool enabled = node != SLAB_NULL;
+#endif
     node = enabled ? node : BTREE_ROOT;   // to be read, and not looked at
-    uint open = tile_ballot(enabled), to = 0u, result = 0u;
+    uint open = tile_ballot(enabled), result = 0u;
     BTreeWalk walk = BTreeWalk(BTREE_ROOT, 1u, 0u, 0u);
-    turn(open, node, range, place, true, walk, to);
+    turn(open, node, range, true, walk);
 #ifdef COUNT
     uint visits = 0u;
-#else
-    Stage stage = stage_at(to);
 #endif
 #ifdef WINDOW
-    const uint room = ~0u, most = width;
+    const uint room = ~0u;
     const bool spare = (width & 3u) == 0u;
+    uint first = q - tile_lane();   // the first lane's range
+    Stage stage = stage_at((first + (uint(findLSB(open)) & (TILE - 1u))) * width);
 #endif
 #ifdef WRITE
     // The ranges of a tile's lanes follow one another, and so do their pairs.
-    const uint room = capacity, most = ~0u;
+    const uint room = capacity;
     const bool spare = false;
+    Stage stage = stage_at(tile_shuffle(place, uint(findLSB(open)) & (TILE - 1u)));
 #endif
     Node n = node_load(slab_address(tree.pool, walk.node), true);
     while (subgroupAny(open != 0u)) {
         Fence fence = btree_fence(n);
         uint inside = btree_inside(n, fence.high, walk);
-        uint pairs_here = tile_sum(uint(bitCount(inside)));
-        uint met = walk.met;
-        bool busy = open != 0u, more = btree_walk_on(fence, pairs_here, walk);
+        uvec2 sums = btree_sums(n, inside, walk.low);
+        uint pairs_here = sums.x;
+        bool busy = open != 0u;
+#ifdef WINDOW
+        uint wanted_here = busy ? min(pairs_here, width - walk.met) : 0u;
+#else
+        uint wanted_here = busy ? pairs_here : 0u;
+#endif
+        bool more = btree_walk_on(fence, pairs_here, walk);
 #ifdef COUNT
         visits++;
         bool stopped = more && visits >= leaves_most;
@@ -116,39 +135,31 @@ void main() {
         visits = ends ? 0u : visits;
 #endif
 #ifdef WINDOW
-        if (mine) result = min(walk.met, width);
+        uint result_here = min(walk.met, width);
+        if (mine) result = result_here;
 #endif
-        uint from = to;
         open &= ends ? open - 1u : ~0u;
-        turn(open, node, range, place, ends, walk, to);
+        turn(open, node, range, ends, walk);
         // The next leaf is read while this one's pairs are put in order.
         Node next = node_load(slab_address(tree.pool, walk.node), true);
 #ifndef COUNT
         uint rank[16];
-        btree_ranks(n, inside, rank);
-        uint wanted_here = busy ? min(pairs_here, most - min(most, met)) : 0u;
-        if (STAGED) stage_mark(stage, wanted_here);
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            bool has = ((inside >> m) & 1u) != 0u && rank[m] < wanted_here;
-            uint at = from + met + rank[m];
-            if (has && STAGED) stage_put(stage, rank[m], n.pair[m]);
-            if (has && !STAGED && at < room) {
-                plain_store(address_at(out_keys, at, 2u), n.pair[m].x);
-                plain_store(address_at(out_values, at, 2u), n.pair[m].y);
-            }
-        }
-        if (STAGED) {
-            stage.end += wanted_here;
+        btree_ranks(n, inside, sums, rank);
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+            if (((inside >> m) & 1u) != 0u && rank[m] < wanted_here)
+                pair_put(out_keys, out_values, room, stage, rank[m], n.pair[m]);
+        stage.end += wanted_here;
+        bool all = false;
 #ifdef WINDOW
-            stage_turn(stage, to, ends && spare);
-            bool all = ends && (!spare || open == 0u);
-#else
-            bool all = ends && open == 0u;
+        uint place = (first + (uint(findLSB(open)) & (TILE - 1u))) * width;
+        all = !stage_turn(stage, place, width - result_here, ends && open != 0u);
 #endif
-            bool write = subgroupAny(stage_full(stage, BTREE_SLOTS));
-            stage_write(out_keys, out_values, room, spare, write || all, all, stage);
-            if (all) stage = stage_at(to);
-        }
+        // From one place in the code: a stage that is full has all be written, and so has the end.
+        bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u);
+        if (STAGED) stage_write(out_keys, out_values, room, spare, write || all || end, all || end, stage);
+#ifdef WINDOW
+        if (all) stage = stage_at(place);
+#endif
 #endif
         n = next;
     }

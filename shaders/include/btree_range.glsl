@@ -3,48 +3,57 @@
 // Leaves are read one after the other, each at a moment of its own. So a range is not one moment: each pair of it was
 // there at some time of the call, and what was there all the time is in it; keys ascend, and none comes twice.
 //
-// A leaf is read, and then, behind a fence, whether it is latched, its high and its link. If it is not latched, then
-// whatever was moved away before the reading lies above the high, and the walk comes to it by the link; what was moved
-// away since was still seen. If it is, it is read again, in a later round. Without 64-bit atomics updates are made under
-// the latch, and the leaf must also be as it was before.
+// A leaf is read, and behind a fence its fence words once more. What was read is right if all of them are what they were
+// and the leaf isn't latched; else it is read again, in a later round. Why: who splits a leaf latches it, takes pairs
+// out, publishes high and link, and unlatches last, with a new stamp. If the reading missed a pair that was taken out,
+// then the second look at the stamp, behind it, shows the latch or what came after. It shows no latch and the stamp of
+// the first look: so the first look saw that split's end, and the second one, behind the fence, sees the high and the
+// link that it published, or later ones. Then what was moved away lies above the high, and the walk comes to it by the
+// link. What was moved away since the second look at the stamp was still seen. High and link may be of two later splits:
+// with the older high the link leads to nodes that hold nothing new, and with the older link too far to the right, which
+// shows by the low.
+//
+// The next leaf is read behind the same fence as the second look at this one, from the link that the first look saw: one
+// fence a leaf, and one wait. So each leaf is read behind the reading of the link which leads there, too.
+//
+// Without 64-bit atomics updates are made under the latch, each with a new stamp. The stamp is read in front of the
+// slots, too, and has to be the same all the time; leaves are read one by one, and pairs written as they are, since
+// SwiftShader's compiler takes minutes over the other loop.
 #ifndef VKDS_BTREE_RANGE_GLSL
 #define VKDS_BTREE_RANGE_GLSL
 
 #include "btree.glsl"
 #include "btree_top.glsl"
 #include "btree_walk.glsl"
-
-// Reads a leaf, the same for all lanes of the tile. False: it is to be read again. Collective.
-bool btree_view(BTree tree, uint leaf, bool busy, out Node n, out Fence fence) {
-    uvec2 address = slab_address(tree.pool, leaf);
-    uvec2 meta_at = address_add(address, BTREE_META_AT);
-    uint before = 0u;
-    bool torn = false;
-#if !VKDS_INT64_ATOMICS
-    if (busy) before = atomic_load(meta_at);
-    torn = tile_ballot(btree_latched(before)) != 0u;   // no lane reads on before all have this
-    acquire_fence();
-#endif
-    n = leaf_load(address, busy);
-    acquire_fence();
-    uint meta = 0u;
-    uvec2 range = uvec2(0u), end = uvec2(0u);
-    if (busy) range = coherent_load2(meta_at);
-    if (busy) meta = atomic_load(meta_at);
-    bool other = false;
-#if !VKDS_INT64_ATOMICS
-    other = meta != before;
-#endif
-    torn = torn || tile_ballot(btree_latched(meta) || other) != 0u;   // behind it, all lanes have read the latch
-    acquire_fence();
 #if VKDS_INT64_ATOMICS
-    if (busy) end = atomic_load2(address_add(address, BTREE_HIGH_AT));
-#else
-    if (busy) end = coherent_load2(address_add(address, BTREE_HIGH_AT));
+#include "pair_stage.glsl"
 #endif
-    end = tile_shuffle(end, 0u);
-    fence = Fence(tile_shuffle(meta, 0u), tile_shuffle(range.y, 0u), end.x, end.y);
-    return !torn;
+
+// Whether the fence words of a leaf, read once more by each lane, are what they were, and the leaf isn't latched: the same
+// for all lanes of the tile. Collective.
+bool leaf_stands(Fence seen, uvec4 again) {
+    return tile_ballot(again != uvec4(seen.meta, seen.low, seen.high, seen.link) || btree_latched(again.x)) == 0u;
+}
+
+// Reads a leaf. False: it is to be read again. Collective.
+bool btree_view(uvec2 leaf, bool busy, out Node n, out Fence fence) {
+#if !VKDS_INT64_ATOMICS
+    uint before = 0u;
+    if (busy) before = atomic_load(address_add(leaf, BTREE_META_AT));
+    acquire_fence();
+#endif
+    n = leaf_load(leaf, busy);
+    fence = btree_fence(n);
+#if !VKDS_INT64_ATOMICS
+    bool same = tile_ballot(before != fence.meta) == 0u;
+#else
+    const bool same = true;
+#endif
+    acquire_fence();
+    uvec4 again = uvec4(0u);
+    if (busy) again = coherent_load4(address_add(leaf, BTREE_META_AT));
+    bool stands = leaf_stands(fence, again);
+    return stands && same;
 }
 
 // Where the search for any key may begin: at the root, whatever its level.
@@ -58,8 +67,109 @@ struct BTreePair {
 
 // The pairs from low to high, at most so many, looked for from a node on whose low is not above `low` (btree_top's, or
 // btree_anywhere): their number, and the first of them, 0 and 0 where there is none. The first `room` of them are written
-// to two arrays, from a place of them on. STATUS_FOUND; STATUS_PENDING where the rounds (node visits of the tile) were
-// used up, and then what was written means nothing. Collective.
+// to two arrays, from a place of them on; what of the room is left may be written with anything. STATUS_FOUND;
+// STATUS_PENDING where the rounds (node visits of the tile) were used up, and then what was written means nothing.
+// Collective. Tiles of 2 lanes and more take the shared memory of pair_stage.glsl.
+#if VKDS_INT64_ATOMICS
+uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
+                 uint room, uint most, uint rounds, out uint count, out BTreePair first) {
+    room = min(room, most);
+    bool todo = enabled && low <= high && most != 0u;
+    uint status = enabled && !todo ? STATUS_FOUND : STATUS_PENDING;
+    uint round = 0u;
+    count = 0u;
+    first = BTreePair(0u, 0u);
+    while (subgroupAny(todo) && round < rounds) {
+        uint leaf = start.node, above = BTREE_ROOT;
+        btree_descend(tree, low, 0u, todo && start.level != 0u, rounds, round, leaf, above);
+        start = btree_anywhere();   // for who was led astray
+        uint open = tile_ballot(todo && leaf != SLAB_NULL);
+        // Whole quads may be written where all ranges have whole quads.
+        bool spare = subgroupAll(!todo || ((count | place | room) & 3u) == 0u);
+        uint source = uint(findLSB(open)) & (TILE - 1u);
+        BTreeWalk walk = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(low, source), tile_shuffle(high, source),
+                                   tile_shuffle(count, source));
+        uint space = tile_shuffle(room, source), limit = tile_shuffle(most, source);
+        Stage stage = stage_at(tile_shuffle(place + count, source));
+        uvec2 address = slab_address(tree.pool, walk.node);
+        acquire_fence();
+        Node n = leaf_load(address, open != 0u);
+        while (subgroupAny(open != 0u) && round < rounds) {
+            bool busy = open != 0u;
+            Fence seen = btree_fence(n);
+            // A side link that is older than the high before it has led too far to the right.
+            bool astray = walk.low < seen.low || btree_level(seen.meta) != 0u;
+            uint inside = busy && !astray ? btree_inside(n, seen.high, walk) : 0u;
+            uvec2 sums = btree_sums(n, inside, walk.low);
+            uint here = sums.x;
+
+            // Where it goes on if the leaf was read right: at the next one, or with the next lane's range.
+            BTreeWalk on = walk;
+            bool more = btree_walk_on(seen, here, on) && on.met < limit && !astray;
+            bool ends = busy && !more;
+            uint rest = ends ? open & (open - 1u) : open;
+            uint its = uint(findLSB(rest)) & (TILE - 1u);
+            BTreeWalk other = BTreeWalk(tile_shuffle(leaf, its), tile_shuffle(low, its), tile_shuffle(high, its),
+                                        tile_shuffle(count, its));
+            uint its_place = tile_shuffle(place + count, its), its_space = tile_shuffle(room, its);
+            uint its_limit = tile_shuffle(most, its);
+            bool mine = ends && tile_lane() == (uint(findLSB(open)) & (TILE - 1u));
+            uint met = min(on.met, limit), met_low = on.low;
+            uint fits = min(here, space - min(space, walk.met)), over = astray ? 0u : space - min(space, met);
+            if (ends) on = other;
+            uvec2 next_address = slab_address(tree.pool, on.node);
+            acquire_fence();
+            uvec4 again = uvec4(0u);
+            if (busy) again = coherent_load4(address_add(address, BTREE_META_AT));
+            Node next = leaf_load(next_address, rest != 0u);
+
+            // A key that was erased from one slot and inserted into another while they were read is there twice.
+            uint rank[16];
+            bool distinct = btree_ranks(n, inside, sums, rank);
+            bool right = leaf_stands(seen, again) && distinct && busy;
+            fits = right ? fits : 0u;
+            BTreePair least = BTreePair(0u, 0u);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+                bool has = ((inside >> m) & 1u) != 0u;
+                if (has && rank[m] == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
+                if (has && rank[m] < fits) pair_put(keys, values, ~0u, stage, rank[m], n.pair[m]);
+            }
+            least = BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
+            bool opens = right && walk.met == 0u && here != 0u && !astray;
+            if (opens && tile_lane() == (uint(findLSB(open)) & (TILE - 1u))) first = least;
+            stage.end += fits;
+            ends = ends && right;
+            if (mine && right) {
+                count = met;
+                low = met_low;
+                todo = astray;
+                status = astray ? STATUS_PENDING : STATUS_FOUND;
+            }
+            bool all = !stage_turn(stage, its_place, over, ends && rest != 0u);
+            space = ends ? its_space : space;
+            limit = ends ? its_limit : limit;
+            if (right) {
+                open = rest;
+                walk = on;
+                address = next_address;
+                n = next;
+            }
+            spare = spare && !(ends && astray);   // it is going to be continued
+            round++;
+            // Written where a stage is full, and by all tiles at their end: from one place in the code, which is large.
+            bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), last = !subgroupAny(open != 0u) || round >= rounds;
+            if (STAGED) stage_write(keys, values, ~0u, spare, write || all || last, all || last, stage);
+            if (all) stage = stage_at(its_place);
+            bool rereads = busy && !right;
+            if (subgroupAny(rereads)) {
+                next = leaf_load(address, rereads);
+                if (rereads) n = next;
+            }
+        }
+    }
+    return status;
+}
+#else
 uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
                  uint room, uint most, uint rounds, out uint count, out BTreePair first) {
     bool todo = enabled && low <= high && most != 0u;
@@ -90,19 +200,14 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
 
             Node n;
             Fence fence;
-            bool whole = btree_view(tree, walk.node, busy, n, fence);
+            bool whole = btree_view(slab_address(tree.pool, walk.node), busy, n, fence);
             // A side link that is older than the high before it has led too far to the right.
             bool astray = busy && whole && (walk.low < fence.low || btree_level(fence.meta) != 0u);
             bool reads = busy && whole && !astray;
             uint inside = reads ? btree_inside(n, fence.high, walk) : 0u;
-            uint rank[16], twice;
-            btree_ranks_of_any(n, inside, rank, twice);
-            if (subgroupAny(twice != 0u)) {
-                // A key that was erased from one slot and inserted into another while they were read.
-                inside &= ~twice;
-                btree_ranks_of_any(n, inside, rank, twice);
-            }
-            uint here = tile_sum(uint(bitCount(inside)));
+            uvec2 sums = btree_sums(n, inside, walk.low);
+            uint rank[16], here = sums.x;
+            btree_ranks(n, inside, sums, rank);   // the stamp says that no key is there twice
             uint fits = min(space, limit) - min(min(space, limit), walk.met);
             BTreePair least = BTreePair(0u, 0u);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
@@ -136,6 +241,7 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
     }
     return status;
 }
+#endif
 
 // The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none, or
 // STATUS_PENDING. Collective.
@@ -161,7 +267,7 @@ uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint roun
             uint k = tile_shuffle(key, source);
             Node n;
             Fence fence;
-            bool whole = btree_view(tree, tile_shuffle(leaf, source), busy, n, fence);
+            bool whole = btree_view(slab_address(tree.pool, tile_shuffle(leaf, source)), busy, n, fence);
             bool astray = k < fence.low || btree_level(fence.meta) != 0u;
             bool right = k > fence.high;
             bool reads = busy && whole && !astray && !right;

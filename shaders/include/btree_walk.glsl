@@ -17,6 +17,12 @@ uint tile_min(uint v) {
     return v;
 }
 
+// The bits that any lane of the tile has. Collective.
+uint tile_or(uint v) {
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) v |= subgroupShuffle(v, gl_SubgroupInvocationID ^ step);
+    return v;
+}
+
 // A walk over the pairs of a range: where it stands, what is left of the range, and how many pairs it has met. The same
 // for all lanes of the tile.
 struct BTreeWalk {
@@ -45,7 +51,15 @@ bool btree_walk_on(Fence fence, uint count, inout BTreeWalk walk) {
     return more;
 }
 
-// Whether the slots of a leaf stand in the order of their keys, none twice but for vacancies behind: of each lane, what it
+// How many of a leaf's slots lie in a walk's range, and how many have keys below its low. Collective.
+uvec2 btree_sums(Node n, uint inside, uint low) {
+    uint below = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) below += n.pair[m].x < low && btree_lane_has(m) ? 1u : 0u;
+    uint sums = tile_sum(uint(bitCount(inside)) | below << 16);
+    return uvec2(sums & 0xffffu, sums >> 16);
+}
+
+// Whether the slots of a leaf stand in the order of their keys, none twice, vacancies (~0) behind: of each lane, what it
 // knows of it. Collective.
 bool btree_in_order(Node n) {
     uint lane = tile_lane(), next = (lane + 1u) & (TILE - 1u);
@@ -67,41 +81,30 @@ bool btree_in_order(Node n) {
     return order;
 }
 
-// The places of this lane's pairs among the tile's pairs that lie inside, in key order, whatever the order of the slots.
-// twice: bit m for a pair whose key another one inside has, in a slot before its. Collective.
-void btree_ranks_of_any(Node n, uint inside, out uint rank[16], out uint twice) {
-    uint key[16];
-    twice = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        key[m] = ((inside >> m) & 1u) != 0u ? n.pair[m].x : ~0u;
-        rank[m] = 0u;
-    }
-    [[dont_unroll]] for (uint lane = 0u; lane < min(TILE, BTREE_SLOTS); lane++) {
-        uint its_inside = tile_shuffle(inside, lane);
-        [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
-            uint its = tile_shuffle(key[other], lane);
-            uint its_slot = TILE >= 16u ? lane : 2u * ((other >> 1) * TILE + lane) + (other & 1u);
-            its_slot = ((its_inside >> other) & 1u) != 0u ? its_slot : NODE_NONE;
-            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-                rank[m] += its < key[m] ? 1u : 0u;
-                twice |= its == key[m] && its_slot < node_pair_index(m) ? 1u << m : 0u;
-            }
-        }
-    }
-    twice &= inside;
-}
-
-// The same where no key is there twice. Collective.
-void btree_ranks(Node n, uint inside, out uint rank[16]) {
+// The places of this lane's pairs that lie inside among the tile's that do, in key order; sums are btree_sums'. False: a
+// key is there twice, of which one place tells nothing. Collective.
+bool btree_ranks(Node n, uint inside, uvec2 sums, out uint rank[16]) {
+    bool distinct = true;
     // The slots of most leaves are in order, and then those inside follow one another.
     if (subgroupAll(btree_in_order(n))) {
-        uint first = inside == 0u ? ~0u : node_pair_index(uint(findLSB(inside)));
-        first = tile_min(first);
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - first;
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - sums.y;
     } else {
-        uint twice;
-        btree_ranks_of_any(n, inside, rank, twice);
+        uint key[16];
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            key[m] = ((inside >> m) & 1u) != 0u ? n.pair[m].x : ~0u;
+            rank[m] = 0u;
+        }
+        [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
+            [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
+                uint its = subgroupShuffle(key[other], gl_SubgroupInvocationID ^ step);
+                [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += its < key[m] ? 1u : 0u;
+            }
+        }
+        uint places = 0u;
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) places |= ((inside >> m) & 1u) << (rank[m] & 31u);
+        distinct = uint(bitCount(tile_or(places))) == sums.x;
     }
+    return distinct;
 }
 
 #endif

@@ -239,9 +239,11 @@ type writePush struct {
 }
 
 type windowPush struct {
-	Tree                                       Device
-	Ranges, Leaves, Counts, OutKeys, OutValues uint64
-	Count, Shift, Width                        uint32
+	Tree                       Device
+	Ranges                     uint64
+	Top                        top
+	Counts, OutKeys, OutValues uint64
+	Count, Width               uint32
 }
 
 type rangeOffsetsPush struct {
@@ -323,15 +325,16 @@ func (t *Tree) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 	if q.n == 0 {
 		return nil
 	}
+	top, err := t.recordTop(s, plan.top, plan.topBits)
+	if err != nil {
+		return err
+	}
 	k, err := kernel[windowPush](t, "range.window", t.queries.walk)
 	if err != nil {
 		return err
 	}
-	if err := t.recordSeeks(s, q, plan, 0); err != nil {
-		return err
-	}
 	k.Dispatch(s, groups(q.n), windowPush{
-		t.device(), q.ranges, plan.leaves, q.counts, q.outKeys, q.outValues, uint32(q.n), 0, uint32(q.width),
+		t.device(), q.ranges, top, q.counts, q.outKeys, q.outValues, uint32(q.n), uint32(q.width),
 	})
 	return nil
 }
