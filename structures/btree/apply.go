@@ -12,7 +12,7 @@ import (
 // (structures.FindSuccessor to structures.CountRange), as the concurrent benchmark of section 5.6 of Awad et al. (2019)
 // has them.
 //
-// On the concurrent path, which AutoPath takes, they run beside each other in one dispatch, and the results of updates
+// On the concurrent path, which AutoPath takes, they run beside each other, and the results of updates
 // and lookups are those of some order. Neighbors and ranges are not one moment: each pair in a result was there at some
 // time of the call, and what was there all the time is not missed; the keys of a range ascend, and none comes twice. On
 // the batched path all queries see what was there before the batch, and then the insertions and deletions are done in

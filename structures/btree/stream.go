@@ -114,11 +114,17 @@ type mixedPush struct {
 	Top                                                    uint64
 	Keys, Values, Kinds, Highs, Windows, Statuses, Pending uint64
 	OutKeys, OutValues                                     uint64
-	Count, Width, Rounds, Retry                            uint32
+	Count, Width, Rounds, Slices                           uint32
 }
 
-// mixedSlices is how many operations a lane does of a mixed batch that asks for order: SLICES of mixed.comp.
-const mixedSlices = 4
+// The functions of mixed.comp, in the order in which a mixed batch has them begin.
+const (
+	applies, floors, walks = 0, 1, 2
+
+	retries    = 1 << 31
+	mostSlices = 8
+	sliceFrom  = 1 << 18 // operations, from which on a workgroup looks at more of them
+)
 
 // applyOrdered records a batch with operations that ask for order.
 func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
@@ -131,19 +137,37 @@ func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) erro
 	if err != nil {
 		return err
 	}
-	slices := 1
-	if kind == structures.Mixed {
-		slices = mixedSlices
-	}
-	k, err := kernel[mixedPush](t, t.updating("mixed"), t.tiles.update,
-		recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, (groups(b.count)+slices-1)/slices, mixedPush{
+	p := mixedPush{
 		Tree: t.device(), Top: top.Entries, Keys: b.keys, Values: b.values, Kinds: b.kinds, Highs: b.highs, Windows: b.windows,
 		Statuses: b.statuses, Pending: b.pending, OutKeys: b.outKeys, OutValues: b.outValues,
-		Count: uint32(b.count), Width: uint32(b.width), Rounds: t.rounds | top.Bits<<24, Retry: word(b.retry),
+		Count: uint32(b.count), Width: uint32(b.width), Rounds: t.rounds | top.Bits<<24, Slices: 1,
+	}
+	functions := []uint32{applies}
+	if kind == structures.Mixed {
+		functions = []uint32{walks, floors, applies}
+		p.Slices = uint32(min(max(b.count/sliceFrom, 1), mostSlices))
+	}
+	workgroups := (groups(b.count) + int(p.Slices) - 1) / int(p.Slices)
+	if b.retry {
+		p.Slices |= retries
+	}
+	kernels := make([]*vk.Kernel[mixedPush], len(functions))
+	for i, function := range functions {
+		kernels[i], err = kernel[mixedPush](t, t.updating("mixed"), t.tiles.update,
+			recording.Constant("KIND", uint32(kind)), recording.Constant("FUNCTION", function), recording.Constant("BTREE_TORN", t.torn()))
+		if err != nil {
+			return err
+		}
+	}
+	if kind == structures.Mixed && !b.retry {
+		if err := t.clear(s, b.statuses, recording.Padded(b.count)/4); err != nil {
+			return err
+		}
+	}
+	s.Concurrent(func() {
+		for _, k := range kernels {
+			k.Dispatch(s, workgroups, p)
+		}
 	})
 	return nil
 }
