@@ -21,6 +21,9 @@ Partition partition_load(uvec2 address, uint bits) {
     return Partition(range.x, range.y, (1u << bits) - 1u);
 }
 
+// Key i of an array; 2^shift bytes are between one and the next.
+uint partition_key(uvec2 keys, uint i, uint shift) { return plain_load(address_at(keys, i, shift)); }
+
 uint partition_of(Partition p, uint key) { return min((max(key, p.low) - p.low) >> p.shift, p.last); }
 
 #endif

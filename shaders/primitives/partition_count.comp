@@ -12,6 +12,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 range;
     uvec2 counters;   // 2^bits words, zero
     uint bits;
+    uint key_shift;
     Length length;
 };
 
@@ -25,7 +26,7 @@ void main() {
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     for (uint first = workgroup_index() * WORKGROUP * ITEMS; first < n; first += groups * WORKGROUP * ITEMS) {
         uint key[ITEMS];
-        [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = plain_load_at(keys, min(first + j * WORKGROUP + self, n - 1u));
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, min(first + j * WORKGROUP + self, n - 1u), key_shift);
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             if (first + j * WORKGROUP + self < n) atomicAdd(counts[partition_of(parts, key[j])], 1u);
         }

@@ -1,5 +1,8 @@
 // Brings keys to their parts, a tile a workgroup. The tile counts its keys of each part and takes so many of the part's
 // places by one atomic: in which order tiles come to a part, nothing says.
+//
+// Keys may have another word each, which goes with them. Also written, where it is wanted: where each key went, and the
+// numbers of the keys in their order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -10,17 +13,19 @@ layout(constant_id = 3) const uint ITEMS = 8;   // keys a lane
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 out_keys;
-    uvec2 places;     // out: where each key went
+    uvec2 sorted;     // the same in order, out
+    uvec2 places;     // a word a key, out: where it went. 0: not wanted
+    uvec2 numbers;    // a word a key in order, out: its number. 0: not wanted
     uvec2 range;
     uvec2 counters;   // of each part: where its next key goes
     uint bits;
+    uint key_shift;   // 2; with another word a key, 3
     Length length;
 };
 
 shared uint firsts[PARTITION_MOST];   // of each part: how many keys the tile has; then its first place in the tile
 shared uint bases[PARTITION_MOST];    // of each part: where its keys go, less its first place in the tile
-shared uint sorted[WORKGROUP * ITEMS];
+shared uint tile[WORKGROUP * ITEMS];
 
 const uint EACH = (PARTITION_MOST + WORKGROUP - 1u) / WORKGROUP;   // parts that a lane cares for
 
@@ -30,7 +35,7 @@ void main() {
     if (first >= n) return;
     Partition parts = partition_load(range, bits);
     uint key[ITEMS], rank[ITEMS];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = plain_load_at(keys, min(first + j * WORKGROUP + self, n - 1u));
+    [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, min(first + j * WORKGROUP + self, n - 1u), key_shift);
     for (uint i = self; i < PARTITION_MOST; i += WORKGROUP) firsts[i] = 0u;
     barrier();
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
@@ -50,17 +55,45 @@ void main() {
     }
     barrier();
     // Through shared memory, so that neighbours in a part are written by neighbouring lanes.
+    bool pairs = key_shift == 3u;
+    uint place[ITEMS], to[ITEMS], brought[ITEMS];
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
         uint i = first + j * WORKGROUP + self, part = partition_of(parts, key[j]);
-        uint place = firsts[part] + rank[j];
+        place[j] = firsts[part] + rank[j];
         if (i < n) {
-            sorted[place] = key[j];
-            plain_store_at(places, i, bases[part] + place);
+            tile[place[j]] = key[j];
+            if ((places.x | places.y) != 0u) plain_store_at(places, i, bases[part] + place[j]);
         }
     }
     barrier();
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
         uint i = j * WORKGROUP + self;
-        if (first + i < n) plain_store_at(out_keys, bases[partition_of(parts, sorted[i])] + i, sorted[i]);
+        brought[j] = tile[i];
+        to[j] = bases[partition_of(parts, brought[j])] + i;
+        if (!pairs && first + i < n) plain_store_at(sorted, to[j], brought[j]);
+    }
+    if (pairs) {
+        barrier();
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+            uint i = first + j * WORKGROUP + self;
+            if (i < n) tile[place[j]] = plain_load(address_add(address_at(keys, i, 3u), 4u));
+        }
+        barrier();
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+            uint i = j * WORKGROUP + self;
+            if (first + i < n) plain_store2(address_at(sorted, to[j], 3u), uvec2(brought[j], tile[i]));
+        }
+    }
+    if ((numbers.x | numbers.y) != 0u) {
+        barrier();
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+            uint i = first + j * WORKGROUP + self;
+            if (i < n) tile[place[j]] = i;
+        }
+        barrier();
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
+            uint i = j * WORKGROUP + self;
+            if (first + i < n) plain_store_at(numbers, to[j], tile[i]);
+        }
     }
 }

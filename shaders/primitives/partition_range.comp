@@ -11,6 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 range;      // two words, out: low and shift
     uvec2 counters;   // 2^bits words
     uint bits;
+    uint key_shift;
     Length length;
 };
 
@@ -32,7 +33,7 @@ void main() {
         // Spread over all of the array: it may be in some order.
         uint step = (n - 1u) / (WORKGROUP * SAMPLES) + 1u;
         [[unroll]] for (uint j = 0u; j < SAMPLES; j++) {
-            uint key = plain_load_at(keys, min((j * WORKGROUP + self) * step, n - 1u));
+            uint key = partition_key(keys, min((j * WORKGROUP + self) * step, n - 1u), key_shift);
             low = min(low, key);
             high = max(high, key);
         }

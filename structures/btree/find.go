@@ -7,7 +7,6 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -59,55 +58,17 @@ type findPush struct {
 	Count               uint32
 }
 
-// Keys are brought into order first from so many lookups and nodes on: below, what it saves is less than what it takes.
-const (
-	orderedLookups = 1 << 23
-	orderedNodes   = 1 << 21
-)
-
-// inOrder says whether keys are to be brought into order first.
-func (t *Tree) inOrder(n int, order structures.LookupOrder) bool {
-	if order == structures.AutoOrder {
-		return t.d.Info().Type != vk.CPU && n >= orderedLookups && t.nodes >= orderedNodes
-	}
-	return order == structures.SortedFirst
-}
-
-// findPlan is how the scratch of lookups is divided.
-type findPlan struct {
-	topBits   int
-	top       uint64
-	keys      uint64 // in order; then the values that were found, in their places
-	places    uint64 // of each key, in order
-	found     uint64 // in order
-	partition uint64
-	bytes     int
-}
-
-func (t *Tree) findPlan(n int, ordered bool, scratch uint64) findPlan {
-	p := recording.Parts{Base: scratch}
-	f := findPlan{topBits: t.topBits(n)}
-	if ordered {
-		f.topBits = t.orderedTopBits(n)
-		f.keys, f.places, f.found = p.Take(4*n), p.Take(4*n), p.Take(recording.Padded(n))
-		f.partition = p.Take(t.primitives.PartitionScratch(t.queries.partBits))
-	}
-	f.top = p.Take(topBytes(f.topBits))
-	f.bytes = int(p.Used)
-	return f
-}
-
 // recordFind records lookups.
 func (t *Tree) recordFind(s *vk.Stream, l lookups, order structures.LookupOrder) error {
 	if l.n == 0 {
 		return nil
 	}
 	ordered := t.inOrder(l.n, order)
-	scratch, err := t.scratch.Take(s, t.findPlan(l.n, ordered, 0).bytes)
+	scratch, err := t.scratch.Take(s, t.pointPlan(l.n, ordered, 0).size)
 	if err != nil {
 		return err
 	}
-	plan := t.findPlan(l.n, ordered, scratch)
+	plan := t.pointPlan(l.n, ordered, scratch)
 	top, err := t.recordTop(s, plan.top, plan.topBits)
 	if err != nil {
 		return err
@@ -127,29 +88,10 @@ func (t *Tree) findEach(s *vk.Stream, l lookups, top top) error {
 	return nil
 }
 
-type fetchPush struct {
-	Places, FoundValues, FoundFlags uint64
-	Values, Found                   uint64
-	Count                           uint32
-}
-
-// fetchWorkgroup, times the four answers that a lane fetches, is the tile that a partition brings to the parts: its
-// answers stand together in each part.
-const fetchWorkgroup = 1024
-
 // findInOrder records lookups in the order of the parts that the keys are brought into.
-func (t *Tree) findInOrder(s *vk.Stream, l lookups, plan findPlan, top top) error {
-	fetch, err := recording.Kernel[fetchPush](t.kernels, "btree/find_fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
-	if err != nil {
-		return err
-	}
-	err = cmp.Or(t.primitives.Partition(s, primitives.PartitionArgs{
-		Keys: l.keys, OutKeys: plan.keys, Places: plan.places, Length: primitives.Length{N: l.n}, Bits: t.queries.partBits, Scratch: plan.partition,
-	}), t.findEach(s, lookups{plan.keys, plan.keys, plan.found, l.n}, top))
-	if err != nil {
-		return err
-	}
-	each := 4 * fetch.Workgroup()
-	fetch.Dispatch(s, (l.n+each-1)/each, fetchPush{plan.places, plan.keys, plan.found, l.values, l.found, uint32(l.n)})
-	return nil
+func (t *Tree) findInOrder(s *vk.Stream, l lookups, plan pointPlan, top top) error {
+	return cmp.Or(
+		t.recordOrder(s, l.keys, l.n, plan),
+		t.findEach(s, lookups{plan.keys, plan.keys, plan.bytes, l.n}, top),
+		t.recordFetch(s, l.n, fetch{places: plan.places, words: plan.keys, bytes: plan.bytes, toWords: l.values, toBytes: l.found, usual: 1}))
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // eachQueryShape runs a test at the shapes that differ in what they compile to: tiles of all widths, nodes read in one
-// part and in two, with a top and without.
+// part and in two, with a top and without, and in the order of their keys.
 func eachQueryShape(t *testing.T, tree *Tree, test func(t *testing.T)) {
 	best := tree.queries
 	for tile := 1; tile <= min(maxTile, tree.d.SubgroupSize()); tile *= 2 {
@@ -23,14 +23,29 @@ func eachQueryShape(t *testing.T, tree *Tree, test func(t *testing.T)) {
 				if parts == 2 && (tile >= 8 || bits == 16) || tile > 2 && bits == 16 {
 					continue
 				}
+				shape := queryShape{
+					find: tile, neighbor: tile, seek: tile, walk: tile, parts: parts, topBits: bits, partBits: best.partBits,
+					partsOfFew: best.partsOfFew,
+				}
 				t.Run(fmt.Sprintf("tile%d/parts%d/top%d", tile, parts, bits), func(t *testing.T) {
-					tree.queries = queryShape{tile, tile, tile, tile, parts, bits, best.partBits, best.partsOfFew}
+					tree.queries = shape
 					defer func() { tree.queries = best }()
 					test(t)
+					if bits == 5 && parts == 1 {
+						inOrder(tree, func() { test(t) })
+					}
 				})
 			}
 		}
 	}
+}
+
+// inOrder has neighbors and ranges brought into the order of their keys first.
+func inOrder(tree *Tree, do func()) {
+	usual := tree.queries
+	tree.queries.order, tree.queries.partsOfFew = structures.SortedFirst, 0
+	defer func() { tree.queries = usual }()
+	do()
 }
 
 // asked are keys that a tree has, their neighbours, the ends, and random ones.

@@ -86,7 +86,8 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 }
 
 // NeighborOn records the search for neighbors on a stream and does not wait. The tree must not change until it is done.
-// Errors as FindOn's.
+// Where it measured faster, the keys are brought into order first, as FindOn does by AutoOrder; what is left over from
+// an earlier call is not. Errors as FindOn's.
 func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
 	if err := t.checkNeighbors(n); err != nil {
 		return err
@@ -123,15 +124,23 @@ func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q neighbor
 	if q.n == 0 {
 		return nil
 	}
-	bits := t.topBits(q.n)
-	scratch, err := t.scratch.Take(s, topBytes(bits))
+	ordered := !q.resume && t.inOrder(q.n, t.queries.order)
+	scratch, err := t.scratch.Take(s, t.neighborPlan(q.n, ordered, 0).size)
 	if err != nil {
 		return err
 	}
-	top, err := t.recordTop(s, scratch, bits)
+	plan := t.neighborPlan(q.n, ordered, scratch)
+	top, err := t.recordTop(s, plan.top, plan.topBits)
 	if err != nil {
 		return err
 	}
+	if ordered {
+		return t.neighborsInOrder(s, to, q, plan, top)
+	}
+	return t.neighborsOfEach(s, to, q, top)
+}
+
+func (t *Tree) neighborsOfEach(s *vk.Stream, to structures.Direction, q neighborQueries, top top) error {
 	upward, strict := sense(to)
 	k, err := kernel[neighborPush](t, "neighbor", t.queries.neighbor, recording.Constant("UPWARD", word(upward)))
 	if err != nil {
@@ -142,6 +151,20 @@ func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q neighbor
 		uint32(q.n), word(strict), word(q.resume), uint32(q.leaves),
 	})
 	return nil
+}
+
+// neighborsInOrder records searches for neighbors in the order of the parts that the keys are brought into.
+func (t *Tree) neighborsInOrder(s *vk.Stream, to structures.Direction, q neighborQueries, plan pointPlan, top top) error {
+	ordered := q
+	ordered.keys, ordered.outKeys, ordered.outValues, ordered.statuses = plan.keys, plan.keys, plan.values, plan.bytes
+	return cmp.Or(
+		t.recordOrder(s, q.keys, q.n, plan),
+		t.neighborsOfEach(s, to, ordered, top),
+		t.recordFetch(s, q.n, fetch{places: plan.places, words: plan.keys, toWords: q.outKeys}),
+		t.recordFetch(s, q.n, fetch{
+			places: plan.places, words: plan.values, bytes: plan.bytes, toWords: q.outValues, toBytes: q.statuses,
+			usual: uint32(structures.Found),
+		}))
 }
 
 // sense says whether a neighbor is to be above its key, and whether the key itself is none.

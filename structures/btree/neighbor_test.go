@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/testdevice"
 )
 
 // neighborOf is the oracle: the place of a key's neighbor among sorted keys, or -1.
@@ -75,6 +77,47 @@ func TestNeighbors(t *testing.T) {
 	tree := buildTree(t, d, keys, values, Options{})
 	queries := asked(keys, 9001)
 	eachQueryShape(t, tree, func(t *testing.T) { requireNeighbors(t, tree, queries, model{}.insert(keys, values)) })
+}
+
+func TestNeighborOn(t *testing.T) {
+	d := openDevice(t)
+	keys := uniqueKeys(random(7), 3000)
+	values := randomWords(random(8), len(keys))
+	clear(values[:1000])
+	want := model{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{})
+	sorted, sortedValues := want.sorted()
+	s := testdevice.Stream(t, d)
+	queries := asked(keys, 5001)
+	in := testdevice.Upload(t, d, queries)
+	test := func() {
+		for _, n := range []int{0, 1, 2, 3, 4, 4097, len(queries)} {
+			outKeys, outValues := testdevice.Room[uint32](t, d, n+1), testdevice.Room[uint32](t, d, n+1)
+			status, left := testdevice.Room[uint8](t, d, recording.Padded(n)+4), testdevice.Room[uint32](t, d, 1)
+			s.Fill(outKeys, 4*n, 4, 77) // which stay
+			s.Fill(outValues, 4*n, 4, 77)
+			s.Fill(status, recording.Padded(n), 4, 77)
+			s.Fill(left, 0, 4, 5)
+			require.NoError(t, tree.NeighborOn(s, structures.Predecessor, structures.DeviceNeighbors{
+				Count: n, Keys: in, OutKeys: outKeys, OutValues: outValues, Status: status, Left: left,
+			}))
+			require.NoError(t, s.Wait(t.Context()))
+			gotKeys, gotValues, statuses := testdevice.Download(t, outKeys, n+1), testdevice.Download(t, outValues, n+1), testdevice.Download(t, status, status.Len())
+			for i, q := range queries[:n] {
+				key, value, said := uint32(0), uint32(0), structures.Absent
+				if at := neighborOf(sorted, structures.Predecessor, q); at >= 0 {
+					key, value, said = sorted[at], sortedValues[at], structures.Found
+				}
+				if gotKeys[i] != key || gotValues[i] != value || structures.Status(statuses[i]) != said {
+					t.Fatalf("query %d of %d, below %#x: %#x, %d, %d instead of %#x, %d, %d", i, n, q, gotKeys[i], gotValues[i], statuses[i], key, value, said)
+				}
+			}
+			behind := []uint32{gotKeys[n], gotValues[n], uint32(statuses[recording.Padded(n)]), testdevice.Download(t, left, 1)[0]}
+			require.Equal(t, []uint32{77, 77, 77, 5}, behind, "behind the answers, and left")
+		}
+	}
+	test()
+	inOrder(tree, test)
 }
 
 func TestNeighborsInSmallTrees(t *testing.T) {
@@ -179,4 +222,5 @@ func requireQueries(t testing.TB, tree *Tree, queries []uint32, want model) {
 	t.Helper()
 	requireFind(t, tree, queries, want)
 	requireNeighbors(t, tree, queries, want)
+	inOrder(tree, func() { requireNeighbors(t, tree, queries, want) })
 }

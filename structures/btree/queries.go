@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -15,6 +16,8 @@ type queryShape struct {
 	topBits    int // log2 of the entries of a top; -1: by the number of queries
 	partBits   int // log2 of the parts that keys are brought into which are looked up in order
 	partsOfFew int // log2 of the parts that few ranges are cut into together
+
+	order structures.LookupOrder // of neighbors and ranges
 }
 
 // bestQueryShape returns what measured best (docs/benchmarks.md). wish is the Tile of Options.

@@ -8,8 +8,10 @@ import (
 // PartitionArgs are the operands of Partition.
 type PartitionArgs struct {
 	Keys    uint64 // address of Length words
-	OutKeys uint64 // the same, for the result
-	Places  uint64 // the same, out: of each key, its number in OutKeys
+	Pairs   bool   // there are two words each, a key and what goes with it
+	OutKeys uint64 // address of the same, for the result
+	Places  uint64 // address of Length words, out: of each key, its number in OutKeys. 0: not wanted
+	Numbers uint64 // the same, out: of each key of the result, its number in Keys. 0: not wanted
 	Length  Length
 	Bits    int    // log2 of the number of parts: 1 to MaxPartitionBits
 	Scratch uint64 // PartitionScratch bytes
@@ -28,8 +30,7 @@ const (
 
 type partitionRangePush struct {
 	Keys, Range, Counters uint64
-	Bits                  uint32
-	_                     uint32
+	Bits, KeyShift        uint32
 	Length                length
 }
 
@@ -39,10 +40,9 @@ type partitionStartsPush struct {
 }
 
 type partitionPlacePush struct {
-	Keys, OutKeys, Places, Range, Counters uint64
-	Bits                                   uint32
-	_                                      uint32
-	Length                                 length
+	Keys, Sorted, Places, Numbers, Range, Counters uint64
+	Bits, KeyShift                                 uint32
+	Length                                         length
 }
 
 // PartitionScratch returns the bytes of scratch that Partition needs.
@@ -51,7 +51,8 @@ func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4
 // Partition records that keys are brought into parts: stretches of keys of equal width, one after the other in key order.
 // Within a part the order is any. How wide they are goes by a sample of the keys, so that keys that all lie close
 // together come apart, too; keys far out may share the first part or the last one. Places says where each key went:
-// what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream.
+// what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream. Numbers says
+// where each came from, for results that are too long to be moved.
 //
 // Errors: *LengthError, *BitsError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
@@ -64,7 +65,7 @@ func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
 	if a.Length.N == 0 {
 		return nil
 	}
-	if a.Keys == 0 || a.OutKeys == 0 || a.Places == 0 || a.Scratch == 0 {
+	if a.Keys == 0 || a.OutKeys == 0 || a.Scratch == 0 {
 		return ErrNoMemory
 	}
 	workgroup := min(partitionWorkgroup, p.d.Info().MaxWorkgroup)
@@ -86,13 +87,15 @@ func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
 		return err
 	}
 	bits, length, tiles := uint32(a.Bits), a.Length.device(), groups(a.Length.N, workgroup*partitionItems)
+	keyShift := uint32(2)
+	if a.Pairs {
+		keyShift = 3
+	}
 	counters := a.Scratch + recording.Align
-	read := partitionRangePush{Keys: a.Keys, Range: a.Scratch, Counters: counters, Bits: bits, Length: length}
+	read := partitionRangePush{Keys: a.Keys, Range: a.Scratch, Counters: counters, Bits: bits, KeyShift: keyShift, Length: length}
 	choose.Dispatch(s, 1, read)
 	count.Dispatch(s, min(tiles, partitionCounting), read)
 	starts.Dispatch(s, 1, partitionStartsPush{counters, bits})
-	place.Dispatch(s, tiles, partitionPlacePush{
-		Keys: a.Keys, OutKeys: a.OutKeys, Places: a.Places, Range: a.Scratch, Counters: counters, Bits: bits, Length: length,
-	})
+	place.Dispatch(s, tiles, partitionPlacePush{a.Keys, a.OutKeys, a.Places, a.Numbers, a.Scratch, counters, bits, keyShift, length})
 	return nil
 }

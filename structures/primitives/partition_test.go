@@ -36,24 +36,57 @@ func clustered(n int, low, width uint32) []uint32 {
 	return keys
 }
 
+// partition brings keys into parts and returns the first n of them in order, and the place of each. With pairs, each key
+// has another word, and places come from the numbers, too.
+func partition(r *rig, keys []uint32, l Length, n, log2 int, pairs bool) (parted, places []uint32) {
+	r.t.Helper()
+	given, each := keys, 1
+	if pairs {
+		given, each = make([]uint32, 2*len(keys)), 2
+		for i, k := range keys {
+			given[2*i], given[2*i+1] = k, uint32(i)
+		}
+	}
+	in, out, outPlaces, outNumbers := upload(r, given), room(r, len(given)), room(r, len(keys)), room(r, len(keys))
+	a := PartitionArgs{
+		Keys: in.Address(), Pairs: pairs, OutKeys: out.Address(), Places: outPlaces.Address(), Length: l, Bits: log2,
+		Scratch: r.scratch(r.p.PartitionScratch(log2)),
+	}
+	if pairs {
+		a.Numbers = outNumbers.Address()
+	}
+	r.run(r.p.Partition(r.s, a))
+	unchanged := make([]uint32, len(given))
+	require.NoError(r.t, in.Download(r.t.Context(), 0, unchanged))
+	requireWords(r.t, given, unchanged, "the input")
+	sorted, places := download(r, out, each*n), download(r, outPlaces, n)
+	if !pairs {
+		return sorted, places
+	}
+	numbers := download(r, outNumbers, n)
+	parted = make([]uint32, n)
+	for at := range parted {
+		parted[at] = sorted[2*at]
+		if i := numbers[at]; sorted[2*at+1] != i || int(i) >= n || int(places[i]) != at {
+			require.FailNow(r.t, "numbers", "place %d has number %d, and %d goes with its key", at, i, sorted[2*at+1])
+		}
+	}
+	return parted, places
+}
+
 func testPartition(r *rig, keys []uint32, l Length, n, log2 int, name string) {
 	r.t.Helper()
 	defer r.release()
-	out, places := room(r, len(keys)), room(r, len(keys))
-	in := upload(r, keys)
-	r.run(r.p.Partition(r.s, PartitionArgs{Keys: in.Address(), OutKeys: out.Address(), Places: places.Address(), Length: l, Bits: log2,
-		Scratch: r.scratch(r.p.PartitionScratch(log2))}))
-	parted, at := download(r, out, n), download(r, places, n)
 	// So few keys are all in the sample that says how wide parts are.
 	low, shift := uint32(0), 0
 	if n > 0 {
 		low = slices.Min(keys[:n])
 		shift = max(0, bits.Len32(slices.Max(keys[:n])-low)-log2)
 	}
-	requireParts(r.t, keys[:n], parted, at, low, shift, 1<<log2-1, name)
-	unchanged := make([]uint32, len(keys))
-	require.NoError(r.t, in.Download(r.t.Context(), 0, unchanged))
-	requireWords(r.t, keys, unchanged, "%s: the input", name)
+	for _, pairs := range []bool{false, true} {
+		parted, places := partition(r, keys, l, n, log2, pairs)
+		requireParts(r.t, keys[:n], parted, places, low, shift, 1<<log2-1, name)
+	}
 }
 
 func TestPartition(t *testing.T) {
@@ -78,31 +111,29 @@ func TestPartitionOfManyKeys(t *testing.T) {
 	r := newRig(t)
 	const n, log2 = 300_007, 8
 	for name, keys := range sortInputs(n) {
-		out, places := room(r, n), room(r, n)
-		r.run(r.p.Partition(r.s, PartitionArgs{Keys: upload(r, keys).Address(), OutKeys: out.Address(), Places: places.Address(),
-			Length: Length{N: n}, Bits: log2, Scratch: r.scratch(r.p.PartitionScratch(log2))}))
-		parted := download(r, out, n)
-		// Parts are somewhat narrower than that, so that keys that lie so far apart are in order.
-		width := (slices.Max(keys)-slices.Min(keys))>>(log2-1) + 2
-		most := uint32(0)
-		for i, k := range parted {
-			if most > k && most-k > width {
-				require.FailNow(t, "not in order", "%s: place %d holds %#x behind %#x", name, i, k, most)
+		for _, pairs := range []bool{false, true} {
+			parted, places := partition(r, keys, Length{N: n}, n, log2, pairs)
+			requireParts(t, keys, parted, places, 0, 0, 0, name)
+			// Parts are somewhat narrower than that, so that keys that lie so far apart are in order.
+			width := (slices.Max(keys)-slices.Min(keys))>>(log2-1) + 2
+			most := uint32(0)
+			for i, k := range parted {
+				if most > k && most-k > width {
+					require.FailNow(t, "not in order", "%s: place %d holds %#x behind %#x", name, i, k, most)
+				}
+				most = max(most, k)
 			}
-			most = max(most, k)
+			r.release()
 		}
-		requireParts(t, keys, parted, download(r, places, n), 0, 0, 0, name)
-		r.release()
 	}
 }
 
 func TestPartitionErrors(t *testing.T) {
 	r := newRig(t)
-	good := PartitionArgs{Keys: 1 << 20, OutKeys: 1 << 20, Places: 1 << 20, Scratch: 1 << 20, Length: Length{N: 1}, Bits: 8}
+	good := PartitionArgs{Keys: 1 << 20, OutKeys: 1 << 20, Scratch: 1 << 20, Length: Length{N: 1}, Bits: 8}
 	for _, change := range []func(a *PartitionArgs){
 		func(a *PartitionArgs) { a.Keys = 0 },
 		func(a *PartitionArgs) { a.OutKeys = 0 },
-		func(a *PartitionArgs) { a.Places = 0 },
 		func(a *PartitionArgs) { a.Scratch = 0 },
 	} {
 		a := good

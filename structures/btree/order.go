@@ -1,0 +1,96 @@
+package btree
+
+import (
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Queries are brought into the order of their keys first from so many queries and nodes on: below, what it saves is less
+// than what it takes.
+const (
+	orderedQueries = 1 << 23
+	orderedNodes   = 1 << 21
+)
+
+// inOrder says whether queries are to be brought into order first.
+func (t *Tree) inOrder(n int, order structures.LookupOrder) bool {
+	if order == structures.AutoOrder {
+		return t.d.Info().Type != vk.CPU && n >= orderedQueries && t.nodes >= orderedNodes
+	}
+	return order == structures.SortedFirst
+}
+
+// pointPlan is how the scratch of queries with one key each is divided: of lookups, and of searches for neighbors.
+type pointPlan struct {
+	topBits   int
+	top       uint64
+	keys      uint64 // in order; then, in their places, the values that were found, or the neighbors' keys
+	places    uint64 // of each key, in order
+	bytes     uint64 // a query in order: whether its key was found, or its status
+	values    uint64 // the neighbors', in order
+	partition uint64
+	size      int
+}
+
+func (t *Tree) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
+	p := recording.Parts{Base: scratch}
+	q := pointPlan{topBits: t.topBits(n)}
+	if ordered {
+		q.topBits = t.orderedTopBits(n)
+		q.keys, q.places, q.bytes = p.Take(4*n), p.Take(4*n), p.Take(recording.Padded(n))
+		q.partition = p.Take(t.primitives.PartitionScratch(t.queries.partBits))
+	}
+	q.top = p.Take(topBytes(q.topBits))
+	q.size = int(p.Used)
+	return q
+}
+
+// neighborPlan is a plan with room for values.
+func (t *Tree) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
+	q := t.pointPlan(n, ordered, scratch)
+	if ordered {
+		p := recording.Parts{Base: scratch, Used: uint64(q.size)}
+		q.values = p.Take(4 * n)
+		q.size = int(p.Used)
+	}
+	return q
+}
+
+// recordOrder records that keys are brought into order.
+func (t *Tree) recordOrder(s *vk.Stream, keys uint64, n int, plan pointPlan) error {
+	return t.primitives.Partition(s, primitives.PartitionArgs{
+		Keys: keys, OutKeys: plan.keys, Places: plan.places, Length: primitives.Length{N: n}, Bits: t.queries.partBits,
+		Scratch: plan.partition,
+	})
+}
+
+// fetch says what of queries in order is to be fetched for those queries in their own order: addresses. A query has a
+// word, and perhaps a byte.
+type fetch struct {
+	places         uint64 // of each query, in order
+	words, toWords uint64
+	bytes, toBytes uint64 // 0 and 0: none
+	usual          uint32 // the byte of all whose word is not 0
+}
+
+type fetchPush struct {
+	Places, FromWords, FromBytes, Words, Bytes uint64
+	Count, Usual                               uint32
+}
+
+// fetchWorkgroup, times the four answers that a lane fetches, is the tile that a partition brings to the parts: its
+// answers stand together in each part.
+const fetchWorkgroup = 1024
+
+// recordFetch records the fetching of what was computed of queries in order.
+func (t *Tree) recordFetch(s *vk.Stream, n int, f fetch) error {
+	k, err := recording.Kernel[fetchPush](t.kernels, "btree/fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
+	if err != nil {
+		return err
+	}
+	each := 4 * k.Workgroup()
+	k.Dispatch(s, (n+each-1)/each, fetchPush{f.places, f.words, f.bytes, f.toWords, f.toBytes, uint32(n), f.usual})
+	return nil
+}
