@@ -14,6 +14,10 @@
 #endif
 #include "invocation.glsl"
 
+#ifdef WINDOW
+layout(constant_id = 4) const uint NUMBERED = 0;   // 1: the ranges don't stand in the order of their numbers
+#endif
+
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 ranges;       // two words a range: the least and the greatest key
@@ -48,6 +52,7 @@ layout(push_constant, std430) uniform Push {
 #endif
 #ifdef WINDOW
     uint width;         // the pairs of a part begin at this times its number, and are at most so many
+    uvec2 numbers;      // NUMBERED: a word a range
 #endif
 };
 
@@ -61,6 +66,14 @@ void turn(uint open, uint node, uvec2 range, bool next, inout BTreeWalk walk) {
     walk.high = next ? its_range.y : walk.high;
     walk.met = next ? 0u : walk.met;
 }
+
+#ifdef WINDOW
+// The number of the range that the tile is at, of the lanes' numbers. Collective.
+uint range_number(uint number, uint open) {
+    uint source = uint(findLSB(open)) & (TILE - 1u);
+    return NUMBERED != 0u ? tile_shuffle(number, source) : number - tile_lane() + source;
+}
+#endif
 
 void main() {
     uint q = invocation_index();
@@ -95,8 +108,9 @@ void main() {
 #ifdef WINDOW
     const uint room = ~0u;
     const bool spare = (width & 3u) == 0u;
-    uint first = q - tile_lane();   // the first lane's range
-    Stage stage = stage_at((first + (uint(findLSB(open)) & (TILE - 1u))) * width);
+    uint number = q;
+    if (NUMBERED != 0u && wanted) number = plain_load_at(numbers, q);
+    Stage stage = stage_at(range_number(number, open) * width);
 #endif
 #ifdef WRITE
     // The ranges of a tile's lanes follow one another, and so do their pairs.
@@ -151,7 +165,7 @@ void main() {
         stage.end += wanted_here;
         bool all = false;
 #ifdef WINDOW
-        uint place = (first + (uint(findLSB(open)) & (TILE - 1u))) * width;
+        uint place = range_number(number, open) * width;
         all = !stage_turn(stage, place, width - result_here, ends && open != 0u);
 #endif
         // From one place in the code: a stage that is full has all be written, and so has the end.

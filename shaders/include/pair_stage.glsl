@@ -23,9 +23,6 @@ const uint STAGES = STAGED ? WORKGROUP / TILE : 1u;
 shared uint staged_keys[STAGES * STAGE_WORDS];
 shared uint staged_values[STAGES * STAGE_WORDS];
 
-// A place's quad number stays below 2^30, which is one instruction less than address_at.
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsQuads { uvec4 v[]; };
-
 // The same for all lanes of the tile.
 struct Stage {
     uint begin;   // the stage's words from begin to end are pairs, or nothing that anybody minds
@@ -96,8 +93,8 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
             bool mine = q < quads;
             bool whole = spare || (at >= s.begin && at + 4u <= s.end && 4u * to + 4u <= room);
             if (mine && whole) {
-                VkdsQuads(keys).v[to] = k;
-                VkdsQuads(values).v[to] = v;
+                plain_store4(address_at(keys, to, 4u), k);
+                plain_store4(address_at(values, to, 4u), v);
             }
             if (mine && !whole) {
                 [[unroll]] for (uint w = 0u; w < 4u; w++) {

@@ -159,6 +159,8 @@ func TestLookupOrder(t *testing.T) {
 	tree.nodes = 10_000_000
 	require.False(t, tree.inOrder(1<<22, structures.AutoOrder), "few lookups")
 	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.inOrder(1<<26, structures.AutoOrder))
+	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.rangesInOrder(1<<22), "ranges")
+	require.False(t, tree.rangesInOrder(1<<21), "few ranges")
 	require.Equal(t, maxTopBits, tree.topBits(1<<26))
 	require.Equal(t, 23, tree.orderedTopBits(1<<26))
 	require.Equal(t, 20, tree.orderedTopBits(1<<22))

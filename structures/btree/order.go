@@ -11,13 +11,21 @@ import (
 // than what it takes.
 const (
 	orderedQueries = 1 << 23
+	orderedRanges  = 1 << 22
 	orderedNodes   = 1 << 21
 )
 
-// inOrder says whether queries are to be brought into order first.
+// inOrder says whether lookups and searches for neighbors are to be brought into order first.
 func (t *Tree) inOrder(n int, order structures.LookupOrder) bool {
+	return t.ordered(n, orderedQueries, order)
+}
+
+// rangesInOrder is inOrder for ranges.
+func (t *Tree) rangesInOrder(n int) bool { return t.ordered(n, orderedRanges, t.queries.order) }
+
+func (t *Tree) ordered(n, least int, order structures.LookupOrder) bool {
 	if order == structures.AutoOrder {
-		return t.d.Info().Type != vk.CPU && n >= orderedQueries && t.nodes >= orderedNodes
+		return t.d.Info().Type != vk.CPU && n >= least && t.nodes >= orderedNodes
 	}
 	return order == structures.SortedFirst
 }

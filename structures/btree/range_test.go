@@ -173,6 +173,11 @@ func TestDeviceRanges(t *testing.T) {
 		deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
 		deviceRanges(t, tree, []structures.Range{structures.AllKeys, {Lo: 1 << 30, Hi: 3 << 30}}, 5, want)
 		deviceRanges(t, tree, nil, 5, want)
+		inOrder(tree, func() {
+			deviceRanges(t, tree, someRanges(keys, 1001, 10), 8, want)
+			deviceRanges(t, tree, someRanges(keys, 300, 10), 5, want)
+			deviceRanges(t, tree, nil, 5, want)
+		})
 		ravage(t, tree, want)
 	}
 	s := testdevice.Stream(t, d)
