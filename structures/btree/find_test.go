@@ -161,6 +161,8 @@ func TestLookupOrder(t *testing.T) {
 	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.inOrder(1<<26, structures.AutoOrder))
 	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.rangesInOrder(1<<22), "ranges")
 	require.False(t, tree.rangesInOrder(1<<21), "few ranges")
+	require.False(t, tree.windowsInOrder(1<<21, 31), "short windows")
+	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.windowsInOrder(1<<21, 32), "long windows")
 	require.Equal(t, maxTopBits, tree.topBits(1<<26))
 	require.Equal(t, 23, tree.orderedTopBits(1<<26))
 	require.Equal(t, 20, tree.orderedTopBits(1<<22))

@@ -13,19 +13,34 @@ const (
 	orderedQueries = 1 << 23
 	orderedRanges  = 1 << 22
 	orderedNodes   = 1 << 21
+
+	// Of ranges of which so many pairs are written, each saves more.
+	longWindow         = 32
+	orderedLongWindows = 1 << 21
+	orderedLongNodes   = 1 << 19
 )
 
 // inOrder says whether lookups and searches for neighbors are to be brought into order first.
 func (t *Tree) inOrder(n int, order structures.LookupOrder) bool {
-	return t.ordered(n, orderedQueries, order)
+	return t.ordered(n, orderedQueries, orderedNodes, order)
 }
 
 // rangesInOrder is inOrder for ranges.
-func (t *Tree) rangesInOrder(n int) bool { return t.ordered(n, orderedRanges, t.queries.order) }
+func (t *Tree) rangesInOrder(n int) bool {
+	return t.ordered(n, orderedRanges, orderedNodes, t.queries.order)
+}
 
-func (t *Tree) ordered(n, least int, order structures.LookupOrder) bool {
+// windowsInOrder is inOrder for ranges of which up to so many pairs are written.
+func (t *Tree) windowsInOrder(n, width int) bool {
+	if width >= longWindow {
+		return t.ordered(n, orderedLongWindows, orderedLongNodes, t.queries.order)
+	}
+	return t.rangesInOrder(n)
+}
+
+func (t *Tree) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
 	if order == structures.AutoOrder {
-		return t.d.Info().Type != vk.CPU && n >= least && t.nodes >= orderedNodes
+		return t.d.Info().Type != vk.CPU && n >= least && t.nodes >= nodes
 	}
 	return order == structures.SortedFirst
 }

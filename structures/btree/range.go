@@ -149,7 +149,7 @@ func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
 	if err := cmp.Or(t.isOpen(), w.check()); err != nil {
 		return err
 	}
-	plan, err := t.scratchForSeeks(s, w.Count, t.rangesInOrder(w.Count))
+	plan, err := t.scratchForSeeks(s, w.Count, t.windowsInOrder(w.Count, w.Width))
 	if err != nil {
 		return err
 	}
