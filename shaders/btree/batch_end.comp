@@ -15,21 +15,29 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
-    Work w = Work(control, 0u, 0u, 0u);
+    Work w = Work(control, 0u, 0u, 0u, 0u);
     if (i == 0u && (pending.x | pending.y) != 0u && work_load(batch_control(w, 0u, BATCH_FAILED_AT), 0u) != 0u) atomic_add(pending, count);
     uint nodes = 0u;
     [[dont_unroll]] for (uint level = 0u; level < 16u; level++) nodes += work_load(batch_control(w, level, BATCH_OUTPUTS_AT), 0u);
     if (i >= tree.pool.blocks) return;
     uint before = plain_load_at(free, 2u * i);
     if (before >= nodes) return;
-    uint left = nodes - before;
+    uint left = nodes - before, part = 0u, in_part = 0u;   // of one quad of words, a part is taken
     uvec2 at = pool_block(tree.pool, i);
-    for (uint word = 0u; word < 32u && left != 0u; word++) {
-        uint used = plain_load_at(at, word);
-        if (used != ~0u) {
-            uint take = pool_lowest_bits(~used, left);
-            plain_store_at(at, word, used | take);
-            left -= uint(bitCount(take));
-        }
+    uvec4 quad[8];
+    [[unroll]] for (uint q = 0u; q < 8u; q++) quad[q] = plain_load4(address_add(at, q * 16u));
+    [[unroll]] for (uint q = 0u; q < 8u; q++) {
+        uvec4 counts = uvec4(bitCount(~quad[q]));
+        uint count = counts.x + counts.y + counts.z + counts.w;
+        if (count != 0u && left >= count) plain_store4(address_add(at, q * 16u), uvec4(~0u));
+        bool some = left != 0u && left < count;
+        part = some ? q : part;
+        in_part = some ? left : in_part;
+        left -= min(left, count);
+    }
+    for (uint word = 4u * part; in_part != 0u; word++) {
+        uint used = plain_load_at(at, word), take = pool_lowest_bits(~used, in_part);
+        plain_store_at(at, word, used | take);
+        in_part -= uint(bitCount(take));
     }
 }

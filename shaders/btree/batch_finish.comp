@@ -1,4 +1,5 @@
-// Does all levels from one on, by one workgroup: for those that have little to do.
+// Does inner levels by one workgroup, as far as they have little to do: sums up one whose segments were gone through, and
+// if no more new nodes came of it than so many, does the rest of it and all levels above it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -9,8 +10,10 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    uvec2 free;   // batch_slab
-    uint split;   // of Batch
+    uvec2 free;       // batch_slab
+    uint split;       // of Batch
+    uint splitting;   // invocations of a workgroup of the kernel that goes over records; 0: no segments were gone through
+    uint most;        // new nodes
 };
 
 // What the workgroup's invocations did is seen by all of them.
@@ -22,22 +25,37 @@ void together() {
 
 void main() {
     Work w = work;
+    bool begun = splitting != 0u;
     for (; w.level < 16u; w.level++) {
         Batch b = batch_above(w, split);
-        if (b.count == 0u) break;
-        for (uint group = 0u; group * BATCH_GROUP < b.count; group++) {
-            bool emptied;
-            group_apply(tree, w, b, group, SLAB_NULL, emptied);
-            barrier();
+        uvec2 above = batch_control(w, w.level - 1u, BATCH_OUTPUTS_ARGS_AT);
+        if (b.count == 0u || begun && work_load(above, 0u) == 0u) break;
+        if (!begun) {
+            w.group = WORKGROUP;
+            for (uint group = 0u; group * w.group < b.count; group++) {
+                group_apply(tree, w, b, group);
+                barrier();
+            }
+            together();
         }
-        together();
-        sum_level(tree, w, b.count, free);
+        sum_level(tree, w, b.count, free, max(splitting, 1u));
         together();
         uint outputs = work_load(batch_control(w, w.level, BATCH_OUTPUTS_AT), 0u);
-        for (uint o = workgroup_lane(); o < outputs; o += WORKGROUP) split_new(tree, w, b, free, o);
-        together();
-        uint segments = work_load(batch_control(w, w.level, BATCH_SEGMENTS_AT), 0u);
-        for (uint i = workgroup_lane(); i < segments; i += WORKGROUP) split_old(tree, w, b, free, i);
+        if (begun && outputs > most) break;
+        if (workgroup_lane() == 0u) {
+            // The dispatches that would go on have nothing to do.
+            work_store(batch_control(w, w.level, BATCH_OUTPUTS_ARGS_AT), 0u, 0u);
+            work_store(batch_control(w, w.level, BATCH_SPLIT_ARGS_AT), 0u, 0u);
+        }
+        begun = false;
+        uint records = work_load(batch_control(w, w.level, BATCH_SEGMENTS_AT), 0u);
+        for (uint i = workgroup_lane(); i < records; i += WORKGROUP) {
+            uint number;
+            Record r = split_take(w, b, i, number);
+            split_record(tree, w, b, free, r, number);
+        }
+        if (work_load(batch_control(w, w.level, BATCH_LONG_AT), 0u) != 0u)
+            for (uint o = workgroup_lane(); o < outputs; o += WORKGROUP) split_long(tree, w, b, free, o);
         together();
     }
 }

@@ -3,7 +3,7 @@
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
 #include "btree_batch_marks.glsl"
-#define BITMAP_BITS BATCH_GROUP
+#define BITMAP_BITS MARKS_GROUP
 #include "bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -12,42 +12,47 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint group = workgroup_index(), lane = workgroup_lane();
-    uint i = group * BATCH_GROUP + lane;
-    bool in_batch = i < batch.count;
-    uint key = 0u, before = 0u, next = 0u, kind = 0u, kind_before = 0u;
-    bool first = i == 0u, last = i + 1u == batch.count;
-    if (in_batch) {
-        key = batch_key(batch, i);
-        kind = batch_kind(batch, i);
-        if (!last) next = batch_key(batch, i + 1u);
-        if (!first) {
-            before = batch_key(batch, i - 1u);
-            kind_before = batch_kind(batch, i - 1u);
+    uint words = MARKS_GROUP / 32u, first_word = group * words;
+    bool lands[MARKS_ITEMS], anew[MARKS_ITEMS];
+    [[unroll]] for (uint k = 0u; k < MARKS_ITEMS; k++) {
+        uint i = group * MARKS_GROUP + k * BATCH_GROUP + lane;
+        lands[k] = anew[k] = false;
+        if (i < batch.count) {
+            uint key = batch_key(batch, i), next = ~key;
+            if (i + 1u < batch.count) next = batch_key(batch, i + 1u);
+            lands[k] = next != key;
+            if (batch.kind != OP_INSERT) {
+                uint before = ~key, kind = batch_kind(batch, i), kind_before = kind;
+                if (i != 0u) {
+                    before = batch_key(batch, i - 1u);
+                    kind_before = batch_kind(batch, i - 1u);
+                }
+                lands[k] = lands[k] && kind != OP_DELETE;
+                anew[k] = before != key || kind == OP_INSERT || kind == OP_INSERT_UNIQUE && kind_before == OP_DELETE;
+            }
         }
     }
-    first = first || before != key;
-    last = last || next != key;
 
     bitmap_clear();
     barrier();
-    bitmap_set_all(lane, in_batch && last && kind != OP_DELETE);
+    [[unroll]] for (uint k = 0u; k < MARKS_ITEMS; k++) bitmap_set_all(k * BATCH_GROUP + lane, lands[k]);
     barrier();
-    uint words = BATCH_GROUP / 32u, word = group * words + lane;
-    if (lane <= words) {
+    for (uint word = lane; word <= words; word += WORKGROUP) {
         uint sum = 0u;
-        for (uint w = 0u; w < lane; w++) sum += uint(bitCount(bitmap_words[w]));
-        if (lane == words) {
+        for (uint w = 0u; w < word; w++) sum += uint(bitCount(bitmap_words[w]));
+        if (word == words) {
             if (group < marks_groups(batch.count)) plain_store2(address_at(marks_groups_at(batch), group, 3u), uvec2(sum, 0u));
-        } else if (word < marks_words(batch.count)) {
-            plain_store2(address_at(batch.marks, word, 3u), uvec2(bitmap_words[lane], sum));
+        } else if (first_word + word < marks_words(batch.count)) {
+            plain_store2(address_at(batch.marks, first_word + word, 3u), uvec2(bitmap_words[word], sum));
         }
     }
     if (batch.kind != OP_INSERT) {
         barrier();
         bitmap_clear();
         barrier();
-        bitmap_set_all(lane, in_batch && (first || kind == OP_INSERT || kind == OP_INSERT_UNIQUE && kind_before == OP_DELETE));
+        [[unroll]] for (uint k = 0u; k < MARKS_ITEMS; k++) bitmap_set_all(k * BATCH_GROUP + lane, anew[k]);
         barrier();
-        if (lane < words && word < marks_words(batch.count)) plain_store_at(marks_anew_at(batch), word, bitmap_words[lane]);
+        for (uint word = lane; word < words; word += WORKGROUP)
+            if (first_word + word < marks_words(batch.count)) plain_store_at(marks_anew_at(batch), first_word + word, bitmap_words[word]);
     }
 }

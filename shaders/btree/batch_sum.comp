@@ -1,21 +1,23 @@
-// Sums over all groups of a batch, by one workgroup: of an array of pairs of words, or of a level.
+// Sums over all groups of a batch, by one workgroup: of the marks, of the leaves' records, or of the pool's blocks.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
+#ifdef FREE
+#define BATCH_ALONE 1
+#endif
 #include "btree_batch_sum.glsl"
 
-#ifdef LEVEL
+#ifdef LEAVES
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
     uvec2 free;
-    uint count;   // operations of the batch
+    uint count;       // operations of the batch
+    uint splitting;   // invocations of a workgroup that goes over records
 };
 
 void main() {
-    uint elements = count;
-    if (work.level != 0u) elements = work_load(batch_control(work, work.level - 1u, BATCH_OUTPUTS_AT), 0u);
-    sum_level(tree, work, elements, free);
+    sum_level(tree, work, count, free, splitting);
 }
 #else
 layout(push_constant, std430) uniform Push {
@@ -25,5 +27,16 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     sum_pairs(pairs, count);
+#ifdef FREE
+    // What batch_slab begins at.
+    for (uint k = workgroup_lane(); k <= count; k += WORKGROUP) work_store(pairs, 2u * k + 1u, count - 1u);
+    release_fence();
+    barrier();
+    acquire_fence();
+    for (uint i = workgroup_lane(); i < count; i += WORKGROUP) {
+        uint before = work_load(pairs, 2u * i), through = work_load(pairs, 2u * i + 2u), k = (before + 1023u) >> 10;
+        if (k << 10 < through) work_store(pairs, 2u * k + 1u, i);   // a block has 1024 slabs at most
+    }
+#endif
 }
 #endif

@@ -18,7 +18,7 @@ void main() {
     if (i >= n) return;
     uint key = plain_load_at(keys, i);
     Fence fence;
-    uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u), 1u, key, true, fence);
+    uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u, 0u), 1u, key, true, fence);
     bool first = i == 0u;
     if (!first) first = plain_load_at(keys, i - 1u) < fence.low;
     if (slab == SLAB_NULL || !first) return;   // the first of a parent's leaves does all of them

@@ -5,10 +5,10 @@
 //
 // A batch goes through the tree level by level, from the leaves up. At the leaves it is the operations in key order; at
 // an inner level, the nodes that the level below got, as (low, child). A segment is those that go to one node. The
-// invocation that has a segment's first element changes the node in place if what results fits into it. Otherwise it
-// writes down a record: the results of the segment will be divided among as many nodes as it takes, the outputs, of
-// which the first one is the node itself. An invocation an output does that, each by itself, so that one huge segment
-// costs no more than many small ones. What is new is the batch of the next level.
+// invocation that has a segment changes the node in place if what results fits into it. Otherwise it writes down a
+// record: the results of the segment will be divided among as many nodes as it takes, the outputs, of which the first
+// one is the node itself. An invocation a record does that, of a long segment an invocation an output, so that one huge
+// segment costs no more than many small ones. What is new is the batch of the next level.
 //
 // The root stays where it is. When it splits, all of its outputs are new nodes, and it becomes an empty node one level
 // up, to which they go as any others.
@@ -41,13 +41,16 @@ struct Work {
     uint capacity;   // elements of a level, a multiple of 64
     uint level;      // 0: the leaves
     uint top_bits;   // of the top (btree_top.glsl) that stands before this memory
+    uint group;      // elements of the level that a workgroup had
 };
 
 const uint BATCH_OUTPUTS_AT = 0u;    // byte offsets in a level's control words: nodes that it gets,
 const uint BATCH_SEGMENTS_AT = 4u;   // records,
 const uint BATCH_TAKEN_AT = 8u;      // nodes that the levels below got,
 const uint BATCH_ROOT_AT = 12u;      // 1 if the root was split,
-const uint BATCH_OUTPUTS_ARGS_AT = 16u, BATCH_SEGMENTS_ARGS_AT = 28u;   // workgroups for so many (x, y, z each)
+const uint BATCH_OUTPUTS_ARGS_AT = 16u;  // workgroups for the next level (x, y, z),
+const uint BATCH_SPLIT_ARGS_AT = 28u;    // and for the records,
+const uint BATCH_LONG_AT = 40u;      // 1 if one of them is of a long segment
 const uint BATCH_LEVEL_SHIFT = 6u;
 const uint BATCH_FAILED_AT = 1024u;  // and for all levels: 1 if the pool had not as many nodes as the leaves need
 const uint BATCH_CONTROL = 2048u;    // bytes of all
@@ -72,6 +75,8 @@ uvec4 work_load4(uvec2 at, uint i) { return plain_load4(address_at(at, i, 4u)); 
 void work_store4(uvec2 at, uint i, uvec4 v) { plain_store4(address_at(at, i, 4u), v); }
 #endif
 
+const uint BATCH_WALK = 32u;   // operations that one invocation goes through: more are a long segment
+
 // Records, in the places of the elements of their groups: what node, where its segment ends, how many pairs result, and
 // the node's slots that stay beside where in its group the segment begins.
 uvec2 batch_records(Work w) { return address_add(w.at, BATCH_CONTROL); }
@@ -81,7 +86,11 @@ uvec2 batch_offsets(Work w) { return address_add(w.at, BATCH_CONTROL + w.capacit
 uvec2 batch_lows(Work w, uint level) { return address_add(w.at, BATCH_CONTROL + w.capacity * (20u + (level & 1u) * 8u)); }
 uvec2 batch_children(Work w, uint level) { return address_add(w.at, BATCH_CONTROL + w.capacity * (24u + (level & 1u) * 8u)); }
 // A pair of words a group: new nodes and records, once summed up those of the groups before it.
-uvec2 batch_groups(Work w) { return address_add(w.at, BATCH_CONTROL + w.capacity * 36u); }
+uvec2 batch_groups(Work w) { return address_add(w.at, BATCH_CONTROL + w.capacity * 40u); }
+// What the node of a long segment was: several invocations go by that, and one of them writes the node.
+uvec2 batch_former(Work w, uint begin) {
+    return address_at(address_add(w.at, BATCH_CONTROL + w.capacity * 36u), begin / BATCH_WALK, NODE_SHIFT);
+}
 
 // The batch of an inner level.
 Batch batch_above(Work w, uint split) {
@@ -106,44 +115,78 @@ uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n
 
 const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
 
-// The node of a level whose range has the key, and its fence. The search begins where the work's top says, if that is
-// not below the level.
-uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out Fence fence) {
-    uint node = BTREE_ROOT;
-    uint here = btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT)));
+// Where the search for a key begins that is to end at a level: where the work's top says, or at the root.
+BTreePlace batch_start(BTree tree, Work w, uint level, uint key) {
+    BTreePlace place = BTreePlace(BTREE_ROOT, 0u);
+    bool high = false;
     if (w.top_bits != 0u) {
         uint bytes = 8u << w.top_bits;
-        BTreeTop top = BTreeTop(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits);
-        BTreePlace from = btree_top(top, key);
-        bool high = from.level >= level;
-        node = high ? from.node : node;
-        here = high ? from.level : here;
+        place = btree_top(BTreeTop(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits), key);
+        high = place.level >= level;
     }
+    if (!high) place = BTreePlace(BTREE_ROOT, btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT))));
+    return place;
+}
+
+// The child of an inner node that a key, in the node's range or above it, leads to.
+uint batch_child(uvec2 node, uint key) {
+    uint child = SLAB_NULL;
+    [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / 2u; q++) {
+        uvec4 v = plain_load4(address_add(node, q * 16u));
+        child = q == 0u || v.x <= key ? v.y : child;
+        child = v.z <= key ? v.w : child;
+    }
+    return child;
+}
+
+// The same, of a node that neighbouring lanes read too: the fewer words each one reads, the better.
+uint batch_child_stepwise(uvec2 node, uint key) {
+    uint slot = 0u;
+    [[unroll]] for (uint step = 8u; step != 0u; step >>= 1) {
+        uint next = min(slot + step, BTREE_SLOTS - 1u);
+        slot = plain_load_at(node, 2u * next) <= key ? next : slot;
+    }
+    return plain_load_at(node, 2u * slot + 1u);
+}
+
+// The node of a level whose range has the key, and its fence.
+uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out Fence fence) {
+    BTreePlace place = batch_start(tree, w, level, key);
     fence = Fence(0u, 0u, 0u, 0u);
     bool busy = enabled;
     for (uint round = 0u; busy && round < BATCH_ROUNDS; round++) {
-        uvec2 at = slab_address(tree.pool, node);
-        bool inner = here > level;
+        uvec2 at = slab_address(tree.pool, place.node);
+        bool inner = place.level > level;
         uvec4 f = plain_load4(address_add(at, BTREE_META_AT));
         uint child = SLAB_NULL;
-        if (inner) {
-            [[unroll]] for (uint j = 0u; j < BTREE_SLOTS / 2u; j++) {
-                uvec4 q = plain_load4(address_add(at, j * 16u));
-                child = j == 0u || q.x <= key ? q.y : child;
-                child = q.z <= key ? q.w : child;
-            }
-        }
+        if (inner) child = batch_child(at, key);
         fence = Fence(f.x, f.y, f.z, f.w);
         if (key > f.z) {
-            node = f.w;
+            place.node = f.w;
         } else if (inner) {
-            node = child;
-            here--;
+            place.node = child;
+            place.level--;
         } else {
             busy = false;
         }
     }
-    return busy ? SLAB_NULL : node;
+    return busy ? SLAB_NULL : place.node;
+}
+
+// The leaf whose range has the key. As long as all nodes have parents, no fence says anything that parents don't, and
+// the leaf is not read.
+uint batch_leaf(BTree tree, Work w, uint key, bool enabled) {
+    uint orphans = plain_load(address_add(tree.state, BTREE_ORPHANS_AT));
+    BTreePlace place = batch_start(tree, w, 0u, key);
+    if (orphans != 0u) {
+        Fence fence;
+        return batch_find(tree, w, 0u, key, enabled, fence);
+    }
+    while (enabled && place.level != 0u) {
+        place.node = batch_child_stepwise(slab_address(tree.pool, place.node), key);
+        place.level--;
+    }
+    return place.node;
 }
 
 #endif

@@ -11,8 +11,10 @@
 
 // The marks, of the positions 0 … count: a pair of words for 32 positions (those that land; how many do before them in
 // their group), a pair a group (how many do before it), a word for 32 positions (those that start anew).
+const uint MARKS_ITEMS = 4u;   // positions that a lane marks
+const uint MARKS_GROUP = MARKS_ITEMS * BATCH_GROUP;
 uint marks_words(uint count) { return count / 32u + 1u; }
-uint marks_groups(uint count) { return count / BATCH_GROUP + 1u; }
+uint marks_groups(uint count) { return count / MARKS_GROUP + 1u; }
 uvec2 marks_groups_at(Batch b) { return address_at(b.marks, marks_words(b.count), 3u); }
 uvec2 marks_anew_at(Batch b) { return address_at(b.marks, marks_words(b.count) + marks_groups(b.count) + 1u, 3u); }
 
@@ -33,7 +35,7 @@ uint batch_value(Batch b, uint i) {
 uint marks_before(Batch b, uint i) {
     if (b.kind == OP_DELETE) return 0u;
     uvec2 w = plain_load2(address_at(b.marks, i / 32u, 3u));
-    uint groups = plain_load2(address_at(marks_groups_at(b), i / BATCH_GROUP, 3u)).x;
+    uint groups = plain_load2(address_at(marks_groups_at(b), i / MARKS_GROUP, 3u)).x;
     return groups + w.y + uint(bitCount(w.x & ((1u << (i & 31u)) - 1u)));
 }
 

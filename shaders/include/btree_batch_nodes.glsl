@@ -10,31 +10,39 @@ uvec2 pool_block(SlabPool pool, uint block) {
     return pool_bitmap_word(pool, block >> POOL_SUPER_SHIFT, block & ((1u << POOL_SUPER_SHIFT) - 1u), 0u);
 }
 
-// The new node of a number. free has a pair a memory block, of which the first word is how many slabs are free in the
-// blocks before it; and one more for all of them.
+// The new node of a number. free has a pair a memory block: how many slabs are free in the blocks before it, and, for the
+// k-th pair, the block of new node k * 1024, or the last block; and one more pair behind the last, of all.
 uint batch_slab(SlabPool pool, uvec2 free, uint number) {
-    uint block = 0u, beyond = pool.blocks;   // the last one that has no more before it
+    uint near = number >> 10;
+    uint block = plain_load_at(free, 2u * near + 1u), beyond = plain_load_at(free, 2u * near + 3u) + 1u;
     while (beyond - block > 1u) {
         uint middle = block + ((beyond - block) >> 1);
         if (plain_load_at(free, 2u * middle) <= number) block = middle;
         else beyond = middle;
     }
-    uint left = number - plain_load_at(free, 2u * block);
+    uint left = number - plain_load_at(free, 2u * block), word = 0u, view = 0u;
     uvec2 at = pool_block(pool, block);
-    uint word = 0u, view = 0u;
+    // First the quad of words that has it, then the word.
+    uvec4 quad = uvec4(0u);
     bool found = false;
-    [[dont_unroll]] for (uint i = 0u; i < 8u; i++) {
-        uvec4 v = ~plain_load4(address_add(at, i * 16u));
-        uvec4 count = uvec4(bitCount(v));
-        [[unroll]] for (uint c = 0u; c < 4u; c++) {
-            bool here = !found && left < count[c];
-            if (!found && !here) left -= count[c];
-            if (here) {
-                word = 4u * i + c;
-                view = v[c];
-                found = true;
-            }
-        }
+    [[unroll]] for (uint q = 0u; q < 8u; q++) {
+        uvec4 v = ~plain_load4(address_add(at, q * 16u));
+        uvec4 counts = uvec4(bitCount(v));
+        uint count = counts.x + counts.y + counts.z + counts.w;
+        bool here = !found && left < count;
+        quad = here ? v : quad;
+        word = here ? 4u * q : word;
+        found = found || here;
+        left -= found ? 0u : count;
+    }
+    found = false;
+    [[unroll]] for (uint c = 0u; c < 4u; c++) {
+        uint count = uint(bitCount(quad[c]));
+        bool here = !found && left < count;
+        word += here ? c : 0u;
+        view = here ? quad[c] : view;
+        found = found || here;
+        left -= found ? 0u : count;
     }
     uint super = block >> POOL_SUPER_SHIFT;
     return super << 24 | (block & ((1u << POOL_SUPER_SHIFT) - 1u)) << 10 | word << 5 | pool_nth_bit(view, left);

@@ -1,42 +1,21 @@
-// B-link-tree, batched updates: segments whose results are divided among several nodes, or are too long for one
-// invocation to go through.
+// B-link-tree, batched updates: what becomes of the segments that were written down.
 #ifndef VKDS_BTREE_BATCH_SPLIT_GLSL
 #define VKDS_BTREE_BATCH_SPLIT_GLSL
 
 #include "btree_batch_merge.glsl"
 #include "btree_batch_nodes.glsl"
-
-struct Record {
-    uint node;
-    uint count;   // pairs that result
-    uint slots;   // of the node that stay
-    uint begin, end;
-};
-
-// A record is at the place of its group's element number rank.
-void record_store(Work w, uint group, uint rank, Record r) {
-    uint begin = r.begin - group * BATCH_GROUP;
-    work_store4(batch_records(w), group * BATCH_GROUP + rank, uvec4(r.node, r.end, r.count, r.slots | begin << 16));
-}
-
-Record record_load(Work w, uint group, uint rank) {
-    uvec4 v = work_load4(batch_records(w), group * BATCH_GROUP + rank);
-    return Record(v.x, v.z, v.w & 0xffffu, group * BATCH_GROUP + (v.w >> 16), v.y);
-}
-
-// The new nodes that a record's results take beside the one that is there; the root is none of its outputs.
-uint record_new(Batch b, Record r) { return batch_nodes(b, r.count) - (r.node == BTREE_ROOT ? 0u : 1u); }
+#include "btree_batch_record.glsl"
 
 // Writes output j of a record, whose first new node has a number.
 void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint number) {
-    uvec2 node = slab_address(tree.pool, r.node);
+    uvec2 from = record_long(r) ? batch_former(w, r.begin) : slab_address(tree.pool, r.node);
     Merge m;
     [[unroll]] for (uint q = 0u; q < 7u; q++) {
-        uvec4 v = plain_load4(address_add(node, q * 16u));
+        uvec4 v = work_load4(from, q);
         m.node.pair[2u * q] = v.xy;
         m.node.pair[2u * q + 1u] = v.zw;
     }
-    uvec4 fence = plain_load4(address_add(node, BTREE_META_AT));
+    uvec4 fence = work_load4(from, 7u);
     m.slots = r.slots;
     m.begin = r.begin;
     m.end = r.end;
@@ -60,12 +39,20 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     }
 }
 
+// Writes what one invocation writes of a record: of a long segment the first output, else all of them, the node that is
+// there last.
+void split_record(BTree tree, Work w, Batch b, uvec2 free, Record r, uint number) {
+    uint first = r.node == BTREE_ROOT && record_long(r) ? 1u : 0u;   // of the root, no output is an old node
+    uint nodes = record_long(r) ? 1u : batch_nodes(b, r.count);
+    [[dont_unroll]] for (uint j = nodes; j > first; j--) split_write(tree, w, b, free, r, j - 1u, number);
+}
+
 // The last of a group's count records before which there are not more new nodes than so many.
 uint record_of(Work w, uint group, uint count, uint number) {
     uint low = 0u, high = count;
     while (high - low > 1u) {
         uint middle = low + ((high - low) >> 1);
-        if (work_load(batch_offsets(w), group * BATCH_GROUP + middle) <= number) low = middle;
+        if (work_load(batch_offsets(w), group * w.group + middle) <= number) low = middle;
         else high = middle;
     }
     return low;
@@ -73,7 +60,7 @@ uint record_of(Work w, uint group, uint count, uint number) {
 
 // The last group before which there are not more than so many new nodes (word 0) or records (word 1).
 uint group_of(Work w, Batch b, uint word, uint number) {
-    uint low = 0u, high = (b.count + BATCH_GROUP - 1u) / BATCH_GROUP;
+    uint low = 0u, high = (b.count + w.group - 1u) / w.group;
     while (high - low > 1u) {
         uint middle = low + ((high - low) >> 1);
         if (work_load(batch_groups(w), 2u * middle + word) <= number) low = middle;
@@ -82,22 +69,22 @@ uint group_of(Work w, Batch b, uint word, uint number) {
     return low;
 }
 
-// Writes the level's new node number o. The nodes that are there stay as they are.
-void split_new(BTree tree, Work w, Batch b, uvec2 free, uint o) {
+// The level's record i, and the number of its first new node.
+Record split_take(Work w, Batch b, uint i, out uint number) {
+    uint group = group_of(w, b, 1u, i);
+    uvec2 here = work_load2(batch_groups(w), group);
+    number = here.x + work_load(batch_offsets(w), group * w.group + i - here.y);
+    return record_load(w, group, i - here.y);
+}
+
+// Writes the level's new node number o, if it is of a long segment.
+void split_long(BTree tree, Work w, Batch b, uvec2 free, uint o) {
     uint group = group_of(w, b, 0u, o);
     uvec2 here = work_load2(batch_groups(w), group), behind = work_load2(batch_groups(w), group + 1u);
     uint rank = record_of(w, group, behind.y - here.y, o - here.x);
-    uint first = here.x + work_load(batch_offsets(w), group * BATCH_GROUP + rank);
+    uint first = here.x + work_load(batch_offsets(w), group * w.group + rank);
     Record r = record_load(w, group, rank);
-    split_write(tree, w, b, free, r, o - first + (r.node == BTREE_ROOT ? 0u : 1u), first);
-}
-
-// Writes the first output of the level's record number i, which is a node that is there, when all new ones are written.
-void split_old(BTree tree, Work w, Batch b, uvec2 free, uint i) {
-    uint group = group_of(w, b, 1u, i);
-    uvec2 here = work_load2(batch_groups(w), group);
-    Record r = record_load(w, group, i - here.y);
-    if (r.node != BTREE_ROOT) split_write(tree, w, b, free, r, 0u, here.x + work_load(batch_offsets(w), group * BATCH_GROUP + i - here.y));
+    if (record_long(r)) split_write(tree, w, b, free, r, o - first + (r.node == BTREE_ROOT ? 0u : 1u), first);
 }
 
 #endif

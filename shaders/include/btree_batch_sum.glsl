@@ -7,40 +7,44 @@
 
 const uint SUM_AHEAD = 8u;   // pairs of words that a lane loads side by side
 
-// Each pair becomes the sum of those before it; the one behind the last, that of all, which is returned. Collective over
-// the workgroup. Between two calls lies a barrier.
+// Each pair becomes the sum of those before it; the one behind the last, that of all, which is returned. Each subgroup has
+// a part of them, and its lanes neighbouring ones. Collective over the workgroup. Between two calls lies a barrier.
 uvec2 sum_pairs(uvec2 pairs, uint count) {
-    uint each = (count + WORKGROUP - 1u) / WORKGROUP;
-    uint begin = min(workgroup_lane() * each, count), end = min(begin + each, count);
+    uint steps = (count + WORKGROUP - 1u) / WORKGROUP;
+    uint first = gl_SubgroupID * steps * gl_SubgroupSize + gl_SubgroupInvocationID;
     uvec2 own = uvec2(0u);
-    [[dont_unroll]] for (uint i = begin; i < end; i += SUM_AHEAD) {
+    [[dont_unroll]] for (uint step = 0u; step < steps; step += SUM_AHEAD) {
         uvec2 pair[SUM_AHEAD];
-        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(i + k, count - 1u));
-        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) own += i + k < end ? pair[k] : uvec2(0u);
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(first + (step + k) * gl_SubgroupSize, count - 1u));
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++)
+            own += step + k < steps && first + (step + k) * gl_SubgroupSize < count ? pair[k] : uvec2(0u);
     }
     barrier();   // has all lanes of a subgroup together again, for what follows
-    uvec2 through = uvec2(subgroupInclusiveAdd(own.x), subgroupInclusiveAdd(own.y));
-    uvec2 total;
-    uvec2 before = through - own;
-    before.x += workgroup_before(subgroupShuffle(through.x, gl_SubgroupSize - 1u), total.x);
+    uvec2 total, before;
+    before.x = workgroup_before(subgroupAdd(own.x), total.x);
     barrier();
-    before.y += workgroup_before(subgroupShuffle(through.y, gl_SubgroupSize - 1u), total.y);
-    [[dont_unroll]] for (uint i = begin; i < end; i += SUM_AHEAD) {
+    before.y = workgroup_before(subgroupAdd(own.y), total.y);
+    [[dont_unroll]] for (uint step = 0u; step < steps; step += SUM_AHEAD) {
         uvec2 pair[SUM_AHEAD];
-        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(i + k, count - 1u));
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(first + (step + k) * gl_SubgroupSize, count - 1u));
         [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) {
-            if (i + k < end) work_store2(pairs, i + k, before);
-            before += pair[k];
+            uint i = first + (step + k) * gl_SubgroupSize;
+            bool has = step + k < steps && i < count;
+            uvec2 here = has ? pair[k] : uvec2(0u);
+            uvec2 through = uvec2(subgroupInclusiveAdd(here.x), subgroupInclusiveAdd(here.y));
+            if (has) work_store2(pairs, i, before + through - here);
+            before += subgroupShuffle(through, gl_SubgroupSize - 1u);
         }
     }
     if (workgroup_lane() == 0u) work_store2(pairs, count, total);
     return total;
 }
 
-// Sums up a level's groups and writes its control words. free: batch_slab. elements is how many the level's batch has.
-// Collective over the workgroup.
-void sum_level(BTree tree, Work w, uint elements, uvec2 free) {
-    uvec2 total = sum_pairs(batch_groups(w), (elements + BATCH_GROUP - 1u) / BATCH_GROUP);
+// Sums up a level's groups and writes its control words. free: batch_slab. elements is how many the level's batch has,
+// splitting the invocations of a workgroup that goes over records. Returns how many new nodes there are. Collective over
+// the workgroup.
+uint sum_level(BTree tree, Work w, uint elements, uvec2 free, uint splitting) {
+    uvec2 total = sum_pairs(batch_groups(w), (elements + w.group - 1u) / w.group);
     if (workgroup_lane() == 0u) {
         uint taken = 0u;
         if (w.level != 0u) {
@@ -57,13 +61,16 @@ void sum_level(BTree tree, Work w, uint elements, uvec2 free) {
         work_store(batch_control(w, w.level, BATCH_OUTPUTS_AT), 0u, total.x);
         work_store(batch_control(w, w.level, BATCH_SEGMENTS_AT), 0u, total.y);
         work_store(batch_control(w, w.level, BATCH_TAKEN_AT), 0u, taken);
-        uvec2 groups = (total + BATCH_GROUP - 1u) / BATCH_GROUP;
+        bool any_long = work_load(batch_control(w, w.level, BATCH_LONG_AT), 0u) != 0u;
+        uint above = (total.x + w.group - 1u) / w.group;
+        uint records = (total.y + splitting - 1u) / splitting + (any_long ? (total.x + splitting - 1u) / splitting : 0u);
         [[unroll]] for (uint i = 0u; i < 3u; i++) {
-            work_store(batch_control(w, w.level, BATCH_OUTPUTS_ARGS_AT), i, i == 0u ? groups.x : 1u);
-            work_store(batch_control(w, w.level, BATCH_SEGMENTS_ARGS_AT), i, i == 0u ? groups.y : 1u);
+            work_store(batch_control(w, w.level, BATCH_OUTPUTS_ARGS_AT), i, i == 0u ? above : 1u);
+            work_store(batch_control(w, w.level, BATCH_SPLIT_ARGS_AT), i, i == 0u ? records : 1u);
         }
         if (total.x != 0u) atomic_add(address_add(tree.state, BTREE_SPLITS_AT), total.x);
     }
+    return total.x;
 }
 
 #endif

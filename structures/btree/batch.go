@@ -3,6 +3,7 @@ package btree
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -152,28 +153,44 @@ type work struct {
 	Capacity uint32
 	Level    uint32
 	TopBits  uint32
+	Group    uint32
 }
 
 const (
-	workControl  = 2048 // BATCH_CONTROL
-	workLevel    = 64   // 1 << BATCH_LEVEL_SHIFT
-	outputsArgs  = 16   // BATCH_OUTPUTS_ARGS_AT
-	segmentsArgs = 28   // BATCH_SEGMENTS_ARGS_AT
-	workElement  = 36   // bytes of memory an element, beside the groups'
+	workControl = 2048 // BATCH_CONTROL
+	workLevel   = 64   // 1 << BATCH_LEVEL_SHIFT
+	outputsArgs = 16   // BATCH_OUTPUTS_ARGS_AT
+	splitArgs   = 28   // BATCH_SPLIT_ARGS_AT
+	workElement = 40   // bytes of memory an element, beside the groups'
 )
 
 // batchShape is how the kernels of the batched path are laid out.
 type batchShape struct {
 	group int // invocations of a workgroup, which has as many elements
+	tile  int // lanes that read their leaves together: 4 or 1
+	halve int // invocations of a workgroup that goes over records of leaves
 	alone int // those of one that has all to itself
 }
 
-func batchShapeFor(d *vk.Device) batchShape {
-	most := d.Info().MaxWorkgroup
-	return batchShape{group: min(256, most), alone: min(1024, most)}
+// halveRow is how many bytes of shared memory an invocation takes that halves a leaf.
+const halveRow = 272
+
+func (t *Tree) batchShape() batchShape {
+	info := t.d.Info()
+	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup), alone: min(1024, info.MaxWorkgroup)}
+	if t.tiles.walk > 1 {
+		shape.tile = 4
+	}
+	for shape.halve > max(32, t.d.SubgroupSize()) && shape.halve*halveRow > info.SharedBytes {
+		shape.halve /= 2
+	}
+	return shape
 }
 
-// aloneUpTo is how many new nodes a level may bring to leave the next levels to the kernel that does all of them alone.
+// marks is how many positions a workgroup marks (MARKS_GROUP).
+func (s batchShape) marks() int { return 4 * s.group }
+
+// aloneUpTo is how many new nodes a level may bring to leave all that is above to one workgroup.
 var aloneUpTo = 2048
 
 // wideLevels returns how many inner levels of a batch have dispatches of their own.
@@ -209,7 +226,7 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 	capacity := (n + 64 + 63) &^ 63
 	groups := capacity/shape.group + 2
 	plan.top = p.Take(topBytes(bits))
-	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity), TopBits: uint32(bits)}
+	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity), TopBits: uint32(bits), Group: uint32(shape.group)}
 	plan.keys = p.Take(4 * n)
 	plan.free = p.Take(8 * (blocks + 1))
 	if b.payload() {
@@ -219,10 +236,11 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 		plan.places = p.Take(4 * n)
 	}
 	if b.Kind != structures.Delete {
-		plan.marks = p.Take(8*(n/32+1) + 8*(n/shape.group+2) + 4*(n/32+1))
+		plan.marks = p.Take(8*(n/32+1) + 8*(n/shape.marks()+2) + 4*(n/32+1))
 	}
+	plan.leaves = p.Take(4 * n)
 	if b.Statuses != 0 {
-		plan.leaves, plan.statuses = p.Take(4*n), p.Take(4*n)
+		plan.statuses = p.Take(4 * n)
 	}
 	before, after := p, p
 	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload()))
@@ -254,11 +272,18 @@ type batchSumPush struct {
 	Count uint32
 }
 
-type batchLevelPush struct {
-	Tree  Device
-	Work  work
-	Free  uint64
-	Count uint32
+type batchSumLeavesPush struct {
+	Tree             Device
+	Work             work
+	Free             uint64
+	Count, Splitting uint32
+}
+
+type batchLocatePush struct {
+	Tree   Device
+	Work   work
+	Batch  batch
+	Leaves uint64
 }
 
 type batchStatusPush struct {
@@ -295,6 +320,13 @@ type batchSplitInnerPush struct {
 	Split uint32
 }
 
+type batchFinishPush struct {
+	Tree                   Device
+	Work                   work
+	Free                   uint64
+	Split, Splitting, Most uint32
+}
+
 type batchEndPush struct {
 	Tree                   Device
 	Control, Free, Pending uint64
@@ -313,9 +345,9 @@ type batchPackPush struct {
 
 // batchKernel returns a kernel of the batched path with so many invocations a workgroup, for groups of so many elements.
 // One invocation goes over a node.
-func batchKernel[P any](t *Tree, module string, workgroup, group int) (*vk.Kernel[P], error) {
+func batchKernel[P any](t *Tree, module string, tile, workgroup, group int) (*vk.Kernel[P], error) {
 	c := t.pool.Constants()
-	return recording.Kernel[P](t.kernels, "btree/batch_"+module, workgroup, recording.Constant("TILE", 1),
+	return recording.Kernel[P](t.kernels, "btree/batch_"+module, workgroup, recording.Constant("TILE", uint32(tile)),
 		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
 		recording.Constant("BATCH_GROUP", uint32(group)))
 }
@@ -325,7 +357,7 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	if b.N == 0 {
 		return nil
 	}
-	r := batchRecorder{t: t, s: s, b: b, shape: batchShapeFor(t.d), tree: t.device()}
+	r := batchRecorder{t: t, s: s, b: b, shape: t.batchShape(), tree: t.device()}
 	blocks := int(r.tree.Pool.Blocks)
 	bits := t.topBits(b.N)
 	bytes := t.batchPlan(b, r.shape, blocks, bits, 0).bytes
@@ -359,12 +391,16 @@ func batchRun[P any](r *batchRecorder, module string, groups, at int, push P) {
 	}
 	workgroup, group := r.shape.group, r.shape.group
 	switch module {
-	case "finish":
-		workgroup, group = r.shape.alone, r.shape.alone
-	case "sum.pairs", "sum.level":
+	case "finish", "sum.free", "sum.marks", "sum.leaves":
 		workgroup = r.shape.alone
+	case "split.leaves":
+		workgroup = r.shape.halve
 	}
-	k, err := batchKernel[P](r.t, module, workgroup, group)
+	tile := 1
+	if module == "apply.leaves" {
+		tile = r.shape.tile
+	}
+	k, err := batchKernel[P](r.t, module, tile, workgroup, group)
 	switch {
 	case err != nil:
 		r.err = err
@@ -378,15 +414,12 @@ func batchRun[P any](r *batchRecorder, module string, groups, at int, push P) {
 func (r *batchRecorder) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
 
 func (r *batchRecorder) record() error {
-	t, s, b, plan, group := r.t, r.s, r.b, r.plan, r.shape.group
+	t, s, b, plan := r.t, r.s, r.b, r.plan
 	n := b.N
 	blocks := int(r.tree.Pool.Blocks)
-	s.Concurrent(func() {
-		batchRun(r, "begin", r.groups(max(blocks, workControl/4)), 0, batchBeginPush{r.tree, plan.work.At, plan.free})
-		if b.placed() && r.err == nil {
-			r.err = t.primitives.Number(s, plan.places, n)
-		}
-	})
+	if b.placed() {
+		r.err = t.primitives.Number(s, plan.places, n)
+	}
 	r.batch = batch{Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(n), Kind: uint32(b.Kind), Split: uint32(t.share())}
 	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: n}, Scratch: plan.sort}
 	if b.payload() {
@@ -400,39 +433,32 @@ func (r *batchRecorder) record() error {
 		r.err = t.primitives.Sort(s, sort)
 	}
 
-	if b.Kind != structures.Delete {
-		batchRun(r, "mark", n/group+1, 0, batchMarkPush{r.batch})
-	}
 	s.Concurrent(func() {
-		batchRun(r, "sum.pairs", 1, 0, batchSumPush{plan.free, uint32(blocks)})
+		batchRun(r, "begin", r.groups(max(blocks, workControl/4)), 0, batchBeginPush{r.tree, plan.work.At, plan.free})
 		if b.Kind != structures.Delete {
-			marks := plan.marks + 8*uint64(n/32+1)
-			batchRun(r, "sum.pairs", 1, 0, batchSumPush{marks, uint32(n/group + 1)})
+			batchRun(r, "mark", n/r.shape.marks()+1, 0, batchMarkPush{r.batch})
 		}
 		if r.err == nil {
 			_, r.err = t.recordTop(s, plan.top, int(plan.work.TopBits))
 		}
 	})
-	if b.Statuses != 0 {
-		batchRun(r, "status", r.groups(n), 0, batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
-	}
-	leaves := plan.leaves
-	if b.Statuses == 0 {
-		leaves = 0
-	}
-	batchRun(r, "apply.leaves", r.groups(n), 0, batchLeavesPush{r.tree, plan.work, r.batch, leaves, plan.emptied})
-	r.split(0)
-	if b.Kind != structures.Delete {
-		wide := wideLevels(n)
-		for level := 1; level <= wide; level++ {
-			w := plan.work
-			w.Level = uint32(level)
-			batchRun(r, "apply.inner", 0, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, r.batch.Split})
-			r.split(level)
+	s.Concurrent(func() {
+		batchRun(r, "sum.free", 1, 0, batchSumPush{plan.free, uint32(blocks)})
+		if b.Kind != structures.Delete {
+			marks := plan.marks + 8*uint64(n/32+1)
+			batchRun(r, "sum.marks", 1, 0, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
 		}
-		w := plan.work
-		w.Level = uint32(wide + 1)
-		batchRun(r, "finish", 1, 0, batchSplitInnerPush{r.tree, w, plan.free, r.batch.Split})
+		if b.Statuses != 0 {
+			batchRun(r, "locate.statuses", r.groups(n), 0, batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
+		} else {
+			batchRun(r, "locate.leaves", r.groups(n), 0, batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
+		}
+	})
+	batchRun(r, "apply.leaves", r.groups(n), 0, batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
+	batchRun(r, "sum.leaves", 1, 0, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
+	batchRun(r, "split.leaves", 0, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
+	if b.Kind != structures.Delete {
+		r.inner()
 		batchRun(r, "end", r.groups(blocks), 0, batchEndPush{r.tree, plan.work.At, plan.free, b.Pending, uint32(n)})
 	}
 	if b.deletes() && r.err == nil {
@@ -451,20 +477,26 @@ func (r *batchRecorder) record() error {
 	return r.err
 }
 
-// split records what becomes of the segments of a level that were written down.
-func (r *batchRecorder) split(level int) {
-	w, free := r.plan.work, r.plan.free
-	w.Level = uint32(level)
-	batchRun(r, "sum.level", 1, 0, batchLevelPush{r.tree, w, free, uint32(r.b.N)})
-	at := level * workLevel
-	for _, part := range []struct {
-		name string
-		args int
-	}{{"new", outputsArgs}, {"old", segmentsArgs}} {
-		if level == 0 {
-			batchRun(r, "split.leaves."+part.name, 0, at+part.args, batchSplitLeavesPush{r.tree, w, r.batch, free})
-		} else {
-			batchRun(r, "split.inner."+part.name, 0, at+part.args, batchSplitInnerPush{r.tree, w, free, r.batch.Split})
+// inner records the levels above the leaves. Of those whose batches may be large, each has dispatches of its own; the last
+// of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few new
+// nodes come: then there is nothing to do for the dispatches that follow.
+func (r *batchRecorder) inner() {
+	w, free, split := r.plan.work, r.plan.free, r.batch.Split
+	wide := wideLevels(r.b.N)
+	if wide == 0 {
+		w.Level = 1
+		batchRun(r, "finish", 1, 0, batchFinishPush{r.tree, w, free, split, 0, 0})
+	}
+	for level := 1; level <= wide; level++ {
+		w.Level = uint32(level)
+		batchRun(r, "apply.inner", 0, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, split})
+		most := uint32(aloneUpTo)
+		if level == wide {
+			most = math.MaxUint32
+		}
+		batchRun(r, "finish", 1, 0, batchFinishPush{r.tree, w, free, split, uint32(r.shape.group), most})
+		if level < wide {
+			batchRun(r, "split.inner", 0, level*workLevel+splitArgs, batchSplitInnerPush{r.tree, w, free, split})
 		}
 	}
 }

@@ -198,17 +198,17 @@ func TestBatch(t *testing.T) {
 }
 
 // Trees of which all nodes are full, or nearly empty, and such as updates beside each other leave them. All levels by
-// dispatches of their own, too.
+// dispatches of their own, and leaves read by four lanes together, too.
 func TestBatchIntoTree(t *testing.T) {
 	d := openDevice(t)
-	for _, fill := range []float64{0.1, 1} {
-		t.Run(fmt.Sprintf("fill=%g", fill), func(t *testing.T) {
-			if fill == 1 {
+	for _, o := range []Options{{Fill: 0.1, Tile: 1}, {Fill: 1, Tile: 4}, {Fill: 0.1, Tile: 4}} {
+		t.Run(fmt.Sprintf("fill=%g/tile=%d", o.Fill, o.Tile), func(t *testing.T) {
+			if o.Fill == 1 {
 				defer func(was int) { aloneUpTo = was }(aloneUpTo)
 				aloneUpTo = 4
 			}
 			rng := random(2)
-			r := newBatchRig(t, d, Options{Fill: fill})
+			r := newBatchRig(t, d, o)
 			keys, values := uniqueKeys(rng, 6000), randomWords(rng, 6000)
 			require.NoError(t, r.tree.build(t.Context(), keys, values))
 			r.want.insert(keys, values)
@@ -224,6 +224,23 @@ func TestBatchIntoTree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A tree of which some nodes are reached by side links alone.
+func TestBatchWithOrphans(t *testing.T) {
+	rng := random(6)
+	r := newBatchRig(t, openDevice(t), Options{})
+	keys, values := uniqueKeys(rng, 6000), randomWords(rng, 6000)
+	require.NoError(t, r.tree.build(t.Context(), keys, values))
+	r.want.insert(keys, values)
+	nodes, err := r.tree.Nodes(t.Context())
+	require.NoError(t, err)
+	orphan(t, r.tree)
+	require.NoError(t, r.tree.state.Upload(t.Context(), orphansWord, []uint32{uint32(len(nodes))}))
+	r.do(insert(rng, append(uniqueKeys(rng, 3000), keys[:1000]...)), true)
+	r.do(operations{kind: structures.Delete, keys: keys[:2000]}, true)
+	require.NoError(t, r.tree.repair(t.Context()))
+	r.check()
 }
 
 // Batches that are done in several parts: of equal keys the last one counts over all of them.

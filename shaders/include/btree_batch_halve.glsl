@@ -1,0 +1,101 @@
+// B-link-tree, batched updates: records of leaves. Most of them are leaves that become two, which are read once and
+// written once.
+#ifndef VKDS_BTREE_BATCH_HALVE_GLSL
+#define VKDS_BTREE_BATCH_HALVE_GLSL
+
+#include "btree_batch_split.glsl"
+#define STAGE_NODES 2
+#include "btree_batch_stage.glsl"
+
+// The slots of a leaf that stay, in registers; the others have the key ~0, which no leaf that becomes two may hold.
+struct Staying {
+    uint key[BTREE_SLOTS];
+    uint value[BTREE_SLOTS];
+};
+
+// How many slots that stay have a key below one.
+uint staying_below(Staying l, uint key) {
+    uint below = 0u;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) below += l.key[s] < key ? 1u : 0u;
+    return below;
+}
+
+// The value of a key in a leaf, or another one if the leaf hasn't the key.
+uint leaf_value(uvec2 node, uint key, uint otherwise) {
+    [[dont_unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        uvec2 pair = plain_load2(btree_slot(node, s));
+        otherwise = pair.x == key ? pair.y : otherwise;
+    }
+    return otherwise;
+}
+
+// Where in this lane's row pair `at` of those is that a leaf and the new one share, of which the leaf gets the first ones.
+uint half_place(uint at, uint first) { return at < first ? at : NODE_PAIRS + at - first; }
+
+// Makes of this lane's row, which has the leaf of a record, that leaf and the new one, which is a slab. Returns the new
+// one's least key.
+uint halve(BTree tree, Batch b, Record r, uint slab) {
+    uint row = workgroup_lane(), first = batch_first(r.count, 2u, 1u);
+    Staying l;
+    uint place[BTREE_SLOTS];
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        uvec2 pair = staged_pair(row, s);
+        l.key[s] = (r.slots >> s & 1u) != 0u ? pair.x : ~0u;
+        l.value[s] = pair.y;
+    }
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] = staying_below(l, l.key[s]);
+    uvec2 lower = staged_pair(row, 14u), upper = staged_pair(row, 15u);
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        stage_pair(row, s, uvec2(btree_vacancy(upper.x), 0u));
+        stage_pair(row, NODE_PAIRS + s, uvec2(btree_vacancy(upper.x), 0u));
+    }
+    uint landed = 0u, low = 0u, key = batch_key(b, r.begin);
+    [[dont_unroll]] for (uint i = r.begin; i < r.end; i++) {
+        uint next = ~key;
+        if (i + 1u < r.end) next = batch_key(b, i + 1u);
+        bool lands = next != key;
+        if (lands) lands = marks_lands(b, i);
+        if (lands) {
+            Landing n = batch_landing(b, i);
+            if (n.keeps) n.value = leaf_value(slab_address(tree.pool, r.node), key, n.value);
+            uint at = landed + staying_below(l, key);
+            stage_pair(row, half_place(at, first), uvec2(key, n.value));
+            low = at == first ? key : low;
+            landed++;
+            [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] += key < l.key[s] ? 1u : 0u;
+        }
+        key = next;
+    }
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        if ((r.slots >> s & 1u) != 0u) stage_pair(row, half_place(place[s], first), uvec2(l.key[s], l.value[s]));
+        low = (r.slots >> s & 1u) != 0u && place[s] == first ? l.key[s] : low;
+    }
+    stage_pair(row, 14u, uvec2(btree_meta(0u, 0u), lower.y));
+    stage_pair(row, 15u, uvec2(low - 1u, slab));
+    stage_pair(row, NODE_PAIRS + 14u, uvec2(btree_meta(0u, 0u), low));
+    stage_pair(row, NODE_PAIRS + 15u, upper);
+    return low;
+}
+
+// Writes what this lane's invocation writes of a record, if it has one. Collective over the workgroup.
+void split_leaf(BTree tree, Work w, Batch b, uvec2 free, bool busy, Record r, uint number) {
+    uint lane = workgroup_lane();
+    bool halves = busy && !record_long(r) && batch_nodes(b, r.count) == 2u;
+    uint slab = SLAB_NULL;
+    staged_slab[2u * lane] = halves ? r.node : SLAB_NULL;
+    barrier();
+    stage_load(tree.pool);
+    barrier();
+    if (halves) {
+        slab = batch_slab(tree.pool, free, number);   // no level is below this one
+        uint low = halve(tree, b, r, slab);
+        plain_store_at(batch_lows(w, 0u), number, low);
+        plain_store_at(batch_children(w, 0u), number, slab);
+    }
+    staged_slab[2u * lane + 1u] = slab;
+    barrier();
+    stage_store(tree.pool);
+    if (busy && !halves) split_record(tree, w, b, free, r, number);
+}
+
+#endif

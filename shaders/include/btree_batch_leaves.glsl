@@ -1,0 +1,217 @@
+// B-link-tree, batched updates: what a batch brings to the leaves. Each segment has an invocation; what fits into the
+// leaf it does in place, the rest it writes down.
+#ifndef VKDS_BTREE_BATCH_LEAVES_GLSL
+#define VKDS_BTREE_BATCH_LEAVES_GLSL
+
+#include "btree_batch_record.glsl"
+#include "btree_batch_marks.glsl"
+#include "search.glsl"
+
+shared uint group_leaf[WORKGROUP];   // of each of the group's positions
+
+// A leaf that the batch changes.
+struct Leaf {
+    uint slab;
+    uvec2 node;             // its address
+    uint key[BTREE_SLOTS];
+    uint slots;             // those in use, a bit each
+    uint vacancy;
+};
+
+// The slots of a leaf that have a key: one at most, a bit each.
+uint leaf_with(Leaf l, uint key) {
+    uint slots = 0u;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slots |= l.key[s] == key ? 1u << s : 0u;
+    return slots & l.slots;
+}
+
+// The end of the segment of a leaf that has the position before `from`.
+uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
+    uint low = from, step = 1u;
+    bool within = true;
+    while (within) {
+        within = low < b.count;
+        if (within) within = plain_load_at(leaves, low) == leaf;
+        if (within) {
+            low += step;
+            step *= 2u;
+        }
+    }
+    // Between the last place tried that was within and this one.
+    uint end = min(low, b.count);
+    low = step == 1u ? low : low - step / 2u + 1u;
+    while (low < end) {
+        uint middle = low + ((end - low) >> 1);
+        if (plain_load_at(leaves, middle) == leaf) low = middle + 1u;
+        else end = middle;
+    }
+    return end;
+}
+
+// The slots whose keys a segment doesn't bring.
+uint slots_staying(Batch b, Leaf l, uint begin, uint end) {
+    uint slots = l.slots;
+    uint first = batch_key(b, begin), last = batch_key(b, end - 1u);
+    [[dont_unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        uint key = 0u;
+        [[unroll]] for (uint t = 0u; t < BTREE_SLOTS; t++) key = s == t ? l.key[t] : key;
+        bool may = (slots >> s & 1u) != 0u && key >= first && key <= last;
+        if (may) {
+            uint at = lower_bound(b.keys, begin, end, key);
+            if (at < end && batch_key(b, at) == key) slots &= ~(1u << s);
+        }
+    }
+    return slots;
+}
+
+// The same of a short segment, and how many pairs result.
+uint slots_staying_short(Batch b, Leaf l, uint begin, uint end, out uint count) {
+    uint slots = l.slots;
+    count = 0u;
+    uint key = batch_key(b, begin);
+    [[dont_unroll]] for (uint i = begin; i < end; i++) {
+        uint next = ~key;
+        if (i + 1u < end) next = batch_key(b, i + 1u);
+        if (next != key) {
+            slots &= ~leaf_with(l, key);
+            count += marks_lands(b, i) ? 1u : 0u;
+        }
+        key = next;
+    }
+    count += uint(bitCount(slots));
+    return slots;
+}
+
+// Does the operations of a segment in its leaf, where free slots suffice. Returns whether the leaf is empty then.
+bool leaf_apply(Batch b, Leaf l, uint begin, uint end) {
+    uint slots = l.slots;
+    uint key = batch_key(b, begin);
+    [[dont_unroll]] for (uint i = begin; i < end; i++) {
+        uint next = ~key;
+        if (i + 1u < end) next = batch_key(b, i + 1u);
+        if (next != key) {
+            uint slot = leaf_with(l, key);   // no earlier operation filled that one
+            bool there = slot != 0u;
+            if (!there) slot = ~slots & (slots + 1u);
+            uvec2 at = btree_slot(l.node, uint(findLSB(slot)));
+            if (marks_lands(b, i)) {
+                Landing landing = batch_landing(b, i);
+                if (!there) plain_store2(at, uvec2(key, landing.value));
+                else if (!landing.keeps) plain_store(address_add(at, 4u), landing.value);
+                slots |= slot;
+            } else if (there) {
+                plain_store2(at, uvec2(l.vacancy, 0u));
+                slots &= ~slot;
+            }
+        }
+        key = next;
+    }
+    return slots == 0u;
+}
+
+// Does what a segment brings to its leaf, or says what there is to write down of it. Returns whether there is.
+bool segment_apply(Batch b, Leaf l, uint begin, uint end, out Record r, out bool emptied) {
+    uint have = uint(bitCount(l.slots)), length = end - begin;
+    bool fits = length <= BATCH_WALK && (b.kind == OP_DELETE || have + length <= BTREE_SLOTS);
+    r = Record(l.slab, 0u, l.slots, begin, end);
+    emptied = false;
+    if (!fits) {
+        if (length <= BATCH_WALK) {
+            r.slots = slots_staying_short(b, l, begin, end, r.count);
+        } else {
+            r.slots = slots_staying(b, l, begin, end);
+            r.count = uint(bitCount(r.slots)) + marks_before(b, end) - marks_before(b, begin);
+        }
+        // In place, a mixed batch might need a slot before it frees one.
+        fits = length <= BATCH_WALK && b.kind != OP_MIXED && r.count <= BTREE_SLOTS;
+        emptied = !fits && r.count == 0u;
+    }
+    if (fits) emptied = leaf_apply(b, l, begin, end);
+    return !fits;
+}
+
+// What the first words of a node's pairs are, of two pairs for each of the tile's nodes, are to be those of each lane's
+// own node: a matrix of 4 by 4 is turned over.
+void turn_over(inout uvec2 m[4]) {
+    uint lane = tile_lane();
+    [[unroll]] for (uint step = 2u; step != 0u; step >>= 1) {
+        bool upper = (lane & step) != 0u;
+        [[unroll]] for (uint k = 0u; k < 4u; k++) {
+            if ((k & step) == 0u) {
+                uvec2 other = subgroupShuffleXor(upper ? m[k] : m[k + step], step);
+                m[k] = upper ? other : m[k];
+                m[k + step] = upper ? m[k + step] : other;
+            }
+        }
+    }
+}
+
+// The first words of the pairs of a node: those of the slots, meta, high. With TILE 4, four lanes read their four nodes
+// one after the other together, since a lane that reads a node by itself takes three times as long. Collective.
+void load_firsts(SlabPool pool, uint slab, out uint first[NODE_PAIRS]) {
+    if (TILE == 4u) {
+        uvec2 lower[4], upper[4];
+        [[unroll]] for (uint k = 0u; k < 4u; k++) {
+            uvec2 node = slab_address(pool, tile_shuffle(slab, k));
+            lower[k] = plain_load4(address_add(node, tile_lane() * 16u)).xz;
+            upper[k] = plain_load4(address_add(node, tile_lane() * 16u + 64u)).xz;
+        }
+        turn_over(lower);
+        turn_over(upper);
+        [[unroll]] for (uint k = 0u; k < 4u; k++) {
+            first[2u * k] = lower[k].x;
+            first[2u * k + 1u] = lower[k].y;
+            first[2u * k + 8u] = upper[k].x;
+            first[2u * k + 9u] = upper[k].y;
+        }
+    } else {
+        uvec2 node = slab_address(pool, slab);
+        [[unroll]] for (uint q = 0u; q < 8u; q++) {
+            uvec4 v = plain_load4(address_add(node, q * 16u));
+            first[2u * q] = v.x;
+            first[2u * q + 1u] = v.z;
+        }
+    }
+}
+
+// Does this workgroup's group of the batch, whose leaves are known. emptied says that the leaf of the segment that
+// begins at this lane's position has no pairs left. Collective over the workgroup.
+void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool emptied) {
+    uint lane = workgroup_lane(), i = group * BATCH_GROUP + lane;
+    uint leaf = SLAB_NULL, before = SLAB_NULL;
+    if (i < b.count) leaf = plain_load_at(leaves, i);
+    if (i < b.count && i != 0u) before = plain_load_at(leaves, i - 1u);
+    bool first = i < b.count && leaf != before;
+    group_leaf[lane] = leaf;
+    barrier();
+    uint words[NODE_PAIRS];
+    load_firsts(tree.pool, first ? leaf : BTREE_ROOT, words);
+    emptied = false;
+    Record r = Record(0u, 0u, 0u, 0u, 0u);
+    bool records = false;
+    if (first) {
+        uint end = lane + 1u;
+        while (end < BATCH_GROUP && group_leaf[min(end, BATCH_GROUP - 1u)] == leaf) end++;
+        end += group * BATCH_GROUP;
+        if (end == (group + 1u) * BATCH_GROUP) end = segment_end(b, leaves, end, leaf);
+        Leaf l;
+        l.slab = leaf;
+        l.node = slab_address(tree.pool, leaf);
+        l.vacancy = btree_vacancy(words[15]);
+        l.slots = 0u;
+        [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+            l.key[s] = words[s];
+            l.slots |= words[s] != l.vacancy ? 1u << s : 0u;
+        }
+        records = segment_apply(b, l, i, end, r, emptied);
+        if (records && record_long(r)) {
+            uvec2 former = batch_former(w, i);
+            [[dont_unroll]] for (uint q = 0u; q < 8u; q++) plain_store4(address_add(former, q * 16u), plain_load4(address_add(l.node, q * 16u)));
+        }
+        // The last leaf, whose range is the key ~0, stays.
+        emptied = emptied && words[15] != ~0u;
+    }
+    group_record(w, b, group, records, r);
+}
+
+#endif

@@ -1,0 +1,58 @@
+// B-link-tree, batched updates: what is written down of segments whose results don't fit into one node.
+#ifndef VKDS_BTREE_BATCH_RECORD_GLSL
+#define VKDS_BTREE_BATCH_RECORD_GLSL
+
+#include "btree_batch.glsl"
+#include "workgroup_sum.glsl"
+
+struct Record {
+    uint node;
+    uint count;   // pairs that result
+    uint slots;   // of the node that stay
+    uint begin, end;
+};
+
+// A record is at the place of its group's element number rank.
+void record_store(Work w, uint group, uint rank, Record r) {
+    uint begin = r.begin - group * w.group;
+    work_store4(batch_records(w), group * w.group + rank, uvec4(r.node, r.end, r.count, r.slots | begin << 16));
+}
+
+Record record_load(Work w, uint group, uint rank) {
+    uvec4 v = work_load4(batch_records(w), group * w.group + rank);
+    return Record(v.x, v.z, v.w & 0xffffu, group * w.group + (v.w >> 16), v.y);
+}
+
+bool record_long(Record r) { return r.end - r.begin > BATCH_WALK; }
+
+// The new nodes that a record's results take beside the one that is there; the root is none of its outputs.
+uint record_new(Batch b, Record r) { return batch_nodes(b, r.count) - (r.node == BTREE_ROOT ? 0u : 1u); }
+
+// Stores the records that lanes of a workgroup have of its group, in the order of the lanes, and how many new nodes they
+// come to. Collective over the workgroup.
+void group_record(Work w, Batch b, uint group, bool records, Record r) {
+    uint made = 0u;
+    if (records) {
+        made = record_new(b, r);
+        if (r.node == BTREE_ROOT) work_store(batch_control(w, w.level, BATCH_ROOT_AT), 0u, 1u);
+        if (record_long(r)) work_store(batch_control(w, w.level, BATCH_LONG_AT), 0u, 1u);
+    }
+
+    barrier();   // has all lanes of a subgroup together again, for what follows
+    uint rank = subgroupInclusiveAdd(records ? 1u : 0u), offset = subgroupInclusiveAdd(made);
+    uvec2 total;
+    uint ranks = workgroup_before(subgroupShuffle(rank, gl_SubgroupSize - 1u), total.y);
+    total.x = 0u;
+    if (total.y != 0u) {   // the same for the whole workgroup
+        barrier();
+        offset += workgroup_before(subgroupShuffle(offset, gl_SubgroupSize - 1u), total.x) - made;
+        if (records) {
+            rank += ranks - 1u;
+            record_store(w, group, rank, r);
+            work_store(batch_offsets(w), group * w.group + rank, offset);
+        }
+    }
+    if (workgroup_lane() == 0u) work_store2(batch_groups(w), group, total);
+}
+
+#endif
