@@ -1,0 +1,51 @@
+// In which leaf each key of a batch belongs; and with STATUSES what becomes of each operation, before anything is
+// changed: the first one of a key meets what the tree has, the others meet what the one before has left.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BATCH_LEAVES 1
+#include "btree_batch_merge.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    Work work;
+    Batch batch;      // with STATUSES, payload has places
+    uvec2 leaves;     // a word a position, out
+#ifdef STATUSES
+    uvec2 statuses;   // a word an operation, in the order of the batch, out
+#endif
+};
+
+void main() {
+    uint i = invocation_index();
+    bool enabled = i < batch.count;
+    uint key = 0u;
+    if (enabled) key = batch_key(batch, i);
+    uint leaf = batch_leaf(tree, work, key, enabled);
+    if (enabled) plain_store_at(leaves, i, leaf);
+#ifdef STATUSES
+    uint kind = 0u;
+    if (enabled) kind = batch_kind(batch, i);
+    bool first = enabled && i == 0u;
+    bool there = false;   // before this operation
+    if (enabled && !first) {
+        first = batch_key(batch, i - 1u) != key;
+        if (!first) there = batch_kind(batch, i - 1u) != OP_DELETE;
+    }
+    if (first) {
+        Node n;
+        uvec2 node = slab_address(tree.pool, leaf);
+        [[unroll]] for (uint q = 0u; q < 7u; q++) {
+            uvec4 v = plain_load4(address_add(node, q * 16u));
+            n.pair[2u * q] = v.xy;
+            n.pair[2u * q + 1u] = v.zw;
+        }
+        there = leaf_slot(n, key) != SLOT_NONE;
+    }
+    uint status;
+    if (kind == OP_DELETE) status = there ? STATUS_DELETED : STATUS_ABSENT;
+    else if (!there) status = STATUS_INSERTED;
+    else status = kind == OP_INSERT ? STATUS_ASSIGNED : STATUS_FOUND;
+    if (enabled) plain_store_at(statuses, plain_load_at(batch.payload, i), status);
+#endif
+}
