@@ -247,6 +247,21 @@ func TestErrorsOfQueriesBesideUpdates(t *testing.T) {
 		var length *structures.LengthError
 		require.ErrorAs(t, tree.ApplyOn(s, structures.FindRange, b), &length, what)
 	}
+	mixed := good
+	mixed.Kinds = testdevice.Room[uint8](t, d, 4)
+	require.NoError(t, mixed.Kinds.Upload(t.Context(), 0, []uint8{uint8(structures.FindRange), 0, 0, 0}))
+	require.NoError(t, tree.ApplyOn(s, structures.Mixed, mixed))
+	require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, mixed))
+	for what, spoil := range map[string]func(b *DeviceBatch){
+		"no kinds": func(b *DeviceBatch) { b.Kinds = nil },
+		"no highs": func(b *DeviceBatch) { b.Highs = nil },
+		"no room":  func(b *DeviceBatch) { b.OutKeys = nil },
+	} {
+		b := mixed
+		spoil(&b)
+		var length *structures.LengthError
+		require.ErrorAs(t, tree.ApplyOn(s, structures.Mixed, b), &length, "mixed, "+what)
+	}
 	closed, err := New(t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())

@@ -19,7 +19,8 @@ type DeviceBatch struct {
 	Left   *vk.Buffer[uint32] // one word, 0 at first: the operations left pending are added to it
 
 	// Operations that ask for order (structures.FindSuccessor to structures.CountRange), alone or in a mixed batch, want
-	// a Width of 1 at least. They may run beside updates: Tree.Apply says what that means.
+	// a Width of 1 at least; a mixed batch then has all of what follows but Windows. They may run beside updates:
+	// Tree.Apply says what that means.
 	Width int                // pairs that a range lists at most
 	Highs *vk.Buffer[uint32] // of ranges the greatest key of each; the least is the operation's key
 	// OutKeys and OutValues, out: the pairs of ranges and neighbors. Those of operation i begin at Width*i, or at
@@ -44,10 +45,11 @@ func (b DeviceBatch) check(kind structures.Kind) error {
 	if b.Width < 0 || kind.Ordered() && b.Width == 0 || uint64(b.Width)*uint64(max(b.Count, 0)) > 1<<32 {
 		return &structures.LengthError{Keys: b.Count, Other: "pairs a range", Got: b.Width}
 	}
-	if kind.Ranges() {
+	mixed := kind == structures.Mixed && b.Width != 0 // with whatever operations ask for order
+	if mixed || kind.Ranges() {
 		highs = b.Count
 	}
-	if kind.Ordered() && kind != structures.CountRange {
+	if mixed || kind.Ordered() && kind != structures.CountRange {
 		pairs = b.Width * b.Count
 	}
 	if b.Windows != nil {
@@ -117,11 +119,11 @@ type mixedPush struct {
 	Count, Width, Rounds, Slices                           uint32
 }
 
-// The functions of mixed.comp, in the order in which a mixed batch has them begin.
+// What mixed.comp is told: of a mixed batch, which function a dispatch is for, and how many operations a workgroup looks at.
 const (
 	applies, floors, walks = 0, 1, 2
 
-	retries    = 1 << 31
+	retries    = 1 << 31 // beside the slices
 	mostSlices = 8
 	sliceFrom  = 1 << 18 // operations, from which on a workgroup looks at more of them
 )
