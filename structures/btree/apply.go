@@ -60,6 +60,7 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 }
 
 func (t *Tree) mixed(ctx context.Context, b structures.Batch) (structures.Results, error) {
+	t.batches.Concurrent++
 	return t.concurrent(ctx, structures.Mixed, b)
 }
 
@@ -79,7 +80,7 @@ func (t *Tree) phases(ctx context.Context, b structures.Batch) (structures.Resul
 	if b.Highs != nil {
 		q.Highs = structures.Pick(b.Highs, queries)
 	}
-	found, err := t.mixed(ctx, q)
+	found, err := t.concurrent(ctx, structures.Mixed, q)
 	for j, i := range queries {
 		r.Status[i], r.Values[i] = found.Status[j], found.Values[j]
 	}
@@ -124,7 +125,6 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structure
 	if w.lists {
 		r.Ranges.Offsets = make([]uint64, 1, n+1)
 	}
-	t.batches.Concurrent++
 	var err error
 	for done := 0; done < n && err == nil; {
 		end := w.fit(done, min(n, done+max(leastPart, int(t.nodes))), t.pairsAtOnce())

@@ -42,6 +42,7 @@ func (t *Tree) update(ctx context.Context, kind structures.Kind, keys, values []
 	if t.path(keys) == Batched {
 		return t.batched(ctx, kind, nil, keys, values)
 	}
+	t.batches.Concurrent++
 	r, err := t.concurrent(ctx, kind, structures.Batch{Keys: keys, Values: values})
 	return r.Status, err
 }
