@@ -67,7 +67,7 @@ struct BTreePair {
 
 // The pairs from low to high, at most so many, looked for from a node on whose low is not above `low` (btree_top's, or
 // btree_anywhere): their number, and the first of them, 0 and 0 where there is none. The first `room` of them are written
-// to two arrays, from a place of them on; what of the room is left may be written with anything. STATUS_FOUND;
+// to two arrays (aligned to 16 bytes), from a place of them on; what of the room is left may be written with anything. STATUS_FOUND;
 // STATUS_PENDING where the rounds (node visits of the tile) were used up, and then what was written means nothing.
 // Collective. Tiles of 2 lanes and more take the shared memory of pair_stage.glsl.
 #if VKDS_INT64_ATOMICS

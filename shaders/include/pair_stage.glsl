@@ -1,6 +1,7 @@
 // Stage: pairs on their way to two arrays, of keys and of values, put together in shared memory by a tile, so that they
 // are written by whole quads, and by all tiles of a subgroup at a time. Stores of single words, each tile's by itself,
-// take longer than all else about a range.
+// take longer than all else about a range. The arrays are aligned to 16 bytes: GPUs write quads elsewhere than asked for
+// if they aren't, though CPU drivers do as they are told.
 //
 // The stage of a tile is a window over the arrays that goes on with what is written: pairs have to come in the order of
 // their places.

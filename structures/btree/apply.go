@@ -170,6 +170,7 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {
+		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too
 		var err error
 		if pairs, err = vk.NewBuffer[uint32](t.d, 2*room); err != nil {
 			return err
