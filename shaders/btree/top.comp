@@ -50,8 +50,8 @@ void main() {
             if (subgroupAll(quad.x == quad.z || !busy)) break;
         }
         uvec4 fence = load4(address_add(node, BTREE_META_AT));
-        // Two words of different age led too far to the right.
-        if (busy && first < fence.y) {
+        // Two words of different age led too far to the right, or nowhere (btree_step).
+        if (busy && (first < fence.y || (first > fence.z && fence.w == SLAB_NULL))) {
             place = BTreePlace(BTREE_ROOT, 15u);
             busy = false;
         }

@@ -43,6 +43,8 @@ BTreeStep btree_step(Node n, uint key) {
     uint last = uint(findMSB(votes | 1u));
     BTreeStep s;
     s.next = tile_shuffle(candidate, last & (TILE - 1u));
+    // The high of a split, and the link from before it: the last node of its level had none.
+    s.next = s.next == SLAB_NULL ? BTREE_ROOT : s.next;
     s.level = btree_level(tile_shuffle(meta, TILE >= 16u ? 14u : TILE - 1u));
     s.down = last < FENCES;
     return s;

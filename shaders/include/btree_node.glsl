@@ -11,8 +11,8 @@
 //   link   the right neighbour, SLAB_NULL at the end of a level
 //
 // The ranges of a level's nodes follow one another without a gap and cover all 2^32 keys. Whoever arrives at a node
-// with a key above its high goes right; with a key below its low, which comes of a torn read, starts again at the root.
-// So a search that read any mixture of old and new words arrives, and no pair of words has to be read as one.
+// with a key above its high goes right; with a key below its low, or above the high of a node that has no link, which both
+// come of words of different age, starts again at the root. So a search that read any mixture of old and new words arrives, and no pair of words has to be read as one.
 //
 // Inner nodes have their slots sorted: (separator, child), where the separator is the child's low; the first slot's is
 // the node's own low. The child for a key is that of the last slot whose separator is not above it. Slots that are not

@@ -2,11 +2,13 @@ package btree
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // A pool that is full at any point of a batch: what the statuses say is done is there, what they don't is not, and
@@ -119,4 +121,62 @@ func TestStuckLatch(t *testing.T) {
 	require.NoError(t, err)
 	requireTree(t, tree, m.insert(all, all))
 	require.NoError(t, tree.Check(t.Context()))
+}
+
+// A split of the last node of a level of which the high is seen, and not yet the link, as where the two words are not
+// stored at once: there is no node yet to go to. What lies above waits, and nothing else does.
+func TestHalfPublishedSplit(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		keys := ramp(3000, 0, 1000)
+		tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile})
+		m := model{}.insert(keys, keys)
+		nodes, err := tree.Nodes(t.Context())
+		require.NoError(t, err)
+		at := slices.IndexFunc(nodes, func(n Node) bool { return n.Level == 1 && n.Last })
+		require.NotEqual(t, -1, at)
+		last := nodes[at]
+		require.NotZero(t, last.Low, "a level of one node")
+		const highWord = 30
+		border := (last.Low + keys[len(keys)-1]) / 2
+		poke(t, tree, poked{slab: last.Ref, word: highWord, value: border})
+		rounds, most := tree.rounds, tree.mostRounds
+		tree.rounds, tree.mostRounds = 64, 1<<8 // so that it gives up soon
+
+		kinds := append(orderedKinds, structures.Insert, structures.InsertUnique, structures.Delete, structures.Find, structures.Count)
+		var b structures.Batch
+		for i := range 1500 {
+			b.Kinds = append(b.Kinds, kinds[i%len(kinds)])
+			b.Keys = append(b.Keys, uint32(i)*2000)
+			b.Highs = append(b.Highs, uint32(i)*2000+500)
+		}
+		b.Values, b.Width = slices.Clone(b.Keys), 4
+		r, err := tree.Apply(t.Context(), b)
+		var stuck *StuckError
+		require.ErrorAs(t, err, &stuck)
+		left := 0
+		for i, s := range r.Status {
+			if b.Keys[i] > border {
+				require.Equal(t, structures.Pending, s)
+				left++
+			} else if i+1000 < len(b.Keys) { // others may wait for a lane of their tile, or look further on
+				require.NotEqual(t, structures.Pending, s, "%v of %d", b.Kinds[i], b.Keys[i])
+			}
+		}
+		require.NotZero(t, left)
+
+		poke(t, tree, poked{slab: last.Ref, word: highWord, value: ^uint32(0)})
+		tree.rounds, tree.mostRounds = rounds, most
+		b.Values = slices.Clone(b.Keys)
+		_, err = tree.Apply(t.Context(), b)
+		require.NoError(t, err)
+		for i, k := range b.Kinds {
+			switch k {
+			case structures.Insert, structures.InsertUnique:
+				m[b.Keys[i]] = b.Keys[i]
+			case structures.Delete:
+				delete(m, b.Keys[i])
+			}
+		}
+		requireTree(t, tree, m)
+	})
 }
