@@ -130,7 +130,7 @@ const (
 
 // applyOrdered records a batch with operations that ask for order.
 func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
-	bits := t.topBits(b.count)
+	bits := t.besideTopBits(b.count)
 	scratch, err := t.scratch.Take(s, topBytes(bits))
 	if err != nil {
 		return err

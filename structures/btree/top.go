@@ -25,26 +25,32 @@ const (
 	orderedQueriesAnEntry = 2
 	orderedNodesAnEntry   = 0
 
+	// Of batches that ask for order beside updates: each visit of a node that is saved there is a dear one.
+	maxBesideTopBits     = 20
+	besideQueriesAnEntry = 2
+
 	topStepBits = 5 // a top of more than maxTopBits begins where one of so many bits less leads
 )
 
 // topBits returns log2 of the entries of a top for n queries, 0 for none.
 func (t *Tree) topBits(n int) int {
-	if t.queries.topBits >= 0 {
-		return t.queries.topBits
-	}
 	return t.topBitsOf(n, queriesAnEntry, nodesAnEntry, maxTopBits)
 }
 
 // orderedTopBits is topBits for queries in about the order of their keys.
 func (t *Tree) orderedTopBits(n int) int {
-	if t.queries.topBits >= 0 {
-		return t.queries.topBits
-	}
 	return t.topBitsOf(n, orderedQueriesAnEntry, orderedNodesAnEntry, maxOrderedTopBits)
 }
 
+// besideTopBits is topBits for operations that ask for order beside updates.
+func (t *Tree) besideTopBits(n int) int {
+	return t.topBitsOf(n, besideQueriesAnEntry, nodesAnEntry, maxBesideTopBits)
+}
+
 func (t *Tree) topBitsOf(n, queries, nodes, most int) int {
+	if t.queries.topBits >= 0 {
+		return t.queries.topBits
+	}
 	b := min(bits.Len(uint(n))-1-queries, bits.Len64(t.nodes)-1-nodes, most)
 	if b < minTopBits {
 		return 0
