@@ -25,6 +25,9 @@ type Options struct {
 	CacheDir     string // where the pipeline cache is kept; "" = vkds in os.UserCacheDir; "none" = nowhere
 	StagingBytes int    // size of the staging ring; 0 = 64 MiB
 	MemoryLimit  uint64 // bytes of device memory that buffers may take; 0 = what the driver says is free
+	// OnKernel, if not nil, is told what the driver tells of each kernel as it is made, by the goroutine that makes it.
+	// Then each is compiled twice, and the device has to have ExecutableStatistics.
+	OnKernel func(KernelReport)
 
 	staged bool                       // tests: transfers go through the staging ring even where memory is mapped
 	fault  func(string) vulkan.Result // tests: see Device.fault
@@ -53,6 +56,7 @@ type Device struct {
 	mu    sync.Mutex
 	alive map[resource]struct{} // what Close has to free
 
+	onKernel     func(KernelReport)
 	closed, lost atomic.Bool
 	fault        func(call string) vulkan.Result // tests: a result other than Success replaces the call's own
 }
@@ -125,6 +129,9 @@ func open(in *native.Instance, o Options) (*Device, error) {
 	})
 	if d.subgroup, err = d.subgroupSize(o.SubgroupSize, d.info.SubgroupSize); err != nil {
 		return nil, err
+	}
+	if d.onKernel = o.OnKernel; d.onKernel != nil && !d.Has(ExecutableStatistics) {
+		return nil, &MissingFeatureError{d.info.Name, []string{string(ExecutableStatistics)}}
 	}
 
 	features := c.about.Features

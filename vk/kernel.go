@@ -96,6 +96,14 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 		return nil, err
 	}
 	d.adopt(p)
+	if d.onKernel != nil {
+		all, err := p.statistics()
+		if err != nil {
+			d.drop(p)
+			return nil, err
+		}
+		d.onKernel(KernelReport{m.Name, p.workgroup, p.subgroup, maps.Clone(o.Constants), all})
+	}
 	return p, nil
 }
 
@@ -290,11 +298,22 @@ type Statistic struct {
 	Value       float64
 }
 
+// KernelReport is what the driver tells of a kernel, and how that was specialized.
+type KernelReport struct {
+	Module       string
+	Workgroup    int               // invocations
+	SubgroupSize int               // lanes
+	Constants    map[string]uint32 // those that were set
+	Statistics   []Statistic
+}
+
 // Statistics compiles the kernel once more and returns what the driver tells of it: a *MissingFeatureError
 // where the device has not ExecutableStatistics.
-func (k *Kernel[P]) Statistics() ([]Statistic, error) {
-	d := k.p.d
-	if k.p.freed.Load() {
+func (k *Kernel[P]) Statistics() ([]Statistic, error) { return k.p.statistics() }
+
+func (p *pipeline) statistics() ([]Statistic, error) {
+	d := p.d
+	if p.freed.Load() {
 		return nil, ErrClosed
 	}
 	if err := d.usable(); err != nil {
@@ -303,9 +322,9 @@ func (k *Kernel[P]) Statistics() ([]Statistic, error) {
 	if !d.Has(ExecutableStatistics) {
 		return nil, &MissingFeatureError{d.info.Name, []string{string(ExecutableStatistics)}}
 	}
-	how := k.p.how
+	how := p.how
 	how.Statistics = true
-	handle, err := d.compile(k.p.module, how)
+	handle, err := d.compile(p.module, how)
 	if err != nil {
 		return nil, err
 	}

@@ -217,3 +217,22 @@ func TestStatistics(t *testing.T) {
 		t.Log(s.Name, s.Value)
 	}
 }
+
+func TestOnKernel(t *testing.T) {
+	var told []KernelReport
+	o := Options{OnKernel: func(r KernelReport) { told = append(told, r) }}
+	if !openFor(t, Options{}).Has(ExecutableStatistics) {
+		_, err := Open(o)
+		var e *MissingFeatureError
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, []string{"pipelineExecutableInfo"}, e.Features)
+		return
+	}
+	k := scaleKernel(t, openFor(t, o), KernelOptions{Workgroup: 64})
+	all, err := k.Statistics()
+	require.NoError(t, err)
+	require.Len(t, told, 1)
+	require.Equal(t, 64, told[0].Workgroup)
+	require.Equal(t, k.SubgroupSize(), told[0].SubgroupSize)
+	require.Equal(t, all, told[0].Statistics)
+}

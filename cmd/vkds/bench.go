@@ -83,7 +83,7 @@ func newBenchSlabHashCommand(g *global) *cobra.Command {
 					o.Loads = append(o.Loads, bench.LoadFor(u))
 				}
 			}
-			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
+			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
 				o.Progress = progress
 				return bench.SlabHash(ctx, d, o)
 			})
@@ -115,7 +115,7 @@ func newBenchAllocCommand(g *global) *cobra.Command {
 			if o.Sizes, err = sizesOf("n", sizes); err != nil {
 				return err
 			}
-			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
+			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
 				o.Progress = progress
 				return bench.Alloc(ctx, d, o)
 			})
@@ -156,11 +156,11 @@ func sizesOf(flag string, numbers []int) ([]int, error) {
 
 // runBench opens the device, measures, prints and writes. What was measured before an error is printed and written all
 // the same.
-func runBench(c *cobra.Command, g *global, out reportFiles, measure func(context.Context, *vk.Device, func(done, total int, what string)) (bench.Report, error)) error {
+func runBench(c *cobra.Command, g *global, out *reportFiles, measure func(context.Context, *vk.Device, func(done, total int, what string)) (bench.Report, error)) error {
 	if err := out.check(); err != nil {
 		return err
 	}
-	d, err := g.open()
+	d, err := g.openTelling(out.kernels.listener())
 	if err != nil {
 		return err
 	}

@@ -16,17 +16,21 @@ import (
 )
 
 // reportFiles are the files that a report goes to, beside standard output.
-type reportFiles struct{ csv, json, plot, benchstat string }
+type reportFiles struct {
+	csv, json, plot, benchstat string
+	kernels                    kernelFile
+}
 
 func (r *reportFiles) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.csv, "csv", "", "write the figures to a CSV `file`")
 	c.Flags().StringVar(&r.json, "json", "", "write everything, each run's time, to a JSON `file`")
 	c.Flags().StringVar(&r.plot, "plot", "", "draw throughput over n, or what the benchmark has beside, to a `file`\n(.png, .svg, .pdf)")
 	c.Flags().StringVar(&r.benchstat, "benchstat", "", "write each run's time in the format of Go's benchmarks to a `file`")
+	c.Flags().StringVar(&r.kernels.path, "kernels", "", "write what the driver tells of each kernel, its registers and memory, to a CSV `file`")
 }
 
 // check finds out what can't be written before time is spent on measuring.
-func (r reportFiles) check() error {
+func (r *reportFiles) check() error {
 	if r.plot != "" {
 		switch filepath.Ext(r.plot) {
 		case ".png", ".svg", ".pdf":
@@ -34,7 +38,7 @@ func (r reportFiles) check() error {
 			return fmt.Errorf("--plot %s: the name of a picture ends in .png, .svg or .pdf", r.plot)
 		}
 	}
-	for _, path := range []string{r.csv, r.json, r.plot, r.benchstat} {
+	for _, path := range []string{r.csv, r.json, r.plot, r.benchstat, r.kernels.path} {
 		if path == "" {
 			continue
 		}
@@ -56,7 +60,7 @@ func writable(path string) error {
 	return nil
 }
 
-func (r reportFiles) write(report bench.Report) error {
+func (r *reportFiles) write(report bench.Report) error {
 	for _, f := range []struct {
 		path  string
 		write func(io.Writer) error
@@ -64,6 +68,7 @@ func (r reportFiles) write(report bench.Report) error {
 		{r.csv, report.WriteCSV},
 		{r.json, report.WriteJSON},
 		{r.benchstat, report.WriteBenchstat},
+		{r.kernels.path, r.kernels.write},
 		{r.plot, func(w io.Writer) error { return report.WritePlot(w, strings.TrimPrefix(filepath.Ext(r.plot), ".")) }},
 	} {
 		if f.path == "" {

@@ -38,7 +38,7 @@ func newBenchLatchedCommand(g *global) *cobra.Command {
 			if o.Kinds, err = parseAll("kind", kinds, latched.ParseKind); err != nil {
 				return err
 			}
-			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
+			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
 				o.Progress = progress
 				return bench.Latched(ctx, d, o)
 			})

@@ -50,7 +50,7 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 			if o.Paths, err = parseAll("path", paths, bench.ParsePath); err != nil {
 				return err
 			}
-			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
+			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
 				o.Progress = progress
 				return measure(ctx, d, o)
 			})

@@ -31,7 +31,7 @@ func newBenchPrimitiveCommand(g *global, name, short string) *cobra.Command {
 			if o.Forms, err = parseAll("form", forms, bench.ParseForm); err != nil {
 				return err
 			}
-			return runBench(c, g, out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
+			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
 				o.Progress = progress
 				return bench.Primitive(ctx, d, name, o)
 			})

@@ -127,3 +127,19 @@ func TestBenchRefusals(t *testing.T) {
 		assert.Contains(t, refusal(t, "", strings.Fields(c.arguments)...), c.want, c.arguments)
 	}
 }
+
+// What the driver tells of kernels, or that it tells nothing, before anything is measured.
+func TestBenchKernels(t *testing.T) {
+	needDevice(t)
+	path := filepath.Join(t.TempDir(), "kernels.csv")
+	out, notes, status := runTool("", "bench", "alloc", "--n", "10", "--kernels", path)
+	if status != 0 {
+		assert.Contains(t, notes, "lacks pipelineExecutableInfo")
+		assert.Empty(t, out)
+		assert.NoFileExists(t, path)
+		return
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Regexp(t, `(?m)^kernel,constants,workgroup,subgroup,.+\nalloc/`, string(text))
+}

@@ -7,8 +7,12 @@ import (
 )
 
 // open opens the device that the flags choose. Close it.
-func (g *global) open() (*vk.Device, error) {
+func (g *global) open() (*vk.Device, error) { return g.openTelling(nil) }
+
+// openTelling opens the device as open does; onKernel, if not nil, is told of each kernel that is made.
+func (g *global) openTelling(onKernel func(vk.KernelReport)) (*vk.Device, error) {
 	return vk.Open(vk.Options{
+		OnKernel:   onKernel,
 		Device:     g.device,
 		Validation: g.validation,
 		OnMessage: func(m vk.Message) {
