@@ -53,8 +53,9 @@ type Device struct {
 	staging stager
 	cache   pipelineCache
 
-	mu    sync.Mutex
-	alive map[resource]struct{} // what Close has to free
+	mu       sync.Mutex
+	alive    map[resource]struct{} // what Close has to free
+	attached sync.Map
 
 	onKernel     func(KernelReport)
 	closed, lost atomic.Bool
@@ -209,6 +210,16 @@ func (d *Device) Has(f Feature) bool { return d.info.Has(f) }
 
 // SubgroupSize is the number of lanes in a kernel's subgroup unless KernelOptions say otherwise.
 func (d *Device) SubgroupSize() int { return d.subgroup }
+
+// Attached returns what belongs to the Device under a key, which the first to ask makes; of several who ask first, one is
+// heeded. Keys are of types of one's own, as those of a context.Context.
+func (d *Device) Attached(key any, make func() any) any {
+	value, ok := d.attached.Load(key)
+	if !ok {
+		value, _ = d.attached.LoadOrStore(key, make())
+	}
+	return value
+}
 
 // Memory returns the bytes that this Device's buffers take of device memory, and the bytes that they could
 // take in all: Options.MemoryLimit, or what the driver says that it has left, or the heap's size. Of a closed

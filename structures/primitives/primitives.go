@@ -90,7 +90,7 @@ const (
 	vendorIntel  = 0x8086
 )
 
-// Close frees the kernels, after the work that uses them has ended. Further calls do nothing; operations recorded
+// Close ends the use of the primitives, after their work has ended. Further calls do nothing; operations recorded
 // afterwards return vk.ErrClosed.
 func (p *Primitives) Close() error {
 	p.kernels.Close()

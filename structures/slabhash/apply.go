@@ -8,6 +8,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -50,7 +51,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	} else if t.d.Has(vk.Int64Atomics) {
 		module = "apply.map64"
 	}
-	k, err := kernel(t, &t.kernels.apply, module, t.tiles.update, choice{"KIND", uint32(kind)})
+	k, err := kernel[applyPush](t, module, t.tiles.update, recording.Constant("KIND", uint32(kind)))
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 }
 
 func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) error {
-	k, err := kernel(t, &t.kernels.find, t.variant("find"), t.tiles.find, choice{})
+	k, err := kernel[findPush](t, t.variant("find"), t.tiles.find)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -69,11 +70,11 @@ func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
 		return survey{}, err
 	}
 	defer rows.Free()
-	own := choice{"WITH_LENGTHS", 0}
+	with := uint32(0)
 	if lengths {
-		own.value = 1
+		with = 1
 	}
-	k, err := kernel(t, &t.kernels.survey, t.variant("survey"), t.tiles.walk, own)
+	k, err := kernel[surveyPush](t, t.variant("survey"), t.tiles.walk, recording.Constant("WITH_LENGTHS", with))
 	if err != nil {
 		return survey{}, err
 	}

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -56,7 +56,7 @@ type table struct {
 	stream  *vk.Stream
 	feed    *structures.Feed
 	counter *vk.HostBuffer[uint32]
-	kernels kernels
+	kernels *recording.Kernels
 	rounds  uint32
 	used    uint64 // at most so many slots are in use: a bound that a survey tightens
 	closed  bool
@@ -68,7 +68,7 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
-	t := &table{d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), rounds: initialRounds}
+	t := &table{d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), rounds: initialRounds, kernels: recording.NewKernels(d)}
 	if keys {
 		t.slots = keySlots
 	}
@@ -180,7 +180,7 @@ func (t *table) close() error {
 	if t.feed != nil {
 		err = errors.Join(err, t.feed.Close())
 	}
-	t.kernels.free()
+	t.kernels.Close()
 	if t.counter != nil {
 		t.counter.Free()
 	}
@@ -193,70 +193,15 @@ func (t *table) close() error {
 	return err
 }
 
-// kernels are a table's pipelines, made when first used.
-type kernels struct {
-	apply   map[kernelKey]*vk.Kernel[applyPush]
-	find    map[kernelKey]*vk.Kernel[findPush]
-	collect map[kernelKey]*vk.Kernel[collectPush]
-	survey  map[kernelKey]*vk.Kernel[surveyPush]
-	export  map[kernelKey]*vk.Kernel[exportPush]
-	buckets map[kernelKey]*vk.Kernel[bucketsPush] // flush and release
-	rehash  map[kernelKey]*vk.Kernel[rehashPush]
-}
-
-type kernelKey struct {
-	module string
-	light  bool
-	own    choice
-}
-
-func (k *kernels) free() {
-	freeAll(k.apply)
-	freeAll(k.find)
-	freeAll(k.collect)
-	freeAll(k.survey)
-	freeAll(k.export)
-	freeAll(k.buckets)
-	freeAll(k.rehash)
-}
-
-func freeAll[P any](m map[kernelKey]*vk.Kernel[P]) {
-	for _, k := range m {
-		k.Free()
+// kernel returns a kernel of shaders/slabhash. module is its name with its variant.
+func kernel[P any](t *table, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
+	c := t.pool.Constants()
+	all := []recording.Specialization{
+		recording.Constant("TILE", uint32(tile)),
+		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]),
+		recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
 	}
-}
-
-// choice is a kernel's own specialization constant; the zero value is none.
-type choice struct {
-	constant string
-	value    uint32
-}
-
-// kernel returns a kernel from one of t.kernels' maps. module is a name of shaders/slabhash with its
-// variant.
-func kernel[P any](t *table, all *map[kernelKey]*vk.Kernel[P], module string, tile int, own choice) (*vk.Kernel[P], error) {
-	key := kernelKey{module, t.pool.Light(), own}
-	if k := (*all)[key]; k != nil {
-		return k, nil
-	}
-	m, err := shaders.Load("slabhash/" + module)
-	if err != nil {
-		return nil, err
-	}
-	constants := t.pool.Constants()
-	constants["TILE"] = uint32(tile)
-	if own.constant != "" {
-		constants[own.constant] = own.value
-	}
-	k, err := vk.NewKernel[P](t.d, m, vk.KernelOptions{Workgroup: workgroup, Constants: constants})
-	if err != nil {
-		return nil, err
-	}
-	if *all == nil {
-		*all = map[kernelKey]*vk.Kernel[P]{}
-	}
-	(*all)[key] = k
-	return k, nil
+	return recording.Kernel[P](t.kernels, "slabhash/"+module, workgroup, append(all, own...)...)
 }
 
 // variant returns the name of a kernel's module for this sort of table.

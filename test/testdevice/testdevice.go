@@ -5,6 +5,7 @@
 package testdevice
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"sync"
@@ -14,18 +15,22 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// shared is the device of the tests that ask for no other: drivers keep what they have compiled for a device, and some
-// compile for long. One test has it at a time.
-var shared struct {
-	mu   sync.Mutex
+// shared are the devices of the tests that ask for nothing but to go without some features, by which ones: what was
+// compiled for a device is kept, and some drivers compile for long. One test has a device at a time.
+var shared = struct {
+	mu  sync.Mutex
+	all map[string]*sharedDevice
+}{all: map[string]*sharedDevice{}}
+
+type sharedDevice struct {
 	d    *vk.Device
 	user testing.TB // nil: nobody
 }
 
 // Open opens a device for one test. At most one vk.Options may be given; the pipeline cache stays off the disk unless
-// they name a folder. Without options, or with empty ones, it may be the device that an earlier test had. When the test
-// ends, it fails if device memory is still allocated, or if validation had anything to say. A machine with no device
-// fails the test: no test is skipped for it.
+// they name a folder. With no options but Without, it may be the device that an earlier test had. When the test ends, it
+// fails if device memory is still allocated, or if validation had anything to say. A machine with no device fails the
+// test: no test is skipped for it.
 func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	t.Helper()
 	var o vk.Options
@@ -33,33 +38,42 @@ func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	if len(options) == 1 {
 		o = options[0]
 	}
-	if !reflect.ValueOf(o).IsZero() {
+	without := o.Without
+	if o.Without = nil; !reflect.ValueOf(o).IsZero() {
+		o.Without = without
 		return own(t, o)
 	}
+	o.Without = without
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	if shared.user != nil {
+	name := fmt.Sprint(without)
+	s := shared.all[name]
+	if s == nil {
+		s = &sharedDevice{}
+		shared.all[name] = s
+	}
+	if s.user != nil {
 		return own(t, o)
 	}
-	if shared.d == nil {
-		shared.d = open(t, o, func(m vk.Message) {
+	if s.d == nil {
+		s.d = open(t, o, func(m vk.Message) {
 			shared.mu.Lock()
-			user := shared.user
+			user := s.user
 			shared.mu.Unlock()
 			if user != nil {
 				report(user, m)
 			}
 		})
 	}
-	shared.user = t
-	d := shared.d
+	s.user = t
+	d := s.d
 	t.Cleanup(func() {
 		shared.mu.Lock()
 		defer shared.mu.Unlock()
-		shared.user = nil
+		s.user = nil
 		// A test that fails may leave anything behind, and one may have closed it.
 		if used, _ := d.Memory(); used != 0 || t.Failed() || unusable(d) {
-			shared.d = nil
+			s.d = nil
 			closed(t, d)
 		}
 	})

@@ -3,27 +3,59 @@
 package recording
 
 import (
+	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
-// Kernels are kernels of one device, made when they are first asked for and kept. Several goroutines may ask.
+// Kernels gives out a device's kernels, which are made when they are first asked for. Whoever uses the device shares them,
+// and they are kept for as long as it is open: drivers take up to seconds for some. Several goroutines may ask.
 type Kernels struct {
-	d *vk.Device
-
-	mu     sync.Mutex
-	made   map[key]interface{ Free() }
-	closed bool
+	d      *vk.Device
+	closed atomic.Bool
 }
+
+// NewKernels returns the kernels of a device.
+func NewKernels(d *vk.Device) *Kernels { return &Kernels{d: d} }
+
+// Close ends the giving out. Further calls do nothing.
+func (k *Kernels) Close() { k.closed.Store(true) }
 
 // key is a module at one specialization.
 type key struct {
 	module    string
+	push      reflect.Type
 	workgroup int
 	constants [6]uint32
+}
+
+// kept are all kernels of a device. It is what the device keeps under a keptKey.
+type kept struct {
+	mu   sync.Mutex
+	made map[key]*made
+}
+
+type keptKey struct{}
+
+// made is a kernel that was asked for; nil until it could be made.
+type made struct {
+	mu     sync.Mutex
+	kernel any
+}
+
+func (all *kept) of(id key) *made {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	m, ok := all.made[id]
+	if !ok {
+		m = &made{}
+		all.made[id] = m
+	}
+	return m
 }
 
 // Specialization is a specialization constant's value.
@@ -35,23 +67,22 @@ type Specialization struct {
 // Constant specializes a constant by its name in GLSL.
 func Constant(name string, value uint32) Specialization { return Specialization{name, value} }
 
-// NewKernels makes an empty set.
-func NewKernels(d *vk.Device) *Kernels { return &Kernels{d: d, made: map[key]interface{ Free() }{}} }
-
-// Kernel returns the kernel of a module. At most six constants, always in the same order for one module. After Close
-// it is vk.ErrClosed.
+// Kernel returns the kernel of a module. At most six constants, always the same ones in the same order for one module.
+// After Close it is vk.ErrClosed.
 func Kernel[P any](k *Kernels, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed {
+	if k.closed.Load() {
 		return nil, vk.ErrClosed
 	}
-	id := key{module: module, workgroup: workgroup}
+	id := key{module: module, push: reflect.TypeFor[P](), workgroup: workgroup}
 	for i, c := range constants {
 		id.constants[i] = c.value
 	}
-	if made, ok := k.made[id]; ok {
-		return made.(*vk.Kernel[P]), nil
+	all := k.d.Attached(keptKey{}, func() any { return &kept{made: map[key]*made{}} }).(*kept)
+	one := all.of(id)
+	one.mu.Lock() // others may make other kernels meanwhile
+	defer one.mu.Unlock()
+	if one.kernel != nil {
+		return one.kernel.(*vk.Kernel[P]), nil
 	}
 	m, err := shaders.Load(module)
 	if err != nil {
@@ -61,22 +92,12 @@ func Kernel[P any](k *Kernels, module string, workgroup int, constants ...Specia
 	for _, c := range constants {
 		o.Constants[c.name] = c.value
 	}
-	made, err := vk.NewKernel[P](k.d, m, o)
+	kernel, err := vk.NewKernel[P](k.d, m, o)
 	if err != nil {
 		return nil, err
 	}
-	k.made[id] = made
-	return made, nil
-}
-
-// Close frees the kernels, after the work that uses them has ended. Further calls do nothing.
-func (k *Kernels) Close() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, made := range k.made {
-		made.Free()
-	}
-	k.made, k.closed = nil, true
+	one.kernel = kernel
+	return kernel, nil
 }
 
 // Align is the alignment of scratch and of its parts, in bytes.

@@ -84,7 +84,7 @@ func New(d *vk.Device, p *primitives.Primitives) *Queries {
 	return q
 }
 
-// Close frees the kernels, after the work that uses them has ended. Further calls do nothing; queries recorded
+// Close ends the use of the queries, after their work has ended. Further calls do nothing; queries recorded
 // afterwards return vk.ErrClosed.
 func (q *Queries) Close() error {
 	q.kernels.Close()
