@@ -346,10 +346,8 @@ type batchPackPush struct {
 // batchKernel returns a kernel of the batched path with so many invocations a workgroup, for groups of so many elements.
 // One invocation goes over a node.
 func batchKernel[P any](t *Tree, module string, tile, workgroup, group int) (*vk.Kernel[P], error) {
-	c := t.pool.Constants()
-	return recording.Kernel[P](t.kernels, "btree/batch_"+module, workgroup, recording.Constant("TILE", uint32(tile)),
-		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
-		recording.Constant("BATCH_GROUP", uint32(group)))
+	return recording.Kernel[P](t.kernels, "btree/batch_"+module, workgroup, recording.OverPool(t.pool.Constants(),
+		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(group)))...)
 }
 
 // recordBatched records a batch of up to maxBatch operations, for which the pool has room.

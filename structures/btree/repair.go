@@ -31,10 +31,8 @@ func (t *Tree) take(s *vk.Stream, p takePush, free bool) error {
 	if free {
 		freeing = 1
 	}
-	c := t.pool.Constants()
 	k, err := recording.Kernel[takePush](t.kernels, "btree/repair_take", workgroup,
-		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
-		recording.Constant("FREE", freeing))
+		recording.OverPool(t.pool.Constants(), recording.Constant("FREE", freeing))...)
 	if err != nil {
 		return err
 	}

@@ -214,9 +214,7 @@ func poke(t testing.TB, tree *Tree, words ...poked) {
 		Changes uint64
 		Count   uint32
 	}
-	c := tree.pool.Constants()
-	k, err := recording.Kernel[push](tree.kernels, "test/btree_words", workgroup,
-		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]), recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]))
+	k, err := recording.Kernel[push](tree.kernels, "test/btree_words", workgroup, recording.OverPool(tree.pool.Constants())...)
 	require.NoError(t, err)
 	b, err := vk.NewBuffer[uint32](tree.d, 4*len(words))
 	require.NoError(t, err)

@@ -133,13 +133,8 @@ func (t *Tree) Constants() map[string]uint32 {
 
 // kernel returns the kernel of a module of shaders/btree.
 func kernel[P any](t *Tree, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
-	c := t.pool.Constants()
-	all := []recording.Specialization{
-		recording.Constant("TILE", uint32(tile)),
-		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]),
-		recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
-	}
-	return recording.Kernel[P](t.kernels, "btree/"+module, workgroup, append(all, own...)...)
+	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
+	return recording.Kernel[P](t.kernels, "btree/"+module, workgroup, all...)
 }
 
 // groups returns how many workgroups have so many invocations.

@@ -195,13 +195,8 @@ func (t *table) close() error {
 
 // kernel returns a kernel of shaders/slabhash. module is its name with its variant.
 func kernel[P any](t *table, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
-	c := t.pool.Constants()
-	all := []recording.Specialization{
-		recording.Constant("TILE", uint32(tile)),
-		recording.Constant("POOL_LIGHT", c["POOL_LIGHT"]),
-		recording.Constant("POOL_SUPER_SHIFT", c["POOL_SUPER_SHIFT"]),
-	}
-	return recording.Kernel[P](t.kernels, "slabhash/"+module, workgroup, append(all, own...)...)
+	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
+	return recording.Kernel[P](t.kernels, "slabhash/"+module, workgroup, all...)
 }
 
 // variant returns the name of a kernel's module for this sort of table.

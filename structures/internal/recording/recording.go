@@ -67,6 +67,12 @@ type Specialization struct {
 // Constant specializes a constant by its name in GLSL.
 func Constant(name string, value uint32) Specialization { return Specialization{name, value} }
 
+// OverPool returns the constants of a kernel over a pool of slabs, by alloc.SlabPool's Constants, and then its own.
+func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
+	of := []Specialization{{"POOL_LIGHT", pool["POOL_LIGHT"]}, {"POOL_SUPER_SHIFT", pool["POOL_SUPER_SHIFT"]}}
+	return append(of, own...)
+}
+
 // Kernel returns the kernel of a module. At most six constants, always the same ones in the same order for one module.
 // After Close it is vk.ErrClosed.
 func Kernel[P any](k *Kernels, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
