@@ -166,6 +166,8 @@ func TestLookupOrder(t *testing.T) {
 	require.Equal(t, maxTopBits, tree.topBits(1<<26))
 	require.Equal(t, 23, tree.orderedTopBits(1<<26))
 	require.Equal(t, 20, tree.orderedTopBits(1<<22))
+	require.Equal(t, maxBesideTopBits, tree.besideTopBits(1<<26))
+	require.Equal(t, 18, tree.besideTopBits(1<<20))
 }
 
 func TestQueriesOfAClosedTree(t *testing.T) {

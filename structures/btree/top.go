@@ -29,7 +29,7 @@ const (
 	maxBesideTopBits     = 20
 	besideQueriesAnEntry = 2
 
-	topStepBits = 5 // a top of more than maxTopBits begins where one of so many bits less leads
+	topStepBits = 5 // a top of more than maxTopBits begins where one of so many bits less leads, while nothing changes the tree
 )
 
 // topBits returns log2 of the entries of a top for n queries, 0 for none.
@@ -86,7 +86,7 @@ func (t *Tree) recordTop(s *vk.Stream, at uint64, bits int) (top, error) {
 	return t.recordTopBy(s, "top.rest", at, bits, from)
 }
 
-// recordTopBeside is recordTop while the tree may be changed.
+// recordTopBeside is recordTop while the tree may be changed: in one step, however many bits.
 func (t *Tree) recordTopBeside(s *vk.Stream, at uint64, bits int) (top, error) {
 	return t.recordTopBy(s, "top.shared", at, bits, top{})
 }

@@ -38,15 +38,13 @@ func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	if len(options) == 1 {
 		o = options[0]
 	}
-	without := o.Without
-	if o.Without = nil; !reflect.ValueOf(o).IsZero() {
-		o.Without = without
+	rest := o
+	if rest.Without = nil; !reflect.ValueOf(rest).IsZero() {
 		return own(t, o)
 	}
-	o.Without = without
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	name := fmt.Sprint(without)
+	name := fmt.Sprint(o.Without)
 	s := shared.all[name]
 	if s == nil {
 		s = &sharedDevice{}
