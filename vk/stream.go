@@ -30,6 +30,8 @@ type Stream struct {
 	spare    []*batch
 	waits    []Point
 	err      error
+	commands uint64      // recorded since the stream was made
+	whole    bool        // inside of Whole
 	parallel int         // depth of Concurrent
 	fresh    bool        // the commands inside Concurrent have their barrier still before them
 	since    native.Work // the kinds of work since the last barrier
@@ -45,6 +47,9 @@ type batch struct {
 	value    uint64 // of the timeline once it is done
 	pools    []*queryPool
 	sections []section
+
+	onSubmit []func(p Point, submitted bool)
+	finally  []func()
 }
 
 // maxFlying bounds the submissions of a stream that are under way at once.
@@ -154,6 +159,7 @@ func (s *Stream) command(kind native.Work) (vulkan.CommandBuffer, bool) {
 		s.since, s.fresh = 0, false
 	}
 	s.since |= kind
+	s.commands++
 	return s.open.commands, true
 }
 
@@ -268,11 +274,26 @@ func (s *Stream) Discard() { s.abandon() }
 // abandon drops what was recorded.
 func (s *Stream) abandon() {
 	// Of a lost device nobody knows what it still does with the commands; their pool ends them.
-	if b := s.open; b != nil && !s.d.lost.Load() {
+	b := s.open
+	s.open, s.waits, s.err = nil, nil, nil
+	if b == nil {
+		return
+	}
+	b.dropped()
+	s.behind(b)
+	if !s.d.lost.Load() {
 		vulkan.ResetCommandBuffer(b.commands, 0)
 		s.recycle(b)
 	}
-	s.open, s.waits, s.err = nil, nil, nil
+}
+
+// behind does what was to be done behind a batch that was dropped: behind those that were submitted before it.
+func (s *Stream) behind(b *batch) {
+	if n := len(s.flying); n > 0 {
+		s.flying[n-1].finally = append(s.flying[n-1].finally, b.finally...)
+		return
+	}
+	b.ended()
 }
 
 func (s *Stream) send() error {
@@ -306,6 +327,7 @@ func (s *Stream) send() error {
 	b.value = s.last
 	s.flying = append(s.flying, b)
 	s.open, s.waits = nil, nil
+	b.submitted(Point{s.line, s.last})
 	return nil
 }
 
@@ -321,6 +343,7 @@ func (s *Stream) retire() {
 	done := 0
 	for done < len(s.flying) && s.flying[done].value <= reached {
 		s.collect(s.flying[done])
+		s.flying[done].ended()
 		s.recycle(s.flying[done])
 		done++
 	}
@@ -354,7 +377,9 @@ func (s *Stream) Close() error {
 	if s.closed {
 		return nil
 	}
+	s.abandon()
 	err := s.line.wait(context.Background(), s.last)
+	s.retire()
 	s.d.drop(s)
 	return err
 }

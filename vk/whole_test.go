@@ -1,0 +1,238 @@
+package vk
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vulkan-go/vulkan"
+)
+
+var errStage = errors.New("a stage that can't be recorded")
+
+// What is refused before its first command leaves the batch as it was; what ends in between drops it, however often it
+// is forgotten; and the next batch is a new one.
+func TestWhole(t *testing.T) {
+	ctx := t.Context()
+	d := openFor(t, Options{})
+	b := buffer[uint32](t, d, 4)
+	s := stream(t, d)
+	s.Fill(b, 0, 16, 0)
+	require.NoError(t, s.Wait(ctx))
+
+	s.Fill(b, 0, 4, 1)
+	require.ErrorIs(t, s.Whole(func() error {
+		s.Fail(errStage)
+		s.Fill(b, 4, 4, 2) // goes on all the same
+		return nil
+	}), errStage)
+	require.ErrorIs(t, s.Whole(func() error {
+		inner := s.Whole(func() error { return errStage })
+		s.Fill(b, 4, 4, 2)
+		return inner
+	}), errStage)
+	s.Fill(b, 8, 4, 3)
+	require.NoError(t, s.Wait(ctx))
+	require.Equal(t, []uint32{1, 0, 3, 0}, download(t, b))
+
+	s.Fill(b, 0, 4, 7)
+	require.ErrorIs(t, s.Whole(func() error {
+		s.Fill(b, 4, 4, 7)
+		return errStage
+	}), errStage)
+	s.Fill(b, 8, 4, 7)
+	require.ErrorIs(t, s.Whole(func() error { t.Error("recorded into a batch that is dropped"); return nil }), errStage)
+	_, err := s.Submit()
+	require.ErrorIs(t, err, errStage)
+	require.NoError(t, s.Wait(ctx))
+	require.Equal(t, []uint32{1, 0, 3, 0}, download(t, b))
+
+	// A command that can't be recorded is a stage, too.
+	var out *RangeError
+	require.ErrorAs(t, s.Whole(func() error {
+		s.Fill(b, 4, 4, 7)
+		s.Fill(b, 1<<20, 4, 7)
+		return nil
+	}), &out)
+	require.ErrorAs(t, s.Wait(ctx), &out)
+
+	// What was sent on its way within is done; there is nothing left to drop.
+	require.ErrorIs(t, s.Whole(func() error {
+		s.Fill(b, 12, 4, 4)
+		if err := s.Wait(ctx); err != nil {
+			return err
+		}
+		return errStage
+	}), errStage)
+	require.NoError(t, s.Wait(ctx))
+	require.Equal(t, []uint32{1, 0, 3, 4}, download(t, b))
+
+	s.Fail(nil)
+	s.Fail(errStage)
+	s.Fail(ErrClosed)
+	require.ErrorIs(t, s.Wait(ctx), errStage)
+	require.NoError(t, s.Wait(ctx))
+}
+
+// Each way that a batch may take tells those who asked, once, and dropped ones in the opposite order.
+func TestOnSubmit(t *testing.T) {
+	ctx := t.Context()
+	failing := false
+	d := openFor(t, Options{fault: func(call string) vulkan.Result {
+		if failing && call == "vkEndCommandBuffer" {
+			return vulkan.ErrorOutOfHostMemory
+		}
+		return vulkan.Success
+	}})
+	b := buffer[uint32](t, d, 4)
+	s := stream(t, d)
+	var told []int
+	ask := func() {
+		for i := 1; i <= 3; i++ {
+			s.Fill(b, 0, 4, uint32(i))
+			s.OnSubmit(func(p Point, submitted bool) {
+				if submitted {
+					require.Equal(t, s.last, p.value)
+					told = append(told, i)
+				} else {
+					told = append(told, -i)
+				}
+			})
+		}
+		require.Empty(t, told)
+	}
+	expect := func(want ...int) {
+		t.Helper()
+		require.Equal(t, want, told)
+		told = nil
+	}
+	ask()
+	_, err := s.Submit()
+	require.NoError(t, err)
+	expect(1, 2, 3)
+	require.NoError(t, s.Wait(ctx))
+	s.OnSubmit(func(_ Point, submitted bool) { require.True(t, submitted); told = append(told, 4) })
+	expect(4)
+	ask()
+	s.Discard()
+	expect(-3, -2, -1)
+	ask()
+	s.Fill(b, 1<<20, 4, 0)
+	s.OnSubmit(func(_ Point, submitted bool) { require.False(t, submitted); told = append(told, 5) })
+	expect(5)
+	require.Error(t, s.Wait(ctx))
+	expect(-3, -2, -1)
+	ask()
+	failing = true
+	_, err = s.Submit()
+	require.Error(t, err)
+	failing = false
+	expect(-3, -2, -1)
+	other := stream(t, d)
+	other.Fill(b, 0, 4, 9)
+	p, err := other.Submit()
+	require.NoError(t, err)
+	ask()
+	s.After(p)
+	expect(1, 2, 3)
+	ask()
+	require.NoError(t, s.Close())
+	expect(-3, -2, -1)
+}
+
+// What is to be done behind work is done behind it: not while it may still be submitted, nor while it runs.
+func TestFinally(t *testing.T) {
+	ctx := t.Context()
+	d := openFor(t, Options{})
+	b := buffer[uint32](t, d, 4)
+	s := stream(t, d)
+	done := 0
+	finally := func() { s.Finally(func() { done++ }) }
+	finally()
+	require.Equal(t, 1, done, "nothing was recorded")
+	s.Fill(b, 0, 4, 1)
+	finally()
+	require.Equal(t, 1, done)
+	s.Discard()
+	require.Equal(t, 2, done)
+
+	slow, submit := busy(t, d, 200*time.Millisecond)
+	submit()
+	p, err := slow.Submit()
+	require.NoError(t, err)
+	s.After(p)
+	finally() // behind the point that comes first
+	_, err = s.Submit()
+	require.NoError(t, err)
+	finally()
+	s.Fill(b, 0, 4, 1)
+	finally()
+	s.Discard() // but what it named may run: what was submitted before does
+	over, err := p.Done()
+	require.NoError(t, err)
+	require.True(t, over || done == 2)
+	require.NoError(t, s.Wait(ctx))
+	require.Equal(t, 5, done)
+	require.NoError(t, slow.Wait(ctx))
+
+	s.Fill(b, 0, 4, 1)
+	finally()
+	_, err = s.Submit()
+	require.NoError(t, err)
+	s.Fill(b, 0, 4, 1)
+	finally()
+	require.NoError(t, s.Close())
+	require.Equal(t, 7, done)
+}
+
+// Memory that batches of two streams name is free when both have ended; until they are submitted, nobody waits for them.
+func TestUses(t *testing.T) {
+	ctx := t.Context()
+	d := openFor(t, Options{})
+	b := buffer[uint32](t, d, 4)
+	one, two := stream(t, d), stream(t, d)
+	var u Uses
+	freed := false
+	u.Free(func() { freed = true })
+	require.True(t, freed)
+	require.NoError(t, u.Rest(ctx))
+
+	for _, s := range []*Stream{one, two, one} {
+		s.Fill(b, 0, 4, 1)
+		u.On(s)
+	}
+	freed = false
+	u.Free(func() { freed = true })
+	require.ErrorIs(t, u.Rest(ctx), ErrUnsubmitted)
+	one.Discard()
+	require.ErrorIs(t, u.Rest(ctx), ErrUnsubmitted)
+	require.False(t, freed)
+	_, err := two.Submit()
+	require.NoError(t, err)
+	require.NoError(t, u.Rest(ctx))
+	require.NoError(t, two.Wait(ctx))
+	require.True(t, freed)
+
+	// A stream that nobody looks at any more holds nothing up once its work has ended.
+	one.Fill(b, 0, 4, 1)
+	u.On(one)
+	p, err := one.Submit()
+	require.NoError(t, err)
+	require.NoError(t, p.Wait(ctx))
+	freed = false
+	u.Free(func() { freed = true })
+	require.True(t, freed)
+
+	slow, submit := busy(t, d, 200*time.Millisecond)
+	submit()
+	u.On(slow)
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := u.Rest(ended); err != nil {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.NoError(t, u.Rest(ctx))
+	require.NoError(t, slow.Wait(ctx))
+}
