@@ -36,8 +36,8 @@ void main() {
         left -= min(left, count);
     }
     for (uint word = 4u * part; in_part != 0u; word++) {
-        uint used = plain_load_at(at, word), take = pool_lowest_bits(~used, in_part);
-        plain_store_at(at, word, used | take);
+        uint used = plain_load_near(at, word), take = pool_lowest_bits(~used, in_part);
+        plain_store_near(at, word, used | take);
         in_part -= uint(bitCount(take));
     }
 }

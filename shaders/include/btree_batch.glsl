@@ -144,9 +144,9 @@ uint batch_child_stepwise(uvec2 node, uint key) {
     uint slot = 0u;
     [[unroll]] for (uint step = 8u; step != 0u; step >>= 1) {
         uint next = min(slot + step, BTREE_SLOTS - 1u);
-        slot = plain_load_at(node, 2u * next) <= key ? next : slot;
+        slot = plain_load_near(node, 2u * next) <= key ? next : slot;
     }
-    return plain_load_at(node, 2u * slot + 1u);
+    return plain_load_near(node, 2u * slot + 1u);
 }
 
 // The node of a level whose range has the key, and its fence.

@@ -67,9 +67,14 @@ void plain_store(uvec2 a, uint v) { VkdsWord(a).v = v; }
 void plain_store2(uvec2 a, uvec2 v) { VkdsPair(a).v = v; }
 void plain_store4(uvec2 a, uvec4 v) { VkdsQuad(a).v = v; }
 
-// Word `index` of an array, below 2^30: one instruction less than by address_at, which takes any index.
-uint plain_load_at(uvec2 base, uint index) { return VkdsWords(base).v[index]; }
-void plain_store_at(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] = v; }
+// Word `index` of an array, for any 32-bit index.
+uint plain_load_at(uvec2 base, uint index) { return plain_load(address_at(base, index, 2u)); }
+void plain_store_at(uvec2 base, uint index, uint v) { plain_store(address_at(base, index, 2u), v); }
+
+// Word `index` behind an address, below 2^29: fewer instructions. A driver takes an array's index as signed, and may
+// keep its bytes in 32 bits.
+uint plain_load_near(uvec2 base, uint index) { return VkdsWords(base).v[index]; }
+void plain_store_near(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] = v; }
 
 uvec2 coherent_load2(uvec2 a) { return VkdsCoherentPair(a).v; }
 uvec4 coherent_load4(uvec2 a) { return VkdsCoherentQuad(a).v; }

@@ -75,7 +75,7 @@ void merge_fetch(MergeTile t, uvec2 a, uvec2 b, out uint words[MERGE_ITEMS]) {
     uvec2 b_words = address_at(b, t.b, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = min(i * WORKGROUP + workgroup_lane(), t.count - 1u);
-        words[i] = plain_load_at(at < t.a_count ? a_words : b_words, at < t.a_count ? at : at - t.a_count);
+        words[i] = plain_load_near(at < t.a_count ? a_words : b_words, at < t.a_count ? at : at - t.a_count);
     }
 }
 

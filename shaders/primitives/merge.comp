@@ -23,7 +23,7 @@ void store(uvec2 to, uint first, uint count) {
     uvec2 at_first = address_at(to, first, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + workgroup_lane();
-        if (at < count) plain_store_at(at_first, at, merge_word(at));
+        if (at < count) plain_store_near(at_first, at, merge_word(at));
     }
 }
 

@@ -48,7 +48,7 @@ void main() {
     uint count = last - first;
 
     uvec2 from_keys = address_at(keys, first, 2u);
-    for (uint at = lane; at < count; at += WORKGROUP) tile_keys[at] = plain_load_at(from_keys, at);
+    for (uint at = lane; at < count; at += WORKGROUP) tile_keys[at] = plain_load_near(from_keys, at);
     barrier();
 
     // Each lane sorts its own few elements.
@@ -150,7 +150,7 @@ void main() {
     uvec2 to_keys = address_at(out_keys, first, 2u);
     uvec2 to_values = address_at(out_values, first, 2u);
     for (uint at = lane; at < count; at += WORKGROUP) {
-        plain_store_at(to_keys, at, tile_keys[at]);
-        if (pairs) plain_store_at(to_values, at, plain_load_at(from_values, tile_sources[at] & 0xffffu));
+        plain_store_near(to_keys, at, tile_keys[at]);
+        if (pairs) plain_store_near(to_values, at, plain_load_near(from_values, tile_sources[at] & 0xffffu));
     }
 }

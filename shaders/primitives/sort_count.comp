@@ -17,10 +17,12 @@ void main() {
     uint tile = workgroup_index();
     if (tile >= tiles) return;
     uint n = length_of(length);
+    uint first = min(tile * RADIX_TILE, n);
+    uvec2 from = address_at(keys, first, 2u);
     radix_clear();
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
-        uint i = tile * RADIX_TILE + radix_element(j);
-        if (i < n) radix_count(radix_digit(plain_load_at(keys, i), shift, mask));
+        uint i = radix_element(j);
+        if (i < n - first) radix_count(radix_digit(plain_load_near(from, i), shift, mask));
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];

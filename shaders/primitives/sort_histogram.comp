@@ -36,12 +36,13 @@ void main() {
     uint n = length_of(length);
     uint tiles = n / RADIX_TILE + (n % RADIX_TILE != 0u ? 1u : 0u);
     for (uint tile = group; tile < tiles; tile += groups) {
-        uint base = tile * RADIX_TILE + self;
+        uint first_key = tile * RADIX_TILE, count = n - first_key;
+        uvec2 from = address_at(keys, first_key, 2u);
         [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
             uint key[STEP];
-            [[unroll]] for (uint k = 0u; k < STEP; k++) key[k] = plain_load_at(keys, min(base + (j + k) * WORKGROUP, n - 1u));
+            [[unroll]] for (uint k = 0u; k < STEP; k++) key[k] = plain_load_near(from, min(self + (j + k) * WORKGROUP, count - 1u));
             [[unroll]] for (uint k = 0u; k < STEP; k++) {
-                if (base + (j + k) * WORKGROUP >= n) continue;
+                if (self + (j + k) * WORKGROUP >= count) continue;
                 for (uint p = 0u; p < passes; p++) {
                     uint width = min(8u, bits - 8u * p);
                     atomicAdd(histogram[p * RADIX + radix_digit(key[k], first + 8u * p, (1u << width) - 1u)], 1u);

@@ -35,7 +35,7 @@ shared uint number;
 const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
 
 // Beyond the end there are keys of all ones: they come last, and are not written.
-uint key_of(uint i, uint n) { return plain_load_at(keys, min(i, n - 1u)) | (i < n ? 0u : ~0u); }
+uint key_of(uvec2 from, uint i, uint count) { return plain_load_near(from, min(i, count - 1u)) | (i < count ? 0u : ~0u); }
 
 uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >> 16); }
 
@@ -56,8 +56,8 @@ uvec2 word_of(uint row, uint digit) { return address_at(published, row * RADIX +
 void publish_for(uint tile, uint n) {
     radix_clear();
     OVER_DIGITS for (uint j = 0u; j < ITEMS; j++) {
-        uint i = tile * RADIX_TILE + radix_element(j);
-        if (i < n) radix_count(digit_of(plain_load_at(keys, i)));
+        uint i = radix_element(j);
+        if (i < n - tile * RADIX_TILE) radix_count(digit_of(plain_load_near(address_at(keys, tile * RADIX_TILE, 2u), i)));
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];
@@ -151,8 +151,10 @@ void main() {
 #endif
     if (!any) return;
 
+    uint count = n - base;
+    uvec2 from = address_at(keys, base, 2u);
     uint items[ITEMS];
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) items[j] = key_of(base + radix_element(j), n);
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) items[j] = key_of(from, radix_element(j), count);
     // Two ranks a word: registers decide how many tiles are under way.
     uint ranks[ITEMS / 2u];
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j += 2u) {
@@ -197,16 +199,18 @@ void main() {
     }
 #endif
 
+#ifdef PAIRS
+    from = address_at(values, base, 2u);
+#endif
     // Through shared memory, so that neighbours in the output are written by neighbouring lanes.
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint place = (ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu;
         radix_room[place] = items[j];
 #ifdef PAIRS
-        radix_room[RADIX_TILE + place] = plain_load_at(values, min(base + radix_element(j), n - 1u));
+        radix_room[RADIX_TILE + place] = plain_load_near(from, min(radix_element(j), count - 1u));
 #endif
     }
     barrier();
-    uint count = min(n - base, RADIX_TILE);
     // Unrolled in part: a kernel has to stay within the instruction cache.
     [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
         [[unroll]] for (uint k = 0u; k < STEP; k++) {

@@ -69,7 +69,7 @@ void main() {
     uvec2 to_keys = address_at(keys, offset, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
-        if (at < t.count) plain_store_at(to_keys, at, merge_word(at));
+        if (at < t.count) plain_store_near(to_keys, at, merge_word(at));
     }
     // The index has every 32nd key and some of these: neighbouring lanes take them, so that others need not wait.
     if (!none(index)) {
@@ -82,7 +82,7 @@ void main() {
         uint at = i * WORKGROUP + lane;
         if (at < t.count) {
             uint value = merge_word(at);
-            plain_store_at(to_values, at, value);
+            plain_store_near(to_values, at, value);
             if (MARKS && value == ~0u) {
                 if (tombstone_of(merge_source(t, at))) bitmap_set(at);
             }

@@ -40,11 +40,15 @@ void main() {
     case 16u: answer.x = atomic_or(at, a.x); break;
     case 17u: answer.x = atomic_exchange(at, a.x); break;
     case 18u: answer.x = atomic_cas(at, b.x, a.x); break;
+    case 19u: answer.x = plain_load_at(at, b.x); break;
+    case 20u: plain_store_at(at, b.x, a.x); break;
+    case 21u: answer.x = plain_load_near(at, b.x); break;
+    case 22u: plain_store_near(at, b.x, a.x); break;
 #if VKDS_INT64_ATOMICS
-    case 19u: answer.xy = atomic_load2(at); break;
-    case 20u: answer.xy = atomic_add2(at, a); break;
-    case 21u: answer.xy = atomic_and2(at, a); break;
-    case 22u: answer.xy = atomic_cas2(at, b, a); break;
+    case 23u: answer.xy = atomic_load2(at); break;
+    case 24u: answer.xy = atomic_add2(at, a); break;
+    case 25u: answer.xy = atomic_and2(at, a); break;
+    case 26u: answer.xy = atomic_cas2(at, b, a); break;
 #endif
     }
     plain_store4(address_at(answers, i, 4u), answer);

@@ -31,13 +31,17 @@ const (
 	atomicOr
 	atomicExchange
 	atomicCas
+	plainLoadAt
+	plainStoreAt
+	plainLoadNear
+	plainStoreNear
 	atomicLoad2
 	atomicAdd2
 	atomicAnd2
 	atomicCas2
 )
 
-const lastNarrow, lastWide = atomicCas, atomicCas2
+const lastNarrow, lastWide = plainStoreNear, atomicCas2
 
 type memoryPush struct {
 	Operations, Places, Answers uint64
@@ -68,13 +72,13 @@ func (o memoryOperation) apply(at *quad) (answer quad) {
 		answer.setPair(short(o.a.long() + uint64(o.b[0])))
 	case addressAt:
 		answer.setPair(short(o.a.long() + uint64(o.b[0])<<o.b[1]))
-	case plainLoad, atomicLoad:
+	case plainLoad, atomicLoad, plainLoadAt, plainLoadNear:
 		answer[0] = word
 	case plainLoad2, coherentLoad2, atomicLoad2:
 		answer.setPair(long)
 	case plainLoad4, coherentLoad4:
 		answer = *at
-	case plainStore, atomicStore:
+	case plainStore, atomicStore, plainStoreAt, plainStoreNear:
 		at[0] = o.a[0]
 	case plainStore2:
 		at.setPair(o.a)
@@ -115,6 +119,15 @@ func (o memoryOperation) apply(at *quad) (answer quad) {
 	return answer
 }
 
+// before is how many bytes before its cell the array begins of which the cell is the word b[0].
+func (o memoryOperation) before() uint64 {
+	switch o.what {
+	case plainLoadAt, plainStoreAt, plainLoadNear, plainStoreNear:
+		return 4 * uint64(o.b[0])
+	}
+	return 0
+}
+
 // machine runs memory operations on the device.
 type machine struct {
 	r    *rig
@@ -139,7 +152,7 @@ func (m machine) run(operations []memoryOperation, places []int, cells []quad) (
 	at := put(m.r, memory)
 	addresses := make([]uint64, len(places))
 	for i, place := range places {
-		addresses[i] = at.AddressOf(4 * place)
+		addresses[i] = at.AddressOf(4*place) - operations[i].before()
 	}
 	for _, o := range operations {
 		words = append(words, o.what, 0, o.a[0], o.a[1], o.b[0], o.b[1], 0, 0)
@@ -188,6 +201,8 @@ func TestMemory(t *testing.T) {
 				switch {
 				case o.what == addressAt:
 					o.b[1] = 1 + rnd.Uint32N(31) // its shift
+				case o.what == plainLoadNear || o.what == plainStoreNear:
+					o.b[0] >>= 3
 				case (o.what == atomicCas || o.what == atomicCas2) && rnd.IntN(2) == 0:
 					o.b = cell.pair()
 				}
