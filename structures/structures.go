@@ -207,6 +207,14 @@ func (e *PendingError) Error() string {
 
 func (e *PendingError) Unwrap() error { return e.Err }
 
+// StuckError says that operations could not be done however often they were tried, though there is room: what stands in
+// their way is a latch that is never released, because a kernel that held it was ended, or a list that has no end.
+type StuckError struct{ Operations int }
+
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("%d operations stand before a latch that is not released or in a list without an end", e.Operations)
+}
+
 // Stopped returns what stopped a batch, around it a *PendingError if operations are pending; nil if nothing did. A
 // *PendingError about a part of the batch gives way to that of the whole.
 func Stopped(statuses []Status, err error) error {

@@ -76,7 +76,7 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 	if u.Count > primitives.MaxLength {
 		return &primitives.LengthError{N: u.Count}
 	}
-	if nodes := nodesFor(u.Count, t.o.Fill); blocksFor(nodes) > int(t.pool.Device().Blocks) {
+	if nodes := nodesFor(u.Count, t.o.Fill); blocksFor(nodes) > t.blocks() {
 		if err := s.Wait(ctx); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 
 // roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
 func (t *Tree) roomFor(ctx context.Context, nodes int) error {
-	return t.pool.Grow(ctx, blocksFor(nodes)-int(t.pool.Device().Blocks))
+	return t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
 }
 
 // bulk is what a tree is made of: N pairs on the device.

@@ -63,7 +63,7 @@ const spacious = 4
 // doesn't, or can't be done.
 func (t *Tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
 	blocks := max(blocksFor(nodes), blocksFor(nodesFor(t.o.Capacity, t.o.Fill)))
-	if spacious*blocks >= int(t.pool.Device().Blocks) {
+	if spacious*blocks >= t.blocks() {
 		return nil
 	}
 	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes})

@@ -11,7 +11,7 @@ import (
 // the pool, without a way from the root.
 
 // poolSlabs is how many slabs the pool has, allocated or not.
-func (t *Tree) poolSlabs() int { return int(t.pool.Device().Blocks) * alloc.BlockSlabs }
+func (t *Tree) poolSlabs() int { return t.blocks() * alloc.BlockSlabs }
 
 // overSlabs calls do for runs of slabs, by their numbers, that one dispatch should do: so many that it stays far below
 // what a watchdog allows.

@@ -53,7 +53,7 @@ func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := int(t.pool.Device().Blocks)
+	blocks := t.blocks()
 	room := min(blocks*alloc.BlockSlabs, slabsAtOnce)
 	b, err := vk.NewBuffer[uint32](t.d, room/32+room*nodeWords)
 	if err != nil {

@@ -2,18 +2,10 @@ package btree
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
 )
-
-// StuckError says that operations could not be done however often they were tried: the latch of a node in their way is
-// never released, because a kernel that held it was ended. Check tells which one it is.
-type StuckError struct{ Operations int }
-
-func (e *StuckError) Error() string {
-	return fmt.Sprintf("btree: %d operations stand before a node whose latch is not released", e.Operations)
-}
 
 // reserve makes the pool have room for so many nodes more, and some, so that kernels find it soon. Nothing may run that
 // uses the tree.
@@ -42,27 +34,35 @@ func (t *Tree) reserve(ctx context.Context, extra uint64) error {
 // makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
 // separator, or a node was latched for too long. stuck: since the last call none was finished.
 func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
-	stats, err := t.pool.Stats(ctx)
+	before := t.blocks()
+	if err := t.mend(ctx); err != nil {
+		return err
+	}
+	stats, err := t.pool.Stats(ctx) // with what mending has taken, or was refused
 	if err != nil {
 		return err
 	}
 	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
-	if err := t.mend(ctx); err != nil {
-		return err
-	}
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may split a leaf, though many meet in one; the pool doubles in any case, if it can.
-		return t.pool.Relieve(ctx, stats, max(1, blocksFor(pending/4)), stuck)
+		need := max(1, blocksFor(pending/4)) - (t.blocks() - before)
+		if need <= 0 {
+			return nil
+		}
+		return t.pool.Relieve(ctx, stats, need, stuck)
 	}
 	if stuck {
 		if t.rounds >= t.mostRounds {
-			return &StuckError{pending}
+			return &structures.StuckError{Operations: pending}
 		}
 		t.rounds *= 4
 	}
 	return nil
 }
+
+// blocks is how many memory blocks the pool has.
+func (t *Tree) blocks() int { return int(t.pool.Device().Blocks) }
 
 // mend inserts the separators that a batch had no room for into the inner nodes.
 func (t *Tree) mend(ctx context.Context) error {

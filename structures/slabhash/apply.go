@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/vkds/vkds/alloc"
@@ -13,8 +14,12 @@ import (
 )
 
 // initialRounds bounds the slabs that a tile visits in one dispatch. It is far above what a table of
-// reasonable load needs; where lists are so long that nothing gets done, it is raised.
-const initialRounds = 1 << 14
+// reasonable load needs; where lists are so long that nothing gets done, it is raised, up to maxRounds or
+// to twice the slabs that there are, which no list is longer than.
+const (
+	initialRounds = 1 << 14
+	maxRounds     = 1 << 18
+)
 
 type applyPush struct {
 	Hash     Device
@@ -182,9 +187,14 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
 		return t.pool.Relieve(ctx, stats, max(1, pending/t.slots/alloc.BlockSlabs), stuck)
 	}
-	if stuck {
-		t.rounds *= 2
+	if !stuck {
+		return nil
 	}
+	most := min(max(maxRounds, 2*(uint64(stats.Slabs)+uint64(t.base.buckets))), math.MaxUint32)
+	if uint64(t.rounds) >= most {
+		return &structures.StuckError{Operations: pending}
+	}
+	t.rounds = uint32(min(4*uint64(t.rounds), most))
 	return nil
 }
 
