@@ -25,20 +25,16 @@ type repairNodesPush struct {
 	Lows, Leaves, Inner uint64
 }
 
+// taker returns the kernel that allocates slabs, or frees them.
+func (t *Tree) taker(free bool) (*vk.Kernel[takePush], error) {
+	return recording.Kernel[takePush](t.kernels, "btree/repair_take", workgroup,
+		recording.OverPool(t.pool.Constants(), recording.Constant("FREE", word(free)))...)
+}
+
 // take records that slabs are allocated, or freed.
-func (t *Tree) take(s *vk.Stream, p takePush, free bool) error {
-	freeing := uint32(0)
-	if free {
-		freeing = 1
-	}
-	k, err := recording.Kernel[takePush](t.kernels, "btree/repair_take", workgroup,
-		recording.OverPool(t.pool.Constants(), recording.Constant("FREE", freeing))...)
-	if err != nil {
-		return err
-	}
+func (t *Tree) take(k *vk.Kernel[takePush], p takePush) {
 	p.Pool = t.pool.Device()
-	k.Dispatch(s, groups(int(p.Count)), p)
-	return nil
+	k.Dispatch(t.stream, groups(int(p.Count)), p)
 }
 
 // repair makes the inner nodes anew from the leaves, so that each leaf has a parent, when nothing runs that uses the tree.
@@ -74,54 +70,70 @@ func (t *Tree) repair(ctx context.Context) error {
 	taken := takePush{Slabs: slabs, Refused: refused, Count: uint32(inner)}
 
 	// The old nodes are listed before new ones are allocated, which may hold anything.
-	err = errors.Join(t.list(t.stream, leafLevel, l), t.list(t.stream, innerLevels, before))
+	if err = t.list(t.stream, leafLevel, l); err == nil {
+		err = t.list(t.stream, innerLevels, before)
+	}
 	for err == nil {
-		if err = errors.Join(t.clear(t.stream, refused, 1), t.take(t.stream, taken, false)); err != nil {
+		// All kernels before anything is taken, so that it can be given back and what follows doesn't fail.
+		var k repairKernels
+		if k, err = t.repairKernels(); err != nil {
 			break
 		}
-		if err = t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
-			return err
+		if err = t.clear(t.stream, refused, 1); err != nil {
+			break
 		}
+		t.take(k.take, taken)
 		var count [1]uint32
-		if err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:]); err != nil || count[0] == 0 {
-			break
+		if err = t.stream.Wait(context.WithoutCancel(ctx)); err == nil {
+			err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
 		}
-		if err = t.take(t.stream, taken, true); err == nil {
-			err = t.stream.Wait(context.WithoutCancel(ctx))
+		if err == nil && count[0] == 0 {
+			err = t.writeInner(ctx, k, repairNodesPush{Tree: t.device(), Lows: l.lows, Leaves: l.slabs, Inner: slabs}, leaves, inner,
+				takePush{Slabs: before.slabs, Refused: refused, Count: uint32(old)})
+			if err == nil {
+				return nil
+			}
 		}
-		if err == nil {
+		t.take(k.free, taken)
+		if err = errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx))); err == nil {
 			err = t.pool.Grow(ctx, blocksFor(inner))
 		}
 	}
-	if err != nil {
-		t.stream.Discard()
-		return err
+	t.stream.Discard()
+	return err
+}
+
+// repairKernels are what a repair needs from when on it has taken slabs.
+type repairKernels struct {
+	take, free *vk.Kernel[takePush]
+	plan       *vk.Kernel[repairPlanPush]
+	nodes      *vk.Kernel[repairNodesPush]
+}
+
+// repairKernels are made anew after the pool has grown, which may change them.
+func (t *Tree) repairKernels() (k repairKernels, err error) {
+	if k.take, err = t.taker(false); err != nil {
+		return k, err
 	}
-	err = t.writeInner(ctx, repairNodesPush{Tree: t.device(), Lows: l.lows, Leaves: l.slabs, Inner: slabs}, leaves, inner,
-		takePush{Slabs: before.slabs, Refused: refused, Count: uint32(old)})
-	if err != nil {
-		return errors.Join(err, t.take(t.stream, taken, true), t.stream.Wait(context.WithoutCancel(ctx)))
+	if k.free, err = t.taker(true); err != nil {
+		return k, err
 	}
-	return nil
+	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, "btree/repair_plan", workgroup); err != nil {
+		return k, err
+	}
+	k.nodes, err = kernel[repairNodesPush](t, "repair_nodes", 1)
+	return k, err
 }
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
-func (t *Tree) writeInner(ctx context.Context, p repairNodesPush, leaves, inner int, old takePush) error {
-	plan, err := recording.Kernel[repairPlanPush](t.kernels, "btree/repair_plan", workgroup)
-	if err != nil {
-		return err
-	}
-	nodes, err := kernel[repairNodesPush](t, "repair_nodes", 1)
-	if err != nil {
-		return err
-	}
+func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int, old takePush) error {
 	_, each := shares(t.o.Fill)
-	plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(each)})
-	nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
-	if err := t.take(t.stream, old, true); err != nil {
-		t.stream.Discard()
+	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(each)})
+	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
+	t.take(k.free, old)
+	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	t.nodes, t.headroom = uint64(leaves+inner+1), false
-	return t.stream.Wait(context.WithoutCancel(ctx))
+	return nil
 }

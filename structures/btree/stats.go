@@ -33,8 +33,8 @@ type Level struct {
 	Fill  float64 // of all slots
 }
 
-// Batches are how many batches of updates took which path. A call from Go slices is one batch or, where it is cut up,
-// several.
+// Batches are how many batches of updates took which path. A call is one batch, from Go slices and on a stream alike; what
+// Finish does belongs to the batch that it finishes.
 type Batches struct{ Concurrent, Batched uint64 }
 
 // The layout of survey.comp's rows, in words.

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
 )
 
 // requireStats holds the statistics against the nodes themselves.
@@ -50,4 +52,31 @@ func TestStats(t *testing.T) {
 			require.InDelta(t, 0.5, s.Fill, 0.01)
 		}
 	}
+}
+
+// Batches on streams count like those from Go slices, and once each, however often Finish has to go on with them; queries
+// don't.
+func TestBatchesAreCounted(t *testing.T) {
+	d := openDevice(t)
+	tree := newTree(t, d, Options{Path: Concurrent})
+	rng := random(3)
+	keys := uniqueKeys(rng, 20000)
+	s := testdevice.Stream(t, d)
+	b := DeviceBatch{
+		Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, keys),
+		Status: testdevice.Upload(t, d, make([]uint8, len(keys))), Left: testdevice.Upload(t, d, []uint32{0}),
+	}
+	require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
+	require.NoError(t, s.Wait(t.Context()))
+	require.NotZero(t, testdevice.Download(t, b.Left, 1)[0], "the pool suffices: there is nothing to finish")
+	require.NoError(t, tree.Finish(t.Context(), s, structures.Insert, b))
+	require.Equal(t, Batches{Concurrent: 1}, requireStats(t, tree).Batches)
+	require.NoError(t, tree.ApplyOn(s, structures.Find, b))
+	require.NoError(t, tree.ApplyOn(s, structures.Delete, b))
+	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceUpdates{Count: b.Count, Keys: b.Keys, Values: b.Values}))
+	require.NoError(t, s.Wait(t.Context()))
+	require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
+	_, err := tree.Delete(t.Context(), keys[:10])
+	require.NoError(t, err)
+	require.Equal(t, Batches{Concurrent: 3, Batched: 1}, requireStats(t, tree).Batches)
 }

@@ -258,7 +258,11 @@ func (t *Tree) torn() uint32 {
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
 func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	return t.applyOn(s, kind, b, false)
+	err := t.applyOn(s, kind, b, false)
+	if err == nil && kind <= structures.Delete {
+		t.batches.Concurrent++
+	}
+	return err
 }
 
 // admits answers why a batch can't be recorded.
@@ -283,7 +287,9 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	if err := t.admits(kind, b); err != nil {
 		return err
 	}
-	t.expect(kind, b.Count)
+	if !retry {
+		t.expect(kind, b.Count)
+	}
 	return t.apply(s, kind, operands{
 		keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
 		pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
@@ -294,7 +300,7 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 
 // Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
 // again, until b.Left is 0. No other stream may work on the tree. Errors: *structures.PendingError around what stopped
-// it: *alloc.PoolFullError, *vk.OutOfMemoryError, *StuckError, the context's.
+// it: *alloc.PoolFullError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
 func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }
