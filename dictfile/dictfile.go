@@ -4,21 +4,25 @@
 // little endian:
 //
 //	magic       8 bytes  "VKDS", CR LF, 1a, LF: a transfer as text breaks it
-//	version     u32      1
+//	version     u32      2
 //	length      u32      of the description, in bytes
 //	description          JSON, see Header
-//	checksum    u32      CRC-32C of everything before it
-//	blocks               as many as it takes, then one of no pairs, each:
-//	  pairs     u32      n, at most 65536
+//	checksum    u32
+//	blocks               of 65536 pairs, the last of what is left; then one of none:
+//	  pairs     u32      n
 //	  keys      n u32
 //	  values    n u32
-//	  checksum  u32      CRC-32C of the block's number (u64, from 0) and of the
-//	                     block before its checksum
+//	  checksum  u32
 //
-// Nothing follows. Every byte is under a checksum, a block that is missing,
-// doubled or moved has the wrong number, and the description says how many
-// pairs there are, so a file that reads to its end is the file that was
-// written.
+// Nothing follows. Each checksum is the CRC-32C of all that stands before it in
+// the file, but for other checksums. So every byte is under one, and a block is
+// right only behind the header and the blocks that it was written behind: what
+// is missing, doubled, moved, or of another dictionary shows. The description
+// says how many pairs there are, so a file that reads to its end is the file
+// that was written.
+//
+// Files of version 1, whose blocks could be mixed up with those of another
+// dictionary, are refused with ErrVersion: build them again.
 package dictfile
 
 import (
@@ -33,7 +37,7 @@ import (
 const Magic = "VKDS\r\n\x1a\n"
 
 // Version is the version of the format that this package reads and writes.
-const Version = 1
+const Version = 2
 
 const (
 	blockPairs       = 64 << 10
@@ -81,7 +85,7 @@ func (h Header) Types() (key, value word.Type, err error) {
 // Why a file can't be read, beside what the system says.
 var (
 	ErrMagic     = errors.New("is no saved dictionary")
-	ErrVersion   = errors.New("was written by another version of vkds")
+	ErrVersion   = errors.New("was saved by another version of vkds: build it again")
 	ErrTruncated = errors.New("ends too early: the saved dictionary is truncated")
 	ErrChecksum  = errors.New("is corrupt: a checksum doesn't match")
 	ErrCorrupt   = errors.New("is corrupt")
@@ -96,6 +100,14 @@ type Error struct {
 
 func (e *Error) Error() string { return e.File + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
+
+// LengthError reports slices of keys and of values, which go together, that
+// differ in length.
+type LengthError struct{ Keys, Values int }
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("%d keys, but %d values", e.Keys, e.Values)
+}
 
 // CountError reports a Writer closed with another number of pairs than its
 // header said.

@@ -3,7 +3,10 @@ package dictfile_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -48,7 +51,7 @@ func save(t testing.TB, path string, n int) dictfile.Header {
 	require.NoError(t, w.Write(keys[n/3:], values[n/3:]))
 	require.NoError(t, w.Close())
 	require.NoError(t, w.Close())
-	require.NoError(t, w.Abort())
+	w.Abort()
 	return h
 }
 
@@ -172,31 +175,194 @@ func TestEveryByteMatters(t *testing.T) {
 	require.ErrorIs(t, err, dictfile.ErrCorrupt)
 	require.EqualError(t, attempt(nil), "f: is no saved dictionary")
 	require.EqualError(t, attempt([]byte("key,value\n1,2\n3,4\n")), "f: is no saved dictionary")
-	require.EqualError(t, attempt(append([]byte(dictfile.Magic), 2, 0, 0, 0, 0, 0, 0, 0)), "f: was written by another version of vkds: its format has version 2, and this one reads 1")
+	require.EqualError(t, attempt(append([]byte(dictfile.Magic), 1, 0, 0, 0, 0, 0, 0, 0)), "f: was saved by another version of vkds: build it again: the file has format 1, and this one reads 2")
 }
 
-// Blocks moved, doubled or left out are found though each is whole.
+// Blocks moved, doubled, left out or of another dictionary are found though each
+// is whole, also where the two dictionaries have the same header.
 func TestBlocksInOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	save(t, path, 3*65536)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
+	w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", Parameters: map[string]float64{"buckets": 77, "utilisation": 0.65},
+		Pairs: 3 * 65536, KeyType: "time", ValueType: "f32", Writer: "test"})
+	require.NoError(t, err)
+	keys, values := pairs(3 * 65536)
+	for i := range values {
+		values[i]++
+	}
+	require.NoError(t, errors.Join(w.Write(keys, values), w.Close()))
+	other, err := os.ReadFile(path)
+	require.NoError(t, err)
 	const block, end = 4 + 8*65536 + 4, 8
 	start := len(data) - end - 3*block
-	head, a, b, c, tail := data[:start], data[start:start+block], data[start+block:start+2*block], data[start+2*block:start+3*block], data[start+3*block:]
+	require.Equal(t, data[:start], other[:start], "the same header")
+	at := func(data []byte, i int) []byte { return data[start+i*block : min(start+(i+1)*block, len(data))] }
+	head, a, b, c, tail := data[:start], at(data, 0), at(data, 1), at(data, 2), at(data, 3)
 	for name, parts := range map[string][][]byte{
-		"swapped": {head, b, a, c, tail},
-		"doubled": {head, a, a, c, tail},
-		"missing": {head, a, c, tail},
-		"last":    {head, a, b, tail},
-		"none":    {head, tail},
-		"more":    {head, a, b, c, c, tail},
+		"swapped":       {head, b, a, c, tail},
+		"doubled":       {head, a, a, c, tail},
+		"missing":       {head, a, c, tail},
+		"last":          {head, a, b, tail},
+		"none":          {head, tail},
+		"more":          {head, a, b, c, c, tail},
+		"first of two":  {head, at(other, 0), b, c, tail},
+		"second of two": {head, a, at(other, 1), c, tail},
+		"last of two":   {head, a, b, at(other, 2), tail},
+		"end of two":    {head, a, b, c, at(other, 3)},
+		"all of two":    {head, a, at(other, 1), at(other, 2), at(other, 3)},
 	} {
 		r, err := dictfile.NewReader("f", bytes.NewReader(bytes.Join(parts, nil)))
 		require.NoError(t, err, name)
 		_, _, err = load(r, 1000)
 		require.True(t, errors.Is(err, dictfile.ErrChecksum) || errors.Is(err, dictfile.ErrCorrupt), "%s: %v", name, err)
 	}
+	// A block under another header: one more parameter, and all else the same.
+	h := dictfile.Header{Structure: "slabhash", Parameters: map[string]float64{"buckets": 78, "utilisation": 0.65},
+		Pairs: 3 * 65536, KeyType: "time", ValueType: "f32", Writer: "test"}
+	w, err = dictfile.Create(path, h)
+	require.NoError(t, err)
+	keys, values = pairs(3 * 65536)
+	require.NoError(t, errors.Join(w.Write(keys, values), w.Close()))
+	other, err = os.ReadFile(path)
+	require.NoError(t, err)
+	r, err := dictfile.NewReader("f", bytes.NewReader(append(bytes.Clone(head), other[start:]...)))
+	require.NoError(t, err)
+	got, _, err := load(r, 1000)
+	require.ErrorIs(t, err, dictfile.ErrChecksum)
+	require.Empty(t, got)
+}
+
+// Whatever slices Read is given, it ends with io.EOF, and the last pair comes
+// only after the end was checked.
+func TestAnySlices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	for _, n := range []int{0, 1, 130, 65536} {
+		save(t, path, n)
+		good, err := os.ReadFile(path)
+		require.NoError(t, err)
+		noEnd, badEnd, more := good[:len(good)-8], bytes.Clone(good), append(bytes.Clone(good), 0)
+		badEnd[len(good)-1] ^= 1
+		for _, lengths := range [][]int{{0}, {1}, {n}, {n + 1}, {0, 7, 1, 0, 65536}, {n / 2, n - n/2}} {
+			read := func(data []byte) (pairs int, err error) {
+				r, err := dictfile.NewReader("f", bytes.NewReader(data))
+				require.NoError(t, err)
+				for call := 0; call < 3*n+3; call++ {
+					length := lengths[call%len(lengths)]
+					m, err := r.Read(make([]uint32, length), make([]uint32, length))
+					pairs += m
+					if err != nil {
+						require.True(t, m == 0 || err != io.EOF)
+						m, again := r.Read(nil, nil)
+						require.Zero(t, m)
+						require.Equal(t, err, again)
+						return pairs, err
+					}
+				}
+				return pairs, nil
+			}
+			pairs, err := read(good)
+			if sum := lengths[0]; len(lengths) == 1 && sum == 0 && n > 0 {
+				require.NoError(t, err, "nothing asked for, nothing read")
+				require.Zero(t, pairs)
+			} else {
+				require.Equal(t, io.EOF, err, "%d pairs, %v", n, lengths)
+				require.Equal(t, n, pairs)
+			}
+			for what, bad := range map[string][]byte{"no end": noEnd, "a bad end": badEnd, "more": more} {
+				pairs, err := read(bad)
+				var e *dictfile.Error
+				require.ErrorAs(t, err, &e, "%s, %d pairs, %v", what, n, lengths)
+				require.LessOrEqual(t, pairs, max(0, n-1)/65536*65536, "no pair of the last block")
+			}
+		}
+	}
+}
+
+func TestMismatchedSlices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 5)
+	r, err := dictfile.Open(ctx, path)
+	require.NoError(t, err)
+	defer r.Close()
+	var mismatch *dictfile.LengthError
+	for _, lengths := range [][2]int{{3, 2}, {2, 3}, {0, 1}, {1, 0}} {
+		_, err := r.Read(make([]uint32, lengths[0]), make([]uint32, lengths[1]))
+		require.ErrorAs(t, err, &mismatch)
+	}
+	keys, _, err := load(r, 10)
+	require.NoError(t, err)
+	assert.Len(t, keys, 5, "nothing was read")
+
+	w, err := dictfile.Create(path, dictfile.Header{Pairs: 1})
+	require.NoError(t, err)
+	err = w.Write([]uint32{1, 2}, []uint32{3})
+	require.ErrorAs(t, err, &mismatch)
+	assert.EqualError(t, err, path+": 2 keys, but 1 values")
+	require.NoError(t, w.Write([]uint32{1}, []uint32{3}))
+	require.NoError(t, w.Close())
+}
+
+// A header of a file that promises what its bytes can't hold is refused before
+// anything is read, or allocated, by it.
+func TestPairsBySize(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	for _, n := range []int{0, 1, 65536, 70000} {
+		save(t, path, n)
+		good, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var e *dictfile.Error
+		for _, cut := range []int{1, 8, 16} {
+			if len(good)-cut > 200 {
+				require.NoError(t, os.WriteFile(path, good[:len(good)-cut], 0o600))
+				_, err = dictfile.Open(ctx, path)
+				require.ErrorAs(t, err, &e)
+				require.ErrorIs(t, err, dictfile.ErrTruncated)
+			}
+		}
+		require.NoError(t, os.WriteFile(path, append(good, 0), 0o600))
+		_, err = dictfile.Open(ctx, path)
+		require.ErrorIs(t, err, dictfile.ErrCorrupt)
+	}
+	for _, pairs := range []int64{-1, 6, 1 << 40, 1<<60 + 5, 1<<63 - 1} {
+		require.NoError(t, os.WriteFile(path, head(t, pairs), 0o600))
+		_, err := dictfile.Open(ctx, path)
+		require.Error(t, err, "%d pairs", pairs)
+		require.True(t, errors.Is(err, dictfile.ErrTruncated) || errors.Is(err, dictfile.ErrCorrupt), "%v", err)
+	}
+}
+
+// head is a sound header alone.
+func head(t *testing.T, pairs int64) []byte {
+	description := fmt.Sprintf(`{"structure":"slabhash","pairs":%d}`, pairs)
+	b := append([]byte(dictfile.Magic), 2, 0, 0, 0, byte(len(description)), 0, 0, 0)
+	b = append(b, description...)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func TestRewind(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 70000)
+	first, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, err := dictfile.Open(first, path)
+	require.NoError(t, err)
+	defer r.Close()
+	for range 2 {
+		keys, values, err := load(r, 1000)
+		require.NoError(t, err)
+		wantKeys, wantValues := pairs(70000)
+		require.Equal(t, wantKeys, keys)
+		require.Equal(t, wantValues, values)
+		cancel()
+		require.NoError(t, r.Rewind(ctx))
+	}
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	r, err = dictfile.NewReader("f", bytes.NewReader(data))
+	require.NoError(t, err)
+	assert.ErrorIs(t, r.Rewind(ctx), infile.ErrSeek)
 }
 
 func TestReadFails(t *testing.T) {
@@ -226,7 +392,7 @@ func TestAbort(t *testing.T) {
 	require.NoError(t, err)
 	keys, values := pairs(50)
 	require.NoError(t, w.Write(keys, values))
-	require.NoError(t, w.Abort())
+	w.Abort()
 	onlyFile(t, dir, "")
 	assert.ErrorIs(t, w.Write(keys, values), os.ErrClosed)
 	assert.ErrorIs(t, w.Close(), os.ErrClosed)

@@ -43,6 +43,7 @@ type File struct {
 	ctx    context.Context
 	source io.Reader // bytes as stored
 	plain  io.Reader // bytes after decompression
+	head   []byte    // of them, those that Peek read and Read has not returned
 	close  func()
 	packed string // compression's name, or ""
 }
@@ -119,11 +120,47 @@ func (f *File) Position() (read, size int64) { return f.read.Load(), f.size }
 // wraps ErrTruncated where compressed data end too early) or the context's
 // cause.
 func (f *File) Read(p []byte) (int, error) {
+	if len(f.head) > 0 {
+		n := copy(p, f.head)
+		f.head = f.head[n:]
+		return n, nil
+	}
 	n, err := f.plain.Read(p)
 	if err != nil && err != io.EOF {
 		err = f.blame(err)
 	}
 	return n, err
+}
+
+// Peek returns the next n decompressed bytes, fewer where the file ends before,
+// and leaves them to be read. Errors are those of Read.
+func (f *File) Peek(n int) ([]byte, error) {
+	for have := len(f.head); have < n; have = len(f.head) {
+		f.head = append(f.head, make([]byte, n-have)...)
+		m, err := f.plain.Read(f.head[have:])
+		f.head = f.head[:have+m]
+		switch {
+		case err == io.EOF:
+			return f.head, nil
+		case err != nil:
+			return nil, f.blame(err)
+		}
+	}
+	return f.head[:n], nil
+}
+
+// Rewind has the file read once more, from an offset in bytes, until ctx is done.
+// It fails as Random does.
+func (f *File) Rewind(ctx context.Context, offset int64) error {
+	if f.packed != "" || f.size < 0 {
+		return f.fail(ErrSeek)
+	}
+	if _, err := f.raw.Seek(offset, io.SeekStart); err != nil {
+		return f.fail(err)
+	}
+	f.ctx, f.head = ctx, nil
+	f.read.Store(offset)
+	return nil
 }
 
 // Random gives the stored bytes in any order, for formats whose directory is at

@@ -2,17 +2,14 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/bench"
+	"github.com/vkds/vkds/outfile"
 )
 
 // reportFiles are the files that a report goes to, beside standard output.
@@ -42,20 +39,9 @@ func (r *reportFiles) check() error {
 		if path == "" {
 			continue
 		}
-		if err := writable(path); err != nil {
+		if err := outfile.CheckReplace(path); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// writable finds out whether there may be a file of that name.
-func writable(path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return &fs.PathError{Op: "write", Path: path, Err: syscall.EISDIR}
-	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
@@ -78,32 +64,9 @@ func (r *reportFiles) write(report bench.Report) error {
 		if err := f.write(&b); err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		if err := replaceFile(f.path, b.Bytes()); err != nil {
+		if err := outfile.Replace(f.path, b.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// replaceFile writes a file beside the one of that name and moves it there, so that no half of it is ever seen.
-// What is no regular file (a terminal, a pipe) is written to.
-func replaceFile(path string, content []byte) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, content, 0o666)
-	}
-	beside := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(path), os.Getpid()))
-	if err = os.WriteFile(beside, content, 0o666); err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err != nil {
-		err = errors.Join(err, ignoreAbsent(os.Remove(beside)))
-	}
-	return err
-}
-
-func ignoreAbsent(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"time"
 
@@ -78,9 +77,7 @@ func save(ctx context.Context, dict *dictionary, path string, h dictfile.Header)
 		return err
 	}
 	if err := writeAll(ctx, dict, w); err != nil {
-		if aborted := w.Abort(); aborted != nil {
-			return fmt.Errorf("%w; %w", err, aborted)
-		}
+		w.Abort()
 		return err
 	}
 	return w.Close()

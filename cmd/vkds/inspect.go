@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/drawing"
+	"github.com/vkds/vkds/outfile"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
@@ -53,7 +54,7 @@ type svg struct {
 
 func inspect(ctx context.Context, g *global, s *source, path, picture, near string) error {
 	if picture != "-" {
-		if err := writable(picture); err != nil { // now rather than after the work
+		if err := outfile.CheckReplace(picture); err != nil { // now rather than after the work
 			return err
 		}
 	}
@@ -79,7 +80,7 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 		if picture == "-" {
 			return g.answer(func(_ []byte, write func([]byte)) { write(b.Bytes()) })
 		}
-		if err := replaceFile(picture, b.Bytes()); err != nil {
+		if err := outfile.Replace(picture, b.Bytes()); err != nil {
 			return err
 		}
 		g.note("drew %s, %s bytes", picture, grouped(b.Len()))

@@ -268,7 +268,7 @@ func TestBuild(t *testing.T) {
 		say  string
 	}{
 		"magic":     {append([]byte("x"), data[1:]...), "is no saved dictionary"},
-		"version":   {append(append(bytes.Clone(data[:8]), 9), data[9:]...), "was written by another version of vkds: its format has version 9, and this one reads 1"},
+		"version":   {append(append(bytes.Clone(data[:8]), 9), data[9:]...), "was saved by another version of vkds: build it again: the file has format 9, and this one reads 2"},
 		"pair":      {append(append(bytes.Clone(data[:5000]), data[5000]^1), data[5001:]...), "is corrupt: a checksum doesn't match"},
 		"truncated": {data[:len(data)-1], "ends too early: the saved dictionary is truncated"},
 		"empty":     {nil, "is no saved dictionary"},

@@ -30,6 +30,8 @@ func pages(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
+		case file == ".git" && !entry.IsDir(): // of a worktree
+			return nil
 		case file == ".git" || file == "build" || file == "bin":
 			return fs.SkipDir
 		case path.Ext(file) == ".md":
