@@ -107,8 +107,9 @@ Batch batch_above(Work w, uint split) {
 
 uint batch_key(Batch b, uint i) { return work_load(b.keys, i); }
 
-// Into how many nodes n pairs go, if they don't fit into one or are to be divided: each gets `split` at least.
-uint batch_nodes(Batch b, uint n) { return max(max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split), 1u); }
+// Into how many nodes n pairs go: one, as long as they fit into it, so that no batch makes a node for pairs that it doesn't
+// bring, and deletions, which bring none, leave the levels above alone. Of several each gets `split` at least.
+uint batch_nodes(Batch b, uint n) { return n <= BTREE_SLOTS ? 1u : max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split); }
 
 // Which pair is the first of output j of so many: they share n pairs evenly.
 uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n % nodes); }

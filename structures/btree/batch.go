@@ -455,7 +455,7 @@ func (r *batchRecorder) record() error {
 	batchRun(r, "apply.leaves", r.groups(n), 0, batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
 	batchRun(r, "sum.leaves", 1, 0, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
 	batchRun(r, "split.leaves", 0, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
-	if b.Kind != structures.Delete {
+	if b.Kind != structures.Delete { // which never makes a node (batch_nodes)
 		r.inner()
 		batchRun(r, "end", r.groups(blocks), 0, batchEndPush{r.tree, plan.work.At, plan.free, b.Pending, uint32(n)})
 	}

@@ -153,6 +153,14 @@ func (r *batchRig) check() {
 	require.NoError(r.t, r.tree.Check(r.t.Context()))
 }
 
+// nodes is how many nodes the tree has.
+func (r *batchRig) nodes() int {
+	r.t.Helper()
+	stats, err := r.tree.pool.Stats(r.t.Context())
+	require.NoError(r.t, err)
+	return stats.Allocated
+}
+
 // batches are batches of every shape, to be done one after the other in an empty tree.
 func batches(rng *rand.Rand) map[string][]operations {
 	const all = math.MaxUint32
@@ -241,6 +249,76 @@ func TestBatchWithOrphans(t *testing.T) {
 	r.do(operations{kind: structures.Delete, keys: keys[:2000]}, true)
 	require.NoError(t, r.tree.repair(t.Context()))
 	r.check()
+}
+
+// What fits into a leaf stays in it, however many operations come to it: a leaf of as many pairs as it has room for gets
+// none but deletions, or assignments, or whatever leaves it no more pairs. In a tree of which every node is full, another
+// leaf would be one of all levels.
+func TestBatchThatFits(t *testing.T) {
+	d := openDevice(t)
+	const leaves, step = 30, 1000
+	full := ramp(leaves*Slots, step, step)
+	there := func(rng *rand.Rand, leaf, n int) []uint32 { // keys of a leaf, in no order
+		keys := make([]uint32, n)
+		for i := range keys {
+			keys[i] = full[leaf*Slots+rng.IntN(Slots)]
+		}
+		return keys
+	}
+	absent := func(rng *rand.Rand, leaf, n int) []uint32 { // keys of its range that the tree has not
+		keys := there(rng, leaf, n)
+		for i := range keys {
+			keys[i] += 1 + rng.Uint32N(step/2)
+		}
+		return keys
+	}
+	shapes := map[string]func(rng *rand.Rand, leaf, n int) operations{
+		"absent deleted": func(rng *rand.Rand, leaf, n int) operations {
+			return operations{kind: structures.Delete, keys: absent(rng, leaf, n)}
+		},
+		"one deleted": func(rng *rand.Rand, leaf, n int) operations {
+			return operations{kind: structures.Delete, keys: append(absent(rng, leaf, n-1), full[leaf*Slots])}
+		},
+		"assigned": func(rng *rand.Rand, leaf, n int) operations { return insert(rng, there(rng, leaf, n)) },
+		"found": func(rng *rand.Rand, leaf, n int) operations {
+			return operations{kind: structures.InsertUnique, keys: there(rng, leaf, n), values: randomWords(rng, n)}
+		},
+		"mixed": func(rng *rand.Rand, leaf, n int) operations { return mixed(rng, there(rng, leaf, n)) },
+		"inserted and deleted": func(rng *rand.Rand, leaf, n int) operations {
+			keys := absent(rng, leaf, n)
+			b := mixed(rng, append(keys, keys...))
+			for i := range keys {
+				b.kinds[n+i] = structures.Delete
+			}
+			return b
+		},
+	}
+	for _, fill := range []float64{0.01, 0, 0.7, 1} {
+		r := newBatchRig(t, d, Options{Fill: fill})
+		for name, shape := range shapes {
+			t.Run(fmt.Sprintf("fill=%g/%s", fill, name), func(t *testing.T) {
+				r.t = t
+				rng := random(8)
+				for i, n := range []int{1, 14, 32, 33, 64, 1000} {
+					r.clear()
+					require.NoError(t, r.tree.build(t.Context(), full, full))
+					require.NoError(t, r.tree.Compact(t.Context(), 1))
+					r.want.insert(full, full)
+					before := r.nodes()
+					b := shape(rng, 0, n)
+					for _, leaf := range []int{1, 15, leaves - 1} { // neighbours, and below other parents
+						more := shape(rng, leaf, n)
+						b.kinds, b.keys, b.values = append(b.kinds, more.kinds...), append(b.keys, more.keys...), append(b.values, more.values...)
+					}
+					r.do(b, i%2 == 0)
+					r.check()
+					require.LessOrEqual(t, r.nodes(), before, "nodes, %d operations a leaf", n)
+					r.do(insert(rng, below(rng, 3000, leaves*Slots*step)), i%2 != 0)
+					r.check()
+				}
+			})
+		}
+	}
 }
 
 // Batches that are done in several parts: of equal keys the last one counts over all of them.
