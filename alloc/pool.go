@@ -7,6 +7,7 @@
 package alloc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,16 @@ func (e *PoolFullError) Error() string {
 		e.Have, blockBytes, e.Blocks, e.MaxBlocks, limit)
 }
 
+// Sizes are those of a new pool's large buffers, in bytes, as vk.Device.Fits takes them. Error: *PoolFullError.
+func (o PoolOptions) Sizes() ([]uint64, error) {
+	p := SlabPool{shift: cmp.Or(o.SuperShift, defaultSuperShift), maxBytes: o.MaxBytes}
+	blocks := max(o.Blocks, 1)
+	if err := p.admits(blocks); err != nil {
+		return nil, err
+	}
+	return p.growth(blocks), nil
+}
+
 // SlabPool is a pool of slabs on one device. Device, Light, Constants and Bytes may be called from several goroutines
 // at once, also beside the others. While kernels run that use the pool, it must not be grown, reset or closed.
 type SlabPool struct {
@@ -115,10 +126,10 @@ func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, e
 }
 
 func (p *SlabPool) init(ctx context.Context, blocks int) error {
-	if most := p.mostBlocks(); blocks > most {
-		return &PoolFullError{Blocks: blocks, MaxBlocks: most, MaxBytes: p.maxBytes}
+	err := p.admits(blocks)
+	if err != nil {
+		return err
 	}
-	var err error
 	if p.stream, err = p.d.NewStream(); err != nil {
 		return err
 	}
@@ -209,6 +220,14 @@ func (p *SlabPool) mostBlocks() int {
 	return most
 }
 
+// admits answers why the pool can't have so many memory blocks more, whatever memory the device has.
+func (p *SlabPool) admits(blocks int) error {
+	if have, most := p.blocks(), p.mostBlocks(); blocks > most-have {
+		return &PoolFullError{Blocks: blocks, Have: have, MaxBlocks: most, MaxBytes: p.maxBytes}
+	}
+	return nil
+}
+
 // Grow adds at least so many memory blocks, and doubles the pool where its limits and the device's memory allow. What is
 // allocated stays so, and references to it stay good. It returns when the pool has grown.
 //
@@ -221,14 +240,10 @@ func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	if err := p.usable(ctx); err != nil {
 		return err
 	}
-	have := p.blocks()
-	most := p.mostBlocks()
-	if blocks > most-have {
-		return &PoolFullError{Blocks: blocks, Have: have, MaxBlocks: most, MaxBytes: p.maxBytes}
+	if err := p.admits(blocks); err != nil || blocks <= 0 {
+		return err
 	}
-	if blocks <= 0 {
-		return nil
-	}
+	have, most := p.blocks(), p.mostBlocks()
 	need := p.whole(have + blocks)
 	double := min(max(need, p.whole(2*have)), most)
 	err := p.growTo(ctx, double)
@@ -255,8 +270,28 @@ func (p *SlabPool) Relieve(ctx context.Context, stats PoolStats, blocks int, ins
 	return err
 }
 
+// growth is the sizes of the buffers that growTo makes.
+func (p *SlabPool) growth(blocks int) (sizes []uint64) {
+	have := p.blocks()
+	add := func(blocks int) {
+		sizes = append(sizes, uint64(blocks)*4*blockWords, uint64(blocks)*4*bitmapWords)
+		have += blocks
+	}
+	if have < min(blocks, p.perSuper()) {
+		have = 0 // it moves
+		add(min(blocks, p.perSuper()))
+	}
+	for have < blocks {
+		add(p.perSuper())
+	}
+	return sizes
+}
+
 // growTo makes the pool one of so many memory blocks, which is more than it has and a number that whole returns.
 func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
+	if err := p.d.Fits(p.growth(blocks)...); err != nil {
+		return err // before gigabytes are taken one by one, and filled
+	}
 	supers := append([]*superBlock(nil), p.supers...)
 	var made []*superBlock
 	var moved *superBlock

@@ -184,6 +184,19 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("%d keys, but %d %s", e.Keys, e.Got, e.Other)
 }
 
+// CapacityError says that an option asks for more than there can be. Nothing was allocated.
+type CapacityError struct {
+	Option string // "Capacity", "Buckets", …
+	Asked  int    // its value
+	Err    error  // why not: *vk.OutOfMemoryError, *vk.TooLargeError, or the structure's own limit
+}
+
+func (e *CapacityError) Error() string {
+	return fmt.Sprintf("option %s of %d can't be had: %v", e.Option, e.Asked, e.Err)
+}
+
+func (e *CapacityError) Unwrap() error { return e.Err }
+
 // KindError says that a batch has an operation of a kind that the structure does not do.
 type KindError struct {
 	Index int

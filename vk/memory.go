@@ -173,6 +173,29 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 	return used, used + budgets[p.heap] - min(taken[p.heap], budgets[p.heap])
 }
 
+// Fits answers whether buffers of these sizes, in bytes, could be had all together, without allocating any of them:
+// *TooLargeError for the first one that no buffer of the device can be as large as, *OutOfMemoryError where together they
+// are more than may still be taken. nil is no promise: what others allocate meanwhile is theirs.
+func (d *Device) Fits(sizes ...uint64) error {
+	a := &d.memory
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := d.usable(); err != nil {
+		return err
+	}
+	sum := uint64(0)
+	for _, bytes := range sizes {
+		if limit := d.info.MaxBufferBytes; bytes > limit {
+			return &TooLargeError{bytes, limit}
+		}
+		sum += min(bytes, ^uint64(0)-sum)
+	}
+	if used, budget := a.room(&a.device); sum > budget-min(used, budget) {
+		return &OutOfMemoryError{sum, used, budget}
+	}
+	return nil
+}
+
 // take allocates a region. Its contents are undefined.
 func (a *allocator) take(p *pool, bytes uint64) (*region, error) {
 	a.mu.Lock()

@@ -25,6 +25,10 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 		err = t.build(ctx, keys, values)
 	}
 	if err != nil {
+		var capacity *structures.CapacityError
+		if errors.As(err, &capacity) && capacity.Asked != o.Capacity {
+			err = capacity.Err // nobody asked for that: it is the pairs' number
+		}
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil

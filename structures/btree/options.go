@@ -62,7 +62,10 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("btree: option %s: %s", e.Option, e.Reason)
 }
 
-const maxTile = 32 // words of a node
+const (
+	maxTile  = 32      // words of a node
+	maxPairs = 1 << 32 // keys are 32 bits
+)
 
 func (o *Options) complete(d *vk.Device) error {
 	if o.Fill == 0 {
@@ -71,6 +74,8 @@ func (o *Options) complete(d *vk.Device) error {
 	switch {
 	case o.Capacity < 0:
 		return &OptionError{"Capacity", "negative"}
+	case o.Capacity > maxPairs:
+		return &OptionError{"Capacity", fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
 	case !(o.Fill > 0 && o.Fill <= 1):
 		return &OptionError{"Fill", fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
 	case o.Path >= paths:

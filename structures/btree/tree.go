@@ -56,7 +56,8 @@ const (
 	planAt     = 64
 )
 
-// New makes an empty tree. Errors: *OptionError, *vk.OutOfMemoryError, *alloc.PoolFullError.
+// New makes an empty tree. Errors: *OptionError; *structures.CapacityError, before anything is allocated, where there is
+// no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	t, err := open(ctx, d, o)
 	if err == nil {
@@ -76,7 +77,14 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	}
 	t = &Tree{d: d, o: o, tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds, mostRounds: maxRounds}
-	var err error
+	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
+	sizes, err := pool.Sizes()
+	if err == nil {
+		err = d.Fits(sizes...)
+	}
+	if err != nil {
+		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+	}
 	if t.stream, err = d.NewStream(); err != nil {
 		return t, err
 	}
@@ -86,8 +94,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
 		return t, err
 	}
-	blocks := blocksFor(nodesFor(o.Capacity, o.Fill))
-	t.pool, err = alloc.NewSlabPool(ctx, d, alloc.PoolOptions{Blocks: blocks, MaxBytes: o.MaxBytes})
+	t.pool, err = alloc.NewSlabPool(ctx, d, pool)
 	return t, err
 }
 

@@ -51,7 +51,8 @@ const unknown = -1
 
 var _ structures.Ordered = (*LSM)(nil)
 
-// New makes an empty LSM. Errors: *OptionError, *FullError, *vk.OutOfMemoryError.
+// New makes an empty LSM. Errors: *OptionError; *structures.CapacityError, before memory is taken for pairs, where there
+// is none for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -61,13 +62,28 @@ func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 	}
 	l := &LSM{o: o}
 	err := l.core.Open(d, (*updater)(l), o.Progress)
-	if err == nil && o.Capacity > 0 {
-		err = l.reserve(l.capacitySteps(), false)
+	if err == nil {
+		err = l.layOut()
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// layOut makes the memory that the options ask for. What can't be had is refused before any is taken.
+func (l *LSM) layOut() error {
+	if err := l.fits(frontSteps); err != nil {
+		return &structures.CapacityError{Option: "Batch", Asked: l.o.Batch, Err: err}
+	}
+	if l.o.Capacity == 0 {
+		return nil
+	}
+	steps := l.capacitySteps()
+	if err := l.fits(steps); err != nil {
+		return &structures.CapacityError{Option: "Capacity", Asked: l.o.Capacity, Err: err}
+	}
+	return l.reserve(steps, false)
 }
 
 // Build makes an LSM of pairs in any order, by one sort: each level gets a part of them. Where a key comes twice, the

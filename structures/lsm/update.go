@@ -81,9 +81,12 @@ func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
 	return plan
 }
 
+// frontSteps need what the smallest batch needs.
+var frontSteps = []step{{n: 1, front: true, to: front, unit: front}}
+
 // capacitySteps are steps that need all the memory that a batch may need while there is no more than Options.Capacity.
 func (l *LSM) capacitySteps() []step {
-	steps := []step{{n: 1, front: true, to: front, unit: front}}
+	steps := frontSteps
 	for i := 0; l.o.Batch<<i <= l.o.Capacity; i++ {
 		steps = append(steps, step{n: l.o.Batch, to: i})
 	}
@@ -92,13 +95,26 @@ func (l *LSM) capacitySteps() []step {
 
 // reserve makes the memory that steps need. With an error, what it has made is kept for later.
 func (l *LSM) reserve(steps []step, deletes bool) error {
-	for _, t := range steps {
-		var err error
-		need := func(m **runs.Memory, n int) {
-			if err == nil && *m == nil {
-				*m, err = l.newMemory(n)
+	var err error
+	l.eachNeed(steps, deletes, func(m **runs.Memory, pairs int) {
+		if err != nil || *m != nil {
+			return
+		}
+		if *m, err = l.newMemory(pairs); err != nil {
+			return
+		}
+		for i := range l.levels {
+			if m == &l.levels[i] {
+				l.fresh |= 1 << i
 			}
 		}
+	})
+	return err
+}
+
+// eachNeed calls need for each memory that steps need, and how many pairs it has room for, more than once for some.
+func (l *LSM) eachNeed(steps []step, deletes bool, need func(m **runs.Memory, pairs int)) {
+	for _, t := range steps {
 		if direct := t.merges() == 0 && !deletes; !direct && t.unit == front {
 			need(&l.partial, l.o.Batch)
 		} else if !direct {
@@ -114,28 +130,34 @@ func (l *LSM) reserve(steps []step, deletes bool) error {
 			need(&l.fronts[0], l.o.Batch)
 			need(&l.fronts[1], l.o.Batch)
 		}
-		if t.to != front && l.levels[t.to] == nil {
+		if t.to != front {
 			need(&l.levels[t.to], l.o.Batch<<t.to)
-			l.fresh |= 1 << t.to
-		}
-		if err != nil {
-			return err
 		}
 	}
-	return nil
+}
+
+// fits answers why there can't be the memory that steps of insertions need, all at once, without taking any.
+func (l *LSM) fits(steps []step) error {
+	needs := map[**runs.Memory]int{}
+	l.eachNeed(steps, false, func(m **runs.Memory, pairs int) { needs[m] = pairs })
+	var sizes []uint64
+	sum := uint64(0)
+	for _, pairs := range needs {
+		sizes = append(sizes, runs.MemoryBytes(pairs))
+		sum += runs.MemoryBytes(pairs)
+	}
+	if l.o.MaxBytes != 0 && sum > l.o.MaxBytes {
+		return &FullError{Bytes: sum, MaxBytes: l.o.MaxBytes}
+	}
+	return l.core.Device.Fits(sizes...)
 }
 
 // newMemory makes memory for n pairs.
 func (l *LSM) newMemory(n int) (*runs.Memory, error) {
-	m, err := runs.NewMemory(l.core.Device, n)
-	if err != nil {
-		return nil, err
-	}
-	if bytes := l.bytes() + m.Bytes(); l.o.MaxBytes != 0 && bytes > l.o.MaxBytes {
-		m.Free()
+	if bytes := l.bytes() + runs.MemoryBytes(n); l.o.MaxBytes != 0 && bytes > l.o.MaxBytes {
 		return nil, &FullError{Pairs: l.pairs(l.o.Batch), Bytes: bytes, MaxBytes: l.o.MaxBytes}
 	}
-	return m, nil
+	return runs.NewMemory(l.core.Device, n)
 }
 
 // begin records what levels need whose memory is new.

@@ -29,7 +29,8 @@ type Map struct{ t *table }
 
 var _ structures.Dictionary = (*Map)(nil)
 
-// New makes an empty map. Errors: *OptionError, *vk.OutOfMemoryError.
+// New makes an empty map. Errors: *OptionError; *structures.CapacityError, before anything is allocated, where there is
+// no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Map, error) {
 	t, err := newTable(ctx, d, o, false)
 	if err != nil {
@@ -38,12 +39,12 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Map, error) {
 	return &Map{t}, nil
 }
 
-// Build makes a map of pairs, sized for them. Where a key comes twice, one of its values stays.
+// Build makes a map of pairs, sized for them. Where a key comes twice, one of its values stays. Errors: those of New and
+// of Insert.
 func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Map, error) {
-	o.Capacity = max(o.Capacity, len(keys))
-	m, err := New(ctx, d, o)
+	m, err := New(ctx, d, o.sizedFor(len(keys)))
 	if err != nil {
-		return nil, err
+		return nil, o.asked(err)
 	}
 	if _, err := m.Insert(ctx, keys, values); err != nil {
 		m.Close()

@@ -1,6 +1,7 @@
 package slabhash
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/vkds/vkds/alloc"
@@ -50,6 +51,21 @@ type OptionError struct{ Option, Reason string }
 
 func (e *OptionError) Error() string {
 	return fmt.Sprintf("slabhash: option %s: %s", e.Option, e.Reason)
+}
+
+// sizedFor are the options with room for so many pairs at least.
+func (o Options) sizedFor(pairs int) Options {
+	o.Capacity = max(o.Capacity, pairs)
+	return o
+}
+
+// asked is an error of New without a capacity that the options didn't ask for.
+func (o Options) asked(err error) error {
+	var capacity *structures.CapacityError
+	if errors.As(err, &capacity) && capacity.Option == "Capacity" && capacity.Asked != o.Capacity {
+		return capacity.Err
+	}
+	return err
 }
 
 func checkBuckets(n int) error {

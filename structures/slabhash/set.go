@@ -23,10 +23,9 @@ func NewSet(ctx context.Context, d *vk.Device, o Options) (*Set, error) {
 
 // BuildSet makes a set of keys, sized for them.
 func BuildSet(ctx context.Context, d *vk.Device, keys []uint32, o Options) (*Set, error) {
-	o.Capacity = max(o.Capacity, len(keys))
-	s, err := NewSet(ctx, d, o)
+	s, err := NewSet(ctx, d, o.sizedFor(len(keys)))
 	if err != nil {
-		return nil, err
+		return nil, o.asked(err)
 	}
 	if _, err := s.Insert(ctx, keys); err != nil {
 		s.Close()

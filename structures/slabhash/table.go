@@ -3,6 +3,7 @@ package slabhash
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/bits"
 
 	"github.com/vkds/vkds/alloc"
@@ -72,14 +73,43 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 	if keys {
 		t.slots = keySlots
 	}
-	buckets := uint32(o.Buckets)
-	if buckets == 0 {
-		buckets = t.bucketsFor(uint64(o.Capacity))
+	buckets, err := t.layOut()
+	if err != nil {
+		return nil, err
 	}
 	if err := t.open(ctx, buckets); err != nil {
 		return nil, errors.Join(err, t.close())
 	}
 	return t, nil
+}
+
+// layOut returns how many buckets the options ask for. What can't be had is refused before anything is allocated.
+func (t *table) layOut() (uint32, error) {
+	buckets, asked := uint32(t.o.Buckets), structures.CapacityError{Option: "Buckets", Asked: t.o.Buckets}
+	if buckets == 0 {
+		buckets, asked = t.bucketsFor(uint64(t.o.Capacity)), structures.CapacityError{Option: "Capacity", Asked: t.o.Capacity}
+		if buckets == maxBuckets {
+			asked.Err = fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
+			return 0, &asked
+		}
+	}
+	var sizes []uint64
+	if t.pool == nil {
+		if sizes, asked.Err = t.poolOptions(buckets).Sizes(); asked.Err != nil {
+			return 0, &asked
+		}
+	}
+	sizes = append(sizes, uint64(buckets)*slabWords*4)
+	if asked.Err = t.d.Fits(sizes...); asked.Err != nil {
+		return 0, &asked
+	}
+	return buckets, nil
+}
+
+// poolOptions are those of the table's own pool.
+func (t *table) poolOptions(buckets uint32) alloc.PoolOptions {
+	// At a load of 0.7, one bucket in seven has a second slab.
+	return alloc.PoolOptions{Blocks: max(1, int(float64(buckets)/7/alloc.BlockSlabs)), MaxBytes: t.o.MaxBytes}
 }
 
 func (t *table) open(ctx context.Context, buckets uint32) error {
@@ -92,9 +122,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	}
 	t.feed = structures.NewFeed(t.d)
 	if t.pool == nil {
-		// At a load of 0.7, one bucket in seven has a second slab.
-		blocks := max(1, int(float64(buckets)/7/alloc.BlockSlabs))
-		if t.pool, err = alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes}); err != nil {
+		if t.pool, err = alloc.NewSlabPool(ctx, t.d, t.poolOptions(buckets)); err != nil {
 			return err
 		}
 		t.ownPool = true

@@ -54,13 +54,17 @@ type Array struct {
 
 var _ structures.Ordered = (*Array)(nil)
 
-// New makes an empty array. Errors: *OptionError, *vk.OutOfMemoryError.
+// New makes an empty array. Errors: *OptionError; *structures.CapacityError, before anything is allocated, where there is
+// no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
 	if o.Capacity < 0 || o.Capacity > MaxPairs {
 		return nil, &OptionError{"Capacity", fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if err := d.Fits(runs.MemoryBytes(o.Capacity)); err != nil {
+		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	a := &Array{}
 	err := a.core.Open(d, (*updater)(a), o.Progress)

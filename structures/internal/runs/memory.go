@@ -12,8 +12,8 @@ type Memory struct {
 // align is what parts of a Memory are aligned to, in words: 256 bytes.
 const align = 64
 
-// NewMemory allocates memory for a run of up to n pairs, all of whose contents are undefined.
-func NewMemory(d *vk.Device, n int) (*Memory, error) {
+// layOut divides the memory of a run of up to n pairs.
+func layOut(n int) *Memory {
 	m := &Memory{n: n}
 	take := func(words int) int {
 		at := m.words
@@ -22,6 +22,15 @@ func NewMemory(d *vk.Device, n int) (*Memory, error) {
 	}
 	take(Padded(n))
 	m.values, m.tombstones, m.index = take(n), take(groups(n, 32)), take(IndexWords(n))
+	return m
+}
+
+// MemoryBytes is the size of the memory of a run of up to n pairs.
+func MemoryBytes(n int) uint64 { return 4 * uint64(layOut(n).words) }
+
+// NewMemory allocates memory for a run of up to n pairs, all of whose contents are undefined.
+func NewMemory(d *vk.Device, n int) (*Memory, error) {
+	m := layOut(n)
 	var err error
 	if m.b, err = vk.NewBuffer[uint32](d, m.words); err != nil {
 		return nil, err
