@@ -166,7 +166,6 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 			return err
 		}
 	}
-	t.scratch.Settle()
 	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {

@@ -345,8 +345,8 @@ type batchPackPush struct {
 
 // batchKernel returns a kernel of the batched path with so many invocations a workgroup, for groups of so many elements.
 // One invocation goes over a node.
-func batchKernel[P any](t *Tree, module string, tile, workgroup, group int) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](t.kernels, "btree/batch_"+module, workgroup, recording.OverPool(t.pool.Constants(),
+func batchKernel[P any](t *Tree, s *vk.Stream, module string, tile, workgroup, group int) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](t.kernels, s, "btree/batch_"+module, workgroup, recording.OverPool(t.pool.Constants(),
 		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(group)))...)
 }
 
@@ -363,7 +363,7 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	if err != nil {
 		return err
 	}
-	r.args = t.scratch.Newest(s)
+	r.args = t.scratch.Of(s)
 	r.plan = t.batchPlan(b, r.shape, blocks, bits, scratch)
 	return r.record()
 }
@@ -398,7 +398,7 @@ func batchRun[P any](r *batchRecorder, module string, groups, at int, push P) {
 	if module == "apply.leaves" {
 		tile = r.shape.tile
 	}
-	k, err := batchKernel[P](r.t, module, tile, workgroup, group)
+	k, err := batchKernel[P](r.t, r.s, module, tile, workgroup, group)
 	switch {
 	case err != nil:
 		r.err = err
@@ -467,7 +467,7 @@ func (r *batchRecorder) record() error {
 		batchRun(r, "unlink", r.groups(n), 0, batchUnlinkPush{r.tree, plan.empty, plan.count})
 	}
 	if b.Statuses != 0 && r.err == nil {
-		k, err := recording.Kernel[batchPackPush](t.kernels, "runs/pack", 256)
+		k, err := recording.Kernel[batchPackPush](t.kernels, s, "runs/pack", 256)
 		if r.err = err; err == nil {
 			k.Dispatch(s, (n+255)/256, batchPackPush{plan.statuses, b.Statuses, uint32(n)})
 		}

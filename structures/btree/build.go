@@ -148,7 +148,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
 	const each = 8 // keys an invocation
 	group := min(256, t.d.Info().MaxWorkgroup)
-	order, err := recording.Kernel[buildOrderPush](t.kernels, "btree/build_order", group)
+	order, err := recording.Kernel[buildOrderPush](t.kernels, s, "btree/build_order", group)
 	if err != nil {
 		return err
 	}
@@ -193,11 +193,11 @@ type buildPlanPush struct {
 }
 
 func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
-	plan, err := recording.Kernel[buildPlanPush](t.kernels, "btree/build_plan", workgroup)
+	plan, err := recording.Kernel[buildPlanPush](t.kernels, s, "btree/build_plan", workgroup)
 	if err != nil {
 		return err
 	}
-	nodes, err := kernel[treePush](t, "build_nodes", t.tiles.walk)
+	nodes, err := kernel[treePush](t, s, "build_nodes", t.tiles.walk)
 	if err != nil {
 		return err
 	}

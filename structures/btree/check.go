@@ -108,7 +108,7 @@ func (t *Tree) Check(ctx context.Context) error {
 	t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
 	push := checkPush{Tree: t.device(), Report: memory.Address(), Marks: memory.AddressOf(reportWords)}
 	for pass := range uint32(2) {
-		k, err := kernel[checkPush](t, "check", 1, recording.Constant("MARKS", pass))
+		k, err := kernel[checkPush](t, t.stream, "check", 1, recording.Constant("MARKS", pass))
 		if err != nil {
 			t.stream.Discard()
 			return err

@@ -134,7 +134,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 // rawNode are all words of a node, to be written again.
 func rawNode(t testing.TB, tree *Tree, slab uint32) []poked {
 	t.Helper()
-	k, err := kernel[nodesPush](tree, "nodes", 1)
+	k, err := kernel[nodesPush](tree, tree.stream, "nodes", 1)
 	require.NoError(t, err)
 	b := testdevice.Room[uint32](t, tree.d, 1+32*nodeWords)
 	require.Zero(t, slab>>24, "of the first super block")

@@ -57,11 +57,11 @@ func (t *Tree) recordExport(v survey) (exported, error) {
 // scan is the primitive's scratch.
 func (t *Tree) export(s *vk.Stream, p exportPush, scan uint64) error {
 	tile := t.tiles.walk
-	count, err := kernel[exportPush](t, "export", tile, recording.Constant("COUNT_ALONE", 1))
+	count, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 1))
 	if err != nil {
 		return err
 	}
-	write, err := kernel[exportPush](t, "export", tile, recording.Constant("COUNT_ALONE", 0))
+	write, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 0))
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 	if err := t.usable(ctx); err != nil {
 		return nil, nil, err
 	}
-	t.scratch.Settle()
 	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
 	flags := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
 	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(flags)}
@@ -80,7 +79,7 @@ func (t *Tree) recordFind(s *vk.Stream, l lookups, order structures.LookupOrder)
 }
 
 func (t *Tree) findEach(s *vk.Stream, l lookups, top top) error {
-	k, err := kernel[findPush](t, "find", t.queries.find, t.queries.constant())
+	k, err := kernel[findPush](t, s, "find", t.queries.find, t.queries.constant())
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ type clearPush struct {
 
 // clear records that words become 0.
 func (t *Tree) clear(s *vk.Stream, target uint64, words int) error {
-	k, err := recording.Kernel[clearPush](t.kernels, "primitives/clear", workgroup)
+	k, err := recording.Kernel[clearPush](t.kernels, s, "primitives/clear", workgroup)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (t *Tree) clear(s *vk.Stream, target uint64, words int) error {
 
 // list records the listing of the nodes of some levels, but for the root; in key order if that is one level.
 func (t *Tree) list(s *vk.Stream, levels uint32, l listing) error {
-	k, err := kernel[listPush](t, "list", 1)
+	k, err := kernel[listPush](t, s, "list", 1)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,6 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 	if err := t.usable(ctx); err != nil {
 		return structures.Neighbors{}, err
 	}
-	t.scratch.Settle()
 	n := len(keys)
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
 	statuses := make([]structures.Status, n)
@@ -142,7 +141,7 @@ func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q neighbor
 
 func (t *Tree) neighborsOfEach(s *vk.Stream, to structures.Direction, q neighborQueries, top top) error {
 	upward, strict := sense(to)
-	k, err := kernel[neighborPush](t, "neighbor", t.queries.neighbor, recording.Constant("UPWARD", word(upward)))
+	k, err := kernel[neighborPush](t, s, "neighbor", t.queries.neighbor, recording.Constant("UPWARD", word(upward)))
 	if err != nil {
 		return err
 	}

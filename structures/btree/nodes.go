@@ -49,7 +49,7 @@ func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
 	if err := t.usable(ctx); err != nil {
 		return nil, err
 	}
-	k, err := kernel[nodesPush](t, "nodes", 1)
+	k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ const fetchWorkgroup = 1024
 
 // recordFetch records the fetching of what was computed of queries in order.
 func (t *Tree) recordFetch(s *vk.Stream, n int, f fetch) error {
-	k, err := recording.Kernel[fetchPush](t.kernels, "btree/fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
+	k, err := recording.Kernel[fetchPush](t.kernels, s, "btree/fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {
 		return err
 	}

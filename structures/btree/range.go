@@ -285,7 +285,7 @@ func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 	if err != nil {
 		return err
 	}
-	k, err := kernel[seekPush](t, "seek", t.queries.seek)
+	k, err := kernel[seekPush](t, s, "seek", t.queries.seek)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (t *Tree) recordOwnOrder(s *vk.Stream, n int, counts uint64, plan rangePlan
 
 // recordCounts records the counting of the pairs of ranges, part by part.
 func (t *Tree) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[countPush](t, "range.count", t.queries.walk)
+	k, err := kernel[countPush](t, s, "range.count", t.queries.walk)
 	if err != nil {
 		return err
 	}
@@ -345,7 +345,7 @@ func (t *Tree) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 // recordOffsets records the summing up of what recordCounts counted: the offsets of the parts into the plan's, those of
 // the ranges, and their counts, where they are wanted, and the total.
 func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
-	k, err := recording.Kernel[rangeOffsetsPush](t.kernels, "btree/range_offsets", workgroup)
+	k, err := recording.Kernel[rangeOffsetsPush](t.kernels, s, "btree/range_offsets", workgroup)
 	if err != nil {
 		return err
 	}
@@ -363,7 +363,7 @@ func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 
 // recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
 func (t *Tree) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[writePush](t, "range.write", t.queries.walk)
+	k, err := kernel[writePush](t, s, "range.write", t.queries.walk)
 	if err != nil {
 		return err
 	}
@@ -384,7 +384,7 @@ func (t *Tree) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 	if err != nil {
 		return err
 	}
-	k, err := kernel[windowPush](t, "range.window", t.queries.walk, recording.Constant("NUMBERED", word(plan.ordered())))
+	k, err := kernel[windowPush](t, s, "range.window", t.queries.walk, recording.Constant("NUMBERED", word(plan.ordered())))
 	if err != nil {
 		return err
 	}
@@ -423,7 +423,6 @@ type pieces struct {
 
 // cut counts ranges, and cuts those up that have too many leaves for one tile, or too many pairs for one dispatch.
 func (t *Tree) cut(ctx context.Context, ranges []structures.Range, limit int) (pieces, error) {
-	t.scratch.Settle()
 	const parts, tooLong = 16, ^uint32(0)
 	var p, fresh pieces // all, and what of them is to be counted
 	for i, r := range ranges {
@@ -536,13 +535,12 @@ func (t *Tree) pairs(ctx context.Context, p pieces, keys, values []uint32) error
 	measure.Take(4 * len(keys))
 	measure.Take(4 * len(keys))
 	from := int(measure.Used)
-	t.scratch.Settle()
 	address, err := t.scratch.Take(t.stream, from+t.seekPlan(n, false, 0).bytes)
 	if err != nil {
 		return err
 	}
 	plan := t.seekPlan(n, false, address+uint64(from))
-	b := t.scratch.Newest(t.stream)
+	b := t.scratch.Of(t.stream)
 	if err := b.Upload(ctx, 0, up); err != nil {
 		return err
 	}

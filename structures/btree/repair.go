@@ -27,7 +27,7 @@ type repairNodesPush struct {
 
 // taker returns the kernel that allocates slabs, or frees them.
 func (t *Tree) taker(free bool) (*vk.Kernel[takePush], error) {
-	return recording.Kernel[takePush](t.kernels, "btree/repair_take", workgroup,
+	return recording.Kernel[takePush](t.kernels, t.stream, "btree/repair_take", workgroup,
 		recording.OverPool(t.pool.Constants(), recording.Constant("FREE", word(free)))...)
 }
 
@@ -118,10 +118,10 @@ func (t *Tree) repairKernels() (k repairKernels, err error) {
 	if k.free, err = t.taker(true); err != nil {
 		return k, err
 	}
-	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, "btree/repair_plan", workgroup); err != nil {
+	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, t.stream, "btree/repair_plan", workgroup); err != nil {
 		return k, err
 	}
-	k.nodes, err = kernel[repairNodesPush](t, "repair_nodes", 1)
+	k.nodes, err = kernel[repairNodesPush](t, t.stream, "repair_nodes", 1)
 	return k, err
 }
 

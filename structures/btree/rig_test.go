@@ -214,7 +214,7 @@ func poke(t testing.TB, tree *Tree, words ...poked) {
 		Changes uint64
 		Count   uint32
 	}
-	k, err := recording.Kernel[push](tree.kernels, "test/btree_words", workgroup, recording.OverPool(tree.pool.Constants())...)
+	k, err := recording.Kernel[push](tree.kernels, tree.stream, "test/btree_words", workgroup, recording.OverPool(tree.pool.Constants())...)
 	require.NoError(t, err)
 	b, err := vk.NewBuffer[uint32](tree.d, 4*len(words))
 	require.NoError(t, err)

@@ -79,7 +79,7 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		return survey{}, err
 	}
 	defer rows.Free()
-	k, err := kernel[surveyPush](t, "survey", 1)
+	k, err := kernel[surveyPush](t, t.stream, "survey", 1)
 	if err != nil {
 		return survey{}, err
 	}

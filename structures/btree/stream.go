@@ -155,7 +155,7 @@ func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) erro
 	}
 	kernels := make([]*vk.Kernel[mixedPush], len(functions))
 	for i, function := range functions {
-		kernels[i], err = kernel[mixedPush](t, t.updating("mixed"), t.tiles.update,
+		kernels[i], err = kernel[mixedPush](t, s, t.updating("mixed"), t.tiles.update,
 			recording.Constant("KIND", uint32(kind)), recording.Constant("FUNCTION", function), recording.Constant("BTREE_TORN", t.torn()))
 		if err != nil {
 			return err
@@ -215,7 +215,7 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 		if err != nil {
 			return err
 		}
-		k, err := kernel[locatePush](t, "locate", t.queries.seek, t.queries.constant())
+		k, err := kernel[locatePush](t, s, "locate", t.queries.seek, t.queries.constant())
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	} else if p.Top, err = t.recordTopBeside(s, plan.Take(topBytes(bits)), bits); err != nil {
 		return err
 	}
-	k, err := kernel[applyPush](t, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	k, err := kernel[applyPush](t, s, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}

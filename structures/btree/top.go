@@ -95,7 +95,7 @@ func (t *Tree) recordTopBy(s *vk.Stream, module string, at uint64, bits int, fro
 	if bits == 0 {
 		return top{}, nil
 	}
-	k, err := kernel[topPush](t, module, 1)
+	k, err := kernel[topPush](t, s, module, 1)
 	if err != nil {
 		return top{}, err
 	}

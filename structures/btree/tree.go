@@ -40,12 +40,13 @@ type Tree struct {
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
-	nodes      uint64 // at most so many nodes are in use: a bound that a survey tightens
-	headroom   bool   // that bound counts in that each node may split once more
-	slabs      uint64 // the pool has at least so many
-	failures   uint32 // of the pool, as last seen
-	rounds     uint32 // that bound a concurrent batch
-	mostRounds uint32 // that it is raised to
+	uses       vk.Uses // of the tree's memory
+	nodes      uint64  // at most so many nodes are in use: a bound that a survey tightens
+	headroom   bool    // that bound counts in that each node may split once more
+	slabs      uint64  // the pool has at least so many
+	failures   uint32  // of the pool, as last seen
+	rounds     uint32  // that bound a concurrent batch
+	mostRounds uint32  // that it is raised to
 	batches    Batches
 	closed     bool
 }
@@ -139,9 +140,9 @@ func (t *Tree) Constants() map[string]uint32 {
 }
 
 // kernel returns the kernel of a module of shaders/btree.
-func kernel[P any](t *Tree, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
+func kernel[P any](t *Tree, s *vk.Stream, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
 	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
-	return recording.Kernel[P](t.kernels, "btree/"+module, workgroup, all...)
+	return recording.Kernel[P](t.kernels, s, "btree/"+module, workgroup, all...)
 }
 
 // groups returns how many workgroups have so many invocations.
@@ -186,7 +187,7 @@ func (t *Tree) Close() error {
 	}
 	err = errors.Join(err, t.feed.Close(), t.primitives.Close())
 	t.kernels.Close()
-	t.scratch.Release()
+	t.scratch.Release(&t.uses)
 	if t.state != nil {
 		t.state.Free()
 	}

@@ -92,7 +92,6 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []struct
 	if err := t.reserveBatched(ctx, len(keys)); err != nil {
 		return statuses, structures.Stopped(statuses, err)
 	}
-	t.scratch.Settle()
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}
 	var turns structures.Turns
 	t.batches.Batched++

@@ -26,7 +26,7 @@ func (u *updater) idle(b ordered.Batch) bool {
 }
 
 // Reserve makes the memory that the steps of a batch take.
-func (u *updater) Reserve(b ordered.Batch) error {
+func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	l := (*LSM)(u)
 	if l.broken != nil || u.idle(b) {
 		return l.broken
@@ -35,7 +35,7 @@ func (u *updater) Reserve(b ordered.Batch) error {
 	if pairs := after.pairs(l.o.Batch); pairs > MaxPairs {
 		return &FullError{Pairs: pairs}
 	}
-	if _, err := l.core.Scratch(nil, int(l.scratch(steps, 0).bytes)); err != nil {
+	if _, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes)); err != nil {
 		return err
 	}
 	return l.reserve(steps, b.Kind == structures.Delete)
@@ -48,7 +48,7 @@ func (u *updater) Update(_ context.Context, s *vk.Stream, b ordered.Batch) error
 	}
 	l := (*LSM)(u)
 	steps, _ := l.plan(b.N, l.o.Batch)
-	scratch, err := l.core.Scratch(nil, int(l.scratch(steps, 0).bytes))
+	scratch, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes))
 	if err != nil {
 		return err
 	}

@@ -86,12 +86,13 @@ type boundsPlan struct {
 // for Decision-Support in Main Memory, 1999), which is made for the occasion.
 func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
 	n, count := a.Length.N, a.Count.N
-	return p.bounds(s, a, boundsPlan{
+	plan := boundsPlan{
 		merged: a.Sorted && n <= keysAMergedQuery*count, alone: n+count <= mergeAlone,
 		indexed: n <= keysAnIndexedQuery*count, top: searchTop,
 		// Each workgroup loads the top. It is to take a small part of its time, but all of the device is to work.
 		rounds: min(max(count/boundsLanes, 1), 4),
-	})
+	}
+	return s.Whole(func() error { return p.bounds(s, a, plan) })
 }
 
 func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
@@ -113,7 +114,7 @@ func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 }
 
 func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
-	k, err := mergeKernel[boundsSortedPush](p, "primitives/bounds_sorted", mergeOfKeys)
+	k, err := mergeKernel[boundsSortedPush](p, s, "primitives/bounds_sorted", mergeOfKeys)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 
 func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 	top := recording.Constant("SEARCH_TOP", uint32(plan.top))
-	k, err := recording.Kernel[boundsPush](p.kernels, "primitives/bounds", min(256, p.d.Info().MaxWorkgroup), top)
+	k, err := recording.Kernel[boundsPush](p.kernels, s, "primitives/bounds", min(256, p.d.Info().MaxWorkgroup), top)
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		Bounds: a.Out, Upper: word(a.Upper), Rounds: uint32(plan.rounds),
 	}
 	if words := indexWords(a.Length.N, plan.top); plan.indexed && words > 0 {
-		index, err := recording.Kernel[boundsIndexPush](p.kernels, "primitives/bounds_index", 0, top)
+		index, err := recording.Kernel[boundsIndexPush](p.kernels, s, "primitives/bounds_index", 0, top)
 		if err != nil {
 			return err
 		}

@@ -37,6 +37,10 @@ func (p *Primitives) CompactScratch(n int) int { return 4 * compactShape.chunks 
 // form, which counts the flags of each chunk first: they are a small part of what is read. Errors: *LengthError,
 // ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
+	return s.Whole(func() error { return p.compact(s, a) })
+}
+
+func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -47,12 +51,12 @@ func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	}
 	chunks := compactShape.chunksOf(n)
 	quads := recording.Constant("QUADS", uint32(compactShape.quads))
-	k, err := recording.Kernel[compactPush](p.kernels, "primitives/compact", compactShape.workgroup, quads, flag("PAIRS", pairs))
+	k, err := recording.Kernel[compactPush](p.kernels, s, "primitives/compact", compactShape.workgroup, quads, flag("PAIRS", pairs))
 	if err != nil {
 		return err
 	}
 	if chunks > 1 {
-		count, err := recording.Kernel[compactCountPush](p.kernels, "primitives/compact_count", compactShape.workgroup, quads)
+		count, err := recording.Kernel[compactCountPush](p.kernels, s, "primitives/compact_count", compactShape.workgroup, quads)
 		if err != nil {
 			return err
 		}

@@ -33,6 +33,10 @@ func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 // Histogram records how many keys have each value of a field of their bits. Errors: *LengthError, *BitsError,
 // ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
+	return s.Whole(func() error { return p.histogram(s, a) })
+}
+
+func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -42,7 +46,7 @@ func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
 	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
 		return ErrNoMemory
 	}
-	k, err := recording.Kernel[fieldCountPush](p.kernels, "primitives/histogram", histogramShape.workgroup,
+	k, err := recording.Kernel[fieldCountPush](p.kernels, s, "primitives/histogram", histogramShape.workgroup,
 		recording.Constant("QUADS", uint32(histogramShape.quads)), recording.Constant("BITS", uint32(a.Bits)))
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (p *Primitives) MergeScratch(n int) int { return 4 * mergeOfPairs.splits(ma
 //
 // The algorithm is merge path: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
 func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {
-	return p.merge(s, a, a.A.Length.N+a.B.Length.N <= mergeAlone)
+	return s.Whole(func() error { return p.merge(s, a, a.A.Length.N+a.B.Length.N <= mergeAlone) })
 }
 
 // merge is Merge; alone is whether each workgroup finds its tile by itself.
@@ -97,7 +97,7 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	if a.OutValues != 0 {
 		shape = mergeOfPairs
 	}
-	k, err := mergeKernel[mergePush](p, "primitives/merge", shape, flag("PAIRS", a.OutValues != 0))
+	k, err := mergeKernel[mergePush](p, s, "primitives/merge", shape, flag("PAIRS", a.OutValues != 0))
 	if err != nil {
 		return err
 	}
@@ -112,13 +112,13 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	return nil
 }
 
-func mergeKernel[P any](p *Primitives, module string, shape mergeShape, more ...recording.Specialization) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](p.kernels, module, shape.workgroup, append(more, recording.Constant("MERGE_ITEMS", uint32(shape.items)))...)
+func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeShape, more ...recording.Specialization) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](p.kernels, s, module, shape.workgroup, append(more, recording.Constant("MERGE_ITEMS", uint32(shape.items)))...)
 }
 
 // split records the search for where the tiles of a merge begin.
 func (p *Primitives) split(s *vk.Stream, a, b Run, mask uint32, shape mergeShape, splits uint64) error {
-	k, err := recording.Kernel[mergeSplitPush](p.kernels, "primitives/merge_split", 0)
+	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, "primitives/merge_split", 0)
 	if err != nil {
 		return err
 	}

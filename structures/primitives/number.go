@@ -20,10 +20,12 @@ func (p *Primitives) Number(s *vk.Stream, out uint64, n int) error {
 	if out == 0 {
 		return ErrNoMemory
 	}
-	k, err := recording.Kernel[numberPush](p.kernels, "primitives/number", 256)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(n, k.Workgroup()), numberPush{out, uint32(n)})
-	return nil
+	return s.Whole(func() error {
+		k, err := recording.Kernel[numberPush](p.kernels, s, "primitives/number", 256)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(s, groups(n, k.Workgroup()), numberPush{out, uint32(n)})
+		return nil
+	})
 }

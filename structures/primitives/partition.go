@@ -56,6 +56,10 @@ func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4
 //
 // Errors: *LengthError, *BitsError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
+	return s.Whole(func() error { return p.partition(s, a) })
+}
+
+func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -70,19 +74,19 @@ func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
 	}
 	workgroup := min(partitionWorkgroup, p.d.Info().MaxWorkgroup)
 	items := recording.Constant("ITEMS", partitionItems)
-	choose, err := recording.Kernel[partitionRangePush](p.kernels, "primitives/partition_range", workgroup)
+	choose, err := recording.Kernel[partitionRangePush](p.kernels, s, "primitives/partition_range", workgroup)
 	if err != nil {
 		return err
 	}
-	count, err := recording.Kernel[partitionRangePush](p.kernels, "primitives/partition_count", workgroup, items)
+	count, err := recording.Kernel[partitionRangePush](p.kernels, s, "primitives/partition_count", workgroup, items)
 	if err != nil {
 		return err
 	}
-	starts, err := recording.Kernel[partitionStartsPush](p.kernels, "primitives/partition_starts", workgroup)
+	starts, err := recording.Kernel[partitionStartsPush](p.kernels, s, "primitives/partition_starts", workgroup)
 	if err != nil {
 		return err
 	}
-	place, err := recording.Kernel[partitionPlacePush](p.kernels, "primitives/partition_place", workgroup, items)
+	place, err := recording.Kernel[partitionPlacePush](p.kernels, s, "primitives/partition_place", workgroup, items)
 	if err != nil {
 		return err
 	}

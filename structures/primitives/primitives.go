@@ -7,6 +7,9 @@
 // bytes that is. Operations on one stream follow one another, so that what one writes the next may read. Arrays are
 // aligned to 4 bytes, scratch to 256. Inputs and outputs may not overlap unless an operation says so.
 //
+// An operation is recorded whole or not at all (vk.Stream.Whole): one that is refused leaves the stream's batch as it was,
+// and one of which a kernel can't be made when others are recorded already has the stream drop its batch.
+//
 // An array's length is a Length: known to the host, or a word in device memory that an earlier operation wrote.
 //
 // Where an operation has two forms, both give the same result. The single-pass form (decoupled look-back, Merrill

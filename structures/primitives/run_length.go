@@ -35,6 +35,10 @@ func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chu
 // their order. The outputs need room for as many runs as there may be, at most Length. It has one form, which counts the
 // runs of each chunk first. Errors: *LengthError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
+	return s.Whole(func() error { return p.runLength(s, a) })
+}
+
+func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -44,13 +48,13 @@ func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 	}
 	chunks := runLengthShape.chunksOf(n)
 	quads := recording.Constant("QUADS", uint32(runLengthShape.quads))
-	k, err := recording.Kernel[runLengthPush](p.kernels, "primitives/run_length", runLengthShape.workgroup, quads)
+	k, err := recording.Kernel[runLengthPush](p.kernels, s, "primitives/run_length", runLengthShape.workgroup, quads)
 	if err != nil {
 		return err
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
-		count, err := recording.Kernel[runLengthCountPush](p.kernels, "primitives/run_length_count", runLengthShape.workgroup, quads)
+		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, "primitives/run_length_count", runLengthShape.workgroup, quads)
 		if err != nil {
 			return err
 		}

@@ -43,6 +43,10 @@ func (p *Primitives) ScanScratch(n int) int {
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it
 // is the reduce-then-scan of its section 3.
 func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
+	return s.Whole(func() error { return p.scan(s, a) })
+}
+
+func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -55,7 +59,7 @@ func (p *Primitives) Scan(s *vk.Stream, a ScanArgs) error {
 	if single {
 		shape, chunks = scanSingleShape, groups(n, scanSingleShape.part())
 	}
-	k, err := recording.Kernel[scanPush](p.kernels, "primitives/scan", shape.workgroup, recording.Constant("QUADS", uint32(shape.quads)),
+	k, err := recording.Kernel[scanPush](p.kernels, s, "primitives/scan", shape.workgroup, recording.Constant("QUADS", uint32(shape.quads)),
 		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
 	if err != nil {
 		return err

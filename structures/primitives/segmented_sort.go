@@ -108,6 +108,10 @@ func longSegments(n, longest int) bool {
 //
 // Errors: *LengthError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
+	return s.Whole(func() error { return p.segmentedSort(s, a) })
+}
+
+func (p *Primitives) segmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -127,7 +131,7 @@ func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 			Length: Length{N: n, At: a.Offsets + 4}, Scratch: a.Scratch,
 		})
 	}
-	k, err := recording.Kernel[segmentSortPush](p.kernels, "primitives/segmented_sort", segmentShape.workgroup, segmentShape.constant())
+	k, err := recording.Kernel[segmentSortPush](p.kernels, s, "primitives/segmented_sort", segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
@@ -146,19 +150,19 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
 	all := Length{N: n, At: plan.total}
 
 	// The workgroup is a part of what says which segments are long.
-	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, "primitives/segmented_sort_survey", segmentShape.workgroup, segmentShape.constant())
+	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, s, "primitives/segmented_sort_survey", segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
-	gather, err := recording.Kernel[segmentGatherPush](p.kernels, "primitives/segmented_sort_gather", segmentShape.workgroup, segmentShape.constant())
+	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s, "primitives/segmented_sort_gather", segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
-	number, err := recording.Kernel[segmentNumberPush](p.kernels, "primitives/segmented_sort_number", 0)
+	number, err := recording.Kernel[segmentNumberPush](p.kernels, s, "primitives/segmented_sort_number", 0)
 	if err != nil {
 		return err
 	}
-	place, err := recording.Kernel[segmentPlacePush](p.kernels, "primitives/segmented_sort_place", 0)
+	place, err := recording.Kernel[segmentPlacePush](p.kernels, s, "primitives/segmented_sort_place", 0)
 	if err != nil {
 		return err
 	}

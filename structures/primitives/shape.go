@@ -29,7 +29,7 @@ type clearing struct {
 
 // clear records that bytes, a multiple of 4, become 0.
 func (p *Primitives) clear(s *vk.Stream, target uint64, bytes int) error {
-	k, err := recording.Kernel[clearing](p.kernels, "primitives/clear", 128)
+	k, err := recording.Kernel[clearing](p.kernels, s, "primitives/clear", 128)
 	if err != nil {
 		return err
 	}

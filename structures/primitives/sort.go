@@ -133,10 +133,12 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 		a.Bits = 32 - a.FirstBit
 	}
 	plan := p.sortPlan(a.Length.N, pairs, a.Scratch)
-	if p.form == SinglePass {
-		return p.sortSingle(s, a, plan)
-	}
-	return p.sortMulti(s, a, plan)
+	return s.Whole(func() error {
+		if p.form == SinglePass {
+			return p.sortSingle(s, a, plan)
+		}
+		return p.sortMulti(s, a, plan)
+	})
 }
 
 // sortPass is a pass over the elements: where they come from, where they go, and by which digit.
@@ -199,12 +201,12 @@ type scatterSinglePush struct {
 
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
-	histogram, err := recording.Kernel[histogramPush](p.kernels, "primitives/sort_histogram", tile.workgroup, tile.constants()...)
+	histogram, err := recording.Kernel[histogramPush](p.kernels, s, "primitives/sort_histogram", tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}
 	constants := append(tile.constants(), recording.Constant("PATIENCE", p.patience))
-	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, "primitives/sort_scatter.single."+a.what()+p.loops(), tile.workgroup, constants...)
+	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, "primitives/sort_scatter.single."+a.what()+p.loops(), tile.workgroup, constants...)
 	if err != nil {
 		return err
 	}
@@ -251,15 +253,15 @@ type scatterMultiPush struct {
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
-	count, err := recording.Kernel[countPush](p.kernels, "primitives/sort_count"+p.loops(), tile.workgroup, tile.constants()...)
+	count, err := recording.Kernel[countPush](p.kernels, s, "primitives/sort_count"+p.loops(), tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}
-	scan, err := recording.Kernel[rowsPush](p.kernels, "primitives/sort_scan", tile.workgroup)
+	scan, err := recording.Kernel[rowsPush](p.kernels, s, "primitives/sort_scan", tile.workgroup)
 	if err != nil {
 		return err
 	}
-	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, tile.constants()...)
+	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}

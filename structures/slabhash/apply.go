@@ -56,7 +56,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	} else if t.d.Has(vk.Int64Atomics) {
 		module = "apply.map64"
 	}
-	k, err := kernel[applyPush](t, module, t.tiles.update, recording.Constant("KIND", uint32(kind)))
+	k, err := kernel[applyPush](t, s, module, t.tiles.update, recording.Constant("KIND", uint32(kind)))
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 }
 
 func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) error {
-	k, err := kernel[findPush](t, t.variant("find"), t.tiles.find)
+	k, err := kernel[findPush](t, s, t.variant("find"), t.tiles.find)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (t *table) export(ctx context.Context, yield func(keys, values []uint32) bo
 	if err != nil || n == 0 {
 		return err
 	}
-	k, err := kernel[exportPush](t, t.variant("export"), t.tiles.walk)
+	k, err := kernel[exportPush](t, t.stream, t.variant("export"), t.tiles.walk)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, valu
 		offsets[i+1] = offsets[i] + int(n)
 	}
 	values = make([]uint32, offsets[len(keys)])
-	k, err := kernel[collectPush](t, "collect", t.tiles.find)
+	k, err := kernel[collectPush](t, t.stream, "collect", t.tiles.find)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,7 +32,7 @@ func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error
 	if err := t.usable(); err != nil {
 		return err
 	}
-	k, err := kernel[surveyPush](t, t.variant("loads"), t.tiles.walk)
+	k, err := kernel[surveyPush](t, t.stream, t.variant("loads"), t.tiles.walk)
 	if err != nil {
 		return err
 	}

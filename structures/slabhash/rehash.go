@@ -38,7 +38,7 @@ func (t *table) upkeep(label string, record func()) {
 
 // overBuckets runs flush or release over all buckets of some base slabs.
 func (t *table) overBuckets(ctx context.Context, b base, module string, progress structures.Progress) error {
-	k, err := kernel[bucketsPush](t, module, t.tiles.walk)
+	k, err := kernel[bucketsPush](t, t.stream, module, t.tiles.walk)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
 	for {
 		// Again after each growth of the pool, which may have changed the kernel and the addresses.
-		k, err := kernel[rehashPush](t, t.variant("rehash"), t.tiles.walk)
+		k, err := kernel[rehashPush](t, t.stream, t.variant("rehash"), t.tiles.walk)
 		if err != nil {
 			return err
 		}

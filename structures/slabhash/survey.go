@@ -74,7 +74,7 @@ func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
 	if lengths {
 		with = 1
 	}
-	k, err := kernel[surveyPush](t, t.variant("survey"), t.tiles.walk, recording.Constant("WITH_LENGTHS", with))
+	k, err := kernel[surveyPush](t, t.stream, t.variant("survey"), t.tiles.walk, recording.Constant("WITH_LENGTHS", with))
 	if err != nil {
 		return survey{}, err
 	}

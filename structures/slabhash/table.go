@@ -222,9 +222,9 @@ func (t *table) close() error {
 }
 
 // kernel returns a kernel of shaders/slabhash. module is its name with its variant.
-func kernel[P any](t *table, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
+func kernel[P any](t *table, s *vk.Stream, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
 	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
-	return recording.Kernel[P](t.kernels, "slabhash/"+module, workgroup, all...)
+	return recording.Kernel[P](t.kernels, s, "slabhash/"+module, workgroup, all...)
 }
 
 // variant returns the name of a kernel's module for this sort of table.

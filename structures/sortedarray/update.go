@@ -49,7 +49,7 @@ func (u *updater) idle(b ordered.Batch) bool {
 }
 
 // Reserve makes the scratch and the memory of the next version.
-func (u *updater) Reserve(b ordered.Batch) error {
+func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	all := u.n + b.N
 	switch {
 	case u.idle(b):
@@ -57,7 +57,7 @@ func (u *updater) Reserve(b ordered.Batch) error {
 	case all > MaxPairs:
 		return &FullError{uint64(all)}
 	}
-	if _, err := u.core.Scratch(nil, int(u.plan(b.N, 0).bytes)); err != nil {
+	if _, err := u.core.UpdateScratch(s, int(u.plan(b.N, 0).bytes)); err != nil {
 		return err
 	}
 	return u.reserveSpare(all)
@@ -85,7 +85,7 @@ func (u *updater) Update(ctx context.Context, s *vk.Stream, b ordered.Batch) err
 	if u.idle(b) {
 		return nil
 	}
-	scratch, err := u.core.Scratch(nil, int(u.plan(b.N, 0).bytes))
+	scratch, err := u.core.UpdateScratch(s, int(u.plan(b.N, 0).bytes))
 	if err != nil {
 		return err
 	}

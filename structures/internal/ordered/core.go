@@ -20,7 +20,7 @@ type Structure interface {
 	// Unique says that the stack is one run, where each key comes once and nothing is deleted.
 	Unique() bool
 	// Reserve makes the memory that a batch takes, or says why it can't be done. It records nothing.
-	Reserve(b Batch) error
+	Reserve(s *vk.Stream, b Batch) error
 	// Update records a batch, for which Reserve was called, after what was recorded in the stream before. It may wait
 	// for the stream. An error leaves the structure as it was.
 	Update(ctx context.Context, s *vk.Stream, b Batch) error
@@ -47,6 +47,7 @@ type Core struct {
 	of      Structure
 	feed    *structures.Feed
 	scratch recording.Scratch
+	uses    vk.Uses // of the structure's memory
 	closed  bool
 }
 
@@ -79,7 +80,7 @@ func (c *Core) Close() error {
 		err = c.Stream.Close()
 	}
 	err = errors.Join(err, c.feed.Close(), c.Queries.Close(), c.Primitives.Close())
-	c.scratch.Release()
+	c.scratch.Release(&c.uses)
 	if c.Counters != nil {
 		c.Counters.Free()
 	}
@@ -101,11 +102,16 @@ func (c *Core) Usable() error {
 func (c *Core) CPU() bool { return c.Device.Info().Type == vk.CPU }
 
 // Scratch returns the address of so many bytes for what is recorded into a stream next, after all that was recorded
-// into it before. Each stream has memory of its own. nil stands for the structure's updates, which never overlap.
+// into it before. Each stream has memory of its own.
 func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }
+
+// UpdateScratch is Scratch for the structure's updates, which never overlap.
+func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
+	return c.scratch.TakeShared(s, bytes)
+}
 
 // ScratchBytes is how much memory the scratch takes.
 func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() }
 
 // Trim gives the scratch back, when no work on the structure is under way.
-func (c *Core) Trim() { c.scratch.Release() }
+func (c *Core) Trim() { c.scratch.Release(&c.uses) }

@@ -15,7 +15,6 @@ func (c *Core) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 	if err := c.Usable(); err != nil {
 		return nil, nil, err
 	}
-	c.scratch.Settle()
 	st := c.of.Stack()
 	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
@@ -174,7 +173,6 @@ func (c *Core) Count(ctx context.Context, ranges []structures.Range) ([]uint32, 
 	if err := c.Usable(); err != nil {
 		return nil, err
 	}
-	c.scratch.Settle()
 	counts := make([]uint32, len(ranges))
 	if c.of.Unique() {
 		return counts, c.count(ctx, ranges, counts)
@@ -254,7 +252,6 @@ func (c *Core) pairs(ctx context.Context, ranges []structures.Range, candidates 
 	if candidates == 0 {
 		return offsets, nil, nil, nil
 	}
-	c.scratch.Settle()
 	// Ranges, their offsets, the number of candidates, then the pairs.
 	align := func(words int) int { return (words + 63) &^ 63 } // to 256 bytes
 	total := align(2 * n)
@@ -264,7 +261,7 @@ func (c *Core) pairs(ctx context.Context, ranges []structures.Range, candidates 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b := c.scratch.Newest(c.Stream)
+	b := c.scratch.Of(c.Stream)
 	if err := b.Upload(ctx, 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*n)); err != nil {
 		return nil, nil, nil, err
 	}

@@ -13,7 +13,6 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []
 	if err := c.Usable(); err != nil {
 		return nil, err
 	}
-	c.scratch.Settle()
 	statuses := make([]structures.Status, len(keys))
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.Out(statuses)}
 	var turns structures.Turns
@@ -32,7 +31,7 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []
 
 // record records a batch, and before it, unless statuses is 0, what it will do.
 func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
-	if err := c.of.Reserve(b); err != nil {
+	if err := c.of.Reserve(s, b); err != nil {
 		return err
 	}
 	if statuses != 0 {

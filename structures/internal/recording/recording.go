@@ -3,6 +3,8 @@
 package recording
 
 import (
+	"cmp"
+	"context"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -73,9 +75,23 @@ func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
 	return append(of, own...)
 }
 
-// Kernel returns the kernel of a module. At most six constants, always the same ones in the same order for one module.
-// After Close it is vk.ErrClosed.
-func Kernel[P any](k *Kernels, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
+// failing is for tests: what it returns of a module is why the kernel can't be had.
+var failing func(module string) error
+
+// Kernel returns the kernel of a module, for what is to be recorded into a stream: at most six constants, always the same
+// ones in the same order for one module. After Close it is vk.ErrClosed. Where it can't be had, a stage will be missing
+// from what is being recorded: the stream drops its batch (vk.Stream.Fail), whatever the caller makes of the error.
+func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
+	kernel, err := ask[P](k, module, workgroup, constants...)
+	if err == nil && failing != nil {
+		err = failing(module)
+	}
+	s.Fail(err)
+	return kernel, err
+}
+
+// ask returns a kernel that was made before, or makes it.
+func ask[P any](k *Kernels, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
 	if k.closed.Load() {
 		return nil, vk.ErrClosed
 	}
@@ -104,6 +120,16 @@ func Kernel[P any](k *Kernels, module string, workgroup int, constants ...Specia
 	}
 	one.kernel = kernel
 	return kernel, nil
+}
+
+// Run has what record records done, all of it or nothing, and waits for it to its end: the caller may free what it names.
+// It is for a structure's own stream, on which nothing else is recorded.
+func Run(s *vk.Stream, record func() error) error {
+	err := s.Whole(record)
+	if err != nil {
+		s.Discard()
+	}
+	return cmp.Or(err, s.Wait(context.Background())) // in any case: some of it may have been submitted before
 }
 
 // Align is the alignment of scratch and of its parts, in bytes.

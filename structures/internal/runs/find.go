@@ -64,7 +64,7 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 		return err
 	}
 	o := q.each
-	k, err := recording.Kernel[findPush](q.kernels, "runs/find.each", o.workgroup, recording.Constant("TILE", o.tile))
+	k, err := recording.Kernel[findPush](q.kernels, s, "runs/find.each", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
@@ -111,11 +111,11 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return nil
 	}
 	o := q.sorted
-	find, err := recording.Kernel[findSortedPush](q.kernels, "runs/find.sorted", o.workgroup, recording.Constant("TILE", o.tile))
+	find, err := recording.Kernel[findSortedPush](q.kernels, s, "runs/find.sorted", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
-	answer, err := recording.Kernel[answerPush](q.kernels, "runs/find_answer", 256)
+	answer, err := recording.Kernel[answerPush](q.kernels, s, "runs/find_answer", 256)
 	if err != nil {
 		return err
 	}

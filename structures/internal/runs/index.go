@@ -18,7 +18,7 @@ func (q *Queries) BuildIndex(s *vk.Stream, keys uint64, n int, index uint64) err
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[indexPush](q.kernels, "runs/index", indexWorkgroup)
+	k, err := recording.Kernel[indexPush](q.kernels, s, "runs/index", indexWorkgroup)
 	if err != nil {
 		return err
 	}

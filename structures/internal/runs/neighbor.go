@@ -60,7 +60,7 @@ func (q *Queries) Neighbor(s *vk.Stream, st Stack, kind Kind, a NeighborArgs) er
 	if a.Rounds == 0 {
 		a.Rounds = neighborRounds
 	}
-	k, err := recording.Kernel[neighborPush](q.kernels, "runs/neighbor", neighborWorkgroup, recording.Constant("UPWARD", upward))
+	k, err := recording.Kernel[neighborPush](q.kernels, s, "runs/neighbor", neighborWorkgroup, recording.Constant("UPWARD", upward))
 	if err != nil {
 		return err
 	}

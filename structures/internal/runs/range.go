@@ -88,7 +88,7 @@ type clearPush struct {
 
 // clear records that words become 0.
 func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
-	k, err := recording.Kernel[clearPush](q.kernels, "primitives/clear", 128)
+	k, err := recording.Kernel[clearPush](q.kernels, s, "primitives/clear", 128)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
 // bounds records the search for the ends of ranges.
 func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
 	o := q.each
-	k, err := recording.Kernel[boundsPush](q.kernels, "runs/range_bounds", o.workgroup, recording.Constant("TILE", o.tile))
+	k, err := recording.Kernel[boundsPush](q.kernels, s, "runs/range_bounds", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
 	if err := q.offsets(s, st, a.Ranges, a.N, plan, a.Out); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[countPush](q.kernels, "runs/range.count", rangeWorkgroup)
+	k, err := recording.Kernel[countPush](q.kernels, s, "runs/range.count", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -226,15 +226,15 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err := q.offsets(s, st, a.Ranges, a.N, plan, 0); err != nil {
 		return err
 	}
-	place, err := recording.Kernel[placePush](q.kernels, "runs/range.place", rangeWorkgroup)
+	place, err := recording.Kernel[placePush](q.kernels, s, "runs/range.place", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
-	count, err := recording.Kernel[flagsPush](q.kernels, "runs/range_flags", rangeWorkgroup)
+	count, err := recording.Kernel[flagsPush](q.kernels, s, "runs/range_flags", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
-	write, err := recording.Kernel[writePush](q.kernels, "runs/range_write", rangeWorkgroup)
+	write, err := recording.Kernel[writePush](q.kernels, s, "runs/range_write", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 // rangeUnique is Range where all candidates are valid: they are copied as they stand.
 func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
 	plan := q.rangePlan(st, a.N, 0, a.Scratch)
-	k, err := recording.Kernel[copyPush](q.kernels, "runs/range.copy", rangeWorkgroup)
+	k, err := recording.Kernel[copyPush](q.kernels, s, "runs/range.copy", rangeWorkgroup)
 	if err != nil {
 		return err
 	}

@@ -186,5 +186,6 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, q.Close())
 	require.NoError(t, q.Close())
 	require.ErrorIs(t, q.Find(r.s, m.Stack, FindArgs{N: 1}), vk.ErrClosed)
+	require.ErrorIs(t, r.s.Wait(t.Context()), vk.ErrClosed, "a batch of which a stage is missing")
 	require.NoError(t, r.s.Wait(t.Context()))
 }

@@ -3,7 +3,8 @@
 // 2018, sections III-D, III-E and IV-B to IV-D).
 //
 // Nothing here waits and nothing allocates: a query is recorded into a vk.Stream, works on memory that is given by
-// device addresses, and takes its temporary memory from the caller. The function named …Scratch says how many bytes
+// device addresses, and takes its temporary memory from the caller. Where a kernel can't be made, the stream drops its
+// batch, unless the caller records within vk.Stream.Whole. The function named …Scratch says how many bytes
 // that is; scratch is aligned to 256 bytes, arrays of words to 4, unless said otherwise. Runs don't change while
 // queries over them run.
 package runs

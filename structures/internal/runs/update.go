@@ -89,7 +89,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	if a.Out.Tombstones != 0 {
 		marks = 1
 	}
-	k, err := recording.Kernel[mergePush](q.kernels, "runs/merge", o.workgroup, recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks))
+	k, err := recording.Kernel[mergePush](q.kernels, s, "runs/merge", o.workgroup, recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks))
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		IndexSize: uint32(IndexWords(a.N)),
 	}
 	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
-		split, err := recording.Kernel[splitPush](q.kernels, "primitives/merge_split", 0)
+		split, err := recording.Kernel[splitPush](q.kernels, s, "primitives/merge_split", 0)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	if err := check(run.N); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[markPush](q.kernels, "runs/mark", markWorkgroup)
+	k, err := recording.Kernel[markPush](q.kernels, s, "runs/mark", markWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -192,11 +192,11 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	if a.N == 0 {
 		return nil
 	}
-	outcome, err := recording.Kernel[outcomePush](q.kernels, "runs/outcome", 256)
+	outcome, err := recording.Kernel[outcomePush](q.kernels, s, "runs/outcome", 256)
 	if err != nil {
 		return err
 	}
-	pack, err := recording.Kernel[packPush](q.kernels, "runs/pack", 256)
+	pack, err := recording.Kernel[packPush](q.kernels, s, "runs/pack", 256)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ type rowPush struct {
 
 // SetRow records that a row of a stack's array becomes this one.
 func (q *Queries) SetRow(s *vk.Stream, rows uint64, row int, r Row) error {
-	k, err := recording.Kernel[rowPush](q.kernels, "runs/row", 0)
+	k, err := recording.Kernel[rowPush](q.kernels, s, "runs/row", 0)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (q *Queries) CountValid(s *vk.Stream, st Stack, first, n int, counters uint
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[validPush](q.kernels, "runs/survey", 128)
+	k, err := recording.Kernel[validPush](q.kernels, s, "runs/survey", 128)
 	if err != nil {
 		return err
 	}
