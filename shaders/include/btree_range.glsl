@@ -103,9 +103,10 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             uvec2 sums = btree_sums(n, inside, walk.low);
             uint here = sums.x;
 
-            // Where it goes on if the leaf was read right: at the next one, or with the next lane's range.
+            // Where it goes on if the leaf was read right: at the next one, or with the next lane's range. A node that isn't
+            // the walk's leaf moves nothing.
             BTreeWalk on = walk;
-            bool more = btree_walk_on(seen, here, on) && on.met < limit && !astray;
+            bool more = !astray && btree_walk_on(seen, here, on) && on.met < limit;
             bool ends = busy && !more;
             uint rest = ends ? open & (open - 1u) : open;
             uint its = uint(findLSB(rest)) & (TILE - 1u);

@@ -126,6 +126,113 @@ func orderedBatch(t testing.TB, d *vk.Device, queries []uint32, width int) Devic
 	}
 }
 
+// resultsOf are the results of such a batch.
+func resultsOf(t testing.TB, kinds []structures.Kind, b DeviceBatch) structures.Results {
+	n, width := b.Count, b.Width
+	r := structures.Results{Status: make([]structures.Status, n), Values: testdevice.Download(t, b.Values, n), Keys: make([]uint32, n)}
+	r.Ranges.Offsets = []uint64{0}
+	outKeys, outValues := testdevice.Download(t, b.OutKeys, n*width), testdevice.Download(t, b.OutValues, n*width)
+	for i, s := range testdevice.Download(t, b.Status, n) {
+		r.Status[i] = structures.Status(s)
+		if _, neighbor := directionOf[kinds[i]]; neighbor && r.Status[i] == structures.Found {
+			r.Keys[i] = outKeys[i*width]
+			require.Equal(t, r.Values[i], outValues[i*width])
+		}
+		if kinds[i] == structures.FindRange {
+			from, to := i*width, i*width+int(r.Values[i])
+			r.Ranges.Keys = append(r.Ranges.Keys, outKeys[from:to]...)
+			r.Ranges.Values = append(r.Ranges.Values, outValues[from:to]...)
+		}
+		r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
+	}
+	return r
+}
+
+// dispatchMixed does a mixed batch as applyOrdered does, by a top that the test made, one function after the other.
+func dispatchMixed(t testing.TB, d *vk.Device, tree *Tree, begin top, q structures.Batch) DeviceBatch {
+	t.Helper()
+	kinds := make([]uint8, len(q.Keys))
+	for i, k := range q.Kinds {
+		kinds[i] = uint8(k)
+	}
+	b := orderedBatch(t, d, q.Keys, q.Width)
+	b.Kinds = testdevice.Room[uint8](t, d, len(kinds))
+	require.NoError(t, b.Kinds.Upload(t.Context(), 0, kinds))
+	require.NoError(t, b.Status.Upload(t.Context(), 0, make([]uint8, recording.Padded(len(kinds)))))
+	b.Highs, b.Values = testdevice.Upload(t, d, q.Highs), testdevice.Upload(t, d, q.Keys)
+	s := testdevice.Stream(t, d)
+	for _, function := range []uint32{walks, floors, applies} {
+		k, err := kernel[mixedPush](tree, tree.updating("mixed"), tree.tiles.update,
+			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("FUNCTION", function), recording.Constant("BTREE_TORN", tree.torn()))
+		require.NoError(t, err)
+		k.Dispatch(s, groups(b.Count), mixedPush{
+			Tree: tree.device(), Top: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(), Kinds: b.Kinds.Address(), Highs: b.Highs.Address(),
+			Statuses: b.Status.Address(), Pending: b.Left.Address(), OutKeys: b.OutKeys.Address(), OutValues: b.OutValues.Address(),
+			Count: uint32(b.Count), Width: uint32(q.Width), Rounds: tree.rounds | begin.Bits<<24, Slices: 1,
+		})
+	}
+	require.NoError(t, s.Wait(t.Context()))
+	require.Zero(t, testdevice.Download(t, b.Left, 1)[0], "pending operations")
+	return b
+}
+
+// A search that is led astray, to a node that is no leaf or to one for greater keys, as by words of different age or by a
+// top that was made while the root was split, begins again, and nothing else comes of it.
+func TestLedAstray(t *testing.T) {
+	const bits = 8
+	entryOf := map[string]func(nodes []Node, first uint32) int{
+		"a level too low": func(nodes []Node, first uint32) int {
+			return slices.IndexFunc(nodes, func(n Node) bool { return n.Level == 1 && n.Low <= first && first <= n.High })
+		},
+		"too far right": func(nodes []Node, first uint32) int {
+			return slices.IndexFunc(nodes, func(n Node) bool { return n.Level == 0 && n.Low > first && !n.Last })
+		},
+	}
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		rng := random(41)
+		keys := ramp(3000, 0, ^uint32(0)/3000)
+		tree := buildTree(t, d, keys, keys, Options{Tile: tile, Fill: 0.6})
+		want := model{}.insert(keys, keys)
+		for what, entry := range entryOf {
+			t.Log(what) // of a failure, the last one
+			nodes, err := tree.Nodes(t.Context())
+			require.NoError(t, err)
+			entries := make([]uint32, 2<<bits)
+			for i := range uint32(1 << bits) {
+				if at := entry(nodes, i<<(32-bits)); at >= 0 {
+					entries[2*i] = nodes[at].Ref // as a leaf
+				} else {
+					entries[2*i], entries[2*i+1] = nodes[0].Ref, 1
+				}
+			}
+			begin := top{testdevice.Upload(t, d, entries).Address(), bits}
+			asks := queryBatch(rng, keys, 1500, 20, 40)
+			for i, k := range asks.Kinds {
+				if k == structures.Count {
+					asks.Kinds[i] = structures.FindCeil
+				}
+			}
+			requireAnswers(t, asks, resultsOf(t, asks.Kinds, dispatchMixed(t, d, tree, begin, asks)), want)
+
+			updates := structures.Batch{Keys: uniqueKeys(rng, 1000), Kinds: make([]structures.Kind, 1000), Highs: make([]uint32, 1000), Width: 1}
+			copy(updates.Keys, asked(keys, 400)[5:])
+			slices.Sort(updates.Keys)
+			updates.Keys = slices.Compact(updates.Keys)
+			for i, key := range updates.Keys {
+				updates.Kinds[i] = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete}[i%3]
+				if i%3 == 2 {
+					delete(want, key)
+				} else {
+					want[key] = key
+				}
+			}
+			updates.Kinds, updates.Highs = updates.Kinds[:len(updates.Keys)], updates.Highs[:len(updates.Keys)]
+			dispatchMixed(t, d, tree, begin, updates)
+			requireTree(t, tree, want)
+		}
+	})
+}
+
 // Queries of one kind, which have kernels of their own. Given no rounds, all stay pending, and are done later.
 func TestQueriesOfOneKindBesideUpdates(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
@@ -155,24 +262,7 @@ func TestQueriesOfOneKindBesideUpdates(t *testing.T) {
 			require.Zero(t, left, "queries left pending")
 			tree.rounds = enough
 			require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
-			n := len(q.Keys)
-			r := structures.Results{Status: make([]structures.Status, n), Values: testdevice.Download(t, b.Values, n), Keys: make([]uint32, n)}
-			r.Ranges.Offsets = []uint64{0}
-			outKeys, outValues := testdevice.Download(t, b.OutKeys, n*width), testdevice.Download(t, b.OutValues, n*width)
-			for i, s := range testdevice.Download(t, b.Status, n) {
-				r.Status[i] = structures.Status(s)
-				if _, neighbor := directionOf[kind]; neighbor && r.Status[i] == structures.Found {
-					r.Keys[i] = outKeys[i*width]
-					require.Equal(t, r.Values[i], outValues[i*width])
-				}
-				if kind == structures.FindRange {
-					from, to := i*width, i*width+int(r.Values[i])
-					r.Ranges.Keys = append(r.Ranges.Keys, outKeys[from:to]...)
-					r.Ranges.Values = append(r.Ranges.Values, outValues[from:to]...)
-				}
-				r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
-			}
-			requireAnswers(t, q, r, want)
+			requireAnswers(t, q, resultsOf(t, q.Kinds, b), want)
 		}
 	})
 }

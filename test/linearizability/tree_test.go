@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/anishathalye/porcupine"
@@ -147,6 +148,28 @@ type treeProgramPush struct {
 	Rounds     uint32
 }
 
+// programs compiles the kernel that does programs of operations on the tree, until the test's end.
+func (r *treeRig) programs() (dispatch func(operations, outcomes, ticket uint64, programs, length int)) {
+	module := "a32"
+	if r.d.Has(vk.Int64Atomics) {
+		module = "a64"
+	}
+	m, err := shaders.Load("test/btree_program." + module)
+	require.NoError(r, err)
+	constants := r.tree.Constants()
+	constants["BTREE_TORN"] = 1
+	k, err := vk.NewKernel[treeProgramPush](r.d, m, vk.KernelOptions{Constants: constants})
+	require.NoError(r, err)
+	r.Cleanup(k.Free)
+	s := testdevice.Stream(r, r.d)
+	return func(operations, outcomes, ticket uint64, programs, length int) {
+		k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
+			r.tree.Device(), operations, outcomes, ticket, uint32(programs), uint32(length), mostRounds,
+		})
+		require.NoError(r, s.Wait(r.Context()))
+	}
+}
+
 // Each invocation does several operations in turn, in one dispatch, by the functions of btree.glsl; the tickets that it
 // took before and after each say which of the others' operations came wholly before or after.
 func TestTreePrograms(t *testing.T) {
@@ -155,20 +178,7 @@ func TestTreePrograms(t *testing.T) {
 		names[i] = programKey(i)
 	}
 	eachTree(t, func(r *treeRig) {
-		module := "a32"
-		if r.d.Has(vk.Int64Atomics) {
-			module = "a64"
-		}
-		m, err := shaders.Load("test/btree_program." + module)
-		require.NoError(r, err)
-		constants := r.tree.Constants()
-		constants["BTREE_TORN"] = 1
-		k, err := vk.NewKernel[treeProgramPush](r.d, m, vk.KernelOptions{Constants: constants})
-		require.NoError(r, err)
-		defer k.Free()
-		s, err := r.d.NewStream()
-		require.NoError(r, err)
-		defer s.Close()
+		dispatch := r.programs()
 		mixes := maps.Clone(treeMixes)
 		mixes["ordered"] = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete, structures.FindCeil, structures.FindFloor}
 		for _, kinds := range mixes {
@@ -176,13 +186,61 @@ func TestTreePrograms(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 5))
 				require.NoError(r, r.tree.Clear(r.Context()))
 				history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
-					k.Dispatch(s, (programs+k.Workgroup()-1)/k.Workgroup(), treeProgramPush{
-						r.tree.Device(), operations, outcomes, ticket, programs, length, mostRounds,
-					})
-					require.NoError(r, s.Wait(r.Context()))
+					dispatch(operations, outcomes, ticket, programs, length)
 				})
 				check(r.T, false, r.held(history, names, end))
 			})
 		}
+	})
+}
+
+// Neighbours are asked for, all in one dispatch, beside insertions that split the leaves and the root, and deletions of
+// what was inserted. None is farther away than the nearest key that is there all the time.
+func TestNeighborsBesideRootSplits(t *testing.T) {
+	const stay, gap, operations = 96, 10, 2048
+	stays := make([]uint32, stay)
+	for i := range stays {
+		stays[i] = uint32(i)*gap + gap/2
+	}
+	eachTree(t, func(r *treeRig) {
+		dispatch := r.programs()
+		rounds(func(seed uint64) {
+			rng := rand.New(rand.NewPCG(seed, 6))
+			require.NoError(r, r.tree.Clear(r.Context()))
+			_, err := r.tree.Insert(r.Context(), stays, stays)
+			require.NoError(r, err)
+			require.NoError(r, r.tree.Compact(r.Context(), 1)) // the root has few children, and no leaf has room
+			words := make([]uint32, 0, 4*operations)
+			for i := range operations {
+				kind := []structures.Kind{structures.FindCeil, structures.FindFloor}[rng.IntN(2)]
+				key := gap/2 + rng.Uint32N(gap*(stay-1)+1)
+				if i/64%8 == 3 && i%4 == 0 {
+					if kind = structures.Insert; rng.IntN(8) == 0 {
+						kind = structures.Delete
+					}
+					if key%gap == gap/2 {
+						key++
+					}
+				}
+				words = append(words, uint32(kind), key, key, 0)
+			}
+			in, out, ticket := put(&r.rig, words), put(&r.rig, make([]uint32, len(words))), put(&r.rig, []uint32{0})
+			dispatch(in.Address(), out.Address(), ticket.Address(), operations, 1)
+			for i, got := range slices.Collect(slices.Chunk(get(&r.rig, out), 4)) {
+				kind, key := structures.Kind(words[4*i]), words[4*i+1]
+				at := (key + gap/2 - 1) / gap
+				require.NotEqual(r, structures.Pending, structures.Status(got[0]))
+				if kind == structures.FindCeil && (got[1] < key || got[1] > stays[at]) {
+					r.Fatalf("round %d: the least key from %d on is %d, and %d is there all the time", seed, key, got[1], stays[at])
+				}
+				if at = (key - gap/2) / gap; kind == structures.FindFloor && (got[1] > key || got[1] < stays[at]) {
+					r.Fatalf("round %d: the greatest key up to %d is %d, and %d is there all the time", seed, key, got[1], stays[at])
+				}
+			}
+			in.Free()
+			out.Free()
+			ticket.Free()
+			require.NoError(r, r.tree.Check(r.Context()))
+		})
 	})
 }
