@@ -61,5 +61,8 @@ void main() {
         place.level -= down ? 1u : 0u;
         busy = (right || down) && place.level != 0u;
     }
+#ifdef SHARED
+    acquire_fence();   // who is led on from here sees the nodes as they were published
+#endif
     if ((i >> top.bits) == 0u) plain_store2(address_at(top.entries, i, 3u), uvec2(place.node, place.level));
 }

@@ -14,7 +14,7 @@
 // Where an operation stands.
 const uint STEP_DOWN = 0u;    // on its way from the root
 const uint STEP_LEAF = 1u;    // before its leaf
-const uint STEP_AGAIN = 2u;   // before its leaf, which it has to read again, behind a fence
+const uint STEP_AGAIN = 2u;   // before its leaf, which it has to read behind a fence
 const uint STEP_KEY = 3u;     // at the slot that holds its key
 const uint STEP_ROOM = 4u;    // at the empty slot that it is to fill
 const uint STEP_LATCH = 5u;   // before a node that it has to latch
@@ -48,8 +48,8 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
     uint carried = value;   // the value, then the child that a separator brings
     uint level = 0u, moves = 0u;
     uint node = hint.leaf == SLAB_NULL ? hint.above : hint.leaf, above = hint.leaf == SLAB_NULL ? SLAB_NULL : hint.above;
-    uint slot = 0u, seen = 0u;   // what was found at the leaf
-    bool again = false;          // the leaf was read before, and seen then
+    uint slot = 0u, seen = 0u;   // what was found at the leaf: the value in the slot, or the leaf's meta
+    bool again = false;          // the leaf was read before, and seen is its meta then
     uint splits = 0u, restarts = 0u;
     uint round = 0u;
 #if !VKDS_INT64_ATOMICS
@@ -106,14 +106,17 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
                 node = place.link;
                 moves++;
                 again = false;
+                step = STEP_AGAIN;   // a leaf that was linked a moment ago is read behind a fence
             } else if (mine) {
 #if VKDS_INT64_ATOMICS
-                bool sure = again && !place.latched;   // of a key's absence
-                bool fresh = view.stamp == 0u || (again && view.stamp == seen);
+                // Two views agree, behind a fence, on a leaf that nobody has latched.
+                bool sure = again && place.meta == seen && !btree_latched(seen);
+                bool fresh = view.stamp == 0u || (sure && view.stamp == btree_stamp(seen) << 1);
 #else
                 bool sure = before == after && !latched_before, fresh = false;
                 if (!sure) view.slot = NODE_NONE;
 #endif
+                seen = place.meta;
                 if (view.slot != NODE_NONE) {
                     slot = view.slot;
                     seen = view.value;
@@ -129,7 +132,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
                     if (sure) status = STATUS_ABSENT;
                 } else if (view.room != NODE_NONE) {
                     slot = view.room;
-                    seen = view.stamp;
+                    if (fresh) seen = view.stamp;
                     step = fresh ? STEP_ROOM : STEP_AGAIN;
                 } else {
                     step = STEP_LATCH;

@@ -1,19 +1,29 @@
 // A leaf of a B-link-tree as a tile sees it beside updates, and what one lane does to one of its slots.
 //
-// A leaf with room is changed without its latch. What makes that right, though a tile's loads of the slots are of no
-// one moment:
+// A leaf with room is changed without its latch. What makes that right, though a tile's loads of the slots and of the
+// fence words are of no one moment, and in no order:
 //
 //   - A slot goes from empty to a pair, whose value may change, to erased, and no further until somebody cleans or
 //     splits the leaf under its latch. Insertions take the first empty slot from the key's own one on (leaf_first). So two
 //     of one key meet in one slot, and those of different keys hardly ever.
-//   - Cleaning and splitting happen only where no slot is empty, and give the slots that become empty a new stamp. An
-//     insertion's compare-and-swap expects the stamp, so it fails if the leaf was cleaned or split since it was read.
-//   - That the other slots were read no earlier than the stamp began, and so show no older state, is certain if the
-//     stamp is 0, which no cleaning and no split gives; else the leaf is read again, behind an acquire_fence, and has
-//     to have that stamp still.
+//   - Cleaning and splitting happen only where no slot is empty. They give the slots that become empty a new stamp, one
+//     slot after the other, and then unlatch the leaf with that stamp in its meta. An insertion's compare-and-swap expects
+//     the stamp, so it fails if the leaf was cleaned or split since it was read.
+//   - Two of one key meet only if each has seen every slot as it is since the stamp began. One view suffices for an empty
+//     slot of stamp 0: that is one of a leaf that was not cleaned or split since it was made or at rest, and there is no
+//     older state. For any other stamp it takes two views, with an acquire_fence between: the first one shows the meta
+//     unlatched, with the stamp of the slot that the second one finds. (That both show the slot's stamp is not enough: the
+//     cleaner may be at work yet, on slots that the key looks at first.)
 //   - Who splits a leaf first takes the pairs that move away out of it (they become erased), then writes the new leaf,
-//     publishes it by high and link, and unlatches last. So a key that is found is there; a key that isn't found is
-//     absent if the leaf, read again behind an acquire_fence, is unlatched and still for that key.
+//     publishes it by high and link, and unlatches last, with a new stamp. So a key that is found is there. A key is absent
+//     if neither of two views has it, with an acquire_fence between, and both show one meta, unlatched, and the leaf as the
+//     one for the key. Had a split taken the key away before the first view read its slot, then the second one's meta would
+//     show that split's latch or its end; it shows what the first one's did, so that was its end, and the second view,
+//     behind it, has the high that sends the key to the right. That meta and high are read at one moment is not needed.
+//     The second meta alone would not do: it may be read behind the unlatching, and the high before it was published.
+//
+// A leaf that a side link leads to may be a fresh one, and is read behind an acquire_fence. Down from the root order by
+// address (memory.glsl) does that.
 #ifndef VKDS_BTREE_LEAF_GLSL
 #define VKDS_BTREE_LEAF_GLSL
 
@@ -95,9 +105,9 @@ LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
 
 // Whether a leaf is the one for a key, the same for all lanes of the tile.
 struct LeafPlace {
-    bool astray;    // it is no leaf, or one for greater keys
-    bool right;     // the key is above its high
-    bool latched;
+    bool astray;   // it is no leaf, or one for greater keys, or a split of which only the high is seen
+    bool right;    // the key is above its high
+    uint meta;     // the leaf's
     uint link;
 };
 
@@ -106,10 +116,10 @@ LeafPlace leaf_place(Node n, uint key) {
     uvec2 first = n.pair[TILE >= 16u ? 0u : NODE_LANE_PAIRS - 2u], second = n.pair[NODE_LANE_PAIRS - 1u];
     uint lane = TILE >= 16u ? 15u : TILE - 1u;
     if (TILE >= 16u) first = tile_shuffle(first, 14u);
-    // The lane that has the fence judges, and says it in one word.
-    uint verdict = (key < first.y || btree_level(first.x) != 0u ? 1u : 0u) | (key > second.x ? 2u : 0u) | (btree_latched(first.x) ? 4u : 0u);
-    verdict = tile_shuffle(verdict, lane);
-    return LeafPlace((verdict & 1u) != 0u, (verdict & 2u) != 0u, (verdict & 4u) != 0u, tile_shuffle(second.y, lane));
+    // The lane that has the fence judges, and says it in one word: in place of the level, which is 0 where it matters.
+    bool right = key > second.x, astray = key < first.y || btree_level(first.x) != 0u || (right && second.y == SLAB_NULL);
+    uint verdict = tile_shuffle((first.x & ~6u) | (astray ? 2u : 0u) | (right ? 4u : 0u), lane);
+    return LeafPlace((verdict & 2u) != 0u, (verdict & 4u) != 0u, verdict & ~6u, tile_shuffle(second.y, lane));
 }
 
 #if VKDS_INT64_ATOMICS

@@ -56,6 +56,24 @@ bool btree_view(uvec2 leaf, bool busy, out Node n, out Fence fence) {
     return stands && same;
 }
 
+// A leaf as it was read, with each key once: one that was erased from one slot and inserted into another meanwhile may have
+// been seen in both. Collective.
+Node leaf_once(Node n) {
+    uint vacancy = btree_vacancy(btree_fence(n).high), key[16], twice = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) key[m] = btree_lane_has(m) ? n.pair[m].x : vacancy;
+    [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
+        uint from = tile_lane() ^ step;
+        [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
+            uint its = subgroupShuffle(key[other], gl_SubgroupInvocationID ^ step);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+                twice |= its == key[m] && (from < tile_lane() || (step == 0u && other < m)) ? 1u << m : 0u;
+        }
+    }
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+        n.pair[m].x = ((twice >> m) & 1u) != 0u && btree_lane_has(m) ? vacancy : n.pair[m].x;
+    return n;
+}
+
 // Where the search for any key may begin: at the root, whatever its level.
 BTreePlace btree_anywhere() { return BTreePlace(BTREE_ROOT, 1u); }
 
@@ -124,7 +142,6 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             if (busy) again = coherent_load4(address_add(address, BTREE_META_AT));
             Node next = leaf_load(next_address, rest != 0u);
 
-            // A key that was erased from one slot and inserted into another while they were read is there twice.
             uint rank[16];
             bool distinct = btree_ranks(n, inside, sums, rank);
             bool right = leaf_stands(seen, again) && distinct && busy;
@@ -163,7 +180,7 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             if (all) stage = stage_at(its_place);
             bool rereads = busy && !right;
             if (subgroupAny(rereads)) {
-                next = leaf_load(address, rereads);
+                next = leaf_once(leaf_load(address, rereads));
                 if (rereads) n = next;
             }
         }
@@ -202,13 +219,14 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             Node n;
             Fence fence;
             bool whole = btree_view(slab_address(tree.pool, walk.node), busy, n, fence);
+            if (subgroupAny(!btree_in_order(n))) n = leaf_once(n);
             // A side link that is older than the high before it has led too far to the right.
             bool astray = busy && whole && (walk.low < fence.low || btree_level(fence.meta) != 0u);
             bool reads = busy && whole && !astray;
             uint inside = reads ? btree_inside(n, fence.high, walk) : 0u;
             uvec2 sums = btree_sums(n, inside, walk.low);
             uint rank[16], here = sums.x;
-            btree_ranks(n, inside, sums, rank);   // the stamp says that no key is there twice
+            btree_ranks(n, inside, sums, rank);
             uint fits = min(space, limit) - min(min(space, limit), walk.met);
             BTreePair least = BTreePair(0u, 0u);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {

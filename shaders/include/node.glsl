@@ -58,13 +58,13 @@ const uint NODE_LAST_LANE = TILE >= 16u ? 15u : TILE - 1u;
 VKDS_NODE_LOAD(node_load, plain_load2, plain_load4)
 VKDS_NODE_LOAD(node_load_coherent, coherent_load2, coherent_load4)
 
-// Makes all 32 words of a node ~0: how fresh nodes look.
+// Makes all 32 words of a node ~0: how fresh nodes look. A fence orders that (slab_free).
 void node_clear(uvec2 address, bool enabled) {
     if (TILE >= 16u) {
-        if (enabled && tile_lane() < NODE_PAIRS) plain_store2(address_add(address, tile_lane() * 8u), uvec2(~0u));
+        if (enabled && tile_lane() < NODE_PAIRS) coherent_store2(address_add(address, tile_lane() * 8u), uvec2(~0u));
     } else {
         [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++)
-            if (enabled) plain_store4(address_add(address, (j * TILE + tile_lane()) * 16u), uvec4(~0u));
+            if (enabled) coherent_store4(address_add(address, (j * TILE + tile_lane()) * 16u), uvec4(~0u));
     }
 }
 

@@ -10,7 +10,9 @@
 // (specialization constant POOL_LIGHT), without a look into the table of super blocks.
 //
 // The contents of a slab are the business of those who use it. alloc.SlabPool fills fresh memory with
-// ~0; whoever frees slabs for users that rely on that (the slab list does) clears them first.
+// ~0; whoever frees slabs for users that rely on that (the slab list does) clears them first, by coherent stores, with
+// a release_fence by all lanes that cleared in front of slab_free. Who allocates a slab, or is led to it by a link, reaches
+// it by order of address (memory.glsl), and so sees it clear without a fence.
 #ifndef VKDS_SLAB_ALLOC_GLSL
 #define VKDS_SLAB_ALLOC_GLSL
 
@@ -161,8 +163,8 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     return slab;
 }
 
-// Frees the slab of each lane that says so. No other invocation may still reach it. Collective over
-// the subgroup: lanes whose slabs share a word of the bitmap free them with one atomic.
+// Frees the slab of each lane that says so. No other invocation may still reach it, and what was written to it is behind
+// a release_fence. Collective over the subgroup: lanes whose slabs share a word of the bitmap free them with one atomic.
 void slab_free(SlabPool pool, uint slab, bool want) {
     uint key = slab >> 5;
     uint bit = 1u << (slab & 31u);

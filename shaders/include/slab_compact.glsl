@@ -78,7 +78,8 @@ void slab_writer_finish(SlabWriter w, bool enabled) {
     }
 }
 
-// Clears and frees all slabs from a reference on. Collective over the subgroup.
+// Clears and frees all slabs from a reference on. From then on they may be another structure's of the same pool, which
+// runs beside this kernel. Collective over the subgroup.
 void slab_list_free(SlabPool pool, uint from) {
     uint next = from;
     while (subgroupAny(next != SLAB_NULL)) {
@@ -90,6 +91,7 @@ void slab_list_free(SlabPool pool, uint from) {
         next = slab_next(node);
         if (!frees) next = SLAB_NULL;
         node_clear(slab, frees);
+        release_fence();
         slab_free(pool, here, frees && tile_lane() == 0u);
     }
 }

@@ -233,6 +233,31 @@ func TestLedAstray(t *testing.T) {
 	})
 }
 
+// A range meets a key once, though the leaf has it twice: as who reads the leaf may see it that is moved from one slot to
+// another meanwhile, and as only a damaged tree has it for good.
+func TestRangeOverAKeyTwice(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		keys := ramp(100, 5, 10)
+		tree := buildTree(t, d, keys, keys, Options{Tile: tile, Fill: 0.6})
+		nodes, err := tree.Nodes(t.Context())
+		require.NoError(t, err)
+		for _, n := range nodes {
+			if n.Level == 0 && len(n.Keys) > 2 {
+				poke(t, tree, poked{slab: n.Ref, word: 26, value: n.Keys[2]}, poked{slab: n.Ref, word: 27, value: n.Values[2]})
+			}
+		}
+		var corrupt *CorruptError
+		require.ErrorAs(t, tree.Check(t.Context()), &corrupt)
+		q := structures.Batch{Width: 100}
+		for i := range 120 {
+			q.Kinds = append(q.Kinds, orderedKinds[i%len(orderedKinds)])
+			q.Keys = append(q.Keys, uint32(i)*8)
+			q.Highs = append(q.Highs, uint32(i)*8+150)
+		}
+		requireBatch(t, tree, q, model{}.insert(keys, keys))
+	})
+}
+
 // Queries of one kind, which have kernels of their own. Given no rounds, all stay pending, and are done later.
 func TestQueriesOfOneKindBesideUpdates(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {

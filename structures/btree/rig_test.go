@@ -225,7 +225,7 @@ func poke(t testing.TB, tree *Tree, words ...poked) {
 }
 
 // ravage brings the leaves' pairs into any slots, deletes some of them, and leaves empty and erased slots between, with
-// stamps of any value: what updates beside each other may leave of a tree. The model follows.
+// a stamp of any value: what updates beside each other may leave of a tree. The model follows.
 func ravage(t testing.TB, tree *Tree, want model) {
 	t.Helper()
 	rng := random(uint64(len(want)))
@@ -240,9 +240,11 @@ func ravage(t testing.TB, tree *Tree, want model) {
 		if n.High == vacancy {
 			vacancy = 0
 		}
+		stamp := rng.Uint32() >> 5
+		words = append(words, poked{slab: n.Ref, word: metaWord, value: stamp << 5})
 		slots := rng.Perm(Slots)
 		for i, slot := range slots {
-			key, value := vacancy, 2*rng.Uint32()
+			key, value := vacancy, stamp<<1
 			switch {
 			case i < len(n.Keys) && rng.IntN(5) != 0:
 				key, value = n.Keys[i], n.Values[i]
