@@ -162,7 +162,7 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *Tree, begin top, q structur
 	b.Highs, b.Values = testdevice.Upload(t, d, q.Highs), testdevice.Upload(t, d, q.Keys)
 	s := testdevice.Stream(t, d)
 	for _, function := range []uint32{walks, floors, applies} {
-		k, err := kernel[mixedPush](tree, tree.updating("mixed"), tree.tiles.update,
+		k, err := kernel[mixedPush](tree, s, tree.updating("mixed"), tree.tiles.update,
 			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("FUNCTION", function), recording.Constant("BTREE_TORN", tree.torn()))
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{

@@ -211,7 +211,7 @@ func TestHalfPublishedSplit(t *testing.T) {
 }
 
 // A leaf whose cleaning was held up in between: some of the slots that become empty have the new stamp, the others are
-// erased yet. Nobody fills a slot, for which one a key meets another in is not known before the cleaning's end.
+// erased yet. Nobody fills a slot: the one that two of a key meet in is known only when the cleaning has ended.
 func TestHalfCleanedLeaf(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		keys := ramp(3000, 0, 1000)
@@ -240,7 +240,7 @@ func TestHalfCleanedLeaf(t *testing.T) {
 		tree.rounds, tree.mostRounds = 64, 1<<8 // so that it gives up soon
 		fresh := ramp(free, leaf.Low+1, 1)
 		statuses, err := tree.Insert(t.Context(), fresh, fresh)
-		var stuck *StuckError
+		var stuck *structures.StuckError
 		require.ErrorAs(t, err, &stuck)
 		for i, s := range statuses {
 			require.Equal(t, structures.Pending, s, "insertion %d", i)
