@@ -4,6 +4,8 @@
 package delimited
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -39,12 +41,16 @@ type Options struct {
 	Delimiter rune // between fields; 0 = comma
 	Header    Header
 	// SkipInvalid passes over records that are malformed or hold something
-	// else than a value in a chosen column, and counts them.
+	// else than a value in a chosen column, and counts them. How many fields a
+	// record has then says the first valid one, or the header where a column is
+	// asked by name; else the first record of all.
 	SkipInvalid bool
+	// Comment, if not 0, begins lines that are passed over and not counted.
+	Comment rune
 }
 
-// OptionError reports a delimiter that can't be one, or a name asked for where
-// there is no header.
+// OptionError reports a delimiter or a beginning of comments that can't be one,
+// or a name asked for where there is no header.
 type OptionError struct{ Reason string }
 
 func (e *OptionError) Error() string { return e.Reason }
@@ -73,6 +79,9 @@ var (
 	// doesn't end as a field must. It is never skipped, because it may have
 	// swallowed any number of records.
 	ErrOpenQuote = errors.New(`a quoted field goes over several lines and doesn't end as it should`)
+	// ErrLongRecord reports a record of more than 4 MiB, so that what has no line
+	// ends, or a quote too many, takes no more memory. It is never skipped.
+	ErrLongRecord = errors.New("a record of more than 4 MiB")
 )
 
 // Reader reads the records of one file.
@@ -82,9 +91,12 @@ var (
 type Reader struct {
 	file    string
 	csv     *csv.Reader
+	budget  *budget // of the record that is being read
 	columns []Column
 	index   []int // field of each column, from 0
-	fields  int   // in each record; 0 before the first
+	least   int   // fields that a record needs for those
+	fields  int   // in each record; 0 while nothing has said so
+	line    int   // of the last record
 	skip    bool
 	skipped int64
 	pending []string // a first record that turned out to hold data
@@ -99,28 +111,38 @@ func NewReader(name string, r io.Reader, o Options) (*Reader, error) {
 	if o.Delimiter == 0 {
 		o.Delimiter = ','
 	}
-	if d := o.Delimiter; d == '"' || d == '\r' || d == '\n' || d == utf8.RuneError || !utf8.ValidRune(d) {
-		return nil, &OptionError{fmt.Sprintf("%q can't be a delimiter", d)}
+	if special(o.Delimiter) {
+		return nil, &OptionError{fmt.Sprintf("%q can't be a delimiter", o.Delimiter)}
+	}
+	if c := o.Comment; c != 0 && (special(c) || c == o.Delimiter) {
+		return nil, &OptionError{fmt.Sprintf("%q can't begin comments", c)}
 	}
 	text, err := infile.Text(name, r)
 	if err != nil {
 		return nil, err
 	}
+	limited := &budget{r: text}
 	d := &Reader{
 		file:    name,
-		csv:     csv.NewReader(text),
+		csv:     csv.NewReader(bufio.NewReaderSize(limited, 64<<10)),
+		budget:  limited,
 		columns: o.Columns,
 		index:   make([]int, len(o.Columns)),
 		words:   make([]uint32, len(o.Columns)),
 		skip:    o.SkipInvalid,
 	}
-	d.csv.Comma = o.Delimiter
+	d.csv.Comma, d.csv.Comment = o.Delimiter, o.Comment
 	d.csv.ReuseRecord = true
 	d.csv.FieldsPerRecord = -1 // counted here, to say how many there are
 	if err := d.readHeader(o.Header); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// special tells of characters that mean something already.
+func special(c rune) bool {
+	return c == '"' || c == '\r' || c == '\n' || c == utf8.RuneError || !utf8.ValidRune(c)
 }
 
 // Skipped returns how many records SkipInvalid passed over so far.
@@ -168,7 +190,7 @@ func (d *Reader) next() error {
 
 func (d *Reader) mayskip(err error) bool {
 	var line *infile.LineError
-	return d.skip && errors.As(err, &line) && !errors.Is(err, ErrOpenQuote)
+	return d.skip && errors.As(err, &line) && !errors.Is(err, ErrOpenQuote) && !errors.Is(err, ErrLongRecord)
 }
 
 func (d *Reader) record() ([]string, error) {
@@ -176,10 +198,14 @@ func (d *Reader) record() ([]string, error) {
 		d.pending = nil
 		return record, nil
 	}
+	d.budget.left = longestRecord
 	record, err := d.csv.Read()
 	var pe *csv.ParseError
 	switch {
+	case errors.Is(err, ErrLongRecord):
+		return nil, &infile.LineError{File: d.file, Line: int64(d.line + 1), Err: ErrLongRecord}
 	case errors.As(err, &pe):
+		d.line = pe.Line
 		reason := ErrQuote
 		if errors.Is(pe.Err, csv.ErrQuote) && pe.Line > pe.StartLine {
 			reason = ErrOpenQuote
@@ -188,14 +214,26 @@ func (d *Reader) record() ([]string, error) {
 	case err != nil:
 		return nil, err
 	}
-	if d.fields == 0 {
-		d.fields = len(record)
-	}
-	if len(record) != d.fields {
-		line, _ := d.csv.FieldPos(0)
-		return nil, &infile.LineError{File: d.file, Line: int64(line), Err: &FieldsError{len(record), d.fields}}
-	}
+	d.line, _ = d.csv.FieldPos(len(record) - 1)
 	return record, nil
+}
+
+// longestRecord is how many bytes a record may have, give or take a buffer.
+const longestRecord = 4 << 20
+
+// budget reads until so many bytes are spent.
+type budget struct {
+	r    io.Reader
+	left int
+}
+
+func (b *budget) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, ErrLongRecord
+	}
+	n, err := b.r.Read(p)
+	b.left -= n
+	return n, err
 }
 
 // startColumn is where a syntax error is in its record's first line, or 0 where
@@ -208,6 +246,10 @@ func (d *Reader) startColumn(pe *csv.ParseError) int {
 }
 
 func (d *Reader) parse(record []string) error {
+	if want := max(d.fields, d.least); len(record) != d.fields && (d.fields != 0 || len(record) < want) {
+		line, _ := d.csv.FieldPos(0)
+		return &infile.LineError{File: d.file, Line: int64(line), Err: &FieldsError{len(record), want}}
+	}
 	for c, column := range d.columns {
 		w, err := column.Type.Parse(record[d.index[c]])
 		if err != nil {
@@ -216,6 +258,7 @@ func (d *Reader) parse(record []string) error {
 		}
 		d.words[c] = w
 	}
+	d.fields = len(record)
 	return nil
 }
 
@@ -246,11 +289,7 @@ func (d *Reader) readHeader(header Header) error {
 	if named != "" && header == Absent {
 		return &OptionError{fmt.Sprintf("column %q is asked by name, but the table is said to have no header", named)}
 	}
-	first, err := d.record()
-	for err != nil && d.mayskip(err) {
-		d.skipped++
-		first, err = d.record()
-	}
+	first, err := d.first(named != "")
 	if err == io.EOF {
 		d.err = io.EOF
 		return nil
@@ -258,15 +297,7 @@ func (d *Reader) readHeader(header Header) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(first))
-	for i, f := range first {
-		names[i] = strings.TrimSpace(f)
-	}
-	for c, column := range d.columns {
-		if d.index[c], err = Find(d.file, names, column.Name); err != nil {
-			return err
-		}
-	}
+	names := trimmed(first)
 	isHeader := header == Present || named != ""
 	if header == Detect && named == "" {
 		isHeader = true
@@ -276,10 +307,56 @@ func (d *Reader) readHeader(header Header) error {
 			isHeader = isHeader && errors.Is(err, word.ErrSyntax) && !strings.ContainsAny(field[:1], "0123456789+-.")
 		}
 	}
+	if !d.skip || named != "" {
+		d.fields = len(first)
+	}
 	if !isHeader {
 		d.pending = first // ReuseRecord: valid until the next csv.Read, which comes after its use
 	}
 	return nil
+}
+
+// first reads the first record that has the columns, and finds them.
+func (d *Reader) first(named bool) ([]string, error) {
+	var missing error // from the first record without
+	for {
+		record, err := d.record()
+		switch {
+		case err == io.EOF:
+			return nil, cmp.Or(missing, err)
+		case err == nil:
+			err = d.find(trimmed(record))
+			if !d.skip || named || err == nil {
+				return record, err
+			}
+			missing = cmp.Or(missing, err)
+		case !d.mayskip(err):
+			return nil, err
+		}
+		d.skipped++
+	}
+}
+
+func (d *Reader) find(names []string) (err error) {
+	for c, column := range d.columns {
+		if d.index[c], err = Find(d.file, names, column.Name); err != nil {
+			var missing *ColumnError
+			if errors.As(err, &missing) && strings.HasPrefix(names[0], "#") {
+				missing.Reason += " (its first line looks like a comment)"
+			}
+			return err
+		}
+		d.least = max(d.least, d.index[c]+1)
+	}
+	return nil
+}
+
+func trimmed(record []string) []string {
+	names := make([]string, len(record))
+	for i, f := range record {
+		names[i] = strings.TrimSpace(f)
+	}
+	return names
 }
 
 // Find returns the place, from 0, of the column asked for by name or by number

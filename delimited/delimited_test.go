@@ -145,6 +145,107 @@ func TestSkipInvalid(t *testing.T) {
 	assert.ErrorIs(t, err, delimited.ErrOpenQuote, "a quote that swallowed the rest of the file is no record to skip")
 }
 
+// Of records that are skipped none says how many fields the others have, be they
+// the first ones or look like a header.
+func TestFirstRecordsSkipped(t *testing.T) {
+	for text, skips := range map[string]int64{
+		"# made by, a tool, of, ours\n1,10\n3,30\n":      0, // taken for names
+		"# made by a tool\n1,10\n3,30\n":                 1,
+		"# made by a tool\n# on Monday\n1,10\n3,30\n":    2,
+		"0,x,y\n1,10\n3,30\n":                            1,
+		"\"#\"x\n0,x,y,z\n1,10\n1,2,3\n3,30\n":           3,
+		"id,value,and,more\n1,10\n3,30,\n3\n3,30\n":      2,
+		"id,value\n1,10\n# in between, too, and\n3,30\n": 1,
+	} {
+		got, skipped, err := read(text, delimited.Options{Columns: columns("1", "2"), SkipInvalid: true})
+		require.NoError(t, err, "%q", text)
+		assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got, "%q", text)
+		assert.Equal(t, skips, skipped, "%q", text)
+	}
+	// The columns were never there, which says more than that all was skipped.
+	_, _, err := read("1,2\n3,4\n", delimited.Options{Columns: columns("1", "9"), SkipInvalid: true})
+	assert.EqualError(t, err, "f: no column 9: the table has 2 columns")
+	_, _, err = read("# by us\n1,2\n", delimited.Options{Columns: columns("1", "2")})
+	assert.EqualError(t, err, "f: no column 2: the table has 1 column (its first line looks like a comment)")
+}
+
+func TestComments(t *testing.T) {
+	for _, text := range []string{
+		"# made by, a, tool\n1,10\n#2,20\n3,30\n",
+		"# made by\r\n# us\r\n\r\nid,value\r\n1,10\r\n#\r\n3,30",
+		"id,value\n1,10\n3,30\n# end",
+		"\ufeff#\n1,10\n3,30\n",
+	} {
+		for _, skip := range []bool{false, true} {
+			got, skipped, err := read(text, delimited.Options{Columns: columns("1", "2"), Comment: '#', SkipInvalid: skip})
+			require.NoError(t, err, "%q", text)
+			assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got, "%q", text)
+			assert.Zero(t, skipped, "%q", text)
+		}
+	}
+	for _, c := range []rune{',', '"', '\n', '\r', 0xfffd} {
+		_, err := delimited.NewReader("f", strings.NewReader("1,2\n"), delimited.Options{Columns: columns("1"), Comment: c})
+		var oe *delimited.OptionError
+		require.ErrorAs(t, err, &oe, "%q", c)
+	}
+}
+
+// Lines that end in carriage returns alone would be one record, and the first: a
+// header without a table.
+func TestCarriageReturns(t *testing.T) {
+	for _, text := range []string{"id,value\r1,10\r3,30\r", "1,10\r3,30", "# by us\r1,10\r"} {
+		for _, skip := range []bool{false, true} {
+			_, _, err := read(text, delimited.Options{Columns: columns("1", "2"), SkipInvalid: skip, Comment: '#'})
+			require.ErrorIs(t, err, infile.ErrCarriageReturns, "%q", text)
+			assert.EqualError(t, err, `f: its lines end in carriage returns alone: make them line feeds (tr '\r' '\n')`)
+		}
+	}
+	_, _, err := read("\"a\",\"b\"\r1,10\r", delimited.Options{Columns: columns("1", "2")})
+	require.ErrorIs(t, err, delimited.ErrQuote)
+	got, _, err := read("1,\"1\r0\"\n1,10\r\n3,30\r\n", delimited.Options{Columns: columns("1", "2"), SkipInvalid: true})
+	require.NoError(t, err)
+	assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got)
+}
+
+// endless repeats a text.
+type endless struct {
+	text string
+	read int64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(e.text) <= len(p) {
+		n += copy(p[n:], e.text)
+	}
+	e.read += int64(n)
+	return n, nil
+}
+
+// What never ends a record is given up on before it takes much memory, also where
+// invalid records are skipped.
+func TestEndlessRecords(t *testing.T) {
+	for begin, text := range map[string]string{"1": "1", "2": "1,", "\"": "a\nb", "": ","} {
+		for _, skip := range []bool{false, true} {
+			input := &endless{text: text}
+			r, err := delimited.NewReader("f", io.MultiReader(strings.NewReader("1,10\n2,20\n"+begin), input), delimited.Options{Columns: columns("1", "2"), SkipInvalid: skip})
+			require.NoError(t, err)
+			a, b := make([]uint32, 9), make([]uint32, 9)
+			n, err := r.Read(a, b)
+			assert.Equal(t, 2, n)
+			require.ErrorIs(t, err, delimited.ErrLongRecord)
+			assert.EqualError(t, err, "f:3: a record of more than 4 MiB")
+			assert.Less(t, input.read, int64(6<<20))
+		}
+	}
+	_, err := delimited.NewReader("f", &endless{text: "x"}, delimited.Options{Columns: columns("1"), SkipInvalid: true})
+	assert.ErrorIs(t, err, delimited.ErrLongRecord)
+	// One of 3 MiB is read.
+	got, _, err := read("1,10,"+strings.Repeat("x", 3<<20)+"\n2,20,\n", delimited.Options{Columns: columns("1", "2")})
+	require.NoError(t, err)
+	assert.Len(t, got, 2)
+}
+
 // FuzzRead checks that what comes out is what encoding/csv and word find, and
 // that nothing but a typed error comes instead.
 func FuzzRead(f *testing.F) {
@@ -156,7 +257,8 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			var line *infile.LineError
 			var ce *delimited.ColumnError
-			if !errors.As(err, &line) && !errors.As(err, &ce) {
+			var whole *infile.Error
+			if !errors.As(err, &line) && !errors.As(err, &ce) && !errors.As(err, &whole) {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return

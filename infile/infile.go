@@ -30,6 +30,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // syscall.EISDIR and the like).
 var (
 	ErrTruncated = errors.New("ends too early: the file is truncated")
+	ErrName      = errors.New("is no name of a file")
 	ErrSeek      = errors.New("can't be read in any order, as this format needs: give an uncompressed regular file")
 )
 
@@ -55,6 +56,9 @@ type File struct {
 // context's cause.
 func Open(ctx context.Context, path string) (*File, error) {
 	f := &File{name: path, ctx: ctx, size: -1, close: func() {}}
+	if path == "" {
+		return nil, &Error{`""`, ErrName}
+	}
 	if path == Stdin {
 		f.name, f.raw = "standard input", os.Stdin
 	} else if err := f.openNamed(path); err != nil {

@@ -23,8 +23,8 @@ type Format uint8
 const (
 	Auto  Format = iota // CSV where the name ends in .csv or .tsv (before .gz and the like), else Text
 	Text                // one key a line; lines end in \n or \r\n
-	U32LE               // 4 bytes a key, least significant first
-	U32BE               // 4 bytes a key, most significant first
+	U32LE               // 4 bytes a key, as word.Type.FromBits has them, least significant first
+	U32BE               // the same, most significant first
 	CSV                 // a column of delimited text
 )
 
@@ -61,10 +61,13 @@ func ParseFormat(name string) (Format, error) {
 // a line, and takes nothing else.
 type Options struct {
 	Format Format
-	Type   word.Type // of keys in Text and CSV
+	Type   word.Type // of keys
 	// SkipInvalid passes over what is no key and counts it: lines, records of
-	// CSV, and the odd bytes at the end of a binary file.
+	// CSV, and of a binary file what is no number and odd bytes at the end.
 	SkipInvalid bool
+	// Comment, if not 0, begins lines of Text and CSV that are passed over and
+	// not counted.
+	Comment rune
 
 	// For CSV alone:
 
@@ -112,17 +115,26 @@ func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	return r, nil
 }
 
+// FormatOf is what Auto stands for where a file has that name; any other format
+// is itself.
+func FormatOf(path string, f Format) Format {
+	switch ext := strings.ToLower(filepath.Ext(infile.TrimCompression(path))); {
+	case f != Auto:
+		return f
+	case ext == ".csv" || ext == ".tsv":
+		return CSV
+	}
+	return Text
+}
+
 // open opens a file, and completes the options by its name.
 func open(ctx context.Context, path string, o Options) (*infile.File, Options, error) {
 	file, err := infile.Open(ctx, path)
 	if err != nil {
 		return nil, o, err
 	}
-	ext := strings.ToLower(filepath.Ext(infile.TrimCompression(path)))
-	if o.Format == Auto && (ext == ".csv" || ext == ".tsv") {
-		o.Format = CSV
-	}
-	if o.Delimiter == 0 && ext == ".tsv" {
+	o.Format = FormatOf(path, o.Format)
+	if ext := filepath.Ext(infile.TrimCompression(path)); o.Delimiter == 0 && strings.EqualFold(ext, ".tsv") {
 		o.Delimiter = '\t'
 	}
 	return file, o, nil
@@ -134,9 +146,9 @@ func NewReader(name string, r io.Reader, o Options) (*Reader, error) {
 	k := &Reader{progress: o.Progress}
 	switch o.Format {
 	case U32LE:
-		k.keys = newPacked(name, r, binary.LittleEndian, o.SkipInvalid)
+		k.keys = newPacked(name, r, binary.LittleEndian, o.Type, o.SkipInvalid)
 	case U32BE:
-		k.keys = newPacked(name, r, binary.BigEndian, o.SkipInvalid)
+		k.keys = newPacked(name, r, binary.BigEndian, o.Type, o.SkipInvalid)
 	case CSV:
 		if o.Column == "" {
 			o.Column = "1"
@@ -146,13 +158,14 @@ func NewReader(name string, r io.Reader, o Options) (*Reader, error) {
 			Delimiter:   o.Delimiter,
 			Header:      o.Header,
 			SkipInvalid: o.SkipInvalid,
+			Comment:     o.Comment,
 		})
 		if err != nil {
 			return nil, err
 		}
 		k.keys = column{records}
 	default:
-		lines, err := newText(name, r, o.Type, o.SkipInvalid)
+		lines, err := newText(name, r, o)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package keyfile_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -79,6 +80,79 @@ func TestBinary(t *testing.T) {
 	keys, err = all(r, 2)
 	assert.ErrorIs(t, err, broken)
 	assert.Len(t, keys, 2)
+}
+
+// What binary files hold are values of the keys' type: each comes out as the word
+// of the same value written as text.
+func TestBinaryTypes(t *testing.T) {
+	for typ, values := range map[word.Type]map[string]uint32{
+		word.Uint32:  {"0": 0, "5": 5, "4294967295": 0xffffffff},
+		word.Hex:     {"0": 0, "5": 5, "ffffffff": 0xffffffff},
+		word.Time:    {"1970-01-01": 0, "1970-01-01 00:00:05": 5, "2106-02-07 06:28:15": 0xffffffff},
+		word.Int32:   {"0": 0, "5": 5, "-1": 0xffffffff, "-2147483648": 1 << 31, "2147483647": 1<<31 - 1},
+		word.Float32: {"0": 0, "-0": 1 << 31, "1": 0x3f800000, "-1.5": 0xbfc00000, "inf": 0x7f800000, "-inf": 0xff800000, "1e-45": 1},
+	} {
+		var text, le, be strings.Builder
+		for value, bits := range values {
+			text.WriteString(value + "\n")
+			le.Write(binary.LittleEndian.AppendUint32(nil, bits))
+			be.Write(binary.BigEndian.AppendUint32(nil, bits))
+		}
+		want, _, err := read(text.String(), keyfile.Options{Type: typ})
+		require.NoError(t, err)
+		require.Len(t, want, len(values))
+		got, _, err := read(le.String(), keyfile.Options{Type: typ, Format: keyfile.U32LE})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, typ)
+		got, _, err = read(be.String(), keyfile.Options{Type: typ, Format: keyfile.U32BE})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, typ)
+	}
+
+	data := "\x00\x00\x00\x00\x00\x00\xc0\x7f\x01\x00\x80\xff\x00\x00\x80\x3f" // 0, two that are no number, 1
+	keys, _, err := read(data, keyfile.Options{Format: keyfile.U32LE, Type: word.Float32})
+	assert.EqualError(t, err, "f: key 2: NaN has no place in an order")
+	assert.ErrorIs(t, err, word.ErrNaN)
+	assert.Equal(t, []uint32{1 << 31}, keys)
+	keys, skipped, err := read(data, keyfile.Options{Format: keyfile.U32LE, Type: word.Float32, SkipInvalid: true})
+	require.NoError(t, err)
+	assert.Equal(t, []uint32{1 << 31, 0xbf800000}, keys)
+	assert.EqualValues(t, 2, skipped)
+}
+
+// Files of other kinds are no keys, whatever they are read as.
+func TestForeign(t *testing.T) {
+	for _, o := range []keyfile.Options{{}, {Format: keyfile.U32LE}, {Format: keyfile.U32BE, SkipInvalid: true}, {Format: keyfile.CSV}} {
+		for magic, what := range map[string]string{"VKDS\r\n\x1a\n": "a saved dictionary", "PAR1\x15\x00\x15": "a Parquet file", "ARROW1\x00\x00": "an Arrow file"} {
+			_, _, err := read(magic+"12345678", o)
+			assert.ErrorContains(t, err, "looks like "+what+", not like ", "%v", o)
+		}
+	}
+}
+
+func TestComments(t *testing.T) {
+	text := "# keys\n1\n#2\n3\n#"
+	keys, skipped, err := read(text, keyfile.Options{Comment: '#'})
+	require.NoError(t, err)
+	assert.Equal(t, []uint32{1, 3}, keys)
+	assert.Zero(t, skipped)
+	_, _, err = read(text+"\nx", keyfile.Options{Comment: '#'})
+	assert.EqualError(t, err, `f:6: "x" is not an integer`)
+	keys, _, err = read("% id\n1\n%\n3\n", keyfile.Options{Comment: '%', Format: keyfile.CSV})
+	require.NoError(t, err)
+	assert.Equal(t, []uint32{1, 3}, keys)
+}
+
+func TestCarriageReturns(t *testing.T) {
+	for _, skip := range []bool{false, true} {
+		for _, text := range []string{"1\r2\r3\r", "1\r2", strings.Repeat("12345\r", 1<<17)} {
+			_, _, err := read(text, keyfile.Options{SkipInvalid: skip})
+			assert.ErrorIs(t, err, infile.ErrCarriageReturns)
+		}
+	}
+	keys, _, err := read("1\r", keyfile.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []uint32{1}, keys)
 }
 
 func TestCSV(t *testing.T) {

@@ -2,8 +2,10 @@ package keyfile
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/vkds/vkds/delimited"
@@ -51,11 +53,13 @@ func NewRangeReader(name string, r io.Reader, o Options) (*RangeReader, error) {
 	k := &RangeReader{progress: o.Progress}
 	switch o.Format {
 	case U32LE, U32BE:
-		keys, err := NewReader(name, r, o)
+		raw := o
+		raw.Type = word.Uint32 // a range is skipped as a whole
+		keys, err := NewReader(name, r, raw)
 		if err != nil {
 			return nil, err
 		}
-		k.ranges = &packedRanges{name: name, keys: keys, skip: o.SkipInvalid}
+		k.ranges = &packedRanges{name: name, keys: keys, typ: o.Type, skip: o.SkipInvalid}
 	case CSV:
 		if o.Column == "" {
 			o.Column = "1"
@@ -68,6 +72,7 @@ func NewRangeReader(name string, r io.Reader, o Options) (*RangeReader, error) {
 			Delimiter:   o.Delimiter,
 			Header:      o.Header,
 			SkipInvalid: o.SkipInvalid,
+			Comment:     o.Comment,
 		})
 		if err != nil {
 			return nil, err
@@ -78,7 +83,7 @@ func NewRangeReader(name string, r io.Reader, o Options) (*RangeReader, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.ranges = newTextRanges(name, lines, o.Type, o.SkipInvalid)
+		k.ranges = newTextRanges(name, lines, o)
 	}
 	return k, nil
 }
@@ -116,7 +121,9 @@ func (c columnRanges) Read(lo, hi []uint32) (int, error) { return c.Reader.Read(
 type packedRanges struct {
 	name    string
 	keys    *Reader
+	typ     word.Type
 	both    []uint32
+	read    int64 // ranges, also those passed over
 	skip    bool
 	skipped int64
 	err     error
@@ -125,28 +132,47 @@ type packedRanges struct {
 func (p *packedRanges) Skipped() int64 { return p.keys.Skipped() + p.skipped }
 
 func (p *packedRanges) Read(lo, hi []uint32) (int, error) {
-	if p.err != nil {
-		return 0, p.err
+	n := 0
+	for n < len(lo) && p.err == nil {
+		n += p.part(lo[n:], hi[n:])
 	}
+	if n == len(lo) || p.err == io.EOF && n > 0 {
+		return n, nil
+	}
+	return n, p.err
+}
+
+// part reads ranges until it has filled two slices, the input ends, or, passing
+// over some, it has read as many.
+func (p *packedRanges) part(lo, hi []uint32) (n int) {
 	if len(p.both) < 2*len(lo) {
 		p.both = make([]uint32, 2*len(lo))
 	}
-	n, err := p.keys.Read(p.both[:2*len(lo)])
-	for i := range n / 2 {
-		lo[i], hi[i] = p.both[2*i], p.both[2*i+1]
-	}
+	got, err := p.keys.Read(p.both[:2*len(lo)])
 	// Reader.Read fills what it is given unless the input ends, so that an odd number is the end.
-	if n%2 != 0 && err == nil {
+	if p.err = err; got%2 != 0 && err == nil {
 		if p.err = io.EOF; p.skip {
 			p.skipped++
 		} else {
 			p.err = &infile.Error{File: p.name, Err: ErrOddKeys}
 		}
-		if n == 1 || p.err != io.EOF {
-			err = p.err
+	}
+	for i := range got / 2 {
+		p.read++
+		l, lerr := p.typ.FromBits(p.both[2*i])
+		h, herr := p.typ.FromBits(p.both[2*i+1])
+		switch err := cmp.Or(lerr, herr); {
+		case err == nil:
+			lo[n], hi[n] = l, h
+			n++
+		case p.skip:
+			p.skipped++
+		default:
+			p.err = &infile.Error{File: p.name, Err: fmt.Errorf("range %d: %w", p.read, err)}
+			return n
 		}
 	}
-	return n / 2, err
+	return n
 }
 
 // textRanges are lines.
@@ -155,15 +181,16 @@ type textRanges struct {
 	lines   *bufio.Scanner
 	typ     word.Type
 	skip    bool
+	comment string
 	line    int64
 	skipped int64
 	err     error
 }
 
-func newTextRanges(name string, r io.Reader, typ word.Type, skip bool) *textRanges {
+func newTextRanges(name string, r io.Reader, o Options) *textRanges {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, textBytes)
-	return &textRanges{name: name, lines: lines, typ: typ, skip: skip}
+	return &textRanges{name: name, lines: lines, typ: o.Type, skip: o.SkipInvalid, comment: o.comment()}
 }
 
 func (t *textRanges) Skipped() int64 { return t.skipped }
@@ -180,6 +207,9 @@ func (t *textRanges) Read(lo, hi []uint32) (int, error) {
 			break
 		}
 		t.line++
+		if isComment(t.lines.Bytes(), t.comment) {
+			continue
+		}
 		l, h, err := t.typ.ParseRange(t.lines.Text())
 		switch {
 		case err == nil:

@@ -23,6 +23,7 @@ type text struct {
 	r       io.Reader
 	typ     word.Type
 	skip    bool
+	comment string // what a comment line begins with; "": there are none
 	buffer  []byte
 	at, end int  // unread bytes
 	whole   int  // end of the last whole line among them
@@ -33,12 +34,25 @@ type text struct {
 	err     error
 }
 
-func newText(name string, r io.Reader, typ word.Type, skip bool) (*text, error) {
+func newText(name string, r io.Reader, o Options) (*text, error) {
 	plain, err := infile.Text(name, r)
 	if err != nil {
 		return nil, err
 	}
-	return &text{name: name, r: plain, typ: typ, skip: skip, buffer: make([]byte, textBytes)}, nil
+	return &text{name: name, r: plain, typ: o.Type, skip: o.SkipInvalid, comment: o.comment(), buffer: make([]byte, textBytes)}, nil
+}
+
+// comment is what a comment line begins with, or "".
+func (o Options) comment() string {
+	if o.Comment == 0 {
+		return ""
+	}
+	return string(o.Comment)
+}
+
+// isComment tells whether a line is one that begins so.
+func isComment(line []byte, comment string) bool {
+	return comment != "" && bytes.HasPrefix(line, []byte(comment))
 }
 
 func (t *text) Skipped() int64 { return t.skipped }
@@ -89,6 +103,10 @@ func (t *text) parse(keys []uint32, n int) (int, error) {
 			}
 		}
 		length := bytes.IndexByte(b[i:], '\n')
+		if isComment(b[i:i+length], t.comment) {
+			i += length + 1
+			continue
+		}
 		w, err := t.typ.ParseBytes(b[i : i+length])
 		i += length + 1
 		switch {

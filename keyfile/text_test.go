@@ -17,7 +17,7 @@ import (
 
 // readText reads everything through a buffer and a batch of the given sizes.
 func readText(data []byte, buffer, batch int, typ word.Type, skip bool) (keys []uint32, skipped int64, err error) {
-	r, err := newText("f", bytes.NewReader(data), typ, skip)
+	r, err := newText("f", bytes.NewReader(data), Options{Type: typ, SkipInvalid: skip})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -123,14 +123,14 @@ func TestTextMessages(t *testing.T) {
 
 // What a slow or failing reader delivers makes no difference.
 func TestTextSlowReader(t *testing.T) {
-	r, err := newText("f", iotest.OneByteReader(strings.NewReader("\ufeff12\n34\n56")), word.Uint32, false)
+	r, err := newText("f", iotest.OneByteReader(strings.NewReader("\ufeff12\n34\n56")), Options{})
 	require.NoError(t, err)
 	keys, err := drain(r, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{12, 34, 56}, keys)
 
 	broken := errors.New("broken")
-	r, err = newText("f", bufio.NewReader(io.MultiReader(strings.NewReader("12345\n34\n5"), iotest.ErrReader(broken))), word.Uint32, false)
+	r, err = newText("f", bufio.NewReader(io.MultiReader(strings.NewReader("12345\n34\n5"), iotest.ErrReader(broken))), Options{})
 	require.NoError(t, err)
 	keys, err = drain(r, 2)
 	assert.ErrorIs(t, err, broken)
@@ -156,7 +156,7 @@ func BenchmarkText(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r, err := newText("f", bytes.NewReader(data), word.Uint32, false)
+		r, err := newText("f", bytes.NewReader(data), Options{})
 		require.NoError(b, err)
 		for err == nil {
 			_, err = r.Read(keys)

@@ -327,6 +327,23 @@ func (t Type) FromUint(n uint64) (uint32, error) {
 	return t.FromInt(int64(n))
 }
 
+// FromBits returns the word of a value of four bytes that a binary file holds:
+// Uint32, Hex and Time take any, Int32 is in two's complement and Float32 as
+// IEEE 754 has it. Not a number is a *ValueError that wraps ErrNaN.
+func (t Type) FromBits(bits uint32) (uint32, error) {
+	switch t {
+	case Int32:
+		return bits ^ 1<<31, nil
+	case Float32:
+		w, err := fromFloat(float64(math.Float32frombits(bits)))
+		if err != nil {
+			return 0, t.fail("NaN", err)
+		}
+		return w, nil
+	}
+	return bits, nil
+}
+
 // FromFloat returns the word of a number that a binary file holds, which only
 // Float32 takes; for any other type the error wraps ErrSyntax.
 func (t Type) FromFloat(f float64) (uint32, error) {
@@ -375,7 +392,8 @@ func (t Type) Format(w uint32) string { return string(t.Append(nil, w)) }
 
 // JSON returns what stands for a word in a JSON document: a number where JSON
 // has one that is exact, else the text that Format gives (times, hexadecimal
-// numbers and infinite floats).
+// numbers, infinite floats, and words that are no float's, which no file or text
+// gives but whoever makes words may: "NaN").
 func (t Type) JSON(w uint32) any {
 	switch t {
 	case Uint32:
@@ -383,8 +401,8 @@ func (t Type) JSON(w uint32) any {
 	case Int32:
 		return int32(w ^ 1<<31)
 	case Float32:
-		if f := toFloat(w); !math.IsInf(float64(f), 0) {
-			return f
+		if f := float64(toFloat(w)); !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return float32(f)
 		}
 	}
 	return t.Format(w)

@@ -150,6 +150,9 @@ func TestNames(t *testing.T) {
 	assert.EqualError(t, err, `unknown type "u64" (known: u32, i32, f32, hex, time)`)
 	assert.Equal(t, "0x0041", word.Hex.JSON(0x41))
 	assert.Equal(t, "+Inf", word.Float32.JSON(1<<31|0x7f800000))
+	// Words that are no float's: JSON has no such numbers.
+	assert.Equal(t, "NaN", word.Float32.JSON(0xffffffff))
+	assert.Equal(t, "NaN", word.Float32.JSON(0))
 	assert.Equal(t, "Type(77)", word.Type(77).String())
 }
 
