@@ -88,6 +88,10 @@ func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	if err := checkElements(b, "upload", at, len(src)); err != nil {
 		return err
 	}
+	if err := b.r.d.enter(); err != nil {
+		return err
+	}
+	defer b.r.d.leave()
 	return b.r.d.staging.upload(ctx, b.r, bytesOf[T](at), view(src))
 }
 
@@ -98,6 +102,10 @@ func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
 	if err := checkElements(b, "download", at, len(dst)); err != nil {
 		return err
 	}
+	if err := b.r.d.enter(); err != nil {
+		return err
+	}
+	defer b.r.d.leave()
 	return b.r.d.staging.download(ctx, b.r, bytesOf[T](at), view(dst))
 }
 

@@ -34,8 +34,8 @@ type Options struct {
 }
 
 // Device is an open device. Its methods may be called from several goroutines at once, and so may those of its
-// buffers and kernels; a Stream belongs to one goroutine at a time. Close comes after everything else has
-// returned, and frees whatever of the Device was not freed before.
+// buffers and kernels; a Stream belongs to one goroutine at a time. Close waits for the calls that are under way,
+// but for what is being recorded into streams, and frees whatever of the Device was not freed before.
 type Device struct {
 	instance *native.Instance
 	native   *native.Device
@@ -55,9 +55,13 @@ type Device struct {
 
 	mu       sync.Mutex
 	alive    map[resource]struct{} // what Close has to free
+	kits     []kit                 // of streams that were closed
+	dead     graveyard
 	attached sync.Map
 
 	onKernel     func(KernelReport)
+	closing      sync.Once
+	gate         sync.RWMutex // calls that use the driver hold it, and Close has it to itself
 	closed, lost atomic.Bool
 	fault        func(call string) vulkan.Result // tests: a result other than Success replaces the call's own
 }
@@ -66,6 +70,7 @@ type Device struct {
 type queue struct {
 	sync.Mutex
 	handle vulkan.Queue
+	newest Point // submitted to it: signalled after all that was submitted before
 }
 
 // resource is something that ends with its Device.
@@ -225,9 +230,10 @@ func (d *Device) Attached(key any, make func() any) any {
 // take in all: Options.MemoryLimit, or what the driver says that it has left, or the heap's size. Of a closed
 // Device both are 0.
 func (d *Device) Memory() (used, budget uint64) {
-	if d.closed.Load() {
+	if !d.gate.TryRLock() {
 		return 0, 0
 	}
+	defer d.leave()
 	d.memory.mu.Lock()
 	defer d.memory.mu.Unlock()
 	return d.memory.room(&d.memory.device)
@@ -240,39 +246,55 @@ func (d *Device) adopt(r resource) {
 	d.alive[r] = struct{}{}
 }
 
-// drop releases a resource unless that was done before.
+// drop releases a resource unless that was done before. Where Close has begun, it is left to that.
 func (d *Device) drop(r resource) {
+	if !d.gate.TryRLock() {
+		return
+	}
+	defer d.leave()
 	d.mu.Lock()
 	_, ok := d.alive[r]
 	delete(d.alive, r)
 	d.mu.Unlock()
 	if ok {
 		r.release()
+		d.sweep()
 	}
 }
 
-// Close waits for the work that is under way, frees everything that was made from the Device, saves the
-// pipeline cache and closes the device. It does so after ErrDeviceLost too. Further calls do nothing.
-func (d *Device) Close() error {
-	if d.closed.Swap(true) {
-		return nil
+// enter keeps the Device open until leave. Once Close has begun it answers ErrClosed; so a call that has entered may well
+// enter again.
+func (d *Device) enter() error {
+	if !d.gate.TryRLock() {
+		return ErrClosed
 	}
-	for _, q := range d.queues {
-		q.Lock()
+	if err := d.usable(); err != nil {
+		d.leave()
+		return err
 	}
-	err := d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle))
-	for _, q := range d.queues {
-		q.Unlock()
-	}
-	if errors.Is(err, ErrDeviceLost) {
-		err = nil // nothing is running any more, which is all that was to be waited for
-	}
-	d.destroy()
-	d.instance.Destroy()
+	return nil
+}
+
+func (d *Device) leave() { d.gate.RUnlock() }
+
+// Close waits for the calls and for the work that are under way, frees everything that was made from the Device,
+// saves the pipeline cache and closes the device. It does so after ErrDeviceLost too. Further calls wait for the first,
+// and do nothing.
+func (d *Device) Close() (err error) {
+	d.closing.Do(func() {
+		d.gate.Lock() // for ever
+		d.closed.Store(true)
+		err = d.waitIdle()
+		if errors.Is(err, ErrDeviceLost) {
+			err = nil // nothing is running any more, which is all that was to be waited for
+		}
+		d.destroy()
+		d.instance.Destroy()
+	})
 	return err
 }
 
-// destroy ends everything but the instance.
+// destroy ends everything but the instance. The queues are idle.
 func (d *Device) destroy() {
 	d.closed.Store(true)
 	// Streams before the buffers and kernels that their command buffers name.
@@ -284,6 +306,10 @@ func (d *Device) destroy() {
 			}
 		}
 	}
+	for _, k := range d.kits {
+		k.destroy(d)
+	}
+	d.dead.empty(d)
 	d.cache.close(d)
 	d.memory.close(d)
 	d.native.Destroy()

@@ -58,9 +58,10 @@ func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P],
 }
 
 func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Type) (*pipeline, error) {
-	if err := d.usable(); err != nil {
+	if err := d.enter(); err != nil {
 		return nil, err
 	}
+	defer d.leave()
 	about, err := spirv.Parse(m.Code)
 	if err != nil {
 		return nil, &ModuleError{m.Name, err.Error()}
@@ -316,9 +317,10 @@ func (p *pipeline) statistics() ([]Statistic, error) {
 	if p.freed.Load() {
 		return nil, ErrClosed
 	}
-	if err := d.usable(); err != nil {
+	if err := d.enter(); err != nil {
 		return nil, err
 	}
+	defer d.leave()
 	if !d.Has(ExecutableStatistics) {
 		return nil, &MissingFeatureError{d.info.Name, []string{string(ExecutableStatistics)}}
 	}
@@ -352,6 +354,10 @@ func (k *Kernel[P]) Free() { k.p.d.drop(k.p) }
 
 func (p *pipeline) release() {
 	p.freed.Store(true)
-	vulkan.DestroyPipeline(p.d.handle, p.handle, nil)
-	vulkan.DestroyPipelineLayout(p.d.handle, p.layout, nil)
+	p.d.dead.bury(p)
+}
+
+func (p *pipeline) destroy(d *Device) {
+	vulkan.DestroyPipeline(d.handle, p.handle, nil)
+	vulkan.DestroyPipelineLayout(d.handle, p.layout, nil)
 }

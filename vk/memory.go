@@ -40,6 +40,7 @@ type pool struct {
 
 // block is a VkBuffer with its memory.
 type block struct {
+	heap    uint32
 	buffer  vulkan.Buffer
 	memory  vulkan.DeviceMemory
 	address uint64
@@ -160,7 +161,8 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 		return used, a.d.about.Heaps[p.heap].Bytes
 	}
 	taken, budgets := a.d.instance.Budget(a.d.physical)
-	// What the blocks hold beyond the regions is ours to give out as well.
+	// What the blocks hold beyond the regions is ours to give out as well, and so is what the dead hold.
+	taken[p.heap] -= min(a.d.dead.bytes(p.heap), taken[p.heap])
 	for _, q := range []*pool{&a.device, &a.host} {
 		for _, b := range q.blocks {
 			if q.heap == p.heap && b.shared {
@@ -177,12 +179,13 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 // *TooLargeError for the first one that no buffer of the device can be as large as, *OutOfMemoryError where together they
 // are more than may still be taken. nil is no promise: what others allocate meanwhile is theirs.
 func (d *Device) Fits(sizes ...uint64) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.leave()
 	a := &d.memory
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := d.usable(); err != nil {
-		return err
-	}
 	sum := uint64(0)
 	for _, bytes := range sizes {
 		if limit := d.info.MaxBufferBytes; bytes > limit {
@@ -198,11 +201,21 @@ func (d *Device) Fits(sizes ...uint64) error {
 
 // take allocates a region. Its contents are undefined.
 func (a *allocator) take(p *pool, bytes uint64) (*region, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.d.usable(); err != nil {
+	if err := a.d.enter(); err != nil {
 		return nil, err
 	}
+	defer a.d.leave()
+	r, err := a.allocate(p, bytes)
+	if err != nil {
+		return nil, err
+	}
+	a.d.adopt(r)
+	return r, nil
+}
+
+func (a *allocator) allocate(p *pool, bytes uint64) (*region, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if limit := a.d.info.MaxBufferBytes; bytes > limit {
 		return nil, &TooLargeError{bytes, limit}
 	}
@@ -211,17 +224,34 @@ func (a *allocator) take(p *pool, bytes uint64) (*region, error) {
 	if rounded > budget-min(used, budget) {
 		return nil, &OutOfMemoryError{bytes, used, budget}
 	}
+	dead := a.d.dead.bytes(p.heap)
+	if dead > budget-used-rounded {
+		if err := a.d.settle(); err != nil {
+			return nil, err
+		}
+		dead = 0
+	}
 	b, at, err := a.place(p, rounded)
-	if call, ok := err.(*CallError); ok && (call.Result == int32(vulkan.ErrorOutOfDeviceMemory) || call.Result == int32(vulkan.ErrorOutOfHostMemory)) {
+	if outOfMemory(err) && dead > 0 {
+		if err := a.d.settle(); err != nil {
+			return nil, err
+		}
+		b, at, err = a.place(p, rounded)
+	}
+	if outOfMemory(err) {
 		return nil, &OutOfMemoryError{bytes, used, budget}
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.used += rounded
-	r := &region{d: a.d, pool: p, block: b, at: at, bytes: bytes, rounded: rounded}
-	a.d.adopt(r)
-	return r, nil
+	return &region{d: a.d, pool: p, block: b, at: at, bytes: bytes, rounded: rounded}, nil
+}
+
+// outOfMemory says whether a call failed for want of memory.
+func outOfMemory(err error) bool {
+	call, ok := err.(*CallError)
+	return ok && (call.Result == int32(vulkan.ErrorOutOfDeviceMemory) || call.Result == int32(vulkan.ErrorOutOfHostMemory))
 }
 
 // place finds or makes room: the first hole that is large enough.
@@ -252,7 +282,7 @@ func (a *allocator) place(p *pool, bytes uint64) (*block, uint64, error) {
 
 func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error) {
 	d := a.d
-	b := &block{bytes: bytes, shared: shared}
+	b := &block{heap: p.heap, bytes: bytes, shared: shared}
 	var err error
 	if b.buffer, err = d.newBuffer(bytes); err != nil {
 		return nil, err
@@ -268,7 +298,7 @@ func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error)
 		b.mapped = mapped
 	}
 	if err != nil {
-		b.destroy(d)
+		b.destroy(d) // no queue was given it
 		return nil, err
 	}
 	b.address = d.native.Address(b.buffer)
@@ -302,7 +332,7 @@ func (r *region) release() {
 		}
 	}
 	r.pool.blocks = slices.DeleteFunc(r.pool.blocks, func(other *block) bool { return other == b })
-	b.destroy(r.d)
+	r.d.dead.bury(b)
 }
 
 // fill adds a hole and joins it with its neighbours.

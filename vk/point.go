@@ -33,12 +33,12 @@ func (p Point) Done() (bool, error) {
 	return err == nil && value >= p.value, err
 }
 
-// timeline is a stream's timeline semaphore. It may be waited for while the stream is being closed, so the
-// handle is used under a lock.
+// timeline is a stream's timeline semaphore, which a later stream takes over and raises further. It may be waited for
+// while the stream is being closed, so it is read under a lock.
 type timeline struct {
 	d         *Device
 	mu        sync.RWMutex
-	semaphore vulkan.Semaphore
+	semaphore vulkan.Semaphore // alive until the Device closes
 	closed    bool
 	lost      bool // closed when the device was lost, and perhaps not all done
 }
@@ -112,10 +112,9 @@ func (t *timeline) sleep(value uint64) (done bool, err error) {
 	return result == vulkan.Success, nil
 }
 
-// close ends the semaphore; all that was submitted is done, or the device is lost.
+// close ends the use of the semaphore; all that was submitted is done, or the device is lost.
 func (t *timeline) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed, t.lost = true, t.d.lost.Load()
-	vulkan.DestroySemaphore(t.d.handle, t.semaphore, nil)
 }

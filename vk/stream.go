@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/vk/internal/native"
 	"github.com/vulkan-go/vulkan"
@@ -38,7 +39,56 @@ type Stream struct {
 
 	timings []Timing
 	queries []*queryPool // not in use
-	closed  bool
+	closed  atomic.Bool
+}
+
+// kit is what a stream is made of. When the stream closes, the next one takes it over: other streams' submissions may still
+// name the semaphore, and the driver's threads look at it after its value has shown.
+type kit struct {
+	semaphore vulkan.Semaphore
+	value     uint64 // that the semaphore has reached
+	pool      vulkan.CommandPool
+	spare     []*batch
+	queries   []*queryPool
+}
+
+// takeKit takes a kit over, or makes one.
+func (d *Device) takeKit() (kit, error) {
+	d.mu.Lock()
+	if n := len(d.kits); n > 0 {
+		k := d.kits[n-1]
+		d.kits = d.kits[:n-1]
+		d.mu.Unlock()
+		return k, nil
+	}
+	d.mu.Unlock()
+	var k kit
+	var result vulkan.Result
+	k.semaphore, result = d.native.NewTimeline()
+	if err := d.check("vkCreateSemaphore", result); err != nil {
+		return kit{}, err
+	}
+	info := vulkan.CommandPoolCreateInfo{
+		SType: vulkan.StructureTypeCommandPoolCreateInfo, QueueFamilyIndex: d.family,
+		Flags: vulkan.CommandPoolCreateFlags(vulkan.CommandPoolCreateResetCommandBufferBit | vulkan.CommandPoolCreateTransientBit),
+	}
+	defer info.Free()
+	var pool vulkan.CommandPool
+	if err := d.check("vkCreateCommandPool", vulkan.CreateCommandPool(d.handle, &info, nil, &pool)); err != nil {
+		vulkan.DestroySemaphore(d.handle, k.semaphore, nil) // no queue was given it
+		return kit{}, err
+	}
+	k.pool = pool
+	return k, nil
+}
+
+// destroy ends a kit with its Device. The queues are idle.
+func (k kit) destroy(d *Device) {
+	for _, q := range k.queries {
+		q.destroy(d)
+	}
+	vulkan.DestroyCommandPool(d.handle, k.pool, nil)
+	vulkan.DestroySemaphore(d.handle, k.semaphore, nil)
 }
 
 // batch is a command buffer with what belongs to it.
@@ -57,26 +107,18 @@ const maxFlying = 256
 
 // NewStream makes a Stream. Streams are spread over the queues that the device has.
 func (d *Device) NewStream() (*Stream, error) {
-	if err := d.usable(); err != nil {
+	if err := d.enter(); err != nil {
 		return nil, err
 	}
-	s := &Stream{d: d, queue: d.queues[int(d.nextQueue.Add(1)-1)%len(d.queues)]}
-	semaphore, result := d.native.NewTimeline()
-	if err := d.check("vkCreateSemaphore", result); err != nil {
+	defer d.leave()
+	k, err := d.takeKit()
+	if err != nil {
 		return nil, err
 	}
-	s.line = &timeline{d: d, semaphore: semaphore}
-	info := vulkan.CommandPoolCreateInfo{
-		SType: vulkan.StructureTypeCommandPoolCreateInfo, QueueFamilyIndex: d.family,
-		Flags: vulkan.CommandPoolCreateFlags(vulkan.CommandPoolCreateResetCommandBufferBit | vulkan.CommandPoolCreateTransientBit),
+	s := &Stream{
+		d: d, queue: d.queues[int(d.nextQueue.Add(1)-1)%len(d.queues)],
+		line: &timeline{d: d, semaphore: k.semaphore}, last: k.value, pool: k.pool, spare: k.spare, queries: k.queries,
 	}
-	defer info.Free()
-	var pool vulkan.CommandPool
-	if err := d.check("vkCreateCommandPool", vulkan.CreateCommandPool(d.handle, &info, nil, &pool)); err != nil {
-		s.line.close()
-		return nil, err
-	}
-	s.pool = pool
 	d.adopt(s)
 	return s, nil
 }
@@ -93,7 +135,7 @@ func (s *Stream) begin() bool {
 	if s.err != nil || s.open != nil {
 		return s.err == nil
 	}
-	if s.closed {
+	if s.closed.Load() {
 		s.fail(ErrClosed)
 		return false
 	}
@@ -249,8 +291,12 @@ func (s *Stream) After(p Point) {
 
 // Submit sends what was recorded on its way and returns at once; the Point is reached when all of it is done.
 // With nothing recorded, it is the point of the last Submit. A stream has at most 256 submissions under way:
-// one more waits for the oldest.
+// one more waits for the oldest. ErrClosed where the stream or its Device was closed.
 func (s *Stream) Submit() (Point, error) {
+	if s.closed.Load() {
+		s.waits, s.err = nil, nil
+		return Point{}, ErrClosed
+	}
 	if s.err == nil && s.open == nil && len(s.waits) > 0 {
 		s.begin() // an empty batch carries the waits
 	}
@@ -297,6 +343,10 @@ func (s *Stream) behind(b *batch) {
 }
 
 func (s *Stream) send() error {
+	if err := s.d.enter(); err != nil {
+		return err
+	}
+	defer s.d.leave()
 	for s.retire(); len(s.flying) >= maxFlying; s.retire() {
 		if err := s.line.wait(context.Background(), s.flying[0].value); err != nil {
 			return err
@@ -310,20 +360,18 @@ func (s *Stream) send() error {
 	var semaphores []vulkan.Semaphore
 	var values []uint64
 	for _, p := range s.waits {
-		// A stream that is closed has ended its work, and its semaphore is gone.
-		release := p.line.hold()
-		defer release()
-		if !p.line.closed {
-			semaphores, values = append(semaphores, p.line.semaphore), append(values, p.value)
-		}
+		semaphores, values = append(semaphores, p.line.semaphore), append(values, p.value)
 	}
 	s.queue.Lock()
 	result := s.d.native.Submit(s.queue.handle, b.commands, semaphores, values, s.line.semaphore, s.last+1)
+	if result == vulkan.Success {
+		s.last++
+		s.queue.newest = Point{s.line, s.last}
+	}
 	s.queue.Unlock()
 	if err := s.d.check("vkQueueSubmit2", result); err != nil {
 		return err
 	}
-	s.last++
 	b.value = s.last
 	s.flying = append(s.flying, b)
 	s.open, s.waits = nil, nil
@@ -358,7 +406,7 @@ func (s *Stream) recycle(b *batch) {
 
 // Wait submits what was recorded and waits for everything that the stream has submitted. It returns ctx.Err()
 // when the context ends first: the work goes on, and the stream stays usable. ErrDeviceLost where the device
-// was lost.
+// was lost, ErrClosed where the stream or its Device was closed.
 func (s *Stream) Wait(ctx context.Context) error {
 	p, err := s.Submit()
 	if err != nil {
@@ -367,36 +415,45 @@ func (s *Stream) Wait(ctx context.Context) error {
 	if err := p.Wait(ctx); err != nil {
 		return err
 	}
-	s.retire()
+	if s.d.enter() == nil {
+		defer s.d.leave()
+		s.retire()
+		s.d.sweep()
+	}
 	return nil
 }
 
 // Close waits for the stream's work and frees the stream; what was recorded and not submitted is dropped.
-// Points of the stream stay valid. Further calls do nothing.
+// Points of the stream stay valid, and Timings has those that it has not returned. Further calls do nothing.
 func (s *Stream) Close() error {
-	if s.closed {
+	if s.closed.Load() {
 		return nil
 	}
 	s.abandon()
 	err := s.line.wait(context.Background(), s.last)
-	s.retire()
+	if s.d.enter() == nil {
+		s.retire()
+		s.d.leave()
+	}
 	s.d.drop(s)
 	return err
 }
 
-// release frees the stream; its work has ended.
+// release ends the stream, whose work has ended, and leaves what it is made of to the next one.
 func (s *Stream) release() {
-	s.closed = true
+	s.closed.Store(true)
 	s.line.close()
-	all := append(slices.Concat(s.flying, s.spare), s.open)
-	for _, b := range all {
+	for _, b := range append(s.flying, s.open) {
 		if b != nil {
-			s.queries = append(s.queries, b.pools...)
+			s.recycle(b)
 		}
 	}
-	for _, q := range s.queries {
-		q.destroy(s.d)
+	// Of a lost device nobody knows what it still does with the commands.
+	if !s.d.lost.Load() {
+		vulkan.ResetCommandPool(s.d.handle, s.pool, 0)
 	}
-	vulkan.DestroyCommandPool(s.d.handle, s.pool, nil)
+	s.d.mu.Lock()
+	s.d.kits = append(s.d.kits, kit{s.line.semaphore, s.last, s.pool, s.spare, s.queries})
+	s.d.mu.Unlock()
 	s.open, s.flying, s.spare, s.queries, s.waits = nil, nil, nil, nil, nil
 }

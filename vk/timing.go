@@ -107,7 +107,10 @@ func elapsed(stamps [2]uint64, bits uint32, period float32) time.Duration {
 // Timings returns the Timed sections that have ended and were not returned before, in the order in which they
 // ended on the device. After a Wait that is all of them. At most the last 65,536 are kept.
 func (s *Stream) Timings() []Timing {
-	s.retire()
+	if s.d.enter() == nil {
+		s.retire()
+		s.d.leave()
+	}
 	t := s.timings
 	s.timings = nil
 	return t

@@ -1,0 +1,221 @@
+package vk
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Streams are closed the moment their value shows, while another's submission that waits for that value is under way: it
+// still names the semaphore. And the drivers' own threads may be at the stream's submission itself.
+func TestCloseTheMomentTheValueShows(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	d, err := Open(Options{CacheDir: "none"})
+	require.NoError(t, err)
+	b := buffer[uint32](t, d, 1024)
+	k := scaleKernel(t, d, KernelOptions{})
+	other := stream(t, d)
+	for range 10_000 {
+		s, err := d.NewStream()
+		require.NoError(t, err)
+		s.Fill(b, 0, 256, 1)
+		p, err := s.Submit()
+		require.NoError(t, err)
+		other.After(p)
+		k.Dispatch(other, 8, scale{b.Address(), b.Address(), 1024, 1})
+		_, err = other.Submit()
+		require.NoError(t, err)
+		for done := false; !done; {
+			require.NoError(t, ctx.Err(), "a semaphore was destroyed that a submission waits for")
+			done, err = p.Done()
+			require.NoError(t, err)
+		}
+		require.NoError(t, s.Close())
+	}
+	require.NoError(t, other.Wait(ctx))
+	require.NoError(t, d.Close())
+}
+
+// What is freed while others' work is under way is kept, and neither Free nor Close waits for that work; who needs the
+// memory does.
+func TestFreeBesideLongWork(t *testing.T) {
+	ctx := context.Background()
+	const limit = 64 << 20
+	d := openFor(t, Options{MemoryLimit: limit})
+	long, submit := busy(t, d, 400*time.Millisecond)
+	s := stream(t, d)
+	b := buffer[byte](t, d, limit/2)
+	s.Fill(b, 0, limit/2, 1)
+	require.NoError(t, s.Wait(ctx))
+	k := scaleKernel(t, d, KernelOptions{})
+
+	submit()
+	p, err := long.Submit()
+	require.NoError(t, err)
+	begin := time.Now()
+	b.Free()
+	b.Free()
+	k.Free()
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	require.Less(t, time.Since(begin), 200*time.Millisecond)
+	done, err := p.Done()
+	require.NoError(t, err)
+	require.False(t, done)
+	require.Len(t, d.dead.dead, 2)
+	used, _ := d.Memory()
+	require.Less(t, used, uint64(limit/2), "of what was freed nothing counts")
+
+	next := buffer[byte](t, d, limit*3/4)
+	done, err = p.Done()
+	require.NoError(t, err)
+	require.True(t, done, "its memory is that of the buffer which the work may have used")
+	require.Empty(t, d.dead.dead)
+
+	submit()
+	next.Free()
+	require.Len(t, d.dead.dead, 1)
+	require.NoError(t, long.Wait(ctx))
+	require.Empty(t, d.dead.dead)
+}
+
+// A stream goes on where another has stopped: at its semaphore's value, with its command buffers and query pools. A Point
+// of the old one knows nothing of that.
+func TestStreamsTakeOver(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 4)
+	first := stream(t, d)
+	for i := range 5 {
+		first.Timed("fill", func() { first.Fill(a, 0, 16, uint32(i)) })
+		_, err := first.Submit()
+		require.NoError(t, err)
+	}
+	old, err := first.Submit()
+	require.NoError(t, err)
+	first.Fill(a, 0, 16, 99) // never submitted
+	require.NoError(t, first.Close())
+	if d.Has(Timestamps) {
+		require.Len(t, first.Timings(), 5)
+	}
+	long, submit := busy(t, d, 100*time.Millisecond) // takes the first one's place
+	require.Equal(t, old.line.semaphore, long.line.semaphore)
+	require.Empty(t, d.kits)
+	submit()
+	done, err := old.Done()
+	require.NoError(t, err)
+	require.True(t, done)
+	p, err := long.Submit()
+	require.NoError(t, err)
+	done, err = p.Done()
+	require.NoError(t, err)
+	require.False(t, done, "the value begins where the first one's ended")
+	require.NoError(t, long.Wait(ctx))
+	require.Equal(t, []uint32{4, 4, 4, 4}, download(t, a))
+}
+
+// After Close every call on a stream is ErrClosed, also where nothing is recorded.
+func TestStreamAfterClose(t *testing.T) {
+	ctx := context.Background()
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 4)
+	k := scaleKernel(t, d, KernelOptions{})
+	other := stream(t, d)
+	p, err := other.Submit()
+	require.NoError(t, err)
+	s := stream(t, d)
+	s.Fill(a, 0, 16, 7)
+	require.NoError(t, s.Wait(ctx))
+	require.NoError(t, s.Close())
+	next := stream(t, d) // has the closed one's command buffers
+	for name, record := range map[string]func(){
+		"nothing":    func() {},
+		"fill":       func() { s.Fill(a, 0, 16, 1) },
+		"copy":       func() { s.Copy(a, 0, a, 8, 8) },
+		"dispatch":   func() { k.Dispatch(s, 1, scale{a.Address(), a.Address(), 4, 1}) },
+		"timed":      func() { s.Timed("fill", func() { s.Fill(a, 0, 16, 1) }) },
+		"concurrent": func() { s.Concurrent(func() { s.Fill(a, 0, 16, 1) }) },
+		"after":      func() { s.After(p) },
+		"discard":    func() { s.Discard() },
+	} {
+		record()
+		_, err := s.Submit()
+		require.ErrorIs(t, err, ErrClosed, name)
+		record()
+		require.ErrorIs(t, s.Wait(ctx), ErrClosed, name)
+		require.Empty(t, s.Timings(), name)
+	}
+	require.NoError(t, next.Wait(ctx))
+	require.Equal(t, []uint32{7, 7, 7, 7}, download(t, a))
+}
+
+// Close waits for the calls of other goroutines; those that come later answer ErrClosed.
+func TestCloseBesideCalls(t *testing.T) {
+	ctx := context.Background()
+	code := module(t, "scale")
+	for range 10 {
+		d, err := Open(Options{CacheDir: "none", StagingBytes: 64 << 10, staged: true})
+		require.NoError(t, err)
+		b, k, s := buffer[uint32](t, d, 1<<18), scaleKernel(t, d, KernelOptions{}), stream(t, d)
+		s.Fill(b, 0, 1<<20, 1)
+		_, err = s.Submit()
+		require.NoError(t, err)
+		var calls, closes sync.WaitGroup
+		for name, call := range map[string]func() error{
+			"upload":   func() error { return b.Upload(ctx, 0, make([]uint32, 1<<18)) },
+			"download": func() error { return b.Download(ctx, 0, make([]uint32, 1<<18)) },
+			"kernel": func() error {
+				k, err := NewKernel[scale](d, code, KernelOptions{})
+				if err == nil {
+					k.Free()
+				}
+				return err
+			},
+			"buffer": func() error {
+				b, err := NewBuffer[uint32](d, 1<<20)
+				if err == nil {
+					b.Free()
+				}
+				return err
+			},
+			"stream": func() error {
+				s, err := d.NewStream()
+				if err == nil {
+					err = s.Close()
+				}
+				return err
+			},
+		} {
+			calls.Go(func() {
+				var err error
+				for err == nil {
+					err = call()
+				}
+				if err != ErrClosed {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+		time.Sleep(time.Millisecond)
+		for range 4 {
+			closes.Go(b.Free)
+			closes.Go(k.Free)
+			closes.Go(func() { d.Memory() })
+			closes.Go(func() {
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+				if _, err := NewBuffer[uint32](d, 1); err != ErrClosed {
+					t.Errorf("Close has not waited for the Close before: %v", err)
+				}
+			})
+		}
+		closes.Wait()
+		calls.Wait()
+		require.NoError(t, s.Close())
+	}
+}

@@ -1,0 +1,110 @@
+package vk
+
+import (
+	"context"
+	"sync"
+
+	"github.com/vulkan-go/vulkan"
+)
+
+// graveyard holds what is no longer of use until no queue can be at it any more. That the work which used it has ended,
+// as its stream's value shows, is not enough: submissions that wait for that value still name the semaphore, and drivers
+// have threads of their own that look at a submission for a while after its value has shown.
+//
+// So nothing that a queue was given is destroyed but by waitIdle. To wait as soon as something dies would have one
+// stream's Close wait for all others' work; where some is under way, the dead are kept until a later sweep.
+type graveyard struct {
+	mu   sync.Mutex
+	dead []mortal
+}
+
+// mortal is what is destroyed by way of the graveyard: a block of memory or a pipeline. What streams are made of is used
+// again and ends with the Device.
+type mortal interface{ destroy(d *Device) }
+
+func (g *graveyard) bury(m mortal) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dead = append(g.dead, m)
+}
+
+// bytes is how much memory of a heap the dead still take.
+func (g *graveyard) bytes(heap uint32) uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var sum uint64
+	for _, m := range g.dead {
+		if b, ok := m.(*block); ok && b.heap == heap {
+			sum += b.bytes
+		}
+	}
+	return sum
+}
+
+func (g *graveyard) isEmpty() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.dead) == 0
+}
+
+// empty destroys the dead. The queues are idle, and locked.
+func (g *graveyard) empty(d *Device) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.dead {
+		m.destroy(d)
+	}
+	g.dead = nil
+}
+
+// lockQueues keeps all submissions away.
+func (d *Device) lockQueues() (unlock func()) {
+	for _, q := range d.queues {
+		q.Lock()
+	}
+	return func() {
+		for _, q := range d.queues {
+			q.Unlock()
+		}
+	}
+}
+
+func (d *Device) waitIdle() error {
+	defer d.lockQueues()()
+	return d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle))
+}
+
+// sweep destroys the dead if all work has ended; then it waits for the driver's own threads alone. The Device was entered.
+func (d *Device) sweep() {
+	if d.dead.isEmpty() {
+		return
+	}
+	defer d.lockQueues()()
+	for _, q := range d.queues {
+		if done, err := q.newest.Done(); !done || err != nil {
+			return // of a lost device the dead are left to Close
+		}
+	}
+	if d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle)) == nil {
+		d.dead.empty(d)
+	}
+}
+
+// settle waits until the work has ended that is under way, and destroys the dead: for who needs their memory. The Device
+// was entered.
+func (d *Device) settle() error {
+	for _, q := range d.queues {
+		q.Lock()
+		newest := q.newest
+		q.Unlock()
+		if err := newest.Wait(context.Background()); err != nil {
+			return err
+		}
+	}
+	defer d.lockQueues()() // what was submitted since has to end as well
+	if err := d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle)); err != nil {
+		return err
+	}
+	d.dead.empty(d)
+	return nil
+}
