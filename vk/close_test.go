@@ -160,7 +160,8 @@ func TestCloseBesideCalls(t *testing.T) {
 	for range 10 {
 		d, err := Open(Options{CacheDir: "none", StagingBytes: 64 << 10, staged: true})
 		require.NoError(t, err)
-		b, k, s := buffer[uint32](t, d, 1<<18), scaleKernel(t, d, KernelOptions{}), stream(t, d)
+		b, gone := buffer[uint32](t, d, 1<<18), buffer[uint32](t, d, 1<<18)
+		k, s := scaleKernel(t, d, KernelOptions{}), stream(t, d)
 		s.Fill(b, 0, 1<<20, 1)
 		_, err = s.Submit()
 		require.NoError(t, err)
@@ -202,7 +203,7 @@ func TestCloseBesideCalls(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 		for range 4 {
-			closes.Go(b.Free)
+			closes.Go(gone.Free)
 			closes.Go(k.Free)
 			closes.Go(func() { d.Memory() })
 			closes.Go(func() {

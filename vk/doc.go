@@ -21,7 +21,8 @@
 // # Goroutines
 //
 // A Device, and its Buffers, Kernels and Points, may be used by several goroutines at once. A Stream belongs to
-// one goroutine at a time. Free and Close come after every other use, also by the device.
+// one goroutine at a time. Free comes after every other use, also by the device. Device.Close waits for the calls and
+// the work that are under way, and later calls answer ErrClosed; it must not come while something is being recorded.
 //
 // # Memory
 //
