@@ -280,6 +280,7 @@ func (t *Tree) admits(kind structures.Kind, b DeviceBatch) error {
 func (t *Tree) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
 		t.nodes += uint64(operations)
+		t.beside += uint64(operations)
 	}
 }
 
