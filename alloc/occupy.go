@@ -1,6 +1,8 @@
 package alloc
 
 import (
+	"context"
+
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/vk"
 )
@@ -18,9 +20,10 @@ type occupyPush struct {
 // count; of more slabs than the pool has, all are allocated. It is for whoever lays out slabs in an order of his own.
 // Errors: vk.ErrClosed, those of making a kernel.
 func (p *SlabPool) Occupy(s *vk.Stream, count uint64) error {
-	if len(p.supers) == 0 {
-		return vk.ErrClosed
+	if err := p.gate.Enter(context.Background()); err != nil {
+		return err
 	}
+	defer p.gate.Leave()
 	if p.occupier.kernel == nil {
 		m, err := shaders.Load("alloc/occupy")
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -82,8 +83,9 @@ func (o PoolOptions) Sizes() ([]uint64, error) {
 	return p.growth(blocks), nil
 }
 
-// SlabPool is a pool of slabs on one device. Device, Light, Constants and Bytes may be called from several goroutines
-// at once, also beside the others. While kernels run that use the pool, it must not be grown, reset or closed.
+// SlabPool is a pool of slabs on one device. Several goroutines may use one: its calls take turns, those of all tables
+// that share it among them, but for Device, Light, Constants and Bytes, which never wait. While kernels run that use the
+// pool and that no call waits for, recorded on streams, it must not be grown, reset or closed.
 type SlabPool struct {
 	d        *vk.Device
 	maxBytes uint64
@@ -93,10 +95,21 @@ type SlabPool struct {
 	counter  counter
 	occupier occupier
 
-	mu     sync.Mutex
+	gate *gate.Gate
+
+	mu     sync.Mutex // changing what follows takes the turn, too
 	supers []*superBlock
 	seed   uint32
 }
+
+// Gate is the pool's, for tables: who works on the pool in a call enters it, and uses Inside meanwhile.
+func (p *SlabPool) Gate() *gate.Gate { return p.gate }
+
+// Inside is a pool whose gate its user has entered: it has the calls that otherwise do so themselves.
+type Inside struct{ p *SlabPool }
+
+// Inside is the pool for who has entered its gate.
+func (p *SlabPool) Inside() Inside { return Inside{p} }
 
 // superBlock is one contiguous piece of a pool: blocks times 1024 slabs, and a bit for each in the bitmaps.
 type superBlock struct {
@@ -117,7 +130,7 @@ func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, e
 	if o.Blocks < 0 {
 		return nil, fmt.Errorf("alloc: a slab pool of %d memory blocks", o.Blocks)
 	}
-	p := &SlabPool{d: d, maxBytes: o.MaxBytes, shift: o.SuperShift}
+	p := &SlabPool{d: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}
 	if err := p.init(ctx, max(o.Blocks, 1)); err != nil {
 		p.Close()
 		return nil, err
@@ -178,14 +191,6 @@ func (p *SlabPool) Bytes() uint64 {
 	return tableBytes + uint64(p.blocks())*blockBytes
 }
 
-// usable answers why a call should not begin.
-func (p *SlabPool) usable(ctx context.Context) error {
-	if len(p.supers) == 0 {
-		return vk.ErrClosed
-	}
-	return ctx.Err()
-}
-
 // blocks is the number of memory blocks in all super blocks.
 func (p *SlabPool) blocks() int {
 	n := 0
@@ -237,7 +242,17 @@ func (p *SlabPool) admits(blocks int) error {
 // Errors: *PoolFullError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB, the
 // context's. After each of them the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
-	if err := p.usable(ctx); err != nil {
+	if err := p.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer p.gate.Leave()
+	return p.Inside().Grow(ctx, blocks)
+}
+
+// Grow is SlabPool.Grow.
+func (in Inside) Grow(ctx context.Context, blocks int) error {
+	p := in.p
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := p.admits(blocks); err != nil || blocks <= 0 {
@@ -260,9 +275,18 @@ func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 // allocated for nothing have given their slabs back by now. It is an error only where nothing is free, or with insist.
 // Errors: those of Grow.
 func (p *SlabPool) Relieve(ctx context.Context, stats PoolStats, blocks int, insist bool) error {
-	err := p.Grow(ctx, blocks)
+	if err := p.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer p.gate.Leave()
+	return p.Inside().Relieve(ctx, stats, blocks, insist)
+}
+
+// Relieve is SlabPool.Relieve.
+func (in Inside) Relieve(ctx context.Context, stats PoolStats, blocks int, insist bool) error {
+	err := in.Grow(ctx, blocks)
 	if err != nil && blocks > 1 {
-		err = p.Grow(ctx, 1)
+		err = in.Grow(ctx, 1)
 	}
 	if !insist && stats.Free != 0 {
 		return nil
@@ -385,7 +409,17 @@ func free(supers ...*superBlock) {
 // Reset frees all slabs, makes every word of them ~0 and begins to count anew; the pool keeps its size. It returns when
 // that is done, and is not stopped once begun.
 func (p *SlabPool) Reset(ctx context.Context) error {
-	if err := p.usable(ctx); err != nil {
+	if err := p.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer p.gate.Leave()
+	return p.Inside().Reset(ctx)
+}
+
+// Reset is SlabPool.Reset.
+func (in Inside) Reset(ctx context.Context) error {
+	p := in.p
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	p.stream.Concurrent(func() {
@@ -398,8 +432,21 @@ func (p *SlabPool) Reset(ctx context.Context) error {
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// Close frees the pool. Further calls of Close do nothing; the pool is of no other use any more.
+// Close frees the pool, when the calls before have ended. Further calls of Close do nothing; the others return
+// vk.ErrClosed.
 func (p *SlabPool) Close() error {
+	leave, open := p.gate.Take()
+	defer leave()
+	if !open {
+		return nil
+	}
+	return p.Inside().Close()
+}
+
+// Close is SlabPool.Close.
+func (in Inside) Close() error {
+	p := in.p
+	p.gate.End()
 	p.mu.Lock()
 	supers := p.supers
 	p.supers = nil

@@ -5,8 +5,11 @@ package structures
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+
+	"github.com/vkds/vkds/vk"
 )
 
 // Kind is what an operation of a batch does. The values are those of shaders/include/operation.glsl.
@@ -150,8 +153,18 @@ type Results struct {
 }
 
 // Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;
-// the structures have twins of them on device buffers and streams. A Dictionary's calls are not to be
-// made at the same time by several goroutines.
+// the structures have twins of them on device buffers and streams.
+//
+// Several goroutines may use one Dictionary. Its calls take turns: each waits for those that came before,
+// or until its context ends. That goes for what is recorded on streams, too, but not for the work itself:
+// what is said of that, which may run beside what, is the caller's to keep. Iterators take a turn for each
+// part that they read, and end with ErrChanged where the dictionary was changed in between. Progress runs
+// inside of a turn and must not call the dictionary: such a call is a *ReentryError.
+//
+// When a call's context ends, or it fails otherwise, an update (Insert, Delete, Apply and their like)
+// returns a *PendingError and a status for each operation, which says whether it is done. What only asks
+// (Find, Count, Range, Len and their like) returns the context's error, and results that mean nothing.
+// Clear and what builds or rebuilds return it, too; Clear has then done nothing, or all.
 type Dictionary interface {
 	// Insert inserts each pair, or assigns to the key that is there. Where a batch has a key twice, some
 	// order of the two counts.
@@ -220,12 +233,33 @@ func (e *PendingError) Error() string {
 
 func (e *PendingError) Unwrap() error { return e.Err }
 
+// ErrChanged ends an iteration over a structure that was changed meanwhile.
+var ErrChanged = errors.New("structures: changed while it was iterated over")
+
+// ReentryError says that a function which a call on a structure runs, as Options.Progress is, has called the same
+// structure: it would wait for its own end.
+type ReentryError struct{}
+
+func (e *ReentryError) Error() string {
+	return "structures: called by a function that the structure itself has called"
+}
+
 // StuckError says that operations could not be done however often they were tried, though there is room: what stands in
 // their way is a latch that is never released, because a kernel that held it was ended, or a list that has no end.
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {
 	return fmt.Sprintf("%d operations stand before a latch that is not released or in a list without an end", e.Operations)
+}
+
+// NotBegun is what a call with so many operations returns that could not begin: all of them are pending. A closed
+// structure has no statuses.
+func NotBegun(operations int, err error) ([]Status, error) {
+	if err == vk.ErrClosed {
+		return nil, err
+	}
+	statuses := make([]Status, operations)
+	return statuses, Stopped(statuses, err)
 }
 
 // Stopped returns what stopped a batch, around it a *PendingError if operations are pending; nil if nothing did. A
@@ -249,8 +283,17 @@ func Stopped(statuses []Status, err error) error {
 	return &PendingError{Operations: pending, Err: err}
 }
 
+// Cause is what stopped a batch, without the number of pending operations, for calls that keep none of it.
+func Cause(err error) error {
+	var pending *PendingError
+	if errors.As(err, &pending) {
+		return pending.Err
+	}
+	return err
+}
+
 // Progress is told how many of a call's operations are done. It is called between chunks of a long
-// call, by the goroutine that made the call.
+// call, by the goroutine that made the call. It must not call the structure itself: *ReentryError.
 type Progress func(done, total int)
 
 // After returns the progress of a part of a call that has so many operations in total, of which some are done before

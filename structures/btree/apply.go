@@ -23,9 +23,6 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	if err := b.Lengths(); err != nil {
 		return structures.Results{}, err
 	}
-	if err := t.usable(ctx); err != nil {
-		return structures.Results{}, err
-	}
 	counts := b.Kinds
 	b.Kinds = slices.Clone(b.Kinds)
 	for i, k := range b.Kinds {
@@ -43,6 +40,12 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	values := make([]uint32, len(b.Keys))
 	copy(values, b.Values)
 	b.Values = values
+	if err := t.gate.Enter(ctx); err != nil {
+		statuses, err := structures.NotBegun(len(b.Keys), err)
+		return structures.Results{Status: statuses, Values: values}, err
+	}
+	defer t.gate.Leave()
+	t.changes++
 	do := t.mixed
 	if t.o.Path == Batched {
 		do = t.phases
@@ -162,7 +165,7 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	finds := p.kind == structures.Mixed || p.kind == structures.Find
 	inserts := p.kind.Inserts() || slices.ContainsFunc(p.batch.Kinds, structures.Kind.Inserts)
 	if inserts {
-		if err := t.reserve(ctx, len(p.batch.Keys)); err != nil {
+		if err := t.reserve(ctx, uint64(len(p.batch.Keys))/4); err != nil {
 			return err
 		}
 	}

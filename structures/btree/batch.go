@@ -21,9 +21,10 @@ import (
 // Errors: *structures.KindError, *structures.LengthError, *alloc.PoolFullError, *vk.OutOfMemoryError, vk.ErrClosed;
 // nothing is changed then.
 func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
+	defer t.gate.Leave()
 	switch kind {
 	case structures.Insert, structures.InsertUnique, structures.Delete:
 	default:
@@ -54,6 +55,7 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		}
 	}
 	t.batches.Batched++
+	t.changes++
 	b := batched{Kind: kind, Keys: u.Keys.AddressOf(u.First), Statuses: u.Status.Address(), N: u.Count}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
@@ -93,49 +95,42 @@ const leastShare = Slots / 2
 // share is how many pairs, or children, a node gets at least when nodes are split.
 func (t *Tree) share() int { return max(leastShare, min(Slots, int(t.o.Fill*Slots+1e-9))) }
 
-// batchedNodes returns how many nodes batches of n insertions may add to the tree, to what t.nodes counts: each node that
-// was there when the tree was last counted may be split at once; every other one only after leastShare more pairs or
-// children. headroom says that those are among them, so that the next batch needn't count them in again.
-//
-// Of a few operations it is less that each one splits a node of each level. So may each that was done beside others
-// since; a guess of what these added is all that t.nodes has as long as there is no headroom.
-func (t *Tree) batchedNodes(n int) (nodes uint64, headroom bool) {
-	few := 15 * (uint64(n) + t.beside + 15)
+// batchedNodes returns how many nodes batches of n operations may add to the tree: each node that was there when the
+// bound t.nodes was last taken may be split at once; every other one only after leastShare more pairs or children.
+func (t *Tree) batchedNodes(n int) uint64 {
+	few := 15 * (uint64(n) + 15) // each operation splits a node of each level
 	many := uint64(n)/(leastShare-1) + 64
 	if !t.headroom {
 		many += t.nodes + t.nodes/(leastShare-1)
 	}
-	if few < many {
-		return few, t.headroom
-	}
-	return many, true
+	return min(few, many)
 }
 
-// crowded says whether the pool may be too full for a batch of n insertions, and if not, sets nodes aside for it.
+// crowded says whether the pool may be too full for a batch, and if not, sets nodes aside for it.
 func (t *Tree) crowded(n int) bool {
-	extra, headroom := t.batchedNodes(n)
+	extra := t.batchedNodes(n)
 	if t.nodes+extra > t.slabs {
 		return true
 	}
-	t.nodes, t.headroom, t.beside = t.nodes+extra, headroom, 0
+	t.headroom = t.headroom || extra != 15*(uint64(n)+15)
+	t.nodes += extra
 	return false
 }
 
-// reserveBatched makes room in the pool for a batch of n insertions. Nothing may run that uses the tree.
+// reserveBatched makes room in the pool for a batch of insertions. Nothing may run that uses the tree.
 func (t *Tree) reserveBatched(ctx context.Context, n int) error {
-	if n == 0 || !t.crowded(n) { // deletions make no nodes
+	if !t.crowded(n) {
 		return nil
 	}
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	t.counted(stats)
+	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
 	if !t.crowded(n) {
 		return nil
 	}
-	extra, _ := t.batchedNodes(n)
-	if err := t.pool.Grow(ctx, blocksFor(int(t.nodes+extra-t.slabs))); err != nil {
+	if err := t.pool.Grow(ctx, blocksFor(int(t.nodes+t.batchedNodes(n)-t.slabs))); err != nil {
 		return err
 	}
 	if stats, err = t.pool.Stats(ctx); err != nil {

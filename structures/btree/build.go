@@ -66,9 +66,10 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 // *structures.LengthError, *primitives.LengthError for more than 2^30 pairs, *vk.OutOfMemoryError, *alloc.PoolFullError;
 // after each of them nothing was recorded.
 func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
+	defer t.gate.Leave()
 	if u.Count < 0 || u.First < 0 {
 		return &structures.LengthError{Keys: u.Count, Other: "pairs before the first", Got: u.First}
 	}
@@ -88,6 +89,7 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 			return err
 		}
 	}
+	t.changes++
 	scratch, err := t.scratch.Take(s, int(t.bulkPlan(u.Count, 0).bytes))
 	if err != nil {
 		return err

@@ -95,9 +95,10 @@ type checkPush struct {
 // Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
 // may run on the tree. It takes 4 bytes of device memory a node that the pool has room for.
 func (t *Tree) Check(ctx context.Context) error {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
+	defer t.gate.Leave()
 	slabs := t.poolSlabs()
 	memory, err := vk.NewBuffer[uint32](t.d, reportWords+slabs)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 // they need far less memory than the pool has, the pool is replaced by a smaller one. It takes 8 bytes of device memory a pair and some 40 a leaf meanwhile. Errors: *OptionError, *vk.OutOfMemoryError,
 // *alloc.PoolFullError where more nodes would be needed than there is room for; after each of them the tree is as it was.
 func (t *Tree) Compact(ctx context.Context, fill float64) error {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
+	defer t.gate.Leave()
 	if fill == 0 {
 		fill = t.o.Fill
 	}

@@ -78,9 +78,10 @@ func (t *Tree) export(s *vk.Stream, p exportPush, scan uint64) error {
 // Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
 // leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError.
 func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, nil, err
 	}
+	defer t.gate.Leave()
 	v, err := t.survey(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -13,9 +13,10 @@ import (
 // Find returns the value of each key, 0 where it is absent, and whether it is there. Errors: vk.ErrClosed,
 // *vk.OutOfMemoryError, the context's.
 func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, nil, err
 	}
+	defer t.gate.Leave()
 	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
 	flags := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
 	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(flags)}
@@ -35,7 +36,11 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 // of the tree's until Close. Errors: vk.ErrClosed, *structures.LengthError for buffers that are too short,
 // *vk.OutOfMemoryError.
 func (t *Tree) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	err := cmp.Or(t.isOpen(), recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
+	if err := t.gate.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	err := cmp.Or(recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
 		recording.Need(l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
 	if err != nil {
 		return err

@@ -26,16 +26,20 @@ func (t *Tree) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error
 
 func (t *Tree) iterate(ctx context.Context, r structures.Range, down bool) (iter.Seq2[uint32, uint32], func() error) {
 	var failure error
-	pairs := func(yield func(uint32, uint32) bool) {
-		failure = nil
-		for _, section := range t.sections(r, down) {
-			more, err := t.visit(ctx, section, down, yield)
-			if failure = err; err != nil || !more {
-				return
-			}
+	pairs := func(yield func(uint32, uint32) bool) { failure = t.walk(ctx, r, down, yield) }
+	return pairs, func() error { return failure }
+}
+
+func (t *Tree) walk(ctx context.Context, r structures.Range, down bool, yield func(uint32, uint32) bool) error {
+	leave, _ := t.gate.Take()
+	sections, w := t.sections(r, down), walk{t, t.changes}
+	leave()
+	for _, section := range sections {
+		if more, err := w.visit(ctx, section, down, yield); err != nil || !more {
+			return err
 		}
 	}
-	return pairs, func() error { return failure }
+	return nil
 }
 
 // sections divides a range by keys, so that an iteration that ends early has not looked at all of a large tree.
@@ -56,13 +60,28 @@ func (t *Tree) sections(r structures.Range, down bool) []structures.Range {
 	return all
 }
 
-// visit gives the pairs of a range to yield. False: that was enough.
-func (t *Tree) visit(ctx context.Context, r structures.Range, down bool, yield func(uint32, uint32) bool) (bool, error) {
-	if err := t.usable(ctx); err != nil {
-		return false, err
+// walk is an iteration over a tree. Between two pages others have their turns.
+type walk struct {
+	t       *Tree
+	changes uint64 // to the tree that it has begun with
+}
+
+// enter is the gate's. Error also: structures.ErrChanged.
+func (w walk) enter(ctx context.Context) error {
+	if err := w.t.gate.Enter(ctx); err != nil {
+		return err
 	}
-	limit := min(1<<20, t.pairsAtOnce())
-	p, err := t.cut(ctx, []structures.Range{r}, limit)
+	if w.t.changes != w.changes {
+		w.t.gate.Leave()
+		return structures.ErrChanged
+	}
+	return nil
+}
+
+// visit gives the pairs of a range to yield. False: that was enough.
+func (w walk) visit(ctx context.Context, r structures.Range, down bool, yield func(uint32, uint32) bool) (bool, error) {
+	limit := min(1<<20, w.t.pairsAtOnce())
+	p, err := w.cut(ctx, r, limit)
 	if err != nil {
 		return false, err
 	}
@@ -71,8 +90,8 @@ func (t *Tree) visit(ctx context.Context, r structures.Range, down bool, yield f
 		if down {
 			i = len(pages) - 1 - i
 		}
-		keys, values := make([]uint32, pages[i].pairs), make([]uint32, pages[i].pairs)
-		if err := t.pairs(ctx, p.part(pages[i]), keys, values); err != nil {
+		keys, values, err := w.page(ctx, p.part(pages[i]), pages[i].pairs)
+		if err != nil {
 			return false, err
 		}
 		for j := range keys {
@@ -85,4 +104,21 @@ func (t *Tree) visit(ctx context.Context, r structures.Range, down bool, yield f
 		}
 	}
 	return true, nil
+}
+
+func (w walk) cut(ctx context.Context, r structures.Range, limit int) (pieces, error) {
+	if err := w.enter(ctx); err != nil {
+		return pieces{}, err
+	}
+	defer w.t.gate.Leave()
+	return w.t.cut(ctx, []structures.Range{r}, limit)
+}
+
+func (w walk) page(ctx context.Context, p pieces, pairs int) (keys, values []uint32, err error) {
+	if err := w.enter(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer w.t.gate.Leave()
+	keys, values = make([]uint32, pairs), make([]uint32, pairs)
+	return keys, values, w.t.pairs(ctx, p, keys, values)
 }

@@ -55,9 +55,10 @@ const (
 )
 
 func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return structures.Neighbors{}, err
 	}
+	defer t.gate.Leave()
 	n := len(keys)
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
 	statuses := make([]structures.Status, n)
@@ -88,7 +89,11 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 // Where it measured faster, the keys are brought into order first, as FindOn does by AutoOrder; what is left over from
 // an earlier call is not. Errors as FindOn's.
 func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	if err := t.checkNeighbors(n); err != nil {
+	if err := t.gate.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	if err := checkNeighbors(n); err != nil {
 		return err
 	}
 	return t.recordNeighbors(s, to, neighborQueries{
@@ -97,8 +102,8 @@ func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 	})
 }
 
-func (t *Tree) checkNeighbors(n structures.DeviceNeighbors) error {
-	return cmp.Or(t.isOpen(), recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
+func checkNeighbors(n structures.DeviceNeighbors) error {
+	return cmp.Or(recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
 		recording.Need(n.OutValues, "values", n.Count, n.Count), recording.Need(n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
 		recording.Need(n.Left, "words for the number left", n.Count, 1))
 }

@@ -46,9 +46,10 @@ const slabsAtOnce = 1 << 16
 // Nodes returns all nodes of the tree, level by level from the root on and each level in key order. It takes as much
 // memory as they do, on the host and not on the device.
 func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
+	defer t.gate.Leave()
 	k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
 	if err != nil {
 		return nil, err

@@ -15,9 +15,10 @@ import (
 
 // Count returns how many keys each range has. Errors: those of Find.
 func (t *Tree) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
+	defer t.gate.Leave()
 	p, err := t.cut(ctx, ranges, t.pairsAtOnce())
 	if err != nil {
 		return nil, err
@@ -31,9 +32,10 @@ func (t *Tree) Count(ctx context.Context, ranges []structures.Range) ([]uint32, 
 
 // Range returns the pairs of each range, in key order. Errors: those of Find.
 func (t *Tree) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return structures.Ranges{}, err
 	}
+	defer t.gate.Leave()
 	p, err := t.cut(ctx, ranges, t.pairsAtOnce())
 	if err != nil {
 		return structures.Ranges{}, err
@@ -61,7 +63,11 @@ func (t *Tree) Range(ctx context.Context, ranges []structures.Range) (structures
 // done. Candidates are the pairs themselves; if they are asked for, then a range with so many neighbouring leaves that a
 // dispatch would take too long is not counted, and they are said to be 2^63 and more. Errors as FindOn's.
 func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
-	err := cmp.Or(t.isOpen(), recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
+	if err := t.gate.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
 	if err != nil || r.Count == 0 {
 		return err
 	}
@@ -89,7 +95,11 @@ func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 // done. Candidates are the pairs themselves; where one range has so many neighbouring leaves that a dispatch would take
 // too long, they are said to be 2^63 and more, and nothing is done: Range cuts such ranges up. Errors as FindOn's.
 func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
-	err := cmp.Or(t.isOpen(), recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count),
+	if err := t.gate.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count),
 		recording.Need(r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(r.Candidates, "words for the candidates", r.Count, 1))
 	if err != nil {
 		return err
@@ -146,7 +156,11 @@ func (w DeviceWindow) check() error {
 // until it is done. Where it measured faster, this, CountOn and RangeOn bring the ranges into the order of their first
 // keys, as FindOn does by AutoOrder. Errors as FindOn's.
 func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
-	if err := cmp.Or(t.isOpen(), w.check()); err != nil {
+	if err := t.gate.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	if err := w.check(); err != nil {
 		return err
 	}
 	plan, err := t.scratchForSeeks(s, w.Count, t.windowsInOrder(w.Count, w.Width))

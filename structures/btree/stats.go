@@ -111,18 +111,20 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 
 // Len returns the number of pairs. It goes over all nodes.
 func (t *Tree) Len(ctx context.Context) (uint64, error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err
 	}
+	defer t.gate.Leave()
 	v, err := t.survey(ctx)
 	return v.levels[0].Slots, err
 }
 
 // Stats returns the tree's measures. It goes over all nodes.
 func (t *Tree) Stats(ctx context.Context) (Stats, error) {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return Stats{}, err
 	}
+	defer t.gate.Leave()
 	v, err := t.survey(ctx)
 	if err != nil {
 		return Stats{}, err

@@ -258,18 +258,20 @@ func (t *Tree) torn() uint32 {
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
 func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	if err := t.gate.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
 	err := t.applyOn(s, kind, b, false)
 	if err == nil && kind <= structures.Delete {
 		t.batches.Concurrent++
+		t.changes++
 	}
 	return err
 }
 
 // admits answers why a batch can't be recorded.
-func (t *Tree) admits(kind structures.Kind, b DeviceBatch) error {
-	if err := t.isOpen(); err != nil {
-		return err
-	}
+func admits(kind structures.Kind, b DeviceBatch) error {
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
@@ -280,12 +282,11 @@ func (t *Tree) admits(kind structures.Kind, b DeviceBatch) error {
 func (t *Tree) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
 		t.nodes += uint64(operations)
-		t.beside += uint64(operations)
 	}
 }
 
 func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
-	if err := t.admits(kind, b); err != nil {
+	if err := admits(kind, b); err != nil {
 		return err
 	}
 	if !retry {
@@ -303,5 +304,9 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // again, until b.Left is 0. No other stream may work on the tree. Errors: *structures.PendingError around what stopped
 // it: *alloc.PoolFullError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
 func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	if err := t.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
 	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }

@@ -8,11 +8,11 @@
 package btree
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -27,7 +27,7 @@ type Device struct {
 	State uint64 // address of the tree's counters
 }
 
-// Tree is a B-link-tree. Its calls are not to be made at the same time by several goroutines.
+// Tree is a B-link-tree. Several goroutines may use one: its calls take turns (structures.Dictionary says more).
 type Tree struct {
 	d          *vk.Device
 	o          Options
@@ -41,15 +41,15 @@ type Tree struct {
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
 	uses       vk.Uses // of the tree's memory
-	nodes      uint64  // about how many nodes are in use: no more, where headroom is set or beside is 0
-	headroom   bool    // each of them is counted as if it had been split once more
-	beside     uint64  // insertions that were done beside each other since they were counted
-	slabs      uint64  // the pool has at least so many; 0: nobody knows, so that the nodes are counted first
+	nodes      uint64  // at most so many nodes are in use: a bound that a survey tightens
+	headroom   bool    // that bound counts in that each node may split once more
+	slabs      uint64  // the pool has at least so many
 	failures   uint32  // of the pool, as last seen
 	rounds     uint32  // that bound a concurrent batch
 	mostRounds uint32  // that it is raised to
 	batches    Batches
-	closed     bool
+	gate       *gate.Gate
+	changes    uint64 // to the pairs, so far
 }
 
 const (
@@ -73,12 +73,12 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 
 // open makes a tree without nodes. It is to be closed, also after an error.
 func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
-	t := &Tree{d: d, closed: true}
 	if err := o.complete(d); err != nil {
-		return t, err
+		return nil, err
 	}
-	t = &Tree{d: d, o: o, tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
+	t := &Tree{d: d, o: o, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds, mostRounds: maxRounds}
+	t.o.Progress = t.gate.Progress(o.Progress)
 	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
 	sizes, err := pool.Sizes()
 	if err == nil {
@@ -129,17 +129,18 @@ func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.Bl
 func (t *Tree) device() Device { return Device{Pool: t.pool.Device(), State: t.state.Address()} }
 
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
-// dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, for which
-// UpdateOn waits. It holds until the next call on the tree that may give it more memory: any update from Go slices,
-// UpdateOn, BuildOn, Finish, Compact, Clear, Close.
+// dispatch.
 func (t *Tree) Device() Device {
-	t.slabs = 0
+	leave, _ := t.gate.Take()
+	defer leave()
 	return t.device()
 }
 
 // Constants are the specialization constants that a kernel over the tree needs, by name. They may change when the tree
 // gets more memory.
 func (t *Tree) Constants() map[string]uint32 {
+	leave, _ := t.gate.Take()
+	defer leave()
 	c := t.pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
 	return c
@@ -162,31 +163,26 @@ func (t *Tree) empty(ctx context.Context) error {
 
 // Clear removes all pairs. The memory stays.
 func (t *Tree) Clear(ctx context.Context) error {
-	if err := t.usable(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
+	defer t.gate.Leave()
+	t.changes++
 	return t.empty(ctx)
 }
 
-// isOpen answers why nothing can be recorded.
-func (t *Tree) isOpen() error {
-	if t.closed {
-		return vk.ErrClosed
-	}
-	return nil
-}
-
-// usable answers why a call should not begin.
-func (t *Tree) usable(ctx context.Context) error {
-	return cmp.Or(t.isOpen(), ctx.Err())
-}
-
-// Close frees the tree's memory, after all work on it has ended. Further calls do nothing.
+// Close frees the tree's memory, when the calls before have ended and so has all work on the tree. Further calls do
+// nothing.
 func (t *Tree) Close() error {
-	if t.closed {
+	if t == nil {
+		return nil // it was never made
+	}
+	leave, open := t.gate.Take()
+	defer leave()
+	if !open {
 		return nil
 	}
-	t.closed = true
+	t.gate.End()
 	var err error
 	if t.stream != nil {
 		err = t.stream.Close()

@@ -15,9 +15,15 @@ import (
 // It takes memory for two copies of all pairs while it runs. After an error, *vk.OutOfMemoryError or the context's,
 // the LSM is as it was.
 func (l *LSM) Cleanup(ctx context.Context) error {
-	if err := errors.Join(l.core.Usable(), l.broken); err != nil {
+	if err := l.enter(ctx); err != nil {
 		return err
 	}
+	defer l.core.Leave()
+	return l.cleanup(ctx)
+}
+
+// cleanup is Cleanup by who has entered.
+func (l *LSM) cleanup(ctx context.Context) error {
 	all := int(l.pairs(l.o.Batch))
 	if all == 0 {
 		return l.trim()
@@ -144,6 +150,7 @@ func (l *LSM) distribute(run runs.Source) error {
 		l.broken = err
 		return err
 	}
+	l.core.Changed()
 	l.state, l.live, l.cleaned = after, run.N, run.N
 	return nil
 }
@@ -171,23 +178,30 @@ func (l *LSM) trim() error {
 // Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
 // What Options.Capacity asks for stays. It is made again when it is needed. No work on the LSM may be under way.
 func (l *LSM) Trim() error {
-	if err := l.core.Usable(); err != nil {
+	if err := l.core.Enter(context.Background()); err != nil {
 		return err
 	}
+	defer l.core.Leave()
 	return l.trim()
 }
 
 // Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams
 // calls it in between, when no work on the LSM is under way. Where there is no memory for a cleanup, it does nothing.
 func (l *LSM) Maintain(ctx context.Context) error {
-	if err := errors.Join(l.core.Usable(), l.broken); err != nil {
+	if err := l.enter(ctx); err != nil {
 		return err
 	}
+	defer l.core.Leave()
+	return l.maintain(ctx)
+}
+
+// maintain is Maintain by who has entered.
+func (l *LSM) maintain(ctx context.Context) error {
 	due, err := l.due(ctx)
 	if err != nil || !due {
 		return err
 	}
-	err = l.Cleanup(ctx)
+	err = l.cleanup(ctx)
 	var memory *vk.OutOfMemoryError
 	var large *vk.TooLargeError
 	if errors.As(err, &memory) || errors.As(err, &large) {
@@ -202,7 +216,7 @@ func (l *LSM) due(ctx context.Context) (bool, error) {
 	case p.doubled:
 		return all >= 2*uint64(max(l.cleaned, l.o.Batch)), nil
 	case p.stale > 0 && all > 0:
-		live, err := l.Len(ctx)
+		live, err := l.count(ctx)
 		return float64(all-live) > p.stale*float64(all), err
 	}
 	return false, nil
@@ -210,7 +224,11 @@ func (l *LSM) due(ctx context.Context) (bool, error) {
 
 // Timings returns how long the stages of Build and Cleanup took on the device since the last call: "merge" (one a run),
 // "pack", "distribute". Empty without Options.Timed.
-func (l *LSM) Timings() []vk.Timing { return l.core.Stream.Timings() }
+func (l *LSM) Timings() []vk.Timing {
+	leave, _ := l.core.Take()
+	defer leave()
+	return l.core.Stream.Timings()
+}
 
 // Stats are an LSM's measures.
 type Stats struct {
@@ -232,9 +250,10 @@ type Level struct {
 
 // Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs.
 func (l *LSM) Stats(ctx context.Context) (Stats, error) {
-	if err := l.core.Usable(); err != nil {
+	if err := l.core.Enter(ctx); err != nil {
 		return Stats{}, err
 	}
+	defer l.core.Leave()
 	tombstones, err := l.survey(ctx)
 	if err != nil {
 		return Stats{}, err

@@ -29,7 +29,8 @@ import (
 // maxLevels is how many levels there may be: row 0 of a stack is the front.
 const maxLevels = runs.StackRows - 1
 
-// LSM is a log-structured dictionary of pairs. Its calls are not to be made at the same time by several goroutines.
+// LSM is a log-structured dictionary of pairs. Several goroutines may use one: its calls take turns
+// (structures.Dictionary says more).
 type LSM struct {
 	core ordered.Core
 	o    Options
@@ -62,6 +63,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 	}
 	l := &LSM{o: o}
 	err := l.core.Open(d, (*updater)(l), o.Progress)
+	l.o.Progress = l.core.Progress
 	if err == nil {
 		err = l.layOut()
 	}
@@ -117,35 +119,52 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 // done, around *FullError, *vk.OutOfMemoryError or the context's.
 func (l *LSM) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	if err := l.prepare(ctx); err != nil {
-		return nil, err
+		return structures.NotBegun(len(keys), err)
 	}
+	defer l.core.Leave()
 	live := l.live
 	statuses, err := l.core.Insert(ctx, keys, values)
-	l.count(live, statuses)
+	l.keep(live, statuses)
 	return statuses, err
 }
 
 // Delete removes each key: Deleted or Absent.
 func (l *LSM) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	if err := l.prepare(ctx); err != nil {
-		return nil, err
+		return structures.NotBegun(len(keys), err)
 	}
+	defer l.core.Leave()
 	live := l.live
 	statuses, err := l.core.Delete(ctx, keys)
-	l.count(live, statuses)
+	l.keep(live, statuses)
 	return statuses, err
 }
 
-// prepare is what comes before a batch from Go slices.
-func (l *LSM) prepare(ctx context.Context) error {
-	if err := errors.Join(l.core.Usable(), l.broken); err != nil {
+// enter begins a call that updates or cleans up.
+func (l *LSM) enter(ctx context.Context) error {
+	if err := l.core.Enter(ctx); err != nil {
 		return err
 	}
-	return l.Maintain(ctx)
+	if l.broken != nil {
+		l.core.Leave()
+	}
+	return l.broken
 }
 
-// count keeps the number of valid pairs, if it was known before a batch.
-func (l *LSM) count(live int, statuses []structures.Status) {
+// prepare begins a batch from Go slices.
+func (l *LSM) prepare(ctx context.Context) error {
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	err := l.maintain(ctx)
+	if err != nil {
+		l.core.Leave()
+	}
+	return err
+}
+
+// keep keeps the number of valid pairs, if it was known before a batch.
+func (l *LSM) keep(live int, statuses []structures.Status) {
 	if live == unknown {
 		return
 	}
@@ -169,12 +188,17 @@ func (l *LSM) Find(ctx context.Context, keys []uint32) (values []uint32, found [
 // order, then the deletions (section III-A). Errors: *structures.KindError before anything is done, and those of
 // Insert.
 func (l *LSM) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := l.prepare(ctx); err != nil {
+	if err := b.Lengths(); err != nil {
 		return structures.Results{}, err
 	}
+	if err := l.prepare(ctx); err != nil {
+		statuses, err := structures.NotBegun(len(b.Keys), err)
+		return structures.Results{Status: statuses, Values: make([]uint32, len(b.Keys))}, err
+	}
+	defer l.core.Leave()
 	live := l.live
 	r, err := l.core.Apply(ctx, b)
-	l.count(live, r.Status)
+	l.keep(live, r.Status)
 	return r, err
 }
 
@@ -237,9 +261,15 @@ func (l *LSM) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error)
 // Len returns the number of valid pairs. As long as all updates come from Go slices it is known. After others it is
 // counted, by a kernel that looks each pair's key up in all newer runs.
 func (l *LSM) Len(ctx context.Context) (uint64, error) {
-	if err := l.core.Usable(); err != nil {
+	if err := l.core.Enter(ctx); err != nil {
 		return 0, err
 	}
+	defer l.core.Leave()
+	return l.count(ctx)
+}
+
+// count is Len by who has entered.
+func (l *LSM) count(ctx context.Context) (uint64, error) {
 	if l.live == unknown {
 		if _, err := l.survey(ctx); err != nil {
 			return 0, err
@@ -250,22 +280,24 @@ func (l *LSM) Len(ctx context.Context) (uint64, error) {
 
 // Clear removes all pairs. The memory stays.
 func (l *LSM) Clear(ctx context.Context) error {
-	if err := errors.Join(l.core.Usable(), ctx.Err()); err != nil {
+	if err := l.core.Enter(ctx); err != nil {
 		return err
 	}
+	defer l.core.Leave()
+	l.core.Changed()
 	l.state, l.live, l.cleaned = state{}, 0, 0
 	return nil
 }
 
 // Close frees the LSM's memory, after all work on it has ended.
 func (l *LSM) Close() error {
-	err := l.core.Close()
-	for _, m := range l.memories() {
-		m.Free()
-	}
-	l.levels, l.carries, l.fronts, l.partial = [maxLevels]*runs.Memory{}, [maxLevels]*runs.Memory{}, [2]*runs.Memory{}, nil
-	l.state, l.live = state{}, 0
-	return err
+	return l.core.Close(func() {
+		for _, m := range l.memories() {
+			m.Free()
+		}
+		l.levels, l.carries, l.fronts, l.partial = [maxLevels]*runs.Memory{}, [maxLevels]*runs.Memory{}, [2]*runs.Memory{}, nil
+		l.state, l.live = state{}, 0
+	})
 }
 
 // memories are all runs' memories, some of them nil.

@@ -16,12 +16,20 @@ import (
 //
 // Errors: *structures.LengthError, *FullError, *vk.OutOfMemoryError; nothing is changed then.
 func (l *LSM) InsertOn(s *vk.Stream, u structures.DeviceUpdates) error {
-	return l.core.UpdateOn(context.Background(), s, structures.Insert, u)
+	return l.updateOn(s, structures.Insert, u)
 }
 
 // DeleteOn records deletions on a stream, as InsertOn does insertions: the keys are inserted as tombstones.
 func (l *LSM) DeleteOn(s *vk.Stream, u structures.DeviceUpdates) error {
-	return l.core.UpdateOn(context.Background(), s, structures.Delete, u)
+	return l.updateOn(s, structures.Delete, u)
+}
+
+func (l *LSM) updateOn(s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
+	if err := l.core.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer l.core.Leave()
+	return l.core.UpdateOn(context.Background(), s, kind, u)
 }
 
 // FindOn records lookups on a stream and does not wait. Streams keep temporary memory of the LSM's until Trim, Cleanup

@@ -80,12 +80,18 @@ func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) 
 	return nil
 }
 
-// apply does a batch from Go slices. values is what insertions bring and what lookups and counts give;
-// nil if the kind has neither.
-func (t *table) apply(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	if err := t.usable(); err != nil {
-		return nil, err
+// apply does a batch of one kind from Go slices.
+func (t *table) apply(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+	if err := t.enter(ctx); err != nil {
+		return structures.NotBegun(len(keys), err)
 	}
+	defer t.leave()
+	return t.run(ctx, kind, nil, keys, values)
+}
+
+// run does a batch from Go slices. values is what insertions bring and what lookups and counts give;
+// nil if the kind has neither.
+func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	if values != nil && len(values) != len(keys) {
 		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
@@ -178,14 +184,15 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 // makeRoom serves operations that were left pending: the pool was full, or lists are very long. stuck:
 // since the last call none was finished.
 func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
-	stats, err := t.pool.Stats(ctx)
+	pool := t.pool.Inside()
+	stats, err := pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
-		return t.pool.Relieve(ctx, stats, max(1, pending/t.slots/alloc.BlockSlabs), stuck)
+		return pool.Relieve(ctx, stats, max(1, pending/t.slots/alloc.BlockSlabs), stuck)
 	}
 	if !stuck {
 		return nil
@@ -200,9 +207,10 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 
 // find looks keys up, from Go slices; values is nil for a set.
 func (t *table) find(ctx context.Context, keys, values []uint32) ([]bool, error) {
-	if err := t.usable(); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return nil, err
 	}
+	defer t.leave()
 	found := make([]bool, len(keys))
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
 	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(bytes)}
@@ -215,10 +223,21 @@ func (t *table) find(ctx context.Context, keys, values []uint32) ([]bool, error)
 	return found, err
 }
 
-// counts does operations whose results are numbers.
-func (t *table) counts(ctx context.Context, kind structures.Kind, keys []uint32) ([]uint32, error) {
+// count counts the pairs of each key.
+func (t *table) count(ctx context.Context, keys []uint32) ([]uint32, error) {
+	if err := t.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer t.leave()
 	counts := make([]uint32, len(keys))
-	_, err := t.apply(ctx, kind, nil, keys, counts)
+	_, err := t.run(ctx, structures.Count, nil, keys, counts)
+	return counts, structures.Cause(err)
+}
+
+// deleteAll removes all pairs of each key, and counts them.
+func (t *table) deleteAll(ctx context.Context, keys []uint32) ([]uint32, error) {
+	counts := make([]uint32, len(keys))
+	_, err := t.apply(ctx, structures.DeleteAll, keys, counts)
 	return counts, err
 }
 
@@ -234,6 +253,11 @@ func (t *table) mixed(ctx context.Context, b structures.Batch) (structures.Resul
 			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
 		}
 	}
-	statuses, err := t.apply(ctx, structures.Mixed, b.Kinds, b.Keys, values)
+	if err := t.enter(ctx); err != nil {
+		statuses, err := structures.NotBegun(len(b.Keys), err)
+		return structures.Results{Status: statuses, Values: values}, err
+	}
+	defer t.leave()
+	statuses, err := t.run(ctx, structures.Mixed, b.Kinds, b.Keys, values)
 	return structures.Results{Status: statuses, Values: values}, err
 }

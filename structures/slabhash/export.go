@@ -27,90 +27,132 @@ type collectPush struct {
 
 const pairsAnExport = 1 << 21 // about so many a dispatch
 
+// walk goes over the buckets of a table part by part. Between two parts others have their turns.
+type walk struct {
+	t    *table
+	base *vk.Buffer[uint32] // that it has begun with; nil: it has not begun
+	next uint32             // bucket
+	part uint32             // buckets at a time
+	room *vk.Buffer[uint32] // for what a part has, on the device and here
+	host []uint32
+}
+
+// enter is the table's, and sees whether its buckets are still those that the walk has begun with.
+func (w *walk) enter(ctx context.Context) error {
+	if err := w.t.enter(ctx); err != nil {
+		return err
+	}
+	if w.base == nil {
+		w.base = w.t.base.slabs
+	}
+	if w.base != w.t.base.slabs {
+		w.t.leave()
+		return structures.ErrChanged
+	}
+	return nil
+}
+
+// make makes the room one of so many words.
+func (w *walk) make(words int) (err error) {
+	w.free()
+	if w.room, err = vk.NewBuffer[uint32](w.t.d, words); err != nil {
+		w.room = nil
+		return err
+	}
+	w.host = make([]uint32, words)
+	return nil
+}
+
+func (w *walk) free() {
+	if w.room != nil {
+		w.room.Free()
+	}
+}
+
 // export hands all pairs to yield, part by part, until it says no; values are nil for a set. The slices
 // are yield's only until it returns.
 func (t *table) export(ctx context.Context, yield func(keys, values []uint32) bool) error {
-	if err := t.usable(); err != nil {
-		return err
+	w := walk{t: t}
+	defer w.free()
+	for {
+		keys, values, err := w.pairs(ctx)
+		if err != nil || len(keys) == 0 || !yield(keys, values) {
+			return err
+		}
 	}
-	n, err := t.len(ctx)
-	if err != nil || n == 0 {
-		return err
+}
+
+// pairs reads the pairs of the next buckets that have any; none: that was all.
+func (w *walk) pairs(ctx context.Context) (keys, values []uint32, err error) {
+	t := w.t
+	if err := w.enter(ctx); err != nil {
+		return nil, nil, err
 	}
+	defer t.leave()
+	if w.part == 0 {
+		v, err := t.survey(ctx, false)
+		if err != nil || v.live == 0 {
+			return nil, nil, err
+		}
+		w.part = max(1, uint32(min(uint64(t.base.buckets), uint64(t.base.buckets)*pairsAnExport/v.live)))
+	}
+	for w.next < t.base.buckets && len(keys) == 0 && err == nil {
+		if err = ctx.Err(); err == nil {
+			keys, values, err = w.read(ctx, min(w.part, t.base.buckets-w.next))
+		}
+	}
+	return keys, values, err
+}
+
+// read reads the pairs of so many buckets. Where they have no room, it makes some, and reads none.
+func (w *walk) read(ctx context.Context, buckets uint32) (keys, values []uint32, err error) {
+	t := w.t
 	k, err := kernel[exportPush](t, t.stream, t.variant("export"), t.tiles.walk)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	columns := 2
 	if t.keys {
 		columns = 1
 	}
-	var pairs *vk.Buffer[uint32]
-	defer func() {
-		if pairs != nil {
-			pairs.Free()
-		}
-	}()
-	written := t.counter.Slice()[:1]
-	host := []uint32{}
-	a := max(1, uint32(min(uint64(t.base.buckets), uint64(t.base.buckets)*pairsAnExport/n)))
-	for first := uint32(0); first < t.base.buckets; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		count := min(a, t.base.buckets-first)
-		capacity := 0
-		if pairs != nil {
-			capacity = pairs.Len() / columns
-		}
-		written[0] = 0
-		push := exportPush{Hash: t.device(t.base), Written: t.counter.Address(), First: first, Count: count, Capacity: uint32(capacity)}
-		if pairs != nil {
-			push.Keys = pairs.Address()
-			push.Values = pairs.AddressOf(capacity * (columns - 1))
-		}
-		k.Dispatch(t.stream, t.tileGroups(count), push)
-		if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
-		got := int(written[0])
-		if got > capacity {
-			// Room for what is there, and somewhat more for the other parts.
-			if pairs != nil {
-				pairs.Free()
-			}
-			if pairs, err = vk.NewBuffer[uint32](t.d, columns*(got+got/8+1024)); err != nil {
-				pairs = nil
-				return err
-			}
-			continue
-		}
-		if len(host) < columns*got {
-			host = make([]uint32, pairs.Len())
-		}
-		keys, values := host[:got], []uint32(nil)
-		if err := pairs.Download(ctx, 0, keys); err != nil {
-			return err
-		}
-		if !t.keys {
-			values = host[got : 2*got]
-			if err := pairs.Download(ctx, capacity, values); err != nil {
-				return err
-			}
-		}
-		if got != 0 && !yield(keys, values) {
-			return nil
-		}
-		first += count
+	push := exportPush{Hash: t.device(t.base), Written: t.counter.Address(), First: w.next, Count: buckets}
+	capacity := len(w.host) / columns
+	if capacity != 0 {
+		push.Capacity, push.Keys, push.Values = uint32(capacity), w.room.Address(), w.room.AddressOf(capacity*(columns-1))
 	}
-	return nil
+	written := t.counter.Slice()[:1]
+	written[0] = 0
+	k.Dispatch(t.stream, t.tileGroups(buckets), push)
+	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return nil, nil, err
+	}
+	got := int(written[0])
+	if got > capacity { // and somewhat more, for the other parts
+		return nil, nil, w.make(columns * (got + got/8 + 1024))
+	}
+	keys = w.host[:got]
+	if err := w.room.Download(ctx, 0, keys); err != nil {
+		return nil, nil, err
+	}
+	if !t.keys {
+		values = w.host[capacity : capacity+got]
+		if err := w.room.Download(ctx, capacity, values); err != nil {
+			return nil, nil, err
+		}
+	}
+	w.next += buckets
+	return keys, values, nil
 }
 
 // findAll returns all values of each key: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
 func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, values []uint32, err error) {
-	counts := make([]uint32, len(keys))
-	if _, err := t.apply(ctx, structures.Count, nil, keys, counts); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return nil, nil, err
+	}
+	defer t.leave()
+	counts := make([]uint32, len(keys))
+	if _, err := t.run(ctx, structures.Count, nil, keys, counts); err != nil {
+		return nil, nil, structures.Cause(err)
 	}
 	offsets = make([]int, len(keys)+1)
 	for i, n := range counts {

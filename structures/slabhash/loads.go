@@ -3,8 +3,6 @@ package slabhash
 import (
 	"context"
 	"iter"
-
-	"github.com/vkds/vkds/vk"
 )
 
 // BucketLoad is what one bucket holds.
@@ -17,7 +15,8 @@ type BucketLoad struct {
 const loadWords = 4 // of loads.comp's output, a bucket
 
 // Loads returns what each bucket holds, bucket by bucket. The table is read part by part, so it must not change
-// meanwhile. The sequence ends early if the device fails; the function then returned says so.
+// meanwhile. The sequence ends early if the device fails, the context ends or the table is rehashed
+// (structures.ErrChanged); the function then returned says so.
 func (m *Map) Loads(ctx context.Context) (iter.Seq[BucketLoad], func() error) { return m.t.loads(ctx) }
 
 // Loads is Map.Loads.
@@ -29,38 +28,47 @@ func (t *table) loads(ctx context.Context) (iter.Seq[BucketLoad], func() error) 
 }
 
 func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error {
-	if err := t.usable(); err != nil {
-		return err
-	}
-	k, err := kernel[surveyPush](t, t.stream, t.variant("loads"), t.tiles.walk)
-	if err != nil {
-		return err
-	}
-	part := min(1<<16, t.base.buckets)
-	room, err := vk.NewBuffer[uint32](t.d, loadWords*int(part))
-	if err != nil {
-		return err
-	}
-	defer room.Free()
-	words := make([]uint32, room.Len())
-	for first := uint32(0); first < t.base.buckets; first += part {
-		if err := ctx.Err(); err != nil {
+	w := walk{t: t}
+	defer w.free()
+	for {
+		words, err := w.loads(ctx)
+		if err != nil || len(words) == 0 {
 			return err
 		}
-		count := min(part, t.base.buckets-first)
-		k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), room.Address(), first, count})
-		if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
-		if err := room.Download(ctx, 0, words[:loadWords*count]); err != nil {
-			return err
-		}
-		for i := range count {
-			w := words[loadWords*i:]
-			if !yield(BucketLoad{int(w[0]), int(w[1]), int(w[2])}) {
+		for ; len(words) != 0; words = words[loadWords:] {
+			if !yield(BucketLoad{int(words[0]), int(words[1]), int(words[2])}) {
 				return nil
 			}
 		}
 	}
-	return nil
+}
+
+// loads reads the loads of the next buckets; none: that was all.
+func (w *walk) loads(ctx context.Context) ([]uint32, error) {
+	t := w.t
+	if err := w.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer t.leave()
+	k, err := kernel[surveyPush](t, t.stream, t.variant("loads"), t.tiles.walk)
+	if err != nil {
+		return nil, err
+	}
+	part := min(1<<16, t.base.buckets)
+	if w.room == nil {
+		if err := w.make(loadWords * int(part)); err != nil {
+			return nil, err
+		}
+	}
+	count := min(part, t.base.buckets-w.next)
+	if count == 0 {
+		return nil, nil
+	}
+	k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
+	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return nil, err
+	}
+	w.next += count
+	words := w.host[:loadWords*count]
+	return words, w.room.Download(ctx, 0, words)
 }

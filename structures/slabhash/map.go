@@ -18,13 +18,15 @@ package slabhash
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
-// Map is a hash table of pairs. Its calls are not to be made at the same time by several goroutines.
+// Map is a hash table of pairs. Several goroutines may use one: its calls take turns, with those of all tables that share
+// its pool (structures.Dictionary says more).
 type Map struct{ t *table }
 
 var _ structures.Dictionary = (*Map)(nil)
@@ -47,8 +49,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 		return nil, o.asked(err)
 	}
 	if _, err := m.Insert(ctx, keys, values); err != nil {
-		m.Close()
-		return nil, err
+		return nil, errors.Join(structures.Cause(err), m.Close())
 	}
 	return m, nil
 }
@@ -57,7 +58,7 @@ func (m *Map) insertion(ctx context.Context, kind structures.Kind, keys, values 
 	if len(keys) != len(values) {
 		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
-	return m.t.apply(ctx, kind, nil, keys, values)
+	return m.t.apply(ctx, kind, keys, values)
 }
 
 // Insert inserts each pair, or assigns to the key that is there (REPLACE of section III-B): Inserted or
@@ -96,12 +97,13 @@ func (m *Map) Max(ctx context.Context, keys, values []uint32) ([]structures.Stat
 
 // Delete removes the least recently inserted pair of each key: Deleted or Absent.
 func (m *Map) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return m.t.apply(ctx, structures.Delete, nil, keys, nil)
+	return m.t.apply(ctx, structures.Delete, keys, nil)
 }
 
-// DeleteAll removes all pairs of each key and returns how many.
+// DeleteAll removes all pairs of each key and returns how many. Error: *structures.PendingError, then some keys' pairs
+// are gone and counted, those of others not at all or not all; Apply says which.
 func (m *Map) DeleteAll(ctx context.Context, keys []uint32) (counts []uint32, err error) {
-	return m.t.counts(ctx, structures.DeleteAll, keys)
+	return m.t.deleteAll(ctx, keys)
 }
 
 // Find returns the least recently inserted value of each key (SEARCH), 0 where it is absent, and
@@ -120,7 +122,7 @@ func (m *Map) FindAll(ctx context.Context, keys []uint32) (offsets []int, values
 
 // Count returns how many pairs each key has.
 func (m *Map) Count(ctx context.Context, keys []uint32) ([]uint32, error) {
-	return m.t.counts(ctx, structures.Count, keys)
+	return m.t.count(ctx, keys)
 }
 
 // Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
@@ -149,7 +151,7 @@ func (m *Map) Rehash(ctx context.Context, buckets int) error { return m.t.rehash
 // Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
 // by module: "flush.map", "rehash", "release" (of the slabs behind the old base slabs). Empty without
 // Options.Timed.
-func (m *Map) Timings() []vk.Timing { return m.t.stream.Timings() }
+func (m *Map) Timings() []vk.Timing { return m.t.timings() }
 
 // Export returns all pairs, in no particular order.
 func (m *Map) Export(ctx context.Context) (keys, values []uint32, err error) {
@@ -161,14 +163,14 @@ func (m *Map) Export(ctx context.Context) (keys, values []uint32, err error) {
 }
 
 // Chunks calls yield with all pairs, part by part, in no particular order, until it returns false. The
-// slices are valid until yield returns.
+// slices are valid until yield returns. The table must not change meanwhile, as with All.
 func (m *Map) Chunks(ctx context.Context, yield func(keys, values []uint32) bool) error {
 	return m.t.export(ctx, yield)
 }
 
 // All returns the pairs as a sequence, in no particular order. It reads the table part by part, so the
-// table must not change meanwhile. If the device fails or the context ends, so does the sequence, and
-// the function returned tells why.
+// table must not change meanwhile. If the device fails, the context ends or the table is rehashed
+// (structures.ErrChanged), so does the sequence, and the function returned tells why.
 func (m *Map) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error) {
 	var failure error
 	pairs := func(yield func(uint32, uint32) bool) {
@@ -185,7 +187,7 @@ func (m *Map) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error)
 }
 
 // Device describes the map to kernels.
-func (m *Map) Device() Device { return m.t.device(m.t.base) }
+func (m *Map) Device() Device { return m.t.described() }
 
 // Constants are the specialization constants that a kernel over this map needs, by name: TILE as it is
 // best for updates, and those of the pool. They may change when the map grows.

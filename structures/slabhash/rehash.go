@@ -50,9 +50,10 @@ func (t *table) overBuckets(ctx context.Context, b base, module string, progress
 
 // flush compacts buckets in place. A cancelled one leaves whole buckets flushed and others not.
 func (t *table) flush(ctx context.Context) error {
-	if err := t.usable(); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return err
 	}
+	defer t.leave()
 	return t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress)
 }
 
@@ -108,35 +109,34 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 
 // rehashTo is rehash as the caller asks for it; 0 buckets: as many as Options.Load has for the pairs.
 func (t *table) rehashTo(ctx context.Context, buckets int) error {
-	if err := t.usable(); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return err
 	}
+	defer t.leave()
 	if buckets != 0 {
 		if err := checkBuckets(buckets); err != nil {
 			return err
 		}
 	}
 	if buckets == 0 {
-		n, err := t.len(ctx)
+		v, err := t.survey(ctx, false)
 		if err != nil {
 			return err
 		}
-		buckets = int(t.bucketsFor(n))
+		buckets = int(t.bucketsFor(v.live))
 	}
 	return t.rehash(ctx, uint32(buckets), t.o.Progress)
 }
 
 // clear removes everything; the number of buckets stays.
 func (t *table) clear(ctx context.Context) error {
-	if err := t.usable(); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+	defer t.leave()
 	var err error
 	if t.ownPool {
-		err = t.pool.Reset(context.WithoutCancel(ctx))
+		err = t.pool.Inside().Reset(context.WithoutCancel(ctx))
 		t.failures = 0
 	} else {
 		err = t.releaseChains(t.base)

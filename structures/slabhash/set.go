@@ -2,14 +2,14 @@ package slabhash
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
-// Set is a hash table of keys, 30 a slab. Its calls are not to be made at the same time by several
-// goroutines. Errors are those of Map.
+// Set is a hash table of keys, 30 a slab. Several goroutines may use one, as a Map. Errors are those of Map.
 type Set struct{ t *table }
 
 // NewSet makes an empty set.
@@ -28,30 +28,29 @@ func BuildSet(ctx context.Context, d *vk.Device, keys []uint32, o Options) (*Set
 		return nil, o.asked(err)
 	}
 	if _, err := s.Insert(ctx, keys); err != nil {
-		s.Close()
-		return nil, err
+		return nil, errors.Join(structures.Cause(err), s.Close())
 	}
 	return s, nil
 }
 
 // Insert inserts each key that is not there: Inserted or Found.
 func (s *Set) Insert(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return s.t.apply(ctx, structures.InsertUnique, nil, keys, nil)
+	return s.t.apply(ctx, structures.InsertUnique, keys, nil)
 }
 
 // InsertDuplicate inserts each key, however often it is there already: Inserted.
 func (s *Set) InsertDuplicate(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return s.t.apply(ctx, structures.InsertDuplicate, nil, keys, nil)
+	return s.t.apply(ctx, structures.InsertDuplicate, keys, nil)
 }
 
 // Delete removes each key once: Deleted or Absent.
 func (s *Set) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return s.t.apply(ctx, structures.Delete, nil, keys, nil)
+	return s.t.apply(ctx, structures.Delete, keys, nil)
 }
 
 // DeleteAll removes each key as often as it is there and returns how often.
 func (s *Set) DeleteAll(ctx context.Context, keys []uint32) ([]uint32, error) {
-	return s.t.counts(ctx, structures.DeleteAll, keys)
+	return s.t.deleteAll(ctx, keys)
 }
 
 // Contains says of each key whether it is there.
@@ -61,7 +60,7 @@ func (s *Set) Contains(ctx context.Context, keys []uint32) ([]bool, error) {
 
 // Count returns how often each key is there.
 func (s *Set) Count(ctx context.Context, keys []uint32) ([]uint32, error) {
-	return s.t.counts(ctx, structures.Count, keys)
+	return s.t.count(ctx, keys)
 }
 
 // Apply does a batch of operations of any kinds, concurrently. Insert, Add, Min and Max are
@@ -111,7 +110,7 @@ func (s *Set) All(ctx context.Context) (iter.Seq[uint32], func() error) {
 }
 
 // Device describes the set to kernels, which define VKDS_SLAB_KEYS.
-func (s *Set) Device() Device { return s.t.device(s.t.base) }
+func (s *Set) Device() Device { return s.t.described() }
 
 // Constants are as Map.Constants.
 func (s *Set) Constants() map[string]uint32 { return s.t.constants() }

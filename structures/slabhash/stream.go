@@ -43,18 +43,24 @@ func when(condition bool, n int) int {
 	return 0
 }
 
-// applyOn records a batch; retry: only what is pending of it.
-func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
-	if err := t.usable(); err != nil {
+// applyOn records a batch, when its turn has come.
+func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+	if err := t.enter(context.Background()); err != nil {
 		return err
 	}
+	defer t.leave()
+	return t.record(s, kind, b, false)
+}
+
+// record records a batch; retry: only what is pending of it.
+func (t *table) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
 	if kind > structures.Count {
 		return &structures.KindError{Kind: kind}
 	}
 	if err := b.check(kind, t.keys); err != nil {
 		return err
 	}
-	if kind == structures.Mixed || kind.Inserts() {
+	if !retry && (kind == structures.Mixed || kind.Inserts()) {
 		t.used += uint64(b.Count)
 	}
 	return t.recordApply(s, kind, operands{
@@ -65,11 +71,19 @@ func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry
 
 // finish has the pending operations of a batch done, once the stream is through with it.
 func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
+	if err := t.enter(ctx); err != nil {
+		return err
+	}
+	defer t.leave()
+	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 
 func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
-	err := cmp.Or(t.usable(), recording.Need(q.Keys, "keys", q.Count, q.Count),
+	if err := t.enter(context.Background()); err != nil {
+		return err
+	}
+	defer t.leave()
+	err := cmp.Or(recording.Need(q.Keys, "keys", q.Count, q.Count),
 		recording.Need(q.Values, "values", q.Count, when(!t.keys, q.Count)),
 		recording.Need(q.Found, "found bytes", q.Count, recording.Padded(q.Count)))
 	if err != nil {
@@ -83,7 +97,7 @@ func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
 // operations are left pending; give the batch to Finish for them once no stream works on the map.
 // Neither looks at the map's load: call Rehash when Stats says so.
 func (m *Map) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	return m.t.applyOn(s, kind, b, false)
+	return m.t.applyOn(s, kind, b)
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
@@ -98,7 +112,7 @@ func (m *Map) FindOn(s *vk.Stream, q DeviceQueries) error { return m.t.findOn(s,
 
 // ApplyOn is as Map.ApplyOn.
 func (s *Set) ApplyOn(stream *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	return s.t.applyOn(stream, kind, b, false)
+	return s.t.applyOn(stream, kind, b)
 }
 
 // Finish is as Map.Finish.

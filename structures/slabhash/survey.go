@@ -124,14 +124,15 @@ type Stats struct {
 }
 
 func (t *table) stats(ctx context.Context) (Stats, error) {
-	if err := t.usable(); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return Stats{}, err
 	}
+	defer t.leave()
 	v, err := t.survey(ctx, true)
 	if err != nil {
 		return Stats{}, err
 	}
-	p, err := t.pool.Stats(ctx)
+	p, err := t.pool.Inside().Stats(ctx)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -150,9 +151,10 @@ func (t *table) stats(ctx context.Context) (Stats, error) {
 }
 
 func (t *table) len(ctx context.Context) (uint64, error) {
-	if err := t.usable(); err != nil {
+	if err := t.enter(ctx); err != nil {
 		return 0, err
 	}
+	defer t.leave()
 	v, err := t.survey(ctx, false)
 	return v.live, err
 }

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
@@ -59,7 +60,8 @@ type table struct {
 	counter *vk.HostBuffer[uint32]
 	kernels *recording.Kernels
 	rounds  uint32
-	used    uint64 // at most so many slots are in use: a bound that a survey tightens
+	used    uint64     // at most so many slots are in use: a bound that a survey tightens
+	gate    *gate.Gate // the pool's: tables that share one take turns
 	closed  bool
 
 	failures uint32 // of the pool, as last seen
@@ -78,7 +80,7 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 		return nil, err
 	}
 	if err := t.open(ctx, buckets); err != nil {
-		return nil, errors.Join(err, t.close())
+		return nil, errors.Join(err, t.free(false))
 	}
 	return t, nil
 }
@@ -127,6 +129,8 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 		}
 		t.ownPool = true
 	}
+	t.gate = t.pool.Gate()
+	t.o.Progress = t.gate.Progress(t.o.Progress)
 	t.base, err = t.newBase(ctx, buckets)
 	return err
 }
@@ -185,22 +189,36 @@ func (t *table) device(b base) Device {
 	}
 }
 
-func (t *table) usable() error {
+// enter begins a call, when its turn has come; leave ends it.
+func (t *table) enter(ctx context.Context) error {
+	if err := t.gate.Enter(ctx); err != nil {
+		return err
+	}
 	if t.closed {
+		t.leave()
 		return vk.ErrClosed
 	}
 	return nil
 }
 
+func (t *table) leave() { t.gate.Leave() }
+
 func (t *table) close() error {
+	leave, open := t.gate.Take()
+	defer leave()
 	if t.closed {
 		return nil
 	}
 	t.closed = true
+	return t.free(open)
+}
+
+// free frees what the table has. open: its pool is not closed.
+func (t *table) free(open bool) error {
 	var err error
 	if t.stream != nil {
 		// A shared pool outlives the table: its slabs go back.
-		if !t.ownPool && t.base.slabs != nil {
+		if open && !t.ownPool && t.base.slabs != nil {
 			err = t.releaseChains(t.base)
 		}
 		err = errors.Join(err, t.stream.Close())
@@ -216,7 +234,7 @@ func (t *table) close() error {
 		t.base.slabs.Free()
 	}
 	if t.ownPool {
-		err = errors.Join(err, t.pool.Close())
+		err = errors.Join(err, t.pool.Inside().Close())
 	}
 	return err
 }
@@ -237,6 +255,19 @@ func (t *table) variant(kernel string) string {
 
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
+
+// described is the table as kernels see it now.
+func (t *table) described() Device {
+	leave, _ := t.gate.Take()
+	defer leave()
+	return t.device(t.base)
+}
+
+func (t *table) timings() []vk.Timing {
+	leave, _ := t.gate.Take()
+	defer leave()
+	return t.stream.Timings()
+}
 
 func (t *table) constants() map[string]uint32 {
 	c := t.pool.Constants()

@@ -44,7 +44,8 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("sortedarray: %d pairs with this batch, but an array has at most %d", e.Pairs, MaxPairs)
 }
 
-// Array is a sorted array of pairs. Its calls are not to be made at the same time by several goroutines.
+// Array is a sorted array of pairs. Several goroutines may use one: its calls take turns
+// (structures.Dictionary says more).
 type Array struct {
 	core  ordered.Core
 	run   *runs.Memory
@@ -107,11 +108,19 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 // Errors of this and of Delete: *structures.LengthError; *structures.PendingError, with the statuses that say what is
 // done, around *FullError, *vk.OutOfMemoryError or the context's.
 func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	if err := a.core.Enter(ctx); err != nil {
+		return structures.NotBegun(len(keys), err)
+	}
+	defer a.core.Leave()
 	return a.core.Insert(ctx, keys, values)
 }
 
 // Delete removes each key: Deleted or Absent. It costs the copying of the whole array.
 func (a *Array) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	if err := a.core.Enter(ctx); err != nil {
+		return structures.NotBegun(len(keys), err)
+	}
+	defer a.core.Leave()
 	return a.core.Delete(ctx, keys)
 }
 
@@ -123,6 +132,14 @@ func (a *Array) Find(ctx context.Context, keys []uint32) (values []uint32, found
 // Apply does a batch of Insert, Delete, Find and Count: first the lookups and counts, then the insertions in their
 // order, then the deletions. Errors: *structures.KindError before anything is done, and those of Insert.
 func (a *Array) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
+	if err := b.Lengths(); err != nil {
+		return structures.Results{}, err
+	}
+	if err := a.core.Enter(ctx); err != nil {
+		statuses, err := structures.NotBegun(len(b.Keys), err)
+		return structures.Results{Status: statuses, Values: make([]uint32, len(b.Keys))}, err
+	}
+	defer a.core.Leave()
 	return a.core.Apply(ctx, b)
 }
 
@@ -183,13 +200,21 @@ func (a *Array) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() erro
 }
 
 // Len returns the number of pairs, which is known.
-func (a *Array) Len(context.Context) (uint64, error) { return uint64(a.n), a.core.Usable() }
+func (a *Array) Len(ctx context.Context) (uint64, error) {
+	if err := a.core.Enter(ctx); err != nil {
+		return 0, err
+	}
+	defer a.core.Leave()
+	return uint64(a.n), nil
+}
 
 // Clear removes all pairs. The memory stays.
 func (a *Array) Clear(ctx context.Context) error {
-	if err := errors.Join(a.core.Usable(), ctx.Err()); err != nil {
+	if err := a.core.Enter(ctx); err != nil {
 		return err
 	}
+	defer a.core.Leave()
+	a.core.Changed()
 	a.n = 0
 	return nil
 }
@@ -201,10 +226,11 @@ type Stats struct {
 }
 
 // Stats returns the array's measures, which are known.
-func (a *Array) Stats(context.Context) (Stats, error) {
-	if err := a.core.Usable(); err != nil {
+func (a *Array) Stats(ctx context.Context) (Stats, error) {
+	if err := a.core.Enter(ctx); err != nil {
 		return Stats{}, err
 	}
+	defer a.core.Leave()
 	s := Stats{Pairs: uint64(a.n), Bytes: a.run.Bytes() + a.core.ScratchBytes()}
 	if a.spare != nil {
 		s.Bytes += a.spare.Bytes()
@@ -215,6 +241,11 @@ func (a *Array) Stats(context.Context) (Stats, error) {
 // Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between. No
 // work on the array may be under way.
 func (a *Array) Trim() {
+	leave, open := a.core.Take()
+	defer leave()
+	if !open {
+		return
+	}
 	a.spare.Free()
 	a.spare = nil
 	a.core.Trim()
@@ -222,9 +253,9 @@ func (a *Array) Trim() {
 
 // Close frees the array's memory, after all work on it has ended.
 func (a *Array) Close() error {
-	err := a.core.Close()
-	a.run.Free()
-	a.spare.Free()
-	a.run, a.spare, a.n = nil, nil, 0
-	return err
+	return a.core.Close(func() {
+		a.run.Free()
+		a.spare.Free()
+		a.run, a.spare, a.n = nil, nil, 0
+	})
 }

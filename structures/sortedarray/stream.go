@@ -12,12 +12,20 @@ import (
 // on the same stream, or on one that comes after it (vk.Stream.After), or when the stream was waited for. Errors as
 // Insert's; then the array is as it was.
 func (a *Array) InsertOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
-	return a.core.UpdateOn(ctx, s, structures.Insert, u)
+	return a.updateOn(ctx, s, structures.Insert, u)
 }
 
 // DeleteOn deletes keys from a device buffer, as InsertOn inserts.
 func (a *Array) DeleteOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
-	return a.core.UpdateOn(ctx, s, structures.Delete, u)
+	return a.updateOn(ctx, s, structures.Delete, u)
+}
+
+func (a *Array) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
+	if err := a.core.Enter(ctx); err != nil {
+		return err
+	}
+	defer a.core.Leave()
+	return a.core.UpdateOn(ctx, s, kind, u)
 }
 
 // FindOn records lookups on a stream and does not wait. The array must not change until they are done. Streams keep

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
@@ -48,12 +49,14 @@ type Core struct {
 	feed    *structures.Feed
 	scratch recording.Scratch
 	uses    vk.Uses // of the structure's memory
-	closed  bool
+	gate    *gate.Gate
+	changes uint64 // to the contents, so far
 }
 
 // Open makes the core of a structure. It is to be closed, also after an error.
 func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) error {
-	c.Device, c.of, c.Progress = d, of, progress
+	c.gate = gate.New()
+	c.Device, c.of, c.Progress = d, of, c.gate.Progress(progress)
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives)
 	c.feed = structures.NewFeed(d)
@@ -69,12 +72,27 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	return err
 }
 
-// Close frees the core, after all work on the structure has ended.
-func (c *Core) Close() error {
-	if c.closed {
+// Enter begins a call on the structure, when its turn has come; Leave ends it. Queries do so themselves.
+func (c *Core) Enter(ctx context.Context) error { return c.gate.Enter(ctx) }
+
+// Leave ends a call.
+func (c *Core) Leave() { c.gate.Leave() }
+
+// Take is Enter for what doesn't fail. leave ends it.
+func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
+
+// Changed says that what the structure holds is another than before.
+func (c *Core) Changed() { c.changes++ }
+
+// Close frees the core, when the calls before have ended and so has all work on the structure. free frees what else the
+// structure has. Further calls do nothing.
+func (c *Core) Close(free func()) error {
+	leave, open := c.gate.Take()
+	defer leave()
+	if !open {
 		return nil
 	}
-	c.closed = true
+	c.gate.End()
 	var err error
 	if c.Stream != nil {
 		err = c.Stream.Close()
@@ -87,15 +105,8 @@ func (c *Core) Close() error {
 	if c.Rows != nil {
 		c.Rows.Free()
 	}
+	free()
 	return err
-}
-
-// Usable answers whether the structure is open.
-func (c *Core) Usable() error {
-	if c.closed {
-		return vk.ErrClosed
-	}
-	return nil
 }
 
 // CPU says that the device is the processor itself, whose dispatches are to be small.

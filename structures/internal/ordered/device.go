@@ -10,15 +10,15 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// UpdateOn records a batch of insertions or deletions.
+// UpdateOn records a batch of insertions or deletions, by who has entered.
 func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
 	if u.Count == 0 {
-		return c.Usable()
+		return nil
 	}
 	if u.Count < 0 || u.First < 0 {
 		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
 	}
-	err := cmp.Or(c.Usable(), recording.Need(u.Keys, "keys", u.Count, u.First+u.Count))
+	err := recording.Need(u.Keys, "keys", u.Count, u.First+u.Count)
 	if err == nil && kind == structures.Insert {
 		err = recording.Need(u.Values, "values", u.Count, u.First+u.Count)
 	}
@@ -37,7 +37,11 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 
 // FindOn records lookups.
 func (c *Core) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	err := cmp.Or(c.Usable(), recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
+	if err := c.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer c.Leave()
+	err := cmp.Or(recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
 		recording.Need(l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
 	if err != nil {
 		return err
@@ -49,7 +53,11 @@ func (c *Core) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 
 // CountOn records the counting of ranges.
 func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
-	err := cmp.Or(c.Usable(), recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
+	if err := c.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer c.Leave()
+	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
 	if err != nil {
 		return err
 	}
@@ -65,7 +73,11 @@ func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 
 // RangeOn records the writing of the pairs of ranges.
 func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
-	err := cmp.Or(c.Usable(), recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
+	if err := c.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer c.Leave()
+	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
 		recording.Need(r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(r.Candidates, "words for the candidates", 1, 1))
 	if err != nil {
 		return err
@@ -87,7 +99,11 @@ func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 
 // NeighborOn records the search for neighbors.
 func (c *Core) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	err := cmp.Or(c.Usable(), recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
+	if err := c.Enter(context.Background()); err != nil {
+		return err
+	}
+	defer c.Leave()
+	err := cmp.Or(recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
 		recording.Need(n.OutValues, "values", n.Count, n.Count), recording.Need(n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
 		recording.Need(n.Left, "words for the number left", 1, 1))
 	if err != nil {

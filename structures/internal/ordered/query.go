@@ -12,9 +12,15 @@ import (
 
 // Find looks keys up.
 func (c *Core) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	if err := c.Usable(); err != nil {
+	if err := c.Enter(ctx); err != nil {
 		return nil, nil, err
 	}
+	defer c.Leave()
+	return c.Lookup(ctx, keys)
+}
+
+// Lookup is Find by who has entered.
+func (c *Core) Lookup(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
 	st := c.of.Stack()
 	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
@@ -56,9 +62,10 @@ const (
 
 // Neighbors finds the neighbors of keys in a direction.
 func (c *Core) Neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
-	if err := c.Usable(); err != nil {
+	if err := c.Enter(ctx); err != nil {
 		return structures.Neighbors{}, err
 	}
+	defer c.Leave()
 	st := c.of.Stack()
 	n := len(keys)
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
@@ -170,9 +177,10 @@ func (p pieces) next(first, limit, most int) (end int, candidates int) {
 
 // Count counts the keys of ranges.
 func (c *Core) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
-	if err := c.Usable(); err != nil {
+	if err := c.Enter(ctx); err != nil {
 		return nil, err
 	}
+	defer c.Leave()
 	counts := make([]uint32, len(ranges))
 	if c.of.Unique() {
 		return counts, c.count(ctx, ranges, counts)
@@ -215,9 +223,10 @@ func (c *Core) count(ctx context.Context, ranges []structures.Range, counts []ui
 
 // Range returns the pairs of ranges.
 func (c *Core) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
-	if err := c.Usable(); err != nil {
+	if err := c.Enter(ctx); err != nil {
 		return structures.Ranges{}, err
 	}
+	defer c.Leave()
 	out := structures.Ranges{Offsets: make([]uint64, len(ranges)+1)}
 	limit := c.candidatesAtOnce()
 	p, err := c.cut(ctx, ranges, limit)
@@ -299,25 +308,15 @@ func (c *Core) Walk(ctx context.Context, r structures.Range, down bool) (iter.Se
 }
 
 func (c *Core) walk(ctx context.Context, r structures.Range, down bool, yield func(uint32, uint32) bool) error {
-	if err := c.Usable(); err != nil {
-		return err
-	}
-	p, err := c.cut(ctx, []structures.Range{r}, c.pageOf())
+	w, err := c.pages(ctx, r)
 	if err != nil {
 		return err
 	}
-	type page struct{ first, end, candidates int }
-	var pages []page
-	for first := 0; first < len(p.ranges); {
-		end, candidates := p.next(first, c.pageOf(), len(p.ranges))
-		pages = append(pages, page{first, end, candidates})
-		first = end
-	}
-	for i := range pages {
+	for i := range w.all {
 		if down {
-			i = len(pages) - 1 - i
+			i = len(w.all) - 1 - i
 		}
-		_, keys, values, err := c.pairs(ctx, p.ranges[pages[i].first:pages[i].end], pages[i].candidates)
+		keys, values, err := w.read(ctx, w.all[i])
 		if err != nil {
 			return err
 		}
@@ -331,4 +330,43 @@ func (c *Core) walk(ctx context.Context, r structures.Range, down bool, yield fu
 		}
 	}
 	return nil
+}
+
+// pages are a range cut up as an iterator reads it. Between two pages others have their turns.
+type pages struct {
+	c       *Core
+	of      pieces
+	all     []page
+	changes uint64 // to what was cut up
+}
+
+// page is some pieces, with so many candidates.
+type page struct{ first, end, candidates int }
+
+func (c *Core) pages(ctx context.Context, r structures.Range) (pages, error) {
+	if err := c.Enter(ctx); err != nil {
+		return pages{}, err
+	}
+	defer c.Leave()
+	p, err := c.cut(ctx, []structures.Range{r}, c.pageOf())
+	w := pages{c: c, of: p, changes: c.changes}
+	for first := 0; first < len(p.ranges); {
+		end, candidates := p.next(first, c.pageOf(), len(p.ranges))
+		w.all = append(w.all, page{first, end, candidates})
+		first = end
+	}
+	return w, err
+}
+
+// read reads the pairs of a page. Error: structures.ErrChanged, as there is no telling how many these would be.
+func (w pages) read(ctx context.Context, p page) (keys, values []uint32, err error) {
+	if err := w.c.Enter(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer w.c.Leave()
+	if w.c.changes != w.changes {
+		return nil, nil, structures.ErrChanged
+	}
+	_, keys, values, err = w.c.pairs(ctx, w.of.ranges[p.first:p.end], p.candidates)
+	return keys, values, err
 }

@@ -10,9 +10,6 @@ import (
 
 // update does a batch of insertions or deletions from Go slices.
 func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	if err := c.Usable(); err != nil {
-		return nil, err
-	}
 	statuses := make([]structures.Status, len(keys))
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.Out(statuses)}
 	var turns structures.Turns
@@ -34,6 +31,7 @@ func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint6
 	if err := c.of.Reserve(s, b); err != nil {
 		return err
 	}
+	c.Changed()
 	if statuses != 0 {
 		scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
 		if err != nil {
@@ -49,7 +47,7 @@ func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint6
 	return c.of.Update(ctx, s, b)
 }
 
-// Insert inserts pairs from Go slices.
+// Insert inserts pairs from Go slices, by who has entered; so do the calls that follow.
 func (c *Core) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	if len(keys) != len(values) {
 		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
@@ -82,7 +80,7 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 		}
 	}
 	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
-	values, found, err := c.Find(ctx, structures.Pick(b.Keys, lookups))
+	values, found, err := c.Lookup(ctx, structures.Pick(b.Keys, lookups))
 	if err != nil {
 		return r, structures.Stopped(r.Status, err)
 	}

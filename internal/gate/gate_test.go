@@ -1,0 +1,94 @@
+package gate
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// One at a time is in, and nobody is forgotten.
+func TestTurns(t *testing.T) {
+	g := New()
+	inside, all := 0, 0
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 1000 {
+				if g.Enter(t.Context()) != nil {
+					return
+				}
+				inside++
+				if inside == 1 {
+					all++
+				}
+				inside--
+				g.Leave()
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 8000, all)
+}
+
+// Who waits gives up with his context, and the gate is as before.
+func TestGivingUp(t *testing.T) {
+	g := New()
+	require.NoError(t, g.Enter(t.Context()))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, g.Enter(ctx), context.DeadlineExceeded)
+	g.Leave()
+	require.ErrorIs(t, g.Enter(ctx), context.DeadlineExceeded, "ended before")
+	require.NoError(t, g.Enter(t.Context()))
+	g.Leave()
+}
+
+func TestEnd(t *testing.T) {
+	g := New()
+	require.NoError(t, g.Enter(t.Context()))
+	ended := make(chan error)
+	go func() { ended <- g.Enter(t.Context()) }()
+	g.End()
+	g.Leave()
+	require.ErrorIs(t, <-ended, vk.ErrClosed, "it came before the end")
+	leave, open := g.Take()
+	require.False(t, open)
+	leave()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, g.Enter(over), vk.ErrClosed)
+}
+
+// A function that is called from inside is refused, and others wait.
+func TestCallback(t *testing.T) {
+	g := New()
+	require.NoError(t, g.Enter(t.Context()))
+	other := make(chan error)
+	var own error
+	called := 0
+	g.Progress(func(done, total int) {
+		called = done + total
+		own = g.Enter(t.Context())
+		leave, open := g.Take()
+		require.True(t, open)
+		leave()
+		go func() { other <- g.Enter(t.Context()) }()
+	})(1, 2)
+	require.Equal(t, 3, called)
+	var reentry *structures.ReentryError
+	require.ErrorAs(t, own, &reentry)
+	select {
+	case <-other:
+		require.Fail(t, "two are in")
+	case <-time.After(10 * time.Millisecond):
+	}
+	g.Leave()
+	require.NoError(t, <-other)
+	g.Leave()
+	require.Nil(t, g.Progress(nil))
+}
