@@ -97,7 +97,10 @@ func candidates(in *native.Instance) ([]candidate, error) {
 	}
 	// A driver that can't initialise here (no such card) is not an error of the whole.
 	if result < 0 && result != vulkan.ErrorInitializationFailed && result != vulkan.ErrorIncompatibleDriver {
-		return nil, &CallError{"vkEnumeratePhysicalDevices", int32(result)}
+		return nil, beginning("vkEnumeratePhysicalDevices", &CallError{"vkEnumeratePhysicalDevices", int32(result)})
+	}
+	if n == 0 && cramped() { // else it is no error
+		return nil, beginning("vkEnumeratePhysicalDevices", &NoDeviceError{})
 	}
 	var all []candidate
 	for _, p := range physical[:min(int(n), len(physical))] {

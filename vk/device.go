@@ -81,23 +81,23 @@ var loaderName = "libvulkan.so.1"
 
 func newInstance(listener func(native.Message)) (*native.Instance, error) {
 	if err := native.Load(loaderName); err != nil {
-		return nil, &NoDriverError{loaderName, err.Error()}
+		return nil, beginning("the Vulkan loader", &NoDriverError{loaderName, err.Error()})
 	}
 	in, layer, result := native.NewInstance(listener)
 	switch {
 	case result == vulkan.ErrorIncompatibleDriver:
-		return nil, &NoDriverError{Library: loaderName}
+		return nil, beginning("vkCreateInstance", &NoDriverError{Library: loaderName})
 	case layer != "":
 		return nil, &MissingFeatureError{"this machine", []string{layer + " (on Debian the package vulkan-validationlayers)"}}
 	case result < 0:
-		return nil, &CallError{"vkCreateInstance", int32(result)}
+		return nil, beginning("vkCreateInstance", &CallError{"vkCreateInstance", int32(result)})
 	}
 	return in, nil
 }
 
 // Open opens a device. Errors: *NoDriverError where there is no Vulkan, *NoDeviceError where no device answers
 // to Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine
-// the validation layer that was asked for.
+// the validation layer that was asked for, *OutOfHostMemoryError where the process can't have the memory for it.
 func Open(o Options) (*Device, error) {
 	var listener func(native.Message)
 	if o.Validation {
@@ -151,7 +151,7 @@ func open(in *native.Instance, o Options) (*Device, error) {
 	count := min(c.about.Families[family].Queues, maxQueues)
 	var result vulkan.Result
 	if d.native, result = in.NewDevice(c.physical, d.family, count, features); result != vulkan.Success {
-		return nil, d.check("vkCreateDevice", result)
+		return nil, beginning("vkCreateDevice", d.check("vkCreateDevice", result))
 	}
 	d.handle = d.native.Handle()
 	d.queues = make([]*queue, count)

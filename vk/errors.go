@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/vulkan-go/vulkan"
 )
@@ -73,6 +74,36 @@ type OutOfMemoryError struct {
 
 func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
+}
+
+// OutOfHostMemoryError says that Vulkan could not be begun for want of the host's memory. Drivers and their loader do not
+// always say so: a library that could not be mapped counts for them as one that isn't there. So the error stands for any
+// failure at a moment when the process can't have more memory.
+type OutOfHostMemoryError struct{ Call string } // that failed
+
+func (e *OutOfHostMemoryError) Error() string {
+	return fmt.Sprintf("vk: out of host memory: %s failed (Vulkan's drivers want up to %d MiB of the process's own)", e.Call, leastRoom>>20)
+}
+
+// leastRoom is the memory that a process should be able to have when Vulkan begins: drivers bring compilers.
+const leastRoom = 512 << 20
+
+// cramped says whether the process can't have that, by its limits or the machine's.
+func cramped() bool {
+	probe, err := syscall.Mmap(-1, 0, leastRoom, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err == nil {
+		syscall.Munmap(probe)
+	}
+	return err != nil
+}
+
+// beginning returns why a call failed by which Vulkan begins: err, unless it was for memory.
+func beginning(call string, err error) error {
+	var failed *CallError
+	if errors.As(err, &failed) && failed.Result == int32(vulkan.ErrorOutOfHostMemory) || err != nil && cramped() {
+		return &OutOfHostMemoryError{call}
+	}
+	return err
 }
 
 // TooLargeError says that a buffer is larger than the device's buffers can be, however much memory there is.

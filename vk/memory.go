@@ -251,7 +251,14 @@ func (a *allocator) allocate(p *pool, bytes uint64) (*region, error) {
 // outOfMemory says whether a call failed for want of memory.
 func outOfMemory(err error) bool {
 	call, ok := err.(*CallError)
-	return ok && (call.Result == int32(vulkan.ErrorOutOfDeviceMemory) || call.Result == int32(vulkan.ErrorOutOfHostMemory))
+	if !ok {
+		return false
+	}
+	switch vulkan.Result(call.Result) {
+	case vulkan.ErrorOutOfDeviceMemory, vulkan.ErrorOutOfHostMemory, vulkan.ErrorMemoryMapFailed:
+		return true
+	}
+	return false
 }
 
 // place finds or makes room: the first hole that is large enough.
@@ -295,6 +302,10 @@ func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error)
 	if err == nil && p.mapped {
 		var mapped unsafe.Pointer
 		err = d.check("vkMapMemory", vulkan.MapMemory(d.handle, b.memory, 0, vulkan.DeviceSize(bytes), 0, &mapped))
+		// lavapipe hands on what mmap says of a failure.
+		if err == nil && (mapped == nil || uintptr(mapped) == ^uintptr(0)) {
+			err = &CallError{"vkMapMemory", int32(vulkan.ErrorMemoryMapFailed)}
+		}
 		b.mapped = mapped
 	}
 	if err != nil {

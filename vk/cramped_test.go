@@ -1,0 +1,120 @@
+package vk
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// cramp leaves the process so many bytes of address space beyond what it has.
+func cramp(more uint64) (undo func(), err error) {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return nil, err
+	}
+	pages, err := strconv.ParseUint(strings.Fields(string(statm))[0], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &before); err != nil {
+		return nil, err
+	}
+	less := before
+	less.Cur = pages*uint64(os.Getpagesize()) + more
+	return func() { syscall.Setrlimit(syscall.RLIMIT_AS, &before) }, syscall.Setrlimit(syscall.RLIMIT_AS, &less)
+}
+
+// A host buffer that the process has no room for is a typed error, also where the driver calls its mapping a success.
+func TestHostBufferWithoutRoom(t *testing.T) {
+	d := openFor(t, Options{CacheDir: "none"})
+	undo, err := cramp(128 << 20)
+	if err != nil {
+		t.Skip("address space can't be limited here: ", err)
+	}
+	b, err := NewHostBuffer[uint32](d, 256<<20)
+	undo()
+	if err == nil {
+		require.NotZero(t, b.Slice()[0]+1)
+		t.Skip("the driver's memory is not of the process's address space")
+	}
+	var memory *OutOfMemoryError
+	require.ErrorAs(t, err, &memory)
+	require.EqualValues(t, 1<<30, memory.Bytes)
+	again, err := NewHostBuffer[uint32](d, 1<<20)
+	require.NoError(t, err)
+	again.Slice()[1<<20-1] = 1
+	again.Free()
+}
+
+// openCramped opens the device in a process that may have so much more memory, and says what came of it.
+func openCramped(more string) {
+	runtime.LockOSThread()
+	bytes, _ := strconv.ParseUint(more, 10, 64)
+	if _, err := cramp(bytes); err != nil {
+		fmt.Println("unlimited")
+		return
+	}
+	d, err := Open(Options{CacheDir: "none"})
+	var host *OutOfHostMemoryError
+	var device *OutOfMemoryError
+	switch {
+	case err == nil:
+		fmt.Println("opened")
+		d.Close()
+	case errors.As(err, &host) || errors.As(err, &device):
+		fmt.Println("memory:", err)
+	default:
+		fmt.Println("other:", err)
+	}
+}
+
+// Where memory is what lacks, Open says so, whatever the loader and the drivers make of it.
+func TestOpenWithoutRoom(t *testing.T) {
+	said := 0
+	for more := uint64(8 << 20); more <= 1<<30; more *= 2 {
+		command := exec.Command(os.Args[0])
+		command.Env = append(os.Environ(), "VKDS_TEST_CRAMPED="+strconv.FormatUint(more, 10))
+		out, err := command.Output()
+		t.Logf("%d MiB: %s", more>>20, out)
+		if err != nil {
+			continue // Go's own runtime has ended it, or the driver: no error of ours can be given any more
+		}
+		require.NotContains(t, string(out), "other:")
+		if strings.HasPrefix(string(out), "memory:") || strings.HasPrefix(string(out), "unlimited") {
+			said++
+		}
+	}
+	require.Positive(t, said)
+}
+
+// Lengths that no device has are refused at once, with nothing allocated.
+func TestAbsurdLengths(t *testing.T) {
+	d := openFor(t, Options{})
+	for _, n := range []int{-1, math.MinInt, math.MaxInt, 1 << 50, 1 << 61, 1<<61 + 1, 1 << 62} {
+		for _, make := range []func() error{
+			func() error { _, err := NewBuffer[uint32](d, n); return err },
+			func() error { _, err := NewBuffer[uint64](d, n); return err },
+			func() error { _, err := NewHostBuffer[uint8](d, n); return err },
+			func() error { _, err := NewHostBuffer[uint64](d, n); return err },
+		} {
+			var large *TooLargeError
+			var memory *OutOfMemoryError
+			err := make()
+			require.True(t, errors.As(err, &large) || errors.As(err, &memory), "%d: %v", n, err)
+		}
+	}
+	used, _ := d.Memory()
+	require.Zero(t, used)
+	require.Empty(t, d.memory.device.blocks)
+	require.Empty(t, d.memory.host.blocks)
+}
