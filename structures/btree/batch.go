@@ -95,42 +95,49 @@ const leastShare = Slots / 2
 // share is how many pairs, or children, a node gets at least when nodes are split.
 func (t *Tree) share() int { return max(leastShare, min(Slots, int(t.o.Fill*Slots+1e-9))) }
 
-// batchedNodes returns how many nodes batches of n operations may add to the tree: each node that was there when the
-// bound t.nodes was last taken may be split at once; every other one only after leastShare more pairs or children.
-func (t *Tree) batchedNodes(n int) uint64 {
-	few := 15 * (uint64(n) + 15) // each operation splits a node of each level
+// batchedNodes returns how many nodes batches of n insertions may add to the tree, to what t.nodes counts: each node that
+// was there when the tree was last counted may be split at once; every other one only after leastShare more pairs or
+// children. headroom says that those are among them, so that the next batch needn't count them in again.
+//
+// Of a few operations it is less that each one splits a node of each level. So may each that was done beside others
+// since; a guess of what these added is all that t.nodes has as long as there is no headroom.
+func (t *Tree) batchedNodes(n int) (nodes uint64, headroom bool) {
+	few := 15 * (uint64(n) + t.beside + 15)
 	many := uint64(n)/(leastShare-1) + 64
 	if !t.headroom {
 		many += t.nodes + t.nodes/(leastShare-1)
 	}
-	return min(few, many)
+	if few < many {
+		return few, t.headroom
+	}
+	return many, true
 }
 
-// crowded says whether the pool may be too full for a batch, and if not, sets nodes aside for it.
+// crowded says whether the pool may be too full for a batch of n insertions, and if not, sets nodes aside for it.
 func (t *Tree) crowded(n int) bool {
-	extra := t.batchedNodes(n)
+	extra, headroom := t.batchedNodes(n)
 	if t.nodes+extra > t.slabs {
 		return true
 	}
-	t.headroom = t.headroom || extra != 15*(uint64(n)+15)
-	t.nodes += extra
+	t.nodes, t.headroom, t.beside = t.nodes+extra, headroom, 0
 	return false
 }
 
-// reserveBatched makes room in the pool for a batch of insertions. Nothing may run that uses the tree.
+// reserveBatched makes room in the pool for a batch of n insertions. Nothing may run that uses the tree.
 func (t *Tree) reserveBatched(ctx context.Context, n int) error {
-	if !t.crowded(n) {
+	if n == 0 || !t.crowded(n) { // deletions make no nodes
 		return nil
 	}
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
+	t.counted(stats)
 	if !t.crowded(n) {
 		return nil
 	}
-	if err := t.pool.Grow(ctx, blocksFor(int(t.nodes+t.batchedNodes(n)-t.slabs))); err != nil {
+	extra, _ := t.batchedNodes(n)
+	if err := t.pool.Grow(ctx, blocksFor(int(t.nodes+extra-t.slabs))); err != nil {
 		return err
 	}
 	if stats, err = t.pool.Stats(ctx); err != nil {

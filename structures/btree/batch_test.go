@@ -371,6 +371,84 @@ func TestBatchWithoutRoom(t *testing.T) {
 	r.check()
 }
 
+// Deletions need no room, and a mixed batch only what its insertions do.
+func TestBatchOfDeletionsWithoutRoom(t *testing.T) {
+	d := openDevice(t)
+	rng := random(9)
+	r := newBatchRig(t, d, Options{MaxBytes: 1 << 20, Path: Batched})
+	r.fromSlices(insert(rng, uniqueKeys(rng, 100)))
+	bytes := r.tree.pool.Bytes()
+	r.fromSlices(operations{kind: structures.Delete, keys: below(rng, 100000, math.MaxUint32)})
+	r.check()
+	b := mixed(rng, below(rng, 100000, math.MaxUint32))
+	for i := range b.kinds {
+		if i%1000 != 0 {
+			b.kinds[i] = structures.Delete
+		}
+	}
+	r.fromSlices(b)
+	r.check()
+	require.Equal(t, bytes, r.tree.pool.Bytes(), "the pool's memory")
+}
+
+// Of a tree all of whose nodes are full, insertions beside each other make up to a node of each level each, and so bring
+// a pool to its end that the next batch needs room in. From the tree's own calls, and from kernels that it knows
+// nothing of.
+func TestBatchAfterInsertionsBesideEachOther(t *testing.T) {
+	const parents, each = 700, Slots * Slots // nodes above the leaves, pairs below one
+	full := ramp(parents*each, 0, 1000)
+	var keys, last []uint32 // one in a leaf of each of these; then more, of other leaves, for which only the leaf is split
+	for parent := range parents {
+		keys = append(keys, full[parent*each]+1)
+		last = append(last, full[parent*each+6*Slots]+1)
+	}
+	for leaf := 1; leaf < 4; leaf++ {
+		for parent := range parents {
+			keys = append(keys, full[parent*each+leaf*Slots]+1)
+		}
+	}
+	calls := map[string]func(t *testing.T, r *batchRig, b DeviceBatch){
+		"on a stream": func(t *testing.T, r *batchRig, b DeviceBatch) {
+			require.NoError(t, r.tree.ApplyOn(r.stream, structures.Insert, b))
+		},
+		"another kernel": func(t *testing.T, r *batchRig, b DeviceBatch) {
+			r.tree.Device()
+			require.NoError(t, r.tree.apply(r.stream, structures.Insert, operands{
+				keys: b.Keys.Address(), values: b.Values.Address(), statuses: b.Status.Address(), pending: b.Left.Address(), count: b.Count,
+			}))
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			r := newBatchRig(t, openDevice(t), Options{Fill: 1, Capacity: Slots * 10800})
+			rebuild(t, r.tree, full, full)
+			r.want.insert(full, full)
+			r.do(insert(random(1), full[:1]), false)
+			beside := func(keys []uint32) alloc.PoolStats {
+				b := DeviceBatch{Count: len(keys), Keys: device(r, keys), Values: device(r, keys), Status: device(r, make([]uint8, len(keys)+3)), Left: device(r, []uint32{0})}
+				defer b.Keys.Free()
+				defer b.Values.Free()
+				defer b.Status.Free()
+				defer b.Left.Free()
+				call(t, r, b)
+				require.NoError(t, r.stream.Wait(t.Context()))
+				require.Zero(t, testdevice.Download(t, b.Left, 1)[0], "operations for which there was no room")
+				r.want.insert(keys, keys)
+				stats, err := r.tree.pool.Stats(t.Context())
+				require.NoError(t, err)
+				return stats
+			}
+			stats := beside(keys[:parents])
+			more := stats.Free - 1
+			require.Less(t, more, len(keys)-parents)
+			stats = beside(keys[parents : parents+more])
+			require.Equal(t, 1, stats.Free, "the pool's free slabs")
+			r.do(insert(random(2), last[:3]), true)
+			r.check()
+		})
+	}
+}
+
 // Arguments that no batch takes.
 func TestBatchRefused(t *testing.T) {
 	d := openDevice(t)

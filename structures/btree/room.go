@@ -7,9 +7,16 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// reserve makes the pool have room for so many nodes more, and some, so that kernels find it soon. Nothing may run that
-// uses the tree.
-func (t *Tree) reserve(ctx context.Context, extra uint64) error {
+// counted has t.nodes begin with what there is, while nothing runs that uses the tree.
+func (t *Tree) counted(stats alloc.PoolStats) {
+	t.nodes, t.slabs, t.headroom, t.beside = uint64(stats.Allocated), uint64(stats.Slabs), false, 0
+}
+
+// reserve makes the pool have room for the nodes that so many insertions beside each other add, as a rule, and some, so
+// that kernels find it soon. Nothing may run that uses the tree.
+func (t *Tree) reserve(ctx context.Context, operations int) error {
+	defer func() { t.beside += uint64(operations) }()
+	extra := uint64(operations) / 4
 	extra += extra/16 + alloc.BlockSlabs/2
 	if t.nodes+extra <= t.slabs {
 		t.nodes += extra
@@ -19,7 +26,7 @@ func (t *Tree) reserve(ctx context.Context, extra uint64) error {
 	if err != nil {
 		return err
 	}
-	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
+	t.counted(stats)
 	if need := t.nodes + extra; need > t.slabs {
 		if err := t.pool.Grow(ctx, blocksFor(int(need-t.slabs))); err != nil {
 			return err
@@ -42,7 +49,7 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if err != nil {
 		return err
 	}
-	t.nodes, t.slabs, t.headroom = uint64(stats.Allocated), uint64(stats.Slabs), false
+	t.counted(stats)
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may split a leaf, though many meet in one; the pool doubles in any case, if it can.

@@ -282,6 +282,7 @@ func admits(kind structures.Kind, b DeviceBatch) error {
 func (t *Tree) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
 		t.nodes += uint64(operations)
+		t.beside += uint64(operations)
 	}
 }
 

@@ -41,9 +41,10 @@ type Tree struct {
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
 	uses       vk.Uses // of the tree's memory
-	nodes      uint64  // at most so many nodes are in use: a bound that a survey tightens
-	headroom   bool    // that bound counts in that each node may split once more
-	slabs      uint64  // the pool has at least so many
+	nodes      uint64  // about how many nodes are in use: no more, where headroom is set or beside is 0
+	headroom   bool    // each of them is counted as if it had been split once more
+	beside     uint64  // insertions that were done beside each other since they were counted
+	slabs      uint64  // the pool has at least so many; 0: nobody knows, so that the nodes are counted first
 	failures   uint32  // of the pool, as last seen
 	rounds     uint32  // that bound a concurrent batch
 	mostRounds uint32  // that it is raised to
@@ -129,10 +130,13 @@ func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.Bl
 func (t *Tree) device() Device { return Device{Pool: t.pool.Device(), State: t.state.Address()} }
 
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
-// dispatch.
+// dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, for which
+// UpdateOn waits. It holds until the next call on the tree that may give it more memory: any update from Go slices,
+// UpdateOn, BuildOn, Finish, Compact, Clear, Close.
 func (t *Tree) Device() Device {
 	leave, _ := t.gate.Take()
 	defer leave()
+	t.slabs = 0
 	return t.device()
 }
 

@@ -88,10 +88,26 @@ func clustered(keys []uint32, nodes uint64) bool {
 	return near > len(sample)/8
 }
 
+// insertions is how many of n operations are: the others need no room.
+func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
+	switch {
+	case kind == structures.Mixed:
+		n = 0
+		for _, k := range kinds {
+			if k.Inserts() {
+				n++
+			}
+		}
+	case !kind.Inserts():
+		n = 0
+	}
+	return n
+}
+
 // batched does a batch of updates node by node.
 func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	statuses := make([]structures.Status, len(keys))
-	if err := t.reserveBatched(ctx, len(keys)); err != nil {
+	if err := t.reserveBatched(ctx, insertions(kind, kinds, len(keys))); err != nil {
 		return statuses, structures.Stopped(statuses, err)
 	}
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}

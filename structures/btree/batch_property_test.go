@@ -1,0 +1,163 @@
+package btree
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"pgregory.net/rapid"
+)
+
+// TestMain sets how many sequences a property is tried on: a few, or many under VKDS_STRESS=1.
+func TestMain(m *testing.M) {
+	checks := "16"
+	if os.Getenv("VKDS_STRESS") == "1" {
+		checks = "300"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// batchSizes are those at which a leaf, a long segment, a group, or the levels above begin to be another case.
+var batchSizes = []int{1, 2, 8, 14, 15, 32, 33, 64, 100, 129, 500, 3000}
+
+// drawKeys are the keys of a batch: within a leaf or a few of them, over all keys, at their ends, or of those that there
+// are. The tree has about so many pairs.
+func drawKeys(rt *rapid.T, rng *rand.Rand, n int, have []uint32) []uint32 {
+	around := rng.Uint32() // what the keys are near
+	if len(have) != 0 {
+		around = have[rng.IntN(len(have))]
+	}
+	leaf := uint32(1 << 32 / (uint64(len(have))/8 + 1) >> 1) // about a leaf's range, where keys are spread
+	keys := make([]uint32, n)
+	shape := rapid.SampledFrom([]string{"near", "beside", "leaf", "leaves", "spread", "present", "one", "ends", "ascending"}).Draw(rt, "keys")
+	for i := range keys {
+		switch shape {
+		case "near":
+			keys[i] = around + rng.Uint32N(20)
+		case "beside": // of one leaf mostly, and absent
+			keys[i] = around + 1 + rng.Uint32N(leaf/100|1)
+		case "leaf":
+			keys[i] = around + rng.Uint32N(leaf|1)
+		case "leaves":
+			keys[i] = around + rng.Uint32N(max(leaf, 1<<26)/(1<<26)*(1<<26)+1)*uint32(rng.IntN(40))
+		case "spread":
+			keys[i] = rng.Uint32()
+		case "present":
+			keys[i] = around
+			if len(have) != 0 {
+				keys[i] = have[rng.IntN(len(have))]
+			}
+		case "one":
+			keys[i] = around
+		case "ends":
+			keys[i] = rng.Uint32N(20) - 10
+		case "ascending":
+			keys[i] = around + uint32(i)
+		}
+	}
+	return keys
+}
+
+// drawBatch is a batch of any shape.
+func drawBatch(rt *rapid.T, have []uint32) operations {
+	n := rapid.SampledFrom(batchSizes).Draw(rt, "operations")
+	rng := random(rapid.Uint64().Draw(rt, "seed"))
+	b := insert(rng, drawKeys(rt, rng, n, have))
+	b.kind = rapid.SampledFrom([]structures.Kind{
+		structures.Insert, structures.Insert, structures.InsertUnique, structures.Delete, structures.Delete, structures.Mixed,
+	}).Draw(rt, "kind")
+	if b.kind == structures.Mixed {
+		deletions := rapid.SampledFrom([]int{0, 1, 5, 9, 10}).Draw(rt, "deletions of 10")
+		b.kinds = make([]structures.Kind, n)
+		for i := range b.kinds {
+			b.kinds[i] = []structures.Kind{structures.Insert, structures.InsertUnique}[rng.IntN(2)]
+			if rng.IntN(10) < deletions {
+				b.kinds[i] = structures.Delete
+			}
+		}
+	}
+	return b
+}
+
+// shrinking is a test whose failures are those of a sequence that rapid then makes smaller.
+type shrinking struct {
+	testing.TB
+	rt *rapid.T
+}
+
+func (s shrinking) Errorf(format string, args ...any) { s.rt.Errorf(format, args...) }
+func (s shrinking) Fatalf(format string, args ...any) { s.rt.Fatalf(format, args...) }
+func (s shrinking) FailNow()                          { s.rt.FailNow() }
+
+// fromSlices does a batch from Go slices.
+func (r *batchRig) fromSlices(b operations) {
+	r.t.Helper()
+	var statuses []structures.Status
+	var err error
+	switch b.kind {
+	case structures.Insert:
+		statuses, err = r.tree.Insert(r.t.Context(), b.keys, b.values)
+	case structures.InsertUnique:
+		statuses, err = r.tree.InsertUnique(r.t.Context(), b.keys, b.values)
+	case structures.Delete:
+		statuses, err = r.tree.Delete(r.t.Context(), b.keys)
+	default:
+		var results structures.Results
+		results, err = r.tree.Apply(r.t.Context(), structures.Batch{Kinds: b.kinds, Keys: b.keys, Values: b.values})
+		statuses = results.Status
+	}
+	require.NoError(r.t, err)
+	want := r.want.apply(b)
+	got := make([]uint8, len(statuses))
+	for i, s := range statuses {
+		got[i] = uint8(s)
+	}
+	same(r.t, want, got, "statuses")
+}
+
+// Batches of any shapes one after the other, with the tree looked at after each: at each fill, each way to read leaves,
+// from streams and from Go slices, from trees of which all nodes are full, and from an empty one.
+func TestBatchProperty(t *testing.T) {
+	d := openDevice(t)
+	for _, tile := range []int{1, 2, 4} {
+		for _, fill := range []float64{0.01, 0, 0.7, 1} {
+			t.Run(fmt.Sprintf("tile=%d/fill=%g", tile, fill), func(t *testing.T) {
+				r := newBatchRig(t, d, Options{Fill: fill, Tile: tile, Path: Batched})
+				rapid.Check(t, func(rt *rapid.T) {
+					r.t = shrinking{t, rt}
+					r.clear()
+					if n := rapid.SampledFrom([]int{0, Slots, 300, 3000}).Draw(rt, "pairs"); n != 0 {
+						rng := random(rapid.Uint64().Draw(rt, "seed"))
+						keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+						rebuild(r.t, r.tree, keys, values)
+						require.NoError(r.t, r.tree.Compact(t.Context(), rapid.SampledFrom([]float64{1, 1, 0, 0.01}).Draw(rt, "compacted to")))
+						r.want.insert(keys, values)
+					}
+					defer func(was int) { aloneUpTo = was }(aloneUpTo)
+					aloneUpTo = rapid.SampledFrom([]int{2, aloneUpTo}).Draw(rt, "alone up to")
+					for range rapid.IntRange(1, 6).Draw(rt, "batches") {
+						have, _ := r.want.sorted()
+						b := drawBatch(rt, have)
+						before := r.nodes()
+						if rapid.Bool().Draw(rt, "from slices") {
+							r.fromSlices(b)
+						} else {
+							r.do(b, rapid.Bool().Draw(rt, "statuses"))
+						}
+						r.check()
+						if b.kind == structures.Delete {
+							require.LessOrEqual(r.t, r.nodes(), before, "nodes after deletions")
+						}
+					}
+				})
+			})
+		}
+	}
+}
