@@ -149,7 +149,11 @@ func TestBatchProperty(t *testing.T) {
 						if rapid.Bool().Draw(rt, "from slices") {
 							r.fromSlices(b)
 						} else {
-							r.do(b, rapid.Bool().Draw(rt, "statuses"))
+							first := rapid.IntRange(0, 3).Draw(rt, "first")
+							if b.kind == structures.Mixed {
+								first = 0
+							}
+							r.doFrom(first, b, rapid.Bool().Draw(rt, "statuses"))
 						}
 						r.check()
 						if b.kind == structures.Delete {

@@ -75,8 +75,15 @@ func device[T vk.Element](r *batchRig, data []T) *vk.Buffer[T] {
 // do does a batch with statuses or without, and compares these.
 func (r *batchRig) do(b operations, statuses bool) {
 	r.t.Helper()
+	r.doFrom(0, b, statuses)
+}
+
+// doFrom is do of a batch that begins at an element of its buffers; mixed ones begin with them.
+func (r *batchRig) doFrom(first int, b operations, statuses bool) {
+	r.t.Helper()
 	n := len(b.keys)
-	keys, values, kinds := device(r, b.keys), device(r, b.values), device(r, b.kinds)
+	before := make([]uint32, first)
+	keys, values, kinds := device(r, append(before, b.keys...)), device(r, append(before, b.values...)), device(r, b.kinds)
 	out := device(r, make([]uint8, (n+3)&^3))
 	defer func() {
 		keys.Free()
@@ -84,7 +91,7 @@ func (r *batchRig) do(b operations, statuses bool) {
 		kinds.Free()
 		out.Free()
 	}()
-	u := structures.DeviceUpdates{Count: n, Keys: keys, Values: values}
+	u := structures.DeviceUpdates{Count: n, First: first, Keys: keys, Values: values}
 	if statuses {
 		u.Status = out
 	}
@@ -184,6 +191,10 @@ func batches(rng *rand.Rand) map[string][]operations {
 		"mixed":            {mixed(rng, below(rng, 9000, 1<<14)), mixed(rng, below(rng, 9000, 1<<14)), mixed(rng, below(rng, 9000, all))},
 		"all deleted":      {insert(rng, ramp(9000, 0, 77)), remove(ramp(9000, 0, 77)), insert(rng, ramp(3000, 5, 8)), remove(ramp(30000, 0, 1))},
 		"absent deleted":   {insert(rng, ramp(100, 0, 1000000)), remove(ramp(9000, 1, 3))},
+		"all to one leaf": {
+			insert(rng, ramp(14, 0, 1000)), mixed(rng, below(rng, 100000, 14000)), remove(ramp(100000, 5, 7)),
+			unique(equal(200000, 77)), mixed(rng, equal(200000, 77)), insert(rng, below(rng, 40000, 1<<24)), remove(below(rng, 40000, 1<<24)),
+		},
 	}
 }
 
