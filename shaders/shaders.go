@@ -15,11 +15,10 @@ import (
 	"sync"
 )
 
-//go:embed spv include/*.glsl
+//go:embed include/*.glsl
 var embedded embed.FS
 
 const (
-	root    = "spv"
 	suffix  = ".spv"
 	headers = "include"
 )
@@ -46,7 +45,7 @@ func (e *NotFoundError) Error() string {
 // Load returns the module of that name. The caller owns its Code. A name that no module has is a
 // *NotFoundError.
 func Load(name string) (Module, error) {
-	code, err := embedded.ReadFile(root + "/" + name + suffix)
+	code, err := fs.ReadFile(modules, name+suffix)
 	if err != nil {
 		missing := &NotFoundError{Name: name}
 		for _, other := range names() {
@@ -74,14 +73,14 @@ func Headers() fs.FS {
 
 var names = sync.OnceValue(func() []string {
 	var all []string
-	err := fs.WalkDir(embedded, root, func(file string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(modules, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && strings.HasSuffix(file, suffix) {
-			all = append(all, strings.TrimSuffix(strings.TrimPrefix(file, root+"/"), suffix))
+			all = append(all, strings.TrimSuffix(file, suffix))
 		}
 		return err
 	})
 	if err != nil {
-		panic(err) // the tree is part of the binary: it can't fail to be read
+		panic(err) // the modules are part of the binary, but for tests under chaos
 	}
 	slices.Sort(all)
 	return all

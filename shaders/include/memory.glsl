@@ -76,23 +76,34 @@ void plain_store_at(uvec2 base, uint index, uint v) { plain_store(address_at(bas
 uint plain_load_near(uvec2 base, uint index) { return VkdsWords(base).v[index]; }
 void plain_store_near(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] = v; }
 
+#ifdef VKDS_CHAOS
+#include "chaos.glsl"
+#define VKDS_DELAY chaos_delay();
+uvec2 coherent_load2(uvec2 a) { return chaos_load(a, 2u).xy; }
+uvec4 coherent_load4(uvec2 a) { return chaos_load(a, 4u); }
+void coherent_store2(uvec2 a, uvec2 v) { chaos_store(a, uvec4(v, 0u, 0u), 2u); }
+void coherent_store4(uvec2 a, uvec4 v) { chaos_store(a, v, 4u); }
+#else
+#define VKDS_DELAY
 uvec2 coherent_load2(uvec2 a) { return VkdsCoherentPair(a).v; }
 uvec4 coherent_load4(uvec2 a) { return VkdsCoherentQuad(a).v; }
 void coherent_store2(uvec2 a, uvec2 v) { VkdsCoherentPair(a).v = v; }
 void coherent_store4(uvec2 a, uvec4 v) { VkdsCoherentQuad(a).v = v; }
+#endif
 
 #define VKDS_RELAXED gl_ScopeQueueFamily, 0, 0
 
-uint atomic_load(uvec2 a) { return atomicLoad(VkdsCoherentWord(a).v, VKDS_RELAXED); }
-void atomic_store(uvec2 a, uint v) { atomicStore(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-uint atomic_add(uvec2 a, uint v) { return atomicAdd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-uint atomic_min(uvec2 a, uint v) { return atomicMin(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-uint atomic_max(uvec2 a, uint v) { return atomicMax(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-uint atomic_and(uvec2 a, uint v) { return atomicAnd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-uint atomic_or(uvec2 a, uint v) { return atomicOr(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-uint atomic_exchange(uvec2 a, uint v) { return atomicExchange(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_load(uvec2 a) { VKDS_DELAY return atomicLoad(VkdsCoherentWord(a).v, VKDS_RELAXED); }
+void atomic_store(uvec2 a, uint v) { VKDS_DELAY atomicStore(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_add(uvec2 a, uint v) { VKDS_DELAY return atomicAdd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_min(uvec2 a, uint v) { VKDS_DELAY return atomicMin(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_max(uvec2 a, uint v) { VKDS_DELAY return atomicMax(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_and(uvec2 a, uint v) { VKDS_DELAY return atomicAnd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_or(uvec2 a, uint v) { VKDS_DELAY return atomicOr(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+uint atomic_exchange(uvec2 a, uint v) { VKDS_DELAY return atomicExchange(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 // Stores v if the word holds expected; returns what the word held.
 uint atomic_cas(uvec2 a, uint expected, uint v) {
+    VKDS_DELAY
     return atomicCompSwap(VkdsCoherentWord(a).v, expected, v, gl_ScopeQueueFamily, 0, 0, 0, 0);
 }
 
@@ -119,12 +130,13 @@ void full_fence() {
 
 #if VKDS_INT64_ATOMICS
 // A pair of words as one 64-bit atomic: .x is the low word, at the lower address.
-uvec2 atomic_load2(uvec2 a) { return unpackUint2x32(atomicLoad(VkdsCoherentLong(a).v, VKDS_RELAXED)); }
-void atomic_store2(uvec2 a, uvec2 v) { atomicStore(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED); }
-uvec2 atomic_exchange2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicExchange(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
-uvec2 atomic_add2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicAdd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
-uvec2 atomic_and2(uvec2 a, uvec2 v) { return unpackUint2x32(atomicAnd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
+uvec2 atomic_load2(uvec2 a) { VKDS_DELAY return unpackUint2x32(atomicLoad(VkdsCoherentLong(a).v, VKDS_RELAXED)); }
+void atomic_store2(uvec2 a, uvec2 v) { VKDS_DELAY atomicStore(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED); }
+uvec2 atomic_exchange2(uvec2 a, uvec2 v) { VKDS_DELAY return unpackUint2x32(atomicExchange(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
+uvec2 atomic_add2(uvec2 a, uvec2 v) { VKDS_DELAY return unpackUint2x32(atomicAdd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
+uvec2 atomic_and2(uvec2 a, uvec2 v) { VKDS_DELAY return unpackUint2x32(atomicAnd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
 uvec2 atomic_cas2(uvec2 a, uvec2 expected, uvec2 v) {
+    VKDS_DELAY
     return unpackUint2x32(atomicCompSwap(VkdsCoherentLong(a).v, packUint2x32(expected), packUint2x32(v),
                                          gl_ScopeQueueFamily, 0, 0, 0, 0));
 }

@@ -1,0 +1,47 @@
+// Chaos: random delays at the accesses that kernels make beside each other, and vectors whose words are read and written
+// one by one, in any order, as far as what the headers rely on allows.
+//
+// memory.glsl has it in modules compiled with VKDS_CHAOS, which are for tests ("make test-chaos"): what a thread may see
+// of others once in a million times it sees in seconds.
+#ifndef VKDS_CHAOS_GLSL
+#define VKDS_CHAOS_GLSL
+
+uint chaos_state = 0u;
+
+uint chaos_random() {
+    if (chaos_state == 0u)
+        chaos_state = gl_WorkGroupID.x * 0xc2b2ae35u ^ gl_SubgroupID * 0x85ebca6bu ^ gl_SubgroupInvocationID * 0x9e3779b9u ^ 0x1234567u;
+    chaos_state = chaos_state * 1664525u + 1013904223u;
+    return chaos_state >> 8;
+}
+
+// One access in 32 waits, mostly briefly, now and then for long.
+void chaos_delay() {
+    uint r = chaos_random();
+    if ((r & 31u) != 0u) return;
+    uint spins = 1u << (r >> 5 & 7u) << (r >> 8 & 7u);
+    [[dont_unroll]] for (uint i = 0u; i < spins; i++)
+        memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsAcquire | gl_SemanticsMakeVisible);
+}
+
+uvec4 chaos_load(uvec2 a, uint words) {
+    uvec4 v = uvec4(0u);
+    uint first = chaos_random();
+    [[dont_unroll]] for (uint i = 0u; i < words; i++) {
+        uint w = (first + i) & (words - 1u);
+        chaos_delay();
+        v[w] = VkdsCoherentWord(address_add(a, 4u * w)).v;
+    }
+    return v;
+}
+
+void chaos_store(uvec2 a, uvec4 v, uint words) {
+    uint first = chaos_random();
+    [[dont_unroll]] for (uint i = 0u; i < words; i++) {
+        uint w = (first + i) & (words - 1u);
+        chaos_delay();
+        VkdsCoherentWord(address_add(a, 4u * w)).v = v[w];
+    }
+}
+
+#endif
