@@ -47,8 +47,8 @@ on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test
 beneath-the-tool = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench)
 beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench -e /faults)
 
-.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv
-test: deps check test-radv test-swiftshader test-width-4 test-width-16 test-validation test-width-8
+.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-chaos chaos-kernels
+test: deps check test-radv test-chaos test-swiftshader test-width-4 test-width-16 test-validation test-width-8
 test-width-4:
 	$(call go-test,$(call lavapipe,128),$(beneath-faults))
 test-width-8:
@@ -64,15 +64,28 @@ test-radv:
 	$(call go-test,$(call radv,VEGA10),-run TestEveryModuleCompiles -v ./vk)
 	$(call go-test,$(call radv,NAVI31),-run TestEveryModuleCompiles -v ./vk)
 
+# Kernels that wait at random at every access, beside each other (shaders/include/chaos.glsl): a short part, and for
+# "make stress" all that share memory with others.
+chaos-kernels:
+	$(compile-shaders) chaos
+test-chaos: chaos-kernels
+	$(call go-test,$(call lavapipe,256),-tags chaos -run 'Program|RootSplits|WhileKeysChange' ./test/linearizability ./structures/btree)
+beside-others = ./alloc/... ./structures/... ./test/linearizability ./test/shader
+
 STRESS := 10
 stress: deps
 	$(call go-test,$(call lavapipe,256) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) ./...)
 	$(call go-test,$(call lavapipe,128) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
 	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
 	$(call go-test,$(swiftshader) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
+	$(compile-shaders) chaos
+	$(call go-test,$(call lavapipe,128) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
+	$(call go-test,$(call lavapipe,256) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
+	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
+	$(call go-test,$(swiftshader) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
 
 bench: build
 	bin/vkds bench slabhash
 
 clean:
-	rm -rf bin build/spv build/shaders
+	rm -rf bin build/spv build/chaos build/shaders
