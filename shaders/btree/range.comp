@@ -157,8 +157,14 @@ void main() {
         // The next leaf is read while this one's pairs are put in order.
         Node next = node_load(slab_address(tree.pool, walk.node), true);
 #ifndef COUNT
-        uint rank[16];
-        btree_ranks(n, inside, sums, rank);
+        // The slots of most leaves are in order, and then those inside follow one another.
+        uint rank[NODE_LANE_PAIRS];
+        if (subgroupAll(btree_in_order(n))) {
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - sums.y;
+        } else {
+            uvec2 ranks = btree_ranks_compared(n, inside);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = btree_rank(ranks, m);
+        }
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
             if (((inside >> m) & 1u) != 0u && rank[m] < wanted_here)
                 pair_put(out_keys, out_values, room, stage, rank[m], n.pair[m]);

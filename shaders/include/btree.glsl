@@ -160,9 +160,14 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
         }
 #endif
 
-        if (subgroupAny(step == STEP_LATCH)) {
+#if VKDS_INT64_ATOMICS
+        bool latches = inserts && step == STEP_LATCH;   // kernels of other kinds are compiled without what follows
+#else
+        bool latches = step == STEP_LATCH;
+#endif
+        if (subgroupAny(latches)) {
             bool latched = false;
-            if (step == STEP_LATCH) {
+            if (latches) {
                 latched = node_latch(slab_address(tree.pool, node));
 #if VKDS_INT64_ATOMICS
                 if (!latched && level == 0u) step = STEP_LEAF;

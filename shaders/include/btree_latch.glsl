@@ -199,11 +199,6 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
     return o;
 }
 
-// The slots of an inner node with a new one in its place, where there were `used`.
-uvec2 inner_next(Slots slots, uint i, uint place, uint used, uvec2 fresh) {
-    return i < place ? slots.pair[i] : i == place || place == used ? fresh : slots.pair[max(i, 1u) - 1u];
-}
-
 // Brings a separator with its child into a latched inner node.
 LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
     uint level = btree_level(fence.x);
@@ -225,13 +220,20 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
     if (!lacks && !there) {
         // Of a node that splits: the last child that stays, the separator, and what drops out at the end. The new node is
         // to the right; of a root that splits there is one to the left, too.
-        uvec2 end = inner_next(slots, INNER_KEEPS - 1u, place, used, fresh);
-        uint separator = inner_next(slots, INNER_KEEPS, place, used, fresh).x;
+        Slots next;   // what the first of the two nodes' slots, and one more, are with the new one in its place
+        uvec2 before = fresh;
+        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+            uvec2 own = slots.pair[i];
+            next.pair[i] = i < place ? own : i == place || place == used ? fresh : before;
+            before = own;
+        }
+        uvec2 end = next.pair[INNER_KEEPS - 1u];
+        uint separator = next.pair[INNER_KEEPS].x;
         uvec2 dropped = place == BTREE_SLOTS ? fresh : last;
         uvec2 lower = slab_address(tree.pool, t.fresh), upper = slab_address(tree.pool, root ? t.fresh2 : t.fresh);
         if (splits) {
             SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
-                uvec2 pair = inner_next(slots, i, place, used, fresh);
+                uvec2 pair = next.pair[i];
                 if (i >= INNER_KEEPS) coherent_store2(btree_slot(upper, i - INNER_KEEPS), pair);
                 if (i >= BTREE_SLOTS - INNER_KEEPS) coherent_store2(btree_slot(upper, i), dropped);
                 if (root) coherent_store2(btree_slot(lower, i), i < INNER_KEEPS ? pair : end);
@@ -244,7 +246,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
         if (splits && !root) node_publish(node, separator - 1u, t.fresh);
         release_fence();
         SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
-            uvec2 pair = inner_next(slots, i, place, used, fresh);
+            uvec2 pair = next.pair[i];
             if (splits && i >= INNER_KEEPS) pair = end;
             if (splits && root) pair = i == 0u ? uvec2(fence.y, t.fresh) : uvec2(separator, t.fresh2);
             if (splits || i >= place) coherent_store2(btree_slot(node, i), pair);

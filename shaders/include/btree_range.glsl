@@ -142,15 +142,21 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             if (busy) again = coherent_load4(address_add(address, BTREE_META_AT));
             Node next = leaf_load(next_address, rest != 0u);
 
-            uint rank[16];
-            bool distinct = btree_ranks(n, inside, sums, rank);
+            // The slots of most leaves are in order.
+            uvec2 ranks = btree_ranks_in_order(sums.y);
+            bool distinct = true;
+            if (!subgroupAll(btree_in_order(n))) {
+                ranks = btree_ranks_compared(n, inside);
+                distinct = btree_ranks_distinct(ranks, inside, sums.x);
+            }
             bool right = leaf_stands(seen, again) && distinct && busy;
             fits = right ? fits : 0u;
             BTreePair least = BTreePair(0u, 0u);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
                 bool has = ((inside >> m) & 1u) != 0u;
-                if (has && rank[m] == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
-                if (has && rank[m] < fits) pair_put(keys, values, ~0u, stage, rank[m], n.pair[m]);
+                uint rank = btree_rank(ranks, m);
+                if (has && rank == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
+                if (has && rank < fits) pair_put(keys, values, ~0u, stage, rank, n.pair[m]);
             }
             least = BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
             bool opens = right && walk.met == 0u && here != 0u && !astray;
@@ -225,16 +231,18 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             bool reads = busy && whole && !astray;
             uint inside = reads ? btree_inside(n, fence.high, walk) : 0u;
             uvec2 sums = btree_sums(n, inside, walk.low);
-            uint rank[16], here = sums.x;
-            btree_ranks(n, inside, sums, rank);
+            uint here = sums.x;
+            uvec2 ranks = btree_ranks_in_order(sums.y);
+            if (!subgroupAll(btree_in_order(n))) ranks = btree_ranks_compared(n, inside);
             uint fits = min(space, limit) - min(min(space, limit), walk.met);
             BTreePair least = BTreePair(0u, 0u);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
                 bool has = ((inside >> m) & 1u) != 0u;
-                if (has && rank[m] == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
-                if (has && rank[m] < fits) {
-                    plain_store(address_at(keys, to + walk.met + rank[m], 2u), n.pair[m].x);
-                    plain_store(address_at(values, to + walk.met + rank[m], 2u), n.pair[m].y);
+                uint rank = btree_rank(ranks, m);
+                if (has && rank == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
+                if (has && rank < fits) {
+                    plain_store(address_at(keys, to + walk.met + rank, 2u), n.pair[m].x);
+                    plain_store(address_at(values, to + walk.met + rank, 2u), n.pair[m].y);
                 }
             }
             least = BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it

@@ -81,30 +81,48 @@ bool btree_in_order(Node n) {
     return order;
 }
 
-// The places of this lane's pairs that lie inside among the tile's that do, in key order; sums are btree_sums'. False: a
-// key is there twice, of which one place tells nothing. Collective.
-bool btree_ranks(Node n, uint inside, uvec2 sums, out uint rank[16]) {
-    bool distinct = true;
-    // The slots of most leaves are in order, and then those inside follow one another.
-    if (subgroupAll(btree_in_order(n))) {
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - sums.y;
-    } else {
-        uint key[16];
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-            key[m] = ((inside >> m) & 1u) != 0u ? n.pair[m].x : ~0u;
-            rank[m] = 0u;
+// Ranks: the places in key order of a lane's pairs that lie inside, among the tile's that do; four bits a pair.
+uint btree_rank(uvec2 ranks, uint m) { return ((m < 8u ? ranks.x : ranks.y) >> (4u * (m & 7u))) & 15u; }
+
+void btree_rank_add(inout uvec2 ranks, uint m, uint more) {
+    if (m < 8u) ranks.x += more << (4u * m);
+    else ranks.y += more << (4u * (m & 7u));
+}
+
+// a - b of each four bits, without borrowing from the next.
+uint btree_rank_subtract(uint a, uint b) {
+    const uint TOPS = 0x88888888u;
+    return ((a | TOPS) - (b & ~TOPS)) ^ ((a ^ ~b) & TOPS);
+}
+
+// The ranks where the slots are in order: those inside follow one another, behind so many.
+uvec2 btree_ranks_in_order(uint before) {
+    uvec2 ranks = uvec2(0u);
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) btree_rank_add(ranks, m, node_pair_index(m));
+    ranks.x = btree_rank_subtract(ranks.x, before * 0x11111111u);
+    if (NODE_LANE_PAIRS > 8u) ranks.y = btree_rank_subtract(ranks.y, before * 0x11111111u);
+    return ranks;
+}
+
+// The ranks by comparing all pairs. Collective.
+uvec2 btree_ranks_compared(Node n, uint inside) {
+    uvec2 ranks = uvec2(0u);
+    [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
+        [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
+            uint own = ((inside >> other) & 1u) != 0u ? n.pair[other].x : ~0u;
+            uint its = subgroupShuffle(own, gl_SubgroupInvocationID ^ step);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) btree_rank_add(ranks, m, its < n.pair[m].x && ((inside >> m) & 1u) != 0u ? 1u : 0u);
         }
-        [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
-            [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
-                uint its = subgroupShuffle(key[other], gl_SubgroupInvocationID ^ step);
-                [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += its < key[m] ? 1u : 0u;
-            }
-        }
-        uint places = 0u;
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) places |= ((inside >> m) & 1u) << (rank[m] & 31u);
-        distinct = uint(bitCount(tile_or(places))) == sums.x;
     }
-    return distinct;
+    return ranks;
+}
+
+// Whether no two of the tile's pairs that lie inside have one rank: of a key that is there twice, a place tells nothing.
+// Collective.
+bool btree_ranks_distinct(uvec2 ranks, uint inside, uint pairs) {
+    uint places = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) places |= ((inside >> m) & 1u) << btree_rank(ranks, m);
+    return uint(bitCount(tile_or(places))) == pairs;
 }
 
 #endif

@@ -161,9 +161,9 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *Tree, begin top, q structur
 	require.NoError(t, b.Status.Upload(t.Context(), 0, make([]uint8, recording.Padded(len(kinds)))))
 	b.Highs, b.Values = testdevice.Upload(t, d, q.Highs), testdevice.Upload(t, d, q.Keys)
 	s := testdevice.Stream(t, d)
-	for _, function := range []uint32{walks, floors, applies} {
-		k, err := kernel[mixedPush](tree, s, tree.updating("mixed"), tree.tiles.update,
-			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("FUNCTION", function), recording.Constant("BTREE_TORN", tree.torn()))
+	for _, module := range tree.ordering(structures.Mixed) {
+		k, err := kernel[mixedPush](tree, s, module, tree.tiles.update,
+			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("BTREE_TORN", tree.torn()))
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{
 			Tree: tree.device(), Top: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(), Kinds: b.Kinds.Address(), Highs: b.Highs.Address(),

@@ -119,10 +119,8 @@ type mixedPush struct {
 	Count, Width, Rounds, Slices                           uint32
 }
 
-// What mixed.comp is told: of a mixed batch, which function a dispatch is for, and how many operations a workgroup looks at.
+// What the kernels of mixed.glsl are told beside the operations a lane.
 const (
-	applies, floors, walks = 0, 1, 2
-
 	retries    = 1 << 31 // beside the slices
 	mostSlices = 8
 	sliceFrom  = 1 << 18 // operations, from which on a workgroup looks at more of them
@@ -144,19 +142,18 @@ func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) erro
 		Statuses: b.statuses, Pending: b.pending, OutKeys: b.outKeys, OutValues: b.outValues,
 		Count: uint32(b.count), Width: uint32(b.width), Rounds: t.rounds | top.Bits<<24, Slices: 1,
 	}
-	functions := []uint32{applies}
+	modules := t.ordering(kind)
 	if kind == structures.Mixed {
-		functions = []uint32{walks, floors, applies}
 		p.Slices = uint32(min(max(b.count/sliceFrom, 1), mostSlices))
 	}
 	workgroups := (groups(b.count) + int(p.Slices) - 1) / int(p.Slices)
 	if b.retry {
 		p.Slices |= retries
 	}
-	kernels := make([]*vk.Kernel[mixedPush], len(functions))
-	for i, function := range functions {
-		kernels[i], err = kernel[mixedPush](t, s, t.updating("mixed"), t.tiles.update,
-			recording.Constant("KIND", uint32(kind)), recording.Constant("FUNCTION", function), recording.Constant("BTREE_TORN", t.torn()))
+	kernels := make([]*vk.Kernel[mixedPush], len(modules))
+	for i, module := range modules {
+		kernels[i], err = kernel[mixedPush](t, s, module, t.tiles.update,
+			recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 		if err != nil {
 			return err
 		}
@@ -233,14 +230,31 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 
 // updating is the variant of a kernel that makes updates beside others.
 func (t *Tree) updating(module string) string {
-	atomics, loops := ".a32", ".unrolled"
-	if t.d.Has(vk.Int64Atomics) {
-		atomics = ".a64"
-	}
 	if t.d.Info().Type == vk.CPU {
-		loops = ".rolled"
+		return t.protocol(module) + ".rolled"
 	}
-	return module + atomics + loops
+	return t.protocol(module) + ".unrolled"
+}
+
+// protocol is the module of a kernel that runs beside updates, by the protocol that the device has.
+func (t *Tree) protocol(module string) string {
+	if t.d.Has(vk.Int64Atomics) {
+		return module + ".a64"
+	}
+	return module + ".a32"
+}
+
+// ordering are the modules of the kernels that do operations which ask for order: of a mixed batch, all of its operations.
+func (t *Tree) ordering(kind structures.Kind) []string {
+	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
+	switch kind {
+	case structures.Mixed:
+		return []string{walk, floor, t.updating("mixed_apply")}
+	case structures.FindPredecessor, structures.FindFloor:
+		return []string{floor}
+	default:
+		return []string{walk}
+	}
 }
 
 // torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test

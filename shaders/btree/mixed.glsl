@@ -1,0 +1,135 @@
+// What the kernels of batches with operations that ask for order share. Such a batch is all of one kind or (KIND = OP_MIXED)
+// each operation of its own. A mixed one takes a dispatch of each of the three kernels, which may run beside each other:
+// each does the operations that are its own, and has the registers that these take.
+//
+// The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps the arrays of nodes that
+// go down more calls in local memory, which costs ranges a tenth.
+#ifndef VKDS_BTREE_MIXED_GLSL
+#define VKDS_BTREE_MIXED_GLSL
+
+#include "btree_node.glsl"
+#include "btree_top.glsl"
+#include "operation.glsl"
+#include "results.glsl"
+#include "workgroup.glsl"
+
+layout(constant_id = 3) const uint KIND = 0;
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 top;          // entries; where operations begin
+    uvec2 keys;         // uint32 an operation; of a range, its least key
+    uvec2 values;       // uint32 an operation, in and out
+    uvec2 kinds;        // a byte an operation, if KIND is OP_MIXED
+    uvec2 highs;        // uint32 an operation: of a range, its greatest key
+    uvec2 windows;      // uint32 an operation: where its pairs go; 0: each one's own number
+    uvec2 statuses;     // a byte an operation, out; 0 at first of a mixed batch
+    uvec2 pending;      // a counter of operations left pending
+    uvec2 out_keys;     // `width` words a window, out
+    uvec2 out_values;
+    uint count;
+    uint width;
+    uint rounds;        // and in the upper 8 bits, those of the top
+    uint slices;        // of an operation a lane, that a workgroup looks at; bit 31: only those that are pending
+};
+
+const uint ROUNDS_MASK = 0xffffffu;
+
+// The functions that operations are done by, a kernel each.
+const uint APPLIES = 0u;   // btree_apply
+const uint FLOORS = 1u;    // btree_floor
+const uint WALKS = 2u;     // btree_range
+
+uint function_of(uint kind) {
+    return !op_ordered(kind) ? APPLIES : kind == OP_PREDECESSOR || kind == OP_FLOOR ? FLOORS : WALKS;
+}
+
+bool retries() { return (slices >> 31) != 0u; }
+uint operation_slices() { return slices & 31u; }
+
+const uint MOST_SLICES = 8u;
+shared uint handed[MOST_SLICES * WORKGROUP];   // operations that are this dispatch's: the number in the workgroup, and the kind
+shared uint taken;
+
+// The operations that a workgroup has to do: of which part of the batch, and how many.
+struct Share {
+    uint first;
+    uint number;
+};
+
+// The workgroup's share: of a mixed batch, those of its slices' operations that are a function's. Collective over the workgroup.
+Share share_of(uint function) {
+    Share share = Share(workgroup_index() * WORKGROUP, WORKGROUP);
+    if (KIND == OP_MIXED) {
+        share.first *= operation_slices();
+        if (workgroup_lane() == 0u) taken = 0u;
+        barrier();
+        for (uint s = 0u; s < operation_slices(); s++) {
+            uint nth = s * WORKGROUP + workgroup_lane(), i = share.first + nth;
+            uint before = STATUS_PENDING, kind = OP_MIXED;
+            if (i < count && retries()) before = byte_load(statuses, i);
+            if (i < count) kind = byte_load(kinds, i);
+            bool mine = i < count && before == STATUS_PENDING && function_of(kind) == function;
+            uvec4 all = subgroupBallot(mine);
+            uint place = 0u;
+            if (subgroupElect()) place = atomicAdd(taken, subgroupBallotBitCount(all));
+            place = subgroupBroadcastFirst(place) + subgroupBallotExclusiveBitCount(all);
+            if (mine) handed[place] = nth | (kind << 16);
+        }
+        barrier();
+        share.number = taken;
+    }
+    return share;
+}
+
+// An operation of a lane.
+struct Operation {
+    uint number;   // in the batch
+    uint kind;
+    uint key;
+    uint before;   // its status
+    bool todo;
+    bool strict;   // it asks for another key than its own
+    bool beyond;   // and there is none, since its own is the last
+    BTreePlace start;
+};
+
+// The lane's operation, of those of the share from `next` on.
+Operation operation(Share share, uint next) {
+    Operation o = Operation(share.first + workgroup_lane(), KIND, 0u, STATUS_PENDING, false, false, false, BTreePlace(BTREE_ROOT, 1u));
+    if (KIND == OP_MIXED) {
+        o.todo = next + workgroup_lane() < share.number;
+        uint word = handed[o.todo ? next + workgroup_lane() : 0u];
+        o.number = share.first + (word & 0xffffu);
+        o.kind = word >> 16;
+    } else {
+        o.todo = o.number < count;
+        if (o.todo && retries()) o.before = byte_load(statuses, o.number);
+        o.todo = o.todo && o.before == STATUS_PENDING;
+    }
+    if (o.todo) {
+        o.key = plain_load_at(keys, o.number);
+        if (rounds > ROUNDS_MASK) o.start = btree_top(BTreeTop(top, rounds >> 24), o.key);
+    }
+    o.strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR;
+    o.beyond = o.strict && o.key == (o.kind == OP_SUCCESSOR ? ~0u : 0u);
+    return o;
+}
+
+// The place of the first pair of an operation in the arrays for pairs.
+uint pairs_place(Operation o) {
+    uint place = o.number;
+    if (o.todo && windows != uvec2(0u)) place = plain_load_at(windows, o.number);
+    return place * width;
+}
+
+// Writes an operation's status, and counts those that are left pending, and orphans.
+void finish(Operation o, uint status, uint orphans) {
+    if (KIND != OP_MIXED) byte_store(statuses, o.number, count, o.todo ? status : o.before);
+    // Others write the rest of the word.
+    else if (o.todo && status != STATUS_PENDING) atomic_or(address_add(statuses, o.number & ~3u), status << (8u * (o.number & 3u)));
+    uint left = orphans + subgroupBallotBitCount(subgroupBallot(o.todo && status == STATUS_PENDING));
+    if (left != 0u && subgroupElect()) atomic_add(pending, left);
+}
+
+#endif

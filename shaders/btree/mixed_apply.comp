@@ -1,0 +1,23 @@
+// The updates and lookups of a mixed batch that also has operations that ask for order (mixed.glsl).
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree.glsl"
+#include "combine.glsl"
+#include "mixed.glsl"
+
+void main() {
+    Share share = share_of(APPLIES);
+    [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
+        Operation o = operation(share, next);
+        uint value = 0u;
+        if (o.todo && op_inserts(o.kind)) value = plain_load_at(values, o.number);
+        Combined combined = combine(o.kind, o.key, value, o.todo);
+        BTreeHint hint = o.start.level == 0u ? BTreeHint(o.start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, o.start.node);
+        SlabCursor cursor = slab_cursor();
+        uint status = btree_apply(tree, cursor, o.kind, o.key, value, o.todo && combined.leads, rounds & ROUNDS_MASK, hint);
+        uint orphans = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
+        status = combine_status(combined, o.kind, status & ~STATUS_ORPHAN);
+        if (o.todo && o.kind == OP_FIND) plain_store_at(values, o.number, status == STATUS_FOUND ? value : 0u);
+        finish(o, status, orphans);
+    }
+}

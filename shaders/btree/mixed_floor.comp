@@ -1,0 +1,22 @@
+// Predecessors and floors beside updates, of a batch of one kind or of a mixed one (mixed.glsl).
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_range.glsl"
+#include "mixed.glsl"
+
+void main() {
+    Share share = share_of(FLOORS);
+    [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
+        Operation o = operation(share, next);
+        BTreePair nearest;
+        uint status = btree_floor(tree, o.start, o.strict ? o.key - 1u : o.key, o.todo && !o.beyond, rounds & ROUNDS_MASK, nearest);
+        if (o.beyond) status = STATUS_ABSENT;
+        if (o.todo && status != STATUS_PENDING) plain_store_at(values, o.number, status == STATUS_FOUND ? nearest.value : 0u);
+        if (o.todo && status == STATUS_FOUND) {
+            uint place = pairs_place(o);
+            plain_store_at(out_keys, place, nearest.key);
+            plain_store_at(out_values, place, nearest.value);
+        }
+        finish(o, status, 0u);
+    }
+}
