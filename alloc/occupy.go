@@ -24,6 +24,9 @@ func (p *SlabPool) Occupy(s *vk.Stream, count uint64) error {
 		return err
 	}
 	defer p.gate.Leave()
+	if err := p.d.Accept("stream", s); err != nil {
+		return err
+	}
 	if p.occupier.kernel == nil {
 		m, err := shaders.Load("alloc/occupy")
 		if err != nil {

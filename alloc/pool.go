@@ -175,6 +175,19 @@ func (p *SlabPool) Light() bool {
 	return len(p.supers) == 1
 }
 
+// Accept answers why structures on a device can't use the pool: *vk.ForeignError where it is of another one, vk.ErrClosed.
+func (p *SlabPool) Accept(d *vk.Device) error {
+	if p.d != d {
+		return &vk.ForeignError{What: "pool of slabs"}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.supers) == 0 {
+		return vk.ErrClosed
+	}
+	return nil
+}
+
 // Constants are the specialization constants that a kernel over this pool needs, by name. They may change with Grow.
 func (p *SlabPool) Constants() map[string]uint32 {
 	light := uint32(0)

@@ -80,6 +80,13 @@ func (b *Buffer[T]) Free() { b.r.d.drop(b.r) }
 
 func (b *Buffer[T]) where() *region { return b.r }
 
+func (b *Buffer[T]) usableOn(d *Device) error {
+	if b == nil {
+		return nil
+	}
+	return b.r.usableOn(d)
+}
+
 // Upload copies src to the elements from at on, and returns when they are there. It is not ordered against
 // streams: the caller has waited for the work that uses these elements, and submits what shall see them
 // afterwards. A cancelled context ends it between two chunks, with some of the elements copied. A *RangeError
@@ -156,3 +163,5 @@ func (b *HostBuffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf
 func (b *HostBuffer[T]) Free() { b.r.d.drop(b.r) }
 
 func (b *HostBuffer[T]) where() *region { return b.r }
+
+func (b *HostBuffer[T]) usableOn(d *Device) error { return b.r.usableOn(d) }

@@ -106,6 +106,11 @@ func beginning(call string, err error) error {
 	return err
 }
 
+// ForeignError says that something is of another device than what it is used with. Nothing was recorded or begun.
+type ForeignError struct{ What string } // "buffer of keys", "stream", …
+
+func (e *ForeignError) Error() string { return "vk: the " + e.What + " is of another device" }
+
 // TooLargeError says that a buffer is larger than the device's buffers can be, however much memory there is.
 type TooLargeError struct{ Bytes, Limit uint64 }
 

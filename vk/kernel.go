@@ -273,7 +273,7 @@ func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (vulkan.CommandBuf
 		s.fail(ErrClosed)
 		return nil, false
 	case k.p.d != s.d:
-		s.fail(&ModuleError{k.p.name, "the kernel and the stream are of different devices"})
+		s.fail(&ForeignError{"kernel " + k.p.name})
 		return nil, false
 	}
 	commands, ok := s.command(kind)

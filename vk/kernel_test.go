@@ -101,7 +101,8 @@ func TestKernelRefusals(t *testing.T) {
 	other := openFor(t, Options{})
 	k := scaleKernel(t, other, KernelOptions{})
 	k.Dispatch(s, 1, scale{})
-	require.ErrorContains(t, s.Wait(context.Background()), "different devices")
+	var foreign *ForeignError
+	require.ErrorAs(t, s.Wait(context.Background()), &foreign)
 }
 
 type atomicPush struct {

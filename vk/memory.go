@@ -74,6 +74,13 @@ func (r *region) usable() error {
 	return r.d.usable()
 }
 
+func (r *region) usableOn(d *Device) error {
+	if r.d != d {
+		return errForeign
+	}
+	return r.usable()
+}
+
 // check answers whether bytes at an offset lie inside.
 func (r *region) check(what string, at, bytes int) error {
 	if at < 0 || bytes < 0 || uint64(at) > r.bytes || uint64(bytes) > r.bytes-uint64(at) {

@@ -123,6 +123,18 @@ func (d *Device) NewStream() (*Stream, error) {
 	return s, nil
 }
 
+func (s *Stream) usableOn(d *Device) error {
+	switch {
+	case s == nil:
+		return ErrClosed
+	case s.d != d:
+		return errForeign
+	case s.closed.Load():
+		return ErrClosed
+	}
+	return d.usable()
+}
+
 // fail keeps the first error of a batch.
 func (s *Stream) fail(err error) {
 	if s.err == nil {
@@ -244,12 +256,9 @@ func (s *Stream) copy(to *region, toAt uint64, from *region, fromAt, n uint64) {
 
 // accept checks a command's buffer.
 func (s *Stream) accept(what string, r *region, at, n int) bool {
-	err := r.usable()
+	err := s.d.Accept("buffer of a "+what, r)
 	if err == nil {
 		err = r.check(what, at, n)
-	}
-	if err == nil && r.d != s.d {
-		err = fmt.Errorf("vk: %s: the buffer and the stream are of different devices", what)
 	}
 	if err != nil {
 		s.fail(err)
@@ -277,7 +286,7 @@ func (s *Stream) After(p Point) {
 		return
 	}
 	if p.line.d != s.d {
-		s.fail(fmt.Errorf("vk: a stream can't wait for a point of another device"))
+		s.fail(&ForeignError{"point"})
 		return
 	}
 	if s.open != nil {

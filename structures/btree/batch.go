@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -43,8 +44,10 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 			return &structures.LengthError{Keys: u.Count, Other: c.name, Got: c.have}
 		}
 	}
-	if u.Count == 0 {
-		return nil
+	err := cmp.Or(t.d.Accept("stream", s), t.d.Accept("buffer of keys", u.Keys), t.d.Accept("buffer of values", u.Values),
+		t.d.Accept("buffer of status bytes", u.Status))
+	if err != nil || u.Count == 0 {
+		return err
 	}
 	if kind != structures.Delete && t.crowded(u.Count) {
 		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {

@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -80,6 +81,10 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 	}
 	if u.Count > primitives.MaxLength {
 		return &primitives.LengthError{N: u.Count}
+	}
+	err := cmp.Or(t.d.Accept("stream", s), t.d.Accept("buffer of keys", u.Keys), t.d.Accept("buffer of values", u.Values))
+	if err != nil {
+		return err
 	}
 	if nodes := nodesFor(u.Count, t.o.Fill); blocksFor(nodes) > t.blocks() {
 		if err := s.Wait(ctx); err != nil {

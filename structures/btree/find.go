@@ -40,8 +40,8 @@ func (t *Tree) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 		return err
 	}
 	defer t.gate.Leave()
-	err := cmp.Or(recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
-		recording.Need(l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
+	err := cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, l.Keys, "keys", l.Count, l.Count), recording.Need(t.d, l.Values, "values", l.Count, l.Count),
+		recording.Need(t.d, l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
 	if err != nil {
 		return err
 	}

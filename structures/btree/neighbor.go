@@ -93,7 +93,7 @@ func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 		return err
 	}
 	defer t.gate.Leave()
-	if err := checkNeighbors(n); err != nil {
+	if err := cmp.Or(t.d.Accept("stream", s), t.checkNeighbors(n)); err != nil {
 		return err
 	}
 	return t.recordNeighbors(s, to, neighborQueries{
@@ -102,10 +102,10 @@ func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 	})
 }
 
-func checkNeighbors(n structures.DeviceNeighbors) error {
-	return cmp.Or(recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
-		recording.Need(n.OutValues, "values", n.Count, n.Count), recording.Need(n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
-		recording.Need(n.Left, "words for the number left", n.Count, 1))
+func (t *Tree) checkNeighbors(n structures.DeviceNeighbors) error {
+	return cmp.Or(recording.Need(t.d, n.Keys, "keys", n.Count, n.Count), recording.Need(t.d, n.OutKeys, "keys for the result", n.Count, n.Count),
+		recording.Need(t.d, n.OutValues, "values", n.Count, n.Count), recording.Need(t.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
+		recording.Need(t.d, n.Left, "words for the number left", n.Count, 1))
 }
 
 // neighborQueries are searches for neighbors on the device: addresses, as DeviceNeighbors has buffers.

@@ -67,7 +67,8 @@ func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 		return err
 	}
 	defer t.gate.Leave()
-	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
+	err := cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, r.Ranges, "words of ranges", r.Count, 2*r.Count),
+		recording.Need(t.d, r.Counts, "counts", r.Count, r.Count), recording.Need(t.d, r.Candidates, "words for the candidates", r.Count, 0))
 	if err != nil || r.Count == 0 {
 		return err
 	}
@@ -99,8 +100,9 @@ func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 		return err
 	}
 	defer t.gate.Leave()
-	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", r.Count, 2*r.Count),
-		recording.Need(r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(r.Candidates, "words for the candidates", r.Count, 1))
+	err := cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, r.Ranges, "words of ranges", r.Count, 2*r.Count),
+		recording.Need(t.d, r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(t.d, r.Candidates, "words for the candidates", r.Count, 1),
+		recording.Need(t.d, r.Keys, "keys for the result", r.Count, 0), recording.Need(t.d, r.Values, "values", r.Count, 0))
 	if err != nil {
 		return err
 	}
@@ -143,9 +145,9 @@ type DeviceWindow struct {
 	Counts       *vk.Buffer[uint32] // out: how many these are
 }
 
-func (w DeviceWindow) check() error {
-	err := cmp.Or(recording.Need(w.Ranges, "words of ranges", w.Count, 2*w.Count), recording.Need(w.Counts, "counts", w.Count, w.Count),
-		recording.Need(w.Keys, "keys for the result", w.Count, w.Count*w.Width), recording.Need(w.Values, "values", w.Count, w.Count*w.Width))
+func (w DeviceWindow) check(d *vk.Device) error {
+	err := cmp.Or(recording.Need(d, w.Ranges, "words of ranges", w.Count, 2*w.Count), recording.Need(d, w.Counts, "counts", w.Count, w.Count),
+		recording.Need(d, w.Keys, "keys for the result", w.Count, w.Count*w.Width), recording.Need(d, w.Values, "values", w.Count, w.Count*w.Width))
 	if err == nil && (w.Width < 0 || uint64(w.Count)*uint64(w.Width) > 1<<32) {
 		err = &structures.LengthError{Keys: w.Count, Other: "pairs a range", Got: w.Width}
 	}
@@ -160,7 +162,7 @@ func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
 		return err
 	}
 	defer t.gate.Leave()
-	if err := w.check(); err != nil {
+	if err := cmp.Or(t.d.Accept("stream", s), w.check(t.d)); err != nil {
 		return err
 	}
 	plan, err := t.scratchForSeeks(s, w.Count, t.windowsInOrder(w.Count, w.Width))

@@ -34,7 +34,7 @@ type DeviceBatch struct {
 	Alone bool
 }
 
-func (b DeviceBatch) check(kind structures.Kind) error {
+func (b DeviceBatch) check(d *vk.Device, kind structures.Kind) error {
 	values, kinds, highs, windows, pairs := b.Count, 0, 0, 0, 0
 	switch kind {
 	case structures.Delete:
@@ -55,15 +55,15 @@ func (b DeviceBatch) check(kind structures.Kind) error {
 	if b.Windows != nil {
 		windows, pairs = b.Count, min(pairs, b.Width)
 	}
-	return cmp.Or(recording.Need(b.Keys, "keys", b.Count, b.Count),
-		recording.Need(b.Values, "values", b.Count, values),
-		recording.Need(b.Kinds, "kinds", b.Count, kinds),
-		recording.Need(b.Highs, "highs", b.Count, highs),
-		recording.Need(b.Windows, "windows", b.Count, windows),
-		recording.Need(b.OutKeys, "keys for the result", b.Count, pairs),
-		recording.Need(b.OutValues, "values for the result", b.Count, pairs),
-		recording.Need(b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
-		recording.Need(b.Left, "words for the number left", b.Count, 1))
+	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, b.Count),
+		recording.Need(d, b.Values, "values", b.Count, values),
+		recording.Need(d, b.Kinds, "kinds", b.Count, kinds),
+		recording.Need(d, b.Highs, "highs", b.Count, highs),
+		recording.Need(d, b.Windows, "windows", b.Count, windows),
+		recording.Need(d, b.OutKeys, "keys for the result", b.Count, pairs),
+		recording.Need(d, b.OutValues, "values for the result", b.Count, pairs),
+		recording.Need(d, b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
+		recording.Need(d, b.Left, "words for the number left", b.Count, 1))
 }
 
 // does says whether concurrent batches do operations of a kind.
@@ -285,11 +285,11 @@ func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error 
 }
 
 // admits answers why a batch can't be recorded.
-func admits(kind structures.Kind, b DeviceBatch) error {
+func (t *Tree) admits(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
-	return b.check(kind)
+	return cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind))
 }
 
 // expect counts in the nodes that a batch may add.
@@ -301,7 +301,7 @@ func (t *Tree) expect(kind structures.Kind, operations int) {
 }
 
 func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
-	if err := admits(kind, b); err != nil {
+	if err := t.admits(s, kind, b); err != nil {
 		return err
 	}
 	if !retry {
@@ -323,5 +323,8 @@ func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b
 		return err
 	}
 	defer t.gate.Leave()
+	if err := t.admits(s, kind, b); err != nil {
+		return err
+	}
 	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }

@@ -27,13 +27,13 @@ type DeviceQueries struct {
 	Found  *vk.Buffer[uint8]  // out: 1 if the key is there, else 0; Count rounded up to a multiple of 4 bytes
 }
 
-func (b DeviceBatch) check(kind structures.Kind, keysOnly bool) error {
+func (b DeviceBatch) check(d *vk.Device, kind structures.Kind, keysOnly bool) error {
 	values := kind > structures.Delete || !keysOnly && (kind == structures.Mixed || kind.Inserts())
-	return cmp.Or(recording.Need(b.Keys, "keys", b.Count, b.Count),
-		recording.Need(b.Values, "values", b.Count, when(values, b.Count)),
-		recording.Need(b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
-		recording.Need(b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
-		recording.Need(b.Left, "words for the number left", b.Count, 1))
+	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, b.Count),
+		recording.Need(d, b.Values, "values", b.Count, when(values, b.Count)),
+		recording.Need(d, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
+		recording.Need(d, b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
+		recording.Need(d, b.Left, "words for the number left", b.Count, 1))
 }
 
 func when(condition bool, n int) int {
@@ -57,7 +57,7 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	if kind > structures.Count {
 		return &structures.KindError{Kind: kind}
 	}
-	if err := b.check(kind, t.keys); err != nil {
+	if err := cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind, t.keys)); err != nil {
 		return err
 	}
 	if !retry && (kind == structures.Mixed || kind.Inserts()) {
@@ -75,6 +75,9 @@ func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 		return err
 	}
 	defer t.leave()
+	if err := cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind, t.keys)); err != nil {
+		return err
+	}
 	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 
@@ -83,9 +86,9 @@ func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
 		return err
 	}
 	defer t.leave()
-	err := cmp.Or(recording.Need(q.Keys, "keys", q.Count, q.Count),
-		recording.Need(q.Values, "values", q.Count, when(!t.keys, q.Count)),
-		recording.Need(q.Found, "found bytes", q.Count, recording.Padded(q.Count)))
+	err := cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, q.Keys, "keys", q.Count, q.Count),
+		recording.Need(t.d, q.Values, "values", q.Count, when(!t.keys, q.Count)),
+		recording.Need(t.d, q.Found, "found bytes", q.Count, recording.Padded(q.Count)))
 	if err != nil {
 		return err
 	}

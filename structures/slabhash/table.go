@@ -71,6 +71,11 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
+	if o.Pool != nil {
+		if err := o.Pool.Accept(d); err != nil {
+			return nil, err
+		}
+	}
 	t := &table{d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), rounds: initialRounds, kernels: recording.NewKernels(d)}
 	if keys {
 		t.slots = keySlots

@@ -180,7 +180,10 @@ func TestErrors(t *testing.T) {
 	require.ErrorAs(t, err, &length)
 	_, err = Build(t.Context(), d, one, nil, Options{})
 	require.ErrorAs(t, err, &length)
-	require.ErrorAs(t, a.FindOn(nil, structures.DeviceLookups{Count: 1}), &length)
+	stream, err := d.NewStream()
+	require.NoError(t, err)
+	defer stream.Close()
+	require.ErrorAs(t, a.FindOn(stream, structures.DeviceLookups{Count: 1}), &length)
 	var kind *structures.KindError
 	_, err = a.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{structures.Max}})
 	require.ErrorAs(t, err, &kind)

@@ -18,12 +18,12 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if u.Count < 0 || u.First < 0 {
 		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
 	}
-	err := recording.Need(u.Keys, "keys", u.Count, u.First+u.Count)
+	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, u.Keys, "keys", u.Count, u.First+u.Count))
 	if err == nil && kind == structures.Insert {
-		err = recording.Need(u.Values, "values", u.Count, u.First+u.Count)
+		err = recording.Need(c.Device, u.Values, "values", u.Count, u.First+u.Count)
 	}
 	if err == nil && u.Status != nil {
-		err = recording.Need(u.Status, "status bytes", u.Count, recording.Padded(u.Count))
+		err = recording.Need(c.Device, u.Status, "status bytes", u.Count, recording.Padded(u.Count))
 	}
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func (c *Core) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 		return err
 	}
 	defer c.Leave()
-	err := cmp.Or(recording.Need(l.Keys, "keys", l.Count, l.Count), recording.Need(l.Values, "values", l.Count, l.Count),
-		recording.Need(l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
+	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, l.Keys, "keys", l.Count, l.Count), recording.Need(c.Device, l.Values, "values", l.Count, l.Count),
+		recording.Need(c.Device, l.Found, "found bytes", l.Count, recording.Padded(l.Count)))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,8 @@ func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 		return err
 	}
 	defer c.Leave()
-	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count), recording.Need(r.Counts, "counts", r.Count, r.Count))
+	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
+		recording.Need(c.Device, r.Counts, "counts", r.Count, r.Count), recording.Need(c.Device, r.Candidates, "words for the candidates", 0, 0))
 	if err != nil {
 		return err
 	}
@@ -77,8 +78,9 @@ func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 		return err
 	}
 	defer c.Leave()
-	err := cmp.Or(recording.Need(r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
-		recording.Need(r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(r.Candidates, "words for the candidates", 1, 1))
+	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
+		recording.Need(c.Device, r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(c.Device, r.Candidates, "words for the candidates", 1, 1),
+		recording.Need(c.Device, r.Keys, "keys for the result", 0, 0), recording.Need(c.Device, r.Values, "values", 0, 0))
 	if err != nil {
 		return err
 	}
@@ -103,9 +105,9 @@ func (c *Core) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 		return err
 	}
 	defer c.Leave()
-	err := cmp.Or(recording.Need(n.Keys, "keys", n.Count, n.Count), recording.Need(n.OutKeys, "keys for the result", n.Count, n.Count),
-		recording.Need(n.OutValues, "values", n.Count, n.Count), recording.Need(n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
-		recording.Need(n.Left, "words for the number left", 1, 1))
+	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, n.Keys, "keys", n.Count, n.Count), recording.Need(c.Device, n.OutKeys, "keys for the result", n.Count, n.Count),
+		recording.Need(c.Device, n.OutValues, "values", n.Count, n.Count), recording.Need(c.Device, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
+		recording.Need(c.Device, n.Left, "words for the number left", 1, 1))
 	if err != nil {
 		return err
 	}

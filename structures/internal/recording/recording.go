@@ -145,12 +145,13 @@ func (p *Parts) Take(bytes int) uint64 {
 	return at
 }
 
-// Need says that a buffer of a batch of so many operations is too short, or that the batch is of less than none.
-func Need[T vk.Element](b *vk.Buffer[T], name string, count, want int) error {
+// Need says that a buffer of a batch of so many operations is too short, was freed, or is of another device, or that the
+// batch is of less than none.
+func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want int) error {
 	if n := b.Len(); n < want || count < 0 {
 		return &structures.LengthError{Keys: count, Other: name, Got: n}
 	}
-	return nil
+	return d.Accept("buffer of "+name, b)
 }
 
 // Padded is a number of bytes rounded up to whole words.

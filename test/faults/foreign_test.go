@@ -1,0 +1,176 @@
+package faults
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+const room = 64 // elements of each buffer
+
+// filled returns a batch in device buffers, all of whose buffers are of one device, and whose other numbers are 1.
+func filled[B any](t *testing.T, d *vk.Device) B {
+	t.Helper()
+	var b B
+	v := reflect.ValueOf(&b).Elem()
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case f.Kind() == reflect.Pointer:
+			f.Set(reflect.ValueOf(newBuffer(t, d, f.Interface())))
+		case f.CanInt() && v.Type().Field(i).Name != "First":
+			f.SetInt(1)
+		}
+	}
+	return b
+}
+
+// newBuffer makes a buffer of the type that like has.
+func newBuffer(t *testing.T, d *vk.Device, like any) any {
+	t.Helper()
+	var b any
+	var err error
+	switch like.(type) {
+	case *vk.Buffer[uint8]:
+		b, err = vk.NewBuffer[uint8](d, room)
+	case *vk.Buffer[uint32]:
+		b, err = vk.NewBuffer[uint32](d, room)
+	case *vk.Buffer[uint64]:
+		b, err = vk.NewBuffer[uint64](d, room)
+	default:
+		t.Fatalf("no buffer: %T", like)
+	}
+	require.NoError(t, err)
+	t.Cleanup(b.(interface{ Free() }).Free)
+	return b
+}
+
+// refusing looks what a call does with each buffer of another device or freed in turn, and with a stream of another device
+// or closed: it says what is wrong, and records nothing.
+func refusing[B any](t *testing.T, name string, d, other *vk.Device, unused []string, call func(s *vk.Stream, b B) error) {
+	t.Run(name, func(t *testing.T) {
+		s, err := d.NewStream()
+		require.NoError(t, err)
+		defer s.Close()
+		before, err := s.Submit()
+		require.NoError(t, err)
+		refused := func(what string, err error, foreign bool) {
+			t.Helper()
+			var e *vk.ForeignError
+			if foreign {
+				require.ErrorAs(t, err, &e, what)
+			} else {
+				require.ErrorIs(t, err, vk.ErrClosed, what)
+			}
+			after, err := s.Submit()
+			require.NoError(t, err)
+			require.Equal(t, before, after, "%s: something was recorded", what)
+		}
+		fields := reflect.TypeFor[B]()
+		for i := range fields.NumField() {
+			if fields.Field(i).Type.Kind() != reflect.Pointer || slices.Contains(unused, fields.Field(i).Name) {
+				continue
+			}
+			b := filled[B](t, d)
+			f := reflect.ValueOf(&b).Elem().Field(i)
+			own := f.Interface()
+			f.Set(reflect.ValueOf(newBuffer(t, other, own)))
+			refused(fields.Field(i).Name, call(s, b), true)
+			own.(interface{ Free() }).Free()
+			f.Set(reflect.ValueOf(own))
+			refused(fields.Field(i).Name, call(s, b), false)
+		}
+		foreign, err := other.NewStream()
+		require.NoError(t, err)
+		refused("stream", call(foreign, filled[B](t, d)), true)
+		require.NoError(t, foreign.Wait(t.Context()))
+		require.NoError(t, foreign.Close())
+		gone, err := d.NewStream()
+		require.NoError(t, err)
+		require.NoError(t, gone.Close())
+		refused("closed stream", call(gone, filled[B](t, d)), false)
+	})
+}
+
+// What is of another device, or of use no more, is refused by every call that takes buffers, streams or pools.
+func TestThingsOfAnotherDevice(t *testing.T) {
+	ctx := t.Context()
+	d, other := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}), testdevice.Open(t, vk.Options{MemoryLimit: 1<<30 + 1})
+
+	pool, err := alloc.NewSlabPool(ctx, other, alloc.PoolOptions{})
+	require.NoError(t, err)
+	var foreign *vk.ForeignError
+	_, err = slabhash.New(ctx, d, slabhash.Options{Pool: pool})
+	require.ErrorAs(t, err, &foreign)
+	_, err = slabhash.NewSet(ctx, d, slabhash.Options{Pool: pool})
+	require.ErrorAs(t, err, &foreign)
+	s, err := d.NewStream()
+	require.NoError(t, err)
+	require.ErrorAs(t, pool.Occupy(s, 0), &foreign)
+	require.NoError(t, s.Wait(ctx))
+	require.NoError(t, pool.Close())
+	_, err = slabhash.New(ctx, other, slabhash.Options{Pool: pool})
+	require.ErrorIs(t, err, vk.ErrClosed)
+
+	// Primitives know addresses alone, and can look at the stream only.
+	theirs, err := other.NewStream()
+	require.NoError(t, err)
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+	require.ErrorAs(t, p.Number(theirs, 256, 8), &foreign)
+	require.NoError(t, theirs.Wait(ctx))
+
+	m, err := slabhash.New(ctx, d, slabhash.Options{})
+	require.NoError(t, err)
+	defer m.Close()
+	refusing(t, "slabhash/ApplyOn", d, other, nil, func(s *vk.Stream, b slabhash.DeviceBatch) error { return m.ApplyOn(s, structures.Mixed, b) })
+	refusing(t, "slabhash/Finish", d, other, nil, func(s *vk.Stream, b slabhash.DeviceBatch) error { return m.Finish(ctx, s, structures.Mixed, b) })
+	refusing(t, "slabhash/FindOn", d, other, nil, m.FindOn)
+
+	tree, err := btree.New(ctx, d, btree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	refusing(t, "btree/ApplyOn", d, other, nil, func(s *vk.Stream, b btree.DeviceBatch) error { return tree.ApplyOn(s, structures.Mixed, b) })
+	refusing(t, "btree/Finish", d, other, nil, func(s *vk.Stream, b btree.DeviceBatch) error { return tree.Finish(ctx, s, structures.Mixed, b) })
+	refusing(t, "btree/UpdateOn", d, other, nil, func(s *vk.Stream, u structures.DeviceUpdates) error {
+		return tree.UpdateOn(ctx, s, structures.Insert, u)
+	})
+	refusing(t, "btree/BuildOn", d, other, []string{"Status"}, func(s *vk.Stream, u structures.DeviceUpdates) error { return tree.BuildOn(ctx, s, u) })
+	refusing(t, "btree/RangesOf", d, other, nil, tree.RangesOf)
+
+	a, err := sortedarray.New(ctx, d, sortedarray.Options{})
+	require.NoError(t, err)
+	defer a.Close()
+	l, err := lsm.New(ctx, d, lsm.Options{})
+	require.NoError(t, err)
+	defer l.Close()
+	refusing(t, "sortedarray/InsertOn", d, other, nil, func(s *vk.Stream, u structures.DeviceUpdates) error { return a.InsertOn(ctx, s, u) })
+	refusing(t, "sortedarray/DeleteOn", d, other, []string{"Values"}, func(s *vk.Stream, u structures.DeviceUpdates) error { return a.DeleteOn(ctx, s, u) })
+	refusing(t, "lsm/InsertOn", d, other, nil, l.InsertOn)
+	refusing(t, "lsm/DeleteOn", d, other, []string{"Values"}, l.DeleteOn)
+	for _, o := range []interface {
+		FindOn(*vk.Stream, structures.DeviceLookups) error
+		CountOn(*vk.Stream, structures.DeviceCounts) error
+		RangeOn(*vk.Stream, structures.DeviceRanges) error
+		NeighborOn(*vk.Stream, structures.Direction, structures.DeviceNeighbors) error
+	}{tree, a, l} {
+		name := fmt.Sprintf("%T/", o)
+		refusing(t, name+"FindOn", d, other, nil, o.FindOn)
+		refusing(t, name+"CountOn", d, other, nil, o.CountOn)
+		refusing(t, name+"RangeOn", d, other, nil, o.RangeOn)
+		refusing(t, name+"NeighborOn", d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
+			return o.NeighborOn(s, structures.Ceil, n)
+		})
+	}
+}
