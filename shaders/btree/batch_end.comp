@@ -35,7 +35,7 @@ void main() {
         in_part = some ? left : in_part;
         left -= min(left, count);
     }
-    for (uint word = 4u * part; in_part != 0u; word++) {
+    for (uint word = 4u * part; in_part != 0u && word < 32u; word++) {
         uint used = plain_load_near(at, word), take = pool_lowest_bits(~used, in_part);
         plain_store_near(at, word, used | take);
         in_part -= uint(bitCount(take));

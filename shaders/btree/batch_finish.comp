@@ -40,7 +40,7 @@ void main() {
         }
         sum_level(tree, w, b.count, free, max(splitting, 1u));
         together();
-        uint outputs = work_load(batch_control(w, w.level, BATCH_OUTPUTS_AT), 0u);
+        uint outputs = min(work_load(batch_control(w, w.level, BATCH_OUTPUTS_AT), 0u), w.capacity);
         if (begun && outputs > most) break;
         if (workgroup_lane() == 0u) {
             // The dispatches that would go on have nothing to do.
@@ -48,7 +48,7 @@ void main() {
             work_store(batch_control(w, w.level, BATCH_SPLIT_ARGS_AT), 0u, 0u);
         }
         begun = false;
-        uint records = work_load(batch_control(w, w.level, BATCH_SEGMENTS_AT), 0u);
+        uint records = min(work_load(batch_control(w, w.level, BATCH_SEGMENTS_AT), 0u), w.capacity);
         for (uint i = workgroup_lane(); i < records; i += WORKGROUP) {
             uint number;
             Record r = split_take(w, b, i, number);

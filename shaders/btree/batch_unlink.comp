@@ -14,7 +14,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
-    uint n = plain_load(count);
+    uint n = min(plain_load(count), gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP);
     if (i >= n) return;
     uint key = plain_load_at(keys, i);
     Fence fence;

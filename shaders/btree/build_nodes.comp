@@ -40,12 +40,12 @@ void main() {
     keys = source.xy;
     values = source.zw;
     uvec4 head = plain_load4(address_add(tree.state, BTREE_PLAN_AT));
-    uint nodes = head.x, height = head.y, pairs = head.z;
+    uint nodes = head.x, height = min(head.y, BTREE_LEVELS - 1u), pairs = head.z;
     if (i >= nodes) return;
     uvec2 node = slab_address(tree.pool, node_slab(i));
     uint level = i == BTREE_ROOT ? height : 0u;
     PlanLevel l = plan_level(tree.state, level);
-    while (i - l.first >= l.count) l = plan_level(tree.state, ++level);
+    while (i - l.first >= l.count && level < BTREE_LEVELS - 1u) l = plan_level(tree.state, ++level);
     for (uint quad = invocation_index() % lanes; quad < 8u; quad += lanes) {
         uvec4 q;
         if (level == 0u) q = leaf_quad(l, i - l.first, 2u * quad, pairs);

@@ -87,7 +87,9 @@ void main() {
     BTreePlace start = btree_start(tree, top, own_key);
     BTreeSearch s = btree_search(own_key, start, open);
     uint out_key = own_key, value = 0u, tried = 0u;
-    while (subgroupAny(s.open != 0u)) {
+    // The way to each leaf that has nothing may begin at the root. What is left then stays pending.
+    uint most = node_visits(tree.pool.blocks) + 16u * TILE * min(rounds, 1u << 16);
+    for (uint visits = 0u; subgroupAny(s.open != 0u) && visits < most; visits++) {
         bool leaf = s.level == 0u;
         uint flip = UPWARD != 0u && leaf ? 0u : ~0u;
         // Only the last leaf has a distance of ~0 to tell apart; above it the key ~0 is taken for the one before.

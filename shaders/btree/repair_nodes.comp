@@ -22,13 +22,13 @@ uint node_slab(uint i) {
 // An invocation has two pairs.
 void main() {
     uvec4 head = plain_load4(address_add(tree.state, BTREE_PLAN_AT));
-    uint nodes = head.x, height = head.y, count = plan_level(tree.state, 0u).count;
+    uint nodes = head.x, height = min(head.y, BTREE_LEVELS - 1u), count = plan_level(tree.state, 0u).count;
     uint i = invocation_index() >> 3, quad = invocation_index() & 7u;
     if (i >= nodes - count) return;
     if (i != 0u) i += count;
     uint level = i == 0u ? height : 1u;
     PlanLevel l = plan_level(tree.state, level);
-    while (i - l.first >= l.count) l = plan_level(tree.state, ++level);
+    while (i - l.first >= l.count && level < BTREE_LEVELS - 1u) l = plan_level(tree.state, ++level);
     uvec2 node = slab_address(tree.pool, node_slab(i));
     plain_store4(address_add(node, 16u * quad), plan_inner(tree.state, level, l, i - l.first, 2u * quad));
 }

@@ -98,7 +98,7 @@ Batch batch_above(Work w, uint split) {
     b.keys = batch_lows(w, w.level - 1u);
     b.payload = batch_children(w, w.level - 1u);
     b.values = b.kinds = b.marks = uvec2(0u);
-    b.count = work_load(batch_control(w, w.level - 1u, BATCH_OUTPUTS_AT), 0u);
+    b.count = min(work_load(batch_control(w, w.level - 1u, BATCH_OUTPUTS_AT), 0u), w.capacity);
     b.kind = OP_INSERT;
     b.placed = 0u;
     b.split = split;

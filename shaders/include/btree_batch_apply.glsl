@@ -13,7 +13,7 @@ uint segment_end(Batch b, uint i, uint high) {
         within = low < b.count;
         if (within) within = batch_key(b, low) <= high;
         if (within) {
-            low += step;
+            low += min(step, b.count - low);
             step *= 2u;
         }
     }

@@ -33,7 +33,7 @@ uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
         within = low < b.count;
         if (within) within = plain_load_at(leaves, low) == leaf;
         if (within) {
-            low += step;
+            low += min(step, b.count - low);
             step *= 2u;
         }
     }

@@ -14,7 +14,8 @@ uvec2 pool_block(SlabPool pool, uint block) {
 // k-th pair, the block of new node k * 1024, or the last block; and one more pair behind the last, of all.
 uint batch_slab(SlabPool pool, uvec2 free, uint number) {
     uint near = number >> 10;
-    uint block = plain_load_at(free, 2u * near + 1u), beyond = plain_load_at(free, 2u * near + 3u) + 1u;
+    uint block = min(plain_load_at(free, 2u * near + 1u), pool.blocks - 1u);
+    uint beyond = min(plain_load_at(free, 2u * near + 3u) + 1u, pool.blocks);
     while (beyond - block > 1u) {
         uint middle = block + ((beyond - block) >> 1);
         if (plain_load_at(free, 2u * middle) <= number) block = middle;

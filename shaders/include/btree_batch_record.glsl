@@ -18,9 +18,10 @@ void record_store(Work w, uint group, uint rank, Record r) {
     work_store4(batch_records(w), group * w.group + rank, uvec4(r.node, r.end, r.count, r.slots | begin << 16));
 }
 
-Record record_load(Work w, uint group, uint rank) {
+Record record_load(Work w, Batch b, uint group, uint rank) {
     uvec4 v = work_load4(batch_records(w), group * w.group + rank);
-    return Record(v.x, v.z, v.w & 0xffffu, group * w.group + (v.w >> 16), v.y);
+    uint begin = min(group * w.group + (v.w >> 16), b.count), end = clamp(v.y, begin, b.count);
+    return Record(v.x, min(v.z, end - begin + BTREE_SLOTS), v.w & 0xffffu, begin, end);
 }
 
 bool record_long(Record r) { return r.end - r.begin > BATCH_WALK; }

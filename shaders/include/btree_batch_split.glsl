@@ -74,7 +74,7 @@ Record split_take(Work w, Batch b, uint i, out uint number) {
     uint group = group_of(w, b, 1u, i);
     uvec2 here = work_load2(batch_groups(w), group);
     number = here.x + work_load(batch_offsets(w), group * w.group + i - here.y);
-    return record_load(w, group, i - here.y);
+    return record_load(w, b, group, i - here.y);
 }
 
 // Writes the level's new node number o, if it is of a long segment.
@@ -83,7 +83,7 @@ void split_long(BTree tree, Work w, Batch b, uvec2 free, uint o) {
     uvec2 here = work_load2(batch_groups(w), group), behind = work_load2(batch_groups(w), group + 1u);
     uint rank = record_of(w, group, behind.y - here.y, o - here.x);
     uint first = here.x + work_load(batch_offsets(w), group * w.group + rank);
-    Record r = record_load(w, group, rank);
+    Record r = record_load(w, b, group, rank);
     if (record_long(r)) split_write(tree, w, b, free, r, o - first + (r.node == BTREE_ROOT ? 0u : 1u), first);
 }
 

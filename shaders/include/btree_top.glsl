@@ -23,7 +23,7 @@ struct BTreePlace {
 // Where the search for a key begins, by a top of at least one bit.
 BTreePlace btree_top(BTreeTop top, uint key) {
     uvec2 entry = plain_load2(address_at(top.entries, key >> (32u - top.bits), 3u));
-    return BTreePlace(entry.x, entry.y);
+    return BTreePlace(entry.x, min(entry.y, 15u));   // levels have 4 bits, and searches go down so many
 }
 
 #endif

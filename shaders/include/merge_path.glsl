@@ -19,7 +19,7 @@ struct MergePair {
 // invocation by itself.
 uint merge_path(MergePair p, uint diagonal, uint low, uint high) {
     while (low < high) {
-        uint middle = (low + high) >> 1;
+        uint middle = low + ((high - low) >> 1);
         uint a = plain_load(address_at(p.a, middle, 2u));
         uint b = plain_load(address_at(p.b, diagonal - 1u - middle, 2u));
         if ((a & p.mask) <= (b & p.mask)) low = middle + 1u;

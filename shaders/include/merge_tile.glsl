@@ -65,7 +65,8 @@ uvec2 merge_tile_ends(MergePair p, uvec2 splits, uint tile, uint first, uint las
 
 // The tile of outputs [first, last), at most MERGE_TILE and at least one, whose elements of A are [ends.x, ends.y).
 MergeTile merge_tile(uvec2 ends, uint first, uint last) {
-    return MergeTile(ends.x, first - ends.x, ends.y - ends.x, last - first);
+    uint a = min(ends.x, first);
+    return MergeTile(a, first - a, min(ends.y - a, last - first), last - first);
 }
 
 // Loads the tile's words from two arrays that have one for each element of A and of B. No lane has what belongs to

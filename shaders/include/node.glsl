@@ -68,4 +68,9 @@ void node_clear(uvec2 address, bool enabled) {
     }
 }
 
+// More visits of nodes than a tile has to make where nobody changes them: for each of its lanes, all nodes of so many
+// memory blocks of a pool (slab_alloc.glsl), half by half. Loops that follow references end with them: only
+// references that lead in circles take so many.
+uint node_visits(uint blocks) { return min(blocks, (1u << 20) / TILE) * (TILE << 11) + (TILE << 6); }
+
 #endif

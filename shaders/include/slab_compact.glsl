@@ -78,11 +78,11 @@ void slab_writer_finish(SlabWriter w, bool enabled) {
     }
 }
 
-// Clears and frees all slabs from a reference on. From then on they may be another structure's of the same pool, which
-// runs beside this kernel. Collective over the subgroup.
+// Clears and frees all slabs from a reference on, which are the pool's at most. From then on they may be another
+// structure's of the same pool, which runs beside this kernel. Collective over the subgroup.
 void slab_list_free(SlabPool pool, uint from) {
     uint next = from;
-    while (subgroupAny(next != SLAB_NULL)) {
+    for (uint left = pool.blocks << 10; subgroupAny(next != SLAB_NULL) && left != 0u; left--) {
         uint here = next;
         bool frees = here != SLAB_NULL;
         uvec2 slab = uvec2(0u);

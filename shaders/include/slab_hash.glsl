@@ -46,17 +46,19 @@ uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket
 struct SlabWalk {
     uvec2 slab;   // the slab that the next step reads
     bool more;    // whether there is one
+    uint left;    // slabs that the pool may have behind it: no list is longer
 };
 
 SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
-    return SlabWalk(slab_hash_base(h, bucket), enabled);
+    return SlabWalk(slab_hash_base(h, bucket), enabled, h.pool.blocks << 10);
 }
 
 Node slab_hash_walk_on(SlabHash h, inout SlabWalk walk) {
     bool reads = walk.more;
     Node node = node_load(walk.slab, reads);
     uint next = slab_next(node);
-    walk.more = reads && next != SLAB_NULL;
+    walk.more = reads && next != SLAB_NULL && walk.left != 0u;
+    walk.left--;
     if (walk.more) walk.slab = slab_address(h.pool, next);
     return node;
 }
@@ -70,7 +72,7 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
     bool busy = enabled;
     bool found = false;
     value = 0u;
-    while (subgroupAny(busy)) {
+    for (uint visits = node_visits(h.pool.blocks); subgroupAny(busy) && visits != 0u; visits--) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(stored, source);

@@ -66,7 +66,7 @@ bool run_tombstone(Run run, uint i, uint value) {
 // The end of the pairs with keys up to `key`, of the pairs begin … end-1: by bisection, for narrow slices.
 uint run_upper_in(Run run, uint begin, uint end, uint key) {
     while (begin < end) {
-        uint middle = (begin + end) >> 1;
+        uint middle = begin + ((end - begin) >> 1);
         if (run_key(run, middle) <= key) begin = middle + 1u;
         else end = middle;
     }

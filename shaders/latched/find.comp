@@ -18,7 +18,7 @@ void main() {
     uint key = 0u, value = 0u, node = ROOT, there = 0u;
     bool busy = i < count;
     if (busy) key = plain_load_at(keys, i);
-    while (subgroupAny(busy)) {
+    for (uint visits = 0u; subgroupAny(busy) && visits < 16u * TILE; visits++) {   // there are no more levels
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(key, source);

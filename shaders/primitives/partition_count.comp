@@ -24,11 +24,14 @@ void main() {
     for (uint i = self; i <= parts.last; i += WORKGROUP) counts[i] = 0u;
     barrier();
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-    for (uint first = workgroup_index() * WORKGROUP * ITEMS; first < n; first += groups * WORKGROUP * ITEMS) {
+    const uint each = WORKGROUP * ITEMS;
+    uint tiles = n / each + (n % each != 0u ? 1u : 0u);
+    for (uint tile = workgroup_index(); tile < tiles; tile += groups) {
+        uint first = tile * each, left = n - first;
         uint key[ITEMS];
-        [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, min(first + j * WORKGROUP + self, n - 1u), key_shift);
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-            if (first + j * WORKGROUP + self < n) atomicAdd(counts[partition_of(parts, key[j])], 1u);
+            if (j * WORKGROUP + self < left) atomicAdd(counts[partition_of(parts, key[j])], 1u);
         }
     }
     barrier();

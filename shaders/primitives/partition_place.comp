@@ -33,14 +33,15 @@ void main() {
     uint self = workgroup_lane(), n = length_of(length);
     uint first = workgroup_index() * WORKGROUP * ITEMS;
     if (first >= n) return;
+    uint left = n - first;
     Partition parts = partition_load(range, bits);
     uint key[ITEMS], rank[ITEMS];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, min(first + j * WORKGROUP + self, n - 1u), key_shift);
+    [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
     for (uint i = self; i < PARTITION_MOST; i += WORKGROUP) firsts[i] = 0u;
     barrier();
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
         rank[j] = 0u;
-        if (first + j * WORKGROUP + self < n) rank[j] = atomicAdd(firsts[partition_of(parts, key[j])], 1u);
+        if (j * WORKGROUP + self < left) rank[j] = atomicAdd(firsts[partition_of(parts, key[j])], 1u);
     }
     barrier();
     uint own = 0u, total;
@@ -58,11 +59,11 @@ void main() {
     bool pairs = key_shift == 3u;
     uint place[ITEMS], to[ITEMS], brought[ITEMS];
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-        uint i = first + j * WORKGROUP + self, part = partition_of(parts, key[j]);
+        uint i = j * WORKGROUP + self, part = partition_of(parts, key[j]);
         place[j] = firsts[part] + rank[j];
-        if (i < n) {
+        if (i < left) {
             tile[place[j]] = key[j];
-            if ((places.x | places.y) != 0u) plain_store_at(places, i, bases[part] + place[j]);
+            if ((places.x | places.y) != 0u) plain_store_at(places, first + i, bases[part] + place[j]);
         }
     }
     barrier();
@@ -70,30 +71,30 @@ void main() {
         uint i = j * WORKGROUP + self;
         brought[j] = tile[i];
         to[j] = bases[partition_of(parts, brought[j])] + i;
-        if (!pairs && first + i < n) plain_store_at(sorted, to[j], brought[j]);
+        if (!pairs && i < left) plain_store_at(sorted, to[j], brought[j]);
     }
     if (pairs) {
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-            uint i = first + j * WORKGROUP + self;
-            if (i < n) tile[place[j]] = plain_load(address_add(address_at(keys, i, 3u), 4u));
+            uint i = j * WORKGROUP + self;
+            if (i < left) tile[place[j]] = plain_load(address_add(address_at(keys, first + i, 3u), 4u));
         }
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
-            if (first + i < n) plain_store2(address_at(sorted, to[j], 3u), uvec2(brought[j], tile[i]));
+            if (i < left) plain_store2(address_at(sorted, to[j], 3u), uvec2(brought[j], tile[i]));
         }
     }
     if ((numbers.x | numbers.y) != 0u) {
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
-            uint i = first + j * WORKGROUP + self;
-            if (i < n) tile[place[j]] = i;
+            uint i = j * WORKGROUP + self;
+            if (i < left) tile[place[j]] = first + i;
         }
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
-            if (first + i < n) plain_store_at(numbers, to[j], tile[i]);
+            if (i < left) plain_store_at(numbers, to[j], tile[i]);
         }
     }
 }

@@ -45,7 +45,7 @@ void main() {
     uint last = plain_load(address_at(offsets, segment_end, 2u));
     uint long_begin = plain_load(address_at(offsets, segment_end - 1u, 2u));
     if (!segment_fits(long_begin, last)) last = long_begin;
-    uint count = last - first;
+    uint count = min(last - first, SEGMENT_TILE);
 
     uvec2 from_keys = address_at(keys, first, 2u);
     for (uint at = lane; at < count; at += WORKGROUP) tile_keys[at] = plain_load_near(from_keys, at);

@@ -23,7 +23,7 @@ void main() {
     uint bucket = slab_hash_bucket(hash, key);
     uint stored = slab_hash_encode(hash, bucket, key);
     uvec2 slab = slab_hash_base(hash, bucket);
-    while (subgroupAny(busy)) {
+    for (uint visits = node_visits(hash.pool.blocks); subgroupAny(busy) && visits != 0u; visits--) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(stored, source);
