@@ -386,12 +386,15 @@ func Find(file string, names []string, column string) (int, error) {
 
 // list shows the names that there are, as many as fit a line.
 func list(names []string) string {
-	const most = 12
+	const most, longest = 12, 40
 	var quoted []string
 	for i, name := range names {
 		if i == most {
 			quoted = append(quoted, "…")
 			break
+		}
+		if len(name) > longest {
+			name = strings.ToValidUTF8(name[:longest], "") + "…"
 		}
 		quoted = append(quoted, strconv.Quote(name))
 	}

@@ -1,53 +1,68 @@
 package table
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/vkds/vkds/delimited"
 	"github.com/vkds/vkds/infile"
 	"github.com/vkds/vkds/word"
 )
 
-// arrowMagic begins an Arrow IPC file; a stream begins with its first message.
+// arrowMagic begins and ends an Arrow IPC file; a stream begins with its first
+// message. A file is a stream behind its magic, padded to 8 bytes, and a
+// directory behind that, which isn't needed here.
 const arrowMagic = "ARROW1"
 
-// openArrow reads an Arrow IPC file, which must be an uncompressed regular one,
-// or a stream, which comes from anywhere.
+// arrowPart returns the stream in an Arrow IPC file, and any other as it is.
+func arrowPart(f *infile.File) (io.Reader, error) {
+	const before = 8 // bytes: the magic
+	head, err := f.Peek(before)
+	if err != nil || !strings.HasPrefix(string(head), arrowMagic) {
+		return f, err
+	}
+	if random, err := f.Random(); err == nil {
+		tail := make([]byte, 4+len(arrowMagic))
+		if _, err := random.ReadAt(tail, random.Size()-int64(len(tail))); err != nil {
+			return nil, err
+		}
+		end := random.Size() - int64(len(tail)) - int64(binary.LittleEndian.Uint32(tail))
+		if string(tail[4:]) != arrowMagic || end < before {
+			return nil, io.ErrUnexpectedEOF
+		}
+	}
+	_, err = io.CopyN(io.Discard, f, before)
+	return f, err
+}
+
+// openArrow reads an Arrow IPC file or stream, from anywhere.
 func openArrow(f *infile.File, o Options) (source, error) {
-	c := &columnar{file: f.Name(), skip: o.SkipInvalid, format: Arrow, rows: -1, close: func() {}}
-	var schema *arrow.Schema
-	var next func() (arrow.RecordBatch, error)
+	c := &columnar{file: f.Name(), skip: o.SkipInvalid, format: Arrow, rows: -1}
+	var r *ipc.Reader
 	err := damaged(f.Name(), Arrow, func() error {
-		if random, err := f.Random(); err == nil {
-			head := make([]byte, len(arrowMagic))
-			if n, _ := random.ReadAt(head, 0); string(head[:n]) == arrowMagic {
-				r, err := ipc.NewFileReader(random)
-				if err != nil {
-					return err
-				}
-				schema = r.Schema()
-				c.close = func() { _ = r.Close() }
-				next = func() (arrow.RecordBatch, error) { return r.Read() }
-				return nil
-			}
+		part, err := arrowPart(f)
+		if err == nil {
+			messages := &arrowMessages{r: part}
+			r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(boundedMemory{memory.DefaultAllocator, messages}))
 		}
-		r, err := ipc.NewReader(f)
-		if err != nil {
-			return err
+		if err == io.EOF {
+			return io.ErrUnexpectedEOF
 		}
-		schema = r.Schema()
-		c.close = r.Release
-		next = r.Read
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	c.close = r.Release
+	schema := r.Schema()
 	var names []string
 	for _, field := range schema.Fields() {
 		names = append(names, field.Name)
@@ -68,7 +83,7 @@ func openArrow(f *infile.File, o Options) (source, error) {
 	}
 	c.load = func(columns *[2]cells) error {
 		for len(columns[0].words) == 0 { // a batch may be empty
-			batch, err := next()
+			batch, err := r.Read()
 			if err != nil {
 				return err
 			}

@@ -2,7 +2,8 @@ package table_test
 
 import (
 	"bytes"
-	"strings"
+	"encoding/binary"
+	"runtime"
 	"testing"
 	"time"
 
@@ -212,9 +213,7 @@ func formatAll(typ word.Type, words []uint32) (texts []string) {
 }
 
 // A truncated file gives a typed error, and so does a changed one where the
-// change shows: neither format has a checksum over everything. (Bytes of Arrow
-// aren't changed here, because arrow-go allocates what metadata ask for: see
-// Open.)
+// change shows: neither format has a checksum over everything.
 func TestColumnarDamaged(t *testing.T) {
 	for name, data := range columnarFiles(t) {
 		if name == "a" || name == "a.ipc.gz" {
@@ -244,7 +243,7 @@ func TestColumnarDamaged(t *testing.T) {
 			require.Error(t, err, "%s cut to %d of %d bytes", name, n, len(data))
 			typed(t, err)
 		}
-		for at := 0; at < len(data) && strings.HasSuffix(name, ".parquet"); at += 1 + len(data)/200 {
+		for at := 0; at < len(data); at += 1 + len(data)/200 {
 			bad := bytes.Clone(data)
 			bad[at] ^= 0xff
 			if err := attempt(bad); err != nil {
@@ -270,7 +269,59 @@ func TestArrowFromPipe(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, keys, 6)
 	feed(t, path, arrowFile(t))
-	_, _, _, err = table.Load(ctx, path, table.Options{Format: table.Arrow})
-	var de *table.DamagedError
-	assert.ErrorAs(t, err, &de)
+	keys, _, _, err = table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+	require.NoError(t, err)
+	assert.Len(t, keys, 6)
+
+	// By their first bytes, wherever they come from.
+	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows"} {
+		feed(t, path, columnarFiles(t)[name])
+		keys, _, _, err = table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+		if name == "a.parquet" {
+			assert.EqualError(t, err, path+": a Parquet file can't be read in any order, as this format needs: give an uncompressed regular file")
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Len(t, keys, 6, name)
+	}
+	for name, what := range map[string]string{"a.parquet": "a Parquet file", "a.arrow": "an Arrow file"} {
+		_, err := table.Open(ctx, write(t, "t.csv", columnarFiles(t)[name]), table.Options{})
+		assert.ErrorContains(t, err, "t.csv:1: looks like "+what+", not like text")
+	}
+}
+
+// Whatever lengths and counts a file tells, no more memory is taken than there is
+// reason for: what the runtime can't give would end the program.
+func TestColumnarLengths(t *testing.T) {
+	lengths := [][]byte{
+		binary.LittleEndian.AppendUint32(nil, 1<<31-1), binary.LittleEndian.AppendUint32(nil, 1<<28),
+		binary.LittleEndian.AppendUint64(nil, 1<<34), binary.LittleEndian.AppendUint64(nil, 1<<40), binary.LittleEndian.AppendUint64(nil, 1<<63-1),
+	}
+	varints := [][]byte{{0xfe, 0xff, 0xff, 0xff, 0x0f}, {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}} // Parquet's
+	files := columnarFiles(t)
+	for _, name := range []string{"a.arrow", "a.arrows", "b.parquet"} {
+		data, step, texts := files[name], 4, lengths
+		if name == "b.parquet" {
+			step, texts = 3, append(varints, lengths[0])
+		}
+		path := write(t, name, data)
+		for at := 0; at < len(data); at += step {
+			for _, text := range texts {
+				if at+len(text) > len(data) {
+					continue
+				}
+				bad := bytes.Clone(data)
+				copy(bad[at:], text)
+				require.NoError(t, writeOver(path, bad))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, _, _, err := table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+				runtime.ReadMemStats(&after)
+				if err != nil {
+					typed(t, err)
+				}
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(600<<20), "%s, %x at %d: %v", name, text, at, err)
+			}
+		}
+	}
 }

@@ -39,7 +39,7 @@ type parquetField struct {
 func openParquet(f *infile.File, o Options) (source, error) {
 	random, err := f.Random()
 	if err != nil {
-		return nil, err
+		return nil, &infile.Error{File: f.Name(), Err: fmt.Errorf("a Parquet file %w", infile.ErrSeek)}
 	}
 	p := &parquetRows{}
 	c := &columnar{file: f.Name(), skip: o.SkipInvalid, format: Parquet, load: p.load, close: func() {}}

@@ -24,7 +24,7 @@ const (
 	Auto    Format = iota
 	CSV            // delimited text, plain or compressed
 	Parquet        // an uncompressed regular file, whatever is compressed inside
-	Arrow          // Arrow IPC, as a file (an uncompressed regular one) or a stream
+	Arrow          // Arrow IPC, as a file or a stream
 )
 
 var formatNames = [...]string{Auto: "auto", CSV: "csv", Parquet: "parquet", Arrow: "arrow"}
@@ -71,6 +71,7 @@ type Options struct {
 
 	Delimiter rune // 0 = a comma, or a tab where the name ends in .tsv (before .gz and the like)
 	Header    delimited.Header
+	Comment   rune // begins lines that are passed over and not counted; 0 = there are none
 
 	// Progress, if not nil, is called by Read with the bytes of the stored
 	// file that were read so far and the file's size, -1 where that is unknown.
@@ -144,6 +145,7 @@ func quote(column string) string {
 // at a time.
 type Reader struct {
 	file     *infile.File
+	format   Format
 	rows     source
 	progress func(read, size int64)
 }
@@ -161,61 +163,72 @@ type source interface {
 // *delimited.ColumnError, *delimited.OptionError, *TypeError, *DamagedError or
 // the context's cause.
 //
-// A truncated or broken file is an error, but no defence against a hostile one:
-// the readers of Parquet and Arrow allocate what a file's metadata ask for.
+// A truncated or broken file is an error. Lengths that it tells are not believed:
+// memory is taken as its data come, up to a page of Parquet (256 MiB) or a buffer
+// of Arrow (1 GiB).
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	file, err := infile.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{file: file, progress: o.Progress}
-	if r.rows, err = open(file, path, o); err != nil {
+	r, err := NewFileReader(file, o)
+	if err != nil {
 		file.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-func open(file *infile.File, path string, o Options) (source, error) {
-	ext := strings.ToLower(filepath.Ext(infile.TrimCompression(path)))
-	format := o.Format
-	if format == Auto {
-		format = detect(file, ext)
+// NewFileReader is Open for a file that is open already and that nothing was
+// read from. Close closes it, too.
+func NewFileReader(file *infile.File, o Options) (*Reader, error) {
+	r := &Reader{file: file, format: o.Format, progress: o.Progress}
+	ext := strings.ToLower(filepath.Ext(infile.TrimCompression(file.Name())))
+	var err error
+	if r.format == Auto {
+		if r.format, err = detect(file, ext); err != nil {
+			return nil, err
+		}
 	}
-	switch format {
+	switch r.format {
 	case Parquet:
-		return openParquet(file, o)
+		r.rows, err = openParquet(file, o)
 	case Arrow:
-		return openArrow(file, o)
+		r.rows, err = openArrow(file, o)
+	default:
+		if o.Delimiter == 0 && ext == ".tsv" {
+			o.Delimiter = '\t'
+		}
+		r.rows, err = openCSV(file, o)
 	}
-	if o.Delimiter == 0 && ext == ".tsv" {
-		o.Delimiter = '\t'
+	if err != nil {
+		return nil, err
 	}
-	return openCSV(file, o)
+	return r, nil
 }
 
-func detect(file *infile.File, ext string) Format {
+func detect(file *infile.File, ext string) (Format, error) {
 	switch ext {
 	case ".csv", ".tsv", ".txt", ".dat":
-		return CSV
+		return CSV, nil
 	}
-	if random, err := file.Random(); err == nil {
-		var head [8]byte
-		n, _ := random.ReadAt(head[:], 0)
-		switch text := string(head[:n]); {
-		case strings.HasPrefix(text, "PAR1"):
-			return Parquet
-		case strings.HasPrefix(text, arrowMagic), strings.HasPrefix(text, "\xff\xff\xff\xff"):
-			return Arrow
-		}
+	head, err := file.Peek(8)
+	if err != nil {
+		return Auto, err
+	}
+	switch text := string(head); {
+	case strings.HasPrefix(text, "PAR1"):
+		return Parquet, nil
+	case strings.HasPrefix(text, arrowMagic), strings.HasPrefix(text, "\xff\xff\xff\xff"):
+		return Arrow, nil
 	}
 	switch ext {
 	case ".parquet", ".pq":
-		return Parquet
+		return Parquet, nil
 	case ".arrow", ".arrows", ".feather", ".ipc":
-		return Arrow
+		return Arrow, nil
 	}
-	return CSV
+	return CSV, nil
 }
 
 // Read fills keys and values, two slices of one length, with the next rows and
@@ -234,7 +247,11 @@ func (r *Reader) Read(keys, values []uint32) (int, error) {
 	return n, err
 }
 
-// Rows returns how many rows the table has, -1 where that shows only at the end.
+// Format returns how the table is stored: Options.Format, or what Auto found.
+func (r *Reader) Format() Format { return r.format }
+
+// Rows returns how many rows the table says it has, -1 where that shows only at
+// the end.
 func (r *Reader) Rows() int64 { return r.rows.Rows() }
 
 // Skipped returns how many rows SkipInvalid passed over so far.
@@ -258,7 +275,8 @@ func Load(ctx context.Context, path string, o Options) (keys, values []uint32, s
 		if len(keys) == cap(keys) {
 			more := max(1<<16, len(keys))
 			if rows := r.Rows(); rows > 0 && keys == nil {
-				more = int(rows) + 1 // and one to see the end without growing
+				const believed = 1 << 24            // rows, before they are there
+				more = int(min(rows, believed)) + 1 // and one to see the end without growing
 			}
 			keys = append(make([]uint32, 0, len(keys)+more), keys...)
 			values = append(make([]uint32, 0, len(values)+more), values...)
@@ -289,6 +307,7 @@ func openCSV(file *infile.File, o Options) (source, error) {
 		Delimiter:   o.Delimiter,
 		Header:      o.Header,
 		SkipInvalid: o.SkipInvalid,
+		Comment:     o.Comment,
 	})
 	if err != nil {
 		return nil, err
