@@ -28,7 +28,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Why a file isn't written, beside what the system says.
 var (
 	ErrNotRegular = errors.New("is no regular file, so it can't be replaced")
-	ErrCompressed = errors.New("is not compressed when it is written, so a name that ends like this could not be read")
+	ErrCompressed = errors.New("files are written uncompressed, and under a name that ends so could not be read")
 	ErrStdout     = errors.New("is no name of a file here (./- would be one)")
 	ErrEmpty      = errors.New("the name of an output file is empty")
 )

@@ -134,6 +134,21 @@ func TestRefuses(t *testing.T) {
 	assert.Equal(t, []string{"file"}, names(t, dir))
 }
 
+// A disk that fills up: the error names the file that was asked for, and nothing
+// is left beside it.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	require.NoError(t, outfile.Replace(path, []byte("old")))
+	var old syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 20, Max: old.Max}))
+	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
+	assert.EqualError(t, outfile.Replace(path, make([]byte, 2<<20)), path+": file too large")
+	assert.Equal(t, "old", content(t, path))
+	assert.Equal(t, []string{"a"}, names(t, dir))
+}
+
 // What may not be written is refused before anything is, and left as it is.
 func TestWriteProtected(t *testing.T) {
 	if os.Getuid() == 0 {

@@ -4,10 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"strconv"
 
 	"github.com/olekukonko/tablewriter"
@@ -15,23 +12,82 @@ import (
 	"github.com/vkds/vkds/word"
 )
 
-// answer writes an answer to standard output. print gets a buffer for its lines
-// and the function to write them with.
-func (g *global) answer(print func(line []byte, write func([]byte))) error {
-	out := bufio.NewWriterSize(g.out, 256<<10)
-	print(make([]byte, 0, 64), func(text []byte) { _, _ = out.Write(text) }) // Flush tells of errors
-	return outputError(out.Flush())
+// answer is an answer on standard output: lines of CSV under a header, or a JSON
+// array. Nothing is written before there is something to write or the answer
+// ends, so that what fails early leaves no half of it.
+type answer struct {
+	out    *bufio.Writer
+	header string // of CSV
+	json   bool
+	begun  bool
+	line   []byte
 }
 
-func outputError(err error) error {
-	if err == nil {
-		return nil
+func (g *global) newAnswer(header string, asJSON bool) *answer {
+	return &answer{out: bufio.NewWriterSize(g.out, 256<<10), header: header, json: asJSON, line: make([]byte, 0, 64)}
+}
+
+// begin writes what stands before a row, which elements of a JSON array share.
+func (a *answer) begin() error {
+	text := ""
+	switch {
+	case !a.json && !a.begun:
+		text = a.header + "\n"
+	case a.json && !a.begun:
+		text = "[\n  "
+	case a.json:
+		text = ",\n  "
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
+	a.begun = true
+	return a.write([]byte(text))
+}
+
+// write writes a part of a row.
+func (a *answer) write(text []byte) error {
+	_, err := a.out.Write(text)
+	return outputError(err)
+}
+
+// rows writes n rows; row appends row i to a line.
+func (a *answer) rows(n int, row func(line []byte, i int) []byte) error {
+	for i := range n {
+		if err := a.begin(); err != nil {
+			return err
+		}
+		if a.line = row(a.line[:0], i); !a.json {
+			a.line = append(a.line, '\n')
+		}
+		if err := a.write(a.line); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("standard output: %w", err)
+	return nil
+}
+
+// end completes the answer.
+func (a *answer) end() error {
+	text := ""
+	switch {
+	case !a.json && !a.begun:
+		text = a.header + "\n"
+	case a.json && !a.begun:
+		text = "[\n]\n"
+	case a.json:
+		text = "\n]\n"
+	}
+	if err := a.write([]byte(text)); err != nil {
+		return err
+	}
+	return a.flush()
+}
+
+// flush writes what there is of the answer.
+func (a *answer) flush() error { return outputError(a.out.Flush()) }
+
+// answerText writes an answer that is one text.
+func (g *global) answerText(text []byte) error {
+	_, err := g.out.Write(text)
+	return outputError(err)
 }
 
 // answerJSON writes one JSON value.
@@ -40,35 +96,7 @@ func (g *global) answerJSON(value any) error {
 	if err != nil {
 		return err
 	}
-	return g.answer(func(_ []byte, write func([]byte)) { write(append(text, '\n')) })
-}
-
-// answerRows writes lines under a header, as CSV. row appends row i to a line.
-func (g *global) answerRows(header string, n int, row func(line []byte, i int) []byte) error {
-	return g.answer(func(line []byte, write func([]byte)) {
-		write(append(append(line, header...), '\n'))
-		for i := range n {
-			line = append(row(line[:0], i), '\n')
-			write(line)
-		}
-	})
-}
-
-// answerArray writes a JSON array, an element a line. element appends element i
-// to a line.
-func (g *global) answerArray(n int, element func(line []byte, i int) []byte) error {
-	return g.answer(func(line []byte, write func([]byte)) {
-		before := "[\n  "
-		for i := range n {
-			line = element(append(line[:0], before...), i)
-			write(line)
-			before = ",\n  "
-		}
-		if n == 0 {
-			write([]byte("["))
-		}
-		write([]byte("\n]\n"))
-	})
+	return g.answerText(append(text, '\n'))
 }
 
 // appendJSON appends a word as JSON; the common type doesn't go through
@@ -77,7 +105,7 @@ func appendJSON(line []byte, t word.Type, w uint32) []byte {
 	if t == word.Uint32 {
 		return strconv.AppendUint(line, uint64(w), 10)
 	}
-	text, _ := json.Marshal(t.JSON(w)) // numbers and strings always have a JSON form
+	text, _ := json.Marshal(t.JSON(w)) // finite numbers and strings always have a JSON form
 	return append(line, text...)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -20,6 +19,7 @@ import (
 type asked struct {
 	*global
 	ctx       context.Context
+	flags     *pflag.FlagSet
 	path      string
 	options   keyfile.Options
 	columns   []string
@@ -27,8 +27,10 @@ type asked struct {
 }
 
 func (a *asked) add(flags *pflag.FlagSet, what string) {
+	a.flags = flags
 	flags.StringVar(&a.path, "keys", "", "file of "+what+" to look up; \"-\" is standard input")
 	flags.Var(keyFormatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds tally --help\")")
+	flags.Var(commentFlag{&a.options.Comment}, "keys-comment", "of text and csv: the character that begins lines to pass\nover there")
 }
 
 // addKeys adds the flags of a command that is asked about keys.
@@ -47,13 +49,19 @@ func (a *asked) addRanges(flags *pflag.FlagSet) {
 func (a *asked) take(ctx context.Context, g *global, arguments []string) (table string, err error) {
 	a.global, a.ctx = g, ctx
 	table, a.arguments = arguments[0], arguments[1:]
-	if len(a.arguments) > 0 && a.path != "" {
-		return "", fmt.Errorf("keys come from the command line or from --keys %s, not from both", a.path)
+	flags := a.flags
+	if len(a.arguments) > 0 {
+		for _, name := range []string{"keys", "keys-format", "keys-column", "keys-comment"} {
+			if flags.Changed(name) {
+				return "", fmt.Errorf("keys come from the command line or from a file, not from both: --%s is for files", name)
+			}
+		}
+		return table, distinct("-", table)
 	}
 	if a.path == "" {
 		a.path = infile.Stdin
 	}
-	if table == infile.Stdin && a.path == infile.Stdin && len(a.arguments) == 0 {
+	if table == infile.Stdin && a.path == infile.Stdin {
 		return "", errors.New("the table and the keys can't both come from standard input")
 	}
 	switch len(a.columns) {
@@ -66,20 +74,35 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	if a.options.Format == keyfile.Auto && a.options.Column != "" {
 		a.options.Format = keyfile.CSV
 	}
-	return table, nil
+	if err := fits(flags, keyfile.FormatOf(a.path, a.options.Format), "keys-column", "keys-comment"); err != nil {
+		return "", err
+	}
+	return table, distinct("-", table, a.path)
 }
 
-// keys returns the keys asked for.
-func (a *asked) keys(t word.Type) (keys []uint32, err error) {
+// fits tells of flags that a format of keys has no use for: those for csv, and one for comments in text, too.
+func fits(flags *pflag.FlagSet, f keyfile.Format, csv, comment string) error {
+	switch {
+	case flags.Changed(csv) && f != keyfile.CSV:
+		return fmt.Errorf("--%s is for csv, not for %s", csv, f)
+	case flags.Changed(comment) && f != keyfile.CSV && f != keyfile.Text:
+		return fmt.Errorf("--%s is for text and csv, not for %s", comment, f)
+	}
+	return nil
+}
+
+// keys hands the keys asked for to use, a part at a time, which is valid until use returns.
+func (a *asked) keys(t word.Type, use func(keys []uint32) error) error {
+	var keys []uint32
 	for i, text := range a.arguments {
 		k, err := t.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("key %d of the command line: %w", i+1, err)
+			return fmt.Errorf("key %d of the command line: %w", i+1, err)
 		}
 		keys = append(keys, k)
 	}
-	if len(a.arguments) > 0 {
-		return keys, nil
+	if len(keys) > 0 {
+		return use(keys)
 	}
 	var r *keyfile.Reader
 	defer func() {
@@ -87,29 +110,26 @@ func (a *asked) keys(t word.Type) (keys []uint32, err error) {
 			r.Close()
 		}
 	}()
-	err = a.read("keys", t, func(ctx context.Context) (read readFunc, err error) {
+	return a.read("keys", t, func(ctx context.Context) (read readFunc, err error) {
 		if r, err = keyfile.Open(ctx, a.path, a.options); err != nil {
 			return nil, err
 		}
 		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }, nil
-	}, func(b batch) error {
-		keys = append(keys, b.keys...)
-		return nil
-	})
-	return keys, err
+	}, func(b batch) error { return use(b.keys) })
 }
 
-// ranges returns the ranges asked for.
-func (a *asked) ranges(t word.Type) (ranges []structures.Range, err error) {
+// ranges hands the ranges asked for to use as keys does.
+func (a *asked) ranges(t word.Type, use func(ranges []structures.Range) error) error {
+	var ranges []structures.Range
 	for i, text := range a.arguments {
 		lo, hi, err := t.ParseRange(text)
 		if err != nil {
-			return nil, fmt.Errorf("range %d of the command line: %w", i+1, err)
+			return fmt.Errorf("range %d of the command line: %w", i+1, err)
 		}
 		ranges = append(ranges, structures.Range{Lo: lo, Hi: hi})
 	}
-	if len(a.arguments) > 0 {
-		return ranges, nil
+	if len(ranges) > 0 {
+		return use(ranges)
 	}
 	var r *keyfile.RangeReader
 	defer func() {
@@ -117,19 +137,18 @@ func (a *asked) ranges(t word.Type) (ranges []structures.Range, err error) {
 			r.Close()
 		}
 	}()
-	err = a.read("ranges", t, func(ctx context.Context) (read readFunc, err error) {
+	return a.read("ranges", t, func(ctx context.Context) (read readFunc, err error) {
 		if r, err = keyfile.OpenRanges(ctx, a.path, a.options); err != nil {
 			return nil, err
 		}
 		return r.Read, nil
 	}, func(b batch) error {
-		ranges = slices.Grow(ranges, len(b.keys))
+		ranges = ranges[:0]
 		for i, lo := range b.keys {
 			ranges = append(ranges, structures.Range{Lo: lo, Hi: b.values[i]})
 		}
-		return nil
+		return use(ranges)
 	})
-	return ranges, err
 }
 
 // read reads the file.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,11 +36,23 @@ func (r *reportFiles) check() error {
 			return fmt.Errorf("--plot %s: the name of a picture ends in .png, .svg or .pdf", r.plot)
 		}
 	}
+	var seen []string
 	for _, path := range []string{r.csv, r.json, r.plot, r.benchstat, r.kernels.path} {
 		if path == "" {
 			continue
 		}
 		if err := outfile.CheckReplace(path); err != nil {
+			return err
+		}
+		full, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(seen, full) {
+			return fmt.Errorf("%s is the name of two of the files to write", path)
+		}
+		seen = append(seen, full)
+		if err := distinct(path, seen[:len(seen)-1]...); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 func newBuildCommand(g *global) *cobra.Command {
 	var s source
 	var output string
+	var allowEmpty bool
 	c := &cobra.Command{
 		Use:   "build TABLE -o DICT.vkds",
 		Short: "Load a table into a dictionary and save it",
@@ -22,7 +25,10 @@ again. Given a saved dictionary, it builds that anew, as another structure if yo
 say so. The file remembers the structure, and loading it builds that again.
 
 The file is written beside its place and moved there when it is complete, so
-whatever interrupts vkds, there is the old file or the new one.
+whatever interrupts vkds, there is the old file or the new one; what killed runs
+left beside it is removed. What is there keeps its permissions, and where it is a
+symbolic link, its target is replaced. A dictionary without pairs replaces nothing,
+unless --allow-empty says so.
 
 ` + sourceHelp,
 		Example: `  vkds build airports.csv --key id --value altitude -o airports.vkds
@@ -30,22 +36,26 @@ whatever interrupts vkds, there is the old file or the new one.
   vkds build ip-ranges.csv --key first --value country --structure lsm -o countries.vkds`,
 		Args: takes("one TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			return build(c.Context(), g, &s, arguments[0], output)
+			return build(c.Context(), g, &s, arguments[0], output, allowEmpty)
 		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "", "file to save the dictionary in")
 	_ = c.MarkFlagRequired("output") // it exists
+	flags.BoolVar(&allowEmpty, "allow-empty", false, "let a dictionary without pairs replace the file")
 	s.add(c, "")
 	return c
 }
 
-func build(ctx context.Context, g *global, s *source, path, output string) error {
-	if err := dictfile.Check(output); err != nil { // now rather than after the work
+func build(ctx context.Context, g *global, s *source, path, output string, allowEmpty bool) error {
+	if err := cmp.Or(dictfile.Check(output), distinct(output, path)); err != nil { // now rather than after the work
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+		if _, err := os.Stat(output); err == nil && dict.pairs == 0 && !allowEmpty {
+			return fmt.Errorf("%s holds no pairs, so %s is left as it is (--allow-empty has it replaced)", called(path), output)
+		}
 		started := time.Now()
 		header := dictfile.Header{
 			Structure: dict.structure.name,

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -58,8 +59,14 @@ func TestColumnarTables(t *testing.T) {
 	for _, name := range []string{"t.parquet", "t.arrow"} {
 		assert.Contains(t, refusal(t, "", "get", write(t, name, "PAR1"), "5"), "/"+name+": no ")
 	}
-	out, _ := answer(t, stream.String(), "get", "-", "--format", "arrow", "--value", "id", "7")
-	assert.Equal(t, "key,value\n7,7\n", out)
-	assert.Equal(t, "standard input: can't be read in any order, as this format needs: give an uncompressed regular file",
+	for _, arguments := range [][]string{{"--format", "arrow"}, {}} {
+		out, _ := answer(t, stream.String(), append([]string{"get", "-", "--value", "id", "7"}, arguments...)...)
+		assert.Equal(t, "key,value\n7,7\n", out)
+	}
+	assert.Contains(t, refusal(t, columns.String(), "get", "-", "7"), "standard input: a Parquet file can't be read in any order")
+	for _, flag := range []string{"--header", "--no-header", "--delimiter=;", "--comment=#"} {
+		assert.Equal(t, ar+" is a table of format arrow: --"+strings.Split(flag[2:], "=")[0]+" is for csv", refusal(t, "", "get", ar, flag, "7"))
+	}
+	assert.Equal(t, "standard input: a Parquet file can't be read in any order, as this format needs: give an uncompressed regular file",
 		refusal(t, columns.String(), "get", "-", "--format", "parquet", "7"))
 }

@@ -63,7 +63,7 @@ func (g *global) answerReport(r doctor.Report, asJSON bool) error {
 	if asJSON {
 		err = g.answerJSON(r)
 	} else {
-		err = outputError(g.printReport(r))
+		err = g.printReport(r)
 	}
 	if err == nil && !r.Trusted {
 		return errUntrusted
@@ -119,6 +119,5 @@ func (g *global) printReport(r doctor.Report) error {
 			fmt.Fprintf(&text, "  %s\n", w)
 		}
 	}
-	_, err := fmt.Fprint(g.out, text.String())
-	return err
+	return g.answerText([]byte(text.String()))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
@@ -72,9 +73,28 @@ func (d delimiterFlag) Set(text string) error {
 	return nil
 }
 
+// commentFlag is the character that comment lines begin with.
+type commentFlag struct{ r *rune }
+
+func (c commentFlag) Type() string   { return "char" }
+func (c commentFlag) String() string { return delimiterFlag(c).String() }
+
+func (c commentFlag) Set(text string) error {
+	r, size := utf8.DecodeRuneInString(text)
+	switch {
+	case size != len(text) || size == 0 || r == utf8.RuneError:
+		return fmt.Errorf("%q is no single character", text)
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("+-.\" \t\r\n", r):
+		return fmt.Errorf("lines that begin with %q may hold data", text)
+	}
+	*c.r = r
+	return nil
+}
+
 // delimitedFlags are the flags of everything that reads delimited text.
 type delimitedFlags struct {
 	delimiter        rune
+	comment          rune
 	header, noHeader bool
 }
 
@@ -82,7 +102,21 @@ func (d *delimitedFlags) add(flags *pflag.FlagSet) {
 	flags.Var(delimiterFlag{&d.delimiter}, "delimiter", "of CSV: the character between fields, or \"tab\" or \"space\"\n(default: a comma; a tab for .tsv)")
 	flags.BoolVar(&d.header, "header", false, "of CSV: the first line holds the columns' names\n(default: it does where it looks so)")
 	flags.BoolVar(&d.noHeader, "no-header", false, "of CSV: the first line holds data")
+	flags.Var(commentFlag{&d.comment}, "comment", "of text: the character that begins lines to pass over,\nsuch as #")
 }
+
+// notEmpty tells of flags that are given, but empty: a variable that isn't set, most likely.
+func notEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if empty := f.Value.String(); f.Value.Type() == "string" && empty == "" || f.Value.Type() == "stringSlice" && strings.Trim(empty, "[]") == "" {
+			err = fmt.Errorf("--%s is given, but empty", f.Name)
+		}
+	})
+	return err
+}
+
+// within tells whether a number is one, and in a range, its ends included.
+func within(x, least, most float64) bool { return x >= least && x <= most }
 
 func (d *delimitedFlags) choice() delimited.Header {
 	switch {

@@ -13,7 +13,7 @@ func newGetCommand(g *global) *cobra.Command {
 		Long: `Get looks keys up in a saved dictionary or a table, and prints each with its
 value as CSV, in the order asked; the value is empty where the key is absent.
 Keys come from the command line, else from --keys FILE, else from standard input,
-one a line. They are all read before the first answer is printed.
+one a line. They are read and answered about a million at a time.
 
 The exit status is 0 whether or not the keys are there; with --must-exist it is
 1 if one isn't.
@@ -30,27 +30,20 @@ tell that it is no flag by "--" before it.`,
 	return g.aboutKeys(c, keyQuestion{
 		mustExist: "exit with status 1 if a key is absent",
 		json:      "print a JSON array of {\"key\": K, \"value\": V or null}",
-		ask: func(ctx context.Context, dict *dictionary, keys []uint32) (func([]uint32) ([]bool, error), func(bool) error) {
-			var values []uint32
-			var found []bool
-			find := func(part []uint32) ([]bool, error) {
-				v, f, err := dict.Find(ctx, part)
-				values, found = append(values, v...), append(found, f...)
-				return f, err
+		header:    "key,value",
+		ask: func(ctx context.Context, dict *dictionary, keys []uint32, asJSON bool) ([]bool, func([]byte, int) []byte, error) {
+			values, found, err := dict.Find(ctx, keys)
+			if asJSON {
+				return found, func(line []byte, i int) []byte {
+					line = appendJSON(append(line, `{"key": `...), dict.key, keys[i])
+					line = appendJSONIf(append(line, `, "value": `...), dict.value, values[i], found[i])
+					return append(line, '}')
+				}, err
 			}
-			return find, func(asJSON bool) error {
-				if asJSON {
-					return g.answerArray(len(keys), func(line []byte, i int) []byte {
-						line = appendJSON(append(line, `{"key": `...), dict.key, keys[i])
-						line = appendJSONIf(append(line, `, "value": `...), dict.value, values[i], found[i])
-						return append(line, '}')
-					})
-				}
-				return g.answerRows("key,value", len(keys), func(line []byte, i int) []byte {
-					line = append(dict.key.Append(line, keys[i]), ',')
-					return appendIf(line, dict.value, values[i], found[i])
-				})
-			}
+			return found, func(line []byte, i int) []byte {
+				line = append(dict.key.Append(line, keys[i]), ',')
+				return appendIf(line, dict.value, values[i], found[i])
+			}, err
 		},
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/drawing"
+	"github.com/vkds/vkds/infile"
 	"github.com/vkds/vkds/outfile"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -53,10 +54,13 @@ type svg struct {
 }
 
 func inspect(ctx context.Context, g *global, s *source, path, picture, near string) error {
-	if picture != "-" {
+	if picture != infile.Stdin {
 		if err := outfile.CheckReplace(picture); err != nil { // now rather than after the work
 			return err
 		}
+	}
+	if err := distinct(picture, path); err != nil {
+		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 		if dict.structure.draw == nil {
@@ -77,8 +81,8 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {
 			return err
 		}
-		if picture == "-" {
-			return g.answer(func(_ []byte, write func([]byte)) { write(b.Bytes()) })
+		if picture == infile.Stdin {
+			return g.answerText(b.Bytes())
 		}
 		if err := outfile.Replace(picture, b.Bytes()); err != nil {
 			return err

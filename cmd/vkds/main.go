@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // What the command's status says.
@@ -36,7 +37,7 @@ func main() {
 
 // run runs one command line and returns its status.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
-	g := &global{out: stdout, err: stderr}
+	g := &global{out: &output{ctx, stdout}, err: &output{ctx, stderr}}
 	root := newRootCommand(g)
 	root.SetArgs(arguments)
 	root.SetOut(stdout)
@@ -50,11 +51,24 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 	case errors.Is(err, errUntrusted):
 		return statusUntrusted
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "vkds: interrupted")
+		interrupted(stderr)
 		return statusInterrupted
 	}
 	fmt.Fprintf(stderr, "vkds: %s\n", oneLine(err.Error()))
 	return statusFailed
+}
+
+// interrupted says so, unless nobody reads it.
+func interrupted(stderr io.Writer) {
+	said := make(chan struct{})
+	go func() {
+		fmt.Fprintln(stderr, "vkds: interrupted")
+		close(said)
+	}()
+	select {
+	case <-said:
+	case <-time.After(20 * time.Millisecond):
+	}
 }
 
 // oneLine joins the lines of a message that has several.

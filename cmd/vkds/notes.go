@@ -19,6 +19,9 @@ func (g *global) note(format string, arguments ...any) {
 
 // terminal tells whether what is written to w is read by a person right away.
 func terminal(w any) bool {
+	if o, ok := w.(*output); ok {
+		w = o.to
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -53,31 +53,23 @@ standard input, one a line.
 		ordering:  n.name,
 		mustExist: "exit with status 1 if nothing is found for a key",
 		json:      "print a JSON array of {\"key\": K, \"found\": F or null, \"value\": V or null}",
-		ask: func(ctx context.Context, dict *dictionary, keys []uint32) (func([]uint32) ([]bool, error), func(bool) error) {
-			var all structures.Neighbors
-			find := func(part []uint32) ([]bool, error) {
-				f, err := n.find(dict.ordered(), ctx, part)
-				all.Keys, all.Values, all.Found = append(all.Keys, f.Keys...), append(all.Values, f.Values...), append(all.Found, f.Found...)
-				return f.Found, err
+		header:    "key,found,value",
+		ask: func(ctx context.Context, dict *dictionary, keys []uint32, asJSON bool) ([]bool, func([]byte, int) []byte, error) {
+			f, err := n.find(dict.ordered(), ctx, keys)
+			if asJSON {
+				return f.Found, func(line []byte, i int) []byte {
+					line = appendJSON(append(line, `{"key": `...), dict.key, keys[i])
+					line = appendJSONIf(append(line, `, "found": `...), dict.key, f.Keys[i], f.Found[i])
+					line = appendJSONIf(append(line, `, "value": `...), dict.value, f.Values[i], f.Found[i])
+					return append(line, '}')
+				}, err
 			}
-			return find, func(asJSON bool) error { return g.answerNeighbors(dict, keys, all, asJSON) }
+			return f.Found, func(line []byte, i int) []byte {
+				line = append(dict.key.Append(line, keys[i]), ',')
+				line = append(appendIf(line, dict.key, f.Keys[i], f.Found[i]), ',')
+				return appendIf(line, dict.value, f.Values[i], f.Found[i])
+			}, err
 		},
-	})
-}
-
-func (g *global) answerNeighbors(dict *dictionary, keys []uint32, n structures.Neighbors, asJSON bool) error {
-	if asJSON {
-		return g.answerArray(len(keys), func(line []byte, i int) []byte {
-			line = appendJSON(append(line, `{"key": `...), dict.key, keys[i])
-			line = appendJSONIf(append(line, `, "found": `...), dict.key, n.Keys[i], n.Found[i])
-			line = appendJSONIf(append(line, `, "value": `...), dict.value, n.Values[i], n.Found[i])
-			return append(line, '}')
-		})
-	}
-	return g.answerRows("key,found,value", len(keys), func(line []byte, i int) []byte {
-		line = append(dict.key.Append(line, keys[i]), ',')
-		line = append(appendIf(line, dict.key, n.Keys[i], n.Found[i]), ',')
-		return appendIf(line, dict.value, n.Values[i], n.Found[i])
 	})
 }
 
@@ -102,10 +94,14 @@ keys; of several ranges one after the other, in the order asked.
   vkds range numbers.csv --key-type i32 -- -5:5`,
 	}
 	return g.aboutRanges(c, rangeQuestion{
-		json: "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]},\nthe pairs being {\"key\": K, \"value\": V}",
-		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, asJSON bool) error {
-			l := listing{global: g, ctx: ctx, dict: dict, ranges: ranges, counts: counts}
-			return l.print(asJSON)
+		json:   "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]},\nthe pairs being {\"key\": K, \"value\": V}",
+		header: "key,value",
+		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error {
+			l := listing{answer: a, ctx: ctx, dict: dict, ranges: ranges, counts: counts}
+			if a.json {
+				return l.json()
+			}
+			return l.csv()
 		},
 	})
 }
@@ -122,15 +118,16 @@ the number.
   vkds count taxi.csv --key-type time --value-type f32 2014-07-01:2014-07-31`,
 	}
 	return g.aboutRanges(c, rangeQuestion{
-		json: "print a JSON array of {\"lo\": L, \"hi\": H, \"count\": N}",
-		print: func(_ context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, asJSON bool) error {
-			if asJSON {
-				return g.answerArray(len(ranges), func(line []byte, i int) []byte {
+		json:   "print a JSON array of {\"lo\": L, \"hi\": H, \"count\": N}",
+		header: "lo,hi,count",
+		print: func(_ context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error {
+			if a.json {
+				return a.rows(len(ranges), func(line []byte, i int) []byte {
 					line = appendEnds(line, dict.key, ranges[i])
 					return append(strconv.AppendUint(append(line, `, "count": `...), uint64(counts[i]), 10), '}')
 				})
 			}
-			return g.answerRows("lo,hi,count", len(ranges), func(line []byte, i int) []byte {
+			return a.rows(len(ranges), func(line []byte, i int) []byte {
 				line = append(dict.key.Append(line, ranges[i].Lo), ',')
 				line = append(dict.key.Append(line, ranges[i].Hi), ',')
 				return strconv.AppendUint(line, uint64(counts[i]), 10)
@@ -150,7 +147,7 @@ const fetched = 1 << 18
 
 // listing prints the pairs of ranges.
 type listing struct {
-	*global
+	answer *answer
 	ctx    context.Context
 	dict   *dictionary
 	ranges []structures.Range
@@ -159,7 +156,7 @@ type listing struct {
 
 // each hands the pairs of all ranges out, in order, and not many at a time: at is the number of their range, and last
 // says that it has no more. By the counts, many small ranges are fetched together and a large one piece by piece.
-func (l *listing) each(use func(at int, keys, values []uint32, last bool)) error {
+func (l *listing) each(use func(at int, keys, values []uint32, last bool) error) error {
 	for at := 0; at < len(l.ranges); {
 		if l.counts[at] > fetched {
 			if err := l.large(at, use); err != nil {
@@ -179,7 +176,9 @@ func (l *listing) each(use func(at int, keys, values []uint32, last bool)) error
 		}
 		for i := range end - at {
 			from, to := r.Offsets[i], r.Offsets[i+1]
-			use(at+i, r.Keys[from:to], r.Values[from:to], true)
+			if err := use(at+i, r.Keys[from:to], r.Values[from:to], true); err != nil {
+				return err
+			}
 		}
 		at = end
 	}
@@ -187,12 +186,14 @@ func (l *listing) each(use func(at int, keys, values []uint32, last bool)) error
 }
 
 // large hands the pairs of one range out.
-func (l *listing) large(at int, use func(at int, keys, values []uint32, last bool)) error {
+func (l *listing) large(at int, use func(at int, keys, values []uint32, last bool) error) error {
 	pairs, failed := l.dict.ordered().Ascend(l.ctx, l.ranges[at])
 	keys, values := make([]uint32, 0, fetched), make([]uint32, 0, fetched)
 	for k, v := range pairs {
 		if len(keys) == fetched {
-			use(at, keys, values, false)
+			if err := use(at, keys, values, false); err != nil {
+				return err
+			}
 			keys, values = keys[:0], values[:0]
 		}
 		keys, values = append(keys, k), append(values, v)
@@ -200,56 +201,42 @@ func (l *listing) large(at int, use func(at int, keys, values []uint32, last boo
 	if err := failed(); err != nil {
 		return err
 	}
-	use(at, keys, values, true)
-	return nil
+	return use(at, keys, values, true)
 }
 
-func (l *listing) print(asJSON bool) (err error) {
-	write := l.csv
-	if asJSON {
-		write = l.json
-	}
-	if e := l.answer(func(line []byte, out func([]byte)) { err = write(line, out) }); err == nil {
-		err = e
-	}
-	return err
-}
-
-func (l *listing) csv(line []byte, write func([]byte)) error {
-	write([]byte("key,value\n"))
-	return l.each(func(_ int, keys, values []uint32, _ bool) {
-		for i, k := range keys {
-			line = append(l.dict.key.Append(line[:0], k), ',')
-			line = append(l.dict.value.Append(line, values[i]), '\n')
-			write(line)
-		}
+func (l *listing) csv() error {
+	return l.each(func(_ int, keys, values []uint32, _ bool) error {
+		return l.answer.rows(len(keys), func(line []byte, i int) []byte {
+			line = append(l.dict.key.Append(line, keys[i]), ',')
+			return l.dict.value.Append(line, values[i])
+		})
 	})
 }
 
-func (l *listing) json(line []byte, write func([]byte)) error {
+func (l *listing) json() error {
+	var line []byte
 	begun := -1 // the range whose object is open, or was last
 	pair := ""  // what stands before the next pair of it
-	write([]byte("["))
-	err := l.each(func(at int, keys, values []uint32, last bool) {
+	return l.each(func(at int, keys, values []uint32, last bool) error {
 		line = line[:0]
 		if at != begun {
-			if begun >= 0 {
-				line = append(line, ',')
+			if err := l.answer.begin(); err != nil {
+				return err
 			}
-			line = append(appendEnds(append(line, "\n  "...), l.dict.key, l.ranges[at]), `, "pairs": [`...)
+			line = append(appendEnds(line, l.dict.key, l.ranges[at]), `, "pairs": [`...)
 			begun, pair = at, "\n    "
 		}
 		for i, k := range keys {
 			line = appendJSON(append(append(line, pair...), `{"key": `...), l.dict.key, k)
 			line = append(appendJSON(append(line, `, "value": `...), l.dict.value, values[i]), '}')
-			write(line)
+			if err := l.answer.write(line); err != nil {
+				return err
+			}
 			line, pair = line[:0], ",\n    "
 		}
 		if last {
 			line = append(line, "]}"...)
 		}
-		write(line)
+		return l.answer.write(line)
 	})
-	write([]byte("\n]\n"))
-	return err
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,37 +21,47 @@ var errAbsent = errors.New("a key is absent")
 type keyQuestion struct {
 	ordering        string // the command's name if it needs an ordered structure
 	mustExist, json string // what the flags of these names do
+	header          string // of the answer as CSV
 
-	// ask returns a function that looks a part of the keys up and says which of them it found, and one that prints
-	// what all parts together found.
-	ask func(ctx context.Context, dict *dictionary, keys []uint32) (find func(part []uint32) ([]bool, error), print func(asJSON bool) error)
+	// ask looks some keys up. It returns which of them it found, and what appends the answer about one to a line.
+	ask func(ctx context.Context, dict *dictionary, keys []uint32, asJSON bool) (found []bool, row func(line []byte, i int) []byte, err error)
 }
 
-// aboutKeys gives a command its arguments, its flags and what it does.
+// aboutKeys gives a command its arguments, its flags and what it does: it answers part by part, so that there may be
+// more keys than memory.
 func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 	var s source
 	var a asked
 	var mustExist, asJSON bool
 	c.Args = takes("a DICT or a TABLE, then keys", 1, math.MaxInt)
 	c.RunE = func(c *cobra.Command, arguments []string) error {
-		path, err := a.take(c.Context(), g, arguments)
+		ctx := c.Context()
+		path, err := a.take(ctx, g, arguments)
 		if err != nil {
 			return err
 		}
-		return s.use(c.Context(), g, path, func(_ *vk.Device, dict *dictionary) error {
-			keys, err := a.keys(dict.key)
+		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+			answer := g.newAnswer(q.header, asJSON)
+			var keys, hits int
+			var took time.Duration
+			err := a.keys(dict.key, func(part []uint32) error {
+				started := time.Now()
+				found, row, err := q.ask(ctx, dict, part, asJSON)
+				if err != nil {
+					return err
+				}
+				took += time.Since(started)
+				keys, hits = keys+len(part), hits+trues(found)
+				return answer.rows(len(part), row)
+			})
 			if err != nil {
+				return cutShort(answer, err)
+			}
+			g.note("looked up %s; %s found", rate(keys, "keys", took), grouped(hits))
+			if err := answer.end(); err != nil || !mustExist || hits == keys {
 				return err
 			}
-			find, print := q.ask(c.Context(), dict, keys)
-			absent, err := g.lookUp(keys, find)
-			if err == nil {
-				err = print(asJSON)
-			}
-			if err != nil || !mustExist {
-				return err
-			}
-			return absent
+			return errAbsent
 		})
 	}
 	flags := c.Flags()
@@ -58,62 +70,79 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 	flags.BoolVar(&mustExist, "must-exist", false, q.mustExist)
 	flags.BoolVar(&asJSON, "json", false, q.json)
 	s.add(c, q.ordering)
+	c.SetFlagErrorFunc(minusIsNoFlag)
 	return c
 }
 
-// lookUp has keys looked up part by part; find says which of them it found. absent is errAbsent, with a note, if one
-// wasn't.
-func (g *global) lookUp(keys []uint32, find func(part []uint32) ([]bool, error)) (absent, err error) {
-	started, hits := time.Now(), 0
-	for rest := keys; len(rest) > 0; {
-		n := min(len(rest), batchLength)
-		found, err := find(rest[:n])
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			if f {
-				hits++
-			}
-		}
-		rest = rest[n:]
+// cutShort writes what there is of an answer that an error ended.
+func cutShort(a *answer, err error) error {
+	if a.begun {
+		_ = a.flush() // of the two errors the first one is told
 	}
-	g.note("looked up %s; %s found", rate(len(keys), "keys", time.Since(started)), grouped(hits))
-	if hits < len(keys) {
-		absent = errAbsent
+	return err
+}
+
+func trues(all []bool) (n int) {
+	for _, x := range all {
+		if x {
+			n++
+		}
 	}
-	return absent, nil
+	return n
+}
+
+// minusIsNoFlag explains the error of a key that was taken for a flag.
+func minusIsNoFlag(c *cobra.Command, err error) error {
+	if strings.HasPrefix(err.Error(), "unknown shorthand flag") {
+		return fmt.Errorf("%w; before keys that begin with a minus sign there must be a \"--\" (see %s --help)", err, c.CommandPath())
+	}
+	return flagError(c, err)
 }
 
 // rangeQuestion is what a command asks about ranges of keys.
 type rangeQuestion struct {
-	json string // what --json does
+	json   string // what --json does
+	header string // of the answer as CSV
 
-	// print prints the answer; counts are how many keys each range has.
-	print func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, asJSON bool) error
+	// print prints the answer about some ranges; counts are how many keys each has.
+	print func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error
 }
 
-// aboutRanges gives a command its arguments, its flags and what it does.
+// aboutRanges gives a command its arguments, its flags and what it does, part by part as aboutKeys.
 func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 	var s source
 	var a asked
 	var asJSON bool
 	c.Args = takes("a DICT or a TABLE, then ranges", 1, math.MaxInt)
 	c.RunE = func(c *cobra.Command, arguments []string) error {
-		path, err := a.take(c.Context(), g, arguments)
+		ctx := c.Context()
+		path, err := a.take(ctx, g, arguments)
 		if err != nil {
 			return err
 		}
-		return s.use(c.Context(), g, path, func(_ *vk.Device, dict *dictionary) error {
-			ranges, err := a.ranges(dict.key)
+		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+			answer := g.newAnswer(q.header, asJSON)
+			var all int
+			var pairs uint64
+			var took time.Duration
+			err := a.ranges(dict.key, func(part []structures.Range) error {
+				started := time.Now()
+				counts, err := dict.ordered().Count(ctx, part)
+				if err != nil {
+					return err
+				}
+				took += time.Since(started)
+				all += len(part)
+				for _, n := range counts {
+					pairs += uint64(n)
+				}
+				return q.print(ctx, dict, part, counts, answer)
+			})
 			if err != nil {
-				return err
+				return cutShort(answer, err)
 			}
-			counts, err := g.countRanges(c.Context(), dict, ranges)
-			if err != nil {
-				return err
-			}
-			return q.print(c.Context(), dict, ranges, counts, asJSON)
+			g.note("counted %s; %s keys in them", rate(all, "ranges", took), grouped(pairs))
+			return answer.end()
 		})
 	}
 	flags := c.Flags()
@@ -121,23 +150,6 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 	a.addRanges(flags)
 	flags.BoolVar(&asJSON, "json", false, q.json)
 	s.add(c, c.Name())
+	c.SetFlagErrorFunc(minusIsNoFlag)
 	return c
-}
-
-// countRanges returns how many keys are in each range.
-func (g *global) countRanges(ctx context.Context, dict *dictionary, ranges []structures.Range) ([]uint32, error) {
-	started, counts, pairs := time.Now(), make([]uint32, 0, len(ranges)), uint64(0)
-	for rest := ranges; len(rest) > 0; {
-		n := min(len(rest), batchLength)
-		part, err := dict.ordered().Count(ctx, rest[:n])
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range part {
-			pairs += uint64(n)
-		}
-		counts, rest = append(counts, part...), rest[n:]
-	}
-	g.note("counted %s; %s keys in them", rate(len(ranges), "ranges", time.Since(started)), grouped(pairs))
-	return counts, nil
 }

@@ -57,9 +57,10 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
   vkds range airports.csv --key id --value altitude 1:100
   vkds build airports.csv --key id --value altitude -o airports.vkds
   vkds get airports.vkds --keys wanted.txt --must-exist`,
-		Version:       version(),
-		SilenceErrors: true, // run prints them, in one line
-		SilenceUsage:  true,
+		Version:           version(),
+		SilenceErrors:     true, // run prints them, in one line
+		SilenceUsage:      true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return notEmpty(c.Flags()) },
 		PersistentPostRunE: func(*cobra.Command, []string) error {
 			if n := g.complaints.Load(); n > 0 {
 				return fmt.Errorf("the validation layer found %d errors", n)
@@ -72,14 +73,60 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
 	flags.SortFlags = false
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	cobra.EnableCommandSorting = false
 	for _, construct := range commands {
 		root.AddCommand(construct(g))
 	}
+	root.SetHelpCommand(newHelpCommand(root))
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.HasSubCommands() {
+			demandCommand(c)
+		}
+	}
 	return root
+}
+
+func flagError(c *cobra.Command, err error) error {
+	return fmt.Errorf("%w (see %s --help)", err, c.CommandPath())
+}
+
+// unknownCommand says that there is no such command below c.
+func unknownCommand(c *cobra.Command, name string) error {
+	return fmt.Errorf("unknown command %q for %q (see %s --help)", name, c.CommandPath(), c.CommandPath())
+}
+
+// demandCommand has a command that has others below it, and does nothing itself, show its help if it is given nothing,
+// and refuse what is no command's name. (cobra would show the help then, too, and call that a success.)
+func demandCommand(c *cobra.Command) {
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, arguments []string) error {
+		if len(arguments) > 0 {
+			return unknownCommand(c, arguments[0])
+		}
+		return c.Help()
+	}
+}
+
+// newHelpCommand is cobra's own, but that topics which don't exist are errors.
+func newHelpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, topic []string) error {
+			c, rest, err := root.Find(topic)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return unknownCommand(c, rest[0])
+			}
+			c.InitDefaultHelpFlag() // so that it is listed
+			c.InitDefaultVersionFlag()
+			return c.Help()
+		},
+	}
 }
 
 // takes checks how many arguments a command got; what says what it takes.

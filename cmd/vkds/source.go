@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/infile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/table"
 	"github.com/vkds/vkds/vk"
@@ -19,10 +19,11 @@ import (
 
 // sourceHelp explains a command's DICT-or-TABLE.
 const sourceHelp = `A TABLE is a CSV file (plain, or compressed by gzip, bzip2, xz or zstd, by its
-ending), a Parquet file, an Arrow IPC file or stream, or "-" for CSV on standard
-input. Keys and values come from two of its columns, the first two unless --key
-and --value say which, by name or by number from 1. Where several rows have the
-same key, the last one counts.
+ending), a Parquet file, or an Arrow IPC file or stream; "-" is standard input,
+from which all but Parquet may come, and saved dictionaries, too. Keys and values
+come from two of its columns, the first two unless --key and --value say which, by
+name or by number from 1. Where several rows have the same key, the last one
+counts.
 
 Columns hold integers, 0 to 4294967295, in decimal or with 0x, unless --key-type
 or --value-type says otherwise:
@@ -39,10 +40,14 @@ type source struct {
 	options table.Options
 	text    delimitedFlags
 	into    structureFlags
+	saved   bool // only saved dictionaries will do
 }
 
-// forTables are the flags that a saved dictionary has no use for.
-var forTables = []string{"key", "value", "key-type", "value-type", "format", "delimiter", "header", "no-header", "skip-invalid"}
+// The flags that other tables than CSV, and those that saved dictionaries have no use for.
+var (
+	forCSV    = []string{"delimiter", "header", "no-header", "comment"}
+	forTables = append([]string{"key", "value", "key-type", "value-type", "format", "skip-invalid"}, forCSV...)
+)
 
 // add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
 func (s *source) add(c *cobra.Command, ordering string) {
@@ -61,7 +66,7 @@ func (s *source) add(c *cobra.Command, ordering string) {
 
 // addSaved is add for a command that takes saved dictionaries alone.
 func (s *source) addSaved(c *cobra.Command) {
-	s.flags = c.Flags()
+	s.flags, s.saved = c.Flags(), true
 	s.into.add(s.flags, "")
 }
 
@@ -89,18 +94,27 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 	started := time.Now()
 	l := &loader{ctx: ctx, device: d}
 	show, end := g.progress("loading " + filepath.Base(path))
-	var err error
-	if saved(path) {
-		err = s.readSaved(l, path, show)
-	} else {
-		err = s.readTable(l, path, show)
-	}
+	var rows *table.Reader
+	err := batches(ctx, func(ctx context.Context) (read readFunc, err error) {
+		file, err := infile.Open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if read, rows, err = s.open(l, file, show); err != nil {
+			file.Close()
+		}
+		return read, err
+	}, l.insert)
 	end()
+	if rows != nil {
+		l.skipped = rows.Skipped()
+		rows.Close()
+	}
 	if err == nil {
-		err = l.finish()
+		err = l.finish(path)
 	}
 	if err != nil {
-		l.close()
+		l.Close()
 		return nil, err
 	}
 	note := fmt.Sprintf("loaded %s on %s", rate(l.rows, "pairs", time.Since(started)), d.Info().Name)
@@ -114,55 +128,56 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 	return &l.dictionary, nil
 }
 
-// saved tells a saved dictionary from a table: by its name's ending, or by its
-// first bytes.
-func saved(path string) bool {
-	if strings.HasSuffix(path, ".vkds") {
-		return true
-	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
+// open tells a saved dictionary from a table, by its first bytes or its name's
+// ending, and begins to read it. rows is nil for a saved dictionary, which the
+// loader keeps.
+func (s *source) open(l *loader, file *infile.File, show func(read, size int64)) (read readFunc, rows *table.Reader, err error) {
+	head, err := file.Peek(len(dictfile.Magic))
 	if err != nil {
-		return false
+		return nil, nil, err
 	}
-	defer f.Close()
-	head := make([]byte, len(dictfile.Magic))
-	n, _ := f.Read(head)
-	return string(head[:n]) == dictfile.Magic
+	if string(head) == dictfile.Magic || strings.HasSuffix(file.Name(), ".vkds") {
+		read, err = s.openSaved(l, file, show)
+		return read, nil, err
+	}
+	if s.saved {
+		return nil, nil, fmt.Errorf("%s is no saved dictionary, which has checksums to verify (vkds build makes one)", file.Name())
+	}
+	return s.openTable(l, file, show)
 }
 
-func (s *source) readSaved(l *loader, path string, show func(read, size int64)) error {
+func (s *source) openSaved(l *loader, file *infile.File, show func(read, size int64)) (readFunc, error) {
 	for _, name := range forTables {
 		if s.flags.Changed(name) {
-			return fmt.Errorf("%s is a saved dictionary: --%s is for tables", path, name)
+			return nil, fmt.Errorf("%s is a saved dictionary: --%s is for tables", file.Name(), name)
 		}
 	}
-	var r *dictfile.Reader
-	defer func() {
-		if r != nil {
-			r.Close()
-		}
-	}()
-	return batches(l.ctx, func(ctx context.Context) (read readFunc, err error) {
-		if r, err = dictfile.Open(ctx, path); err != nil {
-			return nil, err
-		}
-		h := r.Header()
-		if find(h.Structure) < 0 {
-			return nil, fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", path, h.Structure)
-		}
-		if l.structure, l.parameter, err = s.into.choose(h.Structure, h.Parameters); err != nil {
-			return nil, err
-		}
-		l.expected = h.Pairs
-		if l.key, l.value, err = h.Types(); err != nil {
-			return nil, err
-		}
-		return reading(r, show), nil
-	}, l.insert)
+	r, err := dictfile.NewFileReader(file)
+	if err != nil {
+		return nil, err
+	}
+	h := r.Header()
+	if find(h.Structure) < 0 {
+		return nil, fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", file.Name(), h.Structure)
+	}
+	if l.structure, l.parameter, err = s.into.choose(h.Structure, h.Parameters); err != nil {
+		return nil, inSaved(file.Name(), err)
+	}
+	if l.key, l.value, err = h.Types(); err != nil {
+		return nil, err
+	}
+	l.expect(h.Pairs, file)
+	l.saved = r
+	return reading(r, show), nil
+}
+
+// inSaved names the file where its parameter is what makes no sense, not a flag's.
+func inSaved(name string, err error) error {
+	var p *parameterError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
 }
 
 // reading reads the pairs of a saved dictionary, and shows, unless show is nil, how far it has got.
@@ -176,28 +191,25 @@ func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
 	}
 }
 
-func (s *source) readTable(l *loader, path string, show func(read, size int64)) error {
+func (s *source) openTable(l *loader, file *infile.File, show func(read, size int64)) (readFunc, *table.Reader, error) {
 	o := s.options
-	o.Delimiter, o.Header, o.Progress = s.text.delimiter, s.text.choice(), show
+	o.Delimiter, o.Header, o.Comment, o.Progress = s.text.delimiter, s.text.choice(), s.text.comment, show
 	l.key, l.value = o.KeyType, o.ValueType
 	var err error
 	if l.structure, l.parameter, err = s.into.choose("", nil); err != nil {
-		return err
+		return nil, nil, err
 	}
-	var r *table.Reader
-	defer func() {
-		if r != nil {
-			l.skipped = r.Skipped()
-			r.Close()
+	r, err := table.NewFileReader(file, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range forCSV {
+		if s.flags.Changed(name) && r.Format() != table.CSV {
+			return nil, nil, fmt.Errorf("%s is a table of format %s: --%s is for csv", file.Name(), r.Format(), name)
 		}
-	}()
-	return batches(l.ctx, func(ctx context.Context) (read readFunc, err error) {
-		if r, err = table.Open(ctx, path, o); err != nil {
-			return nil, err
-		}
-		l.expected = r.Rows()
-		return r.Read, nil
-	}, l.insert)
+	}
+	l.expect(r.Rows(), file)
+	return r.Read, r, nil
 }
 
 // loader fills a dictionary.
@@ -205,15 +217,22 @@ type loader struct {
 	dictionary
 	ctx      context.Context
 	device   *vk.Device
-	expected int64 // rows, where that is known before the end
+	expected int // rows, where that is known before the end
 	rows     int64
 	skipped  int64
+}
+
+// expect takes note of how many rows a file says it has, and believes no more than
+// one a byte: what there is beyond makes the dictionary grow.
+func (l *loader) expect(rows int64, file *infile.File) {
+	_, size := file.Position()
+	l.expected = int(max(0, min(rows, size)))
 }
 
 // insert adds a batch so that of equal keys the last one counts. The batches
 // come one after another, but within one a hash table's order is free.
 func (l *loader) insert(b batch) error {
-	if err := l.create(max(int(l.expected), len(b.keys))); err != nil {
+	if err := l.create(max(l.expected, len(b.keys))); err != nil {
 		return err
 	}
 	status, err := l.Insert(l.ctx, b.keys, b.values)
@@ -257,16 +276,24 @@ func (l *loader) create(capacity int) (err error) {
 	return err
 }
 
-func (l *loader) finish() (err error) {
+// finish ends the loading of a file.
+func (l *loader) finish(path string) (err error) {
+	if l.rows == 0 && l.skipped > 0 {
+		return allSkipped(path, l.skipped)
+	}
 	if err := l.create(0); err != nil { // an empty input
 		return err
 	}
-	l.pairs, err = l.Len(l.ctx)
-	return err
+	if l.pairs, err = l.Len(l.ctx); err != nil {
+		return err
+	}
+	if twice := l.rows - int64(l.pairs); l.saved != nil && twice > 0 {
+		return &dictfile.Error{File: path, Err: fmt.Errorf("%w: %d of its pairs have a key that others have, too", dictfile.ErrCorrupt, twice)}
+	}
+	return nil
 }
 
-func (l *loader) close() {
-	if l.Dictionary != nil {
-		l.Dictionary.Close()
-	}
+// allSkipped says that an input holds nothing but what --skip-invalid passes over.
+func allSkipped(path string, n int64) error {
+	return fmt.Errorf("%s: nothing in it can be read: --skip-invalid skipped all there is (%s)", path, grouped(n))
 }

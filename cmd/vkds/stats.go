@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,9 @@ and the share of elements that are stale.
 }
 
 func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
+	if err := distinct("-", path); err != nil {
+		return err
+	}
 	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
 		measures, err := dict.structure.measures(ctx, dict.Dictionary)
 		if err != nil {
@@ -65,7 +69,7 @@ func (g *global) answerMeasures(measures []measure, asJSON bool) error {
 	if asJSON {
 		object := map[string]any{}
 		for _, x := range measures {
-			object[x.name] = x.value
+			object[x.name] = x.json()
 		}
 		return g.answerJSON(object)
 	}
@@ -80,6 +84,15 @@ func (g *global) answerMeasures(measures []measure, asJSON bool) error {
 type measure struct {
 	name  string
 	value any
+}
+
+// json is the value as JSON has it, which knows no infinite numbers and none that
+// are no number.
+func (m measure) json() any {
+	if x, ok := m.value.(float64); ok && (math.IsInf(x, 0) || math.IsNaN(x)) {
+		return nil
+	}
+	return m.value
 }
 
 func (m measure) text() string {

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/dictfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -20,8 +22,10 @@ import (
 // structure is a data structure that a dictionary may be kept in.
 type structure struct {
 	name      string
-	ordered   bool   // a structures.Ordered, of which of equal keys in a batch the last one counts
-	parameter string // the flag that is its own, and what a saved dictionary keeps of it; "" for none
+	ordered   bool    // a structures.Ordered, of which of equal keys in a batch the last one counts
+	parameter string  // the flag that is its own, and what a saved dictionary keeps of it; "" for none
+	least     float64 // of what makes sense of it,
+	most      float64
 	create    func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (structures.Dictionary, error)
 	measures  func(ctx context.Context, d structures.Dictionary) ([]measure, error)
 	check     func(ctx context.Context, d structures.Dictionary) error                   // looks at all of it in the device's memory; nil: there is no such check
@@ -30,17 +34,17 @@ type structure struct {
 
 // known are the structures, in the order of the help.
 var known = []structure{
-	{name: "slabhash", parameter: "load",
+	{name: "slabhash", parameter: "load", least: 0.01, most: 100,
 		create: func(ctx context.Context, d *vk.Device, capacity int, load float64) (structures.Dictionary, error) {
 			return slabhash.New(ctx, d, slabhash.Options{Capacity: capacity, Load: load})
 		},
 		measures: slabHashMeasures, draw: drawSlabHash},
-	{name: "btree", ordered: true, parameter: "fill",
+	{name: "btree", ordered: true, parameter: "fill", least: 0.1, most: 1,
 		create: func(ctx context.Context, d *vk.Device, capacity int, fill float64) (structures.Dictionary, error) {
 			return btree.New(ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched})
 		},
 		measures: btreeMeasures, check: func(ctx context.Context, d structures.Dictionary) error { return d.(*btree.Tree).Check(ctx) }, draw: drawTree},
-	{name: "lsm", ordered: true, parameter: "batch",
+	{name: "lsm", ordered: true, parameter: "batch", least: 1, most: 1 << 30,
 		create: func(ctx context.Context, d *vk.Device, capacity int, batch float64) (structures.Dictionary, error) {
 			return lsm.New(ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
 		},
@@ -148,11 +152,28 @@ func (s *structureFlags) choose(saved string, parameters map[string]float64) (st
 			return structure{}, 0, fmt.Errorf("--%s is for %s, not for %s", other.parameter, other.name, own.name)
 		}
 	}
+	if own.parameter == "" {
+		return own, 0, nil
+	}
 	parameter := map[string]float64{"load": s.load, "fill": s.fill, "batch": float64(s.batch)}[own.parameter]
-	if parameter == 0 && name == saved {
-		parameter = parameters[own.parameter]
+	given := s.flags.Changed(own.parameter)
+	if kept, ok := parameters[own.parameter]; ok && !given && name == saved {
+		parameter, given = kept, true
+	}
+	if given && !within(parameter, own.least, own.most) {
+		return structure{}, 0, &parameterError{own, parameter}
 	}
 	return own, parameter, nil
+}
+
+// parameterError says that a structure's parameter, of a flag or in a saved dictionary, makes no sense.
+type parameterError struct {
+	structure structure
+	value     float64
+}
+
+func (e *parameterError) Error() string {
+	return fmt.Sprintf("a %s of %g makes no sense for %s: %g to %.10g", e.structure.parameter, e.value, e.structure.name, e.structure.least, e.structure.most)
 }
 
 func find(name string) int {
@@ -166,6 +187,19 @@ type dictionary struct {
 	parameter  float64 // of the structure; 0: its own choice
 	key, value word.Type
 	pairs      uint64
+	saved      *dictfile.Reader // what it was loaded from; nil of a table
+}
+
+// Close frees the memory and closes the saved dictionary.
+func (d *dictionary) Close() error {
+	var err error
+	if d.Dictionary != nil {
+		err = d.Dictionary.Close()
+	}
+	if d.saved != nil {
+		err = errors.Join(err, d.saved.Close())
+	}
+	return err
 }
 
 // ordered is the dictionary of a command that needs an order.

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -38,8 +37,9 @@ than any memory; its distinct keys must fit the device's.
 
 Formats:
   text   a key a line, in decimal or with 0x
-  u32le  4 bytes a key, least significant first
-  u32be  4 bytes a key, most significant first
+  u32le  4 bytes a key, least significant first: an integer, in two's complement
+         for i32, as IEEE 754 has it for f32, and of times the seconds since 1970
+  u32be  the same, most significant first
   csv    a column of comma-separated (or otherwise delimited) text
   auto   csv where the name ends in .csv or .tsv, or where --column or
          --delimiter is given; else text
@@ -47,8 +47,8 @@ Formats:
 Files are decompressed by the ending of their names: .gz, .bz2, .xz, .zst.
 
 A line that is no key is an error, unless --skip-invalid: then such lines are
-counted and passed over. Keys in text and csv are integers 0 to 4294967295 unless
---type says otherwise (see "vkds build --help" for the types).
+counted and passed over. Keys are integers 0 to 4294967295 unless --type says
+otherwise (see "vkds build --help" for the types).
 
 With --json the answer is one object: {"keys": N, "distinct": N, "skipped": N,
 "top": [{"key": K, "count": C}, …]}, where "keys" and "distinct" count
@@ -63,13 +63,19 @@ everything and "top" has ` + strconv.Itoa(tallyTop) + ` keys unless --top says o
 			if o.Format == keyfile.Auto && (flags.Changed("column") || flags.Changed("delimiter")) {
 				o.Format = keyfile.CSV
 			}
-			if flags.Changed("column") && o.Format != keyfile.CSV {
-				return fmt.Errorf("--column is for --format csv, not %s", o.Format)
+			format := keyfile.FormatOf(arguments[0], o.Format)
+			for _, name := range []string{"column", "delimiter", "header", "no-header"} {
+				if err := fits(flags, format, name, "comment"); err != nil {
+					return err
+				}
+			}
+			if err := distinct("-", arguments[0]); err != nil {
+				return err
 			}
 			if top < 0 {
 				return fmt.Errorf("--top %d is negative", top)
 			}
-			o.Delimiter, o.Header = text.delimiter, text.choice()
+			o.Delimiter, o.Header, o.Comment = text.delimiter, text.choice(), text.comment
 			t := &tally{global: g, ctx: c.Context(), limit: math.MaxUint32}
 			if err := t.count(arguments[0], o); err != nil {
 				return err
@@ -91,7 +97,7 @@ everything and "top" has ` + strconv.Itoa(tallyTop) + ` keys unless --top says o
 	flags.Var(keyFormatFlag(&o.Format), "format", "how keys are written")
 	flags.StringVar(&o.Column, "column", "", "of csv: the keys' column, by name or by number from 1 (default 1)")
 	text.add(flags)
-	flags.Var(typeFlag(&o.Type), "type", "what keys of text and csv are")
+	flags.Var(typeFlag(&o.Type), "type", "what keys are")
 	flags.IntVar(&top, "top", 0, "print so many keys (default: all)")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur so often or more")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
@@ -138,6 +144,9 @@ func (t *tally) count(path string, o keyfile.Options) (err error) {
 	}
 	if err == nil {
 		err = t.collect()
+	}
+	if err == nil && t.keys == 0 && t.skipped > 0 {
+		err = allSkipped(called(path), t.skipped)
 	}
 	if err != nil {
 		return err
@@ -236,13 +245,26 @@ func before(a, b entry) int {
 	return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.key, b.key))
 }
 
-// best returns the entries to print, in their order. Where few of many are
-// wanted, it sorts few at a time.
-func (t *tally) best(top int, minCount uint64) []entry {
-	top = min(top, len(t.entries))
+// best returns the entries to print, in their order, unless the context ends
+// before they are in order.
+func (t *tally) best(top int, minCount uint64) ([]entry, error) {
+	sorted := make(chan []entry, 1)
+	go func() { sorted <- best(t.entries, top, minCount) }()
+	select {
+	case best := <-sorted:
+		return best, nil
+	case <-t.ctx.Done():
+		return nil, context.Cause(t.ctx)
+	}
+}
+
+// best returns those of the entries to print, in their order. Where few of many
+// are wanted, it sorts few at a time.
+func best(entries []entry, top int, minCount uint64) []entry {
+	top = min(top, len(entries))
 	few := max(2*top, 1024)
 	var best []entry
-	for _, e := range t.entries {
+	for _, e := range entries {
 		if e.count < minCount {
 			continue
 		}
@@ -256,33 +278,39 @@ func (t *tally) best(top int, minCount uint64) []entry {
 }
 
 func (t *tally) printCSV(top int, minCount uint64, kind word.Type) error {
-	return t.answer(func(line []byte, write func([]byte)) {
-		write([]byte("key,count\n"))
-		for _, e := range t.best(top, minCount) {
-			line = append(kind.Append(line[:0], e.key), ',')
-			line = append(strconv.AppendUint(line, e.count, 10), '\n')
-			write(line)
-		}
-	})
-}
-
-func (t *tally) printJSON(top int, minCount uint64, kind word.Type) error {
-	type counted struct {
-		Key   any    `json:"key"`
-		Count uint64 `json:"count"`
-	}
-	object := struct {
-		Keys     uint64    `json:"keys"`
-		Distinct int       `json:"distinct"`
-		Skipped  int64     `json:"skipped"`
-		Top      []counted `json:"top"`
-	}{t.keys, len(t.entries), t.skipped, []counted{}}
-	for _, e := range t.best(top, minCount) {
-		object.Top = append(object.Top, counted{kind.JSON(e.key), e.count})
-	}
-	text, err := json.Marshal(object)
+	best, err := t.best(top, minCount)
 	if err != nil {
 		return err
 	}
-	return t.answer(func(_ []byte, write func([]byte)) { write(append(text, '\n')) })
+	a := t.newAnswer("key,count", false)
+	err = a.rows(len(best), func(line []byte, i int) []byte {
+		return strconv.AppendUint(append(kind.Append(line, best[i].key), ','), best[i].count, 10)
+	})
+	return cmp.Or(err, a.end())
+}
+
+// printJSON prints one object on one line, piece by piece: its list may be long.
+func (t *tally) printJSON(top int, minCount uint64, kind word.Type) error {
+	best, err := t.best(top, minCount)
+	if err != nil {
+		return err
+	}
+	a := t.newAnswer("", true)
+	err = a.write(fmt.Appendf(nil, `{"keys":%d,"distinct":%d,"skipped":%d,"top":[`, t.keys, len(t.entries), t.skipped))
+	var line []byte
+	for i, e := range best {
+		if err != nil {
+			return err
+		}
+		if line = line[:0]; i > 0 {
+			line = append(line, ',')
+		}
+		line = appendJSON(append(line, `{"key":`...), kind, e.key)
+		line = append(strconv.AppendUint(append(line, `,"count":`...), e.count, 10), '}')
+		err = a.write(line)
+	}
+	if err == nil {
+		err = a.write([]byte("]}\n"))
+	}
+	return cmp.Or(err, a.flush())
 }

@@ -53,13 +53,13 @@ func TestTallyBest(t *testing.T) {
 	for key := range uint32(10000) {
 		count.entries = append(count.entries, entry{key, 1 + random.Uint64N(50)})
 	}
-	all := count.best(math.MaxInt, 0)
+	all := best(count.entries, math.MaxInt, 0)
 	assert.True(t, slices.IsSortedFunc(all, before))
 	assert.ElementsMatch(t, count.entries, all)
 	for _, top := range []int{0, 1, 10, 511, 512, 513, 5000, 9999, 10000, 10001} {
-		assert.Equal(t, all[:min(top, len(all))], append([]entry{}, count.best(top, 0)...), "%d", top)
+		assert.Equal(t, all[:min(top, len(all))], append([]entry{}, best(count.entries, top, 0)...), "%d", top)
 	}
-	few := count.best(math.MaxInt, 45)
+	few := best(count.entries, math.MaxInt, 45)
 	assert.Equal(t, all[:len(few)], few)
 	assert.EqualValues(t, 45, few[len(few)-1].count)
 	assert.Less(t, all[len(few)].count, uint64(45))

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/dictfile"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -21,7 +20,8 @@ func newVerifyCommand(g *global) *cobra.Command {
 checksum; builds it on the device as it was, or as --structure says; has a tree
 checked in the device's memory for all that must hold of one: order, ranges,
 links, levels, latches, and nodes in use against nodes allocated; and then looks
-every pair of the file up. The exit status is 0 if all is well, and else 2.`,
+every pair of the file up; for that the file is read twice, so it can't come through
+a pipe. The exit status is 0 if all is well, and else 2.`,
 		Example: `  vkds verify airports.vkds
   vkds verify airports.vkds --structure lsm`,
 		Args: takes("one DICT", 1, 1),
@@ -37,8 +37,8 @@ every pair of the file up. The exit status is 0 if all is well, and else 2.`,
 }
 
 func verify(ctx context.Context, g *global, s *source, path string, asJSON bool) error {
-	if !saved(path) {
-		return fmt.Errorf("%s is no saved dictionary, which has checksums to verify (vkds build makes one)", path)
+	if err := distinct("-", path); err != nil {
+		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 		measures := []measure{{"structure", dict.structure.name}, {"pairs", dict.pairs}}
@@ -58,22 +58,14 @@ func verify(ctx context.Context, g *global, s *source, path string, asJSON bool)
 	})
 }
 
-// lookAgain reads a saved dictionary once more and looks up each of its pairs.
+// lookAgain reads the same saved dictionary once more, whatever the path names by
+// now, and looks up each of its pairs.
 func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (found uint64, err error) {
 	started := time.Now()
 	show, end := g.progress("looking up " + filepath.Base(path))
 	defer end()
-	var r *dictfile.Reader
-	defer func() {
-		if r != nil {
-			r.Close()
-		}
-	}()
-	err = batches(ctx, func(ctx context.Context) (read readFunc, err error) {
-		if r, err = dictfile.Open(ctx, path); err != nil {
-			return nil, err
-		}
-		return reading(r, show), nil
+	err = batches(ctx, func(ctx context.Context) (readFunc, error) {
+		return reading(dict.saved, show), dict.saved.Rewind(ctx)
 	}, func(b batch) error {
 		values, there, err := dict.Find(ctx, b.keys)
 		if err != nil {

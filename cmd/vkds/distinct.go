@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/vkds/vkds/infile"
+)
+
+// distinct refuses an output that is one of the inputs, under whatever names: it would be lost, or be read as it grows.
+// "-" is standard output, and among the inputs standard input.
+func distinct(output string, inputs ...string) error {
+	out, err := stat(output, os.Stdout)
+	if err != nil || !out.Mode().IsRegular() {
+		return nil // a new file, a pipe, a terminal; or what will be told when it is written
+	}
+	for _, input := range inputs {
+		in, err := stat(input, os.Stdin)
+		if err != nil || !os.SameFile(out, in) {
+			continue
+		}
+		if output == infile.Stdin {
+			return fmt.Errorf("standard output is the same file as %s, which is read", called(input))
+		}
+		return fmt.Errorf("%s is not written: it is the same file as %s, which is read", output, called(input))
+	}
+	return nil
+}
+
+func stat(path string, standard *os.File) (os.FileInfo, error) {
+	if path == infile.Stdin {
+		return standard.Stat()
+	}
+	return os.Stat(path)
+}
+
+func called(input string) string {
+	if input == infile.Stdin {
+		return "standard input"
+	}
+	return input
+}

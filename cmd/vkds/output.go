@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// output is where a command writes, until its context ends: a write that waits,
+// for a reader of a full pipe, is then given up, and no other one is begun.
+type output struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+// Write leaves the bytes to the system where it gives up. The command is about
+// to end then, and writes nothing into them any more.
+func (o *output) Write(p []byte) (int, error) {
+	if o.ctx.Err() != nil {
+		return 0, context.Cause(o.ctx)
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	written := make(chan result, 1)
+	go func() {
+		n, err := o.to.Write(p)
+		written <- result{n, err}
+	}()
+	select {
+	case r := <-written:
+		return r.n, r.err
+	case <-o.ctx.Done():
+		return 0, context.Cause(o.ctx)
+	}
+}
+
+func outputError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("standard output: %w", err)
+}
