@@ -13,7 +13,7 @@ import (
 )
 
 // UpdateOn records a batch of structures.Insert, InsertUnique or Delete from device buffers on a stream, and does not
-// wait unless the tree needs more memory. The batch is sorted, and each node that it touches is changed once, without
+// wait unless the tree may need more memory. The batch is sorted, and each node that it touches is changed once, without
 // latches: nothing else may work on the tree meanwhile. The result is that of the operations one after the other, and
 // the same in every run. Without a Status it is faster.
 //

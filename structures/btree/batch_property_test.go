@@ -123,7 +123,8 @@ func (r *batchRig) fromSlices(b operations) {
 }
 
 // Batches of any shapes one after the other, with the tree looked at after each: at each fill, each way to read leaves,
-// from streams and from Go slices, from trees of which all nodes are full, and from an empty one.
+// from streams and from Go slices, from trees of which all nodes are full, from an empty one, and from what updates
+// beside each other leave.
 func TestBatchProperty(t *testing.T) {
 	d := openDevice(t)
 	for _, tile := range []int{1, 2, 4} {
@@ -143,6 +144,9 @@ func TestBatchProperty(t *testing.T) {
 					defer func(was int) { aloneUpTo = was }(aloneUpTo)
 					aloneUpTo = rapid.SampledFrom([]int{2, aloneUpTo}).Draw(rt, "alone up to")
 					for range rapid.IntRange(1, 6).Draw(rt, "batches") {
+						if rapid.IntRange(0, 3).Draw(rt, "updates beside each other") == 0 {
+							ravage(r.t, r.tree, r.want)
+						}
 						have, _ := r.want.sorted()
 						b := drawBatch(rt, have)
 						before := r.nodes()
