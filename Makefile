@@ -47,8 +47,8 @@ on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test
 beneath-the-tool = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench)
 beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench -e /faults)
 
-.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-chaos chaos-kernels
-test: deps check test-radv test-chaos test-swiftshader test-width-4 test-width-16 test-validation test-width-8
+.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels
+test: deps check test-radv test-chaos test-swiftshader test-width-4 test-width-16 test-validation test-race test-width-8
 test-width-4:
 	$(call go-test,$(call lavapipe,128),$(beneath-faults))
 test-width-8:
@@ -59,6 +59,9 @@ test-swiftshader:
 	$(call go-test,$(swiftshader),$(beneath-faults))
 test-validation:
 	$(call go-test,$(call lavapipe,256) VKDS_VALIDATION=1,$(beneath-the-tool))
+# What several goroutines share of one handle.
+test-race:
+	$(call go-test,$(call lavapipe,256),-race ./internal/gate ./test/goroutines)
 # AMD's compiler alone, for GPUs that aren't there: kernels are compiled, none is run.
 test-radv:
 	$(call go-test,$(call radv,VEGA10),-run TestEveryModuleCompiles -v ./vk)

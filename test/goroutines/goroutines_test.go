@@ -1,0 +1,439 @@
+// Package goroutines uses one handle from several goroutines at once. Under the race detector (make test-race) it also
+// looks at what they share.
+package goroutines
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// subject is a structure to be shared.
+type subject struct {
+	name string
+	make func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error)
+}
+
+// set is a Set as a dictionary whose values are its keys.
+type set struct{ *slabhash.Set }
+
+func (s set) Insert(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+	return s.Set.Insert(ctx, keys)
+}
+
+func (s set) Find(ctx context.Context, keys []uint32) ([]uint32, []bool, error) {
+	found, err := s.Contains(ctx, keys)
+	return keys, found, err
+}
+
+func (s set) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error) {
+	keys, err := s.Set.All(ctx)
+	return func(yield func(uint32, uint32) bool) {
+		for k := range keys {
+			if !yield(k, k) {
+				return
+			}
+		}
+	}, err
+}
+
+func as[T structures.Dictionary](s T, err error) (structures.Dictionary, error) { return s, err }
+
+var subjects = []subject{
+	{"map", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
+		return as(slabhash.New(ctx, d, slabhash.Options{Progress: p}))
+	}},
+	{"set", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
+		s, err := slabhash.NewSet(ctx, d, slabhash.Options{Progress: p})
+		return set{s}, err
+	}},
+	{"tree", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
+		return as(btree.New(ctx, d, btree.Options{Progress: p}))
+	}},
+	{"lsm", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
+		return as(lsm.New(ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled, Progress: p}))
+	}},
+	{"array", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
+		return as(sortedarray.New(ctx, d, sortedarray.Options{Progress: p}))
+	}},
+}
+
+// eachSubject runs a test with each structure, empty.
+func eachSubject(t *testing.T, test func(t *testing.T, d *vk.Device, x structures.Dictionary)) {
+	d := testdevice.Open(t)
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			x, err := s.make(t.Context(), d, nil)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, x.Close()) })
+			test(t, d, x)
+		})
+	}
+}
+
+const (
+	goroutines = 4
+	rounds     = 6
+	batch      = 3000
+)
+
+// keysOf are those that one goroutine brings in one of its rounds, which no other brings.
+func keysOf(goroutine, round int) []uint32 {
+	keys := make([]uint32, batch)
+	for i := range keys {
+		keys[i] = uint32((goroutine*rounds+round)*batch+i) * 2654435761
+	}
+	return keys
+}
+
+// each runs a function in several goroutines, and returns when all have.
+func each(n int, f func(goroutine int)) {
+	var wg sync.WaitGroup
+	for g := range n {
+		wg.Go(func() { f(g) })
+	}
+	wg.Wait()
+}
+
+func requireFound(t testing.TB, x structures.Dictionary, keys []uint32) bool {
+	values, found, err := x.Find(t.Context(), keys)
+	if err != nil {
+		t.Errorf("find: %v", err)
+		return false
+	}
+	for i := range keys {
+		if !found[i] || values[i] != keys[i] {
+			t.Errorf("key %#x: value %#x, %v", keys[i], values[i], found[i])
+			return false
+		}
+	}
+	return true
+}
+
+// Insertions of several goroutines are all there, and each goroutine finds what it has inserted, while the others look at
+// the whole.
+func TestUpdates(t *testing.T) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+		each(goroutines, func(g int) {
+			for r := range rounds {
+				keys := keysOf(g, r)
+				statuses, err := x.Insert(t.Context(), keys, keys)
+				if err != nil {
+					t.Errorf("insert: %v", err)
+					return
+				}
+				for _, s := range statuses {
+					if s == structures.Pending {
+						t.Error("an operation is pending")
+						return
+					}
+				}
+				if !requireFound(t, x, keys) {
+					return
+				}
+				gone := keys[:batch/3]
+				if _, err := x.Delete(t.Context(), gone); err != nil {
+					t.Errorf("delete: %v", err)
+				}
+				if n, err := x.Len(t.Context()); err != nil || n < uint64(r+1)*(batch-batch/3) || n > goroutines*rounds*batch {
+					t.Errorf("%d pairs: %v", n, err)
+				}
+				b := structures.Batch{Kinds: make([]structures.Kind, 10), Keys: keys[:10], Values: keys[:10]}
+				for i := range b.Kinds {
+					b.Kinds[i] = [...]structures.Kind{structures.Find, structures.Insert, structures.Delete}[i%3]
+				}
+				if _, err := x.Apply(t.Context(), b); err != nil {
+					t.Errorf("apply: %v", err)
+				}
+				if _, err := x.Delete(t.Context(), gone); err != nil {
+					t.Errorf("delete: %v", err)
+				}
+			}
+		})
+		n, err := x.Len(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, goroutines*rounds*(batch-batch/3), n)
+		for g := range goroutines {
+			for r := range rounds {
+				require.True(t, requireFound(t, x, keysOf(g, r)[batch/3:]))
+			}
+		}
+	})
+}
+
+// Several readers of one structure get right answers.
+func TestReaders(t *testing.T) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+		keys := keysOf(0, 0)
+		_, err := x.Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
+		each(goroutines, func(int) {
+			for range rounds {
+				if !requireFound(t, x, keys) {
+					return
+				}
+				n := 0
+				pairs, failed := x.All(t.Context())
+				for k, v := range pairs {
+					if n++; k != v {
+						t.Errorf("key %#x has the value %#x", k, v)
+					}
+				}
+				if err := failed(); err != nil || n != batch {
+					t.Errorf("%d pairs: %v", n, err)
+				}
+				o, ok := x.(structures.Ordered)
+				if !ok {
+					continue
+				}
+				counts, err := o.Count(t.Context(), []structures.Range{structures.AllKeys})
+				if err != nil || counts[0] != batch {
+					t.Errorf("%d keys: %v", counts[0], err)
+				}
+				r, err := o.Range(t.Context(), []structures.Range{structures.AllKeys})
+				if err != nil || len(r.Keys) != batch {
+					t.Errorf("a range of %d keys: %v", len(r.Keys), err)
+				}
+				if c, err := o.Ceil(t.Context(), keys); err != nil || c.Keys[7] != keys[7] {
+					t.Errorf("ceil: %v", err)
+				}
+			}
+		})
+	})
+}
+
+// An iterator holds nothing between its parts, so that its user may change the structure. What it gives then is right,
+// and it gives all or says that it could not.
+func TestIterationBesideChanges(t *testing.T) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+		keys := make([]uint32, 200_000) // several parts, of ordered structures on a CPU device
+		for i := range keys {
+			keys[i] = uint32(i)
+		}
+		_, err := x.Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
+		n := 0
+		pairs, failed := x.All(t.Context())
+		for k, v := range pairs {
+			require.Equal(t, k, v)
+			if n++; n == 1 {
+				_, err := x.Delete(t.Context(), keys[150_000:])
+				require.NoError(t, err)
+			}
+		}
+		if _, ordered := x.(structures.Ordered); ordered && d.Info().Type == vk.CPU {
+			require.ErrorIs(t, failed(), structures.ErrChanged)
+		} else if failed() == nil {
+			require.GreaterOrEqual(t, n, 150_000)
+		}
+	})
+	d := testdevice.Open(t)
+	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 100_000})
+	require.NoError(t, err)
+	defer m.Close()
+	n := 0
+	loads, failed := m.Loads(t.Context())
+	for range loads {
+		if n++; n == 1 {
+			require.NoError(t, m.Rehash(t.Context(), 200_000))
+		}
+	}
+	require.ErrorIs(t, failed(), structures.ErrChanged)
+	require.Less(t, n, 100_000)
+}
+
+// Close waits for what is under way; what comes later is told that it is too late; and it may be called by many.
+func TestClose(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			for range 5 {
+				x, err := s.make(t.Context(), d, nil)
+				require.NoError(t, err)
+				began := make(chan struct{})
+				var once sync.Once
+				each(2*goroutines, func(g int) {
+					if g >= goroutines {
+						<-began
+						if err := x.Close(); err != nil {
+							t.Errorf("close: %v", err)
+						}
+						return
+					}
+					for r := range rounds {
+						keys := keysOf(g, r)
+						_, err := x.Insert(t.Context(), keys, keys)
+						once.Do(func() { close(began) })
+						if err == nil {
+							_, found, failure := x.Find(t.Context(), keys)
+							if err = failure; err == nil && !found[0] {
+								t.Error("a key is not there")
+							}
+						}
+						if err != nil {
+							if !errors.Is(err, vk.ErrClosed) {
+								t.Errorf("%v", err)
+							}
+							return
+						}
+					}
+				})
+				_, err = x.Len(t.Context())
+				require.ErrorIs(t, err, vk.ErrClosed)
+			}
+		})
+	}
+}
+
+// A call that waits for its turn gives up with its context, and says that nothing is done.
+func TestGivingUp(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			held, release := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			x, err := s.make(t.Context(), d, func(int, int) {
+				once.Do(func() {
+					close(held)
+					<-release
+				})
+			})
+			require.NoError(t, err)
+			keys := keysOf(0, 0)
+			done := make(chan error)
+			go func() {
+				_, err := x.Insert(t.Context(), keys, keys)
+				done <- err
+			}()
+			<-held
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			statuses, err := x.Delete(ctx, keys)
+			requirePending(t, len(keys), statuses, err, context.DeadlineExceeded)
+			_, _, err = x.Find(ctx, keys)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			close(release)
+			require.NoError(t, <-done)
+			require.True(t, requireFound(t, x, keys))
+			require.NoError(t, x.Close())
+		})
+	}
+}
+
+func requirePending(t testing.TB, n int, statuses []structures.Status, err, why error) {
+	t.Helper()
+	var pending *structures.PendingError
+	require.ErrorAs(t, err, &pending)
+	require.ErrorIs(t, err, why)
+	require.Equal(t, n, pending.Operations)
+	require.Equal(t, make([]structures.Status, n), statuses)
+}
+
+// Progress that calls its own structure is refused, and would wait for ever otherwise.
+func TestProgressCallsBack(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			var x structures.Dictionary
+			var from error
+			x, err := s.make(t.Context(), d, func(int, int) { _, from = x.Len(t.Context()) })
+			require.NoError(t, err)
+			keys := keysOf(0, 0)
+			_, err = x.Insert(t.Context(), keys, keys)
+			require.NoError(t, err)
+			var reentry *structures.ReentryError
+			require.ErrorAs(t, from, &reentry)
+			require.NoError(t, x.Close())
+		})
+	}
+}
+
+// Tables that share a pool, each with goroutines of its own: the pool grows, and is counted, while others work.
+func TestSharedPool(t *testing.T) {
+	d := testdevice.Open(t)
+	p, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
+	require.NoError(t, err)
+	each(goroutines, func(g int) {
+		m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
+		if err != nil {
+			t.Errorf("%v", err)
+			return
+		}
+		for r := range rounds {
+			keys := keysOf(g, r)
+			if _, err := m.Insert(t.Context(), keys, keys); err != nil {
+				t.Errorf("insert: %v", err)
+			}
+			if !requireFound(t, m, keys) {
+				return
+			}
+			if _, err := p.Stats(t.Context()); err != nil {
+				t.Errorf("stats: %v", err)
+			}
+			if g == 0 && r%2 == 0 {
+				if err := p.Grow(t.Context(), 1); err != nil {
+					t.Errorf("grow: %v", err)
+				}
+			}
+		}
+		if n, err := m.Len(t.Context()); err != nil || n != rounds*batch {
+			t.Errorf("%d pairs: %v", n, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	stats, err := p.Stats(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, stats.Allocated)
+
+	// A pool that is closed before its tables.
+	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
+	require.NoError(t, err)
+	keys := keysOf(0, 0)
+	_, err = m.Insert(t.Context(), keys, keys)
+	require.NoError(t, err)
+	each(goroutines, func(int) {
+		if err := p.Close(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+	_, err = m.Insert(t.Context(), keys, keys)
+	require.ErrorIs(t, err, vk.ErrClosed)
+	each(goroutines, func(int) {
+		if err := m.Close(); err != nil {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// Buffers and a device that several goroutines close.
+func TestCloseDevice(t *testing.T) {
+	for range 3 {
+		d := testdevice.Open(t, vk.Options{CacheDir: "none"})
+		x, err := slabhash.New(t.Context(), d, slabhash.Options{})
+		require.NoError(t, err)
+		b, err := vk.NewBuffer[uint32](d, 1000)
+		require.NoError(t, err)
+		each(2*goroutines, func(g int) {
+			if b.Free(); g%2 == 0 {
+				if err := x.Close(); err != nil {
+					t.Errorf("%v", err)
+				}
+			}
+		})
+	}
+}

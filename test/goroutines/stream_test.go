@@ -1,0 +1,137 @@
+package goroutines
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// onStream are a goroutine's stream and a batch on it.
+type onStream struct {
+	s            *vk.Stream
+	keys, values *vk.Buffer[uint32]
+	status       *vk.Buffer[uint8]
+	left         *vk.Buffer[uint32]
+	found        *vk.Buffer[uint8]
+}
+
+func newOnStream(t testing.TB, d *vk.Device, keys []uint32) onStream {
+	return onStream{
+		testdevice.Stream(t, d), testdevice.Upload(t, d, keys), testdevice.Upload(t, d, keys),
+		testdevice.Upload(t, d, make([]uint8, batch)), testdevice.Upload(t, d, []uint32{0}), testdevice.Upload(t, d, make([]uint8, batch)),
+	}
+}
+
+func (o onStream) lookups() structures.DeviceLookups {
+	return structures.DeviceLookups{Count: batch, Keys: o.keys, Values: o.values, Found: o.found}
+}
+
+// check compares what lookups have found.
+func (o onStream) check(t testing.TB, keys []uint32) {
+	t.Helper()
+	require.Equal(t, keys, testdevice.Download(t, o.values, batch))
+	for i, there := range testdevice.Download(t, o.found, batch) {
+		require.EqualValues(t, 1, there, "key %#x", keys[i])
+	}
+}
+
+// Several goroutines record on streams of their own, over one structure.
+func TestStreams(t *testing.T) {
+	d := testdevice.Open(t)
+	var all [goroutines]onStream
+	for g := range all {
+		all[g] = newOnStream(t, d, keysOf(g, 0))
+	}
+	wait := func() {
+		for _, o := range all {
+			require.NoError(t, o.s.Wait(t.Context()))
+		}
+	}
+	t.Run("map", func(t *testing.T) {
+		m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 1000})
+		require.NoError(t, err)
+		defer m.Close()
+		batchOf := func(o onStream) slabhash.DeviceBatch {
+			return slabhash.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
+		}
+		each(goroutines, func(g int) {
+			if err := m.ApplyOn(all[g].s, structures.Insert, batchOf(all[g])); err != nil {
+				t.Errorf("%v", err)
+			}
+		})
+		wait()
+		for _, o := range all {
+			require.NoError(t, m.Finish(t.Context(), o.s, structures.Insert, batchOf(o)))
+		}
+		each(goroutines, func(g int) {
+			q := slabhash.DeviceQueries{Count: batch, Keys: all[g].keys, Values: all[g].values, Found: all[g].found}
+			if err := m.FindOn(all[g].s, q); err != nil {
+				t.Errorf("%v", err)
+			}
+		})
+		wait()
+		for g, o := range all {
+			o.check(t, keysOf(g, 0))
+		}
+	})
+	t.Run("tree", func(t *testing.T) {
+		tree, err := btree.New(t.Context(), d, btree.Options{Capacity: 1 << 20})
+		require.NoError(t, err)
+		defer tree.Close()
+		batchOf := func(o onStream) btree.DeviceBatch {
+			return btree.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
+		}
+		each(goroutines, func(g int) {
+			if err := tree.ApplyOn(all[g].s, structures.Insert, batchOf(all[g])); err != nil {
+				t.Errorf("%v", err)
+			}
+		})
+		wait()
+		for _, o := range all {
+			require.NoError(t, tree.Finish(t.Context(), o.s, structures.Insert, batchOf(o)))
+		}
+		each(goroutines, func(g int) {
+			if err := tree.FindOn(all[g].s, all[g].lookups()); err != nil {
+				t.Errorf("%v", err)
+			}
+		})
+		wait()
+		for g, o := range all {
+			o.check(t, keysOf(g, 0))
+		}
+		require.NoError(t, tree.Check(t.Context()))
+	})
+	for _, s := range subjects {
+		if s.name != "lsm" && s.name != "array" {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			x, err := s.make(t.Context(), d, nil)
+			require.NoError(t, err)
+			defer x.Close()
+			for g := range all {
+				keys := keysOf(g, 0)
+				_, err := x.Insert(t.Context(), keys, keys)
+				require.NoError(t, err)
+			}
+			each(goroutines, func(g int) {
+				for range rounds {
+					if err := x.(interface {
+						FindOn(*vk.Stream, structures.DeviceLookups) error
+					}).FindOn(all[g].s, all[g].lookups()); err != nil {
+						t.Errorf("%v", err)
+					}
+				}
+			})
+			wait()
+			for g, o := range all {
+				o.check(t, keysOf(g, 0))
+			}
+		})
+	}
+}
