@@ -27,20 +27,29 @@ func (p *SlabPool) Occupy(s *vk.Stream, count uint64) error {
 	if err := p.d.Accept("stream", s); err != nil {
 		return err
 	}
-	if p.occupier.kernel == nil {
-		m, err := shaders.Load("alloc/occupy")
+	return s.Whole(func() error {
+		k, err := p.occupying()
 		if err != nil {
 			return err
 		}
-		o := vk.KernelOptions{Constants: map[string]uint32{"POOL_SUPER_SHIFT": uint32(p.shift)}}
-		if p.occupier.kernel, err = vk.NewKernel[occupyPush](p.d, m, o); err != nil {
-			return err
-		}
+		words := p.blocks() * bitmapWords
+		k.Dispatch(s, (words+k.Workgroup()-1)/k.Workgroup(), occupyPush{p.Device(), count})
+		return nil
+	})
+}
+
+// occupying returns the kernel, which is made when it is needed first.
+func (p *SlabPool) occupying() (*vk.Kernel[occupyPush], error) {
+	if p.occupier.kernel != nil {
+		return p.occupier.kernel, nil
 	}
-	k := p.occupier.kernel
-	words := p.blocks() * bitmapWords
-	k.Dispatch(s, (words+k.Workgroup()-1)/k.Workgroup(), occupyPush{p.Device(), count})
-	return nil
+	m, err := shaders.Load("alloc/occupy")
+	if err != nil {
+		return nil, err
+	}
+	o := vk.KernelOptions{Constants: map[string]uint32{"POOL_SUPER_SHIFT": uint32(p.shift)}}
+	p.occupier.kernel, err = vk.NewKernel[occupyPush](p.d, m, o)
+	return p.occupier.kernel, err
 }
 
 func (o *occupier) free() {

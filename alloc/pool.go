@@ -84,8 +84,8 @@ func (o PoolOptions) Sizes() ([]uint64, error) {
 }
 
 // SlabPool is a pool of slabs on one device. Several goroutines may use one: its calls take turns, those of all tables
-// that share it among them, but for Device, Light, Constants and Bytes, which never wait. While kernels run that use the
-// pool and that no call waits for, recorded on streams, it must not be grown, reset or closed.
+// that share it among them, but for Device, Light, Constants, Bytes and Uses, which never wait. While kernels run that use
+// the pool and that no call waits for, recorded on streams, it must not be reset; of its growth and its end Uses takes care.
 type SlabPool struct {
 	d        *vk.Device
 	maxBytes uint64
@@ -94,6 +94,7 @@ type SlabPool struct {
 	table    *vk.Buffer[uint64]
 	counter  counter
 	occupier occupier
+	uses     vk.Uses
 
 	gate *gate.Gate
 
@@ -166,6 +167,11 @@ func (p *SlabPool) Device() DevicePool {
 	p.seed += 0x9e3779b9 // odd, so that 2^32 dispatches differ, and far apart from one to the next
 	return DevicePool{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()), Seed: p.seed}
 }
+
+// Uses is where whoever records work that names the pool's memory, by Device, says so: then Grow waits until that work has
+// ended, or returns vk.ErrUnsubmitted where it was not submitted, and Close frees the memory behind it. Work that nobody
+// tells of is the caller's to wait for.
+func (p *SlabPool) Uses() *vk.Uses { return &p.uses }
 
 // Light says that the pool is one super block: the light variant of the paper's section V, in which a reference is an
 // offset and needs no look into the table. Kernels are specialised by it (POOL_LIGHT), and anew when it changes.
@@ -252,8 +258,8 @@ func (p *SlabPool) admits(blocks int) error {
 // Up to 2^13 memory blocks (1 GiB) the pool is one super block, which grows by moving into a larger allocation, both of
 // which are there meanwhile. Beyond that, full super blocks are added, and nothing moves.
 //
-// Errors: *PoolFullError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB, the
-// context's. After each of them the pool is as it was.
+// Errors: *PoolFullError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB,
+// vk.ErrUnsubmitted (Uses), the context's. After each of them the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	if err := p.gate.Enter(ctx); err != nil {
 		return err
@@ -272,6 +278,9 @@ func (in Inside) Grow(ctx context.Context, blocks int) error {
 		return err
 	}
 	have, most := p.blocks(), p.mostBlocks()
+	if err := p.uses.Rest(ctx); err != nil {
+		return err
+	}
 	need := p.whole(have + blocks)
 	double := min(max(need, p.whole(2*have)), most)
 	err := p.growTo(ctx, double)
@@ -445,7 +454,7 @@ func (in Inside) Reset(ctx context.Context) error {
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// Close frees the pool, when the calls before have ended. Further calls of Close do nothing; the others return
+// Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of Close do nothing; the others return
 // vk.ErrClosed.
 func (p *SlabPool) Close() error {
 	leave, open := p.gate.Take()
@@ -464,12 +473,14 @@ func (in Inside) Close() error {
 	supers := p.supers
 	p.supers = nil
 	p.mu.Unlock()
-	free(supers...)
-	p.counter.free()
-	p.occupier.free()
-	if p.table != nil {
-		p.table.Free()
-	}
+	p.uses.Free(func() {
+		free(supers...)
+		p.counter.free()
+		p.occupier.free()
+		if p.table != nil {
+			p.table.Free()
+		}
+	})
 	if p.stream == nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // Finish waits for a stream that has a batch of operations recorded, and has what the batch left pending done, until
 // left, the word that counts it, is 0: room makes room for so many operations (stuck: none was done since the last
-// time), and again records those that are pending. An error of room is returned as a *PendingError.
+// time), and again records those that are pending. An error of room or again is returned as a *PendingError.
 func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room func(ctx context.Context, pending int, stuck bool) error, again func() error) error {
 	last := -1
 	for {
@@ -27,9 +27,13 @@ func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room fun
 			return &PendingError{Operations: pending, Err: err}
 		}
 		last = pending
-		s.Fill(left, 0, 4, 0)
-		if err := again(); err != nil {
-			return err
+		err := s.Whole(func() error {
+			s.Fill(left, 0, 4, 0)
+			return again()
+		})
+		if err != nil {
+			s.Discard() // all that there is of it: what was recorded before was waited for
+			return &PendingError{Operations: pending, Err: err}
 		}
 	}
 }

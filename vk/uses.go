@@ -18,13 +18,14 @@ type Uses struct {
 
 // use is that of one batch.
 type use struct {
+	stream    *Stream
 	point     Point
 	submitted bool
 }
 
-// ErrUnsubmitted says that memory can't be replaced, since a stream has work recorded that names it. Submit it, or
-// discard it, and try again.
-var ErrUnsubmitted = errors.New("vk: a stream has work recorded, but not submitted, that names memory which this call replaces")
+// ErrUnsubmitted says that a call has to come behind work that a stream has recorded, but not submitted: by its memory or
+// by its results. Submit that work, or discard it, and try again.
+var ErrUnsubmitted = errors.New("vk: this comes behind work that a stream has recorded, but not submitted: submit or discard that first")
 
 // On says that what was recorded into a stream so far names the memory. It is called once something was recorded.
 func (u *Uses) On(s *Stream) {
@@ -36,7 +37,7 @@ func (u *Uses) On(s *Stream) {
 	if u.all == nil {
 		u.open, u.all = map[*Stream]*use{}, map[*use]struct{}{}
 	}
-	one := &use{}
+	one := &use{stream: s}
 	u.open[s], u.all[one] = one, struct{}{}
 	u.mu.Unlock()
 	s.OnSubmit(func(p Point, submitted bool) {
@@ -44,6 +45,9 @@ func (u *Uses) On(s *Stream) {
 		defer u.mu.Unlock()
 		one.point, one.submitted = p, submitted
 		delete(u.open, s)
+		if !submitted {
+			delete(u.all, one) // it will never run; Finally still says when to look who waits
+		}
 	})
 	s.Finally(func() { u.end(one) })
 }
@@ -81,6 +85,42 @@ func (u *Uses) Rest(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Order has the batch that a stream is recording wait for those of other streams that name the memory. Where one of them
+// was not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
+func (u *Uses) Order(s *Stream) error {
+	u.mu.Lock()
+	var points []Point
+	var err error
+	for one := range u.all {
+		if one.stream == s {
+			continue
+		}
+		if done, _ := one.point.Done(); !one.submitted {
+			err = ErrUnsubmitted
+		} else if !done {
+			points = append(points, one.point)
+		}
+	}
+	u.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, p := range points {
+		s.join(p)
+	}
+	return nil
+}
+
+// join is After for all of the batch that is being recorded, so that nothing is submitted.
+func (s *Stream) join(p Point) {
+	for _, w := range s.waits {
+		if w.line == p.line && w.value >= p.value {
+			return
+		}
+	}
+	s.waits = append(s.waits, p)
 }
 
 // Free calls free as soon as no batch names the memory: at once, or where the last of these batches is found to have

@@ -215,6 +215,21 @@ func TestUses(t *testing.T) {
 	require.NoError(t, two.Wait(ctx))
 	require.True(t, freed)
 
+	// Streams come one behind the other, unless what was recorded may still be dropped.
+	one.Fill(b, 0, 4, 1)
+	u.On(one)
+	require.NoError(t, u.Order(one))
+	two.Fill(b, 0, 4, 2)
+	require.ErrorIs(t, u.Order(two), ErrUnsubmitted)
+	require.NotNil(t, two.open)
+	_, err = one.Submit()
+	require.NoError(t, err)
+	require.NoError(t, u.Order(two))
+	require.NotNil(t, two.open, "nothing is submitted by that")
+	require.LessOrEqual(t, len(two.waits), 1)
+	two.Discard()
+	require.NoError(t, one.Wait(ctx))
+
 	// A stream that nobody looks at any more holds nothing up once its work has ended.
 	one.Fill(b, 0, 4, 1)
 	u.On(one)

@@ -19,8 +19,9 @@ import (
 //
 // Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
 //
-// Errors: *structures.KindError, *structures.LengthError, *alloc.PoolFullError, *vk.OutOfMemoryError, vk.ErrClosed;
-// nothing is changed then.
+// Errors: *structures.KindError, *structures.LengthError, *alloc.PoolFullError, *vk.OutOfMemoryError, vk.ErrUnsubmitted
+// (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of it will run: what is refused before its
+// first command leaves the stream as it was, and after that the stream drops its batch.
 func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -63,19 +64,21 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
 	}
-	for first := 0; first < u.Count; first += maxBatch {
-		part := b
-		part.Keys += uint64(4 * first)
-		part.Values += uint64(4 * first)
-		if b.Statuses != 0 {
-			part.Statuses += uint64(first)
+	return t.on(s, func() error {
+		for first := 0; first < u.Count; first += maxBatch {
+			part := b
+			part.Keys += uint64(4 * first)
+			part.Values += uint64(4 * first)
+			if b.Statuses != 0 {
+				part.Statuses += uint64(first)
+			}
+			part.N = min(maxBatch, u.Count-first)
+			if err := t.recordBatched(ctx, s, part); err != nil {
+				return err
+			}
 		}
-		part.N = min(maxBatch, u.Count-first)
-		if err := t.recordBatched(ctx, s, part); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // batched is a batch on the device. Kinds, a byte each, are those of a Mixed one: Insert, InsertUnique and Delete.
@@ -130,6 +133,9 @@ func (t *Tree) crowded(n int) bool {
 func (t *Tree) reserveBatched(ctx context.Context, n int) error {
 	if n == 0 || !t.crowded(n) { // deletions make no nodes
 		return nil
+	}
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
 	}
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {

@@ -358,7 +358,7 @@ func TestBatchManySuperBlocks(t *testing.T) {
 	r.tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: 8, SuperShift: 2})
 	require.NoError(t, err)
 	r.tree.slabs = 0
-	require.NoError(t, r.tree.empty(t.Context()))
+	require.NoError(t, r.tree.empty())
 	for range 3 {
 		r.do(insert(rng, uniqueKeys(rng, 20000)), false)
 		r.check()

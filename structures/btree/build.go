@@ -57,15 +57,25 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 	if err := t.roomFor(ctx, nodesFor(n, t.o.Fill)); err != nil {
 		return err
 	}
-	err = t.bulk(t.stream, bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n), N: n, Fill: t.o.Fill}, scratch.Address())
-	return errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx)))
+	b := bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n), N: n, Fill: t.o.Fill}
+	return t.remake(b, func() error { return t.bulk(t.stream, b, scratch.Address()) })
+}
+
+// remake does what record records of a bulk on the tree's own stream.
+func (t *Tree) remake(b bulk, record func() error) error {
+	err := recording.Run(t.stream, record)
+	if err == nil {
+		t.nodes, t.headroom = uint64(b.nodes()), false
+	}
+	return err
 }
 
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys the
 // last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If the
 // tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
-// *structures.LengthError, *primitives.LengthError for more than 2^30 pairs, *vk.OutOfMemoryError, *alloc.PoolFullError;
-// after each of them nothing was recorded.
+// *structures.LengthError, *primitives.LengthError for more than 2^30 pairs, *vk.OutOfMemoryError, *alloc.PoolFullError,
+// vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing of it will run: what is
+// refused before its first command leaves the stream as it was, and after that the stream drops its batch.
 func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -95,15 +105,19 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 		}
 	}
 	t.changes++
-	scratch, err := t.scratch.Take(s, int(t.bulkPlan(u.Count, 0).bytes))
-	if err != nil {
-		return err
-	}
 	b := bulk{N: u.Count, Fill: t.o.Fill}
 	if u.Count != 0 {
 		b.Keys, b.Values = u.Keys.AddressOf(u.First), u.Values.AddressOf(u.First)
 	}
-	return t.bulk(s, b, scratch)
+	// The batch may be dropped, and all stay as it is.
+	t.nodes, t.headroom = max(t.nodes, uint64(b.nodes())), false
+	return t.on(s, func() error {
+		scratch, err := t.scratch.Take(s, int(t.bulkPlan(b.N, 0).bytes))
+		if err != nil {
+			return err
+		}
+		return t.bulk(s, b, scratch)
+	})
 }
 
 // roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
@@ -117,6 +131,9 @@ type bulk struct {
 	N            int
 	Fill         float64
 }
+
+// nodes is how many nodes the tree has then, at most.
+func (b bulk) nodes() int { return nodesFor(b.N, b.Fill) }
 
 // bulkPlan is how the scratch of bulk is divided.
 type bulkPlan struct {
@@ -214,9 +231,7 @@ func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
 		return err
 	}
-	most := nodesFor(b.N, b.Fill)
-	nodes.Dispatch(s, groups(most*min(t.tiles.walk, 8)), treePush{t.device()})
-	t.nodes, t.headroom = uint64(most), false
+	nodes.Dispatch(s, groups(b.nodes()*min(t.tiles.walk, 8)), treePush{t.device()})
 	return nil
 }
 

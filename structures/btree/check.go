@@ -105,21 +105,23 @@ func (t *Tree) Check(ctx context.Context) error {
 		return err
 	}
 	defer memory.Free()
-	t.stream.Fill(memory, 0, int(memory.Bytes()), 0)
-	t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
-	push := checkPush{Tree: t.device(), Report: memory.Address(), Marks: memory.AddressOf(reportWords)}
-	for pass := range uint32(2) {
-		k, err := kernel[checkPush](t, t.stream, "check", 1, recording.Constant("MARKS", pass))
-		if err != nil {
-			t.stream.Discard()
-			return err
+	err = recording.Run(t.stream, func() error {
+		t.stream.Fill(memory, 0, int(memory.Bytes()), 0)
+		t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
+		push := checkPush{Tree: t.device(), Report: memory.Address(), Marks: memory.AddressOf(reportWords)}
+		for pass := range uint32(2) {
+			k, err := kernel[checkPush](t, t.stream, "check", 1, recording.Constant("MARKS", pass))
+			if err != nil {
+				return err
+			}
+			t.overSlabs(func(first, count int) {
+				push.First, push.Count = uint32(first), uint32(count)
+				k.Dispatch(t.stream, groups(count), push)
+			})
 		}
-		t.overSlabs(func(first, count int) {
-			push.First, push.Count = uint32(first), uint32(count)
-			k.Dispatch(t.stream, groups(count), push)
-		})
-	}
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	report := make([]uint32, reportWords)

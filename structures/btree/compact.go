@@ -10,7 +10,8 @@ import (
 
 // Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
 // Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build. Where
-// they need far less memory than the pool has, the pool is replaced by a smaller one. It takes 8 bytes of device memory a pair and some 40 a leaf meanwhile. Errors: *OptionError, *vk.OutOfMemoryError,
+// they need far less memory than the pool has, the pool is replaced by a smaller one. It takes 8 bytes of device memory a
+// pair and some 40 a leaf meanwhile. Errors: *OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish),
 // *alloc.PoolFullError where more nodes would be needed than there is room for; after each of them the tree is as it was.
 func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err := t.gate.Enter(ctx); err != nil {
@@ -23,6 +24,9 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if !(fill > 0 && fill <= 1) {
 		return &OptionError{"Fill", fmt.Sprintf("%g, but it is above 0 and up to 1", fill)}
 	}
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
+	}
 	v, err := t.survey(ctx)
 	if err != nil {
 		return err
@@ -31,7 +35,7 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err := t.roomFor(ctx, need); err != nil {
 		return err
 	}
-	e, err := t.recordExport(v)
+	e, err := t.exportAll(v)
 	if err != nil {
 		return err
 	}
@@ -40,12 +44,8 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if smaller := t.smallerPool(ctx, need); smaller != nil {
 		t.pool = smaller
 	}
-	err = t.bulkSorted(t.stream, bulk{e.memory.AddressOf(e.keysAt), e.memory.AddressOf(e.valuesAt), e.pairs, fill})
-	if err != nil {
-		t.stream.Discard()
-	} else {
-		err = t.stream.Wait(context.WithoutCancel(ctx))
-	}
+	b := bulk{e.memory.AddressOf(e.keysAt), e.memory.AddressOf(e.valuesAt), e.pairs, fill}
+	err = t.remake(b, func() error { return t.bulkSorted(t.stream, b) })
 	if t.pool == old {
 		return err
 	}

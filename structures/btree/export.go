@@ -16,14 +16,13 @@ type exportPush struct {
 
 // exported are all pairs of a tree in key order, on the device.
 type exported struct {
-	memory           *vk.Buffer[uint32] // to be freed, when the stream has been waited for
+	memory           *vk.Buffer[uint32] // to be freed
 	pairs            int
 	keysAt, valuesAt int // where they begin in memory
 }
 
-// recordExport records the writing of all pairs in key order into new memory, into the tree's stream. The tree is as the
-// survey has found it.
-func (t *Tree) recordExport(v survey) (exported, error) {
+// exportAll writes all pairs in key order into new memory. The tree is as the survey has found it.
+func (t *Tree) exportAll(v survey) (exported, error) {
 	leaves, pairs := int(v.levels[0].Nodes), int(v.levels[0].Slots)
 	var p recording.Parts
 	var l listing
@@ -41,11 +40,13 @@ func (t *Tree) recordExport(v survey) (exported, error) {
 	}
 	p = recording.Parts{Base: memory.Address()}
 	plan()
-	if err = t.list(t.stream, leafLevel, l); err == nil {
-		err = t.export(t.stream, e, scan)
-	}
+	err = recording.Run(t.stream, func() error {
+		if err := t.list(t.stream, leafLevel, l); err != nil {
+			return err
+		}
+		return t.export(t.stream, e, scan)
+	})
 	if err != nil {
-		t.stream.Discard()
 		memory.Free()
 		return exported{}, err
 	}
@@ -86,14 +87,11 @@ func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := t.recordExport(v)
+	e, err := t.exportAll(v)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer e.memory.Free()
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
-		return nil, nil, err
-	}
 	keys, values = make([]uint32, e.pairs), make([]uint32, e.pairs)
 	if err := e.memory.Download(ctx, e.keysAt, keys); err != nil {
 		return nil, nil, err

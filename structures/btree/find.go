@@ -45,7 +45,9 @@ func (t *Tree) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	if err != nil {
 		return err
 	}
-	return t.recordFind(s, lookups{l.Keys.Address(), l.Values.Address(), l.Found.Address(), l.Count}, l.Order)
+	return t.on(s, func() error {
+		return t.recordFind(s, lookups{l.Keys.Address(), l.Values.Address(), l.Found.Address(), l.Count}, l.Order)
+	})
 }
 
 // lookups are lookups on the device: addresses.
@@ -94,8 +96,11 @@ func (t *Tree) findEach(s *vk.Stream, l lookups, top top) error {
 
 // findInOrder records lookups in the order of the parts that the keys are brought into.
 func (t *Tree) findInOrder(s *vk.Stream, l lookups, plan pointPlan, top top) error {
-	return cmp.Or(
-		t.recordOrder(s, l.keys, l.n, plan),
-		t.findEach(s, lookups{plan.keys, plan.keys, plan.bytes, l.n}, top),
-		t.recordFetch(s, l.n, fetch{places: plan.places, words: plan.keys, bytes: plan.bytes, toWords: l.values, toBytes: l.found, usual: 1}))
+	if err := t.recordOrder(s, l.keys, l.n, plan); err != nil {
+		return err
+	}
+	if err := t.findEach(s, lookups{plan.keys, plan.keys, plan.bytes, l.n}, top); err != nil {
+		return err
+	}
+	return t.recordFetch(s, l.n, fetch{places: plan.places, words: plan.keys, bytes: plan.bytes, toWords: l.values, toBytes: l.found, usual: 1})
 }

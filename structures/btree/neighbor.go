@@ -96,9 +96,14 @@ func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 	if err := cmp.Or(t.d.Accept("stream", s), t.checkNeighbors(n)); err != nil {
 		return err
 	}
-	return t.recordNeighbors(s, to, neighborQueries{
-		keys: n.Keys.Address(), outKeys: n.OutKeys.Address(), outValues: n.OutValues.Address(), statuses: n.Status.Address(),
-		left: n.Left.Address(), n: n.Count, resume: n.Resume, leaves: maxNeighborLeaves,
+	if n.Count == 0 {
+		return nil
+	}
+	return t.on(s, func() error {
+		return t.recordNeighbors(s, to, neighborQueries{
+			keys: n.Keys.Address(), outKeys: n.OutKeys.Address(), outValues: n.OutValues.Address(), statuses: n.Status.Address(),
+			left: n.Left.Address(), n: n.Count, resume: n.Resume, leaves: maxNeighborLeaves,
+		})
 	})
 }
 
@@ -161,14 +166,19 @@ func (t *Tree) neighborsOfEach(s *vk.Stream, to structures.Direction, q neighbor
 func (t *Tree) neighborsInOrder(s *vk.Stream, to structures.Direction, q neighborQueries, plan pointPlan, top top) error {
 	ordered := q
 	ordered.keys, ordered.outKeys, ordered.outValues, ordered.statuses = plan.keys, plan.keys, plan.values, plan.bytes
-	return cmp.Or(
-		t.recordOrder(s, q.keys, q.n, plan),
-		t.neighborsOfEach(s, to, ordered, top),
-		t.recordFetch(s, q.n, fetch{places: plan.places, words: plan.keys, toWords: q.outKeys}),
-		t.recordFetch(s, q.n, fetch{
-			places: plan.places, words: plan.values, bytes: plan.bytes, toWords: q.outValues, toBytes: q.statuses,
-			usual: uint32(structures.Found),
-		}))
+	if err := t.recordOrder(s, q.keys, q.n, plan); err != nil {
+		return err
+	}
+	if err := t.neighborsOfEach(s, to, ordered, top); err != nil {
+		return err
+	}
+	if err := t.recordFetch(s, q.n, fetch{places: plan.places, words: plan.keys, toWords: q.outKeys}); err != nil {
+		return err
+	}
+	return t.recordFetch(s, q.n, fetch{
+		places: plan.places, words: plan.values, bytes: plan.bytes, toWords: q.outValues, toBytes: q.statuses,
+		usual: uint32(structures.Found),
+	})
 }
 
 // sense says whether a neighbor is to be above its key, and whether the key itself is none.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -50,10 +51,6 @@ func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
 		return nil, err
 	}
 	defer t.gate.Leave()
-	k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
-	if err != nil {
-		return nil, err
-	}
 	blocks := t.blocks()
 	room := min(blocks*alloc.BlockSlabs, slabsAtOnce)
 	b, err := vk.NewBuffer[uint32](t.d, room/32+room*nodeWords)
@@ -65,8 +62,15 @@ func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
 	words := make([]uint32, b.Len())
 	for first := 0; first < blocks*alloc.BlockSlabs; first += room {
 		count := min(room, blocks*alloc.BlockSlabs-first)
-		k.Dispatch(t.stream, groups(8*count), nodesPush{t.device(), b.Address(), b.AddressOf(room / 32), uint32(first), uint32(count)})
-		if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		err := recording.Run(t.stream, func() error {
+			k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
+			if err != nil {
+				return err
+			}
+			k.Dispatch(t.stream, groups(8*count), nodesPush{t.device(), b.Address(), b.AddressOf(room / 32), uint32(first), uint32(count)})
+			return nil
+		})
+		if err != nil {
 			return nil, err
 		}
 		if err := b.Download(ctx, 0, words); err != nil {

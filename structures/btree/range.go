@@ -72,6 +72,10 @@ func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 	if err != nil || r.Count == 0 {
 		return err
 	}
+	return t.on(s, func() error { return t.recordCountOn(s, r) })
+}
+
+func (t *Tree) recordCountOn(s *vk.Stream, r structures.DeviceCounts) error {
 	plan, err := t.scratchForRanges(s, r.Count)
 	if err != nil {
 		return err
@@ -106,6 +110,10 @@ func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 	if err != nil {
 		return err
 	}
+	return t.on(s, func() error { return t.recordRangeOn(s, r) })
+}
+
+func (t *Tree) recordRangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 	room := min(r.Keys.Len(), r.Values.Len())
 	limit := r.MaxCandidates
 	if limit == 0 {
@@ -119,8 +127,10 @@ func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 		ranges: r.Ranges.Address(), n: r.Count, shift: plan.shift, counts: plan.counts, total: r.Candidates.Address(),
 		outKeys: r.Keys.Address(), outValues: r.Values.Address(), limit: limit, capacity: room,
 	}
-	err = cmp.Or(t.recordCounts(s, q, plan), t.recordOffsets(s, q, plan, r.Offsets.Address(), 0))
-	if err != nil {
+	if err := t.recordCounts(s, q, plan); err != nil {
+		return err
+	}
+	if err := t.recordOffsets(s, q, plan, r.Offsets.Address(), 0); err != nil {
 		return err
 	}
 	if plan.ordered() { // pairs are written range by range
@@ -165,15 +175,20 @@ func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
 	if err := cmp.Or(t.d.Accept("stream", s), w.check(t.d)); err != nil {
 		return err
 	}
-	plan, err := t.scratchForSeeks(s, w.Count, t.windowsInOrder(w.Count, w.Width))
-	if err != nil {
-		return err
+	if w.Count == 0 {
+		return nil
 	}
-	return t.recordWindow(s, rangeQueries{
-		ranges: w.Ranges.Address(), n: w.Count, counts: w.Counts.Address(), outKeys: w.Keys.Address(),
-		outValues: w.Values.Address(),
-		width:     w.Width,
-	}, plan)
+	return t.on(s, func() error {
+		plan, err := t.scratchForSeeks(s, w.Count, t.windowsInOrder(w.Count, w.Width))
+		if err != nil {
+			return err
+		}
+		return t.recordWindow(s, rangeQueries{
+			ranges: w.Ranges.Address(), n: w.Count, counts: w.Counts.Address(), outKeys: w.Keys.Address(),
+			outValues: w.Values.Address(),
+			width:     w.Width,
+		}, plan)
+	})
 }
 
 // rangeQueries are ranges on the device: addresses.
@@ -551,28 +566,33 @@ func (t *Tree) pairs(ctx context.Context, p pieces, keys, values []uint32) error
 	measure.Take(4 * len(keys))
 	measure.Take(4 * len(keys))
 	from := int(measure.Used)
-	address, err := t.scratch.Take(t.stream, from+t.seekPlan(n, false, 0).bytes)
+	var q rangeQueries
+	err := recording.Run(t.stream, func() error {
+		address, err := t.scratch.Take(t.stream, from+t.seekPlan(n, false, 0).bytes)
+		if err != nil {
+			return err
+		}
+		if err := t.scratch.Of(t.stream).Upload(ctx, 0, up); err != nil {
+			return err
+		}
+		parts := recording.Parts{Base: address}
+		parts.Take(4 * len(up))
+		q = rangeQueries{
+			total: address, ranges: address + 8, n: n, offsets: address + uint64(4*(2+2*n)),
+			outKeys: parts.Take(4 * len(keys)), outValues: parts.Take(4 * len(keys)), limit: len(keys), capacity: len(keys),
+		}
+		plan := t.seekPlan(n, false, address+uint64(from))
+		if err := t.recordSeeks(t.stream, q, plan, 0); err != nil {
+			return err
+		}
+		return t.recordPairs(t.stream, q, plan)
+	})
 	if err != nil {
 		return err
 	}
-	plan := t.seekPlan(n, false, address+uint64(from))
 	b := t.scratch.Of(t.stream)
-	if err := b.Upload(ctx, 0, up); err != nil {
+	if err := b.Download(ctx, int(q.outKeys-q.total)/4, keys); err != nil {
 		return err
 	}
-	parts := recording.Parts{Base: address}
-	parts.Take(4 * len(up))
-	outKeys, outValues := parts.Take(4*len(keys)), parts.Take(4*len(keys))
-	q := rangeQueries{
-		total: address, ranges: address + 8, n: n, offsets: address + uint64(4*(2+2*n)),
-		outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
-	}
-	err = cmp.Or(t.recordSeeks(t.stream, q, plan, 0), t.recordPairs(t.stream, q, plan))
-	if err := cmp.Or(err, t.stream.Wait(context.WithoutCancel(ctx))); err != nil {
-		return err
-	}
-	if err := b.Download(ctx, int(outKeys-address)/4, keys); err != nil {
-		return err
-	}
-	return b.Download(ctx, int(outValues-address)/4, values)
+	return b.Download(ctx, int(q.outValues-q.total)/4, values)
 }

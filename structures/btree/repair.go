@@ -84,9 +84,10 @@ func (t *Tree) repair(ctx context.Context) error {
 		}
 		t.take(k.take, taken)
 		var count [1]uint32
-		if err = t.stream.Wait(context.WithoutCancel(ctx)); err == nil {
-			err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
+		if err = t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+			break // nothing was taken
 		}
+		err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
 		if err == nil && count[0] == 0 {
 			err = t.writeInner(ctx, k, repairNodesPush{Tree: t.device(), Lows: l.lows, Leaves: l.slabs, Inner: slabs}, leaves, inner,
 				takePush{Slabs: before.slabs, Refused: refused, Count: uint32(old)})

@@ -22,6 +22,9 @@ func (t *Tree) reserve(ctx context.Context, operations int) error {
 		t.nodes += extra
 		return nil
 	}
+	if err := t.uses.Rest(ctx); err != nil { // what was recorded takes nodes that the pool doesn't know of yet
+		return err
+	}
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {
 		return err
@@ -41,6 +44,9 @@ func (t *Tree) reserve(ctx context.Context, operations int) error {
 // makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
 // separator, or a node was latched for too long. stuck: since the last call none was finished.
 func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
+	}
 	before := t.blocks()
 	if err := t.mend(ctx); err != nil {
 		return err

@@ -3,6 +3,7 @@ package btree
 import (
 	"context"
 
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -79,17 +80,21 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		return survey{}, err
 	}
 	defer rows.Free()
-	k, err := kernel[surveyPush](t, t.stream, "survey", 1)
-	if err != nil {
-		return survey{}, err
-	}
-	t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
-	push := surveyPush{Tree: t.device(), Rows: rows.Address()}
-	t.overSlabs(func(first, count int) {
-		push.First, push.Count = uint32(first), uint32(count)
-		k.Dispatch(t.stream, groups(count), push)
+	resting := t.uses.Rest(ctx) == nil // else more is to come than there is
+	err = recording.Run(t.stream, func() error {
+		k, err := kernel[surveyPush](t, t.stream, "survey", 1)
+		if err != nil {
+			return err
+		}
+		t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
+		push := surveyPush{Tree: t.device(), Rows: rows.Address()}
+		t.overSlabs(func(first, count int) {
+			push.First, push.Count = uint32(first), uint32(count)
+			k.Dispatch(t.stream, groups(count), push)
+		})
+		return nil
 	})
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	if err != nil {
 		return survey{}, err
 	}
 	words := make([]uint32, rows.Len())
@@ -105,7 +110,9 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		}
 		v.erased += uint64(row[surveyErased])
 	}
-	t.nodes, t.headroom = v.nodes(), false
+	if resting {
+		t.nodes, t.headroom = v.nodes(), false
+	}
 	return v, nil
 }
 

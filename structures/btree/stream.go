@@ -307,17 +307,23 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	if !retry {
 		t.expect(kind, b.Count)
 	}
-	return t.apply(s, kind, operands{
-		keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
-		pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
-		ordered: b.Width != 0, highs: b.Highs.Address(), windows: b.Windows.Address(), outKeys: b.OutKeys.Address(),
-		outValues: b.OutValues.Address(), width: b.Width,
+	if b.Count == 0 {
+		return nil
+	}
+	return t.on(s, func() error {
+		return t.apply(s, kind, operands{
+			keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
+			pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
+			ordered: b.Width != 0, highs: b.Highs.Address(), windows: b.Windows.Address(), outKeys: b.OutKeys.Address(),
+			outValues: b.OutValues.Address(), width: b.Width,
+		})
 	})
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
-// again, until b.Left is 0. No other stream may work on the tree. Errors: *structures.PendingError around what stopped
-// it: *alloc.PoolFullError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
+// again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has work
+// recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped it: that,
+// *alloc.PoolFullError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
 func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err

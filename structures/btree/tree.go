@@ -64,7 +64,7 @@ const (
 func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	t, err := open(ctx, d, o)
 	if err == nil {
-		err = t.empty(ctx)
+		err = t.empty()
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -160,23 +160,52 @@ func kernel[P any](t *Tree, s *vk.Stream, module string, tile int, own ...record
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
 // empty makes the tree one without pairs.
-func (t *Tree) empty(ctx context.Context) error {
-	err := t.bulkSorted(t.stream, bulk{Fill: t.o.Fill})
-	return errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx)))
+func (t *Tree) empty() error {
+	b := bulk{Fill: t.o.Fill}
+	return t.remake(b, func() error { return t.bulkSorted(t.stream, b) })
 }
 
-// Clear removes all pairs. The memory stays.
+// Clear removes all pairs. The memory stays. Errors: vk.ErrUnsubmitted (Finish), the context's.
 func (t *Tree) Clear(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer t.gate.Leave()
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
+	}
 	t.changes++
-	return t.empty(ctx)
+	return t.empty()
 }
 
-// Close frees the tree's memory, when the calls before have ended and so has all work on the tree. Further calls do
-// nothing.
+// on records what record records, all of it or nothing, and notes that it names the tree's memory.
+func (t *Tree) on(s *vk.Stream, record func() error) error {
+	err := s.Whole(record)
+	if err == nil {
+		t.named(s)
+	}
+	return err
+}
+
+// named notes that what was recorded into a stream names the tree's memory.
+func (t *Tree) named(s *vk.Stream) {
+	t.uses.On(s)
+	t.pool.Uses().On(s)
+}
+
+// UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of your
+// own, for the tree's methods do so themselves. Calls that replace that memory wait until the work has ended, or return
+// vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
+func (t *Tree) UsedOn(s *vk.Stream) {
+	leave, open := t.gate.Take()
+	defer leave()
+	if open {
+		t.named(s)
+	}
+}
+
+// Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed to
+// end first: the memory goes when the streams find that it has. Further calls do nothing.
 func (t *Tree) Close() error {
 	if t == nil {
 		return nil // it was never made
@@ -195,7 +224,7 @@ func (t *Tree) Close() error {
 	t.kernels.Close()
 	t.scratch.Release(&t.uses)
 	if t.state != nil {
-		t.state.Free()
+		t.uses.Free(t.state.Free)
 	}
 	if t.pool != nil {
 		err = errors.Join(err, t.pool.Close())

@@ -1,21 +1,23 @@
 package lsm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
 
 // Cleanup removes what is stale and the tombstones, and divides what is left among levels anew (sections III-F and
 // IV-E): the runs are merged, the newest first, what is valid is packed, and cut up. Memory that is no longer needed
-// is given back, but for what Options.Capacity asks for. No work on the LSM may be under way.
+// is given back, but for what Options.Capacity asks for. It waits for the streams that work on the LSM.
 //
-// It takes memory for two copies of all pairs while it runs. After an error, *vk.OutOfMemoryError or the context's,
-// the LSM is as it was.
+// It takes memory for two copies of all pairs while it runs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where
+// a stream has work recorded that was not submitted, or the context's, the LSM is as it was.
 func (l *LSM) Cleanup(ctx context.Context) error {
-	if err := l.enter(ctx); err != nil {
+	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
@@ -63,28 +65,30 @@ func (l *LSM) cleanup(ctx context.Context) error {
 		out := merged.Row(l.tombstones)
 		out.Index = 0
 		n := run.N + older.N
-		l.timed("merge", func() {
-			err = l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: scratch.Address()})
+		err := s.Whole(func() error {
+			return l.timed("merge", func() error {
+				return l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: scratch.Address()})
+			})
 		})
 		if err == nil {
 			_, err = s.Submit()
 		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			s.Discard()
 			return errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
 		}
 		run = runs.Of(out, n)
 		merged, packed = packed, merged
 		l.progress(n, 2*all)
 	}
-	l.timed("pack", func() {
-		err = l.core.Valid(s, run, merged.Row(false), scratch.Address())
+	err = recording.Run(s, func() error {
+		return l.timed("pack", func() error { return l.core.Valid(s, run, merged.Row(false), scratch.Address()) })
 	})
-	n, err := l.core.Counted(ctx, s, err)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	l.progress(3*all/2, 2*all)
-	if err := l.distribute(runs.Of(merged.Row(false), n)); err != nil {
+	if err := l.distribute(runs.Of(merged.Row(false), l.core.Counted())); err != nil {
 		return err
 	}
 	l.progress(2*all, 2*all)
@@ -92,12 +96,12 @@ func (l *LSM) cleanup(ctx context.Context) error {
 }
 
 // timed records a stage of a long call, timed if that is wanted.
-func (l *LSM) timed(stage string, record func()) {
-	if l.o.Timed {
-		l.core.Stream.Timed(stage, record)
-	} else {
-		record()
+func (l *LSM) timed(stage string, record func() error) (err error) {
+	if !l.o.Timed {
+		return record()
 	}
+	l.core.Stream.Timed(stage, func() { err = record() })
+	return err
 }
 
 func (l *LSM) progress(done, total int) {
@@ -107,7 +111,7 @@ func (l *LSM) progress(done, total int) {
 }
 
 // distribute makes a run in other memory, whose pairs are all valid, the contents: the largest level takes the smallest
-// keys, and what is less than a batch becomes the front. It waits. Without memory nothing is changed.
+// keys, and what is less than a batch becomes the front. It waits. After an error nothing is changed.
 func (l *LSM) distribute(run runs.Source) error {
 	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
 	s := l.core.Stream
@@ -123,36 +127,49 @@ func (l *LSM) distribute(run runs.Source) error {
 	if err := l.reserve(steps, false); err != nil {
 		return err
 	}
-	err := l.begin(s)
-	if err == nil {
-		err = l.setTombstones(s, false)
-	}
-	record := func() {
-		begin := 0
-		for i := maxLevels - 1; i >= 0 && err == nil; i-- {
-			if n := l.o.Batch << i; after.full>>i&1 == 1 {
-				err = l.core.Queries.Merge(s, runs.MergeArgs{Newer: run, Begin: begin, N: n, Out: l.levels[i].Row(false)})
-				begin += n
-			}
+	before := l.past()
+	err := recording.Run(s, func() error {
+		if err := l.begin(s); err != nil {
+			return err
 		}
-		if after.front > 0 && err == nil {
-			row := l.fronts[0].Row(false)
-			out := row
-			out.Index = 0
-			err = l.core.Queries.Merge(s, runs.MergeArgs{Newer: run, Begin: begin, N: after.front, Out: out})
-			if err == nil {
-				err = l.core.Queries.BuildIndex(s, row.Keys, after.front, row.Index)
-			}
+		if err := l.setTombstones(s, false); err != nil {
+			return err
 		}
-	}
-	l.timed("distribute", record)
-	if err = errors.Join(err, s.Wait(context.Background())); err != nil {
-		l.broken = err
+		return l.timed("distribute", func() error { return l.recordDistribution(run, after) })
+	})
+	if err != nil {
+		l.restore(before)
 		return err
 	}
 	l.core.Changed()
 	l.state, l.live, l.cleaned = after, run.N, run.N
 	return nil
+}
+
+// recordDistribution records the copying of a run to the front and the levels that are full afterwards.
+func (l *LSM) recordDistribution(run runs.Source, after state) error {
+	s, q := l.core.Stream, l.core.Queries
+	begin := 0
+	for i := maxLevels - 1; i >= 0; i-- {
+		if after.full>>i&1 == 0 {
+			continue
+		}
+		n := l.o.Batch << i
+		if err := q.Merge(s, runs.MergeArgs{Newer: run, Begin: begin, N: n, Out: l.levels[i].Row(false)}); err != nil {
+			return err
+		}
+		begin += n
+	}
+	if after.front == 0 {
+		return nil
+	}
+	row := l.fronts[0].Row(false)
+	out := row
+	out.Index = 0
+	if err := q.Merge(s, runs.MergeArgs{Newer: run, Begin: begin, N: after.front, Out: out}); err != nil {
+		return err
+	}
+	return q.BuildIndex(s, row.Keys, after.front, row.Index)
 }
 
 // trim gives memory back that holds no pairs, but for Options.Capacity.
@@ -167,8 +184,13 @@ func (l *LSM) trim() error {
 	keep[&l.partial] = l.o.Capacity > 0
 	for m, stays := range keep {
 		if !stays {
-			(*m).Free()
+			l.core.Free(*m)
 			*m = nil
+		}
+	}
+	for i, m := range l.levels {
+		if m == nil {
+			l.begun &^= 1 << i
 		}
 	}
 	l.core.Trim()
@@ -176,7 +198,8 @@ func (l *LSM) trim() error {
 }
 
 // Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
-// What Options.Capacity asks for stays. It is made again when it is needed. No work on the LSM may be under way.
+// What Options.Capacity asks for stays. It is made again when it is needed. Error: vk.ErrUnsubmitted where a stream has
+// updates recorded that were not submitted.
 func (l *LSM) Trim() error {
 	if err := l.core.Enter(context.Background()); err != nil {
 		return err
@@ -188,7 +211,7 @@ func (l *LSM) Trim() error {
 // Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams
 // calls it in between, when no work on the LSM is under way. Where there is no memory for a cleanup, it does nothing.
 func (l *LSM) Maintain(ctx context.Context) error {
-	if err := l.enter(ctx); err != nil {
+	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
@@ -287,8 +310,10 @@ func (l *LSM) survey(ctx context.Context) (tombstones uint64, err error) {
 			return 0, err
 		}
 		clear(counters)
-		err := l.core.Queries.CountValid(l.core.Stream, (*updater)(l).Stack(), first, min(part, all-first), l.core.Counters.Address())
-		if err = errors.Join(err, l.core.Stream.Wait(context.WithoutCancel(ctx))); err != nil {
+		err := recording.Run(l.core.Stream, func() error {
+			return l.core.Queries.CountValid(l.core.Stream, (*updater)(l).Stack(), first, min(part, all-first), l.core.Counters.Address())
+		})
+		if err != nil {
 			return 0, err
 		}
 		for i := 0; i < len(counters); i += 2 {

@@ -41,11 +41,11 @@ type LSM struct {
 	partial *runs.Memory            // a part of a batch that is less than Batch, sorted
 	carries [maxLevels]*runs.Memory // of Batch << i pairs: what is merged on its way up; nil: not needed so far
 
-	fresh      uint32 // bit i: the memory of level i is new, and nothing is in it yet
+	begun      uint32 // bit i: the memory of level i has what levels need; else it is new
 	tombstones bool   // runs have bitmaps of tombstones: from the first deletion to the next cleanup
 	live       int    // valid pairs; unknown: not known without counting
 	cleaned    int    // pairs after the last cleanup
-	broken     error
+	open       *open  // or nil
 }
 
 const unknown = -1
@@ -140,20 +140,9 @@ func (l *LSM) Delete(ctx context.Context, keys []uint32) ([]structures.Status, e
 	return statuses, err
 }
 
-// enter begins a call that updates or cleans up.
-func (l *LSM) enter(ctx context.Context) error {
-	if err := l.core.Enter(ctx); err != nil {
-		return err
-	}
-	if l.broken != nil {
-		l.core.Leave()
-	}
-	return l.broken
-}
-
 // prepare begins a batch from Go slices.
 func (l *LSM) prepare(ctx context.Context) error {
-	if err := l.enter(ctx); err != nil {
+	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
 	err := l.maintain(ctx)
@@ -165,6 +154,7 @@ func (l *LSM) prepare(ctx context.Context) error {
 
 // keep keeps the number of valid pairs, if it was known before a batch.
 func (l *LSM) keep(live int, statuses []structures.Status) {
+	l.settle()
 	if live == unknown {
 		return
 	}
@@ -289,11 +279,12 @@ func (l *LSM) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Close frees the LSM's memory, after all work on it has ended.
+// Close frees the LSM's memory. What streams have recorded or submitted is allowed to end first: the memory goes when the
+// streams find that it has.
 func (l *LSM) Close() error {
 	return l.core.Close(func() {
 		for _, m := range l.memories() {
-			m.Free()
+			l.core.Free(m)
 		}
 		l.levels, l.carries, l.fronts, l.partial = [maxLevels]*runs.Memory{}, [maxLevels]*runs.Memory{}, [2]*runs.Memory{}, nil
 		l.state, l.live = state{}, 0

@@ -25,7 +25,7 @@ func (l *LSM) DeleteOn(s *vk.Stream, u structures.DeviceUpdates) error {
 }
 
 func (l *LSM) updateOn(s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	if err := l.core.Enter(context.Background()); err != nil {
+	if err := l.core.EnterOn(context.Background()); err != nil {
 		return err
 	}
 	defer l.core.Leave()

@@ -28,8 +28,8 @@ func (u *updater) idle(b ordered.Batch) bool {
 // Reserve makes the memory that the steps of a batch take.
 func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	l := (*LSM)(u)
-	if l.broken != nil || u.idle(b) {
-		return l.broken
+	if u.idle(b) {
+		return nil
 	}
 	steps, after := l.plan(b.N, l.o.Batch)
 	if pairs := after.pairs(l.o.Batch); pairs > MaxPairs {
@@ -41,12 +41,25 @@ func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	return l.reserve(steps, b.Kind == structures.Delete)
 }
 
-// Update records the steps of a batch. All memory is there: nothing fails but what should not fail.
+// Settle takes back what was recorded, and then dropped.
+func (u *updater) Settle() { (*LSM)(u).settle() }
+
+// Update records the steps of a batch. All memory is there.
 func (u *updater) Update(_ context.Context, s *vk.Stream, b ordered.Batch) error {
 	if u.idle(b) {
 		return nil
 	}
 	l := (*LSM)(u)
+	before := l.past()
+	if err := l.update(s, b); err != nil {
+		l.restore(before)
+		return err
+	}
+	l.note(s, before)
+	return nil
+}
+
+func (l *LSM) update(s *vk.Stream, b ordered.Batch) error {
 	steps, _ := l.plan(b.N, l.o.Batch)
 	scratch, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes))
 	if err != nil {
@@ -62,7 +75,7 @@ func (u *updater) Update(_ context.Context, s *vk.Stream, b ordered.Batch) error
 			err = l.step(s, b, t, plan)
 		}
 	}
-	l.live, l.broken = unknown, err // after an error, some of it is recorded
+	l.live = unknown
 	return err
 }
 
@@ -97,16 +110,8 @@ func (l *LSM) capacitySteps() []step {
 func (l *LSM) reserve(steps []step, deletes bool) error {
 	var err error
 	l.eachNeed(steps, deletes, func(m **runs.Memory, pairs int) {
-		if err != nil || *m != nil {
-			return
-		}
-		if *m, err = l.newMemory(pairs); err != nil {
-			return
-		}
-		for i := range l.levels {
-			if m == &l.levels[i] {
-				l.fresh |= 1 << i
-			}
+		if err == nil && *m == nil {
+			*m, err = l.newMemory(pairs)
 		}
 	})
 	return err
@@ -163,15 +168,15 @@ func (l *LSM) newMemory(n int) (*runs.Memory, error) {
 // begin records what levels need whose memory is new.
 func (l *LSM) begin(s *vk.Stream) error {
 	for i, m := range l.levels {
-		if l.fresh>>i&1 == 0 || m == nil {
+		if l.begun>>i&1 == 1 || m == nil {
 			continue
 		}
 		m.FillIndex(s)
 		if err := l.core.Queries.SetRow(s, l.core.Rows.Address(), i+1, m.Row(l.tombstones)); err != nil {
 			return err
 		}
+		l.begun |= 1 << i
 	}
-	l.fresh = 0
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -107,10 +108,6 @@ func (w *walk) pairs(ctx context.Context) (keys, values []uint32, err error) {
 // read reads the pairs of so many buckets. Where they have no room, it makes some, and reads none.
 func (w *walk) read(ctx context.Context, buckets uint32) (keys, values []uint32, err error) {
 	t := w.t
-	k, err := kernel[exportPush](t, t.stream, t.variant("export"), t.tiles.walk)
-	if err != nil {
-		return nil, nil, err
-	}
 	columns := 2
 	if t.keys {
 		columns = 1
@@ -122,8 +119,15 @@ func (w *walk) read(ctx context.Context, buckets uint32) (keys, values []uint32,
 	}
 	written := t.counter.Slice()[:1]
 	written[0] = 0
-	k.Dispatch(t.stream, t.tileGroups(buckets), push)
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	err = recording.Run(t.stream, func() error {
+		k, err := kernel[exportPush](t, t.stream, t.variant("export"), t.tiles.walk)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(t.stream, t.tileGroups(buckets), push)
+		return nil
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	got := int(written[0])
@@ -159,10 +163,6 @@ func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, valu
 		offsets[i+1] = offsets[i] + int(n)
 	}
 	values = make([]uint32, offsets[len(keys)])
-	k, err := kernel[collectPush](t, t.stream, "collect", t.tiles.find)
-	if err != nil {
-		return nil, nil, err
-	}
 	for first := 0; first < len(keys); {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -172,7 +172,7 @@ func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, valu
 		for end < len(keys) && end-first < pairsAnExport && offsets[end+1]-offsets[first] <= pairsAnExport {
 			end++
 		}
-		if err := t.collect(ctx, k, keys[first:end], offsets[first:end+1], values[offsets[first]:offsets[end]]); err != nil {
+		if err := t.collect(ctx, keys[first:end], offsets[first:end+1], values[offsets[first]:offsets[end]]); err != nil {
 			return nil, nil, err
 		}
 		first = end
@@ -181,7 +181,7 @@ func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, valu
 }
 
 // collect fills values with what the keys have, at the offsets less the first of them.
-func (t *table) collect(ctx context.Context, k *vk.Kernel[collectPush], keys []uint32, offsets []int, values []uint32) error {
+func (t *table) collect(ctx context.Context, keys []uint32, offsets []int, values []uint32) error {
 	n := len(keys)
 	in := make([]uint32, 2*n)
 	copy(in, keys)
@@ -201,8 +201,15 @@ func (t *table) collect(ctx context.Context, k *vk.Kernel[collectPush], keys []u
 	if err := queries.Upload(ctx, 0, in); err != nil {
 		return err
 	}
-	k.Dispatch(t.stream, groups(n), collectPush{t.device(t.base), queries.Address(), queries.AddressOf(n), found.Address(), uint32(n)})
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	err = recording.Run(t.stream, func() error {
+		k, err := kernel[collectPush](t, t.stream, "collect", t.tiles.find)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(t.stream, groups(n), collectPush{t.device(t.base), queries.Address(), queries.AddressOf(n), found.Address(), uint32(n)})
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	return found.Download(ctx, 0, values)

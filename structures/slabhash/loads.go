@@ -3,6 +3,8 @@ package slabhash
 import (
 	"context"
 	"iter"
+
+	"github.com/vkds/vkds/structures/internal/recording"
 )
 
 // BucketLoad is what one bucket holds.
@@ -50,10 +52,6 @@ func (w *walk) loads(ctx context.Context) ([]uint32, error) {
 		return nil, err
 	}
 	defer t.leave()
-	k, err := kernel[surveyPush](t, t.stream, t.variant("loads"), t.tiles.walk)
-	if err != nil {
-		return nil, err
-	}
 	part := min(1<<16, t.base.buckets)
 	if w.room == nil {
 		if err := w.make(loadWords * int(part)); err != nil {
@@ -64,8 +62,15 @@ func (w *walk) loads(ctx context.Context) ([]uint32, error) {
 	if count == 0 {
 		return nil, nil
 	}
-	k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
-	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+	err := recording.Run(t.stream, func() error {
+		k, err := kernel[surveyPush](t, t.stream, t.variant("loads"), t.tiles.walk)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	w.next += count

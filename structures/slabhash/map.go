@@ -145,7 +145,8 @@ func (m *Map) Clear(ctx context.Context) error { return m.t.clear(ctx) }
 func (m *Map) Flush(ctx context.Context) error { return m.t.flush(ctx) }
 
 // Rehash moves the pairs to so many buckets, at least 4; 0: as many as Options.Load asks for. The new
-// base slabs are made before the old ones go. After an error the table is as it was.
+// base slabs are made before the old ones go. It waits for the streams that work on the map, and where one has work recorded
+// that was not submitted, it is vk.ErrUnsubmitted. After an error the table is as it was.
 func (m *Map) Rehash(ctx context.Context, buckets int) error { return m.t.rehashTo(ctx, buckets) }
 
 // Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
@@ -193,5 +194,12 @@ func (m *Map) Device() Device { return m.t.described() }
 // best for updates, and those of the pool. They may change when the map grows.
 func (m *Map) Constants() map[string]uint32 { return m.t.constants() }
 
-// Close frees the map's memory, and gives the slabs of a shared pool back.
+// UsedOn notes that what was recorded into a stream so far names the map's memory, as Device describes it: kernels of your
+// own, for the map's methods do so themselves. Calls that replace that memory wait until the work has ended, or return
+// vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
+func (m *Map) UsedOn(s *vk.Stream) { m.t.usedOn(s) }
+
+// Close frees the map's memory, and gives the slabs of a shared pool back. What streams have recorded or submitted is
+// allowed to end first: the memory goes when the streams find that it has. But the slabs of a shared pool can't go back
+// then: with work recorded that was not submitted, Close returns vk.ErrUnsubmitted, and the map stays open.
 func (m *Map) Close() error { return m.t.close() }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 )
 
 type bucketsPush struct {
@@ -38,13 +39,15 @@ func (t *table) upkeep(label string, record func()) {
 
 // overBuckets runs flush or release over all buckets of some base slabs.
 func (t *table) overBuckets(ctx context.Context, b base, module string, progress structures.Progress) error {
-	k, err := kernel[bucketsPush](t, t.stream, module, t.tiles.walk)
-	if err != nil {
-		return err
-	}
 	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
-		t.upkeep(module, func() { k.Dispatch(t.stream, t.tileGroups(count), bucketsPush{t.device(b), first, count}) })
-		return t.stream.Wait(context.WithoutCancel(ctx))
+		return recording.Run(t.stream, func() error {
+			k, err := kernel[bucketsPush](t, t.stream, module, t.tiles.walk)
+			if err != nil {
+				return err
+			}
+			t.upkeep(module, func() { k.Dispatch(t.stream, t.tileGroups(count), bucketsPush{t.device(b), first, count}) })
+			return nil
+		})
 	})
 }
 
@@ -62,13 +65,27 @@ func (t *table) releaseChains(b base) error {
 	return t.overBuckets(context.Background(), b, "release", nil)
 }
 
+// canRelease answers why releaseChains could not do what it is to do, if it could not: whoever calls it next depends on it.
+func (t *table) canRelease() error {
+	return recording.Run(t.stream, func() error {
+		_, err := kernel[bucketsPush](t, t.stream, "release", t.tiles.walk)
+		return err
+	})
+}
+
 // rehash moves everything to so many new buckets. After an error the table is as it was.
 func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.Progress) error {
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
+	}
 	to, err := t.newBase(ctx, buckets)
 	if err != nil {
 		return err
 	}
-	if err := t.gather(ctx, to, progress); err != nil {
+	if err = t.gather(ctx, to, progress); err == nil {
+		err = t.canRelease()
+	}
+	if err != nil {
 		return errors.Join(err, t.releaseChains(to), t.abandon(to))
 	}
 	from := t.base
@@ -79,24 +96,25 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 // gather fills fresh base slabs with the table's pairs.
 func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
 	for {
-		// Again after each growth of the pool, which may have changed the kernel and the addresses.
-		k, err := kernel[rehashPush](t, t.stream, t.variant("rehash"), t.tiles.walk)
-		if err != nil {
-			return err
-		}
 		old := uint64(t.base.buckets) << 32
 		down := old / uint64(to.buckets)
 		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
 		failed := t.counter.Slice()[:1]
 		failed[0] = 0
-		err = t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
+		err := t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
 			push := rehashPush{
 				Hash: t.device(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets, FromMask: t.base.mask,
 				FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero, RatioDown: down, RatioUp: up,
 				Failed: t.counter.Address(), First: first, Count: count,
 			}
-			t.upkeep("rehash", func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
-			return t.stream.Wait(context.WithoutCancel(ctx))
+			return recording.Run(t.stream, func() error {
+				k, err := kernel[rehashPush](t, t.stream, t.variant("rehash"), t.tiles.walk)
+				if err != nil {
+					return err
+				}
+				t.upkeep("rehash", func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
+				return nil
+			})
 		})
 		if err != nil || failed[0] == 0 {
 			return err
@@ -145,6 +163,9 @@ func (t *table) clear(ctx context.Context) error {
 		return err
 	}
 	t.stream.Fill(t.base.slabs, 0, int(t.base.slabs.Bytes()), fresh)
+	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
 	t.used = 0
-	return t.stream.Wait(context.WithoutCancel(ctx))
+	return nil
 }

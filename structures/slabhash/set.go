@@ -115,5 +115,8 @@ func (s *Set) Device() Device { return s.t.described() }
 // Constants are as Map.Constants.
 func (s *Set) Constants() map[string]uint32 { return s.t.constants() }
 
-// Close frees the set's memory, and gives the slabs of a shared pool back.
+// UsedOn is as Map.UsedOn.
+func (s *Set) UsedOn(stream *vk.Stream) { s.t.usedOn(stream) }
+
+// Close frees the set's memory, and gives the slabs of a shared pool back, as Map.Close does.
 func (s *Set) Close() error { return s.t.close() }

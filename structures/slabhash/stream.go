@@ -60,12 +60,17 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	if err := cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind, t.keys)); err != nil {
 		return err
 	}
-	if !retry && (kind == structures.Mixed || kind.Inserts()) {
-		t.used += uint64(b.Count)
+	if b.Count == 0 {
+		return nil
 	}
-	return t.recordApply(s, kind, operands{
-		keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
-		pending: b.Left.Address(), count: b.Count, retry: retry,
+	if !retry && (kind == structures.Mixed || kind.Inserts()) {
+		t.used += uint64(b.Count) // a bound, also of a batch that is dropped
+	}
+	return t.on(s, func() error {
+		return t.recordApply(s, kind, operands{
+			keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
+			pending: b.Left.Address(), count: b.Count, retry: retry,
+		})
 	})
 }
 
@@ -92,7 +97,9 @@ func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
 	if err != nil {
 		return err
 	}
-	return t.recordFind(s, q.Keys.Address(), q.Values.Address(), q.Found.Address(), q.Count)
+	return t.on(s, func() error {
+		return t.recordFind(s, q.Keys.Address(), q.Values.Address(), q.Found.Address(), q.Count)
+	})
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
@@ -104,7 +111,8 @@ func (m *Map) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
-// dispatches again, until b.Left is 0. No other stream may work on the map.
+// dispatches again, until b.Left is 0. No other stream may work on the map: Finish waits for those that do, and where one
+// has work recorded that was not submitted, it is a *structures.PendingError around vk.ErrUnsubmitted.
 func (m *Map) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	return m.t.finish(ctx, s, kind, b)
 }

@@ -74,16 +74,19 @@ func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
 	if lengths {
 		with = 1
 	}
-	k, err := kernel[surveyPush](t, t.stream, t.variant("survey"), t.tiles.walk, recording.Constant("WITH_LENGTHS", with))
-	if err != nil {
-		return survey{}, err
-	}
 	var all survey
 	words := make([]uint32, rows.Len())
 	count := func(first, count uint32) error {
-		t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
-		k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), rows.Address(), first, count})
-		if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		err := recording.Run(t.stream, func() error {
+			k, err := kernel[surveyPush](t, t.stream, t.variant("survey"), t.tiles.walk, recording.Constant("WITH_LENGTHS", with))
+			if err != nil {
+				return err
+			}
+			t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
+			k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), rows.Address(), first, count})
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		if err := rows.Download(ctx, 0, words); err != nil {

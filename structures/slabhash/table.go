@@ -59,6 +59,7 @@ type table struct {
 	feed    *structures.Feed
 	counter *vk.HostBuffer[uint32]
 	kernels *recording.Kernels
+	uses    vk.Uses // of the base slabs
 	rounds  uint32
 	used    uint64     // at most so many slots are in use: a bound that a survey tightens
 	gate    *gate.Gate // the pool's: tables that share one take turns
@@ -214,6 +215,13 @@ func (t *table) close() error {
 	if t.closed {
 		return nil
 	}
+	// A shared pool outlives the table: its slabs go back, and nothing may find them in the table then.
+	shares := t.stream != nil && !t.ownPool && t.base.slabs != nil
+	if shares {
+		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
+			return err
+		}
+	}
 	t.closed = true
 	return t.free(open)
 }
@@ -236,12 +244,35 @@ func (t *table) free(open bool) error {
 		t.counter.Free()
 	}
 	if t.base.slabs != nil {
-		t.base.slabs.Free()
+		t.uses.Free(t.base.slabs.Free)
 	}
 	if t.ownPool {
 		err = errors.Join(err, t.pool.Inside().Close())
 	}
 	return err
+}
+
+// on records what record records, all of it or nothing, and notes that it names the table's memory.
+func (t *table) on(s *vk.Stream, record func() error) error {
+	err := s.Whole(record)
+	if err == nil {
+		t.named(s)
+	}
+	return err
+}
+
+// named notes that what was recorded into a stream names the table's memory.
+func (t *table) named(s *vk.Stream) {
+	t.uses.On(s)
+	t.pool.Uses().On(s)
+}
+
+func (t *table) usedOn(s *vk.Stream) {
+	leave, _ := t.gate.Take()
+	defer leave()
+	if !t.closed {
+		t.named(s)
+	}
 }
 
 // kernel returns a kernel of shaders/slabhash. module is its name with its variant.

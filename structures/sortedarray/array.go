@@ -15,6 +15,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
@@ -92,8 +93,8 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	}
 	into, n, err := a.core.Build(ctx, keys, values)
 	if err == nil {
-		if err = a.replace(a.core.Stream, into, n); err == nil {
-			err = a.core.Stream.Wait(ctx)
+		if err = recording.Run(a.core.Stream, func() error { return a.replace(a.core.Stream, into, n) }); err != nil {
+			into.Free()
 		}
 	}
 	if err != nil {
@@ -108,7 +109,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 // Errors of this and of Delete: *structures.LengthError; *structures.PendingError, with the statuses that say what is
 // done, around *FullError, *vk.OutOfMemoryError or the context's.
 func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	if err := a.core.Enter(ctx); err != nil {
+	if err := a.core.EnterAlone(ctx); err != nil {
 		return structures.NotBegun(len(keys), err)
 	}
 	defer a.core.Leave()
@@ -117,7 +118,7 @@ func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures
 
 // Delete removes each key: Deleted or Absent. It costs the copying of the whole array.
 func (a *Array) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	if err := a.core.Enter(ctx); err != nil {
+	if err := a.core.EnterAlone(ctx); err != nil {
 		return structures.NotBegun(len(keys), err)
 	}
 	defer a.core.Leave()
@@ -135,7 +136,7 @@ func (a *Array) Apply(ctx context.Context, b structures.Batch) (structures.Resul
 	if err := b.Lengths(); err != nil {
 		return structures.Results{}, err
 	}
-	if err := a.core.Enter(ctx); err != nil {
+	if err := a.core.EnterAlone(ctx); err != nil {
 		statuses, err := structures.NotBegun(len(b.Keys), err)
 		return structures.Results{Status: statuses, Values: make([]uint32, len(b.Keys))}, err
 	}
@@ -238,24 +239,25 @@ func (a *Array) Stats(ctx context.Context) (Stats, error) {
 	return s, nil
 }
 
-// Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between. No
-// work on the array may be under way.
+// Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between, behind
+// the work that streams have recorded or submitted.
 func (a *Array) Trim() {
 	leave, open := a.core.Take()
 	defer leave()
 	if !open {
 		return
 	}
-	a.spare.Free()
+	a.core.Free(a.spare)
 	a.spare = nil
 	a.core.Trim()
 }
 
-// Close frees the array's memory, after all work on it has ended.
+// Close frees the array's memory. What streams have recorded or submitted is allowed to end first: the memory goes when the
+// streams find that it has.
 func (a *Array) Close() error {
 	return a.core.Close(func() {
-		a.run.Free()
-		a.spare.Free()
+		a.core.Free(a.run)
+		a.core.Free(a.spare)
 		a.run, a.spare, a.n = nil, nil, 0
 	})
 }

@@ -21,7 +21,7 @@ func (a *Array) DeleteOn(ctx context.Context, s *vk.Stream, u structures.DeviceU
 }
 
 func (a *Array) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	if err := a.core.Enter(ctx); err != nil {
+	if err := a.core.EnterOn(ctx); err != nil {
 		return err
 	}
 	defer a.core.Leave()

@@ -68,7 +68,7 @@ func (u *updater) reserveSpare(pairs int) error {
 	if u.spare != nil && u.spare.Room() >= pairs {
 		return nil
 	}
-	u.spare.Free()
+	u.core.Free(u.spare)
 	u.spare = nil
 	// Somewhat more, so that the batches to come have room, where there is so much.
 	into, err := runs.NewMemory(u.core.Device, min(MaxPairs, pairs+pairs/4))
@@ -90,12 +90,20 @@ func (u *updater) Update(ctx context.Context, s *vk.Stream, b ordered.Batch) err
 		return err
 	}
 	plan := u.plan(b.N, scratch)
-	n, err := u.core.Counted(ctx, s, u.resolve(s, b, plan))
-	if err != nil {
+	if err := u.resolve(s, b, plan); err != nil {
 		return err
 	}
-	return (*Array)(u).replace(s, u.spare, n)
+	if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return (*Array)(u).replace(s, u.spare, u.core.Counted())
 }
+
+// Settle has nothing to do: what the array notes is certain to run.
+func (u *updater) Settle() {}
 
 // resolve records the writing of what the array is after a batch, to the spare memory.
 func (u *updater) resolve(s *vk.Stream, b ordered.Batch, plan updatePlan) error {
@@ -123,14 +131,16 @@ func (u *updater) resolve(s *vk.Stream, b ordered.Batch, plan updatePlan) error 
 	return u.core.Valid(s, batch, u.spare.Row(false), plan.valid)
 }
 
-// replace records what makes n pairs in other memory the array, and keeps the old memory for the next version.
+// replace submits what makes n pairs in other memory the array, and keeps the old memory for the next version.
 func (a *Array) replace(s *vk.Stream, run *runs.Memory, n int) error {
 	row := run.Row(false)
-	err := a.core.Queries.BuildIndex(s, row.Keys, n, row.Index)
-	if err == nil {
-		err = a.core.Queries.SetRow(s, a.core.Rows.Address(), 0, row)
+	if err := a.core.Queries.BuildIndex(s, row.Keys, n, row.Index); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := a.core.Queries.SetRow(s, a.core.Rows.Address(), 0, row); err != nil {
+		return err
+	}
+	if _, err := s.Submit(); err != nil {
 		return err
 	}
 	a.run, a.spare, a.n = run, a.run, n

@@ -25,6 +25,8 @@ type Structure interface {
 	// Update records a batch, for which Reserve was called, after what was recorded in the stream before. It may wait
 	// for the stream. An error leaves the structure as it was.
 	Update(ctx context.Context, s *vk.Stream, b Batch) error
+	// Settle takes back what Update has noted of batches that their streams have dropped since.
+	Settle()
 }
 
 // Batch is a batch of insertions or deletions on the device.
@@ -49,6 +51,7 @@ type Core struct {
 	feed    *structures.Feed
 	scratch recording.Scratch
 	uses    vk.Uses // of the structure's memory
+	updates vk.Uses // these of them that change it
 	gate    *gate.Gate
 	changes uint64 // to the contents, so far
 }
@@ -72,8 +75,51 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	return err
 }
 
-// Enter begins a call on the structure, when its turn has come; Leave ends it. Queries do so themselves.
-func (c *Core) Enter(ctx context.Context) error { return c.gate.Enter(ctx) }
+// Enter begins a call that reads the structure without a stream, when its turn has come, and behind the updates of all
+// streams; Leave ends it. Queries do so themselves.
+func (c *Core) Enter(ctx context.Context) error { return c.enter(ctx, &c.updates) }
+
+// EnterAlone is Enter for a call that changes the structure: behind all work of all streams.
+func (c *Core) EnterAlone(ctx context.Context) error { return c.enter(ctx, &c.uses) }
+
+// EnterOn is Enter for a call that records, and waits for nothing but its turn.
+func (c *Core) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
+
+func (c *Core) enter(ctx context.Context, behind *vk.Uses) error {
+	if err := c.gate.Enter(ctx); err != nil {
+		return err
+	}
+	if err := behind.Rest(ctx); err != nil {
+		c.Leave()
+		return err
+	}
+	c.of.Settle()
+	return nil
+}
+
+// on records a query, or an update, into a stream, by who has entered: all of it or nothing, behind the updates of other
+// streams, or behind all their work.
+func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
+	before := &c.updates
+	if updates {
+		before = &c.uses
+	}
+	if err := before.Order(s); err != nil {
+		return err
+	}
+	c.of.Settle()
+	if err := s.Whole(record); err != nil {
+		return err
+	}
+	c.uses.On(s)
+	if updates {
+		c.updates.On(s)
+	}
+	return nil
+}
+
+// Free gives memory of the structure's back, behind the work that names it.
+func (c *Core) Free(m *runs.Memory) { c.uses.Free(m.Free) }
 
 // Leave ends a call.
 func (c *Core) Leave() { c.gate.Leave() }
@@ -84,7 +130,7 @@ func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
 // Changed says that what the structure holds is another than before.
 func (c *Core) Changed() { c.changes++ }
 
-// Close frees the core, when the calls before have ended and so has all work on the structure. free frees what else the
+// Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees what else the
 // structure has. Further calls do nothing.
 func (c *Core) Close(free func()) error {
 	leave, open := c.gate.Take()
@@ -100,10 +146,10 @@ func (c *Core) Close(free func()) error {
 	err = errors.Join(err, c.feed.Close(), c.Queries.Close(), c.Primitives.Close())
 	c.scratch.Release(&c.uses)
 	if c.Counters != nil {
-		c.Counters.Free()
+		c.uses.Free(c.Counters.Free)
 	}
 	if c.Rows != nil {
-		c.Rows.Free()
+		c.uses.Free(c.Rows.Free)
 	}
 	free()
 	return err
@@ -124,5 +170,5 @@ func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
 // ScratchBytes is how much memory the scratch takes.
 func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() }
 
-// Trim gives the scratch back, when no work on the structure is under way.
+// Trim gives the scratch back, behind the work that names it.
 func (c *Core) Trim() { c.scratch.Release(&c.uses) }

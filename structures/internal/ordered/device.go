@@ -32,12 +32,12 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if kind == structures.Insert {
 		b.Values = u.Values.AddressOf(u.First)
 	}
-	return c.record(ctx, s, b, u.Status.Address())
+	return c.on(s, true, func() error { return c.record(ctx, s, b, u.Status.Address()) })
 }
 
 // FindOn records lookups.
 func (c *Core) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	if err := c.Enter(context.Background()); err != nil {
+	if err := c.EnterOn(context.Background()); err != nil {
 		return err
 	}
 	defer c.Leave()
@@ -46,14 +46,16 @@ func (c *Core) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	if err != nil {
 		return err
 	}
-	st := c.of.Stack()
-	sorted := l.Order == structures.SortedFirst || l.Order == structures.AutoOrder && runs.Sorted(l.Count, st)
-	return c.find(s, st, runs.FindArgs{Keys: l.Keys.Address(), Values: l.Values.Address(), Found: l.Found.Address(), N: l.Count}, sorted)
+	return c.on(s, false, func() error {
+		st := c.of.Stack()
+		sorted := l.Order == structures.SortedFirst || l.Order == structures.AutoOrder && runs.Sorted(l.Count, st)
+		return c.find(s, st, runs.FindArgs{Keys: l.Keys.Address(), Values: l.Values.Address(), Found: l.Found.Address(), N: l.Count}, sorted)
+	})
 }
 
 // CountOn records the counting of ranges.
 func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
-	if err := c.Enter(context.Background()); err != nil {
+	if err := c.EnterOn(context.Background()); err != nil {
 		return err
 	}
 	defer c.Leave()
@@ -62,19 +64,21 @@ func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 	if err != nil {
 		return err
 	}
-	st := c.of.Stack()
-	scratch, err := c.Scratch(s, c.Queries.CountScratch(st, r.Count))
-	if err != nil {
-		return err
-	}
-	return c.Queries.Count(s, st, runs.CountArgs{
-		Ranges: r.Ranges.Address(), Out: r.Counts.Address(), N: r.Count, Unique: c.of.Unique(), Total: r.Candidates.Address(), Scratch: scratch,
+	return c.on(s, false, func() error {
+		st := c.of.Stack()
+		scratch, err := c.Scratch(s, c.Queries.CountScratch(st, r.Count))
+		if err != nil {
+			return err
+		}
+		return c.Queries.Count(s, st, runs.CountArgs{
+			Ranges: r.Ranges.Address(), Out: r.Counts.Address(), N: r.Count, Unique: c.of.Unique(), Total: r.Candidates.Address(), Scratch: scratch,
+		})
 	})
 }
 
 // RangeOn records the writing of the pairs of ranges.
 func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
-	if err := c.Enter(context.Background()); err != nil {
+	if err := c.EnterOn(context.Background()); err != nil {
 		return err
 	}
 	defer c.Leave()
@@ -84,24 +88,26 @@ func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 	if err != nil {
 		return err
 	}
-	st := c.of.Stack()
 	room := min(r.Keys.Len(), r.Values.Len())
 	if r.MaxCandidates == 0 {
 		r.MaxCandidates = room
 	}
-	scratch, err := c.Scratch(s, c.Queries.RangeScratch(st, r.Count, r.MaxCandidates))
-	if err != nil {
-		return err
-	}
-	return c.Queries.Range(s, st, runs.RangeArgs{
-		Ranges: r.Ranges.Address(), N: r.Count, Unique: c.of.Unique(), Offsets: r.Offsets.Address(), OutKeys: r.Keys.Address(), OutValues: r.Values.Address(),
-		Capacity: room, Candidates: r.MaxCandidates, Total: r.Candidates.Address(), Scratch: scratch,
+	return c.on(s, false, func() error {
+		st := c.of.Stack()
+		scratch, err := c.Scratch(s, c.Queries.RangeScratch(st, r.Count, r.MaxCandidates))
+		if err != nil {
+			return err
+		}
+		return c.Queries.Range(s, st, runs.RangeArgs{
+			Ranges: r.Ranges.Address(), N: r.Count, Unique: c.of.Unique(), Offsets: r.Offsets.Address(), OutKeys: r.Keys.Address(), OutValues: r.Values.Address(),
+			Capacity: room, Candidates: r.MaxCandidates, Total: r.Candidates.Address(), Scratch: scratch,
+		})
 	})
 }
 
 // NeighborOn records the search for neighbors.
 func (c *Core) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	if err := c.Enter(context.Background()); err != nil {
+	if err := c.EnterOn(context.Background()); err != nil {
 		return err
 	}
 	defer c.Leave()
@@ -111,8 +117,10 @@ func (c *Core) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 	if err != nil {
 		return err
 	}
-	return c.Queries.Neighbor(s, c.of.Stack(), kinds[to], runs.NeighborArgs{
-		Keys: n.Keys.Address(), OutKeys: n.OutKeys.Address(), OutValues: n.OutValues.Address(), Status: n.Status.Address(), N: n.Count,
-		Left: n.Left.Address(), Resume: n.Resume,
+	return c.on(s, false, func() error {
+		return c.Queries.Neighbor(s, c.of.Stack(), kinds[to], runs.NeighborArgs{
+			Keys: n.Keys.Address(), OutKeys: n.OutKeys.Address(), OutValues: n.OutValues.Address(), Status: n.Status.Address(), N: n.Count,
+			Left: n.Left.Address(), Resume: n.Resume,
+		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
@@ -266,25 +267,25 @@ func (c *Core) pairs(ctx context.Context, ranges []structures.Range, candidates 
 	total := align(2 * n)
 	at := total + align(2)
 	pairsAt := at + align(n+1)
-	address, err := c.Scratch(c.Stream, 4*(pairsAt+2*align(candidates))+c.Queries.RangeScratch(st, n, candidates))
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	b := c.scratch.Of(c.Stream)
-	if err := b.Upload(ctx, 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*n)); err != nil {
-		return nil, nil, nil, err
-	}
 	valuesAt := pairsAt + align(candidates)
-	err = c.Queries.Range(c.Stream, st, runs.RangeArgs{
-		Ranges: address, N: n, Unique: c.of.Unique(), Offsets: b.AddressOf(at), OutKeys: b.AddressOf(pairsAt), OutValues: b.AddressOf(valuesAt),
-		Capacity: candidates, Candidates: candidates, Total: b.AddressOf(total), Scratch: b.AddressOf(valuesAt + align(candidates)),
+	err = recording.Run(c.Stream, func() error {
+		address, err := c.Scratch(c.Stream, 4*(valuesAt+align(candidates))+c.Queries.RangeScratch(st, n, candidates))
+		if err != nil {
+			return err
+		}
+		b := c.scratch.Of(c.Stream)
+		if err := b.Upload(ctx, 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*n)); err != nil {
+			return err
+		}
+		return c.Queries.Range(c.Stream, st, runs.RangeArgs{
+			Ranges: address, N: n, Unique: c.of.Unique(), Offsets: b.AddressOf(at), OutKeys: b.AddressOf(pairsAt), OutValues: b.AddressOf(valuesAt),
+			Capacity: candidates, Candidates: candidates, Total: b.AddressOf(total), Scratch: b.AddressOf(valuesAt + align(candidates)),
+		})
 	})
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := c.Stream.Wait(context.WithoutCancel(ctx)); err != nil {
-		return nil, nil, nil, err
-	}
+	b := c.scratch.Of(c.Stream)
 	if err := b.Download(ctx, at, offsets); err != nil {
 		return nil, nil, nil, err
 	}

@@ -1,8 +1,8 @@
 package ordered
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -29,15 +29,8 @@ func (c *Core) Valid(s *vk.Stream, run runs.Source, into runs.Row, scratch uint6
 	})
 }
 
-// Counted waits for the stream, in any case, and returns how many pairs Valid has written last. recorded is what
-// recording has come to: its error is returned, or that of the stream or the context.
-func (c *Core) Counted(ctx context.Context, s *vk.Stream, recorded error) (int, error) {
-	err := errors.Join(recorded, s.Wait(context.WithoutCancel(ctx)))
-	if err == nil {
-		err = ctx.Err()
-	}
-	return int(c.Counters.Slice()[0]), err
-}
+// Counted returns how many pairs Valid has written, after its stream was waited for.
+func (c *Core) Counted() int { return int(c.Counters.Slice()[0]) }
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
 // pairs there are. The memory has room for all that were given.
@@ -66,26 +59,25 @@ func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, 
 
 	// What is given stands where the result will be.
 	row := into.Row(false)
-	resolve := func() (int, error) {
+	err = recording.Run(c.Stream, func() error {
 		if err := into.Buffer().Upload(ctx, 0, keys); err != nil {
-			return 0, err
+			return err
 		}
 		if err := into.Buffer().Upload(ctx, into.ValuesAt(), values); err != nil {
-			return 0, err
+			return err
 		}
 		err := c.Primitives.Sort(c.Stream, primitives.SortArgs{
 			Keys: row.Keys, Values: row.Values, OutKeys: sortedKeys, OutValues: sortedValues,
 			Length: primitives.Length{N: n}, Scratch: sort,
 		})
-		if err == nil {
-			err = c.Valid(c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, row, valid)
+		if err != nil {
+			return err
 		}
-		return c.Counted(ctx, c.Stream, err)
-	}
-	m, err := resolve()
-	if err != nil {
+		return c.Valid(c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, row, valid)
+	})
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		into.Free()
 		return nil, 0, err
 	}
-	return into, m, nil
+	return into, c.Counted(), nil
 }

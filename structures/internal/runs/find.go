@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"cmp"
-
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -121,10 +119,13 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	}
 	f := q.findPlan(a.N, a.Scratch)
 	n := uint32(a.N)
-	err = cmp.Or(q.p.Number(s, f.numbers, a.N), q.p.Sort(s, primitives.SortArgs{
+	if err := q.p.Number(s, f.numbers, a.N); err != nil {
+		return err
+	}
+	err = q.p.Sort(s, primitives.SortArgs{
 		Keys: a.Keys, Values: f.numbers, OutKeys: f.keys, OutValues: f.places,
 		Length: primitives.Length{N: a.N}, FirstBit: firstBit, Scratch: f.sort,
-	}))
+	})
 	if err != nil {
 		return err
 	}

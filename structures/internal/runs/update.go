@@ -1,8 +1,6 @@
 package runs
 
 import (
-	"cmp"
-
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -202,10 +200,13 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	}
 	o := q.outcomesPlan(a.N, a.Scratch)
 	n := uint32(a.N)
-	err = cmp.Or(q.p.Number(s, o.before, a.N), q.p.Sort(s, primitives.SortArgs{
+	if err := q.p.Number(s, o.before, a.N); err != nil {
+		return err
+	}
+	err = q.p.Sort(s, primitives.SortArgs{
 		Keys: a.Keys, Values: o.before, OutKeys: o.keys, OutValues: o.numbers,
 		Length: primitives.Length{N: a.N}, Scratch: o.sort,
-	}))
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,182 @@
+package recording_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// strangers are new buffers that take the place of what was freed, if anything was.
+func strangers(t *testing.T, d *vk.Device) (intact func()) {
+	var all []*vk.Buffer[uint32]
+	for _, words := range []int{1 << 6, 1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16} {
+		for range 24 {
+			b := testdevice.Room[uint32](t, d, words)
+			all = append(all, b)
+			require.NoError(t, b.Upload(t.Context(), 0, make([]uint32, words)))
+		}
+	}
+	return func() {
+		t.Helper()
+		for _, b := range all {
+			for i, word := range testdevice.Download(t, b, b.Len()) {
+				if word != 0 {
+					t.Fatalf("word %d of %d of somebody else's buffer is %#x", i, b.Len(), word)
+				}
+			}
+		}
+	}
+}
+
+// What was recorded still finds its memory, whatever comes before it is submitted: calls that take more memory for the
+// same purpose on the same stream and on others, what gives memory back, and the end of the structure.
+func TestMemoryIsFreedBehindWork(t *testing.T) {
+	for _, closes := range []bool{false, true} {
+		eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
+			stream := testdevice.Stream(t, d)
+			for _, c := range s.on {
+				if c.out == nil {
+					continue
+				}
+				require.NoError(t, c.record(stream))
+				require.NoError(t, stream.Wait(t.Context()))
+			}
+			var right [][]uint32
+			written := func() (all [][]uint32) {
+				for _, c := range s.on {
+					for _, o := range c.out {
+						all = append(all, testdevice.Download(t, o, o.Len()))
+					}
+				}
+				return all
+			}
+			right = written()
+			fresh := testdevice.Stream(t, d) // has no memory so far, and gets it piece by piece
+			for _, c := range s.on {
+				for _, o := range c.out {
+					fresh.Fill(o, 0, int(o.Bytes()), untouched)
+				}
+			}
+			for _, c := range s.on {
+				if c.out != nil {
+					require.NoError(t, c.record(fresh))
+				}
+			}
+			for _, c := range s.calls {
+				if c.updates.Keys == nil && !c.clears {
+					if _, err := c.do(t.Context()); err != nil {
+						require.ErrorIs(t, err, vk.ErrUnsubmitted, c.name)
+					}
+				}
+			}
+			if closes {
+				require.NoError(t, s.Close())
+			}
+			intact := strangers(t, d)
+			require.NoError(t, fresh.Wait(t.Context()))
+			intact()
+			require.Equal(t, right, written())
+		})
+	}
+}
+
+// A structure that is closed before its work is submitted gives its memory back behind that, or when it is dropped.
+func TestClosedBeforeItsWork(t *testing.T) {
+	for _, dropped := range []bool{false, true} {
+		eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
+			one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
+			for _, c := range s.on {
+				if c.out != nil {
+					require.NoError(t, c.record(one))
+					require.NoError(t, c.record(two))
+				}
+			}
+			require.NoError(t, s.Close())
+			held, _ := d.Memory()
+			if dropped {
+				one.Discard()
+			} else {
+				require.NoError(t, one.Wait(t.Context()))
+			}
+			require.NoError(t, two.Wait(t.Context()))
+			now, _ := d.Memory()
+			require.Less(t, now+pairsThere*8, held, "the pairs themselves, at least")
+			// What is left, the test's own operands, goes at its end; testdevice looks whether that is all.
+		})
+	}
+}
+
+// Memory that recorded work names by its address isn't replaced: by a pool that grows, by more buckets, by a compaction.
+func TestReplacedUnderWork(t *testing.T) {
+	d := testdevice.Open(t)
+	b := buffers{t, d}
+	keys, left, status := b.words(some...), b.words(0), testdevice.Room[uint8](t, d, updates)
+	values, found := b.room(updates), testdevice.Room[uint8](t, d, updates)
+	many := keysOf(1<<18, 3)
+	stream := testdevice.Stream(t, d)
+
+	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{})
+	require.NoError(t, err)
+	defer pool.Close()
+	m, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 2000})
+	require.NoError(t, err)
+	other, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, MaxLoad: -1})
+	require.NoError(t, err)
+	require.NoError(t, m.ApplyOn(stream, structures.Insert, slabhash.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
+	device := m.Device()
+	require.ErrorIs(t, m.Rehash(t.Context(), 500), vk.ErrUnsubmitted)
+	var pending *structures.PendingError
+	_, err = m.Insert(t.Context(), many, many)
+	require.ErrorAs(t, err, &pending)
+	require.ErrorIs(t, err, vk.ErrUnsubmitted)
+	_, err = other.Insert(t.Context(), many, many)
+	require.ErrorAs(t, err, &pending, "the pool is that of both")
+	require.ErrorIs(t, err, vk.ErrUnsubmitted)
+	require.ErrorIs(t, pool.Grow(t.Context(), 1), vk.ErrUnsubmitted)
+	require.ErrorIs(t, m.Close(), vk.ErrUnsubmitted)
+	require.Equal(t, device.Base, m.Device().Base)
+	require.Equal(t, device.Pool.Units, m.Device().Pool.Units)
+	_, err = stream.Submit()
+	require.NoError(t, err)
+	require.NoError(t, m.Rehash(t.Context(), 500), "behind what was submitted")
+	require.NoError(t, m.Finish(t.Context(), stream, structures.Insert, slabhash.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
+	_, there, err := m.Find(t.Context(), some)
+	require.NoError(t, err)
+	require.NotContains(t, there, false)
+	_, err = other.Insert(t.Context(), many, many)
+	require.NoError(t, err)
+	require.NoError(t, other.Close())
+	require.NoError(t, m.Close())
+
+	tree, err := btree.New(t.Context(), d, btree.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tree.Close()) }()
+	require.NoError(t, tree.ApplyOn(stream, structures.Insert, btree.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
+	require.NoError(t, tree.FindOn(stream, structures.DeviceLookups{Count: updates, Keys: keys, Values: values, Found: found}))
+	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
+	require.ErrorIs(t, tree.Clear(t.Context()), vk.ErrUnsubmitted)
+	_, err = tree.Insert(t.Context(), many, many)
+	require.ErrorAs(t, err, &pending)
+	require.ErrorIs(t, err, vk.ErrUnsubmitted)
+	require.ErrorIs(t, tree.BuildOn(t.Context(), testdevice.Stream(t, d), structures.DeviceUpdates{Count: 1 << 18, Keys: b.words(many...), Values: b.words(many...)}), vk.ErrUnsubmitted)
+	_, err = stream.Submit()
+	require.NoError(t, err)
+	_, err = tree.Insert(t.Context(), many, many)
+	require.NoError(t, err)
+	require.NoError(t, tree.Check(t.Context()))
+	require.NoError(t, stream.Wait(t.Context()))
+	require.Equal(t, some, testdevice.Download(t, values, updates))
+
+	// A kernel of one's own that names the tree's memory.
+	stream.Fill(keys, 0, 4, 1)
+	tree.UsedOn(stream)
+	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
+	stream.Discard()
+	require.NoError(t, tree.Compact(t.Context(), 0))
+}

@@ -1,0 +1,489 @@
+package recording_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// These tests end each operation of each structure at each of its stages: the n-th kernel that it asks for can't be had, or
+// its context ends at the n-th look, for every n up to the one with which it succeeds. What then is done the statuses say;
+// what isn't, has changed nothing; and the same call succeeds when it is made again.
+
+// structure is one with some contents, and what is done to it.
+type structure struct {
+	structures.Dictionary
+	check func(ctx context.Context) error // nil: reading all pairs is check enough
+	calls []call
+	on    []callOn
+}
+
+// call is one from Go slices.
+type call struct {
+	name    string
+	do      func(ctx context.Context) ([]structures.Status, error)
+	updates structures.Batch // what the statuses are of
+	clears  bool             // empties the structure if it succeeds
+}
+
+// callOn is one that is recorded into a stream, and what it writes.
+type callOn struct {
+	name   string
+	record func(s *vk.Stream) error
+	out    []*vk.Buffer[uint32]
+	waits  bool // it submits what was recorded before, and itself
+}
+
+const (
+	pairsThere = 9000
+	queries    = 1 << 12
+	updates    = 900
+)
+
+// keysOf are different keys in no order.
+func keysOf(n int, seed uint64) []uint32 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = uint32(i)*400_009 + uint32(seed)
+	}
+	rng.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	return keys
+}
+
+var (
+	there = keysOf(pairsThere, 0)
+	some  = append(slices.Clone(there[:updates/2]), keysOf(updates/2, 7)...)
+	kinds = func() (k []structures.Kind) {
+		for i := range some {
+			k = append(k, []structures.Kind{structures.Insert, structures.Delete, structures.Find}[i%3])
+		}
+		return k
+	}()
+	ranges = []structures.Range{{Lo: 0, Hi: 1 << 25}, {Lo: 1 << 30, Hi: 1<<30 + 1<<26}, {Lo: 5, Hi: 4}}
+)
+
+func uniform(k structures.Kind) structures.Batch {
+	b := structures.Batch{Keys: some, Values: some, Kinds: make([]structures.Kind, len(some))}
+	for i := range b.Kinds {
+		b.Kinds[i] = k
+	}
+	return b
+}
+
+// dictionaryCalls are those of every dictionary.
+func dictionaryCalls(d structures.Dictionary) []call {
+	mixed := structures.Batch{Kinds: kinds, Keys: some, Values: some}
+	return []call{
+		{name: "Insert", updates: uniform(structures.Insert), do: func(ctx context.Context) ([]structures.Status, error) { return d.Insert(ctx, some, some) }},
+		{name: "Delete", updates: uniform(structures.Delete), do: func(ctx context.Context) ([]structures.Status, error) { return d.Delete(ctx, some) }},
+		{name: "Apply", updates: mixed, do: func(ctx context.Context) ([]structures.Status, error) {
+			r, err := d.Apply(ctx, mixed)
+			return r.Status, err
+		}},
+		reads("Find", func(ctx context.Context) error { _, _, err := d.Find(ctx, there[:queries]); return err }),
+		reads("Len", func(ctx context.Context) error { _, err := d.Len(ctx); return err }),
+		reads("All", func(ctx context.Context) error { return drained(d.All(ctx)) }),
+		{name: "Clear", clears: true, do: func(ctx context.Context) ([]structures.Status, error) { return nil, d.Clear(ctx) }},
+	}
+}
+
+// orderedCalls are those of every ordered dictionary.
+func orderedCalls(d structures.Ordered) []call {
+	return append(dictionaryCalls(d),
+		reads("Count", func(ctx context.Context) error { _, err := d.Count(ctx, ranges); return err }),
+		reads("Range", func(ctx context.Context) error { _, err := d.Range(ctx, ranges); return err }),
+		reads("Successor", func(ctx context.Context) error { _, err := d.Successor(ctx, there[:queries]); return err }),
+		reads("Floor", func(ctx context.Context) error { _, err := d.Floor(ctx, there[:queries]); return err }),
+		reads("Min", func(ctx context.Context) error { _, _, _, err := d.Min(ctx); return err }),
+		reads("Descend", func(ctx context.Context) error { return drained(d.Descend(ctx, structures.AllKeys)) }))
+}
+
+// reads is a call that changes nothing.
+func reads(name string, do func(ctx context.Context) error) call {
+	return call{name: name, do: func(ctx context.Context) ([]structures.Status, error) { return nil, do(ctx) }}
+}
+
+func drained(pairs func(func(uint32, uint32) bool), failure func() error) error {
+	for range pairs {
+	}
+	return failure()
+}
+
+// buffers are operands on the device.
+type buffers struct {
+	t testing.TB
+	d *vk.Device
+}
+
+func (b buffers) words(w ...uint32) *vk.Buffer[uint32] { return testdevice.Upload(b.t, b.d, w) }
+
+// room is for so many words that are written, or bytes of the same buffer.
+func (b buffers) room(n int) *vk.Buffer[uint32] { return testdevice.Room[uint32](b.t, b.d, n) }
+
+func (b buffers) rangeWords() *vk.Buffer[uint32] {
+	var w []uint32
+	for _, r := range ranges {
+		w = append(w, r.Lo, r.Hi)
+	}
+	return b.words(w...)
+}
+
+// orderedOn are the recorded calls of an ordered dictionary's queries.
+func orderedOn(b buffers, d interface {
+	FindOn(*vk.Stream, structures.DeviceLookups) error
+	CountOn(*vk.Stream, structures.DeviceCounts) error
+	RangeOn(*vk.Stream, structures.DeviceRanges) error
+	NeighborOn(*vk.Stream, structures.Direction, structures.DeviceNeighbors) error
+}) []callOn {
+	keys, bounds := b.words(there[:queries]...), b.rangeWords()
+	found, status, candidates := testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint64](b.t, b.d, 1)
+	values, values2, values3, counts, offsets := b.room(queries), b.room(queries), b.room(queries), b.room(len(ranges)), b.room(len(ranges)+1)
+	outKeys, outValues, left := b.room(pairsThere), b.room(pairsThere), b.words(0)
+	lookups := structures.DeviceLookups{Count: queries, Keys: keys, Values: values, Found: found, Order: structures.OneByOne}
+	return []callOn{
+		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error { return d.FindOn(s, lookups) }},
+		{name: "FindOn in order", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
+			sorted := lookups
+			sorted.Order = structures.SortedFirst
+			return d.FindOn(s, sorted)
+		}},
+		{name: "CountOn", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
+			return d.CountOn(s, structures.DeviceCounts{Count: len(ranges), Ranges: bounds, Counts: counts})
+		}},
+		{name: "RangeOn", out: []*vk.Buffer[uint32]{offsets}, record: func(s *vk.Stream) error {
+			return d.RangeOn(s, structures.DeviceRanges{Count: len(ranges), Ranges: bounds, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: candidates})
+		}},
+		{name: "NeighborOn", out: []*vk.Buffer[uint32]{values2, values3}, record: func(s *vk.Stream) error {
+			return d.NeighborOn(s, structures.Ceil, structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2, OutValues: values3, Status: status, Left: left})
+		}},
+	}
+}
+
+func treeOf(b buffers, path btree.Path) structure {
+	tree, err := btree.New(b.t.Context(), b.d, btree.Options{Path: path})
+	require.NoError(b.t, err)
+	s := structure{Dictionary: tree, check: tree.Check, calls: orderedCalls(tree), on: orderedOn(b, tree)}
+	s.calls = append(s.calls,
+		reads("Compact", func(ctx context.Context) error { return tree.Compact(ctx, 0.5) }),
+		reads("Export", func(ctx context.Context) error { _, _, err := tree.Export(ctx); return err }),
+		reads("Nodes", func(ctx context.Context) error { _, err := tree.Nodes(ctx); return err }),
+		reads("Stats", func(ctx context.Context) error { _, err := tree.Stats(ctx); return err }),
+		reads("Check", tree.Check))
+	keys, kind, left := b.words(some...), testdevice.Room[uint8](b.t, b.d, updates), b.words(0)
+	status := testdevice.Room[uint8](b.t, b.d, updates)
+	bytes := make([]uint8, updates)
+	for i, k := range kinds {
+		bytes[i] = uint8(k)
+	}
+	require.NoError(b.t, kind.Upload(b.t.Context(), 0, bytes))
+	outKeys, outValues, highs := b.room(4*updates), b.room(4*updates), b.words(some...)
+	values, counts := b.room(updates), b.room(len(ranges))
+	u := structures.DeviceUpdates{Count: updates, Keys: keys, Values: keys, Status: status}
+	s.on = append(s.on,
+		callOn{name: "UpdateOn", record: func(s *vk.Stream) error {
+			return tree.UpdateOn(b.t.Context(), s, structures.Insert, u)
+		}},
+		callOn{name: "UpdateOn deleting", record: func(s *vk.Stream) error {
+			return tree.UpdateOn(b.t.Context(), s, structures.Delete, u)
+		}},
+		callOn{name: "BuildOn", record: func(s *vk.Stream) error { return tree.BuildOn(b.t.Context(), s, u) }},
+		callOn{name: "ApplyOn", record: func(s *vk.Stream) error {
+			return tree.ApplyOn(s, structures.Mixed, btree.DeviceBatch{Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left})
+		}},
+		callOn{name: "ApplyOn with order", record: func(s *vk.Stream) error {
+			return tree.ApplyOn(s, structures.Mixed, btree.DeviceBatch{
+				Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left, Width: 4, Highs: highs, OutKeys: outKeys, OutValues: outValues,
+			})
+		}},
+		callOn{name: "ApplyOn asking", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
+			return tree.ApplyOn(s, structures.FindCeil, btree.DeviceBatch{
+				Count: updates, Keys: keys, Values: values, Status: status, Left: left, Width: 1, Highs: highs, OutKeys: outKeys, OutValues: outValues,
+			})
+		}},
+		callOn{name: "RangesOf", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
+			return tree.RangesOf(s, btree.DeviceWindow{Count: len(ranges), Ranges: b.rangeWords(), Width: 4, Keys: outKeys, Values: outValues, Counts: counts})
+		}})
+	return s
+}
+
+func mapOf(b buffers) structure {
+	m, err := slabhash.New(b.t.Context(), b.d, slabhash.Options{})
+	require.NoError(b.t, err)
+	s := structure{Dictionary: m, calls: dictionaryCalls(m)}
+	buckets := 700
+	s.calls = append(s.calls,
+		reads("Flush", m.Flush),
+		reads("Rehash", func(ctx context.Context) error { buckets ^= 100; return m.Rehash(ctx, buckets) }),
+		reads("Stats", func(ctx context.Context) error { _, err := m.Stats(ctx); return err }),
+		reads("FindAll", func(ctx context.Context) error { _, _, err := m.FindAll(ctx, there[:100]); return err }),
+		reads("Loads", func(ctx context.Context) error {
+			loads, failure := m.Loads(ctx)
+			for range loads {
+			}
+			return failure()
+		}))
+	keys, left, status := b.words(some...), b.words(0), testdevice.Room[uint8](b.t, b.d, updates)
+	queried, values, found := b.words(there[:queries]...), b.room(queries), testdevice.Room[uint8](b.t, b.d, queries)
+	s.on = []callOn{
+		{name: "ApplyOn", record: func(s *vk.Stream) error {
+			return m.ApplyOn(s, structures.Insert, slabhash.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left})
+		}},
+		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
+			return m.FindOn(s, slabhash.DeviceQueries{Count: queries, Keys: queried, Values: values, Found: found})
+		}},
+	}
+	return s
+}
+
+// updatesOn are the updates of the sorted array and the LSM on streams.
+func updatesOn(b buffers, waits bool, insert, remove func(s *vk.Stream, u structures.DeviceUpdates) error) []callOn {
+	keys, status := b.words(some...), testdevice.Room[uint8](b.t, b.d, updates)
+	u := structures.DeviceUpdates{Count: updates, Keys: keys, Values: keys, Status: status}
+	return []callOn{
+		{name: "InsertOn", record: func(s *vk.Stream) error { return insert(s, u) }, waits: waits},
+		{name: "DeleteOn", record: func(s *vk.Stream) error { return remove(s, u) }, waits: waits},
+	}
+}
+
+func lsmOf(b buffers) structure {
+	l, err := lsm.New(b.t.Context(), b.d, lsm.Options{Batch: 256})
+	require.NoError(b.t, err)
+	s := structure{Dictionary: l, calls: orderedCalls(l), on: append(orderedOn(b, l), updatesOn(b, false, l.InsertOn, l.DeleteOn)...)}
+	s.calls = append(s.calls, reads("Cleanup", l.Cleanup), reads("Stats", func(ctx context.Context) error { _, err := l.Stats(ctx); return err }))
+	return s
+}
+
+func arrayOf(b buffers) structure {
+	a, err := sortedarray.New(b.t.Context(), b.d, sortedarray.Options{})
+	require.NoError(b.t, err)
+	s := structure{Dictionary: a, calls: orderedCalls(a), on: orderedOn(b, a)}
+	s.on = append(s.on, updatesOn(b, true,
+		func(s *vk.Stream, u structures.DeviceUpdates) error { return a.InsertOn(b.t.Context(), s, u) },
+		func(s *vk.Stream, u structures.DeviceUpdates) error { return a.DeleteOn(b.t.Context(), s, u) })...)
+	return s
+}
+
+// eachStructure runs a test on one of each.
+func eachStructure(t *testing.T, test func(t *testing.T, d *vk.Device, s *structure)) {
+	for name, open := range map[string]func(b buffers) structure{
+		"btree": func(b buffers) structure { return treeOf(b, btree.Concurrent) }, "btree batched": func(b buffers) structure { return treeOf(b, btree.Batched) },
+		"slabhash": mapOf, "lsm": lsmOf, "sortedarray": arrayOf,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := testdevice.Open(t)
+			s := open(buffers{t, d})
+			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			s.reset(t)
+			test(t, d, &s)
+		})
+	}
+}
+
+// reset makes a structure's contents the usual ones.
+func (s *structure) reset(t testing.TB) {
+	require.NoError(t, s.Clear(t.Context()))
+	_, err := s.Insert(t.Context(), there, there)
+	require.NoError(t, err)
+}
+
+// contents are all pairs, of a structure that is whole.
+func (s *structure) contents(t testing.TB) map[uint32]uint32 {
+	t.Helper()
+	if s.check != nil {
+		require.NoError(t, s.check(t.Context()))
+	}
+	pairs, failure := s.All(t.Context())
+	got := maps.Collect(pairs)
+	require.NoError(t, failure())
+	n, err := s.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(got), n)
+	return got
+}
+
+// after is what contents become by the updates that statuses say are done.
+func (c call) after(contents map[uint32]uint32, statuses []structures.Status, err error) map[uint32]uint32 {
+	contents = maps.Clone(contents)
+	if c.clears && err == nil {
+		clear(contents)
+	}
+	for i, status := range statuses {
+		switch {
+		case status == structures.Pending || c.updates.Keys == nil:
+		case c.updates.Kinds[i] == structures.Insert:
+			contents[c.updates.Keys[i]] = c.updates.Values[i]
+		case c.updates.Kinds[i] == structures.Delete:
+			delete(contents, c.updates.Keys[i])
+		}
+	}
+	return contents
+}
+
+// ends makes a call end at its n-th stage, for each n, and looks what it leaves behind. stop prepares that and returns the
+// context of the call, and what tells whether it was reached.
+func (c call) ends(t *testing.T, s *structure, why error, stop func(n int) (context.Context, func() bool)) (stages int) {
+	before := s.contents(t)
+	for n := 1; ; n++ {
+		require.Less(t, n, 1000, "a call without end")
+		ctx, reached := stop(n)
+		statuses, err := c.do(ctx)
+		if !reached() {
+			require.NoError(t, err)
+			require.NotContains(t, statuses, structures.Pending)
+			require.Equal(t, c.after(before, statuses, nil), s.contents(t))
+			s.reset(t)
+			return n - 1
+		}
+		if err == nil { // at the last look there was nothing left to do
+			require.NotContains(t, statuses, structures.Pending)
+		} else {
+			require.ErrorIs(t, err, why, "stage %d", n)
+		}
+		require.Equal(t, c.after(before, statuses, err), s.contents(t), "stage %d", n)
+		statuses, err = c.do(t.Context())
+		require.NoError(t, err, "once more, after stage %d", n)
+		if c.updates.Keys != nil || c.clears {
+			require.Equal(t, c.after(before, statuses, nil), s.contents(t), "once more, after stage %d", n)
+			s.reset(t)
+		}
+	}
+}
+
+var errStage = errors.New("no such kernel today")
+
+// failAt has the n-th ask for a kernel fail.
+func failAt(t testing.TB, n int) (reached func() bool) {
+	asked := 0
+	recording.Failing(t, func(string) error {
+		if asked++; asked == n {
+			return errStage
+		}
+		return nil
+	})
+	return func() bool {
+		recording.Failing(t, nil)
+		return asked >= n
+	}
+}
+
+func TestEveryKernelFails(t *testing.T) {
+	eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
+		for _, c := range s.calls {
+			t.Run(c.name, func(t *testing.T) {
+				stages := c.ends(t, s, errStage, func(n int) (context.Context, func() bool) { return t.Context(), failAt(t, n) })
+				require.True(t, stages > 0 || c.name == "Len" || c.name == "Clear", "it asks for no kernel at all")
+			})
+		}
+	})
+}
+
+// lookedAt is a context that ends at the n-th look.
+type lookedAt struct {
+	context.Context
+	cancel context.CancelFunc
+	left   int
+}
+
+func (l *lookedAt) look() {
+	if l.left--; l.left <= 0 {
+		l.cancel()
+	}
+}
+
+func (l *lookedAt) Err() error            { l.look(); return l.Context.Err() }
+func (l *lookedAt) Done() <-chan struct{} { l.look(); return l.Context.Done() }
+
+func TestEveryLookAtTheContext(t *testing.T) {
+	eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
+		for _, c := range s.calls {
+			t.Run(c.name, func(t *testing.T) {
+				c.ends(t, s, context.Canceled, func(n int) (context.Context, func() bool) {
+					ctx, cancel := context.WithCancel(t.Context())
+					l := &lookedAt{ctx, cancel, n}
+					return l, func() bool { cancel(); return l.left <= 0 }
+				})
+			})
+		}
+	})
+}
+
+const untouched = 0xa5a5a5a5
+
+// What a stream has recorded of a call that misses a stage doesn't run, though the caller forgets the error: nothing is
+// written, and what the caller recorded in the same batch runs only where nothing of the call was recorded.
+func TestEveryKernelFailsOnStreams(t *testing.T) {
+	eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
+		b := buffers{t, d}
+		own := b.words(0)
+		stream := testdevice.Stream(t, d)
+		for _, c := range s.on {
+			t.Run(c.name, func(t *testing.T) {
+				var before map[uint32]uint32
+				prepare := func() {
+					if c.out == nil || before == nil {
+						s.reset(t)
+						before = s.contents(t)
+					}
+					for _, o := range c.out {
+						stream.Fill(o, 0, int(o.Bytes()), untouched)
+					}
+					stream.Fill(own, 0, 4, 0)
+					require.NoError(t, stream.Wait(t.Context()))
+				}
+				written := func() (all [][]uint32) {
+					for _, o := range c.out {
+						all = append(all, testdevice.Download(t, o, o.Len()))
+					}
+					return all
+				}
+				prepare()
+				blank := written()
+				require.NoError(t, c.record(stream))
+				require.NoError(t, stream.Wait(t.Context()))
+				right, after := written(), s.contents(t)
+				require.True(t, c.out == nil || !slices.EqualFunc(blank, right, slices.Equal))
+				for n := 1; ; n++ {
+					prepare()
+					reached := failAt(t, n)
+					stream.Fill(own, 0, 4, 1)
+					err := c.record(stream)
+					if !reached() {
+						require.NoError(t, err)
+						require.Greater(t, n, 1)
+						require.NoError(t, stream.Wait(t.Context()))
+						break
+					}
+					require.ErrorIs(t, err, errStage)
+					sent := stream.Wait(t.Context())
+					if sent != nil {
+						require.ErrorIs(t, sent, errStage)
+					}
+					require.True(t, c.waits || (sent == nil) == (testdevice.Download(t, own, 1)[0] == 1))
+					require.True(t, n > 1 || sent == nil, "it was refused before its first command")
+					require.Equal(t, blank, written(), "stage %d", n)
+					require.Equal(t, before, s.contents(t), "stage %d", n)
+					require.NoError(t, c.record(stream))
+					require.NoError(t, stream.Wait(t.Context()))
+					require.Equal(t, right, written(), "once more, after stage %d", n)
+					if c.out == nil {
+						require.Equal(t, after, s.contents(t), "once more, after stage %d", n)
+					}
+				}
+			})
+		}
+	})
+}
