@@ -50,6 +50,11 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 			if o.Paths, err = parseAll("path", paths, bench.ParsePath); err != nil {
 				return err
 			}
+			for _, fill := range o.Fills {
+				if !within(fill, 0, 1) {
+					return fmt.Errorf("--fill %g: above 0 and up to 1, or 0", fill)
+				}
+			}
 			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
 				o.Progress = progress
 				return measure(ctx, d, o)

@@ -115,6 +115,7 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench lsm --lookup twice", `--lookup: unknown way to look up "twice"`},
 		{"bench btree --path shortest", `--path: unknown path "shortest" (known: concurrent, batched)`},
 		{"bench btree --fill 1.5", "above 0 and up to 1"},
+		{"bench btree --fill nan", "--fill NaN: above 0 and up to 1"},
 		{"bench latched --wait long", `--wait: unknown way to wait "long" (known: restart, backoff, spin)`},
 		{"bench latched --kind b-tree", `--kind: unknown kind of tree "b-tree" (known: b+tree, b-link-tree)`},
 		{"bench latched --tile 4 --node 64", "NodeBytes: 64: 128 or 256"},

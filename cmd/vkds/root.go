@@ -47,8 +47,9 @@ keys and their neighbours, counts them, and saves what it has built.
 
 Answers go to standard output, as CSV or JSON; notes, progress and errors go to
 standard error. The exit status is 0, or 2 where something is wrong, which one
-line then tells. It is 1 with --must-exist for a key that isn't there, and of
-"doctor" for a device that isn't to be trusted.
+line then tells, or 130 where an interrupt ended the command. It is 1 with
+--must-exist for a key that isn't there, and of "doctor" for a device that isn't to
+be trusted.
 
 Without a GPU, vkds runs on a CPU device such as Mesa's lavapipe. The
 environment variable VKDS_DEVICE chooses a device as --device does.`,
