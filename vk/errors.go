@@ -106,6 +106,15 @@ func beginning(call string, err error) error {
 	return err
 }
 
+// ProtocolError says that a module changes the pairs of tables by 32-bit atomics, which don't mix with the 64-bit ones by
+// which tables are changed on this device: operations would be left pending for ever.
+type ProtocolError struct{ Module, Device string }
+
+func (e *ProtocolError) Error() string {
+	return fmt.Sprintf("vk: module %s changes pairs by 32-bit atomics, and on %s tables are changed by 64-bit ones: compile it with -DVKDS_INT64_ATOMICS=1",
+		e.Module, e.Device)
+}
+
 // ForeignError says that something is of another device than what it is used with. Nothing was recorded or begun.
 type ForeignError struct{ What string } // "buffer of keys", "stream", …
 

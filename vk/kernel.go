@@ -45,9 +45,12 @@ type pipeline struct {
 
 const defaultWorkgroup = 128
 
+// pairsBy32 is the function of memory.glsl by which a module that has the 32-bit protocol is known.
+const pairsBy32 = "pairs_by_32_bit_atomics"
+
 // NewKernel makes a kernel of a module, with full subgroups. Errors: *LayoutError where P does not match the
 // module's push-constant block, *MissingFeatureError where the module needs what the device has not or was told
-// to leave off, *ModuleError where the module is no compute shader, a constant is unknown or the workgroup does
+// to leave off, *ProtocolError where it has the protocol of devices without Int64Atomics, *ModuleError where the module is no compute shader, a constant is unknown or the workgroup does
 // not fit the device.
 func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P], error) {
 	p, err := d.newPipeline(m, o, reflect.TypeFor[P]())
@@ -68,6 +71,9 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 	}
 	if err := d.checkCapabilities(about.Capabilities); err != nil {
 		return nil, err
+	}
+	if d.Has(Int64Atomics) && slices.Contains(about.Functions, pairsBy32) {
+		return nil, &ProtocolError{m.Name, d.info.Name}
 	}
 	if err := checkLayout(push, about, m.Name); err != nil {
 		return nil, err

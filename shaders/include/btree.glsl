@@ -53,6 +53,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
     uint splits = 0u, restarts = 0u;
     uint round = 0u;
 #if !VKDS_INT64_ATOMICS
+    pairs_by_32_bit_atomics();
     if (step == STEP_LEAF && kind != OP_FIND) step = STEP_LATCH;
 #endif
     bool fills = subgroupAny(enabled && inserts);

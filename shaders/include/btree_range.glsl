@@ -38,6 +38,7 @@ bool leaf_stands(Fence seen, uvec4 again) {
 // Reads a leaf. False: it is to be read again. Collective.
 bool btree_view(uvec2 leaf, bool busy, out Node n, out Fence fence) {
 #if !VKDS_INT64_ATOMICS
+    pairs_by_32_bit_atomics();
     uint before = 0u;
     if (busy) before = atomic_load(address_add(leaf, BTREE_META_AT));
     acquire_fence();

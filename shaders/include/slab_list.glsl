@@ -271,12 +271,14 @@ bool slab_settled(uvec2 slab, uint slot) { return true; }
 
 // Whether the value of a slot whose key was seen is there.
 bool slab_settled(uvec2 slab, uint slot) {
+    pairs_by_32_bit_atomics();
     bool settled = ((atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u) == 0u;
     acquire_fence();
     return settled;
 }
 
 bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target) {
+    pairs_by_32_bit_atomics();
     for (; slot < SLAB_SLOTS; slot++) {
         uvec2 at = slab_slot(slab, slot);
         uint before = atomic_cas(at, SLAB_EMPTY, key);
@@ -292,6 +294,7 @@ bool slab_insert(uvec2 slab, uint slot, uint key, uint value, uint target) {
 }
 
 bool slab_erase(uvec2 slab, uint slot, uint key) {
+    pairs_by_32_bit_atomics();
     return slab_settled(slab, slot) && atomic_cas(slab_slot(slab, slot), key, SLAB_TOMBSTONE) == key;
 }
 

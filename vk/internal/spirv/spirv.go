@@ -16,8 +16,9 @@ type Module struct {
 	Capabilities []uint32
 	Constants    []Constant
 	LocalSize    [3]Size
-	Push         []Word // the push-constant block, in the order of offsets; empty where there is none
-	PushBytes    int    // its size
+	Push         []Word   // the push-constant block, in the order of offsets; empty where there is none
+	PushBytes    int      // its size
+	Functions    []string // by their names in GLSL, without arguments; empty where the module has no names
 }
 
 // Constant is a specialization constant.
@@ -185,6 +186,9 @@ func Parse(code []byte) (Module, error) {
 		case opFunction:
 			p.functions++
 			p.mainBegun = p.mainBegun || args[1] == p.main
+			if name, _, ok := strings.Cut(p.names[args[1]], "("); ok {
+				p.Functions = append(p.Functions, name)
+			}
 		case opFunctionEnd:
 			p.functions--
 		case opVariable:
