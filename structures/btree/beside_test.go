@@ -1,8 +1,11 @@
 package btree
 
 import (
+	"math"
+	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
@@ -112,6 +115,36 @@ func TestRangesBesideUpdates(t *testing.T) {
 					t.Fatalf("round %d, range %#x: key %#x is not in %#x", round, r, stays[at], got)
 				}
 			}
+		}
+	})
+}
+
+// The keys of one leaf, inserted and deleted beside each other, so that it is cleaned and split all the time while others look
+// for a slot in it: none is there twice.
+func TestChurnInOneLeaf(t *testing.T) {
+	limit, most := 300*time.Millisecond, 20
+	if os.Getenv("VKDS_STRESS") == "1" {
+		limit, most = time.Minute, math.MaxInt
+	}
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		const n = 1 << 12
+		tree := newTree(t, d, Options{Tile: tile, Capacity: n})
+		rng := random(51)
+		s := testdevice.Stream(t, d)
+		keys, kinds := make([]uint32, n), make([]uint8, n)
+		b := orderedBatch(t, d, keys, 0)
+		b.OutKeys, b.OutValues, b.Kinds = nil, nil, testdevice.Room[uint8](t, d, n)
+		start := time.Now()
+		for round := 0; round < most && time.Since(start) < limit; round++ {
+			for i := range keys {
+				keys[i] = 100 + rng.Uint32N(9)*977
+				kinds[i] = uint8([]structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete}[rng.IntN(3)])
+			}
+			require.NoError(t, b.Keys.Upload(t.Context(), 0, keys))
+			require.NoError(t, b.Kinds.Upload(t.Context(), 0, kinds))
+			require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
+			require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
+			require.NoError(t, tree.Check(t.Context()), "round %d", round)
 		}
 	})
 }
