@@ -68,6 +68,7 @@ func TestMemoryIsFreedBehindWork(t *testing.T) {
 					require.NoError(t, c.record(fresh))
 				}
 			}
+			intactAtOnce := strangers(t, d)
 			for _, c := range s.calls {
 				if c.updates.Keys == nil && !c.clears {
 					if _, err := c.do(t.Context()); err != nil {
@@ -80,6 +81,7 @@ func TestMemoryIsFreedBehindWork(t *testing.T) {
 			}
 			intact := strangers(t, d)
 			require.NoError(t, fresh.Wait(t.Context()))
+			intactAtOnce()
 			intact()
 			require.Equal(t, right, written())
 		})
