@@ -21,7 +21,7 @@ import (
 
 // Device is a tree as kernels see it: BTree of shaders/include/btree_node.glsl. Embed it in the push constants of a
 // kernel of your own. It holds until the next call on the tree that may give it more memory: any update from Go slices,
-// Finish, Compact, Clear, Close.
+// Finish, Compact, Clear, Close. UsedOn keeps those back from the memory.
 type Device struct {
 	Pool  alloc.DevicePool
 	State uint64 // address of the tree's counters

@@ -10,11 +10,14 @@ import (
 // InsertOn records the insertion of pairs from device buffers on a stream and does not wait. Where batches are of
 // Options.Batch operations and no Status is asked for, that is one sort and on average one merge.
 //
-// Updates count from the moment when they are recorded. So work on the LSM that comes later is recorded on the same
-// stream, or on one that comes after it (vk.Stream.After); and methods without a stream are called when the work is
-// done. The memory for levels is allocated here when they are needed first; Options.Capacity has it allocated before.
+// Updates count from the moment when they are recorded, unless the stream drops them: then all is as it was. What comes
+// later, on other streams and without one, comes behind what was submitted, by itself; while updates are recorded, but not
+// submitted, it is vk.ErrUnsubmitted. So are updates while another stream has queries recorded, but not submitted. The
+// memory for levels is allocated here when they are needed first; Options.Capacity has it allocated before.
 //
-// Errors: *structures.LengthError, *FullError, *vk.OutOfMemoryError; nothing is changed then.
+// Errors: *structures.LengthError, *FullError, *vk.OutOfMemoryError, vk.ErrUnsubmitted, what making a kernel may return;
+// nothing is changed then. What is refused before its first command leaves the stream as it was; after that the stream
+// drops its batch.
 func (l *LSM) InsertOn(s *vk.Stream, u structures.DeviceUpdates) error {
 	return l.updateOn(s, structures.Insert, u)
 }

@@ -25,7 +25,7 @@ const (
 
 // Device is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the
 // push constants of a kernel of your own. It holds until the next call on the table that may grow or
-// rehash it: any insertion from Go slices, Finish, Rehash, Clear, Close.
+// rehash it: any insertion from Go slices, Finish, Rehash, Clear, Close. UsedOn keeps those back from the memory.
 type Device struct {
 	Base        uint64 // address of the base slabs
 	Pool        alloc.DevicePool
