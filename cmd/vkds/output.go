@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,7 @@ type output struct {
 	to  io.Writer
 }
 
-// Write leaves the bytes to the system where it gives up. The command is about
-// to end then, and writes nothing into them any more.
+// Write writes a copy: where it gives up, the system still has it.
 func (o *output) Write(p []byte) (int, error) {
 	if o.ctx.Err() != nil {
 		return 0, context.Cause(o.ctx)
@@ -26,6 +26,7 @@ func (o *output) Write(p []byte) (int, error) {
 		err error
 	}
 	written := make(chan result, 1)
+	p = bytes.Clone(p)
 	go func() {
 		n, err := o.to.Write(p)
 		written <- result{n, err}

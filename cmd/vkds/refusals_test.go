@@ -1,0 +1,134 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestUnknownCommands(t *testing.T) {
+	for _, arguments := range []string{"frobnicate", "help frobnicate", "bench frobnicate", "help bench frobnicate", "help get table", "completion frobnicate", "doctor frobnicate", "info frobnicate", "bench lsm frobnicate"} {
+		said := refusal(t, "", strings.Fields(arguments)...)
+		assert.Regexp(t, "unknown command|takes no arguments", said, arguments)
+	}
+	for _, arguments := range []string{"help", "help get", "help bench lsm", "bench", "completion", ""} {
+		out, notes, status := runTool("", strings.Fields(arguments)...)
+		assert.Zero(t, status, arguments)
+		assert.Contains(t, out, "Usage:", arguments)
+		assert.Empty(t, notes, arguments)
+	}
+}
+
+// Refusals that need no device: each says in one line what is wrong.
+func TestRefusesBeforeWork(t *testing.T) {
+	path, dir := write(t, "t.csv", "1,10\n"), t.TempDir()
+	dict := filepath.Join(dir, "d.vkds")
+	for _, c := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"build", path, "-o", ""}, "--output is given, but empty"},
+		{[]string{"build", path, "-o", "-"}, "-: is no name of a file here"},
+		{[]string{"build", path, "-o", dict + ".gz"}, dict + ".gz: files are written uncompressed"},
+		{[]string{"inspect", path, "--svg", dir + "/p.svg.zst"}, "p.svg.zst: files are written uncompressed"},
+		{[]string{"inspect", path, "--svg", ""}, "--svg is given, but empty"},
+		{[]string{"bench", "scan", "--csv", "-"}, "-: is no name of a file here"},
+		{[]string{"bench", "scan", "--kernels", dir + "/k.csv.gz"}, "files are written uncompressed"},
+		{[]string{"bench", "scan", "--csv", dir + "/a", "--json", dir + "/../" + filepath.Base(dir) + "/a"}, "is the name of two of the files to write"},
+		{[]string{"bench", "scan", "--op", ""}, "--op is given, but empty"},
+		{[]string{"get", path, "1", "--key", ""}, "--key is given, but empty"},
+		{[]string{"get", path, "--keys", ""}, "--keys is given, but empty"},
+		{[]string{"get", path, "-1"}, "before keys that begin with a minus sign there must be a \"--\""},
+		{[]string{"range", path, "-5:5"}, "before keys that begin with a minus sign there must be a \"--\""},
+		{[]string{"tally", path, "-x"}, "unknown shorthand flag: 'x' in -x (see vkds tally --help)"},
+		{[]string{"get", path, "1", "--load", "inf"}, "a load of +Inf makes no sense"},
+		{[]string{"get", path, "1", "--load", "nan"}, "a load of NaN makes no sense"},
+		{[]string{"get", path, "1", "--load", "0"}, "a load of 0 makes no sense"},
+		{[]string{"get", path, "1", "--structure", "btree", "--fill", "-inf"}, "a fill of -Inf makes no sense"},
+		{[]string{"get", path, "1", "--structure", "lsm", "--batch", "0"}, "a batch of 0 makes no sense"},
+		{[]string{"get", path, "1", "--keys-format", "text"}, "--keys-format is for files"},
+		{[]string{"get", path, "1", "--keys-column", "2"}, "--keys-column is for files"},
+		{[]string{"get", path, "--keys-format", "u32le", "--keys-column", "2"}, "--keys-column is for csv, not for u32le"},
+		{[]string{"count", path, "--keys-format", "text", "--keys-column", "1,2"}, "--keys-column is for csv, not for text"},
+		{[]string{"count", path, "--keys-format", "u32be", "--keys-comment", "#"}, "--keys-comment is for text and csv, not for u32be"},
+		{[]string{"tally", "-", "--header"}, "--header is for csv, not for text"},
+		{[]string{"tally", "-", "--format", "u32le", "--delimiter", ";"}, "--delimiter is for csv, not for u32le"},
+		{[]string{"tally", "-", "--format", "u32le", "--comment", "#"}, "--comment is for text and csv, not for u32le"},
+		{[]string{"tally", "-", "--comment", "7"}, "lines that begin with \"7\" may hold data"},
+		{[]string{"tally", "-", "--comment", "//"}, "\"//\" is no single character"},
+	} {
+		said := refusal(t, "", c.arguments...)
+		assert.Contains(t, said, c.want, c.arguments)
+	}
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
+// An output that is one of the inputs is refused, under whatever name, and left as
+// it is.
+func TestOutputIsInput(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.csv")
+	require.NoError(t, os.WriteFile(path, []byte("1,10\n"), 0o600))
+	require.NoError(t, os.Symlink("t.csv", filepath.Join(dir, "symbolic")))
+	require.NoError(t, os.Link(path, filepath.Join(dir, "hard")))
+	for _, output := range []string{path, dir + "/./t.csv", filepath.Join(dir, "symbolic"), filepath.Join(dir, "hard")} {
+		for _, input := range []string{path, filepath.Join(dir, "symbolic"), "-", "/dev/stdin"} {
+			for _, command := range [][]string{{"build", input, "-o", output}, {"inspect", input, "--svg", output}} {
+				stdin, err := os.Open(path)
+				require.NoError(t, err)
+				run := exec.Command(tool, command...)
+				run.Stdin = stdin
+				notes, _ := run.CombinedOutput()
+				stdin.Close()
+				assert.Equal(t, 2, run.ProcessState.ExitCode(), command)
+				assert.Contains(t, string(notes), "is the same file as", command)
+			}
+		}
+	}
+	// Standard output: a shell that appends to the file has not truncated it.
+	for _, command := range [][]string{{"tally", path}, {"get", path, "1"}, {"get", "/dev/null", "--keys", path}, {"range", path}, {"stats", path}, {"verify", path}, {"inspect", path, "--svg", "-"}} {
+		out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		require.NoError(t, err)
+		run := exec.Command(tool, command...)
+		var notes bytes.Buffer
+		run.Stdout, run.Stderr = out, &notes
+		_ = run.Run()
+		out.Close()
+		assert.Equal(t, 2, run.ProcessState.ExitCode(), command)
+		assert.Contains(t, notes.String(), "standard output is the same file as "+path, command)
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "1,10\n", string(text))
+}
+
+// Nothing, or nothing but what was skipped, replaces no dictionary.
+func TestEmptyReplacesNothing(t *testing.T) {
+	needDevice(t)
+	dict := filepath.Join(t.TempDir(), "d.vkds")
+	table := write(t, "t.csv", "1,10\n2,20\n")
+	answer(t, "", "build", table, "-o", dict)
+	good, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	bad := write(t, "bad.csv", "x,\ny,\n")
+	skippedAll := bad + ": nothing in it can be read: --skip-invalid skipped all there is (2)"
+	assert.Equal(t, skippedAll, refusal(t, "", "build", bad, "-o", dict, "--skip-invalid", "--no-header"))
+	assert.Equal(t, skippedAll, refusal(t, "", "get", bad, "1", "--skip-invalid", "--no-header"))
+	assert.Equal(t, bad+": nothing in it can be read: --skip-invalid skipped all there is (2)", refusal(t, "", "tally", bad, "--skip-invalid", "--no-header"))
+	assert.Equal(t, "standard input: nothing in it can be read: --skip-invalid skipped all there is (1)", refusal(t, "*\n", "tally", "-", "--skip-invalid"))
+	assert.Equal(t, "standard input holds no pairs, so "+dict+" is left as it is (--allow-empty has it replaced)", refusal(t, "", "build", "-", "-o", dict))
+	now, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	assert.Equal(t, good, now)
+	answer(t, "", "build", "-", "-o", dict, "--allow-empty")
+	out, _ := answer(t, "", "get", dict, "1")
+	assert.Equal(t, "key,value\n1,\n", out)
+}

@@ -1,0 +1,93 @@
+package main_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/dictfile"
+)
+
+// saved writes a dictionary as no build would.
+func saved(t *testing.T, h dictfile.Header, keys, values []uint32) string {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	h.Pairs = int64(len(keys))
+	w, err := dictfile.Create(path, h)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(keys, values))
+	require.NoError(t, w.Close())
+	return path
+}
+
+// A saved dictionary comes from wherever tables come from.
+func TestSavedThroughPipe(t *testing.T) {
+	needDevice(t)
+	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint32{1 << 31, 1<<31 + 1}, []uint32{10, 11})
+	text, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	out, _ := answer(t, string(text), "get", "-", "0", "1", "2")
+	assert.Equal(t, "key,value\n0,10\n1,11\n2,\n", out)
+	assert.Equal(t, "standard input: can't be read in any order, as this format needs: give an uncompressed regular file", refusal(t, string(text), "verify", "-"))
+	assert.Contains(t, refusal(t, string(text[:len(text)-1]), "get", "-", "0"), "standard input: ends too early")
+	assert.Equal(t, dict+":1: looks like a saved dictionary, not like text", refusal(t, "", "tally", dict))
+	assert.Equal(t, dict+": looks like a saved dictionary, not like keys of 4 bytes", refusal(t, "", "tally", dict, "--format", "u32le"))
+	assert.Equal(t, `"": is no name of a file`, refusal(t, "", "get", "", "1"))
+}
+
+// What no build writes is refused by whatever loads it.
+func TestSavedNonsense(t *testing.T) {
+	needDevice(t)
+	for _, structure := range known {
+		dict := saved(t, dictfile.Header{Structure: structure}, []uint32{1, 2, 1, 3, 1}, []uint32{10, 20, 30, 40, 50})
+		assert.Equal(t, dict+": is corrupt: 2 of its pairs have a key that others have, too", refusal(t, "", "get", dict, "1"), structure)
+	}
+	for parameter, structure := range map[string]string{"load": "slabhash", "fill": "btree", "batch": "lsm"} {
+		for _, value := range []float64{-1, 0, 1e-300, 1e300} {
+			dict := saved(t, dictfile.Header{Structure: structure, Parameters: map[string]float64{parameter: value}}, []uint32{1}, []uint32{2})
+			said := refusal(t, "", "get", dict, "1")
+			assert.Contains(t, said, fmt.Sprintf("%s: a %s of %g makes no sense for %s", dict, parameter, value, structure))
+		}
+	}
+}
+
+// Binary keys are values of the keys' type, in tally and among the keys asked for,
+// and JSON stays JSON whatever the words.
+func TestBinaryKeysAndJSON(t *testing.T) {
+	needDevice(t)
+	five := "\x05\x00\x00\x00"
+	minus := "\xfb\xff\xff\xff"
+	out, _ := answer(t, five+minus+five, "tally", "-", "--format", "u32le", "--type", "i32")
+	assert.Equal(t, "key,count\n5,2\n-5,1\n", out)
+	table := write(t, "t.csv", "5,10\n-5,20\n")
+	out, _ = answer(t, five+minus, "get", table, "--key-type", "i32", "--keys-format", "u32le")
+	assert.Equal(t, "key,value\n5,10\n-5,20\n", out)
+	out, _ = answer(t, minus+five, "count", table, "--key-type", "i32", "--keys-format", "u32le")
+	assert.Equal(t, "lo,hi,count\n-5,5,2\n", out)
+
+	var floats []byte
+	for _, bits := range []uint32{0x3f800000, 0x7f800000, 0x7fc00000} { // 1, infinite, none
+		floats = binary.LittleEndian.AppendUint32(floats, bits)
+	}
+	assert.Equal(t, "standard input: key 3: NaN has no place in an order", refusal(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json"))
+	out, _ = answer(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json", "--skip-invalid")
+	assert.JSONEq(t, `{"keys": 2, "distinct": 2, "skipped": 1, "top": [{"key": 1, "count": 1}, {"key": "+Inf", "count": 1}]}`, out)
+
+	// Words that are no float's, as only another program may save.
+	dict := saved(t, dictfile.Header{Structure: "sortedarray", KeyType: "f32", ValueType: "f32"}, []uint32{0, 0xffffffff}, []uint32{0xffffffff, 0})
+	for _, arguments := range [][]string{{"range", "--", "-inf:inf"}, {"get", "1"}, {"successor", "inf"}, {"predecessor", "--", "-inf"}, {"count", "1:2"}, {"stats"}} {
+		out, _ := answer(t, "", append([]string{arguments[0], dict, "--json"}, arguments[1:]...)...)
+		assert.True(t, json.Valid([]byte(out)), "%v: %s", arguments, out)
+	}
+	out, _ = answer(t, "", "successor", dict, "--json", "inf")
+	assert.JSONEq(t, `[{"key": "+Inf", "found": "NaN", "value": "NaN"}]`, out)
+	// An empty dictionary has statistics, too.
+	for _, structure := range known {
+		out, _ := answer(t, "", "stats", "-", "--structure", structure, "--json")
+		assert.True(t, json.Valid([]byte(out)), "%s: %s", structure, out)
+	}
+}
