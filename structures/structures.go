@@ -197,6 +197,18 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("%d keys, but %d %s", e.Keys, e.Got, e.Other)
 }
 
+// TooLongError says that a call on device buffers is about more elements than kernels can number, which have 32 bits for
+// it. Nothing was recorded.
+type TooLongError struct {
+	What string // "keys", "pairs of all ranges", …
+	N    uint64 // how many; where that passes 64 bits, the greatest number of these
+	Most uint64 // what can be had
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("%d %s: more than the %d that kernels can number", e.N, e.What, e.Most)
+}
+
 // CapacityError says that an option asks for more than there can be. Nothing was allocated.
 type CapacityError struct {
 	Option string // "Capacity", "Buckets", …

@@ -77,19 +77,22 @@ void work_store4(uvec2 at, uint i, uvec4 v) { plain_store4(address_at(at, i, 4u)
 
 const uint BATCH_WALK = 32u;   // operations that one invocation goes through: more are a long segment
 
+// Where a part of the memory begins that has so many bytes an element before it.
+uvec2 batch_part(Work w, uint bytes) { return address_at(address_add(w.at, BATCH_CONTROL), (w.capacity >> 6) * bytes, 6u); }
+
 // Records, in the places of the elements of their groups: what node, where its segment ends, how many pairs result, and
 // the node's slots that stay beside where in its group the segment begins.
 uvec2 batch_records(Work w) { return address_add(w.at, BATCH_CONTROL); }
 // New nodes of a group's records before each record.
-uvec2 batch_offsets(Work w) { return address_add(w.at, BATCH_CONTROL + w.capacity * 16u); }
+uvec2 batch_offsets(Work w) { return batch_part(w, 16u); }
 // The new nodes of a level, the lows and then the nodes. Two levels take turns.
-uvec2 batch_lows(Work w, uint level) { return address_add(w.at, BATCH_CONTROL + w.capacity * (20u + (level & 1u) * 8u)); }
-uvec2 batch_children(Work w, uint level) { return address_add(w.at, BATCH_CONTROL + w.capacity * (24u + (level & 1u) * 8u)); }
+uvec2 batch_lows(Work w, uint level) { return batch_part(w, 20u + (level & 1u) * 8u); }
+uvec2 batch_children(Work w, uint level) { return batch_part(w, 24u + (level & 1u) * 8u); }
 // A pair of words a group: new nodes and records, once summed up those of the groups before it.
-uvec2 batch_groups(Work w) { return address_add(w.at, BATCH_CONTROL + w.capacity * 40u); }
+uvec2 batch_groups(Work w) { return batch_part(w, 40u); }
 // What the node of a long segment was: several invocations go by that, and one of them writes the node.
 uvec2 batch_former(Work w, uint begin) {
-    return address_at(address_add(w.at, BATCH_CONTROL + w.capacity * 36u), begin / BATCH_WALK, NODE_SHIFT);
+    return address_at(batch_part(w, 36u), begin / BATCH_WALK, NODE_SHIFT);
 }
 
 // The batch of an inner level.

@@ -19,9 +19,9 @@ import (
 //
 // Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
 //
-// Errors: *structures.KindError, *structures.LengthError, *alloc.PoolFullError, *vk.OutOfMemoryError, vk.ErrUnsubmitted
-// (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of it will run: what is refused before its
-// first command leaves the stream as it was, and after that the stream drops its batch.
+// Errors: *structures.KindError, *structures.LengthError, *primitives.LengthError, *alloc.PoolFullError,
+// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of it
+// will run: what is refused before its first command leaves the stream as it was, and after that the stream drops its batch.
 func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -41,9 +41,12 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		{"status bytes", (u.Count + 3) &^ 3, u.Status.Len()},
 	} {
 		optional := c.name == "values" && kind == structures.Delete || c.name == "status bytes" && u.Status == nil
-		if u.First < 0 || u.Count < 0 || c.have < c.needed && !optional {
+		if u.First < 0 || u.Count < 0 || c.needed < 0 || c.have < c.needed && !optional {
 			return &structures.LengthError{Keys: u.Count, Other: c.name, Got: c.have}
 		}
+	}
+	if u.Count > primitives.MaxLength {
+		return &primitives.LengthError{N: u.Count}
 	}
 	err := cmp.Or(t.d.Accept("stream", s), t.d.Accept("buffer of keys", u.Keys), t.d.Accept("buffer of values", u.Values),
 		t.d.Accept("buffer of status bytes", u.Status))

@@ -85,8 +85,8 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 		return &structures.LengthError{Keys: u.Count, Other: "pairs before the first", Got: u.First}
 	}
 	for name, b := range map[string]*vk.Buffer[uint32]{"keys": u.Keys, "values": u.Values} {
-		if n := b.Len(); n < u.First+u.Count {
-			return &structures.LengthError{Keys: u.First + u.Count, Other: name, Got: n}
+		if n := b.Len(); n-u.First < u.Count {
+			return &structures.LengthError{Keys: u.Count, Other: name, Got: n}
 		}
 	}
 	if u.Count > primitives.MaxLength {

@@ -3,6 +3,7 @@ package btree
 import (
 	"context"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -24,6 +25,9 @@ type exported struct {
 // exportAll writes all pairs in key order into new memory. The tree is as the survey has found it.
 func (t *Tree) exportAll(v survey) (exported, error) {
 	leaves, pairs := int(v.levels[0].Nodes), int(v.levels[0].Slots)
+	if lanes := leaves * t.tiles.walk; pairs > recording.MaxBatch || lanes > recording.MaxBatch {
+		return exported{}, &structures.TooLongError{What: "pairs of a tree", N: uint64(pairs), Most: recording.MaxBatch}
+	}
 	var p recording.Parts
 	var l listing
 	var e exportPush
@@ -77,7 +81,8 @@ func (t *Tree) export(s *vk.Stream, p exportPush, scan uint64) error {
 }
 
 // Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
-// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError.
+// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.TooLongError for more than 2^31 pairs, or
+// so many leaves that are hardly filled.
 func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, nil, err

@@ -114,8 +114,8 @@ func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 }
 
 func (t *Tree) recordRangeOn(s *vk.Stream, r structures.DeviceRanges) error {
-	room := min(r.Keys.Len(), r.Values.Len())
-	limit := r.MaxCandidates
+	room := min(r.Keys.Len(), r.Values.Len(), recording.MaxPlaces)
+	limit := max(0, min(r.MaxCandidates, recording.MaxPlaces))
 	if limit == 0 {
 		limit = room
 	}
@@ -148,7 +148,7 @@ func (t *Tree) recordRangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 type DeviceWindow struct {
 	Count  int                // ranges
 	Ranges *vk.Buffer[uint32] // two words each: Lo and Hi
-	Width  int                // pairs that are asked for of each range; Count times as many are at most 2^32
+	Width  int                // pairs that are asked for of each range; Count times as many are less than 2^32
 	// Keys and Values, out: range i has the first pairs in key order, from i*Width on. What is behind them, up to the next
 	// range's, is undefined.
 	Keys, Values *vk.Buffer[uint32]
@@ -156,12 +156,9 @@ type DeviceWindow struct {
 }
 
 func (w DeviceWindow) check(d *vk.Device) error {
-	err := cmp.Or(recording.Need(d, w.Ranges, "words of ranges", w.Count, 2*w.Count), recording.Need(d, w.Counts, "counts", w.Count, w.Count),
-		recording.Need(d, w.Keys, "keys for the result", w.Count, w.Count*w.Width), recording.Need(d, w.Values, "values", w.Count, w.Count*w.Width))
-	if err == nil && (w.Width < 0 || uint64(w.Count)*uint64(w.Width) > 1<<32) {
-		err = &structures.LengthError{Keys: w.Count, Other: "pairs a range", Got: w.Width}
-	}
-	return err
+	places, err := recording.Windows(w.Count, w.Width)
+	return cmp.Or(err, recording.Need(d, w.Ranges, "words of ranges", w.Count, 2*w.Count), recording.Need(d, w.Counts, "counts", w.Count, w.Count),
+		recording.Need(d, w.Keys, "keys for the result", w.Count, places), recording.Need(d, w.Values, "values", w.Count, places))
 }
 
 // RangesOf records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change

@@ -42,7 +42,11 @@ func (b DeviceBatch) check(d *vk.Device, kind structures.Kind) error {
 	case structures.Mixed:
 		kinds = b.Count
 	}
-	if b.Width < 0 || kind.Ordered() && b.Width == 0 || uint64(b.Width)*uint64(max(b.Count, 0)) > 1<<32 {
+	places, err := recording.Windows(b.Count, b.Width)
+	if err != nil {
+		return err
+	}
+	if kind.Ordered() && b.Width == 0 {
 		return &structures.LengthError{Keys: b.Count, Other: "pairs a range", Got: b.Width}
 	}
 	mixed := kind == structures.Mixed && b.Width != 0 // with whatever operations ask for order
@@ -50,7 +54,7 @@ func (b DeviceBatch) check(d *vk.Device, kind structures.Kind) error {
 		highs = b.Count
 	}
 	if mixed || kind.Ordered() && kind != structures.CountRange {
-		pairs = b.Width * b.Count
+		pairs = places
 	}
 	if b.Windows != nil {
 		windows, pairs = b.Count, min(pairs, b.Width)

@@ -59,7 +59,7 @@ func (c *Core) CountOn(s *vk.Stream, r structures.DeviceCounts) error {
 		return err
 	}
 	defer c.Leave()
-	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
+	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, r.Ranges, "words of ranges", r.Count, 2*r.Count),
 		recording.Need(c.Device, r.Counts, "counts", r.Count, r.Count), recording.Need(c.Device, r.Candidates, "words for the candidates", 0, 0))
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (c *Core) RangeOn(s *vk.Stream, r structures.DeviceRanges) error {
 		return err
 	}
 	defer c.Leave()
-	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, r.Ranges, "words of ranges", 2*r.Count, 2*r.Count),
+	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, r.Ranges, "words of ranges", r.Count, 2*r.Count),
 		recording.Need(c.Device, r.Offsets, "offsets", r.Count, r.Count+1), recording.Need(c.Device, r.Candidates, "words for the candidates", 1, 1),
 		recording.Need(c.Device, r.Keys, "keys for the result", 0, 0), recording.Need(c.Device, r.Values, "values", 0, 0))
 	if err != nil {

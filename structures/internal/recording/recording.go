@@ -5,6 +5,8 @@ package recording
 import (
 	"cmp"
 	"context"
+	"math"
+	"math/bits"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -145,13 +147,41 @@ func (p *Parts) Take(bytes int) uint64 {
 	return at
 }
 
+// MaxBatch is the most elements that the operations of one batch have in an array: the last workgroups of a dispatch go
+// beyond them, and their numbers have to fit 32 bits, too.
+const MaxBatch = 1 << 31
+
+// MaxPlaces is the most places of an array that the windows of a batch have together: the number behind the last one has
+// to fit 32 bits.
+const MaxPlaces = math.MaxUint32
+
 // Need says that a buffer of a batch of so many operations is too short, was freed, or is of another device, or that the
-// batch is of less than none.
+// batch is of less than none (*structures.LengthError) or of more than MaxBatch (*structures.TooLongError). A `want` below
+// 0 is a sum that passed the greatest int.
 func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want int) error {
-	if n := b.Len(); n < want || count < 0 {
+	if count > MaxBatch {
+		return &structures.TooLongError{What: name, N: uint64(count), Most: MaxBatch}
+	}
+	if n := b.Len(); n < want || count < 0 || want < 0 {
 		return &structures.LengthError{Keys: count, Other: name, Got: n}
 	}
 	return d.Accept("buffer of "+name, b)
+}
+
+// Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError where
+// a number is negative, *structures.TooLongError for more than MaxPlaces.
+func Windows(count, width int) (places int, err error) {
+	if count < 0 || width < 0 {
+		return 0, &structures.LengthError{Keys: count, Other: "pairs a range", Got: width}
+	}
+	over, product := bits.Mul64(uint64(count), uint64(width))
+	if over != 0 {
+		product = math.MaxUint64
+	}
+	if product > MaxPlaces {
+		return 0, &structures.TooLongError{What: "pairs of all ranges", N: product, Most: MaxPlaces}
+	}
+	return int(product), nil
 }
 
 // Padded is a number of bytes rounded up to whole words.

@@ -1,10 +1,12 @@
 package recording
 
 import (
+	"math"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -80,4 +82,37 @@ func TestKernelsThatCantBeMade(t *testing.T) {
 	require.NoError(t, d.Close())
 	_, err = ask[copying](kernels, "test/words", 64)
 	require.ErrorIs(t, err, vk.ErrClosed)
+}
+
+// What 32 bits can't number is refused before anything is recorded: no product or sum is cut.
+func TestBatchesThatAreTooLong(t *testing.T) {
+	d := testdevice.Open(t)
+	b := testdevice.Room[uint32](t, d, 8)
+	var long *structures.TooLongError
+	var length *structures.LengthError
+	require.NoError(t, Need(d, b, "keys", 8, 8))
+	require.ErrorAs(t, Need(d, b, "keys", 8, 9), &length)
+	require.ErrorAs(t, Need(d, b, "keys", MaxBatch+1, 0), &long)
+	require.ErrorAs(t, Need(d, b, "keys", 1<<32+1, 0), &long)
+	first := math.MaxInt
+	require.ErrorAs(t, Need(d, b, "keys", 2, first+2), &length, "a sum that has passed the greatest int")
+
+	for _, c := range []struct {
+		count, width, places int
+		tooLong              bool
+	}{
+		{0, 0, 0, false}, {3, 5, 15, false}, {1<<32 - 1, 1, 1<<32 - 1, false}, {1 << 16, 1<<16 - 1, 1<<32 - 1<<16, false},
+		{1 << 16, 1 << 16, 0, true}, {1 << 31, 3, 0, true}, {1 << 40, 1 << 40, 0, true}, {math.MaxInt, math.MaxInt, 0, true},
+	} {
+		places, err := Windows(c.count, c.width)
+		require.Equal(t, c.places, places, "%+v", c)
+		require.Equal(t, c.tooLong, err != nil, "%+v: %v", c, err)
+		if c.tooLong {
+			require.ErrorAs(t, err, &long)
+		}
+	}
+	_, err := Windows(-1, 5)
+	require.ErrorAs(t, err, &length)
+	_, err = Windows(5, -1)
+	require.ErrorAs(t, err, &length)
 }

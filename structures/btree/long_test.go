@@ -1,0 +1,41 @@
+package btree
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// What 32 bits can't number is refused, by name and before anything is recorded.
+func TestTooLong(t *testing.T) {
+	d := testdevice.Open(t)
+	tree, err := New(t.Context(), d, Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	s := testdevice.Stream(t, d)
+	words := testdevice.Room[uint32](t, d, 8)
+	var long *structures.TooLongError
+	for _, width := range []int{1 << 30, 1 << 31, 1 << 61, math.MaxInt} { // four of them
+		err := tree.ApplyOn(s, structures.FindRange, DeviceBatch{Count: 4, Keys: words, Values: words, Highs: words, OutKeys: words, OutValues: words, Width: width})
+		require.ErrorAs(t, err, &long, "windows of %d", width)
+		err = tree.RangesOf(s, DeviceWindow{Count: 4, Ranges: words, Counts: words, Keys: words, Values: words, Width: width})
+		require.ErrorAs(t, err, &long, "windows of %d", width)
+	}
+	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1 << 32, Keys: words, Values: words}), &long)
+
+	var length *structures.LengthError
+	past := structures.DeviceUpdates{First: math.MaxInt, Count: 8, Keys: words, Values: words}
+	require.ErrorAs(t, tree.UpdateOn(t.Context(), s, structures.Insert, past), &length)
+	require.ErrorAs(t, tree.BuildOn(t.Context(), s, past), &length)
+
+	var v survey
+	v.levels[0].Nodes, v.levels[0].Slots = 1<<28, recording.MaxBatch+1
+	_, err = tree.exportAll(v)
+	require.ErrorAs(t, err, &long)
+	require.Equal(t, uint64(recording.MaxBatch+1), long.N)
+	require.NoError(t, s.Wait(t.Context()))
+}
