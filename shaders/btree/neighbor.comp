@@ -23,7 +23,7 @@ layout(push_constant, std430) uniform Push {
     uint count;
     uint strict;        // 1: the query's own key doesn't do
     uint resume;        // 1: go on with what is pending
-    uint rounds;        // leaves that a query looks at
+    uint rounds;        // visits of nodes from which on a query that has found nothing gives up for this time
 };
 
 // The key beside one, in the direction of the search. False: there is none.
@@ -87,9 +87,9 @@ void main() {
     BTreePlace start = btree_start(tree, top, own_key);
     BTreeSearch s = btree_search(own_key, start, open);
     uint out_key = own_key, value = 0u, tried = 0u;
-    // The way to each leaf that has nothing may begin at the root. What is left then stays pending.
-    uint most = node_visits(tree.pool.blocks) + 16u * TILE * min(rounds, 1u << 16);
-    for (uint visits = 0u; subgroupAny(s.open != 0u) && visits < most; visits++) {
+    // A search that visits more nodes than there are goes in circles: it stays pending.
+    uint most = (tree.pool.blocks << 11) + 64u;
+    while (subgroupAny(s.open != 0u && tried < most)) {
         bool leaf = s.level == 0u;
         uint flip = UPWARD != 0u && leaf ? 0u : ~0u;
         // Only the last leaf has a distance of ~0 to tell apart; above it the key ~0 is taken for the one before.
@@ -104,7 +104,7 @@ void main() {
         // Where a leaf has nothing, the search goes on with the key beside its range.
         uint on = UPWARD != 0u ? fence.high : fence.low;
         bool more = step_on(on);
-        tried += miss ? 1u : 0u;
+        tried++;
         bool pending = miss && more && tried >= rounds;
         bool ends = (hit || miss && !more || pending) && s.open != 0u;
         bool mine = ends && btree_source(s) == tile_lane();

@@ -47,11 +47,11 @@ func (t *Tree) end(ctx context.Context, to structures.Direction, from uint32) (k
 	return n.Keys[0], n.Values[0], n.Found[0], nil
 }
 
-// A search for a neighbor looks at so many leaves before it is left pending, at first and at most. A leaf is empty where
-// deletions have emptied it, so that hardly any search looks at more than two.
+// A search for a neighbor visits so many nodes before it is left pending, at first and at most. A leaf is empty where
+// deletions have emptied it, so that hardly any search visits more than two.
 const (
-	neighborLeaves    = 64
-	maxNeighborLeaves = 1 << 14
+	neighborVisits    = 64
+	maxNeighborVisits = 1 << 14
 )
 
 func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
@@ -65,16 +65,16 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 	columns := []structures.Column{
 		structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.InOut(statuses),
 	}
-	leaves := neighborLeaves
+	visits := neighborVisits
 	err := t.feed.Run(ctx, n, columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
 			return t.recordNeighbors(s, to, neighborQueries{
 				keys: c.Columns[0], outKeys: c.Columns[1], outValues: c.Columns[2], statuses: c.Columns[3], left: c.Pending,
-				n: c.Count, resume: c.Retry, leaves: leaves,
+				n: c.Count, resume: c.Retry, visits: visits,
 			})
 		},
 		Recover: func(context.Context, int, bool) error {
-			leaves = min(4*leaves, maxNeighborLeaves)
+			visits = min(4*visits, maxNeighborVisits)
 			return nil
 		},
 		Progress: t.o.Progress,
@@ -102,7 +102,7 @@ func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.De
 	return t.on(s, func() error {
 		return t.recordNeighbors(s, to, neighborQueries{
 			keys: n.Keys.Address(), outKeys: n.OutKeys.Address(), outValues: n.OutValues.Address(), statuses: n.Status.Address(),
-			left: n.Left.Address(), n: n.Count, resume: n.Resume, leaves: maxNeighborLeaves,
+			left: n.Left.Address(), n: n.Count, resume: n.Resume, visits: maxNeighborVisits,
 		})
 	})
 }
@@ -118,7 +118,7 @@ type neighborQueries struct {
 	keys, outKeys, outValues, statuses, left uint64
 	n                                        int
 	resume                                   bool
-	leaves                                   int // that each looks at before it is left pending
+	visits                                   int // of nodes, behind which one that has found nothing is left pending
 }
 
 type neighborPush struct {
@@ -133,7 +133,7 @@ func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q neighbor
 	if q.n == 0 {
 		return nil
 	}
-	ordered := !q.resume && t.inOrder(q.n, t.queries.order)
+	ordered := !q.resume && t.ordersNeighbors(q.n)
 	scratch, err := t.scratch.Take(s, t.neighborPlan(q.n, ordered, 0).size)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (t *Tree) neighborsOfEach(s *vk.Stream, to structures.Direction, q neighbor
 	}
 	k.Dispatch(s, groups(q.n), neighborPush{
 		t.device(), top, q.keys, q.outKeys, q.outValues, q.statuses, q.left,
-		uint32(q.n), word(strict), word(q.resume), uint32(q.leaves),
+		uint32(q.n), word(strict), word(q.resume), uint32(q.visits),
 	})
 	return nil
 }
