@@ -73,6 +73,9 @@ func (e *PoolFullError) Error() string {
 		e.Have, blockBytes, e.Blocks, e.MaxBlocks, limit)
 }
 
+// NoRoom marks it as an error of room (structures.Short).
+func (e *PoolFullError) NoRoom() {}
+
 // Sizes are those of a new pool's large buffers, in bytes, as vk.Device.Fits takes them. Error: *PoolFullError.
 func (o PoolOptions) Sizes() ([]uint64, error) {
 	p := SlabPool{shift: cmp.Or(o.SuperShift, defaultSuperShift), maxBytes: o.MaxBytes}

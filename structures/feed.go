@@ -59,9 +59,17 @@ func (t *Turns) Take(s *vk.Stream) error {
 	return nil
 }
 
+// Wait waits for the chunk before.
+func (t *Turns) Wait(ctx context.Context) error {
+	if t.last == nil {
+		return nil
+	}
+	return t.last.Wait(ctx)
+}
+
 // Task is what a Feed does with the chunks of a batch.
 type Task struct {
-	// Record records the work on a chunk.
+	// Record records the work on a chunk. Where it returns an error that is Short, a smaller one is tried.
 	Record func(s *vk.Stream, c Chunk) error
 	// Recover is called when operations were left pending and no chunk is running. It makes room for
 	// them; afterwards they are dispatched again. stuck: since the last call none was finished.
@@ -72,7 +80,8 @@ type Task struct {
 
 // Feed carries batches in Go slices through the device in chunks: while one chunk is computed, the
 // next one is copied in and the one before is copied out. A batch may be larger than the device's
-// memory. A Feed keeps its staging memory until it is closed, and serves one call at a time.
+// memory. Where there is no room for a chunk, smaller ones are tried. A Feed keeps its staging memory
+// until it is closed, and serves one call at a time.
 type Feed struct {
 	d       *vk.Device
 	chunk   int  // operations
@@ -98,6 +107,8 @@ const (
 	partsInFlight = 3
 	columnAlign   = 256
 	counterBytes  = columnAlign // the pending counter's room, at the start of a part's buffers
+
+	leastChunk = 1 << 8 // operations: less is not tried where room is short
 
 	gpuChunk = 1 << 21
 	cpuChunk = 1 << 17 // a dispatch on a CPU device takes some 10 ms with these
@@ -129,7 +140,8 @@ func (f *Feed) Run(ctx context.Context, n int, columns []Column, task Task) erro
 }
 
 func (f *Feed) run(ctx context.Context, n int, columns []Column, task Task, done *int) error {
-	for first := 0; first < n; first += f.chunk {
+	chunk := f.chunk
+	for first := 0; first < n; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -137,11 +149,30 @@ func (f *Feed) run(ctx context.Context, n int, columns []Column, task Task, done
 		if err != nil {
 			return err
 		}
-		if err := f.start(p, first, min(f.chunk, n-first), columns, task); err != nil {
+		count := min(chunk, n-first)
+		err = f.start(p, first, count, columns, task)
+		if Short(err) && count > leastChunk {
+			// There may be room for less of it, and for all of it in parts.
+			if err := f.drain(ctx, task, n, done, true); err != nil {
+				return err
+			}
+			f.release()
+			chunk = max(leastChunk, count/2)
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		first += count
 	}
 	return f.drain(ctx, task, n, done, true)
+}
+
+// release frees the staging memory, while no chunk is in flight.
+func (f *Feed) release() {
+	for _, p := range f.parts {
+		p.free()
+	}
 }
 
 // turn returns the part whose turn it is, after finishing the chunk in it.

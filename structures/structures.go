@@ -222,6 +222,15 @@ func (e *CapacityError) Error() string {
 
 func (e *CapacityError) Unwrap() error { return e.Err }
 
+// Short says that an error is one of room: the device's memory, or a structure's own limit, whose errors have a method
+// NoRoom. A smaller batch may find some.
+func Short(err error) bool {
+	var memory *vk.OutOfMemoryError
+	var size *vk.TooLargeError
+	var own interface{ NoRoom() }
+	return errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &own)
+}
+
 // KindError says that a batch has an operation of a kind that the structure does not do.
 type KindError struct {
 	Index int

@@ -107,14 +107,23 @@ func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 // batched does a batch of updates node by node.
 func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	statuses := make([]structures.Status, len(keys))
-	if err := t.reserveBatched(ctx, insertions(kind, kinds, len(keys))); err != nil {
-		return statuses, structures.Stopped(statuses, err)
+	short := t.reserveBatched(ctx, insertions(kind, kinds, len(keys)))
+	if short != nil && !structures.Short(short) {
+		return statuses, structures.Stopped(statuses, short)
 	}
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}
 	var turns structures.Turns
 	t.batches.Batched++
 	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
+			if short != nil && !c.Retry { // the chunks find room one by one, as far as there is any
+				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
+					return err
+				}
+				if err := t.reserveBatched(ctx, insertions(kind, cut(kinds, c.First, c.First+c.Count), c.Count)); err != nil {
+					return err
+				}
+			}
 			if err := turns.Take(s); err != nil {
 				return err
 			}

@@ -74,6 +74,9 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("lsm: %d bytes with this batch, but option MaxBytes is %d: clean up", e.Bytes, e.MaxBytes)
 }
 
+// NoRoom marks it as an error of room (structures.Short).
+func (e *FullError) NoRoom() {}
+
 func (o *Options) complete() error {
 	if o.Batch == 0 {
 		o.Batch = DefaultBatch

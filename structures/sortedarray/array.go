@@ -45,6 +45,9 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("sortedarray: %d pairs with this batch, but an array has at most %d", e.Pairs, MaxPairs)
 }
 
+// NoRoom marks it as an error of room (structures.Short).
+func (e *FullError) NoRoom() {}
+
 // Array is a sorted array of pairs. Several goroutines may use one: its calls take turns
 // (structures.Dictionary says more).
 type Array struct {

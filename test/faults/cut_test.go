@@ -1,0 +1,76 @@
+package faults
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// A batch that a limit can't hold whole: what there is room for is inserted, and the statuses and the error say what that is.
+func TestBatchLargerThanTheLimit(t *testing.T) {
+	ctx := t.Context()
+	k := keys(rand.New(rand.NewPCG(1, 2)), 400_000)
+	as := func(x structures.Dictionary, err error) structures.Dictionary {
+		require.NoError(t, err)
+		return x
+	}
+	tree := func(o btree.Options) func(d *vk.Device) structures.Dictionary {
+		return func(d *vk.Device) structures.Dictionary { return as(btree.New(ctx, d, o)) }
+	}
+	levels := func(o lsm.Options) func(d *vk.Device) structures.Dictionary {
+		return func(d *vk.Device) structures.Dictionary { return as(lsm.New(ctx, d, o)) }
+	}
+	const limit = 6 << 20
+	for name, c := range map[string]struct {
+		device uint64 // its limit; 0: none
+		least  int
+		make   func(d *vk.Device) structures.Dictionary
+	}{
+		"tree, its own":            {0, 60_000, tree(btree.Options{MaxBytes: limit / 3})},
+		"concurrent tree, its own": {0, 60_000, tree(btree.Options{MaxBytes: limit / 3, Path: btree.Concurrent})},
+		"tree, the device's":       {limit, 30_000, tree(btree.Options{})},
+		"lsm, its own":             {0, 60_000, levels(lsm.Options{Batch: 1 << 10, MaxBytes: limit / 3})},
+		"lsm, the device's":        {limit, 30_000, levels(lsm.Options{Batch: 1 << 10})},
+		"array, the device's":      {limit, 30_000, func(d *vk.Device) structures.Dictionary { return as(sortedarray.New(ctx, d, sortedarray.Options{})) }},
+		"hash table, the device's": {limit, 30_000, func(d *vk.Device) structures.Dictionary { return as(slabhash.New(ctx, d, slabhash.Options{})) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := testdevice.Open(t, vk.Options{MemoryLimit: c.device})
+			queries, err := vk.NewBuffer[byte](d, 1<<20) // what these will need
+			require.NoError(t, err)
+			x := c.make(d)
+			status, err := x.Insert(ctx, k, k)
+			want := map[uint32]uint32{}
+			n := done(t, want, k, k, status)
+			t.Logf("%d inserted: %v", n, err)
+			var pending *structures.PendingError
+			require.ErrorAs(t, err, &pending)
+			require.True(t, structures.Short(err), "%v", err)
+			require.Equal(t, len(k)-n, pending.Operations)
+			require.GreaterOrEqual(t, n, c.least)
+			queries.Free()
+			got, err := x.Len(ctx)
+			require.NoError(t, err)
+			require.EqualValues(t, n, got)
+			values, found, err := x.Find(ctx, k)
+			require.NoError(t, err)
+			for i, key := range k {
+				if v, ok := want[key]; ok != found[i] || v != values[i] {
+					t.Fatalf("key %#x: %d, %v; want %d, %v", key, values[i], found[i], v, ok)
+				}
+			}
+			if tree, ok := x.(*btree.Tree); ok {
+				require.NoError(t, tree.Check(ctx))
+			}
+			require.NoError(t, x.Close())
+		})
+	}
+}
