@@ -263,7 +263,13 @@ func TestFeedWithoutMemory(t *testing.T) {
 	data := make([]uint64, n)
 	record := func(*vk.Stream, Chunk) error { return nil }
 	var memory *vk.OutOfMemoryError
-	require.ErrorAs(t, f.Run(t.Context(), n, []Column{InOut(data), InOut(data), InOut(data)}, Task{Record: record}), &memory)
+	var counts []int
+	counted := func(_ *vk.Stream, c Chunk) error { counts = append(counts, c.Count); return nil }
+	columns := []Column{InOut(data), InOut(data), InOut(data)}
+	require.NoError(t, f.Run(t.Context(), n, columns, Task{Record: counted}), "in parts")
+	require.Less(t, counts[0], n)
+	full := func(*vk.Stream, Chunk) error { return &vk.OutOfMemoryError{} }
+	require.ErrorAs(t, f.Run(t.Context(), n, columns, Task{Record: full}), &memory)
 	require.NoError(t, f.Run(t.Context(), 100, []Column{InOut(data[:100])}, Task{Record: record}), "a smaller one")
 }
 

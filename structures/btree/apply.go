@@ -2,6 +2,7 @@ package btree
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -141,7 +142,11 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structure
 	for w.lists && len(r.Ranges.Offsets) <= n {
 		r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
 	}
-	return r, structures.Stopped(r.Status, err)
+	err = structures.Stopped(r.Status, err)
+	if pending := (*structures.PendingError)(nil); structures.Short(err) && !errors.As(err, &pending) {
+		err = nil // all is done; nodes that the full pool has left without a parent are found by side links
+	}
+	return r, err
 }
 
 // cut is a part of a slice, or nil of nil.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
@@ -14,60 +15,99 @@ import (
 // IV-E): the runs are merged, the newest first, what is valid is packed, and cut up. Memory that is no longer needed
 // is given back, but for what Options.Capacity asks for. It waits for the streams that work on the LSM.
 //
-// It takes memory for two copies of all pairs while it runs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where
-// a stream has work recorded that was not submitted, or the context's, the LSM is as it was.
+// It takes memory for two copies of all pairs while it runs, whatever Options.MaxBytes says; where there is too little, it
+// first gives back what holds no pairs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has work
+// recorded that was not submitted, or the context's, the LSM is as it was.
 func (l *LSM) Cleanup(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
-	return l.cleanup(ctx)
+	return l.cleanup(ctx, nil)
 }
 
-// cleanup is Cleanup by who has entered.
-func (l *LSM) cleanup(ctx context.Context) error {
+// workspace is the memory of a cleanup.
+type workspace struct {
+	merged, packed *runs.Memory
+	scratch        *vk.Buffer[byte]
+	deleted        *vk.Buffer[uint32] // keys
+}
+
+func (w *workspace) free() {
+	w.merged.Free()
+	w.packed.Free()
+	if w.scratch != nil {
+		w.scratch.Free()
+	}
+	if w.deleted != nil {
+		w.deleted.Free()
+	}
+}
+
+// workspace makes what a cleanup of so many pairs takes, so many keys to be deleted among them.
+func (l *LSM) workspace(all, deleted int) (w workspace, err error) {
+	d := l.core.Device
+	w.merged, err = runs.NewMemory(d, all)
+	if err == nil {
+		w.packed, err = runs.NewMemory(d, all)
+	}
+	if err == nil {
+		w.scratch, err = vk.NewBuffer[byte](d, max(l.core.Queries.MergeScratch(all), l.core.ValidScratch(all)))
+	}
+	if err == nil {
+		w.deleted, err = vk.NewBuffer[uint32](d, deleted)
+	}
+	if err != nil {
+		w.free()
+		return workspace{}, err
+	}
+	return w, nil
+}
+
+// cleanup is Cleanup by who has entered; keys that ascend are deleted on the way.
+func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
 	all := int(l.pairs(l.o.Batch))
 	if all == 0 {
 		return l.trim()
 	}
-	merged, err := runs.NewMemory(l.core.Device, all)
+	all += len(deleted)
+	w, err := l.workspace(all, len(deleted))
+	if structures.Short(err) {
+		l.giveBack(0)
+		w, err = l.workspace(all, len(deleted))
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { merged.Free() }()
-	packed, err := runs.NewMemory(l.core.Device, all)
-	if err != nil {
+	defer w.free()
+	if err := w.deleted.Upload(ctx, 0, deleted); err != nil {
 		return err
 	}
-	defer func() { packed.Free() }()
-	scratchBytes := max(l.core.Queries.MergeScratch(all), l.core.ValidScratch(all))
-	scratch, err := vk.NewBuffer[byte](l.core.Device, scratchBytes)
-	if err != nil {
-		return err
-	}
-	defer scratch.Free()
+	marks := l.tombstones || len(deleted) != 0
 
 	// Nothing is written but what this call has made. The sum of the runs before a level is less than the level.
 	s := l.core.Stream
-	run := runs.Source{}
-	if l.front > 0 {
-		run = runs.Of(l.fronts[0].Row(l.tombstones), l.front)
-	}
-	for i := range l.levels {
-		if l.full>>i&1 == 0 {
+	run := runs.Source{Keys: w.deleted.Address(), N: len(deleted)}
+	for i := front; i < maxLevels; i++ {
+		var older runs.Source
+		switch {
+		case i == front && l.front > 0:
+			older = runs.Of(l.fronts[0].Row(l.tombstones), l.front)
+		case i != front && l.full>>i&1 == 1:
+			older = runs.Of(l.levels[i].Row(l.tombstones), l.o.Batch<<i)
+		default:
 			continue
 		}
-		older := runs.Of(l.levels[i].Row(l.tombstones), l.o.Batch<<i)
 		if run.N == 0 {
 			run = older
 			continue
 		}
-		out := merged.Row(l.tombstones)
+		out := w.merged.Row(marks)
 		out.Index = 0
 		n := run.N + older.N
 		err := s.Whole(func() error {
 			return l.timed("merge", func() error {
-				return l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: scratch.Address()})
+				return l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: w.scratch.Address()})
 			})
 		})
 		if err == nil {
@@ -78,17 +118,20 @@ func (l *LSM) cleanup(ctx context.Context) error {
 			return errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
 		}
 		run = runs.Of(out, n)
-		merged, packed = packed, merged
+		w.merged, w.packed = w.packed, w.merged
 		l.progress(n, 2*all)
 	}
 	err = recording.Run(s, func() error {
-		return l.timed("pack", func() error { return l.core.Valid(s, run, merged.Row(false), scratch.Address()) })
+		return l.timed("pack", func() error { return l.core.Valid(s, run, w.merged.Row(false), w.scratch.Address()) })
 	})
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	l.progress(3*all/2, 2*all)
-	if err := l.distribute(runs.Of(merged.Row(false), l.core.Counted())); err != nil {
+	w.packed.Free()
+	w.scratch.Free()
+	// Together, the levels that stay take no more than those before.
+	if err := l.distribute(runs.Of(w.merged.Row(false), l.core.Counted()), 0); err != nil {
 		return err
 	}
 	l.progress(2*all, 2*all)
@@ -111,8 +154,9 @@ func (l *LSM) progress(done, total int) {
 }
 
 // distribute makes a run in other memory, whose pairs are all valid, the contents: the largest level takes the smallest
-// keys, and what is less than a batch becomes the front. It waits. After an error nothing is changed.
-func (l *LSM) distribute(run runs.Source) error {
+// keys, and what is less than a batch becomes the front. It waits. It makes the runs have no more memory than a limit (0:
+// any). After an error nothing is changed.
+func (l *LSM) distribute(run runs.Source, limit uint64) error {
 	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
 	s := l.core.Stream
 	var steps []step
@@ -124,7 +168,7 @@ func (l *LSM) distribute(run runs.Source) error {
 	if after.front > 0 {
 		steps = append(steps, step{n: after.front, unit: front, to: front})
 	}
-	if err := l.reserve(steps, false); err != nil {
+	if err := l.reserve(steps, false, limit); err != nil {
 		return err
 	}
 	before := l.past()
@@ -174,14 +218,20 @@ func (l *LSM) recordDistribution(run runs.Source, after state) error {
 
 // trim gives memory back that holds no pairs, but for Options.Capacity.
 func (l *LSM) trim() error {
+	l.giveBack(l.o.Capacity)
+	return nil
+}
+
+// giveBack gives memory back that holds no pairs and that so many pairs don't need.
+func (l *LSM) giveBack(capacity int) {
 	keep := map[**runs.Memory]bool{}
 	for i := range l.levels {
-		keep[&l.levels[i]] = l.full>>i&1 == 1 || l.o.Batch<<i <= l.o.Capacity
-		keep[&l.carries[i]] = l.o.Batch<<(i+1) <= l.o.Capacity
+		keep[&l.levels[i]] = l.full>>i&1 == 1 || l.o.Batch<<i <= capacity
+		keep[&l.carries[i]] = l.o.Batch<<(i+1) <= capacity
 	}
-	keep[&l.fronts[0]] = l.front > 0 || l.o.Capacity > 0
-	keep[&l.fronts[1]] = l.o.Capacity > 0
-	keep[&l.partial] = l.o.Capacity > 0
+	keep[&l.fronts[0]] = l.front > 0 || capacity > 0
+	keep[&l.fronts[1]] = capacity > 0
+	keep[&l.partial] = capacity > 0
 	for m, stays := range keep {
 		if !stays {
 			l.core.Free(*m)
@@ -194,7 +244,6 @@ func (l *LSM) trim() error {
 		}
 	}
 	l.core.Trim()
-	return nil
 }
 
 // Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
@@ -224,10 +273,8 @@ func (l *LSM) maintain(ctx context.Context) error {
 	if err != nil || !due {
 		return err
 	}
-	err = l.cleanup(ctx)
-	var memory *vk.OutOfMemoryError
-	var large *vk.TooLargeError
-	if errors.As(err, &memory) || errors.As(err, &large) {
+	err = l.cleanup(ctx, nil)
+	if structures.Short(err) {
 		return nil
 	}
 	return err

@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
@@ -85,7 +86,7 @@ func (l *LSM) layOut() error {
 	if err := l.fits(steps); err != nil {
 		return &structures.CapacityError{Option: "Capacity", Asked: l.o.Capacity, Err: err}
 	}
-	return l.reserve(steps, false)
+	return l.reserve(steps, false, l.o.MaxBytes)
 }
 
 // Build makes an LSM of pairs in any order, by one sort: each level gets a part of them. Where a key comes twice, the
@@ -103,7 +104,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	}
 	all, n, err := l.core.Build(ctx, keys, values)
 	if err == nil {
-		err = l.distribute(runs.Of(all.Row(false), n))
+		err = l.distribute(runs.Of(all.Row(false), n), l.o.MaxBytes)
 		all.Free()
 	}
 	if err != nil {
@@ -128,7 +129,8 @@ func (l *LSM) Insert(ctx context.Context, keys, values []uint32) ([]structures.S
 	return statuses, err
 }
 
-// Delete removes each key: Deleted or Absent.
+// Delete removes each key: Deleted or Absent. Where there is no room for the tombstones, it cleans up on the way, which
+// takes the memory of a Cleanup.
 func (l *LSM) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	if err := l.prepare(ctx); err != nil {
 		return structures.NotBegun(len(keys), err)
@@ -136,8 +138,46 @@ func (l *LSM) Delete(ctx context.Context, keys []uint32) ([]structures.Status, e
 	defer l.core.Leave()
 	live := l.live
 	statuses, err := l.core.Delete(ctx, keys)
+	if structures.Short(err) {
+		err = l.deleteInPlace(ctx, keys, statuses)
+	}
 	l.keep(live, statuses)
 	return statuses, err
+}
+
+// pending are the operations that are not done.
+func pending(statuses []structures.Status) (all []int) {
+	for i, s := range statuses {
+		if s == structures.Pending {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// deleteInPlace does the pending deletions of a batch by a cleanup, so that there is less afterwards than before.
+func (l *LSM) deleteInPlace(ctx context.Context, keys []uint32, statuses []structures.Status) error {
+	l.settle()
+	left := pending(statuses)
+	keys = structures.Pick(keys, left)
+	_, found, err := l.core.Lookup(ctx, keys)
+	if err == nil {
+		sorted := slices.Clone(keys)
+		slices.Sort(sorted)
+		err = l.cleanup(ctx, slices.Compact(sorted))
+	}
+	if err != nil {
+		return structures.Stopped(statuses, err)
+	}
+	gone := map[uint32]bool{}
+	for j, i := range left {
+		statuses[i] = structures.Absent
+		if found[j] && !gone[keys[j]] {
+			statuses[i] = structures.Deleted
+		}
+		gone[keys[j]] = true
+	}
+	return nil
 }
 
 // prepare begins a batch from Go slices.
@@ -188,6 +228,9 @@ func (l *LSM) Apply(ctx context.Context, b structures.Batch) (structures.Results
 	defer l.core.Leave()
 	live := l.live
 	r, err := l.core.Apply(ctx, b)
+	if structures.Short(err) && !slices.ContainsFunc(pending(r.Status), func(i int) bool { return b.Kinds[i] != structures.Delete }) {
+		err = l.deleteInPlace(ctx, b.Keys, r.Status)
+	}
 	l.keep(live, r.Status)
 	return r, err
 }

@@ -277,3 +277,44 @@ func TestErrors(t *testing.T) {
 	}
 	require.ErrorIs(t, failure(), vk.ErrClosed)
 }
+
+// At its limit an LSM takes no more insertions, but deletions, alone and in mixed batches, and cleanups: then there is
+// room again.
+func TestDeletionsAtTheLimit(t *testing.T) {
+	d := open(t)
+	for _, o := range []Options{{Batch: 64, MaxBytes: 200 << 10}, {Batch: 1 << 10, MaxBytes: 400 << 10}} {
+		l := newLSM(t, d, o)
+		rng := random(8)
+		want := map[uint32]uint32{}
+		for range 3 {
+			keys, values := batch(rng, 100_000, 1<<31, map[uint32]uint32{})
+			status, err := l.Insert(t.Context(), keys, values)
+			var full *FullError
+			require.ErrorAs(t, err, &full)
+			for i, s := range status {
+				if s != structures.Pending {
+					want[keys[i]] = values[i]
+				}
+			}
+			requireContents(t, l, want)
+
+			gone := append([]uint32{5, 6}, keys[:2000]...)
+			gone = append(gone, keys[:10]...) // twice
+			deleted := 0
+			for i, s := range remove(t, l, gone) {
+				_, there := want[gone[i]]
+				require.Equal(t, there, s == structures.Deleted, "%d: %v", i, s)
+				require.Equal(t, !there, s == structures.Absent, "%d: %v", i, s)
+				if there {
+					deleted++
+				}
+				delete(want, gone[i])
+			}
+			require.NotZero(t, deleted)
+			requireContents(t, l, want)
+			require.NoError(t, l.Cleanup(t.Context()))
+			requireContents(t, l, want)
+			require.LessOrEqual(t, stats(t, l).Bytes, o.MaxBytes+1<<20, "but for scratch")
+		}
+	}
+}

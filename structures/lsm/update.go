@@ -38,7 +38,7 @@ func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	if _, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes)); err != nil {
 		return err
 	}
-	return l.reserve(steps, b.Kind == structures.Delete)
+	return l.reserve(steps, b.Kind == structures.Delete, l.o.MaxBytes)
 }
 
 // Settle takes back what was recorded, and then dropped.
@@ -106,14 +106,24 @@ func (l *LSM) capacitySteps() []step {
 	return steps
 }
 
-// reserve makes the memory that steps need. With an error, what it has made is kept for later.
-func (l *LSM) reserve(steps []step, deletes bool) error {
+// reserve makes the memory that steps need, up to a limit. With an error it has made none: smaller steps may need it.
+func (l *LSM) reserve(steps []step, deletes bool, limit uint64) error {
 	var err error
+	var made []**runs.Memory
 	l.eachNeed(steps, deletes, func(m **runs.Memory, pairs int) {
-		if err == nil && *m == nil {
-			*m, err = l.newMemory(pairs)
+		if err != nil || *m != nil {
+			return
+		}
+		if *m, err = l.newMemory(pairs, limit); err == nil {
+			made = append(made, m)
 		}
 	})
+	if err != nil {
+		for _, m := range made {
+			(*m).Free()
+			*m = nil
+		}
+	}
 	return err
 }
 
@@ -157,10 +167,10 @@ func (l *LSM) fits(steps []step) error {
 	return l.core.Device.Fits(sizes...)
 }
 
-// newMemory makes memory for n pairs.
-func (l *LSM) newMemory(n int) (*runs.Memory, error) {
-	if bytes := l.bytes() + runs.MemoryBytes(n); l.o.MaxBytes != 0 && bytes > l.o.MaxBytes {
-		return nil, &FullError{Pairs: l.pairs(l.o.Batch), Bytes: bytes, MaxBytes: l.o.MaxBytes}
+// newMemory makes memory for n pairs, if all runs then take no more than a limit (0: any).
+func (l *LSM) newMemory(n int, limit uint64) (*runs.Memory, error) {
+	if bytes := l.bytes() + runs.MemoryBytes(n); limit != 0 && bytes > limit {
+		return nil, &FullError{Pairs: l.pairs(l.o.Batch), Bytes: bytes, MaxBytes: limit}
 	}
 	return runs.NewMemory(l.core.Device, n)
 }
