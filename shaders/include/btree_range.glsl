@@ -16,6 +16,9 @@
 // The next leaf is read behind the same fence as the second look at this one, from the link that the first look saw: one
 // fence a leaf, and one wait. So each leaf is read behind the reading of the link which leads there, too.
 //
+// Who is led astray, to a node that is no leaf or to one for greater keys, begins again at the root and keeps its place. A
+// key that was erased from one slot and inserted into another while they were read is met once.
+//
 // Without 64-bit atomics updates are made under the latch, each with a new stamp. The stamp is read in front of the
 // slots, too, and has to be the same all the time; leaves are read one by one, and pairs written as they are, since
 // SwiftShader's compiler takes minutes over the other loop.

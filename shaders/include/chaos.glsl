@@ -1,8 +1,8 @@
 // Chaos: random delays at the accesses that kernels make beside each other, and vectors whose words are read and written
 // one by one, in any order, as far as what the headers rely on allows.
 //
-// memory.glsl has it in modules compiled with VKDS_CHAOS, which are for tests ("make test-chaos"): what a thread may see
-// of others once in a million times it sees in seconds.
+// memory.glsl has it in modules compiled with VKDS_CHAOS, which are for tests ("make test-chaos"): what a thread sees of
+// others once in a million times it sees sooner.
 #ifndef VKDS_CHAOS_GLSL
 #define VKDS_CHAOS_GLSL
 
