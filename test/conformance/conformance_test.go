@@ -4,9 +4,7 @@ package conformance
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +14,6 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/slabcheck"
-	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
@@ -25,6 +22,7 @@ import (
 type shape struct {
 	tile int // lanes a node
 	size int // buckets, or what else there is of it at first; small
+	fill float64
 	seed uint32
 }
 
@@ -39,17 +37,19 @@ type subject struct {
 	// kinds are what it does in mixed batches; nil: all kinds.
 	kinds   []structures.Kind
 	ordered bool // it is a structures.Ordered
-	tiles   bool // it has nodes that tiles work on, and two protocols, with 64-bit atomics and without
-	free    bool // the order of the operations in a batch is free
-	slow    bool // each takes its kernels seconds to compile, so that few must do
-	mixed   bool // insertions and deletions of a mixed batch are done in its order, not all insertions first
+	fills   bool // it has shape.fill
+	// protocols says that it has two, with 64-bit atomics and without; tiles, that any width of tiles works on its nodes.
+	protocols, tiles bool
+
+	free  bool // the order of the operations in a batch is free
+	mixed bool // insertions and deletions of a mixed batch are done in its order, not all insertions first
 }
 
 // subjects are all dictionaries.
 var subjects = []subject{{
-	name:  "slabhash",
-	tiles: true,
-	free:  true,
+	name:      "slabhash",
+	protocols: true, tiles: true,
+	free: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, MaxLoad: -1})
 	},
@@ -63,9 +63,9 @@ var subjects = []subject{{
 		},
 	},
 }, {
-	name:  "slabhash growing by itself",
-	tiles: true,
-	free:  true,
+	name:      "slabhash growing by itself",
+	protocols: true, tiles: true,
+	free: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, Load: 2, MaxLoad: 3})
 	},
@@ -110,24 +110,24 @@ var subjects = []subject{{
 	},
 }, {
 	name:  "btree, batched",
-	kinds: append([]structures.Kind{structures.InsertUnique}, orderedKinds...), ordered: true, tiles: true, mixed: true,
-	slow:   true,
+	kinds: append([]structures.Kind{structures.InsertUnique}, orderedKinds...), ordered: true, protocols: true, tiles: true, mixed: true,
+	fills:  true,
 	open:   openTree(btree.Batched),
 	check:  checkTree,
 	upkeep: treeUpkeep,
 }, {
 	name:    "btree, concurrent",
 	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
-	ordered: true, tiles: true, free: true,
-	slow:   true,
+	ordered: true, protocols: true, tiles: true, free: true,
+	fills:  true,
 	open:   openTree(btree.Concurrent),
 	check:  checkTree,
 	upkeep: treeUpkeep,
 }, {
 	name:    "btree, either way",
 	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
-	ordered: true, free: true,
-	slow:   true,
+	ordered: true, protocols: true, free: true,
+	fills:  true,
 	open:   openTree(btree.AutoPath),
 	check:  checkTree,
 	upkeep: treeUpkeep,
@@ -135,7 +135,7 @@ var subjects = []subject{{
 
 func openTree(path btree.Path) func(context.Context, *vk.Device, shape) (structures.Dictionary, error) {
 	return func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
-		return btree.New(ctx, d, btree.Options{Tile: s.tile, Fill: float64(s.size) / 64, Path: path})
+		return btree.New(ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Path: path})
 	}
 }
 
@@ -253,7 +253,7 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary
 		switch a.what {
 		case "upkeep":
 			if len(s.upkeep) != 0 {
-				require.NoError(t, s.upkeep[a.choice%len(s.upkeep)](ctx, dictionary, a.choice))
+				require.NoError(t, s.upkeep[a.choice%len(s.upkeep)](ctx, bare(dictionary), a.choice))
 			}
 		case "clear":
 			require.NoError(t, dictionary.Clear(ctx))
@@ -315,59 +315,23 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary
 		t.Fatalf("%d pairs, want %d, or others", len(got), len(want))
 	}
 	if s.check != nil {
-		s.check(t, d, dictionary)
+		s.check(t, d, bare(dictionary))
 	}
 }
 
-// devices opens the devices that a subject is run on: with 64-bit atomics, where there are, and without.
-func devices(t *testing.T) []*vk.Device {
-	all := []*vk.Device{testdevice.Open(t)}
-	if all[0].Has(vk.Int64Atomics) {
-		all = append(all, testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}))
-	}
-	return all
-}
-
-// One sequence, on each device and at each width: equal answers throughout, and so equal contents.
+// One sequence, on each device and at each width, from Go slices and by the calls on device buffers: equal answers
+// throughout, and so equal contents.
 func TestSequences(t *testing.T) {
-	all := devices(t)
+	devices := openDevices(t)
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
-			var open []structures.Dictionary
-			var on []*vk.Device
-			some, seldom := all, 2
-			if !s.tiles {
-				some = all[:1]
-			}
-			if s.ordered {
-				seldom = 7 // they have a suite of their own
-			}
-			for _, d := range some {
-				widths := []int{1, 4, min(32, d.SubgroupSize())}
-				if !s.tiles {
-					widths = widths[:1]
-				}
-				for i, tile := range slices.Compact(widths) {
-					sizes := []int{4, 61}
-					if s.slow {
-						sizes = sizes[i%2:][:1]
-					}
-					for _, size := range sizes {
-						dictionary, err := s.open(t.Context(), d, shape{tile: tile, size: size, seed: uint32(tile * size)})
-						require.NoError(t, err, fmt.Sprint(tile))
-						defer func() { require.NoError(t, dictionary.Close()) }()
-						open, on = append(open, dictionary), append(on, d)
-					}
-				}
-			}
+			all := openVariants(t, s, devices, false)
 			rapid.Check(t, func(rt *rapid.T) {
 				acts := restrict(sequence(rt), s.kinds)
-				for i, dictionary := range open {
-					if rapid.IntRange(0, seldom).Draw(rt, "run") != 0 {
-						continue // each run takes some of them
-					}
-					require.NoError(rt, dictionary.Clear(t.Context()))
-					run(adapter{t, rt}, on[i], s, dictionary, acts)
+				for range 3 {
+					all.draw(rt, func(v *variant, subject subject, dictionary structures.Dictionary) {
+						run(adapter{t, rt}, v.d, subject, dictionary, acts)
+					})
 				}
 			})
 		})

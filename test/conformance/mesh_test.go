@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/word"
 )
 
@@ -156,11 +157,11 @@ func find(t *testing.T, path string) string {
 // Meshes are what the B-trees of a thesis (Duong 2021) were made for: the edges of their cells come many times in a
 // batch, nearly in order, and the edges at a vertex are a range. Then the same with keys that are coordinates.
 func TestMeshes(t *testing.T) {
-	d := devices(t)[0]
+	d := testdevice.Open(t)
 	ordered := slices.DeleteFunc(slices.Clone(subjects), func(s subject) bool { return !s.ordered })
 	for i, s := range ordered {
 		t.Run(s.name, func(t *testing.T) {
-			dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: 45})
+			dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: 45, fill: 0.7})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, dictionary.Close()) }()
 			for j, known := range meshes {

@@ -74,12 +74,17 @@ func orderedSequence(t *rapid.T) []orderedAct {
 			noise = noise*1664525 + 1013904223
 			return noise ^ noise>>15
 		}
+		draw := func() uint32 { return orderedKey(next()) }
+		if rapid.IntRange(0, 3).Draw(t, "close together") == 0 { // far more than a leaf holds, in a leaf or two
+			around := orderedKey(noise)
+			draw = func() uint32 { return around + next()%80 }
+		}
 		for range n {
-			a.batch.Keys = append(a.batch.Keys, orderedKey(next()))
+			a.batch.Keys = append(a.batch.Keys, draw())
 			a.batch.Kinds = append(a.batch.Kinds, orderedKinds[next()%uint32(len(orderedKinds))])
 			value := next()
 			if value%8 == 0 {
-				value = ^uint32(0)
+				value = -(value >> 3 & 1) // the least and the greatest
 			}
 			a.batch.Values = append(a.batch.Values, value)
 			r := structures.Range{Lo: orderedKey(next()), Hi: orderedKey(next())}
@@ -170,7 +175,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ord
 		switch a.what {
 		case "upkeep":
 			if len(s.upkeep) != 0 {
-				require.NoError(t, s.upkeep[a.choice%len(s.upkeep)](ctx, dictionary, a.choice))
+				require.NoError(t, s.upkeep[a.choice%len(s.upkeep)](ctx, bare(dictionary), a.choice))
 			}
 		case "clear":
 			require.NoError(t, dictionary.Clear(ctx))
@@ -283,7 +288,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ord
 	require.EqualValues(t, want.Len(), n)
 	requireWalk(t, dictionary, want, structures.AllKeys)
 	if s.check != nil {
-		s.check(t, d, dictionary)
+		s.check(t, d, bare(dictionary))
 	}
 }
 
@@ -313,34 +318,22 @@ func requireWalk(t testing.TB, dictionary structures.Ordered, want *sorted, r st
 
 // One sequence of batches in which keys may come many times, and of what only ordered dictionaries do.
 func TestOrderedSequences(t *testing.T) {
-	d := devices(t)[0]
+	devices := openDevices(t)
 	for _, s := range subjects {
 		if !s.ordered {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {
-			var open []structures.Ordered
-			sizes := []int{4, 61}
-			if s.slow {
-				sizes = sizes[:1]
-			}
-			for _, size := range sizes {
-				dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: size})
-				require.NoError(t, err)
-				defer func() { require.NoError(t, dictionary.Close()) }()
-				open = append(open, dictionary.(structures.Ordered))
-			}
+			all := openVariants(t, s, devices, true)
 			rapid.Check(t, func(rt *rapid.T) {
 				acts := orderedSequence(rt)
 				if s.free {
 					acts = once(acts)
 				}
-				for _, dictionary := range open {
-					if rapid.IntRange(0, 3).Draw(rt, "run") != 0 {
-						continue // each run takes some of them
-					}
-					require.NoError(rt, dictionary.Clear(t.Context()))
-					runOrdered(adapter{t, rt}, d, s, dictionary, acts)
+				for range 2 {
+					all.draw(rt, func(v *variant, subject subject, dictionary structures.Dictionary) {
+						runOrdered(adapter{t, rt}, v.d, subject, dictionary.(structures.Ordered), acts)
+					})
 				}
 			})
 		})

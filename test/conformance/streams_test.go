@@ -1,0 +1,502 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/vk"
+)
+
+// onDevice are the operations of a batch in device buffers; statuses nil where none are asked for.
+type onDevice struct {
+	n              int
+	keys, values   *vk.Buffer[uint32]
+	kinds, outcome *vk.Buffer[uint8]
+	left           *vk.Buffer[uint32]
+}
+
+func (b onDevice) updates() structures.DeviceUpdates {
+	return structures.DeviceUpdates{Count: b.n, Keys: b.keys, Values: b.values, Status: b.outcome}
+}
+
+// calls are a dictionary's calls on device buffers.
+type calls struct {
+	// beside says that batches on several streams may change the dictionary at the same time, and that a batch may be
+	// structures.Mixed. Else each comes behind the one before, and is of insertions or of deletions.
+	beside bool
+	waits  bool // an update may wait for its stream, and so submit what was recorded before
+	runs   bool // an update is submitted by the call, so that there is nothing to drop
+	update func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error
+	finish func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error // nil: nothing is left pending
+	find   func(s *vk.Stream, b onDevice) error
+}
+
+// ordersOnDevice are the calls that all ordered dictionaries have.
+type ordersOnDevice interface {
+	structures.Ordered
+	FindOn(s *vk.Stream, l structures.DeviceLookups) error
+	CountOn(s *vk.Stream, r structures.DeviceCounts) error
+	RangeOn(s *vk.Stream, r structures.DeviceRanges) error
+	NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error
+}
+
+// callsOf are the calls of a dictionary; of a tree, those of one of its two paths.
+func callsOf(dictionary structures.Dictionary, beside bool, order structures.LookupOrder) calls {
+	find := func(s *vk.Stream, b onDevice) error {
+		return dictionary.(ordersOnDevice).FindOn(s, structures.DeviceLookups{Count: b.n, Keys: b.keys, Values: b.values, Found: b.outcome, Order: order})
+	}
+	switch d := dictionary.(type) {
+	case *slabhash.Map:
+		batch := func(b onDevice) slabhash.DeviceBatch {
+			return slabhash.DeviceBatch{Count: b.n, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left}
+		}
+		return calls{
+			beside: true,
+			update: func(_ context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+				return d.ApplyOn(s, kind, batch(b))
+			},
+			finish: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+				return d.Finish(ctx, s, kind, batch(b))
+			},
+			find: func(s *vk.Stream, b onDevice) error {
+				return d.FindOn(s, slabhash.DeviceQueries{Count: b.n, Keys: b.keys, Values: b.values, Found: b.outcome})
+			},
+		}
+	case *btree.Tree:
+		if !beside {
+			return calls{find: find, waits: true, update: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+				return d.UpdateOn(ctx, s, kind, b.updates())
+			}}
+		}
+		batch := func(b onDevice) btree.DeviceBatch {
+			return btree.DeviceBatch{Count: b.n, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left}
+		}
+		return calls{
+			beside: true, find: find,
+			update: func(_ context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+				return d.ApplyOn(s, kind, batch(b))
+			},
+			finish: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+				return d.Finish(ctx, s, kind, batch(b))
+			},
+		}
+	case *sortedarray.Array:
+		return calls{find: find, runs: true, update: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+			if kind == structures.Delete {
+				return d.DeleteOn(ctx, s, b.updates())
+			}
+			return d.InsertOn(ctx, s, b.updates())
+		}}
+	case *lsm.LSM:
+		return calls{find: find, update: func(_ context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+			if kind == structures.Delete {
+				return d.DeleteOn(s, b.updates())
+			}
+			return d.InsertOn(s, b.updates())
+		}}
+	}
+	panic(fmt.Sprintf("no calls on device buffers: %T", dictionary))
+}
+
+// streamed is a dictionary whose batches come in device buffers and are recorded on two streams, among others that are
+// recorded and never run.
+type streamed struct {
+	structures.Dictionary
+	t       testing.TB
+	d       *vk.Device
+	free    bool // batches may run beside each other
+	streams [2]*vk.Stream
+	turn    int // calls so far
+	used    []interface{ Free() }
+}
+
+// onStreams is a dictionary by its calls on device buffers, until the returned function is called.
+func onStreams(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary, turn int) (_ *streamed, end func()) {
+	o := &streamed{Dictionary: dictionary, t: t, d: d, free: s.free, turn: turn}
+	for i := range o.streams {
+		o.streams[i] = o.stream()
+	}
+	return o, func() {
+		for _, s := range o.streams {
+			require.NoError(t, s.Close())
+		}
+	}
+}
+
+// bare is the dictionary itself.
+func bare(dictionary structures.Dictionary) structures.Dictionary {
+	if o, ok := dictionary.(*streamed); ok {
+		return o.Dictionary
+	}
+	return dictionary
+}
+
+func (o *streamed) stream() *vk.Stream {
+	s, err := o.d.NewStream()
+	require.NoError(o.t, err)
+	return s
+}
+
+// room is a buffer until the call's end.
+func room[T vk.Element](o *streamed, n int) *vk.Buffer[T] {
+	b, err := vk.NewBuffer[T](o.d, max(n, 1))
+	require.NoError(o.t, err)
+	o.used = append(o.used, b)
+	return b
+}
+
+func upload[T vk.Element](o *streamed, elements []T) *vk.Buffer[T] {
+	b := room[T](o, len(elements))
+	require.NoError(o.t, b.Upload(o.t.Context(), 0, elements))
+	return b
+}
+
+func download[T vk.Element](o *streamed, b *vk.Buffer[T], n int) []T {
+	s := make([]T, n)
+	require.NoError(o.t, b.Download(o.t.Context(), 0, s))
+	return s
+}
+
+func padded(bytes int) int { return (bytes + 3) &^ 3 }
+
+// begin begins a call: it returns what it is to be done by.
+func (o *streamed) begin() (calls, func()) {
+	o.turn++
+	order := []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst}[o.turn%3]
+	return callsOf(o.Dictionary, o.free && o.turn%4 != 0, order), o.release
+}
+
+// release frees a call's buffers.
+func (o *streamed) release() {
+	for _, b := range o.used {
+		b.Free()
+	}
+	o.used = nil
+}
+
+// upload puts operations into device buffers.
+func (o *streamed) upload(b structures.Batch) onDevice {
+	kinds := make([]uint8, len(b.Kinds))
+	for i, k := range b.Kinds {
+		kinds[i] = uint8(k)
+	}
+	values := b.Values
+	if values == nil {
+		values = make([]uint32, len(b.Keys))
+	}
+	return onDevice{
+		n: len(b.Keys), keys: upload(o, b.Keys), values: upload(o, values), kinds: upload(o, kinds),
+		outcome: room[uint8](o, padded(len(b.Keys))), left: upload(o, []uint32{0}),
+	}
+}
+
+func part(b structures.Batch, from, to int) structures.Batch {
+	p := structures.Batch{Keys: b.Keys[from:to]}
+	if b.Kinds != nil {
+		p.Kinds = b.Kinds[from:to]
+	}
+	if b.Values != nil {
+		p.Values = b.Values[from:to]
+	}
+	return p
+}
+
+// wait waits for what is recorded on the streams.
+func (o *streamed) wait() {
+	for _, s := range o.streams {
+		require.NoError(o.t, s.Wait(o.t.Context()))
+	}
+}
+
+// drop records what would change what a batch is about, and sees to it that none of it runs: it is discarded, a command
+// that can't be makes the stream drop it, or the stream is closed.
+func (o *streamed) drop(c calls, b structures.Batch) {
+	ctx, s := o.t.Context(), o.stream()
+	other := make([]uint32, len(b.Keys))
+	for i := range other {
+		other[i] = 0x5eed0000 + uint32(i)
+	}
+	fresh := slices.Clone(b.Keys)
+	for i := range fresh {
+		fresh[i] ^= 1 << 9
+	}
+	updates := []func() error{
+		func() error {
+			return c.update(ctx, s, structures.Insert, o.upload(structures.Batch{Keys: b.Keys, Values: other}))
+		},
+		func() error { return c.update(ctx, s, structures.Delete, o.upload(structures.Batch{Keys: b.Keys})) },
+		func() error {
+			return c.update(ctx, s, structures.Insert, o.upload(structures.Batch{Keys: fresh, Values: other}))
+		},
+	}
+	if c.waits {
+		updates = updates[o.turn/5%3:][:1]
+	}
+	for _, update := range updates {
+		require.NoError(o.t, update())
+	}
+	switch o.turn % 3 {
+	case 0:
+		s.Discard()
+		require.NoError(o.t, s.Wait(ctx))
+	case 1:
+		s.Fill(upload(o, []uint32{0}), 4096, 4, 0)
+		require.Error(o.t, s.Wait(ctx))
+	}
+	require.NoError(o.t, s.Close())
+}
+
+// do does a batch of one kind, or structures.Mixed: half of it on either stream. What comes back in values is that of
+// the operations.
+func (o *streamed) do(c calls, kind structures.Kind, b structures.Batch) (statuses []structures.Status, values []uint32) {
+	ctx, n := o.t.Context(), len(b.Keys)
+	if o.turn%5 == 0 && !c.runs {
+		o.drop(c, b)
+	}
+	var parts [2]onDevice
+	cuts := [3]int{0, n * (o.turn % 4) / 4, n}
+	for i, s := range o.streams {
+		parts[i] = o.upload(part(b, cuts[i], cuts[i+1]))
+		if i > 0 && !c.beside {
+			behind, err := o.streams[i-1].Submit()
+			require.NoError(o.t, err)
+			s.After(behind)
+		}
+		require.NoError(o.t, c.update(ctx, s, kind, parts[i]))
+		_, err := s.Submit()
+		require.NoError(o.t, err)
+	}
+	o.wait()
+	for i, s := range o.streams {
+		if c.finish != nil {
+			require.NoError(o.t, c.finish(ctx, s, kind, parts[i]))
+		}
+		for _, status := range download(o, parts[i].outcome, parts[i].n) {
+			statuses = append(statuses, structures.Status(status))
+		}
+		values = append(values, download(o, parts[i].values, parts[i].n)...)
+	}
+	if !c.beside && o.turn%3 == 0 {
+		// Once more, with no statuses, which takes other kernels: nothing changes by it.
+		again := o.upload(b)
+		again.outcome = nil
+		require.NoError(o.t, c.update(ctx, o.streams[1], kind, again))
+		o.wait()
+	}
+	return statuses, values
+}
+
+func (o *streamed) Insert(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+	c, end := o.begin()
+	defer end()
+	statuses, _ := o.do(c, structures.Insert, structures.Batch{Keys: keys, Values: values})
+	return statuses, nil
+}
+
+func (o *streamed) Delete(_ context.Context, keys []uint32) ([]structures.Status, error) {
+	c, end := o.begin()
+	defer end()
+	statuses, _ := o.do(c, structures.Delete, structures.Batch{Keys: keys})
+	return statuses, nil
+}
+
+func (o *streamed) Find(_ context.Context, keys []uint32) (values []uint32, found []bool, err error) {
+	c, end := o.begin()
+	defer end()
+	values, found = o.find(c, keys)
+	return values, found, nil
+}
+
+func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) {
+	b := o.upload(structures.Batch{Keys: keys})
+	// Twice in a row, and something else in between, so that what the first needs beside its buffers is still in use.
+	first := b
+	first.values, first.outcome = room[uint32](o, b.n), room[uint8](o, padded(b.n))
+	few := o.upload(structures.Batch{Keys: keys[:len(keys)/2]})
+	s := o.streams[o.turn%2]
+	require.NoError(o.t, c.find(s, first))
+	require.NoError(o.t, c.find(s, few))
+	require.NoError(o.t, c.find(s, b))
+	require.NoError(o.t, s.Wait(o.t.Context()))
+	values, flags := download(o, b.values, b.n), download(o, b.outcome, b.n)
+	require.True(o.t, slices.Equal(values, download(o, first.values, b.n)), "one look-up, two answers")
+	require.True(o.t, slices.Equal(flags, download(o, first.outcome, b.n)), "one look-up, two answers")
+	found = make([]bool, b.n)
+	for i, flag := range flags {
+		require.LessOrEqual(o.t, flag, uint8(1))
+		found[i] = flag == 1
+	}
+	return values, found
+}
+
+// Apply does a mixed batch; where there are none on device buffers, its operations kind by kind: what asks first.
+func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Results, error) {
+	c, end := o.begin()
+	defer end()
+	if c.beside && !slices.Contains(b.Kinds, structures.Count) || o.hashed() {
+		statuses, values := o.do(c, structures.Mixed, b)
+		return structures.Results{Status: statuses, Values: values}, nil
+	}
+	r := structures.Results{Status: make([]structures.Status, len(b.Keys)), Values: make([]uint32, len(b.Keys))}
+	for _, kind := range []structures.Kind{structures.Find, structures.Count, structures.Insert, structures.InsertUnique, structures.Delete} {
+		var which []int
+		for i, k := range b.Kinds {
+			if k == kind {
+				which = append(which, i)
+			}
+		}
+		some := structures.Batch{Keys: structures.Pick(b.Keys, which), Values: structures.Pick(b.Values, which)}
+		statuses := make([]structures.Status, len(which))
+		var values []uint32
+		switch kind {
+		case structures.Find, structures.Count:
+			var found []bool
+			if values, found = o.find(c, some.Keys); kind == structures.Count {
+				values = o.count(each(some.Keys))
+			}
+			for j, there := range found {
+				statuses[j] = structures.Absent
+				if there {
+					statuses[j] = structures.Found
+				}
+			}
+		default:
+			statuses, values = o.do(c, kind, some)
+		}
+		for j, i := range which {
+			r.Status[i], r.Values[i] = statuses[j], values[j]
+		}
+	}
+	return r, nil
+}
+
+func (o *streamed) hashed() bool {
+	_, hashed := o.Dictionary.(*slabhash.Map)
+	return hashed
+}
+
+// each are the ranges of single keys.
+func each(keys []uint32) []structures.Range {
+	ranges := make([]structures.Range, len(keys))
+	for i, k := range keys {
+		ranges[i] = structures.Range{Lo: k, Hi: k}
+	}
+	return ranges
+}
+
+func (o *streamed) ordered() ordersOnDevice { return o.Dictionary.(ordersOnDevice) }
+
+func (o *streamed) uploadRanges(ranges []structures.Range) *vk.Buffer[uint32] {
+	words := make([]uint32, 0, 2*len(ranges))
+	for _, r := range ranges {
+		words = append(words, r.Lo, r.Hi)
+	}
+	return upload(o, words)
+}
+
+func (o *streamed) count(ranges []structures.Range) []uint32 {
+	s := o.streams[o.turn%2]
+	r := structures.DeviceCounts{Count: len(ranges), Ranges: o.uploadRanges(ranges), Counts: room[uint32](o, len(ranges))}
+	if o.turn%2 == 0 {
+		r.Candidates = room[uint64](o, 1)
+	}
+	require.NoError(o.t, o.ordered().CountOn(s, r))
+	require.NoError(o.t, s.Wait(o.t.Context()))
+	return download(o, r.Counts, len(ranges))
+}
+
+func (o *streamed) Count(_ context.Context, ranges []structures.Range) ([]uint32, error) {
+	_, end := o.begin()
+	defer end()
+	return o.count(ranges), nil
+}
+
+func (o *streamed) Range(_ context.Context, ranges []structures.Range) (structures.Ranges, error) {
+	_, end := o.begin()
+	defer end()
+	s, n := o.streams[o.turn%2], len(ranges)
+	c := structures.DeviceCounts{Count: n, Ranges: o.uploadRanges(ranges), Counts: room[uint32](o, n), Candidates: upload(o, []uint64{0})}
+	require.NoError(o.t, o.ordered().CountOn(s, c))
+	require.NoError(o.t, s.Wait(o.t.Context()))
+	pairs := 0
+	for _, n := range download(o, c.Counts, n) {
+		pairs += int(n)
+	}
+	candidates := download(o, c.Candidates, 1)[0]
+	r := structures.DeviceRanges{
+		Count: n, Ranges: c.Ranges, Offsets: room[uint32](o, n+1), Keys: room[uint32](o, pairs), Values: room[uint32](o, pairs),
+		MaxCandidates: int(candidates), Candidates: upload(o, []uint64{0}),
+	}
+	require.NoError(o.t, o.ordered().RangeOn(s, r))
+	require.NoError(o.t, s.Wait(o.t.Context()))
+	require.Equal(o.t, candidates, download(o, r.Candidates, 1)[0])
+	out := structures.Ranges{Keys: download(o, r.Keys, pairs), Values: download(o, r.Values, pairs)}
+	for _, offset := range download(o, r.Offsets, n+1) {
+		out.Offsets = append(out.Offsets, uint64(offset))
+	}
+	require.EqualValues(o.t, pairs, out.Offsets[n])
+	return out, nil
+}
+
+func (o *streamed) neighbors(to structures.Direction, keys []uint32) (structures.Neighbors, error) {
+	_, end := o.begin()
+	defer end()
+	s, n := o.streams[o.turn%2], len(keys)
+	q := structures.DeviceNeighbors{
+		Count: n, Keys: upload(o, keys), OutKeys: room[uint32](o, n), OutValues: room[uint32](o, n),
+		Status: room[uint8](o, padded(n)), Left: room[uint32](o, 1),
+	}
+	for left := uint32(1); left != 0; q.Resume = true {
+		s.Fill(q.Left, 0, 4, 0)
+		require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
+		require.NoError(o.t, s.Wait(o.t.Context()))
+		left = download(o, q.Left, 1)[0]
+	}
+	out := structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n), Found: make([]bool, n)}
+	for i, status := range download(o, q.Status, n) {
+		require.Contains(o.t, []structures.Status{structures.Found, structures.Absent}, structures.Status(status))
+		out.Found[i] = structures.Status(status) == structures.Found
+	}
+	return out, nil
+}
+
+func (o *streamed) Successor(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+	return o.neighbors(structures.Successor, keys)
+}
+
+func (o *streamed) Predecessor(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+	return o.neighbors(structures.Predecessor, keys)
+}
+
+func (o *streamed) Floor(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+	return o.neighbors(structures.Floor, keys)
+}
+
+func (o *streamed) Ceil(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+	return o.neighbors(structures.Ceil, keys)
+}
+
+func (o *streamed) Min(ctx context.Context) (key, value uint32, found bool, err error) {
+	return o.ordered().Min(ctx)
+}
+
+func (o *streamed) Max(ctx context.Context) (key, value uint32, found bool, err error) {
+	return o.ordered().Max(ctx)
+}
+
+func (o *streamed) Ascend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
+	return o.ordered().Ascend(ctx, r)
+}
+
+func (o *streamed) Descend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
+	return o.ordered().Descend(ctx, r)
+}

@@ -1,0 +1,174 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+// protocol is one of the two that structures have, and a device to run it on: nil where there is none.
+type protocol struct {
+	name string
+	d    *vk.Device
+}
+
+// openDevices opens a device for each protocol: with 64-bit atomics, where there are, and without.
+func openDevices(t *testing.T) []protocol {
+	d := testdevice.Open(t)
+	if !d.Has(vk.Int64Atomics) {
+		return []protocol{{"with 64-bit atomics", nil}, {"without", d}}
+	}
+	without := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}})
+	return []protocol{{"with 64-bit atomics", d}, {"without", without}}
+}
+
+// widths are those of tiles that some driver of CI has: a run takes the first two and the widest of its device.
+var widths = []int{1, 4, 8, 16}
+
+// fills are the least that nodes may have, that by default, and all.
+var fills = []float64{1e-9, 0, 1}
+
+// variant is a subject in one of its shapes, open. Those with one name differ in what need not be named.
+type variant struct {
+	name       string
+	d          *vk.Device
+	dictionary structures.Dictionary
+	ran        bool
+}
+
+type variants struct {
+	t   *testing.T
+	s   subject
+	all []*variant
+}
+
+// openVariants opens a subject in all shapes that this run has, until the test's end. Then it logs what the run has left
+// out, and why, and notes all for "make test", of whose runs one has to have taken it. few: of the widths, one lane where
+// there are no 64-bit atomics and the widest tile where there are, or whichever of these the device has.
+func openVariants(t *testing.T, s subject, protocols []protocol, few bool) *variants {
+	vs := &variants{t: t, s: s}
+	out := map[string]string{} // what is left out: why
+	for p, protocol := range protocols {
+		if !s.protocols && p > 0 && vs.all != nil {
+			break
+		}
+		if protocol.d == nil && !s.protocols {
+			continue
+		}
+		each := widths
+		if !s.tiles {
+			each = widths[:1]
+		}
+		widest := widths[0]
+		if protocol.d != nil {
+			widest = min(slices.Max(widths), protocol.d.SubgroupSize())
+		}
+		for _, width := range each {
+			name := s.name
+			if s.protocols {
+				name += ", " + protocol.name
+			}
+			if s.tiles && !few {
+				name += fmt.Sprintf(", tiles of %d", width)
+			}
+			switch {
+			case s.tiles && few && width != []int{widest, widths[0]}[p]:
+			case protocol.d == nil:
+				out[name] = "the device has none"
+			case width > widest:
+				out[name] = fmt.Sprintf("the device has subgroups of %d", widest)
+			case s.tiles && width > widths[1] && width != widest:
+				out[name] = fmt.Sprintf("narrower than tiles of %d and wider than those of %d", widest, widths[1])
+			default:
+				vs.open(name, protocol.d, width)
+			}
+		}
+	}
+	t.Cleanup(func() { vs.account(out) })
+	return vs
+}
+
+// open opens the subject at one width.
+func (vs *variants) open(name string, d *vk.Device, width int) {
+	shapes := []shape{{size: 4}, {size: 61}}
+	if vs.s.fills {
+		shapes = nil
+		for _, fill := range fills {
+			shapes = append(shapes, shape{size: 4, fill: fill})
+		}
+	}
+	for _, shape := range shapes {
+		shape.tile, shape.seed = width, uint32(width*shape.size)
+		dictionary, err := vs.s.open(vs.t.Context(), d, shape)
+		require.NoError(vs.t, err, name)
+		vs.t.Cleanup(func() { require.NoError(vs.t, dictionary.Close()) })
+		vs.all = append(vs.all, &variant{name: name, d: d, dictionary: dictionary})
+	}
+}
+
+// both are the variant by its calls with Go slices and, until the test's end, by those on device buffers.
+func (v *variant) both(t *testing.T, s subject, turn int) []structures.Dictionary {
+	streams, end := onStreams(t, v.d, s, v.dictionary, turn)
+	t.Cleanup(end)
+	return []structures.Dictionary{v.dictionary, streams}
+}
+
+// account says what was left out. VKDS_CONFORMED is a file to which that is added, and what was not.
+func (vs *variants) account(out map[string]string) {
+	for _, v := range vs.all {
+		if !v.ran {
+			out[v.name] = "the sequences that were drawn came by it in no or not every shape"
+		}
+	}
+	var notes strings.Builder
+	for name, why := range out {
+		vs.t.Logf("left out: %s: %s", name, why)
+		fmt.Fprintf(&notes, "left out\t%s: %s\n", topOf(vs.t), name)
+	}
+	for _, v := range vs.all {
+		if _, left := out[v.name]; !left && !vs.t.Failed() {
+			fmt.Fprintf(&notes, "ran\t%s: %s\n", topOf(vs.t), v.name)
+		}
+	}
+	path := os.Getenv("VKDS_CONFORMED")
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	require.NoError(vs.t, err)
+	_, err = f.WriteString(notes.String())
+	require.NoError(vs.t, err)
+	require.NoError(vs.t, f.Close())
+}
+
+// topOf is the name of the test that a test is part of.
+func topOf(t *testing.T) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	return name
+}
+
+// draw has something done to one of the variants, which is empty, either by its calls with Go slices or by those on device
+// buffers; the subject given is that of these calls.
+func (vs *variants) draw(rt *rapid.T, do func(v *variant, s subject, dictionary structures.Dictionary)) {
+	v := rapid.SampledFrom(vs.all).Draw(rt, "variant")
+	streams := rapid.IntRange(-1, 59).Draw(rt, "turn on streams")
+	require.NoError(rt, v.dictionary.Clear(vs.t.Context()))
+	if streams%2 != 0 {
+		do(v, vs.s, v.dictionary)
+	} else {
+		s := vs.s
+		s.mixed = false // insertions come first
+		dictionary, end := onStreams(adapter{vs.t, rt}, v.d, s, v.dictionary, streams)
+		do(v, s, dictionary)
+		end()
+	}
+	v.ran = true
+}
