@@ -1,7 +1,7 @@
 # make build     the tool, bin/vkds (needs Go and gcc alone)
 # make demo      set-up, build, and a run on real data that checks its own answers
 # make test      set-up, and all tests on every driver and subgroup size that a machine without a GPU has
-# make check     what can be said without a device: shaders, format, vet, links of the documentation
+# make check     what can be said without a device: shaders, format, vet, staticcheck, links of the documentation
 # make shaders   the SPIR-V of the kernels whose sources changed
 # make stress    the tests again and again, and the long ones
 # make bench     the tool's benchmarks on the best device here
@@ -26,10 +26,12 @@ compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print
 shaders:
 	$(compile-shaders) install
 
+# staticcheck is pinned in a module of its own, so that it is no dependency of whoever imports the library.
 check:
 	$(compile-shaders) fresh
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/.*')) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
 	go vet ./...
+	$$(go -C internal/tools tool -n staticcheck) ./...
 	go test ./test/docs
 
 # The drivers that run without a GPU. The tests choose neither driver nor subgroup size: the environment does, and
@@ -37,7 +39,7 @@ check:
 lavapipe = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/lvp_icd*.json | tr ' ' :)" LP_NATIVE_VECTOR_WIDTH=$(1)
 swiftshader = VK_DRIVER_FILES="$(CURDIR)/build/swiftshader/vk_swiftshader_icd.json"
 radv = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/radeon_icd*.json | tr ' ' :)" RADV_FORCE_FAMILY=$(1)
-go-test = env -u VKDS_DEVICE NODEVICE_SELECT=1 $(1) go test -count=1 -timeout 20m $(2)
+go-test = env -u VKDS_DEVICE NODEVICE_SELECT=1 VKDS_CONFORMED=$(CURDIR)/build/conformed $(1) go test -count=1 -timeout 20m $(2)
 
 # The packages whose tests open a device, and all the others behind them.
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
@@ -47,8 +49,8 @@ on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test
 beneath-the-tool = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench)
 beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench -e /faults)
 
-.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels
-test: deps check test-radv test-chaos test-swiftshader test-width-4 test-width-16 test-validation test-race test-width-8
+.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed
+test: deps check unconformed test-radv test-chaos test-swiftshader test-width-4 test-width-16 test-validation test-race test-width-8 test-conformed
 test-width-4:
 	$(call go-test,$(call lavapipe,128),$(beneath-faults))
 test-width-8:
@@ -62,6 +64,12 @@ test-validation:
 # What several goroutines share of one handle.
 test-race:
 	$(call go-test,$(call lavapipe,256),-race ./internal/gate ./test/goroutines)
+# What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
+unconformed:
+	@mkdir -p build && rm -f build/conformed
+test-conformed:
+	@awk -F '\t' '$$1 == "ran" { ran[$$2] } $$1 == "left out" { out[$$2] } \
+		END { if (!length(ran)) out["everything"]; for (s in out) if (!(s in ran)) { print "left out by every run: " s; bad = 1 } exit bad }' build/conformed
 # AMD's compiler alone, for GPUs that aren't there: kernels are compiled, none is run.
 test-radv:
 	$(call go-test,$(call radv,VEGA10),-run TestEveryModuleCompiles -v ./vk)

@@ -24,10 +24,6 @@ import (
 
 const day = 86400
 
-// columns is one small table whose columns cover the types; row 3 is null in
-// the nullable ones.
-var columnNames = []string{"u32", "i64", "null32", "f64", "text", "date", "stamp", "flag"}
-
 func arrowBatches(t testing.TB) (*arrow.Schema, []arrow.RecordBatch) {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "u32", Type: arrow.PrimitiveTypes.Uint32},
@@ -101,7 +97,8 @@ func parquetFile(t testing.TB, options ...parquet.WriterProperty) []byte {
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
 	for from := 0; from < 6; from += 3 {
-		g := w.AppendRowGroup()
+		g, err := w.AppendRowGroupChecked()
+		require.NoError(t, err)
 		next := func() file.ColumnChunkWriter {
 			c, err := g.NextColumn()
 			require.NoError(t, err)

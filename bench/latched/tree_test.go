@@ -76,7 +76,7 @@ func (r *rig) holds(t *testing.T) {
 	for k := range r.want {
 		queries = append(queries, k, k+1)
 	}
-	values, found := testdevice.Room[uint32](t, r.d, len(queries)), testdevice.Room[uint8](t, r.d, len(queries)+3&^3)
+	values, found := testdevice.Room[uint32](t, r.d, len(queries)), testdevice.Room[uint8](t, r.d, (len(queries)+3)&^3)
 	r.FindOn(r.stream, len(queries), testdevice.Upload(t, r.d, queries), values, found)
 	require.NoError(t, r.stream.Wait(t.Context()))
 	v, f := testdevice.Download(t, values, len(queries)), testdevice.Download(t, found, len(queries))

@@ -27,7 +27,8 @@ func TestColumnarTables(t *testing.T) {
 	}, -1))
 	var columns bytes.Buffer
 	w := file.NewParquetWriter(&columns, root)
-	group := w.AppendRowGroup()
+	group, err := w.AppendRowGroupChecked()
+	require.NoError(t, err)
 	for _, numbers := range [][]int64{ids, sizes} {
 		c, err := group.NextColumn()
 		require.NoError(t, err)

@@ -53,7 +53,6 @@ func moments(in operation, out outcome) ([]operation, []outcome) {
 // so that states compare by ==.
 type values string
 
-func (v values) len() int      { return len(v) / 4 }
 func (v values) first() uint32 { return binary.LittleEndian.Uint32([]byte(v[:4])) }
 func (v values) push(x uint32) values {
 	return v + values(binary.LittleEndian.AppendUint32(nil, x))
