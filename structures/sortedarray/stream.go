@@ -9,8 +9,9 @@ import (
 
 // InsertOn inserts pairs from device buffers, after what was recorded into the stream before. It waits for the stream,
 // since the host has to know how many pairs there are, and records the rest of the work behind that: queries come later
-// on the same stream, or on one that comes after it (vk.Stream.After), or when the stream was waited for. Errors as
-// Insert's; then the array is as it was.
+// on the same stream, or on one that comes after it (vk.Stream.After), or when the stream was waited for. It submits what
+// it records, so that discarding what the stream has recorded doesn't take it back. Errors as Insert's; then the array is
+// as it was.
 func (a *Array) InsertOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
 	return a.updateOn(ctx, s, structures.Insert, u)
 }
