@@ -6,8 +6,9 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 inputs;    // an invocation: a word to mix, a hash, what to reduce it to, 0
-    uvec2 outputs;   // an invocation: the mix, the reduction
+    uvec2 inputs;    // an invocation: a word to mix, a hash, what to reduce it to, a bucket
+    uvec2 ratios;    // an invocation: the ratio of two tables' numbers of buckets, rounded down and up
+    uvec2 outputs;   // an invocation: the mix, the reduction, the bucket's first and last one in the other table
     uint count;
 };
 
@@ -15,5 +16,7 @@ void main() {
     uint i = invocation_index();
     if (i >= count) return;
     uvec4 q = plain_load4(address_at(inputs, i, 4u));
-    plain_store2(address_at(outputs, i, 3u), uvec2(hash_mix(q.x), hash_reduce(q.y, q.z)));
+    uvec4 ratio = plain_load4(address_at(ratios, i, 4u));
+    uvec2 others = uvec2(hash_first_bucket(q.w, ratio.xy), hash_last_bucket(q.w, ratio.zw));
+    plain_store4(address_at(outputs, i, 4u), uvec4(hash_mix(q.x), hash_reduce(q.y, q.z), others));
 }

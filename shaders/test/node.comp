@@ -4,12 +4,13 @@
 #include "node.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint FUNCTION = 0;   // 0 load, 1 load coherent, 2 clear
+layout(constant_id = 3) const uint FUNCTION = 0;   // 0 load, 1 load coherent, 2 clear, 3 who holds what
 
 layout(push_constant, std430) uniform Push {
     uvec2 nodes;     // a node a tile
     uvec2 enabled;   // a word a tile: 0 or 1
-    uvec2 outputs;   // for load: 16 quads an invocation, (place in the node, the pair, 1)
+    uvec2 outputs;   // 16 quads an invocation: for load (place in the node, the pair, 1); for who holds what
+                     // (the lane that has such a pair, as which one of its own, visits of a pool of m blocks, 1)
     uint count;      // tiles
 };
 
@@ -26,6 +27,11 @@ void main() {
         if (there)
             for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
                 plain_store4(address_at(outputs, 16u * i + m, 4u), uvec4(node_pair_index(m), n.pair[m], 1u));
+    } else if (FUNCTION == 3u) {
+        for (uint m = 0u; m < NODE_LANE_PAIRS && there; m++) {
+            uint pair = node_pair_index(m);
+            plain_store4(address_at(outputs, 16u * i + m, 4u), uvec4(node_pair_lane(pair), node_pair_number(pair), node_visits(m), 1u));
+        }
     } else {
         node_clear(address, on);
     }

@@ -15,6 +15,7 @@ const (
 	nodeLoad = iota
 	nodeLoadCoherent
 	nodeClear
+	nodeHolders
 )
 
 const nodeWords, nodePairs = 32, 16
@@ -90,5 +91,28 @@ func TestNodeClear(t *testing.T) {
 			}
 		}
 		require.Equal(t, words, get(r, in))
+	})
+}
+
+// Which lane holds a pair, and as which of its own, is said right of the pairs that it holds; and a tile may visit all
+// nodes of a pool in halves for each of its lanes, whatever the number of blocks.
+func TestNodeHolders(t *testing.T) {
+	r := newRig(t)
+	r.eachWidth(func(t *testing.T, width int) {
+		const n = 70
+		k := kernel[nodePush](t, r, "test/node", map[string]uint32{"TILE": uint32(width), "FUNCTION": nodeHolders})
+		outputs, enabled := put(r, make([]uint32, n*width*16*4)), put(r, make([]uint32, n))
+		run(r, k, n*width, nodePush{Nodes: outputs.Address(), Enabled: enabled.Address(), Outputs: outputs.Address(), Count: n})
+		out := get(r, outputs)
+		for lane := range n * width {
+			for m := range lanePairs(width) {
+				q := out[(lane*16+m)*4:][:4]
+				if width < 32 || lane%32 < nodePairs { // the others hold nothing
+					require.Equal(t, []uint32{uint32(lane % width), uint32(m)}, q[:2], "pair %d of lane %d", m, lane)
+				}
+				require.Greater(t, int(q[2]), 2*width*m*1024, "visits of %d blocks", m)
+				require.EqualValues(t, 1, q[3])
+			}
+		}
 	})
 }

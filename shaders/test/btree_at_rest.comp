@@ -1,0 +1,34 @@
+// For test/shader: a tree that nobody changes. A lane a key: btree_find, and the leaf that btree_seek names, which the
+// lane then reads by itself.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_search.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    BTreeTop top;
+    uvec2 queries;   // a word an invocation
+    uvec2 answers;   // an invocation: four words of btree_find: found, value; of the leaf: whether it is one of the pool's
+                     // and the key's, how often it has the key
+    uint count;
+};
+
+void main() {
+    uint i = invocation_index();
+    uint key = i < count ? plain_load(address_at(queries, i, 2u)) : 0u;
+    uint value, above;
+    bool found = btree_find(tree, top, key, i < count, value);
+    uint leaf = btree_seek(tree, top, key, i < count, above);
+    if (i >= count) return;
+    bool right = pool_holds(tree.pool, leaf) && pool_slab(pool_number(leaf)) == leaf && pool_holds(tree.pool, above);
+    uvec2 node = slab_address(tree.pool, leaf);
+    uvec4 fence = plain_load4(address_add(node, BTREE_META_AT));
+    right = right && btree_level(fence.x) == 0u && fence.y <= key && key <= fence.z;
+    uint times = 0u;
+    for (uint slot = 0u; slot < BTREE_SLOTS; slot++) {
+        uint held = plain_load(btree_slot(node, slot));
+        times += btree_live(held, fence.z) && held == key ? 1u : 0u;
+    }
+    plain_store4(address_at(answers, i, 4u), uvec4(found ? 1u : 0u, value, right ? 1u : 0u, times));
+}
