@@ -119,7 +119,7 @@ void main() {
     Stage stage = stage_at(tile_shuffle(place, uint(findLSB(open)) & (TILE - 1u)));
 #endif
     Node n = node_load(slab_address(tree.pool, walk.node), true);
-    for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u) && visited != 0u; visited--) {
+    for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
         Fence fence = btree_fence(n);
         uint inside = btree_inside(n, fence.high, walk);
         uvec2 sums = btree_sums(n, inside, walk.low);

@@ -143,7 +143,7 @@ bool btree_find(BTree tree, BTreeTop top, uint key, bool enabled, out uint value
     BTreeSearch s = btree_search(key, start, enabled);
     bool there = false;
     value = 0u;
-    for (uint visits = node_visits(tree.pool.blocks); subgroupAny(s.open != 0u) && visits != 0u; visits--) {
+    for (uint visits = node_visits(tree.pool.blocks); subgroupAny(s.open != 0u && visits != 0u); visits--) {
         uint rank, word;
         bool arrived = btree_go_on(tree, s, rank, word) && s.open != 0u;
         bool mine = arrived && btree_source(s) == tile_lane();
@@ -163,7 +163,7 @@ uint btree_seek(BTree tree, BTreeTop top, uint key, bool enabled, out uint above
     BTreeSearch s = btree_search(key, start, enabled && start.level != 0u);
     uint leaf = start.node;
     above = SLAB_NULL;
-    for (uint visits = node_visits(tree.pool.blocks); subgroupAny(s.open != 0u) && visits != 0u; visits--) {
+    for (uint visits = node_visits(tree.pool.blocks); subgroupAny(s.open != 0u && visits != 0u); visits--) {
         uint rank, word, from = s.node;
         btree_go_on(tree, s, rank, word);
         bool arrived = s.level == 0u && s.open != 0u;

@@ -29,7 +29,7 @@ const uint SLAB_SHIFT = 7u;            // log2 of a slab's bytes
 // at once; then to the neighbour, so that a small pool is searched through.
 const uint POOL_HASHED_CHANGES = 32u;
 const uint POOL_MAX_CHANGES = 96u;
-const uint POOL_MAX_ROUNDS = 8192u;   // looks at a word of a bitmap: others may take each slab that is seen free
+const uint POOL_MAX_LOOKS = 1024u;   // for a word with room: others may take each slab that is seen free
 
 // A pool as the host describes it (alloc.DevicePool in Go).
 struct SlabPool {
@@ -118,7 +118,7 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     if (subgroupAll(cursor.block == SLAB_NULL)) cursor.block = hash_reduce(start, pool.blocks);
     uint word = start & 31u;   // the word of the bitmap in use, and
     uint view = ~0u;           // that word as last seen: no room at first
-    for (uint round = 0u; round < POOL_MAX_ROUNDS; round++) {
+    for (uint looks = 0u; looks < POOL_MAX_LOOKS;) {
         uvec4 waiting = subgroupBallot(want && slab == SLAB_NULL);
         uint wanted = subgroupBallotBitCount(waiting);
         if (wanted == 0u || gave_up) break;
@@ -129,6 +129,7 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
         // uniform it compiles without a thought of lanes apart, here and in the loops around.
         if (subgroupAll(view == ~0u)) {
             // The word is full: find one with room in the resident block, all lanes looking.
+            looks++;
             uint mine = 0u, bits = ~0u;
             for (uint i = 0u; i < 32u; i += gl_SubgroupSize) {
                 uint w = (word + i + gl_SubgroupInvocationID) & 31u;

@@ -72,7 +72,8 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
     bool busy = enabled;
     bool found = false;
     value = 0u;
-    for (uint visits = node_visits(h.pool.blocks); subgroupAny(busy) && visits != 0u; visits--) {
+    uint left = h.pool.blocks << 10;   // slabs that the pool may have behind the first: no list is longer
+    while (subgroupAny(busy)) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(stored, source);
@@ -83,7 +84,11 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
             found = hit.slot != NODE_NONE;
             if (found) value = hit.value;
             busy = !found && next != SLAB_NULL;
-            if (busy) slab = slab_address(h.pool, next);
+            if (busy) {
+                slab = slab_address(h.pool, next);
+                busy = left != 0u;
+                left--;
+            }
         }
     }
     return found;

@@ -27,10 +27,12 @@ void main() {
     uint first = tile * MERGE_TILE;
     uint last = first + min(total - first, MERGE_TILE);
     MergeTile t = merge_tile(p, merge_tile_ends(p, splits, tile, first, last), first, last);
+    uint query = upper == 0u ? t.a : t.b;   // the tile's first
+    uvec2 to = address_at(bounds, query, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + workgroup_lane();
         if (at >= t.count) continue;
         MergeSource from = merge_source(t, at);
-        if (from.a == (upper == 0u)) plain_store_at(bounds, from.index, first + at - from.index);
+        if (from.a == (upper == 0u)) plain_store_near(to, from.index - query, first + at - from.index);
     }
 }

@@ -382,8 +382,7 @@ func TestErrorsOfQueriesBesideUpdates(t *testing.T) {
 	require.NoError(t, tree.Finish(t.Context(), s, structures.FindRange, good))
 	for what, spoil := range map[string]func(b *DeviceBatch){
 		"no width": func(b *DeviceBatch) { b.Width = 0 }, "a negative width": func(b *DeviceBatch) { b.Width = -1 },
-		"too many pairs": func(b *DeviceBatch) { b.Count, b.Width = 1<<20, 1<<20 },
-		"no highs":       func(b *DeviceBatch) { b.Highs = nil }, "no keys": func(b *DeviceBatch) { b.Keys = nil },
+		"no highs": func(b *DeviceBatch) { b.Highs = nil }, "no keys": func(b *DeviceBatch) { b.Keys = nil },
 		"little room":                 func(b *DeviceBatch) { b.OutKeys = b.Left },
 		"no room":                     func(b *DeviceBatch) { b.OutValues = nil },
 		"few windows":                 func(b *DeviceBatch) { b.Windows = testdevice.Room[uint32](t, d, 0) },
@@ -395,6 +394,10 @@ func TestErrorsOfQueriesBesideUpdates(t *testing.T) {
 		var length *structures.LengthError
 		require.ErrorAs(t, tree.ApplyOn(s, structures.FindRange, b), &length, what)
 	}
+	many := good
+	many.Count, many.Width = 1<<20, 1<<20
+	var long *structures.TooLongError
+	require.ErrorAs(t, tree.ApplyOn(s, structures.FindRange, many), &long, "too many pairs")
 	mixed := good
 	mixed.Kinds = testdevice.Room[uint8](t, d, 4)
 	require.NoError(t, mixed.Kinds.Upload(t.Context(), 0, []uint8{uint8(structures.FindRange), 0, 0, 0}))
