@@ -334,7 +334,7 @@ func (s *Stream) abandon() {
 	if b == nil {
 		return
 	}
-	b.dropped()
+	b.settled(Point{}, false)
 	s.behind(b)
 	if !s.d.lost.Load() {
 		vulkan.ResetCommandBuffer(b.commands, 0)
@@ -384,7 +384,7 @@ func (s *Stream) send() error {
 	b.value = s.last
 	s.flying = append(s.flying, b)
 	s.open, s.waits = nil, nil
-	b.submitted(Point{s.line, s.last})
+	b.settled(Point{s.line, s.last}, true)
 	return nil
 }
 
@@ -409,7 +409,9 @@ func (s *Stream) retire() {
 
 func (s *Stream) recycle(b *batch) {
 	s.queries = append(s.queries, b.pools...)
-	*b = batch{commands: b.commands}
+	clear(b.onSubmit)
+	clear(b.finally)
+	*b = batch{commands: b.commands, onSubmit: b.onSubmit[:0], finally: b.finally[:0]}
 	s.spare = append(s.spare, b)
 }
 

@@ -35,10 +35,9 @@ func (s *Stream) Fail(err error) {
 }
 
 // OnSubmit has f called as soon as it is certain what becomes of what was recorded so far: when it is submitted, with the
-// point where it will be done, or when it is dropped, by an error, Discard or Close. Of several calls for one batch,
-// those for a dropped one are made in the opposite order, so that each may take back what it stands for. With nothing
-// recorded since the last Submit, f is called at once. It is called by the goroutine that uses the stream, and must not
-// use it itself.
+// point where it will be done, or when it is dropped, by an error, Discard or Close. Those of one batch are called in the
+// order in which they were given. With nothing recorded since the last Submit, f is called at once. It is called by the
+// goroutine that uses the stream, and must not use it itself.
 func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 	switch {
 	case s.err != nil:
@@ -69,20 +68,11 @@ func (s *Stream) Finally(f func()) {
 	}
 }
 
-// submitted tells those who asked for it that a batch is on its way.
-func (b *batch) submitted(p Point) {
+// settled tells those who asked for it what becomes of a batch.
+func (b *batch) settled(p Point, submitted bool) {
 	for _, f := range b.onSubmit {
-		f(p, true)
+		f(p, submitted)
 	}
-	b.onSubmit = nil
-}
-
-// dropped tells them that a batch will not run.
-func (b *batch) dropped() {
-	for i := len(b.onSubmit) - 1; i >= 0; i-- {
-		b.onSubmit[i](Point{}, false)
-	}
-	b.onSubmit = nil
 }
 
 // ended does what was to be done behind a batch.
@@ -90,5 +80,4 @@ func (b *batch) ended() {
 	for _, f := range b.finally {
 		f()
 	}
-	b.finally = nil
 }

@@ -76,7 +76,7 @@ func TestWhole(t *testing.T) {
 	require.NoError(t, s.Wait(ctx))
 }
 
-// Each way that a batch may take tells those who asked, once, and dropped ones in the opposite order.
+// Each way that a batch may take tells those who asked, once, in the order in which they asked.
 func TestOnSubmit(t *testing.T) {
 	ctx := t.Context()
 	failing := false
@@ -117,19 +117,19 @@ func TestOnSubmit(t *testing.T) {
 	expect(4)
 	ask()
 	s.Discard()
-	expect(-3, -2, -1)
+	expect(-1, -2, -3)
 	ask()
 	s.Fill(b, 1<<20, 4, 0)
 	s.OnSubmit(func(_ Point, submitted bool) { require.False(t, submitted); told = append(told, 5) })
 	expect(5)
 	require.Error(t, s.Wait(ctx))
-	expect(-3, -2, -1)
+	expect(-1, -2, -3)
 	ask()
 	failing = true
 	_, err = s.Submit()
 	require.Error(t, err)
 	failing = false
-	expect(-3, -2, -1)
+	expect(-1, -2, -3)
 	other := stream(t, d)
 	other.Fill(b, 0, 4, 9)
 	p, err := other.Submit()
@@ -139,7 +139,7 @@ func TestOnSubmit(t *testing.T) {
 	expect(1, 2, 3)
 	ask()
 	require.NoError(t, s.Close())
-	expect(-3, -2, -1)
+	expect(-1, -2, -3)
 }
 
 // What is to be done behind work is done behind it: not while it may still be submitted, nor while it runs.
