@@ -460,7 +460,10 @@ func (in Inside) Reset(ctx context.Context) error {
 // Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of Close do nothing; the others return
 // vk.ErrClosed.
 func (p *SlabPool) Close() error {
-	leave, open := p.gate.Take()
+	leave, open, err := p.gate.Shut()
+	if err != nil {
+		return err
+	}
 	defer leave()
 	if !open {
 		return nil

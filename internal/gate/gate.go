@@ -60,6 +60,16 @@ func (g *Gate) Take() (leave func(), open bool) {
 	return g.Leave, !g.ended
 }
 
+// Shut is Enter for closing the handle: open says whether it was not closed before. leave ends it. Error:
+// *structures.ReentryError.
+func (g *Gate) Shut() (leave func(), open bool, err error) {
+	if g.own() {
+		return nil, false, &structures.ReentryError{}
+	}
+	leave, open = g.Take()
+	return leave, open, nil
+}
+
 // End has the handle closed, by who is in.
 func (g *Gate) End() { g.ended = true }
 

@@ -210,13 +210,15 @@ func (t *Tree) Close() error {
 	if t == nil {
 		return nil // it was never made
 	}
-	leave, open := t.gate.Take()
+	leave, open, err := t.gate.Shut()
+	if err != nil {
+		return err
+	}
 	defer leave()
 	if !open {
 		return nil
 	}
 	t.gate.End()
-	var err error
 	if t.stream != nil {
 		err = t.stream.Close()
 	}

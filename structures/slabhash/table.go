@@ -210,28 +210,30 @@ func (t *table) enter(ctx context.Context) error {
 func (t *table) leave() { t.gate.Leave() }
 
 func (t *table) close() error {
-	leave, open := t.gate.Take()
+	leave, open, err := t.gate.Shut()
+	if err != nil {
+		return err
+	}
 	defer leave()
 	if t.closed {
 		return nil
 	}
 	// A shared pool outlives the table: its slabs go back, and nothing may find them in the table then.
-	shares := t.stream != nil && !t.ownPool && t.base.slabs != nil
+	shares := open && !t.ownPool
 	if shares {
 		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
 			return err
 		}
 	}
 	t.closed = true
-	return t.free(open)
+	return t.free(shares)
 }
 
-// free frees what the table has. open: its pool is not closed.
-func (t *table) free(open bool) error {
+// free frees what the table has. shares: it has slabs of a pool that stays.
+func (t *table) free(shares bool) error {
 	var err error
 	if t.stream != nil {
-		// A shared pool outlives the table: its slabs go back.
-		if open && !t.ownPool && t.base.slabs != nil {
+		if shares {
 			err = t.releaseChains(t.base)
 		}
 		err = errors.Join(err, t.stream.Close())

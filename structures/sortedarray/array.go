@@ -245,11 +245,10 @@ func (a *Array) Stats(ctx context.Context) (Stats, error) {
 // Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between, behind
 // the work that streams have recorded or submitted.
 func (a *Array) Trim() {
-	leave, open := a.core.Take()
-	defer leave()
-	if !open {
+	if a.core.EnterOn(context.Background()) != nil {
 		return
 	}
+	defer a.core.Leave()
 	a.core.Free(a.spare)
 	a.spare = nil
 	a.core.Trim()

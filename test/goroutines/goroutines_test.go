@@ -342,20 +342,26 @@ func requirePending(t testing.TB, n int, statuses []structures.Status, err, why 
 	require.Equal(t, make([]structures.Status, n), statuses)
 }
 
-// Progress that calls its own structure is refused, and would wait for ever otherwise.
+// Progress that calls its own structure is refused, and would wait for ever otherwise, or take the memory away on which
+// the call is at work.
 func TestProgressCallsBack(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
 			var x structures.Dictionary
-			var from error
-			x, err := s.make(t.Context(), d, func(int, int) { _, from = x.Len(t.Context()) })
+			var from, closing error
+			x, err := s.make(t.Context(), d, func(int, int) {
+				_, from = x.Len(t.Context())
+				closing = x.Close()
+			})
 			require.NoError(t, err)
 			keys := keysOf(0, 0)
 			_, err = x.Insert(t.Context(), keys, keys)
 			require.NoError(t, err)
 			var reentry *structures.ReentryError
 			require.ErrorAs(t, from, &reentry)
+			require.ErrorAs(t, closing, &reentry)
+			require.True(t, requireFound(t, x, keys))
 			require.NoError(t, x.Close())
 		})
 	}

@@ -133,13 +133,15 @@ func (c *Core) Changed() { c.changes++ }
 // Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees what else the
 // structure has. Further calls do nothing.
 func (c *Core) Close(free func()) error {
-	leave, open := c.gate.Take()
+	leave, open, err := c.gate.Shut()
+	if err != nil {
+		return err
+	}
 	defer leave()
 	if !open {
 		return nil
 	}
 	c.gate.End()
-	var err error
 	if c.Stream != nil {
 		err = c.Stream.Close()
 	}
