@@ -68,7 +68,8 @@ func (l *LSM) workspace(all, deleted int) (w workspace, err error) {
 func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
 	all := int(l.pairs(l.o.Batch))
 	if all == 0 {
-		return l.trim()
+		l.giveBack(l.o.Capacity)
+		return nil
 	}
 	all += len(deleted)
 	w, err := l.workspace(all, len(deleted))
@@ -135,7 +136,8 @@ func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
 		return err
 	}
 	l.progress(2*all, 2*all)
-	return l.trim()
+	l.giveBack(l.o.Capacity)
+	return nil
 }
 
 // timed records a stage of a long call, timed if that is wanted.
@@ -216,12 +218,6 @@ func (l *LSM) recordDistribution(run runs.Source, after state) error {
 	return q.BuildIndex(s, row.Keys, after.front, row.Index)
 }
 
-// trim gives memory back that holds no pairs, but for Options.Capacity.
-func (l *LSM) trim() error {
-	l.giveBack(l.o.Capacity)
-	return nil
-}
-
 // giveBack gives memory back that holds no pairs and that so many pairs don't need.
 func (l *LSM) giveBack(capacity int) {
 	keep := map[**runs.Memory]bool{}
@@ -254,7 +250,8 @@ func (l *LSM) Trim() error {
 		return err
 	}
 	defer l.core.Leave()
-	return l.trim()
+	l.giveBack(l.o.Capacity)
+	return nil
 }
 
 // Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams

@@ -28,6 +28,7 @@ func (u *updater) idle(b ordered.Batch) bool {
 // Reserve makes the memory that the steps of a batch take.
 func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	l := (*LSM)(u)
+	l.settle() // of a batch from Go slices, the chunk before
 	if u.idle(b) {
 		return nil
 	}

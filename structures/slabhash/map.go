@@ -137,7 +137,8 @@ func (m *Map) Len(ctx context.Context) (uint64, error) { return m.t.len(ctx) }
 // Stats measures the table, by a kernel that reads it.
 func (m *Map) Stats(ctx context.Context) (Stats, error) { return m.t.stats(ctx) }
 
-// Clear removes all pairs; the number of buckets stays.
+// Clear removes all pairs; the number of buckets stays. It waits for the streams that work on the map, and where one has work
+// recorded that was not submitted, it is vk.ErrUnsubmitted.
 func (m *Map) Clear(ctx context.Context) error { return m.t.clear(ctx) }
 
 // Flush compacts the buckets in place and gives slabs back to the pool (FLUSH). A cancelled flush is

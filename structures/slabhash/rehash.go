@@ -152,7 +152,10 @@ func (t *table) clear(ctx context.Context) error {
 		return err
 	}
 	defer t.leave()
-	var err error
+	err := t.uses.Rest(ctx)
+	if err != nil {
+		return err
+	}
 	if t.ownPool {
 		err = t.pool.Inside().Reset(context.WithoutCancel(ctx))
 		t.failures = 0

@@ -75,7 +75,7 @@ func (s *Set) Len(ctx context.Context) (uint64, error) { return s.t.len(ctx) }
 // Stats measures the table, by a kernel that reads it.
 func (s *Set) Stats(ctx context.Context) (Stats, error) { return s.t.stats(ctx) }
 
-// Clear removes all keys; the number of buckets stays.
+// Clear is as Map.Clear.
 func (s *Set) Clear(ctx context.Context) error { return s.t.clear(ctx) }
 
 // Flush compacts the buckets in place and gives slabs back to the pool.

@@ -77,37 +77,47 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 
 // Enter begins a call that reads the structure without a stream, when its turn has come, and behind the updates of all
 // streams; Leave ends it. Queries do so themselves.
-func (c *Core) Enter(ctx context.Context) error { return c.enter(ctx, &c.updates) }
+func (c *Core) Enter(ctx context.Context) error { return c.enter(ctx, false) }
 
 // EnterAlone is Enter for a call that changes the structure: behind all work of all streams.
-func (c *Core) EnterAlone(ctx context.Context) error { return c.enter(ctx, &c.uses) }
+func (c *Core) EnterAlone(ctx context.Context) error { return c.enter(ctx, true) }
 
 // EnterOn is Enter for a call that records, and waits for nothing but its turn.
 func (c *Core) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
 
-func (c *Core) enter(ctx context.Context, behind *vk.Uses) error {
+func (c *Core) enter(ctx context.Context, alone bool) error {
 	if err := c.gate.Enter(ctx); err != nil {
 		return err
 	}
-	if err := behind.Rest(ctx); err != nil {
+	if err := c.behind(alone, func(u *vk.Uses) error { return u.Rest(ctx) }); err != nil {
 		c.Leave()
 		return err
 	}
-	c.of.Settle()
 	return nil
+}
+
+// behind has a call come behind the updates of other streams, or behind all their work, and settles what has become of
+// them. A stream that is submitted by another goroutine just now tells updates last of all: when these let the call pass,
+// what Settle asks for is certain.
+func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
+	if all {
+		if err := come(&c.uses); err != nil {
+			return err
+		}
+	}
+	err := come(&c.updates)
+	if err == nil {
+		c.of.Settle()
+	}
+	return err
 }
 
 // on records a query, or an update, into a stream, by who has entered: all of it or nothing, behind the updates of other
 // streams, or behind all their work.
 func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
-	before := &c.updates
-	if updates {
-		before = &c.uses
-	}
-	if err := before.Order(s); err != nil {
+	if err := c.behind(updates, func(u *vk.Uses) error { return u.Order(s) }); err != nil {
 		return err
 	}
-	c.of.Settle()
 	if err := s.Whole(record); err != nil {
 		return err
 	}
@@ -166,7 +176,7 @@ func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scrat
 
 // UpdateScratch is Scratch for the structure's updates, which never overlap.
 func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
-	return c.scratch.TakeShared(s, bytes)
+	return c.scratch.TakeShared(s, &c.uses, bytes)
 }
 
 // ScratchBytes is how much memory the scratch takes.

@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -141,6 +142,7 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.ErrorAs(t, err, &pending, "the pool is that of both")
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
 	require.ErrorIs(t, pool.Grow(t.Context(), 1), vk.ErrUnsubmitted)
+	require.ErrorIs(t, m.Clear(t.Context()), vk.ErrUnsubmitted)
 	require.ErrorIs(t, m.Close(), vk.ErrUnsubmitted)
 	require.Equal(t, device.Base, m.Device().Base)
 	require.Equal(t, device.Pool.Units, m.Device().Pool.Units)
@@ -181,4 +183,47 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
 	stream.Discard()
 	require.NoError(t, tree.Compact(t.Context(), 0))
+}
+
+// Scratch that streams share is replaced by a batch that is dropped, while another stream's work is still on the old one.
+func TestSharedScratchBehindOtherStreams(t *testing.T) {
+	const few, many = 1 << 10, 1 << 12
+	d := testdevice.Open(t)
+	b := testdevice.Upload(t, d, keysOf(many, 1))
+	slow, one, two := testdevice.Stream(t, d), testdevice.Stream(t, d), testdevice.Stream(t, d)
+	fresh := func() (insert func(s *vk.Stream, n int)) {
+		l, err := lsm.New(t.Context(), d, lsm.Options{Batch: few, Capacity: 8 * many})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, l.Close()) })
+		return func(s *vk.Stream, n int) {
+			require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: n, Keys: b, Values: b}))
+		}
+	}
+	kernels := fresh() // which take their time to be made
+	for _, n := range []int{few, few, few, many, few} {
+		kernels(one, n)
+	}
+	require.NoError(t, one.Wait(t.Context()))
+	insert := fresh()
+	insert(one, few)
+	require.NoError(t, one.Wait(t.Context()))
+
+	large := testdevice.Room[uint32](t, d, 1<<24)
+	for range 100 {
+		slow.Fill(large, 0, int(large.Bytes()), 0)
+	}
+	p, err := slow.Submit()
+	require.NoError(t, err)
+	one.After(p)
+	insert(one, few)
+	running, err := one.Submit()
+	require.NoError(t, err)
+	insert(two, many)
+	two.Discard()
+	intact := strangers(t, d)
+	done, err := running.Done()
+	require.NoError(t, err)
+	require.False(t, done, "else this shows nothing")
+	require.NoError(t, one.Wait(t.Context()))
+	intact()
 }

@@ -105,6 +105,32 @@ func TestDroppedFirst(t *testing.T) {
 	}
 }
 
+// A stream is submitted while another goroutine records: what becomes of the one's updates is certain before the other may
+// come behind them. The other's call is made here between the moments at which the one's queries and its updates are told.
+func TestUpdatesBesideSubmit(t *testing.T) {
+	d := testdevice.Open(t)
+	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	keys := keysOf(640, 1)
+	b := testdevice.Upload(t, d, keys)
+	values, found := testdevice.Room[uint32](t, d, 640), testdevice.Room[uint8](t, d, 640)
+	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
+	require.NoError(t, l.FindOn(one, structures.DeviceLookups{Count: 640, Keys: b, Values: values, Found: found}))
+	var beside error
+	one.OnSubmit(func(vk.Point, bool) {
+		beside = l.InsertOn(two, structures.DeviceUpdates{First: 320, Count: 320, Keys: b, Values: b})
+	})
+	require.NoError(t, l.InsertOn(one, structures.DeviceUpdates{Count: 320, Keys: b, Values: b}))
+	_, err = one.Submit()
+	require.NoError(t, err)
+	two.Discard()
+	n, err := l.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 320, n)
+	require.ErrorIs(t, beside, vk.ErrUnsubmitted)
+}
+
 // Whoever comes behind updates that may still be dropped is told so; behind submitted ones, streams are ordered by
 // themselves.
 func TestUnsubmittedUpdates(t *testing.T) {

@@ -14,12 +14,15 @@ func NewScratch(d *vk.Device) Scratch { return Scratch{d, map[*vk.Stream]*vk.Buf
 
 // Take returns the address of so many bytes for what is recorded into a stream next, after all that was recorded into
 // it before. Where they can't be had, the stream drops its batch, as Kernel has it.
-func (c *Scratch) Take(s *vk.Stream, bytes int) (uint64, error) { return c.take(s, s, bytes) }
+func (c *Scratch) Take(s *vk.Stream, bytes int) (uint64, error) { return c.take(s, s, nil, bytes) }
 
-// TakeShared is Take of memory that all streams share, for work that never overlaps, whatever streams it is on.
-func (c *Scratch) TakeShared(s *vk.Stream, bytes int) (uint64, error) { return c.take(nil, s, bytes) }
+// TakeShared is Take of memory that all streams share, for work that never overlaps, whatever streams it is on. uses knows
+// of that work: what is replaced may be in use on another stream, and this one drop the batch that comes behind it.
+func (c *Scratch) TakeShared(s *vk.Stream, uses *vk.Uses, bytes int) (uint64, error) {
+	return c.take(nil, s, uses, bytes)
+}
 
-func (c *Scratch) take(owner, s *vk.Stream, bytes int) (uint64, error) {
+func (c *Scratch) take(owner, s *vk.Stream, uses *vk.Uses, bytes int) (uint64, error) {
 	words := (bytes + 3) / 4
 	want := words
 	have := c.of[owner]
@@ -37,7 +40,10 @@ func (c *Scratch) take(owner, s *vk.Stream, bytes int) (uint64, error) {
 		s.Fail(err)
 		return 0, err
 	}
-	if have != nil {
+	switch {
+	case have != nil && uses != nil:
+		s.Finally(func() { uses.Free(have.Free) })
+	case have != nil:
 		s.Finally(have.Free)
 	}
 	c.of[owner] = b

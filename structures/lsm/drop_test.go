@@ -1,0 +1,34 @@
+package lsm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Of a batch from Go slices a chunk was submitted, and the next one's submission fails: that one is taken back.
+func TestDroppedChunk(t *testing.T) {
+	d := testdevice.Open(t)
+	l, err := New(t.Context(), d, Options{Batch: 32})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	keys := testdevice.Upload(t, d, make([]uint32, 96))
+	u := (*updater)(l)
+	b := ordered.Batch{Kind: structures.Insert, Keys: keys.Address(), Values: keys.Address(), N: 96}
+	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
+	require.NoError(t, u.Reserve(one, b))
+	require.NoError(t, u.Update(t.Context(), one, b))
+	p, err := one.Submit()
+	require.NoError(t, err)
+	submitted := l.state
+	two.After(p)
+	require.NoError(t, u.Reserve(two, b))
+	require.NoError(t, u.Update(t.Context(), two, b))
+	two.Discard()
+	l.settle()
+	require.Equal(t, submitted, l.state)
+	require.NoError(t, one.Wait(t.Context()))
+}
