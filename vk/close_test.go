@@ -78,7 +78,17 @@ func TestFreeBesideLongWork(t *testing.T) {
 
 	submit()
 	next.Free()
-	require.Len(t, d.dead.dead, 1)
+	require.NoError(t, long.Wait(ctx))
+	require.Len(t, d.dead.dead, 1, "too few for a sweep")
+	many := make([]*Buffer[byte], manyDead)
+	for i := range many {
+		many[i] = buffer[byte](t, d, 300<<10) // which takes the memory of the dead one
+	}
+	submit()
+	for _, b := range many {
+		b.Free()
+	}
+	require.NotEmpty(t, d.dead.dead, "work is under way")
 	require.NoError(t, long.Wait(ctx))
 	require.Empty(t, d.dead.dead)
 }
