@@ -68,6 +68,9 @@ func locate(path string) (place string, old fs.FileInfo, err error) {
 	case infile.TrimCompression(path) != path:
 		return "", nil, named(path, ErrCompressed)
 	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return "", nil, named(path, ErrNotRegular) // /dev/stdout of a pipe is a link to what has no name
+	}
 	if place, err = follow(path); err != nil {
 		return "", nil, named(path, err)
 	}
@@ -78,8 +81,6 @@ func locate(path string) (place string, old fs.FileInfo, err error) {
 		return "", nil, named(path, err)
 	case old.IsDir():
 		return "", nil, named(path, syscall.EISDIR)
-	case !old.Mode().IsRegular():
-		return "", nil, named(path, ErrNotRegular)
 	default:
 		if err := syscall.Access(place, accessWrite); err != nil {
 			return "", nil, named(path, err)

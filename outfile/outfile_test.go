@@ -132,6 +132,20 @@ func TestRefuses(t *testing.T) {
 	err := outfile.Replace("/dev/full", []byte("x"))
 	assert.EqualError(t, err, "/dev/full: no space left on device")
 	assert.Equal(t, []string{"file"}, names(t, dir))
+
+	// What /dev/stdout is before a pipe: a link to what has no name.
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	defer w.Close()
+	pipe := fmt.Sprintf("/proc/self/fd/%d", w.Fd())
+	assert.ErrorIs(t, outfile.Check(pipe), outfile.ErrNotRegular)
+	assert.NoError(t, outfile.CheckReplace(pipe))
+	require.NoError(t, outfile.Replace(pipe, []byte("x")))
+	var one [1]byte
+	_, err = r.Read(one[:])
+	require.NoError(t, err)
+	assert.Equal(t, "x", string(one[:]))
 }
 
 // A disk that fills up: the error names the file that was asked for, and nothing

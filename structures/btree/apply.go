@@ -64,7 +64,7 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 }
 
 func (t *Tree) mixed(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	t.batches.Concurrent++
+	t.batches.concurrent.Add(1)
 	return t.concurrent(ctx, structures.Mixed, b)
 }
 

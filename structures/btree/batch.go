@@ -61,13 +61,12 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 			return err
 		}
 	}
-	t.batches.Batched++
 	t.changes++
 	b := batched{Kind: kind, Keys: u.Keys.AddressOf(u.First), Statuses: u.Status.Address(), N: u.Count}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
 	}
-	return t.on(s, func() error {
+	err = t.on(s, func() error {
 		for first := 0; first < u.Count; first += maxBatch {
 			part := b
 			part.Keys += uint64(4 * first)
@@ -82,6 +81,10 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		}
 		return nil
 	})
+	if err == nil {
+		submitted(s, &t.batches.batched)
+	}
+	return err
 }
 
 // batched is a batch on the device. Kinds, a byte each, are those of a Mixed one: Insert, InsertUnique and Delete.

@@ -2,6 +2,7 @@ package btree
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
@@ -35,8 +36,20 @@ type Level struct {
 }
 
 // Batches are how many batches of updates took which path. A call is one batch, from Go slices and on a stream alike; what
-// Finish does belongs to the batch that it finishes.
+// Finish does belongs to the batch that it finishes. One on a stream counts once it is submitted.
 type Batches struct{ Concurrent, Batched uint64 }
+
+// tally counts batches, also where streams are submitted, which is outside of the tree's calls.
+type tally struct{ concurrent, batched atomic.Uint64 }
+
+// submitted counts a batch that a stream is recording, unless it is dropped.
+func submitted(s *vk.Stream, count *atomic.Uint64) {
+	s.OnSubmit(func(_ vk.Point, submitted bool) {
+		if submitted {
+			count.Add(1)
+		}
+	})
+}
 
 // The layout of survey.comp's rows, in words.
 const (
@@ -143,7 +156,7 @@ func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{
 		Pairs: v.levels[0].Slots, Nodes: v.nodes(), Erased: v.erased, Bytes: v.nodes() * nodeBytes, PoolBytes: t.pool.Bytes(),
 		Splits: uint64(counters[splitsWord]), Restarts: uint64(counters[restartsWord]), Orphans: uint64(counters[orphansWord]),
-		Batches: t.batches,
+		Batches: Batches{t.batches.concurrent.Load(), t.batches.batched.Load()},
 	}
 	for i, l := range v.levels {
 		if l.Nodes == 0 {

@@ -76,6 +76,12 @@ func TestBatchesAreCounted(t *testing.T) {
 	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceUpdates{Count: b.Count, Keys: b.Keys, Values: b.Values}))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
+	for _, dropped := range []func(){s.Discard, func() { s.Fill(b.Left, 8, 4, 0); require.Error(t, s.Wait(t.Context())) }} {
+		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceUpdates{Count: b.Count, Keys: b.Keys, Values: b.Values}))
+		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
+		dropped()
+		require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
+	}
 	_, err := tree.Delete(t.Context(), keys[:10])
 	require.NoError(t, err)
 	require.Equal(t, Batches{Concurrent: 3, Batched: 1}, requireStats(t, tree).Batches)

@@ -282,7 +282,7 @@ func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error 
 	defer t.gate.Leave()
 	err := t.applyOn(s, kind, b, false)
 	if err == nil && kind <= structures.Delete {
-		t.batches.Concurrent++
+		submitted(s, &t.batches.concurrent)
 		t.changes++
 	}
 	return err

@@ -48,7 +48,7 @@ type Tree struct {
 	failures   uint32  // of the pool, as last seen
 	rounds     uint32  // that bound a concurrent batch
 	mostRounds uint32  // that it is raised to
-	batches    Batches
+	batches    tally
 	gate       *gate.Gate
 	changes    uint64 // to the pairs, so far
 }

@@ -44,7 +44,7 @@ func (t *Tree) update(ctx context.Context, kind structures.Kind, keys, values []
 	if t.path(keys) == Batched {
 		return t.batched(ctx, kind, nil, keys, values)
 	}
-	t.batches.Concurrent++
+	t.batches.concurrent.Add(1)
 	r, err := t.concurrent(ctx, kind, structures.Batch{Keys: keys, Values: values})
 	return r.Status, err
 }
@@ -113,7 +113,7 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []struct
 	}
 	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}
 	var turns structures.Turns
-	t.batches.Batched++
+	t.batches.batched.Add(1)
 	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
 			if short != nil && !c.Retry { // the chunks find room one by one, as far as there is any
