@@ -111,7 +111,7 @@ func besideBatch(rng *rand.Rand, have []uint32, width int) (structures.Batch, bo
 	}
 	spread := uint32(1) << (8 + rng.IntN(25)%24)
 	around := rng.Uint32()
-	for range 20 + rng.IntN(300) {
+	for range (20 + rng.IntN(300)) << rng.IntN(5) {
 		k := around + rng.Uint32N(spread)
 		if rng.IntN(8) == 0 {
 			k = rng.Uint32N(9) - 4 // the ends
@@ -121,7 +121,7 @@ func besideBatch(rng *rand.Rand, have []uint32, width int) (structures.Batch, bo
 			possible = append(possible, k)
 		}
 	}
-	for range 250 {
+	for range 250 << rng.IntN(4) {
 		lo, hi := around+rng.Uint32N(spread), rng.Uint32()
 		switch rng.IntN(4) {
 		case 0:

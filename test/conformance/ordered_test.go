@@ -62,7 +62,7 @@ func orderedKey(noise uint32) uint32 {
 }
 
 func orderedSequence(t *rapid.T) []orderedAct {
-	whats := []string{"insert", "insert", "insert", "delete", "delete", "find", "apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
+	whats := []string{"insert", "insert", "insert", "delete", "delete", "delete", "find", "apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) orderedAct {
 		a := orderedAct{what: rapid.SampledFrom(whats).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
 		if a.what == "clear" && a.choice%4 != 0 {
@@ -75,9 +75,10 @@ func orderedSequence(t *rapid.T) []orderedAct {
 			return noise ^ noise>>15
 		}
 		draw := func() uint32 { return orderedKey(next()) }
-		if rapid.IntRange(0, 3).Draw(t, "close together") == 0 { // far more than a leaf holds, in a leaf or two
+		// In a leaf or two far more keys than it holds: those that are there, or some of them and many that aren't.
+		if width := rapid.SampledFrom([]uint32{0, 0, 0, 80, 1 << 16, 1 << 24}).Draw(t, "width"); width != 0 {
 			around := orderedKey(noise)
-			draw = func() uint32 { return around + next()%80 }
+			draw = func() uint32 { return around + next()%width - width/2 }
 		}
 		for range n {
 			a.batch.Keys = append(a.batch.Keys, draw())
@@ -330,12 +331,51 @@ func TestOrderedSequences(t *testing.T) {
 				if s.free {
 					acts = once(acts)
 				}
-				for range 2 {
+				for range 4 {
 					all.draw(rt, func(v *variant, subject subject, dictionary structures.Dictionary) {
 						runOrdered(adapter{t, rt}, v.d, subject, dictionary.(structures.Ordered), acts)
 					})
 				}
 			})
+		})
+	}
+}
+
+// Batches of deletions that all fall into one leaf, three times what it holds, most of keys that aren't there: all over a
+// dictionary whose leaves hold few pairs, many, and as many as they can.
+func TestDeletionsInOneLeaf(t *testing.T) {
+	const pairs, apart = 240, 1 << 20
+	var acts []orderedAct
+	for _, step := range []int{1, 4, 2, 3} { // into leaves that there are
+		var b structures.Batch
+		for i := step - 1; i < pairs; i += 4 {
+			b.Keys, b.Values = append(b.Keys, uint32(i*apart)), append(b.Values, uint32(i))
+		}
+		acts = append(acts, orderedAct{what: "insert", batch: b})
+		for i := 0; i < pairs; i += 7 {
+			var b structures.Batch
+			for j := range 42 {
+				b.Keys = append(b.Keys, uint32(i*apart+j*apart/50+i%4)) // of every fourth the first may be there
+			}
+			acts = append(acts, orderedAct{what: "delete", batch: b})
+		}
+		acts = append(acts, orderedAct{what: "walk"})
+	}
+	devices := openDevices(t)
+	for _, s := range subjects {
+		if !s.ordered {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			for _, v := range openVariants(t, s, devices, true).all {
+				for turn, dictionary := range v.both(t, s, 1) {
+					subject := s
+					subject.mixed = turn == 0
+					require.NoError(t, v.dictionary.Clear(t.Context()))
+					runOrdered(t, v.d, subject, dictionary.(structures.Ordered), acts)
+				}
+				v.ran = true
+			}
 		})
 	}
 }
