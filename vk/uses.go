@@ -13,11 +13,19 @@ type Uses struct {
 	mu    sync.Mutex
 	open  map[*Stream]*use  // in batches that are being recorded
 	all   map[*use]struct{} // these and those submitted that are not known to have ended
-	after []func()          // to be called when there is none
+	begun uint64            // uses so far
+	after []waiting         // in the order in which it came
+}
+
+// waiting is what is to be called when the uses up to some number have ended.
+type waiting struct {
+	behind uint64
+	free   func()
 }
 
 // use is that of one batch.
 type use struct {
+	number    uint64
 	stream    *Stream
 	point     Point
 	submitted bool
@@ -37,7 +45,8 @@ func (u *Uses) On(s *Stream) {
 	if u.all == nil {
 		u.open, u.all = map[*Stream]*use{}, map[*use]struct{}{}
 	}
-	one := &use{stream: s}
+	u.begun++
+	one := &use{number: u.begun, stream: s}
 	u.open[s], u.all[one] = one, struct{}{}
 	u.mu.Unlock()
 	s.OnSubmit(func(p Point, submitted bool) {
@@ -52,18 +61,33 @@ func (u *Uses) On(s *Stream) {
 	s.Finally(func() { u.end(one) })
 }
 
-// end forgets a use, and does what waited for the last one's end.
+// end forgets a use, and does what waited for its end.
 func (u *Uses) end(one *use) {
 	u.mu.Lock()
 	delete(u.all, one)
-	var after []func()
-	if len(u.all) == 0 {
-		after, u.after = u.after, nil
-	}
+	due := u.due()
 	u.mu.Unlock()
-	for _, f := range after {
-		f()
+	for _, w := range due {
+		w.free()
 	}
+}
+
+// due takes off the list what waits for none of the uses that are left. The lock is held.
+func (u *Uses) due() []waiting {
+	if len(u.after) == 0 {
+		return nil
+	}
+	oldest := u.begun + 1
+	for one := range u.all {
+		oldest = min(oldest, one.number)
+	}
+	n := 0
+	for n < len(u.after) && u.after[n].behind < oldest {
+		n++
+	}
+	due := u.after[:n]
+	u.after = u.after[n:]
+	return due
 }
 
 // Rest waits until no batch that was submitted names the memory. Where one names it that was not submitted yet, it
@@ -123,8 +147,8 @@ func (s *Stream) join(p Point) {
 	s.waits = append(s.waits, p)
 }
 
-// Free calls free as soon as no batch names the memory: at once, or where the last of these batches is found to have
-// ended, or is dropped.
+// Free calls free as soon as none of the batches so far names the memory: at once, or where the last of them is found to
+// have ended, or is dropped. What is recorded from here on doesn't hold it up, and must not name the memory.
 func (u *Uses) Free(free func()) {
 	u.mu.Lock()
 	for one := range u.all {
@@ -133,12 +157,10 @@ func (u *Uses) Free(free func()) {
 			delete(u.all, one)
 		}
 	}
-	waits := len(u.all) != 0
-	if waits {
-		u.after = append(u.after, free)
-	}
+	u.after = append(u.after, waiting{u.begun, free})
+	due := u.due()
 	u.mu.Unlock()
-	if !waits {
-		free()
+	for _, w := range due {
+		w.free()
 	}
 }

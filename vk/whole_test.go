@@ -240,6 +240,18 @@ func TestUses(t *testing.T) {
 	u.Free(func() { freed = true })
 	require.True(t, freed)
 
+	// Nor does what is recorded later.
+	one.Fill(b, 0, 4, 1)
+	u.On(one)
+	freed = false
+	u.Free(func() { freed = true })
+	two.Fill(b, 0, 4, 2)
+	u.On(two)
+	require.False(t, freed)
+	require.NoError(t, one.Wait(ctx))
+	require.True(t, freed)
+	two.Discard()
+
 	slow, submit := busy(t, d, 200*time.Millisecond)
 	submit()
 	u.On(slow)

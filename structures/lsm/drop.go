@@ -1,7 +1,8 @@
 package lsm
 
 import (
-	"github.com/vkds/vkds/structures/internal/recording"
+	"sync/atomic"
+
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
@@ -18,10 +19,10 @@ type past struct {
 	front      *runs.Memory // the front; nil: there was none so far
 }
 
-// open are the updates of a batch that may still be dropped.
+// open are the updates of a batch that may still be dropped. The stream says what becomes of it, by whatever goroutine.
 type open struct {
-	before past
-	fate   *recording.Fate
+	before           past
+	certain, dropped atomic.Bool
 }
 
 func (l *LSM) past() past { return past{l.state, l.live, l.tombstones, l.begun, l.fronts[0]} }
@@ -36,17 +37,23 @@ func (l *LSM) restore(p past) {
 
 // note keeps what the LSM was before an update that was recorded, unless an earlier one of the same batch has.
 func (l *LSM) note(s *vk.Stream, before past) {
-	if l.open == nil {
-		l.open = &open{before, recording.FateOf(s)}
+	if l.open != nil {
+		return
 	}
+	o := &open{before: before}
+	s.OnSubmit(func(_ vk.Point, submitted bool) {
+		o.dropped.Store(!submitted)
+		o.certain.Store(true)
+	})
+	l.open = o
 }
 
 // settle takes back what was recorded into a batch that was dropped.
 func (l *LSM) settle() {
-	if l.open == nil || !l.open.fate.Certain() {
+	if l.open == nil || !l.open.certain.Load() {
 		return
 	}
-	if l.open.fate.Dropped() {
+	if l.open.dropped.Load() {
 		l.restore(l.open.before)
 	}
 	l.open = nil
