@@ -84,44 +84,11 @@ func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
 	if err := w.deleted.Upload(ctx, 0, deleted); err != nil {
 		return err
 	}
-	marks := l.tombstones || len(deleted) != 0
-
-	// Nothing is written but what this call has made. The sum of the runs before a level is less than the level.
-	s := l.core.Stream
-	run := runs.Source{Keys: w.deleted.Address(), N: len(deleted)}
-	for i := front; i < maxLevels; i++ {
-		var older runs.Source
-		switch {
-		case i == front && l.front > 0:
-			older = runs.Of(l.fronts[0].Row(l.tombstones), l.front)
-		case i != front && l.full>>i&1 == 1:
-			older = runs.Of(l.levels[i].Row(l.tombstones), l.o.Batch<<i)
-		default:
-			continue
-		}
-		if run.N == 0 {
-			run = older
-			continue
-		}
-		out := w.merged.Row(marks)
-		out.Index = 0
-		n := run.N + older.N
-		err := s.Whole(func() error {
-			return l.timed("merge", func() error {
-				return l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: w.scratch.Address()})
-			})
-		})
-		if err == nil {
-			_, err = s.Submit()
-		}
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			s.Discard()
-			return errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
-		}
-		run = runs.Of(out, n)
-		w.merged, w.packed = w.packed, w.merged
-		l.progress(n, 2*all)
+	run, err := l.mergeAll(ctx, &w, all, len(deleted))
+	if err != nil {
+		return err
 	}
+	s := l.core.Stream
 	err = recording.Run(s, func() error {
 		return l.timed("pack", func() error { return l.core.Valid(s, run, w.merged.Row(false), w.scratch.Address()) })
 	})
@@ -138,6 +105,51 @@ func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
 	l.progress(2*all, 2*all)
 	l.giveBack(l.o.Capacity)
 	return nil
+}
+
+// mergeAll merges the runs, the newest first, all of them so many pairs, and before them the keys to be deleted. Nothing is
+// written but the workspace, which is at rest after an error.
+func (l *LSM) mergeAll(ctx context.Context, w *workspace, all, deleted int) (runs.Source, error) {
+	s := l.core.Stream
+	run := runs.Source{Keys: w.deleted.Address(), N: deleted}
+	for _, older := range l.runs() {
+		if run.N == 0 {
+			run = older
+			continue
+		}
+		out := w.merged.Row(l.tombstones || deleted != 0)
+		out.Index = 0
+		n := run.N + older.N
+		err := s.Whole(func() error {
+			return l.timed("merge", func() error {
+				return l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: w.scratch.Address()})
+			})
+		})
+		if err == nil {
+			_, err = s.Submit()
+		}
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			s.Discard()
+			return runs.Source{}, errors.Join(err, s.Wait(context.WithoutCancel(ctx)))
+		}
+		run = runs.Of(out, n)
+		w.merged, w.packed = w.packed, w.merged
+		l.progress(n, 2*all)
+	}
+	return run, nil
+}
+
+// runs are those that hold pairs, the newest first.
+func (l *LSM) runs() (all []runs.Source) {
+	if l.front > 0 {
+		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), l.front))
+	}
+	for i := range l.levels {
+		if l.full>>i&1 == 1 {
+			all = append(all, runs.Of(l.levels[i].Row(l.tombstones), l.o.Batch<<i))
+		}
+	}
+	return all
 }
 
 // timed records a stage of a long call, timed if that is wanted.
