@@ -135,6 +135,6 @@ func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPus
 	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	t.nodes, t.headroom = uint64(leaves+inner+1), false
+	t.nodes, t.headroom, t.beside = uint64(leaves+inner+1), false, 0
 	return nil
 }

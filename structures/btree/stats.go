@@ -124,7 +124,7 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		v.erased += uint64(row[surveyErased])
 	}
 	if resting {
-		t.nodes, t.headroom = v.nodes(), false
+		t.nodes, t.headroom, t.beside = v.nodes(), false, 0
 	}
 	return v, nil
 }
