@@ -457,8 +457,8 @@ func (in Inside) Reset(ctx context.Context) error {
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of Close do nothing; the others return
-// vk.ErrClosed.
+// Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of Close do
+// nothing; the others return vk.ErrClosed.
 func (p *SlabPool) Close() error {
 	leave, open, err := p.gate.Shut()
 	if err != nil {

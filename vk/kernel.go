@@ -50,8 +50,8 @@ const pairsBy32 = "pairs_by_32_bit_atomics"
 
 // NewKernel makes a kernel of a module, with full subgroups. Errors: *LayoutError where P does not match the
 // module's push-constant block, *MissingFeatureError where the module needs what the device has not or was told
-// to leave off, *ProtocolError where it has the protocol of devices without Int64Atomics, *ModuleError where the module is no compute shader, a constant is unknown or the workgroup does
-// not fit the device.
+// to leave off, *ProtocolError where it has the protocol of devices without Int64Atomics, *ModuleError where the module is
+// no compute shader, a constant is unknown or the workgroup does not fit the device.
 func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P], error) {
 	p, err := d.newPipeline(m, o, reflect.TypeFor[P]())
 	if err != nil {

@@ -32,24 +32,10 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	default:
 		return &structures.KindError{Kind: kind}
 	}
-	for _, c := range []struct {
-		name         string
-		needed, have int
-	}{
-		{"keys", u.First + u.Count, u.Keys.Len()},
-		{"values", u.First + u.Count, u.Values.Len()},
-		{"status bytes", (u.Count + 3) &^ 3, u.Status.Len()},
-	} {
-		optional := c.name == "values" && kind == structures.Delete || c.name == "status bytes" && u.Status == nil
-		if u.First < 0 || u.Count < 0 || c.needed < 0 || c.have < c.needed && !optional {
-			return &structures.LengthError{Keys: u.Count, Other: c.name, Got: c.have}
-		}
-	}
 	if u.Count > primitives.MaxLength {
 		return &primitives.LengthError{N: u.Count}
 	}
-	err := cmp.Or(t.d.Accept("stream", s), t.d.Accept("buffer of keys", u.Keys), t.d.Accept("buffer of values", u.Values),
-		t.d.Accept("buffer of status bytes", u.Status))
+	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, kind, u))
 	if err != nil || u.Count == 0 {
 		return err
 	}

@@ -65,7 +65,7 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 func (t *Tree) remake(b bulk, record func() error) error {
 	err := recording.Run(t.stream, record)
 	if err == nil {
-		t.nodes, t.headroom = uint64(b.nodes()), false
+		t.nodes, t.headroom, t.beside = uint64(b.nodes()), false, 0
 	}
 	return err
 }
@@ -81,19 +81,11 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 		return err
 	}
 	defer t.gate.Leave()
-	if u.Count < 0 || u.First < 0 {
-		return &structures.LengthError{Keys: u.Count, Other: "pairs before the first", Got: u.First}
-	}
-	for name, b := range map[string]*vk.Buffer[uint32]{"keys": u.Keys, "values": u.Values} {
-		if n := b.Len(); n-u.First < u.Count {
-			return &structures.LengthError{Keys: u.Count, Other: name, Got: n}
-		}
-	}
 	if u.Count > primitives.MaxLength {
 		return &primitives.LengthError{N: u.Count}
 	}
-	err := cmp.Or(t.d.Accept("stream", s), t.d.Accept("buffer of keys", u.Keys), t.d.Accept("buffer of values", u.Values))
-	if err != nil {
+	u.Status = nil
+	if err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u)); err != nil {
 		return err
 	}
 	if nodes := nodesFor(u.Count, t.o.Fill); blocksFor(nodes) > t.blocks() {

@@ -271,8 +271,8 @@ func (t *Tree) torn() uint32 {
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, Delete, Find, and those that ask for order. Batches on several streams may work on the tree at the same time. Where the pool is full,
-// operations are left pending; give the batch to Finish for them once no stream works on the tree.
+// InsertUnique, Delete, Find, and those that ask for order. Batches on several streams may work on the tree at the same
+// time. Where the pool is full, operations are left pending; give the batch to Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
 func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {

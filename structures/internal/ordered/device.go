@@ -12,20 +12,8 @@ import (
 
 // UpdateOn records a batch of insertions or deletions, by who has entered.
 func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	if u.Count == 0 {
-		return nil
-	}
-	if u.Count < 0 || u.First < 0 {
-		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
-	}
-	err := cmp.Or(c.Device.Accept("stream", s), recording.Need(c.Device, u.Keys, "keys", u.Count, u.First+u.Count))
-	if err == nil && kind == structures.Insert {
-		err = recording.Need(c.Device, u.Values, "values", u.Count, u.First+u.Count)
-	}
-	if err == nil && u.Status != nil {
-		err = recording.Need(c.Device, u.Status, "status bytes", u.Count, recording.Padded(u.Count))
-	}
-	if err != nil {
+	err := cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u))
+	if err != nil || u.Count == 0 {
 		return err
 	}
 	b := Batch{Kind: kind, Keys: u.Keys.AddressOf(u.First), N: u.Count}

@@ -168,6 +168,23 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 	return d.Accept("buffer of "+name, b)
 }
 
+// NeedUpdates is Need of all that a batch of updates of one kind has. Deletions need no values, and nobody a Status.
+func NeedUpdates(d *vk.Device, kind structures.Kind, u structures.DeviceUpdates) error {
+	if u.Count < 0 || u.First < 0 {
+		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
+	}
+	end := u.First + u.Count
+	values, status := end, 0
+	if kind == structures.Delete {
+		values = 0
+	}
+	if u.Status != nil {
+		status = Padded(u.Count)
+	}
+	return cmp.Or(Need(d, u.Keys, "keys", u.Count, end), Need(d, u.Values, "values", u.Count, values),
+		Need(d, u.Status, "status bytes", u.Count, status))
+}
+
 // Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError where
 // a number is negative, *structures.TooLongError for more than MaxPlaces.
 func Windows(count, width int) (places int, err error) {
