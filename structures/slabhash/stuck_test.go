@@ -49,10 +49,10 @@ func TestListWithoutEnd(t *testing.T) {
 	k.Dispatch(s, 1, wordsPush{word.Address(), table.Pool.Units + uint64(second)*slabBytes + 4*nextAt, 1})
 	require.NoError(t, s.Wait(t.Context()))
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var here, keys []uint32
-	for key := uint32(1000); len(here) < 40; key++ {
+	for key := uint32(1000); len(here) < 3; key++ {
 		if keys = append(keys, key); slabcheck.Bucket(m.Device(), key) == bucket {
 			here = append(here, key)
 		}
