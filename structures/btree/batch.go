@@ -39,6 +39,7 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if err != nil || u.Count == 0 {
 		return err
 	}
+	t.settle(s)
 	if kind != structures.Delete && t.crowded(u.Count) {
 		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
 			return err

@@ -65,10 +65,13 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 func (t *Tree) remake(b bulk, record func() error) error {
 	err := recording.Run(t.stream, record)
 	if err == nil {
-		t.nodes, t.headroom, t.beside = uint64(b.nodes()), false, 0
+		t.rebuilt(b)
 	}
 	return err
 }
+
+// rebuilt has t.nodes begin with what a bulk makes.
+func (t *Tree) rebuilt(b bulk) { t.nodes, t.headroom, t.beside = uint64(b.nodes()), false, 0 }
 
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys the
 // last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If the
@@ -101,20 +104,28 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 	if u.Count != 0 {
 		b.Keys, b.Values = u.Keys.AddressOf(u.First), u.Values.AddressOf(u.First)
 	}
-	// The batch may be dropped, and all stay as it is.
-	t.nodes, t.headroom = max(t.nodes, uint64(b.nodes())), false
-	return t.on(s, func() error {
+	t.settle(s)
+	err := t.on(s, func() error {
 		scratch, err := t.scratch.Take(s, int(t.bulkPlan(b.N, 0).bytes))
 		if err != nil {
 			return err
 		}
 		return t.bulk(s, b, scratch)
 	})
+	if err == nil {
+		t.rebuilt(b)
+		t.builds(s)
+	}
+	return err
 }
 
 // roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
 func (t *Tree) roomFor(ctx context.Context, nodes int) error {
-	return t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
+	err := t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
+	if err == nil && t.slabs != 0 {
+		t.slabs = uint64(t.poolSlabs())
+	}
+	return err
 }
 
 // bulk is what a tree is made of: N pairs on the device.

@@ -182,3 +182,53 @@ func TestClear(t *testing.T) {
 	require.NoError(t, tree.Clear(t.Context()))
 	requireTree(t, tree, model{})
 }
+
+// Batches are recorded and neither submitted nor waited for, on a tree that is fresh and, however often, on one of
+// BuildOn, once its pool has grown for them. A BuildOn that was dropped, or still may be, leaves no room by guesses.
+func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
+	d := openDevice(t)
+	s := testdevice.Stream(t, d)
+	keys, more := ramp(40_000, 0, 2), ramp(20_000, 1, 4)
+	bKeys, bMore, bWord := testdevice.Upload(t, d, keys), testdevice.Upload(t, d, more), testdevice.Upload(t, d, []uint32{0})
+	tree := newTree(t, d, Options{Fill: 0.7})
+	build := func(n int) {
+		require.NoError(t, tree.BuildOn(t.Context(), s, structures.DeviceUpdates{Count: n, Keys: bKeys, Values: bKeys}))
+	}
+	// Says whether the batch was submitted by the call.
+	update := func(n int) (submitted bool) {
+		s.Fill(bWord, 0, 4, 0) // what is recorded so far
+		s.OnSubmit(func(vk.Point, bool) { submitted = true })
+		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceUpdates{Count: n, Keys: bMore, Values: bMore}))
+		now := submitted
+		require.NoError(t, s.Wait(t.Context()))
+		return now
+	}
+	require.False(t, update(10), "the pool of a fresh tree suffices")
+	for i := range 6 {
+		build(len(keys))
+		require.NoError(t, s.Wait(t.Context()))
+		require.Equal(t, i == 0, update(len(more)))
+		build(len(keys)) // the same batch is to change it
+		require.False(t, update(len(more)))
+	}
+	want := model{}.insert(keys, keys).insert(more, more)
+	requireTree(t, tree, want)
+
+	build(10)
+	s.Discard()
+	before, err := tree.pool.Stats(t.Context())
+	require.NoError(t, err)
+	require.True(t, update(100), "nobody knows how many nodes there are")
+	requireTree(t, tree, want)
+	require.GreaterOrEqual(t, tree.nodes, uint64(before.Allocated))
+
+	build(10)
+	other := testdevice.Stream(t, d)
+	u := structures.DeviceUpdates{Count: 100, Keys: bMore, Values: bMore}
+	require.ErrorIs(t, tree.UpdateOn(t.Context(), other, structures.Insert, u), vk.ErrUnsubmitted)
+	s.Discard()
+	require.NoError(t, tree.UpdateOn(t.Context(), other, structures.Insert, u))
+	require.NoError(t, other.Wait(t.Context()))
+	requireTree(t, tree, want)
+	require.NoError(t, tree.Check(t.Context()))
+}

@@ -2,9 +2,11 @@ package btree
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // counted has t.nodes begin with what there is, while nothing runs that uses the tree.
@@ -12,9 +14,43 @@ func (t *Tree) counted(stats alloc.PoolStats) {
 	t.nodes, t.slabs, t.headroom, t.beside = uint64(stats.Allocated), uint64(stats.Slabs), false, 0
 }
 
+// building is the last BuildOn, whose batch may still be dropped. t.nodes is noted as if it were not. The stream says what
+// becomes of it, by whatever goroutine.
+type building struct {
+	stream           *vk.Stream
+	certain, dropped atomic.Bool
+}
+
+// builds notes that a stream is recording a BuildOn.
+func (t *Tree) builds(s *vk.Stream) {
+	b := &building{stream: s}
+	s.OnSubmit(func(_ vk.Point, submitted bool) {
+		b.dropped.Store(!submitted)
+		b.certain.Store(true)
+	})
+	t.building = b
+}
+
+// settle has the nodes counted before a stream gets room for more, if what is noted of them doesn't hold: a BuildOn was
+// dropped, or another stream may still drop it.
+func (t *Tree) settle(s *vk.Stream) {
+	b := t.building
+	if b == nil {
+		return
+	}
+	certain := b.certain.Load()
+	if certain {
+		t.building = nil
+	}
+	if certain && b.dropped.Load() || !certain && s != b.stream {
+		t.slabs = 0
+	}
+}
+
 // reserve makes the pool have room for the nodes that so many insertions beside each other add, as a rule, and some, so
 // that kernels find it soon. Nothing may run that uses the tree.
 func (t *Tree) reserve(ctx context.Context, operations int) error {
+	t.settle(t.stream)
 	defer func() { t.beside += uint64(operations) }()
 	extra := uint64(operations) / 4
 	extra += extra/16 + alloc.BlockSlabs/2

@@ -40,14 +40,15 @@ type Tree struct {
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
-	uses       vk.Uses // of the tree's memory
-	nodes      uint64  // about how many nodes are in use: no more, where headroom is set or beside is 0
-	headroom   bool    // each of them is counted as if it had been split once more
-	beside     uint64  // insertions that were done beside each other since they were counted
-	slabs      uint64  // the pool has at least so many; 0: nobody knows, so that the nodes are counted first
-	failures   uint32  // of the pool, as last seen
-	rounds     uint32  // that bound a concurrent batch
-	mostRounds uint32  // that it is raised to
+	uses       vk.Uses   // of the tree's memory
+	nodes      uint64    // about how many nodes are in use: no more, where headroom is set or beside is 0
+	headroom   bool      // each of them is counted as if it had been split once more
+	beside     uint64    // insertions that were done beside each other since they were counted
+	slabs      uint64    // the pool has at least so many; 0: nobody knows, so that the nodes are counted first
+	building   *building // nil: all that BuildOn has recorded is certain
+	failures   uint32    // of the pool, as last seen
+	rounds     uint32    // that bound a concurrent batch
+	mostRounds uint32    // that it is raised to
 	batches    tally
 	gate       *gate.Gate
 	changes    uint64 // to the pairs, so far
@@ -97,7 +98,9 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
 		return t, err
 	}
-	t.pool, err = alloc.NewSlabPool(ctx, d, pool)
+	if t.pool, err = alloc.NewSlabPool(ctx, d, pool); err == nil {
+		t.slabs = uint64(t.poolSlabs())
+	}
 	return t, err
 }
 
