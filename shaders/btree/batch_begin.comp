@@ -13,7 +13,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
-    if (i < BATCH_CONTROL / 4u) plain_store_at(control, i, 0u);
+    if (i < BATCH_CONTROL / 4u) plain_store_near(control, i, 0u);
     if (i < tree.pool.blocks) {
         uvec2 at = pool_block(tree.pool, i);
         uvec4 used = uvec4(0u);

@@ -20,7 +20,7 @@ void main() {
     uint nodes = 0u;
     [[dont_unroll]] for (uint level = 0u; level < 16u; level++) nodes += work_load(batch_control(w, level, BATCH_OUTPUTS_AT), 0u);
     if (i >= tree.pool.blocks) return;
-    uint before = plain_load_at(free, 2u * i);
+    uint before = plain_load_near(free, 2u * i);
     if (before >= nodes) return;
     uint left = nodes - before, part = 0u, in_part = 0u;   // of one quad of words, a part is taken
     uvec2 at = pool_block(tree.pool, i);

@@ -22,7 +22,7 @@ void main() {
     uint key = 0u;
     if (enabled) key = batch_key(batch, i);
     uint leaf = batch_leaf(tree, work, key, enabled);
-    if (enabled) plain_store_at(leaves, i, leaf);
+    if (enabled) plain_store_near(leaves, i, leaf);
 #ifdef STATUSES
     uint kind = 0u;
     if (enabled) kind = batch_kind(batch, i);
@@ -46,6 +46,6 @@ void main() {
     if (kind == OP_DELETE) status = there ? STATUS_DELETED : STATUS_ABSENT;
     else if (!there) status = STATUS_INSERTED;
     else status = kind == OP_INSERT ? STATUS_ASSIGNED : STATUS_FOUND;
-    if (enabled) plain_store_at(statuses, plain_load_at(batch.payload, i), status);
+    if (enabled) plain_store_near(statuses, plain_load_near(batch.payload, i), status);
 #endif
 }

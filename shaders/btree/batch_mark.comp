@@ -53,6 +53,6 @@ void main() {
         [[unroll]] for (uint k = 0u; k < MARKS_ITEMS; k++) bitmap_set_all(k * BATCH_GROUP + lane, anew[k]);
         barrier();
         for (uint word = lane; word < words; word += WORKGROUP)
-            if (first_word + word < marks_words(batch.count)) plain_store_at(marks_anew_at(batch), first_word + word, bitmap_words[word]);
+            if (first_word + word < marks_words(batch.count)) plain_store_near(marks_anew_at(batch), first_word + word, bitmap_words[word]);
     }
 }

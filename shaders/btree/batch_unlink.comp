@@ -16,11 +16,11 @@ void main() {
     uint i = invocation_index();
     uint n = min(plain_load(count), gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP);
     if (i >= n) return;
-    uint key = plain_load_at(keys, i);
+    uint key = plain_load_near(keys, i);
     Fence fence;
     uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u, 0u), 1u, key, true, fence);
     bool first = i == 0u;
-    if (!first) first = plain_load_at(keys, i - 1u) < fence.low;
+    if (!first) first = plain_load_near(keys, i - 1u) < fence.low;
     if (slab == SLAB_NULL || !first) return;   // the first of a parent's leaves does all of them
 
     uvec2 node = slab_address(tree.pool, slab);
@@ -41,9 +41,9 @@ void main() {
         if (s < used) {
             uvec2 child = slab_address(tree.pool, slot.y);
             uvec4 f = plain_load4(address_add(child, BTREE_META_AT));
-            while (i < n && plain_load_at(keys, i) < f.y) i++;
+            while (i < n && plain_load_near(keys, i) < f.y) i++;
             bool empty = false;
-            if (i < n) empty = plain_load_at(keys, i) <= f.z;
+            if (i < n) empty = plain_load_near(keys, i) <= f.z;
             if (empty && s != 0u && reach.y == slot.y) {
                 reach = f.zw;
                 taken = true;

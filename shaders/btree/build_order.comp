@@ -31,10 +31,12 @@ void main() {
     barrier();
     if (known) return;   // likewise
     uint key[EACH], next[EACH];
+    uvec2 from = address_at(keys, first, 2u);
+    uint last = count - 1u - first;
     [[unroll]] for (uint r = 0u; r < EACH; r++) {
-        uint i = min(first + r * WORKGROUP + workgroup_lane(), count - 1u);
-        key[r] = plain_load_at(keys, i);
-        next[r] = plain_load_at(keys, min(i + 1u, count - 1u));
+        uint i = min(r * WORKGROUP + workgroup_lane(), last);
+        key[r] = plain_load_near(from, i);
+        next[r] = plain_load_near(from, min(i + 1u, last));
     }
     bool ascends = true;
     [[unroll]] for (uint r = 0u; r < EACH; r++) {

@@ -57,7 +57,8 @@ const uint BATCH_CONTROL = 2048u;    // bytes of all
 
 uvec2 batch_control(Work w, uint level, uint at) { return address_add(w.at, (level << BATCH_LEVEL_SHIFT) + at); }
 
-// Memory that one kernel writes and a later one reads; or, in the kernel that has all levels to itself, other
+// Memory that one kernel writes and a later one reads, of at most 2^22 elements (maxBatch in Go), so that whatever is in it
+// or in the batch is near its beginning; or, in the kernel that has all levels to itself, other
 // invocations of its workgroup.
 #ifdef BATCH_ALONE
 uint work_load(uvec2 at, uint i) { return VkdsCoherentWord(address_at(at, i, 2u)).v; }
@@ -67,8 +68,8 @@ void work_store2(uvec2 at, uint i, uvec2 v) { VkdsCoherentPair(address_at(at, i,
 uvec4 work_load4(uvec2 at, uint i) { return VkdsCoherentQuad(address_at(at, i, 4u)).v; }
 void work_store4(uvec2 at, uint i, uvec4 v) { VkdsCoherentQuad(address_at(at, i, 4u)).v = v; }
 #else
-uint work_load(uvec2 at, uint i) { return plain_load_at(at, i); }
-void work_store(uvec2 at, uint i, uint v) { plain_store_at(at, i, v); }
+uint work_load(uvec2 at, uint i) { return plain_load_near(at, i); }
+void work_store(uvec2 at, uint i, uint v) { plain_store_near(at, i, v); }
 uvec2 work_load2(uvec2 at, uint i) { return plain_load2(address_at(at, i, 3u)); }
 void work_store2(uvec2 at, uint i, uvec2 v) { plain_store2(address_at(at, i, 3u), v); }
 uvec4 work_load4(uvec2 at, uint i) { return plain_load4(address_at(at, i, 4u)); }
@@ -78,7 +79,7 @@ void work_store4(uvec2 at, uint i, uvec4 v) { plain_store4(address_at(at, i, 4u)
 const uint BATCH_WALK = 32u;   // operations that one invocation goes through: more are a long segment
 
 // Where a part of the memory begins that has so many bytes an element before it.
-uvec2 batch_part(Work w, uint bytes) { return address_at(address_add(w.at, BATCH_CONTROL), (w.capacity >> 6) * bytes, 6u); }
+uvec2 batch_part(Work w, uint bytes) { return address_add(w.at, BATCH_CONTROL + w.capacity * bytes); }
 
 // Records, in the places of the elements of their groups: what node, where its segment ends, how many pairs result, and
 // the node's slots that stay beside where in its group the segment begins.

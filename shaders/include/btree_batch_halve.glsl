@@ -89,8 +89,8 @@ void split_leaf(BTree tree, Work w, Batch b, uvec2 free, bool busy, Record r, ui
     if (halves) {
         slab = batch_slab(tree.pool, free, number);   // no level is below this one
         uint low = halve(tree, b, r, slab);
-        plain_store_at(batch_lows(w, 0u), number, low);
-        plain_store_at(batch_children(w, 0u), number, slab);
+        plain_store_near(batch_lows(w, 0u), number, low);
+        plain_store_near(batch_children(w, 0u), number, slab);
     }
     staged_slab[2u * lane + 1u] = slab;
     barrier();

@@ -31,7 +31,7 @@ uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
     bool within = true;
     while (within) {
         within = low < b.count;
-        if (within) within = plain_load_at(leaves, low) == leaf;
+        if (within) within = plain_load_near(leaves, low) == leaf;
         if (within) {
             low += min(step, b.count - low);
             step *= 2u;
@@ -42,7 +42,7 @@ uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
     low = step == 1u ? low : low - step / 2u + 1u;
     while (low < end) {
         uint middle = low + ((end - low) >> 1);
-        if (plain_load_at(leaves, middle) == leaf) low = middle + 1u;
+        if (plain_load_near(leaves, middle) == leaf) low = middle + 1u;
         else end = middle;
     }
     return end;
@@ -179,8 +179,8 @@ void load_firsts(SlabPool pool, uint slab, out uint first[NODE_PAIRS]) {
 void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool emptied) {
     uint lane = workgroup_lane(), i = group * BATCH_GROUP + lane;
     uint leaf = SLAB_NULL, before = SLAB_NULL;
-    if (i < b.count) leaf = plain_load_at(leaves, i);
-    if (i < b.count && i != 0u) before = plain_load_at(leaves, i - 1u);
+    if (i < b.count) leaf = plain_load_near(leaves, i);
+    if (i < b.count && i != 0u) before = plain_load_near(leaves, i - 1u);
     bool first = i < b.count && leaf != before;
     group_leaf[lane] = leaf;
     barrier();

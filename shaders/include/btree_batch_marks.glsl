@@ -21,13 +21,13 @@ uvec2 marks_anew_at(Batch b) { return address_at(b.marks, marks_words(b.count) +
 // The kind of the operation at a position.
 uint batch_kind(Batch b, uint i) {
     uint kind = b.kind;
-    if (kind == OP_MIXED) kind = byte_load(b.kinds, plain_load_at(b.payload, i));
+    if (kind == OP_MIXED) kind = byte_load(b.kinds, plain_load_near(b.payload, i));
     return kind;
 }
 
 uint batch_value(Batch b, uint i) {
-    uint word = plain_load_at(b.payload, i);
-    if (b.placed != 0u) word = plain_load_at(b.values, word);
+    uint word = plain_load_near(b.payload, i);
+    if (b.placed != 0u) word = plain_load_near(b.values, word);
     return word;
 }
 
@@ -76,8 +76,8 @@ Landing batch_landing(Batch b, uint i) {
     if (b.kind != OP_INSERT) {
         uvec2 anew = marks_anew_at(b);
         uint word = i / 32u;
-        uint bits = plain_load_at(anew, word) & (~0u >> (31u - (i & 31u)));
-        while (bits == 0u && word != 0u) bits = plain_load_at(anew, --word);
+        uint bits = plain_load_near(anew, word) & (~0u >> (31u - (i & 31u)));
+        while (bits == 0u && word != 0u) bits = plain_load_near(anew, --word);
         from = word * 32u + uint(findMSB(bits | 1u));
         l.keeps = batch_kind(b, from) == OP_INSERT_UNIQUE;
         if (l.keeps && from != 0u) l.keeps = batch_key(b, from - 1u) != batch_key(b, from);

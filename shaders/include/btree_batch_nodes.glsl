@@ -14,14 +14,14 @@ uvec2 pool_block(SlabPool pool, uint block) {
 // k-th pair, the block of new node k * 1024, or the last block; and one more pair behind the last, of all.
 uint batch_slab(SlabPool pool, uvec2 free, uint number) {
     uint near = number >> 10;
-    uint block = min(plain_load_at(free, 2u * near + 1u), pool.blocks - 1u);
-    uint beyond = min(plain_load_at(free, 2u * near + 3u) + 1u, pool.blocks);
+    uint block = min(plain_load_near(free, 2u * near + 1u), pool.blocks - 1u);
+    uint beyond = min(plain_load_near(free, 2u * near + 3u) + 1u, pool.blocks);
     while (beyond - block > 1u) {
         uint middle = block + ((beyond - block) >> 1);
-        if (plain_load_at(free, 2u * middle) <= number) block = middle;
+        if (plain_load_near(free, 2u * middle) <= number) block = middle;
         else beyond = middle;
     }
-    uint left = number - plain_load_at(free, 2u * block), word = 0u, view = 0u;
+    uint left = number - plain_load_near(free, 2u * block), word = 0u, view = 0u;
     uvec2 at = pool_block(pool, block);
     // First the quad of words that has it, then the word.
     uvec4 quad = uvec4(0u);

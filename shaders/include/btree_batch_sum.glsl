@@ -51,7 +51,7 @@ uint sum_level(BTree tree, Work w, uint elements, uvec2 free, uint splitting) {
             taken = work_load(batch_control(w, w.level - 1u, BATCH_TAKEN_AT), 0u);
             taken += work_load(batch_control(w, w.level - 1u, BATCH_OUTPUTS_AT), 0u);
         }
-        uint room = min(plain_load_at(free, 2u * tree.pool.blocks) - taken, w.capacity);
+        uint room = min(plain_load_near(free, 2u * tree.pool.blocks) - taken, w.capacity);
         total.y = min(total.y, w.capacity);
         if (total.x > room) {
             // The host sees to it that this can't be. If it is nevertheless, nothing is overwritten.
