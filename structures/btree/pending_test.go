@@ -249,3 +249,40 @@ func TestHalfCleanedLeaf(t *testing.T) {
 		requireTree(t, tree, m.insert(fresh, fresh))
 	})
 }
+
+// At the limit of its memory a tree does what needs none, also where latches or a bound of the rounds hold it up, and
+// inner nodes lack separators that there is no room for.
+func TestWhatNeedsNoRoomAtTheLimit(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		rng := random(11)
+		tree := newTree(t, d, Options{Path: Concurrent, Tile: tile, MaxBytes: 8<<10 + 2*alloc.BlockSlabs*(alloc.SlabBytes+1)})
+		keys := uniqueKeys(rng, 60_000)
+		var pool *alloc.PoolFullError
+		statuses, err := tree.Insert(t.Context(), keys, keys)
+		require.ErrorAs(t, err, &pool)
+		var there []uint32
+		for i, s := range statuses {
+			if s == structures.Inserted {
+				there = append(there, keys[i])
+			}
+		}
+		for _, do := range []func() ([]structures.Status, error){
+			func() ([]structures.Status, error) { return tree.Insert(t.Context(), there, there) },
+			func() ([]structures.Status, error) { return tree.Delete(t.Context(), there) },
+		} {
+			stats, err := tree.pool.Stats(t.Context())
+			require.NoError(t, err)
+			require.Zero(t, stats.Free)
+			tree.rounds = 2                    // too few for any search
+			tree.failures = stats.Failures - 1 // what another chunk of the insertions had no room for
+			statuses, err := do()
+			require.NoError(t, err)
+			require.NotContains(t, statuses, structures.Absent)
+			require.NotContains(t, statuses, structures.Inserted)
+		}
+		n, err := tree.Len(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, n)
+		require.NoError(t, tree.Check(t.Context()))
+	})
+}

@@ -78,14 +78,17 @@ func (t *Tree) reserve(ctx context.Context, operations int) error {
 }
 
 // makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
-// separator, or a node was latched for too long. stuck: since the last call none was finished.
+// separator, or a node was latched for too long. stuck: since the last call none was finished. That there is no room is an
+// error only then, and after a last try with more rounds: deletions and assignments take no node, and latches alone may
+// have held them up.
 func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
 	before := t.blocks()
-	if err := t.mend(ctx); err != nil {
-		return err
+	full := t.mend(ctx)
+	if full != nil && !structures.Short(full) {
+		return full
 	}
 	stats, err := t.pool.Stats(ctx) // with what mending has taken, or was refused
 	if err != nil {
@@ -96,18 +99,23 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 		t.failures = stats.Failures
 		// Each may split a leaf, though many meet in one; the pool doubles in any case, if it can.
 		need := max(1, blocksFor(pending/4)) - (t.blocks() - before)
-		if need <= 0 {
-			return nil
+		if full == nil && need > 0 {
+			full = t.pool.Relieve(ctx, stats, need, stuck)
 		}
-		return t.pool.Relieve(ctx, stats, need, stuck)
+		if full == nil || !structures.Short(full) {
+			return full
+		}
 	}
-	if stuck {
-		if t.rounds >= t.mostRounds {
-			return &structures.StuckError{Operations: pending}
-		}
+	switch {
+	case !stuck:
+		return nil
+	case t.rounds < t.mostRounds:
 		t.rounds *= 4
+		return nil
+	case full != nil:
+		return full
 	}
-	return nil
+	return &structures.StuckError{Operations: pending}
 }
 
 // blocks is how many memory blocks the pool has.
