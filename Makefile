@@ -45,9 +45,10 @@ go-test = env -u VKDS_DEVICE NODEVICE_SELECT=1 VKDS_CONFORMED=$(CURDIR)/build/co
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 
 # The tool and the benchmarks take long, and find the same at every width and on every driver if what is beneath them
-# does: they are tested at one width. So are injected faults, which no driver has a part in, but under validation, too.
+# does: they are tested at one width. So are injected faults, kernels that cannot be made and handles that goroutines share,
+# which no driver has a part in, but under validation, too.
 beneath-the-tool = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench)
-beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench -e /faults)
+beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | grep -v -e /cmd/ -e /bench -e /faults -e /internal/recording -e /goroutines)
 
 .PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed
 test: deps check unconformed test-radv test-chaos test-swiftshader test-width-4 test-width-16 test-validation test-race test-width-8 test-conformed
