@@ -15,11 +15,12 @@ uint chaos_random() {
     return chaos_state >> 8;
 }
 
-// One access in 32 waits, mostly briefly, now and then for long.
+// One access of a lane in 256 waits, for 1 to 2^12 fences, each power of two as often as another: what waits long has to be
+// rare, so that others get on meanwhile. A subgroup waits whenever one of its lanes does.
 void chaos_delay() {
     uint r = chaos_random();
-    if ((r & 31u) != 0u) return;
-    uint spins = 1u << (r >> 5 & 7u) << (r >> 8 & 7u);
+    if ((r & 255u) != 0u) return;
+    uint spins = 1u << (r >> 8) % 13u;
     [[dont_unroll]] for (uint i = 0u; i < spins; i++)
         memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsAcquire | gl_SemanticsMakeVisible);
 }
@@ -31,6 +32,7 @@ uvec4 chaos_load(uvec2 a, uint words) {
         uint w = (first + i) & (words - 1u);
         chaos_delay();
         v[w] = VkdsCoherentWord(address_add(a, 4u * w)).v;
+        chaos_state ^= v[w];   // so that no two dispatches wait at the same places
     }
     return v;
 }
