@@ -9,6 +9,7 @@
 #include "length.glsl"
 
 layout(constant_id = 5) const uint PATIENCE = 1024;   // looks at a tile that has not published
+layout(constant_id = 6) const uint FAR = 1;           // 0: no word of the output is 2^29 words from its first
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
@@ -36,6 +37,11 @@ const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
 
 // Beyond the end there are keys of all ones: they come last, and are not written.
 uint key_of(uvec2 from, uint i, uint count) { return plain_load_near(from, min(i, count - 1u)) | (i < count ? 0u : ~0u); }
+
+void store_at(uvec2 to, uint i, uint word) {
+    if (FAR != 0u) plain_store_at(to, i, word);
+    else plain_store_near(to, i, word);
+}
 
 uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >> 16); }
 
@@ -217,9 +223,9 @@ void main() {
             uint i = self + (j + k) * WORKGROUP;
             uint key = radix_room[i];
             uint target = bases[digit_of(key)] + i;
-            if (i < count) plain_store_at(out_keys, target, key);
+            if (i < count) store_at(out_keys, target, key);
 #ifdef PAIRS
-            if (i < count) plain_store_at(out_values, target, radix_room[RADIX_TILE + i]);
+            if (i < count) store_at(out_values, target, radix_room[RADIX_TILE + i]);
 #endif
         }
     }

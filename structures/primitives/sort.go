@@ -192,6 +192,14 @@ type histogramPush struct {
 	Length    length
 }
 
+// far says whether words of the output may be so far from its first that an array's index doesn't do (memory.glsl).
+func (a SortArgs) far() recording.Specialization {
+	if a.Length.N > 1<<29 {
+		return recording.Constant("FAR", 1)
+	}
+	return recording.Constant("FAR", 0)
+}
+
 type scatterSinglePush struct {
 	Keys, Values, OutKeys, OutValues uint64
 	Published, Spare, Places, Taken  uint64
@@ -205,7 +213,7 @@ func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	if err != nil {
 		return err
 	}
-	constants := append(tile.constants(), recording.Constant("PATIENCE", p.patience))
+	constants := append(tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
 	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, "primitives/sort_scatter.single."+a.what()+p.loops(), tile.workgroup, constants...)
 	if err != nil {
 		return err
@@ -261,7 +269,7 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	if err != nil {
 		return err
 	}
-	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, tile.constants()...)
+	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
 	if err != nil {
 		return err
 	}
