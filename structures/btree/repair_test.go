@@ -1,9 +1,11 @@
 package btree
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/internal/recording"
 )
 
 // Separators that are missing in the inner nodes, on several levels, come back; so does the rest, however badly the inner
@@ -65,4 +67,39 @@ func TestRepairInAFullPool(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before.Allocated, after.Allocated)
 	require.Equal(t, 2048, after.Slabs)
+}
+
+// A repair that can't have its kernels, from any one on, gives back what it took.
+func TestRepairThatFails(t *testing.T) {
+	d := openDevice(t)
+	keys := ramp(3000, 1, 2)
+	tree := buildTree(t, d, keys, keys, Options{})
+	orphan(t, tree)
+	allocated := func() int {
+		stats, err := tree.pool.Stats(t.Context())
+		require.NoError(t, err)
+		return stats.Allocated
+	}
+	before := allocated()
+	gone := errors.New("no such kernel today")
+	t.Cleanup(func() { recording.FailWith(nil) })
+	for last, n := false, 1; !last; n++ {
+		asked := 0
+		recording.FailWith(func(string) error {
+			if asked++; asked >= n {
+				return gone
+			}
+			return nil
+		})
+		err := tree.repair(t.Context())
+		recording.FailWith(nil)
+		if last = asked < n; last {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, gone, "from kernel %d on", n)
+		}
+		require.Equal(t, before, allocated(), "from kernel %d on", n)
+	}
+	require.NoError(t, tree.Check(t.Context()))
+	requireTree(t, tree, model{}.insert(keys, keys))
 }

@@ -5,6 +5,6 @@ import "testing"
 // Failing has each ask for a kernel answered by f, where it can be had, until the test's end.
 func Failing(t testing.TB, f func(module string) error) {
 	t.Helper()
-	failing = f
-	t.Cleanup(func() { failing = nil })
+	FailWith(f)
+	t.Cleanup(func() { FailWith(nil) })
 }

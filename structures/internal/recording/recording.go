@@ -77,8 +77,10 @@ func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
 	return append(of, own...)
 }
 
-// failing is for tests: what it returns of a module is why the kernel can't be had.
 var failing func(module string) error
+
+// FailWith is for tests: what f returns of a module is why its kernel can't be had. nil ends that.
+func FailWith(f func(module string) error) { failing = f }
 
 // Kernel returns the kernel of a module, for what is to be recorded into a stream: at most six constants, always the same
 // ones in the same order for one module. After Close it is vk.ErrClosed. Where it can't be had, a stage will be missing
