@@ -9,7 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Successor finds the least key above each key. Errors of this and the other three: those of Find.
+// Successor finds the least key above each key. Errors of this and the other three: those of Find, and
+// *structures.StuckError where the tree's links lead in circles, which only a stray write can cause.
 func (t *Tree) Successor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
 	return t.neighbors(ctx, structures.Successor, keys)
 }
@@ -65,7 +66,8 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 	columns := []structures.Column{
 		structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.InOut(statuses),
 	}
-	visits := neighborVisits
+	visits, most := neighborVisits, t.mostVisits()
+	made := 0 // visits of each search that is pending, since the last one was finished
 	err := t.feed.Run(ctx, n, columns, structures.Task{
 		Record: func(s *vk.Stream, c structures.Chunk) error {
 			return t.recordNeighbors(s, to, neighborQueries{
@@ -73,7 +75,13 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 				n: c.Count, resume: c.Retry, visits: visits,
 			})
 		},
-		Recover: func(context.Context, int, bool) error {
+		Recover: func(_ context.Context, pending int, stuck bool) error {
+			if !stuck {
+				made = 0
+			}
+			if made += visits; made > most {
+				return &structures.StuckError{Operations: pending}
+			}
 			visits = min(4*visits, maxNeighborVisits)
 			return nil
 		},
@@ -83,6 +91,13 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 		out.Found[i] = status == structures.Found
 	}
 	return out, err
+}
+
+// mostVisits is more than one search has to make, even past empty leaves alone: for each leaf a way from the root. Only
+// links that lead in circles take so many.
+func (t *Tree) mostVisits() int {
+	const levels = 16 // BTREE_LEVELS of btree_build.glsl
+	return levels * t.poolSlabs()
 }
 
 // NeighborOn records the search for neighbors on a stream and does not wait. The tree must not change until it is done.

@@ -13,7 +13,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Count returns how many keys each range has. Errors: those of Find.
+// Count returns how many keys each range has. Errors: those of Find, and *structures.StuckError where the tree's links
+// lead in circles, which only a stray write can cause.
 func (t *Tree) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (t *Tree) Count(ctx context.Context, ranges []structures.Range) ([]uint32, 
 	return counts, nil
 }
 
-// Range returns the pairs of each range, in key order. Errors: those of Find.
+// Range returns the pairs of each range, in key order. Errors: those of Count.
 func (t *Tree) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return structures.Ranges{}, err
@@ -449,7 +450,9 @@ type pieces struct {
 	counts []uint32 // pairs in each
 }
 
-// cut counts ranges, and cuts those up that have too many leaves for one tile, or too many pairs for one dispatch.
+// cut counts ranges, and cuts those up that have too many leaves for one tile, or too many pairs for one dispatch. Parts
+// that have too many leaves don't overlap: more of a range than the tree has leaves for are in a circle of links, and
+// cutting them up would not end. Error then: *structures.StuckError.
 func (t *Tree) cut(ctx context.Context, ranges []structures.Range, limit int) (pieces, error) {
 	const parts, tooLong = 16, ^uint32(0)
 	var p, fresh pieces // all, and what of them is to be counted
@@ -457,18 +460,27 @@ func (t *Tree) cut(ctx context.Context, ranges []structures.Range, limit int) (p
 		p.add(r, i, tooLong)
 	}
 	fresh = pieces{ranges: ranges, counts: make([]uint32, len(ranges))}
-	leaves := leavesOfPiece
+	leaves, most := leavesOfPiece, 1<<10+t.poolSlabs()/leavesOfPiece
 	for {
 		if err := t.count(ctx, fresh.ranges, fresh.counts, leaves, tooLong); err != nil {
 			return pieces{}, err
 		}
 		var all, next pieces
 		wide, counted := false, 0
+		owner, long := -1, 0 // a range, and how many parts of it have too many leaves
 		for i, r := range p.ranges {
 			n := p.counts[i]
 			if n == tooLong {
 				n = fresh.counts[counted]
 				counted++
+			}
+			if p.owner[i] != owner {
+				owner, long = p.owner[i], 0
+			}
+			if n == tooLong {
+				if long++; long > most {
+					return pieces{}, &structures.StuckError{Operations: len(ranges)}
+				}
 			}
 			switch {
 			case n != tooLong && (int(n) <= limit || r.Lo >= r.Hi):

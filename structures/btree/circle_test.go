@@ -1,0 +1,115 @@
+package btree
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+)
+
+// Links that lead in circles, as a stray write leaves them: whatever is asked of Go slices ends, by an answer or by an
+// error that says so, long before the context.
+func TestLinksInCircles(t *testing.T) {
+	d := openDevice(t)
+	keys := ramp(3000, 0, 1_400_000) // far apart: ranges are not soon cut down to single keys
+	damages := map[string]func(nodes []Node) []poked{
+		// The upper half of a leaf's keys is to its right, where it is itself.
+		"a leaf": func(nodes []Node) []poked {
+			n := nodes[nodeIn(nodes, 0)]
+			return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2}, {slab: n.Ref, word: linkWord, value: n.Ref}}
+		},
+		// The same, of what is above leaves.
+		"an inner node": func(nodes []Node) []poked {
+			n := nodes[nodeIn(nodes, 1)]
+			return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2}, {slab: n.Ref, word: linkWord, value: n.Ref}}
+		},
+		// Two leaves that are empty lead to each other.
+		"empty leaves": func(nodes []Node) (words []poked) {
+			at := nodeIn(nodes, 0)
+			for i, n := range nodes[at : at+2] {
+				for slot := range uint32(Slots) {
+					words = append(words, poked{slab: n.Ref, word: 2 * slot, value: ^uint32(0)}, poked{slab: n.Ref, word: 2*slot + 1, value: ^uint32(0)})
+				}
+				words = append(words, poked{slab: n.Ref, word: linkWord, value: nodes[at+1-i].Ref})
+			}
+			return words
+		},
+		// A leaf that is empty leads back to the first: downward, the search goes on with the key below its low, which is
+		// where it was.
+		"a leaf's low": func(nodes []Node) (words []poked) {
+			n := nodes[nodeIn(nodes, 0)]
+			for slot := range uint32(Slots) {
+				words = append(words, poked{slab: n.Ref, word: 2 * slot, value: ^uint32(0)}, poked{slab: n.Ref, word: 2*slot + 1, value: ^uint32(0)})
+			}
+			return append(words, poked{slab: n.Ref, word: lowWord, value: n.Low + (n.High-n.Low)/2})
+		},
+	}
+	stuck := 0
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			tree := buildTree(t, d, keys, keys, Options{Capacity: 1})
+			nodes, err := tree.Nodes(t.Context())
+			require.NoError(t, err)
+			poke(t, tree, damage(nodes)...)
+			middle := nodes[nodeIn(nodes, 0)]
+			asked := slices.Concat(ramp(200, 0, 21_000_013), ramp(50, middle.Low, (middle.High-middle.Low)/50))
+			asks := map[string]func(ctx context.Context) error{
+				"find":  func(ctx context.Context) error { _, _, err := tree.Find(ctx, asked); return err },
+				"count": func(ctx context.Context) error { _, err := tree.Count(ctx, rangesFrom(asked)); return err },
+				"range": func(ctx context.Context) error { _, err := tree.Range(ctx, rangesFrom(asked)); return err },
+				"all": func(ctx context.Context) error {
+					pairs, failure := tree.All(ctx)
+					for range pairs {
+					}
+					return failure()
+				},
+				"descend": func(ctx context.Context) error {
+					pairs, failure := tree.Descend(ctx, structures.AllKeys)
+					for range pairs {
+					}
+					return failure()
+				},
+			}
+			for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Floor, structures.Ceil} {
+				asks[to.String()] = func(ctx context.Context) error { _, err := tree.neighbors(ctx, to, asked); return err }
+			}
+			for what, ask := range asks {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				begin := time.Now()
+				err := ask(ctx)
+				cancel()
+				t.Logf("%s: %v, after %v", what, err, time.Since(begin))
+				if err == nil {
+					continue
+				}
+				var circle *structures.StuckError
+				require.ErrorAs(t, err, &circle, what)
+				require.Positive(t, circle.Operations, what)
+				stuck++
+			}
+		})
+	}
+	require.NotZero(t, stuck, "no circle was met")
+}
+
+// nodeIn is the place of a node of a level, neither the first nor one of the last two.
+func nodeIn(nodes []Node, level int) int {
+	first := slices.IndexFunc(nodes, func(n Node) bool { return n.Level == level })
+	end := first
+	for end < len(nodes) && nodes[end].Level == level {
+		end++
+	}
+	return (first + end) / 2
+}
+
+// rangesFrom are a short and a long range from each key on, and one of all keys.
+func rangesFrom(keys []uint32) []structures.Range {
+	all := []structures.Range{structures.AllKeys}
+	for _, key := range keys {
+		all = append(all, structures.Range{Lo: key, Hi: key + 500}, structures.Range{Lo: key, Hi: key + 100_000})
+	}
+	return all
+}
