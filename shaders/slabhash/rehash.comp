@@ -3,7 +3,8 @@
 // Since buckets are ranges of hash values, what a new bucket holds stands in a run of old ones: each
 // tile gathers one new bucket, dense and in list order, without an atomic. If the pool has no slab to
 // give, the tile counts itself as failed; the same dispatch may then be repeated over what it has
-// written, in a larger pool.
+// written, in a larger pool. It goes on to the end of its list: one without an end, which would take all
+// slabs that there can be, is counted as such.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_compact.glsl"
@@ -18,7 +19,7 @@ layout(push_constant, std430) uniform Push {
     uint from_special_zero;
     uvec2 ratio_down;    // old buckets / new buckets, as hash_first_bucket
     uvec2 ratio_up;      // and hash_last_bucket want it
-    uvec2 failed;        // a counter of buckets that the pool had no slab for
+    uvec2 failed;        // two counters: of buckets that the pool had no slab for, and of those in lists without an end
     uint first;          // the new buckets first … first+count-1
     uint count;
 };
@@ -36,11 +37,13 @@ void main() {
     }
     SlabWalk walk = slab_hash_walk(from, source, mine);
     SlabWriter writer = SlabWriter(slab_hash_base(hash, bucket), 0u);
-    bool failed_here = false;
+    bool failed_here = false, endless = false;
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         Node node = slab_hash_walk_on(from, walk);
-        uint live = reads ? slab_live_mask(node) : 0u;
+        uint next = slab_next(node);
+        endless = endless || (reads && !walk.more && next != SLAB_NULL);
+        uint live = reads && !failed_here ? slab_live_mask(node) : 0u;
         uint mask = 0u;
         [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
             if (((live >> m) & 1u) != 0u) {
@@ -68,7 +71,6 @@ void main() {
         }
         if (crosses && behind == SLAB_NULL) {
             failed_here = true;
-            walk.more = false;
         } else {
             uvec2 beyond = uvec2(0u);
             if (crosses) beyond = slab_address(hash.pool, behind);
@@ -82,4 +84,6 @@ void main() {
     if (mine && tile_lane() == 0u) plain_store(address_add(writer.slab, SLAB_AUX_AT), slab_aux(writer.filled));
     uint failures = subgroupAdd(failed_here && tile_lane() == 0u ? 1u : 0u);
     if (failures != 0u && subgroupElect()) atomic_add(failed, failures);
+    uint circles = subgroupAdd(endless && tile_lane() == 0u ? 1u : 0u);
+    if (circles != 0u && subgroupElect()) atomic_add(address_add(failed, 4u), circles);
 }

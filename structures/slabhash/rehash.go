@@ -93,14 +93,15 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	return errors.Join(t.releaseChains(from), t.abandon(from))
 }
 
-// gather fills fresh base slabs with the table's pairs.
+// gather fills fresh base slabs with the table's pairs. Error also: *structures.StuckError, with the number of buckets
+// whose pairs are in a list without an end.
 func (t *table) gather(ctx context.Context, to base, progress structures.Progress) error {
 	for {
 		old := uint64(t.base.buckets) << 32
 		down := old / uint64(to.buckets)
 		up := (old + uint64(to.buckets) - 1) / uint64(to.buckets)
-		failed := t.counter.Slice()[:1]
-		failed[0] = 0
+		failed := t.counter.Slice()[:2] // buckets that the pool had no slab for, and those in lists without an end
+		clear(failed)
 		err := t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
 			push := rehashPush{
 				Hash: t.device(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets, FromMask: t.base.mask,
@@ -116,6 +117,9 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 				return nil
 			})
 		})
+		if err == nil && failed[1] != 0 { // no pool has room for these
+			err = &structures.StuckError{Operations: int(failed[1])}
+		}
 		if err != nil || failed[0] == 0 {
 			return err
 		}
