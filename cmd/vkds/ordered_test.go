@@ -129,7 +129,7 @@ func TestStructuresAreSaved(t *testing.T) {
 	assert.Equal(t, "slabhash keeps no order, which range needs (ordered: btree, lsm, sortedarray)", refusal(t, "", "range", path, "1:2", "--structure", "slabhash"))
 	assert.Equal(t, "slabhash keeps no order, which floor needs (ordered: btree, lsm, sortedarray)", refusal(t, "", "floor", filepath.Join(dir, "slabhash.vkds"), "1", "--structure", "slabhash"))
 	assert.Equal(t, "--fill is for btree, not for lsm", refusal(t, "", "count", path, "1:2", "--fill", "0.7", "--structure", "lsm"))
-	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--fill", "2", "--structure", "btree"), "above 0 and up to 1")
+	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--fill", "2", "--structure", "btree"), "a fill of 2 makes no sense for btree")
 	assert.Equal(t, "--batch is for lsm, not for sortedarray", refusal(t, "", "count", path, "1:2", "--batch", "64"))
 	assert.Equal(t, "--load is for slabhash, not for lsm", refusal(t, "", "get", path, "1", "--load", "1", "--structure", "lsm"))
 	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--structure", "lsm", "--batch", "3"), "power of two")

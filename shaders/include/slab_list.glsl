@@ -316,17 +316,31 @@ bool slab_add(uvec2 slab, uint slot, uint value) {
     atomic_add(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
+#if VKDS_INT64_ATOMICS
 // A value seen as ~0 may be older than its key.
 bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
-    if (!slab_settled(slab, slot)) return false;
     if (value < seen) atomic_min(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
 bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
-    if (!slab_settled(slab, slot)) return false;
     if (value > seen || seen == SLAB_EMPTY) atomic_max(address_add(slab_slot(slab, slot), 4u), value);
     return true;
 }
+#else
+// SwiftShader's atomicMin and atomicMax are a load and a store, and lose what others add in between. False: somebody did.
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    uvec2 at = address_add(slab_slot(slab, slot), 4u);
+    uint now = atomic_load(at);
+    return value >= now || atomic_cas(at, now, value) == now;
+}
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    uvec2 at = address_add(slab_slot(slab, slot), 4u);
+    uint now = atomic_load(at);
+    return value <= now || atomic_cas(at, now, value) == now;
+}
+#endif
 
 #endif
 #endif
