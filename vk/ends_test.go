@@ -1,0 +1,520 @@
+package vk
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk/internal/spirv"
+)
+
+// Every kernel ends, whatever memory holds: each module of package shaders runs over memory of one content after
+// another, random and made to lead in circles. It is a test of package vk since that can make a kernel without a Go
+// struct for its push constants: those are set by their names in GLSL, and a name that nothing is known of fails the test.
+//
+// On a CPU device a buffer address is an address of the process. So all memory that 32-bit indices and references can
+// reach is mapped, and what a kernel reads there may lead it anywhere. Only 64-bit addresses that kernels find in memory
+// are good: no kernel makes them of anything but addresses.
+//
+// The kernels run in processes of their own, since one that does not end can't be stopped.
+func TestEveryKernelEnds(t *testing.T) {
+	for _, name := range shaders.Names() {
+		for _, unknown := range unknownPushed(t, name) {
+			t.Errorf("%s: nothing is known of the push constant %s: give it a value in pushed", name, unknown)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	d := openFor(t, Options{CacheDir: "none"})
+	if d.Info().Type != CPU {
+		t.Skip("what is written anywhere ends a GPU's context; loops are the same on a CPU device")
+	}
+	if !stressed() {
+		if strings.Contains(d.Info().Name, "SwiftShader") {
+			t.Skip("kernels' loops are the same on every driver; SwiftShader takes minutes to compile them all")
+		}
+		t.Log(shortForm)
+	}
+	var wait sync.WaitGroup
+	for half := range 2 {
+		wait.Go(func() {
+			var names []string
+			for i, name := range shaders.Names() {
+				if i%2 == half && !leftOut(name) {
+					names = append(names, name)
+				}
+			}
+			for len(names) > 0 {
+				failed, err := runUnderWatch(t, names)
+				if err == nil {
+					return
+				}
+				t.Errorf("%v", err)
+				if failed == "" {
+					return
+				}
+				names = slices.DeleteFunc(names, func(name string) bool { return name == failed })
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// leftOut says of a module that it is not run: of one that has a twin with the same loops, which isn't unrolled for GPUs
+// (that takes a CPU device's compiler a minute), and of two kernels of tests that look up a 64-bit address where memory
+// says: one has no loop, and the loops of the other are those of runs/find and runs/neighbor.
+func leftOut(name string) bool {
+	return strings.HasSuffix(name, ".unrolled") && !stressed() || strings.HasPrefix(name, "test/memory.") || name == "test/sorted_run"
+}
+
+func stressed() bool { return os.Getenv("VKDS_STRESS") == "1" }
+
+const shortForm = "the short form: two contents of memory, which kernels leave to each other, one workgroup, specialization " +
+	"constants of one kind a module, and no module *.unrolled. VKDS_STRESS=1 runs all contents, each kernel over fresh memory, three workgroups, TILE and the other constants each as something " +
+	"else, and all modules but test/memory.* and test/sorted_run"
+
+const (
+	modulesToRun = "VKDS_TEST_MODULES" // for the process that runs them, split by spaces
+	longest      = 10 * time.Second    // of a dispatch of a kernel that ran before; most take a millisecond
+	longestFirst = time.Minute         // a driver may compile a kernel when it first runs
+)
+
+// runUnderWatch runs modules in a process of their own. The error says what did not end or ended the process, in which
+// module.
+func runUnderWatch(t *testing.T, names []string) (failed string, err error) {
+	child := exec.Command(os.Args[0], "-test.run=^TestRunKernels$", "-test.v")
+	child.Env = append(os.Environ(), modulesToRun+"="+strings.Join(names, " "))
+	if !stressed() {
+		child.Env = append(child.Env, "GALLIVM_PERF=nopt") // lavapipe compiles faster; the loops are the same
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	var said strings.Builder
+	child.Stderr = &said
+	if err := child.Start(); err != nil {
+		return "", err
+	}
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for in := bufio.NewScanner(out); in.Scan(); {
+			lines <- in.Text()
+		}
+	}()
+	at, last, limit, passed := "", "", longestFirst, false
+	for {
+		select {
+		case line, more := <-lines:
+			if !more {
+				if err := child.Wait(); err != nil || !passed {
+					return at, fmt.Errorf("%s: %v\n%s\n%.2000s", at, err, last, said.String())
+				}
+				return "", nil
+			}
+			switch what, rest, _ := strings.Cut(line, " "); what {
+			case "first":
+				at, limit = rest, longestFirst
+			case "again":
+				at, limit = rest, longest
+			case "PASS":
+				passed = true
+			default:
+				last = line
+			}
+			at, _, _ = strings.Cut(at, " ")
+			if strings.HasPrefix(line, "first ") || strings.HasPrefix(line, "again ") {
+				last = line
+			}
+		case <-time.After(limit):
+			child.Process.Kill()
+			for range lines {
+			}
+			child.Wait()
+			return at, fmt.Errorf("%s did not end within %v: %s", at, limit, last)
+		}
+	}
+}
+
+// TestRunKernels is what those processes do.
+func TestRunKernels(t *testing.T) {
+	names := strings.Fields(os.Getenv(modulesToRun))
+	if len(names) == 0 {
+		t.Skip("for TestEveryKernelEnds, which starts it in a process of its own")
+	}
+	wide, narrow := openFor(t, Options{CacheDir: "none"}), openFor(t, Options{CacheDir: "none", Without: []Feature{Int64Atomics, Int64}})
+	on := map[*Device]*Stream{}
+	for _, d := range []*Device{wide, narrow} {
+		s, err := d.NewStream()
+		require.NoError(t, err)
+		defer s.Close()
+		on[d] = s
+	}
+	all := make([][]kernelRun, len(names))
+	for i, name := range names {
+		fmt.Println("first", name)
+		d := wide
+		if isNarrow(name) {
+			d = narrow
+		}
+		all[i] = newKernelRuns(t, d, name)
+		for _, r := range all[i] {
+			defer r.kernel.Free()
+		}
+	}
+	memory, groups := mapEverywhere(t), 1
+	if stressed() {
+		groups = 3
+	}
+	for i, c := range contents() {
+		memory.fill(t, c.words)
+		for _, runs := range all {
+			for _, r := range runs {
+				memory.resetHead(t)
+				if stressed() {
+					memory.reset(t)
+				}
+				fmt.Println([]string{"first", "again"}[min(i, 1)], r.name, r.how, "over", c.name)
+				s := on[r.device]
+				r.kernel.Dispatch(s, groups, r.push(memory))
+				require.NoError(t, s.Wait(t.Context()))
+			}
+		}
+	}
+}
+
+// isNarrow says that a module is of the protocol without 64-bit atomics, which a device that has them refuses.
+func isNarrow(name string) bool { return strings.Contains(name+".", "32.") }
+
+// kernelRun is a module with specialization constants and push constants.
+type kernelRun struct {
+	name, how string
+	device    *Device
+	kernel    *Kernel[pushWords]
+	words     []spirv.Word
+	second    bool // of two choices for push constants that mean yes or no, and for addresses that may be 0
+}
+
+type pushWords [64]uint32
+
+const runWorkgroup = 64
+
+// newKernelRuns makes the kernels of a module: with all constants as they are, then with each as something else. The
+// short form makes one, of the narrowest tile or of the widest.
+func newKernelRuns(t *testing.T, d *Device, name string) []kernelRun {
+	m, err := shaders.Load(name)
+	require.NoError(t, err)
+	about, err := spirv.Parse(m.Code)
+	require.NoError(t, err)
+	if d.checkCapabilities(about.Capabilities) != nil {
+		return nil // not for this device
+	}
+	known := map[string]uint32{
+		"TILE": 4, "SUBGROUPS": runWorkgroup / uint32(d.SubgroupSize()), "BATCH_GROUP": runWorkgroup,
+		"ITEMS": 4, "QUADS": 1, "PATIENCE": 8, "SEARCH_TOP": 16,
+	}
+	widest := min(uint32(d.SubgroupSize()), 32)
+	if !stressed() {
+		known["TILE"] = []uint32{1, widest}[len(name)%2]
+	}
+	first := map[string]uint32{}
+	others := []map[string]uint32{}
+	for _, c := range about.Constants {
+		if value, ok := known[c.Name]; ok {
+			first[c.Name] = value
+		}
+		values := otherConstants[c.Name]
+		if c.Name == "TILE" {
+			values = []uint32{1, widest}
+		}
+		for _, value := range values {
+			others = append(others, map[string]uint32{c.Name: value})
+		}
+	}
+	if !stressed() {
+		others = nil
+	}
+	var all []kernelRun
+	for _, other := range append([]map[string]uint32{nil}, others...) {
+		constants := maps.Clone(first)
+		maps.Copy(constants, other)
+		p, err := d.newPipeline(m, KernelOptions{Workgroup: runWorkgroup, Constants: constants}, pushType(about))
+		require.NoError(t, err, name)
+		for _, second := range []bool{false, true} {
+			how := fmt.Sprintf("%v %v", other, second)
+			all = append(all, kernelRun{name, how, d, &Kernel[pushWords]{p}, about.Push, second})
+		}
+	}
+	return all
+}
+
+// otherConstants are specialization constants by which a kernel has other loops, and the values beside their own.
+var otherConstants = map[string][]uint32{
+	"FUNCTION":    {1, 2, 3},
+	"UPWARD":      {0},
+	"SINGLE_PASS": {1},
+	"NODE_PARTS":  {2},
+	"POOL_LIGHT":  {0},
+	"LINKS":       {0},
+	"BETWEEN":     {1, 2},
+	"COUNT_ALONE": {1},
+}
+
+// pushed are the numbers among push constants, by their names. Those that the host knows are such as it would pass.
+var pushed = map[string]uint32{
+	"count": 150, "n": 150, "word_count": 150, "other_count": 150, "older_count": 150, "newer_count": 150,
+	"capacity": 192, "limit": 500, "segments": 20, "leaves": 150, "programs": 100, "length": 8, "lists": 30,
+	"rounds": 60, "most": 1000, "leaves_most": 20, "too_long": ^uint32(0), "each": 4, "width": 8, "slices": 2,
+	"first": 0, "begin": 0, "row": 1, "words": 32, "index_words": 32, "publishes": 500, "parts": 3, "every": 2,
+	"blocks": 1, "buckets": 16, "from_buckets": 24, "seed": 7, "mask": 255, "from_mask": 99,
+	"special_ones": 1, "special_zero": 2, "from_special_ones": 3, "from_special_zero": 4,
+	"bits": 3, "top_bits": 3, "shift": 2, "key_shift": 2, "digit_at": 255<<16 | 8, "tiles": 3, "tile": 576, "chunks": 3,
+	"level": 1, "levels": 3, "group": runWorkgroup, "split": 7, "splitting": runWorkgroup, "kind": 0,
+	"leaf_most": 14, "node_most": 14, "full": 5, "unit": 32, "front": 70, "usual": 3, "high": 256, "beyond": 1,
+	"increments": 10, "entries": 10, "iterations": 50, "outer": 4, "middle": 4, "inner": 4, "least": 0, "moves": 10,
+	"patience": 20, "room": 1000, "wanted": 2, "lock_count": 4, "quad_count": 4, "writes": 4,
+}
+
+// secondPushed are those that mean yes or no, or something else the second time; the first time they are 0 or as above.
+var secondPushed = map[string]uint32{
+	"retry": 1, "resume": 1, "strict": 1, "upper": 1, "narrow": 1, "fills": 1, "placed": 1, "kind": 2, "slices": 2 | 1<<31,
+	"key_shift": 3, "bits": 8, "splitting": 0,
+}
+
+// mayBeNone are the addresses that may be 0, of kernels by the beginning of their names.
+var mayBeNone = map[string][]string{
+	"":                                {"length.at", "count.at", "key_count.at", "query_count.at", "a.count.at", "a_length.at"},
+	"btree/apply":                     {"hints"},
+	"btree/mixed":                     {"windows"},
+	"btree/batch_apply":               {"emptied"},
+	"btree/batch_end":                 {"pending"},
+	"btree/build_order":               {"flags"},
+	"btree/build_plan":                {"lengths"},
+	"btree/range.count":               {"total"},
+	"btree/range_offsets":             {"offsets", "counts"},
+	"btree/seek":                      {"zeroed"},
+	"primitives/bounds_sorted":        {"splits"},
+	"primitives/bounds.":              {"index"},
+	"primitives/merge.":               {"splits"},
+	"primitives/compact":              {"out_count"},
+	"primitives/run_length":           {"out_runs"},
+	"primitives/scan":                 {"total"},
+	"primitives/partition_place":      {"places", "numbers"},
+	"primitives/segmented_sort.":      {"values"},
+	"primitives/segmented_sort_place": {"values"},
+	"runs/merge":                      {"index", "splits", "older.values", "newer.tombstones"},
+	"runs/mark":                       {"tombstones"},
+	"runs/range_bounds":               {"slices", "zeroed", "total"},
+}
+
+func isNone(module, name string) bool {
+	for beginning, names := range mayBeNone {
+		if strings.HasPrefix(module+".", beginning) && slices.Contains(names, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// push sets the push constants: numbers by their names; addresses in the mapped memory, far enough apart for what the
+// numbers say.
+func (r kernelRun) push(memory *everywhere) (p pushWords) {
+	for i := 0; i < len(r.words); i++ {
+		w := r.words[i]
+		_, last, _ := cutLast(w.Name)
+		if i+1 < len(r.words) && r.words[i+1].Name == w.Name {
+			i++
+			address := memory.place(w.Name, last, w.Offset)
+			if r.second && isNone(r.name, w.Name) {
+				address = 0
+			}
+			p[w.Offset/4], p[w.Offset/4+1] = uint32(address), uint32(address>>32)
+			continue
+		}
+		value := pushed[last]
+		second, two := secondPushed[last]
+		if r.second && two {
+			value = second
+		}
+		p[w.Offset/4] = value
+	}
+	return p
+}
+
+// unknownPushed are the numbers among a module's push constants that push has no values for.
+func unknownPushed(t *testing.T, module string) (names []string) {
+	m, err := shaders.Load(module)
+	require.NoError(t, err)
+	about, err := spirv.Parse(m.Code)
+	require.NoError(t, err)
+	for i := 0; i < len(about.Push); i++ {
+		name := about.Push[i].Name
+		if i+1 < len(about.Push) && about.Push[i+1].Name == name {
+			i++ // an address
+			continue
+		}
+		_, last, _ := cutLast(name)
+		_, known := pushed[last]
+		if _, two := secondPushed[last]; !known && !two {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func cutLast(name string) (before, last string, found bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return "", name, false
+	}
+	return name[:i], name[i+1:], true
+}
+
+// everywhere is memory that holds the same words again and again, as far as a 32-bit index of the largest elements
+// reaches. Before it lies what is no such memory: the tables of addresses that kernels look up.
+type everywhere struct {
+	base        uint64
+	words, head *os.File
+}
+
+const (
+	pieceBytes  = 64 << 20
+	reach       = 1<<39 + 1<<35 // 2^32 nodes of 128 bytes
+	behind      = 1 << 33       // a driver may take the index of an array of words to have a sign
+	apart       = 1 << 20       // bytes between the places of two arrays
+	headBytes   = 1 << 16       // the state of a tree, and
+	poolTableAt = 1 << 14       // the table of a pool (slab_alloc.glsl),
+	stackAt     = 1 << 15       // and that of a stack of runs (sorted_run.glsl)
+	planSource  = 256 + 16 + 16*16
+)
+
+// mapEverywhere maps it, from two files: what kernels change is theirs, and is taken back by reset.
+func mapEverywhere(t *testing.T) *everywhere {
+	m := &everywhere{words: fileOf(t, pieceBytes), head: fileOf(t, headBytes)}
+	const writable = syscall.PROT_READ | syscall.PROT_WRITE
+	const private = syscall.MAP_PRIVATE | syscall.MAP_NORESERVE
+	all := mapped(t, 0, behind+reach+2*pieceBytes, syscall.PROT_NONE, private|syscall.MAP_ANONYMOUS, -1)
+	m.base = all&^(pieceBytes-1) + pieceBytes + behind
+	for at := uint64(0); at < behind+reach; at += pieceBytes {
+		mapped(t, m.base-behind+at, pieceBytes, writable, private|syscall.MAP_FIXED, int(m.words.Fd()))
+	}
+	mapped(t, m.base-headBytes, headBytes, writable, private|syscall.MAP_FIXED, int(m.head.Fd()))
+	return m
+}
+
+func fileOf(t *testing.T, bytes int64) *os.File {
+	f, err := os.CreateTemp(t.TempDir(), "words")
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(bytes))
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func mapped(t *testing.T, at, bytes uint64, protection, flags, file int) uint64 {
+	got, _, errno := syscall.Syscall6(syscall.SYS_MMAP, uintptr(at), uintptr(bytes), uintptr(protection), uintptr(flags), uintptr(file), 0)
+	require.Zero(t, errno, "mmap: %v", errno)
+	return uint64(got)
+}
+
+// reset makes everything again what fill made it. That takes milliseconds, for thousands of mappings: the short form
+// leaves a kernel what those before wrote over the same content, but for the addresses in the head.
+func (m *everywhere) reset(t *testing.T) { takeBack(t, m.base-behind, behind+reach) }
+
+func (m *everywhere) resetHead(t *testing.T) { takeBack(t, m.base-headBytes, headBytes) }
+
+func takeBack(t *testing.T, at, bytes uint64) {
+	_, _, errno := syscall.Syscall(syscall.SYS_MADVISE, uintptr(at), uintptr(bytes), syscall.MADV_DONTNEED)
+	require.Zero(t, errno, "madvise: %v", errno)
+}
+
+// fill makes each piece hold these words, and the head but for its addresses.
+func (m *everywhere) fill(t *testing.T, words []byte) {
+	_, err := m.words.WriteAt(words, 0)
+	require.NoError(t, err)
+	head := slices.Clone(words[:headBytes])
+	for i := range uint64(2) { // where the pairs of a bulk build are
+		binary.LittleEndian.PutUint64(head[planSource+8*i:], m.base+i*apart)
+	}
+	for i := range uint64(256) { // each super block's units and bitmaps
+		binary.LittleEndian.PutUint64(head[poolTableAt+64+16*i:], m.base+i*apart)
+		binary.LittleEndian.PutUint64(head[poolTableAt+72+16*i:], m.base+(i+256)*apart)
+	}
+	for i := range uint64(4 * 32) { // each run's keys, values, tombstones and index
+		binary.LittleEndian.PutUint64(head[stackAt+8*i:], m.base+i*apart)
+	}
+	_, err = m.head.WriteAt(head, 0)
+	require.NoError(t, err)
+	m.reset(t)
+}
+
+// place is where the array of a push constant begins.
+func (m *everywhere) place(name, last string, offset int) uint64 {
+	switch {
+	case last == "ratio_down" || last == "ratio_up":
+		return 3 << 31 // a number: 1.5, in units of 2^-32
+	case last == "state":
+		return m.base - headBytes
+	case last == "table":
+		return m.base - headBytes + poolTableAt
+	case name == "stack.rows":
+		return m.base - headBytes + stackAt
+	case last == "units" || last == "nodes":
+		return m.base // so that slab s begins at word 32*s
+	}
+	return m.base + uint64(offset+8)*apart
+}
+
+// content is what memory holds: a piece of it.
+type content struct {
+	name  string
+	words []byte
+}
+
+func contents() (all []content) {
+	add := func(name string, word func(i uint32) uint32) {
+		if !stressed() && !slices.Contains([]string{"random words", "few words"}, name) {
+			return
+		}
+		words := make([]byte, pieceBytes)
+		for i := range uint32(pieceBytes / 4) {
+			binary.LittleEndian.PutUint32(words[4*i:], word(i))
+		}
+		all = append(all, content{name, words})
+	}
+	rnd := rand.New(rand.NewPCG(11, 0))
+	few := []uint32{0, 1, 2, 14, 31, 1 << 16, 1 << 31, ^uint32(0)}
+	add("random words", func(uint32) uint32 { return rnd.Uint32() })
+	add("zeros", func(uint32) uint32 { return 0 })
+	add("slabs that lead to themselves", func(i uint32) uint32 { return i / 32 })
+	add("slabs that lead to the next", func(i uint32) uint32 { return i/32 + 1 })
+	add("small words", func(uint32) uint32 { return rnd.Uint32N(16) })
+	add("few words", func(uint32) uint32 { return few[rnd.IntN(len(few))] })
+	add("small pairs", func(i uint32) uint32 { return rnd.Uint32N(200) * (1 - i%2) })
+	if !stressed() {
+		return all
+	}
+	for _, word := range few[1:] {
+		add(fmt.Sprintf("words of %#x", word), func(uint32) uint32 { return word })
+	}
+	add("words that ascend", func(i uint32) uint32 { return i })
+	add("words that descend", func(i uint32) uint32 { return ^i })
+	add("slabs that lead to each other", func(i uint32) uint32 { return i/32 ^ 1 })
+	for n := range 20 {
+		add(fmt.Sprintf("words below 2^%d", n+1), func(uint32) uint32 { return rnd.Uint32N(2 << n) })
+	}
+	return all
+}
