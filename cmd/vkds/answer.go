@@ -29,17 +29,23 @@ func (g *global) newAnswer(header string, asJSON bool) *answer {
 
 // begin writes what stands before a row, which elements of a JSON array share.
 func (a *answer) begin() error {
-	text := ""
-	switch {
-	case !a.json && !a.begun:
-		text = a.header + "\n"
-	case a.json && !a.begun:
-		text = "[\n  "
-	case a.json:
-		text = ",\n  "
-	}
+	text := a.around("[\n  ", ",\n  ")
 	a.begun = true
 	return a.write([]byte(text))
+}
+
+// around is what stands between rows: of CSV the header before the first, of a JSON array first, and later behind a row.
+func (a *answer) around(first, later string) string {
+	switch {
+	case a.json && a.begun:
+		return later
+	case a.json:
+		return first
+	case a.begun:
+		return ""
+	default:
+		return a.header + "\n"
+	}
 }
 
 // write writes a part of a row.
@@ -66,16 +72,7 @@ func (a *answer) rows(n int, row func(line []byte, i int) []byte) error {
 
 // end completes the answer.
 func (a *answer) end() error {
-	text := ""
-	switch {
-	case !a.json && !a.begun:
-		text = a.header + "\n"
-	case a.json && !a.begun:
-		text = "[\n]\n"
-	case a.json:
-		text = "\n]\n"
-	}
-	if err := a.write([]byte(text)); err != nil {
+	if err := a.write([]byte(a.around("[\n]\n", "\n]\n"))); err != nil {
 		return err
 	}
 	return a.flush()
