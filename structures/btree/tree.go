@@ -183,17 +183,7 @@ func (t *Tree) Clear(ctx context.Context) error {
 
 // on records what record records, all of it or nothing, and notes that it names the tree's memory.
 func (t *Tree) on(s *vk.Stream, record func() error) error {
-	err := s.Whole(record)
-	if err == nil {
-		t.named(s)
-	}
-	return err
-}
-
-// named notes that what was recorded into a stream names the tree's memory.
-func (t *Tree) named(s *vk.Stream) {
-	t.uses.On(s)
-	t.pool.Uses().On(s)
+	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
 // UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of your
@@ -203,7 +193,8 @@ func (t *Tree) UsedOn(s *vk.Stream) {
 	leave, open := t.gate.Take()
 	defer leave()
 	if open {
-		t.named(s)
+		t.uses.On(s)
+		t.pool.Uses().On(s)
 	}
 }
 

@@ -256,24 +256,15 @@ func (t *table) free(shares bool) error {
 
 // on records what record records, all of it or nothing, and notes that it names the table's memory.
 func (t *table) on(s *vk.Stream, record func() error) error {
-	err := s.Whole(record)
-	if err == nil {
-		t.named(s)
-	}
-	return err
-}
-
-// named notes that what was recorded into a stream names the table's memory.
-func (t *table) named(s *vk.Stream) {
-	t.uses.On(s)
-	t.pool.Uses().On(s)
+	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
 func (t *table) usedOn(s *vk.Stream) {
 	leave, _ := t.gate.Take()
 	defer leave()
 	if !t.closed {
-		t.named(s)
+		t.uses.On(s)
+		t.pool.Uses().On(s)
 	}
 }
 

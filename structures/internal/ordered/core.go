@@ -118,14 +118,10 @@ func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 	if err := c.behind(updates, func(u *vk.Uses) error { return u.Order(s) }); err != nil {
 		return err
 	}
-	if err := s.Whole(record); err != nil {
-		return err
-	}
-	c.uses.On(s)
 	if updates {
-		c.updates.On(s)
+		return recording.Naming(s, record, &c.uses, &c.updates)
 	}
-	return nil
+	return recording.Naming(s, record, &c.uses)
 }
 
 // Free gives memory of the structure's back, behind the work that names it.

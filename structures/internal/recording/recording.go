@@ -126,6 +126,18 @@ func ask[P any](k *Kernels, module string, workgroup int, constants ...Specializ
 	return kernel, nil
 }
 
+// Naming records what record records into a stream, all of it or nothing, and notes of each of uses, one after the other,
+// that it names their memory.
+func Naming(s *vk.Stream, record func() error, uses ...*vk.Uses) error {
+	err := s.Whole(record)
+	if err == nil {
+		for _, u := range uses {
+			u.On(s)
+		}
+	}
+	return err
+}
+
 // Run has what record records done, all of it or nothing, and waits for it to its end: the caller may free what it names.
 // It is for a structure's own stream, on which nothing else is recorded.
 func Run(s *vk.Stream, record func() error) error {
