@@ -435,16 +435,28 @@ func TestBatchAfterInsertionsBesideEachOther(t *testing.T) {
 			rebuild(t, r.tree, full, full)
 			r.want.insert(full, full)
 			r.do(insert(random(1), full[:1]), false)
+			// Insertions hold slabs that they may give back, and near the pool's end others find none meanwhile. Those are
+			// told as pending, and find room when they are tried again.
 			beside := func(keys []uint32) alloc.PoolStats {
-				b := DeviceBatch{Count: len(keys), Keys: device(r, keys), Values: device(r, keys), Status: device(r, make([]uint8, len(keys)+3)), Left: device(r, []uint32{0})}
-				defer b.Keys.Free()
-				defer b.Values.Free()
-				defer b.Status.Free()
-				defer b.Left.Free()
-				call(t, r, b)
-				require.NoError(t, r.stream.Wait(t.Context()))
-				require.Zero(t, testdevice.Download(t, b.Left, 1)[0], "operations for which there was no room")
 				r.want.insert(keys, keys)
+				for tries := 0; len(keys) > 0; tries++ {
+					require.Less(t, tries, 100, "%d operations still find no room", len(keys))
+					b := DeviceBatch{Count: len(keys), Keys: device(r, keys), Values: device(r, keys), Status: device(r, make([]uint8, len(keys)+3)), Left: device(r, []uint32{0})}
+					call(t, r, b)
+					require.NoError(t, r.stream.Wait(t.Context()))
+					var pending []uint32
+					for i, status := range testdevice.Download(t, b.Status, len(keys)) {
+						if structures.Status(status) == structures.Pending {
+							pending = append(pending, keys[i])
+						}
+					}
+					require.EqualValues(t, len(pending), testdevice.Download(t, b.Left, 1)[0], "operations counted as pending")
+					b.Keys.Free()
+					b.Values.Free()
+					b.Status.Free()
+					b.Left.Free()
+					keys = pending
+				}
 				stats, err := r.tree.pool.Stats(t.Context())
 				require.NoError(t, err)
 				return stats
