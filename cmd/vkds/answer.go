@@ -9,7 +9,7 @@ import (
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
-	"github.com/vkds/vkds/word"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // answer is an answer on standard output: lines of CSV under a header, or a JSON
@@ -98,8 +98,8 @@ func (g *global) answerJSON(value any) error {
 
 // appendJSON appends a word as JSON; the common type doesn't go through
 // package json, which is slow for millions of them.
-func appendJSON(line []byte, t word.Type, w uint32) []byte {
-	if t == word.Uint32 {
+func appendJSON(line []byte, t keytype.Type, w uint32) []byte {
+	if t == keytype.Uint32 {
 		return strconv.AppendUint(line, uint64(w), 10)
 	}
 	text, _ := json.Marshal(t.JSON(w)) // finite numbers and strings always have a JSON form
@@ -107,14 +107,14 @@ func appendJSON(line []byte, t word.Type, w uint32) []byte {
 }
 
 // appendIf appends a word if there is one, and appendJSONIf else null.
-func appendIf(line []byte, t word.Type, w uint32, there bool) []byte {
+func appendIf(line []byte, t keytype.Type, w uint32, there bool) []byte {
 	if !there {
 		return line
 	}
 	return t.Append(line, w)
 }
 
-func appendJSONIf(line []byte, t word.Type, w uint32, there bool) []byte {
+func appendJSONIf(line []byte, t keytype.Type, w uint32, there bool) []byte {
 	if !there {
 		return append(line, "null"...)
 	}

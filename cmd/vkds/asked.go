@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/infile"
-	"github.com/vkds/vkds/keyfile"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/input/keyfile"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/word"
 )
 
 // asked is what a command is asked about, keys or ranges of them: from its
@@ -92,7 +92,7 @@ func fits(flags *pflag.FlagSet, f keyfile.Format, csv, comment string) error {
 }
 
 // keys hands the keys asked for to use, a part at a time, which is valid until use returns.
-func (a *asked) keys(t word.Type, use func(keys []uint32) error) error {
+func (a *asked) keys(t keytype.Type, use func(keys []uint32) error) error {
 	var keys []uint32
 	for i, text := range a.arguments {
 		k, err := t.Parse(text)
@@ -119,7 +119,7 @@ func (a *asked) keys(t word.Type, use func(keys []uint32) error) error {
 }
 
 // ranges hands the ranges asked for to use as keys does.
-func (a *asked) ranges(t word.Type, use func(ranges []structures.Range) error) error {
+func (a *asked) ranges(t keytype.Type, use func(ranges []structures.Range) error) error {
 	var ranges []structures.Range
 	for i, text := range a.arguments {
 		lo, hi, err := t.ParseRange(text)
@@ -152,7 +152,7 @@ func (a *asked) ranges(t word.Type, use func(ranges []structures.Range) error) e
 }
 
 // read reads the file.
-func (a *asked) read(what string, t word.Type, open func(context.Context) (readFunc, error), use func(batch) error) error {
+func (a *asked) read(what string, t keytype.Type, open func(context.Context) (readFunc, error), use func(batch) error) error {
 	if a.path == infile.Stdin && terminal(os.Stdin) {
 		a.note("%s, one a line, please; then Ctrl-D", what)
 	}

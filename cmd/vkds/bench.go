@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/bench"
+	"github.com/vkds/vkds/internal/bench"
 	"github.com/vkds/vkds/vk"
 )
 

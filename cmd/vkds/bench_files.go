@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/bench"
-	"github.com/vkds/vkds/outfile"
+	"github.com/vkds/vkds/internal/bench"
+	"github.com/vkds/vkds/internal/outfile"
 )
 
 // reportFiles are the files that a report goes to, beside standard output.

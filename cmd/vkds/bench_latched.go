@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/bench"
-	"github.com/vkds/vkds/bench/latched"
+	"github.com/vkds/vkds/internal/bench"
+	"github.com/vkds/vkds/internal/bench/latched"
 	"github.com/vkds/vkds/vk"
 )
 

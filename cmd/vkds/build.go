@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/internal/dictfile"
 	"github.com/vkds/vkds/vk"
 )
 

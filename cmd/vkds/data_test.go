@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/table"
-	"github.com/vkds/vkds/word"
+	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // dataFolder is where the real data are that aren't shipped: VKDS_DATA, or
@@ -129,7 +129,7 @@ func checkTrace(t *testing.T, path string, want trace) {
 
 func series(name string) realTable {
 	return realTable{"nab/" + name + ".csv.gz", []string{"--key", "timestamp", "--key-type", "time", "--value", "value", "--value-type", "f32"},
-		table.Options{Key: "timestamp", KeyType: word.Time, Value: "value", ValueType: word.Float32}, 0, 0}
+		table.Options{Key: "timestamp", KeyType: keytype.Time, Value: "value", ValueType: keytype.Float32}, 0, 0}
 }
 
 // realTable is a table of ../shared/data whose keys have 32 bits.
@@ -144,8 +144,8 @@ type realTable struct {
 var tables = []realTable{
 	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--value", "3"}, table.Options{Value: "3"}, 207937, 460366577854604},
 	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--key", "2", "--value", "1"}, table.Options{Key: "2", Value: "1"}, 207937, 0},
-	{"unicode/UnicodeData.txt.gz", []string{"--delimiter", ";", "--key-type", "hex", "--value", "4"}, table.Options{Delimiter: ';', KeyType: word.Hex, Value: "4"}, 34924, 2384772743},
-	{"openflights/airports.dat.gz", []string{"--value", "9", "--value-type", "i32"}, table.Options{Value: "9", ValueType: word.Int32}, 7698, 0},
+	{"unicode/UnicodeData.txt.gz", []string{"--delimiter", ";", "--key-type", "hex", "--value", "4"}, table.Options{Delimiter: ';', KeyType: keytype.Hex, Value: "4"}, 34924, 2384772743},
+	{"openflights/airports.dat.gz", []string{"--value", "9", "--value-type", "i32"}, table.Options{Value: "9", ValueType: keytype.Int32}, 7698, 0},
 	{"openflights/routes.dat.gz", []string{"--key", "4", "--value", "6", "--skip-invalid"}, table.Options{Key: "4", Value: "6", SkipInvalid: true}, 0, 0},
 	series("nyc_taxi"), series("machine_temperature_system_failure"), series("ambient_temperature_system_failure"),
 	series("Twitter_volume_AAPL"), series("ec2_network_in_5abac7"), series("occupancy_6005"),

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/vkds/vkds/infile"
+	"github.com/vkds/vkds/internal/input/infile"
 )
 
 // distinct refuses an output that is one of the inputs, under whatever names: it would be lost, or be read as it grows.

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/delimited"
-	"github.com/vkds/vkds/keyfile"
-	"github.com/vkds/vkds/table"
-	"github.com/vkds/vkds/word"
+	"github.com/vkds/vkds/internal/input/delimited"
+	"github.com/vkds/vkds/internal/input/keyfile"
+	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // choice is a flag whose value is one of some names; an error lists them.
@@ -34,8 +34,8 @@ func (c choice[T]) Set(name string) (err error) {
 	return err
 }
 
-func typeFlag(t *word.Type) pflag.Value {
-	return choice[word.Type]{t, word.ParseType, word.Names()}
+func typeFlag(t *keytype.Type) pflag.Value {
+	return choice[keytype.Type]{t, keytype.ParseType, keytype.Names()}
 }
 
 func keyFormatFlag(f *keyfile.Format) pflag.Value {

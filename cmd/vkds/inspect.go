@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/drawing"
-	"github.com/vkds/vkds/infile"
-	"github.com/vkds/vkds/outfile"
+	"github.com/vkds/vkds/internal/drawing"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"

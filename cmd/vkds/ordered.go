@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/word"
 )
 
 // orderedHelp explains what the ordered commands have in common.
@@ -137,7 +137,7 @@ the number.
 }
 
 // appendEnds appends the beginning of a JSON object of a range.
-func appendEnds(line []byte, t word.Type, r structures.Range) []byte {
+func appendEnds(line []byte, t keytype.Type, r structures.Range) []byte {
 	line = appendJSON(append(line, `{"lo": `...), t, r.Lo)
 	return appendJSON(append(line, `, "hi": `...), t, r.Hi)
 }

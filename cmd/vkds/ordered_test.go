@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/table"
-	"github.com/vkds/vkds/word"
+	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // orderedStructures are those of the ordered commands, and known all of them.
@@ -160,7 +160,7 @@ func TestOrderedCommandsRefuse(t *testing.T) {
 
 // oracle is a table in a Go program: its keys in order, and their values.
 type oracle struct {
-	key, value word.Type
+	key, value keytype.Type
 	keys       []uint32
 	values     map[uint32]uint32
 }
@@ -289,7 +289,7 @@ const geoipFloors = "134744072,134739200,225\n16777217,16777216,16\n3238004363,3
 	"3365928968,3363831808,31\n1,0,0\n4294967295,3758096384,0\n"
 
 var taxi = realTable{
-	"nyc_taxi.csv.gz", []string{"--key-type", "time"}, table.Options{KeyType: word.Time}, 10320, 0,
+	"nyc_taxi.csv.gz", []string{"--key-type", "time"}, table.Options{KeyType: keytype.Time}, 10320, 0,
 }
 
 // The tables that are shipped, so that every machine checks some (testdata/README.md tells of them).

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/internal/dictfile"
 )
 
 // saved writes a dictionary as no build would.

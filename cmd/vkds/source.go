@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/dictfile"
-	"github.com/vkds/vkds/infile"
+	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/input/table"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/table"
 	"github.com/vkds/vkds/vk"
 )
 

@@ -9,14 +9,14 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/dictfile"
+	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
-	"github.com/vkds/vkds/word"
 )
 
 // structure is a data structure that a dictionary may be kept in.
@@ -185,7 +185,7 @@ type dictionary struct {
 	structures.Dictionary
 	structure  structure
 	parameter  float64 // of the structure; 0: its own choice
-	key, value word.Type
+	key, value keytype.Type
 	pairs      uint64
 	saved      *dictfile.Reader // what it was loaded from; nil of a table
 }

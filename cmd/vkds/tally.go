@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/keyfile"
+	"github.com/vkds/vkds/internal/input/keyfile"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
-	"github.com/vkds/vkds/word"
 )
 
 // tallyTop is how many keys tally --json lists unless told.
@@ -277,7 +277,7 @@ func best(entries []entry, top int, minCount uint64) []entry {
 	return best[:min(top, len(best))]
 }
 
-func (t *tally) printCSV(top int, minCount uint64, kind word.Type) error {
+func (t *tally) printCSV(top int, minCount uint64, kind keytype.Type) error {
 	best, err := t.best(top, minCount)
 	if err != nil {
 		return err
@@ -290,7 +290,7 @@ func (t *tally) printCSV(top int, minCount uint64, kind word.Type) error {
 }
 
 // printJSON prints one object on one line, piece by piece: its list may be long.
-func (t *tally) printJSON(top int, minCount uint64, kind word.Type) error {
+func (t *tally) printJSON(top int, minCount uint64, kind keytype.Type) error {
 	best, err := t.best(top, minCount)
 	if err != nil {
 		return err

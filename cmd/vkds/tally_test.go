@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/keyfile"
+	"github.com/vkds/vkds/internal/input/keyfile"
 	"github.com/vkds/vkds/test/testdevice"
 )
 

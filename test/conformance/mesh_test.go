@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
-	"github.com/vkds/vkds/word"
 )
 
 // mesh is what there is to know of an unstructured mesh here: the words of its vertices' x coordinates, and the edges
@@ -57,7 +57,7 @@ func load(t *testing.T, path string) (m mesh) {
 		require.NoError(t, err)
 	}
 	vertex := func(x string) {
-		w, err := word.Float32.Parse(x)
+		w, err := keytype.Float32.Parse(x)
 		require.NoError(t, err)
 		m.x = append(m.x, w)
 	}

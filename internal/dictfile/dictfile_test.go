@@ -1,0 +1,530 @@
+package dictfile_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
+	"pgregory.net/rapid"
+)
+
+var ctx = context.Background()
+
+func pairs(n int) (keys, values []uint32) {
+	for i := range uint32(n) {
+		keys = append(keys, i*2654435761)
+		values = append(values, i)
+	}
+	return keys, values
+}
+
+func save(t testing.TB, path string, n int) dictfile.Header {
+	h := dictfile.Header{
+		Structure:  "slabhash",
+		Parameters: map[string]float64{"buckets": 77, "utilisation": 0.65},
+		Pairs:      int64(n),
+		KeyType:    "time",
+		ValueType:  "f32",
+		Writer:     "test",
+	}
+	w, err := dictfile.Create(path, h)
+	require.NoError(t, err)
+	keys, values := pairs(n)
+	require.NoError(t, w.Write(keys[:n/3], values[:n/3]))
+	require.NoError(t, w.Write(nil, nil))
+	require.NoError(t, w.Write(keys[n/3:], values[n/3:]))
+	require.NoError(t, w.Close())
+	require.NoError(t, w.Close())
+	w.Abort()
+	return h
+}
+
+func load(r *dictfile.Reader, batch int) (keys, values []uint32, err error) {
+	k, v := make([]uint32, batch), make([]uint32, batch)
+	for {
+		n, err := r.Read(k, v)
+		keys, values = append(keys, k[:n]...), append(values, v[:n]...)
+		if err != nil {
+			if n, again := r.Read(k, v); n != 0 || again != err {
+				return nil, nil, errors.New("the error went away")
+			}
+			if err == io.EOF {
+				err = nil
+			}
+			return keys, values, err
+		}
+	}
+}
+
+func onlyFile(t testing.TB, dir, name string) {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	want := []string(nil)
+	if name != "" {
+		want = []string{name}
+	}
+	require.Equal(t, want, names)
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 1000, 65535, 65536, 65537, 200000} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "d.vkds")
+		h := save(t, path, n)
+		onlyFile(t, dir, "d.vkds")
+		for _, batch := range []int{1 + n/7, n + 1, 65536} {
+			r, err := dictfile.Open(ctx, path)
+			require.NoError(t, err)
+			assert.Equal(t, h, r.Header())
+			key, value, err := r.Header().Types()
+			require.NoError(t, err)
+			assert.Equal(t, []keytype.Type{keytype.Time, keytype.Float32}, []keytype.Type{key, value})
+			keys, values, err := load(r, batch)
+			require.NoError(t, err)
+			wantKeys, wantValues := pairs(n)
+			assert.Equal(t, wantKeys, keys)
+			assert.Equal(t, wantValues, values)
+			read, size := r.Position()
+			assert.Equal(t, size, read)
+			require.NoError(t, r.Close())
+		}
+	}
+}
+
+func TestReplaces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 5)
+	save(t, path, 9)
+	r, err := dictfile.Open(ctx, path)
+	require.NoError(t, err)
+	defer r.Close()
+	assert.EqualValues(t, 9, r.Header().Pairs)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	old := syscall.Umask(0)
+	syscall.Umask(old)
+	assert.Equal(t, fs.FileMode(0o666&^old), info.Mode())
+}
+
+// Whatever byte is changed and wherever the file ends: a typed error, and no
+// pair that wasn't saved.
+func TestEveryByteMatters(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d.vkds")
+	const n = 130
+	save(t, path, n)
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	attempt := func(data []byte) error {
+		r, err := dictfile.NewReader("f", bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		keys, values, err := load(r, 100)
+		wantKeys, wantValues := pairs(n)
+		require.LessOrEqual(t, len(keys), n)
+		require.Equal(t, append([]uint32(nil), wantKeys[:len(keys)]...), keys)
+		require.Equal(t, append([]uint32(nil), wantValues[:len(values)]...), values)
+		return err
+	}
+	require.NoError(t, attempt(good))
+	var e *dictfile.Error
+	for at := range good {
+		for _, flip := range []byte{1, 0x80, 0xff} {
+			bad := bytes.Clone(good)
+			bad[at] ^= flip
+			err := attempt(bad)
+			require.ErrorAs(t, err, &e, "byte %d", at)
+			require.NotContains(t, err.Error(), "\n")
+			switch {
+			case at < 8:
+				require.ErrorIs(t, err, dictfile.ErrMagic)
+			case at < 12:
+				require.ErrorIs(t, err, dictfile.ErrVersion)
+			}
+		}
+	}
+	for cut := range good {
+		err := attempt(good[:cut])
+		require.ErrorAs(t, err, &e, "cut to %d", cut)
+		if cut >= 16 {
+			require.ErrorIs(t, err, dictfile.ErrTruncated, "cut to %d", cut)
+		}
+	}
+	err = attempt(append(bytes.Clone(good), 0))
+	require.ErrorIs(t, err, dictfile.ErrCorrupt)
+	require.EqualError(t, attempt(nil), "f: is no saved dictionary")
+	require.EqualError(t, attempt([]byte("key,value\n1,2\n3,4\n")), "f: is no saved dictionary")
+	require.EqualError(t, attempt(append([]byte(dictfile.Magic), 1, 0, 0, 0, 0, 0, 0, 0)), "f: was saved by another version of vkds: build it again: the file has format 1, and this one reads 2")
+}
+
+// Blocks moved, doubled, left out or of another dictionary are found though each
+// is whole, also where the two dictionaries have the same header.
+func TestBlocksInOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 3*65536)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", Parameters: map[string]float64{"buckets": 77, "utilisation": 0.65},
+		Pairs: 3 * 65536, KeyType: "time", ValueType: "f32", Writer: "test"})
+	require.NoError(t, err)
+	keys, values := pairs(3 * 65536)
+	for i := range values {
+		values[i]++
+	}
+	require.NoError(t, errors.Join(w.Write(keys, values), w.Close()))
+	other, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const block, end = 4 + 8*65536 + 4, 8
+	start := len(data) - end - 3*block
+	require.Equal(t, data[:start], other[:start], "the same header")
+	at := func(data []byte, i int) []byte { return data[start+i*block : min(start+(i+1)*block, len(data))] }
+	head, a, b, c, tail := data[:start], at(data, 0), at(data, 1), at(data, 2), at(data, 3)
+	for name, parts := range map[string][][]byte{
+		"swapped":       {head, b, a, c, tail},
+		"doubled":       {head, a, a, c, tail},
+		"missing":       {head, a, c, tail},
+		"last":          {head, a, b, tail},
+		"none":          {head, tail},
+		"more":          {head, a, b, c, c, tail},
+		"first of two":  {head, at(other, 0), b, c, tail},
+		"second of two": {head, a, at(other, 1), c, tail},
+		"last of two":   {head, a, b, at(other, 2), tail},
+		"end of two":    {head, a, b, c, at(other, 3)},
+		"all of two":    {head, a, at(other, 1), at(other, 2), at(other, 3)},
+	} {
+		r, err := dictfile.NewReader("f", bytes.NewReader(bytes.Join(parts, nil)))
+		require.NoError(t, err, name)
+		_, _, err = load(r, 1000)
+		require.True(t, errors.Is(err, dictfile.ErrChecksum) || errors.Is(err, dictfile.ErrCorrupt), "%s: %v", name, err)
+	}
+	// A block under another header: one more parameter, and all else the same.
+	h := dictfile.Header{Structure: "slabhash", Parameters: map[string]float64{"buckets": 78, "utilisation": 0.65},
+		Pairs: 3 * 65536, KeyType: "time", ValueType: "f32", Writer: "test"}
+	w, err = dictfile.Create(path, h)
+	require.NoError(t, err)
+	keys, values = pairs(3 * 65536)
+	require.NoError(t, errors.Join(w.Write(keys, values), w.Close()))
+	other, err = os.ReadFile(path)
+	require.NoError(t, err)
+	r, err := dictfile.NewReader("f", bytes.NewReader(append(bytes.Clone(head), other[start:]...)))
+	require.NoError(t, err)
+	got, _, err := load(r, 1000)
+	require.ErrorIs(t, err, dictfile.ErrChecksum)
+	require.Empty(t, got)
+}
+
+// Whatever slices Read is given, it ends with io.EOF, and the last pair comes
+// only after the end was checked.
+func TestAnySlices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	for _, n := range []int{0, 1, 130, 65536} {
+		save(t, path, n)
+		good, err := os.ReadFile(path)
+		require.NoError(t, err)
+		noEnd, badEnd, more := good[:len(good)-8], bytes.Clone(good), append(bytes.Clone(good), 0)
+		badEnd[len(good)-1] ^= 1
+		for _, lengths := range [][]int{{0}, {1}, {n}, {n + 1}, {0, 7, 1, 0, 65536}, {n / 2, n - n/2}} {
+			read := func(data []byte) (pairs int, err error) {
+				r, err := dictfile.NewReader("f", bytes.NewReader(data))
+				require.NoError(t, err)
+				for call := 0; call < 3*n+3; call++ {
+					length := lengths[call%len(lengths)]
+					m, err := r.Read(make([]uint32, length), make([]uint32, length))
+					pairs += m
+					if err != nil {
+						require.True(t, m == 0 || err != io.EOF)
+						m, again := r.Read(nil, nil)
+						require.Zero(t, m)
+						require.Equal(t, err, again)
+						return pairs, err
+					}
+				}
+				return pairs, nil
+			}
+			pairs, err := read(good)
+			if sum := lengths[0]; len(lengths) == 1 && sum == 0 && n > 0 {
+				require.NoError(t, err, "nothing asked for, nothing read")
+				require.Zero(t, pairs)
+			} else {
+				require.Equal(t, io.EOF, err, "%d pairs, %v", n, lengths)
+				require.Equal(t, n, pairs)
+			}
+			for what, bad := range map[string][]byte{"no end": noEnd, "a bad end": badEnd, "more": more} {
+				pairs, err := read(bad)
+				var e *dictfile.Error
+				require.ErrorAs(t, err, &e, "%s, %d pairs, %v", what, n, lengths)
+				require.LessOrEqual(t, pairs, max(0, n-1)/65536*65536, "no pair of the last block")
+			}
+		}
+	}
+}
+
+func TestMismatchedSlices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 5)
+	r, err := dictfile.Open(ctx, path)
+	require.NoError(t, err)
+	defer r.Close()
+	var mismatch *dictfile.LengthError
+	for _, lengths := range [][2]int{{3, 2}, {2, 3}, {0, 1}, {1, 0}} {
+		_, err := r.Read(make([]uint32, lengths[0]), make([]uint32, lengths[1]))
+		require.ErrorAs(t, err, &mismatch)
+	}
+	keys, _, err := load(r, 10)
+	require.NoError(t, err)
+	assert.Len(t, keys, 5, "nothing was read")
+
+	w, err := dictfile.Create(path, dictfile.Header{Pairs: 1})
+	require.NoError(t, err)
+	err = w.Write([]uint32{1, 2}, []uint32{3})
+	require.ErrorAs(t, err, &mismatch)
+	assert.EqualError(t, err, path+": 2 keys, but 1 values")
+	require.NoError(t, w.Write([]uint32{1}, []uint32{3}))
+	require.NoError(t, w.Close())
+}
+
+// A header of a file that promises what its bytes can't hold is refused before
+// anything is read, or allocated, by it.
+func TestPairsBySize(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	for _, n := range []int{0, 1, 65536, 70000} {
+		save(t, path, n)
+		good, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var e *dictfile.Error
+		for _, cut := range []int{1, 8, 16} {
+			if len(good)-cut > 200 {
+				require.NoError(t, os.WriteFile(path, good[:len(good)-cut], 0o600))
+				_, err = dictfile.Open(ctx, path)
+				require.ErrorAs(t, err, &e)
+				require.ErrorIs(t, err, dictfile.ErrTruncated)
+			}
+		}
+		require.NoError(t, os.WriteFile(path, append(good, 0), 0o600))
+		_, err = dictfile.Open(ctx, path)
+		require.ErrorIs(t, err, dictfile.ErrCorrupt)
+	}
+	for _, pairs := range []int64{-1, 6, 1 << 40, 1<<60 + 5, 1<<63 - 1} {
+		require.NoError(t, os.WriteFile(path, head(t, pairs), 0o600))
+		_, err := dictfile.Open(ctx, path)
+		require.Error(t, err, "%d pairs", pairs)
+		require.True(t, errors.Is(err, dictfile.ErrTruncated) || errors.Is(err, dictfile.ErrCorrupt), "%v", err)
+	}
+}
+
+// head is a sound header alone.
+func head(t *testing.T, pairs int64) []byte {
+	description := fmt.Sprintf(`{"structure":"slabhash","pairs":%d}`, pairs)
+	b := append([]byte(dictfile.Magic), 2, 0, 0, 0, byte(len(description)), 0, 0, 0)
+	b = append(b, description...)
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func TestRewind(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 70000)
+	first, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, err := dictfile.Open(first, path)
+	require.NoError(t, err)
+	defer r.Close()
+	for range 2 {
+		keys, values, err := load(r, 1000)
+		require.NoError(t, err)
+		wantKeys, wantValues := pairs(70000)
+		require.Equal(t, wantKeys, keys)
+		require.Equal(t, wantValues, values)
+		cancel()
+		require.NoError(t, r.Rewind(ctx))
+	}
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	r, err = dictfile.NewReader("f", bytes.NewReader(data))
+	require.NoError(t, err)
+	assert.ErrorIs(t, r.Rewind(ctx), infile.ErrSeek)
+}
+
+func TestReadFails(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := dictfile.NewReader("f", iotest.ErrReader(broken))
+	assert.EqualError(t, err, "f: broken")
+	_, err = dictfile.Open(ctx, t.TempDir())
+	assert.ErrorIs(t, err, syscall.EISDIR)
+	var ie *infile.Error
+	assert.ErrorAs(t, err, &ie)
+
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	save(t, path, 3*65536)
+	cancelled, cancel := context.WithCancel(ctx)
+	r, err := dictfile.Open(cancelled, path)
+	require.NoError(t, err)
+	defer r.Close()
+	cancel()
+	_, _, err = load(r, 100)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d.vkds")
+	w, err := dictfile.Create(path, dictfile.Header{Pairs: 100})
+	require.NoError(t, err)
+	keys, values := pairs(50)
+	require.NoError(t, w.Write(keys, values))
+	w.Abort()
+	onlyFile(t, dir, "")
+	assert.ErrorIs(t, w.Write(keys, values), os.ErrClosed)
+	assert.ErrorIs(t, w.Close(), os.ErrClosed)
+	onlyFile(t, dir, "")
+
+	// Fewer pairs than promised, over a file that must stay.
+	save(t, path, 7)
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	w, err = dictfile.Create(path, dictfile.Header{Pairs: 100})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(keys, values))
+	err = w.Close()
+	var count *dictfile.CountError
+	require.ErrorAs(t, err, &count)
+	assert.EqualError(t, err, path+": 50 pairs written to a dictionary of 100")
+	assert.Equal(t, err, w.Close())
+	onlyFile(t, dir, "d.vkds")
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+}
+
+// A disk that fills up: nothing is left, and the error is the disk's.
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "d.vkds")
+	var old syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 20, Max: old.Max}))
+	defer func() { require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old)) }()
+	const n = 300000
+	w, err := dictfile.Create(path, dictfile.Header{Pairs: n})
+	require.NoError(t, err)
+	keys, values := pairs(n)
+	werr := w.Write(keys, values)
+	cerr := w.Close()
+	require.Error(t, cerr)
+	if werr != nil {
+		assert.Equal(t, werr, cerr)
+	}
+	assert.ErrorIs(t, cerr, syscall.EFBIG)
+	assert.EqualError(t, cerr, path+": file too large")
+	onlyFile(t, dir, "")
+}
+
+func TestCreateRefuses(t *testing.T) {
+	dir := t.TempDir()
+	_, err := dictfile.Create(dir, dictfile.Header{})
+	assert.ErrorIs(t, err, syscall.EISDIR)
+	_, err = dictfile.Create(filepath.Join(dir, "none", "d.vkds"), dictfile.Header{})
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = dictfile.Create("/dev/null", dictfile.Header{})
+	assert.EqualError(t, err, "/dev/null: is no regular file, so it can't be replaced")
+	_, err = dictfile.Create(filepath.Join(dir, "d"), dictfile.Header{Writer: strings.Repeat("x", 2<<20)})
+	var e *dictfile.Error
+	assert.ErrorAs(t, err, &e)
+	onlyFile(t, dir, "")
+}
+
+func TestAnyPairs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOf(rapid.Uint32()).Draw(t, "keys")
+		values := rapid.SliceOfN(rapid.Uint32(), len(keys), len(keys)).Draw(t, "values")
+		w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", Pairs: int64(len(keys))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Write(keys, values), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := dictfile.Open(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		gotKeys, gotValues, err := load(r, 5)
+		if err != nil || len(gotKeys) != len(keys) {
+			t.Fatalf("%d pairs of %d: %v", len(gotKeys), len(keys), err)
+		}
+		for i := range keys {
+			if gotKeys[i] != keys[i] || gotValues[i] != values[i] {
+				t.Fatalf("pair %d", i)
+			}
+		}
+	})
+}
+
+// FuzzRead never panics, and never reads to the end what wasn't written.
+func FuzzRead(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "d.vkds")
+	save(f, path, 3)
+	data, err := os.ReadFile(path)
+	require.NoError(f, err)
+	f.Add(data)
+	f.Add(data[:20])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := dictfile.NewReader("f", bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		keys, _, err := load(r, 10)
+		if err == nil && int64(len(keys)) != r.Header().Pairs {
+			t.Fatalf("%d pairs of %d", len(keys), r.Header().Pairs)
+		}
+	})
+}
+
+func Benchmark(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "d.vkds")
+	const n = 1 << 20
+	keys, values := pairs(n)
+	b.Run("write", func(b *testing.B) {
+		b.SetBytes(8 * n)
+		for b.Loop() {
+			w, err := dictfile.Create(path, dictfile.Header{Pairs: n})
+			require.NoError(b, err)
+			require.NoError(b, w.Write(keys, values))
+			require.NoError(b, w.Close())
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.SetBytes(8 * n)
+		for b.Loop() {
+			r, err := dictfile.Open(ctx, path)
+			require.NoError(b, err)
+			for err == nil {
+				_, err = r.Read(keys, values)
+			}
+			require.Equal(b, io.EOF, err)
+			require.NoError(b, r.Close())
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/vkds/vkds/internal/input/delimited"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+// arrowMagic begins and ends an Arrow IPC file; a stream begins with its first
+// message. A file is a stream behind its magic, padded to 8 bytes, and a
+// directory behind that, which isn't needed here.
+const arrowMagic = "ARROW1"
+
+// arrowPart returns the stream in an Arrow IPC file, and any other as it is.
+func arrowPart(f *infile.File) (io.Reader, error) {
+	const before = 8 // bytes: the magic
+	head, err := f.Peek(before)
+	if err != nil || !strings.HasPrefix(string(head), arrowMagic) {
+		return f, err
+	}
+	if random, err := f.Random(); err == nil {
+		tail := make([]byte, 4+len(arrowMagic))
+		if _, err := random.ReadAt(tail, random.Size()-int64(len(tail))); err != nil {
+			return nil, err
+		}
+		end := random.Size() - int64(len(tail)) - int64(binary.LittleEndian.Uint32(tail))
+		if string(tail[4:]) != arrowMagic || end < before {
+			return nil, io.ErrUnexpectedEOF
+		}
+	}
+	_, err = io.CopyN(io.Discard, f, before)
+	return f, err
+}
+
+// openArrow reads an Arrow IPC file or stream, from anywhere.
+func openArrow(f *infile.File, o Options) (source, error) {
+	c := &columnar{file: f.Name(), skip: o.SkipInvalid, format: Arrow, rows: -1}
+	var r *ipc.Reader
+	err := damaged(f.Name(), Arrow, func() error {
+		part, err := arrowPart(f)
+		if err == nil {
+			messages := &arrowMessages{r: part}
+			r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(boundedMemory{memory.DefaultAllocator, messages}))
+		}
+		if err == io.EOF {
+			return io.ErrUnexpectedEOF
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.close = r.Release
+	schema := r.Schema()
+	var names []string
+	for _, field := range schema.Fields() {
+		names = append(names, field.Name)
+	}
+	var at [2]int
+	var types [2]keytype.Type
+	for i := range at {
+		name, t := o.column(i)
+		if at[i], err = delimited.Find(f.Name(), names, name); err != nil {
+			c.close()
+			return nil, err
+		}
+		c.names[i], types[i] = name, t
+		if dt := schema.Field(at[i]).Type; !arrowKind(dt).holds(t) {
+			c.close()
+			return nil, &TypeError{f.Name(), name, dt.String(), t}
+		}
+	}
+	c.load = func(columns *[2]cells) error {
+		for len(columns[0].words) == 0 { // a batch may be empty
+			batch, err := r.Read()
+			if err != nil {
+				return err
+			}
+			for i := range columns {
+				columns[i].addArray(batch.Column(at[i]), types[i])
+			}
+		}
+		return nil
+	}
+	return c, nil
+}
+
+func arrowKind(t arrow.DataType) kind {
+	switch t := t.(type) {
+	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type,
+		*arrow.Uint8Type, *arrow.Uint16Type, *arrow.Uint32Type, *arrow.Uint64Type:
+		return integer
+	case *arrow.Float16Type, *arrow.Float32Type, *arrow.Float64Type:
+		return float
+	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
+		return text
+	case *arrow.TimestampType, *arrow.Date32Type, *arrow.Date64Type:
+		return moment
+	case *arrow.DictionaryType:
+		return arrowKind(t.ValueType)
+	}
+	return other
+}
+
+// addArray appends the rows of an array whose kind holds t.
+func (c *cells) addArray(a arrow.Array, t keytype.Type) {
+	switch a := a.(type) {
+	case *array.Int8:
+		addSigned(c, a, t)
+	case *array.Int16:
+		addSigned(c, a, t)
+	case *array.Int32:
+		addSigned(c, a, t)
+	case *array.Int64:
+		addSigned(c, a, t)
+	case *array.Uint8:
+		addUnsigned(c, a, t)
+	case *array.Uint16:
+		addUnsigned(c, a, t)
+	case *array.Uint32:
+		addUnsigned(c, a, t)
+	case *array.Uint64:
+		addUnsigned(c, a, t)
+	case *array.Float16:
+		addRows(c, a, func(x float16.Num) (uint32, error) { return t.FromFloat(float64(x.Float32())) })
+	case *array.Float32:
+		addRows(c, a, func(x float32) (uint32, error) { return t.FromFloat(float64(x)) })
+	case *array.Float64:
+		addRows(c, a, t.FromFloat)
+	case *array.String:
+		addRows(c, a, t.Parse)
+	case *array.LargeString:
+		addRows(c, a, t.Parse)
+	case *array.StringView:
+		addRows(c, a, t.Parse)
+	case *array.Timestamp:
+		unit := a.DataType().(*arrow.TimestampType).Unit.Multiplier()
+		addRows(c, a, func(n arrow.Timestamp) (uint32, error) { return t.FromTime(instant(int64(n), unit)) })
+	case *array.Date32:
+		addRows(c, a, func(days arrow.Date32) (uint32, error) { return t.FromTime(time.Unix(int64(days)*86400, 0)) })
+	case *array.Date64:
+		addRows(c, a, func(n arrow.Date64) (uint32, error) { return t.FromTime(instant(int64(n), time.Millisecond)) })
+	case *array.Dictionary:
+		c.addDictionary(a, t)
+	default:
+		panic(fmt.Sprintf("an array of %s in a column of another type", a.DataType())) // the file's fault: see damaged
+	}
+}
+
+// rows is what arrow-go's arrays of the different types have in common.
+type rows[T any] interface {
+	arrow.Array
+	Value(i int) T
+}
+
+func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (uint32, error)) {
+	for i := range a.Len() {
+		if a.IsNull(i) {
+			c.add(0, ErrNull)
+			continue
+		}
+		c.add(convert(a.Value(i)))
+	}
+}
+
+func addSigned[T int8 | int16 | int32 | int64, A rows[T]](c *cells, a A, t keytype.Type) {
+	addRows(c, a, func(n T) (uint32, error) { return t.FromInt(int64(n)) })
+}
+
+func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, t keytype.Type) {
+	addRows(c, a, func(n T) (uint32, error) { return t.FromUint(uint64(n)) })
+}
+
+// addDictionary converts each of a dictionary-encoded array's values once.
+func (c *cells) addDictionary(a *array.Dictionary, t keytype.Type) {
+	var values cells
+	values.addArray(a.Dictionary(), t)
+	bad := map[int]error{}
+	for _, b := range values.bad {
+		bad[b.row] = b.err
+	}
+	for i := range a.Len() {
+		if a.IsNull(i) {
+			c.add(0, ErrNull)
+			continue
+		}
+		at := a.GetValueIndex(i)
+		c.add(values.words[at], bad[at])
+	}
+}

@@ -1,0 +1,324 @@
+package table_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/input/delimited"
+	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+const day = 86400
+
+func arrowBatches(t testing.TB) (*arrow.Schema, []arrow.RecordBatch) {
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "u32", Type: arrow.PrimitiveTypes.Uint32},
+		{Name: "i64", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "null32", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+		{Name: "f64", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "text", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
+		{Name: "date", Type: arrow.FixedWidthTypes.Date32},
+		{Name: "stamp", Type: arrow.FixedWidthTypes.Timestamp_ms},
+		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for i := range 6 {
+		b.Field(0).(*array.Uint32Builder).Append(uint32(i) + 0xfffffff0)
+		b.Field(1).(*array.Int64Builder).Append(int64(i) * 10)
+		if n := b.Field(2).(*array.Int32Builder); i == 2 {
+			n.AppendNull()
+		} else {
+			n.Append(int32(i) - 4)
+		}
+		b.Field(3).(*array.Float64Builder).Append(float64(i) / 2)
+		require.NoError(t, b.Field(4).(*array.BinaryDictionaryBuilder).AppendString([]string{"0A", "0b"}[i%2]))
+		b.Field(5).(*array.Date32Builder).Append(arrow.Date32(i))
+		b.Field(6).(*array.TimestampBuilder).Append(arrow.Timestamp(i * 1000))
+		b.Field(7).(*array.BooleanBuilder).Append(true)
+	}
+	whole := b.NewRecordBatch()
+	// Two batches of three rows, and an empty one between.
+	return s, []arrow.RecordBatch{whole.NewSlice(0, 3), whole.NewSlice(3, 3), whole.NewSlice(3, 6)}
+}
+
+type seekBuffer struct{ bytes.Buffer }
+
+func (s *seekBuffer) Seek(int64, int) (int64, error) { return int64(s.Len()), nil }
+
+func arrowFile(t testing.TB) []byte {
+	s, batches := arrowBatches(t)
+	var out seekBuffer
+	w, err := ipc.NewFileWriter(&out, ipc.WithSchema(s), ipc.WithDictionaryDeltas(true))
+	require.NoError(t, err)
+	for _, b := range batches {
+		require.NoError(t, w.Write(b))
+	}
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+func arrowStream(t testing.TB) []byte {
+	s, batches := arrowBatches(t)
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(s), ipc.WithDictionaryDeltas(true), ipc.WithZstd())
+	for _, b := range batches {
+		require.NoError(t, w.Write(b))
+	}
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+func parquetFile(t testing.TB, options ...parquet.WriterProperty) []byte {
+	required, optional := parquet.Repetitions.Required, parquet.Repetitions.Optional
+	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("u32", required, schema.NewIntLogicalType(32, false), parquet.Types.Int32, 0, -1)),
+		schema.NewInt64Node("i64", required, -1),
+		schema.NewInt32Node("null32", optional, -1),
+		schema.NewFloat64Node("f64", required, -1),
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("text", optional, schema.StringLogicalType{}, parquet.Types.ByteArray, 0, -1)),
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("date", required, schema.DateLogicalType{}, parquet.Types.Int32, 0, -1)),
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("stamp", required, schema.NewTimestampLogicalType(true, schema.TimeUnitMillis), parquet.Types.Int64, 0, -1)),
+		schema.NewBooleanNode("flag", required, -1),
+	}, -1))
+	var out bytes.Buffer
+	w := file.NewParquetWriter(&out, root, file.WithWriterProps(parquet.NewWriterProperties(options...)))
+	for from := 0; from < 6; from += 3 {
+		g, err := w.AppendRowGroupChecked()
+		require.NoError(t, err)
+		next := func() file.ColumnChunkWriter {
+			c, err := g.NextColumn()
+			require.NoError(t, err)
+			return c
+		}
+		check := func(c file.ColumnChunkWriter) func(int64, error) {
+			return func(_ int64, err error) {
+				require.NoError(t, err)
+				require.NoError(t, c.Close())
+			}
+		}
+		i := int32(from)
+		c := next()
+		check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i - 16, i - 15, i - 14}, nil, nil))
+		c = next()
+		check(c)(c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{int64(i) * 10, int64(i)*10 + 10, int64(i)*10 + 20}, nil, nil))
+		c = next()
+		if from == 0 {
+			check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i - 4, i - 3}, []int16{1, 1, 0}, nil))
+		} else {
+			check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i - 4, i - 3, i - 2}, []int16{1, 1, 1}, nil))
+		}
+		c = next()
+		check(c)(c.(*file.Float64ColumnChunkWriter).WriteBatch([]float64{float64(i) / 2, float64(i+1) / 2, float64(i+2) / 2}, nil, nil))
+		c = next()
+		texts := []parquet.ByteArray{[]byte("0A"), []byte("0b"), []byte("0A"), []byte("0b")}
+		check(c)(c.(*file.ByteArrayColumnChunkWriter).WriteBatch(texts[from%2:from%2+3], []int16{1, 1, 1}, nil))
+		c = next()
+		check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i, i + 1, i + 2}, nil, nil))
+		c = next()
+		check(c)(c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{int64(i) * 1000, int64(i+1) * 1000, int64(i+2) * 1000}, nil, nil))
+		c = next()
+		check(c)(c.(*file.BooleanColumnChunkWriter).WriteBatch([]bool{true, true, true}, nil, nil))
+		require.NoError(t, g.Close())
+	}
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+func columnarFiles(t testing.TB) map[string][]byte {
+	return map[string][]byte{
+		"a.parquet": parquetFile(t),
+		"b.parquet": parquetFile(t, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(parquet.DataPageV2)),
+		"a.arrow":   arrowFile(t),
+		"a.arrows":  arrowStream(t),
+		"a":         arrowStream(t),
+		"a.ipc.gz":  gz(t, string(arrowStream(t))),
+	}
+}
+
+func TestColumnar(t *testing.T) {
+	for name, data := range columnarFiles(t) {
+		path := write(t, name, data)
+		for batch := range 7 {
+			keys, values, skipped, err := read(path, table.Options{Key: "u32", Value: "i64"}, batch+1)
+			require.NoError(t, err, name)
+			assert.Equal(t, []uint32{0xfffffff0, 0xfffffff1, 0xfffffff2, 0xfffffff3, 0xfffffff4, 0xfffffff5}, keys, name)
+			assert.Equal(t, []uint32{0, 10, 20, 30, 40, 50}, values, name)
+			assert.Zero(t, skipped)
+		}
+		keys, values, _, err := table.Load(ctx, path, table.Options{Key: "6", KeyType: keytype.Time, Value: "f64", ValueType: keytype.Float32})
+		require.NoError(t, err, name)
+		assert.Equal(t, []uint32{0, day, 2 * day, 3 * day, 4 * day, 5 * day}, keys, name)
+		assert.Equal(t, "2.5", keytype.Float32.Format(values[5]), name)
+		keys, values, _, err = table.Load(ctx, path, table.Options{Key: "stamp", KeyType: keytype.Time, Value: "text", ValueType: keytype.Hex})
+		require.NoError(t, err, name)
+		assert.Equal(t, []uint32{0, 1, 2, 3, 4, 5}, keys, name)
+		assert.Equal(t, []uint32{10, 11, 10, 11, 10, 11}, values, name)
+
+		// Null in row 3, and with the plain type negative in four of six.
+		keys, values, skipped, err := read(path, table.Options{Key: "i64", Value: "null32", ValueType: keytype.Int32, SkipInvalid: true}, 4)
+		require.NoError(t, err, name)
+		assert.Equal(t, []uint32{0, 10, 30, 40, 50}, keys, name)
+		assert.Equal(t, []string{"-4", "-3", "-1", "0", "1"}, formatAll(keytype.Int32, values), name)
+		assert.EqualValues(t, 1, skipped)
+		keys, values, skipped, err = read(path, table.Options{Key: "null32", Value: "null32", SkipInvalid: true}, 1)
+		require.NoError(t, err, name)
+		assert.Equal(t, []uint32{0, 1}, keys, name)
+		assert.Equal(t, keys, values, name)
+		assert.EqualValues(t, 4, skipped, name)
+
+		keys, _, _, err = read(path, table.Options{Key: "i64", Value: "null32", ValueType: keytype.Int32}, 100)
+		var re *table.RowError
+		require.ErrorAs(t, err, &re, name)
+		assert.ErrorIs(t, err, table.ErrNull)
+		assert.EqualError(t, err, path+`: row 3: column "null32": is null`)
+		assert.Equal(t, []uint32{0, 10}, keys, name)
+		_, _, _, err = read(path, table.Options{Key: "3", Value: "null32"}, 100)
+		assert.EqualError(t, err, path+`: row 1: column 3: -4 is out of range (0 to 4294967295)`)
+		assert.ErrorIs(t, err, keytype.ErrRange)
+
+		for column, want := range map[string]keytype.Type{"flag": keytype.Uint32, "f64": keytype.Uint32, "text": keytype.Uint32, "stamp": keytype.Uint32, "date": keytype.Float32} {
+			_, err = table.Open(ctx, path, table.Options{Key: column, KeyType: want, Value: "u32"})
+			var te *table.TypeError
+			require.ErrorAs(t, err, &te, "%s %s", name, column)
+			assert.Contains(t, err.Error(), "which doesn't hold "+want.String()+" values")
+		}
+		_, err = table.Open(ctx, path, table.Options{Key: "none"})
+		var ce *delimited.ColumnError
+		require.ErrorAs(t, err, &ce, name)
+	}
+}
+
+func formatAll(typ keytype.Type, words []uint32) (texts []string) {
+	for _, w := range words {
+		texts = append(texts, typ.Format(w))
+	}
+	return texts
+}
+
+// A truncated file gives a typed error, and so does a changed one where the
+// change shows: neither format has a checksum over everything.
+func TestColumnarDamaged(t *testing.T) {
+	for name, data := range columnarFiles(t) {
+		if name == "a" || name == "a.ipc.gz" {
+			continue // the same bytes as another
+		}
+		path := write(t, name, data)
+		attempt := func(bad []byte) error {
+			require.NoError(t, writeOver(path, bad))
+			done := make(chan error, 1)
+			go func() {
+				_, _, _, err := table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				return err
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%s: reading a damaged file doesn't end", name)
+				return nil
+			}
+		}
+		for n := 0; n < len(data); n += 1 + len(data)/200 {
+			err := attempt(data[:n])
+			if name == "a.arrows" && err == nil {
+				continue // a stream may end after any message
+			}
+			require.Error(t, err, "%s cut to %d of %d bytes", name, n, len(data))
+			typed(t, err)
+		}
+		for at := 0; at < len(data); at += 1 + len(data)/200 {
+			bad := bytes.Clone(data)
+			bad[at] ^= 0xff
+			if err := attempt(bad); err != nil {
+				typed(t, err)
+			}
+		}
+	}
+}
+
+func typed(t *testing.T, err error) {
+	var de *table.DamagedError
+	var re *table.RowError
+	var ce *delimited.ColumnError
+	var te *table.TypeError
+	require.True(t, asAny(err, &de, &re, &ce, &te), "%T %v", err, err)
+	assert.NotContains(t, err.Error(), "\n")
+}
+
+func TestArrowFromPipe(t *testing.T) {
+	path := t.TempDir() + "/pipe"
+	feed(t, path, arrowStream(t))
+	keys, _, _, err := table.Load(ctx, path, table.Options{Format: table.Arrow, Key: "u32", Value: "i64"})
+	require.NoError(t, err)
+	assert.Len(t, keys, 6)
+	feed(t, path, arrowFile(t))
+	keys, _, _, err = table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+	require.NoError(t, err)
+	assert.Len(t, keys, 6)
+
+	// By their first bytes, wherever they come from.
+	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows"} {
+		feed(t, path, columnarFiles(t)[name])
+		keys, _, _, err = table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+		if name == "a.parquet" {
+			assert.EqualError(t, err, path+": a Parquet file can't be read in any order, as this format needs: give an uncompressed regular file")
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Len(t, keys, 6, name)
+	}
+	for name, what := range map[string]string{"a.parquet": "a Parquet file", "a.arrow": "an Arrow file"} {
+		_, err := table.Open(ctx, write(t, "t.csv", columnarFiles(t)[name]), table.Options{})
+		assert.ErrorContains(t, err, "t.csv:1: looks like "+what+", not like text")
+	}
+}
+
+// Whatever lengths and counts a file tells, no more memory is taken than there is
+// reason for: what the runtime can't give would end the program.
+func TestColumnarLengths(t *testing.T) {
+	lengths := [][]byte{
+		binary.LittleEndian.AppendUint32(nil, 1<<31-1), binary.LittleEndian.AppendUint32(nil, 1<<28),
+		binary.LittleEndian.AppendUint64(nil, 1<<34), binary.LittleEndian.AppendUint64(nil, 1<<40), binary.LittleEndian.AppendUint64(nil, 1<<63-1),
+	}
+	varints := [][]byte{{0xfe, 0xff, 0xff, 0xff, 0x0f}, {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}} // Parquet's
+	files := columnarFiles(t)
+	for _, name := range []string{"a.arrow", "a.arrows", "b.parquet"} {
+		data, step, texts := files[name], 4, lengths
+		if name == "b.parquet" {
+			step, texts = 3, append(varints, lengths[0])
+		}
+		path := write(t, name, data)
+		for at := 0; at < len(data); at += step {
+			for _, text := range texts {
+				if at+len(text) > len(data) {
+					continue
+				}
+				bad := bytes.Clone(data)
+				copy(bad[at:], text)
+				require.NoError(t, writeOver(path, bad))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, _, _, err := table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+				runtime.ReadMemStats(&after)
+				if err != nil {
+					typed(t, err)
+				}
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(600<<20), "%s, %x at %d: %v", name, text, at, err)
+			}
+		}
+	}
+}

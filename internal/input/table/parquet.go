@@ -1,0 +1,255 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/vkds/vkds/internal/input/delimited"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+// batchRows is how many rows a columnar format converts at a time.
+const batchRows = 64 << 10
+
+// parquetRows reads two columns of a Parquet file, one row group after another.
+// It reads the columns' pages itself, because arrow-go's way from Parquet to
+// Arrow records makes every program that imports it link gRPC.
+type parquetRows struct {
+	file   *file.Reader
+	fields [2]parquetField
+	group  int // next row group
+	left   int64
+	leaves [2]leaf
+}
+
+// parquetField is a column of the file.
+type parquetField struct {
+	index   int // among the leaves
+	typ     keytype.Type
+	kind    kind
+	logical schema.LogicalType
+}
+
+// openParquet expects an uncompressed regular file.
+func openParquet(f *infile.File, o Options) (source, error) {
+	random, err := f.Random()
+	if err != nil {
+		return nil, &infile.Error{File: f.Name(), Err: fmt.Errorf("a Parquet file %w", infile.ErrSeek)}
+	}
+	p := &parquetRows{}
+	c := &columnar{file: f.Name(), skip: o.SkipInvalid, format: Parquet, load: p.load, close: func() {}}
+	err = damaged(f.Name(), Parquet, func() error {
+		p.file, err = file.NewParquetReader(random)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	root := p.file.MetaData().Schema.Root()
+	var names []string
+	for i := range root.NumFields() {
+		names = append(names, root.Field(i).Name())
+	}
+	for i := range p.fields {
+		name, t := o.column(i)
+		at, err := delimited.Find(f.Name(), names, name)
+		if err != nil {
+			return nil, err
+		}
+		c.names[i] = name
+		node := root.Field(at)
+		k := parquetKind(node)
+		if !k.holds(t) {
+			return nil, &TypeError{f.Name(), name, parquetTypeName(node), t}
+		}
+		p.fields[i] = parquetField{p.file.MetaData().Schema.ColumnIndexByNode(node), t, k, node.LogicalType()}
+	}
+	c.rows = p.file.NumRows()
+	c.close = func() { _ = p.file.Close() }
+	return c, nil
+}
+
+// load reads the next rows of a row group.
+func (p *parquetRows) load(columns *[2]cells) error {
+	for p.left == 0 {
+		if p.group == p.file.NumRowGroups() {
+			return io.EOF
+		}
+		group := p.file.RowGroup(p.group)
+		p.group++
+		p.left = group.NumRows()
+		for i, f := range p.fields {
+			chunk, err := group.Column(f.index)
+			if err != nil {
+				return err
+			}
+			p.leaves[i] = f.open(chunk)
+		}
+	}
+	n := min(p.left, batchRows)
+	p.left -= n
+	for i := range columns {
+		if err := p.leaves[i].read(int(n), &columns[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaf reads rows of one column of one row group.
+type leaf interface {
+	read(rows int, into *cells) error
+}
+
+// open returns a leaf for a column whose kind holds f.typ.
+func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
+	t := f.typ
+	switch r := chunk.(type) {
+	case *file.Int32ColumnChunkReader:
+		if f.kind == moment {
+			return newLeaf(r, func(days int32) (uint32, error) { return t.FromTime(time.Unix(int64(days)*86400, 0)) })
+		}
+		if unsigned(f.logical) {
+			return newLeaf(r, func(n int32) (uint32, error) { return t.FromInt(int64(uint32(n))) })
+		}
+		return newLeaf(r, func(n int32) (uint32, error) { return t.FromInt(int64(n)) })
+	case *file.Int64ColumnChunkReader:
+		if stamp, ok := f.logical.(schema.TimestampLogicalType); ok {
+			unit := parquetUnit(stamp)
+			return newLeaf(r, func(n int64) (uint32, error) { return t.FromTime(instant(n, unit)) })
+		}
+		if unsigned(f.logical) {
+			return newLeaf(r, func(n int64) (uint32, error) { return t.FromUint(uint64(n)) })
+		}
+		return newLeaf(r, t.FromInt)
+	case *file.Int96ColumnChunkReader:
+		return newLeaf(r, func(n parquet.Int96) (uint32, error) { return t.FromTime(n.ToTime()) })
+	case *file.Float32ColumnChunkReader:
+		return newLeaf(r, func(x float32) (uint32, error) { return t.FromFloat(float64(x)) })
+	case *file.Float64ColumnChunkReader:
+		return newLeaf(r, t.FromFloat)
+	case *file.ByteArrayColumnChunkReader:
+		return newLeaf(r, func(s parquet.ByteArray) (uint32, error) { return t.ParseBytes(s) })
+	}
+	panic(fmt.Sprintf("pages of %T in a column of another type", chunk)) // the file's fault: see damaged
+}
+
+// pages is what arrow-go's readers of the different types have in common.
+type pages[T any] interface {
+	file.ColumnChunkReader
+	ReadBatchInPage(rows int64, values []T, definition, repetition []int16) (total int64, read int, err error)
+}
+
+type typedLeaf[T any] struct {
+	pages   pages[T]
+	convert func(T) (uint32, error)
+	values  []T
+	levels  []int16 // one a row, where rows may be null
+	present int16   // the level of a row that isn't
+}
+
+func newLeaf[T any](p pages[T], convert func(T) (uint32, error)) leaf {
+	const most = 4 << 10 // values at a time stay in the cache
+	return &typedLeaf[T]{p, convert, make([]T, most), make([]int16, most), p.Descriptor().MaxDefinitionLevel()}
+}
+
+func (l *typedLeaf[T]) read(rows int, into *cells) error {
+	for rows > 0 {
+		if !l.pages.HasNext() {
+			if err := l.pages.Err(); err != nil && err != io.EOF {
+				return err
+			}
+			return io.ErrUnexpectedEOF
+		}
+		// Within one page: the bytes of a string live no longer than its page.
+		total, _, err := l.pages.ReadBatchInPage(int64(min(rows, len(l.values))), l.values, l.levels, nil)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if total == 0 {
+			return io.ErrUnexpectedEOF
+		}
+		next := 0 // only rows that aren't null have a value
+		for i := range int(total) {
+			if l.present > 0 && l.levels[i] < l.present {
+				into.add(0, ErrNull)
+				continue
+			}
+			into.add(l.convert(l.values[next]))
+			next++
+		}
+		rows -= int(total)
+	}
+	return nil
+}
+
+func parquetKind(node schema.Node) kind {
+	primitive, ok := node.(*schema.PrimitiveNode)
+	if !ok || node.RepetitionType() == parquet.Repetitions.Repeated {
+		return other
+	}
+	switch l := node.LogicalType().(type) {
+	case schema.IntLogicalType:
+		return integer
+	case schema.TimestampLogicalType, schema.DateLogicalType:
+		return moment
+	case schema.StringLogicalType:
+		return text
+	default:
+		if l != nil && l.IsValid() && !l.IsNone() {
+			return other
+		}
+	}
+	switch primitive.PhysicalType() {
+	case parquet.Types.Int32, parquet.Types.Int64:
+		return integer
+	case parquet.Types.Int96:
+		return moment
+	case parquet.Types.Float, parquet.Types.Double:
+		return float
+	case parquet.Types.ByteArray:
+		return text
+	}
+	return other
+}
+
+func unsigned(l schema.LogicalType) bool {
+	n, ok := l.(schema.IntLogicalType)
+	return ok && !n.IsSigned()
+}
+
+func parquetUnit(stamp schema.TimestampLogicalType) time.Duration {
+	switch stamp.TimeUnit() {
+	case schema.TimeUnitMillis:
+		return time.Millisecond
+	case schema.TimeUnitMicros:
+		return time.Microsecond
+	}
+	return time.Nanosecond
+}
+
+// instant is n units after 1970-01-01 00:00:00 UTC.
+func instant(n int64, unit time.Duration) time.Time {
+	perSecond := int64(time.Second / unit)
+	seconds, rest := n/perSecond, n%perSecond
+	return time.Unix(seconds, rest*int64(unit))
+}
+
+func parquetTypeName(node schema.Node) string {
+	primitive, ok := node.(*schema.PrimitiveNode)
+	switch {
+	case !ok:
+		return "group"
+	case node.RepetitionType() == parquet.Repetitions.Repeated:
+		return "list"
+	}
+	if l := node.LogicalType(); l != nil && l.IsValid() && !l.IsNone() {
+		return l.String()
+	}
+	return primitive.PhysicalType().String()
+}

@@ -1,0 +1,226 @@
+package keytype_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/keytype"
+	"pgregory.net/rapid"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		typ  keytype.Type
+		text string
+		want uint32
+	}{
+		{keytype.Uint32, "0", 0},
+		{keytype.Uint32, "4294967295", math.MaxUint32},
+		{keytype.Uint32, "0x1fffff50", 0x1fffff50},
+		{keytype.Uint32, "0XFFFFFFFF", math.MaxUint32},
+		{keytype.Uint32, " \t007\r", 7},
+		{keytype.Uint32, "00000000000000000000000000000001", 1},
+		{keytype.Int32, "-2147483648", 0},
+		{keytype.Int32, "-1", 1<<31 - 1},
+		{keytype.Int32, "0", 1 << 31},
+		{keytype.Int32, "2147483647", math.MaxUint32},
+		{keytype.Int32, "-0x10", 1<<31 - 16},
+		{keytype.Float32, "0", 1 << 31},
+		{keytype.Float32, "-0", 1 << 31},
+		{keytype.Float32, "1", 1<<31 | 0x3f800000},
+		{keytype.Float32, "-1", ^uint32(0xbf800000)},
+		{keytype.Float32, "inf", 1<<31 | 0x7f800000},
+		{keytype.Hex, "10FFFF", 0x10ffff},
+		{keytype.Hex, "0x41", 0x41},
+		{keytype.Hex, "0", 0},
+		{keytype.Time, "2014-07-01 00:00:00", 1404172800},
+		{keytype.Time, "2014-07-01", 1404172800},
+		{keytype.Time, "2014-07-01T02:00:00+02:00", 1404172800},
+		{keytype.Time, "2014-07-01T00:00:00", 1404172800},
+		{keytype.Time, "2014-07-01 00:00:00.000", 1404172800},
+		{keytype.Time, "1404172800", 1404172800},
+		{keytype.Time, "1970-01-01 00:00:00", 0},
+		{keytype.Time, "2106-02-07 06:28:15", math.MaxUint32},
+	} {
+		got, err := c.typ.Parse(c.text)
+		require.NoError(t, err, "%s %q", c.typ, c.text)
+		assert.Equal(t, c.want, got, "%s %q", c.typ, c.text)
+		got, err = c.typ.ParseBytes([]byte(c.text))
+		require.NoError(t, err, "%s %q", c.typ, c.text)
+		assert.Equal(t, c.want, got, "%s %q", c.typ, c.text)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct {
+		typ   keytype.Type
+		text  string
+		cause error
+		say   string
+	}{
+		{keytype.Uint32, "", keytype.ErrEmpty, "empty where an integer should be"},
+		{keytype.Uint32, "*", keytype.ErrSyntax, `"*" is not an integer`},
+		{keytype.Uint32, "0x", keytype.ErrSyntax, `"0x" is not an integer`},
+		{keytype.Uint32, "+5", keytype.ErrSyntax, `"+5" is not an integer`},
+		{keytype.Uint32, "1 2", keytype.ErrSyntax, `"1 2" is not an integer`},
+		{keytype.Uint32, "1.0", keytype.ErrSyntax, `"1.0" is not an integer`},
+		{keytype.Uint32, "-", keytype.ErrSyntax, `"-" is not an integer`},
+		{keytype.Uint32, "-1", keytype.ErrRange, "-1 is out of range (0 to 4294967295)"},
+		{keytype.Uint32, "4294967296", keytype.ErrRange, "4294967296 is out of range (0 to 4294967295)"},
+		{keytype.Uint32, "0x100000000", keytype.ErrRange, "0x100000000 is out of range (0 to 4294967295)"},
+		{keytype.Uint32, "99999999999999999999999999", keytype.ErrRange, "99999999999999999999999999 is out of range (0 to 4294967295)"},
+		{keytype.Uint32, "99999999999999x", keytype.ErrSyntax, `"99999999999999x" is not an integer`},
+		{keytype.Uint32, strings.Repeat("é", 99), keytype.ErrSyntax, `"` + strings.Repeat("é", 20) + `…" is not an integer`},
+		{keytype.Int32, "-", keytype.ErrSyntax, `"-" is not an integer`},
+		{keytype.Int32, "2147483648", keytype.ErrRange, "2147483648 is out of range (-2147483648 to 2147483647)"},
+		{keytype.Int32, "-2147483649", keytype.ErrRange, "-2147483649 is out of range (-2147483648 to 2147483647)"},
+		{keytype.Float32, "nan", keytype.ErrNaN, "nan has no place in an order"},
+		{keytype.Float32, "1e39", keytype.ErrRange, "1e39 is out of range (32-bit floats)"},
+		{keytype.Float32, "x", keytype.ErrSyntax, `"x" is not a number`},
+		{keytype.Hex, "G", keytype.ErrSyntax, `"G" is not a hexadecimal number`},
+		{keytype.Time, "yesterday", keytype.ErrSyntax, `"yesterday" is not a time`},
+		{keytype.Time, "2014-13-01 00:00:00", keytype.ErrSyntax, `"2014-13-01 00:00:00" is not a time`},
+		{keytype.Time, "1969-12-31 23:59:59", keytype.ErrRange, "1969-12-31 23:59:59 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
+		{keytype.Time, "2014-07-01 00:00:00.5", keytype.ErrFraction, "2014-07-01 00:00:00.5 is not a whole second"},
+	} {
+		_, err := c.typ.Parse(c.text)
+		var ve *keytype.ValueError
+		require.ErrorAs(t, err, &ve, "%s %q", c.typ, c.text)
+		assert.ErrorIs(t, err, c.cause, "%s %q", c.typ, c.text)
+		assert.EqualError(t, err, c.say)
+		_, berr := c.typ.ParseBytes([]byte(c.text))
+		assert.EqualError(t, berr, c.say)
+	}
+}
+
+func TestBinaryValues(t *testing.T) {
+	w, err := keytype.Uint32.FromInt(math.MaxUint32)
+	require.NoError(t, err)
+	assert.EqualValues(t, math.MaxUint32, w)
+	w, err = keytype.Int32.FromInt(-1)
+	require.NoError(t, err)
+	assert.Equal(t, "-1", keytype.Int32.Format(w))
+	w, err = keytype.Float32.FromUint(1 << 63)
+	require.NoError(t, err)
+	assert.Equal(t, "9.223372e+18", keytype.Float32.Format(w))
+	w, err = keytype.Float32.FromFloat(2.5)
+	require.NoError(t, err)
+	assert.Equal(t, float32(2.5), keytype.Float32.JSON(w))
+	w, err = keytype.Time.FromTime(time.Unix(1404172800, 0))
+	require.NoError(t, err)
+	assert.Equal(t, "2014-07-01 00:00:00", keytype.Time.JSON(w))
+
+	for _, c := range []struct {
+		err   error
+		cause error
+	}{
+		{fail(keytype.Uint32.FromInt(-1)), keytype.ErrRange},
+		{fail(keytype.Uint32.FromInt(1 << 32)), keytype.ErrRange},
+		{fail(keytype.Uint32.FromUint(1 << 63)), keytype.ErrRange},
+		{fail(keytype.Int32.FromInt(1 << 31)), keytype.ErrRange},
+		{fail(keytype.Uint32.FromFloat(1)), keytype.ErrSyntax},
+		{fail(keytype.Float32.FromFloat(1e300)), keytype.ErrRange},
+		{fail(keytype.Float32.FromFloat(math.NaN())), keytype.ErrNaN},
+		{fail(keytype.Uint32.FromTime(time.Unix(0, 0))), keytype.ErrSyntax},
+		{fail(keytype.Time.FromTime(time.Unix(0, 1))), keytype.ErrFraction},
+		{fail(keytype.Time.FromTime(time.Unix(-1, 0))), keytype.ErrRange},
+	} {
+		assert.ErrorIs(t, c.err, c.cause)
+	}
+}
+
+func fail(_ uint32, err error) error { return err }
+
+func TestNames(t *testing.T) {
+	for _, name := range keytype.Names() {
+		typ, err := keytype.ParseType(name)
+		require.NoError(t, err)
+		assert.Equal(t, name, typ.String())
+	}
+	_, err := keytype.ParseType("u64")
+	var te *keytype.TypeError
+	require.ErrorAs(t, err, &te)
+	assert.EqualError(t, err, `unknown type "u64" (known: u32, i32, f32, hex, time)`)
+	assert.Equal(t, "0x0041", keytype.Hex.JSON(0x41))
+	assert.Equal(t, "+Inf", keytype.Float32.JSON(1<<31|0x7f800000))
+	// Words that are no float's: JSON has no such numbers.
+	assert.Equal(t, "NaN", keytype.Float32.JSON(0xffffffff))
+	assert.Equal(t, "NaN", keytype.Float32.JSON(0))
+	assert.Equal(t, "Type(77)", keytype.Type(77).String())
+}
+
+// Every word that has a text gives it back, whatever the type.
+func TestFormatParses(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Int32, keytype.Float32, keytype.Hex, keytype.Time}).Draw(t, "type")
+		w := rapid.Uint32().Draw(t, "word")
+		text := typ.Format(w)
+		got, err := typ.Parse(text)
+		if typ == keytype.Float32 && errors.Is(err, keytype.ErrNaN) {
+			return // the 2^24 patterns that are no number
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got != w && text != "-0" {
+			t.Fatalf("%s %#x: %s parses as %#x", typ, w, text, got)
+		}
+	})
+}
+
+func TestOrderPreserved(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float32().Draw(t, "a"), rapid.Float32().Draw(t, "b")
+		wa, erra := keytype.Float32.FromFloat(float64(a))
+		wb, errb := keytype.Float32.FromFloat(float64(b))
+		if erra != nil || errb != nil {
+			t.Fatalf("%v %v", erra, errb)
+		}
+		if (a < b) != (wa < wb) || (a == b) != (wa == wb) {
+			t.Fatalf("%g and %g map to %#x and %#x", a, b, wa, wb)
+		}
+		i, j := rapid.Int32().Draw(t, "i"), rapid.Int32().Draw(t, "j")
+		wi, _ := keytype.Int32.FromInt(int64(i))
+		wj, _ := keytype.Int32.FromInt(int64(j))
+		if (i < j) != (wi < wj) {
+			t.Fatalf("%d and %d map to %#x and %#x", i, j, wi, wj)
+		}
+	})
+}
+
+// FuzzUint32 checks the hand-written integer reader against math/big.
+func FuzzUint32(f *testing.F) {
+	for _, s := range []string{"0", "42", "0x1F", "4294967296", "-1", "0x", "", "  7 ", "1_0", "0b1", "*"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := keytype.Uint32.ParseBytes(text)
+		want, ok := naive(text)
+		if ok != (err == nil) || ok && got != want {
+			t.Fatalf("%q: got %d, %v; want %d, %v", text, got, err, want, ok)
+		}
+	})
+}
+
+func naive(text []byte) (uint32, bool) {
+	s := string(bytes.Trim(text, " \t\r"))
+	base := 10
+	if len(s) > 2 && strings.EqualFold(s[:2], "0x") {
+		s, base = s[2:], 16
+	}
+	if s == "" || strings.ContainsAny(s, "+-_") {
+		return 0, false
+	}
+	n, ok := new(big.Int).SetString(s, base)
+	if !ok || n.BitLen() > 32 {
+		return 0, false
+	}
+	return uint32(n.Uint64()), true
+}

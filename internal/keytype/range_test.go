@@ -1,0 +1,58 @@
+package keytype_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/keytype"
+	"pgregory.net/rapid"
+)
+
+func TestParseRange(t *testing.T) {
+	for _, c := range []struct {
+		typ    keytype.Type
+		text   string
+		lo, hi uint32
+	}{
+		{keytype.Uint32, " 1:2 ", 1, 2},
+		{keytype.Uint32, "0x10 : 3", 16, 3},
+		{keytype.Int32, "-1:1", 1<<31 - 1, 1<<31 + 1},
+		{keytype.Float32, "-1.5:1e3", ^uint32(0xbfc00000), 0xc47a0000},
+		{keytype.Hex, "ff:100", 0xff, 0x100},
+		{keytype.Time, "2014-07-01:2014-07-02", 1404172800, 1404259200},
+		{keytype.Time, "2014-07-01 00:00:01:2014-07-02 00:00:02", 1404172801, 1404259202},
+		{keytype.Time, "2014-07-01T02:00:00+02:00:1404172801", 1404172800, 1404172801},
+		{keytype.Time, "0:2014-07-01T00:00:00Z", 0, 1404172800},
+	} {
+		lo, hi, err := c.typ.ParseRange(c.text)
+		require.NoError(t, err, c.text)
+		assert.Equal(t, []uint32{c.lo, c.hi}, []uint32{lo, hi}, c.text)
+	}
+	for text, want := range map[string]error{
+		"": keytype.ErrNoRange, "5": keytype.ErrNoRange, "1:2:3": keytype.ErrNoRange, "::": keytype.ErrNoRange,
+		":5": keytype.ErrEmpty, "5:": keytype.ErrEmpty, "5:x": keytype.ErrSyntax, "-1:5": keytype.ErrRange,
+	} {
+		_, _, err := keytype.Uint32.ParseRange(text)
+		assert.ErrorIs(t, err, want, text)
+		var value *keytype.ValueError
+		assert.ErrorAs(t, err, &value)
+	}
+}
+
+// Two values as their type writes them make a range of every type.
+func TestRangesAsTheyAreWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ := keytype.Type(rapid.IntRange(0, len(keytype.Names())-1).Draw(t, "type"))
+		lo, hi := rapid.Uint32().Draw(t, "lo"), rapid.Uint32().Draw(t, "hi")
+		for _, w := range []uint32{lo, hi} {
+			if back, err := typ.Parse(typ.Format(w)); err != nil || back != w {
+				t.Skip("a word that the type has no text for")
+			}
+		}
+		gotLo, gotHi, err := typ.ParseRange(typ.Format(lo) + ":" + typ.Format(hi))
+		if err != nil || gotLo != lo || gotHi != hi {
+			t.Fatalf("%d, %d, %v", gotLo, gotHi, err)
+		}
+	})
+}
