@@ -75,9 +75,10 @@ standard input, one a line.
 
 // rangesHelp explains how ranges are given.
 const rangesHelp = `Ranges are written LO:HI, both ends belonging to them, on the command line, else
-in --keys FILE, else on standard input, one a line; of a range whose ends are
-reversed nothing is in it. In CSV the ends are two columns, in binary files two
-keys each.
+in --keys FILE, else on standard input, one a line. Either end may be left out: LO:
+is everything from LO on, :HI everything up to HI, and : all there is. A range whose
+ends are reversed is empty. In CSV the ends are two columns, in binary files two
+keys each, and both have to be there.
 
 `
 
@@ -91,7 +92,8 @@ keys; of several ranges one after the other, in the order asked.
 ` + rangesHelp + orderedHelp + sourceHelp,
 		Example: `  vkds range UnicodeData.txt --delimiter ';' --key-type hex --value 4 1F600:1F64F
   vkds range taxi.csv --key-type time --value-type f32 "2014-11-27 08:00:00:2014-11-27 12:00:00"
-  vkds range numbers.csv --key-type i32 -- -5:5`,
+  vkds range numbers.csv --key-type i32 -- -5:5
+  vkds range numbers.csv --key-type i32 100:`,
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		json:   "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]},\nthe pairs being {\"key\": K, \"value\": V}",

@@ -37,6 +37,8 @@ func TestOrderedCommands(t *testing.T) {
 			on(s, "range", "1:10", "10:1", "0:4294967295", "0xa:0xA", "11:4294967294"), s)
 	}
 	s := "sortedarray"
+	assert.Equal(t, "key,value\n10,11\n4294967295,20\n0,5\n3,0\n0,5\n3,0\n10,11\n4294967295,20\n", on(s, "range", "4:", ":3", ":"))
+	assert.Equal(t, "lo,hi,count\n4,4294967295,2\n0,3,2\n0,4294967295,4\n", on(s, "count", "4:", ":3", ":"))
 	assert.Equal(t, "lo,hi,count\n1,10,2\n10,1,0\n0,4294967295,4\n", on(s, "count", "1:10", "10:1", "0:4294967295"))
 	assert.Equal(t, "key,found,value\n0,3,0\n3,10,11\n4294967295,,\n", on(s, "successor", "0", "3", "4294967295"))
 	assert.Equal(t, "key,found,value\n0,,\n3,0,5\n4294967295,10,11\n", on(s, "predecessor", "0", "3", "4294967295"))
@@ -68,6 +70,8 @@ func TestRangesFromFiles(t *testing.T) {
 	assert.Equal(t, want, out)
 	out, _ = answer(t, "\x01\x00\x00\x00\x02\x00\x00\x00", "count", path, "--keys", "-", "--keys-format", "u32le")
 	assert.Equal(t, "lo,hi,count\n1,2,2\n", out)
+	out, _ = answer(t, "3:\n:1\n", "range", path)
+	assert.Equal(t, "key,value\n3,30\n1,10\n", out)
 	out, _ = answer(t, "5,50\n6,60\n", "range", "-", "5:5")
 	assert.Equal(t, "key,value\n5,50\n", out)
 
@@ -84,6 +88,10 @@ func TestOrderOfTypes(t *testing.T) {
 	assert.Equal(t, "key,value\n2014-07-01 00:00:00,-20\n2014-07-01 00:30:00,-1.5\n", out)
 	out, _ = answer(t, "", "range", path, "--key", "x", "--key-type", "f32", "--value", "n", "--value-type", "i32", "--", "-2:inf")
 	assert.Equal(t, "key,value\n-1.5,7\n0.5,-7\n", out)
+	out, _ = answer(t, "", "count", path, "--key", "x", "--key-type", "f32", "--value", "n", "--value-type", "i32", ":", "0:")
+	assert.Equal(t, "lo,hi,count\n-Inf,+Inf,3\n0,+Inf,1\n", out)
+	out, _ = answer(t, "", "count", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32", "2014-07-01 00:30:00:", ":2014-07-01")
+	assert.Equal(t, "lo,hi,count\n2014-07-01 00:30:00,2106-02-07 06:28:15,2\n1970-01-01 00:00:00,2014-07-01 00:00:00,1\n", out)
 	out, _ = answer(t, "", "predecessor", path, "--key", "n", "--key-type", "i32", "--value", "x", "--value-type", "f32", "--", "-7", "-8")
 	assert.Equal(t, "key,found,value\n-7,-8,-20\n-8,,\n", out)
 }

@@ -2,15 +2,17 @@ package keytype
 
 import (
 	"errors"
+	"math"
 	"strings"
 )
 
 // ErrNoRange is what is wrong with a text that has no colon between two values.
 var ErrNoRange = errors.New("is no range")
 
-// ParseRange returns the words for the two ends of a range, written LO:HI. Either may hold colons itself, as times of
-// day do: the colon between them is the first one that leaves a value on both sides. The ends come as they are
-// written, also where LO is above HI. An error is a *ValueError.
+// ParseRange returns the words for the two ends of a range, written LO:HI. Either end may be left out, and is then the
+// least or the greatest value of the type: LO:, :HI, and : for all. Values may hold colons themselves, as times of day
+// do: the colon between the ends is the first one that leaves a value, or nothing, on both sides. The ends come as they
+// are written, also where LO is above HI. An error is a *ValueError.
 func (t Type) ParseRange(text string) (lo, hi uint32, err error) {
 	text = trim(text)
 	for at := 0; ; at++ {
@@ -19,8 +21,8 @@ func (t Type) ParseRange(text string) (lo, hi uint32, err error) {
 			break
 		}
 		at += next
-		lo, lerr := t.Parse(text[:at])
-		hi, herr := t.Parse(text[at+1:])
+		lo, lerr := t.parseLow(text[:at])
+		hi, herr := t.parseHigh(text[at+1:])
 		switch {
 		case lerr == nil && herr == nil:
 			return lo, hi, nil
@@ -32,4 +34,33 @@ func (t Type) ParseRange(text string) (lo, hi uint32, err error) {
 		}
 	}
 	return 0, 0, t.fail(text, ErrNoRange)
+}
+
+// parseLow returns the word of a range's lower end.
+func (t Type) parseLow(text string) (uint32, error) {
+	if trim(text) == "" {
+		least, _ := t.limits()
+		return least, nil
+	}
+	return t.Parse(text)
+}
+
+// parseHigh returns the word of a range's upper end.
+func (t Type) parseHigh(text string) (uint32, error) {
+	if trim(text) == "" {
+		_, greatest := t.limits()
+		return greatest, nil
+	}
+	return t.Parse(text)
+}
+
+// limits are the words of a type's least and greatest value. Those of floats are the infinite ones: words beyond them
+// are no numbers, and have no place in an order.
+func (t Type) limits() (least, greatest uint32) {
+	if t == Float32 {
+		least, _ = fromFloat(math.Inf(-1)) // infinite numbers always have a word
+		greatest, _ = fromFloat(math.Inf(1))
+		return least, greatest
+	}
+	return 0, math.MaxUint32
 }

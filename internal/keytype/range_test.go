@@ -1,6 +1,7 @@
 package keytype_test
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,12 +32,42 @@ func TestParseRange(t *testing.T) {
 	}
 	for text, want := range map[string]error{
 		"": keytype.ErrNoRange, "5": keytype.ErrNoRange, "1:2:3": keytype.ErrNoRange, "::": keytype.ErrNoRange,
-		":5": keytype.ErrEmpty, "5:": keytype.ErrEmpty, "5:x": keytype.ErrSyntax, "-1:5": keytype.ErrRange,
+		":x": keytype.ErrSyntax, "x:": keytype.ErrSyntax, "5:x": keytype.ErrSyntax, "-1:5": keytype.ErrRange,
 	} {
 		_, _, err := keytype.Uint32.ParseRange(text)
 		assert.ErrorIs(t, err, want, text)
 		var value *keytype.ValueError
 		assert.ErrorAs(t, err, &value)
+	}
+}
+
+// An end that is left out is the least or the greatest value of the type, of every type.
+func TestOpenRanges(t *testing.T) {
+	limits := map[keytype.Type][2]string{
+		keytype.Uint32: {"0", "4294967295"}, keytype.Int32: {"-2147483648", "2147483647"}, keytype.Float32: {"-inf", "inf"},
+		keytype.Hex: {"0", "ffffffff"}, keytype.Time: {"1970-01-01 00:00:00", "2106-02-07 06:28:15"},
+	}
+	middle := map[keytype.Type]string{keytype.Time: "2014-07-01 00:30:05"}
+	for i, name := range keytype.Names() {
+		typ := keytype.Type(i)
+		require.Contains(t, limits, typ, "what are the limits of %s?", name)
+		m := cmp.Or(middle[typ], "5")
+		parsed := map[string][2]string{
+			":": limits[typ], " : ": limits[typ], m + ":": {m, limits[typ][1]}, m + " : ": {m, limits[typ][1]},
+			":" + m: {limits[typ][0], m}, " :" + m: {limits[typ][0], m},
+		}
+		for text, ends := range parsed {
+			lo, hi, err := typ.ParseRange(text)
+			require.NoError(t, err, "%s %q", name, text)
+			for i, got := range []uint32{lo, hi} {
+				want, err := typ.Parse(ends[i])
+				require.NoError(t, err)
+				assert.Equal(t, want, got, "%s %q, end %d", name, text, i)
+				again, err := typ.Parse(typ.Format(got)) // as count prints it
+				require.NoError(t, err)
+				assert.Equal(t, want, again)
+			}
+		}
 	}
 }
 
