@@ -266,11 +266,12 @@ func (e *ReentryError) Error() string {
 }
 
 // StuckError says that operations could not be done however often they were tried, though there is room: what stands in
-// their way is a latch that is never released, because a kernel that held it was ended, or a list that has no end.
+// their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write leaves:
+// a list that has no end, or keys out of order.
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {
-	return fmt.Sprintf("%d operations stand before a latch that is not released or in a list without an end", e.Operations)
+	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among keys out of order", e.Operations)
 }
 
 // NotBegun is what a call with so many operations returns that could not begin: all of them are pending. A closed

@@ -61,7 +61,8 @@ const (
 	maxNeighborRounds = 4096
 )
 
-// Neighbors finds the neighbors of keys in a direction.
+// Neighbors finds the neighbors of keys in a direction. Error also: *structures.StuckError where keys are out of order,
+// which only a stray write can cause.
 func (c *Core) Neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
 	if err := c.Enter(ctx); err != nil {
 		return structures.Neighbors{}, err
@@ -73,6 +74,7 @@ func (c *Core) Neighbors(ctx context.Context, to structures.Direction, keys []ui
 	statuses := make([]structures.Status, n)
 	columns := []structures.Column{structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.Out(statuses)}
 	rounds := neighborRounds
+	made := uint64(0) // rounds of each search that is pending, since the last one was finished
 	err := c.feed.Run(ctx, n, columns, structures.Task{
 		Record: func(s *vk.Stream, chunk structures.Chunk) error {
 			return c.Queries.Neighbor(s, st, kinds[to], runs.NeighborArgs{
@@ -80,14 +82,23 @@ func (c *Core) Neighbors(ctx context.Context, to structures.Direction, keys []ui
 				N: chunk.Count, Left: chunk.Pending, Resume: chunk.Retry, Rounds: rounds,
 			})
 		},
-		Recover: func(context.Context, int, bool) error {
+		Recover: func(_ context.Context, pending int, stuck bool) error {
+			if !stuck {
+				made = 0
+			}
+			// Each round passes a key, unless keys out of order lead back to one.
+			if made += uint64(rounds); made > st.Pairs() {
+				return &structures.StuckError{Operations: pending}
+			}
 			rounds = min(2*rounds, maxNeighborRounds)
 			return nil
 		},
 		Progress: c.Progress,
 	})
 	for i, status := range statuses {
-		out.Found[i] = status == structures.Found
+		if out.Found[i] = status == structures.Found; !out.Found[i] {
+			out.Keys[i] = 0 // of one left pending, where it was to go on
+		}
 	}
 	return out, err
 }
@@ -125,7 +136,9 @@ type pieces struct {
 	candidates []uint32 // pairs in each
 }
 
-// cut cuts ranges up until none has more candidates than one dispatch may look at, but for a single key's.
+// cut cuts ranges up until none has more candidates than one dispatch may look at, but for a single key's. That is
+// some 16 pieces a level of cutting for each so many pairs, whatever memory holds: a search's result rises with its key
+// even where keys are out of order, so that the pieces of a range have no more candidates together than there are pairs.
 func (c *Core) cut(ctx context.Context, ranges []structures.Range, limit int) (pieces, error) {
 	p := pieces{ranges: ranges, owner: make([]int, len(ranges))}
 	for i := range ranges {
