@@ -88,7 +88,9 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 		Progress: t.o.Progress,
 	})
 	for i, status := range statuses {
-		out.Found[i] = status == structures.Found
+		if out.Found[i] = status == structures.Found; !out.Found[i] {
+			out.Keys[i] = 0 // of one left pending, where it was to go on
+		}
 	}
 	return out, err
 }
