@@ -30,7 +30,7 @@ func stats(t *testing.T, p *SlabPool) PoolStats {
 	return s
 }
 
-// user drives a pool by the benchmark's kernels.
+// user drives a pool by the kernel of the tests of slab_alloc.glsl.
 type user struct {
 	t      *testing.T
 	d      *vk.Device
@@ -44,18 +44,41 @@ func newUser(t *testing.T, d *vk.Device) *user {
 	return &user{t, d, stream}
 }
 
-func (u *user) run(p *SlabPool, module string, slabs []uint32) {
+// What the kernel does.
+const (
+	functionAllocate = iota
+	functionFree
+)
+
+type userPush struct {
+	Pool    DevicePool
+	Wants   uint64
+	Slabs   uint64
+	Answers uint64
+	Count   uint32
+	Rounds  uint32
+}
+
+// run has each invocation allocate a slab, or free its own.
+func (u *user) run(p *SlabPool, function uint32, slabs []uint32) {
 	u.t.Helper()
-	m, err := shaders.Load(module)
+	m, err := shaders.Load("test/slab_alloc")
 	require.NoError(u.t, err)
-	k, err := vk.NewKernel[benchPush](u.d, m, vk.KernelOptions{Constants: p.Constants()})
+	constants := p.Constants()
+	constants["FUNCTION"] = function
+	k, err := vk.NewKernel[userPush](u.d, m, vk.KernelOptions{Constants: constants})
 	require.NoError(u.t, err)
 	defer k.Free()
+	wants, err := vk.NewBuffer[uint32](u.d, len(slabs))
+	require.NoError(u.t, err)
+	defer wants.Free()
+	u.stream.Fill(wants, 0, 4*len(slabs), 1)
 	b, err := vk.NewBuffer[uint32](u.d, len(slabs))
 	require.NoError(u.t, err)
 	defer b.Free()
 	require.NoError(u.t, b.Upload(u.t.Context(), 0, slabs))
-	k.Dispatch(u.stream, (len(slabs)+k.Workgroup()-1)/k.Workgroup(), benchPush{p.Device(), b.Address(), uint32(len(slabs))})
+	push := userPush{Pool: p.Device(), Wants: wants.Address(), Slabs: b.Address(), Count: uint32(len(slabs)), Rounds: 1}
+	k.Dispatch(u.stream, (len(slabs)+k.Workgroup()-1)/k.Workgroup(), push)
 	require.NoError(u.t, u.stream.Wait(u.t.Context()))
 	require.NoError(u.t, b.Download(u.t.Context(), 0, slabs))
 }
@@ -64,7 +87,7 @@ func (u *user) run(p *SlabPool, module string, slabs []uint32) {
 func (u *user) allocate(p *SlabPool, n int) []uint32 {
 	u.t.Helper()
 	asked := make([]uint32, n)
-	u.run(p, "alloc/bench_allocate", asked)
+	u.run(p, functionAllocate, asked)
 	got := make([]uint32, 0, n)
 	seen := map[uint32]bool{}
 	for _, slab := range asked {
@@ -83,7 +106,7 @@ func (u *user) allocate(p *SlabPool, n int) []uint32 {
 
 func (u *user) free(p *SlabPool, slabs []uint32) {
 	u.t.Helper()
-	u.run(p, "alloc/bench_free", append([]uint32(nil), slabs...))
+	u.run(p, functionFree, append([]uint32(nil), slabs...))
 }
 
 // marked reads the bitmaps: the references of all slabs in use.
@@ -366,25 +389,4 @@ func TestClose(t *testing.T) {
 	require.ErrorIs(t, err, vk.ErrClosed)
 	require.ErrorIs(t, p.Grow(t.Context(), 1), vk.ErrClosed)
 	require.ErrorIs(t, p.Reset(t.Context()), vk.ErrClosed)
-}
-
-func TestBenchmark(t *testing.T) {
-	d := testdevice.Open(t)
-	r, err := Benchmark(t.Context(), d, BenchmarkOptions{Slabs: 5000, Runs: 3})
-	require.NoError(t, err)
-	require.Equal(t, 5000, r.Slabs)
-	require.Equal(t, 40, r.Blocks)
-	require.Equal(t, d.SubgroupSize(), r.Subgroup)
-	require.Len(t, r.Allocate, 3)
-	require.Len(t, r.Free, 3)
-	for i := range r.Allocate {
-		require.Positive(t, r.Allocate[i])
-		require.Positive(t, r.Free[i])
-	}
-	_, err = Benchmark(t.Context(), d, BenchmarkOptions{Slabs: 5000, Blocks: 4, Runs: 1})
-	var check *CheckError
-	require.ErrorAs(t, err, &check, "a pool too small for the benchmark")
-	_, err = Benchmark(t.Context(), testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Timestamps}}), BenchmarkOptions{})
-	var missing *vk.MissingFeatureError
-	require.ErrorAs(t, err, &missing)
 }

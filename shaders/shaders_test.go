@@ -73,11 +73,12 @@ func TestHeaders(t *testing.T) {
 // Every kernel in the tree has at least one module, and every module a kernel: nothing stale is embedded.
 func TestModulesMatchSources(t *testing.T) {
 	sources := map[string]bool{}
-	files, err := filepath.Glob("*/*.comp")
-	require.NoError(t, err)
-	for _, file := range files {
-		sources[strings.TrimSuffix(filepath.ToSlash(file), ".comp")] = false
-	}
+	require.NoError(t, fs.WalkDir(os.DirFS("."), ".", func(file string, _ fs.DirEntry, err error) error {
+		if kernel, is := strings.CutSuffix(file, ".comp"); is {
+			sources[kernel] = false
+		}
+		return err
+	}))
 	for _, name := range Names() {
 		source, _, _ := strings.Cut(name, ".")
 		require.Contains(t, sources, source, "module %s has no source", name)

@@ -142,5 +142,5 @@ func TestBenchKernels(t *testing.T) {
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Regexp(t, `(?m)^kernel,constants,workgroup,subgroup,.+\nalloc/`, string(text))
+	assert.Regexp(t, `(?m)^kernel,constants,workgroup,subgroup,.+\nbench/slab_allocate,`, string(text))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -179,6 +180,14 @@ func TestAllocatorIsMeasured(t *testing.T) {
 		require.Len(t, r.Measurements[i].Device, 2)
 		require.Positive(t, r.Measurements[i].Throughput())
 	}
+
+	// Four blocks are too few for 5000 slabs: those that were refused are found out.
+	var wrong *WrongError
+	_, _, err = measureSlabs(t.Context(), d, quick, 5000, 4*alloc.BlockSlabs)
+	require.ErrorAs(t, err, &wrong)
+	var option *OptionError
+	_, err = Alloc(t.Context(), d, AllocOptions{Repeat: -1})
+	require.ErrorAs(t, err, &option)
 }
 
 func TestDeviceWithoutTimestampsIsRefused(t *testing.T) {

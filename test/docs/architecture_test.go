@@ -74,6 +74,29 @@ func TestFoldersImportWhatTheTableSays(t *testing.T) {
 	}
 }
 
+// The benchmarks, and the papers' trees that ours are measured beside, are used by who measures alone, tests included.
+func TestNothingUsesTheBenchmarks(t *testing.T) {
+	allowed := map[string][]string{
+		"internal/bench":         {"cmd/vkds"},
+		"internal/bench/latched": {"internal/bench", "cmd/vkds"},
+	}
+	list := exec.Command("go", "list", "-f",
+		"{{$from := .ImportPath}}{{range .Imports}}{{$from}} {{.}}\n{{end}}{{range .TestImports}}{{$from}} {{.}}\n{{end}}{{range .XTestImports}}{{$from}} {{.}}\n{{end}}", "./...")
+	list.Dir = root
+	out, err := list.Output()
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		from, to, imports := strings.Cut(strings.TrimSpace(line), " ")
+		from, to = strings.TrimPrefix(from, module), strings.TrimPrefix(to, module)
+		if by, measures := allowed[to]; imports && measures && from != to {
+			require.Contains(t, by, from, "%s imports %s", from, to)
+			seen[to] = true
+		}
+	}
+	require.Len(t, seen, len(allowed), "what is imported by nothing is not looked for by its name")
+}
+
 // The page of the device-side library names every header; those of sorted batches by how they begin.
 func TestHeadersAreListed(t *testing.T) {
 	headers, err := fs.Glob(shaders.Headers(), "*.glsl")

@@ -171,11 +171,11 @@ func (t *Tree) open(d *vk.Device) (err error) {
 		return err
 	}
 	shape := map[string]uint32{"TILE": uint32(t.o.Tile), "NODE_BYTES": uint32(t.o.NodeBytes)}
-	if t.find, err = kernel[findPush](d, "latched/find", shape); err != nil {
+	if t.find, err = kernel[findPush](d, "bench/latched/find", shape); err != nil {
 		return err
 	}
 	shape["LINKS"], shape["WAIT"] = uint32(t.o.Kind), uint32(t.o.Wait)
-	t.insert, err = kernel[insertPush](d, "latched/insert", shape)
+	t.insert, err = kernel[insertPush](d, "bench/latched/insert", shape)
 	return err
 }
 
