@@ -4,75 +4,146 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
+	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
-// answer is an answer on standard output: lines of CSV under a header, or a JSON
-// array. Nothing is written before there is something to write or the answer
-// ends, so that what fails early leaves no half of it.
+// answer is an answer of rows on standard output: lines of CSV under a header or, with --json, one object a line, whose
+// members have the names of the columns. Nothing is written before there is something to write or the answer ends, so
+// that what fails early leaves no half of it.
 type answer struct {
-	out    *bufio.Writer
-	header string // of CSV
-	json   bool
-	begun  bool
-	line   []byte
+	out     *bufio.Writer
+	header  string   // of CSV
+	members []string // of JSON: what stands before the value of each column
+	rowFlags
+	begun bool
+	line  []byte // the row so far,
+	cells int    // and how many values it has
 }
 
-func (g *global) newAnswer(header string, asJSON bool) *answer {
-	return &answer{out: bufio.NewWriterSize(g.out, 256<<10), header: header, json: asJSON, line: make([]byte, 0, 64)}
+// rowFlags are the flags of a command whose answer is rows.
+type rowFlags struct {
+	json bool
+	left uint64 // rows that are still wanted
 }
 
-// begin writes what stands before a row, which elements of a JSON array share.
-func (a *answer) begin() error {
-	text := a.around("[\n  ", ",\n  ")
-	a.begun = true
-	return a.write([]byte(text))
+func (f *rowFlags) add(flags *pflag.FlagSet, columns ...string) {
+	f.addJSON(flags, columns...)
+	f.left = math.MaxUint64
+	flags.Var(limitFlag{&f.left}, "limit", "print so many rows at most")
 }
 
-// around is what stands between rows: of CSV the header before the first, of a JSON array first, and later behind a row.
-func (a *answer) around(first, later string) string {
-	switch {
-	case a.json && a.begun:
-		return later
-	case a.json:
-		return first
-	case a.begun:
-		return ""
-	default:
-		return a.header + "\n"
+// addJSON is add for a command that has another flag for how many.
+func (f *rowFlags) addJSON(flags *pflag.FlagSet, columns ...string) {
+	f.left = math.MaxUint64
+	flags.BoolVar(&f.json, "json", false, fmt.Sprintf(`print JSON, a row a line: {"%s": …}`, strings.Join(columns, `": …, "`)))
+}
+
+// errEnough ends the work on an answer that has all the rows that are wanted.
+var errEnough = errors.New("no more rows are wanted")
+
+// newAnswer begins an answer of some columns.
+func (g *global) newAnswer(f rowFlags, columns ...string) *answer {
+	a := &answer{out: bufio.NewWriterSize(g.out, 256<<10), header: strings.Join(columns, ",") + "\n", rowFlags: f, line: make([]byte, 0, 64)}
+	for i, name := range columns {
+		before := ","
+		if i == 0 {
+			before = "{"
+		}
+		a.members = append(a.members, fmt.Sprintf("%s%q:", before, name))
 	}
+	return a
 }
 
-// write writes a part of a row.
+// begin writes what stands before the first row.
+func (a *answer) begin() error {
+	if a.begun || a.json {
+		a.begun = true
+		return nil
+	}
+	a.begun = true
+	return a.write([]byte(a.header))
+}
+
+// write writes a part of the answer.
 func (a *answer) write(text []byte) error {
 	_, err := a.out.Write(text)
 	return outputError(err)
 }
 
-// rows writes n rows; row appends row i to a line.
-func (a *answer) rows(n int, row func(line []byte, i int) []byte) error {
-	for i := range n {
+// rows writes n rows; row gives row i its values, one a column. With the last row that is wanted it returns errEnough.
+func (a *answer) rows(n int, row func(i int)) error {
+	for i := 0; i < n && a.left > 0; i++ {
 		if err := a.begin(); err != nil {
 			return err
 		}
-		if a.line = row(a.line[:0], i); !a.json {
-			a.line = append(a.line, '\n')
+		a.left--
+		a.line, a.cells = a.line[:0], 0
+		row(i)
+		if a.json {
+			a.line = append(a.line, '}')
 		}
-		if err := a.write(a.line); err != nil {
+		if err := a.write(append(a.line, '\n')); err != nil {
 			return err
 		}
+	}
+	if a.left == 0 {
+		return errEnough
 	}
 	return nil
 }
 
-// end completes the answer.
-func (a *answer) end() error {
-	if err := a.write([]byte(a.around("[\n]\n", "\n]\n"))); err != nil {
+// word gives the row its next value.
+func (a *answer) word(t keytype.Type, w uint32) { a.wordIf(t, w, true) }
+
+// wordIf is word where there may be none: of CSV that is empty, of JSON null.
+func (a *answer) wordIf(t keytype.Type, w uint32, there bool) {
+	a.between()
+	switch {
+	case there && a.json:
+		a.line = appendJSON(a.line, t, w)
+	case there:
+		a.line = t.Append(a.line, w)
+	case a.json:
+		a.line = append(a.line, "null"...)
+	}
+}
+
+// number is word for what is no key and no value.
+func (a *answer) number(n uint64) {
+	a.between()
+	a.line = strconv.AppendUint(a.line, n, 10)
+}
+
+// between writes what stands before a value.
+func (a *answer) between() {
+	switch {
+	case a.json:
+		a.line = append(a.line, a.members[a.cells]...)
+	case a.cells > 0:
+		a.line = append(a.line, ',')
+	}
+	a.cells++
+}
+
+// end completes the answer, also one that errEnough ended; any other error writes what there is, and is returned.
+func (a *answer) end(err error) error {
+	if err != nil && err != errEnough {
+		if a.begun {
+			_ = a.flush() // of the two errors the first one is told
+		}
+		return err
+	}
+	if err := a.begin(); err != nil {
 		return err
 	}
 	return a.flush()
@@ -104,21 +175,6 @@ func appendJSON(line []byte, t keytype.Type, w uint32) []byte {
 	}
 	text, _ := json.Marshal(t.JSON(w)) // finite numbers and strings always have a JSON form
 	return append(line, text...)
-}
-
-// appendIf appends a word if there is one, and appendJSONIf else null.
-func appendIf(line []byte, t keytype.Type, w uint32, there bool) []byte {
-	if !there {
-		return line
-	}
-	return t.Append(line, w)
-}
-
-func appendJSONIf(line []byte, t keytype.Type, w uint32, there bool) []byte {
-	if !there {
-		return append(line, "null"...)
-	}
-	return appendJSON(line, t, w)
 }
 
 // answerTable writes rows under their titles: as CSV, or drawn on a terminal.

@@ -86,34 +86,13 @@ func save(ctx context.Context, dict *dictionary, path string, h dictfile.Header)
 	if err != nil {
 		return err
 	}
-	if err := writeAll(ctx, dict, w); err != nil {
+	pairs, failed := dict.All(ctx)
+	err = inParts(pairs, failed, func(keys, values []uint32) error {
+		return cmp.Or(w.Write(keys, values), ctx.Err())
+	})
+	if err != nil {
 		w.Abort()
 		return err
 	}
 	return w.Close()
-}
-
-func writeAll(ctx context.Context, dict *dictionary, w *dictfile.Writer) error {
-	pairs, failed := dict.All(ctx)
-	keys, values := make([]uint32, 0, 64<<10), make([]uint32, 0, 64<<10)
-	write := func() error {
-		err := w.Write(keys, values)
-		if keys, values = keys[:0], values[:0]; err == nil {
-			err = ctx.Err()
-		}
-		return err
-	}
-	for k, v := range pairs {
-		keys, values = append(keys, k), append(values, v)
-		if len(keys) < cap(keys) {
-			continue
-		}
-		if err := write(); err != nil {
-			return err
-		}
-	}
-	if err := failed(); err != nil {
-		return err
-	}
-	return write()
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -88,6 +90,27 @@ func (c commentFlag) Set(text string) error {
 		return fmt.Errorf("lines that begin with %q may hold data", text)
 	}
 	*c.r = r
+	return nil
+}
+
+// limitFlag is how many rows are wanted at most; without it, all.
+type limitFlag struct{ n *uint64 }
+
+func (l limitFlag) Type() string { return "N" }
+
+func (l limitFlag) String() string {
+	if l.n == nil || *l.n == math.MaxUint64 {
+		return ""
+	}
+	return strconv.FormatUint(*l.n, 10)
+}
+
+func (l limitFlag) Set(text string) error {
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		return fmt.Errorf("%q is no number of rows", text)
+	}
+	*l.n = n
 	return nil
 }
 

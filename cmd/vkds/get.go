@@ -29,20 +29,12 @@ tell that it is no flag by "--" before it.`,
 	}
 	return g.aboutKeys(c, keyQuestion{
 		mustExist: "exit with status 1 if a key is absent",
-		json:      "print a JSON array of {\"key\": K, \"value\": V or null}",
-		header:    "key,value",
-		ask: func(ctx context.Context, dict *dictionary, keys []uint32, asJSON bool) ([]bool, func([]byte, int) []byte, error) {
+		columns:   []string{"key", "value"},
+		ask: func(ctx context.Context, dict *dictionary, keys []uint32, a *answer) ([]bool, func(int), error) {
 			values, found, err := dict.Find(ctx, keys)
-			if asJSON {
-				return found, func(line []byte, i int) []byte {
-					line = appendJSON(append(line, `{"key": `...), dict.key, keys[i])
-					line = appendJSONIf(append(line, `, "value": `...), dict.value, values[i], found[i])
-					return append(line, '}')
-				}, err
-			}
-			return found, func(line []byte, i int) []byte {
-				line = append(dict.key.Append(line, keys[i]), ',')
-				return appendIf(line, dict.value, values[i], found[i])
+			return found, func(i int) {
+				a.word(dict.key, keys[i])
+				a.wordIf(dict.value, values[i], found[i])
 			}, err
 		},
 	})

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -52,22 +50,13 @@ standard input, one a line.
 	return g.aboutKeys(c, keyQuestion{
 		ordering:  n.name,
 		mustExist: "exit with status 1 if nothing is found for a key",
-		json:      "print a JSON array of {\"key\": K, \"found\": F or null, \"value\": V or null}",
-		header:    "key,found,value",
-		ask: func(ctx context.Context, dict *dictionary, keys []uint32, asJSON bool) ([]bool, func([]byte, int) []byte, error) {
+		columns:   []string{"key", "found", "value"},
+		ask: func(ctx context.Context, dict *dictionary, keys []uint32, a *answer) ([]bool, func(int), error) {
 			f, err := n.find(dict.ordered(), ctx, keys)
-			if asJSON {
-				return f.Found, func(line []byte, i int) []byte {
-					line = appendJSON(append(line, `{"key": `...), dict.key, keys[i])
-					line = appendJSONIf(append(line, `, "found": `...), dict.key, f.Keys[i], f.Found[i])
-					line = appendJSONIf(append(line, `, "value": `...), dict.value, f.Values[i], f.Found[i])
-					return append(line, '}')
-				}, err
-			}
-			return f.Found, func(line []byte, i int) []byte {
-				line = append(dict.key.Append(line, keys[i]), ',')
-				line = append(appendIf(line, dict.key, f.Keys[i], f.Found[i]), ',')
-				return appendIf(line, dict.value, f.Values[i], f.Found[i])
+			return f.Found, func(i int) {
+				a.word(dict.key, keys[i])
+				a.wordIf(dict.key, f.Keys[i], f.Found[i])
+				a.wordIf(dict.value, f.Values[i], f.Found[i])
 			}, err
 		},
 	})
@@ -96,14 +85,10 @@ keys; of several ranges one after the other, in the order asked.
   vkds range numbers.csv --key-type i32 100:`,
 	}
 	return g.aboutRanges(c, rangeQuestion{
-		json:   "print a JSON array of {\"lo\": L, \"hi\": H, \"pairs\": […]},\nthe pairs being {\"key\": K, \"value\": V}",
-		header: "key,value",
+		columns: []string{"key", "value"},
 		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error {
-			l := listing{answer: a, ctx: ctx, dict: dict, ranges: ranges, counts: counts}
-			if a.json {
-				return l.json()
-			}
-			return l.csv()
+			l := listing{ctx: ctx, dict: dict, ranges: ranges, counts: counts}
+			return l.each(func(keys, values []uint32) error { return a.pairs(dict, keys, values) })
 		},
 	})
 }
@@ -120,55 +105,39 @@ the number.
   vkds count taxi.csv --key-type time --value-type f32 2014-07-01:2014-07-31`,
 	}
 	return g.aboutRanges(c, rangeQuestion{
-		json:   "print a JSON array of {\"lo\": L, \"hi\": H, \"count\": N}",
-		header: "lo,hi,count",
+		columns: []string{"lo", "hi", "count"},
 		print: func(_ context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error {
-			if a.json {
-				return a.rows(len(ranges), func(line []byte, i int) []byte {
-					line = appendEnds(line, dict.key, ranges[i])
-					return append(strconv.AppendUint(append(line, `, "count": `...), uint64(counts[i]), 10), '}')
-				})
-			}
-			return a.rows(len(ranges), func(line []byte, i int) []byte {
-				line = append(dict.key.Append(line, ranges[i].Lo), ',')
-				line = append(dict.key.Append(line, ranges[i].Hi), ',')
-				return strconv.AppendUint(line, uint64(counts[i]), 10)
+			return a.rows(len(ranges), func(i int) {
+				a.word(dict.key, ranges[i].Lo)
+				a.word(dict.key, ranges[i].Hi)
+				a.number(uint64(counts[i]))
 			})
 		},
 	})
 }
 
-// appendEnds appends the beginning of a JSON object of a range.
-func appendEnds(line []byte, t keytype.Type, r structures.Range) []byte {
-	line = appendJSON(append(line, `{"lo": `...), t, r.Lo)
-	return appendJSON(append(line, `, "hi": `...), t, r.Hi)
-}
-
-// fetched is how many pairs of ranges come from the device at a time.
-const fetched = 1 << 18
-
-// listing prints the pairs of ranges.
+// listing fetches the pairs of ranges.
 type listing struct {
-	answer *answer
 	ctx    context.Context
 	dict   *dictionary
 	ranges []structures.Range
 	counts []uint32 // of pairs in them
 }
 
-// each hands the pairs of all ranges out, in order, and not many at a time: at is the number of their range, and last
-// says that it has no more. By the counts, many small ranges are fetched together and a large one piece by piece.
-func (l *listing) each(use func(at int, keys, values []uint32, last bool) error) error {
+// each hands the pairs of all ranges out, in order, and not many at a time. By the counts, many small ranges are fetched
+// together and a large one piece by piece.
+func (l *listing) each(use func(keys, values []uint32) error) error {
 	for at := 0; at < len(l.ranges); {
-		if l.counts[at] > fetched {
-			if err := l.large(at, use); err != nil {
+		if l.counts[at] > partLength {
+			pairs, failed := l.dict.ordered().Ascend(l.ctx, l.ranges[at])
+			if err := inParts(pairs, failed, use); err != nil {
 				return err
 			}
 			at++
 			continue
 		}
 		end, pairs := at, uint64(0)
-		for end < len(l.ranges) && end-at < fetched && pairs+uint64(l.counts[end]) <= fetched {
+		for end < len(l.ranges) && end-at < partLength && pairs+uint64(l.counts[end]) <= partLength {
 			pairs += uint64(l.counts[end])
 			end++
 		}
@@ -176,69 +145,10 @@ func (l *listing) each(use func(at int, keys, values []uint32, last bool) error)
 		if err != nil {
 			return err
 		}
-		for i := range end - at {
-			from, to := r.Offsets[i], r.Offsets[i+1]
-			if err := use(at+i, r.Keys[from:to], r.Values[from:to], true); err != nil {
-				return err
-			}
+		if err := use(r.Keys, r.Values); err != nil {
+			return err
 		}
 		at = end
 	}
 	return nil
-}
-
-// large hands the pairs of one range out.
-func (l *listing) large(at int, use func(at int, keys, values []uint32, last bool) error) error {
-	pairs, failed := l.dict.ordered().Ascend(l.ctx, l.ranges[at])
-	keys, values := make([]uint32, 0, fetched), make([]uint32, 0, fetched)
-	for k, v := range pairs {
-		if len(keys) == fetched {
-			if err := use(at, keys, values, false); err != nil {
-				return err
-			}
-			keys, values = keys[:0], values[:0]
-		}
-		keys, values = append(keys, k), append(values, v)
-	}
-	if err := failed(); err != nil {
-		return err
-	}
-	return use(at, keys, values, true)
-}
-
-func (l *listing) csv() error {
-	return l.each(func(_ int, keys, values []uint32, _ bool) error {
-		return l.answer.rows(len(keys), func(line []byte, i int) []byte {
-			line = append(l.dict.key.Append(line, keys[i]), ',')
-			return l.dict.value.Append(line, values[i])
-		})
-	})
-}
-
-func (l *listing) json() error {
-	var line []byte
-	begun := -1 // the range whose object is open, or was last
-	pair := ""  // what stands before the next pair of it
-	return l.each(func(at int, keys, values []uint32, last bool) error {
-		line = line[:0]
-		if at != begun {
-			if err := l.answer.begin(); err != nil {
-				return err
-			}
-			line = append(appendEnds(line, l.dict.key, l.ranges[at]), `, "pairs": [`...)
-			begun, pair = at, "\n    "
-		}
-		for i, k := range keys {
-			line = appendJSON(append(append(line, pair...), `{"key": `...), l.dict.key, k)
-			line = append(appendJSON(append(line, `, "value": `...), l.dict.value, values[i]), '}')
-			if err := l.answer.write(line); err != nil {
-				return err
-			}
-			line, pair = line[:0], ",\n    "
-		}
-		if last {
-			line = append(line, "]}"...)
-		}
-		return l.answer.write(line)
-	})
 }

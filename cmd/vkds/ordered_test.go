@@ -45,12 +45,11 @@ func TestOrderedCommands(t *testing.T) {
 	assert.Equal(t, "key,found,value\n0,0,5\n9,3,0\n", on(s, "floor", "0", "9"))
 	assert.Equal(t, "key,found,value\n4,10,11\n4294967295,4294967295,20\n", on(s, "ceil", "4", "4294967295"))
 	assert.Equal(t, "key,value\n10,11\n4,\n", on("lsm", "get", "10", "4"))
-	assert.JSONEq(t, `[{"lo": 1, "hi": 10, "pairs": [{"key": 3, "value": 0}, {"key": 10, "value": 11}]}, {"lo": 5, "hi": 4, "pairs": []}]`,
-		on("lsm", "range", "--json", "1:10", "5:4"))
-	assert.JSONEq(t, `[{"lo": 1, "hi": 10, "count": 2}]`, on("lsm", "count", "--json", "1:10"))
-	assert.JSONEq(t, `[{"key": 1, "found": 3, "value": 0}, {"key": 4294967295, "found": null, "value": null}]`,
+	assert.Equal(t, `{"key":3,"value":0}`+"\n"+`{"key":10,"value":11}`+"\n", on("lsm", "range", "--json", "1:10", "5:4"))
+	assert.Equal(t, `{"lo":1,"hi":10,"count":2}`+"\n", on("lsm", "count", "--json", "1:10"))
+	assert.Equal(t, `{"key":1,"found":3,"value":0}`+"\n"+`{"key":4294967295,"found":null,"value":null}`+"\n",
 		on("sortedarray", "successor", "--json", "1", "4294967295"))
-	assert.Equal(t, "[\n]\n", on("sortedarray", "range", "--json"), "nothing asked on standard input")
+	assert.Empty(t, on("sortedarray", "range", "--json"), "nothing asked on standard input")
 
 	_, _, status := runTool("", "floor", path, "--value", "size", "--must-exist", "7", "0")
 	assert.Zero(t, status)

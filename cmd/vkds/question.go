@@ -19,12 +19,12 @@ var errAbsent = errors.New("a key is absent")
 
 // keyQuestion is what a command asks about keys.
 type keyQuestion struct {
-	ordering        string // the command's name if it needs an ordered structure
-	mustExist, json string // what the flags of these names do
-	header          string // of the answer as CSV
+	ordering  string   // the command's name if it needs an ordered structure
+	mustExist string   // what the flag of this name does
+	columns   []string // of the answer
 
-	// ask looks some keys up. It returns which of them it found, and what appends the answer about one to a line.
-	ask func(ctx context.Context, dict *dictionary, keys []uint32, asJSON bool) (found []bool, row func(line []byte, i int) []byte, err error)
+	// ask looks some keys up. It returns which of them it found, and what gives the row about one its values.
+	ask func(ctx context.Context, dict *dictionary, keys []uint32, a *answer) (found []bool, row func(i int), err error)
 }
 
 // aboutKeys gives a command its arguments, its flags and what it does: it answers part by part, so that there may be
@@ -32,7 +32,8 @@ type keyQuestion struct {
 func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 	var s source
 	var a asked
-	var mustExist, asJSON bool
+	var rows rowFlags
+	var mustExist bool
 	c.Args = takes("a DICT or a TABLE, then keys", 1, math.MaxInt)
 	c.RunE = func(c *cobra.Command, arguments []string) error {
 		ctx := c.Context()
@@ -41,12 +42,13 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 			return err
 		}
 		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-			answer := g.newAnswer(q.header, asJSON)
+			answer := g.newAnswer(rows, q.columns...)
 			var keys, hits int
 			var took time.Duration
 			err := a.keys(dict.key, func(part []uint32) error {
 				started := time.Now()
-				found, row, err := q.ask(ctx, dict, part, asJSON)
+				part = part[:min(uint64(len(part)), answer.left)]
+				found, row, err := q.ask(ctx, dict, part, answer)
 				if err != nil {
 					return err
 				}
@@ -54,32 +56,24 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 				keys, hits = keys+len(part), hits+trues(found)
 				return answer.rows(len(part), row)
 			})
-			if err != nil {
-				return cutShort(answer, err)
-			}
-			g.note("looked up %s; %s found", rate(keys, "keys", took), grouped(hits))
-			if err := answer.end(); err != nil || !mustExist || hits == keys {
+			if err := answer.end(err); err != nil {
 				return err
 			}
-			return errAbsent
+			g.note("looked up %s; %s found", rate(keys, "keys", took), grouped(hits))
+			if mustExist && hits < keys {
+				return errAbsent
+			}
+			return nil
 		})
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	a.addKeys(flags)
 	flags.BoolVar(&mustExist, "must-exist", false, q.mustExist)
-	flags.BoolVar(&asJSON, "json", false, q.json)
+	rows.add(flags, q.columns...)
 	s.add(c, q.ordering)
 	c.SetFlagErrorFunc(minusIsNoFlag)
 	return c
-}
-
-// cutShort writes what there is of an answer that an error ended.
-func cutShort(a *answer, err error) error {
-	if a.begun {
-		_ = a.flush() // of the two errors the first one is told
-	}
-	return err
 }
 
 func trues(all []bool) (n int) {
@@ -101,8 +95,7 @@ func minusIsNoFlag(c *cobra.Command, err error) error {
 
 // rangeQuestion is what a command asks about ranges of keys.
 type rangeQuestion struct {
-	json   string // what --json does
-	header string // of the answer as CSV
+	columns []string // of the answer
 
 	// print prints the answer about some ranges; counts are how many keys each has.
 	print func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error
@@ -112,7 +105,7 @@ type rangeQuestion struct {
 func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 	var s source
 	var a asked
-	var asJSON bool
+	var rows rowFlags
 	c.Args = takes("a DICT or a TABLE, then ranges", 1, math.MaxInt)
 	c.RunE = func(c *cobra.Command, arguments []string) error {
 		ctx := c.Context()
@@ -121,7 +114,7 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 			return err
 		}
 		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-			answer := g.newAnswer(q.header, asJSON)
+			answer := g.newAnswer(rows, q.columns...)
 			var all int
 			var pairs uint64
 			var took time.Duration
@@ -138,17 +131,17 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 				}
 				return q.print(ctx, dict, part, counts, answer)
 			})
-			if err != nil {
-				return cutShort(answer, err)
+			if err := answer.end(err); err != nil {
+				return err
 			}
 			g.note("counted %s; %s keys in them", rate(all, "ranges", took), grouped(pairs))
-			return answer.end()
+			return nil
 		})
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
 	a.addRanges(flags)
-	flags.BoolVar(&asJSON, "json", false, q.json)
+	rows.add(flags, q.columns...)
 	s.add(c, c.Name())
 	c.SetFlagErrorFunc(minusIsNoFlag)
 	return c

@@ -45,8 +45,10 @@ func newRootCommand(g *global) *cobra.Command {
 It loads tables (CSV, Parquet, Arrow) and files of keys, looks up keys, ranges of
 keys and their neighbours, counts them, and saves what it has built.
 
-Answers go to standard output, as CSV or JSON; notes, progress and errors go to
-standard error. The exit status is 0, or 2 where something is wrong, which one
+Answers go to standard output, as CSV. With --json, rows of data become one JSON
+object a line, whose members are called as the columns, and what describes one
+thing (info, doctor, stats, verify) becomes one JSON document. Notes, progress and
+errors go to standard error. The exit status is 0, or 2 where something is wrong, which one
 line then tells, or 130 where an interrupt ended the command. It is 1 with
 --must-exist for a key that isn't there, and of "doctor" for a device that isn't to
 be trusted.

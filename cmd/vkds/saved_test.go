@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -75,16 +76,20 @@ func TestBinaryKeysAndJSON(t *testing.T) {
 	}
 	assert.Equal(t, "standard input: key 3: NaN has no place in an order", refusal(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json"))
 	out, _ = answer(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json", "--skip-invalid")
-	assert.JSONEq(t, `{"keys": 2, "distinct": 2, "skipped": 1, "top": [{"key": 1, "count": 1}, {"key": "+Inf", "count": 1}]}`, out)
+	assert.Equal(t, `{"key":1,"count":1}`+"\n"+`{"key":"+Inf","count":1}`+"\n", out)
 
 	// Words that are no float's, as only another program may save.
 	dict := saved(t, dictfile.Header{Structure: "sortedarray", KeyType: "f32", ValueType: "f32"}, []uint32{0, 0xffffffff}, []uint32{0xffffffff, 0})
 	for _, arguments := range [][]string{{"range", "--", "-inf:inf"}, {"get", "1"}, {"successor", "inf"}, {"predecessor", "--", "-inf"}, {"count", "1:2"}, {"stats"}} {
 		out, _ := answer(t, "", append([]string{arguments[0], dict, "--json"}, arguments[1:]...)...)
-		assert.True(t, json.Valid([]byte(out)), "%v: %s", arguments, out)
+		values := json.NewDecoder(strings.NewReader(out))
+		for values.More() {
+			var value map[string]any
+			require.NoError(t, values.Decode(&value), "%v: %s", arguments, out)
+		}
 	}
 	out, _ = answer(t, "", "successor", dict, "--json", "inf")
-	assert.JSONEq(t, `[{"key": "+Inf", "found": "NaN", "value": "NaN"}]`, out)
+	assert.Equal(t, `{"key":"+Inf","found":"NaN","value":"NaN"}`+"\n", out)
 	// An empty dictionary has statistics, too.
 	for _, structure := range known {
 		out, _ := answer(t, "", "stats", "-", "--structure", structure, "--json")

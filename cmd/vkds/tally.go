@@ -8,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,15 +17,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// tallyTop is how many keys tally --json lists unless told.
-const tallyTop = 10
-
 func newTallyCommand(g *global) *cobra.Command {
 	var o keyfile.Options
 	var text delimitedFlags
 	var top int
 	var minCount uint64
-	var asJSON bool
+	var rows rowFlags
 	c := &cobra.Command{
 		Use:   "tally FILE",
 		Short: "Count how often each key of a file occurs",
@@ -48,11 +44,7 @@ Files are decompressed by the ending of their names: .gz, .bz2, .xz, .zst.
 
 A line that is no key is an error, unless --skip-invalid: then such lines are
 counted and passed over. Keys are integers 0 to 4294967295 unless --type says
-otherwise (see "vkds build --help" for the types).
-
-With --json the answer is one object: {"keys": N, "distinct": N, "skipped": N,
-"top": [{"key": K, "count": C}, …]}, where "keys" and "distinct" count
-everything and "top" has ` + strconv.Itoa(tallyTop) + ` keys unless --top says otherwise.`,
+otherwise (see "vkds build --help" for the types).`,
 		Example: `  vkds tally blocks.trace.gz --skip-invalid --top 20
   vkds tally requests.trace.xz --format u32be --min-count 1000
   vkds tally memory.trace --column 2 --delimiter space
@@ -82,14 +74,8 @@ everything and "top" has ` + strconv.Itoa(tallyTop) + ` keys unless --top says o
 			}
 			if !flags.Changed("top") {
 				top = math.MaxInt
-				if asJSON {
-					top = tallyTop
-				}
 			}
-			if asJSON {
-				return t.printJSON(top, minCount, o.Type)
-			}
-			return t.printCSV(top, minCount, o.Type)
+			return t.print(rows, top, minCount, o.Type)
 		},
 	}
 	flags := c.Flags()
@@ -101,7 +87,7 @@ everything and "top" has ` + strconv.Itoa(tallyTop) + ` keys unless --top says o
 	flags.IntVar(&top, "top", 0, "print so many keys (default: all)")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur so often or more")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
-	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	rows.addJSON(flags, "key", "count")
 	c.MarkFlagsMutuallyExclusive("header", "no-header")
 	return c
 }
@@ -277,40 +263,14 @@ func best(entries []entry, top int, minCount uint64) []entry {
 	return best[:min(top, len(best))]
 }
 
-func (t *tally) printCSV(top int, minCount uint64, kind keytype.Type) error {
+func (t *tally) print(f rowFlags, top int, minCount uint64, kind keytype.Type) error {
 	best, err := t.best(top, minCount)
 	if err != nil {
 		return err
 	}
-	a := t.newAnswer("key,count", false)
-	err = a.rows(len(best), func(line []byte, i int) []byte {
-		return strconv.AppendUint(append(kind.Append(line, best[i].key), ','), best[i].count, 10)
-	})
-	return cmp.Or(err, a.end())
-}
-
-// printJSON prints one object on one line, piece by piece: its list may be long.
-func (t *tally) printJSON(top int, minCount uint64, kind keytype.Type) error {
-	best, err := t.best(top, minCount)
-	if err != nil {
-		return err
-	}
-	a := t.newAnswer("", true)
-	err = a.write(fmt.Appendf(nil, `{"keys":%d,"distinct":%d,"skipped":%d,"top":[`, t.keys, len(t.entries), t.skipped))
-	var line []byte
-	for i, e := range best {
-		if err != nil {
-			return err
-		}
-		if line = line[:0]; i > 0 {
-			line = append(line, ',')
-		}
-		line = appendJSON(append(line, `{"key":`...), kind, e.key)
-		line = append(strconv.AppendUint(append(line, `,"count":`...), e.count, 10), '}')
-		err = a.write(line)
-	}
-	if err == nil {
-		err = a.write([]byte("]}\n"))
-	}
-	return cmp.Or(err, a.flush())
+	a := t.newAnswer(f, "key", "count")
+	return a.end(a.rows(len(best), func(i int) {
+		a.word(kind, best[i].key)
+		a.number(best[i].count)
+	}))
 }

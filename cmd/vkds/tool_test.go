@@ -96,9 +96,9 @@ func TestTally(t *testing.T) {
 	out, _ = answer(t, "", "tally", keys, "--min-count", "2")
 	assert.Equal(t, "key,count\n7,3\n0,2\n3,2\n", out)
 	out, _ = answer(t, "", "tally", keys, "--json")
-	assert.JSONEq(t, `{"keys": 8, "distinct": 4, "skipped": 0, "top": [{"key": 7, "count": 3}, {"key": 0, "count": 2}, {"key": 3, "count": 2}, {"key": 4294967295, "count": 1}]}`, out)
+	assert.Equal(t, `{"key":7,"count":3}`+"\n"+`{"key":0,"count":2}`+"\n"+`{"key":3,"count":2}`+"\n"+`{"key":4294967295,"count":1}`+"\n", out)
 	out, _ = answer(t, "", "tally", keys, "--json", "--top", "1", "--min-count", "2")
-	assert.JSONEq(t, `{"keys": 8, "distinct": 4, "skipped": 0, "top": [{"key": 7, "count": 3}]}`, out)
+	assert.Equal(t, `{"key":7,"count":3}`+"\n", out)
 	out, _ = answer(t, "", "tally", keys, "--top", "0")
 	assert.Equal(t, "key,count\n", out)
 
@@ -120,27 +120,7 @@ func TestTally(t *testing.T) {
 	out, _ = answer(t, "2014-07-01 00:00:00\n1404172800\n", "tally", "-", "--type", "time")
 	assert.Equal(t, "key,count\n2014-07-01 00:00:00,2\n", out)
 	out, _ = answer(t, "-5\n5\n-5\n", "tally", "-", "--type", "i32", "--json")
-	assert.JSONEq(t, `{"keys": 3, "distinct": 2, "skipped": 0, "top": [{"key": -5, "count": 2}, {"key": 5, "count": 1}]}`, out)
-}
-
-func TestTallyTenByDefaultInJSON(t *testing.T) {
-	needDevice(t)
-	var keys strings.Builder
-	for i := range 25 {
-		fmt.Fprintln(&keys, i)
-	}
-	out, _ := answer(t, keys.String(), "tally", "-", "--json")
-	var object struct {
-		Distinct int
-		Top      []struct{ Key, Count int }
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &object))
-	assert.Equal(t, 25, object.Distinct)
-	require.Len(t, object.Top, 10)
-	for i, x := range object.Top {
-		assert.Equal(t, i, x.Key)
-		assert.Equal(t, 1, x.Count)
-	}
+	assert.Equal(t, `{"key":-5,"count":2}`+"\n"+`{"key":5,"count":1}`+"\n", out)
 }
 
 func TestTallyRefuses(t *testing.T) {
@@ -176,7 +156,7 @@ func TestGet(t *testing.T) {
 	assert.Equal(t, "key,value\n3,0\n2,\n4294967295,20\n1,11\n3,0\n", out)
 	assert.Regexp(t, `^vkds: loaded 4 pairs in \S+ s on .*; 1 replaced an earlier one of the same key\nvkds: looked up 5 keys in \S+ s; 4 found\n$`, notes)
 	out, _ = answer(t, "", append([]string{"get", path, "3", "2", "--json"}, column...)...)
-	assert.JSONEq(t, `[{"key": 3, "value": 0}, {"key": 2, "value": null}]`, out)
+	assert.Equal(t, `{"key":3,"value":0}`+"\n"+`{"key":2,"value":null}`+"\n", out)
 	out, _ = answer(t, "3\n0x1\n", append([]string{"get", path}, column...)...)
 	assert.Equal(t, "key,value\n3,0\n1,11\n", out)
 	out, _ = answer(t, "", append([]string{"get", path, "--keys", write(t, "keys", "2\n3\n")}, column...)...)
@@ -186,7 +166,7 @@ func TestGet(t *testing.T) {
 	out, _ = answer(t, "5,50\n6,60\n", "get", "-", "5", "7")
 	assert.Equal(t, "key,value\n5,50\n7,\n", out)
 	out, _ = answer(t, "", append([]string{"get", path, "--json"}, column...)...)
-	assert.Equal(t, "[\n]\n", out)
+	assert.Empty(t, out)
 
 	out, _, status := runTool("", append([]string{"get", path, "3", "2", "--must-exist"}, column...)...)
 	assert.Equal(t, 1, status)
@@ -201,7 +181,7 @@ func TestGetTypes(t *testing.T) {
 	out, _ := answer(t, "", "get", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32", "1404172800", "2014-07-01T00:30:00Z", "1")
 	assert.Equal(t, "key,value\n2014-07-01 00:00:00,-1.5\n2014-07-01 00:30:00,2\n1970-01-01 00:00:01,\n", out)
 	out, _ = answer(t, "", "get", path, "--key", "code", "--key-type", "hex", "--value", "n", "--value-type", "i32", "--json", "FF", "1")
-	assert.JSONEq(t, `[{"key": "0x00ff", "value": -7}, {"key": "0x0001", "value": null}]`, out)
+	assert.Equal(t, `{"key":"0x00ff","value":-7}`+"\n"+`{"key":"0x0001","value":null}`+"\n", out)
 	out, _ = answer(t, "", "get", path, "--key", "n", "--key-type", "i32", "--value", "4", "--value-type", "i32", "--", "-7")
 	assert.Equal(t, "key,value\n-7,-7\n", out)
 }
