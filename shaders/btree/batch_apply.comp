@@ -2,11 +2,11 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #if BATCH_LEAVES
-#include "btree_batch_leaves.glsl"
+#include "batch_leaves.glsl"
 #define BITMAP_BITS BATCH_GROUP
-#include "bitmap.glsl"
+#include "../primitives/bitmap.glsl"
 #else
-#include "btree_batch_apply.glsl"
+#include "batch_apply.glsl"
 #endif
 
 layout(push_constant, std430) uniform Push {

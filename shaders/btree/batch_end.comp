@@ -2,7 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
-#include "btree_batch_nodes.glsl"
+#include "batch_nodes.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -4,8 +4,8 @@
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
 #define BATCH_ALONE 1
-#include "btree_batch_apply.glsl"
-#include "btree_batch_sum.glsl"
+#include "batch_apply.glsl"
+#include "batch_sum.glsl"
 
 layout(push_constant, std430) uniform Push {
     BTree tree;

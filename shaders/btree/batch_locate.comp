@@ -3,7 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
-#include "btree_batch_merge.glsl"
+#include "batch_merge.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

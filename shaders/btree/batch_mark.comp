@@ -1,10 +1,10 @@
-// Marks which operations of a batch land, and which start anew (btree_batch_marks.glsl).
+// Marks which operations of a batch land, and which start anew (batch_marks.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
-#include "btree_batch_marks.glsl"
+#include "batch_marks.glsl"
 #define BITMAP_BITS MARKS_GROUP
-#include "bitmap.glsl"
+#include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
     Batch batch;

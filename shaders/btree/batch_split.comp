@@ -3,9 +3,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #if BATCH_LEAVES
-#include "btree_batch_halve.glsl"
+#include "batch_halve.glsl"
 #else
-#include "btree_batch_split.glsl"
+#include "batch_split.glsl"
 #include "workgroup.glsl"
 #endif
 

@@ -5,7 +5,7 @@
 #ifdef FREE
 #define BATCH_ALONE 1
 #endif
-#include "btree_batch_sum.glsl"
+#include "batch_sum.glsl"
 
 #ifdef LEAVES
 layout(push_constant, std430) uniform Push {

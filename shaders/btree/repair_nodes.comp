@@ -1,7 +1,7 @@
 // Writes the inner nodes above leaves that are there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_build_inner.glsl"
+#include "build_inner.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -1,7 +1,7 @@
 // Plans the inner nodes above leaves that are there. One invocation works.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_build.glsl"
+#include "build.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -7,7 +7,7 @@
 const uint EACH = 8u;   // pairs an invocation
 
 #define BITMAP_BITS (EACH * WORKGROUP)
-#include "bitmap.glsl"
+#include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys, values;

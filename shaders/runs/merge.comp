@@ -2,9 +2,9 @@
 // keys, values, tombstones and index. Nothing is dropped: what has become stale stays until a cleanup.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "merge_tile.glsl"
+#include "../primitives/merge_tile.glsl"
 #define BITMAP_BITS MERGE_TILE
-#include "bitmap.glsl"
+#include "../primitives/bitmap.glsl"
 #include "run_index.glsl"
 
 layout(constant_id = 4) const bool MARKS = true;   // there are tombstones, or may be

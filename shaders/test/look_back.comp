@@ -2,7 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "workgroup.glsl"
-#include "look_back.glsl"
+#include "../primitives/look_back.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 sums;     // a word a part

@@ -2,7 +2,7 @@
 // the part that its keys lie in.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "run_search.glsl"
+#include "../runs/run_search.glsl"
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;

@@ -1,9 +1,9 @@
 // For test/shader: bitmap.glsl and run_index.glsl, as a workgroup uses them that writes a part of a run.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "run_index.glsl"
+#include "../runs/run_index.glsl"
 #define BITMAP_BITS (2u * WORKGROUP)
-#include "bitmap.glsl"
+#include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;

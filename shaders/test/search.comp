@@ -2,7 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "search.glsl"
-#include "merge_path.glsl"
+#include "../primitives/merge_path.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

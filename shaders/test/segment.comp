@@ -1,8 +1,8 @@
 // For test/shader: a workgroup copies its part of an array, and says what was before each quad of it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "segment.glsl"
-#include "workgroup_sum.glsl"
+#include "../primitives/segment.glsl"
+#include "../primitives/workgroup_sum.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 source;

@@ -1,7 +1,7 @@
 // For test/shader: slab_compact.glsl, a tile a list.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "slab_compact.glsl"
+#include "../slabhash/slab_compact.glsl"
 #include "invocation.glsl"
 
 layout(constant_id = 3) const uint FUNCTION = 0;   // 0 writer, 1 list free

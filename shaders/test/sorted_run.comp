@@ -1,7 +1,7 @@
 // For test/shader: sorted_run.glsl. What its functions say of a query's key, in each row of a stack.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "sorted_run.glsl"
+#include "../runs/sorted_run.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

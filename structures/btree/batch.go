@@ -152,13 +152,13 @@ func (t *Tree) reserveBatched(ctx context.Context, n int) error {
 	return nil
 }
 
-// batch is Batch of btree_batch.glsl.
+// batch is Batch of shaders/btree/batch.glsl.
 type batch struct {
 	Keys, Payload, Values, Kinds, Marks uint64
 	Count, Kind, Placed, Split          uint32
 }
 
-// work is Work of btree_batch.glsl.
+// work is Work of shaders/btree/batch.glsl.
 type work struct {
 	At       uint64
 	Capacity uint32

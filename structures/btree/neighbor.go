@@ -98,7 +98,7 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 // mostVisits is more than one search has to make, even past empty leaves alone: for each leaf a way from the root. Only
 // links that lead in circles take so many.
 func (t *Tree) mostVisits() int {
-	const levels = 16 // BTREE_LEVELS of btree_build.glsl
+	const levels = 16 // BTREE_LEVELS of shaders/btree/build.glsl
 	return levels * t.poolSlabs()
 }
 

@@ -56,7 +56,7 @@ type Tree struct {
 
 const (
 	workgroup  = 64
-	stateWords = 192 // the counters, and from planAt on the plan of the bulk build (btree_build.glsl)
+	stateWords = 192 // the counters, and from planAt on the plan of the bulk build (shaders/btree/build.glsl)
 	planAt     = 64
 )
 

@@ -54,7 +54,7 @@ const searchTop = 512
 // boundsLanes is about how many lanes fill a large device.
 const boundsLanes = 1 << 18
 
-// indexWords is how much memory an index of n keys takes, as shaders/include/search_index.glsl divides it.
+// indexWords is how much memory an index of n keys takes, as shaders/primitives/search_index.glsl divides it.
 func indexWords(n, top int) (words int) {
 	for shift := 3; n>>(shift-3) > top; shift += 3 {
 		words += (n>>shift | 7) + 1

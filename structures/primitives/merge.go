@@ -41,7 +41,7 @@ type mergeSplitPush struct {
 	Mask, Tile       uint32
 }
 
-// mergeShape is how a workgroup is laid out in the kernels over shaders/include/merge_tile.glsl.
+// mergeShape is how a workgroup is laid out in the kernels over shaders/primitives/merge_tile.glsl.
 type mergeShape struct{ workgroup, items int }
 
 // What measured best on an H200.

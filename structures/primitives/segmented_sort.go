@@ -18,7 +18,7 @@ type SegmentedSortArgs struct {
 	Scratch            uint64 // SegmentedSortScratch bytes
 }
 
-// segmentShape is how the workgroups of shaders/include/segment_tile.glsl are laid out.
+// segmentShape is how the workgroups of shaders/primitives/segment_tile.glsl are laid out.
 var segmentShape = segmentTile{workgroup: 256, items: 9}
 
 type segmentTile struct{ workgroup, items int }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -14,19 +15,18 @@ import (
 	"github.com/vkds/vkds/shaders"
 )
 
-// ours are the headers that one of our structures' kernels are made of and nobody else's: these kernels' own tests drive
-// their functions, with what surrounds them. All others' are driven by the small kernels of shaders/test.
-var ours = map[string]string{ // header: folder of the kernels
-	"btree_batch.glsl": "btree", "btree_batch_apply.glsl": "btree", "btree_batch_halve.glsl": "btree",
-	"btree_batch_leaves.glsl": "btree", "btree_batch_marks.glsl": "btree", "btree_batch_merge.glsl": "btree",
-	"btree_batch_nodes.glsl": "btree", "btree_batch_record.glsl": "btree", "btree_batch_split.glsl": "btree",
-	"btree_batch_stage.glsl": "btree", "btree_batch_sum.glsl": "btree",
-	"btree_build.glsl": "btree", "btree_build_inner.glsl": "btree", "btree_top.glsl": "btree",
-	"chunk.glsl": "primitives", "length.glsl": "primitives", "merge_tile.glsl": "primitives", "pack.glsl": "primitives",
-	"partition.glsl": "primitives", "radix.glsl": "primitives", "run_head.glsl": "primitives",
-	"search_index.glsl": "primitives", "segment_tile.glsl": "primitives",
-	"range_part.glsl": "btree",
+// Which kernels call a header's functions: those of the folder where it stands, whose own tests then drive them with what
+// surrounds them, and for the public library the small kernels of shaders/test. These are the exceptions.
+var drivenBy = map[string]string{ // header: folder of the kernels
+	"include/btree_top.glsl": "btree", "include/length.glsl": "primitives",
+	"primitives/bitmap.glsl": "test", "primitives/look_back.glsl": "test", "primitives/merge_path.glsl": "test",
+	"primitives/segment.glsl": "test", "primitives/workgroup_sum.glsl": "test",
+	"runs/run_index.glsl": "test", "runs/run_search.glsl": "test", "runs/sorted_run.glsl": "test",
+	"slabhash/slab_compact.glsl": "test",
 }
+
+// sources are the GLSL files, of the public library and beside the kernels.
+var sources = os.DirFS("../../shaders")
 
 var (
 	comment    = regexp.MustCompile(`//[^\n]*`)
@@ -35,7 +35,7 @@ var (
 
 // functionsOf returns the names of the functions that a header defines.
 func functionsOf(t *testing.T, header string) (names []string) {
-	text, err := fs.ReadFile(shaders.Headers(), header)
+	text, err := fs.ReadFile(sources, header)
 	require.NoError(t, err)
 	for _, m := range definition.FindAllStringSubmatch(comment.ReplaceAllString(string(text), ""), -1) {
 		names = append(names, m[1])
@@ -88,35 +88,37 @@ func called(m shaders.Module) []string {
 
 // Every function of every header is called by a kernel that tests run.
 func TestEveryFunctionIsDriven(t *testing.T) {
-	drivenBy := map[string]map[string]bool{} // folder: functions
+	calls := map[string]map[string]bool{} // folder: functions that its kernels call
 	for _, name := range shaders.Names() {
 		folder := path.Dir(name)
-		if drivenBy[folder] == nil {
-			drivenBy[folder] = map[string]bool{}
+		if calls[folder] == nil {
+			calls[folder] = map[string]bool{}
 		}
 		m, err := shaders.Load(name)
 		require.NoError(t, err)
 		for _, f := range called(m) {
-			drivenBy[folder][f] = true
+			calls[folder][f] = true
 		}
 	}
-	headers, err := fs.Glob(shaders.Headers(), "*.glsl")
+	headers, err := fs.Glob(sources, "*/*.glsl")
 	require.NoError(t, err)
 	require.NotEmpty(t, headers)
-	for header := range ours {
+	for header := range drivenBy {
 		require.Contains(t, headers, header)
 	}
 	var missing []string
 	for _, header := range headers {
-		if header == "chaos.glsl" {
+		if header == "include/chaos.glsl" {
 			continue // of the kernels of "make test-chaos", all of them
 		}
-		folder, own := ours[header]
-		if !own {
+		folder := path.Dir(header)
+		if other, ok := drivenBy[header]; ok {
+			folder = other
+		} else if folder == "include" {
 			folder = "test"
 		}
 		for _, f := range functionsOf(t, header) {
-			if !drivenBy[folder][f] {
+			if !calls[folder][f] {
 				missing = append(missing, fmt.Sprintf("%s: %s (by no kernel of %s)", header, f, folder))
 			}
 		}

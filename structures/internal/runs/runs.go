@@ -19,7 +19,7 @@ import (
 )
 
 // Stack is up to 32 sorted runs in device memory, the newest first. It is RunStack of
-// shaders/include/sorted_run.glsl, and goes into push constants as it stands.
+// shaders/runs/sorted_run.glsl, and goes into push constants as it stands.
 //
 // In a run, keys ascend and equal keys stand in order of time, the oldest first. Of a key's pairs the last one of the
 // newest run that has the key is valid; if that is a tombstone, none is.
@@ -49,7 +49,7 @@ func (st Stack) Pairs() uint64 { return uint64(st.Front) + uint64(st.Unit)*uint6
 // Runs is how many runs have pairs.
 func (st Stack) Runs() int { return bits.OnesCount32(st.Full) + min(1, int(st.Front)) }
 
-// node is how many keys a node of the index has: RUN_NODE of shaders/include/sorted_run.glsl.
+// node is how many keys a node of the index has: RUN_NODE of shaders/runs/sorted_run.glsl.
 const node = 32
 
 // Padded is how many keys the array of a run of n pairs must have room for where it has an index: BuildIndex fills it

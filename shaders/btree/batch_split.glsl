@@ -2,9 +2,9 @@
 #ifndef VKDS_BTREE_BATCH_SPLIT_GLSL
 #define VKDS_BTREE_BATCH_SPLIT_GLSL
 
-#include "btree_batch_merge.glsl"
-#include "btree_batch_nodes.glsl"
-#include "btree_batch_record.glsl"
+#include "batch_merge.glsl"
+#include "batch_nodes.glsl"
+#include "batch_record.glsl"
 
 // Writes output j of a record, whose first new node has a number.
 void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint number) {

@@ -6,7 +6,7 @@
 #ifndef VKDS_BTREE_BATCH_MARKS_GLSL
 #define VKDS_BTREE_BATCH_MARKS_GLSL
 
-#include "btree_batch.glsl"
+#include "batch.glsl"
 #include "results.glsl"
 
 // The marks, of the positions 0 … count: a pair of words for 32 positions (those that land; how many do before them in

@@ -2,8 +2,8 @@
 #ifndef VKDS_BTREE_BATCH_SUM_GLSL
 #define VKDS_BTREE_BATCH_SUM_GLSL
 
-#include "btree_batch.glsl"
-#include "workgroup_sum.glsl"
+#include "batch.glsl"
+#include "../primitives/workgroup_sum.glsl"
 
 const uint SUM_AHEAD = 8u;   // pairs of words that a lane loads side by side
 

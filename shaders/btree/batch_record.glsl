@@ -2,8 +2,8 @@
 #ifndef VKDS_BTREE_BATCH_RECORD_GLSL
 #define VKDS_BTREE_BATCH_RECORD_GLSL
 
-#include "btree_batch.glsl"
-#include "workgroup_sum.glsl"
+#include "batch.glsl"
+#include "../primitives/workgroup_sum.glsl"
 
 struct Record {
     uint node;

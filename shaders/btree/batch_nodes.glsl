@@ -4,7 +4,7 @@
 #ifndef VKDS_BTREE_BATCH_NODES_GLSL
 #define VKDS_BTREE_BATCH_NODES_GLSL
 
-#include "btree_batch.glsl"
+#include "batch.glsl"
 
 uvec2 pool_block(SlabPool pool, uint block) {
     return pool_bitmap_word(pool, block >> POOL_SUPER_SHIFT, block & ((1u << POOL_SUPER_SHIFT) - 1u), 0u);

@@ -3,8 +3,8 @@
 #ifndef VKDS_BTREE_BATCH_LEAVES_GLSL
 #define VKDS_BTREE_BATCH_LEAVES_GLSL
 
-#include "btree_batch_record.glsl"
-#include "btree_batch_marks.glsl"
+#include "batch_record.glsl"
+#include "batch_marks.glsl"
 #include "search.glsl"
 
 shared uint group_leaf[WORKGROUP];   // of each of the group's positions

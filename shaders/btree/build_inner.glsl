@@ -2,7 +2,7 @@
 #ifndef VKDS_BTREE_BUILD_INNER_GLSL
 #define VKDS_BTREE_BUILD_INNER_GLSL
 
-#include "btree_build.glsl"
+#include "build.glsl"
 
 // The kernel that includes this defines the least key that leaf i is for, and the slab of node number i.
 uint leaf_low(uint i);

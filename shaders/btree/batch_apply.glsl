@@ -3,7 +3,7 @@
 #ifndef VKDS_BTREE_BATCH_APPLY_GLSL
 #define VKDS_BTREE_BATCH_APPLY_GLSL
 
-#include "btree_batch_split.glsl"
+#include "batch_split.glsl"
 
 // The end of the segment that begins at i, of keys up to high.
 uint segment_end(Batch b, uint i, uint high) {

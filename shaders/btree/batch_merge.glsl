@@ -3,9 +3,9 @@
 #ifndef VKDS_BTREE_BATCH_MERGE_GLSL
 #define VKDS_BTREE_BATCH_MERGE_GLSL
 
-#include "btree_batch.glsl"
+#include "batch.glsl"
 #if BATCH_LEAVES
-#include "btree_batch_marks.glsl"
+#include "batch_marks.glsl"
 #endif
 
 #if !BATCH_LEAVES

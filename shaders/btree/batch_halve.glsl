@@ -3,9 +3,9 @@
 #ifndef VKDS_BTREE_BATCH_HALVE_GLSL
 #define VKDS_BTREE_BATCH_HALVE_GLSL
 
-#include "btree_batch_split.glsl"
+#include "batch_split.glsl"
 #define STAGE_NODES 2
-#include "btree_batch_stage.glsl"
+#include "batch_stage.glsl"
 
 // The slots of a leaf that stay, in registers; the others have the key ~0, which no leaf that becomes two may hold.
 struct Staying {
