@@ -179,7 +179,7 @@ func appendJSON(line []byte, t keytype.Type, w uint32) []byte {
 
 // answerTable writes rows under their titles: as CSV, or drawn on a terminal.
 func (g *global) answerTable(titles []string, rows [][]string) error {
-	if !terminal(g.out) {
+	if !g.terminal(g.out) {
 		return outputError(csv.NewWriter(g.out).WriteAll(append([][]string{titles}, rows...)))
 	}
 	return outputError(drawTable(g.out, titles, rows))

@@ -153,7 +153,7 @@ func (a *asked) ranges(t keytype.Type, use func(ranges []structures.Range) error
 
 // read reads the file.
 func (a *asked) read(what string, t keytype.Type, open func(context.Context) (readFunc, error), use func(batch) error) error {
-	if a.path == infile.Stdin && terminal(os.Stdin) {
+	if a.path == infile.Stdin && a.terminal(os.Stdin) {
 		a.note("%s, one a line, please; then Ctrl-D", what)
 	}
 	show, end := a.progress("reading " + what)

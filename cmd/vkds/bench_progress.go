@@ -9,7 +9,7 @@ import (
 // steps returns a function that shows, on a terminal, how many of some steps are done and what comes next, and one
 // that ends the showing.
 func (g *global) steps() (show func(done, total int, next string), end func()) {
-	if g.quiet || !terminal(g.err) {
+	if !g.watched() {
 		return nil, func() {}
 	}
 	var bar *progressbar.ProgressBar

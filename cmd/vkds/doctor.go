@@ -43,7 +43,7 @@ func examine(ctx context.Context, g *global, o doctor.Options, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	if !g.quiet && terminal(g.err) {
+	if g.watched() {
 		o.Progress = func(test string) { fmt.Fprintf(g.err, "\r\x1b[Kvkds: testing %s", test) }
 	}
 	r, err := doctor.Run(ctx, d, o)

@@ -65,7 +65,7 @@ func info(g *global, asJSON bool) error {
 		})
 	}
 	titles := []string{"device", "chosen", "name", "type", "driver", "vulkan", "subgroup", "memory", "atomics", "runs"}
-	if terminal(g.out) && len(rows) > 0 {
+	if g.terminal(g.out) && len(rows) > 0 {
 		titles, rows = transpose(titles, rows) // long names side by side overflow a screen
 	}
 	return g.answerTable(titles, rows)

@@ -10,26 +10,39 @@ import (
 	"golang.org/x/term"
 )
 
+// The rule for what is neither answer nor error: notes are written where standard error is a terminal, and elsewhere
+// with --verbose; progress is shown on a terminal alone; --quiet has neither. So a script hears of errors only.
+
 // note tells the user something beside the answer, in one line.
 func (g *global) note(format string, arguments ...any) {
-	if !g.quiet {
+	if g.verbose || g.watched() {
 		fmt.Fprintf(g.err, "vkds: "+format+"\n", arguments...)
 	}
 }
 
-// terminal tells whether what is written to w is read by a person right away.
-func terminal(w any) bool {
-	if o, ok := w.(*output); ok {
-		w = o.to
+// watched tells whether somebody sees progress, and wants to.
+func (g *global) watched() bool { return !g.quiet && g.terminal(g.err) }
+
+// terminal tells whether what goes to or comes from a file is a person's.
+func (g *global) terminal(file any) bool {
+	if g.isTerminal == nil {
+		return isTerminal(file)
 	}
-	f, ok := w.(*os.File)
+	return g.isTerminal(file)
+}
+
+func isTerminal(file any) bool {
+	if o, ok := file.(*output); ok {
+		file = o.to
+	}
+	f, ok := file.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // progress returns a function that shows how far a file was read, on a
 // terminal, and one that ends the showing.
 func (g *global) progress(what string) (show func(read, size int64), end func()) {
-	if g.quiet || !terminal(g.err) {
+	if !g.watched() {
 		return nil, func() {}
 	}
 	var bar *progressbar.ProgressBar

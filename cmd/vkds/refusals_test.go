@@ -46,6 +46,7 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"get", path, "--keys", ""}, "--keys is given, but empty"},
 		{[]string{"get", path, "-1"}, "before keys that begin with a minus sign there must be a \"--\""},
 		{[]string{"range", path, "-5:5"}, "before keys that begin with a minus sign there must be a \"--\""},
+		{[]string{"get", path, "1", "--verbose"}, "none of the others can be"}, // refusal itself is quiet
 		{[]string{"tally", path, "-x"}, "unknown shorthand flag: 'x' in -x (see vkds tally --help)"},
 		{[]string{"get", path, "1", "--load", "inf"}, "a load of +Inf makes no sense"},
 		{[]string{"get", path, "1", "--load", "nan"}, "a load of NaN makes no sense"},

@@ -16,9 +16,11 @@ type global struct {
 	device     string
 	validation bool
 	quiet      bool
+	verbose    bool
 
 	out, err   io.Writer
-	complaints atomic.Int64 // error messages of the validation layer
+	isTerminal func(file any) bool // nil: the system tells
+	complaints atomic.Int64        // error messages of the validation layer
 }
 
 // commands are the constructors of the subcommands, in the order of the help.
@@ -47,8 +49,9 @@ keys and their neighbours, counts them, and saves what it has built.
 
 Answers go to standard output, as CSV. With --json, rows of data become one JSON
 object a line, whose members are called as the columns, and what describes one
-thing (info, doctor, stats, verify) becomes one JSON document. Notes, progress and
-errors go to standard error. The exit status is 0, or 2 where something is wrong, which one
+thing (info, doctor, stats, verify) becomes one JSON document. Errors go to
+standard error, and, where that is a terminal, notes and progress; --verbose has
+the notes elsewhere, too. The exit status is 0, or 2 where something is wrong, which one
 line then tells, or 130 where an interrupt ended the command. It is 1 with
 --must-exist for a key that isn't there, and of "doctor" for a device that isn't to
 be trusted.
@@ -75,6 +78,8 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor discrete, integrated, virtual or cpu")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
+	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is no terminal")
+	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	flags.SortFlags = false
 	root.SetFlagErrorFunc(flagError)
 	cobra.EnableCommandSorting = false

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,15 +54,16 @@ func runTool(stdin string, arguments ...string) (stdout, stderr string, status i
 }
 
 func command(ctx context.Context, arguments ...string) *exec.Cmd {
-	if os.Getenv("VKDS_VALIDATION") == "1" && arguments[0] != "doctor" {
+	if os.Getenv("VKDS_VALIDATION") == "1" && !slices.Contains(arguments, "doctor") {
 		arguments = append([]string{"--validation"}, arguments...)
 	}
 	return exec.CommandContext(ctx, tool, arguments...)
 }
 
-// answer runs a command that must succeed.
+// answer runs a command that must succeed, with its notes.
 func answer(t *testing.T, stdin string, arguments ...string) (stdout, stderr string) {
 	t.Helper()
+	arguments = append([]string{"--verbose"}, arguments...)
 	stdout, stderr, status := runTool(stdin, arguments...)
 	require.Zero(t, status, "vkds %s\n%s", strings.Join(arguments, " "), stderr)
 	return stdout, stderr
@@ -90,9 +92,8 @@ func TestTally(t *testing.T) {
 	out, notes := answer(t, "", "tally", keys)
 	assert.Equal(t, "key,count\n7,3\n0,2\n3,2\n4294967295,1\n", out)
 	assert.Regexp(t, `^vkds: counted 8 keys in \S+ s on .*; 4 distinct\n$`, notes)
-	out, notes = answer(t, "", "tally", keys, "--top", "2", "-q")
+	out, _ = answer(t, "", "tally", keys, "--top", "2")
 	assert.Equal(t, "key,count\n7,3\n0,2\n", out)
-	assert.Empty(t, notes)
 	out, _ = answer(t, "", "tally", keys, "--min-count", "2")
 	assert.Equal(t, "key,count\n7,3\n0,2\n3,2\n", out)
 	out, _ = answer(t, "", "tally", keys, "--json")
@@ -356,6 +357,22 @@ func TestNoDriver(t *testing.T) {
 	assert.Empty(t, out.String())
 	assert.Regexp(t, `^vkds: .*\n$`, notes.String())
 	assert.Equal(t, 1, strings.Count(notes.String(), "\n"), notes.String())
+}
+
+// Where nobody watches there are no notes, unless they are asked for.
+func TestNoNotesInScripts(t *testing.T) {
+	needDevice(t)
+	for _, flags := range [][]string{nil, {"-q"}} {
+		out, notes, status := runTool("1\nx\n", append(flags, "tally", "-", "--skip-invalid")...)
+		assert.Zero(t, status)
+		assert.Equal(t, "key,count\n1,1\n", out)
+		assert.Empty(t, notes)
+	}
+	_, notes, _ := runTool("1\nx\n", "tally", "-", "--skip-invalid", "-v")
+	assert.Regexp(t, `^vkds: counted 1 keys .*; 1 skipped\n$`, notes)
+	_, notes, status := runTool("1\nx\n", "tally", "-")
+	assert.Equal(t, 2, status)
+	assert.Equal(t, "vkds: standard input:2: \"x\" is not an integer\n", notes, "errors are always told")
 }
 
 func TestFullDisk(t *testing.T) {
