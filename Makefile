@@ -4,15 +4,20 @@
 # make check     what can be said without a device: shaders, format, vet, staticcheck, links of the documentation
 # make shaders   the SPIR-V of the kernels whose sources changed
 # make stress    the tests again and again, and the long ones
-# make bench     the tool's benchmarks on the best device here
+# make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
-.PHONY: build demo test check shaders stress bench deps clean
+.PHONY: build demo test check shaders stress bench bin/peers deps clean
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
 build:
 	go build -buildvcs=$$(git rev-parse --quiet --verify HEAD >/dev/null 2>&1 && echo true || echo false) -o bin/vkds ./cmd/vkds
+
+# What ours is compared with is a module of its own, so that it is no dependency of whoever imports the library.
+peers = internal/bench/peers
+bin/peers:
+	go -C $(peers) build -buildvcs=false -o $(CURDIR)/bin/peers .
 
 deps:
 	@scripts/deps
@@ -26,12 +31,15 @@ compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print
 shaders:
 	$(compile-shaders) install
 
-# staticcheck is pinned in a module of its own, so that it is no dependency of whoever imports the library.
+# staticcheck is pinned in a module of its own, too.
 check:
 	$(compile-shaders) fresh
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/.*')) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
 	go vet ./...
 	$$(go -C internal/tools tool -n staticcheck) ./...
+	go -C $(peers) vet ./...
+	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers) && $$staticcheck ./...
+	go -C $(peers) test -count=1 ./...
 	go test ./test/docs
 
 # The drivers that run without a GPU. The tests choose neither driver nor subgroup size: the environment does, and
@@ -96,8 +104,9 @@ stress: deps
 	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
 	$(call go-test,$(swiftshader) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
 
-bench: build
-	bin/vkds bench slabhash
+bench: build bin/peers
+	bin/vkds bench slabhash --op build,find-all,end-to-end --json bin/bench.json
+	bin/peers bin/bench.json
 
 clean:
 	rm -rf bin build/spv build/chaos build/shaders

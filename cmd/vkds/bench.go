@@ -62,7 +62,7 @@ func newBenchSlabHashCommand(g *global) *cobra.Command {
 		Long:  throughputHelp("the slab hash", "slabhash"),
 		Example: `  vkds bench slabhash --n 20,22,24,26 --csv figures.csv --plot figures.png
   vkds bench slabhash --op build,find-all --n 22 --utilization 0.1,0.3,0.5,0.7,0.9
-  vkds bench slabhash --op end-to-end,build,find-all --n 20 --compare`,
+  vkds bench slabhash --op end-to-end,build,find-all --n 20 --json figures.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
@@ -97,7 +97,6 @@ func newBenchSlabHashCommand(g *global) *cobra.Command {
 	f.IntSliceVar(&o.Tiles, "tile", []int{0}, "lanes that work on a slab; 0: what measured best for each kernel")
 	f.Float64Var(&o.Skew, "skew", 0.5, "share of the batch that one key takes in the skewed operations")
 	commonFlags(f, &o.Common)
-	f.BoolVar(&o.Compare, "compare", false, "measure a Go map and xsync.Map on the same keys, too")
 	out.flags(c)
 	return c
 }

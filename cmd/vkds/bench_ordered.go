@@ -75,7 +75,6 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 		f.Float64SliceVar(&o.Fills, "fill", []float64{0}, "share of its slots that a node gets of a bulk build; 0: 8 of 15")
 		f.IntSliceVar(&o.Tiles, "tile", []int{0}, "lanes that work on a node; 0: what measured best for each kernel")
 		f.BoolVar(&o.Statuses, "statuses", false, "ask for the status of each batched update, too")
-		f.BoolVar(&o.Compare, "compare", false, "measure B-trees in Go, with a lock, on the same keys, too")
 	}
 	f.StringSliceVar(&lookups, "lookup", []string{"auto"}, "how keys are looked up: "+strings.Join(bench.LookupNames(), ", "))
 	f.IntSliceVar(&o.Lengths, "length", []int{8}, "pairs expected in a range that is counted or listed")

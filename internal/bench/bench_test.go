@@ -71,26 +71,6 @@ func TestTilesAreMeasuredOneByOne(t *testing.T) {
 	require.Equal(t, 4, r.Measurements[3].Tile)
 }
 
-func TestComparisonWithTheHost(t *testing.T) {
-	d := testdevice.Open(t)
-	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "end-to-end"}, Sizes: []int{1 << 12}, Common: quick, Compare: true})
-	require.NoError(t, err)
-	var ratios []string
-	for _, m := range r.Measurements {
-		if m.Structure != "slabhash" {
-			require.Positive(t, m.Throughput())
-			for _, ratio := range m.Ratios {
-				ratios = append(ratios, m.Structure+": "+ratio.To)
-				require.Positive(t, ratio.Value)
-			}
-		}
-	}
-	require.Equal(t, []string{
-		"Go map: time of slabhash build", "Go map: time of slabhash end-to-end-insert", "Go map: time of slabhash end-to-end-find",
-		"xsync.Map: time of slabhash build", "xsync.Map: time of slabhash end-to-end-insert", "xsync.Map: time of slabhash end-to-end-find",
-	}, ratios)
-}
-
 func TestBudgetLeavesOutTheRest(t *testing.T) {
 	d := testdevice.Open(t)
 	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "delete"}, Sizes: []int{64, 128}, Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Budget: time.Nanosecond}})

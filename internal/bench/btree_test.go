@@ -42,23 +42,6 @@ func TestBTreeIsMeasured(t *testing.T) {
 	require.Equal(t, []any{0.93, 4}, []any{last.Load, last.Tile})
 }
 
-func TestComparisonWithTreesOfTheHost(t *testing.T) {
-	d := testdevice.Open(t)
-	r, err := BTree(t.Context(), d, OrderedOptions{Common: quick, Ops: []string{"build", "find-exist", "range"}, Sizes: []int{1 << 12}, Compare: true})
-	require.NoError(t, err)
-	var ratios []string
-	for _, m := range r.Measurements {
-		for _, ratio := range m.Ratios {
-			ratios = append(ratios, m.Structure+": "+ratio.To)
-			require.Positive(t, ratio.Value)
-		}
-	}
-	require.Equal(t, []string{
-		"tidwall/btree: time of btree build", "tidwall/btree: time of btree find-exist", "tidwall/btree: time of btree range",
-		"google/btree: time of btree build", "google/btree: time of btree find-exist", "google/btree: time of btree range",
-	}, ratios)
-}
-
 func TestPathNames(t *testing.T) {
 	for _, name := range PathNames() {
 		p, err := ParsePath(name)

@@ -42,6 +42,9 @@ func newOrder(n int, seed uint64) order {
 	return order{n: uint64(n), mask: 1<<width - 1, shift: (width + 1) / 2, seed: high ^ low ^ low>>32}
 }
 
+// queryOrder is the order in which n keys are asked for.
+func queryOrder(n int, seed uint32) order { return newOrder(n, uint64(seed)<<17|1) }
+
 // at returns what stands at place i: a bijection of the numbers of so many bits, repeated until it falls below n.
 func (o order) at(i int) int {
 	x := uint64(i)

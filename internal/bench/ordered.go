@@ -32,7 +32,6 @@ type OrderedOptions struct {
 	Fills    []float64    // shares of slots that nodes get where they are made in bulk; nil, and 0: btree.DefaultFill
 	Tiles    []int        // lanes a node; nil, and 0: what measured best
 	Statuses bool         // ask for the statuses of batched updates, too; concurrent ones have them in any case
-	Compare  bool         // measure B-trees of Go programs on the same keys, too
 }
 
 const (
@@ -212,9 +211,6 @@ func (k orderedKind) run(ctx context.Context, d *vk.Device, o OrderedOptions) (R
 						}
 					}
 				}
-			}
-			if k.tree && o.Compare {
-				return w.compareHostTrees(ctx, &r)
 			}
 			return nil
 		}()

@@ -14,12 +14,11 @@ import (
 // Options say what SlabHash measures. The zero value measures the main operations on 2^20 pairs.
 type Options struct {
 	Common
-	Ops     []string  // names of Ops("slabhash"); nil: the main ones
-	Sizes   []int     // elements in the table, up to 2^30; nil: 2^20
-	Loads   []float64 // loads that the table is laid out for; nil: 0.7
-	Tiles   []int     // lanes a slab; 0, and nil: what measured best
-	Skew    float64   // share of a batch that one key takes, in the operations named skewed; 0: 0.5
-	Compare bool      // measure a Go map and xsync.Map on the same keys, too
+	Ops   []string  // names of Ops("slabhash"); nil: the main ones
+	Sizes []int     // elements in the table, up to 2^30; nil: 2^20
+	Loads []float64 // loads that the table is laid out for; nil: 0.7
+	Tiles []int     // lanes a slab; 0, and nil: what measured best
+	Skew  float64   // share of a batch that one key takes, in the operations named skewed; 0: 0.5
 }
 
 func (o *Options) complete(d *vk.Device) (err error) {
@@ -71,9 +70,6 @@ func SlabHash(ctx context.Context, d *vk.Device, o Options) (Report, error) {
 						return fmt.Errorf("n = %d, load %.3g: %w", n, load, err)
 					}
 				}
-			}
-			if o.Compare {
-				return w.compareHost(ctx, &r)
 			}
 			return nil
 		}()

@@ -31,7 +31,7 @@ type workload struct {
 }
 
 func newWorkload(d *vk.Device, o Common, n int) (*workload, error) {
-	w := &workload{d: d, o: o, n: n, space: keySpace{o.Seed}, order: newOrder(n, uint64(o.Seed)<<17|1), buffers: map[string]*vk.Buffer[uint32]{}}
+	w := &workload{d: d, o: o, n: n, space: keySpace{o.Seed}, order: queryOrder(n, o.Seed), buffers: map[string]*vk.Buffer[uint32]{}}
 	var err error
 	if w.stream, err = d.NewStream(); err == nil {
 		if w.status, err = vk.NewBuffer[uint8](d, (n+3)&^3); err == nil {

@@ -61,6 +61,12 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return j.Encode(r)
 }
 
+// ReadJSON reads what WriteJSON wrote.
+func ReadJSON(r io.Reader) (report Report, err error) {
+	err = json.NewDecoder(r).Decode(&report)
+	return report, err
+}
+
 // WriteBenchstat writes a line a run in the format of Go's benchmarks, which benchstat compares.
 func (r Report) WriteBenchstat(w io.Writer) error {
 	e := r.Environment

@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"image/png"
 	"strings"
 	"testing"
@@ -64,8 +63,8 @@ func TestCSVHasARowAMeasurement(t *testing.T) {
 func TestJSONHoldsEachRun(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, sample().WriteJSON(&b))
-	var back Report
-	require.NoError(t, json.Unmarshal(b.Bytes(), &back))
+	back, err := ReadJSON(&b)
+	require.NoError(t, err)
 	require.Equal(t, sample(), back)
 }
 

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/bench"
+)
+
+// reportFile writes a report of a structure, as vkds bench does.
+func reportFile(t *testing.T, structure string, ops ...string) string {
+	t.Helper()
+	r := bench.Report{Environment: bench.Environment{Device: "a device", Seed: 3}}
+	for _, op := range ops {
+		m := bench.Measurement{Structure: structure, Op: op, N: 3000, Operations: 3000, Device: []time.Duration{time.Millisecond}}
+		if op == "range" {
+			m.Length = 8
+		}
+		r.Measurements = append(r.Measurements, m)
+	}
+	path := filepath.Join(t.TempDir(), "report.json")
+	var b bytes.Buffer
+	require.NoError(t, r.WriteJSON(&b))
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+	return path
+}
+
+// The answers of each peer are checked where it is measured.
+func TestEveryPeerIsMeasured(t *testing.T) {
+	for structure, c := range map[string]struct {
+		ops  []string
+		want []string
+	}{
+		"slabhash": {[]string{"build", "find-all", "end-to-end-find"}, []string{"Go map,insert", "Go map,find", "xsync.Map,insert", "xsync.Map,find"}},
+		"btree": {[]string{"insert", "find-beside", "range"}, []string{
+			"tidwall/btree,insert", "tidwall/btree,find", "tidwall/btree,range", "google/btree,insert", "google/btree,find", "google/btree,range"}},
+	} {
+		csv := filepath.Join(t.TempDir(), "figures.csv")
+		var table strings.Builder
+		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-csv", csv, reportFile(t, structure, c.ops...)}, &table))
+		figures, err := os.ReadFile(csv)
+		require.NoError(t, err)
+		rows := strings.Split(strings.TrimSpace(string(figures)), "\n")[1+len(c.ops):]
+		require.Len(t, rows, len(c.want))
+		for i, want := range c.want {
+			require.Contains(t, rows[i], want+",3000,")
+			require.Contains(t, rows[i], "× time of "+structure, "what it is beside")
+			require.Contains(t, table.String(), strings.Split(want, ",")[0])
+		}
+	}
+}
+
+func TestReportsThatCanNotBe(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"Measurements": [`), 0o644))
+	for want, arguments := range map[string][]string{
+		"one report":           {},
+		"no such file":         {"no-such-file.json"},
+		"unexpected EOF":       {broken},
+		"nothing was measured": {reportFile(t, "btree")},
+		"at least 1":           {"-repeat", "0", broken},
+	} {
+		require.ErrorContains(t, run(t.Context(), arguments, os.Stdout), want)
+	}
+}
