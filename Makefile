@@ -7,7 +7,7 @@
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
-.PHONY: build demo test check shaders stress bench bin/peers deps clean
+.PHONY: build demo test check shaders stress bench peers deps clean
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
@@ -15,9 +15,9 @@ build:
 	go build -buildvcs=$$(git rev-parse --quiet --verify HEAD >/dev/null 2>&1 && echo true || echo false) -o bin/vkds ./cmd/vkds
 
 # What ours is compared with is a module of its own, so that it is no dependency of whoever imports the library.
-peers = internal/bench/peers
-bin/peers:
-	go -C $(peers) build -buildvcs=false -o $(CURDIR)/bin/peers .
+peers-module = internal/bench/peers
+peers:
+	go -C $(peers-module) build -buildvcs=false -o $(CURDIR)/bin/peers .
 
 deps:
 	@scripts/deps
@@ -37,9 +37,9 @@ check:
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/.*')) && test -z "$$unformatted" || { echo "not gofmt's format: $$unformatted"; exit 1; }
 	go vet ./...
 	$$(go -C internal/tools tool -n staticcheck) ./...
-	go -C $(peers) vet ./...
-	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers) && $$staticcheck ./...
-	go -C $(peers) test -count=1 ./...
+	go -C $(peers-module) vet ./...
+	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
+	go -C $(peers-module) test -count=1 ./...
 	go test ./test/docs
 
 # The drivers that run without a GPU. The tests choose neither driver nor subgroup size: the environment does, and
@@ -104,7 +104,7 @@ stress: deps
 	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
 	$(call go-test,$(swiftshader) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
 
-bench: build bin/peers
+bench: build peers
 	bin/vkds bench slabhash --op build,find-all,end-to-end --json bin/bench.json
 	bin/peers bin/bench.json
 
