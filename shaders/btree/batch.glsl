@@ -19,7 +19,7 @@
 #include "btree_top.glsl"
 #include "operation.glsl"
 
-layout(constant_id = 3) const uint BATCH_GROUP = 128;   // elements that a workgroup has
+layout(constant_id = 16) const uint BATCH_GROUP = 128;   // elements that a workgroup has
 
 // The operations of a batch, in key order, those of equal keys in the order of the batch. Or, of an inner level, new
 // nodes beneath it.

@@ -8,7 +8,7 @@
 #include "btree_node.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint MARKS = 0;   // 1: the second pass
+layout(constant_id = 16) const uint MARKS = 0;   // 1: the second pass
 
 layout(push_constant, std430) uniform Push {
     BTree tree;

@@ -4,7 +4,7 @@
 #include "btree_node.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint COUNT_ALONE = 0;   // 1: only how many pairs each leaf has
+layout(constant_id = 16) const uint COUNT_ALONE = 0;   // 1: only how many pairs each leaf has
 
 layout(push_constant, std430) uniform Push {
     BTree tree;

@@ -13,7 +13,7 @@
 #include "results.glsl"
 #include "workgroup.glsl"
 
-layout(constant_id = 3) const uint KIND = 0;
+layout(constant_id = 16) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;

@@ -10,7 +10,7 @@
 #include "invocation.glsl"
 
 // 1: the least key that is large enough; 0: the largest that is small enough
-layout(constant_id = 4) const uint UPWARD = 1;
+layout(constant_id = 17) const uint UPWARD = 1;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;

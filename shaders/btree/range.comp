@@ -15,7 +15,7 @@
 #include "invocation.glsl"
 
 #ifdef WINDOW
-layout(constant_id = 4) const uint NUMBERED = 0;   // 1: the ranges don't stand in the order of their numbers
+layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges don't stand in the order of their numbers
 #endif
 
 layout(push_constant, std430) uniform Push {

@@ -4,7 +4,7 @@
 #include "slab_alloc.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint FREE = 0;   // 1: free
+layout(constant_id = 16) const uint FREE = 0;   // 1: free
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;

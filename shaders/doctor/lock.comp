@@ -4,7 +4,7 @@
 #include "litmus.glsl"
 
 const uint FENCES = 0u, SEMANTICS = 1u;
-layout(constant_id = 10) const uint ORDER = 0;   // by fences beside relaxed atomics, or by the atomics themselves
+layout(constant_id = 16) const uint ORDER = 0;   // by fences beside relaxed atomics, or by the atomics themselves
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;

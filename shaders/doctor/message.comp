@@ -4,7 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "litmus.glsl"
 
-layout(constant_id = 10) const uint FENCES = 1;
+layout(constant_id = 16) const uint FENCES = 1;
 
 layout(push_constant, std430) uniform Push {
     Meeting meeting;

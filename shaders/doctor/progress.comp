@@ -5,8 +5,8 @@
 #include "litmus.glsl"
 
 const uint WORKGROUPS = 0u, SUBGROUPS = 1u, LANES = 2u;
-layout(constant_id = 10) const uint BETWEEN = 0;   // what the parties are
-layout(constant_id = 11) const uint FENCES = 1;    // whether there is one between two looks
+layout(constant_id = 16) const uint BETWEEN = 0;   // what the parties are
+layout(constant_id = 17) const uint FENCES = 1;    // whether there is one between two looks
 
 layout(push_constant, std430) uniform Push {
     uvec2 turns;      // a word a pair, 0 before: how often the turn was passed on, or GAVE_UP and more

@@ -10,14 +10,16 @@
 #ifndef VKDS_BTREE_LATCH_GLSL
 #define VKDS_BTREE_LATCH_GLSL
 
+#include "operation.glsl"
+#include "results.glsl"
 #include "btree_leaf.glsl"
 
 // Loops over slots are unrolled, which keeps them in registers. Compilers of CPU devices take minutes for what that
-// gives: there, define ROLLED.
-#ifdef ROLLED
-#define SLOT_LOOP [[dont_unroll]]
+// gives: there, define VKDS_ROLLED.
+#ifdef VKDS_ROLLED
+#define VKDS_OVER_SLOTS [[dont_unroll]]
 #else
-#define SLOT_LOOP [[unroll]]
+#define VKDS_OVER_SLOTS [[unroll]]
 #endif
 
 // A leaf without an empty slot is cleaned of its erased ones if it has no more pairs than this, else it is split.
@@ -67,7 +69,7 @@ struct Slots {
 
 Slots node_slots(uvec2 node) {
     Slots slots;
-    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i += 2u) {
+    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i += 2u) {
         uvec4 quad = coherent_load4(btree_slot(node, i));
         slots.pair[i] = quad.xy;
         slots.pair[i + 1u] = quad.zw;
@@ -80,7 +82,7 @@ Slots leaf_slots(uvec2 node) {
 #if VKDS_INT64_ATOMICS
     if (BTREE_TORN != 0u) {
         Slots slots;
-        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = atomic_load2(btree_slot(node, i));
+        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = atomic_load2(btree_slot(node, i));
         return slots;
     }
 #endif
@@ -119,9 +121,9 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence
     uvec2 sibling = slab_address(tree.pool, t.fresh);
     if (splits) {
         // The separator: the key with half of the others below it.
-        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
             uint key = slots.pair[i].x, below = 0u;
-            SLOT_LOOP for (uint j = 0u; j < BTREE_SLOTS; j++)
+            VKDS_OVER_SLOTS for (uint j = 0u; j < BTREE_SLOTS; j++)
                 below += slots.pair[j].x < key && slots.pair[j].x != vacancy ? 1u : 0u;
             if (key != vacancy && below == pairs / 2u) separator = key;
         }
@@ -130,7 +132,7 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence
 
     // The pairs that move, and the slot that the new one gets if it stays: the first that becomes free.
     uint kept = 0u, freed = 0u, own = NODE_NONE;   // freed: a bit a slot
-    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uvec2 pair = slots.pair[i];
         bool live = pair.x != vacancy, moves = splits && live && pair.x >= separator;
         if (moves) {
@@ -167,7 +169,7 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
     uint vacancy = btree_vacancy(fence.z), pairs = 0u;
     uint hit = NODE_NONE, room = NODE_NONE;
     Slots slots = leaf_slots(node);
-    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uvec2 pair = slots.pair[i];
         if (pair.x == t.key) hit = i;
         if (pair.x == vacancy && (pair.y & 1u) == 0u) room = min(room, i);
@@ -206,7 +208,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
     uvec2 last = slots.pair[BTREE_SLOTS - 1u], fresh = uvec2(t.key, t.value);
     uint used = 1u, place = 0u;
     bool there = false;
-    SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uint separator = slots.pair[i].x;
         used += separator != last.x ? 1u : 0u;
         place += separator <= t.key ? 1u : 0u;
@@ -222,7 +224,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
         // to the right; of a root that splits there is one to the left, too.
         Slots next;   // what the first of the two nodes' slots, and one more, are with the new one in its place
         uvec2 before = fresh;
-        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
             uvec2 own = slots.pair[i];
             next.pair[i] = i < place ? own : i == place || place == used ? fresh : before;
             before = own;
@@ -232,7 +234,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
         uvec2 dropped = place == BTREE_SLOTS ? fresh : last;
         uvec2 lower = slab_address(tree.pool, t.fresh), upper = slab_address(tree.pool, root ? t.fresh2 : t.fresh);
         if (splits) {
-            SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+            VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
                 uvec2 pair = next.pair[i];
                 if (i >= INNER_KEEPS) coherent_store2(btree_slot(upper, i - INNER_KEEPS), pair);
                 if (i >= BTREE_SLOTS - INNER_KEEPS) coherent_store2(btree_slot(upper, i), dropped);
@@ -245,7 +247,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
         release_fence();
         if (splits && !root) node_publish(node, separator - 1u, t.fresh);
         release_fence();
-        SLOT_LOOP for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
             uvec2 pair = next.pair[i];
             if (splits && i >= INNER_KEEPS) pair = end;
             if (splits && root) pair = i == 0u ? uvec2(fence.y, t.fresh) : uvec2(separator, t.fresh2);

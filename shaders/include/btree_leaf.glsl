@@ -27,12 +27,13 @@
 #ifndef VKDS_BTREE_LEAF_GLSL
 #define VKDS_BTREE_LEAF_GLSL
 
+#include "constants.glsl"
 #include "btree_node.glsl"
 #include "operation.glsl"
 
 // Whether two words of a pair may be read by one load as of different age (1), as CPU drivers do. Then a leaf's pairs are
 // read by an atomic each: the old key and the new value of a slot that is being filled would look like an erased slot.
-layout(constant_id = 4) const uint BTREE_TORN = 1;
+layout(constant_id = VKDS_ID_BTREE_TORN) const uint BTREE_TORN = 1;
 
 // Reads a leaf, whose pairs others may change meanwhile.
 Node leaf_load(uvec2 leaf, bool enabled) {

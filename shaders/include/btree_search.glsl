@@ -7,10 +7,11 @@
 #ifndef VKDS_BTREE_SEARCH_GLSL
 #define VKDS_BTREE_SEARCH_GLSL
 
+#include "constants.glsl"
 #include "btree_node.glsl"
 #include "btree_top.glsl"
 
-layout(constant_id = 3) const uint NODE_PARTS = 1;   // 1 or 2; with tiles of 8 lanes or more, it is 1
+layout(constant_id = VKDS_ID_NODE_PARTS) const uint NODE_PARTS = 1;   // 1 or 2; with tiles of 8 lanes or more, it is 1
 
 BTreePlace btree_root(BTree tree) {
     uvec2 root = slab_address(tree.pool, BTREE_ROOT);

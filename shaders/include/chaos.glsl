@@ -3,7 +3,8 @@
 //
 // memory.glsl has it in modules compiled with VKDS_CHAOS, which are for tests ("make test-chaos"): what a thread sees of
 // others once in a million times it sees sooner.
-#ifndef VKDS_CHAOS_GLSL
+#include "memory.glsl"   // in the middle of which this stands, where it is asked for
+#if defined(VKDS_CHAOS) && !defined(VKDS_CHAOS_GLSL)
 #define VKDS_CHAOS_GLSL
 
 uint chaos_state = 0u;

@@ -1,12 +1,16 @@
 // Invocation: which operation an invocation works for.
 //
-// Declares the workgroup's size (specialization constant 0). A dispatch of more than 65,535
+// Declares the workgroup's size (specialization constant WORKGROUP). A dispatch of more than 65,535
 // workgroups is spread over y, so the index may pass the batch's end: compare it with the count.
 #ifndef VKDS_INVOCATION_GLSL
 #define VKDS_INVOCATION_GLSL
 
-layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint WORKGROUP = 128;
+#extension GL_KHR_shader_subgroup_basic : require
+
+#include "constants.glsl"
+
+layout(local_size_x_id = VKDS_ID_WORKGROUP) in;
+layout(constant_id = VKDS_ID_WORKGROUP) const uint WORKGROUP = 128;
 
 // 0 … (workgroups * WORKGROUP - 1). Lanes of a subgroup are neighbours, as full subgroups guarantee.
 uint invocation_index() {

@@ -16,12 +16,13 @@
 #ifndef VKDS_SLAB_ALLOC_GLSL
 #define VKDS_SLAB_ALLOC_GLSL
 
+#include "constants.glsl"
 #include "memory.glsl"
 #include "hash.glsl"
 
-layout(constant_id = 2) const uint POOL_LIGHT = 1;
+layout(constant_id = VKDS_ID_POOL_LIGHT) const uint POOL_LIGHT = 1;
 // log2 of the memory blocks in a super block (13: 1 GiB of slabs), but for a lone one, which may have fewer. 2 to 14.
-layout(constant_id = 15) const uint POOL_SUPER_SHIFT = 13;
+layout(constant_id = VKDS_ID_POOL_SUPER_SHIFT) const uint POOL_SUPER_SHIFT = 13;
 
 const uint SLAB_NULL = ~0u;            // no slab
 const uint SLAB_SHIFT = 7u;            // log2 of a slab's bytes

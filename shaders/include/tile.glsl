@@ -13,9 +13,10 @@
 #ifndef VKDS_TILE_GLSL
 #define VKDS_TILE_GLSL
 
+#include "constants.glsl"
 #include "memory.glsl"
 
-layout(constant_id = 1) const uint TILE = 8;
+layout(constant_id = VKDS_ID_TILE) const uint TILE = 8;
 
 // This lane's place in its tile, 0 … TILE-1.
 uint tile_lane() { return gl_SubgroupInvocationID & (TILE - 1u); }

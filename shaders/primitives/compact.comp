@@ -5,7 +5,7 @@
 #include "chunk.glsl"
 #include "pack.glsl"
 
-layout(constant_id = 4) const uint PAIRS = 0;   // 1: elements have values
+layout(constant_id = 17) const uint PAIRS = 0;   // 1: elements have values
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;

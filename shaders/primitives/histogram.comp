@@ -4,7 +4,7 @@
 #include "length.glsl"
 #include "chunk.glsl"
 
-layout(constant_id = 4) const uint BITS = 8;
+layout(constant_id = 17) const uint BITS = 8;
 
 // Few bins are kept several times over, so that lanes with equal keys don't queue at one.
 const uint BINS = 1u << BITS;

@@ -12,7 +12,7 @@
 
 #include "memory.glsl"
 
-layout(constant_id = 5) const uint PATIENCE = 16384;   // 0: never look, which is for tests
+layout(constant_id = 18) const uint PATIENCE = 16384;   // 0: never look, which is for tests
 
 // A state is 0 while nothing is known.
 const uint STATE_OWN = 1u;       // the part's own sum

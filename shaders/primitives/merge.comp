@@ -4,7 +4,7 @@
 #include "length.glsl"
 #include "merge_tile.glsl"
 
-layout(constant_id = 5) const bool PAIRS = true;   // or keys alone, without values
+layout(constant_id = 18) const bool PAIRS = true;   // or keys alone, without values
 
 struct Run {
     uvec2 keys, values;

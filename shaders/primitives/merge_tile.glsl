@@ -28,7 +28,7 @@
 #include "merge_path.glsl"
 #include "workgroup.glsl"
 
-layout(constant_id = 3) const uint MERGE_ITEMS = 9;   // odd, so that lanes writing side by side use different banks
+layout(constant_id = 16) const uint MERGE_ITEMS = 9;   // odd, so that lanes writing side by side use different banks
 const uint MERGE_TILE = WORKGROUP * MERGE_ITEMS;
 
 shared uint merge_words[MERGE_TILE + MERGE_ITEMS];   // A's part, then B's, then what is read but not used

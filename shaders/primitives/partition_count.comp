@@ -5,7 +5,7 @@
 #include "partition.glsl"
 #include "workgroup.glsl"
 
-layout(constant_id = 3) const uint ITEMS = 8;   // keys that a lane loads at a time
+layout(constant_id = 16) const uint ITEMS = 8;   // keys that a lane loads at a time
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;

@@ -9,7 +9,7 @@
 #include "partition.glsl"
 #include "workgroup_sum.glsl"
 
-layout(constant_id = 3) const uint ITEMS = 8;   // keys a lane
+layout(constant_id = 16) const uint ITEMS = 8;   // keys a lane
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;

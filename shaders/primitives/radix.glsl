@@ -13,12 +13,12 @@
 
 #include "workgroup.glsl"
 
-layout(constant_id = 3) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
-layout(constant_id = 4) const uint ITEMS = 16;      // a lane; even
+layout(constant_id = 16) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
+layout(constant_id = 17) const uint ITEMS = 16;      // a lane; even
 
 // The items of a lane are kept in registers, which have no index: on a GPU loops over them have to be unrolled. The
-// compilers of CPU devices take a minute for what that gives: there, define ROLLED.
-#ifdef ROLLED
+// compilers of CPU devices take a minute for what that gives: there, define VKDS_ROLLED.
+#ifdef VKDS_ROLLED
 #define OVER_ITEMS [[dont_unroll]]
 #define OVER_DIGITS [[dont_unroll]]
 #else

@@ -4,7 +4,7 @@
 #include "length.glsl"
 #include "chunk.glsl"
 
-layout(constant_id = 4) const uint OPERATION = 0;
+layout(constant_id = 17) const uint OPERATION = 0;
 
 const uint SUM = 0u;
 const uint MIN = 1u;

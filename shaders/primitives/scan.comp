@@ -8,8 +8,8 @@
 #include "chunk.glsl"
 #include "look_back.glsl"
 
-layout(constant_id = 4) const uint SINGLE_PASS = 0;
-layout(constant_id = 6) const uint INCLUSIVE = 0;
+layout(constant_id = 17) const uint SINGLE_PASS = 0;
+layout(constant_id = 19) const uint INCLUSIVE = 0;
 
 layout(push_constant, std430) uniform Push {
     uvec2 source;

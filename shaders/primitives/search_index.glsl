@@ -9,7 +9,7 @@
 
 #include "search.glsl"
 
-layout(constant_id = 4) const uint SEARCH_TOP = 512;
+layout(constant_id = 17) const uint SEARCH_TOP = 512;
 
 // The number of levels over n keys.
 uint index_levels(uint n) {

@@ -9,7 +9,7 @@
 #include "memory.glsl"
 #include "workgroup.glsl"
 
-layout(constant_id = 3) const uint QUADS = 4;
+layout(constant_id = 16) const uint QUADS = 4;
 
 const uint PART = WORKGROUP * QUADS * 4u;   // words of a part
 

@@ -8,7 +8,7 @@
 
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint SEGMENT_ITEMS = 7;   // elements a lane; odd, for the banks of shared memory
+layout(constant_id = 16) const uint SEGMENT_ITEMS = 7;   // elements a lane; odd, for the banks of shared memory
 const uint SEGMENT_TILE = WORKGROUP * SEGMENT_ITEMS;
 const uint SEGMENT_STRIDE = SEGMENT_TILE / 4u * 3u;
 

@@ -1,15 +1,15 @@
 // One pass of a sort: brings the elements into the order of a digit, stably. A workgroup moves a tile.
 //
 // LOOK_BACK: where a tile's elements go is found by looking back at the counts that the tiles before have published
-// (Adinets and Merrill, Onesweep, 2022). Otherwise it has been counted and summed before. PAIRS: keys with values. ROLLED: for
-// CPU devices.
+// (Adinets and Merrill, Onesweep, 2022). Otherwise it has been counted and summed before. PAIRS: keys with values.
+// VKDS_ROLLED: for CPU devices.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "radix.glsl"
 #include "length.glsl"
 
-layout(constant_id = 5) const uint PATIENCE = 1024;   // looks at a tile that has not published
-layout(constant_id = 6) const uint FAR = 1;           // 0: no word of the output is 2^29 words from its first
+layout(constant_id = 18) const uint PATIENCE = 1024;   // looks at a tile that has not published
+layout(constant_id = 19) const uint FAR = 1;           // 0: no word of the output is 2^29 words from its first
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;

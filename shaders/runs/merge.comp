@@ -7,7 +7,7 @@
 #include "../primitives/bitmap.glsl"
 #include "run_index.glsl"
 
-layout(constant_id = 4) const bool MARKS = true;   // there are tombstones, or may be
+layout(constant_id = 17) const bool MARKS = true;   // there are tombstones, or may be
 
 struct Source {
     uvec2 keys;

@@ -5,7 +5,7 @@
 #include "combine.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint KIND = 0;
+layout(constant_id = 16) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;

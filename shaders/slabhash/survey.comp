@@ -4,7 +4,7 @@
 #include "slab_hash.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint WITH_LENGTHS = 0;   // 1: also how many buckets have how many slabs
+layout(constant_id = 16) const uint WITH_LENGTHS = 0;   // 1: also how many buckets have how many slabs
 
 // A row of the survey; the rows are summed (the longest: the largest taken) on the host. There are
 // several so that subgroups don't queue at one.

@@ -4,7 +4,7 @@
 #include "node.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint FUNCTION = 0;   // 0 load, 1 load coherent, 2 clear, 3 who holds what
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0 load, 1 load coherent, 2 clear, 3 who holds what
 
 layout(push_constant, std430) uniform Push {
     uvec2 nodes;     // a node a tile

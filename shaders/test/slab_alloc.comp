@@ -4,7 +4,7 @@
 #include "slab_alloc.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint FUNCTION = 0;   // 0 allocate, 1 free, 2 address, 3 churn
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0 allocate, 1 free, 2 address, 3 churn
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;

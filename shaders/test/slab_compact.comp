@@ -4,7 +4,7 @@
 #include "../slabhash/slab_compact.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 3) const uint FUNCTION = 0;   // 0 writer, 1 list free
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0 writer, 1 list free
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;    // for list free

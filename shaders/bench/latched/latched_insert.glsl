@@ -14,8 +14,8 @@
 #include "latched_node.glsl"
 #include "results.glsl"
 
-layout(constant_id = 4) const uint LINKS = 1;
-layout(constant_id = 5) const uint WAIT = 0;
+layout(constant_id = 17) const uint LINKS = 1;
+layout(constant_id = 18) const uint WAIT = 0;
 
 const uint WAIT_RESTART = 0u;
 const uint WAIT_BACKOFF = 1u;

@@ -22,7 +22,7 @@
 
 #include "tile.glsl"
 
-layout(constant_id = 3) const uint NODE_BYTES = 128;   // or 256; tiles have 4 lanes at least
+layout(constant_id = 16) const uint NODE_BYTES = 128;   // or 256; tiles have 4 lanes at least
 
 // A tree as the host describes it (latched.device in Go).
 struct LatchedTree {

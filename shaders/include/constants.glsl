@@ -1,0 +1,18 @@
+// Constants: the ids of all specialization constants that the public library has, so that no two of its headers take
+// the same one. vk.KernelOptions sets constants by their names; ids are for who makes pipelines without package vk.
+//
+// A header that has a constant declares it by its id here, with its default. Ids from VKDS_ID_FREE on are for kernels:
+// those of vkds and your own.
+#ifndef VKDS_CONSTANTS_GLSL
+#define VKDS_CONSTANTS_GLSL
+
+#define VKDS_ID_WORKGROUP 0          // invocation.glsl: invocations a workgroup, also its size in x
+#define VKDS_ID_TILE 1               // tile.glsl: lanes a tile
+#define VKDS_ID_POOL_LIGHT 2         // slab_alloc.glsl: 1 if every pool is one super block
+#define VKDS_ID_POOL_SUPER_SHIFT 3   // slab_alloc.glsl: log2 of the memory blocks in a super block
+#define VKDS_ID_NODE_PARTS 4         // btree_search.glsl: loads that a node is searched by
+#define VKDS_ID_BTREE_TORN 5         // btree_leaf.glsl: 0 where aligned pairs are read whole by one load
+
+#define VKDS_ID_FREE 16
+
+#endif
