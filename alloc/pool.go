@@ -73,7 +73,7 @@ func (e *PoolFullError) Error() string {
 		e.Have, blockBytes, e.Blocks, e.MaxBlocks, limit)
 }
 
-// NoRoom marks it as an error of room (structures.Short).
+// NoRoom marks it as an error of room.
 func (e *PoolFullError) NoRoom() {}
 
 // Sizes are those of a new pool's large buffers, in bytes, as vk.Device.Fits takes them. Error: *PoolFullError.

@@ -4,20 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"unsafe"
 )
 
 // Range is the keys from Lo to Hi, both inclusive. With Lo above Hi it is empty.
 type Range struct{ Lo, Hi uint32 }
-
-// InRanges returns the column of ranges that go to the device, two words each.
-func InRanges(ranges []Range) Column {
-	c := Column{Width: 8, In: true}
-	if len(ranges) != 0 {
-		c.Data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(ranges))), c.Width*len(ranges))
-	}
-	return c
-}
 
 // AllKeys is the range of every key.
 var AllKeys = Range{0, ^uint32(0)}

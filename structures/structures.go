@@ -1,6 +1,5 @@
-// Package structures holds what vkds's GPU data structures have in common: the kinds of operations
-// and their results, the interfaces that the conformance tests, the benchmarks and the tool are
-// written against, and the path that a batch in Go slices takes through the device.
+// Package structures holds what users of all of vkds's GPU data structures see: the kinds of operations and their
+// results, the interfaces Dictionary and Ordered, batches in Go slices and in device buffers, and the errors.
 package structures
 
 import (
@@ -8,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-
-	"github.com/vkds/vkds/vk"
 )
 
 // Kind is what an operation of a batch does. The values are those of shaders/include/operation.glsl.
@@ -117,29 +114,6 @@ type Batch struct {
 	Width  int      // pairs that each FindRange lists at most
 }
 
-// Lengths checks that what a batch says of each operation goes together. Error: *LengthError.
-func (b Batch) Lengths() error {
-	if len(b.Kinds) != len(b.Keys) {
-		return &LengthError{Keys: len(b.Keys), Other: "kinds", Got: len(b.Kinds)}
-	}
-	if b.Values != nil && len(b.Values) != len(b.Keys) {
-		return &LengthError{Keys: len(b.Keys), Other: "values", Got: len(b.Values)}
-	}
-	if b.Highs != nil && len(b.Highs) != len(b.Keys) {
-		return &LengthError{Keys: len(b.Keys), Other: "highs", Got: len(b.Highs)}
-	}
-	return nil
-}
-
-// Pick returns the elements at some places, in the order of the places.
-func Pick[T any](all []T, places []int) []T {
-	some := make([]T, len(places))
-	for j, i := range places {
-		some[j] = all[i]
-	}
-	return some
-}
-
 // Results are the outcomes of a batch, in its order.
 type Results struct {
 	Status []Status
@@ -222,15 +196,6 @@ func (e *CapacityError) Error() string {
 
 func (e *CapacityError) Unwrap() error { return e.Err }
 
-// Short says that an error is one of room: the device's memory, or a structure's own limit, whose errors have a method
-// NoRoom. A smaller batch may find some.
-func Short(err error) bool {
-	var memory *vk.OutOfMemoryError
-	var size *vk.TooLargeError
-	var own interface{ NoRoom() }
-	return errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &own)
-}
-
 // KindError says that a batch has an operation of a kind that the structure does not do.
 type KindError struct {
 	Index int
@@ -274,55 +239,6 @@ func (e *StuckError) Error() string {
 	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among keys out of order", e.Operations)
 }
 
-// NotBegun is what a call with so many operations returns that could not begin: all of them are pending. A closed
-// structure has no statuses.
-func NotBegun(operations int, err error) ([]Status, error) {
-	if err == vk.ErrClosed {
-		return nil, err
-	}
-	statuses := make([]Status, operations)
-	return statuses, Stopped(statuses, err)
-}
-
-// Stopped returns what stopped a batch, around it a *PendingError if operations are pending; nil if nothing did. A
-// *PendingError about a part of the batch gives way to that of the whole.
-func Stopped(statuses []Status, err error) error {
-	if err == nil {
-		return nil
-	}
-	if part, ok := err.(*PendingError); ok {
-		err = part.Err
-	}
-	pending := 0
-	for _, s := range statuses {
-		if s == Pending {
-			pending++
-		}
-	}
-	if pending == 0 {
-		return err
-	}
-	return &PendingError{Operations: pending, Err: err}
-}
-
-// Cause is what stopped a batch, without the number of pending operations, for calls that keep none of it.
-func Cause(err error) error {
-	var pending *PendingError
-	if errors.As(err, &pending) {
-		return pending.Err
-	}
-	return err
-}
-
 // Progress is told how many of a call's operations are done. It is called between chunks of a long
 // call, by the goroutine that made the call. It must not call the structure itself: *ReentryError.
 type Progress func(done, total int)
-
-// After returns the progress of a part of a call that has so many operations in total, of which some are done before
-// the part; nil for nil.
-func (p Progress) After(before, total int) Progress {
-	if p == nil {
-		return nil
-	}
-	return func(done, _ int) { p(before+done, total) }
-}

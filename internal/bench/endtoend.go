@@ -2,15 +2,13 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
 // endToEnd measures Map.Insert and Map.Find from Go slices to Go slices, and beside them what the same bytes cost
-// that go through the same staging to a device that does nothing: into result slices made by the call, as Insert
+// that go to a device that does nothing, and back (copies): into result slices made by the call, as Insert
 // and Find make theirs (the operating system then hands out the pages one by one), and into slices that are there.
 func (s *session) endToEnd(ctx context.Context) error {
 	if err := s.empty(ctx); err != nil {
@@ -20,20 +18,19 @@ func (s *session) endToEnd(ctx context.Context) error {
 	fill(keys, s.space.key)
 	fill(queries, s.query)
 	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
-	feed := structures.NewFeed(s.d)
-	defer feed.Close()
-	idle := structures.Task{
-		Record:  func(*vk.Stream, structures.Chunk) error { return nil },
-		Recover: func(context.Context, int, bool) error { return errors.New("bench: a copy left operations pending") },
+	copies, err := newCopies(s.d)
+	if err != nil {
+		return err
 	}
+	defer copies.close()
 	nothing := func(context.Context) error { return nil }
 
 	statuses, found, answers := make([]uint8, s.n), make([]uint8, s.n), make([]uint32, s.n)
 	copyInsert := func(ctx context.Context, statuses []uint8) error {
-		return feed.Run(ctx, s.n, []structures.Column{structures.In(keys), structures.In(values), {}, structures.Out(statuses)}, idle)
+		return copies.run(ctx, s.n, [][]byte{bytesOf(keys), bytesOf(values)}, [][]byte{statuses})
 	}
 	copyFind := func(ctx context.Context, answers []uint32, found []uint8) error {
-		return feed.Run(ctx, s.n, []structures.Column{structures.In(queries), structures.Out(answers), structures.Out(found)}, idle)
+		return copies.run(ctx, s.n, [][]byte{bytesOf(queries)}, [][]byte{bytesOf(answers), found})
 	}
 
 	var inserted []structures.Status

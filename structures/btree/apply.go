@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -21,7 +22,7 @@ import (
 //
 // Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert.
 func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := b.Lengths(); err != nil {
+	if err := pipeline.Lengths(b); err != nil {
 		return structures.Results{}, err
 	}
 	counts := b.Kinds
@@ -42,7 +43,7 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	copy(values, b.Values)
 	b.Values = values
 	if err := t.gate.Enter(ctx); err != nil {
-		statuses, err := structures.NotBegun(len(b.Keys), err)
+		statuses, err := pipeline.NotBegun(len(b.Keys), err)
 		return structures.Results{Status: statuses, Values: values}, err
 	}
 	defer t.gate.Leave()
@@ -80,9 +81,9 @@ func (t *Tree) phases(ctx context.Context, b structures.Batch) (structures.Resul
 			updates = append(updates, i)
 		}
 	}
-	q := structures.Batch{Kinds: structures.Pick(b.Kinds, queries), Keys: structures.Pick(b.Keys, queries), Values: make([]uint32, len(queries)), Width: b.Width}
+	q := structures.Batch{Kinds: pipeline.Pick(b.Kinds, queries), Keys: pipeline.Pick(b.Keys, queries), Values: make([]uint32, len(queries)), Width: b.Width}
 	if b.Highs != nil {
-		q.Highs = structures.Pick(b.Highs, queries)
+		q.Highs = pipeline.Pick(b.Highs, queries)
 	}
 	found, err := t.concurrent(ctx, structures.Mixed, q)
 	for j, i := range queries {
@@ -104,13 +105,13 @@ func (t *Tree) phases(ctx context.Context, b structures.Batch) (structures.Resul
 		}
 	}
 	if err != nil {
-		return r, structures.Stopped(r.Status, err)
+		return r, pipeline.Stopped(r.Status, err)
 	}
-	some, err := t.batched(ctx, structures.Mixed, structures.Pick(b.Kinds, updates), structures.Pick(b.Keys, updates), structures.Pick(b.Values, updates))
+	some, err := t.batched(ctx, structures.Mixed, pipeline.Pick(b.Kinds, updates), pipeline.Pick(b.Keys, updates), pipeline.Pick(b.Values, updates))
 	for j, status := range some {
 		r.Status[updates[j]] = status
 	}
-	return r, structures.Stopped(r.Status, err)
+	return r, pipeline.Stopped(r.Status, err)
 }
 
 // leastPart is how many operations a tree takes at once, however small it is.
@@ -135,15 +136,15 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structure
 		p := concurrentPart{kind: kind, windows: w.part(done, end), status: r.Status[done:end], batch: structures.Batch{
 			Kinds: cut(b.Kinds, done, end), Keys: b.Keys[done:end], Values: cut(b.Values, done, end), Highs: cut(b.Highs, done, end),
 		}}
-		err = t.runPart(ctx, &p, t.o.Progress.After(done, n))
+		err = t.runPart(ctx, &p, pipeline.After(t.o.Progress, done, n))
 		p.results(done, &r)
 		done = end
 	}
 	for w.lists && len(r.Ranges.Offsets) <= n {
 		r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
 	}
-	err = structures.Stopped(r.Status, err)
-	if pending := (*structures.PendingError)(nil); structures.Short(err) && !errors.As(err, &pending) {
+	err = pipeline.Stopped(r.Status, err)
+	if pending := (*structures.PendingError)(nil); pipeline.Short(err) && !errors.As(err, &pending) {
 		err = nil // all is done; nodes that the full pool has left without a parent are found by side links
 	}
 	return r, err
@@ -170,7 +171,7 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	finds := p.kind == structures.Mixed || p.kind == structures.Find
 	inserts := p.kind.Inserts() || slices.ContainsFunc(p.batch.Kinds, structures.Kind.Inserts)
 	if inserts {
-		if err := t.reserve(ctx, len(p.batch.Keys)); err != nil && !structures.Short(err) { // operations are left pending, if it must be
+		if err := t.reserve(ctx, len(p.batch.Keys)); err != nil && !pipeline.Short(err) { // operations are left pending, if it must be
 			return err
 		}
 	}
@@ -185,14 +186,14 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 		defer pairs.Free()
 		own.outKeys, own.outValues = pairs.Address(), pairs.AddressOf(room)
 	}
-	columns := []structures.Column{
-		structures.In(p.batch.Keys), structures.In(p.batch.Values), structures.In(p.batch.Kinds), structures.Out(p.status),
-		structures.In(p.batch.Highs), structures.In(p.windows.numbers),
+	columns := []pipeline.Column{
+		pipeline.In(p.batch.Keys), pipeline.In(p.batch.Values), pipeline.In(p.batch.Kinds), pipeline.Out(p.status),
+		pipeline.In(p.batch.Highs), pipeline.In(p.windows.numbers),
 	}
 	columns[1].In, columns[1].Out = inserts, finds
-	var turns structures.Turns
-	err := t.feed.Run(ctx, len(p.batch.Keys), columns, structures.Task{
-		Record: func(s *vk.Stream, c structures.Chunk) error {
+	var turns pipeline.Turns
+	err := t.pipeline.Run(ctx, len(p.batch.Keys), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			if err := turns.Take(s); err != nil {
 				return err
 			}

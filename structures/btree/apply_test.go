@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -143,7 +144,7 @@ func TestMixedBatchOfAllKinds(t *testing.T) {
 				}
 				r, err := tree.Apply(t.Context(), all)
 				require.NoError(t, err)
-				picked := structures.Results{Status: structures.Pick(r.Status, queries), Values: structures.Pick(r.Values, queries), Keys: structures.Pick(r.Keys, queries)}
+				picked := structures.Results{Status: pipeline.Pick(r.Status, queries), Values: pipeline.Pick(r.Values, queries), Keys: pipeline.Pick(r.Keys, queries)}
 				picked.Ranges = structures.Ranges{Offsets: []uint64{0}}
 				for _, i := range queries {
 					from, to := r.Ranges.Offsets[i], r.Ranges.Offsets[i+1]

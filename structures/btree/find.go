@@ -3,9 +3,9 @@ package btree
 import (
 	"cmp"
 	"context"
-	"unsafe"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -18,10 +18,9 @@ func (t *Tree) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 	}
 	defer t.gate.Leave()
 	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
-	flags := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
-	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(flags)}
-	err = t.feed.Run(ctx, len(keys), columns, structures.Task{
-		Record: func(s *vk.Stream, c structures.Chunk) error {
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(values), pipeline.Out(found)}
+	err = t.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return t.recordFind(s, lookups{c.Columns[0], c.Columns[1], c.Columns[2], c.Count}, structures.AutoOrder)
 		},
 		Progress: t.o.Progress,

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -63,13 +64,13 @@ func (t *Tree) neighbors(ctx context.Context, to structures.Direction, keys []ui
 	n := len(keys)
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
 	statuses := make([]structures.Status, n)
-	columns := []structures.Column{
-		structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.InOut(statuses),
+	columns := []pipeline.Column{
+		pipeline.In(keys), pipeline.Out(out.Keys), pipeline.Out(out.Values), pipeline.InOut(statuses),
 	}
 	visits, most := neighborVisits, t.mostVisits()
 	made := 0 // visits of each search that is pending, since the last one was finished
-	err := t.feed.Run(ctx, n, columns, structures.Task{
-		Record: func(s *vk.Stream, c structures.Chunk) error {
+	err := t.pipeline.Run(ctx, n, columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return t.recordNeighbors(s, to, neighborQueries{
 				keys: c.Columns[0], outKeys: c.Columns[1], outValues: c.Columns[2], statuses: c.Columns[3], left: c.Pending,
 				n: c.Count, resume: c.Retry, visits: visits,

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -511,8 +512,8 @@ func (t *Tree) cut(ctx context.Context, ranges []structures.Range, limit int) (p
 
 // count counts the pairs of ranges. The count of those that have more leaves is tooLong.
 func (t *Tree) count(ctx context.Context, ranges []structures.Range, counts []uint32, leaves int, tooLong uint32) error {
-	return t.feed.Run(ctx, len(ranges), []structures.Column{structures.InRanges(ranges), structures.Out(counts)}, structures.Task{
-		Record: func(s *vk.Stream, c structures.Chunk) error {
+	return t.pipeline.Run(ctx, len(ranges), []pipeline.Column{pipeline.In(ranges), pipeline.Out(counts)}, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			plan, err := t.scratchForSeeks(s, c.Count, t.rangesInOrder(c.Count))
 			if err != nil {
 				return err

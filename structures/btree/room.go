@@ -6,6 +6,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -87,7 +88,7 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	}
 	before := t.blocks()
 	full := t.mend(ctx)
-	if full != nil && !structures.Short(full) {
+	if full != nil && !pipeline.Short(full) {
 		return full
 	}
 	stats, err := t.pool.Stats(ctx) // with what mending has taken, or was refused
@@ -102,7 +103,7 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 		if full == nil && need > 0 {
 			full = t.pool.Relieve(ctx, stats, need, stuck)
 		}
-		if full == nil || !structures.Short(full) {
+		if full == nil || !pipeline.Short(full) {
 			return full
 		}
 	}

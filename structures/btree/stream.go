@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -336,5 +337,5 @@ func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b
 	if err := t.admits(s, kind, b); err != nil {
 		return err
 	}
-	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
+	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }

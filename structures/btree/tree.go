@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -36,7 +37,7 @@ type Tree struct {
 	pool       *alloc.SlabPool
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
 	stream     *vk.Stream         // for what is done outside of batches
-	feed       *structures.Feed
+	pipeline   *pipeline.Pipeline
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
@@ -78,7 +79,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
-	t := &Tree{d: d, o: o, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), feed: structures.NewFeed(d), kernels: recording.NewKernels(d),
+	t := &Tree{d: d, o: o, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), pipeline: pipeline.New(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds, mostRounds: maxRounds}
 	t.o.Progress = t.gate.Progress(o.Progress)
 	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
@@ -216,7 +217,7 @@ func (t *Tree) Close() error {
 	if t.stream != nil {
 		err = t.stream.Close()
 	}
-	err = errors.Join(err, t.feed.Close(), t.primitives.Close())
+	err = errors.Join(err, t.pipeline.Close(), t.primitives.Close())
 	t.kernels.Close()
 	t.scratch.Release(&t.uses)
 	if t.state != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -37,7 +38,7 @@ func (t *Tree) Delete(ctx context.Context, keys []uint32) ([]structures.Status, 
 // update does a batch of updates of one kind on the path that is best for it.
 func (t *Tree) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	if err := t.gate.Enter(ctx); err != nil {
-		return structures.NotBegun(len(keys), err)
+		return pipeline.NotBegun(len(keys), err)
 	}
 	defer t.gate.Leave()
 	t.changes++
@@ -108,14 +109,14 @@ func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	statuses := make([]structures.Status, len(keys))
 	short := t.reserveBatched(ctx, insertions(kind, kinds, len(keys)))
-	if short != nil && !structures.Short(short) {
-		return statuses, structures.Stopped(statuses, short)
+	if short != nil && !pipeline.Short(short) {
+		return statuses, pipeline.Stopped(statuses, short)
 	}
-	columns := []structures.Column{structures.In(keys), structures.In(values), structures.In(kinds), structures.Out(statuses)}
-	var turns structures.Turns
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.In(values), pipeline.In(kinds), pipeline.Out(statuses)}
+	var turns pipeline.Turns
 	t.batches.batched.Add(1)
-	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
-		Record: func(s *vk.Stream, c structures.Chunk) error {
+	err := t.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			if short != nil && !c.Retry { // the chunks find room one by one, as far as there is any
 				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
 					return err
@@ -135,5 +136,5 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []struct
 		Recover:  t.makeRoom,
 		Progress: t.o.Progress,
 	})
-	return statuses, structures.Stopped(statuses, err)
+	return statuses, pipeline.Stopped(statuses, err)
 }

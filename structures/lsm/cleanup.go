@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
@@ -73,7 +73,7 @@ func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
 	}
 	all += len(deleted)
 	w, err := l.workspace(all, len(deleted))
-	if structures.Short(err) {
+	if pipeline.Short(err) {
 		l.giveBack(0)
 		w, err = l.workspace(all, len(deleted))
 	}
@@ -283,7 +283,7 @@ func (l *LSM) maintain(ctx context.Context) error {
 		return err
 	}
 	err = l.cleanup(ctx, nil)
-	if structures.Short(err) {
+	if pipeline.Short(err) {
 		return nil
 	}
 	return err

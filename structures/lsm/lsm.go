@@ -23,6 +23,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
@@ -120,7 +121,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 // done, around *FullError, *vk.OutOfMemoryError or the context's.
 func (l *LSM) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	if err := l.prepare(ctx); err != nil {
-		return structures.NotBegun(len(keys), err)
+		return pipeline.NotBegun(len(keys), err)
 	}
 	defer l.core.Leave()
 	live := l.live
@@ -133,12 +134,12 @@ func (l *LSM) Insert(ctx context.Context, keys, values []uint32) ([]structures.S
 // takes the memory of a Cleanup.
 func (l *LSM) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	if err := l.prepare(ctx); err != nil {
-		return structures.NotBegun(len(keys), err)
+		return pipeline.NotBegun(len(keys), err)
 	}
 	defer l.core.Leave()
 	live := l.live
 	statuses, err := l.core.Delete(ctx, keys)
-	if structures.Short(err) {
+	if pipeline.Short(err) {
 		err = l.deleteInPlace(ctx, keys, statuses)
 	}
 	l.keep(live, statuses)
@@ -159,7 +160,7 @@ func pending(statuses []structures.Status) (all []int) {
 func (l *LSM) deleteInPlace(ctx context.Context, keys []uint32, statuses []structures.Status) error {
 	l.settle()
 	left := pending(statuses)
-	keys = structures.Pick(keys, left)
+	keys = pipeline.Pick(keys, left)
 	_, found, err := l.core.Lookup(ctx, keys)
 	if err == nil {
 		sorted := slices.Clone(keys)
@@ -167,7 +168,7 @@ func (l *LSM) deleteInPlace(ctx context.Context, keys []uint32, statuses []struc
 		err = l.cleanup(ctx, slices.Compact(sorted))
 	}
 	if err != nil {
-		return structures.Stopped(statuses, err)
+		return pipeline.Stopped(statuses, err)
 	}
 	gone := map[uint32]bool{}
 	for j, i := range left {
@@ -218,17 +219,17 @@ func (l *LSM) Find(ctx context.Context, keys []uint32) (values []uint32, found [
 // order, then the deletions (section III-A). Errors: *structures.KindError before anything is done, and those of
 // Insert.
 func (l *LSM) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := b.Lengths(); err != nil {
+	if err := pipeline.Lengths(b); err != nil {
 		return structures.Results{}, err
 	}
 	if err := l.prepare(ctx); err != nil {
-		statuses, err := structures.NotBegun(len(b.Keys), err)
+		statuses, err := pipeline.NotBegun(len(b.Keys), err)
 		return structures.Results{Status: statuses, Values: make([]uint32, len(b.Keys))}, err
 	}
 	defer l.core.Leave()
 	live := l.live
 	r, err := l.core.Apply(ctx, b)
-	if structures.Short(err) && !slices.ContainsFunc(pending(r.Status), func(i int) bool { return b.Kinds[i] != structures.Delete }) {
+	if pipeline.Short(err) && !slices.ContainsFunc(pending(r.Status), func(i int) bool { return b.Kinds[i] != structures.Delete }) {
 		err = l.deleteInPlace(ctx, b.Keys, r.Status)
 	}
 	l.keep(live, r.Status)

@@ -74,7 +74,7 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("lsm: %d bytes with this batch, but option MaxBytes is %d: clean up", e.Bytes, e.MaxBytes)
 }
 
-// NoRoom marks it as an error of room (structures.Short).
+// NoRoom marks it as an error of room.
 func (e *FullError) NoRoom() {}
 
 func (o *Options) complete() error {

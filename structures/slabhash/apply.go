@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"unsafe"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -83,7 +83,7 @@ func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) 
 // apply does a batch of one kind from Go slices.
 func (t *table) apply(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	if err := t.enter(ctx); err != nil {
-		return structures.NotBegun(len(keys), err)
+		return pipeline.NotBegun(len(keys), err)
 	}
 	defer t.leave()
 	return t.run(ctx, kind, nil, keys, values)
@@ -102,7 +102,7 @@ func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structure
 		if kind == structures.Mixed || kind.Inserts() {
 			room, err := t.roomFor(ctx, n)
 			if err != nil {
-				return statuses, structures.Stopped(statuses, err)
+				return statuses, pipeline.Stopped(statuses, err)
 			}
 			n = min(n, room)
 			t.used += uint64(n)
@@ -113,25 +113,25 @@ func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structure
 			}
 			return s[done : done+n]
 		}
-		columns := []structures.Column{
-			structures.In(part(keys)), structures.In(part(values)), {}, structures.Out(statuses[done : done+n]),
+		columns := []pipeline.Column{
+			pipeline.In(part(keys)), pipeline.In(part(values)), {}, pipeline.Out(statuses[done : done+n]),
 		}
 		columns[1].In, columns[1].Out = kind == structures.Mixed || kind.Inserts(), out
 		if kinds != nil {
-			columns[2] = structures.In(kinds[done : done+n])
+			columns[2] = pipeline.In(kinds[done : done+n])
 		}
-		err := t.feed.Run(ctx, n, columns, structures.Task{
-			Record: func(s *vk.Stream, c structures.Chunk) error {
+		err := t.pipeline.Run(ctx, n, columns, pipeline.Task{
+			Record: func(s *vk.Stream, c pipeline.Chunk) error {
 				return t.recordApply(s, kind, operands{
 					keys: c.Columns[0], values: c.Columns[1], kinds: c.Columns[2], statuses: c.Columns[3],
 					pending: c.Pending, count: c.Count, retry: c.Retry,
 				})
 			},
 			Recover:  t.makeRoom,
-			Progress: t.o.Progress.After(done, len(keys)),
+			Progress: pipeline.After(t.o.Progress, done, len(keys)),
 		})
 		if err != nil {
-			return statuses, structures.Stopped(statuses, err)
+			return statuses, pipeline.Stopped(statuses, err)
 		}
 		done += n
 	}
@@ -212,10 +212,9 @@ func (t *table) find(ctx context.Context, keys, values []uint32) ([]bool, error)
 	}
 	defer t.leave()
 	found := make([]bool, len(keys))
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
-	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(bytes)}
-	err := t.feed.Run(ctx, len(keys), columns, structures.Task{
-		Record: func(s *vk.Stream, c structures.Chunk) error {
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(values), pipeline.Out(found)}
+	err := t.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return t.recordFind(s, c.Columns[0], c.Columns[1], c.Columns[2], c.Count)
 		},
 		Progress: t.o.Progress,
@@ -231,7 +230,7 @@ func (t *table) count(ctx context.Context, keys []uint32) ([]uint32, error) {
 	defer t.leave()
 	counts := make([]uint32, len(keys))
 	_, err := t.run(ctx, structures.Count, nil, keys, counts)
-	return counts, structures.Cause(err)
+	return counts, pipeline.Cause(err)
 }
 
 // deleteAll removes all pairs of each key, and counts them.
@@ -243,7 +242,7 @@ func (t *table) deleteAll(ctx context.Context, keys []uint32) ([]uint32, error) 
 
 // mixed does a batch of operations of any kinds.
 func (t *table) mixed(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := b.Lengths(); err != nil {
+	if err := pipeline.Lengths(b); err != nil {
 		return structures.Results{}, err
 	}
 	values := make([]uint32, len(b.Keys))
@@ -254,7 +253,7 @@ func (t *table) mixed(ctx context.Context, b structures.Batch) (structures.Resul
 		}
 	}
 	if err := t.enter(ctx); err != nil {
-		statuses, err := structures.NotBegun(len(b.Keys), err)
+		statuses, err := pipeline.NotBegun(len(b.Keys), err)
 		return structures.Results{Status: statuses, Values: values}, err
 	}
 	defer t.leave()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -156,7 +157,7 @@ func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, valu
 	defer t.leave()
 	counts := make([]uint32, len(keys))
 	if _, err := t.run(ctx, structures.Count, nil, keys, counts); err != nil {
-		return nil, nil, structures.Cause(err)
+		return nil, nil, pipeline.Cause(err)
 	}
 	offsets = make([]int, len(keys)+1)
 	for i, n := range counts {

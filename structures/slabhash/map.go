@@ -22,6 +22,7 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -49,7 +50,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 		return nil, o.asked(err)
 	}
 	if _, err := m.Insert(ctx, keys, values); err != nil {
-		return nil, errors.Join(structures.Cause(err), m.Close())
+		return nil, errors.Join(pipeline.Cause(err), m.Close())
 	}
 	return m, nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -28,7 +29,7 @@ func BuildSet(ctx context.Context, d *vk.Device, keys []uint32, o Options) (*Set
 		return nil, o.asked(err)
 	}
 	if _, err := s.Insert(ctx, keys); err != nil {
-		return nil, errors.Join(structures.Cause(err), s.Close())
+		return nil, errors.Join(pipeline.Cause(err), s.Close())
 	}
 	return s, nil
 }

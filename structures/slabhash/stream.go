@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -83,7 +84,7 @@ func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 	if err := cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind, t.keys)); err != nil {
 		return err
 	}
-	return structures.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
+	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 
 func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {

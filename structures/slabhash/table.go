@@ -9,6 +9,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -47,23 +48,23 @@ type base struct {
 
 // table is the slab hash that Map and Set share.
 type table struct {
-	d       *vk.Device
-	o       Options
-	keys    bool // a set
-	slots   int  // in a slab
-	pool    *alloc.SlabPool
-	ownPool bool
-	base    base
-	tiles   tiles
-	stream  *vk.Stream
-	feed    *structures.Feed
-	counter *vk.HostBuffer[uint32]
-	kernels *recording.Kernels
-	uses    vk.Uses // of the base slabs
-	rounds  uint32
-	used    uint64     // at most so many slots are in use: a bound that a survey tightens
-	gate    *gate.Gate // the pool's: tables that share one take turns
-	closed  bool
+	d        *vk.Device
+	o        Options
+	keys     bool // a set
+	slots    int  // in a slab
+	pool     *alloc.SlabPool
+	ownPool  bool
+	base     base
+	tiles    tiles
+	stream   *vk.Stream
+	pipeline *pipeline.Pipeline
+	counter  *vk.HostBuffer[uint32]
+	kernels  *recording.Kernels
+	uses     vk.Uses // of the base slabs
+	rounds   uint32
+	used     uint64     // at most so many slots are in use: a bound that a survey tightens
+	gate     *gate.Gate // the pool's: tables that share one take turns
+	closed   bool
 
 	failures uint32 // of the pool, as last seen
 }
@@ -128,7 +129,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	if t.counter, err = vk.NewHostBuffer[uint32](t.d, 4); err != nil {
 		return err
 	}
-	t.feed = structures.NewFeed(t.d)
+	t.pipeline = pipeline.New(t.d)
 	if t.pool == nil {
 		if t.pool, err = alloc.NewSlabPool(ctx, t.d, t.poolOptions(buckets)); err != nil {
 			return err
@@ -238,8 +239,8 @@ func (t *table) free(shares bool) error {
 		}
 		err = errors.Join(err, t.stream.Close())
 	}
-	if t.feed != nil {
-		err = errors.Join(err, t.feed.Close())
+	if t.pipeline != nil {
+		err = errors.Join(err, t.pipeline.Close())
 	}
 	t.kernels.Close()
 	if t.counter != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
@@ -45,7 +46,7 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("sortedarray: %d pairs with this batch, but an array has at most %d", e.Pairs, MaxPairs)
 }
 
-// NoRoom marks it as an error of room (structures.Short).
+// NoRoom marks it as an error of room.
 func (e *FullError) NoRoom() {}
 
 // Array is a sorted array of pairs. Several goroutines may use one: its calls take turns
@@ -113,7 +114,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 // done, around *FullError, *vk.OutOfMemoryError or the context's.
 func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	if err := a.core.EnterAlone(ctx); err != nil {
-		return structures.NotBegun(len(keys), err)
+		return pipeline.NotBegun(len(keys), err)
 	}
 	defer a.core.Leave()
 	return a.core.Insert(ctx, keys, values)
@@ -122,7 +123,7 @@ func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures
 // Delete removes each key: Deleted or Absent. It costs the copying of the whole array.
 func (a *Array) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	if err := a.core.EnterAlone(ctx); err != nil {
-		return structures.NotBegun(len(keys), err)
+		return pipeline.NotBegun(len(keys), err)
 	}
 	defer a.core.Leave()
 	return a.core.Delete(ctx, keys)
@@ -136,11 +137,11 @@ func (a *Array) Find(ctx context.Context, keys []uint32) (values []uint32, found
 // Apply does a batch of Insert, Delete, Find and Count: first the lookups and counts, then the insertions in their
 // order, then the deletions. Errors: *structures.KindError before anything is done, and those of Insert.
 func (a *Array) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := b.Lengths(); err != nil {
+	if err := pipeline.Lengths(b); err != nil {
 		return structures.Results{}, err
 	}
 	if err := a.core.EnterAlone(ctx); err != nil {
-		statuses, err := structures.NotBegun(len(b.Keys), err)
+		statuses, err := pipeline.NotBegun(len(b.Keys), err)
 		return structures.Results{Status: statuses, Values: make([]uint32, len(b.Keys))}, err
 	}
 	defer a.core.Leave()

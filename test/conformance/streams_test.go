@@ -354,7 +354,7 @@ func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Resu
 				which = append(which, i)
 			}
 		}
-		some := structures.Batch{Keys: structures.Pick(b.Keys, which), Values: structures.Pick(b.Values, which)}
+		some := structures.Batch{Keys: pick(b.Keys, which), Values: pick(b.Values, which)}
 		statuses := make([]structures.Status, len(which))
 		var values []uint32
 		switch kind {
@@ -382,6 +382,15 @@ func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Resu
 func (o *streamed) hashed() bool {
 	_, hashed := o.Dictionary.(*slabhash.Map)
 	return hashed
+}
+
+// pick returns some elements.
+func pick[T any](all []T, which []int) []T {
+	some := make([]T, len(which))
+	for j, i := range which {
+		some[j] = all[i]
+	}
+	return some
 }
 
 // each are the ranges of single keys.

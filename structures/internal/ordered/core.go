@@ -8,6 +8,7 @@ import (
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/structures/primitives"
@@ -47,13 +48,13 @@ type Core struct {
 	Counters   *vk.HostBuffer[uint32] // runs.ValidCounters words, for who waits for the stream
 	Progress   structures.Progress
 
-	of      Structure
-	feed    *structures.Feed
-	scratch recording.Scratch
-	uses    vk.Uses // of the structure's memory
-	updates vk.Uses // these of them that change it
-	gate    *gate.Gate
-	changes uint64 // to the contents, so far
+	of       Structure
+	pipeline *pipeline.Pipeline
+	scratch  recording.Scratch
+	uses     vk.Uses // of the structure's memory
+	updates  vk.Uses // these of them that change it
+	gate     *gate.Gate
+	changes  uint64 // to the contents, so far
 }
 
 // Open makes the core of a structure. It is to be closed, also after an error.
@@ -62,7 +63,7 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	c.Device, c.of, c.Progress = d, of, c.gate.Progress(progress)
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives)
-	c.feed = structures.NewFeed(d)
+	c.pipeline = pipeline.New(d)
 	c.scratch = recording.NewScratch(d)
 	var err error
 	if c.Stream, err = d.NewStream(); err != nil {
@@ -151,7 +152,7 @@ func (c *Core) Close(free func()) error {
 	if c.Stream != nil {
 		err = c.Stream.Close()
 	}
-	err = errors.Join(err, c.feed.Close(), c.Queries.Close(), c.Primitives.Close())
+	err = errors.Join(err, c.pipeline.Close(), c.Queries.Close(), c.Primitives.Close())
 	c.scratch.Release(&c.uses)
 	if c.Counters != nil {
 		c.uses.Free(c.Counters.Free)

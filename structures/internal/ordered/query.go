@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
@@ -24,10 +25,9 @@ func (c *Core) Find(ctx context.Context, keys []uint32) (values []uint32, found 
 func (c *Core) Lookup(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
 	st := c.of.Stack()
 	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(found))), len(found)) // the kernel writes 0 and 1
-	columns := []structures.Column{structures.In(keys), structures.Out(values), structures.Out(bytes)}
-	err = c.feed.Run(ctx, len(keys), columns, structures.Task{
-		Record: func(s *vk.Stream, chunk structures.Chunk) error {
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(values), pipeline.Out(found)}
+	err = c.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			return c.find(s, st, runs.FindArgs{
 				Keys: chunk.Columns[0], Values: chunk.Columns[1], Found: chunk.Columns[2], N: chunk.Count,
 			}, runs.Sorted(chunk.Count, st))
@@ -72,11 +72,11 @@ func (c *Core) Neighbors(ctx context.Context, to structures.Direction, keys []ui
 	n := len(keys)
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
 	statuses := make([]structures.Status, n)
-	columns := []structures.Column{structures.In(keys), structures.Out(out.Keys), structures.Out(out.Values), structures.Out(statuses)}
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(out.Keys), pipeline.Out(out.Values), pipeline.Out(statuses)}
 	rounds := neighborRounds
 	made := uint64(0) // rounds of each search that is pending, since the last one was finished
-	err := c.feed.Run(ctx, n, columns, structures.Task{
-		Record: func(s *vk.Stream, chunk structures.Chunk) error {
+	err := c.pipeline.Run(ctx, n, columns, pipeline.Task{
+		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			return c.Queries.Neighbor(s, st, kinds[to], runs.NeighborArgs{
 				Keys: chunk.Columns[0], OutKeys: chunk.Columns[1], OutValues: chunk.Columns[2], Status: chunk.Columns[3],
 				N: chunk.Count, Left: chunk.Pending, Resume: chunk.Retry, Rounds: rounds,
@@ -148,8 +148,8 @@ func (c *Core) cut(ctx context.Context, ranges []structures.Range, limit int) (p
 	for {
 		p.candidates = make([]uint32, len(p.ranges))
 		st := c.of.Stack()
-		err := c.feed.Run(ctx, len(p.ranges), []structures.Column{structures.InRanges(p.ranges), structures.Out(p.candidates)}, structures.Task{
-			Record: func(s *vk.Stream, chunk structures.Chunk) error {
+		err := c.pipeline.Run(ctx, len(p.ranges), []pipeline.Column{pipeline.In(p.ranges), pipeline.Out(p.candidates)}, pipeline.Task{
+			Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 				return c.Queries.Survey(s, st, chunk.Columns[0], chunk.Count, chunk.Columns[1])
 			},
 		})
@@ -222,8 +222,8 @@ func (c *Core) Count(ctx context.Context, ranges []structures.Range) ([]uint32, 
 // count counts the keys of ranges that together have not too many candidates.
 func (c *Core) count(ctx context.Context, ranges []structures.Range, counts []uint32) error {
 	st, unique := c.of.Stack(), c.of.Unique()
-	return c.feed.Run(ctx, len(ranges), []structures.Column{structures.InRanges(ranges), structures.Out(counts)}, structures.Task{
-		Record: func(s *vk.Stream, chunk structures.Chunk) error {
+	return c.pipeline.Run(ctx, len(ranges), []pipeline.Column{pipeline.In(ranges), pipeline.Out(counts)}, pipeline.Task{
+		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			scratch, err := c.Scratch(s, c.Queries.CountScratch(st, chunk.Count))
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
@@ -11,10 +12,10 @@ import (
 // update does a batch of insertions or deletions from Go slices.
 func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	statuses := make([]structures.Status, len(keys))
-	columns := []structures.Column{structures.In(keys), structures.In(values), structures.Out(statuses)}
-	var turns structures.Turns
-	err := c.feed.Run(ctx, len(keys), columns, structures.Task{
-		Record: func(s *vk.Stream, chunk structures.Chunk) error {
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.In(values), pipeline.Out(statuses)}
+	var turns pipeline.Turns
+	err := c.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			if err := turns.Take(s); err != nil {
 				return err
 			}
@@ -23,7 +24,7 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []
 		},
 		Progress: c.Progress,
 	})
-	return statuses, structures.Stopped(statuses, err)
+	return statuses, pipeline.Stopped(statuses, err)
 }
 
 // record records a batch, and before it, unless statuses is 0, what it will do.
@@ -63,7 +64,7 @@ func (c *Core) Delete(ctx context.Context, keys []uint32) ([]structures.Status, 
 // Apply does a batch of mixed operations: first the lookups and counts, then the insertions, then the deletions.
 func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	n := len(b.Keys)
-	if err := b.Lengths(); err != nil {
+	if err := pipeline.Lengths(b); err != nil {
 		return structures.Results{}, err
 	}
 	var lookups, insertions, deletions []int
@@ -80,9 +81,9 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 		}
 	}
 	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
-	values, found, err := c.Lookup(ctx, structures.Pick(b.Keys, lookups))
+	values, found, err := c.Lookup(ctx, pipeline.Pick(b.Keys, lookups))
 	if err != nil {
-		return r, structures.Stopped(r.Status, err)
+		return r, pipeline.Stopped(r.Status, err)
 	}
 	for j, i := range lookups {
 		r.Status[i] = structures.Absent
@@ -98,11 +99,11 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 			r.Status[operations[j]] = status
 		}
 	}
-	statuses, err := c.Insert(ctx, structures.Pick(b.Keys, insertions), structures.Pick(b.Values, insertions))
+	statuses, err := c.Insert(ctx, pipeline.Pick(b.Keys, insertions), pipeline.Pick(b.Values, insertions))
 	if done(insertions, statuses); err != nil {
-		return r, structures.Stopped(r.Status, err)
+		return r, pipeline.Stopped(r.Status, err)
 	}
-	statuses, err = c.Delete(ctx, structures.Pick(b.Keys, deletions))
+	statuses, err = c.Delete(ctx, pipeline.Pick(b.Keys, deletions))
 	done(deletions, statuses)
-	return r, structures.Stopped(r.Status, err)
+	return r, pipeline.Stopped(r.Status, err)
 }

@@ -1,4 +1,4 @@
-package structures
+package pipeline
 
 import (
 	"context"
@@ -20,10 +20,10 @@ type echo struct {
 	Count uint32
 }
 
-// feeder is a feed with a kernel to do something by.
-type feeder struct {
+// rig is a pipeline with a kernel to do something by.
+type rig struct {
 	t *testing.T
-	f *Feed
+	f *Pipeline
 	k *vk.Kernel[echo]
 	// pendings is how many operations the next records leave pending, a record each; then none.
 	pendings []uint32
@@ -33,8 +33,8 @@ type feeder struct {
 	counts   *vk.HostBuffer[uint32]
 }
 
-// newFeeder makes a feed of small chunks, that works in the host's memory or copies to the device.
-func newFeeder(t *testing.T, chunk int, direct bool) *feeder {
+// newRig makes a pipeline of small chunks, that works in the host's memory or copies to the device.
+func newRig(t *testing.T, chunk int, direct bool) *rig {
 	d := testdevice.Open(t)
 	m, err := shaders.Load("test/words")
 	require.NoError(t, err)
@@ -42,7 +42,7 @@ func newFeeder(t *testing.T, chunk int, direct bool) *feeder {
 	require.NoError(t, err)
 	counts, err := vk.NewHostBuffer[uint32](d, 64)
 	require.NoError(t, err)
-	f := &feeder{t: t, f: NewFeed(d), k: k, counts: counts}
+	f := &rig{t: t, f: New(d), k: k, counts: counts}
 	f.f.chunk, f.f.direct = chunk, direct && f.f.direct
 	t.Cleanup(func() {
 		require.NoError(t, f.f.Close())
@@ -60,7 +60,7 @@ func eachWay(t *testing.T, test func(t *testing.T, direct bool)) {
 }
 
 // task copies column 0 to column 1.
-func (f *feeder) task() Task {
+func (f *rig) task() Task {
 	return Task{
 		Record: func(s *vk.Stream, c Chunk) error {
 			f.k.Dispatch(s, (c.Count+f.k.Workgroup()-1)/f.k.Workgroup(), echo{c.Columns[0], c.Columns[1], uint32(c.Count)})
@@ -81,10 +81,10 @@ func (f *feeder) task() Task {
 	}
 }
 
-func TestFeedSizes(t *testing.T) {
+func TestSizes(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
 		const chunk = 1000
-		f := newFeeder(t, chunk, direct)
+		f := newRig(t, chunk, direct)
 		for _, n := range []int{0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk, 3*chunk + 1, 7*chunk + 13, 5} {
 			f.records, f.told = nil, nil
 			in, out := make([]uint32, n), make([]uint32, n)
@@ -110,10 +110,10 @@ func TestFeedSizes(t *testing.T) {
 	})
 }
 
-func TestFeedColumns(t *testing.T) {
+func TestColumns(t *testing.T) {
 	type small uint8
 	eachWay(t, func(t *testing.T, direct bool) {
-		f := newFeeder(t, 100, direct)
+		f := newRig(t, 100, direct)
 		const n = 250
 		bytes, both, none := make([]small, n), make([]uint64, n), []uint32(nil)
 		for i := range both {
@@ -153,9 +153,9 @@ func TestFeedColumns(t *testing.T) {
 }
 
 // Pending operations are done again, after Recover, when no chunk runs.
-func TestFeedRecovers(t *testing.T) {
+func TestRecovers(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
-		f := newFeeder(t, 10, direct)
+		f := newRig(t, 10, direct)
 		f.pendings = []uint32{0, 3, 0, 3 /* again: */, 4, 4, 4, 4, 1, 0}
 		in, out := make([]uint32, 40), make([]uint32, 40)
 		for i := range in {
@@ -181,14 +181,14 @@ func TestFeedRecovers(t *testing.T) {
 
 var errTest = errors.New("no more")
 
-func TestFeedErrors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
 		in, out := make([]uint32, 60), make([]uint32, 60)
 		for i := range in {
 			in[i] = uint32(i + 1)
 		}
 		columns := []Column{In(in), Out(out)}
-		f := newFeeder(t, 10, direct)
+		f := newRig(t, 10, direct)
 		reset := func() {
 			f.records, f.recovers, f.told, f.pendings = nil, nil, nil, nil
 			clear(out)
@@ -255,9 +255,9 @@ func TestFeedErrors(t *testing.T) {
 	})
 }
 
-func TestFeedWithoutMemory(t *testing.T) {
+func TestWithoutMemory(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 20})
-	f := NewFeed(d)
+	f := New(d)
 	defer f.Close()
 	n := 1 << 16
 	data := make([]uint64, n)
@@ -271,20 +271,4 @@ func TestFeedWithoutMemory(t *testing.T) {
 	full := func(*vk.Stream, Chunk) error { return &vk.OutOfMemoryError{} }
 	require.ErrorAs(t, f.Run(t.Context(), n, columns, Task{Record: full}), &memory)
 	require.NoError(t, f.Run(t.Context(), 100, []Column{InOut(data[:100])}, Task{Record: record}), "a smaller one")
-}
-
-func TestNames(t *testing.T) {
-	require.Equal(t, "insert-duplicate", InsertDuplicate.String())
-	require.Equal(t, "mixed", Mixed.String())
-	require.Equal(t, "Kind(99)", Kind(99).String())
-	require.Equal(t, "absent", Absent.String())
-	require.Equal(t, "Status(99)", Status(99).String())
-	for k := Insert; k <= Count; k++ {
-		require.Equal(t, k <= Max, k.Inserts(), k)
-	}
-	require.False(t, Mixed.Inserts())
-	require.Equal(t, "operation 3 of the batch: no such operation here: mixed", (&KindError{3, Mixed}).Error())
-	err := &PendingError{5, errTest}
-	require.Equal(t, "5 operations of the batch not done: no more", err.Error())
-	require.ErrorIs(t, err, errTest)
 }

@@ -1,14 +1,15 @@
-package structures
+package pipeline
 
 import (
 	"context"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
 // Finish waits for a stream that has a batch of operations recorded, and has what the batch left pending done, until
 // left, the word that counts it, is 0: room makes room for so many operations (stuck: none was done since the last
-// time), and again records those that are pending. An error of room or again is returned as a *PendingError.
+// time), and again records those that are pending. An error of room or again is returned as a *structures.PendingError.
 func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room func(ctx context.Context, pending int, stuck bool) error, again func() error) error {
 	last := -1
 	for {
@@ -24,7 +25,7 @@ func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room fun
 			return nil
 		}
 		if err := room(ctx, pending, pending == last); err != nil {
-			return &PendingError{Operations: pending, Err: err}
+			return &structures.PendingError{Operations: pending, Err: err}
 		}
 		last = pending
 		err := s.Whole(func() error {
@@ -33,7 +34,7 @@ func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room fun
 		})
 		if err != nil {
 			s.Discard() // all that there is of it: what was recorded before was waited for
-			return &PendingError{Operations: pending, Err: err}
+			return &structures.PendingError{Operations: pending, Err: err}
 		}
 	}
 }

@@ -1,0 +1,168 @@
+package pipeline
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// slot holds one chunk in flight.
+type slot struct {
+	stream *vk.Stream
+	host   *vk.HostBuffer[byte]
+	device *vk.Buffer[byte]
+	size   int // bytes of each buffer
+
+	busy    bool
+	chunk   Chunk
+	columns []Column // of this chunk: Data is its part of the batch
+	at      []int    // where each column lies in the buffers
+}
+
+const (
+	columnAlign  = 256
+	counterBytes = columnAlign // the pending counter's room, at the start of a slot's buffers
+	leastBuffer  = 1 << 16     // bytes
+)
+
+// start copies a chunk into a slot and submits the work on it.
+func (p *Pipeline) start(s *slot, first, count int, b *batch) error {
+	size := s.lay(first, count, b.columns)
+	if err := s.reserve(p.d, size, p.direct); err != nil {
+		return err
+	}
+	host := s.host.Slice()
+	base := s.host.Address()
+	if !p.direct {
+		base = s.device.Address()
+	}
+	s.chunk = Chunk{First: first, Count: count, Pending: base, Columns: make([]uint64, len(s.columns))}
+	for i, c := range s.columns {
+		if c.Data == nil {
+			continue
+		}
+		s.chunk.Columns[i] = base + uint64(s.at[i])
+		if c.In {
+			vk.ParallelCopy(host[s.at[i]:s.at[i]+len(c.Data)], c.Data)
+		}
+	}
+	return s.submit(p.direct, b.task, true)
+}
+
+// lay has the slot hold a part of the columns, and returns how many bytes its buffers need.
+func (s *slot) lay(first, count int, columns []Column) (size int) {
+	s.columns, s.at = s.columns[:0], s.at[:0]
+	size = counterBytes
+	for _, c := range columns {
+		if c.Data != nil {
+			c.Data = c.Data[first*c.Width : (first+count)*c.Width]
+		}
+		s.columns = append(s.columns, c)
+		s.at = append(s.at, size)
+		size += (len(c.Data) + columnAlign - 1) / columnAlign * columnAlign
+	}
+	return size
+}
+
+// reserve makes the slot's buffers at least so many bytes large. Sizes go by powers of two, so that
+// batches of growing size don't allocate each time.
+func (s *slot) reserve(d *vk.Device, size int, direct bool) error {
+	if size <= s.size {
+		return nil
+	}
+	want := leastBuffer
+	for want < size {
+		want *= 2
+	}
+	s.free()
+	var err error
+	if s.host, err = vk.NewHostBuffer[byte](d, want); err != nil {
+		return err
+	}
+	if !direct {
+		if s.device, err = vk.NewBuffer[byte](d, want); err != nil {
+			return err
+		}
+	}
+	s.size = want
+	return nil
+}
+
+func (s *slot) free() {
+	if s.host != nil {
+		s.host.Free()
+	}
+	if s.device != nil {
+		s.device.Free()
+	}
+	s.host, s.device, s.size = nil, nil, 0
+}
+
+// submit records the chunk's way: in (the first time), the task's work, out.
+func (s *slot) submit(direct bool, task Task, in bool) error {
+	if direct {
+		s.stream.Fill(s.host, 0, 4, 0)
+	} else {
+		s.copyIn(in)
+	}
+	if err := task.Record(s.stream, s.chunk); err != nil {
+		s.stream.Discard() // it speaks of memory that a later chunk may replace
+		return err
+	}
+	if !direct {
+		s.copyOut()
+	}
+	if _, err := s.stream.Submit(); err != nil {
+		return err
+	}
+	s.busy = true
+	return nil
+}
+
+func (s *slot) copyIn(columns bool) {
+	s.stream.Concurrent(func() {
+		s.stream.Fill(s.device, 0, 4, 0)
+		for i, c := range s.columns {
+			if columns && c.In && c.Data != nil {
+				s.stream.Copy(s.device, s.at[i], s.host, s.at[i], len(c.Data))
+			}
+		}
+	})
+}
+
+func (s *slot) copyOut() {
+	s.stream.Concurrent(func() {
+		s.stream.Copy(s.host, 0, s.device, 0, 4)
+		for i, c := range s.columns {
+			if c.Out && c.Data != nil {
+				s.stream.Copy(s.host, s.at[i], s.device, s.at[i], len(c.Data))
+			}
+		}
+	})
+}
+
+// wait waits for the chunk and returns how many of its operations are pending.
+func (s *slot) wait(ctx context.Context) (int, error) {
+	// A chunk takes some milliseconds: that long a cancelled context waits.
+	if err := s.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return 0, err
+	}
+	counter := s.host.Slice()[:4]
+	return int(*(*uint32)(unsafe.Pointer(unsafe.SliceData(counter)))), nil
+}
+
+// finish copies the chunk's results out.
+func (s *slot) finish(b *batch) {
+	host := s.host.Slice()
+	for i, c := range s.columns {
+		if c.Out && c.Data != nil {
+			vk.ParallelCopy(c.Data, host[s.at[i]:s.at[i]+len(c.Data)])
+		}
+	}
+	s.busy = false
+	b.done += s.chunk.Count
+	if b.task.Progress != nil {
+		b.task.Progress(b.done, b.n)
+	}
+}
