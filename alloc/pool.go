@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -56,27 +57,7 @@ type DevicePool struct {
 	Seed   uint32 // where subgroups begin to look for room: another one for each dispatch
 }
 
-// PoolFullError says that a pool can't grow as asked, whatever memory the device has. The pool is as it was.
-type PoolFullError struct {
-	Blocks    int    // memory blocks asked for, beside those it has
-	Have      int    // memory blocks that it has
-	MaxBlocks int    // memory blocks that it can have at most
-	MaxBytes  uint64 // PoolOptions.MaxBytes; 0 if the limit is the number of super blocks
-}
-
-func (e *PoolFullError) Error() string {
-	limit := fmt.Sprintf("the %d super blocks that a reference can tell apart", MaxSuperBlocks)
-	if e.MaxBytes != 0 {
-		limit = fmt.Sprintf("its limit of %d bytes", e.MaxBytes)
-	}
-	return fmt.Sprintf("alloc: slab pool full: %d memory blocks of %d bytes and %d more are over the %d that fit into %s",
-		e.Have, blockBytes, e.Blocks, e.MaxBlocks, limit)
-}
-
-// NoRoom marks it as an error of room.
-func (e *PoolFullError) NoRoom() {}
-
-// Sizes are those of a new pool's large buffers, in bytes, as vk.Device.Fits takes them. Error: *PoolFullError.
+// Sizes are those of a new pool's large buffers, in bytes, as vk.Device.Fits takes them. Error: *structures.LimitError.
 func (o PoolOptions) Sizes() ([]uint64, error) {
 	p := SlabPool{shift: cmp.Or(o.SuperShift, defaultSuperShift), maxBytes: o.MaxBytes}
 	blocks := max(o.Blocks, 1)
@@ -122,7 +103,7 @@ type superBlock struct {
 	bitmaps *vk.Buffer[uint32]
 }
 
-// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *PoolFullError where Blocks is more
+// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *structures.LimitError where Blocks is more
 // than the options or the references allow, *vk.OutOfMemoryError.
 func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
 	if o.SuperShift == 0 {
@@ -249,10 +230,15 @@ func (p *SlabPool) mostBlocks() int {
 
 // admits answers why the pool can't have so many memory blocks more, whatever memory the device has.
 func (p *SlabPool) admits(blocks int) error {
-	if have, most := p.blocks(), p.mostBlocks(); blocks > most-have {
-		return &PoolFullError{Blocks: blocks, Have: have, MaxBlocks: most, MaxBytes: p.maxBytes}
+	have, most := p.blocks(), p.mostBlocks()
+	if blocks <= most-have {
+		return nil
 	}
-	return nil
+	full := &structures.LimitError{What: "memory blocks of a slab pool", Want: uint64(have) + uint64(blocks), Most: uint64(most)}
+	if p.maxBytes != 0 {
+		full.Option = "MaxBytes"
+	}
+	return full
 }
 
 // Grow adds at least so many memory blocks, and doubles the pool where its limits and the device's memory allow. What is
@@ -261,7 +247,7 @@ func (p *SlabPool) admits(blocks int) error {
 // Up to 2^13 memory blocks (1 GiB) the pool is one super block, which grows by moving into a larger allocation, both of
 // which are there meanwhile. Beyond that, full super blocks are added, and nothing moves.
 //
-// Errors: *PoolFullError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB,
+// Errors: *structures.LimitError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB,
 // vk.ErrUnsubmitted (Uses), the context's. After each of them the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	if err := p.gate.Enter(ctx); err != nil {

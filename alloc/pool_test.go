@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -191,13 +192,13 @@ func TestNewPoolRefuses(t *testing.T) {
 			p, err := NewSlabPool(t.Context(), d, o)
 			require.Error(t, err)
 			require.Nil(t, p)
-			var full *PoolFullError
+			var full *structures.LimitError
 			var memory *vk.OutOfMemoryError
 			switch name {
 			case "references", "own limit", "tiny limit":
 				require.ErrorAs(t, err, &full)
-				require.Equal(t, max(o.Blocks, 1), full.Blocks)
-				require.Equal(t, o.MaxBytes, full.MaxBytes)
+				require.EqualValues(t, max(o.Blocks, 1), full.Want)
+				require.Equal(t, o.MaxBytes != 0, full.Option == "MaxBytes")
 			case "device memory":
 				require.ErrorAs(t, err, &memory)
 			}
@@ -262,9 +263,9 @@ func TestGrowWithinLimits(t *testing.T) {
 		require.EqualValues(t, 3, p.Device().Blocks)
 		require.LessOrEqual(t, p.Bytes(), uint64(tableBytes+3*blockBytes))
 		before := stats(t, p)
-		var full *PoolFullError
+		var full *structures.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
-		require.Equal(t, &PoolFullError{Blocks: 1, Have: 3, MaxBlocks: 3, MaxBytes: tableBytes + 3*blockBytes}, full)
+		require.Equal(t, &structures.LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3, Option: "MaxBytes"}, full)
 		require.Equal(t, before, stats(t, p))
 	})
 	t.Run("limit within super blocks", func(t *testing.T) {
@@ -272,18 +273,18 @@ func TestGrowWithinLimits(t *testing.T) {
 		p := newPool(t, d, PoolOptions{Blocks: 8, SuperShift: smallSupers, MaxBytes: tableBytes + 15*blockBytes})
 		require.NoError(t, p.Grow(t.Context(), 1))
 		require.EqualValues(t, 12, p.Device().Blocks)
-		var full *PoolFullError
+		var full *structures.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
-		require.Equal(t, 12, full.MaxBlocks)
+		require.EqualValues(t, 12, full.Most)
 	})
 	t.Run("references", func(t *testing.T) {
 		d := testdevice.Open(t)
 		p := newPool(t, d, PoolOptions{Blocks: 200 << smallSupers, SuperShift: smallSupers})
 		require.NoError(t, p.Grow(t.Context(), 1))
 		require.EqualValues(t, MaxSuperBlocks<<smallSupers, p.Device().Blocks)
-		var full *PoolFullError
+		var full *structures.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
-		require.Zero(t, full.MaxBytes)
+		require.Empty(t, full.Option)
 		require.Equal(t, MaxSuperBlocks<<smallSupers*1024, stats(t, p).Slabs)
 		// The last super block's slabs are reached.
 		u := newUser(t, d)

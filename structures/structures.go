@@ -4,7 +4,6 @@ package structures
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 )
@@ -158,85 +157,6 @@ type Dictionary interface {
 	All(ctx context.Context) (pairs iter.Seq2[uint32, uint32], err func() error)
 	// Close frees the memory. The other methods then return vk.ErrClosed.
 	Close() error
-}
-
-// LengthError says that two slices of a call, which go together, differ in length.
-type LengthError struct {
-	Keys  int
-	Other string // which slice does not match the keys
-	Got   int
-}
-
-func (e *LengthError) Error() string {
-	return fmt.Sprintf("%d keys, but %d %s", e.Keys, e.Got, e.Other)
-}
-
-// TooLongError says that a call on device buffers is about more elements than kernels can number, which have 32 bits for
-// it. Nothing was recorded.
-type TooLongError struct {
-	What string // "keys", "pairs of all ranges", …
-	N    uint64 // how many; where that passes 64 bits, the greatest number of these
-	Most uint64 // what can be had
-}
-
-func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%d %s: more than the %d that kernels can number", e.N, e.What, e.Most)
-}
-
-// CapacityError says that an option asks for more than there can be. Nothing was allocated.
-type CapacityError struct {
-	Option string // "Capacity", "Buckets", …
-	Asked  int    // its value
-	Err    error  // why not: *vk.OutOfMemoryError, *vk.TooLargeError, or the structure's own limit
-}
-
-func (e *CapacityError) Error() string {
-	return fmt.Sprintf("option %s of %d can't be had: %v", e.Option, e.Asked, e.Err)
-}
-
-func (e *CapacityError) Unwrap() error { return e.Err }
-
-// KindError says that a batch has an operation of a kind that the structure does not do.
-type KindError struct {
-	Index int
-	Kind  Kind
-}
-
-func (e *KindError) Error() string {
-	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
-}
-
-// PendingError says that a batch could not be finished. The operations done have their status in the
-// results that came with it; those not done have the status Pending.
-type PendingError struct {
-	Operations int   // how many are not done
-	Err        error // why
-}
-
-func (e *PendingError) Error() string {
-	return fmt.Sprintf("%d operations of the batch not done: %v", e.Operations, e.Err)
-}
-
-func (e *PendingError) Unwrap() error { return e.Err }
-
-// ErrChanged ends an iteration over a structure that was changed meanwhile.
-var ErrChanged = errors.New("structures: changed while it was iterated over")
-
-// ReentryError says that a function which a call on a structure runs, as Options.Progress is, has called the same
-// structure: it would wait for its own end.
-type ReentryError struct{}
-
-func (e *ReentryError) Error() string {
-	return "structures: called by a function that the structure itself has called"
-}
-
-// StuckError says that operations could not be done however often they were tried, though there is room: what stands in
-// their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write leaves:
-// a list that has no end, or keys out of order.
-type StuckError struct{ Operations int }
-
-func (e *StuckError) Error() string {
-	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among keys out of order", e.Operations)
 }
 
 // Progress is told how many of a call's operations are done. It is called between chunks of a long

@@ -19,7 +19,7 @@ import (
 //
 // Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
 //
-// Errors: *structures.KindError, *structures.LengthError, *primitives.LengthError, *alloc.PoolFullError,
+// Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
 // *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of it
 // will run: what is refused before its first command leaves the stream as it was, and after that the stream drops its batch.
 func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
@@ -33,7 +33,7 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		return &structures.KindError{Kind: kind}
 	}
 	if u.Count > primitives.MaxLength {
-		return &primitives.LengthError{N: u.Count}
+		return &structures.CountError{What: "updates", N: u.Count, Most: primitives.MaxLength}
 	}
 	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, kind, u))
 	if err != nil || u.Count == 0 {

@@ -374,7 +374,7 @@ func TestBatchWithoutRoom(t *testing.T) {
 	keys := device(r, uniqueKeys(rng, 100000))
 	defer keys.Free()
 	err := r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceUpdates{Count: 100000, Keys: keys, Values: keys})
-	var full *alloc.PoolFullError
+	var full *structures.LimitError
 	require.ErrorAs(t, err, &full)
 	require.NoError(t, r.stream.Wait(t.Context()))
 	r.check()

@@ -396,7 +396,7 @@ func TestErrorsOfQueriesBesideUpdates(t *testing.T) {
 	}
 	many := good
 	many.Count, many.Width = 1<<20, 1<<20
-	var long *structures.TooLongError
+	var long *structures.CountError
 	require.ErrorAs(t, tree.ApplyOn(s, structures.FindRange, many), &long, "too many pairs")
 	mixed := good
 	mixed.Kinds = testdevice.Room[uint8](t, d, 4)

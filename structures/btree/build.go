@@ -12,7 +12,7 @@ import (
 )
 
 // Build makes a tree of pairs, in any order; of equal keys the last one counts. Its nodes are made bottom-up, each with
-// Fill of its slots in use, and stand in memory level by level. Errors: *structures.LengthError, *primitives.LengthError
+// Fill of its slots in use, and stand in memory level by level. Errors: *structures.LengthError, *structures.CountError
 // for more than 2^30 pairs, and those of New.
 func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Tree, error) {
 	if len(keys) != len(values) {
@@ -76,7 +76,7 @@ func (t *Tree) rebuilt(b bulk) { t.nodes, t.headroom, t.beside = uint64(b.nodes(
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys the
 // last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If the
 // tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
-// *structures.LengthError, *primitives.LengthError for more than 2^30 pairs, *vk.OutOfMemoryError, *alloc.PoolFullError,
+// *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError, *structures.LimitError,
 // vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing of it will run: what is
 // refused before its first command leaves the stream as it was, and after that the stream drops its batch.
 func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
@@ -85,7 +85,7 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpd
 	}
 	defer t.gate.Leave()
 	if u.Count > primitives.MaxLength {
-		return &primitives.LengthError{N: u.Count}
+		return &structures.CountError{What: "pairs", N: u.Count, Most: primitives.MaxLength}
 	}
 	u.Status = nil
 	if err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u)); err != nil {

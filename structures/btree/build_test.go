@@ -90,7 +90,7 @@ func TestBuildOnGrows(t *testing.T) {
 	require.NoError(t, on(many))
 	require.Greater(t, tree.pool.Bytes(), before)
 	requireTree(t, tree, model{}.insert(many, many))
-	var full *alloc.PoolFullError
+	var full *structures.LimitError
 	require.ErrorAs(t, on(tooMany), &full)
 	requireTree(t, tree, model{}.insert(many, many))
 	require.NoError(t, on(few))
@@ -145,7 +145,7 @@ func TestBuildRefuses(t *testing.T) {
 	_, err := Build(t.Context(), d, []uint32{1, 2}, []uint32{1}, Options{})
 	var length *structures.LengthError
 	require.ErrorAs(t, err, &length)
-	var option *OptionError
+	var option *structures.OptionError
 	_, err = Build(t.Context(), d, nil, nil, Options{Fill: 1.5})
 	require.ErrorAs(t, err, &option)
 	tree := newTree(t, d, Options{})

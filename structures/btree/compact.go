@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
 )
 
 // Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
 // Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build. Where
 // they need far less memory than the pool has, the pool is replaced by a smaller one. It takes 8 bytes of device memory a
-// pair and some 40 a leaf meanwhile. Errors: *OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish),
-// *alloc.PoolFullError where more nodes would be needed than there is room for; after each of them the tree is as it was.
+// pair and some 40 a leaf meanwhile. Errors: *structures.OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish),
+// *structures.LimitError where more nodes would be needed than there is room for; after each of them the tree is as it was.
 func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -22,7 +23,7 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 		fill = t.o.Fill
 	}
 	if !(fill > 0 && fill <= 1) {
-		return &OptionError{"Fill", fmt.Sprintf("%g, but it is above 0 and up to 1", fill)}
+		return &structures.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", fill)}
 	}
 	if err := t.uses.Rest(ctx); err != nil {
 		return err

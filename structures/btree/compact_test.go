@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
 )
 
 // Pairs in any order in their leaves, with holes and erased slots between them, come out sorted and dense.
@@ -57,10 +57,10 @@ func TestCompactRefuses(t *testing.T) {
 	d := openDevice(t)
 	keys := ramp(40000, 0, 3)
 	tree := buildTree(t, d, keys, keys, Options{Fill: 1, MaxBytes: 1 << 20})
-	var option *OptionError
+	var option *structures.OptionError
 	require.ErrorAs(t, tree.Compact(t.Context(), -1), &option)
 	require.ErrorAs(t, tree.Compact(t.Context(), 1.1), &option)
-	var full *alloc.PoolFullError
+	var full *structures.LimitError
 	require.ErrorAs(t, tree.Compact(t.Context(), 0.1), &full)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

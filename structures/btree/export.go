@@ -26,7 +26,7 @@ type exported struct {
 func (t *Tree) exportAll(v survey) (exported, error) {
 	leaves, pairs := int(v.levels[0].Nodes), int(v.levels[0].Slots)
 	if lanes := leaves * t.tiles.walk; pairs > recording.MaxBatch || lanes > recording.MaxBatch {
-		return exported{}, &structures.TooLongError{What: "pairs of a tree", N: uint64(pairs), Most: recording.MaxBatch}
+		return exported{}, &structures.CountError{What: "pairs of a tree", N: int(pairs), Most: recording.MaxBatch}
 	}
 	var p recording.Parts
 	var l listing
@@ -81,7 +81,7 @@ func (t *Tree) export(s *vk.Stream, p exportPush, scan uint64) error {
 }
 
 // Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
-// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.TooLongError for more than 2^31 pairs, or
+// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs, or
 // so many leaves that are hardly filled.
 func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
 	if err := t.gate.Enter(ctx); err != nil {

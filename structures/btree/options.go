@@ -55,13 +55,6 @@ type Options struct {
 	Progress structures.Progress
 }
 
-// OptionError says which option can't be.
-type OptionError struct{ Option, Reason string }
-
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("btree: option %s: %s", e.Option, e.Reason)
-}
-
 const (
 	maxTile  = 32      // words of a node
 	maxPairs = 1 << 32 // keys are 32 bits
@@ -73,17 +66,17 @@ func (o *Options) complete(d *vk.Device) error {
 	}
 	switch {
 	case o.Capacity < 0:
-		return &OptionError{"Capacity", "negative"}
+		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
 	case o.Capacity > maxPairs:
-		return &OptionError{"Capacity", fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
+		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
 	case !(o.Fill > 0 && o.Fill <= 1):
-		return &OptionError{"Fill", fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
+		return &structures.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
 	case o.Path >= paths:
-		return &OptionError{"Path", fmt.Sprintf("%v", o.Path)}
+		return &structures.OptionError{Option: "Path", Reason: fmt.Sprintf("%v", o.Path)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &OptionError{"Tile", fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
+		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &OptionError{"Tile", fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestConcurrentPoolFull(t *testing.T) {
 		var pending *structures.PendingError
 		require.ErrorAs(t, err, &pending)
 		require.Equal(t, len(keys)-done, pending.Operations)
-		var pool *alloc.PoolFullError
+		var pool *structures.LimitError
 		require.ErrorAs(t, err, &pool)
 		// Deletions need no room, and make some.
 		some := keys[:len(keys)/2]
@@ -257,7 +257,7 @@ func TestWhatNeedsNoRoomAtTheLimit(t *testing.T) {
 		rng := random(11)
 		tree := newTree(t, d, Options{Path: Concurrent, Tile: tile, MaxBytes: 8<<10 + 2*alloc.BlockSlabs*(alloc.SlabBytes+1)})
 		keys := uniqueKeys(rng, 60_000)
-		var pool *alloc.PoolFullError
+		var pool *structures.LimitError
 		statuses, err := tree.Insert(t.Context(), keys, keys)
 		require.ErrorAs(t, err, &pool)
 		var there []uint32

@@ -328,7 +328,7 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
 // again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has work
 // recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped it: that,
-// *alloc.PoolFullError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
+// *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
 func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err

@@ -61,7 +61,7 @@ const (
 	planAt     = 64
 )
 
-// New makes an empty tree. Errors: *OptionError; *structures.CapacityError, before anything is allocated, where there is
+// New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated, where there is
 // no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	t, err := open(ctx, d, o)

@@ -13,7 +13,7 @@ import (
 // equal keys in the batch counts; on the concurrent one any of them may (Options.Path).
 //
 // Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that
-// say what is done, around *alloc.PoolFullError, *vk.OutOfMemoryError, *structures.StuckError or the context's.
+// say what is done, around *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError or the context's.
 func (t *Tree) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return t.insert(ctx, structures.Insert, keys, values)
 }

@@ -54,7 +54,7 @@ const unknown = -1
 
 var _ structures.Ordered = (*LSM)(nil)
 
-// New makes an empty LSM. Errors: *OptionError; *structures.CapacityError, before memory is taken for pairs, where there
+// New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory is taken for pairs, where there
 // is none for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 	if err := o.complete(); err != nil {
@@ -97,7 +97,7 @@ func (l *LSM) layOut() error {
 // Errors: those of New, *structures.LengthError.
 func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*LSM, error) {
 	if len(keys) > MaxPairs {
-		return nil, &FullError{Pairs: uint64(len(keys))}
+		return nil, tooMany(uint64(len(keys)))
 	}
 	l, err := New(ctx, d, o)
 	if err != nil {
@@ -118,7 +118,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 // last one's value stays.
 //
 // Errors of this and of Delete: *structures.LengthError; *structures.PendingError, with the statuses that say what is
-// done, around *FullError, *vk.OutOfMemoryError or the context's.
+// done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
 func (l *LSM) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	if err := l.prepare(ctx); err != nil {
 		return pipeline.NotBegun(len(keys), err)

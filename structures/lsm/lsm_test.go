@@ -178,7 +178,7 @@ func TestOptions(t *testing.T) {
 		{Cleanup: WhenStale(1)}, {Cleanup: WhenStale(-0.5)},
 	} {
 		_, err := New(t.Context(), d, o)
-		var option *OptionError
+		var option *structures.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 		require.Contains(t, err.Error(), option.Option)
 	}
@@ -206,12 +206,13 @@ func TestOptions(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		var full *FullError
+		var full *structures.LimitError
 		var pending *structures.PendingError
 		require.ErrorAs(t, err, &full)
 		require.ErrorAs(t, err, &pending)
 		require.Equal(t, 64, pending.Operations)
-		require.Greater(t, full.Bytes, full.MaxBytes)
+		require.Greater(t, full.Want, full.Most)
+		require.Equal(t, "MaxBytes", full.Option)
 		require.NotEmpty(t, full.Error())
 		require.Greater(t, len(had), 1000)
 		requireContents(t, small, had)
@@ -289,7 +290,7 @@ func TestDeletionsAtTheLimit(t *testing.T) {
 		for range 3 {
 			keys, values := batch(rng, 100_000, 1<<31, map[uint32]uint32{})
 			status, err := l.Insert(t.Context(), keys, values)
-			var full *FullError
+			var full *structures.LimitError
 			require.ErrorAs(t, err, &full)
 			for i, s := range status {
 				if s != structures.Pending {

@@ -54,28 +54,15 @@ var (
 // (see LSM.Len) when it is next looked at.
 func WhenStale(share float64) Policy { return Policy{stale: share} }
 
-// OptionError says which option can't be.
-type OptionError struct{ Option, Reason string }
-
-func (e *OptionError) Error() string { return fmt.Sprintf("lsm: option %s: %s", e.Option, e.Reason) }
-
-// FullError says that a batch would bring an LSM beyond MaxPairs, or its memory beyond Options.MaxBytes. Nothing of the
-// batch was done then. A cleanup may help.
-type FullError struct {
-	Pairs    uint64 // with the batch
-	Bytes    uint64 // that it would have taken
-	MaxBytes uint64 // 0: it is the number of pairs
+// tooMany says that an LSM can't have so many pairs.
+func tooMany(pairs uint64) error {
+	return &structures.LimitError{What: "pairs of an LSM, stale ones among them", Want: pairs, Most: MaxPairs}
 }
 
-func (e *FullError) Error() string {
-	if e.MaxBytes == 0 {
-		return fmt.Sprintf("lsm: %d pairs with this batch, but there may be %d: clean up", e.Pairs, MaxPairs)
-	}
-	return fmt.Sprintf("lsm: %d bytes with this batch, but option MaxBytes is %d: clean up", e.Bytes, e.MaxBytes)
+// tooLarge says that an LSM may not take so much memory.
+func tooLarge(bytes, limit uint64) error {
+	return &structures.LimitError{What: "bytes of an LSM", Want: bytes, Most: limit, Option: "MaxBytes"}
 }
-
-// NoRoom marks it as an error of room.
-func (e *FullError) NoRoom() {}
 
 func (o *Options) complete() error {
 	if o.Batch == 0 {
@@ -83,11 +70,11 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case o.Batch < minBatch || o.Batch > MaxPairs/2 || bits.OnesCount(uint(o.Batch)) != 1:
-		return &OptionError{"Batch", fmt.Sprintf("%d, but it is a power of two from %d to %d", o.Batch, minBatch, MaxPairs/2)}
+		return &structures.OptionError{Option: "Batch", Reason: fmt.Sprintf("%d, but it is a power of two from %d to %d", o.Batch, minBatch, MaxPairs/2)}
 	case o.Capacity < 0 || o.Capacity > MaxPairs:
-		return &OptionError{"Capacity", fmt.Sprintf("%d, but there are 0 to %d pairs", o.Capacity, MaxPairs)}
+		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are 0 to %d pairs", o.Capacity, MaxPairs)}
 	case !(o.Cleanup.stale >= 0 && o.Cleanup.stale < 1):
-		return &OptionError{"Cleanup", fmt.Sprintf("a stale share of %g, but it is from 0 to below 1", o.Cleanup.stale)}
+		return &structures.OptionError{Option: "Cleanup", Reason: fmt.Sprintf("a stale share of %g, but it is from 0 to below 1", o.Cleanup.stale)}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // submitted, it is vk.ErrUnsubmitted. So are updates while another stream has queries recorded, but not submitted. The
 // memory for levels is allocated here when they are needed first; Options.Capacity has it allocated before.
 //
-// Errors: *structures.LengthError, *FullError, *vk.OutOfMemoryError, vk.ErrUnsubmitted, what making a kernel may return;
+// Errors: *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError, vk.ErrUnsubmitted, what making a kernel may return;
 // nothing is changed then. What is refused before its first command leaves the stream as it was; after that the stream
 // drops its batch.
 func (l *LSM) InsertOn(s *vk.Stream, u structures.DeviceUpdates) error {

@@ -34,7 +34,7 @@ func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	}
 	steps, after := l.plan(b.N, l.o.Batch)
 	if pairs := after.pairs(l.o.Batch); pairs > MaxPairs {
-		return &FullError{Pairs: pairs}
+		return tooMany(pairs)
 	}
 	if _, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes)); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (l *LSM) fits(steps []step) error {
 		sum += runs.MemoryBytes(pairs)
 	}
 	if l.o.MaxBytes != 0 && sum > l.o.MaxBytes {
-		return &FullError{Bytes: sum, MaxBytes: l.o.MaxBytes}
+		return tooLarge(sum, l.o.MaxBytes)
 	}
 	return l.core.Device.Fits(sizes...)
 }
@@ -171,7 +171,7 @@ func (l *LSM) fits(steps []step) error {
 // newMemory makes memory for n pairs, if all runs then take no more than a limit (0: any).
 func (l *LSM) newMemory(n int, limit uint64) (*runs.Memory, error) {
 	if bytes := l.bytes() + runs.MemoryBytes(n); limit != 0 && bytes > limit {
-		return nil, &FullError{Pairs: l.pairs(l.o.Batch), Bytes: bytes, MaxBytes: limit}
+		return nil, tooLarge(bytes, limit)
 	}
 	return runs.NewMemory(l.core.Device, n)
 }

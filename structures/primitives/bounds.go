@@ -79,7 +79,7 @@ type boundsPlan struct {
 // Bounds records the search of many keys in a sorted array. What it finds is an index of the array, or its length.
 // The output may take the queries' place unless they are Sorted; otherwise nothing overlaps.
 //
-// Errors: *LengthError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, ErrNoMemory, and what making a kernel may return.
 //
 // Sorted queries are merged with the keys (Green, McColl and Bader, GPU Merge Path, 2012). Others descend a static
 // B-tree without pointers, of nodes as large as what a memory access brings (Rao and Ross, Cache Conscious Indexing

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 // boundsOf is what Bounds is to find.
@@ -211,7 +212,7 @@ func TestBoundsRefuses(t *testing.T) {
 		wrong(&args)
 		require.ErrorIs(t, r.p.Bounds(r.s, args), ErrNoMemory, name)
 	}
-	var length *LengthError
+	var length *structures.CountError
 	good.Count.N = -1
 	require.ErrorAs(t, r.p.Bounds(r.s, good), &length)
 }

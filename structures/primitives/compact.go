@@ -34,7 +34,7 @@ type compactCountPush struct {
 func (p *Primitives) CompactScratch(n int) int { return 4 * compactShape.chunks }
 
 // Compact records that the elements whose flags are set are written one behind the other, in their order. It has one
-// form, which counts the flags of each chunk first: they are a small part of what is read. Errors: *LengthError,
+// form, which counts the flags of each chunk first: they are a small part of what is read. Errors: *structures.CountError,
 // ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	return s.Whole(func() error { return p.compact(s, a) })

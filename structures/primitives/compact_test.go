@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 // flagWords is a bit for each of n elements, so many of 256 of which are set. The bits behind the last are set.
@@ -73,7 +74,7 @@ func TestCompactRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.Compact(r.s, a), ErrNoMemory, name)
 	}
-	var length *LengthError
+	var length *structures.CountError
 	a := good
 	a.Length.N = math.MinInt
 	require.ErrorAs(t, r.p.Compact(r.s, a), &length)

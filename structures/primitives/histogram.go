@@ -30,7 +30,7 @@ type fieldCountPush struct {
 // HistogramScratch is how many bytes of scratch Histogram takes for n keys: none, so that Scratch may be 0.
 func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 
-// Histogram records how many keys have each value of a field of their bits. Errors: *LengthError, *BitsError,
+// Histogram records how many keys have each value of a field of their bits. Errors: *structures.CountError, *BitsError,
 // ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
 	return s.Whole(func() error { return p.histogram(s, a) })

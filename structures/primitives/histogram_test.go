@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 func TestHistogram(t *testing.T) {
@@ -37,7 +38,7 @@ func TestHistogramRefuses(t *testing.T) {
 		a := HistogramArgs{Keys: at, Out: at, FirstBit: field.first, Bits: field.bits, Length: Length{N: 8}}
 		require.ErrorAs(t, r.p.Histogram(r.s, a), &bits, fmt.Sprint(field))
 	}
-	var length *LengthError
+	var length *structures.CountError
 	require.ErrorAs(t, r.p.Histogram(r.s, HistogramArgs{Keys: at, Out: at, Bits: 8, Length: Length{N: -1}}), &length)
 	require.ErrorIs(t, r.p.Histogram(r.s, HistogramArgs{Out: at, Bits: 8, Length: Length{N: 8}}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Histogram(r.s, HistogramArgs{Keys: at, Bits: 8, Length: Length{N: 8}}), ErrNoMemory)

@@ -66,7 +66,7 @@ func (p *Primitives) MergeScratch(n int) int { return 4 * mergeOfPairs.splits(ma
 // one run stay in its order. The runs may be any two lengths, each up to MaxLength. Neither input overlaps the output
 // or the scratch; A and B may be the same.
 //
-// Errors: *LengthError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, ErrNoMemory, and what making a kernel may return.
 //
 // The algorithm is merge path: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
 func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {

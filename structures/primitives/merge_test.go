@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 // pairs is a run of pairs on the host.
@@ -169,7 +170,7 @@ func TestMergeRefuses(t *testing.T) {
 		wrong(&args)
 		require.ErrorIs(t, r.p.Merge(r.s, args), ErrNoMemory, name)
 	}
-	var length *LengthError
+	var length *structures.CountError
 	good.B.Length.N = MaxLength + 1
 	require.ErrorAs(t, r.p.Merge(r.s, good), &length)
 	good.B.Length.N = -1

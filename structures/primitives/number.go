@@ -12,7 +12,7 @@ type numberPush struct {
 
 // Number records the writing of 0, 1, 2, … to n words: the places of elements that are to be sorted with them.
 //
-// Errors: *LengthError, ErrNoMemory, vk.ErrClosed.
+// Errors: *structures.CountError, ErrNoMemory, vk.ErrClosed.
 func (p *Primitives) Number(s *vk.Stream, out uint64, n int) error {
 	if err := (Length{N: n}).check(); err != nil || n == 0 {
 		return err

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 func TestNumber(t *testing.T) {
@@ -19,6 +20,6 @@ func TestNumber(t *testing.T) {
 		r.release()
 	}
 	require.ErrorIs(t, r.p.Number(r.s, 0, 1), ErrNoMemory)
-	var length *LengthError
+	var length *structures.CountError
 	require.ErrorAs(t, r.p.Number(r.s, 0, -1), &length)
 }

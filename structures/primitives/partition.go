@@ -54,7 +54,7 @@ func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4
 // what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream. Numbers says
 // where each came from, for results that are too long to be moved.
 //
-// Errors: *LengthError, *BitsError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *BitsError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
 	return s.Whole(func() error { return p.partition(s, a) })
 }

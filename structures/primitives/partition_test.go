@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 // requireParts fails unless places brings each of the keys to its place in parted, every place once, and parted is in
@@ -148,7 +149,7 @@ func TestPartitionErrors(t *testing.T) {
 	}
 	a := good
 	a.Length.N = -1
-	var length *LengthError
+	var length *structures.CountError
 	require.ErrorAs(t, r.p.Partition(r.s, a), &length)
 	a.Length.N = 0
 	require.NoError(t, r.p.Partition(r.s, a), "nothing to part")

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -117,16 +118,9 @@ func (l Length) device() length { return length{l.At, uint32(l.N)} }
 
 func (l Length) check() error {
 	if l.N < 0 || l.N > MaxLength {
-		return &LengthError{l.N}
+		return &structures.CountError{What: "elements", N: l.N, Most: MaxLength}
 	}
 	return nil
-}
-
-// LengthError says that an array is longer than MaxLength, or its length negative.
-type LengthError struct{ N int }
-
-func (e *LengthError) Error() string {
-	return fmt.Sprintf("primitives: %d elements, but an operation takes 0 to %d", e.N, MaxLength)
 }
 
 // BitsError says that keys have no such bits.

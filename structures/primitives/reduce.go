@@ -34,7 +34,7 @@ type reducePush struct {
 // ReduceScratch is how many bytes of scratch Reduce takes for n words.
 func (p *Primitives) ReduceScratch(int) int { return 4 * reduceShape.chunks }
 
-// Reduce records the reduction of an array of words to one. Errors: *LengthError, ErrNoMemory, and those of making a
+// Reduce records the reduction of an array of words to one. Errors: *structures.CountError, ErrNoMemory, and those of making a
 // kernel.
 func (p *Primitives) Reduce(s *vk.Stream, a ReduceArgs) error {
 	return s.Whole(func() error { return p.reduce(s, a) })

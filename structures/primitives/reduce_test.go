@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 func reduced(in []uint32, op ReduceOp) uint32 {
@@ -48,7 +49,7 @@ func testReduce(t *testing.T) {
 func TestReduceRefuses(t *testing.T) {
 	r := newRig(t)
 	array := room(r, 8).Address()
-	var length *LengthError
+	var length *structures.CountError
 	require.ErrorAs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Out: array, Scratch: array, Length: Length{N: -1}}), &length)
 	require.ErrorIs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Scratch: array}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Reduce(r.s, ReduceArgs{Out: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)

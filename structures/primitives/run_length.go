@@ -33,7 +33,7 @@ func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chu
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
 // their order. The outputs need room for as many runs as there may be, at most Length. It has one form, which counts the
-// runs of each chunk first. Errors: *LengthError, ErrNoMemory, and those of making a kernel.
+// runs of each chunk first. Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 	return s.Whole(func() error { return p.runLength(s, a) })
 }

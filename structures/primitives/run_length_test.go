@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 // runsOf is the run-length encoding of an array.
@@ -74,7 +75,7 @@ func TestRunLengthRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.RunLength(r.s, a), ErrNoMemory, name)
 	}
-	var length *LengthError
+	var length *structures.CountError
 	a := good
 	a.Length.N = MaxLength + 1
 	require.ErrorAs(t, r.p.RunLength(r.s, a), &length)

@@ -37,7 +37,7 @@ func (p *Primitives) ScanScratch(n int) int {
 }
 
 // Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. In
-// either form it takes several passes over a short array, and over one that is scanned in place. Errors: *LengthError,
+// either form it takes several passes over a short array, and over one that is scanned in place. Errors: *structures.CountError,
 // ErrNoMemory, and those of making a kernel.
 //
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -91,7 +92,7 @@ func TestScanAgain(t *testing.T) {
 func TestScanRefuses(t *testing.T) {
 	r := newRig(t)
 	array := room(r, 8).Address()
-	var length *LengthError
+	var length *structures.CountError
 	require.ErrorAs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: -1}}), &length)
 	require.ErrorAs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: MaxLength + 1}}), &length)
 	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{Out: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)

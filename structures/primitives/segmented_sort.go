@@ -106,7 +106,7 @@ func longSegments(n, longest int) bool {
 // and sorted by key, and then by segment. Where Longest says that there are none, that part is left out, which saves
 // some twenty dispatches.
 //
-// Errors: *LengthError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 	return s.Whole(func() error { return p.segmentedSort(s, a) })
 }

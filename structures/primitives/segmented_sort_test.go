@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 // checkSegmentedSort sorts segments of these lengths, of keys below a bound, as pairs and as keys alone, and compares
@@ -176,7 +177,7 @@ func TestSegmentedSortRefuses(t *testing.T) {
 		wrong(&args)
 		require.ErrorIs(t, r.p.SegmentedSort(r.s, args), ErrNoMemory, name)
 	}
-	var length *LengthError
+	var length *structures.CountError
 	good.Segments = -1
 	require.ErrorAs(t, r.p.SegmentedSort(r.s, good), &length)
 }

@@ -110,7 +110,7 @@ func (p *Primitives) SortScratch(n int, pairs bool) int {
 // Sort records a stable sort of keys, or of pairs by their keys, ascending: a radix sort by the least significant
 // digit first. The input stays as it is; the output and the scratch overlap neither it nor each other.
 //
-// Errors: *LengthError, *BitsError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *BitsError, ErrNoMemory, and what making a kernel may return.
 //
 // The single-pass form is Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs, 2022,
 // with a bounded wait; the multi-pass form counts and scans before each pass, Merrill and Grimshaw, High Performance

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -136,7 +137,7 @@ func TestSortErrors(t *testing.T) {
 	for _, n := range []int{-1, MaxLength + 1} {
 		a := good
 		a.Length.N = n
-		var length *LengthError
+		var length *structures.CountError
 		require.ErrorAs(t, r.p.Sort(r.s, a), &length)
 		require.Equal(t, n, length.N)
 	}

@@ -2,7 +2,6 @@ package slabhash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -165,13 +164,10 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 	expect := s.live + min(uint64(n), max(3*s.live, 1<<18))
 	if buckets := t.bucketsFor(expect); buckets > t.base.buckets || s.tombstones > s.live {
 		err := t.rehash(ctx, max(buckets, t.base.buckets), nil)
-		var memory *vk.OutOfMemoryError
-		var large *vk.TooLargeError
-		var full *alloc.PoolFullError
 		switch {
 		case err == nil:
 			t.used = s.live
-		case errors.As(err, &memory), errors.As(err, &large), errors.As(err, &full):
+		case pipeline.Short(err):
 			// No memory for more buckets: longer lists then. If that fails too, it says so.
 			return n, nil
 		default:

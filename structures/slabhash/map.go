@@ -32,7 +32,7 @@ type Map struct{ t *table }
 
 var _ structures.Dictionary = (*Map)(nil)
 
-// New makes an empty map. Errors: *OptionError; *structures.CapacityError, before anything is allocated, where there is
+// New makes an empty map. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated, where there is
 // no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Map, error) {
 	t, err := newTable(ctx, d, o, false)
@@ -66,7 +66,7 @@ func (m *Map) insertion(ctx context.Context, kind structures.Kind, keys, values 
 // Assigned. Where keys come twice in the batch, the assignments to a key come in some order.
 //
 // Errors of this and the other insertions: *structures.LengthError; *structures.PendingError, with the
-// statuses that say what is done, around *vk.OutOfMemoryError, *alloc.PoolFullError or the context's.
+// statuses that say what is done, around *vk.OutOfMemoryError, *structures.LimitError or the context's.
 func (m *Map) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return m.insertion(ctx, structures.Insert, keys, values)
 }

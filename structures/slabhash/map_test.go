@@ -277,7 +277,7 @@ func TestOptions(t *testing.T) {
 	} {
 		for _, o := range bad {
 			_, err := New(t.Context(), d, o)
-			var wrong *OptionError
+			var wrong *structures.OptionError
 			require.ErrorAs(t, err, &wrong, "%+v", o)
 			require.Equal(t, option, wrong.Option)
 			_, err = NewSet(t.Context(), d, o)
@@ -291,7 +291,7 @@ func TestOptions(t *testing.T) {
 	_, err = New(cancelled(t), d, Options{})
 	require.Error(t, err)
 	for _, buckets := range []int{1, 3, -1, 1<<31 + 1} {
-		var wrong *OptionError
+		var wrong *structures.OptionError
 		require.ErrorAs(t, m.Rehash(t.Context(), buckets), &wrong, "%d buckets", buckets)
 	}
 	requireContents(t, d, m, nil)

@@ -46,13 +46,6 @@ const (
 	minBuckets = 4 // so that no bucket may hold all keys: see slab_hash.glsl
 )
 
-// OptionError says which option can't be.
-type OptionError struct{ Option, Reason string }
-
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("slabhash: option %s: %s", e.Option, e.Reason)
-}
-
 // sizedFor are the options with room for so many pairs at least.
 func (o Options) sizedFor(pairs int) Options {
 	o.Capacity = max(o.Capacity, pairs)
@@ -70,7 +63,7 @@ func (o Options) asked(err error) error {
 
 func checkBuckets(n int) error {
 	if n < minBuckets || n > maxBuckets {
-		return &OptionError{"Buckets", fmt.Sprintf("%d, but a table has %d to %d", n, minBuckets, maxBuckets)}
+		return &structures.OptionError{Option: "Buckets", Reason: fmt.Sprintf("%d, but a table has %d to %d", n, minBuckets, maxBuckets)}
 	}
 	return nil
 }
@@ -84,15 +77,15 @@ func (o *Options) complete(d *vk.Device) error {
 	}
 	switch {
 	case o.Capacity < 0:
-		return &OptionError{"Capacity", "negative"}
+		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
 	case !(o.Load > 0):
-		return &OptionError{"Load", "not above 0"}
+		return &structures.OptionError{Option: "Load", Reason: "not above 0"}
 	case o.MaxLoad > 0 && o.MaxLoad < o.Load:
-		return &OptionError{"MaxLoad", fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}
+		return &structures.OptionError{Option: "MaxLoad", Reason: fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &OptionError{"Tile", fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
+		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &OptionError{"Tile", fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
 	}
 	if o.Buckets != 0 {
 		return checkBuckets(o.Buckets)

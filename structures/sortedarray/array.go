@@ -29,25 +29,8 @@ type Options struct {
 	Progress structures.Progress
 }
 
-// OptionError says which option can't be.
-type OptionError struct{ Option, Reason string }
-
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("sortedarray: option %s: %s", e.Option, e.Reason)
-}
-
 // MaxPairs is the most pairs that an array may have.
 const MaxPairs = 1 << 30
-
-// FullError says that a batch would bring an array beyond MaxPairs. Nothing of the batch was done then.
-type FullError struct{ Pairs uint64 }
-
-func (e *FullError) Error() string {
-	return fmt.Sprintf("sortedarray: %d pairs with this batch, but an array has at most %d", e.Pairs, MaxPairs)
-}
-
-// NoRoom marks it as an error of room.
-func (e *FullError) NoRoom() {}
 
 // Array is a sorted array of pairs. Several goroutines may use one: its calls take turns
 // (structures.Dictionary says more).
@@ -60,11 +43,16 @@ type Array struct {
 
 var _ structures.Ordered = (*Array)(nil)
 
-// New makes an empty array. Errors: *OptionError; *structures.CapacityError, before anything is allocated, where there is
+// full says that an array can't have so many pairs.
+func full(pairs int) error {
+	return &structures.LimitError{What: "pairs of a sorted array", Want: uint64(pairs), Most: MaxPairs}
+}
+
+// New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated, where there is
 // no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
 	if o.Capacity < 0 || o.Capacity > MaxPairs {
-		return nil, &OptionError{"Capacity", fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)}
+		return nil, &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -86,10 +74,10 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
 // Build makes an array of pairs in any order. Where a key comes twice, the last of its values stays. The pairs and what
 // it takes to sort them have to fit into the device's memory at once.
 //
-// Errors: *OptionError, *structures.LengthError, *FullError, *vk.OutOfMemoryError.
+// Errors: *structures.OptionError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError.
 func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Array, error) {
 	if len(keys) > MaxPairs {
-		return nil, &FullError{uint64(len(keys))}
+		return nil, full(len(keys))
 	}
 	a, err := New(ctx, d, o)
 	if err != nil {
@@ -111,7 +99,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 // last one's value stays. A batch costs the copying of the whole array, and so does each chunk of a batch of millions.
 //
 // Errors of this and of Delete: *structures.LengthError; *structures.PendingError, with the statuses that say what is
-// done, around *FullError, *vk.OutOfMemoryError or the context's.
+// done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
 func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return pipeline.NotBegun(len(keys), err)

@@ -162,7 +162,7 @@ func TestStream(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	d := testdevice.Open(t)
-	var option *OptionError
+	var option *structures.OptionError
 	for _, n := range []int{-1, MaxPairs + 1} {
 		_, err := New(t.Context(), d, Options{Capacity: n})
 		require.ErrorAs(t, err, &option)

@@ -55,7 +55,7 @@ func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 	case u.idle(b):
 		return nil
 	case all > MaxPairs:
-		return &FullError{uint64(all)}
+		return full(all)
 	}
 	if _, err := u.core.UpdateScratch(s, int(u.plan(b.N, 0).bytes)); err != nil {
 		return err

@@ -57,7 +57,7 @@ func TestBatchLargerThanTheLimit(t *testing.T) {
 				var memory *vk.OutOfMemoryError
 				require.ErrorAs(t, err, &memory)
 			} else {
-				var full *lsm.FullError
+				var full *structures.LimitError
 				require.ErrorAs(t, err, &full)
 			}
 			require.Equal(t, len(k)-n, pending.Operations)

@@ -94,7 +94,7 @@ func TestPoolLimit(t *testing.T) {
 			status, err := m.Insert(t.Context(), k, k)
 			var pending *structures.PendingError
 			require.ErrorAs(t, err, &pending)
-			var full *alloc.PoolFullError
+			var full *structures.LimitError
 			require.ErrorAs(t, err, &full)
 			require.Equal(t, n, len(status))
 			require.Equal(t, n-pending.Operations, done(t, want, k, k, status))
@@ -244,7 +244,7 @@ func TestRehashWithoutMemory(t *testing.T) {
 	s, err = limited.Insert(t.Context(), k, k)
 	require.NoError(t, err)
 	done(t, map[uint32]uint32{}, k, k, s)
-	var full *alloc.PoolFullError
+	var full *structures.LimitError
 	require.ErrorAs(t, limited.Rehash(t.Context(), 4), &full, "11000 pairs are 733 slabs, and of 1024 some 500 are taken")
 	require.EqualValues(t, 500, limited.Device().Buckets)
 	contents(t, d, limited, want)
@@ -298,7 +298,7 @@ func TestOpenWithoutMemory(t *testing.T) {
 		require.Equal(t, before, after)
 	}
 	_, err := slabhash.New(t.Context(), d, slabhash.Options{MaxBytes: 1000})
-	var full *alloc.PoolFullError
+	var full *structures.LimitError
 	require.ErrorAs(t, err, &full)
 	_, err = slabhash.Build(t.Context(), d, make([]uint32, 1<<20), make([]uint32, 1<<20), slabhash.Options{})
 	require.ErrorAs(t, err, &memory)

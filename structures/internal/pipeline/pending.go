@@ -7,12 +7,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Short says that an error is one of room: the device's memory, or a structure's own limit, whose errors have a method
-// NoRoom. A smaller batch may find some.
+// Short says that an error is one of room: the device's memory, or a structure's own limit. A smaller batch may find some.
 func Short(err error) bool {
 	var memory *vk.OutOfMemoryError
 	var size *vk.TooLargeError
-	var own interface{ NoRoom() }
+	var own *structures.LimitError
 	return errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &own)
 }
 

@@ -170,11 +170,11 @@ const MaxBatch = 1 << 31
 const MaxPlaces = math.MaxUint32
 
 // Need says that a buffer of a batch of so many operations is too short, was freed, or is of another device, or that the
-// batch is of less than none (*structures.LengthError) or of more than MaxBatch (*structures.TooLongError). A `want` below
+// batch is of less than none (*structures.LengthError) or of more than MaxBatch (*structures.CountError). A `want` below
 // 0 is a sum that passed the greatest int.
 func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want int) error {
 	if count > MaxBatch {
-		return &structures.TooLongError{What: name, N: uint64(count), Most: MaxBatch}
+		return &structures.CountError{What: name, N: count, Most: MaxBatch}
 	}
 	if n := b.Len(); n < want || count < 0 || want < 0 {
 		return &structures.LengthError{Keys: count, Other: name, Got: n}
@@ -200,17 +200,17 @@ func NeedUpdates(d *vk.Device, kind structures.Kind, u structures.DeviceUpdates)
 }
 
 // Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError where
-// a number is negative, *structures.TooLongError for more than MaxPlaces.
+// a number is negative, *structures.CountError for more than MaxPlaces.
 func Windows(count, width int) (places int, err error) {
 	if count < 0 || width < 0 {
 		return 0, &structures.LengthError{Keys: count, Other: "pairs a range", Got: width}
 	}
 	over, product := bits.Mul64(uint64(count), uint64(width))
 	if over != 0 {
-		product = math.MaxUint64
+		product = math.MaxInt
 	}
 	if product > MaxPlaces {
-		return 0, &structures.TooLongError{What: "pairs of all ranges", N: product, Most: MaxPlaces}
+		return 0, &structures.CountError{What: "pairs of all ranges", N: int(min(product, math.MaxInt)), Most: MaxPlaces}
 	}
 	return int(product), nil
 }

@@ -88,7 +88,7 @@ func TestKernelsThatCantBeMade(t *testing.T) {
 func TestBatchesThatAreTooLong(t *testing.T) {
 	d := testdevice.Open(t)
 	b := testdevice.Room[uint32](t, d, 8)
-	var long *structures.TooLongError
+	var long *structures.CountError
 	var length *structures.LengthError
 	require.NoError(t, Need(d, b, "keys", 8, 8))
 	require.ErrorAs(t, Need(d, b, "keys", 8, 9), &length)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -172,7 +173,7 @@ func TestTooManyCandidates(t *testing.T) {
 func TestRefused(t *testing.T) {
 	r := newRig(t)
 	m := r.stack(1, shape{unit: 32, front: 4, keys: anyKey})
-	var length *LengthError
+	var length *structures.CountError
 	for _, n := range []int{-1, MaxQueries + 1} {
 		require.ErrorAs(t, r.q.Find(r.s, m.Stack, FindArgs{N: n}), &length)
 		require.ErrorAs(t, r.q.FindSorted(r.s, m.Stack, FindArgs{N: n}), &length)

@@ -10,9 +10,9 @@
 package runs
 
 import (
-	"fmt"
 	"math/bits"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -95,16 +95,9 @@ func (q *Queries) Close() error {
 // MaxQueries is the most queries of one call.
 const MaxQueries = 1 << 30
 
-// LengthError says that a call has more than MaxQueries queries, or a negative number.
-type LengthError struct{ N int }
-
-func (e *LengthError) Error() string {
-	return fmt.Sprintf("runs: %d queries, but a call takes 0 to %d", e.N, MaxQueries)
-}
-
 func check(n int) error {
 	if n < 0 || n > MaxQueries {
-		return &LengthError{n}
+		return &structures.CountError{What: "queries", N: n, Most: MaxQueries}
 	}
 	return nil
 }

@@ -1,0 +1,106 @@
+package structures
+
+import (
+	"errors"
+	"fmt"
+)
+
+// LengthError says that two slices of a call, which go together, differ in length.
+type LengthError struct {
+	Keys  int
+	Other string // which slice does not match the keys
+	Got   int
+}
+
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("%d keys, but %d %s", e.Keys, e.Got, e.Other)
+}
+
+// CountError says that a call is about more elements than kernels can number, or about less than none. Nothing was
+// recorded.
+type CountError struct {
+	What string // "keys", "pairs of all ranges", …
+	N    int    // how many; where that passes an int, the greatest one
+	Most int    // what can be had
+}
+
+func (e *CountError) Error() string {
+	return fmt.Sprintf("%d %s, but a call takes 0 to %d", e.N, e.What, e.Most)
+}
+
+// OptionError says which option can't be. Nothing was allocated.
+type OptionError struct{ Option, Reason string }
+
+func (e *OptionError) Error() string { return fmt.Sprintf("option %s: %s", e.Option, e.Reason) }
+
+// CapacityError says that an option asks for more than there can be. Nothing was allocated.
+type CapacityError struct {
+	Option string // "Capacity", "Buckets", …
+	Asked  int    // its value
+	Err    error  // why not: *vk.OutOfMemoryError, *vk.TooLargeError, or the structure's own limit
+}
+
+func (e *CapacityError) Error() string {
+	return fmt.Sprintf("option %s of %d can't be had: %v", e.Option, e.Asked, e.Err)
+}
+
+func (e *CapacityError) Unwrap() error { return e.Err }
+
+// KindError says that a batch has an operation of a kind that the structure does not do.
+type KindError struct {
+	Index int
+	Kind  Kind
+}
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
+}
+
+// PendingError says that a batch could not be finished. The operations done have their status in the
+// results that came with it; those not done have the status Pending.
+type PendingError struct {
+	Operations int   // how many are not done
+	Err        error // why
+}
+
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("%d operations of the batch not done: %v", e.Operations, e.Err)
+}
+
+func (e *PendingError) Unwrap() error { return e.Err }
+
+// ErrChanged ends an iteration over a structure that was changed meanwhile.
+var ErrChanged = errors.New("structures: changed while it was iterated over")
+
+// ReentryError says that a function which a call on a structure runs, as Options.Progress is, has called the same
+// structure: it would wait for its own end.
+type ReentryError struct{}
+
+func (e *ReentryError) Error() string {
+	return "structures: called by a function that the structure itself has called"
+}
+
+// StuckError says that operations could not be done however often they were tried, though there is room: what stands in
+// their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write leaves:
+// a list that has no end, or keys out of order.
+type StuckError struct{ Operations int }
+
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among keys out of order", e.Operations)
+}
+
+// LimitError says that a structure, or a pool, would grow beyond a limit of its own, whatever memory the device has. What
+// it stopped has its statuses; the structure is as good as before. An LSM may find room by a cleanup.
+type LimitError struct {
+	What   string // "pairs of a sorted array", "bytes of an LSM", …
+	Want   uint64 // how many it would have come to
+	Most   uint64 // that there may be
+	Option string // which option says so; "": nothing allows more
+}
+
+func (e *LimitError) Error() string {
+	if e.Option != "" {
+		return fmt.Sprintf("%d %s, but option %s allows no more than %d", e.Want, e.What, e.Option, e.Most)
+	}
+	return fmt.Sprintf("%d %s, but there may be no more than %d", e.Want, e.What, e.Most)
+}
