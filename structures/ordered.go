@@ -2,8 +2,9 @@ package structures
 
 import (
 	"context"
-	"fmt"
 	"iter"
+
+	"github.com/vkds/vkds/internal/enum"
 )
 
 // Range is the keys from Lo to Hi, both inclusive. With Lo above Hi it is empty.
@@ -35,18 +36,11 @@ const (
 	Predecessor                  // the greatest key below it
 	Floor                        // the greatest key up to it, itself included
 	Ceil                         // the least key from it on, itself included
-
-	directions
 )
 
-var directionNames = [directions]string{"successor", "predecessor", "floor", "ceil"}
+var directionNames = enum.Names[Direction]{"successor", "predecessor", "floor", "ceil"}
 
-func (d Direction) String() string {
-	if d < directions {
-		return directionNames[d]
-	}
-	return fmt.Sprintf("Direction(%d)", uint8(d))
-}
+func (d Direction) String() string { return directionNames.String(d) }
 
 // Ordered is what every vkds dictionary does that keeps its pairs in key order, keys taken as unsigned numbers.
 //

@@ -1,6 +1,9 @@
 package structures
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/vk"
+)
 
 // DeviceUpdates are a batch of insertions or of deletions in device buffers, for an Ordered.
 type DeviceUpdates struct {
@@ -24,6 +27,10 @@ const (
 	// SortedFirst brings the keys into order first, as far as it helps, so that neighbours look at the same places.
 	SortedFirst
 )
+
+var lookupOrderNames = enum.Names[LookupOrder]{"auto", "one-by-one", "sorted-first"}
+
+func (o LookupOrder) String() string { return lookupOrderNames.String(o) }
 
 // DeviceLookups are a batch of lookups in device buffers, for an Ordered.
 type DeviceLookups struct {

@@ -4,8 +4,9 @@ package structures
 
 import (
 	"context"
-	"fmt"
 	"iter"
+
+	"github.com/vkds/vkds/internal/enum"
 )
 
 // Kind is what an operation of a batch does. The values are those of shaders/include/operation.glsl.
@@ -51,21 +52,14 @@ const (
 	FindRange
 	// CountRange counts the keys from the key up to Batch.Highs; the result's value is their number.
 	CountRange
-
-	kinds
 )
 
-var kindNames = [kinds]string{
+var kindNames = enum.Names[Kind]{
 	"mixed", "insert", "insert-unique", "insert-duplicate", "add", "min", "max", "delete", "delete-all", "find", "count",
 	"find-successor", "find-predecessor", "find-floor", "find-ceil", "find-range", "count-range",
 }
 
-func (k Kind) String() string {
-	if k < kinds {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return kindNames.String(k) }
 
 // Inserts says whether operations of this kind may insert a pair.
 func (k Kind) Inserts() bool { return k >= Insert && k <= Max }
@@ -88,18 +82,11 @@ const (
 	Found
 	Deleted
 	Absent // the key was not there
-
-	statuses
 )
 
-var statusNames = [statuses]string{"pending", "inserted", "assigned", "found", "deleted", "absent"}
+var statusNames = enum.Names[Status]{"pending", "inserted", "assigned", "found", "deleted", "absent"}
 
-func (s Status) String() string {
-	if s < statuses {
-		return statusNames[s]
-	}
-	return fmt.Sprintf("Status(%d)", uint8(s))
-}
+func (s Status) String() string { return statusNames.String(s) }
 
 // Batch is a batch of operations in Go slices, all of length n. The operations of a batch run
 // concurrently: their order is free, but their results are those of some sequential order. DeleteAll and

@@ -32,10 +32,10 @@ func newBenchLatchedCommand(g *global) *cobra.Command {
 			if o.Batches, err = sizesOf("batch", batches); err != nil {
 				return err
 			}
-			if o.Waits, err = parseAll("wait", waits, latched.ParseWait); err != nil {
+			if o.Waits, err = parseAll("wait", waits, latched.Waits.Parse); err != nil {
 				return err
 			}
-			if o.Kinds, err = parseAll("kind", kinds, latched.ParseKind); err != nil {
+			if o.Kinds, err = parseAll("kind", kinds, latched.Kinds.Parse); err != nil {
 				return err
 			}
 			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
@@ -50,8 +50,8 @@ func newBenchLatchedCommand(g *global) *cobra.Command {
 	f.IntSliceVar(&batches, "batch", []int{14}, "pairs of a batch; 6 to 30: that power of two")
 	f.IntSliceVar(&o.Tiles, "tile", nil, "lanes that work on a node, 4 to 32 (default: 16, or the subgroup's where it has fewer)")
 	f.IntSliceVar(&o.Nodes, "node", []int{128}, "bytes of a node: 128, 256")
-	f.StringSliceVar(&waits, "wait", []string{"restart"}, "what an insertion does that finds a latch taken: "+strings.Join(latched.WaitNames(), ", "))
-	f.StringSliceVar(&kinds, "kind", []string{"b-link-tree"}, "with side links or without: "+strings.Join(latched.KindNames(), ", "))
+	f.StringSliceVar(&waits, "wait", []string{"restart"}, "what an insertion does that finds a latch taken: "+strings.Join(latched.Waits.Names(), ", "))
+	f.StringSliceVar(&kinds, "kind", []string{"b-link-tree"}, "with side links or without: "+strings.Join(latched.Kinds.Names(), ", "))
 	commonFlags(f, &o.Common)
 	out.flags(c)
 	return c

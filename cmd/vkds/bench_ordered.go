@@ -38,16 +38,16 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 			if o.Batches, err = sizesOf("batch", batches); err != nil {
 				return err
 			}
-			if o.Orders, err = parseAll("order", orders, bench.ParseOrder); err != nil {
+			if o.Orders, err = parseAll("order", orders, bench.Orders.Parse); err != nil {
 				return err
 			}
-			if o.Levels, err = parseAll("levels", levels, bench.ParseLevels); err != nil {
+			if o.Levels, err = parseAll("levels", levels, bench.LevelArrangements.Parse); err != nil {
 				return err
 			}
-			if o.Lookups, err = parseAll("lookup", lookups, bench.ParseLookup); err != nil {
+			if o.Lookups, err = parseAll("lookup", lookups, bench.LookupOrders.Parse); err != nil {
 				return err
 			}
-			if o.Paths, err = parseAll("path", paths, bench.ParsePath); err != nil {
+			if o.Paths, err = parseAll("path", paths, bench.Paths.Parse); err != nil {
 				return err
 			}
 			for _, fill := range o.Fills {
@@ -65,18 +65,18 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntSliceVar(&sizes, "n", []int{18}, "pairs; 6 to 30: that power of two")
 	f.IntSliceVar(&batches, "batch", []int{14}, "operations of a batch of updates; 6 to 30: that power of two")
-	f.StringSliceVar(&orders, "order", []string{"random"}, "in which keys are inserted:\n"+strings.Join(bench.OrderNames(), ", "))
+	f.StringSliceVar(&orders, "order", []string{"random"}, "in which keys are inserted:\n"+strings.Join(bench.Orders.Names(), ", "))
 	if name == "lsm" {
-		f.StringSliceVar(&levels, "levels", []string{"full"}, "of the LSM that is searched, those that are full: "+strings.Join(bench.LevelNames(), ", "))
+		f.StringSliceVar(&levels, "levels", []string{"full"}, "of the LSM that is searched, those that are full: "+strings.Join(bench.LevelArrangements.Names(), ", "))
 		f.Float64SliceVar(&o.Stale, "stale", []float64{0.1, 0.5}, "shares of the elements that a cleanup removes")
 	}
 	if name == "btree" {
-		f.StringSliceVar(&paths, "path", bench.PathNames(), "that batches of updates take")
+		f.StringSliceVar(&paths, "path", bench.Paths.Names(), "that batches of updates take")
 		f.Float64SliceVar(&o.Fills, "fill", []float64{0}, "share of its slots that a node gets of a bulk build; 0: 8 of 15")
 		f.IntSliceVar(&o.Tiles, "tile", []int{0}, "lanes that work on a node; 0: what measured best for each kernel")
 		f.BoolVar(&o.Statuses, "statuses", false, "ask for the status of each batched update, too")
 	}
-	f.StringSliceVar(&lookups, "lookup", []string{"auto"}, "how keys are looked up: "+strings.Join(bench.LookupNames(), ", "))
+	f.StringSliceVar(&lookups, "lookup", []string{"auto"}, "how keys are looked up: "+strings.Join(bench.LookupOrders.Names(), ", "))
 	f.IntSliceVar(&o.Lengths, "length", []int{8}, "pairs expected in a range that is counted or listed")
 	commonFlags(f, &o.Common)
 	out.flags(c)

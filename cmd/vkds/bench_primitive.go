@@ -25,10 +25,10 @@ func newBenchPrimitiveCommand(g *global, name, short string) *cobra.Command {
 			if o.Sizes, err = sizesOf("n", sizes); err != nil {
 				return err
 			}
-			if o.Orders, err = parseAll("order", orders, bench.ParseOrder); err != nil {
+			if o.Orders, err = parseAll("order", orders, bench.Orders.Parse); err != nil {
 				return err
 			}
-			if o.Forms, err = parseAll("form", forms, bench.ParseForm); err != nil {
+			if o.Forms, err = parseAll("form", forms, bench.Forms.Parse); err != nil {
 				return err
 			}
 			return runBench(c, g, &out, func(ctx context.Context, d *vk.Device, progress func(done, total int, what string)) (bench.Report, error) {
@@ -41,9 +41,9 @@ func newBenchPrimitiveCommand(g *global, name, short string) *cobra.Command {
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntSliceVar(&sizes, "n", []int{20}, "elements; 6 to 30: that power of two")
 	if name == "sort" {
-		f.StringSliceVar(&orders, "order", []string{"random"}, "of the keys:\n"+strings.Join(bench.OrderNames(), ", "))
+		f.StringSliceVar(&orders, "order", []string{"random"}, "of the keys:\n"+strings.Join(bench.Orders.Names(), ", "))
 	}
-	f.StringSliceVar(&forms, "form", []string{"auto"}, "of operations that have two: "+strings.Join(bench.FormNames(), ", "))
+	f.StringSliceVar(&forms, "form", []string{"auto"}, "of operations that have two: "+strings.Join(bench.Forms.Names(), ", "))
 	commonFlags(f, &o.Common)
 	out.flags(c)
 	return c

@@ -3,9 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sort"
 
+	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
@@ -543,14 +543,5 @@ func (s *orderedSession) compact(ctx context.Context) error {
 	return s.add(m, s.holdsAll(ctx, "compact", s.n))
 }
 
-// PathNames lists the names that ParsePath knows.
-func PathNames() []string { return []string{btree.Concurrent.String(), btree.Batched.String()} }
-
-// ParsePath returns the way of updates of that name.
-func ParsePath(name string) (btree.Path, error) {
-	i := slices.Index(PathNames(), name)
-	if i < 0 {
-		return 0, fmt.Errorf("unknown path %q (known: concurrent, batched)", name)
-	}
-	return btree.Concurrent + btree.Path(i), nil
-}
+// Paths are the ways of updates, by their names.
+var Paths = enum.Of("path", btree.Concurrent, btree.Batched)

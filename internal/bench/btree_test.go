@@ -43,11 +43,11 @@ func TestBTreeIsMeasured(t *testing.T) {
 }
 
 func TestPathNames(t *testing.T) {
-	for _, name := range PathNames() {
-		p, err := ParsePath(name)
+	for _, name := range Paths.Names() {
+		p, err := Paths.Parse(name)
 		require.NoError(t, err)
 		require.Equal(t, name, p.String())
 	}
-	_, err := ParsePath("shortest")
+	_, err := Paths.Parse("shortest")
 	require.Error(t, err)
 }

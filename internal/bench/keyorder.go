@@ -5,7 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strings"
+
+	"github.com/vkds/vkds/internal/enum"
 )
 
 // Order is how the keys of a benchmark follow one another.
@@ -22,27 +23,17 @@ const (
 	Gaussian
 )
 
-var orderNames = [...]string{"random", "ascending", "descending", "almost-sorted", "gaussian"}
+var orderNames = enum.Names[Order]{"random", "ascending", "descending", "almost-sorted", "gaussian"}
 
 const (
 	gaussianDeviation = 1 << 28
 	maxGaussian       = 1 << 28 // more, and neighbours in the middle would be less than 1 apart
 )
 
-func (o Order) String() string { return orderNames[o] }
+func (o Order) String() string { return orderNames.String(o) }
 
-// OrderNames lists the names that ParseOrder knows.
-func OrderNames() []string { return orderNames[:] }
-
-// ParseOrder returns the order of that name.
-func ParseOrder(name string) (Order, error) {
-	for i, n := range orderNames {
-		if n == name {
-			return Order(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown order %q (known: %s)", name, strings.Join(orderNames[:], ", "))
-}
+// Orders are all of them, by their names.
+var Orders = enum.Of("order", Random, Ascending, Descending, AlmostSorted, Gaussian)
 
 // completeOrders checks the orders of an option, of which nil means random, for some numbers of keys.
 func completeOrders(orders []Order, sizes []int) ([]Order, error) {

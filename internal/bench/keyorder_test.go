@@ -9,8 +9,8 @@ import (
 
 func TestSequences(t *testing.T) {
 	for _, n := range []int{2, 100, 1 << 13, 50000} {
-		for _, name := range OrderNames() {
-			o, err := ParseOrder(name)
+		for _, name := range Orders.Names() {
+			o, err := Orders.Parse(name)
 			require.NoError(t, err)
 			s := newSequence(keySpace{7}, o, n)
 			seen := map[uint32]bool{}
@@ -53,7 +53,7 @@ func TestSequences(t *testing.T) {
 	require.Less(t, extreme.quantile(maxGaussian-1), extreme.quantile(maxGaussian))
 	require.Less(t, extreme.quantile(0), uint32(1<<29))
 	require.Greater(t, extreme.quantile(2*maxGaussian-1), uint32(7<<29))
-	_, err := ParseOrder("up")
+	_, err := Orders.Parse("up")
 	require.Error(t, err)
 }
 

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
-	"strings"
 	"time"
 
+	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
@@ -95,21 +95,12 @@ const (
 	AlternateLevels               // every other level, the largest one included
 )
 
-var levelNames = []string{"full", "one", "alternate"}
+var levelNames = enum.Names[Levels]{"full", "one", "alternate"}
 
-func (l Levels) String() string { return levelNames[l] }
+func (l Levels) String() string { return levelNames.String(l) }
 
-// LevelNames lists the names that ParseLevels knows.
-func LevelNames() []string { return levelNames }
-
-// ParseLevels returns the arrangement of levels of that name.
-func ParseLevels(name string) (Levels, error) {
-	i := slices.Index(levelNames, name)
-	if i < 0 {
-		return 0, fmt.Errorf("unknown levels %q (known: %s)", name, strings.Join(levelNames, ", "))
-	}
-	return Levels(i), nil
-}
+// LevelArrangements are the arrangements of levels, by their names.
+var LevelArrangements = enum.Of("levels", FullLevels, OneLevel, AlternateLevels)
 
 // batches is how many batches of n pairs are there; one at least.
 func (l Levels) batches(n, batch int) int {
@@ -127,20 +118,8 @@ func (l Levels) batches(n, batch int) int {
 	return some
 }
 
-// lookupNames are those of structures.LookupOrder.
-var lookupNames = []string{"auto", "one-by-one", "sorted-first"}
-
-// LookupNames lists the names that ParseLookup knows.
-func LookupNames() []string { return lookupNames }
-
-// ParseLookup returns the way of looking up of that name.
-func ParseLookup(name string) (structures.LookupOrder, error) {
-	i := slices.Index(lookupNames, name)
-	if i < 0 {
-		return 0, fmt.Errorf("unknown way to look up %q (known: %s)", name, strings.Join(lookupNames, ", "))
-	}
-	return structures.LookupOrder(i), nil
-}
+// LookupOrders are the ways of looking up, by their names.
+var LookupOrders = enum.Of("way to look up", structures.AutoOrder, structures.OneByOne, structures.SortedFirst)
 
 // orderedTable is an ordered dictionary with its twins on device buffers.
 type orderedTable interface {
@@ -495,7 +474,7 @@ func (s *orderedSession) lookups(ctx context.Context, op string, of func(i, pair
 		for _, l := range s.options.Lookups {
 			m := s.measurement(op, pairs, s.n)
 			if m.Levels = label; l != structures.AutoOrder {
-				m.Form = lookupNames[l]
+				m.Form = l.String()
 			}
 			if err := s.add(s.measure(ctx, task{
 				Measurement: m,

@@ -55,18 +55,18 @@ func TestLevels(t *testing.T) {
 		require.Equal(t, c.one, OneLevel.batches(c.n*8, 8))
 		require.Equal(t, c.alternate, AlternateLevels.batches(c.n*8, 8))
 	}
-	for _, name := range LevelNames() {
-		l, err := ParseLevels(name)
+	for _, name := range LevelArrangements.Names() {
+		l, err := LevelArrangements.Parse(name)
 		require.NoError(t, err)
 		require.Equal(t, name, l.String())
 	}
-	for _, name := range LookupNames() {
-		_, err := ParseLookup(name)
+	for _, name := range LookupOrders.Names() {
+		_, err := LookupOrders.Parse(name)
 		require.NoError(t, err)
 	}
-	_, err := ParseLevels("half")
+	_, err := LevelArrangements.Parse("half")
 	require.Error(t, err)
-	_, err = ParseLookup("by chance")
+	_, err = LookupOrders.Parse("by chance")
 	require.Error(t, err)
 }
 

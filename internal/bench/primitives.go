@@ -3,10 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 
+	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -93,26 +92,14 @@ type primitiveSession struct {
 	keys      sequence
 }
 
-// forms are the names of primitives.Form.
-var forms = []string{"auto", "single-pass", "multi-pass"}
-
-// FormNames lists the names that ParseForm knows.
-func FormNames() []string { return forms }
-
-// ParseForm returns the form of that name.
-func ParseForm(name string) (primitives.Form, error) {
-	i := slices.Index(forms, name)
-	if i < 0 {
-		return 0, fmt.Errorf("unknown form %q (known: %s)", name, strings.Join(forms, ", "))
-	}
-	return primitives.Form(i), nil
-}
+// Forms are those of operations that have two, by their names.
+var Forms = enum.Of("form", primitives.Auto, primitives.SinglePass, primitives.MultiPass)
 
 // time measures an operation that moves so many bytes an element at least, and reports it.
 func (s *primitiveSession) time(ctx context.Context, op string, bytes int, record func() error, check func(context.Context) error) error {
 	m := Measurement{Structure: s.primitive, Op: op, N: s.n, Operations: s.n, Bytes: uint64(bytes * s.n)}
 	if s.form != primitives.Auto {
-		m.Form = forms[s.form]
+		m.Form = s.form.String()
 	}
 	if s.keys.order != Random {
 		m.Order = s.keys.order.String()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -33,10 +34,9 @@ const (
 	StartRule                     // each level up to the root's begins with one node at key 0
 	OrphanRule                    // every node has a parent, but for those that a batch is known to have left without
 
-	rules
 )
 
-var ruleTexts = [rules]string{
+var ruleTexts = enum.Names[Rule]{
 	"root that is not an inner node for all keys", "latched node", "node whose least key is above its greatest",
 	"key in a leaf that is not for it", "key twice in a leaf", "free slot with a value that no free slot has",
 	"last leaf that is not for the last key alone", "inner node whose separators are out of order", "child that is no node",
@@ -46,12 +46,7 @@ var ruleTexts = [rules]string{
 	"level that doesn't begin with one node", "node without a parent",
 }
 
-func (r Rule) String() string {
-	if r < rules {
-		return ruleTexts[r]
-	}
-	return fmt.Sprintf("Rule(%d)", uint8(r))
-}
+func (r Rule) String() string { return ruleTexts.String(r) }
 
 // Violation says how often a rule is broken.
 type Violation struct {

@@ -3,6 +3,7 @@ package btree
 import (
 	"fmt"
 
+	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -24,18 +25,11 @@ const (
 	Concurrent
 	// Batched sorts the batch and changes each node that it touches once: of equal keys the last one counts.
 	Batched
-
-	paths
 )
 
-var pathNames = [paths]string{"auto", "concurrent", "batched"}
+var pathNames = enum.Names[Path]{"auto", "concurrent", "batched"}
 
-func (p Path) String() string {
-	if p < paths {
-		return pathNames[p]
-	}
-	return fmt.Sprintf("Path(%d)", uint8(p))
-}
+func (p Path) String() string { return pathNames.String(p) }
 
 // Options say how a tree is made. The zero value makes an empty tree that grows as it must.
 type Options struct {
@@ -71,7 +65,7 @@ func (o *Options) complete(d *vk.Device) error {
 		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
 	case !(o.Fill > 0 && o.Fill <= 1):
 		return &structures.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
-	case o.Path >= paths:
+	case o.Path > Batched:
 		return &structures.OptionError{Option: "Path", Reason: fmt.Sprintf("%v", o.Path)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
 		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}

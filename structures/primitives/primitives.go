@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
@@ -39,6 +40,10 @@ const (
 	// MultiPass reads its input once more and waits for nobody.
 	MultiPass
 )
+
+var formNames = enum.Names[Form]{"auto", "single-pass", "multi-pass"}
+
+func (f Form) String() string { return formNames.String(f) }
 
 // Options say how primitives are made. The zero value is what measured best.
 type Options struct {

@@ -10,8 +10,8 @@ package latched
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/vk"
 )
@@ -28,21 +28,12 @@ const (
 	Spin
 )
 
-var waitNames = []string{"restart", "backoff", "spin"}
+var waitNames = enum.Names[Wait]{"restart", "backoff", "spin"}
 
-func (w Wait) String() string { return waitNames[w] }
+func (w Wait) String() string { return waitNames.String(w) }
 
-// WaitNames lists the names that ParseWait knows.
-func WaitNames() []string { return waitNames }
-
-// ParseWait returns the Wait of that name.
-func ParseWait(name string) (Wait, error) {
-	i := slices.Index(waitNames, name)
-	if i < 0 {
-		return 0, fmt.Errorf("unknown way to wait %q (known: restart, backoff, spin)", name)
-	}
-	return Wait(i), nil
-}
+// Waits are all of them, by their names.
+var Waits = enum.Of("way to wait", Restart, Backoff, Spin)
 
 // Kind is which paper's tree it is.
 type Kind uint32
@@ -54,21 +45,12 @@ const (
 	BLink
 )
 
-var kindNames = []string{"b+tree", "b-link-tree"}
+var kindNames = enum.Names[Kind]{"b+tree", "b-link-tree"}
 
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string { return kindNames.String(k) }
 
-// KindNames lists the names that ParseKind knows.
-func KindNames() []string { return kindNames }
-
-// ParseKind returns the Kind of that name.
-func ParseKind(name string) (Kind, error) {
-	i := slices.Index(kindNames, name)
-	if i < 0 {
-		return 0, fmt.Errorf("unknown kind of tree %q (known: b+tree, b-link-tree)", name)
-	}
-	return Kind(i), nil
-}
+// Kinds are both, by their names.
+var Kinds = enum.Of("kind of tree", BPlus, BLink)
 
 // Options say what a tree is like.
 type Options struct {

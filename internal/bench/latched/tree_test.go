@@ -194,18 +194,18 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for i, name := range WaitNames() {
-		w, err := ParseWait(name)
+	for i, name := range Waits.Names() {
+		w, err := Waits.Parse(name)
 		require.NoError(t, err)
 		require.Equal(t, Wait(i), w)
 	}
-	for i, name := range KindNames() {
-		k, err := ParseKind(name)
+	for i, name := range Kinds.Names() {
+		k, err := Kinds.Parse(name)
 		require.NoError(t, err)
 		require.Equal(t, Kind(i), k)
 	}
-	_, err := ParseWait("sleep")
+	_, err := Waits.Parse("sleep")
 	require.Error(t, err)
-	_, err = ParseKind("b-tree")
+	_, err = Kinds.Parse("b-tree")
 	require.Error(t, err)
 }
