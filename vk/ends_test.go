@@ -301,7 +301,7 @@ var mayBeNone = map[string][]string{
 	"btree/batch_end":                 {"pending"},
 	"btree/build_order":               {"flags"},
 	"btree/build_plan":                {"lengths"},
-	"btree/range.count":               {"total"},
+	"btree/range_count":               {"total"},
 	"btree/range_offsets":             {"offsets", "counts"},
 	"btree/seek":                      {"zeroed"},
 	"primitives/bounds_sorted":        {"splits"},

@@ -400,13 +400,13 @@ func batchRun[P any](r *batchRecorder, module string, groups, at int, push P) {
 	}
 	workgroup, group := r.shape.group, r.shape.group
 	switch module {
-	case "finish", "sum.free", "sum.marks", "sum.leaves":
+	case "finish", "sum_free", "sum_marks", "sum_leaves":
 		workgroup = r.shape.alone
-	case "split.leaves":
+	case "split_leaves":
 		workgroup = r.shape.halve
 	}
 	tile := 1
-	if module == "apply.leaves" {
+	if module == "apply_leaves" {
 		tile = r.shape.tile
 	}
 	k, err := batchKernel[P](r.t, r.s, module, tile, workgroup, group)
@@ -452,20 +452,20 @@ func (r *batchRecorder) record() error {
 		}
 	})
 	s.Concurrent(func() {
-		batchRun(r, "sum.free", 1, 0, batchSumPush{plan.free, uint32(blocks)})
+		batchRun(r, "sum_free", 1, 0, batchSumPush{plan.free, uint32(blocks)})
 		if b.Kind != structures.Delete {
 			marks := plan.marks + 8*uint64(n/32+1)
-			batchRun(r, "sum.marks", 1, 0, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
+			batchRun(r, "sum_marks", 1, 0, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
 		}
 		if b.Statuses != 0 {
-			batchRun(r, "locate.statuses", r.groups(n), 0, batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
+			batchRun(r, "locate_statuses", r.groups(n), 0, batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
 		} else {
-			batchRun(r, "locate.leaves", r.groups(n), 0, batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
+			batchRun(r, "locate_leaves", r.groups(n), 0, batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
 		}
 	})
-	batchRun(r, "apply.leaves", r.groups(n), 0, batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
-	batchRun(r, "sum.leaves", 1, 0, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
-	batchRun(r, "split.leaves", 0, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
+	batchRun(r, "apply_leaves", r.groups(n), 0, batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
+	batchRun(r, "sum_leaves", 1, 0, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
+	batchRun(r, "split_leaves", 0, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
 	if b.Kind != structures.Delete { // which never makes a node (batch_nodes)
 		r.inner()
 		batchRun(r, "end", r.groups(blocks), 0, batchEndPush{r.tree, plan.work.At, plan.free, b.Pending, uint32(n)})
@@ -498,14 +498,14 @@ func (r *batchRecorder) inner() {
 	}
 	for level := 1; level <= wide; level++ {
 		w.Level = uint32(level)
-		batchRun(r, "apply.inner", 0, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, split})
+		batchRun(r, "apply_inner", 0, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, split})
 		most := uint32(aloneUpTo)
 		if level == wide {
 			most = math.MaxUint32
 		}
 		batchRun(r, "finish", 1, 0, batchFinishPush{r.tree, w, free, split, uint32(r.shape.group), most})
 		if level < wide {
-			batchRun(r, "split.inner", 0, level*workLevel+splitArgs, batchSplitInnerPush{r.tree, w, free, split})
+			batchRun(r, "split_inner", 0, level*workLevel+splitArgs, batchSplitInnerPush{r.tree, w, free, split})
 		}
 	}
 }

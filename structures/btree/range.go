@@ -351,7 +351,7 @@ func (t *Tree) recordOwnOrder(s *vk.Stream, n int, counts uint64, plan rangePlan
 
 // recordCounts records the counting of the pairs of ranges, part by part.
 func (t *Tree) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[countPush](t, s, "range.count", t.queries.walk)
+	k, err := kernel[countPush](t, s, "range_count", t.queries.walk)
 	if err != nil {
 		return err
 	}
@@ -393,7 +393,7 @@ func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 
 // recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
 func (t *Tree) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[writePush](t, s, "range.write", t.queries.walk)
+	k, err := kernel[writePush](t, s, "range_write", t.queries.walk)
 	if err != nil {
 		return err
 	}
@@ -414,7 +414,7 @@ func (t *Tree) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 	if err != nil {
 		return err
 	}
-	k, err := kernel[windowPush](t, s, "range.window", t.queries.walk, recording.Constant("NUMBERED", word(plan.ordered())))
+	k, err := kernel[windowPush](t, s, "range_window", t.queries.walk, recording.Constant("NUMBERED", word(plan.ordered())))
 	if err != nil {
 		return err
 	}

@@ -203,7 +203,7 @@ func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
 	if err := q.offsets(s, st, a.Ranges, a.N, plan, a.Out); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[countPush](q.kernels, s, "runs/range.count", rangeWorkgroup)
+	k, err := recording.Kernel[countPush](q.kernels, s, "runs/range_count", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err := q.offsets(s, st, a.Ranges, a.N, plan, 0); err != nil {
 		return err
 	}
-	place, err := recording.Kernel[placePush](q.kernels, s, "runs/range.place", rangeWorkgroup)
+	place, err := recording.Kernel[placePush](q.kernels, s, "runs/range_place", rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 // rangeUnique is Range where all candidates are valid: they are copied as they stand.
 func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
 	plan := q.rangePlan(st, a.N, 0, a.Scratch)
-	k, err := recording.Kernel[copyPush](q.kernels, s, "runs/range.copy", rangeWorkgroup)
+	k, err := recording.Kernel[copyPush](q.kernels, s, "runs/range_copy", rangeWorkgroup)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// In which leaf each key of a batch belongs; and with STATUSES what becomes of each operation, before anything is
-// changed: the first one of a key meets what the tree has, the others meet what the one before has left.
+// In which leaf each key of a batch belongs, and what becomes of each operation, before anything is changed: the first one
+// of a key meets what the tree has, the others meet what the one before has left.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
@@ -9,11 +9,9 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    Batch batch;      // with STATUSES, payload has places
+    Batch batch;      // whose payload has places
     uvec2 leaves;     // a word a position, out
-#ifdef STATUSES
     uvec2 statuses;   // a word an operation, in the order of the batch, out
-#endif
 };
 
 void main() {
@@ -23,7 +21,6 @@ void main() {
     if (enabled) key = batch_key(batch, i);
     uint leaf = batch_leaf(tree, work, key, enabled);
     if (enabled) plain_store_near(leaves, i, leaf);
-#ifdef STATUSES
     uint kind = 0u;
     if (enabled) kind = batch_kind(batch, i);
     bool first = enabled && i == 0u;
@@ -47,5 +44,4 @@ void main() {
     else if (!there) status = STATUS_INSERTED;
     else status = kind == OP_INSERT ? STATUS_ASSIGNED : STATUS_FOUND;
     if (enabled) plain_store_near(statuses, plain_load_near(batch.payload, i), status);
-#endif
 }

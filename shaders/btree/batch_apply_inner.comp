@@ -1,0 +1,16 @@
+// Does what a level's batch brings to each inner node, where the node has room for it.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BATCH_LEAVES 0
+#include "batch_apply.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    Work work;
+    uint split;      // of Batch
+};
+
+void main() {
+    uint group = workgroup_index();
+    group_apply(tree, work, batch_above(work, split), group);
+}

@@ -1,0 +1,22 @@
+// In which leaf each key of a batch belongs.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BATCH_LEAVES 1
+#include "batch_merge.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    Work work;
+    Batch batch;
+    uvec2 leaves;     // a word a position, out
+};
+
+void main() {
+    uint i = invocation_index();
+    bool enabled = i < batch.count;
+    uint key = 0u;
+    if (enabled) key = batch_key(batch, i);
+    uint leaf = batch_leaf(tree, work, key, enabled);
+    if (enabled) plain_store_near(leaves, i, leaf);
+}

@@ -1,0 +1,30 @@
+// Writes what becomes of leaves that have not room for what a batch brings: an invocation a record, and behind those, if
+// any record is of a long segment, an invocation a new leaf.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BATCH_LEAVES 1
+#include "batch_halve.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    Work work;
+    Batch batch;
+    uvec2 free;      // batch_slab
+};
+
+void main() {
+    Batch b = batch;
+    uint records = plain_load(batch_control(work, work.level, BATCH_SEGMENTS_AT));
+    uint before = (records + WORKGROUP - 1u) / WORKGROUP, group = workgroup_index();
+    uint i = group * WORKGROUP + workgroup_lane();
+    if (group < before) {
+        bool busy = i < records;
+        Record r = Record(0u, 0u, 0u, 0u, 0u);
+        uint number = 0u;
+        if (busy) r = split_take(work, b, i, number);
+        split_leaf(tree, work, b, free, busy, r, number);
+    } else {
+        uint o = i - before * WORKGROUP;
+        if (o < plain_load(batch_control(work, work.level, BATCH_OUTPUTS_AT))) split_long(tree, work, b, free, o);
+    }
+}

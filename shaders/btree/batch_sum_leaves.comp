@@ -1,0 +1,17 @@
+// Sums over all groups of a batch, by one workgroup: of the leaves' records.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BATCH_LEAVES 0
+#include "batch_sum.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    Work work;
+    uvec2 free;
+    uint count;       // operations of the batch
+    uint splitting;   // invocations of a workgroup that goes over records
+};
+
+void main() {
+    sum_level(tree, work, count, free, splitting);
+}

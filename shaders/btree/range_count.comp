@@ -1,0 +1,61 @@
+// Counts the pairs of ranges, by walks over their leaves (range_turn.glsl).
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_walk.glsl"
+#include "range_part.glsl"
+#include "invocation.glsl"
+#include "range_turn.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 ranges;       // two words a range: the least and the greatest key
+    uvec2 leaves;       // a word a part: the leaf where it begins; SLAB_NULL: it is empty
+    uvec2 counts;       // a word a part, out: its pairs
+    uvec2 total;        // two words; the high one's bit 31 is set where a part is too long. 0: not wanted
+    uint count;         // parts of all ranges
+    uint shift;         // log2 of the parts of a range
+    uint leaves_most;   // a part of more leaves is too long
+    uint too_long;      // what is its count then
+};
+
+void main() {
+    uint q = invocation_index();
+    uvec2 range = uvec2(1u, 0u);
+    uint node = SLAB_NULL;
+    bool wanted = q < count;
+    if (wanted) {
+        range = range_part(ranges, q, shift);
+        node = plain_load_at(leaves, q);
+    }
+    bool enabled = node != SLAB_NULL;
+    node = enabled ? node : BTREE_ROOT;   // to be read, and not looked at
+    uint open = tile_ballot(enabled), result = 0u;
+    BTreeWalk walk = BTreeWalk(BTREE_ROOT, 1u, 0u, 0u);
+    turn(open, node, range, true, walk);
+    uint visits = 0u;
+    Node n = node_load(slab_address(tree.pool, walk.node), true);
+    for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
+        Fence fence = btree_fence(n);
+        uint inside = btree_inside(n, fence.high, walk);
+        uvec2 sums = btree_sums(n, inside, walk.low);
+        uint pairs_here = sums.x;
+        bool busy = open != 0u;
+        uint wanted_here = busy ? pairs_here : 0u;
+        bool more = btree_walk_on(fence, pairs_here, walk);
+        visits++;
+        bool stopped = more && visits >= leaves_most;
+        more = more && !stopped;
+        bool ends = !more && busy;
+        bool mine = ends && (uint(findLSB(open)) & (TILE - 1u)) == tile_lane();
+        if (mine) {
+            result = stopped ? too_long : walk.met;
+            if (stopped && (total.x | total.y) != 0u) atomic_or(address_add(total, 4u), 1u << 31);
+        }
+        visits = ends ? 0u : visits;
+        open &= ends ? open - 1u : ~0u;
+        turn(open, node, range, ends, walk);
+        Node next = node_load(slab_address(tree.pool, walk.node), true);
+        n = next;
+    }
+    if (q < count) plain_store_at(counts, q, result);
+}

@@ -1,0 +1,19 @@
+// Walks over the leaves of ranges: a lane brings a range, or a part of one, and the tile walks over its lanes' ranges one
+// after the other.
+#ifndef VKDS_BTREE_RANGE_TURN_GLSL
+#define VKDS_BTREE_RANGE_TURN_GLSL
+
+#include "btree_walk.glsl"
+
+// Turns to the next lane's range, where `next`. Collective.
+void turn(uint open, uint node, uvec2 range, bool next, inout BTreeWalk walk) {
+    uint source = uint(findLSB(open)) & (TILE - 1u);
+    uint its_node = tile_shuffle(node, source);
+    uvec2 its_range = tile_shuffle(range, source);
+    walk.node = next ? its_node : walk.node;
+    walk.low = next ? its_range.x : walk.low;
+    walk.high = next ? its_range.y : walk.high;
+    walk.met = next ? 0u : walk.met;
+}
+
+#endif

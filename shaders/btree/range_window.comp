@@ -1,0 +1,90 @@
+// Writes up to so many pairs of each range to a place of its own, without knowing how many there are, by walks over the
+// ranges' leaves (range_turn.glsl).
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_search.glsl"
+#include "btree_walk.glsl"
+#include "range_part.glsl"
+#include "pair_stage.glsl"
+#include "invocation.glsl"
+#include "range_turn.glsl"
+
+layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges don't stand in the order of their numbers
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 ranges;       // two words a range: the least and the greatest key
+    BTreeTop top;       // where the search for the leaves begins
+    uvec2 counts;       // a word a part, out: its pairs
+    uvec2 out_keys;
+    uvec2 out_values;
+    uint count;         // parts of all ranges
+    uint width;         // the pairs of a part begin at this times its number, and are at most so many
+    uvec2 numbers;      // NUMBERED: a word a range
+};
+
+// The number of the range that the tile is at, of the lanes' numbers. Collective.
+uint range_number(uint number, uint open) {
+    uint source = uint(findLSB(open)) & (TILE - 1u);
+    return NUMBERED != 0u ? tile_shuffle(number, source) : number - tile_lane() + source;
+}
+
+void main() {
+    uint q = invocation_index();
+    uvec2 range = uvec2(1u, 0u);
+    uint node = SLAB_NULL;
+    bool wanted = q < count;
+    if (wanted) range = plain_load2(address_at(ranges, q, 3u));
+    bool enabled = range.x <= range.y;
+    uint above;
+    node = btree_seek(tree, top, range.x, enabled, above);
+    node = enabled ? node : BTREE_ROOT;   // to be read, and not looked at
+    uint open = tile_ballot(enabled), result = 0u;
+    BTreeWalk walk = BTreeWalk(BTREE_ROOT, 1u, 0u, 0u);
+    turn(open, node, range, true, walk);
+    const uint room = ~0u;
+    const bool spare = (width & 3u) == 0u;
+    uint number = q;
+    if (NUMBERED != 0u && wanted) number = plain_load_at(numbers, q);
+    Stage stage = stage_at(range_number(number, open) * width);
+    Node n = node_load(slab_address(tree.pool, walk.node), true);
+    for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
+        Fence fence = btree_fence(n);
+        uint inside = btree_inside(n, fence.high, walk);
+        uvec2 sums = btree_sums(n, inside, walk.low);
+        uint pairs_here = sums.x;
+        bool busy = open != 0u;
+        uint wanted_here = busy ? min(pairs_here, width - walk.met) : 0u;
+        bool more = btree_walk_on(fence, pairs_here, walk);
+        more = more && walk.met < width;
+        bool ends = !more && busy;
+        bool mine = ends && (uint(findLSB(open)) & (TILE - 1u)) == tile_lane();
+        uint result_here = min(walk.met, width);
+        if (mine) result = result_here;
+        open &= ends ? open - 1u : ~0u;
+        turn(open, node, range, ends, walk);
+        // The next leaf is read while this one's pairs are put in order.
+        Node next = node_load(slab_address(tree.pool, walk.node), true);
+        // The slots of most leaves are in order, and then those inside follow one another.
+        uint rank[NODE_LANE_PAIRS];
+        if (subgroupAll(btree_in_order(n))) {
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = node_pair_index(m) - sums.y;
+        } else {
+            uvec2 ranks = btree_ranks_compared(n, inside);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = btree_rank(ranks, m);
+        }
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+            if (((inside >> m) & 1u) != 0u && rank[m] < wanted_here)
+                pair_put(out_keys, out_values, room, stage, rank[m], n.pair[m]);
+        stage.end += wanted_here;
+        bool all = false;
+        uint place = range_number(number, open) * width;
+        all = !stage_turn(stage, place, width - result_here, ends && open != 0u);
+        // From one place in the code: a stage that is full has all be written, and so has the end.
+        bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), end = !subgroupAny(open != 0u);
+        if (STAGED) stage_write(out_keys, out_values, room, spare, write || all || end, all || end, stage);
+        if (all) stage = stage_at(place);
+        n = next;
+    }
+    if (q < count) plain_store_at(counts, q, result);
+}

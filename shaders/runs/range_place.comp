@@ -1,0 +1,75 @@
+// Puts the valid pairs of ranges at their places among their range's candidates, in the order of their keys.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "sorted_run.glsl"
+#include "workgroup.glsl"
+
+layout(push_constant, std430) uniform Push {
+    RunStack stack;
+    uvec2 slices;    // of range_bounds
+    uvec2 offsets;   // a word a range: its first candidate's number
+    uvec2 total;     // two words: the candidates
+    uvec2 out_keys;
+    uvec2 out_values;
+    uvec2 flags;     // a bit a candidate, 0 at first: set where a valid pair was placed
+    uint count;      // ranges
+    uint limit;      // nothing is done if there are more candidates
+};
+
+#include "candidates.glsl"
+
+// Whether a candidate, pair i of its part's run, is valid: the last of its key in its run, no tombstone, and no newer run
+// has its key. Then rank is its place among its range's candidates: the number of those with keys up to its own, less
+// one. No two valid pairs have the same.
+bool valid(Part part, uint i, uint rows, out uint key, out uint value, out uint rank) {
+    Run own = stack_run(stack, part.row);
+    key = run_key(own, i);
+    value = run_value(own, i);
+    rank = i - part.first;
+    bool is_valid = !run_tombstone(own, i, value);
+    if (is_valid) is_valid = is_last(own, i, key);
+    uint number = 0u;
+    for (uint row = 0u; row < rows && is_valid; row++) {
+        if (stack_size(stack, row) == 0u) continue;
+        uvec2 slice = slice_of(number, part.range);
+        number++;
+        if (row == part.row || slice.x == slice.y) continue;
+        Run run = stack_run(stack, row);
+        uint end = run_upper_in(run, slice.x, slice.y, key);
+        if (row < part.row && end > slice.x) is_valid = run_key(run, end - 1u) != key;
+        rank += end - slice.x;
+    }
+    return is_valid;
+}
+
+void main() {
+    uint candidates = plain_load(total);
+    if (plain_load(address_add(total, 4u)) != 0u || candidates > limit) candidates = 0u;
+    uint rows = stack_rows(stack);
+    // Blocks of a few rounds go to the subgroups in turn, since candidates in newer runs are more work than others.
+    uint workgroups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
+    uint subgroups = workgroups * gl_NumSubgroups;
+    uint blocks = (candidates + BLOCK * gl_SubgroupSize - 1u) / (BLOCK * gl_SubgroupSize);
+    Part part = Part(0u, 0u, 0u, 0u, 0u, 0u);
+    uint block = workgroup_index() * gl_NumSubgroups + gl_SubgroupID;
+    for (uint round = 0u; block < blocks;) {
+        uint candidate = (block * BLOCK + round) * gl_SubgroupSize + gl_SubgroupInvocationID;
+        bool busy = candidate < candidates;
+        if (busy) part = part_of(candidate, part, rows);
+        uint i = part.first + (candidate - part.begin);
+        uint key, value, rank;
+        bool is_valid = false;
+        if (busy) is_valid = valid(part, i, rows, key, value, rank);
+        if (is_valid) {
+            uint place = plain_load(address_at(offsets, part.range, 2u)) + rank;
+            plain_store(address_at(out_keys, place, 2u), key);
+            plain_store(address_at(out_values, place, 2u), value);
+            atomic_or(address_at(flags, place >> 5, 2u), 1u << (place & 31u));
+        }
+        round++;
+        if (round == BLOCK) {
+            round = 0u;
+            block += subgroups;
+        }
+    }
+}
