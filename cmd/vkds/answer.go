@@ -17,7 +17,7 @@ import (
 	"github.com/vkds/vkds/internal/keytype"
 )
 
-// answer is an answer of rows on standard output: lines of CSV under a header or, with --json, one object a line, whose
+// answer is an answer of rows: lines of CSV under a header or, with --json, one object a line, whose
 // members have the names of the columns. Nothing is written before there is something to write or the answer ends, so
 // that what fails early leaves no half of it.
 type answer struct {
@@ -33,27 +33,31 @@ type answer struct {
 // rowFlags are the flags of a command whose answer is rows.
 type rowFlags struct {
 	json bool
-	left uint64 // rows that are still wanted
+	left uint64 // rows that are still wanted; 0, before the flags are added: all
 }
 
 func (f *rowFlags) add(flags *pflag.FlagSet, columns ...string) {
 	f.addJSON(flags, columns...)
-	f.left = math.MaxUint64
 	flags.Var(limitFlag{&f.left}, "limit", "print so many rows at most")
 }
 
 // addJSON is add for a command that has another flag for how many.
 func (f *rowFlags) addJSON(flags *pflag.FlagSet, columns ...string) {
-	f.left = math.MaxUint64
+	if f.left == 0 {
+		f.left = math.MaxUint64
+	}
 	flags.BoolVar(&f.json, "json", false, fmt.Sprintf(`print JSON, a row a line: {"%s": …}`, strings.Join(columns, `": …, "`)))
 }
+
+// outputBytes is how much is written at a time.
+const outputBytes = 256 << 10
 
 // errEnough ends the work on an answer that has all the rows that are wanted.
 var errEnough = errors.New("no more rows are wanted")
 
-// newAnswer begins an answer of some columns.
-func (g *global) newAnswer(f rowFlags, columns ...string) *answer {
-	a := &answer{out: bufio.NewWriterSize(g.out, 256<<10), header: strings.Join(columns, ",") + "\n", rowFlags: f, line: make([]byte, 0, 64)}
+// newAnswer begins an answer of some columns, written to standard output or a file.
+func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
+	a := &answer{out: bufio.NewWriterSize(to, outputBytes), header: strings.Join(columns, ",") + "\n", rowFlags: f, line: make([]byte, 0, 64)}
 	for i, name := range columns {
 		before := ","
 		if i == 0 {
@@ -77,7 +81,7 @@ func (a *answer) begin() error {
 // write writes a part of the answer.
 func (a *answer) write(text []byte) error {
 	_, err := a.out.Write(text)
-	return outputError(err)
+	return err
 }
 
 // rows writes n rows; row gives row i its values, one a column. With the last row that is wanted it returns errEnough.
@@ -139,23 +143,20 @@ func (a *answer) between() {
 func (a *answer) end(err error) error {
 	if err != nil && err != errEnough {
 		if a.begun {
-			_ = a.flush() // of the two errors the first one is told
+			_ = a.out.Flush() // of the two errors the first one is told
 		}
 		return err
 	}
 	if err := a.begin(); err != nil {
 		return err
 	}
-	return a.flush()
+	return a.out.Flush()
 }
-
-// flush writes what there is of the answer.
-func (a *answer) flush() error { return outputError(a.out.Flush()) }
 
 // answerText writes an answer that is one text.
 func (g *global) answerText(text []byte) error {
 	_, err := g.out.Write(text)
-	return outputError(err)
+	return err
 }
 
 // answerJSON writes one JSON value.
@@ -180,9 +181,9 @@ func appendJSON(line []byte, t keytype.Type, w uint32) []byte {
 // answerTable writes rows under their titles: as CSV, or drawn on a terminal.
 func (g *global) answerTable(titles []string, rows [][]string) error {
 	if !g.terminal(g.out) {
-		return outputError(csv.NewWriter(g.out).WriteAll(append([][]string{titles}, rows...)))
+		return csv.NewWriter(g.out).WriteAll(append([][]string{titles}, rows...))
 	}
-	return outputError(drawTable(g.out, titles, rows))
+	return drawTable(g.out, titles, rows)
 }
 
 func drawTable(w io.Writer, titles []string, rows [][]string) error {

@@ -172,7 +172,7 @@ func runBench(c *cobra.Command, g *global, out *reportFiles, measure func(contex
 	}
 	var printed error
 	if len(report.Measurements) != 0 {
-		printed = outputError(report.WriteTable(g.out))
+		printed = report.WriteTable(g.out)
 	}
 	return cmp.Or(err, printed, out.write(report))
 }

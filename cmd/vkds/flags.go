@@ -138,6 +138,19 @@ func notEmpty(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
+// exclusive are pairs of flags of which one alone makes sense.
+var exclusive = [][2]string{{"header", "no-header"}, {"json", "output-format"}, {"quiet", "verbose"}}
+
+// together tells of such flags that are given together.
+func together(flags *pflag.FlagSet) error {
+	for _, pair := range exclusive {
+		if flags.Changed(pair[0]) && flags.Changed(pair[1]) {
+			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	return nil
+}
+
 // within tells whether a number is one, and in a range, its ends included.
 func within(x, least, most float64) bool { return x >= least && x <= most }
 

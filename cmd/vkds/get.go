@@ -29,7 +29,7 @@ tell that it is no flag by "--" before it.`,
 	}
 	return g.aboutKeys(c, keyQuestion{
 		mustExist: "exit with status 1 if a key is absent",
-		columns:   []string{"key", "value"},
+		columns:   pairColumns,
 		ask: func(ctx context.Context, dict *dictionary, keys []uint32, a *answer) ([]bool, func(int), error) {
 			values, found, err := dict.Find(ctx, keys)
 			return found, func(i int) {

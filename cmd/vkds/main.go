@@ -37,7 +37,7 @@ func main() {
 
 // run runs one command line and returns its status.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
-	g := &global{out: &output{ctx, stdout}, err: &output{ctx, stderr}}
+	g := &global{out: &output{ctx, stdout, "standard output"}, err: &output{ctx, stderr, "standard error"}}
 	root := newRootCommand(g)
 	root.SetArgs(arguments)
 	root.SetOut(stdout)

@@ -85,7 +85,7 @@ keys; of several ranges one after the other, in the order asked.
   vkds range numbers.csv --key-type i32 100:`,
 	}
 	return g.aboutRanges(c, rangeQuestion{
-		columns: []string{"key", "value"},
+		columns: pairColumns,
 		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error {
 			l := listing{ctx: ctx, dict: dict, ranges: ranges, counts: counts}
 			return l.each(func(keys, values []uint32) error { return a.pairs(dict, keys, values) })

@@ -12,8 +12,9 @@ import (
 // output is where a command writes, until its context ends: a write that waits,
 // for a reader of a full pipe, is then given up, and no other one is begun.
 type output struct {
-	ctx context.Context
-	to  io.Writer
+	ctx  context.Context
+	to   io.Writer
+	name string // of what is written, in messages
 }
 
 // Write writes a copy: where it gives up, the system still has it.
@@ -33,19 +34,20 @@ func (o *output) Write(p []byte) (int, error) {
 	}()
 	select {
 	case r := <-written:
-		return r.n, r.err
+		return r.n, o.named(r.err)
 	case <-o.ctx.Done():
 		return 0, context.Cause(o.ctx)
 	}
 }
 
-func outputError(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return err
+// named says of what an error is, by the name that users know.
+func (o *output) named(err error) error {
+	if err == nil {
+		return nil
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return fmt.Errorf("standard output: %w", err)
+	return fmt.Errorf("%s: %w", o.name, err)
 }

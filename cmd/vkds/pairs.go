@@ -24,6 +24,9 @@ func inParts(pairs iter.Seq2[uint32, uint32], failed func() error, use func(keys
 	return use(keys, values)
 }
 
+// pairColumns are the columns of answers that are pairs.
+var pairColumns = []string{"key", "value"}
+
 // pairs writes pairs of a dictionary as rows.
 func (a *answer) pairs(dict *dictionary, keys, values []uint32) error {
 	return a.rows(len(keys), func(i int) {

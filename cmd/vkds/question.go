@@ -42,7 +42,7 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 			return err
 		}
 		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-			answer := g.newAnswer(rows, q.columns...)
+			answer := newAnswer(g.out, rows, q.columns...)
 			var keys, hits int
 			var took time.Duration
 			err := a.keys(dict.key, func(part []uint32) error {
@@ -114,7 +114,7 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 			return err
 		}
 		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-			answer := g.newAnswer(rows, q.columns...)
+			answer := newAnswer(g.out, rows, q.columns...)
 			var all int
 			var pairs uint64
 			var took time.Duration

@@ -38,6 +38,16 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"build", path, "-o", dict + ".gz"}, dict + ".gz: files are written uncompressed"},
 		{[]string{"inspect", path, "--svg", dir + "/p.svg.zst"}, "p.svg.zst: files are written uncompressed"},
 		{[]string{"inspect", path, "--svg", ""}, "--svg is given, but empty"},
+		{[]string{"dump", path, "-o", dir + "/d.tsv"}, "d.tsv: no format has the ending .tsv: --output-format says which"},
+		{[]string{"dump", path, "-o", dict}, "no format has the ending .vkds"},
+		{[]string{"dump", path, "-o", dir + "/d.csv.gz"}, "d.csv.gz: files are written uncompressed"},
+		{[]string{"dump", path, "-o", dir + "/none/d.csv"}, "none/d.csv: no such file or directory"},
+		{[]string{"dump", path, "-o", ""}, "--output is given, but empty"},
+		{[]string{"dump", path, "--output-format", "xml"}, `unknown format "xml" (known: auto, csv, jsonl, parquet, arrow, arrows)`},
+		{[]string{"dump", path, "--json", "--output-format", "csv"}, "--json and --output-format exclude each other"},
+		{[]string{"dump", path, path}, "dump takes one DICT or TABLE"},
+		{[]string{"min", path, "5"}, "min takes one DICT or TABLE"},
+		{[]string{"max", path, "--structure", "slabhash"}, "slabhash keeps no order, which max needs"},
 		{[]string{"bench", "scan", "--csv", "-"}, "-: is no name of a file here"},
 		{[]string{"bench", "scan", "--kernels", dir + "/k.csv.gz"}, "files are written uncompressed"},
 		{[]string{"bench", "scan", "--csv", dir + "/a", "--json", dir + "/../" + filepath.Base(dir) + "/a"}, "is the name of two of the files to write"},
@@ -46,7 +56,7 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"get", path, "--keys", ""}, "--keys is given, but empty"},
 		{[]string{"get", path, "-1"}, "before keys that begin with a minus sign there must be a \"--\""},
 		{[]string{"range", path, "-5:5"}, "before keys that begin with a minus sign there must be a \"--\""},
-		{[]string{"get", path, "1", "--verbose"}, "none of the others can be"}, // refusal itself is quiet
+		{[]string{"get", path, "1", "--verbose"}, "--quiet and --verbose exclude each other"}, // refusal itself is quiet
 		{[]string{"tally", path, "-x"}, "unknown shorthand flag: 'x' in -x (see vkds tally --help)"},
 		{[]string{"get", path, "1", "--load", "inf"}, "a load of +Inf makes no sense"},
 		{[]string{"get", path, "1", "--load", "nan"}, "a load of NaN makes no sense"},
@@ -82,7 +92,7 @@ func TestOutputIsInput(t *testing.T) {
 	require.NoError(t, os.Link(path, filepath.Join(dir, "hard")))
 	for _, output := range []string{path, dir + "/./t.csv", filepath.Join(dir, "symbolic"), filepath.Join(dir, "hard")} {
 		for _, input := range []string{path, filepath.Join(dir, "symbolic"), "-", "/dev/stdin"} {
-			for _, command := range [][]string{{"build", input, "-o", output}, {"inspect", input, "--svg", output}} {
+			for _, command := range [][]string{{"build", input, "-o", output}, {"inspect", input, "--svg", output}, {"dump", input, "-o", output}} {
 				stdin, err := os.Open(path)
 				require.NoError(t, err)
 				run := exec.Command(tool, command...)
@@ -95,7 +105,7 @@ func TestOutputIsInput(t *testing.T) {
 		}
 	}
 	// Standard output: a shell that appends to the file has not truncated it.
-	for _, command := range [][]string{{"tally", path}, {"get", path, "1"}, {"get", "/dev/null", "--keys", path}, {"range", path}, {"stats", path}, {"verify", path}, {"inspect", path, "--svg", "-"}} {
+	for _, command := range [][]string{{"tally", path}, {"get", path, "1"}, {"get", "/dev/null", "--keys", path}, {"range", path}, {"stats", path}, {"verify", path}, {"inspect", path, "--svg", "-"}, {"dump", path}, {"max", path}} {
 		out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		require.NoError(t, err)
 		run := exec.Command(tool, command...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -32,6 +33,9 @@ var commands = slices.Concat([]func(*global) *cobra.Command{
 	newRangeCommand,
 	newCountCommand,
 }, newNeighborCommands(), []func(*global) *cobra.Command{
+	newMinCommand,
+	newMaxCommand,
+	newDumpCommand,
 	newStatsCommand,
 	newInspectCommand,
 	newVerifyCommand,
@@ -66,7 +70,7 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 		Version:           version(),
 		SilenceErrors:     true, // run prints them, in one line
 		SilenceUsage:      true,
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return notEmpty(c.Flags()) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return cmp.Or(notEmpty(c.Flags()), together(c.Flags())) },
 		PersistentPostRunE: func(*cobra.Command, []string) error {
 			if n := g.complaints.Load(); n > 0 {
 				return fmt.Errorf("the validation layer found %d errors", n)
@@ -79,7 +83,6 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is no terminal")
-	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	flags.SortFlags = false
 	root.SetFlagErrorFunc(flagError)
 	cobra.EnableCommandSorting = false

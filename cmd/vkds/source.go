@@ -61,7 +61,6 @@ func (s *source) add(c *cobra.Command, ordering string) {
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
 	s.into.add(flags, ordering)
-	c.MarkFlagsMutuallyExclusive("header", "no-header")
 }
 
 // addSaved is add for a command that takes saved dictionaries alone.

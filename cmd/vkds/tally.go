@@ -88,7 +88,6 @@ otherwise (see "vkds build --help" for the types).`,
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur so often or more")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
 	rows.addJSON(flags, "key", "count")
-	c.MarkFlagsMutuallyExclusive("header", "no-header")
 	return c
 }
 
@@ -268,7 +267,7 @@ func (t *tally) print(f rowFlags, top int, minCount uint64, kind keytype.Type) e
 	if err != nil {
 		return err
 	}
-	a := t.newAnswer(f, "key", "count")
+	a := newAnswer(t.out, f, "key", "count")
 	return a.end(a.rows(len(best), func(i int) {
 		a.word(kind, best[i].key)
 		a.number(best[i].count)

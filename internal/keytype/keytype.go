@@ -344,6 +344,17 @@ func (t Type) FromBits(bits uint32) (uint32, error) {
 	return bits, nil
 }
 
+// Bits returns the value of four bytes that a binary file holds for a word: FromBits the other way round.
+func (t Type) Bits(w uint32) uint32 {
+	switch t {
+	case Int32:
+		return w ^ 1<<31
+	case Float32:
+		return math.Float32bits(toFloat(w))
+	}
+	return w
+}
+
 // FromFloat returns the word of a number that a binary file holds, which only
 // Float32 takes; for any other type the error wraps ErrSyntax.
 func (t Type) FromFloat(f float64) (uint32, error) {

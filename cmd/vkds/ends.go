@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// walk goes through a range of an ordered dictionary.
+type walk func(o structures.Ordered, ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error)
+
+func newMinCommand(g *global) *cobra.Command {
+	return newEndCommand(g, "min", "least", structures.Ordered.Ascend)
+}
+
+func newMaxCommand(g *global) *cobra.Command {
+	return newEndCommand(g, "max", "greatest", structures.Ordered.Descend)
+}
+
+// newEndCommand returns the command that prints the pairs at one end of a dictionary.
+func newEndCommand(g *global, name, which string, from walk) *cobra.Command {
+	var s source
+	rows := rowFlags{left: 1}
+	var mustExist bool
+	c := &cobra.Command{
+		Use:   name + " DICT-or-TABLE",
+		Short: "Print the pair of the " + which + " key",
+		Long: `Prints the pair whose key is the ` + which + `, or, with --limit N, those of the
+` + which + ` N, the ` + which + ` first. Of a dictionary without pairs it prints none.
+
+` + orderedHelp + sourceHelp,
+		Example: `  vkds ` + name + ` airports.vkds
+  vkds ` + name + ` taxi.csv --key-type time --value-type f32 --limit 3`,
+		Args: takes("one DICT or TABLE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx, path := c.Context(), arguments[0]
+			if err := distinct("-", path); err != nil {
+				return err
+			}
+			return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+				answer := newAnswer(g.out, rows, pairColumns...)
+				pairs, failed := from(dict.ordered(), ctx, structures.AllKeys)
+				err := inParts(pairs, failed, func(keys, values []uint32) error { return answer.pairs(dict, keys, values) })
+				if err := answer.end(err); err != nil {
+					return err
+				}
+				if mustExist && dict.pairs == 0 {
+					return errAbsent
+				}
+				return nil
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&mustExist, "must-exist", false, "exit with status 1 if there is no pair")
+	rows.add(flags, pairColumns...)
+	s.add(c, name)
+	return c
+}

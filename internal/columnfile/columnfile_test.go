@@ -1,0 +1,114 @@
+package columnfile_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/columnfile"
+	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+var formats = map[string]columnfile.Format{"t.parquet": columnfile.Parquet, "t.arrow": columnfile.Arrow, "t.arrows": columnfile.ArrowStream}
+
+// words of a type, its least and its greatest among them.
+func words(t *testing.T, typ keytype.Type, n int) (all []uint32) {
+	lo, hi, err := typ.ParseRange(":")
+	require.NoError(t, err)
+	zero, err := typ.Parse("0")
+	require.NoError(t, err)
+	all = []uint32{lo, zero, hi}
+	for i := range uint32(n) {
+		all = append(all, zero-7*i, zero+7*i)
+	}
+	return all[:n]
+}
+
+// What is written is read back by package table, of every pair of types and in several parts.
+func TestReadsBack(t *testing.T) {
+	for name, format := range formats {
+		for i := range keytype.Names() {
+			for j := range keytype.Names() {
+				c := columnfile.Columns{Key: keytype.Type(i), Value: keytype.Type(j)}
+				keys, values := words(t, c.Key, 300), words(t, c.Value, 300)
+				var out bytes.Buffer
+				w, err := columnfile.NewWriter(&out, format, c)
+				require.NoError(t, err)
+				for _, part := range [][2]int{{0, 100}, {100, 100}, {100, 299}, {299, 300}} {
+					require.NoError(t, w.Write(keys[part[0]:part[1]], values[part[0]:part[1]]))
+				}
+				require.NoError(t, w.Close())
+				gotKeys, gotValues := read(t, name, out.Bytes(), c)
+				require.Equal(t, keys, gotKeys, "%s of %s and %s", name, c.Key, c.Value)
+				require.Equal(t, values, gotValues, "%s of %s and %s", name, c.Key, c.Value)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, values []uint32) {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	keys, values, skipped, err := table.Load(context.Background(), path, table.Options{Key: "key", Value: "value", KeyType: c.Key, ValueType: c.Value})
+	require.NoError(t, err)
+	require.Zero(t, skipped)
+	return keys, values
+}
+
+// A table without rows is one, too.
+func TestNoPairs(t *testing.T) {
+	for name, format := range formats {
+		var out bytes.Buffer
+		w, err := columnfile.NewWriter(&out, format, columnfile.Columns{})
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		keys, _ := read(t, name, out.Bytes(), columnfile.Columns{})
+		assert.Empty(t, keys, name)
+	}
+}
+
+var errFull = errors.New("the disk is full")
+
+// full takes so many bytes.
+type full struct{ left int }
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(len(p), f.left)
+	if f.left -= n; n < len(p) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+// Wherever the writing fails, the error is the writer's own.
+func TestFullDisk(t *testing.T) {
+	keys := make([]uint32, 1000)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	for name, format := range formats {
+		write := func(room int) error {
+			w, err := columnfile.NewWriter(&full{room}, format, columnfile.Columns{})
+			if err != nil {
+				return err
+			}
+			return errors.Join(w.Write(keys, keys), w.Close())
+		}
+		var whole bytes.Buffer
+		w, err := columnfile.NewWriter(&whole, format, columnfile.Columns{})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(keys, keys))
+		require.NoError(t, w.Close())
+		require.NoError(t, write(whole.Len()), name)
+		for room := 0; room < whole.Len(); room += 1 + room/16 {
+			require.ErrorIs(t, write(room), errFull, fmt.Sprint(name, room))
+		}
+	}
+}

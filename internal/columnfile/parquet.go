@@ -1,0 +1,97 @@
+package columnfile
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+// parquetTable writes Parquet.
+type parquetTable struct {
+	w     *file.Writer
+	types [2]keytype.Type
+}
+
+func newParquet(w io.Writer, c Columns) (*parquetTable, error) {
+	var fields schema.FieldList
+	for i, t := range c.types() {
+		field, err := parquetField(names[i], t)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, field)
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return nil, err
+	}
+	// Keys are all different, so a dictionary of them is a second copy.
+	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryFor(names[0], false))
+	out, err := file.NewParquetWriterWithError(w, root, file.WithWriterProps(properties))
+	if err != nil {
+		return nil, err
+	}
+	return &parquetTable{out, c.types()}, nil
+}
+
+func parquetField(name string, t keytype.Type) (schema.Node, error) {
+	physical, logical := parquet.Types.Int32, schema.LogicalType(schema.NewIntLogicalType(32, t == keytype.Int32))
+	switch t {
+	case keytype.Float32:
+		return schema.NewPrimitiveNode(name, parquet.Repetitions.Required, parquet.Types.Float, -1, -1)
+	case keytype.Time:
+		physical, logical = parquet.Types.Int64, schema.NewTimestampLogicalType(true, schema.TimeUnitMillis)
+	}
+	return schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical, physical, -1, -1)
+}
+
+func (p *parquetTable) write(keys, values []uint32) error {
+	group, err := p.w.AppendRowGroupChecked()
+	if err != nil {
+		return err
+	}
+	for i, words := range [][]uint32{keys, values} {
+		column, err := group.NextColumn()
+		if err != nil {
+			return err
+		}
+		if err := writeColumn(column, p.types[i], words); err != nil {
+			return err
+		}
+		if err := column.Close(); err != nil {
+			return err
+		}
+	}
+	return group.Close()
+}
+
+func writeColumn(column file.ColumnChunkWriter, t keytype.Type, words []uint32) (err error) {
+	switch c := column.(type) {
+	case *file.Int32ColumnChunkWriter:
+		_, err = c.WriteBatch(converted(t, words, func(bits uint32) int32 { return int32(bits) }), nil, nil)
+	case *file.Int64ColumnChunkWriter:
+		_, err = c.WriteBatch(converted(t, words, func(seconds uint32) int64 { return 1000 * int64(seconds) }), nil, nil)
+	case *file.Float32ColumnChunkWriter:
+		_, err = c.WriteBatch(converted(t, words, math.Float32frombits), nil, nil)
+	default:
+		err = fmt.Errorf("a column of %T", column)
+	}
+	return err
+}
+
+// converted are the values that words of a type stand for.
+func converted[V any](t keytype.Type, words []uint32, value func(bits uint32) V) []V {
+	values := make([]V, len(words))
+	for i, w := range words {
+		values[i] = value(t.Bits(w))
+	}
+	return values
+}
+
+func (p *parquetTable) close() error { return p.w.Close() }

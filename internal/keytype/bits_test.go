@@ -1,0 +1,31 @@
+package keytype_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/keytype"
+	"pgregory.net/rapid"
+)
+
+func TestBits(t *testing.T) {
+	minusOne, err := keytype.Int32.Parse("-1")
+	require.NoError(t, err)
+	assert.Equal(t, uint32(math.MaxUint32), keytype.Int32.Bits(minusOne))
+	half, err := keytype.Float32.Parse("-0.5")
+	require.NoError(t, err)
+	assert.Equal(t, math.Float32bits(-0.5), keytype.Float32.Bits(half))
+	rapid.Check(t, func(t *rapid.T) {
+		typ := keytype.Type(rapid.IntRange(0, len(keytype.Names())-1).Draw(t, "type"))
+		bits := rapid.Uint32().Draw(t, "bits")
+		w, err := typ.FromBits(bits)
+		if err != nil {
+			t.Skip("not a number")
+		}
+		if back, err := typ.FromBits(typ.Bits(w)); err != nil || back != w { // -0 became 0
+			t.Fatalf("%s: %#x became %#x", typ, w, back)
+		}
+	})
+}
