@@ -96,7 +96,7 @@ struct Operation {
 
 // The lane's operation, of those of the share from `next` on.
 Operation operation(Share share, uint next) {
-    Operation o = Operation(share.first + workgroup_lane(), KIND, 0u, STATUS_PENDING, false, false, false, BTreePlace(BTREE_ROOT, 1u));
+    Operation o = Operation(share.first + workgroup_lane(), KIND, 0u, STATUS_PENDING, false, false, false, btree_anywhere());
     if (KIND == OP_MIXED) {
         o.todo = next + workgroup_lane() < share.number;
         uint word = handed[o.todo ? next + workgroup_lane() : 0u];

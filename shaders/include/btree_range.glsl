@@ -78,9 +78,6 @@ Node leaf_once(Node n) {
     return n;
 }
 
-// Where the search for any key may begin: at the root, whatever its level.
-BTreePlace btree_anywhere() { return BTreePlace(BTREE_ROOT, 1u); }
-
 // A pair that a range has.
 struct BTreePair {
     uint key;

@@ -7,7 +7,7 @@
 #ifndef VKDS_BTREE_TOP_GLSL
 #define VKDS_BTREE_TOP_GLSL
 
-#include "memory.glsl"
+#include "btree_node.glsl"
 
 // Where searches begin.
 struct BTreeTop {
@@ -19,6 +19,9 @@ struct BTreePlace {
     uint node;
     uint level;
 };
+
+// Where the search for any key may begin: at the root, whatever its level.
+BTreePlace btree_anywhere() { return BTreePlace(BTREE_ROOT, 1u); }
 
 // Where the search for a key begins, by a top of at least one bit.
 BTreePlace btree_top(BTreeTop top, uint key) {
