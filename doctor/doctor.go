@@ -98,6 +98,7 @@ func tests(d *vk.Device) []test {
 		{"store buffering", false, observeBuffering},
 		{"32-bit atomics", true, observeAtomics("a32")},
 		{"64-bit atomics", true, observeAtomics("a64")},
+		{"minima and maxima beside additions", d.Has(vk.Int64Atomics), observeExtrema},
 		{"pairs read while written", true, observeTearing},
 	}
 	for _, size := range subgroupSizes(d) {

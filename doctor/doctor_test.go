@@ -102,6 +102,10 @@ func TestEveryTestCanFail(t *testing.T) {
 			require.Equal(t, Fail, result.Verdict, x.name)
 		case *bufferingSeen:
 			require.Zero(t, seen.Neither, x.name)
+		case *extremaSeen:
+			require.Positive(t, seen.LostToMin, x.name)
+			require.Positive(t, seen.LostToMax, x.name)
+			require.Equal(t, x.required, result.Verdict == Fail, x.name)
 		default:
 			require.Equal(t, Fail, result.Verdict, "%s: %s", x.name, result.Found)
 		}

@@ -96,6 +96,7 @@ void coherent_store4(uvec2 a, uvec4 v) { VkdsCoherentQuad(a).v = v; }
 uint atomic_load(uvec2 a) { VKDS_DELAY return atomicLoad(VkdsCoherentWord(a).v, VKDS_RELAXED); }
 void atomic_store(uvec2 a, uint v) { VKDS_DELAY atomicStore(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_add(uvec2 a, uint v) { VKDS_DELAY return atomicAdd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
+// SwiftShader's minimum and maximum are a load and a store, and undo what others do in between: `vkds doctor` counts it.
 uint atomic_min(uvec2 a, uint v) { VKDS_DELAY return atomicMin(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_max(uvec2 a, uint v) { VKDS_DELAY return atomicMax(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_and(uvec2 a, uint v) { VKDS_DELAY return atomicAnd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }

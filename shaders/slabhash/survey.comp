@@ -23,6 +23,15 @@ layout(push_constant, std430) uniform Push {
     uint count;
 };
 
+// Raises a word to `least`, by compare-and-swap, as slab_list.glsl has it. Who is overtaken found the word risen, so that
+// it takes no more rounds.
+void raise(uvec2 at, uint least) {
+    for (uint round = 0u; round < least; round++) {
+        uint now = atomic_load(at);
+        if (now >= least || atomic_cas(at, now, least) == now) return;
+    }
+}
+
 void main() {
     uint tile = invocation_index() / TILE;
     uint bucket = first + tile;
@@ -49,7 +58,7 @@ void main() {
     }
     if (WITH_LENGTHS != 0u) {
         uint longest = subgroupMax(slabs);
-        if (subgroupElect()) atomic_max(address_add(row, LONGEST_AT), longest);
+        if (subgroupElect()) raise(address_add(row, LONGEST_AT), longest);
         if (first_lane && slabs != 0u) atomic_add(address_add(row, LENGTHS_AT + 4u * (min(slabs, 16u) - 1u)), 1u);
     }
 }

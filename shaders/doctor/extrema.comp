@@ -1,0 +1,40 @@
+// For the doctor: minima and maxima of words that others add to meanwhile. None of them changes its word, so that all
+// additions are there in the end, unless one of them stored what it had loaded before.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "litmus.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Meeting meeting;
+    uvec2 words;   // 64 bytes apart: the one of minima, 0 before, and the one of maxima, 2^31 before
+    uint count;
+    uint rounds;   // additions to each word that an invocation makes; all together less than 2^31
+    uint seed;
+};
+
+const uint HIGH = 0x80000000u;
+
+void main() {
+    uint i = invocation_index();
+    meet(meeting);
+    if (i >= count) return;
+    uint random = hash_mix(seed ^ i);
+    uvec2 low = words, high = address_add(words, 64u);
+    for (uint round = 0u; round < rounds; round++) {
+        uint low_before = 0u, high_before = 0u;
+        if (FAULT != 0u) {
+            low_before = atomic_load(low);
+            high_before = atomic_load(high);
+        }
+        atomic_add(low, 1u);
+        atomic_add(high, 1u);
+        random = hash_mix(random + 0x9e3779b9u);
+        if (FAULT == 0u) {
+            atomic_min(low, random | HIGH);
+            atomic_max(high, random & ~HIGH);
+        } else {
+            atomic_store(low, min(low_before, random | HIGH));
+            atomic_store(high, max(high_before, random & ~HIGH));
+        }
+    }
+}
