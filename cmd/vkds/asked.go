@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/input/keyfile"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
 )
@@ -21,28 +21,29 @@ type asked struct {
 	ctx       context.Context
 	flags     *pflag.FlagSet
 	path      string
-	options   keyfile.Options
-	columns   []string
+	options   input.Options // but for the columns' names
+	column    string        // of keys
+	columns   []string      // of ranges
 	arguments []string
 }
 
 func (a *asked) add(flags *pflag.FlagSet, what string) {
 	a.flags = flags
 	flags.StringVar(&a.path, "keys", "", "file of "+what+" to look up; \"-\" is standard input")
-	flags.Var(keyFormatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds tally --help\")")
+	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds tally --help\")")
 	flags.Var(commentFlag{&a.options.Comment}, "keys-comment", "of text and csv: the character that begins lines to pass\nover there")
 }
 
 // addKeys adds the flags of a command that is asked about keys.
 func (a *asked) addKeys(flags *pflag.FlagSet) {
 	a.add(flags, "keys")
-	flags.StringVar(&a.options.Column, "keys-column", "", "of csv: the keys' column there (default 1)")
+	flags.StringVar(&a.column, "keys-column", "", "the keys' column there (default 1)")
 }
 
 // addRanges adds those of one that is asked about ranges.
 func (a *asked) addRanges(flags *pflag.FlagSet) {
 	a.add(flags, "ranges")
-	flags.StringSliceVar(&a.columns, "keys-column", nil, "of csv: the two columns of their ends there (default 1,2)")
+	flags.StringSliceVar(&a.columns, "keys-column", nil, "the two columns of their ends there (default 1,2)")
 }
 
 // take takes a command's arguments, of which the first is its DICT-or-TABLE.
@@ -64,31 +65,16 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	if table == infile.Stdin && a.path == infile.Stdin {
 		return "", errors.New("the table and the keys can't both come from standard input")
 	}
-	switch len(a.columns) {
-	case 0:
-	case 2:
-		a.options.Column, a.options.HighColumn = a.columns[0], a.columns[1]
-	default:
+	if n := len(a.columns); n != 0 && n != 2 {
 		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends", strings.Join(a.columns, ","))
 	}
-	if a.options.Format == keyfile.Auto && a.options.Column != "" {
-		a.options.Format = keyfile.CSV
+	if a.options.Otherwise = input.Text; flags.Changed("keys-column") {
+		a.options.Otherwise = input.CSV
 	}
-	if err := fits(flags, keyfile.FormatOf(a.path, a.options.Format), "keys-column", "keys-comment"); err != nil {
+	if err := fits(flags, "keys-", a.options.Format); err != nil {
 		return "", err
 	}
 	return table, distinct("-", table, a.path)
-}
-
-// fits tells of flags that a format of keys has no use for: those for csv, and one for comments in text, too.
-func fits(flags *pflag.FlagSet, f keyfile.Format, csv, comment string) error {
-	switch {
-	case flags.Changed(csv) && f != keyfile.CSV:
-		return fmt.Errorf("--%s is for csv, not for %s", csv, f)
-	case flags.Changed(comment) && f != keyfile.CSV && f != keyfile.Text:
-		return fmt.Errorf("--%s is for text and csv, not for %s", comment, f)
-	}
-	return nil
 }
 
 // keys hands the keys asked for to use, a part at a time, which is valid until use returns.
@@ -104,17 +90,9 @@ func (a *asked) keys(t keytype.Type, use func(keys []uint32) error) error {
 	if len(keys) > 0 {
 		return use(keys)
 	}
-	var r *keyfile.Reader
-	defer func() {
-		if r != nil {
-			r.Close()
-		}
-	}()
-	return a.read("keys", t, func(ctx context.Context) (read readFunc, err error) {
-		if r, err = keyfile.Open(ctx, a.path, a.options); err != nil {
-			return nil, err
-		}
-		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }, nil
+	column := input.Column{Name: a.column, Type: t}
+	return a.read("keys", []input.Column{column}, func(r *input.Reader) readFunc {
+		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }
 	}, func(b batch) error { return use(b.keys) })
 }
 
@@ -131,18 +109,11 @@ func (a *asked) ranges(t keytype.Type, use func(ranges []structures.Range) error
 	if len(ranges) > 0 {
 		return use(ranges)
 	}
-	var r *keyfile.RangeReader
-	defer func() {
-		if r != nil {
-			r.Close()
-		}
-	}()
-	return a.read("ranges", t, func(ctx context.Context) (read readFunc, err error) {
-		if r, err = keyfile.OpenRanges(ctx, a.path, a.options); err != nil {
-			return nil, err
-		}
-		return r.Read, nil
-	}, func(b batch) error {
+	columns := []input.Column{{Type: t}, {Type: t, End: true}}
+	for i, name := range a.columns {
+		columns[i].Name = name
+	}
+	return a.read("ranges", columns, pairs, func(b batch) error {
 		ranges = ranges[:0]
 		for i, lo := range b.keys {
 			ranges = append(ranges, structures.Range{Lo: lo, Hi: b.values[i]})
@@ -151,13 +122,28 @@ func (a *asked) ranges(t keytype.Type, use func(ranges []structures.Range) error
 	})
 }
 
-// read reads the file.
-func (a *asked) read(what string, t keytype.Type, open func(context.Context) (readFunc, error), use func(batch) error) error {
+// read reads columns of the file.
+func (a *asked) read(what string, columns []input.Column, reading func(*input.Reader) readFunc, use func(batch) error) error {
 	if a.path == infile.Stdin && a.terminal(os.Stdin) {
 		a.note("%s, one a line, please; then Ctrl-D", what)
 	}
 	show, end := a.progress("reading " + what)
 	defer end()
-	a.options.Type, a.options.Progress = t, show
-	return batches(a.ctx, open, use)
+	o := a.options
+	o.Columns, o.Progress = columns, show
+	var r *input.Reader
+	defer func() {
+		if r != nil {
+			r.Close()
+		}
+	}()
+	return batches(a.ctx, func(ctx context.Context) (_ readFunc, err error) {
+		if r, err = input.Open(ctx, a.path, o); err != nil {
+			return nil, err
+		}
+		if err := fits(a.flags, "keys-", r.Format()); err != nil {
+			return nil, fmt.Errorf("%s: %w", called(a.path), err)
+		}
+		return reading(r), nil
+	}, use)
 }

@@ -11,7 +11,7 @@ const batchLength = 1 << 20
 // batch is a part of an input: keys, and values where it has them.
 type batch struct{ keys, values []uint32 }
 
-// readFunc reads as the readers of keyfile, table and dictfile do.
+// readFunc reads as the readers of packages input and dictfile do.
 type readFunc func(keys, values []uint32) (int, error)
 
 // batches reads an input part by part, a part or two ahead of its use, so that

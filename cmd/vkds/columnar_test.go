@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Package table tests the formats in full; here the tool is seen to read them.
+// Package input tests the formats in full; here the tool is seen to read them.
 func TestColumnarTables(t *testing.T) {
 	needDevice(t)
 	ids, sizes := []int64{5, 4294967295, 7}, []int64{50, 60, 1 << 33}
@@ -65,9 +65,23 @@ func TestColumnarTables(t *testing.T) {
 		assert.Equal(t, "key,value\n7,7\n", out)
 	}
 	assert.Contains(t, refusal(t, columns.String(), "get", "-", "7"), "standard input: a Parquet file can't be read in any order")
-	for _, flag := range []string{"--header", "--no-header", "--delimiter=;", "--comment=#"} {
-		assert.Equal(t, ar+" is a table of format arrow: --"+strings.Split(flag[2:], "=")[0]+" is for csv", refusal(t, "", "get", ar, flag, "7"))
+	for flag, formats := range map[string]string{"--header": "csv, text", "--no-header": "csv, text", "--delimiter=;": "csv", "--comment=#": "csv, text"} {
+		assert.Equal(t, ar+": --"+strings.Split(flag[2:], "=")[0]+" is for "+formats+", not for arrow", refusal(t, "", "get", ar, flag, "7"))
 	}
+	// Keys and ranges come from such files, too, of one column or two.
+	keys := write(t, "t.csv", "5,1\n7,2\n")
+	for _, path := range []string{pq, ar} {
+		out, _ := answer(t, "", "get", keys, "--keys", path)
+		assert.Equal(t, "key,value\n5,1\n4294967295,\n7,2\n", out)
+		out, _ = answer(t, "", "get", keys, "--keys", path, "--keys-column", "id")
+		assert.Equal(t, "key,value\n5,1\n4294967295,\n7,2\n", out)
+		assert.Equal(t, path+": --keys-comment is for csv, text, not for "+map[string]string{pq: "parquet", ar: "arrow"}[path],
+			refusal(t, "", "get", keys, "--keys", path, "--keys-comment", "#"))
+		out, _ = answer(t, "", "tally", path, "--column", "id", "--top", "1")
+		assert.Equal(t, "key,count\n5,1\n", out)
+	}
+	out, _ := answer(t, stream.String(), "count", keys, "--keys", "-", "--keys-column", "id,id")
+	assert.Equal(t, "lo,hi,count\n5,5,1\n4294967295,4294967295,0\n7,7,1\n", out)
 	assert.Equal(t, "standard input: a Parquet file can't be read in any order, as this format needs: give an uncompressed regular file",
 		refusal(t, columns.String(), "get", "-", "--format", "parquet", "7"))
 }

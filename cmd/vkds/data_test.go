@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
@@ -123,24 +124,45 @@ func checkTrace(t *testing.T, path string, want trace) {
 
 func series(name string) realTable {
 	return realTable{"nab/" + name + ".csv.gz", []string{"--key", "timestamp", "--key-type", "time", "--value", "value", "--value-type", "f32"},
-		table.Options{Key: "timestamp", KeyType: keytype.Time, Value: "value", ValueType: keytype.Float32}, 0, 0}
+		input.Options{Columns: columns("timestamp", keytype.Time, "value", keytype.Float32)}, 0, 0}
 }
 
 // realTable is a table of ../shared/data whose keys have 32 bits.
 type realTable struct {
 	path      string
 	arguments []string
-	options   table.Options // the same, for package table
+	options   input.Options // the same, for package input
 	pairs     int           // distinct keys; 0: not known beforehand
 	sum       uint64        // of the keys; 0: not known
 }
 
+// columns are those of the keys and the values.
+func columns(key string, kt keytype.Type, value string, vt keytype.Type) []input.Column {
+	return []input.Column{{Name: key, Type: kt}, {Name: value, Type: vt}}
+}
+
+// load reads a table without the tool.
+func load(t *testing.T, path string, o input.Options) (keys, values []uint32) {
+	r, err := input.Open(context.Background(), path, o)
+	require.NoError(t, err)
+	defer r.Close()
+	k, v := make([]uint32, 1<<16), make([]uint32, 1<<16)
+	for {
+		n, err := r.Read(k, v)
+		if err == io.EOF {
+			return keys, values
+		}
+		require.NoError(t, err)
+		keys, values = append(keys, k[:n]...), append(values, v[:n]...)
+	}
+}
+
 var tables = []realTable{
-	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--value", "3"}, table.Options{Value: "3"}, 207937, 460366577854604},
-	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--key", "2", "--value", "1"}, table.Options{Key: "2", Value: "1"}, 207937, 0},
-	{"unicode/UnicodeData.txt.gz", []string{"--delimiter", ";", "--key-type", "hex", "--value", "4"}, table.Options{Delimiter: ';', KeyType: keytype.Hex, Value: "4"}, 34924, 2384772743},
-	{"openflights/airports.dat.gz", []string{"--value", "9", "--value-type", "i32"}, table.Options{Value: "9", ValueType: keytype.Int32}, 7698, 0},
-	{"openflights/routes.dat.gz", []string{"--key", "4", "--value", "6", "--skip-invalid"}, table.Options{Key: "4", Value: "6", SkipInvalid: true}, 0, 0},
+	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--value", "3"}, input.Options{Columns: columns("", keytype.Uint32, "3", keytype.Uint32)}, 207937, 460366577854604},
+	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--key", "2", "--value", "1"}, input.Options{Columns: columns("2", keytype.Uint32, "1", keytype.Uint32)}, 207937, 0},
+	{"unicode/UnicodeData.txt.gz", []string{"--delimiter", ";", "--key-type", "hex", "--value", "4"}, input.Options{Columns: columns("", keytype.Hex, "4", keytype.Uint32), Delimiter: ';'}, 34924, 2384772743},
+	{"openflights/airports.dat.gz", []string{"--value", "9", "--value-type", "i32"}, input.Options{Columns: columns("", keytype.Uint32, "9", keytype.Int32)}, 7698, 0},
+	{"openflights/routes.dat.gz", []string{"--key", "4", "--value", "6", "--skip-invalid"}, input.Options{Columns: columns("4", keytype.Uint32, "6", keytype.Uint32), SkipInvalid: true}, 0, 0},
 	series("nyc_taxi"), series("machine_temperature_system_failure"), series("ambient_temperature_system_failure"),
 	series("Twitter_volume_AAPL"), series("ec2_network_in_5abac7"), series("occupancy_6005"),
 }
@@ -157,15 +179,14 @@ func TestShippedTable(t *testing.T) {
 	needDevice(t)
 	checkTable(t, filepath.Join("..", "..", "testdata", "unicode-case.csv.gz"), realTable{
 		"unicode-case.csv.gz", []string{"--key", "code_point", "--value", "lowercase"},
-		table.Options{Key: "code_point", Value: "lowercase"}, 34924, 2384772743,
+		input.Options{Columns: columns("code_point", keytype.Uint32, "lowercase", keytype.Uint32)}, 34924, 2384772743,
 	})
 }
 
 // checkTable looks every key up, and as many that aren't there, in the table and
 // in the dictionary saved from it, and compares with a Go map.
 func checkTable(t *testing.T, path string, want realTable) {
-	keys, values, _, err := table.Load(context.Background(), path, want.options)
-	require.NoError(t, err)
+	keys, values := load(t, path, want.options)
 	oracle := map[uint32]uint32{}
 	for i, k := range keys {
 		oracle[k] = values[i] // the last row of a key counts
@@ -183,12 +204,12 @@ func checkTable(t *testing.T, path string, want realTable) {
 	var asked strings.Builder
 	expect := [][]string{{"key", "value"}}
 	ask := func(k uint32) {
-		text := want.options.KeyType.Format(k)
+		text := want.options.Columns[0].Type.Format(k)
 		fmt.Fprintln(&asked, text)
 		v, ok := oracle[k]
 		value := ""
 		if ok {
-			value = want.options.ValueType.Format(v)
+			value = want.options.Columns[1].Type.Format(v)
 		}
 		expect = append(expect, []string{text, value})
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ hex are unsigned integers in Parquet and Arrow, times are timestamps.
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "file to write; \"-\" is standard output")
-	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, dumpFormats[:]}, "output-format", "what is written; auto: by the file's ending")
+	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, strings.Join(dumpFormats[:], "|")}, "output-format", "what is written; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
 	s.add(c, "dump")
 	return c

@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/dictfile"
-	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
@@ -96,13 +95,11 @@ func TestDumpLarge(t *testing.T) {
 	needDevice(t)
 	const n = 1<<18 + 1000
 	in, out := write(t, "t.csv", rows(n)), filepath.Join(t.TempDir(), "d.parquet")
-	keys, _, _, err := table.Load(context.Background(), in, table.Options{})
-	require.NoError(t, err)
+	keys, _ := load(t, in, input.Options{Columns: make([]input.Column, 2)})
 	slices.Sort(keys)
 	for _, limit := range []int{1<<18 + 1, n} {
 		answer(t, "", "dump", in, "-o", out, "--limit", fmt.Sprint(limit))
-		got, _, _, err := table.Load(context.Background(), out, table.Options{})
-		require.NoError(t, err)
+		got, _ := load(t, out, input.Options{Columns: make([]input.Column, 2)})
 		require.True(t, slices.Equal(keys[:limit], got), limit)
 	}
 	text, _ := answer(t, "", "dump", out)

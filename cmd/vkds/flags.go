@@ -3,15 +3,14 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/input/delimited"
-	"github.com/vkds/vkds/internal/input/keyfile"
-	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
@@ -19,7 +18,7 @@ import (
 type choice[T fmt.Stringer] struct {
 	value *T
 	parse func(string) (T, error)
-	names []string
+	kind  string // what the help calls it
 }
 
 func (c choice[T]) String() string {
@@ -29,7 +28,7 @@ func (c choice[T]) String() string {
 	return (*c.value).String()
 }
 
-func (c choice[T]) Type() string { return strings.Join(c.names, "|") }
+func (c choice[T]) Type() string { return c.kind }
 
 func (c choice[T]) Set(name string) (err error) {
 	*c.value, err = c.parse(name)
@@ -37,15 +36,38 @@ func (c choice[T]) Set(name string) (err error) {
 }
 
 func typeFlag(t *keytype.Type) pflag.Value {
-	return choice[keytype.Type]{t, keytype.ParseType, keytype.Names()}
+	return choice[keytype.Type]{t, keytype.ParseType, strings.Join(keytype.Names(), "|")}
 }
 
-func keyFormatFlag(f *keyfile.Format) pflag.Value {
-	return choice[keyfile.Format]{f, keyfile.ParseFormat, keyfile.FormatNames()}
+func formatFlag(f *input.Format) pflag.Value {
+	return choice[input.Format]{f, input.Formats.Parse, "format"}
 }
 
-func tableFormatFlag(f *table.Format) pflag.Value {
-	return choice[table.Format]{f, table.ParseFormat, table.FormatNames()}
+// purposes are the formats that the flags about a file's contents are for, by the end of the flags' names.
+var purposes = []struct {
+	flag    string
+	formats []input.Format
+}{
+	{"column", []input.Format{input.CSV, input.Parquet, input.Arrow}},
+	{"delimiter", []input.Format{input.CSV}},
+	{"header", []input.Format{input.CSV, input.Text}},
+	{"no-header", []input.Format{input.CSV, input.Text}},
+	{"comment", []input.Format{input.CSV, input.Text}},
+}
+
+// fits tells of a flag that a format has no use for; prefix is what the flags' names begin with. Auto is any.
+func fits(flags *pflag.FlagSet, prefix string, f input.Format) error {
+	for _, p := range purposes {
+		if f == input.Auto || !flags.Changed(prefix+p.flag) || slices.Contains(p.formats, f) {
+			continue
+		}
+		var names []string
+		for _, f := range p.formats {
+			names = append(names, f.String())
+		}
+		return fmt.Errorf("--%s%s is for %s, not for %s", prefix, p.flag, strings.Join(names, ", "), f)
+	}
+	return nil
 }
 
 // delimiterFlag is a character between fields.
@@ -154,12 +176,12 @@ func together(flags *pflag.FlagSet) error {
 // within tells whether a number is one, and in a range, its ends included.
 func within(x, least, most float64) bool { return x >= least && x <= most }
 
-func (d *delimitedFlags) choice() delimited.Header {
+func (d *delimitedFlags) choice() input.Header {
 	switch {
 	case d.header:
-		return delimited.Present
+		return input.Present
 	case d.noHeader:
-		return delimited.Absent
+		return input.Absent
 	}
-	return delimited.Detect
+	return input.Detect
 }

@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
@@ -172,15 +171,14 @@ type oracle struct {
 	values     map[uint32]uint32
 }
 
-func newOracle(t *testing.T, path string, o table.Options) oracle {
-	keys, values, _, err := table.Load(context.Background(), path, o)
-	require.NoError(t, err)
+func newOracle(t *testing.T, path string, o input.Options) oracle {
+	keys, values := load(t, path, o)
 	last := map[uint32]uint32{}
 	for i, k := range keys {
 		last[k] = values[i]
 	}
 	slices.Sort(keys)
-	return oracle{o.KeyType, o.ValueType, slices.Compact(keys), last}
+	return oracle{o.Columns[0].Type, o.Columns[1].Type, slices.Compact(keys), last}
 }
 
 // between are the places of the keys in a range.
@@ -288,7 +286,7 @@ func checkKnown(t *testing.T, folder string, c knownAnswer) {
 
 var unicodeCase = realTable{
 	"unicode-case.csv.gz", []string{"--key", "code_point", "--value", "lowercase"},
-	table.Options{Key: "code_point", Value: "lowercase"}, 34924, 2384772743,
+	input.Options{Columns: columns("code_point", keytype.Uint32, "lowercase", keytype.Uint32)}, 34924, 2384772743,
 }
 
 // geoipFloors are ranges of addresses, and the number of each one's country.
@@ -296,7 +294,7 @@ const geoipFloors = "134744072,134739200,225\n16777217,16777216,16\n3238004363,3
 	"3365928968,3363831808,31\n1,0,0\n4294967295,3758096384,0\n"
 
 var taxi = realTable{
-	"nyc_taxi.csv.gz", []string{"--key-type", "time"}, table.Options{KeyType: keytype.Time}, 10320, 0,
+	"nyc_taxi.csv.gz", []string{"--key-type", "time"}, input.Options{Columns: columns("", keytype.Time, "", keytype.Uint32)}, 10320, 0,
 }
 
 // The tables that are shipped, so that every machine checks some (testdata/README.md tells of them).

@@ -65,12 +65,13 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"get", path, "1", "--structure", "lsm", "--batch", "0"}, "a batch of 0 makes no sense"},
 		{[]string{"get", path, "1", "--keys-format", "text"}, "--keys-format is for files"},
 		{[]string{"get", path, "1", "--keys-column", "2"}, "--keys-column is for files"},
-		{[]string{"get", path, "--keys-format", "u32le", "--keys-column", "2"}, "--keys-column is for csv, not for u32le"},
-		{[]string{"count", path, "--keys-format", "text", "--keys-column", "1,2"}, "--keys-column is for csv, not for text"},
-		{[]string{"count", path, "--keys-format", "u32be", "--keys-comment", "#"}, "--keys-comment is for text and csv, not for u32be"},
-		{[]string{"tally", "-", "--header"}, "--header is for csv, not for text"},
+		{[]string{"get", path, "--keys-format", "u32le", "--keys-column", "2"}, "--keys-column is for csv, parquet, arrow, not for u32le"},
+		{[]string{"count", path, "--keys-format", "text", "--keys-column", "1,2"}, "--keys-column is for csv, parquet, arrow, not for text"},
+		{[]string{"count", path, "--keys-format", "u32be", "--keys-comment", "#"}, "--keys-comment is for csv, text, not for u32be"},
+		{[]string{"tally", "-", "--header", "--format", "u32be"}, "--header is for csv, text, not for u32be"},
+		{[]string{"tally", "-", "--no-header", "--format", "arrow"}, "--no-header is for csv, text, not for arrow"},
 		{[]string{"tally", "-", "--format", "u32le", "--delimiter", ";"}, "--delimiter is for csv, not for u32le"},
-		{[]string{"tally", "-", "--format", "u32le", "--comment", "#"}, "--comment is for text and csv, not for u32le"},
+		{[]string{"tally", "-", "--format", "u32le", "--comment", "#"}, "--comment is for csv, text, not for u32le"},
 		{[]string{"tally", "-", "--comment", "7"}, "lines that begin with \"7\" may hold data"},
 		{[]string{"tally", "-", "--comment", "//"}, "\"//\" is no single character"},
 	} {
@@ -134,7 +135,7 @@ func TestEmptyReplacesNothing(t *testing.T) {
 	assert.Equal(t, skippedAll, refusal(t, "", "build", bad, "-o", dict, "--skip-invalid", "--no-header"))
 	assert.Equal(t, skippedAll, refusal(t, "", "get", bad, "1", "--skip-invalid", "--no-header"))
 	assert.Equal(t, bad+": nothing in it can be read: --skip-invalid skipped all there is (2)", refusal(t, "", "tally", bad, "--skip-invalid", "--no-header"))
-	assert.Equal(t, "standard input: nothing in it can be read: --skip-invalid skipped all there is (1)", refusal(t, "*\n", "tally", "-", "--skip-invalid"))
+	assert.Equal(t, "standard input: nothing in it can be read: --skip-invalid skipped all there is (1)", refusal(t, "1x\n", "tally", "-", "--skip-invalid"))
 	assert.Equal(t, "standard input holds no pairs, so "+dict+" is left as it is (--allow-empty has it replaced)", refusal(t, "", "build", "-", "-o", dict))
 	now, err := os.ReadFile(dict)
 	require.NoError(t, err)

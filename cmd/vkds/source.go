@@ -11,19 +11,19 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/input/table"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
 // sourceHelp explains a command's DICT-or-TABLE.
 const sourceHelp = `A TABLE is a CSV file (plain, or compressed by gzip, bzip2, xz or zstd, by its
-ending), a Parquet file, or an Arrow IPC file or stream; "-" is standard input,
-from which all but Parquet may come, and saved dictionaries, too. Keys and values
-come from two of its columns, the first two unless --key and --value say which, by
-name or by number from 1. Where several rows have the same key, the last one
-counts.
+ending), a Parquet file, an Arrow IPC file or stream, or binary; "-" is standard
+input, from which all but Parquet may come, and saved dictionaries, too. Keys and
+values come from two of its columns, the first two unless --key and --value say
+which, by name or by number from 1. Where several rows have the same key, the last
+one counts.
 
 Columns hold integers, 0 to 4294967295, in decimal or with 0x, unless --key-type
 or --value-type says otherwise:
@@ -37,27 +37,25 @@ or --value-type says otherwise:
 // source is the DICT-or-TABLE of a command, and the flags that say how to read it.
 type source struct {
 	flags   *pflag.FlagSet
-	options table.Options
+	options input.Options // of the columns the first holds the keys, the second the values
 	text    delimitedFlags
 	into    structureFlags
 	saved   bool // only saved dictionaries will do
 }
 
-// The flags that other tables than CSV, and those that saved dictionaries have no use for.
-var (
-	forCSV    = []string{"delimiter", "header", "no-header", "comment"}
-	forTables = append([]string{"key", "value", "key-type", "value-type", "format", "skip-invalid"}, forCSV...)
-)
+// forTables are the flags that saved dictionaries have no use for.
+var forTables = []string{"key", "value", "key-type", "value-type", "format", "skip-invalid", "delimiter", "header", "no-header", "comment"}
 
 // add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
 func (s *source) add(c *cobra.Command, ordering string) {
 	flags := c.Flags()
-	s.flags = flags
-	flags.StringVar(&s.options.Key, "key", "", "column of the keys: name, or number from 1 (default 1)")
-	flags.StringVar(&s.options.Value, "value", "", "column of the values: name, or number from 1 (default 2)")
-	flags.Var(typeFlag(&s.options.KeyType), "key-type", "what keys are")
-	flags.Var(typeFlag(&s.options.ValueType), "value-type", "what values are")
-	flags.Var(tableFormatFlag(&s.options.Format), "format", "how the table is stored")
+	s.flags, s.options.Columns = flags, make([]input.Column, 2)
+	key, value := &s.options.Columns[0], &s.options.Columns[1]
+	flags.StringVar(&key.Name, "key", "", "column of the keys: name, or number from 1 (default 1)")
+	flags.StringVar(&value.Name, "value", "", "column of the values: name, or number from 1 (default 2)")
+	flags.Var(typeFlag(&key.Type), "key-type", "what keys are")
+	flags.Var(typeFlag(&value.Type), "value-type", "what values are")
+	flags.Var(formatFlag(&s.options.Format), "format", "how the table is stored: csv, parquet, arrow, or binary,\nu32le or u32be (see \"vkds tally --help\")")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
 	s.into.add(flags, ordering)
@@ -93,7 +91,7 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 	started := time.Now()
 	l := &loader{ctx: ctx, device: d}
 	show, end := g.progress("loading " + filepath.Base(path))
-	var rows *table.Reader
+	var rows *input.Reader
 	err := batches(ctx, func(ctx context.Context) (read readFunc, err error) {
 		file, err := infile.Open(ctx, path)
 		if err != nil {
@@ -130,7 +128,7 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 // open tells a saved dictionary from a table, by its first bytes or its name's
 // ending, and begins to read it. rows is nil for a saved dictionary, which the
 // loader keeps.
-func (s *source) open(l *loader, file *infile.File, show func(read, size int64)) (read readFunc, rows *table.Reader, err error) {
+func (s *source) open(l *loader, file *infile.File, show func(read, size int64)) (read readFunc, rows *input.Reader, err error) {
 	head, err := file.Peek(len(dictfile.Magic))
 	if err != nil {
 		return nil, nil, err
@@ -190,25 +188,28 @@ func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
 	}
 }
 
-func (s *source) openTable(l *loader, file *infile.File, show func(read, size int64)) (readFunc, *table.Reader, error) {
+func (s *source) openTable(l *loader, file *infile.File, show func(read, size int64)) (readFunc, *input.Reader, error) {
 	o := s.options
 	o.Delimiter, o.Header, o.Comment, o.Progress = s.text.delimiter, s.text.choice(), s.text.comment, show
-	l.key, l.value = o.KeyType, o.ValueType
+	l.key, l.value = o.Columns[0].Type, o.Columns[1].Type
 	var err error
 	if l.structure, l.parameter, err = s.into.choose("", nil); err != nil {
 		return nil, nil, err
 	}
-	r, err := table.NewFileReader(file, o)
+	r, err := input.NewReader(file, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range forCSV {
-		if s.flags.Changed(name) && r.Format() != table.CSV {
-			return nil, nil, fmt.Errorf("%s is a table of format %s: --%s is for csv", file.Name(), r.Format(), name)
-		}
+	if err := fits(s.flags, "", r.Format()); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file.Name(), err)
 	}
 	l.expect(r.Rows(), file)
-	return r.Read, r, nil
+	return pairs(r), r, nil
+}
+
+// pairs reads two columns.
+func pairs(r *input.Reader) readFunc {
+	return func(keys, values []uint32) (int, error) { return r.Read(keys, values) }
 }
 
 // loader fills a dictionary.

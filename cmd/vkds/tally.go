@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/input/keyfile"
+	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
 func newTallyCommand(g *global) *cobra.Command {
-	var o keyfile.Options
+	var o input.Options
+	var column input.Column
 	var text delimitedFlags
 	var top int
 	var minCount uint64
@@ -32,15 +34,19 @@ order. "-" is standard input. The file is read in parts, so it may be larger
 than any memory; its distinct keys must fit the device's.
 
 Formats:
-  text   a key a line, in decimal or with 0x
-  u32le  4 bytes a key, least significant first: an integer, in two's complement
-         for i32, as IEEE 754 has it for f32, and of times the seconds since 1970
-  u32be  the same, most significant first
-  csv    a column of comma-separated (or otherwise delimited) text
-  auto   csv where the name ends in .csv or .tsv, or where --column or
-         --delimiter is given; else text
+  text     a key a line, in decimal or with 0x
+  csv      a column of comma-separated (or otherwise delimited) text
+  u32le    4 bytes a key, least significant first: an integer, in two's complement
+           for i32, as IEEE 754 has it for f32, and of times the seconds since 1970
+  u32be    the same, most significant first
+  parquet  a column of a Parquet file
+  arrow    a column of an Arrow IPC file or stream
+  auto     parquet and arrow by the file's first bytes or its ending, csv where the
+           name ends in .csv or .tsv, or where --column or --delimiter is given;
+           else text
 
-Files are decompressed by the ending of their names: .gz, .bz2, .xz, .zst.
+Files are decompressed by the ending of their names: .gz, .bz2, .xz, .zst. A first
+line that is no key and looks like a name is passed over, and so are blank lines.
 
 A line that is no key is an error, unless --skip-invalid: then such lines are
 counted and passed over. Keys are integers 0 to 4294967295 unless --type says
@@ -52,14 +58,11 @@ otherwise (see "vkds build --help" for the types).`,
 		Args: takes("one FILE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
 			flags := c.Flags()
-			if o.Format == keyfile.Auto && (flags.Changed("column") || flags.Changed("delimiter")) {
-				o.Format = keyfile.CSV
+			if o.Otherwise = input.Text; flags.Changed("column") || flags.Changed("delimiter") {
+				o.Otherwise = input.CSV
 			}
-			format := keyfile.FormatOf(arguments[0], o.Format)
-			for _, name := range []string{"column", "delimiter", "header", "no-header"} {
-				if err := fits(flags, format, name, "comment"); err != nil {
-					return err
-				}
+			if err := fits(flags, "", o.Format); err != nil {
+				return err
 			}
 			if err := distinct("-", arguments[0]); err != nil {
 				return err
@@ -67,23 +70,24 @@ otherwise (see "vkds build --help" for the types).`,
 			if top < 0 {
 				return fmt.Errorf("--top %d is negative", top)
 			}
+			o.Columns = []input.Column{column}
 			o.Delimiter, o.Header, o.Comment = text.delimiter, text.choice(), text.comment
-			t := &tally{global: g, ctx: c.Context(), limit: math.MaxUint32}
+			t := &tally{global: g, ctx: c.Context(), flags: flags, limit: math.MaxUint32}
 			if err := t.count(arguments[0], o); err != nil {
 				return err
 			}
 			if !flags.Changed("top") {
 				top = math.MaxInt
 			}
-			return t.print(rows, top, minCount, o.Type)
+			return t.print(rows, top, minCount, column.Type)
 		},
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(keyFormatFlag(&o.Format), "format", "how keys are written")
-	flags.StringVar(&o.Column, "column", "", "of csv: the keys' column, by name or by number from 1 (default 1)")
+	flags.Var(formatFlag(&o.Format), "format", "how keys are written")
+	flags.StringVar(&column.Name, "column", "", "the keys' column, by name or by number from 1 (default 1)")
 	text.add(flags)
-	flags.Var(typeFlag(&o.Type), "type", "what keys are")
+	flags.Var(typeFlag(&column.Type), "type", "what keys are")
 	flags.IntVar(&top, "top", 0, "print so many keys (default: all)")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur so often or more")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
@@ -95,6 +99,7 @@ otherwise (see "vkds build --help" for the types).`,
 type tally struct {
 	*global
 	ctx     context.Context
+	flags   *pflag.FlagSet
 	hash    *slabhash.Map
 	keys    uint64 // counted in all
 	skipped int64
@@ -113,7 +118,7 @@ type entry struct {
 }
 
 // count reads and counts a file, and leaves the distinct keys in t.entries.
-func (t *tally) count(path string, o keyfile.Options) (err error) {
+func (t *tally) count(path string, o input.Options) (err error) {
 	d, err := t.open()
 	if err != nil {
 		return err
@@ -144,12 +149,12 @@ func (t *tally) count(path string, o keyfile.Options) (err error) {
 	return nil
 }
 
-func (t *tally) read(d *vk.Device, path string, o keyfile.Options) error {
+func (t *tally) read(d *vk.Device, path string, o input.Options) error {
 	ones := make([]uint32, batchLength)
 	for i := range ones {
 		ones[i] = 1
 	}
-	var r *keyfile.Reader
+	var r *input.Reader
 	defer func() {
 		if r != nil {
 			t.skipped = r.Skipped()
@@ -157,10 +162,10 @@ func (t *tally) read(d *vk.Device, path string, o keyfile.Options) error {
 		}
 	}()
 	return batches(t.ctx, func(ctx context.Context) (read readFunc, err error) {
-		if r, err = keyfile.Open(ctx, path, o); err != nil {
+		if r, err = input.Open(ctx, path, o); err != nil {
 			return nil, err
 		}
-		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }, nil
+		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }, fits(t.flags, "", r.Format())
 	}, func(b batch) (err error) {
 		if t.hash == nil {
 			// Room for a quarter of the first part: traces repeat themselves,

@@ -11,9 +11,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input/keyfile"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -32,8 +33,8 @@ func TestTallySettles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	for _, limit := range []uint64{batchLength, 2 * batchLength, 1 << 32} {
-		count := &tally{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(), limit: limit}
-		require.NoError(t, count.read(testdevice.Open(t), path, keyfile.Options{Format: keyfile.U32LE}))
+		count := &tally{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(), flags: &pflag.FlagSet{}, limit: limit}
+		require.NoError(t, count.read(testdevice.Open(t), path, input.Options{Format: input.U32LE, Columns: make([]input.Column, 1)}))
 		require.NoError(t, count.collect())
 		require.NoError(t, count.hash.Close())
 		assert.EqualValues(t, n, count.keys)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/columnfile"
-	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
@@ -31,7 +32,7 @@ func words(t *testing.T, typ keytype.Type, n int) (all []uint32) {
 	return all[:n]
 }
 
-// What is written is read back by package table, of every pair of types and in several parts.
+// What is written is read back by package input, of every pair of types and in several parts.
 func TestReadsBack(t *testing.T) {
 	for name, format := range formats {
 		for i := range keytype.Names() {
@@ -56,10 +57,20 @@ func TestReadsBack(t *testing.T) {
 func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, values []uint32) {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	keys, values, skipped, err := table.Load(context.Background(), path, table.Options{Key: "key", Value: "value", KeyType: c.Key, ValueType: c.Value})
+	r, err := input.Open(context.Background(), path, input.Options{Columns: []input.Column{{Name: "key", Type: c.Key}, {Name: "value", Type: c.Value}}})
 	require.NoError(t, err)
-	require.Zero(t, skipped)
-	return keys, values
+	defer r.Close()
+	keys, values = make([]uint32, 1000), make([]uint32, 1000)
+	n, err := r.Read(keys, values)
+	if err == io.EOF {
+		return nil, nil
+	}
+	require.NoError(t, err)
+	more, err := r.Read(make([]uint32, 1), make([]uint32, 1))
+	require.Equal(t, io.EOF, err)
+	require.Zero(t, more)
+	require.Zero(t, r.Skipped())
+	return keys[:n], values[:n]
 }
 
 // A table without rows is one, too.

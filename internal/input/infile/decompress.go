@@ -71,6 +71,16 @@ func byName(path string) *compression {
 	return nil
 }
 
+// Compression names the compression of data that begin so, "" where that is none.
+func Compression(head []byte) string {
+	for _, c := range compressions {
+		if bytes.HasPrefix(head, c.magic) {
+			return c.name
+		}
+	}
+	return ""
+}
+
 // TrimCompression returns a path without the suffix of its compression:
 // "a.csv" for "a.csv.gz".
 func TrimCompression(path string) string {

@@ -145,25 +145,10 @@ func TestWrongKind(t *testing.T) {
 	assert.ErrorContains(t, err, "keys.gz: is no gzip file")
 	for name, data := range compressed(t) {
 		kind := map[string]string{"keys.gz": "gzip", "keys.bz2": "bzip2", "keys.xz": "xz", "keys.zst": "zstd"}[name]
-		_, err := infile.Text("f", bytes.NewReader(data))
-		if kind == "" {
-			assert.NoError(t, err)
-		} else {
-			assert.EqualError(t, err, "f:1: looks like "+kind+" data, though the file's name doesn't say so")
-		}
+		assert.Equal(t, kind, infile.Compression(data))
 	}
 	assert.Equal(t, "a.csv", infile.TrimCompression("a.csv.GZ"))
 	assert.Equal(t, "a.csv", infile.TrimCompression("a.csv"))
-}
-
-func TestText(t *testing.T) {
-	for in, want := range map[string]string{"\ufeff1\n": "1\n", "1": "1", "": "", "\ufeff": "", "\xef\xbb": "\xef\xbb"} {
-		r, err := infile.Text("f", strings.NewReader(in))
-		require.NoError(t, err)
-		got, err := io.ReadAll(r)
-		require.NoError(t, err)
-		assert.Equal(t, want, string(got))
-	}
 }
 
 func TestCannotOpen(t *testing.T) {
@@ -257,12 +242,4 @@ func TestPipe(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 	close(hold)
 	require.NoError(t, <-written)
-}
-
-func TestLineError(t *testing.T) {
-	cause := errors.New("reason")
-	assert.EqualError(t, &infile.LineError{File: "f", Line: 3, Err: cause}, "f:3: reason")
-	assert.EqualError(t, &infile.LineError{File: "f", Line: 3, Column: 7, Err: cause}, "f:3:7: reason")
-	assert.EqualError(t, &infile.LineError{File: "f", Line: 3, Field: "column 2", Err: cause}, "f:3: column 2: reason")
-	assert.ErrorIs(t, &infile.LineError{Err: cause}, cause)
 }

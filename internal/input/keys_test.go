@@ -1,8 +1,8 @@
-package keyfile_test
+package input_test
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -16,70 +16,58 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input/delimited"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/input/keyfile"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
-func all(r *keyfile.Reader, batch int) ([]uint32, error) {
-	var keys []uint32
-	part := make([]uint32, batch)
-	for {
-		n, err := r.Read(part)
-		keys = append(keys, part[:n]...)
-		if err == io.EOF {
-			return keys, nil
-		}
-		if err != nil {
-			return keys, err
-		}
+// keysOf reads keys of a text, one a line unless the format says otherwise.
+func keysOf(data string, o input.Options) ([]uint32, int64, error) {
+	o.Format = cmp.Or(o.Format, input.Text)
+	if o.Columns == nil {
+		o.Columns = make([]input.Column, 1)
 	}
-}
-
-func read(data string, o keyfile.Options) ([]uint32, int64, error) {
-	r, err := keyfile.NewReader("f", strings.NewReader(data), o)
-	if err != nil {
-		return nil, 0, err
+	words, skipped, err := stream(data, o, 3)
+	if words == nil {
+		return nil, skipped, err
 	}
-	keys, err := all(r, 3)
-	return keys, r.Skipped(), err
+	return words[0], skipped, err
 }
 
 func TestBinary(t *testing.T) {
 	data := "\x01\x02\x03\x04\x05\x06\x07\x08\xff\xff\xff\xff\x00\x00\x00\x00"
-	keys, _, err := read(data, keyfile.Options{Format: keyfile.U32LE})
+	keys, _, err := keysOf(data, input.Options{Format: input.U32LE})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{0x04030201, 0x08070605, 0xffffffff, 0}, keys)
-	keys, _, err = read(data, keyfile.Options{Format: keyfile.U32BE})
+	keys, _, err = keysOf(data, input.Options{Format: input.U32BE})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{0x01020304, 0x05060708, 0xffffffff, 0}, keys)
-	keys, _, err = read("", keyfile.Options{Format: keyfile.U32BE})
+	keys, _, err = keysOf("", input.Options{Format: input.U32BE})
 	require.NoError(t, err)
 	assert.Empty(t, keys)
 
 	for cut := range len(data) {
-		keys, skipped, err := read(data[:cut], keyfile.Options{Format: keyfile.U32LE})
+		keys, skipped, err := keysOf(data[:cut], input.Options{Format: input.U32LE})
 		assert.Len(t, keys, cut/4)
 		assert.Zero(t, skipped)
 		if cut%4 == 0 {
 			require.NoError(t, err)
 			continue
 		}
-		assert.ErrorIs(t, err, keyfile.ErrOddBytes)
-		assert.EqualError(t, err, "f: ends in the middle of a 4-byte key")
-		keys, skipped, err = read(data[:cut], keyfile.Options{Format: keyfile.U32LE, SkipInvalid: true})
+		assert.ErrorIs(t, err, input.ErrOddBytes)
+		assert.EqualError(t, err, "f: ends in the middle of a row of 4 bytes")
+		keys, skipped, err = keysOf(data[:cut], input.Options{Format: input.U32LE, SkipInvalid: true})
 		require.NoError(t, err)
 		assert.Len(t, keys, cut/4)
 		assert.EqualValues(t, 1, skipped)
 	}
 
 	broken := errors.New("broken")
-	r, err := keyfile.NewReader("f", io.MultiReader(iotest.HalfReader(strings.NewReader(data[:9])), iotest.ErrReader(broken)), keyfile.Options{Format: keyfile.U32LE})
+	r, err := input.Stream("f", io.MultiReader(iotest.HalfReader(strings.NewReader(data[:9])), iotest.ErrReader(broken)), input.Options{Format: input.U32LE, Columns: columns("")})
 	require.NoError(t, err)
-	keys, err = all(r, 2)
+	words, err := drain(r, 1, 2)
 	assert.ErrorIs(t, err, broken)
-	assert.Len(t, keys, 2)
+	assert.Len(t, words[0], 2)
 }
 
 // What binary files hold are values of the keys' type: each comes out as the word
@@ -98,23 +86,23 @@ func TestBinaryTypes(t *testing.T) {
 			le.Write(binary.LittleEndian.AppendUint32(nil, bits))
 			be.Write(binary.BigEndian.AppendUint32(nil, bits))
 		}
-		want, _, err := read(text.String(), keyfile.Options{Type: typ})
+		want, _, err := keysOf(text.String(), input.Options{Columns: column(typ)})
 		require.NoError(t, err)
 		require.Len(t, want, len(values))
-		got, _, err := read(le.String(), keyfile.Options{Type: typ, Format: keyfile.U32LE})
+		got, _, err := keysOf(le.String(), input.Options{Columns: column(typ), Format: input.U32LE})
 		require.NoError(t, err)
 		assert.Equal(t, want, got, typ)
-		got, _, err = read(be.String(), keyfile.Options{Type: typ, Format: keyfile.U32BE})
+		got, _, err = keysOf(be.String(), input.Options{Columns: column(typ), Format: input.U32BE})
 		require.NoError(t, err)
 		assert.Equal(t, want, got, typ)
 	}
 
 	data := "\x00\x00\x00\x00\x00\x00\xc0\x7f\x01\x00\x80\xff\x00\x00\x80\x3f" // 0, two that are no number, 1
-	keys, _, err := read(data, keyfile.Options{Format: keyfile.U32LE, Type: keytype.Float32})
-	assert.EqualError(t, err, "f: key 2: NaN has no place in an order")
+	keys, _, err := keysOf(data, input.Options{Format: input.U32LE, Columns: column(keytype.Float32)})
+	assert.EqualError(t, err, "f: row 2: column 1: NaN has no place in an order")
 	assert.ErrorIs(t, err, keytype.ErrNaN)
 	assert.Equal(t, []uint32{1 << 31}, keys)
-	keys, skipped, err := read(data, keyfile.Options{Format: keyfile.U32LE, Type: keytype.Float32, SkipInvalid: true})
+	keys, skipped, err := keysOf(data, input.Options{Format: input.U32LE, Columns: column(keytype.Float32), SkipInvalid: true})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1 << 31, 0xbf800000}, keys)
 	assert.EqualValues(t, 2, skipped)
@@ -122,57 +110,57 @@ func TestBinaryTypes(t *testing.T) {
 
 // Files of other kinds are no keys, whatever they are read as.
 func TestForeign(t *testing.T) {
-	for _, o := range []keyfile.Options{{}, {Format: keyfile.U32LE}, {Format: keyfile.U32BE, SkipInvalid: true}, {Format: keyfile.CSV}} {
+	for _, o := range []input.Options{{}, {Format: input.U32LE}, {Format: input.U32BE, SkipInvalid: true}, {Format: input.CSV}} {
 		for magic, what := range map[string]string{"VKDS\r\n\x1a\n": "a saved dictionary", "PAR1\x15\x00\x15": "a Parquet file", "ARROW1\x00\x00": "an Arrow file"} {
-			_, _, err := read(magic+"12345678", o)
+			_, _, err := keysOf(magic+"12345678", o)
 			assert.ErrorContains(t, err, "looks like "+what+", not like ", "%v", o)
 		}
 	}
 }
 
-func TestComments(t *testing.T) {
+func TestTextComments(t *testing.T) {
 	text := "# keys\n1\n#2\n3\n#"
-	keys, skipped, err := read(text, keyfile.Options{Comment: '#'})
+	keys, skipped, err := keysOf(text, input.Options{Comment: '#'})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1, 3}, keys)
 	assert.Zero(t, skipped)
-	_, _, err = read(text+"\nx", keyfile.Options{Comment: '#'})
+	_, _, err = keysOf(text+"\nx", input.Options{Comment: '#'})
 	assert.EqualError(t, err, `f:6: "x" is not an integer`)
-	keys, _, err = read("% id\n1\n%\n3\n", keyfile.Options{Comment: '%', Format: keyfile.CSV})
+	keys, _, err = keysOf("% id\n1\n%\n3\n", input.Options{Comment: '%', Format: input.CSV})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1, 3}, keys)
 }
 
-func TestCarriageReturns(t *testing.T) {
+func TestTextCarriageReturns(t *testing.T) {
 	for _, skip := range []bool{false, true} {
 		for _, text := range []string{"1\r2\r3\r", "1\r2", strings.Repeat("12345\r", 1<<17)} {
-			_, _, err := read(text, keyfile.Options{SkipInvalid: skip})
-			assert.ErrorIs(t, err, infile.ErrCarriageReturns)
+			_, _, err := keysOf(text, input.Options{SkipInvalid: skip})
+			assert.ErrorIs(t, err, input.ErrCarriageReturns)
 		}
 	}
-	keys, _, err := read("1\r", keyfile.Options{})
+	keys, _, err := keysOf("1\r", input.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1}, keys)
 }
 
-func TestCSV(t *testing.T) {
-	keys, skipped, err := read("id,name\n1,a\n2,\"b,c\"\n3,d\n4,e\n", keyfile.Options{Format: keyfile.CSV, Column: "id"})
+func TestKeysInCSV(t *testing.T) {
+	keys, skipped, err := keysOf("id,name\n1,a\n2,\"b,c\"\n3,d\n4,e\n", input.Options{Format: input.CSV, Columns: columns("id")})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1, 2, 3, 4}, keys)
 	assert.Zero(t, skipped)
-	keys, skipped, err = read("l 0x10 1\ns 0x20 2\nl * 1\n", keyfile.Options{Format: keyfile.CSV, Column: "2", Delimiter: ' ', SkipInvalid: true})
+	keys, skipped, err = keysOf("l 0x10 1\ns 0x20 2\nl * 1\n", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' ', SkipInvalid: true})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{16, 32}, keys)
 	assert.EqualValues(t, 1, skipped)
-	keys, _, err = read("1\n2\n", keyfile.Options{Format: keyfile.CSV})
+	keys, _, err = keysOf("1\n2\n", input.Options{Format: input.CSV})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1, 2}, keys)
-	_, _, err = read("id\n1\n", keyfile.Options{Format: keyfile.CSV, Column: "key"})
-	var missing *delimited.ColumnError
+	_, _, err = keysOf("id\n1\n", input.Options{Format: input.CSV, Columns: columns("key")})
+	var missing *input.ColumnError
 	require.ErrorAs(t, err, &missing)
 }
 
-func TestOpen(t *testing.T) {
+func TestOpenKeys(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.tsv.gz")
 	var packed bytes.Buffer
@@ -183,48 +171,39 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, packed.Bytes(), 0o600))
 	calls := 0
 	var position, total int64
-	r, err := keyfile.Open(context.Background(), path, keyfile.Options{Column: "key", Progress: func(read, size int64) { calls++; position, total = read, size }})
+	words, _, err := load(path, input.Options{Columns: columns("key"), Progress: func(read, size int64) { calls++; position, total = read, size }}, 100)
 	require.NoError(t, err)
-	keys, err := all(r, 100)
-	require.NoError(t, err)
-	assert.Equal(t, []uint32{10, 20}, keys)
+	assert.Equal(t, []uint32{10, 20}, words[0])
 	assert.NotZero(t, calls)
 	assert.EqualValues(t, packed.Len(), position)
 	assert.EqualValues(t, packed.Len(), total)
-	require.NoError(t, r.Close())
 
-	_, err = keyfile.Open(context.Background(), dir, keyfile.Options{})
+	_, err = input.Open(ctx, dir, input.Options{Columns: columns("")})
 	assert.ErrorIs(t, err, syscall.EISDIR)
 
 	// A truncated stream is an error whether or not invalid lines are skipped.
 	require.NoError(t, os.WriteFile(path, packed.Bytes()[:packed.Len()-9], 0o600))
 	for _, skip := range []bool{false, true} {
-		r, err = keyfile.Open(context.Background(), path, keyfile.Options{Column: "key", SkipInvalid: skip})
-		if err == nil {
-			_, err = all(r, 100)
-			r.Close()
-		}
+		_, _, err := load(path, input.Options{Columns: columns("key"), SkipInvalid: skip}, 100)
 		assert.ErrorIs(t, err, infile.ErrTruncated)
 	}
 }
 
 func TestFormats(t *testing.T) {
-	for _, name := range keyfile.FormatNames() {
-		f, err := keyfile.ParseFormat(name)
+	for f := input.Auto; f <= input.Arrow; f++ {
+		got, err := input.Formats.Parse(f.String())
 		require.NoError(t, err)
-		assert.Equal(t, name, f.String())
+		assert.Equal(t, f, got)
 	}
-	_, err := keyfile.ParseFormat("u64")
-	var fe *keyfile.FormatError
-	require.ErrorAs(t, err, &fe)
-	assert.EqualError(t, err, `unknown format "u64" (known: auto, text, u32le, u32be, csv)`)
+	_, err := input.Formats.Parse("u64")
+	assert.EqualError(t, err, `unknown format "u64" (known: auto, csv, text, u32le, u32be, parquet, arrow)`)
 }
 
 // traces are the files of ../shared/data with 32-bit keys; the figures are
 // those of its README.
 var traces = []struct {
 	path               string
-	options            keyfile.Options
+	options            input.Options
 	requests, distinct int
 	least, most        uint32
 	frequent           uint32
@@ -232,33 +211,35 @@ var traces = []struct {
 	skipped            int64
 	sum                uint64
 }{
-	{"lirs/2_pools.trace.gz", keyfile.Options{SkipInvalid: true}, 100000, 9939, 1, 9999, 79, 541, 2, 49697014},
-	{"lirs/sprite.trace.gz", keyfile.Options{SkipInvalid: true}, 133996, 7075, 0, 7074, 5651, 468, 0, 25024275},
-	{"lirs/multi3.trace.gz", keyfile.Options{SkipInvalid: true}, 30241, 7454, 0, 7453, 303, 168, 0, 27777331},
-	{"lirs/loop.trace.gz", keyfile.Options{SkipInvalid: true}, 505500, 1011, 0, 1010, 0, 500, 0, 510555},
-	{"cache2k/web12.trace.xz", keyfile.Options{Format: keyfile.U32BE}, 95607, 13756, 0, 13755, 282, 914, 0, 94606890},
-	{"cache2k/orm-night.trace.xz", keyfile.Options{Format: keyfile.U32BE}, 5000000, 86466, 2942464, 4050829313, 3625574912, 27344, 0, 231218486827543},
-	{"adapt_size/request.trace.xz", keyfile.Options{Format: keyfile.CSV, Column: "2", Delimiter: ' '}, 66987, 36815, 0, 36814, 134, 1031, 0, 677653705},
-	{"address/gcc.trace.gz", keyfile.Options{Format: keyfile.CSV, Column: "2", Delimiter: ' '}, 515683, 35070, 0, 4294967295, 536870280, 14526, 0, 28230529151709},
-	{"address/gzip.trace.gz", keyfile.Options{Format: keyfile.CSV, Column: "2", Delimiter: ' '}, 481044, 160167, 0, 994739224, 805662336, 61448, 0, 141989713374357},
-	{"address/swim.trace.gz", keyfile.Options{Format: keyfile.CSV, Column: "2", Delimiter: ' '}, 303193, 22605, 0, 4294967295, 536870168, 25755, 0, 21852594413057},
+	{"lirs/2_pools.trace.gz", input.Options{SkipInvalid: true}, 100000, 9939, 1, 9999, 79, 541, 2, 49697014},
+	{"lirs/sprite.trace.gz", input.Options{SkipInvalid: true}, 133996, 7075, 0, 7074, 5651, 468, 0, 25024275},
+	{"lirs/multi3.trace.gz", input.Options{SkipInvalid: true}, 30241, 7454, 0, 7453, 303, 168, 0, 27777331},
+	{"lirs/loop.trace.gz", input.Options{SkipInvalid: true}, 505500, 1011, 0, 1010, 0, 500, 0, 510555},
+	{"cache2k/web12.trace.xz", input.Options{Format: input.U32BE}, 95607, 13756, 0, 13755, 282, 914, 0, 94606890},
+	{"cache2k/orm-night.trace.xz", input.Options{Format: input.U32BE}, 5000000, 86466, 2942464, 4050829313, 3625574912, 27344, 0, 231218486827543},
+	{"adapt_size/request.trace.xz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 66987, 36815, 0, 36814, 134, 1031, 0, 677653705},
+	{"address/gcc.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 515683, 35070, 0, 4294967295, 536870280, 14526, 0, 28230529151709},
+	{"address/gzip.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 481044, 160167, 0, 994739224, 805662336, 61448, 0, 141989713374357},
+	{"address/swim.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 303193, 22605, 0, 4294967295, 536870168, 25755, 0, 21852594413057},
 }
 
 func TestTraces(t *testing.T) {
 	data := os.Getenv("VKDS_DATA")
 	if data == "" {
-		data = filepath.Join("..", "..", "shared", "data")
+		data = filepath.Join("..", "..", "..", "shared", "data")
 	}
 	if _, err := os.Stat(filepath.Join(data, "caffeine-traces")); err != nil {
 		t.Skipf("no real traces: %v (set VKDS_DATA to their folder)", err)
 	}
 	for _, trace := range traces {
 		t.Run(trace.path, func(t *testing.T) {
-			r, err := keyfile.Open(context.Background(), filepath.Join(data, "caffeine-traces", trace.path), trace.options)
+			o := trace.options
+			if o.Otherwise = input.Text; o.Columns == nil {
+				o.Columns = columns("")
+			}
+			words, skipped, err := load(filepath.Join(data, "caffeine-traces", trace.path), o, 1<<16)
 			require.NoError(t, err)
-			defer r.Close()
-			keys, err := all(r, 1<<16)
-			require.NoError(t, err)
+			keys := words[0]
 			counts := map[uint32]int{}
 			least, most := keys[0], keys[0]
 			for _, k := range keys {
@@ -279,14 +260,14 @@ func TestTraces(t *testing.T) {
 			assert.Equal(t, trace.most, most)
 			assert.Equal(t, trace.frequent, frequent)
 			assert.Equal(t, trace.times, counts[frequent])
-			assert.Equal(t, trace.skipped, r.Skipped())
+			assert.Equal(t, trace.skipped, skipped)
 			assert.Equal(t, trace.sum, sum)
 		})
 	}
 }
 
-func TestTypes(t *testing.T) {
-	keys, _, err := read("2014-07-01 00:00:00\n", keyfile.Options{Type: keytype.Time})
+func TestKeyTypes(t *testing.T) {
+	keys, _, err := keysOf("2014-07-01 00:00:00\n", input.Options{Columns: column(keytype.Time)})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1404172800}, keys)
 }

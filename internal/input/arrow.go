@@ -1,4 +1,4 @@
-package table
+package input
 
 import (
 	"encoding/binary"
@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/vkds/vkds/internal/input/delimited"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 )
@@ -20,7 +19,10 @@ import (
 // arrowMagic begins and ends an Arrow IPC file; a stream begins with its first
 // message. A file is a stream behind its magic, padded to 8 bytes, and a
 // directory behind that, which isn't needed here.
-const arrowMagic = "ARROW1"
+const (
+	arrowMagic       = "ARROW1"
+	arrowStreamMagic = "\xff\xff\xff\xff"
+)
 
 // arrowPart returns the stream in an Arrow IPC file, and any other as it is.
 func arrowPart(f *infile.File) (io.Reader, error) {
@@ -44,8 +46,8 @@ func arrowPart(f *infile.File) (io.Reader, error) {
 }
 
 // openArrow reads an Arrow IPC file or stream, from anywhere.
-func openArrow(f *infile.File, o Options) (source, error) {
-	c := &columnar{file: f.Name(), skip: o.SkipInvalid, format: Arrow, rows: -1}
+func openArrow(f *infile.File, o Options, invalid *invalid) (source, error) {
+	c := newColumnar(f, o, invalid)
 	var r *ipc.Reader
 	err := damaged(f.Name(), Arrow, func() error {
 		part, err := arrowPart(f)
@@ -62,38 +64,43 @@ func openArrow(f *infile.File, o Options) (source, error) {
 		return nil, err
 	}
 	c.close = r.Release
-	schema := r.Schema()
-	var names []string
-	for _, field := range schema.Fields() {
-		names = append(names, field.Name)
+	places, err := c.arrowPlaces(r.Schema(), o)
+	if err != nil {
+		c.close()
+		return nil, err
 	}
-	var at [2]int
-	var types [2]keytype.Type
-	for i := range at {
-		name, t := o.column(i)
-		if at[i], err = delimited.Find(f.Name(), names, name); err != nil {
-			c.close()
-			return nil, err
-		}
-		c.names[i], types[i] = name, t
-		if dt := schema.Field(at[i]).Type; !arrowKind(dt).holds(t) {
-			c.close()
-			return nil, &TypeError{f.Name(), name, dt.String(), t}
-		}
-	}
-	c.load = func(columns *[2]cells) error {
+	c.load = func(columns []cells) error {
 		for len(columns[0].words) == 0 { // a batch may be empty
 			batch, err := r.Read()
 			if err != nil {
 				return err
 			}
 			for i := range columns {
-				columns[i].addArray(batch.Column(at[i]), types[i])
+				columns[i].addArray(batch.Column(places[i]), o.Columns[i].Type)
 			}
 		}
 		return nil
 	}
 	return c, nil
+}
+
+// arrowPlaces finds the columns.
+func (c *columnar) arrowPlaces(schema *arrow.Schema, o Options) (places []int, err error) {
+	var names []string
+	for _, field := range schema.Fields() {
+		names = append(names, field.Name)
+	}
+	for i, column := range o.Columns {
+		at, err := find(c.file, names, c.names[i])
+		if err != nil {
+			return nil, err
+		}
+		if have := schema.Field(at).Type; !arrowKind(have).holds(column.Type) {
+			return nil, c.wrongType(i, have.String(), column.Type)
+		}
+		places = append(places, at)
+	}
+	return places, nil
 }
 
 func arrowKind(t arrow.DataType) kind {

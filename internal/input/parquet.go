@@ -1,4 +1,4 @@
-package table
+package input
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
-	"github.com/vkds/vkds/internal/input/delimited"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 )
@@ -16,15 +15,15 @@ import (
 // batchRows is how many rows a columnar format converts at a time.
 const batchRows = 64 << 10
 
-// parquetRows reads two columns of a Parquet file, one row group after another.
+// parquetRows reads columns of a Parquet file, one row group after another.
 // It reads the columns' pages itself, because arrow-go's way from Parquet to
 // Arrow records makes every program that imports it link gRPC.
 type parquetRows struct {
 	file   *file.Reader
-	fields [2]parquetField
+	fields []parquetField
 	group  int // next row group
 	left   int64
-	leaves [2]leaf
+	leaves []leaf // of the fields, in this row group
 }
 
 // parquetField is a column of the file.
@@ -36,46 +35,53 @@ type parquetField struct {
 }
 
 // openParquet expects an uncompressed regular file.
-func openParquet(f *infile.File, o Options) (source, error) {
+func openParquet(f *infile.File, o Options, invalid *invalid) (s source, rows int64, err error) {
 	random, err := f.Random()
 	if err != nil {
-		return nil, &infile.Error{File: f.Name(), Err: fmt.Errorf("a Parquet file %w", infile.ErrSeek)}
+		return nil, 0, &infile.Error{File: f.Name(), Err: fmt.Errorf("a Parquet file %w", infile.ErrSeek)}
 	}
 	p := &parquetRows{}
-	c := &columnar{file: f.Name(), skip: o.SkipInvalid, format: Parquet, load: p.load, close: func() {}}
+	c := newColumnar(f, o, invalid)
 	err = damaged(f.Name(), Parquet, func() error {
 		p.file, err = file.NewParquetReader(random)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	root := p.file.MetaData().Schema.Root()
+	c.load, c.close = p.load, func() { _ = p.file.Close() }
+	if p.fields, err = c.parquetFields(p.file.MetaData().Schema, o); err != nil {
+		c.close()
+		return nil, 0, err
+	}
+	p.leaves = make([]leaf, len(p.fields))
+	return c, p.file.NumRows(), nil
+}
+
+// parquetFields finds the columns.
+func (c *columnar) parquetFields(s *schema.Schema, o Options) (fields []parquetField, err error) {
+	root := s.Root()
 	var names []string
 	for i := range root.NumFields() {
 		names = append(names, root.Field(i).Name())
 	}
-	for i := range p.fields {
-		name, t := o.column(i)
-		at, err := delimited.Find(f.Name(), names, name)
+	for i, column := range o.Columns {
+		at, err := find(c.file, names, c.names[i])
 		if err != nil {
 			return nil, err
 		}
-		c.names[i] = name
 		node := root.Field(at)
 		k := parquetKind(node)
-		if !k.holds(t) {
-			return nil, &TypeError{f.Name(), name, parquetTypeName(node), t}
+		if !k.holds(column.Type) {
+			return nil, c.wrongType(i, parquetTypeName(node), column.Type)
 		}
-		p.fields[i] = parquetField{p.file.MetaData().Schema.ColumnIndexByNode(node), t, k, node.LogicalType()}
+		fields = append(fields, parquetField{s.ColumnIndexByNode(node), column.Type, k, node.LogicalType()})
 	}
-	c.rows = p.file.NumRows()
-	c.close = func() { _ = p.file.Close() }
-	return c, nil
+	return fields, nil
 }
 
 // load reads the next rows of a row group.
-func (p *parquetRows) load(columns *[2]cells) error {
+func (p *parquetRows) load(columns []cells) error {
 	for p.left == 0 {
 		if p.group == p.file.NumRowGroups() {
 			return io.EOF

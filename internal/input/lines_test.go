@@ -1,4 +1,4 @@
-package keyfile
+package input
 
 import (
 	"bufio"
@@ -11,22 +11,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
-// readText reads everything through a buffer and a batch of the given sizes.
-func readText(data []byte, buffer, batch int, typ keytype.Type, skip bool) (keys []uint32, skipped int64, err error) {
-	r, err := newText("f", bytes.NewReader(data), Options{Type: typ, SkipInvalid: skip})
+// readLines reads everything through a buffer and a batch of the given sizes.
+func readLines(data []byte, buffer, batch int, typ keytype.Type, skip bool) (keys []uint32, skipped int64, err error) {
+	r, err := newReader("f", bytes.NewReader(data), Options{Format: Text, Columns: []Column{{Type: typ}}, SkipInvalid: skip})
 	if err != nil {
 		return nil, 0, err
 	}
-	r.buffer = make([]byte, buffer)
+	r.source.(*lines).buffer = make([]byte, buffer)
 	keys, err = drain(r, batch)
 	return keys, r.Skipped(), err
 }
 
-func drain(r source, batch int) (keys []uint32, err error) {
+func drain(r *Reader, batch int) (keys []uint32, err error) {
 	part := make([]uint32, batch)
 	for {
 		n, err := r.Read(part)
@@ -46,28 +45,35 @@ func drain(r source, batch int) (keys []uint32, err error) {
 	}
 }
 
-// plainText says what reading should give, line by line and without a thought
-// for speed. longest is the longest line allowed.
-func plainText(data []byte, longest int, typ keytype.Type) (keys []uint32, bad []int64) {
+// linesOf says what reading should give, line by line and without a thought for speed. longest is the longest line
+// allowed; before says how many keys stand before each bad line.
+func linesOf(data []byte, longest int, typ keytype.Type) (keys []uint32, bad []int64, before []int) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if len(data) == 0 {
-		return nil, nil
-	}
+	begun := false
 	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
+		text := strings.TrimSpace(line)
 		key, err := typ.Parse(line)
-		if err != nil || len(line) > longest {
-			bad = append(bad, int64(i+1))
+		isNumber := strings.Trim(text[:min(1, len(text))], "0123456789+-.") == ""
+		switch {
+		case len(line) > longest:
+			bad, before = append(bad, int64(i+1)), append(before, len(keys))
+			continue // it may hold anything, so what follows may still be the header
+		case text == "":
 			continue
+		case err == nil:
+			keys = append(keys, key)
+		case begun || isNumber || !errors.Is(err, keytype.ErrSyntax):
+			bad, before = append(bad, int64(i+1)), append(before, len(keys))
 		}
-		keys = append(keys, key)
+		begun = true
 	}
-	return keys, bad
+	return keys, bad, before
 }
 
 func checkText(t *testing.T, data []byte, buffer, batch int, typ keytype.Type) {
-	want, bad := plainText(data, buffer-1, typ)
-	keys, skipped, err := readText(data, buffer, batch, typ, true)
-	if _, compressed := infile.Text("f", bytes.NewReader(data)); compressed != nil {
+	want, bad, before := linesOf(data, buffer-1, typ)
+	keys, skipped, err := readLines(data, buffer, batch, typ, true)
+	if _, compressed := openText("f", bytes.NewReader(data)); compressed != nil {
 		require.Error(t, err)
 		return
 	}
@@ -75,29 +81,29 @@ func checkText(t *testing.T, data []byte, buffer, batch int, typ keytype.Type) {
 	require.Equal(t, want, keys, "%q", data)
 	require.EqualValues(t, len(bad), skipped, "%q", data)
 
-	keys, _, err = readText(data, buffer, batch, typ, false)
+	keys, _, err = readLines(data, buffer, batch, typ, false)
 	if len(bad) == 0 {
 		require.NoError(t, err)
 		require.Equal(t, want, keys)
 		return
 	}
-	var line *infile.LineError
+	var line *LineError
 	require.ErrorAs(t, err, &line, "%q", data)
 	require.Equal(t, bad[0], line.Line, "%q", data)
-	require.LessOrEqual(t, len(keys), len(want))
-	require.Equal(t, append([]uint32(nil), want[:len(keys)]...), keys)
-	require.EqualValues(t, bad[0]-1, len(keys), "%q: the keys before the bad line are delivered", data)
+	require.Len(t, keys, before[0], "%q: the keys before the bad line are delivered", data)
+	require.Equal(t, append([]uint32(nil), want[:before[0]]...), append([]uint32(nil), keys...))
 }
 
 func TestText(t *testing.T) {
 	for _, data := range []string{
 		"", "\n", "\n\n", "1", "1\n", "1\r\n2\r\n", "1\n\n2\n", " 1\n\t2 \n", "*\n1\n", "1\n*\n", "1\n*",
-		"\ufeff1\n2\n", "\ufeff", "4294967295\n4294967296\n", "999999999\n1000000000\n0000000000000001\n",
+		"id\n1\n2\n", "\n \nid\n\n1\n", "id\nid\n1\n", "id", "1\nid\n2\n", "1x\n2\n", "\u00a0\n1\n", "99999999999\nid\n",
+		"\ufeffid\n1\n", "\ufeff1\n2\n", "\ufeff", "4294967295\n4294967296\n", "999999999\n1000000000\n0000000000000001\n",
 		"0x1F\n0xffffffff\n0x\n", "-1\n", "1 2\n", "1\n2\n3", "\r\n", "1\x00\n",
 		"123456789012345\n1\n", "1\n" + strings.Repeat("0", 40) + "\n2\n", strings.Repeat("x", 40), strings.Repeat("1", 16) + "\n",
 		strings.Repeat("7", 17) + "\n8\n", strings.Repeat("x", 100) + "\n\n" + strings.Repeat("y", 15) + "\n3",
 	} {
-		for _, buffer := range []int{16, 17, 33, textBytes} {
+		for _, buffer := range []int{16, 17, 33, linesBytes} {
 			for _, batch := range []int{1, 2, 100} {
 				checkText(t, []byte(data), buffer, batch, keytype.Uint32)
 			}
@@ -110,27 +116,30 @@ func TestText(t *testing.T) {
 
 func TestTextMessages(t *testing.T) {
 	for data, say := range map[string]string{
-		"1\n\n":                    `f:2: empty where an integer should be`,
+		"1\n\n\n2x\n":              `f:4: "2x" is not an integer`,
+		"id\nid\n":                 `f:2: "id" is not an integer`,
+		"12a\n1\n":                 `f:1: "12a" is not an integer`,
 		"1\n2\n*\n":                `f:3: "*" is not an integer`,
 		"4294967296\n":             `f:1: 4294967296 is out of range (0 to 4294967295)`,
 		strings.Repeat("x", 300e3): `f:1: the line is too long to be a key`,
 		"\x1f\x8b\x08":             `f:1: looks like gzip data, though the file's name doesn't say so`,
 	} {
-		_, _, err := readText([]byte(data), textBytes, 10, keytype.Uint32, false)
+		_, _, err := readLines([]byte(data), linesBytes, 10, keytype.Uint32, false)
 		assert.EqualError(t, err, say)
 	}
 }
 
 // What a slow or failing reader delivers makes no difference.
 func TestTextSlowReader(t *testing.T) {
-	r, err := newText("f", iotest.OneByteReader(strings.NewReader("\ufeff12\n34\n56")), Options{})
+	text := Options{Format: Text, Columns: make([]Column, 1)}
+	r, err := newReader("f", iotest.OneByteReader(strings.NewReader("\ufeff12\n34\n56")), text)
 	require.NoError(t, err)
 	keys, err := drain(r, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{12, 34, 56}, keys)
 
 	broken := errors.New("broken")
-	r, err = newText("f", bufio.NewReader(io.MultiReader(strings.NewReader("12345\n34\n5"), iotest.ErrReader(broken))), Options{})
+	r, err = newReader("f", bufio.NewReader(io.MultiReader(strings.NewReader("12345\n34\n5"), iotest.ErrReader(broken))), text)
 	require.NoError(t, err)
 	keys, err = drain(r, 2)
 	assert.ErrorIs(t, err, broken)
@@ -152,25 +161,17 @@ func BenchmarkText(b *testing.B) {
 		data = keytype.Uint32.Append(data, uint32(i)*2654435761)
 		data = append(data, '\n')
 	}
+	benchmark(b, data, Text)
+}
+
+func BenchmarkU32(b *testing.B) { benchmark(b, make([]byte, 16<<20), U32BE) }
+
+func benchmark(b *testing.B, data []byte, format Format) {
 	keys := make([]uint32, 1<<16)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		r, err := newText("f", bytes.NewReader(data), Options{})
-		require.NoError(b, err)
-		for err == nil {
-			_, err = r.Read(keys)
-		}
-		require.Equal(b, io.EOF, err)
-	}
-}
-
-func BenchmarkU32(b *testing.B) {
-	data := make([]byte, 16<<20)
-	keys := make([]uint32, 1<<16)
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		r, err := NewReader("f", bytes.NewReader(data), Options{Format: U32BE})
+		r, err := newReader("f", bytes.NewReader(data), Options{Format: format, Columns: make([]Column, 1)})
 		for err == nil {
 			_, err = r.Read(keys)
 		}

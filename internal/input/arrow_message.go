@@ -1,4 +1,4 @@
-package table
+package input
 
 import (
 	"encoding/binary"

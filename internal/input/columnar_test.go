@@ -1,4 +1,4 @@
-package table_test
+package input_test
 
 import (
 	"bytes"
@@ -17,8 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/input/delimited"
-	"github.com/vkds/vkds/internal/input/table"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
 )
 
@@ -153,51 +152,51 @@ func TestColumnar(t *testing.T) {
 	for name, data := range columnarFiles(t) {
 		path := write(t, name, data)
 		for batch := range 7 {
-			keys, values, skipped, err := read(path, table.Options{Key: "u32", Value: "i64"}, batch+1)
+			keys, values, skipped, err := readTable(path, input.Options{Columns: columns("u32", "i64")}, batch+1)
 			require.NoError(t, err, name)
 			assert.Equal(t, []uint32{0xfffffff0, 0xfffffff1, 0xfffffff2, 0xfffffff3, 0xfffffff4, 0xfffffff5}, keys, name)
 			assert.Equal(t, []uint32{0, 10, 20, 30, 40, 50}, values, name)
 			assert.Zero(t, skipped)
 		}
-		keys, values, _, err := table.Load(ctx, path, table.Options{Key: "6", KeyType: keytype.Time, Value: "f64", ValueType: keytype.Float32})
+		keys, values, _, err := readTable(path, input.Options{Columns: table("6", keytype.Time, "f64", keytype.Float32)}, 100)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, day, 2 * day, 3 * day, 4 * day, 5 * day}, keys, name)
 		assert.Equal(t, "2.5", keytype.Float32.Format(values[5]), name)
-		keys, values, _, err = table.Load(ctx, path, table.Options{Key: "stamp", KeyType: keytype.Time, Value: "text", ValueType: keytype.Hex})
+		keys, values, _, err = readTable(path, input.Options{Columns: table("stamp", keytype.Time, "text", keytype.Hex)}, 100)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, 1, 2, 3, 4, 5}, keys, name)
 		assert.Equal(t, []uint32{10, 11, 10, 11, 10, 11}, values, name)
 
 		// Null in row 3, and with the plain type negative in four of six.
-		keys, values, skipped, err := read(path, table.Options{Key: "i64", Value: "null32", ValueType: keytype.Int32, SkipInvalid: true}, 4)
+		keys, values, skipped, err := readTable(path, input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32), SkipInvalid: true}, 4)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, 10, 30, 40, 50}, keys, name)
 		assert.Equal(t, []string{"-4", "-3", "-1", "0", "1"}, formatAll(keytype.Int32, values), name)
 		assert.EqualValues(t, 1, skipped)
-		keys, values, skipped, err = read(path, table.Options{Key: "null32", Value: "null32", SkipInvalid: true}, 1)
+		keys, values, skipped, err = readTable(path, input.Options{Columns: columns("null32", "null32"), SkipInvalid: true}, 1)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, 1}, keys, name)
 		assert.Equal(t, keys, values, name)
 		assert.EqualValues(t, 4, skipped, name)
 
-		keys, _, _, err = read(path, table.Options{Key: "i64", Value: "null32", ValueType: keytype.Int32}, 100)
-		var re *table.RowError
+		keys, _, _, err = readTable(path, input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32)}, 100)
+		var re *input.RowError
 		require.ErrorAs(t, err, &re, name)
-		assert.ErrorIs(t, err, table.ErrNull)
+		assert.ErrorIs(t, err, input.ErrNull)
 		assert.EqualError(t, err, path+`: row 3: column "null32": is null`)
 		assert.Equal(t, []uint32{0, 10}, keys, name)
-		_, _, _, err = read(path, table.Options{Key: "3", Value: "null32"}, 100)
+		_, _, _, err = readTable(path, input.Options{Columns: columns("3", "null32")}, 100)
 		assert.EqualError(t, err, path+`: row 1: column 3: -4 is out of range (0 to 4294967295)`)
 		assert.ErrorIs(t, err, keytype.ErrRange)
 
 		for column, want := range map[string]keytype.Type{"flag": keytype.Uint32, "f64": keytype.Uint32, "text": keytype.Uint32, "stamp": keytype.Uint32, "date": keytype.Float32} {
-			_, err = table.Open(ctx, path, table.Options{Key: column, KeyType: want, Value: "u32"})
-			var te *table.TypeError
+			_, err = input.Open(ctx, path, input.Options{Columns: table(column, want, "u32", keytype.Uint32)})
+			var te *input.ColumnError
 			require.ErrorAs(t, err, &te, "%s %s", name, column)
 			assert.Contains(t, err.Error(), "which doesn't hold "+want.String()+" values")
 		}
-		_, err = table.Open(ctx, path, table.Options{Key: "none"})
-		var ce *delimited.ColumnError
+		_, err = input.Open(ctx, path, input.Options{Columns: columns("none", "")})
+		var ce *input.ColumnError
 		require.ErrorAs(t, err, &ce, name)
 	}
 }
@@ -221,7 +220,7 @@ func TestColumnarDamaged(t *testing.T) {
 			require.NoError(t, writeOver(path, bad))
 			done := make(chan error, 1)
 			go func() {
-				_, _, _, err := table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+				_, _, _, err := readTable(path, input.Options{Columns: columns("u32", "i64")}, 100)
 				done <- err
 			}()
 			select {
@@ -251,29 +250,28 @@ func TestColumnarDamaged(t *testing.T) {
 }
 
 func typed(t *testing.T, err error) {
-	var de *table.DamagedError
-	var re *table.RowError
-	var ce *delimited.ColumnError
-	var te *table.TypeError
-	require.True(t, asAny(err, &de, &re, &ce, &te), "%T %v", err, err)
+	var de *input.DamagedError
+	var re *input.RowError
+	var ce *input.ColumnError
+	require.True(t, asAny(err, &de, &re, &ce), "%T %v", err, err)
 	assert.NotContains(t, err.Error(), "\n")
 }
 
 func TestArrowFromPipe(t *testing.T) {
 	path := t.TempDir() + "/pipe"
 	feed(t, path, arrowStream(t))
-	keys, _, _, err := table.Load(ctx, path, table.Options{Format: table.Arrow, Key: "u32", Value: "i64"})
+	keys, _, _, err := readTable(path, input.Options{Columns: columns("u32", "i64"), Format: input.Arrow}, 100)
 	require.NoError(t, err)
 	assert.Len(t, keys, 6)
 	feed(t, path, arrowFile(t))
-	keys, _, _, err = table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+	keys, _, _, err = readTable(path, input.Options{Columns: columns("u32", "i64")}, 100)
 	require.NoError(t, err)
 	assert.Len(t, keys, 6)
 
 	// By their first bytes, wherever they come from.
 	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows"} {
 		feed(t, path, columnarFiles(t)[name])
-		keys, _, _, err = table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+		keys, _, _, err = readTable(path, input.Options{Columns: columns("u32", "i64")}, 100)
 		if name == "a.parquet" {
 			assert.EqualError(t, err, path+": a Parquet file can't be read in any order, as this format needs: give an uncompressed regular file")
 			continue
@@ -282,7 +280,7 @@ func TestArrowFromPipe(t *testing.T) {
 		assert.Len(t, keys, 6, name)
 	}
 	for name, what := range map[string]string{"a.parquet": "a Parquet file", "a.arrow": "an Arrow file"} {
-		_, err := table.Open(ctx, write(t, "t.csv", columnarFiles(t)[name]), table.Options{})
+		_, err := input.Open(ctx, write(t, "t.csv", columnarFiles(t)[name]), input.Options{Columns: columns("", "")})
 		assert.ErrorContains(t, err, "t.csv:1: looks like "+what+", not like text")
 	}
 }
@@ -312,7 +310,7 @@ func TestColumnarLengths(t *testing.T) {
 				require.NoError(t, writeOver(path, bad))
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				_, _, _, err := table.Load(ctx, path, table.Options{Key: "u32", Value: "i64"})
+				_, _, _, err := readTable(path, input.Options{Columns: columns("u32", "i64")}, 100)
 				runtime.ReadMemStats(&after)
 				if err != nil {
 					typed(t, err)

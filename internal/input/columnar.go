@@ -1,0 +1,137 @@
+package input
+
+import (
+	"fmt"
+
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+// kind is what a column of Parquet or Arrow holds, as far as it matters here.
+type kind uint8
+
+const (
+	other kind = iota
+	integer
+	float
+	text
+	moment
+)
+
+// holds tells whether values of type t can come from a column of kind k.
+func (k kind) holds(t keytype.Type) bool {
+	switch t {
+	case keytype.Float32:
+		return k == integer || k == float
+	case keytype.Hex:
+		return k == integer || k == text
+	case keytype.Time:
+		return k == integer || k == text || k == moment
+	}
+	return k == integer
+}
+
+// cells are the words of a few rows of one column.
+type cells struct {
+	words []uint32
+	bad   []badCell // in the order of rows
+}
+
+type badCell struct {
+	row int // among words, from 0
+	err error
+}
+
+func (c *cells) reset() { c.words, c.bad = c.words[:0], c.bad[:0] }
+
+func (c *cells) add(w uint32, err error) {
+	if err != nil {
+		c.bad = append(c.bad, badCell{len(c.words), err})
+	}
+	c.words = append(c.words, w)
+}
+
+// columnar hands out the rows that a columnar format reads in batches.
+type columnar struct {
+	file    string
+	names   []string // of the columns, as asked for
+	format  Format
+	invalid *invalid
+	load    func(columns []cells) error
+	close   func()
+	columns []cells
+	at      int   // next row of columns
+	start   int64 // number of rows before columns
+}
+
+func newColumnar(file *infile.File, o Options, invalid *invalid) *columnar {
+	c := &columnar{file: file.Name(), format: o.Format, invalid: invalid, columns: make([]cells, len(o.Columns))}
+	for i, column := range o.Columns {
+		c.names = append(c.names, column.name(i))
+	}
+	return c
+}
+
+func (c *columnar) Close() error {
+	c.close()
+	return nil
+}
+
+func (c *columnar) read(columns [][]uint32) (int, error) {
+	if c.at == len(c.columns[0].words) {
+		if err := c.fill(); err != nil {
+			return 0, err
+		}
+	}
+	return c.take(columns)
+}
+
+// wrongType tells of a column that holds no values of a type. have is its own, in its format's words.
+func (c *columnar) wrongType(column int, have string, want keytype.Type) error {
+	name := c.names[column]
+	return &ColumnError{c.file, name, fmt.Sprintf("column %s is of type %s, which doesn't hold %s values", quote(name), have, want)}
+}
+
+// fill reads the next batch.
+func (c *columnar) fill() error {
+	c.start += int64(c.at)
+	c.at = 0
+	for i := range c.columns {
+		c.columns[i].reset()
+	}
+	if err := damaged(c.file, c.format, func() error { return c.load(c.columns) }); err != nil {
+		return err
+	}
+	for _, column := range c.columns {
+		if a, b := len(c.columns[0].words), len(column.words); a != b {
+			return &DamagedError{c.file, c.format, fmt.Errorf("columns of %d and %d rows", a, b)}
+		}
+	}
+	return nil
+}
+
+// take copies rows of the batch, up to and over the next bad one.
+func (c *columnar) take(columns [][]uint32) (int, error) {
+	end, bad, column := min(len(c.columns[0].words), c.at+len(columns[0])), -1, 0
+	for i := range c.columns {
+		for len(c.columns[i].bad) > 0 && c.columns[i].bad[0].row < c.at {
+			c.columns[i].bad = c.columns[i].bad[1:] // another column's was bad, too
+		}
+		if b := c.columns[i].bad; len(b) > 0 && b[0].row < end {
+			end, bad, column = b[0].row, b[0].row, i
+		}
+	}
+	n := end - c.at
+	for i := range columns {
+		copy(columns[i], c.columns[i].words[c.at:end])
+	}
+	c.at = end
+	if bad < 0 {
+		return n, nil
+	}
+	if !c.invalid.pass() {
+		return n, &RowError{c.file, c.start + int64(bad) + 1, c.names[column], c.columns[column].bad[0].err}
+	}
+	c.at++
+	return n, nil
+}

@@ -1,0 +1,248 @@
+package input
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// delimited reads the records of comma-separated (or otherwise delimited) text.
+//
+// It is built on encoding/csv and not on arrow-go's csv, whose errors tell neither line nor column and which wraps the
+// same reader.
+type delimited struct {
+	file    string
+	csv     *csv.Reader
+	budget  *budget // of the record that is being read
+	columns []Column
+	index   []int // field of each column, from 0
+	least   int   // fields that a record needs for those
+	fields  int   // in each record; 0 while nothing has said so
+	line    int   // of the last record
+	invalid *invalid
+	pending []string // a first record that turned out to hold data
+	words   []uint32
+}
+
+// newDelimited reads the header, if any, and finds the columns.
+func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delimited, error) {
+	if o.Delimiter == 0 {
+		o.Delimiter = ','
+	}
+	if special(o.Delimiter) {
+		return nil, &OptionError{fmt.Sprintf("%q can't be a delimiter", o.Delimiter)}
+	}
+	if c := o.Comment; c != 0 && (special(c) || c == o.Delimiter) {
+		return nil, &OptionError{fmt.Sprintf("%q can't begin comments", c)}
+	}
+	text, err := openText(name, r)
+	if err != nil {
+		return nil, err
+	}
+	limited := &budget{r: text}
+	d := &delimited{
+		file:    name,
+		csv:     csv.NewReader(bufio.NewReaderSize(limited, 64<<10)),
+		budget:  limited,
+		index:   make([]int, len(o.Columns)),
+		words:   make([]uint32, len(o.Columns)),
+		invalid: invalid,
+	}
+	for i, c := range o.Columns {
+		c.Name = c.name(i)
+		d.columns = append(d.columns, c)
+	}
+	d.csv.Comma, d.csv.Comment = o.Delimiter, o.Comment
+	d.csv.ReuseRecord = true
+	d.csv.FieldsPerRecord = -1 // counted here, to say how many there are
+	if err := d.readHeader(o.Header); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// special tells of characters that mean something already.
+func special(c rune) bool {
+	return c == '"' || c == '\r' || c == '\n' || c == utf8.RuneError || !utf8.ValidRune(c)
+}
+
+func (d *delimited) read(columns [][]uint32) (int, error) {
+	for n := range columns[0] {
+		if err := d.next(); err != nil {
+			return n, err
+		}
+		for c, w := range d.words {
+			columns[c][n] = w
+		}
+	}
+	return len(columns[0]), nil
+}
+
+// next parses the next valid record into d.words.
+func (d *delimited) next() error {
+	for {
+		record, err := d.record()
+		if err == nil {
+			err = d.parse(record)
+		}
+		if err == nil || !d.pass(err) {
+			return err
+		}
+	}
+}
+
+// pass tells whether to pass over a record with this error, and counts it.
+func (d *delimited) pass(err error) bool {
+	var line *LineError
+	return errors.As(err, &line) && !errors.Is(err, ErrOpenQuote) && !errors.Is(err, ErrLongRecord) && d.invalid.pass()
+}
+
+func (d *delimited) record() ([]string, error) {
+	if record := d.pending; record != nil {
+		d.pending = nil
+		return record, nil
+	}
+	d.budget.left = longestRecord
+	record, err := d.csv.Read()
+	var pe *csv.ParseError
+	switch {
+	case errors.Is(err, ErrLongRecord):
+		return nil, &LineError{File: d.file, Line: int64(d.line + 1), Err: ErrLongRecord}
+	case errors.As(err, &pe):
+		d.line = pe.Line
+		reason := ErrQuote
+		if errors.Is(pe.Err, csv.ErrQuote) && pe.Line > pe.StartLine {
+			reason = ErrOpenQuote
+		}
+		return nil, &LineError{File: d.file, Line: int64(pe.StartLine), Column: d.startColumn(pe), Err: reason}
+	case err != nil:
+		return nil, err
+	}
+	d.line, _ = d.csv.FieldPos(len(record) - 1)
+	return record, nil
+}
+
+// longestRecord is how many bytes a record may have, give or take a buffer.
+const longestRecord = 4 << 20
+
+// budget reads until so many bytes are spent.
+type budget struct {
+	r    io.Reader
+	left int
+}
+
+func (b *budget) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, ErrLongRecord
+	}
+	n, err := b.r.Read(p)
+	b.left -= n
+	return n, err
+}
+
+// startColumn is where a syntax error is in its record's first line, or 0 where
+// it shows in a later one.
+func (d *delimited) startColumn(pe *csv.ParseError) int {
+	if pe.Line != pe.StartLine {
+		return 0
+	}
+	return pe.Column
+}
+
+func (d *delimited) parse(record []string) error {
+	if want := max(d.fields, d.least); len(record) != d.fields && (d.fields != 0 || len(record) < want) {
+		line, _ := d.csv.FieldPos(0)
+		return &LineError{File: d.file, Line: int64(line), Err: fmt.Errorf("%s where the first record has %d", plural(len(record), "field"), want)}
+	}
+	for c, column := range d.columns {
+		w, err := column.Type.Parse(record[d.index[c]])
+		if err != nil {
+			line, _ := d.csv.FieldPos(d.index[c])
+			return &LineError{File: d.file, Line: int64(line), Field: "column " + quote(column.Name), Err: err}
+		}
+		d.words[c] = w
+	}
+	d.fields = len(record)
+	return nil
+}
+
+func (d *delimited) readHeader(header Header) error {
+	named := ""
+	for _, c := range d.columns {
+		if _, isNumber := number(c.Name); !isNumber {
+			named = c.Name
+		}
+	}
+	if named != "" && header == Absent {
+		return &OptionError{fmt.Sprintf("column %q is asked by name, but the table is said to have no header", named)}
+	}
+	first, err := d.first(named != "")
+	if err == io.EOF { // as the first Read says
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	names := trimmed(first)
+	isHeader := header == Present || named != ""
+	if header == Detect && named == "" {
+		isHeader = true
+		for c, column := range d.columns {
+			isHeader = isHeader && isName(names[d.index[c]], column.Type)
+		}
+	}
+	if !d.invalid.skip || named != "" {
+		d.fields = len(first)
+	}
+	if !isHeader {
+		d.pending = first // ReuseRecord: valid until the next csv.Read, which comes after its use
+	}
+	return nil
+}
+
+// first reads the first record that has the columns, and finds them.
+func (d *delimited) first(named bool) ([]string, error) {
+	var missing error // from the first record without
+	for {
+		record, err := d.record()
+		switch {
+		case err == io.EOF:
+			return nil, cmp.Or(missing, err)
+		case err == nil:
+			err = d.find(trimmed(record))
+			if named || err == nil || !d.invalid.pass() {
+				return record, err
+			}
+			missing = cmp.Or(missing, err)
+		case !d.pass(err):
+			return nil, err
+		}
+	}
+}
+
+func (d *delimited) find(names []string) (err error) {
+	for c, column := range d.columns {
+		if d.index[c], err = find(d.file, names, column.Name); err != nil {
+			var missing *ColumnError
+			if errors.As(err, &missing) && strings.HasPrefix(names[0], "#") {
+				missing.Reason += " (its first line looks like a comment)"
+			}
+			return err
+		}
+		d.least = max(d.least, d.index[c]+1)
+	}
+	return nil
+}
+
+func trimmed(record []string) []string {
+	names := make([]string, len(record))
+	for i, f := range record {
+		names[i] = strings.TrimSpace(f)
+	}
+	return names
+}

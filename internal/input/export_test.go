@@ -1,0 +1,9 @@
+package input
+
+import "io"
+
+// Stream reads what is no file. Progress isn't called.
+func Stream(name string, r io.Reader, o Options) (*Reader, error) {
+	o.Progress = nil
+	return newReader(name, r, o)
+}

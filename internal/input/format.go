@@ -1,0 +1,87 @@
+package input
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/internal/input/infile"
+)
+
+// Format is how a file is stored. The zero value is Auto.
+type Format uint8
+
+const (
+	// Auto tells Parquet and Arrow by their first bytes, then by the name's ending (.parquet, .pq, .arrow, .arrows,
+	// .feather, .ipc), takes any file named .csv or .tsv for CSV, and anything else for Options.Otherwise, as it does
+	// whatever is named .txt or .dat.
+	Auto    Format = iota
+	CSV            // delimited text
+	Text           // a value a line, or a range LO:HI
+	U32LE          // 4 bytes a value, as keytype.Type.FromBits has them, least significant first, a row after the other
+	U32BE          // the same, most significant first
+	Parquet        // an uncompressed regular file, whatever is compressed inside
+	Arrow          // Arrow IPC, as a file or a stream
+)
+
+var formatNames = enum.Names[Format]{Auto: "auto", CSV: "csv", Text: "text", U32LE: "u32le", U32BE: "u32be", Parquet: "parquet", Arrow: "arrow"}
+
+func (f Format) String() string { return formatNames.String(f) }
+
+// Formats are all there are, by their names.
+var Formats = enum.Of("format", Auto, CSV, Text, U32LE, U32BE, Parquet, Arrow)
+
+// magics are the first bytes of what is neither text nor plain values.
+var magics = []struct {
+	bytes, name string
+	format      Format // Auto: none that is read here
+}{
+	{"PAR1\x15", "a Parquet file", Parquet}, // behind the magic, thrift's first field
+	{arrowMagic + "\x00", "an Arrow file", Arrow},
+	{"VKDS\r\n\x1a\n", "a saved dictionary", Auto},
+}
+
+// longestMagic is how many bytes are enough to tell.
+const longestMagic = 8
+
+// foreign is what a file is by its first bytes, or "".
+func foreign(head []byte) string {
+	for _, m := range magics {
+		if strings.HasPrefix(string(head), m.bytes) {
+			return m.name
+		}
+	}
+	return ""
+}
+
+// detect finds out what Auto stands for.
+func (o Options) detect(file *infile.File) (Format, error) {
+	if o.Format != Auto {
+		return o.Format, nil
+	}
+	ext := strings.ToLower(filepath.Ext(infile.TrimCompression(file.Name())))
+	switch ext {
+	case ".csv", ".tsv":
+		return CSV, nil
+	case ".txt", ".dat":
+		return o.Otherwise, nil
+	}
+	head, err := file.Peek(longestMagic)
+	if err != nil {
+		return Auto, err
+	}
+	for _, m := range magics {
+		if strings.HasPrefix(string(head), m.bytes) && m.format != Auto {
+			return m.format, nil
+		}
+	}
+	switch {
+	case strings.HasPrefix(string(head), arrowStreamMagic):
+		return Arrow, nil
+	case ext == ".parquet" || ext == ".pq":
+		return Parquet, nil
+	case ext == ".arrow" || ext == ".arrows" || ext == ".feather" || ext == ".ipc":
+		return Arrow, nil
+	}
+	return o.Otherwise, nil
+}

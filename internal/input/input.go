@@ -1,0 +1,194 @@
+// Package input reads columns of files as 32-bit words, in blocks: a table is two of them, keys and values, a file of
+// ranges two, their ends, and a file of keys one. Files are delimited text (CSV), text with a value a line, binary,
+// Parquet or Arrow IPC, plain or compressed, or come through a pipe. What is wrong is told with its line or row.
+package input
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+// Column chooses a column of a file and says what it holds.
+type Column struct {
+	// Name is its name in the header or the schema, or its number from 1; digits alone are a number. "" is its place
+	// among those chosen. Text and binary files have the columns that are chosen, in this order, and no names.
+	Name string
+	Type keytype.Type
+	// End says that the column before it holds the lower ends of ranges, and this one the upper ends. In Text both are
+	// written together, as keytype.Type.ParseRange reads them.
+	End bool
+}
+
+// name is how the column at a place, from 0, is asked for.
+func (c Column) name(place int) string {
+	if c.Name == "" {
+		return strconv.Itoa(place + 1)
+	}
+	return c.Name
+}
+
+// Options say what to read. Columns must not be empty.
+type Options struct {
+	Columns []Column
+	Format  Format
+	// Otherwise is what Auto takes a file for that neither its first bytes nor its name tell: CSV, or Text where it is.
+	Otherwise Format
+	// SkipInvalid passes over rows with something else than a value in a chosen column (malformed, out of range, null),
+	// and over malformed records and lines, and counts them. How many fields a record of CSV has then says the first
+	// valid one, or the header where a column is asked by name; else the first record of all.
+	SkipInvalid bool
+
+	// For CSV and Text:
+
+	Header  Header // whether the first line holds names
+	Comment rune   // begins lines that are passed over and not counted; 0: there are none
+
+	// For CSV alone:
+
+	Delimiter rune // between fields; 0: a comma, or a tab where the name ends in .tsv (before .gz and the like)
+
+	// Progress, if not nil, is called by Read with the bytes of the stored (compressed) file that were read so far and
+	// the file's size, -1 where that is unknown.
+	Progress func(read, size int64)
+}
+
+// Reader reads the columns of one file. It is used from one goroutine at a time.
+type Reader struct {
+	file     *infile.File
+	format   Format
+	rows     int64
+	columns  int
+	source   source
+	invalid  invalid
+	progress func(read, size int64)
+	err      error
+}
+
+// source is what each format implements.
+type source interface {
+	// read reads rows into slices of one length, and returns how many: fewer than there is room for is no end. An error,
+	// also io.EOF, comes with the rows before it, and is the end.
+	read(columns [][]uint32) (int, error)
+}
+
+// invalid counts what can't be read, where that is passed over.
+type invalid struct {
+	skip  bool
+	count int64
+}
+
+// pass tells whether to pass over something, and counts it.
+func (i *invalid) pass() bool {
+	if i.skip {
+		i.count++
+	}
+	return i.skip
+}
+
+// Open opens a file, or standard input for "-". The context ends reads that wait for a pipe. Errors are *OptionError,
+// *ColumnError, *LineError, *DamagedError, *infile.Error or the context's cause. An empty file of text is no error; the
+// first Read returns io.EOF.
+//
+// A truncated or broken file is an error. Lengths that it tells are not believed: memory is taken as its data come, up
+// to a page of Parquet (256 MiB) or a buffer of Arrow (1 GiB).
+func Open(ctx context.Context, path string, o Options) (*Reader, error) {
+	file, err := infile.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewReader(file, o)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// NewReader is Open for a file that is open already and that nothing was read from. Close closes it, too.
+func NewReader(file *infile.File, o Options) (r *Reader, err error) {
+	if o.Format, err = o.detect(file); err != nil {
+		return nil, err
+	}
+	ext := strings.ToLower(filepath.Ext(infile.TrimCompression(file.Name())))
+	if o.Delimiter == 0 && ext == ".tsv" {
+		o.Delimiter = '\t'
+	}
+	r, err = newReader(file.Name(), file, o)
+	if err != nil {
+		return nil, err
+	}
+	r.file = file
+	return r, nil
+}
+
+// newReader reads from in, which is decompressed, and a file where the format needs one.
+func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
+	r = &Reader{format: o.Format, rows: -1, columns: len(o.Columns), invalid: invalid{skip: o.SkipInvalid}, progress: o.Progress}
+	switch o.Format {
+	case Parquet:
+		r.source, r.rows, err = openParquet(in.(*infile.File), o, &r.invalid)
+	case Arrow:
+		r.source, err = openArrow(in.(*infile.File), o, &r.invalid)
+	case U32LE:
+		r.source, err = newPacked(name, in, binary.LittleEndian, o, &r.invalid)
+	case U32BE:
+		r.source, err = newPacked(name, in, binary.BigEndian, o, &r.invalid)
+	case Text:
+		r.source, err = newLines(name, in, o, &r.invalid)
+	default:
+		r.source, err = newDelimited(name, in, o, &r.invalid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Read fills one slice a column, all of one length, with the next rows and returns how many. The last rows come with a
+// nil error and io.EOF comes alone; any other error comes with the rows before it or behind them, and again from every
+// later call: *LineError, *RowError, *infile.Error, *DamagedError or the context's cause.
+func (r *Reader) Read(columns ...[]uint32) (n int, err error) {
+	if len(columns) != r.columns {
+		panic("input: Read into " + strconv.Itoa(len(columns)) + " columns of " + strconv.Itoa(r.columns))
+	}
+	rest := make([][]uint32, len(columns))
+	for n < len(columns[0]) && r.err == nil {
+		for c := range columns {
+			rest[c] = columns[c][n:len(columns[0])]
+		}
+		var more int
+		more, r.err = r.source.read(rest)
+		n += more
+	}
+	if r.progress != nil {
+		r.progress(r.file.Position())
+	}
+	if n > 0 && (n == len(columns[0]) || r.err == io.EOF) || len(columns[0]) == 0 {
+		return n, nil
+	}
+	return n, r.err
+}
+
+// Format returns how the file is stored: Options.Format, or what Auto found.
+func (r *Reader) Format() Format { return r.format }
+
+// Rows returns how many rows the file says it has, -1 where that shows only at the end.
+func (r *Reader) Rows() int64 { return r.rows }
+
+// Skipped returns how much SkipInvalid passed over so far: rows, records, lines, or odd bytes at the end.
+func (r *Reader) Skipped() int64 { return r.invalid.count }
+
+// Close closes the file.
+func (r *Reader) Close() error {
+	if c, ok := r.source.(io.Closer); ok {
+		_ = c.Close() // of what was read nothing is left to be told
+	}
+	return r.file.Close()
+}

@@ -1,0 +1,215 @@
+package input
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/vkds/vkds/internal/keytype"
+)
+
+// linesBytes is the size of the buffer, and one more than the longest line.
+const linesBytes = 256 << 10
+
+// lines reads text with a value a line, or a range LO:HI. Lines are parsed in place: the buffer is filled, and the part
+// up to its last line end is worked through.
+type lines struct {
+	name    string
+	r       io.Reader
+	typ     keytype.Type
+	ranges  bool
+	comment string // what a comment line begins with; "": there are none
+	header  Header
+	begun   bool // a line with something in it was seen
+	invalid *invalid
+	buffer  []byte
+	at, end int  // unread bytes
+	whole   int  // end of the last whole line among them
+	last    bool // r is at its end
+	long    bool // amid a long line that is being passed over
+	line    int64
+}
+
+func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, error) {
+	if err := o.unnamed(); err != nil {
+		return nil, err
+	}
+	first, last := o.Columns[0], o.Columns[len(o.Columns)-1]
+	if len(o.Columns) > 2 || len(o.Columns) == 2 && !(last.End && last.Type == first.Type) {
+		return nil, &OptionError{"text holds a value a line, or a range, and no table"}
+	}
+	plain, err := openText(name, r)
+	if err != nil {
+		return nil, err
+	}
+	l := &lines{name: name, r: plain, typ: first.Type, ranges: last.End, header: o.Header, invalid: invalid, buffer: make([]byte, linesBytes)}
+	if o.Comment != 0 {
+		l.comment = string(o.Comment)
+	}
+	return l, nil
+}
+
+// unnamed tells of columns that are chosen where there is nothing to choose from.
+func (o Options) unnamed() error {
+	for i, c := range o.Columns {
+		if c.Name != "" && c.Name != strconv.Itoa(i+1) {
+			return &OptionError{fmt.Sprintf("column %s is asked for, but files of format %s have no columns to choose from", quote(c.Name), o.Format)}
+		}
+	}
+	return nil
+}
+
+func (l *lines) read(columns [][]uint32) (int, error) {
+	if l.at == l.whole {
+		if err := l.fill(); err != nil {
+			return 0, err
+		}
+	}
+	return l.parse(columns)
+}
+
+// parse reads whole lines of the buffer.
+func (l *lines) parse(columns [][]uint32) (n int, err error) {
+	b, first := l.buffer[l.at:l.whole], columns[0]
+	i := 0
+	decimal := l.typ == keytype.Uint32 && !l.ranges
+	for n < len(first) && i < len(b) && err == nil {
+		l.line++
+		if decimal && l.begun {
+			// The common line, some decimal digits and a line feed, without
+			// looking for the line's end first. Ten digits fit 64 bits.
+			v, j := uint64(0), i
+			for j-i < 10 && b[j]-'0' < 10 {
+				v = v*10 + uint64(b[j]-'0')
+				j++
+			}
+			if b[j] == '\n' && j > i && v <= math.MaxUint32 {
+				first[n] = uint32(v)
+				n++
+				i = j + 1
+				continue
+			}
+		}
+		text := b[i : i+bytes.IndexByte(b[i:], '\n')]
+		i += len(text) + 1
+		if l.empty(text) {
+			continue
+		}
+		switch err = l.value(text, columns, n); {
+		case err == nil:
+			n++
+		case l.invalid.pass():
+			err = nil
+		default:
+			err = &LineError{File: l.name, Line: l.line, Err: err}
+		}
+	}
+	l.at += i
+	return n, err
+}
+
+// empty tells of lines that hold nothing: blank ones, comments, and names.
+func (l *lines) empty(text []byte) bool {
+	if len(bytes.TrimSpace(text)) == 0 || l.comment != "" && bytes.HasPrefix(text, []byte(l.comment)) {
+		return true
+	}
+	first := !l.begun
+	l.begun = true
+	return first && (l.header == Present || l.header == Detect && l.names(text))
+}
+
+// names tells whether a first line looks like the names of its columns.
+func (l *lines) names(text []byte) bool {
+	fields := []string{string(text)}
+	if l.ranges {
+		fields = strings.Split(fields[0], ":")
+	}
+	for _, field := range fields {
+		if !isName(field, l.typ) {
+			return false
+		}
+	}
+	return true
+}
+
+// value parses a line into row n.
+func (l *lines) value(text []byte, columns [][]uint32, n int) (err error) {
+	if l.ranges {
+		columns[0][n], columns[1][n], err = l.typ.ParseRange(string(text))
+		return err
+	}
+	columns[0][n], err = l.typ.ParseBytes(text)
+	return err
+}
+
+// fill reads on until the buffer holds a whole line.
+func (l *lines) fill() error {
+	l.end = copy(l.buffer, l.buffer[l.at:l.end])
+	l.at, l.whole = 0, 0
+	for {
+		if l.last {
+			return l.finish()
+		}
+		if l.end == len(l.buffer) {
+			if err := l.passLong(); err != nil {
+				return err
+			}
+		}
+		n, err := l.r.Read(l.buffer[l.end:])
+		fresh := l.end
+		l.end += n
+		if err == io.EOF {
+			l.last = true
+		} else if err != nil {
+			return err
+		}
+		newline := bytes.LastIndexByte(l.buffer[fresh:l.end], '\n')
+		if newline < 0 {
+			continue
+		}
+		l.whole = fresh + newline + 1
+		if l.long {
+			// The rest of a long line, which counted already.
+			l.at = bytes.IndexByte(l.buffer[:l.whole], '\n') + 1
+			l.long = false
+			if l.at == l.whole {
+				l.end = copy(l.buffer, l.buffer[l.at:l.end])
+				l.at, l.whole = 0, 0
+				continue
+			}
+		}
+		return nil
+	}
+}
+
+// finish makes the last line a whole one where no line feed ends it.
+func (l *lines) finish() error {
+	if l.end == 0 || l.long {
+		return io.EOF
+	}
+	if l.end == len(l.buffer) {
+		if err := l.passLong(); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	l.buffer[l.end] = '\n'
+	l.end++
+	l.whole = l.end
+	return nil
+}
+
+// passLong drops a line that fills the buffer and has no end yet.
+func (l *lines) passLong() error {
+	if !l.long {
+		if l.line++; !l.invalid.pass() {
+			return &LineError{File: l.name, Line: l.line, Err: ErrLongLine}
+		}
+		l.long = true
+	}
+	l.end = 0
+	return nil
+}
