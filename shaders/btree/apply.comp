@@ -2,7 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree.glsl"
-#include "btree_top.glsl"
+#include "btree_prefix_index.glsl"
 #include "combine.glsl"
 #include "invocation.glsl"
 
@@ -10,7 +10,7 @@ layout(constant_id = 16) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeTop top;     // where operations begin that have no hint
+    BTreePrefixIndex top;   // where operations begin that have no hint
     uvec2 keys;       // uint32 an operation
     uvec2 values;     // uint32 an operation, in and out
     uvec2 kinds;      // a byte an operation, if KIND is OP_MIXED
@@ -39,7 +39,7 @@ void main() {
             uvec2 h = plain_load2(address_at(hints, i, 3u));
             hint = BTreeHint(h.x, h.y);
         } else if (top.bits != 0u) {
-            BTreePlace start = btree_top(top, key);
+            BTreePlace start = btree_prefix_start(top, key);
             hint = start.level == 0u ? BTreeHint(start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, start.node);
         }
     }

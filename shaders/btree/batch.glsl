@@ -1,5 +1,5 @@
-// B-link-tree, batched updates: what the kernels of a batch share. Nothing else works on the tree meanwhile, so there are
-// no latches; each node that is touched belongs to one invocation, or its successors to one each.
+// B-link-tree, batched updates: what the kernels of a batch share. Nothing else works on the tree meanwhile, so there
+// are no latches; each node that is touched belongs to one invocation, or its successors to one each.
 //
 // Kernels over leaves define BATCH_LEAVES as 1 before these headers, those over inner nodes as 0.
 //
@@ -16,7 +16,7 @@
 #define VKDS_BTREE_BATCH_GLSL
 
 #include "btree_node.glsl"
-#include "btree_top.glsl"
+#include "btree_prefix_index.glsl"
 #include "operation.glsl"
 
 layout(constant_id = 16) const uint BATCH_GROUP = 128;   // elements that a workgroup has
@@ -40,7 +40,7 @@ struct Work {
     uvec2 at;
     uint capacity;   // elements of a level, a multiple of 64
     uint level;      // 0: the leaves
-    uint top_bits;   // of the top (btree_top.glsl) that stands before this memory
+    uint top_bits;   // of the prefix index that stands before this memory
     uint group;      // elements of the level that a workgroup had
 };
 
@@ -57,9 +57,9 @@ const uint BATCH_CONTROL = 2048u;    // bytes of all
 
 uvec2 batch_control(Work w, uint level, uint at) { return address_add(w.at, (level << BATCH_LEVEL_SHIFT) + at); }
 
-// Memory that one kernel writes and a later one reads, of at most 2^22 elements (maxBatch in Go), so that whatever is in it
-// or in the batch is near its beginning; or, in the kernel that has all levels to itself, other
-// invocations of its workgroup.
+// Memory that one kernel writes and a later one reads, of at most 2^22 elements (maxBatch in Go), so that whatever is
+// in it or in the batch is near its beginning; or, in the kernel that has all levels to itself, other invocations of
+// its workgroup.
 #ifdef BATCH_ALONE
 uint work_load(uvec2 at, uint i) { return VkdsCoherentWord(address_at(at, i, 2u)).v; }
 void work_store(uvec2 at, uint i, uint v) { VkdsCoherentWord(address_at(at, i, 2u)).v = v; }
@@ -111,8 +111,8 @@ Batch batch_above(Work w, uint split) {
 
 uint batch_key(Batch b, uint i) { return work_load(b.keys, i); }
 
-// Into how many nodes n pairs go: one, as long as they fit into it, so that no batch makes a node for pairs that it doesn't
-// bring, and deletions, which bring none, leave the levels above alone. Of several each gets `split` at least.
+// Into how many nodes n pairs go: one, as long as they fit into it, so that no batch makes a node for pairs that it
+// doesn't bring, and deletions, which bring none, leave the levels above alone. Of several each gets `split` at least.
 uint batch_nodes(Batch b, uint n) { return n <= BTREE_SLOTS ? 1u : max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split); }
 
 // Which pair is the first of output j of so many: they share n pairs evenly.
@@ -120,13 +120,13 @@ uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n
 
 const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
 
-// Where the search for a key begins that is to end at a level: where the work's top says, or at the root.
+// Where the search for a key begins that is to end at a level: where the work's prefix index says, or at the root.
 BTreePlace batch_start(BTree tree, Work w, uint level, uint key) {
     BTreePlace place = BTreePlace(BTREE_ROOT, 0u);
     bool high = false;
     if (w.top_bits != 0u) {
         uint bytes = 8u << w.top_bits;
-        place = btree_top(BTreeTop(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits), key);
+        place = btree_prefix_start(BTreePrefixIndex(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits), key);
         high = place.level >= level;
     }
     if (!high) place = BTreePlace(BTREE_ROOT, btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT))));
@@ -154,10 +154,10 @@ uint batch_child_stepwise(uvec2 node, uint key) {
     return plain_load_near(node, 2u * slot + 1u);
 }
 
-// The node of a level whose range has the key, and its fence.
-uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out Fence fence) {
+// The node of a level whose range has the key, and its header.
+uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out NodeHeader header) {
     BTreePlace place = batch_start(tree, w, level, key);
-    fence = Fence(0u, 0u, 0u, 0u);
+    header = NodeHeader(0u, 0u, 0u, 0u);
     bool busy = enabled;
     for (uint round = 0u; busy && round < BATCH_ROUNDS; round++) {
         uvec2 at = slab_address(tree.pool, place.node);
@@ -165,7 +165,7 @@ uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out Fenc
         uvec4 f = plain_load4(address_add(at, BTREE_META_AT));
         uint child = SLAB_NULL;
         if (inner) child = batch_child(at, key);
-        fence = Fence(f.x, f.y, f.z, f.w);
+        header = NodeHeader(f.x, f.y, f.z, f.w);
         if (key > f.z) {
             place.node = f.w;
         } else if (inner) {
@@ -178,14 +178,14 @@ uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out Fenc
     return busy ? SLAB_NULL : place.node;
 }
 
-// The leaf whose range has the key. As long as all nodes have parents, no fence says anything that parents don't, and
+// The leaf whose range has the key. As long as all nodes have parents, no header says anything that parents don't, and
 // the leaf is not read.
 uint batch_leaf(BTree tree, Work w, uint key, bool enabled) {
     uint orphans = plain_load(address_add(tree.state, BTREE_ORPHANS_AT));
     BTreePlace place = batch_start(tree, w, 0u, key);
     if (orphans != 0u) {
-        Fence fence;
-        return batch_find(tree, w, 0u, key, enabled, fence);
+        NodeHeader header;
+        return batch_find(tree, w, 0u, key, enabled, header);
     }
     while (enabled && place.level != 0u) {
         place.node = batch_child_stepwise(slab_address(tree.pool, place.node), key);

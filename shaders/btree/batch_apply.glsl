@@ -42,7 +42,7 @@ void node_insert(Batch b, inout Node n, uint have, uint begin, uint end) {
 }
 
 // Does what a segment brings to its node, or says what there is to write down of it. Returns whether there is.
-bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, Fence fence, bool root_empty, out Record r) {
+bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, NodeHeader header, bool root_empty, out Record r) {
     uvec2 node = slab_address(tree.pool, slab);
     Node n;
     [[unroll]] for (uint q = 0u; q < 7u; q++) {
@@ -50,8 +50,8 @@ bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, Fence fence, 
         n.pair[2u * q] = v.xy;
         n.pair[2u * q + 1u] = v.zw;
     }
-    uint end = segment_end(b, i, fence.high);
-    uint slots = root_empty ? 0u : node_slots(n, fence.high);
+    uint end = segment_end(b, i, header.high);
+    uint slots = root_empty ? 0u : node_slots(n, header.high);
     r = Record(slab, uint(bitCount(slots)) + (end - i), slots, i, end);
     bool fits = r.count <= BTREE_SLOTS;
     if (fits) {
@@ -61,7 +61,7 @@ bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, Fence fence, 
     } else if (record_long(r)) {
         uvec2 former = batch_former(w, i);
         [[unroll]] for (uint q = 0u; q < 7u; q++) work_store4(former, q, uvec4(n.pair[2u * q], n.pair[2u * q + 1u]));
-        work_store4(former, 7u, uvec4(fence.meta, fence.low, fence.high, fence.link));
+        work_store4(former, 7u, uvec4(header.meta, header.low, header.high, header.link));
     }
     return !fits;
 }
@@ -74,13 +74,13 @@ void group_apply(BTree tree, Work w, Batch b, uint group) {
     if (enabled) key = batch_key(b, i);
     if (enabled && i != 0u) before = batch_key(b, i - 1u);
     bool root_empty = work_load(batch_control(w, w.level - 1u, BATCH_ROOT_AT), 0u) != 0u;
-    Fence fence = Fence(0u, 0u, ~0u, SLAB_NULL);
+    NodeHeader header = NodeHeader(0u, 0u, ~0u, SLAB_NULL);
     uint slab = BTREE_ROOT;
-    if (enabled && !root_empty) slab = batch_find(tree, w, w.level, key, true, fence);
-    bool first = enabled && slab != SLAB_NULL && (i == 0u || before < fence.low);
+    if (enabled && !root_empty) slab = batch_find(tree, w, w.level, key, true, header);
+    bool first = enabled && slab != SLAB_NULL && (i == 0u || before < header.low);
     Record r = Record(0u, 0u, 0u, 0u, 0u);
     bool records = false;
-    if (first) records = segment_apply(tree, w, b, i, slab, fence, root_empty, r);
+    if (first) records = segment_apply(tree, w, b, i, slab, header, root_empty, r);
     group_record(w, b, group, records, r);
 }
 

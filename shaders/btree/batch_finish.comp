@@ -1,5 +1,5 @@
-// Does inner levels by one workgroup, as far as they have little to do: sums up one whose segments were gone through, and
-// if no more new nodes came of it than so many, does the rest of it and all levels above it.
+// Does inner levels by one workgroup, as far as they have little to do: sums up one whose segments were gone through,
+// and if no more new nodes came of it than so many, does the rest of it and all levels above it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0

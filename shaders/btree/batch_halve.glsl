@@ -29,7 +29,8 @@ uint leaf_value(uvec2 node, uint key, uint otherwise) {
     return otherwise;
 }
 
-// Where in this lane's row pair `at` of those is that a leaf and the new one share, of which the leaf gets the first ones.
+// Where in this lane's row pair `at` of those is that a leaf and the new one share, of which the leaf gets the first
+// ones.
 uint half_place(uint at, uint first) { return at < first ? at : NODE_PAIRS + at - first; }
 
 // Makes of this lane's row, which has the leaf of a record, that leaf and the new one, which is a slab. Returns the new
@@ -46,8 +47,8 @@ uint halve(BTree tree, Batch b, Record r, uint slab) {
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] = staying_below(l, l.key[s]);
     uvec2 lower = staged_pair(row, 14u), upper = staged_pair(row, 15u);
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        stage_pair(row, s, uvec2(btree_vacancy(upper.x), 0u));
-        stage_pair(row, NODE_PAIRS + s, uvec2(btree_vacancy(upper.x), 0u));
+        stage_pair(row, s, uvec2(btree_empty_key(upper.x), 0u));
+        stage_pair(row, NODE_PAIRS + s, uvec2(btree_empty_key(upper.x), 0u));
     }
     uint landed = 0u, low = 0u, key = batch_key(b, r.begin);
     [[dont_unroll]] for (uint i = r.begin; i < r.end; i++) {

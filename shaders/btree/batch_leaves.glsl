@@ -15,7 +15,7 @@ struct Leaf {
     uvec2 node;             // its address
     uint key[BTREE_SLOTS];
     uint slots;             // those in use, a bit each
-    uint vacancy;
+    uint empty_key;
 };
 
 // The slots of a leaf that have a key: one at most, a bit each.
@@ -100,7 +100,7 @@ bool leaf_apply(Batch b, Leaf l, uint begin, uint end) {
                 else if (!landing.keeps) plain_store(address_add(at, 4u), landing.value);
                 slots |= slot;
             } else if (there) {
-                plain_store2(at, uvec2(l.vacancy, 0u));
+                plain_store2(at, uvec2(l.empty_key, 0u));
                 slots &= ~slot;
             }
         }
@@ -197,11 +197,11 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
         Leaf l;
         l.slab = leaf;
         l.node = slab_address(tree.pool, leaf);
-        l.vacancy = btree_vacancy(words[15]);
+        l.empty_key = btree_empty_key(words[15]);
         l.slots = 0u;
         [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
             l.key[s] = words[s];
-            l.slots |= words[s] != l.vacancy ? 1u << s : 0u;
+            l.slots |= words[s] != l.empty_key ? 1u << s : 0u;
         }
         records = segment_apply(b, l, i, end, r, emptied);
         if (records && record_long(r)) {

@@ -1,5 +1,5 @@
-// In which leaf each key of a batch belongs, and what becomes of each operation, before anything is changed: the first one
-// of a key meets what the tree has, the others meet what the one before has left.
+// In which leaf each key of a batch belongs, and what becomes of each operation, before anything is changed: the first
+// one of a key meets what the tree has, the others meet what the one before has left.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1

@@ -1,5 +1,5 @@
-// B-link-tree, batched updates: a node's pairs and a segment of a batch, as one sequence in key order, of which any part
-// can be written by itself.
+// B-link-tree, batched updates: a node's pairs and a segment of a batch, as one sequence in key order, of which any
+// part can be written by itself.
 #ifndef VKDS_BTREE_BATCH_MERGE_GLSL
 #define VKDS_BTREE_BATCH_MERGE_GLSL
 
@@ -26,8 +26,8 @@ uint leaf_slot(Node n, uint key) {
 uint node_slots(Node n, uint high) {
     uint slots = 0u;
 #if BATCH_LEAVES
-    uint vacancy = btree_vacancy(high);
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slots |= n.pair[s].x != vacancy ? 1u << s : 0u;
+    uint empty_key = btree_empty_key(high);
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slots |= n.pair[s].x != empty_key ? 1u << s : 0u;
 #else
     slots = 1u;
     [[unroll]] for (uint s = 1u; s < BTREE_SLOTS; s++) slots |= n.pair[s].x != n.pair[s - 1u].x ? 1u << s : 0u;
@@ -63,7 +63,7 @@ struct Merge {
 
 // Writes the pairs first … first+length-1 of the sequence into a node, up to as many as it has slots. Returns whether
 // there is one behind them; next is its key then, and low the first one's key.
-bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, uint vacancy, out uint low, out uint next) {
+bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, uint empty_key, out uint low, out uint next) {
     // Where in the segment that part begins: at the first position whose key has enough pairs below it.
     uint begun = marks_before(b, m.begin);
     uint at = m.begin, high = m.end;
@@ -85,7 +85,7 @@ bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, uint v
     uvec2 held = uvec2(0u);
     bool more = false;
     low = next = 0u;
-    uvec2 last = uvec2(vacancy, 0u);
+    uvec2 last = uvec2(empty_key, 0u);
     [[dont_unroll]] for (uint i = 0u; i <= BTREE_SLOTS; i++) {
         uint slot = slots_least(m.node, slots, pair);
         bool old = slots != 0u && (at >= m.end || pair.x < key);

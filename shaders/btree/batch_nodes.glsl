@@ -10,8 +10,8 @@ uvec2 pool_block(SlabPool pool, uint block) {
     return pool_bitmap_word(pool, block >> POOL_SUPER_SHIFT, block & ((1u << POOL_SUPER_SHIFT) - 1u), 0u);
 }
 
-// The new node of a number. free has a pair a memory block: how many slabs are free in the blocks before it, and, for the
-// k-th pair, the block of new node k * 1024, or the last block; and one more pair behind the last, of all.
+// The new node of a number. free has a pair a memory block: how many slabs are free in the blocks before it, and, for
+// the k-th pair, the block of new node k * 1024, or the last block; and one more pair behind the last, of all.
 uint batch_slab(SlabPool pool, uvec2 free, uint number) {
     uint near = number >> 10;
     uint block = min(plain_load_near(free, 2u * near + 1u), pool.blocks - 1u);

@@ -29,8 +29,8 @@ bool record_long(Record r) { return r.end - r.begin > BATCH_WALK; }
 // The new nodes that a record's results take beside the one that is there; the root is none of its outputs.
 uint record_new(Batch b, Record r) { return batch_nodes(b, r.count) - (r.node == BTREE_ROOT ? 0u : 1u); }
 
-// Stores the records that lanes of a workgroup have of its group, in the order of the lanes, and how many new nodes they
-// come to. Collective over the workgroup.
+// Stores the records that lanes of a workgroup have of its group, in the order of the lanes, and how many new nodes
+// they come to. Collective over the workgroup.
 void group_record(Work w, Batch b, uint group, bool records, Record r) {
     uint made = 0u;
     if (records) {

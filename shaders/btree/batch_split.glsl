@@ -15,7 +15,7 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
         m.node.pair[2u * q] = v.xy;
         m.node.pair[2u * q + 1u] = v.zw;
     }
-    uvec4 fence = work_load4(from, 7u);
+    uvec4 header = work_load4(from, 7u);
     m.slots = r.slots;
     m.begin = r.begin;
     m.end = r.end;
@@ -28,11 +28,11 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     uvec2 target = slab_address(tree.pool, slab);
     uint begin = batch_first(r.count, nodes, j), end = batch_first(r.count, nodes, j + 1u);
     uint low, next;
-    bool more = merge_write(b, m, begin, end - begin, target, btree_vacancy(fence.z), low, next);
-    if (j == 0u) low = fence.y;
-    uint link = fence.w;
+    bool more = merge_write(b, m, begin, end - begin, target, btree_empty_key(header.z), low, next);
+    if (j == 0u) low = header.y;
+    uint link = header.w;
     if (more) link = batch_slab(tree.pool, free, base + o + 1u);
-    plain_store4(address_add(target, BTREE_META_AT), uvec4(btree_meta(w.level, 0u), low, more ? next - 1u : fence.z, link));
+    plain_store4(address_add(target, BTREE_META_AT), uvec4(btree_meta(w.level, 0u), low, more ? next - 1u : header.z, link));
     if (j >= skipped) {
         work_store(batch_lows(w, w.level), o, low);
         work_store(batch_children(w, w.level), o, slab);

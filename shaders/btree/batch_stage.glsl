@@ -1,6 +1,6 @@
 // B-link-tree, batched updates: nodes in shared memory, a row of pairs for each lane of a workgroup. All lanes together
-// read and write them, so that neighbouring lanes take neighbouring words; a lane that read a node by itself would touch
-// as many lines as the other lanes, with every load.
+// read and write them, so that neighbouring lanes take neighbouring words; a lane that read a node by itself would
+// touch as many lines as the other lanes, with every load.
 #ifndef VKDS_BTREE_BATCH_STAGE_GLSL
 #define VKDS_BTREE_BATCH_STAGE_GLSL
 

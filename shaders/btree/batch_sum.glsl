@@ -7,8 +7,8 @@
 
 const uint SUM_AHEAD = 8u;   // pairs of words that a lane loads side by side
 
-// Each pair becomes the sum of those before it; the one behind the last, that of all, which is returned. Each subgroup has
-// a part of them, and its lanes neighbouring ones. Collective over the workgroup. Between two calls lies a barrier.
+// Each pair becomes the sum of those before it; the one behind the last, that of all, which is returned. Each subgroup
+// has a part of them, and its lanes neighbouring ones. Collective over the workgroup. Between two calls lies a barrier.
 uvec2 sum_pairs(uvec2 pairs, uint count) {
     uint steps = (count + WORKGROUP - 1u) / WORKGROUP;
     uint first = gl_SubgroupID * steps * gl_SubgroupSize + gl_SubgroupInvocationID;
@@ -41,8 +41,8 @@ uvec2 sum_pairs(uvec2 pairs, uint count) {
 }
 
 // Sums up a level's groups and writes its control words. free: batch_slab. elements is how many the level's batch has,
-// splitting the invocations of a workgroup that goes over records. Returns how many new nodes there are. Collective over
-// the workgroup.
+// splitting the invocations of a workgroup that goes over records. Returns how many new nodes there are. Collective
+// over the workgroup.
 uint sum_level(BTree tree, Work w, uint elements, uvec2 free, uint splitting) {
     uvec2 total = sum_pairs(batch_groups(w), (elements + w.group - 1u) / w.group);
     if (workgroup_lane() == 0u) {

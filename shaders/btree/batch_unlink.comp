@@ -17,10 +17,10 @@ void main() {
     uint n = min(plain_load(count), gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP);
     if (i >= n) return;
     uint key = plain_load_near(keys, i);
-    Fence fence;
-    uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u, 0u), 1u, key, true, fence);
+    NodeHeader header;
+    uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u, 0u), 1u, key, true, header);
     bool first = i == 0u;
-    if (!first) first = plain_load_near(keys, i - 1u) < fence.low;
+    if (!first) first = plain_load_near(keys, i - 1u) < header.low;
     if (slab == SLAB_NULL || !first) return;   // the first of a parent's leaves does all of them
 
     uvec2 node = slab_address(tree.pool, slab);
@@ -30,7 +30,7 @@ void main() {
         parent.pair[2u * q] = v.xy;
         parent.pair[2u * q + 1u] = v.zw;
     }
-    uint used = uint(bitCount(node_slots(parent, fence.high)));
+    uint used = uint(bitCount(node_slots(parent, header.high)));
     uvec2 left = uvec2(0u);   // the neighbour that stays: its slot, its node's
     uvec2 reach;              // high and link
     uint kept = 0u;

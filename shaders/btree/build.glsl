@@ -1,7 +1,7 @@
 // B-link-tree, bulk build: which node stands where, and what it is for, when a tree is made of sorted pairs bottom-up.
 //
-// The root is node number 0; behind it come the leaves in key order, then each level's inner nodes. The nodes of a level
-// share what is beneath them evenly. So a node's number, range and slots follow from the number of pairs by a few
+// The root is node number 0; behind it come the leaves in key order, then each level's inner nodes. The nodes of a
+// level share what is beneath them evenly. So a node's number, range and slots follow from the number of pairs by a few
 // divisions, which one invocation does beforehand: the plan. Then no node waits for another one.
 #ifndef VKDS_BTREE_BUILD_GLSL
 #define VKDS_BTREE_BUILD_GLSL

@@ -20,7 +20,7 @@ uint plan_low(uvec2 state, uint level, uint i) {
 // The slab of the node behind node i of a level.
 uint plan_link(PlanLevel l, uint i) { return i == l.count - 1u ? SLAB_NULL : node_slab(l.first + i + 1u); }
 
-// Two pairs of node i of an inner level l, from pair `at` on, an even number; of BTREE_SLOTS, the fence.
+// Two pairs of node i of an inner level l, from pair `at` on, an even number; of BTREE_SLOTS, the header.
 uvec4 plan_inner(uvec2 state, uint level, PlanLevel l, uint i, uint at) {
     if (at == BTREE_SLOTS) {
         uint high = i == l.count - 1u ? ~0u : plan_low(state, level, i + 1u) - 1u;

@@ -27,7 +27,7 @@ uvec4 leaf_quad(PlanLevel l, uint i, uint at, uint pairs) {
     uint high = ~0u;
     if (!last) high = (i == l.count - 2u ? ~0u : plain_load_at(keys, first + size)) - 1u;
     if (at == BTREE_SLOTS) return uvec4(btree_meta(0u, 0u), leaf_low(i), high, plan_link(l, i));
-    uvec4 q = uvec4(btree_vacancy(high), 0u, btree_vacancy(high), 0u);
+    uvec4 q = uvec4(btree_empty_key(high), 0u, btree_empty_key(high), 0u);
     uvec2 from_keys = address_at(keys, first + at, 2u), from_values = address_at(values, first + at, 2u);
     if (at < size) q.xy = uvec2(plain_load(from_keys), plain_load(from_values));
     if (at + 1u < size) q.zw = uvec2(plain_load_near(from_keys, 1u), plain_load_near(from_values, 1u));

@@ -1,4 +1,5 @@
-// Looks whether keys ascend, each above the one before, and marks those that are the last of equal neighbours: a bit each.
+// Looks whether keys ascend, each above the one before, and marks those that are the last of equal neighbours: a bit
+// each.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"

@@ -1,4 +1,5 @@
-// Checks every node of a tree that nobody changes, as docs/architecture.md says what a tree at rest is like.
+// Checks every node of a tree that nobody changes, as docs/architecture.md says what a tree is like in a read-only
+// phase.
 //
 // The first pass checks each node by itself, and the nodes that it names: its children and its right neighbour. Each of
 // these gets a mark. The second pass checks the marks. As lows only rise along links, a level whose nodes have one left
@@ -47,7 +48,8 @@ uint number;   // of this invocation's slab
 void check(uint rule, bool holds) {
     if (holds) return;
     atomic_add(address_at(report, rule, 2u), 1u);
-    // By compare-and-swap, as slab_list.glsl has it. Who is overtaken found the word lower, by another number of this dispatch.
+    // By compare-and-swap, as slab_list.glsl has it. Who is overtaken found the word lower, by another number of this
+    // dispatch.
     uvec2 least = address_at(report, RULES + rule, 2u);
     for (uint round = 0u; round <= count; round++) {
         uint now = atomic_load(least);
@@ -55,12 +57,12 @@ void check(uint rule, bool holds) {
     }
 }
 
-Fence fence_of(uint slab) {
+NodeHeader header_of(uint slab) {
     uvec4 v = plain_load4(address_add(slab_address(tree.pool, slab), BTREE_META_AT));
-    return Fence(v.x, v.y, v.z, v.w);
+    return NodeHeader(v.x, v.y, v.z, v.w);
 }
 
-void check_leaf(uvec2 pair[BTREE_SLOTS], Fence f) {
+void check_leaf(uvec2 pair[BTREE_SLOTS], NodeHeader f) {
     check(LAST_LEAF, f.high != ~0u || f.low == ~0u);
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {
         bool live = btree_live(pair[i].x, f.high);
@@ -72,7 +74,7 @@ void check_leaf(uvec2 pair[BTREE_SLOTS], Fence f) {
     }
 }
 
-void check_inner(uvec2 pair[BTREE_SLOTS], Fence f) {
+void check_inner(uvec2 pair[BTREE_SLOTS], NodeHeader f) {
     bool ended = false, sorted = pair[0].x == f.low;
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {
         bool repeats = i != 0u && pair[i] == pair[max(i, 1u) - 1u];
@@ -82,7 +84,7 @@ void check_inner(uvec2 pair[BTREE_SLOTS], Fence f) {
         bool there = pool_holds(tree.pool, pair[i].y);
         check(CHILD_NONE, there);
         if (!there) continue;
-        Fence child = fence_of(pair[i].y);
+        NodeHeader child = header_of(pair[i].y);
         check(CHILD_LEVEL, btree_level(child.meta) + 1u == btree_level(f.meta));
         check(CHILD_LOW, child.low == pair[i].x);
         atomic_add(address_at(marks, pool_number(pair[i].y), 2u), 1u);
@@ -92,7 +94,7 @@ void check_inner(uvec2 pair[BTREE_SLOTS], Fence f) {
 
 void check_node(uint slab) {
     uvec2 node = slab_address(tree.pool, slab);
-    Fence f = fence_of(slab);
+    NodeHeader f = header_of(slab);
     uvec2 pair[BTREE_SLOTS];
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) pair[i] = plain_load2(btree_slot(node, i));
     check(LATCHED, !btree_latched(f.meta));
@@ -110,14 +112,14 @@ void check_node(uint slab) {
     bool there = pool_holds(tree.pool, f.link);
     check(NEIGHBOR_NONE, there);
     if (!there) return;
-    Fence right = fence_of(f.link);
+    NodeHeader right = header_of(f.link);
     check(NEIGHBOR_LEVEL, btree_level(right.meta) == btree_level(f.meta));
     check(NEIGHBOR_LOW, f.high != ~0u && right.low == f.high + 1u);
     atomic_add(address_at(marks, pool_number(f.link), 2u), 1u << 16);
 }
 
 void check_marks(uint slab) {
-    Fence f = fence_of(slab);
+    NodeHeader f = header_of(slab);
     uint mark = plain_load(address_at(marks, number, 2u));
     uint parents = mark & 0xffffu, left = mark >> 16;
     check(NEIGHBORS, left == (f.low == 0u ? 0u : 1u));

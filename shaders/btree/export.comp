@@ -23,7 +23,7 @@ void main() {
     if (there) slab = plain_load_at(slabs, leaf);
     if (there && COUNT_ALONE == 0u) at = plain_load_at(offsets, leaf);
     Node n = node_load(slab_address(tree.pool, slab), there);
-    uint high = btree_fence(n).high;
+    uint high = btree_header(n).high;
     uint live = 0u, pairs = 0u;   // a bit each of this lane's; the leaf's
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         bool holds = there && btree_lane_has(m) && btree_live(n.pair[m].x, high);

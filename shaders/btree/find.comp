@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeTop top;
+    BTreePrefixIndex top;
     uvec2 keys;      // uint32 a query
     uvec2 values;    // uint32 a query, out: 0 where the key is absent. They may be where the keys are
     uvec2 found;     // a byte a query, out: 0 or 1

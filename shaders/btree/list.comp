@@ -21,14 +21,14 @@ void main() {
     uint i = invocation_index();
     uint slab = pool_slab(first + i);
     bool there = i < count && first + i != BTREE_ROOT && pool_holds(tree.pool, slab);
-    uvec2 fence = uvec2(0u);   // meta, low
-    if (there) fence = plain_load2(address_add(slab_address(tree.pool, slab), BTREE_META_AT));
-    uvec4 wanted = subgroupBallot(there && (levels >> btree_level(fence.x) & 1u) != 0u);
+    uvec2 header = uvec2(0u);   // meta, low
+    if (there) header = plain_load2(address_add(slab_address(tree.pool, slab), BTREE_META_AT));
+    uvec4 wanted = subgroupBallot(there && (levels >> btree_level(header.x) & 1u) != 0u);
     uint at = 0u;
     if (subgroupElect()) at = atomic_add(listed, subgroupBallotBitCount(wanted));
     at = subgroupBroadcastFirst(at) + subgroupBallotExclusiveBitCount(wanted);
     if (subgroupInverseBallot(wanted) && at < capacity) {
-        plain_store_at(lows, at, fence.y);
+        plain_store_at(lows, at, header.y);
         plain_store_at(slabs, at, slab);
     }
 }

@@ -1,4 +1,4 @@
-// Finds the leaf of each key and the node above it, in a tree that nobody changes meanwhile: where the operations of
+// Finds the leaf of each key and the node above it, in a read-only phase of the tree: where the operations of
 // the next dispatch begin. To look first, by plain reads and narrow tiles, and to change then is faster than to do both
 // in one kernel.
 #version 460
@@ -9,7 +9,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeTop top;
+    BTreePrefixIndex top;
     uvec2 keys;       // uint32 an operation
     uvec2 statuses;   // a byte an operation
     uvec2 hints;      // out: a leaf and the node above it an operation

@@ -1,14 +1,14 @@
-// What the kernels of batches with operations that ask for order share. Such a batch is all of one kind or (KIND = OP_MIXED)
-// each operation of its own. A mixed one takes a dispatch of each of the three kernels, which may run beside each other:
-// each does the operations that are its own, and has the registers that these take.
+// What the kernels of batches with operations that ask for order share. Such a batch is all of one kind or (KIND =
+// OP_MIXED) each operation of its own. A mixed one takes a dispatch of each of the three kernels, which may run
+// concurrently: each does the operations that are its own, and has the registers that these take.
 //
-// The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps the arrays of nodes that
-// go down more calls in local memory, which costs ranges a tenth.
+// The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps the arrays of nodes
+// that go down more calls in local memory, which costs ranges a tenth.
 #ifndef VKDS_BTREE_MIXED_GLSL
 #define VKDS_BTREE_MIXED_GLSL
 
 #include "btree_node.glsl"
-#include "btree_top.glsl"
+#include "btree_prefix_index.glsl"
 #include "operation.glsl"
 #include "results.glsl"
 #include "workgroup.glsl"
@@ -29,7 +29,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 out_values;
     uint count;
     uint width;
-    uint rounds;        // and in the upper 8 bits, those of the top
+    uint rounds;        // and in the upper 8 bits, those of the prefix index
     uint slices;        // of an operation a lane, that a workgroup looks at; bit 31: only those that are pending
 };
 
@@ -57,7 +57,8 @@ struct Share {
     uint number;
 };
 
-// The workgroup's share: of a mixed batch, those of its slices' operations that are a function's. Collective over the workgroup.
+// The workgroup's share: of a mixed batch, those of its slices' operations that are a function's. Collective over the
+// workgroup.
 Share share_of(uint function) {
     Share share = Share(workgroup_index() * WORKGROUP, WORKGROUP);
     if (KIND == OP_MIXED) {
@@ -109,7 +110,7 @@ Operation operation(Share share, uint next) {
     }
     if (o.todo) {
         o.key = plain_load_at(keys, o.number);
-        if (rounds > ROUNDS_MASK) o.start = btree_top(BTreeTop(top, rounds >> 24), o.key);
+        if (rounds > ROUNDS_MASK) o.start = btree_prefix_start(BTreePrefixIndex(top, rounds >> 24), o.key);
     }
     o.strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR;
     o.beyond = o.strict && o.key == (o.kind == OP_SUCCESSOR ? ~0u : 0u);

@@ -1,4 +1,5 @@
-// Ranges, counts of ranges, successors and ceils beside updates, of a batch of one kind or of a mixed one (mixed.glsl).
+// Ranges, counts of ranges, successors and ceils concurrent with updates, of a batch of one kind or of a mixed one
+// (mixed.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_range.glsl"

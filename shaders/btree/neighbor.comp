@@ -1,8 +1,9 @@
 // Finds the pair whose key is next to a query's: above it or below it, the key itself included or not.
 //
 // Down to a leaf as every search. There the nearest key is taken, of all that lie on the right side. If there is none,
-// the search goes on in the next leaf: to the right by the link, to the left from the root with the key below the leaf's
-// range. What is not done after so many leaves, which were empty then, stays pending and keeps its place in out_keys.
+// the search goes on in the next leaf: to the right by the link, to the left from the root with the key below the
+// leaf's range. What is not done after so many leaves, which were empty then, stays pending and keeps its place in
+// out_keys.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -14,7 +15,7 @@ layout(constant_id = 17) const uint UPWARD = 1;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeTop top;
+    BTreePrefixIndex top;
     uvec2 keys;         // a word a query
     uvec2 out_keys;     // a word a query, out: 0 where there is none; of a pending query: the key to go on from
     uvec2 out_values;   // a word a query, out: 0 where there is none
@@ -37,7 +38,7 @@ const uint NONE = ~0u;
 
 // What a lane's slot says: how far its key is from where the search is, and its other word, if that is nearer than what
 // the lane has. Down the tree and downward, a slot is looked for up to the key; upward in a leaf, from the key on: flip
-// is ~0 and 0. Distances from `nearest` on don't count: those beyond the end of the keys, and vacancies.
+// is ~0 and 0. Distances from `nearest` on don't count: those beyond the end of the keys, and empty ones.
 void look(uvec2 slot, uint key, uint flip, bool is_slot, inout uint nearest, inout uint word) {
     uint distance = (slot.x ^ flip) - (key ^ flip);
     bool nearer = distance < nearest && is_slot;
@@ -47,10 +48,10 @@ void look(uvec2 slot, uint key, uint flip, bool is_slot, inout uint nearest, ino
 
 // Visits a node. nearest: the distance of the nearest slot, at least `none` where there is no slot on the right side.
 // right: the key is above the node's high. Collective.
-void visit(uvec2 address, uint key, uint flip, uint none, out uint nearest, out uint word, out bool right, out Fence fence) {
+void visit(uvec2 address, uint key, uint flip, uint none, out uint nearest, out uint word, out bool right, out NodeHeader header) {
     Node n = node_load(address, true);
-    fence = btree_fence(n);
-    right = key > fence.high;
+    header = btree_header(n);
+    right = key > header.high;
     nearest = none;
     word = 0u;
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) look(n.pair[m], key, flip, btree_lane_has(m), nearest, word);
@@ -62,7 +63,7 @@ void visit(uvec2 address, uint key, uint flip, uint none, out uint nearest, out 
     }
 }
 
-// The distance from which on none counts. Upward, a vacancy ~0 is as far as a key can be, and one of 0, in the last
+// The distance from which on none counts. Upward, an empty key ~0 is as far as a key can be, and one of 0, in the last
 // leaf, is beyond that. Downward the only one met is that of the last leaf, 0, as far as a key can be from ~0.
 uint none_from(uint key, uint flip) {
     if (flip == 0u) return key == ~0u ? 1u : ~key;
@@ -97,12 +98,12 @@ void main() {
         uint none = none_from(key, flip);
         uint nearest, word;
         bool right;
-        Fence fence;
-        visit(slab_address(tree.pool, s.node), key, flip, none, nearest, word, right, fence);
+        NodeHeader header;
+        visit(slab_address(tree.pool, s.node), key, flip, none, nearest, word, right, header);
         bool hit = leaf && !right && nearest < none;
         bool miss = leaf && !right && !hit;
         // Where a leaf has nothing, the search goes on with the key beside its range.
-        uint on = UPWARD != 0u ? fence.high : fence.low;
+        uint on = UPWARD != 0u ? header.high : header.low;
         bool more = step_on(on);
         tried++;
         bool pending = miss && more && tried >= rounds;
@@ -117,7 +118,7 @@ void main() {
         bool again = miss && UPWARD == 0u;
         bool side = right || miss && UPWARD != 0u;
         s.level -= !leaf && !right ? 1u : 0u;
-        s.node = side && fence.link != SLAB_NULL ? fence.link : leaf ? s.node : right ? s.node : word;
+        s.node = side && header.link != SLAB_NULL ? header.link : leaf ? s.node : right ? s.node : word;
         if (subgroupAny(again)) {
             BTreePlace root = btree_start(tree, top, on);
             s.node = again ? root.node : s.node;

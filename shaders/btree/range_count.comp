@@ -35,13 +35,13 @@ void main() {
     uint visits = 0u;
     Node n = node_load(slab_address(tree.pool, walk.node), true);
     for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
-        Fence fence = btree_fence(n);
-        uint inside = btree_inside(n, fence.high, walk);
+        NodeHeader header = btree_header(n);
+        uint inside = btree_inside(n, header.high, walk);
         uvec2 sums = btree_sums(n, inside, walk.low);
         uint pairs_here = sums.x;
         bool busy = open != 0u;
         uint wanted_here = busy ? pairs_here : 0u;
-        bool more = btree_walk_on(fence, pairs_here, walk);
+        bool more = btree_walk_on(header, pairs_here, walk);
         visits++;
         bool stopped = more && visits >= leaves_most;
         more = more && !stopped;

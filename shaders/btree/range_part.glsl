@@ -5,8 +5,8 @@
 
 #include "memory.glsl"
 
-// The least and the greatest key of part number q of ranges that lie in an array, two words each; all parts of the first
-// range come first. An empty part, and a part of an empty range, has the keys 1 and 0.
+// The least and the greatest key of part number q of ranges that lie in an array, two words each; all parts of the
+// first range come first. An empty part, and a part of an empty range, has the keys 1 and 0.
 uvec2 range_part(uvec2 ranges, uint q, uint shift) {
     uvec2 range = plain_load2(address_at(ranges, q >> shift, 3u));
     uint part = q & ((1u << shift) - 1u), width = range.y - range.x;

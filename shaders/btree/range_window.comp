@@ -14,7 +14,7 @@ layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges don't stand
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 ranges;       // two words a range: the least and the greatest key
-    BTreeTop top;       // where the search for the leaves begins
+    BTreePrefixIndex top;   // where the search for the leaves begins
     uvec2 counts;       // a word a part, out: its pairs
     uvec2 out_keys;
     uvec2 out_values;
@@ -49,13 +49,13 @@ void main() {
     Stage stage = stage_at(range_number(number, open) * width);
     Node n = node_load(slab_address(tree.pool, walk.node), true);
     for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
-        Fence fence = btree_fence(n);
-        uint inside = btree_inside(n, fence.high, walk);
+        NodeHeader header = btree_header(n);
+        uint inside = btree_inside(n, header.high, walk);
         uvec2 sums = btree_sums(n, inside, walk.low);
         uint pairs_here = sums.x;
         bool busy = open != 0u;
         uint wanted_here = busy ? min(pairs_here, width - walk.met) : 0u;
-        bool more = btree_walk_on(fence, pairs_here, walk);
+        bool more = btree_walk_on(header, pairs_here, walk);
         more = more && walk.met < width;
         bool ends = !more && busy;
         bool mine = ends && (uint(findLSB(open)) & (TILE - 1u)) == tile_lane();

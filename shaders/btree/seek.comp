@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeTop top;
+    BTreePrefixIndex top;
     uvec2 ranges;   // two words a range: the least and the greatest key
     uvec2 leaves;   // a word a part of a range, out; SLAB_NULL for empty ones
     uvec2 zeroed;   // two words, out: 0. 0: not wanted

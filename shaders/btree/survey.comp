@@ -22,15 +22,15 @@ void main() {
     uint slab = pool_slab(first + i);
     bool there = i < count && pool_holds(tree.pool, slab);
     uvec2 node = slab_address(tree.pool, there ? slab : 0u);
-    uvec4 fence = uvec4(0u);
-    if (there) fence = plain_load4(address_add(node, BTREE_META_AT));
-    uint level = btree_level(fence.x), used = 0u, erased = 0u;
+    uvec4 header = uvec4(0u);
+    if (there) header = plain_load4(address_add(node, BTREE_META_AT));
+    uint level = btree_level(header.x), used = 0u, erased = 0u;
     uvec2 before = uvec2(0u);
     [[dont_unroll]] for (uint q = 0u; q < BTREE_SLOTS / 2u; q++) {
         uvec4 v = uvec4(0u);
         if (there) v = plain_load4(address_add(node, q * 16u));
         if (level == 0u) {
-            bool a = btree_live(v.x, fence.z), b = btree_live(v.z, fence.z);
+            bool a = btree_live(v.x, header.z), b = btree_live(v.z, header.z);
             used += (a ? 1u : 0u) + (b ? 1u : 0u);
             erased += (!a && v.y == BTREE_ERASED ? 1u : 0u) + (!b && v.w == BTREE_ERASED ? 1u : 0u);
         } else {

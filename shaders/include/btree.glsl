@@ -1,7 +1,7 @@
-// B-link-tree: operations on a tree beside each other, for kernels of one's own as for those of package btree.
+// B-link-tree: concurrent operations on a tree, for kernels of one's own as for those of package btree.
 //
 // After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 4, with leaves that are filled without
-// a latch (btree_leaf.glsl). Headers for trees at rest: btree_search.glsl and btree_walk.glsl.
+// a latch (btree_leaf.glsl). Headers for read-only phases: btree_search.glsl and btree_walk.glsl.
 #ifndef VKDS_BTREE_GLSL
 #define VKDS_BTREE_GLSL
 
@@ -21,7 +21,7 @@ const uint STEP_LATCH = 5u;   // before a node that it has to latch
 const uint STEP_DONE = 6u;
 
 // In a status: the operation is done, but the way from the root to a node that it split off leads over a side link,
-// since there was no slab for the parents' splits or no round left. The tree is right, and its host mends it.
+// since there was no slab for the parents' splits or no visit left. The tree is right, and its host mends it.
 const uint STATUS_ORPHAN = 0x100u;
 
 // Leaves beyond one that is known that are looked at before the way is begun anew.
@@ -33,35 +33,37 @@ struct BTreeHint {
     uint above;
 };
 
-// Does each enabled lane's operation beside whatever other invocations do to the tree: OP_INSERT, OP_INSERT_UNIQUE,
-// OP_DELETE or OP_FIND. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds
-// (node visits of the tile) were used up, and then the operation has had no effect and may be tried again. `value` is
+// Does each enabled lane's operation concurrently with whatever other invocations do to the tree: OP_INSERT,
+// OP_INSERT_UNIQUE, OP_DELETE or OP_FIND. Returns its STATUS_…; STATUS_PENDING if the pool was full or the budget (of
+// node visits by the tile) was used up, and then the operation has had no effect and may be tried again. `value` is
 // what an insertion brings, and becomes the value that OP_FIND finds. Collective over the subgroup.
 //
 // First the tiles walk, for one of their lanes after the other, until each operation stands before a slot; then all
 // lanes act, each for itself, so that their atomics are under way together; then those that need a latch take it.
-uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds, BTreeHint hint) {
+uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint budget,
+                 BTreeHint hint) {
     bool inserts = kind == OP_INSERT || kind == OP_INSERT_UNIQUE;
-    uint vacancy = key == ~0u ? 0u : ~0u;
+    uint empty_key = key == ~0u ? 0u : ~0u;
     uint status = STATUS_PENDING;
     uint step = !enabled ? STEP_DONE : hint.leaf == SLAB_NULL ? STEP_DOWN : STEP_LEAF;
     uint carried = value;   // the value, then the child that a separator brings
     uint level = 0u, moves = 0u;
-    uint node = hint.leaf == SLAB_NULL ? hint.above : hint.leaf, above = hint.leaf == SLAB_NULL ? SLAB_NULL : hint.above;
+    uint node = hint.leaf == SLAB_NULL ? hint.above : hint.leaf;
+    uint above = hint.leaf == SLAB_NULL ? SLAB_NULL : hint.above;
     uint slot = 0u, seen = 0u;   // what was found at the leaf: the value in the slot, or the leaf's meta
     bool again = false;          // the leaf was read before, and seen is its meta then
     uint splits = 0u, restarts = 0u;
-    uint round = 0u;
+    uint visits = 0u;
 #if !VKDS_INT64_ATOMICS
     pairs_by_32_bit_atomics();
     if (step == STEP_LEAF && kind != OP_FIND) step = STEP_LATCH;
 #endif
     bool fills = subgroupAny(enabled && inserts);
     bool busy = enabled;
-    while (subgroupAny(busy) && round < rounds) {
+    while (subgroupAny(busy) && visits < budget) {
         bool down = step == STEP_DOWN;
         if (subgroupAny(down)) {
-            btree_descend(tree, key, level, down, rounds, round, node, above);
+            btree_descend(tree, key, level, down, budget, visits, node, above);
             if (down && node == SLAB_NULL) node = BTREE_ROOT;
             else if (down) {
                 step = level == 0u ? STEP_LEAF : STEP_LATCH;
@@ -79,7 +81,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
         again = again && rereads;
         if (rereads) step = STEP_LEAF;
 
-        for (; subgroupAny(step == STEP_LEAF) && round < rounds; round++) {
+        for (; subgroupAny(step == STEP_LEAF) && visits < budget; visits++) {
             uint queue = tile_ballot(step == STEP_LEAF);
             uint source = queue == 0u ? 0u : uint(findLSB(queue));
             uint k = tile_shuffle(key, source);
@@ -92,7 +94,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
 #endif
             Node n = leaf_load(leaf, queue != 0u);
             LeafPlace place = leaf_place(n, k);
-            LeafView view = leaf_view(n, k, btree_vacancy(k), fills);
+            LeafView view = leaf_view(n, k, btree_empty_key(k), fills);
 #if !VKDS_INT64_ATOMICS
             acquire_fence();
             if (queue != 0u) after = atomic_load(address_add(leaf, BTREE_META_AT));
@@ -112,7 +114,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
 #if VKDS_INT64_ATOMICS
                 // Two views agree, behind a fence, on a leaf that nobody has latched.
                 bool sure = again && place.meta == seen && !btree_latched(seen);
-                bool fresh = view.stamp == 0u || (sure && view.stamp == btree_stamp(seen) << 1);
+                bool fresh = view.version == 0u || (sure && view.version == btree_version(seen) << 1);
 #else
                 bool sure = before == after && !latched_before, fresh = false;
                 if (!sure) view.slot = NODE_NONE;
@@ -133,7 +135,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
                     if (sure) status = STATUS_ABSENT;
                 } else if (view.room != NODE_NONE) {
                     slot = view.room;
-                    if (fresh) seen = view.stamp;
+                    if (fresh) seen = view.version;
                     step = fresh ? STEP_ROOM : STEP_AGAIN;
                 } else {
                     step = STEP_LATCH;
@@ -147,15 +149,16 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             uvec2 at = btree_slot(slab_address(tree.pool, node), slot);
             bool done;
             if (step == STEP_ROOM) {
-                done = leaf_insert(at, key, carried, vacancy, seen);
+                done = leaf_insert(at, key, carried, empty_key, seen);
             } else if (kind == OP_FIND) {
                 uvec2 pair = atomic_load2(at);
                 done = pair.x == key;
                 if (done) value = pair.y;
             } else {
-                done = leaf_change(at, kind == OP_DELETE, key, seen, carried, vacancy);
+                done = leaf_change(at, kind == OP_DELETE, key, seen, carried, empty_key);
             }
-            if (done) status = step == STEP_ROOM ? STATUS_INSERTED : kind == OP_FIND ? STATUS_FOUND : kind == OP_DELETE ? STATUS_DELETED : STATUS_ASSIGNED;
+            if (done) status = step == STEP_ROOM ? STATUS_INSERTED : kind == OP_FIND ? STATUS_FOUND
+                             : kind == OP_DELETE ? STATUS_DELETED : STATUS_ASSIGNED;
             step = done ? STEP_DONE : STEP_LEAF;
             again = false;
         }
@@ -216,7 +219,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             }
             slab_free(tree.pool, fresh, fresh != SLAB_NULL);
             if (subgroupAny(fresh2 != SLAB_NULL)) slab_free(tree.pool, fresh2, fresh2 != SLAB_NULL);
-            round++;
+            visits++;
         }
         busy = step != STEP_DONE;
     }
@@ -233,8 +236,9 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
     return status;
 }
 
-uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
-    return btree_apply(tree, cursor, kind, key, value, enabled, rounds, BTreeHint(SLAB_NULL, BTREE_ROOT));
+uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled,
+                 uint budget) {
+    return btree_apply(tree, cursor, kind, key, value, enabled, budget, BTreeHint(SLAB_NULL, BTREE_ROOT));
 }
 
 #endif

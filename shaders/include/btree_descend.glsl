@@ -1,8 +1,9 @@
-// The way down a B-link-tree beside those who change it: from a node above to the node of a level whose range has a key.
+// The way down a B-link-tree, concurrent with those who change it: from a node above to the node of a level whose range
+// has a key.
 //
-// A tight loop, apart from what is done below (it is 1.6 times faster so): one node a round, each tile for one of its
-// lanes after the other. What is read may be of any age: side links lead to what was split off, and who arrives too far
-// to the right, by two words of different age, begins again at the root.
+// A tight loop, apart from what is done below (it is 1.6 times faster so): one node an iteration, each tile for one of
+// its lanes after the other. What is read may be of any age: side links lead to what was split off, and who arrives too
+// far to the right, by two words of different age, begins again at the root.
 #ifndef VKDS_BTREE_DESCEND_GLSL
 #define VKDS_BTREE_DESCEND_GLSL
 
@@ -17,8 +18,8 @@ struct BTreeStep {
 };
 
 BTreeStep btree_step(Node n, uint key) {
-    const uint FENCES = TILE >= 16u ? 14u : 7u;   // the votes from here on are of the fence
-    uint votes = 0u;                              // a bit a quad of the node (of 16 lanes and more, a pair)
+    const uint HEADER_VOTES = TILE >= 16u ? 14u : 7u;   // the votes from here on are of the header
+    uint votes = 0u;                                     // a bit a quad of the node (of 16 lanes and more, a pair)
     uint candidate = 0u, meta = 0u;
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
         uint place = TILE >= 16u ? tile_lane() : j * TILE + tile_lane();
@@ -31,9 +32,9 @@ BTreeStep btree_step(Node n, uint key) {
             own = low ? BTREE_ROOT : first.y;
             meta = first.x;   // of lane 14
         } else if (j == NODE_QUADS - 1u) {
-            bool fence = place == 7u;
-            fits = fence ? key < first.y || key > second.x : fits;
-            own = fence ? (key < first.y ? BTREE_ROOT : second.y) : own;
+            bool has_header = place == 7u;
+            fits = has_header ? key < first.y || key > second.x : fits;
+            own = has_header ? (key < first.y ? BTREE_ROOT : second.y) : own;
             meta = first.x;
         }
         uint vote = tile_ballot(fits);
@@ -46,16 +47,17 @@ BTreeStep btree_step(Node n, uint key) {
     // The high of a split, and the link from before it: the last node of its level had none.
     s.next = s.next == SLAB_NULL ? BTREE_ROOT : s.next;
     s.level = btree_level(tile_shuffle(meta, TILE >= 16u ? 14u : TILE - 1u));
-    s.down = last < FENCES;
+    s.down = last < HEADER_VOTES;
     return s;
 }
 
-// Leads each enabled lane from `node`, whose range has to begin at or below its key, to the node of a level for its key.
-// `above` becomes the node that led there; where `node` itself is it, that is left alone. Visits of nodes count as
-// rounds, which are not to pass the limit: then the node is SLAB_NULL. Collective over the subgroup.
-void btree_descend(BTree tree, uint key, uint level, bool enabled, uint limit, inout uint round, inout uint node, inout uint above) {
+// Leads each enabled lane from `node`, whose range has to begin at or below its key, to the node of a level for its
+// key. `above` becomes the node that led there; where `node` itself is it, that is left alone. `visits` counts visits
+// of nodes, which are not to pass the limit: then the node is SLAB_NULL. Collective over the subgroup.
+void btree_descend(BTree tree, uint key, uint level, bool enabled, uint limit, inout uint visits, inout uint node,
+                   inout uint above) {
     bool busy = enabled;
-    for (; subgroupAny(busy) && round < limit; round++) {
+    for (; subgroupAny(busy) && visits < limit; visits++) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(key, source), at = tile_shuffle(node, source);

@@ -40,10 +40,10 @@ const uint LATCHED_SPLIT = 4u;       // done, and the new node's separator is to
 // Tries to take a node's latch.
 bool node_latch(uvec2 node) { return (atomic_or(address_add(node, BTREE_META_AT), 1u) & 1u) == 0u; }
 
-// The stamp after another one: never 0 again.
-uint node_next_stamp(uint meta) {
-    uint stamp = (btree_stamp(meta) + 1u) & 0x7ffffffu;
-    return stamp == 0u ? 1u : stamp;
+// The version after another one: never 0 again.
+uint node_next_version(uint meta) {
+    uint version = (btree_version(meta) + 1u) & 0x7ffffffu;
+    return version == 0u ? 1u : version;
 }
 
 // What an operation brings to a node that it has latched.
@@ -105,18 +105,18 @@ void leaf_put(uvec2 slot, uvec2 pair) {
 #endif
 }
 
-// Takes a pair out of a latched leaf's slot; beside it others may still erase it or change its value.
-uvec2 leaf_take(uvec2 slot, uvec2 seen, uint vacancy) {
+// Takes a pair out of a latched leaf's slot; others may still erase it or change its value at the same time.
+uvec2 leaf_take(uvec2 slot, uvec2 seen, uint empty_key) {
 #if VKDS_INT64_ATOMICS
-    return atomic_exchange2(slot, uvec2(vacancy, BTREE_ERASED));
+    return atomic_exchange2(slot, uvec2(empty_key, BTREE_ERASED));
 #else
     return seen;
 #endif
 }
 
 // Splits a latched leaf that has no empty slot, or (SLAB_NULL in t.fresh) cleans it, and inserts the pair.
-LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence, Slots slots, uint pairs) {
-    uint vacancy = btree_vacancy(fence.z), separator = 0u;
+LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 header, Slots slots, uint pairs) {
+    uint empty_key = btree_empty_key(header.z), separator = 0u;
     bool splits = t.fresh != SLAB_NULL;
     uvec2 sibling = slab_address(tree.pool, t.fresh);
     if (splits) {
@@ -124,8 +124,8 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence
         VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
             uint key = slots.pair[i].x, below = 0u;
             VKDS_OVER_SLOTS for (uint j = 0u; j < BTREE_SLOTS; j++)
-                below += slots.pair[j].x < key && slots.pair[j].x != vacancy ? 1u : 0u;
-            if (key != vacancy && below == pairs / 2u) separator = key;
+                below += slots.pair[j].x < key && slots.pair[j].x != empty_key ? 1u : 0u;
+            if (key != empty_key && below == pairs / 2u) separator = key;
         }
     }
     bool left = !splits || t.key < separator;
@@ -134,11 +134,11 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence
     uint kept = 0u, freed = 0u, own = NODE_NONE;   // freed: a bit a slot
     VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uvec2 pair = slots.pair[i];
-        bool live = pair.x != vacancy, moves = splits && live && pair.x >= separator;
+        bool live = pair.x != empty_key, moves = splits && live && pair.x >= separator;
         if (moves) {
-            pair = leaf_take(btree_slot(node, i), pair, vacancy);
-            if (pair.x != vacancy) coherent_store2(btree_slot(sibling, kept), pair);
-            kept += pair.x != vacancy ? 1u : 0u;
+            pair = leaf_take(btree_slot(node, i), pair, empty_key);
+            if (pair.x != empty_key) coherent_store2(btree_slot(sibling, kept), pair);
+            kept += pair.x != empty_key ? 1u : 0u;
         }
         if (!live || moves) {
             own = own == NODE_NONE ? i : own;
@@ -146,48 +146,48 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 fence
         }
     }
     if (splits) {
-        uvec2 last = left ? uvec2(vacancy, 0u) : uvec2(t.key, t.value);
+        uvec2 last = left ? uvec2(empty_key, 0u) : uvec2(t.key, t.value);
         [[dont_unroll]] for (uint i = kept; i < BTREE_SLOTS; i++) {
             coherent_store2(btree_slot(sibling, i), last);
-            last = uvec2(vacancy, 0u);
+            last = uvec2(empty_key, 0u);
         }
-        coherent_store4(address_add(sibling, BTREE_META_AT), uvec4(btree_meta(0u, 0u), separator, fence.z, fence.w));
+        coherent_store4(address_add(sibling, BTREE_META_AT), uvec4(btree_meta(0u, 0u), separator, header.z, header.w));
     }
     release_fence();
     if (splits) node_publish(node, separator - 1u, t.fresh);
     if (left) leaf_put(btree_slot(node, own), uvec2(t.key, t.value));
     // Who sees a slot empty that becomes so now sees what was done before.
     release_fence();
-    uint stamp = node_next_stamp(fence.x);
+    uint version = node_next_version(header.x);
     [[dont_unroll]] for (uint i = left ? own + 1u : own; i < BTREE_SLOTS; i++)
-        if (((freed >> i) & 1u) != 0u) leaf_put(btree_slot(node, i), uvec2(vacancy, stamp << 1));
-    return LatchedOutcome(splits ? LATCHED_SPLIT : LATCHED_DONE, STATUS_INSERTED, separator, btree_meta(0u, stamp));
+        if (((freed >> i) & 1u) != 0u) leaf_put(btree_slot(node, i), uvec2(empty_key, version << 1));
+    return LatchedOutcome(splits ? LATCHED_SPLIT : LATCHED_DONE, STATUS_INSERTED, separator, btree_meta(0u, version));
 }
 
 // Does an operation on a latched leaf: an insertion that found no room, or, without 64-bit atomics, any update.
-LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
-    uint vacancy = btree_vacancy(fence.z), pairs = 0u;
+LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 header) {
+    uint empty_key = btree_empty_key(header.z), pairs = 0u;
     uint hit = NODE_NONE, room = NODE_NONE;
     Slots slots = leaf_slots(node);
     VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uvec2 pair = slots.pair[i];
         if (pair.x == t.key) hit = i;
-        if (pair.x == vacancy && (pair.y & 1u) == 0u) room = min(room, i);
-        pairs += pair.x != vacancy ? 1u : 0u;
+        if (pair.x == empty_key && (pair.y & 1u) == 0u) room = min(room, i);
+        pairs += pair.x != empty_key ? 1u : 0u;
     }
-    LatchedOutcome o = LatchedOutcome(LATCHED_IN_TIME, STATUS_PENDING, 0u, fence.x & ~1u);
+    LatchedOutcome o = LatchedOutcome(LATCHED_IN_TIME, STATUS_PENDING, 0u, header.x & ~1u);
     bool there = hit != NODE_NONE;
     bool inserts = !there && room == NODE_NONE && t.kind != OP_DELETE;
 #if !VKDS_INT64_ATOMICS
     if (!inserts) {
-        // Readers see by the stamp that something was changed.
+        // Readers see by the version that something was changed.
         o.what = LATCHED_DONE;
         o.status = there ? (t.kind == OP_DELETE ? STATUS_DELETED : t.kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED)
                          : (t.kind == OP_DELETE ? STATUS_ABSENT : STATUS_INSERTED);
         if (there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE) {
-            uvec2 pair = t.kind == OP_DELETE ? uvec2(vacancy, 0u) : uvec2(t.key, t.value);
+            uvec2 pair = t.kind == OP_DELETE ? uvec2(empty_key, 0u) : uvec2(t.key, t.value);
             coherent_store2(btree_slot(node, there ? hit : room), pair);
-            o.meta = btree_meta(0u, node_next_stamp(fence.x));
+            o.meta = btree_meta(0u, node_next_version(header.x));
         }
     }
 #endif
@@ -196,14 +196,14 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
         bool can = !splits || t.fresh != SLAB_NULL;
         if (!splits) t.fresh = SLAB_NULL;
         o.what = LATCHED_NO_SLAB;
-        if (can) o = leaf_make_room(tree, t, node, fence, slots, pairs);
+        if (can) o = leaf_make_room(tree, t, node, header, slots, pairs);
     }
     return o;
 }
 
 // Brings a separator with its child into a latched inner node.
-LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) {
-    uint level = btree_level(fence.x);
+LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 header) {
+    uint level = btree_level(header.x);
     Slots slots = node_slots(node);
     uvec2 last = slots.pair[BTREE_SLOTS - 1u], fresh = uvec2(t.key, t.value);
     uint used = 1u, place = 0u;
@@ -216,12 +216,12 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
     }
     place = min(place, used);
     bool splits = used == BTREE_SLOTS, root = t.node == BTREE_ROOT;
-    LatchedOutcome o = LatchedOutcome(LATCHED_DONE, STATUS_PENDING, 0u, fence.x & ~1u);
+    LatchedOutcome o = LatchedOutcome(LATCHED_DONE, STATUS_PENDING, 0u, header.x & ~1u);
     bool lacks = splits && (t.fresh == SLAB_NULL || (root && t.fresh2 == SLAB_NULL));
     if (lacks && !there) o.what = LATCHED_NO_SLAB;
     if (!lacks && !there) {
-        // Of a node that splits: the last child that stays, the separator, and what drops out at the end. The new node is
-        // to the right; of a root that splits there is one to the left, too.
+        // Of a node that splits: the last child that stays, the separator, and what drops out at the end. The new node
+        // is to the right; of a root that splits there is one to the left, too.
         Slots next;   // what the first of the two nodes' slots, and one more, are with the new one in its place
         uvec2 before = fresh;
         VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
@@ -241,8 +241,8 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
                 if (root) coherent_store2(btree_slot(lower, i), i < INNER_KEEPS ? pair : end);
             }
             uint meta = btree_meta(level, 0u);
-            coherent_store4(address_add(upper, BTREE_META_AT), uvec4(meta, separator, fence.z, fence.w));
-            if (root) coherent_store4(address_add(lower, BTREE_META_AT), uvec4(meta, fence.y, separator - 1u, t.fresh2));
+            coherent_store4(address_add(upper, BTREE_META_AT), uvec4(meta, separator, header.z, header.w));
+            if (root) coherent_store4(address_add(lower, BTREE_META_AT), uvec4(meta, header.y, separator - 1u, t.fresh2));
         }
         release_fence();
         if (splits && !root) node_publish(node, separator - 1u, t.fresh);
@@ -250,11 +250,11 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
         VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
             uvec2 pair = next.pair[i];
             if (splits && i >= INNER_KEEPS) pair = end;
-            if (splits && root) pair = i == 0u ? uvec2(fence.y, t.fresh) : uvec2(separator, t.fresh2);
+            if (splits && root) pair = i == 0u ? uvec2(header.y, t.fresh) : uvec2(separator, t.fresh2);
             if (splits || i >= place) coherent_store2(btree_slot(node, i), pair);
         }
         o = LatchedOutcome(splits && !root ? LATCHED_SPLIT : LATCHED_DONE, STATUS_PENDING, separator,
-                           btree_meta(splits && root ? level + 1u : level, node_next_stamp(fence.x)));
+                           btree_meta(splits && root ? level + 1u : level, node_next_version(header.x)));
     }
     return o;
 }
@@ -263,13 +263,13 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 fence) 
 // node's right neighbour, if the key lies to the right on that level, else the root.
 LatchedOutcome latched_update(BTree tree, LatchedTask t, uint level, out uint link) {
     uvec2 node = slab_address(tree.pool, t.node);
-    uvec4 fence = coherent_load4(address_add(node, BTREE_META_AT));
-    bool there = btree_level(fence.x) == level;
-    link = there && t.key > fence.z ? fence.w : BTREE_ROOT;
-    LatchedOutcome o = LatchedOutcome(LATCHED_ELSEWHERE, STATUS_PENDING, 0u, fence.x & ~1u);
-    if (there && t.key >= fence.y && t.key <= fence.z) {
-        if (level == 0u) o = leaf_update(tree, t, node, fence);
-        else o = inner_update(tree, t, node, fence);
+    uvec4 header = coherent_load4(address_add(node, BTREE_META_AT));
+    bool there = btree_level(header.x) == level;
+    link = there && t.key > header.z ? header.w : BTREE_ROOT;
+    LatchedOutcome o = LatchedOutcome(LATCHED_ELSEWHERE, STATUS_PENDING, 0u, header.x & ~1u);
+    if (there && t.key >= header.y && t.key <= header.z) {
+        if (level == 0u) o = leaf_update(tree, t, node, header);
+        else o = inner_update(tree, t, node, header);
     }
     release_fence();
     atomic_store(address_add(node, BTREE_META_AT), o.meta);

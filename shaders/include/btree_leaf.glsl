@@ -1,26 +1,28 @@
-// A leaf of a B-link-tree as a tile sees it beside updates, and what one lane does to one of its slots.
+// A leaf of a B-link-tree as a tile sees it during updates, and what one lane does to one of its slots.
 //
 // A leaf with room is changed without its latch. What makes that right, though a tile's loads of the slots and of the
-// fence words are of no one moment, and in no order:
+// header are of no one moment, and in no order:
 //
 //   - A slot goes from empty to a pair, whose value may change, to erased, and no further until somebody cleans or
-//     splits the leaf under its latch. Insertions take the first empty slot from the key's own one on (leaf_first). So two
-//     of one key meet in one slot, and those of different keys hardly ever.
-//   - Cleaning and splitting happen only where no slot is empty. They give the slots that become empty a new stamp, one
-//     slot after the other, and then unlatch the leaf with that stamp in its meta. An insertion's compare-and-swap expects
-//     the stamp, so it fails if the leaf was cleaned or split since it was read.
-//   - Two of one key meet only if each has seen every slot as it is since the stamp began. One view suffices for an empty
-//     slot of stamp 0: that is one of a leaf that was not cleaned or split since it was made or at rest, and there is no
-//     older state. For any other stamp it takes two views, with an acquire_fence between: the first one shows the meta
-//     unlatched, with the stamp of the slot that the second one finds. (That both show the slot's stamp is not enough: the
-//     cleaner may be at work yet, on slots that the key looks at first.)
+//     splits the leaf under its latch. Insertions take the first empty slot from the key's own one on (leaf_first). So
+//     two of one key meet in one slot, and those of different keys hardly ever.
+//   - Cleaning and splitting happen only where no slot is empty. They give the slots that become empty a new version,
+//     one slot after the other, and then unlatch the leaf with that version in its meta. An insertion's
+//     compare-and-swap expects the version, so it fails if the leaf was cleaned or split since it was read.
+//   - Two of one key meet only if each has seen every slot as it is since the version began. One view suffices for an
+//     empty slot of version 0: that is one of a leaf that was not cleaned or split since it was made, or since a
+//     read-only phase, and there is no older state. For any other version it takes two views, with an acquire_fence
+//     between: the first one shows the meta unlatched, with the version of the slot that the second one finds. (That
+//     both show the slot's version is not enough: the cleaner may be at work yet, on slots that the key looks at
+//     first.)
 //   - Who splits a leaf first takes the pairs that move away out of it (they become erased), then writes the new leaf,
-//     publishes it by high and link, and unlatches last, with a new stamp. So a key that is found is there. A key is absent
-//     if neither of two views has it, with an acquire_fence between, and both show one meta, unlatched, and the leaf as the
-//     one for the key. Had a split taken the key away before the first view read its slot, then the second one's meta would
-//     show that split's latch or its end; it shows what the first one's did, so that was its end, and the second view,
-//     behind it, has the high that sends the key to the right. That meta and high are read at one moment is not needed.
-//     The second meta alone would not do: it may be read behind the unlatching, and the high before it was published.
+//     publishes it by high and link, and unlatches last, with a new version. So a key that is found is there. A key is
+//     absent if neither of two views has it, with an acquire_fence between, and both show one meta, unlatched, and the
+//     leaf as the one for the key. Had a split taken the key away before the first view read its slot, then the second
+//     one's meta would show that split's latch or its end; it shows what the first one's did, so that was its end, and
+//     the second view, behind it, has the high that sends the key to the right. That meta and high are read at one
+//     moment is not needed. The second meta alone would not do: it may be read behind the unlatching, and the high
+//     before it was published.
 //
 // A leaf that a side link leads to may be a fresh one, and is read behind an acquire_fence. Down from the root order by
 // address (memory.glsl) does that.
@@ -31,18 +33,20 @@
 #include "btree_node.glsl"
 #include "operation.glsl"
 
-// Whether two words of a pair may be read by one load as of different age (1), as CPU drivers do. Then a leaf's pairs are
-// read by an atomic each: the old key and the new value of a slot that is being filled would look like an erased slot.
+// Whether two words of a pair may be read by one load as of different age (1), as CPU drivers do. Then a leaf's pairs
+// are read by an atomic each: the old key and the new value of a slot that is being filled would look like an erased
+// slot.
 layout(constant_id = VKDS_ID_BTREE_TORN) const uint BTREE_TORN = 1;
 
-// Reads a leaf, whose pairs others may change meanwhile.
+// Reads a leaf, whose pairs others may change concurrently.
 Node leaf_load(uvec2 leaf, bool enabled) {
 #if VKDS_INT64_ATOMICS
     if (BTREE_TORN != 0u) {
         Node n;
         for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             n.pair[m] = uvec2(0u);
-            if (enabled && node_pair_index(m) < NODE_PAIRS) n.pair[m] = atomic_load2(btree_slot(leaf, node_pair_index(m)));
+            if (enabled && node_pair_index(m) < NODE_PAIRS)
+                n.pair[m] = atomic_load2(btree_slot(leaf, node_pair_index(m)));
         }
         return n;
     }
@@ -52,21 +56,21 @@ Node leaf_load(uvec2 leaf, bool enabled) {
 
 // What a leaf has for a key, the same for all lanes of the tile.
 struct LeafView {
-    uint slot;    // that holds the key; NODE_NONE if none does
-    uint value;   // in it
-    uint room;    // the first empty slot for it; NODE_NONE if there is none
-    uint stamp;   // the value in it
+    uint slot;      // that holds the key; NODE_NONE if none does
+    uint value;     // in it
+    uint room;      // the first empty slot for it; NODE_NONE if there is none
+    uint version;   // the value in it
 };
 
 // The slot from which on a key looks for an empty one; behind the last slot comes the first. 14 and 15 are no slots.
 uint leaf_first(uint key) { return (key * 0x9e3779b1u) >> 28; }
 
-// Looks for a key, and where `fills` for the first empty slot for it. Collective over the subgroup; `fills` is the same for all
-// of its lanes.
-LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
+// Looks for a key, and where `fills` for the first empty slot for it. Collective over the subgroup; `fills` is the same
+// for all of its lanes.
+LeafView leaf_view(Node n, uint key, uint empty_key, bool fills) {
     uint hits = 0u;   // a bit a quad of the node (of 16 lanes and more, a pair), in node order
     uint hit = 0u, hit_value = 0u;   // this lane's first
-    uint from = leaf_first(key), away = NODE_PAIRS, room_stamp = 0u;   // how far this lane's nearest empty slot is
+    uint from = leaf_first(key), away = NODE_PAIRS, room_version = 0u;   // how far this lane's nearest empty slot is
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
         uint j = NODE_QUADS - 1u - i;
         bool any_hit = false;
@@ -80,9 +84,9 @@ LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
                 hit_value = pair.y;
             }
             uint steps = (node_pair_index(m) - from) & (NODE_PAIRS - 1u);
-            if (slot && pair.x == vacancy && (pair.y & 1u) == 0u && steps < away) {
+            if (slot && pair.x == empty_key && (pair.y & 1u) == 0u && steps < away) {
                 away = steps;
-                room_stamp = pair.y;
+                room_version = pair.y;
             }
         }
         hits |= tile_ballot(any_hit) << (j * TILE & 31u);
@@ -94,11 +98,12 @@ LeafView leaf_view(Node n, uint key, uint vacancy, bool fills) {
     if (hits != 0u) v.slot = slot;
     if (fills) {
         for (uint step = 1u; step < TILE; step <<= 1) {
-            uint other = tile_shuffle(away, tile_lane() ^ step), stamp = tile_shuffle(room_stamp, tile_lane() ^ step);
-            room_stamp = other < away ? stamp : room_stamp;
+            uint other = tile_shuffle(away, tile_lane() ^ step);
+            uint version = tile_shuffle(room_version, tile_lane() ^ step);
+            room_version = other < away ? version : room_version;
             away = min(away, other);
         }
-        v.stamp = room_stamp;
+        v.version = room_version;
         if (away != NODE_PAIRS) v.room = (from + away) & (NODE_PAIRS - 1u);
     }
     return v;
@@ -117,8 +122,9 @@ LeafPlace leaf_place(Node n, uint key) {
     uvec2 first = n.pair[TILE >= 16u ? 0u : NODE_LANE_PAIRS - 2u], second = n.pair[NODE_LANE_PAIRS - 1u];
     uint lane = TILE >= 16u ? 15u : TILE - 1u;
     if (TILE >= 16u) first = tile_shuffle(first, 14u);
-    // The lane that has the fence judges, and says it in one word: in place of the level, which is 0 where it matters.
-    bool right = key > second.x, astray = key < first.y || btree_level(first.x) != 0u || (right && second.y == SLAB_NULL);
+    // The lane that has the header judges, and says it in one word: in place of the level, which is 0 where it matters.
+    bool right = key > second.x;
+    bool astray = key < first.y || btree_level(first.x) != 0u || (right && second.y == SLAB_NULL);
     uint verdict = tile_shuffle((first.x & ~6u) | (astray ? 2u : 0u) | (right ? 4u : 0u), lane);
     return LeafPlace((verdict & 2u) != 0u, (verdict & 4u) != 0u, verdict & ~6u, tile_shuffle(second.y, lane));
 }
@@ -127,18 +133,18 @@ LeafPlace leaf_place(Node n, uint key) {
 
 // The functions below are one lane's own. False: the slot is another's by now, look at the leaf again.
 
-bool leaf_insert(uvec2 slot, uint key, uint value, uint vacancy, uint stamp) {
-    return atomic_cas2(slot, uvec2(vacancy, stamp), uvec2(key, value)) == uvec2(vacancy, stamp);
+bool leaf_insert(uvec2 slot, uint key, uint value, uint empty_key, uint version) {
+    return atomic_cas2(slot, uvec2(empty_key, version), uvec2(key, value)) == uvec2(empty_key, version);
 }
 
 // Assigns to or erases the pair of a key that was seen in a slot. The value seen may be older than the key, and so the
-// first attempt may fail. An assignment that fails behind it was overtaken, and counts as done right before what overtook
-// it: that was another assignment, since nothing here makes a new value of an old one.
-bool leaf_change(uvec2 slot, bool erases, uint key, uint seen, uint value, uint vacancy) {
+// first attempt may fail. An assignment that fails behind it was overtaken, and counts as done right before what
+// overtook it: that was another assignment, since nothing here makes a new value of an old one.
+bool leaf_change(uvec2 slot, bool erases, uint key, uint seen, uint value, uint empty_key) {
     uvec2 expected = uvec2(key, seen);
     bool done = false;
     for (uint attempt = 0u; attempt < 3u && !done && expected.x == key; attempt++) {
-        uvec2 before = atomic_cas2(slot, expected, erases ? uvec2(vacancy, BTREE_ERASED) : uvec2(key, value));
+        uvec2 before = atomic_cas2(slot, expected, erases ? uvec2(empty_key, BTREE_ERASED) : uvec2(key, value));
         done = before == expected || (!erases && attempt != 0u && before.x == key);
         expected = before;
     }

@@ -2,25 +2,26 @@
 //
 // After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 3.2, and Lehman and Yao: every node
 // knows the range of keys that it is for, and the node to its right. Slots are pairs 0 to 13; pairs 14 and 15 are the
-// node's fence:
+// node's header, which stands at its end:
 //
-//   meta   bit 0: the latch; bits 1 to 4: the level, 0 for leaves; bits 5 to 31: the stamp, which counts what was done
-//          to the node under its latch
-//   low    the least key of the node's range. It never changes while kernels run beside each other
-//   high   the greatest one. It only falls while kernels run beside each other, as the node is split
+//   meta   bit 0: the latch; bits 1 to 4: the level, 0 for leaves; bits 5 to 31: the version, which counts what was
+//          done to the node under its latch
+//   low    the least key of the node's range. It never changes while kernels run concurrently
+//   high   the greatest one. It only falls while kernels run concurrently, as the node is split
 //   link   the right neighbour, SLAB_NULL at the end of a level
 //
 // The ranges of a level's nodes follow one another without a gap and cover all 2^32 keys. Whoever arrives at a node
-// with a key above its high goes right; with a key below its low, or above the high of a node that has no link, which both
-// come of words of different age, starts again at the root. So a search that read any mixture of old and new words arrives, and no pair of words has to be read as one.
+// with a key above its high goes right; with a key below its low, or above the high of a node that has no link, which
+// both come of words of different age, starts again at the root. So a search that read any mixture of old and new words
+// arrives, and no pair of words has to be read as one.
 //
 // Inner nodes have their slots sorted: (separator, child), where the separator is the child's low; the first slot's is
 // the node's own low. The child for a key is that of the last slot whose separator is not above it. Slots that are not
 // in use repeat the last one that is, so that nothing has to count them, and no separator value means empty.
 //
-// Leaves have their slots in no order: (key, value). A free slot has the vacancy in place of the key: ~0, which no leaf
+// Leaves have their slots in no order: (key, value). A free slot has the empty key: ~0, which no leaf
 // but the last one may hold; and the last one, whose range is ~0 alone for ever, has 0 for it. So all 2^32 keys are
-// allowed. A free slot's value is an empty slot's stamp (that of the node when it became free, times 2), or
+// allowed. A free slot's value is an empty slot's version (that of the node when it became free, times 2), or
 // BTREE_ERASED: then it is free, but not to be filled before the node is latched and cleaned.
 //
 // The root is slab 0 for as long as the tree lives, and is an inner node: when it splits, its slots move to two new
@@ -50,8 +51,8 @@ const uint BTREE_SPLITS_AT = 0u;     // byte offsets in the counters: nodes spli
 const uint BTREE_RESTARTS_AT = 4u;   // ways that began again at the root or stood before a latch,
 const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet
 
-// What is beside the slots of a node.
-struct Fence {
+// What a node has other than its slots.
+struct NodeHeader {
     uint meta;
     uint low;
     uint high;
@@ -60,33 +61,33 @@ struct Fence {
 
 bool btree_latched(uint meta) { return (meta & 1u) != 0u; }
 uint btree_level(uint meta) { return (meta >> 1) & 15u; }
-uint btree_stamp(uint meta) { return meta >> 5; }
-uint btree_meta(uint level, uint stamp) { return (level << 1) | (stamp << 5); }
+uint btree_version(uint meta) { return meta >> 5; }
+uint btree_meta(uint level, uint version) { return (level << 1) | (version << 5); }
 
-// The key of a free slot in the leaf whose greatest key is high.
-uint btree_vacancy(uint high) { return high == ~0u ? 0u : ~0u; }
+// The empty key, which free slots have, of the leaf whose greatest key is high.
+uint btree_empty_key(uint high) { return high == ~0u ? 0u : ~0u; }
 
 // Whether a leaf's slot with such a key holds a pair.
-bool btree_live(uint key, uint high) { return key != btree_vacancy(high); }
+bool btree_live(uint key, uint high) { return key != btree_empty_key(high); }
 
 uvec2 btree_slot(uvec2 node, uint slot) { return address_add(node, slot * 8u); }
 
-// Whether this lane's pair m is a slot, and not of the fence or nothing. Lanes of tiles of up to 8 hold quads, and the
-// last lane's last quad is the fence.
+// Whether this lane's pair m is a slot, and not of the header or nothing. Lanes of tiles of up to 8 hold quads, and
+// the last lane's last quad is the header.
 bool btree_lane_has(uint m) {
     return TILE >= 16u ? tile_lane() < BTREE_SLOTS : m < NODE_LANE_PAIRS - 2u || tile_lane() != TILE - 1u;
 }
 
-// The fence, for all lanes of the tile. Collective.
-Fence btree_fence(Node n) {
-    Fence f;
+// The header, for all lanes of the tile. Collective.
+NodeHeader btree_header(Node n) {
+    NodeHeader f;
     if (TILE >= 16u) {
         uvec2 first = tile_shuffle(n.pair[0], 14u), second = tile_shuffle(n.pair[0], 15u);
-        f = Fence(first.x, first.y, second.x, second.y);
+        f = NodeHeader(first.x, first.y, second.x, second.y);
     } else {
         uvec2 first = tile_shuffle(n.pair[NODE_LANE_PAIRS - 2u], TILE - 1u);
         uvec2 second = tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u], TILE - 1u);
-        f = Fence(first.x, first.y, second.x, second.y);
+        f = NodeHeader(first.x, first.y, second.x, second.y);
     }
     return f;
 }

@@ -1,45 +1,45 @@
-// Ranges and neighbours of a B-link-tree beside updates: collective functions, an operation a lane.
+// Ranges and neighbours of a B-link-tree, concurrent with updates: collective functions, an operation a lane.
 //
 // Leaves are read one after the other, each at a moment of its own. So a range is not one moment: each pair of it was
 // there at some time of the call, and what was there all the time is in it; keys ascend, and none comes twice.
 //
-// A leaf is read, and behind a fence its fence words once more. What was read is right if all of them are what they were
-// and the leaf isn't latched; else it is read again, in a later round. Why: who splits a leaf latches it, takes pairs
-// out, publishes high and link, and unlatches last, with a new stamp. If the reading missed a pair that was taken out,
-// then the second look at the stamp, behind it, shows the latch or what came after. It shows no latch and the stamp of
-// the first look: so the first look saw that split's end, and the second one, behind the fence, sees the high and the
-// link that it published, or later ones. Then what was moved away lies above the high, and the walk comes to it by the
-// link. What was moved away since the second look at the stamp was still seen. High and link may be of two later splits:
-// with the older high the link leads to nodes that hold nothing new, and with the older link too far to the right, which
-// shows by the low.
+// A leaf is read, and behind a fence its header once more. What was read is right if all words of it are what they were
+// and the leaf isn't latched; else it is read again, on a later visit. Why: who splits a leaf latches it, takes pairs
+// out, publishes high and link, and unlatches last, with a new version. If the reading missed a pair that was taken
+// out, then the second look at the version, behind it, shows the latch or what came after. It shows no latch and the
+// version of the first look: so the first look saw that split's end, and the second one, behind the fence, sees the
+// high and the link that it published, or later ones. Then what was moved away lies above the high, and the walk comes
+// to it by the link. What was moved away since the second look at the version was still seen. High and link may be of
+// two later splits: with the older high the link leads to nodes that hold nothing new, and with the older link too far
+// to the right, which shows by the low.
 //
-// The next leaf is read behind the same fence as the second look at this one, from the link that the first look saw: one
-// fence a leaf, and one wait. So each leaf is read behind the reading of the link which leads there, too.
+// The next leaf is read behind the same fence as the second look at this one, from the link that the first look saw:
+// one fence a leaf, and one wait. So each leaf is read behind the reading of the link which leads there, too.
 //
-// Who is led astray, to a node that is no leaf or to one for greater keys, begins again at the root and keeps its place. A
-// key that was erased from one slot and inserted into another while they were read is met once.
+// Who is led astray, to a node that is no leaf or to one for greater keys, begins again at the root and keeps its
+// place. A key that was erased from one slot and inserted into another while they were read is met once.
 //
-// Without 64-bit atomics updates are made under the latch, each with a new stamp. The stamp is read in front of the
+// Without 64-bit atomics updates are made under the latch, each with a new version. The version is read in front of the
 // slots, too, and has to be the same all the time; leaves are read one by one, and pairs written as they are, since
 // SwiftShader's compiler takes minutes over the other loop.
 #ifndef VKDS_BTREE_RANGE_GLSL
 #define VKDS_BTREE_RANGE_GLSL
 
 #include "btree.glsl"
-#include "btree_top.glsl"
+#include "btree_prefix_index.glsl"
 #include "btree_walk.glsl"
 #if VKDS_INT64_ATOMICS
 #include "pair_stage.glsl"
 #endif
 
-// Whether the fence words of a leaf, read once more by each lane, are what they were, and the leaf isn't latched: the same
-// for all lanes of the tile. Collective.
-bool leaf_stands(Fence seen, uvec4 again) {
+// Whether the header of a leaf, read once more by each lane, is what it was, and the leaf isn't latched: the same for
+// all lanes of the tile. Collective.
+bool leaf_stands(NodeHeader seen, uvec4 again) {
     return tile_ballot(again != uvec4(seen.meta, seen.low, seen.high, seen.link) || btree_latched(again.x)) == 0u;
 }
 
 // Reads a leaf. False: it is to be read again. Collective.
-bool btree_view(uvec2 leaf, bool busy, out Node n, out Fence fence) {
+bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
 #if !VKDS_INT64_ATOMICS
     pairs_by_32_bit_atomics();
     uint before = 0u;
@@ -47,24 +47,24 @@ bool btree_view(uvec2 leaf, bool busy, out Node n, out Fence fence) {
     acquire_fence();
 #endif
     n = leaf_load(leaf, busy);
-    fence = btree_fence(n);
+    header = btree_header(n);
 #if !VKDS_INT64_ATOMICS
-    bool same = tile_ballot(before != fence.meta) == 0u;
+    bool same = tile_ballot(before != header.meta) == 0u;
 #else
     const bool same = true;
 #endif
     acquire_fence();
     uvec4 again = uvec4(0u);
     if (busy) again = coherent_load4(address_add(leaf, BTREE_META_AT));
-    bool stands = leaf_stands(fence, again);
+    bool stands = leaf_stands(header, again);
     return stands && same;
 }
 
-// A leaf as it was read, with each key once: one that was erased from one slot and inserted into another meanwhile may have
-// been seen in both. Collective.
+// A leaf as it was read, with each key once: one that was erased from one slot and inserted into another meanwhile may
+// have been seen in both. Collective.
 Node leaf_once(Node n) {
-    uint vacancy = btree_vacancy(btree_fence(n).high), key[16], twice = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) key[m] = btree_lane_has(m) ? n.pair[m].x : vacancy;
+    uint empty_key = btree_empty_key(btree_header(n).high), key[16], twice = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) key[m] = btree_lane_has(m) ? n.pair[m].x : empty_key;
     [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
         uint from = tile_lane() ^ step;
         [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
@@ -74,7 +74,7 @@ Node leaf_once(Node n) {
         }
     }
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        n.pair[m].x = ((twice >> m) & 1u) != 0u && btree_lane_has(m) ? vacancy : n.pair[m].x;
+        n.pair[m].x = ((twice >> m) & 1u) != 0u && btree_lane_has(m) ? empty_key : n.pair[m].x;
     return n;
 }
 
@@ -84,23 +84,24 @@ struct BTreePair {
     uint value;
 };
 
-// The pairs from low to high, at most so many, looked for from a node on whose low is not above `low` (btree_top's, or
-// btree_anywhere): their number, and the first of them, 0 and 0 where there is none. The first `room` of them are written
-// to two arrays (aligned to 16 bytes), from a place of them on; what of the room is left may be written with anything. STATUS_FOUND;
-// STATUS_PENDING where the rounds (node visits of the tile) were used up, and then what was written means nothing.
-// Collective. Tiles of 2 lanes and more take the shared memory of pair_stage.glsl.
+// The pairs from low to high, at most so many, looked for from a node on whose low is not above `low`
+// (btree_prefix_start's, or btree_anywhere): their number, and the first of them, 0 and 0 where there is none. The
+// first `room` of them are written to two arrays (aligned to 16 bytes), from a place of them on; what of the room is
+// left may be written with anything. STATUS_FOUND; STATUS_PENDING where the budget (of node visits by the tile) was
+// used up, and then what was written means nothing. Collective. Tiles of 2 lanes and more take the shared memory of
+// pair_stage.glsl.
 #if VKDS_INT64_ATOMICS
 uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
-                 uint room, uint most, uint rounds, out uint count, out BTreePair first) {
+                 uint room, uint most, uint budget, out uint count, out BTreePair first) {
     room = min(room, most);
     bool todo = enabled && low <= high && most != 0u;
     uint status = enabled && !todo ? STATUS_FOUND : STATUS_PENDING;
-    uint round = 0u;
+    uint visits = 0u;
     count = 0u;
     first = BTreePair(0u, 0u);
-    while (subgroupAny(todo) && round < rounds) {
+    while (subgroupAny(todo) && visits < budget) {
         uint leaf = start.node, above = BTREE_ROOT;
-        btree_descend(tree, low, 0u, todo && start.level != 0u, rounds, round, leaf, above);
+        btree_descend(tree, low, 0u, todo && start.level != 0u, budget, visits, leaf, above);
         start = btree_anywhere();   // for who was led astray
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         // Whole quads may be written where all ranges have whole quads.
@@ -113,17 +114,17 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
         uvec2 address = slab_address(tree.pool, walk.node);
         acquire_fence();
         Node n = leaf_load(address, open != 0u);
-        while (subgroupAny(open != 0u) && round < rounds) {
+        while (subgroupAny(open != 0u) && visits < budget) {
             bool busy = open != 0u;
-            Fence seen = btree_fence(n);
+            NodeHeader seen = btree_header(n);
             // A side link that is older than the high before it has led too far to the right.
             bool astray = walk.low < seen.low || btree_level(seen.meta) != 0u;
             uint inside = busy && !astray ? btree_inside(n, seen.high, walk) : 0u;
             uvec2 sums = btree_sums(n, inside, walk.low);
             uint here = sums.x;
 
-            // Where it goes on if the leaf was read right: at the next one, or with the next lane's range. A node that isn't
-            // the walk's leaf moves nothing.
+            // Where it goes on if the leaf was read right: at the next one, or with the next lane's range. A node that
+            // isn't the walk's leaf moves nothing.
             BTreeWalk on = walk;
             bool more = !astray && btree_walk_on(seen, here, on) && on.met < limit;
             bool ends = busy && !more;
@@ -180,9 +181,10 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
                 n = next;
             }
             spare = spare && !(ends && astray);   // it is going to be continued
-            round++;
+            visits++;
             // Written where a stage is full, and by all tiles at their end: from one place in the code, which is large.
-            bool write = subgroupAny(stage_full(stage, BTREE_SLOTS)), last = !subgroupAny(open != 0u) || round >= rounds;
+            bool write = subgroupAny(stage_full(stage, BTREE_SLOTS));
+            bool last = !subgroupAny(open != 0u) || visits >= budget;
             if (STAGED) stage_write(keys, values, ~0u, spare, write || all || last, all || last, stage);
             if (all) stage = stage_at(its_place);
             bool rereads = busy && !right;
@@ -196,21 +198,21 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
 }
 #else
 uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
-                 uint room, uint most, uint rounds, out uint count, out BTreePair first) {
+                 uint room, uint most, uint budget, out uint count, out BTreePair first) {
     bool todo = enabled && low <= high && most != 0u;
     uint status = enabled && !todo ? STATUS_FOUND : STATUS_PENDING;
-    uint round = 0u;
+    uint visits = 0u;
     count = 0u;
     first = BTreePair(0u, 0u);
-    while (subgroupAny(todo) && round < rounds) {
+    while (subgroupAny(todo) && visits < budget) {
         uint leaf = start.node, above = BTREE_ROOT;
-        btree_descend(tree, low, 0u, todo && start.level != 0u, rounds, round, leaf, above);
+        btree_descend(tree, low, 0u, todo && start.level != 0u, budget, visits, leaf, above);
         start = btree_anywhere();   // for who was led astray
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         BTreeWalk walk = BTreeWalk(BTREE_ROOT, 0u, 0u, 0u);
         uint to = 0u, space = 0u, limit = 0u;
         bool next = true;
-        while (subgroupAny(open != 0u) && round < rounds) {
+        while (subgroupAny(open != 0u) && visits < budget) {
             // The walk of the next lane begins where that one's has got to.
             uint source = uint(findLSB(open)) & (TILE - 1u);
             BTreeWalk its = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(low, source), tile_shuffle(high, source),
@@ -224,13 +226,13 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             bool busy = open != 0u;
 
             Node n;
-            Fence fence;
-            bool whole = btree_view(slab_address(tree.pool, walk.node), busy, n, fence);
+            NodeHeader header;
+            bool whole = btree_view(slab_address(tree.pool, walk.node), busy, n, header);
             if (subgroupAny(!btree_in_order(n))) n = leaf_once(n);
             // A side link that is older than the high before it has led too far to the right.
-            bool astray = busy && whole && (walk.low < fence.low || btree_level(fence.meta) != 0u);
+            bool astray = busy && whole && (walk.low < header.low || btree_level(header.meta) != 0u);
             bool reads = busy && whole && !astray;
-            uint inside = reads ? btree_inside(n, fence.high, walk) : 0u;
+            uint inside = reads ? btree_inside(n, header.high, walk) : 0u;
             uvec2 sums = btree_sums(n, inside, walk.low);
             uint here = sums.x;
             uvec2 ranks = btree_ranks_in_order(sums.y);
@@ -249,7 +251,7 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             least = BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
             bool opens = walk.met == 0u && here != 0u;
             bool more = true;
-            if (reads) more = btree_walk_on(fence, here, walk) && walk.met < limit;
+            if (reads) more = btree_walk_on(header, here, walk) && walk.met < limit;
             bool ends = busy && (!more || astray);
             bool mine = busy && tile_lane() == source;
             if (mine && opens) first = least;
@@ -264,43 +266,43 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
             }
             open &= ends ? open - 1u : ~0u;
             next = ends;
-            round++;
+            visits++;
         }
     }
     return status;
 }
 #endif
 
-// The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none, or
-// STATUS_PENDING. Collective.
-uint btree_ceil(BTree tree, BTreePlace start, uint key, bool enabled, uint rounds, out BTreePair pair) {
+// The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none,
+// or STATUS_PENDING. Collective.
+uint btree_ceil(BTree tree, BTreePlace start, uint key, bool enabled, uint budget, out BTreePair pair) {
     uint count;
-    uint status = btree_range(tree, start, key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, rounds, count, pair);
+    uint status = btree_range(tree, start, key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget, count, pair);
     return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
 }
 
 // The pair with the greatest key up to one, likewise. Collective.
-uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint rounds, out BTreePair pair) {
-    uint status = STATUS_PENDING, round = 0u;
+uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint budget, out BTreePair pair) {
+    uint status = STATUS_PENDING, visits = 0u;
     bool todo = enabled;
     pair = BTreePair(0u, 0u);
-    while (subgroupAny(todo) && round < rounds) {
+    while (subgroupAny(todo) && visits < budget) {
         uint leaf = start.node, above = BTREE_ROOT;
-        btree_descend(tree, key, 0u, todo && start.level != 0u, rounds, round, leaf, above);
+        btree_descend(tree, key, 0u, todo && start.level != 0u, budget, visits, leaf, above);
         start = btree_anywhere();   // for who was led astray, or goes on to the left
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
-        while (subgroupAny(open != 0u) && round < rounds) {
+        while (subgroupAny(open != 0u) && visits < budget) {
             bool busy = open != 0u;
             uint source = uint(findLSB(open)) & (TILE - 1u);
             uint k = tile_shuffle(key, source);
             Node n;
-            Fence fence;
-            bool whole = btree_view(slab_address(tree.pool, tile_shuffle(leaf, source)), busy, n, fence);
-            bool astray = k < fence.low || btree_level(fence.meta) != 0u;
-            bool right = k > fence.high;
+            NodeHeader header;
+            bool whole = btree_view(slab_address(tree.pool, tile_shuffle(leaf, source)), busy, n, header);
+            bool astray = k < header.low || btree_level(header.meta) != 0u;
+            bool right = k > header.high;
             bool reads = busy && whole && !astray && !right;
             // One more than how far the nearest key is from ~0; 0: there is none.
-            uint inside = reads ? btree_inside(n, fence.high, BTreeWalk(leaf, fence.low, k, 0u)) : 0u;
+            uint inside = reads ? btree_inside(n, header.high, BTreeWalk(leaf, header.low, k, 0u)) : 0u;
             uint near = ~0u, value = 0u;
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
                 bool nearer = ((inside >> m) & 1u) != 0u && k - n.pair[m].x <= near;
@@ -316,13 +318,13 @@ uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint roun
                 pair = BTreePair(k - nearest, its_value);
                 status = STATUS_FOUND;
             }
-            if (mine && reads && !any && fence.low == 0u) status = STATUS_ABSENT;
-            if (mine && reads && !any) key = fence.low - 1u;
-            if (mine && whole && right) leaf = fence.link;
+            if (mine && reads && !any && header.low == 0u) status = STATUS_ABSENT;
+            if (mine && reads && !any) key = header.low - 1u;
+            if (mine && whole && right) leaf = header.link;
             if (mine) todo = status == STATUS_PENDING;
             bool ends = busy && whole && (astray || !right);
             open &= ends ? open - 1u : ~0u;
-            round++;
+            visits++;
         }
     }
     return status;

@@ -1,6 +1,6 @@
-// Search in a B-link-tree that nobody changes meanwhile: down to a leaf, by tiles of any width.
+// Search in a B-link-tree in a read-only phase: down to a leaf, by tiles of any width.
 //
-// A round is a visit of a node. Each lane of the tile looks at the slots that it holds, and the lane that has the
+// Each lane of the tile looks at the slots that it holds, and the lane that has the
 // greatest rank among them says where to go: so a visit costs two shuffles and a comparison a level of the tile's tree,
 // whether it goes down, right or arrives. Where NODE_PARTS is 2, the node's second half is read only if the first one
 // doesn't answer: then half of what is read of nodes that are half full is saved.
@@ -9,7 +9,7 @@
 
 #include "constants.glsl"
 #include "btree_node.glsl"
-#include "btree_top.glsl"
+#include "btree_prefix_index.glsl"
 
 layout(constant_id = VKDS_ID_NODE_PARTS) const uint NODE_PARTS = 1;   // 1 or 2; with tiles of 8 lanes or more, it is 1
 
@@ -19,9 +19,9 @@ BTreePlace btree_root(BTree tree) {
 }
 
 // Where the search for a key begins.
-BTreePlace btree_start(BTree tree, BTreeTop top, uint key) {
-    if (top.bits == 0u) return btree_root(tree);
-    return btree_top(top, key);
+BTreePlace btree_start(BTree tree, BTreePrefixIndex index, uint key) {
+    if (index.bits == 0u) return btree_root(tree);
+    return btree_prefix_start(index, key);
 }
 
 // The greatest rank that a lane of the tile has, and that lane's word, for all lanes. Collective.
@@ -66,17 +66,17 @@ void btree_visit(BTree tree, uint node, uint part, uint least, uint key, out uin
         uint first = part * BTREE_PART_QUADS * TILE + lane;
         [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++)
             quad[j] = plain_load4(address_add(address, (first + j * TILE) * 16u));
-        bool fence = lane == TILE - 1u && part == BTREE_PARTS - 1u;
+        bool has_header = lane == TILE - 1u && part == BTREE_PARTS - 1u;
         uint local = 0u;   // the rank, as if this were the first lane and the first part
         [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++) {
-            bool is_slot = j + 1u < BTREE_PART_QUADS || !fence;
+            bool is_slot = j + 1u < BTREE_PART_QUADS || !has_header;
             btree_look(quad[j].xy, least, span, is_slot, 2u * j * TILE + 1u, local, word);
             // The last slot of a half that only repeats the one before it says nothing of the other half.
             bool more = is_slot && (BTREE_PARTS == 1u || j + 1u < BTREE_PART_QUADS || quad[j].x != quad[j].z);
             btree_look(quad[j].zw, least, span, more, 2u * j * TILE + 2u, local, word);
         }
         rank = local == 0u ? 0u : local + 2u * lane + part * BTREE_PART_SLOTS;
-        bool right = fence && key > quad[BTREE_PART_QUADS - 1u].z;
+        bool right = has_header && key > quad[BTREE_PART_QUADS - 1u].z;
         rank = right ? BTREE_RIGHT : rank;
         word = right ? quad[BTREE_PART_QUADS - 1u].w : word;
     }
@@ -122,8 +122,8 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out uint word) 
     bool whole = true;
     if (BTREE_PARTS == 2u) {
         // The first half answers if it has the key, of a leaf; or, of an inner node, a separator above it or the last
-        // child, which may be left of where the key is: then that child leads to the right. The key ~0 may be a vacancy,
-        // in a leaf that the search is to leave for the last one.
+        // child, which may be left of where the key is: then that child leads to the right. The key ~0 may be the empty
+        // one, in a leaf that the search is to leave for the last one.
         whole = s.part == 1u || (leaf ? rank != 0u && s.key != ~0u : rank != BTREE_PART_SLOTS);
         word = rank == 0u ? s.word : word;
         rank = rank == 0u ? s.rank : rank;
@@ -139,8 +139,8 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out uint word) 
 }
 
 // Whether the tree has a key, and its value, else 0, of each lane that is enabled. Collective.
-bool btree_find(BTree tree, BTreeTop top, uint key, bool enabled, out uint value) {
-    BTreePlace start = btree_start(tree, top, key);
+bool btree_find(BTree tree, BTreePrefixIndex index, uint key, bool enabled, out uint value) {
+    BTreePlace start = btree_start(tree, index, key);
     BTreeSearch s = btree_search(key, start, enabled);
     bool there = false;
     value = 0u;
@@ -156,11 +156,11 @@ bool btree_find(BTree tree, BTreeTop top, uint key, bool enabled, out uint value
     return there;
 }
 
-// The leaf that a key belongs to, or one to the left of it where nodes are in no parent yet, and the node above that led
-// there, SLAB_NULL where the top did: of each lane that is enabled, of the others any. The leaf itself is not read.
-// Collective.
-uint btree_seek(BTree tree, BTreeTop top, uint key, bool enabled, out uint above) {
-    BTreePlace start = btree_start(tree, top, key);
+// The leaf that a key belongs to, or one to the left of it where nodes are in no parent yet, and the node above that
+// led there, SLAB_NULL where the prefix index did: of each lane that is enabled, of the others any. The leaf itself is
+// not read. Collective.
+uint btree_seek(BTree tree, BTreePrefixIndex index, uint key, bool enabled, out uint above) {
+    BTreePlace start = btree_start(tree, index, key);
     BTreeSearch s = btree_search(key, start, enabled && start.level != 0u);
     uint leaf = start.node;
     above = SLAB_NULL;

@@ -1,5 +1,5 @@
 // Walk: from leaf to leaf of a B-link-tree over the pairs of a range, by tiles of any width. How leaves are read is the
-// caller's business: where nobody changes the tree meanwhile by plain loads, beside updates as btree_range.glsl does.
+// caller's business: by plain loads in a read-only phase, concurrent with updates as btree_range.glsl does.
 #ifndef VKDS_BTREE_WALK_GLSL
 #define VKDS_BTREE_WALK_GLSL
 
@@ -13,7 +13,8 @@ uint tile_sum(uint v) {
 
 // The least that a lane of the tile has. Collective.
 uint tile_min(uint v) {
-    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) v = min(v, subgroupShuffle(v, gl_SubgroupInvocationID ^ step));
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1)
+        v = min(v, subgroupShuffle(v, gl_SubgroupInvocationID ^ step));
     return v;
 }
 
@@ -32,8 +33,8 @@ struct BTreeWalk {
     uint met;
 };
 
-// Which of this lane's pairs of a leaf lie in a walk's range: bit m for pair m. The walk has come from a node whose range
-// has its low, or from the left neighbour, so that vacancies lie outside.
+// Which of this lane's pairs of a leaf lie in a walk's range: bit m for pair m. The walk has come from a node whose
+// range has its low, or from the left neighbour, so that empty keys lie outside.
 uint btree_inside(Node n, uint high, BTreeWalk walk) {
     uint last = min(walk.high, high), span = last - walk.low;
     uint inside = 0u;
@@ -43,11 +44,11 @@ uint btree_inside(Node n, uint high, BTreeWalk walk) {
 }
 
 // Takes the walk on from a leaf, in which it met so many pairs. False: that was the last one.
-bool btree_walk_on(Fence fence, uint count, inout BTreeWalk walk) {
+bool btree_walk_on(NodeHeader header, uint count, inout BTreeWalk walk) {
     walk.met += count;
-    bool more = fence.high < walk.high && fence.link != SLAB_NULL;
-    walk.low = more ? max(walk.low, fence.high + 1u) : walk.low;
-    walk.node = more ? fence.link : walk.node;
+    bool more = header.high < walk.high && header.link != SLAB_NULL;
+    walk.low = more ? max(walk.low, header.high + 1u) : walk.low;
+    walk.node = more ? header.link : walk.node;
     return more;
 }
 
@@ -59,8 +60,8 @@ uvec2 btree_sums(Node n, uint inside, uint low) {
     return uvec2(sums & 0xffffu, sums >> 16);
 }
 
-// Whether the slots of a leaf stand in the order of their keys, none twice, vacancies (~0) behind: of each lane, what it
-// knows of it. Collective.
+// Whether the slots of a leaf stand in the order of their keys, none twice, empty ones (~0) behind: of each lane, what
+// it knows of it. Collective.
 bool btree_in_order(Node n) {
     uint lane = tile_lane(), next = (lane + 1u) & (TILE - 1u);
     bool order = true;
@@ -69,7 +70,8 @@ bool btree_in_order(Node n) {
         order = n.pair[0].x < after || after == ~0u || lane + 1u >= BTREE_SLOTS;
     } else {
         [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-            // The quad behind this lane's is the next lane's, or the first lane's one step on. The last one is the fence.
+            // The quad behind this lane's is the next lane's, or the first lane's one step on. The last one is the
+            // header.
             uint on = j + 1u < NODE_QUADS ? tile_shuffle(n.pair[min(2u * j + 2u, NODE_LANE_PAIRS - 1u)].x, next) : ~0u;
             uint first = n.pair[2u * j].x, second = n.pair[2u * j + 1u].x, behind = lane + 1u == TILE ? on : after;
             uint quad = j * TILE + lane;
@@ -111,14 +113,15 @@ uvec2 btree_ranks_compared(Node n, uint inside) {
         [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
             uint own = ((inside >> other) & 1u) != 0u ? n.pair[other].x : ~0u;
             uint its = subgroupShuffle(own, gl_SubgroupInvocationID ^ step);
-            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) btree_rank_add(ranks, m, its < n.pair[m].x && ((inside >> m) & 1u) != 0u ? 1u : 0u);
+            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+                btree_rank_add(ranks, m, its < n.pair[m].x && ((inside >> m) & 1u) != 0u ? 1u : 0u);
         }
     }
     return ranks;
 }
 
-// Whether no two of the tile's pairs that lie inside have one rank: of a key that is there twice, a place tells nothing.
-// Collective.
+// Whether no two of the tile's pairs that lie inside have one rank: of a key that is there twice, a place tells
+// nothing. Collective.
 bool btree_ranks_distinct(uvec2 ranks, uint inside, uint pairs) {
     uint places = 0u;
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) places |= ((inside >> m) & 1u) << btree_rank(ranks, m);

@@ -96,7 +96,8 @@ void coherent_store4(uvec2 a, uvec4 v) { VkdsCoherentQuad(a).v = v; }
 uint atomic_load(uvec2 a) { VKDS_DELAY return atomicLoad(VkdsCoherentWord(a).v, VKDS_RELAXED); }
 void atomic_store(uvec2 a, uint v) { VKDS_DELAY atomicStore(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_add(uvec2 a, uint v) { VKDS_DELAY return atomicAdd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
-// SwiftShader's minimum and maximum are a load and a store, and undo what others do in between: `vkds doctor` counts it.
+// SwiftShader's minimum and maximum are a load and a store, and undo what others do in between: `vkds doctor` counts
+// it.
 uint atomic_min(uvec2 a, uint v) { VKDS_DELAY return atomicMin(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_max(uvec2 a, uint v) { VKDS_DELAY return atomicMax(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
 uint atomic_and(uvec2 a, uint v) { VKDS_DELAY return atomicAnd(VkdsCoherentWord(a).v, v, VKDS_RELAXED); }
@@ -113,10 +114,10 @@ uint atomic_cas(uvec2 a, uint expected, uint v) {
 // wrote by an atomic after it. Plain accesses are private to their invocation, and no fence orders them.
 //
 // Two things are taken for granted that the Vulkan memory model doesn't say, and that hold wherever a subgroup is one
-// thread of the hardware: a fence that all lanes of a subgroup execute together orders what any of them did before it with
-// what any of them does after it; and order by address: a coherent or atomic access by an address that came of a coherent
-// or atomic load, in the same lane or by a shuffle, is not made before that load. So who follows a reference that was stored
-// behind a release_fence sees what was written in front of that fence, without a fence of its own.
+// thread of the hardware: a fence that all lanes of a subgroup execute together orders what any of them did before it
+// with what any of them does after it; and order by address: a coherent or atomic access by an address that came of a
+// coherent or atomic load, in the same lane or by a shuffle, is not made before that load. So who follows a reference
+// that was stored behind a release_fence sees what was written in front of that fence, without a fence of its own.
 void release_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsRelease | gl_SemanticsMakeAvailable);
 }

@@ -14,7 +14,7 @@ const uint OP_DELETE_ALL = 8u;         // every pair of the key
 const uint OP_FIND = 9u;               // the least recently inserted pair of the key
 const uint OP_COUNT = 10u;             // how many pairs of the key
 
-// Of dictionaries that keep their keys in order, beside updates:
+// Of dictionaries that keep their keys in order, concurrent with updates:
 const uint OP_SUCCESSOR = 11u;         // the pair of the least key above the key
 const uint OP_PREDECESSOR = 12u;       // of the greatest key below it
 const uint OP_FLOOR = 13u;             // of the greatest key up to it

@@ -1,13 +1,13 @@
 // Stage: pairs on their way to two arrays, of keys and of values, put together in shared memory by a tile, so that they
 // are written by whole quads, and by all tiles of a subgroup at a time. Stores of single words, each tile's by itself,
-// take longer than all else about a range. The arrays are aligned to 16 bytes: GPUs write quads elsewhere than asked for
-// if they aren't, though CPU drivers do as they are told.
+// take longer than all else about a range. The arrays are aligned to 16 bytes: GPUs write quads elsewhere than asked
+// for if they aren't, though CPU drivers do as they are told.
 //
 // The stage of a tile is a window over the arrays that goes on with what is written: pairs have to come in the order of
 // their places.
 //
-// The lanes of a subgroup are held together by votes, with memory barriers around: a control barrier of a subgroup is one
-// of the whole workgroup to lavapipe (Mesa 25.0), and not to be had in loops.
+// The lanes of a subgroup are held together by votes, with memory barriers around: a control barrier of a subgroup is
+// one of the whole workgroup to lavapipe (Mesa 25.0), and not to be had in loops.
 #ifndef VKDS_PAIR_STAGE_GLSL
 #define VKDS_PAIR_STAGE_GLSL
 
@@ -39,8 +39,8 @@ Stage stage_at(uint place) { return Stage(place & 3u, place & 3u, place >> 2); }
 // Where the next pair goes.
 uint stage_place(Stage s) { return 4u * s.to + s.end; }
 
-// Has the next pair go to a place further on, where `turn`. So many words in between may be written with anything. False:
-// there are more, and what is in the stage is to be written and another one begun there.
+// Has the next pair go to a place further on, where `turn`. So many words in between may be written with anything.
+// False: there are more, and what is in the stage is to be written and another one begun there.
 bool stage_turn(inout Stage s, uint place, uint over, bool turn) {
     uint end = place - 4u * s.to;
     bool near = end - s.end <= min(over, STAGE_GAP) && end <= STAGE_WORDS;
@@ -79,9 +79,9 @@ uvec4 stage_values(uint word) {
     return uvec4(staged_values[word], staged_values[word + 1u], staged_values[word + 2u], staged_values[word + 3u]);
 }
 
-// Writes what is in the stages of the tiles that say `write`: all of it, or whole quads alone, and the rest stays. Of the
-// arrays, nothing is written from `room` on. Where `spare`, all places are multiples of 4, there is room for all, and the
-// rest of a last quad may be written with anything. Called between putting and putting. Collective.
+// Writes what is in the stages of the tiles that say `write`: all of it, or whole quads alone, and the rest stays. Of
+// the arrays, nothing is written from `room` on. Where `spare`, all places are multiples of 4, there is room for all,
+// and the rest of a last quad may be written with anything. Called between putting and putting. Collective.
 void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bool all, inout Stage s) {
     if (subgroupAny(write)) {
         stage_barrier();

@@ -1,7 +1,7 @@
 // Results: one status byte an operation, four of them packed into a word by neighbouring lanes.
 //
 // The codes are those of structures.Status in Go. An operation that is PENDING was given up (the pool
-// was full, or its rounds were used up) and is done by a later dispatch over the same batch.
+// was full, or its visit budget used up) and is done by a later dispatch over the same batch.
 #ifndef VKDS_RESULTS_GLSL
 #define VKDS_RESULTS_GLSL
 

@@ -9,10 +9,10 @@
 // A pool of one super block is the paper's light variant: a reference is then an offset from one base
 // (specialization constant POOL_LIGHT), without a look into the table of super blocks.
 //
-// The contents of a slab are the business of those who use it. alloc.SlabPool fills fresh memory with
-// ~0; whoever frees slabs for users that rely on that (the slab list does) clears them first, by coherent stores, with
-// a release_fence by all lanes that cleared in front of slab_free. Who allocates a slab, or is led to it by a link, reaches
-// it by order of address (memory.glsl), and so sees it clear without a fence.
+// The contents of a slab are the business of those who use it. alloc.SlabPool fills fresh memory with ~0; whoever frees
+// slabs for users that rely on that (the slab list does) clears them first, by coherent stores, with a release_fence by
+// all lanes that cleared in front of slab_free. Who allocates a slab, or is led to it by a link, reaches it by order of
+// address (memory.glsl), and so sees it clear without a fence.
 #ifndef VKDS_SLAB_ALLOC_GLSL
 #define VKDS_SLAB_ALLOC_GLSL
 
@@ -26,8 +26,8 @@ layout(constant_id = VKDS_ID_POOL_SUPER_SHIFT) const uint POOL_SUPER_SHIFT = 13;
 
 const uint SLAB_NULL = ~0u;            // no slab
 const uint SLAB_SHIFT = 7u;            // log2 of a slab's bytes
-// Changes of the resident block: at first by hash, often enough to come out of a full half of the pool that was laid out
-// at once; then to the neighbour, so that a small pool is searched through.
+// Changes of the resident block: at first by hash, often enough to come out of a full half of the pool that was laid
+// out at once; then to the neighbour, so that a small pool is searched through.
 const uint POOL_HASHED_CHANGES = 32u;
 const uint POOL_MAX_CHANGES = 96u;
 const uint POOL_MAX_LOOKS = 1024u;   // for a word with room: others may take each slab that is seen free
@@ -166,8 +166,9 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     return slab;
 }
 
-// Frees the slab of each lane that says so. No other invocation may still reach it, and what was written to it is behind
-// a release_fence. Collective over the subgroup: lanes whose slabs share a word of the bitmap free them with one atomic.
+// Frees the slab of each lane that says so. No other invocation may still reach it, and what was written to it is
+// behind a release_fence. Collective over the subgroup: lanes whose slabs share a word of the bitmap free them with one
+// atomic.
 void slab_free(SlabPool pool, uint slab, bool want) {
     uint key = slab >> 5;
     uint bit = 1u << (slab & 31u);

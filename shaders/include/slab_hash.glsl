@@ -33,7 +33,7 @@ uint slab_hash_encode(SlabHash h, uint bucket, uint key) {
 
 uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket, SLAB_SHIFT); }
 
-// A walk of a tile over all slabs of a bucket, while nobody changes the table:
+// A walk of a tile over all slabs of a bucket, in a read-only phase of the table:
 //
 //     SlabWalk walk = slab_hash_walk(hash, bucket, bucket < hash.buckets);
 //     while (subgroupAny(walk.more)) {
@@ -63,8 +63,8 @@ Node slab_hash_walk_on(SlabHash h, inout SlabWalk walk) {
     return node;
 }
 
-// Finds each enabled lane's key: whether it is there, and its value. For use while nobody changes the
-// table. Collective over the subgroup, SEARCH of section IV-C.
+// Finds each enabled lane's key: whether it is there, and its value. For read-only phases of the table.
+// Collective over the subgroup, SEARCH of section IV-C.
 bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
     uint bucket = slab_hash_bucket(h, key);
     uint stored = slab_hash_encode(h, bucket, key);
@@ -100,9 +100,9 @@ const uint AT_KEY = 1u;    // at the slot that holds its key
 const uint AT_ROOM = 2u;   // at the first free slot, its key is nowhere (or does not matter)
 const uint AT_END = 3u;    // at the last slab, which has neither
 
-// Does each enabled lane's operation, of any kind of operation.glsl, beside whatever other invocations
-// do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the rounds (slab
-// visits of the tile) were used up, and then the operation has had no effect and may be tried again,
+// Does each enabled lane's operation, of any kind of operation.glsl, concurrently with whatever other
+// invocations do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the budget (of
+// slab visits by the tile) was used up, and then the operation has had no effect and may be tried again,
 // except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
 // `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
 // for OP_COUNT and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
@@ -110,22 +110,23 @@ const uint AT_END = 3u;    // at the last slab, which has neither
 // First the tiles walk, for one of their lanes after the other, until every operation stands where it
 // can act; then all lanes act, each for itself, so that their atomics are under way together. What
 // failed, because somebody else was faster, walks on from where it stands.
-uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint rounds) {
+uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled,
+                     uint budget) {
     uint bucket = slab_hash_bucket(h, key);
     uint stored = slab_hash_encode(h, bucket, key);
     uvec2 slab = slab_hash_base(h, bucket);
     bool inserts = op_inserts(kind);
     bool deletes = kind == OP_DELETE || kind == OP_DELETE_ALL;
-    // What ends its walk, beside a free slot: its key, but for those that don't care whether it is there.
+    // What ends its walk, other than a free slot: its key, but for those that don't care whether it is there.
     uint target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT ? SLAB_EMPTY : stored;
     bool counts = subgroupAny(enabled && kind == OP_COUNT);
     uint status = STATUS_PENDING;
     if (kind == OP_COUNT) value = 0u;
     bool busy = enabled;
-    uint round = 0u;
-    while (subgroupAny(busy) && round < rounds) {
+    uint visits = 0u;
+    while (subgroupAny(busy) && visits < budget) {
         uint at = AT_WALK, slot = 0u, seen = 0u;
-        for (; subgroupAny(busy && at == AT_WALK) && round < rounds; round++) {
+        for (; subgroupAny(busy && at == AT_WALK) && visits < budget; visits++) {
             uint queue = tile_ballot(busy && at == AT_WALK);
             uint source = queue == 0u ? 0u : uint(findLSB(queue));
             uint k = tile_shuffle(target, source);

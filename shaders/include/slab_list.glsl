@@ -19,7 +19,7 @@
 // its key can only be a fresh slot's ~0; so a value of ~0 is read again as one atomic, and any other
 // is right as it came.
 // Without them (32-bit protocol) a slot is claimed by its key, then its value is stored, then its bit
-// in the auxiliary word is cleared; until then others come back in a later round.
+// in the auxiliary word is cleared; until then others come back on a later visit.
 //
 // The two patterns are not lost as keys: see slab_hash.glsl.
 #ifndef VKDS_SLAB_LIST_GLSL
@@ -327,7 +327,8 @@ bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
     return true;
 }
 #else
-// SwiftShader's atomicMin and atomicMax are a load and a store, and lose what others add in between. False: somebody did.
+// SwiftShader's atomicMin and atomicMax are a load and a store, and lose what others add in between. False: somebody
+// did.
 bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
     if (!slab_settled(slab, slot)) return false;
     uvec2 at = address_add(slab_slot(slab, slot), 4u);

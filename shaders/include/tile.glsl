@@ -5,7 +5,7 @@
 // subgroup-uniform control flow, with every lane. Clustered operations are not used, since not every
 // driver has them; ballot with shift and mask, and shuffle, do it all.
 //
-// Rounds. A kernel over tiles is a flat loop, `while (subgroupAny(busy))`, one node visit a round,
+// A kernel over tiles is a flat loop, `while (subgroupAny(busy))`, one node visit an iteration,
 // in which each tile works for one of its lanes, the source (warp-cooperative work sharing,
 // Ashkiani et al. 2018, section IV-A). Loads, stores and atomics are predicated; no subgroup
 // operation stands in divergent control flow. So nothing depends on reconvergence or on forward

@@ -1,4 +1,5 @@
-// The candidates of ranges: the pairs of all runs that lie in them, of which the kernels over ranges take the valid ones.
+// The candidates of ranges: the pairs of all runs that lie in them, of which the kernels over ranges take the valid
+// ones.
 //
 // Candidates are numbered range by range, and within a range run by run, the newest first. They are divided evenly, so
 // that one range over everything is as good as many short ones. A candidate finds out by itself what it adds, by

@@ -18,9 +18,9 @@ layout(push_constant, std430) uniform Push {
 
 #include "candidates.glsl"
 
-// Whether a candidate, pair i of its part's run, is valid: the last of its key in its run, no tombstone, and no newer run
-// has its key. Then rank is its place among its range's candidates: the number of those with keys up to its own, less
-// one. No two valid pairs have the same.
+// Whether a candidate, pair i of its part's run, is valid: the last of its key in its run, no tombstone, and no newer
+// run has its key. Then rank is its place among its range's candidates: the number of those with keys up to its own,
+// less one. No two valid pairs have the same.
 bool valid(Part part, uint i, uint rows, out uint key, out uint value, out uint rank) {
     Run own = stack_run(stack, part.row);
     key = run_key(own, i);

@@ -79,7 +79,7 @@ void slab_writer_finish(SlabWriter w, bool enabled) {
 }
 
 // Clears and frees all slabs from a reference on, which are the pool's at most. From then on they may be another
-// structure's of the same pool, which runs beside this kernel. Collective over the subgroup.
+// structure's of the same pool, which runs concurrently with this kernel. Collective over the subgroup.
 void slab_list_free(SlabPool pool, uint from) {
     uint next = from;
     for (uint left = pool.blocks << 10; subgroupAny(next != SLAB_NULL) && left != 0u; left--) {

@@ -8,7 +8,7 @@
 layout(push_constant, std430) uniform Push {
     uvec2 nodes;     // a node a tile
     uvec2 keys;      // a word a tile
-    uvec2 outputs;   // 4 quads an invocation: the fence; the step (next, level, down), 0; the leaf's view; its place
+    uvec2 outputs;   // 4 quads an invocation: the header; the step (next, level, down), 0; the leaf's view; its place
     uint count;      // tiles
     uint fills;      // 1: the view looks for an empty slot
 };
@@ -19,15 +19,15 @@ void main() {
     bool there = tile < count;
     uint key = there ? plain_load_at(keys, tile) : 0u;
     Node n = node_load(address_at(nodes, tile, NODE_SHIFT), there);
-    Fence f = btree_fence(n);
+    NodeHeader f = btree_header(n);
     BTreeStep s = btree_step(n, key);
-    LeafView v = leaf_view(n, key, btree_vacancy(key), fills != 0u);
+    LeafView v = leaf_view(n, key, btree_empty_key(key), fills != 0u);
     LeafPlace p = leaf_place(n, key);
     uvec2 at = address_at(outputs, i, 6u);
     if (there) {
         plain_store4(at, uvec4(f.meta, f.low, f.high, f.link));
         plain_store4(address_add(at, 16u), uvec4(s.next, s.level, s.down ? 1u : 0u, 0u));
-        plain_store4(address_add(at, 32u), uvec4(v.slot, v.value, v.room, v.stamp));
+        plain_store4(address_add(at, 32u), uvec4(v.slot, v.value, v.room, v.version));
         plain_store4(address_add(at, 48u), uvec4(p.astray ? 1u : 0u, p.right ? 1u : 0u, btree_latched(p.meta) ? 1u : 0u, p.link));
     }
 }

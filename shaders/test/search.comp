@@ -10,7 +10,8 @@ layout(push_constant, std430) uniform Push {
     uvec2 others;    // ascending by mask
     uvec2 searches;  // an invocation: a range of words, a key, a diagonal of the merge of all words and others
     uvec2 answers;   // an invocation: lower bound, upper bound, words below the key of the eight at the range's start
-                     // (0 if there are not so many), the merge path; the same of the subgroup's first lane's, by all of it
+                     // (0 if there are not so many), the merge path; the same of the subgroup's first lane's, by all of
+                     // it
     uint word_count, other_count;
     uint mask;
     uint count;      // a multiple of the workgroup's invocations

@@ -6,8 +6,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// top is where searches begin, by the first bits of a key (BTreeTop of shaders/include/btree_search.glsl). It is made
-// anew for each batch of queries that is large enough to pay for it, so that nothing has to keep it right.
+// top is the prefix index, where searches begin by the first bits of a key (BTreePrefixIndex of
+// shaders/include/btree_prefix_index.glsl). It is made anew for each batch of queries that is large enough to pay for
+// it, so that nothing has to keep it right.
 type top struct {
 	Entries uint64 // 0 and 0: searches begin at the root
 	Bits    uint32
@@ -83,12 +84,12 @@ func (t *Tree) recordTop(s *vk.Stream, at uint64, bits int) (top, error) {
 			return top{}, err
 		}
 	}
-	return t.recordTopBy(s, "top.rest", at, bits, from)
+	return t.recordTopBy(s, "prefix_index.readonly", at, bits, from)
 }
 
 // recordTopBeside is recordTop while the tree may be changed: in one step, however many bits.
 func (t *Tree) recordTopBeside(s *vk.Stream, at uint64, bits int) (top, error) {
-	return t.recordTopBy(s, "top.shared", at, bits, top{})
+	return t.recordTopBy(s, "prefix_index.concurrent", at, bits, top{})
 }
 
 func (t *Tree) recordTopBy(s *vk.Stream, module string, at uint64, bits int, from top) (top, error) {

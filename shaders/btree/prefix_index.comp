@@ -1,7 +1,7 @@
-// Writes a top (btree_search.glsl): for each beginning of keys, the lowest node whose range has all keys that begin so.
+// Writes a prefix index: for each prefix of keys, the lowest node whose range has all keys that begin so.
 //
-// SHARED: the tree may be changed meanwhile. Then an entry is some node that searches may begin at; its level is sure to
-// be right only where nothing was changed.
+// CONCURRENT: the tree may be changed by others. Then an entry is some node that searches may begin at; its level is
+// sure to be right only where nothing was changed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -9,11 +9,11 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeTop top;
-    BTreeTop from;   // a coarser one, to begin at, or none
+    BTreePrefixIndex top;
+    BTreePrefixIndex from;   // a coarser one, to begin at, or none
 };
 
-#ifdef SHARED
+#ifdef CONCURRENT
 uvec4 load4(uvec2 address) { return coherent_load4(address); }
 BTreePlace root() {
     uvec2 node = slab_address(tree.pool, BTREE_ROOT);
@@ -32,7 +32,7 @@ void main() {
     uint first = i << (32u - top.bits), last = first + ((1u << (32u - top.bits)) - 1u);
     BTreePlace place;
     if (from.bits == 0u) place = root();
-    else place = btree_top(from, first);
+    else place = btree_prefix_start(from, first);
     bool busy = (i >> top.bits) == 0u && place.level != 0u;
     for (uint round = 0u; subgroupAny(busy) && round < ROUNDS; round++) {
         uvec2 node = slab_address(tree.pool, place.node);
@@ -49,19 +49,19 @@ void main() {
             // From a slot that repeats the one before it on, all do.
             if (subgroupAll(quad.x == quad.z || !busy)) break;
         }
-        uvec4 fence = load4(address_add(node, BTREE_META_AT));
+        uvec4 header = load4(address_add(node, BTREE_META_AT));
         // Two words of different age led too far to the right, or nowhere (btree_step).
-        if (busy && (first < fence.y || (first > fence.z && fence.w == SLAB_NULL))) {
+        if (busy && (first < header.y || (first > header.z && header.w == SLAB_NULL))) {
             place = BTreePlace(BTREE_ROOT, 15u);
             busy = false;
         }
-        bool right = busy && first > fence.z;
-        bool down = busy && !right && child == child_of_last && last <= fence.z;
-        place.node = right ? fence.w : down ? child : place.node;
+        bool right = busy && first > header.z;
+        bool down = busy && !right && child == child_of_last && last <= header.z;
+        place.node = right ? header.w : down ? child : place.node;
         place.level -= down ? 1u : 0u;
         busy = (right || down) && place.level != 0u;
     }
-#ifdef SHARED
+#ifdef CONCURRENT
     acquire_fence();   // who is led on from here sees the nodes as they were published
 #endif
     if ((i >> top.bits) == 0u) plain_store2(address_at(top.entries, i, 3u), uvec2(place.node, place.level));

@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreeTop top;
+    BTreePrefixIndex top;
     uvec2 queries;   // a word an invocation
     uvec2 answers;   // an invocation: four words of btree_find: found, value; of the leaf: whether it is one of the pool's
                      // and the key's, how often it has the key
@@ -23,12 +23,12 @@ void main() {
     if (i >= count) return;
     bool right = pool_holds(tree.pool, leaf) && pool_slab(pool_number(leaf)) == leaf && pool_holds(tree.pool, above);
     uvec2 node = slab_address(tree.pool, leaf);
-    uvec4 fence = plain_load4(address_add(node, BTREE_META_AT));
-    right = right && btree_level(fence.x) == 0u && fence.y <= key && key <= fence.z;
+    uvec4 header = plain_load4(address_add(node, BTREE_META_AT));
+    right = right && btree_level(header.x) == 0u && header.y <= key && key <= header.z;
     uint times = 0u;
     for (uint slot = 0u; slot < BTREE_SLOTS; slot++) {
         uint held = plain_load(btree_slot(node, slot));
-        times += btree_live(held, fence.z) && held == key ? 1u : 0u;
+        times += btree_live(held, header.z) && held == key ? 1u : 0u;
     }
     plain_store4(address_at(answers, i, 4u), uvec4(found ? 1u : 0u, value, right ? 1u : 0u, times));
 }
