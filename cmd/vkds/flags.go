@@ -36,7 +36,7 @@ func (c choice[T]) Set(name string) (err error) {
 }
 
 func typeFlag(t *keytype.Type) pflag.Value {
-	return choice[keytype.Type]{t, keytype.ParseType, strings.Join(keytype.Names(), "|")}
+	return choice[keytype.Type]{t, keytype.Types.Parse, strings.Join(keytype.Types.Names(), "|")}
 }
 
 func formatFlag(f *input.Format) pflag.Value {

@@ -66,8 +66,9 @@ standard input, one a line.
 const rangesHelp = `Ranges are written LO:HI, both ends belonging to them, on the command line, else
 in --keys FILE, else on standard input, one a line. Either end may be left out: LO:
 is everything from LO on, :HI everything up to HI, and : all there is. A range whose
-ends are reversed is empty. In CSV the ends are two columns, in binary files two
-keys each, and both have to be there.
+ends are reversed is empty. A date without a time, as the upper end, is that whole
+day: 2014-07-01:2014-07-02 are two days. In CSV, Parquet and Arrow the ends are two
+columns, in binary files two keys each, and both have to be there.
 
 `
 

@@ -89,7 +89,7 @@ func TestOrderOfTypes(t *testing.T) {
 	out, _ = answer(t, "", "count", path, "--key", "x", "--key-type", "f32", "--value", "n", "--value-type", "i32", ":", "0:")
 	assert.Equal(t, "lo,hi,count\n-Inf,+Inf,3\n0,+Inf,1\n", out)
 	out, _ = answer(t, "", "count", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32", "2014-07-01 00:30:00:", ":2014-07-01")
-	assert.Equal(t, "lo,hi,count\n2014-07-01 00:30:00,2106-02-07 06:28:15,2\n1970-01-01 00:00:00,2014-07-01 00:00:00,1\n", out)
+	assert.Equal(t, "lo,hi,count\n2014-07-01 00:30:00,2106-02-07 06:28:15,2\n1970-01-01 00:00:00,2014-07-01 23:59:59,2\n", out)
 	out, _ = answer(t, "", "predecessor", path, "--key", "n", "--key-type", "i32", "--value", "x", "--value-type", "f32", "--", "-7", "-8")
 	assert.Equal(t, "key,found,value\n-7,-8,-20\n-8,,\n", out)
 }

@@ -30,9 +30,10 @@ or --value-type says otherwise:
   u32   integers 0 to 4294967295
   i32   integers -2147483648 to 2147483647
   f32   numbers, rounded to 32-bit floats
-  hex   hexadecimal integers, with or without 0x
-  time  times in UTC, 1970 to 2106: 2014-07-01 00:00:00, RFC 3339, a date, or
-        seconds since 1970`
+  hex   hexadecimal integers, with or without 0x, or U+4E00
+  time  times in UTC, 1970 to 2106: 2014-07-01 00:00:00, 2014-07-01 00:00, RFC 3339,
+        a date, or seconds since 1970; fractions of seconds are dropped
+  ip    IPv4 addresses, 192.0.2.1, or integers`
 
 // source is the DICT-or-TABLE of a command, and the flags that say how to read it.
 type source struct {

@@ -35,8 +35,8 @@ func words(t *testing.T, typ keytype.Type, n int) (all []uint32) {
 // What is written is read back by package input, of every pair of types and in several parts.
 func TestReadsBack(t *testing.T) {
 	for name, format := range formats {
-		for i := range keytype.Names() {
-			for j := range keytype.Names() {
+		for i := range keytype.Types.Names() {
+			for j := range keytype.Types.Names() {
 				c := columnfile.Columns{Key: keytype.Type(i), Value: keytype.Type(j)}
 				keys, values := words(t, c.Key, 300), words(t, c.Value, 300)
 				var out bytes.Buffer

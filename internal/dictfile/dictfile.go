@@ -57,8 +57,8 @@ type Header struct {
 	Parameters map[string]float64 `json:"parameters,omitempty"`
 	// Pairs is how many pairs the file holds.
 	Pairs int64 `json:"pairs"`
-	// KeyType and ValueType are the names of the words' types (see package
-	// word); "" is u32.
+	// KeyType and ValueType are the names of the keys' and the values' types
+	// (see package keytype); "" is u32.
 	KeyType   string `json:"key_type,omitempty"`
 	ValueType string `json:"value_type,omitempty"`
 	// Writer is the program that wrote the file, for people.
@@ -66,7 +66,7 @@ type Header struct {
 }
 
 // Types returns the types that KeyType and ValueType name. An error is a
-// *keytype.TypeError.
+// *enum.UnknownError.
 func (h Header) Types() (key, value keytype.Type, err error) {
 	for _, n := range []struct {
 		name string
@@ -75,7 +75,7 @@ func (h Header) Types() (key, value keytype.Type, err error) {
 		if n.name == "" {
 			continue
 		}
-		if *n.into, err = keytype.ParseType(n.name); err != nil {
+		if *n.into, err = keytype.Types.Parse(n.name); err != nil {
 			return 0, 0, err
 		}
 	}

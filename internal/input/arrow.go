@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -76,7 +75,7 @@ func openArrow(f *infile.File, o Options, invalid *invalid) (source, error) {
 				return err
 			}
 			for i := range columns {
-				columns[i].addArray(batch.Column(places[i]), o.Columns[i].Type)
+				columns[i].addArray(batch.Column(places[i]), o.Columns[i])
 			}
 		}
 		return nil
@@ -120,8 +119,9 @@ func arrowKind(t arrow.DataType) kind {
 	return other
 }
 
-// addArray appends the rows of an array whose kind holds t.
-func (c *cells) addArray(a arrow.Array, t keytype.Type) {
+// addArray appends the rows of an array whose kind holds the column's type.
+func (c *cells) addArray(a arrow.Array, column Column) {
+	t := column.Type
 	switch a := a.(type) {
 	case *array.Int8:
 		addSigned(c, a, t)
@@ -146,20 +146,21 @@ func (c *cells) addArray(a arrow.Array, t keytype.Type) {
 	case *array.Float64:
 		addRows(c, a, t.FromFloat)
 	case *array.String:
-		addRows(c, a, t.Parse)
+		addRows(c, a, column.parse)
 	case *array.LargeString:
-		addRows(c, a, t.Parse)
+		addRows(c, a, column.parse)
 	case *array.StringView:
-		addRows(c, a, t.Parse)
+		addRows(c, a, column.parse)
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit.Multiplier()
 		addRows(c, a, func(n arrow.Timestamp) (uint32, error) { return t.FromTime(instant(int64(n), unit)) })
 	case *array.Date32:
-		addRows(c, a, func(days arrow.Date32) (uint32, error) { return t.FromTime(time.Unix(int64(days)*86400, 0)) })
+		addRows(c, a, func(days arrow.Date32) (uint32, error) { return t.FromDay(int64(days), column.End) })
 	case *array.Date64:
-		addRows(c, a, func(n arrow.Date64) (uint32, error) { return t.FromTime(instant(int64(n), time.Millisecond)) })
+		const day = 24 * 60 * 60 * 1000 // milliseconds
+		addRows(c, a, func(n arrow.Date64) (uint32, error) { return t.FromDay(int64(n)/day, column.End) })
 	case *array.Dictionary:
-		c.addDictionary(a, t)
+		c.addDictionary(a, column)
 	default:
 		panic(fmt.Sprintf("an array of %s in a column of another type", a.DataType())) // the file's fault: see damaged
 	}
@@ -190,9 +191,9 @@ func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, t
 }
 
 // addDictionary converts each of a dictionary-encoded array's values once.
-func (c *cells) addDictionary(a *array.Dictionary, t keytype.Type) {
+func (c *cells) addDictionary(a *array.Dictionary, column Column) {
 	var values cells
-	values.addArray(a.Dictionary(), t)
+	values.addArray(a.Dictionary(), column)
 	bad := map[int]error{}
 	for _, b := range values.bad {
 		bad[b.row] = b.err

@@ -23,7 +23,7 @@ func (k kind) holds(t keytype.Type) bool {
 	switch t {
 	case keytype.Float32:
 		return k == integer || k == float
-	case keytype.Hex:
+	case keytype.Hex, keytype.IPv4:
 		return k == integer || k == text
 	case keytype.Time:
 		return k == integer || k == text || k == moment

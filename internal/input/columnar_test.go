@@ -167,6 +167,17 @@ func TestColumnar(t *testing.T) {
 		assert.Equal(t, []uint32{0, 1, 2, 3, 4, 5}, keys, name)
 		assert.Equal(t, []uint32{10, 11, 10, 11, 10, 11}, values, name)
 
+		// Whole days and texts as the upper ends of ranges; 10 and 11 are addresses, too.
+		words, _, err := load(path, input.Options{Columns: ends(keytype.Time, "date", "date")}, 4)
+		require.NoError(t, err, name)
+		assert.Equal(t, [][]uint32{{0, day, 2 * day, 3 * day, 4 * day, 5 * day}, {day - 1, 2*day - 1, 3*day - 1, 4*day - 1, 5*day - 1, 6*day - 1}}, words, name)
+		words, _, err = load(path, input.Options{Columns: ends(keytype.Hex, "text", "text")}, 100)
+		require.NoError(t, err, name)
+		assert.Equal(t, [][]uint32{{10, 11, 10, 11, 10, 11}, {10, 11, 10, 11, 10, 11}}, words, name)
+		words, _, err = load(path, input.Options{Columns: []input.Column{{Name: "i64", Type: keytype.IPv4}, {Name: "stamp", Type: keytype.Time, End: true}}}, 100)
+		require.NoError(t, err, name)
+		assert.Equal(t, [][]uint32{{0, 10, 20, 30, 40, 50}, {0, 1, 2, 3, 4, 5}}, words, name)
+
 		// Null in row 3, and with the plain type negative in four of six.
 		keys, values, skipped, err := readTable(path, input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32), SkipInvalid: true}, 4)
 		require.NoError(t, err, name)

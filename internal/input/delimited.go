@@ -160,7 +160,7 @@ func (d *delimited) parse(record []string) error {
 		return &LineError{File: d.file, Line: int64(line), Err: fmt.Errorf("%s where the first record has %d", plural(len(record), "field"), want)}
 	}
 	for c, column := range d.columns {
-		w, err := column.Type.Parse(record[d.index[c]])
+		w, err := column.parse(record[d.index[c]])
 		if err != nil {
 			line, _ := d.csv.FieldPos(d.index[c])
 			return &LineError{File: d.file, Line: int64(line), Field: "column " + quote(column.Name), Err: err}

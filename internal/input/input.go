@@ -21,9 +21,17 @@ type Column struct {
 	// among those chosen. Text and binary files have the columns that are chosen, in this order, and no names.
 	Name string
 	Type keytype.Type
-	// End says that the column before it holds the lower ends of ranges, and this one the upper ends. In Text both are
-	// written together, as keytype.Type.ParseRange reads them.
+	// End says that the column before it holds the lower ends of ranges, and this one the upper ends: a date without a
+	// time is the last second of its day. In Text both are written together, as keytype.Type.ParseRange reads them.
 	End bool
+}
+
+// parse returns the word for a text.
+func (c Column) parse(text string) (uint32, error) {
+	if c.End {
+		return c.Type.ParseEnd(text)
+	}
+	return c.Type.Parse(text)
 }
 
 // name is how the column at a place, from 0, is asked for.

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
 )
 
 // batchRows is how many rows a columnar format converts at a time.
@@ -29,7 +28,7 @@ type parquetRows struct {
 // parquetField is a column of the file.
 type parquetField struct {
 	index   int // among the leaves
-	typ     keytype.Type
+	column  Column
 	kind    kind
 	logical schema.LogicalType
 }
@@ -75,7 +74,7 @@ func (c *columnar) parquetFields(s *schema.Schema, o Options) (fields []parquetF
 		if !k.holds(column.Type) {
 			return nil, c.wrongType(i, parquetTypeName(node), column.Type)
 		}
-		fields = append(fields, parquetField{s.ColumnIndexByNode(node), column.Type, k, node.LogicalType()})
+		fields = append(fields, parquetField{s.ColumnIndexByNode(node), column, k, node.LogicalType()})
 	}
 	return fields, nil
 }
@@ -112,13 +111,13 @@ type leaf interface {
 	read(rows int, into *cells) error
 }
 
-// open returns a leaf for a column whose kind holds f.typ.
+// open returns a leaf for a column whose kind holds its type.
 func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
-	t := f.typ
+	t := f.column.Type
 	switch r := chunk.(type) {
 	case *file.Int32ColumnChunkReader:
 		if f.kind == moment {
-			return newLeaf(r, func(days int32) (uint32, error) { return t.FromTime(time.Unix(int64(days)*86400, 0)) })
+			return newLeaf(r, func(days int32) (uint32, error) { return t.FromDay(int64(days), f.column.End) })
 		}
 		if unsigned(f.logical) {
 			return newLeaf(r, func(n int32) (uint32, error) { return t.FromInt(int64(uint32(n))) })
@@ -140,6 +139,9 @@ func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
 	case *file.Float64ColumnChunkReader:
 		return newLeaf(r, t.FromFloat)
 	case *file.ByteArrayColumnChunkReader:
+		if f.column.End {
+			return newLeaf(r, func(s parquet.ByteArray) (uint32, error) { return t.ParseEnd(string(s)) })
+		}
 		return newLeaf(r, func(s parquet.ByteArray) (uint32, error) { return t.ParseBytes(s) })
 	}
 	panic(fmt.Sprintf("pages of %T in a column of another type", chunk)) // the file's fault: see damaged

@@ -18,7 +18,7 @@ func TestBits(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, math.Float32bits(-0.5), keytype.Float32.Bits(half))
 	rapid.Check(t, func(t *rapid.T) {
-		typ := keytype.Type(rapid.IntRange(0, len(keytype.Names())-1).Draw(t, "type"))
+		typ := keytype.Type(rapid.IntRange(0, len(keytype.Types.Names())-1).Draw(t, "type"))
 		bits := rapid.Uint32().Draw(t, "bits")
 		w, err := typ.FromBits(bits)
 		if err != nil {

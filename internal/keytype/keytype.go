@@ -1,19 +1,22 @@
-// Package keytype maps what people and files write (integers, fractions, times,
-// hexadecimal numbers) to the 32-bit words that vkds's dictionaries hold as
-// keys and values, and back.
+// Package keytype maps what people and files write (integers, fractions, times, addresses, hexadecimal numbers) to the
+// 32-bit words that vkds's dictionaries hold as keys and values, and back.
 //
-// Every mapping preserves order: for two inputs a < b of one type, the word of
-// a is smaller than the word of b as an unsigned number. So an ordered
-// dictionary answers range and neighbour questions on any of the types.
+// Every mapping preserves order: for two inputs a < b of one type, the word of a is smaller than the word of b as an
+// unsigned number, or the same where the type has no room for the difference (a fraction of a second, the last digits
+// of a float). So an ordered dictionary answers range and neighbour questions on any of the types.
 package keytype
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/vkds/vkds/internal/enum"
 )
 
 // Type says what a 32-bit word stands for. The zero value is Uint32.
@@ -32,55 +35,35 @@ const (
 	// no place in an order and is refused.
 	Float32
 	// Hex is an integer 0 to ffffffff written in hexadecimal, with or without
-	// 0x. The word is the number.
+	// 0x, or as a code point is, U+4E00. The word is the number.
 	Hex
-	// Time is a whole second of 1970 to 2106-02-07, UTC, written as
-	// 2006-01-02 15:04:05, as 2006-01-02, by RFC 3339 or as the seconds since
-	// 1970. The word is the seconds since 1970-01-01 00:00:00 UTC.
+	// Time is a second of 1970 to 2106-02-07, UTC, written as
+	// 2006-01-02 15:04:05, without the seconds, as 2006-01-02, by RFC 3339 or as
+	// the seconds since 1970. A fraction of a second is dropped. The word is the
+	// seconds since 1970-01-01 00:00:00 UTC.
 	Time
+	// IPv4 is an address 0.0.0.0 to 255.255.255.255, written so or as an integer.
+	// The word is the address, its first part the most significant byte.
+	IPv4
 )
 
-var names = [...]string{Uint32: "u32", Int32: "i32", Float32: "f32", Hex: "hex", Time: "time"}
+var names = enum.Names[Type]{Uint32: "u32", Int32: "i32", Float32: "f32", Hex: "hex", Time: "time", IPv4: "ip"}
 
-// Names lists the names that ParseType knows, for help texts.
-func Names() []string { return names[:] }
+func (t Type) String() string { return names.String(t) }
 
-// String returns the type's name as ParseType reads it.
-func (t Type) String() string {
-	if int(t) < len(names) {
-		return names[t]
-	}
-	return fmt.Sprintf("Type(%d)", uint8(t))
-}
-
-// TypeError reports a name that is no type's.
-type TypeError struct{ Name string }
-
-func (e *TypeError) Error() string {
-	return fmt.Sprintf("unknown type %q (known: %s)", e.Name, strings.Join(names[:], ", "))
-}
-
-// ParseType returns the type of that name; an unknown name is a *TypeError.
-func ParseType(name string) (Type, error) {
-	for i, n := range names {
-		if n == name {
-			return Type(i), nil
-		}
-	}
-	return 0, &TypeError{Name: name}
-}
+// Types are all there are, by their names.
+var Types = enum.Of("type", Uint32, Int32, Float32, Hex, Time, IPv4)
 
 // What can be wrong with a text, a number or a time that should become a word.
 var (
-	ErrEmpty    = errors.New("is empty")
-	ErrSyntax   = errors.New("is malformed")
-	ErrRange    = errors.New("is out of range")
-	ErrNaN      = errors.New("is not a number")
-	ErrFraction = errors.New("is not a whole second")
+	ErrEmpty  = errors.New("is empty")
+	ErrSyntax = errors.New("is malformed")
+	ErrRange  = errors.New("is out of range")
+	ErrNaN    = errors.New("is not a number")
 )
 
 // ValueError reports a text or a number that is none of its type's. It wraps
-// one of ErrEmpty, ErrSyntax, ErrRange, ErrNaN, ErrFraction and ErrNoRange.
+// one of ErrEmpty, ErrSyntax, ErrRange, ErrNaN and ErrNoRange.
 type ValueError struct {
 	Type Type
 	Text string // as found, at most the first 40 bytes
@@ -97,8 +80,6 @@ func (e *ValueError) Error() string {
 		return fmt.Sprintf("%s is out of range (%s)", e.Text, e.Type.span())
 	case ErrNaN:
 		return fmt.Sprintf("%s has no place in an order", e.Text)
-	case ErrFraction:
-		return fmt.Sprintf("%s is not a whole second", e.Text)
 	case ErrNoRange:
 		return fmt.Sprintf("%q is no range LO:HI", e.Text)
 	}
@@ -113,6 +94,8 @@ func (t Type) noun() string {
 		return "a hexadecimal number"
 	case Time:
 		return "a time"
+	case IPv4:
+		return "an IPv4 address"
 	}
 	return "an integer"
 }
@@ -125,6 +108,8 @@ func (t Type) span() string {
 		return "32-bit floats"
 	case Time:
 		return "1970-01-01 00:00:00 to 2106-02-07 06:28:15"
+	case IPv4:
+		return "0.0.0.0 to 255.255.255.255"
 	}
 	return "0 to 4294967295"
 }
@@ -187,10 +172,16 @@ func (t Type) parse(text string) (uint32, error) {
 		}
 		return fromFloat(f)
 	case Time:
+		return parseTime(text)
+	case IPv4:
 		if n, err := magnitude(text, false); err != ErrSyntax {
 			return n, err
 		}
-		return parseTime(text)
+		return parseAddress(text)
+	case Hex:
+		if digits, ok := codePoint(text); ok {
+			return magnitude(digits, true)
+		}
 	}
 	if digits, negative := strings.CutPrefix(text, "-"); negative {
 		if _, err := magnitude(digits, t == Hex); err == nil || err == ErrRange {
@@ -247,15 +238,39 @@ func trim[T ~string | ~[]byte](text T) T {
 	return text
 }
 
+// codePoint returns the digits of U+4E00.
+func codePoint(text string) (digits string, ok bool) {
+	if len(text) < 3 || text[0] != 'U' && text[0] != 'u' || text[1] != '+' || strings.ContainsAny(text[2:], "xX") {
+		return "", false
+	}
+	return text[2:], true
+}
+
+func parseAddress(text string) (uint32, error) {
+	address, err := netip.ParseAddr(text)
+	if err != nil || !address.Is4() {
+		return 0, ErrSyntax
+	}
+	parts := address.As4()
+	return binary.BigEndian.Uint32(parts[:]), nil
+}
+
 var layouts = []string{
-	"2006-01-02 15:04:05", // also takes a fraction of a second, as every layout does
+	"2006-01-02 15:04:05", // also takes a fraction of a second, as each with seconds does
 	time.RFC3339,
 	"2006-01-02T15:04:05",
 	"2006-01-02 15:04:05Z07:00",
-	"2006-01-02",
+	time.DateOnly,
+	"2006-01-02 15:04",
+	"2006-01-02T15:04",
+	"2006-01-02 15:04Z07:00",
+	"2006-01-02T15:04Z07:00",
 }
 
 func parseTime(text string) (uint32, error) {
+	if n, err := magnitude(withoutFraction(text), false); err != ErrSyntax {
+		return n, err
+	}
 	for _, layout := range layouts {
 		if at, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
 			return fromTime(at)
@@ -264,13 +279,20 @@ func parseTime(text string) (uint32, error) {
 	return 0, ErrSyntax
 }
 
+// withoutFraction drops the fraction of a decimal number, and returns any other text as it is.
+func withoutFraction(text string) string {
+	const digits = "0123456789"
+	whole, fraction, _ := strings.Cut(text, ".")
+	if whole == "" || fraction == "" || strings.Trim(whole, digits) != "" || strings.Trim(fraction, digits) != "" {
+		return text
+	}
+	return whole
+}
+
 func fromTime(at time.Time) (uint32, error) {
 	s := at.Unix()
 	if s < 0 || s > math.MaxUint32 {
 		return 0, ErrRange
-	}
-	if at.Nanosecond() != 0 {
-		return 0, ErrFraction
 	}
 	return uint32(s), nil
 }
@@ -297,8 +319,8 @@ func toFloat(w uint32) float32 {
 	return math.Float32frombits(^w)
 }
 
-// FromInt returns the word of an integer that a binary file holds. Uint32, Hex
-// and Time take 0 to 4294967295, Int32 and Float32 their own ranges. An error
+// FromInt returns the word of an integer that a binary file holds. Uint32, Hex,
+// Time and IPv4 take 0 to 4294967295, Int32 and Float32 their own ranges. An error
 // is a *ValueError.
 func (t Type) FromInt(n int64) (uint32, error) {
 	switch t {
@@ -328,7 +350,7 @@ func (t Type) FromUint(n uint64) (uint32, error) {
 }
 
 // FromBits returns the word of a value of four bytes that a binary file holds:
-// Uint32, Hex and Time take any, Int32 is in two's complement and Float32 as
+// Uint32, Hex, Time and IPv4 take any, Int32 is in two's complement and Float32 as
 // IEEE 754 has it. Not a number is a *ValueError that wraps ErrNaN.
 func (t Type) FromBits(bits uint32) (uint32, error) {
 	switch t {
@@ -368,8 +390,9 @@ func (t Type) FromFloat(f float64) (uint32, error) {
 	return 0, t.fail(strconv.FormatFloat(f, 'g', -1, 64), err)
 }
 
-// FromTime returns the word of a moment that a binary file holds, which only
-// Time takes; for any other type the error wraps ErrSyntax.
+// FromTime returns the word of a moment that a binary file holds, less its
+// fraction of a second. Only Time takes it; for any other type the error wraps
+// ErrSyntax.
 func (t Type) FromTime(at time.Time) (uint32, error) {
 	err := ErrSyntax
 	if t == Time {
@@ -381,9 +404,22 @@ func (t Type) FromTime(at time.Time) (uint32, error) {
 	return 0, t.fail(at.UTC().Format(time.RFC3339Nano), err)
 }
 
+const secondsADay = 24 * 60 * 60
+
+// FromDay is FromTime for a day without a time, in days since 1970-01-01: its
+// first second, or its last where it is the upper end of a range.
+func (t Type) FromDay(days int64, end bool) (uint32, error) {
+	w, err := t.FromTime(time.Unix(days*secondsADay, 0))
+	if err == nil && end {
+		w += min(secondsADay-1, math.MaxUint32-w)
+	}
+	return w, err
+}
+
 // Append appends the text of a word to dst, in a form that Parse reads back to
 // the same word: decimal for the integers, the shortest fraction for floats,
-// 0x and at least four digits for Hex, 2006-01-02 15:04:05 for times.
+// 0x and at least four digits for Hex, 2006-01-02 15:04:05 for times, 192.0.2.1
+// for addresses.
 func (t Type) Append(dst []byte, w uint32) []byte {
 	switch t {
 	case Int32:
@@ -393,7 +429,9 @@ func (t Type) Append(dst []byte, w uint32) []byte {
 	case Hex:
 		return fmt.Appendf(dst, "0x%04x", w)
 	case Time:
-		return time.Unix(int64(w), 0).UTC().AppendFormat(dst, "2006-01-02 15:04:05")
+		return time.Unix(int64(w), 0).UTC().AppendFormat(dst, time.DateTime)
+	case IPv4:
+		return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, w))).AppendTo(dst)
 	}
 	return strconv.AppendUint(dst, uint64(w), 10)
 }
@@ -402,9 +440,9 @@ func (t Type) Append(dst []byte, w uint32) []byte {
 func (t Type) Format(w uint32) string { return string(t.Append(nil, w)) }
 
 // JSON returns what stands for a word in a JSON document: a number where JSON
-// has one that is exact, else the text that Format gives (times, hexadecimal
-// numbers, infinite floats, and words that are no float's, which no file or text
-// gives but whoever makes words may: "NaN").
+// has one that is exact, else the text that Format gives (times, addresses,
+// hexadecimal numbers, infinite floats, and words that are no float's, which no
+// file or text gives but whoever makes words may: "NaN").
 func (t Type) JSON(w uint32) any {
 	switch t {
 	case Uint32:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,20 @@ func TestParse(t *testing.T) {
 		{keytype.Time, "2014-07-01T00:00:00", 1404172800},
 		{keytype.Time, "2014-07-01 00:00:00.000", 1404172800},
 		{keytype.Time, "1404172800", 1404172800},
+		{keytype.Time, "1404172800.999", 1404172800},
+		{keytype.Time, "2014-07-01 00:00:00.999999999", 1404172800},
+		{keytype.Time, "2014-07-01T00:00:00.5Z", 1404172800},
+		{keytype.Time, "2014-07-01 00:30", 1404174600},
+		{keytype.Time, "2014-07-01T00:30", 1404174600},
+		{keytype.Time, "2014-07-01T02:30+02:00", 1404174600},
+		{keytype.Time, "2014-07-01 00:30Z", 1404174600},
+		{keytype.Hex, "U+4E00", 0x4e00},
+		{keytype.Hex, "u+10ffff", 0x10ffff},
+		{keytype.IPv4, "0.0.0.0", 0},
+		{keytype.IPv4, "8.8.4.1", 8<<24 | 8<<16 | 4<<8 | 1},
+		{keytype.IPv4, " 255.255.255.255 ", math.MaxUint32},
+		{keytype.IPv4, "134744072", 134744072},
+		{keytype.IPv4, "0x08080808", 134744072},
 		{keytype.Time, "1970-01-01 00:00:00", 0},
 		{keytype.Time, "2106-02-07 06:28:15", math.MaxUint32},
 	} {
@@ -88,7 +103,27 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.Time, "yesterday", keytype.ErrSyntax, `"yesterday" is not a time`},
 		{keytype.Time, "2014-13-01 00:00:00", keytype.ErrSyntax, `"2014-13-01 00:00:00" is not a time`},
 		{keytype.Time, "1969-12-31 23:59:59", keytype.ErrRange, "1969-12-31 23:59:59 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
-		{keytype.Time, "2014-07-01 00:00:00.5", keytype.ErrFraction, "2014-07-01 00:00:00.5 is not a whole second"},
+		{keytype.Time, "1969-12-31 23:59:59.9", keytype.ErrRange, "1969-12-31 23:59:59.9 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
+		{keytype.Time, "4294967296.5", keytype.ErrRange, "4294967296.5 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
+		{keytype.Time, "2014-07-01 08", keytype.ErrSyntax, `"2014-07-01 08" is not a time`},
+		{keytype.Time, "2014-07-01 08:30.5", keytype.ErrSyntax, `"2014-07-01 08:30.5" is not a time`},
+		{keytype.Time, "5.", keytype.ErrSyntax, `"5." is not a time`},
+		{keytype.Time, ".5", keytype.ErrSyntax, `".5" is not a time`},
+		{keytype.Time, "1.2.3", keytype.ErrSyntax, `"1.2.3" is not a time`},
+		{keytype.Time, "0x10.5", keytype.ErrSyntax, `"0x10.5" is not a time`},
+		{keytype.Hex, "U+", keytype.ErrSyntax, `"U+" is not a hexadecimal number`},
+		{keytype.Hex, "U+0x41", keytype.ErrSyntax, `"U+0x41" is not a hexadecimal number`},
+		{keytype.Hex, "U4E00", keytype.ErrSyntax, `"U4E00" is not a hexadecimal number`},
+		{keytype.Hex, "U+100000000", keytype.ErrRange, "U+100000000 is out of range (0 to 4294967295)"},
+		{keytype.Uint32, "U+41", keytype.ErrSyntax, `"U+41" is not an integer`},
+		{keytype.IPv4, "", keytype.ErrEmpty, "empty where an IPv4 address should be"},
+		{keytype.IPv4, "8.8.8", keytype.ErrSyntax, `"8.8.8" is not an IPv4 address`},
+		{keytype.IPv4, "8.8.8.256", keytype.ErrSyntax, `"8.8.8.256" is not an IPv4 address`},
+		{keytype.IPv4, "8.8.8.08", keytype.ErrSyntax, `"8.8.8.08" is not an IPv4 address`},
+		{keytype.IPv4, "8.8.8.8/32", keytype.ErrSyntax, `"8.8.8.8/32" is not an IPv4 address`},
+		{keytype.IPv4, "::1", keytype.ErrSyntax, `"::1" is not an IPv4 address`},
+		{keytype.IPv4, "::ffff:8.8.8.8", keytype.ErrSyntax, `"::ffff:8.8.8.8" is not an IPv4 address`},
+		{keytype.IPv4, "4294967296", keytype.ErrRange, "4294967296 is out of range (0.0.0.0 to 255.255.255.255)"},
 	} {
 		_, err := c.typ.Parse(c.text)
 		var ve *keytype.ValueError
@@ -116,6 +151,22 @@ func TestBinaryValues(t *testing.T) {
 	w, err = keytype.Time.FromTime(time.Unix(1404172800, 0))
 	require.NoError(t, err)
 	assert.Equal(t, "2014-07-01 00:00:00", keytype.Time.JSON(w))
+	w, err = keytype.Time.FromTime(time.Unix(1404172800, 999999999))
+	require.NoError(t, err)
+	assert.EqualValues(t, 1404172800, w)
+	w, err = keytype.IPv4.FromInt(134744072)
+	require.NoError(t, err)
+	assert.Equal(t, "8.8.8.8", keytype.IPv4.JSON(w))
+	for _, c := range []struct {
+		days int64
+		end  bool
+		want string
+	}{{0, false, "1970-01-01 00:00:00"}, {0, true, "1970-01-01 23:59:59"}, {16252, false, "2014-07-01 00:00:00"}, {16252, true, "2014-07-01 23:59:59"},
+		{49710, true, "2106-02-07 06:28:15"}} {
+		w, err := keytype.Time.FromDay(c.days, c.end)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, keytype.Time.Format(w))
+	}
 
 	for _, c := range []struct {
 		err   error
@@ -129,8 +180,13 @@ func TestBinaryValues(t *testing.T) {
 		{fail(keytype.Float32.FromFloat(1e300)), keytype.ErrRange},
 		{fail(keytype.Float32.FromFloat(math.NaN())), keytype.ErrNaN},
 		{fail(keytype.Uint32.FromTime(time.Unix(0, 0))), keytype.ErrSyntax},
-		{fail(keytype.Time.FromTime(time.Unix(0, 1))), keytype.ErrFraction},
+		{fail(keytype.IPv4.FromTime(time.Unix(0, 0))), keytype.ErrSyntax},
+		{fail(keytype.IPv4.FromInt(-1)), keytype.ErrRange},
 		{fail(keytype.Time.FromTime(time.Unix(-1, 0))), keytype.ErrRange},
+		{fail(keytype.Time.FromTime(time.Unix(-1, 999999999))), keytype.ErrRange},
+		{fail(keytype.Time.FromDay(-1, true)), keytype.ErrRange},
+		{fail(keytype.Time.FromDay(49711, true)), keytype.ErrRange},
+		{fail(keytype.Uint32.FromDay(0, true)), keytype.ErrSyntax},
 	} {
 		assert.ErrorIs(t, c.err, c.cause)
 	}
@@ -139,15 +195,13 @@ func TestBinaryValues(t *testing.T) {
 func fail(_ uint32, err error) error { return err }
 
 func TestNames(t *testing.T) {
-	for _, name := range keytype.Names() {
-		typ, err := keytype.ParseType(name)
+	for _, name := range keytype.Types.Names() {
+		typ, err := keytype.Types.Parse(name)
 		require.NoError(t, err)
 		assert.Equal(t, name, typ.String())
 	}
-	_, err := keytype.ParseType("u64")
-	var te *keytype.TypeError
-	require.ErrorAs(t, err, &te)
-	assert.EqualError(t, err, `unknown type "u64" (known: u32, i32, f32, hex, time)`)
+	_, err := keytype.Types.Parse("u64")
+	assert.EqualError(t, err, `unknown type "u64" (known: u32, i32, f32, hex, time, ip)`)
 	assert.Equal(t, "0x0041", keytype.Hex.JSON(0x41))
 	assert.Equal(t, "+Inf", keytype.Float32.JSON(1<<31|0x7f800000))
 	// Words that are no float's: JSON has no such numbers.
@@ -159,7 +213,7 @@ func TestNames(t *testing.T) {
 // Every word that has a text gives it back, whatever the type.
 func TestFormatParses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typ := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Int32, keytype.Float32, keytype.Hex, keytype.Time}).Draw(t, "type")
+		typ := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Int32, keytype.Float32, keytype.Hex, keytype.Time, keytype.IPv4}).Draw(t, "type")
 		w := rapid.Uint32().Draw(t, "word")
 		text := typ.Format(w)
 		got, err := typ.Parse(text)
@@ -185,6 +239,12 @@ func TestOrderPreserved(t *testing.T) {
 		}
 		if (a < b) != (wa < wb) || (a == b) != (wa == wb) {
 			t.Fatalf("%g and %g map to %#x and %#x", a, b, wa, wb)
+		}
+		x, y := rapid.Uint32().Draw(t, "x"), rapid.Uint32().Draw(t, "y")
+		wx, _ := keytype.IPv4.Parse(netip.AddrFrom4([4]byte{byte(x >> 24), byte(x >> 16), byte(x >> 8), byte(x)}).String())
+		wy, _ := keytype.IPv4.Parse(netip.AddrFrom4([4]byte{byte(y >> 24), byte(y >> 16), byte(y >> 8), byte(y)}).String())
+		if (x < y) != (wx < wy) {
+			t.Fatalf("addresses %#x and %#x map to %#x and %#x", x, y, wx, wy)
 		}
 		i, j := rapid.Int32().Draw(t, "i"), rapid.Int32().Draw(t, "j")
 		wi, _ := keytype.Int32.FromInt(int64(i))

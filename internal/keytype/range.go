@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"time"
 )
 
 // ErrNoRange is what is wrong with a text that has no colon between two values.
@@ -11,10 +12,14 @@ var ErrNoRange = errors.New("is no range")
 
 // ParseRange returns the words for the two ends of a range, written LO:HI. Either end may be left out, and is then the
 // least or the greatest value of the type: LO:, :HI, and : for all. Values may hold colons themselves, as times of day
-// do: the colon between the ends is the first one that leaves a value, or nothing, on both sides. The ends come as they
-// are written, also where LO is above HI. An error is a *ValueError.
+// do: the colon between the ends is the first one that leaves a value, or nothing, on both sides, and what is one value
+// is no range. The ends come as they are written, also where LO is above HI, and HI as ParseEnd has it. An error is a
+// *ValueError.
 func (t Type) ParseRange(text string) (lo, hi uint32, err error) {
 	text = trim(text)
+	if _, err := t.Parse(text); err == nil {
+		return 0, 0, t.fail(text, ErrNoRange)
+	}
 	for at := 0; ; at++ {
 		next := strings.IndexByte(text[at:], ':')
 		if next < 0 {
@@ -50,6 +55,16 @@ func (t Type) parseHigh(text string) (uint32, error) {
 	if trim(text) == "" {
 		_, greatest := t.limits()
 		return greatest, nil
+	}
+	return t.ParseEnd(text)
+}
+
+// ParseEnd is Parse for the upper end of a range: a date without a time is the last second of that day.
+func (t Type) ParseEnd(text string) (uint32, error) {
+	if t == Time {
+		if day, err := time.Parse(time.DateOnly, trim(text)); err == nil && day.Unix() >= 0 {
+			return t.FromDay(day.Unix()/secondsADay, true)
+		}
 	}
 	return t.Parse(text)
 }

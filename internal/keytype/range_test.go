@@ -21,7 +21,20 @@ func TestParseRange(t *testing.T) {
 		{keytype.Int32, "-1:1", 1<<31 - 1, 1<<31 + 1},
 		{keytype.Float32, "-1.5:1e3", ^uint32(0xbfc00000), 0xc47a0000},
 		{keytype.Hex, "ff:100", 0xff, 0x100},
-		{keytype.Time, "2014-07-01:2014-07-02", 1404172800, 1404259200},
+		{keytype.Time, "2014-07-01:2014-07-02", 1404172800, 1404345599},
+		{keytype.Time, "2014-07-01 : 2014-07-01", 1404172800, 1404259199},
+		{keytype.Time, ":2014-07-01", 0, 1404259199},
+		{keytype.Time, "2014-07-02:2014-07-01", 1404259200, 1404259199},
+		{keytype.Time, "2106-02-07:2106-02-07", 4294944000, 4294967295},
+		{keytype.Time, "2014-07-01 08:00:2014-07-01 12:30", 1404201600, 1404217800},
+		{keytype.Time, "2014-07-01 08:00:30:2014-07-01 12:30", 1404201630, 1404217800},
+		{keytype.Time, "2014-07-01 08:00:2014-07-01 12:30:15.7", 1404201600, 1404217815},
+		{keytype.Time, "2014-07-01T08:00Z:2014-07-01", 1404201600, 1404259199},
+		{keytype.Time, "2014-07-01 08:00:", 1404201600, 4294967295},
+		{keytype.Time, ":2014-07-01 08:00:30", 0, 1404201630},
+		{keytype.Time, ":2014-07-01 00:00", 0, 1404172800},
+		{keytype.IPv4, "8.8.8.0:8.8.8.255", 0x08080800, 0x080808ff},
+		{keytype.Hex, "U+4E00:U+9FFF", 0x4e00, 0x9fff},
 		{keytype.Time, "2014-07-01 00:00:01:2014-07-02 00:00:02", 1404172801, 1404259202},
 		{keytype.Time, "2014-07-01T02:00:00+02:00:1404172801", 1404172800, 1404172801},
 		{keytype.Time, "0:2014-07-01T00:00:00Z", 0, 1404172800},
@@ -29,6 +42,10 @@ func TestParseRange(t *testing.T) {
 		lo, hi, err := c.typ.ParseRange(c.text)
 		require.NoError(t, err, c.text)
 		assert.Equal(t, []uint32{c.lo, c.hi}, []uint32{lo, hi}, c.text)
+	}
+	for _, text := range []string{"2014-07-01 08:00:30", "2014-07-01 08:00", "2014-07-01T08:00:30+02:00", "1404172800"} {
+		_, _, err := keytype.Time.ParseRange(text)
+		assert.ErrorIs(t, err, keytype.ErrNoRange, text) // and not from 08:00 to 30 seconds after 1970 began
 	}
 	for text, want := range map[string]error{
 		"": keytype.ErrNoRange, "5": keytype.ErrNoRange, "1:2:3": keytype.ErrNoRange, "::": keytype.ErrNoRange,
@@ -46,9 +63,10 @@ func TestOpenRanges(t *testing.T) {
 	limits := map[keytype.Type][2]string{
 		keytype.Uint32: {"0", "4294967295"}, keytype.Int32: {"-2147483648", "2147483647"}, keytype.Float32: {"-inf", "inf"},
 		keytype.Hex: {"0", "ffffffff"}, keytype.Time: {"1970-01-01 00:00:00", "2106-02-07 06:28:15"},
+		keytype.IPv4: {"0.0.0.0", "255.255.255.255"},
 	}
 	middle := map[keytype.Type]string{keytype.Time: "2014-07-01 00:30:05"}
-	for i, name := range keytype.Names() {
+	for i, name := range keytype.Types.Names() {
 		typ := keytype.Type(i)
 		require.Contains(t, limits, typ, "what are the limits of %s?", name)
 		m := cmp.Or(middle[typ], "5")
@@ -74,7 +92,7 @@ func TestOpenRanges(t *testing.T) {
 // Two values as their type writes them make a range of every type.
 func TestRangesAsTheyAreWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typ := keytype.Type(rapid.IntRange(0, len(keytype.Names())-1).Draw(t, "type"))
+		typ := keytype.Type(rapid.IntRange(0, len(keytype.Types.Names())-1).Draw(t, "type"))
 		lo, hi := rapid.Uint32().Draw(t, "lo"), rapid.Uint32().Draw(t, "hi")
 		for _, w := range []uint32{lo, hi} {
 			if back, err := typ.Parse(typ.Format(w)); err != nil || back != w {
