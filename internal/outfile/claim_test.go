@@ -1,0 +1,38 @@
+package outfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/outfile"
+)
+
+// One at a time may change a file, by whatever name; and after the change it is another file's turn.
+func TestClaim(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	require.NoError(t, os.Symlink("a", link))
+	release, err := outfile.Claim(path)
+	require.NoError(t, err)
+	for _, name := range []string{path, link} {
+		_, err = outfile.Claim(name)
+		require.ErrorIs(t, err, outfile.ErrClaimed)
+		assert.EqualError(t, err, name+": is being changed by another process")
+	}
+	require.NoError(t, outfile.Replace(path, []byte("new")))
+	next, err := outfile.Claim(link)
+	require.NoError(t, err, "the file that was claimed is gone")
+	release()
+	_, err = outfile.Claim(path)
+	require.ErrorIs(t, err, outfile.ErrClaimed, "a release is that of its own claim")
+	next()
+	again, err := outfile.Claim(path)
+	require.NoError(t, err)
+	again()
+	_, err = outfile.Claim(filepath.Join(dir, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
