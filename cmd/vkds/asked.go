@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -63,7 +62,7 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 		a.path = infile.Stdin
 	}
 	if table == infile.Stdin && a.path == infile.Stdin {
-		return "", errors.New("the table and the keys can't both come from standard input")
+		return "", errBothFromStdin("the table", "the keys")
 	}
 	if n := len(a.columns); n != 0 && n != 2 {
 		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends", strings.Join(a.columns, ","))

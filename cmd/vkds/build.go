@@ -43,7 +43,7 @@ unless --allow-empty says so.
 	flags.SortFlags = false
 	flags.StringVarP(&output, "output", "o", "", "file to save the dictionary in")
 	_ = c.MarkFlagRequired("output") // it exists
-	flags.BoolVar(&allowEmpty, "allow-empty", false, "let a dictionary without pairs replace the file")
+	flags.BoolVar(&allowEmpty, "allow-empty", false, emptyHelp)
 	s.add(c, "")
 	return c
 }
@@ -53,46 +53,48 @@ func build(ctx context.Context, g *global, s *source, path, output string, allow
 		return err
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-		if _, err := os.Stat(output); err == nil && dict.pairs == 0 && !allowEmpty {
-			return fmt.Errorf("%s holds no pairs, so %s is left as it is (--allow-empty has it replaced)", called(path), output)
-		}
-		started := time.Now()
-		header := dictfile.Header{
-			Structure: dict.structure.name,
-			Pairs:     int64(dict.pairs),
-			KeyType:   dict.key.String(),
-			ValueType: dict.value.String(),
-			Writer:    "vkds " + version(),
-		}
-		if dict.parameter != 0 {
-			header.Parameters = map[string]float64{dict.structure.parameter: dict.parameter}
-		}
-		if err := save(ctx, dict, output, header); err != nil {
-			return err
-		}
-		size := int64(0)
-		if info, err := os.Stat(output); err == nil {
-			size = info.Size()
-		}
-		g.note("saved %s as %s, %s bytes", rate(dict.pairs, "pairs", time.Since(started)), output, grouped(size))
-		return nil
+		return save(ctx, g, dict, path, output, allowEmpty)
 	})
 }
 
-// save writes a dictionary's pairs to a file, which is there only if that
-// succeeds.
-func save(ctx context.Context, dict *dictionary, path string, h dictfile.Header) error {
-	w, err := dictfile.Create(path, h)
+// emptyHelp says what dictionaries without pairs replace.
+const emptyHelp = "let a dictionary without pairs replace the file"
+
+// save writes a dictionary to a file, which is there only if that succeeds. path is what its pairs come from.
+func save(ctx context.Context, g *global, dict *dictionary, path, output string, allowEmpty bool) error {
+	if _, err := os.Stat(output); err == nil && dict.pairs == 0 && !allowEmpty {
+		return fmt.Errorf("%s holds no pairs, so %s is left as it is (--allow-empty has it replaced)", called(path), output)
+	}
+	started := time.Now()
+	header := dictfile.Header{
+		Structure: dict.structure.name,
+		Pairs:     int64(dict.pairs),
+		KeyType:   dict.key.String(),
+		ValueType: dict.value.String(),
+		Writer:    "vkds " + version(),
+	}
+	if dict.parameter != 0 {
+		header.Parameters = map[string]float64{dict.structure.parameter: dict.parameter}
+	}
+	w, err := dictfile.Create(output, header)
 	if err != nil {
 		return err
 	}
+	defer w.Abort() // unless it is closed
 	pairs, failed := dict.All(ctx)
 	err = inParts(pairs, failed, func(keys, values []uint32) error {
 		return cmp.Or(w.Write(keys, values), ctx.Err())
 	})
-	if err != nil {
-		w.Abort()
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
-	return w.Close()
+	if err := w.Close(); err != nil {
+		return err
+	}
+	size := int64(0)
+	if info, err := os.Stat(output); err == nil {
+		size = info.Size()
+	}
+	g.note("saved %s as %s, %s bytes", rate(dict.pairs, "pairs", time.Since(started)), output, grouped(size))
+	return nil
 }

@@ -27,6 +27,11 @@ func distinct(output string, inputs ...string) error {
 	return nil
 }
 
+// errBothFromStdin says that two inputs can't both come from standard input.
+func errBothFromStdin(one, other string) error {
+	return fmt.Errorf("%s and %s can't both come from standard input", one, other)
+}
+
 func stat(path string, standard *os.File) (os.FileInfo, error) {
 	if path == infile.Stdin {
 		return standard.Stat()

@@ -36,6 +36,8 @@ var commands = slices.Concat([]func(*global) *cobra.Command{
 	newMinCommand,
 	newMaxCommand,
 	newDumpCommand,
+	newUpdateCommand,
+	newDeleteCommand,
 	newStatsCommand,
 	newInspectCommand,
 	newVerifyCommand,

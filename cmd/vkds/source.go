@@ -13,6 +13,7 @@ import (
 	"github.com/vkds/vkds/internal/dictfile"
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -49,6 +50,12 @@ var forTables = []string{"key", "value", "key-type", "value-type", "format", "sk
 
 // add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
 func (s *source) add(c *cobra.Command, ordering string) {
+	s.addTable(c)
+	s.into.add(c.Flags(), ordering)
+}
+
+// addTable is add for a command that has another say what the structure is.
+func (s *source) addTable(c *cobra.Command) {
 	flags := c.Flags()
 	s.flags, s.options.Columns = flags, make([]input.Column, 2)
 	key, value := &s.options.Columns[0], &s.options.Columns[1]
@@ -59,7 +66,6 @@ func (s *source) add(c *cobra.Command, ordering string) {
 	flags.Var(formatFlag(&s.options.Format), "format", "how the table is stored: csv, parquet, arrow, or binary,\nu32le or u32be (see \"vkds tally --help\")")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
-	s.into.add(flags, ordering)
 }
 
 // addSaved is add for a command that takes saved dictionaries alone.
@@ -91,23 +97,15 @@ func (s *source) use(ctx context.Context, g *global, path string, use func(*vk.D
 func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string) (*dictionary, error) {
 	started := time.Now()
 	l := &loader{ctx: ctx, device: d}
-	show, end := g.progress("loading " + filepath.Base(path))
-	var rows *input.Reader
-	err := batches(ctx, func(ctx context.Context) (read readFunc, err error) {
-		file, err := infile.Open(ctx, path)
-		if err != nil {
-			return nil, err
+	err := l.read(g, s, path, func(in *opened) (err error) {
+		if l.saved = in.saved; in.saved == nil {
+			l.structure, l.parameter, err = s.into.choose("", nil)
+		} else if l.structure, l.parameter, err = s.into.choose(in.saved.Header().Structure, in.saved.Header().Parameters); err != nil {
+			err = inSaved(in.file.Name(), err)
 		}
-		if read, rows, err = s.open(l, file, show); err != nil {
-			file.Close()
-		}
-		return read, err
-	}, l.insert)
-	end()
-	if rows != nil {
-		l.skipped = rows.Skipped()
-		rows.Close()
-	}
+		l.key, l.value, l.expected = in.key, in.value, in.expected()
+		return err
+	})
 	if err == nil {
 		err = l.finish(path)
 	}
@@ -126,47 +124,103 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 	return &l.dictionary, nil
 }
 
-// open tells a saved dictionary from a table, by its first bytes or its name's
-// ending, and begins to read it. rows is nil for a saved dictionary, which the
-// loader keeps.
-func (s *source) open(l *loader, file *infile.File, show func(read, size int64)) (read readFunc, rows *input.Reader, err error) {
-	head, err := file.Peek(len(dictfile.Magic))
-	if err != nil {
-		return nil, nil, err
-	}
-	if string(head) == dictfile.Magic || strings.HasSuffix(file.Name(), ".vkds") {
-		read, err = s.openSaved(l, file, show)
-		return read, nil, err
-	}
-	if s.saved {
-		return nil, nil, fmt.Errorf("%s is no saved dictionary, which has checksums to verify (vkds build makes one)", file.Name())
-	}
-	return s.openTable(l, file, show)
+// opened is a table or a saved dictionary that is being read.
+type opened struct {
+	file       *infile.File
+	table      *input.Reader    // of these two
+	saved      *dictfile.Reader // one is nil
+	key, value keytype.Type
+	show       func(read, size int64) // how far a saved dictionary was read; may be nil
 }
 
-func (s *source) openSaved(l *loader, file *infile.File, show func(read, size int64)) (readFunc, error) {
+// open tells a saved dictionary from a table, by its first bytes or its name's
+// ending, and begins to read it.
+func (s *source) open(ctx context.Context, path string, show func(read, size int64)) (in *opened, err error) {
+	in = &opened{show: show}
+	if in.file, err = infile.Open(ctx, path); err != nil {
+		return nil, err
+	}
+	head, err := in.file.Peek(len(dictfile.Magic))
+	switch {
+	case err != nil:
+	case string(head) == dictfile.Magic || strings.HasSuffix(in.file.Name(), ".vkds"):
+		err = s.openSaved(in)
+	case s.saved:
+		err = fmt.Errorf("%s is no saved dictionary (vkds build makes one)", in.file.Name())
+	default:
+		err = s.openTable(in)
+	}
+	if err != nil {
+		in.close()
+		return nil, err
+	}
+	return in, nil
+}
+
+func (in *opened) close() {
+	if in.table != nil {
+		in.table.Close() // and the file with it
+	} else {
+		in.file.Close()
+	}
+}
+
+func (s *source) openSaved(in *opened) (err error) {
 	for _, name := range forTables {
 		if s.flags.Changed(name) {
-			return nil, fmt.Errorf("%s is a saved dictionary: --%s is for tables", file.Name(), name)
+			return fmt.Errorf("%s is a saved dictionary: --%s is for tables", in.file.Name(), name)
 		}
 	}
-	r, err := dictfile.NewFileReader(file)
-	if err != nil {
-		return nil, err
+	if in.saved, err = dictfile.NewFileReader(in.file); err != nil {
+		return err
 	}
-	h := r.Header()
+	h := in.saved.Header()
 	if find(h.Structure) < 0 {
-		return nil, fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", file.Name(), h.Structure)
+		return fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", in.file.Name(), h.Structure)
 	}
-	if l.structure, l.parameter, err = s.into.choose(h.Structure, h.Parameters); err != nil {
-		return nil, inSaved(file.Name(), err)
+	in.key, in.value, err = h.Types()
+	return err
+}
+
+func (s *source) openTable(in *opened) (err error) {
+	o := s.options
+	o.Delimiter, o.Header, o.Comment, o.Progress = s.text.delimiter, s.text.choice(), s.text.comment, in.show
+	in.key, in.value = o.Columns[0].Type, o.Columns[1].Type
+	if in.table, err = input.NewReader(in.file, o); err != nil {
+		return err
 	}
-	if l.key, l.value, err = h.Types(); err != nil {
-		return nil, err
+	if err := fits(s.flags, "", in.table.Format()); err != nil {
+		return fmt.Errorf("%s: %w", in.file.Name(), err)
 	}
-	l.expect(h.Pairs, file)
-	l.saved = r
-	return reading(r, show), nil
+	return nil
+}
+
+// read reads pairs as the readers do.
+func (in *opened) read(keys, values []uint32) (int, error) {
+	if in.table != nil {
+		return in.table.Read(keys, values)
+	}
+	return reading(in.saved, in.show)(keys, values)
+}
+
+// expected is how many rows a file says it has, 0 where it says none. No more than one a byte is believed: what there is
+// beyond makes the dictionary grow.
+func (in *opened) expected() int {
+	rows := int64(0)
+	if in.saved != nil {
+		rows = in.saved.Header().Pairs
+	} else {
+		rows = in.table.Rows()
+	}
+	_, size := in.file.Position()
+	return int(max(0, min(rows, size)))
+}
+
+func (in *opened) skipped() int64 {
+	if in.table == nil {
+		return 0
+	}
+	return in.table.Skipped()
 }
 
 // inSaved names the file where its parameter is what makes no sense, not a flag's.
@@ -189,25 +243,6 @@ func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
 	}
 }
 
-func (s *source) openTable(l *loader, file *infile.File, show func(read, size int64)) (readFunc, *input.Reader, error) {
-	o := s.options
-	o.Delimiter, o.Header, o.Comment, o.Progress = s.text.delimiter, s.text.choice(), s.text.comment, show
-	l.key, l.value = o.Columns[0].Type, o.Columns[1].Type
-	var err error
-	if l.structure, l.parameter, err = s.into.choose("", nil); err != nil {
-		return nil, nil, err
-	}
-	r, err := input.NewReader(file, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := fits(s.flags, "", r.Format()); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file.Name(), err)
-	}
-	l.expect(r.Rows(), file)
-	return pairs(r), r, nil
-}
-
 // pairs reads two columns.
 func pairs(r *input.Reader) readFunc {
 	return func(keys, values []uint32) (int, error) { return r.Read(keys, values) }
@@ -220,14 +255,31 @@ type loader struct {
 	device   *vk.Device
 	expected int // rows, where that is known before the end
 	rows     int64
+	assigned int64 // rows whose key was there
 	skipped  int64
 }
 
-// expect takes note of how many rows a file says it has, and believes no more than
-// one a byte: what there is beyond makes the dictionary grow.
-func (l *loader) expect(rows int64, file *infile.File) {
-	_, size := file.Position()
-	l.expected = int(max(0, min(rows, size)))
+// read reads a file into the dictionary. begin is told of the file once it is open. Unless begin has made it the loader's
+// saved dictionary, it is closed at the end.
+func (l *loader) read(g *global, s *source, path string, begin func(*opened) error) error {
+	show, end := g.progress("loading " + filepath.Base(path))
+	var in *opened
+	err := batches(l.ctx, func(ctx context.Context) (_ readFunc, err error) {
+		if in, err = s.open(ctx, path, show); err != nil {
+			return nil, err
+		}
+		return in.read, begin(in)
+	}, l.insert)
+	end()
+	if in != nil {
+		if l.skipped = in.skipped(); l.saved == nil || l.saved != in.saved {
+			in.close()
+		}
+	}
+	if err == nil && l.rows == 0 && l.skipped > 0 {
+		err = allSkipped(path, l.skipped)
+	}
+	return err
 }
 
 // insert adds a batch so that of equal keys the last one counts. The batches
@@ -241,13 +293,13 @@ func (l *loader) insert(b batch) error {
 		return err
 	}
 	l.rows += int64(len(b.keys))
-	if l.structure.ordered {
-		return nil
-	}
 	last := map[uint32]uint32{} // of the keys that may be there twice
 	for i, s := range status {
 		if s == structures.Assigned {
-			last[b.keys[i]] = 0
+			l.assigned++
+			if !l.structure.ordered {
+				last[b.keys[i]] = 0
+			}
 		}
 	}
 	if len(last) == 0 {
@@ -279,9 +331,6 @@ func (l *loader) create(capacity int) (err error) {
 
 // finish ends the loading of a file.
 func (l *loader) finish(path string) (err error) {
-	if l.rows == 0 && l.skipped > 0 {
-		return allSkipped(path, l.skipped)
-	}
 	if err := l.create(0); err != nil { // an empty input
 		return err
 	}

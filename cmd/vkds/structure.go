@@ -190,6 +190,9 @@ type dictionary struct {
 	saved      *dictfile.Reader // what it was loaded from; nil of a table
 }
 
+// types are those of the keys and the values.
+func (d *dictionary) types() [2]keytype.Type { return [2]keytype.Type{d.key, d.value} }
+
 // Close frees the memory and closes the saved dictionary.
 func (d *dictionary) Close() error {
 	var err error

@@ -406,7 +406,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, arguments := range [][]string{{"--help"}, {"tally", "--help"}, {"get", "--help"}, {"build", "--help"}, {"stats", "--help"}, {"range", "--help"}, {"count", "--help"}, {"min", "--help"}, {"dump", "--help"}, {"successor", "--help"}, {"bench", "lsm", "--help"}, {"bench", "btree", "--help"}, {"verify", "--help"}, {"inspect", "--help"}, {"bench", "sort", "--help"}, {"info", "--help"}, {"--version"}, {"completion", "bash"}} {
+	for _, arguments := range [][]string{{"--help"}, {"tally", "--help"}, {"get", "--help"}, {"build", "--help"}, {"stats", "--help"}, {"range", "--help"}, {"count", "--help"}, {"min", "--help"}, {"dump", "--help"}, {"update", "--help"}, {"delete", "--help"}, {"successor", "--help"}, {"bench", "lsm", "--help"}, {"bench", "btree", "--help"}, {"verify", "--help"}, {"inspect", "--help"}, {"bench", "sort", "--help"}, {"info", "--help"}, {"--version"}, {"completion", "bash"}} {
 		c := exec.Command(tool, arguments...)
 		out, err := c.Output()
 		require.NoError(t, err, arguments)

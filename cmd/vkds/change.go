@@ -1,0 +1,178 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// change is what the commands have in common that change a saved dictionary.
+type change struct {
+	saved      source // the dictionary
+	output     string
+	allowEmpty bool
+	json       bool
+}
+
+// changeHelp explains it.
+const changeHelp = `The dictionary stays what it is, in structure and types. It is written as a new file
+beside the old one and moved there when it is complete, so whatever interrupts vkds,
+there is the old dictionary or the new one; nobody else can update it meanwhile. It
+keeps its permissions. With -o it is left as it is, and another one is written. One
+that has no pairs left replaces nothing, unless --allow-empty says so.
+
+`
+
+func (x *change) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVarP(&x.output, "output", "o", "", "file to save the changed dictionary in (default: DICT itself)")
+	flags.BoolVar(&x.allowEmpty, "allow-empty", false, emptyHelp)
+	flags.BoolVar(&x.json, "json", false, "print one JSON object")
+	x.saved.flags, x.saved.saved = pflag.NewFlagSet("", pflag.ContinueOnError), true // it has no flags: what it is stays
+	x.saved.into.flags = x.saved.flags
+}
+
+// run loads a dictionary, has it changed, saves it and tells of the measures that apply returns; input is where the
+// changes come from, "" for the command line.
+func (x *change) run(ctx context.Context, g *global, path, input string, apply func(dict *dictionary) ([]measure, error)) error {
+	output := cmp.Or(x.output, path)
+	if path == infile.Stdin && x.output == "" {
+		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
+	}
+	if err := cmp.Or(dictfile.Check(output), distinct("-", path)); err != nil { // now rather than after the work
+		return err
+	}
+	if input != "" {
+		if err := distinct(output, input); err != nil {
+			return err
+		}
+	}
+	if x.output == "" {
+		release, err := outfile.Claim(path)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	return x.saved.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+		measures, err := apply(dict)
+		if err != nil {
+			return err
+		}
+		if dict.pairs, err = dict.Len(ctx); err != nil {
+			return err
+		}
+		if err := save(ctx, g, dict, "the changed dictionary", output, x.allowEmpty); err != nil {
+			return err
+		}
+		return g.answerMeasures(append(measures, measure{"pairs", dict.pairs}), x.json)
+	})
+}
+
+func newUpdateCommand(g *global) *cobra.Command {
+	var x change
+	var s source
+	c := &cobra.Command{
+		Use:   "update DICT TABLE [-o OTHER]",
+		Short: "Insert a table's pairs into a saved dictionary",
+		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
+dictionary: keys that aren't there are inserted with their values, and to those that
+are the table's values are assigned. It prints how many rows were inserted, how many
+assigned and how many skipped, and how many pairs there are now.
+
+` + changeHelp + `The table's columns are read as what the dictionary's keys and values are.
+
+` + sourceHelp,
+		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
+  vkds update counts.vkds other-counts.vkds -o all-counts.vkds
+  sqlite3 shop.db 'select id, stock from articles' | vkds update stock.vkds - --delimiter '|'`,
+		Args: takes("a DICT and a TABLE", 2, 2),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx, path, table := c.Context(), arguments[0], arguments[1]
+			if path == infile.Stdin && table == infile.Stdin {
+				return errBothFromStdin("the dictionary", "the table")
+			}
+			if err := distinct("-", table); err != nil {
+				return err
+			}
+			return x.run(ctx, g, path, table, func(dict *dictionary) ([]measure, error) { return s.insertInto(ctx, g, dict, path, table) })
+		},
+	}
+	x.add(c)
+	s.addTable(c)
+	return c
+}
+
+// insertInto inserts a table's pairs into a dictionary, whose types they must have.
+func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, path, table string) ([]measure, error) {
+	columns := s.options.Columns
+	for i, flag := range []string{"key-type", "value-type"} {
+		own := dict.types()[i]
+		if s.flags.Changed(flag) && columns[i].Type != own {
+			return nil, fmt.Errorf("--%s %s: those of %s are %s", flag, columns[i].Type, path, own)
+		}
+		columns[i].Type = own
+	}
+	l := &loader{ctx: ctx, dictionary: dictionary{Dictionary: dict.Dictionary, structure: dict.structure}}
+	err := l.read(g, s, table, func(in *opened) error {
+		if in.key == dict.key && in.value == dict.value {
+			return nil
+		}
+		return fmt.Errorf("%s has keys of type %s and values of type %s, but %s has %s and %s", called(table), in.key, in.value, path, dict.key, dict.value)
+	})
+	return []measure{{"inserted", l.rows - l.assigned}, {"assigned", l.assigned}, {"skipped", l.skipped}}, err
+}
+
+func newDeleteCommand(g *global) *cobra.Command {
+	var x change
+	var a asked
+	c := &cobra.Command{
+		Use:   "delete DICT [KEY…] [-o OTHER]",
+		Short: "Delete keys from a saved dictionary",
+		Long: `Delete deletes keys from a saved dictionary: those on the command line, else those in
+--keys FILE, else those on standard input, one a line. It prints how many were
+deleted, how many weren't there, and how many pairs are left. A key that is named
+twice isn't there the second time.
+
+` + changeHelp + `Of a key that begins with a minus sign, tell that it is no flag by "--" before it.`,
+		Example: `  vkds delete airports.vkds 507 3797
+  vkds delete airports.vkds --keys closed.txt -o open-airports.vkds`,
+		Args: takes("a DICT, then keys", 1, math.MaxInt),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx := c.Context()
+			path, err := a.take(ctx, g, arguments)
+			if err != nil {
+				return err
+			}
+			return x.run(ctx, g, path, a.path, func(dict *dictionary) ([]measure, error) {
+				var deleted, absent int64
+				err := a.keys(dict.key, func(keys []uint32) error {
+					statuses, err := dict.Delete(ctx, keys)
+					for _, s := range statuses {
+						if s == structures.Deleted {
+							deleted++
+						} else {
+							absent++
+						}
+					}
+					return err
+				})
+				return []measure{{"deleted", deleted}, {"absent", absent}}, err
+			})
+		},
+	}
+	x.add(c)
+	a.addKeys(c.Flags())
+	c.SetFlagErrorFunc(minusIsNoFlag)
+	return c
+}

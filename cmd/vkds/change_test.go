@@ -1,0 +1,190 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/outfile"
+)
+
+// An update and a deletion, of every structure, against a Go map; keys come more than once in either.
+func TestUpdateDelete(t *testing.T) {
+	needDevice(t)
+	for i, structure := range known {
+		random := rand.New(rand.NewPCG(11, uint64(i)))
+		has := map[uint32]uint32{}
+		for range 2000 {
+			has[random.Uint32N(5000)] = random.Uint32()
+		}
+		keys := slices.Sorted(maps.Keys(has))
+		var values []uint32
+		for _, k := range keys {
+			values = append(values, has[k])
+		}
+		dict := saved(t, dictfile.Header{Structure: structure, ValueType: "i32"}, keys, values)
+
+		inserted, assigned, deleted, absent := 0, 0, 0, 0
+		var rows, asked strings.Builder
+		for range 3000 {
+			k, v := random.Uint32N(5000), int32(random.Uint32())
+			if _, there := has[k]; there {
+				assigned++
+			} else {
+				inserted++
+			}
+			has[k] = uint32(v) ^ 1<<31
+			fmt.Fprintf(&rows, "%d,%d\n", v, k)
+		}
+		rows.WriteString("x,y\n")
+		after := len(has)
+		for range 1500 {
+			k := random.Uint32N(5000)
+			if _, there := has[k]; there {
+				deleted++
+			} else {
+				absent++
+			}
+			delete(has, k)
+			fmt.Fprintln(&asked, k)
+		}
+		out, _ := answer(t, rows.String(), "update", dict, "-", "--key", "2", "--value", "1", "--skip-invalid")
+		assert.Equal(t, fmt.Sprintf("measure,value\ninserted,%d\nassigned,%d\nskipped,1\npairs,%d\n", inserted, assigned, after), out, structure)
+		out, _ = answer(t, asked.String(), "delete", dict, "--json")
+		assert.JSONEq(t, fmt.Sprintf(`{"deleted": %d, "absent": %d, "pairs": %d}`, deleted, absent, len(has)), out, structure)
+
+		want := "key,value\n"
+		for _, k := range slices.Sorted(maps.Keys(has)) {
+			want += fmt.Sprintf("%d,%d\n", k, int32(has[k]^1<<31))
+		}
+		out, _ = answer(t, "", "dump", dict)
+		require.Equal(t, want, out, structure)
+		r, err := dictfile.Open(context.Background(), dict)
+		require.NoError(t, err)
+		assert.Equal(t, structure, r.Header().Structure, "it stays what it is")
+		require.NoError(t, r.Close())
+	}
+}
+
+// The change is there whole, in the dictionary's place or elsewhere, or not at all.
+func TestChangeReplaces(t *testing.T) {
+	needDevice(t)
+	dict := saved(t, dictfile.Header{Structure: "lsm", Parameters: map[string]float64{"batch": 64}}, []uint32{1, 2}, []uint32{10, 20})
+	dir := filepath.Dir(dict)
+	require.NoError(t, os.Chmod(dict, 0o640))
+	link := filepath.Join(dir, "link.vkds")
+	require.NoError(t, os.Symlink("d.vkds", link))
+	old, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	stays := func() {
+		t.Helper()
+		now, err := os.ReadFile(dict)
+		require.NoError(t, err)
+		require.Equal(t, old, now)
+	}
+	assert.Equal(t, `standard input:2: column 1: "x" is not an integer`, refusal(t, "3,30\nx,1\n", "update", dict, "-", "--no-header"))
+	stays()
+	assert.Equal(t, `key 2 of the command line: "x" is not an integer`, refusal(t, "", "delete", dict, "1", "x"))
+	stays()
+	assert.Equal(t, "the changed dictionary holds no pairs, so "+dict+" is left as it is (--allow-empty has it replaced)", refusal(t, "", "delete", dict, "1", "2"))
+	stays()
+	other := filepath.Join(dir, "other.vkds")
+	answer(t, "3,30\n", "update", dict, "-", "-o", other)
+	stays()
+	out, _ := answer(t, "", "dump", other)
+	assert.Equal(t, "key,value\n1,10\n2,20\n3,30\n", out)
+	text, err := os.ReadFile(other)
+	require.NoError(t, err)
+	answer(t, string(text), "delete", "-", "1", "-o", other) // from a pipe, elsewhere
+	answer(t, "", "update", link, other)                     // one dictionary into another, by a link
+	out, _ = answer(t, "", "dump", dict)
+	assert.Equal(t, "key,value\n1,10\n2,20\n3,30\n", out)
+	info, err := os.Lstat(dict)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o640), info.Mode())
+	out, _ = answer(t, "", "stats", dict, "--json")
+	assert.Contains(t, out, `"batch": 64`)
+	answer(t, "", "delete", dict, "1", "2", "3", "--allow-empty")
+	out, _ = answer(t, "", "dump", dict)
+	assert.Equal(t, "key,value\n", out)
+}
+
+func TestChangeRefuses(t *testing.T) {
+	needDevice(t)
+	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "time"}, []uint32{1}, []uint32{10})
+	other := saved(t, dictfile.Header{Structure: "slabhash", ValueType: "f32"}, []uint32{1}, []uint32{10})
+	table := write(t, "t.csv", "1,10\n")
+	hard := filepath.Join(filepath.Dir(dict), "hard.vkds")
+	require.NoError(t, os.Link(dict, hard))
+	for _, c := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"update", dict, other}, other + " has keys of type u32 and values of type f32, but " + dict + " has time and u32"},
+		{[]string{"update", dict, table, "--key-type", "i32"}, "--key-type i32: those of " + dict + " are time"},
+		{[]string{"update", dict, other, "--value", "2"}, other + " is a saved dictionary: --value is for tables"},
+		{[]string{"update", table, table + "x"}, table + " is no saved dictionary (vkds build makes one)"},
+		{[]string{"update", dict + "x", table}, dict + "x: no such file or directory"},
+		{[]string{"update", dict, dict}, dict + " is not written: it is the same file as " + dict + ", which is read"},
+		{[]string{"update", dict, hard}, dict + " is not written: it is the same file as " + hard + ", which is read"},
+		{[]string{"update", dict, table, "-o", table}, table + " is not written: it is the same file as"},
+		{[]string{"delete", dict, "--keys", dict}, dict + " is not written: it is the same file as"},
+		{[]string{"update", "-", table}, "a dictionary from standard input can't be changed in its place: -o says where to save it"},
+		{[]string{"update", "-", "-", "-o", dict}, "the dictionary and the table can't both come from standard input"},
+		{[]string{"delete", dict, "1", "--structure", "lsm"}, "unknown flag: --structure (see vkds delete --help)"},
+		{[]string{"delete", dict, "-1"}, "before keys that begin with a minus sign"},
+		{[]string{"update", dict}, "update takes a DICT and a TABLE (see vkds update --help)"},
+		{[]string{"update", dict, table, "-o", filepath.Dir(dict)}, "is a directory"},
+	} {
+		assert.Contains(t, refusal(t, "", c.arguments...), c.want)
+	}
+}
+
+// While a dictionary is changed nobody else changes it, and an interrupt leaves it as it was.
+func TestChangeInterrupted(t *testing.T) {
+	needDevice(t)
+	dict := saved(t, dictfile.Header{Structure: "btree"}, []uint32{1}, []uint32{10})
+	old, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	run := exec.Command(tool, "update", dict, "-")
+	in, err := run.StdinPipe() // stays open
+	require.NoError(t, err)
+	defer in.Close()
+	var notes bytes.Buffer
+	run.Stderr = &notes
+	require.NoError(t, run.Start())
+	_, err = in.Write([]byte("2,20\n"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		release, err := outfile.Claim(dict)
+		if err == nil {
+			release()
+		}
+		return errors.Is(err, outfile.ErrClaimed)
+	}, time.Minute, 10*time.Millisecond)
+	assert.Equal(t, dict+": is being changed by another process", refusal(t, "", "delete", dict, "1"))
+	require.NoError(t, run.Process.Signal(os.Interrupt))
+	_ = run.Wait()
+	assert.Equal(t, 130, run.ProcessState.ExitCode(), notes.String())
+	now, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	assert.Equal(t, old, now)
+	answer(t, "", "delete", dict, "7") // the claim is gone with its process
+	answer(t, "", "verify", dict)
+	entries, err := os.ReadDir(filepath.Dir(dict))
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "no temporary file")
+}
