@@ -36,7 +36,7 @@ func TestSavedThroughPipe(t *testing.T) {
 	assert.Equal(t, "standard input: can't be read in any order, as this format needs: give an uncompressed regular file", refusal(t, string(text), "verify", "-"))
 	assert.Contains(t, refusal(t, string(text[:len(text)-1]), "get", "-", "0"), "standard input: ends too early")
 	assert.Equal(t, dict+":1: looks like a saved dictionary, not like text", refusal(t, "", "tally", dict))
-	assert.Equal(t, dict+": looks like a saved dictionary, not like keys of 4 bytes", refusal(t, "", "tally", dict, "--format", "u32le"))
+	assert.Equal(t, dict+": looks like a saved dictionary, not like values of 4 bytes", refusal(t, "", "tally", dict, "--format", "u32le"))
 	assert.Equal(t, `"": is no name of a file`, refusal(t, "", "get", "", "1"))
 }
 
