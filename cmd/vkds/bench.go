@@ -156,7 +156,7 @@ func sizesOf(flag string, numbers []int) ([]int, error) {
 // runBench opens the device, measures, prints and writes. What was measured before an error is printed and written all
 // the same.
 func runBench(c *cobra.Command, g *global, out *reportFiles, measure func(context.Context, *vk.Device, func(done, total int, what string)) (bench.Report, error)) error {
-	if err := out.check(); err != nil {
+	if err := cmp.Or(checkRead(c.Name(), c.Flags()), out.check()); err != nil {
 		return err
 	}
 	d, err := g.openTelling(out.kernels.listener())

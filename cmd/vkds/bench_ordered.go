@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/bench"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -18,7 +20,7 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 	var out reportFiles
 	example := fmt.Sprintf(`  vkds bench %[1]s --n 24 --batch 16,18,20 --csv figures.csv
   vkds bench %[1]s --op insert --n 26 --batch 18,20,22 --plot insertion.png
-  vkds bench %[1]s --op count,range --n 24 --batch 20 --length 8,1024`, name)
+  vkds bench %[1]s --op count,range --n 24 --length 8,1024`, name)
 	if name == "btree" {
 		example = `  vkds bench btree --op build,insert,find-exist --n 16,18,20,22,24,26 --batch 22 --plot growth.png
   vkds bench btree --op insert-batch --n 40000000 --batch 16,18,20,22 --path concurrent,batched --fill 0.67
@@ -49,6 +51,9 @@ func newBenchOrderedCommand(g *global, name, what string, measure func(context.C
 			}
 			if o.Paths, err = parseAll("path", paths, bench.Paths.Parse); err != nil {
 				return err
+			}
+			if o.Statuses && !slices.Contains(o.Paths, btree.Batched) {
+				return fmt.Errorf("--statuses changes nothing of --path %s: it is for batched", strings.Join(paths, ","))
 			}
 			for _, fill := range o.Fills {
 				if !within(fill, 0, 1) {

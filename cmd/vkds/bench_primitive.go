@@ -43,7 +43,9 @@ func newBenchPrimitiveCommand(g *global, name, short string) *cobra.Command {
 	if name == "sort" {
 		f.StringSliceVar(&orders, "order", []string{"random"}, "of the keys:\n"+strings.Join(bench.Orders.Names(), ", "))
 	}
-	f.StringSliceVar(&forms, "form", []string{"auto"}, "of operations that have two: "+strings.Join(bench.Forms.Names(), ", "))
+	if name != "merge" { // which has one
+		f.StringSliceVar(&forms, "form", []string{"auto"}, "of operations that have two: "+strings.Join(bench.Forms.Names(), ", "))
+	}
 	commonFlags(f, &o.Common)
 	out.flags(c)
 	return c
