@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Setenv("XDG_CACHE_HOME", folder)
+	os.Setenv("TMPDIR", folder) // also for processes that tests start, and that may crash or be killed
 	code := m.Run()
 	os.RemoveAll(folder)
 	os.Exit(code)
