@@ -2,12 +2,15 @@ package bench
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -27,16 +30,16 @@ var quick = Common{Repeat: 1, WarmUp: time.Nanosecond}
 func TestEveryOperationIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	var said []string
-	r, err := SlabHash(t.Context(), d, Options{
+	r, err := Run(t.Context(), d, "slabhash", Options{
 		Ops: allOps("slabhash"), Sizes: []int{1003, 1 << 12}, Loads: []float64{0.7, 3},
 		Common: Common{Repeat: 2, WarmUp: time.Nanosecond, Seed: 5, Progress: func(done, total int, what string) {
-			require.Equal(t, 4*len(ops), total)
+			require.Equal(t, 4*len(Ops("slabhash")), total)
 			require.Equal(t, len(said), done)
 			said = append(said, what)
 		}},
 	})
 	require.NoError(t, err)
-	require.Len(t, said, 4*len(ops)+1)
+	require.Len(t, said, 4*len(Ops("slabhash"))+1)
 	require.Zero(t, r.LeftOut)
 	require.Equal(t, d.Info().Name, r.Environment.Device)
 	require.Positive(t, r.Environment.CopyGBps)
@@ -64,7 +67,7 @@ func TestEveryOperationIsMeasured(t *testing.T) {
 
 func TestTilesAreMeasuredOneByOne(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "find-all"}, Sizes: []int{1 << 10}, Tiles: []int{1, 4}, Common: quick})
+	r, err := Run(t.Context(), d, "slabhash", Options{Ops: []string{"build", "find-all"}, Sizes: []int{1 << 10}, Tiles: []int{1, 4}, Common: quick})
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 4)
 	require.Equal(t, 1, r.Measurements[0].Tile)
@@ -73,7 +76,7 @@ func TestTilesAreMeasuredOneByOne(t *testing.T) {
 
 func TestBudgetLeavesOutTheRest(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := SlabHash(t.Context(), d, Options{Ops: []string{"build", "delete"}, Sizes: []int{64, 128}, Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Budget: time.Nanosecond}})
+	r, err := Run(t.Context(), d, "slabhash", Options{Ops: []string{"build", "delete"}, Sizes: []int{64, 128}, Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Budget: time.Nanosecond}})
 	require.NoError(t, err)
 	require.Empty(t, r.Measurements)
 	require.Equal(t, 4, r.LeftOut)
@@ -85,11 +88,11 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 		{Ops: []string{"biuld"}}, {Sizes: []int{10}}, {Sizes: []int{1 << 31}}, {Loads: []float64{0}}, {Loads: []float64{-1}},
 		{Common: Common{Repeat: -1}}, {Skew: 2}, {Common: Common{WarmUp: -1}},
 	} {
-		_, err := SlabHash(t.Context(), d, o)
-		var option *OptionError
+		_, err := Run(t.Context(), d, "slabhash", o)
+		var option *structures.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
-	_, err := SlabHash(t.Context(), d, Options{Tiles: []int{3}, Sizes: []int{64}})
+	_, err := Run(t.Context(), d, "slabhash", Options{Tiles: []int{3}, Sizes: []int{64}})
 	require.ErrorContains(t, err, "power of two")
 }
 
@@ -97,7 +100,7 @@ func TestCancelledBenchmarkEnds(t *testing.T) {
 	d := testdevice.Open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	steps := 0
-	r, err := SlabHash(ctx, d, Options{Ops: allOps("slabhash"), Sizes: []int{1 << 12}, Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Progress: func(int, int, string) {
+	r, err := Run(ctx, d, "slabhash", Options{Ops: allOps("slabhash"), Sizes: []int{1 << 12}, Common: Common{Repeat: 1, WarmUp: time.Nanosecond, Progress: func(int, int, string) {
 		if steps++; steps == 3 {
 			cancel()
 		}
@@ -106,29 +109,42 @@ func TestCancelledBenchmarkEnds(t *testing.T) {
 	require.Len(t, r.Measurements, 2)
 }
 
-func TestWrongResultsAreFound(t *testing.T) {
-	d := testdevice.Open(t)
-	o := Options{Common: quick}
-	require.NoError(t, o.complete(d))
-	const n = 1 << 10
+// sessionOf is a session of n elements, for tests of its checks.
+func sessionOf(t *testing.T, d *vk.Device, name string, n int, o Options) *session {
+	t.Helper()
+	b, err := benchmarkOf(name)
+	require.NoError(t, err)
+	o.Common = quick
+	require.NoError(t, o.complete(d, b))
 	w, err := newWorkload(d, o.Common, n)
 	require.NoError(t, err)
-	defer w.close()
-	s := &session{workload: w, options: o, report: &Report{}, load: 0.7}
-	defer s.close()
-	require.NoError(t, s.full(t.Context()))
-	queries, answers, err := s.queries(t.Context())
+	t.Cleanup(w.close)
+	s := newSession(w, b, &o, o.settings()[0], &Report{})
+	t.Cleanup(s.close)
+	s.op.Name = "op"
+	return s
+}
+
+func TestWrongResultsAreFound(t *testing.T) {
+	d := testdevice.Open(t)
+	const n = 1 << 10
+	s := sessionOf(t, d, "slabhash", n, Options{})
+	require.NoError(t, s.hold(t.Context(), n))
+	queries, answers, err := s.asked(t.Context(), s.query)
 	require.NoError(t, err)
 
 	var wrong *WrongError
-	require.NoError(t, s.holdsAll(t.Context(), "op"))
-	require.ErrorAs(t, s.holds(t.Context(), "op", n-1), &wrong)
+	require.NoError(t, s.holdsAll(t.Context(), n))
+	require.ErrorAs(t, s.holdsAll(t.Context(), n-1), &wrong)
 
-	b := s.batch(queries, nil) // one key of the table goes
-	b.Count = 1
-	require.NoError(t, s.m.ApplyOn(s.stream, structures.Delete, b))
-	require.NoError(t, s.m.Finish(t.Context(), s.stream, structures.Delete, b))
-	require.ErrorAs(t, s.holdsAll(t.Context(), "op"), &wrong)
+	b := slabhash.DeviceBatch{Count: 1, Keys: queries, Status: s.status, Left: s.left} // one key of the table goes
+	require.NoError(t, s.hash().ApplyOn(s.stream, structures.Delete, b))
+	require.NoError(t, s.hash().Finish(t.Context(), s.stream, structures.Delete, b))
+	require.ErrorAs(t, s.sound(t.Context(), n), &wrong)
+	require.NoError(t, s.find(queries, answers, structures.AutoOrder))
+	require.NoError(t, s.stream.Wait(t.Context()))
+	err = s.found(t.Context(), answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
+	require.ErrorAs(t, err, &wrong)
 	require.ErrorContains(t, wrong, "query 0")
 
 	require.NoError(t, answers.Upload(t.Context(), 5, []uint32{12345}))
@@ -136,13 +152,13 @@ func TestWrongResultsAreFound(t *testing.T) {
 	require.ErrorAs(t, err, &wrong)
 	require.ErrorContains(t, wrong, "operation 5")
 
-	require.NoError(t, w.status.Upload(t.Context(), 0, make([]uint8, n)))
+	require.NoError(t, s.status.Upload(t.Context(), 0, make([]uint8, n)))
 	err = s.checkStatus(t.Context(), "op", n, func(int) structures.Status { return structures.Inserted })
 	require.ErrorAs(t, err, &wrong)
 
 	// An operation given up makes a time that is not that of all.
 	_, err = s.measure(t.Context(), task{
-		Measurement: s.measurement("op", n), pending: true,
+		Measurement: s.measurement(n, n), pending: true,
 		record: func() error { s.stream.Fill(s.left, 0, 4, 3); return nil },
 		check:  func(context.Context) error { return nil },
 	})
@@ -150,9 +166,67 @@ func TestWrongResultsAreFound(t *testing.T) {
 	require.ErrorContains(t, wrong, "3 operations were left pending")
 }
 
+// A batch of updates that had another status, left another value, or touched other keys is found out.
+func TestWrongChangesAreFound(t *testing.T) {
+	d := testdevice.Open(t)
+	const n = 1 << 10
+	s := sessionOf(t, d, "slabhash", n, Options{})
+	right := change{kind: structures.Insert, status: structures.Assigned, on: s.keys, count: n, key: s.query, after: s.otherValue, pairs: n}
+	require.NoError(t, s.change(t.Context(), right))
+	for _, spoil := range []func(*change){
+		func(c *change) { c.status = structures.Inserted },
+		func(c *change) { c.pairs-- },
+		func(c *change) { c.kind = structures.InsertDuplicate },
+	} {
+		c := right
+		spoil(&c)
+		var wrong *WrongError
+		require.ErrorAs(t, s.change(t.Context(), c), &wrong)
+	}
+	answers, err := s.batchOf(t.Context(), "answers", n, func(i int) uint32 { return s.space.value(s.query(i)) })
+	require.NoError(t, err)
+	s.stream.Fill(s.status, 0, n, 0x01010101)
+	require.NoError(t, s.stream.Wait(t.Context()))
+	value := func(i int) (uint32, bool) { return s.space.value(s.query(i)), true }
+	require.NoError(t, s.answered(t.Context(), n, answers, value))
+	var wrong *WrongError
+	require.ErrorAs(t, s.answered(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v, i != 9 }), &wrong)
+	require.ErrorAs(t, s.answered(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v + uint32(i/(n-1)), true }), &wrong)
+}
+
+// Every axis of the table is one that options know, and every operation stands once in its benchmark.
+func TestTable(t *testing.T) {
+	known := strings.Fields("load tile skew batch order levels lookup length stale path fill statuses form node wait kind")
+	used := map[string]bool{}
+	for _, c := range columns {
+		ops := Ops(c.name)
+		require.NotEmpty(t, ops, c.name)
+		require.NotEmpty(t, Defaults(ops), c.name)
+		names := map[string]bool{}
+		for _, p := range ops {
+			require.False(t, names[p.Name], "%s %s stands twice", c.name, p.Name)
+			names[p.Name] = true
+			for _, axis := range strings.Fields(p.Axes) {
+				require.Contains(t, known, axis, "%s %s", c.name, p.Name)
+				used[axis] = true
+			}
+		}
+	}
+	require.Len(t, used, len(known))
+	terms := map[string]bool{}
+	for _, r := range table {
+		for name := range r.cells {
+			require.True(t, slices.ContainsFunc(columns, func(b benchmark) bool { return b.name == name }), "no column %s", name)
+			require.False(t, terms[name+r.term], "%s stands twice", r.term)
+			terms[name+r.term] = true
+		}
+	}
+	require.Empty(t, Ops("no such benchmark"))
+}
+
 func TestAllocatorIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Alloc(t.Context(), d, AllocOptions{Sizes: []int{1 << 10, 1 << 12}, Repeat: 2})
+	r, err := Run(t.Context(), d, "alloc", Options{Sizes: []int{1 << 10, 1 << 12}, Common: Common{Repeat: 2}})
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 4)
 	for i, op := range []string{"allocate", "free", "allocate", "free"} {
@@ -163,18 +237,15 @@ func TestAllocatorIsMeasured(t *testing.T) {
 
 	// Four blocks are too few for 5000 slabs: those that were refused are found out.
 	var wrong *WrongError
-	_, _, err = measureSlabs(t.Context(), d, quick, 5000, 4*alloc.BlockSlabs)
+	_, _, err = sessionOf(t, d, "alloc", 5000, Options{}).measureAllocator(t.Context(), 4*alloc.BlockSlabs)
 	require.ErrorAs(t, err, &wrong)
-	var option *OptionError
-	_, err = Alloc(t.Context(), d, AllocOptions{Repeat: -1})
-	require.ErrorAs(t, err, &option)
 }
 
 func TestDeviceWithoutTimestampsIsRefused(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Timestamps}})
 	var missing *vk.MissingFeatureError
-	_, err := SlabHash(t.Context(), d, Options{Sizes: []int{64}})
+	_, err := Run(t.Context(), d, "slabhash", Options{Sizes: []int{64}})
 	require.ErrorAs(t, err, &missing)
-	_, err = Alloc(t.Context(), d, AllocOptions{})
+	_, err = Run(t.Context(), d, "alloc", Options{})
 	require.ErrorAs(t, err, &missing)
 }

@@ -11,7 +11,7 @@ import (
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestBTreeIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := BTree(t.Context(), d, OrderedOptions{
+	r, err := Run(t.Context(), d, "btree", Options{
 		Common: quick, Ops: allOps("btree"), Sizes: []int{5000}, Batches: []int{1000}, Lengths: []int{1, 100}, Statuses: true,
 	})
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestBTreeIsMeasured(t *testing.T) {
 		require.Equal(t, 1, count[op+" batched with statuses"], op)
 	}
 
-	r, err = BTree(t.Context(), d, OrderedOptions{
+	r, err = Run(t.Context(), d, "btree", Options{
 		Common: quick, Ops: []string{"build", "insert", "insert-batch", "assign", "delete"}, Sizes: []int{3000}, Batches: []int{1 << 20},
 		Orders: []Order{Ascending, Descending, AlmostSorted, Gaussian}, Paths: []btree.Path{btree.Batched}, Fills: []float64{0.93}, Tiles: []int{4},
 	})

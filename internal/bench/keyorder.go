@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 
 	"github.com/vkds/vkds/internal/enum"
 )
@@ -35,17 +33,6 @@ func (o Order) String() string { return orderNames.String(o) }
 // Orders are all of them, by their names.
 var Orders = enum.Of("order", Random, Ascending, Descending, AlmostSorted, Gaussian)
 
-// completeOrders checks the orders of an option, of which nil means random, for some numbers of keys.
-func completeOrders(orders []Order, sizes []int) ([]Order, error) {
-	if len(orders) == 0 {
-		orders = []Order{Random}
-	}
-	if most := slices.Max(sizes); most > maxGaussian && slices.Contains(orders, Gaussian) {
-		return nil, &OptionError{"Orders", fmt.Sprintf("%v has at most %d keys, not %d", Gaussian, maxGaussian, most)}
-	}
-	return orders, nil
-}
-
 // sequence are n different keys in an order, each a function of its index. Those that aren't random are spread evenly
 // over all 32-bit numbers.
 type sequence struct {
@@ -54,16 +41,20 @@ type sequence struct {
 	n     int
 	step  uint32 // from a key to the next greater one; 2 at least
 	deal  order  // of Gaussian: which of them comes when
+	spare int    // of random ones: the index whose key stands for ~0; 0: none, ~0 is a key like others
 }
 
 func newSequence(space keySpace, o Order, n int) sequence {
-	return sequence{space, o, n, uint32(min(1<<32/uint64(n), 1<<31)), newOrder(n, uint64(space.seed)<<13|1)}
+	return sequence{space: space, order: o, n: n, step: uint32(min(1<<32/uint64(n), 1<<31)), deal: newOrder(n, uint64(space.seed)<<13|1)}
 }
 
 func (s sequence) key(i int) uint32 {
 	switch s.order {
 	case Random:
-		return s.space.key(i)
+		if key := s.space.key(i); s.spare == 0 || key != ^uint32(0) {
+			return key
+		}
+		return s.space.key(s.spare)
 	case Gaussian:
 		return s.quantile(2 * s.deal.at(i))
 	case Descending:

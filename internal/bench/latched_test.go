@@ -6,36 +6,37 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/bench/latched"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestLatchedTreesAreMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Latched(t.Context(), d, LatchedOptions{
+	r, err := Run(t.Context(), d, "latched", Options{
 		Common: quick, Sizes: []int{5001}, Batches: []int{1 << 10}, Tiles: []int{4}, Nodes: []int{128, 256},
 		Waits: []latched.Wait{latched.Restart, latched.Spin}, Kinds: []latched.Kind{latched.BPlus, latched.BLink},
 	})
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*2*2*len(latchedOps))
+	require.Len(t, r.Measurements, 2*2*2*len(Ops("latched")))
 	for i, m := range r.Measurements {
-		require.Equal(t, latchedOps[i%len(latchedOps)].Name, m.Op)
+		require.Equal(t, allOps("latched")[i%len(Ops("latched"))], m.Op)
 		require.Positive(t, m.Throughput(), m.Op)
 		require.Equal(t, 4, m.Tile)
 	}
 	require.Equal(t, "128-byte nodes, b+tree, restart", r.Measurements[0].Form)
-	require.Equal(t, 1<<10, r.Measurements[3].Operations, "of a batch")
+	require.Equal(t, 1<<10, r.Measurements[4].Operations, "of a batch")
 }
 
 func TestLatchedOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
-	var option *OptionError
-	_, err := Latched(t.Context(), d, LatchedOptions{Ops: []string{"delete"}})
+	var option *structures.OptionError
+	_, err := Run(t.Context(), d, "latched", Options{Ops: []string{"delete"}})
 	require.ErrorAs(t, err, &option)
 	var shape *latched.OptionError
-	r, err := Latched(t.Context(), d, LatchedOptions{Common: Common{Repeat: 1, WarmUp: time.Nanosecond}, Sizes: []int{64}, Tiles: []int{4, 3}})
+	r, err := Run(t.Context(), d, "latched", Options{Common: Common{Repeat: 1, WarmUp: time.Nanosecond}, Sizes: []int{64}, Tiles: []int{4, 3}})
 	require.ErrorAs(t, err, &shape)
-	require.Len(t, r.Measurements, len(latchedOps), "what was measured before")
+	require.Len(t, r.Measurements, len(Ops("latched")), "what was measured before")
 }
 
 func TestBatchesDoubleWithTheTree(t *testing.T) {

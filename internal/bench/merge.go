@@ -6,13 +6,13 @@ import (
 	"github.com/vkds/vkds/structures/primitives"
 )
 
-var mergeOps = operations[*primitiveSession]{
-	{Op{"keys", "merge of two runs of n/2 keys each", false}, func(s *primitiveSession, ctx context.Context) error { return s.merge(ctx, "keys", false) }},
-	{Op{"pairs", "merge of two runs of n/2 pairs each", true}, func(s *primitiveSession, ctx context.Context) error { return s.merge(ctx, "pairs", true) }},
+// mergeOf measures the merge of keys, or of pairs.
+func mergeOf(pairs bool) func(*session, context.Context) error {
+	return func(s *session, ctx context.Context) error { return s.merge(ctx, pairs) }
 }
 
 // merge merges the first half of an array with the second: both ascend. The rate is that of the output.
-func (s *primitiveSession) merge(ctx context.Context, op string, pairs bool) error {
+func (s *session) merge(ctx context.Context, pairs bool) error {
 	half := s.n / 2
 	a, b := newSpread(half, s.o.Seed), newSpread(s.n-half, ^s.o.Seed)
 	key := func(i int) uint32 {
@@ -29,7 +29,7 @@ func (s *primitiveSession) merge(ctx context.Context, op string, pairs bool) err
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.p.MergeScratch(s.n))
+	scratch, err := s.scratchFor(s.bulk().MergeScratch(s.n))
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *primitiveSession) merge(ctx context.Context, op string, pairs bool) err
 		B:       primitives.Run{Keys: keys.AddressOf(half), Length: primitives.Length{N: s.n - half}},
 		OutKeys: out.Address(), Scratch: scratch,
 	}
-	check := func(ctx context.Context) error { return s.checkAscending(ctx, op, out, key) }
+	check := func(ctx context.Context) error { return s.checkAscending(ctx, s.op.Name, out, key) }
 	bytes := 8
 	if pairs {
 		values, err := s.indices(ctx)
@@ -50,8 +50,8 @@ func (s *primitiveSession) merge(ctx context.Context, op string, pairs bool) err
 			return err
 		}
 		args.A.Values, args.B.Values, args.OutValues = values.Address(), values.AddressOf(half), moved.Address()
-		check = func(ctx context.Context) error { return s.checkStable(ctx, op, out, moved, key) }
+		check = func(ctx context.Context) error { return s.checkStable(ctx, s.op.Name, out, moved, key) }
 		bytes = 16
 	}
-	return s.time(ctx, op, bytes, func() error { return s.p.Merge(s.stream, args) }, check)
+	return s.time(ctx, bytes, func() error { return s.bulk().Merge(s.stream, args) }, check)
 }

@@ -1,11 +1,54 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
+	"github.com/vkds/vkds/internal/bench/latched"
+	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
+)
+
+// Options say what Run measures: each operation at each combination of what the axes list. Ops tells the axes of each
+// operation, by the names here; the others make no difference to it. The zero value measures a benchmark's main
+// operations at the sizes that it has by itself.
+type Options struct {
+	Common
+	Ops []string // names of Ops(benchmark); nil: the main ones
+
+	// The axes. nil, and the zero values of numbers: what stands behind.
+	Sizes    []int                    // "n": elements in the structure, up to 2^30; 2^16 to 2^20
+	Loads    []float64                // "load": what a slab hash is laid out for; 0.7
+	Tiles    []int                    // "tile": lanes a slab or node; what measured best
+	Skew     float64                  // "skew": share of a batch that one key takes; 0.5
+	Batches  []int                    // "batch": operations of a batch of updates; of an LSM the pairs of its smallest level; 2^14
+	Orders   []Order                  // "order": in which keys come; Random
+	Levels   []Levels                 // "levels": of the LSM that is searched; FullLevels
+	Lookups  []structures.LookupOrder // "lookup": AutoOrder
+	Lengths  []int                    // "length": pairs expected in the ranges that are counted and listed; 8
+	Stale    []float64                // "stale": shares of elements that a cleanup removes; 0.1, 0.5
+	Paths    []btree.Path             // "path": that batches of updates take; Concurrent, Batched
+	Fills    []float64                // "fill": shares of slots that nodes get where they are made in bulk; btree.DefaultFill
+	Statuses bool                     // "statuses": those of batched updates are asked for, too; concurrent ones have them in any case
+	Forms    []primitives.Form        // "form": of primitives that have two; Auto
+	Nodes    []int                    // "node": bytes of a node, 128 or 256; 128
+	Waits    []latched.Wait           // "wait": what finds a latch taken; Restart
+	Kinds    []latched.Kind           // "kind": of latched tree; BLink
+}
+
+// What the axes choose among, by their names.
+var (
+	LookupOrders = enum.Of("way to look up", structures.AutoOrder, structures.OneByOne, structures.SortedFirst)
+	Paths        = enum.Of("path", btree.Concurrent, btree.Batched)
+	Forms        = enum.Of("form", primitives.Auto, primitives.SinglePass, primitives.MultiPass)
+	Waits        = latched.Waits
+	Kinds        = latched.Kinds
 )
 
 // Common are the options of every benchmark.
@@ -19,11 +62,6 @@ type Common struct {
 	Progress func(done, total int, what string)
 }
 
-// OptionError says which option can't be.
-type OptionError struct{ Option, Reason string }
-
-func (e *OptionError) Error() string { return fmt.Sprintf("bench: option %s: %s", e.Option, e.Reason) }
-
 // WrongError says that an operation gave a wrong result, so that its time means nothing.
 type WrongError struct{ Op, Reason string }
 
@@ -34,14 +72,14 @@ func (e *WrongError) Error() string {
 const (
 	defaultRepeat = 5
 	defaultWarmUp = 500 * time.Millisecond
-	defaultSize   = 1 << 20
+	defaultBatch  = 1 << 14
 	minSize       = 64
 	maxSize       = 1 << 30 // the mixes take keys of indices up to three times as many
 )
 
 func (o *Common) complete(d *vk.Device) error {
 	if o.Repeat < 0 || o.WarmUp < 0 || o.Budget < 0 {
-		return &OptionError{"Repeat, WarmUp, Budget", "negative"}
+		return &structures.OptionError{Option: "Repeat, WarmUp, Budget", Reason: "negative"}
 	}
 	if o.Repeat == 0 {
 		o.Repeat = defaultRepeat
@@ -58,15 +96,129 @@ func (o *Common) complete(d *vk.Device) error {
 	return nil
 }
 
-// completeSizes checks the sizes of an option, of which nil means the default.
-func completeSizes(option string, sizes []int, standard int) ([]int, error) {
-	if len(sizes) == 0 {
-		sizes = []int{standard}
+// complete checks the options, takes out those that a benchmark doesn't have, and gives the others their defaults.
+func (o *Options) complete(d *vk.Device, b *benchmark) (err error) {
+	if err = o.Common.complete(d); err != nil {
+		return err
 	}
-	for _, n := range sizes {
-		if n < minSize || n > maxSize {
-			return nil, &OptionError{option, fmt.Sprintf("%d: %d to %d", n, minSize, maxSize)}
+	if o.Ops, err = b.named(o.Ops); err != nil {
+		return err
+	}
+	tile := 0
+	if b.name == "latched" {
+		tile = min(16, d.SubgroupSize())
+	}
+	return cmp.Or(
+		listed(b, "n", &o.Sizes, "Sizes", wrongSize, b.size),
+		listed(b, "load", &o.Loads, "Loads", func(x float64) string { return above0(x, 1000) }, 0.7),
+		listed(b, "tile", &o.Tiles, "Tiles", nil, tile),
+		listed(b, "batch", &o.Batches, "Batches", wrongSize, defaultBatch),
+		listed(b, "order", &o.Orders, "Orders", o.wrongOrder, Random),
+		listed(b, "levels", &o.Levels, "Levels", nil, FullLevels),
+		listed(b, "lookup", &o.Lookups, "Lookups", nil, structures.AutoOrder),
+		listed(b, "length", &o.Lengths, "Lengths", wrongLength, 8),
+		listed(b, "stale", &o.Stale, "Stale", func(x float64) string { return above0(x, 0.5) }, 0.1, 0.5),
+		listed(b, "path", &o.Paths, "Paths", nil, btree.Concurrent, btree.Batched),
+		listed(b, "fill", &o.Fills, "Fills", nil, 0),
+		listed(b, "form", &o.Forms, "Forms", nil, primitives.Auto),
+		listed(b, "node", &o.Nodes, "Nodes", nil, 128),
+		listed(b, "wait", &o.Waits, "Waits", nil, latched.Restart),
+		listed(b, "kind", &o.Kinds, "Kinds", nil, latched.BLink),
+		o.completeSkew(),
+	)
+}
+
+// listed gives the list of an axis its default where there is none, and refuses what is wrong in it. An axis that the
+// benchmark doesn't have has one value alone, which nothing looks at.
+func listed[T any](b *benchmark, axis string, list *[]T, option string, wrong func(T) string, standard ...T) error {
+	if !b.has(axis) {
+		*list = make([]T, 1)
+		return nil
+	}
+	if len(*list) == 0 {
+		*list = standard
+	}
+	for _, x := range *list {
+		if wrong == nil {
+			break
+		}
+		if reason := wrong(x); reason != "" {
+			return &structures.OptionError{Option: option, Reason: fmt.Sprintf("%v: %s", x, reason)}
 		}
 	}
-	return sizes, nil
+	return nil
+}
+
+func wrongSize(n int) string {
+	if n < minSize || n > maxSize {
+		return fmt.Sprintf("%d to %d", minSize, maxSize)
+	}
+	return ""
+}
+
+func wrongLength(n int) string {
+	if n < 1 || n > rangePairs {
+		return fmt.Sprintf("1 to %d", rangePairs)
+	}
+	return ""
+}
+
+// wrongOrder is asked when the sizes are known.
+func (o *Options) wrongOrder(x Order) string {
+	if most := slices.Max(o.Sizes); x == Gaussian && most > maxGaussian {
+		return fmt.Sprintf("at most %d keys, not %d", maxGaussian, most)
+	}
+	return ""
+}
+
+func above0(x, most float64) string {
+	if !(x > 0 && x <= most) {
+		return fmt.Sprintf("above 0, up to %g", most)
+	}
+	return ""
+}
+
+func (o *Options) completeSkew() error {
+	if o.Skew == 0 {
+		o.Skew = 0.5
+	}
+	if reason := above0(o.Skew, 1); reason != "" {
+		return &structures.OptionError{Option: "Skew", Reason: fmt.Sprintf("%g: %s", o.Skew, reason)}
+	}
+	return nil
+}
+
+// setting is a value of each axis that a structure is opened at.
+type setting struct {
+	form    primitives.Form
+	order   Order
+	batch   int // the one asked for, which may be more than there are pairs
+	load    float64
+	fill    float64
+	latched latched.Options
+	tile    int
+}
+
+// settings are all combinations, the last axis first.
+func (o *Options) settings() []setting {
+	all := []setting{{}}
+	all = combined(all, o.Forms, func(at *setting, x primitives.Form) { at.form = x })
+	all = combined(all, o.Orders, func(at *setting, x Order) { at.order = x })
+	all = combined(all, o.Batches, func(at *setting, x int) { at.batch = x })
+	all = combined(all, o.Loads, func(at *setting, x float64) { at.load = x })
+	all = combined(all, o.Fills, func(at *setting, x float64) { at.fill = x })
+	all = combined(all, o.Kinds, func(at *setting, x latched.Kind) { at.latched.Kind = x })
+	all = combined(all, o.Waits, func(at *setting, x latched.Wait) { at.latched.Wait = x })
+	all = combined(all, o.Nodes, func(at *setting, x int) { at.latched.NodeBytes = x })
+	return combined(all, o.Tiles, func(at *setting, x int) { at.tile, at.latched.Tile = x, x })
+}
+
+func combined[T any](settings []setting, values []T, set func(*setting, T)) (all []setting) {
+	for _, at := range settings {
+		for _, x := range values {
+			set(&at, x)
+			all = append(all, at)
+		}
+	}
+	return all
 }

@@ -11,7 +11,7 @@ import (
 // Results are checked inside the benchmark: that it ends without an error says that all were right.
 func TestSortedArrayIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := SortedArray(t.Context(), d, OrderedOptions{
+	r, err := Run(t.Context(), d, "sortedarray", Options{
 		Common: quick, Ops: allOps("sortedarray"), Sizes: []int{5000}, Batches: []int{1000, 1 << 20},
 		Lengths: []int{1, 100}, Lookups: []structures.LookupOrder{structures.OneByOne, structures.SortedFirst},
 	})
@@ -28,7 +28,7 @@ func TestSortedArrayIsMeasured(t *testing.T) {
 
 func TestLSMIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := LSM(t.Context(), d, OrderedOptions{
+	r, err := Run(t.Context(), d, "lsm", Options{
 		Common: quick, Ops: allOps("lsm"), Sizes: []int{1 << 12}, Batches: []int{1 << 9}, Orders: []Order{Random, Descending},
 		Levels: []Levels{FullLevels, OneLevel, AlternateLevels}, Lengths: []int{20},
 	})
@@ -72,40 +72,38 @@ func TestLevels(t *testing.T) {
 
 func TestOrderedOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
-	for _, o := range []OrderedOptions{
-		{Ops: []string{"cleanups"}}, {Sizes: []int{3}}, {Batches: []int{3}}, {Lengths: []int{0}}, {Stale: []float64{0.7}}, {Common: Common{Repeat: -1}},
+	for _, o := range []Options{
+		{Ops: []string{"cleanups"}}, {Sizes: []int{3}}, {Batches: []int{3}}, {Lengths: []int{0}}, {Common: Common{Repeat: -1}},
 		{Sizes: []int{1 << 29}, Orders: []Order{Gaussian}},
 	} {
-		var option *OptionError
-		_, err := SortedArray(t.Context(), d, o)
+		var option *structures.OptionError
+		_, err := Run(t.Context(), d, "sortedarray", o)
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
+	var option *structures.OptionError
+	_, err := Run(t.Context(), d, "lsm", Options{Stale: []float64{0.7}})
+	require.ErrorAs(t, err, &option)
 }
 
 // A table with a pair too few, too many, or with another value is found out.
 func TestWrongPairsAreFound(t *testing.T) {
 	d := testdevice.Open(t)
-	o := OrderedOptions{Common: quick}
-	require.NoError(t, o.complete(d))
 	const n = 1000
-	w, err := newWorkload(d, o.Common, n)
-	require.NoError(t, err)
-	defer w.close()
-	s := &orderedSession{workload: w, orderedKind: sortedArrayKind(), options: o, report: &Report{}, batch: 300, keys: newSequence(w.space, Random, n), there: -1}
+	s := sessionOf(t, d, "sortedarray", n, Options{Batches: []int{300}})
 	ctx := t.Context()
 	require.NoError(t, s.hold(ctx, n))
-	defer s.table.Close()
-	require.NoError(t, s.holdsAll(ctx, "op", n))
+	require.NoError(t, s.holdsAll(ctx, n))
 	var wrong *WrongError
+	array := s.dictionary.(arrayTable)
 	change := func(keys, values []uint32) {
-		_, err := s.table.Insert(ctx, keys, values)
+		_, err := array.Insert(ctx, keys, values)
 		require.NoError(t, err)
-		require.ErrorAs(t, s.holdsAll(ctx, "op", n), &wrong)
+		require.ErrorAs(t, s.holdsAll(ctx, n), &wrong)
 	}
 	change([]uint32{s.keys.key(7)}, []uint32{^s.space.value(s.keys.key(7))})
-	_, err = s.table.Insert(ctx, []uint32{s.keys.key(7)}, []uint32{s.space.value(s.keys.key(7))})
+	_, err := array.Insert(ctx, []uint32{s.keys.key(7)}, []uint32{s.space.value(s.keys.key(7))})
 	require.NoError(t, err)
-	require.NoError(t, s.holdsAll(ctx, "op", n))
+	require.NoError(t, s.holdsAll(ctx, n))
 	change([]uint32{s.keys.absent(0)}, []uint32{0})
 	require.ErrorAs(t, s.count(ctx), &wrong, "one pair is in the middle of some range")
 }

@@ -8,14 +8,12 @@ import (
 	"github.com/vkds/vkds/structures/primitives"
 )
 
-var scanOps = operations[*primitiveSession]{
-	{Op{"exclusive", "exclusive prefix sums of n words", true}, func(s *primitiveSession, ctx context.Context) error { return s.scan(ctx, "exclusive", false) }},
-	{Op{"inclusive", "inclusive prefix sums of n words", false}, func(s *primitiveSession, ctx context.Context) error { return s.scan(ctx, "inclusive", true) }},
-	{Op{"reduce", "the sum of n words", false}, (*primitiveSession).reduce},
-	{Op{"compact", "n pairs, of which a bit each keeps half", false}, (*primitiveSession).compact},
+// scanOf measures prefix sums, which have each word in its own sum or not.
+func scanOf(inclusive bool) func(*session, context.Context) error {
+	return func(s *session, ctx context.Context) error { return s.scan(ctx, inclusive) }
 }
 
-func (s *primitiveSession) scan(ctx context.Context, op string, inclusive bool) error {
+func (s *session) scan(ctx context.Context, inclusive bool) error {
 	in, err := s.filled(ctx, "words", s.space.key)
 	if err != nil {
 		return err
@@ -24,12 +22,12 @@ func (s *primitiveSession) scan(ctx context.Context, op string, inclusive bool) 
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.p.ScanScratch(s.n))
+	scratch, err := s.scratchFor(s.bulk().ScanScratch(s.n))
 	if err != nil {
 		return err
 	}
 	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n}, Inclusive: inclusive, Scratch: scratch}
-	return s.time(ctx, op, 8, func() error { return s.p.Scan(s.stream, a) }, func(ctx context.Context) error {
+	return s.time(ctx, 8, func() error { return s.bulk().Scan(s.stream, a) }, func(ctx context.Context) error {
 		if err := out.Download(ctx, 0, s.scratch); err != nil {
 			return err
 		}
@@ -44,7 +42,7 @@ func (s *primitiveSession) scan(ctx context.Context, op string, inclusive bool) 
 					between = s.space.key(i)
 				}
 				if s.scratch[i]-before != between {
-					return &WrongError{op, fmt.Sprintf("sum %d: %d", i, s.scratch[i])}
+					return &WrongError{s.op.Name, fmt.Sprintf("sum %d: %d", i, s.scratch[i])}
 				}
 			}
 			return nil
@@ -52,7 +50,7 @@ func (s *primitiveSession) scan(ctx context.Context, op string, inclusive bool) 
 	})
 }
 
-func (s *primitiveSession) reduce(ctx context.Context) error {
+func (s *session) reduce(ctx context.Context) error {
 	in, err := s.filled(ctx, "words", s.space.key)
 	if err != nil {
 		return err
@@ -61,7 +59,7 @@ func (s *primitiveSession) reduce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.p.ReduceScratch(s.n))
+	scratch, err := s.scratchFor(s.bulk().ReduceScratch(s.n))
 	if err != nil {
 		return err
 	}
@@ -75,20 +73,20 @@ func (s *primitiveSession) reduce(ctx context.Context) error {
 		return nil
 	})
 	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n}, Scratch: scratch}
-	return s.time(ctx, "reduce", 4, func() error { return s.p.Reduce(s.stream, a) }, func(ctx context.Context) error {
+	return s.time(ctx, 4, func() error { return s.bulk().Reduce(s.stream, a) }, func(ctx context.Context) error {
 		var got [1]uint32
 		if err := out.Download(ctx, 0, got[:]); err != nil {
 			return err
 		}
 		if got[0] != want.Load() {
-			return &WrongError{"reduce", fmt.Sprintf("%d instead of %d", got[0], want.Load())}
+			return &WrongError{s.op.Name, fmt.Sprintf("%d instead of %d", got[0], want.Load())}
 		}
 		return nil
 	})
 }
 
-// compact keeps the pairs whose place in a random order is below the half, so that the number is known.
-func (s *primitiveSession) compact(ctx context.Context) error {
+// compactPairs keeps the pairs whose place in a random order is below the half, so that the number is known.
+func (s *session) compactPairs(ctx context.Context) error {
 	kept := func(i int) bool { return s.order.at(i) < s.n/2 }
 	keys, err := s.filled(ctx, "words", s.space.key)
 	if err != nil {
@@ -126,19 +124,19 @@ func (s *primitiveSession) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.p.CompactScratch(s.n))
+	scratch, err := s.scratchFor(s.bulk().CompactScratch(s.n))
 	if err != nil {
 		return err
 	}
 	a := primitives.CompactArgs{Keys: keys.Address(), Values: values.Address(), Flags: flags.Address(), OutKeys: outKeys.Address(),
 		OutValues: outValues.Address(), OutCount: count.Address(), Length: primitives.Length{N: s.n}, Scratch: scratch}
-	return s.time(ctx, "compact", 12, func() error { return s.p.Compact(s.stream, a) }, func(ctx context.Context) error {
+	return s.time(ctx, 12, func() error { return s.bulk().Compact(s.stream, a) }, func(ctx context.Context) error {
 		var n [1]uint32
 		if err := count.Download(ctx, 0, n[:]); err != nil {
 			return err
 		}
 		if int(n[0]) != s.n/2 {
-			return &WrongError{"compact", fmt.Sprintf("%d pairs kept instead of %d", n[0], s.n/2)}
+			return &WrongError{s.op.Name, fmt.Sprintf("%d pairs kept instead of %d", n[0], s.n/2)}
 		}
 		k, v := make([]uint32, n[0]), make([]uint32, n[0])
 		if err := outKeys.Download(ctx, 0, k); err != nil {
@@ -150,7 +148,7 @@ func (s *primitiveSession) compact(ctx context.Context) error {
 		return parallel(len(v), func(first, end int) error {
 			for i := first; i < end; i++ {
 				if at := int(v[i]); at >= s.n || !kept(at) || k[i] != s.space.key(at) || i > 0 && v[i-1] >= v[i] {
-					return &WrongError{"compact", fmt.Sprintf("place %d: %d, %d", i, k[i], v[i])}
+					return &WrongError{s.op.Name, fmt.Sprintf("place %d: %d, %d", i, k[i], v[i])}
 				}
 			}
 			return nil

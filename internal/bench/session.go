@@ -3,70 +3,67 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
-	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
-// session is a table at one setting, and the operations measured on it.
+// session is a structure at one setting, and what is measured of it.
 type session struct {
 	*workload
-	options Options
+	*benchmark
+	options *Options
+	at      setting
 	report  *Report
-	load    float64
-	tile    int
+	op      Op       // what is measured now
+	batch   int      // operations of a batch: no more than there are pairs
+	keys    sequence // of the pairs, in the order in which they come
 
-	pool    *alloc.SlabPool
-	m       *slabhash.Map
-	built   bool    // m holds the n pairs and nothing else was done to it since Clear
-	utility float64 // memory utilisation with the n pairs in; 0: not measured yet
+	dictionary dictionary // nil until it is wanted first
+	there      int        // pairs in it, the first ones of the sequence; -1 where it holds something else
+	utility    float64    // a hash table's memory utilisation with the n pairs in; 0: not measured yet
+	sorted     []uint32   // so many keys in order as were asked for last
+	primitives *primitives.Primitives
 }
 
-// run does the operations asked for.
-func (s *session) run(ctx context.Context, steps *walk) error {
-	defer s.close()
-	return ops.measure(ctx, s, s.options.Ops, s.n, steps)
+func newSession(w *workload, b *benchmark, o *Options, at setting, r *Report) *session {
+	s := &session{workload: w, benchmark: b, options: o, at: at, report: r, batch: min(at.batch, w.n), there: -1}
+	s.keys = newSequence(w.space, at.order, w.n)
+	if b.name == "latched" {
+		s.batch &^= 3 // a part's statuses begin with a word
+		s.keys.spare = w.n + s.batch
+	}
+	return s
 }
 
 func (s *session) close() {
 	s.stream.Wait(context.Background())
-	if s.m != nil {
-		s.m.Close()
+	if s.dictionary != nil {
+		s.dictionary.Close()
 	}
-	if s.pool != nil {
-		s.pool.Close()
+	if s.primitives != nil {
+		s.primitives.Close()
 	}
 }
 
-func (s *session) table(ctx context.Context) (*slabhash.Map, error) {
-	if s.m != nil {
-		return s.m, nil
+// measurement is one of the operation, with n elements in the structure.
+func (s *session) measurement(n, operations int) Measurement {
+	m := Measurement{Structure: s.name, Op: s.op.Name, N: n, Operations: operations,
+		Load: max(s.at.load, s.at.fill), Utilization: s.utility, Tile: s.at.tile}
+	if s.at.order != Random {
+		m.Order = s.at.order.String()
 	}
-	// Room for all that any operation here comes to: the mixes insert half as many pairs again, and a rehash has
-	// two tables at a time. No dispatch may meet a full pool.
-	buckets := bucketsFor(s.n, s.load, pairSlots)
-	slabs := float64(buckets) * (expectedSlabs(1.5*s.load, pairSlots) - 1)
-	if slices.Contains(s.options.Ops, "rehash-half") {
-		slabs += float64(buckets) / 2 * (expectedSlabs(2*s.load, pairSlots) - 1)
+	if s.at.form != primitives.Auto {
+		m.Form = s.at.form.String()
 	}
-	if slices.Contains(s.options.Ops, "rehash-double") {
-		slabs += float64(buckets) * 2 * (expectedSlabs(s.load/2, pairSlots) - 1)
+	if l := s.at.latched; l.NodeBytes != 0 {
+		m.Form = fmt.Sprintf("%d-byte nodes, %v, %v", l.NodeBytes, l.Kind, l.Wait)
 	}
-	var err error
-	blocks := int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16
-	if s.pool, err = alloc.NewSlabPool(ctx, s.d, alloc.PoolOptions{Blocks: blocks}); err != nil {
-		return nil, err
+	if s.inLevels() {
+		m.Batch = s.batch // which its smallest level has
 	}
-	s.m, err = slabhash.New(ctx, s.d, slabhash.Options{Buckets: buckets, Load: s.load, MaxLoad: -1, Pool: s.pool, Tile: s.tile, Seed: s.o.Seed, Timed: true})
-	return s.m, err
-}
-
-func (s *session) measurement(op string, operations int) Measurement {
-	return Measurement{Structure: "slabhash", Op: op, N: s.n, Load: s.load, Utilization: s.utility, Tile: s.tile, Operations: operations}
+	return m
 }
 
 func (s *session) add(m Measurement, err error) error {
@@ -76,360 +73,168 @@ func (s *session) add(m Measurement, err error) error {
 	return err
 }
 
-// batch is n operations on given buffers.
-func (s *session) batch(keys, values *vk.Buffer[uint32]) slabhash.DeviceBatch {
-	return slabhash.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
+// opened makes the structure if there is none yet.
+func (s *session) opened(ctx context.Context) (dictionary, error) {
+	if s.dictionary == nil {
+		d, err := s.open(ctx, s)
+		if err != nil {
+			return nil, err // and no interface that holds a nil pointer
+		}
+		s.dictionary, s.there = d, 0
+	}
+	return s.dictionary, nil
 }
 
-// empty makes the map an empty one.
+// empty makes the structure an empty one.
 func (s *session) empty(ctx context.Context) error {
-	m, err := s.table(ctx)
-	if err != nil {
+	fresh := s.dictionary == nil
+	d, err := s.opened(ctx)
+	if err != nil || fresh {
 		return err
 	}
-	s.built = false
-	return m.Clear(ctx)
+	s.there = 0
+	return d.Clear(ctx)
 }
 
-// full makes the map one of the n pairs, and nothing else.
-func (s *session) full(ctx context.Context) error {
-	if s.built {
+// hold makes the structure one of the first so many pairs of its sequence, and nothing else.
+func (s *session) hold(ctx context.Context, pairs int) error {
+	if s.there == pairs {
 		return nil
 	}
-	if err := s.empty(ctx); err != nil {
-		return err
-	}
-	keys, values, err := s.pairs(ctx)
+	return s.holdOf(ctx, s.keys, pairs)
+}
+
+// holdOf is hold for the pairs of another sequence, or where the structure is about to be changed.
+func (s *session) holdOf(ctx context.Context, q sequence, pairs int) error {
+	d, err := s.opened(ctx)
 	if err != nil {
 		return err
 	}
-	b := s.batch(keys, values)
-	if err := s.m.ApplyOn(s.stream, structures.Insert, b); err != nil {
+	before := s.there
+	s.there = -1
+	if err := d.hold(ctx, s, q, before, pairs); err != nil {
 		return err
 	}
-	if err := s.m.Finish(ctx, s.stream, structures.Insert, b); err != nil {
-		return err
-	}
-	s.built = true
-	if s.utility == 0 {
-		stats, err := s.m.Stats(ctx)
-		if err != nil {
-			return err
-		}
-		if stats.Pairs != uint64(s.n) {
-			return &WrongError{"build", fmt.Sprintf("%d pairs in the map instead of %d", stats.Pairs, s.n)}
-		}
-		s.utility = stats.Utilization
+	if q == s.keys {
+		s.there = pairs
 	}
 	return nil
 }
 
-// anew is full, but for operations that change the map.
-func (s *session) anew(ctx context.Context) error {
-	err := s.full(ctx)
-	s.built = false
+// changing makes the structure one of the n pairs, for an operation that changes it.
+func (s *session) changing(ctx context.Context) error {
+	err := s.hold(ctx, s.n)
+	s.there = -1
 	return err
 }
 
-func (s *session) build(ctx context.Context) error {
-	return s.insertion(ctx, "build", structures.Insert)
+// all are the buffers of the first keys of a sequence in their order, and of their values: n of each at least.
+func (s *session) all(ctx context.Context, q sequence) (keys, values *vk.Buffer[uint32], err error) {
+	name := q.order.String() // of random keys the first ones are the same however many there are
+	if q.order != Random {
+		name += fmt.Sprintf(" of %d", q.n)
+	}
+	if q.spare != 0 {
+		name += fmt.Sprintf(" with %d to spare", q.spare)
+	}
+	if keys, err = s.filled(ctx, "keys "+name, q.key); err == nil {
+		values, err = s.filled(ctx, "values "+name, func(i int) uint32 { return s.space.value(q.key(i)) })
+	}
+	return keys, values, err
 }
 
-func (s *session) buildDuplicates(ctx context.Context) error {
-	return s.insertion(ctx, "build-duplicates", structures.InsertDuplicate)
+// batchOf is a buffer of a batch's words.
+func (s *session) batchOf(ctx context.Context, name string, count int, of func(i int) uint32) (*vk.Buffer[uint32], error) {
+	b, err := s.room(name, count)
+	if err != nil {
+		return nil, err
+	}
+	fill(s.scratch[:count], of)
+	return b, b.Upload(ctx, 0, s.scratch[:count])
 }
 
-func (s *session) insertion(ctx context.Context, op string, kind structures.Kind) error {
-	if err := s.full(ctx); err != nil { // for the utilisation
+// asked are the buffers of n queries and of room for their answers.
+func (s *session) asked(ctx context.Context, of func(i int) uint32) (queries, answers *vk.Buffer[uint32], err error) {
+	if queries, err = s.buffer("queries"); err == nil {
+		answers, err = s.buffer("answers")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return queries, answers, s.refill(ctx, queries, of)
+}
+
+// query is the key that query i asks for, if all are to be there.
+func (s *session) query(i int) uint32 { return s.keys.key(s.order.at(i)) }
+
+// inOrder returns the keys that are there, in order.
+func (s *session) inOrder(pairs int) []uint32 {
+	if len(s.sorted) != pairs {
+		s.sorted = make([]uint32, pairs)
+		fill(s.sorted, s.keys.key)
+		s.sorted = ascending(s.sorted)
+	}
+	return s.sorted
+}
+
+// sound checks that the structure has so many pairs, and of a tree that it is one.
+func (s *session) sound(ctx context.Context, pairs int) error {
+	n, err := s.dictionary.Len(ctx)
+	if err == nil && n != uint64(pairs) {
+		err = &WrongError{s.op.Name, fmt.Sprintf("%d pairs there instead of %d", n, pairs)}
+	}
+	if t, is := s.dictionary.(treeTable); is && err == nil {
+		err = t.Check(ctx)
+	}
+	return err
+}
+
+// holdsAll checks that the structure has the first so many pairs and no others.
+func (s *session) holdsAll(ctx context.Context, pairs int) error {
+	return s.holds(ctx, pairs, func(at int) uint32 { return s.space.value(s.keys.key(at)) })
+}
+
+// holds is holdsAll with other values, each that of a place in the sequence of keys.
+func (s *session) holds(ctx context.Context, pairs int, value func(at int) uint32) error {
+	if err := s.sound(ctx, pairs); err != nil {
 		return err
 	}
-	keys, values, err := s.pairs(ctx)
+	queries, answers, err := s.asked(ctx, s.query)
 	if err != nil {
 		return err
 	}
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement(op, s.n), pending: true,
-		prepare: s.empty,
-		record:  func() error { return s.m.ApplyOn(s.stream, kind, s.batch(keys, values)) },
-		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, op, s.n, func(int) structures.Status { return structures.Inserted }); err != nil {
-				return err
-			}
-			return s.holdsAll(ctx, op)
-		},
-	}))
-}
-
-// holdsAll checks that the map holds the n pairs, by searching for them.
-func (s *session) holdsAll(ctx context.Context, op string) error {
-	queries, answers, err := s.queries(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.find(queries, answers); err != nil {
+	if err := s.find(queries, answers, structures.AutoOrder); err != nil {
 		return err
 	}
 	if err := s.stream.Wait(ctx); err != nil {
 		return err
 	}
-	return s.allFound(ctx, op, answers)
-}
-
-func (s *session) find(queries, answers *vk.Buffer[uint32]) error {
-	return s.m.FindOn(s.stream, slabhash.DeviceQueries{Count: s.n, Keys: queries, Values: answers, Found: s.status})
-}
-
-func (s *session) allFound(ctx context.Context, op string, answers *vk.Buffer[uint32]) error {
-	if err := s.checkFound(ctx, op, func(int) bool { return true }); err != nil {
-		return err
-	}
-	return s.checkValues(ctx, op, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
-}
-
-// queries are the buffers of the n keys in another order, and of room for answers.
-func (s *session) queries(ctx context.Context) (queries, answers *vk.Buffer[uint32], err error) {
-	if queries, err = s.filled(ctx, "queries", s.query); err == nil {
-		answers, err = s.buffer("answers")
-	}
-	return queries, answers, err
-}
-
-func (s *session) findAll(ctx context.Context) error {
-	queries, answers, err := s.queries(ctx)
-	if err == nil {
-		err = s.full(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement("find-all", s.n),
-		record:      func() error { return s.find(queries, answers) },
-		check:       func(ctx context.Context) error { return s.allFound(ctx, "find-all", answers) },
-	}))
-}
-
-func (s *session) findNone(ctx context.Context) error {
-	_, answers, err := s.queries(ctx)
-	if err == nil {
-		err = s.full(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	absent, err := s.filled(ctx, "absent", s.absent)
-	if err != nil {
-		return err
-	}
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement("find-none", s.n),
-		record:      func() error { return s.find(absent, answers) },
-		check: func(ctx context.Context) error {
-			if err := s.checkFound(ctx, "find-none", func(int) bool { return false }); err != nil {
-				return err
-			}
-			return s.checkValues(ctx, "find-none", answers, func(int) (uint32, bool) { return 0, true })
-		},
-	}))
-}
-
-func (s *session) findBeside(ctx context.Context) error {
-	queries, answers, err := s.queries(ctx)
-	if err == nil {
-		err = s.full(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement("find-beside", s.n), pending: true,
-		record: func() error { return s.m.ApplyOn(s.stream, structures.Find, s.batch(queries, answers)) },
-		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, "find-beside", s.n, func(int) structures.Status { return structures.Found }); err != nil {
-				return err
-			}
-			return s.checkValues(ctx, "find-beside", answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
-		},
-	}))
-}
-
-// replace assigns other values than those that are there.
-func (s *session) replace(ctx context.Context) error {
-	queries, answers, err := s.queries(ctx)
-	if err == nil {
-		err = s.anew(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	values, err := s.buffer("batch values")
-	if err != nil {
-		return err
-	}
-	if err := s.refill(ctx, values, func(i int) uint32 { return ^s.space.value(s.query(i)) }); err != nil {
-		return err
-	}
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement("replace", s.n), pending: true,
-		record: func() error { return s.m.ApplyOn(s.stream, structures.Insert, s.batch(queries, values)) },
-		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, "replace", s.n, func(int) structures.Status { return structures.Assigned }); err != nil {
-				return err
-			}
-			if err := s.find(queries, answers); err != nil {
-				return err
-			}
-			if err := s.stream.Wait(ctx); err != nil {
-				return err
-			}
-			return s.checkValues(ctx, "replace", answers, func(i int) (uint32, bool) { return ^s.space.value(s.query(i)), true })
-		},
-	}))
-}
-
-func (s *session) delete(ctx context.Context) error {
-	queries, _, err := s.queries(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.full(ctx); err != nil {
-		return err
-	}
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement("delete", s.n), pending: true,
-		prepare: s.anew,
-		record:  func() error { return s.m.ApplyOn(s.stream, structures.Delete, s.batch(queries, nil)) },
-		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, "delete", s.n, func(int) structures.Status { return structures.Deleted }); err != nil {
-				return err
-			}
-			return s.holds(ctx, "delete", 0)
-		},
-	}))
-}
-
-// holds checks how many pairs the map has.
-func (s *session) holds(ctx context.Context, op string, want int) error {
-	got, err := s.m.Len(ctx)
-	if err == nil && got != uint64(want) {
-		err = &WrongError{op, fmt.Sprintf("%d pairs in the map instead of %d", got, want)}
-	}
-	return err
-}
-
-func (s *session) mix(ctx context.Context, op string, mix Mix) error {
-	if err := s.full(ctx); err != nil {
-		return err
-	}
-	x := newMixer(s.space, s.n, s.n, mix)
-	keys, err := s.buffer("batch keys")
-	if err != nil {
-		return err
-	}
-	values, err := s.buffer("batch values")
-	if err != nil {
-		return err
-	}
-	if s.kinds == nil {
-		if s.kinds, err = vk.NewBuffer[uint8](s.d, (s.n+3)&^3); err != nil {
-			return err
+	return s.found(ctx, answers, func(i int) (uint32, bool) {
+		at := s.order.at(i)
+		if at >= pairs {
+			return 0, false
 		}
-	}
-	if err := s.refill(ctx, keys, func(i int) uint32 { return x.at(i).key }); err != nil {
-		return err
-	}
-	if err := s.refill(ctx, values, func(i int) uint32 { return s.space.value(x.at(i).key) }); err != nil {
-		return err
-	}
-	fill(s.bytes, func(i int) uint8 { return uint8(x.at(i).kind) })
-	if err := s.kinds.Upload(ctx, 0, s.bytes); err != nil {
-		return err
-	}
-	b := s.batch(keys, values)
-	b.Kinds = s.kinds
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement(op, s.n), pending: true,
-		prepare: s.anew,
-		record:  func() error { return s.m.ApplyOn(s.stream, structures.Mixed, b) },
-		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, op, s.n, func(i int) structures.Status { return x.at(i).status }); err != nil {
-				return err
-			}
-			err := s.checkValues(ctx, op, values, func(i int) (uint32, bool) {
-				o := x.at(i)
-				if o.status == structures.Absent {
-					return 0, true
-				}
-				return s.space.value(o.key), o.status == structures.Found
-			})
-			if err != nil {
-				return err
-			}
-			return s.holds(ctx, op, s.n+x.inserts-x.deletes)
-		},
-	}))
+		return value(at), true
+	})
 }
 
-func (s *session) setBuild(ctx context.Context) error { return s.set(ctx, "set-build") }
-func (s *session) setFind(ctx context.Context) error  { return s.set(ctx, "set-find") }
+func (s *session) find(queries, answers *vk.Buffer[uint32], order structures.LookupOrder) error {
+	return s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status, Order: order})
+}
 
-func (s *session) set(ctx context.Context, op string) error {
-	keys, err := s.filled(ctx, "keys", s.space.key)
-	if err != nil {
+// found checks the answers to n lookups: want gives the value of each, and whether its key is there.
+func (s *session) found(ctx context.Context, answers *vk.Buffer[uint32], want func(i int) (value uint32, there bool)) error {
+	if err := s.checkFound(ctx, s.op.Name, func(i int) bool { _, there := want(i); return there }); err != nil {
 		return err
 	}
-	queries, _, err := s.queries(ctx)
-	if err != nil {
-		return err
+	if s.keysOnly() {
+		return nil
 	}
-	buckets := bucketsFor(s.n, s.load, keySlots)
-	blocks := int(math.Ceil(1.25*float64(buckets)*(expectedSlabs(s.load, keySlots)-1)/alloc.BlockSlabs)) + 16
-	pool, err := alloc.NewSlabPool(ctx, s.d, alloc.PoolOptions{Blocks: blocks})
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	set, err := slabhash.NewSet(ctx, s.d, slabhash.Options{Buckets: buckets, Load: s.load, MaxLoad: -1, Pool: pool, Tile: s.tile, Seed: s.o.Seed})
-	if err != nil {
-		return err
-	}
-	defer set.Close()
-	defer s.stream.Wait(context.Background())
-	insert := func() error { return set.ApplyOn(s.stream, structures.Insert, s.batch(keys, nil)) }
-	find := func() error {
-		return set.FindOn(s.stream, slabhash.DeviceQueries{Count: s.n, Keys: queries, Found: s.status})
-	}
-	if err := insert(); err != nil {
-		return err
-	}
-	if err := set.Finish(ctx, s.stream, structures.Insert, s.batch(keys, nil)); err != nil {
-		return err
-	}
-	stats, err := set.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	m := s.measurement(op, s.n)
-	m.Utilization = stats.Utilization
-	allFound := func(ctx context.Context) error {
-		return s.checkFound(ctx, op, func(int) bool { return true })
-	}
-	if op == "set-find" {
-		return s.add(s.measure(ctx, task{Measurement: m, record: find, check: allFound}))
-	}
-	return s.add(s.measure(ctx, task{
-		Measurement: m, pending: true, prepare: set.Clear, record: insert,
-		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, op, s.n, func(int) structures.Status { return structures.Inserted }); err != nil {
-				return err
-			}
-			if err := find(); err != nil {
-				return err
-			}
-			if err := s.stream.Wait(ctx); err != nil {
-				return err
-			}
-			return allFound(ctx)
-		},
-	}))
+	return s.checkValues(ctx, s.op.Name, answers, func(i int) (uint32, bool) {
+		value, there := want(i)
+		if !there {
+			return 0, true
+		}
+		return value, true
+	})
 }

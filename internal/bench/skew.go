@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -27,89 +28,86 @@ func (k skew) hot(i int) bool { return k.order.at(i) < k.hots }
 // key is the key at place i: number 0 of the key space if it is the hot one.
 func (k skew) key(i int) uint32 { return k.space.key(max(0, k.order.at(i)-k.hots+1)) }
 
-func (s *session) addSkewed(ctx context.Context) error {
-	return s.skewed(ctx, "add-skewed", structures.Add)
+// skewed measures updates of an empty hash table, of which one key takes a share.
+func skewed(kind structures.Kind) func(*session, context.Context) error {
+	return func(s *session, ctx context.Context) error { return s.skewed(ctx, kind) }
 }
 
-func (s *session) minSkewed(ctx context.Context) error {
-	return s.skewed(ctx, "min-skewed", structures.Min)
-}
-
-func (s *session) insertSkewed(ctx context.Context) error {
-	return s.skewed(ctx, "insert-skewed", structures.Insert)
-}
-
-func (s *session) skewed(ctx context.Context, op string, kind structures.Kind) error {
+func (s *session) skewed(ctx context.Context, kind structures.Kind) error {
 	k := newSkew(s.space, s.n, s.options.Skew)
-	keys, values, answers, err := s.skewedBatch(ctx, k)
+	b := btree.DeviceBatch{Count: s.n, Status: s.status, Left: s.left}
+	var err error
+	if b.Keys, err = s.batchOf(ctx, "batch keys", s.n, k.key); err != nil {
+		return err
+	}
+	if b.Values, err = s.batchOf(ctx, "batch values", s.n, func(i int) uint32 { return uint32(i + 1) }); err != nil {
+		return err
+	}
+	if err := s.empty(ctx); err != nil {
+		return err
+	}
+	defer func() { s.there = -1 }()
+	return s.add(s.measure(ctx, task{
+		Measurement: s.measurement(s.n, s.n), pending: true,
+		prepare: s.empty,
+		record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, b) },
+		check:   func(ctx context.Context) error { return s.checkSkewed(ctx, k, kind, b.Keys) },
+	}))
+}
+
+// checkSkewed looks whether each key has what all operations on it come to.
+func (s *session) checkSkewed(ctx context.Context, k skew, kind structures.Kind, keys *vk.Buffer[uint32]) error {
+	if err := s.checkInsertedOnce(ctx, k); err != nil {
+		return err
+	}
+	answers, err := s.buffer("answers")
 	if err != nil {
 		return err
 	}
-	var sum, least atomic.Uint32 // of the hot key's values
-	least.Store(math.MaxUint32)
-	parallel(s.n, func(first, end int) error {
+	if err := s.find(keys, answers, structures.AutoOrder); err != nil {
+		return err
+	}
+	if err := s.stream.Wait(ctx); err != nil {
+		return err
+	}
+	sum, least := k.hotValues(s.n)
+	var winner atomic.Uint32 // of the insertions, whichever came last
+	return s.checkValues(ctx, s.op.Name, answers, func(i int) (uint32, bool) {
+		switch {
+		case !k.hot(i):
+			return uint32(i + 1), true
+		case kind == structures.Add:
+			return sum, true
+		case kind == structures.Min:
+			return least, true
+		}
+		if v := s.scratch[i]; v-1 < uint32(s.n) && k.hot(int(v-1)) {
+			winner.CompareAndSwap(0, v)
+		}
+		return winner.Load(), true
+	})
+}
+
+// hotValues are the sum and the least one of the values that come with the hot key.
+func (k skew) hotValues(n int) (sum, least uint32) {
+	var all, lowest atomic.Uint32
+	lowest.Store(math.MaxUint32)
+	parallel(n, func(first, end int) error {
 		for i := first; i < end; i++ {
 			if k.hot(i) {
-				sum.Add(uint32(i + 1))
-				for seen := least.Load(); uint32(i+1) < seen && !least.CompareAndSwap(seen, uint32(i+1)); {
-					seen = least.Load()
+				all.Add(uint32(i + 1))
+				for seen := lowest.Load(); uint32(i+1) < seen && !lowest.CompareAndSwap(seen, uint32(i+1)); {
+					seen = lowest.Load()
 				}
 			}
 		}
 		return nil
 	})
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement(op, s.n), pending: true,
-		prepare: s.empty,
-		record:  func() error { return s.m.ApplyOn(s.stream, kind, s.batch(keys, values)) },
-		check: func(ctx context.Context) error {
-			if err := s.checkInsertedOnce(ctx, op, k); err != nil {
-				return err
-			}
-			if err := s.find(keys, answers); err != nil {
-				return err
-			}
-			if err := s.stream.Wait(ctx); err != nil {
-				return err
-			}
-			var winner atomic.Uint32 // of the insertions, whichever came last
-			return s.checkValues(ctx, op, answers, func(i int) (uint32, bool) {
-				switch {
-				case !k.hot(i):
-					return uint32(i + 1), true
-				case kind == structures.Add:
-					return sum.Load(), true
-				case kind == structures.Min:
-					return least.Load(), true
-				}
-				if v := s.scratch[i]; v-1 < uint32(s.n) && k.hot(int(v-1)) {
-					winner.CompareAndSwap(0, v)
-				}
-				return winner.Load(), true
-			})
-		},
-	}))
-}
-
-func (s *session) skewedBatch(ctx context.Context, k skew) (keys, values, answers *vk.Buffer[uint32], err error) {
-	if keys, err = s.buffer("batch keys"); err != nil {
-		return
-	}
-	if values, err = s.buffer("batch values"); err != nil {
-		return
-	}
-	if answers, err = s.buffer("answers"); err != nil {
-		return
-	}
-	if err = s.refill(ctx, keys, k.key); err != nil {
-		return
-	}
-	err = s.refill(ctx, values, func(i int) uint32 { return uint32(i + 1) })
-	return
+	return all.Load(), lowest.Load()
 }
 
 // checkInsertedOnce looks whether each key was inserted by exactly one operation.
-func (s *session) checkInsertedOnce(ctx context.Context, op string, k skew) error {
+func (s *session) checkInsertedOnce(ctx context.Context, k skew) error {
 	if err := s.status.Download(ctx, 0, s.bytes); err != nil {
 		return err
 	}
@@ -120,35 +118,13 @@ func (s *session) checkInsertedOnce(ctx context.Context, op string, k skew) erro
 			case k.hot(i) && status == structures.Inserted:
 				inserted.Add(1)
 			case k.hot(i) && status != structures.Assigned || !k.hot(i) && status != structures.Inserted:
-				return &WrongError{op, fmt.Sprintf("operation %d: %v", i, status)}
+				return &WrongError{s.op.Name, fmt.Sprintf("operation %d: %v", i, status)}
 			}
 		}
 		return nil
 	})
 	if err == nil && inserted.Load() != 1 {
-		err = &WrongError{op, fmt.Sprintf("one key was inserted %d times", inserted.Load())}
+		err = &WrongError{s.op.Name, fmt.Sprintf("one key was inserted %d times", inserted.Load())}
 	}
 	return err
-}
-
-// findSkewed searches the map of the n pairs.
-func (s *session) findSkewed(ctx context.Context) error {
-	k := newSkew(s.space, s.n, s.options.Skew)
-	keys, _, answers, err := s.skewedBatch(ctx, k)
-	if err == nil {
-		err = s.full(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	return s.add(s.measure(ctx, task{
-		Measurement: s.measurement("find-skewed", s.n),
-		record:      func() error { return s.find(keys, answers) },
-		check: func(ctx context.Context) error {
-			if err := s.checkFound(ctx, "find-skewed", func(int) bool { return true }); err != nil {
-				return err
-			}
-			return s.checkValues(ctx, "find-skewed", answers, func(i int) (uint32, bool) { return s.space.value(k.key(i)), true })
-		},
-	}))
 }

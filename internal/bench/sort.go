@@ -6,15 +6,12 @@ import (
 	"github.com/vkds/vkds/structures/primitives"
 )
 
-var sortOps = operations[*primitiveSession]{
-	{Op{"keys", "radix sort of n 32-bit keys", true}, (*primitiveSession).sortKeys},
-	{Op{"pairs", "radix sort of n 32-bit keys with 32-bit values", true}, (*primitiveSession).sortPairs},
+// sortOf measures the sort of keys, or of pairs.
+func sortOf(pairs bool) func(*session, context.Context) error {
+	return func(s *session, ctx context.Context) error { return s.sort(ctx, pairs) }
 }
 
-func (s *primitiveSession) sortKeys(ctx context.Context) error  { return s.sort(ctx, "keys", false) }
-func (s *primitiveSession) sortPairs(ctx context.Context) error { return s.sort(ctx, "pairs", true) }
-
-func (s *primitiveSession) sort(ctx context.Context, op string, pairs bool) error {
+func (s *session) sort(ctx context.Context, pairs bool) error {
 	keys, err := s.filled(ctx, "keys "+s.keys.order.String(), s.keys.key)
 	if err != nil {
 		return err
@@ -23,12 +20,12 @@ func (s *primitiveSession) sort(ctx context.Context, op string, pairs bool) erro
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.p.SortScratch(s.n, pairs))
+	scratch, err := s.scratchFor(s.bulk().SortScratch(s.n, pairs))
 	if err != nil {
 		return err
 	}
 	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: primitives.Length{N: s.n}, Scratch: scratch}
-	check := func(ctx context.Context) error { return s.checkAscending(ctx, op, out, s.keys.key) }
+	check := func(ctx context.Context) error { return s.checkAscending(ctx, s.op.Name, out, s.keys.key) }
 	if pairs {
 		values, err := s.indices(ctx)
 		if err != nil {
@@ -39,7 +36,7 @@ func (s *primitiveSession) sort(ctx context.Context, op string, pairs bool) erro
 			return err
 		}
 		a.Values, a.OutValues = values.Address(), moved.Address()
-		check = func(ctx context.Context) error { return s.checkStable(ctx, op, out, moved, s.keys.key) }
+		check = func(ctx context.Context) error { return s.checkStable(ctx, s.op.Name, out, moved, s.keys.key) }
 	}
-	return s.time(ctx, op, 0, func() error { return s.p.Sort(s.stream, a) }, check)
+	return s.time(ctx, 0, func() error { return s.bulk().Sort(s.stream, a) }, check)
 }

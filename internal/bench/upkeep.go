@@ -9,9 +9,12 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// slabs is how many slabs the map has.
-func (s *session) slabs(ctx context.Context, m *slabhash.Map) (uint64, error) {
-	stats, err := m.Stats(ctx)
+// hash is the hash table, which there is.
+func (s *session) hash() *slabhash.Map { return s.dictionary.(mapTable).Map }
+
+// slabsOf is how many slabs the hash table has.
+func (s *session) slabsOf(ctx context.Context) (uint64, error) {
+	stats, err := s.hash().Stats(ctx)
 	return stats.Slabs, err
 }
 
@@ -75,100 +78,98 @@ func copyBandwidth(ctx context.Context, d *vk.Device, stream *vk.Stream, o Commo
 
 // Flush and rehash are calls that wait by themselves: the wall time is theirs, the device's that of their kernel.
 
+// flush deletes the first half of the queries' keys, and measures the compaction.
 func (s *session) flush(ctx context.Context) error {
-	queries, answers, err := s.queries(ctx)
-	if err == nil {
-		err = s.full(ctx)
+	if err := s.hold(ctx, s.n); err != nil {
+		return err
 	}
+	keys, err := s.batchOf(ctx, "batch keys", s.n/2, s.query)
 	if err != nil {
 		return err
 	}
+	table := s.hash()
 	defer s.stream.Wait(context.Background())
 	halved := func(ctx context.Context) error {
-		if err := s.anew(ctx); err != nil {
+		if err := s.changing(ctx); err != nil {
 			return err
 		}
-		b := s.batch(queries, nil)
-		b.Count = s.n / 2
-		if err := s.m.ApplyOn(s.stream, structures.Delete, b); err != nil {
+		b := slabhash.DeviceBatch{Count: s.n / 2, Keys: keys, Status: s.status, Left: s.left}
+		if err := table.ApplyOn(s.stream, structures.Delete, b); err != nil {
 			return err
 		}
-		return s.m.Finish(ctx, s.stream, structures.Delete, b)
+		return table.Finish(ctx, s.stream, structures.Delete, b)
 	}
 	if err := halved(ctx); err != nil {
 		return err
 	}
-	before, err := s.slabs(ctx, s.m)
+	m, err := s.measureSlabs(ctx, s.measurement(s.n, s.n/2), halved, table.Flush, "flush.map")
 	if err != nil {
 		return err
 	}
-	m := s.measurement("flush", s.n/2)
-	if m, err = s.measureWall(ctx, m, halved, s.m.Flush, s.m.Timings, "flush.map"); err != nil {
-		return err
-	}
-	after, err := s.slabs(ctx, s.m)
+	queries, answers, err := s.asked(ctx, s.query)
 	if err != nil {
 		return err
 	}
-	m.Bytes = (before + after) * slabBytes
-	if err := s.find(queries, answers); err != nil {
+	if err := s.find(queries, answers, structures.AutoOrder); err != nil {
 		return err
 	}
 	if err := s.stream.Wait(ctx); err != nil {
 		return err
 	}
-	there := func(i int) bool { return i >= s.n/2 }
-	if err := s.checkFound(ctx, "flush", there); err != nil {
-		return err
-	}
-	err = s.checkValues(ctx, "flush", answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), there(i) })
+	err = s.found(ctx, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i >= s.n/2 })
 	return s.compareCopy(ctx, m, err)
 }
 
-func (s *session) rehash(ctx context.Context, op string, factor float64) error {
-	if err := s.full(ctx); err != nil {
-		return err
+// rehash measures the way into so many times as many buckets.
+func rehash(factor float64) func(*session, context.Context) error {
+	return func(s *session, ctx context.Context) error {
+		if err := s.hold(ctx, s.n); err != nil {
+			return err
+		}
+		table := s.hash()
+		buckets := int(table.Device().Buckets)
+		back := func(ctx context.Context) error { return table.Rehash(ctx, buckets) }
+		there := func(ctx context.Context) error { return table.Rehash(ctx, max(4, int(float64(buckets)*factor))) }
+		m, err := s.measureSlabs(ctx, s.measurement(s.n, s.n), back, there, "rehash")
+		if err != nil {
+			return err
+		}
+		if err := s.holdsAll(ctx, s.n); err != nil {
+			return err
+		}
+		return s.compareCopy(ctx, m, back(ctx))
 	}
-	buckets := int(s.m.Device().Buckets)
-	before, err := s.slabs(ctx, s.m)
+}
+
+// measureSlabs measures a call that reads all slabs that there are and writes those that there are then, and waits by
+// itself: the wall time is its own, the device's that of its kernel.
+func (s *session) measureSlabs(ctx context.Context, m Measurement, prepare, call func(context.Context) error, kernel string) (Measurement, error) {
+	before, err := s.slabsOf(ctx)
 	if err != nil {
-		return err
+		return m, err
 	}
-	m := s.measurement(op, s.n)
-	back := func(ctx context.Context) error { return s.m.Rehash(ctx, buckets) }
-	there := func(ctx context.Context) error { return s.m.Rehash(ctx, max(4, int(float64(buckets)*factor))) }
-	if m, err = s.measureWall(ctx, m, back, there, s.m.Timings, "rehash"); err != nil {
-		return err
+	if m, err = s.measureWall(ctx, m, prepare, call, s.hash().Timings, kernel); err != nil {
+		return m, err
 	}
-	after, err := s.slabs(ctx, s.m)
-	if err != nil {
-		return err
-	}
+	after, err := s.slabsOf(ctx)
 	m.Bytes = (before + after) * slabBytes
-	if err := s.holdsAll(ctx, op); err != nil {
-		return err
-	}
-	if err := back(ctx); err != nil {
-		return err
-	}
-	s.built = true
-	return s.compareCopy(ctx, m, nil)
+	return m, err
 }
 
 // clear is measured on a map with a pool of its own, which is what most have.
 func (s *session) clear(ctx context.Context) error {
-	keys, values, err := s.pairs(ctx)
+	keys, values, err := s.all(ctx, s.keys)
 	if err != nil {
 		return err
 	}
-	own, err := slabhash.New(ctx, s.d, slabhash.Options{Buckets: bucketsFor(s.n, s.load, pairSlots), Load: s.load, MaxLoad: -1, Tile: s.tile, Seed: s.o.Seed})
+	own, err := slabhash.New(ctx, s.d, s.hashOptions(bucketsFor(s.n, s.at.load, pairSlots), nil))
 	if err != nil {
 		return err
 	}
 	defer own.Close()
 	defer s.stream.Wait(context.Background())
 	filled := func(ctx context.Context) error {
-		b := s.batch(keys, values)
+		b := slabhash.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
 		if err := own.ApplyOn(s.stream, structures.Insert, b); err != nil {
 			return err
 		}
@@ -181,14 +182,95 @@ func (s *session) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := s.measurement("clear", s.n)
+	m := s.measurement(s.n, s.n)
 	m.Utilization, m.Bytes = stats.Utilization, stats.Bytes
 	if m, err = s.measureWall(ctx, m, filled, own.Clear, nil, ""); err != nil {
 		return err
 	}
 	n, err := own.Len(ctx)
 	if err == nil && n != 0 {
-		err = &WrongError{"clear", "pairs are left"}
+		err = &WrongError{s.op.Name, "pairs are left"}
 	}
 	return s.compareCopy(ctx, m, err)
+}
+
+// cleanup measures LSM.Cleanup of full levels, a share of whose elements is stale because their keys were inserted
+// again (section V-D).
+func (s *session) cleanup(ctx context.Context) error {
+	elements := FullLevels.batches(s.n, s.batch) * s.batch
+	for _, stale := range s.options.Stale {
+		again := int(stale * float64(elements))
+		different := elements - again
+		pick := newOrder(different, uint64(s.o.Seed)<<11|1)
+		keys, values, err := s.batchBuffers()
+		if err != nil {
+			return err
+		}
+		grown := func(ctx context.Context) error {
+			if err := s.empty(ctx); err != nil {
+				return err
+			}
+			s.there = -1
+			if err := s.insert(ctx, s.keys, 0, different, nil); err != nil {
+				return err
+			}
+			for first := 0; first < again; first += s.batch {
+				n := min(s.batch, again-first)
+				k, v := make([]uint32, n), make([]uint32, n)
+				fill(k, func(i int) uint32 { return s.keys.key(pick.at(first + i)) })
+				fill(v, func(i int) uint32 { return ^s.space.value(k[i]) })
+				if err := keys.Upload(ctx, 0, k); err != nil {
+					return err
+				}
+				if err := values.Upload(ctx, 0, v); err != nil {
+					return err
+				}
+				if err := s.dictionary.(lsmTable).InsertOn(ctx, s.stream, structures.DeviceUpdates{Count: n, Keys: keys, Values: values}); err != nil {
+					return err
+				}
+				if err := s.stream.Wait(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := s.empty(ctx); err != nil { // there is a table now
+			return err
+		}
+		l := s.dictionary.(lsmTable).LSM
+		m := s.measurement(elements, elements)
+		m.Stale = stale
+		if m, err = s.measureWall(ctx, m, grown, l.Cleanup, l.Timings, ""); err != nil {
+			return err
+		}
+		later := make([]bool, s.n) // which keys came again, with another value
+		for i := range again {
+			later[pick.at(i)] = true
+		}
+		if err := s.add(m, s.holds(ctx, different, func(at int) uint32 {
+			if later[at] {
+				return ^s.space.value(s.keys.key(at))
+			}
+			return s.space.value(s.keys.key(at))
+		})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compact fills the nodes of a tree as far as they go.
+func (s *session) compact(ctx context.Context) error {
+	t, err := s.tree(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := s.measureWall(ctx, s.measurement(s.n, s.n),
+		func(ctx context.Context) error { return s.holdOf(ctx, s.keys, s.n) },
+		func(ctx context.Context) error { return t.Compact(ctx, 1) }, nil, "")
+	if err != nil {
+		return err
+	}
+	s.there = -1
+	return s.add(m, s.holdsAll(ctx, s.n))
 }

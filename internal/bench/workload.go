@@ -123,19 +123,6 @@ func (w *workload) refill(ctx context.Context, b *vk.Buffer[uint32], of func(i i
 	return b.Upload(ctx, 0, w.scratch)
 }
 
-// pairs are the buffers of n keys in the table and of their values.
-func (w *workload) pairs(ctx context.Context) (keys, values *vk.Buffer[uint32], err error) {
-	if keys, err = w.filled(ctx, "keys", w.space.key); err == nil {
-		values, err = w.filled(ctx, "values", func(i int) uint32 { return w.space.value(w.space.key(i)) })
-	}
-	return keys, values, err
-}
-
-// query is the key that query i asks for.
-func (w *workload) query(i int) uint32 { return w.space.key(w.order.at(i)) }
-
-func (w *workload) absent(i int) uint32 { return w.space.key(w.n + i) }
-
 // task is something to be measured.
 type task struct {
 	Measurement

@@ -10,8 +10,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// treeMix is a batch of mixed operations on a tree, all in one dispatch.
-type treeMix struct {
+// mixture is a batch of mixed operations, all in one dispatch.
+type mixture struct {
 	name, about string
 	mix         Mix
 	queries     []structures.Kind // what becomes of the mix's searches, in turn; nil: they are searches
@@ -25,10 +25,17 @@ var (
 	allQueries = []structures.Kind{structures.Find, structures.FindRange, structures.FindSuccessor}
 )
 
+// gammas are the mixes of section VI-C of the slab hash's paper.
+var gammas = []mixture{
+	{"gamma0", "n operations on n pairs: half insert, half delete", Gamma0, nil, true, true},
+	{"gamma1", "n operations on n pairs: 20% insert, 20% delete, 30% find, 30% find absent", Gamma1, nil, true, true},
+	{"gamma2", "n operations on n pairs: 10% insert, 10% delete, 40% find, 40% find absent", Gamma2, nil, true, true},
+}
+
 // treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), α updates of which half are insertions
 // and half deletions, with searches alone and with all the queries of the paper; and the deletions beside searches and
 // insertions beside ranges of chapter 4 of Awad's dissertation.
-var treeMixes = []treeMix{
+var treeMixes = []mixture{
 	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, nil, true, true},
 	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, nil, true, true},
 	{"alpha-1.0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, true, true},
@@ -44,17 +51,25 @@ var treeMixes = []treeMix{
 	{"insert-range-90", "a batch on n pairs: 90% insert, 10% the first pairs from a key on", Mix{0.9, 0, 0.1, 0}, justRanges, false, false},
 }
 
-func treeMixOps() (ops operations[*orderedSession]) {
-	for _, m := range treeMixes {
-		run := func(s *orderedSession, ctx context.Context) error { return s.mixOnTree(ctx, m) }
-		ops = append(ops, measured[*orderedSession]{Op{m.name, m.about, m.standard}, run})
+// mixes are the rows of some mixes of a structure.
+func mixes(structure, axes string, all []mixture) (rows []row) {
+	for _, m := range all {
+		axes := axes
+		if !m.whole {
+			axes += " batch"
+		}
+		if slices.Contains(m.queries, structures.FindRange) {
+			axes += " length"
+		}
+		measure := func(s *session, ctx context.Context) error { return s.mix(ctx, m) }
+		rows = append(rows, row{"mixed, " + m.name, map[string]cell{structure: {Op{m.name, m.about, m.standard, axes}, measure}}})
 	}
-	return ops
+	return rows
 }
 
-// mixedBatch is a mix dealt out for a tree of n pairs.
+// mixedBatch is a mix dealt out for n pairs.
 type mixedBatch struct {
-	treeMix
+	mixture
 	mixer
 	count   int
 	windows []uint32 // of each operation, its own window's number or the next one's; nil if none asks for order
@@ -76,8 +91,8 @@ func (b *mixedBatch) kindOfAll() structures.Kind {
 	return structures.Mixed
 }
 
-func (s *orderedSession) dealOnTree(mix treeMix) *mixedBatch {
-	b := &mixedBatch{treeMix: mix, count: s.batch}
+func (s *session) deal(mix mixture) *mixedBatch {
+	b := &mixedBatch{mixture: mix, count: s.batch}
 	if mix.whole {
 		b.count = s.n
 	}
@@ -95,106 +110,129 @@ func (s *orderedSession) dealOnTree(mix treeMix) *mixedBatch {
 	return b
 }
 
-// mixOnTree measures a mixed batch in one dispatch. Its keys are random ones whatever the order asked for.
-func (s *orderedSession) mixOnTree(ctx context.Context, mix treeMix) error {
-	b := s.dealOnTree(mix)
+// mix measures a mixed batch in one dispatch. Its keys are random ones whatever the order asked for.
+func (s *session) mix(ctx context.Context, mix mixture) error {
+	b := s.deal(mix)
 	lengths := []int{0}
 	if slices.Contains(mix.queries, structures.FindRange) {
 		lengths = s.options.Lengths
 	}
 	for _, length := range lengths {
-		if err := s.mixedOnTree(ctx, b, length); err != nil {
+		if err := s.mixOf(ctx, b, length); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mixedOnTree is mixOnTree with ranges of some length, 0 if there are none.
-func (s *orderedSession) mixedOnTree(ctx context.Context, b *mixedBatch, length int) error {
+// mixOf is mix with ranges of some length, 0 if there are none.
+func (s *session) mixOf(ctx context.Context, b *mixedBatch, length int) error {
 	random := newSequence(s.space, Random, s.n)
-	d := btree.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: length}
-	var err error
-	if d.Keys, err = s.batchOf(ctx, "batch keys", b.count, func(i int) uint32 { return b.at(i).key }); err != nil {
+	if err := s.holdOf(ctx, random, s.n); err != nil { // for the utilisation
 		return err
 	}
-	if d.Values, err = s.room("batch values", b.count); err != nil {
-		return err
-	}
-	if d.Kinds, err = vk.NewBuffer[uint8](s.d, (b.count+3)&^3); err != nil {
-		return err
-	}
-	defer d.Kinds.Free()
-	fill(s.bytes[:b.count], func(i int) uint8 { return uint8(b.kind(i)) })
-	if err := d.Kinds.Upload(ctx, 0, s.bytes[:b.count]); err != nil {
-		return err
-	}
-	var w *windowChecks
-	if b.windows != nil {
-		if w, err = s.windowsOnTree(ctx, b, &d); err != nil {
-			return err
-		}
-	}
-	t, err := s.asTree(ctx)
+	d, err := s.mixedBuffers(ctx, b, length)
 	if err != nil {
 		return err
 	}
-	m := s.measurement(b.name, s.n, b.count)
+	defer d.Kinds.Free()
+	var w *windowChecks
+	if b.windows != nil {
+		if w, err = s.windows(ctx, b, &d); err != nil {
+			return err
+		}
+	}
+	m := s.measurement(s.n, b.count)
 	m.Order, m.Length = "", length
 	if !b.whole {
 		m.Batch = b.count
 	}
+	defer func() { s.there = -1 }()
 	return s.add(s.measure(ctx, task{
 		Measurement: m, pending: true,
 		prepare: func(ctx context.Context) error {
-			if err := s.holdInTree(ctx, random, s.n); err != nil {
-				return err
+			if err := s.holdOf(ctx, random, s.n); err != nil || s.name == "slabhash" {
+				return err // a hash table writes the values of what it finds, which are there already
 			}
-			_, err := s.batchOf(ctx, "batch values", b.count, func(i int) uint32 { return s.space.value(b.at(i).key) })
+			_, err := s.batchOf(ctx, "mixed values", b.count, func(i int) uint32 { return s.space.value(b.at(i).key) })
 			return err
 		},
-		record: func() error { return t.ApplyOn(s.stream, b.kindOfAll(), d) },
-		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, b.name, b.count, func(i int) structures.Status {
-				if b.kind(i) == structures.FindSuccessor && w.isLast(b.at(i).key) {
-					return structures.Status(s.bytes[i]) // whether there is another key behind it is left to chance
-				}
-				return b.at(i).status
-			}); err != nil {
-				return err
-			}
-			got := s.scratch[:b.count]
-			if err := d.Values.Download(ctx, 0, got); err != nil {
-				return err
-			}
-			for i, value := range got {
-				if o := b.at(i); b.kind(i) == structures.Find && o.status == structures.Found && value != s.space.value(o.key) {
-					return &WrongError{b.name, fmt.Sprintf("operation %d: value %d instead of %d", i, value, s.space.value(o.key))}
-				}
-			}
-			if w != nil {
-				if err := w.check(ctx, got); err != nil {
-					return err
-				}
-			}
-			return s.sound(ctx, b.name, s.n+b.inserts-b.deletes)
-		},
+		record: func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, b.kindOfAll(), d) },
+		check:  func(ctx context.Context) error { return s.checkMix(ctx, b, d, w) },
 	}))
+}
+
+// mixedBuffers are those of a mixed batch.
+func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (d btree.DeviceBatch, err error) {
+	d = btree.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: length}
+	if d.Keys, err = s.batchOf(ctx, "mixed keys", b.count, func(i int) uint32 { return b.at(i).key }); err != nil {
+		return d, err
+	}
+	if d.Values, err = s.batchOf(ctx, "mixed values", b.count, func(i int) uint32 { return s.space.value(b.at(i).key) }); err != nil {
+		return d, err
+	}
+	if d.Kinds, err = vk.NewBuffer[uint8](s.d, (b.count+3)&^3); err != nil {
+		return d, err
+	}
+	fill(s.bytes[:b.count], func(i int) uint8 { return uint8(b.kind(i)) })
+	if err := d.Kinds.Upload(ctx, 0, s.bytes[:b.count]); err != nil {
+		d.Kinds.Free()
+		return d, err
+	}
+	return d, nil
+}
+
+// checkMix looks at what came of a mixed batch.
+func (s *session) checkMix(ctx context.Context, b *mixedBatch, d btree.DeviceBatch, w *windowChecks) error {
+	if err := s.checkStatus(ctx, s.op.Name, b.count, func(i int) structures.Status {
+		if b.kind(i) == structures.FindSuccessor && w.isLast(b.at(i).key) {
+			return structures.Status(s.bytes[i]) // whether there is another key behind it is left to chance
+		}
+		return b.at(i).status
+	}); err != nil {
+		return err
+	}
+	got := s.scratch[:b.count]
+	if err := d.Values.Download(ctx, 0, got); err != nil {
+		return err
+	}
+	err := parallel(b.count, func(first, end int) error {
+		for i := first; i < end; i++ {
+			o, want := b.at(i), uint32(0)
+			if b.kind(i) != structures.Find {
+				continue
+			}
+			if o.status == structures.Found {
+				want = s.space.value(o.key)
+			}
+			if got[i] != want {
+				return &WrongError{s.op.Name, fmt.Sprintf("operation %d: value %d instead of %d", i, got[i], want)}
+			}
+		}
+		return nil
+	})
+	if err == nil && w != nil {
+		err = w.check(ctx, got)
+	}
+	if err != nil {
+		return err
+	}
+	return s.sound(ctx, s.n+b.inserts-b.deletes)
 }
 
 // windowChecks checks what ranges and successors found beside updates: pairs that were there before or came meanwhile, in
 // order, without leaving out one that was there throughout. Which of the pairs that come or go they find is left to
 // chance.
 type windowChecks struct {
-	s      *orderedSession
+	s      *session
 	batch  *mixedBatch
 	device *btree.DeviceBatch
 	stays  []uint32 // keys that are there throughout, in order
 	ever   []uint32 // and all that are there at any time
 }
 
-// windowsOnTree gives the operations of a batch that ask for order what they want.
-func (s *orderedSession) windowsOnTree(ctx context.Context, b *mixedBatch, d *btree.DeviceBatch) (*windowChecks, error) {
+// windows gives the operations of a batch that ask for order what they want.
+func (s *session) windows(ctx context.Context, b *mixedBatch, d *btree.DeviceBatch) (*windowChecks, error) {
 	d.Width = max(d.Width, 1)
 	room := int(b.windows[b.count]) * d.Width
 	var err error
@@ -276,7 +314,7 @@ func (w *windowChecks) listed(i int, from uint32, most int, keys, values []uint3
 	ever, _ := slices.BinarySearch(w.ever, from)
 	least, most := min(most, len(w.stays)-stay), min(most, len(w.ever)-ever)
 	if len(keys) < least || len(keys) > most {
-		return &WrongError{w.batch.name, fmt.Sprintf("operation %d: %d pairs instead of %d to %d", i, len(keys), least, most)}
+		return &WrongError{w.s.op.Name, fmt.Sprintf("operation %d: %d pairs instead of %d to %d", i, len(keys), least, most)}
 	}
 	for j, key := range keys {
 		for ever < len(w.ever) && w.ever[ever] < key {
@@ -284,9 +322,9 @@ func (w *windowChecks) listed(i int, from uint32, most int, keys, values []uint3
 		}
 		switch {
 		case ever == len(w.ever) || w.ever[ever] != key || values[j] != w.s.space.value(key):
-			return &WrongError{w.batch.name, fmt.Sprintf("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j, key, values[j])}
+			return &WrongError{w.s.op.Name, fmt.Sprintf("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j, key, values[j])}
 		case stay < len(w.stays) && w.stays[stay] < key:
-			return &WrongError{w.batch.name, fmt.Sprintf("operation %d, pair %d: %d comes after %d was left out", i, j, key, w.stays[stay])}
+			return &WrongError{w.s.op.Name, fmt.Sprintf("operation %d, pair %d: %d comes after %d was left out", i, j, key, w.stays[stay])}
 		case stay < len(w.stays) && w.stays[stay] == key:
 			stay++
 		}

@@ -1,0 +1,321 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/bench/latched"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/vk"
+)
+
+// dictionary is what the operations want of every structure that holds pairs.
+type dictionary interface {
+	Len(context.Context) (uint64, error)
+	Clear(context.Context) error
+	Close() error
+	FindOn(*vk.Stream, structures.DeviceLookups) error
+
+	// hold makes it one of the first so many pairs of a sequence, however it does that best. there are those of the
+	// session's own sequence that it has; -1: it has something else.
+	hold(ctx context.Context, s *session, q sequence, there, pairs int) error
+}
+
+// concurrent is a dictionary whose operations of a batch may be of all kinds, done beside each other.
+type concurrent interface {
+	dictionary
+	ApplyOn(*vk.Stream, structures.Kind, btree.DeviceBatch) error
+}
+
+// ordered is a dictionary with order.
+type ordered interface {
+	dictionary
+	CountOn(*vk.Stream, structures.DeviceCounts) error
+	RangeOn(*vk.Stream, structures.DeviceRanges) error
+}
+
+// leveled is one made of sorted runs, which are inserted batch by batch.
+type leveled interface {
+	ordered
+	InsertOn(context.Context, *vk.Stream, structures.DeviceUpdates) error
+}
+
+// mapTable is a hash table of pairs, with a pool of its own.
+type mapTable struct {
+	*slabhash.Map
+	pool *alloc.SlabPool
+}
+
+func openMap(ctx context.Context, s *session) (dictionary, error) {
+	// Room for all that any operation here comes to: the mixes insert half as many pairs again, and a rehash has
+	// two tables at a time. No dispatch may meet a full pool.
+	load := s.at.load
+	buckets := bucketsFor(s.n, load, pairSlots)
+	slabs := float64(buckets) * (expectedSlabs(1.5*load, pairSlots) - 1)
+	if slices.Contains(s.options.Ops, "rehash-half") {
+		slabs += float64(buckets) / 2 * (expectedSlabs(2*load, pairSlots) - 1)
+	}
+	if slices.Contains(s.options.Ops, "rehash-double") {
+		slabs += float64(buckets) * 2 * (expectedSlabs(load/2, pairSlots) - 1)
+	}
+	pool, err := s.poolOf(ctx, slabs)
+	if err != nil {
+		return nil, err
+	}
+	o := s.hashOptions(buckets, pool)
+	o.Timed = true
+	m, err := slabhash.New(ctx, s.d, o)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return mapTable{m, pool}, nil
+}
+
+// poolOf is a pool for about so many slabs.
+func (s *session) poolOf(ctx context.Context, slabs float64) (*alloc.SlabPool, error) {
+	return alloc.NewSlabPool(ctx, s.d, alloc.PoolOptions{Blocks: int(math.Ceil(1.25*slabs/alloc.BlockSlabs)) + 16})
+}
+
+func (s *session) hashOptions(buckets int, pool *alloc.SlabPool) slabhash.Options {
+	return slabhash.Options{Buckets: buckets, Load: s.at.load, MaxLoad: -1, Pool: pool, Tile: s.at.tile, Seed: s.o.Seed}
+}
+
+// bucketsFor is how many buckets have a load.
+func bucketsFor(n int, load float64, slots int) int {
+	return max(4, int(math.Ceil(float64(n)/(float64(slots)*load))))
+}
+
+func (t mapTable) Close() error {
+	t.Map.Close()
+	return t.pool.Close()
+}
+
+func (t mapTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
+	return t.Map.FindOn(s, slabhash.DeviceQueries{Count: l.Count, Keys: l.Keys, Values: l.Values, Found: l.Found})
+}
+
+func (t mapTable) ApplyOn(s *vk.Stream, kind structures.Kind, b btree.DeviceBatch) error {
+	return t.Map.ApplyOn(s, kind, hashBatch(b))
+}
+
+func hashBatch(b btree.DeviceBatch) slabhash.DeviceBatch {
+	return slabhash.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Kinds: b.Kinds, Status: b.Status, Left: b.Left}
+}
+
+func (t mapTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
+	return s.holdHash(ctx, q, pairs, t.Map)
+}
+
+// setTable is a hash table of keys alone.
+type setTable struct {
+	*slabhash.Set
+	pool *alloc.SlabPool
+}
+
+func openSet(ctx context.Context, s *session) (dictionary, error) {
+	buckets := bucketsFor(s.n, s.at.load, keySlots)
+	pool, err := s.poolOf(ctx, float64(buckets)*(expectedSlabs(s.at.load, keySlots)-1))
+	if err != nil {
+		return nil, err
+	}
+	set, err := slabhash.NewSet(ctx, s.d, s.hashOptions(buckets, pool))
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return setTable{set, pool}, nil
+}
+
+// ofSet measures an operation on a set instead of the map.
+func ofSet(measure func(*session, context.Context) error) func(*session, context.Context) error {
+	return func(s *session, ctx context.Context) error {
+		column := *s.benchmark
+		column.open = openSet
+		set := newSession(s.workload, &column, s.options, s.at, s.report)
+		set.op = s.op
+		defer set.close()
+		return measure(set, ctx)
+	}
+}
+
+func (s *session) keysOnly() bool { _, is := s.dictionary.(setTable); return is }
+
+func (t setTable) Close() error {
+	t.Set.Close()
+	return t.pool.Close()
+}
+
+func (t setTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
+	return t.Set.FindOn(s, slabhash.DeviceQueries{Count: l.Count, Keys: l.Keys, Found: l.Found})
+}
+
+func (t setTable) ApplyOn(s *vk.Stream, kind structures.Kind, b btree.DeviceBatch) error {
+	b.Values = nil
+	return t.Set.ApplyOn(s, kind, hashBatch(b))
+}
+
+func (t setTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
+	return s.holdHash(ctx, q, pairs, t.Set)
+}
+
+// holdHash makes a hash table one of pairs by one batch, and notes its utilisation.
+func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table interface {
+	Clear(context.Context) error
+	Finish(context.Context, *vk.Stream, structures.Kind, slabhash.DeviceBatch) error
+	Stats(context.Context) (slabhash.Stats, error)
+}) error {
+	if err := table.Clear(ctx); err != nil {
+		return err
+	}
+	keys, values, err := s.all(ctx, q)
+	if err != nil {
+		return err
+	}
+	b := btree.DeviceBatch{Count: pairs, Keys: keys, Values: values, Status: s.status, Left: s.left}
+	if err := s.dictionary.(concurrent).ApplyOn(s.stream, structures.Insert, b); err != nil {
+		return err
+	}
+	if s.keysOnly() {
+		b.Values = nil
+	}
+	if err := table.Finish(ctx, s.stream, structures.Insert, hashBatch(b)); err != nil || s.utility != 0 {
+		return err
+	}
+	stats, err := table.Stats(ctx)
+	if err == nil && stats.Pairs != uint64(pairs) {
+		err = &WrongError{s.op.Name, fmt.Sprintf("%d pairs in the table instead of %d", stats.Pairs, pairs)}
+	}
+	s.utility = stats.Utilization
+	return err
+}
+
+// treeTable is a B-link-tree.
+type treeTable struct{ *btree.Tree }
+
+func openTree(ctx context.Context, s *session) (dictionary, error) {
+	// Room for all that any operation comes to, at the fill that nodes have after they were split: no dispatch
+	// may meet a full pool.
+	fill := s.at.fill
+	if fill == 0 {
+		fill = btree.DefaultFill
+	}
+	capacity := float64(s.n+max(s.batch, s.n/2)) * max(1.25, btree.Slots*fill/6)
+	t, err := btree.New(ctx, s.d, btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile})
+	if err != nil {
+		return nil, err
+	}
+	return treeTable{t}, nil
+}
+
+func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
+	keys, values, err := s.all(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := t.BuildOn(ctx, s.stream, structures.DeviceUpdates{Count: pairs, Keys: keys, Values: values}); err != nil {
+		return err
+	}
+	return s.stream.Wait(ctx)
+}
+
+// lsmTable is an LSM whose insertions look like those of the structures that wait for the device.
+type lsmTable struct{ *lsm.LSM }
+
+func openLSM(ctx context.Context, s *session) (dictionary, error) {
+	l, err := lsm.New(ctx, s.d, lsm.Options{Batch: s.batch, Timed: true})
+	if err != nil {
+		return nil, err
+	}
+	return lsmTable{l}, nil
+}
+
+func (l lsmTable) InsertOn(_ context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
+	return l.LSM.InsertOn(s, u)
+}
+
+func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {
+	return s.holdBatches(ctx, q, there, pairs)
+}
+
+// arrayTable is a sorted array.
+type arrayTable struct{ *sortedarray.Array }
+
+func openSortedArray(ctx context.Context, s *session) (dictionary, error) {
+	a, err := sortedarray.New(ctx, s.d, sortedarray.Options{Capacity: s.n})
+	if err != nil {
+		return nil, err
+	}
+	return arrayTable{a}, nil
+}
+
+func (a arrayTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {
+	return s.holdBatches(ctx, q, there, pairs)
+}
+
+// holdBatches inserts the pairs that are missing batch by batch.
+func (s *session) holdBatches(ctx context.Context, q sequence, there, pairs int) error {
+	if there < 0 || there > pairs {
+		there = 0
+		if err := s.dictionary.Clear(ctx); err != nil {
+			return err
+		}
+	}
+	return s.insert(ctx, q, there, pairs, nil)
+}
+
+// inLevels says whether the structure is made of levels, of which the smallest has a batch.
+func (s *session) inLevels() bool { return s.name == "lsm" }
+
+// latchedTable is a tree of the papers.
+type latchedTable struct {
+	*latched.Tree
+	s *session
+}
+
+func openLatched(_ context.Context, s *session) (dictionary, error) {
+	o := s.at.latched
+	o.Pairs = s.n + s.batch
+	t, err := latched.New(s.d, o)
+	if err != nil {
+		return nil, err
+	}
+	t.Clear(s.stream)
+	return latchedTable{t, s}, nil
+}
+
+func (t latchedTable) Close() error {
+	t.Tree.Close()
+	return nil
+}
+
+func (t latchedTable) Clear(context.Context) error {
+	t.Tree.Clear(t.s.stream)
+	return nil
+}
+
+func (t latchedTable) Len(ctx context.Context) (uint64, error) {
+	pairs, err := t.Tree.Check(ctx)
+	return uint64(pairs), err
+}
+
+func (t latchedTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
+	t.Tree.FindOn(s, l.Count, l.Keys, l.Values, l.Found)
+	return nil
+}
+
+func (t latchedTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
+	keys, values, err := s.all(ctx, q)
+	if err != nil {
+		return err
+	}
+	t.Tree.Clear(s.stream)
+	return s.insertLatched(ctx, latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}, doubling(pairs, pairs))
+}
