@@ -48,7 +48,7 @@ uint number;   // of this invocation's slab
 void check(uint rule, bool holds) {
     if (holds) return;
     atomic_add(address_at(report, rule, 2u), 1u);
-    // By compare-and-swap, as slab_list.glsl has it. Who is overtaken found the word lower, by another number of this
+    // By compare-and-swap, as slab_change.glsl has it. Who is overtaken found the word lower, by another number of this
     // dispatch.
     uvec2 least = address_at(report, RULES + rule, 2u);
     for (uint round = 0u; round <= count; round++) {

@@ -1,7 +1,7 @@
 // Predecessors and floors concurrent with updates, of a batch of one kind or of a mixed one (mixed.glsl).
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_range.glsl"
+#include "btree_neighbor.glsl"
 #include "mixed.glsl"
 
 void main() {

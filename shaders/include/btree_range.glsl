@@ -1,17 +1,8 @@
-// Ranges and neighbours of a B-link-tree, concurrent with updates: collective functions, an operation a lane.
+// Ranges of a B-link-tree, concurrent with updates: a collective function, a range a lane.
 //
-// Leaves are read one after the other, each at a moment of its own. So a range is not one moment: each pair of it was
-// there at some time of the call, and what was there all the time is in it; keys ascend, and none comes twice.
-//
-// A leaf is read, and behind a fence its header once more. What was read is right if all words of it are what they were
-// and the leaf isn't latched; else it is read again, on a later visit. Why: who splits a leaf latches it, takes pairs
-// out, publishes high and link, and unlatches last, with a new version. If the reading missed a pair that was taken
-// out, then the second look at the version, behind it, shows the latch or what came after. It shows no latch and the
-// version of the first look: so the first look saw that split's end, and the second one, behind the fence, sees the
-// high and the link that it published, or later ones. Then what was moved away lies above the high, and the walk comes
-// to it by the link. What was moved away since the second look at the version was still seen. High and link may be of
-// two later splits: with the older high the link leads to nodes that hold nothing new, and with the older link too far
-// to the right, which shows by the low.
+// Leaves are read one after the other, each at a moment of its own (btree_view.glsl). So a range is not one moment: each
+// pair of it was there at some time of the call, and what was there all the time is in it; keys ascend, and none comes
+// twice.
 //
 // The next leaf is read behind the same fence as the second look at this one, from the link that the first look saw:
 // one fence a leaf, and one wait. So each leaf is read behind the reading of the link which leads there, too.
@@ -19,9 +10,8 @@
 // Who is led astray, to a node that is no leaf or to one for greater keys, begins again at the root and keeps its
 // place. A key that was erased from one slot and inserted into another while they were read is met once.
 //
-// Without 64-bit atomics updates are made under the latch, each with a new version. The version is read in front of the
-// slots, too, and has to be the same all the time; leaves are read one by one, and pairs written as they are, since
-// SwiftShader's compiler takes minutes over the other loop.
+// Without 64-bit atomics leaves are read one by one, and pairs written as they are, since SwiftShader's compiler takes
+// minutes over the other loop.
 #ifndef VKDS_BTREE_RANGE_GLSL
 #define VKDS_BTREE_RANGE_GLSL
 
@@ -31,52 +21,7 @@
 #if VKDS_INT64_ATOMICS
 #include "pair_stage.glsl"
 #endif
-
-// Whether the header of a leaf, read once more by each lane, is what it was, and the leaf isn't latched: the same for
-// all lanes of the tile. Collective.
-bool leaf_stands(NodeHeader seen, uvec4 again) {
-    return tile_ballot(again != uvec4(seen.meta, seen.low, seen.high, seen.link) || btree_latched(again.x)) == 0u;
-}
-
-// Reads a leaf. False: it is to be read again. Collective.
-bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
-#if !VKDS_INT64_ATOMICS
-    pairs_by_32_bit_atomics();
-    uint before = 0u;
-    if (busy) before = atomic_load(address_add(leaf, BTREE_META_AT));
-    acquire_fence();
-#endif
-    n = leaf_load(leaf, busy);
-    header = btree_header(n);
-#if !VKDS_INT64_ATOMICS
-    bool same = tile_ballot(before != header.meta) == 0u;
-#else
-    const bool same = true;
-#endif
-    acquire_fence();
-    uvec4 again = uvec4(0u);
-    if (busy) again = coherent_load4(address_add(leaf, BTREE_META_AT));
-    bool stands = leaf_stands(header, again);
-    return stands && same;
-}
-
-// A leaf as it was read, with each key once: one that was erased from one slot and inserted into another meanwhile may
-// have been seen in both. Collective.
-Node leaf_once(Node n) {
-    uint empty_key = btree_empty_key(btree_header(n).high), key[16], twice = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) key[m] = btree_lane_has(m) ? n.pair[m].x : empty_key;
-    [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
-        uint from = tile_lane() ^ step;
-        [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
-            uint its = subgroupShuffle(key[other], gl_SubgroupInvocationID ^ step);
-            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-                twice |= its == key[m] && (from < tile_lane() || (step == 0u && other < m)) ? 1u << m : 0u;
-        }
-    }
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        n.pair[m].x = ((twice >> m) & 1u) != 0u && btree_lane_has(m) ? empty_key : n.pair[m].x;
-    return n;
-}
+#include "btree_view.glsl"
 
 // A pair that a range has.
 struct BTreePair {
@@ -272,62 +217,5 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
     return status;
 }
 #endif
-
-// The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none,
-// or STATUS_PENDING. Collective.
-uint btree_ceil(BTree tree, BTreePlace start, uint key, bool enabled, uint budget, out BTreePair pair) {
-    uint count;
-    uint status = btree_range(tree, start, key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget, count, pair);
-    return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
-}
-
-// The pair with the greatest key up to one, likewise. Collective.
-uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint budget, out BTreePair pair) {
-    uint status = STATUS_PENDING, visits = 0u;
-    bool todo = enabled;
-    pair = BTreePair(0u, 0u);
-    while (subgroupAny(todo) && visits < budget) {
-        uint leaf = start.node, above = BTREE_ROOT;
-        btree_descend(tree, key, 0u, todo && start.level != 0u, budget, visits, leaf, above);
-        start = btree_anywhere();   // for who was led astray, or goes on to the left
-        uint open = tile_ballot(todo && leaf != SLAB_NULL);
-        while (subgroupAny(open != 0u) && visits < budget) {
-            bool busy = open != 0u;
-            uint source = uint(findLSB(open)) & (TILE - 1u);
-            uint k = tile_shuffle(key, source);
-            Node n;
-            NodeHeader header;
-            bool whole = btree_view(slab_address(tree.pool, tile_shuffle(leaf, source)), busy, n, header);
-            bool astray = k < header.low || btree_level(header.meta) != 0u;
-            bool right = k > header.high;
-            bool reads = busy && whole && !astray && !right;
-            // One more than how far the nearest key is from ~0; 0: there is none.
-            uint inside = reads ? btree_inside(n, header.high, BTreeWalk(leaf, header.low, k, 0u)) : 0u;
-            uint near = ~0u, value = 0u;
-            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-                bool nearer = ((inside >> m) & 1u) != 0u && k - n.pair[m].x <= near;
-                near = nearer ? k - n.pair[m].x : near;
-                value = nearer ? n.pair[m].y : value;
-            }
-            bool any = tile_ballot(inside != 0u) != 0u;
-            uint nearest = tile_min(inside != 0u ? near : ~0u);
-            uint winner = tile_ballot(inside != 0u && near == nearest);
-            uint its_value = tile_shuffle(value, uint(findLSB(winner)) & (TILE - 1u));
-            bool mine = busy && tile_lane() == source;
-            if (mine && reads && any) {
-                pair = BTreePair(k - nearest, its_value);
-                status = STATUS_FOUND;
-            }
-            if (mine && reads && !any && header.low == 0u) status = STATUS_ABSENT;
-            if (mine && reads && !any) key = header.low - 1u;
-            if (mine && whole && right) leaf = header.link;
-            if (mine) todo = status == STATUS_PENDING;
-            bool ends = busy && whole && (astray || !right);
-            open &= ends ? open - 1u : ~0u;
-            visits++;
-        }
-    }
-    return status;
-}
 
 #endif

@@ -1,5 +1,5 @@
 // Walk: from leaf to leaf of a B-link-tree over the pairs of a range, by tiles of any width. How leaves are read is the
-// caller's business: by plain loads in a read-only phase, concurrent with updates as btree_range.glsl does.
+// caller's business: by plain loads in a read-only phase, concurrent with updates as btree_view.glsl does.
 #ifndef VKDS_BTREE_WALK_GLSL
 #define VKDS_BTREE_WALK_GLSL
 

@@ -11,7 +11,7 @@
 
 #include "operation.glsl"
 #include "results.glsl"
-#include "slab_list.glsl"
+#include "slab_change.glsl"
 
 // A table as the host describes it (slabhash.Device in Go). Lay it into your push constants.
 struct SlabHash {

@@ -23,7 +23,7 @@ layout(push_constant, std430) uniform Push {
     uint count;
 };
 
-// Raises a word to `least`, by compare-and-swap, as slab_list.glsl has it. Who is overtaken found the word risen, so
+// Raises a word to `least`, by compare-and-swap, as slab_change.glsl has it. Who is overtaken found the word risen, so
 // that it takes no more rounds.
 void raise(uvec2 at, uint least) {
     for (uint round = 0u; round < least; round++) {

@@ -3,7 +3,7 @@
 // the key itself is there.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_range.glsl"
+#include "btree_neighbor.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -1,7 +1,7 @@
-// For test/shader: each invocation changes a slot by one of the functions of slab_list.glsl.
+// For test/shader: each invocation changes a slot by one of the functions of slab_change.glsl.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "slab_list.glsl"
+#include "slab_change.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -93,7 +93,7 @@ func TestTopBesideSplit(t *testing.T) {
 	})
 }
 
-// A slab of pairs without 64-bit atomics (slab_list.glsl): a key claims its slot, the value is stored, and the bit of the
+// A slab of pairs without 64-bit atomics (slab_change.glsl): a key claims its slot, the value is stored, and the bit of the
 // auxiliary word says that it is there.
 func TestPairWithoutWideAtomics(t *testing.T) {
 	const (
