@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
 )
@@ -132,7 +133,7 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structure
 	}
 	var err error
 	for done := 0; done < n && err == nil; {
-		end := w.fit(done, min(n, done+max(leastPart, int(t.nodes))), t.pairsAtOnce())
+		end := w.fit(done, min(n, done+max(leastPart, int(t.nodes))), ordered.AtOnce(t.d))
 		p := concurrentPart{kind: kind, windows: w.part(done, end), status: r.Status[done:end], batch: structures.Batch{
 			Kinds: cut(b.Kinds, done, end), Keys: b.Keys[done:end], Values: cut(b.Values, done, end), Highs: cut(b.Highs, done, end),
 		}}

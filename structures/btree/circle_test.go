@@ -75,7 +75,7 @@ func TestLinksInCircles(t *testing.T) {
 			}
 			for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Floor, structures.Ceil} {
 				asks[to.String()] = func(ctx context.Context) error {
-					got, err := tree.neighbors(ctx, to, asked)
+					got, err := tree.reader.Neighbors(ctx, to, asked)
 					for i, found := range got.Found {
 						require.True(t, found || got.Keys[i] == 0, "%v of %d: where the search was given up is no answer", to, asked[i])
 					}

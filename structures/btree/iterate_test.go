@@ -13,7 +13,7 @@ import (
 // pairsOf is what an iterator gives.
 func pairsOf(t testing.TB, tree *Tree, r structures.Range, down bool) (keys, values []uint32) {
 	t.Helper()
-	pairs, failure := tree.iterate(t.Context(), r, down)
+	pairs, failure := tree.reader.Walk(t.Context(), r, down)
 	for k, v := range pairs {
 		keys, values = append(keys, k), append(values, v)
 	}

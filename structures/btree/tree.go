@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -38,6 +39,7 @@ type Tree struct {
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
 	stream     *vk.Stream         // for what is done outside of batches
 	pipeline   *pipeline.Pipeline
+	reader     ordered.Reader
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
@@ -82,6 +84,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	t := &Tree{d: d, o: o, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), pipeline: pipeline.New(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds, mostRounds: maxRounds}
 	t.o.Progress = t.gate.Progress(o.Progress)
+	t.reader = ordered.NewReader(d, (*recorder)(t), t.pipeline, t.o.Progress)
 	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
 	sizes, err := pool.Sizes()
 	if err == nil {

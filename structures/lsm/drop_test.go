@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -17,7 +17,7 @@ func TestDroppedChunk(t *testing.T) {
 	defer func() { require.NoError(t, l.Close()) }()
 	keys := testdevice.Upload(t, d, make([]uint32, 96))
 	u := (*updater)(l)
-	b := ordered.Batch{Kind: structures.Insert, Keys: keys.Address(), Values: keys.Address(), N: 96}
+	b := sorted.Batch{Kind: structures.Insert, Keys: keys.Address(), Values: keys.Address(), N: 96}
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	require.NoError(t, u.Reserve(one, b))
 	require.NoError(t, u.Update(t.Context(), one, b))

@@ -22,9 +22,9 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -34,7 +34,7 @@ const maxLevels = runs.StackRows - 1
 // LSM is a log-structured dictionary of pairs. Several goroutines may use one: its calls take turns
 // (structures.Dictionary says more).
 type LSM struct {
-	core ordered.Core
+	core sorted.Core
 	o    Options
 	state
 

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -21,12 +21,12 @@ func (u *updater) Stack() runs.Stack {
 func (u *updater) Unique() bool { return false }
 
 // idle says that a batch changes nothing.
-func (u *updater) idle(b ordered.Batch) bool {
+func (u *updater) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.pairs(u.o.Batch) == 0
 }
 
 // Reserve makes the memory that the steps of a batch take.
-func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
+func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	l := (*LSM)(u)
 	l.settle() // of a batch from Go slices, the chunk before
 	if u.idle(b) {
@@ -46,7 +46,7 @@ func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
 func (u *updater) Settle() { (*LSM)(u).settle() }
 
 // Update records the steps of a batch. All memory is there.
-func (u *updater) Update(_ context.Context, s *vk.Stream, b ordered.Batch) error {
+func (u *updater) Update(_ context.Context, s *vk.Stream, b sorted.Batch) error {
 	if u.idle(b) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (u *updater) Update(_ context.Context, s *vk.Stream, b ordered.Batch) error
 	return nil
 }
 
-func (l *LSM) update(s *vk.Stream, b ordered.Batch) error {
+func (l *LSM) update(s *vk.Stream, b sorted.Batch) error {
 	steps, _ := l.plan(b.N, l.o.Batch)
 	scratch, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes))
 	if err != nil {
@@ -234,7 +234,7 @@ func (l *LSM) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scr
 }
 
 // step records one step of a batch.
-func (l *LSM) step(s *vk.Stream, b ordered.Batch, t step, plan scratchPlan) error {
+func (l *LSM) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
 	batch := l.o.Batch
 	target := l.fronts[1]
 	if t.to != front {

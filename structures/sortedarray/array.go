@@ -14,10 +14,10 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -35,7 +35,7 @@ const MaxPairs = 1 << 30
 // Array is a sorted array of pairs. Several goroutines may use one: its calls take turns
 // (structures.Dictionary says more).
 type Array struct {
-	core  ordered.Core
+	core  sorted.Core
 	run   *runs.Memory
 	spare *runs.Memory // for the next version; or nil
 	n     int

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/structures/internal/sorted"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -44,12 +44,12 @@ func (u *updater) plan(n int, scratch uint64) updatePlan {
 }
 
 // idle says that a batch changes nothing.
-func (u *updater) idle(b ordered.Batch) bool {
+func (u *updater) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.n == 0
 }
 
 // Reserve makes the scratch and the memory of the next version.
-func (u *updater) Reserve(s *vk.Stream, b ordered.Batch) error {
+func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	all := u.n + b.N
 	switch {
 	case u.idle(b):
@@ -81,7 +81,7 @@ func (u *updater) reserveSpare(pairs int) error {
 
 // Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
 // How many pairs that has, the host must know: it waits.
-func (u *updater) Update(ctx context.Context, s *vk.Stream, b ordered.Batch) error {
+func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) error {
 	if u.idle(b) {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (u *updater) Update(ctx context.Context, s *vk.Stream, b ordered.Batch) err
 func (u *updater) Settle() {}
 
 // resolve records the writing of what the array is after a batch, to the spare memory.
-func (u *updater) resolve(s *vk.Stream, b ordered.Batch, plan updatePlan) error {
+func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 	batch := runs.Source{Keys: plan.keys, Values: plan.values, N: b.N}
 	if b.Kind == structures.Delete {
 		batch.Values = 0

@@ -1,10 +1,12 @@
-package ordered
+package sorted
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
@@ -106,4 +108,17 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	statuses, err = c.Delete(ctx, pipeline.Pick(b.Keys, deletions))
 	done(deletions, statuses)
 	return r, pipeline.Stopped(r.Status, err)
+}
+
+// UpdateOn records a batch of insertions or deletions, by who has entered.
+func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
+	err := cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u))
+	if err != nil || u.Count == 0 {
+		return err
+	}
+	b := Batch{Kind: kind, Keys: u.Keys.AddressOf(u.First), N: u.Count}
+	if kind == structures.Insert {
+		b.Values = u.Values.AddressOf(u.First)
+	}
+	return c.on(s, true, func() error { return c.record(ctx, s, b, u.Status.Address()) })
 }

@@ -1,6 +1,6 @@
-// Package ordered is what the sorted array and the LSM have in common: a dictionary whose pairs are a stack of sorted
+// Package sorted is what the sorted array and the LSM have in common: a dictionary whose pairs are a stack of sorted
 // runs (package runs), seen from Go slices and from streams. How the runs come about is each structure's own business.
-package ordered
+package sorted
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
@@ -38,8 +39,9 @@ type Batch struct {
 	N      int
 }
 
-// Core is the common part of an ordered structure.
+// Core is the common part of both. Its Reader answers their queries.
 type Core struct {
+	ordered.Reader
 	Device     *vk.Device
 	Primitives *primitives.Primitives
 	Queries    *runs.Queries
@@ -64,6 +66,7 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives)
 	c.pipeline = pipeline.New(d)
+	c.Reader = ordered.NewReader(d, recorder{c}, c.pipeline, c.Progress)
 	c.scratch = recording.NewScratch(d)
 	var err error
 	if c.Stream, err = d.NewStream(); err != nil {

@@ -1,0 +1,162 @@
+package btree
+
+import (
+	"context"
+	"math"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// recorder is the tree as its reader sees it.
+type recorder Tree
+
+func (r *recorder) Enter(ctx context.Context) error   { return r.gate.Enter(ctx) }
+func (r *recorder) EnterOn(ctx context.Context) error { return r.gate.Enter(ctx) }
+func (r *recorder) Leave()                            { r.gate.Leave() }
+func (r *recorder) Changes() uint64                   { return r.changes }
+func (r *recorder) Exact() bool                       { return true }
+
+func (r *recorder) On(s *vk.Stream, record func() error) error { return (*Tree)(r).on(s, record) }
+
+// Limits: past empty leaves alone, a search for a neighbor makes a way from the root for each leaf; and a range has no
+// more parts with many leaves than the tree has leaves for. Only links that lead in circles take more.
+func (r *recorder) Limits() ordered.Limits {
+	const (
+		levels       = 16 // BTREE_LEVELS of shaders/btree/build.glsl
+		sectionNodes = 1 << 12
+		mostSections = 1 << 10
+	)
+	slabs := (*Tree)(r).poolSlabs()
+	return ordered.Limits{
+		VisitsAtOnce: maxNeighborVisits, Visits: levels * uint64(slabs), Parts: 1<<10 + slabs/leavesOfPart,
+		Sections: int(min(r.nodes/sectionNodes+1, mostSections)),
+	}
+}
+
+func (r *recorder) Find(s *vk.Stream, l ordered.Lookups) error { return (*Tree)(r).recordFind(s, l) }
+
+func (r *recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
+	return (*Tree)(r).recordNeighbors(s, to, n)
+}
+
+// leavesOfPart is how many leaves a tile walks over on behalf of a range from Go slices.
+const leavesOfPart = 128
+
+// Survey counts the pairs of ranges, but for those that have more leaves.
+func (r *recorder) Survey(s *vk.Stream, v ordered.Survey) error {
+	t := (*Tree)(r)
+	plan, err := t.scratchForSeeks(s, v.N, t.rangesInOrder(v.N))
+	if err != nil {
+		return err
+	}
+	leaves := leavesOfPart
+	if v.Whole {
+		leaves = math.MaxInt32
+	}
+	return t.recordCounts(s, rangeQueries{ranges: v.Ranges, n: v.N, counts: v.Out, leaves: leaves, tooLong: ordered.TooMany}, plan)
+}
+
+func (r *recorder) Count(s *vk.Stream, c ordered.Counts) error {
+	t := (*Tree)(r)
+	if c.N == 0 {
+		return nil
+	}
+	plan, err := t.scratchForRanges(s, c.N)
+	if err != nil {
+		return err
+	}
+	q := rangeQueries{ranges: c.Ranges, n: c.N, shift: plan.shift, counts: plan.counts, total: plan.total}
+	summed := c.Total != 0 || plan.shift != 0
+	if c.Total != 0 {
+		q.total = c.Total
+	} else {
+		q.leaves = math.MaxInt32 // there is no other way to say that something is missing
+	}
+	if !summed {
+		q.counts = c.Out
+	}
+	if err := t.recordCounts(s, q, plan); err != nil || !summed {
+		return err
+	}
+	return t.recordOffsets(s, q, plan, 0, c.Out)
+}
+
+func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
+	t := (*Tree)(r)
+	plan, err := t.scratchForRanges(s, o.N)
+	if err != nil {
+		return err
+	}
+	q := rangeQueries{
+		ranges: o.Ranges, n: o.N, shift: plan.shift, counts: plan.counts, total: o.Total, outKeys: o.OutKeys, outValues: o.OutValues,
+		limit: min(o.Candidates, recording.MaxPlaces), capacity: min(o.Capacity, recording.MaxPlaces),
+	}
+	if err := t.recordCounts(s, q, plan); err != nil {
+		return err
+	}
+	if err := t.recordOffsets(s, q, plan, o.Offsets, 0); err != nil {
+		return err
+	}
+	if plan.ordered() { // pairs are written range by range
+		err := t.recordFetch(s, o.N, fetch{places: plan.order.places, words: plan.order.each, toWords: plan.leaves})
+		if err != nil {
+			return err
+		}
+	}
+	q.offsets = plan.offsets
+	return t.recordPairs(s, q, plan)
+}
+
+// Pairs has the total in scratch, the ranges and their offsets, which go up, and behind them the pairs, which come down.
+func (r *recorder) Pairs(ctx context.Context, ranges []structures.Range, counts []uint32, to *ordered.Pairs) ([]uint32, error) {
+	t, n := (*Tree)(r), len(ranges)
+	up := make([]uint32, 2+2*n+n)
+	copy(up[2:], words(ranges))
+	total := uint32(0)
+	for i, count := range counts {
+		up[2+2*n+i] = total
+		total += count
+	}
+	if total == 0 {
+		return counts, nil
+	}
+	up[0] = total
+	keys, values := to.Extend(int(total))
+	layout := func(base uint64) (outKeys, outValues, seeks uint64) {
+		p := recording.Parts{Base: base}
+		p.Take(4 * len(up))
+		return p.Take(4 * len(keys)), p.Take(4 * len(values)), p.Take(0)
+	}
+	_, _, from := layout(0)
+	var q rangeQueries
+	err := recording.Run(t.stream, func() error {
+		address, err := t.scratch.Take(t.stream, int(from)+t.seekPlan(n, false, 0).bytes)
+		if err != nil {
+			return err
+		}
+		if err := t.scratch.Of(t.stream).Upload(ctx, 0, up); err != nil {
+			return err
+		}
+		outKeys, outValues, seeks := layout(address)
+		q = rangeQueries{
+			total: address, ranges: address + 8, n: n, offsets: address + uint64(4*(2+2*n)),
+			outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
+		}
+		plan := t.seekPlan(n, false, seeks)
+		if err := t.recordSeeks(t.stream, q, plan, 0); err != nil {
+			return err
+		}
+		return t.recordPairs(t.stream, q, plan)
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := t.scratch.Of(t.stream)
+	if err := b.Download(ctx, int(q.outKeys-q.total)/4, keys); err != nil {
+		return nil, err
+	}
+	return counts, b.Download(ctx, int(q.outValues-q.total)/4, values)
+}

@@ -1,0 +1,236 @@
+package ordered
+
+import (
+	"context"
+	"math"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/vk"
+)
+
+// AtOnce is how many pairs one dispatch is to look at, so that it doesn't take long and its memory is small.
+func AtOnce(d *vk.Device) int {
+	if d.Info().Type == vk.CPU {
+		return 1 << 16
+	}
+	return 1 << 22
+}
+
+// Count counts the keys of ranges. Error also: *structures.StuckError, as Neighbors.
+func (r *Reader) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+	if err := r.of.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer r.of.Leave()
+	limit := AtOnce(r.d)
+	if r.of.Exact() {
+		limit = math.MaxInt // a survey is all that there is to do
+	}
+	p, err := r.cut(ctx, ranges, limit)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]uint32, len(ranges))
+	if r.of.Exact() {
+		p.sum(counts, p.candidates)
+		return counts, nil
+	}
+	for _, g := range p.groups(limit) {
+		part := p.part(g)
+		some := make([]uint32, len(part.ranges))
+		if err := r.count(ctx, part.ranges, some); err != nil {
+			return nil, err
+		}
+		part.sum(counts, some)
+	}
+	return counts, nil
+}
+
+// count counts the keys of ranges that together have not too many candidates.
+func (r *Reader) count(ctx context.Context, ranges []structures.Range, counts []uint32) error {
+	return r.pipeline.Run(ctx, len(ranges), []pipeline.Column{pipeline.In(ranges), pipeline.Out(counts)}, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			return r.of.Count(s, Counts{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count})
+		},
+	})
+}
+
+// Range returns the pairs of ranges. Errors as Count's.
+func (r *Reader) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
+	if err := r.of.Enter(ctx); err != nil {
+		return structures.Ranges{}, err
+	}
+	defer r.of.Leave()
+	limit := AtOnce(r.d)
+	p, err := r.cut(ctx, ranges, limit)
+	if err != nil {
+		return structures.Ranges{}, err
+	}
+	var pairs Pairs
+	if r.of.Exact() {
+		all := p.all()
+		pairs = Pairs{make([]uint32, 0, all), make([]uint32, 0, all)}
+	}
+	counts := make([]uint32, len(ranges))
+	for _, g := range p.groups(limit) {
+		if err := r.pairs(ctx, p.part(g), counts, &pairs); err != nil {
+			return structures.Ranges{}, err
+		}
+	}
+	out := structures.Ranges{Offsets: make([]uint64, len(ranges)+1), Keys: pairs.Keys, Values: pairs.Values}
+	for i, n := range counts {
+		out.Offsets[i+1] = out.Offsets[i] + uint64(n)
+	}
+	return out, nil
+}
+
+// pairs reads the pairs of pieces, and adds to counts how many the ranges have that these are of.
+func (r *Reader) pairs(ctx context.Context, p pieces, counts []uint32, to *Pairs) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	some, err := r.of.Pairs(ctx, p.ranges, p.candidates, to)
+	if err == nil {
+		p.sum(counts, some)
+	}
+	return err
+}
+
+// pieces are ranges that were cut up: piece i is a part of the range owner[i], in the order of the ranges and of keys.
+type pieces struct {
+	ranges     []structures.Range
+	owner      []int
+	candidates []uint32 // of each, what Survey has said
+}
+
+func (p *pieces) add(r structures.Range, owner int, candidates uint32) {
+	p.ranges, p.owner, p.candidates = append(p.ranges, r), append(p.owner, owner), append(p.candidates, candidates)
+}
+
+// sum adds numbers of the pieces to those of their ranges.
+func (p *pieces) sum(of, numbers []uint32) {
+	for i, n := range numbers {
+		of[p.owner[i]] += n
+	}
+}
+
+// all is how many candidates there are.
+func (p *pieces) all() (sum int) {
+	for _, n := range p.candidates {
+		sum += int(n)
+	}
+	return sum
+}
+
+// group is some pieces that one dispatch does.
+type group struct{ first, end int }
+
+// groups divides the pieces: one at least in each group, no more than so many candidates and pieces in any of several.
+func (p *pieces) groups(limit int) (all []group) {
+	g, candidates := group{}, 0
+	for i, n := range p.candidates {
+		if g.end != g.first && (candidates+int(n) > limit || g.end-g.first == limit) {
+			all = append(all, g)
+			g, candidates = group{first: i, end: i}, 0
+		}
+		g.end, candidates = i+1, candidates+int(n)
+	}
+	if g.end != g.first {
+		all = append(all, g)
+	}
+	return all
+}
+
+// part are the pieces of a group.
+func (p *pieces) part(g group) pieces {
+	return pieces{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.candidates[g.first:g.end]}
+}
+
+// cutter cuts ranges up.
+type cutter struct {
+	limit, most int    // candidates of a piece, and pieces of a range that are TooMany
+	all         pieces // those that a survey was made of, and those that it is to be made of, which are TooMany
+	fresh       pieces // these alone
+	whole       bool   // what is fresh are single keys
+}
+
+// cut surveys ranges, and cuts those up that have too many candidates for one dispatch, or are TooMany. Pieces of a range
+// don't overlap: more of them that are TooMany than the structure can have are in a circle of references, and cutting them
+// up would not end. Error then: *structures.StuckError.
+func (r *Reader) cut(ctx context.Context, ranges []structures.Range, limit int) (pieces, error) {
+	c := cutter{limit: limit, most: r.of.Limits().Parts}
+	for i, r := range ranges {
+		c.ask(r, i)
+	}
+	for len(c.fresh.ranges) != 0 {
+		if err := r.survey(ctx, c.fresh, c.whole); err != nil {
+			return pieces{}, err
+		}
+		if !c.next() {
+			return pieces{}, &structures.StuckError{Operations: len(ranges)}
+		}
+	}
+	return c.all, nil
+}
+
+// survey asks how many candidates pieces have.
+func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
+	columns := []pipeline.Column{pipeline.In(p.ranges), pipeline.Out(p.candidates)}
+	return r.pipeline.Run(ctx, len(p.ranges), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			return r.of.Survey(s, Survey{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count, Whole: whole})
+		},
+	})
+}
+
+// ask adds a piece that a survey is to be made of.
+func (c *cutter) ask(r structures.Range, owner int) {
+	c.all.add(r, owner, TooMany)
+	c.fresh.add(r, owner, 0)
+}
+
+// next puts in what a survey has said, and cuts up what has too many candidates. False: there are too many such pieces.
+func (c *cutter) next() bool {
+	before, known := c.all, c.fresh.candidates
+	c.all, c.fresh, c.whole = pieces{}, pieces{}, true
+	owner, long := -1, 0 // a range, and how many pieces of it are TooMany
+	for i, r := range before.ranges {
+		n := before.candidates[i]
+		if n == TooMany {
+			n, known = known[0], known[1:]
+		}
+		if before.owner[i] != owner {
+			owner, long = before.owner[i], 0
+		}
+		if n == TooMany {
+			if long++; long > c.most {
+				return false
+			}
+		}
+		c.take(r, owner, n)
+	}
+	return true
+}
+
+// take takes a piece that has so many candidates, or its parts.
+func (c *cutter) take(r structures.Range, owner int, n uint32) {
+	switch {
+	case n != TooMany && (int(n) <= c.limit || r.Lo >= r.Hi):
+		c.all.add(r, owner, n)
+	case r.Lo >= r.Hi: // of a tree, a way along leaves that are in no parent yet
+		c.ask(r, owner)
+	default:
+		c.whole = false
+		const parts = 16
+		eachPart(r, parts, func(part structures.Range) { c.ask(part, owner) })
+	}
+}
+
+// eachPart divides a range by its keys.
+func eachPart(r structures.Range, parts uint64, do func(structures.Range)) {
+	each := (uint64(r.Hi)-uint64(r.Lo))/parts + 1
+	for lo := uint64(r.Lo); lo <= uint64(r.Hi); lo += each {
+		do(structures.Range{Lo: uint32(lo), Hi: uint32(min(uint64(r.Hi), lo+each-1))})
+	}
+}

@@ -1,0 +1,134 @@
+// Package ordered is the host half of the queries that ordered structures answer: lookups, neighbors, ranges and
+// iterators, from Go slices and on streams, with the turns that calls take. What is a structure's own, how its kernels
+// are recorded, it brings as a Recorder.
+package ordered
+
+import (
+	"context"
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/vk"
+)
+
+// Recorder is a structure as its Reader sees it. What records is called by who has entered, and allocates scratch as it
+// needs it.
+type Recorder interface {
+	// Enter begins a call that reads the structure and waits for the result, when its turn has come; EnterOn one that
+	// records on a stream, and waits for nothing but its turn. Leave ends either.
+	Enter(ctx context.Context) error
+	EnterOn(ctx context.Context) error
+	Leave()
+	// On has a stream do what record records into it, all of it or nothing, and notes that it names the structure's memory.
+	On(s *vk.Stream, record func() error) error
+	// Changes is how often the pairs were changed so far.
+	Changes() uint64
+	Limits() Limits
+	// Exact says that Survey tells how many pairs there are, and not only how many there may be.
+	Exact() bool
+
+	Find(s *vk.Stream, l Lookups) error
+	Neighbors(s *vk.Stream, to structures.Direction, n Neighbors) error
+	Survey(s *vk.Stream, v Survey) error
+	Count(s *vk.Stream, c Counts) error
+	Range(s *vk.Stream, r Ranges) error
+	// Pairs adds the pairs of some ranges to others, range by range, and says how many each has. What Survey has said of
+	// the ranges is given.
+	Pairs(ctx context.Context, ranges []structures.Range, candidates []uint32, to *Pairs) (counts []uint32, err error)
+}
+
+// Limits are what bounds queries from Go slices.
+type Limits struct {
+	VisitsAtOnce int    // the most steps of a search for a neighbor in one dispatch
+	Visits       uint64 // more steps than such a search has to make: only what a stray write leaves takes so many
+	Parts        int    // more parts than a range has to be cut into because they are TooMany, but for the same reason
+	Sections     int    // in how many parts, by keys, an iteration over all keys looks at the structure
+}
+
+// Lookups are lookups on the device: addresses.
+type Lookups struct {
+	Keys, Values uint64 // a word a lookup
+	Found        uint64 // a byte a lookup, padded to whole words
+	N            int
+	Order        structures.LookupOrder
+}
+
+// Neighbors are searches for neighbors on the device, as structures.DeviceNeighbors.
+type Neighbors struct {
+	Keys, OutKeys, OutValues, Status, Left uint64
+	N                                      int
+	Resume                                 bool
+	Visits                                 int // steps behind which one that has found nothing is left pending; 0: many
+}
+
+// Survey asks how many pairs ranges have, or may have.
+type Survey struct {
+	Ranges uint64 // two words a range
+	Out    uint64 // a word a range: the number, or TooMany
+	N      int
+	Whole  bool // however long it takes; otherwise what would take a dispatch too long is TooMany
+}
+
+// TooMany is what Survey says of ranges of which it can't say more.
+const TooMany = ^uint32(0)
+
+// Counts are ranges on the device whose keys are to be counted, as structures.DeviceCounts.
+type Counts struct {
+	Ranges, Out uint64
+	Total       uint64 // 0: none
+	N           int
+}
+
+// Ranges are ranges on the device whose pairs are asked for, as structures.DeviceRanges.
+type Ranges struct {
+	Ranges, Offsets, OutKeys, OutValues, Total uint64
+	N                                          int
+	Capacity                                   int // pairs that there is room for
+	Candidates                                 int // that may be looked at
+}
+
+// Pairs are pairs that are being read.
+type Pairs struct{ Keys, Values []uint32 }
+
+// Extend adds so many pairs, and returns where they are to be written.
+func (p *Pairs) Extend(n int) (keys, values []uint32) {
+	at := len(p.Keys)
+	p.Keys, p.Values = slices.Grow(p.Keys, n)[:at+n], slices.Grow(p.Values, n)[:at+n]
+	return p.Keys[at:], p.Values[at:]
+}
+
+// Reader answers queries.
+type Reader struct {
+	d        *vk.Device
+	of       Recorder
+	pipeline *pipeline.Pipeline
+	progress structures.Progress
+}
+
+// NewReader returns the reader of a structure.
+func NewReader(d *vk.Device, of Recorder, p *pipeline.Pipeline, progress structures.Progress) Reader {
+	return Reader{d, of, p, progress}
+}
+
+// Find looks keys up.
+func (r *Reader) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
+	if err := r.of.Enter(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer r.of.Leave()
+	return r.Lookup(ctx, keys)
+}
+
+// Lookup is Find by who has entered.
+func (r *Reader) Lookup(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
+	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(values), pipeline.Out(found)}
+	err = r.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			return r.of.Find(s, Lookups{Keys: c.Columns[0], Values: c.Columns[1], Found: c.Columns[2], N: c.Count})
+		},
+		Progress: r.progress,
+	})
+	return values, found, err
+}

@@ -1,0 +1,126 @@
+package sorted
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/runs"
+	"github.com/vkds/vkds/vk"
+)
+
+// recorder is the core as its reader sees it.
+type recorder struct{ *Core }
+
+func (c recorder) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
+func (c recorder) Changes() uint64                            { return c.changes }
+func (c recorder) Exact() bool                                { return c.of.Unique() }
+
+// maxNeighborVisits is how many keys a search for a neighbor looks at in one dispatch at most.
+const maxNeighborVisits = 4096
+
+// Limits: each step of a search passes a key, unless keys out of order lead back to one; and a search's result rises with
+// its key even then, so that the parts of a range have no more candidates together than there are pairs.
+func (c recorder) Limits() ordered.Limits {
+	return ordered.Limits{VisitsAtOnce: maxNeighborVisits, Visits: c.of.Stack().Pairs(), Parts: 1 << 10, Sections: 1}
+}
+
+func (c recorder) Find(s *vk.Stream, l ordered.Lookups) error {
+	st := c.of.Stack()
+	a := runs.FindArgs{Keys: l.Keys, Values: l.Values, Found: l.Found, N: l.N}
+	if l.Order != structures.SortedFirst && !(l.Order == structures.AutoOrder && runs.Sorted(l.N, st)) {
+		return c.Queries.Find(s, st, a)
+	}
+	var err error
+	if a.Scratch, err = c.Scratch(s, c.Queries.FindSortedScratch(a.N)); err != nil {
+		return err
+	}
+	return c.Queries.FindSorted(s, st, a)
+}
+
+// kinds are the neighbors by their directions.
+var kinds = map[structures.Direction]runs.Kind{
+	structures.Successor: runs.Successor, structures.Predecessor: runs.Predecessor,
+	structures.Floor: runs.Floor, structures.Ceil: runs.Ceil,
+}
+
+func (c recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
+	return c.Queries.Neighbor(s, c.of.Stack(), kinds[to], runs.NeighborArgs{
+		Keys: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, Left: n.Left, Resume: n.Resume, Rounds: n.Visits,
+	})
+}
+
+func (c recorder) Survey(s *vk.Stream, v ordered.Survey) error {
+	return c.Queries.Survey(s, c.of.Stack(), v.Ranges, v.N, v.Out)
+}
+
+func (c recorder) Count(s *vk.Stream, q ordered.Counts) error {
+	st := c.of.Stack()
+	scratch, err := c.Scratch(s, c.Queries.CountScratch(st, q.N))
+	if err != nil {
+		return err
+	}
+	return c.Queries.Count(s, st, runs.CountArgs{Ranges: q.Ranges, Out: q.Out, N: q.N, Unique: c.of.Unique(), Total: q.Total, Scratch: scratch})
+}
+
+func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
+	st := c.of.Stack()
+	scratch, err := c.Scratch(s, c.Queries.RangeScratch(st, r.N, r.Candidates))
+	if err != nil {
+		return err
+	}
+	return c.Queries.Range(s, st, runs.RangeArgs{
+		Ranges: r.Ranges, N: r.N, Unique: c.of.Unique(), Offsets: r.Offsets, OutKeys: r.OutKeys, OutValues: r.OutValues,
+		Capacity: r.Capacity, Candidates: r.Candidates, Total: r.Total, Scratch: scratch,
+	})
+}
+
+// Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
+func (c recorder) Pairs(ctx context.Context, ranges []structures.Range, candidates []uint32, to *ordered.Pairs) ([]uint32, error) {
+	n, all := len(ranges), 0
+	for _, some := range candidates {
+		all += int(some)
+	}
+	counts := make([]uint32, n)
+	if all == 0 {
+		return counts, nil
+	}
+	align := func(words int) int { return (words + 63) &^ 63 } // to 256 bytes
+	total := align(2 * n)
+	at := total + align(2)
+	pairsAt := at + align(n+1)
+	valuesAt := pairsAt + align(all)
+	end := valuesAt + align(all)
+	err := recording.Run(c.Stream, func() error {
+		address, err := c.Scratch(c.Stream, 4*end+c.Queries.RangeScratch(c.of.Stack(), n, all))
+		if err != nil {
+			return err
+		}
+		b := c.scratch.Of(c.Stream)
+		if err := b.Upload(ctx, 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*n)); err != nil {
+			return err
+		}
+		return c.Queries.Range(c.Stream, c.of.Stack(), runs.RangeArgs{
+			Ranges: address, N: n, Unique: c.of.Unique(), Offsets: b.AddressOf(at), OutKeys: b.AddressOf(pairsAt), OutValues: b.AddressOf(valuesAt),
+			Capacity: all, Candidates: all, Total: b.AddressOf(total), Scratch: b.AddressOf(end),
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	b := c.scratch.Of(c.Stream)
+	offsets := make([]uint32, n+1)
+	if err := b.Download(ctx, at, offsets); err != nil {
+		return nil, err
+	}
+	for i := range counts {
+		counts[i] = offsets[i+1] - offsets[i]
+	}
+	keys, values := to.Extend(int(offsets[n]))
+	if err := b.Download(ctx, pairsAt, keys); err != nil {
+		return nil, err
+	}
+	return counts, b.Download(ctx, valuesAt, values)
+}
