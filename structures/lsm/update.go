@@ -233,18 +233,17 @@ func (l *LSM) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scr
 	return err
 }
 
-// step records one step of a batch.
+// step records one step of a batch: its part is sorted, merged with what is older, level by level, and put in its place.
 func (l *LSM) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
-	batch := l.o.Batch
 	target := l.fronts[1]
 	if t.to != front {
 		target = l.levels[t.to]
 	}
-	deletes := b.Kind == structures.Delete
-	merges := t.merges()
-	direct := merges == 0 && !deletes
-
-	// The part, sorted: where it stays, if nothing is merged with it.
+	older := l.older(t)
+	if b.Kind == structures.Delete && len(older) == 0 {
+		older = append(older, runs.Source{}) // nothing: for the tombstones to be written
+	}
+	direct := len(older) == 0 // what is sorted stays where it is
 	into := target
 	switch {
 	case direct:
@@ -253,44 +252,61 @@ func (l *LSM) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error
 	default:
 		into = l.carries[t.unit]
 	}
-	row := into.Row(false)
-	sorted := runs.Source{Keys: row.Keys, Values: row.Values, N: t.n}
-	values := b.Values
-	if deletes {
-		values, sorted.Values = 0, 0
-	} else {
-		values += uint64(4 * t.from)
-	}
-	err := l.core.Primitives.Sort(s, primitives.SortArgs{
-		Keys: b.Keys + uint64(4*t.from), Values: values, OutKeys: sorted.Keys, OutValues: sorted.Values,
-		Length: primitives.Length{N: t.n}, Scratch: plan.sort,
-	})
+	run, err := l.sortPart(s, b, t, into.Row(false), plan)
 	if err != nil {
 		return err
 	}
+	if run, err = l.carry(s, t, older, run, target, plan); err != nil {
+		return err
+	}
+	if direct && l.tombstones {
+		target.ClearTombstones(s, t.n)
+	}
+	if direct || t.to == front {
+		row := target.Row(false)
+		if err := l.core.Queries.BuildIndex(s, row.Keys, run.N, row.Index); err != nil {
+			return err
+		}
+	}
+	return l.put(s, t, run.N)
+}
 
-	// The carry.
-	var older []runs.Source
+// older are the runs that a step merges its part with, the newest first.
+func (l *LSM) older(t step) (all []runs.Source) {
 	if t.front {
-		older = append(older, runs.Of(l.fronts[0].Row(l.tombstones), t.frontSize))
+		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), t.frontSize))
 	}
 	for i := t.lowest; i < t.to; i++ {
-		older = append(older, runs.Of(l.levels[i].Row(l.tombstones), batch<<i))
+		all = append(all, runs.Of(l.levels[i].Row(l.tombstones), l.o.Batch<<i))
 	}
-	if deletes && merges == 0 {
-		older = append(older, runs.Source{}) // nothing: for the tombstones to be written
+	return all
+}
+
+// sortPart records the sorting of a step's part of a batch.
+func (l *LSM) sortPart(s *vk.Stream, b sorted.Batch, t step, into runs.Row, plan scratchPlan) (runs.Source, error) {
+	run := runs.Source{Keys: into.Keys, Values: into.Values, N: t.n}
+	values := b.Values + uint64(4*t.from)
+	if b.Kind == structures.Delete {
+		values, run.Values = 0, 0
 	}
-	for i, run := range older {
+	err := l.core.Primitives.Sort(s, primitives.SortArgs{
+		Keys: b.Keys + uint64(4*t.from), Values: values, OutKeys: run.Keys, OutValues: run.Values,
+		Length: primitives.Length{N: t.n}, Scratch: plan.sort,
+	})
+	return run, err
+}
+
+// carry records the merging of a run with older ones, and returns what comes of it. The last one is merged into target.
+func (l *LSM) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory, plan scratchPlan) (runs.Source, error) {
+	for i, from := range older {
+		n := from.N + run.N
 		if t.rest > 0 && i == 0 {
-			if err := l.putBack(s, run, sorted, t.rest, plan); err != nil {
-				return err
+			if err := l.putBack(s, from, run, t.rest, plan); err != nil {
+				return run, err
 			}
-		}
-		out := target.Row(l.tombstones)
-		n := run.N + sorted.N
-		if i == 0 {
 			n -= t.rest
 		}
+		out := target.Row(l.tombstones)
 		if i < len(older)-1 {
 			level := t.lowest + i + 1
 			if t.front {
@@ -301,25 +317,20 @@ func (l *LSM) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error
 		} else if t.to == front {
 			out.Index = 0 // by its length, which is any
 		}
-		err := l.core.Queries.Merge(s, runs.MergeArgs{Older: run, Newer: sorted, N: n, Out: out, Scratch: plan.merge})
+		err := l.core.Queries.Merge(s, runs.MergeArgs{Older: from, Newer: run, N: n, Out: out, Scratch: plan.merge})
 		if err != nil {
-			return err
+			return run, err
 		}
-		sorted = runs.Of(out, n)
+		run = runs.Of(out, n)
 	}
-	if direct && l.tombstones {
-		target.ClearTombstones(s, t.n)
-	}
-	if direct || t.to == front {
-		row := target.Row(false)
-		if err := l.core.Queries.BuildIndex(s, row.Keys, sorted.N, row.Index); err != nil {
-			return err
-		}
-	}
+	return run, nil
+}
 
+// put notes what a step has made of the levels, a run of n pairs where it goes to.
+func (l *LSM) put(s *vk.Stream, t step, n int) error {
 	if t.to == front {
 		l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
-		l.state.front = sorted.N
+		l.state.front = n
 		return l.core.Queries.SetRow(s, l.core.Rows.Address(), 0, l.fronts[0].Row(l.tombstones))
 	}
 	if t.front {

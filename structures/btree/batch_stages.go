@@ -1,0 +1,431 @@
+package btree
+
+import (
+	"context"
+	"math"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// batch is Batch of shaders/btree/batch.glsl.
+type batch struct {
+	Keys, Payload, Values, Kinds, Marks uint64
+	Count, Kind, Placed, Split          uint32
+}
+
+// work is Work of shaders/btree/batch.glsl.
+type work struct {
+	At       uint64
+	Capacity uint32
+	Level    uint32
+	TopBits  uint32
+	Group    uint32
+}
+
+const (
+	workControl = 2048 // BATCH_CONTROL
+	workLevel   = 64   // 1 << BATCH_LEVEL_SHIFT
+	outputsArgs = 16   // BATCH_OUTPUTS_ARGS_AT
+	splitArgs   = 28   // BATCH_SPLIT_ARGS_AT
+	workElement = 40   // bytes of memory an element, beside the groups'
+)
+
+// batchShape is how the kernels of the batched path are laid out.
+type batchShape struct {
+	group int // invocations of a workgroup, which has as many elements
+	tile  int // lanes that read their leaves together: 4 or 1
+	halve int // invocations of a workgroup that goes over records of leaves
+	alone int // those of one that has all to itself
+}
+
+// halveRow is how many bytes of shared memory an invocation takes that halves a leaf.
+const halveRow = 272
+
+func (t *Tree) batchShape() batchShape {
+	info := t.d.Info()
+	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup), alone: min(1024, info.MaxWorkgroup)}
+	if t.tiles.walk > 1 {
+		shape.tile = 4
+	}
+	for shape.halve > max(32, t.d.SubgroupSize()) && shape.halve*halveRow > info.SharedBytes {
+		shape.halve /= 2
+	}
+	return shape
+}
+
+// marks is how many positions a workgroup marks (MARKS_GROUP).
+func (s batchShape) marks() int { return 4 * s.group }
+
+// aloneUpTo is how many new nodes a level may bring to leave all that is above to one workgroup.
+var aloneUpTo = 2048
+
+// wideLevels returns how many inner levels of a batch have dispatches of their own.
+func wideLevels(n int) int {
+	levels := 0
+	for nodes := n / leastShare; nodes > aloneUpTo; nodes /= leastShare {
+		levels++
+	}
+	return levels
+}
+
+// batchPlan is how the scratch of a batch is divided.
+type batchPlan struct {
+	top           uint64
+	work          work
+	keys, payload uint64
+	places        uint64 // 0, 1, 2, …, before they are sorted
+	sort          uint64
+	marks         uint64
+	free          uint64
+	leaves        uint64
+	statuses      uint64
+	emptied       uint64
+	empty, count  uint64 // keys of leaves that are empty, and how many
+	compact       uint64
+	bytes         int
+}
+
+func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uint64) batchPlan {
+	p := recording.Parts{Base: base}
+	var plan batchPlan
+	n := b.N
+	capacity := (n + 64 + 63) &^ 63
+	groups := capacity/shape.group + 2
+	plan.top = p.Take(topBytes(bits))
+	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity), TopBits: uint32(bits), Group: uint32(shape.group)}
+	plan.keys = p.Take(4 * n)
+	plan.free = p.Take(8 * (blocks + 1))
+	if b.payload() {
+		plan.payload = p.Take(4 * n)
+	}
+	if b.placed() {
+		plan.places = p.Take(4 * n)
+	}
+	if b.Kind != structures.Delete {
+		plan.marks = p.Take(8*(n/32+1) + 8*(n/shape.marks()+2) + 4*(n/32+1))
+	}
+	plan.leaves = p.Take(4 * n)
+	if b.Statuses != 0 {
+		plan.statuses = p.Take(4 * n)
+	}
+	before, after := p, p
+	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload()))
+	if b.deletes() {
+		plan.emptied, plan.count = after.Take(4*(n/32+1+shape.group/32)), after.Take(4)
+		plan.empty, plan.compact = after.Take(4*n), after.Take(t.primitives.CompactScratch(n))
+	}
+	plan.bytes = int(max(before.Used, after.Used))
+	return plan
+}
+
+// placed says that positions of the sorted batch know their places, not their values.
+func (b batched) placed() bool { return b.Statuses != 0 || b.Kind == structures.Mixed }
+
+// payload says that keys are sorted with something beside them.
+func (b batched) payload() bool { return b.placed() || b.Kind != structures.Delete }
+
+func (b batched) deletes() bool { return b.Kind == structures.Delete || b.Kind == structures.Mixed }
+
+type batchBeginPush struct {
+	Tree          Device
+	Control, Free uint64
+}
+
+type batchMarkPush struct{ Batch batch }
+
+type batchSumPush struct {
+	Pairs uint64
+	Count uint32
+}
+
+type batchSumLeavesPush struct {
+	Tree             Device
+	Work             work
+	Free             uint64
+	Count, Splitting uint32
+}
+
+type batchLocatePush struct {
+	Tree   Device
+	Work   work
+	Batch  batch
+	Leaves uint64
+}
+
+type batchStatusPush struct {
+	Tree             Device
+	Work             work
+	Batch            batch
+	Leaves, Statuses uint64
+}
+
+type batchLeavesPush struct {
+	Tree            Device
+	Work            work
+	Batch           batch
+	Leaves, Emptied uint64
+}
+
+type batchInnerPush struct {
+	Tree  Device
+	Work  work
+	Split uint32
+}
+
+type batchSplitLeavesPush struct {
+	Tree  Device
+	Work  work
+	Batch batch
+	Free  uint64
+}
+
+type batchSplitInnerPush struct {
+	Tree  Device
+	Work  work
+	Free  uint64
+	Split uint32
+}
+
+type batchFinishPush struct {
+	Tree                   Device
+	Work                   work
+	Free                   uint64
+	Split, Splitting, Most uint32
+}
+
+type batchEndPush struct {
+	Tree                   Device
+	Control, Free, Pending uint64
+	Count                  uint32
+}
+
+type batchUnlinkPush struct {
+	Tree        Device
+	Keys, Count uint64
+}
+
+type batchPackPush struct {
+	Words, Bytes uint64
+	Count        uint32
+}
+
+// recordBatched records a batch of up to maxBatch operations, for which the pool has room.
+func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error {
+	if b.N == 0 {
+		return nil
+	}
+	r := batchRecorder{t: t, s: s, b: b, shape: t.batchShape(), tree: t.device()}
+	blocks := int(r.tree.Pool.Blocks)
+	bits := t.topBits(b.N)
+	bytes := t.batchPlan(b, r.shape, blocks, bits, 0).bytes
+	scratch, err := t.scratch.Take(s, bytes)
+	if err != nil {
+		return err
+	}
+	r.args = t.scratch.Of(s)
+	r.plan = t.batchPlan(b, r.shape, blocks, bits, scratch)
+	return r.record()
+}
+
+// batchRecorder records one batch.
+type batchRecorder struct {
+	t     *Tree
+	s     *vk.Stream
+	b     batched
+	shape batchShape
+	plan  batchPlan
+	tree  Device
+	batch batch
+	args  vk.Memory // the scratch, which begins with the top and the control words
+	err   error
+}
+
+// layout is how the workgroups of a stage are laid out: invocations, and lanes that read a node together.
+type layout func(s batchShape) (workgroup, tile int)
+
+func elements(s batchShape) (workgroup, tile int) { return s.group, 1 }
+func leaves(s batchShape) (workgroup, tile int)   { return s.group, s.tile }
+func halves(s batchShape) (workgroup, tile int)   { return s.halve, 1 }
+func alone(s batchShape) (workgroup, tile int)    { return s.alone, 1 }
+
+// stage is one step of a batch: a kernel of shaders/btree and its layout.
+type stage[P any] struct {
+	module string
+	layout layout
+}
+
+// The stages, in their order. Those of inner nodes come once a level.
+var (
+	stageBegin          = stage[batchBeginPush]{"begin", elements}
+	stageMark           = stage[batchMarkPush]{"mark", elements}
+	stageSumFree        = stage[batchSumPush]{"sum_free", alone}
+	stageSumMarks       = stage[batchSumPush]{"sum_marks", alone}
+	stageLocateLeaves   = stage[batchLocatePush]{"locate_leaves", elements}
+	stageLocateStatuses = stage[batchStatusPush]{"locate_statuses", elements}
+	stageApplyLeaves    = stage[batchLeavesPush]{"apply_leaves", leaves}
+	stageSumLeaves      = stage[batchSumLeavesPush]{"sum_leaves", alone}
+	stageSplitLeaves    = stage[batchSplitLeavesPush]{"split_leaves", halves}
+	stageApplyInner     = stage[batchInnerPush]{"apply_inner", elements}
+	stageFinish         = stage[batchFinishPush]{"finish", alone}
+	stageSplitInner     = stage[batchSplitInnerPush]{"split_inner", elements}
+	stageEnd            = stage[batchEndPush]{"end", elements}
+	stageUnlink         = stage[batchUnlinkPush]{"unlink", elements}
+)
+
+// run records so many workgroups of a stage, unless one before has failed.
+func (g stage[P]) run(r *batchRecorder, groups int, push P) {
+	if k := g.kernel(r); k != nil {
+		k.Dispatch(r.s, groups, push)
+	}
+}
+
+// runCounted records as many workgroups of a stage as the control words at that byte say.
+func (g stage[P]) runCounted(r *batchRecorder, at int, push P) {
+	if k := g.kernel(r); k != nil {
+		k.DispatchIndirect(r.s, r.args, int(r.plan.work.At-r.plan.top)+at, push)
+	}
+}
+
+func (g stage[P]) kernel(r *batchRecorder) (k *vk.Kernel[P]) {
+	if r.err != nil {
+		return nil
+	}
+	workgroup, tile := g.layout(r.shape)
+	k, r.err = recording.Kernel[P](r.t.kernels, r.s, "btree/batch_"+g.module, workgroup, recording.OverPool(r.t.pool.Constants(),
+		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)))...)
+	if r.err != nil {
+		return nil
+	}
+	return k
+}
+
+func (r *batchRecorder) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
+
+func (r *batchRecorder) record() error {
+	r.sort()
+	r.s.Concurrent(r.begin)
+	r.s.Concurrent(r.locate)
+	r.leaves()
+	if r.b.Kind != structures.Delete { // which never makes a node (batch_nodes)
+		r.inner()
+		blocks := int(r.tree.Pool.Blocks)
+		stageEnd.run(r, r.groups(blocks), batchEndPush{r.tree, r.plan.work.At, r.plan.free, r.b.Pending, uint32(r.b.N)})
+	}
+	if r.b.deletes() {
+		r.unlink()
+	}
+	if r.b.Statuses != 0 {
+		r.pack()
+	}
+	return r.err
+}
+
+// sort brings the keys into order, with their values or places beside them.
+func (r *batchRecorder) sort() {
+	t, b, plan := r.t, r.b, r.plan
+	if b.placed() {
+		r.err = t.primitives.Number(r.s, plan.places, b.N)
+	}
+	r.batch = batch{
+		Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(b.N), Kind: uint32(b.Kind),
+		Split: uint32(t.share()),
+	}
+	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: b.N}, Scratch: plan.sort}
+	if b.payload() {
+		sort.Values, sort.OutValues = b.Values, plan.payload
+	}
+	if b.placed() {
+		sort.Values = plan.places
+		r.batch.Values, r.batch.Placed = b.Values, 1
+	}
+	if r.err == nil {
+		r.err = t.primitives.Sort(r.s, sort)
+	}
+}
+
+// begin clears the control words, counts the free slabs of each block, and marks where keys begin.
+func (r *batchRecorder) begin() {
+	plan, blocks := r.plan, int(r.tree.Pool.Blocks)
+	stageBegin.run(r, r.groups(max(blocks, workControl/4)), batchBeginPush{r.tree, plan.work.At, plan.free})
+	if r.b.Kind != structures.Delete {
+		stageMark.run(r, r.b.N/r.shape.marks()+1, batchMarkPush{r.batch})
+	}
+	if r.err == nil {
+		_, r.err = r.t.recordTop(r.s, plan.top, int(plan.work.TopBits))
+	}
+}
+
+// locate sums up what begin has counted, and finds the leaf of each key.
+func (r *batchRecorder) locate() {
+	plan, n := r.plan, r.b.N
+	stageSumFree.run(r, 1, batchSumPush{plan.free, r.tree.Pool.Blocks})
+	if r.b.Kind != structures.Delete {
+		marks := plan.marks + 8*uint64(n/32+1)
+		stageSumMarks.run(r, 1, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
+	}
+	if r.b.Statuses != 0 {
+		stageLocateStatuses.run(r, r.groups(n), batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
+	} else {
+		stageLocateLeaves.run(r, r.groups(n), batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
+	}
+}
+
+// leaves changes the leaves, and splits those that have become too full.
+func (r *batchRecorder) leaves() {
+	plan, n := r.plan, r.b.N
+	stageApplyLeaves.run(r, r.groups(n), batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
+	stageSumLeaves.run(r, 1, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
+	stageSplitLeaves.runCounted(r, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
+}
+
+// unlink gives leaves back that have no pairs left.
+func (r *batchRecorder) unlink() {
+	if r.err != nil {
+		return
+	}
+	plan, n := r.plan, r.b.N
+	r.err = r.t.primitives.Compact(r.s, primitives.CompactArgs{
+		Keys: plan.keys, Flags: plan.emptied, OutKeys: plan.empty, OutCount: plan.count, Length: primitives.Length{N: n},
+		Scratch: plan.compact,
+	})
+	stageUnlink.run(r, r.groups(n), batchUnlinkPush{r.tree, plan.empty, plan.count})
+}
+
+// pack makes bytes of the statuses.
+func (r *batchRecorder) pack() {
+	if r.err != nil {
+		return
+	}
+	const workgroup = 256
+	k, err := recording.Kernel[batchPackPush](r.t.kernels, r.s, "runs/pack", workgroup)
+	if r.err = err; err == nil {
+		k.Dispatch(r.s, (r.b.N+workgroup-1)/workgroup, batchPackPush{r.plan.statuses, r.b.Statuses, uint32(r.b.N)})
+	}
+}
+
+// inner records the levels above the leaves. Of those whose batches may be large, each has dispatches of its own; the last
+// of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few new
+// nodes come: then there is nothing to do for the dispatches that follow.
+func (r *batchRecorder) inner() {
+	w, free, split := r.plan.work, r.plan.free, r.batch.Split
+	wide := wideLevels(r.b.N)
+	if wide == 0 {
+		w.Level = 1
+		stageFinish.run(r, 1, batchFinishPush{r.tree, w, free, split, 0, 0})
+	}
+	for level := 1; level <= wide; level++ {
+		w.Level = uint32(level)
+		stageApplyInner.runCounted(r, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, split})
+		most := uint32(aloneUpTo)
+		if level == wide {
+			most = math.MaxUint32
+		}
+		stageFinish.run(r, 1, batchFinishPush{r.tree, w, free, split, uint32(r.shape.group), most})
+		if level < wide {
+			stageSplitInner.runCounted(r, level*workLevel+splitArgs, batchSplitInnerPush{r.tree, w, free, split})
+		}
+	}
+}
