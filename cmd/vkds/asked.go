@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -19,15 +20,22 @@ type asked struct {
 	*global
 	ctx       context.Context
 	flags     *pflag.FlagSet
+	what      string // "keys" or "ranges"
 	path      string
-	options   input.Options // but for the columns' names
-	column    string        // of keys
-	columns   []string      // of ranges
+	options   input.Options // but for the columns
+	names     []string      // of the columns
 	arguments []string
+
+	// What is read before it is used:
+
+	begun bool
+	ahead batch         // of ranges the values are the upper ends
+	file  *input.Reader // nil where all comes from the command line, or the file isn't open yet
+	show  func(read, size int64)
 }
 
 func (a *asked) add(flags *pflag.FlagSet, what string) {
-	a.flags = flags
+	a.flags, a.what = flags, what
 	flags.StringVar(&a.path, "keys", "", "file of "+what+" to look up; \"-\" is standard input")
 	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds tally --help\")")
 	flags.Var(commentFlag{&a.options.Comment}, "keys-comment", "of text and csv: the character that begins lines to pass\nover there")
@@ -36,13 +44,14 @@ func (a *asked) add(flags *pflag.FlagSet, what string) {
 // addKeys adds the flags of a command that is asked about keys.
 func (a *asked) addKeys(flags *pflag.FlagSet) {
 	a.add(flags, "keys")
-	flags.StringVar(&a.column, "keys-column", "", "the keys' column there (default 1)")
+	a.names = make([]string, 1)
+	flags.StringVar(&a.names[0], "keys-column", "", "the keys' column there (default 1)")
 }
 
 // addRanges adds those of one that is asked about ranges.
 func (a *asked) addRanges(flags *pflag.FlagSet) {
 	a.add(flags, "ranges")
-	flags.StringSliceVar(&a.columns, "keys-column", nil, "the two columns of their ends there (default 1,2)")
+	flags.StringSliceVar(&a.names, "keys-column", nil, "the two columns of their ends there (default 1,2)")
 }
 
 // take takes a command's arguments, of which the first is its DICT-or-TABLE.
@@ -64,8 +73,8 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	if table == infile.Stdin && a.path == infile.Stdin {
 		return "", errBothFromStdin("the table", "the keys")
 	}
-	if n := len(a.columns); n != 0 && n != 2 {
-		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends", strings.Join(a.columns, ","))
+	if n := len(a.names); a.what == "ranges" && n != 0 && n != 2 {
+		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends", strings.Join(a.names, ","))
 	}
 	if a.options.Otherwise = input.Text; flags.Changed("keys-column") {
 		a.options.Otherwise = input.CSV
@@ -76,43 +85,94 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	return table, distinct("-", table, a.path)
 }
 
+// begin reads what little there is to read at once: the command line, or the beginning of a file. What comes through a
+// pipe or from a terminal is read when it is used, since that may take any time.
+func (a *asked) begin(t keytype.Type) (err error) {
+	a.begun = true
+	if len(a.arguments) > 0 {
+		return a.parse(t)
+	}
+	if info, err := stat(a.path, os.Stdin); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	if err := a.open(a.ctx, t); err != nil {
+		return err
+	}
+	a.ahead = batch{make([]uint32, batchLength), make([]uint32, batchLength)}
+	n, err := a.next(a.ahead.keys, a.ahead.values)
+	a.ahead.keys, a.ahead.values = a.ahead.keys[:n], a.ahead.values[:n]
+	if err == io.EOF { // which comes again
+		return nil
+	}
+	return err
+}
+
+// parse reads the command line.
+func (a *asked) parse(t keytype.Type) (err error) {
+	for i, text := range a.arguments {
+		var key, value uint32
+		if a.what == "ranges" {
+			key, value, err = t.ParseRange(text)
+		} else {
+			key, err = t.Parse(text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %d of the command line: %w", strings.TrimSuffix(a.what, "s"), i+1, err)
+		}
+		a.ahead.keys, a.ahead.values = append(a.ahead.keys, key), append(a.ahead.values, value)
+	}
+	return nil
+}
+
+// open opens the file.
+func (a *asked) open(ctx context.Context, t keytype.Type) (err error) {
+	o := a.options
+	o.Columns = []input.Column{{Type: t}}
+	if a.what == "ranges" {
+		o.Columns = append(o.Columns, input.Column{Type: t, End: true})
+	}
+	for i, name := range a.names {
+		o.Columns[i].Name = name
+	}
+	o.Note = func(text string) { a.note("%s", text) }
+	o.Progress = func(read, size int64) {
+		if a.show != nil {
+			a.show(read, size)
+		}
+	}
+	if a.file, err = input.Open(ctx, a.path, o); err != nil {
+		return err
+	}
+	if err := fits(a.flags, "keys-", a.file.Format()); err != nil {
+		return fmt.Errorf("%s: %w", called(a.path), err)
+	}
+	return nil
+}
+
+// next reads from the file.
+func (a *asked) next(keys, values []uint32) (int, error) {
+	if a.what == "ranges" {
+		return a.file.Read(keys, values)
+	}
+	return a.file.Read(keys)
+}
+
+// close closes the file.
+func (a *asked) close() {
+	if a.file != nil {
+		a.file.Close()
+	}
+}
+
 // keys hands the keys asked for to use, a part at a time, which is valid until use returns.
 func (a *asked) keys(t keytype.Type, use func(keys []uint32) error) error {
-	var keys []uint32
-	for i, text := range a.arguments {
-		k, err := t.Parse(text)
-		if err != nil {
-			return fmt.Errorf("key %d of the command line: %w", i+1, err)
-		}
-		keys = append(keys, k)
-	}
-	if len(keys) > 0 {
-		return use(keys)
-	}
-	column := input.Column{Name: a.column, Type: t}
-	return a.read("keys", []input.Column{column}, func(r *input.Reader) readFunc {
-		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }
-	}, func(b batch) error { return use(b.keys) })
+	return a.read(t, func(b batch) error { return use(b.keys) })
 }
 
 // ranges hands the ranges asked for to use as keys does.
 func (a *asked) ranges(t keytype.Type, use func(ranges []structures.Range) error) error {
 	var ranges []structures.Range
-	for i, text := range a.arguments {
-		lo, hi, err := t.ParseRange(text)
-		if err != nil {
-			return fmt.Errorf("range %d of the command line: %w", i+1, err)
-		}
-		ranges = append(ranges, structures.Range{Lo: lo, Hi: hi})
-	}
-	if len(ranges) > 0 {
-		return use(ranges)
-	}
-	columns := []input.Column{{Type: t}, {Type: t, End: true}}
-	for i, name := range a.columns {
-		columns[i].Name = name
-	}
-	return a.read("ranges", columns, pairs, func(b batch) error {
+	return a.read(t, func(b batch) error {
 		ranges = ranges[:0]
 		for i, lo := range b.keys {
 			ranges = append(ranges, structures.Range{Lo: lo, Hi: b.values[i]})
@@ -121,28 +181,33 @@ func (a *asked) ranges(t keytype.Type, use func(ranges []structures.Range) error
 	})
 }
 
-// read reads columns of the file.
-func (a *asked) read(what string, columns []input.Column, reading func(*input.Reader) readFunc, use func(batch) error) error {
-	if a.path == infile.Stdin && a.terminal(os.Stdin) {
-		a.note("%s, one a line, please; then Ctrl-D", what)
+// read hands out what was read ahead, and then what else there is.
+func (a *asked) read(t keytype.Type, use func(batch) error) error {
+	if !a.begun {
+		if err := a.begin(t); err != nil {
+			return err
+		}
 	}
-	show, end := a.progress("reading " + what)
+	if len(a.ahead.keys) > 0 {
+		if err := use(a.ahead); err != nil {
+			return err
+		}
+	}
+	if len(a.arguments) > 0 {
+		return nil
+	}
+	if a.path == infile.Stdin && a.terminal(os.Stdin) {
+		a.note("%s, one a line, please; then Ctrl-D", a.what)
+	}
+	show, end := a.progress("reading " + a.what)
 	defer end()
-	o := a.options
-	o.Columns, o.Progress = columns, show
-	var r *input.Reader
-	defer func() {
-		if r != nil {
-			r.Close()
+	a.show = show
+	return batches(a.ctx, func(ctx context.Context) (readFunc, error) {
+		if a.file == nil {
+			if err := a.open(ctx, t); err != nil {
+				return nil, err
+			}
 		}
-	}()
-	return batches(a.ctx, func(ctx context.Context) (_ readFunc, err error) {
-		if r, err = input.Open(ctx, a.path, o); err != nil {
-			return nil, err
-		}
-		if err := fits(a.flags, "keys-", r.Format()); err != nil {
-			return nil, fmt.Errorf("%s: %w", called(a.path), err)
-		}
-		return reading(r), nil
+		return a.next, nil
 	}, use)
 }

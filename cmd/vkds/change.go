@@ -154,6 +154,8 @@ twice isn't there the second time.
 			if err != nil {
 				return err
 			}
+			defer a.close()
+			x.saved.ready = a.begin
 			return x.run(ctx, g, path, a.path, func(dict *dictionary) ([]measure, error) {
 				var deleted, absent int64
 				err := a.keys(dict.key, func(keys []uint32) error {

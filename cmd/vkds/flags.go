@@ -144,7 +144,7 @@ type delimitedFlags struct {
 }
 
 func (d *delimitedFlags) add(flags *pflag.FlagSet) {
-	flags.Var(delimiterFlag{&d.delimiter}, "delimiter", "of CSV: the character between fields, or \"tab\" or \"space\"\n(default: a comma; a tab for .tsv)")
+	flags.Var(delimiterFlag{&d.delimiter}, "delimiter", "of CSV: the character between fields, or \"tab\" or \"space\"\n(default: a comma, a tab or a semicolon, as the file begins)")
 	flags.BoolVar(&d.header, "header", false, "of CSV: the first line holds the columns' names\n(default: it does where it looks so)")
 	flags.BoolVar(&d.noHeader, "no-header", false, "of CSV: the first line holds data")
 	flags.Var(commentFlag{&d.comment}, "comment", "of text: the character that begins lines to pass over,\nsuch as #")

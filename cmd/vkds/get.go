@@ -13,7 +13,9 @@ func newGetCommand(g *global) *cobra.Command {
 		Long: `Get looks keys up in a saved dictionary or a table, and prints each with its
 value as CSV, in the order asked; the value is empty where the key is absent.
 Keys come from the command line, else from --keys FILE, else from standard input,
-one a line. They are read and answered about a million at a time.
+one a line. They are read and answered about a million at a time; what is wrong
+with those of the command line and the first of a file is told before the table is
+read.
 
 The exit status is 0 whether or not the keys are there; with --must-exist it is
 1 if one isn't.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/drawing"
 	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -62,20 +63,24 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 	if err := distinct(picture, path); err != nil {
 		return err
 	}
+	x := svg{title: filepath.Base(path)}
+	s.ready = func(key keytype.Type) error {
+		if near == "" {
+			return nil
+		}
+		word, err := key.Parse(near)
+		if err != nil {
+			return fmt.Errorf("--near: %w", err)
+		}
+		x.near = &word
+		return nil
+	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 		if dict.structure.draw == nil {
 			return fmt.Errorf("%s can't be drawn (--structure: %s)", dict.structure.name, strings.Join(drawable(), ", "))
 		}
-		x := svg{title: filepath.Base(path)}
-		if near != "" {
-			if !dict.structure.ordered {
-				return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
-			}
-			key, err := dict.key.Parse(near)
-			if err != nil {
-				return fmt.Errorf("--near: %w", err)
-			}
-			x.near = &key
+		if near != "" && !dict.structure.ordered {
+			return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
 		}
 		var b bytes.Buffer
 		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {

@@ -41,6 +41,8 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer a.close()
+		s.ready = a.begin
 		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 			answer := newAnswer(g.out, rows, q.columns...)
 			var keys, hits int
@@ -113,6 +115,8 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		defer a.close()
+		s.ready = a.begin
 		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 			answer := newAnswer(g.out, rows, q.columns...)
 			var all int

@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // Addresses are asked for as they are written, of tables that hold them so or as integers, and come back so.
@@ -47,4 +49,58 @@ func TestWholeDays(t *testing.T) {
 	out, _ = answer(t, "", "range", path, "--key-type", "time", "2014-07-01:2014-07-02 00:00", "2014-07-02 23:59:2014-07-03")
 	assert.Equal(t, "key,value\n2014-07-01 00:00:00,1\n2014-07-01 23:59:59,2\n2014-07-02 00:00:00,3\n2014-07-02 23:59:59,4\n2014-07-03 00:00:00,5\n", out)
 	assert.Equal(t, `range 1 of the command line: "2014-07-01 08:00:30" is no range LO:HI`, refusal(t, "", "range", path, "--key-type", "time", "2014-07-01 08:00:30"))
+}
+
+// Delimiters and names that are not quite as they are written are found, and guesses are told.
+func TestGuesses(t *testing.T) {
+	needDevice(t)
+	for name, text := range map[string]string{"semicolons": "Id;Size\n1;10\n2;20\n", "tabs": "Id\tSize\n1\t10\n2\t20\n"} {
+		path := write(t, "t.csv", text)
+		out, notes := answer(t, "", "get", path, "--key", "ID", "--value", "size", "2", "-v")
+		assert.Equal(t, "key,value\n2,20\n", out, name)
+		assert.Contains(t, notes, "vkds: "+path+": fields are taken to stand between "+name+"\n")
+		out, _ = answer(t, "1\n", "get", write(t, "k.csv", "1,7\n"), "--keys", path, "--keys-column", "ID")
+		assert.Equal(t, "key,value\n1,7\n2,\n", out, name)
+		out, _ = answer(t, "", "tally", path, "--column", "size")
+		assert.Equal(t, "key,count\n10,1\n20,1\n", out, name)
+		assert.Equal(t, path+": no column 2: the table has 1 column", refusal(t, "", "get", path, "2", "--delimiter", ","))
+	}
+	_, notes := answer(t, "", "get", write(t, "t.csv", "1,10\n2,20\n"), "2", "-v")
+	assert.NotContains(t, notes, "taken")
+	_, notes = answer(t, "id\n1\n", "get", write(t, "t.csv", "1,10\n2,20\n"), "-v")
+	assert.Contains(t, notes, "vkds: standard input: the first line is taken for a name\n")
+	path := write(t, "t.csv", "id,ID\n1,2\n")
+	assert.Equal(t, path+`: "Id" may be column 1, "id", or column 2, "ID": ask as it is written there`, refusal(t, "", "get", path, "1", "--key", "Id"))
+}
+
+// What is wrong with the keys is told before a table is read: its own fault, further below, is not come to.
+func TestWrongKeysBeforeTheTable(t *testing.T) {
+	needDevice(t)
+	table := write(t, "t.csv", "1,10\n2,20\nx,30\n")
+	fault := table + `:3: column 1: "x" is not an integer`
+	dict := filepath.Join(t.TempDir(), "d.vkds")
+	answer(t, "", "build", write(t, "good.csv", "1,10\n2,20\n"), "-o", dict)
+	data, err := os.ReadFile(dict)
+	require.NoError(t, err)
+	data[len(data)-5] ^= 1
+	dict = write(t, "bad.vkds", string(data))
+	for path, fault := range map[string]string{table: fault, dict: dict + ": is corrupt: "} {
+		assert.Contains(t, refusal(t, "", "get", path, "1"), fault)
+		assert.Equal(t, `key 2 of the command line: "y" is not an integer`, refusal(t, "", "get", path, "1", "y"))
+		assert.Equal(t, `range 1 of the command line: "y" is not an integer`, refusal(t, "", "range", path, "1:y"))
+		assert.Equal(t, `range 1 of the command line: "5" is no range LO:HI`, refusal(t, "", "count", path, "5"))
+		if path == dict {
+			assert.Equal(t, `key 2 of the command line: "y" is not an integer`, refusal(t, "", "delete", path, "1", "y"))
+		}
+		assert.Equal(t, `--near: "y" is not an integer`, refusal(t, "", "inspect", path, "--structure", "btree", "--near", "y", "--svg", "-"))
+		keys := write(t, "keys", "1\n2\ny\n")
+		assert.Equal(t, keys+`:3: "y" is not an integer`, refusal(t, "", "get", path, "--keys", keys))
+		keys = write(t, "ranges.csv", "1,2\n1,y\n")
+		assert.Equal(t, keys+`:2: column 2: "y" is not an integer`, refusal(t, "", "count", path, "--keys", keys))
+		assert.Equal(t, keys+`: no column "key": the table has "1", "2"`, refusal(t, "", "get", path, "--keys", keys, "--keys-column", "key"))
+		assert.Equal(t, keys+".none: no such file or directory", refusal(t, "", "get", path, "--keys", keys+".none"))
+		assert.Equal(t, filepath.Dir(keys)+": is a directory", refusal(t, "", "get", path, "--keys", filepath.Dir(keys)))
+		// A pipe may take any time, so the table is read first.
+		assert.Contains(t, refusal(t, "y\n", "get", path), fault)
+	}
 }

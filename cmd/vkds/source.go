@@ -23,8 +23,8 @@ const sourceHelp = `A TABLE is a CSV file (plain, or compressed by gzip, bzip2, 
 ending), a Parquet file, an Arrow IPC file or stream, or binary; "-" is standard
 input, from which all but Parquet may come, and saved dictionaries, too. Keys and
 values come from two of its columns, the first two unless --key and --value say
-which, by name or by number from 1. Where several rows have the same key, the last
-one counts.
+which, by name, whatever its case where that is clear, or by number from 1. Where
+several rows have the same key, the last one counts.
 
 Columns hold integers, 0 to 4294967295, in decimal or with 0x, unless --key-type
 or --value-type says otherwise:
@@ -43,6 +43,10 @@ type source struct {
 	text    delimitedFlags
 	into    structureFlags
 	saved   bool // only saved dictionaries will do
+
+	// ready, if not nil, is called when the type of the keys is known and nothing has been loaded yet: what is wrong with
+	// what a command is asked is told before a large table is read.
+	ready func(key keytype.Type) error
 }
 
 // forTables are the flags that saved dictionaries have no use for.
@@ -104,6 +108,9 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 			err = inSaved(in.file.Name(), err)
 		}
 		l.key, l.value, l.expected = in.key, in.value, in.expected()
+		if err == nil && s.ready != nil {
+			err = s.ready(in.key)
+		}
 		return err
 	})
 	if err == nil {
@@ -243,11 +250,6 @@ func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
 	}
 }
 
-// pairs reads two columns.
-func pairs(r *input.Reader) readFunc {
-	return func(keys, values []uint32) (int, error) { return r.Read(keys, values) }
-}
-
 // loader fills a dictionary.
 type loader struct {
 	dictionary
@@ -263,6 +265,7 @@ type loader struct {
 // saved dictionary, it is closed at the end.
 func (l *loader) read(g *global, s *source, path string, begin func(*opened) error) error {
 	show, end := g.progress("loading " + filepath.Base(path))
+	s.options.Note = func(text string) { g.note("%s", text) }
 	var in *opened
 	err := batches(l.ctx, func(ctx context.Context) (_ readFunc, err error) {
 		if in, err = s.open(ctx, path, show); err != nil {

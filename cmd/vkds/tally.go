@@ -72,6 +72,7 @@ otherwise (see "vkds build --help" for the types).`,
 			}
 			o.Columns = []input.Column{column}
 			o.Delimiter, o.Header, o.Comment = text.delimiter, text.choice(), text.comment
+			o.Note = func(text string) { g.note("%s", text) }
 			t := &tally{global: g, ctx: c.Context(), flags: flags, limit: math.MaxUint32}
 			if err := t.count(arguments[0], o); err != nil {
 				return err

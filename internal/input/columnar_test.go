@@ -206,6 +206,9 @@ func TestColumnar(t *testing.T) {
 			require.ErrorAs(t, err, &te, "%s %s", name, column)
 			assert.Contains(t, err.Error(), "which doesn't hold "+want.String()+" values")
 		}
+		keys, _, _, err = readTable(path, input.Options{Columns: columns("I64", "U32")}, 100)
+		require.NoError(t, err, name)
+		assert.Equal(t, []uint32{0, 10, 20, 30, 40, 50}, keys, name)
 		_, err = input.Open(ctx, path, input.Options{Columns: columns("none", "")})
 		var ce *input.ColumnError
 		require.ErrorAs(t, err, &ce, name)

@@ -31,18 +31,18 @@ type delimited struct {
 
 // newDelimited reads the header, if any, and finds the columns.
 func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delimited, error) {
-	if o.Delimiter == 0 {
-		o.Delimiter = ','
-	}
-	if special(o.Delimiter) {
-		return nil, &OptionError{fmt.Sprintf("%q can't be a delimiter", o.Delimiter)}
-	}
-	if c := o.Comment; c != 0 && (special(c) || c == o.Delimiter) {
+	if c := o.Comment; c != 0 && (special(c) || c == cmp.Or(o.Delimiter, ',')) {
 		return nil, &OptionError{fmt.Sprintf("%q can't begin comments", c)}
 	}
 	text, err := openText(name, r)
 	if err != nil {
 		return nil, err
+	}
+	if o.Delimiter == 0 {
+		o.Delimiter = o.guessDelimiter(name, text)
+	}
+	if special(o.Delimiter) {
+		return nil, &OptionError{fmt.Sprintf("%q can't be a delimiter", o.Delimiter)}
 	}
 	limited := &budget{r: text}
 	d := &delimited{
@@ -60,10 +60,20 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	d.csv.Comma, d.csv.Comment = o.Delimiter, o.Comment
 	d.csv.ReuseRecord = true
 	d.csv.FieldsPerRecord = -1 // counted here, to say how many there are
-	if err := d.readHeader(o.Header); err != nil {
+	if err := d.readHeader(o); err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// guessDelimiter looks at the beginning of a text, and leaves it to be read.
+func (o Options) guessDelimiter(name string, text *bufio.Reader) rune {
+	head, err := text.Peek(sniffBytes) // an error comes again when it is read
+	delimiter, called := sniff(head, err != nil, o.Comment)
+	if delimiter != ',' {
+		o.note("%s: fields are taken to stand between %s", name, called)
+	}
+	return delimiter
 }
 
 // special tells of characters that mean something already.
@@ -171,14 +181,14 @@ func (d *delimited) parse(record []string) error {
 	return nil
 }
 
-func (d *delimited) readHeader(header Header) error {
+func (d *delimited) readHeader(o Options) error {
 	named := ""
 	for _, c := range d.columns {
 		if _, isNumber := number(c.Name); !isNumber {
 			named = c.Name
 		}
 	}
-	if named != "" && header == Absent {
+	if named != "" && o.Header == Absent {
 		return &OptionError{fmt.Sprintf("column %q is asked by name, but the table is said to have no header", named)}
 	}
 	first, err := d.first(named != "")
@@ -189,11 +199,14 @@ func (d *delimited) readHeader(header Header) error {
 		return err
 	}
 	names := trimmed(first)
-	isHeader := header == Present || named != ""
-	if header == Detect && named == "" {
+	isHeader := o.Header == Present || named != ""
+	if o.Header == Detect && named == "" {
 		isHeader = true
 		for c, column := range d.columns {
 			isHeader = isHeader && isName(names[d.index[c]], column.Type)
+		}
+		if isHeader {
+			o.note("%s: the first line is taken for names", d.file)
 		}
 	}
 	if !d.invalid.skip || named != "" {

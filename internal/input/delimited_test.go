@@ -41,6 +41,9 @@ func TestDelimited(t *testing.T) {
 		"CRLF":               {"id,value\r\n1,10\r\n2,20\r\n3,30\r\n", input.Options{Columns: columns("id", "value")}},
 		"mark":               {"\ufeffid,value\n1,10\n2,20\n3,30\n", input.Options{Columns: columns("id", "value")}},
 		"quotes":             {"id,\"the \"\"name\"\"\",value\n1,\"a,\nb\",10\n2,,\"20\"\n3,,30\n", input.Options{Columns: columns("id", "value")}},
+		"other case":         {"Id,ID,Value\n1,0,10\n2,0,20\n3,0,30\n", input.Options{Columns: columns("Id", "VALUE")}},
+		"semicolons":         {"\ufeffid;value\n1;10\n2;20\n3;30\n", input.Options{Columns: columns("id", "value")}},
+		"tabs found":         {"1\t10\n2\t20\n3\t30\n", input.Options{Columns: columns("1", "2")}},
 		"tabs":               {"1\t10\n2\t20\n3\t30\n", input.Options{Columns: columns("1", "2"), Delimiter: '\t'}},
 		"blank lines":        {"\n1,10\n\n2,20\n3,30\n\n", input.Options{Columns: columns("1", "2")}},
 		"blanks":             {"id , value\n 1,10 \n2, 20\n0x3,30\n", input.Options{Columns: columns("id", "value")}},
@@ -53,6 +56,60 @@ func TestDelimited(t *testing.T) {
 	got, _, err := rows("", input.Options{Columns: columns("id", "value")})
 	require.NoError(t, err)
 	assert.Empty(t, got)
+}
+
+// A name is that of the column that is called so; else case doesn't matter, where there is only one.
+func TestNamesInOtherCase(t *testing.T) {
+	for column, want := range map[string]string{"id": "1", "ID": "2", "SIZE": "3", "naïve": "4", "NAÏVE": "4"} {
+		got, _, err := stream("id,ID,size,Naïve\n1,2,3,4\n", input.Options{Columns: columns(column)}, 10)
+		require.NoError(t, err)
+		assert.Equal(t, want, keytype.Uint32.Format(got[0][0]), column)
+	}
+	_, _, err := stream("id,ID,size\n1,2,3\n", input.Options{Columns: columns("Id")}, 10)
+	var ce *input.ColumnError
+	require.ErrorAs(t, err, &ce)
+	assert.EqualError(t, err, `f: "Id" may be column 1, "id", or column 2, "ID": ask as it is written there`)
+}
+
+// What is guessed is told, and what is said is not guessed.
+func TestGuessesAreTold(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		options input.Options
+		want    []string
+	}{
+		{"id;n\n1;2\n", input.Options{Columns: columns("1", "2")}, []string{"f: fields are taken to stand between semicolons", "f: the first line is taken for names"}},
+		{"1\t2\n1\t2\n", input.Options{Columns: columns("1", "2")}, []string{"f: fields are taken to stand between tabs"}},
+		{"id;n\n1;2\n", input.Options{Columns: columns("id", "n"), Delimiter: ';'}, nil},
+		{"1,2\n1,2\n", input.Options{Columns: columns("1", "2")}, nil},
+		{"id\n1\n", input.Options{Columns: columns(""), Format: input.Text}, []string{"f: the first line is taken for a name"}},
+		{"id\n1\n", input.Options{Columns: columns(""), Format: input.Text, Header: input.Present}, nil},
+		{"1\n", input.Options{Columns: columns(""), Format: input.Text}, nil},
+	} {
+		var told []string
+		c.options.Note = func(text string) { told = append(told, text) }
+		_, _, err := stream(c.text, c.options, 10)
+		require.NoError(t, err, "%q", c.text)
+		assert.Equal(t, c.want, told, "%q", c.text)
+	}
+	_, _, err := stream("1;10\n2;20\n", input.Options{Columns: columns("1", "2"), Delimiter: ','}, 10)
+	assert.EqualError(t, err, "f: no column 2: the table has 1 column")
+}
+
+// A text is guessed at however it comes, and an error in what is looked at is told when it is read.
+func TestGuessOfStreams(t *testing.T) {
+	long := strings.Repeat("1;10\n", 1<<15)
+	r, err := input.Stream("f", iotest.OneByteReader(strings.NewReader(long)), input.Options{Columns: columns("1", "2")})
+	require.NoError(t, err)
+	words, err := drain(r, 2, 1000)
+	require.NoError(t, err)
+	assert.Len(t, words[1], 1<<15)
+	broken := errors.New("broken")
+	r, err = input.Stream("f", io.MultiReader(strings.NewReader("1;10\n2;20\n3;"), iotest.ErrReader(broken)), input.Options{Columns: columns("1", "2")})
+	require.NoError(t, err)
+	words, err = drain(r, 2, 1)
+	assert.ErrorIs(t, err, broken)
+	assert.Equal(t, [][]uint32{{1, 2}, {10, 20}}, words)
 }
 
 func TestDelimitedTypes(t *testing.T) {
@@ -94,6 +151,7 @@ func TestDelimitedErrors(t *testing.T) {
 	}{
 		{columns("id", "nope"), `f: no column "nope": the table has "id", "x", "x"`},
 		{columns("id", "x"), `f: columns 2 and 3 are both called "x": ask by number`},
+		{columns("id", "X"), `f: columns 2 and 3 are both called "x": ask by number`},
 		{columns("1", "4"), `f: no column 4: the table has 3 columns`},
 		{columns("0", "1"), `f: no column 0: the table has 3 columns`},
 	} {

@@ -44,7 +44,8 @@ func quote(column string) string {
 	return strconv.Quote(column)
 }
 
-// find returns the place, from 0, of a column among names.
+// find returns the place, from 0, of a column among names: the one that is called so, else the one that is but for upper
+// and lower case.
 func find(file string, names []string, column string) (int, error) {
 	if n, isNumber := number(column); isNumber {
 		if n < 1 || n > len(names) {
@@ -52,20 +53,34 @@ func find(file string, names []string, column string) (int, error) {
 		}
 		return n - 1, nil
 	}
-	found := -1
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		found := places(names, column, same)
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return 0, &ColumnError{file, column, ambiguous(names, found[0], found[1], column)}
+		}
+	}
+	return 0, &ColumnError{file, column, fmt.Sprintf("no column %q: the table has %s", column, list(names))}
+}
+
+// places are those of the names that are the same as one.
+func places(names []string, one string, same func(a, b string) bool) (found []int) {
 	for i, name := range names {
-		if name != column {
-			continue
+		if same(name, one) {
+			found = append(found, i)
 		}
-		if found >= 0 {
-			return 0, &ColumnError{file, column, fmt.Sprintf("columns %d and %d are both called %q: ask by number", found+1, i+1, column)}
-		}
-		found = i
 	}
-	if found < 0 {
-		return 0, &ColumnError{file, column, fmt.Sprintf("no column %q: the table has %s", column, list(names))}
+	return found
+}
+
+// ambiguous tells of two columns that may be meant by a name.
+func ambiguous(names []string, i, j int, column string) string {
+	if names[i] == names[j] {
+		return fmt.Sprintf("columns %d and %d are both called %q: ask by number", i+1, j+1, names[i])
 	}
-	return found, nil
+	return fmt.Sprintf("%q may be column %d, %q, or column %d, %q: ask as it is written there", column, i+1, names[i], j+1, names[j])
 }
 
 // list shows the names that there are, as many as fit a line.

@@ -6,6 +6,7 @@ package input
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -60,11 +61,21 @@ type Options struct {
 
 	// For CSV alone:
 
-	Delimiter rune // between fields; 0: a comma, or a tab where the name ends in .tsv (before .gz and the like)
+	// Delimiter stands between fields. 0 is a tab where the name ends in .tsv (before .gz and the like), else a comma, a
+	// tab or a semicolon, as the file begins; where that doesn't tell, a comma.
+	Delimiter rune
 
+	// Note, if not nil, is called with what had to be guessed, in one line each.
+	Note func(text string)
 	// Progress, if not nil, is called by Read with the bytes of the stored (compressed) file that were read so far and
 	// the file's size, -1 where that is unknown.
 	Progress func(read, size int64)
+}
+
+func (o Options) note(format string, arguments ...any) {
+	if o.Note != nil {
+		o.Note(fmt.Sprintf(format, arguments...))
+	}
 }
 
 // Reader reads the columns of one file. It is used from one goroutine at a time.
@@ -164,7 +175,7 @@ func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 // later call: *LineError, *RowError, *infile.Error, *DamagedError or the context's cause.
 func (r *Reader) Read(columns ...[]uint32) (n int, err error) {
 	if len(columns) != r.columns {
-		panic("input: Read into " + strconv.Itoa(len(columns)) + " columns of " + strconv.Itoa(r.columns))
+		panic(fmt.Sprintf("input: Read into %d columns of %d", len(columns), r.columns))
 	}
 	rest := make([][]uint32, len(columns))
 	for n < len(columns[0]) && r.err == nil {

@@ -22,7 +22,7 @@ type lines struct {
 	typ     keytype.Type
 	ranges  bool
 	comment string // what a comment line begins with; "": there are none
-	header  Header
+	options Options
 	begun   bool // a line with something in it was seen
 	invalid *invalid
 	buffer  []byte
@@ -45,7 +45,7 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{name: name, r: plain, typ: first.Type, ranges: last.End, header: o.Header, invalid: invalid, buffer: make([]byte, linesBytes)}
+	l := &lines{name: name, r: plain, typ: first.Type, ranges: last.End, options: o, invalid: invalid, buffer: make([]byte, linesBytes)}
 	if o.Comment != 0 {
 		l.comment = string(o.Comment)
 	}
@@ -116,9 +116,15 @@ func (l *lines) empty(text []byte) bool {
 	if len(bytes.TrimSpace(text)) == 0 || l.comment != "" && bytes.HasPrefix(text, []byte(l.comment)) {
 		return true
 	}
-	first := !l.begun
+	if l.begun {
+		return false
+	}
 	l.begun = true
-	return first && (l.header == Present || l.header == Detect && l.names(text))
+	names := l.options.Header == Detect && l.names(text)
+	if names {
+		l.options.note("%s: the first line is taken for a name", l.name)
+	}
+	return names || l.options.Header == Present
 }
 
 // names tells whether a first line looks like the names of its columns.

@@ -108,6 +108,7 @@ func TestTables(t *testing.T) {
 	}{
 		{"geoip-ipv4/GeoIP-ranges.csv.gz", input.Options{Columns: columns("", "3")}, 207937, 207937, 0, 0, 0xe0000000, 460366577854604, "0", "254"},
 		{"unicode/UnicodeData.txt.gz", input.Options{Columns: table("", keytype.Hex, "4", keytype.Uint32), Delimiter: ';'}, 34924, 34924, 0, 0, 1114109, 2384772743, "0", "240"},
+		{"unicode/UnicodeData.txt.gz", input.Options{Columns: table("", keytype.Hex, "4", keytype.Uint32)}, 34924, 34924, 0, 0, 1114109, 2384772743, "0", "240"},
 		{"openflights/airports.dat.gz", input.Options{Columns: columns("", "1")}, 7698, 7698, 0, 1, 14110, 0, "1", "14110"},
 		{"openflights/routes.dat.gz", input.Options{Columns: columns("4", "6"), SkipInvalid: true}, 67240, 0, 423, 0, 0, 0, "", ""},
 		{"nab/nyc_taxi.csv.gz", series, 10320, 10320, 0, 1404172800, 1422747000, 0, "8", "39197"},
