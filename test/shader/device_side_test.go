@@ -2,6 +2,7 @@ package shader
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -35,7 +37,7 @@ func onPage(t *testing.T, language string) []string {
 }
 
 // compileFromPage compiles the shader of that name on the page, as its readers are told to.
-func compileFromPage(t *testing.T, name string, wide bool) shaders.Module {
+func compileFromPage(t *testing.T, name string, wide bool, flags ...string) shaders.Module {
 	t.Helper()
 	glslang, err := exec.LookPath("glslangValidator")
 	if err != nil {
@@ -48,7 +50,7 @@ func compileFromPage(t *testing.T, name string, wide bool) shaders.Module {
 	require.NoError(t, os.WriteFile(source, []byte(onPage(t, "glsl")[at]), 0o644))
 	include := filepath.Join(folder, "include")
 	require.NoError(t, os.CopyFS(include, shaders.Headers()))
-	arguments := []string{"--target-env", "vulkan1.3", "-I" + include, "-o", out, source}
+	arguments := append(flags, "--target-env", "vulkan1.3", "-I"+include, "-o", out, source)
 	if wide {
 		arguments = append([]string{"-DVKDS_INT64_ATOMICS=1"}, arguments...)
 	}
@@ -181,6 +183,81 @@ func TestPageShaders(t *testing.T) {
 			require.NotEmpty(t, expected)
 			require.Equal(t, expected, over)
 		})
+	})
+}
+
+type bookPush struct {
+	Seats    btree.Device
+	Requests uint64
+	Waiting  uint64
+	Count    uint32
+}
+
+// bookSeats is the page's host side of its kernel on a tree.
+func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, seats *btree.Tree,
+	requests, waiting *vk.Buffer[uint32], count int) error {
+	k, err := vk.NewKernel[bookPush](d, module, vk.KernelOptions{Constants: seats.Constants()})
+	if err != nil {
+		return err
+	}
+	defer k.Free()
+	for left := []uint32{1}; left[0] != 0; {
+		stream.Fill(waiting, 0, 4, 0)
+		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), bookPush{seats.Device(), requests.Address(), waiting.Address(), uint32(count)})
+		seats.UsedOn(stream)
+		if err := stream.Wait(ctx); err != nil {
+			return err
+		}
+		if err := waiting.Download(ctx, 0, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Many take seats at once: nobody gets one below what was asked for, none is given twice, who gets none would find none,
+// and what is left is in the tree.
+func TestPageTreeShader(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
+		const count, some = 3000, 2500
+		ctx, rnd := t.Context(), random(12)
+		module := compileFromPage(t, "book.comp", wide, "-DVKDS_ROLLED=1")
+		free := map[uint32]bool{}
+		var keys []uint32
+		for len(keys) < some {
+			if key := rnd.Uint32N(1 << 20); !free[key] {
+				free[key] = true
+				keys = append(keys, key)
+			}
+		}
+		seats, err := btree.Build(ctx, r.d, keys, keys, btree.Options{})
+		require.NoError(t, err)
+		defer seats.Close()
+		words := make([]uint32, 2*count)
+		for i := range count {
+			words[2*i], words[2*i+1] = rnd.Uint32N(1<<20), ^uint32(0)
+		}
+		requests := put(r, words)
+		require.NoError(t, bookSeats(ctx, r.d, r.s, module, seats, requests, put(r, []uint32{0}), count))
+
+		got, refused := get(r, requests), []uint32{}
+		for i := range count {
+			least, seat := got[2*i], got[2*i+1]
+			if seat == ^uint32(0)-1 {
+				refused = append(refused, least)
+				continue
+			}
+			require.GreaterOrEqual(t, seat, least)
+			require.True(t, free[seat], "seat %d is none, or was given twice", seat)
+			delete(free, seat)
+		}
+		require.NotEmpty(t, refused)
+		left, _, err := seats.Export(ctx)
+		require.NoError(t, err)
+		require.ElementsMatch(t, slices.Collect(maps.Keys(free)), left)
+		require.NotEmpty(t, left)
+		require.Less(t, slices.Max(left), slices.Min(refused))
+		require.NoError(t, seats.Check(ctx))
 	})
 }
 
