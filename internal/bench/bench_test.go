@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +193,19 @@ func TestWrongChangesAreFound(t *testing.T) {
 	var wrong *WrongError
 	require.ErrorAs(t, s.answered(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v, i != 9 }), &wrong)
 	require.ErrorAs(t, s.answered(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v + uint32(i/(n-1)), true }), &wrong)
+}
+
+// An operation is measured once for all settings that differ by what it has no axis for.
+func TestSettingsAreThoseOfAnOperation(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := Run(t.Context(), d, "sortedarray", Options{Common: quick, Ops: []string{"insert", "find-exist"}, Sizes: []int{1 << 10},
+		Batches: []int{1 << 8, 1 << 9}, Orders: []Order{Random, Descending}})
+	require.NoError(t, err)
+	var got []string
+	for _, m := range r.Measurements {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", m.Op, m.Batch, m.Order)))
+	}
+	require.Equal(t, []string{"insert 256", "find-exist 0", "insert 512", "insert 256 descending", "find-exist 0 descending", "insert 512 descending"}, got)
 }
 
 // Every axis of the table is one that options know, and every operation stands once in its benchmark.

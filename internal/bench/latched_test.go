@@ -18,12 +18,13 @@ func TestLatchedTreesAreMeasured(t *testing.T) {
 		Waits: []latched.Wait{latched.Restart, latched.Spin}, Kinds: []latched.Kind{latched.BPlus, latched.BLink},
 	})
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*2*2*len(Ops("latched")))
-	for i, m := range r.Measurements {
-		require.Equal(t, allOps("latched")[i%len(Ops("latched"))], m.Op)
+	count := map[string]int{}
+	for _, m := range r.Measurements {
+		count[m.Op]++
 		require.Positive(t, m.Throughput(), m.Op)
 		require.Equal(t, 4, m.Tile)
 	}
+	require.Equal(t, map[string]int{"insert": 8, "insert-ascending": 8, "insert-at-once": 8, "insert-batch": 8, "find": 4}, count)
 	require.Equal(t, "128-byte nodes, b+tree, restart", r.Measurements[0].Form)
 	require.Equal(t, 1<<10, r.Measurements[4].Operations, "of a batch")
 }

@@ -41,11 +41,7 @@ func (s *session) merge(ctx context.Context, pairs bool) error {
 	check := func(ctx context.Context) error { return s.checkAscending(ctx, s.op.Name, out, key) }
 	bytes := 8
 	if pairs {
-		values, err := s.indices(ctx)
-		if err != nil {
-			return err
-		}
-		moved, err := s.buffer("out values")
+		values, moved, err := s.payload(ctx)
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options say what Run measures: each operation at each combination of what the axes list. Ops tells the axes of each
-// operation, by the names here; the others make no difference to it. The zero value measures a benchmark's main
-// operations at the sizes that it has by itself.
+// Options say what Run measures: each operation at each combination of what its axes list. Ops tells the axes of each
+// operation, by the names here. The zero value measures a benchmark's main operations at the sizes that it has by itself.
 type Options struct {
 	Common
 	Ops []string // names of Ops(benchmark); nil: the main ones
@@ -211,6 +210,32 @@ func (o *Options) settings() []setting {
 	all = combined(all, o.Waits, func(at *setting, x latched.Wait) { at.latched.Wait = x })
 	all = combined(all, o.Nodes, func(at *setting, x int) { at.latched.NodeBytes = x })
 	return combined(all, o.Tiles, func(at *setting, x int) { at.tile, at.latched.Tile = x, x })
+}
+
+// of is the setting as an operation sees it, which differs by its own axes alone.
+func (at setting) of(p Op) setting {
+	forget(p, "form", &at.form)
+	forget(p, "order", &at.order)
+	forget(p, "batch", &at.batch)
+	forget(p, "load", &at.load)
+	forget(p, "fill", &at.fill)
+	forget(p, "kind", &at.latched.Kind)
+	forget(p, "wait", &at.latched.Wait)
+	forget(p, "node", &at.latched.NodeBytes)
+	forget(p, "tile", &at.latched.Tile)
+	forget(p, "tile", &at.tile)
+	return at
+}
+
+func forget[T any](p Op, axis string, value *T) {
+	if !p.Has(axis) {
+		*value = *new(T)
+	}
+}
+
+// newTo says whether an operation sees in setting i what it hasn't seen in those before.
+func newTo(p Op, settings []setting, i int) bool {
+	return !slices.ContainsFunc(settings[:i], func(at setting) bool { return at.of(p) == settings[i].of(p) })
 }
 
 func combined[T any](settings []setting, values []T, set func(*setting, T)) (all []setting) {

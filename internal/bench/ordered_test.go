@@ -16,7 +16,7 @@ func TestSortedArrayIsMeasured(t *testing.T) {
 		Lengths: []int{1, 100}, Lookups: []structures.LookupOrder{structures.OneByOne, structures.SortedFirst},
 	})
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*(1+2*2+2*2))
+	require.Len(t, r.Measurements, 2*1+2*2+2*2)
 	m := r.Measurements[0]
 	require.Equal(t, "insert", m.Op)
 	require.Equal(t, 1000, m.Batch)

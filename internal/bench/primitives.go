@@ -38,6 +38,14 @@ func (w *workload) indices(ctx context.Context) (*vk.Buffer[uint32], error) {
 	return w.filled(ctx, "indices", func(i int) uint32 { return uint32(i) })
 }
 
+// payload are values that tell where their pairs came from, and room for them where they go.
+func (s *session) payload(ctx context.Context) (values, moved *vk.Buffer[uint32], err error) {
+	if values, err = s.indices(ctx); err == nil {
+		moved, err = s.buffer("out values")
+	}
+	return values, moved, err
+}
+
 // checkStable looks whether pairs are the n of the input, of which pair i was key(i) with the value i, in ascending
 // and stable order: so it is if keys, and where these are equal values, ascend, and every value has its key, because
 // then no value comes twice.

@@ -25,7 +25,7 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 	}
 	r := Report{Environment: environment(d, o.Seed)}
 	settings := o.settings()
-	steps := newWalk(&r, o.Common, len(o.Sizes)*len(settings)*len(o.Ops))
+	steps := newWalk(&r, o.Common, len(o.Sizes)*b.steps(&o, settings))
 	for _, n := range o.Sizes {
 		if err := measureSize(ctx, d, b, &o, n, settings, steps); err != nil {
 			return r, fmt.Errorf("n = %d: %w", n, err)
@@ -42,20 +42,38 @@ func measureSize(ctx context.Context, d *vk.Device, b *benchmark, o *Options, n 
 		return err
 	}
 	defer w.close()
-	for _, at := range settings {
+	for i, at := range settings {
 		s := newSession(w, b, o, at, steps.report)
-		if err := s.measureAll(ctx, steps); err != nil {
+		if err := s.measureAll(ctx, b.measuredAt(o, settings, i), steps); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measureAll measures the operations asked for at one setting, as far as there is time for them.
-func (s *session) measureAll(ctx context.Context, steps *walk) error {
+// measuredAt are the operations asked for that are measured at setting i.
+func (b *benchmark) measuredAt(o *Options, settings []setting, i int) (cells []cell) {
+	for _, c := range b.ops {
+		if slices.Contains(o.Ops, c.Name) && newTo(c.Op, settings, i) {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+// steps is how many measurements there are of one size.
+func (b *benchmark) steps(o *Options, settings []setting) (n int) {
+	for i := range settings {
+		n += len(b.measuredAt(o, settings, i))
+	}
+	return n
+}
+
+// measureAll measures operations at one setting, as far as there is time for them.
+func (s *session) measureAll(ctx context.Context, cells []cell, steps *walk) error {
 	defer s.close()
-	for _, c := range s.ops {
-		if !slices.Contains(s.options.Ops, c.Name) || !steps.next(fmt.Sprintf("%s, n = %d", c.Name, s.n)) {
+	for _, c := range cells {
+		if !steps.next(fmt.Sprintf("%s, n = %d", c.Name, s.n)) {
 			continue
 		}
 		s.op = c.Op

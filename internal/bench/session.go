@@ -199,6 +199,17 @@ func (s *session) holds(ctx context.Context, pairs int, value func(at int) uint3
 	if err := s.sound(ctx, pairs); err != nil {
 		return err
 	}
+	return s.finds(ctx, func(i int) (uint32, bool) {
+		at := s.order.at(i)
+		if at >= pairs {
+			return 0, false
+		}
+		return value(at), true
+	})
+}
+
+// finds looks all n keys up and checks what comes of it.
+func (s *session) finds(ctx context.Context, want func(i int) (value uint32, there bool)) error {
 	queries, answers, err := s.asked(ctx, s.query)
 	if err != nil {
 		return err
@@ -209,13 +220,7 @@ func (s *session) holds(ctx context.Context, pairs int, value func(at int) uint3
 	if err := s.stream.Wait(ctx); err != nil {
 		return err
 	}
-	return s.found(ctx, answers, func(i int) (uint32, bool) {
-		at := s.order.at(i)
-		if at >= pairs {
-			return 0, false
-		}
-		return value(at), true
-	})
+	return s.found(ctx, answers, want)
 }
 
 func (s *session) find(queries, answers *vk.Buffer[uint32], order structures.LookupOrder) error {

@@ -27,11 +27,7 @@ func (s *session) sort(ctx context.Context, pairs bool) error {
 	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: primitives.Length{N: s.n}, Scratch: scratch}
 	check := func(ctx context.Context) error { return s.checkAscending(ctx, s.op.Name, out, s.keys.key) }
 	if pairs {
-		values, err := s.indices(ctx)
-		if err != nil {
-			return err
-		}
-		moved, err := s.buffer("out values")
+		values, moved, err := s.payload(ctx)
 		if err != nil {
 			return err
 		}

@@ -106,17 +106,7 @@ func (s *session) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	queries, answers, err := s.asked(ctx, s.query)
-	if err != nil {
-		return err
-	}
-	if err := s.find(queries, answers, structures.AutoOrder); err != nil {
-		return err
-	}
-	if err := s.stream.Wait(ctx); err != nil {
-		return err
-	}
-	err = s.found(ctx, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i >= s.n/2 })
+	err = s.finds(ctx, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i >= s.n/2 })
 	return s.compareCopy(ctx, m, err)
 }
 
