@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 operations;   // two quads an invocation: what, 0, a pair of words; another pair, 0, 0
-    uvec2 places;       // an address an invocation
+    uvec2 addresses;    // one an invocation
     uvec2 answers;      // a quad an invocation
     uint count;
 };
@@ -18,7 +18,7 @@ void main() {
     uint what = q.x;
     uvec2 a = q.zw;
     uvec2 b = plain_load4(address_at(operations, 2u * i + 1u, 4u)).xy;
-    uvec2 at = plain_load2(address_at(places, i, 3u));
+    uvec2 at = plain_load2(address_at(addresses, i, 3u));
     uvec4 answer = uvec4(0u);
     switch (what) {
     case 0u: answer.xy = address_add(a, b.x); break;

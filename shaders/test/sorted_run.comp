@@ -15,7 +15,7 @@ void main() {
     uint i = invocation_index();
     if (i >= count) return;
     uvec4 query = plain_load4(address_at(queries, i, 4u));
-    Run run = stack_run(stack, query.y);
+    Run run = stack_run(stack, min(query.y, STACK_ROWS - 1u));
     uint upper = run_upper(run, query.x);
     uvec4 pair = uvec4(0u);
     if (upper != 0u) {

@@ -44,8 +44,8 @@ const (
 const lastNarrow, lastWide = plainStoreNear, atomicCas2
 
 type memoryPush struct {
-	Operations, Places, Answers uint64
-	Count                       uint32
+	Operations, Addresses, Answers uint64
+	Count                          uint32
 }
 
 type (
