@@ -14,6 +14,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;      // out
     uvec2 values;
     uint leaves;
+    uint capacity;   // pairs that there is room for
 };
 
 void main() {
@@ -43,7 +44,7 @@ void main() {
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += key < n.pair[m].x ? 1u : 0u;
     }
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        if ((live >> m & 1u) == 0u) continue;
+        if ((live >> m & 1u) == 0u || rank[m] >= capacity) continue;
         plain_store_at(keys, rank[m], n.pair[m].x);
         plain_store_at(values, rank[m], n.pair[m].y);
     }

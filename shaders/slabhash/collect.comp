@@ -10,6 +10,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 offsets;   // uint32 a query: where its values start in `values`
     uvec2 values;    // uint32 a value found, in the order of the list, oldest first
     uint count;
+    uint capacity;   // values that there is room for
 };
 
 void main() {
@@ -35,7 +36,9 @@ void main() {
             uint rank = slab_step_rank(mask, j, total);
             [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
                 uint m = j * SLAB_STEP_SLOTS + s;
-                if (((mask >> m) & 1u) != 0u) plain_store(address_at(values, to + rank++, 2u), slab_lane_value(node, m));
+                if (((mask >> m) & 1u) == 0u) continue;
+                uint at = to + rank++;
+                if (at < capacity) plain_store(address_at(values, at, 2u), slab_lane_value(node, m));
             }
         }
         uint next = slab_next(node);

@@ -67,3 +67,23 @@ func TestCompactRefuses(t *testing.T) {
 	require.ErrorIs(t, tree.Compact(ctx, 1), context.Canceled)
 	requireTree(t, tree, model{}.insert(keys, keys))
 }
+
+// A tree that has more pairs than the survey has found, as kernels of one's own may make it meanwhile, is exported as far
+// as there is room.
+func TestExportStaysInItsRoom(t *testing.T) {
+	d := openDevice(t)
+	const pairs, room = 3000, 2000
+	keys, values := ramp(pairs, 1, 7), ramp(pairs, 1<<20, 1)
+	tree := buildTree(t, d, keys, values, Options{})
+	v, err := tree.survey(t.Context())
+	require.NoError(t, err)
+	v.levels[0].Slots = room
+	e, err := tree.exportAll(v)
+	require.NoError(t, err)
+	defer e.memory.Free()
+	gotKeys, gotValues := make([]uint32, room), make([]uint32, room)
+	require.NoError(t, e.memory.Download(t.Context(), e.keysAt, gotKeys))
+	require.NoError(t, e.memory.Download(t.Context(), e.valuesAt, gotValues))
+	same(t, keys[:room], gotKeys, "keys")
+	same(t, values[:room], gotValues, "values")
+}

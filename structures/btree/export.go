@@ -12,7 +12,7 @@ import (
 type exportPush struct {
 	Tree                                 Device
 	Slabs, Counts, Offsets, Keys, Values uint64
-	Leaves                               uint32
+	Leaves, Capacity                     uint32
 }
 
 // exported are all pairs of a tree in key order, on the device.
@@ -35,7 +35,7 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 	plan := func() {
 		e = exportPush{Tree: t.device(), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs), Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
 		l, scan = t.listingIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves))
-		e.Slabs, e.Leaves = l.slabs, uint32(leaves)
+		e.Slabs, e.Leaves, e.Capacity = l.slabs, uint32(leaves), uint32(pairs)
 	}
 	plan()
 	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))

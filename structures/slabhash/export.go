@@ -24,7 +24,8 @@ type collectPush struct {
 	Keys    uint64
 	Offsets uint64
 	Values  uint64
-	Count   uint32
+
+	Count, Capacity uint32
 }
 
 const pairsAnExport = 1 << 21 // about so many a dispatch
@@ -207,7 +208,7 @@ func (t *table) collect(ctx context.Context, keys []uint32, offsets []int, value
 		if err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, groups(n), collectPush{t.device(t.base), queries.Address(), queries.AddressOf(n), found.Address(), uint32(n)})
+		k.Dispatch(t.stream, groups(n), collectPush{t.device(t.base), queries.Address(), queries.AddressOf(n), found.Address(), uint32(n), uint32(len(values))})
 		return nil
 	})
 	if err != nil {
