@@ -36,8 +36,8 @@ type asked struct {
 
 func (a *asked) add(flags *pflag.FlagSet, what string) {
 	a.flags, a.what = flags, what
-	flags.StringVar(&a.path, "keys", "", "file of "+what+" to look up; \"-\" is standard input")
-	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds tally --help\")")
+	flags.StringVar(&a.path, "keys", "", "`file` of "+what+"; \"-\" is standard input")
+	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds help keys\")")
 	flags.Var(commentFlag{&a.options.Comment}, "keys-comment", "of text and csv: the character that begins lines to pass\nover there")
 }
 
@@ -45,13 +45,13 @@ func (a *asked) add(flags *pflag.FlagSet, what string) {
 func (a *asked) addKeys(flags *pflag.FlagSet) {
 	a.add(flags, "keys")
 	a.names = make([]string, 1)
-	flags.StringVar(&a.names[0], "keys-column", "", "the keys' column there (default 1)")
+	flags.StringVar(&a.names[0], "keys-column", "", "the keys' `column` there (default 1)")
 }
 
 // addRanges adds those of one that is asked about ranges.
 func (a *asked) addRanges(flags *pflag.FlagSet) {
 	a.add(flags, "ranges")
-	flags.StringSliceVar(&a.names, "keys-column", nil, "the two columns of their ends there (default 1,2)")
+	flags.StringSliceVar(&a.names, "keys-column", nil, "the two `columns` of their ends there (default 1,2)")
 }
 
 // take takes a command's arguments, of which the first is its DICT-or-TABLE.

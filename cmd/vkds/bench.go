@@ -30,8 +30,8 @@ var benchmarks = []struct{ name, short, of, example string }{
 		`  vkds bench sortedarray --n 24 --batch 16,18,20 --csv figures.csv
   vkds bench sortedarray --op insert --n 26 --batch 18,20,22 --plot insertion.png
   vkds bench sortedarray --op count,range --n 24 --length 8,1024`},
-	{"latched", "Measure B-trees whose nodes are changed under latches, as two papers have them, beside the B-link-tree of vkds",
-		"B-trees whose nodes are changed under latches (Awad et al. 2019; Duong 2021), which vkds has for this alone",
+	{"latched", "Measure B-trees whose nodes are changed under latches, as two papers have them",
+		"B-trees with latches (Awad et al. 2019; Duong 2021; here to compare with)",
 		`  vkds bench latched --op insert --n 22 --batch 22 --wait restart,backoff,spin --kind b+tree,b-link-tree
   vkds bench latched --op insert,insert-batch,find --n 22 --batch 20 --tile 4,8,16,32 --node 128,256
   vkds bench latched --op insert-at-once --n 16 --wait restart,backoff,spin`},
@@ -66,7 +66,7 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	c := &cobra.Command{
 		Use:   name,
 		Short: short,
-		Long: "Measure " + of + ": throughput by the device's own timestamps, and wall time beside it.\n\n" +
+		Long: "Measure " + of + ":\nthroughput by the device's own timestamps, and wall time beside it.\n\n" +
 			"Operations (* unless --op says otherwise):\n" + describeOps(bench.Ops(name)) +
 			"\n\nEach is measured at each combination of the flags' values.",
 		Example: example,

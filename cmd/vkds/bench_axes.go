@@ -35,7 +35,7 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 		f.IntSliceVar(&a.batches, "batch", []int{14}, "operations of a batch of updates; 6 to 30: that power of two")
 	}
 	if has("load") {
-		f.Float64SliceVar(&o.Loads, "load", []float64{0.7}, "slabs a bucket that the elements would fill (0.7: utilisation 0.61)")
+		f.Float64SliceVar(&o.Loads, "load", []float64{0.7}, "slabs a bucket that the elements would fill")
 		f.Float64SliceVar(&a.utilizations, "utilization", nil, "memory utilisation, below 0.9375, instead of --load")
 	}
 	if has("tile") {
@@ -72,7 +72,7 @@ func tileUsage(benchmark string) string {
 	if benchmark == "latched" {
 		return "lanes that work on a node, 4 to 32 (default: 16, or the subgroup's where it has fewer)"
 	}
-	return "lanes that work on a slab or a node (default, and 0: what measured best for each kernel)"
+	return "lanes that work on a slab or a node (default, and 0: what measured\nbest for each kernel)"
 }
 
 // read brings the flags into the options.

@@ -19,16 +19,14 @@ func newBuildCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build TABLE -o DICT.vkds",
 		Short: "Load a table into a dictionary and save it",
-		Long: `Build loads a table into a dictionary on the device and saves it, so that get and
-stats load it faster, checked by checksums, and without being told its columns
-again. Given a saved dictionary, it builds that anew, as another structure if you
-say so. The file remembers the structure, and loading it builds that again.
+		Long: `Build loads a table into a dictionary on the device and saves it. Other commands then
+load it faster, checked by checksums, and without being told again which columns and
+types it has. Given a saved dictionary, it builds that anew, as another structure if
+--structure says so. The file remembers the structure, and loading it builds that.
 
-The file is written beside its place and moved there when it is complete, so
-whatever interrupts vkds, there is the old file or the new one; what killed runs
-left beside it is removed. What is there keeps its permissions, and where it is a
-symbolic link, its target is replaced. A dictionary without pairs replaces nothing,
-unless --allow-empty says so.
+The file is there whole or not at all (see "vkds help output"); what killed runs left
+beside it is removed. A dictionary without pairs replaces nothing, unless
+--allow-empty says so.
 
 ` + sourceHelp,
 		Example: `  vkds build airports.csv --key id --value altitude -o airports.vkds
@@ -41,7 +39,7 @@ unless --allow-empty says so.
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&output, "output", "o", "", "file to save the dictionary in")
+	flags.StringVarP(&output, "output", "o", "", "`file` to save the dictionary in")
 	_ = c.MarkFlagRequired("output") // it exists
 	flags.BoolVar(&allowEmpty, "allow-empty", false, emptyHelp)
 	s.add(c, "")

@@ -26,16 +26,16 @@ type change struct {
 // changeHelp explains it.
 const changeHelp = `The dictionary stays what it is, in structure and types. It is written as a new file
 beside the old one and moved there when it is complete, so whatever interrupts vkds,
-there is the old dictionary or the new one; nobody else can update it meanwhile. It
-keeps its permissions. With -o it is left as it is, and another one is written. One
-that has no pairs left replaces nothing, unless --allow-empty says so.
+there is the old dictionary or the new one, whole; nobody else can update it
+meanwhile. With -o it is left as it is, and the changed one is written there. One
+without pairs replaces nothing, unless --allow-empty says so.
 
 `
 
 func (x *change) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&x.output, "output", "o", "", "file to save the changed dictionary in (default: DICT itself)")
+	flags.StringVarP(&x.output, "output", "o", "", "`file` to save the changed dictionary in (default: DICT itself)")
 	flags.BoolVar(&x.allowEmpty, "allow-empty", false, emptyHelp)
 	flags.BoolVar(&x.json, "json", false, "print one JSON object")
 	x.saved.flags, x.saved.saved = pflag.NewFlagSet("", pflag.ContinueOnError), true // it has no flags: what it is stays
@@ -90,9 +90,8 @@ dictionary: keys that aren't there are inserted with their values, and to those 
 are the table's values are assigned. It prints how many rows were inserted, how many
 assigned and how many skipped, and how many pairs there are now.
 
-` + changeHelp + `The table's columns are read as what the dictionary's keys and values are.
-
-` + sourceHelp,
+` + changeHelp + `The table's columns are read as being of the dictionary's types. "vkds help tables"
+tells what a TABLE may be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
   sqlite3 shop.db 'select id, stock from articles' | vkds update stock.vkds - --delimiter '|'`,
@@ -144,7 +143,7 @@ func newDeleteCommand(g *global) *cobra.Command {
 deleted, how many weren't there, and how many pairs are left. A key that is named
 twice isn't there the second time.
 
-` + changeHelp + `Of a key that begins with a minus sign, tell that it is no flag by "--" before it.`,
+` + changeHelp + `"vkds help keys" tells how keys are given.`,
 		Example: `  vkds delete airports.vkds 507 3797
   vkds delete airports.vkds --keys closed.txt -o open-airports.vkds`,
 		Args: takes("a DICT, then keys", 1, math.MaxInt),

@@ -23,8 +23,8 @@ func newDumpCommand(g *global) *cobra.Command {
 		Use:   "dump DICT-or-TABLE [-o FILE]",
 		Short: "Print all pairs in the order of their keys, or write them to a file",
 		Long: `Dump prints all pairs of a saved dictionary or a table, in the order of their keys,
-or with -o writes them to a file, which is then there whole or not at all. The
-file's ending says what it becomes, unless --output-format does:
+or with -o writes them to a file. The file's ending says what it becomes, unless
+--output-format does:
   csv      a line of names, then a pair a line (.csv, .txt, .dat, no ending, and
            standard output)
   jsonl    one JSON object a line (.jsonl, .ndjson)
@@ -45,7 +45,7 @@ and ip are unsigned integers in Parquet and Arrow, times are timestamps.
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "file to write; \"-\" is standard output")
+	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, strings.Join(dumpFormats[:], "|")}, "output-format", "what is written; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
 	s.add(c, "dump")

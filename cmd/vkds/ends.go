@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/structures"
@@ -28,8 +29,8 @@ func newEndCommand(g *global, name, which string, from walk) *cobra.Command {
 	c := &cobra.Command{
 		Use:   name + " DICT-or-TABLE",
 		Short: "Print the pair of the " + which + " key",
-		Long: `Prints the pair whose key is the ` + which + `, or, with --limit N, those of the
-` + which + ` N, the ` + which + ` first. Of a dictionary without pairs it prints none.
+		Long: strings.ToUpper(name[:1]) + name[1:] + ` prints the pair whose key is the ` + which + `; with --limit N, the pairs of
+the ` + which + ` N keys, beginning with the ` + which + `. Of no pairs it prints none.
 
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds ` + name + ` airports.vkds

@@ -10,20 +10,15 @@ func newGetCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "get DICT-or-TABLE [KEY…]",
 		Short: "Look keys up",
-		Long: `Get looks keys up in a saved dictionary or a table, and prints each with its
-value as CSV, in the order asked; the value is empty where the key is absent.
-Keys come from the command line, else from --keys FILE, else from standard input,
-one a line. They are read and answered about a million at a time; what is wrong
-with those of the command line and the first of a file is told before the table is
-read.
+		Long: `Get looks keys up in a saved dictionary or a table, and prints each with its value, in
+the order asked; the value is empty where the key is absent. Keys come from the
+command line, else from --keys FILE, else from standard input, one a line (see "vkds
+help keys").
 
-The exit status is 0 whether or not the keys are there; with --must-exist it is
-1 if one isn't.
+The exit status is 0 whether or not the keys are there; with --must-exist it is 1 if
+one isn't.
 
-` + sourceHelp + `
-
-Answers are written as their types are. Of a key that begins with a minus sign,
-tell that it is no flag by "--" before it.`,
+` + sourceHelp,
 		Example: `  vkds get airports.csv --key id --value altitude 507 3797
   vkds get airports.vkds --keys wanted.txt.gz --must-exist
   vkds get taxi.csv --key-type time --value-type f32 "2014-07-01 00:30:00"

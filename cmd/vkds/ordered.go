@@ -8,10 +8,8 @@ import (
 )
 
 // orderedHelp explains what the ordered commands have in common.
-const orderedHelp = `The dictionary is loaded into a sorted array, which answers fastest, or, if
---structure says so or the dictionary was saved as one, into a B-link-tree or an
-LSM. Order is that of the keys' type: -1 comes before 1, and 09:00 before 10:00. Of
-what begins with a minus sign, tell that it is no flag by "--" before it.
+const orderedHelp = `Order is that of the keys' type. The dictionary is loaded into a sorted array, or, if
+--structure says so or it was saved as one, into a B-link-tree or an LSM.
 
 `
 
@@ -39,9 +37,9 @@ func newNeighborCommand(g *global, n neighbor) *cobra.Command {
 		Use:   n.name + " DICT-or-TABLE [KEY…]",
 		Short: n.short,
 		Long: `For each key asked, ` + n.name + ` finds ` + n.what + `, and prints
-as CSV the key asked, the key found and its value; the latter two are empty where
-there is none. Keys come from the command line, else from --keys FILE, else from
-standard input, one a line.
+the key asked, the key found and its value; the latter two are empty where there is
+none. Keys come from the command line, else from --keys FILE, else from standard
+input, one a line (see "vkds help keys").
 
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds ` + n.name + ` ip-ranges.csv --key first --value country 134744072
@@ -62,13 +60,9 @@ standard input, one a line.
 	})
 }
 
-// rangesHelp explains how ranges are given.
-const rangesHelp = `Ranges are written LO:HI, both ends belonging to them, on the command line, else
-in --keys FILE, else on standard input, one a line. Either end may be left out: LO:
-is everything from LO on, :HI everything up to HI, and : all there is. A range whose
-ends are reversed is empty. A date without a time, as the upper end, is that whole
-day: 2014-07-01:2014-07-02 are two days. In CSV, Parquet and Arrow the ends are two
-columns, in binary files two keys each, and both have to be there.
+// rangesFrom says where a command's ranges come from.
+const rangesFrom = `They come from the command line, else from --keys FILE, else from standard input, one
+a line (see "vkds help keys").
 
 `
 
@@ -76,10 +70,10 @@ func newRangeCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "range DICT-or-TABLE [LO:HI…]",
 		Short: "List the pairs of ranges of keys",
-		Long: `Range prints the pairs whose keys are in a range, as CSV, in the order of their
-keys; of several ranges one after the other, in the order asked.
+		Long: `Range prints the pairs whose keys are in a range, in the order of their keys; of
+several ranges one after the other, in the order asked.
 
-` + rangesHelp + orderedHelp + sourceHelp,
+` + rangesHelp + rangesFrom + orderedHelp + sourceHelp,
 		Example: `  vkds range UnicodeData.txt --delimiter ';' --key-type hex --value 4 1F600:1F64F
   vkds range taxi.csv --key-type time --value-type f32 "2014-11-27 08:00:00:2014-11-27 12:00:00"
   vkds range numbers.csv --key-type i32 -- -5:5
@@ -98,10 +92,9 @@ func newCountCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "count DICT-or-TABLE [LO:HI…]",
 		Short: "Count the keys in ranges",
-		Long: `Count prints how many keys are in each range, as CSV: the range's two ends and
-the number.
+		Long: `Count prints how many keys are in each range: the range's two ends and the number.
 
-` + rangesHelp + orderedHelp + sourceHelp,
+` + rangesHelp + rangesFrom + orderedHelp + sourceHelp,
 		Example: `  vkds count UnicodeData.txt --delimiter ';' --key-type hex --value 4 0:7F 1F600:1F64F
   vkds count taxi.csv --key-type time --value-type f32 2014-07-01:2014-07-31`,
 	}

@@ -24,46 +24,34 @@ type global struct {
 	complaints atomic.Int64        // error messages of the validation layer
 }
 
-// commands are the constructors of the subcommands, in the order of the help.
-var commands = slices.Concat([]func(*global) *cobra.Command{
-	newInfoCommand,
-	newDoctorCommand,
-	newBuildCommand,
-	newGetCommand,
-	newRangeCommand,
-	newCountCommand,
-}, newNeighborCommands(), []func(*global) *cobra.Command{
-	newMinCommand,
-	newMaxCommand,
-	newDumpCommand,
-	newUpdateCommand,
-	newDeleteCommand,
-	newStatsCommand,
-	newInspectCommand,
-	newVerifyCommand,
-	newTallyCommand,
-	newBenchCommand,
-})
+// group is commands that stand together in the help, by their constructors.
+type group struct {
+	title    string
+	commands []func(*global) *cobra.Command
+}
+
+// groups are the subcommands, in the order of the help.
+var groups = []group{
+	{"Ask a dictionary or a table:", slices.Concat([]func(*global) *cobra.Command{newGetCommand, newRangeCommand, newCountCommand},
+		newNeighborCommands(), []func(*global) *cobra.Command{newMinCommand, newMaxCommand, newDumpCommand})},
+	{"Keep dictionaries:", []func(*global) *cobra.Command{newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
+	{"Count the keys of a file:", []func(*global) *cobra.Command{newTallyCommand}},
+	{"Look inside, and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
+	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
+}
 
 func newRootCommand(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vkds",
 		Short: "Dictionaries in GPU memory, on any vendor's GPU",
-		Long: `vkds keeps dictionaries of 32-bit keys and values in GPU memory, through Vulkan.
-It loads tables (CSV, Parquet, Arrow) and files of keys, looks up keys, ranges of
-keys and their neighbours, counts them, and saves what it has built.
+		Long: `vkds keeps dictionaries of 32-bit keys and values in GPU memory, through Vulkan. It
+loads tables into them (CSV, Parquet, Arrow), looks up keys, ranges of keys and their
+neighbours, counts, changes, and saves what it has built. Without a GPU it runs on a
+CPU device such as Mesa's lavapipe.
 
-Answers go to standard output, as CSV. With --json, rows of data become one JSON
-object a line, whose members are called as the columns, and what describes one
-thing (info, doctor, stats, verify) becomes one JSON document. Errors go to
-standard error, and, where that is a terminal, notes and progress; --verbose has
-the notes elsewhere, too. The exit status is 0, or 2 where something is wrong, which one
-line then tells, or 130 where an interrupt ended the command. It is 1 with
---must-exist for a key that isn't there, and of "doctor" for a device that isn't to
-be trusted.
-
-Without a GPU, vkds runs on a CPU device such as Mesa's lavapipe. The
-environment variable VKDS_DEVICE chooses a device as --device does.`,
+Answers go to standard output, as CSV or, with --json, as JSON. The exit status is 0,
+or 2 where something is wrong, which one line on standard error then says ("vkds help
+output" has the rest).`,
 		Example: `  vkds tally requests.log.gz --top 10
   vkds get airports.csv --key id --value altitude 507 3797
   vkds range airports.csv --key id --value altitude 1:100
@@ -81,15 +69,23 @@ environment variable VKDS_DEVICE chooses a device as --device does.`,
 		},
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor discrete, integrated, virtual or cpu")
+	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor discrete, integrated, virtual or cpu (default: $VKDS_DEVICE,\nelse the best)")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is no terminal")
 	flags.SortFlags = false
 	root.SetFlagErrorFunc(flagError)
 	cobra.EnableCommandSorting = false
-	for _, construct := range commands {
-		root.AddCommand(construct(g))
+	for _, x := range groups {
+		root.AddGroup(&cobra.Group{ID: x.title, Title: x.title})
+		for _, construct := range x.commands {
+			c := construct(g)
+			c.GroupID = x.title
+			root.AddCommand(c)
+		}
+	}
+	for _, t := range topics {
+		root.AddCommand(newTopic(t.name, t.short, t.text))
 	}
 	root.SetHelpCommand(newHelpCommand(root))
 	root.InitDefaultCompletionCmd()
@@ -125,8 +121,8 @@ func demandCommand(c *cobra.Command) {
 // newHelpCommand is cobra's own, but that topics which don't exist are errors.
 func newHelpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Help about any command",
+		Use:   "help [COMMAND or TOPIC]",
+		Short: "Help about a command or a topic",
 		RunE: func(_ *cobra.Command, topic []string) error {
 			c, rest, err := root.Find(topic)
 			if err != nil {

@@ -18,23 +18,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// sourceHelp explains a command's DICT-or-TABLE.
-const sourceHelp = `A TABLE is a CSV file (plain, or compressed by gzip, bzip2, xz or zstd, by its
-ending), a Parquet file, an Arrow IPC file or stream, or binary; "-" is standard
-input, from which all but Parquet may come, and saved dictionaries, too. Keys and
-values come from two of its columns, the first two unless --key and --value say
-which, by name, whatever its case where that is clear, or by number from 1. Where
-several rows have the same key, the last one counts.
-
-Columns hold integers, 0 to 4294967295, in decimal or with 0x, unless --key-type
-or --value-type says otherwise:
-  u32   integers 0 to 4294967295
-  i32   integers -2147483648 to 2147483647
-  f32   numbers, rounded to 32-bit floats
-  hex   hexadecimal integers, with or without 0x, or U+4E00
-  time  times in UTC, 1970 to 2106: 2014-07-01 00:00:00, 2014-07-01 00:00, RFC 3339,
-        a date, or seconds since 1970; fractions of seconds are dropped
-  ip    IPv4 addresses, 192.0.2.1, or integers`
+// sourceHelp says where a command's DICT-or-TABLE is explained.
+const sourceHelp = `"vkds help tables" tells what a TABLE may be and how its columns are read, "vkds help
+types" what they may hold.`
 
 // source is the DICT-or-TABLE of a command, and the flags that say how to read it.
 type source struct {
@@ -63,11 +49,11 @@ func (s *source) addTable(c *cobra.Command) {
 	flags := c.Flags()
 	s.flags, s.options.Columns = flags, make([]input.Column, 2)
 	key, value := &s.options.Columns[0], &s.options.Columns[1]
-	flags.StringVar(&key.Name, "key", "", "column of the keys: name, or number from 1 (default 1)")
-	flags.StringVar(&value.Name, "value", "", "column of the values: name, or number from 1 (default 2)")
+	flags.StringVar(&key.Name, "key", "", "`column` of the keys: name, or number from 1 (default 1)")
+	flags.StringVar(&value.Name, "value", "", "`column` of the values: name, or number from 1 (default 2)")
 	flags.Var(typeFlag(&key.Type), "key-type", "what keys are")
 	flags.Var(typeFlag(&value.Type), "value-type", "what values are")
-	flags.Var(formatFlag(&s.options.Format), "format", "how the table is stored: csv, parquet, arrow, or binary,\nu32le or u32be (see \"vkds tally --help\")")
+	flags.Var(formatFlag(&s.options.Format), "format", "how the table is stored: csv, parquet, arrow,\nor binary, u32le or u32be")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
 }

@@ -29,28 +29,13 @@ func newTallyCommand(g *global) *cobra.Command {
 		Use:   "tally FILE",
 		Short: "Count how often each key of a file occurs",
 		Long: `Tally reads a file of keys and prints each distinct key with the number of times
-it occurs, as CSV: the most frequent first, and keys of equal count in their own
+it occurs: the most frequent first, and keys of equal count in their own
 order. "-" is standard input. The file is read in parts, so it may be larger
 than any memory; its distinct keys must fit the device's.
 
-Formats:
-  text     a key a line, in decimal or with 0x
-  csv      a column of comma-separated (or otherwise delimited) text
-  u32le    4 bytes a key, least significant first: an integer, in two's complement
-           for i32, as IEEE 754 has it for f32, and of times the seconds since 1970
-  u32be    the same, most significant first
-  parquet  a column of a Parquet file
-  arrow    a column of an Arrow IPC file or stream
-  auto     parquet and arrow by the file's first bytes or its ending, csv where the
-           name ends in .csv or .tsv, or where --column or --delimiter is given;
-           else text
-
-Files are decompressed by the ending of their names: .gz, .bz2, .xz, .zst. A first
-line that is no key and looks like a name is passed over, and so are blank lines.
-
 A line that is no key is an error, unless --skip-invalid: then such lines are
-counted and passed over. Keys are integers 0 to 4294967295 unless --type says
-otherwise (see "vkds build --help" for the types).`,
+counted and passed over. "vkds help keys" tells how keys may be stored, "vkds help
+types" what they may be.`,
 		Example: `  vkds tally blocks.trace.gz --skip-invalid --top 20
   vkds tally requests.trace.xz --format u32be --min-count 1000
   vkds tally memory.trace --column 2 --delimiter space
@@ -85,12 +70,12 @@ otherwise (see "vkds build --help" for the types).`,
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
-	flags.Var(formatFlag(&o.Format), "format", "how keys are written")
-	flags.StringVar(&column.Name, "column", "", "the keys' column, by name or by number from 1 (default 1)")
+	flags.Var(formatFlag(&o.Format), "format", "how keys are stored (see \"vkds help keys\")")
+	flags.StringVar(&column.Name, "column", "", "the keys' `column`, by name or by number from 1 (default 1)")
 	text.add(flags)
 	flags.Var(typeFlag(&column.Type), "type", "what keys are")
-	flags.IntVar(&top, "top", 0, "print so many keys (default: all)")
-	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur so often or more")
+	flags.IntVar(&top, "top", 0, "print the `N` most frequent keys alone")
+	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur `N` times or more")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
 	rows.addJSON(flags, "key", "count")
 	return c

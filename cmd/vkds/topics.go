@@ -1,0 +1,115 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// topics are what many commands have in common, told once: vkds help TOPIC.
+var topics = []struct{ name, short, text string }{
+	{"tables", "What a DICT or a TABLE is, and how its columns are read", tablesTopic},
+	{"keys", "How keys and ranges of keys are given, on the command line and in files", keysTopic},
+	{"types", "What keys and values may be, and how they are written", typesTopic},
+	{"output", "Answers, files, notes, and the exit status", outputTopic},
+}
+
+func newTopic(name, short, text string) *cobra.Command {
+	c := &cobra.Command{Use: name, Short: short, Long: text}
+	c.SetHelpTemplate("{{.Long}}\n")
+	return c
+}
+
+const tablesTopic = `A DICT is a dictionary that "vkds build" has saved, a file that ends in .vkds or begins
+as one. Its structure, its types and its checksums are in it.
+
+A TABLE is a file of rows, of which two columns are read:
+  CSV              plain, or compressed by gzip, bzip2, xz or zstd (.gz, .bz2, .xz, .zst)
+  Parquet          a regular file
+  Arrow IPC        its file or its stream format, compressed or not
+  u32le, u32be     binary, four bytes a value, compressed or not
+--format says which it is where its first bytes and its ending don't. "-" is standard
+input, from which all but Parquet may come, and saved dictionaries, too.
+
+Keys and values are the first two columns, unless --key and --value say which, by name,
+whatever its case where that is clear, or by number from 1. --key-type and --value-type
+say what they hold (see "vkds help types"). Where several rows have the same key, the
+last one counts.
+
+In CSV a first line that looks like names is taken for them, unless --header or
+--no-header says; what stands between fields, a comma, a tab or a semicolon, is found
+out, unless --delimiter says; and --comment says how lines begin that are passed over.
+
+A row that can't be read is an error, unless --skip-invalid: then such rows are counted
+and passed over.
+
+Most commands take a DICT and a TABLE alike: a table is loaded as build would load it.
+--structure says into what: slabhash, a hash table; btree, a B-link-tree; lsm, a
+log-structured merge tree; sortedarray. Without it, it is what a saved dictionary was,
+and else a hash table, or where order is needed a sorted array, which answers fastest.`
+
+const keysTopic = `Keys and ranges of keys are taken from the command line, else from --keys FILE, else
+from standard input. They are read and answered about a million at a time, so there may
+be more than fit any memory; what is wrong with those of the command line and with the
+first of a file is told before a table is read. What begins with a minus sign must be
+told from a flag by "--" before it: vkds get t.csv --key-type i32 -- -5.
+
+` + rangesHelp + `Files of keys (--keys and tally's FILE) are of these formats, by --keys-format or
+--format:
+  text         one a line; a first line that looks like a name is passed over, and so
+               are blank lines
+  csv          columns of comma-separated or otherwise delimited text
+  parquet      columns of a Parquet file
+  arrow        columns of an Arrow IPC file or stream
+  u32le        four bytes a key, least significant first: an integer, in two's
+               complement for i32, as IEEE 754 has it for f32, the seconds since 1970
+               for times
+  u32be        the same, most significant first
+  auto         parquet and arrow by the first bytes or the ending, csv where the name
+               ends in .csv or .tsv or a flag names a column, else text
+Keys are column 1 and ranges columns 1 and 2, unless a flag names others. All but
+Parquet may be compressed, by their endings: .gz, .bz2, .xz, .zst.`
+
+// rangesHelp explains how ranges are given.
+const rangesHelp = `Ranges are written LO:HI, and both ends belong to them. Either may be left out: LO: is
+everything from LO on, :HI everything up to HI, and : all there is. A range whose ends
+are reversed is empty. A date without a time, as the upper end, is that whole day:
+2014-07-01:2014-07-02 are two days. In columns and in binary files both ends have to be
+there.
+
+`
+
+const typesTopic = `Keys and values have 32 bits. What they stand for is their type, which --key-type,
+--value-type and --type name:
+  u32    integers 0 to 4294967295, in decimal or with 0x; this unless another is named
+  i32    integers -2147483648 to 2147483647
+  f32    numbers, rounded to 32-bit floats
+  hex    hexadecimal integers, with or without 0x, or U+4E00
+  time   times in UTC, 1970 to 2106: 2014-07-01 00:00:00, 2014-07-01 00:00, RFC 3339, a
+         date, or seconds since 1970; fractions of seconds are dropped
+  ip     IPv4 addresses, 192.0.2.1, or integers
+A saved dictionary knows its types; keys that it is asked for are written as they are,
+and so are answers. Order is that of the type: -1 comes before 1, and 09:00 before
+10:00.`
+
+const outputTopic = `Answers go to standard output.
+
+Rows of data, as those of get, range or dump, are CSV under a line of names. With --json
+they are one JSON object a line, whose members have these names; what is absent is empty
+in CSV and null in JSON, and what JSON has no exact number for (times, hexadecimal
+numbers, addresses, infinite floats) is a string. --limit N prints N rows at most.
+
+What describes one thing, as info, stats, verify, update and delete do, is a table of
+measures on a terminal, else CSV, and with --json one JSON document.
+
+A file that a command writes is there whole or not at all: it is written beside its place
+and moved there when it is complete, so whatever interrupts vkds, there is the old file
+or the new one. It keeps the permissions of the old one; where that is a symbolic link,
+its target is replaced. A file that is read is never written over, but by update and
+delete, whose work that is.
+
+Errors are one line on standard error. Notes, and how far a command has got, are there,
+too, where it is a terminal; --verbose has notes elsewhere as well, --quiet nowhere.
+
+The exit status is
+  0    where all went well, whether or not keys were found
+  1    with --must-exist where a key is absent; of doctor, where the device is not to be
+       trusted
+  2    where something is wrong, which the line on standard error says
+  130  after an interrupt`
