@@ -74,7 +74,8 @@ type DeviceNeighbors struct {
 	OutKeys, OutValues *vk.Buffer[uint32] // out: the pair found, 0 and 0 where there is none
 	Status             *vk.Buffer[uint8]  // out: Found, Absent or Pending; Count rounded up to a multiple of 4 bytes
 	// Left is one word, to which the number of queries left pending is added. These met so many deleted keys in a row
-	// that they were given up: record the batch again, with Resume, to have them go on. OutKeys keeps their place.
+	// or empty leaves that they were given up: FinishNeighbors carries them on. Who records the batch again, with Resume,
+	// has them go on, too, without an end where a stray write leads them in circles. OutKeys keeps their place.
 	Left   *vk.Buffer[uint32]
 	Resume bool
 }

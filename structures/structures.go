@@ -117,9 +117,11 @@ type Results struct {
 //
 // Several goroutines may use one Dictionary. Its calls take turns: each waits for those that came before,
 // or until its context ends. That goes for what is recorded on streams, too, but not for the work itself:
-// what is said of that, which may run beside what, is the caller's to keep. Iterators take a turn for each
-// part that they read, and end with ErrChanged where the dictionary was changed in between. Progress runs
-// inside of a turn and must not call the dictionary: such a call is a *ReentryError.
+// what is said of that, which may run beside what, is the caller's to keep. Calls without a context, as most
+// that record are, wait as at a mutex: for as long as those before them take, which the contexts of these may
+// bound. Iterators take a turn for each part that they read, and end with ErrChanged where the dictionary was
+// changed in between. Progress runs inside of a turn and must not call the dictionary: such a call is a
+// *ReentryError.
 //
 // When a call's context ends, or it fails otherwise, an update (Insert, Delete, Apply and their like)
 // returns a *PendingError and a status for each operation, which says whether it is done. What only asks

@@ -46,9 +46,16 @@ const maxNeighborVisits = 1 << 14
 
 // NeighborOn records the search for neighbors on a stream and does not wait. The tree must not change until it is done.
 // Where it measured faster, the keys are brought into order first, as FindOn does by AutoOrder; what is left over from
-// an earlier call is not. Errors as FindOn's.
+// an earlier call is not. FinishNeighbors carries on what is left pending. Errors as FindOn's.
 func (t *Tree) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
 	return t.reader.NeighborOn(s, to, n)
+}
+
+// FinishNeighbors waits for the stream, and carries on the searches that NeighborOn has left pending, until n.Left is 0.
+// The tree must not change meanwhile. Errors: the context's; *structures.PendingError around *structures.StuckError where
+// links lead in circles, which only a stray write can cause, or around what FindOn returns.
+func (t *Tree) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	return t.reader.FinishNeighbors(ctx, s, to, n)
 }
 
 type neighborPush struct {

@@ -45,7 +45,16 @@ func (l *LSM) CountOn(s *vk.Stream, r structures.DeviceCounts) error { return l.
 // RangeOn records the writing of the pairs of ranges on a stream, as FindOn does lookups.
 func (l *LSM) RangeOn(s *vk.Stream, r structures.DeviceRanges) error { return l.core.RangeOn(s, r) }
 
-// NeighborOn records the search for neighbors on a stream, as FindOn does lookups.
+// NeighborOn records the search for neighbors on a stream, as FindOn does lookups. FinishNeighbors carries on what it
+// leaves pending.
 func (l *LSM) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
 	return l.core.NeighborOn(s, to, n)
+}
+
+// FinishNeighbors waits for the stream, and carries on the searches that NeighborOn has left pending, until n.Left is 0.
+// The LSM must not change meanwhile. Errors: the context's; *structures.PendingError around *structures.StuckError where a
+// search makes more steps than there are pairs, which only a stray write can cause, or around what making a kernel may
+// return.
+func (l *LSM) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	return l.core.FinishNeighbors(ctx, s, to, n)
 }

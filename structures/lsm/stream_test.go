@@ -1,6 +1,7 @@
 package lsm_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -145,4 +146,12 @@ func TestManyDeleted(t *testing.T) {
 	}
 	require.Greater(t, times, 10)
 	require.EqualValues(t, 100, testdevice.Download(t, n.OutKeys, 1)[0])
+
+	n.Resume = false
+	require.NoError(t, l.NeighborOn(s, structures.Floor, n))
+	require.ErrorIs(t, l.FinishNeighbors(cancelled(t), s, structures.Floor, n), context.Canceled)
+	require.NoError(t, l.FinishNeighbors(t.Context(), s, structures.Floor, n))
+	require.Zero(t, testdevice.Download(t, left, 1)[0])
+	require.EqualValues(t, 100, testdevice.Download(t, n.OutKeys, 1)[0])
+	require.NoError(t, l.FinishNeighbors(t.Context(), s, structures.Floor, n), "nothing is pending")
 }

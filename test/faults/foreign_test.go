@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -171,6 +172,13 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 		refusing(t, name+"RangeOn", d, other, nil, o.RangeOn)
 		refusing(t, name+"NeighborOn", d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
 			return o.NeighborOn(s, structures.Ceil, n)
+		})
+	}
+	for _, o := range []interface {
+		FinishNeighbors(context.Context, *vk.Stream, structures.Direction, structures.DeviceNeighbors) error
+	}{tree, l} {
+		refusing(t, fmt.Sprintf("%T/FinishNeighbors", o), d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
+			return o.FinishNeighbors(ctx, s, structures.Ceil, n)
 		})
 	}
 }

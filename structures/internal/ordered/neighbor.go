@@ -1,10 +1,12 @@
 package ordered
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -26,25 +28,15 @@ func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, keys []
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
 	statuses := make([]structures.Status, n)
 	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(out.Keys), pipeline.Out(out.Values), pipeline.Out(statuses)}
-	limits, visits := r.of.Limits(), firstVisits
-	made := uint64(0) // of each search that is pending, since the last one was finished
+	search := patience{Limits: r.of.Limits(), visits: firstVisits}
 	err := r.pipeline.Run(ctx, n, columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{
 				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3], Left: c.Pending,
-				N: c.Count, Resume: c.Retry, Visits: visits,
+				N: c.Count, Resume: c.Retry, Visits: search.visits,
 			})
 		},
-		Recover: func(_ context.Context, pending int, stuck bool) error {
-			if !stuck {
-				made = 0
-			}
-			if made += uint64(visits); made > limits.Visits {
-				return &structures.StuckError{Operations: pending}
-			}
-			visits = min(visitsGrowth*visits, limits.VisitsAtOnce)
-			return nil
-		},
+		Recover:  search.more,
 		Progress: r.progress,
 	})
 	for i, status := range statuses {
@@ -53,6 +45,57 @@ func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, keys []
 		}
 	}
 	return out, err
+}
+
+// patience is how many steps searches that are left pending have made, and may make next.
+type patience struct {
+	Limits
+	visits int    // in a dispatch
+	made   uint64 // since the last search was finished
+}
+
+// more lets them make more of them, up to the limits.
+func (p *patience) more(_ context.Context, pending int, stuck bool) error {
+	if !stuck {
+		p.made = 0
+	}
+	if p.made += uint64(p.visits); p.made > p.Visits {
+		return &structures.StuckError{Operations: pending}
+	}
+	p.visits = min(max(firstVisits, visitsGrowth*p.visits), p.VisitsAtOnce)
+	return nil
+}
+
+// FinishNeighbors waits for a stream that has searches for neighbors recorded, and carries on those that are left pending
+// until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or what recording returns.
+func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	if err := r.of.EnterOn(ctx); err != nil {
+		return err
+	}
+	defer r.of.Leave()
+	if err := cmp.Or(r.d.Accept("stream", s), r.needs(n)); err != nil || n.Count == 0 {
+		return err
+	}
+	n.Resume = true
+	search := patience{Limits: r.of.Limits()} // what was recorded before may have been given up early
+	return pipeline.Finish(ctx, s, n.Left, search.more, func() error {
+		return r.of.On(s, func() error { return r.of.Neighbors(s, to, of(n, search.visits)) })
+	})
+}
+
+// needs says what searches on a stream lack.
+func (r *Reader) needs(n structures.DeviceNeighbors) error {
+	return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, n.Count), recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, n.Count),
+		recording.Need(r.d, n.OutValues, "values", n.Count, n.Count), recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
+		recording.Need(r.d, n.Left, "words for the number left", n.Count, 1))
+}
+
+// of are searches by their addresses.
+func of(n structures.DeviceNeighbors, visits int) Neighbors {
+	return Neighbors{
+		Keys: n.Keys.Address(), OutKeys: n.OutKeys.Address(), OutValues: n.OutValues.Address(), Status: n.Status.Address(),
+		Left: n.Left.Address(), N: n.Count, Resume: n.Resume, Visits: visits,
+	}
 }
 
 // Min returns the pair with the least key.

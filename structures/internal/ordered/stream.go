@@ -64,14 +64,5 @@ func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 
 // NeighborOn records the search for neighbors.
 func (r *Reader) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return r.on(s, func() error {
-		return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, n.Count), recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, n.Count),
-			recording.Need(r.d, n.OutValues, "values", n.Count, n.Count), recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
-			recording.Need(r.d, n.Left, "words for the number left", n.Count, 1))
-	}, func() error {
-		return r.of.Neighbors(s, to, Neighbors{
-			Keys: n.Keys.Address(), OutKeys: n.OutKeys.Address(), OutValues: n.OutValues.Address(), Status: n.Status.Address(),
-			Left: n.Left.Address(), N: n.Count, Resume: n.Resume,
-		})
-	})
+	return r.on(s, func() error { return r.needs(n) }, func() error { return r.of.Neighbors(s, to, of(n, 0)) })
 }

@@ -95,6 +95,19 @@ func TestNeighborsInCircles(t *testing.T) {
 			var circle *structures.StuckError
 			require.ErrorAs(t, err, &circle)
 			require.Equal(t, 2, circle.Operations)
+
+			d := f.core.Device
+			s := testdevice.Stream(t, d)
+			n := structures.DeviceNeighbors{
+				Count: 2, Keys: testdevice.Upload(t, d, []uint32{c.from, c.from}), OutKeys: testdevice.Room[uint32](t, d, 2), OutValues: testdevice.Room[uint32](t, d, 2),
+				Status: testdevice.Room[uint8](t, d, 4), Left: testdevice.Upload(t, d, []uint32{0}),
+			}
+			require.NoError(t, f.core.NeighborOn(s, c.to, n))
+			err = f.core.FinishNeighbors(ctx, s, c.to, n)
+			require.ErrorAs(t, err, &circle)
+			var pending *structures.PendingError
+			require.ErrorAs(t, err, &pending)
+			require.Equal(t, 2, pending.Operations)
 		})
 	}
 }
