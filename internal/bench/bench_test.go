@@ -144,17 +144,17 @@ func TestWrongResultsAreFound(t *testing.T) {
 	require.ErrorAs(t, s.sound(t.Context(), n), &wrong)
 	require.NoError(t, s.find(queries, answers, structures.AutoOrder))
 	require.NoError(t, s.stream.Wait(t.Context()))
-	err = s.found(t.Context(), answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
+	err = s.found(t.Context(), n, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
 	require.ErrorAs(t, err, &wrong)
 	require.ErrorContains(t, wrong, "query 0")
 
 	require.NoError(t, answers.Upload(t.Context(), 5, []uint32{12345}))
-	err = s.checkValues(t.Context(), "op", answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i > 0 })
+	err = s.checkValues(t.Context(), answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), i > 0 })
 	require.ErrorAs(t, err, &wrong)
 	require.ErrorContains(t, wrong, "operation 5")
 
 	require.NoError(t, s.status.Upload(t.Context(), 0, make([]uint8, n)))
-	err = s.checkStatus(t.Context(), "op", n, func(int) structures.Status { return structures.Inserted })
+	err = s.checkStatus(t.Context(), n, func(int) structures.Status { return structures.Inserted })
 	require.ErrorAs(t, err, &wrong)
 
 	// An operation given up makes a time that is not that of all.
@@ -189,10 +189,10 @@ func TestWrongChangesAreFound(t *testing.T) {
 	s.stream.Fill(s.status, 0, n, 0x01010101)
 	require.NoError(t, s.stream.Wait(t.Context()))
 	value := func(i int) (uint32, bool) { return s.space.value(s.query(i)), true }
-	require.NoError(t, s.answered(t.Context(), n, answers, value))
+	require.NoError(t, s.found(t.Context(), n, answers, value))
 	var wrong *WrongError
-	require.ErrorAs(t, s.answered(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v, i != 9 }), &wrong)
-	require.ErrorAs(t, s.answered(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v + uint32(i/(n-1)), true }), &wrong)
+	require.ErrorAs(t, s.found(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v, i != 9 }), &wrong)
+	require.ErrorAs(t, s.found(t.Context(), n, answers, func(i int) (uint32, bool) { v, _ := value(i); return v + uint32(i/(n-1)), true }), &wrong)
 }
 
 // An operation is measured once for all settings that differ by what it has no axis for.

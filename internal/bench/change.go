@@ -2,11 +2,9 @@ package bench
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/vk"
 )
 
 // change is a batch of updates of one kind on a structure of the first n pairs of a sequence.
@@ -23,11 +21,16 @@ type change struct {
 
 // assignAll assigns other values than those that are there, to all keys of a hash table.
 func (s *session) assignAll(ctx context.Context) error {
-	return s.change(ctx, change{kind: structures.Insert, status: structures.Assigned, on: s.keys, count: s.n, key: s.query, after: s.otherValue, pairs: s.n, again: true})
+	return s.change(ctx, change{
+		kind: structures.Insert, status: structures.Assigned, on: s.keys, count: s.n,
+		key: s.query, after: s.otherValue, pairs: s.n, again: true,
+	})
 }
 
 func (s *session) deleteAll(ctx context.Context) error {
-	return s.change(ctx, change{kind: structures.Delete, status: structures.Deleted, on: s.keys, count: s.n, key: s.query, after: gone})
+	return s.change(ctx, change{
+		kind: structures.Delete, status: structures.Deleted, on: s.keys, count: s.n, key: s.query, after: gone,
+	})
 }
 
 // insertBatch inserts the pairs that come next in the sequence: of an ascending one keys above all that are there.
@@ -42,11 +45,17 @@ func (s *session) insertBatch(ctx context.Context) error {
 }
 
 func (s *session) assignBatch(ctx context.Context) error {
-	return s.change(ctx, change{kind: structures.Insert, status: structures.Assigned, on: s.keys, count: s.batch, key: s.present, after: s.otherValue, pairs: s.n})
+	return s.change(ctx, change{
+		kind: structures.Insert, status: structures.Assigned, on: s.keys, count: s.batch,
+		key: s.present, after: s.otherValue, pairs: s.n,
+	})
 }
 
 func (s *session) deleteBatch(ctx context.Context) error {
-	return s.change(ctx, change{kind: structures.Delete, status: structures.Deleted, on: s.keys, count: s.batch, key: s.present, after: gone, pairs: s.n - s.batch})
+	return s.change(ctx, change{
+		kind: structures.Delete, status: structures.Deleted, on: s.keys, count: s.batch,
+		key: s.present, after: gone, pairs: s.n - s.batch,
+	})
 }
 
 // present is a key that is there: any of them in turn if they are random, else one after the other.
@@ -129,7 +138,7 @@ func (s *session) update(ctx context.Context, path btree.Path, kind structures.K
 // checkChange looks at what came of a batch of updates.
 func (s *session) checkChange(ctx context.Context, c change, b structures.DeviceUpdates, statuses bool) error {
 	if statuses {
-		if err := s.checkStatus(ctx, s.op.Name, c.count, func(int) structures.Status { return c.status }); err != nil {
+		if err := s.allAre(ctx, c.count, c.status); err != nil {
 			return err
 		}
 	}
@@ -140,34 +149,12 @@ func (s *session) checkChange(ctx context.Context, c change, b structures.Device
 	if err != nil {
 		return err
 	}
-	if err := s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: c.count, Keys: b.Keys, Values: answers, Found: s.status}); err != nil {
+	l := structures.DeviceLookups{Count: c.count, Keys: b.Keys, Values: answers, Found: s.status}
+	if err := s.dictionary.FindOn(s.stream, l); err != nil {
 		return err
 	}
 	if err := s.stream.Wait(ctx); err != nil {
 		return err
 	}
-	return s.answered(ctx, c.count, answers, func(i int) (uint32, bool) { return c.after(c.key(i)) })
-}
-
-// answered checks the answers to some lookups, n at most.
-func (s *session) answered(ctx context.Context, count int, answers *vk.Buffer[uint32], want func(i int) (value uint32, there bool)) error {
-	values, found := s.scratch[:count], s.bytes[:count]
-	if err := answers.Download(ctx, 0, values); err != nil {
-		return err
-	}
-	if err := s.status.Download(ctx, 0, found); err != nil {
-		return err
-	}
-	return parallel(count, func(first, end int) error {
-		for i := first; i < end; i++ {
-			value, there := want(i)
-			if !there {
-				value = 0
-			}
-			if got := found[i] != 0; got != there || values[i] != value {
-				return &WrongError{s.op.Name, fmt.Sprintf("key %d of the batch is there afterwards: %t, value %d, instead of %t, %d", i, got, values[i], there, value)}
-			}
-		}
-		return nil
-	})
+	return s.found(ctx, c.count, answers, func(i int) (uint32, bool) { return c.after(c.key(i)) })
 }

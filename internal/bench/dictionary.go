@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -191,7 +190,7 @@ func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table int
 	}
 	stats, err := table.Stats(ctx)
 	if err == nil && stats.Pairs != uint64(pairs) {
-		err = &WrongError{s.op.Name, fmt.Sprintf("%d pairs in the table instead of %d", stats.Pairs, pairs)}
+		err = s.wrong("%d pairs in the table instead of %d", stats.Pairs, pairs)
 	}
 	s.utility = stats.Utilization
 	return err
@@ -317,5 +316,6 @@ func (t latchedTable) hold(ctx context.Context, s *session, q sequence, _, pairs
 		return err
 	}
 	t.Tree.Clear(s.stream)
-	return s.insertLatched(ctx, latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}, doubling(pairs, pairs))
+	b := latched.Batch{Keys: keys, Values: values, Status: s.status, Left: s.left}
+	return s.insertLatched(ctx, b, doubling(pairs, pairs))
 }

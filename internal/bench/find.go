@@ -23,7 +23,7 @@ func (s *session) lookups(ctx context.Context, of func(i, pairs int) (key uint32
 				Measurement: m,
 				record:      func() error { return s.find(queries, answers, order) },
 				check: func(ctx context.Context) error {
-					return s.found(ctx, answers, func(i int) (uint32, bool) {
+					return s.found(ctx, s.n, answers, func(i int) (uint32, bool) {
 						key, there := of(i, pairs)
 						return s.space.value(key), there
 					})
@@ -92,10 +92,10 @@ func (s *session) findConcurrent(ctx context.Context) error {
 		Measurement: s.measurement(s.n, s.n), pending: true,
 		record: func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, structures.Find, b) },
 		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, s.op.Name, s.n, func(int) structures.Status { return structures.Found }); err != nil {
+			if err := s.allAre(ctx, s.n, structures.Found); err != nil {
 				return err
 			}
-			return s.checkValues(ctx, s.op.Name, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
+			return s.checkValues(ctx, answers, func(i int) (uint32, bool) { return s.space.value(s.query(i)), true })
 		},
 	}))
 }

@@ -27,7 +27,7 @@ func insertion(kind structures.Kind) func(*session, context.Context) error {
 			prepare: s.empty,
 			record:  func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, kind, b) },
 			check: func(ctx context.Context) error {
-				if err := s.checkStatus(ctx, s.op.Name, s.n, func(int) structures.Status { return structures.Inserted }); err != nil {
+				if err := s.allAre(ctx, s.n, structures.Inserted); err != nil {
 					return err
 				}
 				return s.holdsAll(ctx, s.n)

@@ -45,7 +45,8 @@ type sequence struct {
 }
 
 func newSequence(space keySpace, o Order, n int) sequence {
-	return sequence{space: space, order: o, n: n, step: uint32(min(1<<32/uint64(n), 1<<31)), deal: newOrder(n, uint64(space.seed)<<13|1)}
+	step := uint32(min(1<<32/uint64(n), 1<<31))
+	return sequence{space: space, order: o, n: n, step: step, deal: newOrder(n, uint64(space.seed)<<13|1)}
 }
 
 func (s sequence) key(i int) uint32 {

@@ -77,6 +77,18 @@ func parallel(n int, work func(first, end int) error) error {
 	return nil
 }
 
+// each calls do for 0 … n-1, on all processors, and returns the first error.
+func each(n int, do func(i int) error) error {
+	return parallel(n, func(first, end int) error {
+		for i := first; i < end; i++ {
+			if err := do(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // fill sets each element to what the function says of its index, on all processors.
 func fill[T any](s []T, of func(i int) T) {
 	parallel(len(s), func(first, end int) error {

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vkds/vkds/internal/bench/latched"
 	"github.com/vkds/vkds/structures"
@@ -105,7 +104,7 @@ func (s *session) insertLatched(ctx context.Context, b latched.Batch, parts []pa
 			return err
 		}
 	}
-	return &WrongError{s.op.Name, fmt.Sprintf("operations are pending after %d dispatches", passes)}
+	return s.wrong("operations are pending after %d dispatches", passes)
 }
 
 // checkLatched checks the tree node by node, and that it has the pairs of a batch's buffers, all of them inserted.
@@ -119,7 +118,7 @@ func (s *session) checkLatched(ctx context.Context, b latched.Batch, words []uin
 	}
 	for i, got := range status {
 		if structures.Status(got) != structures.Inserted {
-			return &WrongError{s.op.Name, fmt.Sprintf("operation %d: %v", i, structures.Status(got))}
+			return s.wrong("operation %d: %v", i, structures.Status(got))
 		}
 	}
 	answers, err := s.room("latched answers", len(words))
@@ -133,8 +132,8 @@ func (s *session) checkLatched(ctx context.Context, b latched.Batch, words []uin
 	if err := s.stream.Wait(ctx); err != nil {
 		return err
 	}
-	found := make([]uint32, len(words))
-	if err := answers.Download(ctx, 0, found); err != nil {
+	found, err := downloaded(ctx, answers, len(words))
+	if err != nil {
 		return err
 	}
 	if err := b.Values.Download(ctx, 0, words); err != nil {
@@ -142,7 +141,7 @@ func (s *session) checkLatched(ctx context.Context, b latched.Batch, words []uin
 	}
 	for i, value := range found {
 		if value != words[i] {
-			return &WrongError{s.op.Name, fmt.Sprintf("pair %d: value %d instead of %d", i, value, words[i])}
+			return s.wrong("pair %d: value %d instead of %d", i, value, words[i])
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func (s *session) merge(ctx context.Context, pairs bool) error {
 		B:       primitives.Run{Keys: keys.AddressOf(half), Length: primitives.Length{N: s.n - half}},
 		OutKeys: out.Address(), Scratch: scratch,
 	}
-	check := func(ctx context.Context) error { return s.checkAscending(ctx, s.op.Name, out, key) }
+	check := func(ctx context.Context) error { return s.checkAscending(ctx, out, key) }
 	bytes := 8
 	if pairs {
 		values, moved, err := s.payload(ctx)
@@ -46,7 +46,7 @@ func (s *session) merge(ctx context.Context, pairs bool) error {
 			return err
 		}
 		args.A.Values, args.B.Values, args.OutValues = values.Address(), values.AddressOf(half), moved.Address()
-		check = func(ctx context.Context) error { return s.checkStable(ctx, s.op.Name, out, moved, key) }
+		check = func(ctx context.Context) error { return s.checkStable(ctx, out, moved, key) }
 		bytes = 16
 	}
 	return s.time(ctx, bytes, func() error { return s.bulk().Merge(s.stream, args) }, check)

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -184,7 +183,7 @@ func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (
 
 // checkMix looks at what came of a mixed batch.
 func (s *session) checkMix(ctx context.Context, b *mixedBatch, d btree.DeviceBatch, w *windowChecks) error {
-	if err := s.checkStatus(ctx, s.op.Name, b.count, func(i int) structures.Status {
+	if err := s.checkStatus(ctx, b.count, func(i int) structures.Status {
 		if b.kind(i) == structures.FindSuccessor && w.isLast(b.at(i).key) {
 			return structures.Status(s.bytes[i]) // whether there is another key behind it is left to chance
 		}
@@ -196,18 +195,16 @@ func (s *session) checkMix(ctx context.Context, b *mixedBatch, d btree.DeviceBat
 	if err := d.Values.Download(ctx, 0, got); err != nil {
 		return err
 	}
-	err := parallel(b.count, func(first, end int) error {
-		for i := first; i < end; i++ {
-			o, want := b.at(i), uint32(0)
-			if b.kind(i) != structures.Find {
-				continue
-			}
-			if o.status == structures.Found {
-				want = s.space.value(o.key)
-			}
-			if got[i] != want {
-				return &WrongError{s.op.Name, fmt.Sprintf("operation %d: value %d instead of %d", i, got[i], want)}
-			}
+	err := each(b.count, func(i int) error {
+		o, want := b.at(i), uint32(0)
+		if b.kind(i) != structures.Find {
+			return nil
+		}
+		if o.status == structures.Found {
+			want = s.space.value(o.key)
+		}
+		if got[i] != want {
+			return s.wrong("operation %d: value %d instead of %d", i, got[i], want)
 		}
 		return nil
 	})
@@ -218,117 +215,4 @@ func (s *session) checkMix(ctx context.Context, b *mixedBatch, d btree.DeviceBat
 		return err
 	}
 	return s.sound(ctx, s.n+b.inserts-b.deletes)
-}
-
-// windowChecks checks what ranges and successors found beside updates: pairs that were there before or came meanwhile, in
-// order, without leaving out one that was there throughout. Which of the pairs that come or go they find is left to
-// chance.
-type windowChecks struct {
-	s      *session
-	batch  *mixedBatch
-	device *btree.DeviceBatch
-	stays  []uint32 // keys that are there throughout, in order
-	ever   []uint32 // and all that are there at any time
-}
-
-// windows gives the operations of a batch that ask for order what they want.
-func (s *session) windows(ctx context.Context, b *mixedBatch, d *btree.DeviceBatch) (*windowChecks, error) {
-	d.Width = max(d.Width, 1)
-	room := int(b.windows[b.count]) * d.Width
-	var err error
-	if d.Highs, err = s.batchOf(ctx, "highs", b.count, func(int) uint32 { return ^uint32(0) }); err != nil {
-		return nil, err
-	}
-	if d.Windows, err = s.batchOf(ctx, "windows", b.count, func(i int) uint32 { return b.windows[i] }); err != nil {
-		return nil, err
-	}
-	if d.OutKeys, err = s.room("listed keys", room); err != nil {
-		return nil, err
-	}
-	if d.OutValues, err = s.room("listed values", room); err != nil {
-		return nil, err
-	}
-	w := &windowChecks{s: s, batch: b, device: d}
-	w.ever = make([]uint32, s.n+b.inserts)
-	fill(w.ever, s.space.key)
-	gone := make([]uint32, 0, b.deletes)
-	for j := range b.deletes {
-		gone = append(gone, s.space.key(b.pick.at(j)))
-	}
-	gone = ascending(gone)
-	w.stays = make([]uint32, 0, s.n-b.deletes)
-	for _, key := range w.ever[:s.n] {
-		if _, goes := slices.BinarySearch(gone, key); !goes {
-			w.stays = append(w.stays, key)
-		}
-	}
-	w.stays, w.ever = ascending(w.stays), ascending(w.ever)
-	return w, nil
-}
-
-// isLast says whether no key above one is there throughout.
-func (w *windowChecks) isLast(key uint32) bool {
-	return len(w.stays) == 0 || key >= w.stays[len(w.stays)-1]
-}
-
-// check compares what the windows hold. numbers are how many pairs each range found.
-func (w *windowChecks) check(ctx context.Context, numbers []uint32) error {
-	room := int(w.batch.windows[w.batch.count]) * w.device.Width
-	keys, values := make([]uint32, room), make([]uint32, room)
-	if err := w.device.OutKeys.Download(ctx, 0, keys); err != nil {
-		return err
-	}
-	if err := w.device.OutValues.Download(ctx, 0, values); err != nil {
-		return err
-	}
-	return parallel(w.batch.count, func(first, end int) error {
-		for i := first; i < end; i++ {
-			from, number := w.batch.at(i).key, int(numbers[i])
-			most := w.device.Width
-			switch w.batch.kind(i) {
-			case structures.FindSuccessor:
-				if from == ^uint32(0) {
-					continue
-				}
-				from++
-				number, most = 1, 1
-				if w.s.bytes[i] == uint8(structures.Absent) {
-					number = 0
-				}
-			case structures.FindRange:
-			default:
-				continue
-			}
-			at := int(w.batch.windows[i]) * w.device.Width
-			if err := w.listed(i, from, most, keys[at:at+number], values[at:at+number]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// listed checks the pairs that operation i found from a key on, of which it was to find so many at most.
-func (w *windowChecks) listed(i int, from uint32, most int, keys, values []uint32) error {
-	stay, _ := slices.BinarySearch(w.stays, from)
-	ever, _ := slices.BinarySearch(w.ever, from)
-	least, most := min(most, len(w.stays)-stay), min(most, len(w.ever)-ever)
-	if len(keys) < least || len(keys) > most {
-		return &WrongError{w.s.op.Name, fmt.Sprintf("operation %d: %d pairs instead of %d to %d", i, len(keys), least, most)}
-	}
-	for j, key := range keys {
-		for ever < len(w.ever) && w.ever[ever] < key {
-			ever++
-		}
-		switch {
-		case ever == len(w.ever) || w.ever[ever] != key || values[j] != w.s.space.value(key):
-			return &WrongError{w.s.op.Name, fmt.Sprintf("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j, key, values[j])}
-		case stay < len(w.stays) && w.stays[stay] < key:
-			return &WrongError{w.s.op.Name, fmt.Sprintf("operation %d, pair %d: %d comes after %d was left out", i, j, key, w.stays[stay])}
-		case stay < len(w.stays) && w.stays[stay] == key:
-			stay++
-		}
-		ever++
-	}
-	return nil
 }

@@ -38,7 +38,7 @@ func (s *session) successor(ctx context.Context) error {
 			})
 		},
 		check: func(ctx context.Context) error {
-			if err := s.checkStatus(ctx, s.op.Name, s.n, func(i int) structures.Status {
+			if err := s.checkStatus(ctx, s.n, func(i int) structures.Status {
 				if _, there := after(i); there {
 					return structures.Found
 				}
@@ -46,10 +46,10 @@ func (s *session) successor(ctx context.Context) error {
 			}); err != nil {
 				return err
 			}
-			if err := s.checkValues(ctx, s.op.Name, next, func(i int) (uint32, bool) { k, _ := after(i); return k, true }); err != nil {
+			if err := s.checkValues(ctx, next, func(i int) (uint32, bool) { k, _ := after(i); return k, true }); err != nil {
 				return err
 			}
-			return s.checkValues(ctx, s.op.Name, answers, func(i int) (uint32, bool) { k, there := after(i); return s.space.value(k), there })
+			return s.checkValues(ctx, answers, func(i int) (uint32, bool) { k, there := after(i); return s.space.value(k), there })
 		},
 	}))
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // Options say what Run measures: each operation at each combination of what its axes list. Ops tells the axes of each
-// operation, by the names here. The zero value measures a benchmark's main operations at the sizes that it has by itself.
+// operation, by the names here. The zero value measures a benchmark's main operations at the sizes that it has by
+// itself.
 type Options struct {
 	Common
 	Ops []string // names of Ops(benchmark); nil: the main ones
@@ -26,15 +27,15 @@ type Options struct {
 	Loads    []float64                // "load": what a slab hash is laid out for; 0.7
 	Tiles    []int                    // "tile": lanes a slab or node; what measured best
 	Skew     float64                  // "skew": share of a batch that one key takes; 0.5
-	Batches  []int                    // "batch": operations of a batch of updates; of an LSM the pairs of its smallest level; 2^14
+	Batches  []int                    // "batch": operations of a batch of updates; of an LSM's smallest level; 2^14
 	Orders   []Order                  // "order": in which keys come; Random
 	Levels   []Levels                 // "levels": of the LSM that is searched; FullLevels
 	Lookups  []structures.LookupOrder // "lookup": AutoOrder
 	Lengths  []int                    // "length": pairs expected in the ranges that are counted and listed; 8
 	Stale    []float64                // "stale": shares of elements that a cleanup removes; 0.1, 0.5
 	Paths    []btree.Path             // "path": that batches of updates take; Concurrent, Batched
-	Fills    []float64                // "fill": shares of slots that nodes get where they are made in bulk; btree.DefaultFill
-	Statuses bool                     // "statuses": those of batched updates are asked for, too; concurrent ones have them in any case
+	Fills    []float64                // "fill": shares of slots that nodes made in bulk get; btree.DefaultFill
+	Statuses bool                     // "statuses": batched updates have them, too, as concurrent ones do
 	Forms    []primitives.Form        // "form": of primitives that have two; Auto
 	Nodes    []int                    // "node": bytes of a node, 128 or 256; 128
 	Waits    []latched.Wait           // "wait": what finds a latch taken; Restart
@@ -53,7 +54,7 @@ var (
 // Common are the options of every benchmark.
 type Common struct {
 	Repeat int           // measured runs; 0: 5
-	WarmUp time.Duration // of the same work, right before the measured runs; 0: 0.5 s (an idle GPU runs at a low clock), on a CPU device one run
+	WarmUp time.Duration // of the same work right before; 0: 0.5 s (an idle GPU's clock is low), on a CPU device one run
 	Seed   uint32        // of keys and values; 0: a random one
 	Budget time.Duration // no measurement is begun after so long; 0: no limit
 

@@ -165,11 +165,9 @@ func (w *peerWork) check(op string) error {
 			return upTo[from] ^ upTo[to]
 		}
 	}
-	return parallel(w.n, func(first, end int) error {
-		for i := first; i < end; i++ {
-			if want := want(i); w.answers[i] != want {
-				return &WrongError{op, fmt.Sprintf("query %d: %d instead of %d", i, w.answers[i], want)}
-			}
+	return each(w.n, func(i int) error {
+		if want := want(i); w.answers[i] != want {
+			return &WrongError{op, fmt.Sprintf("query %d: %d instead of %d", i, w.answers[i], want)}
 		}
 		return nil
 	})

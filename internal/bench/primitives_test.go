@@ -62,17 +62,15 @@ func TestPrimitivesThatCanNotBe(t *testing.T) {
 func TestWrongOrderIsFound(t *testing.T) {
 	d := testdevice.Open(t)
 	const n = 1000
-	w, err := newWorkload(d, quick, n)
-	require.NoError(t, err)
-	defer w.close()
+	s := sessionOf(t, d, "sort", n, Options{})
 	key := func(i int) uint32 { return uint32(i / 2) } // each twice
-	keys, err := w.filled(t.Context(), "keys", key)
+	keys, err := s.filled(t.Context(), "keys", key)
 	require.NoError(t, err)
-	values, err := w.indices(t.Context())
+	values, err := s.indices(t.Context())
 	require.NoError(t, err)
 	ctx := t.Context()
-	require.NoError(t, w.checkStable(ctx, "op", keys, values, key))
-	require.NoError(t, w.checkAscending(ctx, "op", keys, key))
+	require.NoError(t, s.checkStable(ctx, keys, values, key))
+	require.NoError(t, s.checkAscending(ctx, keys, key))
 
 	var wrong *WrongError
 	for _, change := range []struct {
@@ -87,14 +85,14 @@ func TestWrongOrderIsFound(t *testing.T) {
 	} {
 		require.NoError(t, keys.Upload(ctx, change.at, change.pair[:2]))
 		require.NoError(t, values.Upload(ctx, change.at, change.pair[2:]))
-		require.ErrorAs(t, w.checkStable(ctx, "op", keys, values, key), &wrong, "%v", change)
+		require.ErrorAs(t, s.checkStable(ctx, keys, values, key), &wrong, "%v", change)
 		for i := range 2 {
 			require.NoError(t, keys.Upload(ctx, change.at+i, []uint32{key(change.at + i)}))
 			require.NoError(t, values.Upload(ctx, change.at+i, []uint32{uint32(change.at + i)}))
 		}
 	}
 	require.NoError(t, keys.Upload(ctx, n-1, []uint32{n}))
-	require.ErrorAs(t, w.checkAscending(ctx, "op", keys, key), &wrong)
+	require.ErrorAs(t, s.checkAscending(ctx, keys, key), &wrong)
 	require.NoError(t, keys.Upload(ctx, n-1, []uint32{0}))
-	require.ErrorAs(t, w.checkAscending(ctx, "op", keys, key), &wrong)
+	require.ErrorAs(t, s.checkAscending(ctx, keys, key), &wrong)
 }

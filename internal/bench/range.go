@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sort"
 
@@ -14,8 +13,8 @@ import (
 // rangePairs is about how many pairs a measured batch of ranges has.
 const rangePairs = 1 << 26
 
-// ranges are as many ranges as there are pairs, but no more than come to rangePairs: lo is a key, and hi so far above it
-// that a range has so many pairs on the average.
+// ranges are as many ranges as there are pairs, but no more than come to rangePairs: lo is a key, and hi so far above
+// it that a range has so many pairs on the average.
 type ranges struct {
 	ends   []uint32 // lo and hi of each
 	buffer *vk.Buffer[uint32]
@@ -36,23 +35,11 @@ func (r ranges) begin(i int) int {
 	return at
 }
 
-// each calls do for each range and returns the first error.
-func (r ranges) each(do func(i int) error) error {
-	return parallel(r.n(), func(first, end int) error {
-		for i := first; i < end; i++ {
-			if err := do(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 func (s *session) rangesOf(ctx context.Context, pairs, length int) (ranges, error) {
 	n := min(pairs, rangePairs/length)
 	reach := uint64(float64(length) / float64(pairs) * (1 << 32))
 	r := ranges{ends: make([]uint32, 2*n), sorted: s.inOrder(pairs)}
-	r.each(func(i int) error {
+	each(r.n(), func(i int) error {
 		lo := s.keys.key(s.order.at(i) % pairs)
 		r.ends[2*i], r.ends[2*i+1] = lo, uint32(min(uint64(lo)+reach-1, 1<<32-1))
 		return nil
@@ -97,7 +84,7 @@ func (s *session) count(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				return r.each(func(i int) error { return s.checkNumber(i, got[i], r.keys(i)) })
+				return each(r.n(), func(i int) error { return s.checkNumber(i, got[i], r.keys(i)) })
 			},
 		}))
 	})
@@ -107,7 +94,7 @@ func (s *session) count(ctx context.Context) error {
 func (s *session) list(ctx context.Context) error {
 	return s.eachRanges(ctx, func(r ranges, m Measurement) error {
 		begins := make([]uint32, r.n()+1) // where the pairs of each range are to be
-		r.each(func(i int) error { begins[i+1] = uint32(len(r.keys(i))); return nil })
+		each(r.n(), func(i int) error { begins[i+1] = uint32(len(r.keys(i))); return nil })
 		for i := range r.n() {
 			begins[i+1] += begins[i]
 		}
@@ -132,11 +119,11 @@ func (s *session) list(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if err := r.each(func(i int) error { return s.checkNumber(i, at[i+1]-at[i], r.keys(i)) }); err != nil {
+				if err := each(r.n(), func(i int) error { return s.checkNumber(i, at[i+1]-at[i], r.keys(i)) }); err != nil {
 					return err
 				}
 				if at[0] != 0 {
-					return &WrongError{s.op.Name, fmt.Sprintf("the first pair is at %d", at[0])}
+					return s.wrong("the first pair is at %d", at[0])
 				}
 				return s.checkListed(ctx, d.Keys, d.Values, total, r, func(i int) (int, []uint32) { return int(begins[i]), r.keys(i) })
 			},
@@ -174,7 +161,7 @@ func (s *session) listFirst(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if err := r.each(func(i int) error { return s.checkNumber(i, got[i], first(i)) }); err != nil {
+				if err := each(r.n(), func(i int) error { return s.checkNumber(i, got[i], first(i)) }); err != nil {
 					return err
 				}
 				return s.checkListed(ctx, w.Keys, w.Values, w.Count*w.Width, r, func(i int) (int, []uint32) { return i * w.Width, first(i) })
@@ -193,7 +180,7 @@ func (s *session) listed(pairs int) (keys, values *vk.Buffer[uint32], err error)
 
 func (s *session) checkNumber(i int, got uint32, want []uint32) error {
 	if int(got) != len(want) {
-		return &WrongError{s.op.Name, fmt.Sprintf("range %d: %d pairs instead of %d", i, got, len(want))}
+		return s.wrong("range %d: %d pairs instead of %d", i, got, len(want))
 	}
 	return nil
 }
@@ -208,19 +195,13 @@ func (s *session) checkListed(ctx context.Context, keys, values *vk.Buffer[uint3
 	if err != nil {
 		return err
 	}
-	return r.each(func(i int) error {
+	return each(r.n(), func(i int) error {
 		at, all := want(i)
 		for j, key := range all {
 			if k[at+j] != key || v[at+j] != s.space.value(key) {
-				return &WrongError{s.op.Name, fmt.Sprintf("range %d, pair %d: %d, %d", i, j, k[at+j], v[at+j])}
+				return s.wrong("range %d, pair %d: %d, %d", i, j, k[at+j], v[at+j])
 			}
 		}
 		return nil
 	})
-}
-
-// downloaded are the first words of a buffer.
-func downloaded(ctx context.Context, b *vk.Buffer[uint32], n int) ([]uint32, error) {
-	words := make([]uint32, n)
-	return words, b.Download(ctx, 0, words)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Run measures a benchmark, by its name in the command line. With an error, the report holds what was measured before it.
-// Errors: *structures.OptionError, *latched.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError, those
-// of the structure, the context's.
+// Run measures a benchmark, by its name in the command line. With an error, the report holds what was measured before
+// it. Errors: *structures.OptionError, *latched.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError,
+// those of the structure, the context's.
 func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, error) {
 	b, err := benchmarkOf(name)
 	if err == nil {

@@ -85,6 +85,6 @@ func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *
 		}
 		return s.bulk().Bounds(s.stream, a)
 	}, func(ctx context.Context) error {
-		return s.checkValues(ctx, s.op.Name, out, func(i int) (uint32, bool) { return want(i), true })
+		return s.checkValues(ctx, out, func(i int) (uint32, bool) { return want(i), true })
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -175,71 +174,4 @@ func (s *session) inOrder(pairs int) []uint32 {
 		s.sorted = ascending(s.sorted)
 	}
 	return s.sorted
-}
-
-// sound checks that the structure has so many pairs, and of a tree that it is one.
-func (s *session) sound(ctx context.Context, pairs int) error {
-	n, err := s.dictionary.Len(ctx)
-	if err == nil && n != uint64(pairs) {
-		err = &WrongError{s.op.Name, fmt.Sprintf("%d pairs there instead of %d", n, pairs)}
-	}
-	if t, is := s.dictionary.(treeTable); is && err == nil {
-		err = t.Check(ctx)
-	}
-	return err
-}
-
-// holdsAll checks that the structure has the first so many pairs and no others.
-func (s *session) holdsAll(ctx context.Context, pairs int) error {
-	return s.holds(ctx, pairs, func(at int) uint32 { return s.space.value(s.keys.key(at)) })
-}
-
-// holds is holdsAll with other values, each that of a place in the sequence of keys.
-func (s *session) holds(ctx context.Context, pairs int, value func(at int) uint32) error {
-	if err := s.sound(ctx, pairs); err != nil {
-		return err
-	}
-	return s.finds(ctx, func(i int) (uint32, bool) {
-		at := s.order.at(i)
-		if at >= pairs {
-			return 0, false
-		}
-		return value(at), true
-	})
-}
-
-// finds looks all n keys up and checks what comes of it.
-func (s *session) finds(ctx context.Context, want func(i int) (value uint32, there bool)) error {
-	queries, answers, err := s.asked(ctx, s.query)
-	if err != nil {
-		return err
-	}
-	if err := s.find(queries, answers, structures.AutoOrder); err != nil {
-		return err
-	}
-	if err := s.stream.Wait(ctx); err != nil {
-		return err
-	}
-	return s.found(ctx, answers, want)
-}
-
-func (s *session) find(queries, answers *vk.Buffer[uint32], order structures.LookupOrder) error {
-	return s.dictionary.FindOn(s.stream, structures.DeviceLookups{Count: s.n, Keys: queries, Values: answers, Found: s.status, Order: order})
-}
-
-// found checks the answers to n lookups: want gives the value of each, and whether its key is there.
-func (s *session) found(ctx context.Context, answers *vk.Buffer[uint32], want func(i int) (value uint32, there bool)) error {
-	if err := s.checkFound(ctx, s.op.Name, func(i int) bool { _, there := want(i); return there }); err != nil {
-		return err
-	}
-	if s.keysOnly() {
-		return nil
-	}
-	return s.checkValues(ctx, s.op.Name, answers, func(i int) (uint32, bool) {
-		value, there := want(i)
-		if !there {
-			return 0, true
-		}
-		return value, true
-	})
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync/atomic"
 
@@ -72,7 +71,7 @@ func (s *session) checkSkewed(ctx context.Context, k skew, kind structures.Kind,
 	}
 	sum, least := k.hotValues(s.n)
 	var winner atomic.Uint32 // of the insertions, whichever came last
-	return s.checkValues(ctx, s.op.Name, answers, func(i int) (uint32, bool) {
+	return s.checkValues(ctx, answers, func(i int) (uint32, bool) {
 		switch {
 		case !k.hot(i):
 			return uint32(i + 1), true
@@ -112,19 +111,17 @@ func (s *session) checkInsertedOnce(ctx context.Context, k skew) error {
 		return err
 	}
 	var inserted atomic.Int64
-	err := parallel(s.n, func(first, end int) error {
-		for i := first; i < end; i++ {
-			switch status := structures.Status(s.bytes[i]); {
-			case k.hot(i) && status == structures.Inserted:
-				inserted.Add(1)
-			case k.hot(i) && status != structures.Assigned || !k.hot(i) && status != structures.Inserted:
-				return &WrongError{s.op.Name, fmt.Sprintf("operation %d: %v", i, status)}
-			}
+	err := each(s.n, func(i int) error {
+		switch status := structures.Status(s.bytes[i]); {
+		case k.hot(i) && status == structures.Inserted:
+			inserted.Add(1)
+		case k.hot(i) && status != structures.Assigned || !k.hot(i) && status != structures.Inserted:
+			return s.wrong("operation %d: %v", i, status)
 		}
 		return nil
 	})
 	if err == nil && inserted.Load() != 1 {
-		err = &WrongError{s.op.Name, fmt.Sprintf("one key was inserted %d times", inserted.Load())}
+		err = s.wrong("one key was inserted %d times", inserted.Load())
 	}
 	return err
 }

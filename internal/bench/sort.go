@@ -25,14 +25,14 @@ func (s *session) sort(ctx context.Context, pairs bool) error {
 		return err
 	}
 	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: primitives.Length{N: s.n}, Scratch: scratch}
-	check := func(ctx context.Context) error { return s.checkAscending(ctx, s.op.Name, out, s.keys.key) }
+	check := func(ctx context.Context) error { return s.checkAscending(ctx, out, s.keys.key) }
 	if pairs {
 		values, moved, err := s.payload(ctx)
 		if err != nil {
 			return err
 		}
 		a.Values, a.OutValues = values.Address(), moved.Address()
-		check = func(ctx context.Context) error { return s.checkStable(ctx, s.op.Name, out, moved, s.keys.key) }
+		check = func(ctx context.Context) error { return s.checkStable(ctx, out, moved, s.keys.key) }
 	}
 	return s.time(ctx, 0, func() error { return s.bulk().Sort(s.stream, a) }, check)
 }

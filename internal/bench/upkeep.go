@@ -179,7 +179,7 @@ func (s *session) clear(ctx context.Context) error {
 	}
 	n, err := own.Len(ctx)
 	if err == nil && n != 0 {
-		err = &WrongError{s.op.Name, "pairs are left"}
+		err = s.wrong("pairs are left")
 	}
 	return s.compareCopy(ctx, m, err)
 }
@@ -187,66 +187,78 @@ func (s *session) clear(ctx context.Context) error {
 // cleanup measures LSM.Cleanup of full levels, a share of whose elements is stale because their keys were inserted
 // again (section V-D).
 func (s *session) cleanup(ctx context.Context) error {
+	if err := s.empty(ctx); err != nil {
+		return err
+	}
+	l := s.dictionary.(lsmTable).LSM
 	elements := FullLevels.batches(s.n, s.batch) * s.batch
 	for _, stale := range s.options.Stale {
-		again := int(stale * float64(elements))
-		different := elements - again
-		pick := newOrder(different, uint64(s.o.Seed)<<11|1)
-		keys, values, err := s.batchBuffers()
+		x := staleness{s: s, again: int(stale * float64(elements))}
+		x.different = elements - x.again
+		x.pick = newOrder(x.different, uint64(s.o.Seed)<<11|1)
+		m := s.measurement(elements, elements)
+		m.Stale = stale
+		m, err := s.measureWall(ctx, m, x.make, l.Cleanup, l.Timings, "")
 		if err != nil {
 			return err
 		}
-		grown := func(ctx context.Context) error {
-			if err := s.empty(ctx); err != nil {
-				return err
-			}
-			s.there = -1
-			if err := s.insert(ctx, s.keys, 0, different, nil); err != nil {
-				return err
-			}
-			for first := 0; first < again; first += s.batch {
-				n := min(s.batch, again-first)
-				k, v := make([]uint32, n), make([]uint32, n)
-				fill(k, func(i int) uint32 { return s.keys.key(pick.at(first + i)) })
-				fill(v, func(i int) uint32 { return ^s.space.value(k[i]) })
-				if err := keys.Upload(ctx, 0, k); err != nil {
-					return err
-				}
-				if err := values.Upload(ctx, 0, v); err != nil {
-					return err
-				}
-				if err := s.dictionary.(lsmTable).InsertOn(ctx, s.stream, structures.DeviceUpdates{Count: n, Keys: keys, Values: values}); err != nil {
-					return err
-				}
-				if err := s.stream.Wait(ctx); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		if err := s.empty(ctx); err != nil { // there is a table now
-			return err
-		}
-		l := s.dictionary.(lsmTable).LSM
-		m := s.measurement(elements, elements)
-		m.Stale = stale
-		if m, err = s.measureWall(ctx, m, grown, l.Cleanup, l.Timings, ""); err != nil {
-			return err
-		}
-		later := make([]bool, s.n) // which keys came again, with another value
-		for i := range again {
-			later[pick.at(i)] = true
-		}
-		if err := s.add(m, s.holds(ctx, different, func(at int) uint32 {
-			if later[at] {
-				return ^s.space.value(s.keys.key(at))
-			}
-			return s.space.value(s.keys.key(at))
-		})); err != nil {
+		if err := s.add(m, s.holds(ctx, x.different, x.values())); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// staleness is so many different keys of an LSM, of which some come again with another value.
+type staleness struct {
+	s                *session
+	different, again int
+	pick             order // of those that come again
+}
+
+// make brings the LSM there.
+func (x staleness) make(ctx context.Context) error {
+	s := x.s
+	if err := s.empty(ctx); err != nil {
+		return err
+	}
+	s.there = -1
+	if err := s.insert(ctx, s.keys, 0, x.different, nil); err != nil {
+		return err
+	}
+	key := func(i int) uint32 { return s.keys.key(x.pick.at(i)) }
+	for _, p := range chunks(x.again, s.batch) {
+		u := structures.DeviceUpdates{Count: p.count}
+		var err error
+		if u.Keys, err = s.batchOf(ctx, "batch keys", p.count, func(i int) uint32 { return key(p.first + i) }); err != nil {
+			return err
+		}
+		if u.Values, err = s.batchOf(ctx, "batch values", p.count, func(i int) uint32 { return ^s.space.value(key(p.first + i)) }); err != nil {
+			return err
+		}
+		if err := s.dictionary.(lsmTable).InsertOn(ctx, s.stream, u); err != nil {
+			return err
+		}
+		if err := s.stream.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// values are those that the keys then have, by their places in the sequence.
+func (x staleness) values() func(at int) uint32 {
+	later := make([]bool, x.s.n)
+	for i := range x.again {
+		later[x.pick.at(i)] = true
+	}
+	return func(at int) uint32 {
+		value := x.s.space.value(x.s.keys.key(at))
+		if later[at] {
+			return ^value
+		}
+		return value
+	}
 }
 
 // compact fills the nodes of a tree as far as they go.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -135,61 +134,14 @@ type task struct {
 // measure runs a task: once to check it (and to have its kernels made), then for the warm-up's time, then as often
 // as asked for, and checks the last run as well.
 func (w *workload) measure(ctx context.Context, t task) (Measurement, error) {
-	once := func(timed bool) (left uint32, err error) {
-		if t.prepare != nil {
-			if err := t.prepare(ctx); err != nil {
-				return 0, err
-			}
-		}
-		w.stream.Timings() // those of the preparation
-		start := time.Now()
-		if timed {
-			w.stream.Timed(t.Op, func() { err = t.record() })
-		} else {
-			err = t.record()
-		}
-		if err == nil {
-			err = w.stream.Wait(ctx)
-		}
-		wall := time.Since(start)
-		if err == nil && t.pending {
-			var word [1]uint32
-			err = w.left.Download(ctx, 0, word[:])
-			left = word[0]
-		}
-		if err != nil || left != 0 || !timed {
-			return left, err
-		}
-		t.Wall = append(t.Wall, wall)
-		for _, timing := range w.stream.Timings() {
-			if timing.Label == t.Op {
-				t.Device = append(t.Device, timing.Duration)
-			}
-		}
-		return 0, nil
-	}
-	// On a CPU device, what holds a latch may be off its processor for longer than others wait for it.
-	const tries = 4
-	run := func(timed bool) error {
-		for try := 1; ; try++ {
-			left, err := once(timed)
-			if err != nil || left == 0 {
-				return err
-			}
-			if try == tries {
-				return &WrongError{t.Op, fmt.Sprintf("%d operations were left pending, so that the time is not that of all", left)}
-			}
-			w.stream.Fill(w.left, 0, 4, 0)
-		}
-	}
-	if err := run(false); err != nil {
+	if err := w.run(ctx, &t, false); err != nil {
 		return t.Measurement, err
 	}
 	if err := t.check(ctx); err != nil {
 		return t.Measurement, err
 	}
 	for start := time.Now(); time.Since(start) < w.o.WarmUp; {
-		if err := run(false); err != nil {
+		if err := w.run(ctx, &t, false); err != nil {
 			return t.Measurement, err
 		}
 	}
@@ -199,15 +151,67 @@ func (w *workload) measure(ctx context.Context, t task) (Measurement, error) {
 				return t.Measurement, err
 			}
 		}
-		if err := run(true); err != nil {
+		if err := w.run(ctx, &t, true); err != nil {
 			return t.Measurement, err
 		}
 	}
 	return t.Measurement, t.check(ctx)
 }
 
+// run runs a task, again where operations were given up: on a CPU device, what holds a latch may be off its processor for
+// longer than others wait for it.
+func (w *workload) run(ctx context.Context, t *task, timed bool) error {
+	const tries = 4
+	for try := 1; ; try++ {
+		left, err := w.once(ctx, t, timed)
+		if err != nil || left == 0 {
+			return err
+		}
+		if try == tries {
+			return &WrongError{t.Op, fmt.Sprintf("%d operations were left pending, so that the time is not that of all", left)}
+		}
+		w.stream.Fill(w.left, 0, 4, 0)
+	}
+}
+
+// once runs a task once, and notes its times unless operations were left.
+func (w *workload) once(ctx context.Context, t *task, timed bool) (left uint32, err error) {
+	if t.prepare != nil {
+		if err := t.prepare(ctx); err != nil {
+			return 0, err
+		}
+	}
+	w.stream.Timings() // those of the preparation
+	start := time.Now()
+	if timed {
+		w.stream.Timed(t.Op, func() { err = t.record() })
+	} else {
+		err = t.record()
+	}
+	if err == nil {
+		err = w.stream.Wait(ctx)
+	}
+	wall := time.Since(start)
+	if err == nil && t.pending {
+		var word [1]uint32
+		err = w.left.Download(ctx, 0, word[:])
+		left = word[0]
+	}
+	if err != nil || left != 0 || !timed {
+		return left, err
+	}
+	t.Wall = append(t.Wall, wall)
+	for _, timing := range w.stream.Timings() {
+		if timing.Label == t.Op {
+			t.Device = append(t.Device, timing.Duration)
+		}
+	}
+	return 0, nil
+}
+
 // measureWall is measure for calls that wait by themselves; what they gave is for the caller to check. kernels, if not
-// nil, tells what the device did in the last call: the times of the kernels with the label, or with any label if it is "", are added up.
+// nil, tells what the device did in the last call: the times of the kernels with the label, or with any label if it is
+// "", are added up.
 func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call func(context.Context) error,
 	kernels func() []vk.Timing, label string) (Measurement, error) {
 	for begin, warm := time.Now(), false; len(m.Wall) < w.o.Repeat; {
@@ -237,50 +241,4 @@ func (w *workload) measureWall(ctx context.Context, m Measurement, prepare, call
 		warm = warm || time.Since(begin) >= w.o.WarmUp
 	}
 	return m, nil
-}
-
-// checkStatus compares the statuses of n operations with what they must be.
-func (w *workload) checkStatus(ctx context.Context, op string, n int, want func(i int) structures.Status) error {
-	got := w.bytes[:n]
-	if err := w.status.Download(ctx, 0, got); err != nil {
-		return err
-	}
-	return parallel(n, func(first, end int) error {
-		for i := first; i < end; i++ {
-			if s, want := structures.Status(got[i]), want(i); s != want {
-				return &WrongError{op, fmt.Sprintf("operation %d: %v instead of %v", i, s, want)}
-			}
-		}
-		return nil
-	})
-}
-
-// checkValues compares values, as far as they matter, with what they must be.
-func (w *workload) checkValues(ctx context.Context, op string, b *vk.Buffer[uint32], want func(i int) (value uint32, matters bool)) error {
-	if err := b.Download(ctx, 0, w.scratch); err != nil {
-		return err
-	}
-	return parallel(w.n, func(first, end int) error {
-		for i := first; i < end; i++ {
-			if want, matters := want(i); matters && w.scratch[i] != want {
-				return &WrongError{op, fmt.Sprintf("operation %d: value %d instead of %d", i, w.scratch[i], want)}
-			}
-		}
-		return nil
-	})
-}
-
-// checkFound compares the bytes that a search gives.
-func (w *workload) checkFound(ctx context.Context, op string, want func(i int) bool) error {
-	if err := w.status.Download(ctx, 0, w.bytes); err != nil {
-		return err
-	}
-	return parallel(w.n, func(first, end int) error {
-		for i := first; i < end; i++ {
-			if got, want := w.bytes[i] != 0, want(i); got != want {
-				return &WrongError{op, fmt.Sprintf("query %d: found is %t instead of %t", i, got, want)}
-			}
-		}
-		return nil
-	})
 }
