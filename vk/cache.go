@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"unsafe"
 
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 // pipelineCache keeps compiled kernels from one run to the next, in one file a device and driver. It only saves
 // time: a file that is missing, damaged, or of another driver counts as empty, and one that can't be written
 // is not an error.
 type pipelineCache struct {
-	handle vulkan.PipelineCache
+	handle native.Cache
 	path   string            // empty: nowhere
 	loaded [sha256.Size]byte // what the file held
 }
@@ -38,17 +36,8 @@ func (c *pipelineCache) init(d *Device, folder string) error {
 		data = readCache(c.path, d.about.Vendor, d.about.Device, d.about.CacheUUID)
 	}
 	c.loaded = sha256.Sum256(data)
-	info := vulkan.PipelineCacheCreateInfo{SType: vulkan.StructureTypePipelineCacheCreateInfo, InitialDataSize: uint(len(data))}
-	if len(data) > 0 {
-		var pin runtime.Pinner
-		pin.Pin(&data[0])
-		defer pin.Unpin()
-		info.PInitialData = unsafe.Pointer(&data[0])
-	}
-	defer info.Free()
-	var handle vulkan.PipelineCache // and not a field: cgo looks at the whole of what an address points into
-	result := vulkan.CreatePipelineCache(d.handle, &info, nil, &handle)
-	c.handle = handle
+	var result native.Result
+	c.handle, result = d.native.NewCache(data)
 	return d.check("vkCreatePipelineCache", result)
 }
 
@@ -72,28 +61,16 @@ func readCache(path string, vendor, device uint32, uuid [16]byte) []byte {
 
 // close saves the cache if it has changed, and ends it.
 func (c *pipelineCache) close(d *Device) {
-	if c.handle == vulkan.NullPipelineCache {
+	if c.handle == 0 {
 		return
 	}
 	if c.path != "" && !d.lost.Load() {
-		if data := c.data(d); len(data) > 0 && sha256.Sum256(data) != c.loaded {
+		if data := d.native.CacheData(c.handle); len(data) > 0 && sha256.Sum256(data) != c.loaded {
 			writeCache(c.path, data)
 		}
 	}
-	vulkan.DestroyPipelineCache(d.handle, c.handle, nil)
-	c.handle = vulkan.NullPipelineCache
-}
-
-func (c *pipelineCache) data(d *Device) []byte {
-	var size uint
-	if vulkan.GetPipelineCacheData(d.handle, c.handle, &size, nil) != vulkan.Success || size == 0 {
-		return nil
-	}
-	data := make([]byte, size)
-	if vulkan.GetPipelineCacheData(d.handle, c.handle, &size, unsafe.Pointer(&data[0])) != vulkan.Success {
-		return nil
-	}
-	return data[:size]
+	d.native.DestroyCache(c.handle)
+	c.handle = 0
 }
 
 // writeCache replaces the file as a whole: another process that reads or writes it at the same time sees the

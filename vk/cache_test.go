@@ -14,7 +14,7 @@ func TestPipelineCache(t *testing.T) {
 	run := func() (path string, loaded int) {
 		d, err := Open(Options{CacheDir: folder})
 		require.NoError(t, err)
-		loaded = len(d.cache.data(d))
+		loaded = len(d.native.CacheData(d.cache.handle))
 		scaleKernel(t, d, KernelOptions{})
 		require.NoError(t, d.Close())
 		files, err := os.ReadDir(folder)

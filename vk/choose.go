@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/vkds/vkds/vk/internal/native"
-	"github.com/vulkan-go/vulkan"
 )
 
 // DeviceType says what kind of device it is.
@@ -66,13 +65,13 @@ func (i Info) String() string { return fmt.Sprintf("%d: %s (%s)", i.Index, i.Nam
 // candidate is a physical device of an instance.
 type candidate struct {
 	info     Info
-	physical vulkan.PhysicalDevice
+	physical native.PhysicalDevice
 	about    native.Description
 }
 
 // List describes every physical device, in the order of preference: those that vkds can use before the others,
-// then discrete, integrated, virtual, CPU. A machine without loader or driver is a *NoDriverError; one whose
-// drivers find no device gives an empty list.
+// then discrete, integrated, virtual, CPU. A machine without loader or driver is a *NoDriverError, a program that was built
+// without cgo or for another system than Linux an *UnsupportedError; drivers that find no device give an empty list.
 func List() ([]Info, error) {
 	in, err := newInstance(nil)
 	if err != nil {
@@ -87,23 +86,17 @@ func List() ([]Info, error) {
 	return list, err
 }
 
-func candidates(in *native.Instance) ([]candidate, error) {
-	var n uint32
-	var physical []vulkan.PhysicalDevice
-	result := vulkan.EnumeratePhysicalDevices(in.Handle(), &n, nil)
-	if result == vulkan.Success && n > 0 {
-		physical = make([]vulkan.PhysicalDevice, n)
-		result = vulkan.EnumeratePhysicalDevices(in.Handle(), &n, physical)
-	}
+func candidates(in native.Instance) ([]candidate, error) {
+	physical, result := in.PhysicalDevices()
 	// A driver that can't initialise here (no such card) is not an error of the whole.
-	if result < 0 && result != vulkan.ErrorInitializationFailed && result != vulkan.ErrorIncompatibleDriver {
+	if result < 0 && result != native.ErrorInitializationFailed && result != native.ErrorIncompatibleDriver {
 		return nil, beginning("vkEnumeratePhysicalDevices", &CallError{"vkEnumeratePhysicalDevices", int32(result)})
 	}
-	if n == 0 && cramped() { // else it is no error
+	if len(physical) == 0 && cramped() { // else it is no error
 		return nil, beginning("vkEnumeratePhysicalDevices", &NoDeviceError{})
 	}
 	var all []candidate
-	for _, p := range physical[:min(int(n), len(physical))] {
+	for _, p := range physical {
 		about := in.Describe(p)
 		if alterDescription != nil {
 			alterDescription(&about)
@@ -141,7 +134,7 @@ func describe(d native.Description) Info {
 		info.Type = t
 	}
 	for _, h := range d.Heaps {
-		if h.Flags&uint32(vulkan.MemoryHeapDeviceLocalBit) != 0 {
+		if h.Flags&native.HeapDeviceLocal != 0 {
 			info.HeapBytes = max(info.HeapBytes, h.Bytes)
 		}
 	}
@@ -156,7 +149,7 @@ func describe(d native.Description) Info {
 			info.Features = append(info.Features, Timestamps)
 		}
 	}
-	if d.MinSubgroup < d.MaxSubgroup && d.RequiredSizeStages&uint32(vulkan.ShaderStageComputeBit) != 0 {
+	if d.MinSubgroup < d.MaxSubgroup && d.RequiredSizeStages&native.StageCompute != 0 {
 		info.Features = append(info.Features, SubgroupSizes)
 	}
 	return info

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk/internal/native"
 	"github.com/vkds/vkds/vk/internal/spirv"
-	"github.com/vulkan-go/vulkan"
 )
 
 // Every module becomes a pipeline at every subgroup size of the device, and none spills registers where the
@@ -78,11 +78,10 @@ func openToCompile(t *testing.T) *Device {
 	require.NoError(t, err)
 	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, subgroup: c.info.SubgroupSize, alive: map[resource]struct{}{}}
 	family, _ := computeFamily(c.about.Families)
-	var result vulkan.Result
+	var result native.Result
 	d.native, result = in.NewDevice(c.physical, uint32(family), 1, c.about.Features)
-	require.Equal(t, vulkan.Success, result)
+	require.Equal(t, native.Success, result)
 	t.Cleanup(d.native.Destroy)
-	d.handle = d.native.Handle()
 	return d
 }
 

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/vk/internal/native"
-	"github.com/vulkan-go/vulkan"
 )
 
 // Options say which device to open and how. The zero value opens the best device there is.
@@ -30,17 +29,16 @@ type Options struct {
 	OnKernel func(KernelReport)
 
 	staged bool                       // tests: transfers go through the staging ring even where memory is mapped
-	fault  func(string) vulkan.Result // tests: see Device.fault
+	fault  func(string) native.Result // tests: see Device.fault
 }
 
 // Device is an open device. Its methods may be called from several goroutines at once, and so may those of its
 // buffers and kernels; a Stream belongs to one goroutine at a time. Close waits for the calls that are under way,
 // but for what is being recorded into streams, and frees whatever of the Device was not freed before.
 type Device struct {
-	instance *native.Instance
-	native   *native.Device
-	handle   vulkan.Device
-	physical vulkan.PhysicalDevice
+	instance native.Instance
+	native   native.Device
+	physical native.PhysicalDevice
 	about    native.Description
 	info     Info
 	subgroup int
@@ -63,13 +61,13 @@ type Device struct {
 	closing      sync.Once
 	gate         sync.RWMutex // calls that use the driver hold it, and Close has it to itself
 	closed, lost atomic.Bool
-	fault        func(call string) vulkan.Result // tests: a result other than Success replaces the call's own
+	fault        func(call string) native.Result // tests: a result other than Success replaces the call's own
 }
 
 // queue is a VkQueue; only one thread may submit to it at a time.
 type queue struct {
 	sync.Mutex
-	handle vulkan.Queue
+	handle native.Queue
 	newest Point // submitted to it: signalled after all that was submitted before
 }
 
@@ -79,13 +77,17 @@ type resource interface{ release() }
 // loaderName is the Vulkan loader; a variable for the test in which there is none.
 var loaderName = "libvulkan.so.1"
 
-func newInstance(listener func(native.Message)) (*native.Instance, error) {
-	if err := native.Load(loaderName); err != nil {
+func newInstance(listener func(native.Message)) (native.Instance, error) {
+	err := native.Load(loaderName)
+	if reason, ok := err.(native.Unsupported); ok {
+		return nil, &UnsupportedError{string(reason)}
+	}
+	if err != nil {
 		return nil, beginning("the Vulkan loader", &NoDriverError{loaderName, err.Error()})
 	}
 	in, layer, result := native.NewInstance(listener)
 	switch {
-	case result == vulkan.ErrorIncompatibleDriver:
+	case result == native.ErrorIncompatibleDriver:
 		return nil, beginning("vkCreateInstance", &NoDriverError{Library: loaderName})
 	case layer != "":
 		return nil, &MissingFeatureError{"this machine", []string{layer + " (on Debian the package vulkan-validationlayers)"}}
@@ -95,7 +97,8 @@ func newInstance(listener func(native.Message)) (*native.Instance, error) {
 	return in, nil
 }
 
-// Open opens a device. Errors: *NoDriverError where there is no Vulkan, *NoDeviceError where no device answers
+// Open opens a device. Errors: *UnsupportedError in a program that was built without cgo or for another system than Linux,
+// *NoDriverError where there is no Vulkan on the machine, *NoDeviceError where no device answers
 // to Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine
 // the validation layer that was asked for, *OutOfHostMemoryError where the process can't have the memory for it.
 func Open(o Options) (*Device, error) {
@@ -115,7 +118,7 @@ func Open(o Options) (*Device, error) {
 	return d, nil
 }
 
-func open(in *native.Instance, o Options) (*Device, error) {
+func open(in native.Instance, o Options) (*Device, error) {
 	all, err := candidates(in)
 	if err != nil {
 		return nil, err
@@ -149,16 +152,13 @@ func open(in *native.Instance, o Options) (*Device, error) {
 	family, _ := computeFamily(c.about.Families)
 	d.family = uint32(family)
 	count := min(c.about.Families[family].Queues, maxQueues)
-	var result vulkan.Result
-	if d.native, result = in.NewDevice(c.physical, d.family, count, features); result != vulkan.Success {
+	var result native.Result
+	if d.native, result = in.NewDevice(c.physical, d.family, count, features); result != native.Success {
 		return nil, beginning("vkCreateDevice", d.check("vkCreateDevice", result))
 	}
-	d.handle = d.native.Handle()
 	d.queues = make([]*queue, count)
 	for i := range d.queues {
-		var handle vulkan.Queue
-		vulkan.GetDeviceQueue(d.handle, d.family, uint32(i), &handle)
-		d.queues[i] = &queue{handle: handle}
+		d.queues[i] = &queue{handle: d.native.Queue(d.family, uint32(i))}
 	}
 	err = d.memory.init(d, o.MemoryLimit)
 	if err == nil {

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 var (
@@ -16,6 +15,11 @@ var (
 	// call on the Device answers it too; Close works, and a new Open may succeed.
 	ErrDeviceLost = errors.New("vk: device lost: what was on it is gone; close it and open it again")
 )
+
+// UnsupportedError says that this program can't use Vulkan on any machine, by how it was built.
+type UnsupportedError struct{ Reason string }
+
+func (e *UnsupportedError) Error() string { return "vk: no Vulkan in this program: it was " + e.Reason }
 
 // NoDriverError says that Vulkan can't be used on this machine at all.
 type NoDriverError struct {
@@ -89,18 +93,12 @@ func (e *OutOfHostMemoryError) Error() string {
 const leastRoom = 512 << 20
 
 // cramped says whether the process can't have that, by its limits or the machine's.
-func cramped() bool {
-	probe, err := syscall.Mmap(-1, 0, leastRoom, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err == nil {
-		syscall.Munmap(probe)
-	}
-	return err != nil
-}
+func cramped() bool { return !native.Room(leastRoom) }
 
 // beginning returns why a call failed by which Vulkan begins: err, unless it was for memory.
 func beginning(call string, err error) error {
 	var failed *CallError
-	if errors.As(err, &failed) && failed.Result == int32(vulkan.ErrorOutOfHostMemory) || err != nil && cramped() {
+	if errors.As(err, &failed) && failed.Result == int32(native.ErrorOutOfHostMemory) || err != nil && cramped() {
 		return &OutOfHostMemoryError{call}
 	}
 	return err
@@ -161,36 +159,36 @@ type CallError struct {
 }
 
 func (e *CallError) Error() string {
-	if name, ok := results[vulkan.Result(e.Result)]; ok {
+	if name, ok := results[native.Result(e.Result)]; ok {
 		return fmt.Sprintf("vk: %s: %s", e.Call, name)
 	}
 	return fmt.Sprintf("vk: %s: VkResult %d", e.Call, e.Result)
 }
 
-var results = map[vulkan.Result]string{
-	vulkan.ErrorOutOfHostMemory:      "out of host memory",
-	vulkan.ErrorOutOfDeviceMemory:    "out of device memory",
-	vulkan.ErrorInitializationFailed: "initialization failed",
-	vulkan.ErrorMemoryMapFailed:      "memory can't be mapped",
-	vulkan.ErrorLayerNotPresent:      "a layer is not installed",
-	vulkan.ErrorExtensionNotPresent:  "an extension is not supported",
-	vulkan.ErrorFeatureNotPresent:    "a feature is not supported",
-	vulkan.ErrorIncompatibleDriver:   "the driver is too old",
-	vulkan.ErrorTooManyObjects:       "too many objects",
-	vulkan.ErrorInvalidShaderNv:      "the shader failed to compile",
-	vulkan.ErrorFragmentedPool:       "the pool is fragmented",
-	-13:                              "unknown error",
+var results = map[native.Result]string{
+	native.ErrorOutOfHostMemory:      "out of host memory",
+	native.ErrorOutOfDeviceMemory:    "out of device memory",
+	native.ErrorInitializationFailed: "initialization failed",
+	native.ErrorMemoryMapFailed:      "memory can't be mapped",
+	native.ErrorLayerNotPresent:      "a layer is not installed",
+	native.ErrorExtensionNotPresent:  "an extension is not supported",
+	native.ErrorFeatureNotPresent:    "a feature is not supported",
+	native.ErrorIncompatibleDriver:   "the driver is too old",
+	native.ErrorTooManyObjects:       "too many objects",
+	native.ErrorInvalidShader:        "the shader failed to compile",
+	native.ErrorFragmentedPool:       "the pool is fragmented",
+	native.ErrorUnknown:              "unknown error",
 }
 
 // check turns a VkResult into this package's error. It remembers a lost device.
-func (d *Device) check(call string, result vulkan.Result) error {
+func (d *Device) check(call string, result native.Result) error {
 	if d.fault != nil {
-		if r := d.fault(call); r != vulkan.Success {
+		if r := d.fault(call); r != native.Success {
 			result = r
 		}
 	}
 	switch {
-	case result == vulkan.ErrorDeviceLost:
+	case result == native.ErrorDeviceLost:
 		d.lost.Store(true)
 		return ErrDeviceLost
 	case result < 0:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/vkds/vkds/vk/internal/native"
-	"github.com/vulkan-go/vulkan"
 )
 
 // Feature is an optional ability of a device, by the name that Vulkan has for it where it has one. vkds uses it
@@ -65,7 +64,7 @@ func missing(d native.Description) []string {
 			names = append(names, r.name)
 		}
 	}
-	compute := d.SubgroupStages&uint32(vulkan.ShaderStageComputeBit) != 0
+	compute := d.SubgroupStages&native.StageCompute != 0
 	for _, o := range subgroupOperations {
 		if !compute || d.SubgroupOperations&o.bit == 0 {
 			names = append(names, "subgroup "+o.name+" in compute")
@@ -82,10 +81,10 @@ func missing(d native.Description) []string {
 func computeFamily(families []native.QueueFamily) (int, bool) {
 	best, found := 0, false
 	for i, f := range families {
-		if f.Flags&uint32(vulkan.QueueComputeBit) == 0 || f.Queues == 0 {
+		if f.Flags&native.QueueCompute == 0 || f.Queues == 0 {
 			continue
 		}
-		if f.Flags&uint32(vulkan.QueueGraphicsBit) == 0 && f.TimestampBits > 0 {
+		if f.Flags&native.QueueGraphics == 0 && f.TimestampBits > 0 {
 			return i, true
 		}
 		if !found {

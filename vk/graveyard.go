@@ -3,8 +3,6 @@ package vk
 import (
 	"context"
 	"sync"
-
-	"github.com/vulkan-go/vulkan"
 )
 
 // graveyard holds what is no longer of use until no queue can be at it any more. That the work which used it has ended,
@@ -88,7 +86,7 @@ func (d *Device) lockQueues() (unlock func()) {
 
 func (d *Device) waitIdle() error {
 	defer d.lockQueues()()
-	return d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle))
+	return d.check("vkDeviceWaitIdle", d.native.WaitIdle())
 }
 
 // sweep destroys the dead if they are many and all work has ended; then it waits for the driver's own threads alone. The
@@ -103,7 +101,7 @@ func (d *Device) sweep() {
 			return // of a lost device the dead are left to Close
 		}
 	}
-	if d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle)) == nil {
+	if d.check("vkDeviceWaitIdle", d.native.WaitIdle()) == nil {
 		d.dead.empty(d)
 	}
 }
@@ -120,7 +118,7 @@ func (d *Device) settle() error {
 		}
 	}
 	defer d.lockQueues()() // what was submitted since has to end as well
-	if err := d.check("vkDeviceWaitIdle", vulkan.DeviceWaitIdle(d.handle)); err != nil {
+	if err := d.check("vkDeviceWaitIdle", d.native.WaitIdle()); err != nil {
 		return err
 	}
 	d.dead.empty(d)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/vk/internal/native"
 	"github.com/vkds/vkds/vk/internal/spirv"
-	"github.com/vulkan-go/vulkan"
 )
 
 // KernelOptions specialize a module.
@@ -32,15 +30,15 @@ type Kernel[P any] struct{ p *pipeline }
 type pipeline struct {
 	d         *Device
 	name      string
-	handle    vulkan.Pipeline
-	layout    vulkan.PipelineLayout
+	handle    native.Pipeline
+	layout    native.Layout
 	pushBytes uint32
 	workgroup int
 	subgroup  int
 	freed     atomic.Bool
 
 	module shaders.Module // with how, what Statistics compiles again
-	how    native.Pipeline
+	how    native.PipelineInfo
 }
 
 const defaultWorkgroup = 128
@@ -88,7 +86,7 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 	if err := p.specialize(about, o); err != nil {
 		return nil, err
 	}
-	var result vulkan.Result
+	var result native.Result
 	if p.layout, result = d.native.NewLayout(p.pushBytes); result < 0 {
 		return nil, d.check("vkCreatePipelineLayout", result)
 	}
@@ -99,7 +97,7 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 		p.how.Subgroup = uint32(p.subgroup)
 	}
 	if p.handle, err = d.compile(m, p.how); err != nil {
-		vulkan.DestroyPipelineLayout(d.handle, p.layout, nil)
+		d.native.DestroyLayout(p.layout)
 		return nil, err
 	}
 	d.adopt(p)
@@ -211,20 +209,13 @@ func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
 }
 
 // compile makes the pipeline. The shader module is needed only for as long as that takes.
-func (d *Device) compile(m shaders.Module, how native.Pipeline) (vulkan.Pipeline, error) {
-	words := make([]uint32, len(m.Code)/4)
-	copy(view(words), m.Code)
-	var pin runtime.Pinner
-	pin.Pin(&words[0])
-	defer pin.Unpin()
-	info := vulkan.ShaderModuleCreateInfo{SType: vulkan.StructureTypeShaderModuleCreateInfo, CodeSize: uint(len(m.Code)), PCode: words}
-	defer info.Free()
-	var module vulkan.ShaderModule
-	if err := d.check("vkCreateShaderModule", vulkan.CreateShaderModule(d.handle, &info, nil, &module)); err != nil {
-		return nil, err
+func (d *Device) compile(m shaders.Module, how native.PipelineInfo) (native.Pipeline, error) {
+	var result native.Result
+	how.Module, result = d.native.NewModule(m.Code)
+	if err := d.check("vkCreateShaderModule", result); err != nil {
+		return 0, err
 	}
-	defer vulkan.DestroyShaderModule(d.handle, module, nil)
-	how.Module = module
+	defer d.native.DestroyModule(how.Module)
 	handle, result := d.native.NewPipeline(how)
 	return handle, d.check("vkCreateComputePipelines", result)
 }
@@ -246,7 +237,7 @@ func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 	}
 	x, y := rows(groups)
 	if commands, ok := k.record(s, native.Shader, &p); ok {
-		vulkan.CmdDispatch(commands, x, y, 1)
+		s.d.native.Dispatch(commands, x, y)
 	}
 }
 
@@ -269,25 +260,22 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 		return
 	}
 	if commands, ok := k.record(s, native.Shader|native.Indirect, &p); ok {
-		vulkan.CmdDispatchIndirect(commands, r.block.buffer, vulkan.DeviceSize(r.at)+vulkan.DeviceSize(at))
+		s.d.native.DispatchIndirect(commands, r.block.buffer, r.at+uint64(at))
 	}
 }
 
-func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (vulkan.CommandBuffer, bool) {
+func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (native.Commands, bool) {
 	switch {
 	case k.p.freed.Load():
 		s.fail(ErrClosed)
-		return nil, false
+		return 0, false
 	case k.p.d != s.d:
 		s.fail(&ForeignError{"kernel " + k.p.name})
-		return nil, false
+		return 0, false
 	}
 	commands, ok := s.command(kind)
 	if ok {
-		vulkan.CmdBindPipeline(commands, vulkan.PipelineBindPointCompute, k.p.handle)
-		if k.p.pushBytes > 0 {
-			vulkan.CmdPushConstants(commands, k.p.layout, vulkan.ShaderStageFlags(vulkan.ShaderStageComputeBit), 0, k.p.pushBytes, unsafe.Pointer(p))
-		}
+		s.d.native.Run(commands, k.p.handle, k.p.layout, unsafe.Pointer(p), k.p.pushBytes)
 	}
 	return commands, ok
 }
@@ -336,7 +324,7 @@ func (p *pipeline) statistics() ([]Statistic, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer vulkan.DestroyPipeline(d.handle, handle, nil)
+	defer d.native.DestroyPipeline(handle)
 	raw, result := d.native.Statistics(handle)
 	if err := d.check("vkGetPipelineExecutableStatisticsKHR", result); err != nil {
 		return nil, err
@@ -364,6 +352,6 @@ func (p *pipeline) release() {
 }
 
 func (p *pipeline) destroy(d *Device) {
-	vulkan.DestroyPipeline(d.handle, p.handle, nil)
-	vulkan.DestroyPipelineLayout(d.handle, p.layout, nil)
+	d.native.DestroyPipeline(p.handle)
+	d.native.DestroyLayout(p.layout)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 // TestDeviceLost loses the device in each call that can, and expects every later call to say so and Close to
@@ -15,11 +15,11 @@ func TestDeviceLost(t *testing.T) {
 	for _, call := range []string{"vkQueueSubmit2", "vkWaitSemaphores", "vkGetSemaphoreCounterValue", "vkEndCommandBuffer", "vkBeginCommandBuffer"} {
 		t.Run(call, func(t *testing.T) {
 			failing := false
-			d, err := Open(Options{CacheDir: "none", staged: true, fault: func(name string) vulkan.Result {
+			d, err := Open(Options{CacheDir: "none", staged: true, fault: func(name string) native.Result {
 				if failing && name == call {
-					return vulkan.ErrorDeviceLost
+					return native.ErrorDeviceLost
 				}
-				return vulkan.Success
+				return native.Success
 			}})
 			require.NoError(t, err)
 			s, submit := busy(t, d, 0)
@@ -70,13 +70,13 @@ func TestDeviceLost(t *testing.T) {
 func TestUploadLosesTheDevice(t *testing.T) {
 	ctx := context.Background()
 	submissions := -1 << 30
-	d, err := Open(Options{CacheDir: "none", staged: true, StagingBytes: 64 << 10, fault: func(name string) vulkan.Result {
+	d, err := Open(Options{CacheDir: "none", staged: true, StagingBytes: 64 << 10, fault: func(name string) native.Result {
 		if name == "vkQueueSubmit2" {
 			if submissions++; submissions > 5 {
-				return vulkan.ErrorDeviceLost
+				return native.ErrorDeviceLost
 			}
 		}
-		return vulkan.Success
+		return native.Success
 	}})
 	require.NoError(t, err)
 	b := buffer[uint32](t, d, 1_000_000)

@@ -6,17 +6,13 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 const (
 	grain       = 256       // small buffers start and end at multiples of this, which every device's alignment divides
 	smallLimit  = 256 << 10 // larger buffers have an allocation to themselves
 	sharedBytes = 4 << 20   // of a block that small buffers share
-
-	bufferUsage = vulkan.BufferUsageFlags(vulkan.BufferUsageTransferSrcBit|vulkan.BufferUsageTransferDstBit|
-		vulkan.BufferUsageStorageBufferBit|vulkan.BufferUsageIndirectBufferBit) | usageAddress
-	usageAddress = 0x20000 // VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, newer than vulkan-go
 )
 
 // allocator gives out device memory. A large buffer has a VkBuffer and a dedicated allocation of its own; small
@@ -41,8 +37,8 @@ type pool struct {
 // block is a VkBuffer with its memory.
 type block struct {
 	heap    uint32
-	buffer  vulkan.Buffer
-	memory  vulkan.DeviceMemory
+	buffer  native.Buffer
+	memory  native.Memory
 	address uint64
 	mapped  unsafe.Pointer // nil where the host can't see it
 	bytes   uint64
@@ -96,18 +92,18 @@ func (a *allocator) init(d *Device, limit uint64) error {
 	if err != nil {
 		return err
 	}
-	allowed := d.requirements(probe).MemoryTypeBits
-	vulkan.DestroyBuffer(d.handle, probe, nil)
+	_, allowed := d.native.Requirements(probe)
+	d.native.DestroyBuffer(probe)
 
 	const (
-		local    = uint32(vulkan.MemoryPropertyDeviceLocalBit)
-		visible  = uint32(vulkan.MemoryPropertyHostVisibleBit | vulkan.MemoryPropertyHostCoherentBit)
-		readable = visible | uint32(vulkan.MemoryPropertyHostCachedBit)
+		local    = native.MemoryDeviceLocal
+		visible  = native.MemoryHostVisible | native.MemoryHostCoherent
+		readable = visible | native.MemoryHostCached
 	)
 	// Coherent memory wherever the host looks, so that there is nothing to flush; cached where there is, since
 	// reading uncached memory is a hundred times slower. Buffers are mapped only where device and host share
 	// one memory: over a bus the staging ring is faster.
-	wishes := []wish{{local, uint32(vulkan.MemoryPropertyHostVisibleBit)}, {local, 0}}
+	wishes := []wish{{local, native.MemoryHostVisible}, {local, 0}}
 	shared := d.info.Type == Integrated || d.info.Type == CPU
 	if shared {
 		wishes = []wish{{local | readable, 0}, {local, 0}}
@@ -138,19 +134,9 @@ func (d *Device) choosePool(allowed uint32, wishes []wish) (pool, error) {
 	return pool{}, &MissingFeatureError{d.info.Name, []string{"a memory type for storage buffers"}}
 }
 
-func (d *Device) newBuffer(bytes uint64) (vulkan.Buffer, error) {
-	var buffer vulkan.Buffer
-	info := vulkan.BufferCreateInfo{SType: vulkan.StructureTypeBufferCreateInfo, Size: vulkan.DeviceSize(bytes), Usage: bufferUsage}
-	defer info.Free()
-	return buffer, d.check("vkCreateBuffer", vulkan.CreateBuffer(d.handle, &info, nil, &buffer))
-}
-
-func (d *Device) requirements(buffer vulkan.Buffer) vulkan.MemoryRequirements {
-	var r vulkan.MemoryRequirements
-	vulkan.GetBufferMemoryRequirements(d.handle, buffer, &r)
-	r.Deref()
-	r.Free()
-	return r
+func (d *Device) newBuffer(bytes uint64) (native.Buffer, error) {
+	b, result := d.native.NewBuffer(bytes)
+	return b, d.check("vkCreateBuffer", result)
 }
 
 // room returns what the regions of a pool use of its heap, and what they may use in all. The lock is held.
@@ -261,8 +247,8 @@ func outOfMemory(err error) bool {
 	if !ok {
 		return false
 	}
-	switch vulkan.Result(call.Result) {
-	case vulkan.ErrorOutOfDeviceMemory, vulkan.ErrorOutOfHostMemory, vulkan.ErrorMemoryMapFailed:
+	switch native.Result(call.Result) {
+	case native.ErrorOutOfDeviceMemory, native.ErrorOutOfHostMemory, native.ErrorMemoryMapFailed:
 		return true
 	}
 	return false
@@ -301,17 +287,18 @@ func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error)
 	if b.buffer, err = d.newBuffer(bytes); err != nil {
 		return nil, err
 	}
-	var result vulkan.Result
-	b.memory, result = d.native.Allocate(b.buffer, uint64(d.requirements(b.buffer).Size), p.memoryType)
+	needed, _ := d.native.Requirements(b.buffer)
+	var result native.Result
+	b.memory, result = d.native.Allocate(b.buffer, needed, p.memoryType)
 	if err = d.check("vkAllocateMemory", result); err == nil {
-		err = d.check("vkBindBufferMemory", vulkan.BindBufferMemory(d.handle, b.buffer, b.memory, 0))
+		err = d.check("vkBindBufferMemory", d.native.Bind(b.buffer, b.memory))
 	}
 	if err == nil && p.mapped {
-		var mapped unsafe.Pointer
-		err = d.check("vkMapMemory", vulkan.MapMemory(d.handle, b.memory, 0, vulkan.DeviceSize(bytes), 0, &mapped))
+		mapped, result := d.native.Map(b.memory, bytes)
+		err = d.check("vkMapMemory", result)
 		// lavapipe hands on what mmap says of a failure.
 		if err == nil && (mapped == nil || uintptr(mapped) == ^uintptr(0)) {
-			err = &CallError{"vkMapMemory", int32(vulkan.ErrorMemoryMapFailed)}
+			err = &CallError{"vkMapMemory", int32(native.ErrorMemoryMapFailed)}
 		}
 		b.mapped = mapped
 	}
@@ -326,9 +313,9 @@ func (a *allocator) newBlock(p *pool, bytes uint64, shared bool) (*block, error)
 
 // destroy frees a block; memory that is mapped is unmapped by that.
 func (b *block) destroy(d *Device) {
-	vulkan.DestroyBuffer(d.handle, b.buffer, nil)
-	if b.memory != vulkan.NullDeviceMemory {
-		vulkan.FreeMemory(d.handle, b.memory, nil)
+	d.native.DestroyBuffer(b.buffer)
+	if b.memory != 0 {
+		d.native.Free(b.memory)
 	}
 }
 

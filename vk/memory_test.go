@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 	"pgregory.net/rapid"
 )
 
@@ -56,11 +56,11 @@ func TestDriversBudget(t *testing.T) {
 // TestAllocationFails has the driver's own calls fail.
 func TestAllocationFails(t *testing.T) {
 	failing := ""
-	d := openFor(t, Options{fault: func(call string) vulkan.Result {
+	d := openFor(t, Options{fault: func(call string) native.Result {
 		if call == failing {
-			return vulkan.ErrorOutOfDeviceMemory
+			return native.ErrorOutOfDeviceMemory
 		}
-		return vulkan.Success
+		return native.Success
 	}})
 	for _, failing = range []string{"vkAllocateMemory", "vkBindBufferMemory", "vkMapMemory"} {
 		_, err := NewHostBuffer[byte](d, 1<<20)

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 // Point is a place in a stream's work: all that was submitted up to some Submit. The zero Point is reached
@@ -38,7 +38,7 @@ func (p Point) Done() (bool, error) {
 type timeline struct {
 	d         *Device
 	mu        sync.RWMutex
-	semaphore vulkan.Semaphore // alive until the Device closes
+	semaphore native.Semaphore // alive until the Device closes
 	closed    bool
 	lost      bool // closed when the device was lost, and perhaps not all done
 }
@@ -109,7 +109,7 @@ func (t *timeline) sleep(value uint64) (done bool, err error) {
 	if err := t.d.check("vkWaitSemaphores", result); err != nil {
 		return false, err
 	}
-	return result == vulkan.Success, nil
+	return result == native.Success, nil
 }
 
 // close ends the use of the semaphore; all that was submitted is done, or the device is lost.

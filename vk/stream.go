@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/vk/internal/native"
-	"github.com/vulkan-go/vulkan"
 )
 
 // Stream is a sequence of commands on the device. Recording methods only note a command; Submit sends what was
@@ -25,7 +24,7 @@ type Stream struct {
 	line  *timeline
 	last  uint64 // what the newest submission raises the timeline to
 
-	pool     vulkan.CommandPool
+	pool     native.CommandPool
 	open     *batch // being recorded; nil where nothing is
 	flying   []*batch
 	spare    []*batch
@@ -45,9 +44,9 @@ type Stream struct {
 // kit is what a stream is made of. When the stream closes, the next one takes it over: other streams' submissions may still
 // name the semaphore, and the driver's threads look at it after its value has shown.
 type kit struct {
-	semaphore vulkan.Semaphore
+	semaphore native.Semaphore
 	value     uint64 // that the semaphore has reached
-	pool      vulkan.CommandPool
+	pool      native.CommandPool
 	spare     []*batch
 	queries   []*queryPool
 }
@@ -63,22 +62,16 @@ func (d *Device) takeKit() (kit, error) {
 	}
 	d.mu.Unlock()
 	var k kit
-	var result vulkan.Result
+	var result native.Result
 	k.semaphore, result = d.native.NewTimeline()
 	if err := d.check("vkCreateSemaphore", result); err != nil {
 		return kit{}, err
 	}
-	info := vulkan.CommandPoolCreateInfo{
-		SType: vulkan.StructureTypeCommandPoolCreateInfo, QueueFamilyIndex: d.family,
-		Flags: vulkan.CommandPoolCreateFlags(vulkan.CommandPoolCreateResetCommandBufferBit | vulkan.CommandPoolCreateTransientBit),
-	}
-	defer info.Free()
-	var pool vulkan.CommandPool
-	if err := d.check("vkCreateCommandPool", vulkan.CreateCommandPool(d.handle, &info, nil, &pool)); err != nil {
-		vulkan.DestroySemaphore(d.handle, k.semaphore, nil) // no queue was given it
+	k.pool, result = d.native.NewCommandPool(d.family)
+	if err := d.check("vkCreateCommandPool", result); err != nil {
+		d.native.DestroySemaphore(k.semaphore) // no queue was given it
 		return kit{}, err
 	}
-	k.pool = pool
 	return k, nil
 }
 
@@ -87,13 +80,13 @@ func (k kit) destroy(d *Device) {
 	for _, q := range k.queries {
 		q.destroy(d)
 	}
-	vulkan.DestroyCommandPool(d.handle, k.pool, nil)
-	vulkan.DestroySemaphore(d.handle, k.semaphore, nil)
+	d.native.DestroyCommandPool(k.pool)
+	d.native.DestroySemaphore(k.semaphore)
 }
 
 // batch is a command buffer with what belongs to it.
 type batch struct {
-	commands vulkan.CommandBuffer
+	commands native.Commands
 	value    uint64 // of the timeline once it is done
 	pools    []*queryPool
 	sections []section
@@ -169,24 +162,13 @@ func (s *Stream) newBatch() (*batch, error) {
 	if n := len(s.spare); n > 0 {
 		b, s.spare = s.spare[n-1], s.spare[:n-1]
 	} else {
-		info := vulkan.CommandBufferAllocateInfo{
-			SType:       vulkan.StructureTypeCommandBufferAllocateInfo,
-			CommandPool: s.pool, Level: vulkan.CommandBufferLevelPrimary, CommandBufferCount: 1,
-		}
-		defer info.Free()
-		var commands [1]vulkan.CommandBuffer
-		if err := s.d.check("vkAllocateCommandBuffers", vulkan.AllocateCommandBuffers(s.d.handle, &info, commands[:])); err != nil {
+		commands, result := s.d.native.NewCommands(s.pool)
+		if err := s.d.check("vkAllocateCommandBuffers", result); err != nil {
 			return nil, err
 		}
-		b = &batch{commands: commands[0]}
+		b = &batch{commands: commands}
 	}
-	info := vulkan.CommandBufferBeginInfo{
-		SType: vulkan.StructureTypeCommandBufferBeginInfo,
-		Flags: vulkan.CommandBufferUsageFlags(vulkan.CommandBufferUsageOneTimeSubmitBit),
-	}
-	defer info.Free()
-	// Beginning resets what the buffer held.
-	if err := s.d.check("vkBeginCommandBuffer", vulkan.BeginCommandBuffer(b.commands, &info)); err != nil {
+	if err := s.d.check("vkBeginCommandBuffer", s.d.native.Begin(b.commands)); err != nil {
 		s.spare = append(s.spare, b)
 		return nil, err
 	}
@@ -200,9 +182,9 @@ const deviceWork = native.Shader | native.Transfer | native.Indirect
 // commands, those of earlier submissions included, unless Concurrent says that there need be none. A barrier
 // names only the kinds of work that it stands between, which is cheaper; what is older is ordered by the
 // barriers before it.
-func (s *Stream) command(kind native.Work) (vulkan.CommandBuffer, bool) {
+func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 	if !s.begin() {
-		return nil, false
+		return 0, false
 	}
 	switch {
 	case s.parallel == 0:
@@ -231,7 +213,7 @@ func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 		return
 	}
 	if commands, ok := s.command(native.Transfer); ok {
-		vulkan.CmdFillBuffer(commands, r.block.buffer, vulkan.DeviceSize(r.at)+vulkan.DeviceSize(at), vulkan.DeviceSize(n), word)
+		s.d.native.Fill(commands, r.block.buffer, r.at+uint64(at), uint64(n), word)
 	}
 }
 
@@ -337,7 +319,7 @@ func (s *Stream) abandon() {
 	b.settled(Point{}, false)
 	s.behind(b)
 	if !s.d.lost.Load() {
-		vulkan.ResetCommandBuffer(b.commands, 0)
+		s.d.native.Reset(b.commands)
 		s.recycle(b)
 	}
 }
@@ -363,17 +345,17 @@ func (s *Stream) send() error {
 	}
 	b := s.open
 	s.d.native.Barrier(b.commands, deviceWork, native.Host)
-	if err := s.d.check("vkEndCommandBuffer", vulkan.EndCommandBuffer(b.commands)); err != nil {
+	if err := s.d.check("vkEndCommandBuffer", s.d.native.End(b.commands)); err != nil {
 		return err
 	}
-	var semaphores []vulkan.Semaphore
+	var semaphores []native.Semaphore
 	var values []uint64
 	for _, p := range s.waits {
 		semaphores, values = append(semaphores, p.line.semaphore), append(values, p.value)
 	}
 	s.queue.Lock()
 	result := s.d.native.Submit(s.queue.handle, b.commands, semaphores, values, s.line.semaphore, s.last+1)
-	if result == vulkan.Success {
+	if result == native.Success {
 		s.last++
 		s.queue.newest = Point{s.line, s.last}
 	}
@@ -461,7 +443,7 @@ func (s *Stream) release() {
 	}
 	// Of a lost device nobody knows what it still does with the commands.
 	if !s.d.lost.Load() {
-		vulkan.ResetCommandPool(s.d.handle, s.pool, 0)
+		s.d.native.ResetCommandPool(s.pool)
 	}
 	s.d.mu.Lock()
 	s.d.kits = append(s.d.kits, kit{s.line.semaphore, s.last, s.pool, s.spare, s.queries})

@@ -2,9 +2,8 @@ package vk
 
 import (
 	"time"
-	"unsafe"
 
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 // Timing is how long the device took for a Timed section.
@@ -20,7 +19,7 @@ const (
 
 // queryPool holds the timestamps of one batch at a time.
 type queryPool struct {
-	handle vulkan.QueryPool
+	handle native.QueryPool
 	used   uint32
 }
 
@@ -67,16 +66,14 @@ func (s *Stream) timestamps(b *batch) (*queryPool, error) {
 	if n := len(s.queries); n > 0 {
 		q, s.queries = s.queries[n-1], s.queries[:n-1]
 	} else {
-		info := vulkan.QueryPoolCreateInfo{SType: vulkan.StructureTypeQueryPoolCreateInfo, QueryType: vulkan.QueryTypeTimestamp, QueryCount: poolQueries}
-		defer info.Free()
-		var handle vulkan.QueryPool
-		if err := s.d.check("vkCreateQueryPool", vulkan.CreateQueryPool(s.d.handle, &info, nil, &handle)); err != nil {
+		handle, result := s.d.native.NewTimestamps(poolQueries)
+		if err := s.d.check("vkCreateQueryPool", result); err != nil {
 			return nil, err
 		}
 		q = &queryPool{handle: handle}
 	}
 	q.used = 0
-	vulkan.CmdResetQueryPool(b.commands, q.handle, 0, poolQueries)
+	s.d.native.ResetTimestamps(b.commands, q.handle, poolQueries)
 	b.pools = append(b.pools, q)
 	return q, nil
 }
@@ -85,9 +82,7 @@ func (s *Stream) timestamps(b *batch) (*queryPool, error) {
 func (s *Stream) collect(b *batch) {
 	bits := s.d.about.Families[s.d.family].TimestampBits
 	for _, t := range b.sections {
-		var stamps [2]uint64
-		result := vulkan.GetQueryPoolResults(s.d.handle, t.pool.handle, t.first, 2, uint(unsafe.Sizeof(stamps)), unsafe.Pointer(&stamps), 8,
-			vulkan.QueryResultFlags(vulkan.QueryResult64Bit|vulkan.QueryResultWaitBit))
+		stamps, result := s.d.native.Timestamps(t.pool.handle, t.first)
 		if s.d.check("vkGetQueryPoolResults", result) != nil {
 			continue
 		}
@@ -116,4 +111,4 @@ func (s *Stream) Timings() []Timing {
 	return t
 }
 
-func (q *queryPool) destroy(d *Device) { vulkan.DestroyQueryPool(d.handle, q.handle, nil) }
+func (q *queryPool) destroy(d *Device) { d.native.DestroyTimestamps(q.handle) }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/vk/internal/native"
-	"github.com/vulkan-go/vulkan"
 )
 
 // TestValidationReachesGo breaks two rules of Vulkan, one that the core check sees and one that only the
@@ -29,7 +28,7 @@ func TestValidationReachesGo(t *testing.T) {
 	// Fill would refuse an offset of 2: past it.
 	commands, ok := s.command(native.Transfer)
 	require.True(t, ok)
-	vulkan.CmdFillBuffer(commands, b.r.block.buffer, vulkan.DeviceSize(b.r.at)+2, 4, 0)
+	d.native.Fill(commands, b.r.block.buffer, b.r.at+2, 4, 0)
 	s.abandon()
 	require.NotEmpty(t, messages)
 	require.Equal(t, Error, messages[0].Severity)

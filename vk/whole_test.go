@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vulkan-go/vulkan"
+	"github.com/vkds/vkds/vk/internal/native"
 )
 
 var errStage = errors.New("a stage that can't be recorded")
@@ -80,11 +80,11 @@ func TestWhole(t *testing.T) {
 func TestOnSubmit(t *testing.T) {
 	ctx := t.Context()
 	failing := false
-	d := openFor(t, Options{fault: func(call string) vulkan.Result {
+	d := openFor(t, Options{fault: func(call string) native.Result {
 		if failing && call == "vkEndCommandBuffer" {
-			return vulkan.ErrorOutOfHostMemory
+			return native.ErrorOutOfHostMemory
 		}
-		return vulkan.Success
+		return native.Success
 	}})
 	b := buffer[uint32](t, d, 4)
 	s := stream(t, d)

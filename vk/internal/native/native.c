@@ -1,3 +1,5 @@
+//go:build cgo && linux
+
 #include "native.h"
 
 #include <dlfcn.h>
@@ -8,7 +10,7 @@
 #define INTEGER(handle) ((uint64_t)(uintptr_t)(handle))
 #define LAYER "VK_LAYER_KHRONOS_validation"
 
-// Defined in Go (messages.go).
+// Defined in Go (vulkan.go).
 extern void vkdsMessage(uintptr_t sink, uint32_t severity, char *id, char *text);
 
 void *vkds_open_loader(const char *library, const char **error) {
