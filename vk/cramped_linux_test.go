@@ -56,6 +56,13 @@ func TestHostBufferWithoutRoom(t *testing.T) {
 	again.Free()
 }
 
+func init() {
+	if more := os.Getenv("VKDS_TEST_CRAMPED"); more != "" {
+		openCramped(more)
+		os.Exit(0)
+	}
+}
+
 // openCramped opens the device in a process that may have so much more memory, and says what came of it.
 func openCramped(more string) {
 	runtime.LockOSThread()

@@ -31,8 +31,9 @@
 //
 // # Drivers
 //
-// Building needs no Vulkan package: the loader, libvulkan.so.1, is opened at run time. Any driver of Vulkan 1.3
-// will do that has bufferDeviceAddress, vulkanMemoryModel with device scope, subgroupSizeControl,
+// Building needs no Vulkan package, but cgo and Linux: the loader, libvulkan.so.1, is opened at run time. A program that is
+// built without cgo or for another system has all of this package, and Open answers *UnsupportedError. Any driver of
+// Vulkan 1.3 will do that has bufferDeviceAddress, vulkanMemoryModel with device scope, subgroupSizeControl,
 // computeFullSubgroups, timelineSemaphore, synchronization2, maintenance4, and the basic, vote, ballot, shuffle
 // and arithmetic subgroup operations in compute shaders. Info.Missing names what a device lacks of that.
 package vk

@@ -15,10 +15,6 @@ import (
 //go:generate sh testdata/compile.sh
 
 func TestMain(m *testing.M) {
-	if more := os.Getenv("VKDS_TEST_CRAMPED"); more != "" {
-		openCramped(more)
-		return
-	}
 	// Tests leave nothing in the user's cache.
 	folder, err := os.MkdirTemp("", "vkds-test")
 	if err != nil {

@@ -25,6 +25,22 @@ func TestUnknownCommands(t *testing.T) {
 	}
 }
 
+// A tool that was built without cgo has no Vulkan, and says so.
+func TestWithoutCgo(t *testing.T) {
+	without := filepath.Join(t.TempDir(), "vkds")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", without, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	said, err := build.CombinedOutput()
+	require.NoError(t, err, string(said))
+	var out, notes bytes.Buffer
+	info := exec.Command(without, "info")
+	info.Stdout, info.Stderr = &out, &notes
+	_ = info.Run() // the status says it
+	assert.Equal(t, 2, info.ProcessState.ExitCode())
+	assert.Empty(t, out.String())
+	assert.Equal(t, "vkds: vk: no Vulkan in this program: it was built without cgo (build with CGO_ENABLED=1 and a C compiler)\n", notes.String())
+}
+
 // Refusals that need no device: each says in one line what is wrong.
 func TestRefusesBeforeWork(t *testing.T) {
 	path, dir := write(t, "t.csv", "1,10\n"), t.TempDir()

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -138,7 +138,7 @@ func asAny(err error, targets ...any) bool {
 // feed makes a named pipe at path, anew, and writes data to whoever opens it.
 func feed(t *testing.T, path string, data []byte) {
 	_ = os.Remove(path)
-	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	require.NoError(t, exec.Command("mkfifo", path).Run())
 	go func() {
 		if w, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
 			_, _ = w.Write(data) // a reader that gives up early breaks the pipe

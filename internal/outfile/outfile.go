@@ -82,7 +82,7 @@ func locate(path string) (place string, old fs.FileInfo, err error) {
 	case old.IsDir():
 		return "", nil, named(path, syscall.EISDIR)
 	default:
-		if err := syscall.Access(place, accessWrite); err != nil {
+		if err := writable(place); err != nil {
 			return "", nil, named(path, err)
 		}
 	}
@@ -92,13 +92,11 @@ func locate(path string) (place string, old fs.FileInfo, err error) {
 	} else if !info.IsDir() {
 		return "", nil, named(path, syscall.ENOTDIR)
 	}
-	if err := syscall.Access(dir, accessWrite); err != nil {
+	if err := writable(dir); err != nil {
 		return "", nil, named(path, fmt.Errorf("can't be written beside its place, in %s: %w", dir, err))
 	}
 	return place, old, nil
 }
-
-const accessWrite = 2 // W_OK
 
 // follow returns what a path's last symbolic link points to, also where nothing
 // is there yet.
@@ -156,9 +154,7 @@ func (f *File) keepPermissions() error {
 	if f.old == nil {
 		return nil
 	}
-	if s, ok := f.old.Sys().(*syscall.Stat_t); ok {
-		_ = f.temp.Chown(int(s.Uid), int(s.Gid)) // for whoever may
-	}
+	keepOwner(f.temp, f.old)
 	return f.temp.Chmod(f.old.Mode().Perm())
 }
 
@@ -280,5 +276,3 @@ func removeOrphans(place string) {
 		_ = f.Close()
 	}
 }
-
-func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }

@@ -1,0 +1,20 @@
+//go:build !cgo || !linux
+
+package vk
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What was built without Vulkan says so, and the tests that need a device are not for it.
+func TestWithoutVulkan(t *testing.T) {
+	_, err := Open(Options{})
+	var e *UnsupportedError
+	require.ErrorAs(t, err, &e)
+	require.ErrorContains(t, err, "no Vulkan in this program: it was built ")
+	list, err := List()
+	require.ErrorAs(t, err, &e)
+	require.Empty(t, list)
+}
