@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -87,4 +88,19 @@ func TestModulesMatchSources(t *testing.T) {
 	for source, compiled := range sources {
 		require.True(t, compiled, "%s.comp has no module: run make shaders", source)
 	}
+}
+
+// Lines of GLSL have at most 120 columns.
+func TestLinesFit(t *testing.T) {
+	require.NoError(t, filepath.WalkDir(".", func(file string, _ fs.DirEntry, err error) error {
+		if extension := filepath.Ext(file); err != nil || extension != ".glsl" && extension != ".comp" {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 120, "%s:%d", file, i+1)
+		}
+		return nil
+	}))
 }

@@ -113,7 +113,9 @@ uint batch_key(Batch b, uint i) { return work_load(b.keys, i); }
 
 // Into how many nodes n pairs go: one, as long as they fit into it, so that no batch makes a node for pairs that it
 // doesn't bring, and deletions, which bring none, leave the levels above alone. Of several each gets `split` at least.
-uint batch_nodes(Batch b, uint n) { return n <= BTREE_SLOTS ? 1u : max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split); }
+uint batch_nodes(Batch b, uint n) {
+    return n <= BTREE_SLOTS ? 1u : max((n + BTREE_SLOTS - 1u) / BTREE_SLOTS, n / b.split);
+}
 
 // Which pair is the first of output j of so many: they share n pairs evenly.
 uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n % nodes); }
@@ -126,10 +128,13 @@ BTreePlace batch_start(BTree tree, Work w, uint level, uint key) {
     bool high = false;
     if (w.top_bits != 0u) {
         uint bytes = 8u << w.top_bits;
-        place = btree_prefix_start(BTreePrefixIndex(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits), key);
+        place = btree_prefix_start(
+            BTreePrefixIndex(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits), key);
         high = place.level >= level;
     }
-    if (!high) place = BTreePlace(BTREE_ROOT, btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT))));
+    if (!high)
+        place = BTreePlace(BTREE_ROOT,
+                           btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT))));
     return place;
 }
 

@@ -34,7 +34,8 @@ void node_insert(Batch b, inout Node n, uint have, uint begin, uint end) {
         uvec2 child = uvec2(batch_key(b, i), work_load(b.payload, i));
         uint at = 0u;
         [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) at += s < have && n.pair[s].x < child.x ? 1u : 0u;
-        [[unroll]] for (uint s = BTREE_SLOTS - 1u; s != 0u; s--) n.pair[s] = s > at ? n.pair[s - 1u] : s == at ? child : n.pair[s];
+        [[unroll]] for (uint s = BTREE_SLOTS - 1u; s != 0u; s--)
+            n.pair[s] = s > at ? n.pair[s - 1u] : s == at ? child : n.pair[s];
         n.pair[0] = at == 0u ? child : n.pair[0];
         have++;
     }
@@ -56,8 +57,10 @@ bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, NodeHeader he
     bool fits = r.count <= BTREE_SLOTS;
     if (fits) {
         node_insert(b, n, uint(bitCount(slots)), i, end);
-        [[unroll]] for (uint q = 0u; q < 7u; q++) plain_store4(address_add(node, q * 16u), uvec4(n.pair[2u * q], n.pair[2u * q + 1u]));
-        if (root_empty) plain_store4(address_add(node, BTREE_META_AT), uvec4(btree_meta(w.level, 0u), 0u, ~0u, SLAB_NULL));
+        [[unroll]] for (uint q = 0u; q < 7u; q++)
+            plain_store4(address_add(node, q * 16u), uvec4(n.pair[2u * q], n.pair[2u * q + 1u]));
+        if (root_empty)
+            plain_store4(address_add(node, BTREE_META_AT), uvec4(btree_meta(w.level, 0u), 0u, ~0u, SLAB_NULL));
     } else if (record_long(r)) {
         uvec2 former = batch_former(w, i);
         [[unroll]] for (uint q = 0u; q < 7u; q++) work_store4(former, q, uvec4(n.pair[2u * q], n.pair[2u * q + 1u]));

@@ -16,9 +16,11 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     Work w = Work(control, 0u, 0u, 0u, 0u);
-    if (i == 0u && (pending.x | pending.y) != 0u && work_load(batch_control(w, 0u, BATCH_FAILED_AT), 0u) != 0u) atomic_add(pending, count);
+    if (i == 0u && (pending.x | pending.y) != 0u && work_load(batch_control(w, 0u, BATCH_FAILED_AT), 0u) != 0u)
+        atomic_add(pending, count);
     uint nodes = 0u;
-    [[dont_unroll]] for (uint level = 0u; level < 16u; level++) nodes += work_load(batch_control(w, level, BATCH_OUTPUTS_AT), 0u);
+    [[dont_unroll]] for (uint level = 0u; level < 16u; level++)
+        nodes += work_load(batch_control(w, level, BATCH_OUTPUTS_AT), 0u);
     if (i >= tree.pool.blocks) return;
     uint before = plain_load_near(free, 2u * i);
     if (before >= nodes) return;

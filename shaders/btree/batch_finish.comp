@@ -12,7 +12,7 @@ layout(push_constant, std430) uniform Push {
     Work work;
     uvec2 free;       // batch_slab
     uint split;       // of Batch
-    uint splitting;   // invocations of a workgroup of the kernel that goes over records; 0: no segments were gone through
+    uint splitting;   // invocations of a workgroup that goes over records; 0: no segments were gone through
     uint most;        // new nodes
 };
 

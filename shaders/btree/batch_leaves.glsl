@@ -206,7 +206,8 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
         records = segment_apply(b, l, i, end, r, emptied);
         if (records && record_long(r)) {
             uvec2 former = batch_former(w, i);
-            [[dont_unroll]] for (uint q = 0u; q < 8u; q++) plain_store4(address_add(former, q * 16u), plain_load4(address_add(l.node, q * 16u)));
+            [[dont_unroll]] for (uint q = 0u; q < 8u; q++)
+                plain_store4(address_add(former, q * 16u), plain_load4(address_add(l.node, q * 16u)));
         }
         // The last leaf, whose range is the key ~0, stays.
         emptied = emptied && words[15] != ~0u;

@@ -41,7 +41,8 @@ void main() {
         uint sum = 0u;
         for (uint w = 0u; w < word; w++) sum += uint(bitCount(bitmap_words[w]));
         if (word == words) {
-            if (group < marks_groups(batch.count)) plain_store2(address_at(marks_groups_at(batch), group, 3u), uvec2(sum, 0u));
+            if (group < marks_groups(batch.count))
+                plain_store2(address_at(marks_groups_at(batch), group, 3u), uvec2(sum, 0u));
         } else if (first_word + word < marks_words(batch.count)) {
             plain_store2(address_at(batch.marks, first_word + word, 3u), uvec2(bitmap_words[word], sum));
         }
@@ -53,6 +54,7 @@ void main() {
         [[unroll]] for (uint k = 0u; k < MARKS_ITEMS; k++) bitmap_set_all(k * BATCH_GROUP + lane, anew[k]);
         barrier();
         for (uint word = lane; word < words; word += WORKGROUP)
-            if (first_word + word < marks_words(batch.count)) plain_store_near(marks_anew_at(batch), first_word + word, bitmap_words[word]);
+            if (first_word + word < marks_words(batch.count))
+                plain_store_near(marks_anew_at(batch), first_word + word, bitmap_words[word]);
     }
 }

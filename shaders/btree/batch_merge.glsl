@@ -77,7 +77,8 @@ bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, uint e
     uint passed = first - (marks_before(b, at) - begun);   // slots whose pairs come before
     uint slots = m.slots;
     uvec2 pair;
-    [[dont_unroll]] for (uint i = 0u; i < min(passed, BTREE_SLOTS); i++) slots &= ~(1u << slots_least(m.node, slots, pair));
+    [[dont_unroll]] for (uint i = 0u; i < min(passed, BTREE_SLOTS); i++)
+        slots &= ~(1u << slots_least(m.node, slots, pair));
 
     at = marks_next(b, at, m.end);
     uint key = 0u;

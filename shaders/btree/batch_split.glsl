@@ -32,7 +32,8 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     if (j == 0u) low = header.y;
     uint link = header.w;
     if (more) link = batch_slab(tree.pool, free, base + o + 1u);
-    plain_store4(address_add(target, BTREE_META_AT), uvec4(btree_meta(w.level, 0u), low, more ? next - 1u : header.z, link));
+    plain_store4(address_add(target, BTREE_META_AT),
+                 uvec4(btree_meta(w.level, 0u), low, more ? next - 1u : header.z, link));
     if (j >= skipped) {
         work_store(batch_lows(w, w.level), o, low);
         work_store(batch_children(w, w.level), o, slab);

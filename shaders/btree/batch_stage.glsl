@@ -8,7 +8,7 @@
 #include "workgroup.glsl"
 
 // Define STAGE_NODES as how many nodes a row has, 1 or 2, before this header.
-const uint STAGE_ROW = STAGE_NODES * NODE_PAIRS + 1u;   // an odd number, so that the lanes' rows begin in different banks
+const uint STAGE_ROW = STAGE_NODES * NODE_PAIRS + 1u;   // odd, so that the lanes' rows begin in different banks
 const uint STAGE_QUADS = STAGE_NODES * 8u;
 shared uvec2 staged[WORKGROUP * STAGE_ROW];
 shared uint staged_slab[WORKGROUP * STAGE_NODES];       // whose nodes they are; SLAB_NULL: nobody's
@@ -34,9 +34,12 @@ void stage_load(SlabPool pool) {
 // Writes all nodes of all rows. Collective over the workgroup; before it lies a barrier.
 void stage_store(SlabPool pool) {
     [[unroll]] for (uint q = 0u; q < STAGE_QUADS; q++) {
-        uint at = q * WORKGROUP + workgroup_lane(), row = at / STAGE_QUADS, pair = row * STAGE_ROW + (at % STAGE_QUADS) * 2u;
+        uint at = q * WORKGROUP + workgroup_lane(), row = at / STAGE_QUADS;
+        uint pair = row * STAGE_ROW + (at % STAGE_QUADS) * 2u;
         uint slab = staged_slab[at >> 3];
-        if (slab != SLAB_NULL) plain_store4(address_add(slab_address(pool, slab), (at & 7u) * 16u), uvec4(staged[pair], staged[pair + 1u]));
+        if (slab != SLAB_NULL)
+            plain_store4(address_add(slab_address(pool, slab), (at & 7u) * 16u),
+                         uvec4(staged[pair], staged[pair + 1u]));
     }
 }
 

@@ -15,7 +15,8 @@ uvec2 sum_pairs(uvec2 pairs, uint count) {
     uvec2 own = uvec2(0u);
     [[dont_unroll]] for (uint step = 0u; step < steps; step += SUM_AHEAD) {
         uvec2 pair[SUM_AHEAD];
-        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(first + (step + k) * gl_SubgroupSize, count - 1u));
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++)
+            pair[k] = work_load2(pairs, min(first + (step + k) * gl_SubgroupSize, count - 1u));
         [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++)
             own += step + k < steps && first + (step + k) * gl_SubgroupSize < count ? pair[k] : uvec2(0u);
     }
@@ -26,7 +27,8 @@ uvec2 sum_pairs(uvec2 pairs, uint count) {
     before.y = workgroup_before(subgroupAdd(own.y), total.y);
     [[dont_unroll]] for (uint step = 0u; step < steps; step += SUM_AHEAD) {
         uvec2 pair[SUM_AHEAD];
-        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) pair[k] = work_load2(pairs, min(first + (step + k) * gl_SubgroupSize, count - 1u));
+        [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++)
+            pair[k] = work_load2(pairs, min(first + (step + k) * gl_SubgroupSize, count - 1u));
         [[unroll]] for (uint k = 0u; k < SUM_AHEAD; k++) {
             uint i = first + (step + k) * gl_SubgroupSize;
             bool has = step + k < steps && i < count;
@@ -64,7 +66,8 @@ uint sum_level(BTree tree, Work w, uint elements, uvec2 free, uint splitting) {
         work_store(batch_control(w, w.level, BATCH_TAKEN_AT), 0u, taken);
         bool any_long = work_load(batch_control(w, w.level, BATCH_LONG_AT), 0u) != 0u;
         uint above = (total.x + w.group - 1u) / w.group;
-        uint records = (total.y + splitting - 1u) / splitting + (any_long ? (total.x + splitting - 1u) / splitting : 0u);
+        uint records = (total.y + splitting - 1u) / splitting
+            + (any_long ? (total.x + splitting - 1u) / splitting : 0u);
         [[unroll]] for (uint i = 0u; i < 3u; i++) {
             work_store(batch_control(w, w.level, BATCH_OUTPUTS_ARGS_AT), i, i == 0u ? above : 1u);
             work_store(batch_control(w, w.level, BATCH_SPLIT_ARGS_AT), i, i == 0u ? records : 1u);

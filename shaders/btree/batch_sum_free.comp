@@ -18,7 +18,8 @@ void main() {
     barrier();
     acquire_fence();
     for (uint i = workgroup_lane(); i < count; i += WORKGROUP) {
-        uint before = work_load(pairs, 2u * i), through = work_load(pairs, 2u * i + 2u), k = min((before + 1023u) >> 10, i);
+        uint before = work_load(pairs, 2u * i), through = work_load(pairs, 2u * i + 2u);
+        uint k = min((before + 1023u) >> 10, i);
         if (k << 10 < through) work_store(pairs, 2u * k + 1u, i);   // a block has 1024 slabs at most
     }
 }

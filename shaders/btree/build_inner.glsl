@@ -29,7 +29,8 @@ uvec4 plan_inner(uvec2 state, uint level, PlanLevel l, uint i, uint at) {
     uint beneath = plan_level(state, level - 1u).first;
     uint first = plan_first(l, i), last = first + plan_size(l, i) - 1u;
     uint a = min(first + at, last), b = min(first + at + 1u, last);
-    return uvec4(plan_low(state, level - 1u, a), node_slab(beneath + a), plan_low(state, level - 1u, b), node_slab(beneath + b));
+    return uvec4(plan_low(state, level - 1u, a), node_slab(beneath + a),
+                 plan_low(state, level - 1u, b), node_slab(beneath + b));
 }
 
 #endif

@@ -9,7 +9,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 given_keys, given_values;
     uvec2 sorted_keys, sorted_values;       // the given pairs in key order
     uvec2 distinct_keys, distinct_values;   // and of equal keys the last alone
-    uvec2 lengths;    // 0: the given pairs ascend. Else words: not 0 if they don't, not 0 if the sorted don't, distinct ones
+    uvec2 lengths;    // 0: the pairs ascend. Else words: not 0 if they don't, not 0 if the sorted don't, distinct ones
     uint count;       // of the given pairs
     uint leaf_most;   // pairs of a leaf
     uint node_most;   // children of an inner node

@@ -48,7 +48,7 @@ bool retries() { return (slices >> 31) != 0u; }
 uint operation_slices() { return slices & 31u; }
 
 const uint MOST_SLICES = 8u;
-shared uint handed[MOST_SLICES * WORKGROUP];   // operations that are this dispatch's: the number in the workgroup, and the kind
+shared uint handed[MOST_SLICES * WORKGROUP];   // this dispatch's operations: number in the workgroup, kind
 shared uint taken;
 
 // The operations that a workgroup has to do: of which part of the batch, and how many.
@@ -97,7 +97,8 @@ struct Operation {
 
 // The lane's operation, of those of the share from `next` on.
 Operation operation(Share share, uint next) {
-    Operation o = Operation(share.first + workgroup_lane(), KIND, 0u, STATUS_PENDING, false, false, false, btree_anywhere());
+    Operation o = Operation(share.first + workgroup_lane(), KIND, 0u, STATUS_PENDING, false, false, false,
+                            btree_anywhere());
     if (KIND == OP_MIXED) {
         o.todo = next + workgroup_lane() < share.number;
         uint word = handed[o.todo ? next + workgroup_lane() : 0u];
@@ -128,7 +129,8 @@ uint pairs_place(Operation o) {
 void finish(Operation o, uint status, uint orphans) {
     if (KIND != OP_MIXED) byte_store(statuses, o.number, count, o.todo ? status : o.before);
     // Others write the rest of the word.
-    else if (o.todo && status != STATUS_PENDING) atomic_or(address_add(statuses, o.number & ~3u), status << (8u * (o.number & 3u)));
+    else if (o.todo && status != STATUS_PENDING)
+        atomic_or(address_add(statuses, o.number & ~3u), status << (8u * (o.number & 3u)));
     uint left = orphans + subgroupBallotBitCount(subgroupBallot(o.todo && status == STATUS_PENDING));
     if (left != 0u && subgroupElect()) atomic_add(pending, left);
 }

@@ -48,7 +48,8 @@ void look(uvec2 slot, uint key, uint flip, bool is_slot, inout uint nearest, ino
 
 // Visits a node. nearest: the distance of the nearest slot, at least `none` where there is no slot on the right side.
 // right: the key is above the node's high. Collective.
-void visit(uvec2 address, uint key, uint flip, uint none, out uint nearest, out uint word, out bool right, out NodeHeader header) {
+void visit(uvec2 address, uint key, uint flip, uint none, out uint nearest, out uint word, out bool right,
+           out NodeHeader header) {
     Node n = node_load(address, true);
     header = btree_header(n);
     right = key > header.high;

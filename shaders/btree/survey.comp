@@ -39,7 +39,8 @@ void main() {
         }
     }
     bool leaf = there && level == 0u;
-    uint leaves = subgroupAdd(leaf ? 1u : 0u), pairs = subgroupAdd(leaf ? used : 0u), all_erased = subgroupAdd(leaf ? erased : 0u);
+    uint leaves = subgroupAdd(leaf ? 1u : 0u), pairs = subgroupAdd(leaf ? used : 0u);
+    uint all_erased = subgroupAdd(leaf ? erased : 0u);
     uvec2 row = address_at(rows, hash_mix(i / gl_SubgroupSize) & (ROWS - 1u), ROW_SHIFT);
     if (leaves != 0u && subgroupElect()) {
         atomic_add(row, leaves);

@@ -11,5 +11,6 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint group = invocation_index() / WORKGROUP;
     uint counted = FAULT == 0u ? group : group & 0xffffu;
-    if (group < count && gl_SubgroupID == 0u && gl_SubgroupInvocationID == 0u) atomic_add(address_at(runs, counted, 2u), 1u);
+    if (group < count && gl_SubgroupID == 0u && gl_SubgroupInvocationID == 0u)
+        atomic_add(address_at(runs, counted, 2u), 1u);
 }

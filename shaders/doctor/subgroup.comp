@@ -25,7 +25,8 @@ void main() {
     uint most = subgroupMax(value);
     uint first = subgroupBroadcastFirst(value);
     uint counts = subgroupBallotBitCount(ballot) | subgroupBallotExclusiveBitCount(ballot) << 8
-                | (subgroupElect() ? 1u << 16 : 0u) | (subgroupAny(odd) ? 1u << 17 : 0u) | (subgroupAll(odd) ? 1u << 18 : 0u);
+                | (subgroupElect() ? 1u << 16 : 0u) | (subgroupAny(odd) ? 1u << 17 : 0u)
+                | (subgroupAll(odd) ? 1u << 18 : 0u);
 
     // A tile works for its lanes one after another, those that are busy: what each contributes depends on
     // the one before.

@@ -188,7 +188,8 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
             if (subgroupAny(root)) fresh2 = slab_allocate(tree.pool, cursor, root);
             if (latched) {
                 uint link;
-                LatchedOutcome o = latched_update(tree, LatchedTask(kind, key, carried, node, fresh, fresh2), level, link);
+                LatchedOutcome o =
+                    latched_update(tree, LatchedTask(kind, key, carried, node, fresh, fresh2), level, link);
                 bool grew = o.what == LATCHED_DONE && root && btree_level(o.meta) != level;
                 if (o.what == LATCHED_SPLIT || grew) {
                     splits++;

@@ -182,7 +182,8 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 header) 
     if (!inserts) {
         // Readers see by the version that something was changed.
         o.what = LATCHED_DONE;
-        o.status = there ? (t.kind == OP_DELETE ? STATUS_DELETED : t.kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED)
+        o.status = there ? (t.kind == OP_DELETE ? STATUS_DELETED
+                            : t.kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED)
                          : (t.kind == OP_DELETE ? STATUS_ABSENT : STATUS_INSERTED);
         if (there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE) {
             uvec2 pair = t.kind == OP_DELETE ? uvec2(empty_key, 0u) : uvec2(t.key, t.value);
@@ -242,7 +243,8 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 header)
             }
             uint meta = btree_meta(level, 0u);
             coherent_store4(address_add(upper, BTREE_META_AT), uvec4(meta, separator, header.z, header.w));
-            if (root) coherent_store4(address_add(lower, BTREE_META_AT), uvec4(meta, header.y, separator - 1u, t.fresh2));
+            if (root)
+                coherent_store4(address_add(lower, BTREE_META_AT), uvec4(meta, header.y, separator - 1u, t.fresh2));
         }
         release_fence();
         if (splits && !root) node_publish(node, separator - 1u, t.fresh);

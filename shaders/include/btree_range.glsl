@@ -1,8 +1,8 @@
 // Ranges of a B-link-tree, concurrent with updates: a collective function, a range a lane.
 //
-// Leaves are read one after the other, each at a moment of its own (btree_view.glsl). So a range is not one moment: each
-// pair of it was there at some time of the call, and what was there all the time is in it; keys ascend, and none comes
-// twice.
+// Leaves are read one after the other, each at a moment of its own (btree_view.glsl). So a range is not one moment:
+// each pair of it was there at some time of the call, and what was there all the time is in it; keys ascend, and none
+// comes twice.
 //
 // The next leaf is read behind the same fence as the second look at this one, from the link that the first look saw:
 // one fence a leaf, and one wait. So each leaf is read behind the reading of the link which leads there, too.

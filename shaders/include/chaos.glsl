@@ -11,7 +11,8 @@ uint chaos_state = 0u;
 
 uint chaos_random() {
     if (chaos_state == 0u)
-        chaos_state = gl_WorkGroupID.x * 0xc2b2ae35u ^ gl_SubgroupID * 0x85ebca6bu ^ gl_SubgroupInvocationID * 0x9e3779b9u ^ 0x1234567u;
+        chaos_state = gl_WorkGroupID.x * 0xc2b2ae35u ^ gl_SubgroupID * 0x85ebca6bu
+                    ^ gl_SubgroupInvocationID * 0x9e3779b9u ^ 0x1234567u;
     chaos_state = chaos_state * 1664525u + 1013904223u;
     return chaos_state >> 8;
 }

@@ -21,7 +21,8 @@ struct Combined {
 // subgroup; afterwards run the operations of the enabled lanes that lead.
 Combined combine(uint kind, uint key, inout uint value, bool enabled) {
     Combined c = Combined(gl_SubgroupInvocationID, true);
-    bool can = enabled && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_ADD || kind == OP_MIN || kind == OP_MAX);
+    bool can = enabled
+        && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_ADD || kind == OP_MIN || kind == OP_MAX);
     bool open = can;   // not yet in a group
     uint beside = gl_SubgroupInvocationID ^ 1u;
     uint key_beside = subgroupShuffle(key, beside);
@@ -47,7 +48,8 @@ Combined combine(uint kind, uint key, inout uint value, bool enabled) {
             c.leader = leader;
             c.leads = gl_SubgroupInvocationID == leader;
             if (c.leads)
-                value = kind == OP_ADD ? sum : kind == OP_MIN ? least : kind == OP_MAX ? most : kind == OP_INSERT ? latest : value;
+                value = kind == OP_ADD ? sum : kind == OP_MIN ? least : kind == OP_MAX ? most
+                      : kind == OP_INSERT ? latest : value;
         }
     }
     return c;

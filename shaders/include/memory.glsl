@@ -41,11 +41,19 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWord { u
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWords { uint v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsPair { uvec2 v; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsQuad { uvec4 v; };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsCoherentWord { queuefamilycoherent nonprivate uint v; };
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsCoherentPair { queuefamilycoherent nonprivate uvec2 v; };
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsCoherentQuad { queuefamilycoherent nonprivate uvec4 v; };
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsCoherentWord {
+    queuefamilycoherent nonprivate uint v;
+};
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsCoherentPair {
+    queuefamilycoherent nonprivate uvec2 v;
+};
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsCoherentQuad {
+    queuefamilycoherent nonprivate uvec4 v;
+};
 #if VKDS_INT64_ATOMICS
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsCoherentLong { queuefamilycoherent nonprivate uint64_t v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsCoherentLong {
+    queuefamilycoherent nonprivate uint64_t v;
+};
 #endif
 
 // address + bytes.
@@ -134,9 +142,18 @@ void full_fence() {
 // A pair of words as one 64-bit atomic: .x is the low word, at the lower address.
 uvec2 atomic_load2(uvec2 a) { VKDS_DELAY return unpackUint2x32(atomicLoad(VkdsCoherentLong(a).v, VKDS_RELAXED)); }
 void atomic_store2(uvec2 a, uvec2 v) { VKDS_DELAY atomicStore(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED); }
-uvec2 atomic_exchange2(uvec2 a, uvec2 v) { VKDS_DELAY return unpackUint2x32(atomicExchange(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
-uvec2 atomic_add2(uvec2 a, uvec2 v) { VKDS_DELAY return unpackUint2x32(atomicAdd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
-uvec2 atomic_and2(uvec2 a, uvec2 v) { VKDS_DELAY return unpackUint2x32(atomicAnd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED)); }
+uvec2 atomic_exchange2(uvec2 a, uvec2 v) {
+    VKDS_DELAY
+    return unpackUint2x32(atomicExchange(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED));
+}
+uvec2 atomic_add2(uvec2 a, uvec2 v) {
+    VKDS_DELAY
+    return unpackUint2x32(atomicAdd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED));
+}
+uvec2 atomic_and2(uvec2 a, uvec2 v) {
+    VKDS_DELAY
+    return unpackUint2x32(atomicAnd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED));
+}
 uvec2 atomic_cas2(uvec2 a, uvec2 expected, uvec2 v) {
     VKDS_DELAY
     return unpackUint2x32(atomicCompSwap(VkdsCoherentLong(a).v, packUint2x32(expected), packUint2x32(v),

@@ -59,7 +59,8 @@ uint slab_lane_value(Node n, uint m) {
 
 // Whether this lane's slot m is a slot at all, and not the slab's auxiliary words or nothing.
 bool slab_lane_has(uint m) {
-    return TILE >= 16u ? tile_lane() < 15u : m / SLAB_PAIR_SLOTS != NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE;
+    return TILE >= 16u ? tile_lane() < 15u
+                       : m / SLAB_PAIR_SLOTS != NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE;
 }
 
 // Which of this lane's slots are slots at all, and not the slab's auxiliary words or nothing.

@@ -30,7 +30,8 @@ void main() {
     uint top = n >> (3u * levels);
     uint start = index_start(n, levels);
     for (uint i = lane; i < top; i += WORKGROUP)
-        search_top[i] = indexed && levels > 0u ? plain_load(address_at(index, start + i, 2u)) : index_sample(keys, levels, i);
+        search_top[i] = indexed && levels > 0u ? plain_load(address_at(index, start + i, 2u))
+                                               : index_sample(keys, levels, i);
     barrier();
 
     bool aligned = (keys.x & 15u) == 0u;

@@ -11,7 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 queries;        // ascending
     Length query_count;
     uvec2 bounds;         // out
-    uvec2 splits;         // by merge_split, of queries and keys for lower bounds, of keys and queries for upper ones; or 0
+    uvec2 splits;         // by merge_split: of queries and keys for lower bounds, the other way for upper ones; or 0
     uint upper;           // 1 for upper bounds, 0 for lower ones
 };
 

@@ -49,5 +49,6 @@ void main() {
         end += count;
     }
     bool last = gl_WorkGroupID.x == gl_NumWorkGroups.x - 1u;
-    if (last && (out_count.x | out_count.y) != 0u && gl_SubgroupID == 0u && subgroupElect()) plain_store(out_count, end);
+    if (last && (out_count.x | out_count.y) != 0u && gl_SubgroupID == 0u && subgroupElect())
+        plain_store(out_count, end);
 }

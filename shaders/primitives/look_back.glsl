@@ -1,8 +1,8 @@
 // Decoupled look-back: what the parts before a workgroup's part sum up to, while other workgroups still work on them
 // (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, section 4).
 //
-// Each part has a state of two words: the part's own sum when that is known, then that of all parts up to it. A word has
-// a half of the sum, beside which of the two it is, so that a state is read whole if its words agree; no fence is
+// Each part has a state of two words: the part's own sum when that is known, then that of all parts up to it. A word
+// has a half of the sum, beside which of the two it is, so that a state is read whole if its words agree; no fence is
 // needed, nor a 64-bit atomic.
 //
 // Nobody relies on another workgroup's progress: who has looked in vain PATIENCE times works out the predecessor's sum
@@ -43,7 +43,8 @@ uint look_back(uvec2 states, uint part, uint own) {
         uint i = next - 1u - gl_SubgroupInvocationID;
         bool beyond = gl_SubgroupInvocationID >= next;   // before the first part there is nothing
         uvec2 words = uvec2(STATE_THROUGH << STATE_SHIFT);
-        if (!beyond && PATIENCE != 0u) words = uvec2(atomic_load(state_at(states, i)), atomic_load(address_add(state_at(states, i), 4u)));
+        if (!beyond && PATIENCE != 0u)
+            words = uvec2(atomic_load(state_at(states, i)), atomic_load(address_add(state_at(states, i), 4u)));
         if (!beyond && PATIENCE == 0u) words = uvec2(0u);
         uvec2 state = words >> STATE_SHIFT;
         bool ends = state == uvec2(STATE_THROUGH);

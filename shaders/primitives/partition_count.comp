@@ -29,7 +29,8 @@ void main() {
     for (uint tile = workgroup_index(); tile < tiles; tile += groups) {
         uint first = tile * each, left = n - first;
         uint key[ITEMS];
-        [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
+        [[unroll]] for (uint j = 0u; j < ITEMS; j++)
+            key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             if (j * WORKGROUP + self < left) atomicAdd(counts[partition_of(parts, key[j])], 1u);
         }

@@ -36,7 +36,8 @@ void main() {
     uint left = n - first;
     Partition parts = partition_load(range, bits);
     uint key[ITEMS], rank[ITEMS];
-    [[unroll]] for (uint j = 0u; j < ITEMS; j++) key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
+    [[unroll]] for (uint j = 0u; j < ITEMS; j++)
+        key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
     for (uint i = self; i < PARTITION_MOST; i += WORKGROUP) firsts[i] = 0u;
     barrier();
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {

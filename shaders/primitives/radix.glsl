@@ -1,9 +1,9 @@
 // Radix: ranking the keys of a workgroup by one digit, stably.
 //
-// A workgroup holds a tile of WORKGROUP * ITEMS keys, ITEMS a lane: item j of a lane is element
-// radix_element(j) of the tile, so that a subgroup's loads are of neighbours. Each subgroup counts
-// its digits in a row of shared memory of its own, where lanes with equal digits find each other by
-// ballots and take consecutive ranks; prefix sums over rows and digits turn the counts into places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for
+// A workgroup holds a tile of WORKGROUP * ITEMS keys, ITEMS a lane: item j of a lane is element radix_element(j) of the
+// tile, so that a subgroup's loads are of neighbours. Each subgroup counts its digits in a row of shared memory of its
+// own, where lanes with equal digits find each other by ballots and take consecutive ranks; prefix sums over rows and
+// digits turn the counts into places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for
 // GPUs, 2022, section 4).
 //
 // The functions are collective over the workgroup. Define RADIX_ELEMENTS_ONLY for the tile's layout
@@ -29,7 +29,9 @@ layout(constant_id = 17) const uint ITEMS = 16;      // a lane; even
 const uint RADIX = 256u;   // values of a digit
 const uint RADIX_TILE = WORKGROUP * ITEMS;
 
-uint radix_element(uint j) { return gl_SubgroupID * gl_SubgroupSize * ITEMS + j * gl_SubgroupSize + gl_SubgroupInvocationID; }
+uint radix_element(uint j) {
+    return gl_SubgroupID * gl_SubgroupSize * ITEMS + j * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
 
 // The digit of up to 8 bits from `shift` on.
 uint radix_digit(uint key, uint shift, uint mask) { return (key >> shift) & mask; }
@@ -40,8 +42,9 @@ uint radix_digit(uint key, uint shift, uint mask) { return (key >> shift) & mask
 // there are digits, the last lanes care for none.
 const uint RADIX_LANE_DIGITS = WORKGROUP < RADIX ? RADIX / WORKGROUP : 1u;
 
-// The counts of each subgroup's digits, then their next places. Between the last use of them and the next radix_clear it
-// is free for the tile's keys and values, RADIX_TILE words each: shared memory, too, decides how many tiles are under way.
+// The counts of each subgroup's digits, then their next places. Between the last use of them and the next radix_clear
+// it is free for the tile's keys and values, RADIX_TILE words each: shared memory, too, decides how many tiles are
+// under way.
 const uint RADIX_ROOM = SUBGROUPS * RADIX > 2u * RADIX_TILE ? SUBGROUPS * RADIX : 2u * RADIX_TILE;
 shared uint radix_room[RADIX_ROOM];
 shared uint radix_sums[SUBGROUPS];

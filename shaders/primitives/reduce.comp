@@ -43,7 +43,8 @@ void main() {
     barrier();
     if (gl_SubgroupID == 0u) {
         result = NOTHING;
-        for (uint i = gl_SubgroupInvocationID; i < gl_NumSubgroups; i += gl_SubgroupSize) result = reduce(result, of_subgroup[i]);
+        for (uint i = gl_SubgroupInvocationID; i < gl_NumSubgroups; i += gl_SubgroupSize)
+            result = reduce(result, of_subgroup[i]);
         result = reduce_subgroup(result);
         if (gl_SubgroupInvocationID == 0u) plain_store(address_at(target, gl_WorkGroupID.x, 2u), result);
     }

@@ -23,7 +23,8 @@ uint last_before(uint chunk) {
     uint last = 0u;
     for (uint next = chunk; next != 0u && last == 0u; next -= min(next, gl_SubgroupSize)) {
         uint found = 0u;
-        if (gl_SubgroupInvocationID < next) found = plain_load(address_at(lasts, next - 1u - gl_SubgroupInvocationID, 2u));
+        if (gl_SubgroupInvocationID < next)
+            found = plain_load(address_at(lasts, next - 1u - gl_SubgroupInvocationID, 2u));
         uvec4 any = subgroupBallot(found != 0u);
         if (any != uvec4(0u)) last = subgroupShuffle(found, subgroupBallotFindLSB(any));
     }

@@ -19,5 +19,6 @@ void main() {
     uint to = plain_load(address_at(sources, i, 2u));
     uint from = plain_load(address_at(sources, plain_load(address_at(places, i, 2u)), 2u));
     plain_store(address_at(out_keys, to, 2u), plain_load(address_at(keys, from, 2u)));
-    if ((values.x | values.y) != 0u) plain_store(address_at(out_values, to, 2u), plain_load(address_at(values, from, 2u)));
+    if ((values.x | values.y) != 0u)
+        plain_store(address_at(out_values, to, 2u), plain_load(address_at(values, from, 2u)));
 }

@@ -30,7 +30,8 @@ void main() {
     uint group = workgroup_index();
     uint passes = (bits + 7u) / 8u;
     for (uint i = self; i < PASSES * RADIX; i += WORKGROUP) histogram[i] = 0u;
-    for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP) plain_store_at(published, RADIX + i, 0u);
+    for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP)
+        plain_store_at(published, RADIX + i, 0u);
     barrier();
 
     uint n = length_of(length);
@@ -40,7 +41,8 @@ void main() {
         uvec2 from = address_at(keys, first_key, 2u);
         [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
             uint key[STEP];
-            [[unroll]] for (uint k = 0u; k < STEP; k++) key[k] = plain_load_near(from, min(self + (j + k) * WORKGROUP, count - 1u));
+            [[unroll]] for (uint k = 0u; k < STEP; k++)
+                key[k] = plain_load_near(from, min(self + (j + k) * WORKGROUP, count - 1u));
             [[unroll]] for (uint k = 0u; k < STEP; k++) {
                 if (self + (j + k) * WORKGROUP >= count) continue;
                 for (uint p = 0u; p < passes; p++) {

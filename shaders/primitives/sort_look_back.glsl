@@ -24,7 +24,8 @@ void publish_for(uint tile, uint n) {
     radix_clear();
     OVER_DIGITS for (uint j = 0u; j < ITEMS; j++) {
         uint i = radix_element(j);
-        if (i < n - tile * RADIX_TILE) radix_count(digit_of(plain_load_near(address_at(keys, tile * RADIX_TILE, 2u), i)));
+        if (i < n - tile * RADIX_TILE)
+            radix_count(digit_of(plain_load_near(address_at(keys, tile * RADIX_TILE, 2u), i)));
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];

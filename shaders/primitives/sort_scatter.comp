@@ -1,7 +1,7 @@
 // One pass of a sort: brings the elements into the order of a digit, stably. A workgroup moves a tile.
 //
-// LOOK_BACK: where a tile's elements go is found by looking back at the tiles before (sort_look_back.glsl). Otherwise it
-// has been counted and summed before. PAIRS: keys with values. VKDS_ROLLED: for CPU devices.
+// LOOK_BACK: where a tile's elements go is found by looking back at the tiles before (sort_look_back.glsl). Otherwise
+// it has been counted and summed before. PAIRS: keys with values. VKDS_ROLLED: for CPU devices.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "radix.glsl"
@@ -35,7 +35,9 @@ shared uint number;
 const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
 
 // Beyond the end there are keys of all ones: they come last, and are not written.
-uint key_of(uvec2 from, uint i, uint count) { return plain_load_near(from, min(i, count - 1u)) | (i < count ? 0u : ~0u); }
+uint key_of(uvec2 from, uint i, uint count) {
+    return plain_load_near(from, min(i, count - 1u)) | (i < count ? 0u : ~0u);
+}
 
 void store_at(uvec2 to, uint i, uint word) {
     if (FAR != 0u) plain_store_at(to, i, word);
@@ -119,7 +121,8 @@ void main() {
     radix_scan(before);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = self * RADIX_LANE_DIGITS + k;
-        if (radix_cares()) bases[digit] = before[k] + plain_load(address_at(counts, digit * tiles + tile, 2u)) - starts[k];
+        if (radix_cares())
+            bases[digit] = before[k] + plain_load(address_at(counts, digit * tiles + tile, 2u)) - starts[k];
     }
 #endif
 

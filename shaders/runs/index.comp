@@ -26,6 +26,7 @@ void main() {
         level.level--;
     }
     uint key = ~0u;
-    if (pivot < run_level_keys(count, level.level)) key = plain_load(address_at(keys, pivot << (RUN_NODE_SHIFT * level.level), 2u));
+    if (pivot < run_level_keys(count, level.level))
+        key = plain_load(address_at(keys, pivot << (RUN_NODE_SHIFT * level.level), 2u));
     plain_store(address_at(index, i, 2u), key);
 }

@@ -8,7 +8,8 @@
 #include "results.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint UPWARD = 1;   // 1: the least key that is large enough; 0: the largest that is small enough
+// 1: the least key that is large enough; 0: the largest that is small enough
+layout(constant_id = 16) const uint UPWARD = 1;
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;

@@ -6,7 +6,7 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 ranges;   // two words a range: the least and the largest key
-    uvec2 slices;   // two words a range and run, out: begin and end; ranges of the first run with pairs first. 0: not wanted
+    uvec2 slices;   // two words a range and run, out: begin and end; those of the first run first. 0: not wanted
     uvec2 sizes;    // a word a range, out: the pairs of its slices together, at most ~0
     uvec2 zeroed;   // a word a range, out: 0. 0: not wanted
     uvec2 total;    // two words that all pairs are added to. 0: not wanted
@@ -57,7 +57,8 @@ void main() {
             if (range.x == 0u) begin = 0u;
             if (range.x > range.y) end = begin;
             if (i < count) {
-                if (wanted(slices)) plain_store2(address_at(address_at(slices, runs * count, 3u), i, 3u), uvec2(begin, end));
+                if (wanted(slices))
+                    plain_store2(address_at(address_at(slices, runs * count, 3u), i, 3u), uvec2(begin, end));
                 uvec2 size = address_at(sizes, i, 2u);
                 uint before_run = runs == 0u ? 0u : plain_load(size);
                 plain_store(size, saturating_add(before_run, end - begin));

@@ -42,7 +42,8 @@ void main() {
 #ifdef VKDS_SLAB_KEYS
     if (todo && counts) plain_store(address_at(values, i, 2u), value);
 #else
-    if (todo && (counts || kind == OP_FIND)) plain_store(address_at(values, i, 2u), status == STATUS_ABSENT ? 0u : value);
+    if (todo && (counts || kind == OP_FIND))
+        plain_store(address_at(values, i, 2u), status == STATUS_ABSENT ? 0u : value);
 #endif
     uint left = subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
     if (left != 0u && subgroupElect()) atomic_add(pending, left);

@@ -34,5 +34,6 @@ void main() {
     }
     live = tile_sum(live);
     tombstones = tile_sum(tombstones);
-    if (tile_lane() == 0u && tile < count) plain_store4(address_at(loads, tile, 4u), uvec4(slabs, live, tombstones, 0u));
+    if (tile_lane() == 0u && tile < count)
+        plain_store4(address_at(loads, tile, 4u), uvec4(slabs, live, tombstones, 0u));
 }

@@ -27,7 +27,8 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint tile = invocation_index() / TILE;
     uint bucket = first + tile;
-    SlabHash from = SlabHash(from_base, hash.pool, from_buckets, hash.seed, from_mask, from_special_ones, from_special_zero);
+    SlabHash from = SlabHash(from_base, hash.pool, from_buckets, hash.seed, from_mask, from_special_ones,
+                             from_special_zero);
     SlabCursor cursor = slab_cursor();
     bool mine = tile < count;
     uint source = 0u, last = 0u;

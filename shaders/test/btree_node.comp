@@ -28,6 +28,7 @@ void main() {
         plain_store4(at, uvec4(f.meta, f.low, f.high, f.link));
         plain_store4(address_add(at, 16u), uvec4(s.next, s.level, s.down ? 1u : 0u, 0u));
         plain_store4(address_add(at, 32u), uvec4(v.slot, v.value, v.room, v.version));
-        plain_store4(address_add(at, 48u), uvec4(p.astray ? 1u : 0u, p.right ? 1u : 0u, btree_latched(p.meta) ? 1u : 0u, p.link));
+        plain_store4(address_add(at, 48u),
+                     uvec4(p.astray ? 1u : 0u, p.right ? 1u : 0u, btree_latched(p.meta) ? 1u : 0u, p.link));
     }
 }

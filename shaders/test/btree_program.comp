@@ -28,7 +28,8 @@ void main() {
         uint before = enabled ? atomic_add(ticket, 1u) : 0u;
         acquire_fence();
         bool ceils = operation.x == OP_CEIL, floors = operation.x == OP_FLOOR;
-        uint status = btree_apply(tree, cursor, operation.x, operation.y, value, enabled && !op_ordered(operation.x), rounds);
+        uint status = btree_apply(tree, cursor, operation.x, operation.y, value, enabled && !op_ordered(operation.x),
+                                  rounds);
         BTreePair above, below;
         uint up = btree_ceil(tree, btree_anywhere(), operation.y, ceils, rounds, above);
         uint down = btree_floor(tree, btree_anywhere(), operation.y, floors, rounds, below);

@@ -9,7 +9,7 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex top;
     uvec2 queries;   // a word an invocation
-    uvec2 answers;   // an invocation: four words of btree_find: found, value; of the leaf: whether it is one of the pool's
+    uvec2 answers;   // an invocation: four words of btree_find: found, value; of the leaf: whether it is of the pool
                      // and the key's, how often it has the key
     uint count;
 };

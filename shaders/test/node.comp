@@ -30,7 +30,8 @@ void main() {
     } else if (FUNCTION == 3u) {
         for (uint m = 0u; m < NODE_LANE_PAIRS && there; m++) {
             uint pair = node_pair_index(m);
-            plain_store4(address_at(outputs, 16u * i + m, 4u), uvec4(node_pair_lane(pair), node_pair_number(pair), node_visits(m), 1u));
+            plain_store4(address_at(outputs, 16u * i + m, 4u),
+                         uvec4(node_pair_lane(pair), node_pair_number(pair), node_visits(m), 1u));
         }
     } else {
         node_clear(address, on);

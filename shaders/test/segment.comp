@@ -23,6 +23,7 @@ void main() {
     uint sum = segment_scan(quad, in_segment);
     uint total;
     uint in_part = workgroup_before(sum, total);
-    for (uint q = 0u; q < QUADS; q++) plain_store(address_at(before, (first + segment_word(q)) / 4u, 2u), in_part + in_segment[q]);
+    for (uint q = 0u; q < QUADS; q++)
+        plain_store(address_at(before, (first + segment_word(q)) / 4u, 2u), in_part + in_segment[q]);
     if (workgroup_lane() == 0u) plain_store(address_at(totals, workgroup_index(), 2u), total);
 }

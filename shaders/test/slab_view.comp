@@ -35,7 +35,8 @@ void main() {
         for (uint m = 0u; m < SLAB_LANE_SLOTS; m++)
             if (((slab_data_mask() >> m) & 1u) != 0u)
                 plain_store4(address_at(slots, 32u * i + m, 4u),
-                             uvec4(slab_lane_slot(m) + 1u, slab_lane_key(n, m), slab_lane_value(n, m), (live >> m) & 1u));
+                             uvec4(slab_lane_slot(m) + 1u, slab_lane_key(n, m), slab_lane_value(n, m),
+                                   (live >> m) & 1u));
     }
     uint total = 0u;
     for (uint j = 0u; j < NODE_QUADS; j++) {
@@ -43,7 +44,8 @@ void main() {
         for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
             uint m = j * SLAB_STEP_SLOTS + s;
             if (((live >> m) & 1u) != 0u) {
-                plain_store2(address_at(dense, 32u * tile + rank, 3u), uvec2(slab_lane_key(n, m), slab_lane_value(n, m)));
+                plain_store2(address_at(dense, 32u * tile + rank, 3u),
+                             uvec2(slab_lane_key(n, m), slab_lane_value(n, m)));
                 rank++;
             }
         }

@@ -2,12 +2,12 @@
 //
 //   LINKS   1: a B-link-tree. Ways down pass latched nodes, and who comes too far to the left goes on by side links.
 //           0: Duong's B+tree. Who meets a latched node, or one that is no longer for the key, begins again at the root
-//   WAIT    what an operation does that doesn't get a latch. WAIT_RESTART: it goes back to the last known parent, without
+//   WAIT    what an operation does that doesn't get a latch. WAIT_RESTART: it goes back to its last parent, without
 //           side links to the root. WAIT_SPIN: it looks at the node again and tries again in the next round.
 //           WAIT_BACKOFF: the same after a pause of its tile, of 2 rounds at first and twice as many each time
 //
-// In both trees who splits a node holds its latch and its parent's. Nothing waits within a round: latches are tried, and
-// those that were got are released in the same round.
+// In both trees who splits a node holds its latch and its parent's. Nothing waits within a round: latches are tried,
+// and those that were got are released in the same round.
 #ifndef VKDS_LATCHED_INSERT_GLSL
 #define VKDS_LATCHED_INSERT_GLSL
 
@@ -25,7 +25,9 @@ const uint LONGEST_BACKOFF = 8u;   // log2 of rounds
 bool try_latch(LatchedTree tree, uint node) { return (atomic_or(meta_address(tree, node), 1u) & 1u) == 0u; }
 void unlatch(LatchedTree tree, uint node) { atomic_and(meta_address(tree, node), ~1u); }
 
-void store_slot(LatchedTree tree, uint node, uint slot, uvec2 pair) { coherent_store2(slot_address(tree, node, slot), pair); }
+void store_slot(LatchedTree tree, uint node, uint slot, uvec2 pair) {
+    coherent_store2(slot_address(tree, node, slot), pair);
+}
 
 // Puts a pair at a place in a latched node that has room, which moves those behind it. By all lanes of a tile.
 void node_put(LatchedTree tree, uint node, View v, uint place, uvec2 pair) {
@@ -74,8 +76,8 @@ void node_split(LatchedTree tree, uint node, View v, Fence f, Split s, uvec2 pai
 }
 
 // Inserts (key, value), or assigns the value to a key that is there. Returns STATUS_INSERTED or STATUS_ASSIGNED;
-// STATUS_PENDING where so many rounds (visits of nodes by the tile) did not do or the nodes are used up. Collective over
-// the subgroup.
+// STATUS_PENDING where so many rounds (visits of nodes by the tile) did not do or the nodes are used up. Collective
+// over the subgroup.
 uint latched_insert(LatchedTree tree, uint key, uint value, bool enabled, uint rounds) {
     uint status = STATUS_PENDING;
     bool busy = enabled;
@@ -196,7 +198,7 @@ uint latched_insert(LatchedTree tree, uint key, uint value, bool enabled, uint r
                     from = root ? ROOT : from;
                     at = k < s.separator ? s.left : s.right;
                 } else if (parent && full) {
-                    // A parent that is no longer this node's is left of the one that is; one that is full needs its own.
+                    // A parent that is no longer this node's is left of the one that is; a full one needs its own.
                     at = LINKS != 0u && !true_parent ? from : ROOT;
                     from = NONE;
                 }

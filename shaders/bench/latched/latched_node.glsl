@@ -11,8 +11,8 @@
 //   link   the right neighbour, or NONE; always NONE in a tree without side links
 //
 // Slots in use come first and ascend: (separator, child), where a separator is the child's low, or (key, value). Free
-// ones have the key ~0, which no pair may have. Memory that was never used is all ones, so that it looks like free slots
-// of a latched node that is for no key. The root is node 0 and always an inner node.
+// ones have the key ~0, which no pair may have. Memory that was never used is all ones, so that it looks like free
+// slots of a latched node that is for no key. The root is node 0 and always an inner node.
 //
 // Ways down look at no latch and may read any mixture of old and new words: it leads to the right child, to one left of
 // it, whose high is too small, or to one right of it, whose low is too great. What is decided so is decided again under
@@ -87,7 +87,8 @@ uint view_below(View v, uint key) {
     uint count = 0u;
     [[unroll]] for (uint j = 0u; j < STEPS; j++) {
         bool slots = quad_index(j) < QUADS - 1u;
-        count += uint(bitCount(tile_ballot(slots && v.quad[j].x < key)) + bitCount(tile_ballot(slots && v.quad[j].z < key)));
+        count += uint(bitCount(tile_ballot(slots && v.quad[j].x < key))
+                      + bitCount(tile_ballot(slots && v.quad[j].z < key)));
     }
     return count;
 }
