@@ -31,6 +31,7 @@ func TestInterruptPrinting(t *testing.T) {
 		{"somebody reads", []string{"range", table, "0:4294967295"}, true},
 		{"nobody reads a tally", []string{"tally", table, "--column", "1"}, false},
 		{"nobody reads a tally's JSON", []string{"tally", table, "--column", "1", "--json", "--top", "1000000"}, false},
+		{"nobody reads a dump", []string{"dump", table, "--output-format", "parquet"}, false},
 		{"nobody reads a picture", []string{"inspect", table, "--svg", "-"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
