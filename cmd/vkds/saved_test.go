@@ -74,7 +74,7 @@ func TestBinaryKeysAndJSON(t *testing.T) {
 	for _, bits := range []uint32{0x3f800000, 0x7f800000, 0x7fc00000} { // 1, infinite, none
 		floats = binary.LittleEndian.AppendUint32(floats, bits)
 	}
-	assert.Equal(t, "standard input: key 3: NaN has no place in an order", refusal(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json"))
+	assert.Equal(t, "standard input: row 3: column 1: NaN has no place in an order", refusal(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json"))
 	out, _ = answer(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json", "--skip-invalid")
 	assert.Equal(t, `{"key":1,"count":1}`+"\n"+`{"key":"+Inf","count":1}`+"\n", out)
 
