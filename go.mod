@@ -1,6 +1,6 @@
 module github.com/vkds/vkds
 
-go 1.26.0
+go 1.25.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
@@ -14,8 +14,8 @@ require (
 	github.com/tidwall/btree v1.8.2
 	github.com/ulikunitz/xz v0.5.17
 	github.com/vulkan-go/vulkan v0.0.0-20221209234627-c0a353ae26c8
-	golang.org/x/sync v0.24.0
-	golang.org/x/term v0.47.0
+	golang.org/x/sync v0.22.0
+	golang.org/x/term v0.45.0
 	gonum.org/v1/plot v0.17.0
 	pgregory.net/rapid v1.3.0
 )
@@ -51,6 +51,6 @@ require (
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/exp v0.0.0-20260112195511-716be5621a96 // indirect
 	golang.org/x/image v0.30.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
 )

@@ -11,8 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"sync"
+	"time"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
@@ -324,6 +326,7 @@ func (p *SlabPool) growth(blocks int) (sizes []uint64) {
 
 // growTo makes the pool one of so many memory blocks, which is more than it has and a number that whole returns.
 func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
+	begin, before := time.Now(), p.blocks()
 	if err := p.d.Fits(p.growth(blocks)...); err != nil {
 		return err // before gigabytes are taken one by one, and filled
 	}
@@ -372,6 +375,10 @@ func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
 	p.mu.Unlock()
 	if moved != nil {
 		free(moved)
+	}
+	if before != 0 {
+		p.d.Log().LogAttrs(ctx, slog.LevelInfo, "pool grown", slog.Int("slabs", p.blocks()*BlockSlabs),
+			slog.Int("slabs_before", before*BlockSlabs), slog.Uint64("bytes", p.Bytes()), slog.Duration("duration", time.Since(begin)))
 	}
 	return nil
 }

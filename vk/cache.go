@@ -66,7 +66,9 @@ func (c *pipelineCache) close(d *Device) {
 	}
 	if c.path != "" && !d.lost.Load() {
 		if data := d.native.CacheData(c.handle); len(data) > 0 && sha256.Sum256(data) != c.loaded {
-			writeCache(c.path, data)
+			if err := writeCache(c.path, data); err != nil {
+				d.log.Warn("pipeline cache not written", "err", err)
+			}
 		}
 	}
 	d.native.DestroyCache(c.handle)

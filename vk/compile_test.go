@@ -76,7 +76,7 @@ func openToCompile(t *testing.T) *Device {
 	require.NoError(t, err)
 	c, err := choose(all, "")
 	require.NoError(t, err)
-	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, subgroup: c.info.SubgroupSize, alive: map[resource]struct{}{}}
+	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, subgroup: c.info.SubgroupSize, log: logFor(nil, c.info), alive: map[resource]struct{}{}}
 	family, _ := computeFamily(c.about.Families)
 	var result native.Result
 	d.native, result = in.NewDevice(c.physical, uint32(family), 1, c.about.Features)

@@ -3,6 +3,7 @@ package vk
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/bits"
 	"os"
 	"slices"
@@ -17,7 +18,7 @@ import (
 type Options struct {
 	Device     string        // index in List, part of the name, or type (discrete, integrated, virtual, cpu); "" = $VKDS_DEVICE, then the best one
 	Validation bool          // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
-	OnMessage  func(Message) // takes validation's messages, from any thread and never at once; nil = standard error
+	OnMessage  func(Message) // takes validation's messages, from any thread and never at once; nil = Logger, or else standard error
 	Without    []Feature     // optional features to leave off even where the device has them, beside those that
 	// $VKDS_WITHOUT names (by their Vulkan names, with commas)
 	SubgroupSize int    // subgroup size of every kernel; 0 = the device's own
@@ -27,6 +28,8 @@ type Options struct {
 	// OnKernel, if not nil, is told what the driver tells of each kernel as it is made, by the goroutine that makes it.
 	// Then each is compiled twice, and the device has to have ExecutableStatistics.
 	OnKernel func(KernelReport)
+	// Logger, if not nil, is told what happens that no call returns: see Device.Log.
+	Logger *slog.Logger
 
 	staged bool                       // tests: transfers go through the staging ring even where memory is mapped
 	fault  func(string) native.Result // tests: see Device.fault
@@ -58,6 +61,7 @@ type Device struct {
 	attached sync.Map
 
 	onKernel     func(KernelReport)
+	log          *slog.Logger // never nil
 	closing      sync.Once
 	gate         sync.RWMutex // calls that use the driver hold it, and Close has it to itself
 	closed, lost atomic.Bool
@@ -104,7 +108,7 @@ func newInstance(listener func(native.Message)) (native.Instance, error) {
 func Open(o Options) (*Device, error) {
 	var listener func(native.Message)
 	if o.Validation {
-		listener = listen(o.OnMessage)
+		listener = listen(o.OnMessage, o.Logger)
 	}
 	in, err := newInstance(listener)
 	if err != nil {
@@ -132,6 +136,7 @@ func open(in native.Instance, o Options) (*Device, error) {
 		return nil, err
 	}
 	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, alive: map[resource]struct{}{}}
+	d.log = logFor(o.Logger, d.info)
 	// Where subgroup sizes differ, each kernel must require its own.
 	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool {
 		return f != SubgroupSizes && slices.Contains(without, f)
@@ -170,6 +175,8 @@ func open(in native.Instance, o Options) (*Device, error) {
 	}
 	d.staging.init(d, o)
 	d.fault = o.fault
+	d.log.Info("device opened", "type", string(d.info.Type), "driver", d.info.Driver, "chosen_by", chosenBy(o.Device),
+		"subgroup", d.subgroup, "features", d.info.Features, "bytes", d.info.HeapBytes)
 	return d, nil
 }
 
@@ -306,6 +313,7 @@ func (d *Device) Close() (err error) {
 		}
 		d.destroy()
 		d.instance.Destroy()
+		d.log.Debug("device closed")
 	})
 	return err
 }

@@ -29,6 +29,12 @@
 // Kernels reach buffers by address alone: a push-constant struct carries Buffer.Address as a uint64, which is a
 // uvec2 or a buffer reference in GLSL. There are no descriptors.
 //
+// # Log
+//
+// Options.Logger takes a *slog.Logger, which hears what no call returns: the device that was chosen, kernels that were
+// made, pools that grew, rehashes, batches that were retried, messages of the validation layer, and the device's loss.
+// Device.Log names the records and their attributes, which stay as they are.
+//
 // # Drivers
 //
 // Building needs no Vulkan package, but cgo and Linux: the loader, libvulkan.so.1, is opened at run time. A program that is

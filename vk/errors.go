@@ -189,7 +189,9 @@ func (d *Device) check(call string, result native.Result) error {
 	}
 	switch {
 	case result == native.ErrorDeviceLost:
-		d.lost.Store(true)
+		if d.lost.CompareAndSwap(false, true) {
+			d.log.Warn("device lost", "call", call)
+		}
 		return ErrDeviceLost
 	case result < 0:
 		return &CallError{call, int32(result)}

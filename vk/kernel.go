@@ -1,13 +1,16 @@
 package vk
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/vkds/vkds/shaders"
@@ -96,10 +99,13 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 	if d.info.Has(SubgroupSizes) {
 		p.how.Subgroup = uint32(p.subgroup)
 	}
+	begin := time.Now()
 	if p.handle, err = d.compile(m, p.how); err != nil {
 		d.native.DestroyLayout(p.layout)
 		return nil, err
 	}
+	d.log.LogAttrs(context.Background(), slog.LevelDebug, "kernel made", slog.String("kernel", m.Name),
+		slog.Int("workgroup", p.workgroup), slog.Int("subgroup", p.subgroup), slog.Duration("duration", time.Since(begin)))
 	d.adopt(p)
 	if d.onKernel != nil {
 		all, err := p.statistics()

@@ -1,7 +1,9 @@
 package vk
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"sync"
 
@@ -27,9 +29,9 @@ func (m Message) String() string { return fmt.Sprintf("%s: %s: %s", m.Severity, 
 
 const severityError = 0x1000 // VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT
 
-// listen hands messages to take one at a time.
-func listen(take func(Message)) func(native.Message) {
-	if take == nil {
+// listen logs messages, and hands them to take one at a time. Where nobody wants them they go to standard error.
+func listen(take func(Message), log *slog.Logger) func(native.Message) {
+	if take == nil && log == nil {
 		take = func(m Message) { fmt.Fprintln(os.Stderr, "vk: validation:", m) }
 	}
 	var mu sync.Mutex
@@ -40,6 +42,15 @@ func listen(take func(Message)) func(native.Message) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		take(m)
+		if log != nil {
+			level := slog.LevelWarn
+			if m.Severity == Error {
+				level = slog.LevelError
+			}
+			log.LogAttrs(context.Background(), level, "validation", slog.String("id", m.ID), slog.String("text", m.Text))
+		}
+		if take != nil {
+			take(m)
+		}
 	}
 }

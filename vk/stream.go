@@ -116,6 +116,9 @@ func (d *Device) NewStream() (*Stream, error) {
 	return s, nil
 }
 
+// Device is the device that the stream is of.
+func (s *Stream) Device() *Device { return s.d }
+
 func (s *Stream) usableOn(d *Device) error {
 	switch {
 	case s == nil:

@@ -3,6 +3,8 @@ package slabhash
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"time"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -78,6 +80,7 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
+	begin := time.Now()
 	to, err := t.newBase(ctx, buckets)
 	if err != nil {
 		return err
@@ -90,6 +93,8 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	}
 	from := t.base
 	t.base = to
+	t.d.Log().LogAttrs(ctx, slog.LevelInfo, "rehashed", slog.Uint64("buckets", uint64(to.buckets)),
+		slog.Uint64("buckets_before", uint64(from.buckets)), slog.Duration("duration", time.Since(begin)))
 	return errors.Join(t.releaseChains(from), t.abandon(from))
 }
 

@@ -24,6 +24,7 @@ func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room fun
 		if pending == 0 {
 			return nil
 		}
+		logRetry(ctx, s.Device(), pending, pending == last)
 		if err := room(ctx, pending, pending == last); err != nil {
 			return &structures.PendingError{Operations: pending, Err: err}
 		}

@@ -5,6 +5,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
@@ -223,6 +224,7 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 			return failure
 		}
 		if err = ctx.Err(); err == nil {
+			logRetry(ctx, p.d, pending, pending == last)
 			err = b.task.Recover(ctx, pending, pending == last)
 		}
 		if err != nil {
@@ -232,6 +234,11 @@ func (p *Pipeline) drain(ctx context.Context, b *batch) error {
 		last = pending
 		failure = errors.Join(failure, p.again(open, b))
 	}
+}
+
+// logRetry tells of operations that were left pending, and are to be dispatched again.
+func logRetry(ctx context.Context, d *vk.Device, pending int, stuck bool) {
+	d.Log().LogAttrs(ctx, slog.LevelInfo, "batch retried", slog.Int("pending", pending), slog.Bool("stuck", stuck))
 }
 
 // clearUp waits for all chunks in flight. Those with pending operations count as never run, but for their statuses.

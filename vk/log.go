@@ -1,0 +1,39 @@
+package vk
+
+import (
+	"log/slog"
+	"os"
+)
+
+// Log is the logger that Options named, or else one that discards everything and costs nothing: for what the packages
+// over vk have to tell. Each record has the attribute device, its name. What is told, and with which attributes beside
+// that:
+//
+//	Debug  kernel made                 kernel, workgroup, subgroup, duration
+//	Debug  device closed
+//	Info   device opened               type, driver, chosen_by (option, VKDS_DEVICE, preference), subgroup, features, bytes
+//	Info   pool grown                  slabs, slabs_before, bytes, duration
+//	Info   rehashed                    buckets, buckets_before, duration
+//	Info   batch retried               pending, stuck (nothing was done since the last time)
+//	Warn   device lost                 call
+//	Warn   pipeline cache not written  err
+//	Warn   validation                  id, text; without device, and as an Error where a rule of Vulkan was broken
+func (d *Device) Log() *slog.Logger { return d.log }
+
+func logFor(l *slog.Logger, i Info) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return l.With("device", i.Name)
+}
+
+// chosenBy says what has chosen a device.
+func chosenBy(option string) string {
+	switch {
+	case option != "":
+		return "option"
+	case os.Getenv("VKDS_DEVICE") != "":
+		return "VKDS_DEVICE"
+	}
+	return "preference"
+}
