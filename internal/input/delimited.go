@@ -117,8 +117,7 @@ func (d *delimited) record() ([]string, error) {
 		d.pending = nil
 		return record, nil
 	}
-	d.budget.left = longestRecord
-	record, err := d.csv.Read()
+	record, err := d.readRecord()
 	var pe *csv.ParseError
 	switch {
 	case errors.Is(err, ErrLongRecord):
@@ -135,6 +134,17 @@ func (d *delimited) record() ([]string, error) {
 	}
 	d.line, _ = d.csv.FieldPos(len(record) - 1)
 	return record, nil
+}
+
+// readRecord passes over lines of blanks, as package csv does over empty ones.
+func (d *delimited) readRecord() ([]string, error) {
+	for {
+		d.budget.left = longestRecord
+		record, err := d.csv.Read()
+		if err != nil || len(record) > 1 || record[0] == "" || strings.TrimSpace(record[0]) != "" {
+			return record, err
+		}
+	}
 }
 
 // longestRecord is how many bytes a record may have, give or take a buffer.
