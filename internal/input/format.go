@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bytes"
 	"path/filepath"
 	"strings"
 
@@ -47,7 +48,7 @@ const longestMagic = 8
 // foreign is what a file is by its first bytes, or "".
 func foreign(head []byte) string {
 	for _, m := range magics {
-		if strings.HasPrefix(string(head), m.bytes) {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
 			return m.name
 		}
 	}
@@ -71,12 +72,12 @@ func (o Options) detect(file *infile.File) (Format, error) {
 		return Auto, err
 	}
 	for _, m := range magics {
-		if strings.HasPrefix(string(head), m.bytes) && m.format != Auto {
+		if bytes.HasPrefix(head, []byte(m.bytes)) && m.format != Auto {
 			return m.format, nil
 		}
 	}
 	switch {
-	case strings.HasPrefix(string(head), arrowStreamMagic):
+	case bytes.HasPrefix(head, []byte(arrowStreamMagic)):
 		return Arrow, nil
 	case ext == ".parquet" || ext == ".pq":
 		return Parquet, nil

@@ -72,43 +72,49 @@ func (l *lines) read(columns [][]uint32) (int, error) {
 }
 
 // parse reads whole lines of the buffer.
-func (l *lines) parse(columns [][]uint32) (n int, err error) {
+func (l *lines) parse(columns [][]uint32) (int, error) {
 	b, first := l.buffer[l.at:l.whole], columns[0]
-	i := 0
-	decimal := l.typ == keytype.Uint32 && !l.ranges
-	for n < len(first) && i < len(b) && err == nil {
-		l.line++
-		if decimal && l.begun {
-			// The common line, some decimal digits and a line feed, without
-			// looking for the line's end first. Ten digits fit 64 bits.
-			v, j := uint64(0), i
-			for j-i < 10 && b[j]-'0' < 10 {
-				v = v*10 + uint64(b[j]-'0')
-				j++
-			}
-			if b[j] == '\n' && j > i && v <= math.MaxUint32 {
-				first[n] = uint32(v)
-				n++
-				i = j + 1
-				continue
+	n, i := 0, 0
+	for n < len(first) && i < len(b) {
+		if l.begun && l.typ == keytype.Uint32 && !l.ranges {
+			lines, read := decimals(b[i:], first[n:])
+			n, i, l.line = n+lines, i+read, l.line+int64(lines)
+			if n == len(first) || i == len(b) {
+				break
 			}
 		}
+		l.line++
 		text := b[i : i+bytes.IndexByte(b[i:], '\n')]
 		i += len(text) + 1
 		if l.empty(text) {
 			continue
 		}
-		switch err = l.value(text, columns, n); {
-		case err == nil:
+		if err := l.value(text, columns, n); err == nil {
 			n++
-		case l.invalid.pass():
-			err = nil
-		default:
-			err = &LineError{File: l.name, Line: l.line, Err: err}
+		} else if !l.invalid.pass() {
+			return n, &LineError{File: l.name, Line: l.line, Err: err}
 		}
 	}
 	l.at += i
-	return n, err
+	return n, nil
+}
+
+// decimals reads the common lines, some decimal digits and a line feed, without looking for the line's end first, up to
+// the first other one. It returns how many lines and bytes. The text ends with a line feed.
+func decimals(text []byte, words []uint32) (lines, read int) {
+	for lines < len(words) && read < len(text) {
+		v, at := uint64(0), read
+		for at-read < 10 && text[at]-'0' < 10 { // ten digits fit 64 bits
+			v = v*10 + uint64(text[at]-'0')
+			at++
+		}
+		if text[at] != '\n' || at == read || v > math.MaxUint32 {
+			break
+		}
+		words[lines] = uint32(v)
+		lines, read = lines+1, at+1
+	}
+	return lines, read
 }
 
 // empty tells of lines that hold nothing: blank ones, comments, and names.
