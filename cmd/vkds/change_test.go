@@ -23,6 +23,7 @@ import (
 
 // An update and a deletion, of every structure, against a Go map; keys come more than once in either.
 func TestUpdateDelete(t *testing.T) {
+	t.Parallel()
 	needDevice(t)
 	for i, structure := range known {
 		random := rand.New(rand.NewPCG(11, uint64(i)))
@@ -81,6 +82,7 @@ func TestUpdateDelete(t *testing.T) {
 
 // The change is there whole, in the dictionary's place or elsewhere, or not at all.
 func TestChangeReplaces(t *testing.T) {
+	t.Parallel()
 	needDevice(t)
 	dict := saved(t, dictfile.Header{Structure: "lsm", Parameters: map[string]float64{"batch": 64}}, []uint32{1, 2}, []uint32{10, 20})
 	dir := filepath.Dir(dict)
@@ -123,6 +125,7 @@ func TestChangeReplaces(t *testing.T) {
 }
 
 func TestChangeRefuses(t *testing.T) {
+	t.Parallel()
 	needDevice(t)
 	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "time"}, []uint32{1}, []uint32{10})
 	other := saved(t, dictfile.Header{Structure: "slabhash", ValueType: "f32"}, []uint32{1}, []uint32{10})

@@ -21,6 +21,7 @@ import (
 
 // The pairs at the ends, of a table and of a saved hash table alike.
 func TestMinMax(t *testing.T) {
+	t.Parallel()
 	needDevice(t)
 	path := write(t, "t.csv", "5,50\n-7,70\n0,1\n5,51\n")
 	signed := func(k int32) uint32 { return uint32(k) ^ 1<<31 }
@@ -44,6 +45,7 @@ func TestMinMax(t *testing.T) {
 
 // Whatever a dictionary is kept in and written as, its pairs are all there, in order, and come back.
 func TestDump(t *testing.T) {
+	t.Parallel()
 	needDevice(t)
 	path := write(t, "t.csv", "at,x\n2014-07-01 00:30:00,-1.5\n2014-07-01 00:00:00,-20\n2014-07-02 00:00:00,0.5\n2014-07-01 00:30:00,7\n")
 	types := []string{"--key-type", "time", "--value-type", "f32"}
@@ -92,6 +94,7 @@ func TestDump(t *testing.T) {
 
 // More pairs than are handed out at a time.
 func TestDumpLarge(t *testing.T) {
+	t.Parallel()
 	needDevice(t)
 	const n = 1<<18 + 1000
 	in, out := write(t, "t.csv", rows(n)), filepath.Join(t.TempDir(), "d.parquet")
@@ -110,6 +113,7 @@ func TestDumpLarge(t *testing.T) {
 
 // A file that is there is replaced whole or not at all, and keeps its permissions.
 func TestDumpReplaces(t *testing.T) {
+	t.Parallel()
 	needDevice(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "d.csv")
