@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -138,7 +137,7 @@ func TestWrongResultsAreFound(t *testing.T) {
 	require.NoError(t, s.holdsAll(t.Context(), n))
 	require.ErrorAs(t, s.holdsAll(t.Context(), n-1), &wrong)
 
-	b := slabhash.DeviceBatch{Count: 1, Keys: queries, Status: s.status, Left: s.left} // one key of the table goes
+	b := structures.DeviceBatch{Count: 1, Keys: queries, Status: s.status, Left: s.left} // one key of the table goes
 	require.NoError(t, s.hash().ApplyOn(s.stream, structures.Delete, b))
 	require.NoError(t, s.hash().Finish(t.Context(), s.stream, structures.Delete, b))
 	require.ErrorAs(t, s.sound(t.Context(), n), &wrong)

@@ -72,7 +72,7 @@ func gone(uint32) (uint32, bool) { return 0, false }
 
 // change measures a batch of updates, on each path that a tree's may take.
 func (s *session) change(ctx context.Context, c change) error {
-	b := structures.DeviceUpdates{Count: c.count}
+	b := structures.DeviceBatch{Count: c.count}
 	var err error
 	if b.Keys, err = s.batchOf(ctx, "batch keys", c.count, c.key); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (s *session) eachPath(operations int, do func(path btree.Path, m Measuremen
 }
 
 // update records a batch of updates of one kind on one of the ways there are.
-func (s *session) update(ctx context.Context, path btree.Path, kind structures.Kind, b structures.DeviceUpdates) error {
+func (s *session) update(ctx context.Context, path btree.Path, kind structures.Kind, b structures.DeviceBatch) error {
 	if path == btree.Batched {
 		if s.options.Statuses {
 			b.Status = s.status
@@ -132,11 +132,11 @@ func (s *session) update(ctx context.Context, path btree.Path, kind structures.K
 		return s.dictionary.(treeTable).UpdateOn(ctx, s.stream, kind, b)
 	}
 	return s.dictionary.(concurrent).ApplyOn(s.stream, kind,
-		btree.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Status: s.status, Left: s.left, Alone: true})
+		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Status: s.status, Left: s.left, Alone: true})
 }
 
 // checkChange looks at what came of a batch of updates.
-func (s *session) checkChange(ctx context.Context, c change, b structures.DeviceUpdates, statuses bool) error {
+func (s *session) checkChange(ctx context.Context, c change, b structures.DeviceBatch, statuses bool) error {
 	if statuses {
 		if err := s.allAre(ctx, c.count, c.status); err != nil {
 			return err

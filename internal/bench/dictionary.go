@@ -30,7 +30,7 @@ type dictionary interface {
 // concurrent is a dictionary whose operations of a batch may be of all kinds, done beside each other.
 type concurrent interface {
 	dictionary
-	ApplyOn(*vk.Stream, structures.Kind, btree.DeviceBatch) error
+	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error
 }
 
 // ordered is a dictionary with order.
@@ -43,7 +43,7 @@ type ordered interface {
 // leveled is one made of sorted runs, which are inserted batch by batch.
 type leveled interface {
 	ordered
-	InsertOn(context.Context, *vk.Stream, structures.DeviceUpdates) error
+	UpdateOn(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
 }
 
 // mapTable is a hash table of pairs, with a pool of its own.
@@ -97,18 +97,6 @@ func (t mapTable) Close() error {
 	return t.pool.Close()
 }
 
-func (t mapTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	return t.Map.FindOn(s, slabhash.DeviceQueries{Count: l.Count, Keys: l.Keys, Values: l.Values, Found: l.Found})
-}
-
-func (t mapTable) ApplyOn(s *vk.Stream, kind structures.Kind, b btree.DeviceBatch) error {
-	return t.Map.ApplyOn(s, kind, hashBatch(b))
-}
-
-func hashBatch(b btree.DeviceBatch) slabhash.DeviceBatch {
-	return slabhash.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Kinds: b.Kinds, Status: b.Status, Left: b.Left}
-}
-
 func (t mapTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
 	return s.holdHash(ctx, q, pairs, t.Map)
 }
@@ -153,12 +141,12 @@ func (t setTable) Close() error {
 }
 
 func (t setTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	return t.Set.FindOn(s, slabhash.DeviceQueries{Count: l.Count, Keys: l.Keys, Found: l.Found})
+	return t.Set.FindOn(s, structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found})
 }
 
-func (t setTable) ApplyOn(s *vk.Stream, kind structures.Kind, b btree.DeviceBatch) error {
+func (t setTable) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	b.Values = nil
-	return t.Set.ApplyOn(s, kind, hashBatch(b))
+	return t.Set.ApplyOn(s, kind, b)
 }
 
 func (t setTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
@@ -168,7 +156,7 @@ func (t setTable) hold(ctx context.Context, s *session, q sequence, _, pairs int
 // holdHash makes a hash table one of pairs by one batch, and notes its utilisation.
 func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table interface {
 	Clear(context.Context) error
-	Finish(context.Context, *vk.Stream, structures.Kind, slabhash.DeviceBatch) error
+	Finish(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
 	Stats(context.Context) (slabhash.Stats, error)
 }) error {
 	if err := table.Clear(ctx); err != nil {
@@ -178,14 +166,14 @@ func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table int
 	if err != nil {
 		return err
 	}
-	b := btree.DeviceBatch{Count: pairs, Keys: keys, Values: values, Status: s.status, Left: s.left}
+	b := structures.DeviceBatch{Count: pairs, Keys: keys, Values: values, Status: s.status, Left: s.left}
 	if err := s.dictionary.(concurrent).ApplyOn(s.stream, structures.Insert, b); err != nil {
 		return err
 	}
 	if s.keysOnly() {
 		b.Values = nil
 	}
-	if err := table.Finish(ctx, s.stream, structures.Insert, hashBatch(b)); err != nil || s.utility != 0 {
+	if err := table.Finish(ctx, s.stream, structures.Insert, b); err != nil || s.utility != 0 {
 		return err
 	}
 	stats, err := table.Stats(ctx)
@@ -219,13 +207,13 @@ func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs in
 	if err != nil {
 		return err
 	}
-	if err := t.BuildOn(ctx, s.stream, structures.DeviceUpdates{Count: pairs, Keys: keys, Values: values}); err != nil {
+	if err := t.BuildOn(ctx, s.stream, structures.DeviceBatch{Count: pairs, Keys: keys, Values: values}); err != nil {
 		return err
 	}
 	return s.stream.Wait(ctx)
 }
 
-// lsmTable is an LSM whose insertions look like those of the structures that wait for the device.
+// lsmTable is an LSM.
 type lsmTable struct{ *lsm.LSM }
 
 func openLSM(ctx context.Context, s *session) (dictionary, error) {
@@ -234,10 +222,6 @@ func openLSM(ctx context.Context, s *session) (dictionary, error) {
 		return nil, err
 	}
 	return lsmTable{l}, nil
-}
-
-func (l lsmTable) InsertOn(_ context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
-	return l.LSM.InsertOn(s, u)
 }
 
 func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/btree"
 )
 
 // lookups measures n lookups: of gives the key of each query, and whether it is there, among so many pairs.
@@ -87,7 +86,7 @@ func (s *session) findConcurrent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := btree.DeviceBatch{Count: s.n, Keys: queries, Values: answers, Status: s.status, Left: s.left}
+	b := structures.DeviceBatch{Count: s.n, Keys: queries, Values: answers, Status: s.status, Left: s.left}
 	return s.add(s.measure(ctx, task{
 		Measurement: s.measurement(s.n, s.n), pending: true,
 		record: func() error { return s.dictionary.(concurrent).ApplyOn(s.stream, structures.Find, b) },

@@ -20,7 +20,7 @@ func insertion(kind structures.Kind) func(*session, context.Context) error {
 		if err != nil {
 			return err
 		}
-		b := btree.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
+		b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
 		defer func() { s.there = -1 }()
 		return s.add(s.measure(ctx, task{
 			Measurement: s.measurement(s.n, s.n), pending: true,
@@ -50,7 +50,7 @@ func (s *session) bulkBuild(ctx context.Context) error {
 	return s.add(s.measure(ctx, task{
 		Measurement: s.measurement(s.n, s.n),
 		record: func() error {
-			return t.BuildOn(ctx, s.stream, structures.DeviceUpdates{Count: s.n, Keys: keys, Values: values})
+			return t.BuildOn(ctx, s.stream, structures.DeviceBatch{Count: s.n, Keys: keys, Values: values})
 		},
 		check: func(ctx context.Context) error { return s.holdsAll(ctx, s.n) },
 	}))
@@ -116,15 +116,15 @@ func (s *session) insertFromEmpty(ctx context.Context) error {
 }
 
 // treeBatches are the batches of insertFromEmpty. A concurrent one begins where its buffers do.
-func (s *session) treeBatches(ctx context.Context, path btree.Path, keys, values *vk.Buffer[uint32]) (all []structures.DeviceUpdates, err error) {
+func (s *session) treeBatches(ctx context.Context, path btree.Path, keys, values *vk.Buffer[uint32]) (all []structures.DeviceBatch, err error) {
 	if path == btree.Batched {
 		for _, p := range chunks(s.n, s.batch) {
-			all = append(all, structures.DeviceUpdates{Count: p.count, First: p.first, Keys: keys, Values: values})
+			all = append(all, structures.DeviceBatch{Count: p.count, First: p.first, Keys: keys, Values: values})
 		}
 		return all, nil
 	}
 	for i, p := range doubling(s.n, s.batch) {
-		b := structures.DeviceUpdates{Count: p.count}
+		b := structures.DeviceBatch{Count: p.count}
 		if b.Keys, err = s.room(fmt.Sprintf("part %d keys", i), p.count); err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func (s *session) insert(ctx context.Context, q sequence, from, upTo int, each f
 	if err != nil {
 		return err
 	}
-	u := structures.DeviceUpdates{}
+	u := structures.DeviceBatch{}
 	if u.Keys, u.Values, err = s.batchBuffers(); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (s *session) insert(ctx context.Context, q sequence, from, upTo int, each f
 		s.stream.Copy(u.Keys, 0, keys, 4*(from+p.first), 4*p.count)
 		s.stream.Copy(u.Values, 0, values, 4*(from+p.first), 4*p.count)
 		if each == nil {
-			if err = s.dictionary.(leveled).InsertOn(ctx, s.stream, u); err == nil {
+			if err = s.dictionary.(leveled).UpdateOn(ctx, s.stream, structures.Insert, u); err == nil {
 				_, err = s.stream.Submit()
 			}
 		} else {
@@ -223,14 +223,14 @@ func (s *session) insert(ctx context.Context, q sequence, from, upTo int, each f
 	return s.stream.Wait(ctx)
 }
 
-func (s *session) insertTimed(ctx context.Context, u structures.DeviceUpdates, each func(wall, device time.Duration)) error {
+func (s *session) insertTimed(ctx context.Context, u structures.DeviceBatch, each func(wall, device time.Duration)) error {
 	err := s.stream.Wait(ctx) // what was copied for the batch is no part of it
 	if err != nil {
 		return err
 	}
 	s.stream.Timings()
 	start := time.Now()
-	record := func() { err = s.dictionary.(leveled).InsertOn(ctx, s.stream, u) }
+	record := func() { err = s.dictionary.(leveled).UpdateOn(ctx, s.stream, structures.Insert, u) }
 	if s.waits() {
 		record()
 	} else {

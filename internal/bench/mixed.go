@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -162,8 +161,8 @@ func (s *session) mixOf(ctx context.Context, b *mixedBatch, length int) error {
 }
 
 // mixedBuffers are those of a mixed batch.
-func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (d btree.DeviceBatch, err error) {
-	d = btree.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: length}
+func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (d structures.DeviceBatch, err error) {
+	d = structures.DeviceBatch{Count: b.count, Status: s.status, Left: s.left, Width: length}
 	if d.Keys, err = s.batchOf(ctx, "mixed keys", b.count, func(i int) uint32 { return b.at(i).key }); err != nil {
 		return d, err
 	}
@@ -182,7 +181,7 @@ func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (
 }
 
 // checkMix looks at what came of a mixed batch.
-func (s *session) checkMix(ctx context.Context, b *mixedBatch, d btree.DeviceBatch, w *windowChecks) error {
+func (s *session) checkMix(ctx context.Context, b *mixedBatch, d structures.DeviceBatch, w *windowChecks) error {
 	if err := s.checkStatus(ctx, b.count, func(i int) structures.Status {
 		if b.kind(i) == structures.FindSuccessor && w.isLast(b.at(i).key) {
 			return structures.Status(s.bytes[i]) // whether there is another key behind it is left to chance

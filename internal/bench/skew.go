@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -34,7 +33,7 @@ func skewed(kind structures.Kind) func(*session, context.Context) error {
 
 func (s *session) skewed(ctx context.Context, kind structures.Kind) error {
 	k := newSkew(s.space, s.n, s.options.Skew)
-	b := btree.DeviceBatch{Count: s.n, Status: s.status, Left: s.left}
+	b := structures.DeviceBatch{Count: s.n, Status: s.status, Left: s.left}
 	var err error
 	if b.Keys, err = s.batchOf(ctx, "batch keys", s.n, k.key); err != nil {
 		return err

@@ -93,7 +93,7 @@ func (s *session) flush(ctx context.Context) error {
 		if err := s.changing(ctx); err != nil {
 			return err
 		}
-		b := slabhash.DeviceBatch{Count: s.n / 2, Keys: keys, Status: s.status, Left: s.left}
+		b := structures.DeviceBatch{Count: s.n / 2, Keys: keys, Status: s.status, Left: s.left}
 		if err := table.ApplyOn(s.stream, structures.Delete, b); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (s *session) clear(ctx context.Context) error {
 	defer own.Close()
 	defer s.stream.Wait(context.Background())
 	filled := func(ctx context.Context) error {
-		b := slabhash.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
+		b := structures.DeviceBatch{Count: s.n, Keys: keys, Values: values, Status: s.status, Left: s.left}
 		if err := own.ApplyOn(s.stream, structures.Insert, b); err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (x staleness) make(ctx context.Context) error {
 	}
 	key := func(i int) uint32 { return s.keys.key(x.pick.at(i)) }
 	for _, p := range chunks(x.again, s.batch) {
-		u := structures.DeviceUpdates{Count: p.count}
+		u := structures.DeviceBatch{Count: p.count}
 		var err error
 		if u.Keys, err = s.batchOf(ctx, "batch keys", p.count, func(i int) uint32 { return key(p.first + i) }); err != nil {
 			return err
@@ -236,7 +236,7 @@ func (x staleness) make(ctx context.Context) error {
 		if u.Values, err = s.batchOf(ctx, "batch values", p.count, func(i int) uint32 { return ^s.space.value(key(p.first + i)) }); err != nil {
 			return err
 		}
-		if err := s.dictionary.(lsmTable).InsertOn(ctx, s.stream, u); err != nil {
+		if err := s.dictionary.(lsmTable).UpdateOn(ctx, s.stream, structures.Insert, u); err != nil {
 			return err
 		}
 		if err := s.stream.Wait(ctx); err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/btree"
 )
 
 // windowChecks checks what ranges and successors found beside updates: pairs that were there before or came meanwhile,
@@ -14,13 +13,13 @@ import (
 type windowChecks struct {
 	s      *session
 	batch  *mixedBatch
-	device *btree.DeviceBatch
+	device *structures.DeviceBatch
 	stays  []uint32 // keys that are there throughout, in order
 	ever   []uint32 // and all that are there at any time
 }
 
 // windows gives the operations of a batch that ask for order what they want.
-func (s *session) windows(ctx context.Context, b *mixedBatch, d *btree.DeviceBatch) (*windowChecks, error) {
+func (s *session) windows(ctx context.Context, b *mixedBatch, d *structures.DeviceBatch) (*windowChecks, error) {
 	d.Width = max(d.Width, 1)
 	room := int(b.windows[b.count]) * d.Width
 	var err error

@@ -21,7 +21,7 @@ import (
 // Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
 // *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of it
 // will run: what is refused before its first command leaves the stream as it was, and after that the stream drops its batch.
-func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
+func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}

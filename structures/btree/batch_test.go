@@ -91,7 +91,7 @@ func (r *batchRig) doFrom(first int, b operations, statuses bool) {
 		kinds.Free()
 		out.Free()
 	}()
-	u := structures.DeviceUpdates{Count: n, First: first, Keys: keys, Values: values}
+	u := structures.DeviceBatch{Count: n, First: first, Keys: keys, Values: values}
 	if statuses {
 		u.Status = out
 	}
@@ -373,7 +373,7 @@ func TestBatchWithoutRoom(t *testing.T) {
 	r.do(insert(rng, uniqueKeys(rng, 100)), false)
 	keys := device(r, uniqueKeys(rng, 100000))
 	defer keys.Free()
-	err := r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceUpdates{Count: 100000, Keys: keys, Values: keys})
+	err := r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{Count: 100000, Keys: keys, Values: keys})
 	var full *structures.LimitError
 	require.ErrorAs(t, err, &full)
 	require.NoError(t, r.stream.Wait(t.Context()))
@@ -418,11 +418,11 @@ func TestBatchAfterInsertionsBesideEachOther(t *testing.T) {
 			keys = append(keys, full[parent*each+leaf*Slots]+1)
 		}
 	}
-	calls := map[string]func(t *testing.T, r *batchRig, b DeviceBatch){
-		"on a stream": func(t *testing.T, r *batchRig, b DeviceBatch) {
+	calls := map[string]func(t *testing.T, r *batchRig, b structures.DeviceBatch){
+		"on a stream": func(t *testing.T, r *batchRig, b structures.DeviceBatch) {
 			require.NoError(t, r.tree.ApplyOn(r.stream, structures.Insert, b))
 		},
-		"another kernel": func(t *testing.T, r *batchRig, b DeviceBatch) {
+		"another kernel": func(t *testing.T, r *batchRig, b structures.DeviceBatch) {
 			r.tree.Device()
 			require.NoError(t, r.tree.apply(r.stream, structures.Insert, operands{
 				keys: b.Keys.Address(), values: b.Values.Address(), statuses: b.Status.Address(), pending: b.Left.Address(), count: b.Count,
@@ -446,7 +446,7 @@ func TestBatchAfterInsertionsBesideEachOther(t *testing.T) {
 				r.want.insert(keys, keys)
 				for tries := 0; len(keys) > 0; tries++ {
 					require.Less(t, tries, 100, "%d operations still find no room", len(keys))
-					b := DeviceBatch{Count: len(keys), Keys: device(r, keys), Values: device(r, keys), Status: device(r, make([]uint8, len(keys)+3)), Left: device(r, []uint32{0})}
+					b := structures.DeviceBatch{Count: len(keys), Keys: device(r, keys), Values: device(r, keys), Status: device(r, make([]uint8, len(keys)+3)), Left: device(r, []uint32{0})}
 					before := orphans(r)
 					call(t, r, b)
 					require.NoError(t, r.stream.Wait(t.Context()))
@@ -488,16 +488,16 @@ func TestBatchRefused(t *testing.T) {
 	defer keys.Free()
 	defer status.Free()
 	var length *structures.LengthError
-	for _, u := range []structures.DeviceUpdates{
+	for _, u := range []structures.DeviceBatch{
 		{Count: 11, Keys: keys, Values: keys}, {Count: 10, First: 1, Keys: keys, Values: keys}, {Count: 10, Keys: keys},
 		{Count: -1, Keys: keys, Values: keys}, {Count: 10, Keys: keys, Values: keys, Status: status},
 	} {
 		require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, u), &length)
 	}
 	var kind *structures.KindError
-	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Mixed, structures.DeviceUpdates{Count: 10, Keys: keys, Values: keys}), &kind)
-	require.NoError(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceUpdates{}))
+	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Mixed, structures.DeviceBatch{Count: 10, Keys: keys, Values: keys}), &kind)
+	require.NoError(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{}))
 	require.NoError(t, r.tree.Close())
-	require.ErrorIs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceUpdates{}), vk.ErrClosed)
+	require.ErrorIs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{}), vk.ErrClosed)
 	require.NoError(t, r.stream.Wait(t.Context()))
 }

@@ -85,7 +85,7 @@ func TestRangesBesideUpdates(t *testing.T) {
 			}
 			kindsOn := testdevice.Room[uint8](t, d, count)
 			require.NoError(t, kindsOn.Upload(t.Context(), 0, kinds))
-			b := DeviceBatch{Count: count, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, valuesOf(keys)), Kinds: kindsOn,
+			b := structures.DeviceBatch{Count: count, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, valuesOf(keys)), Kinds: kindsOn,
 				Status: testdevice.Room[uint8](t, d, recording.Padded(count)), Left: testdevice.Upload(t, d, []uint32{0}),
 				Width: width, Highs: testdevice.Upload(t, d, highs), OutKeys: testdevice.Room[uint32](t, d, count*width), OutValues: testdevice.Room[uint32](t, d, count*width)}
 			require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
@@ -150,9 +150,9 @@ func TestChurnInOneLeaf(t *testing.T) {
 }
 
 // orderedBatch are buffers for queries of one kind.
-func orderedBatch(t testing.TB, d *vk.Device, queries []uint32, width int) DeviceBatch {
+func orderedBatch(t testing.TB, d *vk.Device, queries []uint32, width int) structures.DeviceBatch {
 	n := len(queries)
-	return DeviceBatch{
+	return structures.DeviceBatch{
 		Count: n, Keys: testdevice.Upload(t, d, queries), Values: testdevice.Room[uint32](t, d, n),
 		Status: testdevice.Room[uint8](t, d, recording.Padded(n)), Left: testdevice.Upload(t, d, []uint32{0}),
 		Width: width, OutKeys: testdevice.Room[uint32](t, d, n*width), OutValues: testdevice.Room[uint32](t, d, n*width),
@@ -160,7 +160,7 @@ func orderedBatch(t testing.TB, d *vk.Device, queries []uint32, width int) Devic
 }
 
 // resultsOf are the results of such a batch.
-func resultsOf(t testing.TB, kinds []structures.Kind, b DeviceBatch) structures.Results {
+func resultsOf(t testing.TB, kinds []structures.Kind, b structures.DeviceBatch) structures.Results {
 	n, width := b.Count, b.Width
 	r := structures.Results{Status: make([]structures.Status, n), Values: testdevice.Download(t, b.Values, n), Keys: make([]uint32, n)}
 	r.Ranges.Offsets = []uint64{0}
@@ -182,7 +182,7 @@ func resultsOf(t testing.TB, kinds []structures.Kind, b DeviceBatch) structures.
 }
 
 // dispatchMixed does a mixed batch as applyOrdered does, by a top that the test made, one function after the other.
-func dispatchMixed(t testing.TB, d *vk.Device, tree *Tree, begin top, q structures.Batch) DeviceBatch {
+func dispatchMixed(t testing.TB, d *vk.Device, tree *Tree, begin top, q structures.Batch) structures.DeviceBatch {
 	t.Helper()
 	kinds := make([]uint8, len(q.Keys))
 	for i, k := range q.Kinds {
@@ -341,7 +341,7 @@ func TestNeighborsWhileKeysChange(t *testing.T) {
 		for round := range 4 {
 			kind := []structures.Kind{structures.Insert, structures.Delete}[round%2]
 			rng.Shuffle(n, func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
-			b := DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, changes), Values: testdevice.Upload(t, d, changes), Status: testdevice.Room[uint8](t, d, n), Left: testdevice.Upload(t, d, []uint32{0})}
+			b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, changes), Values: testdevice.Upload(t, d, changes), Status: testdevice.Room[uint8](t, d, n), Left: testdevice.Upload(t, d, []uint32{0})}
 			asked := []structures.Kind{structures.FindCeil, structures.FindPredecessor}[round/2]
 			q := orderedBatch(t, d, queries, 1)
 			require.NoError(t, tree.ApplyOn(updates, kind, b))
@@ -380,14 +380,14 @@ func TestErrorsOfQueriesBesideUpdates(t *testing.T) {
 	good.Highs = good.Keys
 	require.NoError(t, tree.ApplyOn(s, structures.FindRange, good))
 	require.NoError(t, tree.Finish(t.Context(), s, structures.FindRange, good))
-	for what, spoil := range map[string]func(b *DeviceBatch){
-		"no width": func(b *DeviceBatch) { b.Width = 0 }, "a negative width": func(b *DeviceBatch) { b.Width = -1 },
-		"no highs": func(b *DeviceBatch) { b.Highs = nil }, "no keys": func(b *DeviceBatch) { b.Keys = nil },
-		"little room":                 func(b *DeviceBatch) { b.OutKeys = b.Left },
-		"no room":                     func(b *DeviceBatch) { b.OutValues = nil },
-		"few windows":                 func(b *DeviceBatch) { b.Windows = testdevice.Room[uint32](t, d, 0) },
-		"no statuses":                 func(b *DeviceBatch) { b.Status = nil },
-		"nothing to say what is left": func(b *DeviceBatch) { b.Left = nil },
+	for what, spoil := range map[string]func(b *structures.DeviceBatch){
+		"no width": func(b *structures.DeviceBatch) { b.Width = 0 }, "a negative width": func(b *structures.DeviceBatch) { b.Width = -1 },
+		"no highs": func(b *structures.DeviceBatch) { b.Highs = nil }, "no keys": func(b *structures.DeviceBatch) { b.Keys = nil },
+		"little room":                 func(b *structures.DeviceBatch) { b.OutKeys = b.Left },
+		"no room":                     func(b *structures.DeviceBatch) { b.OutValues = nil },
+		"few windows":                 func(b *structures.DeviceBatch) { b.Windows = testdevice.Room[uint32](t, d, 0) },
+		"no statuses":                 func(b *structures.DeviceBatch) { b.Status = nil },
+		"nothing to say what is left": func(b *structures.DeviceBatch) { b.Left = nil },
 	} {
 		b := good
 		spoil(&b)
@@ -403,10 +403,10 @@ func TestErrorsOfQueriesBesideUpdates(t *testing.T) {
 	require.NoError(t, mixed.Kinds.Upload(t.Context(), 0, []uint8{uint8(structures.FindRange), 0, 0, 0}))
 	require.NoError(t, tree.ApplyOn(s, structures.Mixed, mixed))
 	require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, mixed))
-	for what, spoil := range map[string]func(b *DeviceBatch){
-		"no kinds": func(b *DeviceBatch) { b.Kinds = nil },
-		"no highs": func(b *DeviceBatch) { b.Highs = nil },
-		"no room":  func(b *DeviceBatch) { b.OutKeys = nil },
+	for what, spoil := range map[string]func(b *structures.DeviceBatch){
+		"no kinds": func(b *structures.DeviceBatch) { b.Kinds = nil },
+		"no highs": func(b *structures.DeviceBatch) { b.Highs = nil },
+		"no room":  func(b *structures.DeviceBatch) { b.OutKeys = nil },
 	} {
 		b := mixed
 		spoil(&b)

@@ -79,7 +79,7 @@ func (t *Tree) rebuilt(b bulk) { t.nodes, t.headroom, t.beside = uint64(b.nodes(
 // *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError, *structures.LimitError,
 // vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing of it will run: what is
 // refused before its first command leaves the stream as it was, and after that the stream drops its batch.
-func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
+func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}

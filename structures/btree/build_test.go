@@ -31,7 +31,7 @@ func TestBuild(t *testing.T) {
 				if n%2 == 0 {
 					rebuild(t, tree, keys, values)
 				} else {
-					u := structures.DeviceUpdates{Count: n, First: 3, Keys: testdevice.Upload(t, d, append(ramp(3, 5, 1), keys...)), Values: testdevice.Upload(t, d, append(ramp(3, 5, 1), values...))}
+					u := structures.DeviceBatch{Count: n, First: 3, Keys: testdevice.Upload(t, d, append(ramp(3, 5, 1), keys...)), Values: testdevice.Upload(t, d, append(ramp(3, 5, 1), values...))}
 					require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
 					require.NoError(t, tree.stream.Wait(t.Context()))
 				}
@@ -80,7 +80,7 @@ func TestBuildOnGrows(t *testing.T) {
 	tree := newTree(t, d, Options{MaxBytes: 2 << 20})
 	on := func(keys []uint32) error {
 		b := testdevice.Upload(t, d, keys)
-		err := tree.BuildOn(t.Context(), tree.stream, structures.DeviceUpdates{Count: len(keys), Keys: b, Values: b})
+		err := tree.BuildOn(t.Context(), tree.stream, structures.DeviceBatch{Count: len(keys), Keys: b, Values: b})
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		return err
 	}
@@ -130,7 +130,7 @@ func TestBuildOfOrderedKeys(t *testing.T) {
 		"ascending": ramp(n, 10, 3), "to the last key": ramp(n, ^uint32(0)-n+1, 1), "from the first key": ramp(n, 0, 1<<20), "descending": ramp(n, 5*n, ^uint32(4)),
 		"equal": ramp(n, 9, 0), "the last one twice": twice, "the last two swapped": swapped,
 	} {
-		u := structures.DeviceUpdates{Count: n, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
+		u := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
 		require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		require.NoError(t, tree.Check(t.Context()), name)
@@ -150,7 +150,7 @@ func TestBuildRefuses(t *testing.T) {
 	require.ErrorAs(t, err, &option)
 	tree := newTree(t, d, Options{})
 	b := testdevice.Upload(t, d, ramp(10, 0, 1))
-	for _, u := range []structures.DeviceUpdates{
+	for _, u := range []structures.DeviceBatch{
 		{Count: -1, Keys: b, Values: b}, {Count: 11, Keys: b, Values: b}, {Count: 5, First: 6, Keys: b, Values: b},
 		{Count: 1, First: -1, Keys: b, Values: b}, {Count: 1, Keys: b}, {Count: 1, Values: b},
 	} {
@@ -161,7 +161,7 @@ func TestBuildRefuses(t *testing.T) {
 	closed, err := New(t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
-	require.ErrorIs(t, closed.BuildOn(t.Context(), nil, structures.DeviceUpdates{}), vk.ErrClosed)
+	require.ErrorIs(t, closed.BuildOn(t.Context(), nil, structures.DeviceBatch{}), vk.ErrClosed)
 	require.ErrorIs(t, closed.Compact(t.Context(), 0), vk.ErrClosed)
 	require.ErrorIs(t, closed.Check(t.Context()), vk.ErrClosed)
 	require.ErrorIs(t, closed.Clear(t.Context()), vk.ErrClosed)
@@ -192,13 +192,13 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 	bKeys, bMore, bWord := testdevice.Upload(t, d, keys), testdevice.Upload(t, d, more), testdevice.Upload(t, d, []uint32{0})
 	tree := newTree(t, d, Options{Fill: 0.7})
 	build := func(n int) {
-		require.NoError(t, tree.BuildOn(t.Context(), s, structures.DeviceUpdates{Count: n, Keys: bKeys, Values: bKeys}))
+		require.NoError(t, tree.BuildOn(t.Context(), s, structures.DeviceBatch{Count: n, Keys: bKeys, Values: bKeys}))
 	}
 	// Says whether the batch was submitted by the call.
 	update := func(n int) (submitted bool) {
 		s.Fill(bWord, 0, 4, 0) // what is recorded so far
 		s.OnSubmit(func(vk.Point, bool) { submitted = true })
-		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceUpdates{Count: n, Keys: bMore, Values: bMore}))
+		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: n, Keys: bMore, Values: bMore}))
 		now := submitted
 		require.NoError(t, s.Wait(t.Context()))
 		return now
@@ -224,7 +224,7 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 
 	build(10)
 	other := testdevice.Stream(t, d)
-	u := structures.DeviceUpdates{Count: 100, Keys: bMore, Values: bMore}
+	u := structures.DeviceBatch{Count: 100, Keys: bMore, Values: bMore}
 	require.ErrorIs(t, tree.UpdateOn(t.Context(), other, structures.Insert, u), vk.ErrUnsubmitted)
 	s.Discard()
 	require.NoError(t, tree.UpdateOn(t.Context(), other, structures.Insert, u))

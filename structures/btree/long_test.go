@@ -20,7 +20,7 @@ func TestTooLong(t *testing.T) {
 	words := testdevice.Room[uint32](t, d, 8)
 	var long *structures.CountError
 	for _, width := range []int{1 << 30, 1 << 31, 1 << 61, math.MaxInt} { // four of them
-		err := tree.ApplyOn(s, structures.FindRange, DeviceBatch{Count: 4, Keys: words, Values: words, Highs: words, OutKeys: words, OutValues: words, Width: width})
+		err := tree.ApplyOn(s, structures.FindRange, structures.DeviceBatch{Count: 4, Keys: words, Values: words, Highs: words, OutKeys: words, OutValues: words, Width: width})
 		require.ErrorAs(t, err, &long, "windows of %d", width)
 		err = tree.RangesOf(s, DeviceWindow{Count: 4, Ranges: words, Counts: words, Keys: words, Values: words, Width: width})
 		require.ErrorAs(t, err, &long, "windows of %d", width)
@@ -28,7 +28,7 @@ func TestTooLong(t *testing.T) {
 	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1 << 32, Keys: words, Values: words}), &long)
 
 	var length *structures.LengthError
-	past := structures.DeviceUpdates{First: math.MaxInt, Count: 8, Keys: words, Values: words}
+	past := structures.DeviceBatch{First: math.MaxInt, Count: 8, Keys: words, Values: words}
 	require.ErrorAs(t, tree.UpdateOn(t.Context(), s, structures.Insert, past), &length)
 	require.ErrorAs(t, tree.BuildOn(t.Context(), s, past), &length)
 

@@ -78,7 +78,7 @@ func TestFinishGrowsOnce(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	keys := uniqueKeys(random(11), 4000)
 	values := randomWords(random(12), len(keys))
-	b := DeviceBatch{
+	b := structures.DeviceBatch{
 		Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values),
 		Status: testdevice.Upload(t, d, make([]uint8, len(keys))), Left: testdevice.Upload(t, d, []uint32{0}),
 	}

@@ -62,7 +62,7 @@ func TestBatchesAreCounted(t *testing.T) {
 	rng := random(3)
 	keys := uniqueKeys(rng, 20000)
 	s := testdevice.Stream(t, d)
-	b := DeviceBatch{
+	b := structures.DeviceBatch{
 		Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, keys),
 		Status: testdevice.Upload(t, d, make([]uint8, len(keys))), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
@@ -73,11 +73,11 @@ func TestBatchesAreCounted(t *testing.T) {
 	require.Equal(t, Batches{Concurrent: 1}, requireStats(t, tree).Batches)
 	require.NoError(t, tree.ApplyOn(s, structures.Find, b))
 	require.NoError(t, tree.ApplyOn(s, structures.Delete, b))
-	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceUpdates{Count: b.Count, Keys: b.Keys, Values: b.Values}))
+	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
 	for _, dropped := range []func(){s.Discard, func() { s.Fill(b.Left, 8, 4, 0); require.Error(t, s.Wait(t.Context())) }} {
-		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceUpdates{Count: b.Count, Keys: b.Keys, Values: b.Values}))
+		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
 		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
 		dropped()
 		require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)

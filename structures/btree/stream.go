@@ -10,33 +10,18 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// DeviceBatch is a batch of concurrent operations in device buffers.
-type DeviceBatch struct {
-	Count  int                // operations
-	Keys   *vk.Buffer[uint32] // the key of each
-	Values *vk.Buffer[uint32] // in and out, as in structures.Batch and Results; nil for Delete
-	Kinds  *vk.Buffer[uint8]  // the kind of each; for structures.Mixed only
-	Status *vk.Buffer[uint8]  // structures.Status of each, out; Count rounded up to a multiple of 4 bytes
-	Left   *vk.Buffer[uint32] // one word, 0 at first: the operations left pending are added to it
+var (
+	_ structures.ConcurrentOnStream = (*Tree)(nil)
+	_ structures.OrderedOnStream    = (*Tree)(nil)
+)
 
-	// Operations that ask for order (structures.FindSuccessor to structures.CountRange), alone or in a mixed batch, want
-	// a Width of 1 at least; a mixed batch then has all of what follows but Windows. They may run beside updates:
-	// Tree.Apply says what that means.
-	Width int                // pairs that a range lists at most
-	Highs *vk.Buffer[uint32] // of ranges the greatest key of each; the least is the operation's key
-	// OutKeys and OutValues, out: the pairs of ranges and neighbors. Those of operation i begin at Width*i, or at
-	// Width*Windows[i]; what is behind them, up to the next one's, is undefined. Values has, besides, the value of a
-	// neighbor, 0 if there is none, and the number of a range's pairs.
-	OutKeys, OutValues *vk.Buffer[uint32]
-	Windows            *vk.Buffer[uint32] // nil: each operation's own number
-
-	// Alone says that nothing else changes the tree while the batch runs. Then its keys are located first, by a kernel
-	// that reads without care.
-	Alone bool
-}
-
-func (b DeviceBatch) check(d *vk.Device, kind structures.Kind) error {
-	values, kinds, highs, windows, pairs := b.Count, 0, 0, 0, 0
+// check answers why a concurrent batch can't be recorded.
+func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
+	end, err := recording.End(b)
+	if err != nil {
+		return err
+	}
+	values, kinds, highs, windows, pairs := end, 0, 0, 0, 0
 	switch kind {
 	case structures.Delete:
 		values = 0
@@ -60,7 +45,7 @@ func (b DeviceBatch) check(d *vk.Device, kind structures.Kind) error {
 	if b.Windows != nil {
 		windows, pairs = b.Count, min(pairs, b.Width)
 	}
-	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, b.Count),
+	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, end),
 		recording.Need(d, b.Values, "values", b.Count, values),
 		recording.Need(d, b.Kinds, "kinds", b.Count, kinds),
 		recording.Need(d, b.Highs, "highs", b.Count, highs),
@@ -276,7 +261,7 @@ func (t *Tree) torn() uint32 {
 // time. Where the pool is full, operations are left pending; give the batch to Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
-func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(context.Background()); err != nil {
 		return err
 	}
@@ -290,11 +275,11 @@ func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error 
 }
 
 // admits answers why a batch can't be recorded.
-func (t *Tree) admits(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (t *Tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
-	return cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind))
+	return cmp.Or(t.d.Accept("stream", s), check(t.d, kind, b))
 }
 
 // expect counts in the nodes that a batch may add.
@@ -305,7 +290,7 @@ func (t *Tree) expect(kind structures.Kind, operations int) {
 	}
 }
 
-func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
+func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
 	if err := t.admits(s, kind, b); err != nil {
 		return err
 	}
@@ -317,7 +302,7 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	}
 	return t.on(s, func() error {
 		return t.apply(s, kind, operands{
-			keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
+			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
 			pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
 			ordered: b.Width != 0, highs: b.Highs.Address(), windows: b.Windows.Address(), outKeys: b.OutKeys.Address(),
 			outValues: b.OutValues.Address(), width: b.Width,
@@ -329,7 +314,7 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 // again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has work
 // recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped it: that,
 // *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
-func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}

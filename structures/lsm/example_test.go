@@ -73,7 +73,7 @@ func ExampleLSM_Descend() {
 }
 
 // Batches in device memory, on a stream: nothing waits until the end.
-func ExampleLSM_InsertOn() {
+func ExampleLSM_UpdateOn() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	if err != nil {
@@ -104,8 +104,8 @@ func ExampleLSM_InsertOn() {
 		log.Fatal(err)
 	}
 	for first := 0; first < len(data); first += batch {
-		u := structures.DeviceUpdates{Count: batch, First: first, Keys: keys, Values: keys}
-		if err := l.InsertOn(stream, u); err != nil {
+		u := structures.DeviceBatch{Count: batch, First: first, Keys: keys, Values: keys}
+		if err := l.UpdateOn(ctx, stream, structures.Insert, u); err != nil {
 			log.Fatal(err)
 		}
 	}

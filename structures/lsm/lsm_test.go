@@ -137,7 +137,7 @@ func TestPolicies(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	b := testdevice.Upload(t, d, keys)
 	for range 6 {
-		require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 64, Keys: b, Values: b}))
+		require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 64, Keys: b, Values: b}))
 	}
 	require.NoError(t, s.Wait(t.Context()))
 	require.EqualValues(t, 6*64, stats(t, l).Resident)
@@ -163,7 +163,7 @@ func TestLen(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, len(live), n)
 	s := testdevice.Stream(t, d)
-	require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 500, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
+	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 500, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
 	require.NoError(t, s.Wait(t.Context()))
 	n, err = l.Len(t.Context())
 	require.NoError(t, err)
@@ -238,7 +238,7 @@ func TestErrors(t *testing.T) {
 		require.ErrorAs(t, err, &unknown, kind)
 		require.Equal(t, kind, unknown.Kind)
 	}
-	require.ErrorAs(t, l.InsertOn(testdevice.Stream(t, d), structures.DeviceUpdates{Count: 1}), &length)
+	require.ErrorAs(t, l.UpdateOn(t.Context(), testdevice.Stream(t, d), structures.Insert, structures.DeviceBatch{Count: 1}), &length)
 
 	_, err = l.Insert(cancelled(t), one, one)
 	require.ErrorIs(t, err, context.Canceled)
@@ -267,7 +267,7 @@ func TestErrors(t *testing.T) {
 		"Maintain": func() error { return l.Maintain(t.Context()) },
 		"Trim":     l.Trim,
 		"FindOn":   func() error { return l.FindOn(nil, structures.DeviceLookups{}) },
-		"InsertOn": func() error { return l.InsertOn(nil, structures.DeviceUpdates{}) },
+		"UpdateOn": func() error { return l.UpdateOn(t.Context(), nil, structures.Insert, structures.DeviceBatch{}) },
 	}
 	for name, call := range calls {
 		require.ErrorIs(t, call(), vk.ErrClosed, name)

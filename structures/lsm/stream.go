@@ -7,32 +7,27 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// InsertOn records the insertion of pairs from device buffers on a stream and does not wait. Where batches are of
-// Options.Batch operations and no Status is asked for, that is one sort and on average one merge.
+var _ structures.OrderedOnStream = (*LSM)(nil)
+
+// UpdateOn records a batch of structures.Insert or Delete from device buffers on a stream and does not wait: deleted keys
+// are inserted as tombstones. Where batches are of Options.Batch operations and no Status is asked for, that is one sort
+// and on average one merge. Nothing is left pending.
 //
 // Updates count from the moment when they are recorded, unless the stream drops them: then all is as it was. What comes
 // later, on other streams and without one, comes behind what was submitted, by itself; while updates are recorded, but not
 // submitted, it is vk.ErrUnsubmitted. So are updates while another stream has queries recorded, but not submitted. The
 // memory for levels is allocated here when they are needed first; Options.Capacity has it allocated before.
 //
-// Errors: *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError, vk.ErrUnsubmitted, what making a kernel may return;
+// Errors: *structures.KindError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError, vk.ErrUnsubmitted, what making a kernel may return;
 // nothing is changed then. What is refused before its first command leaves the stream as it was; after that the stream
 // drops its batch.
-func (l *LSM) InsertOn(s *vk.Stream, u structures.DeviceUpdates) error {
-	return l.updateOn(s, structures.Insert, u)
+func (l *LSM) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return l.core.UpdateOn(ctx, s, kind, b)
 }
 
-// DeleteOn records deletions on a stream, as InsertOn does insertions: the keys are inserted as tombstones.
-func (l *LSM) DeleteOn(s *vk.Stream, u structures.DeviceUpdates) error {
-	return l.updateOn(s, structures.Delete, u)
-}
-
-func (l *LSM) updateOn(s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	if err := l.core.EnterOn(context.Background()); err != nil {
-		return err
-	}
-	defer l.core.Leave()
-	return l.core.UpdateOn(context.Background(), s, kind, u)
+// Finish waits for the stream: no batch leaves anything pending.
+func (l *LSM) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return l.core.Finish(ctx, s, kind, b)
 }
 
 // FindOn records lookups on a stream and does not wait. Streams keep temporary memory of the LSM's until Trim, Cleanup

@@ -27,7 +27,7 @@ func TestUpdatesOnStream(t *testing.T) {
 	var checks []check
 	for i, n := range []int{64, 64, 10, 64, 200, 1, 640, 64, 53, 64, 128} {
 		keys, values := batch(rng, n+7, 900, want)
-		u := structures.DeviceUpdates{Count: n, First: 7, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
+		u := structures.DeviceBatch{Count: n, First: 7, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
 		keys, values = keys[7:], values[7:]
 		if i%3 != 0 {
 			u.Status = testdevice.Room[uint8](t, d, (n+3)&^3)
@@ -36,10 +36,10 @@ func TestUpdatesOnStream(t *testing.T) {
 		if i%4 == 3 {
 			statuses = remove(t, host, keys)
 			u.Values = nil
-			require.NoError(t, l.DeleteOn(s, u))
+			require.NoError(t, l.UpdateOn(t.Context(), s, structures.Delete, u))
 		} else {
 			statuses = insert(t, host, keys, values)
-			require.NoError(t, l.InsertOn(s, u))
+			require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, u))
 		}
 		if u.Status != nil {
 			checks = append(checks, check{u.Status, statuses})
@@ -67,8 +67,8 @@ func TestQueriesOnStream(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	want := map[uint32]uint32{}
 	keys, values := batch(random(2), 700, 1000, want)
-	require.NoError(t, l.InsertOn(s, structures.DeviceUpdates{Count: 700, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
-	require.NoError(t, l.DeleteOn(s, structures.DeviceUpdates{Count: 100, Keys: testdevice.Upload(t, d, keys)}))
+	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 700, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
+	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Delete, structures.DeviceBatch{Count: 100, Keys: testdevice.Upload(t, d, keys)}))
 	for _, k := range keys[:100] {
 		delete(want, k)
 	}

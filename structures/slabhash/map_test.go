@@ -330,8 +330,8 @@ func TestClosed(t *testing.T) {
 			}
 			return failure()
 		},
-		"applyon": func() error { return m.ApplyOn(nil, structures.Find, DeviceBatch{}) },
-		"findon":  func() error { return m.FindOn(nil, DeviceQueries{}) },
+		"applyon": func() error { return m.ApplyOn(nil, structures.Find, structures.DeviceBatch{}) },
+		"findon":  func() error { return m.FindOn(nil, structures.DeviceLookups{}) },
 	} {
 		require.ErrorIs(t, call(), vk.ErrClosed, name)
 	}

@@ -10,31 +10,21 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// DeviceBatch is a batch of operations in device buffers.
-type DeviceBatch struct {
-	Count  int                // operations
-	Keys   *vk.Buffer[uint32] // the key of each
-	Values *vk.Buffer[uint32] // in and out, as in structures.Batch and Results; nil if neither is needed
-	Kinds  *vk.Buffer[uint8]  // the kind of each; for structures.Mixed only
-	Status *vk.Buffer[uint8]  // structures.Status of each, out; Count rounded up to a multiple of 4 bytes
-	Left   *vk.Buffer[uint32] // one word, 0 at first: the operations left pending are added to it
-}
-
-// DeviceQueries is a batch of lookups in device buffers.
-type DeviceQueries struct {
-	Count  int
-	Keys   *vk.Buffer[uint32]
-	Values *vk.Buffer[uint32] // out: the value found, 0 if the key is absent; nil for a set
-	Found  *vk.Buffer[uint8]  // out: 1 if the key is there, else 0; Count rounded up to a multiple of 4 bytes
-}
-
-func (b DeviceBatch) check(d *vk.Device, kind structures.Kind, keysOnly bool) error {
-	values := kind > structures.Delete || !keysOnly && (kind == structures.Mixed || kind.Inserts())
-	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, b.Count),
-		recording.Need(d, b.Values, "values", b.Count, when(values, b.Count)),
-		recording.Need(d, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
-		recording.Need(d, b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
-		recording.Need(d, b.Left, "words for the number left", b.Count, 1))
+// check answers why a batch can't be recorded.
+func (t *table) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	if kind > structures.Count {
+		return &structures.KindError{Kind: kind}
+	}
+	end, err := recording.End(b)
+	if err != nil {
+		return err
+	}
+	values := kind > structures.Delete || !t.keys && (kind == structures.Mixed || kind.Inserts())
+	return cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, b.Keys, "keys", b.Count, end),
+		recording.Need(t.d, b.Values, "values", b.Count, when(values, end)),
+		recording.Need(t.d, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
+		recording.Need(t.d, b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
+		recording.Need(t.d, b.Left, "words for the number left", b.Count, 1))
 }
 
 func when(condition bool, n int) int {
@@ -45,20 +35,24 @@ func when(condition bool, n int) int {
 }
 
 // applyOn records a batch, when its turn has come.
-func (t *table) applyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	if err := t.enter(context.Background()); err != nil {
+func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	if err := t.enter(ctx); err != nil {
 		return err
 	}
 	defer t.leave()
 	return t.record(s, kind, b, false)
 }
 
-// record records a batch; retry: only what is pending of it.
-func (t *table) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry bool) error {
-	if kind > structures.Count {
+func (t *table) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	if !kind.Inserts() && kind != structures.Delete && kind != structures.DeleteAll {
 		return &structures.KindError{Kind: kind}
 	}
-	if err := cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind, t.keys)); err != nil {
+	return t.applyOn(ctx, s, kind, b)
+}
+
+// record records a batch; retry: only what is pending of it.
+func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
+	if err := t.check(s, kind, b); err != nil {
 		return err
 	}
 	if b.Count == 0 {
@@ -69,25 +63,25 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 	}
 	return t.on(s, func() error {
 		return t.recordApply(s, kind, operands{
-			keys: b.Keys.Address(), values: b.Values.Address(), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
+			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
 			pending: b.Left.Address(), count: b.Count, retry: retry,
 		})
 	})
 }
 
 // finish has the pending operations of a batch done, once the stream is through with it.
-func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
 	defer t.leave()
-	if err := cmp.Or(t.d.Accept("stream", s), b.check(t.d, kind, t.keys)); err != nil {
+	if err := t.check(s, kind, b); err != nil {
 		return err
 	}
 	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 
-func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
+func (t *table) findOn(s *vk.Stream, q structures.DeviceLookups) error {
 	if err := t.enter(context.Background()); err != nil {
 		return err
 	}
@@ -103,34 +97,51 @@ func (t *table) findOn(s *vk.Stream, q DeviceQueries) error {
 	})
 }
 
+var (
+	_ structures.ConcurrentOnStream = (*Map)(nil)
+	_ structures.ConcurrentOnStream = (*Set)(nil)
+)
+
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
 // wait. Batches on several streams may work on the map at the same time. Where the pool is full,
 // operations are left pending; give the batch to Finish for them once no stream works on the map.
 // Neither looks at the map's load: call Rehash when Stats says so.
-func (m *Map) ApplyOn(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	return m.t.applyOn(s, kind, b)
+func (m *Map) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return m.t.applyOn(context.Background(), s, kind, b)
+}
+
+// UpdateOn is ApplyOn of updates of one kind: Insert to DeleteAll.
+func (m *Map) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return m.t.updateOn(ctx, s, kind, b)
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
 // dispatches again, until b.Left is 0. No other stream may work on the map: Finish waits for those that do, and where one
 // has work recorded that was not submitted, it is a *structures.PendingError around vk.ErrUnsubmitted.
-func (m *Map) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (m *Map) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return m.t.finish(ctx, s, kind, b)
 }
 
 // FindOn records lookups on a stream and does not wait. They read faster than ApplyOn's, but nothing may
 // change the map while they run.
-func (m *Map) FindOn(s *vk.Stream, q DeviceQueries) error { return m.t.findOn(s, q) }
+func (m *Map) FindOn(s *vk.Stream, q structures.DeviceLookups) error { return m.t.findOn(s, q) }
 
 // ApplyOn is as Map.ApplyOn.
-func (s *Set) ApplyOn(stream *vk.Stream, kind structures.Kind, b DeviceBatch) error {
-	return s.t.applyOn(stream, kind, b)
+func (s *Set) ApplyOn(stream *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return s.t.applyOn(context.Background(), stream, kind, b)
+}
+
+// UpdateOn is as Map.UpdateOn.
+func (s *Set) UpdateOn(ctx context.Context, stream *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return s.t.updateOn(ctx, stream, kind, b)
 }
 
 // Finish is as Map.Finish.
-func (s *Set) Finish(ctx context.Context, stream *vk.Stream, kind structures.Kind, b DeviceBatch) error {
+func (s *Set) Finish(ctx context.Context, stream *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return s.t.finish(ctx, stream, kind, b)
 }
 
 // FindOn is as Map.FindOn.
-func (s *Set) FindOn(stream *vk.Stream, q DeviceQueries) error { return s.t.findOn(stream, q) }
+func (s *Set) FindOn(stream *vk.Stream, q structures.DeviceLookups) error {
+	return s.t.findOn(stream, q)
+}

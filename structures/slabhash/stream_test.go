@@ -17,10 +17,10 @@ func contents[T vk.Element](t testing.TB, b *vk.Buffer[T]) []T {
 	return testdevice.Download(t, b, b.Len())
 }
 
-func deviceBatch(t testing.TB, d *vk.Device, keys, values []uint32) DeviceBatch {
+func deviceBatch(t testing.TB, d *vk.Device, keys, values []uint32) structures.DeviceBatch {
 	t.Helper()
 	n := len(keys)
-	b := DeviceBatch{
+	b := structures.DeviceBatch{
 		Count: n, Keys: testdevice.Upload(t, d, keys),
 		Status: testdevice.Upload(t, d, make([]uint8, (n+3)&^3)), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
@@ -74,7 +74,7 @@ func TestStreams(t *testing.T) {
 		}
 		requireContents(t, d, m, want)
 
-		q := DeviceQueries{Count: n, Keys: testdevice.Upload(t, d, append(keys[:n-1:n-1], 0x1234567)), Values: testdevice.Upload(t, d, make([]uint32, n)), Found: testdevice.Upload(t, d, make([]uint8, n+3))}
+		q := structures.DeviceLookups{Count: n, Keys: testdevice.Upload(t, d, append(keys[:n-1:n-1], 0x1234567)), Values: testdevice.Upload(t, d, make([]uint32, n)), Found: testdevice.Upload(t, d, make([]uint8, n+3))}
 		require.NoError(t, m.FindOn(s1, q))
 		require.NoError(t, s1.Wait(t.Context()))
 		same(t, append(values[:n-1:n-1], 0), contents(t, q.Values), "values found")
@@ -107,7 +107,7 @@ func TestSetOnStream(t *testing.T) {
 	stream := testdevice.Stream(t, d)
 	b := deviceBatch(t, d, keys, nil)
 	require.NoError(t, s.ApplyOn(stream, structures.InsertUnique, b))
-	q := DeviceQueries{Count: 1001, Keys: b.Keys, Found: testdevice.Upload(t, d, make([]uint8, 1004))}
+	q := structures.DeviceLookups{Count: 1001, Keys: b.Keys, Found: testdevice.Upload(t, d, make([]uint8, 1004))}
 	require.NoError(t, s.FindOn(stream, q))
 	require.NoError(t, s.Finish(t.Context(), stream, structures.InsertUnique, b))
 	all(t, 1, 1001, contents(t, q.Found)[:1001], "commands of a stream see those before them")
@@ -131,27 +131,27 @@ func TestBadDeviceBatches(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	good := deviceBatch(t, d, ramp(5, 1, 1), ramp(5, 1, 1))
 	good.Kinds = testdevice.Upload(t, d, make([]uint8, 5))
-	bad := func(change func(b *DeviceBatch)) DeviceBatch {
+	bad := func(change func(b *structures.DeviceBatch)) structures.DeviceBatch {
 		b := good
 		change(&b)
 		return b
 	}
 	var length *structures.LengthError
 	four, five := testdevice.Upload(t, d, make([]uint32, 4)), testdevice.Upload(t, d, make([]uint8, 5))
-	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *DeviceBatch) { b.Keys = four })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *DeviceBatch) { b.Keys = nil })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *DeviceBatch) { b.Values = four })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Find, bad(func(b *DeviceBatch) { b.Values = nil })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Mixed, bad(func(b *DeviceBatch) { b.Kinds = nil })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *DeviceBatch) { b.Status = five })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *DeviceBatch) { b.Left = nil })), &length)
-	require.ErrorAs(t, set.ApplyOn(s, structures.Count, bad(func(b *DeviceBatch) { b.Values = nil })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *structures.DeviceBatch) { b.Keys = four })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *structures.DeviceBatch) { b.Keys = nil })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *structures.DeviceBatch) { b.Values = four })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Find, bad(func(b *structures.DeviceBatch) { b.Values = nil })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Mixed, bad(func(b *structures.DeviceBatch) { b.Kinds = nil })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *structures.DeviceBatch) { b.Status = five })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *structures.DeviceBatch) { b.Left = nil })), &length)
+	require.ErrorAs(t, set.ApplyOn(s, structures.Count, bad(func(b *structures.DeviceBatch) { b.Values = nil })), &length)
 	var kind *structures.KindError
 	require.ErrorAs(t, m.ApplyOn(s, structures.Count+1, good), &kind)
 	found := testdevice.Upload(t, d, make([]uint8, 8))
-	require.ErrorAs(t, m.FindOn(s, DeviceQueries{Count: 5, Keys: four, Values: good.Values, Found: found}), &length)
-	require.ErrorAs(t, m.FindOn(s, DeviceQueries{Count: 5, Keys: good.Keys, Found: found}), &length)
-	require.ErrorAs(t, m.FindOn(s, DeviceQueries{Count: 5, Keys: good.Keys, Values: good.Values, Found: five}), &length)
+	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: four, Values: good.Values, Found: found}), &length)
+	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: good.Keys, Found: found}), &length)
+	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: good.Keys, Values: good.Values, Found: five}), &length)
 	// Nothing was recorded by any of them.
 	require.NoError(t, s.Wait(t.Context()))
 	requireContents(t, d, m, nil)

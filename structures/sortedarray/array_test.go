@@ -125,9 +125,9 @@ func TestStream(t *testing.T) {
 	}
 	status := bytes(8)
 	keys, values := words(6, 5, 3, 9, 3, 7, 1), words(6, 50, 30, 90, 31, ^uint32(0), 10)
-	require.NoError(t, a.InsertOn(t.Context(), s, structures.DeviceUpdates{Count: 5, Keys: keys, Values: values, Status: status}))
-	require.NoError(t, a.DeleteOn(t.Context(), s, structures.DeviceUpdates{Count: 2, First: 4, Keys: keys}))
-	require.NoError(t, a.InsertOn(t.Context(), s, structures.DeviceUpdates{Count: 1, First: 5, Keys: keys, Values: values}))
+	require.NoError(t, a.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 5, Keys: keys, Values: values, Status: status}))
+	require.NoError(t, a.UpdateOn(t.Context(), s, structures.Delete, structures.DeviceBatch{Count: 2, First: 4, Keys: keys}))
+	require.NoError(t, a.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 1, First: 5, Keys: keys, Values: values}))
 	found, got := bytes(4), words(4)
 	require.NoError(t, a.FindOn(s, structures.DeviceLookups{Count: 3, Keys: words(3, 3, 7, 1), Values: got, Found: found}))
 	counts := words(2)

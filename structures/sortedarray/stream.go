@@ -7,26 +7,20 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// InsertOn inserts pairs from device buffers, after what was recorded into the stream before. It waits for the stream,
-// since the host has to know how many pairs there are, and records the rest of the work behind that: queries come later
-// on the same stream, or on one that comes after it (vk.Stream.After), or when the stream was waited for. It submits what
-// it records, so that discarding what the stream has recorded doesn't take it back. Errors as Insert's; then the array is
-// as it was.
-func (a *Array) InsertOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
-	return a.updateOn(ctx, s, structures.Insert, u)
+var _ structures.OrderedOnStream = (*Array)(nil)
+
+// UpdateOn does a batch of structures.Insert or Delete from device buffers, after what was recorded into the stream
+// before. It waits for the stream, since the host has to know how many pairs there are, and records the rest of the work
+// behind that: queries come later on the same stream, or on one that comes after it (vk.Stream.After), or when the stream
+// was waited for. It submits what it records, so that discarding what the stream has recorded doesn't take it back.
+// Nothing is left pending. Errors as Insert's, and *structures.KindError; then the array is as it was.
+func (a *Array) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return a.core.UpdateOn(ctx, s, kind, b)
 }
 
-// DeleteOn deletes keys from a device buffer, as InsertOn inserts.
-func (a *Array) DeleteOn(ctx context.Context, s *vk.Stream, u structures.DeviceUpdates) error {
-	return a.updateOn(ctx, s, structures.Delete, u)
-}
-
-func (a *Array) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	if err := a.core.EnterOn(ctx); err != nil {
-		return err
-	}
-	defer a.core.Leave()
-	return a.core.UpdateOn(ctx, s, kind, u)
+// Finish waits for the stream: no batch leaves anything pending.
+func (a *Array) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return a.core.Finish(ctx, s, kind, b)
 }
 
 // FindOn records lookups on a stream and does not wait. The array must not change until they are done. Streams keep

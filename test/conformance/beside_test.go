@@ -167,12 +167,12 @@ func fromStreams(t testing.TB, d *vk.Device, tree *btree.Tree, all structures.Ba
 	o := &streamed{t: t, d: d}
 	defer o.release()
 	cuts := []int{0, n / 2, n}
-	var parts [2]btree.DeviceBatch
+	var parts [2]structures.DeviceBatch
 	var streams [2]*vk.Stream
 	for i := range parts {
 		b := part(all, cuts[i], cuts[i+1])
 		u := o.upload(b)
-		parts[i] = btree.DeviceBatch{
+		parts[i] = structures.DeviceBatch{
 			Count: u.n, Keys: u.keys, Values: u.values, Kinds: u.kinds, Status: u.outcome, Left: u.left,
 			Width: all.Width, Highs: upload(o, all.Highs[cuts[i]:cuts[i+1]]),
 			OutKeys: room[uint32](o, u.n*all.Width), OutValues: room[uint32](o, u.n*all.Width),

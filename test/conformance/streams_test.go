@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
-	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
@@ -24,87 +22,42 @@ type onDevice struct {
 	left           *vk.Buffer[uint32]
 }
 
-func (b onDevice) updates() structures.DeviceUpdates {
-	return structures.DeviceUpdates{Count: b.n, Keys: b.keys, Values: b.values, Status: b.outcome}
+func (b onDevice) batch() structures.DeviceBatch {
+	return structures.DeviceBatch{Count: b.n, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left}
 }
 
-// calls are a dictionary's calls on device buffers.
+// calls are how a dictionary's calls on device buffers are used.
 type calls struct {
+	of    structures.OnStream
+	order structures.LookupOrder
 	// beside says that batches on several streams may change the dictionary at the same time, and that a batch may be
-	// structures.Mixed. Else each comes behind the one before, and is of insertions or of deletions.
+	// structures.Mixed. Else each comes behind the one before, and is of updates of one kind.
 	beside bool
 	waits  bool // an update may wait for its stream, and so submit what was recorded before
 	runs   bool // an update is submitted by the call, so that there is nothing to drop
-	update func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error
-	finish func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error // nil: nothing is left pending
-	find   func(s *vk.Stream, b onDevice) error
 }
 
-// ordersOnDevice are the calls that all ordered dictionaries have.
-type ordersOnDevice interface {
-	structures.Ordered
-	FindOn(s *vk.Stream, l structures.DeviceLookups) error
-	CountOn(s *vk.Stream, r structures.DeviceCounts) error
-	RangeOn(s *vk.Stream, r structures.DeviceRanges) error
-	NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error
-}
-
-// callsOf are the calls of a dictionary; of a tree, those of one of its two paths.
+// callsOf are the calls of a dictionary: those that it shares with all, unless it is to be used beside itself.
 func callsOf(dictionary structures.Dictionary, beside bool, order structures.LookupOrder) calls {
-	find := func(s *vk.Stream, b onDevice) error {
-		return dictionary.(ordersOnDevice).FindOn(s, structures.DeviceLookups{Count: b.n, Keys: b.keys, Values: b.values, Found: b.outcome, Order: order})
-	}
-	switch d := dictionary.(type) {
-	case *slabhash.Map:
-		batch := func(b onDevice) slabhash.DeviceBatch {
-			return slabhash.DeviceBatch{Count: b.n, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left}
-		}
-		return calls{
-			beside: true,
-			update: func(_ context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-				return d.ApplyOn(s, kind, batch(b))
-			},
-			finish: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-				return d.Finish(ctx, s, kind, batch(b))
-			},
-			find: func(s *vk.Stream, b onDevice) error {
-				return d.FindOn(s, slabhash.DeviceQueries{Count: b.n, Keys: b.keys, Values: b.values, Found: b.outcome})
-			},
-		}
+	c := calls{of: dictionary.(structures.OnStream), order: order, beside: beside}
+	switch dictionary.(type) {
 	case *btree.Tree:
-		if !beside {
-			return calls{find: find, waits: true, update: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-				return d.UpdateOn(ctx, s, kind, b.updates())
-			}}
-		}
-		batch := func(b onDevice) btree.DeviceBatch {
-			return btree.DeviceBatch{Count: b.n, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left}
-		}
-		return calls{
-			beside: true, find: find,
-			update: func(_ context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-				return d.ApplyOn(s, kind, batch(b))
-			},
-			finish: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-				return d.Finish(ctx, s, kind, batch(b))
-			},
-		}
+		c.waits = !beside
 	case *sortedarray.Array:
-		return calls{find: find, runs: true, update: func(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-			if kind == structures.Delete {
-				return d.DeleteOn(ctx, s, b.updates())
-			}
-			return d.InsertOn(ctx, s, b.updates())
-		}}
-	case *lsm.LSM:
-		return calls{find: find, update: func(_ context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-			if kind == structures.Delete {
-				return d.DeleteOn(s, b.updates())
-			}
-			return d.InsertOn(s, b.updates())
-		}}
+		c.runs = true
 	}
-	panic(fmt.Sprintf("no calls on device buffers: %T", dictionary))
+	return c
+}
+
+func (c calls) update(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+	if c.beside || kind == structures.Mixed {
+		return c.of.(structures.ConcurrentOnStream).ApplyOn(s, kind, b.batch())
+	}
+	return c.of.UpdateOn(ctx, s, kind, b.batch())
+}
+
+func (c calls) find(s *vk.Stream, b onDevice) error {
+	return c.of.FindOn(s, structures.DeviceLookups{Count: b.n, Keys: b.keys, Values: b.values, Found: b.outcome, Order: c.order})
 }
 
 // streamed is a dictionary whose batches come in device buffers and are recorded on two streams, among others that are
@@ -277,15 +230,13 @@ func (o *streamed) do(c calls, kind structures.Kind, b structures.Batch) (status
 	}
 	o.wait()
 	for i, s := range o.streams {
-		if c.finish != nil {
-			require.NoError(o.t, c.finish(ctx, s, kind, parts[i]))
-		}
+		require.NoError(o.t, c.of.Finish(ctx, s, kind, parts[i].batch()))
 		for _, status := range download(o, parts[i].outcome, parts[i].n) {
 			statuses = append(statuses, structures.Status(status))
 		}
 		values = append(values, download(o, parts[i].values, parts[i].n)...)
 	}
-	if !c.beside && o.turn%3 == 0 {
+	if !c.beside && !o.hashed() && o.turn%3 == 0 {
 		// Once more, with no statuses, which takes other kernels: nothing changes by it.
 		again := o.upload(b)
 		again.outcome = nil
@@ -402,7 +353,9 @@ func each(keys []uint32) []structures.Range {
 	return ranges
 }
 
-func (o *streamed) ordered() ordersOnDevice { return o.Dictionary.(ordersOnDevice) }
+func (o *streamed) ordered() structures.OrderedOnStream {
+	return o.Dictionary.(structures.OrderedOnStream)
+}
 
 func (o *streamed) uploadRanges(ranges []structures.Range) *vk.Buffer[uint32] {
 	words := make([]uint32, 0, 2*len(ranges))
@@ -495,17 +448,17 @@ func (o *streamed) Ceil(_ context.Context, keys []uint32) (structures.Neighbors,
 }
 
 func (o *streamed) Min(ctx context.Context) (key, value uint32, found bool, err error) {
-	return o.ordered().Min(ctx)
+	return o.Dictionary.(structures.Ordered).Min(ctx)
 }
 
 func (o *streamed) Max(ctx context.Context) (key, value uint32, found bool, err error) {
-	return o.ordered().Max(ctx)
+	return o.Dictionary.(structures.Ordered).Max(ctx)
 }
 
 func (o *streamed) Ascend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
-	return o.ordered().Ascend(ctx, r)
+	return o.Dictionary.(structures.Ordered).Ascend(ctx, r)
 }
 
 func (o *streamed) Descend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
-	return o.ordered().Descend(ctx, r)
+	return o.Dictionary.(structures.Ordered).Descend(ctx, r)
 }

@@ -135,19 +135,22 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	m, err := slabhash.New(ctx, d, slabhash.Options{})
 	require.NoError(t, err)
 	defer m.Close()
-	refusing(t, "slabhash/ApplyOn", d, other, nil, func(s *vk.Stream, b slabhash.DeviceBatch) error { return m.ApplyOn(s, structures.Mixed, b) })
-	refusing(t, "slabhash/Finish", d, other, nil, func(s *vk.Stream, b slabhash.DeviceBatch) error { return m.Finish(ctx, s, structures.Mixed, b) })
+	ofOrder := []string{"Highs", "OutKeys", "OutValues", "Windows"}
+	refusing(t, "slabhash/ApplyOn", d, other, ofOrder, func(s *vk.Stream, b structures.DeviceBatch) error { return m.ApplyOn(s, structures.Mixed, b) })
+	refusing(t, "slabhash/Finish", d, other, ofOrder, func(s *vk.Stream, b structures.DeviceBatch) error {
+		return m.Finish(ctx, s, structures.Mixed, b)
+	})
 	refusing(t, "slabhash/FindOn", d, other, nil, m.FindOn)
 
 	tree, err := btree.New(ctx, d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
-	refusing(t, "btree/ApplyOn", d, other, nil, func(s *vk.Stream, b btree.DeviceBatch) error { return tree.ApplyOn(s, structures.Mixed, b) })
-	refusing(t, "btree/Finish", d, other, nil, func(s *vk.Stream, b btree.DeviceBatch) error { return tree.Finish(ctx, s, structures.Mixed, b) })
-	refusing(t, "btree/UpdateOn", d, other, nil, func(s *vk.Stream, u structures.DeviceUpdates) error {
-		return tree.UpdateOn(ctx, s, structures.Insert, u)
+	refusing(t, "btree/ApplyOn", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error { return tree.ApplyOn(s, structures.Mixed, b) })
+	refusing(t, "btree/Finish", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error { return tree.Finish(ctx, s, structures.Mixed, b) })
+	besideUpdates := append(ofOrder, "Kinds", "Left")
+	refusing(t, "btree/BuildOn", d, other, append(besideUpdates, "Status"), func(s *vk.Stream, b structures.DeviceBatch) error {
+		return tree.BuildOn(ctx, s, b)
 	})
-	refusing(t, "btree/BuildOn", d, other, []string{"Status"}, func(s *vk.Stream, u structures.DeviceUpdates) error { return tree.BuildOn(ctx, s, u) })
 	refusing(t, "btree/RangesOf", d, other, nil, tree.RangesOf)
 
 	a, err := sortedarray.New(ctx, d, sortedarray.Options{})
@@ -156,16 +159,19 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	l, err := lsm.New(ctx, d, lsm.Options{})
 	require.NoError(t, err)
 	defer l.Close()
-	refusing(t, "sortedarray/InsertOn", d, other, nil, func(s *vk.Stream, u structures.DeviceUpdates) error { return a.InsertOn(ctx, s, u) })
-	refusing(t, "sortedarray/DeleteOn", d, other, []string{"Values"}, func(s *vk.Stream, u structures.DeviceUpdates) error { return a.DeleteOn(ctx, s, u) })
-	refusing(t, "lsm/InsertOn", d, other, nil, l.InsertOn)
-	refusing(t, "lsm/DeleteOn", d, other, []string{"Values"}, l.DeleteOn)
-	for _, o := range []interface {
-		FindOn(*vk.Stream, structures.DeviceLookups) error
-		CountOn(*vk.Stream, structures.DeviceCounts) error
-		RangeOn(*vk.Stream, structures.DeviceRanges) error
-		NeighborOn(*vk.Stream, structures.Direction, structures.DeviceNeighbors) error
-	}{tree, a, l} {
+	for name, of := range map[string]structures.OnStream{"slabhash": m, "btree": tree, "sortedarray": a, "lsm": l} {
+		unused := besideUpdates
+		if name == "slabhash" {
+			unused = append(ofOrder, "Kinds")
+		}
+		refusing(t, name+"/UpdateOn", d, other, unused, func(s *vk.Stream, b structures.DeviceBatch) error {
+			return of.UpdateOn(ctx, s, structures.Insert, b)
+		})
+		refusing(t, name+"/UpdateOn deleting", d, other, append(unused, "Values"), func(s *vk.Stream, b structures.DeviceBatch) error {
+			return of.UpdateOn(ctx, s, structures.Delete, b)
+		})
+	}
+	for _, o := range []structures.OrderedOnStream{tree, a, l} {
 		name := fmt.Sprintf("%T/", o)
 		refusing(t, name+"FindOn", d, other, nil, o.FindOn)
 		refusing(t, name+"CountOn", d, other, nil, o.CountOn)

@@ -56,8 +56,8 @@ func TestStreams(t *testing.T) {
 		m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 1000})
 		require.NoError(t, err)
 		defer m.Close()
-		batchOf := func(o onStream) slabhash.DeviceBatch {
-			return slabhash.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
+		batchOf := func(o onStream) structures.DeviceBatch {
+			return structures.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
 		}
 		each(goroutines, func(g int) {
 			if err := m.ApplyOn(all[g].s, structures.Insert, batchOf(all[g])); err != nil {
@@ -69,7 +69,7 @@ func TestStreams(t *testing.T) {
 			require.NoError(t, m.Finish(t.Context(), o.s, structures.Insert, batchOf(o)))
 		}
 		each(goroutines, func(g int) {
-			q := slabhash.DeviceQueries{Count: batch, Keys: all[g].keys, Values: all[g].values, Found: all[g].found}
+			q := structures.DeviceLookups{Count: batch, Keys: all[g].keys, Values: all[g].values, Found: all[g].found}
 			if err := m.FindOn(all[g].s, q); err != nil {
 				t.Errorf("%v", err)
 			}
@@ -83,8 +83,8 @@ func TestStreams(t *testing.T) {
 		tree, err := btree.New(t.Context(), d, btree.Options{Capacity: 1 << 20})
 		require.NoError(t, err)
 		defer tree.Close()
-		batchOf := func(o onStream) btree.DeviceBatch {
-			return btree.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
+		batchOf := func(o onStream) structures.DeviceBatch {
+			return structures.DeviceBatch{Count: batch, Keys: o.keys, Values: o.values, Status: o.status, Left: o.left}
 		}
 		each(goroutines, func(g int) {
 			if err := tree.ApplyOn(all[g].s, structures.Insert, batchOf(all[g])); err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
 )
@@ -19,7 +18,7 @@ type ctx = context.Context
 type batch struct {
 	s          *vk.Stream
 	operations []operation
-	on         slabhash.DeviceBatch
+	on         structures.DeviceBatch
 }
 
 func (r *rig) batch(operations []operation) *batch {
@@ -32,7 +31,7 @@ func (r *rig) batch(operations []operation) *batch {
 	for i, o := range operations {
 		keys[i], vals[i], kinds[i] = o.key, o.value, uint8(o.kind)
 	}
-	b.on = slabhash.DeviceBatch{
+	b.on = structures.DeviceBatch{
 		Count: n, Keys: put(r, keys), Values: put(r, vals), Kinds: put(r, kinds),
 		Status: put(r, make([]uint8, (n+3)&^3)), Left: put(r, make([]uint32, 1)),
 	}

@@ -17,8 +17,7 @@ import (
 // table is a Map or a Set.
 type table interface {
 	slabcheck.Table
-	ApplyOn(*vk.Stream, structures.Kind, slabhash.DeviceBatch) error
-	Finish(c ctx, s *vk.Stream, kind structures.Kind, b slabhash.DeviceBatch) error
+	structures.ConcurrentOnStream
 	Clear(c ctx) error
 	Close() error
 }

@@ -69,7 +69,7 @@ func (r *treeRig) held(history []porcupine.Operation, keys []uint32, end int64) 
 }
 
 // history are the operations of a batch that was done, with what came of them.
-func (r *treeRig) history(b *batch, on btree.DeviceBatch, phase int64) (history []porcupine.Operation) {
+func (r *treeRig) history(b *batch, on structures.DeviceBatch, phase int64) (history []porcupine.Operation) {
 	outcomes := r.outcomes(b)
 	var keys, values []uint32
 	if on.Width != 0 {
@@ -111,9 +111,9 @@ func TestTreeMixedBatches(t *testing.T) {
 					var history []porcupine.Operation
 					for phase := range int64(dispatches) {
 						batches := r.spread(rng, kinds, perKey, names, streams)
-						on := make([]btree.DeviceBatch, len(batches))
+						on := make([]structures.DeviceBatch, len(batches))
 						for i, b := range batches {
-							on[i] = btree.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values, Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
+							on[i] = structures.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values, Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
 							if mix == "ordered" {
 								on[i].Width, on[i].Highs = 1, b.on.Keys
 								on[i].OutKeys, on[i].OutValues = put(&r.rig, make([]uint32, b.on.Count)), put(&r.rig, make([]uint32, b.on.Count))

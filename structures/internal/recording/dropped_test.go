@@ -62,8 +62,8 @@ func TestDroppedFirst(t *testing.T) {
 	keys := keysOf(3000, 1)
 	b := testdevice.Upload(t, d, keys)
 	want := map[uint32]uint32{}
-	part := func(first, n int) structures.DeviceUpdates {
-		return structures.DeviceUpdates{First: first, Count: n, Keys: b, Values: b}
+	part := func(first, n int) structures.DeviceBatch {
+		return structures.DeviceBatch{First: first, Count: n, Keys: b, Values: b}
 	}
 	holds := func() {
 		t.Helper()
@@ -73,19 +73,19 @@ func TestDroppedFirst(t *testing.T) {
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	for round := range 8 {
 		first := round * 300
-		require.NoError(t, l.InsertOn(one, part(first, 200)))
-		require.NoError(t, l.DeleteOn(one, part(first+50, 100)))
-		require.NoError(t, l.InsertOn(one, part(first, 7)))
+		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, part(first, 200)))
+		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Delete, part(first+50, 100)))
+		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, part(first, 7)))
 		one.Discard()
 		holds()
-		require.NoError(t, l.InsertOn(one, part(first, 130+round)))
+		require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, part(first, 130+round)))
 		_, err = one.Submit()
 		require.NoError(t, err)
 		for _, k := range keys[first : first+130+round] {
 			want[k] = k
 		}
-		require.NoError(t, l.DeleteOn(two, part(first, 130)))
-		require.NoError(t, l.InsertOn(two, part(first+200, 90)))
+		require.NoError(t, l.UpdateOn(t.Context(), two, structures.Delete, part(first, 130)))
+		require.NoError(t, l.UpdateOn(t.Context(), two, structures.Insert, part(first+200, 90)))
 		if round%2 == 0 {
 			two.Discard()
 		} else {
@@ -119,9 +119,9 @@ func TestUpdatesBesideSubmit(t *testing.T) {
 	require.NoError(t, l.FindOn(one, structures.DeviceLookups{Count: 640, Keys: b, Values: values, Found: found}))
 	var beside error
 	one.OnSubmit(func(vk.Point, bool) {
-		beside = l.InsertOn(two, structures.DeviceUpdates{First: 320, Count: 320, Keys: b, Values: b})
+		beside = l.UpdateOn(t.Context(), two, structures.Insert, structures.DeviceBatch{First: 320, Count: 320, Keys: b, Values: b})
 	})
-	require.NoError(t, l.InsertOn(one, structures.DeviceUpdates{Count: 320, Keys: b, Values: b}))
+	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, structures.DeviceBatch{Count: 320, Keys: b, Values: b}))
 	_, err = one.Submit()
 	require.NoError(t, err)
 	two.Discard()
@@ -142,11 +142,11 @@ func TestUnsubmittedUpdates(t *testing.T) {
 	b := testdevice.Upload(t, d, keys)
 	values, found := testdevice.Room[uint32](t, d, 640), testdevice.Room[uint8](t, d, 640)
 	lookups := structures.DeviceLookups{Count: 640, Keys: b, Values: values, Found: found}
-	u := structures.DeviceUpdates{Count: 640, Keys: b, Values: b}
+	u := structures.DeviceBatch{Count: 640, Keys: b, Values: b}
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
-	require.NoError(t, l.InsertOn(one, u))
+	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, u))
 	require.ErrorIs(t, l.FindOn(two, lookups), vk.ErrUnsubmitted)
-	require.ErrorIs(t, l.InsertOn(two, u), vk.ErrUnsubmitted)
+	require.ErrorIs(t, l.UpdateOn(t.Context(), two, structures.Insert, u), vk.ErrUnsubmitted)
 	_, _, err = l.Find(t.Context(), keys)
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
 	_, err = l.Insert(t.Context(), keys, keys)
@@ -161,10 +161,10 @@ func TestUnsubmittedUpdates(t *testing.T) {
 	_, err = one.Submit()
 	require.NoError(t, err)
 	require.NoError(t, l.FindOn(two, lookups))
-	require.ErrorIs(t, l.InsertOn(one, u), vk.ErrUnsubmitted, "the queries come first")
+	require.ErrorIs(t, l.UpdateOn(t.Context(), one, structures.Insert, u), vk.ErrUnsubmitted, "the queries come first")
 	require.NoError(t, two.Wait(t.Context()))
 	require.Equal(t, keys, testdevice.Download(t, values, 640))
-	require.NoError(t, l.DeleteOn(one, u))
+	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Delete, u))
 	_, err = one.Submit()
 	require.NoError(t, err)
 	n, err := l.Len(t.Context())

@@ -183,20 +183,36 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 }
 
 // NeedUpdates is Need of all that a batch of updates of one kind has. Deletions need no values, and nobody a Status.
-func NeedUpdates(d *vk.Device, kind structures.Kind, u structures.DeviceUpdates) error {
-	if u.Count < 0 || u.First < 0 {
-		return &structures.LengthError{Keys: u.Count, Other: "operations before the first", Got: u.First}
+func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
+	end, err := End(b)
+	if err != nil {
+		return err
 	}
-	end := u.First + u.Count
 	values, status := end, 0
 	if kind == structures.Delete {
 		values = 0
 	}
-	if u.Status != nil {
-		status = Padded(u.Count)
+	if b.Status != nil {
+		status = Padded(b.Count)
 	}
-	return cmp.Or(Need(d, u.Keys, "keys", u.Count, end), Need(d, u.Values, "values", u.Count, values),
-		Need(d, u.Status, "status bytes", u.Count, status))
+	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end), Need(d, b.Values, "values", b.Count, values),
+		Need(d, b.Status, "status bytes", b.Count, status))
+}
+
+// End is where the operations of a batch end in its Keys and Values.
+func End(b structures.DeviceBatch) (int, error) {
+	if b.Count < 0 || b.First < 0 {
+		return 0, &structures.LengthError{Keys: b.Count, Other: "operations before the first", Got: b.First}
+	}
+	return b.First + b.Count, nil
+}
+
+// At is the address of an element, 0 of a buffer that is not there.
+func At(b *vk.Buffer[uint32], i int) uint64 {
+	if b == nil {
+		return 0
+	}
+	return b.AddressOf(i)
 }
 
 // Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError where

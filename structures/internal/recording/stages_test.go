@@ -192,7 +192,7 @@ func treeOf(b buffers, path btree.Path) structure {
 	require.NoError(b.t, kind.Upload(b.t.Context(), 0, bytes))
 	outKeys, outValues, highs := b.room(4*updates), b.room(4*updates), b.words(some...)
 	values, counts := b.room(updates), b.room(len(ranges))
-	u := structures.DeviceUpdates{Count: updates, Keys: keys, Values: keys, Status: status}
+	u := structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status}
 	s.on = append(s.on,
 		callOn{name: "UpdateOn", record: func(s *vk.Stream) error {
 			return tree.UpdateOn(b.t.Context(), s, structures.Insert, u)
@@ -202,15 +202,15 @@ func treeOf(b buffers, path btree.Path) structure {
 		}},
 		callOn{name: "BuildOn", record: func(s *vk.Stream) error { return tree.BuildOn(b.t.Context(), s, u) }},
 		callOn{name: "ApplyOn", record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.Mixed, btree.DeviceBatch{Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left})
+			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left})
 		}},
 		callOn{name: "ApplyOn with order", record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.Mixed, btree.DeviceBatch{
+			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{
 				Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left, Width: 4, Highs: highs, OutKeys: outKeys, OutValues: outValues,
 			})
 		}},
 		callOn{name: "ApplyOn asking", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.FindCeil, btree.DeviceBatch{
+			return tree.ApplyOn(s, structures.FindCeil, structures.DeviceBatch{
 				Count: updates, Keys: keys, Values: values, Status: status, Left: left, Width: 1, Highs: highs, OutKeys: outKeys, OutValues: outValues,
 			})
 		}},
@@ -240,29 +240,32 @@ func mapOf(b buffers) structure {
 	queried, values, found := b.words(there[:queries]...), b.room(queries), testdevice.Room[uint8](b.t, b.d, queries)
 	s.on = []callOn{
 		{name: "ApplyOn", record: func(s *vk.Stream) error {
-			return m.ApplyOn(s, structures.Insert, slabhash.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left})
+			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left})
 		}},
 		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
-			return m.FindOn(s, slabhash.DeviceQueries{Count: queries, Keys: queried, Values: values, Found: found})
+			return m.FindOn(s, structures.DeviceLookups{Count: queries, Keys: queried, Values: values, Found: found})
 		}},
 	}
 	return s
 }
 
-// updatesOn are the updates of the sorted array and the LSM on streams.
-func updatesOn(b buffers, waits bool, insert, remove func(s *vk.Stream, u structures.DeviceUpdates) error) []callOn {
+// updatesOn are updates on streams.
+func updatesOn(b buffers, waits bool, of structures.OnStream) []callOn {
 	keys, status := b.words(some...), testdevice.Room[uint8](b.t, b.d, updates)
-	u := structures.DeviceUpdates{Count: updates, Keys: keys, Values: keys, Status: status}
+	u := structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: b.words(0)}
+	on := func(kind structures.Kind) func(s *vk.Stream) error {
+		return func(s *vk.Stream) error { return of.UpdateOn(b.t.Context(), s, kind, u) }
+	}
 	return []callOn{
-		{name: "InsertOn", record: func(s *vk.Stream) error { return insert(s, u) }, waits: waits},
-		{name: "DeleteOn", record: func(s *vk.Stream) error { return remove(s, u) }, waits: waits},
+		{name: "UpdateOn inserting", record: on(structures.Insert), waits: waits},
+		{name: "UpdateOn deleting", record: on(structures.Delete), waits: waits},
 	}
 }
 
 func lsmOf(b buffers) structure {
 	l, err := lsm.New(b.t.Context(), b.d, lsm.Options{Batch: 256})
 	require.NoError(b.t, err)
-	s := structure{Dictionary: l, calls: orderedCalls(l), on: append(orderedOn(b, l), updatesOn(b, false, l.InsertOn, l.DeleteOn)...)}
+	s := structure{Dictionary: l, calls: orderedCalls(l), on: append(orderedOn(b, l), updatesOn(b, false, l)...)}
 	s.calls = append(s.calls, reads("Cleanup", l.Cleanup), reads("Stats", func(ctx context.Context) error { _, err := l.Stats(ctx); return err }))
 	return s
 }
@@ -271,9 +274,7 @@ func arrayOf(b buffers) structure {
 	a, err := sortedarray.New(b.t.Context(), b.d, sortedarray.Options{})
 	require.NoError(b.t, err)
 	s := structure{Dictionary: a, calls: orderedCalls(a), on: orderedOn(b, a)}
-	s.on = append(s.on, updatesOn(b, true,
-		func(s *vk.Stream, u structures.DeviceUpdates) error { return a.InsertOn(b.t.Context(), s, u) },
-		func(s *vk.Stream, u structures.DeviceUpdates) error { return a.DeleteOn(b.t.Context(), s, u) })...)
+	s.on = append(s.on, updatesOn(b, true, a)...)
 	return s
 }
 

@@ -110,9 +110,13 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Result
 	return r, pipeline.Stopped(r.Status, err)
 }
 
-// UpdateOn records a batch of insertions or deletions, by who has entered.
-func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceUpdates) error {
-	err := cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u))
+// UpdateOn records a batch of insertions or deletions.
+func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+	if err := c.EnterOn(ctx); err != nil {
+		return err
+	}
+	defer c.Leave()
+	err := c.check(s, kind, u)
 	if err != nil || u.Count == 0 {
 		return err
 	}
@@ -121,4 +125,25 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		b.Values = u.Values.AddressOf(u.First)
 	}
 	return c.on(s, true, func() error { return c.record(ctx, s, b, u.Status.Address()) })
+}
+
+// Finish waits for the stream of a batch, of which nothing is left pending.
+func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+	if err := c.EnterOn(ctx); err != nil {
+		return err
+	}
+	err := c.check(s, kind, u)
+	c.Leave()
+	if err != nil {
+		return err
+	}
+	return s.Wait(ctx)
+}
+
+// check answers why a batch can't be recorded.
+func (c *Core) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+	if kind != structures.Insert && kind != structures.Delete {
+		return &structures.KindError{Kind: kind}
+	}
+	return cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u))
 }

@@ -1,0 +1,132 @@
+package structures
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/vk"
+)
+
+// OnStream is what every dictionary does with batches in device buffers, by calls that record on a stream and, as a rule,
+// do not wait. What may run beside what, and which calls may wait, each structure says.
+type OnStream interface {
+	// UpdateOn records a batch of Insert or of Delete; a structure may do other kinds.
+	UpdateOn(ctx context.Context, s *vk.Stream, kind Kind, b DeviceBatch) error
+	// Finish waits for the stream, and has what such a batch has left pending done, until b.Left is 0.
+	Finish(ctx context.Context, s *vk.Stream, kind Kind, b DeviceBatch) error
+	// FindOn records lookups. Nothing may change the dictionary while they run.
+	FindOn(s *vk.Stream, l DeviceLookups) error
+}
+
+// ConcurrentOnStream is what those do, besides, whose batches may work on them at the same time.
+type ConcurrentOnStream interface {
+	OnStream
+	// ApplyOn records a batch of one kind, or Mixed, whose operations run beside each other and beside those of other
+	// streams. Their results are those of some sequential order.
+	ApplyOn(s *vk.Stream, kind Kind, b DeviceBatch) error
+}
+
+// OrderedOnStream is what those do that keep their keys in order. Nothing may change them while queries run.
+type OrderedOnStream interface {
+	OnStream
+	// CountOn records the counting of ranges.
+	CountOn(s *vk.Stream, r DeviceCounts) error
+	// RangeOn records the writing of the pairs of ranges.
+	RangeOn(s *vk.Stream, r DeviceRanges) error
+	// NeighborOn records the search for neighbors.
+	NeighborOn(s *vk.Stream, to Direction, n DeviceNeighbors) error
+}
+
+// DeviceBatch is a batch of operations in device buffers. What a call has no use for may be nil.
+type DeviceBatch struct {
+	Count  int                // operations
+	First  int                // where they begin in Keys and Values; in the other buffers they begin at 0
+	Keys   *vk.Buffer[uint32] // the key of each
+	Values *vk.Buffer[uint32] // the value of each, and what comes of it, as in Batch and Results; nil for Delete
+	Kinds  *vk.Buffer[uint8]  // the kind of each; for Mixed only
+	// Status is where the Status of each goes; Count rounded up to a multiple of 4 bytes. UpdateOn of what keeps its keys
+	// in order takes nil, too, which is faster: to know them, the keys have to be looked up.
+	Status *vk.Buffer[uint8]
+	// Left is one word, 0 at first, to which the number of operations left pending is added. UpdateOn of what keeps its
+	// keys in order leaves none, and takes nil.
+	Left *vk.Buffer[uint32]
+
+	// Operations that ask for order (FindSuccessor to CountRange), alone or in a mixed batch, want a Width of 1 at least; a
+	// mixed batch then has all of what follows but Windows. They may run beside updates: btree.Tree.Apply says what that
+	// means. A dictionary without order takes none of them.
+	Width int                // pairs that a range lists at most
+	Highs *vk.Buffer[uint32] // of ranges the greatest key of each; the least is the operation's key
+	// OutKeys and OutValues, out: the pairs of ranges and neighbors. Those of operation i begin at Width*i, or at
+	// Width*Windows[i]; what is behind them, up to the next one's, is undefined. Values has, besides, the value of a
+	// neighbor, 0 if there is none, and the number of a range's pairs.
+	OutKeys, OutValues *vk.Buffer[uint32]
+	Windows            *vk.Buffer[uint32] // nil: each operation's own number
+
+	// Alone says that nothing else changes the dictionary while the batch runs. A tree then locates its keys first, by a
+	// kernel that reads without care.
+	Alone bool
+}
+
+// LookupOrder is how lookups are done.
+type LookupOrder uint8
+
+const (
+	// AutoOrder is what measured best for the number of lookups and of runs to search.
+	AutoOrder LookupOrder = iota
+	// OneByOne looks each key up by itself, in the order in which they come.
+	OneByOne
+	// SortedFirst brings the keys into order first, as far as it helps, so that neighbours look at the same places.
+	SortedFirst
+)
+
+var lookupOrderNames = enum.Names[LookupOrder]{"auto", "one-by-one", "sorted-first"}
+
+func (o LookupOrder) String() string { return lookupOrderNames.String(o) }
+
+// DeviceLookups are a batch of lookups in device buffers.
+type DeviceLookups struct {
+	Count  int
+	Keys   *vk.Buffer[uint32]
+	Values *vk.Buffer[uint32] // out: the value of each key, 0 if it is absent; nil for a set
+	Found  *vk.Buffer[uint8]  // out: 1 if the key is there, else 0; Count rounded up to a multiple of 4 bytes
+	Order  LookupOrder        // of no account to a hash table
+}
+
+// DeviceCounts are a batch of ranges in device buffers whose keys are to be counted, for an Ordered.
+type DeviceCounts struct {
+	Count  int                // ranges
+	Ranges *vk.Buffer[uint32] // two words each: Lo and Hi
+	Counts *vk.Buffer[uint32] // out: the keys of each
+	// Candidates, if not nil, is one number, out: how many pairs lie in the ranges together, those among them that were
+	// overwritten or deleted. With more than 2^31 nothing was counted.
+	Candidates *vk.Buffer[uint64]
+}
+
+// DeviceRanges are a batch of ranges in device buffers whose pairs are asked for, for an Ordered.
+type DeviceRanges struct {
+	Count   int                // ranges
+	Ranges  *vk.Buffer[uint32] // two words each: Lo and Hi
+	Offsets *vk.Buffer[uint32] // out: Count+1 words: range i has the pairs Offsets[i] … Offsets[i+1]-1
+	// Keys and Values, out: the pairs, in the order of the ranges and of their keys. Pairs that there is no room for
+	// are not written, but Offsets count them.
+	Keys, Values *vk.Buffer[uint32]
+	// MaxCandidates is how many pairs may be looked at in all ranges together, those among them that were overwritten
+	// or deleted. The memory that this takes is the structure's. 0: as many as there is room for pairs.
+	MaxCandidates int
+	// Candidates is one number, out: how many there are. If they are more than MaxCandidates, nothing was done and the
+	// Offsets mean nothing.
+	Candidates *vk.Buffer[uint64]
+}
+
+// DeviceNeighbors are a batch of keys in device buffers whose neighbors are asked for, for an Ordered.
+type DeviceNeighbors struct {
+	Count              int
+	Keys               *vk.Buffer[uint32]
+	OutKeys, OutValues *vk.Buffer[uint32] // out: the pair found, 0 and 0 where there is none
+	Status             *vk.Buffer[uint8]  // out: Found, Absent or Pending; Count rounded up to a multiple of 4 bytes
+	// Left is one word, to which the number of queries left pending is added. These met so many deleted keys in a row
+	// or empty leaves that they were given up: FinishNeighbors carries them on. Who records the batch again, with Resume,
+	// has them go on, too, without an end where a stray write leads them in circles. OutKeys keeps their place.
+	Left   *vk.Buffer[uint32]
+	Resume bool
+}
