@@ -113,7 +113,7 @@ type Results struct {
 }
 
 // Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;
-// the structures have twins of them on device buffers and streams.
+// OnStream has twins of them on device buffers and streams.
 //
 // Several goroutines may use one Dictionary. Its calls take turns: each waits for those that came before,
 // or until its context ends. That goes for what is recorded on streams, too, but not for the work itself:
