@@ -305,6 +305,9 @@ func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Resu
 				which = append(which, i)
 			}
 		}
+		if kind == structures.InsertUnique && len(which) == 0 {
+			continue // not all do it
+		}
 		some := structures.Batch{Keys: pick(b.Keys, which), Values: pick(b.Values, which)}
 		statuses := make([]structures.Status, len(which))
 		var values []uint32
