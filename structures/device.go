@@ -35,6 +35,8 @@ type OrderedOnStream interface {
 	RangeOn(s *vk.Stream, r DeviceRanges) error
 	// NeighborOn records the search for neighbors.
 	NeighborOn(s *vk.Stream, to Direction, n DeviceNeighbors) error
+	// FinishNeighbors waits for the stream, and carries on the searches that NeighborOn has left pending, until n.Left is 0.
+	FinishNeighbors(ctx context.Context, s *vk.Stream, to Direction, n DeviceNeighbors) error
 }
 
 // DeviceBatch is a batch of operations in device buffers. What a call has no use for may be nil.

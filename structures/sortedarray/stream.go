@@ -37,3 +37,8 @@ func (a *Array) RangeOn(s *vk.Stream, r structures.DeviceRanges) error { return 
 func (a *Array) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
 	return a.core.NeighborOn(s, to, n)
 }
+
+// FinishNeighbors waits for the stream: no search is left pending.
+func (a *Array) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+	return a.core.FinishNeighbors(ctx, s, to, n)
+}

@@ -420,12 +420,10 @@ func (o *streamed) neighbors(to structures.Direction, keys []uint32) (structures
 		Count: n, Keys: upload(o, keys), OutKeys: room[uint32](o, n), OutValues: room[uint32](o, n),
 		Status: room[uint8](o, padded(n)), Left: room[uint32](o, 1),
 	}
-	for left := uint32(1); left != 0; q.Resume = true {
-		s.Fill(q.Left, 0, 4, 0)
-		require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
-		require.NoError(o.t, s.Wait(o.t.Context()))
-		left = download(o, q.Left, 1)[0]
-	}
+	s.Fill(q.Left, 0, 4, 0)
+	require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
+	require.NoError(o.t, o.ordered().FinishNeighbors(o.t.Context(), s, to, q))
+	require.Zero(o.t, download(o, q.Left, 1)[0])
 	out := structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n), Found: make([]bool, n)}
 	for i, status := range download(o, q.Status, n) {
 		require.Contains(o.t, []structures.Status{structures.Found, structures.Absent}, structures.Status(status))

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -179,11 +178,7 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 		refusing(t, name+"NeighborOn", d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
 			return o.NeighborOn(s, structures.Ceil, n)
 		})
-	}
-	for _, o := range []interface {
-		FinishNeighbors(context.Context, *vk.Stream, structures.Direction, structures.DeviceNeighbors) error
-	}{tree, l} {
-		refusing(t, fmt.Sprintf("%T/FinishNeighbors", o), d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
+		refusing(t, name+"FinishNeighbors", d, other, nil, func(s *vk.Stream, n structures.DeviceNeighbors) error {
 			return o.FinishNeighbors(ctx, s, structures.Ceil, n)
 		})
 	}
