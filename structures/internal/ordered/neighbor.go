@@ -73,8 +73,11 @@ func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structure
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), r.needs(n)); err != nil || n.Count == 0 {
+	if err := cmp.Or(r.d.Accept("stream", s), r.needs(n)); err != nil {
 		return err
+	}
+	if n.Count == 0 {
+		return s.Wait(ctx)
 	}
 	n.Resume = true
 	search := patience{Limits: r.of.Limits()} // what was recorded before may have been given up early
