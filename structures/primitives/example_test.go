@@ -1,0 +1,168 @@
+package primitives_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// array is a buffer of n words that begins with some.
+func array(d *vk.Device, n int, words ...uint32) *vk.Buffer[uint32] {
+	b, err := vk.NewBuffer[uint32](d, n)
+	check(err)
+	check(b.Upload(context.Background(), 0, words))
+	return b
+}
+
+// read is the first n words of a buffer.
+func read(b *vk.Buffer[uint32], n int) []uint32 {
+	words := make([]uint32, n)
+	check(b.Download(context.Background(), 0, words))
+	return words
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Pairs sorted by their keys; of equal keys the first stays first. What is left in the device ends with it.
+func ExamplePrimitives_Sort() {
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	s, err := d.NewStream()
+	check(err)
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+
+	keys, values := array(d, 5, 30, 10, 20, 10, 0), array(d, 5, 1, 2, 3, 4, 5)
+	outKeys, outValues := array(d, 5), array(d, 5)
+	scratch, err := vk.NewBuffer[byte](d, p.SortScratch(5, true))
+	check(err)
+	check(p.Sort(s, primitives.SortArgs{
+		Keys: keys.Address(), Values: values.Address(), OutKeys: outKeys.Address(), OutValues: outValues.Address(),
+		Length: primitives.Length{N: 5}, Scratch: scratch.Address(),
+	}))
+	check(s.Wait(context.Background()))
+	fmt.Println(read(outKeys, 5), read(outValues, 5))
+	// Output:
+	// [0 10 10 20 30] [5 2 4 3 1]
+}
+
+// Where each of several lists begins, if they stand one behind the other.
+func ExamplePrimitives_Scan() {
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	s, err := d.NewStream()
+	check(err)
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+
+	lengths, starts, total := array(d, 4, 3, 0, 5, 2), array(d, 4), array(d, 1)
+	scratch, err := vk.NewBuffer[byte](d, p.ScanScratch(4))
+	check(err)
+	check(p.Scan(s, primitives.ScanArgs{
+		In: lengths.Address(), Out: starts.Address(), Total: total.Address(),
+		Length: primitives.Length{N: 4}, Scratch: scratch.Address(),
+	}))
+	check(s.Wait(context.Background()))
+	fmt.Println(read(starts, 4), read(total, 1))
+	// Output:
+	// [0 3 3 8] [10]
+}
+
+// How often the most frequent key occurs: three operations one after the other, without a look from the host in between.
+// How many runs the second finds the device alone knows, and the third takes it from there.
+func ExamplePrimitives_RunLength() {
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	s, err := d.NewStream()
+	check(err)
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+
+	const n = 8
+	keys, sorted := array(d, n, 7, 3, 7, 9, 3, 7, 7, 9), array(d, n)
+	distinct, counts, runs, most := array(d, n), array(d, n), array(d, 1), array(d, 1)
+	scratch, err := vk.NewBuffer[byte](d, max(p.SortScratch(n, false), p.RunLengthScratch(n), p.ReduceScratch(n)))
+	check(err)
+	check(p.Sort(s, primitives.SortArgs{
+		Keys: keys.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: n}, Scratch: scratch.Address(),
+	}))
+	check(p.RunLength(s, primitives.RunLengthArgs{
+		Keys: sorted.Address(), OutKeys: distinct.Address(), OutCounts: counts.Address(), OutRuns: runs.Address(),
+		Length: primitives.Length{N: n}, Scratch: scratch.Address(),
+	}))
+	check(p.Reduce(s, primitives.ReduceArgs{
+		In: counts.Address(), Out: most.Address(), Op: primitives.Max,
+		Length: primitives.Length{N: n, At: runs.Address()}, Scratch: scratch.Address(),
+	}))
+	check(s.Wait(context.Background()))
+	k := int(read(runs, 1)[0])
+	fmt.Println(read(distinct, k), read(counts, k), read(most, 1))
+	// Output:
+	// [3 7 9] [2 4 2] [4]
+}
+
+// The pairs whose flags are set, in their order: here those of the keys 1, 3 and 4.
+func ExamplePrimitives_Compact() {
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	s, err := d.NewStream()
+	check(err)
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+
+	keys, values, flags := array(d, 5, 1, 2, 3, 4, 5), array(d, 5, 10, 20, 30, 40, 50), array(d, 1, 0b01101)
+	outKeys, outValues, count := array(d, 5), array(d, 5), array(d, 1)
+	scratch, err := vk.NewBuffer[byte](d, p.CompactScratch(5))
+	check(err)
+	check(p.Compact(s, primitives.CompactArgs{
+		Keys: keys.Address(), Values: values.Address(), Flags: flags.Address(),
+		OutKeys: outKeys.Address(), OutValues: outValues.Address(), OutCount: count.Address(),
+		Length: primitives.Length{N: 5}, Scratch: scratch.Address(),
+	}))
+	check(s.Wait(context.Background()))
+	n := int(read(count, 1)[0])
+	fmt.Println(read(outKeys, n), read(outValues, n))
+	// Output:
+	// [1 3 4] [10 30 40]
+}
+
+// Keys brought into four parts, one after the other in key order, to be looked up part by part; and an answer for each in
+// the order in which the keys were given, fetched from its place.
+func ExamplePrimitives_Partition() {
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	s, err := d.NewStream()
+	check(err)
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+
+	const n, bits = 6, 2
+	keys := array(d, n, 3<<30, 5, 1<<30, 2<<30, 9, 3<<30+1)
+	parts, places := array(d, n), array(d, n)
+	scratch, err := vk.NewBuffer[byte](d, p.PartitionScratch(bits))
+	check(err)
+	check(p.Partition(s, primitives.PartitionArgs{
+		Keys: keys.Address(), OutKeys: parts.Address(), Places: places.Address(), Bits: bits,
+		Length: primitives.Length{N: n}, Scratch: scratch.Address(),
+	}))
+	check(s.Wait(context.Background()))
+	in := read(parts, n)
+	for _, place := range read(places, n) {
+		fmt.Print(in[place], " ")
+	}
+	fmt.Println()
+	// Output:
+	// 3221225472 5 1073741824 2147483648 9 3221225473
+}
