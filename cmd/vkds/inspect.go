@@ -121,7 +121,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 	p := drawing.Tree{
 		Title: fmt.Sprintf("%s: a B-link-tree of %s pairs, %d levels", x.title, grouped(s.Pairs), s.Height+1),
 		Notes: []string{fmt.Sprintf("%s nodes of %d slots, %s bytes, %.2f a pair; leaves are %.3f full", grouped(s.Nodes), btree.Slots,
-			grouped(s.Bytes), s.BytesPerPair, s.Fill)},
+			grouped(s.NodeBytes), s.BytesPerPair, s.Fill)},
 		Slots: btree.Slots,
 		Key:   dict.key.Format,
 	}

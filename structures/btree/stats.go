@@ -16,9 +16,9 @@ type Stats struct {
 	Levels       []Level // from the leaves, level 0, to the root
 	Fill         float64 // pairs / slots of the leaves
 	Erased       uint64  // slots of the leaves that hold a deleted pair's remains, until their leaf is cleaned
-	Bytes        uint64  // of the nodes
-	PoolBytes    uint64  // device memory that the pool takes, nodes and room for more
-	BytesPerPair float64 // Bytes / Pairs; 0 of an empty tree
+	NodeBytes    uint64  // of the nodes
+	Bytes        uint64  // device memory that the pool takes, nodes and room for more
+	BytesPerPair float64 // NodeBytes / Pairs; 0 of an empty tree
 
 	// Since the tree was made, modulo 2^32: nodes split by concurrent updates, and ways through the tree that began again
 	// at the root or met a latch.
@@ -139,7 +139,7 @@ func (t *Tree) Len(ctx context.Context) (uint64, error) {
 	return v.levels[0].Slots, err
 }
 
-// Stats returns the tree's measures. It goes over all nodes.
+// Stats measures the tree, by a kernel that goes over all nodes, and waits for it.
 func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return Stats{}, err
@@ -154,7 +154,7 @@ func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	s := Stats{
-		Pairs: v.levels[0].Slots, Nodes: v.nodes(), Erased: v.erased, Bytes: v.nodes() * nodeBytes, PoolBytes: t.pool.Bytes(),
+		Pairs: v.levels[0].Slots, Nodes: v.nodes(), Erased: v.erased, NodeBytes: v.nodes() * nodeBytes, Bytes: t.pool.Bytes(),
 		Splits: uint64(counters[splitsWord]), Restarts: uint64(counters[restartsWord]), Orphans: uint64(counters[orphansWord]),
 		Batches: Batches{t.batches.concurrent.Load(), t.batches.batched.Load()},
 	}
@@ -168,7 +168,7 @@ func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 	}
 	s.Fill = s.Levels[0].Fill
 	if s.Pairs != 0 {
-		s.BytesPerPair = float64(s.Bytes) / float64(s.Pairs)
+		s.BytesPerPair = float64(s.NodeBytes) / float64(s.Pairs)
 	}
 	return s, nil
 }

@@ -32,10 +32,10 @@ func requireStats(t testing.TB, tree *Tree) Stats {
 	require.Equal(t, want, s.Levels)
 	require.Equal(t, want[0].Slots, s.Pairs)
 	require.Equal(t, want[0].Fill, s.Fill)
-	require.Equal(t, 128*s.Nodes, s.Bytes)
-	require.Equal(t, tree.pool.Bytes(), s.PoolBytes)
+	require.Equal(t, 128*s.Nodes, s.NodeBytes)
+	require.Equal(t, tree.pool.Bytes(), s.Bytes)
 	if s.Pairs != 0 {
-		require.InDelta(t, float64(s.Bytes)/float64(s.Pairs), s.BytesPerPair, 1e-9)
+		require.InDelta(t, float64(s.NodeBytes)/float64(s.Pairs), s.BytesPerPair, 1e-9)
 	}
 	return s
 }

@@ -327,7 +327,7 @@ type Level struct {
 	Pairs  int
 }
 
-// Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs.
+// Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs, and waits for it.
 func (l *LSM) Stats(ctx context.Context) (Stats, error) {
 	if err := l.core.Enter(ctx); err != nil {
 		return Stats{}, err

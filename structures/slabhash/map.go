@@ -135,7 +135,7 @@ func (m *Map) Apply(ctx context.Context, b structures.Batch) (structures.Results
 // Len counts the pairs, by a kernel that reads the table.
 func (m *Map) Len(ctx context.Context) (uint64, error) { return m.t.len(ctx) }
 
-// Stats measures the table, by a kernel that reads it.
+// Stats measures the table, by a kernel that goes over all of it, and waits for that.
 func (m *Map) Stats(ctx context.Context) (Stats, error) { return m.t.stats(ctx) }
 
 // Clear removes all pairs; the number of buckets stays. It waits for the streams that work on the map, and where one has work

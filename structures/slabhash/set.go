@@ -73,7 +73,7 @@ func (s *Set) Apply(ctx context.Context, b structures.Batch) (structures.Results
 // Len counts the keys, by a kernel that reads the table.
 func (s *Set) Len(ctx context.Context) (uint64, error) { return s.t.len(ctx) }
 
-// Stats measures the table, by a kernel that reads it.
+// Stats measures the table, by a kernel that goes over all of it, and waits for that.
 func (s *Set) Stats(ctx context.Context) (Stats, error) { return s.t.stats(ctx) }
 
 // Clear is as Map.Clear.

@@ -218,7 +218,7 @@ type Stats struct {
 	Bytes uint64 // device memory, with what is kept for the next batch
 }
 
-// Stats returns the array's measures, which are known.
+// Stats returns the array's measures, which are known: the device is not asked.
 func (a *Array) Stats(ctx context.Context) (Stats, error) {
 	if err := a.core.Enter(ctx); err != nil {
 		return Stats{}, err
