@@ -277,3 +277,65 @@ func TestPageGo(t *testing.T) {
 		require.Contains(t, strings.Join(lines(string(this)), "\n"), strings.Join(lines(piece), "\n"))
 	}
 }
+
+type lookupIndex struct {
+	Entries uint64 // of 8 bytes, 1<<Bits of them
+	Bits    uint32
+}
+
+type lookupPush struct {
+	Tree          btree.Device
+	Index         lookupIndex
+	Keys, Answers uint64
+	Count         uint32
+}
+
+// By the page's prefix index each key is found, also where a prefix has many leaves or none of its own; and the index is
+// what says where searches begin: one that leads beyond a key doesn't find it.
+func TestPageTreeLookup(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
+		const some, bits = 6000, 6
+		ctx, rnd := t.Context(), random(13)
+		module := compileFromPage(t, "lookup.comp", wide, "-DVKDS_ROLLED=1")
+		values := map[uint32]uint32{0: 1, ^uint32(0): 2}
+		for len(values) < some {
+			values[rnd.Uint32()>>(rnd.Uint32N(2)*12)] = rnd.Uint32() // half of them have one prefix
+		}
+		keys := slices.Collect(maps.Keys(values))
+		stored := make([]uint32, len(keys))
+		for i, key := range keys {
+			stored[i] = values[key]
+		}
+		tree, err := btree.Build(ctx, r.d, keys, stored, btree.Options{})
+		require.NoError(t, err)
+		defer tree.Close()
+		for range some {
+			keys = append(keys, rnd.Uint32())
+		}
+		k, err := vk.NewKernel[lookupPush](r.d, module, vk.KernelOptions{Constants: tree.Constants()})
+		require.NoError(t, err)
+		defer k.Free()
+		entries, answers := put(r, make([]uint32, 2<<bits)), put(r, make([]uint32, 2*len(keys)))
+		push := lookupPush{
+			Tree: tree.Device(), Index: lookupIndex{entries.Address(), bits}, Keys: put(r, keys).Address(), Answers: answers.Address(),
+		}
+		run(r, k, 1<<bits, push)
+		push.Count = uint32(len(keys))
+		run(r, k, len(keys), push)
+		got := get(r, answers)
+		for i, key := range keys {
+			value, there := values[key]
+			require.Equal(t, there, got[2*i] == 1, "key %d", key)
+			require.Equal(t, value, got[2*i+1], "key %d", key)
+		}
+
+		index := get(r, entries)
+		last := index[len(index)-2:]
+		for i := range 1 << bits {
+			copy(index[2*i:], last)
+		}
+		push.Index.Entries = put(r, index).Address()
+		run(r, k, len(keys), push)
+		require.Zero(t, get(r, answers)[2*slices.Index(keys, 0)], "the search for 0 did not begin where the index says")
+	})
+}
