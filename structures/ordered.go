@@ -44,14 +44,12 @@ func (d Direction) String() string { return directionNames.String(d) }
 
 // Ordered is what every vkds dictionary does that keeps its pairs in key order, keys taken as unsigned numbers.
 //
-// Batches of an Ordered have an order, unlike those of a hash table. Of equal keys in one batch of insertions the
-// last one's value stays, and each has the status as if they came one after the other: Inserted or Assigned first,
-// Assigned then. In a batch of mixed operations (Apply) lookups and counts see what was there before the batch, then
-// come the insertions, then the deletions: a key that is inserted and deleted in one batch is gone afterwards (section
-// III-A of the GPU LSM's paper). Apply does Insert, Delete, Find and Count.
+// Mixed batches (Apply) of an Ordered have an order, unlike those of a hash table: lookups and counts see what was there
+// before the batch, then come the insertions, then the deletions: a key that is inserted and deleted in one batch is gone
+// afterwards (section III-A of the GPU LSM's paper). Apply does Insert, Delete, Find and Count.
 //
 // A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and has
-// a path for batches on which operations run concurrently, as those of a hash table do.
+// a path on which the operations of mixed batches run concurrently, as those of a hash table do.
 type Ordered interface {
 	Dictionary
 

@@ -128,8 +128,8 @@ type Results struct {
 // (Find, Count, Range, Len and their like) returns the context's error, and results that mean nothing.
 // Clear and what builds or rebuilds return it, too; Clear has then done nothing, or all.
 type Dictionary interface {
-	// Insert inserts each pair, or assigns to the key that is there. Where a batch has a key twice, some
-	// order of the two counts.
+	// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the
+	// batch the last one's value stays, and their statuses are those of one after the other.
 	Insert(ctx context.Context, keys, values []uint32) ([]Status, error)
 	// Delete removes each key.
 	Delete(ctx context.Context, keys []uint32) ([]Status, error)

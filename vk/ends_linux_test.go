@@ -283,6 +283,7 @@ var pushed = map[string]uint32{
 	"leaf_most": 14, "node_most": 14, "full": 5, "unit": 32, "front": 70, "usual": 3, "high": 256, "beyond": 1,
 	"increments": 10, "entries": 10, "iterations": 50, "outer": 4, "middle": 4, "inner": 4, "least": 0, "moves": 10,
 	"patience": 20, "room": 1000, "wanted": 2, "lock_count": 4, "quad_count": 4, "writes": 4,
+	"groups": 3, "mark": 0, "met": 2,
 }
 
 // secondPushed are those that mean yes or no, or something else the second time; the first time they are 0 or as above.

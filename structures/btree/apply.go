@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/sequential"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -193,17 +194,25 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	}
 	columns[1].In, columns[1].Out = inserts, finds
 	var turns pipeline.Turns
+	ordered := sequential.Does(p.kind) && len(p.batch.Keys) > 1
+	t.order.Begin()
 	err := t.pipeline.Run(ctx, len(p.batch.Keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
-			if err := turns.Take(s); err != nil {
-				return err
-			}
 			o := own
 			o.keys, o.values, o.kinds, o.statuses, o.highs, o.windows = c.Columns[0], c.Columns[1], c.Columns[2], c.Columns[3], c.Columns[4], c.Columns[5]
 			o.pending, o.count, o.retry = c.Pending, c.Count, c.Retry
+			if ordered {
+				return t.applyInOrder(s, p.kind, o)
+			}
+			if err := turns.Take(s); err != nil {
+				return err
+			}
 			return t.apply(s, p.kind, o)
 		},
-		Recover:  t.makeRoom,
+		Recover: func(ctx context.Context, pending int, stuck bool) error {
+			t.order.Resume()
+			return t.makeRoom(ctx, pending, stuck)
+		},
 		Progress: progress,
 	})
 	if pairs != nil {
@@ -216,6 +225,15 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 		}
 	}
 	return err
+}
+
+// applyInOrder records a batch of insertions of which equal keys count in the batch's order.
+func (t *Tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+	c := sequential.Chunk{Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count, Retry: b.retry}
+	return t.order.Record(s, c, func(p sequential.Pass) error {
+		b.statuses, b.retry, b.few, b.groups = p.Statuses, p.Retry, p.Few, p.Groups
+		return t.apply(s, p.Kind, b)
+	})
 }
 
 // results adds what a part has found to a batch's results. first is where it begins in the batch.

@@ -20,10 +20,10 @@ type Path uint8
 const (
 	// AutoPath is what measured best for the batch's size and order.
 	AutoPath Path = iota
-	// Concurrent has each operation done by itself, all of them beside each other: what their order is among
-	// operations of one key in the batch is free. Batches go in parts no larger than the tree.
+	// Concurrent has each operation done by itself, all of them beside each other. Mixed batches and those on streams
+	// have no order among operations of one key then. Batches go in parts no larger than the tree.
 	Concurrent
-	// Batched sorts the batch and changes each node that it touches once: of equal keys the last one counts.
+	// Batched sorts the batch and changes each node that it touches once, for operations of one key in their order.
 	Batched
 )
 

@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -95,6 +96,8 @@ type operands struct {
 	count                                  int
 	retry                                  bool
 	alone                                  bool
+	few                                    bool // of them, if any: they begin at the root
+	groups                                 sequential.Indirect
 
 	ordered                            bool // there are operations that ask for order
 	highs, windows, outKeys, outValues uint64
@@ -184,6 +187,9 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 		Tree: t.device(), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses, Pending: b.pending,
 		Count: uint32(b.count), Rounds: t.rounds, Retry: retry,
 	}
+	if b.few {
+		return t.dispatchApply(s, kind, b, p)
+	}
 	locates := b.alone && b.count >= locateFrom
 	bits := t.topBits(b.count)
 	plan := recording.Parts{}
@@ -210,11 +216,15 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	} else if p.Top, err = t.recordTopBeside(s, plan.Take(topBytes(bits)), bits); err != nil {
 		return err
 	}
+	return t.dispatchApply(s, kind, b, p)
+}
+
+func (t *Tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
 	k, err := kernel[applyPush](t, s, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(b.count), p)
+	sequential.Dispatch(s, k, groups(b.count), b.groups, p)
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -40,6 +41,7 @@ type Tree struct {
 	stream     *vk.Stream         // for what is done outside of batches
 	pipeline   *pipeline.Pipeline
 	reader     ordered.Reader
+	order      *sequential.Order // of concurrent batches from Go slices
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
@@ -81,7 +83,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
-	t := &Tree{d: d, o: o, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), pipeline: pipeline.New(d), kernels: recording.NewKernels(d),
+	t := &Tree{d: d, o: o, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), pipeline: pipeline.New(d), order: sequential.New(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds, mostRounds: maxRounds}
 	t.o.Progress = t.gate.Progress(o.Progress)
 	t.reader = ordered.NewReader(d, (*recorder)(t), t.pipeline, t.o.Progress)
@@ -220,7 +222,7 @@ func (t *Tree) Close() error {
 	if t.stream != nil {
 		err = t.stream.Close()
 	}
-	err = errors.Join(err, t.pipeline.Close(), t.primitives.Close())
+	err = errors.Join(err, t.pipeline.Close(), t.order.Close(), t.primitives.Close())
 	t.kernels.Close()
 	t.scratch.Release(&t.uses)
 	if t.state != nil {

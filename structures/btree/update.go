@@ -9,8 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. On the batched path the last of
-// equal keys in the batch counts; on the concurrent one any of them may (Options.Path).
+// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the batch the last
+// one's value stays, whatever path it takes, and their statuses are those of one after the other.
 //
 // Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that
 // say what is done, around *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError or the context's.
@@ -18,7 +18,7 @@ func (t *Tree) Insert(ctx context.Context, keys, values []uint32) ([]structures.
 	return t.insert(ctx, structures.Insert, keys, values)
 }
 
-// InsertUnique inserts each pair whose key is not there: Inserted or Found.
+// InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one counts.
 func (t *Tree) InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return t.insert(ctx, structures.InsertUnique, keys, values)
 }
@@ -30,7 +30,8 @@ func (t *Tree) insert(ctx context.Context, kind structures.Kind, keys, values []
 	return t.update(ctx, kind, keys, values)
 }
 
-// Delete removes each key: Deleted or Absent.
+// Delete removes each key: Deleted or Absent. Of equal keys in the batch any may be the one Deleted on the concurrent path,
+// and the first is on the batched one.
 func (t *Tree) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	return t.update(ctx, structures.Delete, keys, nil)
 }

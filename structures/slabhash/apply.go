@@ -9,6 +9,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -45,6 +46,7 @@ type operands struct {
 	keys, values, kinds, statuses, pending uint64
 	count                                  int
 	retry                                  bool
+	groups                                 sequential.Indirect
 }
 
 // recordApply records a batch of operations of one kind, or Mixed.
@@ -66,8 +68,19 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	if b.retry {
 		p.Retry = 1
 	}
-	k.Dispatch(s, groups(b.count), p)
+	sequential.Dispatch(s, k, groups(b.count), b.groups, p)
 	return nil
+}
+
+// recordInOrder records a batch of insertions of which equal keys count in the batch's order.
+func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+	c := sequential.Chunk{
+		Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count, Retry: b.retry, KeysOnly: t.keys,
+	}
+	return t.order.Record(s, c, func(p sequential.Pass) error {
+		b.statuses, b.retry, b.groups = p.Statuses, p.Retry, p.Groups
+		return t.recordApply(s, p.Kind, b)
+	})
 }
 
 func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count int) error {
@@ -96,6 +109,7 @@ func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structure
 	}
 	statuses := make([]structures.Status, len(keys))
 	out := kind == structures.Mixed || kind > structures.Delete
+	ordered := sequential.Does(kind) && len(keys) > 1
 	for done := 0; done < len(keys); {
 		n := len(keys) - done
 		if kind == structures.Mixed || kind.Inserts() {
@@ -119,14 +133,22 @@ func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structure
 		if kinds != nil {
 			columns[2] = pipeline.In(kinds[done : done+n])
 		}
+		t.order.Begin()
 		err := t.pipeline.Run(ctx, n, columns, pipeline.Task{
 			Record: func(s *vk.Stream, c pipeline.Chunk) error {
-				return t.recordApply(s, kind, operands{
+				b := operands{
 					keys: c.Columns[0], values: c.Columns[1], kinds: c.Columns[2], statuses: c.Columns[3],
 					pending: c.Pending, count: c.Count, retry: c.Retry,
-				})
+				}
+				if ordered {
+					return t.recordInOrder(s, kind, b)
+				}
+				return t.recordApply(s, kind, b)
 			},
-			Recover:  t.makeRoom,
+			Recover: func(ctx context.Context, pending int, stuck bool) error {
+				t.order.Resume()
+				return t.makeRoom(ctx, pending, stuck)
+			},
 			Progress: pipeline.After(t.o.Progress, done, len(keys)),
 		})
 		if err != nil {

@@ -42,8 +42,8 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Map, error) {
 	return &Map{t}, nil
 }
 
-// Build makes a map of pairs, sized for them. Where a key comes twice, one of its values stays. Errors: those of New and
-// of Insert.
+// Build makes a map of pairs, sized for them. Where a key comes twice, the last of its values stays. Errors: those of New
+// and of Insert.
 func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Map, error) {
 	m, err := New(ctx, d, o.sizedFor(len(keys)))
 	if err != nil {
@@ -63,7 +63,7 @@ func (m *Map) insertion(ctx context.Context, kind structures.Kind, keys, values 
 }
 
 // Insert inserts each pair, or assigns to the key that is there (REPLACE of section III-B): Inserted or
-// Assigned. Where keys come twice in the batch, the assignments to a key come in some order.
+// Assigned. Of equal keys in the batch the last one's value stays, and their statuses are those of one after the other.
 //
 // Errors of this and the other insertions: *structures.LengthError; *structures.PendingError, with the
 // statuses that say what is done, around *vk.OutOfMemoryError, *structures.LimitError or the context's.
@@ -71,17 +71,19 @@ func (m *Map) Insert(ctx context.Context, keys, values []uint32) ([]structures.S
 	return m.insertion(ctx, structures.Insert, keys, values)
 }
 
-// InsertUnique inserts each pair whose key is not there: Inserted or Found.
+// InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one counts.
 func (m *Map) InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return m.insertion(ctx, structures.InsertUnique, keys, values)
 }
 
-// InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted.
+// InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted. Equal keys of the batch come
+// in any order.
 func (m *Map) InsertDuplicate(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return m.insertion(ctx, structures.InsertDuplicate, keys, values)
 }
 
-// Add inserts each pair, or adds to the value that is there, modulo 2^32: Inserted or Assigned.
+// Add inserts each pair, or adds to the value that is there, modulo 2^32: Inserted or Assigned. Of equal keys in the batch
+// any may be the one Inserted; so with Min and Max.
 func (m *Map) Add(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return m.insertion(ctx, structures.Add, keys, values)
 }
@@ -96,7 +98,8 @@ func (m *Map) Max(ctx context.Context, keys, values []uint32) ([]structures.Stat
 	return m.insertion(ctx, structures.Max, keys, values)
 }
 
-// Delete removes the least recently inserted pair of each key: Deleted or Absent.
+// Delete removes the least recently inserted pair of each key: Deleted or Absent. Of equal keys in the batch any may be the
+// one Deleted.
 func (m *Map) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	return m.t.apply(ctx, structures.Delete, keys, nil)
 }

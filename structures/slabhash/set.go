@@ -34,7 +34,7 @@ func BuildSet(ctx context.Context, d *vk.Device, keys []uint32, o Options) (*Set
 	return s, nil
 }
 
-// Insert inserts each key that is not there: Inserted or Found.
+// Insert inserts each key that is not there: Inserted or Found. Of equal keys in the batch the first one is Inserted.
 func (s *Set) Insert(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	return s.t.apply(ctx, structures.InsertUnique, keys, nil)
 }

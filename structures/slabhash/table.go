@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -58,6 +59,7 @@ type table struct {
 	tiles    tiles
 	stream   *vk.Stream
 	pipeline *pipeline.Pipeline
+	order    *sequential.Order
 	counter  *vk.HostBuffer[uint32]
 	kernels  *recording.Kernels
 	uses     vk.Uses // of the base slabs
@@ -129,7 +131,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	if t.counter, err = vk.NewHostBuffer[uint32](t.d, 4); err != nil {
 		return err
 	}
-	t.pipeline = pipeline.New(t.d)
+	t.pipeline, t.order = pipeline.New(t.d), sequential.New(t.d)
 	if t.pool == nil {
 		if t.pool, err = alloc.NewSlabPool(ctx, t.d, t.poolOptions(buckets)); err != nil {
 			return err
@@ -240,7 +242,7 @@ func (t *table) free(shares bool) error {
 		err = errors.Join(err, t.stream.Close())
 	}
 	if t.pipeline != nil {
-		err = errors.Join(err, t.pipeline.Close())
+		err = errors.Join(err, t.pipeline.Close(), t.order.Close())
 	}
 	t.kernels.Close()
 	if t.counter != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"unsafe"
 
 	"github.com/vkds/vkds/structures"
@@ -104,6 +105,12 @@ const (
 	cpuChunk = 1 << 17 // a dispatch on a CPU device takes some 10 ms with these
 )
 
+var chunkForTests int
+
+// InChunksOf is for tests: pipelines that are made from here on cut batches into chunks of so many operations; 0: as many
+// as the device is best with.
+func InChunksOf(n int) { chunkForTests = n }
+
 // New makes a pipeline. It takes memory only when it is used.
 func New(d *vk.Device) *Pipeline {
 	p := &Pipeline{d: d, chunk: gpuChunk}
@@ -112,6 +119,9 @@ func New(d *vk.Device) *Pipeline {
 		p.chunk, p.direct = cpuChunk, true
 	case vk.Integrated:
 		p.direct = true
+	}
+	if chunkForTests != 0 {
+		p.chunk = chunkForTests
 	}
 	return p
 }
@@ -203,11 +213,12 @@ func (p *Pipeline) turn(ctx context.Context, b *batch) (*slot, error) {
 // inFlight are the slots with a chunk, the oldest first.
 func (p *Pipeline) inFlight() []*slot {
 	var all []*slot
-	for i := range p.slots {
-		if s := p.slots[(p.started+i)%len(p.slots)]; s.busy {
+	for _, s := range p.slots {
+		if s.busy {
 			all = append(all, s)
 		}
 	}
+	slices.SortFunc(all, func(a, b *slot) int { return a.chunk.First - b.chunk.First })
 	return all
 }
 
@@ -272,7 +283,7 @@ func finish(open []*slot, b *batch) {
 	}
 }
 
-// again dispatches the pending operations of chunks.
+// again dispatches the pending operations of chunks, in the order of the batch.
 func (p *Pipeline) again(open []*slot, b *batch) error {
 	var failure error
 	for _, s := range open {

@@ -179,6 +179,25 @@ func TestRecovers(t *testing.T) {
 	})
 }
 
+// Chunks with pending operations are dispatched again in the order of the batch, whichever slot is the next one's.
+func TestRecoversInOrder(t *testing.T) {
+	for chunks := 1; chunks <= 5; chunks++ {
+		f := newRig(t, 10, true)
+		f.pendings = []uint32{1, 1, 1 /* again: */, 1, 1, 1}
+		in, out := make([]uint32, 10*chunks), make([]uint32, 10*chunks)
+		require.NoError(t, f.f.Run(t.Context(), len(in), []Column{In(in), Out(out)}, f.task()))
+		var retried []int
+		for _, c := range f.records {
+			if c.Retry {
+				retried = append(retried, c.First)
+			}
+		}
+		want := []int{0, 10, 20}[:min(chunks, 3)]
+		require.Equal(t, want, retried[:len(want)])
+		require.Equal(t, want, retried[len(want):2*len(want)])
+	}
+}
+
 var errTest = errors.New("no more")
 
 func TestErrors(t *testing.T) {

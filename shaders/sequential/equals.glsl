@@ -1,0 +1,36 @@
+// Equals: the operations of a chunk in the order of their keys, those of equal keys in the chunk's order.
+#ifndef VKDS_EQUALS_GLSL
+#define VKDS_EQUALS_GLSL
+
+#include "state.glsl"
+#include "search.glsl"
+
+struct Equals {
+    uvec2 keys;     // ascending
+    uvec2 places;   // where in the chunk each one stands
+    uint count;
+};
+
+// An operation among those with its key.
+struct Equal {
+    uint place;
+    bool first, last;
+};
+
+Equal equal_at(Equals e, uint i) {
+    uint key = plain_load_at(e.keys, i);
+    bool first = true, last = true;
+    if (i != 0u) first = plain_load_at(e.keys, i - 1u) != key;
+    if (i + 1u != e.count) last = plain_load_at(e.keys, i + 1u) != key;
+    return Equal(plain_load_at(e.places, i), first, last);
+}
+
+// The places of the first and of the last operation that have the i-th one's key.
+uint first_place(Equals e, uint i) {
+    return plain_load_at(e.places, lower_bound(e.keys, 0u, i, plain_load_at(e.keys, i)));
+}
+uint last_place(Equals e, uint i) {
+    return plain_load_at(e.places, upper_bound(e.keys, i + 1u, e.count, plain_load_at(e.keys, i)) - 1u);
+}
+
+#endif

@@ -1,0 +1,48 @@
+package btree
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/vk"
+)
+
+// Equal keys count in the batch's order, too, where operations run out of their visit budget and are done later: those of
+// the first pass over a chunk as those that store what has to stay.
+func TestEqualKeysOverBudget(t *testing.T) {
+	pipeline.InChunksOf(250)
+	t.Cleanup(func() { pipeline.InChunksOf(0) })
+	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
+		tree := newTree(t, d, Options{Path: Concurrent, Tile: tile})
+		retried := 0
+		for name, keys := range ordercheck.Batches(rand.New(rand.NewPCG(3, uint64(tile))), 700) {
+			t.Run(name, func(t *testing.T) {
+				require.NoError(t, tree.Clear(t.Context()))
+				all := map[uint32]uint32{}
+				for batch, insert := range []func([]uint32, []uint32) ([]structures.Status, error){
+					func(k, v []uint32) ([]structures.Status, error) { return tree.InsertUnique(t.Context(), k, v) },
+					func(k, v []uint32) ([]structures.Status, error) { return tree.Insert(t.Context(), k, v) },
+				} {
+					for rounds := range uint32(3) {
+						tree.rounds = rounds + 1
+						values := ordercheck.Values(len(keys), uint32(batch)<<4+rounds)
+						statuses, err := insert(keys, values)
+						require.NoError(t, err)
+						kind := []structures.Kind{structures.InsertUnique, structures.Insert}[batch]
+						ordercheck.Do(t, all, kind, keys, values, statuses)
+						ordercheck.Holds(t.Context(), t, tree, all, keys)
+						if tree.rounds > rounds+1 {
+							retried++
+						}
+					}
+				}
+			})
+		}
+		require.NotZero(t, retried, "the budget always sufficed")
+		require.NoError(t, tree.Check(t.Context()))
+	})
+}

@@ -1,0 +1,241 @@
+// Package sequential gives a batch of insertions from Go slices, whose operations run beside each other on the device, the
+// results that they have one after another: of equal keys the last one's value stays, of unique keys the first one's.
+//
+// The kernels that insert know nothing of it. After a chunk's operations, if any of them has met its key, the chunk is
+// sorted, stably; of operations with equal keys the one whose value has to stay is done once more, alone, and the
+// statuses change places. Chunks work one after the other, and none begins while operations before it are pending: so
+// what is done is done as if those that are pending had not been asked for. (But for a *structures.StuckError: where
+// the visit budget ran out before a value was stored once more, the next dispatch does it, if there is one.)
+package sequential
+
+import (
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Order orders the chunks of one batch at a time.
+type Order struct {
+	kernels    *recording.Kernels
+	primitives *primitives.Primitives
+	scratch    recording.Scratch // of all streams: chunks take turns
+	uses       vk.Uses           // of the scratch
+	turns      pipeline.Turns
+	open       bool // no chunk before has operations pending, as the device is still to learn
+}
+
+// New makes an Order. It takes memory only when it is used.
+func New(d *vk.Device) *Order {
+	return &Order{kernels: recording.NewKernels(d), primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d)}
+}
+
+// Does says whether batches of a kind have an order: those whose operations do not come to the same in any.
+func Does(kind structures.Kind) bool {
+	return kind == structures.Insert || kind == structures.InsertUnique
+}
+
+// Begin begins a batch. No other one runs.
+func (o *Order) Begin() {
+	o.turns = pipeline.Turns{}
+	o.open = true
+}
+
+// Resume lets the chunks go on that were left with operations pending, the oldest first. None runs.
+func (o *Order) Resume() { o.open = true }
+
+// Chunk is a part of a batch on the device. Statuses are bytes, with room up to a multiple of 4.
+type Chunk struct {
+	Kind                    structures.Kind
+	Keys, Statuses, Pending uint64
+	Count                   int
+	Retry                   bool // statuses say what is done already
+	KeysOnly                bool // there are no values that could be another's
+}
+
+// Pass is a dispatch over a chunk that does its operations of which a status says Pending.
+type Pass struct {
+	Kind     structures.Kind
+	Statuses uint64
+	Retry    bool // false: all of them, whatever the statuses are
+	Few      bool // few operations, if any: it pays to prepare nothing
+	Groups   Indirect
+}
+
+// Indirect is where the device finds how many workgroups a dispatch has; the zero value: nowhere.
+type Indirect struct {
+	Memory vk.Memory
+	At     int
+}
+
+// Dispatch dispatches a kernel, in so many workgroups unless the device says otherwise.
+func Dispatch[P any](s *vk.Stream, k *vk.Kernel[P], groups int, by Indirect, push P) {
+	if by.Memory == nil {
+		k.Dispatch(s, groups, push)
+	} else {
+		k.DispatchIndirect(s, by.Memory, by.At, push)
+	}
+}
+
+// workgroup is what kernels have that are dispatched by an Indirect, those of the structures too.
+const workgroup = 64
+
+func groups(n int) int { return (n + workgroup - 1) / workgroup }
+
+// What shaders/sequential/state.glsl has.
+const (
+	stateBytes = 32
+	lengthAt   = 4
+	applyArgs  = 8
+	orderArgs  = 20
+)
+
+// plan is how the scratch is divided.
+type plan struct {
+	state          uint64
+	marks, numbers uint64
+	keys, places   uint64 // sorted
+	sort           uint64
+	bytes          int
+}
+
+func (o *Order) plan(n int, base uint64) plan {
+	p := recording.Parts{Base: base}
+	plan := plan{
+		state: p.Take(stateBytes), marks: p.Take(recording.Padded(n)), numbers: p.Take(4 * recording.Padded(n)),
+		keys: p.Take(4 * n), places: p.Take(4 * n), sort: p.Take(o.primitives.SortScratch(n, true)),
+	}
+	plan.bytes = int(p.Used)
+	return plan
+}
+
+type beginPush struct {
+	State, Statuses, Pending uint64
+	Count, Groups, Retry     uint32
+}
+
+type surveyPush struct {
+	State, Statuses, Marks, Numbers uint64
+	Count, Groups, Met              uint32
+}
+
+type markPush struct {
+	Keys, Numbers, Statuses, Marks uint64
+	Count, Kind, Mark              uint32
+}
+
+type settlePush struct {
+	Keys, Numbers, Statuses, Marks, Pending uint64
+	Count, Kind                             uint32
+}
+
+type endPush struct{ State, Pending uint64 }
+
+func kernel[P any](o *Order, s *vk.Stream, module string) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](o.kernels, s, "sequential/"+module, workgroup)
+}
+
+// Record records a chunk, behind the chunk before. apply records a pass.
+func (o *Order) Record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
+	if err := o.turns.Take(s); err != nil {
+		return err
+	}
+	return s.Whole(func() error { return o.record(s, c, apply) })
+}
+
+func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
+	// Of a batch the first chunks are the largest: memory is replaced only where none runs.
+	scratch, err := o.scratch.TakeShared(s, &o.uses, o.plan(c.Count, 0).bytes)
+	if err != nil {
+		return err
+	}
+	p := o.plan(c.Count, scratch)
+	memory := o.scratch.Of(nil)
+	if o.open {
+		s.Fill(memory, 0, 4, 0)
+		s.OnSubmit(func(_ vk.Point, submitted bool) { o.open = o.open && !submitted })
+	}
+	begin, err := kernel[beginPush](o, s, "begin")
+	if err != nil {
+		return err
+	}
+	begin.Dispatch(s, groups(recording.Padded(c.Count)/4), beginPush{
+		State: p.state, Statuses: c.Statuses, Pending: c.Pending,
+		Count: uint32(c.Count), Groups: uint32(groups(c.Count)), Retry: word(c.Retry),
+	})
+	if err := apply(Pass{Kind: c.Kind, Statuses: c.Statuses, Retry: c.Retry, Groups: Indirect{memory, applyArgs}}); err != nil {
+		return err
+	}
+	if err := o.settle(s, c, p, Indirect{memory, orderArgs}, apply); err != nil {
+		return err
+	}
+	end, err := kernel[endPush](o, s, "end")
+	if err != nil {
+		return err
+	}
+	end.Dispatch(s, 1, endPush{p.state, c.Pending})
+	return nil
+}
+
+// settle records what makes the outcomes those of the chunk's order.
+func (o *Order) settle(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pass) error) error {
+	met, again := structures.Assigned, structures.Pending
+	if c.Kind == structures.InsertUnique {
+		met = structures.Found
+	}
+	if c.KeysOnly {
+		again = structures.Assigned // there is nothing to be done again
+	}
+	survey, err := kernel[surveyPush](o, s, "survey")
+	if err != nil {
+		return err
+	}
+	survey.Dispatch(s, groups(recording.Padded(c.Count)/4), surveyPush{
+		State: p.state, Statuses: c.Statuses, Marks: p.marks, Numbers: p.numbers,
+		Count: uint32(c.Count), Groups: uint32(groups(c.Count)), Met: uint32(met),
+	})
+	err = o.primitives.Sort(s, primitives.SortArgs{
+		Keys: c.Keys, Values: p.numbers, OutKeys: p.keys, OutValues: p.places,
+		Length: primitives.Length{N: c.Count, At: p.state + lengthAt}, Scratch: p.sort,
+	})
+	if err != nil {
+		return err
+	}
+	mark, err := kernel[markPush](o, s, "mark")
+	if err != nil {
+		return err
+	}
+	Dispatch(s, mark, 0, by, markPush{
+		Keys: p.keys, Numbers: p.places, Statuses: c.Statuses, Marks: p.marks,
+		Count: uint32(c.Count), Kind: uint32(c.Kind), Mark: uint32(again),
+	})
+	if !c.KeysOnly {
+		if err := apply(Pass{Kind: structures.Insert, Statuses: p.marks, Retry: true, Few: true, Groups: by}); err != nil {
+			return err
+		}
+	}
+	settle, err := kernel[settlePush](o, s, "settle")
+	if err != nil {
+		return err
+	}
+	Dispatch(s, settle, 0, by, settlePush{
+		Keys: p.keys, Numbers: p.places, Statuses: c.Statuses, Marks: p.marks, Pending: c.Pending,
+		Count: uint32(c.Count), Kind: uint32(c.Kind),
+	})
+	return nil
+}
+
+func word(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Close frees the memory. No batch runs.
+func (o *Order) Close() error {
+	o.kernels.Close()
+	o.scratch.Release(&o.uses)
+	return o.primitives.Close()
+}

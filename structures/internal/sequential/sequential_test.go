@@ -1,0 +1,200 @@
+package sequential_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// unique is a dictionary that has insertions of unique keys.
+type unique interface {
+	InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error)
+}
+
+// subject is a dictionary in one of its shapes.
+type subject struct {
+	name string
+	open func(ctx context.Context, d *vk.Device) (structures.Dictionary, error)
+}
+
+func hash(o slabhash.Options) func(context.Context, *vk.Device) (structures.Dictionary, error) {
+	return func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) { return slabhash.New(ctx, d, o) }
+}
+
+func tree(o btree.Options) func(context.Context, *vk.Device) (structures.Dictionary, error) {
+	return func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) { return btree.New(ctx, d, o) }
+}
+
+var subjects = []subject{
+	{"slabhash", hash(slabhash.Options{})},
+	{"slabhash, one lane a slab", hash(slabhash.Options{Tile: 1})},
+	{"slabhash, pool that grows", hash(slabhash.Options{Buckets: 300, MaxLoad: -1})},
+	{"slabhash that grows", hash(slabhash.Options{Buckets: 4, MaxLoad: 2})},
+	{"btree, any path", tree(btree.Options{})},
+	{"btree, concurrent", tree(btree.Options{Path: btree.Concurrent})},
+	{"btree, batched", tree(btree.Options{Path: btree.Batched})},
+	{"lsm", func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
+		return lsm.New(ctx, d, lsm.Options{Batch: 256})
+	}},
+	{"sortedarray", func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
+		return sortedarray.New(ctx, d, sortedarray.Options{})
+	}},
+}
+
+func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device)) {
+	d := testdevice.Open(t)
+	if d.Has(vk.Int64Atomics) {
+		t.Run("with 64-bit atomics", func(t *testing.T) { test(t, d) })
+		d = testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}})
+	}
+	t.Run("without 64-bit atomics", func(t *testing.T) { test(t, d) })
+}
+
+// inChunksOf has what the test makes cut its batches so.
+func inChunksOf(t *testing.T, n int) {
+	pipeline.InChunksOf(n)
+	t.Cleanup(func() { pipeline.InChunksOf(0) })
+}
+
+// The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is there
+// and over nothing, and the statuses are those of one after another.
+func TestEqualKeys(t *testing.T) {
+	chunks := map[int][]int{300: {3, 1499}}
+	if os.Getenv("VKDS_STRESS") == "1" {
+		chunks = map[int][]int{0: {2, 3, 700, 9000}, 64: {65, 4111}, 300: {3, 1499}}
+	}
+	for chunk, sizes := range chunks {
+		t.Run(fmt.Sprintf("chunks of %d", chunk), func(t *testing.T) {
+			inChunksOf(t, chunk)
+			eachProtocol(t, func(t *testing.T, d *vk.Device) {
+				for _, s := range subjects {
+					t.Run(s.name, func(t *testing.T) { equalKeys(t, d, s, sizes) })
+				}
+			})
+		})
+	}
+}
+
+func equalKeys(t *testing.T, d *vk.Device, s subject, sizes []int) {
+	dictionary, err := s.open(t.Context(), d)
+	require.NoError(t, err)
+	defer dictionary.Close()
+	rng := rand.New(rand.NewPCG(5, 7))
+	for _, n := range sizes {
+		for name, keys := range ordercheck.Batches(rng, n) {
+			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
+				require.NoError(t, dictionary.Clear(t.Context()))
+				all := map[uint32]uint32{}
+				for batch := range uint32(2) {
+					values := ordercheck.Values(n, batch)
+					statuses, err := dictionary.Insert(t.Context(), keys, values)
+					require.NoError(t, err)
+					ordercheck.Do(t, all, structures.Insert, keys, values, statuses)
+					ordercheck.Holds(t.Context(), t, dictionary, all, keys)
+				}
+				u, has := dictionary.(unique)
+				if !has {
+					return
+				}
+				// Over a third of the keys.
+				require.NoError(t, dictionary.Clear(t.Context()))
+				all = map[uint32]uint32{}
+				some := keys[:n/3]
+				values := ordercheck.Values(n, 9)
+				statuses, err := dictionary.Insert(t.Context(), some, values[:n/3])
+				require.NoError(t, err)
+				ordercheck.Do(t, all, structures.Insert, some, values, statuses)
+				values = ordercheck.Values(n, 10)
+				statuses, err = u.InsertUnique(t.Context(), keys, values)
+				require.NoError(t, err)
+				ordercheck.Do(t, all, structures.InsertUnique, keys, values, statuses)
+				ordercheck.Holds(t.Context(), t, dictionary, all, keys)
+			})
+		}
+	}
+}
+
+// A set's first operation of a key inserts it, and the others find it.
+func TestSet(t *testing.T) {
+	inChunksOf(t, 700)
+	d := testdevice.Open(t)
+	s, err := slabhash.NewSet(t.Context(), d, slabhash.Options{Buckets: 30, MaxLoad: -1})
+	require.NoError(t, err)
+	defer s.Close()
+	for name, keys := range ordercheck.Batches(rand.New(rand.NewPCG(5, 8)), 4000) {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, s.Clear(t.Context()))
+			all := map[uint32]uint32{}
+			for range 2 {
+				statuses, err := s.Insert(t.Context(), keys)
+				require.NoError(t, err)
+				ordercheck.Do(t, all, structures.InsertUnique, keys, keys, statuses)
+			}
+			n, err := s.Len(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, len(all), n)
+		})
+	}
+}
+
+// Where the pool gets full in mid-batch, and where it may not grow any more, what is done is done as if the rest had not
+// been asked for. Chunks that come behind one with pending operations have done nothing.
+func TestFullPool(t *testing.T) {
+	inChunksOf(t, 500)
+	const bytes = 300_000
+	for _, s := range []subject{
+		{"slabhash", hash(slabhash.Options{Buckets: 300, MaxLoad: -1, MaxBytes: bytes})},
+		{"btree", tree(btree.Options{Path: btree.Concurrent, MaxBytes: bytes})},
+	} {
+		eachProtocol(t, func(t *testing.T, d *vk.Device) {
+			t.Run(s.name, func(t *testing.T) { fullPool(t, d, s) })
+		})
+	}
+}
+
+func fullPool(t *testing.T, d *vk.Device, s subject) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	for _, kind := range []structures.Kind{structures.Insert, structures.InsertUnique} {
+		dictionary, err := s.open(t.Context(), d)
+		require.NoError(t, err)
+		defer dictionary.Close()
+		insert := dictionary.Insert
+		if kind == structures.InsertUnique {
+			insert = dictionary.(unique).InsertUnique
+		}
+		all, ever, stopped := map[uint32]uint32{}, []uint32{}, 0
+		for batch := uint32(0); stopped < 2; batch++ {
+			require.Less(t, batch, uint32(100), "the pool never gets full")
+			// A third of the keys are there, and all come about twice.
+			n := 6000
+			keys, values := make([]uint32, n), ordercheck.Values(n, batch)
+			for i := range keys {
+				keys[i] = (batch*uint32(n)/3 + rng.Uint32N(uint32(n)/2)) * 2654435761
+			}
+			statuses, err := insert(t.Context(), keys, values)
+			ever = append(ever, keys...)
+			if err != nil {
+				var pending *structures.PendingError
+				var limit *structures.LimitError
+				require.True(t, errors.As(err, &pending) && errors.As(err, &limit), "%v", err)
+				stopped++
+			}
+			ordercheck.Do(t, all, kind, keys, values, statuses)
+			ordercheck.Holds(t.Context(), t, dictionary, all, ever)
+		}
+	}
+}
