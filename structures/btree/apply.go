@@ -194,7 +194,7 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	}
 	columns[1].In, columns[1].Out = inserts, finds
 	var turns pipeline.Turns
-	ordered := sequential.Does(p.kind) && len(p.batch.Keys) > 1
+	ordered := sequential.Matters(p.kind, p.batch.Keys)
 	t.order.Begin()
 	err := t.pipeline.Run(ctx, len(p.batch.Keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {

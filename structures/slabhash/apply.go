@@ -109,7 +109,7 @@ func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structure
 	}
 	statuses := make([]structures.Status, len(keys))
 	out := kind == structures.Mixed || kind > structures.Delete
-	ordered := sequential.Does(kind) && len(keys) > 1
+	ordered := sequential.Matters(kind, keys)
 	for done := 0; done < len(keys); {
 		n := len(keys) - done
 		if kind == structures.Mixed || kind.Inserts() {

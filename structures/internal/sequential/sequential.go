@@ -31,9 +31,30 @@ func New(d *vk.Device) *Order {
 	return &Order{kernels: recording.NewKernels(d), primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d)}
 }
 
-// Does says whether batches of a kind have an order: those whose operations do not come to the same in any.
-func Does(kind structures.Kind) bool {
-	return kind == structures.Insert || kind == structures.InsertUnique
+// Matters says whether the order of a batch shows in what comes of it: one of insertions that don't come to the same in
+// any order, and not so small and without equal keys that a look at it costs less than the dispatches that order it.
+func Matters(kind structures.Kind, keys []uint32) bool {
+	inserts := kind == structures.Insert || kind == structures.InsertUnique
+	return inserts && (len(keys) > few || repeats(keys))
+}
+
+// few keys are looked at before they go to the device.
+const few = 2048
+
+// repeats says whether any of a few keys is there twice.
+func repeats(keys []uint32) bool {
+	const slots = 4 * few
+	var numbers [slots]uint16 // from 1, of the keys by their hashes
+	for i, key := range keys {
+		at := key * 0x9e3779b1 % (1 << 31) / (1 << 31 / slots)
+		for ; numbers[at] != 0; at = (at + 1) % slots {
+			if keys[numbers[at]-1] == key {
+				return true
+			}
+		}
+		numbers[at] = uint16(i + 1)
+	}
+	return false
 }
 
 // Begin begins a batch. No other one runs.

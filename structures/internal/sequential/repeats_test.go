@@ -1,0 +1,53 @@
+package sequential
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+)
+
+// What a map says of a few keys, whether their hashes meet or not; and more than a few are never looked at.
+func TestMatters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	twice := 0
+	for range 2000 {
+		keys := make([]uint32, rng.IntN(few+1))
+		span := uint32(1) << rng.IntN(32)
+		step := uint32(1) << rng.IntN(20)
+		seen, want := map[uint32]bool{}, false
+		for i := range keys {
+			keys[i] = rng.Uint32N(span) * step
+			want = want || seen[keys[i]]
+			seen[keys[i]] = true
+		}
+		require.Equal(t, want, Matters(structures.Insert, keys), "%d keys below %d, a multiple of %d each", len(keys), span, step)
+		require.False(t, Matters(structures.Delete, keys))
+		if want {
+			twice++
+		}
+	}
+	require.Greater(t, twice, 100)
+	require.Less(t, twice, 1900)
+
+	full := make([]uint32, few+1)
+	for i := range full {
+		full[i] = uint32(i)
+	}
+	require.False(t, Matters(structures.InsertUnique, full[:few]))
+	require.True(t, Matters(structures.InsertUnique, full))
+	require.True(t, Matters(structures.InsertUnique, []uint32{7, 7}))
+	require.True(t, Matters(structures.Insert, []uint32{0, 1, 0}))
+	require.False(t, Matters(structures.Insert, []uint32{0}))
+}
+
+func BenchmarkRepeats(b *testing.B) {
+	keys := make([]uint32, few)
+	for i := range keys {
+		keys[i] = rand.Uint32()
+	}
+	for b.Loop() {
+		repeats(keys)
+	}
+}
