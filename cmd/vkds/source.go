@@ -271,8 +271,7 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 	return err
 }
 
-// insert adds a batch so that of equal keys the last one counts. The batches
-// come one after another, but within one a hash table's order is free.
+// insert adds a batch: of equal keys the last one counts, within it and beyond.
 func (l *loader) insert(b batch) error {
 	if err := l.create(max(l.expected, len(b.keys))); err != nil {
 		return err
@@ -282,29 +281,12 @@ func (l *loader) insert(b batch) error {
 		return err
 	}
 	l.rows += int64(len(b.keys))
-	last := map[uint32]uint32{} // of the keys that may be there twice
-	for i, s := range status {
+	for _, s := range status {
 		if s == structures.Assigned {
 			l.assigned++
-			if !l.structure.ordered {
-				last[b.keys[i]] = 0
-			}
 		}
 	}
-	if len(last) == 0 {
-		return nil
-	}
-	for i, k := range b.keys {
-		if _, ok := last[k]; ok {
-			last[k] = b.values[i]
-		}
-	}
-	keys, values := make([]uint32, 0, len(last)), make([]uint32, 0, len(last))
-	for k, v := range last {
-		keys, values = append(keys, k), append(values, v)
-	}
-	_, err = l.Insert(l.ctx, keys, values)
-	return err
+	return nil
 }
 
 func (l *loader) create(capacity int) (err error) {
