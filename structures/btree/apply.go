@@ -195,8 +195,7 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	columns[1].In, columns[1].Out = inserts, finds
 	var turns pipeline.Turns
 	ordered := sequential.Matters(p.kind, p.batch.Keys)
-	t.order.Begin()
-	err := t.pipeline.Run(ctx, len(p.batch.Keys), columns, pipeline.Task{
+	err := t.pipeline.Run(ctx, len(p.batch.Keys), columns, t.order.Begin(pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			o := own
 			o.keys, o.values, o.kinds, o.statuses, o.highs, o.windows = c.Columns[0], c.Columns[1], c.Columns[2], c.Columns[3], c.Columns[4], c.Columns[5]
@@ -209,12 +208,9 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 			}
 			return t.apply(s, p.kind, o)
 		},
-		Recover: func(ctx context.Context, pending int, stuck bool) error {
-			t.order.Resume()
-			return t.makeRoom(ctx, pending, stuck)
-		},
+		Recover:  t.makeRoom,
 		Progress: progress,
-	})
+	}))
 	if pairs != nil {
 		p.pairs = make([]uint32, pairs.Len())
 		if failure := pairs.Download(context.WithoutCancel(ctx), 0, p.pairs); failure != nil {

@@ -133,8 +133,7 @@ func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structure
 		if kinds != nil {
 			columns[2] = pipeline.In(kinds[done : done+n])
 		}
-		t.order.Begin()
-		err := t.pipeline.Run(ctx, n, columns, pipeline.Task{
+		err := t.pipeline.Run(ctx, n, columns, t.order.Begin(pipeline.Task{
 			Record: func(s *vk.Stream, c pipeline.Chunk) error {
 				b := operands{
 					keys: c.Columns[0], values: c.Columns[1], kinds: c.Columns[2], statuses: c.Columns[3],
@@ -145,12 +144,9 @@ func (t *table) run(ctx context.Context, kind structures.Kind, kinds []structure
 				}
 				return t.recordApply(s, kind, b)
 			},
-			Recover: func(ctx context.Context, pending int, stuck bool) error {
-				t.order.Resume()
-				return t.makeRoom(ctx, pending, stuck)
-			},
+			Recover:  t.makeRoom,
 			Progress: pipeline.After(t.o.Progress, done, len(keys)),
-		})
+		}))
 		if err != nil {
 			return statuses, pipeline.Stopped(statuses, err)
 		}

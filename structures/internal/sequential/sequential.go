@@ -9,6 +9,8 @@
 package sequential
 
 import (
+	"context"
+
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -57,14 +59,18 @@ func repeats(keys []uint32) bool {
 	return false
 }
 
-// Begin begins a batch. No other one runs.
-func (o *Order) Begin() {
+// Begin begins a batch, which the task does: chunks that were left with operations pending go on behind its Recover, the
+// oldest first. No other batch runs.
+func (o *Order) Begin(task pipeline.Task) pipeline.Task {
 	o.turns = pipeline.Turns{}
 	o.open = true
+	makeRoom := task.Recover
+	task.Recover = func(ctx context.Context, pending int, stuck bool) error {
+		o.open = true
+		return makeRoom(ctx, pending, stuck)
+	}
+	return task
 }
-
-// Resume lets the chunks go on that were left with operations pending, the oldest first. None runs.
-func (o *Order) Resume() { o.open = true }
 
 // Chunk is a part of a batch on the device. Statuses are bytes, with room up to a multiple of 4.
 type Chunk struct {
