@@ -86,13 +86,13 @@ test-radv:
 	$(call go-test,$(call radv,VEGA10),-run TestEveryModuleCompiles -v ./vk)
 	$(call go-test,$(call radv,NAVI31),-run TestEveryModuleCompiles -v ./vk)
 
-# Kernels that wait at random at every access, beside each other (shaders/include/chaos.glsl): a short part, and for
+# Concurrent kernels that wait at random at every access (shaders/include/chaos.glsl): a short part, and for
 # "make stress" all that share memory with others.
 chaos-kernels:
 	$(compile-shaders) chaos
 test-chaos: chaos-kernels
 	$(call go-test,$(call lavapipe,256),-tags chaos -run 'Program|RootSplits|WhileKeysChange' ./test/linearizability ./structures/btree)
-beside-others = ./alloc/... ./structures/... ./test/linearizability ./test/shader
+concurrent-packages = ./alloc/... ./structures/... ./test/linearizability ./test/shader
 
 STRESS := 10
 stress: deps
@@ -101,10 +101,10 @@ stress: deps
 	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
 	$(call go-test,$(swiftshader) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
 	$(compile-shaders) chaos
-	$(call go-test,$(call lavapipe,128) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
-	$(call go-test,$(call lavapipe,256) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
-	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
-	$(call go-test,$(swiftshader) VKDS_STRESS=1,-tags chaos -timeout 4h $(beside-others))
+	$(call go-test,$(call lavapipe,128) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
+	$(call go-test,$(call lavapipe,256) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
+	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
+	$(call go-test,$(swiftshader) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
 
 bench: build peers
 	bin/vkds bench slabhash --op build,find-all,end-to-end --json bin/bench.json

@@ -70,8 +70,9 @@ func (o PoolOptions) Sizes() ([]uint64, error) {
 }
 
 // SlabPool is a pool of slabs on one device. Several goroutines may use one: its calls take turns, those of all tables
-// that share it among them, but for Device, Light, Constants, Bytes and Uses, which never wait. While kernels run that use
-// the pool and that no call waits for, recorded on streams, it must not be reset; of its growth and its end Uses takes care.
+// that share it among them, but for Device, Light, Constants, Bytes, Growths and Uses, which never wait. While kernels run
+// that use the pool and that no call waits for, recorded on streams, it must not be reset; of its growth and its end Uses
+// takes care.
 type SlabPool struct {
 	d        *vk.Device
 	maxBytes uint64
@@ -84,9 +85,10 @@ type SlabPool struct {
 
 	gate *gate.Gate
 
-	mu     sync.Mutex // changing what follows takes the turn, too
-	supers []*superBlock
-	seed   uint32
+	mu      sync.Mutex // changing what follows takes the turn, too
+	supers  []*superBlock
+	growths uint64
+	seed    uint32
 }
 
 // Gate is the pool's, for tables: who works on the pool in a call enters it, and uses Inside meanwhile.
@@ -105,14 +107,15 @@ type superBlock struct {
 	bitmaps *vk.Buffer[uint32]
 }
 
-// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *structures.LimitError where Blocks is more
-// than the options or the references allow, *vk.OutOfMemoryError.
+// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *structures.LimitError where Blocks
+// is more than the options or the references allow, *vk.OutOfMemoryError.
 func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
 	if o.SuperShift == 0 {
 		o.SuperShift = defaultSuperShift
 	}
 	if o.SuperShift < 2 || o.SuperShift > defaultSuperShift {
-		return nil, fmt.Errorf("alloc: super blocks of 2^%d memory blocks: want 2^2 to 2^%d", o.SuperShift, defaultSuperShift)
+		return nil, fmt.Errorf("alloc: super blocks of 2^%d memory blocks: want 2^2 to 2^%d", o.SuperShift,
+			defaultSuperShift)
 	}
 	if o.Blocks < 0 {
 		return nil, fmt.Errorf("alloc: a slab pool of %d memory blocks", o.Blocks)
@@ -151,12 +154,13 @@ func (p *SlabPool) Device() DevicePool {
 		return DevicePool{} // closed: kernels find nothing to allocate
 	}
 	p.seed += 0x9e3779b9 // odd, so that 2^32 dispatches differ, and far apart from one to the next
-	return DevicePool{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()), Seed: p.seed}
+	return DevicePool{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()),
+		Seed: p.seed}
 }
 
-// Uses is where whoever records work that names the pool's memory, by Device, says so: then Grow waits until that work has
-// ended, or returns vk.ErrUnsubmitted where it was not submitted, and Close frees the memory behind it. Work that nobody
-// tells of is the caller's to wait for.
+// Uses is where whoever records work that names the pool's memory, by Device, says so: then Grow waits until that work
+// has ended, or returns vk.ErrUnsubmitted where it was not submitted, and Close frees the memory behind it. Work that
+// nobody tells of is the caller's to wait for.
 func (p *SlabPool) Uses() *vk.Uses { return &p.uses }
 
 // Light says that the pool is one super block: the light variant of the paper's section V, in which a reference is an
@@ -167,7 +171,8 @@ func (p *SlabPool) Light() bool {
 	return len(p.supers) == 1
 }
 
-// Accept answers why structures on a device can't use the pool: *vk.ForeignError where it is of another one, vk.ErrClosed.
+// Accept answers why structures on a device can't use the pool: *vk.ForeignError where it is of another one,
+// vk.ErrClosed.
 func (p *SlabPool) Accept(d *vk.Device) error {
 	if p.d != d {
 		return &vk.ForeignError{What: "pool of slabs"}
@@ -193,7 +198,17 @@ func (p *SlabPool) Constants() map[string]uint32 {
 func (p *SlabPool) Bytes() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.supers) == 0 {
+		return 0
+	}
 	return tableBytes + uint64(p.blocks())*blockBytes
+}
+
+// Growths is how often the pool has grown.
+func (p *SlabPool) Growths() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.growths
 }
 
 // blocks is the number of memory blocks in all super blocks.
@@ -236,15 +251,16 @@ func (p *SlabPool) admits(blocks int) error {
 	if blocks <= most-have {
 		return nil
 	}
-	full := &structures.LimitError{What: "memory blocks of a slab pool", Want: uint64(have) + uint64(blocks), Most: uint64(most)}
+	full := &structures.LimitError{What: "memory blocks of a slab pool", Want: uint64(have) + uint64(blocks),
+		Most: uint64(most)}
 	if p.maxBytes != 0 {
 		full.Option = "MaxBytes"
 	}
 	return full
 }
 
-// Grow adds at least so many memory blocks, and doubles the pool where its limits and the device's memory allow. What is
-// allocated stays so, and references to it stay good. It returns when the pool has grown.
+// Grow adds at least so many memory blocks, and doubles the pool where its limits and the device's memory allow. What
+// is allocated stays so, and references to it stay good. It returns when the pool has grown.
 //
 // Up to 2^13 memory blocks (1 GiB) the pool is one super block, which grows by moving into a larger allocation, both of
 // which are there meanwhile. Beyond that, full super blocks are added, and nothing moves.
@@ -257,6 +273,15 @@ func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	}
 	defer p.gate.Leave()
 	return p.Inside().Grow(ctx, blocks)
+}
+
+// GrowthSizes are those of the large buffers that Grow makes for so many memory blocks, without doubling, in bytes, as
+// vk.Device.Fits takes them. Error: *structures.LimitError.
+func (in Inside) GrowthSizes(blocks int) ([]uint64, error) {
+	if err := in.p.admits(blocks); err != nil || blocks <= 0 {
+		return nil, err
+	}
+	return in.p.growth(in.p.whole(in.p.blocks() + blocks)), nil
 }
 
 // Grow is SlabPool.Grow.
@@ -283,9 +308,10 @@ func (in Inside) Grow(ctx context.Context, blocks int) error {
 	return err
 }
 
-// Relieve makes room where operations found the pool full, as stats of after that say: it grows by so many memory blocks,
-// or, where that can't be, by one. A pool that can't grow at all may still do, if some of it is free: those who had
-// allocated for nothing have given their slabs back by now. It is an error only where nothing is free, or with insist.
+// Relieve makes room where operations found the pool full, as stats of after that say: it grows by so many memory
+// blocks, or, where that can't be, by one. A pool that can't grow at all may still do, if some of it is free: those who
+// had allocated for nothing have given their slabs back by now. It is an error only where nothing is free, or with
+// insist.
 // Errors: those of Grow.
 func (p *SlabPool) Relieve(ctx context.Context, stats PoolStats, blocks int, insist bool) error {
 	if err := p.gate.Enter(ctx); err != nil {
@@ -372,13 +398,17 @@ func (p *SlabPool) growTo(ctx context.Context, blocks int) (err error) {
 	}
 	p.mu.Lock()
 	p.supers = supers
+	if before != 0 {
+		p.growths++
+	}
 	p.mu.Unlock()
 	if moved != nil {
 		free(moved)
 	}
 	if before != 0 {
 		p.d.Log().LogAttrs(ctx, slog.LevelInfo, "pool grown", slog.Int("slabs", p.blocks()*BlockSlabs),
-			slog.Int("slabs_before", before*BlockSlabs), slog.Uint64("bytes", p.Bytes()), slog.Duration("duration", time.Since(begin)))
+			slog.Int("slabs_before", before*BlockSlabs), slog.Uint64("bytes", p.Bytes()),
+			slog.Duration("duration", time.Since(begin)))
 	}
 	return nil
 }
@@ -450,8 +480,8 @@ func (in Inside) Reset(ctx context.Context) error {
 	return p.stream.Wait(context.WithoutCancel(ctx))
 }
 
-// Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of Close do
-// nothing; the others return vk.ErrClosed.
+// Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of
+// Close do nothing; the others return vk.ErrClosed.
 func (p *SlabPool) Close() error {
 	leave, open, err := p.gate.Shut()
 	if err != nil {

@@ -265,7 +265,8 @@ func TestGrowWithinLimits(t *testing.T) {
 		before := stats(t, p)
 		var full *structures.LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
-		require.Equal(t, &structures.LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3, Option: "MaxBytes"}, full)
+		require.Equal(t, &structures.LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3,
+			Option: "MaxBytes"}, full)
 		require.Equal(t, before, stats(t, p))
 	})
 	t.Run("limit within super blocks", func(t *testing.T) {
@@ -319,7 +320,8 @@ func TestGrowOutOfMemory(t *testing.T) {
 			require.Equal(t, used, after)
 			require.Equal(t, before, stats(t, p))
 			now := p.Device()
-			require.Equal(t, [3]uint64{device.Table, device.Units, uint64(device.Blocks)}, [3]uint64{now.Table, now.Units, uint64(now.Blocks)})
+			require.Equal(t, [3]uint64{device.Table, device.Units, uint64(device.Blocks)},
+				[3]uint64{now.Table, now.Units, uint64(now.Blocks)})
 			second := u.allocate(p, 8192-5000)
 			require.Equal(t, 8192, len(first)+len(second), "the pool is of use after the failure")
 			require.Len(t, marked(t, p), 8192)
@@ -353,7 +355,8 @@ func TestReset(t *testing.T) {
 	require.NotZero(t, s.ResidentChanges)
 	require.NoError(t, p.Reset(t.Context()))
 	s = stats(t, p)
-	require.Equal(t, PoolStats{Slabs: 8192, Free: 8192, Bytes: p.Bytes(), SuperBlocks: []SuperStats{{Slabs: 4096}, {Slabs: 4096}}}, s)
+	require.Equal(t, PoolStats{Slabs: 8192, Free: 8192, Bytes: p.Bytes(),
+		SuperBlocks: []SuperStats{{Slabs: 4096}, {Slabs: 4096}}}, s)
 	for _, super := range p.supers {
 		requireFresh(t, contents(t, super))
 	}

@@ -49,7 +49,8 @@ func (c *counter) init(d *vk.Device, shift int) error {
 	if err != nil {
 		return err
 	}
-	kernel, err := vk.NewKernel[countPush](d, m, vk.KernelOptions{Constants: map[string]uint32{"POOL_SUPER_SHIFT": uint32(shift)}})
+	kernel, err := vk.NewKernel[countPush](
+		d, m, vk.KernelOptions{Constants: map[string]uint32{"POOL_SUPER_SHIFT": uint32(shift)}})
 	if err != nil {
 		counts.Free()
 		return err
@@ -87,7 +88,8 @@ func (in Inside) Stats(ctx context.Context) (PoolStats, error) {
 	c := &p.counter
 	words := p.blocks() * bitmapWords
 	p.stream.Fill(c.counts, 0, 4*MaxSuperBlocks, 0)
-	c.kernel.Dispatch(p.stream, (words+c.kernel.Workgroup()-1)/c.kernel.Workgroup(), countPush{p.Device(), c.counts.Address()})
+	c.kernel.Dispatch(p.stream, (words+c.kernel.Workgroup()-1)/c.kernel.Workgroup(),
+		countPush{p.Device(), c.counts.Address()})
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return PoolStats{}, err
 	}

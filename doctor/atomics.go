@@ -66,7 +66,8 @@ func observeAtomics(variant string) func(context.Context, *lab) (observation, er
 		push := func() atomicsPush {
 			l.s.Fill(b[1], 4*placeLeast, 4, math.MaxUint32)
 			l.s.Fill(b[2], 0, int(b[2].Bytes()), math.MaxUint32)
-			return atomicsPush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), b[3].Address(), uint32(n), 256, 4, l.rnd.Uint32()}
+			return atomicsPush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), b[3].Address(), uint32(n), 256,
+				4, l.rnd.Uint32()}
 		}
 		seen := atomicsSeen{Bits: 32}
 		if long {
@@ -132,7 +133,9 @@ func (s atomicsSeen) judge() Finding {
 	for _, w := range []struct {
 		count int
 		name  string
-	}{{s.Add, "add"}, {s.And, "and"}, {s.Swap, "compare-and-swap"}, {s.Exchange, "exchange"}, {s.Min, "min"}, {s.Max, "max"}, {s.Or, "or"}, {s.Sizes, "32-bit beside 64-bit"}} {
+	}{
+		{s.Add, "add"}, {s.And, "and"}, {s.Swap, "compare-and-swap"}, {s.Exchange, "exchange"}, {s.Min, "min"},
+		{s.Max, "max"}, {s.Or, "or"}, {s.Sizes, "32-bit beside 64-bit"}} {
 		if w.count > 0 {
 			wrong = append(wrong, w.name)
 		}
@@ -147,5 +150,6 @@ func (s atomicsSeen) judge() Finding {
 		}
 		return Finding{Fail, "wrong: " + strings.Join(wrong, ", "), meaning}
 	}
-	return Finding{Pass, fmt.Sprintf("exact over %d invocations", s.Invocations), fmt.Sprintf("%d-bit atomics are exact however many meet in one word.", s.Bits)}
+	return Finding{Pass, fmt.Sprintf("exact over %d invocations", s.Invocations),
+		fmt.Sprintf("%d-bit atomics are exact however many meet in one word.", s.Bits)}
 }

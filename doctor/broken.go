@@ -25,6 +25,7 @@ func knownBroken(driver string) string {
 	if major, err := strconv.Atoi(release[1]); err != nil || major >= leastMesa {
 		return ""
 	}
-	return fmt.Sprintf("This is lavapipe of Mesa %s: before Mesa %d it miscompiles atomics in loops and ends any loop after 65,535 iterations. "+
+	return fmt.Sprintf("This is lavapipe of Mesa %s: before Mesa %d it miscompiles atomics in loops and ends any "+
+		"loop after 65,535 iterations. "+
 		"Install Mesa %d or newer (on Debian 12 from bookworm-backports).", release[1], leastMesa, leastMesa)
 }

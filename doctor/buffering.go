@@ -63,5 +63,6 @@ func (s bufferingSeen) judge() Finding {
 	if s.Neither == 0 {
 		return Finding{Information, found, "No write waited while a later read went ahead; vkds would allow it."}
 	}
-	return Finding{Information, found, "A write may wait while a later read goes ahead, as relaxed atomics allow; vkds expects it."}
+	return Finding{Information, found, "A write may wait while a later read goes ahead, as relaxed atomics allow; " +
+		"vkds expects it."}
 }

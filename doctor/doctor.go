@@ -180,9 +180,11 @@ func judgeError(err error) Finding {
 	case errors.As(err, &lacks), errors.As(err, &memory), errors.As(err, &large):
 		return Finding{Untested, err.Error(), "The test needs what this device has not."}
 	case errors.Is(err, vk.ErrDeviceLost):
-		return Finding{Fail, "the driver gave the device up", "The kernel crashed or ran into a watchdog; the tests behind it were not done."}
+		return Finding{Fail, "the driver gave the device up",
+			"The kernel crashed or ran into a watchdog; the tests behind it were not done."}
 	}
-	return Finding{Fail, err.Error(), "The driver refused a kernel or a call that every driver of Vulkan 1.3 must take."}
+	return Finding{
+		Fail, err.Error(), "The driver refused a kernel or a call that every driver of Vulkan 1.3 must take."}
 }
 
 // cannotError says why a test is left out on a device.
@@ -194,7 +196,8 @@ func (e *cannotError) Error() string { return "doctor: not tested: " + e.reason 
 func (r *Report) conclude() {
 	for _, result := range r.Results {
 		if result.Verdict == Fail {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("The test %q failed: vkds relies on what it tests.", result.Test))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("The test %q failed: vkds relies on what it tests.",
+				result.Test))
 		}
 	}
 	r.Trusted = len(r.Warnings) == 0

@@ -164,7 +164,9 @@ func TestJudgeError(t *testing.T) {
 }
 
 func TestConclude(t *testing.T) {
-	fine := Report{Results: []Result{{Test: "a", Required: true, Finding: Finding{Verdict: Pass}}, {Test: "b", Finding: Finding{Verdict: Information}}, {Test: "c", Required: true, Finding: Finding{Verdict: Untested}}}}
+	fine := Report{Results: []Result{{Test: "a", Required: true, Finding: Finding{Verdict: Pass}},
+		{Test: "b", Finding: Finding{Verdict: Information}},
+		{Test: "c", Required: true, Finding: Finding{Verdict: Untested}}}}
 	fine.conclude()
 	require.True(t, fine.Trusted)
 	require.Empty(t, fine.Warnings)

@@ -24,7 +24,8 @@ type extremaSeen struct {
 	relied bool // vkds takes minima and maxima by these atomics here
 }
 
-// observeExtrema counts what atomic minima and maxima make of additions beside them: SwiftShader's are a load and a store.
+// observeExtrema counts what atomic minima and maxima make of additions beside them: SwiftShader's are a load and a
+// store.
 func observeExtrema(ctx context.Context, l *lab) (observation, error) {
 	const rounds, high = 1024, 16 // the second word's place
 	workgroup, groups := l.workgroup(1), 2*l.crowd()
@@ -56,12 +57,15 @@ func (s extremaSeen) judge() Finding {
 	found := fmt.Sprintf("%d of %d additions were lost", lost, 2*s.Additions)
 	switch {
 	case lost != 0 && s.relied:
-		return Finding{Fail, found, "An atomic minimum or maximum undoes what others do to its word, and values get lost. Set VKDS_WITHOUT=" +
+		return Finding{Fail, found, "An atomic minimum or maximum undoes what others do to its word, and values get " +
+			"lost. Set VKDS_WITHOUT=" +
 			string(vk.Int64Atomics) + ", and vkds takes its 32-bit protocol, which does without them."}
 	case lost != 0:
-		return Finding{Information, found, "An atomic minimum or maximum undoes what others do to its word: vkds takes compare-and-swaps here, as kernels of your own should."}
+		return Finding{Information, found, "An atomic minimum or maximum undoes what others do to its word: vkds " +
+			"takes compare-and-swaps here, as kernels of your own should."}
 	case s.relied:
 		return Finding{Pass, found, "No atomic minimum or maximum undid what others did to its word."}
 	}
-	return Finding{Information, found, "No atomic minimum or maximum undid what others did to its word; vkds takes compare-and-swaps here in any case."}
+	return Finding{Information, found, "No atomic minimum or maximum undid what others did to its word; vkds takes " +
+		"compare-and-swaps here in any case."}
 }

@@ -67,7 +67,8 @@ func observeFar(ctx context.Context, l *lab) (observation, error) {
 
 func (s farSeen) judge() Finding {
 	if s.Wrong > 0 {
-		return Finding{Fail, fmt.Sprintf("%d of %d words came back wrong", s.Wrong, s.Words), "Large tables overwrite themselves."}
+		return Finding{Fail, fmt.Sprintf("%d of %d words came back wrong", s.Wrong, s.Words),
+			"Large tables overwrite themselves."}
 	}
 	return Finding{Pass, "words at 0 to 5 GiB", "Tables may be larger than 4 GiB."}
 }

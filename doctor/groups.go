@@ -48,8 +48,10 @@ func observeGroups(ctx context.Context, l *lab) (observation, error) {
 
 func (s groupsSeen) judge() Finding {
 	if s.Missing > 0 || s.Twice > 0 {
-		return Finding{Fail, fmt.Sprintf("of %d workgroups %d did not run and %d ran more than once", s.Groups, s.Missing, s.Twice),
+		return Finding{Fail, fmt.Sprintf("of %d workgroups %d did not run and %d ran more than once", s.Groups,
+			s.Missing, s.Twice),
 			"Large batches come out incomplete."}
 	}
-	return Finding{Pass, fmt.Sprintf("%d workgroups, each once", s.Groups), "Large batches in several rows of workgroups are done in full."}
+	return Finding{Pass, fmt.Sprintf("%d workgroups, each once", s.Groups),
+		"Large batches in several rows of workgroups are done in full."}
 }

@@ -20,41 +20,53 @@ func TestJudge(t *testing.T) {
 		want  Verdict
 		found string // is in what was found
 	}{
-		"all pairs go on":        {progressSeen{betweenWorkgroups, 8, 8}, Information, "yes"},
-		"some do":                {progressSeen{betweenSubgroups, 8, 3}, Information, "3 of 8"},
-		"none does":              {progressSeen{betweenLanes, 8, 0}, Information, "no:"},
-		"polling works":          {pollSeen{progressSeen{Pairs: 4, Completed: 4}, progressSeen{Pairs: 4, Completed: 3}}, Information, "yes"},
-		"polling does not":       {pollSeen{progressSeen{Pairs: 4, Completed: 4}, progressSeen{Pairs: 4}}, Information, "no:"},
-		"polling can't be told":  {pollSeen{progressSeen{Pairs: 4}, progressSeen{Pairs: 4}}, Untested, "progress"},
-		"loops end":              {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 9}, Most: [3]int{9, 9, 9}}, Pass, "9 iterations"},
-		"a loop is cut short":    {loopsSeen{Iterations: 200000, Fewest: [3]int{65535, 200000, 200000}, Most: [3]int{200000, 200000, 200000}}, Fail, "a loop of 200000 iterations made 65535"},
-		"nested loops are":       {loopsSeen{Iterations: 200000, Fewest: [3]int{200000, 65535, 200000}, Most: [3]int{200000, 65535, 200000}}, Fail, "two nested"},
-		"three of them":          {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 1}, Most: [3]int{9, 9, 1}}, Fail, "three nested"},
-		"a loop goes on":         {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 9}, Most: [3]int{9, 9, 10}}, Fail, "three nested"},
-		"a loop computes wrong":  {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 9}, Most: [3]int{9, 9, 9}, Miscounted: 1}, Fail, "1 results"},
-		"relaxed loops end":      {&relaxedSeen{Invocations: 10, Raised: 50, Shared: 50}, Pass, "50 additions"},
-		"a lane leaves early":    {&relaxedSeen{Invocations: 10, Wrong: 1, Raised: 50, Shared: 50}, Fail, "1 of 10 lanes"},
-		"additions are lost":     {&relaxedSeen{Invocations: 10, Raised: 50, Shared: 48}, Fail, "2 of 50"},
-		"a word falls":           {&relaxedSeen{Invocations: 10, Fell: 3, Raised: 50, Shared: 50}, Fail, "fall 3 times"},
-		"locks protect":          {&lockSeen{Wanted: 9, Entered: 9, First: 9, Second: 9}, Pass, "9 updates"},
-		"some give up":           {&lockSeen{Wanted: 9, Entered: 7, First: 7, Second: 7}, Pass, "2 gave up"},
-		"an update is lost":      {&lockSeen{Wanted: 9, Entered: 9, First: 8, Second: 9}, Fail, "1 of 9"},
-		"a copy's update is":     {&lockSeen{Wanted: 9, Entered: 9, First: 9, Second: 7}, Fail, "2 of 9"},
-		"a lock hides a write":   {&lockSeen{Wanted: 9, Entered: 9, First: 9, Second: 9, Unequal: 4}, Fail, "4 times"},
-		"nobody gets in":         {&lockSeen{Wanted: 9}, Fail, "none of 9"},
-		"messages arrive":        {&messageSeen{Fences: true, Read: 9, Live: 4}, Pass, "0 stale"},
-		"nobody is about":        {&messageSeen{Fences: true, Read: 9}, Pass, "0 stale"},
-		"a message is stale":     {&messageSeen{Fences: true, Read: 9, Live: 4, Stale: 1}, Fail, "1 stale"},
-		"it may be, unfenced":    {&messageSeen{Read: 9, Live: 4, Stale: 1}, Information, "1 stale"},
-		"and may not be":         {&messageSeen{Read: 9, Live: 4}, Information, "0 stale"},
-		"stores are buffered":    {&bufferingSeen{Rounds: 9, Neither: 2}, Information, "2 of 9"},
-		"or not":                 {&bufferingSeen{Rounds: 9}, Information, "0 of 9"},
-		"atomics are exact":      {&exact, Pass, "100 invocations"},
-		"add is not":             {wrong(func(s *atomicsSeen) { s.Add = 1 }), Fail, "wrong: add"},
-		"and is not":             {wrong(func(s *atomicsSeen) { s.And = 1 }), Fail, "wrong: and"},
-		"swap is not":            {wrong(func(s *atomicsSeen) { s.Swap = 1 }), Fail, "wrong: compare-and-swap"},
-		"swap never swaps":       {wrong(func(s *atomicsSeen) { s.Swapped = 0 }), Fail, "none came through"},
-		"exchange, min, max, or": {wrong(func(s *atomicsSeen) { s.Exchange, s.Min, s.Max, s.Or = 1, 1, 1, 1 }), Fail, "exchange, min, max, or"},
+		"all pairs go on": {progressSeen{betweenWorkgroups, 8, 8}, Information, "yes"},
+		"some do":         {progressSeen{betweenSubgroups, 8, 3}, Information, "3 of 8"},
+		"none does":       {progressSeen{betweenLanes, 8, 0}, Information, "no:"},
+		"polling works": {pollSeen{progressSeen{Pairs: 4, Completed: 4}, progressSeen{Pairs: 4, Completed: 3}},
+			Information, "yes"},
+		"polling does not": {pollSeen{progressSeen{Pairs: 4, Completed: 4}, progressSeen{Pairs: 4}}, Information,
+			"no:"},
+		"polling can't be told": {pollSeen{progressSeen{Pairs: 4}, progressSeen{Pairs: 4}}, Untested, "progress"},
+		"loops end": {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 9}, Most: [3]int{9, 9, 9}}, Pass,
+			"9 iterations"},
+		"a loop is cut short": {loopsSeen{Iterations: 200000, Fewest: [3]int{65535, 200000, 200000},
+			Most: [3]int{200000, 200000, 200000}}, Fail, "a loop of 200000 iterations made 65535"},
+		"nested loops are": {loopsSeen{Iterations: 200000, Fewest: [3]int{200000, 65535, 200000},
+			Most: [3]int{200000, 65535, 200000}}, Fail, "two nested"},
+		"three of them": {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 1}, Most: [3]int{9, 9, 1}}, Fail,
+			"three nested"},
+		"a loop goes on": {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 9}, Most: [3]int{9, 9, 10}}, Fail,
+			"three nested"},
+		"a loop computes wrong": {loopsSeen{Iterations: 9, Fewest: [3]int{9, 9, 9}, Most: [3]int{9, 9, 9},
+			Miscounted: 1}, Fail, "1 results"},
+		"relaxed loops end": {&relaxedSeen{Invocations: 10, Raised: 50, Shared: 50}, Pass, "50 additions"},
+		"a lane leaves early": {&relaxedSeen{Invocations: 10, Wrong: 1, Raised: 50, Shared: 50}, Fail,
+			"1 of 10 lanes"},
+		"additions are lost": {&relaxedSeen{Invocations: 10, Raised: 50, Shared: 48}, Fail, "2 of 50"},
+		"a word falls": {&relaxedSeen{Invocations: 10, Fell: 3, Raised: 50, Shared: 50}, Fail,
+			"fall 3 times"},
+		"locks protect":        {&lockSeen{Wanted: 9, Entered: 9, First: 9, Second: 9}, Pass, "9 updates"},
+		"some give up":         {&lockSeen{Wanted: 9, Entered: 7, First: 7, Second: 7}, Pass, "2 gave up"},
+		"an update is lost":    {&lockSeen{Wanted: 9, Entered: 9, First: 8, Second: 9}, Fail, "1 of 9"},
+		"a copy's update is":   {&lockSeen{Wanted: 9, Entered: 9, First: 9, Second: 7}, Fail, "2 of 9"},
+		"a lock hides a write": {&lockSeen{Wanted: 9, Entered: 9, First: 9, Second: 9, Unequal: 4}, Fail, "4 times"},
+		"nobody gets in":       {&lockSeen{Wanted: 9}, Fail, "none of 9"},
+		"messages arrive":      {&messageSeen{Fences: true, Read: 9, Live: 4}, Pass, "0 stale"},
+		"nobody is about":      {&messageSeen{Fences: true, Read: 9}, Pass, "0 stale"},
+		"a message is stale":   {&messageSeen{Fences: true, Read: 9, Live: 4, Stale: 1}, Fail, "1 stale"},
+		"it may be, unfenced":  {&messageSeen{Read: 9, Live: 4, Stale: 1}, Information, "1 stale"},
+		"and may not be":       {&messageSeen{Read: 9, Live: 4}, Information, "0 stale"},
+		"stores are buffered":  {&bufferingSeen{Rounds: 9, Neither: 2}, Information, "2 of 9"},
+		"or not":               {&bufferingSeen{Rounds: 9}, Information, "0 of 9"},
+		"atomics are exact":    {&exact, Pass, "100 invocations"},
+		"add is not":           {wrong(func(s *atomicsSeen) { s.Add = 1 }), Fail, "wrong: add"},
+		"and is not":           {wrong(func(s *atomicsSeen) { s.And = 1 }), Fail, "wrong: and"},
+		"swap is not":          {wrong(func(s *atomicsSeen) { s.Swap = 1 }), Fail, "wrong: compare-and-swap"},
+		"swap never swaps":     {wrong(func(s *atomicsSeen) { s.Swapped = 0 }), Fail, "none came through"},
+		"exchange, min, max, or": {wrong(func(s *atomicsSeen) {
+			s.Exchange, s.Min, s.Max, s.Or = 1, 1, 1, 1
+		}), Fail, "exchange, min, max, or"},
 		"minima undo nothing":    {&extremaSeen{Additions: 9, relied: true}, Pass, "0 of 18"},
 		"minima undo additions":  {&extremaSeen{Additions: 9, LostToMin: 2, relied: true}, Fail, "2 of 18"},
 		"maxima do":              {&extremaSeen{Additions: 9, LostToMax: 3, relied: true}, Fail, "3 of 18"},
@@ -101,7 +113,8 @@ func TestAtomicsAreChecked(t *testing.T) {
 		places[placeSwapped] += a[0]
 		places[placeSwapped+1] += a[0]
 	}
-	places[placeLeast], places[placeMost], places[placeUnion], places[placeExchanged] = offered, offered, 1<<offered, offered
+	places[placeLeast], places[placeMost], places[placeUnion], places[placeExchanged] = offered, offered, 1<<offered,
+		offered
 	bits := []uint32{0xaaaaaaaa, 0x55555555}
 	judge := func(places [placesEnd]uint32, bits, answers []uint32) Verdict {
 		s := atomicsSeen{Bits: 64}
@@ -109,7 +122,8 @@ func TestAtomicsAreChecked(t *testing.T) {
 		return s.judge().Verdict
 	}
 	require.Equal(t, Pass, judge(places, bits, answers))
-	for _, at := range []int{placeSum, placeSum + 1, placeSwapped, placeSwapped + 1, placeLeast, placeMost, placeUnion, placeExchanged} {
+	for _, at := range []int{placeSum, placeSum + 1, placeSwapped, placeSwapped + 1, placeLeast, placeMost, placeUnion,
+		placeExchanged} {
 		changed := places
 		changed[at] ^= 2
 		require.Equal(t, Fail, judge(changed, bits, answers), "place %d", at)

@@ -96,7 +96,8 @@ const trialTime = 150 * time.Millisecond
 // repeat makes trials until trialTime has passed, and at least four. Each begins with zeros in the buffers and
 // what push records, runs the kernel with what push returns, and hands check what is then in the buffers. While
 // check says that what should meet has not yet met, which takes luck on a busy machine, it goes on for longer.
-func repeat[P any](ctx context.Context, l *lab, k *vk.Kernel[P], groups int, buffers []*vk.Buffer[uint32], push func() P, check func(contents [][]uint32) (met bool)) error {
+func repeat[P any](ctx context.Context, l *lab, k *vk.Kernel[P], groups int, buffers []*vk.Buffer[uint32],
+	push func() P, check func(contents [][]uint32) (met bool)) error {
 	begin := time.Now()
 	met := false
 	for trial := 0; trial < 4 || time.Since(begin) < trialTime || !met && time.Since(begin) < 4*trialTime; trial++ {
@@ -185,7 +186,8 @@ func (l *lab) calibrate(ctx context.Context) error {
 			return err
 		}
 		begin := time.Now()
-		if err := run(ctx, l, k, 1, progressPush{Turns: b[0].Address(), Tickets: b[1].Address(), Moves: 4, Patience: looks}); err != nil {
+		if err := run(ctx, l, k, 1, progressPush{Turns: b[0].Address(), Tickets: b[1].Address(), Moves: 4,
+			Patience: looks}); err != nil {
 			return err
 		}
 		took := time.Since(begin)

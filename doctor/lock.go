@@ -45,7 +45,8 @@ func observeLocks(order uint32) func(context.Context, *lab) (observation, error)
 			return nil, err
 		}
 		push := func() lockPush {
-			return lockPush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), uint32(n), locks, entries, rounds, l.rnd.Uint32()}
+			return lockPush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), uint32(n), locks, entries, rounds,
+				l.rnd.Uint32()}
 		}
 		var seen lockSeen
 		return &seen, repeat(ctx, l, k, groups, b, push, func(contents [][]uint32) bool {

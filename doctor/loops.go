@@ -79,7 +79,9 @@ func (s loopsSeen) judge() Finding {
 		}
 	}
 	if s.Miscounted > 0 {
-		return Finding{Fail, fmt.Sprintf("%d results of long loops are wrong", s.Miscounted), "The driver miscompiles long loops."}
+		return Finding{Fail, fmt.Sprintf("%d results of long loops are wrong", s.Miscounted),
+			"The driver miscompiles long loops."}
 	}
-	return Finding{Pass, fmt.Sprintf("%d iterations, alone and nested", s.Iterations), "Loops run for as long as they should."}
+	return Finding{Pass, fmt.Sprintf("%d iterations, alone and nested", s.Iterations),
+		"Loops run for as long as they should."}
 }

@@ -41,7 +41,8 @@ func observeMessages(fences bool) func(context.Context, *lab) (observation, erro
 			return nil, err
 		}
 		push := func() messagePush {
-			return messagePush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), b[3].Address(), uint32(n), 1000, l.rnd.Uint32()}
+			return messagePush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), b[3].Address(), uint32(n), 1000,
+				l.rnd.Uint32()}
 		}
 		seen := messageSeen{Fences: fences}
 		return &seen, repeat(ctx, l, k, groups, b, push, func(contents [][]uint32) bool {
@@ -60,7 +61,8 @@ func (s messageSeen) judge() Finding {
 	counts := fmt.Sprintf("%d messages, %d stale", s.Read, s.Stale)
 	switch {
 	case !s.Fences && s.Stale > 0:
-		return Finding{Information, counts, "This device reorders writes or reads, so the fences in vkds earn their cost."}
+		return Finding{
+			Information, counts, "This device reorders writes or reads, so the fences in vkds earn their cost."}
 	case !s.Fences:
 		return Finding{Information, counts, "No reordering was seen; vkds has its fences all the same."}
 	case s.Stale > 0:

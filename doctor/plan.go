@@ -9,8 +9,8 @@ import (
 type Plan struct {
 	Protocol     string `json:"protocol"`      // "64-bit": a pair is one atomic; "32-bit": its words are changed one after the other
 	SubgroupSize int    `json:"subgroup_size"` // lanes
-	FindTile     int    `json:"find_tile"`     // lanes that read a slab together: in lookups at rest,
-	UpdateTile   int    `json:"update_tile"`   // in lookups and updates beside updates,
+	FindTile     int    `json:"find_tile"`     // lanes that read a slab together: in read-only lookups,
+	UpdateTile   int    `json:"update_tile"`   // in concurrent lookups and updates,
 	WalkTile     int    `json:"walk_tile"`     // and in walks over whole tables
 	Transfers    string `json:"transfers"`     // "direct": copies in memory that host and device share; "staged": through a ring
 }

@@ -94,7 +94,8 @@ func (s progressSeen) judge() Finding {
 		found = fmt.Sprintf("mostly: %d of %d pairs in time", s.Completed, s.Pairs)
 	default:
 		found = fmt.Sprintf("no: none of %d pairs", s.Pairs)
-		means = fmt.Sprintf("%s that wait for one another wait for ever here; vkds never lets them.", partyNames[s.Between])
+		means = fmt.Sprintf("%s that wait for one another wait for ever here; vkds never lets them.",
+			partyNames[s.Between])
 	}
 	return Finding{Information, found, means}
 }
@@ -118,10 +119,13 @@ func observePolling(ctx context.Context, l *lab) (observation, error) {
 func (s pollSeen) judge() Finding {
 	switch {
 	case s.Fences.Completed == 0:
-		return Finding{Untested, "needs progress between workgroups", "Nothing can be waited for, so it does not matter."}
+		return Finding{Untested, "needs progress between workgroups",
+			"Nothing can be waited for, so it does not matter."}
 	case s.NoFences.Completed == 0:
 		return Finding{Information, "no: loads are moved out of loops",
-			"A loop that only reads may never see a write here; loops of vkds write, or have a fence, and so must loops of your own."}
+			"A loop that only reads may never see a write here; loops of vkds write, or have a fence, and so must " +
+				"loops of your own."}
 	}
-	return Finding{Information, fmt.Sprintf("yes: %d of %d pairs", s.NoFences.Completed, s.NoFences.Pairs), "A loop that only reads sees what others write."}
+	return Finding{Information, fmt.Sprintf("yes: %d of %d pairs", s.NoFences.Completed, s.NoFences.Pairs),
+		"A loop that only reads sees what others write."}
 }

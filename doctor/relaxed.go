@@ -36,7 +36,8 @@ func observeRelaxed(ctx context.Context, l *lab) (observation, error) {
 		return nil, err
 	}
 	push := func() relaxedPush {
-		return relaxedPush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), b[3].Address(), uint32(n), 256, l.rnd.Uint32()}
+		return relaxedPush{l.meeting(b[0], groups), b[1].Address(), b[2].Address(), b[3].Address(), uint32(n), 256,
+			l.rnd.Uint32()}
 	}
 	var seen relaxedSeen
 	return &seen, repeat(ctx, l, k, groups, b, push, func(contents [][]uint32) bool {
@@ -59,7 +60,8 @@ func (s relaxedSeen) judge() Finding {
 	switch {
 	case s.Wrong > 0:
 		return Finding{Fail, fmt.Sprintf("%d of %d lanes left their loop at a wrong value", s.Wrong, s.Invocations),
-			"The driver miscompiles atomic loads in loops that lanes leave at different times; every kernel of vkds has them."}
+			"The driver miscompiles atomic loads in loops that lanes leave at different times; every kernel of vkds " +
+				"has them."}
 	case s.Shared != s.Raised:
 		return Finding{Fail, fmt.Sprintf("%d of %d additions were lost", s.Raised-s.Shared, s.Raised),
 			"Atomic additions in divergent loops get lost; every count in vkds stands on them."}

@@ -112,7 +112,8 @@ func (s *subgroupSeen) add(inputs, answers []uint32, workgroup, tile int) {
 				}
 			}
 			shuffled := values[v>>8&uint32(s.Size-1)]
-			want := [12]uint32{ballot[0], ballot[1], ballot[2], ballot[3], shuffled, sum, before, least, most, values[0], counts, 0}
+			want := [12]uint32{ballot[0], ballot[1], ballot[2], ballot[3], shuffled, sum, before, least, most,
+				values[0], counts, 0}
 			want[11] = a[15]
 			if [12]uint32(a[4:]) != want {
 				s.Wrong++
@@ -160,18 +161,24 @@ func mix(x uint32) uint32 {
 func (s subgroupSeen) judge() Finding {
 	switch {
 	case len(s.Got) != 1 || s.Got[0] != s.Size:
-		return Finding{Fail, fmt.Sprintf("kernels that require %d got %v", s.Size, s.Got), "A required subgroup size is not what kernels get."}
+		return Finding{Fail, fmt.Sprintf("kernels that require %d got %v", s.Size, s.Got),
+			"A required subgroup size is not what kernels get."}
 	case s.Misplaced > 0:
 		return Finding{Fail, fmt.Sprintf("%d invocations have no place of their own", s.Misplaced),
-			"Subgroups are not full, or their lanes are not numbered through: operations would be done twice or not at all."}
+			"Subgroups are not full, or their lanes are not numbered through: operations would be done twice or not " +
+				"at all."}
 	case s.Wrong > 0:
-		return Finding{Fail, fmt.Sprintf("ballot, shuffle or arithmetic wrong in %d lanes", s.Wrong), "Subgroup operations give wrong results at this size."}
+		return Finding{Fail, fmt.Sprintf("ballot, shuffle or arithmetic wrong in %d lanes", s.Wrong),
+			"Subgroup operations give wrong results at this size."}
 	case s.WrongTile > 0:
-		return Finding{Fail, fmt.Sprintf("rounds of a tile wrong in %d lanes", s.WrongTile), "Subgroup operations in loops give wrong results at this size."}
+		return Finding{Fail, fmt.Sprintf("rounds of a tile wrong in %d lanes", s.WrongTile),
+			"Subgroup operations in loops give wrong results at this size."}
 	}
 	means := "Full subgroups, with operations that are right; their lanes are neighbours in the workgroup."
 	if !s.Consecutive {
-		means = "Full subgroups, with operations that are right. Their lanes are not neighbours by gl_LocalInvocationIndex; vkds counts by subgroup and lane."
+		means = "Full subgroups, with operations that are right. Their lanes are not neighbours by " +
+			"gl_LocalInvocationIndex; vkds counts by subgroup and lane."
 	}
-	return Finding{Pass, fmt.Sprintf("operations right, tiles of 1 to %d", 1<<(bits.Len(uint(min(s.Size, 32)))-1)), means}
+	return Finding{Pass, fmt.Sprintf("operations right, tiles of 1 to %d", 1<<(bits.Len(uint(min(s.Size, 32)))-1)),
+		means}
 }

@@ -26,7 +26,8 @@ type tearingSeen struct {
 
 func observeTearing(ctx context.Context, l *lab) (observation, error) {
 	if !l.d.Has(vk.Int64Atomics) {
-		return nil, &cannotError{"there are no 64-bit atomics to write pairs by", "vkds takes its 32-bit protocol here, where keys and values are read one after the other."}
+		return nil, &cannotError{"there are no 64-bit atomics to write pairs by",
+			"vkds takes its 32-bit protocol here, where keys and values are read one after the other."}
 	}
 	const quads = 4
 	workgroup, groups := l.workgroup(1), l.crowd()
@@ -65,7 +66,8 @@ func (s tearingSeen) judge() Finding {
 		return Finding{Fail, fmt.Sprintf("atomic loads tear: %d of %d", s.TornAtomics, s.Read),
 			"64-bit atomics don't read whole what 64-bit atomics wrote: keys get other keys' values."}
 	case s.Torn > 0:
-		return Finding{Pass, found, "A vector load may mix two pairs here, as it may; where that matters vkds reads a pair by one 64-bit atomic, which never tore."}
+		return Finding{Pass, found, "A vector load may mix two pairs here, as it may; where that matters vkds reads " +
+			"a pair by one 64-bit atomic, which never tore."}
 	}
 	return Finding{Pass, found, "No pair was read in halves; vkds reads by one 64-bit atomic where it would matter."}
 }

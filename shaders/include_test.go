@@ -57,7 +57,8 @@ func compileAll(t *testing.T, shaders []includes) {
 		if err := os.WriteFile(file, []byte(source+"void main() {}\n"), 0o644); err != nil {
 			return err
 		}
-		arguments := append([]string{"--quiet", "--target-env", "vulkan1.3", "--keep-uncalled", "-I" + include, "-o", file + ".spv", file}, shaders[i].flags...)
+		arguments := append([]string{"--quiet", "--target-env", "vulkan1.3", "--keep-uncalled", "-I" + include, "-o",
+			file + ".spv", file}, shaders[i].flags...)
 		if messages, err := exec.Command(glslang, arguments...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, messages)
 		}
@@ -90,8 +91,8 @@ func TestEachHeaderAlone(t *testing.T) {
 	compileAll(t, alone)
 }
 
-// All public headers compile in one shader, from the first to the last and from the last to the first: so each of any two
-// stands in front of the other one once, and no two have names or ids of constants in common.
+// All public headers compile in one shader, from the first to the last and from the last to the first: so each of any
+// two stands in front of the other one once, and no two have names or ids of constants in common.
 func TestAllHeadersTogether(t *testing.T) {
 	headers := publicHeaders(t)
 	backwards := slices.Clone(headers)
@@ -150,7 +151,8 @@ func TestConstantsAreRegistered(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		public := filepath.Dir(file) == headers
-		require.Equal(t, strings.Count(string(text), "constant_id"), len(declared.FindAllString(string(text), -1)), "%s: a constant that is not read here", file)
+		require.Equal(t, strings.Count(string(text), "constant_id"), len(declared.FindAllString(string(text), -1)),
+			"%s: a constant that is not read here", file)
 		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
 			if public {
 				require.Equal(t, "VKDS_ID_"+m[2], m[1], "%s: the id of %s", file, m[2])

@@ -69,6 +69,10 @@ func (e *PendingError) Error() string {
 
 func (e *PendingError) Unwrap() error { return e.Err }
 
+// ErrSuperseded says that a batch without a Status or a Left can't be finished: its stream has had another such batch
+// since, or never had this one.
+var ErrSuperseded = errors.New("structures: a later batch without Status or Left has taken this one's place")
+
 // ErrChanged ends an iteration over a structure that was changed meanwhile.
 var ErrChanged = errors.New("structures: changed while it was iterated over")
 
@@ -81,16 +85,17 @@ func (e *ReentryError) Error() string {
 }
 
 // StuckError says that operations could not be done however often they were tried, though there is room: what stands in
-// their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write leaves:
-// a list that has no end, or keys out of order.
+// their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write
+// leaves: a list that has no end, or keys out of order.
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {
-	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among keys out of order", e.Operations)
+	return fmt.Sprintf("%d operations stand before a latch that is not released, in a list without an end, or among "+
+		"keys out of order", e.Operations)
 }
 
-// LimitError says that a structure, or a pool, would grow beyond a limit of its own, whatever memory the device has. What
-// it stopped has its statuses; the structure is as good as before. An LSM may find room by a cleanup.
+// LimitError says that a structure, or a pool, would grow beyond a limit of its own, whatever memory the device has.
+// What it stopped has its statuses; the structure is as good as before. An LSM may find room by a cleanup.
 type LimitError struct {
 	What   string // "pairs of a sorted array", "bytes of an LSM", …
 	Want   uint64 // how many it would have come to
@@ -104,3 +109,22 @@ func (e *LimitError) Error() string {
 	}
 	return fmt.Sprintf("%d %s, but there may be no more than %d", e.Want, e.What, e.Most)
 }
+
+// What is wrong with what a Load is given; errors.Is finds them in a *SavedError.
+var (
+	ErrNotSaved     = errors.New("is no saved dictionary")
+	ErrSavedVersion = errors.New("was saved by another version of vkds: build it again")
+	ErrTruncated    = errors.New("ends too early: the saved dictionary is truncated")
+	ErrCorrupt      = errors.New("is corrupt")
+	// ErrSeveralValues: what it was saved from was a slabhash.Map, which can load it, too.
+	ErrSeveralValues = errors.New("has keys with several values")
+)
+
+// SavedError says that what was read is no saved dictionary, or a damaged one. Errors of the io.Reader's own are none.
+type SavedError struct {
+	Err error // one of the errors above, with what is known beside
+}
+
+func (e *SavedError) Error() string { return "what was read " + e.Err.Error() }
+
+func (e *SavedError) Unwrap() error { return e.Err }

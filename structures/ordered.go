@@ -2,7 +2,6 @@ package structures
 
 import (
 	"context"
-	"iter"
 
 	"github.com/vkds/vkds/internal/enum"
 )
@@ -46,36 +45,17 @@ func (d Direction) String() string { return directionNames.String(d) }
 //
 // Mixed batches (Apply) of an Ordered have an order, unlike those of a hash table: lookups and counts see what was there
 // before the batch, then come the insertions, then the deletions: a key that is inserted and deleted in one batch is gone
-// afterwards (section III-A of the GPU LSM's paper). Apply does Insert, Delete, Find and Count.
+// afterwards (section III-A of the GPU LSM's paper). Apply does Insert, InsertAdd, InsertMin, InsertMax, Delete, Find and
+// CountAll.
 //
 // A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and has
 // a path on which the operations of mixed batches run concurrently, as those of a hash table do.
 type Ordered interface {
 	Dictionary
+	Queries
 
-	// Count returns how many keys each range has.
-	Count(ctx context.Context, ranges []Range) ([]uint32, error)
-	// Range returns the pairs of each range.
-	Range(ctx context.Context, ranges []Range) (Ranges, error)
-
-	// Successor finds the least key above each key.
-	Successor(ctx context.Context, keys []uint32) (Neighbors, error)
-	// Predecessor finds the greatest key below each key.
-	Predecessor(ctx context.Context, keys []uint32) (Neighbors, error)
-	// Floor finds the greatest key up to each key, itself included.
-	Floor(ctx context.Context, keys []uint32) (Neighbors, error)
-	// Ceil finds the least key from each key on, itself included.
-	Ceil(ctx context.Context, keys []uint32) (Neighbors, error)
-
-	// Min returns the pair with the least key; found is false where there is none.
-	Min(ctx context.Context) (key, value uint32, found bool, err error)
-	// Max returns the pair with the greatest key.
-	Max(ctx context.Context) (key, value uint32, found bool, err error)
-
-	// Ascend returns the pairs of a range in key order. It reads them part by part, so the dictionary must not change
-	// meanwhile. The sequence ends early if the device fails or ctx ends; the function then returned says so. All is
-	// Ascend over AllKeys.
-	Ascend(ctx context.Context, r Range) (iter.Seq2[uint32, uint32], func() error)
-	// Descend is Ascend the other way round, the greatest key first.
-	Descend(ctx context.Context, r Range) (iter.Seq2[uint32, uint32], func() error)
+	// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
+	// ranges that overlap, the first takes what they share. Where it fails, with a *PendingError of as many ranges as may
+	// still have keys, the counts are of the keys that are gone.
+	DeleteRange(ctx context.Context, ranges []Range) (counts []uint32, err error)
 }

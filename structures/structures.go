@@ -4,6 +4,7 @@ package structures
 
 import (
 	"context"
+	"io"
 	"iter"
 
 	"github.com/vkds/vkds/internal/enum"
@@ -21,22 +22,22 @@ const (
 	InsertUnique
 	// InsertDuplicate inserts a pair whatever is there: a key may have many values.
 	InsertDuplicate
-	// Add inserts a pair, or adds to the value that is there, modulo 2^32.
-	Add
-	// Min inserts a pair, or lowers the value that is there if the new one is smaller.
-	Min
-	// Max inserts a pair, or raises the value that is there if the new one is larger.
-	Max
+	// InsertAdd inserts a pair, or adds its value to the one that is there: old + value, modulo 2^32.
+	InsertAdd
+	// InsertMin inserts a pair, or lowers the value that is there to its own if that is less, both taken as unsigned.
+	InsertMin
+	// InsertMax inserts a pair, or raises the value that is there to its own if that is greater, both taken as unsigned.
+	InsertMax
 	// Delete removes the least recently inserted pair of a key.
 	Delete
 	// DeleteAll removes all pairs of a key, each at a moment of its own; the result's value is their number.
 	DeleteAll
 	// Find looks up the least recently inserted pair of a key; the result's value is its value.
 	Find
-	// Count counts the pairs of a key, each at a moment of its own; the result's value is their number.
-	Count
+	// CountAll counts the pairs of a key, each at a moment of its own; the result's value is their number.
+	CountAll
 
-	// The kinds from here on are for dictionaries that keep their keys in order and answer them beside updates
+	// The kinds from here on are for dictionaries that keep their keys in order and answer them while others update
 	// (btree.Tree). Those that find a neighbor result in its pair.
 
 	// FindSuccessor finds the least key above the key.
@@ -55,14 +56,17 @@ const (
 )
 
 var kindNames = enum.Names[Kind]{
-	"mixed", "insert", "insert-unique", "insert-duplicate", "add", "min", "max", "delete", "delete-all", "find", "count",
+	"mixed", "insert", "insert-unique", "insert-duplicate", "insert-add", "insert-min", "insert-max", "delete", "delete-all", "find", "count-all",
 	"find-successor", "find-predecessor", "find-floor", "find-ceil", "find-range", "count-range",
 }
 
 func (k Kind) String() string { return kindNames.String(k) }
 
 // Inserts says whether operations of this kind may insert a pair.
-func (k Kind) Inserts() bool { return k >= Insert && k <= Max }
+func (k Kind) Inserts() bool { return k >= Insert && k <= InsertMax }
+
+// UpdatesInPlace says whether operations of this kind make a new value of the one that is there.
+func (k Kind) UpdatesInPlace() bool { return k >= InsertAdd && k <= InsertMax }
 
 // Ordered says whether operations of this kind ask for the order of keys.
 func (k Kind) Ordered() bool { return k >= FindSuccessor }
@@ -88,9 +92,15 @@ var statusNames = enum.Names[Status]{"pending", "inserted", "assigned", "found",
 
 func (s Status) String() string { return statusNames.String(s) }
 
+// Pair is a key and its value.
+type Pair struct{ Key, Value uint32 }
+
+// Pairs are keys, each with its value. A set's have no values.
+type Pairs struct{ Keys, Values []uint32 }
+
 // Batch is a batch of operations in Go slices, all of length n. The operations of a batch run
 // concurrently: their order is free, but their results are those of some sequential order. DeleteAll and
-// Count are not one moment but many: they come to the pairs of a key one after the other, and delete or
+// CountAll are not one moment but many: they come to the pairs of a key one after the other, and delete or
 // count each at its own moment.
 type Batch struct {
 	Kinds  []Kind   // what each operation does; none may be Mixed
@@ -103,7 +113,7 @@ type Batch struct {
 // Results are the outcomes of a batch, in its order.
 type Results struct {
 	Status []Status
-	// Values are of Find and of neighbors the value (0 if absent), of Count, DeleteAll and ranges the number; of others
+	// Values are of Find and of neighbors the value (0 if absent), of CountAll, DeleteAll and ranges the number; of others
 	// undefined.
 	Values []uint32
 	// Keys are of neighbors the key (0 if absent), of others 0; nil if the batch asks for none.
@@ -115,13 +125,24 @@ type Results struct {
 // Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;
 // OnStream has twins of them on device buffers and streams.
 //
-// Several goroutines may use one Dictionary. Its calls take turns: each waits for those that came before,
-// or until its context ends. That goes for what is recorded on streams, too, but not for the work itself:
-// what is said of that, which may run beside what, is the caller's to keep. Calls without a context, as most
-// that record are, wait as at a mutex: for as long as those before them take, which the contexts of these may
-// bound. Iterators take a turn for each part that they read, and end with ErrChanged where the dictionary was
-// changed in between. Progress runs inside of a turn and must not call the dictionary: such a call is a
+// Several goroutines may use one Dictionary. Calls that change it (updates, Clear, what rebuilds it, Close) run alone, each
+// behind the calls that came before; those that only ask (Find, Count, Range, neighbors, iterators) run beside one
+// another. Whoever waits does so until his context ends, and nobody is overtaken for ever. So calls with slices are
+// linearizable: each takes effect as a whole between its beginning and its end, a batch of updates too, as far as it gets;
+// what operations of one batch are to each other, Batch says. Iterators are so part by part, and end with ErrChanged where
+// the dictionary was changed in between.
+//
+// Recording on streams is ordered in the same way, updates alone and queries beside one another, but not the recorded work:
+// what is said of that, what may run concurrently, is the caller's to keep. Calls without a context, as most that record
+// are, wait as at a mutex: for as long as those before them take, which the contexts of these may bound. Progress runs
+// inside of a call, that of several queries at the same time, and must not call the dictionary: such a call is a
 // *ReentryError.
+//
+// The forms that end in Into write into the caller's slices, which saves the making of new ones: that takes up to twice
+// the time of the transfer itself. A slice for results that is nil is not wanted, and nothing of it is transferred; any
+// other is as long as the batch, or the call is a *LengthError before anything is done. Nobody else may use the slices
+// during the call. One for results may be the very slice of keys or values that the call reads (each operation's result
+// then takes its place), but must not overlap with one otherwise, nor with another for results.
 //
 // When a call's context ends, or it fails otherwise, an update (Insert, Delete, Apply and their like)
 // returns a *PendingError and a status for each operation, which says whether it is done. What only asks
@@ -131,23 +152,53 @@ type Dictionary interface {
 	// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the
 	// batch the last one's value stays, and their statuses are those of one after the other.
 	Insert(ctx context.Context, keys, values []uint32) ([]Status, error)
+	// InsertAdd inserts each pair, or adds its value to the one that is there: old + value, modulo 2^32. Of equal keys in
+	// the batch all count: the first one of a key that was not there inserts its value, the others update that. Statuses
+	// are those of Insert: one after the other, Inserted or Assigned. Each operation is done once, or is Pending and had
+	// no effect, so that doing the pending ones again adds nothing twice.
+	InsertAdd(ctx context.Context, keys, values []uint32) ([]Status, error)
+	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. Values are compared as they are
+	// stored, as unsigned numbers.
+	InsertMin(ctx context.Context, keys, values []uint32) ([]Status, error)
+	// InsertMax is InsertMin with the greater one.
+	InsertMax(ctx context.Context, keys, values []uint32) ([]Status, error)
 	// Delete removes each key.
 	Delete(ctx context.Context, keys []uint32) ([]Status, error)
 	// Find looks each key up: its value (0 if absent) and whether it is there.
 	Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error)
+	// FindInto is Find into the caller's slices.
+	FindInto(ctx context.Context, keys, values []uint32, found []bool) error
 	// Apply does a batch of mixed operations.
 	Apply(ctx context.Context, b Batch) (Results, error)
+	// ApplyInto is Apply into the caller's slices. Ranges go to those of into from their beginning, and to new ones where
+	// they have no room; what the batch doesn't ask for stays as it is.
+	ApplyInto(ctx context.Context, b Batch, into *Results) error
+	// UpdateInto does a batch of updates of one kind, and tells in the caller's slice what has become of each. values are
+	// those of insertions; of Delete there are none. Without a status an error still says how many operations are not
+	// done (*PendingError).
+	UpdateInto(ctx context.Context, kind Kind, keys, values []uint32, status []Status) error
 	// Len returns the number of pairs.
 	Len(ctx context.Context) (uint64, error)
 	// Clear removes all pairs.
 	Clear(ctx context.Context) error
-	// All returns the pairs, in no particular order for a hash table. The sequence ends early if the
-	// device fails; the function then returned says so.
-	All(ctx context.Context) (pairs iter.Seq2[uint32, uint32], err func() error)
+	// All returns the pairs, in no particular order for a hash table: for pair, err := range d.All(ctx). It reads
+	// them part by part, and they must not change meanwhile. If the device fails, ctx ends or the pairs were changed
+	// (ErrChanged), the error comes last, with no pair.
+	All(ctx context.Context) iter.Seq2[Pair, error]
+	// Chunks is All with many pairs at a time. The slices are valid until the next ones come.
+	Chunks(ctx context.Context) iter.Seq2[Pairs, error]
+	// Save writes all pairs, and what the structure was laid out for, to w, and returns how many bytes. It is one call:
+	// what changes the dictionary waits until it ends. The Load of each structure reads what any of them has saved, as
+	// vkds does, and checks every byte. What WriteTo does is Save without a context.
+	Save(ctx context.Context, w io.Writer) (int64, error)
+	io.WriterTo
+	// Metrics are what the host knows. It never waits.
+	Metrics() Metrics
 	// Close frees the memory. The other methods then return vk.ErrClosed.
 	Close() error
 }
 
 // Progress is told how many of a call's operations are done. It is called between chunks of a long
-// call, by the goroutine that made the call. It must not call the structure itself: *ReentryError.
+// call, by the goroutine that made the call, so by several at once where several ask. It must not call the structure
+// itself: *ReentryError.
 type Progress func(done, total int)

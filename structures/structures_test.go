@@ -14,28 +14,33 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "Kind(99)", Kind(99).String())
 	require.Equal(t, "absent", Absent.String())
 	require.Equal(t, "Status(99)", Status(99).String())
-	for k := Insert; k <= Count; k++ {
-		require.Equal(t, k <= Max, k.Inserts(), k)
+	for k := Insert; k <= CountAll; k++ {
+		require.Equal(t, k <= InsertMax, k.Inserts(), k)
 	}
 	require.False(t, Mixed.Inserts())
 }
 
-// Errors say in one line what was wrong and what could be had, and what they are about is found through what wraps them.
+// Errors say in one line what was wrong and what could be had, and what they are about is found through what wraps
+// them.
 func TestErrors(t *testing.T) {
 	limit := &LimitError{What: "bytes of an LSM", Want: 9, Most: 8, Option: "MaxBytes"}
 	for text, err := range map[string]error{
 		"operation 3 of the batch: no such operation here: mixed": &KindError{3, Mixed},
-		"5 keys, but 4 values":                                         &LengthError{5, "values", 4},
-		"-1 elements, but a call takes 0 to 8":                         &CountError{"elements", -1, 8},
-		"option Tile: 3, but it is a power of two":                     &OptionError{"Tile", "3, but it is a power of two"},
-		"option Capacity of 7 can't be had: too many":                  &CapacityError{"Capacity", 7, errors.New("too many")},
+		"5 keys, but 4 values":                 &LengthError{5, "values", 4},
+		"-1 elements, but a call takes 0 to 8": &CountError{"elements", -1, 8},
+		"option Tile: 3, but it is a power of two": &OptionError{"Tile",
+			"3, but it is a power of two"},
+		"option Capacity of 7 can't be had: too many": &CapacityError{"Capacity", 7,
+			errors.New("too many")},
 		"9 bytes of an LSM, but option MaxBytes allows no more than 8": limit,
-		"9 pairs of a sorted array, but there may be no more than 8":   &LimitError{What: "pairs of a sorted array", Want: 9, Most: 8},
-		"5 operations of the batch not done: " + limit.Error():         &PendingError{5, limit},
+		"9 pairs of a sorted array, but there may be no more than 8": &LimitError{What: "pairs of a sorted array",
+			Want: 9, Most: 8},
+		"5 operations of the batch not done: " + limit.Error(): &PendingError{5, limit},
 	} {
 		require.EqualError(t, err, text)
 	}
-	for _, err := range []error{&PendingError{5, limit}, &CapacityError{"Capacity", 7, limit}, fmt.Errorf("around: %w", &PendingError{1, limit})} {
+	for _, err := range []error{&PendingError{5, limit}, &CapacityError{"Capacity", 7, limit},
+		fmt.Errorf("around: %w", &PendingError{1, limit})} {
 		require.ErrorIs(t, err, error(limit))
 		var found *LimitError
 		require.ErrorAs(t, err, &found)

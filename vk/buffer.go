@@ -19,10 +19,8 @@ type Memory interface {
 
 // Buffer is n elements of device memory. Shaders reach it by its address.
 //
-// A Buffer that is no longer needed is freed by hand (Go's collector does not see device memory), and only
-// after the work that uses it has ended. What its Device still holds at Close is freed there.
-//
-// A nil *Buffer is no buffer: its length and its address are 0.
+// It is freed by hand (Go's collector does not see device memory), or at last by its Device's Close. A nil *Buffer is
+// no buffer: its length and its address are 0.
 type Buffer[T Element] struct {
 	r *region
 	n int
@@ -87,10 +85,9 @@ func (b *Buffer[T]) usableOn(d *Device) error {
 	return b.r.usableOn(d)
 }
 
-// Upload copies src to the elements from at on, and returns when they are there. It is not ordered against
-// streams: the caller has waited for the work that uses these elements, and submits what shall see them
-// afterwards. A cancelled context ends it between two chunks, with some of the elements copied. A *RangeError
-// where src does not fit; then nothing is copied.
+// Upload copies src to the elements from at on, and returns when they are there. The caller has waited for the work
+// that uses them, and submits what shall see them afterwards. A cancelled context ends it with some of them copied. A
+// *RangeError where src does not fit; then nothing is copied.
 func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	if err := checkElements(b, "upload", at, len(src)); err != nil {
 		return err
@@ -102,9 +99,8 @@ func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	return b.r.d.staging.upload(ctx, b.r, bytesOf[T](at), view(src))
 }
 
-// Download copies the elements from at on into dst, and returns when they are there. It is not ordered against
-// streams: the caller has waited for the work that writes these elements. A cancelled context ends it between
-// two chunks. A *RangeError where the Buffer has not that many.
+// Download copies the elements from at on into dst, and returns when they are there. The caller has waited for the work
+// that writes them. A *RangeError where the Buffer has not that many.
 func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
 	if err := checkElements(b, "download", at, len(dst)); err != nil {
 		return err

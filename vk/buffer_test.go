@@ -161,7 +161,8 @@ func BenchmarkTransfers(b *testing.B) {
 	const n = 256 << 20
 	for name, o := range map[string]Options{
 		"default": {}, "staged": {staged: true}, "ring of 16 MiB": {staged: true, StagingBytes: 16 << 20},
-		"ring of 32 MiB": {staged: true, StagingBytes: 32 << 20}, "ring of 128 MiB": {staged: true, StagingBytes: 128 << 20},
+		"ring of 32 MiB":  {staged: true, StagingBytes: 32 << 20},
+		"ring of 128 MiB": {staged: true, StagingBytes: 128 << 20},
 	} {
 		d, err := Open(o)
 		require.NoError(b, err)

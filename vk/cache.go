@@ -32,7 +32,8 @@ func (c *pipelineCache) init(d *Device, folder string) error {
 	}
 	var data []byte
 	if folder != "none" && folder != "" {
-		c.path = filepath.Join(folder, fmt.Sprintf("pipelines-%04x-%04x-%x.bin", d.about.Vendor, d.about.Device, d.about.CacheUUID))
+		c.path = filepath.Join(folder, fmt.Sprintf("pipelines-%04x-%04x-%x.bin", d.about.Vendor, d.about.Device,
+			d.about.CacheUUID))
 		data = readCache(c.path, d.about.Vendor, d.about.Device, d.about.CacheUUID)
 	}
 	c.loaded = sha256.Sum256(data)

@@ -26,7 +26,8 @@ func TestChoice(t *testing.T) {
 		Info{Name: "Old Card 6800", Type: Discrete, Missing: []string{"timelineSemaphore", "maintenance4"}},
 	)
 	for asked, want := range map[string]int{
-		"": 0, "0": 0, "3": 3, "discrete": 0, "Integrated": 2, "CPU": 3, "radeon": 1, "LLVMpipe": 3, "6800": 1, " uhd ": 2,
+		"": 0, "0": 0, "3": 3, "discrete": 0, "Integrated": 2, "CPU": 3, "radeon": 1, "LLVMpipe": 3, "6800": 1,
+		" uhd ": 2,
 	} {
 		c, err := choose(all, asked)
 		require.NoError(t, err, asked)
@@ -112,7 +113,8 @@ func TestComputeFamily(t *testing.T) {
 	}
 	all := native.QueueFamily{Flags: graphics | compute | transfer, Queues: 16, TimestampBits: 64}
 	family(0, true, all)
-	family(2, true, all, native.QueueFamily{Flags: transfer, Queues: 2}, native.QueueFamily{Flags: compute | transfer, Queues: 8, TimestampBits: 64})
+	family(2, true, all, native.QueueFamily{Flags: transfer, Queues: 2},
+		native.QueueFamily{Flags: compute | transfer, Queues: 8, TimestampBits: 64})
 	// One without timestamps is no gain.
 	family(0, true, all, native.QueueFamily{Flags: compute, Queues: 8})
 	family(1, true, native.QueueFamily{Flags: graphics, Queues: 1}, native.QueueFamily{Flags: compute, Queues: 1})

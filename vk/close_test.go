@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Streams are closed the moment their value shows, while another's submission that waits for that value is under way: it
-// still names the semaphore. And the drivers' own threads may be at the stream's submission itself.
+// Streams are closed the moment their value shows, while another's submission that waits for that value is under way:
+// it still names the semaphore. And the drivers' own threads may be at the stream's submission itself.
 func TestCloseTheMomentTheValueShows(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -42,7 +42,7 @@ func TestCloseTheMomentTheValueShows(t *testing.T) {
 
 // What is freed while others' work is under way is kept, and neither Free nor Close waits for that work; who needs the
 // memory does.
-func TestFreeBesideLongWork(t *testing.T) {
+func TestFreeDuringLongWork(t *testing.T) {
 	ctx := context.Background()
 	const limit = 64 << 20
 	d := openFor(t, Options{MemoryLimit: limit})
@@ -93,8 +93,8 @@ func TestFreeBesideLongWork(t *testing.T) {
 	require.Empty(t, d.dead.dead)
 }
 
-// A stream goes on where another has stopped: at its semaphore's value, with its command buffers and query pools. A Point
-// of the old one knows nothing of that.
+// A stream goes on where another has stopped: at its semaphore's value, with its command buffers and query pools. A
+// Point of the old one knows nothing of that.
 func TestStreamsTakeOver(t *testing.T) {
 	ctx := context.Background()
 	d := openFor(t, Options{})
@@ -164,7 +164,7 @@ func TestStreamAfterClose(t *testing.T) {
 }
 
 // Close waits for the calls of other goroutines; those that come later answer ErrClosed.
-func TestCloseBesideCalls(t *testing.T) {
+func TestCloseDuringCalls(t *testing.T) {
 	ctx := context.Background()
 	code := module(t, "scale")
 	for range 10 {

@@ -33,7 +33,8 @@ func TestEveryModuleCompiles(t *testing.T) {
 			told = KernelReport{}
 			d.info.Features = features
 			if slices.Contains(about.Functions, pairsBy32) { // is for devices that go without
-				d.info.Features = slices.DeleteFunc(slices.Clone(features), func(f Feature) bool { return f == Int64Atomics })
+				d.info.Features = slices.DeleteFunc(slices.Clone(features),
+					func(f Feature) bool { return f == Int64Atomics })
 			}
 			p, err := d.newPipeline(module, KernelOptions{SubgroupSize: size}, pushType(about))
 			var lacks *MissingFeatureError
@@ -76,7 +77,8 @@ func openToCompile(t *testing.T) *Device {
 	require.NoError(t, err)
 	c, err := choose(all, "")
 	require.NoError(t, err)
-	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, subgroup: c.info.SubgroupSize, log: logFor(nil, c.info), alive: map[resource]struct{}{}}
+	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, subgroup: c.info.SubgroupSize,
+		log: logFor(nil, c.info), alive: map[resource]struct{}{}}
 	family, _ := computeFamily(c.about.Families)
 	var result native.Result
 	d.native, result = in.NewDevice(c.physical, uint32(family), 1, c.about.Features)
@@ -91,7 +93,8 @@ func pushType(about spirv.Module) reflect.Type {
 	end := 0
 	pad := func(to int) {
 		if to > end {
-			fields = append(fields, reflect.StructField{Name: "_", PkgPath: "vk", Type: reflect.ArrayOf(to-end, reflect.TypeFor[byte]())})
+			fields = append(fields, reflect.StructField{Name: "_", PkgPath: "vk",
+				Type: reflect.ArrayOf(to-end, reflect.TypeFor[byte]())})
 			end = to
 		}
 	}

@@ -16,10 +16,13 @@ import (
 
 // Options say which device to open and how. The zero value opens the best device there is.
 type Options struct {
-	Device     string        // index in List, part of the name, or type (discrete, integrated, virtual, cpu); "" = $VKDS_DEVICE, then the best one
-	Validation bool          // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
-	OnMessage  func(Message) // takes validation's messages, from any thread and never at once; nil = Logger, or else standard error
-	Without    []Feature     // optional features to leave off even where the device has them, beside those that
+	// Device is an index in List, part of a name, or a type (discrete, integrated, virtual, cpu); "" = $VKDS_DEVICE,
+	// then the best one.
+	Device     string
+	Validation bool // check every call with VK_LAYER_KHRONOS_validation: core and synchronization
+	// OnMessage takes validation's messages, from any thread and never at once; nil = Logger, or else standard error.
+	OnMessage func(Message)
+	Without   []Feature // optional features to leave off even where the device has them, beside those that
 	// $VKDS_WITHOUT names (by their Vulkan names, with commas)
 	SubgroupSize int    // subgroup size of every kernel; 0 = the device's own
 	CacheDir     string // where the pipeline cache is kept; "" = vkds in os.UserCacheDir; "none" = nowhere
@@ -35,9 +38,7 @@ type Options struct {
 	fault  func(string) native.Result // tests: see Device.fault
 }
 
-// Device is an open device. Its methods may be called from several goroutines at once, and so may those of its
-// buffers and kernels; a Stream belongs to one goroutine at a time. Close waits for the calls that are under way,
-// but for what is being recorded into streams, and frees whatever of the Device was not freed before.
+// Device is an open device.
 type Device struct {
 	instance native.Instance
 	native   native.Device
@@ -94,17 +95,18 @@ func newInstance(listener func(native.Message)) (native.Instance, error) {
 	case result == native.ErrorIncompatibleDriver:
 		return nil, beginning("vkCreateInstance", &NoDriverError{Library: loaderName})
 	case layer != "":
-		return nil, &MissingFeatureError{"this machine", []string{layer + " (on Debian the package vulkan-validationlayers)"}}
+		return nil, &MissingFeatureError{"this machine",
+			[]string{layer + " (on Debian the package vulkan-validationlayers)"}}
 	case result < 0:
 		return nil, beginning("vkCreateInstance", &CallError{"vkCreateInstance", int32(result)})
 	}
 	return in, nil
 }
 
-// Open opens a device. Errors: *UnsupportedError in a program that was built without cgo or for another system than Linux,
-// *NoDriverError where there is no Vulkan on the machine, *NoDeviceError where no device answers
-// to Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine
-// the validation layer that was asked for, *OutOfHostMemoryError where the process can't have the memory for it.
+// Open opens a device. Errors: *UnsupportedError in a program that was built without cgo or for another system than
+// Linux, *NoDriverError where there is no Vulkan on the machine, *NoDeviceError where no device answers to
+// Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine the
+// validation layer that was asked for, *OutOfHostMemoryError where the process can't have the memory for it.
 func Open(o Options) (*Device, error) {
 	var listener func(native.Message)
 	if o.Validation {
@@ -209,7 +211,8 @@ func (d *Device) subgroupSize(wish, fallback int) (int, error) {
 		low, high = d.info.MinSubgroup, d.info.MaxSubgroup
 	}
 	if wish < low || wish > high || bits.OnesCount(uint(wish)) != 1 {
-		return 0, &MissingFeatureError{d.info.Name, []string{fmt.Sprintf("subgroups of %d (it has %d to %d)", wish, low, high)}}
+		return 0, &MissingFeatureError{d.info.Name,
+			[]string{fmt.Sprintf("subgroups of %d (it has %d to %d)", wish, low, high)}}
 	}
 	return wish, nil
 }
@@ -223,8 +226,8 @@ func (d *Device) Has(f Feature) bool { return d.info.Has(f) }
 // SubgroupSize is the number of lanes in a kernel's subgroup unless KernelOptions say otherwise.
 func (d *Device) SubgroupSize() int { return d.subgroup }
 
-// Attached returns what belongs to the Device under a key, which the first to ask makes; of several who ask first, one is
-// heeded. Keys are of types of one's own, as those of a context.Context.
+// Attached returns what belongs to the Device under a key, which the first to ask makes; of several who ask first, one
+// is heeded. Keys are of types of one's own, as those of a context.Context.
 func (d *Device) Attached(key any, make func() any) any {
 	value, ok := d.attached.Load(key)
 	if !ok {
@@ -285,8 +288,8 @@ func (d *Device) drop(r resource) {
 	}
 }
 
-// enter keeps the Device open until leave. Once Close has begun it answers ErrClosed; so a call that has entered may well
-// enter again.
+// enter keeps the Device open until leave. Once Close has begun it answers ErrClosed; so a call that has entered may
+// well enter again.
 func (d *Device) enter() error {
 	if !d.gate.TryRLock() {
 		return ErrClosed
@@ -301,8 +304,8 @@ func (d *Device) enter() error {
 func (d *Device) leave() { d.gate.RUnlock() }
 
 // Close waits for the calls and for the work that are under way, frees everything that was made from the Device,
-// saves the pipeline cache and closes the device. It does so after ErrDeviceLost too. Further calls wait for the first,
-// and do nothing.
+// saves the pipeline cache and closes the device. It does so after ErrDeviceLost, too, and must not come while
+// something is being recorded. Further calls wait for the first, and do nothing.
 func (d *Device) Close() (err error) {
 	d.closing.Do(func() {
 		d.gate.Lock() // for ever

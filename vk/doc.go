@@ -12,34 +12,22 @@
 //	err = s.Wait(ctx)
 //	err = x.Download(ctx, 0, numbers)
 //
-// # What is asynchronous
+// Recording methods of a Stream note a command, Submit sends the recorded commands on their way, and Wait waits for
+// them. Upload and Download are synchronous and stand outside all streams: wait for a stream before touching from the
+// host what its work touches. Everything else returns when it is done. What no call returns is told to Options.Logger
+// (Device.Log).
 //
-// Recording methods of a Stream note a command, Submit sends the recorded commands on their way, and Wait waits
-// for them. Upload and Download are synchronous and stand outside all streams: wait for a stream before
-// touching from the host what its work touches. Everything else returns when it is done.
+// A Device, and its Buffers, Kernels and Points, may be used by several goroutines at once, a Stream by one at a time.
+// Free comes after every other use, also by the device. After Close calls answer ErrClosed.
 //
-// # Goroutines
-//
-// A Device, and its Buffers, Kernels and Points, may be used by several goroutines at once. A Stream belongs to
-// one goroutine at a time. Free comes after every other use, also by the device. Device.Close waits for the calls and
-// the work that are under way, and later calls answer ErrClosed; it must not come while something is being recorded.
-//
-// # Memory
-//
-// Kernels reach buffers by address alone: a push-constant struct carries Buffer.Address as a uint64, which is a
-// uvec2 or a buffer reference in GLSL. There are no descriptors.
-//
-// # Log
-//
-// Options.Logger takes a *slog.Logger, which hears what no call returns: the device that was chosen, kernels that were
-// made, pools that grew, rehashes, batches that were retried, messages of the validation layer, and the device's loss.
-// Device.Log names the records and their attributes, which stay as they are.
+// Kernels reach buffers by address alone, without descriptors: a push-constant struct carries Buffer.Address as a
+// uint64, which is a uvec2 or a buffer reference in GLSL.
 //
 // # Drivers
 //
-// Building needs no Vulkan package, but cgo and Linux: the loader, libvulkan.so.1, is opened at run time. A program that is
-// built without cgo or for another system has all of this package, and Open answers *UnsupportedError. Any driver of
-// Vulkan 1.3 will do that has bufferDeviceAddress, vulkanMemoryModel with device scope, subgroupSizeControl,
-// computeFullSubgroups, timelineSemaphore, synchronization2, maintenance4, and the basic, vote, ballot, shuffle
-// and arithmetic subgroup operations in compute shaders. Info.Missing names what a device lacks of that.
+// Building needs no Vulkan package, but cgo and Linux: the loader, libvulkan.so.1, is opened at run time. Built
+// otherwise, Open answers *UnsupportedError. Any driver of Vulkan 1.3 will do that has bufferDeviceAddress,
+// vulkanMemoryModel with device scope, subgroupSizeControl, computeFullSubgroups, timelineSemaphore, synchronization2,
+// maintenance4, and the basic, vote, ballot, shuffle and arithmetic subgroup operations. Info.Missing names what a
+// device lacks of that.
 package vk

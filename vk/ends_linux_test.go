@@ -22,11 +22,16 @@ import (
 
 // Every kernel ends, whatever memory holds: each module of package shaders runs over memory of one content after
 // another, random and made to lead in circles. It is a test of package vk since that can make a kernel without a Go
-// struct for its push constants: those are set by their names in GLSL, and a name that nothing is known of fails the test.
+// struct for its push constants: those are set by their names in GLSL, and a name that nothing is known of fails the
+// test.
+//
+// And none writes outside of its arrays, whatever memory says of where things go: around each array memory can be read,
+// but not be written. References to slabs are left out: nodes and lists are the structures themselves, so that all memory
+// that references reach may be written.
 //
 // On a CPU device a buffer address is an address of the process. So all memory that 32-bit indices and references can
-// reach is mapped, and what a kernel reads there may lead it anywhere. Only 64-bit addresses that kernels find in memory
-// are good: no kernel makes them of anything but addresses.
+// reach is mapped, and what a kernel reads there may lead it anywhere. Only 64-bit addresses that kernels find in
+// memory are good: no kernel makes them of anything but addresses.
 //
 // The kernels run in processes of their own, since one that does not end can't be stopped.
 func TestEveryKernelEnds(t *testing.T) {
@@ -70,17 +75,18 @@ func TestEveryKernelEnds(t *testing.T) {
 	wait.Wait()
 }
 
-// leftOut says of a module that it is not run: of one that has a twin with the same loops, which isn't unrolled for GPUs
-// (that takes a CPU device's compiler a minute).
+// leftOut says of a module that it is not run: of one that has a twin with the same loops, which isn't unrolled for
+// GPUs (that takes a CPU device's compiler a minute).
 func leftOut(name string) bool {
 	return strings.HasSuffix(name, ".unrolled") && !stressed()
 }
 
 func stressed() bool { return os.Getenv("VKDS_STRESS") == "1" }
 
-const shortForm = "the short form: two contents of memory, which kernels leave to each other, one workgroup, specialization " +
-	"constants of one kind a module, and no module *.unrolled. VKDS_STRESS=1 runs all contents, each kernel over fresh memory, three workgroups, TILE and the other constants each as something " +
-	"else, and all modules but test/memory.* and test/sorted_run"
+const shortForm = "the short form: two contents of memory, which kernels leave to each other in slabs, specialization " +
+	"constants of one kind a module, and no module *.unrolled. VKDS_STRESS=1 runs all contents, each kernel over " +
+	"fresh memory, TILE and the other constants each as something else, and all modules but test/memory.* and " +
+	"test/sorted_run"
 
 const (
 	modulesToRun = "VKDS_TEST_MODULES" // for the process that runs them, split by spaces
@@ -152,7 +158,8 @@ func TestRunKernels(t *testing.T) {
 	if len(names) == 0 {
 		t.Skip("for TestEveryKernelEnds, which starts it in a process of its own")
 	}
-	wide, narrow := openFor(t, Options{CacheDir: "none"}), openFor(t, Options{CacheDir: "none", Without: []Feature{Int64Atomics, Int64}})
+	wide, narrow := openFor(t, Options{CacheDir: "none"}),
+		openFor(t, Options{CacheDir: "none", Without: []Feature{Int64Atomics, Int64}})
 	on := map[*Device]*Stream{}
 	for _, d := range []*Device{wide, narrow} {
 		s, err := d.NewStream()
@@ -172,21 +179,19 @@ func TestRunKernels(t *testing.T) {
 			defer r.kernel.Free()
 		}
 	}
-	memory, groups := mapEverywhere(t), 1
-	if stressed() {
-		groups = 3
-	}
+	memory := mapEverywhere(t)
 	for i, c := range contents() {
 		memory.fill(t, c.words)
 		for _, runs := range all {
 			for _, r := range runs {
 				memory.resetHead(t)
+				memory.resetArrays(t)
 				if stressed() {
 					memory.reset(t)
 				}
 				fmt.Println([]string{"first", "again"}[min(i, 1)], r.name, r.how, "over", c.name)
 				s := on[r.device]
-				r.kernel.Dispatch(s, groups, r.push(memory))
+				r.kernel.Dispatch(s, runGroups, r.push(memory))
 				require.NoError(t, s.Wait(t.Context()))
 			}
 		}
@@ -207,7 +212,10 @@ type kernelRun struct {
 
 type pushWords [64]uint32
 
-const runWorkgroup = 64
+const (
+	runWorkgroup = 64
+	runGroups    = 3 // later ones go by what memory says of those before
+)
 
 // newKernelRuns makes the kernels of a module: with all constants as they are, then with each as something else. The
 // short form makes one, of the narrowest tile or of the widest.
@@ -268,38 +276,48 @@ var otherConstants = map[string][]uint32{
 	"LINKS":       {0},
 	"BETWEEN":     {1, 2},
 	"COUNT_ALONE": {1},
+	"ANY":         {1},
+	"SHARED":      {1},
+	"FREE":        {1},
+	"CLEARS":      {1},
+	"MARKS":       {1},
 }
 
 // pushed are the numbers among push constants, by their names. Those that the host knows are such as it would pass.
 var pushed = map[string]uint32{
-	"count": 150, "n": 150, "word_count": 150, "other_count": 150, "older_count": 150, "newer_count": 150,
+	"count": 150, "n": 600, "word_count": 150, "other_count": 150, "older_count": 150, "newer_count": 150,
 	"capacity": 192, "limit": 500, "segments": 20, "leaves": 150, "programs": 100, "length": 8, "lists": 30,
-	"rounds": 60, "most": 1000, "leaves_most": 20, "too_long": ^uint32(0), "each": 4, "width": 8, "slices": 2,
+	"visits": 60, "rounds": 60, "most": 1000, "too_long": ^uint32(0), "each": 4, "width": 8, "slices": 2,
 	"first": 0, "begin": 0, "row": 1, "words": 32, "index_words": 32, "publishes": 500, "parts": 3, "every": 2,
 	"blocks": 1, "buckets": 16, "from_buckets": 24, "seed": 7, "mask": 255, "from_mask": 99,
 	"special_ones": 1, "special_zero": 2, "from_special_ones": 3, "from_special_zero": 4,
-	"bits": 3, "top_bits": 3, "shift": 2, "key_shift": 2, "digit_at": 255<<16 | 8, "tiles": 3, "tile": 576, "chunks": 3,
-	"level": 1, "levels": 3, "group": runWorkgroup, "split": 7, "splitting": runWorkgroup, "kind": 0,
+	"bits": 3, "index_bits": 3, "shift": 2, "key_shift": 2, "digit_at": 255<<16 | 8, "tiles": 3, "tile": 576,
+	"chunks": 3,
+	"level":  1, "levels": 3, "group": runWorkgroup, "split": 7, "splitting": runWorkgroup, "kind": 0,
 	"leaf_most": 14, "node_most": 14, "full": 5, "unit": 32, "front": 70, "usual": 3, "high": 256, "beyond": 1,
 	"increments": 10, "entries": 10, "iterations": 50, "outer": 4, "middle": 4, "inner": 4, "least": 0, "moves": 10,
 	"patience": 20, "room": 1000, "wanted": 2, "lock_count": 4, "quad_count": 4, "writes": 4,
-	"groups": 3, "mark": 0, "met": 2,
+	"groups": 3, "mark": 0, "met": 2, "root": 3, "how": 7 << 16, "k": 20, "flip": 0, "digit": 0, "all": 100,
+	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1,
 }
 
 // secondPushed are those that mean yes or no, or something else the second time; the first time they are 0 or as above.
 var secondPushed = map[string]uint32{
-	"retry": 1, "resume": 1, "strict": 1, "upper": 1, "narrow": 1, "fills": 1, "placed": 1, "kind": 2, "slices": 2 | 1<<31,
-	"key_shift": 3, "bits": 8, "splitting": 0,
+	"retry": 1, "resume": 1, "strict": 1, "upper": 1, "narrow": 1, "fills": 1, "indexed": 1, "kind": 2,
+	"slices":    2 | 1<<31,
+	"key_shift": 3, "bits": 8, "splitting": 0, "root": 0, "how": 7<<16 | 1<<8 | 2, "flip": ^uint32(0), "digit": 1,
+	"depth": 0,
 }
 
 // mayBeNone are the addresses that may be 0, of kernels by the beginning of their names.
 var mayBeNone = map[string][]string{
-	"":                                {"length.at", "count.at", "key_count.at", "query_count.at", "a.count.at", "a_length.at"},
+	"": {"length.at", "count.at", "number.at", "key_count.at", "query_count.at",
+		"a.count.at", "a_length.at"},
 	"btree/apply":                     {"hints"},
-	"btree/mixed":                     {"windows"},
 	"btree/batch_apply":               {"emptied"},
 	"btree/batch_end":                 {"pending"},
 	"btree/build_order":               {"flags"},
+	"btree/take":                      {"used"},
 	"btree/build_plan":                {"lengths"},
 	"btree/range_count":               {"total"},
 	"btree/range_offsets":             {"offsets", "counts"},
@@ -310,11 +328,15 @@ var mayBeNone = map[string][]string{
 	"primitives/compact":              {"out_count"},
 	"primitives/run_length":           {"out_runs"},
 	"primitives/scan":                 {"total"},
-	"primitives/partition_place":      {"places", "numbers"},
+	"primitives/partition_place":      {"destinations", "sources"},
+	"primitives/top_k_rank":           {"out_count"},
+	"primitives/top_k_take":           {"values"},
 	"primitives/segmented_sort.":      {"values"},
 	"primitives/segmented_sort_place": {"values"},
 	"runs/merge":                      {"index", "splits", "older.values", "newer.tombstones"},
 	"runs/mark":                       {"tombstones"},
+	"runs/rank":                       {"validity.flags"},
+	"runs/select":                     {"validity.flags"},
 	"runs/range_bounds":               {"slices", "zeroed", "total"},
 }
 
@@ -335,7 +357,7 @@ func (r kernelRun) push(memory *everywhere) (p pushWords) {
 		_, last, _ := cutLast(w.Name)
 		if i+1 < len(r.words) && r.words[i+1].Name == w.Name {
 			i++
-			address := memory.place(w.Name, last, w.Offset)
+			address := memory.place(r.name, w.Name, last, w.Offset)
 			if r.second && isNone(r.name, w.Name) {
 				address = 0
 			}
@@ -381,18 +403,22 @@ func cutLast(name string) (before, last string, found bool) {
 	return name[:i], name[i+1:], true
 }
 
-// everywhere is memory that holds the same words again and again, as far as a 32-bit index of the largest elements
-// reaches. Before it lies what is no such memory: the tables of addresses that kernels look up.
+// everywhere is memory that holds the same words again and again: for slabs, as far as a 32-bit reference reaches, and for
+// arrays, as far as a 32-bit index of the largest elements does. Of the latter only the arrays themselves can be written.
+// Before the slabs lies what is no such memory: the tables of addresses that kernels look up.
 type everywhere struct {
-	base        uint64
-	words, head *os.File
+	slabs, arrays uint64
+	words, head   *os.File
 }
 
 const (
 	pieceBytes  = 64 << 20
-	reach       = 1<<39 + 1<<35 // 2^32 nodes of 128 bytes
+	slabReach   = 1<<39 + 1<<35 // 2^32 nodes of 128 bytes
+	arrayReach  = 1<<36 + 1<<32 // 2^32 quads
 	behind      = 1 << 33       // a driver may take the index of an array of words to have a sign
-	apart       = 1 << 20       // bytes between the places of two arrays
+	apart       = 1 << 20       // bytes between the places of two arrays,
+	arrayBytes  = 1 << 18       // more than any has, of the numbers in pushed
+	arrayPlaces = 1 << 11
 	headBytes   = 1 << 16       // the state of a tree, and
 	poolTableAt = 1 << 14       // the table of a pool (slab_alloc.glsl),
 	stackAt     = 1 << 15       // that of a stack of runs (sorted_run.glsl),
@@ -400,19 +426,37 @@ const (
 	planSource  = 256 + 16 + 16*16
 )
 
+const (
+	writable = syscall.PROT_READ | syscall.PROT_WRITE
+	private  = syscall.MAP_PRIVATE | syscall.MAP_NORESERVE | syscall.MAP_FIXED
+)
+
 // mapEverywhere maps it, from two files: what kernels change is theirs, and is taken back by reset.
 func mapEverywhere(t *testing.T) *everywhere {
 	m := &everywhere{words: fileOf(t, pieceBytes), head: fileOf(t, headBytes)}
-	const writable = syscall.PROT_READ | syscall.PROT_WRITE
-	const private = syscall.MAP_PRIVATE | syscall.MAP_NORESERVE
-	all := mapped(t, 0, behind+reach+2*pieceBytes, syscall.PROT_NONE, private|syscall.MAP_ANONYMOUS, -1)
-	m.base = all&^(pieceBytes-1) + pieceBytes + behind
-	for at := uint64(0); at < behind+reach; at += pieceBytes {
-		mapped(t, m.base-behind+at, pieceBytes, writable, private|syscall.MAP_FIXED, int(m.words.Fd()))
+	m.slabs = m.mapReach(t, slabReach, writable)
+	m.arrays = m.mapReach(t, arrayReach, syscall.PROT_READ)
+	for i := range uint64(arrayPlaces) {
+		place, at := m.array(i), i*apart%pieceBytes
+		mapped(t, place, arrayBytes, writable, private, int(m.words.Fd()), at)
 	}
-	mapped(t, m.base-headBytes, headBytes, writable, private|syscall.MAP_FIXED, int(m.head.Fd()))
+	mapped(t, m.slabs-headBytes, headBytes, writable, private, int(m.head.Fd()), 0)
 	return m
 }
+
+// mapReach maps the words over and over: from `behind` before the address that is returned to so many bytes behind it.
+func (m *everywhere) mapReach(t *testing.T, reach uint64, protection int) uint64 {
+	const reserved = syscall.MAP_PRIVATE | syscall.MAP_NORESERVE | syscall.MAP_ANONYMOUS
+	all := mapped(t, 0, behind+reach+2*pieceBytes, syscall.PROT_NONE, reserved, -1, 0)
+	base := all&^(pieceBytes-1) + pieceBytes + behind
+	for at := uint64(0); at < behind+reach; at += pieceBytes {
+		mapped(t, base-behind+at, pieceBytes, protection, private, int(m.words.Fd()), 0)
+	}
+	return base
+}
+
+// array is the place of an array.
+func (m *everywhere) array(i uint64) uint64 { return m.arrays + i*apart }
 
 func fileOf(t *testing.T, bytes int64) *os.File {
 	f, err := os.CreateTemp(t.TempDir(), "words")
@@ -422,17 +466,23 @@ func fileOf(t *testing.T, bytes int64) *os.File {
 	return f
 }
 
-func mapped(t *testing.T, at, bytes uint64, protection, flags, file int) uint64 {
-	got, _, errno := syscall.Syscall6(syscall.SYS_MMAP, uintptr(at), uintptr(bytes), uintptr(protection), uintptr(flags), uintptr(file), 0)
+func mapped(t *testing.T, at, bytes uint64, protection, flags, file int, from uint64) uint64 {
+	got, _, errno := syscall.Syscall6(syscall.SYS_MMAP, uintptr(at), uintptr(bytes), uintptr(protection),
+		uintptr(flags), uintptr(file), uintptr(from))
 	require.Zero(t, errno, "mmap: %v", errno)
 	return uint64(got)
 }
 
-// reset makes everything again what fill made it. That takes milliseconds, for thousands of mappings: the short form
-// leaves a kernel what those before wrote over the same content, but for the addresses in the head.
-func (m *everywhere) reset(t *testing.T) { takeBack(t, m.base-behind, behind+reach) }
+// reset makes everything again what fill made it. That takes milliseconds, for thousands of mappings: in the slabs the
+// short form leaves a kernel what those before wrote over the same content.
+func (m *everywhere) reset(t *testing.T) {
+	takeBack(t, m.slabs-behind, behind+slabReach)
+	m.resetArrays(t)
+}
 
-func (m *everywhere) resetHead(t *testing.T) { takeBack(t, m.base-headBytes, headBytes) }
+func (m *everywhere) resetArrays(t *testing.T) { takeBack(t, m.arrays, arrayPlaces*apart) }
+
+func (m *everywhere) resetHead(t *testing.T) { takeBack(t, m.slabs-headBytes, headBytes) }
 
 func takeBack(t *testing.T, at, bytes uint64) {
 	_, _, errno := syscall.Syscall(syscall.SYS_MADVISE, uintptr(at), uintptr(bytes), syscall.MADV_DONTNEED)
@@ -444,41 +494,47 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 	_, err := m.words.WriteAt(words, 0)
 	require.NoError(t, err)
 	head := slices.Clone(words[:headBytes])
+	address := func(at, address uint64) { binary.LittleEndian.PutUint64(head[at:], address) }
 	for i := range uint64(2) { // where the pairs of a bulk build are
-		binary.LittleEndian.PutUint64(head[planSource+8*i:], m.base+i*apart)
+		address(planSource+8*i, m.array(i))
 	}
 	for i := range uint64(256) { // each super block's units and bitmaps
-		binary.LittleEndian.PutUint64(head[poolTableAt+64+16*i:], m.base+i*apart)
-		binary.LittleEndian.PutUint64(head[poolTableAt+72+16*i:], m.base+(i+256)*apart)
+		address(poolTableAt+64+16*i, m.slabs+i*apart)
+		address(poolTableAt+72+16*i, m.slabs+(i+256)*apart)
 	}
 	for i := range uint64(4 * 32) { // each run's keys, values, tombstones and index
-		binary.LittleEndian.PutUint64(head[stackAt+8*i:], m.base+i*apart)
+		address(stackAt+8*i, m.array(i))
 	}
-	for at := uint64(addressesAt); at < headBytes; at += 8 {
-		binary.LittleEndian.PutUint64(head[at:], m.base+(at-addressesAt)/8*apart)
+	for i := range uint64(headBytes-addressesAt) / 8 {
+		address(addressesAt+8*i, m.array(i))
 	}
 	_, err = m.head.WriteAt(head, 0)
 	require.NoError(t, err)
 	m.reset(t)
 }
 
+// anywhere are the kernels, by the beginning of their names, that write where they are told to, for tests.
+var anywhere = []string{"doctor/far", "doctor/progress", "test/slab_change."}
+
 // place is where the array of a push constant begins.
-func (m *everywhere) place(name, last string, offset int) uint64 {
+func (m *everywhere) place(module, name, last string, offset int) uint64 {
 	switch {
+	case slices.ContainsFunc(anywhere, func(beginning string) bool { return strings.HasPrefix(module, beginning) }):
+		return m.slabs + uint64(offset+8)*apart
 	case last == "ratio_down" || last == "ratio_up":
 		return 3 << 31 // a number: 1.5, in units of 2^-32
 	case last == "state":
-		return m.base - headBytes
+		return m.slabs - headBytes
 	case last == "table":
-		return m.base - headBytes + poolTableAt
+		return m.slabs - headBytes + poolTableAt
 	case name == "stack.rows":
-		return m.base - headBytes + stackAt
-	case last == "addresses":
-		return m.base - headBytes + addressesAt
+		return m.slabs - headBytes + stackAt
+	case last == "addresses" || name == "to": // also arguments, which begin with addresses
+		return m.slabs - headBytes + addressesAt
 	case last == "units" || last == "nodes":
-		return m.base // so that slab s begins at word 32*s
+		return m.slabs // so that slab s begins at word 32*s
 	}
-	return m.base + uint64(offset+8)*apart
+	return m.array(uint64(offset + 8))
 }
 
 // content is what memory holds: a piece of it.

@@ -31,7 +31,8 @@ func (e *NoDriverError) Error() string {
 	if e.Reason == "" {
 		return "vk: no Vulkan driver is installed (on Debian the package mesa-vulkan-drivers has one for every CPU)"
 	}
-	return fmt.Sprintf("vk: the Vulkan loader %s can't be opened: %s (on Debian it is in the package libvulkan1)", e.Library, e.Reason)
+	return fmt.Sprintf("vk: the Vulkan loader %s can't be opened: %s (on Debian it is in the package libvulkan1)",
+		e.Library, e.Reason)
 }
 
 // NoDeviceError says that no device answers to what was asked for.
@@ -80,13 +81,13 @@ func (e *OutOfMemoryError) Error() string {
 	return fmt.Sprintf("vk: out of device memory: %d bytes asked for, %d of %d in use", e.Bytes, e.Used, e.Budget)
 }
 
-// OutOfHostMemoryError says that Vulkan could not be begun for want of the host's memory. Drivers and their loader do not
-// always say so: a library that could not be mapped counts for them as one that isn't there. So the error stands for any
-// failure at a moment when the process can't have more memory.
+// OutOfHostMemoryError says that Vulkan could not be begun at a moment when the process can't have more memory,
+// whatever the loader and the drivers called the cause.
 type OutOfHostMemoryError struct{ Call string } // that failed
 
 func (e *OutOfHostMemoryError) Error() string {
-	return fmt.Sprintf("vk: out of host memory: %s failed (Vulkan's drivers want up to %d MiB of the process's own)", e.Call, leastRoom>>20)
+	return fmt.Sprintf("vk: out of host memory: %s failed (Vulkan's drivers want up to %d MiB of the process's own)",
+		e.Call, leastRoom>>20)
 }
 
 // leastRoom is the memory that a process should be able to have when Vulkan begins: drivers bring compilers.
@@ -102,15 +103,6 @@ func beginning(call string, err error) error {
 		return &OutOfHostMemoryError{call}
 	}
 	return err
-}
-
-// ProtocolError says that a module changes the pairs of tables by 32-bit atomics, which don't mix with the 64-bit ones by
-// which tables are changed on this device: operations would be left pending for ever.
-type ProtocolError struct{ Module, Device string }
-
-func (e *ProtocolError) Error() string {
-	return fmt.Sprintf("vk: module %s changes pairs by 32-bit atomics, and on %s tables are changed by 64-bit ones: compile it with -DVKDS_INT64_ATOMICS=1",
-		e.Module, e.Device)
 }
 
 // ForeignError says that something is of another device than what it is used with. Nothing was recorded or begun.
@@ -136,7 +128,7 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("vk: %s of %d bytes at %d does not fit a buffer of %d bytes", e.What, e.Bytes, e.At, e.Size)
 }
 
-// LayoutError says that a Go struct does not match a kernel's push constants.
+// LayoutError says that a Go struct does not match a kernel's push constants, or its Arguments theirs.
 type LayoutError struct {
 	Module string // the kernel's module
 	Field  string // the Go field, or the block's member where Go has none

@@ -16,7 +16,8 @@ const (
 	MemoryBudget         Feature = "VK_EXT_memory_budget"     // the driver says how much memory is free
 	ExecutableStatistics Feature = "pipelineExecutableInfo"   // the driver tells a kernel's registers and spills
 	Timestamps           Feature = "timestamps"               // GPU timestamps on the compute queue
-	SubgroupSizes        Feature = "requiredSubgroupSize"     // a kernel's subgroup size can be chosen; Options.Without does not take it
+	// a kernel's subgroup size can be chosen; Options.Without does not take it
+	SubgroupSizes Feature = "requiredSubgroupSize"
 )
 
 type optionalFeature struct {

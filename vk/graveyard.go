@@ -6,8 +6,8 @@ import (
 )
 
 // graveyard holds what is no longer of use until no queue can be at it any more. That the work which used it has ended,
-// as its stream's value shows, is not enough: submissions that wait for that value still name the semaphore, and drivers
-// have threads of their own that look at a submission for a while after its value has shown.
+// as its stream's value shows, is not enough: submissions that wait for that value still name the semaphore, and
+// drivers have threads of their own that look at a submission for a while after its value has shown.
 //
 // So nothing that a queue was given is destroyed but by waitIdle. To wait as soon as something dies would have one
 // stream's Close wait for all others' work; where some is under way, the dead are kept until a later sweep.
@@ -16,8 +16,8 @@ type graveyard struct {
 	dead []mortal
 }
 
-// mortal is what is destroyed by way of the graveyard: a block of memory or a pipeline. What streams are made of is used
-// again and ends with the Device.
+// mortal is what is destroyed by way of the graveyard: a block of memory or a pipeline. What streams are made of is
+// used again and ends with the Device.
 type mortal interface{ destroy(d *Device) }
 
 func (g *graveyard) bury(m mortal) {
@@ -39,8 +39,8 @@ func (g *graveyard) bytes(heap uint32) uint64 {
 	return sum
 }
 
-// The dead are swept from so many of them, or bytes, on: vkDeviceWaitIdle takes 0.4 ms on an H200, even where nothing is
-// under way, and a rehash or a cleanup frees several buffers.
+// The dead are swept from so many of them, or bytes, on: vkDeviceWaitIdle takes 0.4 ms on an H200, even where nothing
+// is under way, and a rehash or a cleanup frees several buffers.
 const (
 	manyDead      = 64
 	manyDeadBytes = 256 << 20
@@ -89,8 +89,8 @@ func (d *Device) waitIdle() error {
 	return d.check("vkDeviceWaitIdle", d.native.WaitIdle())
 }
 
-// sweep destroys the dead if they are many and all work has ended; then it waits for the driver's own threads alone. The
-// Device was entered.
+// sweep destroys the dead if they are many and all work has ended; then it waits for the driver's own threads alone.
+// The Device was entered.
 func (d *Device) sweep() {
 	if !d.dead.worthwhile() {
 		return
@@ -106,8 +106,8 @@ func (d *Device) sweep() {
 	}
 }
 
-// settle waits until the work has ended that is under way, and destroys the dead: for who needs their memory. The Device
-// was entered.
+// settle waits until the work has ended that is under way, and destroys the dead: for who needs their memory. The
+// Device was entered.
 func (d *Device) settle() error {
 	for _, q := range d.queues {
 		q.Lock()

@@ -20,7 +20,8 @@ import (
 
 // KernelOptions specialize a module.
 type KernelOptions struct {
-	Workgroup    int               // invocations of a workgroup, where the module leaves that open (local_size_x_id); 0 = 128
+	// Workgroup is how many invocations one has, where the module leaves that open (local_size_x_id); 0 = 128.
+	Workgroup    int
 	Constants    map[string]uint32 // specialization constants by their names in GLSL; a float's or a bool's bits
 	SubgroupSize int               // 0 = the Device's
 }
@@ -40,7 +41,7 @@ type pipeline struct {
 	subgroup  int
 	freed     atomic.Bool
 
-	module shaders.Module // with how, what Statistics compiles again
+	module shaders.Module // with how, what statistics compiles again
 	how    native.PipelineInfo
 }
 
@@ -51,8 +52,8 @@ const pairsBy32 = "pairs_by_32_bit_atomics"
 
 // NewKernel makes a kernel of a module, with full subgroups. Errors: *LayoutError where P does not match the
 // module's push-constant block, *MissingFeatureError where the module needs what the device has not or was told
-// to leave off, *ProtocolError where it has the protocol of devices without Int64Atomics, *ModuleError where the module is
-// no compute shader, a constant is unknown or the workgroup does not fit the device.
+// to leave off, *ModuleError where the module is no compute shader, a constant is unknown, the workgroup does not fit
+// the device, or it has the protocol of devices without Int64Atomics and this one has them.
 func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P], error) {
 	p, err := d.newPipeline(m, o, reflect.TypeFor[P]())
 	if err != nil {
@@ -74,13 +75,15 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 		return nil, err
 	}
 	if d.Has(Int64Atomics) && slices.Contains(about.Functions, pairsBy32) {
-		return nil, &ProtocolError{m.Name, d.info.Name}
+		return nil, &ModuleError{m.Name, "it changes pairs by 32-bit atomics, and on " + d.info.Name +
+			" tables are changed by 64-bit ones, which don't mix: compile it with -DVKDS_INT64_ATOMICS=1"}
 	}
 	if err := checkLayout(push, about, m.Name); err != nil {
 		return nil, err
 	}
 	if about.PushBytes > d.info.PushConstantBytes {
-		return nil, &ModuleError{m.Name, fmt.Sprintf("its push constants have %d bytes, and the device takes %d", about.PushBytes, d.info.PushConstantBytes)}
+		return nil, &ModuleError{m.Name, fmt.Sprintf("its push constants have %d bytes, and the device takes %d",
+			about.PushBytes, d.info.PushConstantBytes)}
 	}
 	p := &pipeline{d: d, name: m.Name, module: m, pushBytes: uint32(about.PushBytes)}
 	if p.subgroup, err = d.subgroupSize(o.SubgroupSize, d.subgroup); err != nil {
@@ -105,7 +108,8 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 		return nil, err
 	}
 	d.log.LogAttrs(context.Background(), slog.LevelDebug, "kernel made", slog.String("kernel", m.Name),
-		slog.Int("workgroup", p.workgroup), slog.Int("subgroup", p.subgroup), slog.Duration("duration", time.Since(begin)))
+		slog.Int("workgroup", p.workgroup), slog.Int("subgroup", p.subgroup),
+		slog.Duration("duration", time.Since(begin)))
 	d.adopt(p)
 	if d.onKernel != nil {
 		all, err := p.statistics()
@@ -158,7 +162,8 @@ func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Constants)) {
 		c, ok := byName[name]
 		if !ok {
-			return fail("it has no specialization constant %q (it has %s)", name, strings.Join(slices.Sorted(maps.Keys(byName)), ", "))
+			return fail("it has no specialization constant %q (it has %s)", name,
+				strings.Join(slices.Sorted(maps.Keys(byName)), ", "))
 		}
 		if c.Bits != 32 {
 			return fail("its specialization constant %s has %d bits; 32 can be set", name, c.Bits)
@@ -308,10 +313,8 @@ type KernelReport struct {
 	Statistics   []Statistic
 }
 
-// Statistics compiles the kernel once more and returns what the driver tells of it: a *MissingFeatureError
+// statistics compiles the kernel once more and returns what the driver tells of it: a *MissingFeatureError
 // where the device has not ExecutableStatistics.
-func (k *Kernel[P]) Statistics() ([]Statistic, error) { return k.p.statistics() }
-
 func (p *pipeline) statistics() ([]Statistic, error) {
 	d := p.d
 	if p.freed.Load() {

@@ -10,7 +10,8 @@ import (
 )
 
 func TestManyGroups(t *testing.T) {
-	for groups, want := range map[int][2]uint32{1: {1, 1}, 65535: {65535, 1}, 65536: {32768, 2}, 65537: {32769, 2}, 200_000: {50_000, 4}, 1 << 31: {65535, 32769}} {
+	for groups, want := range map[int][2]uint32{1: {1, 1}, 65535: {65535, 1}, 65536: {32768, 2}, 65537: {32769, 2},
+		200_000: {50_000, 4}, 1 << 31: {65535, 32769}} {
 		x, y := rows(groups)
 		require.Equal(t, want, [2]uint32{x, y}, groups)
 		require.GreaterOrEqual(t, int(x)*int(y), groups)
@@ -68,7 +69,8 @@ func TestKernelRefusals(t *testing.T) {
 	require.NoError(t, make(KernelOptions{Workgroup: 64, Constants: map[string]uint32{"WORKGROUP": 64}}))
 	require.NoError(t, make(KernelOptions{Constants: map[string]uint32{"WORKGROUP": 64}}))
 	require.ErrorContains(t, make(KernelOptions{Constants: map[string]uint32{"FACTR": 1}}), `no specialization constant "FACTR" (it has FACTOR, WORKGROUP)`)
-	require.ErrorContains(t, make(KernelOptions{Workgroup: 64, Constants: map[string]uint32{"WORKGROUP": 32}}), "set twice")
+	require.ErrorContains(t, make(KernelOptions{Workgroup: 64, Constants: map[string]uint32{"WORKGROUP": 32}}),
+		"set twice")
 	require.ErrorContains(t, make(KernelOptions{Workgroup: 1 << 20}), "the device takes 1 to")
 	require.ErrorContains(t, make(KernelOptions{Workgroup: -64}), "the device takes 1 to")
 	require.ErrorContains(t, make(KernelOptions{Workgroup: d.SubgroupSize() + 1}), "no multiple of the subgroup")
@@ -204,7 +206,7 @@ func TestLayouts(t *testing.T) {
 func TestStatistics(t *testing.T) {
 	d := openFor(t, Options{})
 	k := scaleKernel(t, d, KernelOptions{})
-	all, err := k.Statistics()
+	all, err := k.p.statistics()
 	if !d.Has(ExecutableStatistics) {
 		var e *MissingFeatureError
 		require.ErrorAs(t, err, &e)
@@ -230,7 +232,7 @@ func TestOnKernel(t *testing.T) {
 		return
 	}
 	k := scaleKernel(t, openFor(t, o), KernelOptions{Workgroup: 64})
-	all, err := k.Statistics()
+	all, err := k.p.statistics()
 	require.NoError(t, err)
 	require.Len(t, told, 1)
 	require.Equal(t, 64, told[0].Workgroup)

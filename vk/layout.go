@@ -13,6 +13,7 @@ type goWord struct {
 	offset int
 	field  string
 	kind   spirv.Kind
+	to     reflect.Type // of Arguments, whose first word this is: what they are
 }
 
 // checkLayout compares a Go struct with a module's push-constant block, word by word: every word of the one has
@@ -20,6 +21,12 @@ type goWord struct {
 // is a float. A uint64 may stand for an address, a 64-bit integer or a uvec2. Blank fields are padding. And
 // where both name a field alike (case and underscores aside), it is at the same place.
 func checkLayout(t reflect.Type, m spirv.Module, module string) error {
+	return checkBlock(t, spirv.Block{Words: m.Push, Bytes: m.PushBytes}, m.Blocks, module)
+}
+
+// checkBlock is checkLayout of any block, whose buffer references lead to others. Arguments are compared with the block
+// that the reference at their place leads to.
+func checkBlock(t reflect.Type, m spirv.Block, references map[int]spirv.Block, module string) error {
 	fail := func(field, format string, args ...any) error {
 		return &LayoutError{module, field, fmt.Sprintf(format, args...)}
 	}
@@ -32,7 +39,7 @@ func checkLayout(t reflect.Type, m spirv.Module, module string) error {
 	}
 	at := map[int]spirv.Word{}
 	place := map[string]int{}
-	for _, w := range m.Push {
+	for _, w := range m.Words {
 		at[w.Offset] = w
 		if _, ok := place[plain(w.Name)]; !ok {
 			place[plain(w.Name)] = w.Offset
@@ -42,15 +49,29 @@ func checkLayout(t reflect.Type, m spirv.Module, module string) error {
 	for _, w := range words {
 		s, ok := at[w.offset]
 		if !ok {
-			return fail(w.field, "is at byte %d, where the block of %d bytes has nothing", w.offset, m.PushBytes)
+			return fail(w.field, "is at byte %d, where the block of %d bytes has nothing", w.offset, m.Bytes)
 		}
 		delete(at, w.offset)
 		if (s.Kind == spirv.Float) != (w.kind == spirv.Float) {
-			return fail(w.field, "at byte %d, is a %s where the block's %s is a %s", w.offset, kindName(w.kind), s.Name, kindName(s.Kind))
+			return fail(w.field, "at byte %d, is a %s where the block's %s is a %s", w.offset, kindName(w.kind), s.Name,
+				kindName(s.Kind))
 		}
 		// Halves of a 64-bit value must not be taken the wrong way round, nor out of step.
 		if s.Kind == spirv.Low && w.kind == spirv.High || s.Kind == spirv.High && w.kind == spirv.Low {
 			return fail(w.field, "at byte %d, is out of step with the block's %s", w.offset, s.Name)
+		}
+		if w.to != nil {
+			block, ok := references[w.offset]
+			switch {
+			case !ok:
+				return fail(w.field, "are arguments, where the block's %s is no buffer reference", s.Name)
+			case block.Err != nil:
+				return fail(w.field, "are arguments, but what the block's %s leads to can't be compared: %v", s.Name,
+					block.Err)
+			}
+			if err := checkBlock(w.to, block, nil, module); err != nil {
+				return err
+			}
 		}
 		if _, ok := first[w.field]; !ok {
 			first[w.field] = w.offset
@@ -59,13 +80,13 @@ func checkLayout(t reflect.Type, m spirv.Module, module string) error {
 			}
 		}
 	}
-	for _, w := range m.Push {
+	for _, w := range m.Words {
 		if _, ok := at[w.Offset]; ok {
 			return fail(w.Name, "is at byte %d of the block, where %s has nothing", w.Offset, t)
 		}
 	}
-	if int(t.Size()) < m.PushBytes {
-		return fail(t.String(), "has %d bytes, the block has %d", t.Size(), m.PushBytes)
+	if int(t.Size()) < m.Bytes {
+		return fail(t.String(), "has %d bytes, the block has %d", t.Size(), m.Bytes)
 	}
 	return nil
 }
@@ -79,16 +100,23 @@ func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name,
 
 // flatten lists the words of a Go type; a reason is given where it can't be pushed.
 func flatten(t reflect.Type, offset int, name string, words *[]goWord) (field, reason string) {
+	if a, ok := reflect.Zero(t).Interface().(argued); ok {
+		*words = append(*words, goWord{offset, name, spirv.Low, a.of()},
+			goWord{offset: offset + 4, field: name, kind: spirv.High})
+		return "", ""
+	}
 	switch t.Kind() {
 	case reflect.Uint32, reflect.Int32:
-		*words = append(*words, goWord{offset, name, spirv.Integer})
+		*words = append(*words, goWord{offset: offset, field: name, kind: spirv.Integer})
 	case reflect.Float32:
-		*words = append(*words, goWord{offset, name, spirv.Float})
+		*words = append(*words, goWord{offset: offset, field: name, kind: spirv.Float})
 	case reflect.Uint64, reflect.Int64:
-		*words = append(*words, goWord{offset, name, spirv.Low}, goWord{offset + 4, name, spirv.High})
+		*words = append(*words, goWord{offset: offset, field: name, kind: spirv.Low},
+			goWord{offset: offset + 4, field: name, kind: spirv.High})
 	case reflect.Array:
 		for i := range t.Len() {
-			if f, r := flatten(t.Elem(), offset+i*int(t.Elem().Size()), fmt.Sprintf("%s[%d]", name, i), words); r != "" {
+			if f, r := flatten(t.Elem(), offset+i*int(t.Elem().Size()), fmt.Sprintf("%s[%d]", name, i),
+				words); r != "" {
 				return f, r
 			}
 		}
@@ -104,7 +132,8 @@ func flatten(t reflect.Type, offset int, name string, words *[]goWord) (field, r
 			}
 		}
 	default:
-		return name, fmt.Sprintf("is a %s; 32- and 64-bit integers, float32, and structs and arrays of them can be pushed", t)
+		return name, fmt.Sprintf(
+			"is a %s; 32- and 64-bit integers, float32, and structs and arrays of them can be pushed", t)
 	}
 	return "", ""
 }

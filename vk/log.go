@@ -14,6 +14,11 @@ import (
 //	Info   device opened               type, driver, chosen_by (option, VKDS_DEVICE, preference), subgroup, features, bytes
 //	Info   pool grown                  slabs, slabs_before, bytes, duration
 //	Info   rehashed                    buckets, buckets_before, duration
+//	Info   runs grown                  bytes, bytes_before: of an LSM or a sorted array
+//	Info   cleaned up                  pairs, pairs_before, duration: of an LSM
+//	Info   compacted                   pairs, nodes, nodes_before, duration: of a tree
+//	Info   mended                      orphans (nodes without a parent before), nodes: of a tree
+//	Debug  flushed                     buckets, duration, whole: of a hash table
 //	Info   batch retried               pending, stuck (nothing was done since the last time)
 //	Warn   device lost                 call
 //	Warn   pipeline cache not written  err

@@ -122,7 +122,8 @@ func TestLoggerTakesMessages(t *testing.T) {
 	listen(nil, slog.New(h))(native.Message{Severity: severityError, ID: "VUID-2", Text: "broken"})
 	require.Equal(t, []Message{{Error, "VUID-1", "broken"}, {Warning, "LOADER", "odd"}}, taken)
 	require.Equal(t, []string{"validation", "validation", "validation"}, h.messages())
-	require.Equal(t, []slog.Level{slog.LevelError, slog.LevelWarn, slog.LevelError}, []slog.Level{(*h.all)[0].level, (*h.all)[1].level, (*h.all)[2].level})
+	require.Equal(t, []slog.Level{slog.LevelError, slog.LevelWarn, slog.LevelError},
+		[]slog.Level{(*h.all)[0].level, (*h.all)[1].level, (*h.all)[2].level})
 	require.Equal(t, "VUID-2", (*h.all)[2].about["id"].String())
 }
 

@@ -12,7 +12,8 @@ import (
 // work, with buffers, kernels and streams still open.
 func TestDeviceLost(t *testing.T) {
 	ctx := context.Background()
-	for _, call := range []string{"vkQueueSubmit2", "vkWaitSemaphores", "vkGetSemaphoreCounterValue", "vkEndCommandBuffer", "vkBeginCommandBuffer"} {
+	for _, call := range []string{"vkQueueSubmit2", "vkWaitSemaphores", "vkGetSemaphoreCounterValue",
+		"vkEndCommandBuffer", "vkBeginCommandBuffer"} {
 		t.Run(call, func(t *testing.T) {
 			failing := false
 			d, err := Open(Options{CacheDir: "none", staged: true, fault: func(name string) native.Result {
@@ -70,14 +71,15 @@ func TestDeviceLost(t *testing.T) {
 func TestUploadLosesTheDevice(t *testing.T) {
 	ctx := context.Background()
 	submissions := -1 << 30
-	d, err := Open(Options{CacheDir: "none", staged: true, StagingBytes: 64 << 10, fault: func(name string) native.Result {
-		if name == "vkQueueSubmit2" {
-			if submissions++; submissions > 5 {
-				return native.ErrorDeviceLost
+	d, err := Open(Options{CacheDir: "none", staged: true, StagingBytes: 64 << 10,
+		fault: func(name string) native.Result {
+			if name == "vkQueueSubmit2" {
+				if submissions++; submissions > 5 {
+					return native.ErrorDeviceLost
+				}
 			}
-		}
-		return native.Success
-	}})
+			return native.Success
+		}})
 	require.NoError(t, err)
 	b := buffer[uint32](t, d, 1_000_000)
 	submissions = 0
@@ -113,7 +115,7 @@ func TestAfterClose(t *testing.T) {
 	require.ErrorIs(t, err, ErrClosed)
 	_, err = d.NewStream()
 	require.ErrorIs(t, err, ErrClosed)
-	_, err = k.Statistics()
+	_, err = k.p.statistics()
 	require.ErrorIs(t, err, ErrClosed)
 	k.Dispatch(s, 1, scale{})
 	require.ErrorIs(t, s.Wait(ctx), ErrClosed)

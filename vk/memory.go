@@ -112,7 +112,8 @@ func (a *allocator) init(d *Device, limit uint64) error {
 		return err
 	}
 	a.device.mapped = shared && d.about.Types[a.device.memoryType].Flags&readable == readable
-	if a.host, err = d.choosePool(allowed, []wish{{readable, local}, {readable, 0}, {visible, local}, {visible, 0}}); err != nil {
+	if a.host, err = d.choosePool(allowed, []wish{{readable, local}, {readable, 0}, {visible, local},
+		{visible, 0}}); err != nil {
 		return err
 	}
 	a.host.mapped = true
@@ -169,8 +170,8 @@ func (a *allocator) room(p *pool) (used, budget uint64) {
 }
 
 // Fits answers whether buffers of these sizes, in bytes, could be had all together, without allocating any of them:
-// *TooLargeError for the first one that no buffer of the device can be as large as, *OutOfMemoryError where together they
-// are more than may still be taken. nil is no promise: what others allocate meanwhile is theirs.
+// *TooLargeError for the first one that no buffer of the device can be as large as, *OutOfMemoryError where together
+// they are more than may still be taken. nil is no promise: what others allocate meanwhile is theirs.
 func (d *Device) Fits(sizes ...uint64) error {
 	if err := d.enter(); err != nil {
 		return err
@@ -331,7 +332,8 @@ func (r *region) release() {
 	if b.shared {
 		b.fill(hole{r.at, r.rounded})
 		empty := func(b *block) bool { return len(b.holes) == 1 && b.holes[0].bytes == b.bytes }
-		spare := slices.ContainsFunc(r.pool.blocks, func(other *block) bool { return other != b && other.shared && empty(other) })
+		spare := slices.ContainsFunc(r.pool.blocks,
+			func(other *block) bool { return other != b && other.shared && empty(other) })
 		if !empty(b) || !spare {
 			return
 		}

@@ -100,7 +100,8 @@ func TestSuballocation(t *testing.T) {
 				live = slices.Delete(live, i, i+1)
 				continue
 			}
-			n := rapid.SampledFrom([]int{0, 1, 255, 256, 257, 4096, 100_000, smallLimit, smallLimit + 1}).Draw(t, "bytes")
+			n := rapid.SampledFrom([]int{0, 1, 255, 256, 257, 4096, 100_000, smallLimit, smallLimit + 1}).Draw(t,
+				"bytes")
 			b, err := NewBuffer[byte](d, n)
 			if err != nil {
 				t.Fatal(err)

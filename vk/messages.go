@@ -47,7 +47,8 @@ func listen(take func(Message), log *slog.Logger) func(native.Message) {
 			if m.Severity == Error {
 				level = slog.LevelError
 			}
-			log.LogAttrs(context.Background(), level, "validation", slog.String("id", m.ID), slog.String("text", m.Text))
+			log.LogAttrs(context.Background(), level, "validation", slog.String("id", m.ID),
+				slog.String("text", m.Text))
 		}
 		if take != nil {
 			take(m)

@@ -14,7 +14,8 @@ const (
 	defaultStaging = 64 << 20
 	stagingSlots   = 16
 	leastPiece     = 512 << 10 // of a transfer, for which a submission of its own pays
-	stagingThreads = 6         // with 16 slots of 4 MiB, an H200's link moves 37 GB/s up and 44 down; more threads are in each other's way
+	// with 16 slots of 4 MiB, an H200's link moves 37 GB/s up and 44 down; more threads are in each other's way
+	stagingThreads = 6
 	copyShare      = 256 << 10 // bytes for which another thread pays in ParallelCopy
 	copyThreads    = 16        // 9 GB/s with one, 50 with 16 on the machine of an H200, whose link takes 48
 	mappedChunk    = 64 << 20  // copied between two looks at the context

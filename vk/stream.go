@@ -41,8 +41,8 @@ type Stream struct {
 	closed  atomic.Bool
 }
 
-// kit is what a stream is made of. When the stream closes, the next one takes it over: other streams' submissions may still
-// name the semaphore, and the driver's threads look at it after its value has shown.
+// kit is what a stream is made of. When the stream closes, the next one takes it over: other streams' submissions may
+// still name the semaphore, and the driver's threads look at it after its value has shown.
 type kit struct {
 	semaphore native.Semaphore
 	value     uint64 // that the semaphore has reached
@@ -90,6 +90,8 @@ type batch struct {
 	value    uint64 // of the timeline once it is done
 	pools    []*queryPool
 	sections []section
+
+	arguments argumentMemory
 
 	onSubmit []func(p Point, submitted bool)
 	finally  []func()

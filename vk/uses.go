@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Uses knows which batches name some memory: recorded ones, which may still be submitted, and those under way. By it the
-// owner of the memory replaces or frees it only behind them. The zero value knows of none. Several goroutines may use it
-// at once, each with streams of its own.
+// Uses knows which batches name some memory: recorded ones, which may still be submitted, and those under way. By it
+// the owner of the memory replaces or frees it only behind them. The zero value knows of none. Several goroutines may
+// use it at once, each with streams of its own.
 type Uses struct {
 	mu    sync.Mutex
 	open  map[*Stream]*use  // in batches that are being recorded
@@ -31,9 +31,10 @@ type use struct {
 	submitted bool
 }
 
-// ErrUnsubmitted says that a call has to come behind work that a stream has recorded, but not submitted: by its memory or
-// by its results. Submit that work, or discard it, and try again.
-var ErrUnsubmitted = errors.New("vk: this comes behind work that a stream has recorded, but not submitted: submit or discard that first")
+// ErrUnsubmitted says that a call has to come behind work that a stream has recorded, but not submitted: by its memory
+// or by its results. Submit that work, or discard it, and try again.
+var ErrUnsubmitted = errors.New(
+	"vk: this comes behind work that a stream has recorded, but not submitted: submit or discard that first")
 
 // On says that what was recorded into a stream so far names the memory. It is called once something was recorded.
 func (u *Uses) On(s *Stream) {
@@ -111,8 +112,8 @@ func (u *Uses) Rest(ctx context.Context) error {
 	return nil
 }
 
-// Order has the batch that a stream is recording wait for those of other streams that name the memory. Where one of them
-// was not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
+// Order has the batch that a stream is recording wait for those of other streams that name the memory. Where one of
+// them was not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
 func (u *Uses) Order(s *Stream) error {
 	u.mu.Lock()
 	var points []Point
@@ -147,8 +148,8 @@ func (s *Stream) join(p Point) {
 	s.waits = append(s.waits, p)
 }
 
-// Free calls free as soon as none of the batches so far names the memory: at once, or where the last of them is found to
-// have ended, or is dropped. What is recorded from here on doesn't hold it up, and must not name the memory.
+// Free calls free as soon as none of the batches so far names the memory: at once, or where the last of them is found
+// to have ended, or is dropped. What is recorded from here on doesn't hold it up, and must not name the memory.
 func (u *Uses) Free(free func()) {
 	u.mu.Lock()
 	for one := range u.all {

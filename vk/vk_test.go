@@ -169,10 +169,12 @@ func TestShadersAreFresh(t *testing.T) {
 	require.NotEmpty(t, sources)
 	for _, source := range sources {
 		fresh := filepath.Join(t.TempDir(), "fresh.spv")
-		out, err := exec.Command("glslangValidator", "--quiet", "--target-env", "vulkan1.3", "-o", fresh, source).CombinedOutput()
+		out, err := exec.Command("glslangValidator", "--quiet", "--target-env", "vulkan1.3", "-o", fresh,
+			source).CombinedOutput()
 		require.NoError(t, err, string(out))
 		want, err := os.ReadFile(fresh)
 		require.NoError(t, err)
-		require.Equal(t, want, module(t, strings.TrimSuffix(filepath.Base(source), ".comp")).Code, "%s: run go generate ./vk", source)
+		require.Equal(t, want, module(t, strings.TrimSuffix(filepath.Base(source), ".comp")).Code,
+			"%s: run go generate ./vk", source)
 	}
 }

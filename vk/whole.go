@@ -26,18 +26,19 @@ func (s *Stream) Whole(record func() error) error {
 	return err
 }
 
-// Fail says that something that belongs to the batch could not be recorded: nothing more is, and the next Submit or Wait
-// returns the error and drops the batch, none of which runs. Of several errors the first one counts, and nil is none.
+// Fail says that something that belongs to the batch could not be recorded: nothing more is, and the next Submit or
+// Wait returns the error and drops the batch, none of which runs. Of several errors the first one counts, and nil is
+// none.
 func (s *Stream) Fail(err error) {
 	if err != nil {
 		s.fail(err)
 	}
 }
 
-// OnSubmit has f called as soon as it is certain what becomes of what was recorded so far: when it is submitted, with the
-// point where it will be done, or when it is dropped, by an error, Discard or Close. Those of one batch are called in the
-// order in which they were given. With nothing recorded since the last Submit, f is called at once. It is called by the
-// goroutine that uses the stream, and must not use it itself.
+// OnSubmit has f called as soon as it is certain what becomes of what was recorded so far: when it is submitted, with
+// the point where it will be done, or when it is dropped, by an error, Discard or Close. Those of one batch are called
+// in the order in which they were given. With nothing recorded since the last Submit, f is called at once. It is called
+// by the goroutine that uses the stream, and must not use it itself.
 func (s *Stream) OnSubmit(f func(p Point, submitted bool)) {
 	switch {
 	case s.err != nil:

@@ -187,7 +187,8 @@ func TestFinally(t *testing.T) {
 	require.Equal(t, 7, done)
 }
 
-// Memory that batches of two streams name is free when both have ended; until they are submitted, nobody waits for them.
+// Memory that batches of two streams name is free when both have ended; until they are submitted, nobody waits for
+// them.
 func TestUses(t *testing.T) {
 	ctx := t.Context()
 	d := openFor(t, Options{})

@@ -57,7 +57,8 @@ var errEnough = errors.New("no more rows are wanted")
 
 // newAnswer begins an answer of some columns, written to standard output or a file.
 func newAnswer(to io.Writer, f rowFlags, columns ...string) *answer {
-	a := &answer{out: bufio.NewWriterSize(to, outputBytes), header: strings.Join(columns, ",") + "\n", rowFlags: f, line: make([]byte, 0, 64)}
+	a := &answer{out: bufio.NewWriterSize(to, outputBytes), header: strings.Join(columns, ",") + "\n", rowFlags: f,
+		line: make([]byte, 0, 64)}
 	for i, name := range columns {
 		before := ","
 		if i == 0 {

@@ -38,7 +38,8 @@ func (a *asked) add(flags *pflag.FlagSet, what string) {
 	a.flags, a.what = flags, what
 	flags.StringVar(&a.path, "keys", "", "`file` of "+what+"; \"-\" is standard input")
 	flags.Var(formatFlag(&a.options.Format), "keys-format", "how "+what+" are written in it (see \"vkds help keys\")")
-	flags.Var(commentFlag{&a.options.Comment}, "keys-comment", "of text and csv: the character that begins lines to pass\nover there")
+	flags.Var(commentFlag{&a.options.Comment}, "keys-comment",
+		"of text and csv: the character that begins lines to pass\nover there")
 }
 
 // addKeys adds the flags of a command that is asked about keys.
@@ -62,7 +63,8 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	if len(a.arguments) > 0 {
 		for _, name := range []string{"keys", "keys-format", "keys-column", "keys-comment"} {
 			if flags.Changed(name) {
-				return "", fmt.Errorf("keys come from the command line or from a file, not from both: --%s is for files", name)
+				return "", fmt.Errorf(
+					"keys come from the command line or from a file, not from both: --%s is for files", name)
 			}
 		}
 		return table, distinct("-", table)
@@ -74,7 +76,8 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 		return "", errBothFromStdin("the table", "the keys")
 	}
 	if n := len(a.names); a.what == "ranges" && n != 0 && n != 2 {
-		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends", strings.Join(a.names, ","))
+		return "", fmt.Errorf("--keys-column %s: two columns, those of the lower and the upper ends",
+			strings.Join(a.names, ","))
 	}
 	if a.options.Otherwise = input.Text; flags.Changed("keys-column") {
 		a.options.Otherwise = input.CSV

@@ -27,7 +27,8 @@ func TestAskedInParts(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		for _, what := range []string{"keys", "ranges"} {
 			for _, ahead := range []bool{false, true} {
-				a := asked{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(), flags: &pflag.FlagSet{}, what: what, path: path,
+				a := asked{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(),
+					flags: &pflag.FlagSet{}, what: what, path: path,
 					options: input.Options{Format: input.U32LE}}
 				if ahead {
 					require.NoError(t, a.begin(keytype.Uint32))

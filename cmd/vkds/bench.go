@@ -83,7 +83,8 @@ func newBenchmarkCommand(g *global, name, short, of, example string) *cobra.Comm
 	f.StringSliceVar(&o.Ops, "op", nil, "operations to measure (default: those marked above)")
 	f.IntVar(&o.Repeat, "repeat", 5, "measured runs, of which the median counts")
 	f.Uint32Var(&o.Seed, "seed", 0, "seed of the keys; 0: a random one")
-	f.DurationVar(&o.WarmUp, "warm-up", 0, "time of the same work before it is measured; 0: 0.5 s, on a CPU device one run")
+	f.DurationVar(
+		&o.WarmUp, "warm-up", 0, "time of the same work before it is measured; 0: 0.5 s, on a CPU device one run")
 	f.DurationVar(&o.Budget, "budget", 0, "begin no measurement after so long; 0: no limit")
 	out.flags(c)
 	return c

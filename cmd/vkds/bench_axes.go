@@ -30,9 +30,10 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 			f.StringSliceVar(list, axis, strings.Split(standard, ","), usage+strings.Join(known, ", "))
 		}
 	}
-	f.IntSliceVar(&a.sizes, "n", []int{bits.Len(uint(bench.Size(benchmark))) - 1}, "elements; 6 to 30: that power of two")
+	f.IntSliceVar(&a.sizes, "n", []int{bits.Len(uint(bench.Size(benchmark))) - 1},
+		"elements; 6 to 30: that power of two")
 	if has("batch") {
-		f.IntSliceVar(&a.batches, "batch", []int{14}, "operations of a batch of updates; 6 to 30: that power of two")
+		f.IntSliceVar(&a.batches, "batch", []int{14}, "operations of a batch of updates; 1 to 30: that power of two")
 	}
 	if has("load") {
 		f.Float64SliceVar(&o.Loads, "load", []float64{0.7}, "slabs a bucket that the elements would fill")
@@ -51,7 +52,8 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 		f.Float64SliceVar(&o.Stale, "stale", []float64{0.1, 0.5}, "shares of the elements that a cleanup removes")
 	}
 	if has("fill") {
-		f.Float64SliceVar(&o.Fills, "fill", []float64{0}, "share of its slots that a node gets of a bulk build; 0: 8 of 15")
+		f.Float64SliceVar(&o.Fills, "fill", []float64{0},
+			"share of its slots that a node gets of a bulk build; 0: 8 of 15")
 	}
 	if has("statuses") {
 		f.BoolVar(&o.Statuses, "statuses", false, "ask for the status of each batched update, too")
@@ -60,7 +62,8 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 		f.IntSliceVar(&o.Nodes, "node", []int{128}, "bytes of a node: 128, 256")
 	}
 	names(&a.orders, "order", "random", "in which keys come:\n", bench.Orders.Names())
-	names(&a.levels, "levels", "full", "of the LSM that is searched, those that are full: ", bench.LevelArrangements.Names())
+	names(&a.levels, "levels", "full", "of the LSM that is searched, those that are full: ",
+		bench.LevelArrangements.Names())
 	names(&a.lookups, "lookup", "auto", "how keys are looked up: ", bench.LookupOrders.Names())
 	names(&a.paths, "path", "concurrent,batched", "that batches of updates take: ", bench.Paths.Names())
 	names(&a.forms, "form", "auto", "of operations that have two: ", bench.Forms.Names())
@@ -79,8 +82,8 @@ func tileUsage(benchmark string) string {
 func (a *axisFlags) read(f *pflag.FlagSet) error {
 	o := a.o
 	var errs [9]error
-	o.Sizes, errs[0] = sizesOf("n", a.sizes)
-	o.Batches, errs[1] = sizesOf("batch", a.batches)
+	o.Sizes, errs[0] = sizesOf("n", a.sizes, 6)
+	o.Batches, errs[1] = sizesOf("batch", a.batches, 1)
 	o.Orders, errs[2] = parseAll("order", a.orders, bench.Orders.Parse)
 	o.Levels, errs[3] = parseAll("levels", a.levels, bench.LevelArrangements.Parse)
 	o.Lookups, errs[4] = parseAll("lookup", a.lookups, bench.LookupOrders.Parse)
@@ -120,15 +123,16 @@ func (a *axisFlags) readPaths() error {
 	return nil
 }
 
-// sizesOf reads a flag of sizes: numbers up to 30 are powers of two.
-func sizesOf(flag string, numbers []int) ([]int, error) {
+// sizesOf reads a flag of sizes: numbers up to 30 are powers of two, from the least one on.
+func sizesOf(flag string, numbers []int, least int) ([]int, error) {
 	var sizes []int
 	for _, n := range numbers {
-		if n >= 6 && n <= 30 {
+		if n >= least && n <= 30 {
 			n = 1 << n
 		}
-		if n < 1<<6 || n > 1<<30 {
-			return nil, fmt.Errorf("--%s %d: 6 to 30 for a power of two, or a number from 64 to 2^30", flag, n)
+		if n < 1<<least || n > 1<<30 {
+			return nil, fmt.Errorf("--%s %d: %d to 30 for a power of two, or a number from %d to 2^30", flag, n, least,
+				max(31, 1<<least))
 		}
 		sizes = append(sizes, n)
 	}
@@ -167,7 +171,8 @@ func checkRead(benchmark string, flags *pflag.FlagSet) (err error) {
 			}
 		}
 		if len(readers) != 0 && !readBy { // what no operation has is no axis
-			err = fmt.Errorf("--%s changes nothing of %s: it is for %s", f.Name, strings.Join(ops, ", "), strings.Join(readers, ", "))
+			err = fmt.Errorf("--%s changes nothing of %s: it is for %s", f.Name, strings.Join(ops, ", "),
+				strings.Join(readers, ", "))
 		}
 	})
 	return err

@@ -22,9 +22,12 @@ type reportFiles struct {
 func (r *reportFiles) flags(c *cobra.Command) {
 	c.Flags().StringVar(&r.csv, "csv", "", "write the figures to a CSV `file`")
 	c.Flags().StringVar(&r.json, "json", "", "write everything, each run's time, to a JSON `file`")
-	c.Flags().StringVar(&r.plot, "plot", "", "draw throughput over n, or what the benchmark has beside, to a `file`\n(.png, .svg, .pdf)")
-	c.Flags().StringVar(&r.benchstat, "benchstat", "", "write each run's time in the format of Go's benchmarks to a `file`")
-	c.Flags().StringVar(&r.kernels.path, "kernels", "", "write what the driver tells of each kernel, its registers and memory, to a CSV `file`")
+	c.Flags().StringVar(&r.plot, "plot", "", "draw throughput over n, or what the benchmark has beside, to a "+
+		"`file`\n(.png, .svg, .pdf)")
+	c.Flags().StringVar(&r.benchstat, "benchstat", "",
+		"write each run's time in the format of Go's benchmarks to a `file`")
+	c.Flags().StringVar(&r.kernels.path, "kernels", "",
+		"write what the driver tells of each kernel, its registers and memory, to a CSV `file`")
 }
 
 // check finds out what can't be written before time is spent on measuring.

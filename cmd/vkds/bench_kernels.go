@@ -52,7 +52,8 @@ func (f *kernelFile) write(w io.Writer) error {
 		for _, name := range slices.Sorted(maps.Keys(r.Constants)) {
 			constants = append(constants, fmt.Sprintf("%s=%d", name, r.Constants[name]))
 		}
-		row := append(make([]string, 0, len(head)), r.Module, strings.Join(constants, " "), strconv.Itoa(r.Workgroup), strconv.Itoa(r.SubgroupSize))
+		row := append(make([]string, 0, len(head)), r.Module, strings.Join(constants, " "), strconv.Itoa(r.Workgroup),
+			strconv.Itoa(r.SubgroupSize))
 		for _, name := range head[own:] {
 			var values []string
 			for _, s := range r.Statistics {

@@ -13,10 +13,13 @@ func TestKernelFile(t *testing.T) {
 	require.Nil(t, f.listener(), "nobody wants to know")
 	f.path = "kernels.csv"
 	tell := f.listener()
-	tell(vk.KernelReport{Module: "a", Workgroup: 64, SubgroupSize: 32, Constants: map[string]uint32{"TILE": 4, "KIND": 2},
+	tell(vk.KernelReport{Module: "a", Workgroup: 64, SubgroupSize: 32,
+		Constants:  map[string]uint32{"TILE": 4, "KIND": 2},
 		Statistics: []vk.Statistic{{Name: "Registers", Value: 40}, {Name: "Binary Size", Value: 1 << 40}}})
-	tell(vk.KernelReport{Module: "b", Workgroup: 128, SubgroupSize: 16, // as Intel's driver tells of two programs of one kernel
-		Statistics: []vk.Statistic{{Name: "Spills", Value: 0.5}, {Name: "Registers", Value: 7}, {Name: "Spills", Value: 0}}})
+	// as Intel's driver tells of two programs of one kernel
+	tell(vk.KernelReport{Module: "b", Workgroup: 128, SubgroupSize: 16,
+		Statistics: []vk.Statistic{{Name: "Spills", Value: 0.5}, {Name: "Registers", Value: 7},
+			{Name: "Spills", Value: 0}}})
 	var b strings.Builder
 	require.NoError(t, f.write(&b))
 	require.Equal(t, `kernel,constants,workgroup,subgroup,Registers,Binary Size,Spills

@@ -17,9 +17,11 @@ func TestBenchSlabHash(t *testing.T) {
 	needDevice(t)
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	out, notes := answer(t, "", "bench", "slabhash", "--n", "10,3000", "--repeat", "2", "--op", "build,find-all,gamma1,end-to-end",
+	out, notes := answer(t, "", "bench", "slabhash", "--n", "10,3000", "--repeat", "2", "--op",
+		"build,find-all,gamma1,end-to-end",
 		"--csv", file("f.csv"), "--json", file("f.json"), "--plot", file("f.png"), "--benchstat", file("f.txt"))
-	for _, want := range []string{"2^10", "3000", "build", "find-all", "gamma1", "end-to-end-insert", "time of copies-insert", "subgroup"} {
+	for _, want := range []string{"2^10", "3000", "build", "find-all", "gamma1", "end-to-end-insert",
+		"time of copies-insert", "subgroup"} {
 		assert.Contains(t, out, want)
 	}
 	assert.Empty(t, notes, "a progress bar where nobody looks")
@@ -29,7 +31,7 @@ func TestBenchSlabHash(t *testing.T) {
 	defer text.Close()
 	rows, err := csv.NewReader(text).ReadAll()
 	require.NoError(t, err)
-	assert.Len(t, rows, 1+2*(3+6))
+	assert.Len(t, rows, 1+2*(3+8))
 	whole, err := os.ReadFile(file("f.json"))
 	require.NoError(t, err)
 	var report struct {
@@ -40,7 +42,7 @@ func TestBenchSlabHash(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(whole, &report))
-	require.Len(t, report.Measurements, 2*(3+6))
+	require.Len(t, report.Measurements, 2*(3+8))
 	assert.Equal(t, 1024, report.Measurements[0].N)
 	assert.Len(t, report.Measurements[0].Wall, 2)
 	picture, err := os.Open(file("f.png"))
@@ -58,7 +60,8 @@ func TestBenchSlabHash(t *testing.T) {
 
 func TestBenchUtilizationAndAlloc(t *testing.T) {
 	needDevice(t)
-	out, _ := answer(t, "", "bench", "slabhash", "--n", "12", "--repeat", "1", "--op", "find-none", "--utilization", "0.3,0.8")
+	out, _ := answer(t, "", "bench", "slabhash", "--n", "12", "--repeat", "1", "--op", "find-none", "--utilization",
+		"0.3,0.8")
 	assert.Contains(t, out, "0.320") // the load that has a utilisation of 0.3
 	out, _ = answer(t, "", "bench", "alloc", "--n", "10", "--repeat", "1")
 	assert.Contains(t, out, "allocate")
@@ -75,18 +78,23 @@ func TestBenchOrderedAndPrimitives(t *testing.T) {
 	picture, err := os.ReadFile(plot)
 	require.NoError(t, err)
 	assert.Contains(t, string(picture), "lsm, b = 2^8")
-	out, _ = answer(t, "", "bench", "sortedarray", "--op", "range", "--n", "10", "--repeat", "1", "--length", "4,16", "--order", "descending")
+	out, _ = answer(t, "", "bench", "sortedarray", "--op", "range", "--n", "10", "--repeat", "1", "--length", "4,16",
+		"--order", "descending")
 	assert.Contains(t, out, "length 16, descending")
-	out, _ = answer(t, "", "bench", "btree", "--n", "10,11", "--batch", "8", "--repeat", "1", "--path", "batched", "--fill", "0.9", "--tile", "1", "--plot", plot,
+	out, _ = answer(t, "", "bench", "btree", "--n", "10,11", "--batch", "8", "--repeat", "1", "--path", "batched",
+		"--fill", "0.9", "--tile", "1", "--plot", plot,
 		"--op", "build,insert-batch,alpha-0.6,successor", "--order", "gaussian")
 	for _, want := range []string{"insert-batch", "batch 2^8, gaussian, batched", "successor", "0.900"} {
 		assert.Contains(t, out, want)
 	}
-	out, _ = answer(t, "", "bench", "latched", "--n", "10", "--batch", "8", "--repeat", "1", "--tile", "4", "--node", "256", "--kind", "b+tree,b-link-tree", "--wait", "spin")
-	for _, want := range []string{"insert-at-once", "batch 2^8, 256-byte nodes, b+tree, spin", "256-byte nodes, b-link-tree, spin"} {
+	out, _ = answer(t, "", "bench", "latched", "--n", "10", "--batch", "8", "--repeat", "1", "--tile", "4", "--node",
+		"256", "--kind", "b+tree,b-link-tree", "--wait", "spin")
+	for _, want := range []string{"insert-at-once", "batch 2^8, 256-byte nodes, b+tree, spin",
+		"256-byte nodes, b-link-tree, spin"} {
 		assert.Contains(t, out, want)
 	}
-	out, _ = answer(t, "", "bench", "sort", "--n", "8,10", "--repeat", "1", "--form", "multi-pass", "--order", "almost-sorted")
+	out, _ = answer(t, "", "bench", "sort", "--n", "8,10", "--repeat", "1", "--form", "multi-pass", "--order",
+		"almost-sorted")
 	assert.Contains(t, out, "almost-sorted, multi-pass")
 	out, _ = answer(t, "", "bench", "search", "--n", "10", "--op", "sorted", "--repeat", "1")
 	assert.Contains(t, out, "sorted")
@@ -108,7 +116,8 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench slabhash --csv " + dir, "is a directory"},
 		{"bench slabhash --csv " + filepath.Join(dir, "none", "f.csv"), "no such file or directory"},
 		{"bench alloc --n 2", "--n 2: "},
-		{"bench lsm --batch 2", "--batch 2: "},
+		{"bench lsm --batch 0", "--batch 0: "},
+		{"bench lsm --batch 2", "option Batch: 4"},
 		{"bench lsm --batch 100", "power of two"},
 		{"bench lsm --op cleanups", `no operation "cleanups"; there are insert, `},
 		{"bench lsm --levels most", `--levels: unknown levels "most" (known: full, one, alternate)`},
@@ -124,8 +133,10 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench sort --form both", `--form: unknown form "both"`},
 		{"bench slabhash --skew 0.3", "--skew changes nothing of build, find-all, "},
 		{"bench slabhash --skew 0.3 --op build", "--skew changes nothing of build: it is for add-skewed, min-skewed, "},
-		{"bench btree --op find-exist,alpha-0.2 --path batched", "--path changes nothing of find-exist, alpha-0.2: it is for insert, "},
-		{"bench btree --op insert --path concurrent --statuses", "--statuses changes nothing of --path concurrent: it is for batched"},
+		{"bench btree --op find-exist,alpha-0.2 --path batched",
+			"--path changes nothing of find-exist, alpha-0.2: it is for insert, "},
+		{"bench btree --op insert --path concurrent --statuses",
+			"--statuses changes nothing of --path concurrent: it is for batched"},
 		{"bench btree --op alpha-0.2 --length 8", "--length changes nothing of alpha-0.2: "},
 		{"bench lsm --op insert --levels one", "--levels changes nothing of insert: "},
 		{"bench sortedarray --op find-none --batch 8", "--batch changes nothing of find-none: it is for insert"},

@@ -61,7 +61,8 @@ const emptyHelp = "let a dictionary without pairs replace the file"
 // save writes a dictionary to a file, which is there only if that succeeds. path is what its pairs come from.
 func save(ctx context.Context, g *global, dict *dictionary, path, output string, allowEmpty bool) error {
 	if _, err := os.Stat(output); err == nil && dict.pairs == 0 && !allowEmpty {
-		return fmt.Errorf("%s holds no pairs, so %s is left as it is (--allow-empty has it replaced)", called(path), output)
+		return fmt.Errorf("%s holds no pairs, so %s is left as it is (--allow-empty has it replaced)", called(path),
+			output)
 	}
 	started := time.Now()
 	header := dictfile.Header{
@@ -79,12 +80,10 @@ func save(ctx context.Context, g *global, dict *dictionary, path, output string,
 		return err
 	}
 	defer w.Abort() // unless it is closed
-	pairs, failed := dict.All(ctx)
-	err = inParts(pairs, failed, func(keys, values []uint32) error {
-		return cmp.Or(w.Write(keys, values), ctx.Err())
-	})
-	if err := cmp.Or(err, ctx.Err()); err != nil {
-		return err
+	for pairs, err := range dict.Chunks(ctx) {
+		if err := cmp.Or(err, w.Write(pairs.Keys, pairs.Values), ctx.Err()); err != nil {
+			return err
+		}
 	}
 	if err := w.Close(); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/dictfile"
 	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -38,13 +39,15 @@ func (x *change) add(c *cobra.Command) {
 	flags.StringVarP(&x.output, "output", "o", "", "`file` to save the changed dictionary in (default: DICT itself)")
 	flags.BoolVar(&x.allowEmpty, "allow-empty", false, emptyHelp)
 	flags.BoolVar(&x.json, "json", false, "print one JSON object")
-	x.saved.flags, x.saved.saved = pflag.NewFlagSet("", pflag.ContinueOnError), true // it has no flags: what it is stays
+	// it has no flags: what it is stays
+	x.saved.flags, x.saved.saved = pflag.NewFlagSet("", pflag.ContinueOnError), true
 	x.saved.into.flags = x.saved.flags
 }
 
 // run loads a dictionary, has it changed, saves it and tells of the measures that apply returns; input is where the
 // changes come from, "" for the command line.
-func (x *change) run(ctx context.Context, g *global, path, input string, apply func(dict *dictionary) ([]measure, error)) error {
+func (x *change) run(ctx context.Context, g *global, path, input string,
+	apply func(dict *dictionary) ([]measure, error)) error {
 	output := cmp.Or(x.output, path)
 	if path == infile.Stdin && x.output == "" {
 		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
@@ -82,18 +85,21 @@ func (x *change) run(ctx context.Context, g *global, path, input string, apply f
 func newUpdateCommand(g *global) *cobra.Command {
 	var x change
 	var s source
+	var combine string
 	c := &cobra.Command{
 		Use:   "update DICT TABLE [-o OTHER]",
 		Short: "Insert a table's pairs into a saved dictionary",
 		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
 dictionary: keys that aren't there are inserted with their values, and to those that
-are the table's values are assigned. It prints how many rows were inserted, how many
+are the table's values are assigned, or with --combine added (modulo 2^32), or the
+lesser or the greater one stays; all rows with the same key count then. It prints how many rows were inserted, how many
 assigned and how many skipped, and how many pairs there are now.
 
 ` + changeHelp + `The table's columns are read as being of the dictionary's types. "vkds help tables"
 tells what a TABLE may be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
+  vkds update visits.vkds today.csv --combine add
   sqlite3 shop.db 'select id, stock from articles' | vkds update stock.vkds - --delimiter '|'`,
 		Args: takes("a DICT and a TABLE", 2, 2),
 		RunE: func(c *cobra.Command, arguments []string) error {
@@ -104,16 +110,33 @@ tells what a TABLE may be.`,
 			if err := distinct("-", table); err != nil {
 				return err
 			}
-			return x.run(ctx, g, path, table, func(dict *dictionary) ([]measure, error) { return s.insertInto(ctx, g, dict, path, table) })
+			kind, known := combinations[combine]
+			if !known {
+				return fmt.Errorf("--combine %s: it is add, min or max", combine)
+			}
+			return x.run(ctx, g, path, table, func(dict *dictionary) ([]measure, error) {
+				if kind == structures.InsertAdd && dict.value != keytype.Uint32 && dict.value != keytype.Hex {
+					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32 or hex",
+						called(path), dict.value)
+				}
+				return s.insertInto(ctx, g, dict, path, table, kind)
+			})
 		},
 	}
 	x.add(c)
+	c.Flags().StringVar(&combine, "combine", "", "`how` a value and the one that is there become one: add, min or max")
 	s.addTable(c)
 	return c
 }
 
+// combinations are what --combine may be, and what is done.
+var combinations = map[string]structures.Kind{
+	"": structures.Insert, "add": structures.InsertAdd, "min": structures.InsertMin, "max": structures.InsertMax,
+}
+
 // insertInto inserts a table's pairs into a dictionary, whose types they must have.
-func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, path, table string) ([]measure, error) {
+func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, path, table string,
+	kind structures.Kind) ([]measure, error) {
 	columns := s.options.Columns
 	for i, flag := range []string{"key-type", "value-type"} {
 		own := dict.types()[i]
@@ -122,12 +145,13 @@ func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, pa
 		}
 		columns[i].Type = own
 	}
-	l := &loader{ctx: ctx, dictionary: dictionary{Dictionary: dict.Dictionary, structure: dict.structure}}
+	l := &loader{ctx: ctx, combine: kind, dictionary: dictionary{Dictionary: dict.Dictionary, structure: dict.structure}}
 	err := l.read(g, s, table, func(in *opened) error {
 		if in.key == dict.key && in.value == dict.value {
 			return nil
 		}
-		return fmt.Errorf("%s has keys of type %s and values of type %s, but %s has %s and %s", called(table), in.key, in.value, path, dict.key, dict.value)
+		return fmt.Errorf("%s has keys of type %s and values of type %s, but %s has %s and %s", called(table), in.key,
+			in.value, path, dict.key, dict.value)
 	})
 	return []measure{{"inserted", l.rows - l.assigned}, {"assigned", l.assigned}, {"skipped", l.skipped}}, err
 }

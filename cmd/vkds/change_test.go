@@ -63,7 +63,8 @@ func TestUpdateDelete(t *testing.T) {
 			fmt.Fprintln(&asked, k)
 		}
 		out, _ := answer(t, rows.String(), "update", dict, "-", "--key", "2", "--value", "1", "--skip-invalid")
-		assert.Equal(t, fmt.Sprintf("measure,value\ninserted,%d\nassigned,%d\nskipped,1\npairs,%d\n", inserted, assigned, after), out, structure)
+		assert.Equal(t, fmt.Sprintf("measure,value\ninserted,%d\nassigned,%d\nskipped,1\npairs,%d\n", inserted,
+			assigned, after), out, structure)
 		out, _ = answer(t, asked.String(), "delete", dict, "--json")
 		assert.JSONEq(t, fmt.Sprintf(`{"deleted": %d, "absent": %d, "pairs": %d}`, deleted, absent, len(has)), out, structure)
 
@@ -84,7 +85,8 @@ func TestUpdateDelete(t *testing.T) {
 func TestChangeReplaces(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	dict := saved(t, dictfile.Header{Structure: "lsm", Parameters: map[string]float64{"batch": 64}}, []uint32{1, 2}, []uint32{10, 20})
+	dict := saved(t, dictfile.Header{Structure: "lsm", Parameters: map[string]float64{"batch": 64}}, []uint32{1, 2},
+		[]uint32{10, 20})
 	dir := filepath.Dir(dict)
 	require.NoError(t, os.Chmod(dict, 0o640))
 	link := filepath.Join(dir, "link.vkds")
@@ -101,7 +103,8 @@ func TestChangeReplaces(t *testing.T) {
 	stays()
 	assert.Equal(t, `key 2 of the command line: "x" is not an integer`, refusal(t, "", "delete", dict, "1", "x"))
 	stays()
-	assert.Equal(t, "the changed dictionary holds no pairs, so "+dict+" is left as it is (--allow-empty has it replaced)", refusal(t, "", "delete", dict, "1", "2"))
+	assert.Equal(t, "the changed dictionary holds no pairs, so "+dict+
+		" is left as it is (--allow-empty has it replaced)", refusal(t, "", "delete", dict, "1", "2"))
 	stays()
 	other := filepath.Join(dir, "other.vkds")
 	answer(t, "3,30\n", "update", dict, "-", "-o", other)
@@ -136,7 +139,8 @@ func TestChangeRefuses(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		{[]string{"update", dict, other}, other + " has keys of type u32 and values of type f32, but " + dict + " has time and u32"},
+		{[]string{"update", dict, other}, other + " has keys of type u32 and values of type f32, but " + dict +
+			" has time and u32"},
 		{[]string{"update", dict, table, "--key-type", "i32"}, "--key-type i32: those of " + dict + " are time"},
 		{[]string{"update", dict, other, "--value", "2"}, other + " is a saved dictionary: --value is for tables"},
 		{[]string{"update", table, table + "x"}, table + " is no saved dictionary (vkds build makes one)"},
@@ -145,7 +149,8 @@ func TestChangeRefuses(t *testing.T) {
 		{[]string{"update", dict, hard}, dict + " is not written: it is the same file as " + hard + ", which is read"},
 		{[]string{"update", dict, table, "-o", table}, table + " is not written: it is the same file as"},
 		{[]string{"delete", dict, "--keys", dict}, dict + " is not written: it is the same file as"},
-		{[]string{"update", "-", table}, "a dictionary from standard input can't be changed in its place: -o says where to save it"},
+		{[]string{"update", "-", table}, "a dictionary from standard input can't be changed in its place: -o says " +
+			"where to save it"},
 		{[]string{"update", "-", "-", "-o", dict}, "the dictionary and the table can't both come from standard input"},
 		{[]string{"delete", dict, "1", "--structure", "lsm"}, "unknown flag: --structure (see vkds delete --help)"},
 		{[]string{"delete", dict, "-1"}, "before keys that begin with a minus sign"},
@@ -190,4 +195,35 @@ func TestChangeInterrupted(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(dict))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "no temporary file")
+}
+
+// Values of rows whose keys are there, or come twice, become one.
+func TestUpdateCombines(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	dir := t.TempDir()
+	for combine, want := range map[string]string{
+		"add": "key,value\n1,4294967290\n2,27\n3,9\n", "min": "key,value\n1,10\n2,3\n3,4\n", "max": "key,value\n1,4294967280\n2,20\n3,5\n",
+	} {
+		for _, structure := range []string{"slabhash", "btree", "lsm", "sortedarray"} {
+			dict := filepath.Join(dir, combine+structure+".vkds")
+			answer(t, "1,10\n2,20\n", "build", "-", "-o", dict, "--structure", structure)
+			out, _ := answer(t, "1,4294967280\n2,3\n2,4\n3,4\n3,5\n", "update", dict, "-", "--combine", combine, "--json")
+			assert.JSONEq(t, `{"inserted": 1, "assigned": 4, "skipped": 0, "pairs": 3}`, out)
+			out, _ = answer(t, "", "dump", dict)
+			if structure == "slabhash" {
+				assert.Len(t, out, len(want)) // in any order
+			} else {
+				assert.Equal(t, want, out, "%s %s", structure, combine)
+			}
+		}
+	}
+	dict := filepath.Join(dir, "signed.vkds")
+	answer(t, "1,-10\n", "build", "-", "-o", dict, "--value-type", "i32")
+	answer(t, "1,-20\n", "update", dict, "-", "--combine", "min")
+	out, _ := answer(t, "", "dump", dict)
+	assert.Equal(t, "key,value\n1,-20\n", out)
+	assert.Equal(t, "--combine add: the values of "+dict+" are of type i32, but sums are of u32 or hex",
+		refusal(t, "1,1\n", "update", dict, "-", "--combine", "add"))
+	assert.Equal(t, "--combine sum: it is add, min or max", refusal(t, "1,1\n", "update", dict, "-", "--combine", "sum"))
 }

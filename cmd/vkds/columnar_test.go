@@ -40,7 +40,8 @@ func TestColumnarTables(t *testing.T) {
 	require.NoError(t, w.Close())
 	pq := write(t, "t.parquet", columns.String())
 
-	s := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "size", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	s := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "size", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	b.Field(0).(*array.Int64Builder).AppendValues(ids, nil)
 	b.Field(1).(*array.Int64Builder).AppendValues(sizes, nil)
@@ -51,7 +52,8 @@ func TestColumnarTables(t *testing.T) {
 	ar := write(t, "t.arrow", stream.String())
 
 	for _, path := range []string{pq, ar} {
-		out, notes := answer(t, "", "get", path, "--key", "id", "--value", "size", "--skip-invalid", "5", "7", "4294967295")
+		out, notes := answer(t, "", "get", path, "--key", "id", "--value", "size", "--skip-invalid", "5", "7",
+			"4294967295")
 		assert.Equal(t, "key,value\n5,50\n7,\n4294967295,60\n", out)
 		assert.Contains(t, notes, "; 1 skipped")
 		assert.Equal(t, path+`: row 3: column "size": 8589934592 is out of range (0 to 4294967295)`,
@@ -64,9 +66,12 @@ func TestColumnarTables(t *testing.T) {
 		out, _ := answer(t, stream.String(), append([]string{"get", "-", "--value", "id", "7"}, arguments...)...)
 		assert.Equal(t, "key,value\n7,7\n", out)
 	}
-	assert.Contains(t, refusal(t, columns.String(), "get", "-", "7"), "standard input: a Parquet file can't be read in any order")
-	for flag, formats := range map[string]string{"--header": "csv, text", "--no-header": "csv, text", "--delimiter=;": "csv", "--comment=#": "csv, text"} {
-		assert.Equal(t, ar+": --"+strings.Split(flag[2:], "=")[0]+" is for "+formats+", not for arrow", refusal(t, "", "get", ar, flag, "7"))
+	assert.Contains(t, refusal(t, columns.String(), "get", "-", "7"),
+		"standard input: a Parquet file can't be read in any order")
+	for flag, formats := range map[string]string{"--header": "csv, text", "--no-header": "csv, text",
+		"--delimiter=;": "csv", "--comment=#": "csv, text"} {
+		assert.Equal(t, ar+": --"+strings.Split(flag[2:], "=")[0]+" is for "+formats+", not for arrow",
+			refusal(t, "", "get", ar, flag, "7"))
 	}
 	// Keys and ranges come from such files, too, of one column or two.
 	keys := write(t, "t.csv", "5,1\n7,2\n")
@@ -75,13 +80,15 @@ func TestColumnarTables(t *testing.T) {
 		assert.Equal(t, "key,value\n5,1\n4294967295,\n7,2\n", out)
 		out, _ = answer(t, "", "get", keys, "--keys", path, "--keys-column", "id")
 		assert.Equal(t, "key,value\n5,1\n4294967295,\n7,2\n", out)
-		assert.Equal(t, path+": --keys-comment is for csv, text, not for "+map[string]string{pq: "parquet", ar: "arrow"}[path],
+		assert.Equal(t, path+": --keys-comment is for csv, text, not for "+
+			map[string]string{pq: "parquet", ar: "arrow"}[path],
 			refusal(t, "", "get", keys, "--keys", path, "--keys-comment", "#"))
 		out, _ = answer(t, "", "tally", path, "--column", "id", "--top", "1")
 		assert.Equal(t, "key,count\n5,1\n", out)
 	}
 	out, _ := answer(t, stream.String(), "count", keys, "--keys", "-", "--keys-column", "id,id")
 	assert.Equal(t, "lo,hi,count\n5,5,1\n4294967295,4294967295,0\n7,7,1\n", out)
-	assert.Equal(t, "standard input: a Parquet file can't be read in any order, as this format needs: give an uncompressed regular file",
+	assert.Equal(t, "standard input: a Parquet file can't be read in any order, as this format needs: give an "+
+		"uncompressed regular file",
 		refusal(t, columns.String(), "get", "-", "--format", "parquet", "7"))
 }

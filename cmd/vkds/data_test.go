@@ -52,16 +52,22 @@ var second = []string{"--format", "csv", "--column", "2", "--delimiter", " "}
 
 // traces are those of ../shared/data/README.md that hold 32-bit keys.
 var traces = []trace{
-	{"lirs/2_pools.trace.gz", []string{"--skip-invalid"}, 100000, 9939, 1, 9999, 79, 541, 2499, 5000, 2486, 12702, 293, 49697014, 2},
+	{"lirs/2_pools.trace.gz", []string{"--skip-invalid"}, 100000, 9939, 1, 9999, 79, 541, 2499, 5000, 2486, 12702, 293,
+		49697014, 2},
 	{"lirs/sprite.trace.gz", nil, 133996, 7075, 0, 7074, 5651, 468, 1768, 3537, 1770, 28362, 1437, 25024275, 0},
 	{"lirs/multi3.trace.gz", nil, 30241, 7454, 0, 7453, 303, 168, 1863, 3727, 1865, 5638, 3366, 27777331, 0},
 	{"lirs/loop.trace.gz", nil, 505500, 1011, 0, 1010, 0, 500, 252, 505, 254, 127000, 0, 510555, 0},
 	{"cache2k/web12.trace.xz", be, 95607, 13756, 0, 13755, 282, 914, 3439, 6878, 3440, 20115, 6207, 94606890, 0},
-	{"cache2k/orm-night.trace.xz", be, 5000000, 86466, 2942464, 4050829313, 3625574912, 27344, 2294725120, 2696949248, 21618, 1203255, 11649, 231218486827543, 0},
-	{"adapt_size/request.trace.xz", second, 66987, 36815, 0, 36814, 134, 1031, 9203, 18407, 9205, 13506, 29858, 677653705, 0},
-	{"address/gcc.trace.gz", second, 515683, 35070, 0, 4294967295, 536870280, 14526, 805686080, 805775392, 8769, 24224, 21334, 28230529151709, 0},
-	{"address/gzip.trace.gz", second, 481044, 160167, 0, 994739224, 805662336, 61448, 845820848, 886918096, 40043, 80114, 623, 141989713374357, 0},
-	{"address/swim.trace.gz", second, 303193, 22605, 0, 4294967295, 536870168, 25755, 990747696, 1005070368, 5652, 6605, 16893, 21852594413057, 0},
+	{"cache2k/orm-night.trace.xz", be, 5000000, 86466, 2942464, 4050829313, 3625574912, 27344, 2294725120, 2696949248,
+		21618, 1203255, 11649, 231218486827543, 0},
+	{"adapt_size/request.trace.xz", second, 66987, 36815, 0, 36814, 134, 1031, 9203, 18407, 9205, 13506, 29858,
+		677653705, 0},
+	{"address/gcc.trace.gz", second, 515683, 35070, 0, 4294967295, 536870280, 14526, 805686080, 805775392, 8769, 24224,
+		21334, 28230529151709, 0},
+	{"address/gzip.trace.gz", second, 481044, 160167, 0, 994739224, 805662336, 61448, 845820848, 886918096, 40043,
+		80114, 623, 141989713374357, 0},
+	{"address/swim.trace.gz", second, 303193, 22605, 0, 4294967295, 536870168, 25755, 990747696, 1005070368, 5652, 6605,
+		16893, 21852594413057, 0},
 }
 
 func TestTraces(t *testing.T) {
@@ -123,7 +129,8 @@ func checkTrace(t *testing.T, path string, want trace) {
 }
 
 func series(name string) realTable {
-	return realTable{"nab/" + name + ".csv.gz", []string{"--key", "timestamp", "--key-type", "time", "--value", "value", "--value-type", "f32"},
+	return realTable{"nab/" + name + ".csv.gz", []string{"--key", "timestamp", "--key-type", "time", "--value", "value",
+		"--value-type", "f32"},
 		input.Options{Columns: columns("timestamp", keytype.Time, "value", keytype.Float32)}, 0, 0}
 }
 
@@ -158,11 +165,16 @@ func load(t *testing.T, path string, o input.Options) (keys, values []uint32) {
 }
 
 var tables = []realTable{
-	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--value", "3"}, input.Options{Columns: columns("", keytype.Uint32, "3", keytype.Uint32)}, 207937, 460366577854604},
-	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--key", "2", "--value", "1"}, input.Options{Columns: columns("2", keytype.Uint32, "1", keytype.Uint32)}, 207937, 0},
-	{"unicode/UnicodeData.txt.gz", []string{"--delimiter", ";", "--key-type", "hex", "--value", "4"}, input.Options{Columns: columns("", keytype.Hex, "4", keytype.Uint32), Delimiter: ';'}, 34924, 2384772743},
-	{"openflights/airports.dat.gz", []string{"--value", "9", "--value-type", "i32"}, input.Options{Columns: columns("", keytype.Uint32, "9", keytype.Int32)}, 7698, 0},
-	{"openflights/routes.dat.gz", []string{"--key", "4", "--value", "6", "--skip-invalid"}, input.Options{Columns: columns("4", keytype.Uint32, "6", keytype.Uint32), SkipInvalid: true}, 0, 0},
+	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--value", "3"},
+		input.Options{Columns: columns("", keytype.Uint32, "3", keytype.Uint32)}, 207937, 460366577854604},
+	{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--key", "2", "--value", "1"},
+		input.Options{Columns: columns("2", keytype.Uint32, "1", keytype.Uint32)}, 207937, 0},
+	{"unicode/UnicodeData.txt.gz", []string{"--delimiter", ";", "--key-type", "hex", "--value", "4"},
+		input.Options{Columns: columns("", keytype.Hex, "4", keytype.Uint32), Delimiter: ';'}, 34924, 2384772743},
+	{"openflights/airports.dat.gz", []string{"--value", "9", "--value-type", "i32"},
+		input.Options{Columns: columns("", keytype.Uint32, "9", keytype.Int32)}, 7698, 0},
+	{"openflights/routes.dat.gz", []string{"--key", "4", "--value", "6", "--skip-invalid"},
+		input.Options{Columns: columns("4", keytype.Uint32, "6", keytype.Uint32), SkipInvalid: true}, 0, 0},
 	series("nyc_taxi"), series("machine_temperature_system_failure"), series("ambient_temperature_system_failure"),
 	series("Twitter_volume_AAPL"), series("ec2_network_in_5abac7"), series("occupancy_6005"),
 }
@@ -249,8 +261,10 @@ func TestTallyTables(t *testing.T) {
 		top            string
 	}{
 		{"geoip-ipv4/GeoIP-ranges.csv.gz", []string{"--column", "3"}, 207937, 253, "225,26180\n56,13306\n77,13251\n"},
-		{"unicode/UnicodeData.txt.gz", []string{"--column", "1", "--delimiter", ";", "--type", "hex"}, 34924, 34924, "0x0000,1\n0x0001,1\n0x0002,1\n"},
-		{"nab/machine_temperature_system_failure.csv.gz", []string{"--column", "timestamp", "--type", "time"}, 22695, 22683, ""},
+		{"unicode/UnicodeData.txt.gz", []string{"--column", "1", "--delimiter", ";", "--type", "hex"}, 34924, 34924,
+			"0x0000,1\n0x0001,1\n0x0002,1\n"},
+		{"nab/machine_temperature_system_failure.csv.gz", []string{"--column", "timestamp", "--type", "time"}, 22695,
+			22683, ""},
 		{"nab/ec2_network_in_5abac7.csv.gz", []string{"--column", "timestamp", "--type", "time"}, 4730, 4719, ""},
 		{"openflights/routes.dat.gz", []string{"--column", "4", "--skip-invalid"}, 0, 0, ""},
 	} {

@@ -23,7 +23,7 @@ func newDoctorCommand(g *global) *cobra.Command {
 		Use:   "doctor",
 		Short: "Test a device for what vkds relies on",
 		Long: `Doctor runs litmus tests on a device, for a few seconds: which workgroups,
-subgroups and lanes make progress beside each other, whether atomics are exact
+subgroups and lanes make progress concurrently, whether atomics are exact
 and locks protect, in which order writes are seen, how long loops may be, and
 what subgroups of each size do. It prints what was found, what that means, and
 what vkds does on this device.
@@ -109,7 +109,8 @@ func (g *global) printReport(r doctor.Report) error {
 	}
 	fmt.Fprintf(&text, "  pairs       %s\n", pairs)
 	fmt.Fprintf(&text, "  subgroups   of %d lanes\n", r.Plan.SubgroupSize)
-	fmt.Fprintf(&text, "  tiles       lanes to a slab: %d in lookups, %d in updates, %d in walks\n", r.Plan.FindTile, r.Plan.UpdateTile, r.Plan.WalkTile)
+	fmt.Fprintf(&text, "  tiles       lanes to a slab: %d in lookups, %d in updates, %d in walks\n", r.Plan.FindTile,
+		r.Plan.UpdateTile, r.Plan.WalkTile)
 	fmt.Fprintf(&text, "  transfers   %s\n\n", transfers)
 	if r.Trusted {
 		fmt.Fprintln(&text, "Nothing wrong was found.")

@@ -13,7 +13,8 @@ func TestDoctor(t *testing.T) {
 	needDevice(t)
 	stdout, stderr := answer(t, "", "doctor")
 	require.Empty(t, stderr)
-	for _, part := range []string{"locks by fences", "message passing", "subgroups of", "On this device vkds will use:", "Nothing wrong was found."} {
+	for _, part := range []string{"locks by fences", "message passing", "subgroups of", "On this device vkds will use:",
+		"Nothing wrong was found."} {
 		require.Contains(t, stdout, part)
 	}
 	for _, line := range strings.Split(stdout, "\n") {

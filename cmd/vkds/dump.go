@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/outfile"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -46,7 +44,8 @@ and ip are unsigned integers in Parquet and Arrow, times are timestamps.
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
-	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, strings.Join(dumpFormats[:], "|")}, "output-format", "what is written; auto: by the file's ending")
+	flags.Var(choice[dumpFormat]{&x.format, parseDumpFormat, strings.Join(dumpFormats[:], "|")}, "output-format",
+		"what is written; auto: by the file's ending")
 	x.rows.add(flags, pairColumns...)
 	s.add(c, "dump")
 	return c
@@ -115,21 +114,19 @@ func (x *dump) write(ctx context.Context, g *global, dict *dictionary, to io.Wri
 		}
 	}
 	written := uint64(0)
-	pairs, failed := dict.ordered().Ascend(ctx, structures.AllKeys)
-	err = inParts(pairs, failed, func(keys, values []uint32) error {
-		n := min(uint64(len(keys)), wanted-written)
-		if err := table.write(keys[:n], values[:n]); err != nil {
-			return err
+	for pairs, failed := range dict.Chunks(ctx) {
+		n := min(uint64(len(pairs.Keys)), wanted-written)
+		if err = cmp.Or(failed, table.write(pairs.Keys[:n], pairs.Values[:n]), ctx.Err()); err != nil {
+			break
 		}
 		written += n
 		show(int64(written), int64(wanted))
 		if written == wanted {
-			return errEnough
+			break
 		}
-		return ctx.Err()
-	})
+	}
 	end()
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil {
 		return err
 	}
 	if err := table.end(); err != nil {

@@ -25,7 +25,8 @@ const (
 	dumpStream
 )
 
-var dumpFormats = [...]string{byEnding: "auto", dumpCSV: "csv", dumpLines: "jsonl", dumpParquet: "parquet", dumpArrow: "arrow", dumpStream: "arrows"}
+var dumpFormats = [...]string{byEnding: "auto", dumpCSV: "csv", dumpLines: "jsonl", dumpParquet: "parquet",
+	dumpArrow: "arrow", dumpStream: "arrows"}
 
 func (f dumpFormat) String() string { return dumpFormats[f] }
 
@@ -51,7 +52,8 @@ func formatOf(path string) (dumpFormat, error) {
 	case ".arrows":
 		return dumpStream, nil
 	}
-	return byEnding, fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", path, ending, strings.Join(dumpFormats[1:], ", "))
+	return byEnding, fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", path,
+		ending, strings.Join(dumpFormats[1:], ", "))
 }
 
 // columnar tells formats that are no text.
@@ -71,7 +73,8 @@ func newPairTable(to io.Writer, f dumpFormat, dict *dictionary) (pairTable, erro
 			end:   func() error { return a.end(nil) },
 		}, nil
 	}
-	format := map[dumpFormat]columnfile.Format{dumpParquet: columnfile.Parquet, dumpArrow: columnfile.Arrow, dumpStream: columnfile.ArrowStream}[f]
+	format := map[dumpFormat]columnfile.Format{dumpParquet: columnfile.Parquet, dumpArrow: columnfile.Arrow,
+		dumpStream: columnfile.ArrowStream}[f]
 	out := bufio.NewWriterSize(to, outputBytes)
 	w, err := columnfile.NewWriter(out, format, columnfile.Columns{Key: dict.key, Value: dict.value})
 	if err != nil {

@@ -25,7 +25,8 @@ func TestMinMax(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "5,50\n-7,70\n0,1\n5,51\n")
 	signed := func(k int32) uint32 { return uint32(k) ^ 1<<31 }
-	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint32{signed(5), signed(-7), signed(0)}, []uint32{51, 70, 1})
+	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint32{signed(5), signed(-7), signed(0)},
+		[]uint32{51, 70, 1})
 	for _, from := range [][]string{{path, "--key-type", "i32", "--structure", "btree"}, {dict}} {
 		on := func(arguments ...string) string {
 			out, _ := answer(t, "", slices.Concat(arguments, from)...)
@@ -47,7 +48,8 @@ func TestMinMax(t *testing.T) {
 func TestDump(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	path := write(t, "t.csv", "at,x\n2014-07-01 00:30:00,-1.5\n2014-07-01 00:00:00,-20\n2014-07-02 00:00:00,0.5\n2014-07-01 00:30:00,7\n")
+	path := write(t, "t.csv", "at,x\n2014-07-01 00:30:00,-1.5\n2014-07-01 00:00:00,-20\n2014-07-02 "+
+		"00:00:00,0.5\n2014-07-01 00:30:00,7\n")
 	types := []string{"--key-type", "time", "--value-type", "f32"}
 	want := "key,value\n2014-07-01 00:00:00,-20\n2014-07-01 00:30:00,7\n2014-07-02 00:00:00,0.5\n"
 	lines := `{"key":"2014-07-01 00:00:00","value":-20}` + "\n" + `{"key":"2014-07-01 00:30:00","value":7}` + "\n" + `{"key":"2014-07-02 00:00:00","value":0.5}` + "\n"
@@ -149,6 +151,27 @@ func TestReaderHasEnough(t *testing.T) {
 	require.NoError(t, answers.Close())
 	_ = run.Wait()
 	state := run.ProcessState.Sys().(syscall.WaitStatus)
-	assert.True(t, state.Signaled() && state.Signal() == syscall.SIGPIPE, "status %d, as that of any other tool would be: %s", state, notes.String())
+	assert.True(t, state.Signaled() && state.Signal() == syscall.SIGPIPE,
+		"status %d, as that of any other tool would be: %s", state, notes.String())
 	assert.Empty(t, notes.String())
+}
+
+// Of equal values the least keys come first; values are compared as what they are.
+func TestTop(t *testing.T) {
+	const table = "5,-7\n1,30\n4,30\n9,0\n2,31\n"
+	for _, structure := range []string{"sortedarray", "btree", "lsm"} {
+		for want, flags := range map[string][]string{
+			"2,31\n1,30\n4,30\n":            {"--limit", "3"},
+			"5,-7\n9,0\n":                   {"--limit", "2", "--least"},
+			"2,31\n1,30\n4,30\n9,0\n5,-7\n": {},
+			"5,-7\n9,0\n1,30\n4,30\n2,31\n": {"--least", "--limit", "99"},
+		} {
+			if structure != "sortedarray" && len(flags) != 2 {
+				continue // one question is enough of them
+			}
+			out, notes, status := runTool(table, append([]string{"top", "-", "--structure", structure, "--value-type", "i32"}, flags...)...)
+			assert.Zero(t, status, notes)
+			assert.Equal(t, "key,value\n"+want, out, "%s %v", structure, flags)
+		}
+	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // walk goes through a range of an ordered dictionary.
-type walk func(o structures.Ordered, ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error)
+type walk func(o structures.Ordered, ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error]
 
 func newMinCommand(g *global) *cobra.Command {
 	return newEndCommand(g, "min", "least", structures.Ordered.Ascend)
@@ -43,8 +43,8 @@ the ` + which + ` N keys, beginning with the ` + which + `. Of no pairs it print
 			}
 			return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 				answer := newAnswer(g.out, rows, pairColumns...)
-				pairs, failed := from(dict.ordered(), ctx, structures.AllKeys)
-				err := inParts(pairs, failed, func(keys, values []uint32) error { return answer.pairs(dict, keys, values) })
+				pairs := from(dict.ordered(), ctx, structures.AllKeys)
+				err := inParts(pairs, func(keys, values []uint32) error { return answer.pairs(dict, keys, values) })
 				if err := answer.end(err); err != nil {
 					return err
 				}

@@ -144,8 +144,11 @@ type delimitedFlags struct {
 }
 
 func (d *delimitedFlags) add(flags *pflag.FlagSet) {
-	flags.Var(delimiterFlag{&d.delimiter}, "delimiter", "of CSV: the character between fields, or \"tab\" or \"space\"\n(default: a comma, a tab or a semicolon, as the file begins)")
-	flags.BoolVar(&d.header, "header", false, "of CSV: the first line holds the columns' names\n(default: it does where it looks so)")
+	flags.Var(delimiterFlag{&d.delimiter}, "delimiter",
+		"of CSV: the character between fields, or \"tab\" or \"space\"\n(default: a comma, a tab or a semicolon, as "+
+			"the file begins)")
+	flags.BoolVar(&d.header, "header", false, "of CSV: the first line holds the columns' names\n(default: it does "+
+		"where it looks so)")
 	flags.BoolVar(&d.noHeader, "no-header", false, "of CSV: the first line holds data")
 	flags.Var(commentFlag{&d.comment}, "comment", "of text: the character that begins lines to pass over,\nsuch as #")
 }
@@ -153,7 +156,8 @@ func (d *delimitedFlags) add(flags *pflag.FlagSet) {
 // notEmpty tells of flags that are given, but empty: a variable that isn't set, most likely.
 func notEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
-		if empty := f.Value.String(); f.Value.Type() == "string" && empty == "" || f.Value.Type() == "stringSlice" && strings.Trim(empty, "[]") == "" {
+		if empty := f.Value.String(); f.Value.Type() == "string" && empty == "" || f.Value.Type() == "stringSlice" &&
+			strings.Trim(empty, "[]") == "" {
 			err = fmt.Errorf("--%s is given, but empty", f.Name)
 		}
 	})

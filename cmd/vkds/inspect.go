@@ -77,7 +77,8 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
 		if dict.structure.draw == nil {
-			return fmt.Errorf("%s can't be drawn (--structure: %s)", dict.structure.name, strings.Join(drawable(), ", "))
+			return fmt.Errorf("%s can't be drawn (--structure: %s)", dict.structure.name,
+				strings.Join(drawable(), ", "))
 		}
 		if near != "" && !dict.structure.ordered {
 			return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
@@ -120,7 +121,8 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 	}
 	p := drawing.Tree{
 		Title: fmt.Sprintf("%s: a B-link-tree of %s pairs, %d levels", x.title, grouped(s.Pairs), s.Height+1),
-		Notes: []string{fmt.Sprintf("%s nodes of %d slots, %s bytes, %.2f a pair; leaves are %.3f full", grouped(s.Nodes), btree.Slots,
+		Notes: []string{fmt.Sprintf("%s nodes of %d slots, %s bytes, %.2f a pair; leaves are %.3f full",
+			grouped(s.Nodes), btree.Slots,
 			grouped(s.NodeBytes), s.BytesPerPair, s.Fill)},
 		Slots: btree.Slots,
 		Key:   dict.key.Format,
@@ -155,16 +157,17 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 	}
 	t := drawing.Table{
 		Title: fmt.Sprintf("%s: a slab hash of %s pairs in %s buckets", x.title, grouped(s.Pairs), grouped(s.Buckets)),
-		Notes: []string{fmt.Sprintf("%s slabs of %d slots, %s of them behind the first of a bucket; load %.3f, memory utilisation %.3f; the longest bucket has %d slabs",
+		Notes: []string{fmt.Sprintf("%s slabs of %d slots, %s of them behind the first of a bucket; load %.3f, "+
+			"memory utilisation %.3f; the longest bucket has %d slabs",
 			grouped(s.Slabs), slotsOfASlab, grouped(s.ChainSlabs), s.Load, s.Utilization, s.LongestBucket)},
 		Slots: slotsOfASlab,
 	}
-	loads, failed := m.Loads(ctx)
-	for l := range loads {
-		t.Buckets = append(t.Buckets, drawing.Bucket{Slabs: uint32(l.Slabs), Pairs: uint32(l.Pairs), Tombstones: uint32(l.Tombstones)})
-	}
-	if err := failed(); err != nil {
-		return err
+	for l, err := range m.Loads(ctx) {
+		if err != nil {
+			return err
+		}
+		t.Buckets = append(t.Buckets, drawing.Bucket{Slabs: uint32(l.Slabs), Pairs: uint32(l.Pairs),
+			Tombstones: uint32(l.Tombstones)})
 	}
 	return t.WriteSVG(to)
 }

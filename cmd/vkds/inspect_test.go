@@ -93,10 +93,13 @@ func TestInspectTree(t *testing.T) {
 func TestInspectRefuses(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "1,2\n")
-	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", "-", "--structure", "lsm"), "lsm can't be drawn (--structure: ")
-	assert.Equal(t, "--near is for trees, not for slabhash", refusal(t, "", "inspect", path, "--svg", "-", "--near", "1"))
+	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", "-", "--structure", "lsm"),
+		"lsm can't be drawn (--structure: ")
+	assert.Equal(t, "--near is for trees, not for slabhash",
+		refusal(t, "", "inspect", path, "--svg", "-", "--near", "1"))
 	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", t.TempDir()), "is a directory")
-	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", filepath.Join(t.TempDir(), "none", "p.svg")), "no such file or directory")
+	assert.Contains(t, refusal(t, "", "inspect", path, "--svg", filepath.Join(t.TempDir(), "none", "p.svg")),
+		"no such file or directory")
 	assert.Contains(t, refusal(t, "", "inspect", path), `"svg" not set`)
 }
 
@@ -117,12 +120,14 @@ func TestVerify(t *testing.T) {
 	out, _ := answer(t, "", "verify", dict)
 	assert.Equal(t, "measure,value\nstructure,slabhash\npairs,70000\nfound,70000\n", out)
 	out, _ = answer(t, "", "verify", dict, "--structure", "btree")
-	assert.Equal(t, "measure,value\nstructure,btree\npairs,70000\nchecked,all that must hold of a btree\nfound,70000\n", out)
+	assert.Equal(t, "measure,value\nstructure,btree\npairs,70000\nchecked,all that must hold of a btree\nfound,70000\n",
+		out)
 
 	assert.Equal(t, path+" is no saved dictionary (vkds build makes one)", refusal(t, "", "verify", path))
 	whole, err := os.ReadFile(dict)
 	require.NoError(t, err)
-	for at, want := range map[int]string{len(whole) / 2: "a checksum doesn't match", 30: "a checksum doesn't match", 3: "is no saved dictionary"} {
+	for at, want := range map[int]string{len(whole) / 2: "a checksum doesn't match", 30: "a checksum doesn't match",
+		3: "is no saved dictionary"} {
 		broken := write(t, "broken.vkds", "")
 		changed := append([]byte(nil), whole...)
 		changed[at] ^= 4

@@ -23,9 +23,12 @@ type neighbor struct {
 func newNeighborCommands() (all []func(*global) *cobra.Command) {
 	for _, n := range []neighbor{
 		{"successor", "Find the next key above each key", "the least key above it", structures.Ordered.Successor},
-		{"predecessor", "Find the next key below each key", "the greatest key below it", structures.Ordered.Predecessor},
-		{"ceil", "Find each key, or the next one above it", "the least key that is not below it", structures.Ordered.Ceil},
-		{"floor", "Find each key, or the next one below it", "the greatest key that is not above it", structures.Ordered.Floor},
+		{"predecessor", "Find the next key below each key", "the greatest key below it",
+			structures.Ordered.Predecessor},
+		{"ceil", "Find each key, or the next one above it", "the least key that is not below it",
+			structures.Ordered.Ceil},
+		{"floor", "Find each key, or the next one below it", "the greatest key that is not above it",
+			structures.Ordered.Floor},
 	} {
 		all = append(all, func(g *global) *cobra.Command { return newNeighborCommand(g, n) })
 	}
@@ -118,13 +121,12 @@ type listing struct {
 	counts []uint32 // of pairs in them
 }
 
-// each hands the pairs of all ranges out, in order, and not many at a time. By the counts, many small ranges are fetched
-// together and a large one piece by piece.
+// each hands the pairs of all ranges out, in order, and not many at a time. By the counts, many small ranges are
+// fetched together and a large one piece by piece.
 func (l *listing) each(use func(keys, values []uint32) error) error {
 	for at := 0; at < len(l.ranges); {
 		if l.counts[at] > partLength {
-			pairs, failed := l.dict.ordered().Ascend(l.ctx, l.ranges[at])
-			if err := inParts(pairs, failed, use); err != nil {
+			if err := inParts(l.dict.ordered().Ascend(l.ctx, l.ranges[at]), use); err != nil {
 				return err
 			}
 			at++

@@ -28,7 +28,8 @@ func TestOrderedCommands(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "id,name,size\n10,a,1\n4294967295,b,20\n3,c,0\n10,d,11\n0,e,5\n")
 	on := func(structure, command string, arguments ...string) string {
-		out, _ := answer(t, "", append([]string{command, path, "--key", "id", "--value", "size", "--structure", structure}, arguments...)...)
+		out, _ := answer(t, "", append([]string{command, path, "--key", "id", "--value", "size", "--structure",
+			structure}, arguments...)...)
 		return out
 	}
 	for _, s := range orderedStructures {
@@ -36,7 +37,8 @@ func TestOrderedCommands(t *testing.T) {
 			on(s, "range", "1:10", "10:1", "0:4294967295", "0xa:0xA", "11:4294967294"), s)
 	}
 	s := "sortedarray"
-	assert.Equal(t, "key,value\n10,11\n4294967295,20\n0,5\n3,0\n0,5\n3,0\n10,11\n4294967295,20\n", on(s, "range", "4:", ":3", ":"))
+	assert.Equal(t, "key,value\n10,11\n4294967295,20\n0,5\n3,0\n0,5\n3,0\n10,11\n4294967295,20\n",
+		on(s, "range", "4:", ":3", ":"))
 	assert.Equal(t, "lo,hi,count\n4,4294967295,2\n0,3,2\n0,4294967295,4\n", on(s, "count", "4:", ":3", ":"))
 	assert.Equal(t, "lo,hi,count\n1,10,2\n10,1,0\n0,4294967295,4\n", on(s, "count", "1:10", "10:1", "0:4294967295"))
 	assert.Equal(t, "key,found,value\n0,3,0\n3,10,11\n4294967295,,\n", on(s, "successor", "0", "3", "4294967295"))
@@ -64,7 +66,8 @@ func TestRangesFromFiles(t *testing.T) {
 	out, notes := answer(t, "1:2\n3:0x3\n", "range", path)
 	assert.Equal(t, want, out)
 	assert.Regexp(t, `\nvkds: counted 2 ranges in \S+ s; 3 keys in them\n$`, notes)
-	out, _ = answer(t, "", "range", path, "--keys", write(t, "r.csv", "n,to,from\n9,2,1\n9,3,3\n"), "--keys-column", "from,to")
+	out, _ = answer(t, "", "range", path, "--keys", write(t, "r.csv", "n,to,from\n9,2,1\n9,3,3\n"), "--keys-column",
+		"from,to")
 	assert.Equal(t, want, out)
 	out, _ = answer(t, "\x01\x00\x00\x00\x02\x00\x00\x00", "count", path, "--keys", "-", "--keys-format", "u32le")
 	assert.Equal(t, "lo,hi,count\n1,2,2\n", out)
@@ -81,16 +84,23 @@ func TestRangesFromFiles(t *testing.T) {
 // Order is that of what keys stand for.
 func TestOrderOfTypes(t *testing.T) {
 	needDevice(t)
-	path := write(t, "t.csv", "at,x,n\n2014-07-01 00:30:00,-1.5,7\n2014-07-01 00:00:00,-20,-8\n2014-07-02 00:00:00,0.5,-7\n")
-	out, _ := answer(t, "", "range", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32", "2014-07-01 00:00:00:2014-07-01 23:59:59")
+	path := write(
+		t, "t.csv", "at,x,n\n2014-07-01 00:30:00,-1.5,7\n2014-07-01 00:00:00,-20,-8\n2014-07-02 00:00:00,0.5,-7\n")
+	out, _ := answer(t, "", "range", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32",
+		"2014-07-01 00:00:00:2014-07-01 23:59:59")
 	assert.Equal(t, "key,value\n2014-07-01 00:00:00,-20\n2014-07-01 00:30:00,-1.5\n", out)
-	out, _ = answer(t, "", "range", path, "--key", "x", "--key-type", "f32", "--value", "n", "--value-type", "i32", "--", "-2:inf")
+	out, _ = answer(t, "", "range", path, "--key", "x", "--key-type", "f32", "--value", "n", "--value-type", "i32",
+		"--", "-2:inf")
 	assert.Equal(t, "key,value\n-1.5,7\n0.5,-7\n", out)
-	out, _ = answer(t, "", "count", path, "--key", "x", "--key-type", "f32", "--value", "n", "--value-type", "i32", ":", "0:")
+	out, _ = answer(t, "", "count", path, "--key", "x", "--key-type", "f32", "--value", "n", "--value-type", "i32", ":",
+		"0:")
 	assert.Equal(t, "lo,hi,count\n-Inf,+Inf,3\n0,+Inf,1\n", out)
-	out, _ = answer(t, "", "count", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32", "2014-07-01 00:30:00:", ":2014-07-01")
-	assert.Equal(t, "lo,hi,count\n2014-07-01 00:30:00,2106-02-07 06:28:15,2\n1970-01-01 00:00:00,2014-07-01 23:59:59,2\n", out)
-	out, _ = answer(t, "", "predecessor", path, "--key", "n", "--key-type", "i32", "--value", "x", "--value-type", "f32", "--", "-7", "-8")
+	out, _ = answer(t, "", "count", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32",
+		"2014-07-01 00:30:00:", ":2014-07-01")
+	assert.Equal(
+		t, "lo,hi,count\n2014-07-01 00:30:00,2106-02-07 06:28:15,2\n1970-01-01 00:00:00,2014-07-01 23:59:59,2\n", out)
+	out, _ = answer(t, "", "predecessor", path, "--key", "n", "--key-type", "i32", "--value", "x", "--value-type",
+		"f32", "--", "-7", "-8")
 	assert.Equal(t, "key,found,value\n-7,-8,-20\n-8,,\n", out)
 }
 
@@ -103,7 +113,8 @@ func TestStructuresAreSaved(t *testing.T) {
 	}
 	path := write(t, "t.csv", rows.String())
 	dir := t.TempDir()
-	for structure, arguments := range map[string][]string{"slabhash": nil, "lsm": {"--structure", "lsm", "--batch", "256"}, "sortedarray": {"--structure", "sortedarray"},
+	for structure, arguments := range map[string][]string{"slabhash": nil,
+		"lsm": {"--structure", "lsm", "--batch", "256"}, "sortedarray": {"--structure", "sortedarray"},
 		"btree": {"--structure", "btree", "--fill", "0.9"}} {
 		dict := filepath.Join(dir, structure+".vkds")
 		answer(t, "", append([]string{"build", path, "-o", dict}, arguments...)...)
@@ -132,12 +143,17 @@ func TestStructuresAreSaved(t *testing.T) {
 	out, _ := answer(t, "", "stats", again)
 	assert.Contains(t, out, "measure,value\nstructure,lsm\n")
 
-	assert.Equal(t, "slabhash keeps no order, which range needs (ordered: btree, lsm, sortedarray)", refusal(t, "", "range", path, "1:2", "--structure", "slabhash"))
-	assert.Equal(t, "slabhash keeps no order, which floor needs (ordered: btree, lsm, sortedarray)", refusal(t, "", "floor", filepath.Join(dir, "slabhash.vkds"), "1", "--structure", "slabhash"))
-	assert.Equal(t, "--fill is for btree, not for lsm", refusal(t, "", "count", path, "1:2", "--fill", "0.7", "--structure", "lsm"))
-	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--fill", "2", "--structure", "btree"), "a fill of 2 makes no sense for btree")
+	assert.Equal(t, "slabhash keeps no order, which range needs (ordered: btree, lsm, sortedarray)",
+		refusal(t, "", "range", path, "1:2", "--structure", "slabhash"))
+	assert.Equal(t, "slabhash keeps no order, which floor needs (ordered: btree, lsm, sortedarray)",
+		refusal(t, "", "floor", filepath.Join(dir, "slabhash.vkds"), "1", "--structure", "slabhash"))
+	assert.Equal(t, "--fill is for btree, not for lsm",
+		refusal(t, "", "count", path, "1:2", "--fill", "0.7", "--structure", "lsm"))
+	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--fill", "2", "--structure", "btree"),
+		"a fill of 2 makes no sense for btree")
 	assert.Equal(t, "--batch is for lsm, not for sortedarray", refusal(t, "", "count", path, "1:2", "--batch", "64"))
-	assert.Equal(t, "--load is for slabhash, not for lsm", refusal(t, "", "get", path, "1", "--load", "1", "--structure", "lsm"))
+	assert.Equal(t, "--load is for slabhash, not for lsm",
+		refusal(t, "", "get", path, "1", "--load", "1", "--structure", "lsm"))
 	assert.Contains(t, refusal(t, "", "count", path, "1:2", "--structure", "lsm", "--batch", "3"), "power of two")
 }
 
@@ -278,7 +294,8 @@ type knownAnswer struct {
 
 func checkKnown(t *testing.T, folder string, c knownAnswer) {
 	for _, structure := range orderedStructures {
-		out, _ := answer(t, "", slices.Concat([]string{c.command, filepath.Join(folder, c.path), "--structure", structure}, c.arguments, c.asked)...)
+		out, _ := answer(t, "", slices.Concat([]string{c.command, filepath.Join(folder, c.path), "--structure",
+			structure}, c.arguments, c.asked)...)
 		_, rows, _ := strings.Cut(out, "\n")
 		assert.Equal(t, c.want, rows, "%s, %s", c.path, structure)
 	}
@@ -294,7 +311,8 @@ const geoipFloors = "134744072,134739200,225\n16777217,16777216,16\n3238004363,3
 	"3365928968,3363831808,31\n1,0,0\n4294967295,3758096384,0\n"
 
 var taxi = realTable{
-	"nyc_taxi.csv.gz", []string{"--key-type", "time"}, input.Options{Columns: columns("", keytype.Time, "", keytype.Uint32)}, 10320, 0,
+	"nyc_taxi.csv.gz", []string{"--key-type", "time"},
+	input.Options{Columns: columns("", keytype.Time, "", keytype.Uint32)}, 10320, 0,
 }
 
 // The tables that are shipped, so that every machine checks some (testdata/README.md tells of them).
@@ -324,20 +342,29 @@ func TestKnownAnswersInOrder(t *testing.T) {
 	unicode := []string{"--delimiter", ";", "--key-type", "hex", "--value", "4"}
 	at := []string{"--key-type", "time", "--value-type", "f32"}
 	for _, c := range []knownAnswer{
-		{"geoip-ipv4/GeoIP-ranges.csv.gz", geoip, "count", []string{"1677721600:1694498815", "3221225472:3758096383", "0:4294967295"},
+		{"geoip-ipv4/GeoIP-ranges.csv.gz", geoip, "count",
+			[]string{"1677721600:1694498815", "3221225472:3758096383", "0:4294967295"},
 			"1677721600,1694498815,12\n3221225472,3758096383,61603\n0,4294967295,207937\n"},
-		{"geoip-ipv4/GeoIP-ranges.csv.gz", geoip, "floor", []string{"134744072", "16777217", "3238004363", "1539136282", "3365928968", "1", "4294967295"},
+		{"geoip-ipv4/GeoIP-ranges.csv.gz", geoip, "floor",
+			[]string{"134744072", "16777217", "3238004363", "1539136282", "3365928968", "1", "4294967295"},
 			geoipFloors},
-		{"geoip-ipv4/GeoIP-ranges.csv.gz", ends, "floor", []string{"134744072", "16777217"}, "134744072,134739200,135185663\n16777217,16777216,16777471\n"},
+		{"geoip-ipv4/GeoIP-ranges.csv.gz", ends, "floor", []string{"134744072", "16777217"},
+			"134744072,134739200,135185663\n16777217,16777216,16777471\n"},
 		{"unicode/UnicodeData.txt.gz", unicode, "count", []string{"0:7F", "1F600:1F64F", "4E00:9FFF", "0:10FFFD"},
 			"0x0000,0x007f,128\n0x1f600,0x1f64f,80\n0x4e00,0x9fff,2\n0x0000,0x10fffd,34924\n"},
-		{"nab/nyc_taxi.csv.gz", at, "count", []string{"1404172800:1422747000"}, "2014-07-01 00:00:00,2015-01-31 23:30:00,10320\n"},
-		{"nab/machine_temperature_system_failure.csv.gz", at, "count", []string{"1386018900:1392823500", "0:4294967295"},
+		{"nab/nyc_taxi.csv.gz", at, "count", []string{"1404172800:1422747000"},
+			"2014-07-01 00:00:00,2015-01-31 23:30:00,10320\n"},
+		{"nab/machine_temperature_system_failure.csv.gz", at, "count",
+			[]string{"1386018900:1392823500", "0:4294967295"},
 			"2013-12-02 21:15:00,2014-02-19 15:25:00,22683\n1970-01-01 00:00:00,2106-02-07 06:28:15,22683\n"},
-		{"nab/ambient_temperature_system_failure.csv.gz", at, "count", []string{"1372896000:1401289200"}, "2013-07-04 00:00:00,2014-05-28 15:00:00,7267\n"},
-		{"nab/Twitter_volume_AAPL.csv.gz", at, "count", []string{"1424986973:1429757273"}, "2015-02-26 21:42:53,2015-04-23 02:47:53,15902\n"},
-		{"nab/ec2_network_in_5abac7.csv.gz", at, "count", []string{"1393695360:1395114060"}, "2014-03-01 17:36:00,2014-03-18 03:41:00,4719\n"},
-		{"nab/occupancy_6005.csv.gz", at, "count", []string{"1441115100:1442507040"}, "2015-09-01 13:45:00,2015-09-17 16:24:00,2380\n"},
+		{"nab/ambient_temperature_system_failure.csv.gz", at, "count", []string{"1372896000:1401289200"},
+			"2013-07-04 00:00:00,2014-05-28 15:00:00,7267\n"},
+		{"nab/Twitter_volume_AAPL.csv.gz", at, "count", []string{"1424986973:1429757273"},
+			"2015-02-26 21:42:53,2015-04-23 02:47:53,15902\n"},
+		{"nab/ec2_network_in_5abac7.csv.gz", at, "count", []string{"1393695360:1395114060"},
+			"2014-03-01 17:36:00,2014-03-18 03:41:00,4719\n"},
+		{"nab/occupancy_6005.csv.gz", at, "count", []string{"1441115100:1442507040"},
+			"2015-09-01 13:45:00,2015-09-17 16:24:00,2380\n"},
 	} {
 		checkKnown(t, data, c)
 	}

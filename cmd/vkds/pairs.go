@@ -1,25 +1,29 @@
 package main
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/vkds/vkds/structures"
+)
 
 // partLength is how many pairs are handed out at a time.
 const partLength = 1 << 18
 
 // inParts hands the pairs of a sequence out, many at a time and in its order, in slices that are valid until use
-// returns; failed tells, as structures.Dictionary's sequences have it, what ended the sequence early.
-func inParts(pairs iter.Seq2[uint32, uint32], failed func() error, use func(keys, values []uint32) error) error {
+// returns.
+func inParts(pairs iter.Seq2[structures.Pair, error], use func(keys, values []uint32) error) error {
 	keys, values := make([]uint32, 0, partLength), make([]uint32, 0, partLength)
-	for k, v := range pairs {
+	for pair, err := range pairs {
+		if err != nil {
+			return err
+		}
 		if len(keys) == partLength {
 			if err := use(keys, values); err != nil {
 				return err
 			}
 			keys, values = keys[:0], values[:0]
 		}
-		keys, values = append(keys, k), append(values, v)
-	}
-	if err := failed(); err != nil {
-		return err
+		keys, values = append(keys, pair.Key), append(values, pair.Value)
 	}
 	return use(keys, values)
 }

@@ -90,7 +90,8 @@ func trues(all []bool) (n int) {
 // minusIsNoFlag explains the error of a key that was taken for a flag.
 func minusIsNoFlag(c *cobra.Command, err error) error {
 	if strings.HasPrefix(err.Error(), "unknown shorthand flag") {
-		return fmt.Errorf("%w; before keys that begin with a minus sign there must be a \"--\" (see %s --help)", err, c.CommandPath())
+		return fmt.Errorf("%w; before keys that begin with a minus sign there must be a \"--\" (see %s --help)", err,
+			c.CommandPath())
 	}
 	return flagError(c, err)
 }

@@ -38,23 +38,28 @@ func TestCodePoints(t *testing.T) {
 // A date is a whole day where a range ends, wherever the range comes from.
 func TestWholeDays(t *testing.T) {
 	needDevice(t)
-	path := write(t, "t.csv", "at,n\n2014-07-01 00:00,1\n2014-07-01 23:59:59.9,2\n2014-07-02,3\n2014-07-02T23:59:59.25Z,4\n2014-07-03 00:00:00,5\n")
+	path := write(t, "t.csv", "at,n\n2014-07-01 00:00,1\n2014-07-01 "+
+		"23:59:59.9,2\n2014-07-02,3\n2014-07-02T23:59:59.25Z,4\n2014-07-03 00:00:00,5\n")
 	want := "lo,hi,count\n2014-07-01 00:00:00,2014-07-02 23:59:59,4\n"
 	out, _ := answer(t, "", "count", path, "--key-type", "time", "2014-07-01:2014-07-02")
 	assert.Equal(t, want, out)
 	out, _ = answer(t, "from:to\n2014-07-01:2014-07-02\n", "count", path, "--key-type", "time")
 	assert.Equal(t, want, out)
-	out, _ = answer(t, "", "count", path, "--key-type", "time", "--keys", write(t, "r.csv", "from,to\n2014-07-01,2014-07-02\n"))
+	out, _ = answer(t, "", "count", path, "--key-type", "time", "--keys",
+		write(t, "r.csv", "from,to\n2014-07-01,2014-07-02\n"))
 	assert.Equal(t, want, out)
-	out, _ = answer(t, "", "range", path, "--key-type", "time", "2014-07-01:2014-07-02 00:00", "2014-07-02 23:59:2014-07-03")
-	assert.Equal(t, "key,value\n2014-07-01 00:00:00,1\n2014-07-01 23:59:59,2\n2014-07-02 00:00:00,3\n2014-07-02 23:59:59,4\n2014-07-03 00:00:00,5\n", out)
+	out, _ = answer(t, "", "range", path, "--key-type", "time", "2014-07-01:2014-07-02 00:00",
+		"2014-07-02 23:59:2014-07-03")
+	assert.Equal(t, "key,value\n2014-07-01 00:00:00,1\n2014-07-01 23:59:59,2\n2014-07-02 00:00:00,3\n2014-07-02 "+
+		"23:59:59,4\n2014-07-03 00:00:00,5\n", out)
 	assert.Equal(t, `range 1 of the command line: "2014-07-01 08:00:30" is no range LO:HI`, refusal(t, "", "range", path, "--key-type", "time", "2014-07-01 08:00:30"))
 }
 
 // Delimiters and names that are not quite as they are written are found, and guesses are told.
 func TestGuesses(t *testing.T) {
 	needDevice(t)
-	for name, text := range map[string]string{"semicolons": "Id;Size\n1;10\n2;20\n", "tabs": "Id\tSize\n1\t10\n2\t20\n"} {
+	for name, text := range map[string]string{"semicolons": "Id;Size\n1;10\n2;20\n",
+		"tabs": "Id\tSize\n1\t10\n2\t20\n"} {
 		path := write(t, "t.csv", text)
 		out, notes := answer(t, "", "get", path, "--key", "ID", "--value", "size", "2", "-v")
 		assert.Equal(t, "key,value\n2,20\n", out, name)
@@ -63,7 +68,8 @@ func TestGuesses(t *testing.T) {
 		assert.Equal(t, "key,value\n1,7\n2,\n", out, name)
 		out, _ = answer(t, "", "tally", path, "--column", "size")
 		assert.Equal(t, "key,count\n10,1\n20,1\n", out, name)
-		assert.Equal(t, path+": no column 2: the table has 1 column", refusal(t, "", "get", path, "2", "--delimiter", ","))
+		assert.Equal(t, path+": no column 2: the table has 1 column",
+			refusal(t, "", "get", path, "2", "--delimiter", ","))
 	}
 	_, notes := answer(t, "", "get", write(t, "t.csv", "1,10\n2,20\n"), "2", "-v")
 	assert.NotContains(t, notes, "taken")
@@ -99,7 +105,8 @@ func TestWrongKeysBeforeTheTable(t *testing.T) {
 		assert.Equal(t, keys+`:2: column 2: "y" is not an integer`, refusal(t, "", "count", path, "--keys", keys))
 		assert.Equal(t, keys+`: no column "key": the table has "1", "2"`, refusal(t, "", "get", path, "--keys", keys, "--keys-column", "key"))
 		assert.Equal(t, keys+".none: no such file or directory", refusal(t, "", "get", path, "--keys", keys+".none"))
-		assert.Equal(t, filepath.Dir(keys)+": is a directory", refusal(t, "", "get", path, "--keys", filepath.Dir(keys)))
+		assert.Equal(t, filepath.Dir(keys)+": is a directory",
+			refusal(t, "", "get", path, "--keys", filepath.Dir(keys)))
 		// A pipe may take any time, so the table is read first.
 		assert.Contains(t, refusal(t, "y\n", "get", path), fault)
 	}

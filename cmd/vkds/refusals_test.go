@@ -13,7 +13,8 @@ import (
 )
 
 func TestUnknownCommands(t *testing.T) {
-	for _, arguments := range []string{"frobnicate", "help frobnicate", "bench frobnicate", "help bench frobnicate", "help get table", "completion frobnicate", "doctor frobnicate", "info frobnicate", "bench lsm frobnicate"} {
+	for _, arguments := range []string{"frobnicate", "help frobnicate", "bench frobnicate", "help bench frobnicate",
+		"help get table", "completion frobnicate", "doctor frobnicate", "info frobnicate", "bench lsm frobnicate"} {
 		said := refusal(t, "", strings.Fields(arguments)...)
 		assert.Regexp(t, "unknown command|takes no arguments", said, arguments)
 	}
@@ -38,7 +39,8 @@ func TestWithoutCgo(t *testing.T) {
 	_ = info.Run() // the status says it
 	assert.Equal(t, 2, info.ProcessState.ExitCode())
 	assert.Empty(t, out.String())
-	assert.Equal(t, "vkds: vk: no Vulkan in this program: it was built without cgo (build with CGO_ENABLED=1 and a C compiler)\n", notes.String())
+	assert.Equal(t, "vkds: vk: no Vulkan in this program: it was built without cgo (build with CGO_ENABLED=1 and a C "+
+		"compiler)\n", notes.String())
 }
 
 // Refusals that need no device: each says in one line what is wrong.
@@ -54,7 +56,8 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"build", path, "-o", dict + ".gz"}, dict + ".gz: files are written uncompressed"},
 		{[]string{"inspect", path, "--svg", dir + "/p.svg.zst"}, "p.svg.zst: files are written uncompressed"},
 		{[]string{"inspect", path, "--svg", ""}, "--svg is given, but empty"},
-		{[]string{"dump", path, "-o", dir + "/d.tsv"}, "d.tsv: no format has the ending .tsv: --output-format says which"},
+		{[]string{"dump", path, "-o", dir + "/d.tsv"},
+			"d.tsv: no format has the ending .tsv: --output-format says which"},
 		{[]string{"dump", path, "-o", dict}, "no format has the ending .vkds"},
 		{[]string{"dump", path, "-o", dir + "/d.csv.gz"}, "d.csv.gz: files are written uncompressed"},
 		{[]string{"dump", path, "-o", dir + "/none/d.csv"}, "none/d.csv: no such file or directory"},
@@ -66,13 +69,15 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"max", path, "--structure", "slabhash"}, "slabhash keeps no order, which max needs"},
 		{[]string{"bench", "scan", "--csv", "-"}, "-: is no name of a file here"},
 		{[]string{"bench", "scan", "--kernels", dir + "/k.csv.gz"}, "files are written uncompressed"},
-		{[]string{"bench", "scan", "--csv", dir + "/a", "--json", dir + "/../" + filepath.Base(dir) + "/a"}, "is the name of two of the files to write"},
+		{[]string{"bench", "scan", "--csv", dir + "/a", "--json", dir + "/../" + filepath.Base(dir) + "/a"},
+			"is the name of two of the files to write"},
 		{[]string{"bench", "scan", "--op", ""}, "--op is given, but empty"},
 		{[]string{"get", path, "1", "--key", ""}, "--key is given, but empty"},
 		{[]string{"get", path, "--keys", ""}, "--keys is given, but empty"},
 		{[]string{"get", path, "-1"}, "before keys that begin with a minus sign there must be a \"--\""},
 		{[]string{"range", path, "-5:5"}, "before keys that begin with a minus sign there must be a \"--\""},
-		{[]string{"get", path, "1", "--verbose"}, "--quiet and --verbose exclude each other"}, // refusal itself is quiet
+		// refusal itself is quiet
+		{[]string{"get", path, "1", "--verbose"}, "--quiet and --verbose exclude each other"},
 		{[]string{"tally", path, "-x"}, "unknown shorthand flag: 'x' in -x (see vkds tally --help)"},
 		{[]string{"get", path, "1", "--load", "inf"}, "a load of +Inf makes no sense"},
 		{[]string{"get", path, "1", "--load", "nan"}, "a load of NaN makes no sense"},
@@ -81,9 +86,12 @@ func TestRefusesBeforeWork(t *testing.T) {
 		{[]string{"get", path, "1", "--structure", "lsm", "--batch", "0"}, "a batch of 0 makes no sense"},
 		{[]string{"get", path, "1", "--keys-format", "text"}, "--keys-format is for files"},
 		{[]string{"get", path, "1", "--keys-column", "2"}, "--keys-column is for files"},
-		{[]string{"get", path, "--keys-format", "u32le", "--keys-column", "2"}, "--keys-column is for csv, parquet, arrow, not for u32le"},
-		{[]string{"count", path, "--keys-format", "text", "--keys-column", "1,2"}, "--keys-column is for csv, parquet, arrow, not for text"},
-		{[]string{"count", path, "--keys-format", "u32be", "--keys-comment", "#"}, "--keys-comment is for csv, text, not for u32be"},
+		{[]string{"get", path, "--keys-format", "u32le", "--keys-column", "2"},
+			"--keys-column is for csv, parquet, arrow, not for u32le"},
+		{[]string{"count", path, "--keys-format", "text", "--keys-column", "1,2"},
+			"--keys-column is for csv, parquet, arrow, not for text"},
+		{[]string{"count", path, "--keys-format", "u32be", "--keys-comment", "#"},
+			"--keys-comment is for csv, text, not for u32be"},
 		{[]string{"tally", "-", "--header", "--format", "u32be"}, "--header is for csv, text, not for u32be"},
 		{[]string{"tally", "-", "--no-header", "--format", "arrow"}, "--no-header is for csv, text, not for arrow"},
 		{[]string{"tally", "-", "--format", "u32le", "--delimiter", ";"}, "--delimiter is for csv, not for u32le"},
@@ -107,9 +115,11 @@ func TestOutputIsInput(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("1,10\n"), 0o600))
 	require.NoError(t, os.Symlink("t.csv", filepath.Join(dir, "symbolic")))
 	require.NoError(t, os.Link(path, filepath.Join(dir, "hard")))
-	for _, output := range []string{path, dir + "/./t.csv", filepath.Join(dir, "symbolic"), filepath.Join(dir, "hard")} {
+	for _, output := range []string{path, dir + "/./t.csv", filepath.Join(dir, "symbolic"),
+		filepath.Join(dir, "hard")} {
 		for _, input := range []string{path, filepath.Join(dir, "symbolic"), "-", "/dev/stdin"} {
-			for _, command := range [][]string{{"build", input, "-o", output}, {"inspect", input, "--svg", output}, {"dump", input, "-o", output}} {
+			for _, command := range [][]string{{"build", input, "-o", output}, {"inspect", input, "--svg", output},
+				{"dump", input, "-o", output}} {
 				stdin, err := os.Open(path)
 				require.NoError(t, err)
 				run := exec.Command(tool, command...)
@@ -122,7 +132,9 @@ func TestOutputIsInput(t *testing.T) {
 		}
 	}
 	// Standard output: a shell that appends to the file has not truncated it.
-	for _, command := range [][]string{{"tally", path}, {"get", path, "1"}, {"get", "/dev/null", "--keys", path}, {"range", path}, {"stats", path}, {"verify", path}, {"inspect", path, "--svg", "-"}, {"dump", path}, {"max", path}} {
+	for _, command := range [][]string{{"tally", path}, {"get", path, "1"}, {"get", "/dev/null", "--keys", path},
+		{"range", path}, {"stats", path}, {"verify", path}, {"inspect", path, "--svg", "-"}, {"dump", path},
+		{"max", path}} {
 		out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 		require.NoError(t, err)
 		run := exec.Command(tool, command...)
@@ -150,9 +162,12 @@ func TestEmptyReplacesNothing(t *testing.T) {
 	skippedAll := bad + ": nothing in it can be read: --skip-invalid skipped all there is (2)"
 	assert.Equal(t, skippedAll, refusal(t, "", "build", bad, "-o", dict, "--skip-invalid", "--no-header"))
 	assert.Equal(t, skippedAll, refusal(t, "", "get", bad, "1", "--skip-invalid", "--no-header"))
-	assert.Equal(t, bad+": nothing in it can be read: --skip-invalid skipped all there is (2)", refusal(t, "", "tally", bad, "--skip-invalid", "--no-header"))
-	assert.Equal(t, "standard input: nothing in it can be read: --skip-invalid skipped all there is (1)", refusal(t, "1x\n", "tally", "-", "--skip-invalid"))
-	assert.Equal(t, "standard input holds no pairs, so "+dict+" is left as it is (--allow-empty has it replaced)", refusal(t, "", "build", "-", "-o", dict))
+	assert.Equal(t, bad+": nothing in it can be read: --skip-invalid skipped all there is (2)",
+		refusal(t, "", "tally", bad, "--skip-invalid", "--no-header"))
+	assert.Equal(t, "standard input: nothing in it can be read: --skip-invalid skipped all there is (1)",
+		refusal(t, "1x\n", "tally", "-", "--skip-invalid"))
+	assert.Equal(t, "standard input holds no pairs, so "+dict+" is left as it is (--allow-empty has it replaced)",
+		refusal(t, "", "build", "-", "-o", dict))
 	now, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	assert.Equal(t, good, now)

@@ -32,9 +32,11 @@ type group struct {
 
 // groups are the subcommands, in the order of the help.
 var groups = []group{
-	{"Ask a dictionary or a table:", slices.Concat([]func(*global) *cobra.Command{newGetCommand, newRangeCommand, newCountCommand},
-		newNeighborCommands(), []func(*global) *cobra.Command{newMinCommand, newMaxCommand, newDumpCommand})},
-	{"Keep dictionaries:", []func(*global) *cobra.Command{newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
+	{"Ask a dictionary or a table:", slices.Concat([]func(*global) *cobra.Command{
+		newGetCommand, newRangeCommand, newCountCommand},
+		newNeighborCommands(), []func(*global) *cobra.Command{newMinCommand, newMaxCommand, newTopCommand, newDumpCommand})},
+	{"Keep dictionaries:", []func(*global) *cobra.Command{
+		newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
 	{"Count the keys of a file:", []func(*global) *cobra.Command{newTallyCommand}},
 	{"Look inside, and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
@@ -57,10 +59,12 @@ output" has the rest).`,
   vkds range airports.csv --key id --value altitude 1:100
   vkds build airports.csv --key id --value altitude -o airports.vkds
   vkds get airports.vkds --keys wanted.txt --must-exist`,
-		Version:           version(),
-		SilenceErrors:     true, // run prints them, in one line
-		SilenceUsage:      true,
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return cmp.Or(notEmpty(c.Flags()), together(c.Flags())) },
+		Version:       version(),
+		SilenceErrors: true, // run prints them, in one line
+		SilenceUsage:  true,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			return cmp.Or(notEmpty(c.Flags()), together(c.Flags()))
+		},
 		PersistentPostRunE: func(*cobra.Command, []string) error {
 			if n := g.complaints.Load(); n > 0 {
 				return fmt.Errorf("the validation layer found %d errors", n)
@@ -69,7 +73,8 @@ output" has the rest).`,
 		},
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor discrete, integrated, virtual or cpu (default: $VKDS_DEVICE,\nelse the best)")
+	flags.StringVar(&g.device, "device", "", "device to use: its number in \"vkds info\", a part of its name,\nor "+
+		"discrete, integrated, virtual or cpu (default: $VKDS_DEVICE,\nelse the best)")
 	flags.BoolVar(&g.validation, "validation", false, "check every Vulkan call with the validation layer")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "no notes and no progress")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "notes also where standard error is no terminal")

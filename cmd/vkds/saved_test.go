@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
 )
 
 // saved writes a dictionary as no build would.
@@ -28,15 +33,18 @@ func saved(t *testing.T, h dictfile.Header, keys, values []uint32) string {
 // A saved dictionary comes from wherever tables come from.
 func TestSavedThroughPipe(t *testing.T) {
 	needDevice(t)
-	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint32{1 << 31, 1<<31 + 1}, []uint32{10, 11})
+	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint32{1 << 31, 1<<31 + 1},
+		[]uint32{10, 11})
 	text, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	out, _ := answer(t, string(text), "get", "-", "0", "1", "2")
 	assert.Equal(t, "key,value\n0,10\n1,11\n2,\n", out)
-	assert.Equal(t, "standard input: can't be read in any order, as this format needs: give an uncompressed regular file", refusal(t, string(text), "verify", "-"))
+	assert.Equal(t, "standard input: can't be read in any order, as this format needs: give an uncompressed regular "+
+		"file", refusal(t, string(text), "verify", "-"))
 	assert.Contains(t, refusal(t, string(text[:len(text)-1]), "get", "-", "0"), "standard input: ends too early")
 	assert.Equal(t, dict+":1: looks like a saved dictionary, not like text", refusal(t, "", "tally", dict))
-	assert.Equal(t, dict+": looks like a saved dictionary, not like values of 4 bytes", refusal(t, "", "tally", dict, "--format", "u32le"))
+	assert.Equal(t, dict+": looks like a saved dictionary, not like values of 4 bytes",
+		refusal(t, "", "tally", dict, "--format", "u32le"))
 	assert.Equal(t, `"": is no name of a file`, refusal(t, "", "get", "", "1"))
 }
 
@@ -45,13 +53,16 @@ func TestSavedNonsense(t *testing.T) {
 	needDevice(t)
 	for _, structure := range known {
 		dict := saved(t, dictfile.Header{Structure: structure}, []uint32{1, 2, 1, 3, 1}, []uint32{10, 20, 30, 40, 50})
-		assert.Equal(t, dict+": is corrupt: 2 of its pairs have a key that others have, too", refusal(t, "", "get", dict, "1"), structure)
+		assert.Equal(t, dict+": is corrupt: 2 of its pairs have a key that others have, too",
+			refusal(t, "", "get", dict, "1"), structure)
 	}
 	for parameter, structure := range map[string]string{"load": "slabhash", "fill": "btree", "batch": "lsm"} {
 		for _, value := range []float64{-1, 0, 1e-300, 1e300} {
-			dict := saved(t, dictfile.Header{Structure: structure, Parameters: map[string]float64{parameter: value}}, []uint32{1}, []uint32{2})
+			dict := saved(t, dictfile.Header{Structure: structure, Parameters: map[string]float64{parameter: value}},
+				[]uint32{1}, []uint32{2})
 			said := refusal(t, "", "get", dict, "1")
-			assert.Contains(t, said, fmt.Sprintf("%s: a %s of %g makes no sense for %s", dict, parameter, value, structure))
+			assert.Contains(t, said, fmt.Sprintf("%s: a %s of %g makes no sense for %s", dict, parameter, value,
+				structure))
 		}
 	}
 }
@@ -74,13 +85,16 @@ func TestBinaryKeysAndJSON(t *testing.T) {
 	for _, bits := range []uint32{0x3f800000, 0x7f800000, 0x7fc00000} { // 1, infinite, none
 		floats = binary.LittleEndian.AppendUint32(floats, bits)
 	}
-	assert.Equal(t, "standard input: row 3: column 1: NaN has no place in an order", refusal(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json"))
+	assert.Equal(t, "standard input: row 3: column 1: NaN has no place in an order",
+		refusal(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json"))
 	out, _ = answer(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json", "--skip-invalid")
 	assert.Equal(t, `{"key":1,"count":1}`+"\n"+`{"key":"+Inf","count":1}`+"\n", out)
 
 	// Words that are no float's, as only another program may save.
-	dict := saved(t, dictfile.Header{Structure: "sortedarray", KeyType: "f32", ValueType: "f32"}, []uint32{0, 0xffffffff}, []uint32{0xffffffff, 0})
-	for _, arguments := range [][]string{{"range", "--", "-inf:inf"}, {"get", "1"}, {"successor", "inf"}, {"predecessor", "--", "-inf"}, {"count", "1:2"}, {"stats"}} {
+	dict := saved(t, dictfile.Header{Structure: "sortedarray", KeyType: "f32", ValueType: "f32"},
+		[]uint32{0, 0xffffffff}, []uint32{0xffffffff, 0})
+	for _, arguments := range [][]string{{"range", "--", "-inf:inf"}, {"get", "1"}, {"successor", "inf"},
+		{"predecessor", "--", "-inf"}, {"count", "1:2"}, {"stats"}} {
 		out, _ := answer(t, "", append([]string{arguments[0], dict, "--json"}, arguments[1:]...)...)
 		values := json.NewDecoder(strings.NewReader(out))
 		for values.More() {
@@ -95,4 +109,42 @@ func TestBinaryKeysAndJSON(t *testing.T) {
 		out, _ := answer(t, "", "stats", "-", "--structure", structure, "--json")
 		assert.True(t, json.Valid([]byte(out)), "%s: %s", structure, out)
 	}
+}
+
+// What a Go program has saved the tool opens, a set's keys with values of 0; and the other way round.
+func TestSavedByAProgram(t *testing.T) {
+	needDevice(t)
+	d, err := vk.Open(vk.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	tree, err := btree.Build(t.Context(), d, []uint32{5, 3}, []uint32{50, 30}, btree.Options{Fill: 0.9})
+	require.NoError(t, err)
+	defer tree.Close()
+	set, err := slabhash.BuildSet(t.Context(), d, []uint32{7}, slabhash.Options{})
+	require.NoError(t, err)
+	defer set.Close()
+	for want, s := range map[string]io.WriterTo{"3,30\n5,50\n": tree, "7,0\n": set} {
+		path := filepath.Join(t.TempDir(), "d.vkds")
+		f, err := os.Create(path)
+		require.NoError(t, err)
+		_, err = s.WriteTo(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		out, _ := answer(t, "", "dump", path)
+		assert.Equal(t, "key,value\n"+want, out)
+		answer(t, "", "verify", path)
+	}
+
+	path := filepath.Join(t.TempDir(), "built.vkds")
+	answer(t, "", "build", write(t, "t.csv", "5,50\n3,30\n"), "--structure", "lsm", "--batch", "64", "-o", path)
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	l, err := lsm.Load(t.Context(), d, f, lsm.Options{})
+	require.NoError(t, err)
+	defer l.Close()
+	values, found, err := l.Find(t.Context(), []uint32{3, 5, 7})
+	require.NoError(t, err)
+	assert.Equal(t, []uint32{30, 50, 0}, values)
+	assert.Equal(t, []bool{true, true, false}, found)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,13 +31,14 @@ type source struct {
 	into    structureFlags
 	saved   bool // only saved dictionaries will do
 
-	// ready, if not nil, is called when the type of the keys is known and nothing has been loaded yet: what is wrong with
-	// what a command is asked is told before a large table is read.
+	// ready, if not nil, is called when the type of the keys is known and nothing has been loaded yet: what is wrong
+	// with what a command is asked is told before a large table is read.
 	ready func(key keytype.Type) error
 }
 
 // forTables are the flags that saved dictionaries have no use for.
-var forTables = []string{"key", "value", "key-type", "value-type", "format", "skip-invalid", "delimiter", "header", "no-header", "comment"}
+var forTables = []string{"key", "value", "key-type", "value-type", "format", "skip-invalid", "delimiter", "header",
+	"no-header", "comment"}
 
 // add adds the flags to a command. ordering is its name if it needs an ordered structure, else "".
 func (s *source) add(c *cobra.Command, ordering string) {
@@ -53,7 +55,8 @@ func (s *source) addTable(c *cobra.Command) {
 	flags.StringVar(&value.Name, "value", "", "`column` of the values: name, or number from 1 (default 2)")
 	flags.Var(typeFlag(&key.Type), "key-type", "what keys are")
 	flags.Var(typeFlag(&value.Type), "value-type", "what values are")
-	flags.Var(formatFlag(&s.options.Format), "format", "how the table is stored: csv, parquet, arrow,\nor binary, u32le or u32be")
+	flags.Var(formatFlag(&s.options.Format), "format",
+		"how the table is stored: csv, parquet, arrow,\nor binary, u32le or u32be")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
 }
@@ -90,7 +93,8 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 	err := l.read(g, s, path, func(in *opened) (err error) {
 		if l.saved = in.saved; in.saved == nil {
 			l.structure, l.parameter, err = s.into.choose("", nil)
-		} else if l.structure, l.parameter, err = s.into.choose(in.saved.Header().Structure, in.saved.Header().Parameters); err != nil {
+		} else if l.structure, l.parameter, err = s.into.choose(in.saved.Header().Structure,
+			in.saved.Header().Parameters); err != nil {
 			err = inSaved(in.file.Name(), err)
 		}
 		l.key, l.value, l.expected = in.key, in.value, in.expected()
@@ -171,7 +175,7 @@ func (s *source) openSaved(in *opened) (err error) {
 	if find(h.Structure) < 0 {
 		return fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", in.file.Name(), h.Structure)
 	}
-	in.key, in.value, err = h.Types()
+	in.key, in.value, err = dictfile.Types(h)
 	return err
 }
 
@@ -196,8 +200,8 @@ func (in *opened) read(keys, values []uint32) (int, error) {
 	return reading(in.saved, in.show)(keys, values)
 }
 
-// expected is how many rows a file says it has, 0 where it says none. No more than one a byte is believed: what there is
-// beyond makes the dictionary grow.
+// expected is how many rows a file says it has, 0 where it says none. No more than one a byte is believed: what there
+// is beyond makes the dictionary grow.
 func (in *opened) expected() int {
 	rows := int64(0)
 	if in.saved != nil {
@@ -245,10 +249,11 @@ type loader struct {
 	rows     int64
 	assigned int64 // rows whose key was there
 	skipped  int64
+	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
 }
 
-// read reads a file into the dictionary. begin is told of the file once it is open. Unless begin has made it the loader's
-// saved dictionary, it is closed at the end.
+// read reads a file into the dictionary. begin is told of the file once it is open. Unless begin has made it the
+// loader's saved dictionary, it is closed at the end.
 func (l *loader) read(g *global, s *source, path string, begin func(*opened) error) error {
 	show, end := g.progress("loading " + filepath.Base(path))
 	s.options.Note = func(text string) { g.note("%s", text) }
@@ -276,8 +281,8 @@ func (l *loader) insert(b batch) error {
 	if err := l.create(max(l.expected, len(b.keys))); err != nil {
 		return err
 	}
-	status, err := l.Insert(l.ctx, b.keys, b.values)
-	if err != nil {
+	status := make([]structures.Status, len(b.keys))
+	if err := l.UpdateInto(l.ctx, cmp.Or(l.combine, structures.Insert), b.keys, b.values, status); err != nil {
 		return err
 	}
 	l.rows += int64(len(b.keys))
@@ -309,7 +314,8 @@ func (l *loader) finish(path string) (err error) {
 		return err
 	}
 	if twice := l.rows - int64(l.pairs); l.saved != nil && twice > 0 {
-		return &dictfile.Error{File: path, Err: fmt.Errorf("%w: %d of its pairs have a key that others have, too", dictfile.ErrCorrupt, twice)}
+		return &dictfile.Error{File: path, Err: fmt.Errorf("%w: %d of its pairs have a key that others have, too",
+			structures.ErrCorrupt, twice)}
 	}
 	return nil
 }

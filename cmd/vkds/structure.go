@@ -28,8 +28,9 @@ type structure struct {
 	most      float64
 	create    func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (structures.Dictionary, error)
 	measures  func(ctx context.Context, d structures.Dictionary) ([]measure, error)
-	check     func(ctx context.Context, d structures.Dictionary) error                   // looks at all of it in the device's memory; nil: there is no such check
-	draw      func(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error // nil: there is no picture
+	// looks at all of it in the device's memory; nil: there is no such check
+	check func(ctx context.Context, d structures.Dictionary) error
+	draw  func(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error // nil: there is no picture
 }
 
 // known are the structures, in the order of the help.
@@ -43,7 +44,9 @@ var known = []structure{
 		create: func(ctx context.Context, d *vk.Device, capacity int, fill float64) (structures.Dictionary, error) {
 			return btree.New(ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched})
 		},
-		measures: btreeMeasures, check: func(ctx context.Context, d structures.Dictionary) error { return d.(*btree.Tree).Check(ctx) }, draw: drawTree},
+		measures: btreeMeasures, check: func(ctx context.Context, d structures.Dictionary) error {
+			return d.(*btree.Tree).Check(ctx)
+		}, draw: drawTree},
 	{name: "lsm", ordered: true, parameter: "batch", least: 1, most: 1 << 30,
 		create: func(ctx context.Context, d *vk.Device, capacity int, batch float64) (structures.Dictionary, error) {
 			return lsm.New(ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
@@ -76,7 +79,8 @@ func (e *structureError) Error() string {
 	if e.need == "" {
 		return fmt.Sprintf("unknown structure %q (known: %s)", e.name, strings.Join(structureNames(false), ", "))
 	}
-	return fmt.Sprintf("%s keeps no order, which %s needs (ordered: %s)", e.name, e.need, strings.Join(structureNames(true), ", "))
+	return fmt.Sprintf("%s keeps no order, which %s needs (ordered: %s)", e.name, e.need,
+		strings.Join(structureNames(true), ", "))
 }
 
 // structureFlags choose a structure and its parameter.
@@ -95,10 +99,13 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 	flags.Var(structureName{&s.name, structureNames(ordering != "")}, "structure",
 		fmt.Sprintf("the dictionary's data structure\n(default %s, or what a saved dictionary was)", s.standard()))
 	if ordering == "" {
-		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or what a saved dictionary had)")
+		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or "+
+			"what a saved dictionary had)")
 	}
-	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that its splitting fills\n(default 0.53, or what a saved dictionary had)")
-	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or what a saved dictionary had)")
+	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that its splitting fills\n(default 0.53, "+
+		"or what a saved dictionary had)")
+	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or "+
+		"what a saved dictionary had)")
 }
 
 // structureName is the flag's value: choose tells of names that won't do.
@@ -173,7 +180,8 @@ type parameterError struct {
 }
 
 func (e *parameterError) Error() string {
-	return fmt.Sprintf("a %s of %g makes no sense for %s: %g to %.10g", e.structure.parameter, e.value, e.structure.name, e.structure.least, e.structure.most)
+	return fmt.Sprintf("a %s of %g makes no sense for %s: %g to %.10g", e.structure.parameter, e.value,
+		e.structure.name, e.structure.least, e.structure.most)
 }
 
 func find(name string) int {

@@ -127,7 +127,8 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.keys, "keys", time.Since(started)), d.Info().Name, grouped(len(t.entries)))
+	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.keys, "keys", time.Since(started)), d.Info().Name,
+		grouped(len(t.entries)))
 	if t.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))
 	}
@@ -166,7 +167,7 @@ func (t *tally) read(d *vk.Device, path string, o input.Options) error {
 				return err
 			}
 		}
-		if _, err := t.hash.Add(t.ctx, b.keys, ones[:len(b.keys)]); err != nil {
+		if _, err := t.hash.InsertAdd(t.ctx, b.keys, ones[:len(b.keys)]); err != nil {
 			return err
 		}
 		t.keys += uint64(len(b.keys))
@@ -180,14 +181,13 @@ func (t *tally) settle() error {
 	if t.settled == nil {
 		t.settled = map[uint32]uint64{}
 	}
-	err := t.hash.Chunks(t.ctx, func(keys, counts []uint32) bool {
-		for i, k := range keys {
-			t.settled[k] += uint64(counts[i])
+	for chunk, err := range t.hash.Chunks(t.ctx) {
+		if err != nil {
+			return err
 		}
-		return true
-	})
-	if err != nil {
-		return err
+		for i, k := range chunk.Keys {
+			t.settled[k] += uint64(chunk.Values[i])
+		}
 	}
 	t.there = 0
 	return t.hash.Clear(t.ctx)
@@ -199,13 +199,16 @@ func (t *tally) collect() error {
 	case t.hash == nil:
 		return nil
 	case t.settled == nil:
-		return t.hash.Chunks(t.ctx, func(keys, counts []uint32) bool {
-			t.entries = slices.Grow(t.entries, len(keys))
-			for i, k := range keys {
-				t.entries = append(t.entries, entry{k, uint64(counts[i])})
+		for chunk, err := range t.hash.Chunks(t.ctx) {
+			if err != nil {
+				return err
 			}
-			return true
-		})
+			t.entries = slices.Grow(t.entries, len(chunk.Keys))
+			for i, k := range chunk.Keys {
+				t.entries = append(t.entries, entry{k, uint64(chunk.Values[i])})
+			}
+		}
+		return nil
 	}
 	if err := t.settle(); err != nil {
 		return err

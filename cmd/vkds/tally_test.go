@@ -33,8 +33,10 @@ func TestTallySettles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	for _, limit := range []uint64{batchLength, 2 * batchLength, 1 << 32} {
-		count := &tally{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(), flags: &pflag.FlagSet{}, limit: limit}
-		require.NoError(t, count.read(testdevice.Open(t), path, input.Options{Format: input.U32LE, Columns: make([]input.Column, 1)}))
+		count := &tally{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(),
+			flags: &pflag.FlagSet{}, limit: limit}
+		require.NoError(t, count.read(testdevice.Open(t), path,
+			input.Options{Format: input.U32LE, Columns: make([]input.Column, 1)}))
 		require.NoError(t, count.collect())
 		require.NoError(t, count.hash.Close())
 		assert.EqualValues(t, n, count.keys)

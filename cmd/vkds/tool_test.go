@@ -146,12 +146,14 @@ func TestTallyRefuses(t *testing.T) {
 	path = write(t, "b.gz", "\x1f\x8b\x08\x00\x00")
 	assert.Equal(t, path+": ends too early: the file is truncated", refusal(t, "", "tally", path))
 	assert.Equal(t, "--top -1 is negative", refusal(t, "", "tally", "-", "--top", "-1"))
-	assert.Equal(t, "--column is for csv, parquet, arrow, not for text", refusal(t, "", "tally", "-", "--format", "text", "--column", "2"))
+	assert.Equal(t, "--column is for csv, parquet, arrow, not for text",
+		refusal(t, "", "tally", "-", "--format", "text", "--column", "2"))
 	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, csv, text, u32le, u32be, parquet, arrow) (see vkds tally --help)`, refusal(t, "", "tally", "-", "--format", "u64"))
 	assert.Contains(t, refusal(t, "", "tally", "-", "--delimiter", "ab"), `"ab" is no single character`)
 	assert.Equal(t, "tally takes one FILE (see vkds tally --help)", refusal(t, "", "tally"))
 	assert.Equal(t, "get takes a DICT or a TABLE, then keys (see vkds get --help)", refusal(t, "", "get"))
-	assert.Equal(t, "--header and --no-header exclude each other", refusal(t, "", "tally", "-", "--header", "--no-header"))
+	assert.Equal(t, "--header and --no-header exclude each other",
+		refusal(t, "", "tally", "-", "--header", "--no-header"))
 }
 
 func TestGet(t *testing.T) {
@@ -167,7 +169,8 @@ func TestGet(t *testing.T) {
 	assert.Equal(t, "key,value\n3,0\n1,11\n", out)
 	out, _ = answer(t, "", append([]string{"get", path, "--keys", write(t, "keys", "2\n3\n")}, column...)...)
 	assert.Equal(t, "key,value\n2,\n3,0\n", out)
-	out, _ = answer(t, "", append([]string{"get", path, "--keys", write(t, "keys.csv", "k\n2\n3\n"), "--keys-column", "k"}, column...)...)
+	out, _ = answer(t, "", append([]string{"get", path, "--keys", write(t, "keys.csv", "k\n2\n3\n"), "--keys-column",
+		"k"}, column...)...)
 	assert.Equal(t, "key,value\n2,\n3,0\n", out)
 	out, _ = answer(t, "\x05\x00\x00\x00\x32\x00\x00\x00", "get", "-", "--format", "u32le", "5", "50")
 	assert.Equal(t, "key,value\n5,50\n50,\n", out)
@@ -186,11 +189,14 @@ func TestGet(t *testing.T) {
 func TestGetTypes(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "at,x,code,n\n2014-07-01 00:00:00,-1.5,00fF,-7\n2014-07-01 00:30:00,2,0,7\n")
-	out, _ := answer(t, "", "get", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32", "1404172800", "2014-07-01T00:30:00Z", "1")
+	out, _ := answer(t, "", "get", path, "--key", "at", "--key-type", "time", "--value", "x", "--value-type", "f32",
+		"1404172800", "2014-07-01T00:30:00Z", "1")
 	assert.Equal(t, "key,value\n2014-07-01 00:00:00,-1.5\n2014-07-01 00:30:00,2\n1970-01-01 00:00:01,\n", out)
-	out, _ = answer(t, "", "get", path, "--key", "code", "--key-type", "hex", "--value", "n", "--value-type", "i32", "--json", "FF", "1")
+	out, _ = answer(t, "", "get", path, "--key", "code", "--key-type", "hex", "--value", "n", "--value-type", "i32",
+		"--json", "FF", "1")
 	assert.Equal(t, `{"key":"0x00ff","value":-7}`+"\n"+`{"key":"0x0001","value":null}`+"\n", out)
-	out, _ = answer(t, "", "get", path, "--key", "n", "--key-type", "i32", "--value", "4", "--value-type", "i32", "--", "-7")
+	out, _ = answer(t, "", "get", path, "--key", "n", "--key-type", "i32", "--value", "4", "--value-type", "i32", "--",
+		"-7")
 	assert.Equal(t, "key,value\n-7,-7\n", out)
 }
 
@@ -206,14 +212,19 @@ func TestGetRefuses(t *testing.T) {
 	assert.Equal(t, `key 2 of the command line: "x" is not an integer`, refusal(t, "", "get", good, "1", "x"))
 	assert.Equal(t, `standard input:2: "y" is not an integer`, refusal(t, "1\ny\n", "get", good))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--keys", "k"), "not from both")
-	assert.Equal(t, "text holds a value a line, or a range, and no table", refusal(t, "", "get", good, "1", "--format", "text"))
-	assert.Equal(t, "column 2 is asked for, but files of format u32be have no columns to choose from", refusal(t, "", "get", good, "1", "--format", "u32be", "--key", "2"))
+	assert.Equal(t, "text holds a value a line, or a range, and no table",
+		refusal(t, "", "get", good, "1", "--format", "text"))
+	assert.Equal(t, "column 2 is asked for, but files of format u32be have no columns to choose from",
+		refusal(t, "", "get", good, "1", "--format", "u32be", "--key", "2"))
 	assert.Contains(t, refusal(t, "", "get", "-"), "can't both come from standard input")
 	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`, refusal(t, "", "get", good, "1", "--structure", "btrie"))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key", "id", "--no-header"), `column "id" is asked by name, but the table is said to have no header`)
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--load=-1"), "a load of -1 makes no sense for slabhash")
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key-type", "u64"), `unknown type "u64"`)
-	assert.Equal(t, 2, func() int { _, _, s := runTool("", "get", good, "x", "--must-exist"); return s }(), "an error is not an absent key")
+	assert.Equal(t, 2, func() int {
+		_, _, s := runTool("", "get", good, "x", "--must-exist")
+		return s
+	}(), "an error is not an absent key")
 }
 
 func TestBuild(t *testing.T) {
@@ -227,11 +238,13 @@ func TestBuild(t *testing.T) {
 	path := write(t, "t.csv", rows.String())
 	dir := t.TempDir()
 	dict := filepath.Join(dir, "d.vkds")
-	out, notes := answer(t, "", "build", path, "-o", dict, "--key", "when", "--key-type", "time", "--value", "how", "--value-type", "f32", "--load", "0.4")
+	out, notes := answer(t, "", "build", path, "-o", dict, "--key", "when", "--key-type", "time", "--value", "how",
+		"--value-type", "f32", "--load", "0.4")
 	assert.Empty(t, out)
 	assert.Regexp(t, `vkds: saved 70,000 pairs in .* as .*d\.vkds, 560,\d\d\d bytes\n$`, notes)
 	out, _ = answer(t, "", "get", dict, "0", "7", "489993", "8")
-	assert.Equal(t, "key,value\n1970-01-01 00:00:00,0.5\n1970-01-01 00:00:07,1.5\n1970-01-06 16:06:33,69999.5\n1970-01-01 00:00:08,\n", out)
+	assert.Equal(t, "key,value\n1970-01-01 00:00:00,0.5\n1970-01-01 00:00:07,1.5\n1970-01-06 "+
+		"16:06:33,69999.5\n1970-01-01 00:00:08,\n", out)
 
 	// Rebuilt from itself, it has the same pairs.
 	again := filepath.Join(dir, "again.vkds")
@@ -248,7 +261,8 @@ func TestBuild(t *testing.T) {
 	assert.Contains(t, out, "\npairs,70000\n")
 
 	// A saved dictionary knows its columns.
-	assert.Equal(t, dict+" is a saved dictionary: --value is for tables", refusal(t, "", "get", dict, "1", "--value", "2"))
+	assert.Equal(t, dict+" is a saved dictionary: --value is for tables",
+		refusal(t, "", "get", dict, "1", "--value", "2"))
 
 	// Corrupt and truncated.
 	data, err := os.ReadFile(dict)
@@ -257,9 +271,11 @@ func TestBuild(t *testing.T) {
 		data []byte
 		say  string
 	}{
-		"magic":     {append([]byte("x"), data[1:]...), "is no saved dictionary"},
-		"version":   {append(append(bytes.Clone(data[:8]), 9), data[9:]...), "was saved by another version of vkds: build it again: the file has format 9, and this one reads 2"},
-		"pair":      {append(append(bytes.Clone(data[:5000]), data[5000]^1), data[5001:]...), "is corrupt: a checksum doesn't match"},
+		"magic": {append([]byte("x"), data[1:]...), "is no saved dictionary"},
+		"version": {append(append(bytes.Clone(data[:8]), 9), data[9:]...),
+			"was saved by another version of vkds: build it again: the format is 9, and this one reads 2 and 3"},
+		"pair": {append(append(bytes.Clone(data[:5000]), data[5000]^1), data[5001:]...),
+			"is corrupt: a checksum doesn't match"},
 		"truncated": {data[:len(data)-1], "ends too early: the saved dictionary is truncated"},
 		"empty":     {nil, "is no saved dictionary"},
 	} {
@@ -271,7 +287,8 @@ func TestBuild(t *testing.T) {
 	assert.Equal(t, renamed+": ends too early: the saved dictionary is truncated", refusal(t, "", "stats", renamed))
 
 	// Where it can't be written.
-	assert.Equal(t, dir+": is a directory", refusal(t, "", "build", path, "-o", dir, "--key-type", "time", "--value-type", "f32"))
+	assert.Equal(t, dir+": is a directory", refusal(t, "", "build", path, "-o", dir, "--key-type", "time",
+		"--value-type", "f32"))
 	assert.Equal(t, dir+"/no/d.vkds: no such file or directory", refusal(t, "", "build", path, "-o", dir+"/no/d.vkds"))
 	assert.Contains(t, refusal(t, "", "build", path), `required flag(s) "output" not set`)
 
@@ -406,11 +423,13 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, arguments := range [][]string{{"--help"}, {"get", "--help"}, {"tables"}, {"help", "tables"}, {"--version"}, {"completion", "bash"}} {
+	for _, arguments := range [][]string{{"--help"}, {"get", "--help"}, {"tables"}, {"help", "tables"}, {"--version"},
+		{"completion", "bash"}} {
 		out, err := exec.Command(tool, arguments...).Output()
 		require.NoError(t, err, arguments)
 		require.NotEmpty(t, out, arguments)
 	}
 	assert.Contains(t, refusal(t, "", "frobnicate"), `unknown command "frobnicate"`)
-	assert.Contains(t, refusal(t, "", "tally", "-", "--frobnicate"), "unknown flag: --frobnicate (see vkds tally --help)")
+	assert.Contains(t, refusal(t, "", "tally", "-", "--frobnicate"),
+		"unknown flag: --frobnicate (see vkds tally --help)")
 }

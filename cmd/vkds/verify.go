@@ -74,7 +74,8 @@ func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (f
 		for i, k := range b.keys {
 			switch {
 			case !there[i]:
-				return fmt.Errorf("%s: key %s is in the file, but not found in the %s", path, dict.key.Format(k), dict.structure.name)
+				return fmt.Errorf("%s: key %s is in the file, but not found in the %s", path, dict.key.Format(k),
+					dict.structure.name)
 			case values[i] != b.values[i]:
 				return fmt.Errorf("%s: key %s has the value %s in the file, but %s in the %s", path, dict.key.Format(k),
 					dict.value.Format(b.values[i]), dict.value.Format(values[i]), dict.structure.name)

@@ -29,7 +29,8 @@ func (s *session) slabs(ctx context.Context) error {
 
 // measureAllocator measures a pool with room for so many slabs: the times of each run by the device's clock.
 func (s *session) measureAllocator(ctx context.Context, room int) (allocated, freed []time.Duration, err error) {
-	pool, err := alloc.NewSlabPool(ctx, s.d, alloc.PoolOptions{Blocks: (room + alloc.BlockSlabs - 1) / alloc.BlockSlabs})
+	pool, err := alloc.NewSlabPool(ctx, s.d, alloc.PoolOptions{Blocks: (room +
+		alloc.BlockSlabs - 1) / alloc.BlockSlabs})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +141,8 @@ func (a *allocator) check(ctx context.Context) error {
 		for i, slab := range slabs {
 			at := int(slab>>24)*perSuper + int(slab&0xffffff)
 			if at >= capacity {
-				return &WrongError{allocation, fmt.Sprintf("invocation %d of %d got the slab %#x of a pool of %d", i, a.n, slab, capacity)}
+				return &WrongError{allocation, fmt.Sprintf("invocation %d of %d got the slab %#x of a pool of %d", i,
+					a.n, slab, capacity)}
 			}
 			if takenIn[at] == uint32(run+1) {
 				return &WrongError{allocation, fmt.Sprintf("the slab %#x was given out twice", slab)}

@@ -12,11 +12,12 @@ import (
 func TestBTreeIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	r, err := Run(t.Context(), d, "btree", Options{
-		Common: quick, Ops: allOps("btree"), Sizes: []int{5000}, Batches: []int{1000}, Lengths: []int{1, 100}, Statuses: true,
+		Common: quick, Ops: allOps("btree"), Sizes: []int{5000}, Batches: []int{1000}, Lengths: []int{1, 100},
+		Statuses: true,
 	})
 	require.NoError(t, err)
 	const updates, mixes = 4, 7 + 6*2 // operations on two paths, and mixes
-	require.Len(t, r.Measurements, 2*updates+1+3+3*2+1+2+1+mixes)
+	require.Len(t, r.Measurements, 2*updates+1+3+3*2+1+8+1+3+mixes)
 	count := map[string]int{}
 	for _, m := range r.Measurements {
 		require.Positive(t, m.Throughput(), m.Op)
@@ -31,8 +32,10 @@ func TestBTreeIsMeasured(t *testing.T) {
 	}
 
 	r, err = Run(t.Context(), d, "btree", Options{
-		Common: quick, Ops: []string{"build", "insert", "insert-batch", "assign", "delete"}, Sizes: []int{3000}, Batches: []int{1 << 20},
-		Orders: []Order{Ascending, Descending, AlmostSorted, Gaussian}, Paths: []btree.Path{btree.Batched}, Fills: []float64{0.93}, Tiles: []int{4},
+		Common: quick, Ops: []string{"build", "insert", "insert-batch", "assign", "delete"}, Sizes: []int{3000},
+		Batches: []int{1 << 20},
+		Orders:  []Order{Ascending, Descending, AlmostSorted, Gaussian}, Paths: []btree.Path{btree.Batched},
+		Fills: []float64{0.93}, Tiles: []int{4},
 	})
 	require.NoError(t, err)
 	require.Len(t, r.Measurements, 4*5)

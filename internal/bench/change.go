@@ -132,7 +132,8 @@ func (s *session) update(ctx context.Context, path btree.Path, kind structures.K
 		return s.dictionary.(treeTable).UpdateOn(ctx, s.stream, kind, b)
 	}
 	return s.dictionary.(concurrent).ApplyOn(s.stream, kind,
-		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Status: s.status, Left: s.left, Alone: true})
+		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values, Status: s.status, Left: s.left,
+			Alone: true})
 }
 
 // checkChange looks at what came of a batch of updates.

@@ -112,7 +112,8 @@ func (s *session) allAre(ctx context.Context, n int, want structures.Status) err
 }
 
 // checkValues compares values, as far as they matter, with what they must be.
-func (s *session) checkValues(ctx context.Context, b *vk.Buffer[uint32], want func(i int) (value uint32, matters bool)) error {
+func (s *session) checkValues(ctx context.Context, b *vk.Buffer[uint32],
+	want func(i int) (value uint32, matters bool)) error {
 	if err := b.Download(ctx, 0, s.scratch); err != nil {
 		return err
 	}

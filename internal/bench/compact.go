@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// kept says whether a compaction keeps pair i: those whose place in a random order is below the half, so that the number
-// is known.
+// kept says whether a compaction keeps pair i: those whose place in a random order is below the half, so that the
+// number is known.
 func (s *session) kept(i int) bool { return s.order.at(i) < s.n/2 }
 
 func (s *session) compactPairs(ctx context.Context) error {

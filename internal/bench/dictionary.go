@@ -27,7 +27,7 @@ type dictionary interface {
 	hold(ctx context.Context, s *session, q sequence, there, pairs int) error
 }
 
-// concurrent is a dictionary whose operations of a batch may be of all kinds, done beside each other.
+// concurrent is a dictionary whose operations of a batch may be of all kinds, done concurrently.
 type concurrent interface {
 	dictionary
 	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error

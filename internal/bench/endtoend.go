@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -8,19 +9,46 @@ import (
 	"github.com/vkds/vkds/structures/btree"
 )
 
-// mapEndToEnd measures Map.Insert and Map.Find from Go slices to Go slices, and beside them what the same bytes cost
-// that go to a device that does nothing, and back (copies): into result slices made by the call, as Insert
-// and Find make theirs (the operating system then hands out the pages one by one), and into slices that are there.
+// mapEndToEnd measures updates and lookups of a map from Go slices to Go slices.
 func (s *session) mapEndToEnd(ctx context.Context) error {
 	if err := s.empty(ctx); err != nil {
 		return err
 	}
+	return s.allBesideCopies(ctx, s.insertSlices(), s.findSlices())
+}
+
+// treeEndToEnd measures insertion and search from Go slices to Go slices.
+func (s *session) treeEndToEnd(ctx context.Context) error {
+	t, err := s.tree(ctx)
+	if err != nil {
+		return err
+	}
+	q := newSequence(s.space, s.keys.order, s.n+s.batch)
+	return s.allBesideCopies(ctx, s.treeInsertSlices(t, q), s.treeFindSlices(t, q))
+}
+
+// slicesCall is a call with slices, and what its bytes are.
+type slicesCall struct {
+	name        string
+	batch       int // operations of it; 0: n
+	prepare     func(context.Context) error
+	fresh, kept func(context.Context) error // with results that the call makes, and into slices that are there
+	check       func(context.Context) error // what the last call has given
+	path        func(ctx context.Context) (string, error)
+	in          [][]byte
+	out         func() [][]byte // slices as those that the call makes
+}
+
+// allBesideCopies measures calls with slices, and beside them what the same bytes cost that go to a device that does
+// nothing, and back (copies): into result slices made by the call, as Insert and Find make theirs (the operating system
+// then hands out the pages one by one), and into slices that are there.
+func (s *session) allBesideCopies(ctx context.Context, calls ...slicesCall) error {
 	copies, err := newCopies(s.d)
 	if err != nil {
 		return err
 	}
 	defer copies.close()
-	for _, x := range []slicesCall{s.insertSlices(), s.findSlices()} {
+	for _, x := range calls {
 		if err := s.besideCopies(ctx, copies, x); err != nil {
 			return err
 		}
@@ -28,13 +56,66 @@ func (s *session) mapEndToEnd(ctx context.Context) error {
 	return nil
 }
 
-// slicesCall is a call with slices, and what its bytes are.
-type slicesCall struct {
-	name          string
-	prepare, call func(context.Context) error
-	check         func() error
-	in            [][]byte
-	out           func() [][]byte // slices as those that the call makes
+// besideCopies measures a call, and the copies of its bytes.
+func (s *session) besideCopies(ctx context.Context, c *copies, x slicesCall) error {
+	kept := x.out()
+	base := s.measurement(s.n, s.n)
+	if x.batch != 0 {
+		base.Operations, base.Batch = x.batch, x.batch
+	}
+	for _, b := range slices.Concat(kept, x.in) {
+		base.Bytes += uint64(len(b))
+	}
+	of := func(op string, prepare, call func(context.Context) error) (Measurement, error) {
+		m := base
+		m.Op = op
+		return s.measureWall(ctx, m, prepare, call, nil, "")
+	}
+	copied := func(op string, out func() [][]byte) (Measurement, error) {
+		return of(op, func(context.Context) error { return nil },
+			func(ctx context.Context) error { return c.run(ctx, base.Operations, x.in, out()) })
+	}
+	called := func(op string, call func(context.Context) error, beside ...Measurement) (Measurement, error) {
+		m, err := of(op, x.prepare, call)
+		if err == nil {
+			err = x.check(ctx)
+		}
+		if err == nil && x.path != nil {
+			m.Form, err = x.path(ctx)
+		}
+		for _, copies := range beside {
+			m.Ratios = append(m.Ratios, Ratio{"time of " + copies.Op, float64(m.time()) / float64(copies.time())})
+		}
+		return m, err
+	}
+	copiesFresh, err := copied("copies-"+x.name, x.out)
+	if err != nil {
+		return err
+	}
+	fresh, err := called("end-to-end-"+x.name, x.fresh, copiesFresh)
+	if err != nil {
+		return err
+	}
+	copiesKept, err := copied("copies-"+x.name+"-kept-slices", func() [][]byte { return kept })
+	if err != nil {
+		return err
+	}
+	there, err := called("end-to-end-"+x.name+"-kept-slices", x.kept, copiesKept)
+	if err != nil {
+		return err
+	}
+	s.report.Measurements = append(s.report.Measurements, fresh, there, copiesFresh, copiesKept)
+	return nil
+}
+
+// insertedAll answers whether all of the first so many operations have inserted.
+func (s *session) insertedAll(status []structures.Status) error {
+	return each(len(status), func(i int) error {
+		if status[i] != structures.Inserted {
+			return s.wrong("operation %d: %v", i, status[i])
+		}
+		return nil
+	})
 }
 
 func (s *session) insertSlices() slicesCall {
@@ -42,38 +123,52 @@ func (s *session) insertSlices() slicesCall {
 	fill(keys, s.keys.key)
 	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
 	var status []structures.Status
+	kept := make([]structures.Status, s.n)
 	return slicesCall{
 		name: "insert", prepare: s.empty, in: [][]byte{bytesOf(keys), bytesOf(values)},
 		out: func() [][]byte { return [][]byte{make([]byte, s.n)} },
-		call: func(ctx context.Context) (err error) {
+		fresh: func(ctx context.Context) (err error) {
 			s.there = -1
 			status, err = s.hash().Insert(ctx, keys, values)
 			return err
 		},
-		check: func() error {
-			return each(s.n, func(i int) error {
-				if status[i] != structures.Inserted {
-					return s.wrong("operation %d: %v", i, status[i])
-				}
-				return nil
-			})
+		kept: func(ctx context.Context) error {
+			s.there, status = -1, kept
+			return s.hash().UpdateInto(ctx, structures.Insert, keys, values, kept)
 		},
+		check: func(context.Context) error { return s.insertedAll(status) },
 	}
 }
 
 func (s *session) findSlices() slicesCall {
+	return s.findsOf(s.query, func(ctx context.Context) error { return s.hold(ctx, s.n) }, s.hash())
+}
+
+// finder looks keys up, from Go slices to Go slices.
+type finder interface {
+	Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error)
+	FindInto(ctx context.Context, keys, values []uint32, found []bool) error
+}
+
+// findsOf are the lookups of n queries.
+func (s *session) findsOf(query func(i int) uint32, prepare func(context.Context) error, in finder) slicesCall {
 	queries := make([]uint32, s.n)
-	fill(queries, s.query)
+	fill(queries, query)
 	var values []uint32
 	var found []bool
+	keptValues, keptFound := make([]uint32, s.n), make([]bool, s.n)
 	return slicesCall{
-		name: "find", prepare: func(ctx context.Context) error { return s.hold(ctx, s.n) }, in: [][]byte{bytesOf(queries)},
+		name: "find", prepare: prepare, in: [][]byte{bytesOf(queries)},
 		out: func() [][]byte { return [][]byte{bytesOf(make([]uint32, s.n)), make([]byte, s.n)} },
-		call: func(ctx context.Context) (err error) {
-			values, found, err = s.hash().Find(ctx, queries)
+		fresh: func(ctx context.Context) (err error) {
+			values, found, err = in.Find(ctx, queries)
 			return err
 		},
-		check: func() error {
+		kept: func(ctx context.Context) error {
+			values, found = keptValues, keptFound
+			return in.FindInto(ctx, queries, values, found)
+		},
+		check: func(context.Context) error {
 			return each(s.n, func(i int) error {
 				if !found[i] || values[i] != s.space.value(queries[i]) {
 					return s.wrong("query %d: %d, %t", i, values[i], found[i])
@@ -84,106 +179,95 @@ func (s *session) findSlices() slicesCall {
 	}
 }
 
-// besideCopies measures a call, and the copies of its bytes.
-func (s *session) besideCopies(ctx context.Context, c *copies, x slicesCall) error {
-	bytes := 0
-	kept := x.out()
-	for _, b := range slices.Concat(kept, x.in) {
-		bytes += len(b)
-	}
-	of := func(op string, prepare, call func(context.Context) error) (Measurement, error) {
-		m := s.measurement(s.n, s.n)
-		m.Op, m.Bytes = op, uint64(bytes)
-		return s.measureWall(ctx, m, prepare, call, nil, "")
-	}
-	nothing := func(context.Context) error { return nil }
-	fresh, err := of("copies-"+x.name, nothing, func(ctx context.Context) error { return c.run(ctx, s.n, x.in, x.out()) })
-	if err != nil {
-		return err
-	}
-	there, err := of("copies-"+x.name+"-kept-slices", nothing, func(ctx context.Context) error { return c.run(ctx, s.n, x.in, kept) })
-	if err != nil {
-		return err
-	}
-	whole, err := of("end-to-end-"+x.name, x.prepare, x.call)
-	if err == nil {
-		err = x.check()
-	}
-	if err != nil {
-		return err
-	}
-	for _, copies := range []Measurement{fresh, there} {
-		whole.Ratios = append(whole.Ratios, Ratio{"time of " + copies.Op, float64(whole.time()) / float64(copies.time())})
-	}
-	s.report.Measurements = append(s.report.Measurements, whole, fresh, there)
-	return nil
-}
-
-// treeEndToEnd measures insertion and search from Go slices to Go slices.
-func (s *session) treeEndToEnd(ctx context.Context) error {
-	q := newSequence(s.space, s.keys.order, s.n+s.batch)
-	if err := s.treeInsertSlices(ctx, q); err != nil {
-		return err
-	}
-	return s.treeFindSlices(ctx, q)
-}
-
 // treeInsertSlices tells of the insertions the path that the tree chose.
-func (s *session) treeInsertSlices(ctx context.Context, q sequence) error {
-	t, err := s.tree(ctx)
-	if err != nil {
-		return err
-	}
+func (s *session) treeInsertSlices(t *btree.Tree, q sequence) slicesCall {
 	keys, values := make([]uint32, s.batch), make([]uint32, s.batch)
 	fill(keys, func(i int) uint32 { return q.key(s.n + i) })
 	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
-	before, err := t.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	m := s.measurement(s.n, s.batch)
-	m.Op, m.Batch = "end-to-end-insert", s.batch
 	var status []structures.Status
-	m, err = s.measureWall(ctx, m, func(ctx context.Context) error { return s.holdOf(ctx, q, s.n) },
-		func(ctx context.Context) (err error) { status, err = t.Insert(ctx, keys, values); return err }, nil, "")
-	if err != nil {
-		return err
-	}
-	after, err := t.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	m.Form = btree.Concurrent.String()
-	if after.Batches.Batched > before.Batches.Batched {
-		m.Form = btree.Batched.String()
-	}
-	for i, x := range status {
-		if x != structures.Inserted {
-			return s.wrong("operation %d: %v", i, x)
+	kept := make([]structures.Status, s.batch)
+	batched := uint64(0) // so many batches, when it was asked last
+	path := func(ctx context.Context) (string, error) {
+		stats, err := t.Stats(ctx)
+		before := batched
+		batched = stats.Batches.Batched
+		if batched > before {
+			return btree.Batched.String(), err
 		}
+		return btree.Concurrent.String(), err
 	}
-	return s.add(m, s.sound(ctx, s.n+s.batch))
+	return slicesCall{
+		name: "insert", batch: s.batch, in: [][]byte{bytesOf(keys), bytesOf(values)},
+		prepare: func(ctx context.Context) error {
+			err := s.holdOf(ctx, q, s.n)
+			if err == nil {
+				_, err = path(ctx)
+			}
+			return err
+		},
+		out: func() [][]byte { return [][]byte{make([]byte, s.batch)} },
+		fresh: func(ctx context.Context) (err error) {
+			status, err = t.Insert(ctx, keys, values)
+			return err
+		},
+		kept: func(ctx context.Context) error {
+			status = kept
+			return t.UpdateInto(ctx, structures.Insert, keys, values, kept)
+		},
+		check: func(ctx context.Context) error {
+			return cmp.Or(s.insertedAll(status), s.sound(ctx, s.n+s.batch))
+		},
+		path: path,
+	}
 }
 
-func (s *session) treeFindSlices(ctx context.Context, q sequence) error {
-	queries := make([]uint32, s.n)
-	fill(queries, func(i int) uint32 { return q.key(s.order.at(i)) })
-	s.there = -1
-	m := s.measurement(s.n, s.n)
-	m.Op = "end-to-end-find"
-	var found []uint32
-	m, err := s.measureWall(ctx, m, func(context.Context) error { return nil },
-		func(ctx context.Context) (err error) {
-			found, _, err = s.dictionary.(treeTable).Find(ctx, queries)
-			return err
-		}, nil, "")
-	if err != nil {
-		return err
-	}
-	return s.add(m, each(s.n, func(i int) error {
-		if want := s.space.value(queries[i]); found[i] != want {
-			return s.wrong("query %d: value %d instead of %d", i, found[i], want)
-		}
+func (s *session) treeFindSlices(t *btree.Tree, q sequence) slicesCall {
+	return s.findsOf(func(i int) uint32 { return q.key(s.order.at(i)) }, func(context.Context) error {
+		s.there = -1 // the pairs of another sequence
 		return nil
-	}))
+	}, t)
+}
+
+// insertBatches measures insertions of a batch from Go slices into a map, whose keys are new, or all there, or of which
+// a tenth comes twice in the batch.
+func (s *session) insertBatches(ctx context.Context) error {
+	fresh := func(i int) uint32 { return s.keys.key(s.n - s.batch + i) }
+	for _, x := range []struct {
+		name  string
+		pairs int
+		key   func(i int) uint32
+	}{
+		{"new", s.n - s.batch, fresh},
+		{"there", s.n, s.keys.key},
+		{"tenth-twice", s.n - s.batch, func(i int) uint32 { return fresh(i - i%10/9) }},
+	} {
+		keys, values, status := make([]uint32, s.batch), make([]uint32, s.batch), make([]structures.Status, s.batch)
+		fill(keys, x.key)
+		fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
+		m := s.measurement(s.n, s.batch)
+		m.Op, m.Batch = s.op.Name+"-"+x.name, s.batch
+		m, err := s.measureWall(ctx, m, func(ctx context.Context) error {
+			err := s.hold(ctx, x.pairs)
+			if x.pairs != s.n {
+				s.there = -1
+			}
+			return err
+		}, func(ctx context.Context) error {
+			return s.hash().UpdateInto(ctx, structures.Insert, keys, values, status)
+		}, nil, "")
+		if err == nil {
+			err = each(s.batch, func(i int) error {
+				if twice := i%10 == 9 && x.name == "tenth-twice"; (status[i] == structures.Assigned) != (twice ||
+					x.pairs == s.n) {
+					return s.wrong("operation %d: %v", i, status[i])
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			return err
+		}
+		s.report.Measurements = append(s.report.Measurements, m)
+	}
+	return nil
 }

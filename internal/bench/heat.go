@@ -39,7 +39,8 @@ func (h *heater) run(ctx context.Context, s *vk.Stream) error {
 	for start := time.Now(); time.Since(start) < heatTime; {
 		for range 16 {
 			err := h.p.Scan(s, primitives.ScanArgs{
-				In: h.words.Address(), Out: h.words.Address(), Length: primitives.Length{N: heatWords}, Scratch: h.scratch.Address(),
+				In: h.words.Address(), Out: h.words.Address(), Length: primitives.Length{N: heatWords},
+				Scratch: h.scratch.Address(),
 			})
 			if err != nil {
 				return err

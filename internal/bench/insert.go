@@ -116,7 +116,8 @@ func (s *session) insertFromEmpty(ctx context.Context) error {
 }
 
 // treeBatches are the batches of insertFromEmpty. A concurrent one begins where its buffers do.
-func (s *session) treeBatches(ctx context.Context, path btree.Path, keys, values *vk.Buffer[uint32]) (all []structures.DeviceBatch, err error) {
+func (s *session) treeBatches(ctx context.Context, path btree.Path, keys,
+	values *vk.Buffer[uint32]) (all []structures.DeviceBatch, err error) {
 	if path == btree.Batched {
 		for _, p := range chunks(s.n, s.batch) {
 			all = append(all, structures.DeviceBatch{Count: p.count, First: p.first, Keys: keys, Values: values})
@@ -223,7 +224,8 @@ func (s *session) insert(ctx context.Context, q sequence, from, upTo int, each f
 	return s.stream.Wait(ctx)
 }
 
-func (s *session) insertTimed(ctx context.Context, u structures.DeviceBatch, each func(wall, device time.Duration)) error {
+func (s *session) insertTimed(ctx context.Context, u structures.DeviceBatch,
+	each func(wall, device time.Duration)) error {
 	err := s.stream.Wait(ctx) // what was copied for the batch is no part of it
 	if err != nil {
 		return err

@@ -16,8 +16,8 @@ const (
 	Descending
 	// AlmostSorted is ascending but for one key in 32, which has changed places with one 2^12 places away.
 	AlmostSorted
-	// Gaussian are keys about the middle of all 32-bit numbers with a standard deviation of 2^28, in random order. There
-	// are at most 2^28 of them.
+	// Gaussian are keys about the middle of all 32-bit numbers with a standard deviation of 2^28, in random order.
+	// There are at most 2^28 of them.
 	Gaussian
 )
 

@@ -54,7 +54,9 @@ func (s *session) insertBehind(ctx context.Context, m Measurement, q sequence, b
 		to   **vk.Buffer[uint32]
 		name string
 		of   func(i int) uint32
-	}{{&b.Keys, "latched keys", q.key}, {&b.Values, "latched values", func(i int) uint32 { return s.space.value(q.key(i)) }}} {
+	}{
+		{&b.Keys, "latched keys", q.key}, {&b.Values, "latched values",
+			func(i int) uint32 { return s.space.value(q.key(i)) }}} {
 		var err error
 		if *column.to, err = s.room(column.name, total); err != nil {
 			return err

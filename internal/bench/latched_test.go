@@ -24,7 +24,8 @@ func TestLatchedTreesAreMeasured(t *testing.T) {
 		require.Positive(t, m.Throughput(), m.Op)
 		require.Equal(t, 4, m.Tile)
 	}
-	require.Equal(t, map[string]int{"insert": 8, "insert-ascending": 8, "insert-at-once": 8, "insert-batch": 8, "find": 4}, count)
+	require.Equal(t, map[string]int{"insert": 8, "insert-ascending": 8, "insert-at-once": 8, "insert-batch": 8,
+		"find": 4}, count)
 	require.Equal(t, "128-byte nodes, b+tree, restart", r.Measurements[0].Form)
 	require.Equal(t, 1<<10, r.Measurements[4].Operations, "of a batch")
 }
@@ -34,14 +35,16 @@ func TestLatchedOptionsThatCanNotBe(t *testing.T) {
 	var option *structures.OptionError
 	_, err := Run(t.Context(), d, "latched", Options{Ops: []string{"delete"}})
 	require.ErrorAs(t, err, &option)
-	var shape *latched.OptionError
-	r, err := Run(t.Context(), d, "latched", Options{Common: Common{Repeat: 1, WarmUp: time.Nanosecond}, Sizes: []int{64}, Tiles: []int{4, 3}})
+	var shape *structures.OptionError
+	r, err := Run(t.Context(), d, "latched", Options{Common: Common{Repeat: 1, WarmUp: time.Nanosecond},
+		Sizes: []int{64}, Tiles: []int{4, 3}})
 	require.ErrorAs(t, err, &shape)
 	require.Len(t, r.Measurements, len(Ops("latched")), "what was measured before")
 }
 
 func TestBatchesDoubleWithTheTree(t *testing.T) {
-	require.Equal(t, []part{{0, 1 << 10}, {1 << 10, 1 << 10}, {1 << 11, 1 << 11}, {1 << 12, 904}}, doubling(5000, 1<<20))
+	require.Equal(t, []part{{0, 1 << 10}, {1 << 10, 1 << 10}, {1 << 11, 1 << 11}, {1 << 12, 904}},
+		doubling(5000, 1<<20))
 	require.Equal(t, []part{{0, 100}}, doubling(100, 1<<20))
 	require.Equal(t, []part{{0, 1 << 10}, {1 << 10, 1 << 10}, {1 << 11, 952}}, doubling(3000, 1<<10))
 }

@@ -21,7 +21,8 @@ func TestExpectedSlabsAreThoseOfRandomKeys(t *testing.T) {
 			for _, c := range counts {
 				slabs += max(1, (c+slots-1)/slots)
 			}
-			require.InEpsilon(t, float64(slabs)/buckets, expectedSlabs(load, slots), 0.01, "load %g, %d slots", load, slots)
+			require.InEpsilon(t, float64(slabs)/buckets, expectedSlabs(load, slots), 0.01, "load %g, %d slots", load,
+				slots)
 		}
 	}
 }

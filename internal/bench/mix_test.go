@@ -16,7 +16,8 @@ func TestMixesHaveTheirShares(t *testing.T) {
 		mix  Mix
 		want map[sort]float64
 	}{
-		{Gamma0, map[sort]float64{{structures.Insert, structures.Inserted}: 0.5, {structures.Delete, structures.Deleted}: 0.5}},
+		{Gamma0, map[sort]float64{{structures.Insert, structures.Inserted}: 0.5,
+			{structures.Delete, structures.Deleted}: 0.5}},
 		{Gamma1, map[sort]float64{
 			{structures.Insert, structures.Inserted}: 0.2, {structures.Delete, structures.Deleted}: 0.2,
 			{structures.Find, structures.Found}: 0.3, {structures.Find, structures.Absent}: 0.3}},

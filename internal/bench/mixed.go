@@ -31,22 +31,27 @@ var gammas = []mixture{
 }
 
 // treeMixes are the concurrent benchmark of section 5.6 of Awad et al. (2019), α updates of which half are insertions
-// and half deletions, with searches alone and with all the queries of the paper; and the deletions beside searches and
-// insertions beside ranges of chapter 4 of Awad's dissertation.
+// and half deletions, with searches alone and with all the queries of the paper; and the deletions with searches and
+// insertions with ranges of chapter 4 of Awad's dissertation.
 var treeMixes = []mixture{
 	{"alpha-0.2", "n operations on n pairs: 10% insert, 10% delete, 80% find", Mix{0.1, 0.1, 0.8, 0}, nil, true, true},
 	{"alpha-0.6", "n operations on n pairs: 30% insert, 30% delete, 40% find", Mix{0.3, 0.3, 0.4, 0}, nil, true, true},
 	{"alpha-1.0", "n operations on n pairs: half insert, half delete", Mix{0.5, 0.5, 0, 0}, nil, true, true},
-	{"alpha-0.2-all", "as alpha-0.2, a third of its queries each find, the first pairs from a key on, and successor", Mix{0.1, 0.1, 0.8, 0}, allQueries, true, false},
+	{"alpha-0.2-all", "as alpha-0.2, a third of its queries each find, the first pairs from a key on, and successor",
+		Mix{0.1, 0.1, 0.8, 0}, allQueries, true, false},
 	{"alpha-0.6-all", "as alpha-0.6, its queries likewise", Mix{0.3, 0.3, 0.4, 0}, allQueries, true, false},
 	{"delete-find-5", "a batch on n pairs: 5% delete, 95% find", Mix{0, 0.05, 0.95, 0}, nil, false, false},
 	{"delete-find-50", "a batch on n pairs: 50% delete, 50% find", Mix{0, 0.5, 0.5, 0}, nil, false, false},
 	{"delete-find-90", "a batch on n pairs: 90% delete, 10% find", Mix{0, 0.9, 0.1, 0}, nil, false, false},
-	{"range-beside", "the first pairs from each of n keys on, by the kernel that may run beside updates", Mix{0, 0, 1, 0}, justRanges, true, false},
+	{"range-beside", "the first pairs from each of n keys on, by the kernel that may be concurrent with updates",
+		Mix{0, 0, 1, 0}, justRanges, true, false},
 	{"successor-beside", "the next key above each of n keys, likewise", Mix{0, 0, 1, 0}, successors, true, false},
-	{"insert-range-5", "a batch on n pairs: 5% insert, 95% the first pairs from a key on", Mix{0.05, 0, 0.95, 0}, justRanges, false, false},
-	{"insert-range-50", "a batch on n pairs: 50% insert, 50% the first pairs from a key on", Mix{0.5, 0, 0.5, 0}, justRanges, false, false},
-	{"insert-range-90", "a batch on n pairs: 90% insert, 10% the first pairs from a key on", Mix{0.9, 0, 0.1, 0}, justRanges, false, false},
+	{"insert-range-5", "a batch on n pairs: 5% insert, 95% the first pairs from a key on", Mix{0.05, 0, 0.95, 0},
+		justRanges, false, false},
+	{"insert-range-50", "a batch on n pairs: 50% insert, 50% the first pairs from a key on", Mix{0.5, 0, 0.5, 0},
+		justRanges, false, false},
+	{"insert-range-90", "a batch on n pairs: 90% insert, 10% the first pairs from a key on", Mix{0.9, 0, 0.1, 0},
+		justRanges, false, false},
 }
 
 // mixes are the rows of some mixes of a structure.
@@ -60,7 +65,8 @@ func mixes(structure, axes string, all []mixture) (rows []row) {
 			axes += " length"
 		}
 		measure := func(s *session, ctx context.Context) error { return s.mix(ctx, m) }
-		rows = append(rows, row{"mixed, " + m.name, map[string]cell{structure: {Op{m.name, m.about, m.standard, axes}, measure}}})
+		rows = append(rows, row{"mixed, " + m.name,
+			map[string]cell{structure: {Op{m.name, m.about, m.standard, axes}, measure}}})
 	}
 	return rows
 }
@@ -166,7 +172,9 @@ func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (
 	if d.Keys, err = s.batchOf(ctx, "mixed keys", b.count, func(i int) uint32 { return b.at(i).key }); err != nil {
 		return d, err
 	}
-	if d.Values, err = s.batchOf(ctx, "mixed values", b.count, func(i int) uint32 { return s.space.value(b.at(i).key) }); err != nil {
+	if d.Values, err = s.batchOf(ctx, "mixed values", b.count, func(i int) uint32 {
+		return s.space.value(b.at(i).key)
+	}); err != nil {
 		return d, err
 	}
 	if d.Kinds, err = vk.NewBuffer[uint8](s.d, (b.count+3)&^3); err != nil {

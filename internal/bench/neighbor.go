@@ -46,10 +46,16 @@ func (s *session) successor(ctx context.Context) error {
 			}); err != nil {
 				return err
 			}
-			if err := s.checkValues(ctx, next, func(i int) (uint32, bool) { k, _ := after(i); return k, true }); err != nil {
+			if err := s.checkValues(ctx, next, func(i int) (uint32, bool) {
+				k, _ := after(i)
+				return k, true
+			}); err != nil {
 				return err
 			}
-			return s.checkValues(ctx, answers, func(i int) (uint32, bool) { k, there := after(i); return s.space.value(k), there })
+			return s.checkValues(ctx, answers, func(i int) (uint32, bool) {
+				k, there := after(i)
+				return s.space.value(k), there
+			})
 		},
 	}))
 }

@@ -53,8 +53,9 @@ var (
 
 // Common are the options of every benchmark.
 type Common struct {
-	Repeat int           // measured runs; 0: 5
-	WarmUp time.Duration // of the same work right before; 0: 0.5 s (an idle GPU's clock is low), on a CPU device one run
+	Repeat int // measured runs; 0: 5
+	// of the same work right before; 0: 0.5 s (an idle GPU's clock is low), on a CPU device one run
+	WarmUp time.Duration
 	Seed   uint32        // of keys and values; 0: a random one
 	Budget time.Duration // no measurement is begun after so long; 0: no limit
 
@@ -112,7 +113,7 @@ func (o *Options) complete(d *vk.Device, b *benchmark) (err error) {
 		listed(b, "n", &o.Sizes, "Sizes", wrongSize, b.size),
 		listed(b, "load", &o.Loads, "Loads", func(x float64) string { return above0(x, 1000) }, 0.7),
 		listed(b, "tile", &o.Tiles, "Tiles", nil, tile),
-		listed(b, "batch", &o.Batches, "Batches", wrongSize, defaultBatch),
+		listed(b, "batch", &o.Batches, "Batches", wrongBatch, defaultBatch),
 		listed(b, "order", &o.Orders, "Orders", o.wrongOrder, Random),
 		listed(b, "levels", &o.Levels, "Levels", nil, FullLevels),
 		listed(b, "lookup", &o.Lookups, "Lookups", nil, structures.AutoOrder),
@@ -152,6 +153,13 @@ func listed[T any](b *benchmark, axis string, list *[]T, option string, wrong fu
 func wrongSize(n int) string {
 	if n < minSize || n > maxSize {
 		return fmt.Sprintf("%d to %d", minSize, maxSize)
+	}
+	return ""
+}
+
+func wrongBatch(n int) string {
+	if n < 1 || n > maxSize {
+		return fmt.Sprintf("1 to %d", maxSize)
 	}
 	return ""
 }

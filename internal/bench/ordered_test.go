@@ -16,24 +16,25 @@ func TestSortedArrayIsMeasured(t *testing.T) {
 		Lengths: []int{1, 100}, Lookups: []structures.LookupOrder{structures.OneByOne, structures.SortedFirst},
 	})
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*1+2*2+2*2)
+	require.Len(t, r.Measurements, 2*1+2*2+2*2+3)
 	m := r.Measurements[0]
 	require.Equal(t, "insert", m.Op)
 	require.Equal(t, 1000, m.Batch)
 	require.Len(t, m.Steps, 5)
 	require.Equal(t, "one-by-one", r.Measurements[1].Form)
 	require.Equal(t, "sorted-first", r.Measurements[2].Form)
-	require.Len(t, r.Measurements[9].Steps, 1, "all in one batch")
+	require.Len(t, r.Measurements[12].Steps, 1, "all in one batch")
 }
 
 func TestLSMIsMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	r, err := Run(t.Context(), d, "lsm", Options{
-		Common: quick, Ops: allOps("lsm"), Sizes: []int{1 << 12}, Batches: []int{1 << 9}, Orders: []Order{Random, Descending},
+		Common: quick, Ops: allOps("lsm"), Sizes: []int{1 << 12}, Batches: []int{1 << 9},
+		Orders: []Order{Random, Descending},
 		Levels: []Levels{FullLevels, OneLevel, AlternateLevels}, Lengths: []int{20},
 	})
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*(1+3*3+2*3+2))
+	require.Len(t, r.Measurements, 2*(1+3*3+2*3+3*3+2))
 	require.Len(t, r.Measurements[0].Steps, 8)
 	resident := map[string]int{}
 	for _, m := range r.Measurements {
@@ -50,7 +51,8 @@ func TestLSMIsMeasured(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	for _, c := range []struct{ n, full, one, alternate int }{{1, 1, 1, 1}, {2, 1, 2, 1}, {16, 15, 16, 10}, {64, 63, 64, 42}, {100, 63, 64, 42}} {
+	for _, c := range []struct{ n, full, one, alternate int }{{1, 1, 1, 1}, {2, 1, 2, 1}, {16, 15, 16, 10},
+		{64, 63, 64, 42}, {100, 63, 64, 42}} {
 		require.Equal(t, c.full, FullLevels.batches(c.n*8, 8))
 		require.Equal(t, c.one, OneLevel.batches(c.n*8, 8))
 		require.Equal(t, c.alternate, AlternateLevels.batches(c.n*8, 8))
@@ -73,7 +75,8 @@ func TestLevels(t *testing.T) {
 func TestOrderedOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, o := range []Options{
-		{Ops: []string{"cleanups"}}, {Sizes: []int{3}}, {Batches: []int{3}}, {Lengths: []int{0}}, {Common: Common{Repeat: -1}},
+		{Ops: []string{"cleanups"}}, {Sizes: []int{3}}, {Batches: []int{-1}}, {Lengths: []int{0}},
+		{Common: Common{Repeat: -1}},
 		{Sizes: []int{1 << 29}, Orders: []Order{Gaussian}},
 	} {
 		var option *structures.OptionError

@@ -72,7 +72,8 @@ type peerWork struct {
 }
 
 func newPeerWork(r *Report, n int) *peerWork {
-	w := &peerWork{report: r, n: n, keys: make([]uint32, n), values: make([]uint32, n), queries: make([]uint32, n), answers: make([]uint32, n)}
+	w := &peerWork{report: r, n: n, keys: make([]uint32, n), values: make([]uint32, n), queries: make([]uint32, n),
+		answers: make([]uint32, n)}
 	space, order := keySpace{r.Environment.Seed}, queryOrder(n, r.Environment.Seed)
 	fill(w.keys, space.key)
 	fill(w.values, func(i int) uint32 { return space.value(w.keys[i]) })
@@ -106,7 +107,8 @@ func (w *peerWork) measure(ctx context.Context, p Peer, runs int) error {
 		}
 		for _, name := range op.ours {
 			if ours, there := w.report.beside(name, w.n); there {
-				m.Ratios = append(m.Ratios, Ratio{"time of " + ours.Structure + " " + name, float64(m.time()) / float64(ours.time())})
+				m.Ratios = append(m.Ratios, Ratio{"time of " + ours.Structure + " " + name,
+					float64(m.time()) / float64(ours.time())})
 			}
 		}
 		w.report.Measurements = append(w.report.Measurements, m)

@@ -11,7 +11,8 @@ import (
 func reported(n int, ops ...string) *Report {
 	r := &Report{Environment: Environment{Seed: 7}}
 	for _, op := range ops {
-		r.Measurements = append(r.Measurements, Measurement{Structure: "ours", Op: op, N: n, Operations: n, Length: 4, Wall: []time.Duration{time.Millisecond}})
+		r.Measurements = append(r.Measurements, Measurement{Structure: "ours", Op: op, N: n, Operations: n, Length: 4,
+			Wall: []time.Duration{time.Millisecond}})
 	}
 	return r
 }

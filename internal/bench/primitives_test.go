@@ -14,7 +14,8 @@ func TestPrimitivesAreMeasured(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, primitive := range []string{"sort", "scan", "merge", "search"} {
 		r, err := Run(t.Context(), d, primitive, Options{
-			Common: quick, Ops: allOps(primitive), Sizes: []int{1003, 1 << 15}, Forms: []primitives.Form{primitives.Auto, primitives.SinglePass, primitives.MultiPass},
+			Common: quick, Ops: allOps(primitive), Sizes: []int{1003, 1 << 15},
+			Forms: []primitives.Form{primitives.Auto, primitives.SinglePass, primitives.MultiPass},
 		})
 		require.NoError(t, err)
 		forms := 0 // of all operations: those that have but one are measured once
@@ -38,7 +39,8 @@ func TestPrimitivesAreMeasured(t *testing.T) {
 
 func TestKeyOrdersAreSorted(t *testing.T) {
 	d := testdevice.Open(t)
-	r, err := Run(t.Context(), d, "sort", Options{Common: quick, Ops: []string{"pairs"}, Sizes: []int{5000}, Orders: []Order{Random, Ascending, Descending, AlmostSorted, Gaussian}})
+	r, err := Run(t.Context(), d, "sort", Options{Common: quick, Ops: []string{"pairs"}, Sizes: []int{5000},
+		Orders: []Order{Random, Ascending, Descending, AlmostSorted, Gaussian}})
 	require.NoError(t, err)
 	var orders []string
 	for _, m := range r.Measurements {

@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -119,13 +118,16 @@ func (s *session) list(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if err := each(r.n(), func(i int) error { return s.checkNumber(i, at[i+1]-at[i], r.keys(i)) }); err != nil {
+				if err := each(r.n(), func(i int) error {
+					return s.checkNumber(i, at[i+1]-at[i], r.keys(i))
+				}); err != nil {
 					return err
 				}
 				if at[0] != 0 {
 					return s.wrong("the first pair is at %d", at[0])
 				}
-				return s.checkListed(ctx, d.Keys, d.Values, total, r, func(i int) (int, []uint32) { return int(begins[i]), r.keys(i) })
+				return s.checkListed(ctx, d.Keys, d.Values, total, r,
+					func(i int) (int, []uint32) { return int(begins[i]), r.keys(i) })
 			},
 		}))
 	})
@@ -141,7 +143,7 @@ func (s *session) listFirst(ctx context.Context) error {
 		if err := r.buffer.Upload(ctx, 0, r.ends); err != nil {
 			return err
 		}
-		w := btree.DeviceWindow{Count: r.n(), Width: m.Length, Ranges: r.buffer}
+		w := structures.DeviceWindow{Count: r.n(), Width: m.Length, Ranges: r.buffer}
 		var err error
 		if w.Keys, w.Values, err = s.listed(w.Count * w.Width); err != nil {
 			return err
@@ -155,7 +157,7 @@ func (s *session) listFirst(ctx context.Context) error {
 		}
 		return s.add(s.measure(ctx, task{
 			Measurement: m,
-			record:      func() error { return s.dictionary.(treeTable).RangesOf(s.stream, w) },
+			record:      func() error { return s.dictionary.(treeTable).WindowOn(s.stream, w) },
 			check: func(ctx context.Context) error {
 				got, err := downloaded(ctx, w.Counts, w.Count)
 				if err != nil {
@@ -164,7 +166,8 @@ func (s *session) listFirst(ctx context.Context) error {
 				if err := each(r.n(), func(i int) error { return s.checkNumber(i, got[i], first(i)) }); err != nil {
 					return err
 				}
-				return s.checkListed(ctx, w.Keys, w.Values, w.Count*w.Width, r, func(i int) (int, []uint32) { return i * w.Width, first(i) })
+				return s.checkListed(ctx, w.Keys, w.Values, w.Count*w.Width, r,
+					func(i int) (int, []uint32) { return i * w.Width, first(i) })
 			},
 		}))
 	})
@@ -186,7 +189,8 @@ func (s *session) checkNumber(i int, got uint32, want []uint32) error {
 }
 
 // checkListed looks at the pairs of all ranges: want tells where those of each begin, and their keys.
-func (s *session) checkListed(ctx context.Context, keys, values *vk.Buffer[uint32], pairs int, r ranges, want func(i int) (at int, keys []uint32)) error {
+func (s *session) checkListed(ctx context.Context, keys, values *vk.Buffer[uint32], pairs int, r ranges,
+	want func(i int) (at int, keys []uint32)) error {
 	k, err := downloaded(ctx, keys, pairs)
 	if err != nil {
 		return err

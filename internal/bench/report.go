@@ -34,10 +34,11 @@ type Environment struct {
 
 // Measurement is one operation at one setting.
 type Measurement struct {
-	Structure   string
-	Op          string
-	N           int             // elements in the structure
-	Load        float64         // elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for
+	Structure string
+	Op        string
+	N         int // elements in the structure
+	// elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for
+	Load        float64
 	Utilization float64         // bytes of elements / bytes of slabs, measured with N elements in; 0: does not apply
 	Tile        int             // lanes a slab or node; 0: what measured best, kernel by kernel
 	Order       string          `json:",omitempty"` // of keys; "": random, or it does not matter
@@ -109,7 +110,8 @@ func environment(d *vk.Device, seed uint32) Environment {
 	return Environment{
 		Device: info.Name, Type: string(info.Type), Driver: info.Driver, API: info.APIVersion,
 		SubgroupSize: d.SubgroupSize(), Int64Atomics: d.Has(vk.Int64Atomics),
-		Commit: buildCommit(), Go: runtime.Version(), Processors: runtime.GOMAXPROCS(0), Seed: seed, Time: time.Now().UTC().Truncate(time.Second),
+		Commit: buildCommit(), Go: runtime.Version(), Processors: runtime.GOMAXPROCS(0), Seed: seed,
+		Time: time.Now().UTC().Truncate(time.Second),
 	}
 }
 

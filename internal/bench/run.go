@@ -13,7 +13,7 @@ import (
 )
 
 // Run measures a benchmark, by its name in the command line. With an error, the report holds what was measured before
-// it. Errors: *structures.OptionError, *latched.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError,
+// it. Errors: *structures.OptionError, *WrongError, *vk.MissingFeatureError, *vk.OutOfMemoryError,
 // those of the structure, the context's.
 func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, error) {
 	b, err := benchmarkOf(name)
@@ -36,7 +36,8 @@ func Run(ctx context.Context, d *vk.Device, name string, o Options) (Report, err
 }
 
 // measureSize measures a benchmark with n elements at all settings.
-func measureSize(ctx context.Context, d *vk.Device, b *benchmark, o *Options, n int, settings []setting, steps *walk) error {
+func measureSize(ctx context.Context, d *vk.Device, b *benchmark, o *Options, n int, settings []setting,
+	steps *walk) error {
 	w, err := newWorkload(d, o.Common, n)
 	if err != nil {
 		return err

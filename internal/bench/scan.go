@@ -25,7 +25,8 @@ func (s *session) scan(ctx context.Context, inclusive bool) error {
 	if err != nil {
 		return err
 	}
-	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n}, Inclusive: inclusive, Scratch: scratch}
+	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n},
+		Inclusive: inclusive, Scratch: scratch}
 	return s.time(ctx, 8, func() error { return s.bulk().Scan(s.stream, a) }, func(ctx context.Context) error {
 		if err := out.Download(ctx, 0, s.scratch); err != nil {
 			return err
@@ -69,7 +70,8 @@ func (s *session) reduce(ctx context.Context) error {
 		want.Add(sum)
 		return nil
 	})
-	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n}, Scratch: scratch}
+	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n},
+		Scratch: scratch}
 	return s.time(ctx, 4, func() error { return s.bulk().Reduce(s.stream, a) }, func(ctx context.Context) error {
 		var got [1]uint32
 		if err := out.Download(ctx, 0, got[:]); err != nil {

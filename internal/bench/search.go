@@ -55,7 +55,8 @@ func (s *session) sortSearch(ctx context.Context) error {
 }
 
 // search measures the lower bounds of queries, which ascend or don't, behind their sort if there is one.
-func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *vk.Buffer[uint32], sort *primitives.SortArgs, want func(i int) uint32) error {
+func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *vk.Buffer[uint32],
+	sort *primitives.SortArgs, want func(i int) uint32) error {
 	keys, err := s.filled(ctx, "sorted keys", h.keys.key)
 	if err != nil {
 		return err
@@ -76,7 +77,8 @@ func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *
 		sort.Scratch = scratch // which it needs no longer when the bounds are found
 	}
 	length := primitives.Length{N: s.n}
-	a := primitives.BoundsArgs{Keys: keys.Address(), Length: length, Queries: queries.Address(), Count: length, Out: out.Address(), Sorted: ascend, Scratch: scratch}
+	a := primitives.BoundsArgs{Keys: keys.Address(), Length: length, Queries: queries.Address(), Count: length,
+		Out: out.Address(), Sorted: ascend, Scratch: scratch}
 	return s.time(ctx, 0, func() error {
 		if sort != nil {
 			if err := s.bulk().Sort(s.stream, *sort); err != nil {

@@ -143,7 +143,8 @@ func (s *session) all(ctx context.Context, q sequence) (keys, values *vk.Buffer[
 }
 
 // batchOf is a buffer of a batch's words.
-func (s *session) batchOf(ctx context.Context, name string, count int, of func(i int) uint32) (*vk.Buffer[uint32], error) {
+func (s *session) batchOf(ctx context.Context, name string, count int, of func(i int) uint32) (*vk.Buffer[uint32],
+	error) {
 	b, err := s.room(name, count)
 	if err != nil {
 		return nil, err

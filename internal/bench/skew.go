@@ -74,9 +74,9 @@ func (s *session) checkSkewed(ctx context.Context, k skew, kind structures.Kind,
 		switch {
 		case !k.hot(i):
 			return uint32(i + 1), true
-		case kind == structures.Add:
+		case kind == structures.InsertAdd:
 			return sum, true
-		case kind == structures.Min:
+		case kind == structures.InsertMin:
 			return least, true
 		}
 		if v := s.scratch[i]; v-1 < uint32(s.n) && k.hot(int(v-1)) {

@@ -24,7 +24,8 @@ func (s *session) sort(ctx context.Context, pairs bool) error {
 	if err != nil {
 		return err
 	}
-	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: primitives.Length{N: s.n}, Scratch: scratch}
+	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: primitives.Length{N: s.n},
+		Scratch: scratch}
 	check := func(ctx context.Context) error { return s.checkAscending(ctx, out, s.keys.key) }
 	if pairs {
 		values, moved, err := s.payload(ctx)

@@ -42,92 +42,138 @@ const (
 	latchedAxes = "kind node tile"
 )
 
-// table is all that is measured, operations by structures. Of each structure the operations are measured in the order of
-// the rows.
+// table is all that is measured, operations by structures. Of each structure the operations are measured in the order
+// of the rows.
 var table = slices.Concat([]row{
 	{"build", map[string]cell{
-		"slabhash": {Op{"build", "Insert of n new pairs into an empty map, keys unique", true, hashAxes}, insertion(structures.Insert)},
-		"btree":    {Op{"build", "bulk build from n pairs in the order of their keys' sequence", true, treeAxes}, (*session).bulkBuild},
+		"slabhash": {Op{"build", "Insert of n new pairs into an empty map, keys unique", true, hashAxes},
+			insertion(structures.Insert)},
+		"btree": {Op{"build", "bulk build from n pairs in the order of their keys' sequence", true, treeAxes},
+			(*session).bulkBuild},
 	}},
 	{"build, duplicates not looked for", map[string]cell{
-		"slabhash": {Op{"build-duplicates", "InsertDuplicate of n pairs into an empty map, nothing checked for", false, hashAxes}, insertion(structures.InsertDuplicate)},
+		"slabhash": {Op{"build-duplicates", "InsertDuplicate of n pairs into an empty map, nothing checked for", false,
+			hashAxes}, insertion(structures.InsertDuplicate)},
 	}},
 	{"insert, batch by batch", map[string]cell{
-		"btree":       {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true, treeAxes + " batch path statuses"}, (*session).insertFromEmpty},
-		"lsm":         {Op{"insert", "n pairs into an empty LSM, batch by batch", true, lsmAxes}, (*session).series},
-		"sortedarray": {Op{"insert", "n pairs into an empty array, batch by batch", true, "order batch"}, (*session).series},
-		"latched":     {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true, latchedAxes + " wait batch"}, (*session).latchedInsert},
+		"btree": {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true,
+			treeAxes + " batch path statuses"}, (*session).insertFromEmpty},
+		"lsm": {Op{"insert", "n pairs into an empty LSM, batch by batch", true, lsmAxes}, (*session).series},
+		"sortedarray": {Op{"insert", "n pairs into an empty array, batch by batch", true, "order batch"},
+			(*session).series},
+		"latched": {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true,
+			latchedAxes + " wait batch"}, (*session).latchedInsert},
 	}},
 	{"insert, batch by batch, ascending keys", map[string]cell{
-		"latched": {Op{"insert-ascending", "the same of n keys that ascend", true, latchedAxes + " wait batch"}, (*session).latchedInsertAscending},
+		"latched": {Op{"insert-ascending", "the same of n keys that ascend", true, latchedAxes + " wait batch"},
+			(*session).latchedInsertAscending},
 	}},
 	{"insert, one batch", map[string]cell{
-		"latched": {Op{"insert-at-once", "n pairs into an empty tree, all in one batch", true, latchedAxes + " wait"}, (*session).latchedInsertAtOnce},
+		"latched": {Op{"insert-at-once", "n pairs into an empty tree, all in one batch", true, latchedAxes + " wait"},
+			(*session).latchedInsertAtOnce},
 	}},
 	{"find, present", map[string]cell{
-		"slabhash":    {Op{"find-all", "search of n keys, all present", true, hashAxes}, (*session).findPresent},
-		"btree":       {Op{"find-exist", "search of n keys, all present", true, treeAxes + " lookup"}, (*session).findPresent},
-		"lsm":         {Op{"find-exist", "search of n keys, all present, from every level", true, lsmAxes + " levels lookup"}, (*session).findPresent},
-		"sortedarray": {Op{"find-exist", "search of n keys, all present", true, "order lookup"}, (*session).findPresent},
-		"latched":     {Op{"find", "search of n keys, all present, in a tree that nobody changes", true, latchedAxes}, (*session).findPresent},
+		"slabhash": {Op{"find-all", "search of n keys, all present", true, hashAxes}, (*session).findPresent},
+		"btree": {Op{"find-exist", "search of n keys, all present", true, treeAxes + " lookup"},
+			(*session).findPresent},
+		"lsm": {Op{"find-exist", "search of n keys, all present, from every level", true,
+			lsmAxes + " levels lookup"}, (*session).findPresent},
+		"sortedarray": {Op{"find-exist", "search of n keys, all present", true, "order lookup"},
+			(*session).findPresent},
+		"latched": {Op{"find", "search of n keys, all present, in a tree that nobody changes", true, latchedAxes},
+			(*session).findPresent},
 	}},
 	{"find, present, in the oldest level", map[string]cell{
-		"lsm": {Op{"find-oldest", "search of n keys, all in the largest level", true, lsmAxes + " levels lookup"}, (*session).findOldest},
+		"lsm": {Op{"find-oldest", "search of n keys, all in the largest level", true, lsmAxes + " levels lookup"},
+			(*session).findOldest},
 	}},
 	{"find, absent", map[string]cell{
-		"slabhash":    {Op{"find-none", "search of n keys, none present", true, hashAxes}, (*session).findAbsent},
-		"btree":       {Op{"find-none", "search of n keys, none present", true, treeAxes + " lookup"}, (*session).findAbsent},
-		"lsm":         {Op{"find-none", "search of n keys, none present", true, lsmAxes + " levels lookup"}, (*session).findAbsent},
+		"slabhash": {Op{"find-none", "search of n keys, none present", true, hashAxes}, (*session).findAbsent},
+		"btree": {Op{"find-none", "search of n keys, none present", true, treeAxes + " lookup"},
+			(*session).findAbsent},
+		"lsm": {Op{"find-none", "search of n keys, none present", true, lsmAxes + " levels lookup"},
+			(*session).findAbsent},
 		"sortedarray": {Op{"find-none", "search of n keys, none present", true, "order lookup"}, (*session).findAbsent},
 	}},
 	{"find, concurrent", map[string]cell{
-		"slabhash": {Op{"find-beside", "search of n keys, all present, by the kernel that may run beside updates", false, hashAxes}, (*session).findConcurrent},
-		"btree":    {Op{"find-beside", "search of n keys, all present, by the kernel that may run beside updates", true, treeAxes}, (*session).findConcurrent},
+		"slabhash": {Op{"find-beside", "search of n keys, all present, by the kernel that may be concurrent with " +
+			"updates", false, hashAxes}, (*session).findConcurrent},
+		"btree": {Op{"find-beside", "search of n keys, all present, by the kernel that may be concurrent with " +
+			"updates", true, treeAxes}, (*session).findConcurrent},
 	}},
 	{"insert, a batch", map[string]cell{
-		"btree":   {Op{"insert-batch", "a batch of new pairs into a tree of n", true, treeAxes + " batch path statuses"}, (*session).insertBatch},
-		"latched": {Op{"insert-batch", "a batch of new pairs into a tree of n", true, latchedAxes + " wait batch"}, (*session).latchedInsertBatch},
+		"btree": {Op{"insert-batch", "a batch of new pairs into a tree of n", true,
+			treeAxes + " batch path statuses"}, (*session).insertBatch},
+		"latched": {Op{"insert-batch", "a batch of new pairs into a tree of n", true, latchedAxes + " wait batch"},
+			(*session).latchedInsertBatch},
 	}},
 	{"assign", map[string]cell{
 		"slabhash": {Op{"replace", "Insert of n keys that are there", true, hashAxes}, (*session).assignAll},
-		"btree":    {Op{"assign", "a batch of other values to keys that are there", true, treeAxes + " batch path statuses"}, (*session).assignBatch},
+		"btree": {Op{"assign", "a batch of other values to keys that are there", true,
+			treeAxes + " batch path statuses"}, (*session).assignBatch},
 	}},
 	{"delete", map[string]cell{
 		"slabhash": {Op{"delete", "deletion of all n keys", true, hashAxes}, (*session).deleteAll},
-		"btree":    {Op{"delete", "deletion of a batch of keys that are there", true, treeAxes + " batch path statuses"}, (*session).deleteBatch},
+		"btree": {Op{"delete", "deletion of a batch of keys that are there", true,
+			treeAxes + " batch path statuses"}, (*session).deleteBatch},
 	}},
 }, mixes("slabhash", hashAxes, gammas), []row{
 	{"add, skewed", map[string]cell{
-		"slabhash": {Op{"add-skewed", "Add of n pairs to an empty map, one key taking a share", false, hashAxes + " skew"}, skewed(structures.Add)},
+		"slabhash": {Op{"add-skewed", "InsertAdd of n pairs to an empty map, one key taking a share", false,
+			hashAxes + " skew"}, skewed(structures.InsertAdd)},
 	}},
 	{"min, skewed", map[string]cell{
-		"slabhash": {Op{"min-skewed", "Min of n pairs, one key taking a share", false, hashAxes + " skew"}, skewed(structures.Min)},
+		"slabhash": {Op{"min-skewed", "InsertMin of n pairs, one key taking a share", false, hashAxes + " skew"},
+			skewed(structures.InsertMin)},
 	}},
 	{"insert, skewed", map[string]cell{
-		"slabhash": {Op{"insert-skewed", "Insert of n pairs, one key taking a share", false, hashAxes + " skew"}, skewed(structures.Insert)},
+		"slabhash": {Op{"insert-skewed", "Insert of n pairs, one key taking a share", false, hashAxes + " skew"},
+			skewed(structures.Insert)},
 	}},
 	{"find, skewed", map[string]cell{
-		"slabhash": {Op{"find-skewed", "search of n keys, one taking a share", false, hashAxes + " skew"}, (*session).findSkewed},
+		"slabhash": {Op{"find-skewed", "search of n keys, one taking a share", false, hashAxes + " skew"},
+			(*session).findSkewed},
 	}},
 	{"count", map[string]cell{
-		"btree":       {Op{"count", "how many keys are in each of n ranges", true, treeAxes + " length"}, (*session).count},
-		"lsm":         {Op{"count", "how many keys are in each of n ranges", true, lsmAxes + " levels length"}, (*session).count},
+		"btree": {Op{"count", "how many keys are in each of n ranges", true, treeAxes + " length"},
+			(*session).count},
+		"lsm": {Op{"count", "how many keys are in each of n ranges", true, lsmAxes + " levels length"},
+			(*session).count},
 		"sortedarray": {Op{"count", "how many keys are in each of n ranges", true, "order length"}, (*session).count},
 	}},
 	{"range", map[string]cell{
-		"btree":       {Op{"range", "the pairs of n ranges, in order", true, treeAxes + " length"}, (*session).list},
-		"lsm":         {Op{"range", "the pairs of n ranges, in order", true, lsmAxes + " levels length"}, (*session).list},
+		"btree": {Op{"range", "the pairs of n ranges, in order", true, treeAxes + " length"}, (*session).list},
+		"lsm": {Op{"range", "the pairs of n ranges, in order", true, lsmAxes + " levels length"},
+			(*session).list},
 		"sortedarray": {Op{"range", "the pairs of n ranges, in order", true, "order length"}, (*session).list},
 	}},
 	{"range, a limit of pairs", map[string]cell{
-		"btree": {Op{"range-first", "the first pairs from each of n keys on, as many as a range is long, at places known beforehand", true, treeAxes + " length"}, (*session).listFirst},
+		"btree": {Op{"range-first", "the first pairs from each of n keys on, as many as a range is long, at places " +
+			"known beforehand", true, treeAxes + " length"}, (*session).listFirst},
 	}},
 	{"neighbour", map[string]cell{
 		"btree": {Op{"successor", "the next key above each of n keys", true, treeAxes}, (*session).successor},
 	}},
+	{"rank", map[string]cell{
+		"btree":       {Op{"rank", "how many keys are less than each of n keys", true, treeAxes}, (*session).rank},
+		"lsm":         {Op{"rank", "how many keys are less than each of n keys", true, lsmAxes + " levels"}, (*session).rank},
+		"sortedarray": {Op{"rank", "how many keys are less than each of n keys", true, "order"}, (*session).rank},
+	}},
+	{"select", map[string]cell{
+		"btree":       {Op{"select", "the pairs of n ranks", true, treeAxes}, (*session).selectPairs},
+		"lsm":         {Op{"select", "the pairs of n ranks", true, lsmAxes + " levels"}, (*session).selectPairs},
+		"sortedarray": {Op{"select", "the pairs of n ranks", true, "order"}, (*session).selectPairs},
+	}},
+	{"export", map[string]cell{
+		"btree":       {Op{"export", "all n pairs in key order", true, treeAxes}, (*session).export},
+		"lsm":         {Op{"export", "all n pairs in key order", true, lsmAxes + " levels"}, (*session).export},
+		"sortedarray": {Op{"export", "all n pairs in key order", true, "order"}, (*session).export},
+	}},
 	{"compaction", map[string]cell{
-		"slabhash": {Op{"flush", "compaction of a map of n pairs of which half are deleted", false, hashAxes}, (*session).flush},
-		"lsm":      {Op{"cleanup", "removal of a share of n elements that are stale", true, lsmAxes + " stale"}, (*session).cleanup},
+		"slabhash": {Op{"flush", "compaction of a map of n pairs of which half are deleted", false, hashAxes},
+			(*session).flush},
+		"lsm": {Op{"cleanup", "removal of a share of n elements that are stale", true, lsmAxes + " stale"},
+			(*session).cleanup},
 	}},
 	{"rehash, fewer buckets", map[string]cell{
 		"slabhash": {Op{"rehash-half", "n pairs into half the buckets", false, hashAxes}, rehash(0.5)},
@@ -136,20 +182,29 @@ var table = slices.Concat([]row{
 		"slabhash": {Op{"rehash-double", "n pairs into twice the buckets", false, hashAxes}, rehash(2)},
 	}},
 	{"clear", map[string]cell{
-		"slabhash": {Op{"clear", "Clear of a map of n pairs with a pool of its own", false, hashAxes}, (*session).clear},
+		"slabhash": {Op{"clear", "Clear of a map of n pairs with a pool of its own", false, hashAxes},
+			(*session).clear},
 	}},
 	{"from slices to slices", map[string]cell{
-		"slabhash": {Op{"end-to-end", "Map.Insert and Map.Find of n pairs from Go slices to Go slices, beside the copies alone", false, hashAxes}, (*session).mapEndToEnd},
-		"btree":    {Op{"end-to-end", "Tree.Insert of a batch on the path that it chooses, Tree.Find of n keys; from Go slices to Go slices", false, treeAxes + " batch"}, (*session).treeEndToEnd},
+		"slabhash": {Op{"end-to-end", "Map.Insert and Map.Find of n pairs from Go slices to Go slices, beside the " +
+			"copies alone", false, hashAxes}, (*session).mapEndToEnd},
+		"btree": {Op{"end-to-end", "Tree.Insert of a batch on the path that it chooses, Tree.Find of n keys; from " +
+			"Go slices to Go slices", false, treeAxes + " batch"}, (*session).treeEndToEnd},
+	}},
+	{"insert, a batch from slices", map[string]cell{
+		"slabhash": {Op{"insert-slices", "Map.UpdateInto of a batch into n pairs: keys new, there, a tenth of them twice", false, hashAxes + " batch"}, (*session).insertBatches},
 	}},
 	{"compaction of a tree", map[string]cell{
-		"btree": {Op{"compact", "n pairs into as few nodes as there can be, by wall time", false, treeAxes}, (*session).compact},
+		"btree": {Op{"compact", "n pairs into as few nodes as there can be, by wall time", false, treeAxes},
+			(*session).compact},
 	}},
 	{"build of a set", map[string]cell{
-		"slabhash": {Op{"set-build", "Insert of n new keys into an empty set", false, hashAxes}, ofSet(insertion(structures.Insert))},
+		"slabhash": {Op{"set-build", "Insert of n new keys into an empty set", false, hashAxes},
+			ofSet(insertion(structures.Insert))},
 	}},
 	{"find in a set, present", map[string]cell{
-		"slabhash": {Op{"set-find", "search of n keys in a set, all present", false, hashAxes}, ofSet((*session).findPresent)},
+		"slabhash": {Op{"set-find", "search of n keys in a set, all present", false, hashAxes},
+			ofSet((*session).findPresent)},
 	}},
 }, mixes("btree", "fill tile", treeMixes), []row{
 	{"sort", map[string]cell{
@@ -157,6 +212,9 @@ var table = slices.Concat([]row{
 	}},
 	{"sort, pairs", map[string]cell{
 		"sort": {Op{"pairs", "radix sort of n 32-bit keys with 32-bit values", true, "order form"}, sortOf(true)},
+	}},
+	{"top k", map[string]cell{
+		"sort": {Op{"top-k", "the 1000 greatest of n 32-bit keys, with their numbers", true, "form"}, (*session).topK},
 	}},
 	{"scan", map[string]cell{
 		"scan": {Op{"exclusive", "exclusive prefix sums of n words", true, "form"}, scanOf(false)},
@@ -177,7 +235,8 @@ var table = slices.Concat([]row{
 		"merge": {Op{"pairs", "merge of two runs of n/2 pairs each", true, ""}, mergeOf(true)},
 	}},
 	{"lower bound", map[string]cell{
-		"search": {Op{"random", "lower bound of n queries, in random order, in n sorted keys", true, ""}, (*session).searchRandom},
+		"search": {Op{"random", "lower bound of n queries, in random order, in n sorted keys", true, ""},
+			(*session).searchRandom},
 	}},
 	{"lower bound, sorted queries", map[string]cell{
 		"search": {Op{"sorted", "lower bound of n queries that ascend", true, ""}, (*session).searchSorted},
@@ -186,7 +245,8 @@ var table = slices.Concat([]row{
 		"search": {Op{"sort-search", "sort of n queries, and their lower bounds", true, "form"}, (*session).sortSearch},
 	}},
 	{"allocate and free", map[string]cell{
-		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return", true, ""}, (*session).slabs},
+		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
+			true, ""}, (*session).slabs},
 	}},
 })
 
@@ -274,7 +334,8 @@ func (b *benchmark) named(names []string) ([]string, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(there, name) {
-			return nil, &structures.OptionError{Option: "Ops", Reason: fmt.Sprintf("no operation %q; there are %s", name, strings.Join(there, ", "))}
+			return nil, &structures.OptionError{Option: "Ops",
+				Reason: fmt.Sprintf("no operation %q; there are %s", name, strings.Join(there, ", "))}
 		}
 	}
 	return names, nil

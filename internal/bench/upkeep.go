@@ -133,7 +133,8 @@ func rehash(factor float64) func(*session, context.Context) error {
 
 // measureSlabs measures a call that reads all slabs that there are and writes those that there are then, and waits by
 // itself: the wall time is its own, the device's that of its kernel.
-func (s *session) measureSlabs(ctx context.Context, m Measurement, prepare, call func(context.Context) error, kernel string) (Measurement, error) {
+func (s *session) measureSlabs(ctx context.Context, m Measurement, prepare, call func(context.Context) error,
+	kernel string) (Measurement, error) {
 	before, err := s.slabsOf(ctx)
 	if err != nil {
 		return m, err
@@ -230,10 +231,14 @@ func (x staleness) make(ctx context.Context) error {
 	for _, p := range chunks(x.again, s.batch) {
 		u := structures.DeviceBatch{Count: p.count}
 		var err error
-		if u.Keys, err = s.batchOf(ctx, "batch keys", p.count, func(i int) uint32 { return key(p.first + i) }); err != nil {
+		if u.Keys, err = s.batchOf(ctx, "batch keys", p.count, func(i int) uint32 {
+			return key(p.first + i)
+		}); err != nil {
 			return err
 		}
-		if u.Values, err = s.batchOf(ctx, "batch values", p.count, func(i int) uint32 { return ^s.space.value(key(p.first + i)) }); err != nil {
+		if u.Values, err = s.batchOf(ctx, "batch values", p.count, func(i int) uint32 {
+			return ^s.space.value(key(p.first + i))
+		}); err != nil {
 			return err
 		}
 		if err := s.dictionary.(lsmTable).UpdateOn(ctx, s.stream, structures.Insert, u); err != nil {

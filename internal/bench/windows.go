@@ -7,9 +7,9 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// windowChecks checks what ranges and successors found beside updates: pairs that were there before or came meanwhile,
-// in order, without leaving out one that was there throughout. Which of the pairs that come or go they find is left to
-// chance.
+// windowChecks checks what ranges and successors found while others update: pairs that were there before or came
+// meanwhile, in order, without leaving out one that was there throughout. Which of the pairs that come or go they find
+// is left to chance.
 type windowChecks struct {
 	s      *session
 	batch  *mixedBatch
@@ -105,7 +105,8 @@ func (w *windowChecks) listed(i int, from uint32, most int, keys, values []uint3
 		}
 		switch {
 		case ever == len(w.ever) || w.ever[ever] != key || values[j] != w.s.space.value(key):
-			return w.s.wrong("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j, key, values[j])
+			return w.s.wrong("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j, key,
+				values[j])
 		case stay < len(w.stays) && w.stays[stay] < key:
 			return w.s.wrong("operation %d, pair %d: %d comes after %d was left out", i, j, key, w.stays[stay])
 		case stay < len(w.stays) && w.stays[stay] == key:

@@ -19,8 +19,10 @@ import (
 func (r Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
-		"structure", "operation", "n", "load", "utilization", "tile", "order", "form", "batch", "levels", "length", "stale", "operations", "runs",
-		"device_seconds", "device_mops", "slowest_mops", "fastest_mops", "wall_seconds", "wall_mops", "bytes", "gb_per_s", "ratios",
+		"structure", "operation", "n", "load", "utilization", "tile", "order", "form", "batch", "levels", "length",
+		"stale", "operations", "runs",
+		"device_seconds", "device_mops", "slowest_mops", "fastest_mops", "wall_seconds", "wall_mops", "bytes",
+		"gb_per_s", "ratios",
 		"device", "driver", "subgroup", "commit", "seed",
 	})
 	e := r.Environment
@@ -44,8 +46,10 @@ func (r Report) WriteCSV(w io.Writer) error {
 		slowest, fastest := m.Extremes()
 		c.Write([]string{
 			m.Structure, m.Op, strconv.Itoa(m.N), number(m.Load), number(m.Utilization), strconv.Itoa(m.Tile),
-			m.Order, m.Form, whole(m.Batch), m.Levels, whole(m.Length), number(m.Stale), strconv.Itoa(m.Operations), strconv.Itoa(max(len(m.Device), len(m.Wall))),
-			device, deviceRate, number(slowest), number(fastest), number(Median(m.Wall).Seconds()), number(m.WallThroughput()),
+			m.Order, m.Form, whole(m.Batch), m.Levels, whole(m.Length), number(m.Stale), strconv.Itoa(m.Operations),
+			strconv.Itoa(max(len(m.Device), len(m.Wall))),
+			device, deviceRate, number(slowest), number(fastest), number(Median(m.Wall).Seconds()),
+			number(m.WallThroughput()),
 			number(float64(m.Bytes)), number(m.GBps()), ratios(m, ";"),
 			e.Device, e.Driver, strconv.Itoa(e.SubgroupSize), e.Commit, strconv.FormatUint(uint64(e.Seed), 10),
 		})
@@ -104,7 +108,8 @@ func (r Report) WriteTable(w io.Writer) error {
 		}
 		return strconv.FormatFloat(x, 'f', n, 64)
 	}
-	titles := []string{"structure", "operation", "n", "setting", "load", "util.", "tile", "ms", "M op/s", "slowest", "fastest", "wall ms", "GB/s", ""}
+	titles := []string{"structure", "operation", "n", "setting", "load", "util.", "tile", "ms", "M op/s", "slowest",
+		"fastest", "wall ms", "GB/s", ""}
 	var rows [][]string
 	for _, m := range r.Measurements {
 		tile := "best"
@@ -117,7 +122,8 @@ func (r Report) WriteTable(w io.Writer) error {
 		slowest, fastest := m.Extremes()
 		rows = append(rows, []string{m.Structure, m.Op, size(m.N), strings.Join(m.settings(), ", "),
 			decimals(m.Load, 3), decimals(m.Utilization, 3), tile,
-			decimals(1e3*Median(m.Device).Seconds(), 3), strconv.FormatFloat(m.Throughput(), 'f', places(m.Throughput()), 64),
+			decimals(1e3*Median(m.Device).Seconds(), 3),
+			strconv.FormatFloat(m.Throughput(), 'f', places(m.Throughput()), 64),
 			decimals(slowest, places(slowest)), decimals(fastest, places(fastest)),
 			decimals(1e3*Median(m.Wall).Seconds(), 3), decimals(m.GBps(), places(m.GBps())), ratios(m, ", ")})
 	}
@@ -132,8 +138,9 @@ func (r Report) WriteTable(w io.Writer) error {
 		}
 	}
 	t := tablewriter.NewTable(w, tablewriter.WithConfig(tablewriter.Config{
-		Header: tw.CellConfig{Formatting: tw.CellFormatting{AutoFormat: tw.Off}, Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
-		Row:    tw.CellConfig{Alignment: tw.CellAlignment{PerColumn: align}},
+		Header: tw.CellConfig{Formatting: tw.CellFormatting{AutoFormat: tw.Off},
+			Alignment: tw.CellAlignment{Global: tw.AlignLeft}},
+		Row: tw.CellConfig{Alignment: tw.CellAlignment{PerColumn: align}},
 	}))
 	t.Header(titles)
 	if err := t.Bulk(rows); err != nil {

@@ -22,11 +22,15 @@ func sample() Report {
 		return d
 	}
 	return Report{
-		Environment: Environment{Device: "Some GPU, large", Driver: "1.2", SubgroupSize: 32, Commit: "abc", CopyGBps: 4300, Seed: 9},
+		Environment: Environment{Device: "Some GPU, large", Driver: "1.2", SubgroupSize: 32, Commit: "abc",
+			CopyGBps: 4300, Seed: 9},
 		Measurements: []Measurement{
-			{Structure: "slabhash", Op: "build", N: 1 << 20, Load: 0.7, Utilization: 0.61, Operations: 1 << 20, Device: ms(0.3, 0.1, 0.2), Wall: ms(1, 3, 2)},
-			{Structure: "slabhash", Op: "build", N: 1 << 22, Load: 0.7, Utilization: 0.61, Operations: 1 << 22, Device: ms(0.8), Wall: ms(2)},
-			{Structure: "slabhash", Op: "clear", N: 1000, Load: 0.7, Tile: 8, Operations: 1000, Bytes: 4e6, Wall: ms(2, 4), Ratios: []Ratio{{"copy bandwidth", 0.5}}},
+			{Structure: "slabhash", Op: "build", N: 1 << 20, Load: 0.7, Utilization: 0.61, Operations: 1 << 20,
+				Device: ms(0.3, 0.1, 0.2), Wall: ms(1, 3, 2)},
+			{Structure: "slabhash", Op: "build", N: 1 << 22, Load: 0.7, Utilization: 0.61, Operations: 1 << 22,
+				Device: ms(0.8), Wall: ms(2)},
+			{Structure: "slabhash", Op: "clear", N: 1000, Load: 0.7, Tile: 8, Operations: 1000, Bytes: 4e6,
+				Wall: ms(2, 4), Ratios: []Ratio{{"copy bandwidth", 0.5}}},
 		},
 		LeftOut: 2,
 	}
@@ -82,7 +86,8 @@ func TestTableShowsFiguresAndWhatIsLeftOut(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, sample().WriteTable(&b))
 	text := b.String()
-	for _, want := range []string{"Some GPU, large, 1.2, subgroup 32, commit abc", "4300 GB/s", "2^20", "5243", "0.200", "0.50 × copy bandwidth", "2 measurements left out"} {
+	for _, want := range []string{"Some GPU, large, 1.2, subgroup 32, commit abc", "4300 GB/s", "2^20", "5243", "0.200",
+		"0.50 × copy bandwidth", "2 measurements left out"} {
 		require.Contains(t, text, want)
 	}
 	for _, line := range strings.Split(text, "\n") {
@@ -104,7 +109,8 @@ func TestPlotIsAPicture(t *testing.T) {
 // Batches one after another are drawn by their effective rate: all that is there by all the time that it took.
 func TestPlotOfASeries(t *testing.T) {
 	series := func(steps ...time.Duration) Report {
-		return Report{Measurements: []Measurement{{Structure: "lsm", Op: "insert", N: 1 << 12, Batch: 1 << 10, Steps: steps}}}
+		return Report{Measurements: []Measurement{{Structure: "lsm", Op: "insert", N: 1 << 12, Batch: 1 << 10,
+			Steps: steps}}}
 	}
 	p := plot.New()
 	c := series(1024*time.Microsecond, 3072*time.Microsecond).curves(p)
@@ -121,8 +127,10 @@ func TestPlotOfASeries(t *testing.T) {
 
 func TestSettingsAreShown(t *testing.T) {
 	r := Report{Measurements: []Measurement{
-		{Structure: "lsm", Op: "count", N: 1 << 20, Batch: 1 << 18, Length: 8, Operations: 1 << 20, Device: []time.Duration{time.Second}},
-		{Structure: "lsm", Op: "cleanup", N: 1 << 20, Stale: 0.1, Order: "descending", Form: "multi-pass", Operations: 1, Device: []time.Duration{time.Second}},
+		{Structure: "lsm", Op: "count", N: 1 << 20, Batch: 1 << 18, Length: 8, Operations: 1 << 20,
+			Device: []time.Duration{time.Second}},
+		{Structure: "lsm", Op: "cleanup", N: 1 << 20, Stale: 0.1, Order: "descending", Form: "multi-pass",
+			Operations: 1, Device: []time.Duration{time.Second}},
 	}}
 	var table, csv, benchstat bytes.Buffer
 	require.NoError(t, r.WriteTable(&table))

@@ -70,7 +70,9 @@ func appendWords(column array.Builder, t keytype.Type, words []uint32) error {
 	case *array.Float32Builder:
 		c.AppendValues(converted(t, words, math.Float32frombits), nil)
 	case *array.TimestampBuilder:
-		c.AppendValues(converted(t, words, func(seconds uint32) arrow.Timestamp { return arrow.Timestamp(seconds) }), nil)
+		c.AppendValues(converted(t, words, func(seconds uint32) arrow.Timestamp {
+			return arrow.Timestamp(seconds)
+		}), nil)
 	default:
 		return fmt.Errorf("a column of %T", column)
 	}

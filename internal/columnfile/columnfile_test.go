@@ -17,7 +17,8 @@ import (
 	"github.com/vkds/vkds/internal/keytype"
 )
 
-var formats = map[string]columnfile.Format{"t.parquet": columnfile.Parquet, "t.arrow": columnfile.Arrow, "t.arrows": columnfile.ArrowStream}
+var formats = map[string]columnfile.Format{"t.parquet": columnfile.Parquet, "t.arrow": columnfile.Arrow,
+	"t.arrows": columnfile.ArrowStream}
 
 // words of a type, its least and its greatest among them.
 func words(t *testing.T, typ keytype.Type, n int) (all []uint32) {
@@ -57,7 +58,8 @@ func TestReadsBack(t *testing.T) {
 func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, values []uint32) {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	r, err := input.Open(context.Background(), path, input.Options{Columns: []input.Column{{Name: "key", Type: c.Key}, {Name: "value", Type: c.Value}}})
+	r, err := input.Open(context.Background(), path,
+		input.Options{Columns: []input.Column{{Name: "key", Type: c.Key}, {Name: "value", Type: c.Value}}})
 	require.NoError(t, err)
 	defer r.Close()
 	keys, values = make([]uint32, 1000), make([]uint32, 1000)

@@ -32,7 +32,8 @@ func newParquet(w io.Writer, c Columns) (*parquetTable, error) {
 		return nil, err
 	}
 	// Keys are all different, so a dictionary of them is a second copy.
-	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryFor(names[0], false))
+	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy),
+		parquet.WithDictionaryFor(names[0], false))
 	out, err := file.NewParquetWriterWithError(w, root, file.WithWriterProps(properties))
 	if err != nil {
 		return nil, err
@@ -76,7 +77,9 @@ func writeColumn(column file.ColumnChunkWriter, t keytype.Type, words []uint32) 
 	case *file.Int32ColumnChunkWriter:
 		_, err = c.WriteBatch(converted(t, words, func(bits uint32) int32 { return int32(bits) }), nil, nil)
 	case *file.Int64ColumnChunkWriter:
-		_, err = c.WriteBatch(converted(t, words, func(seconds uint32) int64 { return 1000 * int64(seconds) }), nil, nil)
+		_, err = c.WriteBatch(converted(t, words, func(seconds uint32) int64 {
+			return 1000 * int64(seconds)
+		}), nil, nil)
 	case *file.Float32ColumnChunkWriter:
 		_, err = c.WriteBatch(converted(t, words, math.Float32frombits), nil, nil)
 	default:

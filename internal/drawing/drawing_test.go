@@ -86,7 +86,8 @@ func TestTree(t *testing.T) {
 	require.Equal(t, 1, p.count["path way"])
 	require.Equal(t, 7, p.count["path link"])
 	require.Equal(t, 2, p.count["rect frame chosen"])
-	for _, want := range []string{"A <tree> & more", "note two", "leaves: 8", "level 1: 1", "48 in use, fill 0.429", "node 3: keys "} {
+	for _, want := range []string{"A <tree> & more", "note two", "leaves: 8", "level 1: 1", "48 in use, fill 0.429",
+		"node 3: keys "} {
 		require.Contains(t, p.text, want)
 	}
 
@@ -109,7 +110,8 @@ func TestTree(t *testing.T) {
 func TestTreeThatIsNotAsItShouldBe(t *testing.T) {
 	tree := grown(6, 3, 14)
 	root := &tree.Levels[0][0]
-	root.Keys, root.Children = append(root.Keys[:2:2], root.Keys[3:]...), append(root.Children[:2:2], root.Children[3:]...)
+	root.Keys, root.Children = append(root.Keys[:2:2], root.Keys[3:]...),
+		append(root.Children[:2:2], root.Children[3:]...)
 	tree.Levels[1][4].Latched = true
 	p := read(t, tree.WriteSVG)
 	require.Equal(t, 1+6, p.count["g node"])

@@ -28,7 +28,8 @@ func (t *Table) WriteSVG(w io.Writer) error {
 	c.heading("Buckets by their number of pairs")
 	t.histogram(c)
 	c.heading("The buckets in their order")
-	c.key([2]string{"leaf", "pairs: the mean of several buckets"}, [2]string{"spread", "up to the fullest of them"}, [2]string{"gone", "erased slots, the mean"})
+	c.key([2]string{"leaf", "pairs: the mean of several buckets"}, [2]string{"spread", "up to the fullest of them"},
+		[2]string{"gone", "erased slots, the mean"})
 	t.strip(c)
 	c.heading(fmt.Sprintf("%s buckets slab by slab", grouped(min(len(t.Buckets), chains))))
 	c.key([2]string{"leaf", "pairs"}, [2]string{"gone", "erased slots"}, [2]string{"room", "free slots"})
@@ -124,7 +125,8 @@ func (t *Table) strip(c *canvas) {
 		}
 		pairs, gone = pairs/float64(len(run)), gone/float64(len(run))
 		x, bottom := margin+float64(i)*each, c.y+high
-		c.begin("bar", fmt.Sprintf("buckets %s to %s: %.2f pairs on the average, at most %d", grouped(starts[i]), grouped(starts[i+1]-1), pairs, fullest))
+		c.begin("bar", fmt.Sprintf("buckets %s to %s: %.2f pairs on the average, at most %d", grouped(starts[i]),
+			grouped(starts[i+1]-1), pairs, fullest))
 		c.rect("spread", x, bottom-scale*float64(fullest), each-gap, scale*float64(fullest))
 		c.rect("leaf", x, bottom-scale*pairs, each-gap, scale*pairs)
 		if gone > 0 {
@@ -149,7 +151,8 @@ func (t *Table) lists(c *canvas) {
 		at := i * len(t.Buckets) / n
 		b := t.Buckets[at]
 		x, y := margin+float64(i/rows)*(inner/2), c.y+float64(i%rows)*14
-		c.begin("bucket", fmt.Sprintf("bucket %s: %d slabs, %d pairs, %d erased slots", grouped(at), b.Slabs, b.Pairs, b.Tombstones))
+		c.begin("bucket", fmt.Sprintf("bucket %s: %d slabs, %d pairs, %d erased slots", grouped(at), b.Slabs, b.Pairs,
+			b.Tombstones))
 		c.text("small end", x+60, y+9, grouped(at))
 		used, gone, free := boxes{w: slot * 0.8, h: 9}, boxes{w: slot * 0.8, h: 9}, boxes{w: slot * 0.8, h: 9}
 		for s := range b.Slabs {

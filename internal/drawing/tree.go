@@ -13,7 +13,7 @@ type Node struct {
 	Ref       uint32 // its name, by which parents and neighbours speak of it
 	Low, High uint32 // the keys that it is for, both included
 	Link      uint32 // the Ref of its right neighbour; of the last one of a level whatever it is
-	Latched   bool   // locked, which at rest it must not be
+	Latched   bool   // locked, which no node may be in a read-only phase
 	Keys      []uint32
 	Children  []uint32 // of an inner node, as many as Keys: the Ref of each; nil for a leaf
 }
@@ -43,7 +43,8 @@ func (t *Tree) WriteSVG(w io.Writer) error {
 	c := &canvas{}
 	c.title(t.Title, t.Notes)
 	c.heading("All levels")
-	c.key([2]string{"leaf", "slots of leaves in use"}, [2]string{"inner", "slots of inner nodes in use"}, [2]string{"room", "free slots"},
+	c.key([2]string{"leaf", "slots of leaves in use"}, [2]string{"inner", "slots of inner nodes in use"},
+		[2]string{"room", "free slots"},
 		[2]string{"spread", "from the fullest of several nodes down to the emptiest"})
 	for i, level := range t.Levels {
 		t.overview(c, len(t.Levels)-1-i, level)
@@ -74,7 +75,8 @@ func (t *Tree) overview(c *canvas, level int, nodes []Node) {
 		kind, spread, name = "leaf", "spread", "leaves"
 	}
 	c.text("", margin, c.y+14, fmt.Sprintf("%s: %s", name, grouped(len(nodes))))
-	c.text("small", margin, c.y+28, fmt.Sprintf("%s in use, fill %.3f", grouped(used), float64(used)/float64(max(len(nodes)*t.Slots, 1))))
+	c.text("small", margin, c.y+28, fmt.Sprintf("%s in use, fill %.3f", grouped(used),
+		float64(used)/float64(max(len(nodes)*t.Slots, 1))))
 	starts := parts(len(nodes), columns)
 	each := (inner - labels) / float64(max(len(starts)-1, 1))
 	gap := min(2, each/4)
@@ -92,7 +94,8 @@ func (t *Tree) overview(c *canvas, level int, nodes []Node) {
 		}
 		mean := sum / float64(len(run))
 		x := margin + labels + float64(i)*each
-		note := fmt.Sprintf("%s nodes from key %s to %s, mean fill %.3f, %.3f to %.3f", grouped(len(run)), t.key(run[0].Low), t.key(run[len(run)-1].High), mean, least, most)
+		note := fmt.Sprintf("%s nodes from key %s to %s, mean fill %.3f, %.3f to %.3f", grouped(len(run)),
+			t.key(run[0].Low), t.key(run[len(run)-1].High), mean, least, most)
 		if len(run) == 1 {
 			note = t.summary(run[0])
 		}
@@ -111,7 +114,8 @@ func (t *Tree) overview(c *canvas, level int, nodes []Node) {
 
 // summary says in a line what a node is.
 func (t *Tree) summary(n Node) string {
-	text := fmt.Sprintf("node %d: keys %s to %s, %d of %d slots in use", n.Ref, t.key(n.Low), t.key(n.High), len(n.Keys), t.Slots)
+	text := fmt.Sprintf("node %d: keys %s to %s, %d of %d slots in use", n.Ref, t.key(n.Low), t.key(n.High),
+		len(n.Keys), t.Slots)
 	if n.Latched {
 		text += ", LATCHED"
 	}

@@ -1,62 +1,103 @@
-// Package gate has the calls on a handle take turns, whichever goroutines they come from.
+// Package gate has the calls on a handle wait for each other where they must, whichever goroutines they come from.
 package gate
 
 import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
+	"golang.org/x/sync/semaphore"
 )
 
-// Gate lets one call in at a time, in the order in which they come.
+// Gate lets one call in that changes the handle, or any number of calls that don't, in the order in which they come: who
+// changes it waits for the queries that came before, and those that come later wait for him.
 type Gate struct {
-	turn     chan struct{} // full while a call is in
-	ended    bool          // only for who is in
-	callback atomic.Uint64 // the goroutine whose call is in, while that runs a function of the user's; else 0
+	in    *semaphore.Weighted // a part for each query, all for a change
+	ended bool                // changed by who is in alone
+	outer *Gate               // that calls enter behind this one; nil: none
+
+	callbacks  sync.Map     // the goroutines whose calls are in and run a function of the user's
+	calledBack atomic.Int64 // how many these are
+	inner      sync.Mutex   // what such functions ask of the handle
 }
 
-// New is the gate of a handle that is open.
-func New() *Gate { return &Gate{turn: make(chan struct{}, 1)} }
+const (
+	part = 1
+	all  = 1 << 30 // more than there are goroutines
+)
 
-// Enter waits for the calls that came before, and lets this one in; Leave is its end. Errors: vk.ErrClosed, the context's
-// if that has ended before, *structures.ReentryError.
-func (g *Gate) Enter(ctx context.Context) error {
-	select {
-	case g.turn <- struct{}{}:
-	default:
-		if g.own() {
-			return &structures.ReentryError{}
-		}
-		select {
-		case g.turn <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
+// New is the gate of a handle that is open.
+func New() *Gate { return &Gate{in: semaphore.NewWeighted(all)} }
+
+// Within is the gate of a handle whose calls wait for those of another one's as well: of what several handles share.
+func Within(outer *Gate) *Gate {
+	g := New()
+	g.outer = outer
+	return g
+}
+
+// Enter waits for the calls that came before, and lets this one in, alone; Leave is its end. Errors: vk.ErrClosed, the
+// context's if that has ended before, *structures.ReentryError.
+func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
+
+// Leave ends a call that Enter has let in.
+func (g *Gate) Leave() { g.leave(all) }
+
+// EnterShared is Enter for a call that changes nothing of the handle: others like it are in at the same time.
+func (g *Gate) EnterShared(ctx context.Context) error { return g.enter(ctx, part) }
+
+// LeaveShared ends a call that EnterShared has let in.
+func (g *Gate) LeaveShared() { g.leave(part) }
+
+func (g *Gate) leave(share int64) {
+	if g.outer != nil {
+		g.outer.leave(share)
+	}
+	g.in.Release(share)
+}
+
+func (g *Gate) enter(ctx context.Context, share int64) error {
+	if g.own() {
+		return &structures.ReentryError{}
+	}
+	if !g.in.TryAcquire(share) {
+		if err := g.in.Acquire(ctx, share); err != nil {
+			return err
 		}
 	}
 	err := ctx.Err()
 	if g.ended {
 		err = vk.ErrClosed
 	}
+	if err == nil && g.outer != nil {
+		err = g.outer.enter(ctx, share)
+	}
 	if err != nil {
-		g.Leave()
+		g.in.Release(share)
 	}
 	return err
 }
-
-// Leave ends a call that Enter has let in.
-func (g *Gate) Leave() { <-g.turn }
 
 // Take is Enter for what is done with a closed handle, too, and for what a function of the user's may ask, called from
 // inside. leave ends it.
 func (g *Gate) Take() (leave func(), open bool) {
 	if g.own() {
-		return func() {}, !g.ended
+		g.inner.Lock()
+		return g.inner.Unlock, !g.ended
 	}
-	g.turn <- struct{}{}
-	return g.Leave, !g.ended
+	_ = g.in.Acquire(context.Background(), all) // which never ends
+	if g.outer == nil {
+		return g.Leave, !g.ended
+	}
+	outer, _ := g.outer.Take()
+	return func() {
+		outer()
+		g.in.Release(all)
+	}, !g.ended
 }
 
 // Shut is Enter for closing the handle: open says whether it was not closed before. leave ends it. Error:
@@ -69,26 +110,42 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 	return leave, open, nil
 }
 
-// End has the handle closed, by who is in.
+// End has the handle closed, by who is in, alone.
 func (g *Gate) End() { g.ended = true }
 
-// Progress is a function of the user's that calls which are in may call. What it calls of the handle itself is refused,
-// since it would wait for its own end.
+// Progress is a function of the user's that calls which are in may call, several of them at the same time. What it calls
+// of the handle itself is refused, since it would wait for its own end.
 func (g *Gate) Progress(f structures.Progress) structures.Progress {
 	if f == nil {
 		return nil
 	}
-	return func(done, total int) {
-		g.callback.Store(goroutine())
-		defer g.callback.Store(0)
-		f(done, total)
+	return func(done, total int) { g.Outside(func() { f(done, total) }) }
+}
+
+// Outside runs a function of the user's while a call is in, as Progress does.
+func (g *Gate) Outside(f func()) {
+	number := goroutine()
+	g.callbacks.Store(number, nil)
+	g.calledBack.Add(1)
+	defer func() {
+		g.calledBack.Add(-1)
+		g.callbacks.Delete(number)
+	}()
+	if g.outer != nil {
+		g.outer.Outside(f)
+		return
 	}
+	f()
 }
 
 // own says whether it is asked from inside of Progress.
 func (g *Gate) own() bool {
-	in := g.callback.Load()
-	return in != 0 && in == goroutine()
+	if g.calledBack.Load() == 0 {
+		return false
+	}
+	number := goroutine()
+	_, inside := g.callbacks.Load(number)
+	return inside && number != 0
 }
 
 // goroutine is the number of the goroutine that asks, from the first line of its stack: Go says nowhere else who is

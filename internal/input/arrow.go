@@ -52,7 +52,8 @@ func openArrow(f *infile.File, o Options, invalid *invalid) (source, error) {
 		part, err := arrowPart(f)
 		if err == nil {
 			messages := &arrowMessages{r: part}
-			r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(boundedMemory{memory.DefaultAllocator, messages}))
+			r, err = ipc.NewReaderFromMessageReader(messages,
+				ipc.WithAllocator(boundedMemory{memory.DefaultAllocator, messages}))
 		}
 		if err == io.EOF {
 			return io.ErrUnexpectedEOF

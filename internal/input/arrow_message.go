@@ -125,7 +125,8 @@ func (b boundedMemory) Reallocate(size int, old []byte) []byte {
 
 func (b boundedMemory) check(size int) {
 	if most := min(longestBuffer, max(believedBuffer, believedRatio*b.from.body)); size < 0 || size > most {
-		panic(fmt.Sprintf("a buffer of %d bytes in a message of %d", size, b.from.body)) // the file's fault: see damaged
+		// the file's fault: see damaged
+		panic(fmt.Sprintf("a buffer of %d bytes in a message of %d", size, b.from.body))
 	}
 }
 

@@ -89,7 +89,8 @@ func (c *columnar) read(columns [][]uint32) (int, error) {
 // wrongType tells of a column that holds no values of a type. have is its own, in its format's words.
 func (c *columnar) wrongType(column int, have string, want keytype.Type) error {
 	name := c.names[column]
-	return &ColumnError{c.file, name, fmt.Sprintf("column %s is of type %s, which doesn't hold %s values", quote(name), have, want)}
+	return &ColumnError{c.file, name, fmt.Sprintf("column %s is of type %s, which doesn't hold %s values", quote(name),
+		have, want)}
 }
 
 // fill reads the next batch.

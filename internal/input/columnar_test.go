@@ -29,7 +29,8 @@ func arrowBatches(t testing.TB) (*arrow.Schema, []arrow.RecordBatch) {
 		{Name: "i64", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "null32", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
 		{Name: "f64", Type: arrow.PrimitiveTypes.Float64},
-		{Name: "text", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
+		{Name: "text", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+			ValueType: arrow.BinaryTypes.String}},
 		{Name: "date", Type: arrow.FixedWidthTypes.Date32},
 		{Name: "stamp", Type: arrow.FixedWidthTypes.Timestamp_ms},
 		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean},
@@ -84,13 +85,17 @@ func arrowStream(t testing.TB) []byte {
 func parquetFile(t testing.TB, options ...parquet.WriterProperty) []byte {
 	required, optional := parquet.Repetitions.Required, parquet.Repetitions.Optional
 	root := schema.MustGroup(schema.NewGroupNode("schema", required, schema.FieldList{
-		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("u32", required, schema.NewIntLogicalType(32, false), parquet.Types.Int32, 0, -1)),
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("u32", required, schema.NewIntLogicalType(32, false),
+			parquet.Types.Int32, 0, -1)),
 		schema.NewInt64Node("i64", required, -1),
 		schema.NewInt32Node("null32", optional, -1),
 		schema.NewFloat64Node("f64", required, -1),
-		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("text", optional, schema.StringLogicalType{}, parquet.Types.ByteArray, 0, -1)),
-		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("date", required, schema.DateLogicalType{}, parquet.Types.Int32, 0, -1)),
-		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("stamp", required, schema.NewTimestampLogicalType(true, schema.TimeUnitMillis), parquet.Types.Int64, 0, -1)),
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("text", optional, schema.StringLogicalType{},
+			parquet.Types.ByteArray, 0, -1)),
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("date", required, schema.DateLogicalType{},
+			parquet.Types.Int32, 0, -1)),
+		schema.MustPrimitive(schema.NewPrimitiveNodeLogical("stamp", required,
+			schema.NewTimestampLogicalType(true, schema.TimeUnitMillis), parquet.Types.Int64, 0, -1)),
 		schema.NewBooleanNode("flag", required, -1),
 	}, -1))
 	var out bytes.Buffer
@@ -113,7 +118,8 @@ func parquetFile(t testing.TB, options ...parquet.WriterProperty) []byte {
 		c := next()
 		check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i - 16, i - 15, i - 14}, nil, nil))
 		c = next()
-		check(c)(c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{int64(i) * 10, int64(i)*10 + 10, int64(i)*10 + 20}, nil, nil))
+		check(c)(c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{int64(i) * 10, int64(i)*10 + 10, int64(i)*10 + 20},
+			nil, nil))
 		c = next()
 		if from == 0 {
 			check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i - 4, i - 3}, []int16{1, 1, 0}, nil))
@@ -121,14 +127,16 @@ func parquetFile(t testing.TB, options ...parquet.WriterProperty) []byte {
 			check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i - 4, i - 3, i - 2}, []int16{1, 1, 1}, nil))
 		}
 		c = next()
-		check(c)(c.(*file.Float64ColumnChunkWriter).WriteBatch([]float64{float64(i) / 2, float64(i+1) / 2, float64(i+2) / 2}, nil, nil))
+		check(c)(c.(*file.Float64ColumnChunkWriter).WriteBatch([]float64{float64(i) / 2, float64(i+1) / 2,
+			float64(i+2) / 2}, nil, nil))
 		c = next()
 		texts := []parquet.ByteArray{[]byte("0A"), []byte("0b"), []byte("0A"), []byte("0b")}
 		check(c)(c.(*file.ByteArrayColumnChunkWriter).WriteBatch(texts[from%2:from%2+3], []int16{1, 1, 1}, nil))
 		c = next()
 		check(c)(c.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{i, i + 1, i + 2}, nil, nil))
 		c = next()
-		check(c)(c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{int64(i) * 1000, int64(i+1) * 1000, int64(i+2) * 1000}, nil, nil))
+		check(c)(c.(*file.Int64ColumnChunkWriter).WriteBatch([]int64{int64(i) * 1000, int64(i+1) * 1000,
+			int64(i+2) * 1000}, nil, nil))
 		c = next()
 		check(c)(c.(*file.BooleanColumnChunkWriter).WriteBatch([]bool{true, true, true}, nil, nil))
 		require.NoError(t, g.Close())
@@ -140,11 +148,12 @@ func parquetFile(t testing.TB, options ...parquet.WriterProperty) []byte {
 func columnarFiles(t testing.TB) map[string][]byte {
 	return map[string][]byte{
 		"a.parquet": parquetFile(t),
-		"b.parquet": parquetFile(t, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(parquet.DataPageV2)),
-		"a.arrow":   arrowFile(t),
-		"a.arrows":  arrowStream(t),
-		"a":         arrowStream(t),
-		"a.ipc.gz":  gz(t, string(arrowStream(t))),
+		"b.parquet": parquetFile(t, parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false),
+			parquet.WithDataPageVersion(parquet.DataPageV2)),
+		"a.arrow":  arrowFile(t),
+		"a.arrows": arrowStream(t),
+		"a":        arrowStream(t),
+		"a.ipc.gz": gz(t, string(arrowStream(t))),
 	}
 }
 
@@ -154,15 +163,18 @@ func TestColumnar(t *testing.T) {
 		for batch := range 7 {
 			keys, values, skipped, err := readTable(path, input.Options{Columns: columns("u32", "i64")}, batch+1)
 			require.NoError(t, err, name)
-			assert.Equal(t, []uint32{0xfffffff0, 0xfffffff1, 0xfffffff2, 0xfffffff3, 0xfffffff4, 0xfffffff5}, keys, name)
+			assert.Equal(t, []uint32{0xfffffff0, 0xfffffff1, 0xfffffff2, 0xfffffff3, 0xfffffff4, 0xfffffff5}, keys,
+				name)
 			assert.Equal(t, []uint32{0, 10, 20, 30, 40, 50}, values, name)
 			assert.Zero(t, skipped)
 		}
-		keys, values, _, err := readTable(path, input.Options{Columns: table("6", keytype.Time, "f64", keytype.Float32)}, 100)
+		keys, values, _, err := readTable(path, input.Options{Columns: table("6", keytype.Time, "f64",
+			keytype.Float32)}, 100)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, day, 2 * day, 3 * day, 4 * day, 5 * day}, keys, name)
 		assert.Equal(t, "2.5", keytype.Float32.Format(values[5]), name)
-		keys, values, _, err = readTable(path, input.Options{Columns: table("stamp", keytype.Time, "text", keytype.Hex)}, 100)
+		keys, values, _, err = readTable(path, input.Options{Columns: table("stamp", keytype.Time, "text",
+			keytype.Hex)}, 100)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, 1, 2, 3, 4, 5}, keys, name)
 		assert.Equal(t, []uint32{10, 11, 10, 11, 10, 11}, values, name)
@@ -170,27 +182,32 @@ func TestColumnar(t *testing.T) {
 		// Whole days and texts as the upper ends of ranges; 10 and 11 are addresses, too.
 		words, _, err := load(path, input.Options{Columns: ends(keytype.Time, "date", "date")}, 4)
 		require.NoError(t, err, name)
-		assert.Equal(t, [][]uint32{{0, day, 2 * day, 3 * day, 4 * day, 5 * day}, {day - 1, 2*day - 1, 3*day - 1, 4*day - 1, 5*day - 1, 6*day - 1}}, words, name)
+		assert.Equal(t, [][]uint32{{0, day, 2 * day, 3 * day, 4 * day, 5 * day},
+			{day - 1, 2*day - 1, 3*day - 1, 4*day - 1, 5*day - 1, 6*day - 1}}, words, name)
 		words, _, err = load(path, input.Options{Columns: ends(keytype.Hex, "text", "text")}, 100)
 		require.NoError(t, err, name)
 		assert.Equal(t, [][]uint32{{10, 11, 10, 11, 10, 11}, {10, 11, 10, 11, 10, 11}}, words, name)
-		words, _, err = load(path, input.Options{Columns: []input.Column{{Name: "i64", Type: keytype.IPv4}, {Name: "stamp", Type: keytype.Time, End: true}}}, 100)
+		words, _, err = load(path, input.Options{Columns: []input.Column{{Name: "i64", Type: keytype.IPv4},
+			{Name: "stamp", Type: keytype.Time, End: true}}}, 100)
 		require.NoError(t, err, name)
 		assert.Equal(t, [][]uint32{{0, 10, 20, 30, 40, 50}, {0, 1, 2, 3, 4, 5}}, words, name)
 
 		// Null in row 3, and with the plain type negative in four of six.
-		keys, values, skipped, err := readTable(path, input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32), SkipInvalid: true}, 4)
+		keys, values, skipped, err := readTable(path,
+			input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32), SkipInvalid: true}, 4)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, 10, 30, 40, 50}, keys, name)
 		assert.Equal(t, []string{"-4", "-3", "-1", "0", "1"}, formatAll(keytype.Int32, values), name)
 		assert.EqualValues(t, 1, skipped)
-		keys, values, skipped, err = readTable(path, input.Options{Columns: columns("null32", "null32"), SkipInvalid: true}, 1)
+		keys, values, skipped, err = readTable(path,
+			input.Options{Columns: columns("null32", "null32"), SkipInvalid: true}, 1)
 		require.NoError(t, err, name)
 		assert.Equal(t, []uint32{0, 1}, keys, name)
 		assert.Equal(t, keys, values, name)
 		assert.EqualValues(t, 4, skipped, name)
 
-		keys, _, _, err = readTable(path, input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32)}, 100)
+		keys, _, _, err = readTable(path, input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32)},
+			100)
 		var re *input.RowError
 		require.ErrorAs(t, err, &re, name)
 		assert.ErrorIs(t, err, input.ErrNull)
@@ -200,7 +217,8 @@ func TestColumnar(t *testing.T) {
 		assert.EqualError(t, err, path+`: row 1: column 3: -4 is out of range (0 to 4294967295)`)
 		assert.ErrorIs(t, err, keytype.ErrRange)
 
-		for column, want := range map[string]keytype.Type{"flag": keytype.Uint32, "f64": keytype.Uint32, "text": keytype.Uint32, "stamp": keytype.Uint32, "date": keytype.Float32} {
+		for column, want := range map[string]keytype.Type{"flag": keytype.Uint32, "f64": keytype.Uint32,
+			"text": keytype.Uint32, "stamp": keytype.Uint32, "date": keytype.Float32} {
 			_, err = input.Open(ctx, path, input.Options{Columns: table(column, want, "u32", keytype.Uint32)})
 			var te *input.ColumnError
 			require.ErrorAs(t, err, &te, "%s %s", name, column)
@@ -287,7 +305,8 @@ func TestArrowFromPipe(t *testing.T) {
 		feed(t, path, columnarFiles(t)[name])
 		keys, _, _, err = readTable(path, input.Options{Columns: columns("u32", "i64")}, 100)
 		if name == "a.parquet" {
-			assert.EqualError(t, err, path+": a Parquet file can't be read in any order, as this format needs: give an uncompressed regular file")
+			assert.EqualError(t, err, path+": a Parquet file can't be read in any order, as this format needs: give "+
+				"an uncompressed regular file")
 			continue
 		}
 		require.NoError(t, err, name)
@@ -304,9 +323,11 @@ func TestArrowFromPipe(t *testing.T) {
 func TestColumnarLengths(t *testing.T) {
 	lengths := [][]byte{
 		binary.LittleEndian.AppendUint32(nil, 1<<31-1), binary.LittleEndian.AppendUint32(nil, 1<<28),
-		binary.LittleEndian.AppendUint64(nil, 1<<34), binary.LittleEndian.AppendUint64(nil, 1<<40), binary.LittleEndian.AppendUint64(nil, 1<<63-1),
+		binary.LittleEndian.AppendUint64(nil, 1<<34), binary.LittleEndian.AppendUint64(nil, 1<<40),
+		binary.LittleEndian.AppendUint64(nil, 1<<63-1),
 	}
-	varints := [][]byte{{0xfe, 0xff, 0xff, 0xff, 0x0f}, {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}} // Parquet's
+	// Parquet's
+	varints := [][]byte{{0xfe, 0xff, 0xff, 0xff, 0x0f}, {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}}
 	files := columnarFiles(t)
 	for _, name := range []string{"a.arrow", "a.arrows", "b.parquet"} {
 		data, step, texts := files[name], 4, lengths
@@ -329,7 +350,8 @@ func TestColumnarLengths(t *testing.T) {
 				if err != nil {
 					typed(t, err)
 				}
-				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(600<<20), "%s, %x at %d: %v", name, text, at, err)
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(600<<20), "%s, %x at %d: %v", name, text, at,
+					err)
 			}
 		}
 	}

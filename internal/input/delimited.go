@@ -177,7 +177,8 @@ func (d *delimited) startColumn(pe *csv.ParseError) int {
 func (d *delimited) parse(record []string) error {
 	if want := max(d.fields, d.least); len(record) != d.fields && (d.fields != 0 || len(record) < want) {
 		line, _ := d.csv.FieldPos(0)
-		return &LineError{File: d.file, Line: int64(line), Err: fmt.Errorf("%s where the first record has %d", plural(len(record), "field"), want)}
+		return &LineError{File: d.file, Line: int64(line),
+			Err: fmt.Errorf("%s where the first record has %d", plural(len(record), "field"), want)}
 	}
 	for c, column := range d.columns {
 		w, err := column.parse(record[d.index[c]])

@@ -38,16 +38,18 @@ func TestDelimited(t *testing.T) {
 		"names, other order": {"value,id\n10,1\n20,2\n30,3\n", input.Options{Columns: columns("id", "value")}},
 		"numbers, header":    {"id,value\n1,10\n2,20\n3,30", input.Options{Columns: columns("1", "2")}},
 		"numbers, no header": {"1,10\n2,20\n3,30\n", input.Options{Columns: columns("1", "2")}},
-		"header of digits":   {"2014,2015\n1,10\n2,20\n3,30\n", input.Options{Columns: columns("1", "2"), Header: input.Present}},
-		"CRLF":               {"id,value\r\n1,10\r\n2,20\r\n3,30\r\n", input.Options{Columns: columns("id", "value")}},
-		"mark":               {"\ufeffid,value\n1,10\n2,20\n3,30\n", input.Options{Columns: columns("id", "value")}},
-		"quotes":             {"id,\"the \"\"name\"\"\",value\n1,\"a,\nb\",10\n2,,\"20\"\n3,,30\n", input.Options{Columns: columns("id", "value")}},
-		"other case":         {"Id,ID,Value\n1,0,10\n2,0,20\n3,0,30\n", input.Options{Columns: columns("Id", "VALUE")}},
-		"semicolons":         {"\ufeffid;value\n1;10\n2;20\n3;30\n", input.Options{Columns: columns("id", "value")}},
-		"tabs found":         {"1\t10\n2\t20\n3\t30\n", input.Options{Columns: columns("1", "2")}},
-		"tabs":               {"1\t10\n2\t20\n3\t30\n", input.Options{Columns: columns("1", "2"), Delimiter: '\t'}},
-		"blank lines":        {"\n \n1,10\n\n2,20\n\t \r\n3,30\n\n ", input.Options{Columns: columns("1", "2")}},
-		"blanks":             {"id , value\n 1,10 \n2, 20\n0x3,30\n", input.Options{Columns: columns("id", "value")}},
+		"header of digits": {"2014,2015\n1,10\n2,20\n3,30\n",
+			input.Options{Columns: columns("1", "2"), Header: input.Present}},
+		"CRLF": {"id,value\r\n1,10\r\n2,20\r\n3,30\r\n", input.Options{Columns: columns("id", "value")}},
+		"mark": {"\ufeffid,value\n1,10\n2,20\n3,30\n", input.Options{Columns: columns("id", "value")}},
+		"quotes": {"id,\"the \"\"name\"\"\",value\n1,\"a,\nb\",10\n2,,\"20\"\n3,,30\n",
+			input.Options{Columns: columns("id", "value")}},
+		"other case":  {"Id,ID,Value\n1,0,10\n2,0,20\n3,0,30\n", input.Options{Columns: columns("Id", "VALUE")}},
+		"semicolons":  {"\ufeffid;value\n1;10\n2;20\n3;30\n", input.Options{Columns: columns("id", "value")}},
+		"tabs found":  {"1\t10\n2\t20\n3\t30\n", input.Options{Columns: columns("1", "2")}},
+		"tabs":        {"1\t10\n2\t20\n3\t30\n", input.Options{Columns: columns("1", "2"), Delimiter: '\t'}},
+		"blank lines": {"\n \n1,10\n\n2,20\n\t \r\n3,30\n\n ", input.Options{Columns: columns("1", "2")}},
+		"blanks":      {"id , value\n 1,10 \n2, 20\n0x3,30\n", input.Options{Columns: columns("id", "value")}},
 	} {
 		got, skipped, err := rows(c.text, c.options)
 		require.NoError(t, err, name)
@@ -79,11 +81,14 @@ func TestGuessesAreTold(t *testing.T) {
 		options input.Options
 		want    []string
 	}{
-		{"id;n\n1;2\n", input.Options{Columns: columns("1", "2")}, []string{"f: fields are taken to stand between semicolons", "f: the first line is taken for names"}},
-		{"1\t2\n1\t2\n", input.Options{Columns: columns("1", "2")}, []string{"f: fields are taken to stand between tabs"}},
+		{"id;n\n1;2\n", input.Options{Columns: columns("1", "2")},
+			[]string{"f: fields are taken to stand between semicolons", "f: the first line is taken for names"}},
+		{"1\t2\n1\t2\n", input.Options{Columns: columns("1", "2")},
+			[]string{"f: fields are taken to stand between tabs"}},
 		{"id;n\n1;2\n", input.Options{Columns: columns("id", "n"), Delimiter: ';'}, nil},
 		{"1,2\n1,2\n", input.Options{Columns: columns("1", "2")}, nil},
-		{"id\n1\n", input.Options{Columns: columns(""), Format: input.Text}, []string{"f: the first line is taken for a name"}},
+		{"id\n1\n", input.Options{Columns: columns(""), Format: input.Text},
+			[]string{"f: the first line is taken for a name"}},
 		{"id\n1\n", input.Options{Columns: columns(""), Format: input.Text, Header: input.Present}, nil},
 		{"1\n", input.Options{Columns: columns(""), Format: input.Text}, nil},
 	} {
@@ -100,13 +105,15 @@ func TestGuessesAreTold(t *testing.T) {
 // A text is guessed at however it comes, and an error in what is looked at is told when it is read.
 func TestGuessOfStreams(t *testing.T) {
 	long := strings.Repeat("1;10\n", 1<<15)
-	r, err := input.Stream("f", iotest.OneByteReader(strings.NewReader(long)), input.Options{Columns: columns("1", "2")})
+	r, err := input.Stream("f", iotest.OneByteReader(strings.NewReader(long)),
+		input.Options{Columns: columns("1", "2")})
 	require.NoError(t, err)
 	words, err := drain(r, 2, 1000)
 	require.NoError(t, err)
 	assert.Len(t, words[1], 1<<15)
 	broken := errors.New("broken")
-	r, err = input.Stream("f", io.MultiReader(strings.NewReader("1;10\n2;20\n3;"), iotest.ErrReader(broken)), input.Options{Columns: columns("1", "2")})
+	r, err = input.Stream("f", io.MultiReader(strings.NewReader("1;10\n2;20\n3;"), iotest.ErrReader(broken)),
+		input.Options{Columns: columns("1", "2")})
 	require.NoError(t, err)
 	words, err = drain(r, 2, 1)
 	assert.ErrorIs(t, err, broken)
@@ -114,7 +121,9 @@ func TestGuessOfStreams(t *testing.T) {
 }
 
 func TestDelimitedTypes(t *testing.T) {
-	got, _, err := rows("timestamp,value\n2014-07-01 00:00:00,42.5\n", input.Options{Columns: []input.Column{{Name: "timestamp", Type: keytype.Time}, {Name: "value", Type: keytype.Float32}}})
+	got, _, err := rows("timestamp,value\n2014-07-01 00:00:00,42.5\n",
+		input.Options{Columns: []input.Column{{Name: "timestamp", Type: keytype.Time},
+			{Name: "value", Type: keytype.Float32}}})
 	require.NoError(t, err)
 	assert.EqualValues(t, 1404172800, got[0][0])
 	assert.Equal(t, "42.5", keytype.Float32.Format(got[0][1]))
@@ -171,7 +180,8 @@ func TestDelimitedErrors(t *testing.T) {
 		require.ErrorAs(t, err, &oe)
 	}
 	broken := errors.New("broken")
-	r, err := input.Stream("f", io.MultiReader(strings.NewReader("1,2\n3,"), iotest.ErrReader(broken)), input.Options{Columns: columns("1", "2")})
+	r, err := input.Stream("f", io.MultiReader(strings.NewReader("1,2\n3,"), iotest.ErrReader(broken)),
+		input.Options{Columns: columns("1", "2")})
 	require.NoError(t, err)
 	k := make([]uint32, 9)
 	n, err := r.Read(k, k)
@@ -180,7 +190,8 @@ func TestDelimitedErrors(t *testing.T) {
 }
 
 func TestSkipInvalid(t *testing.T) {
-	got, skipped, err := rows("x\"y,z\n1,10\n*\n2,\\N\n2,20,5\n2\"2,1\n3,30\n", input.Options{Columns: columns("1", "2"), SkipInvalid: true})
+	got, skipped, err := rows("x\"y,z\n1,10\n*\n2,\\N\n2,20,5\n2\"2,1\n3,30\n",
+		input.Options{Columns: columns("1", "2"), SkipInvalid: true})
 	require.NoError(t, err)
 	assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got)
 	assert.EqualValues(t, 5, skipped)
@@ -271,7 +282,8 @@ func TestEndlessRecords(t *testing.T) {
 	for begin, text := range map[string]string{"1": "1", "2": "1,", "\"": "a\nb", "": ","} {
 		for _, skip := range []bool{false, true} {
 			tail := &endless{text: text}
-			r, err := input.Stream("f", io.MultiReader(strings.NewReader("1,10\n2,20\n"+begin), tail), input.Options{Columns: columns("1", "2"), SkipInvalid: skip})
+			r, err := input.Stream("f", io.MultiReader(strings.NewReader("1,10\n2,20\n"+begin), tail),
+				input.Options{Columns: columns("1", "2"), SkipInvalid: skip})
 			require.NoError(t, err)
 			a, b := make([]uint32, 9), make([]uint32, 9)
 			n, err := r.Read(a, b)
@@ -309,7 +321,9 @@ func FuzzDelimited(f *testing.F) {
 		plain := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 		plain.FieldsPerRecord = -1 // what isn't blank has as many as the first, or there was an error
 		records, err := plain.ReadAll()
-		records = slices.DeleteFunc(records, func(r []string) bool { return len(r) == 1 && r[0] != "" && strings.TrimSpace(r[0]) == "" })
+		records = slices.DeleteFunc(records, func(r []string) bool {
+			return len(r) == 1 && r[0] != "" && strings.TrimSpace(r[0]) == ""
+		})
 		if err != nil || len(records) != len(got) {
 			t.Fatalf("%q: %d records, want %d (%v)", text, len(got), len(records), err)
 		}

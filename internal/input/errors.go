@@ -71,7 +71,8 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 
 func (e *DamagedError) Error() string {
 	kind := map[Format]string{Parquet: "Parquet", Arrow: "Arrow"}[e.Format]
-	return fmt.Sprintf("%s: no %s file, or a damaged one: %s", e.File, kind, strings.Join(strings.Fields(e.Err.Error()), " "))
+	return fmt.Sprintf("%s: no %s file, or a damaged one: %s", e.File, kind,
+		strings.Join(strings.Fields(e.Err.Error()), " "))
 }
 
 // Causes that the errors above, and *infile.Error, may wrap beside those of package keytype.

@@ -25,7 +25,8 @@ const (
 	Arrow          // Arrow IPC, as a file or a stream
 )
 
-var formatNames = enum.Names[Format]{Auto: "auto", CSV: "csv", Text: "text", U32LE: "u32le", U32BE: "u32be", Parquet: "parquet", Arrow: "arrow"}
+var formatNames = enum.Names[Format]{Auto: "auto", CSV: "csv", Text: "text", U32LE: "u32le", U32BE: "u32be",
+	Parquet: "parquet", Arrow: "arrow"}
 
 func (f Format) String() string { return formatNames.String(f) }
 

@@ -44,12 +44,13 @@ func quote(column string) string {
 	return strconv.Quote(column)
 }
 
-// find returns the place, from 0, of a column among names: the one that is called so, else the one that is but for upper
-// and lower case.
+// find returns the place, from 0, of a column among names: the one that is called so, else the one that is but for
+// upper and lower case.
 func find(file string, names []string, column string) (int, error) {
 	if n, isNumber := number(column); isNumber {
 		if n < 1 || n > len(names) {
-			return 0, &ColumnError{file, column, fmt.Sprintf("no column %s: the table has %s", column, plural(len(names), "column"))}
+			return 0, &ColumnError{file, column, fmt.Sprintf("no column %s: the table has %s", column,
+				plural(len(names), "column"))}
 		}
 		return n - 1, nil
 	}
@@ -80,7 +81,8 @@ func ambiguous(names []string, i, j int, column string) string {
 	if names[i] == names[j] {
 		return fmt.Sprintf("columns %d and %d are both called %q: ask by number", i+1, j+1, names[i])
 	}
-	return fmt.Sprintf("%q may be column %d, %q, or column %d, %q: ask as it is written there", column, i+1, names[i], j+1, names[j])
+	return fmt.Sprintf("%q may be column %d, %q, or column %d, %q: ask as it is written there", column, i+1, names[i],
+		j+1, names[j])
 }
 
 // list shows the names that there are, as many as fit a line.

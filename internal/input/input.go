@@ -61,8 +61,8 @@ type Options struct {
 
 	// For CSV alone:
 
-	// Delimiter stands between fields. 0 is a tab where the name ends in .tsv (before .gz and the like), else a comma, a
-	// tab or a semicolon, as the file begins; where that doesn't tell, a comma.
+	// Delimiter stands between fields. 0 is a tab where the name ends in .tsv (before .gz and the like), else a comma,
+	// a tab or a semicolon, as the file begins; where that doesn't tell, a comma.
 	Delimiter rune
 
 	// Note, if not nil, is called with what had to be guessed, in one line each.
@@ -92,8 +92,8 @@ type Reader struct {
 
 // source is what each format implements.
 type source interface {
-	// read reads rows into slices of one length, and returns how many: fewer than there is room for is no end. An error,
-	// also io.EOF, comes with the rows before it, and is the end.
+	// read reads rows into slices of one length, and returns how many: fewer than there is room for is no end. An
+	// error, also io.EOF, comes with the rows before it, and is the end.
 	read(columns [][]uint32) (int, error)
 }
 
@@ -149,7 +149,8 @@ func NewReader(file *infile.File, o Options) (r *Reader, err error) {
 
 // newReader reads from in, which is decompressed, and a file where the format needs one.
 func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
-	r = &Reader{format: o.Format, rows: -1, columns: len(o.Columns), invalid: invalid{skip: o.SkipInvalid}, progress: o.Progress}
+	r = &Reader{format: o.Format, rows: -1, columns: len(o.Columns), invalid: invalid{skip: o.SkipInvalid},
+		progress: o.Progress}
 	switch o.Format {
 	case Parquet:
 		r.source, r.rows, err = openParquet(in.(*infile.File), o, &r.invalid)

@@ -63,7 +63,8 @@ func TestBinary(t *testing.T) {
 	}
 
 	broken := errors.New("broken")
-	r, err := input.Stream("f", io.MultiReader(iotest.HalfReader(strings.NewReader(data[:9])), iotest.ErrReader(broken)), input.Options{Format: input.U32LE, Columns: columns("")})
+	r, err := input.Stream("f", io.MultiReader(iotest.HalfReader(strings.NewReader(data[:9])),
+		iotest.ErrReader(broken)), input.Options{Format: input.U32LE, Columns: columns("")})
 	require.NoError(t, err)
 	words, err := drain(r, 1, 2)
 	assert.ErrorIs(t, err, broken)
@@ -74,11 +75,12 @@ func TestBinary(t *testing.T) {
 // of the same value written as text.
 func TestBinaryTypes(t *testing.T) {
 	for typ, values := range map[keytype.Type]map[string]uint32{
-		keytype.Uint32:  {"0": 0, "5": 5, "4294967295": 0xffffffff},
-		keytype.Hex:     {"0": 0, "5": 5, "ffffffff": 0xffffffff},
-		keytype.Time:    {"1970-01-01": 0, "1970-01-01 00:00:05": 5, "2106-02-07 06:28:15": 0xffffffff},
-		keytype.Int32:   {"0": 0, "5": 5, "-1": 0xffffffff, "-2147483648": 1 << 31, "2147483647": 1<<31 - 1},
-		keytype.Float32: {"0": 0, "-0": 1 << 31, "1": 0x3f800000, "-1.5": 0xbfc00000, "inf": 0x7f800000, "-inf": 0xff800000, "1e-45": 1},
+		keytype.Uint32: {"0": 0, "5": 5, "4294967295": 0xffffffff},
+		keytype.Hex:    {"0": 0, "5": 5, "ffffffff": 0xffffffff},
+		keytype.Time:   {"1970-01-01": 0, "1970-01-01 00:00:05": 5, "2106-02-07 06:28:15": 0xffffffff},
+		keytype.Int32:  {"0": 0, "5": 5, "-1": 0xffffffff, "-2147483648": 1 << 31, "2147483647": 1<<31 - 1},
+		keytype.Float32: {"0": 0, "-0": 1 << 31, "1": 0x3f800000, "-1.5": 0xbfc00000, "inf": 0x7f800000,
+			"-inf": 0xff800000, "1e-45": 1},
 	} {
 		var text, le, be strings.Builder
 		for value, bits := range values {
@@ -102,7 +104,8 @@ func TestBinaryTypes(t *testing.T) {
 	assert.EqualError(t, err, "f: row 2: column 1: NaN has no place in an order")
 	assert.ErrorIs(t, err, keytype.ErrNaN)
 	assert.Equal(t, []uint32{1 << 31}, keys)
-	keys, skipped, err := keysOf(data, input.Options{Format: input.U32LE, Columns: column(keytype.Float32), SkipInvalid: true})
+	keys, skipped, err := keysOf(data, input.Options{Format: input.U32LE, Columns: column(keytype.Float32),
+		SkipInvalid: true})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1 << 31, 0xbf800000}, keys)
 	assert.EqualValues(t, 2, skipped)
@@ -110,8 +113,10 @@ func TestBinaryTypes(t *testing.T) {
 
 // Files of other kinds are no keys, whatever they are read as.
 func TestForeign(t *testing.T) {
-	for _, o := range []input.Options{{}, {Format: input.U32LE}, {Format: input.U32BE, SkipInvalid: true}, {Format: input.CSV}} {
-		for magic, what := range map[string]string{"VKDS\r\n\x1a\n": "a saved dictionary", "PAR1\x15\x00\x15": "a Parquet file", "ARROW1\x00\x00": "an Arrow file"} {
+	for _, o := range []input.Options{{}, {Format: input.U32LE}, {Format: input.U32BE, SkipInvalid: true},
+		{Format: input.CSV}} {
+		for magic, what := range map[string]string{"VKDS\r\n\x1a\n": "a saved dictionary",
+			"PAR1\x15\x00\x15": "a Parquet file", "ARROW1\x00\x00": "an Arrow file"} {
 			_, _, err := keysOf(magic+"12345678", o)
 			assert.ErrorContains(t, err, "looks like "+what+", not like ", "%v", o)
 		}
@@ -144,11 +149,13 @@ func TestTextCarriageReturns(t *testing.T) {
 }
 
 func TestKeysInCSV(t *testing.T) {
-	keys, skipped, err := keysOf("id,name\n1,a\n2,\"b,c\"\n3,d\n4,e\n", input.Options{Format: input.CSV, Columns: columns("id")})
+	keys, skipped, err := keysOf("id,name\n1,a\n2,\"b,c\"\n3,d\n4,e\n",
+		input.Options{Format: input.CSV, Columns: columns("id")})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{1, 2, 3, 4}, keys)
 	assert.Zero(t, skipped)
-	keys, skipped, err = keysOf("l 0x10 1\ns 0x20 2\nl * 1\n", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' ', SkipInvalid: true})
+	keys, skipped, err = keysOf("l 0x10 1\ns 0x20 2\nl * 1\n",
+		input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' ', SkipInvalid: true})
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{16, 32}, keys)
 	assert.EqualValues(t, 1, skipped)
@@ -171,7 +178,8 @@ func TestOpenKeys(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, packed.Bytes(), 0o600))
 	calls := 0
 	var position, total int64
-	words, _, err := load(path, input.Options{Columns: columns("key"), Progress: func(read, size int64) { calls++; position, total = read, size }}, 100)
+	words, _, err := load(path, input.Options{Columns: columns("key"),
+		Progress: func(read, size int64) { calls++; position, total = read, size }}, 100)
 	require.NoError(t, err)
 	assert.Equal(t, []uint32{10, 20}, words[0])
 	assert.NotZero(t, calls)
@@ -216,11 +224,16 @@ var traces = []struct {
 	{"lirs/multi3.trace.gz", input.Options{SkipInvalid: true}, 30241, 7454, 0, 7453, 303, 168, 0, 27777331},
 	{"lirs/loop.trace.gz", input.Options{SkipInvalid: true}, 505500, 1011, 0, 1010, 0, 500, 0, 510555},
 	{"cache2k/web12.trace.xz", input.Options{Format: input.U32BE}, 95607, 13756, 0, 13755, 282, 914, 0, 94606890},
-	{"cache2k/orm-night.trace.xz", input.Options{Format: input.U32BE}, 5000000, 86466, 2942464, 4050829313, 3625574912, 27344, 0, 231218486827543},
-	{"adapt_size/request.trace.xz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 66987, 36815, 0, 36814, 134, 1031, 0, 677653705},
-	{"address/gcc.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 515683, 35070, 0, 4294967295, 536870280, 14526, 0, 28230529151709},
-	{"address/gzip.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 481044, 160167, 0, 994739224, 805662336, 61448, 0, 141989713374357},
-	{"address/swim.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 303193, 22605, 0, 4294967295, 536870168, 25755, 0, 21852594413057},
+	{"cache2k/orm-night.trace.xz", input.Options{Format: input.U32BE}, 5000000, 86466, 2942464, 4050829313, 3625574912,
+		27344, 0, 231218486827543},
+	{"adapt_size/request.trace.xz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 66987,
+		36815, 0, 36814, 134, 1031, 0, 677653705},
+	{"address/gcc.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 515683, 35070, 0,
+		4294967295, 536870280, 14526, 0, 28230529151709},
+	{"address/gzip.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 481044, 160167,
+		0, 994739224, 805662336, 61448, 0, 141989713374357},
+	{"address/swim.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 303193, 22605, 0,
+		4294967295, 536870168, 25755, 0, 21852594413057},
 }
 
 func TestTraces(t *testing.T) {

@@ -45,7 +45,8 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{name: name, r: plain, typ: first.Type, ranges: last.End, options: o, invalid: invalid, buffer: make([]byte, linesBytes)}
+	l := &lines{name: name, r: plain, typ: first.Type, ranges: last.End, options: o, invalid: invalid,
+		buffer: make([]byte, linesBytes)}
 	if o.Comment != 0 {
 		l.comment = string(o.Comment)
 	}
@@ -56,7 +57,8 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 func (o Options) unnamed() error {
 	for i, c := range o.Columns {
 		if c.Name != "" && c.Name != strconv.Itoa(i+1) {
-			return &OptionError{fmt.Sprintf("column %s is asked for, but files of format %s have no columns to choose from", quote(c.Name), o.Format)}
+			return &OptionError{fmt.Sprintf("column %s is asked for, but files of format %s have no columns to "+
+				"choose from", quote(c.Name), o.Format)}
 		}
 	}
 	return nil

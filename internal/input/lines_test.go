@@ -16,7 +16,8 @@ import (
 
 // readLines reads everything through a buffer and a batch of the given sizes.
 func readLines(data []byte, buffer, batch int, typ keytype.Type, skip bool) (keys []uint32, skipped int64, err error) {
-	r, err := newReader("f", bytes.NewReader(data), Options{Format: Text, Columns: []Column{{Type: typ}}, SkipInvalid: skip})
+	r, err := newReader("f", bytes.NewReader(data),
+		Options{Format: Text, Columns: []Column{{Type: typ}}, SkipInvalid: skip})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -101,10 +102,13 @@ func checkText(t *testing.T, data []byte, buffer, batch int, typ keytype.Type) {
 func TestText(t *testing.T) {
 	for _, data := range []string{
 		"", "\n", "\n\n", "1", "1\n", "1\r\n2\r\n", "1\n\n2\n", " 1\n\t2 \n", "*\n1\n", "1\n*\n", "1\n*",
-		"id\n1\n2\n", "\n \nid\n\n1\n", "id\nid\n1\n", "id", "1\nid\n2\n", "1x\n2\n", "\u00a0\n1\n", "99999999999\nid\n",
-		"\ufeffid\n1\n", "\ufeff1\n2\n", "\ufeff", "4294967295\n4294967296\n", "999999999\n1000000000\n0000000000000001\n",
+		"id\n1\n2\n", "\n \nid\n\n1\n", "id\nid\n1\n", "id", "1\nid\n2\n", "1x\n2\n", "\u00a0\n1\n",
+		"99999999999\nid\n",
+		"\ufeffid\n1\n", "\ufeff1\n2\n", "\ufeff", "4294967295\n4294967296\n",
+		"999999999\n1000000000\n0000000000000001\n",
 		"0x1F\n0xffffffff\n0x\n", "-1\n", "1 2\n", "1\n2\n3", "\r\n", "1\x00\n",
-		"123456789012345\n1\n", "1\n" + strings.Repeat("0", 40) + "\n2\n", strings.Repeat("x", 40), strings.Repeat("1", 16) + "\n",
+		"123456789012345\n1\n", "1\n" + strings.Repeat("0", 40) + "\n2\n", strings.Repeat("x", 40),
+		strings.Repeat("1", 16) + "\n",
 		strings.Repeat("7", 17) + "\n8\n", strings.Repeat("x", 100) + "\n\n" + strings.Repeat("y", 15) + "\n3",
 	} {
 		for _, buffer := range []int{16, 17, 33, linesBytes} {
@@ -143,7 +147,8 @@ func TestTextSlowReader(t *testing.T) {
 	assert.Equal(t, []uint32{12, 34, 56}, keys)
 
 	broken := errors.New("broken")
-	r, err = newReader("f", bufio.NewReader(io.MultiReader(strings.NewReader("12345\n34\n5"), iotest.ErrReader(broken))), text)
+	r, err = newReader("f", bufio.NewReader(io.MultiReader(strings.NewReader("12345\n34\n5"),
+		iotest.ErrReader(broken))), text)
 	require.NoError(t, err)
 	keys, err = drain(r, 2)
 	assert.ErrorIs(t, err, broken)
@@ -151,7 +156,8 @@ func TestTextSlowReader(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"1\n2\n", "1\r\n*\n\n0xff", "\ufeff7", "99999999999999999999\n1", "1234567890123456789\n\n\n5"} {
+	for _, s := range []string{"1\n2\n", "1\r\n*\n\n0xff", "\ufeff7", "99999999999999999999\n1",
+		"1234567890123456789\n\n\n5"} {
 		f.Add([]byte(s), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, size uint8) {

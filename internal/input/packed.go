@@ -27,7 +27,8 @@ func newPacked(name string, r io.Reader, order binary.ByteOrder, o Options, inva
 		return nil, err
 	}
 	const size = 64 << 10 // of words
-	p := &packed{name: name, r: r, order: order, invalid: invalid, bytes: make([]byte, 4*size), words: make([]uint32, size)}
+	p := &packed{name: name, r: r, order: order, invalid: invalid, bytes: make([]byte, 4*size),
+		words: make([]uint32, size)}
 	p.plain = true
 	for _, c := range o.Columns {
 		p.types = append(p.types, c.Type)

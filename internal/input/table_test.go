@@ -59,7 +59,8 @@ func TestErrors(t *testing.T) {
 	require.ErrorAs(t, err, &ce)
 
 	for _, name := range []string{"a.parquet", "a.arrow"} {
-		for _, data := range []string{"", "1,2\n", "PAR1", "ARROW1\x00\x00", "PAR1xxxxxxxxxxxxxxxxPAR1", strings.Repeat("\xff", 100)} {
+		for _, data := range []string{"", "1,2\n", "PAR1", "ARROW1\x00\x00", "PAR1xxxxxxxxxxxxxxxxPAR1",
+			strings.Repeat("\xff", 100)} {
 			path := write(t, name, []byte(data))
 			_, _, _, err := readTable(path, input.Options{}, 100)
 			var de *input.DamagedError
@@ -80,7 +81,9 @@ func TestErrors(t *testing.T) {
 func TestProgress(t *testing.T) {
 	data := []byte(strings.Repeat("1,2\n", 1000))
 	var at, size int64
-	keys, _, _, err := readTable(write(t, "a.csv", data), input.Options{Progress: func(a, s int64) { at, size = a, s }}, 100)
+	keys, _, _, err := readTable(write(t, "a.csv", data), input.Options{Progress: func(a, s int64) {
+		at, size = a, s
+	}}, 100)
 	require.NoError(t, err)
 	assert.Len(t, keys, 1000)
 	assert.EqualValues(t, len(data), at)
@@ -106,14 +109,21 @@ func TestTables(t *testing.T) {
 		sum            uint64 // of the keys
 		least, most    string // value
 	}{
-		{"geoip-ipv4/GeoIP-ranges.csv.gz", input.Options{Columns: columns("", "3")}, 207937, 207937, 0, 0, 0xe0000000, 460366577854604, "0", "254"},
-		{"unicode/UnicodeData.txt.gz", input.Options{Columns: table("", keytype.Hex, "4", keytype.Uint32), Delimiter: ';'}, 34924, 34924, 0, 0, 1114109, 2384772743, "0", "240"},
-		{"unicode/UnicodeData.txt.gz", input.Options{Columns: table("", keytype.Hex, "4", keytype.Uint32)}, 34924, 34924, 0, 0, 1114109, 2384772743, "0", "240"},
-		{"openflights/airports.dat.gz", input.Options{Columns: columns("", "1")}, 7698, 7698, 0, 1, 14110, 0, "1", "14110"},
-		{"openflights/routes.dat.gz", input.Options{Columns: columns("4", "6"), SkipInvalid: true}, 67240, 0, 423, 0, 0, 0, "", ""},
+		{"geoip-ipv4/GeoIP-ranges.csv.gz", input.Options{Columns: columns("", "3")}, 207937, 207937, 0, 0, 0xe0000000,
+			460366577854604, "0", "254"},
+		{"unicode/UnicodeData.txt.gz", input.Options{Columns: table("", keytype.Hex, "4", keytype.Uint32),
+			Delimiter: ';'}, 34924, 34924, 0, 0, 1114109, 2384772743, "0", "240"},
+		{"unicode/UnicodeData.txt.gz", input.Options{Columns: table("", keytype.Hex, "4", keytype.Uint32)}, 34924,
+			34924, 0, 0, 1114109, 2384772743, "0", "240"},
+		{"openflights/airports.dat.gz", input.Options{Columns: columns("", "1")}, 7698, 7698, 0, 1, 14110, 0, "1",
+			"14110"},
+		{"openflights/routes.dat.gz", input.Options{Columns: columns("4", "6"), SkipInvalid: true}, 67240, 0, 423, 0, 0,
+			0, "", ""},
 		{"nab/nyc_taxi.csv.gz", series, 10320, 10320, 0, 1404172800, 1422747000, 0, "8", "39197"},
-		{"nab/machine_temperature_system_failure.csv.gz", series, 22695, 22683, 0, 1386018900, 1392823500, 0, "2.0847212059999998", "108.51054280000001"},
-		{"nab/ambient_temperature_system_failure.csv.gz", series, 7267, 7267, 0, 1372896000, 1401289200, 0, "57.45840559", "86.22321261"},
+		{"nab/machine_temperature_system_failure.csv.gz", series, 22695, 22683, 0, 1386018900, 1392823500, 0,
+			"2.0847212059999998", "108.51054280000001"},
+		{"nab/ambient_temperature_system_failure.csv.gz", series, 7267, 7267, 0, 1372896000, 1401289200, 0,
+			"57.45840559", "86.22321261"},
 		{"nab/Twitter_volume_AAPL.csv.gz", series, 15902, 15902, 0, 1424986973, 1429757273, 0, "0", "13479"},
 		{"nab/ec2_network_in_5abac7.csv.gz", series, 4730, 4719, 0, 1393695360, 1395114060, 0, "42", "8285420"},
 		{"nab/occupancy_6005.csv.gz", series, 2380, 2380, 0, 1441115100, 1442507040, 0, "0", "22.28"},

@@ -9,10 +9,10 @@ import (
 	"github.com/vkds/vkds/internal/input/infile"
 )
 
-// openText prepares a reader of text: a byte order mark, which spreadsheets write, is dropped, and compressed data, whose
-// file's name doesn't say so, and foreign files are refused with a *LineError that says what they are. name is the file's
-// in messages. Text whose lines end in carriage returns alone is an *infile.Error at the latest where it ends. Other
-// errors are those of r, and come again and again.
+// openText prepares a reader of text: a byte order mark, which spreadsheets write, is dropped, and compressed data,
+// whose file's name doesn't say so, and foreign files are refused with a *LineError that says what they are. name is
+// the file's in messages. Text whose lines end in carriage returns alone is an *infile.Error at the latest where it
+// ends. Other errors are those of r, and come again and again.
 func openText(name string, r io.Reader) (*bufio.Reader, error) {
 	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: r}, 64<<10)
 	head, err := buffered.Peek(longestMagic)
@@ -20,7 +20,8 @@ func openText(name string, r io.Reader) (*bufio.Reader, error) {
 		return nil, err
 	}
 	if what := infile.Compression(head); what != "" {
-		return nil, &LineError{File: name, Line: 1, Err: fmt.Errorf("looks like %s data, though the file's name doesn't say so", what)}
+		return nil, &LineError{File: name, Line: 1,
+			Err: fmt.Errorf("looks like %s data, though the file's name doesn't say so", what)}
 	}
 	if what := foreign(head); what != "" {
 		return nil, &LineError{File: name, Line: 1, Err: fmt.Errorf("looks like %s, not like text", what)}

@@ -90,7 +90,8 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.Uint32, "-1", keytype.ErrRange, "-1 is out of range (0 to 4294967295)"},
 		{keytype.Uint32, "4294967296", keytype.ErrRange, "4294967296 is out of range (0 to 4294967295)"},
 		{keytype.Uint32, "0x100000000", keytype.ErrRange, "0x100000000 is out of range (0 to 4294967295)"},
-		{keytype.Uint32, "99999999999999999999999999", keytype.ErrRange, "99999999999999999999999999 is out of range (0 to 4294967295)"},
+		{keytype.Uint32, "99999999999999999999999999", keytype.ErrRange,
+			"99999999999999999999999999 is out of range (0 to 4294967295)"},
 		{keytype.Uint32, "99999999999999x", keytype.ErrSyntax, `"99999999999999x" is not an integer`},
 		{keytype.Uint32, strings.Repeat("é", 99), keytype.ErrSyntax, `"` + strings.Repeat("é", 20) + `…" is not an integer`},
 		{keytype.Int32, "-", keytype.ErrSyntax, `"-" is not an integer`},
@@ -102,9 +103,12 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.Hex, "G", keytype.ErrSyntax, `"G" is not a hexadecimal number`},
 		{keytype.Time, "yesterday", keytype.ErrSyntax, `"yesterday" is not a time`},
 		{keytype.Time, "2014-13-01 00:00:00", keytype.ErrSyntax, `"2014-13-01 00:00:00" is not a time`},
-		{keytype.Time, "1969-12-31 23:59:59", keytype.ErrRange, "1969-12-31 23:59:59 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
-		{keytype.Time, "1969-12-31 23:59:59.9", keytype.ErrRange, "1969-12-31 23:59:59.9 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
-		{keytype.Time, "4294967296.5", keytype.ErrRange, "4294967296.5 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
+		{keytype.Time, "1969-12-31 23:59:59", keytype.ErrRange,
+			"1969-12-31 23:59:59 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
+		{keytype.Time, "1969-12-31 23:59:59.9", keytype.ErrRange,
+			"1969-12-31 23:59:59.9 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
+		{keytype.Time, "4294967296.5", keytype.ErrRange,
+			"4294967296.5 is out of range (1970-01-01 00:00:00 to 2106-02-07 06:28:15)"},
 		{keytype.Time, "2014-07-01 08", keytype.ErrSyntax, `"2014-07-01 08" is not a time`},
 		{keytype.Time, "2014-07-01 08:30.5", keytype.ErrSyntax, `"2014-07-01 08:30.5" is not a time`},
 		{keytype.Time, "5.", keytype.ErrSyntax, `"5." is not a time`},
@@ -161,7 +165,9 @@ func TestBinaryValues(t *testing.T) {
 		days int64
 		end  bool
 		want string
-	}{{0, false, "1970-01-01 00:00:00"}, {0, true, "1970-01-01 23:59:59"}, {16252, false, "2014-07-01 00:00:00"}, {16252, true, "2014-07-01 23:59:59"},
+	}{
+		{0, false, "1970-01-01 00:00:00"}, {0, true, "1970-01-01 23:59:59"}, {16252, false, "2014-07-01 00:00:00"},
+		{16252, true, "2014-07-01 23:59:59"},
 		{49710, true, "2106-02-07 06:28:15"}} {
 		w, err := keytype.Time.FromDay(c.days, c.end)
 		require.NoError(t, err)
@@ -213,7 +219,8 @@ func TestNames(t *testing.T) {
 // Every word that has a text gives it back, whatever the type.
 func TestFormatParses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typ := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Int32, keytype.Float32, keytype.Hex, keytype.Time, keytype.IPv4}).Draw(t, "type")
+		typ := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Int32, keytype.Float32, keytype.Hex,
+			keytype.Time, keytype.IPv4}).Draw(t, "type")
 		w := rapid.Uint32().Draw(t, "word")
 		text := typ.Format(w)
 		got, err := typ.Parse(text)
@@ -241,8 +248,10 @@ func TestOrderPreserved(t *testing.T) {
 			t.Fatalf("%g and %g map to %#x and %#x", a, b, wa, wb)
 		}
 		x, y := rapid.Uint32().Draw(t, "x"), rapid.Uint32().Draw(t, "y")
-		wx, _ := keytype.IPv4.Parse(netip.AddrFrom4([4]byte{byte(x >> 24), byte(x >> 16), byte(x >> 8), byte(x)}).String())
-		wy, _ := keytype.IPv4.Parse(netip.AddrFrom4([4]byte{byte(y >> 24), byte(y >> 16), byte(y >> 8), byte(y)}).String())
+		wx, _ := keytype.IPv4.Parse(netip.AddrFrom4([4]byte{byte(x >> 24), byte(x >> 16), byte(x >> 8),
+			byte(x)}).String())
+		wy, _ := keytype.IPv4.Parse(netip.AddrFrom4([4]byte{byte(y >> 24), byte(y >> 16), byte(y >> 8),
+			byte(y)}).String())
 		if (x < y) != (wx < wy) {
 			t.Fatalf("addresses %#x and %#x map to %#x and %#x", x, y, wx, wy)
 		}

@@ -43,7 +43,8 @@ func TestParseRange(t *testing.T) {
 		require.NoError(t, err, c.text)
 		assert.Equal(t, []uint32{c.lo, c.hi}, []uint32{lo, hi}, c.text)
 	}
-	for _, text := range []string{"2014-07-01 08:00:30", "2014-07-01 08:00", "2014-07-01T08:00:30+02:00", "1404172800"} {
+	for _, text := range []string{"2014-07-01 08:00:30", "2014-07-01 08:00", "2014-07-01T08:00:30+02:00",
+		"1404172800"} {
 		_, _, err := keytype.Time.ParseRange(text)
 		assert.ErrorIs(t, err, keytype.ErrNoRange, text) // and not from 08:00 to 30 seconds after 1970 began
 	}
@@ -61,8 +62,9 @@ func TestParseRange(t *testing.T) {
 // An end that is left out is the least or the greatest value of the type, of every type.
 func TestOpenRanges(t *testing.T) {
 	limits := map[keytype.Type][2]string{
-		keytype.Uint32: {"0", "4294967295"}, keytype.Int32: {"-2147483648", "2147483647"}, keytype.Float32: {"-inf", "inf"},
-		keytype.Hex: {"0", "ffffffff"}, keytype.Time: {"1970-01-01 00:00:00", "2106-02-07 06:28:15"},
+		keytype.Uint32: {"0", "4294967295"}, keytype.Int32: {"-2147483648", "2147483647"},
+		keytype.Float32: {"-inf", "inf"},
+		keytype.Hex:     {"0", "ffffffff"}, keytype.Time: {"1970-01-01 00:00:00", "2106-02-07 06:28:15"},
 		keytype.IPv4: {"0.0.0.0", "255.255.255.255"},
 	}
 	middle := map[keytype.Type]string{keytype.Time: "2014-07-01 00:30:05"}

@@ -9,10 +9,10 @@ import (
 // ErrClaimed reports a file that another process is changing.
 var ErrClaimed = errors.New("is being changed by another process")
 
-// Claim claims the file at a path for a change: for who reads it, and then puts another one in its place. Nobody else can
-// claim it until release is called or the process ends, however it does, and also under other names it is the same file.
-// Who writes it without a claim, and who only reads it, is not hindered. Where a file system has no locks, nothing is
-// claimed. An error is an *Error, of ErrClaimed or of the system.
+// Claim claims the file at a path for a change: for who reads it, and then puts another one in its place. Nobody else
+// can claim it until release is called or the process ends, however it does, and also under other names it is the same
+// file. Who writes it without a claim, and who only reads it, is not hindered. Where a file system has no locks,
+// nothing is claimed. An error is an *Error, of ErrClaimed or of the system.
 func Claim(path string) (release func(), err error) {
 	for {
 		f, err := os.Open(path)

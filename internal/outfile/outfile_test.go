@@ -176,7 +176,8 @@ func TestOrphans(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, atWork.Commit())
 	assert.Equal(t, "first", content(t, path))
-	assert.Equal(t, []string{".a.1234567.tmp", ".a.1234567x.tmp", ".b.12345678.tmp", "a", "a.12345678.tmp"}, names(t, dir))
+	assert.Equal(t, []string{".a.1234567.tmp", ".a.1234567x.tmp", ".b.12345678.tmp", "a", "a.12345678.tmp"},
+		names(t, dir))
 }
 
 // Writers of one file at the same time: each succeeds, and one of them is last.

@@ -10,7 +10,7 @@ layout(constant_id = 16) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreePrefixIndex top;   // where operations begin that have no hint
+    BTreePrefixIndex index;   // where operations begin that have no hint
     uvec2 keys;       // uint32 an operation
     uvec2 values;     // uint32 an operation, in and out
     uvec2 kinds;      // a byte an operation, if KIND is OP_MIXED
@@ -18,7 +18,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 pending;    // a counter of operations left pending
     uvec2 hints;      // of locate: a leaf and the node above it an operation; 0: none
     uint count;
-    uint rounds;
+    uint visits;
     uint retry;       // 1: only the operations whose status is STATUS_PENDING
 };
 
@@ -31,21 +31,21 @@ void main() {
     uint kind = KIND;
     if (KIND == OP_MIXED) kind = todo ? byte_load(kinds, i) : OP_FIND;
     uint key = 0u, value = 0u;
-    BTreeHint hint = BTreeHint(SLAB_NULL, BTREE_ROOT);
+    BTreeHint hint = BTreeHint(SLAB_NULL, tree.root);
     if (todo) {
         key = plain_load_at(keys, i);
         if (op_inserts(kind)) value = plain_load_at(values, i);
         if (hints != uvec2(0u)) {
             uvec2 h = plain_load2(address_at(hints, i, 3u));
             hint = BTreeHint(h.x, h.y);
-        } else if (top.bits != 0u) {
-            BTreePlace start = btree_prefix_start(top, key);
+        } else if (index.bits != 0u) {
+            BTreePlace start = btree_prefix_start(index, key);
             hint = start.level == 0u ? BTreeHint(start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, start.node);
         }
     }
     Combined combined = combine(kind, key, value, todo);
     SlabCursor cursor = slab_cursor();
-    uint status = btree_apply(tree, cursor, kind, key, value, todo && combined.leads, rounds, hint);
+    uint status = btree_apply(tree, cursor, kind, key, value, todo && combined.leads, visits, hint);
     uint left = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
     status = combine_status(combined, kind, status & ~STATUS_ORPHAN);
     byte_store(statuses, i, count, todo ? status : before);

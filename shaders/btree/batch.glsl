@@ -20,27 +20,43 @@
 #include "operation.glsl"
 
 layout(constant_id = 16) const uint BATCH_GROUP = 128;   // elements that a workgroup has
+layout(constant_id = 17) const uint SHARED = 0;          // 1: the pool has other users
 
 // The operations of a batch, in key order, those of equal keys in the order of the batch. Or, of an inner level, new
 // nodes beneath it.
 struct Batch {
     uvec2 keys;      // or their lows
-    uvec2 payload;   // a word each: the value, or with `placed` its place in the batch; or the node
+    uvec2 payload;   // a word each: the value, or with `indexed` its index in the batch; or the node
     uvec2 values;    // in the order of the batch
     uvec2 kinds;     // bytes, in the order of the batch; of OP_MIXED alone
     uvec2 marks;     // batch_marks
     uint count;
     uint kind;       // OP_INSERT, OP_INSERT_UNIQUE, OP_DELETE or OP_MIXED
-    uint placed;     // 1: payload has places
+    uint indexed;    // 1: payload has source indices
     uint split;      // pairs that a node gets at least when nodes are split: 7 to 14
 };
+
+// A batch as it is pushed: there is no room for more beside a tree and its work.
+struct PushedBatch {
+    uvec2 keys;
+    uvec2 payload;
+    uvec2 values;
+    uvec2 kinds;
+    uvec2 marks;
+    uint count;
+    uint how;   // kind; bit 8: indexed; from bit 16 on, split
+};
+
+Batch batch_taken(PushedBatch p) {
+    return Batch(p.keys, p.payload, p.values, p.kinds, p.marks, p.count, p.how & 0xffu, p.how >> 8 & 1u, p.how >> 16);
+}
 
 // The memory of a batch, of which each level has its own control words and overwrites what the level before had.
 struct Work {
     uvec2 at;
     uint capacity;   // elements of a level, a multiple of 64
     uint level;      // 0: the leaves
-    uint top_bits;   // of the prefix index that stands before this memory
+    uint index_bits;   // of the prefix index that stands before this memory
     uint group;      // elements of the level that a workgroup had
 };
 
@@ -104,7 +120,7 @@ Batch batch_above(Work w, uint split) {
     b.values = b.kinds = b.marks = uvec2(0u);
     b.count = min(work_load(batch_control(w, w.level - 1u, BATCH_OUTPUTS_AT), 0u), w.capacity);
     b.kind = OP_INSERT;
-    b.placed = 0u;
+    b.indexed = 0u;
     b.split = split;
     return b;
 }
@@ -124,17 +140,17 @@ const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
 
 // Where the search for a key begins that is to end at a level: where the work's prefix index says, or at the root.
 BTreePlace batch_start(BTree tree, Work w, uint level, uint key) {
-    BTreePlace place = BTreePlace(BTREE_ROOT, 0u);
+    BTreePlace place = BTreePlace(tree.root, 0u);
     bool high = false;
-    if (w.top_bits != 0u) {
-        uint bytes = 8u << w.top_bits;
+    if (w.index_bits != 0u) {
+        uint bytes = 8u << w.index_bits;
         place = btree_prefix_start(
-            BTreePrefixIndex(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.top_bits), key);
+            BTreePrefixIndex(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.index_bits), key);
         high = place.level >= level;
     }
     if (!high)
-        place = BTreePlace(BTREE_ROOT,
-                           btree_level(plain_load(address_add(slab_address(tree.pool, BTREE_ROOT), BTREE_META_AT))));
+        place = BTreePlace(tree.root,
+                           btree_level(plain_load(address_add(slab_address(tree.pool, tree.root), BTREE_META_AT))));
     return place;
 }
 

@@ -78,13 +78,13 @@ void group_apply(BTree tree, Work w, Batch b, uint group) {
     if (enabled && i != 0u) before = batch_key(b, i - 1u);
     bool root_empty = work_load(batch_control(w, w.level - 1u, BATCH_ROOT_AT), 0u) != 0u;
     NodeHeader header = NodeHeader(0u, 0u, ~0u, SLAB_NULL);
-    uint slab = BTREE_ROOT;
+    uint slab = tree.root;
     if (enabled && !root_empty) slab = batch_find(tree, w, w.level, key, true, header);
     bool first = enabled && slab != SLAB_NULL && (i == 0u || before < header.low);
     Record r = Record(0u, 0u, 0u, 0u, 0u);
     bool records = false;
     if (first) records = segment_apply(tree, w, b, i, slab, header, root_empty, r);
-    group_record(w, b, group, records, r);
+    group_record(tree, w, b, group, records, r);
 }
 
 #endif

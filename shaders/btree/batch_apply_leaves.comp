@@ -9,12 +9,13 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    Batch batch;
+    PushedBatch pushed;
     uvec2 leaves;    // the leaf of each position
     uvec2 emptied;   // 0, or a bit a position, out: the first of the segment of a leaf that has no pairs left
 };
 
 void main() {
+    Batch batch = batch_taken(pushed);
     uint group = workgroup_index();
     bool empty;
     group_apply(tree, work, batch, leaves, group, empty);

@@ -14,7 +14,7 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     if (i < BATCH_CONTROL / 4u) plain_store_near(control, i, 0u);
-    if (i < tree.pool.blocks) {
+    if (SHARED == 0u && i < tree.pool.blocks) {
         uvec2 at = pool_block(tree.pool, i);
         uvec4 used = uvec4(0u);
         [[unroll]] for (uint q = 0u; q < 8u; q++) used += uvec4(bitCount(plain_load4(address_add(at, q * 16u))));

@@ -1,4 +1,5 @@
-// After a batch: the slabs that became nodes are taken from the pool.
+// After a batch: the slabs that became nodes are taken from the pool. SHARED: they were before, and their number is
+// told.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 0
@@ -21,7 +22,8 @@ void main() {
     uint nodes = 0u;
     [[dont_unroll]] for (uint level = 0u; level < 16u; level++)
         nodes += work_load(batch_control(w, level, BATCH_OUTPUTS_AT), 0u);
-    if (i >= tree.pool.blocks) return;
+    if (SHARED != 0u && i == 0u) plain_store(free, nodes);
+    if (SHARED != 0u || i >= tree.pool.blocks) return;
     uint before = plain_load_near(free, 2u * i);
     if (before >= nodes) return;
     uint left = nodes - before, part = 0u, in_part = 0u;   // of one quad of words, a part is taken

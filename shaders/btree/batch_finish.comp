@@ -16,13 +16,6 @@ layout(push_constant, std430) uniform Push {
     uint most;        // new nodes
 };
 
-// What the workgroup's invocations did is seen by all of them.
-void together() {
-    release_fence();
-    barrier();
-    acquire_fence();
-}
-
 void main() {
     Work w = work;
     bool begun = splitting != 0u;

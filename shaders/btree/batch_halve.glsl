@@ -31,7 +31,7 @@ uint leaf_value(uvec2 node, uint key, uint otherwise) {
 
 // Where in this lane's row pair `at` of those is that a leaf and the new one share, of which the leaf gets the first
 // ones.
-uint half_place(uint at, uint first) { return at < first ? at : NODE_PAIRS + at - first; }
+uint half_place(uint at, uint first) { return at < first ? at : NODE_PAIRS + min(at - first, BTREE_SLOTS - 1u); }
 
 // Makes of this lane's row, which has the leaf of a record, that leaf and the new one, which is a slab. Returns the new
 // one's least key.
@@ -90,8 +90,9 @@ void split_leaf(BTree tree, Work w, Batch b, uvec2 free, bool busy, Record r, ui
     if (halves) {
         slab = batch_slab(tree.pool, free, number);   // no level is below this one
         uint low = halve(tree, b, r, slab);
-        plain_store_near(batch_lows(w, 0u), number, low);
-        plain_store_near(batch_children(w, 0u), number, slab);
+        uint at = min(number, w.capacity - 1u);
+        plain_store_near(batch_lows(w, 0u), at, low);
+        plain_store_near(batch_children(w, 0u), at, slab);
     }
     staged_slab[2u * lane + 1u] = slab;
     barrier();

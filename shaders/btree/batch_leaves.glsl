@@ -185,7 +185,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
     group_leaf[lane] = leaf;
     barrier();
     uint words[NODE_PAIRS];
-    load_firsts(tree.pool, first ? leaf : BTREE_ROOT, words);
+    load_firsts(tree.pool, first ? leaf : tree.root, words);
     emptied = false;
     Record r = Record(0u, 0u, 0u, 0u, 0u);
     bool records = false;
@@ -212,7 +212,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
         // The last leaf, whose range is the key ~0, stays.
         emptied = emptied && words[15] != ~0u;
     }
-    group_record(w, b, group, records, r);
+    group_record(tree, w, b, group, records, r);
 }
 
 #endif

@@ -8,11 +8,12 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    Batch batch;
+    PushedBatch pushed;
     uvec2 leaves;     // a word a position, out
 };
 
 void main() {
+    Batch batch = batch_taken(pushed);
     uint i = invocation_index();
     bool enabled = i < batch.count;
     uint key = 0u;

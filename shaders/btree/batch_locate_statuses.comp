@@ -9,12 +9,13 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    Batch batch;      // whose payload has places
-    uvec2 leaves;     // a word a position, out
-    uvec2 statuses;   // a word an operation, in the order of the batch, out
+    PushedBatch pushed;   // whose payload has source indices
+    uvec2 leaves;         // a word a position, out
+    uvec2 statuses;       // a word an operation, in the order of the batch, out
 };
 
 void main() {
+    Batch batch = batch_taken(pushed);
     uint i = invocation_index();
     bool enabled = i < batch.count;
     uint key = 0u;
@@ -42,6 +43,6 @@ void main() {
     uint status;
     if (kind == OP_DELETE) status = there ? STATUS_DELETED : STATUS_ABSENT;
     else if (!there) status = STATUS_INSERTED;
-    else status = kind == OP_INSERT ? STATUS_ASSIGNED : STATUS_FOUND;
-    if (enabled) plain_store_near(statuses, plain_load_near(batch.payload, i), status);
+    else status = kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
+    if (enabled) plain_store_near(statuses, batch_source(batch, i), status);
 }

@@ -7,10 +7,11 @@
 #include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Batch batch;
+    PushedBatch pushed;
 };
 
 void main() {
+    Batch batch = batch_taken(pushed);
     uint group = workgroup_index(), lane = workgroup_lane();
     uint words = MARKS_GROUP / 32u, first_word = group * words;
     bool lands[MARKS_ITEMS], anew[MARKS_ITEMS];

@@ -18,17 +18,19 @@ uint marks_groups(uint count) { return count / MARKS_GROUP + 1u; }
 uvec2 marks_groups_at(Batch b) { return address_at(b.marks, marks_words(b.count), 3u); }
 uvec2 marks_anew_at(Batch b) { return address_at(b.marks, marks_words(b.count) + marks_groups(b.count) + 1u, 3u); }
 
+// The index in the batch of the operation at a position, where the payload has that.
+uint batch_source(Batch b, uint i) { return min(plain_load_near(b.payload, i), b.count - 1u); }
+
 // The kind of the operation at a position.
 uint batch_kind(Batch b, uint i) {
     uint kind = b.kind;
-    if (kind == OP_MIXED) kind = byte_load(b.kinds, plain_load_near(b.payload, i));
+    if (kind == OP_MIXED) kind = byte_load(b.kinds, batch_source(b, i));
     return kind;
 }
 
 uint batch_value(Batch b, uint i) {
-    uint word = plain_load_near(b.payload, i);
-    if (b.placed != 0u) word = plain_load_near(b.values, word);
-    return word;
+    if (b.indexed != 0u) return plain_load_near(b.values, batch_source(b, i));
+    return plain_load_near(b.payload, i);
 }
 
 // How many of the positions before this one land.

@@ -27,15 +27,15 @@ Record record_load(Work w, Batch b, uint group, uint rank) {
 bool record_long(Record r) { return r.end - r.begin > BATCH_WALK; }
 
 // The new nodes that a record's results take beside the one that is there; the root is none of its outputs.
-uint record_new(Batch b, Record r) { return batch_nodes(b, r.count) - (r.node == BTREE_ROOT ? 0u : 1u); }
+uint record_new(BTree tree, Batch b, Record r) { return batch_nodes(b, r.count) - (r.node == tree.root ? 0u : 1u); }
 
 // Stores the records that lanes of a workgroup have of its group, in the order of the lanes, and how many new nodes
 // they come to. Collective over the workgroup.
-void group_record(Work w, Batch b, uint group, bool records, Record r) {
+void group_record(BTree tree, Work w, Batch b, uint group, bool records, Record r) {
     uint made = 0u;
     if (records) {
-        made = record_new(b, r);
-        if (r.node == BTREE_ROOT) work_store(batch_control(w, w.level, BATCH_ROOT_AT), 0u, 1u);
+        made = record_new(tree, b, r);
+        if (r.node == tree.root) work_store(batch_control(w, w.level, BATCH_ROOT_AT), 0u, 1u);
         if (record_long(r)) work_store(batch_control(w, w.level, BATCH_LONG_AT), 0u, 1u);
     }
 
@@ -53,7 +53,7 @@ void group_record(Work w, Batch b, uint group, bool records, Record r) {
             work_store(batch_offsets(w), group * w.group + rank, offset);
         }
     }
-    if (workgroup_lane() == 0u) work_store2(batch_groups(w), group, total);
+    if (workgroup_lane() == 0u && group * w.group < b.count) work_store2(batch_groups(w), group, total);
 }
 
 #endif

@@ -21,7 +21,7 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     m.end = r.end;
     uint nodes = batch_nodes(b, r.count);
     uint base = work_load(batch_control(w, w.level, BATCH_TAKEN_AT), 0u);
-    uint skipped = r.node == BTREE_ROOT ? 0u : 1u;   // outputs that are not new
+    uint skipped = r.node == tree.root ? 0u : 1u;   // outputs that are not new
     uint o = number + j - skipped;                   // among the level's outputs
     uint slab = r.node;
     if (j >= skipped) slab = batch_slab(tree.pool, free, base + o);
@@ -35,15 +35,16 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     plain_store4(address_add(target, BTREE_META_AT),
                  uvec4(btree_meta(w.level, 0u), low, more ? next - 1u : header.z, link));
     if (j >= skipped) {
-        work_store(batch_lows(w, w.level), o, low);
-        work_store(batch_children(w, w.level), o, slab);
+        uint at = min(o, w.capacity - 1u);
+        work_store(batch_lows(w, w.level), at, low);
+        work_store(batch_children(w, w.level), at, slab);
     }
 }
 
 // Writes what one invocation writes of a record: of a long segment the first output, else all of them, the node that is
 // there last.
 void split_record(BTree tree, Work w, Batch b, uvec2 free, Record r, uint number) {
-    uint first = r.node == BTREE_ROOT && record_long(r) ? 1u : 0u;   // of the root, no output is an old node
+    uint first = r.node == tree.root && record_long(r) ? 1u : 0u;   // of the root, no output is an old node
     uint nodes = record_long(r) ? 1u : batch_nodes(b, r.count);
     [[dont_unroll]] for (uint j = nodes; j > first; j--) split_write(tree, w, b, free, r, j - 1u, number);
 }
@@ -74,18 +75,19 @@ uint group_of(Work w, Batch b, uint word, uint number) {
 Record split_take(Work w, Batch b, uint i, out uint number) {
     uint group = group_of(w, b, 1u, i);
     uvec2 here = work_load2(batch_groups(w), group);
-    number = here.x + work_load(batch_offsets(w), group * w.group + i - here.y);
-    return record_load(w, b, group, i - here.y);
+    uint rank = min(i - here.y, w.group - 1u);
+    number = here.x + work_load(batch_offsets(w), group * w.group + rank);
+    return record_load(w, b, group, rank);
 }
 
 // Writes the level's new node number o, if it is of a long segment.
 void split_long(BTree tree, Work w, Batch b, uvec2 free, uint o) {
     uint group = group_of(w, b, 0u, o);
     uvec2 here = work_load2(batch_groups(w), group), behind = work_load2(batch_groups(w), group + 1u);
-    uint rank = record_of(w, group, behind.y - here.y, o - here.x);
+    uint rank = record_of(w, group, min(behind.y - here.y, w.group), o - here.x);
     uint first = here.x + work_load(batch_offsets(w), group * w.group + rank);
     Record r = record_load(w, b, group, rank);
-    if (record_long(r)) split_write(tree, w, b, free, r, o - first + (r.node == BTREE_ROOT ? 0u : 1u), first);
+    if (record_long(r)) split_write(tree, w, b, free, r, o - first + (r.node == tree.root ? 0u : 1u), first);
 }
 
 #endif

@@ -8,12 +8,12 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
-    Batch batch;
+    PushedBatch pushed;
     uvec2 free;      // batch_slab
 };
 
 void main() {
-    Batch b = batch;
+    Batch b = batch_taken(pushed);
     uint records = plain_load(batch_control(work, work.level, BATCH_SEGMENTS_AT));
     uint before = (records + WORKGROUP - 1u) / WORKGROUP, group = workgroup_index();
     uint i = group * WORKGROUP + workgroup_lane();

@@ -5,6 +5,13 @@
 #include "batch.glsl"
 #include "../primitives/workgroup_sum.glsl"
 
+// What the workgroup's invocations did is seen by all of them.
+void together() {
+    release_fence();
+    barrier();
+    acquire_fence();
+}
+
 const uint SUM_AHEAD = 8u;   // pairs of words that a lane loads side by side
 
 // Each pair becomes the sum of those before it; the one behind the last, that of all, which is returned. Each subgroup
@@ -53,7 +60,8 @@ uint sum_level(BTree tree, Work w, uint elements, uvec2 free, uint splitting) {
             taken = work_load(batch_control(w, w.level - 1u, BATCH_TAKEN_AT), 0u);
             taken += work_load(batch_control(w, w.level - 1u, BATCH_OUTPUTS_AT), 0u);
         }
-        uint room = min(plain_load_near(free, 2u * tree.pool.blocks) - taken, w.capacity);
+        uint free_slabs = plain_load_near(free, SHARED != 0u ? 0u : 2u * tree.pool.blocks);
+        uint room = min(free_slabs - taken, w.capacity);
         total.y = min(total.y, w.capacity);
         if (total.x > room) {
             // The host sees to it that this can't be. If it is nevertheless, nothing is overwritten.

@@ -12,11 +12,10 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     sum_pairs(pairs, count);
+    together();   // other lanes wrote the pairs whose second words come now
     // What batch_slab begins at.
     for (uint k = workgroup_lane(); k <= count; k += WORKGROUP) work_store(pairs, 2u * k + 1u, count - 1u);
-    release_fence();
-    barrier();
-    acquire_fence();
+    together();
     for (uint i = workgroup_lane(); i < count; i += WORKGROUP) {
         uint before = work_load(pairs, 2u * i), through = work_load(pairs, 2u * i + 2u);
         uint k = min((before + 1023u) >> 10, i);

@@ -48,6 +48,10 @@ void main() {
                 reach = f.zw;
                 taken = true;
                 uvec2 word = pool_bitmap_word(tree.pool, slot.y >> 24, slot.y >> 10 & 0x3fffu, slot.y >> 5 & 31u);
+                if (SHARED != 0u) {
+                    node_clear(child, true);   // as free slabs of a shared pool are
+                    release_fence();
+                }
                 atomic_and(word, ~(1u << (slot.y & 31u)));
             } else {
                 if (taken) plain_store2(address_add(slab_address(tree.pool, left.y), BTREE_HIGH_AT), reach);

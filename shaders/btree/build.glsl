@@ -52,7 +52,7 @@ void plan_write(uvec2 state, PlanLevel leaves, uint most, uint pairs) {
         nodes += l.count;
         height++;
         l = plan_share(nodes, l.count, most);
-        if (l.count == 1u) l.first = BTREE_ROOT;
+        if (l.count == 1u) l.first = 0u;
         plan_level_store(state, height, l);
     }
     plain_store4(address_add(state, BTREE_PLAN_AT), uvec4(nodes, height, pairs, 0u));

@@ -4,13 +4,19 @@
 #include "build_inner.glsl"
 #include "invocation.glsl"
 
+layout(constant_id = 16) const uint SHARED = 0;   // 1: the pool has other users
+
 layout(push_constant, std430) uniform Push {
     BTree tree;
+    uvec2 slabs;   // SHARED: from word 1 on, those of all nodes but the root
 };
 
 uvec2 keys, values;   // of the pairs
 
-uint node_slab(uint i) { return pool_slab(i); }
+uint node_slab(uint i) {
+    if (SHARED == 0u) return pool_slab(i);
+    return i == 0u ? tree.root : plain_load_at(slabs, i);
+}
 
 uint leaf_low(uint i) {
     if (i == 0u) return 0u;
@@ -44,7 +50,7 @@ void main() {
     uint nodes = head.x, height = min(head.y, BTREE_LEVELS - 1u), pairs = head.z;
     if (i >= nodes) return;
     uvec2 node = slab_address(tree.pool, node_slab(i));
-    uint level = i == BTREE_ROOT ? height : 0u;
+    uint level = i == 0u ? height : 0u;
     PlanLevel l = plan_level(tree.state, level);
     while (i - l.first >= l.count && level < BTREE_LEVELS - 1u) l = plan_level(tree.state, ++level);
     for (uint quad = invocation_index() % lanes; quad < 8u; quad += lanes) {

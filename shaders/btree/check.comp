@@ -1,22 +1,21 @@
 // Checks every node of a tree that nobody changes, as docs/architecture.md says what a tree is like in a read-only
 // phase.
 //
-// The first pass checks each node by itself, and the nodes that it names: its children and its right neighbour. Each of
-// these gets a mark. The second pass checks the marks. As lows only rise along links, a level whose nodes have one left
-// neighbour each, but for the first, is one chain.
+// The nodes are those that list.comp finds from the root on. The first pass checks each node by itself, and the nodes
+// that it names: its children and its right neighbour. Each of these gets a mark. The second pass checks the marks. As
+// lows only rise along links, a level whose nodes have one left neighbour each, but for the first, is one chain.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_node.glsl"
+#include "listed.glsl"
 #include "invocation.glsl"
 
 layout(constant_id = 16) const uint MARKS = 0;   // 1: the second pass
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
+    Listed listed;   // all of them among its inner nodes
     uvec2 report;
-    uvec2 marks;   // a word a slab, 0 before: parents, and from bit 16 on left neighbours
-    uint first;    // number of the first slab
-    uint count;
+    uvec2 marks;     // a word a slab, 0 before but for bit 31: parents, and from bit 16 on left neighbours
 };
 
 // The report: a word, how often each rule is broken; then a word, the first slab's number where it is; then words:
@@ -51,15 +50,10 @@ void check(uint rule, bool holds) {
     // By compare-and-swap, as slab_change.glsl has it. Who is overtaken found the word lower, by another number of this
     // dispatch.
     uvec2 least = address_at(report, RULES + rule, 2u);
-    for (uint round = 0u; round <= count; round++) {
+    for (uint round = tree.pool.blocks << 10; round != 0u; round--) {
         uint now = atomic_load(least);
         if (now <= number || atomic_cas(least, now, number) == now) return;
     }
-}
-
-NodeHeader header_of(uint slab) {
-    uvec4 v = plain_load4(address_add(slab_address(tree.pool, slab), BTREE_META_AT));
-    return NodeHeader(v.x, v.y, v.z, v.w);
 }
 
 void check_leaf(uvec2 pair[BTREE_SLOTS], NodeHeader f) {
@@ -84,7 +78,7 @@ void check_inner(uvec2 pair[BTREE_SLOTS], NodeHeader f) {
         bool there = pool_holds(tree.pool, pair[i].y);
         check(CHILD_NONE, there);
         if (!there) continue;
-        NodeHeader child = header_of(pair[i].y);
+        NodeHeader child = node_header(tree.pool, pair[i].y);
         check(CHILD_LEVEL, btree_level(child.meta) + 1u == btree_level(f.meta));
         check(CHILD_LOW, child.low == pair[i].x);
         atomic_add(address_at(marks, pool_number(pair[i].y), 2u), 1u);
@@ -94,12 +88,12 @@ void check_inner(uvec2 pair[BTREE_SLOTS], NodeHeader f) {
 
 void check_node(uint slab) {
     uvec2 node = slab_address(tree.pool, slab);
-    NodeHeader f = header_of(slab);
+    NodeHeader f = node_header(tree.pool, slab);
     uvec2 pair[BTREE_SLOTS];
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) pair[i] = plain_load2(btree_slot(node, i));
     check(LATCHED, !btree_latched(f.meta));
     check(RANGE, f.low <= f.high);
-    if (number == BTREE_ROOT) {
+    if (slab == tree.root) {
         check(ROOT, btree_level(f.meta) != 0u && f.low == 0u && f.high == ~0u && f.link == SLAB_NULL);
         plain_store(address_add(report, REPORT_HEIGHT_AT), btree_level(f.meta));
     }
@@ -112,30 +106,32 @@ void check_node(uint slab) {
     bool there = pool_holds(tree.pool, f.link);
     check(NEIGHBOR_NONE, there);
     if (!there) return;
-    NodeHeader right = header_of(f.link);
+    NodeHeader right = node_header(tree.pool, f.link);
     check(NEIGHBOR_LEVEL, btree_level(right.meta) == btree_level(f.meta));
     check(NEIGHBOR_LOW, f.high != ~0u && right.low == f.high + 1u);
     atomic_add(address_at(marks, pool_number(f.link), 2u), 1u << 16);
 }
 
 void check_marks(uint slab) {
-    NodeHeader f = header_of(slab);
+    NodeHeader f = node_header(tree.pool, slab);
     uint mark = plain_load(address_at(marks, number, 2u));
-    uint parents = mark & 0xffffu, left = mark >> 16;
+    uint parents = mark & 0xffffu, left = mark >> 16 & 0x7fffu;
     check(NEIGHBORS, left == (f.low == 0u ? 0u : 1u));
     if (f.low == 0u) atomic_add(address_add(report, REPORT_STARTS_AT + 4u * btree_level(f.meta)), 1u);
-    check(PARENTS, parents <= (number == BTREE_ROOT ? 0u : 1u));
-    if (parents == 0u && number != BTREE_ROOT) atomic_add(address_add(report, REPORT_ORPHANS_AT), 1u);
+    check(PARENTS, parents <= (slab == tree.root ? 0u : 1u));
+    if (parents == 0u && slab != tree.root) atomic_add(address_add(report, REPORT_ORPHANS_AT), 1u);
 }
 
-// An invocation has a slab.
+// An invocation has a node, and one after another where there are more.
 void main() {
-    uint i = invocation_index();
-    number = first + i;
-    uint slab = pool_slab(number);
-    bool there = i < count && pool_holds(tree.pool, slab);
-    if (MARKS == 0u && i == 0u && first == 0u) check(ROOT, there);
-    if (!there) return;
-    if (MARKS == 0u) check_node(slab);
-    else check_marks(slab);
+    uint nodes = listed_inner(listed), all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP;
+    number = pool_number(tree.root);
+    if (MARKS == 0u && invocation_index() == 0u) check(ROOT, pool_holds(tree.pool, tree.root));
+    for (uint i = invocation_index(); i < nodes; i += all) {
+        uint slab = plain_load_at(listed.inner, i);
+        if (!pool_has(tree.pool, slab)) continue;   // memory holds what no list does
+        number = pool_number(slab);
+        if (MARKS == 0u) check_node(slab);
+        else check_marks(slab);
+    }
 }

@@ -2,6 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_node.glsl"
+#include "length.glsl"
 #include "invocation.glsl"
 
 layout(constant_id = 16) const uint COUNT_ALONE = 0;   // 1: only how many pairs each leaf has
@@ -13,14 +14,14 @@ layout(push_constant, std430) uniform Push {
     uvec2 offsets;   // else: pairs before each
     uvec2 keys;      // out
     uvec2 values;
-    uint leaves;
+    Length leaves;
     uint capacity;   // pairs that there is room for
 };
 
 void main() {
     uint leaf = invocation_index() / TILE;
-    bool there = leaf < leaves;
-    uint slab = BTREE_ROOT, at = 0u;
+    bool there = leaf < length_of(leaves);
+    uint slab = tree.root, at = 0u;
     if (there) slab = plain_load_at(slabs, leaf);
     if (there && COUNT_ALONE == 0u) at = plain_load_at(offsets, leaf);
     Node n = node_load(slab_address(tree.pool, slab), there);

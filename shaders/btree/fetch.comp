@@ -2,36 +2,37 @@
 // An answer is a word, and perhaps a byte that is the same for all words but 0.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
 #include "results.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 places;       // uint32 a query: the number of its answer
+    uvec2 destinations; // uint32 a query: the index of its answer
     uvec2 from_words;   // uint32 an answer
     uvec2 from_bytes;   // a byte an answer
     uvec2 words;        // the same for each query, out
     uvec2 bytes;        // 0: none
-    uint count;
+    Length count;
     uint usual;         // the byte of answers whose word is not 0
 };
 
 void main() {
-    uint i = 4u * invocation_index();
-    if (i >= count) return;
-    uvec4 place = min(plain_load4(address_at(places, i, 2u)), uvec4(count - 1u));   // beyond the end it is anything
+    uint i = 4u * invocation_index(), n = length_of(count);
+    if (i >= n) return;
+    uvec4 place = min(plain_load4(address_at(destinations, i, 2u)), uvec4(n - 1u));   // beyond the end it is anything
     uvec4 word = uvec4(0u);
     [[unroll]] for (uint j = 0u; j < 4u; j++) word[j] = plain_load_at(from_words, place[j]);
-    if (i + 4u <= count) {
+    if (i + 4u <= n) {
         plain_store4(address_at(words, i, 2u), word);
     } else {
-        [[unroll]] for (uint j = 0u; j < 3u; j++) if (i + j < count) plain_store_at(words, i + j, word[j]);
+        [[unroll]] for (uint j = 0u; j < 3u; j++) if (i + j < n) plain_store_at(words, i + j, word[j]);
     }
     if ((bytes.x | bytes.y) == 0u) return;
     uint four = 0u;
     [[unroll]] for (uint j = 0u; j < 4u; j++) {
         uint byte = usual;
         if (word[j] == 0u) byte = byte_load(from_bytes, place[j]);
-        four |= i + j < count ? byte << (8u * j) : 0u;
+        four |= i + j < n ? byte << (8u * j) : 0u;
     }
     plain_store(address_add(bytes, i), four);
 }

@@ -2,25 +2,26 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
+#include "length.glsl"
 #include "results.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreePrefixIndex top;
+    BTreePrefixIndex index;
     uvec2 keys;      // uint32 a query
     uvec2 values;    // uint32 a query, out: 0 where the key is absent. They may be where the keys are
     uvec2 found;     // a byte a query, out: 0 or 1
-    uint count;
+    Length count;
 };
 
 void main() {
-    uint i = invocation_index();
-    bool enabled = i < count;
+    uint i = invocation_index(), n = length_of(count);
+    bool enabled = i < n;
     uint key = 0u;
     if (enabled) key = plain_load_at(keys, i);
     uint value;
-    bool there = btree_find(tree, top, key, enabled, value);
+    bool there = btree_find(tree, index, key, enabled, value);
     if (enabled) plain_store_at(values, i, value);
-    byte_store(found, i, count, there ? 1u : 0u);
+    byte_store(found, i, n, there ? 1u : 0u);
 }

@@ -1,34 +1,111 @@
-// Lists the nodes of some levels, in no order, while nobody changes the tree: the least key that each is for, and its
-// slab.
+// Lists the nodes of a tree that nobody changes, from its root on, a depth a dispatch: the children of the nodes that
+// the dispatch before has listed, and, along the side links, those to the right of each that no parent has yet.
+//
+// A child is listed if it is what its parent says: one level down, and for the keys from its separator on. So is a
+// right neighbour that begins behind the end of its left one. So ranges follow one another, and no circle of links is
+// gone round; where a node is not as it should be, it is left out, and counted.
+//
+// ANY: nodes are listed whatever they are, leaves among the others, each of them once.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_node.glsl"
+#include "listed.glsl"
 #include "invocation.glsl"
+
+layout(constant_id = 16) const uint ANY = 0;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 lows;       // out
-    uvec2 slabs;      // out
-    uvec2 listed;     // out: how many there are; 0 before
-    uint levels;      // a bit a level
-    uint capacity;    // that there is room for: more are only counted
-    uint first;       // number of the first slab
-    uint count;
+    Listed listed;
+    uvec2 marks;   // of ANY: a word a slab of the pool, whose bit 31 says that it is listed
+    uint depth;    // of the nodes that are to be listed
 };
 
-// An invocation has a slab. The root is not listed.
-void main() {
-    uint i = invocation_index();
-    uint slab = pool_slab(first + i);
-    bool there = i < count && first + i != BTREE_ROOT && pool_holds(tree.pool, slab);
-    uvec2 header = uvec2(0u);   // meta, low
-    if (there) header = plain_load2(address_add(slab_address(tree.pool, slab), BTREE_META_AT));
-    uvec4 wanted = subgroupBallot(there && (levels >> btree_level(header.x) & 1u) != 0u);
+const uint LANES = 16u;   // a node
+const uint MARK = 1u << 31;
+
+// The keys that a node has a child for, and the child.
+struct Branch {
+    uint child;
+    uint low;
+    uint high;
+};
+
+// Branch number `slot` of a node; false where it has none. Where it is none that a tree has, it is counted.
+bool branch_of(uint slab, uint slot, uint level, out Branch b) {
+    uvec2 node = slab_address(tree.pool, slab);
+    NodeHeader header = node_header(tree.pool, slab);
+    uvec2 before = plain_load2(btree_slot(node, max(slot, 1u) - 1u)), own = plain_load2(btree_slot(node, slot));
+    uvec2 behind = plain_load2(btree_slot(node, min(slot + 1u, BTREE_SLOTS - 1u)));
+    b = Branch(own.y, own.x, behind == own ? header.high : behind.x - 1u);
+    if (ANY != 0u ? btree_level(header.meta) == 0u : false) return false;
+    if (slot != 0u && own == before) return false;
+    bool right = slot == 0u ? b.low == header.low : b.low > header.low;
+    right = right && b.low <= b.high && b.high <= header.high && (behind == own || behind.x != 0u);
+    if (ANY != 0u || right) return true;
+    atomic_add(address_at(listed.counts, LISTED_BROKEN, 2u), 1u);
+    return false;
+}
+
+// Whether a node is the next one of a branch, to be listed.
+bool is_next(uint slab, NodeHeader header, Branch b, uint level) {
+    if (ANY != 0u) return (atomic_or(address_at(marks, pool_number(slab), 2u), MARK) & MARK) == 0u;
+    return btree_level(header.meta) == level && header.low == b.low && header.low <= header.high
+        && header.high <= b.high;
+}
+
+// Lists a node of each lane that has one. Collective over the subgroup.
+void list_nodes(uint slab, uint low, bool has, uint first, bool leaves) {
+    uvec4 all = subgroupBallot(has);
     uint at = 0u;
-    if (subgroupElect()) at = atomic_add(listed, subgroupBallotBitCount(wanted));
-    at = subgroupBroadcastFirst(at) + subgroupBallotExclusiveBitCount(wanted);
-    if (subgroupInverseBallot(wanted) && at < capacity) {
-        plain_store_at(lows, at, header.y);
-        plain_store_at(slabs, at, slab);
+    if (subgroupElect()) {
+        uint counter = leaves ? LISTED_LEAVES : depth;
+        at = atomic_add(address_at(listed.counts, counter, 2u), subgroupBallotBitCount(all));
+    }
+    at = subgroupBroadcastFirst(at) + subgroupBallotExclusiveBitCount(all);
+    if (has && leaves && at < listed.leaves_most) {
+        plain_store_at(listed.lows, at, low);
+        plain_store_at(listed.leaves, at, slab);
+    }
+    if (has && !leaves && at < listed.inner_most - min(first, listed.inner_most))
+        plain_store_at(listed.inner, first + at, slab);
+}
+
+void list_root() {
+    if (invocation_index() != 0u || !pool_holds(tree.pool, tree.root)) return;
+    NodeHeader header = node_header(tree.pool, tree.root);
+    uint level = btree_level(header.meta);
+    bool root = level != 0u && is_next(tree.root, header, Branch(tree.root, 0u, ~0u), level) && header.high == ~0u;
+    if (ANY == 0u && !root) return;
+    plain_store_at(listed.counts, LISTED_HEIGHT, level);
+    plain_store_at(listed.counts, 0u, 1u);
+    if (listed.inner_most != 0u) plain_store_at(listed.inner, 0u, tree.root);
+}
+
+void main() {
+    if (depth == 0u) {
+        list_root();
+        return;
+    }
+    uint before = listed_before(listed, depth - 1u), parents = plain_load_near(listed.counts, depth - 1u);
+    uint first = before + parents;   // of this depth's nodes
+    uint level = plain_load_near(listed.counts, LISTED_HEIGHT) - depth;
+    parents = min(parents, listed.inner_most - min(before, listed.inner_most));
+    bool leaves = ANY == 0u && level == 0u;
+    uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP;
+    for (uint i = invocation_index(); subgroupAny(i < parents * LANES); i += all) {
+        Branch b = Branch(0u, 0u, 0u);
+        uint slot = i & (LANES - 1u);
+        bool busy = i < parents * LANES && slot < BTREE_SLOTS;
+        if (busy) busy = branch_of(plain_load_at(listed.inner, before + i / LANES), slot, level, b);
+        for (uint steps = tree.pool.blocks << 10; subgroupAny(busy) && steps != 0u; steps--) {
+            NodeHeader header = NodeHeader(0u, 0u, 0u, 0u);
+            bool has = busy && (ANY != 0u ? pool_holds(tree.pool, b.child) : pool_has(tree.pool, b.child));
+            if (has) header = node_header(tree.pool, b.child);
+            if (has) has = is_next(b.child, header, b, level);
+            list_nodes(b.child, header.low, has, first, leaves);
+            if (ANY == 0u && busy && !has) atomic_add(address_at(listed.counts, LISTED_BROKEN, 2u), 1u);
+            busy = has && header.high != b.high;
+            b = Branch(header.link, header.high + 1u, b.high);
+        }
     }
 }

@@ -9,7 +9,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreePrefixIndex top;
+    BTreePrefixIndex index;
     uvec2 keys;       // uint32 an operation
     uvec2 statuses;   // a byte an operation
     uvec2 hints;      // out: a leaf and the node above it an operation
@@ -24,6 +24,6 @@ void main() {
     if (todo) key = plain_load_at(keys, i);
     if (todo && retry != 0u) todo = byte_load(statuses, i) == STATUS_PENDING;
     uint above;
-    uint leaf = btree_seek(tree, top, key, todo, above);
+    uint leaf = btree_seek(tree, index, key, todo, above);
     if (todo) plain_store2(address_at(hints, i, 3u), uvec2(leaf, above));
 }

@@ -15,25 +15,30 @@
 
 layout(constant_id = 16) const uint KIND = 0;
 
+// What operations that ask for order are told beside: push constants have no room for it.
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Windows {
+    uvec2 highs;        // uint32 an operation: of a range, its greatest key
+    uvec2 windows;      // uint32 an operation: where its pairs go; 0: each one's own number
+    uint width;         // words of a window
+};
+
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 top;          // entries; where operations begin
+    uvec2 index;        // entries; where operations begin
     uvec2 keys;         // uint32 an operation; of a range, its least key
     uvec2 values;       // uint32 an operation, in and out
     uvec2 kinds;        // a byte an operation, if KIND is OP_MIXED
-    uvec2 highs;        // uint32 an operation: of a range, its greatest key
-    uvec2 windows;      // uint32 an operation: where its pairs go; 0: each one's own number
+    Windows to;
     uvec2 statuses;     // a byte an operation, out; 0 at first of a mixed batch
     uvec2 pending;      // a counter of operations left pending
-    uvec2 out_keys;     // `width` words a window, out
+    uvec2 out_keys;     // of windows, out
     uvec2 out_values;
     uint count;
-    uint width;
-    uint rounds;        // and in the upper 8 bits, those of the prefix index
+    uint visits;        // and in the upper 8 bits, those of the prefix index
     uint slices;        // of an operation a lane, that a workgroup looks at; bit 31: only those that are pending
 };
 
-const uint ROUNDS_MASK = 0xffffffu;
+const uint VISITS_MASK = 0xffffffu;
 
 // The functions that operations are done by, a kernel each.
 const uint APPLIES = 0u;   // btree_apply
@@ -98,7 +103,7 @@ struct Operation {
 // The lane's operation, of those of the share from `next` on.
 Operation operation(Share share, uint next) {
     Operation o = Operation(share.first + workgroup_lane(), KIND, 0u, STATUS_PENDING, false, false, false,
-                            btree_anywhere());
+                            btree_anywhere(tree));
     if (KIND == OP_MIXED) {
         o.todo = next + workgroup_lane() < share.number;
         uint word = handed[o.todo ? next + workgroup_lane() : 0u];
@@ -111,7 +116,7 @@ Operation operation(Share share, uint next) {
     }
     if (o.todo) {
         o.key = plain_load_at(keys, o.number);
-        if (rounds > ROUNDS_MASK) o.start = btree_prefix_start(BTreePrefixIndex(top, rounds >> 24), o.key);
+        if (visits > VISITS_MASK) o.start = btree_prefix_start(BTreePrefixIndex(index, visits >> 24), o.key);
     }
     o.strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR;
     o.beyond = o.strict && o.key == (o.kind == OP_SUCCESSOR ? ~0u : 0u);
@@ -121,8 +126,9 @@ Operation operation(Share share, uint next) {
 // The place of the first pair of an operation in the arrays for pairs.
 uint pairs_place(Operation o) {
     uint place = o.number;
+    uvec2 windows = to.windows;
     if (o.todo && windows != uvec2(0u)) place = plain_load_at(windows, o.number);
-    return place * width;
+    return place * to.width;
 }
 
 // Writes an operation's status, and counts those that are left pending, and orphans.

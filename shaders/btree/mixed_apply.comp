@@ -14,7 +14,7 @@ void main() {
         Combined combined = combine(o.kind, o.key, value, o.todo);
         BTreeHint hint = o.start.level == 0u ? BTreeHint(o.start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, o.start.node);
         SlabCursor cursor = slab_cursor();
-        uint status = btree_apply(tree, cursor, o.kind, o.key, value, o.todo && combined.leads, rounds & ROUNDS_MASK,
+        uint status = btree_apply(tree, cursor, o.kind, o.key, value, o.todo && combined.leads, visits & VISITS_MASK,
                                   hint);
         uint orphans = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
         status = combine_status(combined, o.kind, status & ~STATUS_ORPHAN);

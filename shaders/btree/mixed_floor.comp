@@ -10,7 +10,7 @@ void main() {
         Operation o = operation(share, next);
         BTreePair nearest;
         uint status = btree_floor(tree, o.start, o.strict ? o.key - 1u : o.key, o.todo && !o.beyond,
-                                  rounds & ROUNDS_MASK, nearest);
+                                  visits & VISITS_MASK, nearest);
         if (o.beyond) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING)
             plain_store_at(values, o.number, status == STATUS_FOUND ? nearest.value : 0u);

@@ -11,12 +11,12 @@ void main() {
         Operation o = operation(share, next);
         bool neighbour = o.kind != OP_RANGE && o.kind != OP_COUNT_RANGE;
         uint high = ~0u, number;
-        if (o.todo && !neighbour) high = plain_load_at(highs, o.number);
-        uint room = o.kind == OP_COUNT_RANGE ? 0u : neighbour ? 1u : width;
+        if (o.todo && !neighbour) high = plain_load_at(to.highs, o.number);
+        uint room = o.kind == OP_COUNT_RANGE ? 0u : neighbour ? 1u : to.width;
         uint most = o.kind == OP_COUNT_RANGE ? ~0u : room;
         BTreePair nearest;
         uint status = btree_range(tree, o.start, o.strict ? o.key + 1u : o.key, high, o.todo && !o.beyond, out_keys,
-                                  out_values, pairs_place(o), room, most, rounds & ROUNDS_MASK, number, nearest);
+                                  out_values, pairs_place(o), room, most, visits & VISITS_MASK, number, nearest);
         if (o.beyond || (status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING)
             plain_store_at(values, o.number, status == STATUS_ABSENT ? 0u : neighbour ? nearest.value : number);

@@ -7,6 +7,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
+#include "length.glsl"
 #include "results.glsl"
 #include "invocation.glsl"
 
@@ -15,16 +16,16 @@ layout(constant_id = 17) const uint UPWARD = 1;
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreePrefixIndex top;
+    BTreePrefixIndex index;
     uvec2 keys;         // a word a query
     uvec2 out_keys;     // a word a query, out: 0 where there is none; of a pending query: the key to go on from
     uvec2 out_values;   // a word a query, out: 0 where there is none
     uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
     uvec2 left;         // a word that the number of pending queries is added to
-    uint count;
+    Length count;
     uint strict;        // 1: the query's own key doesn't do
     uint resume;        // 1: go on with what is pending
-    uint rounds;        // visits of nodes from which on a query that has found nothing gives up for this time
+    uint visits;        // visits of nodes from which on a query that has found nothing gives up for this time
 };
 
 // The key beside one, in the direction of the search. False: there is none.
@@ -72,9 +73,9 @@ uint none_from(uint key, uint flip) {
 }
 
 void main() {
-    uint n = invocation_index();
+    uint n = invocation_index(), end = length_of(count);
     uint status = STATUS_PENDING;
-    bool open = n < count;
+    bool open = n < end;
     if (resume != 0u && open) {
         status = byte_load(statuses, n);
         open = status == STATUS_PENDING;
@@ -86,7 +87,7 @@ void main() {
         open = false;
         status = STATUS_ABSENT;
     }
-    BTreePlace start = btree_start(tree, top, own_key);
+    BTreePlace start = btree_start(tree, index, own_key);
     BTreeSearch s = btree_search(own_key, start, open);
     uint out_key = own_key, value = 0u, tried = 0u;
     // A search that visits more nodes than there are goes in circles: it stays pending.
@@ -107,7 +108,7 @@ void main() {
         uint on = UPWARD != 0u ? header.high : header.low;
         bool more = step_on(on);
         tried++;
-        bool pending = miss && more && tried >= rounds;
+        bool pending = miss && more && tried >= visits;
         bool ends = (hit || miss && !more || pending) && s.open != 0u;
         bool mine = ends && btree_source(s) == tile_lane();
         if (mine) {
@@ -121,7 +122,7 @@ void main() {
         s.level -= !leaf && !right ? 1u : 0u;
         s.node = side && header.link != SLAB_NULL ? header.link : leaf ? s.node : right ? s.node : word;
         if (subgroupAny(again)) {
-            BTreePlace root = btree_start(tree, top, on);
+            BTreePlace root = btree_start(tree, index, on);
             s.node = again ? root.node : s.node;
             s.level = again ? root.level : s.level;
         }
@@ -133,7 +134,7 @@ void main() {
         plain_store_at(out_keys, n, status == STATUS_ABSENT ? 0u : out_key);
         plain_store_at(out_values, n, status == STATUS_FOUND ? value : 0u);
     }
-    byte_store(statuses, n, count, status);
+    byte_store(statuses, n, end, status);
     uint pending = subgroupAdd(asked && status == STATUS_PENDING ? 1u : 0u);
     if (pending != 0u && gl_SubgroupInvocationID == 0u) atomic_add(left, pending);
 }

@@ -28,9 +28,9 @@ void main() {
         node = plain_load_at(leaves, q);
     }
     bool enabled = node != SLAB_NULL;
-    node = enabled ? node : BTREE_ROOT;   // to be read, and not looked at
+    node = enabled ? node : tree.root;   // to be read, and not looked at
     uint open = tile_ballot(enabled), result = 0u;
-    BTreeWalk walk = BTreeWalk(BTREE_ROOT, 1u, 0u, 0u);
+    BTreeWalk walk = BTreeWalk(tree.root, 1u, 0u, 0u);
     turn(open, node, range, true, walk);
     uint visits = 0u;
     Node n = node_load(slab_address(tree.pool, walk.node), true);

@@ -4,23 +4,24 @@
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
 #include "btree_walk.glsl"
+#include "length.glsl"
 #include "range_part.glsl"
 #include "pair_stage.glsl"
 #include "invocation.glsl"
 #include "range_turn.glsl"
 
-layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges don't stand in the order of their numbers
+layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges don't stand in the order that they were given in
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 ranges;       // two words a range: the least and the greatest key
-    BTreePrefixIndex top;   // where the search for the leaves begins
-    uvec2 counts;       // a word a part, out: its pairs
+    BTreePrefixIndex index;   // where the search for the leaves begins
+    uvec2 counts;       // a word a range, out: its pairs
     uvec2 out_keys;
     uvec2 out_values;
-    uint count;         // parts of all ranges
-    uint width;         // the pairs of a part begin at this times its number, and are at most so many
-    uvec2 numbers;      // NUMBERED: a word a range
+    Length count;       // ranges
+    uint width;         // the pairs of a range begin at this times its number, and are at most so many
+    uvec2 sources;      // NUMBERED: a word a range, its index as given
 };
 
 // The number of the range that the tile is at, of the lanes' numbers. Collective.
@@ -30,22 +31,22 @@ uint range_number(uint number, uint open) {
 }
 
 void main() {
-    uint q = invocation_index();
+    uint q = invocation_index(), end = length_of(count);
     uvec2 range = uvec2(1u, 0u);
     uint node = SLAB_NULL;
-    bool wanted = q < count;
+    bool wanted = q < end;
     if (wanted) range = plain_load2(address_at(ranges, q, 3u));
     bool enabled = range.x <= range.y;
     uint above;
-    node = btree_seek(tree, top, range.x, enabled, above);
-    node = enabled ? node : BTREE_ROOT;   // to be read, and not looked at
+    node = btree_seek(tree, index, range.x, enabled, above);
+    node = enabled ? node : tree.root;   // to be read, and not looked at
     uint open = tile_ballot(enabled), result = 0u;
-    BTreeWalk walk = BTreeWalk(BTREE_ROOT, 1u, 0u, 0u);
+    BTreeWalk walk = BTreeWalk(tree.root, 1u, 0u, 0u);
     turn(open, node, range, true, walk);
     const uint room = ~0u;
     const bool spare = (width & 3u) == 0u;
     uint number = q;
-    if (NUMBERED != 0u && wanted) number = plain_load_at(numbers, q);
+    if (NUMBERED != 0u && wanted) number = plain_load_at(sources, q);
     Stage stage = stage_at(range_number(number, open) * width);
     Node n = node_load(slab_address(tree.pool, walk.node), true);
     for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
@@ -86,5 +87,5 @@ void main() {
         if (all) stage = stage_at(place);
         n = next;
     }
-    if (q < count) plain_store_at(counts, q, result);
+    if (q < end) plain_store_at(counts, q, result);
 }

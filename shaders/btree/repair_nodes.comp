@@ -15,7 +15,7 @@ uint leaf_low(uint i) { return plain_load_at(lows, i); }
 
 uint node_slab(uint i) {
     uint count = plan_level(tree.state, 0u).count;
-    if (i == 0u) return BTREE_ROOT;
+    if (i == 0u) return tree.root;
     return i <= count ? plain_load_at(leaves, i - 1u) : plain_load_at(inner, i - 1u - count);
 }
 

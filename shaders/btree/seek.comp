@@ -3,25 +3,26 @@
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
 #include "range_part.glsl"
+#include "length.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreePrefixIndex top;
+    BTreePrefixIndex index;
     uvec2 ranges;   // two words a range: the least and the greatest key
     uvec2 leaves;   // a word a part of a range, out; SLAB_NULL for empty ones
     uvec2 zeroed;   // two words, out: 0. 0: not wanted
-    uint count;     // parts of all ranges
+    Length number;  // ranges. Those behind it, up to its bound, are empty
     uint shift;     // log2 of the parts of a range
 };
 
 void main() {
-    uint q = invocation_index();
+    uint q = invocation_index(), count = number.n << shift;
     uvec2 range = uvec2(1u, 0u);
-    if (q < count) range = range_part(ranges, q, shift);
+    if (q < length_of(number) << shift) range = range_part(ranges, q, shift);
     bool enabled = range.x <= range.y;
     uint above;
-    uint leaf = btree_seek(tree, top, range.x, enabled, above);
+    uint leaf = btree_seek(tree, index, range.x, enabled, above);
     if (q < count) plain_store_at(leaves, q, enabled ? leaf : SLAB_NULL);
     if (q == 0u && (zeroed.x | zeroed.y) != 0u) plain_store2(zeroed, uvec2(0u));
 }

@@ -1,14 +1,13 @@
 // Counts a tree's nodes and what they hold, level by level, while nobody changes it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "btree_node.glsl"
+#include "listed.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
+    Listed listed;
     uvec2 rows;   // out, 0 before
-    uint first;   // number of the first slab
-    uint count;
 };
 
 // There are several rows, which the host sums up, so that subgroups don't queue at one.
@@ -16,12 +15,11 @@ const uint ROWS = 64u;
 const uint ROW_SHIFT = 8u;     // 256 bytes a row: nodes and slots in use of each level, two words; then
 const uint ERASED_AT = 128u;   // slots that are erased
 
-// An invocation has a slab.
-void main() {
-    uint i = invocation_index();
-    uint slab = pool_slab(first + i);
-    bool there = i < count && pool_holds(tree.pool, slab);
-    uvec2 node = slab_address(tree.pool, there ? slab : 0u);
+// Adds up node i of those listed, of each lane that has one. Collective over the subgroup.
+void survey(uint i, bool there, uint inner) {
+    uint slab = tree.root;
+    if (there) slab = listed_slab(listed, inner, i);
+    uvec2 node = slab_address(tree.pool, slab);
     uvec4 header = uvec4(0u);
     if (there) header = plain_load4(address_add(node, BTREE_META_AT));
     uint level = btree_level(header.x), used = 0u, erased = 0u;
@@ -51,4 +49,11 @@ void main() {
         atomic_add(address_add(row, 8u * level), 1u);
         atomic_add(address_add(row, 8u * level + 4u), used);
     }
+}
+
+// An invocation has a node, and one after another where there are more.
+void main() {
+    uint inner = listed_inner(listed), nodes = inner + listed_leaves(listed);
+    uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP;
+    for (uint i = invocation_index(); subgroupAny(i < nodes); i += all) survey(i, i < nodes, inner);
 }

@@ -17,7 +17,7 @@ struct BTreeStep {
     bool down;   // next is a child
 };
 
-BTreeStep btree_step(Node n, uint key) {
+BTreeStep btree_step(Node n, uint key, uint root) {
     const uint HEADER_VOTES = TILE >= 16u ? 14u : 7u;   // the votes from here on are of the header
     uint votes = 0u;                                     // a bit a quad of the node (of 16 lanes and more, a pair)
     uint candidate = 0u, meta = 0u;
@@ -29,12 +29,12 @@ BTreeStep btree_step(Node n, uint key) {
         if (TILE >= 16u) {
             bool low = place == 14u, high = place == 15u;
             fits = low ? key < first.y : high ? key > first.x : fits && place < BTREE_SLOTS;
-            own = low ? BTREE_ROOT : first.y;
+            own = low ? root : first.y;
             meta = first.x;   // of lane 14
         } else if (j == NODE_QUADS - 1u) {
             bool has_header = place == 7u;
             fits = has_header ? key < first.y || key > second.x : fits;
-            own = has_header ? (key < first.y ? BTREE_ROOT : second.y) : own;
+            own = has_header ? (key < first.y ? root : second.y) : own;
             meta = first.x;
         }
         uint vote = tile_ballot(fits);
@@ -45,7 +45,7 @@ BTreeStep btree_step(Node n, uint key) {
     BTreeStep s;
     s.next = tile_shuffle(candidate, last & (TILE - 1u));
     // The high of a split, and the link from before it: the last node of its level had none.
-    s.next = s.next == SLAB_NULL ? BTREE_ROOT : s.next;
+    s.next = s.next == SLAB_NULL ? root : s.next;
     s.level = btree_level(tile_shuffle(meta, TILE >= 16u ? 14u : TILE - 1u));
     s.down = last < HEADER_VOTES;
     return s;
@@ -61,7 +61,7 @@ void btree_descend(BTree tree, uint key, uint level, bool enabled, uint limit, i
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
         uint k = tile_shuffle(key, source), at = tile_shuffle(node, source);
-        BTreeStep s = btree_step(node_load_coherent(slab_address(tree.pool, at), queue != 0u), k);
+        BTreeStep s = btree_step(node_load_coherent(slab_address(tree.pool, at), queue != 0u), k, tree.root);
         if (busy && tile_lane() == source) {
             bool here = s.level <= level && s.down, child = s.level == level + 1u && s.down;
             above = child ? at : above;

@@ -167,11 +167,14 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, uvec4 heade
 // Does an operation on a latched leaf: an insertion that found no room, or, without 64-bit atomics, any update.
 LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 header) {
     uint empty_key = btree_empty_key(header.z), pairs = 0u;
-    uint hit = NODE_NONE, room = NODE_NONE;
+    uint hit = NODE_NONE, held = 0u, room = NODE_NONE;
     Slots slots = leaf_slots(node);
     VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
         uvec2 pair = slots.pair[i];
-        if (pair.x == t.key) hit = i;
+        if (pair.x == t.key) {
+            hit = i;
+            held = pair.y;
+        }
         if (pair.x == empty_key && (pair.y & 1u) == 0u) room = min(room, i);
         pairs += pair.x != empty_key ? 1u : 0u;
     }
@@ -186,7 +189,8 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, uvec4 header) 
                             : t.kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED)
                          : (t.kind == OP_DELETE ? STATUS_ABSENT : STATUS_INSERTED);
         if (there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE) {
-            uvec2 pair = t.kind == OP_DELETE ? uvec2(empty_key, 0u) : uvec2(t.key, t.value);
+            uint value = there ? op_value(t.kind, held, t.value) : t.value;
+            uvec2 pair = t.kind == OP_DELETE ? uvec2(empty_key, 0u) : uvec2(t.key, value);
             coherent_store2(btree_slot(node, there ? hit : room), pair);
             o.meta = btree_meta(0u, node_next_version(header.x));
         }
@@ -216,7 +220,7 @@ LatchedOutcome inner_update(BTree tree, LatchedTask t, uvec2 node, uvec4 header)
         there = there || separator == t.key;
     }
     place = min(place, used);
-    bool splits = used == BTREE_SLOTS, root = t.node == BTREE_ROOT;
+    bool splits = used == BTREE_SLOTS, root = t.node == tree.root;
     LatchedOutcome o = LatchedOutcome(LATCHED_DONE, STATUS_PENDING, 0u, header.x & ~1u);
     bool lacks = splits && (t.fresh == SLAB_NULL || (root && t.fresh2 == SLAB_NULL));
     if (lacks && !there) o.what = LATCHED_NO_SLAB;
@@ -267,7 +271,7 @@ LatchedOutcome latched_update(BTree tree, LatchedTask t, uint level, out uint li
     uvec2 node = slab_address(tree.pool, t.node);
     uvec4 header = coherent_load4(address_add(node, BTREE_META_AT));
     bool there = btree_level(header.x) == level;
-    link = there && t.key > header.z ? header.w : BTREE_ROOT;
+    link = there && t.key > header.z ? header.w : tree.root;
     LatchedOutcome o = LatchedOutcome(LATCHED_ELSEWHERE, STATUS_PENDING, 0u, header.x & ~1u);
     if (there && t.key >= header.y && t.key <= header.z) {
         if (level == 0u) o = leaf_update(tree, t, node, header);

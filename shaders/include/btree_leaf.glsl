@@ -54,6 +54,28 @@ Node leaf_load(uvec2 leaf, bool enabled) {
     return node_load_coherent(leaf, enabled);
 }
 
+// Around leaf_load: without 64-bit atomics updates are made under the latch, each with a new version, and what was read
+// is whole if the meta in front of it and behind it is one, unlatched. With them every pair is. Collective.
+uint leaf_begin(uvec2 leaf, bool enabled) {
+    uint meta = 0u;
+#if !VKDS_INT64_ATOMICS
+    if (enabled) meta = atomic_load(address_add(leaf, BTREE_META_AT));
+    if (tile_ballot(btree_latched(meta)) != 0u) meta |= 1u;   // no lane reads on before all have this
+    acquire_fence();
+#endif
+    return meta;
+}
+bool leaf_end(uvec2 leaf, bool enabled, uint began) {
+#if VKDS_INT64_ATOMICS
+    return true;
+#else
+    uint meta = 0u;
+    acquire_fence();
+    if (enabled) meta = atomic_load(address_add(leaf, BTREE_META_AT));
+    return meta == began && !btree_latched(began);
+#endif
+}
+
 // What a leaf has for a key, the same for all lanes of the tile.
 struct LeafView {
     uint slot;      // that holds the key; NODE_NONE if none does
@@ -137,18 +159,39 @@ bool leaf_insert(uvec2 slot, uint key, uint value, uint empty_key, uint version)
     return atomic_cas2(slot, uvec2(empty_key, version), uvec2(key, value)) == uvec2(empty_key, version);
 }
 
-// Assigns to or erases the pair of a key that was seen in a slot. The value seen may be older than the key, and so the
-// first attempt may fail. An assignment that fails behind it was overtaken, and counts as done right before what
-// overtook it: that was another assignment, since nothing here makes a new value of an old one.
-bool leaf_change(uvec2 slot, bool erases, uint key, uint seen, uint value, uint empty_key) {
+// Does what an operation does to the pair of a key that was seen in a slot: OP_DELETE, OP_INSERT, or an update in
+// place. The value seen may be older than the key, and so the first attempt may fail. `overtaken`: an assignment failed
+// behind it, since others changed the value.
+bool leaf_change(uvec2 slot, uint kind, uint key, uint seen, uint value, uint empty_key, out bool overtaken) {
     uvec2 expected = uvec2(key, seen);
     bool done = false;
-    for (uint attempt = 0u; attempt < 3u && !done && expected.x == key; attempt++) {
-        uvec2 before = atomic_cas2(slot, expected, erases ? uvec2(empty_key, BTREE_ERASED) : uvec2(key, value));
-        done = before == expected || (!erases && attempt != 0u && before.x == key);
+    overtaken = false;
+    for (uint attempt = 0u; attempt < 3u && !done && !overtaken && expected.x == key; attempt++) {
+        uvec2 desired =
+            kind == OP_DELETE ? uvec2(empty_key, BTREE_ERASED) : uvec2(key, op_value(kind, expected.y, value));
+        uvec2 before = atomic_cas2(slot, expected, desired);
+        done = before == expected;
+        overtaken = kind == OP_INSERT && !done && attempt != 0u && before.x == key;
         expected = before;
     }
     return done;
+}
+
+// Says that values are updated in place from here on (leaf_assigned), before the first one is. Collective.
+void leaf_announce(uvec2 state, bool updates) {
+    if (subgroupAny(updates)) {
+        uvec2 at = address_add(state, BTREE_IN_PLACE_AT);
+        if (atomic_load(at) == 0u) atomic_store(at, 1u);
+        release_fence();
+    }
+}
+
+// Whether an assignment that was overtaken counts as done, right before what overtook it. It does if that was another
+// assignment. It doesn't if that made a new value of an old one: what it came to is not what it makes of this one's. In
+// a tree where nothing has ever done so it was an assignment.
+bool leaf_assigned(uvec2 state) {
+    acquire_fence();
+    return atomic_load(address_add(state, BTREE_IN_PLACE_AT)) == 0u;
 }
 
 #endif

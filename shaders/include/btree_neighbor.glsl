@@ -19,9 +19,9 @@ uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint budg
     bool todo = enabled;
     pair = BTreePair(0u, 0u);
     while (subgroupAny(todo) && visits < budget) {
-        uint leaf = start.node, above = BTREE_ROOT;
+        uint leaf = start.node, above = tree.root;
         btree_descend(tree, key, 0u, todo && start.level != 0u, budget, visits, leaf, above);
-        start = btree_anywhere();   // for who was led astray, or goes on to the left
+        start = btree_anywhere(tree);   // for who was led astray, or goes on to the left
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         while (subgroupAny(open != 0u) && visits < budget) {
             bool busy = open != 0u;

@@ -24,8 +24,8 @@
 // allowed. A free slot's value is an empty slot's version (that of the node when it became free, times 2), or
 // BTREE_ERASED: then it is free, but not to be filled before the node is latched and cleaned.
 //
-// The root is slab 0 for as long as the tree lives, and is an inner node: when it splits, its slots move to two new
-// nodes, and its level rises.
+// The root is the same slab for as long as the tree isn't built anew, and is an inner node: when it splits, its slots
+// move to two new nodes, and its level rises.
 #ifndef VKDS_BTREE_NODE_GLSL
 #define VKDS_BTREE_NODE_GLSL
 
@@ -34,11 +34,11 @@
 
 // A tree as the host describes it (btree.Device in Go).
 struct BTree {
-    SlabPool pool;   // of this tree alone
+    SlabPool pool;   // where its nodes come from; other trees and hash tables may share it
     uvec2 state;     // address of the tree's counters, BTREE_…_AT
+    uint root;       // the root's slab
 };
 
-const uint BTREE_ROOT = 0u;
 const uint BTREE_SLOTS = 14u;
 const uint BTREE_ERASED = 1u;   // the value of an erased slot; those of empty ones are even
 
@@ -49,7 +49,8 @@ const uint BTREE_LINK_AT = 124u;
 
 const uint BTREE_SPLITS_AT = 0u;     // byte offsets in the counters: nodes split,
 const uint BTREE_RESTARTS_AT = 4u;   // ways that began again at the root or stood before a latch,
-const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet
+const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet;
+const uint BTREE_IN_PLACE_AT = 12u;  // and not a counter: 1 if values were ever updated in place
 
 // What a node has other than its slots.
 struct NodeHeader {

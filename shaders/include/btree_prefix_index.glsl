@@ -21,7 +21,7 @@ struct BTreePlace {
 };
 
 // Where the search for any key may begin: at the root, whatever its level.
-BTreePlace btree_anywhere() { return BTreePlace(BTREE_ROOT, 1u); }
+BTreePlace btree_anywhere(BTree tree) { return BTreePlace(tree.root, 1u); }
 
 // Where the search for a key begins, by a prefix index of at least one bit.
 BTreePlace btree_prefix_start(BTreePrefixIndex index, uint key) {

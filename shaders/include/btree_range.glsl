@@ -45,9 +45,9 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
     count = 0u;
     first = BTreePair(0u, 0u);
     while (subgroupAny(todo) && visits < budget) {
-        uint leaf = start.node, above = BTREE_ROOT;
+        uint leaf = start.node, above = tree.root;
         btree_descend(tree, low, 0u, todo && start.level != 0u, budget, visits, leaf, above);
-        start = btree_anywhere();   // for who was led astray
+        start = btree_anywhere(tree);   // for who was led astray
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         // Whole quads may be written where all ranges have whole quads.
         bool spare = subgroupAll(!todo || ((count | place | room) & 3u) == 0u);
@@ -150,11 +150,11 @@ uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled
     count = 0u;
     first = BTreePair(0u, 0u);
     while (subgroupAny(todo) && visits < budget) {
-        uint leaf = start.node, above = BTREE_ROOT;
+        uint leaf = start.node, above = tree.root;
         btree_descend(tree, low, 0u, todo && start.level != 0u, budget, visits, leaf, above);
-        start = btree_anywhere();   // for who was led astray
+        start = btree_anywhere(tree);   // for who was led astray
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
-        BTreeWalk walk = BTreeWalk(BTREE_ROOT, 0u, 0u, 0u);
+        BTreeWalk walk = BTreeWalk(tree.root, 0u, 0u, 0u);
         uint to = 0u, space = 0u, limit = 0u;
         bool next = true;
         while (subgroupAny(open != 0u) && visits < budget) {

@@ -14,8 +14,8 @@
 layout(constant_id = VKDS_ID_NODE_PARTS) const uint NODE_PARTS = 1;   // 1 or 2; with tiles of 8 lanes or more, it is 1
 
 BTreePlace btree_root(BTree tree) {
-    uvec2 root = slab_address(tree.pool, BTREE_ROOT);
-    return BTreePlace(BTREE_ROOT, btree_level(plain_load(address_add(root, BTREE_META_AT))));
+    uvec2 root = slab_address(tree.pool, tree.root);
+    return BTreePlace(tree.root, btree_level(plain_load(address_add(root, BTREE_META_AT))));
 }
 
 // Where the search for a key begins.

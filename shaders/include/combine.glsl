@@ -22,7 +22,8 @@ struct Combined {
 Combined combine(uint kind, uint key, inout uint value, bool enabled) {
     Combined c = Combined(gl_SubgroupInvocationID, true);
     bool can = enabled
-        && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_ADD || kind == OP_MIN || kind == OP_MAX);
+        && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_INSERT_ADD || kind == OP_INSERT_MIN
+            || kind == OP_INSERT_MAX);
     bool open = can;   // not yet in a group
     uint beside = gl_SubgroupInvocationID ^ 1u;
     uint key_beside = subgroupShuffle(key, beside);
@@ -48,7 +49,7 @@ Combined combine(uint kind, uint key, inout uint value, bool enabled) {
             c.leader = leader;
             c.leads = gl_SubgroupInvocationID == leader;
             if (c.leads)
-                value = kind == OP_ADD ? sum : kind == OP_MIN ? least : kind == OP_MAX ? most
+                value = kind == OP_INSERT_ADD ? sum : kind == OP_INSERT_MIN ? least : kind == OP_INSERT_MAX ? most
                       : kind == OP_INSERT ? latest : value;
         }
     }

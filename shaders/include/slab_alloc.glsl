@@ -94,10 +94,15 @@ uint pool_nth_bit(uint mask, uint n) {
     return place;
 }
 
-// Whether a word is the reference to a slab of the pool that is allocated.
-bool pool_holds(SlabPool pool, uint slab) {
+// Whether a word is the reference to a slab of the pool.
+bool pool_has(SlabPool pool, uint slab) {
     uint number = pool_number(slab);
-    if (number >= pool.blocks << 10 || pool_slab(number) != slab) return false;
+    return number < pool.blocks << 10 && pool_slab(number) == slab;
+}
+
+// Whether it is one that is allocated.
+bool pool_holds(SlabPool pool, uint slab) {
+    if (!pool_has(pool, slab)) return false;
     uint block = (slab & 0xffffffu) >> 10;
     return (plain_load(pool_bitmap_word(pool, slab >> 24, block, slab >> 5 & 31u)) >> (slab & 31u) & 1u) != 0u;
 }
@@ -119,7 +124,8 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
     if (subgroupAll(cursor.block == SLAB_NULL)) cursor.block = hash_reduce(start, pool.blocks);
     uint word = start & 31u;   // the word of the bitmap in use, and
     uint view = ~0u;           // that word as last seen: no room at first
-    for (uint looks = 0u; looks < POOL_MAX_LOOKS;) {
+    uint looks = 0u;
+    for (;;) {   // until gave_up, at the latest
         uvec4 waiting = subgroupBallot(want && slab == SLAB_NULL);
         uint wanted = subgroupBallotBitCount(waiting);
         if (wanted == 0u || gave_up) break;
@@ -130,7 +136,7 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
         // uniform it compiles without a thought of lanes apart, here and in the loops around.
         if (subgroupAll(view == ~0u)) {
             // The word is full: find one with room in the resident block, all lanes looking.
-            looks++;
+            gave_up = ++looks >= POOL_MAX_LOOKS;   // a bound of the loop's own costs 6%
             uint mine = 0u, bits = ~0u;
             for (uint i = 0u; i < 32u; i += gl_SubgroupSize) {
                 uint w = (word + i + gl_SubgroupInvocationID) & 31u;
@@ -144,7 +150,7 @@ uint slab_allocate(SlabPool pool, inout SlabCursor cursor, bool want) {
                 view = subgroupShuffle(bits, lane);
             } else {
                 changes++;
-                gave_up = changes >= POOL_MAX_CHANGES || changes >= pool.blocks + POOL_HASHED_CHANGES;
+                gave_up = gave_up || changes >= POOL_MAX_CHANGES || changes >= pool.blocks + POOL_HASHED_CHANGES;
                 uint hashed = hash_reduce(hash_mix(start + changes * 0x9e3779b9u), pool.blocks);
                 uint neighbour = cursor.block + 1u >= pool.blocks ? 0u : cursor.block + 1u;
                 cursor.block = changes <= POOL_HASHED_CHANGES ? hashed : neighbour;

@@ -9,9 +9,7 @@
 #ifndef VKDS_SLAB_HASH_GLSL
 #define VKDS_SLAB_HASH_GLSL
 
-#include "operation.glsl"
-#include "results.glsl"
-#include "slab_change.glsl"
+#include "slab_operation.glsl"
 
 // A table as the host describes it (slabhash.Device in Go). Lay it into your push constants.
 struct SlabHash {
@@ -94,18 +92,12 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
     return found;
 }
 
-// Where an operation stands after its walk.
-const uint AT_WALK = 0u;   // not there yet
-const uint AT_KEY = 1u;    // at the slot that holds its key
-const uint AT_ROOM = 2u;   // at the first free slot, its key is nowhere (or does not matter)
-const uint AT_END = 3u;    // at the last slab, which has neither
-
 // Does each enabled lane's operation, of any kind of operation.glsl, concurrently with whatever other
 // invocations do to the table. Returns its STATUS_…; STATUS_PENDING if the pool was full or the budget (of
 // slab visits by the tile) was used up, and then the operation has had no effect and may be tried again,
 // except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
 // `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
-// for OP_COUNT and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
+// for OP_COUNT_ALL and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
 //
 // First the tiles walk, for one of their lanes after the other, until every operation stands where it
 // can act; then all lanes act, each for itself, so that their atomics are under way together. What
@@ -113,84 +105,27 @@ const uint AT_END = 3u;    // at the last slab, which has neither
 uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled,
                      uint budget) {
     uint bucket = slab_hash_bucket(h, key);
-    uint stored = slab_hash_encode(h, bucket, key);
-    uvec2 slab = slab_hash_base(h, bucket);
-    bool inserts = op_inserts(kind);
-    bool deletes = kind == OP_DELETE || kind == OP_DELETE_ALL;
-    // What ends its walk, other than a free slot: its key, but for those that don't care whether it is there.
-    uint target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT ? SLAB_EMPTY : stored;
-    bool counts = subgroupAny(enabled && kind == OP_COUNT);
-    uint status = STATUS_PENDING;
-    if (kind == OP_COUNT) value = 0u;
-    bool busy = enabled;
+    SlabOperation o =
+        slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket), enabled);
+    bool counts = subgroupAny(enabled && kind == OP_COUNT_ALL), inserts = op_inserts(kind);
     uint visits = 0u;
-    while (subgroupAny(busy) && visits < budget) {
-        uint at = AT_WALK, slot = 0u, seen = 0u;
-        for (; subgroupAny(busy && at == AT_WALK) && visits < budget; visits++) {
-            uint queue = tile_ballot(busy && at == AT_WALK);
+    while (subgroupAny(o.at != AT_DONE) && visits < budget) {
+        for (; subgroupAny(o.at == AT_WALK) && visits < budget; visits++) {
+            uint queue = tile_ballot(o.at == AT_WALK);
             uint source = queue == 0u ? 0u : uint(findLSB(queue));
-            uint k = tile_shuffle(target, source);
-            Node node = node_load_coherent(tile_shuffle(slab, source), queue != 0u);
-            SlabHit hit = slab_search(node, k, SLAB_EMPTY);
-            uint next = slab_next(node);
-            uint here = 0u;
-            if (counts) here = slab_count(node, tile_shuffle(stored, source));
-            if (queue != 0u && tile_lane() == source) {
-                if (kind == OP_COUNT) value += here;
-                slot = hit.slot;
-                seen = hit.value;
-                if (slot != NODE_NONE) at = hit.key != SLAB_EMPTY ? AT_KEY : inserts ? AT_ROOM : AT_END;
-                else if (next == SLAB_NULL) at = AT_END;
-                else slab = slab_address(h.pool, next);
-            }
+            uint target = tile_shuffle(o.target, source);
+            Node node = node_load_coherent(tile_shuffle(o.slab, source), queue != 0u);
+            SlabHit hit = slab_search(node, target, SLAB_EMPTY);
+            uint next = slab_next(node), count = 0u;
+            if (counts) count = slab_count(node, tile_shuffle(o.key, source));
+            if (queue != 0u && tile_lane() == source) slab_meet(o, kind, h.pool, hit, next, count);
         }
-
-        bool done = false;
-        uint outcome = STATUS_ABSENT;
-        bool changes = at == AT_ROOM || (at == AT_KEY && (kind == OP_INSERT || deletes));
-        if (changes) {
-            uint change = at == AT_ROOM ? SLAB_INSERT : deletes ? SLAB_ERASE : SLAB_ASSIGN;
-            done = slab_change(slab, change, slot, stored, seen, value, target);
-            outcome = at == AT_ROOM ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
-        } else if (at == AT_KEY) {
-            if (kind == OP_FIND) done = slab_value(slab, slot, stored, seen);
-            else if (kind == OP_ADD) done = slab_add(slab, slot, value);
-            else if (kind == OP_MIN) done = slab_min(slab, slot, seen, value);
-            else if (kind == OP_MAX) done = slab_max(slab, slot, seen, value);
-            else done = true;   // OP_INSERT_UNIQUE
-            if (kind == OP_FIND) value = seen;
-            outcome = kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
-        } else if (at == AT_END && !inserts) {
-            done = true;
-            if (value != 0u && kind == OP_COUNT) outcome = STATUS_FOUND;
-            if (value != 0u && kind == OP_DELETE_ALL) outcome = STATUS_DELETED;
-        }
-        if (kind == OP_DELETE_ALL && at == AT_KEY && done) {
-            value++;
-            done = false;   // there may be more of them
-        }
-        if (done) status = outcome;
-        busy = busy && !done;
-
-        bool extends = at == AT_END && inserts;
-        if (subgroupAny(extends)) {
-            uint fresh = slab_allocate(h.pool, cursor, extends);
-            bool spare = false;
-            if (extends) {
-                busy = fresh != SLAB_NULL;   // else it stays pending
-                if (busy) {
-                    uint linked = slab_link(slab, fresh);
-                    spare = linked != fresh;
-                    slab = slab_address(h.pool, linked);
-                    // No need to look at a slab that was empty a moment ago.
-                    busy = !slab_insert(slab, 0u, stored, value, target);
-                    if (!busy) status = STATUS_INSERTED;
-                }
-            }
-            slab_free(h.pool, fresh, spare);
-        }
+        slab_act(o, kind);
+        bool extends = inserts && o.at == AT_END;
+        if (subgroupAny(extends)) slab_extend(o, h.pool, cursor, extends);
     }
-    return status;
+    value = o.value;
+    return o.status;
 }
 
 #endif

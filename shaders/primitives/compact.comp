@@ -27,7 +27,8 @@ uint quad_flags(uint at, uint n) {
 void main() {
     uint n = length_of(length);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
-    uint end = chunk_sum(counts, gl_WorkGroupID.x);
+    // No more were written than there are before: whatever counts say, nothing is written beyond the array.
+    uint end = min(chunk_sum(counts, gl_WorkGroupID.x), chunk.part * PART);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uint set[QUADS], rank[QUADS];

@@ -2,7 +2,7 @@
 // places by one atomic: in which order tiles come to a part, nothing says.
 //
 // Keys may have another word each, which goes with them. Also written, where it is wanted: where each key went, and the
-// numbers of the keys in their order.
+// sources of the keys in their order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -14,8 +14,8 @@ layout(constant_id = 16) const uint ITEMS = 8;   // keys a lane
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 sorted;     // the same in order, out
-    uvec2 places;     // a word a key, out: where it went. 0: not wanted
-    uvec2 numbers;    // a word a key in order, out: its number. 0: not wanted
+    uvec2 destinations;   // a word a key, out: its index in the result. 0: not wanted
+    uvec2 sources;    // a word a key in order, out: its index before. 0: not wanted
     uvec2 range;
     uvec2 counters;   // of each part: where its next key goes
     uint bits;
@@ -52,7 +52,8 @@ void main() {
     for (uint i = self * EACH; i < min((self + 1u) * EACH, PARTITION_MOST); i++) {
         uint count = firsts[i];
         firsts[i] = before;
-        if (count != 0u) bases[i] = atomic_add(address_at(counters, i, 2u), count) - before;
+        // Whatever the counter says, all of them lie in the result.
+        if (count != 0u) bases[i] = min(atomic_add(address_at(counters, i, 2u), count), n - count) - before;
         before += count;
     }
     barrier();
@@ -64,7 +65,8 @@ void main() {
         place[j] = firsts[part] + rank[j];
         if (i < left) {
             tile[place[j]] = key[j];
-            if ((places.x | places.y) != 0u) plain_store_at(places, first + i, bases[part] + place[j]);
+            if ((destinations.x | destinations.y) != 0u)
+                plain_store_at(destinations, first + i, bases[part] + place[j]);
         }
     }
     barrier();
@@ -86,7 +88,7 @@ void main() {
             if (i < left) plain_store2(address_at(sorted, to[j], 3u), uvec2(brought[j], tile[i]));
         }
     }
-    if ((numbers.x | numbers.y) != 0u) {
+    if ((sources.x | sources.y) != 0u) {
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
@@ -95,7 +97,7 @@ void main() {
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
-            if (i < left) plain_store_at(numbers, to[j], tile[i]);
+            if (i < left) plain_store_at(sources, to[j], tile[i]);
         }
     }
 }

@@ -35,7 +35,8 @@ void main() {
     uint n = length_of(length);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
     uint me = workgroup_lane();
-    uint runs = chunk_sum(counts, gl_WorkGroupID.x);   // that begin before the part
+    // Runs that begin before the part: no more than it has elements before it, whatever counts say.
+    uint runs = min(chunk_sum(counts, gl_WorkGroupID.x), chunk.part * PART);
     uint last = last_before(gl_WorkGroupID.x);         // where the last of them does, plus 1
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
@@ -61,7 +62,7 @@ void main() {
         runs += count;
     }
     if (gl_WorkGroupID.x == gl_NumWorkGroups.x - 1u && me == 0u) {
-        if (n != 0u) plain_store(address_at(out_counts, runs - 1u, 2u), n + 1u - last);
+        if (runs != 0u) plain_store(address_at(out_counts, runs - 1u, 2u), n + 1u - last);
         if ((out_runs.x | out_runs.y) != 0u) plain_store(out_runs, runs);
     }
 }

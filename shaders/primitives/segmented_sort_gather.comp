@@ -11,21 +11,21 @@ layout(push_constant, std430) uniform Push {
     uvec2 starts;        // how many elements of long segments come before each segment
     Length count;        // of them in all
     uvec2 long_keys;     // out: their keys,
-    uvec2 places;        // 0, 1, 2, …,
+    uvec2 indices;       // 0, 1, 2, …,
     uvec2 sources;       // where they are among all elements,
-    uvec2 numbers;       // and a number of each one's segment, which ascends
+    uvec2 in_segment;    // and a number of each one's segment, which ascends
     uint segments;
 };
 
 void main() {
     uint i = invocation_index();
     if (i >= length_of(count)) return;
-    uint segment = upper_bound(starts, 0u, segments, i) - 1u;   // of those with one start, all but the last are short
+    uint segment = upper_bound(starts, 1u, segments, i) - 1u;   // of those with one start, all but the last are short
     uint start = plain_load(address_at(starts, segment, 2u));
-    uint source = plain_load(address_at(offsets, segment, 2u)) + i - start;
+    uint source = min(plain_load(address_at(offsets, segment, 2u)) + i - start, count.n - 1u);
     plain_store(address_at(long_keys, i, 2u), plain_load(address_at(keys, source, 2u)));
-    plain_store(address_at(places, i, 2u), i);
+    plain_store(address_at(indices, i, 2u), i);
     plain_store(address_at(sources, i, 2u), source);
     // Long segments begin further apart than that, so that no two have one number.
-    plain_store(address_at(numbers, i, 2u), start / (SEGMENT_TILE - SEGMENT_STRIDE));
+    plain_store(address_at(in_segment, i, 2u), start / (SEGMENT_TILE - SEGMENT_STRIDE));
 }

@@ -5,8 +5,8 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 places;    // where each was before
-    uvec2 numbers;   // of the segments, by those places
+    uvec2 order;      // of each its index before the sort
+    uvec2 in_segment; // numbers of segments, by those indices
     Length count;
     uvec2 sorted;    // out
 };
@@ -14,5 +14,5 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     if (i >= length_of(count)) return;
-    plain_store(address_at(sorted, i, 2u), plain_load(address_at(numbers, plain_load(address_at(places, i, 2u)), 2u)));
+    plain_store_at(sorted, i, plain_load_at(in_segment, min(plain_load_at(order, i), count.n - 1u)));
 }

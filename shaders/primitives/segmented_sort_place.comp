@@ -8,7 +8,7 @@
 layout(push_constant, std430) uniform Push {
     uvec2 keys, values;           // values: 0 for keys alone
     uvec2 out_keys, out_values;
-    uvec2 places;                 // where each was before
+    uvec2 order;                  // of each its index before the sorts
     uvec2 sources;                // where that is among all elements
     Length count;
 };
@@ -16,9 +16,9 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     if (i >= length_of(count)) return;
-    uint to = plain_load(address_at(sources, i, 2u));
-    uint from = plain_load(address_at(sources, plain_load(address_at(places, i, 2u)), 2u));
-    plain_store(address_at(out_keys, to, 2u), plain_load(address_at(keys, from, 2u)));
-    if ((values.x | values.y) != 0u)
-        plain_store(address_at(out_values, to, 2u), plain_load(address_at(values, from, 2u)));
+    uint last = count.n - 1u;   // of all elements: whatever the sorts have left, nothing is written beyond
+    uint to = min(plain_load_at(sources, i), last);
+    uint from = min(plain_load_at(sources, min(plain_load_at(order, i), last)), last);
+    plain_store_at(out_keys, to, plain_load_at(keys, from));
+    if ((values.x | values.y) != 0u) plain_store_at(out_values, to, plain_load_at(values, from));
 }

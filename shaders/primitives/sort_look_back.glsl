@@ -1,11 +1,13 @@
 // Look-back of a sort: where a tile's digits go in the output, from the counts that the tiles before have published
 // (Adinets and Merrill, Onesweep, 2022). look_back.glsl does the same for one sum a part.
 //
-// For sort_scatter.comp, which has the published words, the keys and digit_of.
+// For sort_scatter.comp, which has the published words.
 #ifndef VKDS_SORT_LOOK_BACK_GLSL
 #define VKDS_SORT_LOOK_BACK_GLSL
 
-#include "radix.glsl"
+#include "sort_tile.glsl"
+
+layout(constant_id = 18) const uint PATIENCE = 1024;   // looks at a tile that has not published
 
 // A published word: 0, nothing yet; up to 2^31 - 1, one more than the tile's count; else the count of
 // the tile and all before it, with the highest bit.
@@ -19,6 +21,13 @@ const uint LOOKS = 4u;   // tiles that are looked at at a time
 // Row 0 stands before the first tile.
 uvec2 word_of(uint row, uint digit) { return address_at(published, row * RADIX + digit, 2u); }
 
+// Publishes how many keys a tile has of the lane's digits, unless somebody has.
+void publish(uint tile, uint totals[RADIX_LANE_DIGITS]) {
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+        if (radix_cares()) atomic_cas(word_of(tile + 1u, workgroup_lane() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
+    }
+}
+
 // Counts a tile's digits for the workgroup that has begun it and got no further.
 void publish_for(uint tile, uint n) {
     radix_clear();
@@ -30,9 +39,7 @@ void publish_for(uint tile, uint n) {
     barrier();
     uint totals[RADIX_LANE_DIGITS];
     radix_totals(totals);
-    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-        if (radix_cares()) atomic_cas(word_of(tile + 1u, workgroup_lane() * RADIX_LANE_DIGITS + k), 0u, totals[k] + 1u);
-    }
+    publish(tile, totals);
     barrier();
 }
 

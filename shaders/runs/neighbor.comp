@@ -1,10 +1,11 @@
 // Finds the valid pair whose key is next to a query's: above it or below it, the key itself included or not.
 //
 // A round takes the nearest key that any run has, by the newest run that has it. If that is a tombstone, the next round
-// goes on from there. What is not done when the rounds are used up stays pending and keeps its place in out_keys.
+// goes on from there. What is not done when the visits are used up stays pending and keeps its place in out_keys.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "sorted_run.glsl"
+#include "length.glsl"
 #include "results.glsl"
 #include "invocation.glsl"
 
@@ -18,10 +19,10 @@ layout(push_constant, std430) uniform Push {
     uvec2 out_values;   // a word a query, out: 0 where there is none
     uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
     uvec2 left;         // a word that the number of pending queries is added to
-    uint count;
+    Length count;
     uint strict;        // 1: the query's own key doesn't do
     uint resume;        // 1: go on with what is pending
-    uint rounds;
+    uint visits;        // keys that a query looks at
 };
 
 // The key beside one, in the direction of the search. False: there is none.
@@ -64,9 +65,9 @@ bool nearest(uint from, uint rows, out uint key, out Run newest, out uint i) {
 }
 
 void main() {
-    uint n = invocation_index();
+    uint n = invocation_index(), end = length_of(count);
     uint status = STATUS_PENDING;
-    bool open = n < count;
+    bool open = n < end;
     if (resume != 0u && open) {
         status = byte_load(statuses, n);
         open = status == STATUS_PENDING;
@@ -81,7 +82,7 @@ void main() {
         }
     }
     uint rows = stack_rows(stack);
-    for (uint round = 0u; open && round < rounds; round++) {
+    for (uint visit = 0u; open && visit < visits; visit++) {
         Run run;
         uint i, next;
         if (!nearest(key, rows, next, run, i)) {
@@ -104,7 +105,7 @@ void main() {
         plain_store(address_at(out_keys, n, 2u), none ? 0u : key);
         plain_store(address_at(out_values, n, 2u), status == STATUS_FOUND ? value : 0u);
     }
-    byte_store(statuses, n, count, status);
+    byte_store(statuses, n, end, status);
     uint pending = subgroupAdd(open ? 1u : 0u);
     if (pending != 0u && gl_SubgroupInvocationID == 0u) atomic_add(left, pending);
 }

@@ -8,7 +8,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;       // in order, those of equal keys as in the batch
-    uvec2 numbers;    // the number of each in the batch
+    uvec2 sources;    // the index of each in the batch
     uvec2 found;      // a byte each: whether the key was there
     uvec2 outcomes;   // a word an operation by its number in the batch, out: its status
     uint count;
@@ -25,5 +25,5 @@ void main() {
     uint status;
     if (kind == OP_INSERT) status = first && !there ? STATUS_INSERTED : STATUS_ASSIGNED;
     else status = first && there ? STATUS_DELETED : STATUS_ABSENT;
-    plain_store(address_at(outcomes, plain_load(address_at(numbers, i, 2u)), 2u), status);
+    plain_store_at(outcomes, min(plain_load_at(sources, i), count - 1u), status);
 }

@@ -2,6 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "run_search.glsl"
+#include "length.glsl"
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
@@ -10,7 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 sizes;    // a word a range, out: the pairs of its slices together, at most ~0
     uvec2 zeroed;   // a word a range, out: 0. 0: not wanted
     uvec2 total;    // two words that all pairs are added to. 0: not wanted
-    uint count;     // ranges
+    Length number;  // ranges. Those behind it, up to its bound, are empty
     uint each;      // ranges an invocation
 };
 
@@ -32,7 +33,7 @@ void add_to_total(uint size) {
 }
 
 void main() {
-    uint first = workgroup_index() * WORKGROUP * each + workgroup_lane();
+    uint first = workgroup_index() * WORKGROUP * each + workgroup_lane(), count = number.n, asked = length_of(number);
     uint rows = stack_rows(stack);
     uint runs = 0u;   // with pairs, so far
     for (uint row = 0u; row < rows; row++) {
@@ -44,7 +45,7 @@ void main() {
             uint i = first + q * WORKGROUP;
             if (!subgroupAny(i < count)) continue;
             uvec2 range = uvec2(1u, 0u);
-            if (i < count) range = plain_load2(address_at(ranges, i, 3u));
+            if (i < asked) range = plain_load2(address_at(ranges, i, 3u));
             uint before = max(range.x, 1u) - 1u;
             uint begin, end;
             if (cached) {

@@ -60,8 +60,9 @@ void main() {
         uint key, value, rank;
         bool is_valid = false;
         if (busy) is_valid = valid(part, i, rows, key, value, rank);
-        if (is_valid) {
-            uint place = plain_load(address_at(offsets, part.range, 2u)) + rank;
+        uint place = limit;
+        if (is_valid) place = plain_load(address_at(offsets, part.range, 2u)) + rank;
+        if (place < limit) {
             plain_store(address_at(out_keys, place, 2u), key);
             plain_store(address_at(out_values, place, 2u), value);
             atomic_or(address_at(flags, place >> 5, 2u), 1u << (place & 31u));

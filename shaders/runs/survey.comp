@@ -1,8 +1,7 @@
-// Counts the valid pairs and the tombstones of a stack. A pair is valid that is the last of its key in its run, is no
-// tombstone, and whose key no newer run has.
+// Counts the valid pairs and the tombstones of a stack.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "sorted_run.glsl"
+#include "valid.glsl"
 #include "invocation.glsl"
 
 // There are several counters so that subgroups don't queue at one; the host adds them up.
@@ -17,33 +16,8 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint index = invocation_index();
-    bool mine = index < count;
-    uint i = first + index;
-    uint rows = stack_rows(stack);
-    uint own = 0u;
-    bool placed = false;
-    for (uint row = 0u; row < rows; row++) {
-        uint size = stack_size(stack, row);
-        if (!placed && i < size) {
-            placed = true;
-            own = row;
-        }
-        if (!placed) i -= size;
-    }
-    bool valid = mine && placed;
-    bool tombstone = false;
-    if (valid) {
-        Run run = stack_run(stack, own);
-        uint key = run_key(run, i);
-        tombstone = run_tombstone(run, i, run_value(run, i));
-        if (i + 1u < run.size) valid = run_key(run, i + 1u) != key;
-        valid = valid && !tombstone;
-        for (uint row = 0u; row < own && valid; row++) {
-            Run newer = stack_run(stack, row);
-            uint upper = run_upper(newer, key);
-            if (upper != 0u) valid = run_key(newer, upper - 1u) != key;
-        }
-    }
+    bool valid = false, tombstone = false;
+    if (index < count) valid = stack_valid(stack, first + index, tombstone);
     uint all_valid = subgroupAdd(uint(valid));
     uint all_tombstones = subgroupAdd(uint(tombstone));
     uvec2 at = address_at(counters, (index / gl_SubgroupSize) & (COUNTERS - 1u), 3u);

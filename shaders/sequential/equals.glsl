@@ -7,7 +7,7 @@
 
 struct Equals {
     uvec2 keys;     // ascending
-    uvec2 places;   // where in the chunk each one stands
+    uvec2 sources;  // of each its index in the chunk
     uint count;
 };
 
@@ -22,15 +22,15 @@ Equal equal_at(Equals e, uint i) {
     bool first = true, last = true;
     if (i != 0u) first = plain_load_at(e.keys, i - 1u) != key;
     if (i + 1u != e.count) last = plain_load_at(e.keys, i + 1u) != key;
-    return Equal(plain_load_at(e.places, i), first, last);
+    return Equal(plain_load_at(e.sources, i), first, last);
 }
 
-// The places of the first and of the last operation that have the i-th one's key.
+// The indices of the first and of the last operation that have the i-th one's key.
 uint first_place(Equals e, uint i) {
-    return plain_load_at(e.places, lower_bound(e.keys, 0u, i, plain_load_at(e.keys, i)));
+    return plain_load_at(e.sources, lower_bound(e.keys, 0u, i, plain_load_at(e.keys, i)));
 }
 uint last_place(Equals e, uint i) {
-    return plain_load_at(e.places, upper_bound(e.keys, i + 1u, e.count, plain_load_at(e.keys, i)) - 1u);
+    return plain_load_at(e.sources, upper_bound(e.keys, i + 1u, e.count, plain_load_at(e.keys, i)) - 1u);
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;       // in order
-    uvec2 numbers;    // of each its place in the chunk
+    uvec2 sources;    // of each its index in the chunk
     uvec2 statuses;   // a byte an operation
     uvec2 marks;      // likewise, STATUS_FOUND at first
     uint count;
@@ -18,7 +18,7 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     if (i >= count) return;
-    Equals all = Equals(keys, numbers, count);
+    Equals all = Equals(keys, sources, count);
     Equal e = equal_at(all, i);
     if (e.place >= count) return;
     if (kind != OP_INSERT_UNIQUE) {

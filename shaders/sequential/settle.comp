@@ -6,12 +6,12 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;       // in order
-    uvec2 numbers;    // of each its place in the chunk
+    uvec2 sources;    // of each its index in the chunk
     uvec2 statuses;   // a byte an operation
     uvec2 marks;      // likewise: what became of those that were marked
     uvec2 pending;    // a counter of operations left pending
     uint count;
-    uint kind;        // OP_INSERT or OP_INSERT_UNIQUE
+    uint kind;        // OP_INSERT, OP_INSERT_UNIQUE, or one that updates in place
 };
 
 // Of insertions all are done if the last one is, which makes the others' effect none: no room is needed for those that
@@ -49,12 +49,28 @@ void settle_unique(Equals all, uint i, Equal e) {
     byte_flip(statuses, first, STATUS_INSERTED ^ STATUS_FOUND);
 }
 
+// Of updates in place all have their effect, in whatever order: the first one that is done trades places with the one
+// that inserted. Pending ones before it found no room, or came before the key was there; they are few.
+void settle_update(Equals all, uint i, Equal e) {
+    if (e.first || byte_load_beside(statuses, e.place) != STATUS_INSERTED) return;
+    uint key = plain_load_at(all.keys, i);
+    for (uint at = lower_bound(all.keys, 0u, i, key); at < i; at++) {
+        uint place = plain_load_at(all.sources, at);
+        if (place < count && byte_load_beside(statuses, place) == STATUS_ASSIGNED) {
+            byte_flip(statuses, e.place, STATUS_INSERTED ^ STATUS_ASSIGNED);
+            byte_flip(statuses, place, STATUS_INSERTED ^ STATUS_ASSIGNED);
+            return;
+        }
+    }
+}
+
 void main() {
     uint i = invocation_index();
     if (i >= count) return;
-    Equals all = Equals(keys, numbers, count);
+    Equals all = Equals(keys, sources, count);
     Equal e = equal_at(all, i);
     if (e.place >= count) return;
-    if (kind == OP_INSERT_UNIQUE) settle_unique(all, i, e);
+    if (op_updates_in_place(kind)) settle_update(all, i, e);
+    else if (kind == OP_INSERT_UNIQUE) settle_unique(all, i, e);
     else settle_insertion(all, i, e);
 }

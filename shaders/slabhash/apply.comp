@@ -15,7 +15,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 statuses;   // a byte a operation, out
     uvec2 pending;    // a counter of operations left pending
     uint count;
-    uint rounds;
+    uint visits;
     uint retry;       // 1: only the operations whose status is STATUS_PENDING
 };
 
@@ -27,7 +27,7 @@ void main() {
     todo = todo && before == STATUS_PENDING;
     uint kind = KIND;
     if (KIND == OP_MIXED) kind = todo ? byte_load(kinds, i) : OP_FIND;
-    bool counts = kind == OP_COUNT || kind == OP_DELETE_ALL;
+    bool counts = kind == OP_COUNT_ALL || kind == OP_DELETE_ALL;
     uint key = 0u, value = 0u;
     if (todo) {
         key = plain_load(address_at(keys, i, 2u));
@@ -36,7 +36,7 @@ void main() {
     }
     Combined combined = combine(kind, key, value, todo);
     SlabCursor cursor = slab_cursor();
-    uint status = slab_hash_apply(hash, cursor, kind, key, value, todo && combined.leads, rounds);
+    uint status = slab_hash_apply(hash, cursor, kind, key, value, todo && combined.leads, visits);
     status = combine_status(combined, kind, status);
     byte_store(statuses, i, count, todo ? status : before);
 #ifdef VKDS_SLAB_KEYS

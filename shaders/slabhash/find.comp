@@ -2,6 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "slab_hash.glsl"
+#include "length.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -9,12 +10,12 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;     // uint32 a query
     uvec2 values;   // uint32 a query, out: 0 where the key is absent
     uvec2 found;    // a byte a query, out: 0 or 1
-    uint count;
+    Length count;
 };
 
 void main() {
-    uint i = invocation_index();
-    bool enabled = i < count;
+    uint i = invocation_index(), n = length_of(count);
+    bool enabled = i < n;
     uint key = 0u;
     if (enabled) key = plain_load(address_at(keys, i, 2u));
     uint value;
@@ -22,5 +23,5 @@ void main() {
 #ifndef VKDS_SLAB_KEYS
     if (enabled) plain_store(address_at(values, i, 2u), value);
 #endif
-    byte_store(found, i, count, there ? 1u : 0u);
+    byte_store(found, i, n, there ? 1u : 0u);
 }

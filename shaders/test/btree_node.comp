@@ -11,6 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 outputs;   // 4 quads an invocation: the header; the step (next, level, down), 0; the leaf's view; its place
     uint count;      // tiles
     uint fills;      // 1: the view looks for an empty slot
+    uint root;       // where the step goes back to
 };
 
 void main() {
@@ -20,7 +21,7 @@ void main() {
     uint key = there ? plain_load_at(keys, tile) : 0u;
     Node n = node_load(address_at(nodes, tile, NODE_SHIFT), there);
     NodeHeader f = btree_header(n);
-    BTreeStep s = btree_step(n, key);
+    BTreeStep s = btree_step(n, key, root);
     LeafView v = leaf_view(n, key, btree_empty_key(key), fills != 0u);
     LeafPlace p = leaf_place(n, key);
     uvec2 at = address_at(outputs, i, 6u);

@@ -13,7 +13,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 ticket;       // a counter
     uint programs;
     uint length;        // operations a program
-    uint rounds;
+    uint visits;
 };
 
 void main() {
@@ -29,10 +29,10 @@ void main() {
         acquire_fence();
         bool ceils = operation.x == OP_CEIL, floors = operation.x == OP_FLOOR;
         uint status = btree_apply(tree, cursor, operation.x, operation.y, value, enabled && !op_ordered(operation.x),
-                                  rounds);
+                                  visits);
         BTreePair above, below;
-        uint up = btree_ceil(tree, btree_anywhere(), operation.y, ceils, rounds, above);
-        uint down = btree_floor(tree, btree_anywhere(), operation.y, floors, rounds, below);
+        uint up = btree_ceil(tree, btree_anywhere(tree), operation.y, ceils, visits, above);
+        uint down = btree_floor(tree, btree_anywhere(tree), operation.y, floors, visits, below);
         if (op_ordered(operation.x)) {
             BTreePair pair = ceils ? above : below;
             status = ceils ? up : down;

@@ -7,7 +7,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    BTreePrefixIndex top;
+    BTreePrefixIndex index;
     uvec2 queries;   // a word an invocation
     uvec2 answers;   // an invocation: four words of btree_find: found, value; of the leaf: whether it is of the pool
                      // and the key's, how often it has the key
@@ -18,8 +18,8 @@ void main() {
     uint i = invocation_index();
     uint key = i < count ? plain_load(address_at(queries, i, 2u)) : 0u;
     uint value, above;
-    bool found = btree_find(tree, top, key, i < count, value);
-    uint leaf = btree_seek(tree, top, key, i < count, above);
+    bool found = btree_find(tree, index, key, i < count, value);
+    uint leaf = btree_seek(tree, index, key, i < count, above);
     if (i >= count) return;
     bool right = pool_holds(tree.pool, leaf) && pool_slab(pool_number(leaf)) == leaf && pool_holds(tree.pool, above);
     uvec2 node = slab_address(tree.pool, leaf);

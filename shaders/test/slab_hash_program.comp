@@ -12,7 +12,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 ticket;       // a counter
     uint programs;
     uint length;        // operations a program
-    uint rounds;
+    uint visits;
 };
 
 void main() {
@@ -26,7 +26,7 @@ void main() {
         bool enabled = operation.x != OP_MIXED;
         uint before = enabled ? atomic_add(ticket, 1u) : 0u;
         acquire_fence();
-        uint status = slab_hash_apply(hash, cursor, operation.x, operation.y, value, enabled, rounds);
+        uint status = slab_hash_apply(hash, cursor, operation.x, operation.y, value, enabled, visits);
         release_fence();
         uint after = enabled ? atomic_add(ticket, 1u) : 0u;
         if (i < programs) plain_store4(address_at(outcomes, at, 4u), uvec4(status, value, before, after));

@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,11 +13,11 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Apply does a batch of mixed operations: Insert, InsertUnique, Delete, Find, Count, and those that ask for order
-// (structures.FindSuccessor to structures.CountRange), as the concurrent benchmark of section 5.6 of Awad et al. (2019)
+// Apply does a batch of mixed operations: Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, CountAll, and
+// those that ask for order (structures.FindSuccessor to structures.CountRange), as the concurrent benchmark of section 5.6 of Awad et al. (2019)
 // has them.
 //
-// On the concurrent path, which AutoPath takes, they run beside each other, and the results of updates
+// On the concurrent path, which AutoPath takes, they run concurrently, and the results of updates
 // and lookups are those of some order. Neighbors and ranges are not one moment: each pair in a result was there at some
 // time of the call, and what was there all the time is not missed; the keys of a range ascend, and none comes twice. On
 // the batched path all queries see what was there before the batch, and then the insertions and deletions are done in
@@ -24,57 +25,73 @@ import (
 //
 // Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert.
 func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := pipeline.Lengths(b); err != nil {
-		return structures.Results{}, err
+	return pipeline.MadeResults(b, func(into *structures.Results) error { return t.ApplyInto(ctx, b, into) })
+}
+
+// ApplyInto is Apply into the caller's slices: Status, Values and Keys, each as long as the batch or nil, which is not
+// wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in the
+// slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
+func (t *Tree) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
+	if err := cmp.Or(pipeline.Lengths(b), pipeline.FitsResults(b, into)); err != nil {
+		return err
 	}
-	counts := b.Kinds
+	asked, counts := b.Kinds, false
 	b.Kinds = slices.Clone(b.Kinds)
 	for i, k := range b.Kinds {
 		switch {
 		case k.Inserts() && b.Values == nil, k.Ranges() && b.Highs == nil:
-			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
+			return &structures.KindError{Index: i, Kind: k}
 		case k == structures.FindRange && b.Width < 1:
-			return structures.Results{}, &structures.LengthError{Keys: 1, Other: "pairs a range", Got: b.Width}
-		case k == structures.Count:
-			b.Kinds[i] = structures.Find // a key has one pair at most
+			return &structures.LengthError{Keys: 1, Other: "pairs a range", Got: b.Width}
+		case k == structures.CountAll:
+			b.Kinds[i], counts = structures.Find, true // a key has one pair at most
 		case !does(k):
-			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
+			return &structures.KindError{Index: i, Kind: k}
 		}
 	}
-	values := make([]uint32, len(b.Keys))
-	copy(values, b.Values)
-	b.Values = values
 	if err := t.gate.Enter(ctx); err != nil {
-		statuses, err := pipeline.NotBegun(len(b.Keys), err)
-		return structures.Results{Status: statuses, Values: values}, err
+		return pipeline.NotBegun(into.Status, len(b.Keys), err)
 	}
 	defer t.gate.Leave()
 	t.changes++
+	t.meter.Batch(structures.Mixed, len(b.Keys))
 	do := t.mixed
 	if t.o.Path == Batched {
 		do = t.phases
 	}
-	r, err := do(ctx, b)
-	for i, k := range counts {
-		if k == structures.Count && r.Status != nil {
+	r := *into
+	if counts || t.o.Path == Batched || slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
+		r.Status, r.Values = orMade(r.Status, len(b.Keys)), orMade(r.Values, len(b.Keys))
+	}
+	err := do(ctx, b, &r)
+	into.Ranges = r.Ranges
+	for i, k := range asked {
+		if k == structures.CountAll {
 			r.Values[i] = 0
 			if r.Status[i] == structures.Found {
 				r.Values[i] = 1
 			}
 		}
 	}
-	return r, err
+	return err
 }
 
-func (t *Tree) mixed(ctx context.Context, b structures.Batch) (structures.Results, error) {
+// orMade is a slice, or, where there is none, a new one.
+func orMade[T any](s []T, n int) []T {
+	if s == nil {
+		return make([]T, n)
+	}
+	return s
+}
+
+func (t *Tree) mixed(ctx context.Context, b structures.Batch, r *structures.Results) error {
 	t.batches.concurrent.Add(1)
-	return t.concurrent(ctx, structures.Mixed, b)
+	return t.concurrent(ctx, structures.Mixed, b, r)
 }
 
 // phases does the queries of a batch, and then its updates on the batched path.
-func (t *Tree) phases(ctx context.Context, b structures.Batch) (structures.Results, error) {
+func (t *Tree) phases(ctx context.Context, b structures.Batch, r *structures.Results) error {
 	n := len(b.Keys)
-	r := structures.Results{Status: make([]structures.Status, n), Values: b.Values}
 	var queries, updates []int
 	for i, k := range b.Kinds {
 		if k == structures.Find || k.Ordered() {
@@ -83,22 +100,28 @@ func (t *Tree) phases(ctx context.Context, b structures.Batch) (structures.Resul
 			updates = append(updates, i)
 		}
 	}
-	q := structures.Batch{Kinds: pipeline.Pick(b.Kinds, queries), Keys: pipeline.Pick(b.Keys, queries), Values: make([]uint32, len(queries)), Width: b.Width}
+	u := structures.Batch{ // before results take the place of what is brought
+		Kinds: pipeline.Pick(b.Kinds, updates), Keys: pipeline.Pick(b.Keys, updates), Values: pipeline.Pick(b.Values, updates),
+	}
+	q := structures.Batch{Kinds: pipeline.Pick(b.Kinds, queries), Keys: pipeline.Pick(b.Keys, queries), Width: b.Width}
 	if b.Highs != nil {
 		q.Highs = pipeline.Pick(b.Highs, queries)
 	}
-	found, err := t.concurrent(ctx, structures.Mixed, q)
-	for j, i := range queries {
-		r.Status[i], r.Values[i] = found.Status[j], found.Values[j]
-	}
+	found, err := pipeline.MadeResults(q, func(found *structures.Results) error {
+		found.Ranges = structures.Ranges{Keys: r.Ranges.Keys, Values: r.Ranges.Values}
+		return t.concurrent(ctx, structures.Mixed, q, found)
+	})
+	clear(r.Status)
+	put(r.Status, queries, found.Status)
+	put(r.Values, queries, found.Values)
 	if found.Keys != nil {
-		r.Keys = make([]uint32, n)
-		for j, i := range queries {
-			r.Keys[i] = found.Keys[j]
-		}
+		clear(r.Keys)
+		put(r.Keys, queries, found.Keys)
 	}
 	if found.Ranges.Offsets != nil {
-		r.Ranges = structures.Ranges{Offsets: make([]uint64, n+1), Keys: found.Ranges.Keys, Values: found.Ranges.Values}
+		r.Ranges.Keys, r.Ranges.Values = found.Ranges.Keys, found.Ranges.Values
+		r.Ranges.Offsets = slices.Grow(r.Ranges.Offsets[:0], n+1)[:n+1]
+		clear(r.Ranges.Offsets)
 		for j, i := range queries {
 			r.Ranges.Offsets[i+1] = found.Ranges.Offsets[j+1]
 		}
@@ -107,57 +130,62 @@ func (t *Tree) phases(ctx context.Context, b structures.Batch) (structures.Resul
 		}
 	}
 	if err != nil {
-		return r, pipeline.Stopped(r.Status, err)
+		return pipeline.Stopped(r.Status, n, err)
 	}
-	some, err := t.batched(ctx, structures.Mixed, pipeline.Pick(b.Kinds, updates), pipeline.Pick(b.Keys, updates), pipeline.Pick(b.Values, updates))
-	for j, status := range some {
-		r.Status[updates[j]] = status
+	some := make([]structures.Status, len(updates))
+	err = t.batched(ctx, structures.Mixed, u, some)
+	put(r.Status, updates, some)
+	return err
+}
+
+// put puts elements to their places, if they are wanted.
+func put[T any](into []T, places []int, some []T) {
+	if into == nil {
+		return
 	}
-	return r, pipeline.Stopped(r.Status, err)
+	for j, i := range places {
+		into[i] = some[j]
+	}
 }
 
 // leastPart is how many operations a tree takes at once, however small it is.
 const leastPart = 1 << 12
 
-// concurrent does a batch of operations beside each other, in parts that are no larger than the tree: more would stand
-// in each other's way. Kinds are those of a mixed batch; Values are what insertions bring and become those of the
-// results, or nil.
-func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch) (structures.Results, error) {
+// concurrent does a batch of operations concurrently, in parts that are no larger than the tree: more would stand
+// in each other's way. Kinds are those of a mixed batch. Where they ask for order, there are statuses and values in r.
+func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch, r *structures.Results) error {
 	n := len(b.Keys)
-	r := structures.Results{Status: make([]structures.Status, n), Values: b.Values}
 	w := windowsOf(b)
-	if w.any {
-		r.Keys = make([]uint32, n)
-	}
 	if w.lists {
-		r.Ranges.Offsets = make([]uint64, 1, n+1)
+		r.Ranges = structures.Ranges{Offsets: append(r.Ranges.Offsets[:0], 0), Keys: r.Ranges.Keys[:0], Values: r.Ranges.Values[:0]}
 	}
 	var err error
-	for done := 0; done < n && err == nil; {
+	done, left := 0, 0
+	for done < n && err == nil {
 		end := w.fit(done, min(n, done+max(leastPart, int(t.nodes))), ordered.AtOnce(t.d))
-		p := concurrentPart{kind: kind, windows: w.part(done, end), status: r.Status[done:end], batch: structures.Batch{
-			Kinds: cut(b.Kinds, done, end), Keys: b.Keys[done:end], Values: cut(b.Values, done, end), Highs: cut(b.Highs, done, end),
-		}}
-		err = t.runPart(ctx, &p, pipeline.After(t.o.Progress, done, n))
-		p.results(done, &r)
+		p := concurrentPart{
+			kind: kind, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end), values: pipeline.Cut(r.Values, done, end),
+			batch: structures.Batch{
+				Kinds: pipeline.Cut(b.Kinds, done, end), Keys: b.Keys[done:end],
+				Values: pipeline.Cut(b.Values, done, end), Highs: pipeline.Cut(b.Highs, done, end),
+			},
+		}
+		left, err = t.runPart(ctx, &p, pipeline.After(t.o.Progress, done, n))
+		p.results(done, r)
 		done = end
+	}
+	clear(pipeline.Cut(r.Status, done, n))
+	if w.any {
+		clear(pipeline.Cut(r.Keys, done, n))
 	}
 	for w.lists && len(r.Ranges.Offsets) <= n {
 		r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
 	}
-	err = pipeline.Stopped(r.Status, err)
+	err = pipeline.Stopped(r.Status, left+n-done, err)
 	if pending := (*structures.PendingError)(nil); pipeline.Short(err) && !errors.As(err, &pending) {
 		err = nil // all is done; nodes that the full pool has left without a parent are found by side links
 	}
-	return r, err
-}
-
-// cut is a part of a slice, or nil of nil.
-func cut[T any](s []T, first, end int) []T {
-	if s == nil {
-		return nil
-	}
-	return s[first:end]
+	return err
 }
 
 // concurrentPart are operations of a batch that are on the device at the same time.
@@ -166,15 +194,17 @@ type concurrentPart struct {
 	batch   structures.Batch
 	windows windows
 	status  []structures.Status
+	values  []uint32 // out
 	pairs   []uint32 // what the windows hold: all keys, then all values; nil if that could not be read
 }
 
-func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) error {
+// runPart does a part. left: so many operations of it were not done.
+func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) (left int, err error) {
 	finds := p.kind == structures.Mixed || p.kind == structures.Find
 	inserts := p.kind.Inserts() || slices.ContainsFunc(p.batch.Kinds, structures.Kind.Inserts)
 	if inserts {
 		if err := t.reserve(ctx, len(p.batch.Keys)); err != nil && !pipeline.Short(err) { // operations are left pending, if it must be
-			return err
+			return len(p.batch.Keys), err
 		}
 	}
 	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width}
@@ -183,19 +213,21 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too
 		var err error
 		if pairs, err = vk.NewBuffer[uint32](t.d, 2*room); err != nil {
-			return err
+			return len(p.batch.Keys), err
 		}
 		defer pairs.Free()
 		own.outKeys, own.outValues = pairs.Address(), pairs.AddressOf(room)
 	}
 	columns := []pipeline.Column{
-		pipeline.In(p.batch.Keys), pipeline.In(p.batch.Values), pipeline.In(p.batch.Kinds), pipeline.Out(p.status),
+		pipeline.In(p.batch.Keys), {}, pipeline.In(p.batch.Kinds), pipeline.Statuses(p.status),
 		pipeline.In(p.batch.Highs), pipeline.In(p.windows.numbers),
 	}
-	columns[1].In, columns[1].Out = inserts, finds
+	if inserts || finds {
+		columns[1] = pipeline.Through(p.batch.Values, p.values)
+	}
 	var turns pipeline.Turns
 	ordered := sequential.Matters(p.kind, p.batch.Keys)
-	err := t.pipeline.Run(ctx, len(p.batch.Keys), columns, t.order.Begin(pipeline.Task{
+	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			o := own
 			o.keys, o.values, o.kinds, o.statuses, o.highs, o.windows = c.Columns[0], c.Columns[1], c.Columns[2], c.Columns[3], c.Columns[4], c.Columns[5]
@@ -203,14 +235,17 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 			if ordered {
 				return t.applyInOrder(s, p.kind, o)
 			}
-			if err := turns.Take(s); err != nil {
-				return err
-			}
+			turns.Take(s)
 			return t.apply(s, p.kind, o)
 		},
 		Recover:  t.makeRoom,
 		Progress: progress,
-	}))
+		Turns:    &turns,
+	}
+	if ordered {
+		task = t.order.Begin(task)
+	}
+	left, err = t.pipelines.Run(ctx, len(p.batch.Keys), columns, task)
 	if pairs != nil {
 		p.pairs = make([]uint32, pairs.Len())
 		if failure := pairs.Download(context.WithoutCancel(ctx), 0, p.pairs); failure != nil {
@@ -220,7 +255,7 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 			}
 		}
 	}
-	return err
+	return left, err
 }
 
 // applyInOrder records a batch of insertions of which equal keys count in the batch's order.
@@ -238,19 +273,23 @@ func (p *concurrentPart) results(first int, r *structures.Results) {
 		return
 	}
 	for i, k := range p.batch.Kinds {
+		key := uint32(0)
 		if has := k.Ordered() && k != structures.CountRange; has && p.pairs == nil {
 			p.status[i] = structures.Pending // its answer is lost
 		} else if has && p.status[i] == structures.Found {
 			at, values := int(p.windows.numbers[i])*p.windows.width, len(p.pairs)/2
 			if k == structures.FindRange {
-				n := int(p.batch.Values[i])
+				n := int(p.values[i])
 				r.Ranges.Keys = append(r.Ranges.Keys, p.pairs[at:at+n]...)
 				r.Ranges.Values = append(r.Ranges.Values, p.pairs[values+at:values+at+n]...)
 			} else {
-				r.Keys[first+i] = p.pairs[at]
+				key = p.pairs[at]
 			}
 		}
-		if r.Ranges.Offsets != nil {
+		if r.Keys != nil {
+			r.Keys[first+i] = key
+		}
+		if p.windows.lists {
 			r.Ranges.Offsets = append(r.Ranges.Offsets, uint64(len(r.Ranges.Keys)))
 		}
 	}

@@ -25,7 +25,7 @@ func queryBatch(rng *rand.Rand, keys []uint32, n, length, width int) structures.
 	b := structures.Batch{Keys: asked(keys, n), Highs: make([]uint32, n), Kinds: make([]structures.Kind, n), Width: width}
 	gap := ^uint32(0) / uint32(len(keys)+1)
 	for i := range b.Keys {
-		b.Kinds[i] = append(orderedKinds, structures.Find, structures.Count)[rng.IntN(8)]
+		b.Kinds[i] = append(orderedKinds, structures.Find, structures.CountAll)[rng.IntN(8)]
 		high := uint64(b.Keys[i]) + rng.Uint64N(uint64(length)*uint64(gap))
 		if i%200 == 7 {
 			high = rng.Uint64() >> 32 // of any length, and empty ones
@@ -44,10 +44,10 @@ func requireAnswers(t testing.TB, b structures.Batch, r structures.Results, want
 		var listed, listedValues []uint32
 		first, end := within(keys, structures.Range{Lo: b.Keys[i], Hi: b.Highs[i]})
 		switch k {
-		case structures.Find, structures.Count:
+		case structures.Find, structures.CountAll:
 			if v, there := want[b.Keys[i]]; there {
 				status, value = structures.Found, v
-				if k == structures.Count {
+				if k == structures.CountAll {
 					value = 1
 				}
 			}
@@ -180,7 +180,7 @@ func TestErrorsOfMixedBatches(t *testing.T) {
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange}, Width: 1}), &kind)
 	require.Equal(t, structures.KindError{Index: 1, Kind: structures.FindRange}, *kind)
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Insert}}), &kind)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Add}, Values: []uint32{1}}), &kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.InsertDuplicate}, Values: []uint32{1}}), &kind)
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.CountRange + 1}, Highs: []uint32{1}, Width: 1}), &kind)
 	var length *structures.LengthError
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1}}), &length)

@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// UpdateOn records a batch of structures.Insert, InsertUnique or Delete from device buffers on a stream, and does not
-// wait unless the tree may need more memory. The batch is sorted, and each node that it touches is changed once, without
+// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device buffers
+// on a stream, and does not wait unless the tree may need more memory. The batch is sorted, and each node that it touches is changed once, without
 // latches: nothing else may work on the tree meanwhile. The result is that of the operations one after the other, and
 // the same in every run. Without a Status it is faster.
 //
@@ -26,20 +26,22 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		return err
 	}
 	defer t.gate.Leave()
-	switch kind {
-	case structures.Insert, structures.InsertUnique, structures.Delete:
-	default:
+	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}
 	if u.Count > primitives.MaxLength {
 		return &structures.CountError{What: "updates", N: u.Count, Most: primitives.MaxLength}
 	}
 	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, kind, u))
+	if err == nil {
+		t.own.Done(s, u)
+		u, err = recording.Counted(ctx, s, u)
+	}
 	if err != nil || u.Count == 0 {
 		return err
 	}
 	t.settle(s)
-	if kind != structures.Delete && t.crowded(u.Count) {
+	if kind != structures.Delete && (t.shared || t.crowded(u.Count)) {
 		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
@@ -48,39 +50,55 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		}
 	}
 	t.changes++
-	b := batched{Kind: kind, Keys: u.Keys.AddressOf(u.First), Statuses: u.Status.Address(), N: u.Count}
+	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: u.Keys.AddressOf(u.First), Statuses: u.Status.Address(), N: u.Count}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
 	}
-	err = t.on(s, func() error {
-		for first := 0; first < u.Count; first += maxBatch {
-			part := b
-			part.Keys += uint64(4 * first)
-			part.Values += uint64(4 * first)
-			if b.Statuses != 0 {
-				part.Statuses += uint64(first)
-			}
-			part.N = min(maxBatch, u.Count-first)
-			if err := t.recordBatched(ctx, s, part); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		submitted(s, &t.batches.batched)
+	claims, err := t.claimsFor(ctx, kind, u.Count)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := t.on(s, func() error { return t.recordBatches(ctx, s, b, claims) }); err != nil {
+		return t.abandon(err, claims...)
+	}
+	for _, c := range claims {
+		t.recorded(s, c)
+	}
+	t.meter.Batch(kind, u.Count)
+	submitted(s, &t.batches.batched)
+	return nil
 }
 
-// batched is a batch on the device. Kinds, a byte each, are those of a Mixed one: Insert, InsertUnique and Delete.
-// Statuses, if not 0, are bytes, with room up to a multiple of 4. N is added to the word at Pending, if that is not 0,
-// should the batch not be done because the pool is full.
+// recordBatches records a batch of any length, for which the pool has room, or each part has a claim.
+func (t *Tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
+	for first := 0; first < b.N; first += maxBatch {
+		part := b
+		part.Keys += uint64(4 * first)
+		part.Values += uint64(4 * first)
+		if b.Statuses != 0 {
+			part.Statuses += uint64(first)
+		}
+		part.N = min(maxBatch, b.N-first)
+		if claims != nil {
+			part.claim = claims[first/maxBatch]
+		}
+		if err := t.recordBatched(ctx, s, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batched is a batch on the device. Kinds, a byte each, are those of a Mixed one. Folds says that there are updates in
+// place, whose values depend on those that are there. Statuses, if not 0, are bytes, with room up to a multiple of 4. N is
+// added to the word at Pending, if that is not 0, should the batch not be done because the pool is full.
 type batched struct {
 	Kind                          structures.Kind
+	Folds                         bool
 	Kinds, Keys, Values, Statuses uint64
 	Pending                       uint64
 	N                             int
+	claim                         *claim // in a shared pool, of what may make nodes
 }
 
 // maxBatch is how many operations are done at a time, a multiple of 4.
@@ -97,10 +115,10 @@ func (t *Tree) share() int { return max(leastShare, min(Slots, int(t.o.Fill*Slot
 // was there when the tree was last counted may be split at once; every other one only after leastShare more pairs or
 // children. headroom says that those are among them, so that the next batch needn't count them in again.
 //
-// Of a few operations it is less that each one splits a node of each level. So may each that was done beside others
+// Of a few operations it is less that each one splits a node of each level. So may each that was concurrent
 // since; a guess of what these added is all that t.nodes has as long as there is no headroom.
 func (t *Tree) batchedNodes(n int) (nodes uint64, headroom bool) {
-	few := 15 * (uint64(n) + t.beside + 15)
+	few := 15 * (uint64(n) + t.uncounted + 15)
 	many := uint64(n)/(leastShare-1) + 64
 	if !t.headroom {
 		many += t.nodes + t.nodes/(leastShare-1)
@@ -117,19 +135,19 @@ func (t *Tree) crowded(n int) bool {
 	if t.nodes+extra > t.slabs {
 		return true
 	}
-	t.nodes, t.headroom, t.beside = t.nodes+extra, headroom, 0
+	t.nodes, t.headroom, t.uncounted = t.nodes+extra, headroom, 0
 	return false
 }
 
 // reserveBatched makes room in the pool for a batch of n insertions. Nothing may run that uses the tree.
 func (t *Tree) reserveBatched(ctx context.Context, n int) error {
-	if n == 0 || !t.crowded(n) { // deletions make no nodes
+	if n == 0 || t.shared || !t.crowded(n) { // deletions make no nodes; claims are what sharers go by
 		return nil
 	}
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
-	stats, err := t.pool.Stats(ctx)
+	stats, err := t.pool.Inside().Stats(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,10 +156,10 @@ func (t *Tree) reserveBatched(ctx context.Context, n int) error {
 		return nil
 	}
 	extra, _ := t.batchedNodes(n)
-	if err := t.pool.Grow(ctx, blocksFor(int(t.nodes+extra-t.slabs))); err != nil {
+	if err := t.pool.Inside().Grow(ctx, blocksFor(int(t.nodes+extra-t.slabs))); err != nil {
 		return err
 	}
-	if stats, err = t.pool.Stats(ctx); err != nil {
+	if stats, err = t.pool.Inside().Stats(ctx); err != nil {
 		return err
 	}
 	t.slabs = uint64(stats.Slabs)

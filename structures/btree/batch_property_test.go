@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 // batchSizes are those at which a leaf, a long segment, a group, or the levels above begin to be another case.
 var batchSizes = []int{1, 2, 8, 14, 15, 32, 33, 64, 100, 129, 500, 3000}
 
-// drawKeys are the keys of a batch: within a leaf or a few of them, over all keys, at their ends, or of those that there
-// are. The tree has about so many pairs.
+// drawKeys are the keys of a batch: within a leaf or a few of them, over all keys, at their ends, or of those that
+// there are. The tree has about so many pairs.
 func drawKeys(rt *rapid.T, rng *rand.Rand, n int, have []uint32) []uint32 {
 	around := rng.Uint32() // what the keys are near
 	if len(have) != 0 {
@@ -36,7 +36,8 @@ func drawKeys(rt *rapid.T, rng *rand.Rand, n int, have []uint32) []uint32 {
 	}
 	leaf := uint32(1 << 32 / (uint64(len(have))/8 + 1) >> 1) // about a leaf's range, where keys are spread
 	keys := make([]uint32, n)
-	shape := rapid.SampledFrom([]string{"near", "beside", "leaf", "leaves", "spread", "present", "one", "ends", "ascending"}).Draw(rt, "keys")
+	shape := rapid.SampledFrom([]string{"near", "beside", "leaf", "leaves", "spread", "present", "one", "ends",
+		"ascending"}).Draw(rt, "keys")
 	for i := range keys {
 		switch shape {
 		case "near":
@@ -71,7 +72,8 @@ func drawBatch(rt *rapid.T, have []uint32) operations {
 	rng := random(rapid.Uint64().Draw(rt, "seed"))
 	b := insert(rng, drawKeys(rt, rng, n, have))
 	b.kind = rapid.SampledFrom([]structures.Kind{
-		structures.Insert, structures.Insert, structures.InsertUnique, structures.Delete, structures.Delete, structures.Mixed,
+		structures.Insert, structures.Insert, structures.InsertUnique, structures.Delete, structures.Delete,
+		structures.Mixed,
 	}).Draw(rt, "kind")
 	if b.kind == structures.Mixed {
 		deletions := rapid.SampledFrom([]int{0, 1, 5, 9, 10}).Draw(rt, "deletions of 10")
@@ -124,7 +126,7 @@ func (r *batchRig) fromSlices(b operations) {
 
 // Batches of any shapes one after the other, with the tree looked at after each: at each fill, each way to read leaves,
 // from streams and from Go slices, from trees of which all nodes are full, from an empty one, and from what updates
-// beside each other leave.
+// concurrent ones leave.
 func TestBatchProperty(t *testing.T) {
 	d := openDevice(t)
 	for _, tile := range []int{1, 2, 4} {
@@ -138,13 +140,14 @@ func TestBatchProperty(t *testing.T) {
 						rng := random(rapid.Uint64().Draw(rt, "seed"))
 						keys, values := uniqueKeys(rng, n), randomWords(rng, n)
 						rebuild(r.t, r.tree, keys, values)
-						require.NoError(r.t, r.tree.Compact(t.Context(), rapid.SampledFrom([]float64{1, 1, 0, 0.01}).Draw(rt, "compacted to")))
+						require.NoError(r.t, r.tree.Compact(t.Context(),
+							rapid.SampledFrom([]float64{1, 1, 0, 0.01}).Draw(rt, "compacted to")))
 						r.want.insert(keys, values)
 					}
 					defer func(was int) { aloneUpTo = was }(aloneUpTo)
 					aloneUpTo = rapid.SampledFrom([]int{2, aloneUpTo}).Draw(rt, "alone up to")
 					for range rapid.IntRange(1, 6).Draw(rt, "batches") {
-						if rapid.IntRange(0, 3).Draw(rt, "updates beside each other") == 0 {
+						if rapid.IntRange(0, 3).Draw(rt, "concurrent updates") == 0 {
 							ravage(r.t, r.tree, r.want)
 						}
 						have, _ := r.want.sorted()

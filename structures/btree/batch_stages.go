@@ -5,24 +5,31 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/fold"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
-// batch is Batch of shaders/btree/batch.glsl.
+// batch is PushedBatch of shaders/btree/batch.glsl.
 type batch struct {
 	Keys, Payload, Values, Kinds, Marks uint64
-	Count, Kind, Placed, Split          uint32
+	Count, How                          uint32
 }
+
+// What is in a batch's How beside its kind.
+const (
+	howIndexed = 1 << 8 // the payload has source indices
+	howShare   = 16     // from this bit on, how many pairs a node gets at least
+)
 
 // work is Work of shaders/btree/batch.glsl.
 type work struct {
-	At       uint64
-	Capacity uint32
-	Level    uint32
-	TopBits  uint32
-	Group    uint32
+	At        uint64
+	Capacity  uint32
+	Level     uint32
+	IndexBits uint32
+	Group     uint32
 }
 
 const (
@@ -73,15 +80,18 @@ func wideLevels(n int) int {
 
 // batchPlan is how the scratch of a batch is divided.
 type batchPlan struct {
-	top           uint64
+	index         uint64
 	work          work
 	keys, payload uint64
-	places        uint64 // 0, 1, 2, …, before they are sorted
+	sources       uint64 // of the batch before it is sorted: 0, 1, 2, …
 	sort          uint64
 	marks         uint64
 	free          uint64
 	leaves        uint64
 	statuses      uint64
+	met, found    uint64 // the values of keys before the batch, and which are there
+	folded, kinds uint64 // what the operations of each key come to
+	fold          uint64
 	emptied       uint64
 	empty, count  uint64 // keys of leaves that are empty, and how many
 	compact       uint64
@@ -94,15 +104,15 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 	n := b.N
 	capacity := (n + 64 + 63) &^ 63
 	groups := capacity/shape.group + 2
-	plan.top = p.Take(topBytes(bits))
-	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity), TopBits: uint32(bits), Group: uint32(shape.group)}
+	plan.index = p.Take(indexBytes(bits))
+	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity), IndexBits: uint32(bits), Group: uint32(shape.group)}
 	plan.keys = p.Take(4 * n)
 	plan.free = p.Take(8 * (blocks + 1))
 	if b.payload() {
 		plan.payload = p.Take(4 * n)
 	}
-	if b.placed() {
-		plan.places = p.Take(4 * n)
+	if b.indexed() {
+		plan.sources = p.Take(4 * n)
 	}
 	if b.Kind != structures.Delete {
 		plan.marks = p.Take(8*(n/32+1) + 8*(n/shape.marks()+2) + 4*(n/32+1))
@@ -111,21 +121,27 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 	if b.Statuses != 0 {
 		plan.statuses = p.Take(4 * n)
 	}
-	before, after := p, p
+	if b.Folds {
+		plan.folded, plan.kinds = p.Take(4*n), p.Take(recording.Padded(n))
+	}
+	before, between, after := p, p, p
 	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload()))
+	if b.Folds {
+		plan.met, plan.found, plan.fold = between.Take(4*n), between.Take(recording.Padded(n)), between.Take(fold.Scratch(n))
+	}
 	if b.deletes() {
 		plan.emptied, plan.count = after.Take(4*(n/32+1+shape.group/32)), after.Take(4)
 		plan.empty, plan.compact = after.Take(4*n), after.Take(t.primitives.CompactScratch(n))
 	}
-	plan.bytes = int(max(before.Used, after.Used))
+	plan.bytes = int(max(before.Used, between.Used, after.Used))
 	return plan
 }
 
-// placed says that positions of the sorted batch know their places, not their values.
-func (b batched) placed() bool { return b.Statuses != 0 || b.Kind == structures.Mixed }
+// indexed says that the sorted batch knows where each operation came from, not its value.
+func (b batched) indexed() bool { return b.Statuses != 0 || b.Folds || b.Kind == structures.Mixed }
 
 // payload says that keys are sorted with something beside them.
-func (b batched) payload() bool { return b.placed() || b.Kind != structures.Delete }
+func (b batched) payload() bool { return b.indexed() || b.Kind != structures.Delete }
 
 func (b batched) deletes() bool { return b.Kind == structures.Delete || b.Kind == structures.Mixed }
 
@@ -160,6 +176,12 @@ type batchStatusPush struct {
 	Work             work
 	Batch            batch
 	Leaves, Statuses uint64
+}
+
+type batchMeetPush struct {
+	Tree                  Device
+	Batch                 batch
+	Leaves, Values, Found uint64
 }
 
 type batchLeavesPush struct {
@@ -219,7 +241,7 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	}
 	r := batchRecorder{t: t, s: s, b: b, shape: t.batchShape(), tree: t.device()}
 	blocks := int(r.tree.Pool.Blocks)
-	bits := t.topBits(b.N)
+	bits := t.indexBits(b.N)
 	bytes := t.batchPlan(b, r.shape, blocks, bits, 0).bytes
 	scratch, err := t.scratch.Take(s, bytes)
 	if err != nil {
@@ -227,6 +249,9 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	}
 	r.args = t.scratch.Of(s)
 	r.plan = t.batchPlan(b, r.shape, blocks, bits, scratch)
+	if b.claim != nil {
+		r.plan.free = b.claim.address()
+	}
 	return r.record()
 }
 
@@ -239,7 +264,7 @@ type batchRecorder struct {
 	plan  batchPlan
 	tree  Device
 	batch batch
-	args  vk.Memory // the scratch, which begins with the top and the control words
+	args  vk.Memory // the scratch, which begins with the prefix index and the control words
 	err   error
 }
 
@@ -265,6 +290,7 @@ var (
 	stageSumMarks       = stage[batchSumPush]{"sum_marks", alone}
 	stageLocateLeaves   = stage[batchLocatePush]{"locate_leaves", elements}
 	stageLocateStatuses = stage[batchStatusPush]{"locate_statuses", elements}
+	stageMeet           = stage[batchMeetPush]{"meet", elements}
 	stageApplyLeaves    = stage[batchLeavesPush]{"apply_leaves", leaves}
 	stageSumLeaves      = stage[batchSumLeavesPush]{"sum_leaves", alone}
 	stageSplitLeaves    = stage[batchSplitLeavesPush]{"split_leaves", halves}
@@ -285,7 +311,7 @@ func (g stage[P]) run(r *batchRecorder, groups int, push P) {
 // runCounted records as many workgroups of a stage as the control words at that byte say.
 func (g stage[P]) runCounted(r *batchRecorder, at int, push P) {
 	if k := g.kernel(r); k != nil {
-		k.DispatchIndirect(r.s, r.args, int(r.plan.work.At-r.plan.top)+at, push)
+		k.DispatchIndirect(r.s, r.args, int(r.plan.work.At-r.plan.index)+at, push)
 	}
 }
 
@@ -295,7 +321,8 @@ func (g stage[P]) kernel(r *batchRecorder) (k *vk.Kernel[P]) {
 	}
 	workgroup, tile := g.layout(r.shape)
 	k, r.err = recording.Kernel[P](r.t.kernels, r.s, "btree/batch_"+g.module, workgroup, recording.OverPool(r.t.pool.Constants(),
-		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)))...)
+		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)),
+		recording.Constant("SHARED", word(r.t.shared)))...)
 	if r.err != nil {
 		return nil
 	}
@@ -308,11 +335,17 @@ func (r *batchRecorder) record() error {
 	r.sort()
 	r.s.Concurrent(r.begin)
 	r.s.Concurrent(r.locate)
+	if r.b.Folds {
+		r.fold()
+	}
 	r.leaves()
 	if r.b.Kind != structures.Delete { // which never makes a node (batch_nodes)
 		r.inner()
 		blocks := int(r.tree.Pool.Blocks)
 		stageEnd.run(r, r.groups(blocks), batchEndPush{r.tree, r.plan.work.At, r.plan.free, r.b.Pending, uint32(r.b.N)})
+		if r.b.claim != nil && r.err == nil {
+			r.err = r.t.recordGiveBack(r.s, r.b.claim, r.plan.free, 0)
+		}
 	}
 	if r.b.deletes() {
 		r.unlink()
@@ -323,23 +356,24 @@ func (r *batchRecorder) record() error {
 	return r.err
 }
 
-// sort brings the keys into order, with their values or places beside them.
+// sort brings the keys into order, with their values or sources beside them.
 func (r *batchRecorder) sort() {
 	t, b, plan := r.t, r.b, r.plan
-	if b.placed() {
-		r.err = t.primitives.Number(r.s, plan.places, b.N)
+	if b.indexed() {
+		r.err = t.primitives.Iota(r.s, plan.sources, b.N)
 	}
 	r.batch = batch{
-		Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(b.N), Kind: uint32(b.Kind),
-		Split: uint32(t.share()),
+		Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(b.N),
+		How: uint32(b.Kind) | uint32(t.share())<<howShare,
 	}
 	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: b.N}, Scratch: plan.sort}
 	if b.payload() {
 		sort.Values, sort.OutValues = b.Values, plan.payload
 	}
-	if b.placed() {
-		sort.Values = plan.places
-		r.batch.Values, r.batch.Placed = b.Values, 1
+	if b.indexed() {
+		sort.Values = plan.sources
+		r.batch.Values = b.Values
+		r.batch.How |= howIndexed
 	}
 	if r.err == nil {
 		r.err = t.primitives.Sort(r.s, sort)
@@ -350,27 +384,67 @@ func (r *batchRecorder) sort() {
 func (r *batchRecorder) begin() {
 	plan, blocks := r.plan, int(r.tree.Pool.Blocks)
 	stageBegin.run(r, r.groups(max(blocks, workControl/4)), batchBeginPush{r.tree, plan.work.At, plan.free})
-	if r.b.Kind != structures.Delete {
-		stageMark.run(r, r.b.N/r.shape.marks()+1, batchMarkPush{r.batch})
+	if !r.b.Folds {
+		r.mark()
 	}
 	if r.err == nil {
-		_, r.err = r.t.recordTop(r.s, plan.top, int(plan.work.TopBits))
+		_, r.err = r.t.recordIndex(r.s, plan.index, int(plan.work.IndexBits))
 	}
 }
 
 // locate sums up what begin has counted, and finds the leaf of each key.
 func (r *batchRecorder) locate() {
 	plan, n := r.plan, r.b.N
-	stageSumFree.run(r, 1, batchSumPush{plan.free, r.tree.Pool.Blocks})
-	if r.b.Kind != structures.Delete {
-		marks := plan.marks + 8*uint64(n/32+1)
-		stageSumMarks.run(r, 1, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
+	if !r.t.shared {
+		stageSumFree.run(r, 1, batchSumPush{plan.free, r.tree.Pool.Blocks})
+	}
+	if !r.b.Folds {
+		r.sumMarks()
 	}
 	if r.b.Statuses != 0 {
 		stageLocateStatuses.run(r, r.groups(n), batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
 	} else {
 		stageLocateLeaves.run(r, r.groups(n), batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
 	}
+}
+
+// mark marks where keys begin.
+func (r *batchRecorder) mark() {
+	if r.b.Kind != structures.Delete {
+		stageMark.run(r, r.b.N/r.shape.marks()+1, batchMarkPush{r.batch})
+	}
+}
+
+// sumMarks sums the marks up.
+func (r *batchRecorder) sumMarks() {
+	if n := r.b.N; r.b.Kind != structures.Delete {
+		marks := r.plan.marks + 8*uint64(n/32+1)
+		stageSumMarks.run(r, 1, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
+	}
+}
+
+// fold makes of a batch with updates in place one of insertions, or of insertions and deletions, that comes to the same:
+// the last operation of a key has its value, and the others are of no account.
+func (r *batchRecorder) fold() {
+	b, plan, n := &r.batch, r.plan, r.b.N
+	stageMeet.run(r, r.groups(n), batchMeetPush{r.tree, *b, plan.leaves, plan.met, plan.found})
+	if r.err != nil {
+		return
+	}
+	a := fold.Args{
+		Kind: r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met, Found: plan.found,
+		OutValues: plan.folded, N: n, Scratch: plan.fold,
+	}
+	if r.b.Kind == structures.Mixed {
+		a.OutKinds = plan.kinds
+		b.Payload, b.Values, b.Kinds = plan.sources, plan.folded, plan.kinds // each position is its own source
+	} else {
+		b.How = uint32(structures.Insert) | uint32(r.t.share())<<howShare
+		b.Payload, b.Values = plan.folded, 0
+	}
+	r.err = fold.Record(r.t.kernels, r.s, a)
+	r.mark()
+	r.sumMarks()
 }
 
 // leaves changes the leaves, and splits those that have become too full.
@@ -410,7 +484,7 @@ func (r *batchRecorder) pack() {
 // of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few new
 // nodes come: then there is nothing to do for the dispatches that follow.
 func (r *batchRecorder) inner() {
-	w, free, split := r.plan.work, r.plan.free, r.batch.Split
+	w, free, split := r.plan.work, r.plan.free, uint32(r.t.share())
 	wide := wideLevels(r.b.N)
 	if wide == 0 {
 		w.Level = 1

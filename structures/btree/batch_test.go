@@ -216,7 +216,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Trees of which all nodes are full, or nearly empty, and such as updates beside each other leave them. All levels by
+// Trees of which all nodes are full, or nearly empty, and such as concurrent updates leave them. All levels by
 // dispatches of their own, and leaves read by four lanes together, too.
 func TestBatchIntoTree(t *testing.T) {
 	d := openDevice(t)
@@ -358,7 +358,7 @@ func TestBatchManySuperBlocks(t *testing.T) {
 	r.tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: 8, SuperShift: 2})
 	require.NoError(t, err)
 	r.tree.slabs = 0
-	require.NoError(t, r.tree.empty())
+	require.NoError(t, r.tree.empty(t.Context()))
 	for range 3 {
 		r.do(insert(rng, uniqueKeys(rng, 20000)), false)
 		r.check()
@@ -402,10 +402,10 @@ func TestBatchOfDeletionsWithoutRoom(t *testing.T) {
 	require.Equal(t, bytes, r.tree.pool.Bytes(), "the pool's memory")
 }
 
-// Of a tree all of whose nodes are full, insertions beside each other make up to a node of each level each, and so bring
+// Of a tree all of whose nodes are full, concurrent insertions make up to a node of each level each, and so bring
 // a pool to its end that the next batch needs room in. From the tree's own calls, and from kernels that it knows
 // nothing of.
-func TestBatchAfterInsertionsBesideEachOther(t *testing.T) {
+func TestBatchAfterConcurrentInsertions(t *testing.T) {
 	const parents, each = 700, Slots * Slots // nodes above the leaves, pairs below one
 	full := ramp(parents*each, 0, 1000)
 	var keys, last []uint32 // one in a leaf of each of these; then more, of other leaves, for which only the leaf is split
@@ -442,7 +442,7 @@ func TestBatchAfterInsertionsBesideEachOther(t *testing.T) {
 			r.do(insert(random(1), full[:1]), false)
 			// Insertions hold slabs that they may give back, and near the pool's end others find none meanwhile. Those are
 			// told as pending, and find room when they are tried again.
-			beside := func(keys []uint32) alloc.PoolStats {
+			concurrent := func(keys []uint32) alloc.PoolStats {
 				r.want.insert(keys, keys)
 				for tries := 0; len(keys) > 0; tries++ {
 					require.Less(t, tries, 100, "%d operations still find no room", len(keys))
@@ -468,10 +468,10 @@ func TestBatchAfterInsertionsBesideEachOther(t *testing.T) {
 				require.NoError(t, err)
 				return stats
 			}
-			stats := beside(keys[:parents])
+			stats := concurrent(keys[:parents])
 			more := stats.Free - 1
 			require.Less(t, more, len(keys)-parents)
-			stats = beside(keys[parents : parents+more])
+			stats = concurrent(keys[parents : parents+more])
 			require.Equal(t, 1, stats.Free, "the pool's free slabs")
 			r.do(insert(random(2), last[:3]), true)
 			r.check()

@@ -23,7 +23,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	t, err := open(ctx, d, first)
 	if err == nil {
 		t.o.Capacity = o.Capacity
-		err = t.build(ctx, keys, values)
+		err = t.inside(ctx, func() error { return t.build(ctx, keys, values) })
 	}
 	if err != nil {
 		var capacity *structures.CapacityError
@@ -58,20 +58,27 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 		return err
 	}
 	b := bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n), N: n, Fill: t.o.Fill}
-	return t.remake(b, func() error { return t.bulk(t.stream, b, scratch.Address()) })
+	return t.remake(ctx, b, func(b bulk) error { return t.bulk(t.stream, b, scratch.Address()) })
 }
 
 // remake does what record records of a bulk on the tree's own stream.
-func (t *Tree) remake(b bulk, record func() error) error {
-	err := recording.Run(t.stream, record)
-	if err == nil {
-		t.rebuilt(b)
+func (t *Tree) remake(ctx context.Context, b bulk, record func(bulk) error) (err error) {
+	if b.replaces, err = t.replacing(ctx, b.nodes()); err != nil {
+		return err
 	}
-	return err
+	if err = recording.Run(t.stream, func() error { return record(b) }); err != nil {
+		return t.replacedNot(b.replaces, err)
+	}
+	b.replaces.free()
+	t.rebuilt(b)
+	return nil
 }
 
 // rebuilt has t.nodes begin with what a bulk makes.
-func (t *Tree) rebuilt(b bulk) { t.nodes, t.headroom, t.beside = uint64(b.nodes()), false, 0 }
+func (t *Tree) rebuilt(b bulk) {
+	t.countedAs(uint64(b.nodes()))
+	t.planted = true
+}
 
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys the
 // last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If the
@@ -88,10 +95,14 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		return &structures.CountError{What: "pairs", N: u.Count, Most: primitives.MaxLength}
 	}
 	u.Status = nil
-	if err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u)); err != nil {
+	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u))
+	if err == nil {
+		u, err = recording.Counted(ctx, s, u)
+	}
+	if err != nil {
 		return err
 	}
-	if nodes := nodesFor(u.Count, t.o.Fill); blocksFor(nodes) > t.blocks() {
+	if nodes := nodesFor(u.Count, t.o.Fill); t.shared || blocksFor(nodes) > t.blocks() {
 		if err := s.Wait(ctx); err != nil {
 			return err
 		}
@@ -105,23 +116,31 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		b.Keys, b.Values = u.Keys.AddressOf(u.First), u.Values.AddressOf(u.First)
 	}
 	t.settle(s)
-	err := t.on(s, func() error {
+	if b.replaces, err = t.replacing(ctx, b.nodes()); err != nil {
+		return err
+	}
+	err = t.on(s, func() error {
 		scratch, err := t.scratch.Take(s, int(t.bulkPlan(b.N, 0).bytes))
 		if err != nil {
 			return err
 		}
 		return t.bulk(s, b, scratch)
 	})
-	if err == nil {
-		t.rebuilt(b)
-		t.builds(s)
+	if err != nil {
+		return t.replacedNot(b.replaces, err)
 	}
-	return err
+	t.replaced(s, b.replaces)
+	t.rebuilt(b)
+	t.builds(s)
+	return nil
 }
 
 // roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
 func (t *Tree) roomFor(ctx context.Context, nodes int) error {
-	err := t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
+	if t.shared {
+		return nil // claims see to it
+	}
+	err := t.pool.Inside().Grow(ctx, blocksFor(nodes)-t.blocks())
 	if err == nil && t.slabs != 0 {
 		t.slabs = uint64(t.poolSlabs())
 	}
@@ -133,6 +152,7 @@ type bulk struct {
 	Keys, Values uint64
 	N            int
 	Fill         float64
+	replaces     replacement
 }
 
 // nodes is how many nodes the tree has then, at most.
@@ -224,18 +244,23 @@ func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := kernel[treePush](t, s, "build_nodes", t.tiles.walk)
+	nodes, err := kernel[buildNodesPush](t, s, "build_nodes", t.tiles.walk, recording.Constant("SHARED", word(t.shared)))
 	if err != nil {
 		return err
 	}
 	leaf, inner := shares(b.Fill)
 	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), uint32(b.N), uint32(leaf), uint32(inner)
 	plan.Dispatch(s, 1, p)
-	if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
-		return err
+	if !t.shared {
+		if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
+			return err
+		}
 	}
-	nodes.Dispatch(s, groups(b.nodes()*min(t.tiles.walk, 8)), treePush{t.device()})
-	return nil
+	nodes.Dispatch(s, groups(b.nodes()*min(t.tiles.walk, 8)), buildNodesPush{t.device(), b.replaces.claim.address()})
+	return t.recordReplaced(s, b.replaces)
 }
 
-type treePush struct{ Tree Device }
+type buildNodesPush struct {
+	Tree  Device
+	Slabs uint64
+}

@@ -31,7 +31,9 @@ func TestBuild(t *testing.T) {
 				if n%2 == 0 {
 					rebuild(t, tree, keys, values)
 				} else {
-					u := structures.DeviceBatch{Count: n, First: 3, Keys: testdevice.Upload(t, d, append(ramp(3, 5, 1), keys...)), Values: testdevice.Upload(t, d, append(ramp(3, 5, 1), values...))}
+					u := structures.DeviceBatch{Count: n, First: 3,
+						Keys:   testdevice.Upload(t, d, append(ramp(3, 5, 1), keys...)),
+						Values: testdevice.Upload(t, d, append(ramp(3, 5, 1), values...))}
 					require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
 					require.NoError(t, tree.stream.Wait(t.Context()))
 				}
@@ -127,10 +129,12 @@ func TestBuildOfOrderedKeys(t *testing.T) {
 	swapped := ramp(n, 0, 5)
 	swapped[n-2], swapped[n-1] = swapped[n-1], swapped[n-2]
 	for name, keys := range map[string][]uint32{
-		"ascending": ramp(n, 10, 3), "to the last key": ramp(n, ^uint32(0)-n+1, 1), "from the first key": ramp(n, 0, 1<<20), "descending": ramp(n, 5*n, ^uint32(4)),
+		"ascending": ramp(n, 10, 3), "to the last key": ramp(n, ^uint32(0)-n+1, 1),
+		"from the first key": ramp(n, 0, 1<<20), "descending": ramp(n, 5*n, ^uint32(4)),
 		"equal": ramp(n, 9, 0), "the last one twice": twice, "the last two swapped": swapped,
 	} {
-		u := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
+		u := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys),
+			Values: testdevice.Upload(t, d, values)}
 		require.NoError(t, tree.BuildOn(t.Context(), tree.stream, u))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		require.NoError(t, tree.Check(t.Context()), name)
@@ -189,7 +193,8 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 	d := openDevice(t)
 	s := testdevice.Stream(t, d)
 	keys, more := ramp(40_000, 0, 2), ramp(20_000, 1, 4)
-	bKeys, bMore, bWord := testdevice.Upload(t, d, keys), testdevice.Upload(t, d, more), testdevice.Upload(t, d, []uint32{0})
+	bKeys, bMore, bWord := testdevice.Upload(t, d, keys), testdevice.Upload(t, d, more),
+		testdevice.Upload(t, d, []uint32{0})
 	tree := newTree(t, d, Options{Fill: 0.7})
 	build := func(n int) {
 		require.NoError(t, tree.BuildOn(t.Context(), s, structures.DeviceBatch{Count: n, Keys: bKeys, Values: bKeys}))
@@ -198,7 +203,8 @@ func TestUpdatesOfABuiltTreeDontWait(t *testing.T) {
 	update := func(n int) (submitted bool) {
 		s.Fill(bWord, 0, 4, 0) // what is recorded so far
 		s.OnSubmit(func(vk.Point, bool) { submitted = true })
-		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: n, Keys: bMore, Values: bMore}))
+		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
+			structures.DeviceBatch{Count: n, Keys: bMore, Values: bMore}))
 		now := submitted
 		require.NoError(t, s.Wait(t.Context()))
 		return now

@@ -10,7 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Rule is something that holds of every tree at rest.
+// Rule is something that holds of every tree in a read-only phase.
 type Rule uint8
 
 // The rules are those of check.comp, in its order, and those that the host checks.
@@ -20,7 +20,7 @@ const (
 	RangeRule                     // a node's least key is not above its greatest
 	KeyRule                       // a leaf's keys are among those that it is for
 	UniqueRule                    // no leaf has a key twice
-	FreeSlotRule                  // a free slot is empty, with a stamp, or erased
+	FreeSlotRule                  // a free slot is empty, with a version, or erased
 	LastLeafRule                  // the last leaf is for the last key alone
 	SeparatorRule                 // an inner node's separators ascend from its least key on and are in its range
 	ChildRule                     // children are nodes
@@ -33,6 +33,7 @@ const (
 	ParentRule                    // a node is one node's child at most
 	StartRule                     // each level up to the root's begins with one node at key 0
 	OrphanRule                    // every node has a parent, but for those that a batch is known to have left without
+	LostRule                      // something leads to each slab of the tree's own pool that is allocated
 
 )
 
@@ -43,7 +44,7 @@ var ruleTexts = enum.Names[Rule]{
 	"child of a wrong level", "separator that is not its child's least key", "right neighbor that is no node",
 	"right neighbor of another level", "right neighbor that doesn't begin where the node ends",
 	"node that is not the right neighbor of one node", "node with several parents",
-	"level that doesn't begin with one node", "node without a parent",
+	"level that doesn't begin with one node", "node without a parent", "slab that nothing leads to",
 }
 
 func (r Rule) String() string { return ruleTexts.String(r) }
@@ -52,12 +53,12 @@ func (r Rule) String() string { return ruleTexts.String(r) }
 type Violation struct {
 	Rule  Rule
 	Count uint32
-	// Node is the first node where it is broken, by its slab's reference. Of StartRule and OrphanRule no node is known,
+	// Node is the first node where it is broken, by its slab's reference. Of StartRule, OrphanRule and LostRule no node is known,
 	// and this is ~0.
 	Node uint32
 }
 
-// CorruptError says that a tree is not as a tree at rest is.
+// CorruptError says that a tree is not as a tree in a read-only phase is.
 type CorruptError struct{ Violations []Violation }
 
 func (e *CorruptError) Error() string {
@@ -78,50 +79,59 @@ const (
 	reportStarts  = 32
 	reportHeight  = 48
 	reportOrphans = 49
+	reportLost    = 50 // by the host
 	reportWords   = 64
 )
 
 type checkPush struct {
 	Tree          Device
+	Listed        listing
 	Report, Marks uint64
-	First, Count  uint32
 }
 
 // Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
-// may run on the tree. It takes 4 bytes of device memory a node that the pool has room for.
+// may run on the tree. It takes 8 bytes of device memory a slab of the pool.
 func (t *Tree) Check(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer t.gate.Leave()
-	slabs := t.poolSlabs()
-	memory, err := vk.NewBuffer[uint32](t.d, reportWords+slabs)
+	return t.check(ctx)
+}
+
+// check is Check within a call.
+func (t *Tree) check(ctx context.Context) error {
+	memory, err := vk.NewBuffer[uint32](t.d, reportWords)
 	if err != nil {
 		return err
 	}
 	defer memory.Free()
-	err = recording.Run(t.stream, func() error {
+	l, err := t.reach(ctx, func(l listing, marks uint64) error {
 		t.stream.Fill(memory, 0, int(memory.Bytes()), 0)
 		t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
-		push := checkPush{Tree: t.device(), Report: memory.Address(), Marks: memory.AddressOf(reportWords)}
 		for pass := range uint32(2) {
 			k, err := kernel[checkPush](t, t.stream, "check", 1, recording.Constant("MARKS", pass))
 			if err != nil {
 				return err
 			}
-			t.overSlabs(func(first, count int) {
-				push.First, push.Count = uint32(first), uint32(count)
-				k.Dispatch(t.stream, groups(count), push)
-			})
+			k.Dispatch(t.stream, t.walkers(int(l.InnerMost)), checkPush{t.device(), l, memory.Address(), marks})
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	defer l.free()
 	report := make([]uint32, reportWords)
 	if err := memory.Download(ctx, 0, report); err != nil {
 		return err
+	}
+	if !t.shared {
+		stats, err := t.pool.Inside().Stats(ctx)
+		if err != nil {
+			return err
+		}
+		report[reportLost] = uint32(max(stats.Allocated-l.inner(), 0))
 	}
 	var counters [counterWords]uint32
 	if err := t.state.Download(ctx, 0, counters[:]); err != nil {
@@ -153,6 +163,9 @@ func (t *Tree) verdict(report []uint32, known uint32) error {
 	}
 	if n := report[reportOrphans]; n > known {
 		found = append(found, Violation{OrphanRule, n, noSlab})
+	}
+	if n := report[reportLost]; n != 0 {
+		found = append(found, Violation{LostRule, n, noSlab})
 	}
 	if found == nil {
 		return nil

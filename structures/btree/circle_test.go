@@ -10,45 +10,51 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
+// circles are ways in which a stray write makes links lead in circles, of a tree's nodes.
+var circles = map[string]func(nodes []Node) []poked{
+	// The upper half of a leaf's keys is to its right, where it is itself.
+	"a leaf": func(nodes []Node) []poked {
+		n := nodes[nodeIn(nodes, 0)]
+		return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2},
+			{slab: n.Ref, word: linkWord, value: n.Ref}}
+	},
+	// The same, of what is above leaves.
+	"an inner node": func(nodes []Node) []poked {
+		n := nodes[nodeIn(nodes, 1)]
+		return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2},
+			{slab: n.Ref, word: linkWord, value: n.Ref}}
+	},
+	// Two leaves that are empty lead to each other.
+	"empty leaves": func(nodes []Node) (words []poked) {
+		at := nodeIn(nodes, 0)
+		for i, n := range nodes[at : at+2] {
+			for slot := range uint32(Slots) {
+				words = append(words, poked{slab: n.Ref, word: 2 * slot, value: ^uint32(0)},
+					poked{slab: n.Ref, word: 2*slot + 1, value: ^uint32(0)})
+			}
+			words = append(words, poked{slab: n.Ref, word: linkWord, value: nodes[at+1-i].Ref})
+		}
+		return words
+	},
+	// A leaf that is empty leads back to the first: downward, the search goes on with the key below its low, which is
+	// where it was.
+	"a leaf's low": func(nodes []Node) (words []poked) {
+		n := nodes[nodeIn(nodes, 0)]
+		for slot := range uint32(Slots) {
+			words = append(words, poked{slab: n.Ref, word: 2 * slot, value: ^uint32(0)},
+				poked{slab: n.Ref, word: 2*slot + 1, value: ^uint32(0)})
+		}
+		return append(words, poked{slab: n.Ref, word: lowWord, value: n.Low + (n.High-n.Low)/2})
+	},
+}
+
 // Links that lead in circles, as a stray write leaves them: whatever is asked of Go slices ends, by an answer or by an
 // error that says so, long before the context.
 func TestLinksInCircles(t *testing.T) {
 	d := openDevice(t)
 	keys := ramp(3000, 0, 1_400_000) // far apart: ranges are not soon cut down to single keys
-	damages := map[string]func(nodes []Node) []poked{
-		// The upper half of a leaf's keys is to its right, where it is itself.
-		"a leaf": func(nodes []Node) []poked {
-			n := nodes[nodeIn(nodes, 0)]
-			return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2}, {slab: n.Ref, word: linkWord, value: n.Ref}}
-		},
-		// The same, of what is above leaves.
-		"an inner node": func(nodes []Node) []poked {
-			n := nodes[nodeIn(nodes, 1)]
-			return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2}, {slab: n.Ref, word: linkWord, value: n.Ref}}
-		},
-		// Two leaves that are empty lead to each other.
-		"empty leaves": func(nodes []Node) (words []poked) {
-			at := nodeIn(nodes, 0)
-			for i, n := range nodes[at : at+2] {
-				for slot := range uint32(Slots) {
-					words = append(words, poked{slab: n.Ref, word: 2 * slot, value: ^uint32(0)}, poked{slab: n.Ref, word: 2*slot + 1, value: ^uint32(0)})
-				}
-				words = append(words, poked{slab: n.Ref, word: linkWord, value: nodes[at+1-i].Ref})
-			}
-			return words
-		},
-		// A leaf that is empty leads back to the first: downward, the search goes on with the key below its low, which is
-		// where it was.
-		"a leaf's low": func(nodes []Node) (words []poked) {
-			n := nodes[nodeIn(nodes, 0)]
-			for slot := range uint32(Slots) {
-				words = append(words, poked{slab: n.Ref, word: 2 * slot, value: ^uint32(0)}, poked{slab: n.Ref, word: 2*slot + 1, value: ^uint32(0)})
-			}
-			return append(words, poked{slab: n.Ref, word: lowWord, value: n.Low + (n.High-n.Low)/2})
-		},
-	}
 	stuck := 0
-	for name, damage := range damages {
+	for name, damage := range circles {
 		t.Run(name, func(t *testing.T) {
 			tree := buildTree(t, d, keys, keys, Options{Capacity: 1})
 			nodes, err := tree.Nodes(t.Context())
@@ -61,23 +67,19 @@ func TestLinksInCircles(t *testing.T) {
 				"count": func(ctx context.Context) error { _, err := tree.Count(ctx, rangesFrom(asked)); return err },
 				"range": func(ctx context.Context) error { _, err := tree.Range(ctx, rangesFrom(asked)); return err },
 				"all": func(ctx context.Context) error {
-					pairs, failure := tree.All(ctx)
-					for range pairs {
-					}
-					return failure()
+					return drained(tree.All(ctx))
 				},
 				"descend": func(ctx context.Context) error {
-					pairs, failure := tree.Descend(ctx, structures.AllKeys)
-					for range pairs {
-					}
-					return failure()
+					return drained(tree.Descend(ctx, structures.AllKeys))
 				},
 			}
-			for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Floor, structures.Ceil} {
+			for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Floor,
+				structures.Ceil} {
 				asks[to.String()] = func(ctx context.Context) error {
 					got, err := tree.reader.Neighbors(ctx, to, asked)
 					for i, found := range got.Found {
-						require.True(t, found || got.Keys[i] == 0, "%v of %d: where the search was given up is no answer", to, asked[i])
+						require.True(t, found || got.Keys[i] == 0,
+							"%v of %d: where the search was given up is no answer", to, asked[i])
 					}
 					return err
 				}
@@ -118,4 +120,37 @@ func rangesFrom(keys []uint32) []structures.Range {
 		all = append(all, structures.Range{Lo: key, Hi: key + 500}, structures.Range{Lo: key, Hi: key + 100_000})
 	}
 	return all
+}
+
+// What goes over a whole tree ends, too, and says that it is corrupt where links in circles are in its way.
+func TestUpkeepInCircles(t *testing.T) {
+	d := openDevice(t)
+	keys := ramp(3000, 0, 1_400_000)
+	for name, damage := range circles {
+		t.Run(name, func(t *testing.T) {
+			tree := buildTree(t, d, keys, keys, Options{Capacity: 1})
+			nodes, err := tree.Nodes(t.Context())
+			require.NoError(t, err)
+			poke(t, tree, damage(nodes)...)
+			var corrupt *CorruptError
+			require.ErrorAs(t, tree.Check(t.Context()), &corrupt)
+			again, err := tree.Nodes(t.Context())
+			require.NoError(t, err)
+			require.Len(t, again, len(nodes), "each of them once")
+			for what, call := range map[string]func() error{
+				"length":     func() error { _, err := tree.Len(t.Context()); return err },
+				"statistics": func() error { _, err := tree.Stats(t.Context()); return err },
+				"export":     func() error { _, _, err := tree.Export(t.Context()); return err },
+				"repair":     func() error { return tree.repair(t.Context()) },
+				"compact":    func() error { return tree.Compact(t.Context(), 0) },
+			} {
+				err := call()
+				if name == "empty leaves" { // their parents say where each of them ends, and all goes by that
+					require.NoError(t, err, what)
+					continue
+				}
+				require.ErrorAs(t, err, &corrupt, what)
+			}
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
@@ -11,7 +12,7 @@ import (
 
 // Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
 // Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build. Where
-// they need far less memory than the pool has, the pool is replaced by a smaller one. It takes 8 bytes of device memory a
+// they need far less memory than the pool has, the pool is replaced by a smaller one, unless others share it. It takes 8 bytes of device memory a
 // pair and some 40 a leaf meanwhile. Errors: *structures.OptionError, *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish),
 // *structures.LimitError where more nodes would be needed than there is room for; after each of them the tree is as it was.
 func (t *Tree) Compact(ctx context.Context, fill float64) error {
@@ -28,10 +29,12 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
+	begin := time.Now()
 	v, err := t.survey(ctx)
 	if err != nil {
 		return err
 	}
+	defer v.free()
 	need := nodesFor(int(v.levels[0].Slots), fill)
 	if err := t.roomFor(ctx, need); err != nil {
 		return err
@@ -45,8 +48,12 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if smaller := t.smallerPool(ctx, need); smaller != nil {
 		t.pool = smaller
 	}
-	b := bulk{e.memory.AddressOf(e.keysAt), e.memory.AddressOf(e.valuesAt), e.pairs, fill}
-	err = t.remake(b, func() error { return t.bulkSorted(t.stream, b) })
+	b := bulk{Keys: e.memory.AddressOf(e.keysAt), Values: e.memory.AddressOf(e.valuesAt), N: e.pairs, Fill: fill}
+	err = t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
+	if err == nil {
+		t.meter.Rebuild()
+		t.d.Log().Info("compacted", "pairs", e.pairs, "nodes", t.nodes, "nodes_before", v.nodes(), "duration", time.Since(begin))
+	}
 	if t.pool == old {
 		return err
 	}
@@ -54,6 +61,8 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 		old, t.pool = t.pool, old
 	} else {
 		t.slabs, t.failures = uint64(t.poolSlabs()), 0
+		t.meter.GrowBy(old.Growths())
+		t.metered.Store(t.pool)
 	}
 	return errors.Join(err, old.Close())
 }
@@ -65,7 +74,7 @@ const spacious = 4
 // doesn't, or can't be done.
 func (t *Tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
 	blocks := max(blocksFor(nodes), blocksFor(nodesFor(t.o.Capacity, t.o.Fill)))
-	if spacious*blocks >= t.blocks() {
+	if t.shared || spacious*blocks >= t.blocks() {
 		return nil
 	}
 	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{Blocks: blocks, MaxBytes: t.o.MaxBytes})

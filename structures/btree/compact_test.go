@@ -68,8 +68,8 @@ func TestCompactRefuses(t *testing.T) {
 	requireTree(t, tree, model{}.insert(keys, keys))
 }
 
-// A tree that has more pairs than the survey has found, as kernels of one's own may make it meanwhile, is exported as far
-// as there is room.
+// A tree that has more pairs than the survey has found, as kernels of one's own may make it meanwhile, is exported as
+// far as there is room.
 func TestExportStaysInItsRoom(t *testing.T) {
 	d := openDevice(t)
 	const pairs, room = 3000, 2000
@@ -77,6 +77,7 @@ func TestExportStaysInItsRoom(t *testing.T) {
 	tree := buildTree(t, d, keys, values, Options{})
 	v, err := tree.survey(t.Context())
 	require.NoError(t, err)
+	defer v.free()
 	v.levels[0].Slots = room
 	e, err := tree.exportAll(v)
 	require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Equal keys count in the batch's order, too, where operations run out of their visit budget and are done later: those of
-// the first pass over a chunk as those that store what has to stay.
+// Equal keys count in the batch's order, too, where operations run out of their visit budget and are done later: those
+// of the first pass over a chunk as those that store what has to stay.
 func TestEqualKeysOverBudget(t *testing.T) {
 	pipeline.InChunksOf(250)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
@@ -27,15 +27,15 @@ func TestEqualKeysOverBudget(t *testing.T) {
 					func(k, v []uint32) ([]structures.Status, error) { return tree.InsertUnique(t.Context(), k, v) },
 					func(k, v []uint32) ([]structures.Status, error) { return tree.Insert(t.Context(), k, v) },
 				} {
-					for rounds := range uint32(3) {
-						tree.rounds = rounds + 1
-						values := ordercheck.Values(len(keys), uint32(batch)<<4+rounds)
+					for visits := range uint32(3) {
+						tree.visits = visits + 1
+						values := ordercheck.Values(len(keys), uint32(batch)<<4+visits)
 						statuses, err := insert(keys, values)
 						require.NoError(t, err)
 						kind := []structures.Kind{structures.InsertUnique, structures.Insert}[batch]
 						ordercheck.Do(t, all, kind, keys, values, statuses)
 						ordercheck.Holds(t.Context(), t, tree, all, keys)
-						if tree.rounds > rounds+1 {
+						if tree.visits > visits+1 {
 							retried++
 						}
 					}

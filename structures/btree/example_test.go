@@ -10,8 +10,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Which range of addresses has an address? Each range's first address is a key, its owner the value, and the floor of an
-// address the answer.
+// Which range of addresses has an address? Each range's first address is a key, its owner the value, and the floor of
+// an address the answer.
 func Example() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -19,7 +19,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	t, err := btree.Build(ctx, d, []uint32{0x01000000, 0x08000000, 0x08080800, 0x08080900}, []uint32{1, 2, 3, 2}, btree.Options{})
+	t, err := btree.Build(ctx, d, []uint32{0x01000000, 0x08000000, 0x08080800, 0x08080900}, []uint32{1, 2, 3, 2},
+		btree.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func Example() {
 	// [3 2 0] [true true false]
 }
 
-// Operations of all kinds go in one batch, beside each other, and each has a result of its own.
+// Operations of all kinds go in one batch, concurrently, and each has a result of its own.
 func ExampleTree_Apply() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
@@ -49,7 +50,8 @@ func ExampleTree_Apply() {
 	defer t.Close()
 
 	r, err := t.Apply(ctx, structures.Batch{
-		Kinds:  []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.FindSuccessor, structures.FindRange},
+		Kinds: []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.FindSuccessor,
+			structures.FindRange},
 		Keys:   []uint32{50, 60, 20, 20, 10},
 		Values: []uint32{5, 0, 0, 0, 0},
 		Highs:  []uint32{0, 0, 0, 0, 30}, // of the range
@@ -81,12 +83,11 @@ func ExampleTree_Descend() {
 	}
 	defer t.Close()
 
-	pairs, failure := t.Descend(ctx, structures.Range{Lo: 2, Hi: 8})
-	for key, value := range pairs {
-		fmt.Println(key, value)
-	}
-	if err := failure(); err != nil {
-		log.Fatal(err)
+	for pair, err := range t.Descend(ctx, structures.Range{Lo: 2, Hi: 8}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(pair.Key, pair.Value)
 	}
 	// Output:
 	// 7 70

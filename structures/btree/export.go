@@ -12,7 +12,8 @@ import (
 type exportPush struct {
 	Tree                                 Device
 	Slabs, Counts, Offsets, Keys, Values uint64
-	Leaves, Capacity                     uint32
+	Leaves                               length
+	Capacity                             uint32
 }
 
 // exported are all pairs of a tree in key order, on the device.
@@ -22,20 +23,20 @@ type exported struct {
 	keysAt, valuesAt int // where they begin in memory
 }
 
-// exportAll writes all pairs in key order into new memory. The tree is as the survey has found it.
+// exportAll writes all pairs in key order into new memory. The tree is as the survey has found it and listed it.
 func (t *Tree) exportAll(v survey) (exported, error) {
 	leaves, pairs := int(v.levels[0].Nodes), int(v.levels[0].Slots)
 	if lanes := leaves * t.tiles.walk; pairs > recording.MaxBatch || lanes > recording.MaxBatch {
 		return exported{}, &structures.CountError{What: "pairs of a tree", N: int(pairs), Most: recording.MaxBatch}
 	}
 	var p recording.Parts
-	var l listing
+	var order leafOrder
 	var e exportPush
 	var scan uint64
 	plan := func() {
 		e = exportPush{Tree: t.device(), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs), Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
-		l, scan = t.listingIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves))
-		e.Slabs, e.Leaves, e.Capacity = l.slabs, uint32(leaves), uint32(pairs)
+		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves))
+		e.Slabs, e.Leaves, e.Capacity = order.leaves, length{N: uint32(leaves)}, uint32(pairs)
 	}
 	plan()
 	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
@@ -45,10 +46,10 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 	p = recording.Parts{Base: memory.Address()}
 	plan()
 	err = recording.Run(t.stream, func() error {
-		if err := t.list(t.stream, leafLevel, l); err != nil {
+		if err := t.recordLeafOrder(t.stream, v.listed.listing, primitives.Length{N: leaves}, order); err != nil {
 			return err
 		}
-		return t.export(t.stream, e, scan)
+		return t.export(t.stream, e, scan, 0, true)
 	})
 	if err != nil {
 		memory.Free()
@@ -58,21 +59,24 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 	return exported{memory, pairs, at(e.Keys), at(e.Values)}, nil
 }
 
-// export records the writing of all pairs in key order, of leaves that were listed. Counts and Offsets are a word a leaf,
-// scan is the primitive's scratch.
-func (t *Tree) export(s *vk.Stream, p exportPush, scan uint64) error {
+// export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each and
+// of all, at total if that is not 0; and, if they are asked for, the writing of the pairs in key order. Counts and Offsets
+// are a word a leaf, scan is the primitive's scratch.
+func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := t.tiles.walk
 	count, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 1))
 	if err != nil {
 		return err
 	}
-	write, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 0))
-	if err != nil {
+	leaves := int(p.Leaves.N)
+	count.Dispatch(s, groups(leaves*tile), p)
+	err = t.primitives.Scan(s, primitives.ScanArgs{
+		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves, At: p.Leaves.At}, Total: total, Scratch: scan,
+	})
+	if err != nil || !pairs {
 		return err
 	}
-	leaves := int(p.Leaves)
-	count.Dispatch(s, groups(leaves*tile), p)
-	err = t.primitives.Scan(s, primitives.ScanArgs{In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves}, Scratch: scan})
+	write, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 0))
 	if err != nil {
 		return err
 	}
@@ -92,6 +96,7 @@ func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	defer v.free()
 	e, err := t.exportAll(v)
 	if err != nil {
 		return nil, nil, err

@@ -14,7 +14,7 @@ import (
 )
 
 // eachQueryShape runs a test at the shapes that differ in what they compile to: tiles of all widths, nodes read in one
-// part and in two, with a top and without, and in the order of their keys.
+// part and in two, with a prefix index and without, and in the order of their keys.
 func eachQueryShape(t *testing.T, tree *Tree, test func(t *testing.T)) {
 	best := tree.queries
 	for tile := 1; tile <= min(maxTile, tree.d.SubgroupSize()); tile *= 2 {
@@ -24,10 +24,11 @@ func eachQueryShape(t *testing.T, tree *Tree, test func(t *testing.T)) {
 					continue
 				}
 				shape := queryShape{
-					find: tile, neighbor: tile, seek: tile, walk: tile, parts: parts, topBits: bits, partBits: best.partBits,
+					find: tile, neighbor: tile, seek: tile, walk: tile, parts: parts, indexBits: bits,
+					partBits:   best.partBits,
 					partsOfFew: best.partsOfFew,
 				}
-				t.Run(fmt.Sprintf("tile%d/parts%d/top%d", tile, parts, bits), func(t *testing.T) {
+				t.Run(fmt.Sprintf("tile%d/parts%d/index%d", tile, parts, bits), func(t *testing.T) {
 					tree.queries = shape
 					defer func() { tree.queries = best }()
 					test(t)
@@ -78,7 +79,7 @@ func TestFind(t *testing.T) {
 	d := openDevice(t)
 	rng := random(1)
 	keys := uniqueKeys(rng, 20000)
-	for i := range keys[:5000] { // a cluster: the top leads nowhere there
+	for i := range keys[:5000] { // a cluster: the prefix index leads nowhere there
 		keys[i] = 0x40000000 + uint32(i)*3
 	}
 	values := randomWords(rng, len(keys))
@@ -110,11 +111,14 @@ func TestFindOn(t *testing.T) {
 	want := model{}.insert(keys, values)
 	tree := buildTree(t, d, keys, values, Options{})
 	s := testdevice.Stream(t, d)
-	for name, queries := range map[string][]uint32{"any": asked(keys, 5001), "equal": slices.Repeat(keys[:1], 5001), "close together": ramp(5001, keys[1], 1)} {
+	for name, queries := range map[string][]uint32{"any": asked(keys, 5001), "equal": slices.Repeat(keys[:1], 5001),
+		"close together": ramp(5001, keys[1], 1)} {
 		in := testdevice.Upload(t, d, queries)
-		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
+		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
+			structures.SortedFirst} {
 			for _, n := range []int{0, 1, 2, 3, 4, 4097, len(queries)} {
-				outValues, found := testdevice.Room[uint32](t, d, n+1), testdevice.Room[uint8](t, d, recording.Padded(n)+4)
+				outValues, found := testdevice.Room[uint32](t, d, n+1),
+					testdevice.Room[uint8](t, d, recording.Padded(n)+4)
 				s.Fill(outValues, 4*n, 4, 77) // which stay
 				s.Fill(found, recording.Padded(n), 4, 77)
 				l := structures.DeviceLookups{Count: n, Keys: in, Values: outValues, Found: found, Order: order}
@@ -124,10 +128,12 @@ func TestFindOn(t *testing.T) {
 				for i, k := range queries[:n] {
 					v, ok := want[k]
 					if got[i] != v || (there[i] == 1) != ok {
-						t.Fatalf("%s, order %d, query %d of %d, key %#x: %d, %d instead of %d, %v", name, order, i, n, k, got[i], there[i], v, ok)
+						t.Fatalf("%s, order %d, query %d of %d, key %#x: %d, %d instead of %d, %v", name, order, i, n,
+							k, got[i], there[i], v, ok)
 					}
 				}
-				require.Equal(t, []uint32{77, 77}, []uint32{got[n], uint32(there[recording.Padded(n)])}, "behind the answers")
+				require.Equal(t, []uint32{77, 77}, []uint32{got[n], uint32(there[recording.Padded(n)])},
+					"behind the answers")
 			}
 		}
 	}
@@ -136,8 +142,8 @@ func TestFindOn(t *testing.T) {
 	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1}), &length)
 }
 
-// A top of more entries than are made in one step, as lookups in order have it in large trees.
-func TestFindByAFineTop(t *testing.T) {
+// A prefix index of more entries than are made in one step, as lookups in order have it in large trees.
+func TestFindByAFinePrefixIndex(t *testing.T) {
 	d := openDevice(t)
 	keys := uniqueKeys(random(5), 30000)
 	for i := range keys[:10000] {
@@ -145,17 +151,17 @@ func TestFindByAFineTop(t *testing.T) {
 	}
 	values := randomWords(random(6), len(keys))
 	tree := buildTree(t, d, keys, values, Options{})
-	tree.queries.topBits = maxTopBits + 1
+	tree.queries.indexBits = maxIndexBits + 1
 	requireFind(t, tree, asked(keys, 30001), model{}.insert(keys, values))
 }
 
-// Which way lookups take by themselves, and which top.
+// Which way lookups take by themselves, and which prefix index.
 func TestLookupOrder(t *testing.T) {
 	tree := newTree(t, openDevice(t), Options{})
 	require.False(t, tree.inOrder(1<<26, structures.OneByOne))
 	require.True(t, tree.inOrder(1, structures.SortedFirst))
 	require.False(t, tree.inOrder(1<<26, structures.AutoOrder), "a small tree")
-	require.Zero(t, tree.orderedTopBits(1<<26))
+	require.Zero(t, tree.orderedIndexBits(1<<26))
 	tree.nodes = 10_000_000
 	require.False(t, tree.inOrder(1<<22, structures.AutoOrder), "few lookups")
 	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.inOrder(1<<26, structures.AutoOrder))
@@ -163,11 +169,11 @@ func TestLookupOrder(t *testing.T) {
 	require.False(t, tree.rangesInOrder(1<<21), "few ranges")
 	require.False(t, tree.windowsInOrder(1<<21, 31), "short windows")
 	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.windowsInOrder(1<<21, 32), "long windows")
-	require.Equal(t, maxTopBits, tree.topBits(1<<26))
-	require.Equal(t, 23, tree.orderedTopBits(1<<26))
-	require.Equal(t, 20, tree.orderedTopBits(1<<22))
-	require.Equal(t, maxBesideTopBits, tree.besideTopBits(1<<26))
-	require.Equal(t, 18, tree.besideTopBits(1<<20))
+	require.Equal(t, maxIndexBits, tree.indexBits(1<<26))
+	require.Equal(t, 23, tree.orderedIndexBits(1<<26))
+	require.Equal(t, 20, tree.orderedIndexBits(1<<22))
+	require.Equal(t, maxConcurrentIndexBits, tree.concurrentIndexBits(1<<26))
+	require.Equal(t, 18, tree.concurrentIndexBits(1<<20))
 }
 
 func TestQueriesOfAClosedTree(t *testing.T) {

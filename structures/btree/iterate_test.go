@@ -2,6 +2,7 @@ package btree
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"testing"
 
@@ -13,11 +14,10 @@ import (
 // pairsOf is what an iterator gives.
 func pairsOf(t testing.TB, tree *Tree, r structures.Range, down bool) (keys, values []uint32) {
 	t.Helper()
-	pairs, failure := tree.reader.Walk(t.Context(), r, down)
-	for k, v := range pairs {
-		keys, values = append(keys, k), append(values, v)
+	for pair, err := range tree.reader.Walk(t.Context(), r, down) {
+		require.NoError(t, err)
+		keys, values = append(keys, pair.Key), append(values, pair.Value)
 	}
-	require.NoError(t, failure())
 	return keys, values
 }
 
@@ -31,7 +31,8 @@ func TestIterators(t *testing.T) {
 		rebuild(t, tree, keys, values)
 		for range 2 {
 			keys, values := want.sorted()
-			for _, r := range []structures.Range{structures.AllKeys, {Lo: 1 << 30, Hi: 1<<31 + 1}, {Lo: 2, Hi: 1}, {Lo: ^uint32(0), Hi: ^uint32(0)}} {
+			for _, r := range []structures.Range{structures.AllKeys, {Lo: 1 << 30, Hi: 1<<31 + 1}, {Lo: 2, Hi: 1},
+				{Lo: ^uint32(0), Hi: ^uint32(0)}} {
 				first, end := within(keys, r)
 				up, upValues := pairsOf(t, tree, r, false)
 				same(t, keys[first:end], up, "keys upward")
@@ -51,30 +52,37 @@ func TestIterators(t *testing.T) {
 func TestIteratorsEnd(t *testing.T) {
 	tree, err := Build(t.Context(), openDevice(t), ramp(50000, 0, 80000), ramp(50000, 0, 1), Options{Fill: 0.1})
 	require.NoError(t, err)
-	pairs, failure := tree.All(t.Context())
 	n := uint32(0)
-	for k, v := range pairs {
-		require.Equal(t, []uint32{80000 * n, n}, []uint32{k, v})
+	for pair, err := range tree.All(t.Context()) {
+		require.NoError(t, err)
+		require.Equal(t, structures.Pair{Key: 80000 * n, Value: n}, pair)
 		if n++; n == 10 {
 			break
 		}
 	}
-	require.NoError(t, failure())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	pairs, failure = tree.Descend(ctx, structures.AllKeys)
 	n = 0
-	for range pairs {
+	var failed error
+	for _, err := range tree.Descend(ctx, structures.AllKeys) {
+		require.NoError(t, failed, "nothing comes behind the error")
 		n++
+		failed = err
 		cancel()
 	}
-	require.ErrorIs(t, failure(), context.Canceled)
-	require.Positive(t, n)
+	require.ErrorIs(t, failed, context.Canceled)
+	require.Greater(t, n, uint32(1))
 	require.Less(t, n, uint32(50000))
 	require.NoError(t, tree.Close())
-	pairs, failure = tree.Ascend(t.Context(), structures.AllKeys)
-	for range pairs {
-		t.Fatal("a pair of a closed tree")
+	require.ErrorIs(t, drained(tree.Ascend(t.Context(), structures.AllKeys)), vk.ErrClosed)
+}
+
+// drained is the error that a sequence ends with.
+func drained(pairs iter.Seq2[structures.Pair, error]) error {
+	for _, err := range pairs {
+		if err != nil {
+			return err
+		}
 	}
-	require.ErrorIs(t, failure(), vk.ErrClosed)
+	return nil
 }

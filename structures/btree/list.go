@@ -1,91 +1,224 @@
 package btree
 
 import (
+	"context"
+
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
-// Trees own their pools, and nodes describe themselves. So all nodes of a level, or all nodes, are found by going over
-// the pool, without a way from the root.
+// What goes over all nodes of a tree, or all leaves, has them listed first, from the root on: a pool may have others'
+// slabs. A dispatch a depth lists the children of what the one before has listed, and walks along the side links from
+// each child up to where its parent's next one begins, for the nodes that no parent has yet.
 
 // poolSlabs is how many slabs the pool has, allocated or not.
 func (t *Tree) poolSlabs() int { return t.blocks() * alloc.BlockSlabs }
 
-// overSlabs calls do for runs of slabs, by their numbers, that one dispatch should do: so many that it stays far below
-// what a watchdog allows.
-func (t *Tree) overSlabs(do func(first, count int)) {
-	atOnce := 1 << 26
-	if t.d.Info().Type == vk.CPU {
-		atOnce = 1 << 18
-	}
-	for first, all := 0, t.poolSlabs(); first < all; first += atOnce {
-		do(first, min(atOnce, all-first))
-	}
+// listing is where the nodes of a tree are listed: Listed of shaders/btree/listed.glsl. The addresses come first.
+type listing struct {
+	Inner                 uint64 // slabs of the inner nodes, depth by depth from the root on
+	Lows, Leaves          uint64 // of the leaves: the least key that each is for, and its slab; in no order
+	Counts                uint64 // words: inner nodes of each depth, and from leavesListed on more
+	InnerMost, LeavesMost uint32 // that there is room for
 }
 
+// What a listing's counts are, in words.
 const (
-	leafLevel   = 1 << 0
-	innerLevels = 1<<16 - 1<<1
+	depths         = 16 // of a tree
+	leavesListed   = depths
+	heightListed   = depths + 1
+	brokenListed   = depths + 2
+	listedCounters = depths + 3
 )
 
-// listing is how the scratch of list is divided.
-type listing struct {
-	lows, slabs       uint64 // the nodes in key order: the least key that each is for, and its slab
-	listed            uint64 // a word: how many there are
-	anyLows, anySlabs uint64 // before they are sorted
-	sort              uint64
-	capacity          int
+// listingIn divides memory for a listing with room for so many nodes.
+func listingIn(p *recording.Parts, inner, leaves int) listing {
+	return listing{
+		Counts: p.Take(4 * listedCounters), Inner: p.Take(4 * inner), Lows: p.Take(4 * leaves),
+		Leaves:    p.Take(4 * leaves),
+		InnerMost: uint32(inner), LeavesMost: uint32(leaves),
+	}
 }
 
-// listingIn divides memory for up to so many nodes.
-func (t *Tree) listingIn(p *recording.Parts, capacity int) listing {
-	l := listing{lows: p.Take(4 * capacity), slabs: p.Take(4 * capacity), listed: p.Take(4), capacity: capacity}
-	rest := *p
-	l.anyLows, l.anySlabs, l.sort = rest.Take(4*capacity), rest.Take(4*capacity), rest.Take(t.primitives.SortScratch(capacity, true))
-	p.Used = rest.Used
-	return l
+// leaves is how many leaves were listed, for who comes behind that in a stream.
+func (l listing) leaves() primitives.Length {
+	return primitives.Length{N: int(l.LeavesMost), At: l.Counts + 4*leavesListed}
 }
 
 type listPush struct {
-	Tree                Device
-	Lows, Slabs, Listed uint64
-	Levels, Capacity    uint32
-	First, Count        uint32
+	Tree   Device
+	Listed listing
+	Marks  uint64
+	Depth  uint32
 }
 
-type clearPush struct {
-	Target uint64
-	N      uint32
+// mostWalkers bounds the invocations of a dispatch that each take one node after the other.
+const mostWalkers = 1 << 18
+
+// walkers is how many workgroups go over so many nodes.
+func (t *Tree) walkers(invocations int) int {
+	most := mostWalkers
+	if t.d.Info().Type == vk.CPU {
+		most = 1 << 10 // depths that a tree hasn't are dispatched, too
+	}
+	return groups(min(max(invocations, 1), most))
+}
+
+// recordList records the listing of all nodes, on any stream, and doesn't wait. Of more than there is room for the
+// counts alone are right.
+func (t *Tree) recordList(s *vk.Stream, l listing) error {
+	return t.recordListBy(s, l, 0)
+}
+
+// recordListBy is recordList with marks; not 0: of whatever can be reached of a tree that may be corrupt, leaves among
+// the inner nodes. They are a word a slab of the pool, which is 0 before.
+func (t *Tree) recordListBy(s *vk.Stream, l listing, marks uint64) error {
+	k, err := kernel[listPush](t, s, "list", 1, recording.Constant("ANY", word(marks != 0)))
+	if err != nil {
+		return err
+	}
+	if err := t.clear(s, l.Counts, listedCounters); err != nil {
+		return err
+	}
+	const lanes = 16 // a node
+	k.Dispatch(s, 1, listPush{t.device(), l, marks, 0})
+	for depth, most := uint32(1), 1; depth < depths; depth++ {
+		k.Dispatch(s, t.walkers(most*lanes), listPush{t.device(), l, marks, depth})
+		most = min(most*lanes, int(l.InnerMost)) // as a rule: beyond that, invocations take several
+	}
+	return nil
+}
+
+// leafOrder is how the scratch of recordLeafOrder is divided.
+type leafOrder struct{ lows, leaves, sort uint64 }
+
+func (t *Tree) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
+	return leafOrder{p.Take(4 * leaves), p.Take(4 * leaves), p.Take(t.primitives.SortScratch(leaves, true))}
+}
+
+// recordLeafOrder records the sorting of the leaves that were listed by their lows, of which n says how many.
+func (t *Tree) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, o leafOrder) error {
+	return t.primitives.Sort(s, primitives.SortArgs{
+		Keys: l.Lows, Values: l.Leaves, OutKeys: o.lows, OutValues: o.leaves, Length: n, Scratch: o.sort,
+	})
 }
 
 // clear records that words become 0.
 func (t *Tree) clear(s *vk.Stream, target uint64, words int) error {
-	k, err := recording.Kernel[clearPush](t.kernels, s, "primitives/clear", workgroup)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(words), clearPush{target, uint32(words)})
-	return nil
+	return recording.Clear(t.kernels, s, target, words)
 }
 
-// list records the listing of the nodes of some levels, but for the root; in key order if that is one level.
-func (t *Tree) list(s *vk.Stream, levels uint32, l listing) error {
-	k, err := kernel[listPush](t, s, "list", 1)
+// listed is a listing that was made, and the memory that it is in.
+type listed struct {
+	listing
+	memory *vk.Buffer[uint32]
+	counts [listedCounters]uint32
+}
+
+func (l *listed) free() {
+	if l.memory != nil {
+		l.memory.Free()
+	}
+}
+
+// inner is how many inner nodes there are, leaves how many leaves.
+func (l *listed) inner() (n int) {
+	for _, count := range l.counts[:depths] {
+		n += int(count)
+	}
+	return n
+}
+
+func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
+
+// list lists all nodes, and does what record records behind that, in the same batch. Room is made for about as many
+// nodes as there are said to be, and where these are more, all is done again. The memory is the caller's, to be freed.
+// Errors: *CorruptError where nodes are not as a tree's are, *vk.OutOfMemoryError.
+func (t *Tree) list(ctx context.Context, record func(listing) error) (listed, error) {
+	guess := int(min(t.nodes+t.nodes/8+64, uint64(t.poolSlabs())))
+	inner, leaves := guess/3+64, guess
+	for {
+		l, err := t.listIn(ctx, inner, leaves, record)
+		switch {
+		case err != nil:
+			l.free()
+			return listed{}, err
+		case l.counts[brokenListed] != 0 || l.leafCount() == 0:
+			l.free()
+			return listed{}, t.corrupt(ctx)
+		case l.inner() <= inner && l.leafCount() <= leaves:
+			return l, nil
+		}
+		l.free()
+		inner, leaves = max(2*inner, l.inner()), max(leaves, l.leafCount())
+		if most := 2 * t.poolSlabs(); inner > most || leaves > most {
+			return listed{}, t.corrupt(ctx)
+		}
+	}
+}
+
+// listIn is list with room for so many nodes.
+func (t *Tree) listIn(ctx context.Context, inner, leaves int, record func(listing) error) (l listed, err error) {
+	var p recording.Parts
+	listingIn(&p, inner, leaves)
+	if l.memory, err = vk.NewBuffer[uint32](t.d, int(p.Used/4)); err != nil {
+		return l, err
+	}
+	p = recording.Parts{Base: l.memory.Address()}
+	l.listing = listingIn(&p, inner, leaves)
+	err = recording.Run(t.stream, func() error {
+		if err := t.recordList(t.stream, l.listing); err != nil {
+			return err
+		}
+		return record(l.listing)
+	})
 	if err != nil {
+		return l, err
+	}
+	return l, l.memory.Download(ctx, 0, l.counts[:])
+}
+
+// reach lists whatever nodes can be reached, leaves among the inner ones, of a tree that may be corrupt, and does what
+// record records behind that. The memory is the caller's, to be freed.
+func (t *Tree) reach(ctx context.Context, record func(l listing, marks uint64) error) (listed, error) {
+	slabs := t.poolSlabs()
+	marks, err := vk.NewBuffer[uint32](t.d, slabs)
+	if err != nil {
+		return listed{}, err
+	}
+	defer marks.Free()
+	var p recording.Parts
+	listingIn(&p, slabs, 0)
+	var l listed
+	if l.memory, err = vk.NewBuffer[uint32](t.d, int(p.Used/4)); err != nil {
+		return listed{}, err
+	}
+	p = recording.Parts{Base: l.memory.Address()}
+	l.listing = listingIn(&p, slabs, 0)
+	err = recording.Run(t.stream, func() error {
+		t.stream.Fill(marks, 0, int(marks.Bytes()), 0)
+		if err := t.recordListBy(t.stream, l.listing, marks.Address()); err != nil {
+			return err
+		}
+		return record(l.listing, marks.Address())
+	})
+	if err == nil {
+		err = l.memory.Download(ctx, 0, l.counts[:])
+	}
+	if err != nil {
+		l.free()
+		return listed{}, err
+	}
+	return l, nil
+}
+
+// corrupt says what is wrong with a tree whose nodes can't be listed.
+func (t *Tree) corrupt(ctx context.Context) error {
+	if err := t.check(ctx); err != nil {
 		return err
 	}
-	if err := t.clear(s, l.listed, 1); err != nil {
-		return err
-	}
-	push := listPush{Tree: t.device(), Lows: l.anyLows, Slabs: l.anySlabs, Listed: l.listed, Levels: levels, Capacity: uint32(l.capacity)}
-	t.overSlabs(func(first, count int) {
-		push.First, push.Count = uint32(first), uint32(count)
-		k.Dispatch(s, groups(count), push)
-	})
-	return t.primitives.Sort(s, primitives.SortArgs{
-		Keys: l.anyLows, Values: l.anySlabs, OutKeys: l.lows, OutValues: l.slabs,
-		Length: primitives.Length{N: l.capacity, At: l.listed}, Scratch: l.sort,
-	})
+	return &structures.StuckError{} // the checker finds nothing wrong, and yet
 }

@@ -20,9 +20,12 @@ func TestTooLong(t *testing.T) {
 	words := testdevice.Room[uint32](t, d, 8)
 	var long *structures.CountError
 	for _, width := range []int{1 << 30, 1 << 31, 1 << 61, math.MaxInt} { // four of them
-		err := tree.ApplyOn(s, structures.FindRange, structures.DeviceBatch{Count: 4, Keys: words, Values: words, Highs: words, OutKeys: words, OutValues: words, Width: width})
+		err := tree.ApplyOn(s, structures.FindRange,
+			structures.DeviceBatch{Count: 4, Keys: words, Values: words, Highs: words, OutKeys: words, OutValues: words,
+				Width: width})
 		require.ErrorAs(t, err, &long, "windows of %d", width)
-		err = tree.RangesOf(s, DeviceWindow{Count: 4, Ranges: words, Counts: words, Keys: words, Values: words, Width: width})
+		err = tree.WindowOn(s, structures.DeviceWindow{Count: 4, Ranges: words, Counts: words, Keys: words,
+			Values: words, Width: width})
 		require.ErrorAs(t, err, &long, "windows of %d", width)
 	}
 	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1 << 32, Keys: words, Values: words}), &long)

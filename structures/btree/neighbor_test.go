@@ -36,10 +36,14 @@ func requireNeighbors(t testing.TB, tree *Tree, queries []uint32, want model) {
 	t.Helper()
 	keys, values := want.sorted()
 	calls := map[structures.Direction]func([]uint32) (structures.Neighbors, error){
-		structures.Successor:   func(q []uint32) (structures.Neighbors, error) { return tree.Successor(t.Context(), q) },
-		structures.Predecessor: func(q []uint32) (structures.Neighbors, error) { return tree.Predecessor(t.Context(), q) },
-		structures.Floor:       func(q []uint32) (structures.Neighbors, error) { return tree.Floor(t.Context(), q) },
-		structures.Ceil:        func(q []uint32) (structures.Neighbors, error) { return tree.Ceil(t.Context(), q) },
+		structures.Successor: func(q []uint32) (structures.Neighbors, error) {
+			return tree.Successor(t.Context(), q)
+		},
+		structures.Predecessor: func(q []uint32) (structures.Neighbors, error) {
+			return tree.Predecessor(t.Context(), q)
+		},
+		structures.Floor: func(q []uint32) (structures.Neighbors, error) { return tree.Floor(t.Context(), q) },
+		structures.Ceil:  func(q []uint32) (structures.Neighbors, error) { return tree.Ceil(t.Context(), q) },
 	}
 	for to, call := range calls {
 		got, err := call(queries)
@@ -51,7 +55,8 @@ func requireNeighbors(t testing.TB, tree *Tree, queries []uint32, want model) {
 				key, value = keys[at], values[at]
 			}
 			if got.Found[i] != (at >= 0) || got.Keys[i] != key || got.Values[i] != value {
-				t.Fatalf("%v of %#x: %#x, %d, %v instead of %#x, %d, %v", to, q, got.Keys[i], got.Values[i], got.Found[i], key, value, at >= 0)
+				t.Fatalf("%v of %#x: %#x, %d, %v instead of %#x, %d, %v", to, q, got.Keys[i], got.Values[i],
+					got.Found[i], key, value, at >= 0)
 			}
 		}
 	}
@@ -102,17 +107,20 @@ func TestNeighborOn(t *testing.T) {
 				Count: n, Keys: in, OutKeys: outKeys, OutValues: outValues, Status: status, Left: left,
 			}))
 			require.NoError(t, s.Wait(t.Context()))
-			gotKeys, gotValues, statuses := testdevice.Download(t, outKeys, n+1), testdevice.Download(t, outValues, n+1), testdevice.Download(t, status, status.Len())
+			gotKeys, gotValues, statuses := testdevice.Download(t, outKeys, n+1),
+				testdevice.Download(t, outValues, n+1), testdevice.Download(t, status, status.Len())
 			for i, q := range queries[:n] {
 				key, value, said := uint32(0), uint32(0), structures.Absent
 				if at := neighborOf(sorted, structures.Predecessor, q); at >= 0 {
 					key, value, said = sorted[at], sortedValues[at], structures.Found
 				}
 				if gotKeys[i] != key || gotValues[i] != value || structures.Status(statuses[i]) != said {
-					t.Fatalf("query %d of %d, below %#x: %#x, %d, %d instead of %#x, %d, %d", i, n, q, gotKeys[i], gotValues[i], statuses[i], key, value, said)
+					t.Fatalf("query %d of %d, below %#x: %#x, %d, %d instead of %#x, %d, %d", i, n, q, gotKeys[i],
+						gotValues[i], statuses[i], key, value, said)
 				}
 			}
-			behind := []uint32{gotKeys[n], gotValues[n], uint32(statuses[recording.Padded(n)]), testdevice.Download(t, left, 1)[0]}
+			behind := []uint32{gotKeys[n], gotValues[n], uint32(statuses[recording.Padded(n)]),
+				testdevice.Download(t, left, 1)[0]}
 			require.Equal(t, []uint32{77, 77, 77, 5}, behind, "behind the answers, and left")
 		}
 	}
@@ -122,7 +130,8 @@ func TestNeighborOn(t *testing.T) {
 
 func TestNeighborsInSmallTrees(t *testing.T) {
 	tree := newTree(t, openDevice(t), Options{})
-	for n, keys := range [][]uint32{nil, {0}, {^uint32(0)}, {7}, {0, ^uint32(0)}, {1, ^uint32(0) - 1}, ramp(40, 100, 1)} {
+	for n, keys := range [][]uint32{nil, {0}, {^uint32(0)}, {7}, {0, ^uint32(0)}, {1, ^uint32(0) - 1},
+		ramp(40, 100, 1)} {
 		values := randomWords(random(uint64(n)), len(keys))
 		rebuild(t, tree, keys, values)
 		requireNeighbors(t, tree, asked(keys, 200), model{}.insert(keys, values))
@@ -140,13 +149,13 @@ func emptyLeaves(t testing.TB, tree *Tree, want model, which func(leaf int) bool
 		if n.Level != 0 {
 			continue
 		}
-		vacancy := ^uint32(0)
-		if n.High == vacancy {
-			vacancy = 0
+		emptyKey := ^uint32(0)
+		if n.High == emptyKey {
+			emptyKey = 0
 		}
 		if which(leaf) {
 			for slot := range uint32(Slots) {
-				words = append(words, poked{n.Ref, 2 * slot, vacancy, 0}, poked{n.Ref, 2*slot + 1, 6, 0})
+				words = append(words, poked{n.Ref, 2 * slot, emptyKey, 0}, poked{n.Ref, 2*slot + 1, 6, 0})
 			}
 			for _, k := range n.Keys {
 				delete(want, k)
@@ -167,7 +176,8 @@ func orphan(t testing.TB, tree *Tree) {
 	for _, n := range nodes {
 		if used := uint32(len(n.Keys)); n.Level != 0 && used > 1 {
 			for slot := used - 1; slot < Slots; slot++ {
-				words = append(words, poked{n.Ref, 2 * slot, n.Keys[used-2], 0}, poked{n.Ref, 2*slot + 1, n.Values[used-2], 0})
+				words = append(words, poked{n.Ref, 2 * slot, n.Keys[used-2], 0},
+					poked{n.Ref, 2*slot + 1, n.Values[used-2], 0})
 			}
 		}
 	}

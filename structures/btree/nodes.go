@@ -10,14 +10,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Node is a node of a tree at rest, for drawing and looking at.
+// Node is a node of a tree in a read-only phase, for drawing and looking at.
 type Node struct {
 	Ref       uint32 // its slab's reference
 	Level     int    // 0: a leaf
 	Low, High uint32 // the keys that it is for, both of them among these
 	Link      uint32 // the node to its right
 	Last      bool   // there is none: Link means nothing
-	Latched   bool   // at rest, only a tree that is corrupt has such nodes
+	Latched   bool   // in a read-only phase, only a tree that is corrupt has such nodes
 	// Keys and Values are a leaf's pairs in key order, or an inner node's separators with the references of its
 	// children.
 	Keys, Values []uint32
@@ -36,56 +36,65 @@ const (
 )
 
 type nodesPush struct {
-	Tree         Device
-	Bits, Words  uint64
-	First, Count uint32
+	Pool         alloc.DevicePool
+	Slabs, Words uint64
+	Count        uint32
 }
 
-// slabsAtOnce is how many slabs are copied from the device at a time: 8 MiB.
-const slabsAtOnce = 1 << 16
+// nodesAtOnce is how many nodes are copied from the device at a time: 8 MiB.
+const nodesAtOnce = 1 << 16
 
-// Nodes returns all nodes of the tree, level by level from the root on and each level in key order. It takes as much
-// memory as they do, on the host and not on the device.
+// Nodes returns all nodes of the tree, level by level from the root on and each level in key order; of a tree that is
+// corrupt, those that something leads to. It takes as much memory as they do, on the host and not on the device.
 func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer t.gate.Leave()
-	blocks := t.blocks()
-	room := min(blocks*alloc.BlockSlabs, slabsAtOnce)
-	b, err := vk.NewBuffer[uint32](t.d, room/32+room*nodeWords)
+	l, err := t.reach(ctx, func(listing, uint64) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	defer l.free()
+	slabs := make([]uint32, l.inner())
+	if err := l.memory.Download(ctx, int(l.Inner-l.memory.Address())/4, slabs); err != nil {
+		return nil, err
+	}
+	b, err := vk.NewBuffer[uint32](t.d, min(len(slabs), nodesAtOnce)*nodeWords)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Free()
-	var all []Node
+	all := make([]Node, 0, len(slabs))
 	words := make([]uint32, b.Len())
-	for first := 0; first < blocks*alloc.BlockSlabs; first += room {
-		count := min(room, blocks*alloc.BlockSlabs-first)
-		err := recording.Run(t.stream, func() error {
-			k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
-			if err != nil {
-				return err
-			}
-			k.Dispatch(t.stream, groups(8*count), nodesPush{t.device(), b.Address(), b.AddressOf(room / 32), uint32(first), uint32(count)})
-			return nil
-		})
-		if err != nil {
+	for first := 0; first < len(slabs); first += nodesAtOnce {
+		part := slabs[first:min(first+nodesAtOnce, len(slabs))]
+		if err := t.copyNodes(b, l.Inner+uint64(4*first), len(part)); err != nil {
 			return nil, err
 		}
 		if err := b.Download(ctx, 0, words); err != nil {
 			return nil, err
 		}
-		for i := range count {
-			if words[i/32]>>(i%32)&1 != 0 {
-				all = append(all, decode(t.slabReference(first+i), words[room/32+i*nodeWords:][:nodeWords]))
-			}
+		for i, slab := range part {
+			all = append(all, decode(slab, words[i*nodeWords:][:nodeWords]))
 		}
 	}
 	slices.SortFunc(all, func(a, b Node) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
 	})
 	return all, nil
+}
+
+// copyNodes copies nodes whose slabs are listed in device memory.
+func (t *Tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
+	return recording.Run(t.stream, func() error {
+		k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(t.stream, groups(8*count), nodesPush{t.pool.Device(), slabs, to.Address(), uint32(count)})
+		return nil
+	})
 }
 
 // slabReference is pool_slab of slab_alloc.glsl.
@@ -99,15 +108,15 @@ func decode(ref uint32, w []uint32) Node {
 		Ref: ref, Level: int(w[metaWord] >> 1 & 15), Low: w[lowWord], High: w[highWord],
 		Link: w[linkWord], Last: w[linkWord] == noSlab, Latched: w[metaWord]&1 != 0,
 	}
-	vacancy := ^uint32(0)
+	emptyKey := ^uint32(0)
 	if n.High == ^uint32(0) {
-		vacancy = 0
+		emptyKey = 0
 	}
 	type pair struct{ key, value uint32 }
 	var pairs []pair
 	for i := range Slots {
 		p := pair{w[2*i], w[2*i+1]}
-		if n.Level == 0 && p.key == vacancy || n.Level != 0 && i > 0 && p == pairs[len(pairs)-1] {
+		if n.Level == 0 && p.key == emptyKey || n.Level != 0 && i > 0 && p == pairs[len(pairs)-1] {
 			continue
 		}
 		pairs = append(pairs, p)

@@ -3,6 +3,7 @@ package btree
 import (
 	"fmt"
 
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
@@ -20,7 +21,7 @@ type Path uint8
 const (
 	// AutoPath is what measured best for the batch's size and order.
 	AutoPath Path = iota
-	// Concurrent has each operation done by itself, all of them beside each other. Mixed batches and those on streams
+	// Concurrent has each operation done by itself, all of them concurrently. Mixed batches and those on streams
 	// have no order among operations of one key then. Batches go in parts no larger than the tree.
 	Concurrent
 	// Batched sorts the batch and changes each node that it touches once, for operations of one key in their order.
@@ -40,6 +41,11 @@ type Options struct {
 	Fill float64
 	// MaxBytes is the most memory that the tree's nodes may take; 0: as much as there is.
 	MaxBytes uint64
+	// Pool is where the nodes come from. nil: the tree has a pool of its own. A pool may serve several trees and hash
+	// tables of one device; their calls from Go slices take turns, and it outlives all of them. MaxBytes doesn't bound it.
+	// Each call that makes many nodes then has slabs allocated beforehand, so that UpdateOn and BuildOn wait for their
+	// stream, but for deletions.
+	Pool *alloc.SlabPool
 	// Path is the way that batches of updates from Go slices take.
 	Path Path
 	// Tile is how many lanes work on one node together, in every kernel: a power of two up to 32 and to the subgroup
@@ -77,7 +83,7 @@ func (o *Options) complete(d *vk.Device) error {
 
 // tiles are how many lanes work on one node together, in each sort of kernel.
 type tiles struct {
-	update int // queries and updates beside updates
+	update int // concurrent queries and updates
 	walk   int // all nodes, streaming
 }
 

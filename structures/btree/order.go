@@ -7,8 +7,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Queries are brought into the order of their keys first from so many queries and nodes on: below, what it saves is less
-// than what it takes. Nodes count, and not pairs, since a cache holds nodes: 160 MiB of them, where the H200 has 60 MB of L2.
+// Queries are brought into the order of their keys first from so many queries and nodes on: below, what it saves is
+// less than what it takes. Nodes count, and not pairs, since a cache holds nodes: 160 MiB of them, where the H200 has
+// 60 MB of L2.
 const (
 	orderedQueries = 1 << 23
 	orderedRanges  = 1 << 22
@@ -55,25 +56,25 @@ func (t *Tree) ordered(n, least int, nodes uint64, order structures.LookupOrder)
 
 // pointPlan is how the scratch of queries with one key each is divided: of lookups, and of searches for neighbors.
 type pointPlan struct {
-	topBits   int
-	top       uint64
-	keys      uint64 // in order; then, in their places, the values that were found, or the neighbors' keys
-	places    uint64 // of each key, in order
-	bytes     uint64 // a query in order: whether its key was found, or its status
-	values    uint64 // the neighbors', in order
-	partition uint64
-	size      int
+	indexBits    int
+	index        uint64
+	keys         uint64 // in order; then, in their place, the values that were found, or the neighbors' keys
+	destinations uint64 // of each key, in order
+	bytes        uint64 // a query in order: whether its key was found, or its status
+	values       uint64 // the neighbors', in order
+	partition    uint64
+	size         int
 }
 
 func (t *Tree) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 	p := recording.Parts{Base: scratch}
-	q := pointPlan{topBits: t.topBits(n)}
+	q := pointPlan{indexBits: t.indexBits(n)}
 	if ordered {
-		q.topBits = t.orderedTopBits(n)
-		q.keys, q.places, q.bytes = p.Take(4*n), p.Take(4*n), p.Take(recording.Padded(n))
+		q.indexBits = t.orderedIndexBits(n)
+		q.keys, q.destinations, q.bytes = p.Take(4*n), p.Take(4*n), p.Take(recording.Padded(n))
 		q.partition = p.Take(t.primitives.PartitionScratch(t.queries.partBits))
 	}
-	q.top = p.Take(topBytes(q.topBits))
+	q.index = p.Take(indexBytes(q.indexBits))
 	q.size = int(p.Used)
 	return q
 }
@@ -90,9 +91,9 @@ func (t *Tree) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 }
 
 // recordOrder records that keys are brought into order.
-func (t *Tree) recordOrder(s *vk.Stream, keys uint64, n int, plan pointPlan) error {
+func (t *Tree) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan pointPlan) error {
 	return t.primitives.Partition(s, primitives.PartitionArgs{
-		Keys: keys, OutKeys: plan.keys, Places: plan.places, Length: primitives.Length{N: n}, Bits: t.queries.partBits,
+		Keys: keys, OutKeys: plan.keys, Destinations: plan.destinations, Length: n, Bits: t.queries.partBits,
 		Scratch: plan.partition,
 	})
 }
@@ -100,15 +101,16 @@ func (t *Tree) recordOrder(s *vk.Stream, keys uint64, n int, plan pointPlan) err
 // fetch says what of queries in order is to be fetched for those queries in their own order: addresses. A query has a
 // word, and perhaps a byte.
 type fetch struct {
-	places         uint64 // of each query, in order
+	destinations   uint64 // of each query, in order
 	words, toWords uint64
 	bytes, toBytes uint64 // 0 and 0: none
 	usual          uint32 // the byte of all whose word is not 0
 }
 
 type fetchPush struct {
-	Places, FromWords, FromBytes, Words, Bytes uint64
-	Count, Usual                               uint32
+	Destinations, FromWords, FromBytes, Words, Bytes uint64
+	Count                                            recording.Length
+	Usual                                            uint32
 }
 
 // fetchWorkgroup, times the four answers that a lane fetches, is the tile that a partition brings to the parts: its
@@ -116,12 +118,14 @@ type fetchPush struct {
 const fetchWorkgroup = 1024
 
 // recordFetch records the fetching of what was computed of queries in order.
-func (t *Tree) recordFetch(s *vk.Stream, n int, f fetch) error {
+func (t *Tree) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
 	k, err := recording.Kernel[fetchPush](t.kernels, s, "btree/fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {
 		return err
 	}
 	each := 4 * k.Workgroup()
-	k.Dispatch(s, (n+each-1)/each, fetchPush{f.places, f.words, f.bytes, f.toWords, f.toBytes, uint32(n), f.usual})
+	k.Dispatch(s, (n.N+each-1)/each, fetchPush{
+		f.destinations, f.words, f.bytes, f.toWords, f.toBytes, recording.Length{At: n.At, N: uint32(n.N)}, f.usual,
+	})
 	return nil
 }

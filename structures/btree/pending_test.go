@@ -68,8 +68,8 @@ func TestConcurrentPoolFull(t *testing.T) {
 	require.NotZero(t, full, "the pool was never full")
 }
 
-// What found a pool full left leaves without a parent, too. Mending these takes room as the pending operations do: the pool
-// grows once for both.
+// What found a pool full left leaves without a parent, too. Mending these takes room as the pending operations do: the
+// pool grows once for both.
 func TestFinishGrowsOnce(t *testing.T) {
 	d := openDevice(t)
 	there := ramp(5900, 1, 700_000) // pairs whose nodes fill a memory block nearly
@@ -115,7 +115,7 @@ func TestStuckLatch(t *testing.T) {
 	require.NotZero(t, leaf.Ref)
 	meta := rawNode(t, tree, leaf.Ref)[metaWord].value
 	poke(t, tree, poked{slab: leaf.Ref, word: metaWord, value: meta | 1})
-	tree.rounds, tree.mostRounds = 64, 1<<12 // so that it gives up soon
+	tree.visits, tree.mostVisits = 64, 1<<12 // so that it gives up soon
 
 	// More than the leaf has room for, and some for another one.
 	fresh := ramp(2*Slots, leaf.Low+1, 1)
@@ -139,7 +139,7 @@ func TestStuckLatch(t *testing.T) {
 	require.Equal(t, left, pending.Operations)
 	require.Equal(t, left, stuck.Operations)
 	var corrupt *CorruptError
-	require.ErrorAs(t, tree.Check(t.Context()), &corrupt, "a latch at rest")
+	require.ErrorAs(t, tree.Check(t.Context()), &corrupt, "a latch in a read-only phase")
 
 	held := rawNode(t, tree, leaf.Ref)[metaWord].value
 	poke(t, tree, poked{slab: leaf.Ref, word: metaWord, value: held &^ 1})
@@ -165,10 +165,11 @@ func TestHalfPublishedSplit(t *testing.T) {
 		const highWord = 30
 		border := (last.Low + keys[len(keys)-1]) / 2
 		poke(t, tree, poked{slab: last.Ref, word: highWord, value: border})
-		rounds, most := tree.rounds, tree.mostRounds
-		tree.rounds, tree.mostRounds = 64, 1<<8 // so that it gives up soon
+		visits, most := tree.visits, tree.mostVisits
+		tree.visits, tree.mostVisits = 64, 1<<8 // so that it gives up soon
 
-		kinds := append(orderedKinds, structures.Insert, structures.InsertUnique, structures.Delete, structures.Find, structures.Count)
+		kinds := append(orderedKinds, structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
+			structures.CountAll)
 		var b structures.Batch
 		for i := range 1500 {
 			b.Kinds = append(b.Kinds, kinds[i%len(kinds)])
@@ -191,7 +192,7 @@ func TestHalfPublishedSplit(t *testing.T) {
 		require.NotZero(t, left)
 
 		poke(t, tree, poked{slab: last.Ref, word: highWord, value: ^uint32(0)})
-		tree.rounds, tree.mostRounds = rounds, most
+		tree.visits, tree.mostVisits = visits, most
 		b.Values = slices.Clone(b.Keys)
 		_, err = tree.Apply(t.Context(), b)
 		require.NoError(t, err)
@@ -207,8 +208,8 @@ func TestHalfPublishedSplit(t *testing.T) {
 	})
 }
 
-// A leaf whose cleaning was held up in between: some of the slots that become empty have the new stamp, the others are
-// erased yet. Nobody fills a slot: the one that two of a key meet in is known only when the cleaning has ended.
+// A leaf whose cleaning was held up in between: some of the slots that become empty have the new version, the others
+// are erased yet. Nobody fills a slot: the one that two of a key meet in is known only when the cleaning has ended.
 func TestHalfCleanedLeaf(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		keys := ramp(3000, 0, 1000)
@@ -217,14 +218,15 @@ func TestHalfCleanedLeaf(t *testing.T) {
 		nodes, err := tree.Nodes(t.Context())
 		require.NoError(t, err)
 		leaf := nodes[slices.IndexFunc(nodes, func(n Node) bool { return n.Level == 0 && n.Low > 1000000 })]
-		const stamp = 7
+		const version = 7
 		free := Slots - len(leaf.Keys)
 		require.Greater(t, free, 3)
-		halfway, wholly := []poked{{slab: leaf.Ref, word: metaWord, value: (stamp-1)<<5 | 1}}, []poked{{slab: leaf.Ref, word: metaWord, value: stamp << 5}}
+		halfway, wholly := []poked{{slab: leaf.Ref, word: metaWord, value: (version-1)<<5 | 1}},
+			[]poked{{slab: leaf.Ref, word: metaWord, value: version << 5}}
 		slot := uint32(0)
 		for i, pair := range rawNode(t, tree, leaf.Ref)[:2*Slots] {
 			if i%2 == 0 && pair.value == ^uint32(0) {
-				value := poked{slab: leaf.Ref, word: uint32(i) + 1, value: stamp << 1}
+				value := poked{slab: leaf.Ref, word: uint32(i) + 1, value: version << 1}
 				wholly = append(wholly, value)
 				if slot++; slot%2 == 0 {
 					value.value = 1
@@ -233,8 +235,8 @@ func TestHalfCleanedLeaf(t *testing.T) {
 			}
 		}
 		poke(t, tree, halfway...)
-		rounds, most := tree.rounds, tree.mostRounds
-		tree.rounds, tree.mostRounds = 64, 1<<8 // so that it gives up soon
+		visits, most := tree.visits, tree.mostVisits
+		tree.visits, tree.mostVisits = 64, 1<<8 // so that it gives up soon
 		fresh := ramp(free, leaf.Low+1, 1)
 		statuses, err := tree.Insert(t.Context(), fresh, fresh)
 		var stuck *structures.StuckError
@@ -243,19 +245,20 @@ func TestHalfCleanedLeaf(t *testing.T) {
 			require.Equal(t, structures.Pending, s, "insertion %d", i)
 		}
 		poke(t, tree, wholly...)
-		tree.rounds, tree.mostRounds = rounds, most
+		tree.visits, tree.mostVisits = visits, most
 		_, err = tree.Insert(t.Context(), fresh, fresh)
 		require.NoError(t, err)
 		requireTree(t, tree, m.insert(fresh, fresh))
 	})
 }
 
-// At the limit of its memory a tree does what needs none, also where latches or a bound of the rounds hold it up, and
+// At the limit of its memory a tree does what needs none, also where latches or the visit budget hold it up, and
 // inner nodes lack separators that there is no room for.
 func TestWhatNeedsNoRoomAtTheLimit(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		rng := random(11)
-		tree := newTree(t, d, Options{Path: Concurrent, Tile: tile, MaxBytes: 8<<10 + 2*alloc.BlockSlabs*(alloc.SlabBytes+1)})
+		tree := newTree(t, d, Options{Path: Concurrent, Tile: tile,
+			MaxBytes: 8<<10 + 2*alloc.BlockSlabs*(alloc.SlabBytes+1)})
 		keys := uniqueKeys(rng, 60_000)
 		var pool *structures.LimitError
 		statuses, err := tree.Insert(t.Context(), keys, keys)
@@ -273,7 +276,7 @@ func TestWhatNeedsNoRoomAtTheLimit(t *testing.T) {
 			stats, err := tree.pool.Stats(t.Context())
 			require.NoError(t, err)
 			require.Zero(t, stats.Free)
-			tree.rounds = 2                    // too few for any search
+			tree.visits = 2                    // too few for any search
 			tree.failures = stats.Failures - 1 // what another chunk of the insertions had no room for
 			statuses, err := do()
 			require.NoError(t, err)

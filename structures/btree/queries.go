@@ -6,14 +6,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// queryShape is how the kernels of queries at rest are laid out.
+// queryShape is how the kernels of queries in the read-only phase are laid out.
 type queryShape struct {
 	find       int // lanes that search together: for keys,
 	neighbor   int // for neighbors,
 	seek       int // and for where ranges begin
 	walk       int // lanes that read the leaves of a range together
 	parts      int // in which lookups read a node: 1 or 2
-	topBits    int // log2 of the entries of a top; -1: by the number of queries
+	indexBits  int // log2 of the entries of a prefix index; -1: by the number of queries
 	partBits   int // log2 of the parts that keys are brought into which are looked up in order
 	partsOfFew int // log2 of the parts that few ranges are cut into together
 
@@ -22,7 +22,7 @@ type queryShape struct {
 
 // bestQueryShape returns what measured best (docs/benchmarks.md). wish is the Tile of Options.
 func bestQueryShape(d *vk.Device, wish int) queryShape {
-	q := queryShape{find: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, topBits: -1, partBits: 8, partsOfFew: 16}
+	q := queryShape{find: 2, neighbor: 4, seek: 4, walk: 4, parts: 2, indexBits: -1, partBits: 8, partsOfFew: 16}
 	if d.Info().Type == vk.CPU {
 		q.find, q.neighbor, q.seek, q.walk = 1, 1, 1, 1
 		q.partsOfFew = 8

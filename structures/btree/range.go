@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math/bits"
-	"unsafe"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -12,54 +11,25 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Count returns how many keys each range has. Errors: those of Find, and *structures.StuckError where the tree's links
-// lead in circles, which only a stray write can cause.
-func (t *Tree) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
-	return t.reader.Count(ctx, ranges)
-}
-
-// Range returns the pairs of each range, in key order. Errors: those of Count.
-func (t *Tree) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
-	return t.reader.Range(ctx, ranges)
-}
-
-// CountOn records the counting of the keys of ranges on a stream and does not wait. The tree must not change until it is
-// done. Candidates are the pairs themselves; if they are asked for, then a range with so many neighbouring leaves that a
-// dispatch would take too long is not counted, and they are said to be 2^63 and more. Errors as FindOn's.
-func (t *Tree) CountOn(s *vk.Stream, r structures.DeviceCounts) error { return t.reader.CountOn(s, r) }
-
-// RangeOn records the writing of the pairs of ranges on a stream and does not wait. The tree must not change until it is
-// done. Candidates are the pairs themselves; where one range has so many neighbouring leaves that a dispatch would take
-// too long, they are said to be 2^63 and more, and nothing is done: Range cuts such ranges up. Errors as FindOn's.
-func (t *Tree) RangeOn(s *vk.Stream, r structures.DeviceRanges) error { return t.reader.RangeOn(s, r) }
-
-// DeviceWindow are a batch of ranges in device buffers of which up to so many pairs each are asked for. That takes half
-// the time of structures.DeviceRanges, since nobody has to know beforehand how many there are.
-type DeviceWindow struct {
-	Count  int                // ranges
-	Ranges *vk.Buffer[uint32] // two words each: Lo and Hi
-	Width  int                // pairs that are asked for of each range; Count times as many are less than 2^32
-	// Keys and Values, out: range i has the first pairs in key order, from i*Width on. What is behind them, up to the next
-	// range's, is undefined.
-	Keys, Values *vk.Buffer[uint32]
-	Counts       *vk.Buffer[uint32] // out: how many these are
-}
-
-func (w DeviceWindow) check(d *vk.Device) error {
+// checkWindow answers why the first pairs of ranges can't be recorded.
+func checkWindow(d *vk.Device, w structures.DeviceWindow) error {
 	places, err := recording.Windows(w.Count, w.Width)
-	return cmp.Or(err, recording.Need(d, w.Ranges, "words of ranges", w.Count, 2*w.Count), recording.Need(d, w.Counts, "counts", w.Count, w.Count),
-		recording.Need(d, w.Keys, "keys for the result", w.Count, places), recording.Need(d, w.Values, "values", w.Count, places))
+	return cmp.Or(err, recording.Need(d, w.Ranges, "words of ranges", w.Count, 2*w.Count),
+		recording.Need(d, w.Counts, "counts", w.Count, w.Count),
+		recording.Need(d, w.Keys, "keys for the result", w.Count, places),
+		recording.Need(d, w.Values, "values", w.Count, places),
+		recording.NeedCount(d, w.DeviceCount, w.Count))
 }
 
-// RangesOf records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
+// WindowOn records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
 // until it is done. Where it measured faster, this, CountOn and RangeOn bring the ranges into the order of their first
 // keys, as FindOn does by AutoOrder. Errors as FindOn's.
-func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
-	if err := t.gate.Enter(context.Background()); err != nil {
+func (t *Tree) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
+	if err := t.gate.EnterShared(context.Background()); err != nil {
 		return err
 	}
-	defer t.gate.Leave()
-	if err := cmp.Or(t.d.Accept("stream", s), w.check(t.d)); err != nil {
+	defer t.gate.LeaveShared()
+	if err := cmp.Or(t.d.Accept("stream", s), checkWindow(t.d, w)); err != nil {
 		return err
 	}
 	if w.Count == 0 {
@@ -71,9 +41,8 @@ func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
 			return err
 		}
 		return t.recordWindow(s, rangeQueries{
-			ranges: w.Ranges.Address(), n: w.Count, counts: w.Counts.Address(), outKeys: w.Keys.Address(),
-			outValues: w.Values.Address(),
-			width:     w.Width,
+			ranges: w.Ranges.Address(), n: w.Count, countAt: w.DeviceCount.Address(), counts: w.Counts.Address(),
+			outKeys: w.Keys.Address(), outValues: w.Values.Address(), width: w.Width,
 		}, plan)
 	})
 }
@@ -82,6 +51,7 @@ func (t *Tree) RangesOf(s *vk.Stream, w DeviceWindow) error {
 type rangeQueries struct {
 	ranges  uint64 // two words a range
 	n       int    // ranges
+	countAt uint64 // 0, or where it is said how many of them: those behind are taken for empty
 	shift   int    // log2 of the parts that each is cut into
 	counts  uint64 // a word a part
 	offsets uint64 // a word a part
@@ -94,21 +64,25 @@ type rangeQueries struct {
 	tooLong uint32 // what its count is then
 }
 
+func (q rangeQueries) number() recording.Length {
+	return recording.Length{At: q.countAt, N: uint32(q.n)}
+}
+
 // leavesAtOnce is how many leaves one tile walks over in a dispatch on behalf of one part of a range.
 const leavesAtOnce = 1 << 16
 
 // rangePlan is how the scratch of ranges is divided.
 type rangePlan struct {
-	shift   int
-	topBits int
-	top     uint64
-	leaves  uint64 // a word a part: where it begins
-	counts  uint64 // a word a part
-	offsets uint64 // a word a part, and one more
-	total   uint64 // two words
-	scan    uint64
-	order   rangeOrder // none: they are done as they come
-	bytes   int
+	shift     int
+	indexBits int
+	index     uint64
+	leaves    uint64 // a word a part: where it begins
+	counts    uint64 // a word a part
+	offsets   uint64 // a word a part, and one more
+	total     uint64 // two words
+	scan      uint64
+	order     rangeOrder // none: they are done as they come
+	bytes     int
 }
 
 // ordered says whether ranges are brought into the order of their first keys.
@@ -116,36 +90,36 @@ func (p rangePlan) ordered() bool { return p.order != rangeOrder{} }
 
 // rangeOrder is the scratch for ranges that are brought into order: addresses.
 type rangeOrder struct {
-	ranges    uint64 // two words a range, in order
-	places    uint64 // of each range, in order
-	each      uint64 // of each range in order: its number, for windows; else the leaf where it begins
-	counts    uint64 // the pairs of each range in order
-	partition uint64
+	ranges       uint64 // two words a range, in order
+	destinations uint64 // of each range, in order
+	each         uint64 // of each range in order: its source, for windows; else the leaf where it begins
+	counts       uint64 // the pairs of each range in order
+	partition    uint64
 }
 
 // seekPlan is that of ranges that are neither cut up nor summed up.
 func (t *Tree) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 	p := recording.Parts{Base: scratch}
-	r := rangePlan{topBits: t.topBits(n)}
+	r := rangePlan{indexBits: t.indexBits(n)}
 	if ordered {
-		r.topBits = t.orderedTopBits(n)
+		r.indexBits = t.orderedIndexBits(n)
 		r.order = rangeOrder{
-			ranges: p.Take(8 * n), places: p.Take(4 * n), each: p.Take(4 * n), counts: p.Take(4 * n),
+			ranges: p.Take(8 * n), destinations: p.Take(4 * n), each: p.Take(4 * n), counts: p.Take(4 * n),
 			partition: p.Take(t.primitives.PartitionScratch(t.queries.partBits)),
 		}
 	}
-	r.top, r.leaves = p.Take(topBytes(r.topBits)), p.Take(4*n)
+	r.index, r.leaves = p.Take(indexBytes(r.indexBits)), p.Take(4*n)
 	r.bytes = int(p.Used)
 	return r
 }
 
-func (t *Tree) rangePlan(n int, scratch uint64) rangePlan {
+func (t *Tree) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
 	shift := 0
 	if few := t.queries.partsOfFew; n < 1<<few {
 		shift = few - bits.Len(uint(max(n, 1)-1))
 	}
 	parts := n << shift
-	r := t.seekPlan(parts, shift == 0 && t.rangesInOrder(n), scratch)
+	r := t.seekPlan(parts, shift == 0 && ordered, scratch)
 	r.shift = shift
 	p := recording.Parts{Base: scratch, Used: uint64(r.bytes)}
 	r.counts, r.offsets, r.total = p.Take(4*parts), p.Take(4*(parts+1)), p.Take(8)
@@ -159,16 +133,19 @@ func (t *Tree) scratchForSeeks(s *vk.Stream, n int, ordered bool) (rangePlan, er
 	return t.seekPlan(n, ordered, at), err
 }
 
-func (t *Tree) scratchForRanges(s *vk.Stream, n int) (rangePlan, error) {
-	at, err := t.scratch.Take(s, t.rangePlan(n, 0).bytes)
-	return t.rangePlan(n, at), err
+// scratchForRanges divides scratch. Ranges whose number the device alone knows are done as they come.
+func (t *Tree) scratchForRanges(s *vk.Stream, n int, countAt uint64) (rangePlan, error) {
+	ordered := countAt == 0 && t.rangesInOrder(n)
+	at, err := t.scratch.Take(s, t.rangePlan(n, ordered, 0).bytes)
+	return t.rangePlan(n, ordered, at), err
 }
 
 type seekPush struct {
 	Tree                   Device
-	Top                    top
+	Index                  prefixIndex
 	Ranges, Leaves, Zeroed uint64
-	Count, Shift           uint32
+	Number                 recording.Length
+	Shift                  uint32
 }
 
 type countPush struct {
@@ -186,10 +163,11 @@ type writePush struct {
 type windowPush struct {
 	Tree                       Device
 	Ranges                     uint64
-	Top                        top
+	Index                      prefixIndex
 	Counts, OutKeys, OutValues uint64
-	Count, Width               uint32
-	Numbers                    uint64
+	Count                      recording.Length
+	Width                      uint32
+	Sources                    uint64
 }
 
 type rangeOffsetsPush struct {
@@ -199,7 +177,7 @@ type rangeOffsetsPush struct {
 
 // recordSeeks records the search for the leaves where ranges begin. zeroed: two words that become 0, or none.
 func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
-	top, err := t.recordTop(s, plan.top, plan.topBits)
+	index, err := t.recordIndex(s, plan.index, plan.indexBits)
 	if err != nil {
 		return err
 	}
@@ -209,32 +187,33 @@ func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 	}
 	parts := q.n << q.shift
 	k.Dispatch(s, max(1, groups(parts)), seekPush{
-		t.device(), top, q.ranges, plan.leaves, zeroed, uint32(parts), uint32(q.shift),
+		t.device(), index, q.ranges, plan.leaves, zeroed, q.number(), uint32(q.shift),
 	})
 	return nil
 }
 
-// recordRangeOrder records that ranges are brought into order, if the plan says so, and returns them and the plan as they
-// are from there on, until recordOwnOrder. numbers: a word a range, out, or 0.
-func (t *Tree) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan, numbers uint64) (rangeQueries, rangePlan, error) {
+// recordRangeOrder records that ranges are brought into order, if the plan says so, and returns them and the plan as
+// they are from there on, until recordOwnOrder. sources: a word a range, out, or 0.
+func (t *Tree) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan, sources uint64) (rangeQueries, rangePlan,
+	error) {
 	if !plan.ordered() {
 		return q, plan, nil
 	}
 	o := plan.order
 	err := t.primitives.Partition(s, primitives.PartitionArgs{
-		Keys: q.ranges, Pairs: true, OutKeys: o.ranges, Places: o.places, Numbers: numbers,
-		Length: primitives.Length{N: q.n}, Bits: t.queries.partBits, Scratch: o.partition,
+		Keys: q.ranges, Pairs: true, OutKeys: o.ranges, Destinations: o.destinations, Sources: sources,
+		Length: primitives.Length{N: q.n, At: q.countAt}, Bits: t.queries.partBits, Scratch: o.partition,
 	})
 	q.ranges, q.counts, plan.leaves = o.ranges, o.counts, o.each
 	return q, plan, err
 }
 
 // recordOwnOrder records the fetching of the counts of ranges, if they were brought into order.
-func (t *Tree) recordOwnOrder(s *vk.Stream, n int, counts uint64, plan rangePlan) error {
+func (t *Tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, plan rangePlan) error {
 	if !plan.ordered() {
 		return nil
 	}
-	return t.recordFetch(s, n, fetch{places: plan.order.places, words: plan.order.counts, toWords: counts})
+	return t.recordFetch(s, n, fetch{destinations: plan.order.destinations, words: plan.order.counts, toWords: counts})
 }
 
 // recordCounts records the counting of the pairs of ranges, part by part.
@@ -255,9 +234,10 @@ func (t *Tree) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 	}
 	parts := q.n << q.shift
 	k.Dispatch(s, groups(parts), countPush{
-		t.device(), q.ranges, plan.leaves, q.counts, q.total, uint32(parts), uint32(q.shift), uint32(q.leaves), q.tooLong,
+		t.device(), q.ranges, plan.leaves, q.counts, q.total, uint32(parts), uint32(q.shift), uint32(q.leaves),
+		q.tooLong,
 	})
-	return t.recordOwnOrder(s, parts, counts, plan)
+	return t.recordOwnOrder(s, primitives.Length{N: parts}, counts, plan)
 }
 
 // recordOffsets records the summing up of what recordCounts counted: the offsets of the parts into the plan's, those of
@@ -275,7 +255,8 @@ func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(parts+1), rangeOffsetsPush{plan.offsets, offsets, counts, q.total, uint32(parts), uint32(q.shift)})
+	k.Dispatch(s, groups(parts+1), rangeOffsetsPush{plan.offsets, offsets, counts, q.total, uint32(parts),
+		uint32(q.shift)})
 	return nil
 }
 
@@ -298,11 +279,12 @@ func (t *Tree) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 	if q.n == 0 {
 		return nil
 	}
-	top, err := t.recordTop(s, plan.top, plan.topBits)
+	index, err := t.recordIndex(s, plan.index, plan.indexBits)
 	if err != nil {
 		return err
 	}
-	k, err := kernel[windowPush](t, s, "range_window", t.queries.walk, recording.Constant("NUMBERED", word(plan.ordered())))
+	k, err := kernel[windowPush](t, s, "range_window", t.queries.walk,
+		recording.Constant("NUMBERED", word(plan.ordered())))
 	if err != nil {
 		return err
 	}
@@ -311,12 +293,7 @@ func (t *Tree) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 		return err
 	}
 	k.Dispatch(s, groups(q.n), windowPush{
-		t.device(), q.ranges, top, q.counts, q.outKeys, q.outValues, uint32(q.n), uint32(q.width), plan.order.each,
+		t.device(), q.ranges, index, q.counts, q.outKeys, q.outValues, q.number(), uint32(q.width), plan.order.each,
 	})
-	return t.recordOwnOrder(s, q.n, counts, plan)
-}
-
-// words are ranges as the device takes them.
-func words(ranges []structures.Range) []uint32 {
-	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*len(ranges))
+	return t.recordOwnOrder(s, primitives.Length{N: q.n, At: q.countAt}, counts, plan)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -13,7 +14,8 @@ import (
 func someRanges(keys []uint32, n, length int) []structures.Range {
 	rng := random(9)
 	sorted := slices.Sorted(slices.Values(keys))
-	r := []structures.Range{{}, {Hi: 1}, {Lo: 1}, {Lo: ^uint32(0), Hi: ^uint32(0)}, {Lo: ^uint32(0) - 1, Hi: ^uint32(0)}, {Lo: 5, Hi: 4}}
+	r := []structures.Range{{}, {Hi: 1}, {Lo: 1}, {Lo: ^uint32(0), Hi: ^uint32(0)},
+		{Lo: ^uint32(0) - 1, Hi: ^uint32(0)}, {Lo: 5, Hi: 4}}
 	for len(r) < n {
 		lo, hi := rng.Uint32(), rng.Uint32()
 		if len(sorted) != 0 && len(r)%16 != 0 {
@@ -54,7 +56,8 @@ func requireRanges(t testing.TB, tree *Tree, ranges []structures.Range, want mod
 	for i, r := range ranges {
 		first, end := within(keys, r)
 		if int(counts[i]) != end-first || int(got.Offsets[i+1]-got.Offsets[i]) != end-first {
-			t.Fatalf("range %d, %#x: %d counted, %d in the result, of %d", i, r, counts[i], got.Offsets[i+1]-got.Offsets[i], end-first)
+			t.Fatalf("range %d, %#x: %d counted, %d in the result, of %d", i, r, counts[i],
+				got.Offsets[i+1]-got.Offsets[i], end-first)
 		}
 		if gotKeys := got.Keys[got.Offsets[i]:got.Offsets[i+1]]; !slices.Equal(gotKeys, keys[first:end]) {
 			t.Fatalf("range %d, %#x: keys %#x instead of %#x", i, r, clip(gotKeys), clip(keys[first:end]))
@@ -96,7 +99,7 @@ func TestRangeOfAllKeys(t *testing.T) {
 	requireRanges(t, tree, []structures.Range{structures.AllKeys}, want)
 }
 
-// deviceRanges does CountOn, RangeOn and RangesOf, and compares.
+// deviceRanges does CountOn, RangeOn and WindowOn, and compares.
 func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int, want model) {
 	t.Helper()
 	d, n := tree.d, len(ranges)
@@ -110,12 +113,13 @@ func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int
 		wantOffsets = append(wantOffsets, uint32(len(wantKeys)))
 	}
 	s := testdevice.Stream(t, d)
-	in := testdevice.Upload(t, d, words(ranges))
+	in := testdevice.Upload(t, d, ordered.Words(ranges))
 	counts, total := testdevice.Room[uint32](t, d, n), testdevice.Room[uint64](t, d, 1)
 	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts}))
 	require.NoError(t, s.Wait(t.Context()))
 	same(t, wantCounts, testdevice.Download(t, counts, n), "counts")
-	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts, Candidates: total}))
+	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts,
+		Candidates: total}))
 	require.NoError(t, s.Wait(t.Context()))
 	same(t, wantCounts, testdevice.Download(t, counts, n), "counts")
 	if n != 0 {
@@ -123,8 +127,10 @@ func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int
 	}
 
 	offsets := testdevice.Room[uint32](t, d, n+1)
-	outKeys, outValues := testdevice.Room[uint32](t, d, max(1, len(wantKeys))), testdevice.Room[uint32](t, d, max(1, len(wantKeys)))
-	r := structures.DeviceRanges{Count: n, Ranges: in, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: total}
+	outKeys, outValues := testdevice.Room[uint32](t, d, max(1, len(wantKeys))),
+		testdevice.Room[uint32](t, d, max(1, len(wantKeys)))
+	r := structures.DeviceRanges{Count: n, Ranges: in, Offsets: offsets, Keys: outKeys, Values: outValues,
+		Candidates: total}
 	require.NoError(t, tree.RangeOn(s, r))
 	require.NoError(t, s.Wait(t.Context()))
 	same(t, wantOffsets, testdevice.Download(t, offsets, n+1), "offsets")
@@ -148,16 +154,20 @@ func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int
 		same(t, make([]uint32, less), testdevice.Download(t, r.Keys, less), "keys of what was not done")
 	}
 
-	window := DeviceWindow{Count: n, Ranges: in, Width: width, Keys: testdevice.Room[uint32](t, d, n*width), Values: testdevice.Room[uint32](t, d, n*width), Counts: counts}
-	require.NoError(t, tree.RangesOf(s, window))
+	window := structures.DeviceWindow{Count: n, Ranges: in, Width: width, Keys: testdevice.Room[uint32](t, d, n*width),
+		Values: testdevice.Room[uint32](t, d, n*width), Counts: counts}
+	require.NoError(t, tree.WindowOn(s, window))
 	require.NoError(t, s.Wait(t.Context()))
-	gotKeys, gotValues, gotCounts := testdevice.Download(t, window.Keys, n*width), testdevice.Download(t, window.Values, n*width), testdevice.Download(t, counts, n)
+	gotKeys, gotValues, gotCounts := testdevice.Download(t, window.Keys, n*width),
+		testdevice.Download(t, window.Values, n*width), testdevice.Download(t, counts, n)
 	for i, r := range ranges {
 		first, end := within(keys, r)
 		end = min(end, first+width)
 		at := i * width
-		if int(gotCounts[i]) != end-first || !slices.Equal(gotKeys[at:at+end-first], keys[first:end]) || !slices.Equal(gotValues[at:at+end-first], values[first:end]) {
-			t.Fatalf("window %d, %#x: %d pairs %#x instead of %#x", i, r, gotCounts[i], gotKeys[at:at+width], keys[first:end])
+		if int(gotCounts[i]) != end-first || !slices.Equal(gotKeys[at:at+end-first], keys[first:end]) ||
+			!slices.Equal(gotValues[at:at+end-first], values[first:end]) {
+			t.Fatalf("window %d, %#x: %d pairs %#x instead of %#x", i, r, gotCounts[i], gotKeys[at:at+width],
+				keys[first:end])
 		}
 	}
 }
@@ -185,8 +195,8 @@ func TestDeviceRanges(t *testing.T) {
 	require.ErrorAs(t, tree.CountOn(s, structures.DeviceCounts{Count: 1}), &length)
 	require.ErrorAs(t, tree.RangeOn(s, structures.DeviceRanges{Count: 1}), &length)
 	in := testdevice.Room[uint32](t, d, 2)
-	require.ErrorAs(t, tree.RangesOf(s, DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: -1}), &length)
-	require.ErrorAs(t, tree.RangesOf(s, DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: 1}), &length)
+	require.ErrorAs(t, tree.WindowOn(s, structures.DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: -1}), &length)
+	require.ErrorAs(t, tree.WindowOn(s, structures.DeviceWindow{Count: 1, Ranges: in, Counts: in, Width: 1}), &length)
 }
 
 // A range over more leaves than one tile walks over in a dispatch is refused where it can't be cut up.
@@ -195,7 +205,7 @@ func TestRangeTooLongForADevice(t *testing.T) {
 	tree := buildTree(t, d, ramp(1000, 0, 1), ramp(1000, 0, 1), Options{Fill: 0.01})
 	s := testdevice.Stream(t, d)
 	total := testdevice.Room[uint64](t, d, 1)
-	plan, err := tree.scratchForRanges(s, 1)
+	plan, err := tree.scratchForRanges(s, 1, 0)
 	require.NoError(t, err)
 	in, counts := testdevice.Upload(t, d, []uint32{0, 999}), testdevice.Upload(t, d, []uint32{9})
 	q := rangeQueries{ranges: in.Address(), n: 1, counts: counts.Address(), total: total.Address(), leaves: 100}

@@ -7,15 +7,17 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
 // recorder is the tree as its reader sees it.
 type recorder Tree
 
-func (r *recorder) Enter(ctx context.Context) error   { return r.gate.Enter(ctx) }
-func (r *recorder) EnterOn(ctx context.Context) error { return r.gate.Enter(ctx) }
-func (r *recorder) Leave()                            { r.gate.Leave() }
+func (r *recorder) Enter(ctx context.Context) error   { return r.gate.EnterShared(ctx) }
+func (r *recorder) EnterOn(ctx context.Context) error { return r.gate.EnterShared(ctx) }
+func (r *recorder) Leave()                            { r.gate.LeaveShared() }
+func (r *recorder) Meter() *recording.Meter           { return &r.meter }
 func (r *recorder) Changes() uint64                   { return r.changes }
 func (r *recorder) Exact() bool                       { return true }
 
@@ -64,11 +66,11 @@ func (r *recorder) Count(s *vk.Stream, c ordered.Counts) error {
 	if c.N == 0 {
 		return nil
 	}
-	plan, err := t.scratchForRanges(s, c.N)
+	plan, err := t.scratchForRanges(s, c.N, c.CountAt)
 	if err != nil {
 		return err
 	}
-	q := rangeQueries{ranges: c.Ranges, n: c.N, shift: plan.shift, counts: plan.counts, total: plan.total}
+	q := rangeQueries{ranges: c.Ranges, n: c.N, countAt: c.CountAt, shift: plan.shift, counts: plan.counts, total: plan.total}
 	summed := c.Total != 0 || plan.shift != 0
 	if c.Total != 0 {
 		q.total = c.Total
@@ -86,12 +88,12 @@ func (r *recorder) Count(s *vk.Stream, c ordered.Counts) error {
 
 func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 	t := (*Tree)(r)
-	plan, err := t.scratchForRanges(s, o.N)
+	plan, err := t.scratchForRanges(s, o.N, o.CountAt)
 	if err != nil {
 		return err
 	}
 	q := rangeQueries{
-		ranges: o.Ranges, n: o.N, shift: plan.shift, counts: plan.counts, total: o.Total, outKeys: o.OutKeys, outValues: o.OutValues,
+		ranges: o.Ranges, n: o.N, countAt: o.CountAt, shift: plan.shift, counts: plan.counts, total: o.Total, outKeys: o.OutKeys, outValues: o.OutValues,
 		limit: min(o.Candidates, recording.MaxPlaces), capacity: min(o.Capacity, recording.MaxPlaces),
 	}
 	if err := t.recordCounts(s, q, plan); err != nil {
@@ -101,7 +103,7 @@ func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 		return err
 	}
 	if plan.ordered() { // pairs are written range by range
-		err := t.recordFetch(s, o.N, fetch{places: plan.order.places, words: plan.order.each, toWords: plan.leaves})
+		err := t.recordFetch(s, primitives.Length{N: o.N}, fetch{destinations: plan.order.destinations, words: plan.order.each, toWords: plan.leaves})
 		if err != nil {
 			return err
 		}
@@ -111,10 +113,10 @@ func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 }
 
 // Pairs has the total in scratch, the ranges and their offsets, which go up, and behind them the pairs, which come down.
-func (r *recorder) Pairs(ctx context.Context, ranges []structures.Range, counts []uint32, to *ordered.Pairs) ([]uint32, error) {
+func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, counts []uint32, to *ordered.Pairs) ([]uint32, error) {
 	t, n := (*Tree)(r), len(ranges)
 	up := make([]uint32, 2+2*n+n)
-	copy(up[2:], words(ranges))
+	copy(up[2:], ordered.Words(ranges))
 	total := uint32(0)
 	for i, count := range counts {
 		up[2+2*n+i] = total
@@ -132,12 +134,12 @@ func (r *recorder) Pairs(ctx context.Context, ranges []structures.Range, counts 
 	}
 	_, _, from := layout(0)
 	var q rangeQueries
-	err := recording.Run(t.stream, func() error {
-		address, err := t.scratch.Take(t.stream, int(from)+t.seekPlan(n, false, 0).bytes)
+	err := recording.Run(s, func() error {
+		address, err := t.scratch.Take(s, int(from)+t.seekPlan(n, false, 0).bytes)
 		if err != nil {
 			return err
 		}
-		if err := t.scratch.Of(t.stream).Upload(ctx, 0, up); err != nil {
+		if err := t.scratch.Of(s).Upload(ctx, 0, up); err != nil {
 			return err
 		}
 		outKeys, outValues, seeks := layout(address)
@@ -146,15 +148,15 @@ func (r *recorder) Pairs(ctx context.Context, ranges []structures.Range, counts 
 			outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
 		}
 		plan := t.seekPlan(n, false, seeks)
-		if err := t.recordSeeks(t.stream, q, plan, 0); err != nil {
+		if err := t.recordSeeks(s, q, plan, 0); err != nil {
 			return err
 		}
-		return t.recordPairs(t.stream, q, plan)
+		return t.recordPairs(s, q, plan)
 	})
 	if err != nil {
 		return nil, err
 	}
-	b := t.scratch.Of(t.stream)
+	b := t.scratch.Of(s)
 	if err := b.Download(ctx, int(q.outKeys-q.total)/4, keys); err != nil {
 		return nil, err
 	}

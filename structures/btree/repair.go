@@ -6,13 +6,14 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
 type takePush struct {
-	Pool           alloc.DevicePool
-	Slabs, Refused uint64
-	Count          uint32
+	Pool                 alloc.DevicePool
+	Slabs, Refused, Used uint64
+	Beside, Count        uint32
 }
 
 type repairPlanPush struct {
@@ -25,16 +26,32 @@ type repairNodesPush struct {
 	Lows, Leaves, Inner uint64
 }
 
+// taking is what is done to slabs.
+type taking uint8
+
+const (
+	allocates taking = iota
+	frees
+	clears // and frees
+)
+
+// old is how nodes that were in use are freed.
+func (t *Tree) old() taking {
+	if t.shared {
+		return clears
+	}
+	return frees
+}
+
 // taker returns the kernel that allocates slabs, or frees them.
-func (t *Tree) taker(free bool) (*vk.Kernel[takePush], error) {
-	return recording.Kernel[takePush](t.kernels, t.stream, "btree/repair_take", workgroup,
-		recording.OverPool(t.pool.Constants(), recording.Constant("FREE", word(free)))...)
+func (t *Tree) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
+	return kernel[takePush](t, s, "take", 1, recording.Constant("FREE", word(does != allocates)), recording.Constant("CLEARS", word(does == clears)))
 }
 
 // take records that slabs are allocated, or freed.
-func (t *Tree) take(k *vk.Kernel[takePush], p takePush) {
+func (t *Tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 	p.Pool = t.pool.Device()
-	k.Dispatch(t.stream, groups(int(p.Count)), p)
+	k.Dispatch(s, groups(int(p.Count)), p)
 }
 
 // repair makes the inner nodes anew from the leaves, so that each leaf has a parent, when nothing runs that uses the tree.
@@ -45,17 +62,18 @@ func (t *Tree) repair(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	leaves, old := int(v.levels[0].Nodes), int(v.nodes()-v.levels[0].Nodes)-1 // but the root
+	defer v.free()
+	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // but the root, which is the first
 	_, each := shares(t.o.Fill)
 	inner := -1
 	for level := leaves; level > 1; inner += level {
 		level = (level + each - 1) / each
 	}
 	var p recording.Parts
-	var l, before listing
+	var order leafOrder
 	var slabs, refused uint64
 	plan := func() {
-		l, before = t.listingIn(&p, leaves), t.listingIn(&p, old)
+		order = t.leafOrderIn(&p, leaves)
 		slabs, refused = p.Take(4*inner), p.Take(4)
 	}
 	plan()
@@ -69,10 +87,7 @@ func (t *Tree) repair(ctx context.Context) error {
 	refusedAt := int(refused-scratch.Address()) / 4
 	taken := takePush{Slabs: slabs, Refused: refused, Count: uint32(inner)}
 
-	// The old nodes are listed before new ones are allocated, which may hold anything.
-	if err = t.list(t.stream, leafLevel, l); err == nil {
-		err = t.list(t.stream, innerLevels, before)
-	}
+	err = t.recordLeafOrder(t.stream, v.listed.listing, primitives.Length{N: leaves}, order)
 	for err == nil {
 		// All kernels before anything is taken, so that it can be given back and what follows doesn't fail.
 		var k repairKernels
@@ -82,22 +97,22 @@ func (t *Tree) repair(ctx context.Context) error {
 		if err = t.clear(t.stream, refused, 1); err != nil {
 			break
 		}
-		t.take(k.take, taken)
+		t.take(t.stream, k.take, taken)
 		var count [1]uint32
 		if err = t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 			break // nothing was taken
 		}
 		err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
 		if err == nil && count[0] == 0 {
-			err = t.writeInner(ctx, k, repairNodesPush{Tree: t.device(), Lows: l.lows, Leaves: l.slabs, Inner: slabs}, leaves, inner,
-				takePush{Slabs: before.slabs, Refused: refused, Count: uint32(old)})
+			err = t.writeInner(ctx, k, repairNodesPush{Tree: t.device(), Lows: order.lows, Leaves: order.leaves, Inner: slabs}, leaves, inner,
+				takePush{Slabs: v.listed.Inner + 4, Refused: refused, Count: uint32(old)})
 			if err == nil {
 				return nil
 			}
 		}
-		t.take(k.free, taken)
+		t.take(t.stream, k.free, taken)
 		if err = errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx))); err == nil {
-			err = t.pool.Grow(ctx, blocksFor(inner))
+			err = t.pool.Inside().Grow(ctx, blocksFor(inner))
 		}
 	}
 	t.stream.Discard()
@@ -106,17 +121,20 @@ func (t *Tree) repair(ctx context.Context) error {
 
 // repairKernels are what a repair needs from when on it has taken slabs.
 type repairKernels struct {
-	take, free *vk.Kernel[takePush]
-	plan       *vk.Kernel[repairPlanPush]
-	nodes      *vk.Kernel[repairNodesPush]
+	take, free, old *vk.Kernel[takePush]
+	plan            *vk.Kernel[repairPlanPush]
+	nodes           *vk.Kernel[repairNodesPush]
 }
 
 // repairKernels are made anew after the pool has grown, which may change them.
 func (t *Tree) repairKernels() (k repairKernels, err error) {
-	if k.take, err = t.taker(false); err != nil {
+	if k.take, err = t.taker(t.stream, allocates); err != nil {
 		return k, err
 	}
-	if k.free, err = t.taker(true); err != nil {
+	if k.free, err = t.taker(t.stream, frees); err != nil {
+		return k, err
+	}
+	if k.old, err = t.taker(t.stream, t.old()); err != nil {
 		return k, err
 	}
 	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, t.stream, "btree/repair_plan", workgroup); err != nil {
@@ -131,10 +149,10 @@ func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPus
 	_, each := shares(t.o.Fill)
 	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(each)})
 	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
-	t.take(k.free, old)
+	t.take(t.stream, k.old, old)
 	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	t.nodes, t.headroom, t.beside = uint64(leaves+inner+1), false, 0
+	t.countedAs(uint64(leaves + inner + 1))
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/structures/internal/recording"
 )
 
-// Separators that are missing in the inner nodes, on several levels, come back; so does the rest, however badly the inner
-// nodes are.
+// Separators that are missing in the inner nodes, on several levels, come back; so does the rest, however badly the
+// inner nodes are.
 func TestRepair(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{})
@@ -43,6 +43,48 @@ func TestRepair(t *testing.T) {
 			require.NoError(t, tree.Check(t.Context()), "orphans that the tree knows of")
 			requireFind(t, tree, asked(keys, 3000), want) // by side links
 		}
+		require.NoError(t, tree.repair(t.Context()))
+		require.NoError(t, tree.Check(t.Context()))
+		requireTree(t, tree, want)
+		require.Zero(t, requireStats(t, tree).Orphans)
+	}
+}
+
+// Levels that no parent knows of, but for the first node of each, and those that each second parent knows of alone.
+func TestLevelsBySideLinks(t *testing.T) {
+	d := openDevice(t)
+	const n = 20000
+	rng := random(3)
+	keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+	want := model{}.insert(keys, values)
+	tree := newTree(t, d, Options{})
+	for _, every := range []int{1, 2} {
+		rebuild(t, tree, keys, values)
+		nodes, err := tree.Nodes(t.Context())
+		require.NoError(t, err)
+		orphans := 0
+		var words []poked
+		for i, node := range nodes {
+			if node.Level == 0 || i%every != 0 {
+				continue
+			}
+			orphans += len(node.Keys) - 1
+			for slot := range uint32(Slots) {
+				words = append(words, poked{slab: node.Ref, word: 2 * slot, value: node.Keys[0]},
+					poked{slab: node.Ref, word: 2*slot + 1, value: node.Values[0]})
+			}
+		}
+		poke(t, tree, words...)
+		require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{uint32(orphans)}))
+		tree.nodes = 1 // what is known of their number may be far from it
+		length, err := tree.Len(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, len(want), length)
+		requireExport(t, tree, want)
+		again, err := tree.Nodes(t.Context())
+		require.NoError(t, err)
+		require.Len(t, again, len(nodes))
+		require.NoError(t, tree.Check(t.Context()))
 		require.NoError(t, tree.repair(t.Context()))
 		require.NoError(t, tree.Check(t.Context()))
 		requireTree(t, tree, want)

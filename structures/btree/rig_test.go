@@ -151,7 +151,7 @@ func requireNodes(t testing.TB, tree *Tree) {
 	for i := range nodes {
 		by[nodes[i].Ref] = &nodes[i]
 	}
-	require.Zero(t, nodes[0].Ref, "the root's slab")
+	require.Equal(t, tree.root, nodes[0].Ref, "the root's slab")
 	require.Positive(t, nodes[0].Level)
 	parents := map[uint32]int{}
 	for i, n := range nodes {
@@ -225,7 +225,7 @@ func poke(t testing.TB, tree *Tree, words ...poked) {
 }
 
 // ravage brings the leaves' pairs into any slots, deletes some of them, and leaves empty and erased slots between, with
-// a stamp of any value: what updates beside each other may leave of a tree. The model follows.
+// a version of any value: what concurrent updates may leave of a tree. The model follows.
 func ravage(t testing.TB, tree *Tree, want model) {
 	t.Helper()
 	rng := random(uint64(len(want)))
@@ -236,15 +236,15 @@ func ravage(t testing.TB, tree *Tree, want model) {
 		if n.Level != 0 {
 			continue
 		}
-		vacancy := ^uint32(0)
-		if n.High == vacancy {
-			vacancy = 0
+		emptyKey := ^uint32(0)
+		if n.High == emptyKey {
+			emptyKey = 0
 		}
-		stamp := rng.Uint32() >> 5
-		words = append(words, poked{slab: n.Ref, word: metaWord, value: stamp << 5})
+		version := rng.Uint32() >> 5
+		words = append(words, poked{slab: n.Ref, word: metaWord, value: version << 5})
 		slots := rng.Perm(Slots)
 		for i, slot := range slots {
-			key, value := vacancy, stamp<<1
+			key, value := emptyKey, version<<1
 			switch {
 			case i < len(n.Keys) && rng.IntN(5) != 0:
 				key, value = n.Keys[i], n.Values[i]

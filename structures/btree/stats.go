@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -67,16 +66,20 @@ const (
 )
 
 type surveyPush struct {
-	Tree         Device
-	Rows         uint64
-	First, Count uint32
+	Tree   Device
+	Listed listing
+	Rows   uint64
 }
 
 // survey is what a tree has.
 type survey struct {
-	levels [16]Level
+	levels [depths]Level
 	erased uint64
+	listed listed
 }
+
+// free frees the memory of what was listed.
+func (v *survey) free() { v.listed.free() }
 
 // nodes is how many nodes there are.
 func (v survey) nodes() (n uint64) {
@@ -86,7 +89,8 @@ func (v survey) nodes() (n uint64) {
 	return n
 }
 
-// survey counts what the tree holds, and tightens the bound of its nodes.
+// survey counts what the tree holds, and tightens the bound of its nodes. What it has listed is in memory that is to be
+// freed.
 func (t *Tree) survey(ctx context.Context) (survey, error) {
 	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
 	if err != nil {
@@ -94,17 +98,14 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 	}
 	defer rows.Free()
 	resting := t.uses.Rest(ctx) == nil // else more is to come than there is
-	err = recording.Run(t.stream, func() error {
+	var v survey
+	v.listed, err = t.list(ctx, func(l listing) error {
 		k, err := kernel[surveyPush](t, t.stream, "survey", 1)
 		if err != nil {
 			return err
 		}
 		t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
-		push := surveyPush{Tree: t.device(), Rows: rows.Address()}
-		t.overSlabs(func(first, count int) {
-			push.First, push.Count = uint32(first), uint32(count)
-			k.Dispatch(t.stream, groups(count), push)
-		})
+		k.Dispatch(t.stream, t.walkers(int(l.InnerMost+l.LeavesMost)), surveyPush{t.device(), l, rows.Address()})
 		return nil
 	})
 	if err != nil {
@@ -112,9 +113,9 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 	}
 	words := make([]uint32, rows.Len())
 	if err := rows.Download(ctx, 0, words); err != nil {
+		v.free()
 		return survey{}, err
 	}
-	var v survey
 	for r := 0; r < len(words); r += surveyRowWords {
 		row := words[r : r+surveyRowWords]
 		for i := range v.levels {
@@ -124,7 +125,7 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		v.erased += uint64(row[surveyErased])
 	}
 	if resting {
-		t.nodes, t.headroom, t.beside = v.nodes(), false, 0
+		t.countedAs(v.nodes())
 	}
 	return v, nil
 }
@@ -136,6 +137,7 @@ func (t *Tree) Len(ctx context.Context) (uint64, error) {
 	}
 	defer t.gate.Leave()
 	v, err := t.survey(ctx)
+	defer v.free()
 	return v.levels[0].Slots, err
 }
 
@@ -149,6 +151,7 @@ func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
+	defer v.free()
 	var counters [counterWords]uint32
 	if err := t.state.Download(ctx, 0, counters[:]); err != nil {
 		return Stats{}, err

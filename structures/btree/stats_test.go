@@ -54,8 +54,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// Batches on streams count like those from Go slices, and once each, however often Finish has to go on with them; queries
-// don't.
+// Batches on streams count like those from Go slices, and once each, however often Finish has to go on with them;
+// queries don't.
 func TestBatchesAreCounted(t *testing.T) {
 	d := openDevice(t)
 	tree := newTree(t, d, Options{Path: Concurrent})
@@ -73,11 +73,14 @@ func TestBatchesAreCounted(t *testing.T) {
 	require.Equal(t, Batches{Concurrent: 1}, requireStats(t, tree).Batches)
 	require.NoError(t, tree.ApplyOn(s, structures.Find, b))
 	require.NoError(t, tree.ApplyOn(s, structures.Delete, b))
-	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
+	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
+		structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)
-	for _, dropped := range []func(){s.Discard, func() { s.Fill(b.Left, 8, 4, 0); require.Error(t, s.Wait(t.Context())) }} {
-		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
+	for _, dropped := range []func(){
+		s.Discard, func() { s.Fill(b.Left, 8, 4, 0); require.Error(t, s.Wait(t.Context())) }} {
+		require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert,
+			structures.DeviceBatch{Count: b.Count, Keys: b.Keys, Values: b.Values}))
 		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
 		dropped()
 		require.Equal(t, Batches{Concurrent: 2, Batched: 1}, requireStats(t, tree).Batches)

@@ -14,6 +14,7 @@ import (
 var (
 	_ structures.ConcurrentOnStream = (*Tree)(nil)
 	_ structures.OrderedOnStream    = (*Tree)(nil)
+	_ structures.InShaders[Device]  = (*Tree)(nil)
 )
 
 // check answers why a concurrent batch can't be recorded.
@@ -53,22 +54,17 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
 		recording.Need(d, b.Windows, "windows", b.Count, windows),
 		recording.Need(d, b.OutKeys, "keys for the result", b.Count, pairs),
 		recording.Need(d, b.OutValues, "values for the result", b.Count, pairs),
-		recording.Need(d, b.Status, "status bytes", b.Count, recording.Padded(b.Count)),
-		recording.Need(d, b.Left, "words for the number left", b.Count, 1))
+		recording.NeedOutcomes(d, b))
 }
 
 // does says whether concurrent batches do operations of a kind.
 func does(kind structures.Kind) bool {
-	switch kind {
-	case structures.Insert, structures.InsertUnique, structures.Delete, structures.Find:
-		return true
-	}
-	return kind.Ordered() && kind <= structures.CountRange
+	return updates(kind) || kind == structures.Find || kind.Ordered() && kind <= structures.CountRange
 }
 
 type locatePush struct {
 	Tree     Device
-	Top      top
+	Index    prefixIndex
 	Keys     uint64
 	Statuses uint64
 	Hints    uint64
@@ -78,7 +74,7 @@ type locatePush struct {
 
 type applyPush struct {
 	Tree     Device
-	Top      top
+	Index    prefixIndex
 	Keys     uint64
 	Values   uint64
 	Kinds    uint64
@@ -86,7 +82,7 @@ type applyPush struct {
 	Pending  uint64
 	Hints    uint64
 	Count    uint32
-	Rounds   uint32
+	Visits   uint32
 	Retry    uint32
 }
 
@@ -105,11 +101,20 @@ type operands struct {
 }
 
 type mixedPush struct {
-	Tree                                                   Device
-	Top                                                    uint64
-	Keys, Values, Kinds, Highs, Windows, Statuses, Pending uint64
-	OutKeys, OutValues                                     uint64
-	Count, Width, Rounds, Slices                           uint32
+	Tree                Device
+	Index               uint64
+	Keys, Values, Kinds uint64
+	To                  vk.Arguments[windowArguments]
+	Statuses, Pending   uint64
+	OutKeys, OutValues  uint64
+	Count               uint32
+	Visits, Slices      uint32
+}
+
+// windowArguments are Windows of shaders/btree/mixed.glsl.
+type windowArguments struct {
+	Highs, Windows uint64
+	Width          uint32
 }
 
 // What the kernels of mixed.glsl are told beside the operations a lane.
@@ -121,19 +126,19 @@ const (
 
 // applyOrdered records a batch with operations that ask for order.
 func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
-	bits := t.besideTopBits(b.count)
-	scratch, err := t.scratch.Take(s, topBytes(bits))
+	bits := t.concurrentIndexBits(b.count)
+	scratch, err := t.scratch.Take(s, indexBytes(bits))
 	if err != nil {
 		return err
 	}
-	top, err := t.recordTopBeside(s, scratch, bits)
+	index, err := t.recordConcurrentIndex(s, scratch, bits)
 	if err != nil {
 		return err
 	}
 	p := mixedPush{
-		Tree: t.device(), Top: top.Entries, Keys: b.keys, Values: b.values, Kinds: b.kinds, Highs: b.highs, Windows: b.windows,
+		Tree: t.device(), Index: index.Entries, Keys: b.keys, Values: b.values, Kinds: b.kinds,
 		Statuses: b.statuses, Pending: b.pending, OutKeys: b.outKeys, OutValues: b.outValues,
-		Count: uint32(b.count), Width: uint32(b.width), Rounds: t.rounds | top.Bits<<24, Slices: 1,
+		Count: uint32(b.count), Visits: t.visits | index.Bits<<24, Slices: 1,
 	}
 	modules := t.ordering(kind)
 	if kind == structures.Mixed {
@@ -156,6 +161,7 @@ func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) erro
 			return err
 		}
 	}
+	p.To = vk.NewArguments(s, windowArguments{b.highs, b.windows, uint32(b.width)})
 	s.Concurrent(func() {
 		for _, k := range kernels {
 			k.Dispatch(s, workgroups, p)
@@ -167,12 +173,21 @@ func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) erro
 // Batches from here on are located first, where they run alone (docs/benchmarks.md).
 const locateFrom = 1 << 19
 
-// initialRounds bounds the node visits of a tile in one dispatch, far above what batches need; where latches hold them
-// up, it is raised, up to maxRounds.
+// initialVisits bounds the node visits of a tile in one dispatch, far above what batches need; where latches hold them
+// up, it is raised, up to maxVisits.
 const (
-	initialRounds = 1 << 14
-	maxRounds     = 1 << 18
+	initialVisits = 1 << 14
+	maxVisits     = 1 << 18
 )
+
+// firstVisits is the budget that a tree on a device begins with. On a CPU, what holds a latch may be off its processor
+// for a time slice or several, in which others make more visits than a whole batch needs.
+func firstVisits(d *vk.Device) uint32 {
+	if d.Info().Type == vk.CPU {
+		return maxVisits
+	}
+	return initialVisits
+}
 
 // apply records a batch of concurrent operations of one kind, or Mixed.
 func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
@@ -185,18 +200,18 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	retry := word(b.retry)
 	p := applyPush{
 		Tree: t.device(), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses, Pending: b.pending,
-		Count: uint32(b.count), Rounds: t.rounds, Retry: retry,
+		Count: uint32(b.count), Visits: t.visits, Retry: retry,
 	}
 	if b.few {
 		return t.dispatchApply(s, kind, b, p)
 	}
 	locates := b.alone && b.count >= locateFrom
-	bits := t.topBits(b.count)
+	bits := t.indexBits(b.count)
 	plan := recording.Parts{}
 	if locates {
 		plan.Take(8 * b.count)
 	}
-	plan.Take(topBytes(bits))
+	plan.Take(indexBytes(bits))
 	scratch, err := t.scratch.Take(s, int(plan.Used))
 	if err != nil {
 		return err
@@ -204,7 +219,7 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	plan = recording.Parts{Base: scratch}
 	if locates {
 		p.Hints = plan.Take(8 * b.count)
-		top, err := t.recordTop(s, plan.Take(topBytes(bits)), bits)
+		index, err := t.recordIndex(s, plan.Take(indexBytes(bits)), bits)
 		if err != nil {
 			return err
 		}
@@ -212,8 +227,8 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 		if err != nil {
 			return err
 		}
-		k.Dispatch(s, groups(b.count), locatePush{p.Tree, top, b.keys, b.statuses, p.Hints, p.Count, retry})
-	} else if p.Top, err = t.recordTopBeside(s, plan.Take(topBytes(bits)), bits); err != nil {
+		k.Dispatch(s, groups(b.count), locatePush{p.Tree, index, b.keys, b.statuses, p.Hints, p.Count, retry})
+	} else if p.Index, err = t.recordConcurrentIndex(s, plan.Take(indexBytes(bits)), bits); err != nil {
 		return err
 	}
 	return t.dispatchApply(s, kind, b, p)
@@ -228,7 +243,7 @@ func (t *Tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p a
 	return nil
 }
 
-// updating is the variant of a kernel that makes updates beside others.
+// updating is the variant of a kernel that makes concurrent updates.
 func (t *Tree) updating(module string) string {
 	if t.d.Info().Type == vk.CPU {
 		return t.protocol(module) + ".rolled"
@@ -236,7 +251,7 @@ func (t *Tree) updating(module string) string {
 	return t.protocol(module) + ".unrolled"
 }
 
-// protocol is the module of a kernel that runs beside updates, by the protocol that the device has.
+// protocol is the module of a concurrent kernel, by the protocol that the device has.
 func (t *Tree) protocol(module string) string {
 	if t.d.Has(vk.Int64Atomics) {
 		return module + ".a64"
@@ -267,7 +282,8 @@ func (t *Tree) torn() uint32 {
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, Delete, Find, and those that ask for order. Batches on several streams may work on the tree at the same
+// InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand in
+// each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several streams may work on the tree at the same
 // time. Where the pool is full, operations are left pending; give the batch to Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
@@ -276,6 +292,7 @@ func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 		return err
 	}
 	defer t.gate.Leave()
+	t.meter.Batch(kind, b.Count)
 	err := t.applyOn(s, kind, b, false)
 	if err == nil && kind <= structures.Delete {
 		submitted(s, &t.batches.concurrent)
@@ -296,7 +313,7 @@ func (t *Tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 func (t *Tree) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
 		t.nodes += uint64(operations)
-		t.beside += uint64(operations)
+		t.uncounted += uint64(operations)
 	}
 }
 
@@ -311,6 +328,15 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 		return nil
 	}
 	return t.on(s, func() error {
+		b, err := t.own.Outcomes(s, b)
+		if err != nil {
+			return err
+		}
+		if !retry {
+			if retry, err = t.own.Bounded(s, kind, b); err != nil {
+				return err
+			}
+		}
 		return t.apply(s, kind, operands{
 			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
 			pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
@@ -331,6 +357,13 @@ func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b
 	defer t.gate.Leave()
 	if err := t.admits(s, kind, b); err != nil {
 		return err
+	}
+	b, done, err := t.own.Again(s, b)
+	switch {
+	case err != nil:
+		return err
+	case done:
+		return s.Wait(ctx)
 	}
 	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.applyOn(s, kind, b, true) })
 }

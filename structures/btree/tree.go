@@ -3,13 +3,14 @@
 // (2019), and chapter 3 of Awad's dissertation, Fully Concurrent GPU Data Structures (2022).
 //
 // Keys and values are 32 bits, and none of them is reserved. Updates come in on two ways. The concurrent one does
-// mixed operations beside each other, from Go slices, from streams and from other people's kernels. The batched one
+// mixed operations concurrently, from Go slices, from streams and from other people's kernels. The batched one
 // takes large batches: it sorts them and changes each node that they touch once, without latches.
 package btree
 
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
@@ -28,10 +29,19 @@ import (
 type Device struct {
 	Pool  alloc.DevicePool
 	State uint64 // address of the tree's counters
+	Root  uint32 // its slab
 }
 
-// Tree is a B-link-tree. Several goroutines may use one: its calls take turns (structures.Dictionary says more).
+// Tree is a B-link-tree. Several goroutines may use one: queries run beside one another, and what changes it runs alone
+// (structures.Dictionary says more); so do Len, Stats, Check and Export.
+//
+// Its queries are those of structures.Queries. Of those on streams, FindOn with SortedFirst, and where it measured faster
+// with AutoOrder (docs/benchmarks.md), and NeighborOn bring the keys into parts in order first (primitives.Partition).
+// Candidates of CountOn and RangeOn are the pairs themselves; where one range has so many neighbouring leaves that a
+// dispatch would take too long, they are said to be 2^63 and more, and it isn't done: Count and Range cut such ranges up.
 type Tree struct {
+	structures.Queries
+
 	d          *vk.Device
 	o          Options
 	tiles      tiles
@@ -39,21 +49,31 @@ type Tree struct {
 	pool       *alloc.SlabPool
 	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
 	stream     *vk.Stream         // for what is done outside of batches
-	pipeline   *pipeline.Pipeline
+	pipelines  *pipeline.Pool
 	reader     ordered.Reader
 	order      *sequential.Order // of concurrent batches from Go slices
 	kernels    *recording.Kernels
 	primitives *primitives.Primitives
 	scratch    recording.Scratch
+	own        *recording.Own
+	root       uint32 // its slab
+	shared     bool   // the pool has other users (claim.go)
+	rooted     bool   // in a shared pool: the root's slab is there,
+	planted    bool   // and so are nodes
+	exact      uint64 // no fewer nodes than there were when they were counted
+	inserted   uint64 // since then, by batches in key order in a shared pool
+	claims     claims
 	uses       vk.Uses   // of the tree's memory
-	nodes      uint64    // about how many nodes are in use: no more, where headroom is set or beside is 0
+	nodes      uint64    // about how many nodes are in use: no more, where headroom is set or uncounted is 0
 	headroom   bool      // each of them is counted as if it had been split once more
-	beside     uint64    // insertions that were done beside each other since they were counted
+	uncounted  uint64    // concurrent insertions since they were counted
 	slabs      uint64    // the pool has at least so many; 0: nobody knows, so that the nodes are counted first
 	building   *building // nil: all that BuildOn has recorded is certain
 	failures   uint32    // of the pool, as last seen
-	rounds     uint32    // that bound a concurrent batch
-	mostRounds uint32    // that it is raised to
+	visits     uint32    // the visit budget of a dispatch of a concurrent batch
+	mostVisits uint32    // that it is raised to
+	meter      recording.Meter
+	metered    atomic.Pointer[alloc.SlabPool] // the pool, for Metrics
 	batches    tally
 	gate       *gate.Gate
 	changes    uint64 // to the pairs, so far
@@ -70,7 +90,7 @@ const (
 func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	t, err := open(ctx, d, o)
 	if err == nil {
-		err = t.empty()
+		err = t.inside(ctx, func() error { return t.empty(ctx) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
@@ -78,23 +98,42 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	return t, nil
 }
 
+// inside does something in a call of its own.
+func (t *Tree) inside(ctx context.Context, do func() error) error {
+	if err := t.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	return do()
+}
+
 // open makes a tree without nodes. It is to be closed, also after an error.
 func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
-	t := &Tree{d: d, o: o, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile), pipeline: pipeline.New(d), order: sequential.New(d), kernels: recording.NewKernels(d),
-		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), rounds: initialRounds, mostRounds: maxRounds}
-	t.o.Progress = t.gate.Progress(o.Progress)
-	t.reader = ordered.NewReader(d, (*recorder)(t), t.pipeline, t.o.Progress)
-	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
-	sizes, err := pool.Sizes()
-	if err == nil {
-		err = d.Fits(sizes...)
+	if o.Pool != nil {
+		if err := o.Pool.Accept(d); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
+	t := &Tree{
+		d: d, o: o, shared: o.Pool != nil, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile),
+		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
+		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
+		visits: firstVisits(d), mostVisits: maxVisits,
+	}
+	if t.shared {
+		t.gate = gate.Within(o.Pool.Gate())
+	}
+	t.o.Progress = t.gate.Progress(o.Progress)
+	t.Queries = &t.reader
+	t.reader = ordered.NewReader(d, (*recorder)(t), t.pipelines, t.own, t.o.Progress)
+	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
+	if err := t.fits(pool); err != nil {
 		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
+	var err error
 	if t.stream, err = d.NewStream(); err != nil {
 		return t, err
 	}
@@ -104,10 +143,34 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
 		return t, err
 	}
-	if t.pool, err = alloc.NewSlabPool(ctx, d, pool); err == nil {
+	if t.shared {
+		t.pool = o.Pool
+		err = t.inside(ctx, func() error {
+			if err := t.roomBeside(ctx, nodesFor(o.Capacity, o.Fill)); err != nil {
+				return &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+			}
+			return t.plant(ctx)
+		})
+	} else {
+		t.pool, err = alloc.NewSlabPool(ctx, d, pool)
+	}
+	if err == nil {
 		t.slabs = uint64(t.poolSlabs())
+		t.metered.Store(t.pool)
 	}
 	return t, err
+}
+
+// fits says whether there is room for a pool of the tree's own, if it is to have one.
+func (t *Tree) fits(o alloc.PoolOptions) error {
+	if t.shared {
+		return nil
+	}
+	sizes, err := o.Sizes()
+	if err == nil {
+		err = t.d.Fits(sizes...)
+	}
+	return err
 }
 
 // minChildren is how many children an inner node that is made in bulk gets at least, however little it is to be filled,
@@ -136,7 +199,9 @@ func nodesFor(pairs int, fill float64) int {
 func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.BlockSlabs }
 
 // device describes the tree to one dispatch.
-func (t *Tree) device() Device { return Device{Pool: t.pool.Device(), State: t.state.Address()} }
+func (t *Tree) device() Device {
+	return Device{Pool: t.pool.Device(), State: t.state.Address(), Root: t.root}
+}
 
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
 // dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, for which
@@ -169,9 +234,9 @@ func kernel[P any](t *Tree, s *vk.Stream, module string, tile int, own ...record
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
 // empty makes the tree one without pairs.
-func (t *Tree) empty() error {
+func (t *Tree) empty(ctx context.Context) error {
 	b := bulk{Fill: t.o.Fill}
-	return t.remake(b, func() error { return t.bulkSorted(t.stream, b) })
+	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
 }
 
 // Clear removes all pairs. The memory stays. Errors: vk.ErrUnsubmitted (Finish), the context's.
@@ -184,12 +249,21 @@ func (t *Tree) Clear(ctx context.Context) error {
 		return err
 	}
 	t.changes++
-	return t.empty()
+	return t.empty(ctx)
 }
 
 // on records what record records, all of it or nothing, and notes that it names the tree's memory.
 func (t *Tree) on(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses())
+}
+
+// Metrics are what the host knows, without a look at the tree and without a turn.
+func (t *Tree) Metrics() structures.Metrics {
+	m := t.meter.Metrics(t.d)
+	if pool := t.metered.Load(); pool != nil {
+		m.Bytes, m.Growths = 4*stateWords+pool.Bytes(), m.Growths+pool.Growths()
+	}
+	return m
 }
 
 // UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of your
@@ -205,7 +279,9 @@ func (t *Tree) UsedOn(s *vk.Stream) {
 }
 
 // Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed to
-// end first: the memory goes when the streams find that it has. Further calls do nothing.
+// end first: the memory goes when the streams find that it has. To a pool that others share, Close gives the nodes back,
+// and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it has not
+// submitted. Further calls do nothing.
 func (t *Tree) Close() error {
 	if t == nil {
 		return nil // it was never made
@@ -218,17 +294,25 @@ func (t *Tree) Close() error {
 	if !open {
 		return nil
 	}
+	if t.shared && t.rooted && t.pool.Accept(t.d) == nil {
+		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
+			return err
+		}
+		err = t.uproot(context.Background())
+	}
 	t.gate.End()
 	if t.stream != nil {
-		err = t.stream.Close()
+		err = errors.Join(err, t.stream.Close())
 	}
-	err = errors.Join(err, t.pipeline.Close(), t.order.Close(), t.primitives.Close())
+	err = errors.Join(err, t.pipelines.Close(), t.order.Close(), t.primitives.Close())
 	t.kernels.Close()
 	t.scratch.Release(&t.uses)
+	t.own.Release(&t.uses)
 	if t.state != nil {
 		t.uses.Free(t.state.Free)
 	}
-	if t.pool != nil {
+	t.metered.Store(nil)
+	if t.pool != nil && !t.shared {
 		err = errors.Join(err, t.pool.Close())
 	}
 	return err

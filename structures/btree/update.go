@@ -2,6 +2,7 @@ package btree
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -15,19 +16,27 @@ import (
 // Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that
 // say what is done, around *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError or the context's.
 func (t *Tree) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return t.insert(ctx, structures.Insert, keys, values)
+	return t.update(ctx, structures.Insert, keys, values)
 }
 
 // InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one counts.
 func (t *Tree) InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return t.insert(ctx, structures.InsertUnique, keys, values)
+	return t.update(ctx, structures.InsertUnique, keys, values)
 }
 
-func (t *Tree) insert(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	if len(keys) != len(values) {
-		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
-	}
-	return t.update(ctx, kind, keys, values)
+// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary).
+func (t *Tree) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return t.update(ctx, structures.InsertAdd, keys, values)
+}
+
+// InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
+func (t *Tree) InsertMin(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return t.update(ctx, structures.InsertMin, keys, values)
+}
+
+// InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
+func (t *Tree) InsertMax(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return t.update(ctx, structures.InsertMax, keys, values)
 }
 
 // Delete removes each key: Deleted or Absent. Of equal keys in the batch any may be the one Deleted on the concurrent path,
@@ -36,19 +45,45 @@ func (t *Tree) Delete(ctx context.Context, keys []uint32) ([]structures.Status, 
 	return t.update(ctx, structures.Delete, keys, nil)
 }
 
-// update does a batch of updates of one kind on the path that is best for it.
-func (t *Tree) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+// UpdateInto does a batch of updates of one kind, any but InsertDuplicate and DeleteAll, and writes what becomes of each to the
+// caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path. Deletions have no
+// values. Errors: those of Insert, whose *PendingError then says how many operations are not done; *structures.KindError
+// and *structures.LengthError before anything is done.
+func (t *Tree) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+	if !updates(kind) {
+		return &structures.KindError{Kind: kind}
+	}
+	if !kind.Inserts() {
+		values = nil
+	} else if len(values) != len(keys) {
+		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	if err := pipeline.Fits(len(keys), "statuses", status); err != nil {
+		return err
+	}
 	if err := t.gate.Enter(ctx); err != nil {
-		return pipeline.NotBegun(len(keys), err)
+		return pipeline.NotBegun(status, len(keys), err)
 	}
 	defer t.gate.Leave()
 	t.changes++
+	t.meter.Batch(kind, len(keys))
+	b := structures.Batch{Keys: keys, Values: values}
 	if t.path(keys) == Batched {
-		return t.batched(ctx, kind, nil, keys, values)
+		return t.batched(ctx, kind, b, status)
 	}
 	t.batches.concurrent.Add(1)
-	r, err := t.concurrent(ctx, kind, structures.Batch{Keys: keys, Values: values})
-	return r.Status, err
+	return t.concurrent(ctx, kind, b, &structures.Results{Status: status})
+}
+
+// updates says whether a batch may be one of updates of a kind.
+func updates(kind structures.Kind) bool {
+	return kind == structures.Delete || kind.Inserts() && kind != structures.InsertDuplicate
+}
+
+// update is UpdateInto with statuses of its own.
+func (t *Tree) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+	status := make([]structures.Status, len(keys))
+	return pipeline.Made(status, t.UpdateInto(ctx, kind, keys, values, status))
 }
 
 // Batches from here on are better sorted first (docs/benchmarks.md).
@@ -106,36 +141,61 @@ func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 	return n
 }
 
+// errLackingNodes is why a batch with updates in place is not dispatched again: those leaves that had room are changed by
+// then, and nothing may be added twice.
+var errLackingNodes = errors.New("btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
+
 // batched does a batch of updates node by node.
-func (t *Tree) batched(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	statuses := make([]structures.Status, len(keys))
-	short := t.reserveBatched(ctx, insertions(kind, kinds, len(keys)))
+func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.Batch, status []structures.Status) error {
+	n := len(b.Keys)
+	short := t.reserveBatched(ctx, insertions(kind, b.Kinds, n))
 	if short != nil && !pipeline.Short(short) {
-		return statuses, pipeline.Stopped(statuses, short)
+		return pipeline.NotBegun(status, n, short)
 	}
-	columns := []pipeline.Column{pipeline.In(keys), pipeline.In(values), pipeline.In(kinds), pipeline.Out(statuses)}
+	columns := []pipeline.Column{pipeline.In(b.Keys), pipeline.In(b.Values), pipeline.In(b.Kinds), {}}
+	if status != nil {
+		columns[3] = pipeline.Statuses(status)
+	}
+	folds := kind.UpdatesInPlace() || slices.ContainsFunc(b.Kinds, structures.Kind.UpdatesInPlace)
 	var turns pipeline.Turns
 	t.batches.batched.Add(1)
-	err := t.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+	left, err := t.pipelines.Run(ctx, n, columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			if folds && c.Retry {
+				return errLackingNodes
+			}
 			if short != nil && !c.Retry { // the chunks find room one by one, as far as there is any
 				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
 					return err
 				}
-				if err := t.reserveBatched(ctx, insertions(kind, cut(kinds, c.First, c.First+c.Count), c.Count)); err != nil {
+				if err := t.reserveBatched(ctx, insertions(kind, pipeline.Cut(b.Kinds, c.First, c.First+c.Count), c.Count)); err != nil {
 					return err
 				}
 			}
-			if err := turns.Take(s); err != nil {
-				return err
+			var slabs *claim
+			if t.shared {
+				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
+					return err
+				}
+				var err error
+				if slabs, err = t.claimFor(ctx, kind, insertions(kind, pipeline.Cut(b.Kinds, c.First, c.First+c.Count), c.Count)); err != nil {
+					return err
+				}
 			}
-			return t.recordBatched(ctx, s, batched{
-				Kind: kind, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2], Statuses: c.Columns[3],
-				Pending: c.Pending, N: c.Count,
+			turns.Take(s)
+			err := t.recordBatched(ctx, s, batched{
+				Kind: kind, Folds: folds, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2], Statuses: c.Columns[3],
+				Pending: c.Pending, N: c.Count, claim: slabs,
 			})
+			if err != nil {
+				return t.abandon(err, slabs)
+			}
+			t.recorded(s, slabs)
+			return nil
 		},
 		Recover:  t.makeRoom,
 		Progress: t.o.Progress,
+		Turns:    &turns,
 	})
-	return statuses, pipeline.Stopped(statuses, err)
+	return pipeline.Stopped(status, left, err)
 }

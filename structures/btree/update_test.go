@@ -18,7 +18,8 @@ func orders(keys []uint32) map[string][]uint32 {
 			ends[i] = ^uint32(i / 2)
 		}
 	}
-	return map[string][]uint32{"random": keys, "ascending": ramp(n, 0, 1), "descending": ramp(n, ^uint32(0), ^uint32(0)), "ends": ends}
+	return map[string][]uint32{"random": keys, "ascending": ramp(n, 0, 1),
+		"descending": ramp(n, ^uint32(0), ^uint32(0)), "ends": ends}
 }
 
 func TestConcurrentInsertionsFromAnEmptyTree(t *testing.T) {

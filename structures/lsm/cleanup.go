@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
@@ -30,7 +33,7 @@ func (l *LSM) Cleanup(ctx context.Context) error {
 type workspace struct {
 	merged, packed *runs.Memory
 	scratch        *vk.Buffer[byte]
-	deleted        *vk.Buffer[uint32] // keys
+	without        *vk.Buffer[uint32] // ranges of keys that go, too
 }
 
 func (w *workspace) free() {
@@ -39,13 +42,13 @@ func (w *workspace) free() {
 	if w.scratch != nil {
 		w.scratch.Free()
 	}
-	if w.deleted != nil {
-		w.deleted.Free()
+	if w.without != nil {
+		w.without.Free()
 	}
 }
 
-// workspace makes what a cleanup of so many pairs takes, so many keys to be deleted among them.
-func (l *LSM) workspace(all, deleted int) (w workspace, err error) {
+// workspace makes what a cleanup of so many pairs takes, in which so many ranges of keys go.
+func (l *LSM) workspace(all, ranges int) (w workspace, err error) {
 	d := l.core.Device
 	w.merged, err = runs.NewMemory(d, all)
 	if err == nil {
@@ -55,7 +58,7 @@ func (l *LSM) workspace(all, deleted int) (w workspace, err error) {
 		w.scratch, err = vk.NewBuffer[byte](d, max(l.core.Queries.MergeScratch(all), l.core.ValidScratch(all)))
 	}
 	if err == nil {
-		w.deleted, err = vk.NewBuffer[uint32](d, deleted)
+		w.without, err = vk.NewBuffer[uint32](d, 2*ranges)
 	}
 	if err != nil {
 		w.free()
@@ -64,33 +67,35 @@ func (l *LSM) workspace(all, deleted int) (w workspace, err error) {
 	return w, nil
 }
 
-// cleanup is Cleanup by who has entered; keys that ascend are deleted on the way.
-func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
-	all := int(l.pairs(l.o.Batch))
+// cleanup is Cleanup by who has entered. The keys of ranges are deleted on the way; these ascend, and don't overlap.
+func (l *LSM) cleanup(ctx context.Context, without []structures.Range) error {
+	begin, all := time.Now(), int(l.pairs(l.o.Batch))
 	if all == 0 {
 		l.giveBack(l.o.Capacity)
 		return nil
 	}
-	all += len(deleted)
-	w, err := l.workspace(all, len(deleted))
+	w, err := l.workspace(all, len(without))
 	if pipeline.Short(err) {
 		l.giveBack(0)
-		w, err = l.workspace(all, len(deleted))
+		w, err = l.workspace(all, len(without))
 	}
 	if err != nil {
 		return err
 	}
 	defer w.free()
-	if err := w.deleted.Upload(ctx, 0, deleted); err != nil {
+	if err := w.without.Upload(ctx, 0, ordered.Words(without)); err != nil {
 		return err
 	}
-	run, err := l.mergeAll(ctx, &w, all, len(deleted))
+	run, err := l.mergeAll(ctx, &w, all)
 	if err != nil {
 		return err
 	}
 	s := l.core.Stream
 	err = recording.Run(s, func() error {
-		return l.timed("pack", func() error { return l.core.Valid(s, run, w.merged.Row(false), w.scratch.Address()) })
+		return l.timed("pack", func() error {
+			gone := runs.Ranges{At: w.without.Address(), N: len(without)}
+			return l.core.Valid(s, run, gone, w.merged.Row(false), w.scratch.Address())
+		})
 	})
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
@@ -104,20 +109,22 @@ func (l *LSM) cleanup(ctx context.Context, deleted []uint32) error {
 	}
 	l.progress(2*all, 2*all)
 	l.giveBack(l.o.Capacity)
+	l.core.Rebuilt()
+	l.core.Device.Log().Info("cleaned up", "pairs", l.core.Counted(), "pairs_before", all, "duration", time.Since(begin))
 	return nil
 }
 
-// mergeAll merges the runs, the newest first, all of them so many pairs, and before them the keys to be deleted. Nothing is
-// written but the workspace, which is at rest after an error.
-func (l *LSM) mergeAll(ctx context.Context, w *workspace, all, deleted int) (runs.Source, error) {
+// mergeAll merges the runs, the newest first, all of them so many pairs. Nothing is written but the workspace, which nothing
+// uses after an error.
+func (l *LSM) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source, error) {
 	s := l.core.Stream
-	run := runs.Source{Keys: w.deleted.Address(), N: deleted}
+	var run runs.Source
 	for _, older := range l.runs() {
 		if run.N == 0 {
 			run = older
 			continue
 		}
-		out := w.merged.Row(l.tombstones || deleted != 0)
+		out := w.merged.Row(l.tombstones)
 		out.Index = 0
 		n := run.N + older.N
 		err := s.Whole(func() error {

@@ -7,8 +7,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Updates count from the moment when they are recorded, since what is recorded next has to know what they come to. But the
-// stream may still drop its batch. Then nothing of it runs, and all is as it was before the first of them.
+// Updates count from the moment when they are recorded, since what is recorded next has to know what they come to. But
+// the stream may still drop its batch. Then nothing of it runs, and all is as it was before the first of them.
 
 // past is what an LSM was.
 type past struct {

@@ -60,12 +60,11 @@ func ExampleLSM_Descend() {
 	}
 	defer l.Close()
 
-	pairs, failure := l.Descend(ctx, structures.Range{Lo: 2, Hi: 8})
-	for key, value := range pairs {
-		fmt.Println(key, value)
-	}
-	if err := failure(); err != nil {
-		log.Fatal(err)
+	for pair, err := range l.Descend(ctx, structures.Range{Lo: 2, Hi: 8}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(pair.Key, pair.Value)
 	}
 	// Output:
 	// 7 70
@@ -76,46 +75,77 @@ func ExampleLSM_Descend() {
 func ExampleLSM_UpdateOn() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer d.Close()
 	const batch = 1 << 10
 	l, err := lsm.New(ctx, d, lsm.Options{Batch: batch, Capacity: 4 * batch})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer l.Close()
 	stream, err := d.NewStream()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer stream.Close()
-	data := make([]uint32, 4*batch)
+	keys, err := vk.NewBuffer[uint32](d, 4*batch)
+	check(err)
+	defer keys.Free()
+	data := make([]uint32, keys.Len())
 	for i := range data {
 		data[i] = uint32(i) * 2654435761
 	}
-	keys, err := vk.NewBuffer[uint32](d, len(data))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer keys.Free()
-	if err := keys.Upload(ctx, 0, data); err != nil {
-		log.Fatal(err)
-	}
+	check(keys.Upload(ctx, 0, data))
 	for first := 0; first < len(data); first += batch {
 		u := structures.DeviceBatch{Count: batch, First: first, Keys: keys, Values: keys}
-		if err := l.UpdateOn(ctx, stream, structures.Insert, u); err != nil {
-			log.Fatal(err)
-		}
+		check(l.UpdateOn(ctx, stream, structures.Insert, u))
 	}
-	if err := stream.Wait(ctx); err != nil {
-		log.Fatal(err)
-	}
+	check(stream.Wait(ctx))
 	stats, err := l.Stats(ctx)
+	check(err)
+	fmt.Println(stats.Pairs, stats.Levels)
+	// Output: 4096 [{2 4096}]
+}
+
+// Events are inserted and those of a time counted, in one batch of a stream. The number of events is what an earlier
+// step has left in device memory.
+func ExampleLSM_CountOn() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	l, err := lsm.New(ctx, d, lsm.Options{})
+	check(err)
+	defer l.Close()
+	stream, err := d.NewStream()
+	check(err)
+	defer stream.Close()
+	events, err := structures.NewDeviceBatch(d, structures.Insert, 1000)
+	check(err)
+	defer events.Free()
+	events.DeviceCount, err = vk.NewBuffer[uint32](d, 1)
+	check(err)
+	times := structures.DeviceCounts{Count: 1}
+	times.Ranges, err = vk.NewBuffer[uint32](d, 2)
+	check(err)
+	defer times.Ranges.Free()
+	times.Counts, err = vk.NewBuffer[uint32](d, 1)
+	check(err)
+	defer times.Counts.Free()
+	check(events.Keys.Upload(ctx, 0, []uint32{12, 15, 31, 18}))
+	check(events.Values.Upload(ctx, 0, []uint32{1, 2, 3, 4}))
+	check(events.DeviceCount.Upload(ctx, 0, []uint32{4}))
+	check(times.Ranges.Upload(ctx, 0, []uint32{10, 19}))
+
+	events.Clear(stream)
+	check(l.UpdateOn(ctx, stream, structures.Insert, events))
+	check(l.CountOn(stream, times))
+	check(stream.Wait(ctx))
+
+	count := make([]uint32, 1)
+	check(times.Counts.Download(ctx, 0, count))
+	fmt.Println(count[0], "events")
+	// Output: 3 events
+}
+
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(stats.Pairs, stats.Levels)
-	// Output: 4096 [{2 4096}]
 }

@@ -18,7 +18,6 @@ package lsm
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
@@ -31,9 +30,13 @@ import (
 // maxLevels is how many levels there may be: row 0 of a stack is the front.
 const maxLevels = runs.StackRows - 1
 
-// LSM is a log-structured dictionary of pairs. Several goroutines may use one: its calls take turns
-// (structures.Dictionary says more).
+// LSM is a log-structured dictionary of pairs. Several goroutines may use one: queries run beside one another, and what
+// changes it runs alone (structures.Dictionary says more); so do Len and Stats.
+//
+// Its queries are those of structures.Queries. Streams keep temporary memory of theirs until Trim, Cleanup or Close.
 type LSM struct {
+	structures.Queries
+
 	core sorted.Core
 	o    Options
 	state
@@ -64,6 +67,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 		return nil, err
 	}
 	l := &LSM{o: o}
+	l.Queries = &l.core.Reader
 	err := l.core.Open(d, (*updater)(l), o.Progress)
 	l.o.Progress = l.core.Progress
 	if err == nil {
@@ -72,6 +76,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	l.core.Hold()
 	return l, nil
 }
 
@@ -83,11 +88,36 @@ func (l *LSM) layOut() error {
 	if l.o.Capacity == 0 {
 		return nil
 	}
-	steps := l.capacitySteps()
+	return l.reserveFor(l.o.Capacity)
+}
+
+// reserveFor makes the memory that so many pairs take.
+func (l *LSM) reserveFor(pairs int) error {
+	steps := l.capacitySteps(pairs)
 	if err := l.fits(steps); err != nil {
-		return &structures.CapacityError{Option: "Capacity", Asked: l.o.Capacity, Err: err}
+		return &structures.CapacityError{Option: "Capacity", Asked: pairs, Err: err}
 	}
 	return l.reserve(steps, false, l.o.MaxBytes)
+}
+
+// Reserve makes room for n pairs in all, stale ones among them, as Options.Capacity does: cleanups keep it. Less than there is
+// room for does nothing. Errors: *structures.CapacityError, before anything is allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
+func (l *LSM) Reserve(ctx context.Context, n int) error {
+	switch {
+	case n < 0:
+		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+	case n > MaxPairs:
+		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: tooMany(uint64(n))}
+	}
+	if err := l.core.EnterAlone(ctx); err != nil {
+		return err
+	}
+	defer l.core.Leave()
+	if err := l.reserveFor(n); err != nil {
+		return err
+	}
+	l.o.Capacity = max(l.o.Capacity, n)
+	return nil
 }
 
 // Build makes an LSM of pairs in any order, by one sort: each level gets a part of them. Where a key comes twice, the
@@ -111,43 +141,74 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	l.core.Hold()
 	return l, nil
 }
 
 // Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the batch the
 // last one's value stays.
 //
-// Errors of this and of Delete: *structures.LengthError; *structures.PendingError, with the statuses that say what is
-// done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
+// Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that say
+// what is done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
 func (l *LSM) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	if err := l.prepare(ctx); err != nil {
-		return pipeline.NotBegun(len(keys), err)
-	}
-	defer l.core.Leave()
-	live := l.live
-	statuses, err := l.core.Insert(ctx, keys, values)
-	l.keep(live, statuses)
-	return statuses, err
+	return l.updated(ctx, structures.Insert, keys, values)
+}
+
+// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary).
+func (l *LSM) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return l.updated(ctx, structures.InsertAdd, keys, values)
+}
+
+// InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
+func (l *LSM) InsertMin(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return l.updated(ctx, structures.InsertMin, keys, values)
+}
+
+// InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
+func (l *LSM) InsertMax(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return l.updated(ctx, structures.InsertMax, keys, values)
 }
 
 // Delete removes each key: Deleted or Absent. Where there is no room for the tombstones, it cleans up on the way, which
 // takes the memory of a Cleanup.
 func (l *LSM) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	return l.updated(ctx, structures.Delete, keys, nil)
+}
+
+// UpdateInto does a batch of updates of one kind (Insert, InsertAdd, InsertMin, InsertMax, Delete), and writes what becomes of each operation to the caller's slice, as long as
+// keys, or nil: then it is not wanted, which saves a sort and a search of all levels. How many pairs are valid has to be
+// counted afterwards. Deletions have no values. Errors: those of Insert, whose *PendingError then says how many operations
+// are not done; *structures.KindError and *structures.LengthError before anything is done.
+func (l *LSM) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+	if err := sorted.Check(kind, keys, values, status); err != nil {
+		return err
+	}
 	if err := l.prepare(ctx); err != nil {
-		return pipeline.NotBegun(len(keys), err)
+		return pipeline.NotBegun(status, len(keys), err)
 	}
 	defer l.core.Leave()
 	live := l.live
-	statuses, err := l.core.Delete(ctx, keys)
-	if pipeline.Short(err) {
-		err = l.deleteInPlace(ctx, keys, statuses)
+	err := l.core.Update(ctx, kind, keys, values, status)
+	if kind == structures.Delete && pipeline.Short(err) {
+		err = l.deleteInPlace(ctx, keys, status)
 	}
-	l.keep(live, statuses)
-	return statuses, err
+	l.keep(live, len(keys), status)
+	return err
 }
 
-// pending are the operations that are not done.
-func pending(statuses []structures.Status) (all []int) {
+// updated is UpdateInto with statuses of its own.
+func (l *LSM) updated(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+	status := make([]structures.Status, len(keys))
+	return pipeline.Made(status, l.UpdateInto(ctx, kind, keys, values, status))
+}
+
+// pending are those of n operations that are not done; without statuses it may be any.
+func pending(n int, statuses []structures.Status) (all []int) {
+	for i := range n {
+		if statuses == nil {
+			all = append(all, i)
+		}
+	}
 	for i, s := range statuses {
 		if s == structures.Pending {
 			all = append(all, i)
@@ -159,16 +220,18 @@ func pending(statuses []structures.Status) (all []int) {
 // deleteInPlace does the pending deletions of a batch by a cleanup, so that there is less afterwards than before.
 func (l *LSM) deleteInPlace(ctx context.Context, keys []uint32, statuses []structures.Status) error {
 	l.settle()
-	left := pending(statuses)
+	left := pending(len(keys), statuses)
 	keys = pipeline.Pick(keys, left)
-	_, found, err := l.core.Lookup(ctx, keys)
+	found := make([]bool, len(keys))
+	err := l.core.Lookup(ctx, keys, nil, found)
 	if err == nil {
-		sorted := slices.Clone(keys)
-		slices.Sort(sorted)
-		err = l.cleanup(ctx, slices.Compact(sorted))
+		err = l.cleanup(ctx, single(keys))
 	}
 	if err != nil {
-		return pipeline.Stopped(statuses, err)
+		return pipeline.Stopped(statuses, len(left), err)
+	}
+	if statuses == nil {
+		return nil
 	}
 	gone := map[uint32]bool{}
 	for j, i := range left {
@@ -179,6 +242,14 @@ func (l *LSM) deleteInPlace(ctx context.Context, keys []uint32, statuses []struc
 		gone[keys[j]] = true
 	}
 	return nil
+}
+
+// single are the ranges of single keys, in order and each once.
+func single(keys []uint32) (ranges []structures.Range) {
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(keys))) {
+		ranges = append(ranges, structures.Range{Lo: k, Hi: k})
+	}
+	return ranges
 }
 
 // prepare begins a batch from Go slices.
@@ -193,10 +264,10 @@ func (l *LSM) prepare(ctx context.Context) error {
 	return err
 }
 
-// keep keeps the number of valid pairs, if it was known before a batch.
-func (l *LSM) keep(live int, statuses []structures.Status) {
+// keep keeps the number of valid pairs, if it was known before a batch of n operations, and the batch has statuses.
+func (l *LSM) keep(live, n int, statuses []structures.Status) {
 	l.settle()
-	if live == unknown {
+	if live == unknown || n != len(statuses) {
 		return
 	}
 	for _, s := range statuses {
@@ -210,86 +281,32 @@ func (l *LSM) keep(live int, statuses []structures.Status) {
 	l.live = live
 }
 
-// Find returns the value of each key, 0 where it is absent, and whether it is there.
-func (l *LSM) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	return l.core.Find(ctx, keys)
-}
-
-// Apply does a batch of Insert, Delete, Find and Count: first the lookups and counts, then the insertions in their
-// order, then the deletions (section III-A). Errors: *structures.KindError before anything is done, and those of
+// Apply does a batch of Insert, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups and counts,
+// then the insertions in their order, then the deletions (section III-A). Errors: *structures.KindError first, and those of
 // Insert.
 func (l *LSM) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := pipeline.Lengths(b); err != nil {
-		return structures.Results{}, err
+	return pipeline.MadeResults(b, func(into *structures.Results) error { return l.ApplyInto(ctx, b, into) })
+}
+
+// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not wanted.
+// Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
+func (l *LSM) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
+	if err := sorted.CheckMixed(b, into); err != nil {
+		return err
 	}
 	if err := l.prepare(ctx); err != nil {
-		statuses, err := pipeline.NotBegun(len(b.Keys), err)
-		return structures.Results{Status: statuses, Values: make([]uint32, len(b.Keys))}, err
+		return pipeline.NotBegun(into.Status, len(b.Keys), err)
 	}
 	defer l.core.Leave()
+	into = sorted.WithStatus(into, len(b.Keys))
 	live := l.live
-	r, err := l.core.Apply(ctx, b)
-	if pipeline.Short(err) && !slices.ContainsFunc(pending(r.Status), func(i int) bool { return b.Kinds[i] != structures.Delete }) {
-		err = l.deleteInPlace(ctx, b.Keys, r.Status)
+	err := l.core.Apply(ctx, b, into)
+	deletion := func(i int) bool { return b.Kinds[i] == structures.Delete }
+	if left := pending(len(b.Keys), into.Status); pipeline.Short(err) && !slices.ContainsFunc(left, func(i int) bool { return !deletion(i) }) {
+		err = l.deleteInPlace(ctx, b.Keys, into.Status)
 	}
-	l.keep(live, r.Status)
-	return r, err
-}
-
-// Count returns how many keys each range has.
-func (l *LSM) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
-	return l.core.Count(ctx, ranges)
-}
-
-// Range returns the pairs of each range, in key order.
-func (l *LSM) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
-	return l.core.Range(ctx, ranges)
-}
-
-// Successor finds the least key above each key.
-func (l *LSM) Successor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return l.core.Neighbors(ctx, structures.Successor, keys)
-}
-
-// Predecessor finds the greatest key below each key.
-func (l *LSM) Predecessor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return l.core.Neighbors(ctx, structures.Predecessor, keys)
-}
-
-// Floor finds the greatest key up to each key, itself included.
-func (l *LSM) Floor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return l.core.Neighbors(ctx, structures.Floor, keys)
-}
-
-// Ceil finds the least key from each key on, itself included.
-func (l *LSM) Ceil(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return l.core.Neighbors(ctx, structures.Ceil, keys)
-}
-
-// Min returns the pair with the least key; found is false where there is none.
-func (l *LSM) Min(ctx context.Context) (key, value uint32, found bool, err error) {
-	return l.core.Min(ctx)
-}
-
-// Max returns the pair with the greatest key.
-func (l *LSM) Max(ctx context.Context) (key, value uint32, found bool, err error) {
-	return l.core.Max(ctx)
-}
-
-// Ascend returns the pairs of a range in key order, read part by part. The LSM must not change meanwhile. If the device
-// fails or ctx ends, so does the sequence, and the function returned tells why.
-func (l *LSM) Ascend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
-	return l.core.Walk(ctx, r, false)
-}
-
-// Descend is Ascend from the greatest key down.
-func (l *LSM) Descend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
-	return l.core.Walk(ctx, r, true)
-}
-
-// All returns all pairs in key order, as Ascend does.
-func (l *LSM) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error) {
-	return l.Ascend(ctx, structures.AllKeys)
+	l.keep(live, len(b.Keys), into.Status)
+	return err
 }
 
 // Len returns the number of valid pairs. As long as all updates come from Go slices it is known. After others it is
@@ -312,15 +329,23 @@ func (l *LSM) count(ctx context.Context) (uint64, error) {
 	return uint64(l.live), nil
 }
 
+// Metrics are what the host knows, without a look at the LSM and without a turn.
+func (l *LSM) Metrics() structures.Metrics { return l.core.Metrics() }
+
 // Clear removes all pairs. The memory stays.
 func (l *LSM) Clear(ctx context.Context) error {
 	if err := l.core.Enter(ctx); err != nil {
 		return err
 	}
 	defer l.core.Leave()
+	l.empty()
+	return nil
+}
+
+// empty is Clear by who has entered.
+func (l *LSM) empty() {
 	l.core.Changed()
 	l.state, l.live, l.cleaned = state{}, 0, 0
-	return nil
 }
 
 // Close frees the LSM's memory. What streams have recorded or submitted is allowed to end first: the memory goes when the

@@ -232,7 +232,7 @@ func TestErrors(t *testing.T) {
 	require.ErrorAs(t, err, &length)
 	_, err = Build(t.Context(), d, one, nil, Options{})
 	require.ErrorAs(t, err, &length)
-	for _, kind := range []structures.Kind{structures.Mixed, structures.Add, structures.InsertDuplicate, structures.DeleteAll, 99} {
+	for _, kind := range []structures.Kind{structures.Mixed, structures.InsertUnique, structures.InsertDuplicate, structures.DeleteAll, 99} {
 		var unknown *structures.KindError
 		_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{kind}})
 		require.ErrorAs(t, err, &unknown, kind)
@@ -243,11 +243,10 @@ func TestErrors(t *testing.T) {
 	_, err = l.Insert(cancelled(t), one, one)
 	require.ErrorIs(t, err, context.Canceled)
 	requireContents(t, l, nil)
-	pairs, failure := l.All(cancelled(t))
-	for range pairs {
-		t.Fatal("a pair")
+	for pair, err := range l.All(cancelled(t)) {
+		require.Zero(t, pair)
+		require.ErrorIs(t, err, context.Canceled)
 	}
-	require.ErrorIs(t, failure(), context.Canceled)
 
 	require.NoError(t, l.Close())
 	require.NoError(t, l.Close())
@@ -272,11 +271,10 @@ func TestErrors(t *testing.T) {
 	for name, call := range calls {
 		require.ErrorIs(t, call(), vk.ErrClosed, name)
 	}
-	pairs, failure = l.Descend(t.Context(), structures.AllKeys)
-	for range pairs {
-		t.Fatal("a pair")
+	for pair, err := range l.Descend(t.Context(), structures.AllKeys) {
+		require.Zero(t, pair)
+		require.ErrorIs(t, err, vk.ErrClosed)
 	}
-	require.ErrorIs(t, failure(), vk.ErrClosed)
 }
 
 // At its limit an LSM takes no more insertions, but deletions, alone and in mixed batches, and cleanups: then there is

@@ -70,11 +70,14 @@ func (o *Options) complete() error {
 	}
 	switch {
 	case o.Batch < minBatch || o.Batch > MaxPairs/2 || bits.OnesCount(uint(o.Batch)) != 1:
-		return &structures.OptionError{Option: "Batch", Reason: fmt.Sprintf("%d, but it is a power of two from %d to %d", o.Batch, minBatch, MaxPairs/2)}
+		return &structures.OptionError{Option: "Batch",
+			Reason: fmt.Sprintf("%d, but it is a power of two from %d to %d", o.Batch, minBatch, MaxPairs/2)}
 	case o.Capacity < 0 || o.Capacity > MaxPairs:
-		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are 0 to %d pairs", o.Capacity, MaxPairs)}
+		return &structures.OptionError{Option: "Capacity",
+			Reason: fmt.Sprintf("%d, but there are 0 to %d pairs", o.Capacity, MaxPairs)}
 	case !(o.Cleanup.stale >= 0 && o.Cleanup.stale < 1):
-		return &structures.OptionError{Option: "Cleanup", Reason: fmt.Sprintf("a stale share of %g, but it is from 0 to below 1", o.Cleanup.stale)}
+		return &structures.OptionError{Option: "Cleanup",
+			Reason: fmt.Sprintf("a stale share of %g, but it is from 0 to below 1", o.Cleanup.stale)}
 	}
 	return nil
 }

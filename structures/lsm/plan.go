@@ -39,8 +39,9 @@ func (s state) pairs(batch int) uint64 { return uint64(s.front) + uint64(s.full)
 //
 // A batch that is no multiple of b is not filled up, as in section IV-A of the paper: what is left stays in the front,
 // and the operations that come next are merged with that first. Once there are b or more, the first b in key order go
-// on, and the others are the front. Where equal keys are parted by that, the older ones go on. A batch of many b is taken in parts of b·2^i, as large as they
-// are and as the lowest full level allows, so that each is a carry like that of a single b, into a level that is empty.
+// on, and the others are the front. Where equal keys are parted by that, the older ones go on. A batch of many b is
+// taken in parts of b·2^i, as large as they are and as the lowest full level allows, so that each is a carry like that
+// of a single b, into a level that is empty.
 func (s state) plan(n, batch int) ([]step, state) {
 	var steps []step
 	for at := 0; at < n; {
@@ -61,7 +62,8 @@ func (s state) plan(n, batch int) ([]step, state) {
 			continue
 		}
 		unit := min(bits.TrailingZeros32(s.full), bits.Len(uint(left/batch))-1)
-		t := step{from: at, n: batch << unit, unit: unit, lowest: unit, to: unit + bits.TrailingZeros32(^(s.full >> unit))}
+		t := step{from: at, n: batch << unit, unit: unit, lowest: unit,
+			to: unit + bits.TrailingZeros32(^(s.full >> unit))}
 		s.full += 1 << unit
 		steps = append(steps, t)
 		at += t.n

@@ -48,7 +48,8 @@ func TestSemantics2MixedBatches(t *testing.T) {
 		b := structures.Batch{Values: ramp(n, 5, 9)}
 		for i := range n {
 			b.Keys = append(b.Keys, uint32(i)) // no key twice, so that the order is only that of the phases
-			b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.Count}[rng.IntN(4)])
+			b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Insert, structures.Delete, structures.Find,
+				structures.CountAll}[rng.IntN(4)])
 		}
 		before := maps.Clone(want)
 		r, err := l.Apply(t.Context(), b)
@@ -57,17 +58,20 @@ func TestSemantics2MixedBatches(t *testing.T) {
 			value, there := before[k]
 			switch b.Kinds[i] {
 			case structures.Insert:
-				require.Equal(t, map[bool]structures.Status{false: structures.Inserted, true: structures.Assigned}[there], r.Status[i])
+				require.Equal(t, map[bool]structures.Status{false: structures.Inserted,
+					true: structures.Assigned}[there], r.Status[i])
 				want[k] = b.Values[i]
 				continue
 			case structures.Delete:
-				require.Equal(t, map[bool]structures.Status{false: structures.Absent, true: structures.Deleted}[there], r.Status[i])
+				require.Equal(t, map[bool]structures.Status{false: structures.Absent, true: structures.Deleted}[there],
+					r.Status[i])
 				delete(want, k)
 				continue
-			case structures.Count:
+			case structures.CountAll:
 				value = min(1, value)
 			}
-			require.Equal(t, map[bool]structures.Status{false: structures.Absent, true: structures.Found}[there], r.Status[i])
+			require.Equal(t, map[bool]structures.Status{false: structures.Absent, true: structures.Found}[there],
+				r.Status[i])
 			require.Equal(t, value, r.Values[i])
 		}
 		requireContents(t, l, want)
@@ -81,7 +85,8 @@ func TestSemantics3MostRecentValue(t *testing.T) {
 	for round := range uint32(12) {
 		statuses := insert(t, l, keys, ramp(50, 1000*round, 1))
 		for _, s := range statuses {
-			require.Equal(t, map[bool]structures.Status{true: structures.Inserted, false: structures.Assigned}[round == 0], s)
+			require.Equal(t, map[bool]structures.Status{true: structures.Inserted,
+				false: structures.Assigned}[round == 0], s)
 		}
 		values, found, err := l.Find(t.Context(), keys)
 		require.NoError(t, err)
@@ -114,7 +119,8 @@ func TestSemantics3StaleInvisible(t *testing.T) {
 		}
 	}
 	requireContents(t, l, live)
-	counts, err := l.Count(t.Context(), []structures.Range{structures.AllKeys, {Lo: keys[80], Hi: keys[239]}, {Lo: keys[70], Hi: keys[245]}})
+	counts, err := l.Count(t.Context(), []structures.Range{structures.AllKeys, {Lo: keys[80], Hi: keys[239]},
+		{Lo: keys[70], Hi: keys[245]}})
 	require.NoError(t, err)
 	require.Equal(t, []uint32{160, 0, 16}, counts)
 	next, err := l.Successor(t.Context(), []uint32{keys[79]})
@@ -138,7 +144,8 @@ func TestSemantics4EqualKeysInBatch(t *testing.T) {
 		want := map[uint32]uint32{}
 		for i, k := range keys {
 			_, there := want[k]
-			require.Equal(t, map[bool]structures.Status{false: structures.Inserted, true: structures.Assigned}[there], statuses[i], i)
+			require.Equal(t, map[bool]structures.Status{false: structures.Inserted, true: structures.Assigned}[there],
+				statuses[i], i)
 			want[k] = values[i]
 		}
 		requireContents(t, l, want)
@@ -176,7 +183,7 @@ func TestSemantics5Deletion(t *testing.T) {
 func TestSemantics6InsertedAndDeleted(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 32})
 	insert(t, l, []uint32{1, 2}, []uint32{10, 20})
-	in, out, find, count := structures.Insert, structures.Delete, structures.Find, structures.Count
+	in, out, find, count := structures.Insert, structures.Delete, structures.Find, structures.CountAll
 	r, err := l.Apply(t.Context(), structures.Batch{
 		Kinds:  []structures.Kind{out, in, in, out, find, in, count, find, out},
 		Keys:   []uint32{1, 1, 3, 3, 1, 2, 3, 2, 4},

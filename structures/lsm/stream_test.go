@@ -27,7 +27,8 @@ func TestUpdatesOnStream(t *testing.T) {
 	var checks []check
 	for i, n := range []int{64, 64, 10, 64, 200, 1, 640, 64, 53, 64, 128} {
 		keys, values := batch(rng, n+7, 900, want)
-		u := structures.DeviceBatch{Count: n, First: 7, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
+		u := structures.DeviceBatch{Count: n, First: 7, Keys: testdevice.Upload(t, d, keys),
+			Values: testdevice.Upload(t, d, values)}
 		keys, values = keys[7:], values[7:]
 		if i%3 != 0 {
 			u.Status = testdevice.Room[uint8](t, d, (n+3)&^3)
@@ -67,8 +68,11 @@ func TestQueriesOnStream(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	want := map[uint32]uint32{}
 	keys, values := batch(random(2), 700, 1000, want)
-	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 700, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
-	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Delete, structures.DeviceBatch{Count: 100, Keys: testdevice.Upload(t, d, keys)}))
+	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert,
+		structures.DeviceBatch{Count: 700, Keys: testdevice.Upload(t, d, keys),
+			Values: testdevice.Upload(t, d, values)}))
+	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Delete,
+		structures.DeviceBatch{Count: 100, Keys: testdevice.Upload(t, d, keys)}))
 	for _, k := range keys[:100] {
 		delete(want, k)
 	}
@@ -76,7 +80,8 @@ func TestQueriesOnStream(t *testing.T) {
 	queries := testdevice.Upload(t, d, ramp(n, 0, 1))
 	for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
 		got, found := testdevice.Room[uint32](t, d, n), testdevice.Room[uint8](t, d, 1004)
-		require.NoError(t, l.FindOn(s, structures.DeviceLookups{Count: n, Keys: queries, Values: got, Found: found, Order: order}))
+		require.NoError(t, l.FindOn(s, structures.DeviceLookups{Count: n, Keys: queries, Values: got, Found: found,
+			Order: order}))
 		require.NoError(t, s.Wait(t.Context()))
 		v, f := testdevice.Download(t, got, n), testdevice.Download(t, found, n)
 		for k := range uint32(n) {
@@ -87,12 +92,16 @@ func TestQueriesOnStream(t *testing.T) {
 
 	ranges := testdevice.Upload(t, d, []uint32{0, ^uint32(0), 10, 40, 40, 10, 500, 500})
 	counts, candidates := testdevice.Room[uint32](t, d, 4), testdevice.Room[uint64](t, d, 1)
-	require.NoError(t, l.CountOn(s, structures.DeviceCounts{Count: 4, Ranges: ranges, Counts: counts, Candidates: candidates}))
-	offsets, outKeys, outValues := testdevice.Room[uint32](t, d, 5), testdevice.Room[uint32](t, d, 2000), testdevice.Room[uint32](t, d, 2000)
+	require.NoError(t, l.CountOn(s, structures.DeviceCounts{Count: 4, Ranges: ranges, Counts: counts,
+		Candidates: candidates}))
+	offsets, outKeys, outValues := testdevice.Room[uint32](t, d, 5), testdevice.Room[uint32](t, d, 2000),
+		testdevice.Room[uint32](t, d, 2000)
 	total := testdevice.Room[uint64](t, d, 1)
-	require.NoError(t, l.RangeOn(s, structures.DeviceRanges{Count: 4, Ranges: ranges, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: total}))
+	require.NoError(t, l.RangeOn(s, structures.DeviceRanges{Count: 4, Ranges: ranges, Offsets: offsets, Keys: outKeys,
+		Values: outValues, Candidates: total}))
 	require.NoError(t, s.Wait(t.Context()))
-	expect, err := l.Range(t.Context(), []structures.Range{structures.AllKeys, {Lo: 10, Hi: 40}, {Lo: 40, Hi: 10}, {Lo: 500, Hi: 500}})
+	expect, err := l.Range(t.Context(), []structures.Range{structures.AllKeys, {Lo: 10, Hi: 40}, {Lo: 40, Hi: 10},
+		{Lo: 500, Hi: 500}})
 	require.NoError(t, err)
 	require.Equal(t, len(want), int(expect.Offsets[1]))
 	o := testdevice.Download(t, offsets, 5)
@@ -102,11 +111,14 @@ func TestQueriesOnStream(t *testing.T) {
 	}
 	require.True(t, slices.Equal(expect.Keys, testdevice.Download(t, outKeys, len(expect.Keys))))
 	require.True(t, slices.Equal(expect.Values, testdevice.Download(t, outValues, len(expect.Keys))))
-	require.GreaterOrEqual(t, testdevice.Download(t, total, 1)[0], uint64(800), "stale ones and tombstones are candidates")
+	require.GreaterOrEqual(t, testdevice.Download(t, total, 1)[0], uint64(800),
+		"stale ones and tombstones are candidates")
 	require.Equal(t, testdevice.Download(t, total, 1), testdevice.Download(t, candidates, 1))
 
-	nextKeys, nextValues, status, left := testdevice.Room[uint32](t, d, n), testdevice.Room[uint32](t, d, n), testdevice.Room[uint8](t, d, 1004), testdevice.Upload(t, d, []uint32{0})
-	next := structures.DeviceNeighbors{Count: n, Keys: queries, OutKeys: nextKeys, OutValues: nextValues, Status: status, Left: left}
+	nextKeys, nextValues, status, left := testdevice.Room[uint32](t, d, n), testdevice.Room[uint32](t, d, n),
+		testdevice.Room[uint8](t, d, 1004), testdevice.Upload(t, d, []uint32{0})
+	next := structures.DeviceNeighbors{Count: n, Keys: queries, OutKeys: nextKeys, OutValues: nextValues,
+		Status: status, Left: left}
 	require.NoError(t, l.NeighborOn(s, structures.Ceil, next))
 	require.NoError(t, s.Wait(t.Context()))
 	require.Zero(t, testdevice.Download(t, left, 1)[0])
@@ -132,7 +144,8 @@ func TestManyDeleted(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	left := testdevice.Upload(t, d, []uint32{0})
 	n := structures.DeviceNeighbors{
-		Count: 1, Keys: testdevice.Upload(t, d, []uint32{3098}), OutKeys: testdevice.Room[uint32](t, d, 1), OutValues: testdevice.Room[uint32](t, d, 1), Status: testdevice.Room[uint8](t, d, 4), Left: left,
+		Count: 1, Keys: testdevice.Upload(t, d, []uint32{3098}), OutKeys: testdevice.Room[uint32](t, d, 1),
+		OutValues: testdevice.Room[uint32](t, d, 1), Status: testdevice.Room[uint8](t, d, 4), Left: left,
 	}
 	times := 0
 	for pending := true; pending; times++ {

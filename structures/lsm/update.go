@@ -42,6 +42,8 @@ func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	return l.reserve(steps, b.Kind == structures.Delete, l.o.MaxBytes)
 }
 
+func (u *updater) Held() uint64 { return (*LSM)(u).bytes() }
+
 // Settle takes back what was recorded, and then dropped.
 func (u *updater) Settle() { (*LSM)(u).settle() }
 
@@ -98,10 +100,10 @@ func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
 // frontSteps need what the smallest batch needs.
 var frontSteps = []step{{n: 1, front: true, to: front, unit: front}}
 
-// capacitySteps are steps that need all the memory that a batch may need while there is no more than Options.Capacity.
-func (l *LSM) capacitySteps() []step {
+// capacitySteps are steps that need all the memory that a batch may need while there is no more than so many pairs.
+func (l *LSM) capacitySteps(capacity int) []step {
 	steps := frontSteps
-	for i := 0; l.o.Batch<<i <= l.o.Capacity; i++ {
+	for i := 0; l.o.Batch<<i <= capacity; i++ {
 		steps = append(steps, step{n: l.o.Batch, to: i})
 	}
 	return steps
@@ -152,12 +154,17 @@ func (l *LSM) eachNeed(steps []step, deletes bool, need func(m **runs.Memory, pa
 	}
 }
 
-// fits answers why there can't be the memory that steps of insertions need, all at once, without taking any.
+// fits answers why there can't be the memory that steps of insertions need and that is not there, all at once, without
+// taking any.
 func (l *LSM) fits(steps []step) error {
 	needs := map[**runs.Memory]int{}
-	l.eachNeed(steps, false, func(m **runs.Memory, pairs int) { needs[m] = pairs })
+	l.eachNeed(steps, false, func(m **runs.Memory, pairs int) {
+		if *m == nil {
+			needs[m] = pairs
+		}
+	})
 	var sizes []uint64
-	sum := uint64(0)
+	sum := l.bytes()
 	for _, pairs := range needs {
 		sizes = append(sizes, runs.MemoryBytes(pairs))
 		sum += runs.MemoryBytes(pairs)

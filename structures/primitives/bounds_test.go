@@ -51,7 +51,8 @@ func (r *rig) checkBounds(keys, queries []uint32, n, count Length, plan boundsPl
 		out := room(r, len(queries))
 		args.Out = out.Address()
 		r.run(r.p.bounds(r.s, args, plan))
-		requireWords(r.t, boundsOf(keys, queries, args.Upper), download(r, out, len(queries)), "bounds, upper %v, %s", args.Upper, name)
+		requireWords(r.t, boundsOf(keys, queries, args.Upper), download(r, out, len(queries)), "bounds, upper %v, %s",
+			args.Upper, name)
 	}
 }
 
@@ -161,7 +162,8 @@ func TestBoundsChooses(t *testing.T) {
 					Out: out.Address(), Scratch: r.scratch(r.p.BoundsScratch(n, count)),
 				}
 				r.run(r.p.Bounds(r.s, args))
-				requireWords(t, boundsOf(keys, queries, false), download(r, out, count), "%d keys, %d queries", n, count)
+				requireWords(t, boundsOf(keys, queries, false), download(r, out, count), "%d keys, %d queries", n,
+					count)
 			}
 		}
 		r.release()
@@ -183,7 +185,8 @@ func TestBoundsInLongArray(t *testing.T) {
 		want[i] = uint32(min((uint64(q)+3)/4, n))
 	}
 	for name, plan := range map[string]boundsPlan{
-		"bisection": {top: searchTop, rounds: 1}, "index": {indexed: true, top: searchTop, rounds: 1}, "merge": {merged: true},
+		"bisection": {top: searchTop, rounds: 1}, "index": {indexed: true, top: searchTop, rounds: 1},
+		"merge": {merged: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

@@ -34,8 +34,8 @@ type compactCountPush struct {
 func (p *Primitives) CompactScratch(n int) int { return 4 * compactShape.chunks }
 
 // Compact records that the elements whose flags are set are written one behind the other, in their order. It has one
-// form, which counts the flags of each chunk first: they are a small part of what is read. Errors: *structures.CountError,
-// ErrNoMemory, and those of making a kernel.
+// form, which counts the flags of each chunk first: they are a small part of what is read. Errors:
+// *structures.CountError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	return s.Whole(func() error { return p.compact(s, a) })
 }
@@ -51,17 +51,20 @@ func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 	}
 	chunks := compactShape.chunksOf(n)
 	quads := recording.Constant("QUADS", uint32(compactShape.quads))
-	k, err := recording.Kernel[compactPush](p.kernels, s, "primitives/compact", compactShape.workgroup, quads, flag("PAIRS", pairs))
+	k, err := recording.Kernel[compactPush](p.kernels, s, "primitives/compact", compactShape.workgroup, quads,
+		flag("PAIRS", pairs))
 	if err != nil {
 		return err
 	}
 	if chunks > 1 {
-		count, err := recording.Kernel[compactCountPush](p.kernels, s, "primitives/compact_count", compactShape.workgroup, quads)
+		count, err := recording.Kernel[compactCountPush](p.kernels, s, "primitives/compact_count",
+			compactShape.workgroup, quads)
 		if err != nil {
 			return err
 		}
 		count.Dispatch(s, chunks, compactCountPush{a.Flags, a.Scratch, a.Length.device()})
 	}
-	k.Dispatch(s, chunks, compactPush{a.Keys, a.Values, a.Flags, a.OutKeys, a.OutValues, a.OutCount, a.Scratch, a.Length.device()})
+	k.Dispatch(s, chunks, compactPush{a.Keys, a.Values, a.Flags, a.OutKeys, a.OutValues, a.OutCount, a.Scratch,
+		a.Length.device()})
 	return nil
 }

@@ -50,7 +50,8 @@ func TestCompact(t *testing.T) {
 					require.Equal(t, uint32(count), download(r, outCount, 1)[0], name)
 
 					again := room(r, count)
-					a.Values, a.OutKeys, a.OutValues, a.OutCount = upload(r, values).Address(), again.Address(), outValues.Address(), 0
+					a.Values, a.OutKeys, a.OutValues, a.OutCount = upload(r, values).Address(), again.Address(),
+						outValues.Address(), 0
 					r.run(r.p.Compact(r.s, a))
 					requireWords(t, wantKeys, download(r, again, count), "%s, %d of 256, keys", name, share)
 					requireWords(t, wantValues, download(r, outValues, count), "%s, %d of 256, values", name, share)

@@ -77,8 +77,8 @@ func ExamplePrimitives_Scan() {
 	// [0 3 3 8] [10]
 }
 
-// How often the most frequent key occurs: three operations one after the other, without a look from the host in between.
-// How many runs the second finds the device alone knows, and the third takes it from there.
+// How often the most frequent key occurs: three operations one after the other, without a look from the host in
+// between. How many runs the second finds the device alone knows, and the third takes it from there.
 func ExamplePrimitives_RunLength() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -137,8 +137,33 @@ func ExamplePrimitives_Compact() {
 	// [1 3 4] [10 30 40]
 }
 
-// Keys brought into four parts, one after the other in key order, to be looked up part by part; and an answer for each in
-// the order in which the keys were given, fetched from its place.
+// The three greatest of some scores, and whose they are: of the two that are equal the first.
+func ExamplePrimitives_TopK() {
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	s, err := d.NewStream()
+	check(err)
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+
+	const n, k = 6, 3
+	scores, ids := array(d, n, 40, 90, 70, 20, 70, 10), array(d, n, 100, 101, 102, 103, 104, 105)
+	best, whose := array(d, k), array(d, k)
+	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k))
+	check(err)
+	check(p.TopK(s, primitives.TopKArgs{
+		Keys: scores.Address(), Values: ids.Address(), OutKeys: best.Address(), OutValues: whose.Address(),
+		K: k, Length: primitives.Length{N: n}, Scratch: scratch.Address(),
+	}))
+	check(s.Wait(context.Background()))
+	fmt.Println(read(best, k), read(whose, k))
+	// Output:
+	// [90 70 70] [101 102 104]
+}
+
+// Keys brought into four parts, one after the other in key order, to be looked up part by part; and an answer for each
+// in the order in which the keys were given, fetched from its place.
 func ExamplePrimitives_Partition() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
@@ -150,16 +175,16 @@ func ExamplePrimitives_Partition() {
 
 	const n, bits = 6, 2
 	keys := array(d, n, 3<<30, 5, 1<<30, 2<<30, 9, 3<<30+1)
-	parts, places := array(d, n), array(d, n)
+	parts, destinations := array(d, n), array(d, n)
 	scratch, err := vk.NewBuffer[byte](d, p.PartitionScratch(bits))
 	check(err)
 	check(p.Partition(s, primitives.PartitionArgs{
-		Keys: keys.Address(), OutKeys: parts.Address(), Places: places.Address(), Bits: bits,
+		Keys: keys.Address(), OutKeys: parts.Address(), Destinations: destinations.Address(), Bits: bits,
 		Length: primitives.Length{N: n}, Scratch: scratch.Address(),
 	}))
 	check(s.Wait(context.Background()))
 	in := read(parts, n)
-	for _, place := range read(places, n) {
+	for _, place := range read(destinations, n) {
 		fmt.Print(in[place], " ")
 	}
 	fmt.Println()

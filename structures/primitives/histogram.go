@@ -54,6 +54,7 @@ func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {
 	if err := p.clear(s, a.Out, 4<<a.Bits); err != nil {
 		return err
 	}
-	k.Dispatch(s, histogramShape.chunksOf(a.Length.N), fieldCountPush{a.Keys, a.Out, a.Length.device(), uint32(a.FirstBit)})
+	k.Dispatch(s, histogramShape.chunksOf(a.Length.N),
+		fieldCountPush{a.Keys, a.Out, a.Length.device(), uint32(a.FirstBit)})
 	return nil
 }

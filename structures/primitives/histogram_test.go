@@ -20,8 +20,9 @@ func TestHistogram(t *testing.T) {
 				}
 				eachLength(r, n, func(l Length, name string) {
 					out := room(r, len(want))
-					r.run(r.p.Histogram(r.s, HistogramArgs{Keys: upload(r, in).Address(), Out: out.Address(), FirstBit: field.first,
-						Bits: field.bits, Length: l}))
+					r.run(r.p.Histogram(r.s, HistogramArgs{Keys: upload(r, in).Address(), Out: out.Address(),
+						FirstBit: field.first,
+						Bits:     field.bits, Length: l}))
 					requireWords(t, want, download(r, out, len(want)), "%s, field %v, below %d", name, field, below)
 				})
 				r.release()

@@ -112,8 +112,10 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	return nil
 }
 
-func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeShape, more ...recording.Specialization) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](p.kernels, s, module, shape.workgroup, append(more, recording.Constant("MERGE_ITEMS", uint32(shape.items)))...)
+func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeShape,
+	more ...recording.Specialization) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](p.kernels, s, module, shape.workgroup,
+		append(more, recording.Constant("MERGE_ITEMS", uint32(shape.items)))...)
 }
 
 // split records the search for where the tiles of a merge begin.

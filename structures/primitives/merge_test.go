@@ -147,7 +147,8 @@ func TestMergeWithinArrays(t *testing.T) {
 		r.run(r.p.Merge(r.s, MergeArgs{
 			A:       Run{at(a.keys), at(a.values), Length{N: 4001}},
 			B:       Run{at(b.keys), at(b.values), Length{N: 3001}},
-			OutKeys: keys.AddressOf(shift), OutValues: values.AddressOf(shift), Scratch: r.scratch(r.p.MergeScratch(7002)),
+			OutKeys: keys.AddressOf(shift), OutValues: values.AddressOf(shift),
+			Scratch: r.scratch(r.p.MergeScratch(7002)),
 		}))
 		requireWords(t, want.keys, download(r, keys, len(want.keys)+shift)[shift:], "keys from word %d on", shift)
 		requireWords(t, want.values, download(r, values, len(want.keys)+shift)[shift:], "values from word %d on", shift)

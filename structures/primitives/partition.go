@@ -7,21 +7,21 @@ import (
 
 // PartitionArgs are the operands of Partition.
 type PartitionArgs struct {
-	Keys    uint64 // address of Length words
-	Pairs   bool   // there are two words each, a key and what goes with it
-	OutKeys uint64 // address of the same, for the result
-	Places  uint64 // address of Length words, out: of each key, its number in OutKeys. 0: not wanted
-	Numbers uint64 // the same, out: of each key of the result, its number in Keys. 0: not wanted
-	Length  Length
-	Bits    int    // log2 of the number of parts: 1 to MaxPartitionBits
-	Scratch uint64 // PartitionScratch bytes
+	Keys         uint64 // address of Length words
+	Pairs        bool   // there are two words each, a key and what goes with it
+	OutKeys      uint64 // address of the same, for the result
+	Destinations uint64 // address of Length words, out: of each key, its index in OutKeys. 0: not wanted
+	Sources      uint64 // the same, out: of each key of the result, its index in Keys. 0: not wanted
+	Length       Length
+	Bits         int    // log2 of the number of parts: 1 to MaxPartitionBits
+	Scratch      uint64 // PartitionScratch bytes
 }
 
 // MaxPartitionBits is log2 of the most parts that Partition makes: each has a counter in a workgroup's shared memory.
 const MaxPartitionBits = 8
 
-// What measured best on an H200: invocations of a workgroup, keys of each of them in the tile that it brings to the parts,
-// and how many workgroups count.
+// What measured best on an H200: invocations of a workgroup, keys of each of them in the tile that it brings to the
+// parts, and how many workgroups count.
 const (
 	partitionWorkgroup = 512
 	partitionItems     = 8
@@ -40,19 +40,19 @@ type partitionStartsPush struct {
 }
 
 type partitionPlacePush struct {
-	Keys, Sorted, Places, Numbers, Range, Counters uint64
-	Bits, KeyShift                                 uint32
-	Length                                         length
+	Keys, Sorted, Destinations, Sources, Range, Counters uint64
+	Bits, KeyShift                                       uint32
+	Length                                               length
 }
 
 // PartitionScratch returns the bytes of scratch that Partition needs.
 func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4<<bits }
 
-// Partition records that keys are brought into parts: stretches of keys of equal width, one after the other in key order.
-// Within a part the order is any. How wide they are goes by a sample of the keys, so that keys that all lie close
-// together come apart, too; keys far out may share the first part or the last one. Places says where each key went:
-// what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream. Numbers says
-// where each came from, for results that are too long to be moved.
+// Partition records that keys are brought into parts: stretches of keys of equal width, one after the other in key
+// order. Within a part the order is any. How wide they are goes by a sample of the keys, so that keys that all lie
+// close together come apart, too; keys far out may share the first part or the last one. Destinations say where each
+// key went: what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream.
+// Sources say where each came from, for results that are too long to be moved.
 //
 // Errors: *structures.CountError, *BitsError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
@@ -96,10 +96,12 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 		keyShift = 3
 	}
 	counters := a.Scratch + recording.Align
-	read := partitionRangePush{Keys: a.Keys, Range: a.Scratch, Counters: counters, Bits: bits, KeyShift: keyShift, Length: length}
+	read := partitionRangePush{Keys: a.Keys, Range: a.Scratch, Counters: counters, Bits: bits, KeyShift: keyShift,
+		Length: length}
 	choose.Dispatch(s, 1, read)
 	count.Dispatch(s, min(tiles, partitionCounting), read)
 	starts.Dispatch(s, 1, partitionStartsPush{counters, bits})
-	place.Dispatch(s, tiles, partitionPlacePush{a.Keys, a.OutKeys, a.Places, a.Numbers, a.Scratch, counters, bits, keyShift, length})
+	place.Dispatch(s, tiles, partitionPlacePush{a.Keys, a.OutKeys, a.Destinations, a.Sources, a.Scratch, counters, bits,
+		keyShift, length})
 	return nil
 }

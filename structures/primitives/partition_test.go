@@ -11,13 +11,13 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// requireParts fails unless places brings each of the keys to its place in parted, every place once, and parted is in
-// order of the keys' parts, which are 2^shift keys wide from low on.
-func requireParts(t testing.TB, keys, parted, places []uint32, low uint32, shift, last int, name string) {
+// requireParts fails unless destinations bring each of the keys to its place in parted, every place once, and parted is
+// in order of the keys' parts, which are 2^shift keys wide from low on.
+func requireParts(t testing.TB, keys, parted, destinations []uint32, low uint32, shift, last int, name string) {
 	t.Helper()
 	taken := make([]bool, len(keys))
 	for i, k := range keys {
-		at := places[i]
+		at := destinations[i]
 		if int(at) >= len(keys) || taken[at] || parted[at] != k {
 			require.FailNow(t, "not brought to its place", "%s: key %d of %d, place %d", name, i, len(keys), at)
 		}
@@ -37,9 +37,9 @@ func clustered(n int, low, width uint32) []uint32 {
 	return keys
 }
 
-// partition brings keys into parts and returns the first n of them in order, and the place of each. With pairs, each key
-// has another word, and places come from the numbers, too.
-func partition(r *rig, keys []uint32, l Length, n, log2 int, pairs bool) (parted, places []uint32) {
+// partition brings keys into parts and returns the first n of them in order, and the place of each. With pairs, each
+// key has another word, and sources are written, too.
+func partition(r *rig, keys []uint32, l Length, n, log2 int, pairs bool) (parted, destinations []uint32) {
 	r.t.Helper()
 	given, each := keys, 1
 	if pairs {
@@ -48,31 +48,31 @@ func partition(r *rig, keys []uint32, l Length, n, log2 int, pairs bool) (parted
 			given[2*i], given[2*i+1] = k, uint32(i)
 		}
 	}
-	in, out, outPlaces, outNumbers := upload(r, given), room(r, len(given)), room(r, len(keys)), room(r, len(keys))
+	in, out, to, from := upload(r, given), room(r, len(given)), room(r, len(keys)), room(r, len(keys))
 	a := PartitionArgs{
-		Keys: in.Address(), Pairs: pairs, OutKeys: out.Address(), Places: outPlaces.Address(), Length: l, Bits: log2,
+		Keys: in.Address(), Pairs: pairs, OutKeys: out.Address(), Destinations: to.Address(), Length: l, Bits: log2,
 		Scratch: r.scratch(r.p.PartitionScratch(log2)),
 	}
 	if pairs {
-		a.Numbers = outNumbers.Address()
+		a.Sources = from.Address()
 	}
 	r.run(r.p.Partition(r.s, a))
 	unchanged := make([]uint32, len(given))
 	require.NoError(r.t, in.Download(r.t.Context(), 0, unchanged))
 	requireWords(r.t, given, unchanged, "the input")
-	sorted, places := download(r, out, each*n), download(r, outPlaces, n)
+	sorted, destinations := download(r, out, each*n), download(r, to, n)
 	if !pairs {
-		return sorted, places
+		return sorted, destinations
 	}
-	numbers := download(r, outNumbers, n)
+	sources := download(r, from, n)
 	parted = make([]uint32, n)
 	for at := range parted {
 		parted[at] = sorted[2*at]
-		if i := numbers[at]; sorted[2*at+1] != i || int(i) >= n || int(places[i]) != at {
-			require.FailNow(r.t, "numbers", "place %d has number %d, and %d goes with its key", at, i, sorted[2*at+1])
+		if i := sources[at]; sorted[2*at+1] != i || int(i) >= n || int(destinations[i]) != at {
+			require.FailNow(r.t, "sources", "place %d is from %d, and %d goes with its key", at, i, sorted[2*at+1])
 		}
 	}
-	return parted, places
+	return parted, destinations
 }
 
 func testPartition(r *rig, keys []uint32, l Length, n, log2 int, name string) {
@@ -85,8 +85,8 @@ func testPartition(r *rig, keys []uint32, l Length, n, log2 int, name string) {
 		shift = max(0, bits.Len32(slices.Max(keys[:n])-low)-log2)
 	}
 	for _, pairs := range []bool{false, true} {
-		parted, places := partition(r, keys, l, n, log2, pairs)
-		requireParts(r.t, keys[:n], parted, places, low, shift, 1<<log2-1, name)
+		parted, destinations := partition(r, keys, l, n, log2, pairs)
+		requireParts(r.t, keys[:n], parted, destinations, low, shift, 1<<log2-1, name)
 	}
 }
 
@@ -95,7 +95,8 @@ func TestPartition(t *testing.T) {
 	for _, log2 := range []int{1, 5, 8, MaxPartitionBits} {
 		for _, n := range []int{0, 1, 2, 33, 1000, 1024, 2047} {
 			for name, keys := range map[string][]uint32{
-				"random": words(uint64(n), n, 0), "equal": clustered(n, 0xfffffff0, 1), "three": clustered(n, math.MaxUint32-2, 3),
+				"random": words(uint64(n), n, 0), "equal": clustered(n, 0xfffffff0, 1),
+				"three":          clustered(n, math.MaxUint32-2, 3),
 				"close together": clustered(n, 0x7ffffff0, 1000), "low": clustered(n, 0, 1<<20),
 			} {
 				testPartition(r, keys, Length{N: n}, n, log2, fmt.Sprintf("%d bits, %d keys, %s", log2, n, name))
@@ -113,8 +114,8 @@ func TestPartitionOfManyKeys(t *testing.T) {
 	const n, log2 = 300_007, 8
 	for name, keys := range sortInputs(n) {
 		for _, pairs := range []bool{false, true} {
-			parted, places := partition(r, keys, Length{N: n}, n, log2, pairs)
-			requireParts(t, keys, parted, places, 0, 0, 0, name)
+			parted, destinations := partition(r, keys, Length{N: n}, n, log2, pairs)
+			requireParts(t, keys, parted, destinations, 0, 0, 0, name)
 			// Parts are somewhat narrower than that, so that keys that lie so far apart are in order.
 			width := (slices.Max(keys)-slices.Min(keys))>>(log2-1) + 2
 			most := uint32(0)

@@ -1,20 +1,20 @@
-// Package primitives has the bulk operations that ordered structures are made of: radix sort, partition, scan, reduction,
-// merge, segmented sort, compaction, run-length encoding, bounds and histograms, over arrays of 32-bit words in
-// device memory.
+// Package primitives has the bulk operations that ordered structures are made of: radix sort, top k, partition, scan,
+// reduction, merge, segmented sort, compaction, run-length encoding, bounds and histograms, over arrays of 32-bit words
+// in device memory.
 //
 // Nothing here waits and nothing allocates: an operation is recorded into a vk.Stream, works on memory that is given
 // by device addresses, and takes its temporary memory from the caller. The function named …Scratch says how many
 // bytes that is. Operations on one stream follow one another, so that what one writes the next may read. Arrays are
 // aligned to 4 bytes, scratch to 256. Inputs and outputs may not overlap unless an operation says so.
 //
-// An operation is recorded whole or not at all (vk.Stream.Whole): one that is refused leaves the stream's batch as it was,
-// and one of which a kernel can't be made when others are recorded already has the stream drop its batch.
+// An operation is recorded whole or not at all (vk.Stream.Whole): one that is refused leaves the stream's batch as it
+// was, and one of which a kernel can't be made when others are recorded already has the stream drop its batch.
 //
 // An array's length is a Length: known to the host, or a word in device memory that an earlier operation wrote.
 //
 // Where an operation has two forms, both give the same result. The single-pass form (decoupled look-back, Merrill
 // and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016) is faster where workgroups that
-// started make progress beside each other. No form relies on it: who has waited for a while computes what it waits
+// started make progress concurrently. No form relies on it: who has waited for a while computes what it waits
 // for by itself.
 package primitives
 
@@ -85,8 +85,8 @@ func New(d *vk.Device, o Options) *Primitives {
 	return p
 }
 
-// patience is far longer than a workgroup that runs takes to publish. On a CPU device a workgroup that has not published
-// may be off its processor, for as long as the system likes: there it is quicker to do its work.
+// patience is far longer than a workgroup that runs takes to publish. On a CPU device a workgroup that has not
+// published may be off its processor, for as long as the system likes: there it is quicker to do its work.
 const (
 	patience    = 1 << 14
 	cpuPatience = 1 << 5
@@ -113,13 +113,9 @@ type Length struct {
 	At uint64
 }
 
-// length is Length of shaders/include/length.glsl.
-type length struct {
-	At uint64
-	N  uint32
-}
+type length = recording.Length
 
-func (l Length) device() length { return length{l.At, uint32(l.N)} }
+func (l Length) device() length { return length{At: l.At, N: uint32(l.N)} }
 
 func (l Length) check() error {
 	if l.N < 0 || l.N > MaxLength {

@@ -34,8 +34,8 @@ type reducePush struct {
 // ReduceScratch is how many bytes of scratch Reduce takes for n words.
 func (p *Primitives) ReduceScratch(int) int { return 4 * reduceShape.chunks }
 
-// Reduce records the reduction of an array of words to one. Errors: *structures.CountError, ErrNoMemory, and those of making a
-// kernel.
+// Reduce records the reduction of an array of words to one. Errors: *structures.CountError, ErrNoMemory, and those of
+// making a kernel.
 func (p *Primitives) Reduce(s *vk.Stream, a ReduceArgs) error {
 	return s.Whole(func() error { return p.reduce(s, a) })
 }
@@ -59,7 +59,8 @@ func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {
 
 // reduceChunks records the reduction of each chunk to a word of out.
 func (p *Primitives) reduceChunks(s *vk.Stream, in, out uint64, l Length, op ReduceOp, shape shape, chunks int) error {
-	k, err := recording.Kernel[reducePush](p.kernels, s, "primitives/reduce", shape.workgroup, recording.Constant("QUADS", uint32(shape.quads)),
+	k, err := recording.Kernel[reducePush](p.kernels, s, "primitives/reduce", shape.workgroup,
+		recording.Constant("QUADS", uint32(shape.quads)),
 		recording.Constant("OPERATION", uint32(op)))
 	if err != nil {
 		return err

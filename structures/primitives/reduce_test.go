@@ -50,7 +50,8 @@ func TestReduceRefuses(t *testing.T) {
 	r := newRig(t)
 	array := room(r, 8).Address()
 	var length *structures.CountError
-	require.ErrorAs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Out: array, Scratch: array, Length: Length{N: -1}}), &length)
+	require.ErrorAs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Out: array, Scratch: array, Length: Length{N: -1}}),
+		&length)
 	require.ErrorIs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Scratch: array}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Reduce(r.s, ReduceArgs{Out: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Reduce(r.s, ReduceArgs{In: array, Out: array, Length: Length{N: 8}}), ErrNoMemory)

@@ -32,8 +32,8 @@ type runLengthCountPush struct {
 func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chunks }
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
-// their order. The outputs need room for as many runs as there may be, at most Length. It has one form, which counts the
-// runs of each chunk first. Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
+// their order. The outputs need room for as many runs as there may be, at most Length. It has one form, which counts
+// the runs of each chunk first. Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 	return s.Whole(func() error { return p.runLength(s, a) })
 }
@@ -54,7 +54,8 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
-		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, "primitives/run_length_count", runLengthShape.workgroup, quads)
+		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, "primitives/run_length_count",
+			runLengthShape.workgroup, quads)
 		if err != nil {
 			return err
 		}

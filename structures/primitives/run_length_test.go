@@ -35,8 +35,9 @@ func testRunLength(t *testing.T, r *rig, in []uint32, l Length, name string) {
 	t.Helper()
 	wantKeys, wantCounts := runsOf(in)
 	keys, counts, number := room(r, len(wantKeys)), room(r, len(wantKeys)), room(r, 1)
-	r.run(r.p.RunLength(r.s, RunLengthArgs{Keys: upload(r, in).Address(), OutKeys: keys.Address(), OutCounts: counts.Address(),
-		OutRuns: number.Address(), Length: l, Scratch: r.scratch(r.p.RunLengthScratch(l.N))}))
+	r.run(r.p.RunLength(r.s, RunLengthArgs{Keys: upload(r, in).Address(), OutKeys: keys.Address(),
+		OutCounts: counts.Address(),
+		OutRuns:   number.Address(), Length: l, Scratch: r.scratch(r.p.RunLengthScratch(l.N))}))
 	require.Equal(t, uint32(len(wantKeys)), download(r, number, 1)[0], name)
 	requireWords(t, wantKeys, download(r, keys, len(wantKeys)), "%s, keys", name)
 	requireWords(t, wantCounts, download(r, counts, len(wantKeys)), "%s, counts", name)

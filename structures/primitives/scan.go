@@ -37,8 +37,8 @@ func (p *Primitives) ScanScratch(n int) int {
 }
 
 // Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. In
-// either form it takes several passes over a short array, and over one that is scanned in place. Errors: *structures.CountError,
-// ErrNoMemory, and those of making a kernel.
+// either form it takes several passes over a short array, and over one that is scanned in place. Errors:
+// *structures.CountError, ErrNoMemory, and those of making a kernel.
 //
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it
 // is the reduce-then-scan of its section 3.
@@ -59,7 +59,8 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 	if single {
 		shape, chunks = scanSingleShape, groups(n, scanSingleShape.part())
 	}
-	k, err := recording.Kernel[scanPush](p.kernels, s, "primitives/scan", shape.workgroup, recording.Constant("QUADS", uint32(shape.quads)),
+	k, err := recording.Kernel[scanPush](p.kernels, s, "primitives/scan", shape.workgroup,
+		recording.Constant("QUADS", uint32(shape.quads)),
 		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
 	if err != nil {
 		return err

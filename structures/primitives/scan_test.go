@@ -33,8 +33,9 @@ func TestScan(t *testing.T) {
 				want, sum := prefixSums(in, inclusive)
 				eachLength(r, n, func(l Length, name string) {
 					source, out, total := upload(r, in), room(r, n), room(r, 1)
-					r.run(r.p.Scan(r.s, ScanArgs{In: source.Address(), Out: out.Address(), Length: l, Inclusive: inclusive,
-						Total: total.Address(), Scratch: r.scratch(r.p.ScanScratch(l.N))}))
+					r.run(r.p.Scan(r.s, ScanArgs{In: source.Address(), Out: out.Address(), Length: l,
+						Inclusive: inclusive,
+						Total:     total.Address(), Scratch: r.scratch(r.p.ScanScratch(l.N))}))
 					requireWords(t, want, download(r, out, n), "%s, inclusive %t", name, inclusive)
 					require.Equal(t, sum, download(r, total, 1)[0], name)
 				})
@@ -50,7 +51,8 @@ func TestScanInPlace(t *testing.T) {
 			in := words(7, n, 0)
 			want, _ := prefixSums(in, false)
 			array := upload(r, in)
-			r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: array.Address(), Length: Length{N: n}, Scratch: r.scratch(r.p.ScanScratch(n))}))
+			r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: array.Address(), Length: Length{N: n},
+				Scratch: r.scratch(r.p.ScanScratch(n))}))
 			requireWords(t, want, download(r, array, n), "%d in place", n)
 		}
 	}
@@ -83,7 +85,8 @@ func TestScanAgain(t *testing.T) {
 		want, _ := prefixSums(in, false)
 		source, out, scratch := upload(r, in), room(r, n), r.scratch(r.p.ScanScratch(n))
 		for range 3 {
-			r.run(r.p.Scan(r.s, ScanArgs{In: source.Address(), Out: out.Address(), Length: Length{N: n}, Scratch: scratch}))
+			r.run(r.p.Scan(r.s, ScanArgs{In: source.Address(), Out: out.Address(), Length: Length{N: n},
+				Scratch: scratch}))
 			requireWords(t, want, download(r, out, n), "again")
 		}
 	})
@@ -94,13 +97,15 @@ func TestScanRefuses(t *testing.T) {
 	array := room(r, 8).Address()
 	var length *structures.CountError
 	require.ErrorAs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: -1}}), &length)
-	require.ErrorAs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: MaxLength + 1}}), &length)
+	require.ErrorAs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: MaxLength + 1}}),
+		&length)
 	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{Out: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{In: array, Scratch: array, Length: Length{N: 8}}), ErrNoMemory)
 	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Length: Length{N: 8}}), ErrNoMemory)
 	r.run(nil)
 	require.NoError(t, r.p.Close())
-	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: 8}}), vk.ErrClosed)
+	require.ErrorIs(t, r.p.Scan(r.s, ScanArgs{In: array, Out: array, Scratch: array, Length: Length{N: 8}}),
+		vk.ErrClosed)
 }
 
 // More bytes than a 32-bit offset reaches.
@@ -118,7 +123,8 @@ func TestScanLong(t *testing.T) {
 		require.NoError(t, err)
 		defer out.Free()
 		r.s.Fill(array, 0, 4*n, math.MaxUint32)
-		r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: out.Address(), Length: Length{N: n}, Scratch: r.scratch(r.p.ScanScratch(n))}))
+		r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: out.Address(), Length: Length{N: n},
+			Scratch: r.scratch(r.p.ScanScratch(n))}))
 		got := make([]uint32, 1<<20)
 		for at := 0; at < n; at += len(got) {
 			got = got[:min(len(got), n-at)]

@@ -12,10 +12,11 @@ type SegmentedSortArgs struct {
 	Keys, Values       uint64 // addresses of Length words each; Values 0: keys alone
 	OutKeys, OutValues uint64 // the same, for the result
 	Length             Length // of all segments together; what the offsets say counts
-	Offsets            uint64 // address of Segments+1 words: where each segment begins, from 0 on, and the last one's end
-	Segments           int    // any number, of any lengths, 0 among them
-	Longest            int    // a bound of the elements of a segment, or 0: not known
-	Scratch            uint64 // SegmentedSortScratch bytes
+	// address of Segments+1 words: where each segment begins, from 0 on, and the last one's end
+	Offsets  uint64
+	Segments int    // any number, of any lengths, 0 among them
+	Longest  int    // a bound of the elements of a segment, or 0: not known
+	Scratch  uint64 // SegmentedSortScratch bytes
 }
 
 // segmentShape is how the workgroups of shaders/primitives/segment_tile.glsl are laid out.
@@ -35,7 +36,7 @@ func (t segmentTile) constant() recording.Specialization {
 
 type segmentSortPush struct {
 	Keys, Values, OutKeys, OutValues, Offsets uint64
-	Segments                                  uint32
+	Segments, Most                            uint32
 }
 
 type segmentSurveyPush struct {
@@ -44,38 +45,39 @@ type segmentSurveyPush struct {
 }
 
 type segmentGatherPush struct {
-	Keys, Offsets, Starts             uint64
-	Count                             length
-	LongKeys, Places, Sources, Number uint64
-	Segments                          uint32
+	Keys, Offsets, Starts                 uint64
+	Count                                 length
+	LongKeys, Indices, Sources, InSegment uint64
+	Segments                              uint32
 }
 
 type segmentNumberPush struct {
-	Places, Numbers uint64
-	Count           length
-	Sorted          uint64
+	Order, InSegment uint64
+	Count            length
+	Sorted           uint64
 }
 
 type segmentPlacePush struct {
-	Keys, Values, OutKeys, OutValues, Places, Sources uint64
-	Count                                             length
+	Keys, Values, OutKeys, OutValues, Order, Sources uint64
+	Count                                            length
 }
 
 // segmentedSortPlan is how a segmented sort's scratch is divided.
 type segmentedSortPlan struct {
-	starts, total            uint64 // of long segments: how many of their elements come before each segment, and in all
-	sources, numbers         uint64
-	keys, places             uint64
-	sortedKeys, sortedPlaces uint64
-	scan, sort               uint64
-	bytes                    uint64
+	// of long segments: how many of their elements come before each segment, and in all
+	starts, total             uint64
+	sources, segments         uint64
+	keys, indices             uint64
+	sortedKeys, sortedIndices uint64
+	scan, sort                uint64
+	bytes                     uint64
 }
 
 func (p *Primitives) segmentedSortPlan(n, segments int, scratch uint64) (plan segmentedSortPlan) {
 	s := recording.Parts{Base: scratch}
 	plan.starts, plan.total = s.Take(4*segments), s.Take(4)
 	for _, array := range []*uint64{
-		&plan.sources, &plan.numbers, &plan.keys, &plan.places, &plan.sortedKeys, &plan.sortedPlaces,
+		&plan.sources, &plan.segments, &plan.keys, &plan.indices, &plan.sortedKeys, &plan.sortedIndices,
 	} {
 		*array = s.Take(4 * n)
 	}
@@ -131,12 +133,13 @@ func (p *Primitives) segmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 			Length: Length{N: n, At: a.Offsets + 4}, Scratch: a.Scratch,
 		})
 	}
-	k, err := recording.Kernel[segmentSortPush](p.kernels, s, "primitives/segmented_sort", segmentShape.workgroup, segmentShape.constant())
+	k, err := recording.Kernel[segmentSortPush](p.kernels, s, "primitives/segmented_sort", segmentShape.workgroup,
+		segmentShape.constant())
 	if err != nil {
 		return err
 	}
 	k.Dispatch(s, groups(n, segmentShape.stride()), segmentSortPush{
-		a.Keys, a.Values, a.OutKeys, a.OutValues, a.Offsets, uint32(a.Segments),
+		a.Keys, a.Values, a.OutKeys, a.OutValues, a.Offsets, uint32(a.Segments), uint32(n),
 	})
 	if !longSegments(n, a.Longest) {
 		return nil
@@ -150,11 +153,13 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
 	all := Length{N: n, At: plan.total}
 
 	// The workgroup is a part of what says which segments are long.
-	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, s, "primitives/segmented_sort_survey", segmentShape.workgroup, segmentShape.constant())
+	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, s, "primitives/segmented_sort_survey",
+		segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
-	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s, "primitives/segmented_sort_gather", segmentShape.workgroup, segmentShape.constant())
+	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s, "primitives/segmented_sort_gather",
+		segmentShape.workgroup, segmentShape.constant())
 	if err != nil {
 		return err
 	}
@@ -172,30 +177,33 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
 		sizes = plan.starts // there is no room beside, and a scan in place costs little more
 	}
 	survey.Dispatch(s, groups(a.Segments, survey.Workgroup()), segmentSurveyPush{a.Offsets, sizes, uint32(a.Segments)})
-	err = p.Scan(s, ScanArgs{In: sizes, Out: plan.starts, Length: Length{N: a.Segments}, Total: plan.total, Scratch: plan.scan})
+	err = p.Scan(s, ScanArgs{In: sizes, Out: plan.starts, Length: Length{N: a.Segments}, Total: plan.total,
+		Scratch: plan.scan})
 	if err != nil {
 		return err
 	}
 	gather.Dispatch(s, groups(n, gather.Workgroup()), segmentGatherPush{
-		a.Keys, a.Offsets, plan.starts, all.device(), plan.keys, plan.places, plan.sources, plan.numbers, uint32(a.Segments),
+		a.Keys, a.Offsets, plan.starts, all.device(), plan.keys, plan.indices, plan.sources, plan.segments,
+		uint32(a.Segments),
 	})
 	err = p.Sort(s, SortArgs{
-		Keys: plan.keys, Values: plan.places, OutKeys: plan.sortedKeys, OutValues: plan.sortedPlaces,
+		Keys: plan.keys, Values: plan.indices, OutKeys: plan.sortedKeys, OutValues: plan.sortedIndices,
 		Length: all, Scratch: plan.sort,
 	})
 	if err != nil {
 		return err
 	}
-	number.Dispatch(s, groups(n, number.Workgroup()), segmentNumberPush{plan.sortedPlaces, plan.numbers, all.device(), plan.keys})
+	number.Dispatch(s, groups(n, number.Workgroup()),
+		segmentNumberPush{plan.sortedIndices, plan.segments, all.device(), plan.keys})
 	err = p.Sort(s, SortArgs{
-		Keys: plan.keys, Values: plan.sortedPlaces, OutKeys: plan.sortedKeys, OutValues: plan.places,
+		Keys: plan.keys, Values: plan.sortedIndices, OutKeys: plan.sortedKeys, OutValues: plan.indices,
 		Length: all, Bits: max(1, bits.Len(uint(n/segmentShape.fits()))), Scratch: plan.sort,
 	})
 	if err != nil {
 		return err
 	}
 	place.Dispatch(s, groups(n, place.Workgroup()), segmentPlacePush{
-		a.Keys, a.Values, a.OutKeys, a.OutValues, plan.places, plan.sources, all.device(),
+		a.Keys, a.Values, a.OutKeys, a.OutValues, plan.indices, plan.sources, all.device(),
 	})
 	return nil
 }

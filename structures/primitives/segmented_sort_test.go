@@ -25,7 +25,8 @@ func (r *rig) checkSegmentedSort(lengths []int, below uint32, longest int, bound
 		order[i] = uint32(i)
 	}
 	for i := range lengths {
-		slices.SortStableFunc(order[offsets[i]:offsets[i+1]], func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+		slices.SortStableFunc(order[offsets[i]:offsets[i+1]],
+			func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
 	}
 	want := make([]uint32, n)
 	values, wantValues := make([]uint32, n), make([]uint32, n)

@@ -21,18 +21,7 @@ func (s shape) chunksOf(n int) int { return max(1, min(groups(n, s.part()), s.ch
 // states is how many bytes the states of look_back.glsl take for an array of n words.
 func (s shape) states(n int) int { return 8 * max(1, groups(n, s.part())) }
 
-// clearing is the push constants of clear.comp.
-type clearing struct {
-	Target uint64
-	N      uint32
-}
-
 // clear records that bytes, a multiple of 4, become 0.
 func (p *Primitives) clear(s *vk.Stream, target uint64, bytes int) error {
-	k, err := recording.Kernel[clearing](p.kernels, s, "primitives/clear", 128)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(bytes/4, 128), clearing{target, uint32(bytes / 4)})
-	return nil
+	return recording.Clear(p.kernels, s, target, bytes/4)
 }

@@ -26,9 +26,10 @@ type tileShape struct{ workgroup, subgroups, items int }
 
 func (t tileShape) elements() int { return t.workgroup * t.items }
 
-// sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts want
-// many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs.
-func (p *Primitives) sortTile(n int) tileShape {
+// sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts
+// want many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs. Pairs
+// take more registers than keys: of theirs, two workgroups of 384 no longer run beside each other.
+func (p *Primitives) sortTile(n int, pairs bool) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
 	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
 	switch {
@@ -39,14 +40,17 @@ func (p *Primitives) sortTile(n int) tileShape {
 		t = tileShape{workgroup: 512, items: 4}
 	case n <= 1<<20:
 		t = tileShape{workgroup: 512, items: 8}
-	case n <= 1<<23:
+	case n <= 1<<21 && pairs:
+		t = tileShape{workgroup: 256, items: 18}
+	case n <= 1<<23 && !pairs:
 		t = tileShape{workgroup: 384, items: 14}
 	default:
 		t = tileShape{workgroup: 256, items: 22}
 	}
 	// What doesn't fit is made to: each subgroup has a row of counters, and each element two words. Below the number of
 	// digits a workgroup has a power of two, so that its lanes share the digits out evenly.
-	for t.workgroup > s && (t.workgroup > info.MaxWorkgroup || max(4*radix*t.workgroup/s, 8*t.elements())+4*radix+64 > info.SharedBytes) {
+	for t.workgroup > s && (t.workgroup > info.MaxWorkgroup || max(4*radix*t.workgroup/s, 8*t.elements())+4*radix+
+		64 > info.SharedBytes) {
 		if t.workgroup > radix {
 			t.workgroup = radix
 		} else {
@@ -58,7 +62,8 @@ func (p *Primitives) sortTile(n int) tileShape {
 }
 
 func (t tileShape) constants() []recording.Specialization {
-	return []recording.Specialization{recording.Constant("SUBGROUPS", uint32(t.subgroups)), recording.Constant("ITEMS", uint32(t.items))}
+	return []recording.Specialization{recording.Constant("SUBGROUPS", uint32(t.subgroups)),
+		recording.Constant("ITEMS", uint32(t.items))}
 }
 
 // sortPlan is how a sort's scratch is divided.
@@ -83,7 +88,7 @@ const sortCounters = maxPasses*radix + maxPasses + 1
 
 func (p *Primitives) sortPlan(n int, pairs bool, scratch uint64) sortPlan {
 	s := recording.Parts{Base: scratch}
-	plan := sortPlan{tile: p.sortTile(n)}
+	plan := sortPlan{tile: p.sortTile(n, pairs)}
 	plan.tiles = groups(n, plan.tile.elements())
 	plan.keys = s.Take(4 * n)
 	if pairs {
@@ -159,7 +164,8 @@ func (a SortArgs) passes(plan sortPlan) []sortPass {
 		if (n-1-i)%2 != 0 {
 			outKeys, outValues = plan.keys, plan.values
 		}
-		passes[i] = sortPass{keys, values, outKeys, outValues, a.FirstBit + digitBits*i, min(digitBits, a.Bits-digitBits*i)}
+		passes[i] = sortPass{keys, values, outKeys, outValues, a.FirstBit + digitBits*i,
+			min(digitBits, a.Bits-digitBits*i)}
 		keys, values = outKeys, outValues
 	}
 	return passes
@@ -209,12 +215,14 @@ type scatterSinglePush struct {
 
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
-	histogram, err := recording.Kernel[histogramPush](p.kernels, s, "primitives/sort_histogram", tile.workgroup, tile.constants()...)
+	histogram, err := recording.Kernel[histogramPush](p.kernels, s, "primitives/sort_histogram", tile.workgroup,
+		tile.constants()...)
 	if err != nil {
 		return err
 	}
 	constants := append(tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
-	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, "primitives/sort_scatter.single."+a.what()+p.loops(), tile.workgroup, constants...)
+	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, "primitives/sort_scatter."+a.what()+p.loops(),
+		tile.workgroup, constants...)
 	if err != nil {
 		return err
 	}
@@ -224,14 +232,16 @@ func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 		return err
 	}
 	histogram.Dispatch(s, min(plan.tiles, histogramGroups), histogramPush{
-		Keys: a.Keys, Counts: plan.counters, Ended: ended, Published: plan.published[0], Publishes: uint32(plan.tiles * radix),
-		First: uint32(a.FirstBit), Bits: uint32(a.Bits), Length: a.Length.device(),
+		Keys: a.Keys, Counts: plan.counters, Ended: ended, Published: plan.published[0],
+		Publishes: uint32(plan.tiles * radix),
+		First:     uint32(a.FirstBit), Bits: uint32(a.Bits), Length: a.Length.device(),
 	})
 	for i, pass := range a.passes(plan) {
 		scatter.Dispatch(s, plan.tiles, scatterSinglePush{
 			Keys: pass.keys, Values: pass.values, OutKeys: pass.outKeys, OutValues: pass.outValues,
-			Published: plan.published[i%2], Spare: plan.published[(i+1)%2], Places: plan.counters + uint64(4*radix*min(i+1, maxPasses-1)),
-			Taken: taken + uint64(4*i), Tiles: uint32(plan.tiles), DigitAt: pass.digitAt(), Length: a.Length.device(),
+			Published: plan.published[i%2], Spare: plan.published[(i+1)%2],
+			Places: plan.counters + uint64(4*radix*min(i+1, maxPasses-1)),
+			Taken:  taken + uint64(4*i), Tiles: uint32(plan.tiles), DigitAt: pass.digitAt(), Length: a.Length.device(),
 		})
 	}
 	return nil
@@ -261,7 +271,8 @@ type scatterMultiPush struct {
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
-	count, err := recording.Kernel[countPush](p.kernels, s, "primitives/sort_count"+p.loops(), tile.workgroup, tile.constants()...)
+	count, err := recording.Kernel[countPush](p.kernels, s, "primitives/sort_count"+p.loops(), tile.workgroup,
+		tile.constants()...)
 	if err != nil {
 		return err
 	}
@@ -269,19 +280,22 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	if err != nil {
 		return err
 	}
-	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s, "primitives/sort_scatter.multi."+a.what()+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
+	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s,
+		"primitives/sort_scatter_counted."+a.what()+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
 	if err != nil {
 		return err
 	}
 	for _, pass := range a.passes(plan) {
 		count.Dispatch(s, plan.tiles, countPush{
-			Keys: pass.keys, Counts: plan.counts, Tiles: uint32(plan.tiles), Shift: uint32(pass.shift), Mask: 1<<pass.width - 1,
+			Keys: pass.keys, Counts: plan.counts, Tiles: uint32(plan.tiles), Shift: uint32(pass.shift),
+			Mask:   1<<pass.width - 1,
 			Length: a.Length.device(),
 		})
 		scan.Dispatch(s, radix, rowsPush{plan.counts, plan.totals, uint32(plan.tiles)})
 		scatter.Dispatch(s, plan.tiles, scatterMultiPush{
 			Keys: pass.keys, Values: pass.values, OutKeys: pass.outKeys, OutValues: pass.outValues,
-			DigitTotals: plan.totals, Counts: plan.counts, Tiles: uint32(plan.tiles), DigitAt: pass.digitAt(), Length: a.Length.device(),
+			DigitTotals: plan.totals, Counts: plan.counts, Tiles: uint32(plan.tiles), DigitAt: pass.digitAt(),
+			Length: a.Length.device(),
 		})
 	}
 	return nil

@@ -55,8 +55,9 @@ func testSort(r *rig, keys []uint32, l Length, n, first, bits int, name string) 
 		bits = 0
 	}
 	out, outValues := room(r, len(keys)), room(r, len(keys))
-	a := SortArgs{Keys: in.Address(), Values: inValues.Address(), OutKeys: out.Address(), OutValues: outValues.Address(),
-		Length: l, FirstBit: first, Bits: bits, Scratch: r.scratch(r.p.SortScratch(l.N, true))}
+	a := SortArgs{Keys: in.Address(), Values: inValues.Address(), OutKeys: out.Address(),
+		OutValues: outValues.Address(),
+		Length:    l, FirstBit: first, Bits: bits, Scratch: r.scratch(r.p.SortScratch(l.N, true))}
 	r.run(r.p.Sort(r.s, a))
 	requireWords(r.t, wantKeys, download(r, out, n), "%s: keys of pairs", name)
 	requireWords(r.t, wantValues, download(r, outValues, n), "%s: values", name)
@@ -107,7 +108,8 @@ func TestSortBits(t *testing.T) {
 func TestSortShapes(t *testing.T) {
 	const n = 9000
 	keys := words(9, n, 0)
-	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 14}, MultiPass: {workgroup: 512, items: 4}} {
+	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 14},
+		MultiPass: {workgroup: 512, items: 4}} {
 		r := newRig(t, Options{Form: form})
 		r.p.sorts = shape
 		testSort(r, keys, Length{N: n}, n, 0, 32, fmt.Sprint(form, shape))

@@ -40,7 +40,7 @@ func TestManyChunks(t *testing.T) {
 	all(t, true, n, found, "found")
 	same(t, keys, values, "values")
 	progress(n)
-	counts, err := m.Count(t.Context(), keys)
+	counts, err := m.CountAll(t.Context(), keys)
 	require.NoError(t, err)
 	all(t, 1, n, counts, "counts")
 	progress(n)
@@ -80,7 +80,7 @@ func TestCancellation(t *testing.T) {
 	for name, call := range map[string]func(context.Context) error{
 		"find":    func(ctx context.Context) error { _, _, err := m.Find(ctx, keys); return err },
 		"findall": func(ctx context.Context) error { _, _, err := m.FindAll(ctx, keys); return err },
-		"count":   func(ctx context.Context) error { _, err := m.Count(ctx, keys); return err },
+		"count":   func(ctx context.Context) error { _, err := m.CountAll(ctx, keys); return err },
 		"len":     func(ctx context.Context) error { _, err := m.Len(ctx); return err },
 		"stats":   func(ctx context.Context) error { _, err := m.Stats(ctx); return err },
 		"flush":   m.Flush,
@@ -168,7 +168,7 @@ func TestMixedKinds(t *testing.T) {
 			for _, k := range keys {
 				if !seen[k] {
 					seen[k] = true
-					b.Kinds = append(b.Kinds, structures.Insert+structures.Kind(rng.IntN(int(structures.Count))))
+					b.Kinds = append(b.Kinds, structures.Insert+structures.Kind(rng.IntN(int(structures.CountAll))))
 					b.Keys = append(b.Keys, k)
 					b.Values = append(b.Values, rng.Uint32())
 				}
@@ -192,14 +192,15 @@ func TestMixedKinds(t *testing.T) {
 					default:
 						status = structures.Assigned
 						want[k] = map[structures.Kind]uint32{
-							structures.Insert: v, structures.Add: old + v, structures.Min: min(old, v), structures.Max: max(old, v),
+							structures.Insert: v, structures.InsertAdd: old + v, structures.InsertMin: min(old, v),
+							structures.InsertMax: max(old, v),
 						}[b.Kinds[i]]
 					}
 				} else {
 					switch b.Kinds[i] {
 					case structures.Find:
 						value = old
-					case structures.Count:
+					case structures.CountAll:
 						value = 1
 					case structures.Delete:
 						status = structures.Deleted

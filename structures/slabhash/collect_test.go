@@ -36,7 +36,8 @@ func TestCollectStaysInItsRoom(t *testing.T) {
 
 	k, err := kernel[collectPush](m.t, m.t.stream, "collect", m.t.tiles.find)
 	require.NoError(t, err)
-	k.Dispatch(m.t.stream, 1, collectPush{m.t.device(m.t.base), query.Address(), query.AddressOf(1), found.Address(), 1, room})
+	k.Dispatch(m.t.stream, 1, collectPush{m.t.device(m.t.base), query.Address(), query.AddressOf(1), found.Address(), 1,
+		room})
 	require.NoError(t, m.t.stream.Wait(t.Context()))
 	require.NoError(t, found.Download(t.Context(), 0, got))
 	for i, value := range got {

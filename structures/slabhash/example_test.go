@@ -3,6 +3,7 @@ package slabhash_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"slices"
 
@@ -42,7 +43,7 @@ func Example() {
 }
 
 // How often each key of a stream occurs: keys that come again add to their count.
-func ExampleMap_Add() {
+func ExampleMap_InsertAdd() {
 	ctx := context.Background()
 	d, err := vk.Open(vk.Options{})
 	if err != nil {
@@ -56,16 +57,15 @@ func ExampleMap_Add() {
 	defer m.Close()
 
 	requests := []uint32{4, 4, 2, 4, 1, 2}
-	if _, err := m.Add(ctx, requests, slices.Repeat([]uint32{1}, len(requests))); err != nil {
+	if _, err := m.InsertAdd(ctx, requests, slices.Repeat([]uint32{1}, len(requests))); err != nil {
 		log.Fatal(err)
 	}
 	counts := map[uint32]uint32{}
-	pairs, failure := m.All(ctx)
-	for key, count := range pairs {
-		counts[key] = count
-	}
-	if err := failure(); err != nil {
-		log.Fatal(err)
+	for pair, err := range m.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		counts[pair.Key] = pair.Value
 	}
 	fmt.Println(counts)
 	// Output: map[1:1 2:2 4:3]
@@ -87,7 +87,7 @@ func ExampleMap_Apply() {
 	defer m.Close()
 
 	r, err := m.Apply(ctx, structures.Batch{
-		Kinds:  []structures.Kind{structures.Find, structures.Delete, structures.Max, structures.InsertUnique},
+		Kinds:  []structures.Kind{structures.Find, structures.Delete, structures.InsertMax, structures.InsertUnique},
 		Keys:   []uint32{1, 2, 3, 4},
 		Values: []uint32{0, 0, 33, 44},
 	})
@@ -154,4 +154,34 @@ func ExampleNewSet() {
 	}
 	fmt.Println(statuses, there)
 	// Output: [inserted inserted inserted] [true false true]
+}
+
+// A map goes to a file, or wherever an io.Writer leads, and another structure comes out of it: here a network's two
+// ends.
+func ExampleMap_Save() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	m, err := slabhash.Build(ctx, d, []uint32{1, 2, 3}, []uint32{10, 20, 30}, slabhash.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+
+	r, w := io.Pipe()
+	go func() {
+		_, err := m.Save(ctx, w)
+		w.CloseWithError(err)
+	}()
+	again, err := slabhash.Load(ctx, d, r, slabhash.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer again.Close()
+	values, found, err := again.Find(ctx, []uint32{3, 4})
+	fmt.Println(values, found, err)
+	// Output: [30 0] [true false] <nil>
 }

@@ -1,11 +1,13 @@
 package slabhash
 
 import (
+	"cmp"
 	"context"
+	"iter"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -30,34 +32,43 @@ type collectPush struct {
 
 const pairsAnExport = 1 << 21 // about so many a dispatch
 
-// walk goes over the buckets of a table part by part. Between two parts others have their turns.
+// walk goes over the buckets of a table part by part. Between two parts others may change the table.
 type walk struct {
-	t    *table
-	base *vk.Buffer[uint32] // that it has begun with; nil: it has not begun
-	next uint32             // bucket
-	part uint32             // buckets at a time
-	room *vk.Buffer[uint32] // for what a part has, on the device and here
-	host []uint32
+	t       *table
+	base    *vk.Buffer[uint32] // that it has begun with; nil: it has not begun
+	next    uint32             // bucket
+	in      bool               // its user has entered
+	part    uint32             // buckets at a time
+	room    *vk.Buffer[uint32] // for what a part has, on the device and here
+	host    []uint32
+	written *vk.HostBuffer[uint32] // a word: the pairs of a part
 }
 
-// enter is the table's, and sees whether its buckets are still those that the walk has begun with.
-func (w *walk) enter(ctx context.Context) error {
-	if err := w.t.enter(ctx); err != nil {
+// do does a part, on a stream of its own, beside queries, and sees whether the table's buckets are still those that the
+// walk has begun with.
+func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
+	enter, leave := w.t.enterShared, w.t.leaveShared
+	if w.in {
+		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
+	}
+	if err := enter(ctx); err != nil {
 		return err
 	}
+	defer leave()
 	if w.base == nil {
 		w.base = w.t.base.slabs
 	}
 	if w.base != w.t.base.slabs {
-		w.t.leave()
 		return structures.ErrChanged
 	}
-	return nil
+	return w.t.pipelines.Do(ctx, part)
 }
 
 // make makes the room one of so many words.
 func (w *walk) make(words int) (err error) {
-	w.free()
+	if w.room != nil {
+		w.room.Free()
+	}
 	if w.room, err = vk.NewBuffer[uint32](w.t.d, words); err != nil {
 		w.room = nil
 		return err
@@ -70,63 +81,89 @@ func (w *walk) free() {
 	if w.room != nil {
 		w.room.Free()
 	}
+	if w.written != nil {
+		w.written.Free()
+	}
 }
 
-// export hands all pairs to yield, part by part, until it says no; values are nil for a set. The slices
-// are yield's only until it returns.
-func (t *table) export(ctx context.Context, yield func(keys, values []uint32) bool) error {
-	w := walk{t: t}
-	defer w.free()
-	for {
-		keys, values, err := w.pairs(ctx)
-		if err != nil || len(keys) == 0 || !yield(keys, values) {
-			return err
+// chunks are all pairs, part by part; values are nil for a set. The slices are valid until the next ones come. in: by who
+// has entered.
+func (t *table) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pairs, error] {
+	return transfer.Sequence(func(yield func(structures.Pairs) bool) error {
+		w := walk{t: t, in: in}
+		defer w.free()
+		for {
+			keys, values, err := w.pairs(ctx)
+			if err != nil || len(keys) == 0 || !yield(structures.Pairs{Keys: keys, Values: values}) {
+				return err
+			}
 		}
+	})
+}
+
+// export is all pairs at once.
+func (t *table) export(ctx context.Context) (keys, values []uint32, err error) {
+	for chunk, err := range t.chunks(ctx, false) {
+		if err != nil {
+			return keys, values, err
+		}
+		keys, values = append(keys, chunk.Keys...), append(values, chunk.Values...)
 	}
+	return keys, values, nil
 }
 
 // pairs reads the pairs of the next buckets that have any; none: that was all.
 func (w *walk) pairs(ctx context.Context) (keys, values []uint32, err error) {
-	t := w.t
-	if err := w.enter(ctx); err != nil {
-		return nil, nil, err
-	}
-	defer t.leave()
-	if w.part == 0 {
-		v, err := t.survey(ctx, false)
-		if err != nil || v.live == 0 {
-			return nil, nil, err
+	err = w.do(ctx, func(s *vk.Stream) (err error) {
+		if err = w.begin(ctx, s); err != nil {
+			return err
 		}
-		w.part = max(1, uint32(min(uint64(t.base.buckets), uint64(t.base.buckets)*pairsAnExport/v.live)))
-	}
-	for w.next < t.base.buckets && len(keys) == 0 && err == nil {
-		if err = ctx.Err(); err == nil {
-			keys, values, err = w.read(ctx, min(w.part, t.base.buckets-w.next))
+		for w.part != 0 && w.next < w.t.base.buckets && len(keys) == 0 && err == nil {
+			if err = ctx.Err(); err == nil {
+				keys, values, err = w.read(ctx, s, min(w.part, w.t.base.buckets-w.next))
+			}
 		}
-	}
+		return err
+	})
 	return keys, values, err
 }
 
+// begin sizes the parts, once. They stay 0 where there is nothing.
+func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
+	if w.written != nil {
+		return nil
+	}
+	if w.written, err = vk.NewHostBuffer[uint32](w.t.d, 1); err != nil {
+		w.written = nil
+		return err
+	}
+	v, err := w.t.survey(ctx, s, false)
+	if err == nil && v.live != 0 {
+		w.part = max(1, uint32(min(uint64(w.t.base.buckets), uint64(w.t.base.buckets)*pairsAnExport/v.live)))
+	}
+	return err
+}
+
 // read reads the pairs of so many buckets. Where they have no room, it makes some, and reads none.
-func (w *walk) read(ctx context.Context, buckets uint32) (keys, values []uint32, err error) {
+func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys, values []uint32, err error) {
 	t := w.t
 	columns := 2
 	if t.keys {
 		columns = 1
 	}
-	push := exportPush{Hash: t.device(t.base), Written: t.counter.Address(), First: w.next, Count: buckets}
+	push := exportPush{Hash: t.device(t.base), Written: w.written.Address(), First: w.next, Count: buckets}
 	capacity := len(w.host) / columns
 	if capacity != 0 {
 		push.Capacity, push.Keys, push.Values = uint32(capacity), w.room.Address(), w.room.AddressOf(capacity*(columns-1))
 	}
-	written := t.counter.Slice()[:1]
+	written := w.written.Slice()
 	written[0] = 0
-	err = recording.Run(t.stream, func() error {
-		k, err := kernel[exportPush](t, t.stream, t.variant("export"), t.tiles.walk)
+	err = recording.Run(s, func() error {
+		k, err := kernel[exportPush](t, s, t.variant("export"), t.tiles.walk)
 		if err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, t.tileGroups(buckets), push)
+		k.Dispatch(s, t.tileGroups(buckets), push)
 		return nil
 	})
 	if err != nil {
@@ -150,40 +187,77 @@ func (w *walk) read(ctx context.Context, buckets uint32) (keys, values []uint32,
 	return keys, values, nil
 }
 
+// exportOn records the writing of all pairs.
+func (t *table) exportOn(s *vk.Stream, e structures.DeviceExport) error {
+	if err := t.enterShared(context.Background()); err != nil {
+		return err
+	}
+	defer t.leaveShared()
+	if err := cmp.Or(t.d.Accept("stream", s), recording.NeedExport(t.d, e, t.keys)); err != nil {
+		return err
+	}
+	room := e.Keys.Len()
+	if !t.keys {
+		room = min(room, e.Values.Len())
+	}
+	return t.on(s, func() error {
+		k, err := kernel[exportPush](t, s, t.variant("export"), t.tiles.walk)
+		if err != nil {
+			return err
+		}
+		s.Fill(e.Total, 0, 4, 0)
+		push := exportPush{
+			Hash: t.device(t.base), Keys: e.Keys.Address(), Values: e.Values.Address(), Written: e.Total.Address(),
+			Capacity: uint32(min(room, recording.MaxBatch)),
+		}
+		const atOnce = 1 << 22 // buckets, so that a dispatch doesn't take long
+		for first := uint32(0); first < t.base.buckets; first += atOnce {
+			push.First, push.Count = first, min(atOnce, t.base.buckets-first)
+			k.Dispatch(s, t.tileGroups(push.Count), push)
+		}
+		return nil
+	})
+}
+
 // findAll returns all values of each key: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
 func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, values []uint32, err error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.enterShared(ctx); err != nil {
 		return nil, nil, err
 	}
-	defer t.leave()
-	counts := make([]uint32, len(keys))
-	if _, err := t.run(ctx, structures.Count, nil, keys, counts); err != nil {
-		return nil, nil, pipeline.Cause(err)
+	defer t.leaveShared()
+	counts, err := t.counts(ctx, keys)
+	if err != nil {
+		return nil, nil, err
 	}
 	offsets = make([]int, len(keys)+1)
 	for i, n := range counts {
 		offsets[i+1] = offsets[i] + int(n)
 	}
 	values = make([]uint32, offsets[len(keys)])
+	return offsets, values, t.pipelines.Do(ctx, func(s *vk.Stream) error { return t.collectAll(ctx, s, keys, offsets, values) })
+}
+
+// collectAll fills values with what the keys have, at their offsets.
+func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys []uint32, offsets []int, values []uint32) error {
 	for first := 0; first < len(keys); {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return err
 		}
 		// As many queries as have about so many values, but one at least.
 		end := first + 1
 		for end < len(keys) && end-first < pairsAnExport && offsets[end+1]-offsets[first] <= pairsAnExport {
 			end++
 		}
-		if err := t.collect(ctx, keys[first:end], offsets[first:end+1], values[offsets[first]:offsets[end]]); err != nil {
-			return nil, nil, err
+		if err := t.collect(ctx, s, keys[first:end], offsets[first:end+1], values[offsets[first]:offsets[end]]); err != nil {
+			return err
 		}
 		first = end
 	}
-	return offsets, values, nil
+	return nil
 }
 
-// collect fills values with what the keys have, at the offsets less the first of them.
-func (t *table) collect(ctx context.Context, keys []uint32, offsets []int, values []uint32) error {
+// collect is collectAll of some keys, at the offsets less the first of them.
+func (t *table) collect(ctx context.Context, s *vk.Stream, keys []uint32, offsets []int, values []uint32) error {
 	n := len(keys)
 	in := make([]uint32, 2*n)
 	copy(in, keys)
@@ -203,12 +277,12 @@ func (t *table) collect(ctx context.Context, keys []uint32, offsets []int, value
 	if err := queries.Upload(ctx, 0, in); err != nil {
 		return err
 	}
-	err = recording.Run(t.stream, func() error {
-		k, err := kernel[collectPush](t, t.stream, "collect", t.tiles.find)
+	err = recording.Run(s, func() error {
+		k, err := kernel[collectPush](t, s, "collect", t.tiles.find)
 		if err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, groups(n), collectPush{t.device(t.base), queries.Address(), queries.AddressOf(n), found.Address(), uint32(n), uint32(len(values))})
+		k.Dispatch(s, groups(n), collectPush{t.device(t.base), queries.Address(), queries.AddressOf(n), found.Address(), uint32(n), uint32(len(values))})
 		return nil
 	})
 	if err != nil {

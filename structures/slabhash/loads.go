@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/vk"
 )
 
 // BucketLoad is what one bucket holds.
@@ -16,17 +18,8 @@ type BucketLoad struct {
 
 const loadWords = 4 // of loads.comp's output, a bucket
 
-// Loads returns what each bucket holds, bucket by bucket. The table is read part by part, so it must not change
-// meanwhile. The sequence ends early if the device fails, the context ends or the table is rehashed
-// (structures.ErrChanged); the function then returned says so.
-func (m *Map) Loads(ctx context.Context) (iter.Seq[BucketLoad], func() error) { return m.t.loads(ctx) }
-
-// Loads is Map.Loads.
-func (s *Set) Loads(ctx context.Context) (iter.Seq[BucketLoad], func() error) { return s.t.loads(ctx) }
-
-func (t *table) loads(ctx context.Context) (iter.Seq[BucketLoad], func() error) {
-	var failure error
-	return func(yield func(BucketLoad) bool) { failure = t.eachLoad(ctx, yield) }, func() error { return failure }
+func (t *table) loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
+	return transfer.Sequence(func(yield func(BucketLoad) bool) error { return t.eachLoad(ctx, yield) })
 }
 
 func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error {
@@ -46,34 +39,33 @@ func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error
 }
 
 // loads reads the loads of the next buckets; none: that was all.
-func (w *walk) loads(ctx context.Context) ([]uint32, error) {
+func (w *walk) loads(ctx context.Context) (words []uint32, err error) {
 	t := w.t
-	if err := w.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer t.leave()
-	part := min(1<<16, t.base.buckets)
-	if w.room == nil {
-		if err := w.make(loadWords * int(part)); err != nil {
-			return nil, err
+	err = w.do(ctx, func(s *vk.Stream) error {
+		part := min(1<<16, t.base.buckets)
+		if w.room == nil {
+			if err := w.make(loadWords * int(part)); err != nil {
+				return err
+			}
 		}
-	}
-	count := min(part, t.base.buckets-w.next)
-	if count == 0 {
-		return nil, nil
-	}
-	err := recording.Run(t.stream, func() error {
-		k, err := kernel[surveyPush](t, t.stream, t.variant("loads"), t.tiles.walk)
+		count := min(part, t.base.buckets-w.next)
+		if count == 0 {
+			return nil
+		}
+		err := recording.Run(s, func() error {
+			k, err := kernel[surveyPush](t, s, t.variant("loads"), t.tiles.walk)
+			if err != nil {
+				return err
+			}
+			k.Dispatch(s, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), w.room.Address(), w.next, count})
-		return nil
+		w.next += count
+		words = w.host[:loadWords*count]
+		return w.room.Download(ctx, 0, words)
 	})
-	if err != nil {
-		return nil, err
-	}
-	w.next += count
-	words := w.host[:loadWords*count]
-	return words, w.room.Download(ctx, 0, words)
+	return words, err
 }

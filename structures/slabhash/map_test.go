@@ -17,13 +17,16 @@ func TestEmptyBatches(t *testing.T) {
 	d := testdevice.Open(t)
 	m := newMap(t, d, Options{})
 	for name, call := range map[string]func() (int, error){
-		"insert":    func() (int, error) { s, err := m.Insert(t.Context(), nil, nil); return len(s), err },
-		"duplicate": func() (int, error) { s, err := m.InsertDuplicate(t.Context(), []uint32{}, nil); return len(s), err },
+		"insert": func() (int, error) { s, err := m.Insert(t.Context(), nil, nil); return len(s), err },
+		"duplicate": func() (int, error) {
+			s, err := m.InsertDuplicate(t.Context(), []uint32{}, nil)
+			return len(s), err
+		},
 		"delete":    func() (int, error) { s, err := m.Delete(t.Context(), nil); return len(s), err },
 		"deleteall": func() (int, error) { s, err := m.DeleteAll(t.Context(), nil); return len(s), err },
 		"find":      func() (int, error) { v, f, err := m.Find(t.Context(), nil); return len(v) + len(f), err },
 		"findall":   func() (int, error) { o, v, err := m.FindAll(t.Context(), nil); return len(o) - 1 + len(v), err },
-		"count":     func() (int, error) { c, err := m.Count(t.Context(), nil); return len(c), err },
+		"count":     func() (int, error) { c, err := m.CountAll(t.Context(), nil); return len(c), err },
 		"apply": func() (int, error) {
 			r, err := m.Apply(t.Context(), structures.Batch{})
 			return len(r.Status) + len(r.Values), err
@@ -48,7 +51,8 @@ func TestOneElement(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		m := newMap(t, d, Options{Buckets: 4})
 		one := func(kind structures.Kind, key, value uint32) (structures.Status, uint32) {
-			r, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{kind}, Keys: []uint32{key}, Values: []uint32{value}})
+			r, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{kind}, Keys: []uint32{key},
+				Values: []uint32{value}})
 			require.NoError(t, err)
 			return r.Status[0], r.Values[0]
 		}
@@ -67,12 +71,12 @@ func TestOneElement(t *testing.T) {
 				require.Equal(t, structures.Found, s)
 				require.Equal(t, value, v)
 				require.Equal(t, structures.Found, status(structures.InsertUnique, key, value+1))
-				require.Equal(t, structures.Assigned, status(structures.Add, key, 5))
-				require.Equal(t, structures.Assigned, status(structures.Min, key, value+5))
-				require.Equal(t, structures.Assigned, status(structures.Max, key, value+5))
+				require.Equal(t, structures.Assigned, status(structures.InsertAdd, key, 5))
+				require.Equal(t, structures.Assigned, status(structures.InsertMin, key, value+5))
+				require.Equal(t, structures.Assigned, status(structures.InsertMax, key, value+5))
 				requireContents(t, d, m, map[uint32]uint32{key: value + 5})
 				require.Equal(t, structures.Inserted, status(structures.InsertDuplicate, key, 1))
-				_, v = one(structures.Count, key, 9)
+				_, v = one(structures.CountAll, key, 9)
 				require.EqualValues(t, 2, v)
 				require.Equal(t, structures.Deleted, status(structures.Delete, key, 0))
 				_, v = one(structures.Find, key, 0)
@@ -83,7 +87,7 @@ func TestOneElement(t *testing.T) {
 				s, v = one(structures.DeleteAll, key, 8)
 				require.Equal(t, structures.Absent, s)
 				require.Zero(t, v)
-				s, v = one(structures.Count, key, 3)
+				s, v = one(structures.CountAll, key, 3)
 				require.Equal(t, structures.Absent, s)
 				require.Zero(t, v)
 			}
@@ -126,7 +130,7 @@ func TestEqualKeys(t *testing.T) {
 				require.Equal(t, 1, count(s, structures.Deleted))
 				require.Equal(t, n-1, count(s, structures.Absent))
 
-				s, err = m.Add(t.Context(), keys, values)
+				s, err = m.InsertAdd(t.Context(), keys, values)
 				require.NoError(t, err)
 				require.Equal(t, 1, count(s, structures.Inserted))
 				require.Equal(t, n-1, count(s, structures.Assigned))
@@ -135,20 +139,20 @@ func TestEqualKeys(t *testing.T) {
 					sum += v
 				}
 				requireContents(t, d, m, map[uint32]uint32{key: sum})
-				_, err = m.Add(t.Context(), keys, repeat(n, math.MaxUint32))
+				_, err = m.InsertAdd(t.Context(), keys, repeat(n, math.MaxUint32))
 				require.NoError(t, err)
 				requireContents(t, d, m, map[uint32]uint32{key: sum - n})
-				_, err = m.Min(t.Context(), keys, values)
+				_, err = m.InsertMin(t.Context(), keys, values)
 				require.NoError(t, err)
 				requireContents(t, d, m, map[uint32]uint32{key: 100})
-				_, err = m.Max(t.Context(), keys, values)
+				_, err = m.InsertMax(t.Context(), keys, values)
 				require.NoError(t, err)
 				requireContents(t, d, m, map[uint32]uint32{key: 100 + 3*(n-1)})
 
 				s, err = m.InsertDuplicate(t.Context(), keys, values)
 				require.NoError(t, err)
 				all(t, structures.Inserted, n, s, "duplicates")
-				counts, err := m.Count(t.Context(), keys)
+				counts, err := m.CountAll(t.Context(), keys)
 				require.NoError(t, err)
 				all(t, uint32(n+1), n, counts, "counts")
 				offsets, values2, err := m.FindAll(t.Context(), []uint32{key + 1, key, key + 2})
@@ -209,7 +213,7 @@ func TestLongLists(t *testing.T) {
 				_, found = find(t, m, half)
 				all(t, false, n/2, found, "found after deletion")
 				_, found = find(t, m, keys[n/2:])
-				all(t, true, n/2, found, "found beside deletions")
+				all(t, true, n/2, found, "found while others delete")
 				require.NoError(t, m.Clear(t.Context()))
 				requireContents(t, d, m, nil)
 			}
@@ -228,9 +232,9 @@ func TestMismatchedSlices(t *testing.T) {
 		"nil":       func() error { _, err := m.Insert(t.Context(), three, nil); return err },
 		"unique":    func() error { _, err := m.InsertUnique(t.Context(), two, three); return err },
 		"duplicate": func() error { _, err := m.InsertDuplicate(t.Context(), three, two); return err },
-		"add":       func() error { _, err := m.Add(t.Context(), nil, two); return err },
-		"min":       func() error { _, err := m.Min(t.Context(), three, two); return err },
-		"max":       func() error { _, err := m.Max(t.Context(), three, two); return err },
+		"add":       func() error { _, err := m.InsertAdd(t.Context(), nil, two); return err },
+		"min":       func() error { _, err := m.InsertMin(t.Context(), three, two); return err },
+		"max":       func() error { _, err := m.InsertMax(t.Context(), three, two); return err },
 		"build":     func() error { _, err := Build(t.Context(), d, three, two, Options{}); return err },
 		"kinds": func() error {
 			_, err := m.Apply(t.Context(), structures.Batch{Kinds: kinds[:2], Keys: three, Values: three})
@@ -247,11 +251,15 @@ func TestMismatchedSlices(t *testing.T) {
 	} {
 		require.ErrorAs(t, call(), &length, name)
 	}
-	require.Equal(t, "3 keys, but 2 values", func() string { _, err := m.Insert(t.Context(), three, two); return err.Error() }())
+	require.Equal(t, "3 keys, but 2 values", func() string {
+		_, err := m.Insert(t.Context(), three, two)
+		return err.Error()
+	}())
 
 	var kind *structures.KindError
-	for _, k := range []structures.Kind{structures.Mixed, structures.Count + 1, 255} {
-		_, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{structures.Find, k}, Keys: two, Values: two})
+	for _, k := range []structures.Kind{structures.Mixed, structures.CountAll + 1, 255} {
+		_, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{structures.Find, k}, Keys: two,
+			Values: two})
 		require.ErrorAs(t, err, &kind)
 		require.Equal(t, structures.KindError{Index: 1, Kind: k}, *kind)
 	}
@@ -312,7 +320,7 @@ func TestClosed(t *testing.T) {
 		"deleteall": func() error { _, err := m.DeleteAll(t.Context(), one); return err },
 		"find":      func() error { _, _, err := m.Find(t.Context(), one); return err },
 		"findall":   func() error { _, _, err := m.FindAll(t.Context(), one); return err },
-		"count":     func() error { _, err := m.Count(t.Context(), one); return err },
+		"count":     func() error { _, err := m.CountAll(t.Context(), one); return err },
 		"apply": func() error {
 			_, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{structures.Find}, Keys: one})
 			return err
@@ -324,11 +332,11 @@ func TestClosed(t *testing.T) {
 		"rehash": func() error { return m.Rehash(t.Context(), 8) },
 		"export": func() error { _, _, err := m.Export(t.Context()); return err },
 		"all": func() error {
-			pairs, failure := m.All(t.Context())
-			for range pairs {
-				t.Error("a closed map has pairs")
+			for pair, err := range m.All(t.Context()) {
+				require.Zero(t, pair)
+				return err
 			}
-			return failure()
+			return nil
 		},
 		"applyon": func() error { return m.ApplyOn(nil, structures.Find, structures.DeviceBatch{}) },
 		"findon":  func() error { return m.FindOn(nil, structures.DeviceLookups{}) },
@@ -387,7 +395,8 @@ func TestInsertAfterDeleteNeverDuplicates(t *testing.T) {
 				// Each key twice or so: insertions and deletions of one key in one batch.
 				var b structures.Batch
 				for range 2 * n {
-					kind := [...]structures.Kind{structures.InsertUnique, structures.Delete, structures.Insert}[rng.IntN(3)]
+					kind := [...]structures.Kind{structures.InsertUnique, structures.Delete,
+						structures.Insert}[rng.IntN(3)]
 					b.Kinds = append(b.Kinds, kind)
 					b.Keys = append(b.Keys, keys[rng.IntN(n)])
 					b.Values = append(b.Values, uint32(round))

@@ -29,7 +29,7 @@ func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Sta
 	case structures.Insert:
 		v[0] = value
 		return structures.Assigned, 0
-	case structures.Add:
+	case structures.InsertAdd:
 		v[0] += value
 		return structures.Assigned, 0
 	case structures.Delete:
@@ -40,7 +40,7 @@ func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Sta
 	case structures.DeleteAll:
 		delete(m, key)
 		return structures.Deleted, uint32(len(v))
-	case structures.Count:
+	case structures.CountAll:
 		return structures.Found, uint32(len(v))
 	case structures.Find:
 		return structures.Found, v[0]
@@ -51,8 +51,10 @@ func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Sta
 // batches draws batches of distinct keys, most of them insertions of duplicates.
 var batches = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) structures.Batch {
 	kinds := []structures.Kind{
-		structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertUnique,
-		structures.Insert, structures.Add, structures.Delete, structures.Delete, structures.DeleteAll, structures.Find, structures.Count,
+		structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate,
+		structures.InsertUnique,
+		structures.Insert, structures.InsertAdd, structures.Delete, structures.Delete, structures.DeleteAll,
+		structures.Find, structures.CountAll,
 	}
 	var b structures.Batch
 	from, noise := rapid.Uint32Range(0, 40).Draw(t, "from"), rapid.Uint32().Draw(t, "noise")
@@ -79,7 +81,8 @@ func TestMultimap(t *testing.T) {
 				defer hog.Close()
 				_, err = hog.Insert(t.Context(), ramp(34000, 1, 1)) // some 1000 of 1024 slabs
 				require.NoError(rt, err)
-				m, err := New(t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool, Seed: rapid.Uint32().Draw(rt, "seed")})
+				m, err := New(t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool,
+					Seed: rapid.Uint32().Draw(rt, "seed")})
 				require.NoError(rt, err)
 				defer m.Close()
 				want := multimap{}
@@ -89,7 +92,8 @@ func TestMultimap(t *testing.T) {
 					for i, k := range b.Keys {
 						status, value := want.apply(b.Kinds[i], k, b.Values[i])
 						if r.Status[i] != status || b.Kinds[i] > structures.Delete && r.Values[i] != value {
-							rt.Fatalf("%v(%d, %d): %v %d, want %v %d", b.Kinds[i], k, b.Values[i], r.Status[i], r.Values[i], status, value)
+							rt.Fatalf("%v(%d, %d): %v %d, want %v %d", b.Kinds[i], k, b.Values[i], r.Status[i],
+								r.Values[i], status, value)
 						}
 					}
 					compact := true

@@ -63,7 +63,8 @@ func (o Options) asked(err error) error {
 
 func checkBuckets(n int) error {
 	if n < minBuckets || n > maxBuckets {
-		return &structures.OptionError{Option: "Buckets", Reason: fmt.Sprintf("%d, but a table has %d to %d", n, minBuckets, maxBuckets)}
+		return &structures.OptionError{Option: "Buckets",
+			Reason: fmt.Sprintf("%d, but a table has %d to %d", n, minBuckets, maxBuckets)}
 	}
 	return nil
 }
@@ -81,11 +82,14 @@ func (o *Options) complete(d *vk.Device) error {
 	case !(o.Load > 0):
 		return &structures.OptionError{Option: "Load", Reason: "not above 0"}
 	case o.MaxLoad > 0 && o.MaxLoad < o.Load:
-		return &structures.OptionError{Option: "MaxLoad", Reason: fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}
+		return &structures.OptionError{Option: "MaxLoad",
+			Reason: fmt.Sprintf("%g, which is below Load, %g", o.MaxLoad, o.Load)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
+		return &structures.OptionError{Option: "Tile",
+			Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+		return &structures.OptionError{Option: "Tile",
+			Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
 	}
 	if o.Buckets != 0 {
 		return checkBuckets(o.Buckets)

@@ -59,7 +59,11 @@ func (t *table) flush(ctx context.Context) error {
 		return err
 	}
 	defer t.leave()
-	return t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress)
+	begin := time.Now()
+	err := t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress)
+	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)), slog.Duration("duration", time.Since(begin)),
+		slog.Bool("whole", err == nil))
+	return err
 }
 
 // releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
@@ -93,6 +97,11 @@ func (t *table) rehash(ctx context.Context, buckets uint32, progress structures.
 	}
 	from := t.base
 	t.base = to
+	t.meter.Hold(to.slabs.Bytes())
+	t.meter.Rebuild()
+	if to.buckets > from.buckets {
+		t.meter.Grow()
+	}
 	t.d.Log().LogAttrs(ctx, slog.LevelInfo, "rehashed", slog.Uint64("buckets", uint64(to.buckets)),
 		slog.Uint64("buckets_before", uint64(from.buckets)), slog.Duration("duration", time.Since(begin)))
 	return errors.Join(t.releaseChains(from), t.abandon(from))
@@ -146,7 +155,7 @@ func (t *table) rehashTo(ctx context.Context, buckets int) error {
 		}
 	}
 	if buckets == 0 {
-		v, err := t.survey(ctx, false)
+		v, err := t.survey(ctx, t.stream, false)
 		if err != nil {
 			return err
 		}

@@ -74,7 +74,8 @@ func TestStreams(t *testing.T) {
 		}
 		requireContents(t, d, m, want)
 
-		q := structures.DeviceLookups{Count: n, Keys: testdevice.Upload(t, d, append(keys[:n-1:n-1], 0x1234567)), Values: testdevice.Upload(t, d, make([]uint32, n)), Found: testdevice.Upload(t, d, make([]uint8, n+3))}
+		q := structures.DeviceLookups{Count: n, Keys: testdevice.Upload(t, d, append(keys[:n-1:n-1], 0x1234567)),
+			Values: testdevice.Upload(t, d, make([]uint32, n)), Found: testdevice.Upload(t, d, make([]uint8, n+3))}
 		require.NoError(t, m.FindOn(s1, q))
 		require.NoError(t, s1.Wait(t.Context()))
 		same(t, append(values[:n-1:n-1], 0), contents(t, q.Values), "values found")
@@ -86,10 +87,10 @@ func TestStreams(t *testing.T) {
 		b1 = deviceBatch(t, d, keys[:n], nil)
 		b2 = deviceBatch(t, d, keys[n:], make([]uint32, 2*n))
 		require.NoError(t, m.ApplyOn(s1, structures.Delete, b1))
-		require.NoError(t, m.ApplyOn(s2, structures.Count, b2))
+		require.NoError(t, m.ApplyOn(s2, structures.CountAll, b2))
 		_, err = s1.Submit()
 		require.NoError(t, err)
-		require.NoError(t, m.Finish(t.Context(), s2, structures.Count, b2))
+		require.NoError(t, m.Finish(t.Context(), s2, structures.CountAll, b2))
 		require.NoError(t, m.Finish(t.Context(), s1, structures.Delete, b1))
 		all(t, uint8(structures.Deleted), n, contents(t, b1.Status)[:n], "deletions")
 		all(t, uint32(1), 2*n, contents(t, b2.Values), "counts")
@@ -120,7 +121,8 @@ func TestSetOnStream(t *testing.T) {
 	require.NoError(t, s.ApplyOn(stream, structures.Mixed, b))
 	require.NoError(t, s.Finish(t.Context(), stream, structures.Mixed, b))
 	for i, status := range contents(t, b.Status)[:1001] {
-		require.EqualValues(t, [...]structures.Status{structures.Deleted, structures.Found, structures.Assigned}[i%3], status)
+		require.EqualValues(t, [...]structures.Status{structures.Deleted, structures.Found, structures.Assigned}[i%3],
+			status)
 	}
 	require.Equal(t, 1001-334, len(slabcheck.Check(t, d, slabcheck.Expect{}, s)[0]))
 }
@@ -137,21 +139,33 @@ func TestBadDeviceBatches(t *testing.T) {
 		return b
 	}
 	var length *structures.LengthError
+	none := testdevice.Room[uint32](t, d, 0)
 	four, five := testdevice.Upload(t, d, make([]uint32, 4)), testdevice.Upload(t, d, make([]uint8, 5))
 	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *structures.DeviceBatch) { b.Keys = four })), &length)
 	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *structures.DeviceBatch) { b.Keys = nil })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *structures.DeviceBatch) { b.Values = four })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Insert, bad(func(b *structures.DeviceBatch) {
+		b.Values = four
+	})), &length)
 	require.ErrorAs(t, m.ApplyOn(s, structures.Find, bad(func(b *structures.DeviceBatch) { b.Values = nil })), &length)
 	require.ErrorAs(t, m.ApplyOn(s, structures.Mixed, bad(func(b *structures.DeviceBatch) { b.Kinds = nil })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *structures.DeviceBatch) { b.Status = five })), &length)
-	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *structures.DeviceBatch) { b.Left = nil })), &length)
-	require.ErrorAs(t, set.ApplyOn(s, structures.Count, bad(func(b *structures.DeviceBatch) { b.Values = nil })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *structures.DeviceBatch) {
+		b.Status = five
+	})), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *structures.DeviceBatch) { b.Left = none })), &length)
+	require.ErrorAs(t, m.ApplyOn(s, structures.Delete, bad(func(b *structures.DeviceBatch) {
+		b.DeviceCount = none
+	})), &length)
+	require.ErrorAs(t, set.ApplyOn(s, structures.CountAll, bad(func(b *structures.DeviceBatch) {
+		b.Values = nil
+	})), &length)
 	var kind *structures.KindError
-	require.ErrorAs(t, m.ApplyOn(s, structures.Count+1, good), &kind)
+	require.ErrorAs(t, m.ApplyOn(s, structures.CountAll+1, good), &kind)
 	found := testdevice.Upload(t, d, make([]uint8, 8))
-	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: four, Values: good.Values, Found: found}), &length)
+	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: four, Values: good.Values, Found: found}),
+		&length)
 	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: good.Keys, Found: found}), &length)
-	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: good.Keys, Values: good.Values, Found: five}), &length)
+	require.ErrorAs(t, m.FindOn(s, structures.DeviceLookups{Count: 5, Keys: good.Keys, Values: good.Values,
+		Found: five}), &length)
 	// Nothing was recorded by any of them.
 	require.NoError(t, s.Wait(t.Context()))
 	requireContents(t, d, m, nil)

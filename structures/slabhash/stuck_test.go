@@ -55,8 +55,8 @@ func makeCircle(t *testing.T, d *vk.Device, m *Map) {
 	require.NoError(t, s.Wait(t.Context()))
 }
 
-// A list without an end: operations in other buckets are done, those in that list end with an error that counts them, on
-// a stream as well.
+// A list without an end: operations in other buckets are done, those in that list end with an error that counts them,
+// on a stream as well.
 func TestListWithoutEnd(t *testing.T) {
 	d := testdevice.Open(t)
 	m := rowOfSlabs(t, d)
@@ -107,7 +107,8 @@ func TestRehashOfListWithoutEnd(t *testing.T) {
 		blocks := m.Device().Pool.Blocks
 		for _, buckets := range []int{4, 9, 1000} {
 			var stuck *structures.StuckError
-			require.ErrorAs(t, m.Rehash(t.Context(), buckets), &stuck, "%d buckets, pairs in the list: %v", buckets, pairs)
+			require.ErrorAs(t, m.Rehash(t.Context(), buckets), &stuck, "%d buckets, pairs in the list: %v", buckets,
+				pairs)
 			require.Positive(t, stuck.Operations)
 		}
 		require.Equal(t, blocks, m.Device().Pool.Blocks, "the pool grows for what no pool has room for")

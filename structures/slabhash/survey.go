@@ -43,7 +43,8 @@ func (t *table) bucketsADispatch() uint32 {
 
 // ranges calls do for runs of buckets 0 … buckets-1 that one dispatch should do, and tells progress, if
 // that is not nil, of the buckets done.
-func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.Progress, do func(first, count uint32) error) error {
+func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.Progress,
+	do func(first, count uint32) error) error {
 	for first := uint32(0); first < buckets; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -64,7 +65,7 @@ func (t *table) ranges(ctx context.Context, buckets uint32, progress structures.
 func (t *table) tileGroups(buckets uint32) int { return groups(int(buckets) * t.tiles.walk) }
 
 // survey counts what the table holds; with lengths, also how long its buckets are.
-func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
+func (t *table) survey(ctx context.Context, s *vk.Stream, lengths bool) (survey, error) {
 	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
 	if err != nil {
 		return survey{}, err
@@ -77,13 +78,14 @@ func (t *table) survey(ctx context.Context, lengths bool) (survey, error) {
 	var all survey
 	words := make([]uint32, rows.Len())
 	count := func(first, count uint32) error {
-		err := recording.Run(t.stream, func() error {
-			k, err := kernel[surveyPush](t, t.stream, t.variant("survey"), t.tiles.walk, recording.Constant("WITH_LENGTHS", with))
+		err := recording.Run(s, func() error {
+			k, err := kernel[surveyPush](t, s, t.variant("survey"), t.tiles.walk,
+				recording.Constant("WITH_LENGTHS", with))
 			if err != nil {
 				return err
 			}
-			t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
-			k.Dispatch(t.stream, t.tileGroups(count), surveyPush{t.device(t.base), rows.Address(), first, count})
+			s.Fill(rows, 0, int(rows.Bytes()), 0)
+			k.Dispatch(s, t.tileGroups(count), surveyPush{t.device(t.base), rows.Address(), first, count})
 			return nil
 		})
 		if err != nil {
@@ -131,7 +133,7 @@ func (t *table) stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	defer t.leave()
-	v, err := t.survey(ctx, true)
+	v, err := t.survey(ctx, t.stream, true)
 	if err != nil {
 		return Stats{}, err
 	}
@@ -154,10 +156,19 @@ func (t *table) stats(ctx context.Context) (Stats, error) {
 }
 
 func (t *table) len(ctx context.Context) (uint64, error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.enterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer t.leave()
-	v, err := t.survey(ctx, false)
+	defer t.leaveShared()
+	return t.count(ctx)
+}
+
+// count is len by who has entered.
+func (t *table) count(ctx context.Context) (uint64, error) {
+	var v survey
+	err := t.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
+		v, err = t.survey(ctx, s, false)
+		return err
+	})
 	return v.live, err
 }

@@ -49,24 +49,26 @@ type base struct {
 
 // table is the slab hash that Map and Set share.
 type table struct {
-	d        *vk.Device
-	o        Options
-	keys     bool // a set
-	slots    int  // in a slab
-	pool     *alloc.SlabPool
-	ownPool  bool
-	base     base
-	tiles    tiles
-	stream   *vk.Stream
-	pipeline *pipeline.Pipeline
-	order    *sequential.Order
-	counter  *vk.HostBuffer[uint32]
-	kernels  *recording.Kernels
-	uses     vk.Uses // of the base slabs
-	rounds   uint32
-	used     uint64     // at most so many slots are in use: a bound that a survey tightens
-	gate     *gate.Gate // the pool's: tables that share one take turns
-	closed   bool
+	d         *vk.Device
+	o         Options
+	keys      bool // a set
+	slots     int  // in a slab
+	pool      *alloc.SlabPool
+	ownPool   bool
+	base      base
+	tiles     tiles
+	stream    *vk.Stream
+	pipelines *pipeline.Pool
+	order     *sequential.Order
+	counter   *vk.HostBuffer[uint32]
+	kernels   *recording.Kernels
+	own       *recording.Own
+	uses      vk.Uses // of the base slabs
+	visits    uint32
+	used      uint64 // at most so many slots are in use: a bound that a survey tightens
+	meter     recording.Meter
+	gate      *gate.Gate // the pool's: that of all tables which share it
+	closed    bool
 
 	failures uint32 // of the pool, as last seen
 }
@@ -80,7 +82,7 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 			return nil, err
 		}
 	}
-	t := &table{d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), rounds: initialRounds, kernels: recording.NewKernels(d)}
+	t := &table{d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), visits: initialVisits, kernels: recording.NewKernels(d), own: recording.NewOwn(d)}
 	if keys {
 		t.slots = keySlots
 	}
@@ -131,7 +133,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	if t.counter, err = vk.NewHostBuffer[uint32](t.d, 4); err != nil {
 		return err
 	}
-	t.pipeline, t.order = pipeline.New(t.d), sequential.New(t.d)
+	t.pipelines, t.order = pipeline.NewPool(t.d), sequential.New(t.d)
 	if t.pool == nil {
 		if t.pool, err = alloc.NewSlabPool(ctx, t.d, t.poolOptions(buckets)); err != nil {
 			return err
@@ -140,7 +142,9 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 	}
 	t.gate = t.pool.Gate()
 	t.o.Progress = t.gate.Progress(t.o.Progress)
-	t.base, err = t.newBase(ctx, buckets)
+	if t.base, err = t.newBase(ctx, buckets); err == nil {
+		t.meter.Hold(t.base.slabs.Bytes())
+	}
 	return err
 }
 
@@ -198,19 +202,28 @@ func (t *table) device(b base) Device {
 	}
 }
 
-// enter begins a call, when its turn has come; leave ends it.
+// enter begins a call that may change the table, when its turn has come; leave ends it.
 func (t *table) enter(ctx context.Context) error {
-	if err := t.gate.Enter(ctx); err != nil {
-		return err
-	}
-	if t.closed {
-		t.leave()
-		return vk.ErrClosed
-	}
-	return nil
+	return t.entered(t.gate.Enter(ctx), t.leave)
 }
 
 func (t *table) leave() { t.gate.Leave() }
+
+// enterShared begins a call that changes nothing of the table but what locks of its own guard, beside others like it.
+func (t *table) enterShared(ctx context.Context) error {
+	return t.entered(t.gate.EnterShared(ctx), t.leaveShared)
+}
+
+func (t *table) leaveShared() { t.gate.LeaveShared() }
+
+// entered refuses a call that the pool's gate has let in, if the table is closed.
+func (t *table) entered(err error, leave func()) error {
+	if err == nil && t.closed {
+		leave()
+		return vk.ErrClosed
+	}
+	return err
+}
 
 func (t *table) close() error {
 	leave, open, err := t.gate.Shut()
@@ -241,15 +254,17 @@ func (t *table) free(shares bool) error {
 		}
 		err = errors.Join(err, t.stream.Close())
 	}
-	if t.pipeline != nil {
-		err = errors.Join(err, t.pipeline.Close(), t.order.Close())
+	if t.pipelines != nil {
+		err = errors.Join(err, t.pipelines.Close(), t.order.Close())
 	}
 	t.kernels.Close()
+	t.own.Release(&t.uses)
 	if t.counter != nil {
 		t.counter.Free()
 	}
 	if t.base.slabs != nil {
 		t.uses.Free(t.base.slabs.Free)
+		t.meter.Hold(0)
 	}
 	if t.ownPool {
 		err = errors.Join(err, t.pool.Inside().Close())
@@ -287,6 +302,14 @@ func (t *table) variant(kernel string) string {
 
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
+
+// metrics are those of the base slabs, and of the pool.
+func (t *table) metrics() structures.Metrics {
+	m := t.meter.Metrics(t.d)
+	m.Bytes += t.pool.Bytes()
+	m.Growths += t.pool.Growths()
+	return m
+}
 
 // described is the table as kernels see it now.
 func (t *table) described() Device {

@@ -6,13 +6,13 @@ const maxTile = 32 // words of a slab
 
 // tiles are how many lanes work on one slab together, in each sort of kernel.
 type tiles struct {
-	find   int // lookups at rest: many slabs in flight, few instructions each
-	update int // lookups and updates beside updates
+	find   int // lookups in the read-only phase: many slabs in flight, few instructions each
+	update int // concurrent lookups and updates
 	walk   int // whole buckets, streaming
 }
 
 // Tiles returns how many lanes work on one slab together on a device, unless Options.Tile says otherwise: in
-// lookups at rest, in lookups and updates beside updates, and in walks over whole tables.
+// read-only lookups, in concurrent lookups and updates, and in walks over whole tables.
 func Tiles(d *vk.Device) (find, update, walk int) {
 	t := bestTiles(d, 0)
 	return t.find, t.update, t.walk

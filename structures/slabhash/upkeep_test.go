@@ -1,6 +1,7 @@
 package slabhash_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -63,7 +64,7 @@ func requireGroups(t *testing.T, d *vk.Device, m *Map, want map[uint32][]uint32,
 	keys := append(slices.Collect(maps.Keys(want)), 0x55555, 0x55556) // and absent ones
 	offsets, values, err := m.FindAll(t.Context(), keys)
 	require.NoError(t, err)
-	counts, err := m.Count(t.Context(), keys)
+	counts, err := m.CountAll(t.Context(), keys)
 	require.NoError(t, err)
 	first, found := find(t, m, keys)
 	require.Equal(t, len(keys)+1, len(offsets))
@@ -173,7 +174,7 @@ func TestSetUpkeep(t *testing.T) {
 		status, err = s.InsertDuplicate(t.Context(), keys[:100])
 		require.NoError(t, err)
 		all(t, structures.Inserted, 100, status, "insert duplicates")
-		counts, err := s.Count(t.Context(), keys[50:150])
+		counts, err := s.CountAll(t.Context(), keys[50:150])
 		require.NoError(t, err)
 		same(t, append(repeat(50, 2), repeat(50, 1)...), counts, "counts")
 		counts, err = s.DeleteAll(t.Context(), keys[50:150])
@@ -206,13 +207,12 @@ func TestSetUpkeep(t *testing.T) {
 			got, err := s.Export(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, n-100, len(got))
-			seq, failure := s.All(t.Context())
 			i := 0
-			for k := range seq {
+			for k, err := range s.All(t.Context()) {
+				require.NoError(t, err)
 				require.True(t, want[k])
 				i++
 			}
-			require.NoError(t, failure())
 			require.Equal(t, n-100, i)
 		}
 		held()
@@ -232,11 +232,12 @@ func TestSetUpkeep(t *testing.T) {
 		require.NoError(t, s.Clear(t.Context()))
 		require.Empty(t, slabcheck.Check(t, d, slabcheck.Expect{}, s)[0])
 		r, err := s.Apply(t.Context(), structures.Batch{
-			Kinds: []structures.Kind{structures.Insert, structures.Find, structures.Count, structures.Delete},
+			Kinds: []structures.Kind{structures.Insert, structures.Find, structures.CountAll, structures.Delete},
 			Keys:  []uint32{1, 2, 3, 4},
 		})
 		require.NoError(t, err)
-		require.Equal(t, []structures.Status{structures.Inserted, structures.Absent, structures.Absent, structures.Absent}, r.Status)
+		require.Equal(t, []structures.Status{structures.Inserted, structures.Absent, structures.Absent,
+			structures.Absent}, r.Status)
 	})
 }
 
@@ -288,37 +289,36 @@ func TestExport(t *testing.T) {
 	require.NoError(t, err)
 	defer m.Close()
 	n := 0
-	require.NoError(t, m.Chunks(t.Context(), func(keys, values []uint32) bool {
-		same(t, keys, values, "chunk")
-		n += len(keys)
-		return true
-	}))
-	require.Equal(t, len(keys), n)
-	calls := 0
-	require.NoError(t, m.Chunks(t.Context(), func(_, _ []uint32) bool { calls++; return false }))
-	require.Equal(t, 1, calls)
-
-	pairs, failure := m.All(t.Context())
-	seen := map[uint32]bool{}
-	for k, v := range pairs {
-		require.Equal(t, k, v)
-		seen[k] = true
+	for chunk, err := range m.Chunks(t.Context()) {
+		require.NoError(t, err)
+		same(t, chunk.Keys, chunk.Values, "chunk")
+		n += len(chunk.Keys)
 	}
-	require.NoError(t, failure())
+	require.Equal(t, len(keys), n)
+
+	pairs := m.All(t.Context())
+	seen := map[uint32]bool{}
+	for pair, err := range pairs {
+		require.NoError(t, err)
+		require.Equal(t, pair.Key, pair.Value)
+		seen[pair.Key] = true
+	}
 	require.Equal(t, len(keys), len(seen))
 	n = 0
-	for range pairs { // a second time, and not to the end
+	for _, err := range pairs { // a second time, and not to the end
+		require.NoError(t, err)
 		if n++; n == 10 {
 			break
 		}
 	}
-	require.NoError(t, failure())
 	require.Equal(t, 10, n)
-	pairs, failure = m.All(cancelled(t))
-	for range pairs {
-		t.Fatal("a cancelled sequence")
+	n = 0
+	for pair, err := range m.All(cancelled(t)) {
+		require.Zero(t, pair)
+		require.ErrorIs(t, err, context.Canceled)
+		n++
 	}
-	require.Error(t, failure())
+	require.Equal(t, 1, n, "the error alone")
 }
 
 // Stats against what the memory says.
@@ -361,15 +361,14 @@ func TestStats(t *testing.T) {
 	for _, k := range keys[:300] {
 		perBucket[slabcheck.Bucket(m.Device(), k)] -= 1
 	}
-	loads, failure := m.Loads(t.Context())
 	bucket, erased := uint32(0), 0
-	for l := range loads {
+	for l, err := range m.Loads(t.Context()) {
+		require.NoError(t, err)
 		require.Equal(t, perBucket[bucket], l.Pairs, "bucket %d", bucket)
 		require.Equal(t, max(1, (l.Pairs+l.Tombstones+14)/15), l.Slabs, "bucket %d", bucket)
 		erased += l.Tombstones
 		bucket++
 	}
-	require.NoError(t, failure())
 	require.EqualValues(t, 50, bucket)
 	require.Equal(t, 300, erased)
 }
@@ -385,18 +384,18 @@ func TestLoadsOfASet(t *testing.T) {
 	}
 	_, err = s.Insert(t.Context(), keys)
 	require.NoError(t, err)
-	loads, failure := s.Loads(t.Context())
+	loads := s.Loads(t.Context())
 	buckets, there := 0, 0
-	for l := range loads {
+	for l, err := range loads {
+		require.NoError(t, err)
 		buckets++
 		there += l.Pairs
 	}
-	require.NoError(t, failure())
 	require.Equal(t, []int{70_000, 10_000}, []int{buckets, there})
-	for range loads {
+	for _, err := range loads {
+		require.NoError(t, err)
 		break
 	}
-	require.NoError(t, failure(), "a walk that ends early is no failure")
 }
 
 func TestSharedPool(t *testing.T) {
@@ -424,7 +423,8 @@ func TestSharedPool(t *testing.T) {
 		require.NoError(t, err)
 		return s.Allocated
 	}
-	require.InDelta(t, 12000/15+12000/30, allocated(), 8, "full slabs, but for the last of each list and the base slabs")
+	require.InDelta(t, 12000/15+12000/30, allocated(), 8,
+		"full slabs, but for the last of each list and the base slabs")
 	require.NoError(t, a.Clear(t.Context()))
 	pairs = slabcheck.Check(t, d, slabcheck.Expect{}, a, b)
 	require.Empty(t, pairs[0])

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -32,9 +31,14 @@ type Options struct {
 // MaxPairs is the most pairs that an array may have.
 const MaxPairs = 1 << 30
 
-// Array is a sorted array of pairs. Several goroutines may use one: its calls take turns
-// (structures.Dictionary says more).
+// Array is a sorted array of pairs. Several goroutines may use one: queries run beside one another, and what changes it
+// runs alone (structures.Dictionary says more).
+//
+// Its queries are those of structures.Queries. None is left pending on a stream. Streams keep temporary memory of theirs
+// until Trim or Close.
 type Array struct {
+	structures.Queries
+
 	core  sorted.Core
 	run   *runs.Memory
 	spare *runs.Memory // for the next version; or nil
@@ -61,6 +65,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	a := &Array{}
+	a.Queries = &a.core.Reader
 	err := a.core.Open(d, (*updater)(a), o.Progress)
 	if err == nil {
 		a.run, err = runs.NewMemory(d, o.Capacity)
@@ -68,6 +73,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	a.core.Hold()
 	return a, nil
 }
 
@@ -92,112 +98,86 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	a.core.Hold()
 	return a, nil
 }
 
 // Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the batch the
 // last one's value stays. A batch costs the copying of the whole array, and so does each chunk of a batch of millions.
 //
-// Errors of this and of Delete: *structures.LengthError; *structures.PendingError, with the statuses that say what is
-// done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
+// Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that say
+// what is done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
 func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	if err := a.core.EnterAlone(ctx); err != nil {
-		return pipeline.NotBegun(len(keys), err)
-	}
-	defer a.core.Leave()
-	return a.core.Insert(ctx, keys, values)
+	return a.update(ctx, structures.Insert, keys, values)
+}
+
+// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary).
+func (a *Array) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return a.update(ctx, structures.InsertAdd, keys, values)
+}
+
+// InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
+func (a *Array) InsertMin(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return a.update(ctx, structures.InsertMin, keys, values)
+}
+
+// InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
+func (a *Array) InsertMax(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return a.update(ctx, structures.InsertMax, keys, values)
 }
 
 // Delete removes each key: Deleted or Absent. It costs the copying of the whole array.
 func (a *Array) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+	return a.update(ctx, structures.Delete, keys, nil)
+}
+
+// UpdateInto does a batch of updates of one kind (Insert, InsertAdd, InsertMin, InsertMax, Delete), and writes what becomes of each operation to the caller's slice, as long as
+// keys, or nil: then it is not wanted, which saves a sort. Deletions have no values. Errors: those of Insert, whose
+// *PendingError then says how many operations are not done; *structures.KindError and *structures.LengthError before
+// anything is done.
+func (a *Array) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+	if err := sorted.Check(kind, keys, values, status); err != nil {
+		return err
+	}
 	if err := a.core.EnterAlone(ctx); err != nil {
-		return pipeline.NotBegun(len(keys), err)
+		return pipeline.NotBegun(status, len(keys), err)
 	}
 	defer a.core.Leave()
-	return a.core.Delete(ctx, keys)
+	return a.core.Update(ctx, kind, keys, values, status)
 }
 
-// Find returns the value of each key, 0 where it is absent, and whether it is there.
-func (a *Array) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	return a.core.Find(ctx, keys)
+// update is UpdateInto with statuses of its own.
+func (a *Array) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+	status := make([]structures.Status, len(keys))
+	return pipeline.Made(status, a.UpdateInto(ctx, kind, keys, values, status))
 }
 
-// Apply does a batch of Insert, Delete, Find and Count: first the lookups and counts, then the insertions in their
-// order, then the deletions. Errors: *structures.KindError before anything is done, and those of Insert.
+// Apply does a batch of Insert, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups and counts,
+// then the insertions in their order, then the deletions. Errors: *structures.KindError before anything is done, and those
+// of Insert.
 func (a *Array) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	if err := pipeline.Lengths(b); err != nil {
-		return structures.Results{}, err
+	return pipeline.MadeResults(b, func(into *structures.Results) error { return a.ApplyInto(ctx, b, into) })
+}
+
+// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not wanted.
+// Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
+func (a *Array) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
+	if err := sorted.CheckMixed(b, into); err != nil {
+		return err
 	}
 	if err := a.core.EnterAlone(ctx); err != nil {
-		statuses, err := pipeline.NotBegun(len(b.Keys), err)
-		return structures.Results{Status: statuses, Values: make([]uint32, len(b.Keys))}, err
+		return pipeline.NotBegun(into.Status, len(b.Keys), err)
 	}
 	defer a.core.Leave()
-	return a.core.Apply(ctx, b)
-}
-
-// Count returns how many keys each range has.
-func (a *Array) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
-	return a.core.Count(ctx, ranges)
-}
-
-// Range returns the pairs of each range, in key order.
-func (a *Array) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
-	return a.core.Range(ctx, ranges)
-}
-
-// Successor finds the least key above each key.
-func (a *Array) Successor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return a.core.Neighbors(ctx, structures.Successor, keys)
-}
-
-// Predecessor finds the greatest key below each key.
-func (a *Array) Predecessor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return a.core.Neighbors(ctx, structures.Predecessor, keys)
-}
-
-// Floor finds the greatest key up to each key, itself included.
-func (a *Array) Floor(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return a.core.Neighbors(ctx, structures.Floor, keys)
-}
-
-// Ceil finds the least key from each key on, itself included.
-func (a *Array) Ceil(ctx context.Context, keys []uint32) (structures.Neighbors, error) {
-	return a.core.Neighbors(ctx, structures.Ceil, keys)
-}
-
-// Min returns the pair with the least key; found is false in an empty array.
-func (a *Array) Min(ctx context.Context) (key, value uint32, found bool, err error) {
-	return a.core.Min(ctx)
-}
-
-// Max returns the pair with the greatest key.
-func (a *Array) Max(ctx context.Context) (key, value uint32, found bool, err error) {
-	return a.core.Max(ctx)
-}
-
-// Ascend returns the pairs of a range in key order, read part by part. The array must not change meanwhile. If the
-// device fails or ctx ends, so does the sequence, and the function returned tells why.
-func (a *Array) Ascend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
-	return a.core.Walk(ctx, r, false)
-}
-
-// Descend is Ascend from the greatest key down.
-func (a *Array) Descend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
-	return a.core.Walk(ctx, r, true)
-}
-
-// All returns all pairs in key order, as Ascend does.
-func (a *Array) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error) {
-	return a.Ascend(ctx, structures.AllKeys)
+	return a.core.Apply(ctx, b, sorted.WithStatus(into, len(b.Keys)))
 }
 
 // Len returns the number of pairs, which is known.
 func (a *Array) Len(ctx context.Context) (uint64, error) {
-	if err := a.core.Enter(ctx); err != nil {
+	if err := a.core.EnterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer a.core.Leave()
+	defer a.core.LeaveShared()
 	return uint64(a.n), nil
 }
 
@@ -212,6 +192,64 @@ func (a *Array) Clear(ctx context.Context) error {
 	return nil
 }
 
+// Reserve makes room for n pairs in all, both for the array and for its next version, so that batches up to so many pairs
+// need no memory for these. Less than there is room for does nothing. Errors: *structures.CapacityError, before anything is
+// allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
+func (a *Array) Reserve(ctx context.Context, n int) error {
+	switch {
+	case n < 0:
+		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+	case n > MaxPairs:
+		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: full(n)}
+	}
+	if err := a.core.EnterAlone(ctx); err != nil {
+		return err
+	}
+	defer a.core.Leave()
+	moves, spare := a.run.Room() < n, a.spare == nil || a.spare.Room() < n
+	var sizes []uint64
+	for _, more := range []bool{moves, spare} {
+		if more {
+			sizes = append(sizes, runs.MemoryBytes(n))
+		}
+	}
+	if err := a.core.Device.Fits(sizes...); err != nil {
+		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
+	}
+	if moves {
+		if err := a.move(n); err != nil {
+			return err
+		}
+	}
+	if spare {
+		return (*updater)(a).reserveSpareOf(n)
+	}
+	return nil
+}
+
+// move moves the array to memory for n pairs. What it had is no longer there, not as the next version's, either.
+func (a *Array) move(n int) error {
+	into, err := runs.NewMemory(a.core.Device, n)
+	if err != nil {
+		return err
+	}
+	spare, s := a.spare, a.core.Stream
+	err = recording.Run(s, func() error {
+		if a.n != 0 {
+			s.Copy(into.Buffer(), 0, a.run.Buffer(), 0, 4*a.n)
+			s.Copy(into.Buffer(), 4*into.ValuesAt(), a.run.Buffer(), 4*a.run.ValuesAt(), 4*a.n)
+		}
+		return a.replace(s, into, a.n)
+	})
+	if a.run != into {
+		into.Free()
+		return err
+	}
+	a.core.Free(a.spare) // the memory that it had
+	a.spare = spare
+	return err
+}
+
 // Stats are an array's measures.
 type Stats struct {
 	Pairs uint64
@@ -220,16 +258,25 @@ type Stats struct {
 
 // Stats returns the array's measures, which are known: the device is not asked.
 func (a *Array) Stats(ctx context.Context) (Stats, error) {
-	if err := a.core.Enter(ctx); err != nil {
+	if err := a.core.EnterShared(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer a.core.Leave()
-	s := Stats{Pairs: uint64(a.n), Bytes: a.run.Bytes() + a.core.ScratchBytes()}
-	if a.spare != nil {
-		s.Bytes += a.spare.Bytes()
-	}
-	return s, nil
+	defer a.core.LeaveShared()
+	return Stats{Pairs: uint64(a.n), Bytes: a.bytes() + a.core.ScratchBytes()}, nil
 }
+
+// bytes is how much memory the array and its next version take.
+func (a *Array) bytes() (sum uint64) {
+	for _, m := range []*runs.Memory{a.run, a.spare} {
+		if m != nil {
+			sum += m.Bytes()
+		}
+	}
+	return sum
+}
+
+// Metrics are what the host knows, without a turn.
+func (a *Array) Metrics() structures.Metrics { return a.core.Metrics() }
 
 // Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between, behind
 // the work that streams have recorded or submitted.

@@ -185,7 +185,7 @@ func TestErrors(t *testing.T) {
 	defer stream.Close()
 	require.ErrorAs(t, a.FindOn(stream, structures.DeviceLookups{Count: 1}), &length)
 	var kind *structures.KindError
-	_, err = a.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{structures.Max}})
+	_, err = a.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{structures.InsertDuplicate}})
 	require.ErrorAs(t, err, &kind)
 	statuses, err := a.Insert(done, one, one)
 	require.ErrorIs(t, err, context.Canceled)

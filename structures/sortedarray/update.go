@@ -68,14 +68,17 @@ func (u *updater) reserveSpare(pairs int) error {
 	if u.spare != nil && u.spare.Room() >= pairs {
 		return nil
 	}
-	u.core.Free(u.spare)
-	u.spare = nil
 	// Somewhat more, so that the batches to come have room, where there is so much.
-	into, err := runs.NewMemory(u.core.Device, min(MaxPairs, pairs+pairs/4))
-	if err != nil {
-		into, err = runs.NewMemory(u.core.Device, pairs)
+	if u.reserveSpareOf(min(MaxPairs, pairs+pairs/4)) == nil {
+		return nil
 	}
-	u.spare = into
+	return u.reserveSpareOf(pairs)
+}
+
+// reserveSpareOf is reserveSpare of so many pairs and no more.
+func (u *updater) reserveSpareOf(pairs int) (err error) {
+	u.core.Free(u.spare)
+	u.spare, err = runs.NewMemory(u.core.Device, pairs)
 	return err
 }
 
@@ -101,6 +104,8 @@ func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) erro
 	}
 	return (*Array)(u).replace(s, u.spare, u.core.Counted())
 }
+
+func (u *updater) Held() uint64 { return (*Array)(u).bytes() }
 
 // Settle has nothing to do: what the array notes is certain to run.
 func (u *updater) Settle() {}
@@ -128,7 +133,7 @@ func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 	if err != nil {
 		return err
 	}
-	return u.core.Valid(s, batch, u.spare.Row(false), plan.valid)
+	return u.core.Valid(s, batch, runs.Ranges{}, u.spare.Row(false), plan.valid)
 }
 
 // replace submits what makes n pairs in other memory the array, and keeps the old memory for the next version.

@@ -5,6 +5,7 @@ package conformance
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,7 +75,7 @@ var subjects = []subject{{
 	},
 }, {
 	name:    "sortedarray",
-	kinds:   orderedKinds,
+	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return sortedarray.New(ctx, d, sortedarray.Options{Capacity: s.size})
@@ -87,7 +88,7 @@ var subjects = []subject{{
 	},
 }, {
 	name:    "lsm",
-	kinds:   orderedKinds,
+	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		return lsm.New(ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Capacity: s.size})
@@ -99,7 +100,7 @@ var subjects = []subject{{
 	},
 }, {
 	name:    "lsm cleaning up by itself",
-	kinds:   orderedKinds,
+	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true,
 	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
 		policy := lsm.WhenDoubled
@@ -110,14 +111,14 @@ var subjects = []subject{{
 	},
 }, {
 	name:  "btree, batched",
-	kinds: append([]structures.Kind{structures.InsertUnique}, orderedKinds...), ordered: true, protocols: true, tiles: true, mixed: true,
+	kinds: slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds), ordered: true, protocols: true, tiles: true, mixed: true,
 	fills:  true,
 	open:   openTree(btree.Batched),
 	check:  checkTree,
 	upkeep: treeUpkeep,
 }, {
 	name:    "btree, concurrent",
-	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
+	kinds:   slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds),
 	ordered: true, protocols: true, tiles: true, free: true,
 	fills:  true,
 	open:   openTree(btree.Concurrent),
@@ -125,7 +126,7 @@ var subjects = []subject{{
 	upkeep: treeUpkeep,
 }, {
 	name:    "btree, either way",
-	kinds:   append([]structures.Kind{structures.InsertUnique}, orderedKinds...),
+	kinds:   slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds),
 	ordered: true, protocols: true, free: true,
 	fills:  true,
 	open:   openTree(btree.AutoPath),
@@ -152,7 +153,7 @@ var treeUpkeep = []func(context.Context, structures.Dictionary, int) error{
 
 // act is one step of a sequence.
 type act struct {
-	what   string // insert, delete, find, apply, clear, upkeep, bulk
+	what   string // insert, update, delete, find, apply, clear, upkeep, bulk
 	batch  structures.Batch
 	choice int
 }
@@ -177,10 +178,10 @@ func key(i int) uint32 {
 // sequence draws batches whose answers do not depend on the order within a batch: no key is in one twice.
 func sequence(t *rapid.T) []act {
 	kinds := []structures.Kind{
-		structures.Insert, structures.InsertUnique, structures.Add, structures.Min, structures.Max,
-		structures.Delete, structures.DeleteAll, structures.Find, structures.Count,
+		structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.InsertMin, structures.InsertMax,
+		structures.Delete, structures.DeleteAll, structures.Find, structures.CountAll,
 	}
-	weights := []string{"insert", "insert", "delete", "find", "apply", "apply", "apply", "upkeep", "clear"}
+	weights := []string{"insert", "insert", "update", "delete", "find", "apply", "apply", "apply", "upkeep", "clear"}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act {
 		a := act{what: rapid.SampledFrom(weights).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
 		if a.what == "upkeep" || a.what == "clear" && a.choice%3 != 0 {
@@ -219,11 +220,11 @@ func (o oracle) apply(kind structures.Kind, key, value uint32) (structures.Statu
 			return structures.Found, 0
 		case structures.Insert:
 			o[key] = value
-		case structures.Add:
+		case structures.InsertAdd:
 			o[key] = old + value
-		case structures.Min:
+		case structures.InsertMin:
 			o[key] = min(old, value)
-		case structures.Max:
+		case structures.InsertMax:
 			o[key] = max(old, value)
 		}
 		return structures.Assigned, 0
@@ -238,7 +239,7 @@ func (o oracle) apply(kind structures.Kind, key, value uint32) (structures.Statu
 	case structures.DeleteAll:
 		delete(o, key)
 		return structures.Deleted, 1
-	case structures.Count:
+	case structures.CountAll:
 		return structures.Found, 1
 	}
 	return structures.Found, old
@@ -265,6 +266,16 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary
 			for i, k := range b.Keys {
 				if w, _ := want.apply(structures.Insert, k, b.Values[i]); w != status[i] {
 					t.Fatalf("step %d: insert(%#x): %v, want %v", step, k, status[i], w)
+				}
+			}
+		case "update":
+			kind := inPlaceKinds[a.choice%len(inPlaceKinds)]
+			status, err := updateInPlace(ctx, dictionary, kind, b)
+			require.NoError(t, err)
+			require.Equal(t, len(b.Keys), len(status))
+			for i, k := range b.Keys {
+				if w, _ := want.apply(kind, k, b.Values[i]); w != status[i] {
+					t.Fatalf("step %d: %v(%#x): %v, want %v", step, kind, k, status[i], w)
 				}
 			}
 		case "delete":
@@ -302,15 +313,32 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary
 	n, err := dictionary.Len(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), n)
-	pairs, failure := dictionary.All(ctx)
-	got := oracle{}
-	for k, v := range pairs {
-		if _, twice := got[k]; twice {
-			t.Fatalf("key %#x comes twice", k)
+	got, inChunks := oracle{}, oracle{}
+	for pair, err := range dictionary.All(ctx) {
+		require.NoError(t, err)
+		if _, twice := got[pair.Key]; twice {
+			t.Fatalf("key %#x comes twice", pair.Key)
 		}
-		got[k] = v
+		got[pair.Key] = pair.Value
 	}
-	require.NoError(t, failure())
+	for pairs, err := range dictionary.Chunks(ctx) {
+		require.NoError(t, err)
+		require.NotEmpty(t, pairs.Keys)
+		for i, k := range pairs.Keys {
+			inChunks[k] = pairs.Values[i]
+		}
+	}
+	require.True(t, maps.Equal(got, inChunks))
+	if o, ok := dictionary.(*streamed); ok {
+		o.requireExport(len(want), func(keys, values []uint32) bool {
+			for i, k := range keys {
+				if v, there := want[k]; !there || v != values[i] {
+					return false
+				}
+			}
+			return len(slices.Compact(slices.Sorted(slices.Values(keys)))) == len(keys)
+		})
+	}
 	if !maps.Equal(want, got) {
 		t.Fatalf("%d pairs, want %d, or others", len(got), len(want))
 	}

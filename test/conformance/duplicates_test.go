@@ -9,10 +9,10 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Keys that come many times in a batch, on dictionaries whose operations run beside each other: one of the insertions
+// Keys that come many times in a batch, on dictionaries whose operations are concurrent: one of the insertions
 // finds the key absent, and one of the values stays; one of the deletions removes it. From Go slices, and with the keys
 // on two streams at once.
-func TestDuplicatesBeside(t *testing.T) {
+func TestConcurrentDuplicates(t *testing.T) {
 	const distinct, times = 60, 9
 	devices := openDevices(t)
 	for _, s := range subjects {

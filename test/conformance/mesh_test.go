@@ -176,8 +176,8 @@ func TestMeshes(t *testing.T) {
 					require.Equal(t, []int{known.vertices, 2 * known.edges, known.least, known.most},
 						[]int{len(used), len(arcs), int(slices.Min(used)), int(slices.Max(used))})
 					require.NoError(t, dictionary.Clear(t.Context()))
-					edgesOf(t, dictionary.(structures.Ordered), keys, degree)
-					coordinatesOf(t, dictionary.(structures.Ordered), m.x)
+					edgesOf(t, dictionary.(inOrder), keys, degree)
+					coordinatesOf(t, dictionary.(inOrder), m.x)
 					if s.check != nil {
 						s.check(t, d, dictionary)
 					}
@@ -206,7 +206,7 @@ func (m *mesh) arcs() (keys, degree []uint32) {
 func mark(key uint32) uint32 { return key*0x9e3779b1 ^ 0x55555555 }
 
 // edgesOf has a dictionary keep edges, and tell those of each vertex, before and after every third vertex has gone.
-func edgesOf(t *testing.T, dictionary structures.Ordered, keys, degree []uint32) {
+func edgesOf(t *testing.T, dictionary inOrder, keys, degree []uint32) {
 	ctx := t.Context()
 	values := make([]uint32, len(keys))
 	for i, k := range keys {
@@ -245,7 +245,7 @@ func edgesOf(t *testing.T, dictionary structures.Ordered, keys, degree []uint32)
 }
 
 // coordinatesOf has a dictionary keep coordinates, and look for the next one of each middle between two vertices.
-func coordinatesOf(t *testing.T, dictionary structures.Ordered, x []uint32) {
+func coordinatesOf(t *testing.T, dictionary inOrder, x []uint32) {
 	ctx := t.Context()
 	require.NoError(t, dictionary.Clear(ctx))
 	values := make([]uint32, len(x))
@@ -284,7 +284,7 @@ func coordinatesOf(t *testing.T, dictionary structures.Ordered, x []uint32) {
 
 // compare says what is wrong with the edges that a dictionary tells of each vertex; degree, if not nil, is how many
 // there are.
-func compare(ctx context.Context, dictionary structures.Ordered, at []structures.Range, keys, degree []uint32, stays func(arc uint32) bool) string {
+func compare(ctx context.Context, dictionary inOrder, at []structures.Range, keys, degree []uint32, stays func(arc uint32) bool) string {
 	counts, err := dictionary.Count(ctx, at)
 	if err != nil {
 		return err.Error()

@@ -3,23 +3,38 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/ordercheck"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
 
 // orderedKinds are the operations that ordered dictionaries do in mixed batches.
-var orderedKinds = []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.Count}
+var orderedKinds = []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.CountAll}
+
+// inPlaceKinds are those that update in place.
+var inPlaceKinds = []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax}
+
+// updateInPlace does a batch of one of these, one after another, on a dictionary.
+func updateInPlace(ctx context.Context, d structures.Dictionary, kind structures.Kind, b structures.Batch) ([]structures.Status, error) {
+	switch kind {
+	case structures.InsertAdd:
+		return d.InsertAdd(ctx, b.Keys, b.Values)
+	case structures.InsertMin:
+		return d.InsertMin(ctx, b.Keys, b.Values)
+	}
+	return d.InsertMax(ctx, b.Keys, b.Values)
+}
 
 // nearest are the kinds that stand in for others, where a dictionary hasn't them: the same keys, the same sequence.
 var nearest = map[structures.Kind]structures.Kind{
-	structures.InsertUnique: structures.Insert, structures.Add: structures.Insert, structures.Min: structures.Insert,
-	structures.Max: structures.Insert, structures.DeleteAll: structures.Delete,
+	structures.InsertUnique: structures.Insert, structures.DeleteAll: structures.Delete,
 }
 
 // restrict replaces the operations of a sequence that are not among some kinds.
@@ -62,7 +77,8 @@ func orderedKey(noise uint32) uint32 {
 }
 
 func orderedSequence(t *rapid.T) []orderedAct {
-	whats := []string{"insert", "insert", "insert", "delete", "delete", "delete", "find", "apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
+	whats := []string{"insert", "insert", "insert", "update", "update", "delete", "delete", "delete", "delete-range", "find", "rank",
+		"apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) orderedAct {
 		a := orderedAct{what: rapid.SampledFrom(whats).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
 		if a.what == "clear" && a.choice%4 != 0 {
@@ -124,11 +140,13 @@ func once(acts []orderedAct) []orderedAct {
 type sorted struct{ btree.Map[uint32, uint32] }
 
 func (s *sorted) apply(kind structures.Kind, key, value uint32) structures.Status {
-	if kind == structures.Insert {
-		if _, there := s.Set(key, value); there {
-			return structures.Assigned
+	if kind.Inserts() {
+		status := structures.Inserted
+		if old, there := s.Get(key); there {
+			value, status = ordercheck.After(kind, old, value)
 		}
-		return structures.Inserted
+		s.Set(key, value)
+		return status
 	}
 	if _, there := s.Map.Delete(key); there {
 		return structures.Deleted
@@ -148,6 +166,15 @@ func (s *sorted) between(r structures.Range) (keys, values []uint32) {
 	return keys, values
 }
 
+// deleteBetween deletes the pairs of a range, and says how many there were.
+func (s *sorted) deleteBetween(r structures.Range) int {
+	keys, _ := s.between(r)
+	for _, k := range keys {
+		s.Map.Delete(k)
+	}
+	return len(keys)
+}
+
 // neighbor is the pair beside a key.
 func (s *sorted) neighbor(to structures.Direction, key uint32) (k, v uint32, found bool) {
 	take := func(a, b uint32) bool {
@@ -165,8 +192,26 @@ func (s *sorted) neighbor(to structures.Direction, key uint32) (k, v uint32, fou
 	return k, v, found
 }
 
+// inOrder is what sequences ask of an ordered dictionary, by whichever of its calls.
+type inOrder interface {
+	structures.Dictionary
+	Count(ctx context.Context, ranges []structures.Range) ([]uint32, error)
+	Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error)
+	DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error)
+	Rank(ctx context.Context, keys []uint32) ([]uint32, error)
+	Select(ctx context.Context, ranks []uint32) (structures.Neighbors, error)
+	Successor(ctx context.Context, keys []uint32) (structures.Neighbors, error)
+	Predecessor(ctx context.Context, keys []uint32) (structures.Neighbors, error)
+	Floor(ctx context.Context, keys []uint32) (structures.Neighbors, error)
+	Ceil(ctx context.Context, keys []uint32) (structures.Neighbors, error)
+	Min(ctx context.Context) (key, value uint32, found bool, err error)
+	Max(ctx context.Context) (key, value uint32, found bool, err error)
+	Ascend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error]
+	Descend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error]
+}
+
 // runOrdered does a sequence on an ordered dictionary and compares all answers.
-func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ordered, acts []orderedAct) {
+func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts []orderedAct) {
 	ctx := t.Context()
 	want := &sorted{}
 	all := structures.AllKeys
@@ -189,12 +234,34 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ord
 					t.Fatalf("%s: insert(%#x): %v, want %v", at("insert", i), k, status[i], w)
 				}
 			}
+		case "update":
+			kind := inPlaceKinds[a.choice%len(inPlaceKinds)]
+			status, err := updateInPlace(ctx, dictionary, kind, b)
+			require.NoError(t, err)
+			for i, k := range b.Keys {
+				if w := want.apply(kind, k, b.Values[i]); w != status[i] {
+					t.Fatalf("%s: %v(%#x): %v, want %v", at("update", i), kind, k, status[i], w)
+				}
+			}
 		case "delete":
 			status, err := dictionary.Delete(ctx, b.Keys)
 			require.NoError(t, err)
 			for i, k := range b.Keys {
 				if w := want.apply(structures.Delete, k, 0); w != status[i] {
 					t.Fatalf("%s: delete(%#x): %v, want %v", at("delete", i), k, status[i], w)
+				}
+			}
+		case "delete-range":
+			ranges := a.ranges
+			if a.choice%4 != 0 {
+				ranges = slices.DeleteFunc(slices.Clone(ranges), func(r structures.Range) bool { return r.Lo < r.Hi && r.Hi-r.Lo > 50 })
+			}
+			counts, err := dictionary.DeleteRange(ctx, ranges)
+			require.NoError(t, err)
+			require.Len(t, counts, len(ranges))
+			for i, r := range ranges {
+				if n := want.deleteBetween(r); n != int(counts[i]) {
+					t.Fatalf("%s: delete-range(%#x): %d, want %d", at("delete-range", i), r, counts[i], n)
 				}
 			}
 		case "find":
@@ -209,7 +276,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ord
 			r, err := dictionary.Apply(ctx, b)
 			require.NoError(t, err)
 			status, values := make([]structures.Status, len(b.Keys)), make([]uint32, len(b.Keys))
-			turns := [][]structures.Kind{{structures.Find, structures.Count}, {structures.Insert}, {structures.Delete}}
+			turns := [][]structures.Kind{{structures.Find, structures.CountAll}, {structures.Insert}, {structures.Delete}}
 			if s.mixed {
 				turns = [][]structures.Kind{turns[0], {structures.Insert, structures.Delete}}
 			}
@@ -224,7 +291,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ord
 						status[i] = structures.Absent
 						if there {
 							status[i], values[i] = structures.Found, v
-							if b.Kinds[i] == structures.Count {
+							if b.Kinds[i] == structures.CountAll {
 								values[i] = 1
 							}
 						}
@@ -255,6 +322,8 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ord
 					t.Fatalf("%s: range(%#x) gives %d pairs, want %d, or others", at("range", i), r, to-from, len(keys))
 				}
 			}
+		case "rank":
+			requireRanks(t, dictionary, want, b.Keys, at)
 		case "neighbors":
 			for to, find := range map[structures.Direction]func(context.Context, []uint32) (structures.Neighbors, error){
 				structures.Successor: dictionary.Successor, structures.Predecessor: dictionary.Predecessor,
@@ -288,13 +357,42 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary structures.Ord
 	require.NoError(t, err)
 	require.EqualValues(t, want.Len(), n)
 	requireWalk(t, dictionary, want, structures.AllKeys)
+	if o, ok := dictionary.(*streamed); ok {
+		keys, values := want.between(structures.AllKeys)
+		o.requireExport(len(keys), func(k, v []uint32) bool { return slices.Equal(keys[:len(k)], k) && slices.Equal(values[:len(v)], v) })
+	}
 	if s.check != nil {
 		s.check(t, d, bare(dictionary))
 	}
 }
 
+// requireRanks compares the ranks of keys, of such as are there and of others, and the pairs of these ranks and of any.
+func requireRanks(t testing.TB, dictionary inOrder, want *sorted, keys []uint32, at func(string, int) string) {
+	all, values := want.between(structures.AllKeys)
+	keys = append(slices.Clone(keys), 0, ^uint32(0))
+	ranks, err := dictionary.Rank(t.Context(), keys)
+	require.NoError(t, err)
+	for i, k := range keys {
+		if w, _ := slices.BinarySearch(all, k); uint32(w) != ranks[i] {
+			t.Fatalf("%s: rank(%#x): %d, want %d", at("rank", i), k, ranks[i], w)
+		}
+	}
+	ranks = append(ranks, 0, uint32(len(all)), uint32(len(all))-1, ^uint32(0))
+	pairs, err := dictionary.Select(t.Context(), ranks)
+	require.NoError(t, err)
+	for i, r := range ranks {
+		k, v, found := uint32(0), uint32(0), int(r) < len(all)
+		if found {
+			k, v = all[r], values[r]
+		}
+		if k != pairs.Keys[i] || v != pairs.Values[i] || found != pairs.Found[i] {
+			t.Fatalf("%s: select(%d): %#x %d %v, want %#x %d %v", at("select", i), r, pairs.Keys[i], pairs.Values[i], pairs.Found[i], k, v, found)
+		}
+	}
+}
+
 // requireWalk compares what the iterators give.
-func requireWalk(t testing.TB, dictionary structures.Ordered, want *sorted, r structures.Range) {
+func requireWalk(t testing.TB, dictionary inOrder, want *sorted, r structures.Range) {
 	wantKeys, wantValues := want.between(r)
 	for _, down := range []bool{false, true} {
 		walk := dictionary.Ascend
@@ -302,11 +400,10 @@ func requireWalk(t testing.TB, dictionary structures.Ordered, want *sorted, r st
 			walk = dictionary.Descend
 		}
 		var keys, values []uint32
-		pairs, failure := walk(t.Context(), r)
-		for k, v := range pairs {
-			keys, values = append(keys, k), append(values, v)
+		for pair, err := range walk(t.Context(), r) {
+			require.NoError(t, err)
+			keys, values = append(keys, pair.Key), append(values, pair.Value)
 		}
-		require.NoError(t, failure())
 		if down {
 			slices.Reverse(keys)
 			slices.Reverse(values)
@@ -333,7 +430,7 @@ func TestOrderedSequences(t *testing.T) {
 				}
 				for range 4 {
 					all.draw(rt, func(v *variant, subject subject, dictionary structures.Dictionary) {
-						runOrdered(adapter{t, rt}, v.d, subject, dictionary.(structures.Ordered), acts)
+						runOrdered(adapter{t, rt}, v.d, subject, dictionary.(inOrder), acts)
 					})
 				}
 			})
@@ -372,7 +469,7 @@ func TestDeletionsInOneLeaf(t *testing.T) {
 					subject := s
 					subject.mixed = turn == 0
 					require.NoError(t, v.dictionary.Clear(t.Context()))
-					runOrdered(t, v.d, subject, dictionary.(structures.Ordered), acts)
+					runOrdered(t, v.d, subject, dictionary.(inOrder), acts)
 				}
 				v.ran = true
 			}

@@ -14,35 +14,40 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// onDevice are the operations of a batch in device buffers; statuses nil where none are asked for.
+// onDevice are the operations of a batch in device buffers; outcome and left nil where nobody asks for them.
 type onDevice struct {
-	n              int
+	n              int                // operations
+	room           int                // that there is room for in the buffers: what is behind the n first is not to be done
+	count          *vk.Buffer[uint32] // nil where the host says their number, which room is then
 	keys, values   *vk.Buffer[uint32]
 	kinds, outcome *vk.Buffer[uint8]
+	bits           *vk.Buffer[uint32] // of lookups, instead of an outcome or with it
 	left           *vk.Buffer[uint32]
 }
 
 func (b onDevice) batch() structures.DeviceBatch {
-	return structures.DeviceBatch{Count: b.n, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left}
+	return structures.DeviceBatch{
+		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left,
+	}
 }
 
 // calls are how a dictionary's calls on device buffers are used.
 type calls struct {
 	of    structures.OnStream
 	order structures.LookupOrder
-	// beside says that batches on several streams may change the dictionary at the same time, and that a batch may be
+	// concurrent says that batches on several streams may change the dictionary at the same time, and that a batch may be
 	// structures.Mixed. Else each comes behind the one before, and is of updates of one kind.
-	beside bool
-	waits  bool // an update may wait for its stream, and so submit what was recorded before
-	runs   bool // an update is submitted by the call, so that there is nothing to drop
+	concurrent bool
+	waits      bool // an update may wait for its stream, and so submit what was recorded before
+	runs       bool // an update is submitted by the call, so that there is nothing to drop
 }
 
-// callsOf are the calls of a dictionary: those that it shares with all, unless it is to be used beside itself.
-func callsOf(dictionary structures.Dictionary, beside bool, order structures.LookupOrder) calls {
-	c := calls{of: dictionary.(structures.OnStream), order: order, beside: beside}
+// callsOf are the calls of a dictionary: those that it shares with all, unless batches are to be concurrent.
+func callsOf(dictionary structures.Dictionary, concurrent bool, order structures.LookupOrder) calls {
+	c := calls{of: dictionary.(structures.OnStream), order: order, concurrent: concurrent}
 	switch dictionary.(type) {
 	case *btree.Tree:
-		c.waits = !beside
+		c.waits = !concurrent
 	case *sortedarray.Array:
 		c.runs = true
 	}
@@ -50,14 +55,16 @@ func callsOf(dictionary structures.Dictionary, beside bool, order structures.Loo
 }
 
 func (c calls) update(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
-	if c.beside || kind == structures.Mixed {
+	if c.concurrent || kind == structures.Mixed {
 		return c.of.(structures.ConcurrentOnStream).ApplyOn(s, kind, b.batch())
 	}
 	return c.of.UpdateOn(ctx, s, kind, b.batch())
 }
 
 func (c calls) find(s *vk.Stream, b onDevice) error {
-	return c.of.FindOn(s, structures.DeviceLookups{Count: b.n, Keys: b.keys, Values: b.values, Found: b.outcome, Order: c.order})
+	return c.of.FindOn(s, structures.DeviceLookups{
+		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Found: b.outcome, FoundBits: b.bits, Order: c.order,
+	})
 }
 
 // streamed is a dictionary whose batches come in device buffers and are recorded on two streams, among others that are
@@ -66,7 +73,7 @@ type streamed struct {
 	structures.Dictionary
 	t       testing.TB
 	d       *vk.Device
-	free    bool // batches may run beside each other
+	free    bool // batches may be concurrent
 	streams [2]*vk.Stream
 	turn    int // calls so far
 	used    []interface{ Free() }
@@ -136,19 +143,46 @@ func (o *streamed) release() {
 	o.used = nil
 }
 
-// upload puts operations into device buffers.
+// number says how a call with so many elements says so: the buffers have room for as many or for more, and a word in
+// device memory, if not nil, has the number, or one that is greater than what there is room for.
+func (o *streamed) number(n int) (room int, count *vk.Buffer[uint32]) {
+	switch o.turn / 4 % 4 {
+	case 1:
+		return n + 1 + o.turn%70, upload(o, []uint32{uint32(n)})
+	case 2:
+		return n, upload(o, []uint32{uint32(n)})
+	case 3:
+		return n, upload(o, []uint32{^uint32(o.turn)})
+	}
+	return n, nil
+}
+
+// upload puts operations into device buffers. What is behind them would change the same keys and others if it were done.
 func (o *streamed) upload(b structures.Batch) onDevice {
-	kinds := make([]uint8, len(b.Kinds))
+	room, count := o.number(len(b.Keys))
+	return o.uploadInto(b, room, count)
+}
+
+func (o *streamed) uploadInto(b structures.Batch, number int, count *vk.Buffer[uint32]) onDevice {
+	n := len(b.Keys)
+	keys, values, kinds := make([]uint32, number), make([]uint32, number), make([]uint8, number)
+	copy(keys, b.Keys)
+	copy(values, b.Values)
 	for i, k := range b.Kinds {
 		kinds[i] = uint8(k)
 	}
-	values := b.Values
-	if values == nil {
-		values = make([]uint32, len(b.Keys))
+	for i := n; i < number; i++ {
+		keys[i], values[i], kinds[i] = uint32(i), 0x5eed0000+uint32(i), uint8(structures.Insert)
+		if n > 0 {
+			keys[i] = b.Keys[i%n] ^ uint32(i%2)
+		}
+		if i%3 == 0 {
+			kinds[i] = uint8(structures.Delete)
+		}
 	}
 	return onDevice{
-		n: len(b.Keys), keys: upload(o, b.Keys), values: upload(o, values), kinds: upload(o, kinds),
-		outcome: room[uint8](o, padded(len(b.Keys))), left: upload(o, []uint32{0}),
+		n: n, room: number, count: count, keys: upload(o, keys), values: upload(o, values), kinds: upload(o, kinds),
+		outcome: room[uint8](o, padded(number)), left: upload(o, []uint32{0}),
 	}
 }
 
@@ -182,14 +216,14 @@ func (o *streamed) drop(c calls, b structures.Batch) {
 	for i := range fresh {
 		fresh[i] ^= 1 << 9
 	}
+	update := func(kind structures.Kind, b structures.Batch) func() error {
+		// The host says their number: else a call may wait for the stream.
+		return func() error { return c.update(ctx, s, kind, o.uploadInto(b, len(b.Keys), nil)) }
+	}
 	updates := []func() error{
-		func() error {
-			return c.update(ctx, s, structures.Insert, o.upload(structures.Batch{Keys: b.Keys, Values: other}))
-		},
-		func() error { return c.update(ctx, s, structures.Delete, o.upload(structures.Batch{Keys: b.Keys})) },
-		func() error {
-			return c.update(ctx, s, structures.Insert, o.upload(structures.Batch{Keys: fresh, Values: other}))
-		},
+		update(structures.Insert, structures.Batch{Keys: b.Keys, Values: other}),
+		update(structures.Delete, structures.Batch{Keys: b.Keys}),
+		update(structures.Insert, structures.Batch{Keys: fresh, Values: other}),
 	}
 	if c.waits {
 		updates = updates[o.turn/5%3:][:1]
@@ -219,7 +253,7 @@ func (o *streamed) do(c calls, kind structures.Kind, b structures.Batch) (status
 	cuts := [3]int{0, n * (o.turn % 4) / 4, n}
 	for i, s := range o.streams {
 		parts[i] = o.upload(part(b, cuts[i], cuts[i+1]))
-		if i > 0 && !c.beside {
+		if i > 0 && !c.concurrent {
 			behind, err := o.streams[i-1].Submit()
 			require.NoError(o.t, err)
 			s.After(behind)
@@ -236,21 +270,45 @@ func (o *streamed) do(c calls, kind structures.Kind, b structures.Batch) (status
 		}
 		values = append(values, download(o, parts[i].values, parts[i].n)...)
 	}
-	if !c.beside && !o.hashed() && o.turn%3 == 0 {
-		// Once more, with no statuses, which takes other kernels: nothing changes by it.
-		again := o.upload(b)
-		again.outcome = nil
-		require.NoError(o.t, c.update(ctx, o.streams[1], kind, again))
-		o.wait()
+	if o.turn%3 == 0 && (kind == structures.Insert || kind == structures.Delete && !o.hashed()) {
+		o.again(c, kind, b)
 	}
 	return statuses, values
 }
 
-func (o *streamed) Insert(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+// again does a batch once more by which nothing changes, and asks for no outcomes: ordered ones take other kernels then.
+func (o *streamed) again(c calls, kind structures.Kind, b structures.Batch) {
+	ctx := o.t.Context()
+	if kind == structures.Insert && (c.concurrent || o.hashed()) {
+		kind = structures.InsertUnique // of equal keys another one may win this time
+	}
+	again := o.upload(b)
+	again.outcome, again.left = nil, nil
+	require.NoError(o.t, c.update(ctx, o.streams[1], kind, again))
+	require.NoError(o.t, c.of.Finish(ctx, o.streams[1], kind, again.batch()))
+}
+
+func (o *streamed) insert(kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	c, end := o.begin()
 	defer end()
-	statuses, _ := o.do(c, structures.Insert, structures.Batch{Keys: keys, Values: values})
+	statuses, _ := o.do(c, kind, structures.Batch{Keys: keys, Values: values})
 	return statuses, nil
+}
+
+func (o *streamed) Insert(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return o.insert(structures.Insert, keys, values)
+}
+
+func (o *streamed) InsertAdd(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return o.insert(structures.InsertAdd, keys, values)
+}
+
+func (o *streamed) InsertMin(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return o.insert(structures.InsertMin, keys, values)
+}
+
+func (o *streamed) InsertMax(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return o.insert(structures.InsertMax, keys, values)
 }
 
 func (o *streamed) Delete(_ context.Context, keys []uint32) ([]structures.Status, error) {
@@ -271,16 +329,31 @@ func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) 
 	b := o.upload(structures.Batch{Keys: keys})
 	// Twice in a row, and something else in between, so that what the first needs beside its buffers is still in use.
 	first := b
-	first.values, first.outcome = room[uint32](o, b.n), room[uint8](o, padded(b.n))
+	first.values, first.outcome = room[uint32](o, b.room), room[uint8](o, padded(b.room))
+	if o.turn%2 == 0 {
+		b.bits = room[uint32](o, (b.room+31)/32)
+	}
+	if o.turn%4 == 0 {
+		b.outcome = nil
+	}
 	few := o.upload(structures.Batch{Keys: keys[:len(keys)/2]})
 	s := o.streams[o.turn%2]
 	require.NoError(o.t, c.find(s, first))
 	require.NoError(o.t, c.find(s, few))
 	require.NoError(o.t, c.find(s, b))
 	require.NoError(o.t, s.Wait(o.t.Context()))
-	values, flags := download(o, b.values, b.n), download(o, b.outcome, b.n)
+	values, flags := download(o, b.values, b.n), download(o, first.outcome, b.n)
 	require.True(o.t, slices.Equal(values, download(o, first.values, b.n)), "one look-up, two answers")
-	require.True(o.t, slices.Equal(flags, download(o, first.outcome, b.n)), "one look-up, two answers")
+	if b.outcome != nil {
+		require.True(o.t, slices.Equal(flags, download(o, b.outcome, b.n)), "one look-up, two answers")
+	}
+	if b.bits != nil {
+		words := download(o, b.bits, (b.n+31)/32)
+		for i := range 32 * len(words) {
+			bit := words[i/32] >> (i % 32) & 1
+			require.True(o.t, i < b.n && bit == uint32(flags[i]) || i >= b.n && bit == 0, "bit %d of %d", i, b.n)
+		}
+	}
 	found = make([]bool, b.n)
 	for i, flag := range flags {
 		require.LessOrEqual(o.t, flag, uint8(1))
@@ -293,28 +366,28 @@ func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) 
 func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Results, error) {
 	c, end := o.begin()
 	defer end()
-	if c.beside && !slices.Contains(b.Kinds, structures.Count) || o.hashed() {
+	if c.concurrent && !slices.Contains(b.Kinds, structures.CountAll) || o.hashed() {
 		statuses, values := o.do(c, structures.Mixed, b)
 		return structures.Results{Status: statuses, Values: values}, nil
 	}
 	r := structures.Results{Status: make([]structures.Status, len(b.Keys)), Values: make([]uint32, len(b.Keys))}
-	for _, kind := range []structures.Kind{structures.Find, structures.Count, structures.Insert, structures.InsertUnique, structures.Delete} {
+	for _, kind := range slices.Concat([]structures.Kind{structures.Find, structures.CountAll, structures.Insert, structures.InsertUnique}, inPlaceKinds, []structures.Kind{structures.Delete}) {
 		var which []int
 		for i, k := range b.Kinds {
 			if k == kind {
 				which = append(which, i)
 			}
 		}
-		if kind == structures.InsertUnique && len(which) == 0 {
-			continue // not all do it
+		if len(which) == 0 && (kind == structures.InsertUnique || kind.UpdatesInPlace()) {
+			continue // not all do it, or it is for others to see what none come to
 		}
 		some := structures.Batch{Keys: pick(b.Keys, which), Values: pick(b.Values, which)}
 		statuses := make([]structures.Status, len(which))
 		var values []uint32
 		switch kind {
-		case structures.Find, structures.Count:
+		case structures.Find, structures.CountAll:
 			var found []bool
-			if values, found = o.find(c, some.Keys); kind == structures.Count {
+			if values, found = o.find(c, some.Keys); kind == structures.CountAll {
 				values = o.count(each(some.Keys))
 			}
 			for j, there := range found {
@@ -360,17 +433,24 @@ func (o *streamed) ordered() structures.OrderedOnStream {
 	return o.Dictionary.(structures.OrderedOnStream)
 }
 
-func (o *streamed) uploadRanges(ranges []structures.Range) *vk.Buffer[uint32] {
-	words := make([]uint32, 0, 2*len(ranges))
-	for _, r := range ranges {
-		words = append(words, r.Lo, r.Hi)
+// uploadRanges puts ranges into a device buffer, and says how many it has room for. What is behind them would have pairs.
+func (o *streamed) uploadRanges(ranges []structures.Range) (words *vk.Buffer[uint32], room int, count *vk.Buffer[uint32]) {
+	room, count = o.number(len(ranges))
+	all := make([]uint32, 0, 2*room)
+	for i := range room {
+		r := structures.AllKeys
+		if i < len(ranges) {
+			r = ranges[i]
+		}
+		all = append(all, r.Lo, r.Hi)
 	}
-	return upload(o, words)
+	return upload(o, all), room, count
 }
 
 func (o *streamed) count(ranges []structures.Range) []uint32 {
 	s := o.streams[o.turn%2]
-	r := structures.DeviceCounts{Count: len(ranges), Ranges: o.uploadRanges(ranges), Counts: room[uint32](o, len(ranges))}
+	words, n, number := o.uploadRanges(ranges)
+	r := structures.DeviceCounts{Count: n, DeviceCount: number, Ranges: words, Counts: room[uint32](o, n)}
 	if o.turn%2 == 0 {
 		r.Candidates = room[uint64](o, 1)
 	}
@@ -388,37 +468,109 @@ func (o *streamed) Count(_ context.Context, ranges []structures.Range) ([]uint32
 func (o *streamed) Range(_ context.Context, ranges []structures.Range) (structures.Ranges, error) {
 	_, end := o.begin()
 	defer end()
-	s, n := o.streams[o.turn%2], len(ranges)
-	c := structures.DeviceCounts{Count: n, Ranges: o.uploadRanges(ranges), Counts: room[uint32](o, n), Candidates: upload(o, []uint64{0})}
+	s := o.streams[o.turn%2]
+	words, n, number := o.uploadRanges(ranges)
+	c := structures.DeviceCounts{
+		Count: n, DeviceCount: number, Ranges: words, Counts: room[uint32](o, n), Candidates: upload(o, []uint64{0}),
+	}
 	require.NoError(o.t, o.ordered().CountOn(s, c))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	pairs := 0
-	for _, n := range download(o, c.Counts, n) {
+	for _, n := range download(o, c.Counts, len(ranges)) {
 		pairs += int(n)
 	}
 	candidates := download(o, c.Candidates, 1)[0]
 	r := structures.DeviceRanges{
-		Count: n, Ranges: c.Ranges, Offsets: room[uint32](o, n+1), Keys: room[uint32](o, pairs), Values: room[uint32](o, pairs),
+		Count: n, DeviceCount: number, Ranges: words, Offsets: room[uint32](o, n+1), Keys: room[uint32](o, pairs), Values: room[uint32](o, pairs),
 		MaxCandidates: int(candidates), Candidates: upload(o, []uint64{0}),
 	}
 	require.NoError(o.t, o.ordered().RangeOn(s, r))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	require.Equal(o.t, candidates, download(o, r.Candidates, 1)[0])
 	out := structures.Ranges{Keys: download(o, r.Keys, pairs), Values: download(o, r.Values, pairs)}
-	for _, offset := range download(o, r.Offsets, n+1) {
+	for _, offset := range download(o, r.Offsets, len(ranges)+1) {
 		out.Offsets = append(out.Offsets, uint64(offset))
 	}
-	require.EqualValues(o.t, pairs, out.Offsets[n])
+	require.EqualValues(o.t, pairs, out.Offsets[len(ranges)])
 	return out, nil
+}
+
+func (o *streamed) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+	return o.Dictionary.(structures.Ordered).DeleteRange(ctx, ranges)
+}
+
+func (o *streamed) Rank(_ context.Context, keys []uint32) ([]uint32, error) {
+	_, end := o.begin()
+	defer end()
+	s, n := o.streams[o.turn%2], len(keys)
+	all, number := o.number(n)
+	q := structures.DeviceRanks{
+		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(keys), make([]uint32, all-n)...)), Ranks: room[uint32](o, all),
+	}
+	require.NoError(o.t, o.ordered().RankOn(s, q))
+	require.NoError(o.t, s.Wait(o.t.Context()))
+	return download(o, q.Ranks, n), nil
+}
+
+func (o *streamed) Select(_ context.Context, ranks []uint32) (structures.Neighbors, error) {
+	_, end := o.begin()
+	defer end()
+	s, n := o.streams[o.turn%2], len(ranks)
+	all, number := o.number(n)
+	q := structures.DeviceNeighbors{
+		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(ranks), make([]uint32, all-n)...)),
+		OutKeys: room[uint32](o, all), OutValues: room[uint32](o, all), Status: room[uint8](o, padded(all)),
+	}
+	require.NoError(o.t, o.ordered().SelectOn(s, q))
+	require.NoError(o.t, s.Wait(o.t.Context()))
+	return structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n), Found: o.found(q.Status, n)}, nil
+}
+
+// export is all pairs, with room for so many; there are more, perhaps.
+func (o *streamed) export(pairs int) (keys, values []uint32, total uint32) {
+	_, end := o.begin()
+	defer end()
+	s := o.streams[o.turn%2]
+	const untouched = 0xbad0feed
+	e := structures.DeviceExport{Keys: room[uint32](o, pairs+1), Values: room[uint32](o, pairs), Total: room[uint32](o, 1)}
+	s.Fill(e.Keys, 0, int(e.Keys.Bytes()), untouched)
+	require.NoError(o.t, o.Dictionary.(structures.OnStream).ExportOn(s, e))
+	require.NoError(o.t, s.Wait(o.t.Context()))
+	keys, total = download(o, e.Keys, e.Keys.Len()), download(o, e.Total, 1)[0]
+	there := min(int(total), e.Values.Len())
+	for _, word := range keys[there:] {
+		require.EqualValues(o.t, untouched, word, "written where no pair goes")
+	}
+	return keys[:there], download(o, e.Values, there), total
+}
+
+// requireExport compares what is exported, with room for all pairs, for more and for fewer.
+func (o *streamed) requireExport(n int, right func(keys, values []uint32) bool) {
+	for _, pairs := range []int{max(n, 1), n + 100, max(n/2, 1)} {
+		keys, values, total := o.export(pairs)
+		require.EqualValues(o.t, n, total)
+		require.Len(o.t, keys, min(n, pairs))
+		require.True(o.t, right(keys, values), "other pairs than there are")
+	}
+}
+
+// found says which of n queries have found something.
+func (o *streamed) found(statuses *vk.Buffer[uint8], n int) (found []bool) {
+	for _, status := range download(o, statuses, n) {
+		require.Contains(o.t, []structures.Status{structures.Found, structures.Absent}, structures.Status(status))
+		found = append(found, structures.Status(status) == structures.Found)
+	}
+	return found
 }
 
 func (o *streamed) neighbors(to structures.Direction, keys []uint32) (structures.Neighbors, error) {
 	_, end := o.begin()
 	defer end()
 	s, n := o.streams[o.turn%2], len(keys)
+	all, number := o.number(n)
 	q := structures.DeviceNeighbors{
-		Count: n, Keys: upload(o, keys), OutKeys: room[uint32](o, n), OutValues: room[uint32](o, n),
-		Status: room[uint8](o, padded(n)), Left: room[uint32](o, 1),
+		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(keys), make([]uint32, all-n)...)),
+		OutKeys: room[uint32](o, all), OutValues: room[uint32](o, all), Status: room[uint8](o, padded(all)), Left: room[uint32](o, 1),
 	}
 	s.Fill(q.Left, 0, 4, 0)
 	require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
@@ -456,10 +608,10 @@ func (o *streamed) Max(ctx context.Context) (key, value uint32, found bool, err 
 	return o.Dictionary.(structures.Ordered).Max(ctx)
 }
 
-func (o *streamed) Ascend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
+func (o *streamed) Ascend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error] {
 	return o.Dictionary.(structures.Ordered).Ascend(ctx, r)
 }
 
-func (o *streamed) Descend(ctx context.Context, r structures.Range) (iter.Seq2[uint32, uint32], func() error) {
+func (o *streamed) Descend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error] {
 	return o.Dictionary.(structures.Ordered).Descend(ctx, r)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// The calls that all structures have on streams mean the same on each: a batch begins at its First, Finish has it done, and
-// kinds that are no updates are refused.
+// The calls that all structures have on streams mean the same on each: a batch begins at its First, Finish has it done,
+// and kinds that are no updates are refused.
 func TestOnStream(t *testing.T) {
 	d, ctx := testdevice.Open(t), t.Context()
 	const first, n = 3, 10
@@ -52,10 +52,14 @@ func TestOnStream(t *testing.T) {
 			all := structures.DeviceBatch{Count: n, First: first, Keys: k, Values: v, Status: status, Left: left}
 			do(structures.Insert, all, structures.Inserted)
 			do(structures.Insert, all, structures.Assigned)
-			do(structures.Delete, structures.DeviceBatch{Count: 2, First: first + 5, Keys: k, Status: status, Left: left}, structures.Deleted)
+			do(structures.InsertAdd, all, structures.Assigned)
+			do(structures.InsertMin, all, structures.Assigned) // which is what there was before the addition
+			do(structures.Delete, structures.DeviceBatch{Count: 2, First: first + 5, Keys: k, Status: status,
+				Left: left}, structures.Deleted)
 
 			got, found := testdevice.Room[uint32](t, d, len(keys)), testdevice.Room[uint8](t, d, 16)
-			require.NoError(t, of.FindOn(s, structures.DeviceLookups{Count: len(keys), Keys: k, Values: got, Found: found}))
+			require.NoError(t, of.FindOn(s, structures.DeviceLookups{Count: len(keys), Keys: k, Values: got,
+				Found: found}))
 			require.NoError(t, s.Wait(ctx))
 			there := testdevice.Download(t, found, len(keys))
 			for i, value := range testdevice.Download(t, got, len(keys)) {
@@ -74,11 +78,13 @@ func TestOnStream(t *testing.T) {
 			}
 			var length *structures.LengthError
 			for what, spoil := range map[string]func(b *structures.DeviceBatch){
-				"no keys":                   func(b *structures.DeviceBatch) { b.Keys = nil },
-				"no values":                 func(b *structures.DeviceBatch) { b.Values = nil },
-				"beyond the keys":           func(b *structures.DeviceBatch) { b.First = first + 1 },
-				"before the keys":           func(b *structures.DeviceBatch) { b.First = -1 },
-				"too little room for these": func(b *structures.DeviceBatch) { b.Status = testdevice.Room[uint8](t, d, 8) },
+				"no keys":         func(b *structures.DeviceBatch) { b.Keys = nil },
+				"no values":       func(b *structures.DeviceBatch) { b.Values = nil },
+				"beyond the keys": func(b *structures.DeviceBatch) { b.First = first + 1 },
+				"before the keys": func(b *structures.DeviceBatch) { b.First = -1 },
+				"too little room for these": func(b *structures.DeviceBatch) {
+					b.Status = testdevice.Room[uint8](t, d, 8)
+				},
 			} {
 				b := all
 				spoil(&b)

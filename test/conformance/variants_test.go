@@ -50,9 +50,9 @@ type variants struct {
 	all []*variant
 }
 
-// openVariants opens a subject in all shapes that this run has, until the test's end. Then it logs what the run has left
-// out, and why, and notes all for "make test", of whose runs one has to have taken it. few: of the widths, one lane where
-// there are no 64-bit atomics and the widest tile where there are, or whichever of these the device has.
+// openVariants opens a subject in all shapes that this run has, until the test's end. Then it logs what the run has
+// left out, and why, and notes all for "make test", of whose runs one has to have taken it. few: of the widths, one
+// lane where there are no 64-bit atomics and the widest tile where there are, or whichever of these the device has.
 func openVariants(t *testing.T, s subject, protocols []protocol, few bool) *variants {
 	vs := &variants{t: t, s: s}
 	out := map[string]string{} // what is left out: why
@@ -155,8 +155,8 @@ func topOf(t *testing.T) string {
 	return name
 }
 
-// draw has something done to one of the variants, which is empty, either by its calls with Go slices or by those on device
-// buffers; the subject given is that of these calls.
+// draw has something done to one of the variants, which is empty, either by its calls with Go slices or by those on
+// device buffers; the subject given is that of these calls.
 func (vs *variants) draw(rt *rapid.T, do func(v *variant, s subject, dictionary structures.Dictionary)) {
 	v := rapid.SampledFrom(vs.all).Draw(rt, "variant")
 	streams := rapid.IntRange(-1, 59).Draw(rt, "turn on streams")

@@ -81,7 +81,8 @@ func TestNothingUsesTheBenchmarks(t *testing.T) {
 		"internal/bench/latched": {"internal/bench"},
 	}
 	list := exec.Command("go", "list", "-f",
-		"{{$from := .ImportPath}}{{range .Imports}}{{$from}} {{.}}\n{{end}}{{range .TestImports}}{{$from}} {{.}}\n{{end}}{{range .XTestImports}}{{$from}} {{.}}\n{{end}}", "./...")
+		"{{$from := .ImportPath}}{{range .Imports}}{{$from}} {{.}}\n{{end}}{{range .TestImports}}{{$from}} "+
+			"{{.}}\n{{end}}{{range .XTestImports}}{{$from}} {{.}}\n{{end}}", "./...")
 	list.Dir = root
 	out, err := list.Output()
 	require.NoError(t, err)

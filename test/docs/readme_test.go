@@ -63,7 +63,8 @@ func TestReadmeShader(t *testing.T) {
 	}
 	source := filepath.Join(t.TempDir(), "look.comp")
 	require.NoError(t, os.WriteFile(source, []byte(onReadme(t, "glsl")), 0o644))
-	messages, err := exec.Command(glslang, "--target-env", "vulkan1.3", "-I"+root+"/shaders/include", "-o", source+".spv", source).CombinedOutput()
+	messages, err := exec.Command(glslang, "--target-env", "vulkan1.3", "-I"+root+"/shaders/include", "-o",
+		source+".spv", source).CombinedOutput()
 	require.NoError(t, err, "%s", messages)
 }
 

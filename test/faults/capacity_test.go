@@ -15,8 +15,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Options that ask for more than there is are refused by name, before a large buffer is made: what was in use when it was
-// refused, the error says.
+// Options that ask for more than there is are refused by name, before a large buffer is made: what was in use when it
+// was refused, the error says.
 func TestCapacityThatCantBeHad(t *testing.T) {
 	const limit = 64 << 20
 	d := testdevice.Open(t, vk.Options{MemoryLimit: limit})
@@ -46,10 +46,11 @@ func TestCapacityThatCantBeHad(t *testing.T) {
 		"lsm, 2^50 pairs":             {"Capacity", levels(lsm.Options{Capacity: 1 << 50})},
 		"lsm, 2^30 pairs":             {"Capacity", levels(lsm.Options{Capacity: 1 << 30})},
 		"lsm, levels without carries": {"Capacity", levels(lsm.Options{Capacity: 5 << 20})},
-		"lsm, its own limit":          {"Capacity", levels(lsm.Options{Capacity: 1 << 20, Batch: 1 << 10, MaxBytes: 1 << 20})},
-		"lsm, a batch":                {"Batch", levels(lsm.Options{Batch: 1 << 29})},
-		"array, 2^50 pairs":           {"Capacity", array(sortedarray.Options{Capacity: 1 << 50})},
-		"array, 2^30 pairs":           {"Capacity", array(sortedarray.Options{Capacity: 1 << 30})},
+		"lsm, its own limit": {"Capacity",
+			levels(lsm.Options{Capacity: 1 << 20, Batch: 1 << 10, MaxBytes: 1 << 20})},
+		"lsm, a batch":      {"Batch", levels(lsm.Options{Batch: 1 << 29})},
+		"array, 2^50 pairs": {"Capacity", array(sortedarray.Options{Capacity: 1 << 50})},
+		"array, 2^30 pairs": {"Capacity", array(sortedarray.Options{Capacity: 1 << 30})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Error(t, c.err)

@@ -39,9 +39,9 @@ func TestEndedContext(t *testing.T) {
 	updates := map[string]update{
 		"map, insert unique":    func() (statuses, error) { return m.InsertUnique(over, more, more) },
 		"map, insert duplicate": func() (statuses, error) { return m.InsertDuplicate(over, more, more) },
-		"map, add":              func() (statuses, error) { return m.Add(over, more, more) },
-		"map, min":              func() (statuses, error) { return m.Min(over, more, more) },
-		"map, max":              func() (statuses, error) { return m.Max(over, more, more) },
+		"map, add":              func() (statuses, error) { return m.InsertAdd(over, more, more) },
+		"map, min":              func() (statuses, error) { return m.InsertMin(over, more, more) },
+		"map, max":              func() (statuses, error) { return m.InsertMax(over, more, more) },
 		"map, delete all": func() (statuses, error) {
 			_, err := m.DeleteAll(over, more)
 			return make(statuses, len(more)), err
@@ -52,7 +52,7 @@ func TestEndedContext(t *testing.T) {
 		"tree, insert unique":   func() (statuses, error) { return tree.InsertUnique(over, more, more) },
 	}
 	queries := map[string]func() error{
-		"map, count":    func() error { _, err := m.Count(over, keys); return err },
+		"map, count":    func() error { _, err := m.CountAll(over, keys); return err },
 		"map, find all": func() error { _, _, err := m.FindAll(over, keys); return err },
 		"map, flush":    func() error { return m.Flush(over) },
 		"map, rehash":   func() error { return m.Rehash(over, 100) },
@@ -84,19 +84,26 @@ func TestEndedContext(t *testing.T) {
 		queries[name+", len"] = func() error { _, err := x.Len(over); return err }
 		queries[name+", clear"] = func() error { return x.Clear(over) }
 		queries[name+", all"] = func() error {
-			pairs, failed := x.All(over)
-			for range pairs {
-				require.Fail(t, "a pair")
+			for pair, err := range x.All(over) {
+				require.Zero(t, pair)
+				return err
 			}
-			return failed()
+			return nil
 		}
 		queries[name+", an empty batch"] = func() error { _, err := x.Insert(over, nil, nil); return err }
 		o, ok := x.(structures.Ordered)
 		if !ok {
 			continue
 		}
+		updates[name+", delete range"] = func() (statuses, error) {
+			counts, err := o.DeleteRange(over, []structures.Range{{Hi: 5}, {Lo: 3, Hi: 1 << 30}, structures.AllKeys})
+			require.Equal(t, make([]uint32, 3), counts)
+			return make(statuses, 3), err
+		}
 		queries[name+", count"] = func() error { _, err := o.Count(over, []structures.Range{structures.AllKeys}); return err }
 		queries[name+", range"] = func() error { _, err := o.Range(over, []structures.Range{structures.AllKeys}); return err }
+		queries[name+", rank"] = func() error { _, err := o.Rank(over, keys); return err }
+		queries[name+", select"] = func() error { _, err := o.Select(over, keys); return err }
 		queries[name+", floor"] = func() error { _, err := o.Floor(over, keys); return err }
 		queries[name+", min"] = func() error { _, _, _, err := o.Min(over); return err }
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// A batch that a limit can't hold whole: what there is room for is inserted, and the statuses and the error say what that is.
+// A batch that a limit can't hold whole: what there is room for is inserted, and the statuses and the error say what
+// that is.
 func TestBatchLargerThanTheLimit(t *testing.T) {
 	ctx := t.Context()
 	k := keys(rand.New(rand.NewPCG(1, 2)), 400_000)
@@ -39,8 +40,10 @@ func TestBatchLargerThanTheLimit(t *testing.T) {
 		"tree, the device's":       {limit, 30_000, tree(btree.Options{})},
 		"lsm, its own":             {0, 60_000, levels(lsm.Options{Batch: 1 << 10, MaxBytes: limit / 3})},
 		"lsm, the device's":        {limit, 30_000, levels(lsm.Options{Batch: 1 << 10})},
-		"array, the device's":      {limit, 30_000, func(d *vk.Device) structures.Dictionary { return as(sortedarray.New(ctx, d, sortedarray.Options{})) }},
-		"hash table, the device's": {limit, 30_000, func(d *vk.Device) structures.Dictionary { return as(slabhash.New(ctx, d, slabhash.Options{})) }},
+		"array, the device's": {limit, 30_000,
+			func(d *vk.Device) structures.Dictionary { return as(sortedarray.New(ctx, d, sortedarray.Options{})) }},
+		"hash table, the device's": {limit, 30_000,
+			func(d *vk.Device) structures.Dictionary { return as(slabhash.New(ctx, d, slabhash.Options{})) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := testdevice.Open(t, vk.Options{MemoryLimit: c.device})

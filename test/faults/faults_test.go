@@ -98,7 +98,8 @@ func TestPoolLimit(t *testing.T) {
 			require.ErrorAs(t, err, &full)
 			require.Equal(t, n, len(status))
 			require.Equal(t, n-pending.Operations, done(t, want, k, k, status))
-			require.Greater(t, len(want), 1024*blocks*15*9/10, "the pool is full, but for the rest that nobody needed any more")
+			require.Greater(t, len(want), 1024*blocks*15*9/10,
+				"the pool is full, but for the rest that nobody needed any more")
 			contents(t, d, m, want)
 			stats, err := m.Stats(t.Context())
 			require.NoError(t, err)
@@ -107,7 +108,8 @@ func TestPoolLimit(t *testing.T) {
 			// What needs no slab works, also in one batch with what does.
 			b := structures.Batch{Keys: k, Values: k}
 			for i := range k {
-				b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Find, structures.Insert, structures.Count, structures.Delete}[i%4])
+				b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Find, structures.Insert, structures.CountAll,
+					structures.Delete}[i%4])
 			}
 			r, err := m.Apply(t.Context(), b)
 			require.ErrorAs(t, err, &full)
@@ -238,14 +240,16 @@ func TestRehashWithoutMemory(t *testing.T) {
 	require.EqualValues(t, 500, m.Device().Buckets)
 	contents(t, d, m, want)
 
-	limited, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1, MaxBytes: poolBytes(t, d, 1)})
+	limited, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1,
+		MaxBytes: poolBytes(t, d, 1)})
 	require.NoError(t, err)
 	defer limited.Close()
 	s, err = limited.Insert(t.Context(), k, k)
 	require.NoError(t, err)
 	done(t, map[uint32]uint32{}, k, k, s)
 	var full *structures.LimitError
-	require.ErrorAs(t, limited.Rehash(t.Context(), 4), &full, "11000 pairs are 733 slabs, and of 1024 some 500 are taken")
+	require.ErrorAs(t, limited.Rehash(t.Context(), 4), &full,
+		"11000 pairs are 733 slabs, and of 1024 some 500 are taken")
 	require.EqualValues(t, 500, limited.Device().Buckets)
 	contents(t, d, limited, want)
 	require.NoError(t, limited.Rehash(t.Context(), 2000), "base slabs of 250 KiB")

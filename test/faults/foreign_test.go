@@ -56,9 +56,10 @@ func newBuffer(t *testing.T, d *vk.Device, like any) any {
 	return b
 }
 
-// refusing looks what a call does with each buffer of another device or freed in turn, and with a stream of another device
-// or closed: it says what is wrong, and records nothing.
-func refusing[B any](t *testing.T, name string, d, other *vk.Device, unused []string, call func(s *vk.Stream, b B) error) {
+// refusing looks what a call does with each buffer of another device or freed in turn, and with a stream of another
+// device or closed: it says what is wrong, and records nothing.
+func refusing[B any](t *testing.T, name string, d, other *vk.Device, unused []string,
+	call func(s *vk.Stream, b B) error) {
 	t.Run(name, func(t *testing.T) {
 		s, err := d.NewStream()
 		require.NoError(t, err)
@@ -106,7 +107,8 @@ func refusing[B any](t *testing.T, name string, d, other *vk.Device, unused []st
 // What is of another device, or of use no more, is refused by every call that takes buffers, streams or pools.
 func TestThingsOfAnotherDevice(t *testing.T) {
 	ctx := t.Context()
-	d, other := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}), testdevice.Open(t, vk.Options{MemoryLimit: 1<<30 + 1})
+	d, other := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}),
+		testdevice.Open(t, vk.Options{MemoryLimit: 1<<30 + 1})
 
 	pool, err := alloc.NewSlabPool(ctx, other, alloc.PoolOptions{})
 	require.NoError(t, err)
@@ -128,14 +130,15 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	require.NoError(t, err)
 	p := primitives.New(d, primitives.Options{})
 	defer p.Close()
-	require.ErrorAs(t, p.Number(theirs, 256, 8), &foreign)
+	require.ErrorAs(t, p.Iota(theirs, 256, 8), &foreign)
 	require.NoError(t, theirs.Wait(ctx))
 
 	m, err := slabhash.New(ctx, d, slabhash.Options{})
 	require.NoError(t, err)
 	defer m.Close()
 	ofOrder := []string{"Highs", "OutKeys", "OutValues", "Windows"}
-	refusing(t, "slabhash/ApplyOn", d, other, ofOrder, func(s *vk.Stream, b structures.DeviceBatch) error { return m.ApplyOn(s, structures.Mixed, b) })
+	refusing(t, "slabhash/ApplyOn", d, other, ofOrder,
+		func(s *vk.Stream, b structures.DeviceBatch) error { return m.ApplyOn(s, structures.Mixed, b) })
 	refusing(t, "slabhash/Finish", d, other, ofOrder, func(s *vk.Stream, b structures.DeviceBatch) error {
 		return m.Finish(ctx, s, structures.Mixed, b)
 	})
@@ -144,13 +147,18 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	tree, err := btree.New(ctx, d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
-	refusing(t, "btree/ApplyOn", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error { return tree.ApplyOn(s, structures.Mixed, b) })
-	refusing(t, "btree/Finish", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error { return tree.Finish(ctx, s, structures.Mixed, b) })
-	besideUpdates := append(ofOrder, "Kinds", "Left")
-	refusing(t, "btree/BuildOn", d, other, append(besideUpdates, "Status"), func(s *vk.Stream, b structures.DeviceBatch) error {
-		return tree.BuildOn(ctx, s, b)
+	refusing(t, "btree/ApplyOn", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error {
+		return tree.ApplyOn(s, structures.Mixed, b)
 	})
-	refusing(t, "btree/RangesOf", d, other, nil, tree.RangesOf)
+	refusing(t, "btree/Finish", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error {
+		return tree.Finish(ctx, s, structures.Mixed, b)
+	})
+	besideUpdates := append(ofOrder, "Kinds", "Left")
+	refusing(t, "btree/BuildOn", d, other, append(besideUpdates, "Status"),
+		func(s *vk.Stream, b structures.DeviceBatch) error {
+			return tree.BuildOn(ctx, s, b)
+		})
+	refusing(t, "btree/WindowOn", d, other, nil, tree.WindowOn)
 
 	a, err := sortedarray.New(ctx, d, sortedarray.Options{})
 	require.NoError(t, err)
@@ -166,9 +174,10 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 		refusing(t, name+"/UpdateOn", d, other, unused, func(s *vk.Stream, b structures.DeviceBatch) error {
 			return of.UpdateOn(ctx, s, structures.Insert, b)
 		})
-		refusing(t, name+"/UpdateOn deleting", d, other, append(unused, "Values"), func(s *vk.Stream, b structures.DeviceBatch) error {
-			return of.UpdateOn(ctx, s, structures.Delete, b)
-		})
+		refusing(t, name+"/UpdateOn deleting", d, other, append(unused, "Values"),
+			func(s *vk.Stream, b structures.DeviceBatch) error {
+				return of.UpdateOn(ctx, s, structures.Delete, b)
+			})
 	}
 	for _, o := range []structures.OrderedOnStream{tree, a, l} {
 		name := fmt.Sprintf("%T/", o)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
@@ -37,13 +38,12 @@ func holds(t *testing.T, o structures.Ordered, want map[uint32]uint32) {
 	require.EqualValues(t, len(want), n)
 	got := make(map[uint32]uint32, len(want))
 	last := int64(-1)
-	pairs, failure := o.All(t.Context())
-	for k, v := range pairs {
-		require.Greater(t, int64(k), last)
-		last = int64(k)
-		got[k] = v
+	for pair, err := range o.All(t.Context()) {
+		require.NoError(t, err)
+		require.Greater(t, int64(pair.Key), last)
+		last = int64(pair.Key)
+		got[pair.Key] = pair.Value
 	}
-	require.NoError(t, failure())
 	require.True(t, maps.Equal(want, got))
 }
 
@@ -135,13 +135,33 @@ func TestOrderedEveryAllocationFails(t *testing.T) {
 					},
 					func() error { _, _, err := o.Find(t.Context(), k); return err },
 					func() error { _, err := o.Count(t.Context(), []structures.Range{structures.AllKeys}); return err },
-					func() error { _, err := o.Range(t.Context(), []structures.Range{{Lo: 0, Hi: 1 << 31}}); return err },
+					func() error {
+						_, err := o.Range(t.Context(),
+							[]structures.Range{{Lo: 0, Hi: 1 << 31}})
+						return err
+					},
 					func() error { _, err := o.Floor(t.Context(), k); return err },
 					func() error {
-						pairs, failure := o.All(t.Context())
-						for range pairs {
+						ranges := []structures.Range{{Lo: 1 << 28, Hi: 1 << 29}, {Lo: 1 << 27, Hi: 5 << 27}}
+						counts, err := o.DeleteRange(t.Context(), ranges)
+						// whichever they are: after a failure their number is looked at alone
+						gone := counts[0] + counts[1]
+						for key := range want {
+							if gone != 0 && key >= 1<<27 && key <= 5<<27 {
+								delete(want, key)
+								gone--
+							}
 						}
-						return failure()
+						require.Zero(t, gone)
+						return err
+					},
+					func() error {
+						for _, err := range o.All(t.Context()) {
+							if err != nil {
+								return err
+							}
+						}
+						return nil
 					},
 					func() error {
 						if l, ok := o.(*lsm.LSM); ok {
@@ -248,4 +268,71 @@ func TestCleanupWithoutMemory(t *testing.T) {
 	ballast.Free()
 	require.NoError(t, l.Cleanup(t.Context()))
 	holds(t, l, want)
+}
+
+// looks is a context that ends at the last of so many looks.
+type looks struct {
+	context.Context
+	left int
+}
+
+func (l *looks) Err() error {
+	if l.left--; l.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A deletion of ranges in several parts, of many ranges and of a long one, that is cancelled early and late: its counts
+// are of what is gone, and the next call does the rest.
+func TestDeleteRangeCancelled(t *testing.T) {
+	const n = 80_000
+	many := make([]structures.Range, 16_000)
+	for i := range many {
+		many[i] = structures.Range{Lo: uint32(12 * i), Hi: uint32(12*i + 8)} // three keys of four
+	}
+	opens := maps.Clone(ordereds)
+	opens["btree"] = func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
+		return btree.New(ctx, d, btree.Options{})
+	}
+	for name, open := range opens {
+		t.Run(name, func(t *testing.T) {
+			o, err := open(t.Context(), testdevice.Open(t))
+			require.NoError(t, err)
+			defer func() { require.NoError(t, o.Close()) }()
+			all := make([]uint32, n)
+			for i := range all {
+				all[i] = uint32(3 * i)
+			}
+			for _, c := range []struct {
+				ranges []structures.Range
+				keys   int
+			}{{many, 48_000}, {[]structures.Range{{Lo: 1, Hi: 3*n - 4}}, n - 2}} {
+				stopped := 0
+				for _, looked := range []int{3, 14} {
+					_, err := o.Insert(t.Context(), all, all)
+					require.NoError(t, err)
+					gone := 0
+					ctx := context.Context(&looks{t.Context(), looked})
+					for again := true; again; ctx = t.Context() {
+						counts, err := o.DeleteRange(ctx, c.ranges)
+						if again = err != nil; again {
+							require.ErrorIs(t, err, context.Canceled)
+							var pending *structures.PendingError
+							require.ErrorAs(t, err, &pending)
+							stopped++
+						}
+						for _, k := range counts {
+							gone += int(k)
+						}
+						left, err := o.Len(t.Context())
+						require.NoError(t, err)
+						require.EqualValues(t, n-gone, left)
+					}
+					require.Equal(t, c.keys, gone)
+				}
+				require.Positive(t, stopped)
+			}
+		})
+	}
 }

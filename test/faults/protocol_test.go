@@ -15,8 +15,10 @@ func TestKernelsOfTheOtherProtocol(t *testing.T) {
 	without := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}})
 	type push struct{} // the protocol is looked at first
 	for _, m := range []struct{ name, a32, a64 string }{
-		{"test/slab_hash_program", "map32", "map64"}, {"test/slab_change", "map32", "map64"}, {"slabhash/apply", "map32", "map64"},
-		{"test/btree_program", "a32", "a64"}, {"btree/apply", "a32.rolled", "a64.rolled"}, {"btree/mixed_apply", "a32.rolled", "a64.rolled"},
+		{"test/slab_hash_program", "map32", "map64"}, {"test/slab_change", "map32", "map64"},
+		{"slabhash/apply", "map32", "map64"},
+		{"test/btree_program", "a32", "a64"}, {"btree/apply", "a32.rolled", "a64.rolled"},
+		{"btree/mixed_apply", "a32.rolled", "a64.rolled"},
 		{"btree/mixed_walk", "a32", "a64"}, {"btree/mixed_floor", "a32", "a64"},
 	} {
 		refused := func(d *vk.Device, variant string) error {
@@ -25,7 +27,7 @@ func TestKernelsOfTheOtherProtocol(t *testing.T) {
 			_, err = vk.NewKernel[push](d, module, vk.KernelOptions{})
 			return err
 		}
-		var protocol *vk.ProtocolError
+		var protocol *vk.ModuleError
 		var layout *vk.LayoutError // they are right otherwise
 		require.ErrorAs(t, refused(without, m.a32), &layout, m.name)
 		if with.Has(vk.Int64Atomics) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,20 +35,40 @@ func (s set) Insert(ctx context.Context, keys, _ []uint32) ([]structures.Status,
 	return s.Set.Insert(ctx, keys)
 }
 
+func (s set) InsertAdd(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+	return s.Set.Insert(ctx, keys)
+}
+
+func (s set) InsertMin(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+	return s.Set.Insert(ctx, keys)
+}
+
+func (s set) InsertMax(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+	return s.Set.Insert(ctx, keys)
+}
+
+func (s set) UpdateInto(ctx context.Context, kind structures.Kind, keys, _ []uint32, status []structures.Status) error {
+	return s.Set.UpdateInto(ctx, kind, keys, status)
+}
+
+func (s set) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
+	copy(values, keys)
+	return s.ContainsInto(ctx, keys, found)
+}
+
 func (s set) Find(ctx context.Context, keys []uint32) ([]uint32, []bool, error) {
 	found, err := s.Contains(ctx, keys)
 	return keys, found, err
 }
 
-func (s set) All(ctx context.Context) (iter.Seq2[uint32, uint32], func() error) {
-	keys, err := s.Set.All(ctx)
-	return func(yield func(uint32, uint32) bool) {
-		for k := range keys {
-			if !yield(k, k) {
+func (s set) All(ctx context.Context) iter.Seq2[structures.Pair, error] {
+	return func(yield func(structures.Pair, error) bool) {
+		for k, err := range s.Set.All(ctx) {
+			if !yield(structures.Pair{Key: k, Value: k}, err) {
 				return
 			}
 		}
-	}, err
+	}
 }
 
 func as[T structures.Dictionary](s T, err error) (structures.Dictionary, error) { return s, err }
@@ -186,14 +207,13 @@ func TestReaders(t *testing.T) {
 					return
 				}
 				n := 0
-				pairs, failed := x.All(t.Context())
-				for k, v := range pairs {
-					if n++; k != v {
-						t.Errorf("key %#x has the value %#x", k, v)
+				for pair, err := range x.All(t.Context()) {
+					if n++; err != nil || pair.Key != pair.Value {
+						t.Errorf("key %#x has the value %#x: %v", pair.Key, pair.Value, err)
 					}
 				}
-				if err := failed(); err != nil || n != batch {
-					t.Errorf("%d pairs: %v", n, err)
+				if n != batch {
+					t.Errorf("%d pairs", n)
 				}
 				o, ok := x.(structures.Ordered)
 				if !ok {
@@ -207,6 +227,13 @@ func TestReaders(t *testing.T) {
 				if err != nil || len(r.Keys) != batch {
 					t.Errorf("a range of %d keys: %v", len(r.Keys), err)
 				}
+				ranks, err := o.Rank(t.Context(), keys)
+				if err != nil || slices.Max(ranks) != batch-1 {
+					t.Errorf("ranks up to %d: %v", slices.Max(ranks), err)
+				}
+				if pairs, err := o.Select(t.Context(), ranks); err != nil || !slices.Equal(keys, pairs.Keys) {
+					t.Errorf("pairs of ranks: %v", err)
+				}
 				if c, err := o.Ceil(t.Context(), keys); err != nil || c.Keys[7] != keys[7] {
 					t.Errorf("ceil: %v", err)
 				}
@@ -217,7 +244,7 @@ func TestReaders(t *testing.T) {
 
 // An iterator holds nothing between its parts, so that its user may change the structure. What it gives then is right,
 // and it gives all or says that it could not.
-func TestIterationBesideChanges(t *testing.T) {
+func TestIterationWithChanges(t *testing.T) {
 	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
 		keys := make([]uint32, 200_000) // several parts, of ordered structures on a CPU device
 		for i := range keys {
@@ -226,17 +253,20 @@ func TestIterationBesideChanges(t *testing.T) {
 		_, err := x.Insert(t.Context(), keys, keys)
 		require.NoError(t, err)
 		n := 0
-		pairs, failed := x.All(t.Context())
-		for k, v := range pairs {
-			require.Equal(t, k, v)
+		var failed error
+		for pair, err := range x.All(t.Context()) {
+			if failed = err; err != nil {
+				break
+			}
+			require.Equal(t, pair.Key, pair.Value)
 			if n++; n == 1 {
 				_, err := x.Delete(t.Context(), keys[150_000:])
 				require.NoError(t, err)
 			}
 		}
 		if _, ordered := x.(structures.Ordered); ordered && d.Info().Type == vk.CPU {
-			require.ErrorIs(t, failed(), structures.ErrChanged)
-		} else if failed() == nil {
+			require.ErrorIs(t, failed, structures.ErrChanged)
+		} else if failed == nil {
 			require.GreaterOrEqual(t, n, 150_000)
 		}
 	})
@@ -245,13 +275,16 @@ func TestIterationBesideChanges(t *testing.T) {
 	require.NoError(t, err)
 	defer m.Close()
 	n := 0
-	loads, failed := m.Loads(t.Context())
-	for range loads {
+	var failed error
+	for _, err := range m.Loads(t.Context()) {
+		if failed = err; err != nil {
+			break
+		}
 		if n++; n == 1 {
 			require.NoError(t, m.Rehash(t.Context(), 200_000))
 		}
 	}
-	require.ErrorIs(t, failed(), structures.ErrChanged)
+	require.ErrorIs(t, failed, structures.ErrChanged)
 	require.Less(t, n, 100_000)
 }
 

@@ -23,7 +23,8 @@ type onStream struct {
 func newOnStream(t testing.TB, d *vk.Device, keys []uint32) onStream {
 	return onStream{
 		testdevice.Stream(t, d), testdevice.Upload(t, d, keys), testdevice.Upload(t, d, keys),
-		testdevice.Upload(t, d, make([]uint8, batch)), testdevice.Upload(t, d, []uint32{0}), testdevice.Upload(t, d, make([]uint8, batch)),
+		testdevice.Upload(t, d, make([]uint8, batch)), testdevice.Upload(t, d, []uint32{0}),
+		testdevice.Upload(t, d, make([]uint8, batch)),
 	}
 }
 
@@ -69,8 +70,7 @@ func TestStreams(t *testing.T) {
 			require.NoError(t, m.Finish(t.Context(), o.s, structures.Insert, batchOf(o)))
 		}
 		each(goroutines, func(g int) {
-			q := structures.DeviceLookups{Count: batch, Keys: all[g].keys, Values: all[g].values, Found: all[g].found}
-			if err := m.FindOn(all[g].s, q); err != nil {
+			if err := m.FindOn(all[g].s, all[g].lookups()); err != nil {
 				t.Errorf("%v", err)
 			}
 		})

@@ -90,9 +90,10 @@ func (r *rig) dispatch(kind structures.Kind, batches ...*batch) {
 
 var mixes = map[string][]structures.Kind{
 	// A key has one pair at most.
-	"unique": {structures.Insert, structures.InsertUnique, structures.Add, structures.Min, structures.Max, structures.Delete, structures.Find},
+	"unique": {structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.InsertMin,
+		structures.InsertMax, structures.Delete, structures.Find},
 	// Deletions among assignments only.
-	"assign": {structures.Insert, structures.Add, structures.Find},
+	"assign": {structures.Insert, structures.InsertAdd, structures.Find},
 	"churn":  {structures.InsertUnique, structures.Delete, structures.Find},
 }
 
@@ -106,7 +107,8 @@ func random(rng *rand.Rand, kinds []structures.Kind, key uint32) operation {
 
 // spread makes random operations on keys, each as often and mostly in neighbours, so that those on one key meet, and
 // divides them over streams, which come by the same keys at about the same time.
-func (r *rig) spread(rng *rand.Rand, kinds []structures.Kind, perKey int, keys []uint32, streams int) (batches []*batch) {
+func (r *rig) spread(rng *rand.Rand, kinds []structures.Kind, perKey int, keys []uint32,
+	streams int) (batches []*batch) {
 	var operations []operation
 	for i := range len(keys) * perKey {
 		operations = append(operations, random(rng, kinds, keys[i/perKey]))
@@ -147,7 +149,9 @@ func TestMixedBatches(t *testing.T) {
 						r.dispatch(structures.Mixed, batches...)
 						for _, b := range batches {
 							for i, out := range r.outcomes(b) {
-								history = append(history, porcupine.Operation{Input: b.operations[i], Output: out, Call: 2 * phase, Return: 2*phase + 1})
+								history = append(history,
+									porcupine.Operation{Input: b.operations[i], Output: out, Call: 2 * phase,
+										Return: 2*phase + 1})
 							}
 							r.free(b)
 						}
@@ -162,7 +166,8 @@ func TestMixedBatches(t *testing.T) {
 						if v, ok := held[names[i]]; ok {
 							out = outcome{structures.Found, uint64(v)}
 						}
-						history = append(history, porcupine.Operation{Input: operation{structures.Find, names[i], 0}, Output: out, Call: 2 * dispatches, Return: 2*dispatches + 1})
+						history = append(history, porcupine.Operation{Input: operation{structures.Find, names[i], 0},
+							Output: out, Call: 2 * dispatches, Return: 2*dispatches + 1})
 					}
 					check(r.T, r.set, history)
 				})

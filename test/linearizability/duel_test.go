@@ -15,7 +15,7 @@ func TestDuels(t *testing.T) {
 	const workgroup, groups, duelists = 128, 16, 3
 	const keys = workgroup * groups
 	everything := []structures.Kind{}
-	for k := structures.Insert; k <= structures.Count; k++ {
+	for k := structures.Insert; k <= structures.CountAll; k++ {
 		everything = append(everything, k)
 	}
 	each(t, keys/8, func(r *rig) {
@@ -25,7 +25,8 @@ func TestDuels(t *testing.T) {
 			kinds := everything
 			if seed%2 == 1 {
 				// Only those that change a value in place, and what looks at it.
-				kinds = []structures.Kind{structures.Insert, structures.Add, structures.Min, structures.Max, structures.Find, structures.Delete}
+				kinds = []structures.Kind{structures.Insert, structures.InsertAdd, structures.InsertMin,
+					structures.InsertMax, structures.Find, structures.Delete}
 			}
 			history := make([][]operation, keys)
 			outcomes := make([][]outcome, keys)
@@ -54,7 +55,8 @@ func TestDuels(t *testing.T) {
 				for range duelists {
 					for lane := range workgroup {
 						key := uint32(group*workgroup + lane)
-						operations = append(operations, operation{kinds[rng.IntN(len(kinds))], key, rng.Uint32N(1 << 12)})
+						operations = append(operations,
+							operation{kinds[rng.IntN(len(kinds))], key, rng.Uint32N(1 << 12)})
 					}
 				}
 			}
@@ -73,7 +75,8 @@ func TestDuels(t *testing.T) {
 			}
 			for key := range keys {
 				if !ordered(r.set, before[key], after[key], history[key], outcomes[key]) {
-					r.Fatalf("seed %d, key %d had %v, has %v, and no sequential order of the operations has these outcomes:\n%v\n%v",
+					r.Fatalf("seed %d, key %d had %v, has %v, and no sequential order of the operations has these "+
+						"outcomes:\n%v\n%v",
 						seed, key, before[key], after[key], history[key], outcomes[key])
 				}
 			}

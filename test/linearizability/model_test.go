@@ -40,7 +40,7 @@ func moments(in operation, out outcome) ([]operation, []outcome) {
 			outs = append(outs, outcome{structures.Deleted, 0})
 		}
 		return ins, outs
-	case structures.Count:
+	case structures.CountAll:
 		if out.value == 0 {
 			return []operation{find}, []outcome{{structures.Absent, 0}}
 		}
@@ -67,7 +67,8 @@ func (v values) String() string {
 	return "{" + strings.Join(s, " ") + "}"
 }
 
-// step is the sequential dictionary, but for what moments splits: whether the operation may have that outcome in that state, and the next state.
+// step is the sequential dictionary, but for what moments splits: whether the operation may have that outcome in that
+// state, and the next state.
 func step(set bool, v values, in operation, out outcome) (bool, values) {
 	there := v != ""
 	if in.kind.Inserts() {
@@ -86,17 +87,18 @@ func step(set bool, v values, in operation, out outcome) (bool, values) {
 		switch in.kind {
 		case structures.Insert:
 			x = in.value
-		case structures.Add:
+		case structures.InsertAdd:
 			x += in.value
-		case structures.Min:
+		case structures.InsertMin:
 			x = min(x, in.value)
-		case structures.Max:
+		case structures.InsertMax:
 			x = max(x, in.value)
 		}
 		return out.status == structures.Assigned, v.set(x)
 	}
 	if !there {
-		return out == outcome{structures.Absent, 0} || in.kind == structures.Delete && out.status == structures.Absent, v
+		return out == outcome{structures.Absent, 0} || in.kind == structures.Delete && out.status == structures.Absent,
+			v
 	}
 	switch in.kind {
 	case structures.Delete:
@@ -129,7 +131,8 @@ func check(t *testing.T, set bool, history []porcupine.Operation) {
 		key := o.Input.(operation).key
 		ins, outs := moments(o.Input.(operation), o.Output.(outcome))
 		for i := range ins {
-			keys[key] = append(keys[key], porcupine.Operation{Input: ins[i], Output: outs[i], Call: o.Call, Return: o.Return})
+			keys[key] = append(keys[key], porcupine.Operation{Input: ins[i], Output: outs[i], Call: o.Call,
+				Return: o.Return})
 		}
 	}
 	m := model(set)
@@ -138,9 +141,11 @@ func check(t *testing.T, set bool, history []porcupine.Operation) {
 		case porcupine.Illegal:
 			var lines []string
 			for _, o := range h {
-				lines = append(lines, fmt.Sprintf("[%d, %d] %s", o.Call, o.Return, m.DescribeOperation(o.Input, o.Output)))
+				lines = append(lines, fmt.Sprintf("[%d, %d] %s", o.Call, o.Return,
+					m.DescribeOperation(o.Input, o.Output)))
 			}
-			t.Fatalf("no sequential order of the operations on key %d has these outcomes:\n%s", key, strings.Join(lines, "\n"))
+			t.Fatalf("no sequential order of the operations on key %d has these outcomes:\n%s", key,
+				strings.Join(lines, "\n"))
 		case porcupine.Unknown:
 			t.Fatalf("the history of key %d, %d operations, took too long to check", key, len(h))
 		}

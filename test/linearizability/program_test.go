@@ -28,18 +28,20 @@ const (
 	length   = 6   // operations of each
 	someKeys = 96  // and two more
 
-	// mostRounds bounds an operation: none may be given up. Without 64-bit atomics one waits for what another has begun,
-	// and on a busy machine the thread that is to end it may be off its processor for a tenth of a second.
+	// mostRounds bounds an operation: none may be given up. Without 64-bit atomics one waits for what another has
+	// begun, and on a busy machine the thread that is to end it may be off its processor for a tenth of a second.
 	mostRounds = 1 << 22
 )
 
 // programKey is a key that programs work on.
 func programKey(i int) uint32 { return uint32(i) * 5 }
 
-// runPrograms has each invocation of a dispatch do several operations in turn, and returns them with what they answered,
-// and a time after all of them. Their times are tickets that the invocations take before and after each. dispatch has the
-// work done on quads of (kind, key, value, 0), quads of (status, value, ticket, ticket) and the counter of tickets.
-func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind, dispatch func(operations, outcomes, ticket uint64)) (history []porcupine.Operation, end int64) {
+// runPrograms has each invocation of a dispatch do several operations in turn, and returns them with what they
+// answered, and a time after all of them. Their times are tickets that the invocations take before and after each.
+// dispatch has the work done on quads of (kind, key, value, 0), quads of (status, value, ticket, ticket) and the
+// counter of tickets.
+func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind,
+	dispatch func(operations, outcomes, ticket uint64)) (history []porcupine.Operation, end int64) {
 	// Programs on the same keys are far from each other in the dispatch, and so in other workgroups.
 	operations := make([]operation, programs*length)
 	words := make([]uint32, 4*len(operations))
@@ -119,7 +121,8 @@ func TestPrograms(t *testing.T) {
 								o.value = 0
 							}
 						}
-						history = append(history, porcupine.Operation{Input: operation{structures.Find, programKey(i), 0}, Output: o, Call: end, Return: end + 1})
+						history = append(history, porcupine.Operation{Input: operation{structures.Find, programKey(i),
+							0}, Output: o, Call: end, Return: end + 1})
 					}
 					check(r.T, r.set, history)
 				})

@@ -17,14 +17,19 @@ import (
 )
 
 var treeMixes = map[string][]structures.Kind{
-	"all":    {structures.Insert, structures.InsertUnique, structures.Delete, structures.Find},
-	"assign": {structures.Insert, structures.Find},
-	"churn":  {structures.InsertUnique, structures.Delete, structures.Find},
+	"all":      {structures.Insert, structures.InsertUnique, structures.Delete, structures.Find},
+	"assign":   {structures.Insert, structures.Find},
+	"churn":    {structures.InsertUnique, structures.Delete, structures.Find},
+	"in place": {structures.Insert, structures.InsertAdd, structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Delete, structures.Find},
 }
 
-// orderedMix has queries for order beside updates. Of the one key that each is about, it says what a lookup says: whether
+// inOrder are the mixes by their names: those without updates in place first, for a tree that once had some takes
+// assignments in another way.
+func inOrder(mixes map[string][]structures.Kind) []string { return slices.Sorted(maps.Keys(mixes)) }
+
+// orderedMix has queries for order and updates. Of the one key that each is about, it says what a lookup says: whether
 // it was there, and its value.
-var orderedMix = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
+var orderedMix = []structures.Kind{structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.Delete, structures.Find,
 	structures.FindCeil, structures.FindFloor, structures.FindRange}
 
 // treeRig is a B-link-tree on an open device.
@@ -63,7 +68,8 @@ func (r *treeRig) held(history []porcupine.Operation, keys []uint32, end int64) 
 		if found[i] {
 			out = outcome{structures.Found, uint64(values[i])}
 		}
-		history = append(history, porcupine.Operation{Input: operation{structures.Find, key, 0}, Output: out, Call: end, Return: end + 1})
+		history = append(history, porcupine.Operation{Input: operation{structures.Find, key, 0}, Output: out, Call: end,
+			Return: end + 1})
 	}
 	return history
 }
@@ -91,8 +97,9 @@ func (r *treeRig) history(b *batch, on structures.DeviceBatch, phase int64) (his
 	return history
 }
 
-// Few keys, which are inserted and deleted again and again: leaves are split, filled with erased slots and cleaned while
-// others look for their keys in them. Operations of one dispatch overlap, as do those of dispatches on two streams.
+// Few keys, which are inserted and deleted again and again: leaves are split, filled with erased slots and cleaned
+// while others look for their keys in them. Operations of one dispatch overlap, as do those of dispatches on two
+// streams.
 func TestTreeMixedBatches(t *testing.T) {
 	const keys, perKey, dispatches, streams = 60, 8, 3, 2
 	names := make([]uint32, keys)
@@ -102,7 +109,8 @@ func TestTreeMixedBatches(t *testing.T) {
 	eachTree(t, func(r *treeRig) {
 		mixes := maps.Clone(treeMixes)
 		mixes["ordered"] = orderedMix
-		for mix, kinds := range mixes {
+		for _, mix := range inOrder(mixes) {
+			kinds := mixes[mix]
 			r.Run(mix, func(t *testing.T) {
 				r := &treeRig{rig: rig{T: t, d: r.d, width: r.width}, tree: r.tree}
 				rounds(func(seed uint64) {
@@ -113,10 +121,12 @@ func TestTreeMixedBatches(t *testing.T) {
 						batches := r.spread(rng, kinds, perKey, names, streams)
 						on := make([]structures.DeviceBatch, len(batches))
 						for i, b := range batches {
-							on[i] = structures.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values, Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
+							on[i] = structures.DeviceBatch{Count: b.on.Count, Keys: b.on.Keys, Values: b.on.Values,
+								Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
 							if mix == "ordered" {
 								on[i].Width, on[i].Highs = 1, b.on.Keys
-								on[i].OutKeys, on[i].OutValues = put(&r.rig, make([]uint32, b.on.Count)), put(&r.rig, make([]uint32, b.on.Count))
+								on[i].OutKeys, on[i].OutValues = put(&r.rig, make([]uint32, b.on.Count)),
+									put(&r.rig, make([]uint32, b.on.Count))
 							}
 							require.NoError(r, r.tree.ApplyOn(b.s, structures.Mixed, on[i]))
 							_, err := b.s.Submit()
@@ -180,8 +190,10 @@ func TestTreePrograms(t *testing.T) {
 	eachTree(t, func(r *treeRig) {
 		dispatch := r.programs()
 		mixes := maps.Clone(treeMixes)
-		mixes["ordered"] = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete, structures.FindCeil, structures.FindFloor}
-		for _, kinds := range mixes {
+		mixes["ordered"] = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete,
+			structures.FindCeil, structures.FindFloor}
+		for _, mix := range inOrder(mixes) {
+			kinds := mixes[mix]
 			rounds(func(seed uint64) {
 				rng := rand.New(rand.NewPCG(seed, 5))
 				require.NoError(r, r.tree.Clear(r.Context()))
@@ -194,9 +206,9 @@ func TestTreePrograms(t *testing.T) {
 	})
 }
 
-// Neighbours are asked for, all in one dispatch, beside insertions that split the leaves and the root, and deletions of
+// Neighbours are asked for, all in one dispatch, with insertions that split the leaves and the root, and deletions of
 // what was inserted. None is farther away than the nearest key that is there all the time.
-func TestNeighborsBesideRootSplits(t *testing.T) {
+func TestNeighborsWithRootSplits(t *testing.T) {
 	const stay, gap, operations = 96, 10, 2048
 	stays := make([]uint32, stay)
 	for i := range stays {
@@ -231,10 +243,12 @@ func TestNeighborsBesideRootSplits(t *testing.T) {
 				at := (key + gap/2 - 1) / gap
 				require.NotEqual(r, structures.Pending, structures.Status(got[0]))
 				if kind == structures.FindCeil && (got[1] < key || got[1] > stays[at]) {
-					r.Fatalf("round %d: the least key from %d on is %d, and %d is there all the time", seed, key, got[1], stays[at])
+					r.Fatalf("round %d: the least key from %d on is %d, and %d is there all the time", seed, key,
+						got[1], stays[at])
 				}
 				if at = (key - gap/2) / gap; kind == structures.FindFloor && (got[1] > key || got[1] < stays[at]) {
-					r.Fatalf("round %d: the greatest key up to %d is %d, and %d is there all the time", seed, key, got[1], stays[at])
+					r.Fatalf("round %d: the greatest key up to %d is %d, and %d is there all the time", seed, key,
+						got[1], stays[at])
 				}
 			}
 			in.Free()

@@ -1,15 +1,15 @@
-// Package models has the protocols of the concurrent structures as small programs, and looks at everything that can come
-// of them: every order of their steps, and every value that a read may bring.
+// Package models has the protocols of the concurrent structures as small programs, and looks at everything that can
+// come of them: every order of their steps, and every value that a read may bring.
 //
-// Memory is a few places, each with the values that were stored there in turn. A read brings any of them that is not older
-// than what its thread is bound to see, as a GPU may do it, and an atomic that reads and writes takes the last one. Fences
-// bind: what a thread stored or saw before a Release goes along with what it stores after it; who has loaded such a value
-// is bound by it from an Acquire on, or, at the places that it reaches by the value, from a Follow on (order by address,
-// shaders/include/memory.glsl). So loads between which there is no fence are made in one step: what another order of them
-// would bring is among what these may.
+// Memory is a few places, each with the values that were stored there in turn. A read brings any of them that is not
+// older than what its thread is bound to see, as a GPU may do it, and an atomic that reads and writes takes the last
+// one. Fences bind: what a thread stored or saw before a Release goes along with what it stores after it; who has
+// loaded such a value is bound by it from an Acquire on, or, at the places that it reaches by the value, from a Follow
+// on (order by address, shaders/include/memory.glsl). So loads between which there is no fence are made in one step:
+// what another order of them would bring is among what these may.
 //
-// A model is written in steps like the shader it is of. Each test also breaks it, as the shader once was or might be, and
-// requires that the fault is found.
+// A model is written in steps like the shader it is of. Each test also breaks it, as the shader once was or might be,
+// and requires that the fault is found.
 package models
 
 import (
@@ -40,7 +40,8 @@ type stored struct {
 type Model struct {
 	Places  []int // the values at first
 	Threads []func(*Thread) int
-	// Fault says what is wrong with an end, with the last values of the places and what the threads returned; "": nothing.
+	// Fault says what is wrong with an end, with the last values of the places and what the threads returned; "":
+	// nothing.
 	Fault func(places, returned []int) string
 }
 

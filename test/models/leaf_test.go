@@ -27,11 +27,11 @@ const (
 	narrow = 3  // one below the key: the link leads to the leaf at the right
 )
 
-func pair(key, value int) int { return 1000*key + value }
-func empty(stamp int) int     { return 2 * stamp }   // even, below 1000
-func unlatched(stamp int) int { return 2 * stamp }   // of a meta
-func keyOf(word int) int      { return word / 1000 } // 0: of a free slot
-func isEmpty(word int) bool   { return word < 1000 && word%2 == 0 }
+func pair(key, value int) int   { return 1000*key + value }
+func empty(version int) int     { return 2 * version } // even, below 1000
+func unlatched(version int) int { return 2 * version } // of a meta
+func keyOf(word int) int        { return word / 1000 } // 0: of a free slot
+func isEmpty(word int) bool     { return word < 1000 && word%2 == 0 }
 
 // What operations return.
 const (
@@ -48,15 +48,15 @@ const (
 type proof int
 
 const (
-	oneMeta  proof = iota // two views of one unlatched meta; of a slot, the one with its stamp
-	oneStamp              // of a slot: it has one stamp in two views
-	oneLatch              // of absence: the second one of two views is unlatched
-	oneView               // what it sees
+	oneMeta    proof = iota // two views of one unlatched meta; of a slot, the one with its version
+	oneVersion              // of a slot: it has one version in two views
+	oneLatch                // of absence: the second one of two views is unlatched
+	oneView                 // what it sees
 )
 
 // seek is a tile at its leaf: it looks for the key and, from a slot on, for an empty one, as often as it takes to be sure.
 func seek(t *Thread, first int, fills bool, by proof) (outcome, slot, word int) {
-	again, seen, seenStamp := false, 0, 0
+	again, seen, seenVersion := false, 0, 0
 	for range 3 {
 		v := t.Load(0, 1, 2, meta, high)
 		if v[high] < key {
@@ -83,10 +83,10 @@ func seek(t *Thread, first int, fills bool, by proof) (outcome, slot, word int) 
 			return absent, 0, 0
 		case fills && room >= 0:
 			fresh := v[room] == empty(0) || sure && v[room] == empty(seen/2)
-			if fresh || by == oneStamp && again && v[room] == seenStamp || by == oneView {
+			if fresh || by == oneVersion && again && v[room] == seenVersion || by == oneView {
 				return inserted, room, v[room]
 			}
-			seenStamp = v[room]
+			seenVersion = v[room]
 		case fills && sure:
 			return pending, 0, 0 // it wants the latch
 		}
@@ -160,8 +160,8 @@ func findRight(t *Thread) int {
 	}
 }
 
-// clean is the cleaner of a latched leaf of stamp 0, all whose slots are erased: it puts a pair of its own, stamps the other
-// slots, and unlatches. Broken, the pair comes behind the stamps.
+// clean is the cleaner of a latched leaf of version 0, all whose slots are erased: it puts a pair of its own, gives the other
+// slots its version, and unlatches. Broken, the pair comes behind the versions.
 func clean(own int, broken bool) func(*Thread) int {
 	return func(t *Thread) int {
 		if !broken {
@@ -258,10 +258,10 @@ func count(of []int, what int) (n int) {
 	return n
 }
 
-// Two insertions of one key beside a cleaner that stamps slots one by one, in another order than the key looks at them.
-func TestInsertionsBesideCleaning(t *testing.T) {
+// Two insertions of one key while a cleaner marks slots empty one by one, in another order than the key looks at them.
+func TestInsertionsWithCleaning(t *testing.T) {
 	for first := range slots {
-		for _, by := range []proof{oneMeta, oneStamp} {
+		for _, by := range []proof{oneMeta, oneVersion} {
 			m := Model{
 				Places:  []int{erased, erased, erased, unlatched(0) | latch, wide},
 				Threads: []func(*Thread) int{clean(pair(lower, 1), false), insert(1, first, by), insert(2, first, by)},
@@ -273,11 +273,11 @@ func TestInsertionsBesideCleaning(t *testing.T) {
 }
 
 // The cleaner's own pair is of the key that another inserts.
-func TestInsertionBesideTheCleanersOwn(t *testing.T) {
+func TestInsertionWithTheCleanersOwn(t *testing.T) {
 	holds(t, func(broken bool) Model {
 		return Model{
 			Places:  []int{erased, erased, erased, unlatched(0) | latch, wide},
-			Threads: []func(*Thread) int{clean(pair(key, 1), broken), insert(2, 1, oneStamp)},
+			Threads: []func(*Thread) int{clean(pair(key, 1), broken), insert(2, 1, oneVersion)},
 			Fault: func(places, returned []int) string {
 				if len(held(places)) != 1 {
 					return "a key is there twice"
@@ -289,7 +289,7 @@ func TestInsertionBesideTheCleanersOwn(t *testing.T) {
 }
 
 // Insertions of one key and its deletion in a leaf with room: all look for it from one slot on. Broken, they don't.
-func TestInsertionsBesideDeletion(t *testing.T) {
+func TestInsertionsWithDeletion(t *testing.T) {
 	holds(t, func(broken bool) Model {
 		other := 0
 		if broken {
@@ -308,22 +308,22 @@ func full(word int) []int {
 	return []int{pair(lower, 1), word, erased, unlatched(0), wide, erased, latch}
 }
 
-// An insertion beside a split behind which the key is for the new leaf.
-func TestInsertionBesideSplit(t *testing.T) {
+// An insertion concurrent with a split behind which the key is for the new leaf.
+func TestInsertionWithSplit(t *testing.T) {
 	for _, by := range []proof{oneMeta, oneView} {
 		m := Model{Places: full(pair(filler, 1)), Threads: []func(*Thread) int{split(false), insert(1, 1, by)}, Fault: once(0)}
 		check(t, m, by == oneMeta)
 	}
 }
 
-// A deletion, or an assignment, beside a split that moves the key: broken, the split doesn't take the pair before it copies it.
-func TestDeletionBesideSplit(t *testing.T) {
+// A deletion, or an assignment, concurrent with a split that moves the key: broken, the split doesn't take the pair before it copies it.
+func TestDeletionWithSplit(t *testing.T) {
 	holds(t, func(broken bool) Model {
 		return Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(broken), remove}, Fault: once(1)}
 	})
 }
 
-func TestAssignmentBesideSplit(t *testing.T) {
+func TestAssignmentWithSplit(t *testing.T) {
 	holds(t, func(broken bool) Model {
 		return Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(broken), insert(2, 1, oneMeta)}, Fault: func(places, returned []int) string {
 			values := held(places)
@@ -336,7 +336,7 @@ func TestAssignmentBesideSplit(t *testing.T) {
 }
 
 // A key that a split moves is there all the time, and so never found absent.
-func TestAbsenceBesideSplit(t *testing.T) {
+func TestAbsenceWithSplit(t *testing.T) {
 	for _, by := range []proof{oneMeta, oneLatch, oneView} {
 		m := Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(false), find(by)}, Fault: func(_, returned []int) string {
 			if returned[1] == absent {
@@ -345,5 +345,84 @@ func TestAbsenceBesideSplit(t *testing.T) {
 			return ""
 		}}
 		check(t, m, by == oneMeta)
+	}
+}
+
+// A word of the tree's says whether values were ever updated in place (BTREE_IN_PLACE_AT).
+const inPlace = high + 1
+
+// assign is OP_INSERT of a value for the key that is in slot 0 (leaf_change, leaf_assigned). Broken, it doesn't ask whether what
+// overtook it may have been an update in place.
+func assign(value int, broken bool) func(*Thread) int {
+	return func(t *Thread) int {
+		for range 2 {
+			expected := t.Load(0)[0]
+			for attempt := range 3 {
+				before := t.CAS(0, expected, pair(key, value))
+				if before == expected {
+					return assigned
+				}
+				if attempt != 0 {
+					t.Acquire()
+					if broken || t.Load(inPlace)[0] == 0 {
+						return assigned
+					}
+					break
+				}
+				expected = before
+			}
+		}
+		return pending
+	}
+}
+
+// add is OP_INSERT_ADD of a value to that of the key in slot 0 (leaf_announce, leaf_change). Broken, it announces itself when
+// it is done.
+func add(value int, broken bool) func(*Thread) int {
+	return func(t *Thread) int {
+		if !broken {
+			t.Store(inPlace, 1)
+			t.Release()
+		}
+		outcome := pending
+		expected := t.Load(0)[0]
+		for attempt := 0; attempt < 3 && outcome == pending; attempt++ {
+			before := t.CAS(0, expected, expected+value)
+			if before == expected {
+				outcome = assigned
+			}
+			expected = before
+		}
+		if broken {
+			t.Store(inPlace, 1)
+			t.Release()
+		}
+		return outcome
+	}
+}
+
+// Assignments that an addition overtakes: what comes of all is what some order of them leaves. Broken, an assignment takes it
+// for done, or the addition tells too late.
+func TestAssignmentsWithAdditions(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		holds(t, func(broken bool) Model {
+			return Model{
+				Places: []int{pair(key, 1), 0, 0, 0, wide, 0},
+				Threads: []func(*Thread) int{
+					assign(10, broken && !late), add(100, broken && late), add(200, broken && late),
+				},
+				Fault: func(places, returned []int) string {
+					if count(returned, assigned) != 3 {
+						return "" // what is pending is tried again
+					}
+					switch value := places[0] % 1000; value {
+					case 10, 110, 210, 310:
+						return ""
+					default:
+						return fmt.Sprintf("the value is %d", value)
+					}
+				},
+			}
+		})
 	}
 }

@@ -2,8 +2,8 @@ package models
 
 import "testing"
 
-// A slab that one structure clears and frees into a pool, and another one allocates and links into a list, which a third
-// thread walks. Broken, nothing orders what clears it and what frees it.
+// A slab that one structure clears and frees into a pool, and another one allocates and links into a list, which a
+// third thread walks. Broken, nothing orders what clears it and what frees it.
 func TestSlabThroughASharedPool(t *testing.T) {
 	const (
 		slab = iota // one word of it
@@ -43,7 +43,8 @@ func TestSlabThroughASharedPool(t *testing.T) {
 			t.Follow(slab)
 			return t.Load(slab)[0]
 		}
-		return Model{Places: []int{alien, 1, 0}, Threads: []func(*Thread) int{frees, allocates, walks}, Fault: func(_, returned []int) string {
+		return Model{Places: []int{alien, 1, 0}, Threads: []func(*Thread) int{
+			frees, allocates, walks}, Fault: func(_, returned []int) string {
 			if returned[1] == alien || returned[2] == alien {
 				return "the slab holds what was another structure's"
 			}
@@ -52,9 +53,9 @@ func TestSlabThroughASharedPool(t *testing.T) {
 	})
 }
 
-// A top is made beside a split, and used by a later dispatch, which sees what the kernel that made it has seen. Broken, that
-// one doesn't acquire.
-func TestTopBesideSplit(t *testing.T) {
+// A prefix index is made while a node is split, and used by a later dispatch, which sees what the kernel that made it
+// has seen. Broken, that one doesn't acquire.
+func TestPrefixIndexWithSplit(t *testing.T) {
 	const node, child, entry = 0, 1, 2
 	holds(t, func(broken bool) Model {
 		splits := func(t *Thread) int {
@@ -84,7 +85,8 @@ func TestTopBesideSplit(t *testing.T) {
 			}
 			return found
 		}
-		return Model{Places: []int{0, 0, 0}, Threads: []func(*Thread) int{splits, makes, begins}, Fault: func(_, returned []int) string {
+		return Model{Places: []int{0, 0, 0}, Threads: []func(*Thread) int{
+			splits, makes, begins}, Fault: func(_, returned []int) string {
 			if returned[2] == absent {
 				return "a search begins at a node that isn't written"
 			}
@@ -93,8 +95,8 @@ func TestTopBesideSplit(t *testing.T) {
 	})
 }
 
-// A slab of pairs without 64-bit atomics (slab_change.glsl): a key claims its slot, the value is stored, and the bit of the
-// auxiliary word says that it is there.
+// A slab of pairs without 64-bit atomics (slab_change.glsl): a key claims its slot, the value is stored, and the bit of
+// the auxiliary word says that it is there.
 func TestPairWithoutWideAtomics(t *testing.T) {
 	const (
 		slot = iota
@@ -134,11 +136,13 @@ func TestPairWithoutWideAtomics(t *testing.T) {
 			}
 			return 100 + t.Load(value)[0]
 		}
-		check(t, Model{Places: []int{0, 0, 1}, Threads: []func(*Thread) int{inserts(1), inserts(2), finds}, Fault: func(places, returned []int) string {
+		check(t, Model{Places: []int{0, 0, 1}, Threads: []func(*Thread) int{
+			inserts(1), inserts(2), finds}, Fault: func(places, returned []int) string {
 			if returned[2] == 100 {
 				return "a value is found that nobody brought"
 			}
-			if count(returned[:2], inserted) != 1 || count(returned[:2], assigned) == 1 && returned[0] == inserted && places[value] != 2 {
+			if count(returned[:2], inserted) != 1 || count(returned[:2], assigned) == 1 && returned[0] == inserted &&
+				places[value] != 2 {
 				return "an assignment is lost"
 			}
 			return ""
@@ -146,8 +150,8 @@ func TestPairWithoutWideAtomics(t *testing.T) {
 	}
 }
 
-// A leaf without 64-bit atomics: it is changed under its latch, and who reads it wants one meta, unlatched, in front of the
-// slots and behind them. The writer moves a key from a slot to the other.
+// A leaf without 64-bit atomics: it is changed under its latch, and who reads it wants one meta, unlatched, in front of
+// the slots and behind them. The writer moves a key from a slot to the other.
 func TestLeafWithoutWideAtomics(t *testing.T) {
 	for _, broken := range []string{"", "one look", "no fence behind the latch", "no fence between"} {
 		moves := func(t *Thread) int {
@@ -185,11 +189,12 @@ func TestLeafWithoutWideAtomics(t *testing.T) {
 			}
 			return absent
 		}
-		check(t, Model{Places: []int{pair(key, 1), erased, erased, unlatched(0)}, Threads: []func(*Thread) int{moves, finds}, Fault: func(_, returned []int) string {
-			if returned[1] != found && returned[1] != pending {
-				return "the key is there once, all the time"
-			}
-			return ""
-		}}, broken == "")
+		check(t, Model{Places: []int{pair(key, 1), erased, erased, unlatched(0)},
+			Threads: []func(*Thread) int{moves, finds}, Fault: func(_, returned []int) string {
+				if returned[1] != found && returned[1] != pending {
+					return "the key is there once, all the time"
+				}
+				return ""
+			}}, broken == "")
 	}
 }

@@ -2,8 +2,8 @@ package models
 
 import "testing"
 
-// walk is a range over the leaf and the one that a split moves its key to: whether it met the key. Each leaf is looked at
-// once more behind a fence, and the next one is read behind that fence, too. Broken, one look is enough.
+// walk is a range over the leaf and the one that a split moves its key to: whether it met the key. Each leaf is looked
+// at once more behind a fence, and the next one is read behind that fence, too. Broken, one look is enough.
 func walk(broken bool) func(*Thread) int {
 	return func(t *Thread) int {
 		for range 2 {
@@ -40,10 +40,11 @@ func walk(broken bool) func(*Thread) int {
 	}
 }
 
-// A range beside a split that moves a key has it.
-func TestRangeBesideSplit(t *testing.T) {
+// A range concurrent with a split that moves a key has it.
+func TestRangeWithSplit(t *testing.T) {
 	holds(t, func(broken bool) Model {
-		return Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(false), walk(broken)}, Fault: func(_, returned []int) string {
+		return Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{
+			split(false), walk(broken)}, Fault: func(_, returned []int) string {
 			if returned[1] == absent {
 				return "the range lacks the key"
 			}
@@ -52,10 +53,10 @@ func TestRangeBesideSplit(t *testing.T) {
 	})
 }
 
-// A root of level 1 that is split: its child becomes a node of level 1, whose child the leaf is then. A walk that reads the
-// new child and the old level takes that node for its leaf. It begins again, and keeps its place; broken, it goes on behind
-// what the node is for.
-func TestRangeBesideRootSplit(t *testing.T) {
+// A root of level 1 that is split: its child becomes a node of level 1, whose child the leaf is then. A walk that reads
+// the new child and the old level takes that node for its leaf. It begins again, and keeps its place; broken, it goes
+// on behind what the node is for.
+func TestRangeWithRootSplit(t *testing.T) {
 	const (
 		rootChild = iota
 		rootLevel
@@ -103,7 +104,8 @@ func TestRangeBesideRootSplit(t *testing.T) {
 			}
 			return pending
 		}
-		return Model{Places: []int{leaf, 1, 0, 0, 0}, Threads: []func(*Thread) int{split, walk}, Fault: func(_, returned []int) string {
+		return Model{Places: []int{leaf, 1, 0, 0, 0}, Threads: []func(*Thread) int{
+			split, walk}, Fault: func(_, returned []int) string {
 			if returned[1] == absent || returned[1] == done {
 				return "the range lacks the key"
 			}

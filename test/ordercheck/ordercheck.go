@@ -45,8 +45,33 @@ func Values(n int, batch uint32) []uint32 {
 	return values
 }
 
-// Do does a batch of insertions, of structures.Insert or structures.InsertUnique, to a map that holds what a dictionary
-// held before, one after another, but for those that are pending, and requires the statuses that they had.
+// Scattered are values as Values makes them, all over the range of words: their sums overflow, and as signed numbers
+// they have another order.
+func Scattered(n int, batch uint32) []uint32 {
+	values := Values(n, batch)
+	for i := range values {
+		values[i] *= 2654435761
+	}
+	return values
+}
+
+// After is what an insertion of some kind leaves of a key that is there, and its status.
+func After(kind structures.Kind, old, value uint32) (uint32, structures.Status) {
+	switch kind {
+	case structures.InsertUnique:
+		return old, structures.Found
+	case structures.InsertAdd:
+		value += old
+	case structures.InsertMin:
+		value = min(old, value)
+	case structures.InsertMax:
+		value = max(old, value)
+	}
+	return value, structures.Assigned
+}
+
+// Do does a batch of insertions of one kind to a map that holds what a dictionary held before, one after another, but for
+// those that are pending, and requires the statuses that they had.
 func Do(t testing.TB, all map[uint32]uint32, kind structures.Kind, keys, values []uint32, got []structures.Status) {
 	t.Helper()
 	require.Equal(t, len(keys), len(got))
@@ -54,11 +79,9 @@ func Do(t testing.TB, all map[uint32]uint32, kind structures.Kind, keys, values 
 		if got[i] == structures.Pending {
 			continue
 		}
-		want := structures.Inserted
-		if _, there := all[k]; there && kind == structures.Insert {
-			want = structures.Assigned
-		} else if there {
-			want = structures.Found
+		value, want := values[i], structures.Inserted
+		if old, there := all[k]; there {
+			value, want = After(kind, old, value)
 		}
 		if got[i] != want {
 			for j := range keys {
@@ -68,9 +91,7 @@ func Do(t testing.TB, all map[uint32]uint32, kind structures.Kind, keys, values 
 			}
 			t.Fatalf("%v %d of %d, of key %#x: %v, want %v", kind, i, len(keys), k, got[i], want)
 		}
-		if want != structures.Found {
-			all[k] = values[i]
-		}
+		all[k] = value
 	}
 }
 

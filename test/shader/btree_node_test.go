@@ -10,9 +10,12 @@ type btreeNodePush struct {
 	Nodes, Keys, Outputs uint64
 	Count                uint32
 	Fills                uint32
+	Root                 uint32
 }
 
 const (
+	btreeNodeRoot = 7
+
 	btreeSlots = 14
 	slabNone   = ^uint32(0) // no slab, and no slot
 )
@@ -48,15 +51,15 @@ func TestBTreeNode(t *testing.T) {
 			}
 			continue
 		}
-		vacancy := ^uint32(0)
-		if keys[i] == vacancy {
-			vacancy = 0
+		emptyKey := ^uint32(0)
+		if keys[i] == emptyKey {
+			emptyKey = 0
 		}
-		used := map[uint32]bool{vacancy: true}
+		used := map[uint32]bool{emptyKey: true}
 		for s := range btreeSlots {
 			key := treeKey(rng)
 			if used[key] || rng.IntN(3) == 0 {
-				node[2*s], node[2*s+1] = vacancy, rng.Uint32() // empty or erased
+				node[2*s], node[2*s+1] = emptyKey, rng.Uint32() // empty or erased
 				continue
 			}
 			used[key] = true
@@ -68,7 +71,7 @@ func TestBTreeNode(t *testing.T) {
 		k := kernel[btreeNodePush](t, r, "test/btree_node", map[string]uint32{"TILE": uint32(width)})
 		outputs := room[uint32](r, n*width*16)
 		for fills := range uint32(2) {
-			run(r, k, n*width, btreeNodePush{in.Address(), at.Address(), outputs.Address(), n, fills})
+			run(r, k, n*width, btreeNodePush{in.Address(), at.Address(), outputs.Address(), n, fills, btreeNodeRoot})
 			out := get(r, outputs)
 			for i, key := range keys {
 				want := btreeNodeModel(words[i*nodeWords:][:nodeWords], key, fills == 1)
@@ -85,7 +88,8 @@ func TestBTreeNode(t *testing.T) {
 					if want[10] == slabNone {
 						got[11] = want[11]
 					}
-					requireWords(t, want[:], got, "node %d, lane %d, key %#x: %#x", i, lane, key, words[i*nodeWords:][:nodeWords])
+					requireWords(t, want[:], got, "node %d, lane %d, key %#x: %#x", i, lane, key,
+						words[i*nodeWords:][:nodeWords])
 				}
 			}
 		}
@@ -110,14 +114,14 @@ func btreeNodeModel(node []uint32, key uint32, fills bool) (out [16]uint32) {
 	}
 	switch {
 	case key < low:
-		step, down = 0, false // the root
+		step, down = btreeNodeRoot, false
 	case key > high:
 		step, down = link, false
 	}
 	copy(out[4:], []uint32{step, meta >> 1 & 15, flag(down), 0})
-	vacancy := ^uint32(0)
-	if key == vacancy {
-		vacancy = 0
+	emptyKey := ^uint32(0)
+	if key == emptyKey {
+		emptyKey = 0
 	}
 	view := []uint32{slabNone, 0, slabNone, 0}
 	for s := btreeSlots - 1; s >= 0; s-- {
@@ -127,7 +131,7 @@ func btreeNodeModel(node []uint32, key uint32, fills bool) (out [16]uint32) {
 	}
 	first := key * 0x9e3779b1 >> 28 // of the slots that the key's pair may come to
 	for i := uint32(16); fills && i > 0; i-- {
-		if s := (first + i - 1) & 15; s < btreeSlots && node[2*s] == vacancy && node[2*s+1]&1 == 0 {
+		if s := (first + i - 1) & 15; s < btreeSlots && node[2*s] == emptyKey && node[2*s+1]&1 == 0 {
 			view[2], view[3] = s, node[2*s+1]
 		}
 	}

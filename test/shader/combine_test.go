@@ -29,10 +29,11 @@ type (
 	}
 )
 
-// combine is the model, of one subgroup: up to four times, the first lane whose neighbour (of its pair of lanes) brings the
-// same operation on the same key makes a group of all lanes that do. The group's first lane does it for all.
+// combine is the model, of one subgroup: up to four times, the first lane whose neighbour (of its pair of lanes) brings
+// the same operation on the same key makes a group of all lanes that do. The group's first lane does it for all.
 func combine(lanes []operation, statuses []structures.Status) []combined {
-	combinable := []structures.Kind{structures.Insert, structures.InsertUnique, structures.Add, structures.Min, structures.Max}
+	combinable := []structures.Kind{structures.Insert, structures.InsertUnique, structures.InsertAdd,
+		structures.InsertMin, structures.InsertMax}
 	result, open := make([]combined, len(lanes)), make([]bool, len(lanes))
 	for i, o := range lanes {
 		result[i] = combined{leader: i, value: o.value, status: statuses[i]}
@@ -67,11 +68,11 @@ func combine(lanes []operation, statuses []structures.Status) []combined {
 			switch v := lanes[i].value; lanes[i].kind {
 			case structures.Insert:
 				value = v // the last of them
-			case structures.Add:
+			case structures.InsertAdd:
 				value += v
-			case structures.Min:
+			case structures.InsertMin:
 				value = min(value, v)
-			case structures.Max:
+			case structures.InsertMax:
 				value = max(value, v)
 			}
 			switch {
@@ -96,13 +97,14 @@ func TestCombine(t *testing.T) {
 		const n = 1024
 		rnd := random(rapid.Uint64().Draw(t, "seed"))
 		keys := rapid.SampledFrom([]uint32{1, 2, 4, 10, 1000}).Draw(t, "keys")
-		kinds := rapid.SampledFrom([]uint32{1, 3, uint32(structures.Count)}).Draw(t, "kinds")
+		kinds := rapid.SampledFrom([]uint32{1, 3, uint32(structures.CountAll)}).Draw(t, "kinds")
 		enabled := rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "enabled")
 		lanes, statuses := make([]operation, n), make([]structures.Status, n)
 		words, statusWords := make([]uint32, 4*n), make([]uint32, n)
-		first := rnd.Uint32N(uint32(structures.Count))
+		first := rnd.Uint32N(uint32(structures.CountAll))
 		for i := range lanes {
-			o := operation{structures.Kind(1 + (first+rnd.Uint32N(kinds))%uint32(structures.Count)), rnd.Uint32N(keys), rnd.Uint32(), rnd.Float64() < enabled}
+			o := operation{structures.Kind(1 + (first+rnd.Uint32N(kinds))%uint32(structures.CountAll)),
+				rnd.Uint32N(keys), rnd.Uint32(), rnd.Float64() < enabled}
 			on := uint32(0)
 			if o.enabled {
 				on = 1

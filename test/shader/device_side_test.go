@@ -43,7 +43,9 @@ func compileFromPage(t *testing.T, name string, wide bool, flags ...string) shad
 	if err != nil {
 		t.Skip("no glslangValidator here (on Debian the package glslang-tools), so the page's shaders are not compiled")
 	}
-	at := slices.IndexFunc(onPage(t, "glsl"), func(piece string) bool { return strings.HasPrefix(piece, "// "+name+"\n") })
+	at := slices.IndexFunc(onPage(t, "glsl"), func(piece string) bool {
+		return strings.HasPrefix(piece, "// "+name+"\n")
+	})
 	require.GreaterOrEqual(t, at, 0, "%s has no %s", devicePage, name)
 	folder := t.TempDir()
 	source, out := filepath.Join(folder, name), filepath.Join(folder, name+".spv")
@@ -77,7 +79,8 @@ func addSales(ctx context.Context, d *vk.Device, stream *vk.Stream, module shade
 			return err
 		}
 		stream.Fill(sales, 0, 4, 0) // the counter of sales that are left
-		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), salesPush{regionOf.Device(), totals.Device(), sales.Address(), uint32(count)})
+		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
+			salesPush{regionOf.Device(), totals.Device(), sales.Address(), uint32(count)})
 		err = stream.Wait(ctx)
 		k.Free()
 		if err != nil {
@@ -203,7 +206,8 @@ func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shad
 	defer k.Free()
 	for left := []uint32{1}; left[0] != 0; {
 		stream.Fill(waiting, 0, 4, 0)
-		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), bookPush{seats.Device(), requests.Address(), waiting.Address(), uint32(count)})
+		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(),
+			bookPush{seats.Device(), requests.Address(), waiting.Address(), uint32(count)})
 		seats.UsedOn(stream)
 		if err := stream.Wait(ctx); err != nil {
 			return err
@@ -215,8 +219,8 @@ func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shad
 	return nil
 }
 
-// Many take seats at once: nobody gets one below what was asked for, none is given twice, who gets none would find none,
-// and what is left is in the tree.
+// Many take seats at once: nobody gets one below what was asked for, none is given twice, who gets none would find
+// none, and what is left is in the tree.
 func TestPageTreeShader(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
 		const count, some = 3000, 2500
@@ -290,8 +294,8 @@ type lookupPush struct {
 	Count         uint32
 }
 
-// By the page's prefix index each key is found, also where a prefix has many leaves or none of its own; and the index is
-// what says where searches begin: one that leads beyond a key doesn't find it.
+// By the page's prefix index each key is found, also where a prefix has many leaves or none of its own; and the index
+// is what says where searches begin: one that leads beyond a key doesn't find it.
 func TestPageTreeLookup(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
 		const some, bits = 6000, 6
@@ -317,7 +321,8 @@ func TestPageTreeLookup(t *testing.T) {
 		defer k.Free()
 		entries, answers := put(r, make([]uint32, 2<<bits)), put(r, make([]uint32, 2*len(keys)))
 		push := lookupPush{
-			Tree: tree.Device(), Index: lookupIndex{entries.Address(), bits}, Keys: put(r, keys).Address(), Answers: answers.Address(),
+			Tree: tree.Device(), Index: lookupIndex{entries.Address(), bits}, Keys: put(r, keys).Address(),
+			Answers: answers.Address(),
 		}
 		run(r, k, 1<<bits, push)
 		push.Count = uint32(len(keys))

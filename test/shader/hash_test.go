@@ -62,8 +62,8 @@ func TestHash(t *testing.T) {
 	require.Equal(t, []uint32{0x0, 0x6d3fa73, 0x8a2b8af2, 0xd9b56683}, []uint32{out[0], out[4], out[8], out[12]})
 }
 
-// Of two tables of any sizes: every hash that comes to a bucket of one comes to one of the buckets of the other that are
-// said to share hashes with it, and these are at most one more at either end than it takes.
+// Of two tables of any sizes: every hash that comes to a bucket of one comes to one of the buckets of the other that
+// are said to share hashes with it, and these are at most one more at either end than it takes.
 func TestHashBucketsOfAnotherTable(t *testing.T) {
 	r := newRig(t)
 	k := kernel[hashPush](t, r, "test/hash", nil)
@@ -96,7 +96,8 @@ func TestHashBucketsOfAnotherTable(t *testing.T) {
 		first, last := uint64(out[4*i+2]), min(uint64(out[4*i+3]), to[i]-1)
 		wantFirst, wantLast := least*to[i]>>32, most*to[i]>>32
 		if first > wantFirst || first+1 < wantFirst || last < wantLast || last > wantLast+1 {
-			t.Fatalf("bucket %d of %d: buckets %d to %d of %d, want %d to %d", bucket, from, first, last, to[i], wantFirst, wantLast)
+			t.Fatalf("bucket %d of %d: buckets %d to %d of %d, want %d to %d", bucket, from, first, last, to[i],
+				wantFirst, wantLast)
 		}
 	}
 }

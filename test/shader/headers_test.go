@@ -15,8 +15,8 @@ import (
 	"github.com/vkds/vkds/shaders"
 )
 
-// Which kernels call a header's functions: those of the folder where it stands, whose own tests then drive them with what
-// surrounds them, and for the public library the small kernels of shaders/test. These are the exceptions.
+// Which kernels call a header's functions: those of the folder where it stands, whose own tests then drive them with
+// what surrounds them, and for the public library the small kernels of shaders/test. These are the exceptions.
 var drivenBy = map[string]string{ // header: folder of the kernels
 	"include/btree_prefix_index.glsl": "btree", "include/length.glsl": "primitives",
 	"primitives/bitmap.glsl": "test", "primitives/look_back.glsl": "test", "primitives/merge_path.glsl": "test",

@@ -29,7 +29,8 @@ func TestLookBack(t *testing.T) {
 			t.Run(fmt.Sprintf("patience %d, every %d", patience, every), func(t *testing.T) {
 				defer r.release()
 				states, before := put(r, make([]uint32, 2*parts)), room[uint32](r, parts)
-				run(r, k, parts*k.Workgroup(), lookBackPush{put(r, sums).Address(), states.Address(), before.Address(), parts, uint32(every)})
+				run(r, k, parts*k.Workgroup(), lookBackPush{put(r, sums).Address(), states.Address(), before.Address(),
+					parts, uint32(every)})
 				got := get(r, before)
 				var sum uint32
 				for i := range parts {

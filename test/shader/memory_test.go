@@ -195,7 +195,8 @@ func TestMemory(t *testing.T) {
 			rnd := random(rapid.Uint64().Draw(t, "seed"))
 			operations, places, cells := make([]memoryOperation, n), rnd.Perm(n), make([]quad, n)
 			for i := range operations {
-				o := memoryOperation{rnd.Uint32N(last + 1), pair{interesting(rnd), interesting(rnd)}, pair{interesting(rnd), interesting(rnd)}}
+				o := memoryOperation{rnd.Uint32N(last + 1), pair{interesting(rnd), interesting(rnd)},
+					pair{interesting(rnd), interesting(rnd)}}
 				cell := &cells[places[i]]
 				*cell = quad{interesting(rnd), interesting(rnd), interesting(rnd), interesting(rnd)}
 				switch {

@@ -48,7 +48,8 @@ func TestNodeLoad(t *testing.T) {
 				words, enabled := nodes(1, n)
 				outputs := put(r, make([]uint32, n*width*16*4))
 				in := put(r, words)
-				run(r, k, n*width, nodePush{Nodes: in.Address(), Enabled: put(r, enabled).Address(), Outputs: outputs.Address(), Count: n})
+				run(r, k, n*width, nodePush{Nodes: in.Address(), Enabled: put(r, enabled).Address(),
+					Outputs: outputs.Address(), Count: n})
 				out := get(r, outputs)
 				for tile := range n {
 					var seen [nodePairs]int
@@ -102,7 +103,8 @@ func TestNodeHolders(t *testing.T) {
 		const n = 70
 		k := kernel[nodePush](t, r, "test/node", map[string]uint32{"TILE": uint32(width), "FUNCTION": nodeHolders})
 		outputs, enabled := put(r, make([]uint32, n*width*16*4)), put(r, make([]uint32, n))
-		run(r, k, n*width, nodePush{Nodes: outputs.Address(), Enabled: enabled.Address(), Outputs: outputs.Address(), Count: n})
+		run(r, k, n*width, nodePush{Nodes: outputs.Address(), Enabled: enabled.Address(), Outputs: outputs.Address(),
+			Count: n})
 		out := get(r, outputs)
 		for lane := range n * width {
 			for m := range lanePairs(width) {

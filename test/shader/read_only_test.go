@@ -8,7 +8,8 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 )
 
-// pairsAndQueries are pairs with random keys, both ends among them, and queries for these, for their neighbours and for others.
+// pairsAndQueries are pairs with random keys, both ends among them, and queries for these, for their neighbours and for
+// others.
 func pairsAndQueries(seed uint64, n int) (pairs map[uint32]uint32, keys, values, queries []uint32) {
 	rnd := random(seed)
 	pairs = map[uint32]uint32{0: 7, ^uint32(0): ^uint32(0)}
@@ -27,7 +28,8 @@ type hashReadPush struct {
 	Count, Room                      uint32
 }
 
-// What a kernel of one's own finds in a read-only phase of a table, key by key and bucket by bucket: in short lists and in long ones.
+// What a kernel of one's own finds in a read-only phase of a table, key by key and bucket by bucket: in short lists and
+// in long ones.
 func TestSlabHashReadOnly(t *testing.T) {
 	r := newRig(t)
 	r.eachWidth(func(t *testing.T, width int) {
@@ -43,7 +45,8 @@ func TestSlabHashReadOnly(t *testing.T) {
 			k := kernel[hashReadPush](t, r, "test/slab_hash_read_only", constants)
 			answers, pairs, counter := room[uint32](r, 2*len(queries)), room[uint32](r, 2*n), put(r, []uint32{0})
 			run(r, k, max(len(queries), buckets*width), hashReadPush{
-				m.Device(), put(r, queries).Address(), answers.Address(), pairs.Address(), counter.Address(), uint32(len(queries)), n,
+				m.Device(), put(r, queries).Address(), answers.Address(), pairs.Address(), counter.Address(),
+				uint32(len(queries)), n,
 			})
 			out := get(r, answers)
 			for i, key := range queries {
@@ -64,7 +67,7 @@ func TestSlabHashReadOnly(t *testing.T) {
 
 type treeReadPush struct {
 	Tree             btree.Device
-	Top              prefixIndex
+	Index            prefixIndex
 	Queries, Answers uint64
 	Count            uint32
 }
@@ -89,7 +92,8 @@ func TestBTreeReadOnly(t *testing.T) {
 			k := kernel[treeReadPush](t, r, "test/btree_read_only", constants)
 			answers := room[uint32](r, 4*len(queries))
 			run(r, k, len(queries), treeReadPush{
-				Tree: tree.Device(), Queries: put(r, queries).Address(), Answers: answers.Address(), Count: uint32(len(queries)),
+				Tree: tree.Device(), Queries: put(r, queries).Address(), Answers: answers.Address(),
+				Count: uint32(len(queries)),
 			})
 			out := get(r, answers)
 			for i, key := range queries {

@@ -47,8 +47,10 @@ func TestRunWriting(t *testing.T) {
 				}
 				index = slices.Concat(whole, index)
 			}
-			out, threes, fives := room[uint32](r, len(index)+1), room[uint32](r, len(thirds)+1), room[uint32](r, len(fifths)+1)
-			run(r, k, n, runWriting{put(r, keys).Address(), out.Address(), threes.Address(), fives.Address(), uint32(n), uint32(len(index))})
+			out, threes, fives := room[uint32](r, len(index)+1), room[uint32](r, len(thirds)+1),
+				room[uint32](r, len(fifths)+1)
+			run(r, k, n, runWriting{put(r, keys).Address(), out.Address(), threes.Address(), fives.Address(), uint32(n),
+				uint32(len(index))})
 			requireWords(t, append(index, ^uint32(0)), get(r, out), "index of %d keys", n)
 			requireWords(t, append(thirds, ^uint32(0)), get(r, threes), "bits set together, of %d", n)
 			requireWords(t, append(fifths, ^uint32(0)), get(r, fives), "bits set one by one, of %d", n)

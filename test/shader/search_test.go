@@ -96,15 +96,18 @@ func TestSearch(t *testing.T) {
 				}
 				answers := room[uint32](r, 8*count)
 				run(r, k, count, searchPush{
-					put(r, append(words, 0)).Address(), put(r, others).Address(), put(r, searches).Address(), answers.Address(),
+					put(r, append(words, 0)).Address(), put(r, others).Address(), put(r, searches).Address(),
+					answers.Address(),
 					uint32(n), uint32(len(others)), mask, uint32(count),
 				})
 				out := get(r, answers)
 				for i := range count {
 					low, high, key, diagonal := searches[4*i], searches[4*i+1], searches[4*i+2], searches[4*i+3]
-					want := []uint32{m.lower(low, high, key), m.upper(low, high, key), m.eight(low, key), m.onPath[diagonal]}
+					want := []uint32{m.lower(low, high, key), m.upper(low, high, key), m.eight(low, key),
+						m.onPath[diagonal]}
 					first := i / r.d.SubgroupSize() * r.d.SubgroupSize()
-					low, high, key, diagonal = searches[4*first], searches[4*first+1], searches[4*first+2], searches[4*first+3]
+					low, high, key, diagonal = searches[4*first], searches[4*first+1], searches[4*first+2],
+						searches[4*first+3]
 					want = append(want, m.lower(low, high, key), 0, 0, m.onPath[diagonal])
 					require.Equal(t, want, out[8*i:8*i+8], "%d words below %d by %#x, search %d", n, below, mask, i)
 				}

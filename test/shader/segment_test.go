@@ -29,11 +29,14 @@ func TestSegment(t *testing.T) {
 					defer r.release()
 					const beyond = 5
 					parts := n/part + 1
-					target, before, totals := room[uint32](r, 4*part), room[uint32](r, parts*part/4), room[uint32](r, parts)
-					run(r, k, parts*k.Workgroup(), segmentPush{put(r, in).AddressOf(from), target.AddressOf(3 - from), before.Address(),
-						totals.Address(), uint32(n), beyond})
+					target, before, totals := room[uint32](r, 4*part), room[uint32](r, parts*part/4),
+						room[uint32](r, parts)
+					run(r, k, parts*k.Workgroup(),
+						segmentPush{put(r, in).AddressOf(from), target.AddressOf(3 - from), before.Address(),
+							totals.Address(), uint32(n), beyond})
 
-					wantTarget, wantBefore, wantTotals := make([]uint32, 4*part), make([]uint32, parts*part/4), make([]uint32, parts)
+					wantTarget, wantBefore, wantTotals := make([]uint32, 4*part), make([]uint32, parts*part/4),
+						make([]uint32, parts)
 					for i := range wantTarget {
 						wantTarget[i] = ^uint32(0)
 					}

@@ -127,7 +127,8 @@ func newHandPool(r *rig, s shape, seed uint32, allocated marks) *handPool {
 }
 
 func (p *handPool) device() alloc.DevicePool {
-	return alloc.DevicePool{Table: p.table.Address(), Units: p.units[0].Address(), Blocks: uint32(p.supers * p.blocks), Seed: p.seed}
+	return alloc.DevicePool{Table: p.table.Address(), Units: p.units[0].Address(), Blocks: uint32(p.supers * p.blocks),
+		Seed: p.seed}
 }
 
 // allocated reads the bitmaps.
@@ -307,7 +308,8 @@ func TestSlabFree(t *testing.T) {
 			}
 			slabs = append(slabs, make([]uint32, n*rounds-len(slabs))...)
 			p := newHandPool(r, s, rnd.Uint32(), before)
-			run(r, k, n, allocPush{p.device(), put(r, wants).Address(), put(r, slabs).Address(), 0, uint32(n), uint32(rounds)})
+			run(r, k, n, allocPush{p.device(), put(r, wants).Address(), put(r, slabs).Address(), 0, uint32(n),
+				uint32(rounds)})
 			require.Equal(t, after, p.allocated(r))
 		})
 	})
@@ -321,15 +323,17 @@ func TestSlabAddress(t *testing.T) {
 		slabs := s.everySlab()
 		answers := room[uint64](r, len(slabs))
 		run(r, k, len(slabs), allocPush{
-			p.device(), put(r, make([]uint32, len(slabs))).Address(), put(r, slabs).Address(), answers.Address(), uint32(len(slabs)), 1,
+			p.device(), put(r, make([]uint32, len(slabs))).Address(), put(r, slabs).Address(), answers.Address(),
+			uint32(len(slabs)), 1,
 		})
 		for i, address := range get(r, answers) {
-			require.Equal(t, p.units[slabs[i]>>24].Address()+uint64(slabs[i]&0xffffff)*128, address, "slab %#x", slabs[i])
+			require.Equal(t, p.units[slabs[i]>>24].Address()+uint64(slabs[i]&0xffffff)*128, address, "slab %#x",
+				slabs[i])
 		}
 	})
 }
 
-// Allocations and frees beside each other: no slab has two owners at any time, none is lost, and all come back.
+// Allocations and frees at the same time: no slab has two owners at any time, none is lost, and all come back.
 func TestSlabChurn(t *testing.T) {
 	eachShape(t, func(t *testing.T, r *rig, s shape, constants map[string]uint32) {
 		k := kernel[allocPush](t, r, "test/slab_alloc", with(constants, "FUNCTION", allocChurn))

@@ -60,7 +60,8 @@ func TestSlabWriter(t *testing.T) {
 		t.Run(compactModule(keys), func(t *testing.T) {
 			r := newRig(t)
 			r.eachWidth(func(t *testing.T, width int) {
-				k := kernel[compactPush](t, r, compactModule(keys), map[string]uint32{"TILE": uint32(width), "FUNCTION": compactWriter})
+				k := kernel[compactPush](t, r, compactModule(keys),
+					map[string]uint32{"TILE": uint32(width), "FUNCTION": compactWriter})
 				rapid.Check(t, func(t *rapid.T) {
 					defer r.release()
 					const lists = 20
@@ -77,7 +78,8 @@ func TestSlabWriter(t *testing.T) {
 					}
 					ends := room[uint32](r, 2*lists)
 					run(r, k, lists*width, compactPush{
-						From: source.Address(), To: target.Address(), Ends: ends.Address(), Lists: lists, Length: uint32(length),
+						From: source.Address(), To: target.Address(), Ends: ends.Address(), Lists: lists,
+						Length: uint32(length),
 					})
 					want := make([]uint32, 0, 2*lists)
 					for list := range lists {
@@ -128,7 +130,8 @@ func TestSlabListFree(t *testing.T) {
 		for super, units := range p.units {
 			require.NoError(t, units.Upload(t.Context(), 0, flat(contents[super])))
 		}
-		run(r, k, len(firsts)*width, compactPush{Pool: p.device(), From: put(r, firsts).Address(), Lists: uint32(len(firsts))})
+		run(r, k, len(firsts)*width, compactPush{Pool: p.device(), From: put(r, firsts).Address(),
+			Lists: uint32(len(firsts))})
 		for _, slab := range freed {
 			allocated.remove(slab)
 			for i := range at(slab) {

@@ -170,7 +170,8 @@ func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], keys bool, width int,
 		require.Equal(t, slices.Repeat([]int{1}, slots(keys)), seen, "each slot is one lane's")
 		row := gotDense[2*32*i:][:2*32]
 		requireWords(t, live, row[:len(live)], "slab %v", s)
-		requireWords(t, slices.Repeat([]uint32{slabEmpty}, len(row)-len(live)), row[len(live):], "beyond the live slots of %v", s)
+		requireWords(t, slices.Repeat([]uint32{slabEmpty}, len(row)-len(live)), row[len(live):],
+			"beyond the live slots of %v", s)
 	}
 }
 
@@ -417,7 +418,8 @@ func TestSlabChangeTogether(t *testing.T) {
 		for slot := 3; slot < slots(v.keys); slot++ {
 			i := int(after.key(v.keys, slot)) - 1
 			require.Contains(t, who, i)
-			_ = change{what: changeInsert, slot: 3, key: uint32(i + 1), value: uint32(i * 7), target: slabEmpty}.insert(&want, v)
+			_ = change{what: changeInsert, slot: 3, key: uint32(i + 1), value: uint32(i * 7),
+				target: slabEmpty}.insert(&want, v)
 		}
 		require.Equal(t, want, after)
 
@@ -439,7 +441,9 @@ func TestSlabChangeTogether(t *testing.T) {
 		for i := range values {
 			values[i] = rnd.Uint32N(1<<31) + 1
 		}
-		answers, after = together(taken, func(i int) change { return change{what: changeAdd, key: 5, value: values[i]} })
+		answers, after = together(taken, func(i int) change {
+			return change{what: changeAdd, key: 5, value: values[i]}
+		})
 		require.Len(t, winners(answers), n)
 		sum := uint32(1000)
 		for _, value := range values {
@@ -449,7 +453,9 @@ func TestSlabChangeTogether(t *testing.T) {
 		elsewhere(taken, after)
 
 		for _, seen := range []uint32{1000, slabEmpty, 17} {
-			answers, after = together(taken, func(i int) change { return change{what: changeAssign, key: 5, seen: seen, value: values[i]} })
+			answers, after = together(taken, func(i int) change {
+				return change{what: changeAssign, key: 5, seen: seen, value: values[i]}
+			})
 			require.Len(t, winners(answers), n, "no assignment has to come again")
 			require.Contains(t, values, after[at+1])
 			elsewhere(taken, after)
@@ -472,14 +478,17 @@ func TestSlabChangeTogether(t *testing.T) {
 		})
 		require.Equal(t, slices.Min(done(answers)), after[at+1])
 		elsewhere(high, after)
-		answers, after = together(low, func(i int) change { return change{what: changeMax, key: 5, seen: 0, value: values[i]} })
+		answers, after = together(low, func(i int) change {
+			return change{what: changeMax, key: 5, seen: 0, value: values[i]}
+		})
 		require.Equal(t, slices.Max(done(answers)), after[at+1])
 		elsewhere(low, after)
 
-		// None of these is lost beside others that change nothing.
+		// None of these is lost among others that change nothing.
 		for range 20 {
 			_, after = together(taken, func(i int) change {
-				return []change{{what: changeAdd, key: 5, value: 1}, {what: changeMin, key: 5, seen: slabEmpty, value: slabEmpty - 1}}[i%2]
+				return []change{{what: changeAdd, key: 5, value: 1},
+					{what: changeMin, key: 5, seen: slabEmpty, value: slabEmpty - 1}}[i%2]
 			})
 			require.EqualValues(t, 1000+n/2, after[at+1])
 		}

@@ -121,7 +121,8 @@ func TestSortedRun(t *testing.T) {
 			if n == 0 {
 				continue
 			}
-			address := []uint64{put(r, wholeNodes(keys)).Address(), put(r, values[row]).Address(), put(r, bitmap).Address(), 0}
+			address := []uint64{put(r, wholeNodes(keys)).Address(), put(r, values[row]).Address(),
+				put(r, bitmap).Address(), 0}
 			if rnd.Uint32N(4) != 0 {
 				address[3] = put(r, treeOf(keys)).Address()
 			}
@@ -142,7 +143,8 @@ func TestSortedRun(t *testing.T) {
 			end := begin + rnd.IntN(len(keys)-begin+1)
 			copy(queries[4*i:], []uint32{key, uint32(row), uint32(begin), uint32(end)})
 			upper := upperOf(keys, key)
-			want = append(want, uint32(len(keys)), lowerOf(keys, key), upper, uint32(begin)+upperOf(keys[begin:end], key))
+			want = append(want, uint32(len(keys)), lowerOf(keys, key), upper,
+				uint32(begin)+upperOf(keys[begin:end], key))
 			if upper == 0 {
 				want = append(want, 0, 0, 0)
 			} else {
@@ -189,7 +191,8 @@ func TestRunSearch(t *testing.T) {
 					got := get(r, answers)
 					for i, query := range queries {
 						if narrow == 0 {
-							require.Equal(t, indexed || size <= 4096, got[2*i+1] == 1, "whether there is a level: %s", what)
+							require.Equal(t, indexed || size <= 4096, got[2*i+1] == 1, "whether there is a level: %s",
+								what)
 						}
 						if got[2*i+1] == 1 {
 							require.Equal(t, upperOf(keys, query), got[2*i], "key %d, query %d: %s", query, i, what)

@@ -28,9 +28,9 @@ type sharedDevice struct {
 }
 
 // Open opens a device for one test. At most one vk.Options may be given; the pipeline cache stays off the disk unless
-// they name a folder. With no options but Without, it may be the device that an earlier test had. When the test ends, it
-// fails if device memory is still allocated, or if validation had anything to say. A machine with no device fails the
-// test: no test is skipped for it.
+// they name a folder. With no options but Without, it may be the device that an earlier test had. When the test ends,
+// it fails if device memory is still allocated, or if validation had anything to say. A machine with no device fails
+// the test: no test is skipped for it.
 func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	t.Helper()
 	var o vk.Options

@@ -15,7 +15,8 @@ type node struct {
 func (n node) level() uint32 { return n.meta >> 1 & 15 }
 
 func (n node) wrong(format string, args ...any) error {
-	return fmt.Errorf("latched: node %d of level %d, keys %d to %d: %s", n.id, n.level(), n.low, n.high, fmt.Sprintf(format, args...))
+	return fmt.Errorf("latched: node %d of level %d, keys %d to %d: %s", n.id, n.level(), n.low, n.high,
+		fmt.Sprintf(format, args...))
 }
 
 func (n node) child(i int) uint32 { return n.slots[2*i+1] }
@@ -29,8 +30,8 @@ func check(words []uint32, o Options) (pairs int, err error) {
 		for used < o.slots() && w[2*used] != none {
 			used++
 		}
-		fence := w[2*o.slots():]
-		return node{id, w[:2*used], fence[0], fence[1], fence[2], fence[3]}
+		header := w[2*o.slots():]
+		return node{id, w[:2*used], header[0], header[1], header[2], header[3]}
 	}
 	count := len(words) / size
 	parents := make([]uint8, count)

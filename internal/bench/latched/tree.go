@@ -1,7 +1,7 @@
 // Package latched is the B-trees of two papers as they are, an experiment to be measured beside structures/btree, which
-// does without latches where it can: Awad et al., Engineering a High-Performance GPU B-Tree (2019), section 3, and Duong,
-// Implementation of B-trees on GPU (2021), chapter 4. Every change of a node is made by a whole tile under the node's
-// latch; slots are sorted; full nodes are split on the way down, which takes their parent's latch, too.
+// does without latches where it can: Awad et al., Engineering a High-Performance GPU B-Tree (2019), section 3, and
+// Duong, Implementation of B-trees on GPU (2021), chapter 4. Every change of a node is made by a whole tile under the
+// node's latch; slots are sorted; full nodes are split on the way down, which takes their parent's latch, too.
 //
 // Pairs of 32 bits can be inserted, and looked up while nobody inserts. The key ~0 is reserved. Nodes are taken one
 // behind the other from memory that is laid out once.
@@ -13,6 +13,7 @@ import (
 
 	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -20,7 +21,8 @@ import (
 type Wait uint32
 
 const (
-	// Restart begins again at the last known parent, of a tree without side links at the root (Awad et al., section 3.5).
+	// Restart begins again at the last known parent, of a tree without side links at the root (Awad et al., section
+	// 3.5).
 	Restart Wait = iota
 	// Backoff looks at the node again and tries again after some rounds, twice as many each time.
 	Backoff
@@ -61,32 +63,26 @@ type Options struct {
 	Pairs     int // room for so many pairs, in whatever order they come
 }
 
-// OptionError says which option can't be.
-type OptionError struct{ Option, Reason string }
-
-func (e *OptionError) Error() string {
-	return fmt.Sprintf("latched: option %s: %s", e.Option, e.Reason)
-}
-
 func (o Options) check(d *vk.Device) error {
 	switch {
 	case int(o.Kind) >= len(kindNames):
-		return &OptionError{"Kind", "unknown"}
+		return &structures.OptionError{Option: "Kind", Reason: "unknown"}
 	case int(o.Wait) >= len(waitNames):
-		return &OptionError{"Wait", "unknown"}
+		return &structures.OptionError{Option: "Wait", Reason: "unknown"}
 	case o.NodeBytes != 128 && o.NodeBytes != 256:
-		return &OptionError{"NodeBytes", fmt.Sprintf("%d: 128 or 256", o.NodeBytes)}
+		return &structures.OptionError{Option: "NodeBytes", Reason: fmt.Sprintf("%d: 128 or 256", o.NodeBytes)}
 	case o.Tile < 4 || o.Tile > 32 || o.Tile&(o.Tile-1) != 0:
-		return &OptionError{"Tile", fmt.Sprintf("%d: a power of two from 4 to 32", o.Tile)}
+		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d: a power of two from 4 to 32", o.Tile)}
 	case o.Tile > d.SubgroupSize():
-		return &OptionError{"Tile", fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+		return &structures.OptionError{Option: "Tile",
+			Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
 	case o.Pairs < 1:
-		return &OptionError{"Pairs", "none"}
+		return &structures.OptionError{Option: "Pairs", Reason: "none"}
 	}
 	return nil
 }
 
-// slots of a node, beside its fence.
+// slots of a node, beside its header.
 func (o Options) slots() int { return o.NodeBytes/8 - 2 }
 
 // Tree is a latched tree.
@@ -112,7 +108,7 @@ type insertPush struct {
 	Statuses uint64
 	Pending  uint64
 	Count    uint32
-	Rounds   uint32
+	Visits   uint32
 	Retry    uint32
 }
 
@@ -126,10 +122,10 @@ type findPush struct {
 
 const (
 	workgroup = 64
-	rounds    = 1 << 16 // of a tile in one dispatch
+	visits    = 1 << 16 // of nodes by a tile in one dispatch
 )
 
-// New makes a tree; Clear makes it one that can be used. Errors: *OptionError, *vk.OutOfMemoryError.
+// New makes a tree; Clear makes it one that can be used. Errors: *structures.OptionError, *vk.OutOfMemoryError.
 func New(d *vk.Device, o Options) (*Tree, error) {
 	if err := o.check(d); err != nil {
 		return nil, err
@@ -211,12 +207,12 @@ type Batch struct {
 	Left   *vk.Buffer[uint32] // a word to which the number of operations left pending is added
 }
 
-// InsertOn records one dispatch of insertions. With retry they are those that an earlier one left pending, because their
-// rounds were used up.
+// InsertOn records one dispatch of insertions. With retry they are those that an earlier one left pending, because
+// their visits were used up.
 func (t *Tree) InsertOn(s *vk.Stream, b Batch, retry bool) {
 	p := insertPush{
 		Tree: t.device(), Keys: b.Keys.AddressOf(b.First), Values: b.Values.AddressOf(b.First),
-		Statuses: b.Status.AddressOf(b.First), Pending: b.Left.Address(), Count: uint32(b.Count), Rounds: rounds,
+		Statuses: b.Status.AddressOf(b.First), Pending: b.Left.Address(), Count: uint32(b.Count), Visits: visits,
 	}
 	if retry {
 		p.Retry = 1

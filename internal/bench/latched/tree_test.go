@@ -182,13 +182,15 @@ func TestOptionsThatCanNotBe(t *testing.T) {
 	d := testdevice.Open(t)
 	good := Options{BLink, Restart, 4, 128, 100}
 	for _, change := range []func(o *Options){
-		func(o *Options) { o.Kind = 2 }, func(o *Options) { o.Wait = 3 }, func(o *Options) { o.Tile = 2 }, func(o *Options) { o.Tile = 64 },
+		func(o *Options) { o.Kind = 2 }, func(o *Options) {
+			o.Wait = 3
+		}, func(o *Options) { o.Tile = 2 }, func(o *Options) { o.Tile = 64 },
 		func(o *Options) { o.Tile = 12 }, func(o *Options) { o.NodeBytes = 64 }, func(o *Options) { o.Pairs = 0 },
 	} {
 		o := good
 		change(&o)
 		_, err := New(d, o)
-		var option *OptionError
+		var option *structures.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 	}
 }

@@ -35,7 +35,8 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	runs := flags.Int("repeat", 5, "measured runs, of which the median counts")
 	csv := flags.String("csv", "", "write the figures to a CSV `file`, too")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote")
+		fmt.Fprintln(
+			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {

@@ -17,7 +17,8 @@ func reportFile(t *testing.T, structure string, ops ...string) string {
 	t.Helper()
 	r := bench.Report{Environment: bench.Environment{Device: "a device", Seed: 3}}
 	for _, op := range ops {
-		m := bench.Measurement{Structure: structure, Op: op, N: 3000, Operations: 3000, Device: []time.Duration{time.Millisecond}}
+		m := bench.Measurement{Structure: structure, Op: op, N: 3000, Operations: 3000,
+			Device: []time.Duration{time.Millisecond}}
 		if op == "range" {
 			m.Length = 8
 		}
@@ -36,13 +37,16 @@ func TestEveryPeerIsMeasured(t *testing.T) {
 		ops  []string
 		want []string
 	}{
-		"slabhash": {[]string{"build", "find-all", "end-to-end-find"}, []string{"Go map,insert", "Go map,find", "xsync.Map,insert", "xsync.Map,find"}},
+		"slabhash": {[]string{"build", "find-all", "end-to-end-find"},
+			[]string{"Go map,insert", "Go map,find", "xsync.Map,insert", "xsync.Map,find"}},
 		"btree": {[]string{"insert", "find-beside", "range"}, []string{
-			"tidwall/btree,insert", "tidwall/btree,find", "tidwall/btree,range", "google/btree,insert", "google/btree,find", "google/btree,range"}},
+			"tidwall/btree,insert", "tidwall/btree,find", "tidwall/btree,range", "google/btree,insert",
+			"google/btree,find", "google/btree,range"}},
 	} {
 		csv := filepath.Join(t.TempDir(), "figures.csv")
 		var table strings.Builder
-		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-csv", csv, reportFile(t, structure, c.ops...)}, &table))
+		require.NoError(t, run(t.Context(), []string{"-repeat", "2", "-csv", csv, reportFile(t, structure, c.ops...)},
+			&table))
 		figures, err := os.ReadFile(csv)
 		require.NoError(t, err)
 		rows := strings.Split(strings.TrimSpace(string(figures)), "\n")[1+len(c.ops):]

@@ -50,13 +50,14 @@ var compressions = []compression{
 		return bzip2.NewReader(r), func() {}, nil
 	}},
 	{"xz", []string{".xz"}, []byte("\xfd7zXZ\x00"), false, newXZReader},
-	{"zstd", []string{".zst", ".zstd"}, []byte{0x28, 0xb5, 0x2f, 0xfd}, true, func(r io.Reader) (io.Reader, func(), error) {
-		z, err := zstd.NewReader(r)
-		if err != nil {
-			return nil, func() {}, err
-		}
-		return z, z.Close, nil
-	}},
+	{"zstd", []string{".zst", ".zstd"}, []byte{0x28, 0xb5, 0x2f, 0xfd}, true,
+		func(r io.Reader) (io.Reader, func(), error) {
+			z, err := zstd.NewReader(r)
+			if err != nil {
+				return nil, func() {}, err
+			}
+			return z, z.Close, nil
+		}},
 }
 
 func byName(path string) *compression {

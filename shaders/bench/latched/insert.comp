@@ -11,7 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 statuses;   // a byte an operation, out
     uvec2 pending;    // a counter of operations left pending
     uint count;
-    uint rounds;
+    uint visits;
     uint retry;       // 1: only the operations whose status is STATUS_PENDING
 };
 
@@ -26,7 +26,7 @@ void main() {
         key = plain_load_at(keys, i);
         value = plain_load_at(values, i);
     }
-    uint status = latched_insert(tree, key, value, todo, rounds);
+    uint status = latched_insert(tree, key, value, todo, visits);
     byte_store(statuses, i, count, todo ? status : before);
     uint left = subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
     if (left != 0u && subgroupElect()) atomic_add(pending, left);

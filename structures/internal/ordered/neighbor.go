@@ -20,16 +20,29 @@ const (
 // Neighbors finds the neighbors of keys in a direction. Error also: *structures.StuckError where a search makes more steps
 // than it has to, which only a stray write can cause.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
-	if err := r.of.Enter(ctx); err != nil {
-		return structures.Neighbors{}, err
-	}
-	defer r.of.Leave()
 	n := len(keys)
 	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
-	statuses := make([]structures.Status, n)
-	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(out.Keys), pipeline.Out(out.Values), pipeline.Out(statuses)}
+	return out, r.NeighborInto(ctx, to, keys, out)
+}
+
+// NeighborInto is Neighbors into the caller's slices.
+func (r *Reader) NeighborInto(ctx context.Context, to structures.Direction, keys []uint32, into structures.Neighbors) error {
+	n := len(keys)
+	err := cmp.Or(pipeline.Fits(n, "keys for the results", into.Keys), pipeline.Fits(n, "values", into.Values),
+		pipeline.Fits(n, "found flags", into.Found))
+	if err != nil {
+		return err
+	}
+	if err := r.of.Enter(ctx); err != nil {
+		return err
+	}
+	defer r.of.Leave()
+	r.of.Meter().Query(len(keys))
+	columns := []pipeline.Column{
+		pipeline.In(keys), pipeline.Result(into.Keys), pipeline.Result(into.Values), pipeline.Founds(into.Found),
+	}
 	search := patience{Limits: r.of.Limits(), visits: firstVisits}
-	err := r.pipeline.Run(ctx, n, columns, pipeline.Task{
+	_, err = r.pipelines.Run(ctx, n, columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{
 				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3], Left: c.Pending,
@@ -38,13 +51,14 @@ func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, keys []
 		},
 		Recover:  search.more,
 		Progress: r.progress,
+		Parts:    pipeline.PartsOfQueries,
 	})
-	for i, status := range statuses {
-		if out.Found[i] = status == structures.Found; !out.Found[i] {
-			out.Keys[i] = 0 // of one left pending, where it was to go on
+	for i := range into.Keys {
+		if err != nil && into.Found != nil && !into.Found[i] {
+			into.Keys[i] = 0 // of one left pending, where it was to go on
 		}
 	}
-	return out, err
+	return err
 }
 
 // patience is how many steps searches that are left pending have made, and may make next.
@@ -73,7 +87,7 @@ func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structure
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), r.needs(n)); err != nil {
+	if err := cmp.Or(r.d.Accept("stream", s), r.needs(n, 1)); err != nil {
 		return err
 	}
 	if n.Count == 0 {
@@ -86,18 +100,18 @@ func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structure
 	})
 }
 
-// needs says what searches on a stream lack.
-func (r *Reader) needs(n structures.DeviceNeighbors) error {
+// needs says what searches on a stream lack, which have so many words for the number left.
+func (r *Reader) needs(n structures.DeviceNeighbors, left int) error {
 	return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, n.Count), recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, n.Count),
 		recording.Need(r.d, n.OutValues, "values", n.Count, n.Count), recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
-		recording.Need(r.d, n.Left, "words for the number left", n.Count, 1))
+		recording.Need(r.d, n.Left, "words for the number left", n.Count, left), recording.NeedCount(r.d, n.DeviceCount, n.Count))
 }
 
 // of are searches by their addresses.
 func of(n structures.DeviceNeighbors, visits int) Neighbors {
 	return Neighbors{
 		Keys: n.Keys.Address(), OutKeys: n.OutKeys.Address(), OutValues: n.OutValues.Address(), Status: n.Status.Address(),
-		Left: n.Left.Address(), N: n.Count, Resume: n.Resume, Visits: visits,
+		Left: n.Left.Address(), N: n.Count, CountAt: n.DeviceCount.Address(), Resume: n.Resume, Visits: visits,
 	}
 }
 

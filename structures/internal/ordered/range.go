@@ -3,6 +3,8 @@ package ordered
 import (
 	"context"
 	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -19,78 +21,103 @@ func AtOnce(d *vk.Device) int {
 
 // Count counts the keys of ranges. Error also: *structures.StuckError, as Neighbors.
 func (r *Reader) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+	counts := make([]uint32, len(ranges))
+	return counts, r.CountInto(ctx, ranges, counts)
+}
+
+// CountInto is Count into the caller's slice.
+func (r *Reader) CountInto(ctx context.Context, ranges []structures.Range, counts []uint32) error {
+	if len(counts) != len(ranges) {
+		return &structures.LengthError{Keys: len(ranges), Other: "counts", Got: len(counts)}
+	}
 	if err := r.of.Enter(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	defer r.of.Leave()
+	r.of.Meter().Query(len(ranges))
 	limit := AtOnce(r.d)
 	if r.of.Exact() {
 		limit = math.MaxInt // a survey is all that there is to do
 	}
 	p, err := r.cut(ctx, ranges, limit)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	counts := make([]uint32, len(ranges))
+	clear(counts)
 	if r.of.Exact() {
 		p.sum(counts, p.candidates)
-		return counts, nil
+		return nil
 	}
 	for _, g := range p.groups(limit) {
 		part := p.part(g)
 		some := make([]uint32, len(part.ranges))
 		if err := r.count(ctx, part.ranges, some); err != nil {
-			return nil, err
+			return err
 		}
 		part.sum(counts, some)
 	}
-	return counts, nil
+	return nil
 }
 
 // count counts the keys of ranges that together have not too many candidates.
 func (r *Reader) count(ctx context.Context, ranges []structures.Range, counts []uint32) error {
-	return r.pipeline.Run(ctx, len(ranges), []pipeline.Column{pipeline.In(ranges), pipeline.Out(counts)}, pipeline.Task{
+	columns := []pipeline.Column{pipeline.In(ranges), pipeline.Out(counts)}
+	_, err := r.pipelines.Run(ctx, len(ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Count(s, Counts{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count})
 		},
 	})
+	return err
 }
 
 // Range returns the pairs of ranges. Errors as Count's.
-func (r *Reader) Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error) {
-	if err := r.of.Enter(ctx); err != nil {
+func (r *Reader) Range(ctx context.Context, ranges []structures.Range) (out structures.Ranges, err error) {
+	if err := r.RangeInto(ctx, ranges, &out); err != nil {
 		return structures.Ranges{}, err
-	}
-	defer r.of.Leave()
-	limit := AtOnce(r.d)
-	p, err := r.cut(ctx, ranges, limit)
-	if err != nil {
-		return structures.Ranges{}, err
-	}
-	var pairs Pairs
-	if r.of.Exact() {
-		all := p.all()
-		pairs = Pairs{make([]uint32, 0, all), make([]uint32, 0, all)}
-	}
-	counts := make([]uint32, len(ranges))
-	for _, g := range p.groups(limit) {
-		if err := r.pairs(ctx, p.part(g), counts, &pairs); err != nil {
-			return structures.Ranges{}, err
-		}
-	}
-	out := structures.Ranges{Offsets: make([]uint64, len(ranges)+1), Keys: pairs.Keys, Values: pairs.Values}
-	for i, n := range counts {
-		out.Offsets[i+1] = out.Offsets[i] + uint64(n)
 	}
 	return out, nil
 }
 
+// RangeInto is Range into the caller's slices, as far as they have room.
+func (r *Reader) RangeInto(ctx context.Context, ranges []structures.Range, into *structures.Ranges) error {
+	if err := r.of.Enter(ctx); err != nil {
+		return err
+	}
+	defer r.of.Leave()
+	r.of.Meter().Query(len(ranges))
+	limit := AtOnce(r.d)
+	p, err := r.cut(ctx, ranges, limit)
+	if err != nil {
+		return err
+	}
+	pairs := Pairs{into.Keys[:0], into.Values[:0]}
+	if r.of.Exact() {
+		all := p.all()
+		pairs = Pairs{slices.Grow(pairs.Keys, all), slices.Grow(pairs.Values, all)}
+	}
+	counts := make([]uint32, len(ranges))
+	err = r.pipelines.Do(ctx, func(s *vk.Stream) error {
+		for _, g := range p.groups(limit) {
+			if err := r.pairs(ctx, s, p.part(g), counts, &pairs); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	into.Keys, into.Values = pairs.Keys, pairs.Values
+	into.Offsets = append(into.Offsets[:0], 0)
+	for i, n := range counts {
+		into.Offsets = append(into.Offsets, into.Offsets[i]+uint64(n))
+	}
+	return err
+}
+
 // pairs reads the pairs of pieces, and adds to counts how many the ranges have that these are of.
-func (r *Reader) pairs(ctx context.Context, p pieces, counts []uint32, to *Pairs) error {
+func (r *Reader) pairs(ctx context.Context, s *vk.Stream, p pieces, counts []uint32, to *Pairs) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	some, err := r.of.Pairs(ctx, p.ranges, p.candidates, to)
+	some, err := r.of.Pairs(ctx, s, p.ranges, p.candidates, to)
 	if err == nil {
 		p.sum(counts, some)
 	}
@@ -177,11 +204,12 @@ func (r *Reader) cut(ctx context.Context, ranges []structures.Range, limit int) 
 // survey asks how many candidates pieces have.
 func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
 	columns := []pipeline.Column{pipeline.In(p.ranges), pipeline.Out(p.candidates)}
-	return r.pipeline.Run(ctx, len(p.ranges), columns, pipeline.Task{
+	_, err := r.pipelines.Run(ctx, len(p.ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Survey(s, Survey{Ranges: c.Columns[0], Out: c.Columns[1], N: c.Count, Whole: whole})
 		},
 	})
+	return err
 }
 
 // ask adds a piece that a survey is to be made of.
@@ -225,6 +253,11 @@ func (c *cutter) take(r structures.Range, owner int, n uint32) {
 		const parts = 16
 		eachPart(r, parts, func(part structures.Range) { c.ask(part, owner) })
 	}
+}
+
+// Words are ranges as the device takes them.
+func Words(ranges []structures.Range) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*len(ranges))
 }
 
 // eachPart divides a range by its keys.

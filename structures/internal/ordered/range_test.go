@@ -29,10 +29,12 @@ func surveyed(c *cutter, ranges []structures.Range, survey func(r structures.Ran
 // pieces, in order, and none of several is too large.
 func TestCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		keys := rapid.SliceOfN(rapid.OneOf(rapid.Uint32(), rapid.Uint32Max(50), rapid.Just(uint32(7))), 0, 300).Draw(t, "keys")
+		keys := rapid.SliceOfN(rapid.OneOf(rapid.Uint32(), rapid.Uint32Max(50), rapid.Just(uint32(7))), 0, 300).Draw(t,
+			"keys")
 		slices.Sort(keys)
 		lower := func(k uint64) int {
-			at, _ := slices.BinarySearchFunc(keys, k, func(key uint32, k uint64) int { return int(int64(key) - int64(k)) })
+			at, _ := slices.BinarySearchFunc(keys, k,
+				func(key uint32, k uint64) int { return int(int64(key) - int64(k)) })
 			return at
 		}
 		count := func(r structures.Range) uint32 { return uint32(max(0, lower(uint64(r.Hi)+1)-lower(uint64(r.Lo)))) }
@@ -82,11 +84,12 @@ func TestCut(t *testing.T) {
 func TestCutWithoutEnd(t *testing.T) {
 	c := cutter{limit: 10, most: 1 << 10}
 	asked := 0
-	require.False(t, surveyed(&c, []structures.Range{{Lo: 5, Hi: 4}, structures.AllKeys}, func(r structures.Range, _ bool) uint32 {
-		if asked++; r.Lo > r.Hi {
-			return 0
-		}
-		return TooMany
-	}))
+	require.False(t, surveyed(&c, []structures.Range{{Lo: 5, Hi: 4}, structures.AllKeys},
+		func(r structures.Range, _ bool) uint32 {
+			if asked++; r.Lo > r.Hi {
+				return 0
+			}
+			return TooMany
+		}))
 	require.Less(t, asked, 1<<14)
 }

@@ -4,19 +4,21 @@
 package ordered
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
 // Recorder is a structure as its Reader sees it. What records is called by who has entered, and allocates scratch as it
 // needs it.
 type Recorder interface {
-	// Enter begins a call that reads the structure and waits for the result, when its turn has come; EnterOn one that
-	// records on a stream, and waits for nothing but its turn. Leave ends either.
+	// Enter begins a call that reads the structure, beside others like it, and waits for the result, when no call changes
+	// the structure; EnterOn one that records on a stream, and waits for nothing but that. Leave ends either.
 	Enter(ctx context.Context) error
 	EnterOn(ctx context.Context) error
 	Leave()
@@ -25,6 +27,8 @@ type Recorder interface {
 	// Changes is how often the pairs were changed so far.
 	Changes() uint64
 	Limits() Limits
+	// Meter counts what is asked of the structure.
+	Meter() *recording.Meter
 	// Exact says that Survey tells how many pairs there are, and not only how many there may be.
 	Exact() bool
 
@@ -33,9 +37,12 @@ type Recorder interface {
 	Survey(s *vk.Stream, v Survey) error
 	Count(s *vk.Stream, c Counts) error
 	Range(s *vk.Stream, r Ranges) error
+	Rank(s *vk.Stream, r Ranks) error
+	Select(s *vk.Stream, n Neighbors) error // whose Keys are ranks
+	Export(s *vk.Stream, e structures.DeviceExport) error
 	// Pairs adds the pairs of some ranges to others, range by range, and says how many each has. What Survey has said of
-	// the ranges is given.
-	Pairs(ctx context.Context, ranges []structures.Range, candidates []uint32, to *Pairs) (counts []uint32, err error)
+	// the ranges is given. On the stream nothing else is recorded meanwhile.
+	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32, to *Pairs) (counts []uint32, err error)
 }
 
 // Limits are what bounds queries from Go slices.
@@ -51,6 +58,7 @@ type Lookups struct {
 	Keys, Values uint64 // a word a lookup
 	Found        uint64 // a byte a lookup, padded to whole words
 	N            int
+	CountAt      uint64 // 0, or where it is said how many of them; so in what follows
 	Order        structures.LookupOrder
 }
 
@@ -58,6 +66,7 @@ type Lookups struct {
 type Neighbors struct {
 	Keys, OutKeys, OutValues, Status, Left uint64
 	N                                      int
+	CountAt                                uint64
 	Resume                                 bool
 	Visits                                 int // steps behind which one that has found nothing is left pending; 0: many
 }
@@ -78,12 +87,14 @@ type Counts struct {
 	Ranges, Out uint64
 	Total       uint64 // 0: none
 	N           int
+	CountAt     uint64
 }
 
 // Ranges are ranges on the device whose pairs are asked for, as structures.DeviceRanges.
 type Ranges struct {
 	Ranges, Offsets, OutKeys, OutValues, Total uint64
 	N                                          int
+	CountAt                                    uint64
 	Capacity                                   int // pairs that there is room for
 	Candidates                                 int // that may be looked at
 }
@@ -100,35 +111,46 @@ func (p *Pairs) Extend(n int) (keys, values []uint32) {
 
 // Reader answers queries.
 type Reader struct {
-	d        *vk.Device
-	of       Recorder
-	pipeline *pipeline.Pipeline
-	progress structures.Progress
+	d         *vk.Device
+	of        Recorder
+	pipelines *pipeline.Pool
+	own       *recording.Own
+	progress  structures.Progress
 }
 
 // NewReader returns the reader of a structure.
-func NewReader(d *vk.Device, of Recorder, p *pipeline.Pipeline, progress structures.Progress) Reader {
-	return Reader{d, of, p, progress}
+func NewReader(d *vk.Device, of Recorder, p *pipeline.Pool, own *recording.Own, progress structures.Progress) Reader {
+	return Reader{d, of, p, own, progress}
 }
 
 // Find looks keys up.
 func (r *Reader) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	if err := r.of.Enter(ctx); err != nil {
-		return nil, nil, err
-	}
-	defer r.of.Leave()
-	return r.Lookup(ctx, keys)
+	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
+	return values, found, r.FindInto(ctx, keys, values, found)
 }
 
-// Lookup is Find by who has entered.
-func (r *Reader) Lookup(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
-	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(values), pipeline.Out(found)}
-	err = r.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+// FindInto is Find into the caller's slices.
+func (r *Reader) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
+	if err := cmp.Or(pipeline.Fits(len(keys), "values", values), pipeline.Fits(len(keys), "found flags", found)); err != nil {
+		return err
+	}
+	if err := r.of.Enter(ctx); err != nil {
+		return err
+	}
+	defer r.of.Leave()
+	r.of.Meter().Query(len(keys))
+	return r.Lookup(ctx, keys, values, found)
+}
+
+// Lookup is FindInto by who has entered.
+func (r *Reader) Lookup(ctx context.Context, keys, values []uint32, found []bool) error {
+	columns := []pipeline.Column{pipeline.In(keys), pipeline.Result(values), pipeline.Result(found)}
+	_, err := r.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Find(s, Lookups{Keys: c.Columns[0], Values: c.Columns[1], Found: c.Columns[2], N: c.Count})
 		},
 		Progress: r.progress,
+		Parts:    pipeline.PartsOfQueries,
 	})
-	return values, found, err
+	return err
 }

@@ -6,16 +6,39 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/vk"
 )
 
 // Walk returns the pairs of a range in key order, or down in the opposite order.
-func (r *Reader) Walk(ctx context.Context, keys structures.Range, down bool) (iter.Seq2[uint32, uint32], func() error) {
-	var failure error
-	pairs := func(yield func(uint32, uint32) bool) { failure = r.walk(ctx, keys, down, yield) }
-	return pairs, func() error { return failure }
+func (r *Reader) Walk(ctx context.Context, keys structures.Range, down bool) iter.Seq2[structures.Pair, error] {
+	return transfer.Pairs(r.pages(ctx, keys, down), down)
 }
 
-func (r *Reader) walk(ctx context.Context, keys structures.Range, down bool, yield func(uint32, uint32) bool) error {
+// Chunks returns all pairs in key order, many at a time.
+func (r *Reader) Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error] {
+	return r.pages(ctx, structures.AllKeys, false)
+}
+
+// Inside is the reader for who has entered the structure: its calls take no turns.
+func (r *Reader) Inside() *Reader {
+	inside := *r
+	inside.of = entered{r.of}
+	return &inside
+}
+
+// entered is a structure that was entered.
+type entered struct{ Recorder }
+
+func (entered) Enter(ctx context.Context) error { return ctx.Err() }
+func (entered) Leave()                          {}
+
+// pages returns the pairs of a range in parts, each of them in key order; down: the last part first.
+func (r *Reader) pages(ctx context.Context, keys structures.Range, down bool) iter.Seq2[structures.Pairs, error] {
+	return transfer.Sequence(func(yield func(structures.Pairs) bool) error { return r.walk(ctx, keys, down, yield) })
+}
+
+func (r *Reader) walk(ctx context.Context, keys structures.Range, down bool, yield func(structures.Pairs) bool) error {
 	w, sections, err := r.begin(ctx, keys)
 	if err != nil {
 		return err
@@ -31,7 +54,7 @@ func (r *Reader) walk(ctx context.Context, keys structures.Range, down bool, yie
 	return nil
 }
 
-// walk is an iteration. Between two pages others have their turns.
+// walk is an iteration. Between two pages others may change the structure.
 type walk struct {
 	*Reader
 	changes uint64 // to the structure that it has begun with
@@ -45,7 +68,8 @@ func (r *Reader) begin(ctx context.Context, keys structures.Range) (walk, []stru
 	defer r.of.Leave()
 	var sections []structures.Range
 	if keys.Lo <= keys.Hi {
-		eachPart(keys, uint64(r.of.Limits().Sections), func(part structures.Range) { sections = append(sections, part) })
+		eachPart(keys, uint64(r.of.Limits().Sections),
+			func(part structures.Range) { sections = append(sections, part) })
 	}
 	return walk{r, r.of.Changes()}, sections, nil
 }
@@ -62,8 +86,9 @@ func (w walk) enter(ctx context.Context) error {
 	return nil
 }
 
-// visit gives the pairs of a range to yield. False: that was enough.
-func (w walk) visit(ctx context.Context, r structures.Range, down bool, yield func(uint32, uint32) bool) (bool, error) {
+// visit gives the pairs of a range to yield, page by page. False: that was enough.
+func (w walk) visit(ctx context.Context, r structures.Range, down bool, yield func(structures.Pairs) bool) (bool,
+	error) {
 	limit := min(1<<20, AtOnce(w.d))
 	p, err := w.pieces(ctx, r, limit)
 	if err != nil {
@@ -78,13 +103,8 @@ func (w walk) visit(ctx context.Context, r structures.Range, down bool, yield fu
 		if err != nil {
 			return false, err
 		}
-		for j := range page.Keys {
-			if down {
-				j = len(page.Keys) - 1 - j
-			}
-			if !yield(page.Keys[j], page.Values[j]) {
-				return false, nil
-			}
+		if len(page.Keys) != 0 && !yield(structures.Pairs(page)) {
+			return false, nil
 		}
 	}
 	return true, nil
@@ -105,5 +125,6 @@ func (w walk) page(ctx context.Context, p pieces) (page Pairs, err error) {
 		return Pairs{}, err
 	}
 	defer w.of.Leave()
-	return page, w.pairs(ctx, p, make([]uint32, 1), &page)
+	err = w.pipelines.Do(ctx, func(s *vk.Stream) error { return w.pairs(ctx, s, p, make([]uint32, 1), &page) })
+	return page, err
 }

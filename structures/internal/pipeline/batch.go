@@ -1,6 +1,10 @@
 package pipeline
 
-import "github.com/vkds/vkds/structures"
+import (
+	"cmp"
+
+	"github.com/vkds/vkds/structures"
+)
 
 // Lengths checks that what a batch says of each operation goes together. Error: *structures.LengthError.
 func Lengths(b structures.Batch) error {
@@ -14,6 +18,30 @@ func Lengths(b structures.Batch) error {
 		return &structures.LengthError{Keys: len(b.Keys), Other: "highs", Got: len(b.Highs)}
 	}
 	return nil
+}
+
+// Fits checks that a slice which goes with so many keys is as long as these, or is not there. Error:
+// *structures.LengthError.
+func Fits[T any](keys int, name string, s []T) error {
+	if s != nil && len(s) != keys {
+		return &structures.LengthError{Keys: keys, Other: name, Got: len(s)}
+	}
+	return nil
+}
+
+// FitsResults checks the slices that the results of a batch go to. Error: *structures.LengthError.
+func FitsResults(b structures.Batch, r *structures.Results) error {
+	n := len(b.Keys)
+	return cmp.Or(Fits(n, "statuses", r.Status), Fits(n, "values for the results", r.Values),
+		Fits(n, "keys for the results", r.Keys))
+}
+
+// Cut is a part of a slice, or nil of nil.
+func Cut[T any](s []T, first, end int) []T {
+	if s == nil {
+		return nil
+	}
+	return s[first:end]
 }
 
 // Pick returns the elements at some places, in the order of the places.

@@ -10,7 +10,8 @@ import (
 // Finish waits for a stream that has a batch of operations recorded, and has what the batch left pending done, until
 // left, the word that counts it, is 0: room makes room for so many operations (stuck: none was done since the last
 // time), and again records those that are pending. An error of room or again is returned as a *structures.PendingError.
-func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32], room func(ctx context.Context, pending int, stuck bool) error, again func() error) error {
+func Finish(ctx context.Context, s *vk.Stream, left *vk.Buffer[uint32],
+	room func(ctx context.Context, pending int, stuck bool) error, again func() error) error {
 	last := -1
 	for {
 		if err := s.Wait(ctx); err != nil {

@@ -2,12 +2,14 @@ package pipeline
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
-// Short says that an error is one of room: the device's memory, or a structure's own limit. A smaller batch may find some.
+// Short says that an error is one of room: the device's memory, or a structure's own limit. A smaller batch may find
+// some.
 func Short(err error) bool {
 	var memory *vk.OutOfMemoryError
 	var size *vk.TooLargeError
@@ -15,35 +17,66 @@ func Short(err error) bool {
 	return errors.As(err, &memory) || errors.As(err, &size) || errors.As(err, &own)
 }
 
-// NotBegun is what a call with so many operations returns that could not begin: all of them are pending. A closed
-// structure has no statuses.
-func NotBegun(operations int, err error) ([]structures.Status, error) {
+// NotBegun has the statuses of a call with so many operations, that could not begin, say so, and returns what it does.
+func NotBegun(statuses []structures.Status, operations int, err error) error {
 	if err == vk.ErrClosed {
-		return nil, err
+		return err
 	}
-	statuses := make([]structures.Status, operations)
-	return statuses, Stopped(statuses, err)
+	clear(statuses)
+	return Stopped(statuses, operations, err)
 }
 
-// Stopped returns what stopped a batch, around it a *structures.PendingError if operations are pending; nil if nothing did. A
-// *structures.PendingError about a part of the batch gives way to that of the whole.
-func Stopped(statuses []structures.Status, err error) error {
+// Stopped returns what stopped a batch, around it a *structures.PendingError if operations are pending; nil if nothing
+// did. How many are, the statuses say, or, without them, left. A *structures.PendingError about a part of the batch
+// gives way to that of the whole.
+func Stopped(statuses []structures.Status, left int, err error) error {
 	if err == nil {
 		return nil
 	}
 	if part, ok := err.(*structures.PendingError); ok {
 		err = part.Err
 	}
-	pending := 0
-	for _, s := range statuses {
-		if s == structures.Pending {
-			pending++
+	if statuses != nil {
+		left = 0
+		for _, s := range statuses {
+			if s == structures.Pending {
+				left++
+			}
 		}
 	}
-	if pending == 0 {
+	if left == 0 {
 		return err
 	}
-	return &structures.PendingError{Operations: pending, Err: err}
+	return &structures.PendingError{Operations: left, Err: err}
+}
+
+// Made is what a call returns that makes the statuses itself: none where nothing can have been begun.
+func Made(statuses []structures.Status, err error) ([]structures.Status, error) {
+	if refused(err) {
+		return nil, err
+	}
+	return statuses, err
+}
+
+// MadeResults is Made for a mixed batch, which do does.
+func MadeResults(b structures.Batch, do func(into *structures.Results) error) (structures.Results, error) {
+	n := len(b.Keys)
+	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
+	if slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
+		r.Keys = make([]uint32, n)
+	}
+	err := do(&r)
+	if refused(err) {
+		return structures.Results{}, err
+	}
+	return r, err
+}
+
+// refused says that an error is one of the arguments, or of a closed handle.
+func refused(err error) bool {
+	var length *structures.LengthError
+	var kind *structures.KindError
+	return errors.As(err, &length) || errors.As(err, &kind) || err == vk.ErrClosed
 }
 
 // Cause is what stopped a batch, without the number of pending operations, for calls that keep none of it.

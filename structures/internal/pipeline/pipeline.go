@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"slices"
@@ -13,31 +14,80 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Column is one array of a batch on its way to the device, back, or both: Width bytes an operation.
+// Column is one array of a batch on its way to the device, back, or both. What goes in and what comes back may be the same
+// memory: of a chunk all goes in before anything of it comes back.
 type Column struct {
-	Data  []byte // of the whole batch; nil: there is no such column, and its address is 0
-	Width int
-	In    bool // goes to the device
-	Out   bool // comes back
+	From  []byte // of the whole batch, to the device; nil: nothing
+	To    []byte // of the whole batch, where what the device has made of it goes; nil: it stays there
+	Width int    // bytes an operation; 0: there is no such column, and its address is 0
+
+	zeroed bool              // where a chunk was not finished, To becomes 0
+	decode func(part []byte) // makes what came back what is wanted, where it lies; nil: it is
 }
 
-// In returns a column that goes to the device: of words, or of structs of words. Like the other two it may be made of a
-// nil slice.
-func In[T any](s []T) Column { return column(s, true, false) }
+// In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with Out.
+func In[T any](s []T) Column { return some(Through(s, nil)) }
 
 // Out returns a column that the device fills. Of a []bool it writes bytes of 0 and 1 alone.
-func Out[T any](s []T) Column { return column(s, false, true) }
+func Out[T any](s []T) Column { return some(Through(nil, s)) }
 
-// InOut returns a column that the device changes.
-func InOut[T any](s []T) Column { return column(s, true, true) }
+// Result is Out for what the device fills in any case: of a nil slice nothing comes back.
+func Result[T any](s []T) Column { return Through(nil, s) }
 
-func column[T any](s []T, in, out bool) Column {
-	width := int(unsafe.Sizeof(*new(T)))
-	c := Column{Width: width, In: in, Out: out}
-	if len(s) != 0 {
-		c.Data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*width)
+// Statuses is Result for what becomes of operations: those of chunks that were not finished are Pending.
+func Statuses(s []structures.Status) Column {
+	c := Result(s)
+	c.zeroed = true
+	return c
+}
+
+// Founds is Statuses for who wants to know no more than which are structures.Found.
+func Founds(found []bool) Column {
+	c := Result(found)
+	c.zeroed, c.decode = true, decodeFounds
+	return c
+}
+
+// decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this bit.
+func decodeFounds(statuses []byte) {
+	const bit, ones = 1, 0x0101010101010101
+	for ; len(statuses) >= 8; statuses = statuses[8:] {
+		binary.NativeEndian.PutUint64(statuses, binary.NativeEndian.Uint64(statuses)>>bit&ones)
+	}
+	for i, s := range statuses {
+		statuses[i] = s >> bit & 1
+	}
+}
+
+// Through returns a column that the device changes, from one slice to another, which may be the same one. Of a nil slice
+// nothing goes, or comes back.
+func Through[T any](from, to []T) Column {
+	return Column{From: bytesOf(from), To: bytesOf(to), Width: int(unsafe.Sizeof(*new(T)))}
+}
+
+func some(c Column) Column {
+	if c.From == nil && c.To == nil {
+		return Column{}
 	}
 	return c
+}
+
+func bytesOf[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
+
+// part is the column of some of the operations.
+func (c Column) part(first, count int) Column {
+	cut := func(b []byte) []byte {
+		if b == nil {
+			return nil
+		}
+		return b[first*c.Width : (first+count)*c.Width]
+	}
+	return Column{cut(c.From), cut(c.To), c.Width, c.zeroed, c.decode}
 }
 
 // Chunk is the part of a batch that one dispatch works on.
@@ -49,20 +99,26 @@ type Chunk struct {
 }
 
 // Turns have the chunks of a batch work one after the other, each on what the one before has left; their copies still
-// overlap.
-type Turns struct{ last *vk.Stream }
+// overlap, those of its results with the next one's work, too.
+type Turns struct {
+	last *vk.Stream
+	done vk.Point // its work, but for the copying of results
+}
 
-// Take has what is recorded into a stream next wait for the chunk before, whose stream it submits.
-func (t *Turns) Take(s *vk.Stream) error {
+// Take has what is recorded into a stream next wait for the chunk before.
+func (t *Turns) Take(s *vk.Stream) {
 	if t.last != nil && t.last != s {
-		before, err := t.last.Submit()
-		if err != nil {
-			return err
-		}
-		s.After(before)
+		s.After(t.done)
 	}
 	t.last = s
-	return nil
+}
+
+// pass submits the work on the chunk that has taken its turn last.
+func (t *Turns) pass() (err error) {
+	if t.last != nil {
+		t.done, err = t.last.Submit()
+	}
+	return err
 }
 
 // Wait waits for the chunk before.
@@ -82,27 +138,41 @@ type Task struct {
 	Recover func(ctx context.Context, pending int, stuck bool) error
 	// Progress, if not nil, is told of the operations done.
 	Progress structures.Progress
+	// Turns are those that the chunks take, if they do.
+	Turns *Turns
+	// Parts is how many parts a batch is to be done in at least, where they are large enough, so that their copies overlap
+	// with their work: the more of them, the less a part costs by itself.
+	Parts int
 }
 
-// Pipeline carries batches in Go slices through the device in chunks: while one chunk is computed, the
-// next one is copied in and the one before is copied out. A batch may be larger than the device's
-// memory. Where there is no room for a chunk, smaller ones are tried. A Pipeline keeps its staging memory
-// until it is closed, and serves one call at a time.
+// What measured best on the H200 (docs/benchmarks.md).
+const (
+	PartsOfQueries = 8
+	PartsInTurn    = 2 // of updates whose chunks take turns
+)
+
+// Pipeline carries batches in Go slices through the device in chunks: while some are computed or on their way there or
+// back, the next one is copied in and the one before is copied out. A batch may be larger than the device's memory. Where
+// there is no room for a chunk, smaller ones are tried. A Pipeline keeps its staging memory until it is closed, and serves
+// one call at a time.
 type Pipeline struct {
 	d       *vk.Device
 	chunk   int  // operations
 	direct  bool // kernels work in the host buffers: the device's memory is the host's
 	slots   []*slot
-	started int // chunks given out: says whose turn it is
+	started int // chunks of this batch: says whose turn it is
 }
 
 const (
 	chunksInFlight = 3
+	slots          = chunksInFlight + 1 // one more, whose results are copied out
 
 	leastChunk = 1 << 8 // operations: less is not tried where room is short
 
 	gpuChunk = 1 << 21
 	cpuChunk = 1 << 17 // a dispatch on a CPU device takes some 10 ms with these
+
+	leastPart = 1 << 19 // operations: to submit less by itself, and to wait for it, costs more than its copies
 )
 
 var chunkForTests int
@@ -128,27 +198,48 @@ func New(d *vk.Device) *Pipeline {
 
 // batch is a call of Run.
 type batch struct {
-	n       int
-	columns []Column
-	task    Task
-	done    int
+	n        int
+	columns  []Column
+	task     Task
+	done     int // operations of chunks that are finished
+	left     int // operations that are not done
+	finished []Chunk
 }
 
-// Run carries a batch of n operations through the device. When it returns, no chunk is running. With
-// an error, the chunks that were finished have their outputs, and no other output was written.
-// Cancellation is seen between chunks.
-func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) error {
-	b := &batch{n: n, columns: columns, task: task}
-	err := p.run(ctx, b)
-	if err == nil {
-		return nil
+// Run carries a batch of n operations through the device. When it returns, no chunk is running. With an error, the
+// chunks that were finished have their outputs, and no other output was written, but for statuses; left is how many
+// operations are not done. Cancellation is seen between chunks.
+func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) (left int, err error) {
+	b := &batch{n: n, columns: columns, task: task, left: n}
+	p.started = 0
+	err = p.run(ctx, b)
+	if err != nil {
+		// What is in flight is finished in any case: its memory is about to be used again.
+		err = errors.Join(err, p.clearUp(context.WithoutCancel(ctx), b))
+		b.zero()
 	}
-	// What is in flight is finished in any case: its memory is about to be used again.
-	return errors.Join(err, p.clearUp(context.WithoutCancel(ctx), b))
+	for _, s := range p.slots {
+		s.emptied.Wait()
+	}
+	return b.left, err
+}
+
+// zero has the statuses of chunks that were not finished say so.
+func (b *batch) zero() {
+	slices.SortFunc(b.finished, func(x, y Chunk) int { return x.First - y.First })
+	next := 0
+	for _, c := range append(b.finished, Chunk{First: b.n}) {
+		for _, column := range b.columns {
+			if column.zeroed {
+				clear(column.part(next, c.First-next).To)
+			}
+		}
+		next = c.First + c.Count
+	}
 }
 
 func (p *Pipeline) run(ctx context.Context, b *batch) error {
-	chunk := p.chunk
+	chunk := p.chunkOf(b)
 	for first := 0; first < b.n; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -179,35 +270,48 @@ func (p *Pipeline) run(ctx context.Context, b *batch) error {
 // release frees the staging memory, while no chunk is in flight.
 func (p *Pipeline) release() {
 	for _, s := range p.slots {
+		s.emptied.Wait()
 		s.free()
 	}
 }
 
-// turn returns the slot whose turn it is, after finishing the chunk in it.
+// chunkOf is how many operations the chunks of a batch have.
+func (p *Pipeline) chunkOf(b *batch) int {
+	parts := max(b.task.Parts, 1)
+	return min(p.chunk, max(leastPart, (b.n+parts-1)/parts))
+}
+
+// turn returns a slot for the next chunk, after finishing the oldest one if there are enough in flight.
 func (p *Pipeline) turn(ctx context.Context, b *batch) (*slot, error) {
-	if len(p.slots) < chunksInFlight {
+	if open := p.inFlight(); len(open) == chunksInFlight {
+		left, err := open[0].wait(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if left == 0 {
+			open[0].finish(b)
+		} else if err := p.drain(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	return p.next()
+}
+
+// next returns the slot that was used longest ago, with nothing in it, or a new one: a batch of few chunks takes no more
+// slots than these.
+func (p *Pipeline) next() (*slot, error) {
+	at := p.started % slots
+	if at == len(p.slots) {
 		stream, err := p.d.NewStream()
 		if err != nil {
 			return nil, err
 		}
 		p.slots = append(p.slots, &slot{stream: stream})
-		p.started = len(p.slots)
-		return p.slots[len(p.slots)-1], nil
 	}
-	s := p.slots[p.started%len(p.slots)]
 	p.started++
-	if !s.busy {
-		return s, nil
-	}
-	left, err := s.wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if left != 0 {
-		return s, p.drain(ctx, b)
-	}
-	s.finish(b)
-	return s, nil
+	s := p.slots[at]
+	s.emptied.Wait()
+	return s, p.d.Accept("stream", s.stream) // its memory has gone with a device that was closed
 }
 
 // inFlight are the slots with a chunk, the oldest first.

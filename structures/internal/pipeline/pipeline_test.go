@@ -63,7 +63,8 @@ func eachWay(t *testing.T, test func(t *testing.T, direct bool)) {
 func (f *rig) task() Task {
 	return Task{
 		Record: func(s *vk.Stream, c Chunk) error {
-			f.k.Dispatch(s, (c.Count+f.k.Workgroup()-1)/f.k.Workgroup(), echo{c.Columns[0], c.Columns[1], uint32(c.Count)})
+			f.k.Dispatch(s, (c.Count+f.k.Workgroup()-1)/f.k.Workgroup(),
+				echo{c.Columns[0], c.Columns[1], uint32(c.Count)})
 			if len(f.pendings) != 0 {
 				at := len(f.records)
 				f.counts.Slice()[at] = f.pendings[0]
@@ -91,7 +92,7 @@ func TestSizes(t *testing.T) {
 			for i := range in {
 				in[i] = uint32(i * 7)
 			}
-			require.NoError(t, f.f.Run(t.Context(), n, []Column{In(in), Out(out)}, f.task()))
+			require.NoError(t, run(f.f, t.Context(), n, []Column{In(in), Out(out)}, f.task()))
 			for i := range out {
 				if out[i] != in[i] {
 					t.Fatalf("of %d: element %d is %d", n, i, out[i])
@@ -119,23 +120,24 @@ func TestColumns(t *testing.T) {
 		for i := range both {
 			bytes[i], both[i] = small(i), uint64(i)<<32|uint64(i)
 		}
-		run := 0
-		require.NoError(t, f.f.Run(t.Context(), n, []Column{In(none), {}, In(bytes), InOut(both), Out(none)}, Task{
-			Record: func(s *vk.Stream, c Chunk) error {
-				require.Zero(t, c.Columns[0])
-				require.Zero(t, c.Columns[1])
-				require.Zero(t, c.Columns[4])
-				for _, i := range []int{2, 3} {
-					require.NotZero(t, c.Columns[i])
-					require.Zero(t, c.Columns[i]%16, "columns may be read by vectors")
-				}
-				// The chunk's bytes come into the upper half of its first pairs.
-				f.k.Dispatch(s, 1, echo{c.Columns[2], c.Columns[3] + 4, 1})
-				run++
-				return nil
-			},
-		}))
-		require.Equal(t, 3, run)
+		runs := 0
+		require.NoError(t, run(f.f, t.Context(), n, []Column{In(none), {}, In(bytes), Through(both, both), Out(none)},
+			Task{
+				Record: func(s *vk.Stream, c Chunk) error {
+					require.Zero(t, c.Columns[0])
+					require.Zero(t, c.Columns[1])
+					require.Zero(t, c.Columns[4])
+					for _, i := range []int{2, 3} {
+						require.NotZero(t, c.Columns[i])
+						require.Zero(t, c.Columns[i]%16, "columns may be read by vectors")
+					}
+					// The chunk's bytes come into the upper half of its first pairs.
+					f.k.Dispatch(s, 1, echo{c.Columns[2], c.Columns[3] + 4, 1})
+					runs++
+					return nil
+				},
+			}))
+		require.Equal(t, 3, runs)
 		for i, v := range both {
 			want := uint64(i)<<32 | uint64(i)
 			if i%100 == 0 {
@@ -161,7 +163,7 @@ func TestRecovers(t *testing.T) {
 		for i := range in {
 			in[i] = uint32(i + 1)
 		}
-		require.NoError(t, f.f.Run(t.Context(), 40, []Column{In(in), Out(out)}, f.task()))
+		require.NoError(t, run(f.f, t.Context(), 40, []Column{In(in), Out(out)}, f.task()))
 		for i := range out {
 			require.Equal(t, in[i], out[i])
 		}
@@ -185,7 +187,7 @@ func TestRecoversInOrder(t *testing.T) {
 		f := newRig(t, 10, true)
 		f.pendings = []uint32{1, 1, 1 /* again: */, 1, 1, 1}
 		in, out := make([]uint32, 10*chunks), make([]uint32, 10*chunks)
-		require.NoError(t, f.f.Run(t.Context(), len(in), []Column{In(in), Out(out)}, f.task()))
+		require.NoError(t, run(f.f, t.Context(), len(in), []Column{In(in), Out(out)}, f.task()))
 		var retried []int
 		for _, c := range f.records {
 			if c.Retry {
@@ -196,6 +198,11 @@ func TestRecoversInOrder(t *testing.T) {
 		require.Equal(t, want, retried[:len(want)])
 		require.Equal(t, want, retried[len(want):2*len(want)])
 	}
+}
+
+func run(p *Pipeline, ctx context.Context, n int, columns []Column, task Task) error {
+	_, err := p.Run(ctx, n, columns, task)
+	return err
 }
 
 var errTest = errors.New("no more")
@@ -215,7 +222,7 @@ func TestErrors(t *testing.T) {
 		good := func() {
 			t.Helper()
 			reset()
-			require.NoError(t, f.f.Run(t.Context(), 60, columns, f.task()))
+			require.NoError(t, run(f.f, t.Context(), 60, columns, f.task()))
 			for i := range out {
 				require.Equal(t, in[i], out[i])
 			}
@@ -232,7 +239,7 @@ func TestErrors(t *testing.T) {
 			}
 			return record(s, c)
 		}
-		require.ErrorIs(t, f.f.Run(t.Context(), 60, columns, task), errTest)
+		require.ErrorIs(t, run(f.f, t.Context(), 60, columns, task), errTest)
 		for i := range out {
 			want := in[i]
 			if i >= 40 {
@@ -247,7 +254,7 @@ func TestErrors(t *testing.T) {
 		f.pendings = []uint32{0, 5}
 		task = f.task()
 		task.Recover = func(context.Context, int, bool) error { return errTest }
-		require.ErrorIs(t, f.f.Run(t.Context(), 60, columns, task), errTest)
+		require.ErrorIs(t, run(f.f, t.Context(), 60, columns, task), errTest)
 		require.Less(t, len(f.records), 6)
 		for i := range len(f.records) * 10 {
 			require.Equal(t, in[i], out[i])
@@ -261,14 +268,14 @@ func TestErrors(t *testing.T) {
 		reset()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.ErrorIs(t, f.f.Run(ctx, 60, columns, f.task()), context.Canceled)
+		require.ErrorIs(t, run(f.f, ctx, 60, columns, f.task()), context.Canceled)
 		require.Empty(t, f.records)
-		require.NoError(t, f.f.Run(ctx, 0, columns, f.task()), "nothing to do is done")
+		require.NoError(t, run(f.f, ctx, 0, columns, f.task()), "nothing to do is done")
 		ctx, cancel = context.WithCancel(t.Context())
 		f.pendings = []uint32{1, 1, 1, 1, 1, 1, 1}
 		task = f.task()
 		task.Recover = func(context.Context, int, bool) error { cancel(); return nil }
-		require.ErrorIs(t, f.f.Run(ctx, 60, columns, task), context.Canceled)
+		require.ErrorIs(t, run(f.f, ctx, 60, columns, task), context.Canceled)
 		require.LessOrEqual(t, len(f.records), 6)
 		good()
 	})
@@ -284,10 +291,11 @@ func TestWithoutMemory(t *testing.T) {
 	var memory *vk.OutOfMemoryError
 	var counts []int
 	counted := func(_ *vk.Stream, c Chunk) error { counts = append(counts, c.Count); return nil }
-	columns := []Column{InOut(data), InOut(data), InOut(data)}
-	require.NoError(t, f.Run(t.Context(), n, columns, Task{Record: counted}), "in parts")
+	columns := []Column{Through(data, data), Through(data, data), Through(data, data)}
+	require.NoError(t, run(f, t.Context(), n, columns, Task{Record: counted}), "in parts")
 	require.Less(t, counts[0], n)
 	full := func(*vk.Stream, Chunk) error { return &vk.OutOfMemoryError{} }
-	require.ErrorAs(t, f.Run(t.Context(), n, columns, Task{Record: full}), &memory)
-	require.NoError(t, f.Run(t.Context(), 100, []Column{InOut(data[:100])}, Task{Record: record}), "a smaller one")
+	require.ErrorAs(t, run(f, t.Context(), n, columns, Task{Record: full}), &memory)
+	require.NoError(t, run(f, t.Context(), 100, []Column{Through(data[:100], data[:100])}, Task{Record: record}),
+		"a smaller one")
 }

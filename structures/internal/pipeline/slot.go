@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"unsafe"
 
 	"github.com/vkds/vkds/vk"
@@ -15,8 +17,10 @@ type slot struct {
 	size   int // bytes of each buffer
 
 	busy    bool
+	emptied sync.WaitGroup // the results are copied out
 	chunk   Chunk
-	columns []Column // of this chunk: Data is its part of the batch
+	left    int      // operations of it that were pending when it was waited for
+	columns []Column // of this chunk
 	at      []int    // where each column lies in the buffers
 }
 
@@ -39,12 +43,9 @@ func (p *Pipeline) start(s *slot, first, count int, b *batch) error {
 	}
 	s.chunk = Chunk{First: first, Count: count, Pending: base, Columns: make([]uint64, len(s.columns))}
 	for i, c := range s.columns {
-		if c.Data == nil {
-			continue
-		}
-		s.chunk.Columns[i] = base + uint64(s.at[i])
-		if c.In {
-			vk.ParallelCopy(host[s.at[i]:s.at[i]+len(c.Data)], c.Data)
+		if c.Width != 0 {
+			s.chunk.Columns[i] = base + uint64(s.at[i])
+			vk.ParallelCopy(host[s.at[i]:], c.From)
 		}
 	}
 	return s.submit(p.direct, b.task, true)
@@ -55,12 +56,9 @@ func (s *slot) lay(first, count int, columns []Column) (size int) {
 	s.columns, s.at = s.columns[:0], s.at[:0]
 	size = counterBytes
 	for _, c := range columns {
-		if c.Data != nil {
-			c.Data = c.Data[first*c.Width : (first+count)*c.Width]
-		}
-		s.columns = append(s.columns, c)
+		s.columns = append(s.columns, c.part(first, count))
 		s.at = append(s.at, size)
-		size += (len(c.Data) + columnAlign - 1) / columnAlign * columnAlign
+		size += (count*c.Width + columnAlign - 1) / columnAlign * columnAlign
 	}
 	return size
 }
@@ -110,11 +108,16 @@ func (s *slot) submit(direct bool, task Task, in bool) error {
 		s.stream.Discard() // it speaks of memory that a later chunk may replace
 		return err
 	}
+	if task.Turns != nil {
+		if err := task.Turns.pass(); err != nil {
+			return err
+		}
+	}
 	if !direct {
 		s.copyOut()
 	}
 	if _, err := s.stream.Submit(); err != nil {
-		return err
+		return errors.Join(err, s.stream.Wait(context.Background())) // for what was submitted before
 	}
 	s.busy = true
 	return nil
@@ -124,8 +127,8 @@ func (s *slot) copyIn(columns bool) {
 	s.stream.Concurrent(func() {
 		s.stream.Fill(s.device, 0, 4, 0)
 		for i, c := range s.columns {
-			if columns && c.In && c.Data != nil {
-				s.stream.Copy(s.device, s.at[i], s.host, s.at[i], len(c.Data))
+			if columns {
+				s.stream.Copy(s.device, s.at[i], s.host, s.at[i], len(c.From))
 			}
 		}
 	})
@@ -135,9 +138,7 @@ func (s *slot) copyOut() {
 	s.stream.Concurrent(func() {
 		s.stream.Copy(s.host, 0, s.device, 0, 4)
 		for i, c := range s.columns {
-			if c.Out && c.Data != nil {
-				s.stream.Copy(s.host, s.at[i], s.device, s.at[i], len(c.Data))
-			}
+			s.stream.Copy(s.host, s.at[i], s.device, s.at[i], len(c.To))
 		}
 	})
 }
@@ -149,19 +150,25 @@ func (s *slot) wait(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	counter := s.host.Slice()[:4]
-	return int(*(*uint32)(unsafe.Pointer(unsafe.SliceData(counter)))), nil
+	s.left = int(*(*uint32)(unsafe.Pointer(unsafe.SliceData(counter))))
+	return s.left, nil
 }
 
-// finish copies the chunk's results out.
+// finish has the chunk's results copied out, while other chunks go on.
 func (s *slot) finish(b *batch) {
 	host := s.host.Slice()
-	for i, c := range s.columns {
-		if c.Out && c.Data != nil {
-			vk.ParallelCopy(c.Data, host[s.at[i]:s.at[i]+len(c.Data)])
+	s.emptied.Go(func() {
+		for i, c := range s.columns {
+			vk.ParallelCopy(c.To, host[s.at[i]:])
+			if c.decode != nil {
+				c.decode(c.To)
+			}
 		}
-	}
+	})
 	s.busy = false
+	b.finished = append(b.finished, s.chunk)
 	b.done += s.chunk.Count
+	b.left -= s.chunk.Count - s.left
 	if b.task.Progress != nil {
 		b.task.Progress(b.done, b.n)
 	}

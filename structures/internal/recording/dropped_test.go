@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Batches that were recorded and then dropped, in each of the ways in which that happens, one call in a batch or several:
-// nothing has happened, and the same calls then do what they do.
+// Batches that were recorded and then dropped, in each of the ways in which that happens, one call in a batch or
+// several: nothing has happened, and the same calls then do what they do.
 func TestDropped(t *testing.T) {
 	ways := map[string]func(t *testing.T, s *vk.Stream, b *vk.Buffer[uint32]){
 		"discarded": func(t *testing.T, s *vk.Stream, _ *vk.Buffer[uint32]) { s.Discard() },
@@ -105,9 +105,10 @@ func TestDroppedFirst(t *testing.T) {
 	}
 }
 
-// A stream is submitted while another goroutine records: what becomes of the one's updates is certain before the other may
-// come behind them. The other's call is made here between the moments at which the one's queries and its updates are told.
-func TestUpdatesBesideSubmit(t *testing.T) {
+// A stream is submitted while another goroutine records: what becomes of the one's updates is certain before the other
+// may come behind them. The other's call is made here between the moments at which the one's queries and its updates
+// are told.
+func TestUpdatesDuringSubmit(t *testing.T) {
 	d := testdevice.Open(t)
 	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64})
 	require.NoError(t, err)
@@ -117,18 +118,20 @@ func TestUpdatesBesideSubmit(t *testing.T) {
 	values, found := testdevice.Room[uint32](t, d, 640), testdevice.Room[uint8](t, d, 640)
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	require.NoError(t, l.FindOn(one, structures.DeviceLookups{Count: 640, Keys: b, Values: values, Found: found}))
-	var beside error
+	var during error
 	one.OnSubmit(func(vk.Point, bool) {
-		beside = l.UpdateOn(t.Context(), two, structures.Insert, structures.DeviceBatch{First: 320, Count: 320, Keys: b, Values: b})
+		during = l.UpdateOn(t.Context(), two, structures.Insert,
+			structures.DeviceBatch{First: 320, Count: 320, Keys: b, Values: b})
 	})
-	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert, structures.DeviceBatch{Count: 320, Keys: b, Values: b}))
+	require.NoError(t, l.UpdateOn(t.Context(), one, structures.Insert,
+		structures.DeviceBatch{Count: 320, Keys: b, Values: b}))
 	_, err = one.Submit()
 	require.NoError(t, err)
 	two.Discard()
 	n, err := l.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 320, n)
-	require.ErrorIs(t, beside, vk.ErrUnsubmitted)
+	require.ErrorIs(t, during, vk.ErrUnsubmitted)
 }
 
 // Whoever comes behind updates that may still be dropped is told so; behind submitted ones, streams are ordered by

@@ -26,42 +26,57 @@ func TestEveryKernelOfPrimitivesFails(t *testing.T) {
 	for _, form := range []primitives.Form{primitives.SinglePass, primitives.MultiPass} {
 		p := primitives.New(d, primitives.Options{Form: form})
 		defer p.Close()
-		room := max(p.SortScratch(n, true), p.SegmentedSortScratch(n, 3, 0), p.ScanScratch(n), p.BoundsScratch(n, n), p.MergeScratch(2*n),
-			p.CompactScratch(n), p.PartitionScratch(8), p.ReduceScratch(n), p.RunLengthScratch(n), 1<<16)
+		room := max(p.SortScratch(n, true), p.SegmentedSortScratch(n, 3, 0), p.ScanScratch(n), p.BoundsScratch(n, n),
+			p.MergeScratch(2*n),
+			p.CompactScratch(n), p.PartitionScratch(8), p.ReduceScratch(n), p.RunLengthScratch(n), p.TopKScratch(n, n),
+			1<<16)
 		scratch := testdevice.Room[uint8](t, d, room).Address()
 		run := primitives.Run{Keys: ascending.Address(), Length: length}
 		for name, record := range map[string]func() error{
 			"Sort": func() error {
-				return p.Sort(s, primitives.SortArgs{Keys: in.Address(), Values: in.Address(), OutKeys: out.Address(), OutValues: values.Address(), Length: length, Scratch: scratch})
+				return p.Sort(s, primitives.SortArgs{Keys: in.Address(), Values: in.Address(), OutKeys: out.Address(),
+					OutValues: values.Address(), Length: length, Scratch: scratch})
 			},
 			"SegmentedSort": func() error {
-				return p.SegmentedSort(s, primitives.SegmentedSortArgs{Keys: in.Address(), OutKeys: out.Address(), Length: length, Offsets: offsets.Address(), Segments: 3, Scratch: scratch})
+				return p.SegmentedSort(s, primitives.SegmentedSortArgs{Keys: in.Address(), OutKeys: out.Address(),
+					Length: length, Offsets: offsets.Address(), Segments: 3, Scratch: scratch})
+			},
+			"TopK": func() error {
+				return p.TopK(s, primitives.TopKArgs{Keys: in.Address(), OutKeys: out.Address(),
+					OutValues: values.Address(), K: 1000, Length: length, Scratch: scratch})
 			},
 			"Scan": func() error {
-				return p.Scan(s, primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: length, Scratch: scratch})
+				return p.Scan(s, primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: length,
+					Scratch: scratch})
 			},
 			"Compact": func() error {
-				return p.Compact(s, primitives.CompactArgs{Keys: in.Address(), Flags: ascending.Address(), OutKeys: out.Address(), Length: length, Scratch: scratch})
+				return p.Compact(s, primitives.CompactArgs{Keys: in.Address(), Flags: ascending.Address(),
+					OutKeys: out.Address(), Length: length, Scratch: scratch})
 			},
 			"Partition": func() error {
-				return p.Partition(s, primitives.PartitionArgs{Keys: in.Address(), OutKeys: out.Address(), Length: length, Bits: 4, Scratch: scratch})
+				return p.Partition(s, primitives.PartitionArgs{Keys: in.Address(), OutKeys: out.Address(),
+					Length: length, Bits: 4, Scratch: scratch})
 			},
 			"Reduce": func() error {
-				return p.Reduce(s, primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: length, Scratch: scratch})
+				return p.Reduce(s, primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: length,
+					Scratch: scratch})
 			},
 			"RunLength": func() error {
-				return p.RunLength(s, primitives.RunLengthArgs{Keys: in.Address(), OutKeys: out.Address(), OutCounts: values.Address(), Length: length, Scratch: scratch})
+				return p.RunLength(s, primitives.RunLengthArgs{Keys: in.Address(), OutKeys: out.Address(),
+					OutCounts: values.Address(), Length: length, Scratch: scratch})
 			},
 			"Histogram": func() error {
-				return p.Histogram(s, primitives.HistogramArgs{Keys: in.Address(), Out: out.Address(), Bits: 8, Length: length})
+				return p.Histogram(s, primitives.HistogramArgs{Keys: in.Address(), Out: out.Address(), Bits: 8,
+					Length: length})
 			},
 			"Merge": func() error {
 				return p.Merge(s, primitives.MergeArgs{A: run, B: run, OutKeys: out.Address(), Scratch: scratch})
 			},
 			"Bounds": func() error {
-				return p.Bounds(s, primitives.BoundsArgs{Keys: ascending.Address(), Length: length, Queries: in.Address(), Count: length, Out: out.Address(), Scratch: scratch})
+				return p.Bounds(s, primitives.BoundsArgs{Keys: ascending.Address(), Length: length,
+					Queries: in.Address(), Count: length, Out: out.Address(), Scratch: scratch})
 			},
-			"Number": func() error { return p.Number(s, out.Address(), n) },
+			"Iota": func() error { return p.Iota(s, out.Address(), n) },
 		} {
 			t.Run(name, func(t *testing.T) { endEach(t, s, record, own, out) })
 		}

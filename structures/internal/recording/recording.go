@@ -39,8 +39,13 @@ type key struct {
 
 // kept are all kernels of a device. It is what the device keeps under a keptKey.
 type kept struct {
-	mu   sync.Mutex
-	made map[key]*made
+	mu    sync.Mutex
+	made  map[key]*made
+	count atomic.Uint64 // of kernels made
+}
+
+func keptOf(d *vk.Device) *kept {
+	return d.Attached(keptKey{}, func() any { return &kept{made: map[key]*made{}} }).(*kept)
 }
 
 type keptKey struct{}
@@ -103,7 +108,7 @@ func ask[P any](k *Kernels, module string, workgroup int, constants ...Specializ
 	for i, c := range constants {
 		id.constants[i] = c.value
 	}
-	all := k.d.Attached(keptKey{}, func() any { return &kept{made: map[key]*made{}} }).(*kept)
+	all := keptOf(k.d)
 	one := all.of(id)
 	one.mu.Lock() // others may make other kernels meanwhile
 	defer one.mu.Unlock()
@@ -123,7 +128,23 @@ func ask[P any](k *Kernels, module string, workgroup int, constants ...Specializ
 		return nil, err
 	}
 	one.kernel = kernel
+	all.count.Add(1)
 	return kernel, nil
+}
+
+type clearPush struct {
+	Target uint64
+	N      uint32
+}
+
+// Clear records that words become 0.
+func Clear(k *Kernels, s *vk.Stream, target uint64, words int) error {
+	clear, err := Kernel[clearPush](k, s, "primitives/clear", 128)
+	if err != nil {
+		return err
+	}
+	clear.Dispatch(s, (words+127)/128, clearPush{target, uint32(words)})
+	return nil
 }
 
 // Naming records what record records into a stream, all of it or nothing, and notes of each of uses, one after the other,
@@ -188,15 +209,32 @@ func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) e
 	if err != nil {
 		return err
 	}
-	values, status := end, 0
+	values := end
 	if kind == structures.Delete {
 		values = 0
 	}
+	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end), Need(d, b.Values, "values", b.Count, values), NeedOutcomes(d, b))
+}
+
+// NeedOutcomes is Need of what a batch says of its number and its outcomes.
+func NeedOutcomes(d *vk.Device, b structures.DeviceBatch) error {
+	status, left := 0, 0
 	if b.Status != nil {
 		status = Padded(b.Count)
 	}
-	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end), Need(d, b.Values, "values", b.Count, values),
-		Need(d, b.Status, "status bytes", b.Count, status))
+	if b.Left != nil {
+		left = 1
+	}
+	return cmp.Or(Need(d, b.Status, "status bytes", b.Count, status), Need(d, b.Left, "words for the number left", b.Count, left),
+		NeedCount(d, b.DeviceCount, b.Count))
+}
+
+// NeedExport is Need of the buffers of an export, of a set without values.
+func NeedExport(d *vk.Device, e structures.DeviceExport, set bool) error {
+	if set && e.Values == nil {
+		e.Values = e.Keys
+	}
+	return cmp.Or(Need(d, e.Keys, "keys", 0, 0), Need(d, e.Values, "values", 0, 0), Need(d, e.Total, "words for the number of pairs", 0, 1))
 }
 
 // End is where the operations of a batch end in its Keys and Values.

@@ -101,8 +101,10 @@ func TestBatchesThatAreTooLong(t *testing.T) {
 		count, width, places int
 		tooLong              bool
 	}{
-		{0, 0, 0, false}, {3, 5, 15, false}, {1<<32 - 1, 1, 1<<32 - 1, false}, {1 << 16, 1<<16 - 1, 1<<32 - 1<<16, false},
-		{1 << 16, 1 << 16, 0, true}, {1 << 31, 3, 0, true}, {1 << 40, 1 << 40, 0, true}, {math.MaxInt, math.MaxInt, 0, true},
+		{0, 0, 0, false}, {3, 5, 15, false}, {1<<32 - 1, 1, 1<<32 - 1, false},
+		{1 << 16, 1<<16 - 1, 1<<32 - 1<<16, false},
+		{1 << 16, 1 << 16, 0, true}, {1 << 31, 3, 0, true}, {1 << 40, 1 << 40, 0, true},
+		{math.MaxInt, math.MaxInt, 0, true},
 	} {
 		places, err := Windows(c.count, c.width)
 		require.Equal(t, c.places, places, "%+v", c)

@@ -3,6 +3,8 @@ package recording_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -37,6 +39,57 @@ type call struct {
 	do      func(ctx context.Context) ([]structures.Status, error)
 	updates structures.Batch // what the statuses are of
 	clears  bool             // empties the structure if it succeeds
+	deletes *deletion        // nil: it is no DeleteRange
+}
+
+// deletion is a DeleteRange and what it has returned.
+type deletion struct {
+	ranges []structures.Range
+	counts []uint32
+}
+
+func deleteRange(name string, d structures.Ordered, ranges ...structures.Range) call {
+	x := &deletion{ranges: ranges}
+	return call{name: name, deletes: x, do: func(ctx context.Context) (_ []structures.Status, err error) {
+		x.counts, err = d.DeleteRange(ctx, ranges)
+		return nil, err
+	}}
+}
+
+// require looks whether what is gone is what was counted: of each key by the first range that has it.
+func (x *deletion) require(t testing.TB, before, after map[uint32]uint32, err error, when string) {
+	gone, left := make([]uint32, len(x.ranges)), map[int]bool{}
+	for key, value := range before {
+		v, there := after[key]
+		require.True(t, !there || v == value, when)
+		first := slices.IndexFunc(x.ranges, func(r structures.Range) bool { return r.Lo <= key && key <= r.Hi })
+		switch {
+		case first < 0:
+			require.True(t, there, "%s: a key of no range is gone", when)
+		case there:
+			left[first] = true
+		default:
+			gone[first]++
+		}
+	}
+	require.Equal(t, gone, x.counts, when)
+	var pending *structures.PendingError
+	if errors.As(err, &pending) {
+		require.GreaterOrEqual(t, pending.Operations, len(left), when)
+		require.LessOrEqual(t, pending.Operations, len(x.ranges), when)
+		return
+	}
+	require.NoError(t, err, when)
+	require.Empty(t, left, when)
+}
+
+// require looks at what a call has left of some contents.
+func (c call) require(t testing.TB, before, after map[uint32]uint32, statuses []structures.Status, err error, when string) {
+	if c.deletes != nil {
+		c.deletes.require(t, before, after, err, when)
+		return
+	}
+	require.Equal(t, c.after(before, statuses, err), after, when)
 }
 
 // callOn is one that is recorded into a stream, and what it writes.
@@ -104,9 +157,14 @@ func dictionaryCalls(d structures.Dictionary) []call {
 // orderedCalls are those of every ordered dictionary.
 func orderedCalls(d structures.Ordered) []call {
 	return append(dictionaryCalls(d),
+		deleteRange("DeleteRange", d, structures.Range{Lo: 1 << 29, Hi: 1<<29 + 1<<27}, structures.Range{Lo: 5, Hi: 4}, structures.Range{Lo: 1 << 28, Hi: 3 << 28}),
+		deleteRange("DeleteRange of most", d, structures.Range{Lo: 1, Hi: 3 << 30}),
+		deleteRange("DeleteRange of all", d, structures.Range{Lo: 7, Hi: 7 << 20}, structures.AllKeys),
 		reads("Count", func(ctx context.Context) error { _, err := d.Count(ctx, ranges); return err }),
 		reads("Range", func(ctx context.Context) error { _, err := d.Range(ctx, ranges); return err }),
 		reads("Successor", func(ctx context.Context) error { _, err := d.Successor(ctx, there[:queries]); return err }),
+		reads("Rank", func(ctx context.Context) error { _, err := d.Rank(ctx, there[:queries]); return err }),
+		reads("Select", func(ctx context.Context) error { _, err := d.Select(ctx, there[:queries]); return err }),
 		reads("Floor", func(ctx context.Context) error { _, err := d.Floor(ctx, there[:queries]); return err }),
 		reads("Min", func(ctx context.Context) error { _, _, _, err := d.Min(ctx); return err }),
 		reads("Descend", func(ctx context.Context) error { return drained(d.Descend(ctx, structures.AllKeys)) }))
@@ -117,10 +175,14 @@ func reads(name string, do func(ctx context.Context) error) call {
 	return call{name: name, do: func(ctx context.Context) ([]structures.Status, error) { return nil, do(ctx) }}
 }
 
-func drained(pairs func(func(uint32, uint32) bool), failure func() error) error {
-	for range pairs {
+// drained is the error that a sequence ends with.
+func drained[T any](sequence iter.Seq2[T, error]) error {
+	for _, err := range sequence {
+		if err != nil {
+			return err
+		}
 	}
-	return failure()
+	return nil
 }
 
 // buffers are operands on the device.
@@ -148,11 +210,15 @@ func orderedOn(b buffers, d interface {
 	CountOn(*vk.Stream, structures.DeviceCounts) error
 	RangeOn(*vk.Stream, structures.DeviceRanges) error
 	NeighborOn(*vk.Stream, structures.Direction, structures.DeviceNeighbors) error
+	RankOn(*vk.Stream, structures.DeviceRanks) error
+	SelectOn(*vk.Stream, structures.DeviceNeighbors) error
+	ExportOn(*vk.Stream, structures.DeviceExport) error
 }) []callOn {
 	keys, bounds := b.words(there[:queries]...), b.rangeWords()
 	found, status, candidates := testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint64](b.t, b.d, 1)
 	values, values2, values3, counts, offsets := b.room(queries), b.room(queries), b.room(queries), b.room(len(ranges)), b.room(len(ranges)+1)
-	outKeys, outValues, left := b.room(pairsThere), b.room(pairsThere), b.words(0)
+	outKeys, outValues, left, total := b.room(pairsThere), b.room(pairsThere), b.words(0), b.room(1)
+	number, bits := b.words(queries), b.room((queries+31)/32)
 	lookups := structures.DeviceLookups{Count: queries, Keys: keys, Values: values, Found: found, Order: structures.OneByOne}
 	return []callOn{
 		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error { return d.FindOn(s, lookups) }},
@@ -161,11 +227,25 @@ func orderedOn(b buffers, d interface {
 			sorted.Order = structures.SortedFirst
 			return d.FindOn(s, sorted)
 		}},
+		{name: "FindOn in bits", out: []*vk.Buffer[uint32]{values, bits}, record: func(s *vk.Stream) error {
+			counted := lookups
+			counted.DeviceCount, counted.Found, counted.FoundBits = number, nil, bits
+			return d.FindOn(s, counted)
+		}},
 		{name: "CountOn", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
 			return d.CountOn(s, structures.DeviceCounts{Count: len(ranges), Ranges: bounds, Counts: counts})
 		}},
 		{name: "RangeOn", out: []*vk.Buffer[uint32]{offsets}, record: func(s *vk.Stream) error {
 			return d.RangeOn(s, structures.DeviceRanges{Count: len(ranges), Ranges: bounds, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: candidates})
+		}},
+		{name: "RankOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
+			return d.RankOn(s, structures.DeviceRanks{Count: queries, Keys: keys, Ranks: values})
+		}},
+		{name: "SelectOn", out: []*vk.Buffer[uint32]{values2, values3}, record: func(s *vk.Stream) error {
+			return d.SelectOn(s, structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2, OutValues: values3, Status: status})
+		}},
+		{name: "ExportOn", out: []*vk.Buffer[uint32]{outKeys, outValues, total}, record: func(s *vk.Stream) error {
+			return d.ExportOn(s, structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
 		}},
 		{name: "NeighborOn", out: []*vk.Buffer[uint32]{values2, values3}, record: func(s *vk.Stream) error {
 			return d.NeighborOn(s, structures.Ceil, structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2, OutValues: values3, Status: status, Left: left})
@@ -191,7 +271,7 @@ func treeOf(b buffers, path btree.Path) structure {
 	}
 	require.NoError(b.t, kind.Upload(b.t.Context(), 0, bytes))
 	outKeys, outValues, highs := b.room(4*updates), b.room(4*updates), b.words(some...)
-	values, counts := b.room(updates), b.room(len(ranges))
+	values, counts, number := b.room(updates), b.room(len(ranges)), b.words(updates)
 	u := structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status}
 	s.on = append(s.on,
 		callOn{name: "UpdateOn", record: func(s *vk.Stream) error {
@@ -204,6 +284,9 @@ func treeOf(b buffers, path btree.Path) structure {
 		callOn{name: "ApplyOn", record: func(s *vk.Stream) error {
 			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left})
 		}},
+		callOn{name: "ApplyOn counted", record: func(s *vk.Stream) error {
+			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, DeviceCount: number, Keys: keys, Values: keys, Kinds: kind})
+		}},
 		callOn{name: "ApplyOn with order", record: func(s *vk.Stream) error {
 			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{
 				Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left, Width: 4, Highs: highs, OutKeys: outKeys, OutValues: outValues,
@@ -214,8 +297,8 @@ func treeOf(b buffers, path btree.Path) structure {
 				Count: updates, Keys: keys, Values: values, Status: status, Left: left, Width: 1, Highs: highs, OutKeys: outKeys, OutValues: outValues,
 			})
 		}},
-		callOn{name: "RangesOf", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
-			return tree.RangesOf(s, btree.DeviceWindow{Count: len(ranges), Ranges: b.rangeWords(), Width: 4, Keys: outKeys, Values: outValues, Counts: counts})
+		callOn{name: "WindowOn", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
+			return tree.WindowOn(s, structures.DeviceWindow{Count: len(ranges), Ranges: b.rangeWords(), Width: 4, Keys: outKeys, Values: outValues, Counts: counts})
 		}})
 	return s
 }
@@ -231,19 +314,27 @@ func mapOf(b buffers) structure {
 		reads("Stats", func(ctx context.Context) error { _, err := m.Stats(ctx); return err }),
 		reads("FindAll", func(ctx context.Context) error { _, _, err := m.FindAll(ctx, there[:100]); return err }),
 		reads("Loads", func(ctx context.Context) error {
-			loads, failure := m.Loads(ctx)
-			for range loads {
-			}
-			return failure()
+			return drained(m.Loads(ctx))
 		}))
 	keys, left, status := b.words(some...), b.words(0), testdevice.Room[uint8](b.t, b.d, updates)
+	number, asked, bits, total := b.words(updates), b.words(queries), b.room((queries+31)/32), b.room(1)
 	queried, values, found := b.words(there[:queries]...), b.room(queries), testdevice.Room[uint8](b.t, b.d, queries)
+	outKeys, outValues := b.room(pairsThere), b.room(pairsThere) // in no order that two exports share
 	s.on = []callOn{
 		{name: "ApplyOn", record: func(s *vk.Stream) error {
 			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left})
 		}},
+		{name: "ApplyOn counted", record: func(s *vk.Stream) error {
+			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, DeviceCount: number, Keys: keys, Values: keys})
+		}},
 		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
 			return m.FindOn(s, structures.DeviceLookups{Count: queries, Keys: queried, Values: values, Found: found})
+		}},
+		{name: "FindOn in bits", out: []*vk.Buffer[uint32]{values, bits}, record: func(s *vk.Stream) error {
+			return m.FindOn(s, structures.DeviceLookups{Count: queries, DeviceCount: asked, Keys: queried, Values: values, FoundBits: bits})
+		}},
+		{name: "ExportOn", out: []*vk.Buffer[uint32]{total}, record: func(s *vk.Stream) error {
+			return m.ExportOn(s, structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
 		}},
 	}
 	return s
@@ -307,9 +398,11 @@ func (s *structure) contents(t testing.TB) map[uint32]uint32 {
 	if s.check != nil {
 		require.NoError(t, s.check(t.Context()))
 	}
-	pairs, failure := s.All(t.Context())
-	got := maps.Collect(pairs)
-	require.NoError(t, failure())
+	got := map[uint32]uint32{}
+	for pair, err := range s.All(t.Context()) {
+		require.NoError(t, err)
+		got[pair.Key] = pair.Value
+	}
 	n, err := s.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(got), n)
@@ -345,7 +438,7 @@ func (c call) ends(t *testing.T, s *structure, why error, stop func(n int) (cont
 		if !reached() {
 			require.NoError(t, err)
 			require.NotContains(t, statuses, structures.Pending)
-			require.Equal(t, c.after(before, statuses, nil), s.contents(t))
+			c.require(t, before, s.contents(t), statuses, nil, "whole")
 			s.reset(t)
 			return n - 1
 		}
@@ -354,11 +447,17 @@ func (c call) ends(t *testing.T, s *structure, why error, stop func(n int) (cont
 		} else {
 			require.ErrorIs(t, err, why, "stage %d", n)
 		}
-		require.Equal(t, c.after(before, statuses, err), s.contents(t), "stage %d", n)
+		between := s.contents(t)
+		c.require(t, before, between, statuses, err, fmt.Sprintf("stage %d", n))
 		statuses, err = c.do(t.Context())
-		require.NoError(t, err, "once more, after stage %d", n)
-		if c.updates.Keys != nil || c.clears {
-			require.Equal(t, c.after(before, statuses, nil), s.contents(t), "once more, after stage %d", n)
+		again := fmt.Sprintf("once more, after stage %d", n)
+		require.NoError(t, err, again)
+		switch {
+		case c.deletes != nil:
+			c.require(t, between, s.contents(t), statuses, nil, again)
+			s.reset(t)
+		case c.updates.Keys != nil || c.clears:
+			c.require(t, before, s.contents(t), statuses, nil, again)
 			s.reset(t)
 		}
 	}

@@ -12,25 +12,31 @@ type FindArgs struct {
 	Values uint64 // out: a word a query: its value, 0 where the key is absent
 	Found  uint64 // out: a byte a query: 1 where the key is there, else 0; room for N rounded up to a multiple of 4
 	N      int    // queries
+	// CountAt is 0, or a word that says how many of them there are.
+	CountAt uint64
 
 	Scratch uint64 // of FindSorted alone: FindSortedScratch bytes
 }
 
+func (a FindArgs) count() recording.Length { return recording.Length{At: a.CountAt, N: uint32(a.N)} }
+
 type findPush struct {
 	Stack               Stack
 	Keys, Values, Found uint64
-	Count, Each         uint32
+	Count               recording.Length
+	Each                uint32
 }
 
 type findSortedPush struct {
-	Stack                 Stack
-	Keys, Places, Answers uint64
-	Count, Each           uint32
+	Stack                  Stack
+	Keys, Sources, Answers uint64
+	Count                  recording.Length
+	Each                   uint32
 }
 
 type answerPush struct {
 	Answers, Values, Found uint64
-	Count                  uint32
+	Count                  recording.Length
 }
 
 // layout is how a kernel that searches runs is laid out.
@@ -62,12 +68,12 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 		return err
 	}
 	o := q.each
-	k, err := recording.Kernel[findPush](q.kernels, s, "runs/find.each", o.workgroup, recording.Constant("TILE", o.tile))
+	k, err := recording.Kernel[findPush](q.kernels, s, "runs/find", o.workgroup, recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
 	each := o.eachOf(a.N)
-	k.Dispatch(s, groups(a.N, o.workgroup*each), findPush{st, a.Keys, a.Values, a.Found, uint32(a.N), uint32(each)})
+	k.Dispatch(s, groups(a.N, o.workgroup*each), findPush{st, a.Keys, a.Values, a.Found, a.count(), uint32(each)})
 	return nil
 }
 
@@ -77,8 +83,8 @@ const firstBit = 16
 
 // findPlan is how the scratch of FindSorted is divided.
 type findPlan struct {
-	keys, places  uint64 // sorted
-	numbers, sort uint64 // before the search
+	keys, sources uint64 // sorted
+	indices, sort uint64 // before the search
 	answers       uint64 // afterwards, in the same memory
 	bytes         uint64
 }
@@ -86,9 +92,9 @@ type findPlan struct {
 func (q *Queries) findPlan(n int, scratch uint64) findPlan {
 	var f findPlan
 	p := recording.Parts{Base: scratch}
-	f.keys, f.places = p.Take(4*n), p.Take(4*n)
+	f.keys, f.sources = p.Take(4*n), p.Take(4*n)
 	before, after := p, p
-	f.numbers, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true))
+	f.indices, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true))
 	f.answers = after.Take(8 * n)
 	f.bytes = max(before.Used, after.Used)
 	return f
@@ -109,7 +115,8 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return nil
 	}
 	o := q.sorted
-	find, err := recording.Kernel[findSortedPush](q.kernels, s, "runs/find.sorted", o.workgroup, recording.Constant("TILE", o.tile))
+	find, err := recording.Kernel[findSortedPush](q.kernels, s, "runs/find_sorted", o.workgroup,
+		recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
@@ -118,19 +125,19 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return err
 	}
 	f := q.findPlan(a.N, a.Scratch)
-	n := uint32(a.N)
-	if err := q.p.Number(s, f.numbers, a.N); err != nil {
+	n := a.count()
+	if err := q.p.Iota(s, f.indices, a.N); err != nil {
 		return err
 	}
 	err = q.p.Sort(s, primitives.SortArgs{
-		Keys: a.Keys, Values: f.numbers, OutKeys: f.keys, OutValues: f.places,
-		Length: primitives.Length{N: a.N}, FirstBit: firstBit, Scratch: f.sort,
+		Keys: a.Keys, Values: f.indices, OutKeys: f.keys, OutValues: f.sources,
+		Length: primitives.Length{N: a.N, At: a.CountAt}, FirstBit: firstBit, Scratch: f.sort,
 	})
 	if err != nil {
 		return err
 	}
 	each := o.eachOf(a.N)
-	find.Dispatch(s, groups(a.N, o.workgroup*each), findSortedPush{st, f.keys, f.places, f.answers, n, uint32(each)})
+	find.Dispatch(s, groups(a.N, o.workgroup*each), findSortedPush{st, f.keys, f.sources, f.answers, n, uint32(each)})
 	answer.Dispatch(s, groups(a.N, answer.Workgroup()), answerPush{f.answers, a.Values, a.Found, n})
 	return nil
 }

@@ -60,10 +60,12 @@ func TestFind(t *testing.T) {
 				}
 			}
 			k := upload(r, keys).Address()
-			for name, find := range map[string]func(*vk.Stream, Stack, FindArgs) error{"one by one": r.q.Find, "sorted": r.q.FindSorted} {
+			for name, find := range map[string]func(*vk.Stream, Stack, FindArgs) error{
+				"one by one": r.q.Find, "sorted": r.q.FindSorted} {
 				values, found := room(r, n), room(r, (n+3)/4)
 				r.run(find(r.s, m.Stack, FindArgs{
-					Keys: k, Values: values.Address(), Found: found.Address(), N: n, Scratch: r.scratch(r.q.FindSortedScratch(n)),
+					Keys: k, Values: values.Address(), Found: found.Address(), N: n,
+					Scratch: r.scratch(r.q.FindSortedScratch(n)),
 				}))
 				requireWords(t, want, download(r, values, n), "values of %d queries, %s", n, name)
 				require.True(t, slices.Equal(there, downloadBytes(r, found, n)), "found, of %d queries, %s", n, name)
@@ -87,9 +89,11 @@ func TestFindLayouts(t *testing.T) {
 		for _, each := range []int{1, 7, 32} {
 			o := layout{workgroup: 64, tile: uint32(tile), each: each, wanted: 1}
 			r.q.each, r.q.sorted = o, o
-			for name, find := range map[string]func(*vk.Stream, Stack, FindArgs) error{"one by one": r.q.Find, "sorted": r.q.FindSorted} {
+			for name, find := range map[string]func(*vk.Stream, Stack, FindArgs) error{
+				"one by one": r.q.Find, "sorted": r.q.FindSorted} {
 				values, found := room(r, n), room(r, (n+3)/4)
-				r.run(find(r.s, m.Stack, FindArgs{Keys: k, Values: values.Address(), Found: found.Address(), N: n, Scratch: scratch}))
+				r.run(find(r.s, m.Stack, FindArgs{Keys: k, Values: values.Address(), Found: found.Address(), N: n,
+					Scratch: scratch}))
 				requireWords(t, want, download(r, values, n), "%s, tiles of %d, %d queries each", name, tile, each)
 			}
 		}

@@ -20,25 +20,28 @@ type NeighborArgs struct {
 	Keys      uint64 // a word a query
 	OutKeys   uint64 // out: a word a query: the neighbour, 0 where there is none
 	OutValues uint64 // out: a word a query: its value, 0 where there is none
-	Status    uint64 // out: a byte a query: structures.Found, Absent or Pending; room for N rounded up to a multiple of 4
-	N         int    // queries
+	// out: a byte a query: structures.Found, Absent or Pending; room for N rounded up to a multiple of 4
+	Status  uint64
+	N       int    // queries
+	CountAt uint64 // 0, or a word that says how many of them there are
 
 	// Left is the address of a word that the number of pending queries is added to. A query is pending when it met
 	// more keys without a valid pair than one dispatch looks at. OutKeys then has the key that it goes on from.
 	Left   uint64
 	Resume bool // go on with the pending queries of an earlier call
-	Rounds int  // keys that a query looks at before it is left pending; 0 = 64
+	Visits int  // keys that a query looks at before it is left pending; 0 = 64
 }
 
 type neighborPush struct {
 	Stack                                    Stack
 	Keys, OutKeys, OutValues, Statuses, Left uint64
-	Count, Strict, Resume, Rounds            uint32
+	Count                                    recording.Length
+	Strict, Resume, Visits                   uint32
 }
 
 const (
 	neighborWorkgroup = 128
-	neighborRounds    = 64
+	neighborVisits    = 64
 )
 
 // Neighbor records the search for the valid pairs whose keys are next to the queries' keys. The paper's section II
@@ -57,15 +60,17 @@ func (q *Queries) Neighbor(s *vk.Stream, st Stack, kind Kind, a NeighborArgs) er
 	if a.Resume {
 		resume = 1
 	}
-	if a.Rounds == 0 {
-		a.Rounds = neighborRounds
+	if a.Visits == 0 {
+		a.Visits = neighborVisits
 	}
-	k, err := recording.Kernel[neighborPush](q.kernels, s, "runs/neighbor", neighborWorkgroup, recording.Constant("UPWARD", upward))
+	k, err := recording.Kernel[neighborPush](q.kernels, s, "runs/neighbor", neighborWorkgroup,
+		recording.Constant("UPWARD", upward))
 	if err != nil {
 		return err
 	}
 	k.Dispatch(s, groups(a.N, neighborWorkgroup), neighborPush{
-		st, a.Keys, a.OutKeys, a.OutValues, a.Status, a.Left, uint32(a.N), strict, resume, uint32(a.Rounds),
+		st, a.Keys, a.OutKeys, a.OutValues, a.Status, a.Left, recording.Length{At: a.CountAt, N: uint32(a.N)}, strict,
+		resume, uint32(a.Visits),
 	})
 	return nil
 }

@@ -37,13 +37,14 @@ func TestNeighbor(t *testing.T) {
 					k, v, s := m.neighbor(kind, key)
 					wantKeys[i], wantValues[i], want[i] = k, v, uint8(s)
 				}
-				for _, rounds := range []int{0, 1, 3} {
-					what := fmt.Sprintf("%s of %d keys, %d rounds a dispatch", name, n, rounds)
+				for _, visits := range []int{0, 1, 3} {
+					what := fmt.Sprintf("%s of %d keys, %d keys a dispatch", name, n, visits)
 					gotKeys, gotValues, status := room(r, n), room(r, n), room(r, (n+3)/4)
 					left := upload(r, []uint32{0})
 					a := NeighborArgs{
-						Keys: upload(r, keys).Address(), OutKeys: gotKeys.Address(), OutValues: gotValues.Address(), Status: status.Address(),
-						N: n, Left: left.Address(), Rounds: rounds,
+						Keys: upload(r, keys).Address(), OutKeys: gotKeys.Address(), OutValues: gotValues.Address(),
+						Status: status.Address(),
+						N:      n, Left: left.Address(), Visits: visits,
 					}
 					r.run(r.q.Neighbor(r.s, m.Stack, kind, a))
 					a.Resume = true

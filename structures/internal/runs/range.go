@@ -17,6 +17,8 @@ type CountArgs struct {
 	Ranges uint64 // two words a range: the least and the largest key, both in the range; none if the least is larger
 	Out    uint64 // out: a word a range: its valid pairs
 	N      int    // ranges
+	// CountAt is 0, or a word that says how many of the ranges there are: those behind are taken for empty.
+	CountAt uint64
 
 	// Unique says that the stack is one run without stale pairs and tombstones, as a sorted array is. Then nothing is
 	// looked at but the ends of the ranges.
@@ -30,9 +32,10 @@ type CountArgs struct {
 
 // RangeArgs are the operands of Range.
 type RangeArgs struct {
-	Ranges uint64 // as in CountArgs
-	N      int    // ranges
-	Unique bool   // as in CountArgs
+	Ranges  uint64 // as in CountArgs
+	N       int    // ranges
+	CountAt uint64 // as in CountArgs
+	Unique  bool   // as in CountArgs
 
 	Offsets    uint64 // out: N+1 words: range i has the pairs Offsets[i] … Offsets[i+1]-1
 	OutKeys    uint64 // out: a word a pair, in the order of the ranges, and in each in key order
@@ -49,7 +52,8 @@ type RangeArgs struct {
 type boundsPush struct {
 	Stack                                Stack
 	Ranges, Slices, Sizes, Zeroed, Total uint64
-	Count, Each                          uint32
+	Number                               recording.Length
+	Each                                 uint32
 }
 
 type countPush struct {
@@ -81,29 +85,20 @@ type writePush struct {
 	Count, Limit, Capacity                                   uint32
 }
 
-type clearPush struct {
-	Target uint64
-	N      uint32
-}
-
 // clear records that words become 0.
 func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
-	k, err := recording.Kernel[clearPush](q.kernels, s, "primitives/clear", 128)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(words, k.Workgroup()), clearPush{target, uint32(words)})
-	return nil
+	return recording.Clear(q.kernels, s, target, words)
 }
 
 // bounds records the search for the ends of ranges.
 func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
 	o := q.each
-	k, err := recording.Kernel[boundsPush](q.kernels, s, "runs/range_bounds", o.workgroup, recording.Constant("TILE", o.tile))
+	k, err := recording.Kernel[boundsPush](q.kernels, s, "runs/range_bounds", o.workgroup,
+		recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
-	n := int(p.Count)
+	n := int(p.Number.N)
 	p.Each = uint32(o.eachOf(n))
 	k.Dispatch(s, groups(n, o.workgroup*int(p.Each)), p)
 	return nil
@@ -115,7 +110,7 @@ func (q *Queries) Survey(s *vk.Stream, st Stack, ranges uint64, n int, out uint6
 	if err := check(n); err != nil {
 		return err
 	}
-	return q.bounds(s, boundsPush{Stack: st, Ranges: ranges, Sizes: out, Count: uint32(n)})
+	return q.bounds(s, boundsPush{Stack: st, Ranges: ranges, Sizes: out, Number: recording.Length{N: uint32(n)}})
 }
 
 // rangePlan is how the scratch of Count and Range is divided.
@@ -160,15 +155,18 @@ func (q *Queries) RangeScratch(st Stack, n, candidates int) int {
 
 // offsets records the first steps of Count and Range: where the ranges begin and end in every run, and how many
 // candidates are before each range.
-func (q *Queries) offsets(s *vk.Stream, st Stack, ranges uint64, n int, plan rangePlan, zeroed uint64) error {
+func (q *Queries) offsets(s *vk.Stream, st Stack, ranges uint64, number recording.Length, plan rangePlan,
+	zeroed uint64) error {
 	if err := q.clear(s, plan.total, 2+plan.words); err != nil {
 		return err
 	}
-	err := q.bounds(s, boundsPush{Stack: st, Ranges: ranges, Slices: plan.slices, Sizes: plan.sizes, Zeroed: zeroed, Total: plan.total, Count: uint32(n)})
+	err := q.bounds(s, boundsPush{Stack: st, Ranges: ranges, Slices: plan.slices, Sizes: plan.sizes, Zeroed: zeroed,
+		Total: plan.total, Number: number})
 	if err != nil {
 		return err
 	}
-	return q.p.Scan(s, primitives.ScanArgs{In: plan.sizes, Out: plan.offsets, Length: primitives.Length{N: n}, Scratch: plan.scan})
+	return q.p.Scan(s, primitives.ScanArgs{In: plan.sizes, Out: plan.offsets,
+		Length: primitives.Length{N: int(number.N)}, Scratch: plan.scan})
 }
 
 // rangeWorkgroup is the workgroup of the kernels that go over candidates.
@@ -188,19 +186,19 @@ func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
 	if err := check(a.N); err != nil {
 		return err
 	}
-	plan := q.rangePlan(st, a.N, 0, a.Scratch)
+	plan, number := q.rangePlan(st, a.N, 0, a.Scratch), recording.Length{At: a.CountAt, N: uint32(a.N)}
 	if a.Unique {
 		if a.Total != 0 {
 			if err := q.clear(s, a.Total, 2); err != nil {
 				return err
 			}
 		}
-		return q.bounds(s, boundsPush{Stack: st, Ranges: a.Ranges, Sizes: a.Out, Total: a.Total, Count: uint32(a.N)})
+		return q.bounds(s, boundsPush{Stack: st, Ranges: a.Ranges, Sizes: a.Out, Total: a.Total, Number: number})
 	}
 	if a.Total != 0 {
 		plan.total = a.Total
 	}
-	if err := q.offsets(s, st, a.Ranges, a.N, plan, a.Out); err != nil {
+	if err := q.offsets(s, st, a.Ranges, number, plan, a.Out); err != nil {
 		return err
 	}
 	k, err := recording.Kernel[countPush](q.kernels, s, "runs/range_count", rangeWorkgroup)
@@ -223,7 +221,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 		return q.rangeUnique(s, st, a)
 	}
 	plan := q.rangePlan(st, a.N, a.Candidates, a.Scratch)
-	if err := q.offsets(s, st, a.Ranges, a.N, plan, 0); err != nil {
+	if err := q.offsets(s, st, a.Ranges, recording.Length{At: a.CountAt, N: uint32(a.N)}, plan, 0); err != nil {
 		return err
 	}
 	place, err := recording.Kernel[placePush](q.kernels, s, "runs/range_place", rangeWorkgroup)
@@ -238,17 +236,21 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err != nil {
 		return err
 	}
-	place.Dispatch(s, q.spread(), placePush{st, plan.slices, plan.offsets, plan.total, plan.keys, plan.values, plan.flags, n, limit})
+	place.Dispatch(s, q.spread(), placePush{st, plan.slices, plan.offsets, plan.total, plan.keys, plan.values,
+		plan.flags, n, limit})
 	count.Dispatch(s, groups(plan.words, rangeWorkgroup), flagsPush{plan.flags, plan.counts, uint32(plan.words)})
 	err = q.p.Scan(s, primitives.ScanArgs{
-		In: plan.counts, Out: plan.before, Length: primitives.Length{N: plan.words}, Total: plan.before + uint64(4*plan.words), Scratch: plan.scan,
+		In: plan.counts, Out: plan.before, Length: primitives.Length{N: plan.words},
+		Total: plan.before + uint64(4*plan.words), Scratch: plan.scan,
 	})
 	if err != nil {
 		return err
 	}
 	write.Dispatch(s, groups(max(a.Candidates, a.N+1), rangeWorkgroup), writePush{
-		Flags: plan.flags, Before: plan.before, FromKeys: plan.keys, FromValues: plan.values, Candidates: plan.offsets, Offsets: a.Offsets,
-		OutKeys: a.OutKeys, OutValues: a.OutValues, Total: plan.total, OutTotal: a.Total, Count: n, Limit: limit, Capacity: capacity,
+		Flags: plan.flags, Before: plan.before, FromKeys: plan.keys, FromValues: plan.values, Candidates: plan.offsets,
+		Offsets: a.Offsets,
+		OutKeys: a.OutKeys, OutValues: a.OutValues, Total: plan.total, OutTotal: a.Total, Count: n, Limit: limit,
+		Capacity: capacity,
 	})
 	return nil
 }
@@ -263,18 +265,23 @@ func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err := q.clear(s, a.Total, 2); err != nil {
 		return err
 	}
-	err = q.bounds(s, boundsPush{Stack: st, Ranges: a.Ranges, Slices: plan.slices, Sizes: plan.sizes, Total: a.Total, Count: uint32(a.N)})
+	err = q.bounds(s, boundsPush{
+		Stack: st, Ranges: a.Ranges, Slices: plan.slices, Sizes: plan.sizes, Total: a.Total,
+		Number: recording.Length{At: a.CountAt, N: uint32(a.N)},
+	})
 	if err != nil {
 		return err
 	}
 	err = q.p.Scan(s, primitives.ScanArgs{
-		In: plan.sizes, Out: a.Offsets, Length: primitives.Length{N: a.N}, Total: a.Offsets + uint64(4*a.N), Scratch: plan.scan,
+		In: plan.sizes, Out: a.Offsets, Length: primitives.Length{N: a.N}, Total: a.Offsets + uint64(4*a.N),
+		Scratch: plan.scan,
 	})
 	if err != nil {
 		return err
 	}
 	k.Dispatch(s, q.spread(), copyPush{
-		st, plan.slices, a.Offsets, a.Total, a.OutKeys, a.OutValues, uint32(a.N), uint32(a.Candidates), uint32(a.Capacity),
+		st, plan.slices, a.Offsets, a.Total, a.OutKeys, a.OutValues, uint32(a.N), uint32(a.Candidates),
+		uint32(a.Capacity),
 	})
 	return nil
 }

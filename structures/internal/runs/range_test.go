@@ -86,10 +86,12 @@ func TestCount(t *testing.T) {
 				}
 				out, total := room(r, n), room(r, 2)
 				r.run(r.q.Count(r.s, m.Stack, CountArgs{
-					Ranges: at, Out: out.Address(), N: n, Unique: unique, Total: total.Address(), Scratch: r.scratch(r.q.CountScratch(m.Stack, n)),
+					Ranges: at, Out: out.Address(), N: n, Unique: unique, Total: total.Address(),
+					Scratch: r.scratch(r.q.CountScratch(m.Stack, n)),
 				}))
 				requireWords(t, want, download(r, out, n), "counts of %d ranges, unique: %t", n, unique)
-				requireWords(t, []uint32{uint32(all), uint32(all >> 32)}, download(r, total, 2), "candidates of %d ranges", n)
+				requireWords(t, []uint32{uint32(all), uint32(all >> 32)}, download(r, total, 2),
+					"candidates of %d ranges", n)
 			}
 			out := room(r, n)
 			r.run(r.q.Survey(r.s, m.Stack, at, n, out.Address()))
@@ -118,19 +120,24 @@ func TestRange(t *testing.T) {
 				unique           bool
 				capacity, bounds int
 			}
-			attempts := []attempt{{false, len(keys), candidates}, {false, len(keys) / 2, candidates + 77}, {false, len(keys), candidates - 1}}
+			attempts := []attempt{{false, len(keys), candidates}, {false, len(keys) / 2, candidates + 77},
+				{false, len(keys), candidates - 1}}
 			if m.unique() {
-				attempts = append(attempts, attempt{true, len(keys), candidates}, attempt{true, len(keys) / 2, candidates}, attempt{true, len(keys), candidates - 1})
+				attempts = append(attempts, attempt{true, len(keys), candidates},
+					attempt{true, len(keys) / 2, candidates}, attempt{true, len(keys), candidates - 1})
 			}
 			for _, a := range attempts {
 				if a.bounds < 0 {
 					continue
 				}
 				what := fmt.Sprintf("%d ranges, %+v", n, a)
-				gotKeys, gotValues, gotOffsets, total := room(r, a.capacity), room(r, a.capacity), room(r, n+1), room(r, 2)
+				gotKeys, gotValues, gotOffsets, total := room(r, a.capacity), room(r, a.capacity), room(r, n+1),
+					room(r, 2)
 				r.run(r.q.Range(r.s, m.Stack, RangeArgs{
-					Ranges: at, N: n, Unique: a.unique, Offsets: gotOffsets.Address(), OutKeys: gotKeys.Address(), OutValues: gotValues.Address(),
-					Capacity: a.capacity, Candidates: a.bounds, Total: total.Address(), Scratch: r.scratch(r.q.RangeScratch(m.Stack, n, a.bounds)),
+					Ranges: at, N: n, Unique: a.unique, Offsets: gotOffsets.Address(), OutKeys: gotKeys.Address(),
+					OutValues: gotValues.Address(),
+					Capacity:  a.capacity, Candidates: a.bounds, Total: total.Address(),
+					Scratch: r.scratch(r.q.RangeScratch(m.Stack, n, a.bounds)),
 				}))
 				requireWords(t, []uint32{uint32(candidates), 0}, download(r, total, 2), "candidates of %s", what)
 				if candidates > a.bounds {
@@ -158,11 +165,13 @@ func TestTooManyCandidates(t *testing.T) {
 	want := uint64(n) << 16
 	at := upload(r, ranges).Address()
 	out, total := room(r, n), room(r, 2)
-	r.run(r.q.Count(r.s, m.Stack, CountArgs{Ranges: at, Out: out.Address(), N: n, Total: total.Address(), Scratch: r.scratch(r.q.CountScratch(m.Stack, n))}))
+	r.run(r.q.Count(r.s, m.Stack, CountArgs{Ranges: at, Out: out.Address(), N: n, Total: total.Address(),
+		Scratch: r.scratch(r.q.CountScratch(m.Stack, n))}))
 	requireWords(t, []uint32{uint32(want), uint32(want >> 32)}, download(r, total, 2), "candidates")
 	keys := room(r, 0)
 	r.run(r.q.Range(r.s, m.Stack, RangeArgs{
-		Ranges: at, N: n, Offsets: room(r, n+1).Address(), OutKeys: keys.Address(), OutValues: keys.Address(), Capacity: 10,
+		Ranges: at, N: n, Offsets: room(r, n+1).Address(), OutKeys: keys.Address(), OutValues: keys.Address(),
+		Capacity:   10,
 		Candidates: 1000, Total: total.Address(), Scratch: r.scratch(r.q.RangeScratch(m.Stack, n, 1000)),
 	}))
 	requireWords(t, []uint32{uint32(want), uint32(want >> 32)}, download(r, total, 2), "candidates")

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/fold"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -44,15 +45,9 @@ type mergePush struct {
 
 type splitPush struct {
 	A, B             uint64
-	ALength, BLength splitLength
+	ALength, BLength recording.Length
 	Splits           uint64
 	Mask, Tile       uint32
-}
-
-// splitLength is Length of shaders/include/length.glsl.
-type splitLength struct {
-	At uint64
-	N  uint32
 }
 
 // mergeLayout is how the merge kernel is laid out.
@@ -104,7 +99,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		}
 		push.Splits = a.Scratch
 		split.Dispatch(s, groups(a.N/o.tile()+2, split.Workgroup()), splitPush{
-			A: a.Older.Keys, B: a.Newer.Keys, ALength: splitLength{N: push.OlderCount}, BLength: splitLength{N: push.NewerCount},
+			A: a.Older.Keys, B: a.Newer.Keys, ALength: recording.Length{N: push.OlderCount}, BLength: recording.Length{N: push.NewerCount},
 			Splits: a.Scratch, Mask: ^uint32(0), Tile: uint32(o.tile()),
 		})
 	}
@@ -136,6 +131,30 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	return nil
 }
 
+// Ranges are ranges of keys in device memory that ascend, and of which none overlaps another.
+type Ranges struct {
+	At uint64 // two words each: the least and the greatest key, both in the range
+	N  int
+}
+
+type withoutPush struct {
+	Keys, Flags, Ranges uint64
+	Count, All          uint32
+}
+
+// Without records that the flags of those pairs of a run are cleared whose keys lie in ranges: a bit a pair, in groups of 32.
+func (q *Queries) Without(s *vk.Stream, run Source, ranges Ranges, flags uint64) error {
+	if run.N == 0 || ranges.N == 0 {
+		return nil
+	}
+	k, err := recording.Kernel[withoutPush](q.kernels, s, "runs/without", 128)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(groups(run.N, 32), k.Workgroup()), withoutPush{run.Keys, flags, ranges.At, uint32(run.N), uint32(ranges.N)})
+	return nil
+}
+
 // OutcomesArgs are the operands of Outcomes.
 type OutcomesArgs struct {
 	Kind     structures.Kind // Insert or Delete
@@ -146,7 +165,7 @@ type OutcomesArgs struct {
 }
 
 type outcomePush struct {
-	Keys, Numbers, Found, Outcomes uint64
+	Keys, Sources, Found, Outcomes uint64
 	Count, Kind                    uint32
 }
 
@@ -157,8 +176,8 @@ type packPush struct {
 
 // outcomesPlan is how the scratch of Outcomes is divided.
 type outcomesPlan struct {
-	keys, numbers uint64
-	before, sort  uint64 // at first
+	keys, sources uint64
+	indices, sort uint64 // at first
 	values, found uint64 // then, in the same memory
 	outcomes      uint64
 	bytes         uint64
@@ -167,9 +186,9 @@ type outcomesPlan struct {
 func (q *Queries) outcomesPlan(n int, scratch uint64) outcomesPlan {
 	var o outcomesPlan
 	p := recording.Parts{Base: scratch}
-	o.keys, o.numbers = p.Take(4*n), p.Take(4*n)
+	o.keys, o.sources = p.Take(4*n), p.Take(4*n)
 	first, then := p, p
-	o.before, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true))
+	o.indices, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true))
 	o.values, o.found = then.Take(4*n), then.Take(4*groups(n, 4))
 	o.outcomes = o.values
 	o.bytes = max(first.Used, then.Used)
@@ -184,12 +203,33 @@ func (q *Queries) OutcomesScratch(n int) int {
 // Outcomes records what a batch of insertions or deletions will do to the stack: the structures.Status of each
 // operation, as if they were done one after the other. It changes nothing but the statuses.
 func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
-	if err := check(a.N); err != nil {
+	if err := check(a.N); err != nil || a.N == 0 {
 		return err
 	}
-	if a.N == 0 {
-		return nil
+	o := q.outcomesPlan(a.N, a.Scratch)
+	if err := q.meet(s, st, a.Keys, a.N, o); err != nil {
+		return err
 	}
+	return q.tell(s, a.Kind, a.Statuses, a.N, o)
+}
+
+// meet records what each operation of a batch, in key order, will meet in the stack.
+func (q *Queries) meet(s *vk.Stream, st Stack, keys uint64, n int, o outcomesPlan) error {
+	if err := q.p.Iota(s, o.indices, n); err != nil {
+		return err
+	}
+	err := q.p.Sort(s, primitives.SortArgs{
+		Keys: keys, Values: o.indices, OutKeys: o.keys, OutValues: o.sources,
+		Length: primitives.Length{N: n}, Scratch: o.sort,
+	})
+	if err != nil {
+		return err
+	}
+	return q.Find(s, st, FindArgs{Keys: o.keys, Values: o.values, Found: o.found, N: n})
+}
+
+// tell records the statuses of a batch by what it will meet. The values met are lost.
+func (q *Queries) tell(s *vk.Stream, kind structures.Kind, statuses uint64, n int, o outcomesPlan) error {
 	outcome, err := recording.Kernel[outcomePush](q.kernels, s, "runs/outcome", 256)
 	if err != nil {
 		return err
@@ -198,24 +238,60 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	if err != nil {
 		return err
 	}
-	o := q.outcomesPlan(a.N, a.Scratch)
-	n := uint32(a.N)
-	if err := q.p.Number(s, o.before, a.N); err != nil {
-		return err
-	}
-	err = q.p.Sort(s, primitives.SortArgs{
-		Keys: a.Keys, Values: o.before, OutKeys: o.keys, OutValues: o.numbers,
-		Length: primitives.Length{N: a.N}, Scratch: o.sort,
-	})
-	if err != nil {
-		return err
-	}
-	if err := q.Find(s, st, FindArgs{Keys: o.keys, Values: o.values, Found: o.found, N: a.N}); err != nil {
-		return err
-	}
-	outcome.Dispatch(s, groups(a.N, outcome.Workgroup()), outcomePush{o.keys, o.numbers, o.found, o.outcomes, n, uint32(a.Kind)})
-	pack.Dispatch(s, groups(a.N, pack.Workgroup()), packPush{o.outcomes, a.Statuses, n})
+	outcome.Dispatch(s, groups(n, outcome.Workgroup()), outcomePush{o.keys, o.sources, o.found, o.outcomes, uint32(n), uint32(kind)})
+	pack.Dispatch(s, groups(n, pack.Workgroup()), packPush{o.outcomes, statuses, uint32(n)})
 	return nil
+}
+
+// FoldArgs are the operands of Fold.
+type FoldArgs struct {
+	Kind     structures.Kind // one that updates in place; or Mixed, of Insert and those
+	Keys     uint64          // the key of each operation
+	Values   uint64          // its value
+	Kinds    uint64          // its kind, a byte; of Mixed alone
+	Statuses uint64          // out: a byte an operation; room for N rounded up to a multiple of 4; or 0
+	N        int
+	Scratch  uint64 // FoldScratch bytes
+}
+
+// foldPlan is how the scratch of Fold is divided.
+type foldPlan struct {
+	outcomesPlan
+	folded, fold uint64
+}
+
+func (q *Queries) foldPlan(n int, scratch uint64) foldPlan {
+	f := foldPlan{outcomesPlan: q.outcomesPlan(n, scratch)}
+	p := recording.Parts{Base: scratch, Used: f.bytes}
+	f.folded, f.fold = p.Take(4*n), p.Take(fold.Scratch(n))
+	f.bytes = p.Used
+	return f
+}
+
+// FoldScratch returns the bytes of scratch that Fold of up to n operations needs.
+func (q *Queries) FoldScratch(n int) int {
+	return int(q.foldPlan(max(0, min(n, MaxQueries)), 0).bytes)
+}
+
+// Fold records what a batch of updates in place will do to the stack, one after the other: statuses as Outcomes does, and
+// N insertions that come to the same. It returns their keys and values, which are words in the scratch, in key order; of
+// equal keys the last one's value is the one to stay.
+func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64, err error) {
+	if err := check(a.N); err != nil || a.N == 0 {
+		return 0, 0, err
+	}
+	f := q.foldPlan(a.N, a.Scratch)
+	if err := q.meet(s, st, a.Keys, a.N, f.outcomesPlan); err != nil {
+		return 0, 0, err
+	}
+	err = fold.Record(q.kernels, s, fold.Args{
+		Kind: a.Kind, Keys: f.keys, Sources: f.sources, Values: a.Values, Kinds: a.Kinds, Old: f.values, Found: f.found,
+		OutValues: f.folded, N: a.N, Scratch: f.fold,
+	})
+	if err == nil && a.Statuses != 0 {
+		err = q.tell(s, structures.Insert, a.Statuses, a.N, f.outcomesPlan)
+	}
+	return f.keys, f.folded, err
 }
 
 type rowPush struct {

@@ -88,14 +88,16 @@ func TestMerge(t *testing.T) {
 					if !indexed {
 						out.Index = 0
 					}
-					r.run(r.q.Merge(r.s, MergeArgs{Older: a, Newer: b, Begin: part[0], N: part[1], Out: out, Scratch: scratch}))
+					r.run(r.q.Merge(r.s, MergeArgs{Older: a, Newer: b, Begin: part[0], N: part[1], Out: out,
+						Scratch: scratch}))
 					r.requireRun(want[part[0]:part[0]+part[1]], m, true)
 					if words := IndexWords(part[1]); indexed {
 						index := room(r, words)
 						r.run(r.q.BuildIndex(r.s, out.Keys, part[1], index.Address()))
 						got := make([]uint32, words)
 						require.NoError(t, m.b.Download(t.Context(), m.index, got))
-						requireWords(t, download(r, index, words), got, "%s keys: index of pairs %v of %v", name, part, size)
+						requireWords(t, download(r, index, words), got, "%s keys: index of pairs %v of %v", name, part,
+							size)
 					}
 					m.Free()
 				}

@@ -13,7 +13,7 @@ func TestMatters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	twice := 0
 	for range 2000 {
-		keys := make([]uint32, rng.IntN(few+1))
+		keys := make([]uint32, rng.IntN(2<<10))
 		span := uint32(1) << rng.IntN(32)
 		step := uint32(1) << rng.IntN(20)
 		seen, want := map[uint32]bool{}, false

@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/sequential"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
@@ -68,6 +69,7 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device)) {
 func inChunksOf(t *testing.T, n int) {
 	pipeline.InChunksOf(n)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
+	sequential.LookAt(t, 2<<10)
 }
 
 // The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is there
@@ -94,8 +96,10 @@ func equalKeys(t *testing.T, d *vk.Device, s subject, sizes []int) {
 	require.NoError(t, err)
 	defer dictionary.Close()
 	rng := rand.New(rand.NewPCG(5, 7))
+	nth := 0
 	for _, n := range sizes {
 		for name, keys := range ordercheck.Batches(rng, n) {
+			nth++
 			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
 				require.NoError(t, dictionary.Clear(t.Context()))
 				all := map[uint32]uint32{}
@@ -106,6 +110,7 @@ func equalKeys(t *testing.T, d *vk.Device, s subject, sizes []int) {
 					ordercheck.Do(t, all, structures.Insert, keys, values, statuses)
 					ordercheck.Holds(t.Context(), t, dictionary, all, keys)
 				}
+				updatesInPlace(t, dictionary, all, keys, nth)
 				u, has := dictionary.(unique)
 				if !has {
 					return
@@ -126,6 +131,37 @@ func equalKeys(t *testing.T, d *vk.Device, s subject, sizes []int) {
 			})
 		}
 	}
+}
+
+// updatesInPlace does a batch of updates in place over what is there, and one over nothing.
+func updatesInPlace(t *testing.T, d structures.Dictionary, all map[uint32]uint32, keys []uint32, nth int) {
+	kinds := []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax}
+	for i := range 2 {
+		kind, values := kinds[(nth+i)%3], ordercheck.Scattered(len(keys), uint32(20+i))
+		statuses, err := inserting(d, kind)(t.Context(), keys, values)
+		require.NoError(t, err)
+		ordercheck.Do(t, all, kind, keys, values, statuses)
+		ordercheck.Holds(t.Context(), t, d, all, keys)
+		if i == 0 {
+			require.NoError(t, d.Clear(t.Context()))
+			clear(all)
+		}
+	}
+}
+
+// inserting is a dictionary's method that inserts as a kind says.
+func inserting(d structures.Dictionary, kind structures.Kind) func(context.Context, []uint32, []uint32) ([]structures.Status, error) {
+	switch kind {
+	case structures.InsertUnique:
+		return d.(unique).InsertUnique
+	case structures.InsertAdd:
+		return d.InsertAdd
+	case structures.InsertMin:
+		return d.InsertMin
+	case structures.InsertMax:
+		return d.InsertMax
+	}
+	return d.Insert
 }
 
 // A set's first operation of a key inserts it, and the others find it.
@@ -151,7 +187,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Where the pool gets full in mid-batch, and where it may not grow any more, what is done is done as if the rest had not
+// Where the pool gets full in mid-batch, and where it may not grow any more, what is done is done once, as if the rest had not
 // been asked for. Chunks that come behind one with pending operations have done nothing.
 func TestFullPool(t *testing.T) {
 	inChunksOf(t, 500)
@@ -168,14 +204,11 @@ func TestFullPool(t *testing.T) {
 
 func fullPool(t *testing.T, d *vk.Device, s subject) {
 	rng := rand.New(rand.NewPCG(5, 9))
-	for _, kind := range []structures.Kind{structures.Insert, structures.InsertUnique} {
+	for _, kind := range []structures.Kind{structures.Insert, structures.InsertUnique, structures.InsertAdd} {
 		dictionary, err := s.open(t.Context(), d)
 		require.NoError(t, err)
 		defer dictionary.Close()
-		insert := dictionary.Insert
-		if kind == structures.InsertUnique {
-			insert = dictionary.(unique).InsertUnique
-		}
+		insert := inserting(dictionary, kind)
 		all, ever, stopped := map[uint32]uint32{}, []uint32{}, 0
 		for batch := uint32(0); stopped < 2; batch++ {
 			require.Less(t, batch, uint32(100), "the pool never gets full")

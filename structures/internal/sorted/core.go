@@ -5,6 +5,7 @@ package sorted
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
@@ -27,15 +28,18 @@ type Structure interface {
 	// Update records a batch, for which Reserve was called, after what was recorded in the stream before. It may wait
 	// for the stream. An error leaves the structure as it was.
 	Update(ctx context.Context, s *vk.Stream, b Batch) error
+	// Held is how much device memory there is, without scratch.
+	Held() uint64
 	// Settle takes back what Update has noted of batches that their streams have dropped since.
 	Settle()
 }
 
-// Batch is a batch of insertions or deletions on the device.
+// Batch is a batch of updates on the device.
 type Batch struct {
-	Kind   structures.Kind // Insert or Delete
+	Kind   structures.Kind // Update sees Insert and Delete alone
 	Keys   uint64          // the address of a word each
 	Values uint64          // of insertions
+	Kinds  uint64          // a byte each; of Mixed alone
 	N      int
 }
 
@@ -50,13 +54,16 @@ type Core struct {
 	Counters   *vk.HostBuffer[uint32] // runs.ValidCounters words, for who waits for the stream
 	Progress   structures.Progress
 
-	of       Structure
-	pipeline *pipeline.Pipeline
-	scratch  recording.Scratch
-	uses     vk.Uses // of the structure's memory
-	updates  vk.Uses // these of them that change it
-	gate     *gate.Gate
-	changes  uint64 // to the contents, so far
+	of        Structure
+	pipelines *pipeline.Pool
+	settling  sync.Mutex // what Settle changes
+	scratch   recording.Scratch
+	own       *recording.Own
+	uses      vk.Uses // of the structure's memory
+	updates   vk.Uses // these of them that change it
+	gate      *gate.Gate
+	changes   uint64 // to the contents, so far
+	meter     recording.Meter
 }
 
 // Open makes the core of a structure. It is to be closed, also after an error.
@@ -65,8 +72,9 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	c.Device, c.of, c.Progress = d, of, c.gate.Progress(progress)
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives)
-	c.pipeline = pipeline.New(d)
-	c.Reader = ordered.NewReader(d, recorder{c}, c.pipeline, c.Progress)
+	c.pipelines = pipeline.NewPool(d)
+	c.own = recording.NewOwn(d)
+	c.Reader = ordered.NewReader(d, recorder{c}, c.pipelines, c.own, c.Progress)
 	c.scratch = recording.NewScratch(d)
 	var err error
 	if c.Stream, err = d.NewStream(); err != nil {
@@ -75,26 +83,43 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	if c.Counters, err = vk.NewHostBuffer[uint32](d, runs.ValidCounters); err != nil {
 		return err
 	}
-	c.Rows, err = vk.NewBuffer[uint64](d, 4*runs.StackRows)
-	return err
+	if c.Rows, err = vk.NewBuffer[uint64](d, allKeysAt+1); err != nil {
+		return err
+	}
+	return c.Rows.Upload(context.Background(), allKeysAt, []uint64{uint64(structures.AllKeys.Hi)<<32 | uint64(structures.AllKeys.Lo)})
 }
 
-// Enter begins a call that reads the structure without a stream, when its turn has come, and behind the updates of all
-// streams; Leave ends it. Queries do so themselves.
-func (c *Core) Enter(ctx context.Context) error { return c.enter(ctx, false) }
+// allKeysAt is where the range of all keys stands, behind the rows.
+const allKeysAt = 4 * runs.StackRows
+
+// Enter begins a call that uses what the core has but once, when its turn has come, and behind the updates of all
+// streams; Leave ends it. Queries do so themselves, beside each other.
+func (c *Core) Enter(ctx context.Context) error {
+	return c.enter(ctx, c.gate.Enter, c.gate.Leave, false)
+}
+
+// EnterShared is Enter for a call that changes nothing, beside others like it; LeaveShared ends it.
+func (c *Core) EnterShared(ctx context.Context) error {
+	return c.enter(ctx, c.gate.EnterShared, c.gate.LeaveShared, false)
+}
+
+// LeaveShared ends a call that EnterShared has let in.
+func (c *Core) LeaveShared() { c.gate.LeaveShared() }
 
 // EnterAlone is Enter for a call that changes the structure: behind all work of all streams.
-func (c *Core) EnterAlone(ctx context.Context) error { return c.enter(ctx, true) }
+func (c *Core) EnterAlone(ctx context.Context) error {
+	return c.enter(ctx, c.gate.Enter, c.gate.Leave, true)
+}
 
 // EnterOn is Enter for a call that records, and waits for nothing but its turn.
 func (c *Core) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
 
-func (c *Core) enter(ctx context.Context, alone bool) error {
-	if err := c.gate.Enter(ctx); err != nil {
+func (c *Core) enter(ctx context.Context, enter func(context.Context) error, leave func(), alone bool) error {
+	if err := enter(ctx); err != nil {
 		return err
 	}
 	if err := c.behind(alone, func(u *vk.Uses) error { return u.Rest(ctx) }); err != nil {
-		c.Leave()
+		leave()
 		return err
 	}
 	return nil
@@ -102,7 +127,8 @@ func (c *Core) enter(ctx context.Context, alone bool) error {
 
 // behind has a call come behind the updates of other streams, or behind all their work, and settles what has become of
 // them. A stream that is submitted by another goroutine just now tells updates last of all: when these let the call pass,
-// what Settle asks for is certain.
+// what Settle asks for is certain. So of queries beside each other the first has all settled, and the others read what
+// nobody changes any more; but one that records on the stream of the updates themselves comes behind them there.
 func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 	if all {
 		if err := come(&c.uses); err != nil {
@@ -111,6 +137,8 @@ func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 	}
 	err := come(&c.updates)
 	if err == nil {
+		c.settling.Lock()
+		defer c.settling.Unlock()
 		c.of.Settle()
 	}
 	return err
@@ -131,8 +159,29 @@ func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 // Free gives memory of the structure's back, behind the work that names it.
 func (c *Core) Free(m *runs.Memory) { c.uses.Free(m.Free) }
 
+// Outside runs a function of the user's by who has entered.
+func (c *Core) Outside(f func()) { c.gate.Outside(f) }
+
 // Leave ends a call.
-func (c *Core) Leave() { c.gate.Leave() }
+func (c *Core) Leave() {
+	if before, now := c.Hold(); now > before {
+		c.meter.Grow()
+		c.Device.Log().Info("runs grown", "bytes", now, "bytes_before", before)
+	}
+	c.gate.Leave()
+}
+
+// Hold notes how much memory the structure has, and had.
+func (c *Core) Hold() (before, now uint64) {
+	now = 8*4*runs.StackRows + c.of.Held() // the stack's rows, and its runs
+	return c.meter.Hold(now), now
+}
+
+// Rebuilt counts that the structure was made anew.
+func (c *Core) Rebuilt() { c.meter.Rebuild() }
+
+// Metrics are what was counted.
+func (c *Core) Metrics() structures.Metrics { return c.meter.Metrics(c.Device) }
 
 // Take is Enter for what doesn't fail. leave ends it.
 func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
@@ -155,8 +204,8 @@ func (c *Core) Close(free func()) error {
 	if c.Stream != nil {
 		err = c.Stream.Close()
 	}
-	err = errors.Join(err, c.pipeline.Close(), c.Queries.Close(), c.Primitives.Close())
-	c.scratch.Release(&c.uses)
+	err = errors.Join(err, c.pipelines.Close(), c.Queries.Close(), c.Primitives.Close())
+	c.Trim()
 	if c.Counters != nil {
 		c.uses.Free(c.Counters.Free)
 	}
@@ -164,6 +213,7 @@ func (c *Core) Close(free func()) error {
 		c.uses.Free(c.Rows.Free)
 	}
 	free()
+	c.meter.Hold(0)
 	return err
 }
 
@@ -180,7 +230,10 @@ func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
 }
 
 // ScratchBytes is how much memory the scratch takes.
-func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() }
+func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() }
 
 // Trim gives the scratch back, behind the work that names it.
-func (c *Core) Trim() { c.scratch.Release(&c.uses) }
+func (c *Core) Trim() {
+	c.scratch.Release(&c.uses)
+	c.own.Release(&c.uses)
+}

@@ -27,6 +27,7 @@ func (f *fixed) Unique() bool                                    { return false 
 func (f *fixed) Reserve(*vk.Stream, Batch) error                 { return nil }
 func (f *fixed) Update(context.Context, *vk.Stream, Batch) error { return nil }
 func (f *fixed) Settle()                                         {}
+func (f *fixed) Held() uint64                                    { return 0 }
 
 // deleted is a run of deleted keys, whose index has these pivots, the first keys of its nodes of 32.
 func deleted(t *testing.T, keys, pivots []uint32) *fixed {

@@ -2,7 +2,6 @@ package sorted
 
 import (
 	"context"
-	"unsafe"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
@@ -14,7 +13,12 @@ import (
 // recorder is the core as its reader sees it.
 type recorder struct{ *Core }
 
+func (c recorder) Enter(ctx context.Context) error   { return c.EnterShared(ctx) }
+func (c recorder) EnterOn(ctx context.Context) error { return c.gate.EnterShared(ctx) }
+func (c recorder) Leave()                            { c.LeaveShared() }
+
 func (c recorder) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
+func (c recorder) Meter() *recording.Meter                    { return &c.meter }
 func (c recorder) Changes() uint64                            { return c.changes }
 func (c recorder) Exact() bool                                { return c.of.Unique() }
 
@@ -29,7 +33,7 @@ func (c recorder) Limits() ordered.Limits {
 
 func (c recorder) Find(s *vk.Stream, l ordered.Lookups) error {
 	st := c.of.Stack()
-	a := runs.FindArgs{Keys: l.Keys, Values: l.Values, Found: l.Found, N: l.N}
+	a := runs.FindArgs{Keys: l.Keys, Values: l.Values, Found: l.Found, N: l.N, CountAt: l.CountAt}
 	if l.Order != structures.SortedFirst && !(l.Order == structures.AutoOrder && runs.Sorted(l.N, st)) {
 		return c.Queries.Find(s, st, a)
 	}
@@ -48,7 +52,7 @@ var kinds = map[structures.Direction]runs.Kind{
 
 func (c recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
 	return c.Queries.Neighbor(s, c.of.Stack(), kinds[to], runs.NeighborArgs{
-		Keys: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, Left: n.Left, Resume: n.Resume, Rounds: n.Visits,
+		Keys: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt, Left: n.Left, Resume: n.Resume, Visits: n.Visits,
 	})
 }
 
@@ -62,7 +66,9 @@ func (c recorder) Count(s *vk.Stream, q ordered.Counts) error {
 	if err != nil {
 		return err
 	}
-	return c.Queries.Count(s, st, runs.CountArgs{Ranges: q.Ranges, Out: q.Out, N: q.N, Unique: c.of.Unique(), Total: q.Total, Scratch: scratch})
+	return c.Queries.Count(s, st, runs.CountArgs{
+		Ranges: q.Ranges, Out: q.Out, N: q.N, CountAt: q.CountAt, Unique: c.of.Unique(), Total: q.Total, Scratch: scratch,
+	})
 }
 
 func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
@@ -72,13 +78,13 @@ func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
 		return err
 	}
 	return c.Queries.Range(s, st, runs.RangeArgs{
-		Ranges: r.Ranges, N: r.N, Unique: c.of.Unique(), Offsets: r.Offsets, OutKeys: r.OutKeys, OutValues: r.OutValues,
+		Ranges: r.Ranges, N: r.N, CountAt: r.CountAt, Unique: c.of.Unique(), Offsets: r.Offsets, OutKeys: r.OutKeys, OutValues: r.OutValues,
 		Capacity: r.Capacity, Candidates: r.Candidates, Total: r.Total, Scratch: scratch,
 	})
 }
 
 // Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
-func (c recorder) Pairs(ctx context.Context, ranges []structures.Range, candidates []uint32, to *ordered.Pairs) ([]uint32, error) {
+func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32, to *ordered.Pairs) ([]uint32, error) {
 	n, all := len(ranges), 0
 	for _, some := range candidates {
 		all += int(some)
@@ -93,16 +99,16 @@ func (c recorder) Pairs(ctx context.Context, ranges []structures.Range, candidat
 	pairsAt := at + align(n+1)
 	valuesAt := pairsAt + align(all)
 	end := valuesAt + align(all)
-	err := recording.Run(c.Stream, func() error {
-		address, err := c.Scratch(c.Stream, 4*end+c.Queries.RangeScratch(c.of.Stack(), n, all))
+	err := recording.Run(s, func() error {
+		address, err := c.Scratch(s, 4*end+c.Queries.RangeScratch(c.of.Stack(), n, all))
 		if err != nil {
 			return err
 		}
-		b := c.scratch.Of(c.Stream)
-		if err := b.Upload(ctx, 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*n)); err != nil {
+		b := c.scratch.Of(s)
+		if err := b.Upload(ctx, 0, ordered.Words(ranges)); err != nil {
 			return err
 		}
-		return c.Queries.Range(c.Stream, c.of.Stack(), runs.RangeArgs{
+		return c.Queries.Range(s, c.of.Stack(), runs.RangeArgs{
 			Ranges: address, N: n, Unique: c.of.Unique(), Offsets: b.AddressOf(at), OutKeys: b.AddressOf(pairsAt), OutValues: b.AddressOf(valuesAt),
 			Capacity: all, Candidates: all, Total: b.AddressOf(total), Scratch: b.AddressOf(end),
 		})
@@ -110,7 +116,7 @@ func (c recorder) Pairs(ctx context.Context, ranges []structures.Range, candidat
 	if err != nil {
 		return nil, err
 	}
-	b := c.scratch.Of(c.Stream)
+	b := c.scratch.Of(s)
 	offsets := make([]uint32, n+1)
 	if err := b.Download(ctx, at, offsets); err != nil {
 		return nil, err
@@ -123,4 +129,43 @@ func (c recorder) Pairs(ctx context.Context, ranges []structures.Range, candidat
 		return nil, err
 	}
 	return counts, b.Download(ctx, valuesAt, values)
+}
+
+func (c recorder) Rank(s *vk.Stream, r ordered.Ranks) error {
+	st, unique := c.of.Stack(), c.of.Unique()
+	scratch, err := c.Scratch(s, c.Queries.RankScratch(st, unique))
+	if err != nil || r.N == 0 {
+		return err
+	}
+	return c.Queries.Rank(s, st, runs.RankArgs{Keys: r.Keys, Ranks: r.Out, N: r.N, CountAt: r.CountAt, Unique: unique, Scratch: scratch})
+}
+
+func (c recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
+	st, unique := c.of.Stack(), c.of.Unique()
+	scratch, err := c.Scratch(s, c.Queries.RankScratch(st, unique))
+	if err != nil || n.N == 0 {
+		return err
+	}
+	return c.Queries.Select(s, st, runs.SelectArgs{
+		Ranks: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt, Unique: unique, Scratch: scratch,
+	})
+}
+
+// Export is a range that has all keys.
+func (c recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
+	st := c.of.Stack()
+	all := int(st.Pairs())
+	const offsets, rest = 64, 128 // words, behind the total
+	total, err := c.Scratch(s, 4*rest+c.Queries.RangeScratch(st, 1, all))
+	if err != nil {
+		return err
+	}
+	err = c.Queries.Range(s, st, runs.RangeArgs{
+		Ranges: c.Rows.AddressOf(allKeysAt), N: 1, Unique: c.of.Unique(), Offsets: total + 4*offsets, Total: total, Scratch: total + 4*rest,
+		OutKeys: e.Keys.Address(), OutValues: e.Values.Address(), Capacity: min(e.Keys.Len(), e.Values.Len()), Candidates: all,
+	})
+	if err == nil {
+		s.Copy(e.Total, 0, c.scratch.Of(s), 4*(offsets+1), 4)
+	}
+	return err
 }

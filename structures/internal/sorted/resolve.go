@@ -15,12 +15,15 @@ import (
 func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
 
 // Valid records the writing of what is valid of a run, if there is no other: the last pairs of their keys that are no
-// tombstones. Counted says how many these are.
-func (c *Core) Valid(s *vk.Stream, run runs.Source, into runs.Row, scratch uint64) error {
+// tombstones, and whose keys aren't in ranges. Counted says how many these are.
+func (c *Core) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	p := recording.Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
 	c.Counters.Slice()[0] = 0
 	if err := c.Queries.Mark(s, run, flags); err != nil {
+		return err
+	}
+	if err := c.Queries.Without(s, run, without, flags); err != nil {
 		return err
 	}
 	return c.Primitives.Compact(s, primitives.CompactArgs{
@@ -73,7 +76,7 @@ func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, 
 		if err != nil {
 			return err
 		}
-		return c.Valid(c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, row, valid)
+		return c.Valid(c.Stream, runs.Source{Keys: sortedKeys, Values: sortedValues, N: n}, runs.Ranges{}, row, valid)
 	})
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		into.Free()

@@ -11,117 +11,213 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// update does a batch of insertions or deletions from Go slices.
-func (c *Core) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	statuses := make([]structures.Status, len(keys))
-	columns := []pipeline.Column{pipeline.In(keys), pipeline.In(values), pipeline.Out(statuses)}
+// Check says why a batch of updates from Go slices can't be done.
+func Check(kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+	switch {
+	case !updates(kind):
+		return &structures.KindError{Kind: kind}
+	case kind != structures.Delete && len(values) != len(keys):
+		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	return pipeline.Fits(len(keys), "statuses", status)
+}
+
+// updates says whether a stack of runs does updates of a kind.
+func updates(kind structures.Kind) bool { return inserts(kind) || kind == structures.Delete }
+
+func inserts(kind structures.Kind) bool { return kind == structures.Insert || kind.UpdatesInPlace() }
+
+// Update does a batch of updates of one kind from Go slices, by who has entered. Without statuses that takes a sort less,
+// but for updates in place.
+func (c *Core) Update(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+	return c.update(ctx, kind, nil, keys, values, status)
+}
+
+// update is Update; kinds are those of a Mixed batch of insertions.
+func (c *Core) update(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32, status []structures.Status) error {
+	c.meter.Batch(kind, len(keys))
+	columns := []pipeline.Column{pipeline.In(keys), {}, {}, {}}
+	if kind != structures.Delete {
+		columns[1] = pipeline.In(values)
+	}
+	if kind == structures.Mixed {
+		columns[2] = pipeline.In(kinds)
+	}
+	if status != nil {
+		columns[3] = pipeline.Statuses(status)
+	}
 	var turns pipeline.Turns
-	err := c.pipeline.Run(ctx, len(keys), columns, pipeline.Task{
+	left, err := c.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
-			if err := turns.Take(s); err != nil {
-				return err
-			}
-			b := Batch{kind, chunk.Columns[0], chunk.Columns[1], chunk.Count}
-			return c.record(ctx, s, b, chunk.Columns[2])
+			turns.Take(s)
+			b := Batch{Kind: kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2], N: chunk.Count}
+			return c.record(ctx, s, b, chunk.Columns[3])
 		},
 		Progress: c.Progress,
+		Turns:    &turns,
 	})
-	return statuses, pipeline.Stopped(statuses, err)
+	return pipeline.Stopped(status, left, err)
+}
+
+// Record records a batch without statuses, by who has entered alone.
+func (c *Core) Record(ctx context.Context, s *vk.Stream, b Batch) error {
+	return c.record(ctx, s, b, 0)
 }
 
 // record records a batch, and before it, unless statuses is 0, what it will do.
 func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
-	if err := c.of.Reserve(s, b); err != nil {
+	err := c.of.Reserve(s, b)
+	if err != nil {
 		return err
 	}
 	c.Changed()
-	if statuses != 0 {
-		scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
-		if err != nil {
-			return err
-		}
-		err = c.Queries.Outcomes(s, c.of.Stack(), runs.OutcomesArgs{
-			Kind: b.Kind, Keys: b.Keys, Statuses: statuses, N: b.N, Scratch: scratch,
-		})
-		if err != nil {
-			return err
-		}
+	switch {
+	case b.Kind == structures.Mixed || b.Kind.UpdatesInPlace():
+		b, err = c.fold(s, b, statuses)
+	case statuses != 0:
+		err = c.outcomes(s, b, statuses)
+	}
+	if err != nil {
+		return err
 	}
 	return c.of.Update(ctx, s, b)
 }
 
-// Insert inserts pairs from Go slices, by who has entered; so do the calls that follow.
-func (c *Core) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	if len(keys) != len(values) {
-		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+// outcomes records what a batch of insertions or deletions will do.
+func (c *Core) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
+	scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
+	if err != nil {
+		return err
 	}
-	return c.update(ctx, structures.Insert, keys, values)
+	return c.Queries.Outcomes(s, c.of.Stack(), runs.OutcomesArgs{
+		Kind: b.Kind, Keys: b.Keys, Statuses: statuses, N: b.N, Scratch: scratch,
+	})
 }
 
-// Delete deletes keys from a Go slice.
-func (c *Core) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return c.update(ctx, structures.Delete, keys, nil)
+// fold makes insertions of a batch of updates in place, which depend on the values that are there.
+func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
+	scratch, err := c.Scratch(s, c.Queries.FoldScratch(b.N))
+	if err != nil {
+		return b, err
+	}
+	keys, values, err := c.Queries.Fold(s, c.of.Stack(), runs.FoldArgs{
+		Kind: b.Kind, Keys: b.Keys, Values: b.Values, Kinds: b.Kinds, Statuses: statuses, N: b.N, Scratch: scratch,
+	})
+	return Batch{Kind: structures.Insert, Keys: keys, Values: values, N: b.N}, err
 }
 
-// Apply does a batch of mixed operations: first the lookups and counts, then the insertions, then the deletions.
-func (c *Core) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	n := len(b.Keys)
-	if err := pipeline.Lengths(b); err != nil {
-		return structures.Results{}, err
+// CheckMixed says why a mixed batch from Go slices can't be done.
+func CheckMixed(b structures.Batch, into *structures.Results) error {
+	if err := cmp.Or(pipeline.Lengths(b), pipeline.FitsResults(b, into)); err != nil {
+		return err
 	}
+	for i, k := range b.Kinds {
+		switch {
+		case k == structures.Find, k == structures.CountAll, inserts(k) && b.Values != nil, k == structures.Delete:
+		default:
+			return &structures.KindError{Index: i, Kind: k}
+		}
+	}
+	return nil
+}
+
+// WithStatus are results with statuses, of which there are new ones where the caller wants none: Apply needs them.
+func WithStatus(into *structures.Results, n int) *structures.Results {
+	if into.Status != nil {
+		return into
+	}
+	r := *into
+	r.Status = make([]structures.Status, n)
+	return &r
+}
+
+// Apply does a batch of mixed operations, by who has entered: first the lookups and counts, then the insertions, then the
+// deletions. There are statuses to write to.
+func (c *Core) Apply(ctx context.Context, b structures.Batch, into *structures.Results) error {
 	var lookups, insertions, deletions []int
 	for i, k := range b.Kinds {
 		switch {
-		case k == structures.Find || k == structures.Count:
-			lookups = append(lookups, i)
-		case k == structures.Insert && b.Values != nil:
+		case inserts(k):
 			insertions = append(insertions, i)
 		case k == structures.Delete:
 			deletions = append(deletions, i)
 		default:
-			return structures.Results{}, &structures.KindError{Index: i, Kind: k}
+			lookups = append(lookups, i)
 		}
 	}
-	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
-	values, found, err := c.Lookup(ctx, pipeline.Pick(b.Keys, lookups))
-	if err != nil {
-		return r, pipeline.Stopped(r.Status, err)
+	values, kinds := pipeline.Pick(b.Values, insertions), pipeline.Pick(b.Kinds, insertions) // which results may overwrite
+	clear(into.Status)
+	err := c.lookUp(ctx, b, lookups, into)
+	if err == nil {
+		err = c.updateSome(ctx, common(kinds), kinds, b.Keys, values, insertions, into.Status)
 	}
-	for j, i := range lookups {
-		r.Status[i] = structures.Absent
-		if found[j] {
-			r.Status[i], r.Values[i] = structures.Found, values[j]
-			if b.Kinds[i] == structures.Count {
-				r.Values[i] = 1
-			}
-		}
+	if err == nil {
+		err = c.updateSome(ctx, structures.Delete, nil, b.Keys, nil, deletions, into.Status)
 	}
-	done := func(operations []int, statuses []structures.Status) {
-		for j, status := range statuses {
-			r.Status[operations[j]] = status
-		}
-	}
-	statuses, err := c.Insert(ctx, pipeline.Pick(b.Keys, insertions), pipeline.Pick(b.Values, insertions))
-	if done(insertions, statuses); err != nil {
-		return r, pipeline.Stopped(r.Status, err)
-	}
-	statuses, err = c.Delete(ctx, pipeline.Pick(b.Keys, deletions))
-	done(deletions, statuses)
-	return r, pipeline.Stopped(r.Status, err)
+	return pipeline.Stopped(into.Status, 0, err)
 }
 
-// UpdateOn records a batch of insertions or deletions.
+// lookUp does the lookups and counts of a mixed batch.
+func (c *Core) lookUp(ctx context.Context, b structures.Batch, operations []int, into *structures.Results) error {
+	values, found := make([]uint32, len(operations)), make([]bool, len(operations))
+	if err := c.Lookup(ctx, pipeline.Pick(b.Keys, operations), values, found); err != nil {
+		return err
+	}
+	for j, i := range operations {
+		value := uint32(0)
+		into.Status[i] = structures.Absent
+		if found[j] {
+			into.Status[i], value = structures.Found, values[j]
+			if b.Kinds[i] == structures.CountAll {
+				value = 1
+			}
+		}
+		if into.Values != nil {
+			into.Values[i] = value
+		}
+	}
+	return nil
+}
+
+// updateSome does some operations of a batch, and tells of these what has become of them.
+func (c *Core) updateSome(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32, operations []int, status []structures.Status) error {
+	some := make([]structures.Status, len(operations))
+	err := c.update(ctx, kind, kinds, pipeline.Pick(keys, operations), values, some)
+	for j, i := range operations {
+		status[i] = some[j]
+	}
+	return err
+}
+
+// common is the kind that all insertions have, or Mixed; of none it is Insert.
+func common(kinds []structures.Kind) structures.Kind {
+	for _, k := range kinds {
+		if k != kinds[0] {
+			return structures.Mixed
+		}
+	}
+	if len(kinds) == 0 {
+		return structures.Insert
+	}
+	return kinds[0]
+}
+
+// UpdateOn records a batch of updates of one kind.
 func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := c.EnterOn(ctx); err != nil {
 		return err
 	}
 	defer c.Leave()
 	err := c.check(s, kind, u)
+	if err == nil {
+		u, err = recording.Counted(ctx, s, u)
+	}
 	if err != nil || u.Count == 0 {
 		return err
 	}
+	c.meter.Batch(kind, u.Count)
 	b := Batch{Kind: kind, Keys: u.Keys.AddressOf(u.First), N: u.Count}
-	if kind == structures.Insert {
+	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
 	}
 	return c.on(s, true, func() error { return c.record(ctx, s, b, u.Status.Address()) })
@@ -142,7 +238,7 @@ func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u
 
 // check answers why a batch can't be recorded.
 func (c *Core) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
-	if kind != structures.Insert && kind != structures.Delete {
+	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}
 	return cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u))

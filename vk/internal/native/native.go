@@ -120,11 +120,11 @@ type Description struct {
 type Instance interface {
 	PhysicalDevices() ([]PhysicalDevice, Result)
 	Describe(PhysicalDevice) Description
-	// Budget returns, for each heap, the bytes that this process uses and the bytes that it may use now. The device must
-	// have MemoryBudget.
+	// Budget returns, for each heap, the bytes that this process uses and the bytes that it may use now. The device
+	// must have MemoryBudget.
 	Budget(PhysicalDevice) (usage, budget [maxHeaps]uint64)
-	// NewDevice makes a logical device with what vkds requires and the optional features named, and with the first queues
-	// of one family.
+	// NewDevice makes a logical device with what vkds requires and the optional features named, and with the first
+	// queues of one family.
 	NewDevice(p PhysicalDevice, family, queues, features uint32) (Device, Result)
 	// Destroy ends the instance, everything that came from it having ended.
 	Destroy()
@@ -179,14 +179,16 @@ type Device interface {
 	Begin(Commands) Result // what the command buffer held is gone
 	End(Commands) Result
 	Reset(Commands)
-	// Submit submits one command buffer that waits until each semaphore has reached its value, and raises signal to value
-	// at its end. The caller holds the queue's lock.
+	// Submit submits one command buffer that waits until each semaphore has reached its value, and raises signal to
+	// value at its end. The caller holds the queue's lock.
 	Submit(q Queue, c Commands, semaphores []Semaphore, values []uint64, signal Semaphore, value uint64) Result
 
-	// Barrier makes what the work of some kinds before it wrote visible to the work of other kinds after it, which waits
-	// for it.
+	// Barrier makes what the work of some kinds before it wrote visible to the work of other kinds after it, which
+	// waits for it.
 	Barrier(c Commands, before, after Work)
 	Fill(c Commands, b Buffer, at, bytes uint64, word uint32)
+	// Update writes up to 64 KiB of words, of which the command keeps a copy.
+	Update(c Commands, b Buffer, at uint64, words []uint32)
 	Copy(c Commands, from, to Buffer, fromAt, toAt, bytes uint64)
 	// Run chooses the pipeline of the dispatch that comes next, and its push constants.
 	Run(c Commands, p Pipeline, l Layout, push unsafe.Pointer, pushBytes uint32)
@@ -207,7 +209,7 @@ type Work uint32
 
 const (
 	Shader   Work = 1
-	Transfer Work = 2 // fills and copies
+	Transfer Work = 2 // fills, updates and copies
 	Indirect Work = 4 // the reading of a dispatch's arguments
 	Host     Work = 8
 )

@@ -156,14 +156,16 @@ func (in *instance) Describe(p PhysicalDevice) Description {
 	C.vkds_describe(in.c, C.uint64_t(p), &c)
 	d := Description{
 		Name: C.GoString(&c.name[0]), Driver: C.GoString(&c.driver[0]), DriverInfo: C.GoString(&c.driver_info[0]),
-		DeviceUUID: *(*[16]byte)(unsafe.Pointer(&c.device_uuid)), CacheUUID: *(*[16]byte)(unsafe.Pointer(&c.cache_uuid)),
+		DeviceUUID: *(*[16]byte)(unsafe.Pointer(&c.device_uuid)),
+		CacheUUID:  *(*[16]byte)(unsafe.Pointer(&c.cache_uuid)),
 		APIVersion: uint32(c.api_version), DriverVersion: uint32(c.driver_version),
 		Vendor: uint32(c.vendor), Device: uint32(c.device), Type: uint32(c._type), Features: uint32(c.features),
 		Subgroup: uint32(c.subgroup), MinSubgroup: uint32(c.min_subgroup), MaxSubgroup: uint32(c.max_subgroup),
 		SubgroupOperations: uint32(c.subgroup_operations), SubgroupStages: uint32(c.subgroup_stages),
 		RequiredSizeStages: uint32(c.required_size_stages), MaxSubgroups: uint32(c.max_subgroups),
 		MaxInvocations: uint32(c.max_invocations), MaxWorkgroup: uint32(c.max_workgroup),
-		SharedBytes: uint32(c.shared_bytes), PushConstantBytes: uint32(c.push_bytes), MaxAllocations: uint32(c.max_allocations),
+		SharedBytes: uint32(c.shared_bytes), PushConstantBytes: uint32(c.push_bytes),
+		MaxAllocations:  uint32(c.max_allocations),
 		TimestampPeriod: float32(c.timestamp_period),
 		MaxBuffer:       uint64(c.max_buffer), MaxAllocation: uint64(c.max_allocation),
 	}
@@ -171,7 +173,8 @@ func (in *instance) Describe(p PhysicalDevice) Description {
 		d.MaxGroups[i] = uint32(c.max_groups[i])
 	}
 	for i := range c.family_count {
-		d.Families = append(d.Families, QueueFamily{uint32(c.family_flags[i]), uint32(c.family_queues[i]), uint32(c.family_timestamp_bits[i])})
+		d.Families = append(d.Families, QueueFamily{uint32(c.family_flags[i]), uint32(c.family_queues[i]),
+			uint32(c.family_timestamp_bits[i])})
 	}
 	for i := range c.type_count {
 		d.Types = append(d.Types, MemoryType{uint32(c.type_flags[i]), uint32(c.type_heap[i])})
@@ -195,7 +198,8 @@ type device struct {
 
 func (in *instance) NewDevice(p PhysicalDevice, family, queues, features uint32) (Device, Result) {
 	d := &device{}
-	result := C.vkds_create_device(in.c, C.uint64_t(p), C.uint32_t(family), C.uint32_t(queues), C.uint32_t(features), &d.c)
+	result := C.vkds_create_device(in.c, C.uint64_t(p), C.uint32_t(family), C.uint32_t(queues), C.uint32_t(features),
+		&d.c)
 	if result != C.VK_SUCCESS {
 		return nil, Result(result)
 	}
@@ -221,7 +225,8 @@ const usage = vulkan.BufferUsageFlags(C.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | C.VK_
 	C.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | C.VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | C.VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT)
 
 func (d *device) NewBuffer(bytes uint64) (Buffer, Result) {
-	info := vulkan.BufferCreateInfo{SType: vulkan.StructureTypeBufferCreateInfo, Size: vulkan.DeviceSize(bytes), Usage: usage}
+	info := vulkan.BufferCreateInfo{SType: vulkan.StructureTypeBufferCreateInfo, Size: vulkan.DeviceSize(bytes),
+		Usage: usage}
 	defer info.Free()
 	var b vulkan.Buffer
 	result := vulkan.CreateBuffer(d.handle, &info, nil, &b)
@@ -259,7 +264,8 @@ func (d *device) DestroyBuffer(b Buffer) { vulkan.DestroyBuffer(d.handle, as[vul
 func (d *device) Free(m Memory) { vulkan.FreeMemory(d.handle, as[vulkan.DeviceMemory](m), nil) }
 
 func (d *device) NewCache(data []byte) (Cache, Result) {
-	info := vulkan.PipelineCacheCreateInfo{SType: vulkan.StructureTypePipelineCacheCreateInfo, InitialDataSize: uint(len(data))}
+	info := vulkan.PipelineCacheCreateInfo{SType: vulkan.StructureTypePipelineCacheCreateInfo,
+		InitialDataSize: uint(len(data))}
 	if len(data) > 0 {
 		var pin runtime.Pinner
 		pin.Pin(&data[0])
@@ -278,7 +284,8 @@ func (d *device) CacheData(c Cache) []byte {
 		return nil
 	}
 	data := make([]byte, size)
-	if vulkan.GetPipelineCacheData(d.handle, as[vulkan.PipelineCache](c), &size, unsafe.Pointer(&data[0])) != vulkan.Success {
+	if vulkan.GetPipelineCacheData(d.handle, as[vulkan.PipelineCache](c), &size,
+		unsafe.Pointer(&data[0])) != vulkan.Success {
 		return nil
 	}
 	return data[:size]
@@ -304,7 +311,8 @@ func (d *device) NewModule(code []byte) (Module, Result) {
 	var pin runtime.Pinner
 	pin.Pin(unsafe.SliceData(words))
 	defer pin.Unpin()
-	info := vulkan.ShaderModuleCreateInfo{SType: vulkan.StructureTypeShaderModuleCreateInfo, CodeSize: uint(len(code)), PCode: words}
+	info := vulkan.ShaderModuleCreateInfo{SType: vulkan.StructureTypeShaderModuleCreateInfo, CodeSize: uint(len(code)),
+		PCode: words}
 	defer info.Free()
 	var m vulkan.ShaderModule
 	result := vulkan.CreateShaderModule(d.handle, &info, nil, &m)
@@ -349,7 +357,8 @@ func (d *device) Statistics(p Pipeline) ([]Statistic, Result) {
 	var all []Statistic
 	for i := range room[:min(int(n), len(room))] {
 		s := &room[i]
-		all = append(all, Statistic{C.GoString(&s.executable[0]), C.GoString(&s.name[0]), C.GoString(&s.description[0]), uint32(s.format), uint64(s.bits)})
+		all = append(all, Statistic{C.GoString(&s.executable[0]), C.GoString(&s.name[0]), C.GoString(&s.description[0]),
+			uint32(s.format), uint64(s.bits)})
 	}
 	return all, Success
 }
@@ -377,7 +386,8 @@ func (d *device) DestroySemaphore(s Semaphore) {
 func (d *device) NewCommandPool(family uint32) (CommandPool, Result) {
 	info := vulkan.CommandPoolCreateInfo{
 		SType: vulkan.StructureTypeCommandPoolCreateInfo, QueueFamilyIndex: family,
-		Flags: vulkan.CommandPoolCreateFlags(vulkan.CommandPoolCreateResetCommandBufferBit | vulkan.CommandPoolCreateTransientBit),
+		Flags: vulkan.CommandPoolCreateFlags(
+			vulkan.CommandPoolCreateResetCommandBufferBit | vulkan.CommandPoolCreateTransientBit),
 	}
 	defer info.Free()
 	var p vulkan.CommandPool
@@ -419,7 +429,8 @@ func (d *device) End(c Commands) Result {
 
 func (d *device) Reset(c Commands) { vulkan.ResetCommandBuffer(as[vulkan.CommandBuffer](c), 0) }
 
-func (d *device) Submit(q Queue, c Commands, semaphores []Semaphore, values []uint64, signal Semaphore, value uint64) Result {
+func (d *device) Submit(q Queue, c Commands, semaphores []Semaphore, values []uint64, signal Semaphore,
+	value uint64) Result {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	var s, v *C.uint64_t
@@ -428,7 +439,8 @@ func (d *device) Submit(q Queue, c Commands, semaphores []Semaphore, values []ui
 		pin.Pin(&values[0])
 		s, v = (*C.uint64_t)(&semaphores[0]), (*C.uint64_t)(&values[0])
 	}
-	return Result(C.vkds_submit(d.c, C.uint64_t(q), C.uint64_t(c), C.uint32_t(len(semaphores)), s, v, C.uint64_t(signal), C.uint64_t(value)))
+	return Result(C.vkds_submit(d.c, C.uint64_t(q), C.uint64_t(c), C.uint32_t(len(semaphores)), s, v,
+		C.uint64_t(signal), C.uint64_t(value)))
 }
 
 func (d *device) Barrier(c Commands, before, after Work) {
@@ -436,18 +448,26 @@ func (d *device) Barrier(c Commands, before, after Work) {
 }
 
 func (d *device) Fill(c Commands, b Buffer, at, bytes uint64, word uint32) {
-	vulkan.CmdFillBuffer(as[vulkan.CommandBuffer](c), as[vulkan.Buffer](b), vulkan.DeviceSize(at), vulkan.DeviceSize(bytes), word)
+	vulkan.CmdFillBuffer(as[vulkan.CommandBuffer](c), as[vulkan.Buffer](b), vulkan.DeviceSize(at),
+		vulkan.DeviceSize(bytes), word)
+}
+
+func (d *device) Update(c Commands, b Buffer, at uint64, words []uint32) {
+	vulkan.CmdUpdateBuffer(as[vulkan.CommandBuffer](c), as[vulkan.Buffer](b), vulkan.DeviceSize(at),
+		vulkan.DeviceSize(4*len(words)), &words[0])
 }
 
 func (d *device) Copy(c Commands, from, to Buffer, fromAt, toAt, bytes uint64) {
-	C.vkds_copy(d.c, C.uint64_t(c), C.uint64_t(from), C.uint64_t(to), C.uint64_t(fromAt), C.uint64_t(toAt), C.uint64_t(bytes))
+	C.vkds_copy(d.c, C.uint64_t(c), C.uint64_t(from), C.uint64_t(to), C.uint64_t(fromAt), C.uint64_t(toAt),
+		C.uint64_t(bytes))
 }
 
 func (d *device) Run(c Commands, p Pipeline, l Layout, push unsafe.Pointer, pushBytes uint32) {
 	commands := as[vulkan.CommandBuffer](c)
 	vulkan.CmdBindPipeline(commands, vulkan.PipelineBindPointCompute, as[vulkan.Pipeline](p))
 	if pushBytes > 0 {
-		vulkan.CmdPushConstants(commands, as[vulkan.PipelineLayout](l), vulkan.ShaderStageFlags(vulkan.ShaderStageComputeBit), 0, pushBytes, push)
+		vulkan.CmdPushConstants(commands, as[vulkan.PipelineLayout](l),
+			vulkan.ShaderStageFlags(vulkan.ShaderStageComputeBit), 0, pushBytes, push)
 	}
 }
 
@@ -460,7 +480,8 @@ func (d *device) DispatchIndirect(c Commands, args Buffer, at uint64) {
 }
 
 func (d *device) NewTimestamps(queries uint32) (QueryPool, Result) {
-	info := vulkan.QueryPoolCreateInfo{SType: vulkan.StructureTypeQueryPoolCreateInfo, QueryType: vulkan.QueryTypeTimestamp, QueryCount: queries}
+	info := vulkan.QueryPoolCreateInfo{SType: vulkan.StructureTypeQueryPoolCreateInfo,
+		QueryType: vulkan.QueryTypeTimestamp, QueryCount: queries}
 	defer info.Free()
 	var q vulkan.QueryPool
 	result := vulkan.CreateQueryPool(d.handle, &info, nil, &q)
@@ -477,7 +498,8 @@ func (d *device) Timestamp(c Commands, q QueryPool, query uint32) {
 
 func (d *device) Timestamps(q QueryPool, first uint32) ([2]uint64, Result) {
 	var stamps [2]uint64
-	result := vulkan.GetQueryPoolResults(d.handle, as[vulkan.QueryPool](q), first, 2, uint(unsafe.Sizeof(stamps)), unsafe.Pointer(&stamps), 8,
+	result := vulkan.GetQueryPoolResults(d.handle, as[vulkan.QueryPool](q), first, 2, uint(unsafe.Sizeof(stamps)),
+		unsafe.Pointer(&stamps), 8,
 		vulkan.QueryResultFlags(vulkan.QueryResult64Bit|vulkan.QueryResultWaitBit))
 	return stamps, Result(result)
 }

@@ -16,9 +16,17 @@ type Module struct {
 	Capabilities []uint32
 	Constants    []Constant
 	LocalSize    [3]Size
-	Push         []Word   // the push-constant block, in the order of offsets; empty where there is none
-	PushBytes    int      // its size
-	Functions    []string // by their names in GLSL, without arguments; empty where the module has no names
+	Push         []Word        // the push-constant block, in the order of offsets; empty where there is none
+	PushBytes    int           // its size
+	Blocks       map[int]Block // what its buffer references lead to, by their offsets in it
+	Functions    []string      // by their names in GLSL, without arguments; empty where the module has no names
+}
+
+// Block is a block in memory that a buffer reference leads to.
+type Block struct {
+	Words []Word // in the order of offsets
+	Bytes int
+	Err   error // why its words are not known: it has an array of no length, or is too large
 }
 
 // Constant is a specialization constant.
@@ -110,6 +118,8 @@ type member struct{ id, index uint32 }
 
 type parser struct {
 	Module
+	words         []Word         // of the block that flatten is at
+	references    map[int]uint32 // its buffer references: the types that they lead to
 	nodes         map[uint32]node
 	names         map[uint32]string
 	memberNames   map[member]string
@@ -137,7 +147,8 @@ func Parse(code []byte) (Module, error) {
 	}
 	p := parser{
 		nodes: map[uint32]node{}, names: map[uint32]string{}, memberNames: map[member]string{},
-		offsets: map[member]uint32{}, matrixStrides: map[member]uint32{}, strides: map[uint32]uint32{}, specIDs: map[uint32]uint32{},
+		offsets: map[member]uint32{}, matrixStrides: map[member]uint32{}, strides: map[uint32]uint32{},
+		specIDs: map[uint32]uint32{},
 	}
 	var order []uint32 // specialization constants as they come
 	for at := 5; at < len(words); {
@@ -237,12 +248,17 @@ func Parse(code []byte) (Module, error) {
 		p.Constants = append(p.Constants, c)
 	}
 	if p.push != 0 {
-		size, err := p.flatten(p.push, 0, "", 0)
-		if err != nil {
-			return Module{}, fmt.Errorf("its push constants: %w", err)
+		push, references := p.block(p.push)
+		if push.Err != nil {
+			return Module{}, fmt.Errorf("its push constants: %w", push.Err)
 		}
-		p.PushBytes = size
-		slices.SortFunc(p.Push, func(a, b Word) int { return a.Offset - b.Offset })
+		p.Push, p.PushBytes = push.Words, push.Bytes
+		for at, to := range references {
+			if p.Blocks == nil {
+				p.Blocks = map[int]Block{}
+			}
+			p.Blocks[at], _ = p.block(to)
+		}
 	}
 	return p.Module, nil
 }
@@ -251,7 +267,8 @@ func Parse(code []byte) (Module, error) {
 var fewest = map[uint32]int{
 	opName: 2, opMemberName: 3, opEntryPoint: 3, opExecutionMode: 2, opCapability: 1, opTypeBool: 1, opTypeInt: 3,
 	opTypeFloat: 2, opTypeVector: 3, opTypeMatrix: 3, opTypeArray: 3, opTypeStruct: 1, opTypePointer: 3, opConstant: 3,
-	opSpecTrue: 2, opSpecFalse: 2, opSpecConstant: 3, opSpecComposite: 2, opConstComposite: 2, opFunction: 4, opVariable: 3,
+	opSpecTrue: 2, opSpecFalse: 2, opSpecConstant: 3, opSpecComposite: 2, opConstComposite: 2, opFunction: 4,
+	opVariable: 3,
 	opDecorate: 2, opMemberDecorate: 3, opExecutionModeID: 2,
 }
 
@@ -281,6 +298,16 @@ func (p *parser) localSize() {
 // keep us.
 const mostVisits = 1024
 
+// block lists the words of a block's type, and what its buffer references lead to, by their offsets.
+func (p *parser) block(id uint32) (Block, map[int]uint32) {
+	p.words, p.references, p.visits = nil, map[int]uint32{}, 0
+	var b Block
+	b.Bytes, b.Err = p.flatten(id, 0, "", 0)
+	slices.SortFunc(p.words, func(a, b Word) int { return a.Offset - b.Offset })
+	b.Words = p.words
+	return b, p.references
+}
+
 // flatten lists the words of a value of some type that stands at an offset, and returns its size.
 func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int, error) {
 	if p.visits++; p.visits > mostVisits {
@@ -290,13 +317,13 @@ func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int
 	scalar := func(width uint32, kind Kind) (int, error) {
 		switch width {
 		case 32:
-			p.Push = append(p.Push, Word{offset, name, kind})
+			p.words = append(p.words, Word{offset, name, kind})
 			return 4, nil
 		case 64:
 			if kind == Float {
 				return 0, fmt.Errorf("%s is a 64-bit float, which is not supported", name)
 			}
-			p.Push = append(p.Push, Word{offset, name, Low}, Word{offset + 4, name, High})
+			p.words = append(p.words, Word{offset, name, Low}, Word{offset + 4, name, High})
 			return 8, nil
 		}
 		return 0, fmt.Errorf("%s has %d bits, which is not supported", name, width)
@@ -326,6 +353,7 @@ func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int
 	case opTypeFloat:
 		return scalar(n.args[0], Float)
 	case opTypePointer: // a buffer reference
+		p.references[offset] = n.last()
 		return scalar(64, Integer)
 	case opTypeVector:
 		return repeat(n.args[0], int(n.args[1]), 0, false) // an address is a uvec2 and has one name

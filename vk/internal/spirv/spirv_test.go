@@ -24,7 +24,8 @@ func TestParse(t *testing.T) {
 	require.Contains(t, m.Constants, Constant{"FACTOR", 7, 32})
 	require.Contains(t, m.Constants, Constant{"WORKGROUP", 0, 32})
 	require.Equal(t, 24, m.PushBytes)
-	require.Equal(t, []Word{{0, "x", Integer}, {4, "x", Integer}, {8, "y", Integer}, {12, "y", Integer}, {16, "count", Integer}, {20, "add", Integer}}, m.Push)
+	require.Equal(t, []Word{{0, "x", Integer}, {4, "x", Integer}, {8, "y", Integer}, {12, "y", Integer},
+		{16, "count", Integer}, {20, "add", Integer}}, m.Push)
 
 	m, err = Parse(read(t, "subgroup"))
 	require.NoError(t, err)
@@ -66,7 +67,8 @@ func TestDamage(t *testing.T) {
 		for at := 0; at < len(code); at += 4 {
 			_, err := Parse(code[:at])
 			require.Error(t, err, "%s cut at %d", name, at)
-			for _, wild := range []uint32{0, 1, 0xffffffff, 0x7fffffff, 0x00010000, binary.LittleEndian.Uint32(code[at:]) + 1} {
+			for _, wild := range []uint32{0, 1, 0xffffffff, 0x7fffffff, 0x00010000,
+				binary.LittleEndian.Uint32(code[at:]) + 1} {
 				damaged := append([]byte(nil), code...)
 				binary.LittleEndian.PutUint32(damaged[at:], wild)
 				Parse(damaged) // an error or not: it returns, and takes no memory to speak of

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+func newTopCommand(g *global) *cobra.Command {
+	var s source
+	rows := rowFlags{left: 10}
+	var least bool
+	c := &cobra.Command{
+		Use:   "top DICT-or-TABLE",
+		Short: "Print the pairs of the greatest values",
+		Long: `Top prints the pairs whose values are the greatest, 10 or as many as --limit says, the
+greatest first; with --least, those whose values are the least. Of equal values the least
+keys count, and come first.
+
+` + orderedHelp + sourceHelp,
+		Example: `  vkds top taxi.csv --key-type time --value-type f32
+  vkds top stock.vkds --least --limit 100 --json`,
+		Args: takes("one DICT or TABLE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx, path := c.Context(), arguments[0]
+			if err := distinct("-", path); err != nil {
+				return err
+			}
+			return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
+				answer := newAnswer(g.out, rows, pairColumns...)
+				keys, values, err := topPairs(ctx, d, dict, rows.left, least)
+				if err == nil {
+					err = answer.pairs(dict, keys, values)
+				}
+				return answer.end(err)
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&least, "least", false, "the least values instead")
+	rows.add(flags, pairColumns...)
+	s.add(c, "top")
+	return c
+}
+
+// topPairs are the pairs of a dictionary whose values are the greatest, or the least, found on the device.
+func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, least bool) (keys, values []uint32, err error) {
+	n, k := int(dict.pairs), int(min(most, dict.pairs))
+	if k == 0 {
+		return nil, nil, nil
+	}
+	p := primitives.New(d, primitives.Options{})
+	defer p.Close()
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	buffers := make([]*vk.Buffer[uint32], 5) // all keys, all values, how many, and the keys and values found
+	for i, length := range []int{n, n, 1, k, k} {
+		if buffers[i], err = vk.NewBuffer[uint32](d, length); err != nil {
+			return nil, nil, err
+		}
+		defer buffers[i].Free()
+	}
+	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer scratch.Free()
+	e := structures.DeviceExport{Keys: buffers[0], Values: buffers[1], Total: buffers[2]}
+	if err := dict.ordered().ExportOn(s, e); err != nil {
+		return nil, nil, err
+	}
+	err = p.TopK(s, primitives.TopKArgs{
+		Keys: e.Values.Address(), Values: e.Keys.Address(), OutKeys: buffers[4].Address(), OutValues: buffers[3].Address(), K: k, Least: least,
+		Length: primitives.Length{N: n, At: e.Total.Address()}, Scratch: scratch.Address(),
+	})
+	if err == nil {
+		err = s.Wait(ctx)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, values = make([]uint32, k), make([]uint32, k)
+	if err := buffers[3].Download(ctx, 0, keys); err != nil {
+		return nil, nil, err
+	}
+	return keys, values, buffers[4].Download(ctx, 0, values)
+}

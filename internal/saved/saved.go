@@ -1,0 +1,86 @@
+// Package saved is the format in which dictionaries are saved: what the structures write and load, and the tool's
+// files.
+//
+// A saved dictionary is the name and the parameters of a structure and its pairs, all in little endian:
+//
+//	magic       8 bytes  "VKDS", CR LF, 1a, LF: a transfer as text breaks it
+//	version     u32      2; 3: keys without values
+//	length      u32      of the description, in bytes
+//	description          JSON, see Header
+//	checksum    u32
+//	blocks               of 65536 pairs, the last of what is left; then one of none:
+//	  pairs     u32      n
+//	  keys      n u32
+//	  values    n u32    none in version 3
+//	  checksum  u32
+//
+// Nothing follows. Each checksum is the CRC-32C of all that stands before it, but for other checksums. So every byte is
+// under one, and a block is right only behind the header and the blocks that it was written behind: what is missing,
+// doubled, moved, or of another dictionary shows. The description says how many pairs there are, so what reads to its
+// end is what was written.
+//
+// Version 1, whose blocks could be mixed up with those of another dictionary, is refused: build it again.
+package saved
+
+import (
+	"fmt"
+	"hash/crc32"
+
+	"github.com/vkds/vkds/structures"
+)
+
+// Magic is how a saved dictionary begins.
+const Magic = "VKDS\r\n\x1a\n"
+
+const (
+	versionPairs = 2
+	versionKeys  = 3
+
+	blockPairs       = 64 << 10
+	longestHeader    = 1 << 20
+	blockHead        = 4
+	checksumBytes    = 4
+	fixedHeaderBytes = len(Magic) + 4 + 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Header describes a saved dictionary.
+type Header struct {
+	// Structure is the structure's name, such as "slabhash".
+	Structure string `json:"structure"`
+	// Parameters are the structure's own, such as "load".
+	Parameters map[string]float64 `json:"parameters,omitempty"`
+	// Pairs is how many pairs there are.
+	Pairs int64 `json:"pairs"`
+	// KeyType and ValueType are the names of the keys' and the values' types; "" is u32.
+	KeyType   string `json:"key_type,omitempty"`
+	ValueType string `json:"value_type,omitempty"`
+	// Writer is the program that wrote it, for people.
+	Writer string `json:"writer,omitempty"`
+	// KeysOnly says that there are no values: of a set. The version tells it.
+	KeysOnly bool `json:"-"`
+}
+
+// words is how many words a pair takes.
+func (h Header) words() int {
+	if h.KeysOnly {
+		return 1
+	}
+	return 2
+}
+
+// CountError reports a Writer closed with another number of pairs than its header said.
+type CountError struct{ Have, Want int64 }
+
+func (e *CountError) Error() string {
+	return fmt.Sprintf("%d pairs written to a dictionary of %d", e.Have, e.Want)
+}
+
+// damaged is a *structures.SavedError around one of structures' errors of what is wrong, with more about it.
+func damaged(what error, format string, args ...any) error {
+	if format != "" {
+		what = fmt.Errorf("%w: %s", what, fmt.Sprintf(format, args...))
+	}
+	return &structures.SavedError{Err: what}
+}

@@ -1,0 +1,32 @@
+// Which keys of a batch the tree has, and with what values, before anything is changed.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define BATCH_LEAVES 1
+#include "batch_merge.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    PushedBatch pushed;
+    uvec2 leaves;   // the leaf of each position
+    uvec2 values;   // a word a position, out
+    uvec2 found;    // a byte a position, out: 1 if the key is there, else 0
+};
+
+void main() {
+    Batch batch = batch_taken(pushed);
+    uint i = invocation_index();
+    bool there = false;
+    if (i < batch.count) {
+        uvec2 node = slab_address(tree.pool, plain_load_near(leaves, i));
+        uint key = batch_key(batch, i), value = 0u;
+        // No key of a leaf's range is the one that its free slots have.
+        [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / 2u; q++) {
+            uvec4 v = plain_load4(address_add(node, q * 16u));
+            there = there || v.x == key || v.z == key;
+            value = v.x == key ? v.y : v.z == key ? v.w : value;
+        }
+        plain_store_near(values, i, value);
+    }
+    byte_store(found, i, batch.count, there ? 1u : 0u);
+}

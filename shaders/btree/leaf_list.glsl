@@ -1,0 +1,44 @@
+// Leaf list: the leaves of a tree in key order, with the sums of their pairs, by which keys have ranks and ranks keys.
+// It is
+// made for a batch, while nothing changes the tree.
+#ifndef VKDS_LEAF_LIST_GLSL
+#define VKDS_LEAF_LIST_GLSL
+
+#include "btree_node.glsl"
+#include "length.glsl"
+
+struct LeafList {
+    uvec2 lows;      // ascending from 0 on: the least key that each leaf is for
+    uvec2 leaves;    // their slabs
+    uvec2 before;    // the pairs of the leaves before each
+    Length leaves_listed;
+};
+
+// The last of n ascending words that is no greater than one; the first one is 0.
+uint leaf_list_last(uvec2 words, uint n, uint most) {
+    uint begin = 1u, end = n;   // of those that may be greater
+    while (begin < end) {
+        uint middle = begin + ((end - begin) >> 1);
+        if (plain_load_at(words, middle) <= most) begin = middle + 1u;
+        else end = middle;
+    }
+    return begin - 1u;
+}
+
+// The leaf of each lane that is there, with the keys of slots without a pair at ~0 and their bits clear in `live`. A
+// lane
+// reads a leaf by itself: TILE is 1. Collective over the subgroup.
+Node leaf_list_load(BTree tree, LeafList list, uint leaf, bool there, out uint live) {
+    uint slab = tree.root;
+    if (there) slab = plain_load_at(list.leaves, leaf);
+    Node n = node_load(slab_address(tree.pool, slab), there);
+    uint high = btree_header(n).high;
+    live = 0u;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        if (there && btree_live(n.pair[s].x, high)) live |= 1u << s;
+        else n.pair[s].x = ~0u;
+    }
+    return n;
+}
+
+#endif

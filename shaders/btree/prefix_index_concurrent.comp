@@ -1,0 +1,32 @@
+// Writes a prefix index while the tree may be changed by others: for each prefix of keys, some node that searches may
+// begin at. Its level is sure to be right only where nothing was changed.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "prefix_node.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    BTreePrefixIndex index;
+    BTreePrefixIndex from;   // a coarser one, to begin at, or none
+};
+
+uvec4 load4(uvec2 address) { return coherent_load4(address); }
+
+BTreePlace root() {
+    uvec2 node = slab_address(tree.pool, tree.root);
+    return BTreePlace(tree.root, btree_level(atomic_load(address_add(node, BTREE_META_AT))));
+}
+
+// One lane an entry, whatever the tile: neighbours read the same nodes.
+void main() {
+    uint i = invocation_index();
+    uint first = i << (32u - index.bits), last = first + ((1u << (32u - index.bits)) - 1u);
+    BTreePlace place;
+    if (from.bits == 0u) place = root();
+    else place = btree_prefix_start(from, first);
+    bool busy = (i >> index.bits) == 0u && place.level != 0u;
+    place = prefix_node(tree, place, first, last, busy);
+    acquire_fence();   // who is led on from here sees the nodes as they were published
+    if ((i >> index.bits) == 0u) plain_store2(address_at(index.entries, i, 3u), uvec2(place.node, place.level));
+}

@@ -1,0 +1,27 @@
+// Finds how many pairs have keys below each key.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "leaf_list.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    LeafList list;
+    uvec2 keys;    // a word a query
+    uvec2 ranks;   // the same, out
+    Length count;
+};
+
+void main() {
+    uint i = invocation_index(), leaf = 0u, key = 0u, live;
+    bool there = i < length_of(count);
+    if (there) {
+        key = plain_load_at(keys, i);
+        leaf = leaf_list_last(list.lows, length_of(list.leaves_listed), key);
+    }
+    Node n = leaf_list_load(tree, list, leaf, there, live);
+    if (!there) return;
+    uint rank = plain_load_at(list.before, leaf);
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) rank += n.pair[s].x < key ? 1u : 0u;
+    plain_store_at(ranks, i, rank);
+}

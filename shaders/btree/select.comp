@@ -1,0 +1,43 @@
+// Finds pairs by their ranks: of rank 0 is the least.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "leaf_list.glsl"
+#include "results.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    LeafList list;
+    uvec2 ranks;        // a word a query
+    uvec2 out_keys;     // the same, out: 0 where there is none
+    uvec2 out_values;
+    uvec2 statuses;     // a byte a query, out: FOUND or ABSENT
+    Length count;
+};
+
+void main() {
+    uint n = length_of(count), i = invocation_index(), leaf = 0u, left = 0u, live;
+    bool there = i < n;
+    if (there) {
+        uint rank = plain_load_at(ranks, i);
+        leaf = leaf_list_last(list.before, length_of(list.leaves_listed), rank);
+        left = rank - plain_load_at(list.before, leaf);
+    }
+    Node node = leaf_list_load(tree, list, leaf, there, live);
+    uvec2 pair = uvec2(0u);
+    bool found = false;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
+        uint below = 0u;   // of the leaf's keys
+        [[unroll]] for (uint other = 0u; other < BTREE_SLOTS; other++)
+            below += node.pair[other].x < node.pair[s].x ? 1u : 0u;
+        if (below == left && (live >> s & 1u) != 0u) {
+            pair = node.pair[s];
+            found = true;
+        }
+    }
+    if (there) {
+        plain_store_at(out_keys, i, pair.x);
+        plain_store_at(out_values, i, pair.y);
+    }
+    byte_store(statuses, i, n, found ? STATUS_FOUND : STATUS_ABSENT);
+}

@@ -1,0 +1,98 @@
+// The value that each key of a batch has when all operations on it are done.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "fold.glsl"
+#include "search.glsl"
+
+layout(push_constant, std430) uniform Push {
+    FoldBatch batch;
+    uvec2 tiles;       // of tiles.comp; of a mixed batch nothing
+    uvec2 old;         // a word a position: the value that its key has before
+    uvec2 found;       // a byte a position: 1 if the key is there before, else 0
+    uvec2 out_values;  // a word a position, out: of the last one of a key its value, if the key is there then
+    uvec2 out_kinds;   // a byte a position, out: of the last one of a key OP_INSERT, or OP_DELETE; or 0
+};
+
+shared uint values[FOLD_TILE];
+shared uint kinds[FOLD_TILE];
+shared bool carried_there;
+shared uint carried_value;
+
+// Reads the operations at up to FOLD_TILE positions from one on. Collective over the workgroup.
+void load(uint from, uint n) {
+    for (uint at = workgroup_lane(); at < n; at += WORKGROUP) {
+        uint source = fold_source(batch, from + at);
+        kinds[at] = KIND;
+        if (KIND == OP_MIXED) kinds[at] = byte_load(batch.kinds, source);
+        values[at] = 0u;
+        if (kinds[at] != OP_DELETE) values[at] = plain_load_at(batch.values, source);
+    }
+}
+
+Held before(uint i) { return Held(byte_load(found, i) != 0u, plain_load_at(old, i)); }
+
+// What the operations come to that a tile's first key has in the tiles before, from position `from` on, is carried into
+// the tile. Collective over the workgroup.
+void carry(uint tile, uint from) {
+    uint first = tile * FOLD_TILE;
+    if (KIND != OP_MIXED) {
+        uint all = fold_nothing();
+        for (uint t = from / FOLD_TILE + workgroup_lane(); t < tile; t += WORKGROUP)
+            all = fold_values(all, plain_load_at(tiles, t));
+        barrier();   // has all lanes of a subgroup together again, for what follows
+        all = fold_workgroup(all);
+        if (workgroup_lane() == 0u) {
+            Held held = before(first);
+            fold_operation(held, KIND, all);
+            carried_there = held.there;
+            carried_value = held.value;
+        }
+        return;
+    }
+    Held held = before(first);
+    for (uint at = from; at < first; at += FOLD_TILE) {
+        uint n = min(first - at, FOLD_TILE);
+        load(at, n);
+        barrier();
+        for (uint i = 0u; workgroup_lane() == 0u && i < n; i++) fold_operation(held, kinds[i], values[i]);
+        barrier();
+    }
+    if (workgroup_lane() == 0u) {
+        carried_there = held.there;
+        carried_value = held.value;
+    }
+}
+
+void main() {
+    uint tile = workgroup_index(), first = tile * FOLD_TILE;
+    if (first >= batch.count) return;   // the whole workgroup
+    uint n = min(batch.count - first, FOLD_TILE);
+    uint key = fold_key(batch, first);
+    bool goes_on = false;   // the first key began in an earlier tile, and ends in this one
+    if (first != 0u) goes_on = fold_key(batch, first - 1u) == key;
+    if (goes_on && first + n < batch.count) goes_on = fold_key(batch, first + n) != key;
+    if (goes_on) carry(tile, lower_bound(batch.keys, 0u, first, key));
+    load(first, n);
+    barrier();
+    for (uint item = 0u; item < FOLD_ITEMS; item++) {
+        uint at = item * WORKGROUP + workgroup_lane(), i = first + at;
+        uint kind = OP_INSERT;
+        if (at < n) {
+            uint own = fold_key(batch, i), value = values[at];
+            bool last = i + 1u == batch.count;
+            if (!last) last = fold_key(batch, i + 1u) != own;
+            if (last) {
+                uint from = at;
+                if (at != 0u && fold_key(batch, i - 1u) == own) from = lower_bound(batch.keys, first, i, own) - first;
+                Held held = before(i);
+                if (from == 0u && goes_on) held = Held(carried_there, carried_value);
+                for (uint p = from; p <= at; p++) fold_operation(held, kinds[p], values[p]);
+                value = held.value;
+                kind = held.there ? OP_INSERT : OP_DELETE;
+            }
+            plain_store_at(out_values, i, value);
+        }
+        barrier();   // has all lanes of a subgroup together again, for what follows
+        if (out_kinds != uvec2(0u)) byte_store(out_kinds, i, batch.count, kind);
+    }
+}

@@ -1,0 +1,70 @@
+// Fold: what the operations of a batch that are on one key come to, one after the other.
+//
+// A workgroup has a tile of positions of the batch in key order. The last position of a key says what comes of it.
+// Where the key began in an earlier tile, the whole workgroup sees to what came before: of batches of one kind, by what
+// each of these tiles has come to; of mixed ones operation by operation, since an addition and a minimum can't be made
+// one.
+#ifndef VKDS_FOLD_GLSL
+#define VKDS_FOLD_GLSL
+
+#include "operation.glsl"
+#include "results.glsl"
+#include "workgroup.glsl"
+
+layout(constant_id = 16) const uint KIND = 0;   // of all operations, or OP_MIXED
+
+const uint FOLD_ITEMS = 4u;                     // positions that a lane has
+const uint FOLD_TILE = FOLD_ITEMS * WORKGROUP;
+
+// The operations in key order, those of equal keys in the batch's order.
+struct FoldBatch {
+    uvec2 keys;
+    uvec2 sources;   // where each stands in the batch
+    uvec2 values;   // in the batch's order
+    uvec2 kinds;    // likewise, bytes; of OP_MIXED alone
+    uint count;
+};
+
+// A key while the operations on it are done.
+struct Held {
+    bool there;
+    uint value;
+};
+
+void fold_operation(inout Held held, uint kind, uint value) {
+    held.value = held.there ? op_value(kind, held.value, value) : value;
+    held.there = kind != OP_DELETE;
+}
+
+// What operations of the batch's one kind come to: a value that does what they do.
+uint fold_values(uint a, uint b) { return op_value(KIND, a, b); }
+uint fold_nothing() { return KIND == OP_INSERT_MIN ? ~0u : 0u; }
+
+shared uint fold_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
+
+uint fold_subgroup(uint value) {
+    if (KIND == OP_INSERT_MIN) return subgroupMin(value);
+    if (KIND == OP_INSERT_MAX) return subgroupMax(value);
+    return subgroupAdd(value);
+}
+
+// What all lanes' values come to, where operations have one kind that updates in place: their order is of no account.
+// Collective over the workgroup. Between two calls lies a barrier.
+uint fold_workgroup(uint value) {
+    value = fold_subgroup(value);
+    if (gl_SubgroupInvocationID == 0u) fold_sums[gl_SubgroupID] = value;
+    barrier();
+    uint all = fold_nothing();
+    for (uint first = 0u; first < gl_NumSubgroups; first += gl_SubgroupSize) {
+        uint i = first + gl_SubgroupInvocationID;
+        all = fold_values(all, i < gl_NumSubgroups ? fold_sums[i] : fold_nothing());
+    }
+    return fold_subgroup(all);
+}
+
+// Where in the batch the operation at a position stands.
+uint fold_source(FoldBatch b, uint i) { return min(plain_load_at(b.sources, i), b.count - 1u); }
+
+uint fold_key(FoldBatch b, uint i) { return plain_load_at(b.keys, i); }
+
+#endif

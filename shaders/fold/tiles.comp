@@ -1,0 +1,24 @@
+// What the operations on the last key of each tile come to, those of them that are in the tile.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "fold.glsl"
+
+layout(push_constant, std430) uniform Push {
+    FoldBatch batch;
+    uvec2 tiles;   // a word a tile, out
+};
+
+void main() {
+    uint tile = workgroup_index(), first = tile * FOLD_TILE;
+    if (first >= batch.count) return;   // the whole workgroup
+    uint last_key = fold_key(batch, min(batch.count - first, FOLD_TILE) - 1u + first);
+    uint all = fold_nothing();
+    [[unroll]] for (uint item = 0u; item < FOLD_ITEMS; item++) {
+        uint i = first + item * WORKGROUP + workgroup_lane();
+        if (i < batch.count && fold_key(batch, i) == last_key)
+            all = fold_values(all, plain_load_at(batch.values, fold_source(batch, i)));
+    }
+    barrier();   // has all lanes of a subgroup together again, for what follows
+    all = fold_workgroup(all);
+    if (workgroup_lane() == 0u) plain_store_at(tiles, tile, all);
+}

@@ -1,0 +1,104 @@
+// What a lane's operation on a slab list does next, concurrently with others: from what it meets in a slab, where it
+// goes on. slab_hash.glsl leads the lanes of a subgroup through these steps together.
+#ifndef VKDS_SLAB_OPERATION_GLSL
+#define VKDS_SLAB_OPERATION_GLSL
+
+#include "operation.glsl"
+#include "results.glsl"
+#include "slab_change.glsl"
+
+// Where an operation stands.
+const uint AT_WALK = 0u;   // on its way along the list
+const uint AT_KEY = 1u;    // at the slot that holds its key
+const uint AT_ROOM = 2u;   // at the first free slot, its key is nowhere (or does not matter)
+const uint AT_END = 3u;    // at the last slab, which has neither
+const uint AT_DONE = 4u;
+
+// An operation under way. Its kind never changes, and so stands beside it.
+struct SlabOperation {
+    uint key;      // as it is stored
+    uint target;   // what ends its walk, other than a free slot
+    uint value;    // what it brings, finds or counts
+    uvec2 slab;    // where it stands,
+    uint at;       // AT_…,
+    uint slot;     // in the slab,
+    uint seen;     // and the value in it
+    uint status;   // STATUS_…
+};
+
+// On the list that begins with a slab. OP_DELETE_ALL goes on counting at `value`.
+SlabOperation slab_operation(uint kind, uint key, uint value, uvec2 slab, bool enabled) {
+    // Its key, but for those that don't care whether it is there.
+    uint target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT_ALL ? SLAB_EMPTY : key;
+    uint at = enabled ? AT_WALK : AT_DONE;
+    return SlabOperation(key, target, kind == OP_COUNT_ALL ? 0u : value, slab, at, 0u, 0u, STATUS_PENDING);
+}
+
+// Has met a slab, whose next one is `next`: what a search for its target has found there, and how many of its key.
+void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, uint count) {
+    if (kind == OP_COUNT_ALL) o.value += count;
+    o.slot = hit.slot;
+    o.seen = hit.value;
+    if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : AT_END;
+    else if (next == SLAB_NULL) o.at = AT_END;
+    else o.slab = slab_address(pool, next);
+}
+
+// Does what can be done at a slot, by atomics alone. False: somebody else was faster.
+bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
+    uint at = o.at;
+    bool deletes = kind == OP_DELETE || kind == OP_DELETE_ALL, done;
+    if (at == AT_ROOM || (at == AT_KEY && (kind == OP_INSERT || deletes))) {
+        uint change = at == AT_ROOM ? SLAB_INSERT : deletes ? SLAB_ERASE : SLAB_ASSIGN;
+        done = slab_change(o.slab, change, o.slot, o.key, o.seen, o.value, o.target);
+        status = at == AT_ROOM ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
+    } else {
+        if (kind == OP_FIND) done = slab_value(o.slab, o.slot, o.key, o.seen);
+        else if (kind == OP_INSERT_ADD) done = slab_add(o.slab, o.slot, o.value);
+        else if (kind == OP_INSERT_MIN) done = slab_min(o.slab, o.slot, o.seen, o.value);
+        else if (kind == OP_INSERT_MAX) done = slab_max(o.slab, o.slot, o.seen, o.value);
+        else done = true;   // OP_INSERT_UNIQUE
+        if (kind == OP_FIND) o.value = o.seen;
+        status = kind == OP_FIND || kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
+    }
+    return done;
+}
+
+// Acts where it stands after its walk. At the end an insertion stays, for slab_extend; what was too late walks on.
+void slab_act(inout SlabOperation o, uint kind) {
+    uint at = o.at, value = o.value;
+    if (at == AT_KEY || at == AT_ROOM) {
+        uint status;
+        bool done = slab_act_at(o, kind, status);
+        bool more = kind == OP_DELETE_ALL;   // there may be more of them
+        if (more && done) o.value++;
+        o.at = done && !more ? AT_DONE : AT_WALK;
+        if (o.at == AT_DONE) o.status = status;
+    } else if (at == AT_END && !op_inserts(kind)) {
+        bool any = value != 0u && (kind == OP_COUNT_ALL || kind == OP_DELETE_ALL);
+        o.status = !any ? STATUS_ABSENT : kind == OP_COUNT_ALL ? STATUS_FOUND : STATUS_DELETED;
+        o.at = AT_DONE;
+    }
+}
+
+// Appends a slab to the list of each operation at its end that `extends`; where the pool has none to give it stays
+// pending. Collective over the subgroup.
+void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, bool extends) {
+    uint fresh = slab_allocate(pool, cursor, extends);
+    bool spare = false;
+    if (extends) {
+        bool inserted = false;
+        if (fresh != SLAB_NULL) {
+            uint linked = slab_link(o.slab, fresh);
+            spare = linked != fresh;
+            o.slab = slab_address(pool, linked);
+            // No need to look at a slab that was empty a moment ago.
+            inserted = slab_insert(o.slab, 0u, o.key, o.value, o.target);
+            if (inserted) o.status = STATUS_INSERTED;
+        }
+        o.at = inserted || fresh == SLAB_NULL ? AT_DONE : AT_WALK;
+    }
+    slab_free(pool, fresh, spare);
+}
+
+#endif

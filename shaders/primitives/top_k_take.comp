@@ -1,0 +1,64 @@
+// Writes the k least keys, each with its value or its number, in the order in which they stand: those before the k-th
+// key, and of its equals the first.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+#include "top_k.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;
+    uvec2 values;       // 0: a key's number
+    uvec2 bound;        // a TopK: the k-th key, and how many of its equals are wanted
+    uvec2 less;         // of each chunk: how many keys are before the k-th one,
+    uvec2 equals;       // and how many are equal to it
+    uvec2 out_keys;     // xored with flip
+    uvec2 out_values;
+    Length length;
+    uint flip;
+    uint most;          // keys that there is room for, at least one
+};
+
+// Takes the keys of a quad that are wanted: `set` says which are less than the k-th one, `like` which are equal to it,
+// and
+// before and same how many such keys there are before the quad.
+void take(uvec4 quad, uint at, uint set, uint like, uint before, uint same, uint left) {
+    [[unroll]] for (uint c = 0u; c < 4u; c++) {
+        bool is_less = (set >> c & 1u) != 0u, is_equal = (like >> c & 1u) != 0u;
+        uint key = c == 0u ? quad.x : c == 1u ? quad.y : c == 2u ? quad.z : quad.w;
+        uint place = min(before + min(same, left), most - 1u);   // whatever counts say, nothing is written beyond
+        if (is_less || (is_equal && same < left)) {
+            plain_store_at(out_keys, place, key);
+            plain_store_at(out_values, place, (values.x | values.y) != 0u ? plain_load_at(values, at + c) : at + c);
+        }
+        before += set >> c & 1u;
+        same += like >> c & 1u;
+    }
+}
+
+void main() {
+    uint n = length_of(length);
+    TopK at = top_k_load(bound);
+    Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
+    uint before = chunk_sum(less, gl_WorkGroupID.x);
+    barrier();
+    uint same = chunk_sum(equals, gl_WorkGroupID.x);
+    for (uint part = chunk.part; part < chunk.end; part++) {
+        uint first = segment_of(part);
+        uvec4 key[QUADS];
+        segment_load(keys, first, n, 0u, key);
+        uint set[QUADS], like[QUADS], rank[QUADS], like_rank[QUADS];
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) {
+            key[q] ^= flip;
+            set[q] = top_k_less(key[q], at.digits, first + segment_word(q), n);
+            like[q] = top_k_equal(key[q], at.digits, first + segment_word(q), n);
+        }
+        barrier();   // for the sums of the round before
+        uint count = pack_ranks(set, rank);
+        barrier();
+        uint like_count = pack_ranks(like, like_rank);
+        [[unroll]] for (uint q = 0u; q < QUADS; q++)
+            take(key[q], first + segment_word(q), set[q], like[q], before + rank[q], same + like_rank[q], at.left);
+        before += count;
+        same += like_count;
+    }
+}

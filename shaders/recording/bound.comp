@@ -1,0 +1,33 @@
+// Before a batch of operations whose number the device alone knows: those behind it count as done, so that the batch
+// can be dispatched as one of which some operations are left pending.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "length.glsl"
+#include "operation.glsl"
+#include "results.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 statuses;   // a byte an operation, padded to whole words, out
+    uvec2 kinds;      // a byte an operation, if kind is OP_MIXED
+    uvec2 values;     // uint32 an operation: 0 where it is OP_DELETE_ALL, which goes on counting from there
+    Length count;
+    uint kind;
+};
+
+// Four operations a lane.
+void main() {
+    uint first = 4u * invocation_index(), n = length_of(count);
+    if (first >= count.n) return;
+    uint four = 0u;
+    [[unroll]] for (uint j = 0u; j < 4u; j++) {
+        uint i = first + j, own = kind;
+        if (i >= n) {
+            four |= STATUS_ABSENT << (8u * j);
+        } else {
+            if (kind == OP_MIXED) own = byte_load(kinds, i);
+            if (own == OP_DELETE_ALL) plain_store(address_at(values, i, 2u), 0u);
+        }
+    }
+    plain_store(address_add(statuses, first), four);
+}

@@ -1,0 +1,19 @@
+// Finds how many valid pairs of a stack have keys below each key.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "run_rank.glsl"
+#include "length.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    RunStack stack;
+    Validity validity;
+    uvec2 keys;    // a word a query
+    uvec2 ranks;   // the same, out
+    Length count;
+};
+
+void main() {
+    uint i = invocation_index();
+    if (i < length_of(count)) plain_store_at(ranks, i, stack_rank(stack, validity, plain_load_at(keys, i)));
+}

@@ -1,0 +1,36 @@
+// Run rank: how many valid pairs of a stack have keys below one, by bits that say which pairs are valid and the sums
+// of them
+// before each word.
+#ifndef VKDS_RUN_RANK_GLSL
+#define VKDS_RUN_RANK_GLSL
+
+#include "sorted_run.glsl"
+
+struct Validity {
+    uvec2 flags;    // a bit a pair, of all rows one behind the other; or 0: there is one run, and all of it is valid
+    uvec2 before;   // a word for each word of flags and one more: the bits that are set before it
+};
+
+bool all_valid(Validity v) { return (v.flags.x | v.flags.y) == 0u; }
+
+// The valid pairs before pair i of all rows.
+uint valid_before(Validity v, uint i) {
+    if (all_valid(v)) return i;
+    uint all = plain_load_at(v.before, i >> 5);
+    if ((i & 31u) != 0u) all += uint(bitCount(plain_load_at(v.flags, i >> 5) & ((1u << (i & 31u)) - 1u)));
+    return all;
+}
+
+// How many valid pairs have keys below `key`.
+uint stack_rank(RunStack stack, Validity v, uint key) {
+    uint rank = 0u, first = 0u, rows = stack_rows(stack);
+    for (uint row = 0u; row < rows; row++) {
+        Run run = stack_run(stack, row);
+        if (run.size == 0u) continue;
+        rank += valid_before(v, first + run_lower(run, key)) - valid_before(v, first);
+        first += run.size;
+    }
+    return rank;
+}
+
+#endif

@@ -1,0 +1,57 @@
+// Finds the valid pairs of a stack by their ranks: of rank 0 is the least. A key is found bit by bit, from the highest
+// one
+// on: it is the greatest that no more pairs than its rank are below.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "run_rank.glsl"
+#include "length.glsl"
+#include "results.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    RunStack stack;
+    Validity validity;
+    uvec2 ranks;        // a word a query
+    uvec2 out_keys;     // the same, out: 0 where there is none
+    uvec2 out_values;
+    uvec2 statuses;     // a byte a query, out: FOUND or ABSENT
+    Length count;
+    uint all;           // pairs of all rows
+};
+
+// The key of a rank that there is.
+uint select_key(uint rank) {
+    if (all_valid(validity)) return run_key(stack_run(stack, 0u), rank);
+    uint key = 0u;
+    for (uint bit = 1u << 31; bit != 0u; bit >>= 1)
+        if (stack_rank(stack, validity, key | bit) <= rank) key |= bit;
+    return key;
+}
+
+// The value of a key that is there: that of its newest pair.
+uint select_value(uint key, uint rank) {
+    if (all_valid(validity)) return run_value(stack_run(stack, 0u), rank);
+    uint rows = stack_rows(stack);
+    for (uint row = 0u; row < rows; row++) {
+        Run run = stack_run(stack, row);
+        uint upper = run_upper(run, key);
+        if (upper != 0u && run_key(run, upper - 1u) == key) return run_value(run, upper - 1u);
+    }
+    return 0u;
+}
+
+void main() {
+    uint n = length_of(count), i = invocation_index();
+    bool found = false;
+    if (i < n) {
+        uint rank = plain_load_at(ranks, i), key = 0u, value = 0u;
+        found = rank < valid_before(validity, all);
+        if (found) {
+            key = select_key(rank);
+            value = select_value(key, rank);
+        }
+        plain_store_at(out_keys, i, key);
+        plain_store_at(out_values, i, value);
+    }
+    byte_store(statuses, i, n, found ? STATUS_FOUND : STATUS_ABSENT);
+}

@@ -1,0 +1,305 @@
+package btree
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// A pool that a tree shares (Options.Pool) may lose slabs to others at any time. So what makes many nodes at once, a
+// batch in key order or a bulk, has as many slabs as it may need allocated for it beforehand, its claim; what is left of
+// them goes back behind it, in the same stream. Slabs that go back are all ones, as hash tables expect of what they get.
+
+// claim is slabs that were allocated: a word that says how many, and then the slabs.
+type claim struct {
+	memory  *vk.Buffer[uint32]
+	count   int
+	dropped bool // with the batch that it was for
+}
+
+// claims are those of dropped batches, which are still to be given back.
+type claims struct {
+	mu      sync.Mutex
+	dropped []*claim
+}
+
+func (c *claim) address() uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.memory.Address()
+}
+
+// claim allocates slabs, for which the pool grows if it must. Errors: those of alloc.SlabPool.Grow.
+func (t *Tree) claim(ctx context.Context, n int) (*claim, error) {
+	if err := t.giveBackDropped(); err != nil {
+		return nil, err
+	}
+	memory, err := vk.NewBuffer[uint32](t.d, n+2)
+	if err != nil {
+		return nil, err
+	}
+	c := &claim{memory: memory, count: n}
+	for {
+		refused, err := t.allocate(c)
+		if err == nil && refused == 0 {
+			return c, nil
+		}
+		if refused != 0 {
+			err = t.giveBack(c)
+			if err == nil {
+				err = t.pool.Inside().Grow(ctx, max(1, blocksFor(refused)))
+			}
+		}
+		if err != nil {
+			memory.Free()
+			return nil, err
+		}
+	}
+}
+
+// allocate tries to fill a claim, and returns how many slabs there were not.
+func (t *Tree) allocate(c *claim) (refused int, err error) {
+	err = recording.Run(t.stream, func() error {
+		if _, err := t.taker(t.stream, frees); err != nil { // so that giving back doesn't fail for that
+			return err
+		}
+		k, err := t.taker(t.stream, allocates)
+		if err != nil {
+			return err
+		}
+		t.stream.Fill(c.memory, 0, 4, uint32(c.count))
+		t.stream.Fill(c.memory, 4*(c.count+1), 4, 0)
+		t.take(t.stream, k, takePush{Slabs: c.memory.AddressOf(1), Refused: c.memory.AddressOf(c.count + 1), Count: uint32(c.count)})
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	var words [1]uint32
+	err = c.memory.Download(context.Background(), c.count+1, words[:])
+	return int(words[0]), err
+}
+
+// giveBack frees all slabs of a claim that nothing has used.
+func (t *Tree) giveBack(c *claim) error {
+	return recording.Run(t.stream, func() error { return t.recordGiveBack(t.stream, c, 0, 0) })
+}
+
+// abandon gives claims back that are not needed, with their memory. An error is joined to the one why.
+func (t *Tree) abandon(why error, all ...*claim) error {
+	for _, c := range all {
+		if c != nil {
+			why = errors.Join(why, t.giveBack(c))
+			c.memory.Free()
+		}
+	}
+	return why
+}
+
+// recordGiveBack records that the slabs of a claim are freed but for the first, as many as a word in device memory says
+// and less so many that are not among them.
+func (t *Tree) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) error {
+	k, err := t.taker(s, frees)
+	if err == nil {
+		t.take(s, k, takePush{Slabs: c.memory.AddressOf(1), Used: used, Beside: uint32(beside), Count: uint32(c.count)})
+	}
+	return err
+}
+
+// recorded has a claim end with the batch that a stream is recording: it gives back what is left. If that is dropped, all
+// of it is given back by the next call that needs slabs.
+func (t *Tree) recorded(s *vk.Stream, c *claim) {
+	if c == nil {
+		return
+	}
+	s.OnSubmit(func(_ vk.Point, submitted bool) { c.dropped = !submitted })
+	s.Finally(func() {
+		if !c.dropped {
+			c.memory.Free()
+			return
+		}
+		t.claims.mu.Lock()
+		defer t.claims.mu.Unlock()
+		t.claims.dropped = append(t.claims.dropped, c)
+	})
+}
+
+func (t *Tree) giveBackDropped() error {
+	t.claims.mu.Lock()
+	all := t.claims.dropped
+	t.claims.dropped = nil
+	t.claims.mu.Unlock()
+	return t.abandon(nil, all...)
+}
+
+// recount counts the nodes where it isn't known how many there are at most. Nothing may run that uses the tree.
+func (t *Tree) recount(ctx context.Context) error {
+	if t.uncounted == 0 && t.slabs != 0 {
+		return nil
+	}
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
+	}
+	l, err := t.list(ctx, func(listing) error { return nil })
+	if err != nil {
+		return err
+	}
+	defer l.free()
+	t.countedAs(uint64(l.inner() + l.leafCount()))
+	t.slabs = uint64(t.poolSlabs())
+	return nil
+}
+
+// countedAs has t.nodes begin with a number that is no less than there are.
+func (t *Tree) countedAs(nodes uint64) {
+	t.nodes, t.headroom, t.uncounted, t.exact, t.inserted = nodes, false, 0, nodes, 0
+}
+
+// claimFor claims what a batch of n insertions may need (batchedNodes says why it is so much), and settles for less where
+// that can't be had. nil of a tree that has its pool for itself, and of deletions.
+func (t *Tree) claimFor(ctx context.Context, kind structures.Kind, n int) (*claim, error) {
+	if !t.shared || kind == structures.Delete {
+		return nil, nil
+	}
+	if err := t.recount(ctx); err != nil {
+		return nil, err
+	}
+	few := 15 * (uint64(n) + 15)
+	inserted := t.inserted + uint64(n) + 64*(leastShare-1)
+	many := t.exact + (t.exact+inserted)/(leastShare-1)
+	c, err := t.claim(ctx, int(min(few, many)))
+	if err == nil {
+		t.inserted = inserted
+		t.nodes += uint64(n) / (leastShare - 1)
+	}
+	return c, err
+}
+
+// claimsFor is claimFor of each part of a batch that is done maxBatch at a time.
+func (t *Tree) claimsFor(ctx context.Context, kind structures.Kind, n int) (all []*claim, err error) {
+	if !t.shared || kind == structures.Delete {
+		return nil, nil
+	}
+	for first := 0; first < n; first += maxBatch {
+		c, err := t.claimFor(ctx, kind, min(maxBatch, n-first))
+		if err != nil {
+			return nil, t.abandon(err, all...)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// replacement is what is needed to make a tree in a shared pool anew: slabs for its nodes, and the old nodes, which go.
+type replacement struct {
+	claim *claim
+	old   listed
+}
+
+// replacing is the replacement of the tree by one of so many nodes; none of a tree that has its pool for itself.
+func (t *Tree) replacing(ctx context.Context, nodes int) (r replacement, err error) {
+	if !t.shared {
+		return r, nil
+	}
+	if t.planted {
+		if r.old, err = t.list(ctx, func(listing) error { return nil }); err != nil {
+			return r, err
+		}
+	}
+	if r.claim, err = t.claim(ctx, nodes); err != nil {
+		r.old.free()
+	}
+	return r, err
+}
+
+// recordReplaced records, behind the making of the new nodes, that the old ones and what was not needed go back.
+func (t *Tree) recordReplaced(s *vk.Stream, r replacement) error {
+	if r.claim == nil {
+		return nil
+	}
+	if err := t.recordFree(s, r.old, 1); err != nil {
+		return err
+	}
+	return t.recordGiveBack(s, r.claim, t.state.AddressOf(planAt), 1) // the plan's number of nodes, with the root
+}
+
+// recordFree records that the nodes which were listed go back to a shared pool, but for the first inner ones.
+func (t *Tree) recordFree(s *vk.Stream, l listed, but int) error {
+	if l.memory == nil {
+		return nil
+	}
+	k, err := t.taker(s, clears)
+	if err != nil {
+		return err
+	}
+	t.take(s, k, takePush{Slabs: l.Inner + uint64(4*but), Count: uint32(l.inner() - but)})
+	t.take(s, k, takePush{Slabs: l.Leaves, Count: uint32(l.leafCount())})
+	return nil
+}
+
+// replaced has a replacement end with the batch that a stream is recording.
+func (t *Tree) replaced(s *vk.Stream, r replacement) {
+	if r.claim != nil {
+		s.Finally(r.old.free)
+		t.recorded(s, r.claim)
+	}
+}
+
+// replacedNot ends a replacement of which nothing has come, and will.
+func (t *Tree) replacedNot(r replacement, why error) error {
+	r.old.free()
+	return t.abandon(why, r.claim)
+}
+
+// free frees the memory of a replacement that is done.
+func (r *replacement) free() {
+	r.old.free()
+	if r.claim != nil {
+		r.claim.memory.Free()
+	}
+}
+
+// plant takes the root's slab from a shared pool.
+func (t *Tree) plant(ctx context.Context) error {
+	c, err := t.claim(ctx, 1)
+	if err != nil {
+		return err
+	}
+	defer c.memory.Free()
+	var words [1]uint32
+	if err := c.memory.Download(ctx, 1, words[:]); err != nil {
+		return errors.Join(err, t.giveBack(c))
+	}
+	t.root, t.rooted = words[0], true
+	return nil
+}
+
+// uproot gives all nodes of the tree back to a shared pool.
+func (t *Tree) uproot(ctx context.Context) error {
+	err := t.giveBackDropped()
+	if !t.rooted {
+		return err
+	}
+	if !t.planted {
+		memory, allocated := vk.NewBuffer[uint32](t.d, 2)
+		if allocated != nil {
+			return errors.Join(err, allocated)
+		}
+		defer memory.Free()
+		if up := memory.Upload(ctx, 1, []uint32{t.root}); up != nil {
+			return errors.Join(err, up)
+		}
+		return errors.Join(err, t.giveBack(&claim{memory: memory, count: 1}))
+	}
+	l, listing := t.list(ctx, func(listing) error { return nil })
+	if listing != nil {
+		return errors.Join(err, listing)
+	}
+	defer l.free()
+	return errors.Join(err, recording.Run(t.stream, func() error { return t.recordFree(t.stream, l, 0) }))
+}

@@ -1,0 +1,44 @@
+package btree
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+)
+
+// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of ranges
+// that overlap, the first takes what they share. Parts of them are listed in device memory, and deleted by the batched
+// path; all keys at once go by Clear. Nothing else may work on the tree meanwhile.
+//
+// Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count, *vk.OutOfMemoryError
+// or the context's. The counts then are of the keys that are gone; the same call goes on with the others.
+func (t *Tree) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+	d := ordered.NewDeletion(ranges)
+	if err := t.gate.Enter(ctx); err != nil {
+		return d.NotBegun(err)
+	}
+	defer t.gate.Leave()
+	t.changes++
+	if d.Everything() {
+		return d.Result(t.deleteAll(ctx, d))
+	}
+	return d.Result(t.reader.DeleteEach(ctx, t.stream, d, func(keys uint64, n int) error {
+		return t.recordBatches(ctx, t.stream, batched{Kind: structures.Delete, Keys: keys, N: n}, nil)
+	}))
+}
+
+// deleteAll counts the keys of ranges that have all, and empties the tree.
+func (t *Tree) deleteAll(ctx context.Context, d *ordered.Deletion) error {
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
+	}
+	if _, err := t.reader.Measure(ctx, d); err != nil {
+		return err
+	}
+	err := t.empty(ctx)
+	if err == nil {
+		d.Finish()
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+package btree
+
+import (
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// leafList is LeafList of shaders/btree/leaf_list.glsl.
+type leafList struct {
+	Lows, Leaves, Before uint64
+	Listed               recording.Length
+}
+
+type rankPush struct {
+	Tree        Device
+	List        leafList
+	Keys, Ranks uint64
+	Count       recording.Length
+}
+
+type selectPush struct {
+	Tree                                Device
+	List                                leafList
+	Ranks, OutKeys, OutValues, Statuses uint64
+	Count                               recording.Length
+}
+
+// countedLeaves is how the scratch of recordLeaves is divided.
+type countedLeaves struct {
+	listing
+	order        leafOrder
+	counts, sums uint64 // the pairs of each leaf, and of those before it
+	scan         uint64
+	bytes        int
+}
+
+func (t *Tree) countedLeavesIn(scratch uint64) countedLeaves {
+	p, most := recording.Parts{Base: scratch}, t.poolSlabs()
+	c := countedLeaves{listing: listingIn(&p, most, most), order: t.leafOrderIn(&p, most)}
+	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most))
+	c.bytes = int(p.Used)
+	return c
+}
+
+// recordLeaves records the listing of all leaves in key order, the counting of their pairs, and the sum of them at an
+// address, or none; and behind that, if e is one, the writing of the pairs.
+func (t *Tree) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
+	scratch, err := t.scratch.Take(s, t.countedLeavesIn(0).bytes)
+	if err != nil {
+		return leafList{}, err
+	}
+	c := t.countedLeavesIn(scratch)
+	if err := t.recordList(s, c.listing); err != nil {
+		return leafList{}, err
+	}
+	n := c.listing.leaves()
+	if err := t.recordLeafOrder(s, c.listing, n, c.order); err != nil {
+		return leafList{}, err
+	}
+	push := exportPush{Tree: t.device(), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums, Leaves: length{n.At, uint32(n.N)}}
+	if e != nil {
+		push.Keys, push.Values, push.Capacity = e.Keys, e.Values, e.Capacity
+	}
+	list := leafList{Lows: c.order.lows, Leaves: c.order.leaves, Before: c.sums, Listed: recording.Length{At: n.At, N: uint32(n.N)}}
+	return list, t.export(s, push, c.scan, total, e != nil)
+}
+
+func (r *recorder) Rank(s *vk.Stream, q ordered.Ranks) error {
+	t := (*Tree)(r)
+	if q.N == 0 {
+		return nil
+	}
+	list, err := t.recordLeaves(s, 0, nil)
+	if err != nil {
+		return err
+	}
+	k, err := kernel[rankPush](t, s, "rank", 1)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(q.N), rankPush{t.device(), list, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}})
+	return nil
+}
+
+func (r *recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
+	t := (*Tree)(r)
+	if n.N == 0 {
+		return nil
+	}
+	list, err := t.recordLeaves(s, 0, nil)
+	if err != nil {
+		return err
+	}
+	k, err := kernel[selectPush](t, s, "select", 1)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(n.N), selectPush{
+		t.device(), list, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
+	})
+	return nil
+}
+
+func (r *recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
+	_, err := (*Tree)(r).recordLeaves(s, e.Total.Address(), &exportPush{
+		Keys: e.Keys.Address(), Values: e.Values.Address(), Capacity: uint32(min(e.Keys.Len(), e.Values.Len(), recording.MaxBatch)),
+	})
+	return err
+}

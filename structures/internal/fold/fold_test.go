@@ -1,0 +1,110 @@
+package fold
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// sample is a batch in key order, and what was there before it.
+type sample struct {
+	keys, sources, values, old []uint32
+	kinds, found               []uint8
+}
+
+// sampled makes a batch of n operations whose keys come as often as times says.
+func sampled(rng *rand.Rand, n int, kinds []structures.Kind, times func() int) sample {
+	var b sample
+	for key := uint32(0); len(b.keys) < n; key++ {
+		old, found := rng.Uint32(), uint8(rng.IntN(2))
+		for range min(times(), n-len(b.keys)) {
+			b.keys, b.old, b.found = append(b.keys, key*7919), append(b.old, old), append(b.found, found)
+		}
+	}
+	b.sources = make([]uint32, n)
+	for i, to := range rng.Perm(n) {
+		b.sources[i] = uint32(to)
+	}
+	b.values, b.kinds = make([]uint32, n), make([]uint8, n)
+	for i := range n {
+		b.values[i], b.kinds[i] = rng.Uint32(), uint8(kinds[rng.IntN(len(kinds))])
+	}
+	return b
+}
+
+// requireFolded requires what is to come of a batch: by key, done one after another.
+func (b sample) requireFolded(t *testing.T, values []uint32, kinds []uint8) {
+	t.Helper()
+	for i := 0; i < len(b.keys); {
+		value, there := b.old[i], b.found[i] != 0
+		key := b.keys[i]
+		for ; i < len(b.keys) && b.keys[i] == key; i++ {
+			kind, own := structures.Kind(b.kinds[b.sources[i]]), b.values[b.sources[i]]
+			switch {
+			case kind == structures.Delete:
+				there = false
+				continue
+			case there:
+				own, _ = ordercheck.After(kind, value, own)
+			}
+			value, there = own, true
+		}
+		want := structures.Delete
+		if there {
+			want = structures.Insert
+			require.Equal(t, value, values[i-1], "key %d, at position %d", key, i-1)
+		}
+		require.Equal(t, want, structures.Kind(kinds[i-1]), "key %d, at position %d", key, i-1)
+	}
+}
+
+// Whatever tiles a key's operations are in, they come to what they do one after another.
+func TestFold(t *testing.T) {
+	d := testdevice.Open(t)
+	s := testdevice.Stream(t, d)
+	kernels := recording.NewKernels(d)
+	all := []structures.Kind{
+		structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Delete,
+	}
+	rng := rand.New(rand.NewPCG(12, 3))
+	often := map[string]func() int{
+		"once":    func() int { return 1 },
+		"or more": func() int { return 1 + rng.IntN(5) },
+		"often":   func() int { return 1 + rng.IntN(3*tile) },
+		"all one": func() int { return 1 << 20 },
+		"a tile":  func() int { return tile },
+		"skewed":  func() int { return 1 << rng.IntN(12) },
+	}
+	for _, kind := range []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Mixed} {
+		for name, times := range often {
+			for _, n := range []int{1, tile - 1, tile, tile + 1, 2 * tile, 9*tile + 77} {
+				t.Run(fmt.Sprint(kind, " ", name, " ", n), func(t *testing.T) {
+					kinds := all
+					if kind != structures.Mixed {
+						kinds = []structures.Kind{kind}
+					}
+					b := sampled(rng, n, kinds, times)
+					room := recording.Padded(n)
+					values, outKinds := testdevice.Upload(t, d, make([]uint32, n)), testdevice.Upload(t, d, make([]uint8, room))
+					err := Record(kernels, s, Args{
+						Kind: kind, Keys: testdevice.Upload(t, d, b.keys).Address(), Sources: testdevice.Upload(t, d, b.sources).Address(),
+						Values: testdevice.Upload(t, d, b.values).Address(), Kinds: testdevice.Upload(t, d, slices.Grow(b.kinds, 4)[:room]).Address(),
+						Old: testdevice.Upload(t, d, b.old).Address(), Found: testdevice.Upload(t, d, slices.Grow(b.found, 4)[:room]).Address(),
+						OutValues: values.Address(), OutKinds: outKinds.Address(), N: n,
+						Scratch: testdevice.Upload(t, d, make([]uint32, Scratch(n)/4)).Address(),
+					})
+					require.NoError(t, err)
+					require.NoError(t, s.Wait(t.Context()))
+					b.requireFolded(t, testdevice.Download(t, values, n), testdevice.Download(t, outKinds, n))
+				})
+			}
+		}
+	}
+}

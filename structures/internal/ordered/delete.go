@@ -1,0 +1,208 @@
+package ordered
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// Deletion is the deletion of all keys of some ranges, one range after the other. What of it is done is done piece by
+// piece, in key order.
+type Deletion struct {
+	Counts []uint32 // of each range: the keys that are deleted so far
+	all    pieces   // of which none overlaps another
+	cut    bool     // none is too long
+	keys   []uint32 // of each piece, once it is known
+	done   int      // pieces
+}
+
+// NewDeletion begins the deletion of ranges.
+func NewDeletion(ranges []structures.Range) *Deletion {
+	return &Deletion{Counts: make([]uint32, len(ranges)), all: disjoint(ranges)}
+}
+
+// NotBegun is what a deletion returns that could not begin.
+func (d *Deletion) NotBegun(err error) ([]uint32, error) {
+	if err == vk.ErrClosed {
+		return nil, err
+	}
+	return d.Result(err)
+}
+
+// Result is what a deletion returns that an error has stopped, or nil hasn't: around it a *structures.PendingError of
+// the ranges that may still have keys.
+func (d *Deletion) Result(err error) ([]uint32, error) {
+	if err == nil {
+		return d.Counts, nil
+	}
+	left := map[int]bool{}
+	for _, owner := range d.all.owner[d.done:] {
+		left[owner] = true
+	}
+	return d.Counts, &structures.PendingError{Operations: len(left), Err: pipeline.Cause(err)}
+}
+
+// Deleted is how many keys are deleted so far.
+func (d *Deletion) Deleted() (sum uint64) {
+	for _, n := range d.Counts {
+		sum += uint64(n)
+	}
+	return sum
+}
+
+// Everything says that all keys are to be deleted that there may be.
+func (d *Deletion) Everything() bool {
+	next := uint64(0)
+	for _, p := range d.all.ranges {
+		if uint64(p.Lo) != next {
+			return false
+		}
+		next = uint64(p.Hi) + 1
+	}
+	return next == 1<<32
+}
+
+// Left are the pieces that are to be deleted yet, in key order. They do not overlap.
+func (d *Deletion) Left() []structures.Range { return d.all.ranges[d.done:] }
+
+// Finish notes that these are deleted.
+func (d *Deletion) Finish() { d.finish(len(d.all.ranges) - d.done) }
+
+// finish notes that so many more pieces are deleted.
+func (d *Deletion) finish(n int) {
+	p := d.all.part(group{d.done, d.done + n})
+	p.sum(d.Counts, d.keys[d.done:d.done+n])
+	d.done += n
+}
+
+// Measure counts the keys that a deletion is about, by who has entered.
+func (r *Reader) Measure(ctx context.Context, d *Deletion) (total uint64, err error) {
+	if err := r.cutUp(ctx, d); err != nil {
+		return 0, err
+	}
+	if r.of.Exact() {
+		copy(d.keys, d.all.candidates)
+	} else {
+		for _, g := range d.all.groups(AtOnce(r.d)) {
+			if err := r.count(ctx, d.all.part(g).ranges, d.keys[g.first:g.end]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	for _, n := range d.keys {
+		total += uint64(n)
+	}
+	return total, nil
+}
+
+// cutUp cuts the pieces of a deletion up, unless they are.
+func (r *Reader) cutUp(ctx context.Context, d *Deletion) error {
+	if d.cut {
+		return nil
+	}
+	p, err := r.cut(ctx, d.all.ranges, AtOnce(r.d))
+	if err != nil {
+		return err
+	}
+	for i, whole := range p.owner {
+		p.owner[i] = d.all.owner[whole]
+	}
+	d.all, d.cut, d.keys = p, true, make([]uint32, len(p.ranges))
+	return nil
+}
+
+// DeleteEach deletes the keys of ranges by batches: each is listed in device memory, and deleted by what `delete`
+// records, which may wait. It is for who has entered, alone, with a stream on which nothing else is recorded.
+func (r *Reader) DeleteEach(ctx context.Context, s *vk.Stream, d *Deletion,
+	delete func(keys uint64, n int) error) error {
+	if err := r.cutUp(ctx, d); err != nil {
+		return err
+	}
+	var list listing
+	defer list.free()
+	for _, g := range d.all.groups(AtOnce(r.d)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := r.list(ctx, s, &list, d.all.part(g), d.keys[g.first:g.end])
+		if err == nil && n != 0 {
+			err = recording.Run(s, func() error { return delete(list.keys, n) })
+		}
+		if err != nil {
+			return err
+		}
+		d.finish(g.end - g.first)
+	}
+	return nil
+}
+
+// listing is device memory for the pairs of some ranges, by addresses.
+type listing struct {
+	memory              *vk.Buffer[uint32]
+	ranges, offsets     uint64
+	total, keys, values uint64
+}
+
+func (l *listing) free() {
+	if l.memory != nil {
+		l.memory.Free()
+	}
+}
+
+// fit divides the memory for so many ranges and candidates. It makes more if there is too little.
+func (l *listing) fit(d *vk.Device, ranges, candidates int) error {
+	plan := func(base uint64) uint64 {
+		p := recording.Parts{Base: base}
+		l.ranges, l.offsets, l.total = p.Take(8*ranges), p.Take(4*(ranges+1)), p.Take(8)
+		l.keys, l.values = p.Take(4*candidates), p.Take(4*candidates)
+		return p.Used
+	}
+	if bytes := int(plan(0)); l.memory == nil || l.memory.Len() < bytes/4 {
+		l.free()
+		l.memory = nil
+		memory, err := vk.NewBuffer[uint32](d, bytes/4)
+		if err != nil {
+			return err
+		}
+		l.memory = memory
+	}
+	plan(l.memory.Address())
+	return nil
+}
+
+// at is the word of an address.
+func (l *listing) at(address uint64) int { return int(address-l.memory.Address()) / 4 }
+
+// list writes the keys of pieces to a list, and says how many each has, and all have.
+func (r *Reader) list(ctx context.Context, s *vk.Stream, l *listing, p pieces, keys []uint32) (n int, err error) {
+	m, candidates := len(p.ranges), p.all()
+	if candidates == 0 {
+		return 0, nil
+	}
+	if err := l.fit(r.d, m, candidates); err != nil {
+		return 0, err
+	}
+	if err := l.memory.Upload(ctx, l.at(l.ranges), Words(p.ranges)); err != nil {
+		return 0, err
+	}
+	err = recording.Run(s, func() error {
+		return r.of.Range(s, Ranges{
+			Ranges: l.ranges, Offsets: l.offsets, OutKeys: l.keys, OutValues: l.values, Total: l.total, N: m,
+			Capacity: candidates, Candidates: candidates,
+		})
+	})
+	if err != nil {
+		return 0, err
+	}
+	offsets := make([]uint32, m+1)
+	if err := l.memory.Download(ctx, l.at(l.offsets), offsets); err != nil {
+		return 0, err
+	}
+	for i := range keys {
+		keys[i] = offsets[i+1] - offsets[i]
+	}
+	return int(offsets[m]), nil
+}

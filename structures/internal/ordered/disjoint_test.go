@@ -1,0 +1,43 @@
+package ordered
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"pgregory.net/rapid"
+)
+
+// Pieces ascend, have each key of the ranges once, and belong to the first range that has it.
+func TestDisjoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const keys = 40
+		base := rapid.SampledFrom([]uint32{0, 1000, ^uint32(0) - keys + 1}).Draw(t, "base")
+		var ranges []structures.Range
+		for range rapid.IntRange(0, 60).Draw(t, "ranges") {
+			key := rapid.Uint32Max(keys - 1)
+			ranges = append(ranges, structures.Range{Lo: base + key.Draw(t, "lo"), Hi: base + key.Draw(t, "hi")})
+		}
+		owner := map[uint32]int{}
+		next := uint64(0)
+		all := disjoint(ranges)
+		for i, p := range all.ranges {
+			require.LessOrEqual(t, next, uint64(p.Lo))
+			require.LessOrEqual(t, p.Lo, p.Hi)
+			next = uint64(p.Hi) + 1
+			for k := uint64(p.Lo); k <= uint64(p.Hi); k++ {
+				owner[uint32(k)] = all.owner[i]
+			}
+		}
+		require.LessOrEqual(t, len(all.ranges), 2*len(ranges))
+		want := map[uint32]int{}
+		for i, r := range ranges {
+			for k := uint64(r.Lo); k <= uint64(r.Hi); k++ {
+				if _, taken := want[uint32(k)]; !taken {
+					want[uint32(k)] = i
+				}
+			}
+		}
+		require.Equal(t, want, owner)
+	})
+}

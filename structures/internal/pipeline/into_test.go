@@ -1,0 +1,309 @@
+package pipeline_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+const (
+	chunk = 700 // so that batches have several
+	n     = 2500
+)
+
+// eachStructure runs a test with each dictionary, empty, on each of its paths.
+func eachStructure(t *testing.T, test func(t *testing.T, x structures.Dictionary)) {
+	pipeline.InChunksOf(chunk)
+	t.Cleanup(func() { pipeline.InChunksOf(0) })
+	d := testdevice.Open(t)
+	tree := func(p btree.Path) func(context.Context, *vk.Device) (structures.Dictionary, error) {
+		return func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
+			return btree.New(ctx, d, btree.Options{Path: p})
+		}
+	}
+	for name, open := range map[string]func(context.Context, *vk.Device) (structures.Dictionary, error){
+		"map": func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
+			return slabhash.New(ctx, d, slabhash.Options{})
+		},
+		"tree, concurrent": tree(btree.Concurrent),
+		"tree, batched":    tree(btree.Batched),
+		"lsm": func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
+			return lsm.New(ctx, d, lsm.Options{Batch: 256})
+		},
+		"array": func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
+			return sortedarray.New(ctx, d, sortedarray.Options{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, err := open(t.Context(), d)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, x.Close()) })
+			test(t, x)
+		})
+	}
+}
+
+// filled is a slice that is not as a call is to leave it.
+func filled[T any](n int, with T) []T { return slices.Repeat([]T{with}, n) }
+
+const stale = structures.Status(77)
+
+// batch is n keys with values of theirs, in random order, and what a Go map makes of them.
+func batch(seed uint64, below uint32) (keys, values []uint32, all map[uint32]uint32) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	all = map[uint32]uint32{}
+	for range n {
+		k, v := rng.Uint32N(below), rng.Uint32()
+		keys, values = append(keys, k), append(values, v)
+		all[k] = v
+	}
+	return keys, values, all
+}
+
+// Updates and lookups into slices that are there do what those do that make them, each result as well without the
+// others.
+func TestInto(t *testing.T) {
+	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+		keys, values, all := batch(1, 5000)
+		status := filled(n, stale)
+		require.NoError(t, x.UpdateInto(t.Context(), structures.Insert, keys, values, status))
+		seen := map[uint32]bool{}
+		for i, k := range keys {
+			want := structures.Inserted
+			if seen[k] {
+				want = structures.Assigned
+			}
+			seen[k] = true
+			require.Equal(t, want, status[i], "operation %d", i)
+		}
+		holds := func() {
+			t.Helper()
+			asked := append(slices.Clone(keys), make([]uint32, 5000)...)
+			for i := range 5000 {
+				asked[n+i] = uint32(i)
+			}
+			got, found := filled(len(asked), uint32(99)), filled(len(asked), true)
+			require.NoError(t, x.FindInto(t.Context(), asked, got, found))
+			in, alone := slices.Clone(asked), filled(len(asked), true)
+			require.NoError(t, x.FindInto(t.Context(), in, in, nil), "the answers in the place of the keys")
+			require.NoError(t, x.FindInto(t.Context(), asked, nil, alone))
+			require.NoError(t, x.FindInto(t.Context(), asked, nil, nil))
+			require.Equal(t, got, in)
+			require.Equal(t, found, alone)
+			for i, k := range asked {
+				v, there := all[k]
+				if got[i] != v || found[i] != there {
+					t.Fatalf("key %d: %d, %v instead of %d, %v", k, got[i], found[i], v, there)
+				}
+			}
+		}
+		holds()
+		others, those, more := batch(2, 5000)
+		require.NoError(t, x.UpdateInto(t.Context(), structures.Insert, others, those, nil))
+		for k, v := range more {
+			all[k] = v
+		}
+		holds()
+		length, err := x.Len(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, len(all), length)
+		require.NoError(t, x.UpdateInto(t.Context(), structures.Delete, others[:n/2], nil, nil))
+		for _, k := range others[:n/2] {
+			delete(all, k)
+		}
+		holds()
+	})
+}
+
+// A mixed batch whose results take the place of what it brings, and go to slices of each sort alone.
+func TestApplyInto(t *testing.T) {
+	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+		keys, values, all := batch(3, 4000)
+		_, err := x.Insert(t.Context(), keys, values)
+		require.NoError(t, err)
+		// Nothing here depends on what operations of a batch are to each other: each key comes once.
+		b := structures.Batch{}
+		var want structures.Results
+		for k := range uint32(4000) {
+			v, there := all[k]
+			kind := []structures.Kind{structures.Find, structures.Insert, structures.CountAll, structures.Delete}[k%4]
+			b.Kinds, b.Keys, b.Values = append(b.Kinds, kind), append(b.Keys, k), append(b.Values, k*k)
+			status, value := structures.Absent, uint32(0)
+			switch {
+			case kind == structures.Insert && there:
+				status = structures.Assigned
+			case kind == structures.Insert:
+				status = structures.Inserted
+			case kind == structures.Delete && there:
+				status = structures.Deleted
+			case kind == structures.CountAll && there:
+				status, value = structures.Found, 1
+			case there:
+				status, value = structures.Found, v
+			}
+			want.Status, want.Values = append(want.Status, status), append(want.Values, value)
+		}
+		check := func(got structures.Results) {
+			t.Helper()
+			for i, kind := range b.Kinds {
+				if got.Status != nil {
+					require.Equal(t, want.Status[i], got.Status[i], "operation %d", i)
+				}
+				if asks := kind == structures.Find || kind == structures.CountAll; asks && got.Values != nil {
+					require.Equal(t, want.Values[i], got.Values[i], "operation %d", i)
+				}
+			}
+		}
+		apply := func(b structures.Batch, into structures.Results) {
+			t.Helper()
+			require.NoError(t, x.ApplyInto(t.Context(), b, &into))
+			check(into)
+			again := b
+			again.Kinds = slices.Clone(b.Kinds)
+			for i, k := range b.Keys { // back to what was there
+				again.Kinds[i] = structures.Delete
+				if _, there := all[k]; there {
+					again.Kinds[i] = structures.Insert
+				}
+			}
+			again.Values = nil
+			for _, k := range b.Keys {
+				again.Values = append(again.Values, all[k])
+			}
+			_, err := x.Apply(t.Context(), again)
+			require.NoError(t, err)
+		}
+		count := len(b.Keys)
+		apply(b, structures.Results{Status: filled(count, stale), Values: filled(count, uint32(99))})
+		apply(b, structures.Results{Status: filled(count, stale)})
+		apply(b, structures.Results{Values: filled(count, uint32(99))})
+		apply(b, structures.Results{})
+		own := b
+		own.Values = slices.Clone(b.Values)
+		apply(own, structures.Results{Status: filled(count, stale), Values: own.Values})
+	})
+}
+
+// Ranges, counts and neighbors into slices that are there: too short ones, long ones, and those of the keys.
+func TestOrderedInto(t *testing.T) {
+	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+		o, ordered := x.(structures.Ordered)
+		if !ordered {
+			t.Skip("has no order")
+		}
+		keys, values, _ := batch(4, 5000)
+		_, err := o.Insert(t.Context(), keys, values)
+		require.NoError(t, err)
+		var ranges []structures.Range
+		for i := range uint32(n) {
+			ranges = append(ranges, structures.Range{Lo: i, Hi: i + i%40})
+		}
+		counts, err := o.Count(t.Context(), ranges)
+		require.NoError(t, err)
+		got := filled(n, uint32(99))
+		require.NoError(t, o.CountInto(t.Context(), ranges, got))
+		require.Equal(t, counts, got)
+		want, err := o.Range(t.Context(), ranges)
+		require.NoError(t, err)
+		large := structures.Ranges{Offsets: make([]uint64, 9000), Keys: make([]uint32, 90000),
+			Values: make([]uint32, 90000)}
+		for _, into := range []structures.Ranges{{}, {Keys: make([]uint32, 10)}, large} {
+			there := cap(into.Keys)
+			require.NoError(t, o.RangeInto(t.Context(), ranges, &into))
+			require.Equal(t, want, into)
+			if there > len(want.Keys) {
+				require.Same(t, &large.Keys[0], &into.Keys[0])
+				require.Same(t, &large.Values[0], &into.Values[0])
+				require.Same(t, &large.Offsets[0], &into.Offsets[0])
+			}
+		}
+		for to, find := range map[structures.Direction]func(context.Context, []uint32) (structures.Neighbors, error){
+			structures.Successor: o.Successor, structures.Predecessor: o.Predecessor, structures.Floor: o.Floor,
+			structures.Ceil: o.Ceil,
+		} {
+			want, err := find(t.Context(), keys)
+			require.NoError(t, err)
+			into := structures.Neighbors{Keys: slices.Clone(keys), Values: filled(n, uint32(99)),
+				Found: filled(n, true)}
+			require.NoError(t, o.NeighborInto(t.Context(), to, into.Keys, into))
+			require.Equal(t, want, into)
+			into = structures.Neighbors{Found: filled(n, false)}
+			require.NoError(t, o.NeighborInto(t.Context(), to, keys, into))
+			require.Equal(t, want.Found, into.Found)
+		}
+	})
+}
+
+// Slices of other lengths are refused before anything is done, and so are kinds that are no updates.
+func TestIntoRefuses(t *testing.T) {
+	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+		ctx, keys := t.Context(), []uint32{1, 2, 3}
+		two, status := []uint32{1, 2}, make([]structures.Status, 2)
+		b := structures.Batch{Kinds: filled(3, structures.Insert), Keys: keys, Values: keys}
+		refused := map[string]error{
+			"values":           x.UpdateInto(ctx, structures.Insert, keys, two, nil),
+			"no values":        x.UpdateInto(ctx, structures.Insert, keys, nil, nil),
+			"statuses":         x.UpdateInto(ctx, structures.Insert, keys, keys, status),
+			"deleted statuses": x.UpdateInto(ctx, structures.Delete, keys, nil, status),
+			"found values":     x.FindInto(ctx, keys, two, nil),
+			"found":            x.FindInto(ctx, keys, nil, make([]bool, 4)),
+			"mixed statuses":   x.ApplyInto(ctx, b, &structures.Results{Status: status}),
+			"mixed values":     x.ApplyInto(ctx, b, &structures.Results{Values: two}),
+			"mixed keys":       x.ApplyInto(ctx, b, &structures.Results{Keys: two}),
+		}
+		if o, ordered := x.(structures.Ordered); ordered {
+			r := []structures.Range{structures.AllKeys}
+			refused["counts"] = o.CountInto(ctx, r, two)
+			refused["no counts"] = o.CountInto(ctx, r, nil)
+			refused["neighbors' keys"] = o.NeighborInto(ctx, structures.Ceil, keys, structures.Neighbors{Keys: two})
+			refused["neighbors' values"] = o.NeighborInto(ctx, structures.Ceil, keys, structures.Neighbors{Values: two})
+			refused["neighbors found"] = o.NeighborInto(ctx, structures.Ceil, keys,
+				structures.Neighbors{Found: make([]bool, 2)})
+		}
+		for what, err := range refused {
+			var length *structures.LengthError
+			require.ErrorAs(t, err, &length, what)
+		}
+		var kind *structures.KindError
+		for _, k := range []structures.Kind{structures.Mixed, structures.Find, structures.CountAll,
+			structures.FindRange} {
+			require.ErrorAs(t, x.UpdateInto(ctx, k, keys, keys, nil), &kind, fmt.Sprint(k))
+		}
+		length, err := x.Len(ctx)
+		require.NoError(t, err)
+		require.Zero(t, length)
+	})
+}
+
+// What an update that was stopped has not done, the caller's statuses say, whatever stood there, and without them the
+// error.
+func TestIntoStopped(t *testing.T) {
+	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		keys, values, _ := batch(5, 5000)
+		for _, status := range [][]structures.Status{filled(n, stale), nil} {
+			var pending *structures.PendingError
+			err := x.UpdateInto(over, structures.Insert, keys, values, status)
+			require.ErrorAs(t, err, &pending)
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, n, pending.Operations)
+			if status != nil {
+				require.Equal(t, make([]structures.Status, n), status)
+			}
+		}
+		require.ErrorIs(t, x.FindInto(over, keys, values, nil), context.Canceled)
+	})
+}

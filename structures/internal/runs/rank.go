@@ -1,0 +1,137 @@
+package runs
+
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// RankArgs are the operands of Rank.
+type RankArgs struct {
+	Keys    uint64 // a word a query
+	Ranks   uint64 // out: a word a query: how many valid pairs have smaller keys
+	N       int    // queries
+	CountAt uint64 // 0, or a word that says how many of them there are
+	Unique  bool   // as in CountArgs
+	Scratch uint64 // RankScratch bytes
+}
+
+// SelectArgs are the operands of Select.
+type SelectArgs struct {
+	Ranks              uint64 // a word a query: 0 is the rank of the least valid pair
+	OutKeys, OutValues uint64 // out: a word a query each: the pair of that rank, 0 and 0 where there is none
+	Status             uint64 // out: a byte a query: structures.Found or Absent; room for N rounded up to a multiple of 4
+	N                  int    // queries
+	CountAt            uint64 // as in RankArgs, and the others
+	Unique             bool
+	Scratch            uint64
+}
+
+// validity is Validity of shaders/runs/run_rank.glsl.
+type validity struct{ Flags, Before uint64 }
+
+type validPairsPush struct {
+	Stack Stack
+	Flags uint64
+	Count uint32
+}
+
+type rankPush struct {
+	Stack       Stack
+	Validity    validity
+	Keys, Ranks uint64
+	Count       recording.Length
+}
+
+type selectPush struct {
+	Stack                               Stack
+	Validity                            validity
+	Ranks, OutKeys, OutValues, Statuses uint64
+	Count                               recording.Length
+	All                                 uint32
+}
+
+// rankWorkgroup is the workgroup of kernels that look for pairs' places, a multiple of 32.
+const rankWorkgroup = 128
+
+// validityPlan is how the scratch of Rank and Select is divided.
+type validityPlan struct {
+	validity
+	counts, scan uint64
+	words        int
+	bytes        uint64
+}
+
+func (q *Queries) validityPlan(st Stack, unique bool, scratch uint64) validityPlan {
+	if unique {
+		return validityPlan{}
+	}
+	p := recording.Parts{Base: scratch}
+	v := validityPlan{words: groups(int(st.Pairs()), 32)}
+	v.Flags, v.Before, v.counts = p.Take(4*v.words), p.Take(4*(v.words+1)), p.Take(4*v.words)
+	v.scan = p.Take(q.p.ScanScratch(v.words))
+	v.bytes = p.Used
+	return v
+}
+
+// RankScratch returns the bytes of scratch that Rank and Select need: three eighths of a byte for each pair of the stack.
+func (q *Queries) RankScratch(st Stack, unique bool) int {
+	return int(q.validityPlan(st, unique, 0).bytes)
+}
+
+// valid records the looking for valid pairs: a bit for each, and their sums.
+func (q *Queries) valid(s *vk.Stream, st Stack, v validityPlan) error {
+	if v.Before == 0 {
+		return nil // all are
+	}
+	mark, err := recording.Kernel[validPairsPush](q.kernels, s, "runs/valid", rankWorkgroup)
+	if err != nil {
+		return err
+	}
+	count, err := recording.Kernel[flagsPush](q.kernels, s, "runs/range_flags", rangeWorkgroup)
+	if err != nil {
+		return err
+	}
+	n := int(st.Pairs())
+	mark.Dispatch(s, groups(n, rankWorkgroup), validPairsPush{st, v.Flags, uint32(n)})
+	count.Dispatch(s, groups(v.words, rangeWorkgroup), flagsPush{v.Flags, v.counts, uint32(v.words)})
+	return q.p.Scan(s, primitives.ScanArgs{
+		In: v.counts, Out: v.Before, Length: primitives.Length{N: v.words}, Total: v.Before + uint64(4*v.words), Scratch: v.scan,
+	})
+}
+
+// Rank records the counting of the valid pairs below keys: of all pairs which are valid is found out first, unless all are.
+func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	v := q.validityPlan(st, a.Unique, a.Scratch)
+	if err := q.valid(s, st, v); err != nil {
+		return err
+	}
+	k, err := recording.Kernel[rankPush](q.kernels, s, "runs/rank", rankWorkgroup)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(a.N, rankWorkgroup), rankPush{st, v.validity, a.Keys, a.Ranks, recording.Length{At: a.CountAt, N: uint32(a.N)}})
+	return nil
+}
+
+// Select records the search for the valid pairs of ranks, as Rank does that for ranks.
+func (q *Queries) Select(s *vk.Stream, st Stack, a SelectArgs) error {
+	if err := check(a.N); err != nil {
+		return err
+	}
+	v := q.validityPlan(st, a.Unique, a.Scratch)
+	if err := q.valid(s, st, v); err != nil {
+		return err
+	}
+	k, err := recording.Kernel[selectPush](q.kernels, s, "runs/select", rankWorkgroup)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(a.N, rankWorkgroup), selectPush{
+		st, v.validity, a.Ranks, a.OutKeys, a.OutValues, a.Status, recording.Length{At: a.CountAt, N: uint32(a.N)}, uint32(st.Pairs()),
+	})
+	return nil
+}

@@ -1,0 +1,150 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+)
+
+// Gate is the part of a structure's gate that Save needs.
+type Gate interface {
+	// Outside runs a function of the user's while a call is in.
+	Outside(f func())
+}
+
+// Save writes a saved dictionary, by who has entered, and returns how many bytes the user's io.Writer took. Error also:
+// structures.ErrChanged, where there are not as many pairs as the header says.
+func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, chunks iter.Seq2[structures.Pairs, error]) (int64,
+	error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	w, err := saved.NewWriter(outside{g, to}, h)
+	if err != nil {
+		return w.Bytes(), err
+	}
+	for chunk, err := range chunks {
+		if err := cmp.Or(err, w.Write(chunk.Keys, chunk.Values), ctx.Err()); err != nil {
+			return w.Bytes(), err
+		}
+	}
+	err = w.Close()
+	var miscounted *saved.CountError
+	if errors.As(err, &miscounted) {
+		err = structures.ErrChanged
+	}
+	return w.Bytes(), err
+}
+
+// outside is a user's io.Writer.
+type outside struct {
+	gate Gate
+	to   io.Writer
+}
+
+func (o outside) Write(p []byte) (n int, err error) {
+	o.gate.Outside(func() { n, err = o.to.Write(p) })
+	if n < len(p) && err == nil {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
+
+// Loader makes structures of saved dictionaries.
+type Loader[S io.Closer] struct {
+	// New makes an empty structure by the header, with room for so many pairs.
+	New func(h saved.Header, pairs int) (S, error)
+	// Reserve makes room for so many pairs in all; nil: nobody does. Where it can't, they may fit all the same.
+	Reserve func(s S, ctx context.Context, pairs int) error
+	// Insert inserts pairs. Those whose key was there are Assigned, where a key may come once only.
+	Insert func(s S, ctx context.Context, keys, values []uint32) ([]structures.Status, error)
+}
+
+const (
+	// atOnce is how many pairs are read and inserted at a time.
+	atOnce = 1 << 20
+	// trusted is how many times as many pairs as were read there is room made for, if the header says so: it might be
+	// anybody's.
+	trusted = 16
+)
+
+// Load makes a structure of what r reads. It is closed after an error: *structures.SavedError, the io.Reader's own,
+// those of New and Insert, the context's.
+func (l Loader[S]) Load(ctx context.Context, r io.Reader) (none S, err error) {
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	in, err := saved.NewReader(r)
+	if err != nil {
+		return none, err
+	}
+	room := int(min(in.Header().Pairs, atOnce))
+	s, err := l.New(in.Header(), room)
+	if err != nil {
+		return none, err
+	}
+	if err := l.fill(ctx, s, in, room); err != nil {
+		return none, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// fill inserts what is read into a structure that has room for so many pairs.
+func (l Loader[S]) fill(ctx context.Context, s S, in *saved.Reader, room int) error {
+	keys, values := make([]uint32, max(room, 1)), make([]uint32, max(room, 1))
+	all := in.Header().Pairs
+	done, again := int64(0), 0
+	for {
+		n, err := in.Read(keys, values)
+		if err == io.EOF {
+			break
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if done += int64(n); done > int64(room) && l.Reserve != nil {
+			room = int(min(all, trusted*done))
+			if err := l.Reserve(s, ctx, room); err != nil && ctx.Err() != nil {
+				return err
+			}
+		}
+		statuses, err := l.Insert(s, ctx, keys[:n], values[:n])
+		if err != nil {
+			return pipeline.Cause(err)
+		}
+		for _, status := range statuses {
+			if status == structures.Assigned {
+				again++
+			}
+		}
+	}
+	if again > 0 {
+		return &structures.SavedError{Err: fmt.Errorf("%w: %d of %d pairs", structures.ErrSeveralValues, again, all)}
+	}
+	return nil
+}
+
+// Kept is a parameter of a saved structure, 0 where it was another structure or has none.
+func Kept(h saved.Header, structure, parameter string) float64 {
+	if h.Structure != structure {
+		return 0
+	}
+	return h.Parameters[parameter]
+}
+
+// OfFile is an error of a structure's New, given an option from a saved dictionary: that it can't be is what is wrong
+// with the dictionary.
+func OfFile(err error, option string) error {
+	var no *structures.OptionError
+	if errors.As(err, &no) && no.Option == option {
+		return &structures.SavedError{Err: fmt.Errorf("%w: %v", structures.ErrCorrupt, err)}
+	}
+	return err
+}

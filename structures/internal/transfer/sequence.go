@@ -1,0 +1,60 @@
+// Package transfer is how all pairs of a structure come out of it and into another one: as sequences, each with its
+// error, and as saved dictionaries.
+package transfer
+
+import (
+	"iter"
+
+	"github.com/vkds/vkds/structures"
+)
+
+// Sequence is what each hands out, and behind it the error, if there is one.
+func Sequence[T any](each func(yield func(T) bool) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		enough := false
+		err := each(func(x T) bool {
+			enough = !yield(x, nil)
+			return !enough
+		})
+		if err != nil && !enough {
+			yield(*new(T), err)
+		}
+	}
+}
+
+// Pairs are the pairs of chunks, one by one; down: the last one of each chunk first.
+func Pairs(chunks iter.Seq2[structures.Pairs, error], down bool) iter.Seq2[structures.Pair, error] {
+	return func(yield func(structures.Pair, error) bool) {
+		for chunk, err := range chunks {
+			if err != nil {
+				yield(structures.Pair{}, err)
+				return
+			}
+			for i := range chunk.Keys {
+				if down {
+					i = len(chunk.Keys) - 1 - i
+				}
+				if !yield(structures.Pair{Key: chunk.Keys[i], Value: chunk.Values[i]}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Keys are the keys of chunks, one by one.
+func Keys(chunks iter.Seq2[structures.Pairs, error]) iter.Seq2[uint32, error] {
+	return func(yield func(uint32, error) bool) {
+		for chunk, err := range chunks {
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			for _, k := range chunk.Keys {
+				if !yield(k, nil) {
+					return
+				}
+			}
+		}
+	}
+}

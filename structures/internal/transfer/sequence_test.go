@@ -1,0 +1,59 @@
+package transfer_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/transfer"
+)
+
+// What comes of two chunks, and of the error behind them; and nothing comes any more once the loop was left, the error
+// not, either.
+func TestSequences(t *testing.T) {
+	broken := errors.New("broken")
+	for _, end := range []error{nil, broken} {
+		chunks := transfer.Sequence(func(yield func(structures.Pairs) bool) error {
+			for _, keys := range [][]uint32{{1, 2}, {5}} {
+				if !yield(structures.Pairs{Keys: keys, Values: []uint32{10 * keys[0], 20}[:len(keys)]}) {
+					return broken // as of a structure that finds something on its way out
+				}
+			}
+			return end
+		})
+		type item struct {
+			pair structures.Pair
+			err  error
+		}
+		for _, down := range []bool{false, true} {
+			want := []item{{structures.Pair{Key: 1, Value: 10}, nil}, {structures.Pair{Key: 2, Value: 20}, nil},
+				{structures.Pair{Key: 5, Value: 50}, nil}}
+			if down {
+				want[0], want[1] = want[1], want[0]
+			}
+			if end != nil {
+				want = append(want, item{err: end})
+			}
+			for most := range len(want) {
+				var got []item
+				for pair, err := range transfer.Pairs(chunks, down) {
+					got = append(got, item{pair, err})
+					if len(got) == most+1 {
+						break
+					}
+				}
+				require.Equal(t, want[:most+1], got)
+			}
+		}
+		var keys []uint32
+		for k, err := range transfer.Keys(chunks) {
+			if err != nil {
+				require.Equal(t, end, err)
+				break
+			}
+			keys = append(keys, k)
+		}
+		require.Equal(t, []uint32{1, 2, 5}, keys)
+	}
+}

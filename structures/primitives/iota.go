@@ -1,0 +1,31 @@
+package primitives
+
+import (
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+type iotaPush struct {
+	Indices uint64
+	Count   uint32
+}
+
+// Iota records the writing of 0, 1, 2, … to n words: the indices of elements that are to be sorted with them.
+//
+// Errors: *structures.CountError, ErrNoMemory, vk.ErrClosed.
+func (p *Primitives) Iota(s *vk.Stream, out uint64, n int) error {
+	if err := (Length{N: n}).check(); err != nil || n == 0 {
+		return err
+	}
+	if out == 0 {
+		return ErrNoMemory
+	}
+	return s.Whole(func() error {
+		k, err := recording.Kernel[iotaPush](p.kernels, s, "primitives/iota", 256)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(s, groups(n, k.Workgroup()), iotaPush{out, uint32(n)})
+		return nil
+	})
+}

@@ -1,0 +1,71 @@
+package slabhash
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+)
+
+func (t *table) reserve(ctx context.Context, n int) error {
+	if n < 0 {
+		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
+	}
+	if err := t.enter(ctx); err != nil {
+		return err
+	}
+	defer t.leave()
+	buckets := max(t.bucketsFor(uint64(n)), t.base.buckets)
+	stats, err := t.pool.Inside().Stats(ctx)
+	if err != nil {
+		return err
+	}
+	have, err := t.survey(ctx, t.stream, false)
+	if err != nil {
+		return err
+	}
+	slabs := stats.Allocated + t.chainSlabs(n, buckets)
+	if buckets == t.base.buckets {
+		slabs -= int(have.slabs) - int(buckets) // its chains grow, and none is moved
+	}
+	blocks := (slabs - stats.Slabs + alloc.BlockSlabs - 1) / alloc.BlockSlabs
+	if err := t.fits(buckets, blocks); err != nil {
+		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
+	}
+	if err := t.pool.Inside().Grow(ctx, blocks); err != nil || buckets == t.base.buckets {
+		return err
+	}
+	return t.rehash(ctx, buckets, t.o.Progress)
+}
+
+// fits answers why there can't be so many buckets and so many memory blocks more.
+func (t *table) fits(buckets uint32, blocks int) error {
+	if buckets == maxBuckets {
+		return fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
+	}
+	sizes, err := t.pool.Inside().GrowthSizes(blocks)
+	if err != nil {
+		return err
+	}
+	if buckets != t.base.buckets {
+		sizes = append(sizes, uint64(buckets)*slabWords*4)
+	}
+	return t.d.Fits(sizes...)
+}
+
+// chainSlabs is how many slabs there are behind the base slabs of so many buckets with so many pairs, and an eighth and
+// a memory block more: where few are free, they aren't all found.
+func (t *table) chainSlabs(pairs int, buckets uint32) int {
+	// The pairs of a bucket have a Poisson distribution. Far from its mean there is nothing to count.
+	mean := float64(pairs) / float64(buckets)
+	width := 10*math.Sqrt(mean) + 10
+	expected := 0.0
+	for n := max(0, math.Floor(mean-width)); n < mean+width; n++ {
+		beyond, _ := math.Lgamma(n + 1)
+		probability := math.Exp(n*math.Log(max(mean, 1e-300)) - mean - beyond)
+		expected += probability * max(0, math.Ceil(n/float64(t.slots))-1)
+	}
+	return int(expected*float64(buckets)*9/8) + alloc.BlockSlabs
+}

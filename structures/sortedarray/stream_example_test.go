@@ -1,0 +1,51 @@
+package sortedarray_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/vk"
+)
+
+// Prices hold from a day on: an update brings new ones, and the price of each day asked for is that of the floor.
+func ExampleArray_NeighborOn() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	check(err)
+	defer d.Close()
+	prices, err := sortedarray.Build(ctx, d, []uint32{1, 100}, []uint32{20, 25}, sortedarray.Options{})
+	check(err)
+	defer prices.Close()
+	stream, err := d.NewStream()
+	check(err)
+	defer stream.Close()
+	news, err := structures.NewDeviceBatch(d, structures.Insert, 1)
+	check(err)
+	defer news.Free()
+	days, err := structures.NewDeviceNeighbors(d, 3)
+	check(err)
+	defer days.Free()
+	check(news.Keys.Upload(ctx, 0, []uint32{50}))
+	check(news.Values.Upload(ctx, 0, []uint32{22}))
+	check(days.Keys.Upload(ctx, 0, []uint32{49, 50, 365}))
+
+	news.Clear(stream)
+	days.Clear(stream)
+	check(prices.UpdateOn(ctx, stream, structures.Insert, news))
+	check(prices.NeighborOn(stream, structures.Floor, days))
+	check(prices.FinishNeighbors(ctx, stream, structures.Floor, days))
+
+	values := make([]uint32, 3)
+	check(days.OutValues.Download(ctx, 0, values))
+	fmt.Println(values)
+	// Output: [20 22 25]
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

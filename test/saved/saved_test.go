@@ -1,0 +1,428 @@
+// Package saved tests what all structures save and load, each what another has saved, too.
+package saved
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// savable is what all structures have in common here.
+type savable interface {
+	Save(ctx context.Context, w io.Writer) (int64, error)
+	io.WriterTo
+	Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error]
+	Len(ctx context.Context) (uint64, error)
+	Close() error
+}
+
+// kind is a structure with options that are not the usual ones.
+type kind struct {
+	name   string
+	build  func(ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error)
+	load   func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error)
+	set    bool // of keys
+	unique bool // keys have one value each
+}
+
+func as[T savable](s T, err error) (savable, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+var kinds = []kind{
+	{name: "map", build: func(ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
+		return as(slabhash.Build(ctx, d, keys, values, slabhash.Options{Load: 1.5}))
+	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
+		return as(slabhash.Load(ctx, d, r, slabhash.Options{}))
+	}},
+	{name: "set", set: true, build: func(ctx context.Context, d *vk.Device, keys, _ []uint32) (savable, error) {
+		return as(slabhash.BuildSet(ctx, d, keys, slabhash.Options{}))
+	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
+		return as(slabhash.LoadSet(ctx, d, r, slabhash.Options{}))
+	}},
+	{name: "tree", unique: true, build: func(
+		ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
+		return as(btree.Build(ctx, d, keys, values, btree.Options{Fill: 0.9}))
+	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
+		return as(btree.Load(ctx, d, r, btree.Options{}))
+	}},
+	{name: "lsm", unique: true, build: func(ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
+		return as(lsm.Build(ctx, d, keys, values, lsm.Options{Batch: 1 << 12}))
+	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
+		return as(lsm.Load(ctx, d, r, lsm.Options{}))
+	}},
+	{name: "array", unique: true, build: func(
+		ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
+		return as(sortedarray.Build(ctx, d, keys, values, sortedarray.Options{}))
+	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
+		return as(sortedarray.Load(ctx, d, r, sortedarray.Options{}))
+	}},
+}
+
+func build(t *testing.T, k kind, d *vk.Device, keys, values []uint32) savable {
+	s, err := k.build(t.Context(), d, keys, values)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func save(t *testing.T, s savable) []byte {
+	var out bytes.Buffer
+	n, err := s.WriteTo(&out)
+	require.NoError(t, err)
+	require.EqualValues(t, out.Len(), n)
+	return out.Bytes()
+}
+
+// requirePairs compares what a structure holds; values is nil where they are to be 0, or there are none.
+func requirePairs(t *testing.T, s savable, keys, values []uint32) {
+	n, err := s.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, len(keys), n)
+	got := make(map[uint32]uint32, len(keys))
+	for chunk, err := range s.Chunks(t.Context()) {
+		require.NoError(t, err)
+		for i, k := range chunk.Keys {
+			if chunk.Values == nil {
+				got[k] = 0
+			} else {
+				got[k] = chunk.Values[i]
+			}
+		}
+	}
+	require.Len(t, got, len(keys))
+	for i, k := range keys {
+		value, there := got[k]
+		if !there || values != nil && value != values[i] || values == nil && value != 0 {
+			t.Fatalf("key %#x has %#x (%v)", k, value, there)
+		}
+	}
+}
+
+// some are so many different keys, the least and the greatest of all among them, and values that are not 0.
+func some(n int) (keys, values []uint32) {
+	rng := rand.New(rand.NewPCG(uint64(n), 1))
+	for i := range n {
+		keys, values = append(keys, uint32(i)*0x9e3779b1), append(values, rng.Uint32()|1)
+	}
+	if n > 1 {
+		keys[1] = ^uint32(0) // not a small multiple of the other
+	}
+	return keys, values
+}
+
+// Whatever one structure has saved each loads, by any reader's pieces; a set's values are 0, and of none there are
+// none.
+func TestRoundTrip(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, n := range []int{0, 1, 1000, 70_000} {
+		keys, values := some(n)
+		for _, from := range kinds {
+			data := save(t, build(t, from, d, keys, values))
+			for _, to := range kinds {
+				t.Run(fmt.Sprintf("%s to %s, %d", from.name, to.name, n), func(t *testing.T) {
+					s, err := to.load(t.Context(), d, iotest.HalfReader(bytes.NewReader(data)))
+					require.NoError(t, err)
+					defer s.Close()
+					want := values
+					if from.set || to.set {
+						want = nil
+					}
+					requirePairs(t, s, keys, want)
+					again := save(t, s)
+					require.Equal(t, len(data)-lengthOf(data)-from.size()*n, len(again)-lengthOf(again)-to.size()*n)
+				})
+			}
+		}
+	}
+}
+
+// size is how many bytes a pair takes.
+func (k kind) size() int {
+	if k.set {
+		return 4
+	}
+	return 8
+}
+
+// lengthOf is that of the description of what was saved.
+func lengthOf(data []byte) int { return int(binary.LittleEndian.Uint32(data[12:])) }
+
+// fake is a description with what belongs to it, but for pairs.
+func fake(description string, version byte) []byte {
+	b := append([]byte("VKDS\r\n\x1a\n"), version, 0, 0, 0, byte(len(description)), 0, 0, 0)
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	b = append(b, description...)
+	sum.Write(b)
+	b = binary.LittleEndian.AppendUint32(b, sum.Sum32())
+	none := []byte{0, 0, 0, 0}
+	sum.Write(none)
+	return binary.LittleEndian.AppendUint32(append(b, none...), sum.Sum32())
+}
+
+// What was saved of a large one, and the options that are kept: those of the loader count before them, and those of
+// another structure don't.
+func TestLargeAndItsOptions(t *testing.T) {
+	d := testdevice.Open(t)
+	keys, values := some(1<<20 + 5)
+	m, err := slabhash.Build(t.Context(), d, keys, values, slabhash.Options{Load: 1.5})
+	require.NoError(t, err)
+	defer m.Close()
+	data := save(t, m)
+	load := func(o slabhash.Options) float64 {
+		got, err := slabhash.Load(t.Context(), d, bytes.NewReader(data), o)
+		require.NoError(t, err)
+		defer got.Close()
+		requirePairs(t, got, keys, values)
+		s, err := got.Stats(t.Context())
+		require.NoError(t, err)
+		return s.Load
+	}
+	require.InDelta(t, 1.5, load(slabhash.Options{}), 0.1)
+	require.InDelta(t, 0.4, load(slabhash.Options{Load: 0.4}), 0.05)
+
+	tree, err := btree.Load(t.Context(), d, bytes.NewReader(data), btree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	require.NoError(t, tree.Check(t.Context()))
+	requirePairs(t, tree, keys, values)
+	full, err := btree.Build(t.Context(), d, keys[:1000], values[:1000], btree.Options{Fill: 1})
+	require.NoError(t, err)
+	defer full.Close()
+	data = save(t, full)
+	again, err := btree.Load(t.Context(), d, bytes.NewReader(data), btree.Options{})
+	require.NoError(t, err)
+	defer again.Close()
+	require.NoError(t, again.Compact(t.Context(), 0)) // to Options.Fill
+	s, err := again.Stats(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, s.Fill, 0.95)
+}
+
+// A key with several values goes from map to map; where keys have one value each, that is said, and from a multiset to
+// a set, too.
+func TestSeveralValues(t *testing.T) {
+	d := testdevice.Open(t)
+	m, err := slabhash.New(t.Context(), d, slabhash.Options{})
+	require.NoError(t, err)
+	defer m.Close()
+	_, err = m.InsertDuplicate(t.Context(), []uint32{1, 1, 2, 1}, []uint32{10, 11, 20, 12})
+	require.NoError(t, err)
+	data := save(t, m)
+	for _, k := range kinds {
+		s, err := k.load(t.Context(), d, bytes.NewReader(data))
+		if k.unique {
+			var damaged *structures.SavedError
+			require.ErrorAs(t, err, &damaged, k.name)
+			require.ErrorIs(t, err, structures.ErrSeveralValues, k.name)
+			require.EqualError(t, err, "what was read has keys with several values: 2 of 4 pairs")
+			continue
+		}
+		require.NoError(t, err, k.name)
+		n, err := s.Len(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 4, n, k.name)
+		if m, ok := s.(*slabhash.Map); ok {
+			offsets, values, err := m.FindAll(t.Context(), []uint32{1, 2})
+			require.NoError(t, err)
+			require.Equal(t, []int{0, 3, 4}, offsets)
+			require.ElementsMatch(t, []uint32{10, 11, 12}, values[:3])
+		}
+		require.NoError(t, s.Close())
+	}
+}
+
+// What ends at a block's boundary, or a byte before or behind it, is refused by each, and leaves nothing behind.
+func TestTruncated(t *testing.T) {
+	d := testdevice.Open(t)
+	keys, values := some(150_000)
+	for _, k := range kinds {
+		data := save(t, build(t, k, d, keys, values))
+		cuts := []int{0, 7, 16, 16 + lengthOf(data), 16 + lengthOf(data) + 4}
+		for block := 8 + k.size()<<16; cuts[len(cuts)-1]+block < len(data); {
+			cuts = append(cuts, cuts[len(cuts)-1]+block)
+		}
+		cuts = append(cuts, len(data)-8)
+		require.Len(t, cuts, 8, "two whole blocks, and a part of one")
+		held, _ := d.Memory()
+		for _, at := range cuts {
+			for _, cut := range []int{at - 1, at, at + 1} {
+				if cut < 0 {
+					continue
+				}
+				_, err := k.load(t.Context(), d, bytes.NewReader(data[:cut]))
+				var damaged *structures.SavedError
+				require.ErrorAs(t, err, &damaged, "%s cut to %d", k.name, cut)
+			}
+		}
+		bad := bytes.Clone(data)
+		bad[len(bad)-1] ^= 1
+		_, err := k.load(t.Context(), d, bytes.NewReader(bad))
+		require.ErrorIs(t, err, structures.ErrCorrupt, k.name)
+		_, err = k.load(t.Context(), d, io.MultiReader(bytes.NewReader(data), bytes.NewReader([]byte{0})))
+		require.ErrorIs(t, err, structures.ErrCorrupt, k.name)
+		after, _ := d.Memory()
+		require.LessOrEqual(t, after, held+8<<20, "%s: but for the blocks that small buffers share", k.name)
+	}
+}
+
+// A header may say anything: no more is allocated for it than a multiple of what was read.
+func TestLyingHeader(t *testing.T) {
+	d := testdevice.Open(t)
+	keys, values := some(100)
+	for _, k := range kinds {
+		data := save(t, build(t, k, d, keys, values))
+		lie := fake(`{"structure":"slabhash","pairs":4000000000}`, data[8])
+		_, err := k.load(t.Context(), d, bytes.NewReader(lie))
+		require.ErrorIs(t, err, structures.ErrCorrupt, k.name)
+	}
+	for text, load := range map[string]kind{
+		`{"structure":"slabhash","parameters":{"load":-1},"pairs":0}`: kinds[0],
+		`{"structure":"btree","parameters":{"fill":7},"pairs":0}`:     kinds[2],
+		`{"structure":"lsm","parameters":{"batch":33},"pairs":0}`:     kinds[3],
+	} {
+		_, err := load.load(t.Context(), d, bytes.NewReader(fake(text, 2)))
+		require.ErrorIs(t, err, structures.ErrCorrupt, text)
+	}
+}
+
+// Who fails in the middle has its own error told, and the structure is as it was; and so with a context.
+func TestFailing(t *testing.T) {
+	d := testdevice.Open(t)
+	broken := errors.New("broken")
+	keys, values := some(150_000)
+	for _, k := range kinds {
+		s := build(t, k, d, keys, values)
+		data := save(t, s)
+		for _, room := range []int{0, 100, 600_000} {
+			n, err := s.WriteTo(&failing{left: room, err: broken})
+			require.Equal(t, broken, err, k.name)
+			require.EqualValues(t, room, n, k.name)
+			_, err = k.load(t.Context(), d, io.MultiReader(bytes.NewReader(data[:min(room, len(data)-9)]),
+				iotest.ErrReader(broken)))
+			require.ErrorIs(t, err, broken, k.name)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := s.Save(ctx, writer(func(p []byte) (int, error) { cancel(); return len(p), nil }))
+		require.ErrorIs(t, err, context.Canceled, k.name)
+		_, err = s.Save(ctx, io.Discard)
+		require.ErrorIs(t, err, context.Canceled, k.name)
+		ctx, cancel = context.WithCancel(t.Context())
+		_, err = k.load(ctx, d, io.MultiReader(bytes.NewReader(data[:200_000]),
+			reader(func(p []byte) (int, error) { cancel(); return 0, io.EOF })))
+		require.Error(t, err, k.name)
+		_, err = k.load(ctx, d, bytes.NewReader(data))
+		require.ErrorIs(t, err, context.Canceled, k.name)
+		require.Equal(t, len(data), len(save(t, s)), k.name)
+	}
+}
+
+// A writer that uses what is being saved is told so, instead of waiting for its own end; and the save goes on.
+func TestWriterUsesWhatIsSaved(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, k := range kinds {
+		s := build(t, k, d, []uint32{1}, []uint32{2})
+		calls := 0
+		n, err := s.WriteTo(writer(func(p []byte) (int, error) {
+			var again *structures.ReentryError
+			_, err := s.Len(t.Context())
+			require.ErrorAs(t, err, &again, k.name)
+			calls++
+			return len(p), nil
+		}))
+		require.NoError(t, err)
+		require.EqualValues(t, len(save(t, s)), n)
+		require.Equal(t, 3, calls)
+		require.NoError(t, s.Close())
+		_, err = s.WriteTo(io.Discard)
+		require.ErrorIs(t, err, vk.ErrClosed, k.name)
+	}
+}
+
+// Saved while others insert and delete: what comes out is what there was at one moment, though the number of pairs
+// stays the same all the time.
+func TestOneMoment(t *testing.T) {
+	d := testdevice.Open(t)
+	m, err := btree.New(t.Context(), d, btree.Options{})
+	require.NoError(t, err)
+	defer m.Close()
+	const n = 40_000
+	version := func(v uint32) (keys, values []uint32) {
+		for i := range uint32(n) {
+			keys, values = append(keys, i), append(values, v)
+		}
+		return keys, values
+	}
+	keys, values := version(0)
+	_, err = m.Insert(t.Context(), keys, values)
+	require.NoError(t, err)
+	stop, stopped := make(chan struct{}), make(chan error)
+	go func() {
+		for v := uint32(1); ; v++ {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			keys, values := version(v)
+			if _, err := m.Insert(context.Background(), keys, values); err != nil {
+				stopped <- err
+				return
+			}
+		}
+	}()
+	for range 5 {
+		got, err := sortedarray.Load(t.Context(), d, bytes.NewReader(save(t, m)), sortedarray.Options{})
+		require.NoError(t, err)
+		_, first, _, err := got.Min(t.Context())
+		require.NoError(t, err)
+		keys, values := version(first)
+		requirePairs(t, got, keys, values)
+		require.NoError(t, got.Close())
+	}
+	close(stop)
+	require.NoError(t, <-stopped)
+}
+
+// failing takes so many bytes.
+type failing struct {
+	left int
+	err  error
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	if len(p) > f.left {
+		return f.left, f.err
+	}
+	f.left -= len(p)
+	return len(p), nil
+}
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+type reader func(p []byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }

@@ -1,0 +1,73 @@
+package vk
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/vkds/vkds/vk/internal/native"
+)
+
+// Arguments are a T in device memory: what a kernel is told and its push constants have no room for, 128 bytes on every
+// device. They are a field of the struct that is pushed; in GLSL, the member is a buffer reference, to a block that
+// matches T as push constants match theirs.
+type Arguments[T any] struct{ address uint64 }
+
+func (Arguments[T]) of() reflect.Type { return reflect.TypeFor[T]() }
+
+// argued is every Arguments.
+type argued interface{ of() reflect.Type }
+
+// NewArguments records that a copy of v lies in device memory, for the commands that are recorded from here on up to
+// the next Submit. What has room in push constants is better there: reading it costs nothing.
+func NewArguments[T any](s *Stream, v T) Arguments[T] {
+	address := s.arguments(unsafe.Pointer(&v), int(unsafe.Sizeof(v)))
+	return Arguments[T]{address}
+}
+
+const (
+	argumentsBytes = 4096    // of a batch's memory for arguments, taken when the first ones come
+	mostArguments  = 1 << 16 // that one command may write
+	argumentsGrain = 16      // they begin at multiples of so many bytes
+)
+
+// argumentMemory is where a batch's arguments go.
+type argumentMemory struct {
+	buffer *Buffer[byte]
+	used   int
+}
+
+// arguments records the writing of some bytes to memory of the batch's own. Nothing that was recorded before has to do
+// with that memory, so this stands behind no barrier; the next command's names it.
+func (s *Stream) arguments(from unsafe.Pointer, n int) uint64 {
+	size := (n + 3) &^ 3
+	if size > mostArguments {
+		s.fail(fmt.Errorf("vk: arguments of %d bytes: %d are the most", n, mostArguments))
+		return 0
+	}
+	if n == 0 || !s.begin() {
+		return 0
+	}
+	m := &s.open.arguments
+	if m.buffer == nil || m.used+size > m.buffer.Len() {
+		b, err := NewBuffer[byte](s.d, max(argumentsBytes, size))
+		if err != nil {
+			s.fail(err)
+			return 0
+		}
+		s.open.finally = append(s.open.finally, b.Free)
+		*m = argumentMemory{buffer: b}
+	}
+	r, at := m.buffer.r, uint64(m.used)
+	m.used += (size + argumentsGrain - 1) &^ (argumentsGrain - 1)
+	words := make([]uint32, size/4)
+	copy(view(words), unsafe.Slice((*byte)(from), n))
+	s.d.native.Update(s.open.commands, r.block.buffer, r.at+at, words)
+	if s.parallel == 0 || s.fresh {
+		s.since |= native.Transfer
+	} else {
+		s.d.native.Barrier(s.open.commands, native.Transfer, native.Shader)
+	}
+	s.commands++
+	return r.address() + at
+}
