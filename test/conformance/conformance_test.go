@@ -353,15 +353,11 @@ func TestSequences(t *testing.T) {
 	devices := openDevices(t)
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
-			all := openVariants(t, s, devices, false)
-			rapid.Check(t, func(rt *rapid.T) {
-				acts := restrict(sequence(rt), s.kinds)
-				for range 3 {
-					all.draw(rt, func(v *variant, subject subject, dictionary structures.Dictionary) {
-						run(adapter{t, rt}, v.d, subject, dictionary, acts)
-					})
-				}
-			})
+			check(openVariants(t, s, devices, false),
+				func(rt *rapid.T) []act { return restrict(sequence(rt), s.kinds) },
+				func(t testing.TB, v *variant, s subject, dictionary structures.Dictionary, acts []act) {
+					run(t, v.d, s, dictionary, acts)
+				})
 		})
 	}
 }

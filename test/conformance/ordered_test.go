@@ -422,18 +422,16 @@ func TestOrderedSequences(t *testing.T) {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {
-			all := openVariants(t, s, devices, true)
-			rapid.Check(t, func(rt *rapid.T) {
-				acts := orderedSequence(rt)
-				if s.free {
-					acts = once(acts)
-				}
-				for range 4 {
-					all.draw(rt, func(v *variant, subject subject, dictionary structures.Dictionary) {
-						runOrdered(adapter{t, rt}, v.d, subject, dictionary.(inOrder), acts)
-					})
-				}
-			})
+			check(openVariants(t, s, devices, true),
+				func(rt *rapid.T) []orderedAct {
+					if s.free {
+						return once(orderedSequence(rt))
+					}
+					return orderedSequence(rt)
+				},
+				func(t testing.TB, v *variant, s subject, dictionary structures.Dictionary, acts []orderedAct) {
+					runOrdered(t, v.d, s, dictionary.(inOrder), acts)
+				})
 		})
 	}
 }

@@ -1,9 +1,11 @@
 package conformance
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +127,7 @@ func (v *variant) both(t *testing.T, s subject, turn int) []structures.Dictionar
 func (vs *variants) account(out map[string]string) {
 	for _, v := range vs.all {
 		if !v.ran {
-			out[v.name] = "the sequences that were drawn came by it in no or not every shape"
+			out[v.name] = "the test came by it in no or not every shape"
 		}
 	}
 	var notes strings.Builder
@@ -155,19 +157,35 @@ func topOf(t *testing.T) string {
 	return name
 }
 
-// draw has something done to one of the variants, which is empty, either by its calls with Go slices or by those on
-// device buffers; the subject given is that of these calls.
-func (vs *variants) draw(rt *rapid.T, do func(v *variant, s subject, dictionary structures.Dictionary)) {
-	v := rapid.SampledFrom(vs.all).Draw(rt, "variant")
+// check runs sequences of acts on the variants. Three take turns at one sequence and no others have it, so that each
+// variant gets its share of sequences whatever is drawn: chance alone would now and then leave one out.
+func check[A any](vs *variants, sequence func(*rapid.T) []A, run func(testing.TB, *variant, subject, structures.Dictionary, []A)) {
+	for some := range slices.Chunk(vs.all, 3) {
+		share := (sequences*len(some) + len(vs.all) - 1) / len(vs.all)
+		require.NoError(vs.t, flag.Set("rapid.checks", strconv.Itoa(share)))
+		rapid.Check(vs.t, func(rt *rapid.T) {
+			acts := sequence(rt)
+			for _, v := range some {
+				vs.try(rt, v, func(s subject, dictionary structures.Dictionary) {
+					run(adapter{vs.t, rt}, v, s, dictionary, acts)
+				})
+			}
+		})
+	}
+}
+
+// try has something done to a variant, which is empty, either by its calls with Go slices or by those on device
+// buffers; the subject given is that of these calls.
+func (vs *variants) try(rt *rapid.T, v *variant, do func(s subject, dictionary structures.Dictionary)) {
 	streams := rapid.IntRange(-1, 59).Draw(rt, "turn on streams")
 	require.NoError(rt, v.dictionary.Clear(vs.t.Context()))
 	if streams%2 != 0 {
-		do(v, vs.s, v.dictionary)
+		do(vs.s, v.dictionary)
 	} else {
 		s := vs.s
 		s.mixed = false // insertions come first
 		dictionary, end := onStreams(adapter{vs.t, rt}, v.d, s, v.dictionary, streams)
-		do(v, s, dictionary)
+		do(s, dictionary)
 		end()
 	}
 	v.ran = true
