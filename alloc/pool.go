@@ -70,9 +70,9 @@ func (o PoolOptions) Sizes() ([]uint64, error) {
 }
 
 // SlabPool is a pool of slabs on one device. Several goroutines may use one: its calls take turns, those of all tables
-// that share it among them, but for Device, Light, Constants, Bytes, Growths and Uses, which never wait. While kernels run
-// that use the pool and that no call waits for, recorded on streams, it must not be reset; of its growth and its end Uses
-// takes care.
+// that share it among them, but for Device, Light, Constants, Bytes, Growths and Uses, which never wait. While kernels
+// run that use the pool and that no call waits for, recorded on streams, it must not be reset; of its growth and its
+// end Uses takes care.
 type SlabPool struct {
 	d        *vk.Device
 	maxBytes uint64

@@ -20,8 +20,8 @@ const uint FOLD_TILE = FOLD_ITEMS * WORKGROUP;
 struct FoldBatch {
     uvec2 keys;
     uvec2 sources;   // where each stands in the batch
-    uvec2 values;   // in the batch's order
-    uvec2 kinds;    // likewise, bytes; of OP_MIXED alone
+    uvec2 values;    // in the batch's order
+    uvec2 kinds;     // likewise, bytes; of OP_MIXED alone
     uint count;
 };
 

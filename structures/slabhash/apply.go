@@ -77,7 +77,8 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 // recordInOrder records a batch of insertions of which equal keys count in the batch's order.
 func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{
-		Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count, Retry: b.retry, KeysOnly: t.keys,
+		Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count, Retry: b.retry,
+		KeysOnly: t.keys,
 	}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
 		b.statuses, b.retry, b.groups = p.Statuses, p.Retry, p.Groups

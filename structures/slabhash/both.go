@@ -11,185 +11,154 @@ import (
 
 // Table is what a Map and a Set do alike: both embed it, so that these are methods of their own. Of a Set there are no
 // values.
-type Table interface {
-	// Delete removes the least recently inserted pair of each key: Deleted or Absent. Of equal keys in the batch any
-	// may be the one Deleted.
-	Delete(ctx context.Context, keys []uint32) ([]structures.Status, error)
-	// DeleteAll removes all pairs of each key and returns how many. Error: *structures.PendingError, then some keys'
-	// pairs are gone and counted, those of others not at all or not all; Apply says which.
-	DeleteAll(ctx context.Context, keys []uint32) (counts []uint32, err error)
-	// CountAll returns how many pairs each key has.
-	CountAll(ctx context.Context, keys []uint32) ([]uint32, error)
-	// Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
-	// anything is done, and those of Insert.
-	Apply(ctx context.Context, b structures.Batch) (structures.Results, error)
-	// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
-	// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
-	ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error
-	// Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
-	Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error]
-	// Len counts the pairs, by a kernel that reads the table.
-	Len(ctx context.Context) (uint64, error)
-	// Stats measures the table, by a kernel that goes over all of it, and waits for that.
-	Stats(ctx context.Context) (Stats, error)
-	// Metrics are what the host knows, without a look at the table and without a turn. Those of a shared pool are in them.
-	Metrics() structures.Metrics
-	// Loads returns what each bucket holds, bucket by bucket. The table is read part by part, so it must not change
-	// meanwhile. If the device fails, ctx ends or the table is rehashed (structures.ErrChanged), the error comes last.
-	Loads(ctx context.Context) iter.Seq2[BucketLoad, error]
-	// Clear removes all pairs; the number of buckets stays. It waits for the streams that work on the table, and where
-	// one has work recorded that was not submitted, it is vk.ErrUnsubmitted.
-	Clear(ctx context.Context) error
-	// Reserve makes room for n pairs in all, as Options.Capacity does: as long as there are no more, erased ones among
-	// them, insertions neither rehash the table nor, but for bad luck with the hash function, grow its pool. Less than
-	// there is room for does nothing. It waits for the streams that work on the table, and where one has work recorded
-	// that was not submitted, it is vk.ErrUnsubmitted. Errors also: *structures.CapacityError, before anything is
-	// allocated; those of Rehash.
-	Reserve(ctx context.Context, n int) error
-	// Flush compacts the buckets in place and gives slabs back to the pool (FLUSH). A cancelled flush is
-	// harmless: some buckets are then compacted and others are not.
-	Flush(ctx context.Context) error
-	// Rehash moves the pairs to so many buckets, at least 4; 0: as many as Options.Load asks for. The new
-	// base slabs are made before the old ones go. It waits for the streams that work on the table, and where one has
-	// work recorded that was not submitted, it is vk.ErrUnsubmitted. After an error the table is as it was.
-	Rehash(ctx context.Context, buckets int) error
-	// Save writes all pairs and Options.Load to w, so that Load makes such a table of them, and returns how many bytes
-	// w took. It is one call: what changes the table waits until it ends; w must not use the table, but for its queries
-	// on streams. Errors: w's, structures.ErrChanged where kernels have changed the table meanwhile, the context's,
-	// what Chunks ends with.
-	Save(ctx context.Context, w io.Writer) (int64, error)
-	// WriteTo is Save without a context: io.WriterTo.
-	WriteTo(w io.Writer) (int64, error)
-	// UpdateOn is ApplyOn of updates of one kind: Insert to DeleteAll.
-	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
-	// wait. Batches on several streams may work on the table at the same time. Where the pool is full,
-	// operations are left pending; give the batch to Finish for them once no stream works on the table.
-	// Neither looks at the table's load: call Rehash when Stats says so.
-	ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	// Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
-	// dispatches again, until b.Left is 0. No other stream may work on the table: Finish waits for those that do, and
-	// where one has work recorded that was not submitted, it is a *structures.PendingError around vk.ErrUnsubmitted.
-	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
-	// FindOn records lookups on a stream and does not wait. They read faster than ApplyOn's, but nothing may
-	// change the table while they run.
-	FindOn(s *vk.Stream, q structures.DeviceLookups) error
-	// ExportOn records the writing of all pairs, in no order, on a stream and does not wait. Nothing may change the table
-	// until it is done. Of a set Values may be nil.
-	ExportOn(s *vk.Stream, e structures.DeviceExport) error
-	// Device describes the table to kernels.
-	Device() Device
-	// Constants are the specialization constants that a kernel over this table needs, by name: TILE as it is
-	// best for updates, and those of the pool. They may change when the table grows.
-	Constants() map[string]uint32
-	// UsedOn notes that what was recorded into a stream so far names the table's memory, as Device describes it:
-	// kernels of your own, for the table's methods do so themselves. Calls that replace that memory wait until the work
-	// has ended, or return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
-	UsedOn(s *vk.Stream)
-	// Close frees the table's memory, and gives the slabs of a shared pool back. What streams have recorded or
-	// submitted is allowed to end first: the memory goes when the streams find that it has. But the slabs of a shared
-	// pool can't go back then: with work recorded that was not submitted, Close returns vk.ErrUnsubmitted, and the
-	// table stays open.
-	Close() error
-}
+type Table struct{ t *table }
 
-// both is a Table.
-type both struct{ t *table }
-
-var _ Table = both{}
-
-func (x both) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
+// Delete removes the least recently inserted pair of each key: Deleted or Absent. Of equal keys in the batch any
+// may be the one Deleted.
+func (x Table) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
 	return x.t.update(ctx, structures.Delete, keys, nil)
 }
 
-func (x both) DeleteAll(ctx context.Context, keys []uint32) (counts []uint32, err error) {
+// DeleteAll removes all pairs of each key and returns how many. Error: *structures.PendingError, then some keys'
+// pairs are gone and counted, those of others not at all or not all; Apply says which.
+func (x Table) DeleteAll(ctx context.Context, keys []uint32) (counts []uint32, err error) {
 	return x.t.deleteAll(ctx, keys)
 }
 
-func (x both) CountAll(ctx context.Context, keys []uint32) ([]uint32, error) {
+// CountAll returns how many pairs each key has.
+func (x Table) CountAll(ctx context.Context, keys []uint32) ([]uint32, error) {
 	return x.t.countAll(ctx, keys)
 }
 
-func (x both) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
+// Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
+// anything is done, and those of Insert.
+func (x Table) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	return x.t.mixed(ctx, b)
 }
 
-func (x both) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
+// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
+// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
+func (x Table) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
 	return x.t.mixedInto(ctx, b, into)
 }
 
-func (x both) Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error] {
+// Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
+func (x Table) Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error] {
 	return x.t.chunks(ctx, false)
 }
 
-func (x both) Len(ctx context.Context) (uint64, error) {
+// Len counts the pairs, by a kernel that reads the table.
+func (x Table) Len(ctx context.Context) (uint64, error) {
 	return x.t.len(ctx)
 }
 
-func (x both) Stats(ctx context.Context) (Stats, error) {
+// Stats measures the table, by a kernel that goes over all of it, and waits for that.
+func (x Table) Stats(ctx context.Context) (Stats, error) {
 	return x.t.stats(ctx)
 }
 
-func (x both) Metrics() structures.Metrics { return x.t.metrics() }
+// Metrics are what the host knows, without a look at the table and without a turn. Those of a shared pool are in them.
+func (x Table) Metrics() structures.Metrics { return x.t.metrics() }
 
-func (x both) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
+// Loads returns what each bucket holds, bucket by bucket. The table is read part by part, so it must not change
+// meanwhile. If the device fails, ctx ends or the table is rehashed (structures.ErrChanged), the error comes last.
+func (x Table) Loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
 	return x.t.loads(ctx)
 }
 
-func (x both) Clear(ctx context.Context) error {
+// Clear removes all pairs; the number of buckets stays. It waits for the streams that work on the table, and where
+// one has work recorded that was not submitted, it is vk.ErrUnsubmitted.
+func (x Table) Clear(ctx context.Context) error {
 	return x.t.clear(ctx)
 }
 
-func (x both) Reserve(ctx context.Context, n int) error {
+// Reserve makes room for n pairs in all, as Options.Capacity does: as long as there are no more, erased ones among
+// them, insertions neither rehash the table nor, but for bad luck with the hash function, grow its pool. Less than
+// there is room for does nothing. It waits for the streams that work on the table, and where one has work recorded
+// that was not submitted, it is vk.ErrUnsubmitted. Errors also: *structures.CapacityError, before anything is
+// allocated; those of Rehash.
+func (x Table) Reserve(ctx context.Context, n int) error {
 	return x.t.reserve(ctx, n)
 }
 
-func (x both) Flush(ctx context.Context) error {
+// Flush compacts the buckets in place and gives slabs back to the pool (FLUSH). A cancelled flush is
+// harmless: some buckets are then compacted and others are not.
+func (x Table) Flush(ctx context.Context) error {
 	return x.t.flush(ctx)
 }
 
-func (x both) Rehash(ctx context.Context, buckets int) error {
+// Rehash moves the pairs to so many buckets, at least 4; 0: as many as Options.Load asks for. The new
+// base slabs are made before the old ones go. It waits for the streams that work on the table, and where one has
+// work recorded that was not submitted, it is vk.ErrUnsubmitted. After an error the table is as it was.
+func (x Table) Rehash(ctx context.Context, buckets int) error {
 	return x.t.rehashTo(ctx, buckets)
 }
 
-func (x both) Save(ctx context.Context, w io.Writer) (int64, error) {
+// Save writes all pairs and Options.Load to w, so that Load makes such a table of them, and returns how many bytes
+// w took. It is one call: what changes the table waits until it ends; w must not use the table, but for its queries
+// on streams. Errors: w's, structures.ErrChanged where kernels have changed the table meanwhile, the context's,
+// what Chunks ends with.
+func (x Table) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return x.t.save(ctx, w)
 }
 
-func (x both) WriteTo(w io.Writer) (int64, error) {
+// WriteTo is Save without a context: io.WriterTo.
+func (x Table) WriteTo(w io.Writer) (int64, error) {
 	return x.Save(context.Background(), w)
 }
 
-func (x both) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+// UpdateOn is ApplyOn of updates of one kind: Insert to DeleteAll.
+func (x Table) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return x.t.updateOn(ctx, s, kind, b)
 }
 
-func (x both) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not
+// wait. Batches on several streams may work on the table at the same time. Where the pool is full,
+// operations are left pending; give the batch to Finish for them once no stream works on the table.
+// Neither looks at the table's load: call Rehash when Stats says so.
+func (x Table) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return x.t.applyOn(context.Background(), s, kind, b)
 }
 
-func (x both) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+// Finish waits for the stream, and has what is pending of a batch done: it grows the pool and
+// dispatches again, until b.Left is 0. No other stream may work on the table: Finish waits for those that do, and
+// where one has work recorded that was not submitted, it is a *structures.PendingError around vk.ErrUnsubmitted.
+func (x Table) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	return x.t.finish(ctx, s, kind, b)
 }
 
-func (x both) ExportOn(s *vk.Stream, e structures.DeviceExport) error { return x.t.exportOn(s, e) }
+// ExportOn records the writing of all pairs, in no order, on a stream and does not wait. Nothing may change the table
+// until it is done. Of a set Values may be nil.
+func (x Table) ExportOn(s *vk.Stream, e structures.DeviceExport) error { return x.t.exportOn(s, e) }
 
-func (x both) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
+// FindOn records lookups on a stream and does not wait. They read faster than ApplyOn's, but nothing may
+// change the table while they run.
+func (x Table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
 	return x.t.findOn(s, q)
 }
 
-func (x both) Device() Device {
+// Device describes the table to kernels.
+func (x Table) Device() Device {
 	return x.t.described()
 }
 
-func (x both) Constants() map[string]uint32 {
+// Constants are the specialization constants that a kernel over this table needs, by name: TILE as it is
+// best for updates, and those of the pool. They may change when the table grows.
+func (x Table) Constants() map[string]uint32 {
 	return x.t.constants()
 }
 
-func (x both) UsedOn(s *vk.Stream) {
+// UsedOn notes that what was recorded into a stream so far names the table's memory, as Device describes it:
+// kernels of your own, for the table's methods do so themselves. Calls that replace that memory wait until the work
+// has ended, or return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
+func (x Table) UsedOn(s *vk.Stream) {
 	x.t.usedOn(s)
 }
 
-func (x both) Close() error {
+// Close frees the table's memory, and gives the slabs of a shared pool back. What streams have recorded or
+// submitted is allowed to end first: the memory goes when the streams find that it has. But the slabs of a shared
+// pool can't go back then: with work recorded that was not submitted, Close returns vk.ErrUnsubmitted, and the
+// table stays open.
+func (x Table) Close() error {
 	return x.t.close()
 }

@@ -27,7 +27,8 @@ type collectPush struct {
 	Offsets uint64
 	Values  uint64
 
-	Count, Capacity uint32
+	Count    uint32
+	Capacity uint32
 }
 
 const pairsAnExport = 1 << 21 // about so many a dispatch
@@ -86,8 +87,8 @@ func (w *walk) free() {
 	}
 }
 
-// chunks are all pairs, part by part; values are nil for a set. The slices are valid until the next ones come. in: by who
-// has entered.
+// chunks are all pairs, part by part; values are nil for a set. The slices are valid until the next ones come. in: by
+// who has entered.
 func (t *table) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pairs, error] {
 	return transfer.Sequence(func(yield func(structures.Pairs) bool) error {
 		w := walk{t: t, in: in}
@@ -234,7 +235,9 @@ func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, valu
 		offsets[i+1] = offsets[i] + int(n)
 	}
 	values = make([]uint32, offsets[len(keys)])
-	return offsets, values, t.pipelines.Do(ctx, func(s *vk.Stream) error { return t.collectAll(ctx, s, keys, offsets, values) })
+	return offsets, values, t.pipelines.Do(ctx, func(s *vk.Stream) error {
+		return t.collectAll(ctx, s, keys, offsets, values)
+	})
 }
 
 // collectAll fills values with what the keys have, at their offsets.
@@ -282,7 +285,10 @@ func (t *table) collect(ctx context.Context, s *vk.Stream, keys []uint32, offset
 		if err != nil {
 			return err
 		}
-		k.Dispatch(s, groups(n), collectPush{t.device(t.base), queries.Address(), queries.AddressOf(n), found.Address(), uint32(n), uint32(len(values))})
+		k.Dispatch(s, groups(n), collectPush{
+			Hash: t.device(t.base), Keys: queries.Address(), Offsets: queries.AddressOf(n), Values: found.Address(),
+			Count: uint32(n), Capacity: uint32(len(values)),
+		})
 		return nil
 	})
 	if err != nil {

@@ -29,25 +29,22 @@ import (
 
 // Map is a hash table of pairs. Several goroutines may use one: queries run beside one another, and what changes it, or
 // another table that shares its pool, runs alone (structures.Dictionary says more). Stats runs alone, too.
-type Map struct {
-	Table
-	t *table
-}
+type Map struct{ Table }
 
 var _ structures.Dictionary = (*Map)(nil)
 
-// New makes an empty map. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated, where there is
-// no memory for what the options ask for; *vk.OutOfMemoryError.
+// New makes an empty map. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
+// where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Map, error) {
 	t, err := newTable(ctx, d, o, false)
 	if err != nil {
 		return nil, err
 	}
-	return &Map{both{t}, t}, nil
+	return &Map{Table{t}}, nil
 }
 
-// Build makes a map of pairs, sized for them. Where a key comes twice, the last of its values stays. Errors: those of New
-// and of Insert.
+// Build makes a map of pairs, sized for them. Where a key comes twice, the last of its values stays. Errors: those of
+// New and of Insert.
 func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Map, error) {
 	m, err := New(ctx, d, o.sizedFor(len(keys)))
 	if err != nil {
@@ -68,19 +65,20 @@ func (m *Map) Insert(ctx context.Context, keys, values []uint32) ([]structures.S
 	return m.t.update(ctx, structures.Insert, keys, values)
 }
 
-// InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one counts.
+// InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one
+// counts.
 func (m *Map) InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return m.t.update(ctx, structures.InsertUnique, keys, values)
 }
 
-// InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted. Equal keys of the batch come
-// in any order.
+// InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted. Equal keys of the batch
+// come in any order.
 func (m *Map) InsertDuplicate(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return m.t.update(ctx, structures.InsertDuplicate, keys, values)
 }
 
-// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary). Of a key with
-// several pairs it is the least recently inserted one; so with InsertMin and InsertMax.
+// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary). Of a
+// key with several pairs it is the least recently inserted one; so with InsertMin and InsertMax.
 func (m *Map) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return m.t.update(ctx, structures.InsertAdd, keys, values)
 }
@@ -102,8 +100,9 @@ func (m *Map) Find(ctx context.Context, keys []uint32) (values []uint32, found [
 	return values, found, m.FindInto(ctx, keys, values, found)
 }
 
-// FindInto is Find into the caller's slices, each as long as keys or nil: then it is not wanted. values may be keys itself,
-// and must not overlap with it otherwise. After an error their contents mean nothing. Error also: *structures.LengthError.
+// FindInto is Find into the caller's slices, each as long as keys or nil: then it is not wanted. values may be keys
+// itself, and must not overlap with it otherwise. After an error their contents mean nothing. Error also:
+// *structures.LengthError.
 func (m *Map) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
 	return m.t.findInto(ctx, keys, values, found)
 }
@@ -118,7 +117,8 @@ func (m *Map) FindAll(ctx context.Context, keys []uint32) (offsets []int, values
 // slice, as long as keys, or nil: then it is not wanted. values are what insertions bring; of DeleteAll they are filled
 // with how many pairs each key had, if that is wanted; of Delete nil. Errors: those of Insert, whose *PendingError then
 // says how many operations are not done; *structures.KindError and *structures.LengthError before anything is done.
-func (m *Map) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+func (m *Map) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
 	return m.t.updateInto(ctx, kind, keys, values, status)
 }
 
@@ -130,9 +130,9 @@ func (m *Map) Timings() []vk.Timing { return m.t.timings() }
 // Export returns all pairs, in no particular order.
 func (m *Map) Export(ctx context.Context) (keys, values []uint32, err error) { return m.t.export(ctx) }
 
-// All returns the pairs, in no particular order: for pair, err := range m.All(ctx). They are read part by part, and the map
-// must not change meanwhile. If the device fails, ctx ends or the map is rehashed (structures.ErrChanged), the error comes
-// last, with no pair.
+// All returns the pairs, in no particular order: for pair, err := range m.All(ctx). They are read part by part, and the
+// map must not change meanwhile. If the device fails, ctx ends or the map is rehashed (structures.ErrChanged), the
+// error comes last, with no pair.
 func (m *Map) All(ctx context.Context) iter.Seq2[structures.Pair, error] {
 	return transfer.Pairs(m.t.chunks(ctx, false), false)
 }

@@ -61,8 +61,8 @@ func (t *table) flush(ctx context.Context) error {
 	defer t.leave()
 	begin := time.Now()
 	err := t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress)
-	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)), slog.Duration("duration", time.Since(begin)),
-		slog.Bool("whole", err == nil))
+	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
+		slog.Duration("duration", time.Since(begin)), slog.Bool("whole", err == nil))
 	return err
 }
 
@@ -71,7 +71,8 @@ func (t *table) releaseChains(b base) error {
 	return t.overBuckets(context.Background(), b, "release", nil)
 }
 
-// canRelease answers why releaseChains could not do what it is to do, if it could not: whoever calls it next depends on it.
+// canRelease answers why releaseChains could not do what it is to do, if it could not: whoever calls it next depends on
+// it.
 func (t *table) canRelease() error {
 	return recording.Run(t.stream, func() error {
 		_, err := kernel[bucketsPush](t, t.stream, "release", t.tiles.walk)

@@ -12,10 +12,7 @@ import (
 )
 
 // Set is a hash table of keys, 30 a slab. Several goroutines may use one, as a Map. Errors are those of Map.
-type Set struct {
-	Table
-	t *table
-}
+type Set struct{ Table }
 
 // NewSet makes an empty set.
 func NewSet(ctx context.Context, d *vk.Device, o Options) (*Set, error) {
@@ -23,7 +20,7 @@ func NewSet(ctx context.Context, d *vk.Device, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Set{both{t}, t}, nil
+	return &Set{Table{t}}, nil
 }
 
 // BuildSet makes a set of keys, sized for them.
@@ -59,7 +56,8 @@ func (s *Set) ContainsInto(ctx context.Context, keys []uint32, found []bool) err
 	return s.t.findInto(ctx, keys, nil, found)
 }
 
-// UpdateInto does a batch of updates of one kind, InsertUnique, InsertDuplicate, Delete or DeleteAll, as Map.UpdateInto.
+// UpdateInto does a batch of updates of one kind, InsertUnique, InsertDuplicate, Delete or DeleteAll, as
+// Map.UpdateInto.
 func (s *Set) UpdateInto(ctx context.Context, kind structures.Kind, keys []uint32, status []structures.Status) error {
 	return s.t.updateInto(ctx, kind, keys, nil, status)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// request is a batch in Go slices: what it brings, and where what comes of it goes. Of what is nil there is none, or it is
-// not wanted.
+// request is a batch in Go slices: what it brings, and where what comes of it goes. Of what is nil there is none, or it
+// is not wanted.
 type request struct {
 	kind    structures.Kind
 	kinds   []structures.Kind // of a Mixed one
@@ -30,7 +30,8 @@ func (q request) part(first, end int) request {
 }
 
 // updateInto does a batch of updates of one kind.
-func (t *table) updateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+func (t *table) updateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
 	q := request{kind: kind, keys: keys, status: status}
 	switch {
 	case kind.Inserts() && !t.keys:
@@ -147,7 +148,8 @@ func operandsOf(c pipeline.Chunk) operands {
 
 // findInto looks keys up. Of a set there are no values.
 func (t *table) findInto(ctx context.Context, keys, values []uint32, found []bool) error {
-	if err := cmp.Or(pipeline.Fits(len(keys), "values", values), pipeline.Fits(len(keys), "found flags", found)); err != nil {
+	err := cmp.Or(pipeline.Fits(len(keys), "values", values), pipeline.Fits(len(keys), "found flags", found))
+	if err != nil {
 		return err
 	}
 	if err := t.enterShared(ctx); err != nil {
@@ -159,7 +161,7 @@ func (t *table) findInto(ctx context.Context, keys, values []uint32, found []boo
 	if !t.keys {
 		columns[1] = pipeline.Result(values)
 	}
-	_, err := t.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
+	_, err = t.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return t.recordFind(s, c.Columns[0], c.Columns[1], c.Columns[2], recording.Length{N: uint32(c.Count)})
 		},

@@ -73,8 +73,8 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 			}
 		}
 		return t.recordApply(s, kind, operands{
-			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
-			pending: b.Left.Address(), count: b.Count, retry: retry,
+			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(),
+			statuses: b.Status.Address(), pending: b.Left.Address(), count: b.Count, retry: retry,
 		})
 	})
 }

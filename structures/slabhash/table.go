@@ -82,7 +82,10 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 			return nil, err
 		}
 	}
-	t := &table{d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), visits: initialVisits, kernels: recording.NewKernels(d), own: recording.NewOwn(d)}
+	t := &table{
+		d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), visits: initialVisits,
+		kernels: recording.NewKernels(d), own: recording.NewOwn(d),
+	}
 	if keys {
 		t.slots = keySlots
 	}
@@ -287,7 +290,8 @@ func (t *table) usedOn(s *vk.Stream) {
 }
 
 // kernel returns a kernel of shaders/slabhash. module is its name with its variant.
-func kernel[P any](t *table, s *vk.Stream, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
+func kernel[P any](t *table, s *vk.Stream, module string, tile int,
+	own ...recording.Specialization) (*vk.Kernel[P], error) {
 	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
 	return recording.Kernel[P](t.kernels, s, "slabhash/"+module, workgroup, all...)
 }

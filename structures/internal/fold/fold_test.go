@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/ordercheck"
 	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
 )
 
 // sample is a batch in key order, and what was there before it.
@@ -71,7 +72,8 @@ func TestFold(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	kernels := recording.NewKernels(d)
 	all := []structures.Kind{
-		structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Delete,
+		structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.InsertMin, structures.InsertMax,
+		structures.Delete,
 	}
 	rng := rand.New(rand.NewPCG(12, 3))
 	often := map[string]func() int{
@@ -82,7 +84,9 @@ func TestFold(t *testing.T) {
 		"a tile":  func() int { return tile },
 		"skewed":  func() int { return 1 << rng.IntN(12) },
 	}
-	for _, kind := range []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Mixed} {
+	for _, kind := range []structures.Kind{
+		structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Mixed,
+	} {
 		for name, times := range often {
 			for _, n := range []int{1, tile - 1, tile, tile + 1, 2 * tile, 9*tile + 77} {
 				t.Run(fmt.Sprint(kind, " ", name, " ", n), func(t *testing.T) {
@@ -92,13 +96,15 @@ func TestFold(t *testing.T) {
 					}
 					b := sampled(rng, n, kinds, times)
 					room := recording.Padded(n)
-					values, outKinds := testdevice.Upload(t, d, make([]uint32, n)), testdevice.Upload(t, d, make([]uint8, room))
+					words := func(v []uint32) *vk.Buffer[uint32] { return testdevice.Upload(t, d, v) }
+					bytes := func(v []uint8) *vk.Buffer[uint8] { return testdevice.Upload(t, d, slices.Grow(v, 4)[:room]) }
+					values, outKinds := words(make([]uint32, n)), bytes(make([]uint8, n))
 					err := Record(kernels, s, Args{
-						Kind: kind, Keys: testdevice.Upload(t, d, b.keys).Address(), Sources: testdevice.Upload(t, d, b.sources).Address(),
-						Values: testdevice.Upload(t, d, b.values).Address(), Kinds: testdevice.Upload(t, d, slices.Grow(b.kinds, 4)[:room]).Address(),
-						Old: testdevice.Upload(t, d, b.old).Address(), Found: testdevice.Upload(t, d, slices.Grow(b.found, 4)[:room]).Address(),
+						Kind: kind, Keys: words(b.keys).Address(), Sources: words(b.sources).Address(),
+						Values: words(b.values).Address(), Kinds: bytes(b.kinds).Address(),
+						Old: words(b.old).Address(), Found: bytes(b.found).Address(),
 						OutValues: values.Address(), OutKinds: outKinds.Address(), N: n,
-						Scratch: testdevice.Upload(t, d, make([]uint32, Scratch(n)/4)).Address(),
+						Scratch: words(make([]uint32, Scratch(n)/4)).Address(),
 					})
 					require.NoError(t, err)
 					require.NoError(t, s.Wait(t.Context()))
