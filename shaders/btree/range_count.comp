@@ -46,7 +46,7 @@ void main() {
         bool stopped = more && visits >= leaves_most;
         more = more && !stopped;
         bool ends = !more && busy;
-        bool mine = ends && (uint(findLSB(open)) & (TILE - 1u)) == tile_lane();
+        bool mine = ends && tile_first(open) == tile_lane();
         if (mine) {
             result = stopped ? too_long : walk.met;
             if (stopped && (total.x | total.y) != 0u) atomic_or(address_add(total, 4u), 1u << 31);

@@ -7,7 +7,7 @@
 
 // Turns to the next lane's range, where `next`. Collective.
 void turn(uint open, uint node, uvec2 range, bool next, inout BTreeWalk walk) {
-    uint source = uint(findLSB(open)) & (TILE - 1u);
+    uint source = tile_first(open);
     uint its_node = tile_shuffle(node, source);
     uvec2 its_range = tile_shuffle(range, source);
     walk.node = next ? its_node : walk.node;

@@ -26,7 +26,7 @@ layout(push_constant, std430) uniform Push {
 
 // The number of the range that the tile is at, of the lanes' numbers. Collective.
 uint range_number(uint number, uint open) {
-    uint source = uint(findLSB(open)) & (TILE - 1u);
+    uint source = tile_first(open);
     return NUMBERED != 0u ? tile_shuffle(number, source) : number - tile_lane() + source;
 }
 
@@ -59,7 +59,7 @@ void main() {
         bool more = btree_walk_on(header, pairs_here, walk);
         more = more && walk.met < width;
         bool ends = !more && busy;
-        bool mine = ends && (uint(findLSB(open)) & (TILE - 1u)) == tile_lane();
+        bool mine = ends && tile_first(open) == tile_lane();
         uint result_here = min(walk.met, width);
         if (mine) result = result_here;
         open &= ends ? open - 1u : ~0u;

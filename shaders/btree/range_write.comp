@@ -42,7 +42,7 @@ void main() {
     // The ranges of a tile's lanes follow one another, and so do their pairs.
     const uint room = capacity;
     const bool spare = false;
-    Stage stage = stage_at(tile_shuffle(place, uint(findLSB(open)) & (TILE - 1u)));
+    Stage stage = stage_at(tile_shuffle(place, tile_first(open)));
     Node n = node_load(slab_address(tree.pool, walk.node), true);
     for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
         NodeHeader header = btree_header(n);
@@ -53,7 +53,7 @@ void main() {
         uint wanted_here = busy ? pairs_here : 0u;
         bool more = btree_walk_on(header, pairs_here, walk);
         bool ends = !more && busy;
-        bool mine = ends && (uint(findLSB(open)) & (TILE - 1u)) == tile_lane();
+        bool mine = ends && tile_first(open) == tile_lane();
         open &= ends ? open - 1u : ~0u;
         turn(open, node, range, ends, walk);
         // The next leaf is read while this one's pairs are put in order.

@@ -25,7 +25,7 @@ uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint budg
         uint open = tile_ballot(todo && leaf != SLAB_NULL);
         while (subgroupAny(open != 0u) && visits < budget) {
             bool busy = open != 0u;
-            uint source = uint(findLSB(open)) & (TILE - 1u);
+            uint source = tile_first(open);
             uint k = tile_shuffle(key, source);
             Node n;
             NodeHeader header;
@@ -44,7 +44,7 @@ uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint budg
             bool any = tile_ballot(inside != 0u) != 0u;
             uint nearest = tile_min(inside != 0u ? near : ~0u);
             uint winner = tile_ballot(inside != 0u && near == nearest);
-            uint its_value = tile_shuffle(value, uint(findLSB(winner)) & (TILE - 1u));
+            uint its_value = tile_shuffle(value, tile_first(winner));
             bool mine = busy && tile_lane() == source;
             if (mine && reads && any) {
                 pair = BTreePair(k - nearest, its_value);

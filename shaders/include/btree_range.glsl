@@ -29,193 +29,205 @@ struct BTreePair {
     uint value;
 };
 
+// A lane's range, and how far its walks have come: what is left begins at low, behind so many pairs.
+struct BTreeRange {
+    bool todo;
+    uint low;
+    uint high;
+    uint place;
+    uint room;
+    uint most;
+    uint count;
+    BTreePair first;
+};
+
+// A lane's range as its tile walks it. The same for all lanes of the tile.
+struct BTreeTurn {
+    BTreeWalk walk;
+    uint place;
+    uint room;
+    uint most;
+};
+
+// The turn of the first of a ballot's lanes, from a leaf of that lane's on. Collective.
+BTreeTurn btree_turn(uint open, uint leaf, BTreeRange r) {
+    uint source = tile_first(open);
+    BTreeWalk walk = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(r.low, source), tile_shuffle(r.high, source),
+                               tile_shuffle(r.count, source));
+    return BTreeTurn(walk, tile_shuffle(r.place, source), tile_shuffle(r.room, source), tile_shuffle(r.most, source));
+}
+
+// How many more of a turn's pairs there is room for.
+uint btree_turn_room(BTreeTurn turn) { return turn.room - min(turn.room, turn.walk.met); }
+
+// Ends a lane's turn, of which its range is done unless it was led astray.
+void btree_turn_end(BTreeWalk walk, bool astray, inout BTreeRange r) {
+    r.count = min(walk.met, r.most);
+    r.low = walk.low;
+    r.todo = astray;
+}
+
+// What a walk has of a leaf that it stands at: of each lane the pairs inside, and of the tile how many those are, and
+// how many have keys below.
+struct BTreeShare {
+    bool astray;   // the leaf isn't one of the walk: it has none of it
+    uint inside;
+    uint pairs;
+    uint below;
+};
+
+// Collective.
+BTreeShare btree_share(Node n, NodeHeader header, bool busy, BTreeWalk walk) {
+    // A side link that is older than the high before it has led too far to the right.
+    bool astray = walk.low < header.low || btree_level(header.meta) != 0u;
+    uint inside = busy && !astray ? btree_inside(n, header.high, walk) : 0u;
+    uvec2 sums = btree_sums(n, inside, walk.low);
+    return BTreeShare(astray, inside, sums.x, sums.y);
+}
+
+// The pair of rank 0, for all lanes; 0 and 0 where none is inside. Collective.
+BTreePair btree_least(Node n, uint inside, uvec2 ranks) {
+    BTreePair least = BTreePair(0u, 0u);
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        if (((inside >> m) & 1u) != 0u && btree_rank(ranks, m) == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
+    }
+    return BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
+}
+
+#if VKDS_INT64_ATOMICS
+// Whether a leaf that was read gives each pair that is inside a rank of its own. Collective.
+bool btree_ranks(Node n, BTreeShare share, out uvec2 ranks) {
+    ranks = btree_ranks_in_order(share.below);
+    if (subgroupAll(btree_in_order(n))) return true;   // as the slots of most leaves are
+    ranks = btree_ranks_compared(n, share.inside);
+    return btree_ranks_distinct(ranks, share.inside, share.pairs);
+}
+
+// Walks the ranges of a tile's lanes one after the other, each from its lane's leaf on, if it has one. Collective.
+void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
+                        inout BTreeRange r) {
+    uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
+    // Whole quads may be written where all ranges have whole quads.
+    bool spare = subgroupAll(!r.todo || ((r.count | r.place | r.room) & 3u) == 0u);
+    BTreeTurn turn = btree_turn(open, leaf, r);
+    Stage stage = stage_at(turn.place + turn.walk.met);
+    uvec2 address = slab_address(tree.pool, turn.walk.node);
+    acquire_fence();
+    Node n = leaf_load(address, open != 0u);
+    while (subgroupAny(open != 0u) && visits < budget) {
+        bool busy = open != 0u, first_lane = tile_lane() == tile_first(open);
+        NodeHeader seen = btree_header(n);
+        BTreeShare share = btree_share(n, seen, busy, turn.walk);
+
+        // Where it goes on if the leaf was read right: at the next one, or with the next lane's range. A node that
+        // isn't the walk's leaf moves nothing.
+        BTreeTurn on = turn;
+        bool more = !share.astray && btree_walk_on(seen, share.pairs, on.walk) && on.walk.met < turn.most;
+        bool ends = busy && !more;
+        BTreeWalk walked = on.walk;
+        uint rest = ends ? open & (open - 1u) : open;
+        BTreeTurn other = btree_turn(rest, leaf, r);
+        uint its_place = other.place + other.walk.met;
+        if (ends) on = other;
+        uvec2 next_address = slab_address(tree.pool, on.walk.node);
+        acquire_fence();
+        uvec4 again = uvec4(0u);
+        if (busy) again = coherent_load4(address_add(address, BTREE_META_AT));
+        Node next = leaf_load(next_address, rest != 0u);
+
+        uvec2 ranks;
+        bool distinct = btree_ranks(n, share, ranks);
+        bool right = leaf_stands(seen, again) && distinct && busy;
+        uint fits = right ? min(share.pairs, btree_turn_room(turn)) : 0u;
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            uint rank = btree_rank(ranks, m);
+            if (((share.inside >> m) & 1u) != 0u && rank < fits) pair_put(keys, values, ~0u, stage, rank, n.pair[m]);
+        }
+        stage.end += fits;
+        BTreePair least = btree_least(n, share.inside, ranks);
+        if (right && first_lane && turn.walk.met == 0u && share.pairs != 0u) r.first = least;
+        ends = ends && right;
+        if (ends && first_lane) btree_turn_end(walked, share.astray, r);
+        uint over = share.astray ? 0u : turn.room - min(turn.room, min(walked.met, turn.most));
+        bool all = !stage_turn(stage, its_place, over, ends && rest != 0u);
+        if (right) {
+            open = rest;
+            turn = on;
+            address = next_address;
+            n = next;
+        }
+        spare = spare && !(ends && share.astray);   // it is going to be continued
+        visits++;
+        // Written where a stage is full, and by all tiles at their end: from one place in the code, which is large.
+        bool write = subgroupAny(stage_full(stage, BTREE_SLOTS));
+        bool last = !subgroupAny(open != 0u) || visits >= budget;
+        if (STAGED) stage_write(keys, values, ~0u, spare, write || all || last, all || last, stage);
+        if (all) stage = stage_at(its_place);
+        bool rereads = busy && !right;
+        if (subgroupAny(rereads)) {
+            next = leaf_once(leaf_load(address, rereads));
+            if (rereads) n = next;
+        }
+    }
+}
+#else
+void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
+                        inout BTreeRange r) {
+    uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
+    BTreeTurn turn = btree_turn(open, leaf, r);
+    while (subgroupAny(open != 0u) && visits < budget) {
+        bool busy = open != 0u, first_lane = busy && tile_lane() == tile_first(open);
+        Node n;
+        NodeHeader header;
+        bool right = btree_view(slab_address(tree.pool, turn.walk.node), busy, n, header) && busy;
+        bool in_order = subgroupAll(btree_in_order(n));
+        if (!in_order) n = leaf_once(n);
+        BTreeShare share = btree_share(n, header, right, turn.walk);
+        uvec2 ranks = btree_ranks_in_order(share.below);
+        if (!in_order) ranks = btree_ranks_compared(n, share.inside);
+
+        uint fits = btree_turn_room(turn), to = turn.place + turn.walk.met;
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            uint rank = btree_rank(ranks, m);
+            if (((share.inside >> m) & 1u) != 0u && rank < fits) {
+                plain_store(address_at(keys, to + rank, 2u), n.pair[m].x);
+                plain_store(address_at(values, to + rank, 2u), n.pair[m].y);
+            }
+        }
+        BTreePair least = btree_least(n, share.inside, ranks);
+        if (first_lane && turn.walk.met == 0u && share.pairs != 0u) r.first = least;
+        bool more = !share.astray;
+        if (right && more) more = btree_walk_on(header, share.pairs, turn.walk) && turn.walk.met < turn.most;
+        bool ends = right && !more;
+        if (ends && first_lane) btree_turn_end(turn.walk, share.astray, r);
+        open &= ends ? open - 1u : ~0u;
+        BTreeTurn other = btree_turn(open, leaf, r);
+        if (ends) turn = other;
+        visits++;
+    }
+}
+#endif
+
 // The pairs from low to high, at most so many, looked for from a node on whose low is not above `low`
 // (btree_prefix_start's, or btree_anywhere): their number, and the first of them, 0 and 0 where there is none. The
 // first `room` of them are written to two arrays (aligned to 16 bytes), from a place of them on; what of the room is
 // left may be written with anything. STATUS_FOUND; STATUS_PENDING where the budget (of node visits by the tile) was
 // used up, and then what was written means nothing. Collective. Tiles of 2 lanes and more take the shared memory of
 // pair_stage.glsl.
-#if VKDS_INT64_ATOMICS
-uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
-                 uint room, uint most, uint budget, out uint count, out BTreePair first) {
-    room = min(room, most);
-    bool todo = enabled && low <= high && most != 0u;
-    uint status = enabled && !todo ? STATUS_FOUND : STATUS_PENDING;
-    uint visits = 0u;
-    count = 0u;
-    first = BTreePair(0u, 0u);
-    while (subgroupAny(todo) && visits < budget) {
-        uint leaf = start.node, above = tree.root;
-        btree_descend(tree, low, 0u, todo && start.level != 0u, budget, visits, leaf, above);
-        start = btree_anywhere(tree);   // for who was led astray
-        uint open = tile_ballot(todo && leaf != SLAB_NULL);
-        // Whole quads may be written where all ranges have whole quads.
-        bool spare = subgroupAll(!todo || ((count | place | room) & 3u) == 0u);
-        uint source = uint(findLSB(open)) & (TILE - 1u);
-        BTreeWalk walk = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(low, source), tile_shuffle(high, source),
-                                   tile_shuffle(count, source));
-        uint space = tile_shuffle(room, source), limit = tile_shuffle(most, source);
-        Stage stage = stage_at(tile_shuffle(place + count, source));
-        uvec2 address = slab_address(tree.pool, walk.node);
-        acquire_fence();
-        Node n = leaf_load(address, open != 0u);
-        while (subgroupAny(open != 0u) && visits < budget) {
-            bool busy = open != 0u;
-            NodeHeader seen = btree_header(n);
-            // A side link that is older than the high before it has led too far to the right.
-            bool astray = walk.low < seen.low || btree_level(seen.meta) != 0u;
-            uint inside = busy && !astray ? btree_inside(n, seen.high, walk) : 0u;
-            uvec2 sums = btree_sums(n, inside, walk.low);
-            uint here = sums.x;
-
-            // Where it goes on if the leaf was read right: at the next one, or with the next lane's range. A node that
-            // isn't the walk's leaf moves nothing.
-            BTreeWalk on = walk;
-            bool more = !astray && btree_walk_on(seen, here, on) && on.met < limit;
-            bool ends = busy && !more;
-            uint rest = ends ? open & (open - 1u) : open;
-            uint its = uint(findLSB(rest)) & (TILE - 1u);
-            BTreeWalk other = BTreeWalk(tile_shuffle(leaf, its), tile_shuffle(low, its), tile_shuffle(high, its),
-                                        tile_shuffle(count, its));
-            uint its_place = tile_shuffle(place + count, its), its_space = tile_shuffle(room, its);
-            uint its_limit = tile_shuffle(most, its);
-            bool mine = ends && tile_lane() == (uint(findLSB(open)) & (TILE - 1u));
-            uint met = min(on.met, limit), met_low = on.low;
-            uint fits = min(here, space - min(space, walk.met)), over = astray ? 0u : space - min(space, met);
-            if (ends) on = other;
-            uvec2 next_address = slab_address(tree.pool, on.node);
-            acquire_fence();
-            uvec4 again = uvec4(0u);
-            if (busy) again = coherent_load4(address_add(address, BTREE_META_AT));
-            Node next = leaf_load(next_address, rest != 0u);
-
-            // The slots of most leaves are in order.
-            uvec2 ranks = btree_ranks_in_order(sums.y);
-            bool distinct = true;
-            if (!subgroupAll(btree_in_order(n))) {
-                ranks = btree_ranks_compared(n, inside);
-                distinct = btree_ranks_distinct(ranks, inside, sums.x);
-            }
-            bool right = leaf_stands(seen, again) && distinct && busy;
-            fits = right ? fits : 0u;
-            BTreePair least = BTreePair(0u, 0u);
-            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-                bool has = ((inside >> m) & 1u) != 0u;
-                uint rank = btree_rank(ranks, m);
-                if (has && rank == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
-                if (has && rank < fits) pair_put(keys, values, ~0u, stage, rank, n.pair[m]);
-            }
-            least = BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
-            bool opens = right && walk.met == 0u && here != 0u && !astray;
-            if (opens && tile_lane() == (uint(findLSB(open)) & (TILE - 1u))) first = least;
-            stage.end += fits;
-            ends = ends && right;
-            if (mine && right) {
-                count = met;
-                low = met_low;
-                todo = astray;
-                status = astray ? STATUS_PENDING : STATUS_FOUND;
-            }
-            bool all = !stage_turn(stage, its_place, over, ends && rest != 0u);
-            space = ends ? its_space : space;
-            limit = ends ? its_limit : limit;
-            if (right) {
-                open = rest;
-                walk = on;
-                address = next_address;
-                n = next;
-            }
-            spare = spare && !(ends && astray);   // it is going to be continued
-            visits++;
-            // Written where a stage is full, and by all tiles at their end: from one place in the code, which is large.
-            bool write = subgroupAny(stage_full(stage, BTREE_SLOTS));
-            bool last = !subgroupAny(open != 0u) || visits >= budget;
-            if (STAGED) stage_write(keys, values, ~0u, spare, write || all || last, all || last, stage);
-            if (all) stage = stage_at(its_place);
-            bool rereads = busy && !right;
-            if (subgroupAny(rereads)) {
-                next = leaf_once(leaf_load(address, rereads));
-                if (rereads) n = next;
-            }
-        }
-    }
-    return status;
-}
-#else
 uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
                  uint room, uint most, uint budget, out uint count, out BTreePair first) {
     bool todo = enabled && low <= high && most != 0u;
-    uint status = enabled && !todo ? STATUS_FOUND : STATUS_PENDING;
+    BTreeRange r = BTreeRange(todo, low, high, place, min(room, most), most, 0u, BTreePair(0u, 0u));
     uint visits = 0u;
-    count = 0u;
-    first = BTreePair(0u, 0u);
-    while (subgroupAny(todo) && visits < budget) {
+    while (subgroupAny(r.todo) && visits < budget) {
         uint leaf = start.node, above = tree.root;
-        btree_descend(tree, low, 0u, todo && start.level != 0u, budget, visits, leaf, above);
+        btree_descend(tree, r.low, 0u, r.todo && start.level != 0u, budget, visits, leaf, above);
         start = btree_anywhere(tree);   // for who was led astray
-        uint open = tile_ballot(todo && leaf != SLAB_NULL);
-        BTreeWalk walk = BTreeWalk(tree.root, 0u, 0u, 0u);
-        uint to = 0u, space = 0u, limit = 0u;
-        bool next = true;
-        while (subgroupAny(open != 0u) && visits < budget) {
-            // The walk of the next lane begins where that one's has got to.
-            uint source = uint(findLSB(open)) & (TILE - 1u);
-            BTreeWalk its = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(low, source), tile_shuffle(high, source),
-                                      tile_shuffle(count, source));
-            uint its_place = tile_shuffle(place, source), its_room = tile_shuffle(room, source);
-            uint its_most = tile_shuffle(most, source);
-            if (next) walk = its;
-            to = next ? its_place : to;
-            space = next ? its_room : space;
-            limit = next ? its_most : limit;
-            bool busy = open != 0u;
-
-            Node n;
-            NodeHeader header;
-            bool whole = btree_view(slab_address(tree.pool, walk.node), busy, n, header);
-            if (subgroupAny(!btree_in_order(n))) n = leaf_once(n);
-            // A side link that is older than the high before it has led too far to the right.
-            bool astray = busy && whole && (walk.low < header.low || btree_level(header.meta) != 0u);
-            bool reads = busy && whole && !astray;
-            uint inside = reads ? btree_inside(n, header.high, walk) : 0u;
-            uvec2 sums = btree_sums(n, inside, walk.low);
-            uint here = sums.x;
-            uvec2 ranks = btree_ranks_in_order(sums.y);
-            if (!subgroupAll(btree_in_order(n))) ranks = btree_ranks_compared(n, inside);
-            uint fits = min(space, limit) - min(min(space, limit), walk.met);
-            BTreePair least = BTreePair(0u, 0u);
-            [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-                bool has = ((inside >> m) & 1u) != 0u;
-                uint rank = btree_rank(ranks, m);
-                if (has && rank == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
-                if (has && rank < fits) {
-                    plain_store(address_at(keys, to + walk.met + rank, 2u), n.pair[m].x);
-                    plain_store(address_at(values, to + walk.met + rank, 2u), n.pair[m].y);
-                }
-            }
-            least = BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
-            bool opens = walk.met == 0u && here != 0u;
-            bool more = true;
-            if (reads) more = btree_walk_on(header, here, walk) && walk.met < limit;
-            bool ends = busy && (!more || astray);
-            bool mine = busy && tile_lane() == source;
-            if (mine && opens) first = least;
-            if (mine && (ends || reads)) {
-                count = min(walk.met, limit);
-                low = walk.low;
-                leaf = walk.node;
-            }
-            if (mine && ends && !astray) {
-                todo = false;
-                status = STATUS_FOUND;
-            }
-            open &= ends ? open - 1u : ~0u;
-            next = ends;
-            visits++;
-        }
+        btree_range_leaves(tree, leaf, keys, values, budget, visits, r);
     }
-    return status;
+    count = r.count;
+    first = r.first;
+    return enabled && !r.todo ? STATUS_FOUND : STATUS_PENDING;
 }
-#endif
 
 #endif

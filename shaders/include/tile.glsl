@@ -38,6 +38,9 @@ uint tile_ballot(bool condition) {
     return TILE == 32u ? bits : bits & ((1u << (TILE & 31u)) - 1u);
 }
 
+// The first lane of a ballot of the tile; the last lane where the ballot is empty.
+uint tile_first(uint ballot) { return uint(findLSB(ballot)) & (TILE - 1u); }
+
 // Lane `from`'s value, from 0 … TILE-1.
 uint tile_shuffle(uint value, uint from) {
     return TILE == 1u ? value : subgroupShuffle(value, tile_base() + from);
