@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -132,8 +131,9 @@ type parser struct {
 	main          uint32 // the entry point's function
 	visits        int    // by flatten
 	mainBegun     bool
-	push          uint32 // the block's type
-	workgroup     uint32 // the constant decorated WorkgroupSize
+	push          uint32   // the block's type
+	specialized   []uint32 // the constants that may be
+	workgroup     uint32   // the constant decorated WorkgroupSize
 }
 
 // Parse reads a module of little-endian words with one compute entry point.
@@ -150,93 +150,132 @@ func Parse(code []byte) (Module, error) {
 		offsets: map[member]uint32{}, matrixStrides: map[member]uint32{}, strides: map[uint32]uint32{},
 		specIDs: map[uint32]uint32{},
 	}
-	var order []uint32 // specialization constants as they come
+	if err := p.instructions(words); err != nil {
+		return Module{}, err
+	}
+	if err := p.whole(); err != nil {
+		return Module{}, err
+	}
+	p.localSize()
+	p.constants()
+	if err := p.pushConstants(); err != nil {
+		return Module{}, err
+	}
+	return p.Module, nil
+}
+
+// instructions reads a module's instructions, which follow its header.
+func (p *parser) instructions(words []uint32) error {
 	for at := 5; at < len(words); {
 		op, count := words[at]&0xffff, int(words[at]>>16)
 		if count == 0 || at+count > len(words) {
-			return Module{}, fmt.Errorf("it breaks off at word %d", at)
+			return fmt.Errorf("it breaks off at word %d", at)
 		}
 		args := words[at+1 : at+count]
-		at += count
 		if len(args) < fewest[op] {
-			return Module{}, fmt.Errorf("instruction %d at word %d is cut short", op, at-count)
+			return fmt.Errorf("instruction %d at word %d is cut short", op, at)
 		}
-		switch op {
-		case opName:
-			p.names[args[0]] = text(args[1:])
-		case opMemberName:
-			p.memberNames[member{args[0], args[1]}] = text(args[2:])
-		case opCapability:
-			p.Capabilities = append(p.Capabilities, args[0])
-		case opEntryPoint:
-			p.entries++
-			p.main, p.Entry = args[1], text(args[2:])
-			if args[0] != modelCompute {
-				return Module{}, errors.New("it is no compute shader")
-			}
-		case opExecutionMode:
-			if args[1] == modeLocalSize && len(args) >= 5 {
-				for i := range p.LocalSize {
-					p.LocalSize[i] = Size{Value: args[2+i]}
-				}
-			}
-		case opExecutionModeID:
-			if args[1] == modeLocalSizeID && len(args) >= 5 {
-				// The constants come later: their ids are kept for now.
-				for i := range p.LocalSize {
-					p.LocalSize[i] = Size{ID: args[2+i], Specialized: true}
-				}
-			}
-		case opTypeBool, opTypeInt, opTypeFloat, opTypeVector, opTypeMatrix, opTypeArray, opTypeStruct, opTypePointer:
-			p.nodes[args[0]] = node{op: op, args: args[1:]}
-		case opConstant, opSpecConstant, opSpecTrue, opSpecFalse, opSpecComposite, opConstComposite:
-			p.nodes[args[1]] = node{op: op, kind: args[0], args: args[2:]}
-			if op == opSpecConstant || op == opSpecTrue || op == opSpecFalse {
-				order = append(order, args[1])
-			}
-		case opFunction:
-			p.functions++
-			p.mainBegun = p.mainBegun || args[1] == p.main
-			if name, _, ok := strings.Cut(p.names[args[1]], "("); ok {
-				p.Functions = append(p.Functions, name)
-			}
-		case opFunctionEnd:
-			p.functions--
-		case opVariable:
-			if args[2] == storagePush {
-				p.push = p.nodes[args[0]].last() // through the pointer to the block
-			}
-		case opDecorate:
-			switch {
-			case len(args) < 3:
-			case args[1] == decorSpecID:
-				p.specIDs[args[0]] = args[2]
-			case args[1] == decorArrayStride:
-				p.strides[args[0]] = args[2]
-			case args[1] == decorBuiltIn && args[2] == builtInWorkgroup:
-				p.workgroup = args[0]
-			}
-		case opMemberDecorate:
-			switch {
-			case len(args) < 4:
-			case args[2] == decorOffset:
-				p.offsets[member{args[0], args[1]}] = args[3]
-			case args[2] == decorMatrixStride:
-				p.matrixStrides[member{args[0], args[1]}] = args[3]
-			}
+		at += count
+		if op == opEntryPoint && args[0] != modelCompute {
+			return errors.New("it is no compute shader")
+		}
+		p.instruction(op, args)
+	}
+	return nil
+}
+
+func (p *parser) instruction(op uint32, args []uint32) {
+	switch op {
+	case opName:
+		p.names[args[0]] = text(args[1:])
+	case opMemberName:
+		p.memberNames[member{args[0], args[1]}] = text(args[2:])
+	case opCapability:
+		p.Capabilities = append(p.Capabilities, args[0])
+	case opEntryPoint:
+		p.entries++
+		p.main, p.Entry = args[1], text(args[2:])
+	case opExecutionMode, opExecutionModeID:
+		p.executionMode(args)
+	case opTypeBool, opTypeInt, opTypeFloat, opTypeVector, opTypeMatrix, opTypeArray, opTypeStruct, opTypePointer:
+		p.nodes[args[0]] = node{op: op, args: args[1:]}
+	case opConstant, opSpecConstant, opSpecTrue, opSpecFalse, opSpecComposite, opConstComposite:
+		p.nodes[args[1]] = node{op: op, kind: args[0], args: args[2:]}
+		if op == opSpecConstant || op == opSpecTrue || op == opSpecFalse {
+			p.specialized = append(p.specialized, args[1])
+		}
+	case opFunction:
+		p.functions++
+		p.mainBegun = p.mainBegun || args[1] == p.main
+		if name, _, ok := strings.Cut(p.names[args[1]], "("); ok {
+			p.Functions = append(p.Functions, name)
+		}
+	case opFunctionEnd:
+		p.functions--
+	case opVariable:
+		if args[2] == storagePush {
+			p.push = p.nodes[args[0]].last() // through the pointer to the block
+		}
+	case opDecorate:
+		p.decorate(args)
+	case opMemberDecorate:
+		p.decorateMember(args)
+	}
+}
+
+// executionMode notes the workgroup's size: numbers, or ids of constants that come later, which localSize looks up.
+func (p *parser) executionMode(args []uint32) {
+	byID := args[1] == modeLocalSizeID
+	if args[1] != modeLocalSize && !byID || len(args) < 5 {
+		return
+	}
+	for i := range p.LocalSize {
+		if byID {
+			p.LocalSize[i] = Size{ID: args[2+i], Specialized: true}
+		} else {
+			p.LocalSize[i] = Size{Value: args[2+i]}
 		}
 	}
-	if p.functions != 0 {
-		return Module{}, errors.New("it breaks off within a function")
+}
+
+func (p *parser) decorate(args []uint32) {
+	switch {
+	case len(args) < 3:
+	case args[1] == decorSpecID:
+		p.specIDs[args[0]] = args[2]
+	case args[1] == decorArrayStride:
+		p.strides[args[0]] = args[2]
+	case args[1] == decorBuiltIn && args[2] == builtInWorkgroup:
+		p.workgroup = args[0]
 	}
-	if p.entries != 1 {
-		return Module{}, fmt.Errorf("it has %d entry points, not one", p.entries)
+}
+
+func (p *parser) decorateMember(args []uint32) {
+	switch {
+	case len(args) < 4:
+	case args[2] == decorOffset:
+		p.offsets[member{args[0], args[1]}] = args[3]
+	case args[2] == decorMatrixStride:
+		p.matrixStrides[member{args[0], args[1]}] = args[3]
 	}
-	if !p.mainBegun {
-		return Module{}, errors.New("it breaks off before its function")
+}
+
+// whole says what of a module is missing, if something is.
+func (p *parser) whole() error {
+	switch {
+	case p.functions != 0:
+		return errors.New("it breaks off within a function")
+	case p.entries != 1:
+		return fmt.Errorf("it has %d entry points, not one", p.entries)
+	case !p.mainBegun:
+		return errors.New("it breaks off before its function")
 	}
-	p.localSize()
-	for _, id := range order {
+	return nil
+}
+
+// constants lists the specialization constants, in their order.
+func (p *parser) constants() {
+	for _, id := range p.specialized {
 		spec, ok := p.specIDs[id]
 		if !ok {
 			continue
@@ -247,20 +286,6 @@ func Parse(code []byte) (Module, error) {
 		}
 		p.Constants = append(p.Constants, c)
 	}
-	if p.push != 0 {
-		push, references := p.block(p.push)
-		if push.Err != nil {
-			return Module{}, fmt.Errorf("its push constants: %w", push.Err)
-		}
-		p.Push, p.PushBytes = push.Words, push.Bytes
-		for at, to := range references {
-			if p.Blocks == nil {
-				p.Blocks = map[int]Block{}
-			}
-			p.Blocks[at], _ = p.block(to)
-		}
-	}
-	return p.Module, nil
 }
 
 // fewest arguments of the instructions that Parse looks into.
@@ -292,91 +317,6 @@ func (p *parser) localSize() {
 		s.ID, s.Specialized = p.specIDs[id]
 		p.LocalSize[i] = s
 	}
-}
-
-// mostVisits of flatten for one block: push constants have a few hundred bytes, and a damaged module must not
-// keep us.
-const mostVisits = 1024
-
-// block lists the words of a block's type, and what its buffer references lead to, by their offsets.
-func (p *parser) block(id uint32) (Block, map[int]uint32) {
-	p.words, p.references, p.visits = nil, map[int]uint32{}, 0
-	var b Block
-	b.Bytes, b.Err = p.flatten(id, 0, "", 0)
-	slices.SortFunc(p.words, func(a, b Word) int { return a.Offset - b.Offset })
-	b.Words = p.words
-	return b, p.references
-}
-
-// flatten lists the words of a value of some type that stands at an offset, and returns its size.
-func (p *parser) flatten(id uint32, offset int, name string, stride uint32) (int, error) {
-	if p.visits++; p.visits > mostVisits {
-		return 0, errors.New("they are too large, or a type contains itself")
-	}
-	n := p.nodes[id]
-	scalar := func(width uint32, kind Kind) (int, error) {
-		switch width {
-		case 32:
-			p.words = append(p.words, Word{offset, name, kind})
-			return 4, nil
-		case 64:
-			if kind == Float {
-				return 0, fmt.Errorf("%s is a 64-bit float, which is not supported", name)
-			}
-			p.words = append(p.words, Word{offset, name, Low}, Word{offset + 4, name, High})
-			return 8, nil
-		}
-		return 0, fmt.Errorf("%s has %d bits, which is not supported", name, width)
-	}
-	repeat := func(element uint32, count, step int, indexed bool) (int, error) {
-		end := 0
-		for i := range count {
-			at := step * i
-			if step == 0 {
-				at = end
-			}
-			full := name
-			if indexed {
-				full = fmt.Sprintf("%s[%d]", name, i)
-			}
-			size, err := p.flatten(element, offset+at, full, 0)
-			if err != nil {
-				return 0, err
-			}
-			end = at + size
-		}
-		return end, nil
-	}
-	switch n.op {
-	case opTypeInt:
-		return scalar(n.args[0], Integer)
-	case opTypeFloat:
-		return scalar(n.args[0], Float)
-	case opTypePointer: // a buffer reference
-		p.references[offset] = n.last()
-		return scalar(64, Integer)
-	case opTypeVector:
-		return repeat(n.args[0], int(n.args[1]), 0, false) // an address is a uvec2 and has one name
-	case opTypeMatrix:
-		return repeat(n.args[0], int(n.args[1]), int(stride), true)
-	case opTypeArray:
-		size, err := repeat(n.args[0], int(p.nodes[n.args[1]].last()), int(p.strides[id]), true)
-		return max(size, int(p.nodes[n.args[1]].last())*int(p.strides[id])), err
-	case opTypeStruct:
-		end := 0
-		for i, t := range n.args {
-			m := member{id, uint32(i)}
-			at := int(p.offsets[m])
-			full := strings.TrimPrefix(name+"."+p.memberNames[m], ".")
-			size, err := p.flatten(t, offset+at, full, p.matrixStrides[m])
-			if err != nil {
-				return 0, err
-			}
-			end = max(end, at+size)
-		}
-		return end, nil
-	}
-	return 0, fmt.Errorf("%s has a type (instruction %d) that is not supported", name, n.op)
 }
 
 // text reads a string literal: bytes up to a zero, four to a word.
