@@ -19,8 +19,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 // Takes the keys of a quad that are wanted: `set` says which are less than the k-th one, `like` which are equal to it,
-// and
-// before and same how many such keys there are before the quad.
+// and before and same how many such keys there are before the quad.
 void take(uvec4 quad, uint at, uint set, uint like, uint before, uint same, uint left) {
     [[unroll]] for (uint c = 0u; c < 4u; c++) {
         bool is_less = (set >> c & 1u) != 0u, is_equal = (like >> c & 1u) != 0u;

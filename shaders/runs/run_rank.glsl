@@ -1,6 +1,5 @@
-// Run rank: how many valid pairs of a stack have keys below one, by bits that say which pairs are valid and the sums
-// of them
-// before each word.
+// Run rank: how many valid pairs of a stack have keys below one, by bits that say which pairs are valid and the sums of
+// them before each word.
 #ifndef VKDS_RUN_RANK_GLSL
 #define VKDS_RUN_RANK_GLSL
 

@@ -1,6 +1,5 @@
-// Finds the valid pairs of a stack by their ranks: of rank 0 is the least. A key is found bit by bit, from the highest
-// one
-// on: it is the greatest that no more pairs than its rank are below.
+// Finds the valid pairs of a stack by their ranks: of rank 0 is the least. A key is found bit by bit, from the
+// highest one on: it is the greatest that no more pairs than its rank are below.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "run_rank.glsl"
@@ -53,5 +52,6 @@ void main() {
         plain_store_at(out_keys, i, key);
         plain_store_at(out_values, i, value);
     }
+    barrier();   // has all lanes of a subgroup together again, for what follows
     byte_store(statuses, i, n, found ? STATUS_FOUND : STATUS_ABSENT);
 }

@@ -16,10 +16,10 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint first = workgroup_index() * WORKGROUP, place = workgroup_lane();
     if (first >= count) return;   // the whole workgroup
-    bitmap_clear();
-    barrier();
     bool valid = false, tombstone;
     if (first + place < count) valid = stack_valid(stack, first + place, tombstone);
+    bitmap_clear();
+    barrier();   // also has all lanes of a subgroup together again
     bitmap_set_all(place, valid);
     barrier();
     bitmap_store(address_at(flags, first >> 5, 2u), min(count - first, WORKGROUP));

@@ -1,6 +1,5 @@
-// Valid: which pairs of a stack are. A pair is valid that is the last of its key in its run, is no tombstone, and
-// whose key
-// no newer run has.
+// Valid: which pairs of a stack are. A pair is valid that is the last of its key in its run, is no tombstone, and whose
+// key no newer run has.
 #ifndef VKDS_VALID_GLSL
 #define VKDS_VALID_GLSL
 

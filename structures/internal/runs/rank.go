@@ -79,23 +79,24 @@ func (q *Queries) RankScratch(st Stack, unique bool) int {
 	return int(q.validityPlan(st, unique, 0).bytes)
 }
 
-// valid records the looking for valid pairs: a bit for each, and their sums.
-func (q *Queries) valid(s *vk.Stream, st Stack, v validityPlan) error {
-	if v.Before == 0 {
-		return nil // all are
+// valid records the looking for valid pairs, unless all are: a bit for each, and their sums.
+func (q *Queries) valid(s *vk.Stream, st Stack, unique bool, scratch uint64) (validity, error) {
+	if unique {
+		return validity{}, nil
 	}
+	v := q.validityPlan(st, unique, scratch)
 	mark, err := recording.Kernel[validPairsPush](q.kernels, s, "runs/valid", rankWorkgroup)
 	if err != nil {
-		return err
+		return validity{}, err
 	}
 	count, err := recording.Kernel[flagsPush](q.kernels, s, "runs/range_flags", rangeWorkgroup)
 	if err != nil {
-		return err
+		return validity{}, err
 	}
 	n := int(st.Pairs())
 	mark.Dispatch(s, groups(n, rankWorkgroup), validPairsPush{st, v.Flags, uint32(n)})
 	count.Dispatch(s, groups(v.words, rangeWorkgroup), flagsPush{v.Flags, v.counts, uint32(v.words)})
-	return q.p.Scan(s, primitives.ScanArgs{
+	return v.validity, q.p.Scan(s, primitives.ScanArgs{
 		In: v.counts, Out: v.Before, Length: primitives.Length{N: v.words}, Total: v.Before + uint64(4*v.words), Scratch: v.scan,
 	})
 }
@@ -105,15 +106,15 @@ func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
 	if err := check(a.N); err != nil {
 		return err
 	}
-	v := q.validityPlan(st, a.Unique, a.Scratch)
-	if err := q.valid(s, st, v); err != nil {
+	v, err := q.valid(s, st, a.Unique, a.Scratch)
+	if err != nil {
 		return err
 	}
 	k, err := recording.Kernel[rankPush](q.kernels, s, "runs/rank", rankWorkgroup)
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(a.N, rankWorkgroup), rankPush{st, v.validity, a.Keys, a.Ranks, recording.Length{At: a.CountAt, N: uint32(a.N)}})
+	k.Dispatch(s, groups(a.N, rankWorkgroup), rankPush{st, v, a.Keys, a.Ranks, recording.Length{At: a.CountAt, N: uint32(a.N)}})
 	return nil
 }
 
@@ -122,8 +123,8 @@ func (q *Queries) Select(s *vk.Stream, st Stack, a SelectArgs) error {
 	if err := check(a.N); err != nil {
 		return err
 	}
-	v := q.validityPlan(st, a.Unique, a.Scratch)
-	if err := q.valid(s, st, v); err != nil {
+	v, err := q.valid(s, st, a.Unique, a.Scratch)
+	if err != nil {
 		return err
 	}
 	k, err := recording.Kernel[selectPush](q.kernels, s, "runs/select", rankWorkgroup)
@@ -131,7 +132,7 @@ func (q *Queries) Select(s *vk.Stream, st Stack, a SelectArgs) error {
 		return err
 	}
 	k.Dispatch(s, groups(a.N, rankWorkgroup), selectPush{
-		st, v.validity, a.Ranks, a.OutKeys, a.OutValues, a.Status, recording.Length{At: a.CountAt, N: uint32(a.N)}, uint32(st.Pairs()),
+		st, v, a.Ranks, a.OutKeys, a.OutValues, a.Status, recording.Length{At: a.CountAt, N: uint32(a.N)}, uint32(st.Pairs()),
 	})
 	return nil
 }
