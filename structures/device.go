@@ -10,7 +10,8 @@ import (
 // OnStream is what every dictionary does with batches in device buffers, by calls that record on a stream and, as a rule,
 // do not wait. What may run concurrently, and which calls may wait, each structure says.
 type OnStream interface {
-	// UpdateOn records a batch of Insert, InsertAdd, InsertMin, InsertMax or Delete; a structure may do other kinds.
+	// UpdateOn records a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete; a structure may do other
+	// kinds.
 	UpdateOn(ctx context.Context, s *vk.Stream, kind Kind, b DeviceBatch) error
 	// Finish waits for the stream, and has what such a batch has left pending done, until b.Left is 0.
 	Finish(ctx context.Context, s *vk.Stream, kind Kind, b DeviceBatch) error

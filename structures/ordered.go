@@ -45,8 +45,8 @@ func (d Direction) String() string { return directionNames.String(d) }
 //
 // Mixed batches (Apply) of an Ordered have an order, unlike those of a hash table: lookups and counts see what was there
 // before the batch, then come the insertions, then the deletions: a key that is inserted and deleted in one batch is gone
-// afterwards (section III-A of the GPU LSM's paper). Apply does Insert, InsertAdd, InsertMin, InsertMax, Delete, Find and
-// CountAll.
+// afterwards (section III-A of the GPU LSM's paper). Apply does Insert, InsertUnique, InsertAdd, InsertMin, InsertMax,
+// Delete, Find and CountAll.
 //
 // A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and has
 // a path on which the operations of mixed batches run concurrently, as those of a hash table do.

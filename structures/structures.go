@@ -149,21 +149,8 @@ type Results struct {
 // (Find, Count, Range, Len and their like) returns the context's error, and results that mean nothing.
 // Clear and what builds or rebuilds return it, too; Clear has then done nothing, or all.
 type Dictionary interface {
-	// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the
-	// batch the last one's value stays, and their statuses are those of one after the other.
-	Insert(ctx context.Context, keys, values []uint32) ([]Status, error)
-	// InsertAdd inserts each pair, or adds its value to the one that is there: old + value, modulo 2^32. Of equal keys in
-	// the batch all count: the first one of a key that was not there inserts its value, the others update that. Statuses
-	// are those of Insert: one after the other, Inserted or Assigned. Each operation is done once, or is Pending and had
-	// no effect, so that doing the pending ones again adds nothing twice.
-	InsertAdd(ctx context.Context, keys, values []uint32) ([]Status, error)
-	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. Values are compared as they are
-	// stored, as unsigned numbers.
-	InsertMin(ctx context.Context, keys, values []uint32) ([]Status, error)
-	// InsertMax is InsertMin with the greater one.
-	InsertMax(ctx context.Context, keys, values []uint32) ([]Status, error)
-	// Delete removes each key.
-	Delete(ctx context.Context, keys []uint32) ([]Status, error)
+	Updates
+
 	// Find looks each key up: its value (0 if absent) and whether it is there.
 	Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error)
 	// FindInto is Find into the caller's slices.

@@ -35,7 +35,7 @@ Held before(uint i) { return Held(byte_load(found, i) != 0u, plain_load_at(old, 
 // the tile. Collective over the workgroup.
 void carry(uint tile, uint from) {
     uint first = tile * FOLD_TILE;
-    if (KIND != OP_MIXED) {
+    if (op_updates_in_place(KIND)) {
         uint all = fold_nothing();
         for (uint t = from / FOLD_TILE + workgroup_lane(); t < tile; t += WORKGROUP)
             all = fold_values(all, plain_load_at(tiles, t));
@@ -50,8 +50,9 @@ void carry(uint tile, uint from) {
         return;
     }
     Held held = before(first);
-    for (uint at = from; at < first; at += FOLD_TILE) {
-        uint n = min(first - at, FOLD_TILE);
+    uint end = KIND == OP_INSERT_UNIQUE ? min(from + 1u, first) : first;   // the first one alone counts
+    for (uint at = from; at < end; at += FOLD_TILE) {
+        uint n = min(end - at, FOLD_TILE);
         load(at, n);
         barrier();
         for (uint i = 0u; workgroup_lane() == 0u && i < n; i++) fold_operation(held, kinds[i], values[i]);

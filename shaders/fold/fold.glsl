@@ -1,9 +1,9 @@
 // Fold: what the operations of a batch that are on one key come to, one after the other.
 //
 // A workgroup has a tile of positions of the batch in key order. The last position of a key says what comes of it.
-// Where the key began in an earlier tile, the whole workgroup sees to what came before: of batches of one kind, by what
-// each of these tiles has come to; of mixed ones operation by operation, since an addition and a minimum can't be made
-// one.
+// Where the key began in an earlier tile, the whole workgroup sees to what came before: of batches that update in place
+// in one way, by what each of these tiles has come to; of mixed ones operation by operation, since an addition and a
+// minimum can't be made one.
 #ifndef VKDS_FOLD_GLSL
 #define VKDS_FOLD_GLSL
 
@@ -36,7 +36,7 @@ void fold_operation(inout Held held, uint kind, uint value) {
     held.there = kind != OP_DELETE;
 }
 
-// What operations of the batch's one kind come to: a value that does what they do.
+// What operations of the batch's one kind come to, which updates in place: a value that does what they do.
 uint fold_values(uint a, uint b) { return op_value(KIND, a, b); }
 uint fold_nothing() { return KIND == OP_INSERT_MIN ? ~0u : 0u; }
 

@@ -11,9 +11,17 @@ layout(push_constant, std430) uniform Push {
     uvec2 sources;    // the index of each in the batch
     uvec2 found;      // a byte each: whether the key was there
     uvec2 outcomes;   // a word an operation by its number in the batch, out: its status
+    uvec2 kinds;      // a byte an operation, in the batch's order; of OP_MIXED alone
     uint count;
-    uint kind;        // OP_INSERT or OP_DELETE
+    uint kind;        // of all operations, or OP_MIXED: of insertions
 };
+
+// What an operation's status is that is the first of its key in the batch, or is not.
+uint status_of(uint kind, bool first, bool there) {
+    if (kind == OP_DELETE) return first && there ? STATUS_DELETED : STATUS_ABSENT;
+    if (first && !there) return STATUS_INSERTED;
+    return kind == OP_INSERT_UNIQUE ? STATUS_FOUND : STATUS_ASSIGNED;
+}
 
 void main() {
     uint i = invocation_index();
@@ -21,9 +29,7 @@ void main() {
     uint key = plain_load(address_at(keys, i, 2u));
     bool first = true;
     if (i != 0u) first = plain_load(address_at(keys, i - 1u, 2u)) != key;
-    bool there = byte_load(found, i) != 0u;
-    uint status;
-    if (kind == OP_INSERT) status = first && !there ? STATUS_INSERTED : STATUS_ASSIGNED;
-    else status = first && there ? STATUS_DELETED : STATUS_ABSENT;
-    plain_store_at(outcomes, min(plain_load_at(sources, i), count - 1u), status);
+    uint source = min(plain_load_at(sources, i), count - 1u);
+    uint own = kind == OP_MIXED ? byte_load(kinds, source) : kind;
+    plain_store_at(outcomes, source, status_of(own, first, byte_load(found, i) != 0u));
 }

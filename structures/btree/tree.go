@@ -35,11 +35,13 @@ type Device struct {
 // Tree is a B-link-tree. Several goroutines may use one: queries run beside one another, and what changes it runs alone
 // (structures.Dictionary says more); so do Len, Stats, Check and Export.
 //
-// Its queries are those of structures.Queries. Of those on streams, FindOn with SortedFirst, and where it measured faster
+// Its updates and queries are those of structures.Updates and structures.Queries. Of equal keys in a batch of deletions any
+// may be the one Deleted on the concurrent path, and the first is on the batched one. Of queries on streams, FindOn with SortedFirst, and where it measured faster
 // with AutoOrder (docs/benchmarks.md), and NeighborOn bring the keys into parts in order first (primitives.Partition).
 // Candidates of CountOn and RangeOn are the pairs themselves; where one range has so many neighbouring leaves that a
 // dispatch would take too long, they are said to be 2^63 and more, and it isn't done: Count and Range cut such ranges up.
 type Tree struct {
+	structures.Updates
 	structures.Queries
 
 	d          *vk.Device
@@ -127,7 +129,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		t.gate = gate.Within(o.Pool.Gate())
 	}
 	t.o.Progress = t.gate.Progress(o.Progress)
-	t.Queries = &t.reader
+	t.Updates, t.Queries = pipeline.Updates(t.UpdateInto), &t.reader
 	t.reader = ordered.NewReader(d, (*recorder)(t), t.pipelines, t.own, t.o.Progress)
 	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
 	if err := t.fits(pool); err != nil {

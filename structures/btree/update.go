@@ -10,41 +10,6 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the batch the last
-// one's value stays, whatever path it takes, and their statuses are those of one after the other.
-//
-// Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that
-// say what is done, around *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError or the context's.
-func (t *Tree) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return t.update(ctx, structures.Insert, keys, values)
-}
-
-// InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one counts.
-func (t *Tree) InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return t.update(ctx, structures.InsertUnique, keys, values)
-}
-
-// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary).
-func (t *Tree) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return t.update(ctx, structures.InsertAdd, keys, values)
-}
-
-// InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
-func (t *Tree) InsertMin(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return t.update(ctx, structures.InsertMin, keys, values)
-}
-
-// InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
-func (t *Tree) InsertMax(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return t.update(ctx, structures.InsertMax, keys, values)
-}
-
-// Delete removes each key: Deleted or Absent. Of equal keys in the batch any may be the one Deleted on the concurrent path,
-// and the first is on the batched one.
-func (t *Tree) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return t.update(ctx, structures.Delete, keys, nil)
-}
-
 // UpdateInto does a batch of updates of one kind, any but InsertDuplicate and DeleteAll, and writes what becomes of each to the
 // caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path. Deletions have no
 // values. Errors: those of Insert, whose *PendingError then says how many operations are not done; *structures.KindError
@@ -78,12 +43,6 @@ func (t *Tree) UpdateInto(ctx context.Context, kind structures.Kind, keys, value
 // updates says whether a batch may be one of updates of a kind.
 func updates(kind structures.Kind) bool {
 	return kind == structures.Delete || kind.Inserts() && kind != structures.InsertDuplicate
-}
-
-// update is UpdateInto with statuses of its own.
-func (t *Tree) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	status := make([]structures.Status, len(keys))
-	return pipeline.Made(status, t.UpdateInto(ctx, kind, keys, values, status))
 }
 
 // Batches from here on are better sorted first (docs/benchmarks.md).

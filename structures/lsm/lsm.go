@@ -33,8 +33,11 @@ const maxLevels = runs.StackRows - 1
 // LSM is a log-structured dictionary of pairs. Several goroutines may use one: queries run beside one another, and what
 // changes it runs alone (structures.Dictionary says more); so do Len and Stats.
 //
-// Its queries are those of structures.Queries. Streams keep temporary memory of theirs until Trim, Cleanup or Close.
+// Its updates and queries are those of structures.Updates and structures.Queries. Where there is no room for the tombstones
+// of deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
+// until Trim, Cleanup or Close.
 type LSM struct {
+	structures.Updates
 	structures.Queries
 
 	core sorted.Core
@@ -67,7 +70,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 		return nil, err
 	}
 	l := &LSM{o: o}
-	l.Queries = &l.core.Reader
+	l.Updates, l.Queries = pipeline.Updates(l.UpdateInto), &l.core.Reader
 	err := l.core.Open(d, (*updater)(l), o.Progress)
 	l.o.Progress = l.core.Progress
 	if err == nil {
@@ -145,40 +148,11 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	return l, nil
 }
 
-// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the batch the
-// last one's value stays.
-//
-// Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that say
-// what is done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
-func (l *LSM) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return l.updated(ctx, structures.Insert, keys, values)
-}
-
-// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary).
-func (l *LSM) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return l.updated(ctx, structures.InsertAdd, keys, values)
-}
-
-// InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
-func (l *LSM) InsertMin(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return l.updated(ctx, structures.InsertMin, keys, values)
-}
-
-// InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
-func (l *LSM) InsertMax(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return l.updated(ctx, structures.InsertMax, keys, values)
-}
-
-// Delete removes each key: Deleted or Absent. Where there is no room for the tombstones, it cleans up on the way, which
-// takes the memory of a Cleanup.
-func (l *LSM) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return l.updated(ctx, structures.Delete, keys, nil)
-}
-
-// UpdateInto does a batch of updates of one kind (Insert, InsertAdd, InsertMin, InsertMax, Delete), and writes what becomes of each operation to the caller's slice, as long as
-// keys, or nil: then it is not wanted, which saves a sort and a search of all levels. How many pairs are valid has to be
-// counted afterwards. Deletions have no values. Errors: those of Insert, whose *PendingError then says how many operations
-// are not done; *structures.KindError and *structures.LengthError before anything is done.
+// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and writes
+// what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort
+// and a search of all levels. How many pairs are valid has to be counted afterwards. Deletions have no values. Errors: those
+// of structures.Updates, whose *PendingError then says how many operations are not done; *structures.KindError and
+// *structures.LengthError before anything is done.
 func (l *LSM) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
 	if err := sorted.Check(kind, keys, values, status); err != nil {
 		return err
@@ -194,12 +168,6 @@ func (l *LSM) UpdateInto(ctx context.Context, kind structures.Kind, keys, values
 	}
 	l.keep(live, len(keys), status)
 	return err
-}
-
-// updated is UpdateInto with statuses of its own.
-func (l *LSM) updated(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	status := make([]structures.Status, len(keys))
-	return pipeline.Made(status, l.UpdateInto(ctx, kind, keys, values, status))
 }
 
 // pending are those of n operations that are not done; without statuses it may be any.
@@ -281,9 +249,9 @@ func (l *LSM) keep(live, n int, statuses []structures.Status) {
 	l.live = live
 }
 
-// Apply does a batch of Insert, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups and counts,
-// then the insertions in their order, then the deletions (section III-A). Errors: *structures.KindError first, and those of
-// Insert.
+// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups
+// and counts, then the insertions in their order, then the deletions (section III-A). Errors: *structures.KindError first,
+// and those of structures.Updates.
 func (l *LSM) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	return pipeline.MadeResults(b, func(into *structures.Results) error { return l.ApplyInto(ctx, b, into) })
 }

@@ -232,7 +232,7 @@ func TestErrors(t *testing.T) {
 	require.ErrorAs(t, err, &length)
 	_, err = Build(t.Context(), d, one, nil, Options{})
 	require.ErrorAs(t, err, &length)
-	for _, kind := range []structures.Kind{structures.Mixed, structures.InsertUnique, structures.InsertDuplicate, structures.DeleteAll, 99} {
+	for _, kind := range []structures.Kind{structures.Mixed, structures.InsertDuplicate, structures.DeleteAll, 99} {
 		var unknown *structures.KindError
 		_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{kind}})
 		require.ErrorAs(t, err, &unknown, kind)

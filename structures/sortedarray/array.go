@@ -34,9 +34,11 @@ const MaxPairs = 1 << 30
 // Array is a sorted array of pairs. Several goroutines may use one: queries run beside one another, and what changes it
 // runs alone (structures.Dictionary says more).
 //
-// Its queries are those of structures.Queries. None is left pending on a stream. Streams keep temporary memory of theirs
-// until Trim or Close.
+// Its updates and queries are those of structures.Updates and structures.Queries. A batch of updates costs the copying of the
+// whole array, and so does each chunk of a batch of millions. No query is left pending on a stream. Streams keep temporary
+// memory of theirs until Trim or Close.
 type Array struct {
+	structures.Updates
 	structures.Queries
 
 	core  sorted.Core
@@ -65,7 +67,7 @@ func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	a := &Array{}
-	a.Queries = &a.core.Reader
+	a.Updates, a.Queries = pipeline.Updates(a.UpdateInto), &a.core.Reader
 	err := a.core.Open(d, (*updater)(a), o.Progress)
 	if err == nil {
 		a.run, err = runs.NewMemory(d, o.Capacity)
@@ -102,39 +104,10 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	return a, nil
 }
 
-// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the batch the
-// last one's value stays. A batch costs the copying of the whole array, and so does each chunk of a batch of millions.
-//
-// Errors of this and of the other updates: *structures.LengthError; *structures.PendingError, with the statuses that say
-// what is done, around *structures.LimitError, *vk.OutOfMemoryError or the context's.
-func (a *Array) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return a.update(ctx, structures.Insert, keys, values)
-}
-
-// InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary).
-func (a *Array) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return a.update(ctx, structures.InsertAdd, keys, values)
-}
-
-// InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
-func (a *Array) InsertMin(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return a.update(ctx, structures.InsertMin, keys, values)
-}
-
-// InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
-func (a *Array) InsertMax(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return a.update(ctx, structures.InsertMax, keys, values)
-}
-
-// Delete removes each key: Deleted or Absent. It costs the copying of the whole array.
-func (a *Array) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return a.update(ctx, structures.Delete, keys, nil)
-}
-
-// UpdateInto does a batch of updates of one kind (Insert, InsertAdd, InsertMin, InsertMax, Delete), and writes what becomes of each operation to the caller's slice, as long as
-// keys, or nil: then it is not wanted, which saves a sort. Deletions have no values. Errors: those of Insert, whose
-// *PendingError then says how many operations are not done; *structures.KindError and *structures.LengthError before
-// anything is done.
+// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and writes
+// what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort.
+// Deletions have no values. Errors: those of structures.Updates, whose *PendingError then says how many operations are not
+// done; *structures.KindError and *structures.LengthError before anything is done.
 func (a *Array) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
 	if err := sorted.Check(kind, keys, values, status); err != nil {
 		return err
@@ -146,15 +119,9 @@ func (a *Array) UpdateInto(ctx context.Context, kind structures.Kind, keys, valu
 	return a.core.Update(ctx, kind, keys, values, status)
 }
 
-// update is UpdateInto with statuses of its own.
-func (a *Array) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
-	status := make([]structures.Status, len(keys))
-	return pipeline.Made(status, a.UpdateInto(ctx, kind, keys, values, status))
-}
-
-// Apply does a batch of Insert, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups and counts,
-// then the insertions in their order, then the deletions. Errors: *structures.KindError before anything is done, and those
-// of Insert.
+// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups
+// and counts, then the insertions in their order, then the deletions. Errors: *structures.KindError before anything is done,
+// and those of structures.Updates.
 func (a *Array) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	return pipeline.MadeResults(b, func(into *structures.Results) error { return a.ApplyInto(ctx, b, into) })
 }

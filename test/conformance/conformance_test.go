@@ -111,14 +111,14 @@ var subjects = []subject{{
 	},
 }, {
 	name:  "btree, batched",
-	kinds: slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds), ordered: true, protocols: true, tiles: true, mixed: true,
+	kinds: slices.Concat(orderedKinds, inPlaceKinds), ordered: true, protocols: true, tiles: true, mixed: true,
 	fills:  true,
 	open:   openTree(btree.Batched),
 	check:  checkTree,
 	upkeep: treeUpkeep,
 }, {
 	name:    "btree, concurrent",
-	kinds:   slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds),
+	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true, protocols: true, tiles: true, free: true,
 	fills:  true,
 	open:   openTree(btree.Concurrent),
@@ -126,7 +126,7 @@ var subjects = []subject{{
 	upkeep: treeUpkeep,
 }, {
 	name:    "btree, either way",
-	kinds:   slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds),
+	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true, protocols: true, free: true,
 	fills:  true,
 	open:   openTree(btree.AutoPath),
@@ -269,8 +269,8 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary
 				}
 			}
 		case "update":
-			kind := inPlaceKinds[a.choice%len(inPlaceKinds)]
-			status, err := updateInPlace(ctx, dictionary, kind, b)
+			kind := meetingKinds[a.choice%len(meetingKinds)]
+			status, err := insertBy(ctx, dictionary, kind, b)
 			require.NoError(t, err)
 			require.Equal(t, len(b.Keys), len(status))
 			for i, k := range b.Keys {

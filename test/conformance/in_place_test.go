@@ -45,7 +45,7 @@ func TestMixedUpdatesOfOneKey(t *testing.T) {
 	for name, x := range open(t, testdevice.Open(t), false) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(12, 1))
-			kinds := append([]structures.Kind{structures.Insert}, inPlaceKinds...)
+			kinds := append([]structures.Kind{structures.Insert}, meetingKinds...)
 			all := map[uint32]uint32{}
 			for _, keys := range []uint32{1, 3, 400, 1 << 30} {
 				b := structures.Batch{}
@@ -105,7 +105,7 @@ func TestOneKeyOverAndOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			all := map[uint32]uint32{}
 			for kind, insert := range map[structures.Kind]func(context.Context, []uint32, []uint32) ([]structures.Status, error){
-				structures.InsertAdd: x.InsertAdd, structures.InsertMax: x.InsertMax,
+				structures.InsertAdd: x.InsertAdd, structures.InsertMax: x.InsertMax, structures.InsertUnique: x.InsertUnique,
 			} {
 				statuses, err := insert(t.Context(), keys, values)
 				require.NoError(t, err)

@@ -16,14 +16,21 @@ import (
 )
 
 // orderedKinds are the operations that ordered dictionaries do in mixed batches.
-var orderedKinds = []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.CountAll}
+var orderedKinds = []structures.Kind{
+	structures.Insert, structures.InsertUnique, structures.Delete, structures.Find, structures.CountAll,
+}
 
 // inPlaceKinds are those that update in place.
 var inPlaceKinds = []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax}
 
-// updateInPlace does a batch of one of these, one after another, on a dictionary.
-func updateInPlace(ctx context.Context, d structures.Dictionary, kind structures.Kind, b structures.Batch) ([]structures.Status, error) {
+// meetingKinds are the insertions that leave a value behind which depends on the one that they meet.
+var meetingKinds = append([]structures.Kind{structures.InsertUnique}, inPlaceKinds...)
+
+// insertBy does a batch of one of these, one after another, on a dictionary.
+func insertBy(ctx context.Context, d structures.Dictionary, kind structures.Kind, b structures.Batch) ([]structures.Status, error) {
 	switch kind {
+	case structures.InsertUnique:
+		return d.InsertUnique(ctx, b.Keys, b.Values)
 	case structures.InsertAdd:
 		return d.InsertAdd(ctx, b.Keys, b.Values)
 	case structures.InsertMin:
@@ -33,9 +40,7 @@ func updateInPlace(ctx context.Context, d structures.Dictionary, kind structures
 }
 
 // nearest are the kinds that stand in for others, where a dictionary hasn't them: the same keys, the same sequence.
-var nearest = map[structures.Kind]structures.Kind{
-	structures.InsertUnique: structures.Insert, structures.DeleteAll: structures.Delete,
-}
+var nearest = map[structures.Kind]structures.Kind{structures.DeleteAll: structures.Delete}
 
 // restrict replaces the operations of a sequence that are not among some kinds.
 func restrict(acts []act, kinds []structures.Kind) []act {
@@ -235,8 +240,8 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 				}
 			}
 		case "update":
-			kind := inPlaceKinds[a.choice%len(inPlaceKinds)]
-			status, err := updateInPlace(ctx, dictionary, kind, b)
+			kind := meetingKinds[a.choice%len(meetingKinds)]
+			status, err := insertBy(ctx, dictionary, kind, b)
 			require.NoError(t, err)
 			for i, k := range b.Keys {
 				if w := want.apply(kind, k, b.Values[i]); w != status[i] {
@@ -276,9 +281,11 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 			r, err := dictionary.Apply(ctx, b)
 			require.NoError(t, err)
 			status, values := make([]structures.Status, len(b.Keys)), make([]uint32, len(b.Keys))
-			turns := [][]structures.Kind{{structures.Find, structures.CountAll}, {structures.Insert}, {structures.Delete}}
-			if s.mixed {
-				turns = [][]structures.Kind{turns[0], {structures.Insert, structures.Delete}}
+			turns := [][]structures.Kind{{structures.Find, structures.CountAll}, {structures.Insert, structures.InsertUnique}, {structures.Delete}}
+			if _, kindByKind := dictionary.(*streamed); kindByKind {
+				turns = [][]structures.Kind{turns[0], {structures.Insert}, {structures.InsertUnique}, turns[2]}
+			} else if s.mixed {
+				turns = [][]structures.Kind{turns[0], {structures.Insert, structures.InsertUnique, structures.Delete}}
 			}
 			for _, turn := range turns {
 				for i, k := range b.Keys {

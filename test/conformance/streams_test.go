@@ -299,6 +299,10 @@ func (o *streamed) Insert(_ context.Context, keys, values []uint32) ([]structure
 	return o.insert(structures.Insert, keys, values)
 }
 
+func (o *streamed) InsertUnique(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+	return o.insert(structures.InsertUnique, keys, values)
+}
+
 func (o *streamed) InsertAdd(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
 	return o.insert(structures.InsertAdd, keys, values)
 }

@@ -52,6 +52,7 @@ func TestOnStream(t *testing.T) {
 			all := structures.DeviceBatch{Count: n, First: first, Keys: k, Values: v, Status: status, Left: left}
 			do(structures.Insert, all, structures.Inserted)
 			do(structures.Insert, all, structures.Assigned)
+			do(structures.InsertUnique, all, structures.Found)
 			do(structures.InsertAdd, all, structures.Assigned)
 			do(structures.InsertMin, all, structures.Assigned) // which is what there was before the addition
 			do(structures.Delete, structures.DeviceBatch{Count: 2, First: first + 5, Keys: k, Status: status,

@@ -37,7 +37,6 @@ func TestEndedContext(t *testing.T) {
 	type statuses = []structures.Status
 	type update = func() (statuses, error)
 	updates := map[string]update{
-		"map, insert unique":    func() (statuses, error) { return m.InsertUnique(over, more, more) },
 		"map, insert duplicate": func() (statuses, error) { return m.InsertDuplicate(over, more, more) },
 		"map, add":              func() (statuses, error) { return m.InsertAdd(over, more, more) },
 		"map, min":              func() (statuses, error) { return m.InsertMin(over, more, more) },
@@ -49,7 +48,6 @@ func TestEndedContext(t *testing.T) {
 		"set, insert":           func() (statuses, error) { return set.Insert(over, more) },
 		"set, insert duplicate": func() (statuses, error) { return set.InsertDuplicate(over, more) },
 		"set, delete":           func() (statuses, error) { return set.Delete(over, more) },
-		"tree, insert unique":   func() (statuses, error) { return tree.InsertUnique(over, more, more) },
 	}
 	queries := map[string]func() error{
 		"map, count":    func() error { _, err := m.CountAll(over, keys); return err },
@@ -73,6 +71,7 @@ func TestEndedContext(t *testing.T) {
 	dictionaries := map[string]structures.Dictionary{"map": m, "tree": tree, "batched tree": batched, "lsm": levels, "array": array}
 	for name, x := range dictionaries {
 		updates[name+", insert"] = func() (statuses, error) { return x.Insert(over, more, more) }
+		updates[name+", insert unique"] = func() (statuses, error) { return x.InsertUnique(over, more, more) }
 		updates[name+", delete"] = func() (statuses, error) { return x.Delete(over, keys[:3]) }
 		updates[name+", apply"] = func() (statuses, error) {
 			kinds := []structures.Kind{structures.Find, structures.Insert, structures.Delete}

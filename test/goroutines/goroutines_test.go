@@ -35,6 +35,10 @@ func (s set) Insert(ctx context.Context, keys, _ []uint32) ([]structures.Status,
 	return s.Set.Insert(ctx, keys)
 }
 
+func (s set) InsertUnique(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+	return s.Set.Insert(ctx, keys)
+}
+
 func (s set) InsertAdd(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
 	return s.Set.Insert(ctx, keys)
 }

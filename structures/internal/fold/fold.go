@@ -11,7 +11,7 @@ import (
 // Args are the operands of Record: addresses. Positions are those of the batch in key order, where equal keys keep the
 // batch's order.
 type Args struct {
-	Kind    structures.Kind // one that updates in place; or Mixed, of whatever updates
+	Kind    structures.Kind // one that updates in place, or InsertUnique; or Mixed, of whatever updates
 	Keys    uint64          // a word a position
 	Sources uint64          // a word a position: where the operation stands in the batch
 	Values  uint64          // a word an operation, in the batch's order
@@ -60,7 +60,7 @@ func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 	}
 	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, uint32(a.N)}
 	kind := recording.Constant("KIND", uint32(a.Kind))
-	if a.Kind != structures.Mixed {
+	if a.Kind.UpdatesInPlace() {
 		sums, err := recording.Kernel[tilesPush](k, s, "fold/tiles", workgroup, kind)
 		if err != nil {
 			return err

@@ -85,7 +85,7 @@ func TestFold(t *testing.T) {
 		"skewed":  func() int { return 1 << rng.IntN(12) },
 	}
 	for _, kind := range []structures.Kind{
-		structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Mixed,
+		structures.InsertUnique, structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Mixed,
 	} {
 		for name, times := range often {
 			for _, n := range []int{1, tile - 1, tile, tile + 1, 2 * tile, 9*tile + 77} {

@@ -140,8 +140,14 @@ func uniform(k structures.Kind) structures.Batch {
 // dictionaryCalls are those of every dictionary.
 func dictionaryCalls(d structures.Dictionary) []call {
 	mixed := structures.Batch{Kinds: kinds, Keys: some, Values: some}
+	unique := uniform(structures.InsertUnique)
+	unique.Values = slices.Clone(some) // others than are there
+	slices.Reverse(unique.Values)
 	return []call{
 		{name: "Insert", updates: uniform(structures.Insert), do: func(ctx context.Context) ([]structures.Status, error) { return d.Insert(ctx, some, some) }},
+		{name: "InsertUnique", updates: unique, do: func(ctx context.Context) ([]structures.Status, error) {
+			return d.InsertUnique(ctx, unique.Keys, unique.Values)
+		}},
 		{name: "Delete", updates: uniform(structures.Delete), do: func(ctx context.Context) ([]structures.Status, error) { return d.Delete(ctx, some) }},
 		{name: "Apply", updates: mixed, do: func(ctx context.Context) ([]structures.Status, error) {
 			r, err := d.Apply(ctx, mixed)
@@ -420,6 +426,10 @@ func (c call) after(contents map[uint32]uint32, statuses []structures.Status, er
 		case status == structures.Pending || c.updates.Keys == nil:
 		case c.updates.Kinds[i] == structures.Insert:
 			contents[c.updates.Keys[i]] = c.updates.Values[i]
+		case c.updates.Kinds[i] == structures.InsertUnique:
+			if _, there := contents[c.updates.Keys[i]]; !there {
+				contents[c.updates.Keys[i]] = c.updates.Values[i]
+			}
 		case c.updates.Kinds[i] == structures.Delete:
 			delete(contents, c.updates.Keys[i])
 		}

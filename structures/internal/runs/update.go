@@ -165,8 +165,8 @@ type OutcomesArgs struct {
 }
 
 type outcomePush struct {
-	Keys, Sources, Found, Outcomes uint64
-	Count, Kind                    uint32
+	Keys, Sources, Found, Outcomes, Kinds uint64
+	Count, Kind                           uint32
 }
 
 type packPush struct {
@@ -210,7 +210,7 @@ func (q *Queries) Outcomes(s *vk.Stream, st Stack, a OutcomesArgs) error {
 	if err := q.meet(s, st, a.Keys, a.N, o); err != nil {
 		return err
 	}
-	return q.tell(s, a.Kind, a.Statuses, a.N, o)
+	return q.tell(s, a.Kind, 0, a.Statuses, a.N, o)
 }
 
 // meet records what each operation of a batch, in key order, will meet in the stack.
@@ -228,8 +228,8 @@ func (q *Queries) meet(s *vk.Stream, st Stack, keys uint64, n int, o outcomesPla
 	return q.Find(s, st, FindArgs{Keys: o.keys, Values: o.values, Found: o.found, N: n})
 }
 
-// tell records the statuses of a batch by what it will meet. The values met are lost.
-func (q *Queries) tell(s *vk.Stream, kind structures.Kind, statuses uint64, n int, o outcomesPlan) error {
+// tell records the statuses of a batch by what it will meet. The values met are lost. kinds are those of a Mixed batch.
+func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint64, n int, o outcomesPlan) error {
 	outcome, err := recording.Kernel[outcomePush](q.kernels, s, "runs/outcome", 256)
 	if err != nil {
 		return err
@@ -238,14 +238,14 @@ func (q *Queries) tell(s *vk.Stream, kind structures.Kind, statuses uint64, n in
 	if err != nil {
 		return err
 	}
-	outcome.Dispatch(s, groups(n, outcome.Workgroup()), outcomePush{o.keys, o.sources, o.found, o.outcomes, uint32(n), uint32(kind)})
+	outcome.Dispatch(s, groups(n, outcome.Workgroup()), outcomePush{o.keys, o.sources, o.found, o.outcomes, kinds, uint32(n), uint32(kind)})
 	pack.Dispatch(s, groups(n, pack.Workgroup()), packPush{o.outcomes, statuses, uint32(n)})
 	return nil
 }
 
 // FoldArgs are the operands of Fold.
 type FoldArgs struct {
-	Kind     structures.Kind // one that updates in place; or Mixed, of Insert and those
+	Kind     structures.Kind // one that updates in place, or InsertUnique; or Mixed, of Insert and those
 	Keys     uint64          // the key of each operation
 	Values   uint64          // its value
 	Kinds    uint64          // its kind, a byte; of Mixed alone
@@ -273,8 +273,8 @@ func (q *Queries) FoldScratch(n int) int {
 	return int(q.foldPlan(max(0, min(n, MaxQueries)), 0).bytes)
 }
 
-// Fold records what a batch of updates in place will do to the stack, one after the other: statuses as Outcomes does, and
-// N insertions that come to the same. It returns their keys and values, which are words in the scratch, in key order; of
+// Fold records what a batch whose values depend on what is there will do to the stack, one after the other: statuses as
+// Outcomes does, and N insertions that come to the same. It returns their keys and values, which are words in the scratch, in key order; of
 // equal keys the last one's value is the one to stay.
 func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64, err error) {
 	if err := check(a.N); err != nil || a.N == 0 {
@@ -289,7 +289,7 @@ func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64,
 		OutValues: f.folded, N: a.N, Scratch: f.fold,
 	})
 	if err == nil && a.Statuses != 0 {
-		err = q.tell(s, structures.Insert, a.Statuses, a.N, f.outcomesPlan)
+		err = q.tell(s, a.Kind, a.Kinds, a.Statuses, a.N, f.outcomesPlan)
 	}
 	return f.keys, f.folded, err
 }

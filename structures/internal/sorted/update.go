@@ -25,10 +25,15 @@ func Check(kind structures.Kind, keys, values []uint32, status []structures.Stat
 // updates says whether a stack of runs does updates of a kind.
 func updates(kind structures.Kind) bool { return inserts(kind) || kind == structures.Delete }
 
-func inserts(kind structures.Kind) bool { return kind == structures.Insert || kind.UpdatesInPlace() }
+func inserts(kind structures.Kind) bool { return kind == structures.Insert || folds(kind) }
+
+// folds says whether the values that insertions of a kind leave behind depend on those that are there.
+func folds(kind structures.Kind) bool {
+	return kind == structures.InsertUnique || kind.UpdatesInPlace()
+}
 
 // Update does a batch of updates of one kind from Go slices, by who has entered. Without statuses that takes a sort less,
-// but for updates in place.
+// but for those whose values depend on what is there.
 func (c *Core) Update(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
 	return c.update(ctx, kind, nil, keys, values, status)
 }
@@ -72,7 +77,7 @@ func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint6
 	}
 	c.Changed()
 	switch {
-	case b.Kind == structures.Mixed || b.Kind.UpdatesInPlace():
+	case b.Kind == structures.Mixed || folds(b.Kind):
 		b, err = c.fold(s, b, statuses)
 	case statuses != 0:
 		err = c.outcomes(s, b, statuses)
@@ -94,7 +99,7 @@ func (c *Core) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
 	})
 }
 
-// fold makes insertions of a batch of updates in place, which depend on the values that are there.
+// fold makes insertions of a batch whose values depend on those that are there.
 func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 	scratch, err := c.Scratch(s, c.Queries.FoldScratch(b.N))
 	if err != nil {
