@@ -9,11 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What is kept of a tree beside its pairs.
-const (
-	savedName = "btree"
-	savedFill = "fill"
-)
+// savedFill is what is kept of a tree beside its pairs.
+var savedFill = transfer.Parameter{Structure: "btree", Name: "fill", Option: "Fill"}
 
 // Save writes all pairs and Options.Fill to w, so that Load makes such a tree of them, and returns how many bytes w took. It is one
 // call: what changes the tree waits until it ends; w must not use the tree, but for its queries on streams. Errors: w's,
@@ -28,7 +25,7 @@ func (t *Tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	v.free()
-	h := saved.Header{Structure: savedName, Parameters: map[string]float64{savedFill: t.o.Fill}, Pairs: int64(v.levels[0].Slots)}
+	h := savedFill.Header(t.o.Fill, uint64(v.levels[0].Slots))
 	return transfer.Save(ctx, t.gate, w, h, t.reader.Inside().Chunks(ctx))
 }
 
@@ -41,16 +38,9 @@ func (t *Tree) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Backg
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree, error) {
 	l := transfer.Loader[*Tree]{
 		New: func(h saved.Header, pairs int) (*Tree, error) {
-			kept := o
-			kept.Capacity = max(o.Capacity, pairs)
-			if o.Fill == 0 {
-				kept.Fill = transfer.Kept(h, savedName, savedFill)
-			}
-			t, err := New(ctx, d, kept)
-			if o.Fill == 0 {
-				err = transfer.OfFile(err, "Fill")
-			}
-			return t, err
+			o := o
+			o.Capacity = max(o.Capacity, pairs)
+			return transfer.Made(h, savedFill, &o.Fill, func() (*Tree, error) { return New(ctx, d, o) })
 		},
 		Reserve: (*Tree).Reserve,
 		Insert:  (*Tree).Insert,

@@ -9,11 +9,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What is kept of an LSM beside its pairs.
-const (
-	savedName  = "lsm"
-	savedBatch = "batch"
-)
+// savedBatch is what is kept of an LSM beside its pairs.
+var savedBatch = transfer.Parameter{Structure: "lsm", Name: "batch", Option: "Batch"}
 
 // Save writes all pairs and Options.Batch to w, so that Load makes such an LSM of them, and returns how many bytes w
 // took. It is one call: what changes the LSM waits until it ends; w must not use the LSM, but for its queries on
@@ -28,9 +25,7 @@ func (l *LSM) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	h := saved.Header{Structure: savedName, Parameters: map[string]float64{savedBatch: float64(l.o.Batch)},
-		Pairs: int64(pairs)}
-	return transfer.Save(ctx, &l.core, w, h, l.core.Inside().Chunks(ctx))
+	return transfer.Save(ctx, &l.core, w, savedBatch.Header(float64(l.o.Batch), pairs), l.core.Inside().Chunks(ctx))
 }
 
 // WriteTo is Save without a context: io.WriterTo.
@@ -42,16 +37,9 @@ func (l *LSM) WriteTo(w io.Writer) (int64, error) { return l.Save(context.Backgr
 func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*LSM, error) {
 	l := transfer.Loader[*LSM]{
 		New: func(h saved.Header, pairs int) (*LSM, error) {
-			kept := o
-			kept.Capacity = max(o.Capacity, pairs)
-			if o.Batch == 0 {
-				kept.Batch = int(transfer.Kept(h, savedName, savedBatch))
-			}
-			l, err := New(ctx, d, kept)
-			if o.Batch == 0 {
-				err = transfer.OfFile(err, "Batch")
-			}
-			return l, err
+			o := o
+			o.Capacity = max(o.Capacity, pairs)
+			return transfer.Made(h, savedBatch, &o.Batch, func() (*LSM, error) { return New(ctx, d, o) })
 		},
 		Reserve: (*LSM).Reserve,
 		Insert:  (*LSM).Insert,

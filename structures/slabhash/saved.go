@@ -10,11 +10,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// What is kept of a table beside its pairs.
-const (
-	savedName = "slabhash"
-	savedLoad = "load"
-)
+// savedLoad is what is kept of a table beside its pairs.
+var savedLoad = transfer.Parameter{Structure: "slabhash", Name: "load", Option: "Load"}
 
 func (t *table) save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := t.enterShared(ctx); err != nil {
@@ -25,8 +22,8 @@ func (t *table) save(ctx context.Context, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	h := saved.Header{Structure: savedName, Parameters: map[string]float64{savedLoad: t.o.Load}, Pairs: int64(pairs),
-		KeysOnly: t.keys}
+	h := savedLoad.Header(t.o.Load, pairs)
+	h.KeysOnly = t.keys
 	return transfer.Save(ctx, t.gate, w, h, t.chunks(ctx, true))
 }
 
@@ -51,14 +48,8 @@ func LoadSet(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Set, e
 func loading[T any](ctx context.Context, d *vk.Device, o Options,
 	open func(context.Context, *vk.Device, Options) (T, error)) func(saved.Header, int) (T, error) {
 	return func(h saved.Header, pairs int) (T, error) {
-		kept := o.sizedFor(pairs)
-		if o.Load == 0 {
-			kept.Load = transfer.Kept(h, savedName, savedLoad)
-		}
-		s, err := open(ctx, d, kept)
-		if o.Load == 0 {
-			err = transfer.OfFile(err, "Load")
-		}
+		sized := o.sizedFor(pairs)
+		s, err := transfer.Made(h, savedLoad, &sized.Load, func() (T, error) { return open(ctx, d, sized) })
 		return s, o.asked(err)
 	}
 }

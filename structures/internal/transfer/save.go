@@ -131,20 +131,25 @@ func (l Loader[S]) fill(ctx context.Context, s S, in *saved.Reader, room int) er
 	return nil
 }
 
-// Kept is a parameter of a saved structure, 0 where it was another structure or has none.
-func Kept(h saved.Header, structure, parameter string) float64 {
-	if h.Structure != structure {
-		return 0
-	}
-	return h.Parameters[parameter]
+// Parameter is an option of a structure that is saved with its pairs.
+type Parameter struct{ Structure, Name, Option string }
+
+// Header is what a structure says of itself and its pairs, and what it has for the option.
+func (p Parameter) Header(value float64, pairs uint64) saved.Header {
+	return saved.Header{Structure: p.Structure, Parameters: map[string]float64{p.Name: value}, Pairs: int64(pairs)}
 }
 
-// OfFile is an error of a structure's New, given an option from a saved dictionary: that it can't be is what is wrong
-// with the dictionary.
-func OfFile(err error, option string) error {
-	var no *structures.OptionError
-	if errors.As(err, &no) && no.Option == option {
-		return &structures.SavedError{Err: fmt.Errorf("%w: %v", structures.ErrCorrupt, err)}
+// Made makes a structure, whose option is, where it is 0, what a saved one of its kind had: that it can't be is what is
+// wrong with the dictionary then.
+func Made[S any, N int | float64](h saved.Header, p Parameter, option *N, open func() (S, error)) (S, error) {
+	if *option != 0 || h.Structure != p.Structure {
+		return open()
 	}
-	return err
+	*option = N(h.Parameters[p.Name])
+	s, err := open()
+	var no *structures.OptionError
+	if errors.As(err, &no) && no.Option == p.Option {
+		err = &structures.SavedError{Err: fmt.Errorf("%w: %v", structures.ErrCorrupt, err)}
+	}
+	return s, err
 }
