@@ -313,7 +313,9 @@ func (t *Tree) Close() error {
 	if t.state != nil {
 		t.uses.Free(t.state.Free)
 	}
-	t.metered.Store(nil)
+	if pool := t.metered.Swap(nil); pool != nil {
+		t.meter.GrowBy(pool.Growths())
+	}
 	if t.pool != nil && !t.shared {
 		err = errors.Join(err, t.pool.Close())
 	}
