@@ -23,9 +23,9 @@ const (
 	headers = "include"
 )
 
-// Module is one compiled kernel.
+// Module is one compiled kernel: of ours by Load, or of yours, put together by hand.
 type Module struct {
-	Name string // its source's path without the extension, then its variant: "slabhash/apply.a64"
+	Name string // of ours its source's path without the extension, then its variant: "slabhash/apply.a64"
 	Code []byte // SPIR-V: 32-bit words, little endian
 }
 
