@@ -17,7 +17,7 @@ func TestBTreeIsMeasured(t *testing.T) {
 	})
 	require.NoError(t, err)
 	const updates, mixes = 4, 7 + 6*2 // operations on two paths, and mixes
-	require.Len(t, r.Measurements, 2*updates+1+3+3*2+1+8+1+3+mixes)
+	require.Len(t, r.Measurements, 2*updates+1+3+4*2+1+8+1+3+mixes)
 	count := map[string]int{}
 	for _, m := range r.Measurements {
 		require.Positive(t, m.Throughput(), m.Op)

@@ -180,3 +180,10 @@ func downloaded(ctx context.Context, b *vk.Buffer[uint32], n int) ([]uint32, err
 	words := make([]uint32, n)
 	return words, b.Download(ctx, 0, words)
 }
+
+func downloadedPairs(ctx context.Context, keys, values *vk.Buffer[uint32], n int) (k, v []uint32, err error) {
+	if k, err = downloaded(ctx, keys, n); err == nil {
+		v, err = downloaded(ctx, values, n)
+	}
+	return k, v, err
+}

@@ -36,8 +36,7 @@ type concurrent interface {
 // ordered is a dictionary with order.
 type ordered interface {
 	dictionary
-	CountOn(*vk.Stream, structures.DeviceCounts) error
-	RangeOn(*vk.Stream, structures.DeviceRanges) error
+	structures.QueriesOnStream
 }
 
 // leveled is one made of sorted runs, which are inserted batch by batch.

@@ -8,14 +8,15 @@ import (
 
 // lookups measures n lookups: of gives the key of each query, and whether it is there, among so many pairs.
 func (s *session) lookups(ctx context.Context, of func(i, pairs int) (key uint32, there bool)) error {
-	return s.eachLevels(ctx, func(pairs int, label string) error {
+	return s.eachLevels(ctx, func(m Measurement) error {
+		pairs := m.N
 		queries, answers, err := s.asked(ctx, func(i int) uint32 { key, _ := of(i, pairs); return key })
 		if err != nil {
 			return err
 		}
 		for _, order := range s.options.Lookups {
-			m := s.measurement(pairs, s.n)
-			if m.Levels = label; order != structures.AutoOrder {
+			m := m
+			if m.Operations = s.n; order != structures.AutoOrder {
 				m.Form = order.String()
 			}
 			if err := s.add(s.measure(ctx, task{
@@ -35,20 +36,23 @@ func (s *session) lookups(ctx context.Context, of func(i, pairs int) (key uint32
 	})
 }
 
-// eachLevels brings an LSM into each arrangement of levels asked for, and others to n pairs.
-func (s *session) eachLevels(ctx context.Context, do func(pairs int, label string) error) error {
+// eachLevels brings an LSM into each arrangement of levels asked for, and others to n pairs. What is measured then has,
+// unless do says otherwise, as many operations as there are pairs.
+func (s *session) eachLevels(ctx context.Context, do func(Measurement) error) error {
 	if !s.inLevels() {
 		if err := s.hold(ctx, s.n); err != nil {
 			return err
 		}
-		return do(s.n, "")
+		return do(s.measurement(s.n, s.n))
 	}
 	for _, l := range s.options.Levels {
 		pairs := l.batches(s.n, s.batch) * s.batch
 		if err := s.hold(ctx, pairs); err != nil {
 			return err
 		}
-		if err := do(pairs, l.String()); err != nil {
+		m := s.measurement(pairs, pairs)
+		m.Levels = l.String()
+		if err := do(m); err != nil {
 			return err
 		}
 	}

@@ -16,14 +16,14 @@ func TestSortedArrayIsMeasured(t *testing.T) {
 		Lengths: []int{1, 100}, Lookups: []structures.LookupOrder{structures.OneByOne, structures.SortedFirst},
 	})
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*1+2*2+2*2+3)
+	require.Len(t, r.Measurements, 2*1+2*2+3*2+3)
 	m := r.Measurements[0]
 	require.Equal(t, "insert", m.Op)
 	require.Equal(t, 1000, m.Batch)
 	require.Len(t, m.Steps, 5)
 	require.Equal(t, "one-by-one", r.Measurements[1].Form)
 	require.Equal(t, "sorted-first", r.Measurements[2].Form)
-	require.Len(t, r.Measurements[12].Steps, 1, "all in one batch")
+	require.Len(t, r.Measurements[14].Steps, 1, "all in one batch")
 }
 
 func TestLSMIsMeasured(t *testing.T) {
@@ -34,7 +34,7 @@ func TestLSMIsMeasured(t *testing.T) {
 		Levels: []Levels{FullLevels, OneLevel, AlternateLevels}, Lengths: []int{20},
 	})
 	require.NoError(t, err)
-	require.Len(t, r.Measurements, 2*(1+3*3+2*3+3*3+2))
+	require.Len(t, r.Measurements, 2*(1+3*3+1+2*3+3*3+2))
 	require.Len(t, r.Measurements[0].Steps, 8)
 	resident := map[string]int{}
 	for _, m := range r.Measurements {
@@ -109,4 +109,58 @@ func TestWrongPairsAreFound(t *testing.T) {
 	require.NoError(t, s.holdsAll(ctx, n))
 	change([]uint32{s.keys.absent(0)}, []uint32{0})
 	require.ErrorAs(t, s.count(ctx), &wrong, "one pair is in the middle of some range")
+}
+
+// A deletion of ranges that took others, too few or a key too many is found out.
+func TestWrongDeletionsAreFound(t *testing.T) {
+	d := testdevice.Open(t)
+	const n = 1000
+	s := sessionOf(t, d, "sortedarray", n, Options{Batches: []int{300}})
+	ctx := t.Context()
+	require.NoError(t, s.hold(ctx, n))
+	array := s.dictionary.(arrayTable)
+	x := s.everyFourth(7)
+	require.Equal(t, 36*7, x.pairs(), "142 whole stretches")
+	counts, err := array.DeleteRange(ctx, x.ranges)
+	require.NoError(t, err)
+	require.NoError(t, s.checkDeleted(ctx, x, counts))
+	var wrong *WrongError
+	require.ErrorAs(t, s.checkDeleted(ctx, x, counts[1:]), &wrong)
+	require.ErrorAs(t, s.checkDeleted(ctx, s.everyFourth(8), counts), &wrong)
+	counts[5]++
+	require.ErrorAs(t, s.checkDeleted(ctx, x, counts), &wrong)
+	counts[5]--
+	back, other := x.ranges[3].Lo, x.sorted[7] // of the second stretch, which stays
+	_, err = array.Insert(ctx, []uint32{back}, []uint32{s.space.value(back)})
+	require.NoError(t, err)
+	require.ErrorAs(t, s.checkDeleted(ctx, x, counts), &wrong)
+	_, err = array.Delete(ctx, []uint32{other})
+	require.NoError(t, err)
+	require.ErrorAs(t, s.checkDeleted(ctx, x, counts), &wrong, "as many, but others")
+}
+
+// An export without one of the pairs, with another value, or out of order where there is one, is found out.
+func TestWrongExportsAreFound(t *testing.T) {
+	d := testdevice.Open(t)
+	const n = 1000
+	for _, name := range []string{"sortedarray", "slabhash"} {
+		s := sessionOf(t, d, name, n, Options{})
+		require.NoError(t, s.hold(t.Context(), n))
+		keys := append([]uint32(nil), s.inOrder(n)...)
+		values := make([]uint32, n)
+		fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
+		require.NoError(t, s.checkAll(keys, values))
+		var wrong *WrongError
+		values[3]++
+		require.ErrorAs(t, s.checkAll(keys, values), &wrong, name)
+		values[3]--
+		keys[5], values[5] = keys[6], values[6]
+		require.ErrorAs(t, s.checkAll(keys, values), &wrong, "one twice, and one not at all")
+		keys[6], values[6] = s.sorted[5], s.space.value(s.sorted[5])
+		if name == "slabhash" {
+			require.NoError(t, s.checkAll(keys, values))
+		} else {
+			require.ErrorAs(t, s.checkAll(keys, values), &wrong, "out of order")
+		}
+	}
 }

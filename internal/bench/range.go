@@ -52,14 +52,13 @@ func (s *session) rangesOf(ctx context.Context, pairs, length int) (ranges, erro
 
 // eachRanges makes ranges of each length asked for, in each arrangement of levels.
 func (s *session) eachRanges(ctx context.Context, do func(r ranges, m Measurement) error) error {
-	return s.eachLevels(ctx, func(pairs int, label string) error {
+	return s.eachLevels(ctx, func(m Measurement) error {
 		for _, length := range s.options.Lengths {
-			r, err := s.rangesOf(ctx, pairs, length)
+			r, err := s.rangesOf(ctx, m.N, length)
 			if err != nil {
 				return err
 			}
-			m := s.measurement(pairs, r.n())
-			m.Levels, m.Length = label, length
+			m.Operations, m.Length = r.n(), length
 			if err := do(r, m); err != nil {
 				return err
 			}
@@ -191,11 +190,7 @@ func (s *session) checkNumber(i int, got uint32, want []uint32) error {
 // checkListed looks at the pairs of all ranges: want tells where those of each begin, and their keys.
 func (s *session) checkListed(ctx context.Context, keys, values *vk.Buffer[uint32], pairs int, r ranges,
 	want func(i int) (at int, keys []uint32)) error {
-	k, err := downloaded(ctx, keys, pairs)
-	if err != nil {
-		return err
-	}
-	v, err := downloaded(ctx, values, pairs)
+	k, v, err := downloadedPairs(ctx, keys, values, pairs)
 	if err != nil {
 		return err
 	}

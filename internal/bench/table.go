@@ -117,6 +117,14 @@ var table = slices.Concat([]row{
 		"btree": {Op{"delete", "deletion of a batch of keys that are there", true,
 			treeAxes + " batch path statuses"}, (*session).deleteBatch},
 	}},
+	{"delete, ranges", map[string]cell{
+		"btree": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
+			treeAxes + " length"}, (*session).deleteRanges},
+		"lsm": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
+			lsmAxes + " length"}, (*session).deleteRanges},
+		"sortedarray": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
+			"order length"}, (*session).deleteRanges},
+	}},
 }, mixes("slabhash", hashAxes, gammas), []row{
 	{"add, skewed", map[string]cell{
 		"slabhash": {Op{"add-skewed", "InsertAdd of n pairs to an empty map, one key taking a share", false,
@@ -155,8 +163,9 @@ var table = slices.Concat([]row{
 		"btree": {Op{"successor", "the next key above each of n keys", true, treeAxes}, (*session).successor},
 	}},
 	{"rank", map[string]cell{
-		"btree":       {Op{"rank", "how many keys are less than each of n keys", true, treeAxes}, (*session).rank},
-		"lsm":         {Op{"rank", "how many keys are less than each of n keys", true, lsmAxes + " levels"}, (*session).rank},
+		"btree": {Op{"rank", "how many keys are less than each of n keys", true, treeAxes}, (*session).rank},
+		"lsm": {Op{"rank", "how many keys are less than each of n keys", true, lsmAxes + " levels"},
+			(*session).rank},
 		"sortedarray": {Op{"rank", "how many keys are less than each of n keys", true, "order"}, (*session).rank},
 	}},
 	{"select", map[string]cell{
@@ -165,6 +174,7 @@ var table = slices.Concat([]row{
 		"sortedarray": {Op{"select", "the pairs of n ranks", true, "order"}, (*session).selectPairs},
 	}},
 	{"export", map[string]cell{
+		"slabhash":    {Op{"export", "all n pairs, in no order", false, hashAxes}, (*session).export},
 		"btree":       {Op{"export", "all n pairs in key order", true, treeAxes}, (*session).export},
 		"lsm":         {Op{"export", "all n pairs in key order", true, lsmAxes + " levels"}, (*session).export},
 		"sortedarray": {Op{"export", "all n pairs in key order", true, "order"}, (*session).export},
@@ -192,7 +202,8 @@ var table = slices.Concat([]row{
 			"Go slices to Go slices", false, treeAxes + " batch"}, (*session).treeEndToEnd},
 	}},
 	{"insert, a batch from slices", map[string]cell{
-		"slabhash": {Op{"insert-slices", "Map.UpdateInto of a batch into n pairs: keys new, there, a tenth of them twice", false, hashAxes + " batch"}, (*session).insertBatches},
+		"slabhash": {Op{"insert-slices", "Map.UpdateInto of a batch into n pairs: keys new, there, a tenth of them " +
+			"twice", false, hashAxes + " batch"}, (*session).insertBatches},
 	}},
 	{"compaction of a tree", map[string]cell{
 		"btree": {Op{"compact", "n pairs into as few nodes as there can be, by wall time", false, treeAxes},

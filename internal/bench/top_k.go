@@ -31,11 +31,7 @@ func (s *session) topK(ctx context.Context) error {
 		Length: primitives.Length{N: s.n}, Scratch: scratch,
 	}
 	return s.time(ctx, 4, func() error { return s.bulk().TopK(s.stream, a) }, func(ctx context.Context) error {
-		best, err := downloaded(ctx, out, k)
-		if err != nil {
-			return err
-		}
-		places, err := downloaded(ctx, numbers, k)
+		best, places, err := downloadedPairs(ctx, out, numbers, k)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"context"
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+)
+
+// deleteRanges measures the deletion of every fourth stretch of so many neighbouring keys as a range is long, the
+// stretches in no order. The call waits by itself, so the time is the wall's.
+func (s *session) deleteRanges(ctx context.Context) error {
+	for _, length := range s.options.Lengths {
+		stretches := s.everyFourth(min(length, s.n))
+		m := s.measurement(s.n, stretches.pairs())
+		m.Length = length
+		var counts []uint32
+		m, err := s.measureWall(ctx, m, s.changing, func(ctx context.Context) (err error) {
+			counts, err = s.dictionary.(structures.Ordered).DeleteRange(ctx, stretches.ranges)
+			return err
+		}, nil, "")
+		if err != nil {
+			return err
+		}
+		if err := s.add(m, s.checkDeleted(ctx, stretches, counts)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stretches are ranges of so many keys each.
+type stretches struct {
+	ranges []structures.Range
+	length int
+	sorted []uint32 // all keys, of which every fourth stretch is deleted
+}
+
+func (s *session) everyFourth(length int) stretches {
+	x := stretches{length: length, sorted: s.inOrder(s.n)}
+	x.ranges = make([]structures.Range, (s.n/length+3)/4)
+	order := newOrder(len(x.ranges), uint64(s.o.Seed)<<11|1)
+	for i := range x.ranges {
+		first := 4 * length * order.at(i)
+		x.ranges[i] = structures.Range{Lo: x.sorted[first], Hi: x.sorted[first+length-1]}
+	}
+	return x
+}
+
+func (x stretches) pairs() int { return len(x.ranges) * x.length }
+
+// has says whether one of the stretches has a key that was there.
+func (x stretches) has(key uint32) bool {
+	at, _ := slices.BinarySearch(x.sorted, key)
+	stretch := at / x.length
+	return stretch%4 == 0 && stretch/4 < len(x.ranges)
+}
+
+// checkDeleted looks whether the pairs of stretches are gone and all others there, and whether they were counted.
+func (s *session) checkDeleted(ctx context.Context, x stretches, counts []uint32) error {
+	for i, got := range counts {
+		if int(got) != x.length {
+			return s.wrong("range %d: %d pairs removed instead of %d", i, got, x.length)
+		}
+	}
+	if len(counts) != len(x.ranges) {
+		return s.wrong("%d counts of %d ranges", len(counts), len(x.ranges))
+	}
+	if err := s.sound(ctx, s.n-x.pairs()); err != nil {
+		return err
+	}
+	return s.finds(ctx, func(i int) (uint32, bool) {
+		key := s.query(i)
+		return s.space.value(key), !x.has(key)
+	})
+}
