@@ -37,22 +37,16 @@ the ` + which + ` N keys, beginning with the ` + which + `. Of no pairs it print
   vkds ` + name + ` taxi.csv --key-type time --value-type f32 --limit 3`,
 		Args: takes("one DICT or TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx, path := c.Context(), arguments[0]
-			if err := distinct("-", path); err != nil {
-				return err
-			}
-			return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-				answer := newAnswer(g.out, rows, pairColumns...)
-				pairs := from(dict.ordered(), ctx, structures.AllKeys)
-				err := inParts(pairs, func(keys, values []uint32) error { return answer.pairs(dict, keys, values) })
-				if err := answer.end(err); err != nil {
-					return err
-				}
-				if mustExist && dict.pairs == 0 {
-					return errAbsent
-				}
-				return nil
+			ctx, empty := c.Context(), false
+			err := g.answerPairs(ctx, &s, arguments[0], rows, func(_ *vk.Device, dict *dictionary, a *answer) error {
+				empty = dict.pairs == 0
+				return inParts(from(dict.ordered(), ctx, structures.AllKeys),
+					func(keys, values []uint32) error { return a.pairs(dict, keys, values) })
 			})
+			if err == nil && mustExist && empty {
+				return errAbsent
+			}
+			return err
 		},
 	}
 	flags := c.Flags()

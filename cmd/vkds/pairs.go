@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"iter"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // partLength is how many pairs are handed out at a time.
@@ -30,6 +32,18 @@ func inParts(pairs iter.Seq2[structures.Pair, error], use func(keys, values []ui
 
 // pairColumns are the columns of answers that are pairs.
 var pairColumns = []string{"key", "value"}
+
+// answerPairs loads a DICT-or-TABLE and answers with those of its pairs that write writes.
+func (g *global) answerPairs(ctx context.Context, s *source, path string, rows rowFlags,
+	write func(d *vk.Device, dict *dictionary, a *answer) error) error {
+	if err := distinct("-", path); err != nil {
+		return err
+	}
+	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
+		a := newAnswer(g.out, rows, pairColumns...)
+		return a.end(write(d, dict, a))
+	})
+}
 
 // pairs writes pairs of a dictionary as rows.
 func (a *answer) pairs(dict *dictionary, keys, values []uint32) error {

@@ -26,17 +26,13 @@ keys count, and come first.
   vkds top stock.vkds --least --limit 100 --json`,
 		Args: takes("one DICT or TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			ctx, path := c.Context(), arguments[0]
-			if err := distinct("-", path); err != nil {
-				return err
-			}
-			return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
-				answer := newAnswer(g.out, rows, pairColumns...)
+			ctx := c.Context()
+			return g.answerPairs(ctx, &s, arguments[0], rows, func(d *vk.Device, dict *dictionary, a *answer) error {
 				keys, values, err := topPairs(ctx, d, dict, rows.left, least)
-				if err == nil {
-					err = answer.pairs(dict, keys, values)
+				if err != nil {
+					return err
 				}
-				return answer.end(err)
+				return a.pairs(dict, keys, values)
 			})
 		},
 	}
@@ -49,7 +45,8 @@ keys count, and come first.
 }
 
 // topPairs are the pairs of a dictionary whose values are the greatest, or the least, found on the device.
-func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, least bool) (keys, values []uint32, err error) {
+func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, least bool) (keys, values []uint32,
+	err error) {
 	n, k := int(dict.pairs), int(min(most, dict.pairs))
 	if k == 0 {
 		return nil, nil, nil
@@ -78,8 +75,9 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 		return nil, nil, err
 	}
 	err = p.TopK(s, primitives.TopKArgs{
-		Keys: e.Values.Address(), Values: e.Keys.Address(), OutKeys: buffers[4].Address(), OutValues: buffers[3].Address(), K: k, Least: least,
-		Length: primitives.Length{N: n, At: e.Total.Address()}, Scratch: scratch.Address(),
+		Keys: e.Values.Address(), Values: e.Keys.Address(), OutKeys: buffers[4].Address(),
+		OutValues: buffers[3].Address(), K: k, Least: least, Length: primitives.Length{N: n, At: e.Total.Address()},
+		Scratch: scratch.Address(),
 	})
 	if err == nil {
 		err = s.Wait(ctx)

@@ -13,12 +13,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Queries are in together, each waiting for all others to be in; a change is in alone.
-func TestShared(t *testing.T) {
-	const queries = 8
-	g := New()
-	var in, changing atomic.Int32
-	together := make(chan struct{})
+// inTogether has so many goroutines do something as queries.
+func inTogether(t *testing.T, g *Gate, queries int, do func()) {
 	var wg sync.WaitGroup
 	for range queries {
 		wg.Go(func() {
@@ -27,13 +23,25 @@ func TestShared(t *testing.T) {
 				return
 			}
 			defer g.LeaveShared()
-			if in.Add(1) == queries {
-				close(together)
-			}
-			<-together
+			do()
 		})
 	}
 	wg.Wait()
+}
+
+// Queries are in together, each waiting for all others to be in; a change is in alone.
+func TestShared(t *testing.T) {
+	const queries = 8
+	g := New()
+	var in, changing atomic.Int32
+	together := make(chan struct{})
+	inTogether(t, g, queries, func() {
+		if in.Add(1) == queries {
+			close(together)
+		}
+		<-together
+	})
+	var wg sync.WaitGroup
 	for range queries {
 		wg.Go(func() {
 			for range 500 {
@@ -124,30 +132,21 @@ func TestCallbacksBesideEachOther(t *testing.T) {
 	g := New()
 	var in sync.WaitGroup
 	in.Add(queries)
-	var wg sync.WaitGroup
-	for range queries {
-		wg.Go(func() {
-			if g.EnterShared(t.Context()) != nil {
-				t.Error("an open gate")
-				return
+	inTogether(t, g, queries, func() {
+		g.Progress(func(int, int) {
+			in.Done()
+			in.Wait() // the others' are at work, too
+			var reentry *structures.ReentryError
+			for _, enter := range []func(context.Context) error{g.Enter, g.EnterShared} {
+				if err := enter(t.Context()); err == nil || !errors.As(err, &reentry) {
+					t.Errorf("%v", err)
+				}
 			}
-			defer g.LeaveShared()
-			g.Progress(func(int, int) {
-				in.Done()
-				in.Wait() // the others' are at work, too
-				var reentry *structures.ReentryError
-				for _, enter := range []func(context.Context) error{g.Enter, g.EnterShared} {
-					if err := enter(t.Context()); err == nil || !errors.As(err, &reentry) {
-						t.Errorf("%v", err)
-					}
-				}
-				leave, open := g.Take()
-				defer leave()
-				if !open {
-					t.Error("closed")
-				}
-			})(0, 0)
-		})
-	}
-	wg.Wait()
+			leave, open := g.Take()
+			defer leave()
+			if !open {
+				t.Error("closed")
+			}
+		})(0, 0)
+	})
 }
