@@ -19,7 +19,7 @@ func NewDeviceBatch(d *vk.Device, kind Kind, n int) (DeviceBatch, error) {
 }
 
 // Clear records that no operation is left pending any more, as it has to be before a batch's buffers are used again.
-func (b DeviceBatch) Clear(s *vk.Stream) { s.Fill(b.Left, 0, 4, 0) }
+func (b DeviceBatch) Clear(s *vk.Stream) { clearLeft(s, b.Left) }
 
 // Free frees the buffers, those that were put into the batch by hand, too, behind the work that was waited for.
 func (b DeviceBatch) Free() {
@@ -72,7 +72,14 @@ func NewDeviceNeighbors(d *vk.Device, n int) (DeviceNeighbors, error) {
 }
 
 // Clear records that no search is left pending any more.
-func (n DeviceNeighbors) Clear(s *vk.Stream) { s.Fill(n.Left, 0, 4, 0) }
+func (n DeviceNeighbors) Clear(s *vk.Stream) { clearLeft(s, n.Left) }
+
+// clearLeft records that a batch's word is 0, where it has one.
+func clearLeft(s *vk.Stream, left *vk.Buffer[uint32]) {
+	if left != nil {
+		s.Fill(left, 0, 4, 0)
+	}
+}
 
 // Free frees the buffers.
 func (n DeviceNeighbors) Free() {
@@ -113,8 +120,6 @@ func (m *maker) done(free func()) error {
 
 func free[T vk.Element](all ...*vk.Buffer[T]) {
 	for _, b := range all {
-		if b != nil {
-			b.Free()
-		}
+		b.Free()
 	}
 }

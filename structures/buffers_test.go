@@ -24,3 +24,13 @@ func TestBuffersThatCanNotBe(t *testing.T) {
 		require.ErrorAs(t, err, &large)
 	}
 }
+
+// A batch that nobody wants to know the outcome of is cleared and freed like others.
+func TestBatchWithoutLeft(t *testing.T) {
+	d := testdevice.Open(t)
+	s := testdevice.Stream(t, d)
+	structures.DeviceBatch{Count: 3}.Clear(s)
+	structures.DeviceNeighbors{Count: 3}.Clear(s)
+	require.NoError(t, s.Wait(t.Context()))
+	structures.DeviceBatch{Count: 3}.Free()
+}

@@ -20,7 +20,7 @@ type Memory interface {
 // Buffer is n elements of device memory. Shaders reach it by its address.
 //
 // It is freed by hand (Go's collector does not see device memory), or at last by its Device's Close. A nil *Buffer is
-// no buffer: its length and its address are 0.
+// no buffer: it is of length and address 0, and to free it does nothing.
 type Buffer[T Element] struct {
 	r *region
 	n int
@@ -60,7 +60,7 @@ func (b *Buffer[T]) Len() int {
 }
 
 // Bytes is the size in bytes.
-func (b *Buffer[T]) Bytes() uint64 { return b.r.bytes }
+func (b *Buffer[T]) Bytes() uint64 { return b.where().size() }
 
 // Address is the device address of the first element, at least 256 bytes aligned.
 func (b *Buffer[T]) Address() uint64 {
@@ -74,22 +74,26 @@ func (b *Buffer[T]) Address() uint64 {
 func (b *Buffer[T]) AddressOf(i int) uint64 { return b.r.address() + bytesOf[T](i) }
 
 // Free gives the memory back. Further calls do nothing.
-func (b *Buffer[T]) Free() { b.r.d.drop(b.r) }
+func (b *Buffer[T]) Free() {
+	if b != nil {
+		b.r.d.drop(b.r)
+	}
+}
 
-func (b *Buffer[T]) where() *region { return b.r }
-
-func (b *Buffer[T]) usableOn(d *Device) error {
+func (b *Buffer[T]) where() *region {
 	if b == nil {
 		return nil
 	}
-	return b.r.usableOn(d)
+	return b.r
 }
+
+func (b *Buffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }
 
 // Upload copies src to the elements from at on, and returns when they are there. The caller has waited for the work
 // that uses them, and submits what shall see them afterwards. A cancelled context ends it with some of them copied. A
 // *RangeError where src does not fit; then nothing is copied.
 func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
-	if err := checkElements(b, "upload", at, len(src)); err != nil {
+	if err := checkElements(b, "upload", at, len(src)); err != nil || b == nil {
 		return err
 	}
 	if err := b.r.d.enter(); err != nil {
@@ -102,7 +106,7 @@ func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 // Download copies the elements from at on into dst, and returns when they are there. The caller has waited for the work
 // that writes them. A *RangeError where the Buffer has not that many.
 func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
-	if err := checkElements(b, "download", at, len(dst)); err != nil {
+	if err := checkElements(b, "download", at, len(dst)); err != nil || b == nil {
 		return err
 	}
 	if err := b.r.d.enter(); err != nil {
@@ -113,12 +117,14 @@ func (b *Buffer[T]) Download(ctx context.Context, at int, dst []T) error {
 }
 
 func checkElements[T Element](b *Buffer[T], what string, at, n int) error {
-	if err := b.r.usable(); err != nil {
-		return err
+	if b != nil {
+		if err := b.r.usable(); err != nil {
+			return err
+		}
 	}
-	if at < 0 || at > b.n || n > b.n-at {
+	if at < 0 || at > b.Len() || n > b.Len()-at {
 		size := int(bytesOf[T](1))
-		return &RangeError{what, at * size, n * size, b.r.bytes}
+		return &RangeError{what, at * size, n * size, b.Bytes()}
 	}
 	return nil
 }

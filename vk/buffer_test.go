@@ -2,7 +2,6 @@ package vk
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,10 +87,33 @@ func TestEmptyBuffers(t *testing.T) {
 	}
 }
 
+// No buffer is one of no elements: whatever is asked of it has an answer, and nothing panics.
 func TestNoBuffer(t *testing.T) {
+	ctx := t.Context()
+	d := openFor(t, Options{})
 	var none *Buffer[uint32]
 	require.Zero(t, none.Len())
+	require.Zero(t, none.Bytes())
 	require.Zero(t, none.Address())
+	require.NoError(t, d.Accept("buffer", none))
+	none.Free()
+	require.NoError(t, none.Upload(ctx, 0, nil))
+	var e *RangeError
+	require.ErrorAs(t, none.Upload(ctx, 0, []uint32{1}), &e)
+	require.ErrorAs(t, none.Download(ctx, 1, nil), &e)
+	some, k, s := buffer[uint32](t, d, 4), scaleKernel(t, d, KernelOptions{}), stream(t, d)
+	for _, record := range []func(){
+		func() { s.Fill(none, 0, 4, 0) },
+		func() { s.Copy(none, 0, some, 0, 4) },
+		func() { s.Copy(some, 0, none, 0, 4) },
+		func() { k.DispatchIndirect(s, none, 0, scale{}) },
+	} {
+		record()
+		require.ErrorAs(t, s.Wait(ctx), &e)
+		require.Zero(t, e.Size)
+	}
+	s.Fill(none, 0, 0, 7)
+	require.NoError(t, s.Wait(ctx), "nothing is nothing")
 }
 
 func TestOutOfRange(t *testing.T) {
@@ -147,15 +169,6 @@ func TestHostBuffer(t *testing.T) {
 	require.EqualValues(t, n*4, from.Bytes())
 }
 
-func TestParallelCopy(t *testing.T) {
-	for _, n := range []int{0, 1, 100, copyShare / 4, copyShare, copyShare + 5, 3*copyShare + 17} {
-		src, dst := numbers(n), make([]uint32, n+1)
-		ParallelCopy(dst, src)
-		require.Equal(t, src, dst[:n])
-		require.Zero(t, dst[n])
-	}
-}
-
 func BenchmarkTransfers(b *testing.B) {
 	ctx := context.Background()
 	const n = 256 << 20
@@ -209,24 +222,4 @@ func TestLargeBuffer(t *testing.T) {
 	}
 	require.NoError(t, b.Download(ctx, n-3000, got))
 	require.EqualValues(t, 7, got[0])
-}
-
-// BenchmarkCopyBy finds what copyThreads and copyShare should be: chunks of a large slice into a small ring.
-func BenchmarkCopyBy(b *testing.B) {
-	src, ring := make([]byte, 256<<20), make([]byte, 64<<20)
-	for i := range src {
-		src[i] = byte(i)
-	}
-	for _, chunk := range []int{1 << 20, 4 << 20, 16 << 20} {
-		for _, threads := range []int{1, 2, 4, 6, 8, 12, 16} {
-			b.Run(fmt.Sprintf("%d MiB/%d threads", chunk>>20, threads), func(b *testing.B) {
-				b.SetBytes(int64(chunk))
-				at := 0
-				for b.Loop() {
-					copyBy(threads, ring[at%len(ring):][:chunk], src[at:][:chunk])
-					at = (at + chunk) % len(src)
-				}
-			})
-		}
-	}
 }

@@ -23,6 +23,13 @@
 // Kernels reach buffers by address alone, without descriptors: a push-constant struct carries Buffer.Address as a
 // uint64, which is a uvec2 or a buffer reference in GLSL.
 //
+// # Structures of your own
+//
+// What vkds's structures stand on is there for others. [Stream.Whole] records a call of several commands, all of it or
+// nothing, and [Stream.Fail] says that one of them can't be had. [Uses] frees and replaces memory behind the work that
+// names it; [Stream.OnSubmit] and [Stream.Finally] tell what becomes of that. [Device.Attached] keeps what belongs to a
+// device; [Device.Accept] and [Device.Fits] say beforehand what can't be.
+//
 // # Drivers
 //
 // Building needs no Vulkan package, but cgo and Linux: the loader, libvulkan.so.1, is opened at run time. Built

@@ -159,3 +159,83 @@ func ExampleHostBuffer() {
 	fmt.Println(h.Slice())
 	// Output: [1 20 3]
 }
+
+// tripler is a structure of one's own: what it computes goes to memory that it keeps, and replaces where that is too
+// small. Calls are recorded on any stream, so that others may still be under way.
+type tripler struct {
+	d    *vk.Device
+	k    *vk.Kernel[tripling]
+	out  *vk.Buffer[uint32]
+	uses vk.Uses // of out
+}
+
+type tripling struct {
+	X, Y       uint64
+	Count, Add uint32
+}
+
+// TripleOn records that out becomes 3x + 1, and of a few numbers 3(3x + 1) + 1: a stage that can't be recorded takes the
+// other one with it.
+func (t *tripler) TripleOn(s *vk.Stream, x *vk.Buffer[uint32], twice bool) error {
+	if err := t.d.Accept("stream", s); err != nil {
+		return err
+	}
+	if t.out.Len() < x.Len() {
+		larger, err := vk.NewBuffer[uint32](t.d, x.Len())
+		if err != nil {
+			return err
+		}
+		t.uses.Free(t.out.Free) // once the work that names it has ended
+		t.out = larger
+	}
+	err := s.Whole(func() error {
+		groups := (x.Len() + t.k.Workgroup() - 1) / t.k.Workgroup()
+		t.k.Dispatch(s, groups, tripling{x.Address(), t.out.Address(), uint32(x.Len()), 1})
+		if twice {
+			t.k.Dispatch(s, groups, tripling{t.out.Address(), t.out.Address(), uint32(x.Len()), 1})
+		}
+		return nil
+	})
+	if err == nil {
+		t.uses.On(s)
+	}
+	return err
+}
+
+func ExampleUses() {
+	ctx := context.Background()
+	d, err := vk.Open(vk.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close() // frees what is left
+	t := &tripler{d: d}
+	t.k, err = vk.NewKernel[tripling](d, load("scale"), vk.KernelOptions{Workgroup: 64,
+		Constants: map[string]uint32{"FACTOR": 3}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range []int{2, 5} {
+		x, err := vk.NewBuffer[uint32](d, n)
+		if err != nil {
+			log.Fatal(err)
+		}
+		s.Fill(x, 0, 4*n, uint32(n))
+		if err := t.TripleOn(s, x, true); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := s.Wait(ctx); err != nil {
+		log.Fatal(err)
+	}
+	got := make([]uint32, 5)
+	if err := t.out.Download(ctx, 0, got); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(got)
+	// Output: [49 49 49 49 49]
+}

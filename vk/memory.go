@@ -70,17 +70,29 @@ func (r *region) usable() error {
 	return r.d.usable()
 }
 
+// usableOn is nil of no region, as of what is there.
 func (r *region) usableOn(d *Device) error {
-	if r.d != d {
+	switch {
+	case r == nil:
+		return nil
+	case r.d != d:
 		return errForeign
 	}
 	return r.usable()
 }
 
+// size is 0 of no region.
+func (r *region) size() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.bytes
+}
+
 // check answers whether bytes at an offset lie inside.
 func (r *region) check(what string, at, bytes int) error {
-	if at < 0 || bytes < 0 || uint64(at) > r.bytes || uint64(bytes) > r.bytes-uint64(at) {
-		return &RangeError{what, at, bytes, r.bytes}
+	if size := r.size(); at < 0 || bytes < 0 || uint64(at) > size || uint64(bytes) > size-uint64(at) {
+		return &RangeError{what, at, bytes, size}
 	}
 	return nil
 }

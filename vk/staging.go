@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/vkds/vkds/internal/threads"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -16,33 +17,8 @@ const (
 	leastPiece     = 512 << 10 // of a transfer, for which a submission of its own pays
 	// with 16 slots of 4 MiB, an H200's link moves 37 GB/s up and 44 down; more threads are in each other's way
 	stagingThreads = 6
-	copyShare      = 256 << 10 // bytes for which another thread pays in ParallelCopy
-	copyThreads    = 16        // 9 GB/s with one, 50 with 16 on the machine of an H200, whose link takes 48
-	mappedChunk    = 64 << 20  // copied between two looks at the context
+	mappedChunk    = 64 << 20 // copied between two looks at the context
 )
-
-// ParallelCopy copies src to dst, as copy does, by as many threads as pay.
-func ParallelCopy[T Element](dst, src []T) {
-	n := min(len(dst), len(src))
-	to, from := view(dst[:n]), view(src[:n])
-	copyBy(min(copyThreads, runtime.GOMAXPROCS(0), len(from)/copyShare), to, from)
-}
-
-// copyBy copies by so many threads.
-func copyBy(threads int, to, from []byte) {
-	if threads < 2 {
-		copy(to, from)
-		return
-	}
-	share := (len(from)/threads + 63) &^ 63
-	var wait sync.WaitGroup
-	for at := share; at < len(from); at += share {
-		end := min(at+share, len(from))
-		wait.Go(func() { copy(to[at:end], from[at:end]) })
-	}
-	copy(to[:share], from[:share])
-	wait.Wait()
-}
 
 // stager moves bytes between Go slices and device memory. Where the memory is mapped that is a copy. Elsewhere
 // the bytes pass through a ring of slots in host memory: several threads each take a slot and a piece of the
@@ -236,7 +212,7 @@ func direct(ctx context.Context, dst, src []byte, n int) error {
 	err := ctx.Err()
 	for at := 0; err == nil && at < n; at += mappedChunk {
 		end := min(at+mappedChunk, n)
-		ParallelCopy(dst[at:end], src[at:end])
+		threads.Copy(dst[at:end], src[at:end])
 		err = ctx.Err()
 	}
 	return err

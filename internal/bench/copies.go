@@ -5,6 +5,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/vkds/vkds/internal/threads"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -93,7 +94,7 @@ func (c *copies) begin(s *copySlot, n, first, count int, in, out [][]byte) error
 	}
 	to := s.host.Slice()
 	for _, b := range in {
-		vk.ParallelCopy(to[:len(part(b))], part(b))
+		threads.Copy(to[:len(part(b))], part(b))
 		to = to[len(part(b)):]
 	}
 	if !c.direct {
@@ -103,7 +104,7 @@ func (c *copies) begin(s *copySlot, n, first, count int, in, out [][]byte) error
 	s.out = func() {
 		from := s.host.Slice()[up:]
 		for _, b := range out {
-			vk.ParallelCopy(part(b), from[:len(part(b))])
+			threads.Copy(part(b), from[:len(part(b))])
 			from = from[len(part(b)):]
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/vkds/vkds/internal/threads"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -45,7 +46,7 @@ func (p *Pipeline) start(s *slot, first, count int, b *batch) error {
 	for i, c := range s.columns {
 		if c.Width != 0 {
 			s.chunk.Columns[i] = base + uint64(s.at[i])
-			vk.ParallelCopy(host[s.at[i]:], c.From)
+			threads.Copy(host[s.at[i]:], c.From)
 		}
 	}
 	return s.submit(p.direct, b.task, true)
@@ -159,7 +160,7 @@ func (s *slot) finish(b *batch) {
 	host := s.host.Slice()
 	s.emptied.Go(func() {
 		for i, c := range s.columns {
-			vk.ParallelCopy(c.To, host[s.at[i]:])
+			threads.Copy(c.To, host[s.at[i]:])
 			if c.decode != nil {
 				c.decode(c.To)
 			}
