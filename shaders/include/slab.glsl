@@ -1,4 +1,4 @@
-// Slab list: a linked list of 128-byte slabs, read by a tile while others change it.
+// Slab: 128 bytes of slots in a linked list, read by a tile while others change it.
 //
 // After Ashkiani et al. (2018), sections III-A and IV. A slab of pairs has 15 (key, value) slots, a
 // slab of keys (define VKDS_SLAB_KEYS) has 30 key slots; word 30 is auxiliary, word 31 refers to the
@@ -13,9 +13,9 @@
 //
 // What is done to a slot, by which atomics, is in slab_change.glsl.
 //
-// The two patterns are not lost as keys: see slab_hash.glsl.
-#ifndef VKDS_SLAB_LIST_GLSL
-#define VKDS_SLAB_LIST_GLSL
+// The two patterns are not lost as keys: see slab_hash.glsl and slab_list.glsl.
+#ifndef VKDS_SLAB_GLSL
+#define VKDS_SLAB_GLSL
 
 #include "node.glsl"
 #include "slab_alloc.glsl"

@@ -1,4 +1,4 @@
-// Slab change: what one lane does to one slot of a slab list, while others do the same.
+// Slab change: what one lane does to one slot of a slab, while others do the same.
 //
 // With 64-bit atomics a pair is set and erased as a whole; its value alone is changed by 32-bit atomics.
 // The Vulkan memory model does not relate atomics of two sizes, but every implementation known performs
@@ -14,7 +14,7 @@
 #ifndef VKDS_SLAB_CHANGE_GLSL
 #define VKDS_SLAB_CHANGE_GLSL
 
-#include "slab_list.glsl"
+#include "slab.glsl"
 
 // Puts a key with its value into the first free slot from `slot` on, which was seen free. False: the
 // slab is full by now, or `target` is in it (the key itself; SLAB_EMPTY if that does not matter).

@@ -10,6 +10,7 @@
 #define VKDS_SLAB_HASH_GLSL
 
 #include "slab_operation.glsl"
+#include "slab_walk.glsl"
 
 // A table as the host describes it (slabhash.Device in Go). Lay it into your push constants.
 struct SlabHash {
@@ -31,34 +32,9 @@ uint slab_hash_encode(SlabHash h, uint bucket, uint key) {
 
 uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket, SLAB_SHIFT); }
 
-// A walk of a tile over all slabs of a bucket, in a read-only phase of the table:
-//
-//     SlabWalk walk = slab_hash_walk(hash, bucket, bucket < hash.buckets);
-//     while (subgroupAny(walk.more)) {
-//         Node node = slab_hash_walk_on(hash, walk);
-//         … for each slot m < SLAB_LANE_SLOTS in slab_live_mask(node): slab_lane_key(node, m), through
-//         slab_hash_encode(hash, bucket, …), and slab_lane_value(node, m) …
-//     }
-//
-// All lanes of a tile walk the same bucket. A tile whose walk has ended gets nodes with no slot live.
-struct SlabWalk {
-    uvec2 slab;   // the slab that the next step reads
-    bool more;    // whether there is one
-    uint left;    // slabs that the pool may have behind it: no list is longer
-};
-
+// A walk over all slabs of a bucket (slab_walk.glsl), in a read-only phase of the table.
 SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
     return SlabWalk(slab_hash_base(h, bucket), enabled, h.pool.blocks << 10);
-}
-
-Node slab_hash_walk_on(SlabHash h, inout SlabWalk walk) {
-    bool reads = walk.more;
-    Node node = node_load(walk.slab, reads);
-    uint next = slab_next(node);
-    walk.more = reads && next != SLAB_NULL && walk.left != 0u;
-    walk.left--;
-    if (walk.more) walk.slab = slab_address(h.pool, next);
-    return node;
 }
 
 // Finds each enabled lane's key: whether it is there, and its value. For read-only phases of the table.
@@ -70,25 +46,7 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
     bool busy = enabled;
     bool found = false;
     value = 0u;
-    uint left = h.pool.blocks << 10;   // slabs that the pool may have behind the first: no list is longer
-    while (subgroupAny(busy)) {
-        uint queue = tile_ballot(busy);
-        uint source = queue == 0u ? 0u : uint(findLSB(queue));
-        uint k = tile_shuffle(stored, source);
-        Node node = node_load(tile_shuffle(slab, source), queue != 0u);
-        SlabHit hit = slab_search(node, k, k);
-        uint next = slab_next(node);
-        if (busy && tile_lane() == source) {
-            found = hit.slot != NODE_NONE;
-            if (found) value = hit.value;
-            busy = !found && next != SLAB_NULL;
-            if (busy) {
-                slab = slab_address(h.pool, next);
-                busy = left != 0u;
-                left--;
-            }
-        }
-    }
+    VKDS_SLAB_FIND(h.pool, slab, stored, busy, found, value)
     return found;
 }
 
@@ -98,32 +56,12 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
 // except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
 // `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
 // for OP_COUNT_ALL and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
-//
-// First the tiles walk, for one of their lanes after the other, until every operation stands where it
-// can act; then all lanes act, each for itself, so that their atomics are under way together. What
-// failed, because somebody else was faster, walks on from where it stands.
 uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled,
                      uint budget) {
     uint bucket = slab_hash_bucket(h, key);
     SlabOperation o =
         slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket), enabled);
-    bool counts = subgroupAny(enabled && kind == OP_COUNT_ALL), inserts = op_inserts(kind);
-    uint visits = 0u;
-    while (subgroupAny(o.at != AT_DONE) && visits < budget) {
-        for (; subgroupAny(o.at == AT_WALK) && visits < budget; visits++) {
-            uint queue = tile_ballot(o.at == AT_WALK);
-            uint source = queue == 0u ? 0u : uint(findLSB(queue));
-            uint target = tile_shuffle(o.target, source);
-            Node node = node_load_coherent(tile_shuffle(o.slab, source), queue != 0u);
-            SlabHit hit = slab_search(node, target, SLAB_EMPTY);
-            uint next = slab_next(node), count = 0u;
-            if (counts) count = slab_count(node, tile_shuffle(o.key, source));
-            if (queue != 0u && tile_lane() == source) slab_meet(o, kind, h.pool, hit, next, count);
-        }
-        slab_act(o, kind);
-        bool extends = inserts && o.at == AT_END;
-        if (subgroupAny(extends)) slab_extend(o, h.pool, cursor, extends);
-    }
+    VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget)
     value = o.value;
     return o.status;
 }

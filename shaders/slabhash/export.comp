@@ -20,7 +20,7 @@ void main() {
     SlabWalk walk = slab_hash_walk(hash, bucket, tile < count);
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
-        Node node = slab_hash_walk_on(hash, walk);
+        Node node = slab_walk_on(hash.pool, walk);
         uint mask = reads ? slab_live_mask(node) : 0u;
         uint here = uint(bitCount(mask));
         uint to = subgroupExclusiveAdd(here);

@@ -21,7 +21,7 @@ void main() {
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         uvec2 slab = walk.slab;
-        Node node = slab_hash_walk_on(hash, walk);
+        Node node = slab_walk_on(hash.pool, walk);
         uint next = slab_next(node);
         bool erased = tile_ballot(reads && slab_lane_mask(node, SLAB_TOMBSTONE) != 0u) != 0u;
         stale = stale || erased;
@@ -37,5 +37,5 @@ void main() {
         if (reads && writer.slab == slab) behind = next;
     }
     slab_writer_finish(writer, mine && stale);
-    slab_list_free(hash.pool, mine && stale ? behind : SLAB_NULL);
+    slab_chain_free(hash.pool, mine && stale ? behind : SLAB_NULL);
 }

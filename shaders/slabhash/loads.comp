@@ -25,7 +25,7 @@ void main() {
     uint live = 0u, tombstones = 0u, slabs = 0u;
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
-        Node node = slab_hash_walk_on(hash, walk);
+        Node node = slab_walk_on(hash.pool, walk);
         if (reads) {
             live += uint(bitCount(slab_live_mask(node)));
             tombstones += uint(bitCount(slab_lane_mask(node, SLAB_TOMBSTONE)));

@@ -41,7 +41,7 @@ void main() {
     bool failed_here = false, endless = false;
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
-        Node node = slab_hash_walk_on(from, walk);
+        Node node = slab_walk_on(from.pool, walk);
         uint next = slab_next(node);
         endless = endless || (reads && !walk.more && next != SLAB_NULL);
         uint live = reads && !failed_here ? slab_live_mask(node) : 0u;

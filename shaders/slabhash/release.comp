@@ -15,5 +15,5 @@ void main() {
     uint tile = invocation_index() / TILE;
     uint next = SLAB_NULL;
     if (tile < count) next = plain_load(address_add(slab_hash_base(hash, first + tile), SLAB_NEXT_AT));
-    slab_list_free(hash.pool, next);
+    slab_chain_free(hash.pool, next);
 }

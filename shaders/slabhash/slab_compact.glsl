@@ -78,22 +78,4 @@ void slab_writer_finish(SlabWriter w, bool enabled) {
     }
 }
 
-// Clears and frees all slabs from a reference on, which are the pool's at most. From then on they may be another
-// structure's of the same pool, which runs concurrently with this kernel. Collective over the subgroup.
-void slab_list_free(SlabPool pool, uint from) {
-    uint next = from;
-    for (uint left = pool.blocks << 10; subgroupAny(next != SLAB_NULL) && left != 0u; left--) {
-        uint here = next;
-        bool frees = here != SLAB_NULL;
-        uvec2 slab = uvec2(0u);
-        if (frees) slab = slab_address(pool, here);
-        Node node = node_load(slab, frees);
-        next = slab_next(node);
-        if (!frees) next = SLAB_NULL;
-        node_clear(slab, frees);
-        release_fence();
-        slab_free(pool, here, frees && tile_lane() == 0u);
-    }
-}
-
 #endif

@@ -24,7 +24,7 @@ void main() {
     uint bucket = i / TILE;
     SlabWalk walk = slab_hash_walk(hash, bucket, bucket < hash.buckets);
     while (subgroupAny(walk.more)) {
-        Node node = slab_hash_walk_on(hash, walk);
+        Node node = slab_walk_on(hash.pool, walk);
         uint live = slab_live_mask(node);
         for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
             if (((live >> m) & 1u) == 0u) continue;

@@ -1,7 +1,7 @@
-// For test/shader: a tile a slab, and what the collective functions of slab_list.glsl see in it.
+// For test/shader: a tile a slab, and what the collective functions of slab.glsl see in it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "slab_list.glsl"
+#include "slab.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -189,6 +189,102 @@ func TestPageShaders(t *testing.T) {
 	})
 }
 
+type edgesPush struct {
+	Pool     alloc.DevicePool
+	Vertices uint64
+	Edges    uint64
+	Pending  uint64
+	Count    uint32
+}
+
+// addEdges is the page's host side of its kernel on the adjacency of a graph. It returns by how many neighbours
+// vertices have more.
+func addEdges(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
+	vertices, edges, pending *vk.Buffer[uint32], count int) (int, error) {
+	stream.Fill(vertices, 0, int(vertices.Bytes()), ^uint32(0)) // no vertex has a neighbour
+	for {
+		k, err := vk.NewKernel[edgesPush](d, module, vk.KernelOptions{Constants: pool.Constants()})
+		if err != nil {
+			return 0, err
+		}
+		stream.Fill(pending, 0, 4, 0)
+		k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), edgesPush{
+			pool.Device(), vertices.Address(), edges.Address(), pending.Address(), uint32(count),
+		})
+		err = stream.Wait(ctx)
+		k.Free()
+		if err != nil {
+			return 0, err
+		}
+		var counters [2]uint32 // left, and adjacencies that have become longer
+		if err := pending.Download(ctx, 0, counters[:]); err != nil {
+			return 0, err
+		}
+		if counters[0] == 0 {
+			return int(counters[1]), nil
+		}
+		if err := pool.Grow(ctx, 1); err != nil {
+			return 0, err
+		}
+	}
+}
+
+type neighborsPush struct {
+	Pool           alloc.DevicePool
+	Vertices, Sums uint64
+	Count          uint32
+}
+
+// The page's graph has each edge at both ends, once: in a pool that has to grow, with a vertex of many neighbours,
+// vertices of one, and vertices of none, which take no slab.
+func TestPageGraph(t *testing.T) {
+	const vertices, some = 12_000, 18_000
+	r, ctx, rnd := newRig(t), t.Context(), random(14)
+	edgesModule, neighborsModule := compileFromPage(t, "edges.comp", false), compileFromPage(t, "neighbors.comp", false)
+	pool, err := alloc.NewSlabPool(ctx, r.d, alloc.PoolOptions{SuperShift: 2})
+	require.NoError(t, err)
+	defer pool.Close()
+	words := make([]uint32, 0, 2*some)
+	neighbors := make([]map[uint32]bool, vertices)
+	for i := range vertices {
+		neighbors[i] = map[uint32]bool{}
+	}
+	for range some {
+		a, b := 2*rnd.Uint32N(vertices/2), 2*rnd.Uint32N(vertices/2)
+		if rnd.IntN(4) == 0 {
+			a = 0
+		}
+		words = append(words, a, b)
+		neighbors[a][b], neighbors[b][a] = true, true
+	}
+	all, slabs, sums := 0, 0, make([]uint32, vertices)
+	for i, of := range neighbors {
+		all += len(of)
+		slabs += (len(of) + 29) / 30
+		for other := range of {
+			sums[i] += other
+		}
+	}
+	lists := put(r, make([]uint32, 2*vertices))
+	longer, err := addEdges(ctx, r.d, r.s, edgesModule, pool, lists, put(r, words), put(r, []uint32{0, 0}), some)
+	require.NoError(t, err)
+	require.Equal(t, all, longer)
+	require.False(t, pool.Light(), "the pool had to grow, beyond one super block")
+	stats, err := pool.Stats(ctx)
+	require.NoError(t, err)
+	require.Equal(t, slabs, stats.Allocated)
+	for _, width := range []int{1, 4} {
+		constants := pool.Constants()
+		constants["TILE"] = uint32(width)
+		k, err := vk.NewKernel[neighborsPush](r.d, neighborsModule, vk.KernelOptions{Constants: constants})
+		require.NoError(t, err)
+		defer k.Free()
+		got := put(r, make([]uint32, vertices))
+		run(r, k, vertices*width, neighborsPush{pool.Device(), lists.Address(), got.Address(), vertices})
+		require.Equal(t, sums, get(r, got))
+	}
+}
+
 type bookPush struct {
 	Seats    btree.Device
 	Requests uint64

@@ -1,5 +1,6 @@
-// Package slabcheck reads slab hashes back from the device as they lie in memory, and checks what must hold of them
-// between dispatches. It knows the layout from the papers and the headers' comments, not from the code it checks.
+// Package slabcheck reads slab hashes and slab lists back from the device as they lie in memory, and checks what must
+// hold of them between dispatches. It knows the layout from the papers and the headers' comments, not from the code it
+// checks.
 package slabcheck
 
 import (
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
@@ -89,9 +91,8 @@ type pool struct {
 	bitmaps [][]uint32
 }
 
-func (r *reader) pool(table Table) *pool {
-	device := table.Device().Pool
-	p := &pool{shift: int(table.Constants()["POOL_SUPER_SHIFT"])}
+func (r *reader) pool(device alloc.DevicePool, constants map[string]uint32) *pool {
+	p := &pool{shift: int(constants["POOL_SUPER_SHIFT"])}
 	blocks := int(device.Blocks)
 	for super := 0; blocks > 0; super++ {
 		here := min(blocks, 1<<p.shift)
@@ -137,7 +138,7 @@ func Check(t testing.TB, d *vk.Device, expect Expect, tables ...Table) [][]Pair 
 	t.Helper()
 	r := newReader(t, d)
 	defer r.close()
-	p := r.pool(tables[0])
+	p := r.pool(tables[0].Device().Pool, tables[0].Constants())
 	seen := map[uint32]bool{}
 	var all [][]Pair
 	for _, table := range tables {
@@ -173,90 +174,151 @@ func (p *pool) checkFree(reachable map[uint32]bool) error {
 	return nil
 }
 
+// layout is how slabs hold what they hold.
+type layout struct {
+	slots, width int  // of a slab; of a slot, in words
+	settles      bool // the auxiliary word says which slots have their values
+}
+
+func (r *reader) layout(keys bool) layout {
+	if keys {
+		return layout{slots: 30, width: 1}
+	}
+	return layout{slots: 15, width: 2, settles: !r.d.Has(vk.Int64Atomics)}
+}
+
 // check follows the lists of one table.
-func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect Expect) ([]Pair, error) {
+func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect Expect) (pairs []Pair, err error) {
 	device := table.Device()
-	set := false
-	if _, ok := table.(*slabhash.Set); ok {
-		set = true
-	}
-	settles := !set && !r.d.Has(vk.Int64Atomics)
-	slots, width := 15, 2
-	if set {
-		slots, width = 30, 1
-	}
+	_, set := table.(*slabhash.Set)
+	l := r.layout(set)
 	base := r.words(device.Base, int(device.Buckets)*slabWords)
-	var pairs []Pair
 	for bucket := range device.Buckets {
-		fail := func(format string, args ...any) ([]Pair, error) {
-			return nil, fmt.Errorf("bucket %d of %d: %s", bucket, device.Buckets, fmt.Sprintf(format, args...))
+		decode := func(stored uint32) (key uint32, err error) {
+			key = stored
+			if bucket == device.SpecialOnes || bucket == device.SpecialZero {
+				key ^= device.Mask
+			}
+			if h := Bucket(device, key); h != bucket {
+				err = fmt.Errorf("key %#x belongs to bucket %d", key, h)
+			}
+			return key, err
 		}
-		keys := map[uint32]bool{}
-		slab := base[bucket*slabWords : (bucket+1)*slabWords]
-		ended := false // a free slot was met
-		for n := 0; ; n++ {
-			used := 0
-			for slot := range slots {
-				key, value := slab[slot*width], uint32(0)
-				if !set {
-					value = slab[slot*2+1]
-				}
-				free := key == empty
-				if free && !set && value != empty {
-					return fail("slab %d: free slot %d has the value %#x", n, slot, value)
-				}
-				if free != (slab[auxWord]>>slot&1 != 0) && settles {
-					return fail("slab %d: auxiliary word %#x, but slot %d is free: %v", n, slab[auxWord], slot, free)
-				}
-				if free {
-					ended = true
-					continue
-				}
-				if ended {
-					return fail("slab %d: slot %d is in use, behind a free one", n, slot)
-				}
-				used++
-				if key == tombstone {
-					if expect.Compact {
-						return fail("slab %d: slot %d has a tombstone", n, slot)
-					}
-					continue
-				}
-				if bucket == device.SpecialOnes || bucket == device.SpecialZero {
-					key ^= device.Mask
-				}
-				if h := Bucket(device, key); h != bucket {
-					return fail("slab %d, slot %d: key %#x belongs to bucket %d", n, slot, key, h)
-				}
-				if keys[key] && !expect.Duplicates {
-					return fail("slab %d, slot %d: key %#x is there twice", n, slot, key)
-				}
-				keys[key] = true
-				pairs = append(pairs, Pair{key, value})
-			}
-			if n > 0 && used == 0 && expect.Compact {
-				return fail("slab %d has nothing in it", n)
-			}
-			next := slab[nextWord]
-			if next == null {
-				break
-			}
-			if used < slots && expect.Compact {
-				return fail("slab %d has %d slots in use, and another slab behind it", n, used)
-			}
-			if slab = p.slab(next); slab == nil {
-				return fail("slab %d refers to %#x, which is no slab", n, next)
-			}
-			if !p.allocated(next) {
-				return fail("slab %d refers to %#x, which is free", n, next)
-			}
-			if reachable[next] {
-				return fail("slab %d refers to %#x, which is in another list too, or in a circle", n, next)
-			}
-			reachable[next] = true
+		here, err := p.follow(base[bucket*slabWords:(bucket+1)*slabWords], l, reachable, expect, decode)
+		if err != nil {
+			return nil, fmt.Errorf("bucket %d of %d: %w", bucket, device.Buckets, err)
 		}
+		pairs = append(pairs, here...)
 	}
 	return pairs, nil
+}
+
+// enter returns the words of a slab that a list refers to.
+func (p *pool) enter(ref uint32, reachable map[uint32]bool) ([]uint32, error) {
+	slab := p.slab(ref)
+	switch {
+	case slab == nil:
+		return nil, fmt.Errorf("reference to %#x, which is no slab", ref)
+	case !p.allocated(ref):
+		return nil, fmt.Errorf("reference to %#x, which is free", ref)
+	case reachable[ref]:
+		return nil, fmt.Errorf("reference to %#x, which is in another list too, or in a circle", ref)
+	}
+	reachable[ref] = true
+	return slab, nil
+}
+
+// follow reads one list, from its first slab on.
+func (p *pool) follow(slab []uint32, l layout, reachable map[uint32]bool, expect Expect,
+	decode func(stored uint32) (key uint32, err error)) (pairs []Pair, err error) {
+	keys := map[uint32]bool{}
+	ended := false // a free slot was met
+	for n := 0; ; n++ {
+		used := 0
+		for slot := range l.slots {
+			key, value := slab[slot*l.width], uint32(0)
+			if l.width == 2 {
+				value = slab[slot*2+1]
+			}
+			free := key == empty
+			switch {
+			case free && l.width == 2 && value != empty:
+				return nil, fmt.Errorf("slab %d: free slot %d has the value %#x", n, slot, value)
+			case l.settles && free != (slab[auxWord]>>slot&1 != 0):
+				return nil, fmt.Errorf("slab %d: auxiliary word %#x, but slot %d is free: %v", n, slab[auxWord], slot,
+					free)
+			case free:
+				ended = true
+				continue
+			case ended:
+				return nil, fmt.Errorf("slab %d: slot %d is in use, behind a free one", n, slot)
+			}
+			used++
+			if key == tombstone {
+				if expect.Compact {
+					return nil, fmt.Errorf("slab %d: slot %d has a tombstone", n, slot)
+				}
+				continue
+			}
+			if key, err = decode(key); err != nil {
+				return nil, fmt.Errorf("slab %d, slot %d: %w", n, slot, err)
+			}
+			if keys[key] && !expect.Duplicates {
+				return nil, fmt.Errorf("slab %d, slot %d: key %#x is there twice", n, slot, key)
+			}
+			keys[key] = true
+			pairs = append(pairs, Pair{key, value})
+		}
+		if n > 0 && used == 0 && expect.Compact {
+			return nil, fmt.Errorf("slab %d has nothing in it", n)
+		}
+		next := slab[nextWord]
+		if next == null {
+			return pairs, nil
+		}
+		if used < l.slots && expect.Compact {
+			return nil, fmt.Errorf("slab %d has %d slots in use, and another slab behind it", n, used)
+		}
+		if slab, err = p.enter(next, reachable); err != nil {
+			return nil, fmt.Errorf("slab %d: %w", n, err)
+		}
+	}
+}
+
+// listMask is what keys are xored with in the first of a list's two chains (slab_list.glsl).
+const listMask = 0x9d2c5680
+
+// Lists reads lists of slab_list.glsl, the only users of a pool, two words each, and fails the test where they break a
+// rule: those of Check, of chains instead of buckets. keys: they have no values. It returns the pairs of each, those of
+// the first chain first.
+func Lists(t testing.TB, d *vk.Device, expect Expect, of *alloc.SlabPool, lists []uint32, keys bool) [][]Pair {
+	t.Helper()
+	r := newReader(t, d)
+	defer r.close()
+	p, l := r.pool(of.Device(), of.Constants()), r.layout(keys)
+	seen := map[uint32]bool{}
+	all := make([][]Pair, len(lists)/2)
+	for i, first := range lists {
+		if first == null {
+			continue
+		}
+		decode := func(stored uint32) (key uint32, err error) {
+			if key = stored; i%2 == 0 {
+				return key ^ listMask, nil
+			}
+			if key != listMask && key != ^uint32(listMask) {
+				err = fmt.Errorf("key %#x belongs to the first chain", key)
+			}
+			return key, err
+		}
+		slab, err := p.enter(first, seen)
+		require.NoError(t, err, "chain %d of list %d", i%2, i/2)
+		pairs, err := p.follow(slab, l, seen, expect, decode)
+		require.NoError(t, err, "chain %d of list %d", i%2, i/2)
+		all[i/2] = append(all[i/2], pairs...)
+	}
+	require.NoError(t, p.checkFree(seen))
+	return all
 }
 
 // Slabs returns how many slabs of a pool are allocated, by its bitmaps.
@@ -265,7 +327,7 @@ func Slabs(t testing.TB, d *vk.Device, table Table) int {
 	r := newReader(t, d)
 	defer r.close()
 	n := 0
-	for _, bitmaps := range r.pool(table).bitmaps {
+	for _, bitmaps := range r.pool(table.Device().Pool, table.Constants()).bitmaps {
 		for _, w := range bitmaps {
 			n += bits.OnesCount32(w)
 		}
