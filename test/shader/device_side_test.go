@@ -202,8 +202,11 @@ type edgesPush struct {
 func addEdges(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
 	vertices, edges, pending *vk.Buffer[uint32], count int) (int, error) {
 	stream.Fill(vertices, 0, int(vertices.Bytes()), ^uint32(0)) // no vertex has a neighbour
+	_, tile, _ := slabhash.Tiles(d) // lanes that work on a slab
 	for {
-		k, err := vk.NewKernel[edgesPush](d, module, vk.KernelOptions{Constants: pool.Constants()})
+		constants := pool.Constants()
+		constants["TILE"] = uint32(tile)
+		k, err := vk.NewKernel[edgesPush](d, module, vk.KernelOptions{Constants: constants})
 		if err != nil {
 			return 0, err
 		}
@@ -273,7 +276,7 @@ func TestPageGraph(t *testing.T) {
 	stats, err := pool.Stats(ctx)
 	require.NoError(t, err)
 	require.Equal(t, slabs, stats.Allocated)
-	for _, width := range []int{1, 4} {
+	for _, width := range []int{1, 4} { // lanes a tile
 		constants := pool.Constants()
 		constants["TILE"] = uint32(width)
 		k, err := vk.NewKernel[neighborsPush](r.d, neighborsModule, vk.KernelOptions{Constants: constants})
