@@ -202,7 +202,7 @@ type edgesPush struct {
 func addEdges(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
 	vertices, edges, pending *vk.Buffer[uint32], count int) (int, error) {
 	stream.Fill(vertices, 0, int(vertices.Bytes()), ^uint32(0)) // no vertex has a neighbour
-	_, tile, _ := slabhash.Tiles(d) // lanes that work on a slab
+	_, tile, _ := slabhash.Tiles(d)
 	for {
 		constants := pool.Constants()
 		constants["TILE"] = uint32(tile)
