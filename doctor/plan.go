@@ -7,12 +7,14 @@ import (
 
 // Plan is what vkds will do on a device: which of its ways it takes.
 type Plan struct {
-	Protocol     string `json:"protocol"`      // "64-bit": a pair is one atomic; "32-bit": its words are changed one after the other
+	// Protocol is "64-bit", where a pair is one atomic, or "32-bit", where its words are changed one after the other.
+	Protocol     string `json:"protocol"`
 	SubgroupSize int    `json:"subgroup_size"` // lanes
 	FindTile     int    `json:"find_tile"`     // lanes that read a slab together: in read-only lookups,
 	UpdateTile   int    `json:"update_tile"`   // in concurrent lookups and updates,
 	WalkTile     int    `json:"walk_tile"`     // and in walks over whole tables
-	Transfers    string `json:"transfers"`     // "direct": copies in memory that host and device share; "staged": through a ring
+	// Transfers are "direct", copies in memory that host and device share, or "staged", through a ring.
+	Transfers string `json:"transfers"`
 }
 
 func planFor(d *vk.Device) Plan {

@@ -1,10 +1,11 @@
 package structures
 
-// Metrics are what the host knows of a structure, without a look at the device and without a turn: for monitoring, as often
-// as one likes. Stats of each structure, which scan it, say more. All but Bytes only grow.
+// Metrics are what the host knows of a structure, without a look at the device and without a turn: for monitoring, as
+// often as one likes. Stats of each structure, which scan it, say more. All but Bytes only grow.
 type Metrics struct {
-	// Updates and Queries are what the structure was asked for since it was made, by calls with slices and on streams, done
-	// or not. What is recorded counts once, with as many operations as there may be; a mixed batch is one of updates.
+	// Updates and Queries are what the structure was asked for since it was made, by calls with slices and on streams,
+	// done or not. What is recorded counts once, with as many operations as there may be; a mixed batch is one of
+	// updates.
 	Updates, Queries Calls
 	// Retries are how often operations were left pending, so that room had to be made for them, or were tried again.
 	Retries uint64

@@ -43,19 +43,19 @@ func (d Direction) String() string { return directionNames.String(d) }
 
 // Ordered is what every vkds dictionary does that keeps its pairs in key order, keys taken as unsigned numbers.
 //
-// Mixed batches (Apply) of an Ordered have an order, unlike those of a hash table: lookups and counts see what was there
-// before the batch, then come the insertions, then the deletions: a key that is inserted and deleted in one batch is gone
-// afterwards (section III-A of the GPU LSM's paper). Apply does Insert, InsertUnique, InsertAdd, InsertMin, InsertMax,
-// Delete, Find and CountAll.
+// Mixed batches (Apply) of an Ordered have an order, unlike those of a hash table: lookups and counts see what was
+// there before the batch, then come the insertions, then the deletions: a key that is inserted and deleted in one batch
+// is gone afterwards (section III-A of the GPU LSM's paper). Apply does Insert, InsertUnique, InsertAdd, InsertMin,
+// InsertMax, Delete, Find and CountAll.
 //
-// A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and has
-// a path on which the operations of mixed batches run concurrently, as those of a hash table do.
+// A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and
+// has a path on which the operations of mixed batches run concurrently, as those of a hash table do.
 type Ordered interface {
 	Dictionary
 	Queries
 
 	// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
-	// ranges that overlap, the first takes what they share. Where it fails, with a *PendingError of as many ranges as may
-	// still have keys, the counts are of the keys that are gone.
+	// ranges that overlap, the first takes what they share. Where it fails, with a *PendingError of as many ranges as
+	// may still have keys, the counts are of the keys that are gone.
 	DeleteRange(ctx context.Context, ranges []Range) (counts []uint32, err error)
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Queries are what is asked of dictionaries that keep their pairs in key order. Such a structure embeds them: they are its
-// own methods. Errors of all: vk.ErrClosed, *vk.OutOfMemoryError, the context's, of the forms into the caller's slices
-// *LengthError; but for those that look keys up, also *StuckError where memory is as only a stray write can leave it.
+// Queries are what is asked of dictionaries that keep their pairs in key order. Such a structure embeds them: they are
+// its own methods. Errors of all: vk.ErrClosed, *vk.OutOfMemoryError, the context's, of the forms into the caller's
+// slices *LengthError; but for those that look keys up, also *StuckError where memory is as only a stray write can
+// leave it.
 type Queries interface {
 	// Find returns the value of each key, 0 where it is absent, and whether it is there.
 	Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error)
@@ -39,13 +40,13 @@ type Queries interface {
 	Min(ctx context.Context) (key, value uint32, found bool, err error)
 	// Max returns the pair with the greatest key.
 	Max(ctx context.Context) (key, value uint32, found bool, err error)
-	// Rank returns how many keys are less than each key, which need not be there. A tree counts its leaves for each batch,
-	// an LSM looks which of its pairs are valid.
+	// Rank returns how many keys are less than each key, which need not be there. A tree counts its leaves for each
+	// batch, an LSM looks which of its pairs are valid.
 	Rank(ctx context.Context, keys []uint32) ([]uint32, error)
 	// Select returns the pair of each rank: of rank 0 is the least key. Ranks from Len on have none.
 	Select(ctx context.Context, ranks []uint32) (Neighbors, error)
-	// Ascend returns the pairs of a range in key order: for pair, err := range d.Ascend(ctx, r). It reads them part by part.
-	// If the device fails, ctx ends or the pairs were changed (ErrChanged), the error comes last, with no pair.
+	// Ascend returns the pairs of a range in key order: for pair, err := range d.Ascend(ctx, r). It reads them part by
+	// part. If the device fails, ctx ends or the pairs were changed (ErrChanged), the error comes last, with no pair.
 	Ascend(ctx context.Context, r Range) iter.Seq2[Pair, error]
 	// Descend is Ascend the other way round, the greatest key first.
 	Descend(ctx context.Context, r Range) iter.Seq2[Pair, error]
@@ -57,9 +58,9 @@ type Queries interface {
 	QueriesOnStream
 }
 
-// QueriesOnStream are the queries that are recorded on a stream and don't wait. Nothing may change the structure until they
-// are done, and each stream keeps temporary memory of the structure's. Errors: vk.ErrClosed, *LengthError for buffers that
-// are too short, *vk.ForeignError, *vk.OutOfMemoryError, what making a kernel may return.
+// QueriesOnStream are the queries that are recorded on a stream and don't wait. Nothing may change the structure until
+// they are done, and each stream keeps temporary memory of the structure's. Errors: vk.ErrClosed, *LengthError for
+// buffers that are too short, *vk.ForeignError, *vk.OutOfMemoryError, what making a kernel may return.
 type QueriesOnStream interface {
 	// FindOn records lookups.
 	FindOn(s *vk.Stream, l DeviceLookups) error
@@ -69,8 +70,8 @@ type QueriesOnStream interface {
 	RangeOn(s *vk.Stream, r DeviceRanges) error
 	// NeighborOn records the search for neighbors.
 	NeighborOn(s *vk.Stream, to Direction, n DeviceNeighbors) error
-	// FinishNeighbors waits for the stream, and carries on the searches that NeighborOn has left pending, until n.Left is 0.
-	// Error: *PendingError.
+	// FinishNeighbors waits for the stream, and carries on the searches that NeighborOn has left pending, until n.Left
+	// is 0. Error: *PendingError.
 	FinishNeighbors(ctx context.Context, s *vk.Stream, to Direction, n DeviceNeighbors) error
 	// RankOn records the counting of the keys that are less than each key.
 	RankOn(s *vk.Stream, r DeviceRanks) error

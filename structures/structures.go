@@ -26,7 +26,8 @@ const (
 	InsertAdd
 	// InsertMin inserts a pair, or lowers the value that is there to its own if that is less, both taken as unsigned.
 	InsertMin
-	// InsertMax inserts a pair, or raises the value that is there to its own if that is greater, both taken as unsigned.
+	// InsertMax inserts a pair, or raises the value that is there to its own if that is greater, both taken as
+	// unsigned.
 	InsertMax
 	// Delete removes the least recently inserted pair of a key.
 	Delete
@@ -56,7 +57,8 @@ const (
 )
 
 var kindNames = enum.Names[Kind]{
-	"mixed", "insert", "insert-unique", "insert-duplicate", "insert-add", "insert-min", "insert-max", "delete", "delete-all", "find", "count-all",
+	"mixed", "insert", "insert-unique", "insert-duplicate", "insert-add", "insert-min", "insert-max",
+	"delete", "delete-all", "find", "count-all",
 	"find-successor", "find-predecessor", "find-floor", "find-ceil", "find-range", "count-range",
 }
 
@@ -113,8 +115,8 @@ type Batch struct {
 // Results are the outcomes of a batch, in its order.
 type Results struct {
 	Status []Status
-	// Values are of Find and of neighbors the value (0 if absent), of CountAll, DeleteAll and ranges the number; of others
-	// undefined.
+	// Values are of Find and of neighbors the value (0 if absent), of CountAll, DeleteAll and ranges the number; of
+	// others undefined.
 	Values []uint32
 	// Keys are of neighbors the key (0 if absent), of others 0; nil if the batch asks for none.
 	Keys []uint32
@@ -125,18 +127,18 @@ type Results struct {
 // Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;
 // OnStream has twins of them on device buffers and streams.
 //
-// Several goroutines may use one Dictionary. Calls that change it (updates, Clear, what rebuilds it, Close) run alone, each
-// behind the calls that came before; those that only ask (Find, Count, Range, neighbors, iterators) run beside one
+// Several goroutines may use one Dictionary. Calls that change it (updates, Clear, what rebuilds it, Close) run alone,
+// each behind the calls that came before; those that only ask (Find, Count, Range, neighbors, iterators) run beside one
 // another. Whoever waits does so until his context ends, and nobody is overtaken for ever. So calls with slices are
-// linearizable: each takes effect as a whole between its beginning and its end, a batch of updates too, as far as it gets;
-// what operations of one batch are to each other, Batch says. Iterators are so part by part, and end with ErrChanged where
-// the dictionary was changed in between.
+// linearizable: each takes effect as a whole between its beginning and its end, a batch of updates too, as far as it
+// gets; what operations of one batch are to each other, Batch says. Iterators are so part by part, and end with
+// ErrChanged where the dictionary was changed in between.
 //
-// Recording on streams is ordered in the same way, updates alone and queries beside one another, but not the recorded work:
-// what is said of that, what may run concurrently, is the caller's to keep. Calls without a context, as most that record
-// are, wait as at a mutex: for as long as those before them take, which the contexts of these may bound. Progress runs
-// inside of a call, that of several queries at the same time, and must not call the dictionary: such a call is a
-// *ReentryError.
+// Recording on streams is ordered in the same way, updates alone and queries beside one another, but not the recorded
+// work: what is said of that, what may run concurrently, is the caller's to keep. Calls without a context, as most that
+// record are, wait as at a mutex: for as long as those before them take, which the contexts of these may bound.
+// Progress runs inside of a call, that of several queries at the same time, and must not call the dictionary: such a
+// call is a *ReentryError.
 //
 // The forms that end in Into write into the caller's slices, which saves the making of new ones: that takes up to twice
 // the time of the transfer itself. A slice for results that is nil is not wanted, and nothing of it is transferred; any
@@ -157,12 +159,12 @@ type Dictionary interface {
 	FindInto(ctx context.Context, keys, values []uint32, found []bool) error
 	// Apply does a batch of mixed operations.
 	Apply(ctx context.Context, b Batch) (Results, error)
-	// ApplyInto is Apply into the caller's slices. Ranges go to those of into from their beginning, and to new ones where
-	// they have no room; what the batch doesn't ask for stays as it is.
+	// ApplyInto is Apply into the caller's slices. Ranges go to those of into from their beginning, and to new ones
+	// where they have no room; what the batch doesn't ask for stays as it is.
 	ApplyInto(ctx context.Context, b Batch, into *Results) error
-	// UpdateInto does a batch of updates of one kind, and tells in the caller's slice what has become of each. values are
-	// those of insertions; of Delete there are none. Without a status an error still says how many operations are not
-	// done (*PendingError).
+	// UpdateInto does a batch of updates of one kind, and tells in the caller's slice what has become of each. values
+	// are those of insertions; of Delete there are none. Without a status an error still says how many operations are
+	// not done (*PendingError).
 	UpdateInto(ctx context.Context, kind Kind, keys, values []uint32, status []Status) error
 	// Len returns the number of pairs.
 	Len(ctx context.Context) (uint64, error)

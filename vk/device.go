@@ -255,8 +255,8 @@ type owned interface{ usableOn(d *Device) error }
 // errForeign is the answer of usableOn where a thing is of another device.
 var errForeign = errors.New("of another device")
 
-// Accept answers why a Buffer, a HostBuffer or a Stream, called what, can't be used on the Device: *ForeignError where it
-// is of another one, ErrClosed where it was freed or closed. A nil *Buffer is no buffer, and is accepted.
+// Accept answers why a Buffer, a HostBuffer or a Stream, called what, can't be used on the Device: *ForeignError where
+// it is of another one, ErrClosed where it was freed or closed. A nil *Buffer is no buffer, and is accepted.
 func (d *Device) Accept(what string, thing owned) error {
 	err := thing.usableOn(d)
 	if err == errForeign {

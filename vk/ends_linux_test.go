@@ -26,8 +26,8 @@ import (
 // test.
 //
 // And none writes outside of its arrays, whatever memory says of where things go: around each array memory can be read,
-// but not be written. References to slabs are left out: nodes and lists are the structures themselves, so that all memory
-// that references reach may be written.
+// but not be written. References to slabs are left out: nodes and lists are the structures themselves, so that all
+// memory that references reach may be written.
 //
 // On a CPU device a buffer address is an address of the process. So all memory that 32-bit indices and references can
 // reach is mapped, and what a kernel reads there may lead it anywhere. Only 64-bit addresses that kernels find in
@@ -83,10 +83,10 @@ func leftOut(name string) bool {
 
 func stressed() bool { return os.Getenv("VKDS_STRESS") == "1" }
 
-const shortForm = "the short form: two contents of memory, which kernels leave to each other in slabs, specialization " +
-	"constants of one kind a module, and no module *.unrolled. VKDS_STRESS=1 runs all contents, each kernel over " +
-	"fresh memory, TILE and the other constants each as something else, and all modules but test/memory.* and " +
-	"test/sorted_run"
+const shortForm = "the short form: two contents of memory, which kernels leave to each other in slabs, " +
+	"specialization constants of one kind a module, and no module *.unrolled. VKDS_STRESS=1 runs all contents, each " +
+	"kernel over fresh memory, TILE and the other constants each as something else, and all modules but " +
+	"test/memory.* and test/sorted_run"
 
 const (
 	modulesToRun = "VKDS_TEST_MODULES" // for the process that runs them, split by spaces
@@ -403,9 +403,9 @@ func cutLast(name string) (before, last string, found bool) {
 	return name[:i], name[i+1:], true
 }
 
-// everywhere is memory that holds the same words again and again: for slabs, as far as a 32-bit reference reaches, and for
-// arrays, as far as a 32-bit index of the largest elements does. Of the latter only the arrays themselves can be written.
-// Before the slabs lies what is no such memory: the tables of addresses that kernels look up.
+// everywhere is memory that holds the same words again and again: for slabs, as far as a 32-bit reference reaches, and
+// for arrays, as far as a 32-bit index of the largest elements does. Of the latter only the arrays themselves can be
+// written. Before the slabs lies what is no such memory: the tables of addresses that kernels look up.
 type everywhere struct {
 	slabs, arrays uint64
 	words, head   *os.File
@@ -521,8 +521,8 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 // anywhere are the kernels, by the beginning of their names, that write where they are told to, for tests.
 var anywhere = []string{"doctor/far", "doctor/progress", "test/slab_change."}
 
-// found are the two words that a kernel has to find where a push constant says, or it does nothing of which memory could
-// mislead it; by the beginnings of the kernels' names.
+// found are the two words that a kernel has to find where a push constant says, or it does nothing of which memory
+// could mislead it; by the beginnings of the kernels' names.
 var found = []struct {
 	beginning, name string
 	words           [2]uint32

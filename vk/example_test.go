@@ -174,8 +174,8 @@ type tripling struct {
 	Count, Add uint32
 }
 
-// TripleOn records that out becomes 3x + 1, and of a few numbers 3(3x + 1) + 1: a stage that can't be recorded takes the
-// other one with it.
+// TripleOn records that out becomes 3x + 1, and of a few numbers 3(3x + 1) + 1: a stage that can't be recorded takes
+// the other one with it.
 func (t *tripler) TripleOn(s *vk.Stream, x *vk.Buffer[uint32], twice bool) error {
 	if err := t.d.Accept("stream", s); err != nil {
 		return err

@@ -68,7 +68,8 @@ func TestKernelRefusals(t *testing.T) {
 	}
 	require.NoError(t, make(KernelOptions{Workgroup: 64, Constants: map[string]uint32{"WORKGROUP": 64}}))
 	require.NoError(t, make(KernelOptions{Constants: map[string]uint32{"WORKGROUP": 64}}))
-	require.ErrorContains(t, make(KernelOptions{Constants: map[string]uint32{"FACTR": 1}}), `no specialization constant "FACTR" (it has FACTOR, WORKGROUP)`)
+	require.ErrorContains(t, make(KernelOptions{Constants: map[string]uint32{"FACTR": 1}}),
+		`no specialization constant "FACTR" (it has FACTOR, WORKGROUP)`)
 	require.ErrorContains(t, make(KernelOptions{Workgroup: 64, Constants: map[string]uint32{"WORKGROUP": 32}}),
 		"set twice")
 	require.ErrorContains(t, make(KernelOptions{Workgroup: 1 << 20}), "the device takes 1 to")

@@ -46,7 +46,8 @@ func (f *rowFlags) addJSON(flags *pflag.FlagSet, columns ...string) {
 	if f.left == 0 {
 		f.left = math.MaxUint64
 	}
-	flags.BoolVar(&f.json, "json", false, fmt.Sprintf(`print JSON, a row a line: {"%s": …}`, strings.Join(columns, `": …, "`)))
+	flags.BoolVar(&f.json, "json", false, fmt.Sprintf(`print JSON, a row a line: {"%s": …}`,
+		strings.Join(columns, `": …, "`)))
 }
 
 // outputBytes is how much is written at a time.

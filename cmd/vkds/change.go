@@ -146,7 +146,8 @@ func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, pa
 		}
 		columns[i].Type = own
 	}
-	l := &loader{ctx: ctx, combine: kind, dictionary: dictionary{Dictionary: dict.Dictionary, structure: dict.structure}}
+	l := &loader{ctx: ctx, combine: kind,
+		dictionary: dictionary{Dictionary: dict.Dictionary, structure: dict.structure}}
 	err := l.read(g, s, table, func(in *opened) error {
 		if in.key == dict.key && in.value == dict.value {
 			return nil

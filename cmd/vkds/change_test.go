@@ -66,7 +66,8 @@ func TestUpdateDelete(t *testing.T) {
 		assert.Equal(t, fmt.Sprintf("measure,value\ninserted,%d\nassigned,%d\nskipped,1\npairs,%d\n", inserted,
 			assigned, after), out, structure)
 		out, _ = answer(t, asked.String(), "delete", dict, "--json")
-		assert.JSONEq(t, fmt.Sprintf(`{"deleted": %d, "absent": %d, "pairs": %d}`, deleted, absent, len(has)), out, structure)
+		assert.JSONEq(t, fmt.Sprintf(`{"deleted": %d, "absent": %d, "pairs": %d}`, deleted, absent, len(has)), out,
+			structure)
 
 		want := "key,value\n"
 		for _, k := range slices.Sorted(maps.Keys(has)) {
@@ -99,7 +100,8 @@ func TestChangeReplaces(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, old, now)
 	}
-	assert.Equal(t, `standard input:2: column 1: "x" is not an integer`, refusal(t, "3,30\nx,1\n", "update", dict, "-", "--no-header"))
+	assert.Equal(t, `standard input:2: column 1: "x" is not an integer`,
+		refusal(t, "3,30\nx,1\n", "update", dict, "-", "--no-header"))
 	stays()
 	assert.Equal(t, `key 2 of the command line: "x" is not an integer`, refusal(t, "", "delete", dict, "1", "x"))
 	stays()
@@ -203,12 +205,15 @@ func TestUpdateCombines(t *testing.T) {
 	needDevice(t)
 	dir := t.TempDir()
 	for combine, want := range map[string]string{
-		"add": "key,value\n1,4294967290\n2,27\n3,9\n", "min": "key,value\n1,10\n2,3\n3,4\n", "max": "key,value\n1,4294967280\n2,20\n3,5\n",
+		"add": "key,value\n1,4294967290\n2,27\n3,9\n",
+		"min": "key,value\n1,10\n2,3\n3,4\n",
+		"max": "key,value\n1,4294967280\n2,20\n3,5\n",
 	} {
 		for _, structure := range []string{"slabhash", "btree", "lsm", "sortedarray"} {
 			dict := filepath.Join(dir, combine+structure+".vkds")
 			answer(t, "1,10\n2,20\n", "build", "-", "-o", dict, "--structure", structure)
-			out, _ := answer(t, "1,4294967280\n2,3\n2,4\n3,4\n3,5\n", "update", dict, "-", "--combine", combine, "--json")
+			out, _ := answer(t, "1,4294967280\n2,3\n2,4\n3,4\n3,5\n", "update", dict, "-", "--combine", combine,
+				"--json")
 			assert.JSONEq(t, `{"inserted": 1, "assigned": 4, "skipped": 0, "pairs": 3}`, out)
 			out, _ = answer(t, "", "dump", dict)
 			if structure == "slabhash" {
@@ -225,5 +230,6 @@ func TestUpdateCombines(t *testing.T) {
 	assert.Equal(t, "key,value\n1,-20\n", out)
 	assert.Equal(t, "--combine add: the values of "+dict+" are of type i32, but sums are of u32 or hex",
 		refusal(t, "1,1\n", "update", dict, "-", "--combine", "add"))
-	assert.Equal(t, "--combine sum: it is add, min or max", refusal(t, "1,1\n", "update", dict, "-", "--combine", "sum"))
+	assert.Equal(t, "--combine sum: it is add, min or max",
+		refusal(t, "1,1\n", "update", dict, "-", "--combine", "sum"))
 }

@@ -35,7 +35,8 @@ func TestMinMax(t *testing.T) {
 		assert.Equal(t, "key,value\n-7,70\n", on("min"), from)
 		assert.Equal(t, "key,value\n5,51\n", on("max"), from)
 		assert.Equal(t, "key,value\n5,51\n0,1\n", on("max", "--limit", "2"), from)
-		assert.Equal(t, `{"key":-7,"value":70}`+"\n"+`{"key":0,"value":1}`+"\n"+`{"key":5,"value":51}`+"\n", on("min", "--limit", "9", "--json"), from)
+		assert.Equal(t, `{"key":-7,"value":70}`+"\n"+`{"key":0,"value":1}`+"\n"+`{"key":5,"value":51}`+"\n",
+			on("min", "--limit", "9", "--json"), from)
 	}
 	out, _, status := runTool("", "min", "-", "--must-exist")
 	assert.Equal(t, 1, status)
@@ -52,7 +53,8 @@ func TestDump(t *testing.T) {
 		"00:00:00,0.5\n2014-07-01 00:30:00,7\n")
 	types := []string{"--key-type", "time", "--value-type", "f32"}
 	want := "key,value\n2014-07-01 00:00:00,-20\n2014-07-01 00:30:00,7\n2014-07-02 00:00:00,0.5\n"
-	lines := `{"key":"2014-07-01 00:00:00","value":-20}` + "\n" + `{"key":"2014-07-01 00:30:00","value":7}` + "\n" + `{"key":"2014-07-02 00:00:00","value":0.5}` + "\n"
+	lines := `{"key":"2014-07-01 00:00:00","value":-20}` + "\n" + `{"key":"2014-07-01 00:30:00","value":7}` + "\n" +
+		`{"key":"2014-07-02 00:00:00","value":0.5}` + "\n"
 	dir := t.TempDir()
 	for _, structure := range []string{"slabhash", "lsm"} {
 		dict := filepath.Join(dir, structure+".vkds")
@@ -169,7 +171,8 @@ func TestTop(t *testing.T) {
 			if structure != "sortedarray" && len(flags) != 2 {
 				continue // one question is enough of them
 			}
-			out, notes, status := runTool(table, append([]string{"top", "-", "--structure", structure, "--value-type", "i32"}, flags...)...)
+			command := []string{"top", "-", "--structure", structure, "--value-type", "i32"}
+			out, notes, status := runTool(table, append(command, flags...)...)
 			assert.Zero(t, status, notes)
 			assert.Equal(t, "key,value\n"+want, out, "%s %v", structure, flags)
 		}

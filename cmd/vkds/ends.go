@@ -29,7 +29,8 @@ func newEndCommand(g *global, name, which string, from walk) *cobra.Command {
 	c := &cobra.Command{
 		Use:   name + " DICT-or-TABLE",
 		Short: "Print the pair of the " + which + " key",
-		Long: strings.ToUpper(name[:1]) + name[1:] + ` prints the pair whose key is the ` + which + `; with --limit N, the pairs of
+		Long: strings.ToUpper(name[:1]) + name[1:] +
+			` prints the pair whose key is the ` + which + `; with --limit N, the pairs of
 the ` + which + ` N keys, beginning with the ` + which + `. Of no pairs it prints none.
 
 ` + orderedHelp + sourceHelp,

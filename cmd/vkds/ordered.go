@@ -84,7 +84,8 @@ several ranges one after the other, in the order asked.
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		columns: pairColumns,
-		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error {
+		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32,
+			a *answer) error {
 			l := listing{ctx: ctx, dict: dict, ranges: ranges, counts: counts}
 			return l.each(func(keys, values []uint32) error { return a.pairs(dict, keys, values) })
 		},

@@ -46,7 +46,8 @@ func TestOrderedCommands(t *testing.T) {
 	assert.Equal(t, "key,found,value\n0,0,5\n9,3,0\n", on(s, "floor", "0", "9"))
 	assert.Equal(t, "key,found,value\n4,10,11\n4294967295,4294967295,20\n", on(s, "ceil", "4", "4294967295"))
 	assert.Equal(t, "key,value\n10,11\n4,\n", on("lsm", "get", "10", "4"))
-	assert.Equal(t, `{"key":3,"value":0}`+"\n"+`{"key":10,"value":11}`+"\n", on("lsm", "range", "--json", "1:10", "5:4"))
+	assert.Equal(t, `{"key":3,"value":0}`+"\n"+`{"key":10,"value":11}`+"\n",
+		on("lsm", "range", "--json", "1:10", "5:4"))
 	assert.Equal(t, `{"lo":1,"hi":10,"count":2}`+"\n", on("lsm", "count", "--json", "1:10"))
 	assert.Equal(t, `{"key":1,"found":3,"value":0}`+"\n"+`{"key":4294967295,"found":null,"value":null}`+"\n",
 		on("sortedarray", "successor", "--json", "1", "4294967295"))
@@ -176,7 +177,8 @@ func TestOrderedCommandsRefuse(t *testing.T) {
 	assert.Contains(t, refusal(t, "", "range", path, "1:2", "--keys", "f"), "not from both")
 	assert.Contains(t, refusal(t, "", "range", path, "--keys", "f.csv", "--keys-column", "a"), "two columns")
 	assert.Contains(t, refusal(t, "", "ceil", "-"), "can't both come from standard input")
-	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`, refusal(t, "", "range", path, "1:1", "--structure", "btrie"))
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`,
+		refusal(t, "", "range", path, "1:1", "--structure", "btrie"))
 	assert.Equal(t, "range takes a DICT or a TABLE, then ranges (see vkds range --help)", refusal(t, "", "range"))
 }
 
@@ -307,8 +309,8 @@ var unicodeCase = realTable{
 }
 
 // geoipFloors are ranges of addresses, and the number of each one's country.
-const geoipFloors = "134744072,134739200,225\n16777217,16777216,16\n3238004363,3238002688,161\n1539136282,1539136256,225\n" +
-	"3365928968,3363831808,31\n1,0,0\n4294967295,3758096384,0\n"
+const geoipFloors = "134744072,134739200,225\n16777217,16777216,16\n3238004363,3238002688,161\n" +
+	"1539136282,1539136256,225\n3365928968,3363831808,31\n1,0,0\n4294967295,3758096384,0\n"
 
 var taxi = realTable{
 	"nyc_taxi.csv.gz", []string{"--key-type", "time"},

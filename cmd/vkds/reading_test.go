@@ -17,7 +17,8 @@ func TestAddresses(t *testing.T) {
 	assert.Equal(t, "key,found,value\n8.8.8.8,8.8.8.0,225\n8.8.8.9,8.8.8.0,225\n1.1.1.1,,\n", out)
 	out, _ = answer(t, "", "count", path, "--key-type", "ip", "8.8.8.0:8.8.8.255", "8.8.8.1:")
 	assert.Equal(t, "lo,hi,count\n8.8.8.0,8.8.8.255,1\n8.8.8.1,255.255.255.255,1\n", out)
-	assert.Equal(t, `key 1 of the command line: "8.8.8" is not an IPv4 address`, refusal(t, "", "get", path, "--key-type", "ip", "8.8.8"))
+	assert.Equal(t, `key 1 of the command line: "8.8.8" is not an IPv4 address`,
+		refusal(t, "", "get", path, "--key-type", "ip", "8.8.8"))
 
 	geoip := filepath.Join("..", "..", "testdata", "geoip.csv.gz")
 	out, _ = answer(t, "", "floor", geoip, "--key-type", "ip", "8.8.8.8", "1.0.0.1", "193.0.6.139")
@@ -52,7 +53,8 @@ func TestWholeDays(t *testing.T) {
 		"2014-07-02 23:59:2014-07-03")
 	assert.Equal(t, "key,value\n2014-07-01 00:00:00,1\n2014-07-01 23:59:59,2\n2014-07-02 00:00:00,3\n2014-07-02 "+
 		"23:59:59,4\n2014-07-03 00:00:00,5\n", out)
-	assert.Equal(t, `range 1 of the command line: "2014-07-01 08:00:30" is no range LO:HI`, refusal(t, "", "range", path, "--key-type", "time", "2014-07-01 08:00:30"))
+	assert.Equal(t, `range 1 of the command line: "2014-07-01 08:00:30" is no range LO:HI`,
+		refusal(t, "", "range", path, "--key-type", "time", "2014-07-01 08:00:30"))
 }
 
 // Delimiters and names that are not quite as they are written are found, and guesses are told.
@@ -76,7 +78,8 @@ func TestGuesses(t *testing.T) {
 	_, notes = answer(t, "id\n1\n", "get", write(t, "t.csv", "1,10\n2,20\n"), "-v")
 	assert.Contains(t, notes, "vkds: standard input: the first line is taken for a name\n")
 	path := write(t, "t.csv", "id,ID\n1,2\n")
-	assert.Equal(t, path+`: "Id" may be column 1, "id", or column 2, "ID": ask as it is written there`, refusal(t, "", "get", path, "1", "--key", "Id"))
+	assert.Equal(t, path+`: "Id" may be column 1, "id", or column 2, "ID": ask as it is written there`,
+		refusal(t, "", "get", path, "1", "--key", "Id"))
 }
 
 // What is wrong with the keys is told before a table is read: its own fault, further below, is not come to.
@@ -96,14 +99,17 @@ func TestWrongKeysBeforeTheTable(t *testing.T) {
 		assert.Equal(t, `range 1 of the command line: "y" is not an integer`, refusal(t, "", "range", path, "1:y"))
 		assert.Equal(t, `range 1 of the command line: "5" is no range LO:HI`, refusal(t, "", "count", path, "5"))
 		if path == dict {
-			assert.Equal(t, `key 2 of the command line: "y" is not an integer`, refusal(t, "", "delete", path, "1", "y"))
+			assert.Equal(t, `key 2 of the command line: "y" is not an integer`,
+				refusal(t, "", "delete", path, "1", "y"))
 		}
-		assert.Equal(t, `--near: "y" is not an integer`, refusal(t, "", "inspect", path, "--structure", "btree", "--near", "y", "--svg", "-"))
+		assert.Equal(t, `--near: "y" is not an integer`,
+			refusal(t, "", "inspect", path, "--structure", "btree", "--near", "y", "--svg", "-"))
 		keys := write(t, "keys", "1\n2\ny\n")
 		assert.Equal(t, keys+`:3: "y" is not an integer`, refusal(t, "", "get", path, "--keys", keys))
 		keys = write(t, "ranges.csv", "1,2\n1,y\n")
 		assert.Equal(t, keys+`:2: column 2: "y" is not an integer`, refusal(t, "", "count", path, "--keys", keys))
-		assert.Equal(t, keys+`: no column "key": the table has "1", "2"`, refusal(t, "", "get", path, "--keys", keys, "--keys-column", "key"))
+		assert.Equal(t, keys+`: no column "key": the table has "1", "2"`,
+			refusal(t, "", "get", path, "--keys", keys, "--keys-column", "key"))
 		assert.Equal(t, keys+".none: no such file or directory", refusal(t, "", "get", path, "--keys", keys+".none"))
 		assert.Equal(t, filepath.Dir(keys)+": is a directory",
 			refusal(t, "", "get", path, "--keys", filepath.Dir(keys)))

@@ -34,7 +34,8 @@ type group struct {
 var groups = []group{
 	{"Ask a dictionary or a table:", slices.Concat([]func(*global) *cobra.Command{
 		newGetCommand, newRangeCommand, newCountCommand},
-		newNeighborCommands(), []func(*global) *cobra.Command{newMinCommand, newMaxCommand, newTopCommand, newDumpCommand})},
+		newNeighborCommands(), []func(*global) *cobra.Command{
+			newMinCommand, newMaxCommand, newTopCommand, newDumpCommand})},
 	{"Keep dictionaries:", []func(*global) *cobra.Command{
 		newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
 	{"Count the keys of a file:", []func(*global) *cobra.Command{newTallyCommand}},

@@ -97,7 +97,8 @@ func TestTally(t *testing.T) {
 	out, _ = answer(t, "", "tally", keys, "--min-count", "2")
 	assert.Equal(t, "key,count\n7,3\n0,2\n3,2\n", out)
 	out, _ = answer(t, "", "tally", keys, "--json")
-	assert.Equal(t, `{"key":7,"count":3}`+"\n"+`{"key":0,"count":2}`+"\n"+`{"key":3,"count":2}`+"\n"+`{"key":4294967295,"count":1}`+"\n", out)
+	assert.Equal(t, `{"key":7,"count":3}`+"\n"+`{"key":0,"count":2}`+"\n"+`{"key":3,"count":2}`+"\n"+
+		`{"key":4294967295,"count":1}`+"\n", out)
 	out, _ = answer(t, "", "tally", keys, "--json", "--top", "1", "--min-count", "2")
 	assert.Equal(t, `{"key":7,"count":3}`+"\n", out)
 	out, _ = answer(t, "", "tally", keys, "--top", "0")
@@ -136,8 +137,10 @@ func TestTallyRefuses(t *testing.T) {
 	assert.Equal(t, `standard input:3: "x" is not an integer`, refusal(t, "1\n2\nx\n", "tally", "-"))
 	assert.Equal(t, `standard input:1: "id" is not an integer`, refusal(t, "id\n1\n2\n", "tally", "-", "--no-header"))
 	assert.Equal(t, `standard input:4: "id" is not an integer`, refusal(t, "\nid\n\nid\n2\n", "tally", "-"))
-	assert.Equal(t, `standard input:1: 4294967296 is out of range (0 to 4294967295)`, refusal(t, "4294967296\n", "tally", "-"))
-	assert.Equal(t, `standard input: ends in the middle of a row of 4 bytes`, refusal(t, "12345", "tally", "-", "--format", "u32le"))
+	assert.Equal(t, `standard input:1: 4294967296 is out of range (0 to 4294967295)`,
+		refusal(t, "4294967296\n", "tally", "-"))
+	assert.Equal(t, `standard input: ends in the middle of a row of 4 bytes`,
+		refusal(t, "12345", "tally", "-", "--format", "u32le"))
 	path := write(t, "a.csv", "id,n\n1,2\nx,3\n")
 	assert.Equal(t, path+`:3: column "id": "x" is not an integer`, refusal(t, "", "tally", path, "--column", "id"))
 	assert.Equal(t, path+`: no column "key": the table has "id", "n"`, refusal(t, "", "tally", path, "--column", "key"))
@@ -148,7 +151,8 @@ func TestTallyRefuses(t *testing.T) {
 	assert.Equal(t, "--top -1 is negative", refusal(t, "", "tally", "-", "--top", "-1"))
 	assert.Equal(t, "--column is for csv, parquet, arrow, not for text",
 		refusal(t, "", "tally", "-", "--format", "text", "--column", "2"))
-	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, csv, text, u32le, u32be, parquet, arrow) (see vkds tally --help)`, refusal(t, "", "tally", "-", "--format", "u64"))
+	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, csv, text, u32le, `+
+		`u32be, parquet, arrow) (see vkds tally --help)`, refusal(t, "", "tally", "-", "--format", "u64"))
 	assert.Contains(t, refusal(t, "", "tally", "-", "--delimiter", "ab"), `"ab" is no single character`)
 	assert.Equal(t, "tally takes one FILE (see vkds tally --help)", refusal(t, "", "tally"))
 	assert.Equal(t, "get takes a DICT or a TABLE, then keys (see vkds get --help)", refusal(t, "", "get"))
@@ -162,7 +166,8 @@ func TestGet(t *testing.T) {
 	column := []string{"--key", "id", "--value", "size"}
 	out, notes := answer(t, "", append([]string{"get", path, "3", "2", "0xffffffff", "1", "3"}, column...)...)
 	assert.Equal(t, "key,value\n3,0\n2,\n4294967295,20\n1,11\n3,0\n", out)
-	assert.Regexp(t, `^vkds: loaded 4 pairs in \S+ s on .*; 1 replaced an earlier one of the same key\nvkds: looked up 5 keys in \S+ s; 4 found\n$`, notes)
+	assert.Regexp(t, `^vkds: loaded 4 pairs in \S+ s on .*; 1 replaced an earlier one of the same key\n`+
+		`vkds: looked up 5 keys in \S+ s; 4 found\n$`, notes)
 	out, _ = answer(t, "", append([]string{"get", path, "3", "2", "--json"}, column...)...)
 	assert.Equal(t, `{"key":3,"value":0}`+"\n"+`{"key":2,"value":null}`+"\n", out)
 	out, _ = answer(t, "3\n0x1\n", append([]string{"get", path}, column...)...)
@@ -217,8 +222,10 @@ func TestGetRefuses(t *testing.T) {
 	assert.Equal(t, "column 2 is asked for, but files of format u32be have no columns to choose from",
 		refusal(t, "", "get", good, "1", "--format", "u32be", "--key", "2"))
 	assert.Contains(t, refusal(t, "", "get", "-"), "can't both come from standard input")
-	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`, refusal(t, "", "get", good, "1", "--structure", "btrie"))
-	assert.Contains(t, refusal(t, "", "get", good, "1", "--key", "id", "--no-header"), `column "id" is asked by name, but the table is said to have no header`)
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`,
+		refusal(t, "", "get", good, "1", "--structure", "btrie"))
+	assert.Contains(t, refusal(t, "", "get", good, "1", "--key", "id", "--no-header"),
+		`column "id" is asked by name, but the table is said to have no header`)
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--load=-1"), "a load of -1 makes no sense for slabhash")
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key-type", "u64"), `unknown type "u64"`)
 	assert.Equal(t, 2, func() int {

@@ -2,7 +2,8 @@
 
 // Terminal draws what a command printed on a terminal as SVG. The README's picture is made by
 //
-//	script -qec "stty cols 110; make -s demo" /dev/null | go run docs/pictures/terminal.go 'make -s demo' >docs/pictures/demo.svg
+//	script -qec "stty cols 110; make -s demo" /dev/null |
+//		go run docs/pictures/terminal.go 'make -s demo' >docs/pictures/demo.svg
 //
 // It knows of terminals what vkds uses: bold, and lines that are written over.
 package main
@@ -55,7 +56,8 @@ func main() {
 			style, margin, margin+line*i+14, column*float64(width), html.EscapeString(row))
 	}
 	width, height := column*float64(columns)+2*margin, line*len(rows)+2*margin
-	fmt.Printf(`<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 %.0f %d" width="%.0f" height="%d">
+	fmt.Print(`<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" `)
+	fmt.Printf(`viewBox="0 0 %.0f %d" width="%.0f" height="%d">
 <style>
 text { font: 14px "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #d8dee9 }
 .bold { font-weight: bold; fill: #ffffff }

@@ -39,20 +39,22 @@ type Measurement struct {
 	N         int // elements in the structure
 	// elements / slots of one slab a bucket, as laid out for N; of a tree the fill asked for
 	Load        float64
-	Utilization float64         // bytes of elements / bytes of slabs, measured with N elements in; 0: does not apply
-	Tile        int             // lanes a slab or node; 0: what measured best, kernel by kernel
-	Order       string          `json:",omitempty"` // of keys; "": random, or it does not matter
-	Form        string          `json:",omitempty"` // of a primitive, or the path of updates; "": the one that the device gets by itself
-	Batch       int             `json:",omitempty"` // pairs of a batch
-	Levels      string          `json:",omitempty"` // of an LSM: which are full
-	Length      int             `json:",omitempty"` // pairs expected in a range
-	Stale       float64         `json:",omitempty"` // share of stale elements
-	Operations  int             // of a run
-	Bytes       uint64          `json:",omitempty"` // that a run moves, read and written; 0: not told
-	Device      []time.Duration // by the device's clock, a run each; nil: the operation is no single dispatch
-	Steps       []time.Duration `json:",omitempty"` // by the device's clock, of each batch of a series: the median of all runs
-	Wall        []time.Duration // from the call to its end; for a dispatch, from recording it to the end of waiting
-	Ratios      []Ratio         `json:",omitempty"`
+	Utilization float64 // bytes of elements / bytes of slabs, measured with N elements in; 0: does not apply
+	Tile        int     // lanes a slab or node; 0: what measured best, kernel by kernel
+	Order       string  `json:",omitempty"` // of keys; "": random, or it does not matter
+	// Form is of a primitive, or the path of updates; "": the one that the device gets by itself.
+	Form       string          `json:",omitempty"`
+	Batch      int             `json:",omitempty"` // pairs of a batch
+	Levels     string          `json:",omitempty"` // of an LSM: which are full
+	Length     int             `json:",omitempty"` // pairs expected in a range
+	Stale      float64         `json:",omitempty"` // share of stale elements
+	Operations int             // of a run
+	Bytes      uint64          `json:",omitempty"` // that a run moves, read and written; 0: not told
+	Device     []time.Duration // by the device's clock, a run each; nil: the operation is no single dispatch
+	// Steps are by the device's clock, of each batch of a series: the median of all runs.
+	Steps  []time.Duration `json:",omitempty"`
+	Wall   []time.Duration // from the call to its end; for a dispatch, from recording it to the end of waiting
+	Ratios []Ratio         `json:",omitempty"`
 }
 
 // Ratio compares a measurement with another of the same run: the time of this one / that of the other, or for what

@@ -132,10 +132,13 @@ func (c *canvas) key(entries ...[2]string) {
 func (c *canvas) write(w io.Writer, title string) error {
 	b := bufio.NewWriter(w)
 	height := c.y + margin
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s">`+"\n", number(width), number(height), number(width), number(height))
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s">`+"\n",
+		number(width), number(height), number(width), number(height))
 	fmt.Fprintf(b, "<title>%s</title>\n<style>%s</style>\n", html.EscapeString(title), style)
-	fmt.Fprint(b, `<defs><marker id="arrow" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0L6 3L0 6z" fill="#5a6675"/></marker></defs>`+"\n")
-	fmt.Fprintf(b, `<rect class="paper" width="%s" height="%s"/>`+"\n%s</svg>\n", number(width), number(height), c.body.String())
+	fmt.Fprint(b, `<defs><marker id="arrow" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="6" markerHeight="6" `+
+		`orient="auto"><path d="M0 0L6 3L0 6z" fill="#5a6675"/></marker></defs>`+"\n")
+	fmt.Fprintf(b, `<rect class="paper" width="%s" height="%s"/>`+"\n%s</svg>\n", number(width), number(height),
+		c.body.String())
 	return b.Flush()
 }
 

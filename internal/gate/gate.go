@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Gate lets one call in that changes the handle, or any number of calls that don't, in the order in which they come: who
-// changes it waits for the queries that came before, and those that come later wait for him.
+// Gate lets one call in that changes the handle, or any number of calls that don't, in the order in which they come:
+// who changes it waits for the queries that came before, and those that come later wait for him.
 type Gate struct {
 	in    *semaphore.Weighted // a part for each query, all for a change
 	ended bool                // changed by who is in alone
@@ -113,8 +113,8 @@ func (g *Gate) Shut() (leave func(), open bool, err error) {
 // End has the handle closed, by who is in, alone.
 func (g *Gate) End() { g.ended = true }
 
-// Progress is a function of the user's that calls which are in may call, several of them at the same time. What it calls
-// of the handle itself is refused, since it would wait for its own end.
+// Progress is a function of the user's that calls which are in may call, several of them at the same time. What it
+// calls of the handle itself is refused, since it would wait for its own end.
 func (g *Gate) Progress(f structures.Progress) structures.Progress {
 	if f == nil {
 		return nil
@@ -149,8 +149,8 @@ func (g *Gate) own() bool {
 }
 
 // goroutine is the number of the goroutine that asks, from the first line of its stack: Go says nowhere else who is
-// calling, and Progress has nothing that a call could hand on. 0, and own is false, should Go write it otherwise one day:
-// then a call from inside waits for its context.
+// calling, and Progress has nothing that a call could hand on. 0, and own is false, should Go write it otherwise one
+// day: then a call from inside waits for its context.
 func goroutine() (number uint64) {
 	var line [40]byte
 	_, _ = fmt.Sscanf(string(line[:runtime.Stack(line[:], false)]), "goroutine %d ", &number)

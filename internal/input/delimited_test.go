@@ -136,18 +136,25 @@ func TestDelimitedErrors(t *testing.T) {
 		say     string
 		before  int // records delivered before
 	}{
-		{"id,value\n1,10\n2,x\n", input.Options{Columns: columns("id", "value")}, `f:3: column "value": "x" is not an integer`, 1},
+		{"id,value\n1,10\n2,x\n", input.Options{Columns: columns("id", "value")},
+			`f:3: column "value": "x" is not an integer`, 1},
 		{"1,10\nx,20\n", input.Options{Columns: columns("1", "2")}, `f:2: column 1: "x" is not an integer`, 1},
 		{"12a,10\n", input.Options{Columns: columns("1", "2")}, `f:1: column 1: "12a" is not an integer`, 0},
-		{"a,b\n1,2\n", input.Options{Columns: columns("1", "2"), Header: input.Absent}, `f:1: column 1: "a" is not an integer`, 0},
+		{"a,b\n1,2\n", input.Options{Columns: columns("1", "2"), Header: input.Absent},
+			`f:1: column 1: "a" is not an integer`, 0},
 		{"a,b\n1,\n", input.Options{Columns: columns("1", "2")}, `f:2: column 2: empty where an integer should be`, 0},
-		{"a,b\n1,4294967296\n", input.Options{Columns: columns("1", "2")}, `f:2: column 2: 4294967296 is out of range (0 to 4294967295)`, 0},
-		{"a,b\n1,2\n1,2,3\n", input.Options{Columns: columns("1", "2")}, `f:3: 3 fields where the first record has 2`, 1},
+		{"a,b\n1,4294967296\n", input.Options{Columns: columns("1", "2")},
+			`f:2: column 2: 4294967296 is out of range (0 to 4294967295)`, 0},
+		{"a,b\n1,2\n1,2,3\n", input.Options{Columns: columns("1", "2")},
+			`f:3: 3 fields where the first record has 2`, 1},
 		{"a,b\n1,2\n1\n", input.Options{Columns: columns("1", "2")}, `f:3: 1 field where the first record has 2`, 1},
-		{"a,b\n\"1\n\",2\nx,2\n", input.Options{Columns: columns("1", "2")}, `f:2: column 1: "1\n" is not an integer`, 0},
+		{"a,b\n\"1\n\",2\nx,2\n", input.Options{Columns: columns("1", "2")},
+			`f:2: column 1: "1\n" is not an integer`, 0},
 		{"a,b\n1,2\"\n", input.Options{Columns: columns("1", "2")}, `f:2:4: a stray quote (")`, 0},
-		{"a,b\n1,\"2\n3,4\n", input.Options{Columns: columns("1", "2")}, `f:2: a quoted field goes over several lines and doesn't end as it should`, 0},
-		{"\x1f\x8b\x08", input.Options{Columns: columns("1", "2")}, `f:1: looks like gzip data, though the file's name doesn't say so`, 0},
+		{"a,b\n1,\"2\n3,4\n", input.Options{Columns: columns("1", "2")},
+			`f:2: a quoted field goes over several lines and doesn't end as it should`, 0},
+		{"\x1f\x8b\x08", input.Options{Columns: columns("1", "2")},
+			`f:1: looks like gzip data, though the file's name doesn't say so`, 0},
 	} {
 		got, _, err := rows(c.text, c.options)
 		var line *input.LineError

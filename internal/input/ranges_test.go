@@ -60,7 +60,8 @@ func TestRanges(t *testing.T) {
 		"comments": {"# of us\n1:2\n#\n4:5\n", input.Options{Comment: '#'}, [][2]uint32{{1, 2}, {4, 5}}, 0},
 		"i32": {"\xff\xff\xff\xff\x02\x00\x00\x00",
 			input.Options{Format: input.U32LE, Columns: ends(keytype.Int32)}, [][2]uint32{{1<<31 - 1, 1<<31 + 2}}, 0},
-		"skip NaN": {"\x00\x00\x00\x00\x7f\xc0\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00\x7f\xc0\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+		"skip NaN": {"\x00\x00\x00\x00\x7f\xc0\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00" +
+			"\x7f\xc0\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
 			input.Options{Format: input.U32BE, Columns: ends(keytype.Float32), SkipInvalid: true},
 			[][2]uint32{{1 << 31, 0xbf800000}, {1 << 31, 1 << 31}}, 2},
 		"header":     {"lo:hi\n\n1:2\n", input.Options{}, [][2]uint32{{1, 2}}, 0},

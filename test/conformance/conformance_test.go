@@ -39,7 +39,8 @@ type subject struct {
 	kinds   []structures.Kind
 	ordered bool // it is a structures.Ordered
 	fills   bool // it has shape.fill
-	// protocols says that it has two, with 64-bit atomics and without; tiles, that any width of tiles works on its nodes.
+	// protocols says that it has two, with 64-bit atomics and without; tiles, that any width of tiles works on its
+	// nodes.
 	protocols, tiles bool
 
 	free  bool // the order of the operations in a batch is free
@@ -189,7 +190,8 @@ func sequence(t *rapid.T) []act {
 			return a
 		}
 		n := rapid.SampledFrom([]int{0, 1, 3, 17, 100, 300}).Draw(t, "n")
-		from, step := rapid.IntRange(0, keySpace-1).Draw(t, "from"), rapid.SampledFrom([]int{1, 3, 7, 399}).Draw(t, "step")
+		from := rapid.IntRange(0, keySpace-1).Draw(t, "from")
+		step := rapid.SampledFrom([]int{1, 3, 7, 399}).Draw(t, "step")
 		noise := rapid.Uint32().Draw(t, "noise")
 		for i := range n {
 			noise = noise*1664525 + 1013904223
@@ -305,7 +307,8 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary
 				status, value := want.apply(b.Kinds[i], k, b.Values[i])
 				numbers := b.Kinds[i] > structures.Delete // those whose value is an answer
 				if status != r.Status[i] || numbers && value != r.Values[i] {
-					t.Fatalf("step %d: %v(%#x, %d): %v %d, want %v %d", step, b.Kinds[i], k, b.Values[i], r.Status[i], r.Values[i], status, value)
+					t.Fatalf("step %d: %v(%#x, %d): %v %d, want %v %d", step, b.Kinds[i], k, b.Values[i], r.Status[i],
+						r.Values[i], status, value)
 				}
 			}
 		}

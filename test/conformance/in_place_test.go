@@ -38,8 +38,8 @@ func open(t *testing.T, d *vk.Device, hashed bool) map[string]structures.Diction
 	return all
 }
 
-// Where a mixed batch has an order, all kinds of insertions that a key gets in it come to what they do one after another,
-// however many there are: sums and extrema can't be made one.
+// Where a mixed batch has an order, all kinds of insertions that a key gets in it come to what they do one after
+// another, however many there are: sums and extrema can't be made one.
 func TestMixedUpdatesOfOneKey(t *testing.T) {
 	const n = 4000
 	for name, x := range open(t, testdevice.Open(t), false) {
@@ -91,7 +91,8 @@ func TestMixedUpdatesOfOneKey(t *testing.T) {
 	}
 }
 
-// One key so often that its operations are in many parts of a batch, and in several batches on the device. Each is done once.
+// One key so often that its operations are in many parts of a batch, and in several batches on the device. Each is done
+// once.
 func TestOneKeyOverAndOver(t *testing.T) {
 	const n = 1<<17 + 5000
 	keys, values := make([]uint32, n), ordercheck.Scattered(n, 1)
@@ -104,8 +105,10 @@ func TestOneKeyOverAndOver(t *testing.T) {
 	for name, x := range open(t, testdevice.Open(t), true) {
 		t.Run(name, func(t *testing.T) {
 			all := map[uint32]uint32{}
-			for kind, insert := range map[structures.Kind]func(context.Context, []uint32, []uint32) ([]structures.Status, error){
-				structures.InsertAdd: x.InsertAdd, structures.InsertMax: x.InsertMax, structures.InsertUnique: x.InsertUnique,
+			type insertion func(_ context.Context, keys, values []uint32) ([]structures.Status, error)
+			for kind, insert := range map[structures.Kind]insertion{
+				structures.InsertAdd: x.InsertAdd, structures.InsertMax: x.InsertMax,
+				structures.InsertUnique: x.InsertUnique,
 			} {
 				statuses, err := insert(t.Context(), keys, values)
 				require.NoError(t, err)

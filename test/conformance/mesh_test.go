@@ -284,7 +284,8 @@ func coordinatesOf(t *testing.T, dictionary inOrder, x []uint32) {
 
 // compare says what is wrong with the edges that a dictionary tells of each vertex; degree, if not nil, is how many
 // there are.
-func compare(ctx context.Context, dictionary inOrder, at []structures.Range, keys, degree []uint32, stays func(arc uint32) bool) string {
+func compare(ctx context.Context, dictionary inOrder, at []structures.Range, keys, degree []uint32,
+	stays func(arc uint32) bool) string {
 	counts, err := dictionary.Count(ctx, at)
 	if err != nil {
 		return err.Error()

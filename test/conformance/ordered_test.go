@@ -27,7 +27,8 @@ var inPlaceKinds = []structures.Kind{structures.InsertAdd, structures.InsertMin,
 var meetingKinds = append([]structures.Kind{structures.InsertUnique}, inPlaceKinds...)
 
 // insertBy does a batch of one of these, one after another, on a dictionary.
-func insertBy(ctx context.Context, d structures.Dictionary, kind structures.Kind, b structures.Batch) ([]structures.Status, error) {
+func insertBy(ctx context.Context, d structures.Dictionary, kind structures.Kind,
+	b structures.Batch) ([]structures.Status, error) {
 	switch kind {
 	case structures.InsertUnique:
 		return d.InsertUnique(ctx, b.Keys, b.Values)
@@ -82,10 +83,11 @@ func orderedKey(noise uint32) uint32 {
 }
 
 func orderedSequence(t *rapid.T) []orderedAct {
-	whats := []string{"insert", "insert", "insert", "update", "update", "delete", "delete", "delete", "delete-range", "find", "rank",
-		"apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
+	whats := []string{"insert", "insert", "insert", "update", "update", "delete", "delete", "delete", "delete-range",
+		"find", "rank", "apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) orderedAct {
-		a := orderedAct{what: rapid.SampledFrom(whats).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
+		a := orderedAct{what: rapid.SampledFrom(whats).Draw(t, "what"),
+			choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
 		if a.what == "clear" && a.choice%4 != 0 {
 			a.what = "upkeep"
 		}
@@ -132,7 +134,8 @@ func once(acts []orderedAct) []orderedAct {
 		b, seen := structures.Batch{}, map[uint32]bool{}
 		for j, k := range all.Keys {
 			if !seen[k] {
-				b.Keys, b.Kinds, b.Values = append(b.Keys, k), append(b.Kinds, all.Kinds[j]), append(b.Values, all.Values[j])
+				b.Keys, b.Kinds = append(b.Keys, k), append(b.Kinds, all.Kinds[j])
+				b.Values = append(b.Values, all.Values[j])
 			}
 			seen[k] = true
 		}
@@ -259,7 +262,8 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 		case "delete-range":
 			ranges := a.ranges
 			if a.choice%4 != 0 {
-				ranges = slices.DeleteFunc(slices.Clone(ranges), func(r structures.Range) bool { return r.Lo < r.Hi && r.Hi-r.Lo > 50 })
+				ranges = slices.DeleteFunc(slices.Clone(ranges),
+					func(r structures.Range) bool { return r.Lo < r.Hi && r.Hi-r.Lo > 50 })
 			}
 			counts, err := dictionary.DeleteRange(ctx, ranges)
 			require.NoError(t, err)
@@ -281,7 +285,8 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 			r, err := dictionary.Apply(ctx, b)
 			require.NoError(t, err)
 			status, values := make([]structures.Status, len(b.Keys)), make([]uint32, len(b.Keys))
-			turns := [][]structures.Kind{{structures.Find, structures.CountAll}, {structures.Insert, structures.InsertUnique}, {structures.Delete}}
+			turns := [][]structures.Kind{{structures.Find, structures.CountAll},
+				{structures.Insert, structures.InsertUnique}, {structures.Delete}}
 			if _, kindByKind := dictionary.(*streamed); kindByKind {
 				turns = [][]structures.Kind{turns[0], {structures.Insert}, {structures.InsertUnique}, turns[2]}
 			} else if s.mixed {
@@ -307,7 +312,8 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 			}
 			for i := range status {
 				if status[i] != r.Status[i] || b.Kinds[i] > structures.Delete && values[i] != r.Values[i] {
-					t.Fatalf("%s: %v(%#x): %v %d, want %v %d", at("apply", i), b.Kinds[i], b.Keys[i], r.Status[i], r.Values[i], status[i], values[i])
+					t.Fatalf("%s: %v(%#x): %v %d, want %v %d", at("apply", i), b.Kinds[i], b.Keys[i], r.Status[i],
+						r.Values[i], status[i], values[i])
 				}
 			}
 		case "count":
@@ -332,7 +338,8 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 		case "rank":
 			requireRanks(t, dictionary, want, b.Keys, at)
 		case "neighbors":
-			for to, find := range map[structures.Direction]func(context.Context, []uint32) (structures.Neighbors, error){
+			type search func(context.Context, []uint32) (structures.Neighbors, error)
+			for to, find := range map[structures.Direction]search{
 				structures.Successor: dictionary.Successor, structures.Predecessor: dictionary.Predecessor,
 				structures.Floor: dictionary.Floor, structures.Ceil: dictionary.Ceil,
 			} {
@@ -341,7 +348,8 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 				for i, key := range b.Keys {
 					k, v, found := want.neighbor(to, key)
 					if k != got.Keys[i] || v != got.Values[i] || found != got.Found[i] {
-						t.Fatalf("%s: %v(%#x): %#x %d %v, want %#x %d %v", at("neighbors", i), to, key, got.Keys[i], got.Values[i], got.Found[i], k, v, found)
+						t.Fatalf("%s: %v(%#x): %#x %d %v, want %#x %d %v", at("neighbors", i), to, key, got.Keys[i],
+							got.Values[i], got.Found[i], k, v, found)
 					}
 				}
 			}
@@ -366,7 +374,9 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 	requireWalk(t, dictionary, want, structures.AllKeys)
 	if o, ok := dictionary.(*streamed); ok {
 		keys, values := want.between(structures.AllKeys)
-		o.requireExport(len(keys), func(k, v []uint32) bool { return slices.Equal(keys[:len(k)], k) && slices.Equal(values[:len(v)], v) })
+		o.requireExport(len(keys), func(k, v []uint32) bool {
+			return slices.Equal(keys[:len(k)], k) && slices.Equal(values[:len(v)], v)
+		})
 	}
 	if s.check != nil {
 		s.check(t, d, bare(dictionary))
@@ -393,7 +403,8 @@ func requireRanks(t testing.TB, dictionary inOrder, want *sorted, keys []uint32,
 			k, v = all[r], values[r]
 		}
 		if k != pairs.Keys[i] || v != pairs.Values[i] || found != pairs.Found[i] {
-			t.Fatalf("%s: select(%d): %#x %d %v, want %#x %d %v", at("select", i), r, pairs.Keys[i], pairs.Values[i], pairs.Found[i], k, v, found)
+			t.Fatalf("%s: select(%d): %#x %d %v, want %#x %d %v", at("select", i), r, pairs.Keys[i], pairs.Values[i],
+				pairs.Found[i], k, v, found)
 		}
 	}
 }
@@ -443,8 +454,8 @@ func TestOrderedSequences(t *testing.T) {
 	}
 }
 
-// Batches of deletions that all fall into one leaf, three times what it holds, most of keys that aren't there: all over a
-// dictionary whose leaves hold few pairs, many, and as many as they can.
+// Batches of deletions that all fall into one leaf, three times what it holds, most of keys that aren't there: all over
+// a dictionary whose leaves hold few pairs, many, and as many as they can.
 func TestDeletionsInOneLeaf(t *testing.T) {
 	const pairs, apart = 240, 1 << 20
 	var acts []orderedAct

@@ -16,8 +16,9 @@ import (
 
 // onDevice are the operations of a batch in device buffers; outcome and left nil where nobody asks for them.
 type onDevice struct {
-	n              int                // operations
-	room           int                // that there is room for in the buffers: what is behind the n first is not to be done
+	n    int // operations
+	room int // that the buffers have room for: what is behind the n first is not to be done
+
 	count          *vk.Buffer[uint32] // nil where the host says their number, which room is then
 	keys, values   *vk.Buffer[uint32]
 	kinds, outcome *vk.Buffer[uint8]
@@ -27,7 +28,8 @@ type onDevice struct {
 
 func (b onDevice) batch() structures.DeviceBatch {
 	return structures.DeviceBatch{
-		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Kinds: b.kinds, Status: b.outcome, Left: b.left,
+		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Kinds: b.kinds,
+		Status: b.outcome, Left: b.left,
 	}
 }
 
@@ -35,8 +37,8 @@ func (b onDevice) batch() structures.DeviceBatch {
 type calls struct {
 	of    structures.OnStream
 	order structures.LookupOrder
-	// concurrent says that batches on several streams may change the dictionary at the same time, and that a batch may be
-	// structures.Mixed. Else each comes behind the one before, and is of updates of one kind.
+	// concurrent says that batches on several streams may change the dictionary at the same time, and that a batch may
+	// be structures.Mixed. Else each comes behind the one before, and is of updates of one kind.
 	concurrent bool
 	waits      bool // an update may wait for its stream, and so submit what was recorded before
 	runs       bool // an update is submitted by the call, so that there is nothing to drop
@@ -63,7 +65,8 @@ func (c calls) update(ctx context.Context, s *vk.Stream, kind structures.Kind, b
 
 func (c calls) find(s *vk.Stream, b onDevice) error {
 	return c.of.FindOn(s, structures.DeviceLookups{
-		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Found: b.outcome, FoundBits: b.bits, Order: c.order,
+		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Found: b.outcome, FoundBits: b.bits,
+		Order: c.order,
 	})
 }
 
@@ -80,7 +83,8 @@ type streamed struct {
 }
 
 // onStreams is a dictionary by its calls on device buffers, until the returned function is called.
-func onStreams(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary, turn int) (_ *streamed, end func()) {
+func onStreams(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary,
+	turn int) (_ *streamed, end func()) {
 	o := &streamed{Dictionary: dictionary, t: t, d: d, free: s.free, turn: turn}
 	for i := range o.streams {
 		o.streams[i] = o.stream()
@@ -157,7 +161,8 @@ func (o *streamed) number(n int) (room int, count *vk.Buffer[uint32]) {
 	return n, nil
 }
 
-// upload puts operations into device buffers. What is behind them would change the same keys and others if it were done.
+// upload puts operations into device buffers. What is behind them would change the same keys and others if it were
+// done.
 func (o *streamed) upload(b structures.Batch) onDevice {
 	room, count := o.number(len(b.Keys))
 	return o.uploadInto(b, room, count)
@@ -244,7 +249,8 @@ func (o *streamed) drop(c calls, b structures.Batch) {
 
 // do does a batch of one kind, or structures.Mixed: half of it on either stream. What comes back in values is that of
 // the operations.
-func (o *streamed) do(c calls, kind structures.Kind, b structures.Batch) (statuses []structures.Status, values []uint32) {
+func (o *streamed) do(c calls, kind structures.Kind,
+	b structures.Batch) (statuses []structures.Status, values []uint32) {
 	ctx, n := o.t.Context(), len(b.Keys)
 	if o.turn%5 == 0 && !c.runs {
 		o.drop(c, b)
@@ -276,7 +282,8 @@ func (o *streamed) do(c calls, kind structures.Kind, b structures.Batch) (status
 	return statuses, values
 }
 
-// again does a batch once more by which nothing changes, and asks for no outcomes: ordered ones take other kernels then.
+// again does a batch once more by which nothing changes, and asks for no outcomes: ordered ones take other kernels
+// then.
 func (o *streamed) again(c calls, kind structures.Kind, b structures.Batch) {
 	ctx := o.t.Context()
 	if kind == structures.Insert && (c.concurrent || o.hashed()) {
@@ -375,7 +382,8 @@ func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Resu
 		return structures.Results{Status: statuses, Values: values}, nil
 	}
 	r := structures.Results{Status: make([]structures.Status, len(b.Keys)), Values: make([]uint32, len(b.Keys))}
-	for _, kind := range slices.Concat([]structures.Kind{structures.Find, structures.CountAll, structures.Insert, structures.InsertUnique}, inPlaceKinds, []structures.Kind{structures.Delete}) {
+	for _, kind := range slices.Concat([]structures.Kind{structures.Find, structures.CountAll, structures.Insert,
+		structures.InsertUnique}, inPlaceKinds, []structures.Kind{structures.Delete}) {
 		var which []int
 		for i, k := range b.Kinds {
 			if k == kind {
@@ -437,8 +445,10 @@ func (o *streamed) ordered() structures.OrderedOnStream {
 	return o.Dictionary.(structures.OrderedOnStream)
 }
 
-// uploadRanges puts ranges into a device buffer, and says how many it has room for. What is behind them would have pairs.
-func (o *streamed) uploadRanges(ranges []structures.Range) (words *vk.Buffer[uint32], room int, count *vk.Buffer[uint32]) {
+// uploadRanges puts ranges into a device buffer, and says how many it has room for. What is behind them would have
+// pairs.
+func (o *streamed) uploadRanges(
+	ranges []structures.Range) (words *vk.Buffer[uint32], room int, count *vk.Buffer[uint32]) {
 	room, count = o.number(len(ranges))
 	all := make([]uint32, 0, 2*room)
 	for i := range room {
@@ -485,7 +495,8 @@ func (o *streamed) Range(_ context.Context, ranges []structures.Range) (structur
 	}
 	candidates := download(o, c.Candidates, 1)[0]
 	r := structures.DeviceRanges{
-		Count: n, DeviceCount: number, Ranges: words, Offsets: room[uint32](o, n+1), Keys: room[uint32](o, pairs), Values: room[uint32](o, pairs),
+		Count: n, DeviceCount: number, Ranges: words, Offsets: room[uint32](o, n+1),
+		Keys: room[uint32](o, pairs), Values: room[uint32](o, pairs),
 		MaxCandidates: int(candidates), Candidates: upload(o, []uint64{0}),
 	}
 	require.NoError(o.t, o.ordered().RangeOn(s, r))
@@ -509,7 +520,8 @@ func (o *streamed) Rank(_ context.Context, keys []uint32) ([]uint32, error) {
 	s, n := o.streams[o.turn%2], len(keys)
 	all, number := o.number(n)
 	q := structures.DeviceRanks{
-		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(keys), make([]uint32, all-n)...)), Ranks: room[uint32](o, all),
+		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(keys), make([]uint32, all-n)...)),
+		Ranks: room[uint32](o, all),
 	}
 	require.NoError(o.t, o.ordered().RankOn(s, q))
 	require.NoError(o.t, s.Wait(o.t.Context()))
@@ -527,7 +539,8 @@ func (o *streamed) Select(_ context.Context, ranks []uint32) (structures.Neighbo
 	}
 	require.NoError(o.t, o.ordered().SelectOn(s, q))
 	require.NoError(o.t, s.Wait(o.t.Context()))
-	return structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n), Found: o.found(q.Status, n)}, nil
+	return structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
+		Found: o.found(q.Status, n)}, nil
 }
 
 // export is all pairs, with room for so many; there are more, perhaps.
@@ -536,7 +549,8 @@ func (o *streamed) export(pairs int) (keys, values []uint32, total uint32) {
 	defer end()
 	s := o.streams[o.turn%2]
 	const untouched = 0xbad0feed
-	e := structures.DeviceExport{Keys: room[uint32](o, pairs+1), Values: room[uint32](o, pairs), Total: room[uint32](o, 1)}
+	e := structures.DeviceExport{Keys: room[uint32](o, pairs+1), Values: room[uint32](o, pairs),
+		Total: room[uint32](o, 1)}
 	s.Fill(e.Keys, 0, int(e.Keys.Bytes()), untouched)
 	require.NoError(o.t, o.Dictionary.(structures.OnStream).ExportOn(s, e))
 	require.NoError(o.t, s.Wait(o.t.Context()))
@@ -574,13 +588,15 @@ func (o *streamed) neighbors(to structures.Direction, keys []uint32) (structures
 	all, number := o.number(n)
 	q := structures.DeviceNeighbors{
 		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(keys), make([]uint32, all-n)...)),
-		OutKeys: room[uint32](o, all), OutValues: room[uint32](o, all), Status: room[uint8](o, padded(all)), Left: room[uint32](o, 1),
+		OutKeys: room[uint32](o, all), OutValues: room[uint32](o, all),
+		Status: room[uint8](o, padded(all)), Left: room[uint32](o, 1),
 	}
 	s.Fill(q.Left, 0, 4, 0)
 	require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
 	require.NoError(o.t, o.ordered().FinishNeighbors(o.t.Context(), s, to, q))
 	require.Zero(o.t, download(o, q.Left, 1)[0])
-	out := structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n), Found: make([]bool, n)}
+	out := structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
+		Found: make([]bool, n)}
 	for i, status := range download(o, q.Status, n) {
 		require.Contains(o.t, []structures.Status{structures.Found, structures.Absent}, structures.Status(status))
 		out.Found[i] = structures.Status(status) == structures.Found

@@ -159,7 +159,8 @@ func topOf(t *testing.T) string {
 
 // check runs sequences of acts on the variants. Three take turns at one sequence and no others have it, so that each
 // variant gets its share of sequences whatever is drawn: chance alone would now and then leave one out.
-func check[A any](vs *variants, sequence func(*rapid.T) []A, run func(testing.TB, *variant, subject, structures.Dictionary, []A)) {
+func check[A any](vs *variants, sequence func(*rapid.T) []A,
+	run func(testing.TB, *variant, subject, structures.Dictionary, []A)) {
 	for some := range slices.Chunk(vs.all, 3) {
 		share := (sequences*len(some) + len(vs.all) - 1) / len(vs.all)
 		require.NoError(vs.t, flag.Set("rapid.checks", strconv.Itoa(share)))

@@ -13,8 +13,8 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// A context that has ended: updates say of each operation that it is pending, what only asks returns the context's error,
-// and nothing is changed.
+// A context that has ended: updates say of each operation that it is pending, what only asks returns the context's
+// error, and nothing is changed.
 func TestEndedContext(t *testing.T) {
 	d := testdevice.Open(t)
 	ctx := t.Context()
@@ -66,9 +66,13 @@ func TestEndedContext(t *testing.T) {
 		"build set":     func() error { _, err := slabhash.BuildSet(over, d, keys, slabhash.Options{}); return err },
 		"build tree":    func() error { _, err := btree.Build(over, d, keys, keys, btree.Options{}); return err },
 		"build lsm":     func() error { _, err := lsm.Build(over, d, keys, keys, lsm.Options{}); return err },
-		"build array":   func() error { _, err := sortedarray.Build(over, d, keys, keys, sortedarray.Options{}); return err },
+		"build array": func() error {
+			_, err := sortedarray.Build(over, d, keys, keys, sortedarray.Options{})
+			return err
+		},
 	}
-	dictionaries := map[string]structures.Dictionary{"map": m, "tree": tree, "batched tree": batched, "lsm": levels, "array": array}
+	dictionaries := map[string]structures.Dictionary{"map": m, "tree": tree, "batched tree": batched, "lsm": levels,
+		"array": array}
 	for name, x := range dictionaries {
 		updates[name+", insert"] = func() (statuses, error) { return x.Insert(over, more, more) }
 		updates[name+", insert unique"] = func() (statuses, error) { return x.InsertUnique(over, more, more) }
@@ -99,8 +103,14 @@ func TestEndedContext(t *testing.T) {
 			require.Equal(t, make([]uint32, 3), counts)
 			return make(statuses, 3), err
 		}
-		queries[name+", count"] = func() error { _, err := o.Count(over, []structures.Range{structures.AllKeys}); return err }
-		queries[name+", range"] = func() error { _, err := o.Range(over, []structures.Range{structures.AllKeys}); return err }
+		queries[name+", count"] = func() error {
+			_, err := o.Count(over, []structures.Range{structures.AllKeys})
+			return err
+		}
+		queries[name+", range"] = func() error {
+			_, err := o.Range(over, []structures.Range{structures.AllKeys})
+			return err
+		}
 		queries[name+", rank"] = func() error { _, err := o.Rank(over, keys); return err }
 		queries[name+", select"] = func() error { _, err := o.Select(over, keys); return err }
 		queries[name+", floor"] = func() error { _, err := o.Floor(over, keys); return err }

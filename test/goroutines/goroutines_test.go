@@ -148,8 +148,8 @@ func requireFound(t testing.TB, x structures.Dictionary, keys []uint32) bool {
 	return true
 }
 
-// Insertions of several goroutines are all there, and each goroutine finds what it has inserted, while the others look at
-// the whole.
+// Insertions of several goroutines are all there, and each goroutine finds what it has inserted, while the others look
+// at the whole.
 func TestUpdates(t *testing.T) {
 	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
 		each(goroutines, func(g int) {
@@ -173,7 +173,8 @@ func TestUpdates(t *testing.T) {
 				if _, err := x.Delete(t.Context(), gone); err != nil {
 					t.Errorf("delete: %v", err)
 				}
-				if n, err := x.Len(t.Context()); err != nil || n < uint64(r+1)*(batch-batch/3) || n > goroutines*rounds*batch {
+				if n, err := x.Len(t.Context()); err != nil || n < uint64(r+1)*(batch-batch/3) ||
+					n > goroutines*rounds*batch {
 					t.Errorf("%d pairs: %v", n, err)
 				}
 				b := structures.Batch{Kinds: make([]structures.Kind, 10), Keys: keys[:10], Values: keys[:10]}

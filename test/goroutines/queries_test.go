@@ -27,7 +27,8 @@ func eachHeld(t *testing.T, test func(t *testing.T, d *vk.Device, h *held)) {
 	d := testdevice.Open(t)
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
-			h := &held{keys: keysOf(0, 0), in: make(chan struct{}), release: make(chan struct{}), done: make(chan error, 1)}
+			h := &held{keys: keysOf(0, 0), in: make(chan struct{}), release: make(chan struct{}),
+				done: make(chan error, 1)}
 			x, err := s.make(t.Context(), d, func(int, int) {
 				if h.armed.CompareAndSwap(true, false) {
 					close(h.in)
@@ -166,8 +167,8 @@ func TestChangesBehindQueries(t *testing.T) {
 	})
 }
 
-// Queries of many goroutines, more than there are pipelines, while others change the structure: each call's answer is that
-// of one moment, in which all of a batch is there or nothing of it.
+// Queries of many goroutines, more than there are pipelines, while others change the structure: each call's answer is
+// that of one moment, in which all of a batch is there or nothing of it.
 func TestQueriesBesideChanges(t *testing.T) {
 	const readers, changes = 5, 4
 	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {

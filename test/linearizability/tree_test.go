@@ -17,10 +17,11 @@ import (
 )
 
 var treeMixes = map[string][]structures.Kind{
-	"all":      {structures.Insert, structures.InsertUnique, structures.Delete, structures.Find},
-	"assign":   {structures.Insert, structures.Find},
-	"churn":    {structures.InsertUnique, structures.Delete, structures.Find},
-	"in place": {structures.Insert, structures.InsertAdd, structures.InsertAdd, structures.InsertMin, structures.InsertMax, structures.Delete, structures.Find},
+	"all":    {structures.Insert, structures.InsertUnique, structures.Delete, structures.Find},
+	"assign": {structures.Insert, structures.Find},
+	"churn":  {structures.InsertUnique, structures.Delete, structures.Find},
+	"in place": {structures.Insert, structures.InsertAdd, structures.InsertAdd, structures.InsertMin,
+		structures.InsertMax, structures.Delete, structures.Find},
 }
 
 // inOrder are the mixes by their names: those without updates in place first, for a tree that once had some takes
@@ -29,8 +30,8 @@ func inOrder(mixes map[string][]structures.Kind) []string { return slices.Sorted
 
 // orderedMix has queries for order and updates. Of the one key that each is about, it says what a lookup says: whether
 // it was there, and its value.
-var orderedMix = []structures.Kind{structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.Delete, structures.Find,
-	structures.FindCeil, structures.FindFloor, structures.FindRange}
+var orderedMix = []structures.Kind{structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.Delete,
+	structures.Find, structures.FindCeil, structures.FindFloor, structures.FindRange}
 
 // treeRig is a B-link-tree on an open device.
 type treeRig struct {

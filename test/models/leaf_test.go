@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A leaf of the B-link-tree with 64-bit atomics (btree_leaf.glsl, btree_latch.glsl): three slots, whose pairs are words of
-// their own, the meta, and the fence's high with the link, which are one word, too.
+// A leaf of the B-link-tree with 64-bit atomics (btree_leaf.glsl, btree_latch.glsl): three slots, whose pairs are words
+// of their own, the meta, and the fence's high with the link, which are one word, too.
 const (
 	slots = 3
 
@@ -54,7 +54,8 @@ const (
 	oneView                 // what it sees
 )
 
-// seek is a tile at its leaf: it looks for the key and, from a slot on, for an empty one, as often as it takes to be sure.
+// seek is a tile at its leaf: it looks for the key and, from a slot on, for an empty one, as often as it takes to be
+// sure.
 func seek(t *Thread, first int, fills bool, by proof) (outcome, slot, word int) {
 	again, seen, seenVersion := false, 0, 0
 	for range 3 {
@@ -160,8 +161,8 @@ func findRight(t *Thread) int {
 	}
 }
 
-// clean is the cleaner of a latched leaf of version 0, all whose slots are erased: it puts a pair of its own, gives the other
-// slots its version, and unlatches. Broken, the pair comes behind the versions.
+// clean is the cleaner of a latched leaf of version 0, all whose slots are erased: it puts a pair of its own, gives the
+// other slots its version, and unlatches. Broken, the pair comes behind the versions.
 func clean(own int, broken bool) func(*Thread) int {
 	return func(t *Thread) int {
 		if !broken {
@@ -311,12 +312,14 @@ func full(word int) []int {
 // An insertion concurrent with a split behind which the key is for the new leaf.
 func TestInsertionWithSplit(t *testing.T) {
 	for _, by := range []proof{oneMeta, oneView} {
-		m := Model{Places: full(pair(filler, 1)), Threads: []func(*Thread) int{split(false), insert(1, 1, by)}, Fault: once(0)}
+		m := Model{Places: full(pair(filler, 1)), Threads: []func(*Thread) int{split(false), insert(1, 1, by)},
+			Fault: once(0)}
 		check(t, m, by == oneMeta)
 	}
 }
 
-// A deletion, or an assignment, concurrent with a split that moves the key: broken, the split doesn't take the pair before it copies it.
+// A deletion, or an assignment, concurrent with a split that moves the key: broken, the split doesn't take the pair
+// before it copies it.
 func TestDeletionWithSplit(t *testing.T) {
 	holds(t, func(broken bool) Model {
 		return Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(broken), remove}, Fault: once(1)}
@@ -325,25 +328,27 @@ func TestDeletionWithSplit(t *testing.T) {
 
 func TestAssignmentWithSplit(t *testing.T) {
 	holds(t, func(broken bool) Model {
-		return Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(broken), insert(2, 1, oneMeta)}, Fault: func(places, returned []int) string {
-			values := held(places)
-			if len(values) != 1 || returned[1] == assigned && values[0] != 2 || returned[1] == inserted {
-				return fmt.Sprintf("values %v", values)
-			}
-			return ""
-		}}
+		return Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(broken), insert(2, 1, oneMeta)},
+			Fault: func(places, returned []int) string {
+				values := held(places)
+				if len(values) != 1 || returned[1] == assigned && values[0] != 2 || returned[1] == inserted {
+					return fmt.Sprintf("values %v", values)
+				}
+				return ""
+			}}
 	})
 }
 
 // A key that a split moves is there all the time, and so never found absent.
 func TestAbsenceWithSplit(t *testing.T) {
 	for _, by := range []proof{oneMeta, oneLatch, oneView} {
-		m := Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(false), find(by)}, Fault: func(_, returned []int) string {
-			if returned[1] == absent {
-				return "the key is said to be absent"
-			}
-			return ""
-		}}
+		m := Model{Places: full(pair(key, 1)), Threads: []func(*Thread) int{split(false), find(by)},
+			Fault: func(_, returned []int) string {
+				if returned[1] == absent {
+					return "the key is said to be absent"
+				}
+				return ""
+			}}
 		check(t, m, by == oneMeta)
 	}
 }
@@ -351,8 +356,8 @@ func TestAbsenceWithSplit(t *testing.T) {
 // A word of the tree's says whether values were ever updated in place (BTREE_IN_PLACE_AT).
 const inPlace = high + 1
 
-// assign is OP_INSERT of a value for the key that is in slot 0 (leaf_change, leaf_assigned). Broken, it doesn't ask whether what
-// overtook it may have been an update in place.
+// assign is OP_INSERT of a value for the key that is in slot 0 (leaf_change, leaf_assigned). Broken, it doesn't ask
+// whether what overtook it may have been an update in place.
 func assign(value int, broken bool) func(*Thread) int {
 	return func(t *Thread) int {
 		for range 2 {
@@ -376,8 +381,8 @@ func assign(value int, broken bool) func(*Thread) int {
 	}
 }
 
-// add is OP_INSERT_ADD of a value to that of the key in slot 0 (leaf_announce, leaf_change). Broken, it announces itself when
-// it is done.
+// add is OP_INSERT_ADD of a value to that of the key in slot 0 (leaf_announce, leaf_change). Broken, it announces
+// itself when it is done.
 func add(value int, broken bool) func(*Thread) int {
 	return func(t *Thread) int {
 		if !broken {
@@ -401,8 +406,8 @@ func add(value int, broken bool) func(*Thread) int {
 	}
 }
 
-// Assignments that an addition overtakes: what comes of all is what some order of them leaves. Broken, an assignment takes it
-// for done, or the addition tells too late.
+// Assignments that an addition overtakes: what comes of all is what some order of them leaves. Broken, an assignment
+// takes it for done, or the addition tells too late.
 func TestAssignmentsWithAdditions(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		holds(t, func(broken bool) Model {

@@ -1,5 +1,5 @@
-// Package ordercheck is for tests: batches with many equal keys, and what a dictionary has to make of them if it does their
-// operations one after another.
+// Package ordercheck is for tests: batches with many equal keys, and what a dictionary has to make of them if it does
+// their operations one after another.
 package ordercheck
 
 import (
@@ -70,8 +70,8 @@ func After(kind structures.Kind, old, value uint32) (uint32, structures.Status) 
 	return value, structures.Assigned
 }
 
-// Do does a batch of insertions of one kind to a map that holds what a dictionary held before, one after another, but for
-// those that are pending, and requires the statuses that they had.
+// Do does a batch of insertions of one kind to a map that holds what a dictionary held before, one after another, but
+// for those that are pending, and requires the statuses that they had.
 func Do(t testing.TB, all map[uint32]uint32, kind structures.Kind, keys, values []uint32, got []structures.Status) {
 	t.Helper()
 	require.Equal(t, len(keys), len(got))

@@ -27,24 +27,38 @@ import (
 // The numbers of native.go are those of Vulkan, vulkan-go and native.h: any other index than 0 doesn't compile.
 var _ = [1]struct{}{
 	(BufferAddress ^ C.VKDS_BUFFER_ADDRESS) | (MemoryModel ^ C.VKDS_MEMORY_MODEL) |
-		(MemoryModelDeviceScope ^ C.VKDS_MEMORY_MODEL_DEVICE_SCOPE) | (SubgroupSizeControl ^ C.VKDS_SUBGROUP_SIZE_CONTROL) |
-		(FullSubgroups ^ C.VKDS_FULL_SUBGROUPS) | (Timeline ^ C.VKDS_TIMELINE) | (Synchronization2 ^ C.VKDS_SYNCHRONIZATION2) |
+		(MemoryModelDeviceScope ^ C.VKDS_MEMORY_MODEL_DEVICE_SCOPE) |
+		(SubgroupSizeControl ^ C.VKDS_SUBGROUP_SIZE_CONTROL) |
+		(FullSubgroups ^ C.VKDS_FULL_SUBGROUPS) |
+		(Timeline ^ C.VKDS_TIMELINE) |
+		(Synchronization2 ^ C.VKDS_SYNCHRONIZATION2) |
 		(Maintenance4 ^ C.VKDS_MAINTENANCE4) | (Int64 ^ C.VKDS_INT64) | (Int64Atomics ^ C.VKDS_INT64_ATOMICS) |
 		(MemoryBudget ^ C.VKDS_MEMORY_BUDGET) | (ExecutableStatistics ^ C.VKDS_EXECUTABLE_STATISTICS) |
-		(int(Shader) ^ C.VKDS_SHADER) | (int(Transfer) ^ C.VKDS_TRANSFER) | (int(Indirect) ^ C.VKDS_INDIRECT) | (int(Host) ^ C.VKDS_HOST) |
+		(int(Shader) ^ C.VKDS_SHADER) |
+		(int(Transfer) ^ C.VKDS_TRANSFER) |
+		(int(Indirect) ^ C.VKDS_INDIRECT) |
+		(int(Host) ^ C.VKDS_HOST) |
 		(QueueGraphics ^ C.VK_QUEUE_GRAPHICS_BIT) | (QueueCompute ^ C.VK_QUEUE_COMPUTE_BIT) |
 		(StageCompute ^ C.VK_SHADER_STAGE_COMPUTE_BIT) | (HeapDeviceLocal ^ C.VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) |
-		(MemoryDeviceLocal ^ C.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) | (MemoryHostVisible ^ C.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) |
-		(MemoryHostCoherent ^ C.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) | (MemoryHostCached ^ C.VK_MEMORY_PROPERTY_HOST_CACHED_BIT) |
+		(MemoryDeviceLocal ^ C.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) |
+		(MemoryHostVisible ^ C.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) |
+		(MemoryHostCoherent ^ C.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) |
+		(MemoryHostCached ^ C.VK_MEMORY_PROPERTY_HOST_CACHED_BIT) |
 		(maxHeaps ^ C.VK_MAX_MEMORY_HEAPS) |
-		(FormatBool ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR) | (FormatInt64 ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR) |
-		(FormatUint64 ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR) | (FormatFloat64 ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR) |
+		(FormatBool ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR) |
+		(FormatInt64 ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR) |
+		(FormatUint64 ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR) |
+		(FormatFloat64 ^ C.VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR) |
 		(int(Success) ^ C.VK_SUCCESS) | (int(ErrorOutOfHostMemory) ^ C.VK_ERROR_OUT_OF_HOST_MEMORY) |
-		(int(ErrorOutOfDeviceMemory) ^ C.VK_ERROR_OUT_OF_DEVICE_MEMORY) | (int(ErrorInitializationFailed) ^ C.VK_ERROR_INITIALIZATION_FAILED) |
+		(int(ErrorOutOfDeviceMemory) ^ C.VK_ERROR_OUT_OF_DEVICE_MEMORY) |
+		(int(ErrorInitializationFailed) ^ C.VK_ERROR_INITIALIZATION_FAILED) |
 		(int(ErrorDeviceLost) ^ C.VK_ERROR_DEVICE_LOST) | (int(ErrorMemoryMapFailed) ^ C.VK_ERROR_MEMORY_MAP_FAILED) |
-		(int(ErrorLayerNotPresent) ^ C.VK_ERROR_LAYER_NOT_PRESENT) | (int(ErrorExtensionNotPresent) ^ C.VK_ERROR_EXTENSION_NOT_PRESENT) |
-		(int(ErrorFeatureNotPresent) ^ C.VK_ERROR_FEATURE_NOT_PRESENT) | (int(ErrorIncompatibleDriver) ^ C.VK_ERROR_INCOMPATIBLE_DRIVER) |
-		(int(ErrorTooManyObjects) ^ C.VK_ERROR_TOO_MANY_OBJECTS) | (int(ErrorFragmentedPool) ^ C.VK_ERROR_FRAGMENTED_POOL) |
+		(int(ErrorLayerNotPresent) ^ C.VK_ERROR_LAYER_NOT_PRESENT) |
+		(int(ErrorExtensionNotPresent) ^ C.VK_ERROR_EXTENSION_NOT_PRESENT) |
+		(int(ErrorFeatureNotPresent) ^ C.VK_ERROR_FEATURE_NOT_PRESENT) |
+		(int(ErrorIncompatibleDriver) ^ C.VK_ERROR_INCOMPATIBLE_DRIVER) |
+		(int(ErrorTooManyObjects) ^ C.VK_ERROR_TOO_MANY_OBJECTS) |
+		(int(ErrorFragmentedPool) ^ C.VK_ERROR_FRAGMENTED_POOL) |
 		(int(ErrorUnknown) ^ C.VK_ERROR_UNKNOWN) | (int(ErrorInvalidShader) ^ C.VK_ERROR_INVALID_SHADER_NV): {},
 }
 
@@ -222,7 +236,8 @@ func (d *device) Destroy() {
 
 // usage is VkBufferUsageFlags; device addresses are newer than vulkan-go.
 const usage = vulkan.BufferUsageFlags(C.VK_BUFFER_USAGE_TRANSFER_SRC_BIT | C.VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-	C.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | C.VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | C.VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT)
+	C.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | C.VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT |
+	C.VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT)
 
 func (d *device) NewBuffer(bytes uint64) (Buffer, Result) {
 	info := vulkan.BufferCreateInfo{SType: vulkan.StructureTypeBufferCreateInfo, Size: vulkan.DeviceSize(bytes),
