@@ -69,37 +69,34 @@ func (t *Tree) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList
 
 func (r *recorder) Rank(s *vk.Stream, q ordered.Ranks) error {
 	t := (*Tree)(r)
-	if q.N == 0 {
-		return nil
-	}
-	list, err := t.recordLeaves(s, 0, nil)
-	if err != nil {
-		return err
-	}
-	k, err := kernel[rankPush](t, s, "rank", 1)
-	if err != nil {
-		return err
-	}
-	k.Dispatch(s, groups(q.N), rankPush{t.device(), list, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}})
-	return nil
+	return byLeaves(t, s, "rank", q.N, func(l leafList) rankPush {
+		return rankPush{t.device(), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
+	})
 }
 
 func (r *recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 	t := (*Tree)(r)
-	if n.N == 0 {
+	return byLeaves(t, s, "select", n.N, func(l leafList) selectPush {
+		return selectPush{
+			t.device(), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
+		}
+	})
+}
+
+// byLeaves records n queries that a kernel answers by the leaves in key order.
+func byLeaves[P any](t *Tree, s *vk.Stream, module string, n int, push func(leafList) P) error {
+	if n == 0 {
 		return nil
 	}
 	list, err := t.recordLeaves(s, 0, nil)
 	if err != nil {
 		return err
 	}
-	k, err := kernel[selectPush](t, s, "select", 1)
+	k, err := kernel[P](t, s, module, 1)
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(n.N), selectPush{
-		t.device(), list, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
-	})
+	k.Dispatch(s, groups(n), push(list))
 	return nil
 }
 
