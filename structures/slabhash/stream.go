@@ -63,14 +63,9 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 		}
 	}
 	return t.on(s, func() error {
-		b, err := t.own.Outcomes(s, b)
+		b, retry, err := t.own.Batch(s, kind, b, retry)
 		if err != nil {
 			return err
-		}
-		if !retry {
-			if retry, err = t.own.Bounded(s, kind, b); err != nil {
-				return err
-			}
 		}
 		return t.recordApply(s, kind, operands{
 			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(),

@@ -43,9 +43,21 @@ type boundPush struct {
 	Kind                    uint32
 }
 
-// Bounded records of a batch with a DeviceCount that the operations behind that count as done, and the others as
-// pending: it is then to be dispatched as one of which some are left over. Other batches it leaves alone.
-func (o *Own) Bounded(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) (retry bool, err error) {
+// Batch is a batch of concurrent operations as it is to be recorded: with a Status and a Left, and, where retry says so
+// then, as one of which only what is pending is to be done, be it that the batch is done once more (retry) or that the
+// device alone knows how many operations it has.
+func (o *Own) Batch(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) (structures.DeviceBatch, bool,
+	error) {
+	b, err := o.outcomesOf(s, b)
+	if err == nil && !retry {
+		retry, err = o.bounded(s, kind, b)
+	}
+	return b, retry, err
+}
+
+// bounded records of a batch with a DeviceCount that the operations behind that count as done, and the others as
+// pending. Other batches it leaves alone.
+func (o *Own) bounded(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) (retry bool, err error) {
 	if b.DeviceCount == nil {
 		return false, nil
 	}

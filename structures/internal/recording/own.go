@@ -31,8 +31,8 @@ func NewOwn(d *vk.Device) *Own {
 	return &Own{d: d, kernels: NewKernels(d), found: NewScratch(d), outcomes: map[*vk.Stream]*outcomes{}}
 }
 
-// Outcomes is a batch with a Status and a Left, which is 0 by then: its own, or the structure's.
-func (o *Own) Outcomes(s *vk.Stream, b structures.DeviceBatch) (structures.DeviceBatch, error) {
+// outcomesOf is a batch with a Status and a Left, which is 0 by then: its own, or the structure's.
+func (o *Own) outcomesOf(s *vk.Stream, b structures.DeviceBatch) (structures.DeviceBatch, error) {
 	if b.Status != nil && b.Left != nil {
 		return b, nil
 	}
@@ -100,7 +100,7 @@ func (o *outcomes) complete(b structures.DeviceBatch) structures.DeviceBatch {
 	return b
 }
 
-// Again is Outcomes for who finishes a batch that was recorded before. done: nothing of it can be left pending. Error:
+// Again is Batch for who finishes a batch that was recorded before. done: nothing of it can be left pending. Error:
 // structures.ErrSuperseded.
 func (o *Own) Again(s *vk.Stream, b structures.DeviceBatch) (_ structures.DeviceBatch, done bool, err error) {
 	if b.Status != nil && b.Left != nil || b.Count == 0 {
