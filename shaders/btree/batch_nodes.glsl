@@ -1,8 +1,7 @@
 // B-link-tree, batched updates: where new nodes come from. They are the pool's free slabs in the order of their bits in
 // the bitmaps, and stand one behind the other as their keys do. The bits are set when the batch is through, and until
 // then a new node's number says which slab it is, so that nobody allocates. In a pool that is SHARED they are slabs
-// that
-// the host has allocated before.
+// that the host has allocated before.
 #ifndef VKDS_BTREE_BATCH_NODES_GLSL
 #define VKDS_BTREE_BATCH_NODES_GLSL
 
@@ -14,8 +13,7 @@ uvec2 pool_block(SlabPool pool, uint block) {
 
 // The new node of a number. free has a pair a memory block: how many slabs are free in the blocks before it, and, for
 // the k-th pair, the block of new node k * 1024, or the last block; and one more pair behind the last, of all. SHARED:
-// it
-// has a word that says how many there are, and then the slabs.
+// it has a word that says how many there are, and then the slabs.
 uint batch_slab(SlabPool pool, uvec2 free, uint number) {
     if (SHARED != 0u) return plain_load_near(free, number + 1u);
     uint near = min(number >> 10, pool.blocks - 1u);

@@ -1,6 +1,5 @@
 // Leaf list: the leaves of a tree in key order, with the sums of their pairs, by which keys have ranks and ranks keys.
-// It is
-// made for a batch, while nothing changes the tree.
+// It is made for a batch, while nothing changes the tree.
 #ifndef VKDS_LEAF_LIST_GLSL
 #define VKDS_LEAF_LIST_GLSL
 
@@ -26,8 +25,7 @@ uint leaf_list_last(uvec2 words, uint n, uint most) {
 }
 
 // The leaf of each lane that is there, with the keys of slots without a pair at ~0 and their bits clear in `live`. A
-// lane
-// reads a leaf by itself: TILE is 1. Collective over the subgroup.
+// lane reads a leaf by itself: TILE is 1. Collective over the subgroup.
 Node leaf_list_load(BTree tree, LeafList list, uint leaf, bool there, out uint live) {
     uint slab = tree.root;
     if (there) slab = plain_load_at(list.leaves, leaf);

@@ -15,7 +15,7 @@ type Rule uint8
 
 // The rules are those of check.comp, in its order, and those that the host checks.
 const (
-	RootRule          Rule = iota // the root is an inner node for all keys, in the first slab
+	RootRule          Rule = iota // the root is an inner node for all keys
 	LatchRule                     // no node is latched
 	RangeRule                     // a node's least key is not above its greatest
 	KeyRule                       // a leaf's keys are among those that it is for
@@ -34,7 +34,6 @@ const (
 	StartRule                     // each level up to the root's begins with one node at key 0
 	OrphanRule                    // every node has a parent, but for those that a batch is known to have left without
 	LostRule                      // something leads to each slab of the tree's own pool that is allocated
-
 )
 
 var ruleTexts = enum.Names[Rule]{
