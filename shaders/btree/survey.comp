@@ -13,7 +13,9 @@ layout(push_constant, std430) uniform Push {
 // There are several rows, which the host sums up, so that subgroups don't queue at one.
 const uint ROWS = 64u;
 const uint ROW_SHIFT = 8u;     // 256 bytes a row: nodes and slots in use of each level, two words; then
-const uint ERASED_AT = 128u;   // slots that are erased
+const uint ERASED_AT = 128u;   // slots that are erased; then
+const uint BEYOND_AT = 160u;   // of each level, a word: slots in use or erased beyond each node's first 7 (leastShare)
+const uint SHARE = BTREE_SLOTS / 2u;
 
 // Adds up node i of those listed, of each lane that has one. Collective over the subgroup.
 void survey(uint i, bool there, uint inner) {
@@ -38,16 +40,19 @@ void survey(uint i, bool there, uint inner) {
     }
     bool leaf = there && level == 0u;
     uint leaves = subgroupAdd(leaf ? 1u : 0u), pairs = subgroupAdd(leaf ? used : 0u);
-    uint all_erased = subgroupAdd(leaf ? erased : 0u);
+    uint all_erased = subgroupAdd(leaf ? erased : 0u), beyond = max(used + erased, SHARE) - SHARE;
+    uint all_beyond = subgroupAdd(leaf ? beyond : 0u);
     uvec2 row = address_at(rows, hash_mix(i / gl_SubgroupSize) & (ROWS - 1u), ROW_SHIFT);
     if (leaves != 0u && subgroupElect()) {
         atomic_add(row, leaves);
         atomic_add(address_add(row, 4u), pairs);
         if (all_erased != 0u) atomic_add(address_add(row, ERASED_AT), all_erased);
+        atomic_add(address_add(row, BEYOND_AT), all_beyond);
     }
     if (there && level != 0u) {
         atomic_add(address_add(row, 8u * level), 1u);
         atomic_add(address_add(row, 8u * level + 4u), used);
+        atomic_add(address_add(row, BEYOND_AT + 4u * level), beyond);
     }
 }
 

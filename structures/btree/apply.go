@@ -162,7 +162,7 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structure
 	var err error
 	done, left := 0, 0
 	for done < n && err == nil {
-		end := w.fit(done, min(n, done+max(leastPart, int(t.nodes))), ordered.AtOnce(t.d))
+		end := w.fit(done, min(n, done+max(leastPart, int(t.known.about()))), ordered.AtOnce(t.d))
 		p := concurrentPart{
 			kind: kind, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end), values: pipeline.Cut(r.Values, done, end),
 			batch: structures.Batch{
@@ -203,7 +203,10 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	finds := p.kind == structures.Mixed || p.kind == structures.Find
 	inserts := p.kind.Inserts() || slices.ContainsFunc(p.batch.Kinds, structures.Kind.Inserts)
 	if inserts {
-		if err := t.reserve(ctx, len(p.batch.Keys)); err != nil && !pipeline.Short(err) { // operations are left pending, if it must be
+		t.settle(t.stream)
+		err := t.reserve(ctx, len(p.batch.Keys), Concurrent)
+		t.known.inserted += uint64(len(p.batch.Keys))
+		if err != nil && !pipeline.Short(err) { // operations are left pending, if it must be
 			return len(p.batch.Keys), err
 		}
 	}

@@ -3,7 +3,6 @@ package btree
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -41,22 +40,14 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		return err
 	}
 	t.settle(s)
-	if kind != structures.Delete && (t.shared || t.crowded(u.Count)) {
-		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
-		if err := t.reserveBatched(ctx, u.Count); err != nil {
-			return err
-		}
+	claims, err := t.roomOn(ctx, s, kind, u.Count)
+	if err != nil {
+		return err
 	}
 	t.changes++
 	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: u.Keys.AddressOf(u.First), Statuses: u.Status.Address(), N: u.Count}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
-	}
-	claims, err := t.claimsFor(ctx, kind, u.Count)
-	if err != nil {
-		return err
 	}
 	if err := t.on(s, func() error { return t.recordBatches(ctx, s, b, claims) }); err != nil {
 		return t.abandon(err, claims...)
@@ -67,6 +58,33 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	t.meter.Batch(kind, u.Count)
 	submitted(s, &t.batches.batched)
 	return nil
+}
+
+// roomOn has the pool have room for a batch that is to be recorded: in one that others share, claims of its parts. It waits
+// for the stream where it may have to grow.
+func (t *Tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n int) ([]*claim, error) {
+	if kind == structures.Delete {
+		return nil, nil
+	}
+	full := t.shared || t.known.unsure
+	if !full {
+		lacks, err := t.lacks(ctx, n, Batched)
+		if err != nil {
+			return nil, err
+		}
+		full = lacks != 0
+	}
+	if full {
+		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	if t.shared {
+		return t.claimsFor(ctx, n, maxBatch)
+	}
+	err := t.reserve(ctx, n, Batched)
+	t.known.inserted += uint64(n)
+	return nil, err
 }
 
 // recordBatches records a batch of any length, for which the pool has room, or each part has a claim.
@@ -110,61 +128,3 @@ const leastShare = Slots / 2
 
 // share is how many pairs, or children, a node gets at least when nodes are split.
 func (t *Tree) share() int { return max(leastShare, min(Slots, int(t.o.Fill*Slots+1e-9))) }
-
-// batchedNodes returns how many nodes batches of n insertions may add to the tree, to what t.nodes counts: each node that
-// was there when the tree was last counted may be split at once; every other one only after leastShare more pairs or
-// children. headroom says that those are among them, so that the next batch needn't count them in again.
-//
-// Of a few operations it is less that each one splits a node of each level. So may each that was concurrent
-// since; a guess of what these added is all that t.nodes has as long as there is no headroom.
-func (t *Tree) batchedNodes(n int) (nodes uint64, headroom bool) {
-	few := 15 * (uint64(n) + t.uncounted + 15)
-	many := uint64(n)/(leastShare-1) + 64
-	if !t.headroom {
-		many += t.nodes + t.nodes/(leastShare-1)
-	}
-	if few < many {
-		return few, t.headroom
-	}
-	return many, true
-}
-
-// crowded says whether the pool may be too full for a batch of n insertions, and if not, sets nodes aside for it.
-func (t *Tree) crowded(n int) bool {
-	extra, headroom := t.batchedNodes(n)
-	if t.nodes+extra > t.slabs {
-		return true
-	}
-	t.nodes, t.headroom, t.uncounted = t.nodes+extra, headroom, 0
-	return false
-}
-
-// reserveBatched makes room in the pool for a batch of n insertions. Nothing may run that uses the tree.
-func (t *Tree) reserveBatched(ctx context.Context, n int) error {
-	if n == 0 || t.shared || !t.crowded(n) { // deletions make no nodes; claims are what sharers go by
-		return nil
-	}
-	if err := t.uses.Rest(ctx); err != nil {
-		return err
-	}
-	stats, err := t.pool.Inside().Stats(ctx)
-	if err != nil {
-		return err
-	}
-	t.counted(stats)
-	if !t.crowded(n) {
-		return nil
-	}
-	extra, _ := t.batchedNodes(n)
-	if err := t.pool.Inside().Grow(ctx, blocksFor(int(t.nodes+extra-t.slabs))); err != nil {
-		return err
-	}
-	if stats, err = t.pool.Inside().Stats(ctx); err != nil {
-		return err
-	}
-	t.slabs = uint64(stats.Slabs)
-	if t.crowded(n) {
-		return fmt.Errorf("btree: the pool has %d nodes after it has grown for %d operations", t.slabs, n)
-	}
-	return nil
-}

@@ -96,7 +96,8 @@ func (r *batchRig) doFrom(first int, b operations, statuses bool) {
 		u.Status = out
 	}
 	if b.kind == structures.Mixed {
-		require.NoError(r.t, r.tree.reserveBatched(r.t.Context(), n))
+		require.NoError(r.t, r.tree.reserve(r.t.Context(), n, Batched))
+		r.tree.known.inserted += uint64(n)
 		args := batched{Kind: b.kind, Kinds: kinds.Address(), Keys: keys.Address(), Values: values.Address(), N: n}
 		if statuses {
 			args.Statuses = out.Address()
@@ -357,7 +358,6 @@ func TestBatchManySuperBlocks(t *testing.T) {
 	var err error
 	r.tree.pool, err = alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: 8, SuperShift: 2})
 	require.NoError(t, err)
-	r.tree.slabs = 0
 	require.NoError(t, r.tree.empty(t.Context()))
 	for range 3 {
 		r.do(insert(rng, uniqueKeys(rng, 20000)), false)

@@ -74,11 +74,8 @@ func (t *Tree) remake(ctx context.Context, b bulk, record func(bulk) error) (err
 	return nil
 }
 
-// rebuilt has t.nodes begin with what a bulk makes.
-func (t *Tree) rebuilt(b bulk) {
-	t.countedAs(uint64(b.nodes()))
-	t.planted = true
-}
+// rebuilt notes what a bulk makes.
+func (t *Tree) rebuilt(b bulk) { t.known, t.planted = countedOf(b.N, b.Fill), true }
 
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys the
 // last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If the
@@ -140,11 +137,7 @@ func (t *Tree) roomFor(ctx context.Context, nodes int) error {
 	if t.shared {
 		return nil // claims see to it
 	}
-	err := t.pool.Inside().Grow(ctx, blocksFor(nodes)-t.blocks())
-	if err == nil && t.slabs != 0 {
-		t.slabs = uint64(t.poolSlabs())
-	}
-	return err
+	return t.pool.Inside().Grow(ctx, blocksFor(nodes)-t.blocks())
 }
 
 // bulk is what a tree is made of: N pairs on the device.

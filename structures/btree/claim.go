@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -137,62 +136,23 @@ func (t *Tree) giveBackDropped() error {
 	return t.abandon(nil, all...)
 }
 
-// recount counts the nodes where it isn't known how many there are at most. Nothing may run that uses the tree.
-func (t *Tree) recount(ctx context.Context) error {
-	if t.uncounted == 0 && t.slabs != 0 {
-		return nil
-	}
-	if err := t.uses.Rest(ctx); err != nil {
-		return err
-	}
-	l, err := t.list(ctx, func(listing) error { return nil })
-	if err != nil {
-		return err
-	}
-	defer l.free()
-	t.countedAs(uint64(l.inner() + l.leafCount()))
-	t.slabs = uint64(t.poolSlabs())
-	return nil
-}
-
-// countedAs has t.nodes begin with a number that is no less than there are.
-func (t *Tree) countedAs(nodes uint64) {
-	t.nodes, t.headroom, t.uncounted, t.exact, t.inserted = nodes, false, 0, nodes, 0
-}
-
-// claimFor claims what a batch of n insertions may need (batchedNodes says why it is so much), and settles for less where
-// that can't be had. nil of a tree that has its pool for itself, and of deletions.
-func (t *Tree) claimFor(ctx context.Context, kind structures.Kind, n int) (*claim, error) {
-	if !t.shared || kind == structures.Delete {
-		return nil, nil
-	}
-	if err := t.recount(ctx); err != nil {
+// claimsFor claims what a batch of n insertions takes at most, of each part of it that is done at a time.
+func (t *Tree) claimsFor(ctx context.Context, n, part int) (all []*claim, err error) {
+	if err := t.reserve(ctx, n, Batched); err != nil {
 		return nil, err
 	}
-	few := 15 * (uint64(n) + 15)
-	inserted := t.inserted + uint64(n) + 64*(leastShare-1)
-	many := t.exact + (t.exact+inserted)/(leastShare-1)
-	c, err := t.claim(ctx, int(min(few, many)))
-	if err == nil {
-		t.inserted = inserted
-		t.nodes += uint64(n) / (leastShare - 1)
-	}
-	return c, err
-}
-
-// claimsFor is claimFor of each part of a batch that is done maxBatch at a time.
-func (t *Tree) claimsFor(ctx context.Context, kind structures.Kind, n int) (all []*claim, err error) {
-	if !t.shared || kind == structures.Delete {
-		return nil, nil
-	}
-	for first := 0; first < n; first += maxBatch {
-		c, err := t.claimFor(ctx, kind, min(maxBatch, n-first))
+	for {
+		part = min(part, n)
+		c, err := t.claim(ctx, int(t.known.most(part)-t.known.nodes))
 		if err != nil {
 			return nil, t.abandon(err, all...)
 		}
+		t.known.inserted += uint64(part)
 		all = append(all, c)
+		if n -= part; n == 0 {
+			return all, nil
+		}
 	}
-	return all, nil
 }
 
 // replacement is what is needed to make a tree in a shared pool anew: slabs for its nodes, and the old nodes, which go.

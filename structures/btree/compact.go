@@ -52,7 +52,7 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	err = t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
 	if err == nil {
 		t.meter.Rebuild()
-		t.d.Log().Info("compacted", "pairs", e.pairs, "nodes", t.nodes, "nodes_before", v.nodes(), "duration", time.Since(begin))
+		t.d.Log().Info("compacted", "pairs", e.pairs, "nodes", t.known.nodes, "nodes_before", v.nodes(), "duration", time.Since(begin))
 	}
 	if t.pool == old {
 		return err
@@ -60,7 +60,7 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err != nil {
 		old, t.pool = t.pool, old
 	} else {
-		t.slabs, t.failures = uint64(t.poolSlabs()), 0
+		t.failures = 0
 		t.meter.GrowBy(old.Growths())
 		t.metered.Store(t.pool)
 	}

@@ -162,7 +162,7 @@ func TestLookupOrder(t *testing.T) {
 	require.True(t, tree.inOrder(1, structures.SortedFirst))
 	require.False(t, tree.inOrder(1<<26, structures.AutoOrder), "a small tree")
 	require.Zero(t, tree.orderedIndexBits(1<<26))
-	tree.nodes = 10_000_000
+	tree.known.nodes = 10_000_000
 	require.False(t, tree.inOrder(1<<22, structures.AutoOrder), "few lookups")
 	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.inOrder(1<<26, structures.AutoOrder))
 	require.Equal(t, tree.d.Info().Type != vk.CPU, tree.rangesInOrder(1<<22), "ranges")

@@ -138,7 +138,7 @@ func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 // nodes as there are said to be, and where these are more, all is done again. The memory is the caller's, to be freed.
 // Errors: *CorruptError where nodes are not as a tree's are, *vk.OutOfMemoryError.
 func (t *Tree) list(ctx context.Context, record func(listing) error) (listed, error) {
-	guess := int(min(t.nodes+t.nodes/8+64, uint64(t.poolSlabs())))
+	guess := int(min(t.known.about()+t.known.about()/8+64, uint64(t.poolSlabs())))
 	inner, leaves := guess/3+64, guess
 	for {
 		l, err := t.listIn(ctx, inner, leaves, record)

@@ -49,7 +49,7 @@ func (t *Tree) windowsInOrder(n, width int) bool {
 
 func (t *Tree) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
 	if order == structures.AutoOrder {
-		return t.d.Info().Type != vk.CPU && n >= least && t.nodes >= nodes
+		return t.d.Info().Type != vk.CPU && n >= least && t.known.about() >= nodes
 	}
 	return order == structures.SortedFirst
 }

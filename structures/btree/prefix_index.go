@@ -54,7 +54,7 @@ func (t *Tree) indexBitsOf(n, queries, nodes, most int) int {
 	if t.queries.indexBits >= 0 {
 		return t.queries.indexBits
 	}
-	b := min(bits.Len(uint(n))-1-queries, bits.Len64(t.nodes)-1-nodes, most)
+	b := min(bits.Len(uint(n))-1-queries, bits.Len64(t.known.about())-1-nodes, most)
 	if b < minIndexBits {
 		return 0
 	}

@@ -37,7 +37,7 @@ type countedLeaves struct {
 }
 
 func (t *Tree) countedLeavesIn(scratch uint64) countedLeaves {
-	p, most := recording.Parts{Base: scratch}, t.poolSlabs()
+	p, most := recording.Parts{Base: scratch}, t.mostNodes()
 	c := countedLeaves{listing: listingIn(&p, most, most), order: t.leafOrderIn(&p, most)}
 	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most))
 	c.bytes = int(p.Used)

@@ -34,7 +34,7 @@ func (r *recorder) Limits() ordered.Limits {
 	slabs := (*Tree)(r).poolSlabs()
 	return ordered.Limits{
 		VisitsAtOnce: maxNeighborVisits, Visits: levels * uint64(slabs), Parts: 1<<10 + slabs/leavesOfPart,
-		Sections: int(min(r.nodes/sectionNodes+1, mostSections)),
+		Sections: int(min(r.known.about()/sectionNodes+1, mostSections)),
 	}
 }
 

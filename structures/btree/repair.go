@@ -64,7 +64,7 @@ func (t *Tree) repair(ctx context.Context) error {
 	}
 	defer v.free()
 	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // but the root, which is the first
-	_, each := shares(t.o.Fill)
+	each := t.share()
 	inner := -1
 	for level := leaves; level > 1; inner += level {
 		level = (level + each - 1) / each
@@ -146,13 +146,12 @@ func (t *Tree) repairKernels() (k repairKernels, err error) {
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
 func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int, old takePush) error {
-	_, each := shares(t.o.Fill)
-	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(each)})
+	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(t.share())})
 	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
 	t.take(t.stream, k.old, old)
 	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	t.countedAs(uint64(leaves + inner + 1))
+	t.known = counted{nodes: uint64(leaves + inner + 1), unsure: true}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestLevelsBySideLinks(t *testing.T) {
 		}
 		poke(t, tree, words...)
 		require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{uint32(orphans)}))
-		tree.nodes = 1 // what is known of their number may be far from it
+		tree.known = counted{nodes: 1} // what is known of their number may be far from it
 		length, err := tree.Len(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, len(want), length)

@@ -147,6 +147,9 @@ func requireNodes(t testing.TB, tree *Tree) {
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, nodes)
+	if !tree.known.unsure {
+		require.LessOrEqual(t, len(nodes), int(tree.known.most(0)), "nodes, of which no more are known: %+v", tree.known)
+	}
 	by := map[uint32]*Node{}
 	for i := range nodes {
 		by[nodes[i].Ref] = &nodes[i]

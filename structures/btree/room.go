@@ -11,13 +11,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// counted has t.nodes begin with what there is, while nothing runs that uses the tree.
-func (t *Tree) counted(stats alloc.PoolStats) {
-	t.countedAs(uint64(stats.Allocated))
-	t.slabs = uint64(stats.Slabs)
-}
-
-// building is the last BuildOn, whose batch may still be dropped. t.nodes is noted as if it were not. The stream says what
+// building is the last BuildOn, whose batch may still be dropped. What is known of the nodes is as if it were not. The stream says what
 // becomes of it, by whatever goroutine.
 type building struct {
 	stream           *vk.Stream
@@ -34,6 +28,14 @@ func (t *Tree) builds(s *vk.Stream) {
 	t.building = b
 }
 
+// mostNodes is how many nodes there are at most, whatever becomes of what was recorded.
+func (t *Tree) mostNodes() int {
+	if b := t.building; t.known.unsure || b != nil && (!b.certain.Load() || b.dropped.Load()) {
+		return t.poolSlabs()
+	}
+	return min(int(t.known.most(0)), t.poolSlabs())
+}
+
 // settle has the nodes counted before a stream gets room for more, if what is noted of them doesn't hold: a BuildOn was
 // dropped, or another stream may still drop it.
 func (t *Tree) settle(s *vk.Stream) {
@@ -46,47 +48,50 @@ func (t *Tree) settle(s *vk.Stream) {
 		t.building = nil
 	}
 	if certain && b.dropped.Load() || !certain && s != b.stream {
-		t.slabs = 0
+		t.known.unsure = true
 	}
 }
 
-// reserve makes the pool have room for the nodes that so many concurrent insertions add, as a rule, and some, so
-// that kernels find it soon. Nothing may run that uses the tree.
-func (t *Tree) reserve(ctx context.Context, operations int) error {
-	t.settle(t.stream)
-	defer func() { t.uncounted += uint64(operations) }()
-	extra := uint64(operations) / 4
-	extra += extra/16 + alloc.BlockSlabs/2
-	if t.shared {
-		return t.reserveShared(ctx, int(extra))
-	}
-	if t.nodes+extra <= t.slabs {
-		t.nodes += extra
-		return nil
-	}
-	if err := t.uses.Rest(ctx); err != nil { // what was recorded takes nodes that the pool doesn't know of yet
+// recount counts the nodes. Nothing may run that uses the tree. Errors: vk.ErrUnsubmitted, and those of survey.
+func (t *Tree) recount(ctx context.Context) error {
+	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
+	v, err := t.survey(ctx)
+	v.free()
+	return err
+}
+
+// lacks is how many slabs the pool has not that n more insertions take: at most, or, where they are concurrent, as a rule.
+func (t *Tree) lacks(ctx context.Context, n int, path Path) (slabs int, err error) {
+	need := t.known.most(n)
+	if path == Concurrent {
+		need = t.known.likely(n)
+	}
+	if !t.shared {
+		return max(int(need)-t.poolSlabs(), 0), nil
+	}
 	stats, err := t.pool.Inside().Stats(ctx)
+	return max(int(need-t.known.nodes)-stats.Free, 0), err
+}
+
+// reserve has the pool have room for n more insertions, which it doesn't count in. Before it grows, the nodes are counted:
+// there may be fewer than is known. Nothing may run that uses the tree, where that is so. Errors: vk.ErrUnsubmitted, those of
+// alloc.SlabPool.Grow.
+func (t *Tree) reserve(ctx context.Context, n int, path Path) error {
+	if n == 0 {
+		return nil // deletions make no nodes
+	}
+	slabs, err := t.lacks(ctx, n, path)
+	if err == nil && (slabs != 0 || t.known.unsure) {
+		if err = t.recount(ctx); err == nil {
+			slabs, err = t.lacks(ctx, n, path)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	t.counted(stats)
-	if need := t.nodes + extra; need > t.slabs {
-		if err := t.pool.Inside().Grow(ctx, blocksFor(int(need-t.slabs))); err != nil {
-			return err
-		}
-		// As much as was asked for at least.
-		t.slabs = need
-	}
-	t.nodes += extra
-	return nil
-}
-
-// reserveShared is reserve in a pool that others share: it looks at each time how much of it is free.
-func (t *Tree) reserveShared(ctx context.Context, extra int) error {
-	t.nodes += uint64(extra)
-	return t.roomBeside(ctx, extra)
+	return t.pool.Inside().Grow(ctx, blocksFor(slabs))
 }
 
 // roomBeside has so many slabs free in the pool.
@@ -95,13 +100,7 @@ func (t *Tree) roomBeside(ctx context.Context, slabs int) error {
 	if err != nil || stats.Free >= slabs {
 		return err
 	}
-	if err := t.pool.Inside().Grow(ctx, blocksFor(slabs-stats.Free)); err != nil {
-		return err
-	}
-	if t.slabs != 0 {
-		t.slabs = uint64(t.poolSlabs())
-	}
-	return nil
+	return t.pool.Inside().Grow(ctx, blocksFor(slabs-stats.Free))
 }
 
 // makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
@@ -113,7 +112,6 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
-	before := t.blocks()
 	full := t.mend(ctx)
 	if full != nil && !pipeline.Short(full) {
 		return full
@@ -122,15 +120,10 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if err != nil {
 		return err
 	}
-	if !t.shared {
-		t.counted(stats)
-	}
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
-		// Each may split a leaf, though many meet in one; the pool doubles in any case, if it can.
-		need := max(1, blocksFor(pending/4)) - (t.blocks() - before)
-		if full == nil && need > 0 {
-			full = t.pool.Inside().Relieve(ctx, stats, need, stuck)
+		if full == nil {
+			full = t.relieve(ctx, stats, pending, stuck)
 		}
 		if full == nil || !pipeline.Short(full) {
 			return full
@@ -148,6 +141,23 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return &structures.StuckError{Operations: pending}
 }
 
+// relieve has the pool grow for pending operations that found it full, if it lacks slabs for them: what was refused may have
+// been held only for a moment, by others that needed none in the end.
+func (t *Tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
+	if err := t.recount(ctx); err != nil && !pipeline.Short(err) {
+		return err
+	}
+	blocks := blocksFor(max(int(t.known.likely(pending)-t.known.nodes)-stats.Free, 0))
+	t.known.inserted += uint64(pending)
+	if stuck {
+		blocks = max(blocks, 1)
+	}
+	if blocks == 0 {
+		return nil
+	}
+	return t.pool.Inside().Relieve(ctx, stats, blocks, stuck)
+}
+
 // blocks is how many memory blocks the pool has.
 func (t *Tree) blocks() int { return int(t.pool.Device().Blocks) }
 
@@ -159,15 +169,16 @@ func (t *Tree) mend(ctx context.Context) error {
 	}
 	err := t.repair(ctx)
 	if err == nil {
-		t.d.Log().Info("mended", "orphans", orphans[0], "nodes", t.nodes)
+		t.d.Log().Info("mended", "orphans", orphans[0], "nodes", t.known.nodes)
 	}
 	return err
 }
 
-// Reserve makes room for n pairs in all, as Options.Capacity does: as long as there are no more, the pool need not grow for
-// what fills nodes as Options.Fill has it. A batch sets aside what it may take at most, and may have the pool grow once
-// more for that. Of a pool that others share it is room that they may take, too. Less than there is room for does nothing. It waits for the streams that work on the tree. Errors: vk.ErrUnsubmitted where one has work
-// recorded that was not submitted; *structures.OptionError; *structures.CapacityError, before anything is allocated.
+// Reserve makes room for n pairs in all: up to there the pool doesn't grow, whatever keys insertions bring, in whatever
+// order and by whatever path. A batch counts as if the tree had none of its keys. Of a pool that others share it is room
+// that they may take, too. Less than there is room for does nothing. It waits for the streams that work on the tree.
+// Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
+// *structures.CapacityError, before anything is allocated.
 func (t *Tree) Reserve(ctx context.Context, n int) error {
 	if n < 0 || n > maxPairs {
 		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are 0 to 2^32 keys", n)}
@@ -181,7 +192,13 @@ func (t *Tree) Reserve(ctx context.Context, n int) error {
 			return err
 		}
 		v.free()
-		err = t.roomBeside(ctx, nodesFor(max(n-int(v.levels[0].Slots), 0), t.o.Fill))
+		more := n - int(v.levels[0].Slots)
+		if more <= 0 {
+			return nil
+		}
+		most := t.known.most(more)
+		// Some for what concurrent operations hold for a moment, and for inner nodes that have to be made anew.
+		err = t.roomBeside(ctx, int(most+most/(leastShare-1)-t.known.nodes))
 		if err != nil && pipeline.Short(err) {
 			return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
 		}

@@ -55,6 +55,7 @@ const (
 	surveyRows     = 64
 	surveyRowWords = 64
 	surveyErased   = 32
+	surveyBeyond   = 40
 )
 
 // The tree's counters, in words of its state: btree_node.glsl.
@@ -74,6 +75,7 @@ type surveyPush struct {
 // survey is what a tree has.
 type survey struct {
 	levels [depths]Level
+	beyond [depths]uint64
 	erased uint64
 	listed listed
 }
@@ -89,7 +91,7 @@ func (v survey) nodes() (n uint64) {
 	return n
 }
 
-// survey counts what the tree holds, and tightens the bound of its nodes. What it has listed is in memory that is to be
+// survey counts what the tree holds, which is known from then on. What it has listed is in memory that is to be
 // freed.
 func (t *Tree) survey(ctx context.Context) (survey, error) {
 	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
@@ -121,11 +123,12 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		for i := range v.levels {
 			v.levels[i].Nodes += uint64(row[2*i])
 			v.levels[i].Slots += uint64(row[2*i+1])
+			v.beyond[i] += uint64(row[surveyBeyond+i])
 		}
 		v.erased += uint64(row[surveyErased])
 	}
 	if resting {
-		t.countedAs(v.nodes())
+		t.known = counted{nodes: v.nodes(), beyond: v.beyond}
 	}
 	return v, nil
 }

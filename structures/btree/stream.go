@@ -309,11 +309,10 @@ func (t *Tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 	return cmp.Or(t.d.Accept("stream", s), check(t.d, kind, b))
 }
 
-// expect counts in the nodes that a batch may add.
+// expect counts in the pairs that a batch may insert.
 func (t *Tree) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
-		t.nodes += uint64(operations)
-		t.uncounted += uint64(operations)
+		t.known.inserted += uint64(operations)
 	}
 }
 

@@ -62,14 +62,9 @@ type Tree struct {
 	shared     bool   // the pool has other users (claim.go)
 	rooted     bool   // in a shared pool: the root's slab is there,
 	planted    bool   // and so are nodes
-	exact      uint64 // no fewer nodes than there were when they were counted
-	inserted   uint64 // since then, by batches in key order in a shared pool
 	claims     claims
 	uses       vk.Uses   // of the tree's memory
-	nodes      uint64    // about how many nodes are in use: no more, where headroom is set or uncounted is 0
-	headroom   bool      // each of them is counted as if it had been split once more
-	uncounted  uint64    // concurrent insertions since they were counted
-	slabs      uint64    // the pool has at least so many; 0: nobody knows, so that the nodes are counted first
+	known      counted   // of its nodes
 	building   *building // nil: all that BuildOn has recorded is certain
 	failures   uint32    // of the pool, as last seen
 	visits     uint32    // the visit budget of a dispatch of a concurrent batch
@@ -157,7 +152,6 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		t.pool, err = alloc.NewSlabPool(ctx, d, pool)
 	}
 	if err == nil {
-		t.slabs = uint64(t.poolSlabs())
 		t.metered.Store(t.pool)
 	}
 	return t, err
@@ -212,7 +206,7 @@ func (t *Tree) device() Device {
 func (t *Tree) Device() Device {
 	leave, _ := t.gate.Take()
 	defer leave()
-	t.slabs = 0
+	t.known.unsure = true
 	return t.device()
 }
 

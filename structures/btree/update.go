@@ -53,9 +53,9 @@ func (t *Tree) path(keys []uint32) Path {
 	switch {
 	case t.o.Path != AutoPath:
 		return t.o.Path
-	case len(keys) >= batchedFrom, uint64(len(keys)) > t.nodes, !t.d.Has(vk.Int64Atomics):
+	case len(keys) >= batchedFrom, uint64(len(keys)) > t.known.about(), !t.d.Has(vk.Int64Atomics):
 		return Batched
-	case clustered(keys, t.nodes):
+	case clustered(keys, t.known.about()):
 		return Batched
 	}
 	return Concurrent
@@ -107,9 +107,14 @@ var errLackingNodes = errors.New("btree: the pool had not the nodes that were se
 // batched does a batch of updates node by node.
 func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.Batch, status []structures.Status) error {
 	n := len(b.Keys)
-	short := t.reserveBatched(ctx, insertions(kind, b.Kinds, n))
-	if short != nil && !pipeline.Short(short) {
-		return pipeline.NotBegun(status, n, short)
+	var short error
+	if t.settle(t.stream); !t.shared { // there, chunks have claims
+		inserts := insertions(kind, b.Kinds, n)
+		short = t.reserve(ctx, inserts, Batched)
+		if short != nil && !pipeline.Short(short) {
+			return pipeline.NotBegun(status, n, short)
+		}
+		t.known.inserted += uint64(inserts)
 	}
 	columns := []pipeline.Column{pipeline.In(b.Keys), pipeline.In(b.Values), pipeline.In(b.Kinds), {}}
 	if status != nil {
@@ -123,21 +128,14 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.B
 			if folds && c.Retry {
 				return errLackingNodes
 			}
-			if short != nil && !c.Retry { // the chunks find room one by one, as far as there is any
-				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
-					return err
-				}
-				if err := t.reserveBatched(ctx, insertions(kind, pipeline.Cut(b.Kinds, c.First, c.First+c.Count), c.Count)); err != nil {
-					return err
-				}
-			}
 			var slabs *claim
-			if t.shared {
+			if t.shared || short != nil || c.Retry { // they find room one by one, as far as there is any
 				if err := turns.Wait(context.WithoutCancel(ctx)); err != nil {
 					return err
 				}
+				inserts := insertions(kind, pipeline.Cut(b.Kinds, c.First, c.First+c.Count), c.Count)
 				var err error
-				if slabs, err = t.claimFor(ctx, kind, insertions(kind, pipeline.Cut(b.Kinds, c.First, c.First+c.Count), c.Count)); err != nil {
+				if slabs, err = t.roomForChunk(ctx, kind, inserts, c.Retry); err != nil {
 					return err
 				}
 			}
@@ -157,4 +155,19 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.B
 		Turns:    &turns,
 	})
 	return pipeline.Stopped(status, left, err)
+}
+
+// roomForChunk has the pool have room for a chunk of a batch. retry: there was none, whatever is known of it.
+func (t *Tree) roomForChunk(ctx context.Context, kind structures.Kind, inserts int, retry bool) (*claim, error) {
+	t.known.unsure = t.known.unsure || retry
+	if t.shared && kind != structures.Delete {
+		all, err := t.claimsFor(ctx, inserts, inserts)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	}
+	err := t.reserve(ctx, inserts, Batched)
+	t.known.inserted += uint64(inserts)
+	return nil, err
 }
