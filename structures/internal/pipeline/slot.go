@@ -28,7 +28,7 @@ type slot struct {
 const (
 	columnAlign  = 256
 	counterBytes = columnAlign // the pending counter's room, at the start of a slot's buffers
-	leastBuffer  = 1 << 16     // bytes
+	leastBuffer  = 1 << 12     // bytes: there may be many handles of little
 )
 
 // start copies a chunk into a slot and submits the work on it.
