@@ -230,36 +230,35 @@ func (t *Tree) plant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.memory.Free()
 	var words [1]uint32
 	if err := c.memory.Download(ctx, 1, words[:]); err != nil {
-		return errors.Join(err, t.giveBack(c))
+		return t.abandon(err, c)
 	}
-	t.root, t.rooted = words[0], true
+	t.root, t.seed = words[0], c
 	return nil
 }
 
-// uproot gives all nodes of the tree back to a shared pool.
+// uproot gives all nodes of the tree back to a shared pool. After an error nothing was done.
 func (t *Tree) uproot(ctx context.Context) error {
-	err := t.giveBackDropped()
-	if !t.rooted {
+	if err := t.giveBackDropped(); err != nil {
 		return err
 	}
-	if !t.planted {
-		memory, allocated := vk.NewBuffer[uint32](t.d, 2)
-		if allocated != nil {
-			return errors.Join(err, allocated)
-		}
-		defer memory.Free()
-		if up := memory.Upload(ctx, 1, []uint32{t.root}); up != nil {
-			return errors.Join(err, up)
-		}
-		return errors.Join(err, t.giveBack(&claim{memory: memory, count: 1}))
+	if t.seed == nil {
+		return nil
 	}
-	l, listing := t.list(ctx, func(listing) error { return nil })
-	if listing != nil {
-		return errors.Join(err, listing)
+	if t.planted {
+		l, err := t.list(ctx, func(listing) error { return nil })
+		if err != nil {
+			return err
+		}
+		defer l.free()
+		if err := recording.Run(t.stream, func() error { return t.recordFree(t.stream, l, 0) }); err != nil {
+			return err
+		}
+		t.seed.memory.Free()
+	} else if err := t.abandon(nil, t.seed); err != nil {
+		return err
 	}
-	defer l.free()
-	return errors.Join(err, recording.Run(t.stream, func() error { return t.recordFree(t.stream, l, 0) }))
+	t.seed = nil
+	return nil
 }

@@ -60,8 +60,8 @@ type Tree struct {
 	own        *recording.Own
 	root       uint32 // its slab
 	shared     bool   // the pool has other users (claim.go)
-	rooted     bool   // in a shared pool: the root's slab is there,
-	planted    bool   // and so are nodes
+	seed       *claim // in a shared pool: the root's slab
+	planted    bool   // there are nodes
 	claims     claims
 	uses       vk.Uses   // of the tree's memory
 	known      counted   // of its nodes
@@ -277,7 +277,7 @@ func (t *Tree) UsedOn(s *vk.Stream) {
 // Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed to
 // end first: the memory goes when the streams find that it has. To a pool that others share, Close gives the nodes back,
 // and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it has not
-// submitted. Further calls do nothing.
+// submitted; *vk.OutOfMemoryError, and nothing is done, where there is no memory to list them in. Further calls do nothing.
 func (t *Tree) Close() error {
 	if t == nil {
 		return nil // it was never made
@@ -290,11 +290,13 @@ func (t *Tree) Close() error {
 	if !open {
 		return nil
 	}
-	if t.shared && t.rooted && t.pool.Accept(t.d) == nil {
+	if t.shared && t.pool != nil && t.pool.Accept(t.d) == nil {
 		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
 			return err
 		}
-		err = t.uproot(context.Background())
+		if err = t.uproot(context.Background()); pipeline.Short(err) {
+			return err
+		}
 	}
 	t.gate.End()
 	if t.stream != nil {
@@ -306,6 +308,9 @@ func (t *Tree) Close() error {
 	t.own.Release(&t.uses)
 	if t.state != nil {
 		t.uses.Free(t.state.Free)
+	}
+	if t.seed != nil { // the pool is no more
+		t.seed.memory.Free()
 	}
 	if pool := t.metered.Swap(nil); pool != nil {
 		t.meter.GrowBy(pool.Growths())
