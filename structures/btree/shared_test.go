@@ -3,11 +3,13 @@ package btree
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -191,4 +193,222 @@ func TestSharedPoolOnStreams(t *testing.T) {
 	s.Discard()
 	require.NoError(t, tree.Close())
 	require.NoError(t, tree.Close())
+}
+
+// Slabs of nobody's that are full of what looks like nodes, tables and trees that come and go beside them: what is whose
+// stays so, nothing is listed that is not the tree's, and in the end the garbage is all that is left, as it was.
+func TestSharedPoolOfGarbage(t *testing.T) {
+	d := openDevice(t)
+	pool := sharedPool(t, d, alloc.PoolOptions{SuperShift: 2})
+	keeper := newTree(t, d, Options{Pool: pool})
+	rng := random(12)
+	const n = 700
+	c, err := keeper.claim(t.Context(), n)
+	require.NoError(t, err)
+	defer c.memory.Free()
+	slabs := testdevice.Download(t, c.memory, n+1)[1:]
+	written := make([][]poked, n)
+	for i, slab := range slabs {
+		for word := range uint32(nodeWords) {
+			value := slabs[rng.IntN(n)] // children, links, keys
+			if word == metaWord {
+				value = uint32(rng.IntN(6)) << 1
+			}
+			written[i] = append(written[i], poked{slab: slab, word: word, value: value})
+		}
+		poke(t, keeper, written[i]...)
+	}
+	require.NoError(t, keeper.Check(t.Context()))
+	all, models := make([]*Tree, 4), make([]model, 4)
+	tables := make([]*slabhash.Map, 2)
+	for round := range 24 {
+		i := rng.IntN(len(all))
+		require.NoError(t, all[i].Close())
+		all[i], models[i] = newTree(t, d, Options{Pool: pool, Path: Path(rng.IntN(3))}), model{}
+		keys, values := uniqueKeys(rng, 1+rng.IntN(4000)), randomWords(rng, 4000)
+		_, err := all[i].Insert(t.Context(), keys, values[:len(keys)])
+		require.NoError(t, err)
+		models[i].insert(keys, values)
+		j := round % len(tables)
+		if tables[j] != nil {
+			require.NoError(t, tables[j].Close())
+		}
+		tables[j], err = slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 32, MaxLoad: -1})
+		require.NoError(t, err)
+		_, err = tables[j].Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
+		for _, table := range tables {
+			if table != nil {
+				_, err := table.Delete(t.Context(), keys[:len(keys)/2])
+				require.NoError(t, err)
+				require.NoError(t, table.Flush(t.Context()))
+			}
+		}
+		i = rng.IntN(len(all))
+		if all[i] == nil {
+			continue
+		}
+		require.NoError(t, all[i].Check(t.Context()))
+		requireTree(t, all[i], models[i])
+		requireExport(t, all[i], models[i])
+		some, _ := models[i].sorted()
+		ranks, err := all[i].Rank(t.Context(), some)
+		require.NoError(t, err)
+		same(t, ramp(len(some), 0, 1), ranks, "ranks")
+	}
+	for _, tree := range all {
+		require.NoError(t, tree.Close())
+	}
+	for _, table := range tables {
+		require.NoError(t, table.Close())
+	}
+	require.Equal(t, n+int(requireStats(t, keeper).Nodes), allocated(t, pool))
+	for i, slab := range slabs {
+		for word, want := range written[i] {
+			require.Equal(t, want.value, rawNode(t, keeper, slab)[word].value, "word %d of slab %#x", word, slab)
+		}
+	}
+}
+
+// A pool that grows no further, and a device that has no more memory, at each point in turn: what comes of a call is an
+// error that says so, operations that it doesn't name as done are not, and nothing is lost, of pairs or of slabs.
+func TestSharedPoolWithoutRoom(t *testing.T) {
+	const limit = 64 << 20
+	d := openDevice(t, vk.Options{MemoryLimit: limit})
+	done := false
+	for blocks := 1; !done; blocks++ {
+		t.Run(fmt.Sprintf("%d blocks", blocks), func(t *testing.T) {
+			pool := sharedPool(t, d, alloc.PoolOptions{MaxBytes: 8<<10 + uint64(blocks)*alloc.BlockSlabs*(alloc.SlabBytes+1)})
+			r := shortRig{t: t, d: d, pool: pool, ended: func() {}, again: func() {}}
+			r.run()
+			done = !r.short
+			require.True(t, !done || blocks > 4)
+		})
+	}
+	step := 64 << 10
+	if os.Getenv("VKDS_STRESS") == "1" {
+		step = 8 << 10
+	}
+	done = false
+	for left := step; !done; left += step {
+		require.Less(t, left, 32<<20)
+		t.Run(fmt.Sprintf("%d KiB", left>>10), func(t *testing.T) {
+			pool := sharedPool(t, d, alloc.PoolOptions{})
+			var rest *vk.Buffer[byte]
+			take := func() {
+				used, _ := d.Memory()
+				if used+uint64(left) < limit {
+					rest = testdevice.Room[byte](t, d, int(limit-used)-left)
+				}
+			}
+			free := func() { rest.Free() }
+			take()
+			r := shortRig{t: t, d: d, pool: pool, ended: free, again: take}
+			r.run()
+			done = !r.short
+		})
+	}
+}
+
+// shortRig runs calls on a tree that may have no room. ended and again stand around what a test looks at.
+type shortRig struct {
+	t            *testing.T
+	d            *vk.Device
+	pool         *alloc.SlabPool
+	ended, again func()
+	short        bool // some call had none
+}
+
+// lacks says whether a call had no room, and fails for any other error.
+func (r *shortRig) lacks(err error) bool {
+	r.t.Helper()
+	if err == nil {
+		return false
+	}
+	require.True(r.t, pipeline.Short(err), "%v", err)
+	r.short = true
+	return true
+}
+
+func (r *shortRig) run() {
+	ctx, rng := r.t.Context(), random(21)
+	for _, path := range []Path{Concurrent, Batched} {
+		tree, err := New(ctx, r.d, Options{Pool: r.pool, Path: path})
+		if r.lacks(err) {
+			require.Zero(r.t, allocated(r.t, r.pool))
+			continue
+		}
+		want := model{}
+		holds := func() {
+			r.t.Helper()
+			r.ended()
+			defer r.again()
+			require.NoError(r.t, tree.Check(ctx))
+			keys, values := want.sorted()
+			gotKeys, gotValues := contents(r.t, tree) // parents may lack children, which side links lead to
+			same(r.t, keys, gotKeys, "keys")
+			same(r.t, values, gotValues, "values")
+			require.EqualValues(r.t, requireStats(r.t, tree).Nodes, allocated(r.t, r.pool), "slabs that nothing leads to")
+		}
+		for _, n := range []int{50, 4000, 9000, 15000} {
+			keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+			statuses, err := tree.Insert(ctx, keys, values)
+			r.lacks(err)
+			for i, s := range statuses {
+				if s != structures.Pending {
+					want[keys[i]] = values[i]
+				} else {
+					require.Error(r.t, err)
+				}
+			}
+			holds()
+			statuses, err = tree.Delete(ctx, keys[:n/3])
+			r.lacks(err)
+			for i, s := range statuses {
+				if s != structures.Pending {
+					delete(want, keys[i])
+				}
+			}
+			holds()
+			if !r.lacks(tree.Compact(ctx, 0.9)) {
+				holds()
+			}
+		}
+		r.onStream(tree, want, holds)
+		err = tree.Close()
+		if r.lacks(err) {
+			holds()
+			r.ended()
+			require.NoError(r.t, tree.Close())
+			r.again()
+		}
+		r.ended()
+		require.Zero(r.t, allocated(r.t, r.pool))
+		r.again()
+	}
+}
+
+// onStream updates and builds from device buffers: all of a call or nothing.
+func (r *shortRig) onStream(tree *Tree, want model, holds func()) {
+	const n = 6000
+	r.ended()
+	s, rng := testdevice.Stream(r.t, r.d), random(22)
+	keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+	b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(r.t, r.d, keys), Values: testdevice.Upload(r.t, r.d, values)}
+	r.again()
+	err := tree.UpdateOn(r.t.Context(), s, structures.Insert, b)
+	if !r.lacks(err) {
+		require.NoError(r.t, s.Wait(r.t.Context()))
+		want.insert(keys, values)
+	}
+	s.Discard()
+	holds()
+	err = tree.BuildOn(r.t.Context(), s, b)
+	if !r.lacks(err) {
+		require.NoError(r.t, s.Wait(r.t.Context()))
+		clear(want)
+		want.insert(keys, values)
+	}
+	s.Discard()
+	holds()
 }

@@ -1,0 +1,79 @@
+package btree
+
+import (
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/vk"
+)
+
+// Many small trees in one pool, as a graph's vertices may have: what each takes of time and memory, which the test says;
+// and that each has its own pairs. VKDS_STRESS=1 makes it 10,000.
+func TestManyTreesInAPool(t *testing.T) {
+	trees := 200
+	if os.Getenv("VKDS_STRESS") == "1" {
+		trees = 10_000
+	}
+	d := openDevice(t)
+	pool := sharedPool(t, d, alloc.PoolOptions{})
+	rng := random(6)
+	all, models := make([]*Tree, trees), make([]model, trees)
+	insert := func(tree *Tree, m model, n int) {
+		keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+		_, err := tree.Insert(t.Context(), keys, values)
+		require.NoError(t, err)
+		m.insert(keys, values)
+	}
+	first := newTree(t, d, Options{Pool: pool})
+	insert(first, model{}, 20) // has the kernels made
+	insert(first, model{}, 2)
+	device, host := inUse(d)
+	begin := time.Now()
+	for i := range all {
+		all[i], models[i] = newTree(t, d, Options{Pool: pool}), model{}
+		insert(all[i], models[i], 1+i%20)
+		insert(all[i], models[i], 1+i%7)
+	}
+	took := time.Since(begin)
+	deviceNow, hostNow := inUse(d)
+	t.Logf("%d trees: %v each, %d bytes of device memory and %d of Go's", trees, took/time.Duration(trees),
+		(deviceNow-device)/uint64(trees), (hostNow-host)/uint64(trees))
+	require.Less(t, deviceNow-device, uint64(trees)*(64<<10), "device memory")
+	nodes := int(requireStats(t, first).Nodes)
+	for i, tree := range all {
+		keys, values := models[i].sorted()
+		got, found, err := tree.Find(t.Context(), keys)
+		require.NoError(t, err)
+		require.NotContains(t, found, false)
+		require.Equal(t, values, got)
+		if i%(trees/20) == 0 {
+			requireTree(t, tree, models[i])
+			require.NoError(t, tree.Check(t.Context()))
+		}
+	}
+	for i, tree := range all {
+		if i%2 == 0 {
+			require.NoError(t, tree.Close())
+		} else {
+			nodes += int(requireStats(t, tree).Nodes)
+		}
+	}
+	require.Equal(t, nodes, allocated(t, pool), "slabs of the trees that are left")
+	for _, tree := range append(all, first) {
+		require.NoError(t, tree.Close())
+	}
+	require.Zero(t, allocated(t, pool))
+}
+
+// inUse is how many bytes are in use of a device's memory and of Go's.
+func inUse(d *vk.Device) (device, host uint64) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	device, _ = d.Memory()
+	return device, m.HeapAlloc
+}
