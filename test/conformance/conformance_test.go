@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -25,6 +26,7 @@ type shape struct {
 	size int // buckets, or what else there is of it at first; small
 	fill float64
 	seed uint32
+	pool *alloc.SlabPool // of a subject that shares one, else nil
 }
 
 // subject is a kind of dictionary.
@@ -42,6 +44,7 @@ type subject struct {
 	// protocols says that it has two, with 64-bit atomics and without; tiles, that any width of tiles works on its
 	// nodes.
 	protocols, tiles bool
+	shares           bool // those of a device and a width have one pool
 
 	free  bool // the order of the operations in a batch is free
 	mixed bool // insertions and deletions of a mixed batch are done in its order, not all insertions first
@@ -133,11 +136,20 @@ var subjects = []subject{{
 	open:   openTree(btree.AutoPath),
 	check:  checkTree,
 	upkeep: treeUpkeep,
+}, {
+	name:    "btree, shared pool",
+	kinds:   slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds),
+	ordered: true, protocols: true, free: true,
+	fills:  true,
+	shares: true,
+	open:   openTree(btree.AutoPath),
+	check:  checkTree,
+	upkeep: treeUpkeep,
 }}
 
 func openTree(path btree.Path) func(context.Context, *vk.Device, shape) (structures.Dictionary, error) {
 	return func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
-		return btree.New(ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Path: path})
+		return btree.New(ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Path: path, Pool: s.pool})
 	}
 }
 

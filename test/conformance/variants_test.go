@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -107,8 +109,20 @@ func (vs *variants) open(name string, d *vk.Device, width int) {
 			shapes = append(shapes, shape{size: 4, fill: fill})
 		}
 	}
+	var pool *alloc.SlabPool
+	if vs.s.shares {
+		var err error
+		pool, err = alloc.NewSlabPool(vs.t.Context(), d, alloc.PoolOptions{})
+		require.NoError(vs.t, err, name)
+		vs.t.Cleanup(func() {
+			stats, err := pool.Stats(context.Background())
+			require.NoError(vs.t, err)
+			require.Zero(vs.t, stats.Allocated, "slabs that nobody gave back")
+			require.NoError(vs.t, pool.Close())
+		})
+	}
 	for _, shape := range shapes {
-		shape.tile, shape.seed = width, uint32(width*shape.size)
+		shape.tile, shape.seed, shape.pool = width, uint32(width*shape.size), pool
 		dictionary, err := vs.s.open(vs.t.Context(), d, shape)
 		require.NoError(vs.t, err, name)
 		vs.t.Cleanup(func() { require.NoError(vs.t, dictionary.Close()) })
