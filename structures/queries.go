@@ -43,8 +43,12 @@ type Queries interface {
 	// Rank returns how many keys are less than each key, which need not be there. A tree counts its leaves for each
 	// batch, an LSM looks which of its pairs are valid.
 	Rank(ctx context.Context, keys []uint32) ([]uint32, error)
+	// RankInto is Rank into the caller's slice, which may be keys itself.
+	RankInto(ctx context.Context, keys, ranks []uint32) error
 	// Select returns the pair of each rank: of rank 0 is the least key. Ranks from Len on have none.
 	Select(ctx context.Context, ranks []uint32) (Neighbors, error)
+	// SelectInto is Select into the caller's slices. Those of the results may be ranks itself.
+	SelectInto(ctx context.Context, ranks []uint32, into Neighbors) error
 	// Ascend returns the pairs of a range in key order: for pair, err := range d.Ascend(ctx, r). It reads them part by
 	// part. If the device fails, ctx ends or the pairs were changed (ErrChanged), the error comes last, with no pair.
 	Ascend(ctx context.Context, r Range) iter.Seq2[Pair, error]

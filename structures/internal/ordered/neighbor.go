@@ -20,29 +20,40 @@ const (
 // Neighbors finds the neighbors of keys in a direction. Error also: *structures.StuckError where a search makes more steps
 // than it has to, which only a stray write can cause.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
-	n := len(keys)
-	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
+	out := newNeighbors(len(keys))
 	return out, r.NeighborInto(ctx, to, keys, out)
+}
+
+func newNeighbors(n int) structures.Neighbors {
+	return structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
+}
+
+// fit says why slices can't take so many results.
+func fit(n int, into structures.Neighbors) error {
+	return cmp.Or(pipeline.Fits(n, "keys for the results", into.Keys), pipeline.Fits(n, "values", into.Values),
+		pipeline.Fits(n, "found flags", into.Found))
+}
+
+// columns are keys, or ranks, and where their results go.
+func columns(asked []uint32, into structures.Neighbors) []pipeline.Column {
+	return []pipeline.Column{
+		pipeline.In(asked), pipeline.Result(into.Keys), pipeline.Result(into.Values), pipeline.Founds(into.Found),
+	}
 }
 
 // NeighborInto is Neighbors into the caller's slices.
 func (r *Reader) NeighborInto(ctx context.Context, to structures.Direction, keys []uint32, into structures.Neighbors) error {
 	n := len(keys)
-	err := cmp.Or(pipeline.Fits(n, "keys for the results", into.Keys), pipeline.Fits(n, "values", into.Values),
-		pipeline.Fits(n, "found flags", into.Found))
-	if err != nil {
+	if err := fit(n, into); err != nil {
 		return err
 	}
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}
 	defer r.of.Leave()
-	r.of.Meter().Query(len(keys))
-	columns := []pipeline.Column{
-		pipeline.In(keys), pipeline.Result(into.Keys), pipeline.Result(into.Values), pipeline.Founds(into.Found),
-	}
+	r.of.Meter().Query(n)
 	search := patience{Limits: r.of.Limits(), visits: firstVisits}
-	_, err = r.pipelines.Run(ctx, n, columns, pipeline.Task{
+	_, err := r.pipelines.Run(ctx, n, columns(keys, into), pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{
 				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3], Left: c.Pending,

@@ -19,12 +19,20 @@ type Ranks struct {
 
 // Rank returns how many keys are less than each key.
 func (r *Reader) Rank(ctx context.Context, keys []uint32) ([]uint32, error) {
+	ranks := make([]uint32, len(keys))
+	return ranks, r.RankInto(ctx, keys, ranks)
+}
+
+// RankInto is Rank into the caller's slice.
+func (r *Reader) RankInto(ctx context.Context, keys, ranks []uint32) error {
+	if len(ranks) != len(keys) {
+		return &structures.LengthError{Keys: len(keys), Other: "ranks", Got: len(ranks)}
+	}
 	if err := r.of.Enter(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	defer r.of.Leave()
 	r.of.Meter().Query(len(keys))
-	ranks := make([]uint32, len(keys))
 	columns := []pipeline.Column{pipeline.In(keys), pipeline.Result(ranks)}
 	_, err := r.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -32,21 +40,27 @@ func (r *Reader) Rank(ctx context.Context, keys []uint32) ([]uint32, error) {
 		},
 		Progress: r.progress,
 	})
-	return ranks, err
+	return err
 }
 
 // Select returns the pairs of ranks.
 func (r *Reader) Select(ctx context.Context, ranks []uint32) (structures.Neighbors, error) {
+	out := newNeighbors(len(ranks))
+	return out, r.SelectInto(ctx, ranks, out)
+}
+
+// SelectInto is Select into the caller's slices.
+func (r *Reader) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors) error {
+	n := len(ranks)
+	if err := fit(n, into); err != nil {
+		return err
+	}
 	if err := r.of.Enter(ctx); err != nil {
-		return structures.Neighbors{}, err
+		return err
 	}
 	defer r.of.Leave()
-	r.of.Meter().Query(len(ranks))
-	n := len(ranks)
-	out := structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
-	statuses := make([]structures.Status, n)
-	columns := []pipeline.Column{pipeline.In(ranks), pipeline.Result(out.Keys), pipeline.Result(out.Values), pipeline.Result(statuses)}
-	_, err := r.pipelines.Run(ctx, n, columns, pipeline.Task{
+	r.of.Meter().Query(n)
+	_, err := r.pipelines.Run(ctx, n, columns(ranks, into), pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Select(s, Neighbors{
 				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3], N: c.Count,
@@ -54,10 +68,7 @@ func (r *Reader) Select(ctx context.Context, ranks []uint32) (structures.Neighbo
 		},
 		Progress: r.progress,
 	})
-	for i, status := range statuses {
-		out.Found[i] = status == structures.Found
-	}
-	return out, err
+	return err
 }
 
 // RankOn records the search for ranks.

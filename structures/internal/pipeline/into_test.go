@@ -196,7 +196,7 @@ func TestApplyInto(t *testing.T) {
 	})
 }
 
-// Ranges, counts and neighbors into slices that are there: too short ones, long ones, and those of the keys.
+// Ranges, counts, neighbors and ranks into slices that are there: too short ones, long ones, and those of the keys.
 func TestOrderedInto(t *testing.T) {
 	eachStructure(t, func(t *testing.T, o structures.Ordered) {
 		keys, values, _ := batch(4, 5000)
@@ -239,6 +239,22 @@ func TestOrderedInto(t *testing.T) {
 			require.NoError(t, o.NeighborInto(t.Context(), to, keys, into))
 			require.Equal(t, want.Found, into.Found)
 		}
+		ranks, err := o.Rank(t.Context(), keys)
+		require.NoError(t, err)
+		got = slices.Clone(keys)
+		require.NoError(t, o.RankInto(t.Context(), got, got))
+		require.Equal(t, ranks, got)
+		ranks[n/2], ranks[n-1] = 1<<30, ^uint32(0) // there is none
+		pairs, err := o.Select(t.Context(), ranks)
+		require.NoError(t, err)
+		require.Equal(t, keys[:n/2], pairs.Keys[:n/2])
+		require.Equal(t, []bool{true, false}, pairs.Found[n/2-1:n/2+1])
+		into := structures.Neighbors{Keys: filled(n, uint32(99)), Values: slices.Clone(ranks), Found: filled(n, true)}
+		require.NoError(t, o.SelectInto(t.Context(), into.Values, into))
+		require.Equal(t, pairs, into)
+		into = structures.Neighbors{Found: filled(n, true)}
+		require.NoError(t, o.SelectInto(t.Context(), ranks, into))
+		require.Equal(t, structures.Neighbors{Found: pairs.Found}, into)
 	})
 }
 
@@ -267,6 +283,11 @@ func TestIntoRefuses(t *testing.T) {
 			refused["neighbors' values"] = o.NeighborInto(ctx, structures.Ceil, keys, structures.Neighbors{Values: two})
 			refused["neighbors found"] = o.NeighborInto(ctx, structures.Ceil, keys,
 				structures.Neighbors{Found: make([]bool, 2)})
+			refused["ranks"] = o.RankInto(ctx, keys, two)
+			refused["no ranks"] = o.RankInto(ctx, keys, nil)
+			refused["selected keys"] = o.SelectInto(ctx, keys, structures.Neighbors{Keys: two})
+			refused["selected values"] = o.SelectInto(ctx, keys, structures.Neighbors{Values: two})
+			refused["selected found"] = o.SelectInto(ctx, keys, structures.Neighbors{Found: make([]bool, 2)})
 		}
 		for what, err := range refused {
 			var length *structures.LengthError
