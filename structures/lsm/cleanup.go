@@ -336,16 +336,16 @@ type Level struct {
 
 // Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs, and waits for it.
 func (l *LSM) Stats(ctx context.Context) (Stats, error) {
-	if err := l.core.Enter(ctx); err != nil {
+	if err := l.core.EnterShared(ctx); err != nil {
 		return Stats{}, err
 	}
-	defer l.core.Leave()
-	tombstones, err := l.survey(ctx)
+	defer l.core.LeaveShared()
+	pairs, tombstones, err := l.measure(ctx)
 	if err != nil {
 		return Stats{}, err
 	}
 	s := Stats{
-		Pairs: uint64(l.live), Resident: l.pairs(l.o.Batch), Tombstones: tombstones, Batch: l.o.Batch, Front: l.front,
+		Pairs: pairs, Resident: l.pairs(l.o.Batch), Tombstones: tombstones, Batch: l.o.Batch, Front: l.front,
 		Bytes: l.bytes() + l.core.ScratchBytes(),
 	}
 	if s.Resident > 0 {
@@ -357,33 +357,4 @@ func (l *LSM) Stats(ctx context.Context) (Stats, error) {
 		}
 	}
 	return s, nil
-}
-
-// survey counts the valid pairs, and returns the number of tombstones.
-func (l *LSM) survey(ctx context.Context) (tombstones uint64, err error) {
-	part := 1 << 24
-	if l.core.CPU() {
-		part = 1 << 17
-	}
-	counters := l.core.Counters.Slice()
-	live := 0
-	all := int(l.pairs(l.o.Batch))
-	for first := 0; first < all; first += part {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		clear(counters)
-		err := recording.Run(l.core.Stream, func() error {
-			return l.core.Queries.CountValid(l.core.Stream, (*updater)(l).Stack(), first, min(part, all-first), l.core.Counters.Address())
-		})
-		if err != nil {
-			return 0, err
-		}
-		for i := 0; i < len(counters); i += 2 {
-			live += int(counters[i])
-			tombstones += uint64(counters[i+1])
-		}
-	}
-	l.live = live
-	return tombstones, nil
 }

@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -31,7 +32,7 @@ import (
 const maxLevels = runs.StackRows - 1
 
 // LSM is a log-structured dictionary of pairs. Several goroutines may use one: queries run beside one another, and what
-// changes it runs alone (structures.Dictionary says more); so do Len and Stats.
+// changes it runs alone (structures.Dictionary says more).
 //
 // Its updates and queries are those of structures.Updates and structures.Queries. Where there is no room for the tombstones
 // of deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
@@ -49,11 +50,12 @@ type LSM struct {
 	partial *runs.Memory            // a part of a batch that is less than Batch, sorted
 	carries [maxLevels]*runs.Memory // of Batch << i pairs: what is merged on its way up; nil: not needed so far
 
-	begun      uint32 // bit i: the memory of level i has what levels need; else it is new
-	tombstones bool   // runs have bitmaps of tombstones: from the first deletion to the next cleanup
-	live       int    // valid pairs; unknown: not known without counting
-	cleaned    int    // pairs after the last cleanup
-	open       *open  // or nil
+	begun      uint32     // bit i: the memory of level i has what levels need; else it is new
+	tombstones bool       // runs have bitmaps of tombstones: from the first deletion to the next cleanup
+	live       int        // valid pairs; unknown: not known without counting
+	counting   sync.Mutex // live, for who counts beside others
+	cleaned    int        // pairs after the last cleanup
+	open       *open      // or nil
 }
 
 const unknown = -1
@@ -280,21 +282,34 @@ func (l *LSM) ApplyInto(ctx context.Context, b structures.Batch, into *structure
 // Len returns the number of valid pairs. As long as all updates come from Go slices it is known. After others it is
 // counted, by a kernel that looks each pair's key up in all newer runs.
 func (l *LSM) Len(ctx context.Context) (uint64, error) {
-	if err := l.core.Enter(ctx); err != nil {
+	if err := l.core.EnterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer l.core.Leave()
+	defer l.core.LeaveShared()
 	return l.count(ctx)
 }
 
 // count is Len by who has entered.
 func (l *LSM) count(ctx context.Context) (uint64, error) {
-	if l.live == unknown {
-		if _, err := l.survey(ctx); err != nil {
-			return 0, err
-		}
+	l.counting.Lock()
+	live := l.live
+	l.counting.Unlock()
+	if live != unknown {
+		return uint64(live), nil
 	}
-	return uint64(l.live), nil
+	pairs, _, err := l.measure(ctx)
+	return pairs, err
+}
+
+// measure counts the valid pairs and the tombstones, by who has entered.
+func (l *LSM) measure(ctx context.Context) (pairs, tombstones uint64, err error) {
+	pairs, tombstones, err = l.core.CountValid(ctx)
+	if err == nil {
+		l.counting.Lock()
+		l.live = int(pairs)
+		l.counting.Unlock()
+	}
+	return pairs, tombstones, err
 }
 
 // Metrics are what the host knows, without a look at the LSM and without a turn.

@@ -17,10 +17,10 @@ var savedBatch = transfer.Parameter{Structure: "lsm", Name: "batch", Option: "Ba
 // streams. Errors: w's, structures.ErrChanged where streams have changed the LSM meanwhile, the context's, what Chunks
 // ends with.
 func (l *LSM) Save(ctx context.Context, w io.Writer) (int64, error) {
-	if err := l.core.Enter(ctx); err != nil {
+	if err := l.core.EnterShared(ctx); err != nil {
 		return 0, err
 	}
-	defer l.core.Leave()
+	defer l.core.LeaveShared()
 	pairs, err := l.count(ctx)
 	if err != nil {
 		return 0, err

@@ -2,12 +2,15 @@ package goroutines
 
 import (
 	"context"
+	"io"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -111,6 +114,18 @@ func TestQueriesBesideAQuery(t *testing.T) {
 			_, _, _, err = o.Min(ctx)
 			require.NoError(t, err)
 		}
+		if _, alone := h.x.(*btree.Tree); !alone {
+			n, err := h.x.Len(ctx)
+			require.NoError(t, err)
+			require.EqualValues(t, batch, n)
+			_, err = h.x.Save(ctx, io.Discard)
+			require.NoError(t, err)
+		}
+		if l, counts := h.x.(*lsm.LSM); counts {
+			stats, err := l.Stats(ctx)
+			require.NoError(t, err)
+			require.EqualValues(t, batch, stats.Pairs)
+		}
 		one, two := newOnStream(t, d, h.keys), newOnStream(t, d, h.keys)
 		each(2, func(g int) {
 			o := []onStream{one, two}[g]
@@ -196,6 +211,9 @@ func TestQueriesBesideChanges(t *testing.T) {
 						t.Error("a part of a batch is there")
 						return
 					}
+				}
+				if n, err := x.Len(t.Context()); err != nil || n != 0 && int(n) != len(keys) {
+					t.Errorf("%d pairs: %v", n, err)
 				}
 				o, ordered := x.(structures.Ordered)
 				if !ordered {

@@ -51,10 +51,10 @@ type Core struct {
 	Queries    *runs.Queries
 	Stream     *vk.Stream // for what is done outside of batches
 	Rows       *vk.Buffer[uint64]
-	Counters   *vk.HostBuffer[uint32] // runs.ValidCounters words, for who waits for the stream
 	Progress   structures.Progress
 
 	of        Structure
+	counted   *vk.HostBuffer[uint32] // a word, for who is in alone and waits for the stream
 	pipelines *pipeline.Pool
 	settling  sync.Mutex // what Settle changes
 	scratch   recording.Scratch
@@ -80,7 +80,7 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	if c.Stream, err = d.NewStream(); err != nil {
 		return err
 	}
-	if c.Counters, err = vk.NewHostBuffer[uint32](d, runs.ValidCounters); err != nil {
+	if c.counted, err = vk.NewHostBuffer[uint32](d, 1); err != nil {
 		return err
 	}
 	if c.Rows, err = vk.NewBuffer[uint64](d, allKeysAt+1); err != nil {
@@ -206,8 +206,8 @@ func (c *Core) Close(free func()) error {
 	}
 	err = errors.Join(err, c.pipelines.Close(), c.Queries.Close(), c.Primitives.Close())
 	c.Trim()
-	if c.Counters != nil {
-		c.uses.Free(c.Counters.Free)
+	if c.counted != nil {
+		c.uses.Free(c.counted.Free)
 	}
 	if c.Rows != nil {
 		c.uses.Free(c.Rows.Free)

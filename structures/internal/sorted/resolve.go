@@ -3,6 +3,7 @@ package sorted
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -19,7 +20,7 @@ func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives
 func (c *Core) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	p := recording.Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
-	c.Counters.Slice()[0] = 0
+	c.counted.Slice()[0] = 0
 	if err := c.Queries.Mark(s, run, flags); err != nil {
 		return err
 	}
@@ -28,12 +29,47 @@ func (c *Core) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into ru
 	}
 	return c.Primitives.Compact(s, primitives.CompactArgs{
 		Keys: run.Keys, Values: run.Values, Flags: flags, OutKeys: into.Keys, OutValues: into.Values,
-		OutCount: c.Counters.Address(), Length: primitives.Length{N: run.N}, Scratch: rest,
+		OutCount: c.counted.Address(), Length: primitives.Length{N: run.N}, Scratch: rest,
 	})
 }
 
 // Counted returns how many pairs Valid has written, after its stream was waited for.
-func (c *Core) Counted() int { return int(c.Counters.Slice()[0]) }
+func (c *Core) Counted() int { return int(c.counted.Slice()[0]) }
+
+// CountValid counts the pairs that are valid, and the tombstones, by who has entered, beside others.
+func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err error) {
+	counters, err := vk.NewHostBuffer[uint32](c.Device, runs.ValidCounters)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer counters.Free()
+	part := 1 << 24
+	if c.CPU() {
+		part = 1 << 17
+	}
+	st := c.of.Stack()
+	all := int(st.Pairs())
+	err = c.pipelines.Do(ctx, func(s *vk.Stream) error {
+		for first := 0; first < all; first += part {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			clear(counters.Slice())
+			err := recording.Run(s, func() error {
+				return c.Queries.CountValid(s, st, first, min(part, all-first), counters.Address())
+			})
+			if err != nil {
+				return err
+			}
+			for some := range slices.Chunk(counters.Slice(), 2) {
+				valid += uint64(some[0])
+				tombstones += uint64(some[1])
+			}
+		}
+		return nil
+	})
+	return valid, tombstones, err
+}
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
 // pairs there are. The memory has room for all that were given.
