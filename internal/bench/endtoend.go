@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -108,7 +107,7 @@ func (s *session) besideCopies(ctx context.Context, c *copies, x slicesCall) err
 	return nil
 }
 
-// insertedAll answers whether all of the first so many operations have inserted.
+// insertedAll answers whether all operations have inserted.
 func (s *session) insertedAll(status []structures.Status) error {
 	return each(len(status), func(i int) error {
 		if status[i] != structures.Inserted {
@@ -136,7 +135,12 @@ func (s *session) insertSlices() slicesCall {
 			s.there, status = -1, kept
 			return s.hash().UpdateInto(ctx, structures.Insert, keys, values, kept)
 		},
-		check: func(context.Context) error { return s.insertedAll(status) },
+		check: func(ctx context.Context) error {
+			if err := s.insertedAll(status); err != nil {
+				return err
+			}
+			return s.holdsAll(ctx, s.n)
+		},
 	}
 }
 
@@ -215,7 +219,10 @@ func (s *session) treeInsertSlices(t *btree.Tree, q sequence) slicesCall {
 			return t.UpdateInto(ctx, structures.Insert, keys, values, kept)
 		},
 		check: func(ctx context.Context) error {
-			return cmp.Or(s.insertedAll(status), s.sound(ctx, s.n+s.batch))
+			if err := s.insertedAll(status); err != nil {
+				return err
+			}
+			return s.sound(ctx, s.n+s.batch)
 		},
 		path: path,
 	}
@@ -232,14 +239,18 @@ func (s *session) treeFindSlices(t *btree.Tree, q sequence) slicesCall {
 // a tenth comes twice in the batch.
 func (s *session) insertBatches(ctx context.Context) error {
 	fresh := func(i int) uint32 { return s.keys.key(s.n - s.batch + i) }
+	never, always := func(int) bool { return false }, func(int) bool { return true }
+	tenth := func(i int) bool { return i%10 == 9 }
 	for _, x := range []struct {
-		name  string
-		pairs int
-		key   func(i int) uint32
+		name     string
+		pairs    int // that are there before
+		key      func(i int) uint32
+		assigned func(i int) bool // what operation i does; else it inserts
+		lacks    func(i int) bool // whether the key of the last batch's pair i is not there afterwards
 	}{
-		{"new", s.n - s.batch, fresh},
-		{"there", s.n, s.keys.key},
-		{"tenth-twice", s.n - s.batch, func(i int) uint32 { return fresh(i - i%10/9) }},
+		{"new", s.n - s.batch, fresh, never, never},
+		{"there", s.n, s.keys.key, always, never},
+		{"tenth-twice", s.n - s.batch, func(i int) uint32 { return fresh(i - i%10/9) }, tenth, tenth},
 	} {
 		keys, values, status := make([]uint32, s.batch), make([]uint32, s.batch), make([]structures.Status, s.batch)
 		fill(keys, x.key)
@@ -256,18 +267,34 @@ func (s *session) insertBatches(ctx context.Context) error {
 			return s.hash().UpdateInto(ctx, structures.Insert, keys, values, status)
 		}, nil, "")
 		if err == nil {
-			err = each(s.batch, func(i int) error {
-				if twice := i%10 == 9 && x.name == "tenth-twice"; (status[i] == structures.Assigned) != (twice ||
-					x.pairs == s.n) {
-					return s.wrong("operation %d: %v", i, status[i])
-				}
-				return nil
-			})
+			err = s.checkInserted(ctx, status, x.assigned, x.lacks)
 		}
-		if err != nil {
+		if err := s.add(m, err); err != nil {
 			return err
 		}
-		s.report.Measurements = append(s.report.Measurements, m)
 	}
 	return nil
+}
+
+// checkInserted looks at what became of a batch, which has made the map one of the n pairs but for those that it lacks.
+func (s *session) checkInserted(ctx context.Context, status []structures.Status, assigned,
+	lacks func(i int) bool) error {
+	for i, got := range status {
+		if want := assigned(i); got != structures.Assigned && want || got != structures.Inserted && !want {
+			return s.wrong("operation %d: %v", i, got)
+		}
+	}
+	there := s.n
+	for i := range status {
+		if lacks(i) {
+			there--
+		}
+	}
+	if err := s.sound(ctx, there); err != nil {
+		return err
+	}
+	return s.finds(ctx, func(i int) (uint32, bool) {
+		at := s.order.at(i) - (s.n - s.batch)
+		return s.space.value(s.query(i)), at < 0 || !lacks(at)
+	})
 }
