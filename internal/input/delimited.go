@@ -253,8 +253,12 @@ func (d *delimited) find(names []string) (err error) {
 	for c, column := range d.columns {
 		if d.index[c], err = find(d.file, names, column.Name); err != nil {
 			var missing *ColumnError
-			if errors.As(err, &missing) && strings.HasPrefix(names[0], "#") {
+			switch {
+			case !errors.As(err, &missing):
+			case strings.HasPrefix(names[0], "#"):
 				missing.Reason += " (its first line looks like a comment)"
+			case len(names) == 1 && d.csv.Comma != ' ' && strings.ContainsAny(names[0], " |"):
+				missing.Reason += fmt.Sprintf(", if %q stands between fields", d.csv.Comma)
 			}
 			return err
 		}

@@ -100,6 +100,8 @@ func TestGuessesAreTold(t *testing.T) {
 	}
 	_, _, err := stream("1;10\n2;20\n", input.Options{Columns: columns("1", "2"), Delimiter: ','}, 10)
 	assert.EqualError(t, err, "f: no column 2: the table has 1 column")
+	_, _, err = stream("1 10\n2 20\n", input.Options{Columns: columns("1", "2")}, 10)
+	assert.EqualError(t, err, "f: no column 2: the table has 1 column, if ',' stands between fields")
 }
 
 // A text is guessed at however it comes, and an error in what is looked at is told when it is read.
