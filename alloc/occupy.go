@@ -15,16 +15,13 @@ type occupyPush struct {
 	Count uint64
 }
 
-// Occupy records that of all the pool's slabs the first n are allocated and the others are free, whatever was before:
-// those whose references pool_slab of slab_alloc.glsl returns for 0 to n-1. n is a word in device memory, at the
-// address count; of more slabs than the pool has, all are allocated. It is for whoever lays out slabs in an order of
-// his own.
-// Errors: vk.ErrClosed, those of making a kernel.
-func (p *SlabPool) Occupy(s *vk.Stream, count uint64) error {
-	if err := p.gate.Enter(context.Background()); err != nil {
+func (b backstage) Occupy(s *vk.Stream, count uint64) error {
+	p := b.pool
+	leave, err := p.enter(context.Background())
+	if err != nil {
 		return err
 	}
-	defer p.gate.Leave()
+	defer leave()
 	if err := p.d.Accept("stream", s); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func TestOccupy(t *testing.T) {
 		for _, n := range []int{all, 0, 1, 31, 32, 33, 1024, 1025, 4096, 4097, all - 1, all + 1, 1 << 31} {
 			what := fmt.Sprintf("%d of %d slabs", n, all)
 			require.NoError(t, count.Upload(t.Context(), 0, []uint32{uint32(n)}))
-			require.NoError(t, p.Occupy(u.stream, count.Address()))
+			require.NoError(t, backstage{p}.Occupy(u.stream, count.Address()))
 			require.NoError(t, u.stream.Wait(t.Context()))
 			got := marked(t, p)
 			require.Len(t, got, min(n, all), what)
@@ -35,5 +35,5 @@ func TestOccupy(t *testing.T) {
 	}
 	p := newPool(t, d, PoolOptions{})
 	require.NoError(t, p.Close())
-	require.ErrorIs(t, p.Occupy(u.stream, count.Address()), vk.ErrClosed)
+	require.ErrorIs(t, backstage{p}.Occupy(u.stream, count.Address()), vk.ErrClosed)
 }

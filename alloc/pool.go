@@ -7,7 +7,6 @@
 package alloc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,21 +58,17 @@ type DevicePool struct {
 	Seed   uint32 // where subgroups begin to look for room: another one for each dispatch
 }
 
-// Sizes are those of a new pool's large buffers, in bytes, as vk.Device.Fits takes them. Error: *structures.LimitError.
-func (o PoolOptions) Sizes() ([]uint64, error) {
-	p := SlabPool{shift: cmp.Or(o.SuperShift, defaultSuperShift), maxBytes: o.MaxBytes}
-	blocks := max(o.Blocks, 1)
-	if err := p.admits(blocks); err != nil {
-		return nil, err
-	}
-	return p.growth(blocks), nil
-}
-
 // SlabPool is a pool of slabs on one device. Several goroutines may use one: its calls take turns, those of all tables
 // that share it among them, but for Device, Light, Constants, Bytes, Growths and Uses, which never wait. While kernels
 // run that use the pool and that no call waits for, recorded on streams, it must not be reset; of its growth and its
 // end Uses takes care.
 type SlabPool struct {
+	*state
+	entered bool // its calls take no turns: who has it has entered the gate
+}
+
+// state is what a pool is to all who use it.
+type state struct {
 	d        *vk.Device
 	maxBytes uint64
 	shift    int
@@ -90,15 +85,6 @@ type SlabPool struct {
 	growths uint64
 	seed    uint32
 }
-
-// Gate is the pool's, for tables: who works on the pool in a call enters it, and uses Inside meanwhile.
-func (p *SlabPool) Gate() *gate.Gate { return p.gate }
-
-// Inside is a pool whose gate its user has entered: it has the calls that otherwise do so themselves.
-type Inside struct{ p *SlabPool }
-
-// Inside is the pool for who has entered its gate.
-func (p *SlabPool) Inside() Inside { return Inside{p} }
 
 // superBlock is one contiguous piece of a pool: blocks times 1024 slabs, and a bit for each in the bitmaps.
 type superBlock struct {
@@ -120,7 +106,7 @@ func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, e
 	if o.Blocks < 0 {
 		return nil, fmt.Errorf("alloc: a slab pool of %d memory blocks", o.Blocks)
 	}
-	p := &SlabPool{d: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}
+	p := &SlabPool{state: &state{d: d, maxBytes: o.MaxBytes, shift: o.SuperShift, gate: gate.New()}}
 	if err := p.init(ctx, max(o.Blocks, 1)); err != nil {
 		p.Close()
 		return nil, err
@@ -143,6 +129,14 @@ func (p *SlabPool) init(ctx context.Context, blocks int) error {
 		return err
 	}
 	return p.growTo(ctx, blocks)
+}
+
+// enter waits for a call's turn, which leave ends.
+func (p *SlabPool) enter(ctx context.Context) (leave func(), err error) {
+	if p.entered {
+		return func() {}, ctx.Err()
+	}
+	return p.gate.Leave, p.gate.Enter(ctx)
 }
 
 // Device describes the pool to one dispatch. Ask again for each, and after Grow in any case: the first super block may
@@ -169,20 +163,6 @@ func (p *SlabPool) Light() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.supers) == 1
-}
-
-// Accept answers why structures on a device can't use the pool: *vk.ForeignError where it is of another one,
-// vk.ErrClosed.
-func (p *SlabPool) Accept(d *vk.Device) error {
-	if p.d != d {
-		return &vk.ForeignError{What: "pool of slabs"}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.supers) == 0 {
-		return vk.ErrClosed
-	}
-	return nil
 }
 
 // Constants are the specialization constants that a kernel over this pool needs, by name. They may change with Grow.
@@ -268,28 +248,11 @@ func (p *SlabPool) admits(blocks int) error {
 // Errors: *structures.LimitError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB,
 // vk.ErrUnsubmitted (Uses), the context's. After each of them the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
-	if err := p.gate.Enter(ctx); err != nil {
+	leave, err := p.enter(ctx)
+	if err != nil {
 		return err
 	}
-	defer p.gate.Leave()
-	return p.Inside().Grow(ctx, blocks)
-}
-
-// GrowthSizes are those of the large buffers that Grow makes for so many memory blocks, without doubling, in bytes, as
-// vk.Device.Fits takes them. Error: *structures.LimitError.
-func (in Inside) GrowthSizes(blocks int) ([]uint64, error) {
-	if err := in.p.admits(blocks); err != nil || blocks <= 0 {
-		return nil, err
-	}
-	return in.p.growth(in.p.whole(in.p.blocks() + blocks)), nil
-}
-
-// Grow is SlabPool.Grow.
-func (in Inside) Grow(ctx context.Context, blocks int) error {
-	p := in.p
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+	defer leave()
 	if err := p.admits(blocks); err != nil || blocks <= 0 {
 		return err
 	}
@@ -299,36 +262,11 @@ func (in Inside) Grow(ctx context.Context, blocks int) error {
 	}
 	need := p.whole(have + blocks)
 	double := min(max(need, p.whole(2*have)), most)
-	err := p.growTo(ctx, double)
+	err = p.growTo(ctx, double)
 	var memory *vk.OutOfMemoryError
 	var size *vk.TooLargeError
 	if double > need && (errors.As(err, &memory) || errors.As(err, &size)) {
 		err = p.growTo(ctx, need)
-	}
-	return err
-}
-
-// Relieve makes room where operations found the pool full, as stats of after that say: it grows by so many memory
-// blocks, or, where that can't be, by one. A pool that can't grow at all may still do, if some of it is free: those who
-// had allocated for nothing have given their slabs back by now. It is an error only where nothing is free, or with
-// insist.
-// Errors: those of Grow.
-func (p *SlabPool) Relieve(ctx context.Context, stats PoolStats, blocks int, insist bool) error {
-	if err := p.gate.Enter(ctx); err != nil {
-		return err
-	}
-	defer p.gate.Leave()
-	return p.Inside().Relieve(ctx, stats, blocks, insist)
-}
-
-// Relieve is SlabPool.Relieve.
-func (in Inside) Relieve(ctx context.Context, stats PoolStats, blocks int, insist bool) error {
-	err := in.Grow(ctx, blocks)
-	if err != nil && blocks > 1 {
-		err = in.Grow(ctx, 1)
-	}
-	if !insist && stats.Free != 0 {
-		return nil
 	}
 	return err
 }
@@ -457,19 +395,11 @@ func free(supers ...*superBlock) {
 // Reset frees all slabs, makes every word of them ~0 and begins to count anew; the pool keeps its size. It returns when
 // that is done, and is not stopped once begun.
 func (p *SlabPool) Reset(ctx context.Context) error {
-	if err := p.gate.Enter(ctx); err != nil {
+	leave, err := p.enter(ctx)
+	if err != nil {
 		return err
 	}
-	defer p.gate.Leave()
-	return p.Inside().Reset(ctx)
-}
-
-// Reset is SlabPool.Reset.
-func (in Inside) Reset(ctx context.Context) error {
-	p := in.p
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+	defer leave()
 	p.stream.Concurrent(func() {
 		for _, s := range p.supers {
 			p.stream.Fill(s.units, 0, int(s.units.Bytes()), ^uint32(0))
@@ -483,20 +413,16 @@ func (in Inside) Reset(ctx context.Context) error {
 // Close frees the pool, when the calls before have ended, and behind the work that Uses knows of. Further calls of
 // Close do nothing; the others return vk.ErrClosed.
 func (p *SlabPool) Close() error {
-	leave, open, err := p.gate.Shut()
-	if err != nil {
-		return err
+	if !p.entered {
+		leave, open, err := p.gate.Shut()
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if !open {
+			return nil
+		}
 	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	return p.Inside().Close()
-}
-
-// Close is SlabPool.Close.
-func (in Inside) Close() error {
-	p := in.p
 	p.gate.End()
 	p.mu.Lock()
 	supers := p.supers

@@ -69,19 +69,11 @@ func (c *counter) free() {
 
 // Stats counts the pool's slabs, from its bitmaps by a kernel, and returns when that is done.
 func (p *SlabPool) Stats(ctx context.Context) (PoolStats, error) {
-	if err := p.gate.Enter(ctx); err != nil {
+	leave, err := p.enter(ctx)
+	if err != nil {
 		return PoolStats{}, err
 	}
-	defer p.gate.Leave()
-	return p.Inside().Stats(ctx)
-}
-
-// Stats is SlabPool.Stats.
-func (in Inside) Stats(ctx context.Context) (PoolStats, error) {
-	p := in.p
-	if err := ctx.Err(); err != nil {
-		return PoolStats{}, err
-	}
+	defer leave()
 	if err := p.counter.init(p.d, p.shift); err != nil {
 		return PoolStats{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
@@ -137,7 +138,7 @@ func (t *Tree) roomFor(ctx context.Context, nodes int) error {
 	if t.shared {
 		return nil // claims see to it
 	}
-	return t.pool.Inside().Grow(ctx, blocksFor(nodes)-t.blocks())
+	return t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
 }
 
 // bulk is what a tree is made of: N pairs on the device.
@@ -245,7 +246,7 @@ func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), uint32(b.N), uint32(leaf), uint32(inner)
 	plan.Dispatch(s, 1, p)
 	if !t.shared {
-		if err := t.pool.Occupy(s, t.state.AddressOf(planAt)); err != nil {
+		if err := pools.Of(t.pool).Occupy(s, t.state.AddressOf(planAt)); err != nil {
 			return err
 		}
 	}

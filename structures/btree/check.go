@@ -126,7 +126,7 @@ func (t *Tree) check(ctx context.Context) error {
 		return err
 	}
 	if !t.shared {
-		stats, err := t.pool.Inside().Stats(ctx)
+		stats, err := t.pool.Stats(ctx)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -131,7 +132,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 	})
 	t.Run("node that nothing leads to", func(t *testing.T) {
 		require.NoError(t, tree.state.Upload(t.Context(), planAt, []uint32{uint32(len(nodes)) + 1}))
-		require.NoError(t, tree.pool.Occupy(tree.stream, tree.state.AddressOf(planAt)))
+		require.NoError(t, pools.Of(tree.pool).Occupy(tree.stream, tree.state.AddressOf(planAt)))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		lost := tree.slabReference(len(nodes))
 		poke(t, tree, poked{slab: lost, word: metaWord}, poked{slab: lost, word: lowWord, value: 5},
@@ -140,7 +141,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 	})
 	t.Run("root that is not allocated", func(t *testing.T) {
 		require.NoError(t, tree.state.Upload(t.Context(), planAt, []uint32{0}))
-		require.NoError(t, tree.pool.Occupy(tree.stream, tree.state.AddressOf(planAt)))
+		require.NoError(t, pools.Of(tree.pool).Occupy(tree.stream, tree.state.AddressOf(planAt)))
 		require.Contains(t, violationsOf(t, tree), Violation{RootRule, 1, 0})
 	})
 }

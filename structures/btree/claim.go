@@ -51,7 +51,7 @@ func (t *Tree) claim(ctx context.Context, n int) (*claim, error) {
 		if refused != 0 {
 			err = t.giveBack(c)
 			if err == nil {
-				err = t.pool.Inside().Grow(ctx, max(1, blocksFor(refused)))
+				err = t.pool.Grow(ctx, max(1, blocksFor(refused)))
 			}
 		}
 		if err != nil {

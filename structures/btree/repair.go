@@ -112,7 +112,7 @@ func (t *Tree) repair(ctx context.Context) error {
 		}
 		t.take(t.stream, k.free, taken)
 		if err = errors.Join(err, t.stream.Wait(context.WithoutCancel(ctx))); err == nil {
-			err = t.pool.Inside().Grow(ctx, blocksFor(inner))
+			err = t.pool.Grow(ctx, blocksFor(inner))
 		}
 	}
 	t.stream.Discard()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
@@ -71,7 +72,7 @@ func (t *Tree) lacks(ctx context.Context, n int, path Path) (slabs int, err erro
 	if !t.shared {
 		return max(int(need)-t.poolSlabs(), 0), nil
 	}
-	stats, err := t.pool.Inside().Stats(ctx)
+	stats, err := t.pool.Stats(ctx)
 	return max(int(need-t.known.nodes)-stats.Free, 0), err
 }
 
@@ -91,16 +92,16 @@ func (t *Tree) reserve(ctx context.Context, n int, path Path) error {
 	if err != nil {
 		return err
 	}
-	return t.pool.Inside().Grow(ctx, blocksFor(slabs))
+	return t.pool.Grow(ctx, blocksFor(slabs))
 }
 
 // roomBeside has so many slabs free in the pool.
 func (t *Tree) roomBeside(ctx context.Context, slabs int) error {
-	stats, err := t.pool.Inside().Stats(ctx)
+	stats, err := t.pool.Stats(ctx)
 	if err != nil || stats.Free >= slabs {
 		return err
 	}
-	return t.pool.Inside().Grow(ctx, blocksFor(slabs-stats.Free))
+	return t.pool.Grow(ctx, blocksFor(slabs-stats.Free))
 }
 
 // makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
@@ -116,7 +117,7 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	if full != nil && !pipeline.Short(full) {
 		return full
 	}
-	stats, err := t.pool.Inside().Stats(ctx) // with what mending has taken, or was refused
+	stats, err := t.pool.Stats(ctx) // with what mending has taken, or was refused
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (t *Tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, 
 	if blocks == 0 {
 		return nil
 	}
-	return t.pool.Inside().Relieve(ctx, stats, blocks, stuck)
+	return pools.Relieve(ctx, t.pool, stats.Free, blocks, stuck)
 }
 
 // blocks is how many memory blocks the pool has.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -110,7 +111,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		return nil, err
 	}
 	if o.Pool != nil {
-		if err := o.Pool.Accept(d); err != nil {
+		if err := pools.Of(o.Pool).Accept(d); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +122,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		visits: firstVisits(d), mostVisits: maxVisits,
 	}
 	if t.shared {
-		t.gate = gate.Within(o.Pool.Gate())
+		t.gate = gate.Within(pools.Of(o.Pool).Gate())
 	}
 	t.o.Progress = t.gate.Progress(o.Progress)
 	t.Updates, t.Queries = pipeline.Updates(t.UpdateInto), &t.reader
@@ -141,7 +142,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		return t, err
 	}
 	if t.shared {
-		t.pool = o.Pool
+		t.pool = pools.Inside(o.Pool)
 		err = t.inside(ctx, func() error {
 			if err := t.roomBeside(ctx, nodesFor(o.Capacity, o.Fill)); err != nil {
 				return &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
@@ -162,7 +163,7 @@ func (t *Tree) fits(o alloc.PoolOptions) error {
 	if t.shared {
 		return nil
 	}
-	sizes, err := o.Sizes()
+	sizes, err := pools.Sizes(o)
 	if err == nil {
 		err = t.d.Fits(sizes...)
 	}
@@ -290,7 +291,7 @@ func (t *Tree) Close() error {
 	if !open {
 		return nil
 	}
-	if t.shared && t.pool != nil && t.pool.Accept(t.d) == nil {
+	if t.shared && t.pool != nil && pools.Of(t.pool).Accept(t.d) == nil {
 		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -139,15 +140,14 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 // since the last call none was finished.
 func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
-	pool := t.pool.Inside()
-	stats, err := pool.Stats(ctx)
+	stats, err := t.pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
 	if stats.Failures != t.failures {
 		t.failures = stats.Failures
 		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
-		return pool.Relieve(ctx, stats, max(1, pending/t.slots/alloc.BlockSlabs), stuck)
+		return pools.Relieve(ctx, t.pool, stats.Free, max(1, pending/t.slots/alloc.BlockSlabs), stuck)
 	}
 	if !stuck {
 		return nil

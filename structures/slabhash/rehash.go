@@ -176,7 +176,7 @@ func (t *table) clear(ctx context.Context) error {
 		return err
 	}
 	if t.ownPool {
-		err = t.pool.Inside().Reset(context.WithoutCancel(ctx))
+		err = t.pool.Reset(context.WithoutCancel(ctx))
 		t.failures = 0
 	} else {
 		err = t.releaseChains(t.base)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -18,7 +19,7 @@ func (t *table) reserve(ctx context.Context, n int) error {
 	}
 	defer t.leave()
 	buckets := max(t.bucketsFor(uint64(n)), t.base.buckets)
-	stats, err := t.pool.Inside().Stats(ctx)
+	stats, err := t.pool.Stats(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (t *table) reserve(ctx context.Context, n int) error {
 	if err := t.fits(buckets, blocks); err != nil {
 		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
 	}
-	if err := t.pool.Inside().Grow(ctx, blocks); err != nil || buckets == t.base.buckets {
+	if err := t.pool.Grow(ctx, blocks); err != nil || buckets == t.base.buckets {
 		return err
 	}
 	return t.rehash(ctx, buckets, t.o.Progress)
@@ -45,7 +46,7 @@ func (t *table) fits(buckets uint32, blocks int) error {
 	if buckets == maxBuckets {
 		return fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
 	}
-	sizes, err := t.pool.Inside().GrowthSizes(blocks)
+	sizes, err := pools.Of(t.pool).GrowthSizes(blocks)
 	if err != nil {
 		return err
 	}

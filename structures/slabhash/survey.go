@@ -137,7 +137,7 @@ func (t *table) stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	p, err := t.pool.Inside().Stats(ctx)
+	p, err := t.pool.Stats(ctx)
 	if err != nil {
 		return Stats{}, err
 	}

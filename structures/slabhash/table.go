@@ -8,6 +8,7 @@ import (
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -78,7 +79,7 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 		return nil, err
 	}
 	if o.Pool != nil {
-		if err := o.Pool.Accept(d); err != nil {
+		if err := pools.Of(o.Pool).Accept(d); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +112,7 @@ func (t *table) layOut() (uint32, error) {
 	}
 	var sizes []uint64
 	if t.pool == nil {
-		if sizes, asked.Err = t.poolOptions(buckets).Sizes(); asked.Err != nil {
+		if sizes, asked.Err = pools.Sizes(t.poolOptions(buckets)); asked.Err != nil {
 			return 0, &asked
 		}
 	}
@@ -143,7 +144,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 		}
 		t.ownPool = true
 	}
-	t.gate = t.pool.Gate()
+	t.gate, t.pool = pools.Of(t.pool).Gate(), pools.Inside(t.pool)
 	t.o.Progress = t.gate.Progress(t.o.Progress)
 	if t.base, err = t.newBase(ctx, buckets); err == nil {
 		t.meter.Hold(t.base.slabs.Bytes())
@@ -270,7 +271,7 @@ func (t *table) free(shares bool) error {
 		t.meter.Hold(0)
 	}
 	if t.ownPool {
-		err = errors.Join(err, t.pool.Inside().Close())
+		err = errors.Join(err, t.pool.Close())
 	}
 	return err
 }
