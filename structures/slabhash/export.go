@@ -155,7 +155,8 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys, va
 	push := exportPush{Hash: t.device(t.base), Written: w.written.Address(), First: w.next, Count: buckets}
 	capacity := len(w.host) / columns
 	if capacity != 0 {
-		push.Capacity, push.Keys, push.Values = uint32(capacity), w.room.Address(), w.room.AddressOf(capacity*(columns-1))
+		push.Capacity, push.Keys = uint32(capacity), w.room.Address()
+		push.Values = w.room.AddressOf(capacity * (columns - 1))
 	}
 	written := w.written.Slice()
 	written[0] = 0
@@ -251,7 +252,8 @@ func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys []uint32, off
 		for end < len(keys) && end-first < pairsAnExport && offsets[end+1]-offsets[first] <= pairsAnExport {
 			end++
 		}
-		if err := t.collect(ctx, s, keys[first:end], offsets[first:end+1], values[offsets[first]:offsets[end]]); err != nil {
+		err := t.collect(ctx, s, keys[first:end], offsets[first:end+1], values[offsets[first]:offsets[end]])
+		if err != nil {
 			return err
 		}
 		first = end

@@ -23,8 +23,8 @@ type Options struct {
 	// MaxLoad is the load, erased slots counted in, above which a synchronous insertion first rehashes the
 	// table to Load. 0: DefaultMaxLoad; negative: never.
 	MaxLoad float64
-	// Pool is where slabs come from, beside the base slabs. nil: the table has a pool of its own. What shares a pool takes
-	// turns, and has it grow when the work on all of them has ended.
+	// Pool is where slabs come from, beside the base slabs. nil: the table has a pool of its own. What shares a pool
+	// takes turns, and has it grow when the work on all of them has ended.
 	Pool *alloc.SlabPool
 	// MaxBytes is the most memory that the table's own pool may take; 0: as much as there is.
 	MaxBytes uint64

@@ -47,7 +47,8 @@ func (t *table) overBuckets(ctx context.Context, b base, module string, progress
 			if err != nil {
 				return err
 			}
-			t.upkeep(module, func() { k.Dispatch(t.stream, t.tileGroups(count), bucketsPush{t.device(b), first, count}) })
+			push := bucketsPush{t.device(b), first, count}
+			t.upkeep(module, func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
 			return nil
 		})
 	})
@@ -119,9 +120,9 @@ func (t *table) gather(ctx context.Context, to base, progress structures.Progres
 		clear(failed)
 		err := t.ranges(ctx, to.buckets, progress, func(first, count uint32) error {
 			push := rehashPush{
-				Hash: t.device(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets, FromMask: t.base.mask,
-				FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero, RatioDown: down, RatioUp: up,
-				Failed: t.counter.Address(), First: first, Count: count,
+				Hash: t.device(to), FromBase: t.base.slabs.Address(), FromBuckets: t.base.buckets,
+				FromMask: t.base.mask, FromSpecialOnes: t.base.ones, FromSpecialZero: t.base.zero,
+				RatioDown: down, RatioUp: up, Failed: t.counter.Address(), First: first, Count: count,
 			}
 			return recording.Run(t.stream, func() error {
 				k, err := kernel[rehashPush](t, t.stream, t.variant("rehash"), t.tiles.walk)

@@ -104,7 +104,8 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 func (t *table) layOut() (uint32, error) {
 	buckets, asked := uint32(t.o.Buckets), structures.CapacityError{Option: "Buckets", Asked: t.o.Buckets}
 	if buckets == 0 {
-		buckets, asked = t.bucketsFor(uint64(t.o.Capacity)), structures.CapacityError{Option: "Capacity", Asked: t.o.Capacity}
+		buckets = t.bucketsFor(uint64(t.o.Capacity))
+		asked = structures.CapacityError{Option: "Capacity", Asked: t.o.Capacity}
 		if buckets == maxBuckets {
 			asked.Err = fmt.Errorf("at load %g that is more than %d buckets", t.o.Load, maxBuckets)
 			return 0, &asked
