@@ -231,7 +231,7 @@ func newKernelRuns(t *testing.T, d *Device, name string) []kernelRun {
 		"TILE": 4, "SUBGROUPS": runWorkgroup / uint32(d.SubgroupSize()), "BATCH_GROUP": runWorkgroup,
 		"ITEMS": 4, "QUADS": 1, "PATIENCE": 8, "SEARCH_TOP": 16,
 	}
-	widest := min(uint32(d.SubgroupSize()), 32)
+	widest := min(uint32(d.SubgroupSize()), 8)
 	if !stressed() {
 		known["TILE"] = []uint32{1, widest}[len(name)%2]
 	}

@@ -18,21 +18,15 @@ struct BTreeStep {
 };
 
 BTreeStep btree_step(Node n, uint key, uint root) {
-    const uint HEADER_VOTES = TILE >= 16u ? 14u : 7u;   // the votes from here on are of the header
-    uint votes = 0u;                                     // a bit a quad of the node (of 16 lanes and more, a pair)
+    const uint HEADER_VOTE = 7u;
+    uint votes = 0u;   // a bit a quad of the node
     uint candidate = 0u, meta = 0u;
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-        uint place = TILE >= 16u ? tile_lane() : j * TILE + tile_lane();
-        uvec2 first = n.pair[TILE >= 16u ? 0u : 2u * j], second = n.pair[TILE >= 16u ? 0u : 2u * j + 1u];
+        uvec2 first = n.pair[2u * j], second = n.pair[2u * j + 1u];
         bool fits = first.x <= key;
         uint own = second.x <= key ? second.y : first.y;
-        if (TILE >= 16u) {
-            bool low = place == 14u, high = place == 15u;
-            fits = low ? key < first.y : high ? key > first.x : fits && place < BTREE_SLOTS;
-            own = low ? root : first.y;
-            meta = first.x;   // of lane 14
-        } else if (j == NODE_QUADS - 1u) {
-            bool has_header = place == 7u;
+        if (j == NODE_QUADS - 1u) {
+            bool has_header = tile_lane() == TILE - 1u;
             fits = has_header ? key < first.y || key > second.x : fits;
             own = has_header ? (key < first.y ? root : second.y) : own;
             meta = first.x;
@@ -46,8 +40,8 @@ BTreeStep btree_step(Node n, uint key, uint root) {
     s.next = tile_shuffle(candidate, last & (TILE - 1u));
     // The high of a split, and the link from before it: the last node of its level had none.
     s.next = s.next == SLAB_NULL ? root : s.next;
-    s.level = btree_level(tile_shuffle(meta, TILE >= 16u ? 14u : TILE - 1u));
-    s.down = last < HEADER_VOTES;
+    s.level = btree_level(tile_shuffle(meta, TILE - 1u));
+    s.down = last < HEADER_VOTE;
     return s;
 }
 

@@ -45,8 +45,7 @@ Node leaf_load(uvec2 leaf, bool enabled) {
         Node n;
         for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             n.pair[m] = uvec2(0u);
-            if (enabled && node_pair_index(m) < NODE_PAIRS)
-                n.pair[m] = atomic_load2(btree_slot(leaf, node_pair_index(m)));
+            if (enabled) n.pair[m] = atomic_load2(btree_slot(leaf, node_pair_index(m)));
         }
         return n;
     }
@@ -90,7 +89,7 @@ uint leaf_first(uint key) { return (key * 0x9e3779b1u) >> 28; }
 // Looks for a key, and where `fills` for the first empty slot for it. Collective over the subgroup; `fills` is the same
 // for all of its lanes.
 LeafView leaf_view(Node n, uint key, uint empty_key, bool fills) {
-    uint hits = 0u;   // a bit a quad of the node (of 16 lanes and more, a pair), in node order
+    uint hits = 0u;   // a bit a quad of the node, in node order
     uint hit = 0u, hit_value = 0u;   // this lane's first
     uint from = leaf_first(key), away = NODE_PAIRS, room_version = 0u;   // how far this lane's nearest empty slot is
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
@@ -141,14 +140,12 @@ struct LeafPlace {
 
 // Collective over the subgroup.
 LeafPlace leaf_place(Node n, uint key) {
-    uvec2 first = n.pair[TILE >= 16u ? 0u : NODE_LANE_PAIRS - 2u], second = n.pair[NODE_LANE_PAIRS - 1u];
-    uint lane = TILE >= 16u ? 15u : TILE - 1u;
-    if (TILE >= 16u) first = tile_shuffle(first, 14u);
+    uvec2 first = n.pair[NODE_LANE_PAIRS - 2u], second = n.pair[NODE_LANE_PAIRS - 1u];
     // The lane that has the header judges, and says it in one word: in place of the level, which is 0 where it matters.
     bool right = key > second.x;
     bool astray = key < first.y || btree_level(first.x) != 0u || (right && second.y == SLAB_NULL);
-    uint verdict = tile_shuffle((first.x & ~6u) | (astray ? 2u : 0u) | (right ? 4u : 0u), lane);
-    return LeafPlace((verdict & 2u) != 0u, (verdict & 4u) != 0u, verdict & ~6u, tile_shuffle(second.y, lane));
+    uint verdict = tile_shuffle((first.x & ~6u) | (astray ? 2u : 0u) | (right ? 4u : 0u), TILE - 1u);
+    return LeafPlace((verdict & 2u) != 0u, (verdict & 4u) != 0u, verdict & ~6u, tile_shuffle(second.y, TILE - 1u));
 }
 
 #if VKDS_INT64_ATOMICS

@@ -73,24 +73,14 @@ bool btree_live(uint key, uint high) { return key != btree_empty_key(high); }
 
 uvec2 btree_slot(uvec2 node, uint slot) { return address_add(node, slot * 8u); }
 
-// Whether this lane's pair m is a slot, and not of the header or nothing. Lanes of tiles of up to 8 hold quads, and
-// the last lane's last quad is the header.
-bool btree_lane_has(uint m) {
-    return TILE >= 16u ? tile_lane() < BTREE_SLOTS : m < NODE_LANE_PAIRS - 2u || tile_lane() != TILE - 1u;
-}
+// Whether this lane's pair m is a slot, and not of the header, which is the last lane's last quad.
+bool btree_lane_has(uint m) { return m < NODE_LANE_PAIRS - 2u || tile_lane() != TILE - 1u; }
 
 // The header, for all lanes of the tile. Collective.
 NodeHeader btree_header(Node n) {
-    NodeHeader f;
-    if (TILE >= 16u) {
-        uvec2 first = tile_shuffle(n.pair[0], 14u), second = tile_shuffle(n.pair[0], 15u);
-        f = NodeHeader(first.x, first.y, second.x, second.y);
-    } else {
-        uvec2 first = tile_shuffle(n.pair[NODE_LANE_PAIRS - 2u], TILE - 1u);
-        uvec2 second = tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u], TILE - 1u);
-        f = NodeHeader(first.x, first.y, second.x, second.y);
-    }
-    return f;
+    uvec2 first = tile_shuffle(n.pair[NODE_LANE_PAIRS - 2u], TILE - 1u);
+    uvec2 second = tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u], TILE - 1u);
+    return NodeHeader(first.x, first.y, second.x, second.y);
 }
 
 #endif

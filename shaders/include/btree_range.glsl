@@ -42,7 +42,7 @@ struct BTreeRange {
 };
 
 // A lane's range as its tile walks it. The same for all lanes of the tile.
-struct BTreeTurn {
+struct BTreeRangeTurn {
     BTreeWalk walk;
     uint place;
     uint room;
@@ -50,18 +50,19 @@ struct BTreeTurn {
 };
 
 // The turn of the first of a ballot's lanes, from a leaf of that lane's on. Collective.
-BTreeTurn btree_turn(uint open, uint leaf, BTreeRange r) {
+BTreeRangeTurn btree_range_turn(uint open, uint leaf, BTreeRange r) {
     uint source = tile_first(open);
     BTreeWalk walk = BTreeWalk(tile_shuffle(leaf, source), tile_shuffle(r.low, source), tile_shuffle(r.high, source),
                                tile_shuffle(r.count, source));
-    return BTreeTurn(walk, tile_shuffle(r.place, source), tile_shuffle(r.room, source), tile_shuffle(r.most, source));
+    return BTreeRangeTurn(walk, tile_shuffle(r.place, source), tile_shuffle(r.room, source),
+                          tile_shuffle(r.most, source));
 }
 
 // How many more of a turn's pairs there is room for.
-uint btree_turn_room(BTreeTurn turn) { return turn.room - min(turn.room, turn.walk.met); }
+uint btree_range_room(BTreeRangeTurn turn) { return turn.room - min(turn.room, turn.walk.met); }
 
 // Ends a lane's turn, of which its range is done unless it was led astray.
-void btree_turn_end(BTreeWalk walk, bool astray, inout BTreeRange r) {
+void btree_range_end(BTreeWalk walk, bool astray, inout BTreeRange r) {
     r.count = min(walk.met, r.most);
     r.low = walk.low;
     r.todo = astray;
@@ -109,7 +110,7 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
     uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
     // Whole quads may be written where all ranges have whole quads.
     bool spare = subgroupAll(!r.todo || ((r.count | r.place | r.room) & 3u) == 0u);
-    BTreeTurn turn = btree_turn(open, leaf, r);
+    BTreeRangeTurn turn = btree_range_turn(open, leaf, r);
     Stage stage = stage_at(turn.place + turn.walk.met);
     uvec2 address = slab_address(tree.pool, turn.walk.node);
     acquire_fence();
@@ -121,12 +122,12 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
 
         // Where it goes on if the leaf was read right: at the next one, or with the next lane's range. A node that
         // isn't the walk's leaf moves nothing.
-        BTreeTurn on = turn;
+        BTreeRangeTurn on = turn;
         bool more = !share.astray && btree_walk_on(seen, share.pairs, on.walk) && on.walk.met < turn.most;
         bool ends = busy && !more;
         BTreeWalk walked = on.walk;
         uint rest = ends ? open & (open - 1u) : open;
-        BTreeTurn other = btree_turn(rest, leaf, r);
+        BTreeRangeTurn other = btree_range_turn(rest, leaf, r);
         uint its_place = other.place + other.walk.met;
         if (ends) on = other;
         uvec2 next_address = slab_address(tree.pool, on.walk.node);
@@ -138,7 +139,7 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         uvec2 ranks;
         bool distinct = btree_ranks(n, share, ranks);
         bool right = leaf_stands(seen, again) && distinct && busy;
-        uint fits = right ? min(share.pairs, btree_turn_room(turn)) : 0u;
+        uint fits = right ? min(share.pairs, btree_range_room(turn)) : 0u;
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             uint rank = btree_rank(ranks, m);
             if (((share.inside >> m) & 1u) != 0u && rank < fits) pair_put(keys, values, ~0u, stage, rank, n.pair[m]);
@@ -147,7 +148,7 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         BTreePair least = btree_least(n, share.inside, ranks);
         if (right && first_lane && turn.walk.met == 0u && share.pairs != 0u) r.first = least;
         ends = ends && right;
-        if (ends && first_lane) btree_turn_end(walked, share.astray, r);
+        if (ends && first_lane) btree_range_end(walked, share.astray, r);
         uint over = share.astray ? 0u : turn.room - min(turn.room, min(walked.met, turn.most));
         bool all = !stage_turn(stage, its_place, over, ends && rest != 0u);
         if (right) {
@@ -174,7 +175,7 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
 void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
                         inout BTreeRange r) {
     uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
-    BTreeTurn turn = btree_turn(open, leaf, r);
+    BTreeRangeTurn turn = btree_range_turn(open, leaf, r);
     while (subgroupAny(open != 0u) && visits < budget) {
         bool busy = open != 0u, first_lane = busy && tile_lane() == tile_first(open);
         Node n;
@@ -186,7 +187,7 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         uvec2 ranks = btree_ranks_in_order(share.below);
         if (!in_order) ranks = btree_ranks_compared(n, share.inside);
 
-        uint fits = btree_turn_room(turn), to = turn.place + turn.walk.met;
+        uint fits = btree_range_room(turn), to = turn.place + turn.walk.met;
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             uint rank = btree_rank(ranks, m);
             if (((share.inside >> m) & 1u) != 0u && rank < fits) {
@@ -199,9 +200,9 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         bool more = !share.astray;
         if (right && more) more = btree_walk_on(header, share.pairs, turn.walk) && turn.walk.met < turn.most;
         bool ends = right && !more;
-        if (ends && first_lane) btree_turn_end(turn.walk, share.astray, r);
+        if (ends && first_lane) btree_range_end(turn.walk, share.astray, r);
         open &= ends ? open - 1u : ~0u;
-        BTreeTurn other = btree_turn(open, leaf, r);
+        BTreeRangeTurn other = btree_range_turn(open, leaf, r);
         if (ends) turn = other;
         visits++;
     }

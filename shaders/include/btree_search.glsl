@@ -54,32 +54,23 @@ void btree_visit(BTree tree, uint node, uint part, uint least, uint key, out uin
     uint lane = tile_lane(), span = key - least;
     rank = 0u;
     word = 0u;
-    if (TILE >= 16u) {
-        uvec2 pair = uvec2(0u);
-        if (lane < NODE_PAIRS) pair = plain_load2(address_add(address, lane * 8u));
-        btree_look(pair, least, span, lane < BTREE_SLOTS, lane + 1u, rank, word);
-        if (lane == 15u) word = pair.y;
-        // The last pair is high and link, the one before it meta and low.
-        if (lane == 15u && key > pair.x) rank = BTREE_RIGHT;
-    } else {
-        uvec4 quad[8];
-        uint first = part * BTREE_PART_QUADS * TILE + lane;
-        [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++)
-            quad[j] = plain_load4(address_add(address, (first + j * TILE) * 16u));
-        bool has_header = lane == TILE - 1u && part == BTREE_PARTS - 1u;
-        uint local = 0u;   // the rank, as if this were the first lane and the first part
-        [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++) {
-            bool is_slot = j + 1u < BTREE_PART_QUADS || !has_header;
-            btree_look(quad[j].xy, least, span, is_slot, 2u * j * TILE + 1u, local, word);
-            // The last slot of a half that only repeats the one before it says nothing of the other half.
-            bool more = is_slot && (BTREE_PARTS == 1u || j + 1u < BTREE_PART_QUADS || quad[j].x != quad[j].z);
-            btree_look(quad[j].zw, least, span, more, 2u * j * TILE + 2u, local, word);
-        }
-        rank = local == 0u ? 0u : local + 2u * lane + part * BTREE_PART_SLOTS;
-        bool right = has_header && key > quad[BTREE_PART_QUADS - 1u].z;
-        rank = right ? BTREE_RIGHT : rank;
-        word = right ? quad[BTREE_PART_QUADS - 1u].w : word;
+    uvec4 quad[8];
+    uint first = part * BTREE_PART_QUADS * TILE + lane;
+    [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++)
+        quad[j] = plain_load4(address_add(address, (first + j * TILE) * 16u));
+    bool has_header = lane == TILE - 1u && part == BTREE_PARTS - 1u;
+    uint local = 0u;   // the rank, as if this were the first lane and the first part
+    [[unroll]] for (uint j = 0u; j < BTREE_PART_QUADS; j++) {
+        bool is_slot = j + 1u < BTREE_PART_QUADS || !has_header;
+        btree_look(quad[j].xy, least, span, is_slot, 2u * j * TILE + 1u, local, word);
+        // The last slot of a half that only repeats the one before it says nothing of the other half.
+        bool more = is_slot && (BTREE_PARTS == 1u || j + 1u < BTREE_PART_QUADS || quad[j].x != quad[j].z);
+        btree_look(quad[j].zw, least, span, more, 2u * j * TILE + 2u, local, word);
     }
+    rank = local == 0u ? 0u : local + 2u * lane + part * BTREE_PART_SLOTS;
+    bool right = has_header && key > quad[BTREE_PART_QUADS - 1u].z;
+    rank = right ? BTREE_RIGHT : rank;
+    word = right ? quad[BTREE_PART_QUADS - 1u].w : word;
     tile_best(rank, word);
 }
 
@@ -95,7 +86,7 @@ struct BTreeSearch {
 };
 
 // The lane that the tile searches for.
-uint btree_source(BTreeSearch s) { return uint(findLSB(s.open)) & (TILE - 1u); }
+uint btree_source(BTreeSearch s) { return tile_first(s.open); }
 
 // Turns to the next lane's search, where `next`. Collective.
 void btree_turn(inout BTreeSearch s, uint key, BTreePlace start, bool next) {

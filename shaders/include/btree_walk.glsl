@@ -66,19 +66,15 @@ bool btree_in_order(Node n) {
     uint lane = tile_lane(), next = (lane + 1u) & (TILE - 1u);
     bool order = true;
     uint after = tile_shuffle(n.pair[0].x, next);   // the first key of the next lane's quad
-    if (TILE >= 16u) {
-        order = n.pair[0].x < after || after == ~0u || lane + 1u >= BTREE_SLOTS;
-    } else {
-        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
-            // The quad behind this lane's is the next lane's, or the first lane's one step on. The last one is the
-            // header.
-            uint on = j + 1u < NODE_QUADS ? tile_shuffle(n.pair[min(2u * j + 2u, NODE_LANE_PAIRS - 1u)].x, next) : ~0u;
-            uint first = n.pair[2u * j].x, second = n.pair[2u * j + 1u].x, behind = lane + 1u == TILE ? on : after;
-            uint quad = j * TILE + lane;
-            bool within = first < second || second == ~0u, across = second < behind || behind == ~0u;
-            order = order && (quad >= 7u || within) && (quad >= 6u || across);
-            after = on;
-        }
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+        // The quad behind this lane's is the next lane's, or the first lane's one step on. The last one is the
+        // header.
+        uint on = j + 1u < NODE_QUADS ? tile_shuffle(n.pair[min(2u * j + 2u, NODE_LANE_PAIRS - 1u)].x, next) : ~0u;
+        uint first = n.pair[2u * j].x, second = n.pair[2u * j + 1u].x, behind = lane + 1u == TILE ? on : after;
+        uint quad = j * TILE + lane;
+        bool within = first < second || second == ~0u, across = second < behind || behind == ~0u;
+        order = order && (quad >= 7u || within) && (quad >= 6u || across);
+        after = on;
     }
     return order;
 }

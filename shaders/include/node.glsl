@@ -1,10 +1,9 @@
 // Node: 128 bytes of memory, spread over the lanes of a tile.
 //
-// A node is 32 words, read as 16 pairs of words (pair p: words 2p and 2p+1). Up to 8 lanes a tile,
-// each lane holds 8/TILE quads (16 bytes each), interleaved so that the tile touches whole sectors
-// at a time: quad j of lane t is the node's quad j * TILE + t. With 16 lanes each holds one pair; with
-// 32 the upper 16 lanes hold nothing. Narrow tiles read best on GPUs (more nodes in flight, fewer
-// instructions a node); on a CPU device one lane a node is fastest.
+// A node is 32 words, read as 16 pairs of words (pair p: words 2p and 2p+1). The tile has up to 8 lanes, of which each
+// holds 8/TILE quads (16 bytes each), interleaved so that the tile touches whole sectors at a time: quad j of lane t is
+// the node's quad j * TILE + t. Narrow tiles read best on GPUs (more nodes in flight, fewer instructions a node); on a
+// CPU device one lane a node is fastest.
 #ifndef VKDS_NODE_GLSL
 #define VKDS_NODE_GLSL
 
@@ -20,52 +19,40 @@ struct Node {
     uvec2 pair[16];
 };
 
-const uint NODE_QUADS = TILE >= 8u ? 1u : 8u / TILE;                 // steps in which the pairs are in node order
-const uint NODE_LANE_PAIRS = TILE >= 16u ? 1u : NODE_PAIRS / TILE;
+const uint NODE_QUADS = 8u / TILE;   // steps in which the pairs are in node order
+const uint NODE_LANE_PAIRS = NODE_PAIRS / TILE;
 
-// The place in the node of this lane's m-th pair; 16 or more if it holds none.
-uint node_pair_index(uint m) {
-    return TILE >= 16u ? tile_lane() : 2u * ((m >> 1) * TILE + tile_lane()) + (m & 1u);
-}
+// The place in the node of this lane's m-th pair.
+uint node_pair_index(uint m) { return 2u * ((m >> 1) * TILE + tile_lane()) + (m & 1u); }
 
 // The lane that holds a pair of the node, and its number among that lane's pairs.
-uint node_pair_lane(uint pair) { return TILE >= 16u ? pair : (pair >> 1) & (TILE - 1u); }
-uint node_pair_number(uint pair) { return TILE >= 16u ? 0u : 2u * ((pair >> 1) / TILE) + (pair & 1u); }
+uint node_pair_lane(uint pair) { return (pair >> 1) & (TILE - 1u); }
+uint node_pair_number(uint pair) { return 2u * ((pair >> 1) / TILE) + (pair & 1u); }
 
 // The lane that holds the node's last pair, whose index among that lane's pairs is NODE_LANE_PAIRS - 1.
-const uint NODE_LAST_LANE = TILE >= 16u ? 15u : TILE - 1u;
+const uint NODE_LAST_LANE = TILE - 1u;
 
-#define VKDS_NODE_LOAD(NAME, LOAD2, LOAD4)                                                   \
-    Node NAME(uvec2 address, bool enabled) {                                                  \
-        Node n;                                                                              \
-        if (TILE >= 16u) {                                                                   \
-            n.pair[0] = uvec2(0u);                                                           \
-            if (enabled && tile_lane() < NODE_PAIRS)                                          \
-                n.pair[0] = LOAD2(address_add(address, tile_lane() * 8u));                   \
-        } else {                                                                             \
-            [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {                              \
-                uvec4 q = uvec4(0u);                                                         \
-                if (enabled) q = LOAD4(address_add(address, (j * TILE + tile_lane()) * 16u)); \
-                n.pair[2u * j] = q.xy;                                                       \
-                n.pair[2u * j + 1u] = q.zw;                                                  \
-            }                                                                                \
-        }                                                                                    \
-        return n;                                                                            \
+#define VKDS_NODE_LOAD(NAME, LOAD4)                                                       \
+    Node NAME(uvec2 address, bool enabled) {                                              \
+        Node n;                                                                           \
+        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {                               \
+            uvec4 q = uvec4(0u);                                                          \
+            if (enabled) q = LOAD4(address_add(address, (j * TILE + tile_lane()) * 16u)); \
+            n.pair[2u * j] = q.xy;                                                        \
+            n.pair[2u * j + 1u] = q.zw;                                                   \
+        }                                                                                 \
+        return n;                                                                         \
     }
 
 // Reads the node at an address (of 128-byte alignment) that is the same for all lanes of the tile.
 // Tiles that are not enabled read nothing.
-VKDS_NODE_LOAD(node_load, plain_load2, plain_load4)
-VKDS_NODE_LOAD(node_load_coherent, coherent_load2, coherent_load4)
+VKDS_NODE_LOAD(node_load, plain_load4)
+VKDS_NODE_LOAD(node_load_coherent, coherent_load4)
 
 // Makes all 32 words of a node ~0: how fresh nodes look. A fence orders that (slab_free).
 void node_clear(uvec2 address, bool enabled) {
-    if (TILE >= 16u) {
-        if (enabled && tile_lane() < NODE_PAIRS) coherent_store2(address_add(address, tile_lane() * 8u), uvec2(~0u));
-    } else {
-        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++)
-            if (enabled) coherent_store4(address_add(address, (j * TILE + tile_lane()) * 16u), uvec4(~0u));
-    }
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++)
+        if (enabled) coherent_store4(address_add(address, (j * TILE + tile_lane()) * 16u), uvec4(~0u));
 }
 
 // More visits of nodes than a tile has to make where nobody changes them: for each of its lanes, all nodes of so many

@@ -58,10 +58,7 @@ uint slab_lane_value(Node n, uint m) {
 }
 
 // Whether this lane's slot m is a slot at all, and not the slab's auxiliary words or nothing.
-bool slab_lane_has(uint m) {
-    return TILE >= 16u ? tile_lane() < 15u
-                       : m / SLAB_PAIR_SLOTS != NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE;
-}
+bool slab_lane_has(uint m) { return m / SLAB_PAIR_SLOTS != NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE; }
 
 // Which of this lane's slots are slots at all, and not the slab's auxiliary words or nothing.
 uint slab_data_mask() {
@@ -117,8 +114,7 @@ struct SlabHit {
 // The first slot, in slab order, that holds one key or another. Since slots fill in slab order, a search
 // for a key or SLAB_EMPTY ends at the key, or else where it may be inserted.
 SlabHit slab_search(Node n, uint key, uint other) {
-    // Each lane's first slot that fits, and a bit a quad of the node (of 16 lanes and more, a pair) in which
-    // one does.
+    // Each lane's first slot that fits, and a bit a quad of the node in which one does.
     uint quads = 0u;
     uint mine = 0u, mine_key = 0u, mine_value = 0u;
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {

@@ -1,7 +1,7 @@
 // Tile: T neighbouring lanes of a subgroup that work on one node together.
 //
-// T is the specialization constant TILE: a power of two, at most 32 (a node has 32 words) and at
-// most the subgroup size. The functions are collective over the subgroup: call them in
+// T is the specialization constant TILE: a power of two, at most 32 and at most the subgroup size; of tiles that work
+// on nodes (node.glsl) at most 8. The functions are collective over the subgroup: call them in
 // subgroup-uniform control flow, with every lane. Clustered operations are not used, since not every
 // driver has them; ballot with shift and mask, and shuffle, do it all.
 //

@@ -48,7 +48,7 @@ type Options struct {
 	Pool *alloc.SlabPool
 	// Path is the way that batches of updates from Go slices take.
 	Path Path
-	// Tile is how many lanes work on one node together, in every kernel: a power of two up to 32 and to the subgroup
+	// Tile is how many lanes work on one node together, in every kernel: a power of two up to 8 and to the subgroup
 	// size. 0: what measured best on this type of device, kernel by kernel.
 	Tile int
 	// Progress, if not nil, is told how long calls get on.
@@ -56,7 +56,7 @@ type Options struct {
 }
 
 const (
-	maxTile  = 32      // words of a node
+	maxTile  = 8       // quads of a node
 	maxPairs = 1 << 32 // keys are 32 bits
 )
 

@@ -281,7 +281,7 @@ func TestOptions(t *testing.T) {
 		"Buckets":  {{Buckets: 3}, {Buckets: -4}, {Buckets: 1 << 32}},
 		"Load":     {{Load: -1}, {Load: math.NaN()}},
 		"MaxLoad":  {{Load: 2, MaxLoad: 1}},
-		"Tile":     {{Tile: 3}, {Tile: -1}, {Tile: 64}, {Tile: 2 * min(32, d.SubgroupSize())}},
+		"Tile":     {{Tile: 3}, {Tile: -1}, {Tile: 16}, {Tile: 2 * min(8, d.SubgroupSize())}},
 	} {
 		for _, o := range bad {
 			_, err := New(t.Context(), d, o)

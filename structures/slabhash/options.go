@@ -30,7 +30,7 @@ type Options struct {
 	MaxBytes uint64
 	// Seed varies the hash function.
 	Seed uint32
-	// Tile is how many lanes work on one slab together, in every kernel: a power of two up to 32 and to
+	// Tile is how many lanes work on one slab together, in every kernel: a power of two up to 8 and to
 	// the subgroup size. 0: what measured best on this type of device, kernel by kernel.
 	Tile int
 	// Timed has the kernels of Flush, Rehash and Clear timed by the device, for Timings.

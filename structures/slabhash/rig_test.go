@@ -46,7 +46,7 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device)) {
 
 // eachWidth runs a test with the narrowest and the widest tiles of the device.
 func eachWidth(t *testing.T, d *vk.Device, test func(t *testing.T, width int)) {
-	for _, width := range []int{1, min(32, d.SubgroupSize())} {
+	for _, width := range []int{1, min(8, d.SubgroupSize())} {
 		t.Run(fmt.Sprintf("tile%d", width), func(t *testing.T) { test(t, width) })
 	}
 }

@@ -2,7 +2,7 @@ package slabhash
 
 import "github.com/vkds/vkds/vk"
 
-const maxTile = 32 // words of a slab
+const maxTile = 8 // quads of a slab
 
 // tiles are how many lanes work on one slab together, in each sort of kernel.
 type tiles struct {

@@ -34,8 +34,8 @@ func openDevices(t *testing.T) []protocol {
 	return []protocol{{"with 64-bit atomics", d}, {"without", without}}
 }
 
-// widths are those of tiles that some driver of CI has: a run takes the first two and the widest of its device.
-var widths = []int{1, 4, 8, 16}
+// widths are those of tiles that are tried: a run takes all that its device has.
+var widths = []int{1, 4, 8}
 
 // fills are the least that nodes may have, that by default, and all.
 var fills = []float64{1e-9, 0, 1}
@@ -89,8 +89,6 @@ func openVariants(t *testing.T, s subject, protocols []protocol, few bool) *vari
 				out[name] = "the device has none"
 			case width > widest:
 				out[name] = fmt.Sprintf("the device has subgroups of %d", widest)
-			case s.tiles && width > widths[1] && width != widest:
-				out[name] = fmt.Sprintf("narrower than tiles of %d and wider than those of %d", widest, widths[1])
 			default:
 				vs.open(name, protocol.d, width)
 			}

@@ -49,9 +49,12 @@ func eachProtocol(t *testing.T, test func(t *testing.T, r *rig, wide bool)) {
 	})
 }
 
-// eachWidth runs a test for every tile width of the device.
-func (r *rig) eachWidth(test func(t *testing.T, width int)) {
-	for width := 1; width <= min(32, r.d.SubgroupSize()); width *= 2 {
+// eachWidth runs a test for every width of tiles that work on nodes.
+func (r *rig) eachWidth(test func(t *testing.T, width int)) { r.eachWidthTo(8, test) }
+
+// eachWidthTo runs a test for every tile width of the device, up to one.
+func (r *rig) eachWidthTo(widest int, test func(t *testing.T, width int)) {
+	for width := 1; width <= min(widest, r.d.SubgroupSize()); width *= 2 {
 		r.t.Run(fmt.Sprintf("tile%d", width), func(t *testing.T) { test(t, width) })
 	}
 }

@@ -165,9 +165,6 @@ func TestSortedRun(t *testing.T) {
 func TestRunSearch(t *testing.T) {
 	r := newRig(t)
 	r.eachWidth(func(t *testing.T, width int) {
-		if width > 8 {
-			t.Skip("a tile loads 16 bytes a lane of 128")
-		}
 		k := kernel[runSearchPush](t, r, "test/run_search", map[string]uint32{"TILE": uint32(width)})
 		for _, size := range []int{1, 31, 33, 4096, 4097, 140000} {
 			for _, indexed := range []bool{true, false} {
