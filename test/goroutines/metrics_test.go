@@ -24,7 +24,8 @@ func upTo(n int) (keys []uint32) {
 	return keys
 }
 
-// Metrics count what was asked for, with slices and on streams; and the memory that is there, which more pairs need more of.
+// Metrics count what was asked for, with slices and on streams; and the memory that is there, which more pairs need
+// more of.
 func TestMetrics(t *testing.T) {
 	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
 		first := x.Metrics()
@@ -54,7 +55,8 @@ func TestMetrics(t *testing.T) {
 			values = nil
 		}
 		require.NoError(t, on.FindOn(s, structures.DeviceLookups{Count: 100, Keys: b, Values: values, Found: found}))
-		require.NoError(t, on.UpdateOn(t.Context(), s, structures.Delete, structures.DeviceBatch{Count: 60, Keys: b, Status: status, Left: left}))
+		require.NoError(t, on.UpdateOn(t.Context(), s, structures.Delete,
+			structures.DeviceBatch{Count: 60, Keys: b, Status: status, Left: left}))
 		require.NoError(t, s.Wait(t.Context()))
 		if o, ok := x.(structures.Ordered); ok {
 			_, err := o.Count(t.Context(), []structures.Range{structures.AllKeys})
@@ -115,7 +117,8 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 // Rebuilds count, and the log has them.
 func TestRebuildsAreLogged(t *testing.T) {
 	var log bytes.Buffer
-	d := testdevice.Open(t, vk.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	d := testdevice.Open(t, vk.Options{Logger: logger})
 	keys := upTo(5000)
 	hears := func(x structures.Dictionary, err error, rebuilt uint64, messages ...string) {
 		t.Helper()
@@ -171,7 +174,8 @@ func TestReservedDoesntGrow(t *testing.T) {
 			require.NoError(t, err)
 		}
 		after := x.Metrics()
-		require.Equal(t, [2]uint64{before.Growths, before.Bytes}, [2]uint64{after.Growths, after.Bytes}, "%s: %s", s.name, &log)
+		require.Equal(t, [2]uint64{before.Growths, before.Bytes}, [2]uint64{after.Growths, after.Bytes}, "%s: %s",
+			s.name, &log)
 		require.NoError(t, r.Reserve(t.Context(), 10))
 		require.Equal(t, after.Growths, x.Metrics().Growths, s.name)
 		require.NoError(t, x.Close())
