@@ -18,9 +18,9 @@ import (
 // IV-E): the runs are merged, the newest first, what is valid is packed, and cut up. Memory that is no longer needed
 // is given back, but for what Options.Capacity asks for. It waits for the streams that work on the LSM.
 //
-// It takes memory for two copies of all pairs while it runs, whatever Options.MaxBytes says; where there is too little, it
-// first gives back what holds no pairs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has work
-// recorded that was not submitted, or the context's, the LSM is as it was.
+// It takes memory for two copies of all pairs while it runs, whatever Options.MaxBytes says; where there is too little,
+// it first gives back what holds no pairs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has
+// work recorded that was not submitted, or the context's, the LSM is as it was.
 func (l *LSM) Cleanup(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
@@ -110,12 +110,13 @@ func (l *LSM) cleanup(ctx context.Context, without []structures.Range) error {
 	l.progress(2*all, 2*all)
 	l.giveBack(l.o.Capacity)
 	l.core.Rebuilt()
-	l.core.Device.Log().Info("cleaned up", "pairs", l.core.Counted(), "pairs_before", all, "duration", time.Since(begin))
+	l.core.Device.Log().Info("cleaned up", "pairs", l.core.Counted(), "pairs_before", all,
+		"duration", time.Since(begin))
 	return nil
 }
 
-// mergeAll merges the runs, the newest first, all of them so many pairs. Nothing is written but the workspace, which nothing
-// uses after an error.
+// mergeAll merges the runs, the newest first, all of them so many pairs. Nothing is written but the workspace, which
+// nothing uses after an error.
 func (l *LSM) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source, error) {
 	s := l.core.Stream
 	var run runs.Source
@@ -129,7 +130,9 @@ func (l *LSM) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source,
 		n := run.N + older.N
 		err := s.Whole(func() error {
 			return l.timed("merge", func() error {
-				return l.core.Queries.Merge(s, runs.MergeArgs{Older: older, Newer: run, N: n, Out: out, Scratch: w.scratch.Address()})
+				return l.core.Queries.Merge(s, runs.MergeArgs{
+					Older: older, Newer: run, N: n, Out: out, Scratch: w.scratch.Address(),
+				})
 			})
 		})
 		if err == nil {
@@ -175,8 +178,8 @@ func (l *LSM) progress(done, total int) {
 }
 
 // distribute makes a run in other memory, whose pairs are all valid, the contents: the largest level takes the smallest
-// keys, and what is less than a batch becomes the front. It waits. It makes the runs have no more memory than a limit (0:
-// any). After an error nothing is changed.
+// keys, and what is less than a batch becomes the front. It waits. It makes the runs have no more memory than a limit
+// (0: any). After an error nothing is changed.
 func (l *LSM) distribute(run runs.Source, limit uint64) error {
 	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
 	s := l.core.Stream

@@ -34,9 +34,9 @@ const maxLevels = runs.StackRows - 1
 // LSM is a log-structured dictionary of pairs. Several goroutines may use one: queries run beside one another, and what
 // changes it runs alone (structures.Dictionary says more).
 //
-// Its updates and queries are those of structures.Updates and structures.Queries. Where there is no room for the tombstones
-// of deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
-// until Trim, Cleanup or Close.
+// Its updates and queries are those of structures.Updates and structures.Queries. Where there is no room for the
+// tombstones of deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary
+// memory of theirs until Trim, Cleanup or Close.
 type LSM struct {
 	structures.Updates
 	structures.Queries
@@ -62,8 +62,8 @@ const unknown = -1
 
 var _ structures.Ordered = (*LSM)(nil)
 
-// New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory is taken for pairs, where there
-// is none for what the options ask for; *vk.OutOfMemoryError.
+// New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory is taken for pairs,
+// where there is none for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -105,8 +105,9 @@ func (l *LSM) reserveFor(pairs int) error {
 	return l.reserve(steps, false, l.o.MaxBytes)
 }
 
-// Reserve makes room for n pairs in all, stale ones among them, as Options.Capacity does: cleanups keep it. Less than there is
-// room for does nothing. Errors: *structures.CapacityError, before anything is allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
+// Reserve makes room for n pairs in all, stale ones among them, as Options.Capacity does: cleanups keep it. Less than
+// there is room for does nothing. Errors: *structures.CapacityError, before anything is allocated;
+// *vk.OutOfMemoryError; vk.ErrUnsubmitted.
 func (l *LSM) Reserve(ctx context.Context, n int) error {
 	switch {
 	case n < 0:
@@ -150,12 +151,13 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	return l, nil
 }
 
-// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and writes
-// what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort
-// and a search of all levels. How many pairs are valid has to be counted afterwards. Deletions have no values. Errors: those
-// of structures.Updates, whose *PendingError then says how many operations are not done; *structures.KindError and
-// *structures.LengthError before anything is done.
-func (l *LSM) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and
+// writes what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which
+// saves a sort and a search of all levels. How many pairs are valid has to be counted afterwards. Deletions have no
+// values. Errors: those of structures.Updates, whose *PendingError then says how many operations are not done;
+// *structures.KindError and *structures.LengthError before anything is done.
+func (l *LSM) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
 	if err := sorted.Check(kind, keys, values, status); err != nil {
 		return err
 	}
@@ -251,15 +253,15 @@ func (l *LSM) keep(live, n int, statuses []structures.Status) {
 	l.live = live
 }
 
-// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups
-// and counts, then the insertions in their order, then the deletions (section III-A). Errors: *structures.KindError first,
-// and those of structures.Updates.
+// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the
+// lookups and counts, then the insertions in their order, then the deletions (section III-A). Errors:
+// *structures.KindError first, and those of structures.Updates.
 func (l *LSM) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	return pipeline.MadeResults(b, func(into *structures.Results) error { return l.ApplyInto(ctx, b, into) })
 }
 
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not wanted.
-// Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
+// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
+// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
 func (l *LSM) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
 	if err := sorted.CheckMixed(b, into); err != nil {
 		return err
@@ -271,8 +273,8 @@ func (l *LSM) ApplyInto(ctx context.Context, b structures.Batch, into *structure
 	into = sorted.WithStatus(into, len(b.Keys))
 	live := l.live
 	err := l.core.Apply(ctx, b, into)
-	deletion := func(i int) bool { return b.Kinds[i] == structures.Delete }
-	if left := pending(len(b.Keys), into.Status); pipeline.Short(err) && !slices.ContainsFunc(left, func(i int) bool { return !deletion(i) }) {
+	more := func(i int) bool { return b.Kinds[i] != structures.Delete }
+	if pipeline.Short(err) && !slices.ContainsFunc(pending(len(b.Keys), into.Status), more) {
 		err = l.deleteInPlace(ctx, b.Keys, into.Status)
 	}
 	l.keep(live, len(b.Keys), into.Status)
@@ -331,14 +333,17 @@ func (l *LSM) empty() {
 	l.state, l.live, l.cleaned = state{}, 0, 0
 }
 
-// Close frees the LSM's memory. What streams have recorded or submitted is allowed to end first: the memory goes when the
-// streams find that it has.
+// Close frees the LSM's memory. What streams have recorded or submitted is allowed to end first: the memory goes when
+// the streams find that it has.
 func (l *LSM) Close() error {
 	return l.core.Close(func() {
 		for _, m := range l.memories() {
 			l.core.Free(m)
 		}
-		l.levels, l.carries, l.fronts, l.partial = [maxLevels]*runs.Memory{}, [maxLevels]*runs.Memory{}, [2]*runs.Memory{}, nil
+		clear(l.levels[:])
+		clear(l.carries[:])
+		clear(l.fronts[:])
+		l.partial = nil
 		l.state, l.live = state{}, 0
 	})
 }

@@ -64,7 +64,8 @@ func TestLargeBatches(t *testing.T) {
 func TestCleanup(t *testing.T) {
 	d := open(t)
 	var told []int
-	l := newLSM(t, d, Options{Batch: 64, Timed: true, Progress: func(done, total int) { told = append(told, done, total) }})
+	tell := func(done, total int) { told = append(told, done, total) }
+	l := newLSM(t, d, Options{Batch: 64, Timed: true, Progress: tell})
 	require.NoError(t, l.Cleanup(t.Context()), "of nothing")
 	rng := random(3)
 	want := map[uint32]uint32{}
@@ -129,7 +130,8 @@ func TestPolicies(t *testing.T) {
 	}
 	same := func(l *LSM) { insert(t, l, keys, keys) }
 	require.EqualValues(t, 12*64, most(Options{Batch: 32}, same), "never")
-	require.EqualValues(t, 2*64, most(Options{Batch: 32, Cleanup: WhenDoubled}, same), "64 pairs, and the batch after which they are twice as many")
+	require.EqualValues(t, 2*64, most(Options{Batch: 32, Cleanup: WhenDoubled}, same),
+		"64 pairs, and the batch after which they are twice as many")
 	require.EqualValues(t, 3*64, most(Options{Batch: 32, Cleanup: WhenStale(0.6)}, same), "two of three are stale then")
 
 	// On streams nothing is cleaned up behind one's back, and Maintain counts what it must know.
@@ -137,7 +139,8 @@ func TestPolicies(t *testing.T) {
 	s := testdevice.Stream(t, d)
 	b := testdevice.Upload(t, d, keys)
 	for range 6 {
-		require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 64, Keys: b, Values: b}))
+		require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert,
+			structures.DeviceBatch{Count: 64, Keys: b, Values: b}))
 	}
 	require.NoError(t, s.Wait(t.Context()))
 	require.EqualValues(t, 6*64, stats(t, l).Resident)
@@ -163,7 +166,9 @@ func TestLen(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, len(live), n)
 	s := testdevice.Stream(t, d)
-	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 500, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}))
+	require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{
+		Count: 500, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values),
+	}))
 	require.NoError(t, s.Wait(t.Context()))
 	n, err = l.Len(t.Context())
 	require.NoError(t, err)
@@ -238,7 +243,8 @@ func TestErrors(t *testing.T) {
 		require.ErrorAs(t, err, &unknown, kind)
 		require.Equal(t, kind, unknown.Kind)
 	}
-	require.ErrorAs(t, l.UpdateOn(t.Context(), testdevice.Stream(t, d), structures.Insert, structures.DeviceBatch{Count: 1}), &length)
+	err = l.UpdateOn(t.Context(), testdevice.Stream(t, d), structures.Insert, structures.DeviceBatch{Count: 1})
+	require.ErrorAs(t, err, &length)
 
 	_, err = l.Insert(cancelled(t), one, one)
 	require.ErrorIs(t, err, context.Canceled)

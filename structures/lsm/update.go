@@ -92,7 +92,9 @@ func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
 		merge = max(merge, l.o.Batch<<max(0, t.to))
 	}
 	p := recording.Parts{Base: base}
-	plan := scratchPlan{sort: p.Take(l.core.Primitives.SortScratch(sort, true)), merge: p.Take(l.core.Queries.MergeScratch(merge))}
+	plan := scratchPlan{
+		sort: p.Take(l.core.Primitives.SortScratch(sort, true)), merge: p.Take(l.core.Queries.MergeScratch(merge)),
+	}
 	plan.bytes = p.Used
 	return plan
 }
@@ -240,7 +242,8 @@ func (l *LSM) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scr
 	return err
 }
 
-// step records one step of a batch: its part is sorted, merged with what is older, level by level, and put in its place.
+// step records one step of a batch: its part is sorted, merged with what is older, level by level, and put in its
+// place.
 func (l *LSM) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
 	target := l.fronts[1]
 	if t.to != front {
@@ -304,7 +307,8 @@ func (l *LSM) sortPart(s *vk.Stream, b sorted.Batch, t step, into runs.Row, plan
 }
 
 // carry records the merging of a run with older ones, and returns what comes of it. The last one is merged into target.
-func (l *LSM) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory, plan scratchPlan) (runs.Source, error) {
+func (l *LSM) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory,
+	plan scratchPlan) (runs.Source, error) {
 	for i, from := range older {
 		n := from.N + run.N
 		if t.rest > 0 && i == 0 {

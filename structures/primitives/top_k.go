@@ -77,10 +77,10 @@ func (p *Primitives) TopKScratch(n, k int) int {
 	return int(p.topKPlan(max(0, min(n, k, MaxLength)), 0).bytes)
 }
 
-// TopK records the search for the k greatest or least keys, and writes them in order. Of equal keys the first ones count,
-// and stand first. The input stays as it is, and overlaps neither the output nor the scratch. The k-th key is found by a
-// radix selection, which reads the keys three times; they are read twice more, and what is taken of them is sorted: so a
-// small k costs hardly more than a sum.
+// TopK records the search for the k greatest or least keys, and writes them in order. Of equal keys the first ones
+// count, and stand first. The input stays as it is, and overlaps neither the output nor the scratch. The k-th key is
+// found by a radix selection, which reads the keys three times; they are read twice more, and what is taken of them is
+// sorted: so a small k costs hardly more than a sum.
 //
 // Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) TopK(s *vk.Stream, a TopKArgs) error {
@@ -121,7 +121,8 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 	})
 	taken := Length{N: int(k), At: plan.taken}
 	err = p.Sort(s, SortArgs{
-		Keys: plan.keys, Values: plan.values, OutKeys: a.OutKeys, OutValues: a.OutValues, Length: taken, Scratch: plan.sort,
+		Keys: plan.keys, Values: plan.values, OutKeys: a.OutKeys, OutValues: a.OutValues, Length: taken,
+		Scratch: plan.sort,
 	})
 	if err != nil || a.Least {
 		return err
@@ -149,15 +150,18 @@ func (p *Primitives) topKFind(s *vk.Stream, a TopKArgs, plan topKPlan, flip uint
 	}
 	chunks, k, last := topKShape.chunksOf(a.Length.N), uint32(a.K), len(topKDigits)-1
 	for i, d := range topKDigits {
-		count.Dispatch(s, chunks, topKCountPush{a.Keys, plan.counts, plan.known, a.Length.device(), k, flip, uint32(i), d.shift, d.bits})
+		count.Dispatch(s, chunks, topKCountPush{
+			a.Keys, plan.counts, plan.known, a.Length.device(), k, flip, uint32(i), d.shift, d.bits,
+		})
 	}
 	rank.Dispatch(s, chunks, topKRankPush{
-		a.Keys, plan.counts + uint64(4*topKBins*last), plan.known + uint64(8*last), plan.known + uint64(8*(last+1)), plan.less, plan.equal,
-		plan.taken, a.OutCount, a.Length.device(), k, flip, topKDigits[last].bits,
+		a.Keys, plan.counts + uint64(4*topKBins*last), plan.known + uint64(8*last), plan.known + uint64(8*(last+1)),
+		plan.less, plan.equal, plan.taken, a.OutCount, a.Length.device(), k, flip, topKDigits[last].bits,
 	})
 	return nil
 }
 
 func topKKernel[P any](p *Primitives, s *vk.Stream, step string) (*vk.Kernel[P], error) {
-	return recording.Kernel[P](p.kernels, s, "primitives/top_k_"+step, topKShape.workgroup, recording.Constant("QUADS", uint32(topKShape.quads)))
+	quads := recording.Constant("QUADS", uint32(topKShape.quads))
+	return recording.Kernel[P](p.kernels, s, "primitives/top_k_"+step, topKShape.workgroup, quads)
 }

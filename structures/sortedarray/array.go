@@ -34,9 +34,9 @@ const MaxPairs = 1 << 30
 // Array is a sorted array of pairs. Several goroutines may use one: queries run beside one another, and what changes it
 // runs alone (structures.Dictionary says more).
 //
-// Its updates and queries are those of structures.Updates and structures.Queries. A batch of updates costs the copying of the
-// whole array, and so does each chunk of a batch of millions. No query is left pending on a stream. Streams keep temporary
-// memory of theirs until Trim or Close.
+// Its updates and queries are those of structures.Updates and structures.Queries. A batch of updates costs the copying
+// of the whole array, and so does each chunk of a batch of millions. No query is left pending on a stream. Streams keep
+// temporary memory of theirs until Trim or Close.
 type Array struct {
 	structures.Updates
 	structures.Queries
@@ -54,11 +54,12 @@ func full(pairs int) error {
 	return &structures.LimitError{What: "pairs of a sorted array", Want: uint64(pairs), Most: MaxPairs}
 }
 
-// New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated, where there is
-// no memory for what the options ask for; *vk.OutOfMemoryError.
+// New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
+// where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
 	if o.Capacity < 0 || o.Capacity > MaxPairs {
-		return nil, &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)}
+		reason := fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)
+		return nil, &structures.OptionError{Option: "Capacity", Reason: reason}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -104,11 +105,12 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	return a, nil
 }
 
-// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and writes
-// what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort.
-// Deletions have no values. Errors: those of structures.Updates, whose *PendingError then says how many operations are not
-// done; *structures.KindError and *structures.LengthError before anything is done.
-func (a *Array) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and
+// writes what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which
+// saves a sort. Deletions have no values. Errors: those of structures.Updates, whose *PendingError then says how many
+// operations are not done; *structures.KindError and *structures.LengthError before anything is done.
+func (a *Array) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
 	if err := sorted.Check(kind, keys, values, status); err != nil {
 		return err
 	}
@@ -119,15 +121,15 @@ func (a *Array) UpdateInto(ctx context.Context, kind structures.Kind, keys, valu
 	return a.core.Update(ctx, kind, keys, values, status)
 }
 
-// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the lookups
-// and counts, then the insertions in their order, then the deletions. Errors: *structures.KindError before anything is done,
-// and those of structures.Updates.
+// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the
+// lookups and counts, then the insertions in their order, then the deletions. Errors: *structures.KindError before
+// anything is done, and those of structures.Updates.
 func (a *Array) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
 	return pipeline.MadeResults(b, func(into *structures.Results) error { return a.ApplyInto(ctx, b, into) })
 }
 
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not wanted.
-// Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
+// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
+// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
 func (a *Array) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
 	if err := sorted.CheckMixed(b, into); err != nil {
 		return err
@@ -159,9 +161,9 @@ func (a *Array) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Reserve makes room for n pairs in all, both for the array and for its next version, so that batches up to so many pairs
-// need no memory for these. Less than there is room for does nothing. Errors: *structures.CapacityError, before anything is
-// allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
+// Reserve makes room for n pairs in all, both for the array and for its next version, so that batches up to so many
+// pairs need no memory for these. Less than there is room for does nothing. Errors: *structures.CapacityError, before
+// anything is allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
 func (a *Array) Reserve(ctx context.Context, n int) error {
 	switch {
 	case n < 0:
@@ -257,8 +259,8 @@ func (a *Array) Trim() {
 	a.core.Trim()
 }
 
-// Close frees the array's memory. What streams have recorded or submitted is allowed to end first: the memory goes when the
-// streams find that it has.
+// Close frees the array's memory. What streams have recorded or submitted is allowed to end first: the memory goes when
+// the streams find that it has.
 func (a *Array) Close() error {
 	return a.core.Close(func() {
 		a.core.Free(a.run)

@@ -125,19 +125,30 @@ func TestStream(t *testing.T) {
 	}
 	status := bytes(8)
 	keys, values := words(6, 5, 3, 9, 3, 7, 1), words(6, 50, 30, 90, 31, ^uint32(0), 10)
-	require.NoError(t, a.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 5, Keys: keys, Values: values, Status: status}))
-	require.NoError(t, a.UpdateOn(t.Context(), s, structures.Delete, structures.DeviceBatch{Count: 2, First: 4, Keys: keys}))
-	require.NoError(t, a.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: 1, First: 5, Keys: keys, Values: values}))
+	update := func(kind structures.Kind, b structures.DeviceBatch) {
+		t.Helper()
+		require.NoError(t, a.UpdateOn(t.Context(), s, kind, b))
+	}
+	update(structures.Insert, structures.DeviceBatch{Count: 5, Keys: keys, Values: values, Status: status})
+	update(structures.Delete, structures.DeviceBatch{Count: 2, First: 4, Keys: keys})
+	update(structures.Insert, structures.DeviceBatch{Count: 1, First: 5, Keys: keys, Values: values})
 	found, got := bytes(4), words(4)
-	require.NoError(t, a.FindOn(s, structures.DeviceLookups{Count: 3, Keys: words(3, 3, 7, 1), Values: got, Found: found}))
+	require.NoError(t, a.FindOn(s, structures.DeviceLookups{
+		Count: 3, Keys: words(3, 3, 7, 1), Values: got, Found: found,
+	}))
 	counts := words(2)
 	require.NoError(t, a.CountOn(s, structures.DeviceCounts{Count: 2, Ranges: words(4, 1, 5, 9, 2), Counts: counts}))
 	offsets, outKeys, outValues := words(2), words(10), words(10)
 	total, err := vk.NewBuffer[uint64](d, 1)
 	require.NoError(t, err)
 	defer total.Free()
-	require.NoError(t, a.RangeOn(s, structures.DeviceRanges{Count: 1, Ranges: words(2, 0, ^uint32(0)), Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: total}))
-	next := structures.DeviceNeighbors{Count: 1, Keys: words(1, 5), OutKeys: words(1), OutValues: words(1), Status: bytes(4), Left: words(1, 0)}
+	require.NoError(t, a.RangeOn(s, structures.DeviceRanges{
+		Count: 1, Ranges: words(2, 0, ^uint32(0)), Offsets: offsets, Keys: outKeys, Values: outValues,
+		Candidates: total,
+	}))
+	next := structures.DeviceNeighbors{
+		Count: 1, Keys: words(1, 5), OutKeys: words(1), OutValues: words(1), Status: bytes(4), Left: words(1, 0),
+	}
 	require.NoError(t, a.NeighborOn(s, structures.Successor, next))
 	require.NoError(t, s.Wait(t.Context()))
 
@@ -157,7 +168,8 @@ func TestStream(t *testing.T) {
 	require.Equal(t, []uint32{0, 4}, download(offsets, 2))
 	require.Equal(t, []uint32{1, 3, 5, 9}, download(outKeys, 4))
 	require.Equal(t, []uint32{10, 31, 50, 90}, download(outValues, 4))
-	require.Equal(t, []uint32{9, 90, 0}, append(append(download(next.OutKeys, 1), download(next.OutValues, 1)...), download(next.Left, 1)...))
+	require.Equal(t, []uint32{9, 90, 0},
+		slices.Concat(download(next.OutKeys, 1), download(next.OutValues, 1), download(next.Left, 1)))
 }
 
 func TestErrors(t *testing.T) {
@@ -185,7 +197,8 @@ func TestErrors(t *testing.T) {
 	defer stream.Close()
 	require.ErrorAs(t, a.FindOn(stream, structures.DeviceLookups{Count: 1}), &length)
 	var kind *structures.KindError
-	_, err = a.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{structures.InsertDuplicate}})
+	duplicates := []structures.Kind{structures.InsertDuplicate}
+	_, err = a.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: duplicates})
 	require.ErrorAs(t, err, &kind)
 	statuses, err := a.Insert(done, one, one)
 	require.ErrorIs(t, err, context.Canceled)
