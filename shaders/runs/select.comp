@@ -16,6 +16,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 statuses;     // a byte a query, out: FOUND or ABSENT
     Length count;
     uint all;           // pairs of all rows
+    uint first;         // the query that the dispatch begins with, a multiple of 4
 };
 
 // The key of a rank that there is.
@@ -40,7 +41,7 @@ uint select_value(uint key, uint rank) {
 }
 
 void main() {
-    uint n = length_of(count), i = invocation_index();
+    uint n = length_of(count), i = first + invocation_index();
     bool found = false;
     if (i < n) {
         uint rank = plain_load_at(ranks, i), key = 0u, value = 0u;

@@ -10,17 +10,18 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     uvec2 flags;   // out
-    uint count;    // pairs
+    uint first;    // the dispatch looks at the pairs first … first+count-1; first is a multiple of 32
+    uint count;
 };
 
 void main() {
-    uint first = workgroup_index() * WORKGROUP, place = workgroup_lane();
-    if (first >= count) return;   // the whole workgroup
+    uint begin = workgroup_index() * WORKGROUP, index = begin + workgroup_lane();
+    if (begin >= count) return;   // the whole workgroup
     bool valid = false, tombstone;
-    if (first + place < count) valid = stack_valid(stack, first + place, tombstone);
+    if (index < count) valid = stack_valid(stack, first + index, tombstone);
     bitmap_clear();
     barrier();   // also has all lanes of a subgroup together again
-    bitmap_set_all(place, valid);
+    bitmap_set_all(workgroup_lane(), valid);
     barrier();
-    bitmap_store(address_at(flags, first >> 5, 2u), min(count - first, WORKGROUP));
+    bitmap_store(address_at(flags, (first + begin) >> 5, 2u), min(count - begin, WORKGROUP));
 }

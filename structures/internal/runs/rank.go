@@ -31,9 +31,9 @@ type SelectArgs struct {
 type validity struct{ Flags, Before uint64 }
 
 type validPairsPush struct {
-	Stack Stack
-	Flags uint64
-	Count uint32
+	Stack        Stack
+	Flags        uint64
+	First, Count uint32
 }
 
 type rankPush struct {
@@ -48,11 +48,23 @@ type selectPush struct {
 	Validity                            validity
 	Ranks, OutKeys, OutValues, Statuses uint64
 	Count                               recording.Length
-	All                                 uint32
+	All, First                          uint32
 }
 
 // rankWorkgroup is the workgroup of kernels that look for pairs' places, a multiple of 32.
 const rankWorkgroup = 128
+
+// selectAtOnce is how many pairs one dispatch looks for by their ranks where not all are valid: each takes 32 searches of
+// all runs.
+const selectAtOnce = 1 << 16
+
+// AtOnce is how many pairs one dispatch is to look up in all newer runs, so that it doesn't take long.
+func (q *Queries) AtOnce() int {
+	if q.d.Info().Type == vk.CPU {
+		return 1 << 17
+	}
+	return 1 << 24
+}
 
 // validityPlan is how the scratch of Rank and Select is divided.
 type validityPlan struct {
@@ -93,8 +105,11 @@ func (q *Queries) valid(s *vk.Stream, st Stack, unique bool, scratch uint64) (va
 	if err != nil {
 		return validity{}, err
 	}
-	n := int(st.Pairs())
-	mark.Dispatch(s, groups(n, rankWorkgroup), validPairsPush{st, v.Flags, uint32(n)})
+	n, part := int(st.Pairs()), q.AtOnce()
+	for first := 0; first < n; first += part {
+		some := min(part, n-first)
+		mark.Dispatch(s, groups(some, rankWorkgroup), validPairsPush{st, v.Flags, uint32(first), uint32(some)})
+	}
 	count.Dispatch(s, groups(v.words, rangeWorkgroup), flagsPush{v.Flags, v.counts, uint32(v.words)})
 	return v.validity, q.p.Scan(s, primitives.ScanArgs{
 		In: v.counts, Out: v.Before, Length: primitives.Length{N: v.words}, Total: v.Before + uint64(4*v.words), Scratch: v.scan,
@@ -131,8 +146,15 @@ func (q *Queries) Select(s *vk.Stream, st Stack, a SelectArgs) error {
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(a.N, rankWorkgroup), selectPush{
-		st, v, a.Ranks, a.OutKeys, a.OutValues, a.Status, recording.Length{At: a.CountAt, N: uint32(a.N)}, uint32(st.Pairs()),
-	})
+	part := selectAtOnce
+	if a.Unique {
+		part = a.N
+	}
+	for first := 0; first < a.N; first += part {
+		k.Dispatch(s, groups(min(part, a.N-first), rankWorkgroup), selectPush{
+			st, v, a.Ranks, a.OutKeys, a.OutValues, a.Status, recording.Length{At: a.CountAt, N: uint32(a.N)},
+			uint32(st.Pairs()), uint32(first),
+		})
+	}
 	return nil
 }

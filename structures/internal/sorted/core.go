@@ -217,9 +217,6 @@ func (c *Core) Close(free func()) error {
 	return err
 }
 
-// CPU says that the device is the processor itself, whose dispatches are to be small.
-func (c *Core) CPU() bool { return c.Device.Info().Type == vk.CPU }
-
 // Scratch returns the address of so many bytes for what is recorded into a stream next, after all that was recorded
 // into it before. Each stream has memory of its own.
 func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }

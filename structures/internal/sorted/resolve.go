@@ -43,11 +43,7 @@ func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err er
 		return 0, 0, err
 	}
 	defer counters.Free()
-	part := 1 << 24
-	if c.CPU() {
-		part = 1 << 17
-	}
-	st := c.of.Stack()
+	st, part := c.of.Stack(), c.Queries.AtOnce()
 	all := int(st.Pairs())
 	err = c.pipelines.Do(ctx, func(s *vk.Stream) error {
 		for first := 0; first < all; first += part {
