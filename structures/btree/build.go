@@ -104,6 +104,11 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		if err := s.Wait(ctx); err != nil {
 			return err
 		}
+		if t.shared { // the nodes that go are listed now
+			if err := t.uses.Rest(ctx); err != nil {
+				return err
+			}
+		}
 		if err := t.roomFor(ctx, nodes); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // What was reserved is inserted without growth, by either path, with slices and on streams, in orders that leave nodes as
 // empty as can be, and into trees of any fill of which pairs were deleted before.
 func TestReserve(t *testing.T) {
-	const there, n = 9_000, 30_000
+	const there, n, onStream = 6_000, 14_000, 4000
 	d := openDevice(t)
 	for _, path := range []Path{Concurrent, Batched} {
 		for _, fill := range []float64{1e-9, 0, 1} {
@@ -36,10 +36,10 @@ func TestReserve(t *testing.T) {
 					require.NoError(t, tree.Reserve(t.Context(), len(want)+n))
 					growths, bytes := tree.Metrics().Growths, tree.pool.Bytes()
 					first := 0
-					for _, count := range []int{1, 3000, 50, 12000, 9000, n} {
+					for _, count := range []int{1, 1500, 50, 5000, onStream, n} {
 						some := keys[first:min(first+count, n)]
 						first += len(some)
-						if count == 9000 {
+						if count == onStream {
 							s := testdevice.Stream(t, d)
 							b := structures.DeviceBatch{Count: len(some), Keys: testdevice.Upload(t, d, some), Values: testdevice.Upload(t, d, some)}
 							require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, b))
