@@ -13,9 +13,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Apply does a batch of mixed operations: Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, CountAll, and
-// those that ask for order (structures.FindSuccessor to structures.CountRange), as the concurrent benchmark of section 5.6 of Awad et al. (2019)
-// has them.
+// Apply does a batch of mixed operations: Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find,
+// CountAll, and those that ask for order (structures.FindSuccessor to structures.CountRange), as the concurrent
+// benchmark of section 5.6 of Awad et al. (2019) has them.
 //
 // On the concurrent path, which AutoPath takes, they run concurrently, and the results of updates
 // and lookups are those of some order. Neighbors and ranges are not one moment: each pair in a result was there at some
@@ -29,8 +29,8 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 }
 
 // ApplyInto is Apply into the caller's slices: Status, Values and Keys, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in the
-// slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
+// wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in
+// the slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
 func (t *Tree) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
 	if err := cmp.Or(pipeline.Lengths(b), pipeline.FitsResults(b, into)); err != nil {
 		return err

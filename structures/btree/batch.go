@@ -10,16 +10,17 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device buffers
-// on a stream, and does not wait unless the tree may need more memory. The batch is sorted, and each node that it touches is changed once, without
-// latches: nothing else may work on the tree meanwhile. The result is that of the operations one after the other, and
-// the same in every run. Without a Status it is faster.
+// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
+// buffers on a stream, and does not wait unless the tree may need more memory. The batch is sorted, and each node that
+// it touches is changed once, without latches: nothing else may work on the tree meanwhile. The result is that of the
+// operations one after the other, and the same in every run. Without a Status it is faster.
 //
 // Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
 //
 // Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
-// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of it
-// will run: what is refused before its first command leaves the stream as it was, and after that the stream drops its batch.
+// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of
+// it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
+// its batch.
 func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
@@ -60,8 +61,8 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	return nil
 }
 
-// roomOn has the pool have room for a batch that is to be recorded: in one that others share, claims of its parts. It waits
-// for the stream where it may have to grow.
+// roomOn has the pool have room for a batch that is to be recorded: in one that others share, claims of its parts. It
+// waits for the stream where it may have to grow.
 func (t *Tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n int) ([]*claim, error) {
 	if kind == structures.Delete {
 		return nil, nil
@@ -108,8 +109,8 @@ func (t *Tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claim
 }
 
 // batched is a batch on the device. Kinds, a byte each, are those of a Mixed one. Folds says that there are updates in
-// place, whose values depend on those that are there. Statuses, if not 0, are bytes, with room up to a multiple of 4. N is
-// added to the word at Pending, if that is not 0, should the batch not be done because the pool is full.
+// place, whose values depend on those that are there. Statuses, if not 0, are bytes, with room up to a multiple of 4. N
+// is added to the word at Pending, if that is not 0, should the batch not be done because the pool is full.
 type batched struct {
 	Kind                          structures.Kind
 	Folds                         bool

@@ -423,8 +423,8 @@ func (r *batchRecorder) sumMarks() {
 	}
 }
 
-// fold makes of a batch with updates in place one of insertions, or of insertions and deletions, that comes to the same:
-// the last operation of a key has its value, and the others are of no account.
+// fold makes of a batch with updates in place one of insertions, or of insertions and deletions, that comes to the
+// same: the last operation of a key has its value, and the others are of no account.
 func (r *batchRecorder) fold() {
 	b, plan, n := &r.batch, r.plan, r.b.N
 	stageMeet.run(r, r.groups(n), batchMeetPush{r.tree, *b, plan.leaves, plan.met, plan.found})
@@ -480,9 +480,9 @@ func (r *batchRecorder) pack() {
 	}
 }
 
-// inner records the levels above the leaves. Of those whose batches may be large, each has dispatches of its own; the last
-// of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few new
-// nodes come: then there is nothing to do for the dispatches that follow.
+// inner records the levels above the leaves. Of those whose batches may be large, each has dispatches of its own; the
+// last of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few
+// new nodes come: then there is nothing to do for the dispatches that follow.
 func (r *batchRecorder) inner() {
 	w, free, split := r.plan.work, r.plan.free, uint32(r.t.share())
 	wide := wideLevels(r.b.N)

@@ -263,9 +263,9 @@ func TestBatchWithOrphans(t *testing.T) {
 	r.check()
 }
 
-// What fits into a leaf stays in it, however many operations come to it: a leaf of as many pairs as it has room for gets
-// none but deletions, or assignments, or whatever leaves it no more pairs. In a tree of which every node is full, another
-// leaf would be one of all levels.
+// What fits into a leaf stays in it, however many operations come to it: a leaf of as many pairs as it has room for
+// gets none but deletions, or assignments, or whatever leaves it no more pairs. In a tree of which every node is full,
+// another leaf would be one of all levels.
 func TestBatchThatFits(t *testing.T) {
 	d := openDevice(t)
 	const leaves, step = 30, 1000
@@ -440,8 +440,8 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 			rebuild(t, r.tree, full, full)
 			r.want.insert(full, full)
 			r.do(insert(random(1), full[:1]), false)
-			// Insertions hold slabs that they may give back, and near the pool's end others find none meanwhile. Those are
-			// told as pending, and find room when they are tried again.
+			// Insertions hold slabs that they may give back, and near the pool's end others find none meanwhile. Those
+			// are told as pending, and find room when they are tried again.
 			concurrent := func(keys []uint32) alloc.PoolStats {
 				r.want.insert(keys, keys)
 				for tries := 0; len(keys) > 0; tries++ {

@@ -78,12 +78,13 @@ func (t *Tree) remake(ctx context.Context, b bulk, record func(bulk) error) (err
 // rebuilt notes what a bulk makes.
 func (t *Tree) rebuilt(b bulk) { t.known, t.planted = countedOf(b.N, b.Fill), true }
 
-// BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys the
-// last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If the
-// tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
-// *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError, *structures.LimitError,
-// vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing of it will run: what is
-// refused before its first command leaves the stream as it was, and after that the stream drops its batch.
+// BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys
+// the last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If
+// the tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
+// *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError,
+// *structures.LimitError, vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing
+// of it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
+// its batch.
 func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err

@@ -52,8 +52,8 @@ func (r Rule) String() string { return ruleTexts.String(r) }
 type Violation struct {
 	Rule  Rule
 	Count uint32
-	// Node is the first node where it is broken, by its slab's reference. Of StartRule, OrphanRule and LostRule no node is known,
-	// and this is ~0.
+	// Node is the first node where it is broken, by its slab's reference. Of StartRule, OrphanRule and LostRule no node
+	// is known, and this is ~0.
 	Node uint32
 }
 

@@ -10,8 +10,9 @@ import (
 )
 
 // A pool that a tree shares (Options.Pool) may lose slabs to others at any time. So what makes many nodes at once, a
-// batch in key order or a bulk, has as many slabs as it may need allocated for it beforehand, its claim; what is left of
-// them goes back behind it, in the same stream. Slabs that go back are all ones, as hash tables expect of what they get.
+// batch in key order or a bulk, has as many slabs as it may need allocated for it beforehand, its claim; what is left
+// of them goes back behind it, in the same stream. Slabs that go back are all ones, as hash tables expect of what they
+// get.
 
 // claim is slabs that were allocated: a word that says how many, and then the slabs.
 type claim struct {
@@ -110,8 +111,8 @@ func (t *Tree) recordGiveBack(s *vk.Stream, c *claim, used uint64, beside int) e
 	return err
 }
 
-// recorded has a claim end with the batch that a stream is recording: it gives back what is left. If that is dropped, all
-// of it is given back by the next call that needs slabs.
+// recorded has a claim end with the batch that a stream is recording: it gives back what is left. If that is dropped,
+// all of it is given back by the next call that needs slabs.
 func (t *Tree) recorded(s *vk.Stream, c *claim) {
 	if c == nil {
 		return

@@ -48,8 +48,8 @@ func (c *counted) most(n int) uint64 {
 // about is how many nodes there are as a rule.
 func (c *counted) about() uint64 { return c.nodes + c.inserted/4 + c.inserted/64 }
 
-// likely is how many slabs do for n more pairs as a rule, if they are inserted concurrently: some more than the nodes, so
-// that kernels find one soon.
+// likely is how many slabs do for n more pairs as a rule, if they are inserted concurrently: some more than the nodes,
+// so that kernels find one soon.
 func (c *counted) likely(n int) uint64 {
 	then := *c
 	then.inserted += uint64(n)

@@ -7,12 +7,13 @@ import (
 	"github.com/vkds/vkds/structures/internal/ordered"
 )
 
-// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of ranges
-// that overlap, the first takes what they share. Parts of them are listed in device memory, and deleted by the batched
-// path; all keys at once go by Clear. Nothing else may work on the tree meanwhile.
+// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
+// ranges that overlap, the first takes what they share. Parts of them are listed in device memory, and deleted by the
+// batched path; all keys at once go by Clear. Nothing else may work on the tree meanwhile.
 //
-// Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count, *vk.OutOfMemoryError
-// or the context's. The counts then are of the keys that are gone; the same call goes on with the others.
+// Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count,
+// *vk.OutOfMemoryError or the context's. The counts then are of the keys that are gone; the same call goes on with the
+// others.
 func (t *Tree) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges)
 	if err := t.gate.Enter(ctx); err != nil {

@@ -59,9 +59,9 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 	return exported{memory, pairs, at(e.Keys), at(e.Values)}, nil
 }
 
-// export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each and
-// of all, at total if that is not 0; and, if they are asked for, the writing of the pairs in key order. Counts and Offsets
-// are a word a leaf, scan is the primitive's scratch.
+// export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each
+// and of all, at total if that is not 0; and, if they are asked for, the writing of the pairs in key order. Counts and
+// Offsets are a word a leaf, scan is the primitive's scratch.
 func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := t.tiles.walk
 	count, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 1))
@@ -85,8 +85,8 @@ func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool
 }
 
 // Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
-// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs, or
-// so many leaves that are hardly filled.
+// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs,
+// or so many leaves that are hardly filled.
 func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Many small trees in one pool, as a graph's vertices may have: what each takes of time and memory, which the test says;
-// and that each has its own pairs. VKDS_STRESS=1 makes it 10,000.
+// Many small trees in one pool, as a graph's vertices may have: what each takes of time and memory, which the test
+// says; and that each has its own pairs. VKDS_STRESS=1 makes it 10,000.
 func TestManyTreesInAPool(t *testing.T) {
 	trees := 200
 	if os.Getenv("VKDS_STRESS") == "1" {

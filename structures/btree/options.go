@@ -42,9 +42,9 @@ type Options struct {
 	// MaxBytes is the most memory that the tree's nodes may take; 0: as much as there is.
 	MaxBytes uint64
 	// Pool is where the nodes come from. nil: the tree has a pool of its own. A pool may serve several trees and hash
-	// tables of one device; their calls from Go slices take turns, and it outlives all of them. MaxBytes doesn't bound it.
-	// Each call that makes many nodes then has slabs allocated beforehand, so that UpdateOn and BuildOn wait for their
-	// stream, but for deletions.
+	// tables of one device; their calls from Go slices take turns, and it outlives all of them. MaxBytes doesn't bound
+	// it. Each call that makes many nodes then has slabs allocated beforehand, so that UpdateOn waits for its stream,
+	// but for deletions, and BuildOn for all that work on the tree.
 	Pool *alloc.SlabPool
 	// Path is the way that batches of updates from Go slices take.
 	Path Path

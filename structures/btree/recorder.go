@@ -112,7 +112,8 @@ func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 	return t.recordPairs(s, q, plan)
 }
 
-// Pairs has the total in scratch, the ranges and their offsets, which go up, and behind them the pairs, which come down.
+// Pairs has the total in scratch, the ranges and their offsets, which go up, and behind them the pairs, which come
+// down.
 func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, counts []uint32, to *ordered.Pairs) ([]uint32, error) {
 	t, n := (*Tree)(r), len(ranges)
 	up := make([]uint32, 2+2*n+n)

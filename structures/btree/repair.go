@@ -54,9 +54,10 @@ func (t *Tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 	k.Dispatch(s, groups(int(p.Count)), p)
 }
 
-// repair makes the inner nodes anew from the leaves, so that each leaf has a parent, when nothing runs that uses the tree.
-// It is for a tree some of whose nodes are in no parent, because what stopped a batch came between the split of a node and
-// the insertion of its separator. Errors: *vk.OutOfMemoryError, *structures.LimitError; then the tree is as it was.
+// repair makes the inner nodes anew from the leaves, so that each leaf has a parent, when nothing runs that uses the
+// tree. It is for a tree some of whose nodes are in no parent, because what stopped a batch came between the split of a
+// node and the insertion of its separator. Errors: *vk.OutOfMemoryError, *structures.LimitError; then the tree is as it
+// was.
 func (t *Tree) repair(ctx context.Context) error {
 	v, err := t.survey(ctx)
 	if err != nil {

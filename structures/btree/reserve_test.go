@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// What was reserved is inserted without growth, by either path, with slices and on streams, in orders that leave nodes as
-// empty as can be, and into trees of any fill of which pairs were deleted before.
+// What was reserved is inserted without growth, by either path, with slices and on streams, in orders that leave nodes
+// as empty as can be, and into trees of any fill of which pairs were deleted before.
 func TestReserve(t *testing.T) {
 	const there, n, onStream = 6_000, 14_000, 4000
 	d := openDevice(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// building is the last BuildOn, whose batch may still be dropped. What is known of the nodes is as if it were not. The stream says what
-// becomes of it, by whatever goroutine.
+// building is the last BuildOn, whose batch may still be dropped. What is known of the nodes is as if it were not. The
+// stream says what becomes of it, by whatever goroutine.
 type building struct {
 	stream           *vk.Stream
 	certain, dropped atomic.Bool
@@ -63,7 +63,8 @@ func (t *Tree) recount(ctx context.Context) error {
 	return err
 }
 
-// lacks is how many slabs the pool has not that n more insertions take: at most, or, where they are concurrent, as a rule.
+// lacks is how many slabs the pool has not that n more insertions take: at most, or, where they are concurrent, as a
+// rule.
 func (t *Tree) lacks(ctx context.Context, n int, path Path) (slabs int, err error) {
 	need := t.known.most(n)
 	if path == Concurrent {
@@ -76,9 +77,9 @@ func (t *Tree) lacks(ctx context.Context, n int, path Path) (slabs int, err erro
 	return max(int(need-t.known.nodes)-stats.Free, 0), err
 }
 
-// reserve has the pool have room for n more insertions, which it doesn't count in. Before it grows, the nodes are counted:
-// there may be fewer than is known. Nothing may run that uses the tree, where that is so. Errors: vk.ErrUnsubmitted, those of
-// alloc.SlabPool.Grow.
+// reserve has the pool have room for n more insertions, which it doesn't count in. Before it grows, the nodes are
+// counted: there may be fewer than is known. Nothing may run that uses the tree, where that is so. Errors:
+// vk.ErrUnsubmitted, those of alloc.SlabPool.Grow.
 func (t *Tree) reserve(ctx context.Context, n int, path Path) error {
 	if n == 0 {
 		return nil // deletions make no nodes
@@ -105,9 +106,9 @@ func (t *Tree) roomBeside(ctx context.Context, slabs int) error {
 }
 
 // makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
-// separator, or a node was latched for too long. stuck: since the last call none was finished. That there is no room is an
-// error only then, and after a last try with more visits: deletions and assignments take no node, and latches alone may
-// have held them up.
+// separator, or a node was latched for too long. stuck: since the last call none was finished. That there is no room is
+// an error only then, and after a last try with more visits: deletions and assignments take no node, and latches alone
+// may have held them up.
 func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
 	if err := t.uses.Rest(ctx); err != nil {
@@ -142,8 +143,8 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	return &structures.StuckError{Operations: pending}
 }
 
-// relieve has the pool grow for pending operations that found it full, if it lacks slabs for them: what was refused may have
-// been held only for a moment, by others that needed none in the end.
+// relieve has the pool grow for pending operations that found it full, if it lacks slabs for them: what was refused may
+// have been held only for a moment, by others that needed none in the end.
 func (t *Tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
 	if err := t.recount(ctx); err != nil && !pipeline.Short(err) {
 		return err
@@ -176,9 +177,9 @@ func (t *Tree) mend(ctx context.Context) error {
 }
 
 // Reserve makes room for n pairs in all: up to there the pool doesn't grow, whatever keys insertions bring, in whatever
-// order and by whatever path. A batch counts as if the tree had none of its keys. Of a pool that others share it is room
-// that they may take, too. Less than there is room for does nothing. It waits for the streams that work on the tree.
-// Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
+// order and by whatever path. A batch counts as if the tree had none of its keys. Of a pool that others share it is
+// room that they may take, too. Less than there is room for does nothing. It waits for the streams that work on the
+// tree. Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
 // *structures.CapacityError, before anything is allocated.
 func (t *Tree) Reserve(ctx context.Context, n int) error {
 	if n < 0 || n > maxPairs {
@@ -207,9 +208,9 @@ func (t *Tree) Reserve(ctx context.Context, n int) error {
 	})
 }
 
-// Grow is for who works on the tree by kernels of one's own, once these have ended (Device): it has so many nodes of the
-// pool free, and gives nodes that are in no parent yet theirs (STATUS_ORPHAN). Errors: vk.ErrUnsubmitted where a stream
-// has work recorded that names the tree and was not submitted; those of alloc.SlabPool.Grow.
+// Grow is for who works on the tree by kernels of one's own, once these have ended (Device): it has so many nodes of
+// the pool free, and gives nodes that are in no parent yet theirs (STATUS_ORPHAN). Errors: vk.ErrUnsubmitted where a
+// stream has work recorded that names the tree and was not submitted; those of alloc.SlabPool.Grow.
 func (t *Tree) Grow(ctx context.Context, nodes int) error {
 	return t.inside(ctx, func() error {
 		if err := t.uses.Rest(ctx); err != nil {

@@ -128,8 +128,8 @@ func (m model) remove(keys []uint32) {
 	}
 }
 
-// requireClean looks whether each word of a pool's first free slabs is all ones, as hash tables expect: a table that takes
-// them all finds no key in any.
+// requireClean looks whether each word of a pool's first free slabs is all ones, as hash tables expect: a table that
+// takes them all finds no key in any.
 func requireClean(t testing.TB, pool *alloc.SlabPool, d *vk.Device) {
 	t.Helper()
 	table, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 4, MaxLoad: -1})
@@ -215,8 +215,8 @@ func TestSharedPoolBuildBehindOthers(t *testing.T) {
 	require.EqualValues(t, requireStats(t, tree).Nodes, allocated(t, pool))
 }
 
-// Slabs of nobody's that are full of what looks like nodes, tables and trees that come and go beside them: what is whose
-// stays so, nothing is listed that is not the tree's, and in the end the garbage is all that is left, as it was.
+// Slabs of nobody's that are full of what looks like nodes, tables and trees that come and go beside them: what is
+// whose stays so, nothing is listed that is not the tree's, and in the end the garbage is all that is left, as it was.
 func TestSharedPoolOfGarbage(t *testing.T) {
 	d := openDevice(t)
 	pool := sharedPool(t, d, alloc.PoolOptions{SuperShift: 2})

@@ -19,8 +19,8 @@ type Stats struct {
 	Bytes        uint64  // device memory that the pool takes, nodes and room for more
 	BytesPerPair float64 // NodeBytes / Pairs; 0 of an empty tree
 
-	// Since the tree was made, modulo 2^32: nodes split by concurrent updates, and ways through the tree that began again
-	// at the root or met a latch.
+	// Since the tree was made, modulo 2^32: nodes split by concurrent updates, and ways through the tree that began
+	// again at the root or met a latch.
 	Splits, Restarts uint64
 	Orphans          uint64 // nodes that no parent has, because what stopped a batch came before that
 	Batches          Batches
@@ -34,8 +34,8 @@ type Level struct {
 	Fill  float64 // of all slots
 }
 
-// Batches are how many batches of updates took which path. A call is one batch, from Go slices and on a stream alike; what
-// Finish does belongs to the batch that it finishes. One on a stream counts once it is submitted.
+// Batches are how many batches of updates took which path. A call is one batch, from Go slices and on a stream alike;
+// what Finish does belongs to the batch that it finishes. One on a stream counts once it is submitted.
 type Batches struct{ Concurrent, Batched uint64 }
 
 // tally counts batches, also where streams are submitted, which is outside of the tree's calls.

@@ -259,7 +259,8 @@ func (t *Tree) protocol(module string) string {
 	return module + ".a32"
 }
 
-// ordering are the modules of the kernels that do operations which ask for order: of a mixed batch, all of its operations.
+// ordering are the modules of the kernels that do operations which ask for order: of a mixed batch, all of its
+// operations.
 func (t *Tree) ordering(kind structures.Kind) []string {
 	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
 	switch kind {
@@ -282,9 +283,10 @@ func (t *Tree) torn() uint32 {
 }
 
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand in
-// each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several streams may work on the tree at the same
-// time. Where the pool is full, operations are left pending; give the batch to Finish for them once no stream works on the tree.
+// InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand
+// in each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several
+// streams may work on the tree at the same time. Where the pool is full, operations are left pending; give the batch to
+// Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
 func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
@@ -341,9 +343,9 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 }
 
 // Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
-// again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has work
-// recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped it: that,
-// *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
+// again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has
+// work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped
+// it: that, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
 func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err

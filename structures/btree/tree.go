@@ -36,11 +36,12 @@ type Device struct {
 // Tree is a B-link-tree. Several goroutines may use one: queries run beside one another, and what changes it runs alone
 // (structures.Dictionary says more); so do Len, Stats, Check and Export.
 //
-// Its updates and queries are those of structures.Updates and structures.Queries. Of equal keys in a batch of deletions any
-// may be the one Deleted on the concurrent path, and the first is on the batched one. Of queries on streams, FindOn with SortedFirst, and where it measured faster
-// with AutoOrder (docs/benchmarks.md), and NeighborOn bring the keys into parts in order first (primitives.Partition).
-// Candidates of CountOn and RangeOn are the pairs themselves; where one range has so many neighbouring leaves that a
-// dispatch would take too long, they are said to be 2^63 and more, and it isn't done: Count and Range cut such ranges up.
+// Its updates and queries are those of structures.Updates and structures.Queries. Of equal keys in a batch of deletions
+// any may be the one Deleted on the concurrent path, and the first is on the batched one. Of queries on streams, FindOn
+// with SortedFirst, and where it measured faster with AutoOrder (docs/benchmarks.md), and NeighborOn bring the keys
+// into parts in order first (primitives.Partition). Candidates of CountOn and RangeOn are the pairs themselves; where
+// one range has so many neighbouring leaves that a dispatch would take too long, they are said to be 2^63 and more, and
+// it isn't done: Count and Range cut such ranges up.
 type Tree struct {
 	structures.Updates
 	structures.Queries
@@ -83,8 +84,8 @@ const (
 	planAt     = 64
 )
 
-// New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated, where there is
-// no memory for what the options ask for; *vk.OutOfMemoryError.
+// New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
+// where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	t, err := open(ctx, d, o)
 	if err == nil {
@@ -263,9 +264,9 @@ func (t *Tree) Metrics() structures.Metrics {
 	return m
 }
 
-// UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of your
-// own, for the tree's methods do so themselves. Calls that replace that memory wait until the work has ended, or return
-// vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
+// UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of
+// your own, for the tree's methods do so themselves. Calls that replace that memory wait until the work has ended, or
+// return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
 func (t *Tree) UsedOn(s *vk.Stream) {
 	leave, open := t.gate.Take()
 	defer leave()
@@ -275,10 +276,11 @@ func (t *Tree) UsedOn(s *vk.Stream) {
 	}
 }
 
-// Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed to
-// end first: the memory goes when the streams find that it has. To a pool that others share, Close gives the nodes back,
-// and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it has not
-// submitted; *vk.OutOfMemoryError, and nothing is done, where there is no memory to list them in. Further calls do nothing.
+// Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed
+// to end first: the memory goes when the streams find that it has. To a pool that others share, Close gives the nodes
+// back, and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it
+// has not submitted; *vk.OutOfMemoryError, and nothing is done, where there is no memory to list them in. Further calls
+// do nothing.
 func (t *Tree) Close() error {
 	if t == nil {
 		return nil // it was never made

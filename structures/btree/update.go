@@ -10,10 +10,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// UpdateInto does a batch of updates of one kind, any but InsertDuplicate and DeleteAll, and writes what becomes of each to the
-// caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path. Deletions have no
-// values. Errors: those of Insert, whose *PendingError then says how many operations are not done; *structures.KindError
-// and *structures.LengthError before anything is done.
+// UpdateInto does a batch of updates of one kind, any but InsertDuplicate and DeleteAll, and writes what becomes of
+// each to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path.
+// Deletions have no values. Errors: those of Insert, whose *PendingError then says how many operations are not done;
+// *structures.KindError and *structures.LengthError before anything is done.
 func (t *Tree) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
@@ -100,8 +100,8 @@ func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 	return n
 }
 
-// errLackingNodes is why a batch with updates in place is not dispatched again: those leaves that had room are changed by
-// then, and nothing may be added twice.
+// errLackingNodes is why a batch with updates in place is not dispatched again: those leaves that had room are changed
+// by then, and nothing may be added twice.
 var errLackingNodes = errors.New("btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
 
 // batched does a batch of updates node by node.
