@@ -74,8 +74,7 @@ type state struct {
 	shift    int
 	stream   *vk.Stream
 	table    *vk.Buffer[uint64]
-	counter  counter
-	occupier occupier
+	counts   *vk.Buffer[uint32] // for Stats: one a super block; nil before the first
 	uses     vk.Uses
 
 	gate *gate.Gate
@@ -167,11 +166,25 @@ func (p *SlabPool) Light() bool {
 
 // Constants are the specialization constants that a kernel over this pool needs, by name. They may change with Grow.
 func (p *SlabPool) Constants() map[string]uint32 {
-	light := uint32(0)
-	if p.Light() {
-		light = 1
+	return p.constants(p.Light())
+}
+
+func (p *SlabPool) constants(light bool) map[string]uint32 {
+	c := map[string]uint32{"POOL_LIGHT": 0, "POOL_SUPER_SHIFT": uint32(p.shift)}
+	if light {
+		c["POOL_LIGHT"] = 1
 	}
-	return map[string]uint32{"POOL_LIGHT": light, "POOL_SUPER_SHIFT": uint32(p.shift)}
+	return c
+}
+
+// Forms are what Constants may be in the pool's life, for who makes kernels ahead: two, unless PoolOptions.MaxBytes keeps
+// it below one super block.
+func (p *SlabPool) Forms() []map[string]uint32 {
+	all := []map[string]uint32{p.constants(true)}
+	if p.mostBlocks() > p.perSuper() {
+		all = append(all, p.constants(false))
+	}
+	return all
 }
 
 // Bytes is the device memory that the pool takes.
@@ -430,8 +443,9 @@ func (p *SlabPool) Close() error {
 	p.mu.Unlock()
 	p.uses.Free(func() {
 		free(supers...)
-		p.counter.free()
-		p.occupier.free()
+		if p.counts != nil {
+			p.counts.Free()
+		}
 		if p.table != nil {
 			p.table.Free()
 		}

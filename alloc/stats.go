@@ -3,7 +3,6 @@ package alloc
 import (
 	"context"
 
-	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -26,45 +25,9 @@ type SuperStats struct {
 	Allocated int
 }
 
-// counter is the kernel that counts what is allocated.
-type counter struct {
-	kernel *vk.Kernel[countPush]
-	counts *vk.Buffer[uint32] // one a super block
-}
-
 type countPush struct {
 	Pool   DevicePool
 	Counts uint64
-}
-
-func (c *counter) init(d *vk.Device, shift int) error {
-	if c.kernel != nil {
-		return nil
-	}
-	m, err := shaders.Load("alloc/count")
-	if err != nil {
-		return err
-	}
-	counts, err := vk.NewBuffer[uint32](d, MaxSuperBlocks)
-	if err != nil {
-		return err
-	}
-	kernel, err := vk.NewKernel[countPush](
-		d, m, vk.KernelOptions{Constants: map[string]uint32{"POOL_SUPER_SHIFT": uint32(shift)}})
-	if err != nil {
-		counts.Free()
-		return err
-	}
-	c.kernel, c.counts = kernel, counts
-	return nil
-}
-
-func (c *counter) free() {
-	if c.kernel != nil {
-		c.kernel.Free()
-		c.counts.Free()
-		*c = counter{}
-	}
 }
 
 // Stats counts the pool's slabs, from its bitmaps by a kernel, and returns when that is done.
@@ -74,19 +37,23 @@ func (p *SlabPool) Stats(ctx context.Context) (PoolStats, error) {
 		return PoolStats{}, err
 	}
 	defer leave()
-	if err := p.counter.init(p.d, p.shift); err != nil {
+	k, err := kernel[countPush](p, "count")
+	if err != nil {
 		return PoolStats{}, err
 	}
-	c := &p.counter
+	if p.counts == nil {
+		if p.counts, err = vk.NewBuffer[uint32](p.d, MaxSuperBlocks); err != nil {
+			return PoolStats{}, err
+		}
+	}
 	words := p.blocks() * bitmapWords
-	p.stream.Fill(c.counts, 0, 4*MaxSuperBlocks, 0)
-	c.kernel.Dispatch(p.stream, (words+c.kernel.Workgroup()-1)/c.kernel.Workgroup(),
-		countPush{p.Device(), c.counts.Address()})
+	p.stream.Fill(p.counts, 0, 4*MaxSuperBlocks, 0)
+	k.Dispatch(p.stream, (words+k.Workgroup()-1)/k.Workgroup(), countPush{p.Device(), p.counts.Address()})
 	if err := p.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return PoolStats{}, err
 	}
 	counts := make([]uint32, len(p.supers))
-	if err := c.counts.Download(ctx, 0, counts); err != nil {
+	if err := p.counts.Download(ctx, 0, counts); err != nil {
 		return PoolStats{}, err
 	}
 	var counters [1]uint64 // the first word of the table: resident changes, failures
