@@ -239,7 +239,7 @@ const maxRow = 65535
 // more counts its workgroups as gl_WorkGroupID.y*gl_NumWorkGroups.x+gl_WorkGroupID.x and checks its bounds. No
 // workgroups record nothing.
 func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
-	if groups == 0 {
+	if groups == 0 || s.rehearsal != nil {
 		return
 	}
 	if groups < 0 || groups > maxRow*min(maxRow, k.p.d.info.MaxGroups[1]) {
@@ -262,6 +262,9 @@ func rows(groups int) (x, y uint32) {
 // device from args, at an offset in bytes that is a multiple of 4, when the command's turn comes. Each must not
 // exceed what the device takes; 65,535 is safe.
 func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
+	if s.rehearsal != nil {
+		return
+	}
 	r := args.where()
 	if !s.accept("indirect arguments", r, at, 12) {
 		return

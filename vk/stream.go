@@ -39,6 +39,8 @@ type Stream struct {
 	timings []Timing
 	queries []*queryPool // not in use
 	closed  atomic.Bool
+
+	rehearsal context.Context // nil unless nothing is recorded
 }
 
 // kit is what a stream is made of. When the stream closes, the next one takes it over: other streams' submissions may
@@ -142,6 +144,9 @@ func (s *Stream) fail(err error) {
 
 // begin makes sure that a batch is open.
 func (s *Stream) begin() bool {
+	if s.rehearsal != nil {
+		return false
+	}
 	if s.err != nil || s.open != nil {
 		return s.err == nil
 	}
@@ -206,6 +211,9 @@ func (s *Stream) command(kind native.Work) (native.Commands, bool) {
 
 // Fill writes a 32-bit word over n bytes at an offset. Both are in bytes and multiples of 4; n = 0 does nothing.
 func (s *Stream) Fill(b Memory, at, n int, word uint32) {
+	if s.rehearsal != nil {
+		return
+	}
 	r := b.where()
 	if !s.accept("fill", r, at, n) {
 		return
@@ -224,6 +232,9 @@ func (s *Stream) Fill(b Memory, at, n int, word uint32) {
 
 // Copy copies n bytes between buffers, or between parts of one that do not overlap. Offsets are in bytes.
 func (s *Stream) Copy(dst Memory, dstAt int, src Memory, srcAt, n int) {
+	if s.rehearsal != nil {
+		return
+	}
 	to, from := dst.where(), src.where()
 	if !s.accept("copy to", to, dstAt, n) || !s.accept("copy from", from, srcAt, n) || n == 0 {
 		return
@@ -269,7 +280,7 @@ func (s *Stream) Concurrent(record func()) {
 // the same Device; it also sees what was written before p. What was recorded before is submitted by this call
 // and does not wait.
 func (s *Stream) After(p Point) {
-	if p.line == nil || p.line == s.line {
+	if p.line == nil || p.line == s.line || s.rehearsal != nil {
 		return
 	}
 	if p.line.d != s.d {

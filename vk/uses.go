@@ -140,6 +140,9 @@ func (u *Uses) Order(s *Stream) error {
 
 // join is After for all of the batch that is being recorded, so that nothing is submitted.
 func (s *Stream) join(p Point) {
+	if s.rehearsal != nil {
+		return
+	}
 	for _, w := range s.waits {
 		if w.line == p.line && w.value >= p.value {
 			return
