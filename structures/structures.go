@@ -181,6 +181,12 @@ type Dictionary interface {
 	// vkds does, and checks every byte. What WriteTo does is Save without a context.
 	Save(ctx context.Context, w io.Writer) (int64, error)
 	io.WriterTo
+	// Prepare makes all kernels that calls on the dictionary may need, whatever they do and of whatever size, so that
+	// none of them makes one: a driver may take seconds for those of the first calls. It does so by a small dictionary
+	// of the same sort, beside other calls, on all processors. A second time it does nothing. Options.Progress is told
+	// how it gets on; the context ends it between two kernels, and those that were made stay. Errors: the context's,
+	// vk.ErrClosed, *vk.OutOfMemoryError, what making a kernel may return.
+	Prepare(ctx context.Context) error
 	// Metrics are what the host knows. It never waits.
 	Metrics() Metrics
 	// Close frees the memory. The other methods then return vk.ErrClosed.

@@ -92,7 +92,7 @@ func (t *Tree) repair(ctx context.Context) error {
 	for err == nil {
 		// All kernels before anything is taken, so that it can be given back and what follows doesn't fail.
 		var k repairKernels
-		if k, err = t.repairKernels(); err != nil {
+		if k, err = t.repairKernels(t.stream); err != nil {
 			break
 		}
 		if err = t.clear(t.stream, refused, 1); err != nil {
@@ -128,20 +128,20 @@ type repairKernels struct {
 }
 
 // repairKernels are made anew after the pool has grown, which may change them.
-func (t *Tree) repairKernels() (k repairKernels, err error) {
-	if k.take, err = t.taker(t.stream, allocates); err != nil {
+func (t *Tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
+	if k.take, err = t.taker(s, allocates); err != nil {
 		return k, err
 	}
-	if k.free, err = t.taker(t.stream, frees); err != nil {
+	if k.free, err = t.taker(s, frees); err != nil {
 		return k, err
 	}
-	if k.old, err = t.taker(t.stream, t.old()); err != nil {
+	if k.old, err = t.taker(s, t.old()); err != nil {
 		return k, err
 	}
-	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, t.stream, "btree/repair_plan", workgroup); err != nil {
+	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, s, "btree/repair_plan", workgroup); err != nil {
 		return k, err
 	}
-	k.nodes, err = kernel[repairNodesPush](t, t.stream, "repair_nodes", 1)
+	k.nodes, err = kernel[repairNodesPush](t, s, "repair_nodes", 1)
 	return k, err
 }
 

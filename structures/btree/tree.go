@@ -75,7 +75,8 @@ type Tree struct {
 	metered    atomic.Pointer[alloc.SlabPool] // the pool, for Metrics
 	batches    tally
 	gate       *gate.Gate
-	changes    uint64 // to the pairs, so far
+	prepared   atomic.Bool // all kernels are made
+	changes    uint64      // to the pairs, so far
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/gate"
@@ -70,6 +71,7 @@ type table struct {
 	meter     recording.Meter
 	gate      *gate.Gate // the pool's: that of all tables which share it
 	closed    bool
+	prepared  atomic.Bool // all kernels are made
 
 	failures uint32 // of the pool, as last seen
 }

@@ -19,8 +19,9 @@ import (
 // Kernels gives out a device's kernels, which are made when they are first asked for. Whoever uses the device shares them,
 // and they are kept for as long as it is open: drivers take up to seconds for some. Several goroutines may ask.
 type Kernels struct {
-	d      *vk.Device
-	closed atomic.Bool
+	d       *vk.Device
+	closed  atomic.Bool
+	general bool // kernels over a pool look into its table, as those of a large one do
 }
 
 // NewKernels returns the kernels of a device.
@@ -54,6 +55,7 @@ type keptKey struct{}
 type made struct {
 	mu     sync.Mutex
 	kernel any
+	run    bool // it was dispatched, or who has made it does so next
 }
 
 func (all *kept) of(id key) *made {
@@ -76,9 +78,11 @@ type Specialization struct {
 // Constant specializes a constant by its name in GLSL.
 func Constant(name string, value uint32) Specialization { return Specialization{name, value} }
 
+const poolLight = "POOL_LIGHT" // says that a pool is one super block
+
 // OverPool returns the constants of a kernel over a pool of slabs, by alloc.SlabPool's Constants, and then its own.
 func OverPool(pool map[string]uint32, own ...Specialization) []Specialization {
-	of := []Specialization{{"POOL_LIGHT", pool["POOL_LIGHT"]}, {"POOL_SUPER_SHIFT", pool["POOL_SUPER_SHIFT"]}}
+	of := []Specialization{{poolLight, pool[poolLight]}, {"POOL_SUPER_SHIFT", pool["POOL_SUPER_SHIFT"]}}
 	return append(of, own...)
 }
 
@@ -91,7 +95,7 @@ func FailWith(f func(module string) error) { failing = f }
 // ones in the same order for one module. After Close it is vk.ErrClosed. Where it can't be had, a stage will be missing
 // from what is being recorded: the stream drops its batch (vk.Stream.Fail), whatever the caller makes of the error.
 func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
-	kernel, err := ask[P](k, module, workgroup, constants...)
+	kernel, err := ask[P](k, rehearsalOf(s), module, workgroup, constants...)
 	if err == nil && failing != nil {
 		err = failing(module)
 	}
@@ -99,10 +103,13 @@ func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int, const
 	return kernel, err
 }
 
-// ask returns a kernel that was made before, or makes it.
-func ask[P any](k *Kernels, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
+// ask returns a kernel that was made before, or makes it, within a rehearsal or, nil, without.
+func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
 	if k.closed.Load() {
 		return nil, vk.ErrClosed
+	}
+	if k.general {
+		constants = general(constants)
 	}
 	id := key{module: module, push: reflect.TypeFor[P](), workgroup: workgroup}
 	for i, c := range constants {
@@ -112,9 +119,28 @@ func ask[P any](k *Kernels, module string, workgroup int, constants ...Specializ
 	one := all.of(id)
 	one.mu.Lock() // others may make other kernels meanwhile
 	defer one.mu.Unlock()
-	if one.kernel != nil {
-		return one.kernel.(*vk.Kernel[P]), nil
+	if one.kernel == nil {
+		if err := r.next(); err != nil {
+			return nil, err
+		}
+		kernel, err := create[P](k.d, module, workgroup, constants)
+		if err != nil {
+			return nil, err
+		}
+		one.kernel, one.run = kernel, r == nil
+		all.count.Add(1)
 	}
+	kernel := one.kernel.(*vk.Kernel[P])
+	if r != nil && !one.run {
+		if err := runOnce(r, kernel); err != nil {
+			return nil, err
+		}
+		one.run = true
+	}
+	return kernel, nil
+}
+
+func create[P any](d *vk.Device, module string, workgroup int, constants []Specialization) (*vk.Kernel[P], error) {
 	m, err := shaders.Load(module)
 	if err != nil {
 		return nil, err
@@ -123,13 +149,7 @@ func ask[P any](k *Kernels, module string, workgroup int, constants ...Specializ
 	for _, c := range constants {
 		o.Constants[c.name] = c.value
 	}
-	kernel, err := vk.NewKernel[P](k.d, m, o)
-	if err != nil {
-		return nil, err
-	}
-	one.kernel = kernel
-	all.count.Add(1)
-	return kernel, nil
+	return vk.NewKernel[P](d, m, o)
 }
 
 type clearPush struct {

@@ -25,7 +25,7 @@ func TestKernelsAreShared(t *testing.T) {
 	var asking sync.WaitGroup
 	for i := range all {
 		asking.Go(func() {
-			k, err := ask[copying]([]*Kernels{first, second}[i%2], "test/words", 64)
+			k, err := ask[copying]([]*Kernels{first, second}[i%2], nil, "test/words", 64)
 			if err == nil {
 				all[i] = k
 			}
@@ -36,15 +36,15 @@ func TestKernelsAreShared(t *testing.T) {
 	for _, k := range all {
 		require.Same(t, all[0], k)
 	}
-	wider, err := ask[copying](first, "test/words", 128)
+	wider, err := ask[copying](first, nil, "test/words", 128)
 	require.NoError(t, err)
 	require.NotSame(t, all[0], wider)
 	require.Equal(t, 128, wider.Workgroup())
 
 	first.Close()
-	_, err = ask[copying](first, "test/words", 64)
+	_, err = ask[copying](first, nil, "test/words", 64)
 	require.ErrorIs(t, err, vk.ErrClosed)
-	k, err := ask[copying](second, "test/words", 64)
+	k, err := ask[copying](second, nil, "test/words", 64)
 	require.NoError(t, err)
 	s, err := d.NewStream()
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestKernelsAreShared(t *testing.T) {
 	}
 
 	other := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // another device
-	theirs, err := ask[copying](NewKernels(other), "test/words", 64)
+	theirs, err := ask[copying](NewKernels(other), nil, "test/words", 64)
 	require.NoError(t, err)
 	require.NotSame(t, k, theirs)
 }
@@ -74,13 +74,13 @@ func TestKernelsAreShared(t *testing.T) {
 func TestKernelsThatCantBeMade(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 1 << 30}) // of its own, to be closed
 	kernels := NewKernels(d)
-	_, err := ask[copying](kernels, "test/words", d.Info().MaxWorkgroup*2)
+	_, err := ask[copying](kernels, nil, "test/words", d.Info().MaxWorkgroup*2)
 	var module *vk.ModuleError
 	require.ErrorAs(t, err, &module)
-	_, err = ask[copying](kernels, "test/words", d.Info().MaxWorkgroup*2)
+	_, err = ask[copying](kernels, nil, "test/words", d.Info().MaxWorkgroup*2)
 	require.ErrorAs(t, err, &module)
 	require.NoError(t, d.Close())
-	_, err = ask[copying](kernels, "test/words", 64)
+	_, err = ask[copying](kernels, nil, "test/words", 64)
 	require.ErrorIs(t, err, vk.ErrClosed)
 }
 

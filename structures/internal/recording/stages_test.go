@@ -259,8 +259,8 @@ func orderedOn(b buffers, d interface {
 	}
 }
 
-func treeOf(b buffers, path btree.Path) structure {
-	tree, err := btree.New(b.t.Context(), b.d, btree.Options{Path: path})
+func treeOf(b buffers, o btree.Options) structure {
+	tree, err := btree.New(b.t.Context(), b.d, o)
 	require.NoError(b.t, err)
 	s := structure{Dictionary: tree, check: tree.Check, calls: orderedCalls(tree), on: orderedOn(b, tree)}
 	s.calls = append(s.calls,
@@ -375,12 +375,16 @@ func arrayOf(b buffers) structure {
 	return s
 }
 
+// kindsOf are one of each, as they are opened.
+var kindsOf = map[string]func(b buffers) structure{
+	"btree":         func(b buffers) structure { return treeOf(b, btree.Options{Path: btree.Concurrent}) },
+	"btree batched": func(b buffers) structure { return treeOf(b, btree.Options{Path: btree.Batched}) },
+	"slabhash":      mapOf, "lsm": lsmOf, "sortedarray": arrayOf,
+}
+
 // eachStructure runs a test on one of each.
 func eachStructure(t *testing.T, test func(t *testing.T, d *vk.Device, s *structure)) {
-	for name, open := range map[string]func(b buffers) structure{
-		"btree": func(b buffers) structure { return treeOf(b, btree.Concurrent) }, "btree batched": func(b buffers) structure { return treeOf(b, btree.Batched) },
-		"slabhash": mapOf, "lsm": lsmOf, "sortedarray": arrayOf,
-	} {
+	for name, open := range kindsOf {
 		t.Run(name, func(t *testing.T) {
 			d := testdevice.Open(t)
 			s := open(buffers{t, d})

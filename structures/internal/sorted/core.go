@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/internal/gate"
 	"github.com/vkds/vkds/structures"
@@ -64,6 +65,7 @@ type Core struct {
 	gate      *gate.Gate
 	changes   uint64 // to the contents, so far
 	meter     recording.Meter
+	prepared  atomic.Bool // all kernels are made
 }
 
 // Open makes the core of a structure. It is to be closed, also after an error.

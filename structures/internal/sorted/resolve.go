@@ -18,9 +18,14 @@ func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives
 // Valid records the writing of what is valid of a run, if there is no other: the last pairs of their keys that are no
 // tombstones, and whose keys aren't in ranges. Counted says how many these are.
 func (c *Core) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
+	c.counted.Slice()[0] = 0
+	return c.resolve(s, run, without, into, scratch)
+}
+
+// resolve is Valid with the word for their number as it is.
+func (c *Core) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	p := recording.Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
-	c.counted.Slice()[0] = 0
 	if err := c.Queries.Mark(s, run, flags); err != nil {
 		return err
 	}

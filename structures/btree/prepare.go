@@ -1,0 +1,242 @@
+package btree
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Prepare makes all kernels that calls on the tree may need (structures.Dictionary).
+func (t *Tree) Prepare(ctx context.Context) error {
+	if err := t.gate.EnterShared(ctx); err != nil {
+		return err
+	}
+	forms := t.pool.Forms()
+	t.gate.LeaveShared()
+	if t.prepared.Load() {
+		return nil
+	}
+	var parts []recording.Part
+	for _, form := range forms {
+		x, closeX, err := t.small(ctx, form)
+		if err != nil {
+			return err
+		}
+		defer closeX()
+		x.known = counted{nodes: 1 << 40} // so that whatever is done for large trees pays
+		parts = append(parts, x.rehearsals()...)
+		parts = append(parts, func(ctx context.Context, _ *vk.Stream) error { return t.try(ctx, form) })
+	}
+	err := recording.Prepare(ctx, t.d, t.o.Progress, parts)
+	if err == nil {
+		t.prepared.Store(true)
+	}
+	return err
+}
+
+// small makes an empty tree with the kernels that this one has while its pool has such constants.
+func (t *Tree) small(ctx context.Context, form map[string]uint32) (_ *Tree, end func(), err error) {
+	o := Options{Fill: t.o.Fill, Path: t.o.Path, Tile: t.o.Tile}
+	if t.shared {
+		o.Pool, err = alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	x, err := New(ctx, t.d, o)
+	end = func() {
+		_ = x.Close() // what it had to do was waited for
+		if o.Pool != nil {
+			_ = o.Pool.Close()
+		}
+	}
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	if form["POOL_LIGHT"] == 0 {
+		x.kernels.General()
+	}
+	return x, end, nil
+}
+
+// try does with a small tree what can be done with one.
+func (t *Tree) try(ctx context.Context, form map[string]uint32) error {
+	x, end, err := t.small(ctx, form)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := recording.Trial(ctx, x.d, x); err != nil {
+		return err
+	}
+	keys := make([]uint32, 1000)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	if _, err := x.Insert(ctx, keys, keys); err != nil {
+		return err
+	}
+	if _, _, err := x.Export(ctx); err != nil {
+		return err
+	}
+	if _, err := x.Stats(ctx); err != nil {
+		return err
+	}
+	if _, err := x.Nodes(ctx); err != nil {
+		return err
+	}
+	for _, call := range []func() error{
+		func() error { return x.Grow(ctx, 1) },
+		func() error { return x.Reserve(ctx, 2*len(keys)) },
+		func() error { return x.Check(ctx) },
+		func() error { return x.Compact(ctx, 0) },
+	} {
+		if err := call(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rehearsals record what batches of all sizes take. The tree is used for nothing else.
+func (t *Tree) rehearsals() []recording.Part {
+	parts := []recording.Part{t.rehearsePoints, t.rehearseRanges, t.rehearseLeaves, t.rehearseBulk, t.rehearseInOrder}
+	for kind := structures.Mixed; kind <= structures.CountRange; kind++ {
+		if kind == structures.Mixed || does(kind) {
+			parts = append(parts, func(_ context.Context, s *vk.Stream) error { return t.rehearseConcurrent(s, kind) })
+		}
+		if kind == structures.Mixed || updates(kind) {
+			parts = append(parts, func(_ context.Context, s *vk.Stream) error { return t.rehearseBatched(s, kind) })
+		}
+	}
+	return parts
+}
+
+// somewhere is the address of what nothing reads or writes.
+const somewhere = recording.Align
+
+func (t *Tree) rehearsePoints(_ context.Context, s *vk.Stream) error {
+	for n := range recording.Sizes(primitives.MaxLength) {
+		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
+			if err := t.recordFind(s, ordered.Lookups{N: n, Keys: somewhere, Order: order}); err != nil {
+				return err
+			}
+		}
+		for to := structures.Successor; to <= structures.Ceil; to++ {
+			if err := t.recordNeighbors(s, to, ordered.Neighbors{N: n, Keys: somewhere}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Tree) rehearseRanges(_ context.Context, s *vk.Stream) error {
+	r := (*recorder)(t)
+	for n := range recording.Sizes(primitives.MaxLength >> t.queries.partsOfFew) {
+		err := cmp.Or(
+			r.Survey(s, ordered.Survey{N: n, Ranges: somewhere}),
+			r.Count(s, ordered.Counts{N: n, Ranges: somewhere}),
+			r.Count(s, ordered.Counts{N: n, Ranges: somewhere, Total: somewhere}),
+			r.Count(s, ordered.Counts{N: n, Ranges: somewhere, CountAt: somewhere}),
+			r.Range(s, ordered.Ranges{N: n, Ranges: somewhere}))
+		if err != nil {
+			return err
+		}
+		for _, width := range []int{1, longWindow} {
+			for _, inOrder := range []bool{false, t.windowsInOrder(n, width)} {
+				plan, err := t.scratchForSeeks(s, n, inOrder)
+				if err != nil {
+					return err
+				}
+				if err := t.recordWindow(s, rangeQueries{ranges: somewhere, n: n, width: width}, plan); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// rehearseLeaves is for what goes over all leaves, of which there may be any number.
+func (t *Tree) rehearseLeaves(_ context.Context, s *vk.Stream) error {
+	order := leafOrder{somewhere, somewhere, somewhere}
+	for n := range recording.Sizes(primitives.MaxLength) {
+		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: length{N: uint32(n)}}
+		err := cmp.Or(
+			t.recordLeafOrder(s, listing{Lows: somewhere, Leaves: somewhere}, primitives.Length{N: n}, order),
+			t.export(s, push, somewhere, 0, true))
+		if err != nil {
+			return err
+		}
+	}
+	_, err := t.repairKernels(s)
+	return err
+}
+
+func (t *Tree) rehearseBulk(_ context.Context, s *vk.Stream) error {
+	for n := range recording.Sizes(primitives.MaxLength) {
+		b := bulk{Keys: somewhere, Values: somewhere, N: n, Fill: t.o.Fill}
+		if err := cmp.Or(t.bulk(s, b, somewhere), t.bulkSorted(s, b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tree) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
+	for n := range recording.Sizes(primitives.MaxLength) {
+		b := operands{count: n, ordered: kind.Ordered()}
+		alone, few, mixed := b, b, b
+		alone.alone, few.few, mixed.ordered = true, true, true
+		all := []operands{b, alone, few}
+		if kind == structures.Mixed {
+			all = append(all, mixed)
+		}
+		for _, b := range all {
+			if err := t.apply(s, kind, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rehearseInOrder is one part, since chunks in order take turns.
+func (t *Tree) rehearseInOrder(_ context.Context, s *vk.Stream) error {
+	for kind := structures.Insert; kind <= structures.InsertMax; kind++ {
+		if kind == structures.InsertDuplicate {
+			continue
+		}
+		for n := range recording.Sizes(primitives.MaxLength) {
+			b := operands{keys: somewhere, count: n, alone: true}
+			if err := t.applyInOrder(s, kind, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Tree) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
+	for n := range recording.Sizes(maxBatch) {
+		for _, statuses := range []uint64{0, somewhere} {
+			for _, folds := range []bool{kind.UpdatesInPlace(), kind.UpdatesInPlace() || kind == structures.Mixed} {
+				b := batched{
+					Kind: kind, Folds: folds, Keys: somewhere, Values: somewhere, Kinds: somewhere, Statuses: statuses, N: n,
+				}
+				if err := t.recordBatched(context.Background(), s, b); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package recording
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+	"golang.org/x/sync/errgroup"
+)
+
+// Kernels are made ahead by what asks for them: a structure does with a small one of its sort whatever can be done, and
+// records into a stream that records nothing (vk.Device.NewRehearsal) what batches of any size take. So there is no list
+// of kernels to be kept.
+
+// Part is one of those rehearsals, or of the things that are done. Its stream records nothing.
+type Part func(ctx context.Context, s *vk.Stream) error
+
+// Prepare does parts, several at a time, which must not hinder each other, and tells progress how many of them are
+// done. Kernels that are made on their streams are run once, in no workgroups: some drivers compile them only then. The
+// first error ends it, and the context's, between two kernels.
+func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, parts []Part) error {
+	none, err := vk.NewBuffer[uint32](d, 3) // workgroups
+	if err != nil {
+		return err
+	}
+	defer none.Free()
+	if err := none.Upload(ctx, 0, make([]uint32, none.Len())); err != nil {
+		return err
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	done, ended := make(chan struct{}), make(chan error)
+	go func() {
+		for _, part := range parts {
+			all.Go(func() error {
+				if err := rehearse(ctx, d, none, part); err != nil {
+					return err
+				}
+				done <- struct{}{}
+				return nil
+			})
+		}
+		ended <- all.Wait()
+	}()
+	for n := 0; ; { // here, where progress may be told of
+		select {
+		case <-done:
+			if n++; progress != nil {
+				progress(n, len(parts))
+			}
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// rehearsal makes kernels ahead.
+type rehearsal struct {
+	ctx    context.Context
+	stream *vk.Stream
+	none   *vk.Buffer[uint32]
+}
+
+type rehearsalKey struct{}
+
+func rehearse(ctx context.Context, d *vk.Device, none *vk.Buffer[uint32], part Part) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	stream, err := d.NewStream()
+	if err != nil {
+		return err
+	}
+	r := &rehearsal{ctx: ctx, stream: stream, none: none}
+	s, err := d.NewRehearsal(context.WithValue(ctx, rehearsalKey{}, r))
+	if err == nil {
+		err = part(ctx, s)
+		_ = s.Close() // it has done nothing
+	}
+	if closing := stream.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// rehearsalOf is what makes the kernels of a stream ahead; nil of one that records.
+func rehearsalOf(s *vk.Stream) *rehearsal {
+	ctx := s.Rehearsal()
+	if ctx == nil {
+		return nil
+	}
+	r, _ := ctx.Value(rehearsalKey{}).(*rehearsal)
+	return r
+}
+
+// next answers why no more kernels are to be made.
+func (r *rehearsal) next() error {
+	if r == nil {
+		return nil
+	}
+	return r.ctx.Err()
+}
+
+// runOnce dispatches a kernel in no workgroups, and waits.
+func runOnce[P any](r *rehearsal, k *vk.Kernel[P]) error {
+	k.DispatchIndirect(r.stream, r.none, 0, *new(P))
+	return r.stream.Wait(context.WithoutCancel(r.ctx)) // its kernel is being compiled in any case
+}
+
+// General has kernels over a pool be those that a pool above 1 GiB takes, and works on one below.
+func (k *Kernels) General() { k.general = true }
+
+func general(constants []Specialization) []Specialization {
+	constants = slices.Clone(constants)
+	for i := range constants {
+		if constants[i].name == poolLight {
+			constants[i].value = 0
+		}
+	}
+	return constants
+}
+
+// Sizes are lengths of batches up to a most: of each of the choices that go by a length, some are on either side.
+func Sizes(most int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for n := 1; n <= most; n *= 2 {
+			if !yield(n) || n > 1 && n < most && !yield(n+1) {
+				return
+			}
+		}
+	}
+}

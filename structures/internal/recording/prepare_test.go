@@ -1,0 +1,210 @@
+package recording_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// made are the kernels that a device was told to make: a handler of its log.
+type made struct {
+	slog.Handler
+	mu  sync.Mutex
+	all []string
+}
+
+func (m *made) Enabled(context.Context, slog.Level) bool { return true }
+func (m *made) WithAttrs([]slog.Attr) slog.Handler       { return m }
+
+func (m *made) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "kernel made" {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		r.Attrs(func(a slog.Attr) bool {
+			if a.Key == "kernel" {
+				m.all = append(m.all, a.Value.String())
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// take returns the kernels made since the last time.
+func (m *made) take() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.all
+	m.all = nil
+	return all
+}
+
+// openLogged opens a device whose kernels are all new.
+func openLogged(t *testing.T) (*vk.Device, *made) {
+	m := &made{}
+	return testdevice.Open(t, vk.Options{Logger: slog.New(m)}), m
+}
+
+// prepared are the structures that are tried behind Prepare.
+func prepared(b buffers) map[string]func() structure {
+	return map[string]func() structure{
+		"btree":       func() structure { return treeOf(b, btree.Options{MaxBytes: 1 << 28}) },
+		"slabhash":    func() structure { return mapOf(b) },
+		"lsm":         func() structure { return lsmOf(b) },
+		"sortedarray": func() structure { return arrayOf(b) },
+		"btree in a shared pool of small super blocks": func() structure {
+			pool, err := alloc.NewSlabPool(b.t.Context(), b.d, alloc.PoolOptions{SuperShift: 2})
+			require.NoError(b.t, err)
+			b.t.Cleanup(func() { require.NoError(b.t, pool.Close()) })
+			tree, err := btree.New(b.t.Context(), b.d, btree.Options{Pool: pool})
+			require.NoError(b.t, err)
+			return structure{Dictionary: tree}
+		},
+	}
+}
+
+// Behind Prepare no call makes a kernel, whatever there is to call, and there is no kernel of structures that Prepare
+// doesn't make: one that is added has to be among what structures do with a small one, or rehearse.
+func TestNothingIsMadeBehindPrepare(t *testing.T) {
+	all, left := map[string]bool{}, len(prepared(buffers{}))+1 // modules without their variants, and runs
+	note := func(modules []string) {
+		for _, m := range modules {
+			name, _, _ := strings.Cut(m, ".")
+			all[name] = true
+		}
+		left--
+	}
+	for name := range prepared(buffers{}) {
+		t.Run(name, func(t *testing.T) {
+			d, kernels := openLogged(t)
+			s := prepared(buffers{t, d})[name]()
+			t.Cleanup(func() { require.NoError(t, s.Close()) })
+			require.NoError(t, s.Prepare(t.Context()))
+			note(kernels.take())
+			before := s.Metrics().Kernels
+			behind := func(what string) { require.Empty(t, kernels.take(), what) }
+
+			s.reset(t)
+			behind("contents")
+			for _, c := range s.calls {
+				_, err := c.do(t.Context())
+				require.NoError(t, err, c.name)
+				behind(c.name)
+				s.reset(t)
+			}
+			stream := testdevice.Stream(t, d)
+			for _, c := range s.on {
+				require.NoError(t, c.record(stream), c.name)
+				require.NoError(t, stream.Wait(t.Context()), c.name)
+				behind(c.name)
+			}
+			everySize(t, s, behind)
+			require.Equal(t, before, s.Metrics().Kernels)
+		})
+	}
+	t.Run("slabhash set", func(t *testing.T) {
+		d, kernels := openLogged(t)
+		s, err := slabhash.NewSet(t.Context(), d, slabhash.Options{MaxBytes: 1 << 28})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		require.NoError(t, s.Prepare(t.Context()))
+		note(kernels.take())
+		keys, inserts := make([]uint32, 100_000), make([]structures.Kind, 100_000)
+		for i := range keys {
+			keys[i], inserts[i] = rand.Uint32(), structures.InsertUnique+structures.Kind(i%2)
+		}
+		_, err = s.Insert(t.Context(), keys)
+		require.NoError(t, err)
+		_, err = s.InsertDuplicate(t.Context(), keys)
+		require.NoError(t, err)
+		_, err = s.Apply(t.Context(), structures.Batch{Keys: keys, Kinds: inserts})
+		require.NoError(t, err)
+		_, err = s.Contains(t.Context(), keys)
+		require.NoError(t, err)
+		_, err = s.CountAll(t.Context(), keys)
+		require.NoError(t, err)
+		require.NoError(t, s.Flush(t.Context()))
+		require.NoError(t, s.Reserve(t.Context(), 200_000))
+		_, err = s.Export(t.Context())
+		require.NoError(t, err)
+		_, err = s.DeleteAll(t.Context(), keys)
+		require.NoError(t, err)
+		require.Empty(t, kernels.take())
+	})
+	if left != 0 {
+		return // not all were asked for
+	}
+	for _, module := range shaders.Names() {
+		name, _, _ := strings.Cut(module, ".")
+		if folder, _, _ := strings.Cut(name, "/"); slices.Contains(ofStructures, folder) {
+			require.True(t, all[name], "%s, which no Prepare makes", module)
+		}
+	}
+}
+
+// ofStructures are the folders of the kernels that only structures have.
+var ofStructures = []string{"alloc", "btree", "fold", "recording", "runs", "sequential", "slabhash"}
+
+// everySize does batches of every kind and of several sizes, sorted and not.
+func everySize(t *testing.T, s structure, behind func(what string)) {
+	for _, n := range []int{1, 70, 5000, 150_000} {
+		random := make([]uint32, n)
+		for i := range random {
+			random[i] = rand.Uint32()
+		}
+		for _, keys := range [][]uint32{random, slices.Sorted(slices.Values(random))} {
+			for kind := structures.Insert; kind <= structures.DeleteAll; kind++ {
+				for _, status := range [][]structures.Status{nil, make([]structures.Status, n)} {
+					err := s.UpdateInto(t.Context(), kind, keys, random, status)
+					var unknown *structures.KindError
+					if err != nil {
+						require.ErrorAs(t, err, &unknown)
+					}
+					behind(fmt.Sprintf("%v of %d keys", kind, n))
+				}
+			}
+			_, _, err := s.Find(t.Context(), keys)
+			require.NoError(t, err)
+			behind(fmt.Sprintf("Find of %d keys", n))
+		}
+	}
+}
+
+// Prepare ends with its context, between two kernels, and can be gone on with.
+func TestPrepareEnds(t *testing.T) {
+	d, kernels := openLogged(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	told := 0
+	tree, err := btree.New(t.Context(), d, btree.Options{MaxBytes: 1 << 28, Progress: func(done, total int) {
+		require.LessOrEqual(t, done, total)
+		if told++; told == 2 {
+			cancel()
+		}
+	}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tree.Close()) }()
+	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
+	some := len(kernels.take())
+	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)
+	require.Empty(t, kernels.take())
+	require.NoError(t, tree.Prepare(t.Context()))
+	require.Greater(t, len(kernels.take()), some)
+	begin := time.Now()
+	require.NoError(t, tree.Prepare(t.Context()))
+	require.Less(t, time.Since(begin), 100*time.Millisecond)
+}

@@ -1,0 +1,123 @@
+package slabhash
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// Prepare makes all kernels that calls on the table may need (structures.Dictionary).
+func (x Table) Prepare(ctx context.Context) error { return x.t.prepare(ctx) }
+
+func (t *table) prepare(ctx context.Context) error {
+	if err := t.enterShared(ctx); err != nil {
+		return err
+	}
+	forms := t.pool.Forms()
+	t.leaveShared()
+	if t.prepared.Load() {
+		return nil
+	}
+	var parts []recording.Part
+	for _, form := range forms {
+		x, end, err := t.small(ctx, form)
+		if err != nil {
+			return err
+		}
+		defer end()
+		parts = append(parts, x.rehearsals()...)
+		parts = append(parts, func(ctx context.Context, _ *vk.Stream) error { return t.try(ctx, form) })
+	}
+	err := recording.Prepare(ctx, t.d, t.o.Progress, parts)
+	if err == nil {
+		t.prepared.Store(true)
+	}
+	return err
+}
+
+// small makes an empty table with the kernels that this one has while its pool has such constants.
+func (t *table) small(ctx context.Context, form map[string]uint32) (_ *table, end func(), err error) {
+	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := newTable(ctx, t.d, Options{Load: t.o.Load, Tile: t.o.Tile, Pool: pool}, t.keys)
+	if err != nil {
+		_ = pool.Close()
+		return nil, nil, err
+	}
+	if form["POOL_LIGHT"] == 0 {
+		x.kernels.General()
+	}
+	return x, func() { // what they had to do was waited for
+		_ = x.close()
+		_ = pool.Close()
+	}, nil
+}
+
+// try does with a small table what can be done with one.
+func (t *table) try(ctx context.Context, form map[string]uint32) error {
+	x, end, err := t.small(ctx, form)
+	if err != nil {
+		return err
+	}
+	defer end()
+	m := Map{Table{x}} // or, by the methods that it shares with one, a Set
+	if t.keys {
+		err = recording.Trial(ctx, x.d, Set{Table{x}})
+	} else {
+		err = recording.Trial(ctx, x.d, m)
+	}
+	if err != nil {
+		return err
+	}
+	keys := make([]uint32, 1000)
+	for i := range keys {
+		keys[i] = uint32(i)
+	}
+	for _, call := range []func() error{
+		func() error { _, err := x.update(ctx, structures.InsertUnique, keys, keys); return err },
+		func() error { _, _, err := x.findAll(ctx, keys); return err },
+		func() error { _, _, err := x.export(ctx); return err },
+		func() error { _, err := x.stats(ctx); return err },
+		func() error {
+			for _, err := range x.loads(ctx) {
+				return err
+			}
+			return nil
+		},
+		func() error { return x.findInto(ctx, keys, nil, make([]bool, len(keys))) },
+		func() error { return m.Flush(ctx) },
+		func() error { return m.Reserve(ctx, 2*len(keys)) },
+		func() error { return m.Rehash(ctx, 3*minBuckets) },
+		func() error { return m.Clear(ctx) },
+	} {
+		if err := call(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rehearsals record what batches of all kinds and sizes take. The table is used for nothing else.
+func (t *table) rehearsals() (parts []recording.Part) {
+	for kind := structures.Mixed; kind <= structures.CountAll; kind++ {
+		parts = append(parts, func(_ context.Context, s *vk.Stream) error {
+			return t.recordApply(s, kind, operands{count: 1})
+		})
+	}
+	return append(parts, func(_ context.Context, s *vk.Stream) error {
+		const most = 1 << 22 // more than a chunk has
+		for n := range recording.Sizes(most) {
+			for kind := structures.Insert; kind <= structures.InsertMax; kind++ { // which take turns
+				if err := t.recordInOrder(s, kind, operands{keys: recording.Align, count: n}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
