@@ -234,13 +234,14 @@ func requirePairs(t *testing.T, want, got [][]slabcheck.Pair) {
 func TestSlabLists(t *testing.T) {
 	eachKindOfLists(t, func(t *testing.T, r *rig, v variant) {
 		r.eachWidth(func(t *testing.T, width int) {
-			for seed := range uint64(3) {
-				checkLists(t, newLists(t, r, v, width, 40, 1), random(seed), []int{3, 60, 1200}[seed])
+			for _, most := range []int{3, 1200} {
+				checkLists(t, newLists(t, r, v, width, 40, 1), random(uint64(most)), most)
 			}
 		})
 	})
 }
 
+// checkLists does so with up to `most` keys in a list.
 func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most int) {
 	want := make(oracle, l.n)
 	for i := range want {
@@ -279,7 +280,9 @@ func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most int) {
 			}
 			require.Equal(t, expect, got, "round %d: %+v", round, o)
 		}
-		requirePairs(t, want.pairs(), l.check(true))
+		if round%2 == 0 { // reading all of a pool takes its time
+			requirePairs(t, want.pairs(), l.check(true))
+		}
 	}
 	requirePairs(t, want.pairs(), l.walk(1<<16))
 	var queries []listOperation
