@@ -12,6 +12,7 @@ import (
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
 )
 
 // asked is what a command is asked about, keys or ranges of them: from its
@@ -53,6 +54,19 @@ func (a *asked) addKeys(flags *pflag.FlagSet) {
 func (a *asked) addRanges(flags *pflag.FlagSet) {
 	a.add(flags, "ranges")
 	flags.StringSliceVar(&a.names, "keys-column", nil, "the two `columns` of their ends there (default 1,2)")
+}
+
+// use takes a command's arguments, and has the DICT-or-TABLE loaded that they begin with, once what is asked of it
+// begins well.
+func (a *asked) use(ctx context.Context, g *global, s *source, arguments []string,
+	use func(context.Context, *dictionary) error) error {
+	path, err := a.take(ctx, g, arguments)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	s.ready = a.begin
+	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error { return use(ctx, dict) })
 }
 
 // take takes a command's arguments, of which the first is its DICT-or-TABLE.

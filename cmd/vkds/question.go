@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/vk"
 )
 
 // errAbsent ends a command with --must-exist where a key is not there: run makes a status
@@ -36,14 +35,7 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 	var mustExist bool
 	c.Args = takes("a DICT or a TABLE, then keys", 1, math.MaxInt)
 	c.RunE = func(c *cobra.Command, arguments []string) error {
-		ctx := c.Context()
-		path, err := a.take(ctx, g, arguments)
-		if err != nil {
-			return err
-		}
-		defer a.close()
-		s.ready = a.begin
-		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+		return a.use(c.Context(), g, &s, arguments, func(ctx context.Context, dict *dictionary) error {
 			answer := newAnswer(g.out, rows, q.columns...)
 			var keys, hits int
 			var took time.Duration
@@ -111,14 +103,7 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 	var rows rowFlags
 	c.Args = takes("a DICT or a TABLE, then ranges", 1, math.MaxInt)
 	c.RunE = func(c *cobra.Command, arguments []string) error {
-		ctx := c.Context()
-		path, err := a.take(ctx, g, arguments)
-		if err != nil {
-			return err
-		}
-		defer a.close()
-		s.ready = a.begin
-		return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+		return a.use(c.Context(), g, &s, arguments, func(ctx context.Context, dict *dictionary) error {
 			answer := newAnswer(g.out, rows, q.columns...)
 			var all int
 			var pairs uint64
