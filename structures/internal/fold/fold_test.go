@@ -97,7 +97,9 @@ func TestFold(t *testing.T) {
 					b := sampled(rng, n, kinds, times)
 					room := recording.Padded(n)
 					words := func(v []uint32) *vk.Buffer[uint32] { return testdevice.Upload(t, d, v) }
-					bytes := func(v []uint8) *vk.Buffer[uint8] { return testdevice.Upload(t, d, slices.Grow(v, 4)[:room]) }
+					bytes := func(v []uint8) *vk.Buffer[uint8] {
+						return testdevice.Upload(t, d, slices.Grow(v, 4)[:room])
+					}
 					values, outKinds := words(make([]uint32, n)), bytes(make([]uint8, n))
 					err := Record(kernels, s, Args{
 						Kind: kind, Keys: words(b.keys).Address(), Sources: words(b.sources).Address(),

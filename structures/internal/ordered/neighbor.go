@@ -17,8 +17,8 @@ const (
 	visitsGrowth = 4
 )
 
-// Neighbors finds the neighbors of keys in a direction. Error also: *structures.StuckError where a search makes more steps
-// than it has to, which only a stray write can cause.
+// Neighbors finds the neighbors of keys in a direction. Error also: *structures.StuckError where a search makes more
+// steps than it has to, which only a stray write can cause.
 func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
 	out := newNeighbors(len(keys))
 	return out, r.NeighborInto(ctx, to, keys, out)
@@ -42,7 +42,8 @@ func columns(asked []uint32, into structures.Neighbors) []pipeline.Column {
 }
 
 // NeighborInto is Neighbors into the caller's slices.
-func (r *Reader) NeighborInto(ctx context.Context, to structures.Direction, keys []uint32, into structures.Neighbors) error {
+func (r *Reader) NeighborInto(ctx context.Context, to structures.Direction, keys []uint32,
+	into structures.Neighbors) error {
 	n := len(keys)
 	if err := fit(n, into); err != nil {
 		return err
@@ -56,8 +57,8 @@ func (r *Reader) NeighborInto(ctx context.Context, to structures.Direction, keys
 	_, err := r.pipelines.Run(ctx, n, columns(keys, into), pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			return r.of.Neighbors(s, to, Neighbors{
-				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3], Left: c.Pending,
-				N: c.Count, Resume: c.Retry, Visits: search.visits,
+				Keys: c.Columns[0], OutKeys: c.Columns[1], OutValues: c.Columns[2], Status: c.Columns[3],
+				Left: c.Pending, N: c.Count, Resume: c.Retry, Visits: search.visits,
 			})
 		},
 		Recover:  search.more,
@@ -91,9 +92,11 @@ func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 	return nil
 }
 
-// FinishNeighbors waits for a stream that has searches for neighbors recorded, and carries on those that are left pending
-// until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or what recording returns.
-func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
+// FinishNeighbors waits for a stream that has searches for neighbors recorded, and carries on those that are left
+// pending until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or what
+// recording returns.
+func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
+	n structures.DeviceNeighbors) error {
 	if err := r.of.EnterOn(ctx); err != nil {
 		return err
 	}
@@ -113,16 +116,20 @@ func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structure
 
 // needs says what searches on a stream lack, which have so many words for the number left.
 func (r *Reader) needs(n structures.DeviceNeighbors, left int) error {
-	return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, n.Count), recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, n.Count),
-		recording.Need(r.d, n.OutValues, "values", n.Count, n.Count), recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
-		recording.Need(r.d, n.Left, "words for the number left", n.Count, left), recording.NeedCount(r.d, n.DeviceCount, n.Count))
+	return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, n.Count),
+		recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, n.Count),
+		recording.Need(r.d, n.OutValues, "values", n.Count, n.Count),
+		recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
+		recording.Need(r.d, n.Left, "words for the number left", n.Count, left),
+		recording.NeedCount(r.d, n.DeviceCount, n.Count))
 }
 
 // of are searches by their addresses.
 func of(n structures.DeviceNeighbors, visits int) Neighbors {
 	return Neighbors{
-		Keys: n.Keys.Address(), OutKeys: n.OutKeys.Address(), OutValues: n.OutValues.Address(), Status: n.Status.Address(),
-		Left: n.Left.Address(), N: n.Count, CountAt: n.DeviceCount.Address(), Resume: n.Resume, Visits: visits,
+		Keys: n.Keys.Address(), OutKeys: n.OutKeys.Address(), OutValues: n.OutValues.Address(),
+		Status: n.Status.Address(), Left: n.Left.Address(), N: n.Count, CountAt: n.DeviceCount.Address(),
+		Resume: n.Resume, Visits: visits,
 	}
 }
 
@@ -136,7 +143,8 @@ func (r *Reader) Max(ctx context.Context) (key, value uint32, found bool, err er
 	return r.end(ctx, structures.Floor, ^uint32(0))
 }
 
-func (r *Reader) end(ctx context.Context, to structures.Direction, from uint32) (key, value uint32, found bool, err error) {
+func (r *Reader) end(ctx context.Context, to structures.Direction,
+	from uint32) (key, value uint32, found bool, err error) {
 	n, err := r.Neighbors(ctx, to, []uint32{from})
 	if err != nil {
 		return 0, 0, false, err

@@ -182,9 +182,9 @@ type cutter struct {
 	whole       bool   // what is fresh are single keys
 }
 
-// cut surveys ranges, and cuts those up that have too many candidates for one dispatch, or are TooMany. Pieces of a range
-// don't overlap: more of them that are TooMany than the structure can have are in a circle of references, and cutting them
-// up would not end. Error then: *structures.StuckError.
+// cut surveys ranges, and cuts those up that have too many candidates for one dispatch, or are TooMany. Pieces of a
+// range don't overlap: more of them that are TooMany than the structure can have are in a circle of references, and
+// cutting them up would not end. Error then: *structures.StuckError.
 func (r *Reader) cut(ctx context.Context, ranges []structures.Range, limit int) (pieces, error) {
 	c := cutter{limit: limit, most: r.of.Limits().Parts}
 	for i, r := range ranges {

@@ -74,10 +74,12 @@ func (r *Reader) SelectInto(ctx context.Context, ranks []uint32, into structures
 // RankOn records the search for ranks.
 func (r *Reader) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.Need(r.d, q.Keys, "keys", q.Count, q.Count), recording.Need(r.d, q.Ranks, "ranks", q.Count, q.Count),
+		return cmp.Or(recording.Need(r.d, q.Keys, "keys", q.Count, q.Count),
+			recording.Need(r.d, q.Ranks, "ranks", q.Count, q.Count),
 			recording.NeedCount(r.d, q.DeviceCount, q.Count))
 	}, func() error {
-		return r.of.Rank(s, Ranks{Keys: q.Keys.Address(), Out: q.Ranks.Address(), N: q.Count, CountAt: q.DeviceCount.Address()})
+		return r.of.Rank(s, Ranks{Keys: q.Keys.Address(), Out: q.Ranks.Address(), N: q.Count,
+			CountAt: q.DeviceCount.Address()})
 	})
 }
 
@@ -88,5 +90,7 @@ func (r *Reader) SelectOn(s *vk.Stream, n structures.DeviceNeighbors) error {
 
 // ExportOn records the writing of all pairs.
 func (r *Reader) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
-	return r.on(s, 1, func() error { return recording.NeedExport(r.d, e, false) }, func() error { return r.of.Export(s, e) })
+	return r.on(s, 1, func() error { return recording.NeedExport(r.d, e, false) }, func() error {
+		return r.of.Export(s, e)
+	})
 }

@@ -17,12 +17,13 @@ import (
 // Recorder is a structure as its Reader sees it. What records is called by who has entered, and allocates scratch as it
 // needs it.
 type Recorder interface {
-	// Enter begins a call that reads the structure, beside others like it, and waits for the result, when no call changes
-	// the structure; EnterOn one that records on a stream, and waits for nothing but that. Leave ends either.
+	// Enter begins a call that reads the structure, beside others like it, and waits for the result, when no call
+	// changes the structure; EnterOn one that records on a stream, and waits for nothing but that. Leave ends either.
 	Enter(ctx context.Context) error
 	EnterOn(ctx context.Context) error
 	Leave()
-	// On has a stream do what record records into it, all of it or nothing, and notes that it names the structure's memory.
+	// On has a stream do what record records into it, all of it or nothing, and notes that it names the structure's
+	// memory.
 	On(s *vk.Stream, record func() error) error
 	// Changes is how often the pairs were changed so far.
 	Changes() uint64
@@ -40,9 +41,10 @@ type Recorder interface {
 	Rank(s *vk.Stream, r Ranks) error
 	Select(s *vk.Stream, n Neighbors) error // whose Keys are ranks
 	Export(s *vk.Stream, e structures.DeviceExport) error
-	// Pairs adds the pairs of some ranges to others, range by range, and says how many each has. What Survey has said of
-	// the ranges is given. On the stream nothing else is recorded meanwhile.
-	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32, to *Pairs) (counts []uint32, err error)
+	// Pairs adds the pairs of some ranges to others, range by range, and says how many each has. What Survey has said
+	// of the ranges is given. On the stream nothing else is recorded meanwhile.
+	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32,
+		to *Pairs) (counts []uint32, err error)
 }
 
 // Limits are what bounds queries from Go slices.
@@ -131,7 +133,8 @@ func (r *Reader) Find(ctx context.Context, keys []uint32) (values []uint32, foun
 
 // FindInto is Find into the caller's slices.
 func (r *Reader) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
-	if err := cmp.Or(pipeline.Fits(len(keys), "values", values), pipeline.Fits(len(keys), "found flags", found)); err != nil {
+	if err := cmp.Or(pipeline.Fits(len(keys), "values", values),
+		pipeline.Fits(len(keys), "found flags", found)); err != nil {
 		return err
 	}
 	if err := r.of.Enter(ctx); err != nil {

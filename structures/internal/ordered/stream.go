@@ -25,13 +25,14 @@ func (r *Reader) on(s *vk.Stream, queries int, check func() error, record func()
 // FindOn records lookups.
 func (r *Reader) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 	return r.on(s, l.Count, func() error {
-		return cmp.Or(recording.Need(r.d, l.Keys, "keys", l.Count, l.Count), recording.Need(r.d, l.Values, "values", l.Count, l.Count),
+		return cmp.Or(recording.Need(r.d, l.Keys, "keys", l.Count, l.Count),
+			recording.Need(r.d, l.Values, "values", l.Count, l.Count),
 			recording.NeedFound(r.d, l), recording.NeedCount(r.d, l.DeviceCount, l.Count))
 	}, func() error {
 		return r.own.Find(s, l, func(found uint64) error {
 			return r.of.Find(s, Lookups{
-				Keys: l.Keys.Address(), Values: l.Values.Address(), Found: found, N: l.Count, CountAt: l.DeviceCount.Address(),
-				Order: l.Order,
+				Keys: l.Keys.Address(), Values: l.Values.Address(), Found: found, N: l.Count,
+				CountAt: l.DeviceCount.Address(), Order: l.Order,
 			})
 		})
 	})
@@ -40,11 +41,14 @@ func (r *Reader) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
 // CountOn records the counting of ranges.
 func (r *Reader) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 	return r.on(s, c.Count, func() error {
-		return cmp.Or(recording.Need(r.d, c.Ranges, "words of ranges", c.Count, 2*c.Count), recording.Need(r.d, c.Counts, "counts", c.Count, c.Count),
-			recording.Need(r.d, c.Candidates, "words for the candidates", c.Count, 0), recording.NeedCount(r.d, c.DeviceCount, c.Count))
+		return cmp.Or(recording.Need(r.d, c.Ranges, "words of ranges", c.Count, 2*c.Count),
+			recording.Need(r.d, c.Counts, "counts", c.Count, c.Count),
+			recording.Need(r.d, c.Candidates, "words for the candidates", c.Count, 0),
+			recording.NeedCount(r.d, c.DeviceCount, c.Count))
 	}, func() error {
 		return r.of.Count(s, Counts{
-			Ranges: c.Ranges.Address(), Out: c.Counts.Address(), Total: c.Candidates.Address(), N: c.Count, CountAt: c.DeviceCount.Address(),
+			Ranges: c.Ranges.Address(), Out: c.Counts.Address(), Total: c.Candidates.Address(), N: c.Count,
+			CountAt: c.DeviceCount.Address(),
 		})
 	})
 }
@@ -52,9 +56,11 @@ func (r *Reader) CountOn(s *vk.Stream, c structures.DeviceCounts) error {
 // RangeOn records the writing of the pairs of ranges.
 func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.Need(r.d, q.Ranges, "words of ranges", q.Count, 2*q.Count), recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+1),
+		return cmp.Or(recording.Need(r.d, q.Ranges, "words of ranges", q.Count, 2*q.Count),
+			recording.Need(r.d, q.Offsets, "offsets", q.Count, q.Count+1),
 			recording.Need(r.d, q.Candidates, "words for the candidates", q.Count, 1),
-			recording.Need(r.d, q.Keys, "keys for the result", q.Count, 0), recording.Need(r.d, q.Values, "values", q.Count, 0),
+			recording.Need(r.d, q.Keys, "keys for the result", q.Count, 0),
+			recording.Need(r.d, q.Values, "values", q.Count, 0),
 			recording.NeedCount(r.d, q.DeviceCount, q.Count))
 	}, func() error {
 		room := min(q.Keys.Len(), q.Values.Len())
@@ -63,13 +69,16 @@ func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 			candidates = room
 		}
 		return r.of.Range(s, Ranges{
-			Ranges: q.Ranges.Address(), Offsets: q.Offsets.Address(), OutKeys: q.Keys.Address(), OutValues: q.Values.Address(),
-			Total: q.Candidates.Address(), N: q.Count, CountAt: q.DeviceCount.Address(), Capacity: room, Candidates: candidates,
+			Ranges: q.Ranges.Address(), Offsets: q.Offsets.Address(), OutKeys: q.Keys.Address(),
+			OutValues: q.Values.Address(), Total: q.Candidates.Address(), N: q.Count, CountAt: q.DeviceCount.Address(),
+			Capacity: room, Candidates: candidates,
 		})
 	})
 }
 
 // NeighborOn records the search for neighbors.
 func (r *Reader) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return r.on(s, n.Count, func() error { return r.needs(n, 1) }, func() error { return r.of.Neighbors(s, to, of(n, 0)) })
+	return r.on(s, n.Count, func() error { return r.needs(n, 1) }, func() error {
+		return r.of.Neighbors(s, to, of(n, 0))
+	})
 }

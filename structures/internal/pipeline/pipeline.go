@@ -1,5 +1,5 @@
-// Package pipeline carries batches in Go slices through a device. Beside it stands what the structures do alike with batches
-// that could not be finished.
+// Package pipeline carries batches in Go slices through a device. Beside it stands what the structures do alike with
+// batches that could not be finished.
 package pipeline
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Column is one array of a batch on its way to the device, back, or both. What goes in and what comes back may be the same
-// memory: of a chunk all goes in before anything of it comes back.
+// Column is one array of a batch on its way to the device, back, or both. What goes in and what comes back may be the
+// same memory: of a chunk all goes in before anything of it comes back.
 type Column struct {
 	From  []byte // of the whole batch, to the device; nil: nothing
 	To    []byte // of the whole batch, where what the device has made of it goes; nil: it stays there
@@ -25,7 +25,8 @@ type Column struct {
 	decode func(part []byte) // makes what came back what is wanted, where it lies; nil: it is
 }
 
-// In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with Out.
+// In returns a column that goes to the device: of words, or of structs of words. Of a nil slice there is none, as with
+// Out.
 func In[T any](s []T) Column { return some(Through(s, nil)) }
 
 // Out returns a column that the device fills. Of a []bool it writes bytes of 0 and 1 alone.
@@ -48,7 +49,8 @@ func Founds(found []bool) Column {
 	return c
 }
 
-// decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this bit.
+// decodeFounds makes statuses 1 where they are structures.Found, else 0. Of those that lookups have, it alone has this
+// bit.
 func decodeFounds(statuses []byte) {
 	const bit, ones = 1, 0x0101010101010101
 	for ; len(statuses) >= 8; statuses = statuses[8:] {
@@ -59,8 +61,8 @@ func decodeFounds(statuses []byte) {
 	}
 }
 
-// Through returns a column that the device changes, from one slice to another, which may be the same one. Of a nil slice
-// nothing goes, or comes back.
+// Through returns a column that the device changes, from one slice to another, which may be the same one. Of a nil
+// slice nothing goes, or comes back.
 func Through[T any](from, to []T) Column {
 	return Column{From: bytesOf(from), To: bytesOf(to), Width: int(unsafe.Sizeof(*new(T)))}
 }
@@ -140,8 +142,8 @@ type Task struct {
 	Progress structures.Progress
 	// Turns are those that the chunks take, if they do.
 	Turns *Turns
-	// Parts is how many parts a batch is to be done in at least, where they are large enough, so that their copies overlap
-	// with their work: the more of them, the less a part costs by itself.
+	// Parts is how many parts a batch is to be done in at least, where they are large enough, so that their copies
+	// overlap with their work: the more of them, the less a part costs by itself.
 	Parts int
 }
 
@@ -152,9 +154,9 @@ const (
 )
 
 // Pipeline carries batches in Go slices through the device in chunks: while some are computed or on their way there or
-// back, the next one is copied in and the one before is copied out. A batch may be larger than the device's memory. Where
-// there is no room for a chunk, smaller ones are tried. A Pipeline keeps its staging memory until it is closed, and serves
-// one call at a time.
+// back, the next one is copied in and the one before is copied out. A batch may be larger than the device's memory.
+// Where there is no room for a chunk, smaller ones are tried. A Pipeline keeps its staging memory until it is closed,
+// and serves one call at a time.
 type Pipeline struct {
 	d       *vk.Device
 	chunk   int  // operations
@@ -177,8 +179,8 @@ const (
 
 var chunkForTests int
 
-// InChunksOf is for tests: pipelines that are made from here on cut batches into chunks of so many operations; 0: as many
-// as the device is best with.
+// InChunksOf is for tests: pipelines that are made from here on cut batches into chunks of so many operations; 0: as
+// many as the device is best with.
 func InChunksOf(n int) { chunkForTests = n }
 
 // New makes a pipeline. It takes memory only when it is used.
@@ -297,8 +299,8 @@ func (p *Pipeline) turn(ctx context.Context, b *batch) (*slot, error) {
 	return p.next()
 }
 
-// next returns the slot that was used longest ago, with nothing in it, or a new one: a batch of few chunks takes no more
-// slots than these.
+// next returns the slot that was used longest ago, with nothing in it, or a new one: a batch of few chunks takes no
+// more slots than these.
 func (p *Pipeline) next() (*slot, error) {
 	at := p.started % slots
 	if at == len(p.slots) {

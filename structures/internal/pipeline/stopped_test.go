@@ -13,7 +13,8 @@ import (
 func TestLeft(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
 		f := newRig(t, 10, direct)
-		in, status := make([]uint32, 60), make([]structures.Status, 4*60) // four bytes an operation, as the kernel copies words
+		// four bytes an operation, as the kernel copies words
+		in, status := make([]uint32, 60), make([]structures.Status, 4*60)
 		for i := range in {
 			in[i] = 0x01010101
 		}

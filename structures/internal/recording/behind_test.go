@@ -115,7 +115,8 @@ func TestClosedBeforeItsWork(t *testing.T) {
 	}
 }
 
-// Memory that recorded work names by its address isn't replaced: by a pool that grows, by more buckets, by a compaction.
+// Memory that recorded work names by its address isn't replaced: by a pool that grows, by more buckets, by a
+// compaction.
 func TestReplacedUnderWork(t *testing.T) {
 	d := testdevice.Open(t)
 	b := buffers{t, d}
@@ -131,7 +132,8 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, err)
 	other, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, MaxLoad: -1})
 	require.NoError(t, err)
-	require.NoError(t, m.ApplyOn(stream, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
+	require.NoError(t, m.ApplyOn(stream, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys,
+		Values: keys, Status: status, Left: left}))
 	device := m.Device()
 	require.ErrorIs(t, m.Rehash(t.Context(), 500), vk.ErrUnsubmitted)
 	var pending *structures.PendingError
@@ -149,7 +151,8 @@ func TestReplacedUnderWork(t *testing.T) {
 	_, err = stream.Submit()
 	require.NoError(t, err)
 	require.NoError(t, m.Rehash(t.Context(), 500), "behind what was submitted")
-	require.NoError(t, m.Finish(t.Context(), stream, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
+	require.NoError(t, m.Finish(t.Context(), stream, structures.Insert,
+		structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
 	_, there, err := m.Find(t.Context(), some)
 	require.NoError(t, err)
 	require.NotContains(t, there, false)
@@ -161,14 +164,17 @@ func TestReplacedUnderWork(t *testing.T) {
 	tree, err := btree.New(t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
-	require.NoError(t, tree.ApplyOn(stream, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
-	require.NoError(t, tree.FindOn(stream, structures.DeviceLookups{Count: updates, Keys: keys, Values: values, Found: found}))
+	require.NoError(t, tree.ApplyOn(stream, structures.Insert,
+		structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left}))
+	require.NoError(t, tree.FindOn(stream, structures.DeviceLookups{Count: updates, Keys: keys, Values: values,
+		Found: found}))
 	require.ErrorIs(t, tree.Compact(t.Context(), 0), vk.ErrUnsubmitted)
 	require.ErrorIs(t, tree.Clear(t.Context()), vk.ErrUnsubmitted)
 	_, err = tree.Insert(t.Context(), many, many)
 	require.ErrorAs(t, err, &pending)
 	require.ErrorIs(t, err, vk.ErrUnsubmitted)
-	require.ErrorIs(t, tree.BuildOn(t.Context(), testdevice.Stream(t, d), structures.DeviceBatch{Count: 1 << 18, Keys: b.words(many...), Values: b.words(many...)}), vk.ErrUnsubmitted)
+	require.ErrorIs(t, tree.BuildOn(t.Context(), testdevice.Stream(t, d),
+		structures.DeviceBatch{Count: 1 << 18, Keys: b.words(many...), Values: b.words(many...)}), vk.ErrUnsubmitted)
 	_, err = stream.Submit()
 	require.NoError(t, err)
 	_, err = tree.Insert(t.Context(), many, many)
@@ -185,7 +191,8 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, tree.Compact(t.Context(), 0))
 }
 
-// Scratch that streams share is replaced by a batch that is dropped, while another stream's work is still on the old one.
+// Scratch that streams share is replaced by a batch that is dropped, while another stream's work is still on the old
+// one.
 func TestSharedScratchBehindOtherStreams(t *testing.T) {
 	const few, many = 1 << 10, 1 << 12
 	d := testdevice.Open(t)
@@ -196,7 +203,8 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		return func(s *vk.Stream, n int) {
-			require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert, structures.DeviceBatch{Count: n, Keys: b, Values: b}))
+			require.NoError(t, l.UpdateOn(t.Context(), s, structures.Insert,
+				structures.DeviceBatch{Count: n, Keys: b, Values: b}))
 		}
 	}
 	kernels := fresh() // which take their time to be made

@@ -46,7 +46,8 @@ type boundPush struct {
 // Batch is a batch of concurrent operations as it is to be recorded: with a Status and a Left, and, where retry says so
 // then, as one of which only what is pending is to be done, be it that the batch is done once more (retry) or that the
 // device alone knows how many operations it has.
-func (o *Own) Batch(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) (structures.DeviceBatch, bool,
+func (o *Own) Batch(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch,
+	retry bool) (structures.DeviceBatch, bool,
 	error) {
 	b, err := o.outcomesOf(s, b)
 	if err == nil && !retry {

@@ -12,8 +12,8 @@ import (
 )
 
 // Kernels are made ahead by what asks for them: a structure does with a small one of its sort whatever can be done, and
-// records into a stream that records nothing (vk.Device.NewRehearsal) what batches of any size take. So there is no list
-// of kernels to be kept.
+// records into a stream that records nothing (vk.Device.NewRehearsal) what batches of any size take. So there is no
+// list of kernels to be kept.
 
 // Part is one of those rehearsals, or of the things that are done. Its stream records nothing.
 type Part func(ctx context.Context, s *vk.Stream) error

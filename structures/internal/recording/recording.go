@@ -16,8 +16,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Kernels gives out a device's kernels, which are made when they are first asked for. Whoever uses the device shares them,
-// and they are kept for as long as it is open: drivers take up to seconds for some. Several goroutines may ask.
+// Kernels gives out a device's kernels, which are made when they are first asked for. Whoever uses the device shares
+// them, and they are kept for as long as it is open: drivers take up to seconds for some. Several goroutines may ask.
 type Kernels struct {
 	d       *vk.Device
 	closed  atomic.Bool
@@ -91,10 +91,12 @@ var failing func(module string) error
 // FailWith is for tests: what f returns of a module is why its kernel can't be had. nil ends that.
 func FailWith(f func(module string) error) { failing = f }
 
-// Kernel returns the kernel of a module, for what is to be recorded into a stream: at most six constants, always the same
-// ones in the same order for one module. After Close it is vk.ErrClosed. Where it can't be had, a stage will be missing
-// from what is being recorded: the stream drops its batch (vk.Stream.Fail), whatever the caller makes of the error.
-func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
+// Kernel returns the kernel of a module, for what is to be recorded into a stream: at most six constants, always the
+// same ones in the same order for one module. After Close it is vk.ErrClosed. Where it can't be had, a stage will be
+// missing from what is being recorded: the stream drops its batch (vk.Stream.Fail), whatever the caller makes of the
+// error.
+func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int,
+	constants ...Specialization) (*vk.Kernel[P], error) {
 	kernel, err := ask[P](k, rehearsalOf(s), module, workgroup, constants...)
 	if err == nil && failing != nil {
 		err = failing(module)
@@ -104,7 +106,8 @@ func Kernel[P any](k *Kernels, s *vk.Stream, module string, workgroup int, const
 }
 
 // ask returns a kernel that was made before, or makes it, within a rehearsal or, nil, without.
-func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int, constants ...Specialization) (*vk.Kernel[P], error) {
+func ask[P any](k *Kernels, r *rehearsal, module string, workgroup int,
+	constants ...Specialization) (*vk.Kernel[P], error) {
 	if k.closed.Load() {
 		return nil, vk.ErrClosed
 	}
@@ -167,8 +170,8 @@ func Clear(k *Kernels, s *vk.Stream, target uint64, words int) error {
 	return nil
 }
 
-// Naming records what record records into a stream, all of it or nothing, and notes of each of uses, one after the other,
-// that it names their memory.
+// Naming records what record records into a stream, all of it or nothing, and notes of each of uses, one after the
+// other, that it names their memory.
 func Naming(s *vk.Stream, record func() error, uses ...*vk.Uses) error {
 	err := s.Whole(record)
 	if err == nil {
@@ -179,8 +182,8 @@ func Naming(s *vk.Stream, record func() error, uses ...*vk.Uses) error {
 	return err
 }
 
-// Run has what record records done, all of it or nothing, and waits for it to its end: the caller may free what it names.
-// It is for a structure's own stream, on which nothing else is recorded.
+// Run has what record records done, all of it or nothing, and waits for it to its end: the caller may free what it
+// names. It is for a structure's own stream, on which nothing else is recorded.
 func Run(s *vk.Stream, record func() error) error {
 	err := s.Whole(record)
 	if err != nil {
@@ -206,13 +209,13 @@ func (p *Parts) Take(bytes int) uint64 {
 // beyond them, and their numbers have to fit 32 bits, too.
 const MaxBatch = 1 << 31
 
-// MaxPlaces is the most places of an array that the windows of a batch have together: the number behind the last one has
-// to fit 32 bits.
+// MaxPlaces is the most places of an array that the windows of a batch have together: the number behind the last one
+// has to fit 32 bits.
 const MaxPlaces = math.MaxUint32
 
-// Need says that a buffer of a batch of so many operations is too short, was freed, or is of another device, or that the
-// batch is of less than none (*structures.LengthError) or of more than MaxBatch (*structures.CountError). A `want` below
-// 0 is a sum that passed the greatest int.
+// Need says that a buffer of a batch of so many operations is too short, was freed, or is of another device, or that
+// the batch is of less than none (*structures.LengthError) or of more than MaxBatch (*structures.CountError). A `want`
+// below 0 is a sum that passed the greatest int.
 func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want int) error {
 	if count > MaxBatch {
 		return &structures.CountError{What: name, N: count, Most: MaxBatch}
@@ -233,7 +236,8 @@ func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) e
 	if kind == structures.Delete {
 		values = 0
 	}
-	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end), Need(d, b.Values, "values", b.Count, values), NeedOutcomes(d, b))
+	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end), Need(d, b.Values, "values", b.Count, values),
+		NeedOutcomes(d, b))
 }
 
 // NeedOutcomes is Need of what a batch says of its number and its outcomes.
@@ -245,7 +249,8 @@ func NeedOutcomes(d *vk.Device, b structures.DeviceBatch) error {
 	if b.Left != nil {
 		left = 1
 	}
-	return cmp.Or(Need(d, b.Status, "status bytes", b.Count, status), Need(d, b.Left, "words for the number left", b.Count, left),
+	return cmp.Or(Need(d, b.Status, "status bytes", b.Count, status),
+		Need(d, b.Left, "words for the number left", b.Count, left),
 		NeedCount(d, b.DeviceCount, b.Count))
 }
 
@@ -254,7 +259,8 @@ func NeedExport(d *vk.Device, e structures.DeviceExport, set bool) error {
 	if set && e.Values == nil {
 		e.Values = e.Keys
 	}
-	return cmp.Or(Need(d, e.Keys, "keys", 0, 0), Need(d, e.Values, "values", 0, 0), Need(d, e.Total, "words for the number of pairs", 0, 1))
+	return cmp.Or(Need(d, e.Keys, "keys", 0, 0), Need(d, e.Values, "values", 0, 0),
+		Need(d, e.Total, "words for the number of pairs", 0, 1))
 }
 
 // End is where the operations of a batch end in its Keys and Values.
@@ -273,8 +279,8 @@ func At(b *vk.Buffer[uint32], i int) uint64 {
 	return b.AddressOf(i)
 }
 
-// Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError where
-// a number is negative, *structures.CountError for more than MaxPlaces.
+// Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError
+// where a number is negative, *structures.CountError for more than MaxPlaces.
 func Windows(count, width int) (places int, err error) {
 	if count < 0 || width < 0 {
 		return 0, &structures.LengthError{Keys: count, Other: "pairs a range", Got: width}
@@ -284,7 +290,8 @@ func Windows(count, width int) (places int, err error) {
 		product = math.MaxInt
 	}
 	if product > MaxPlaces {
-		return 0, &structures.CountError{What: "pairs of all ranges", N: int(min(product, math.MaxInt)), Most: MaxPlaces}
+		return 0, &structures.CountError{What: "pairs of all ranges", N: int(min(product, math.MaxInt)),
+			Most: MaxPlaces}
 	}
 	return int(product), nil
 }

@@ -21,9 +21,9 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// These tests end each operation of each structure at each of its stages: the n-th kernel that it asks for can't be had, or
-// its context ends at the n-th look, for every n up to the one with which it succeeds. What then is done the statuses say;
-// what isn't, has changed nothing; and the same call succeeds when it is made again.
+// These tests end each operation of each structure at each of its stages: the n-th kernel that it asks for can't be
+// had, or its context ends at the n-th look, for every n up to the one with which it succeeds. What then is done the
+// statuses say; what isn't, has changed nothing; and the same call succeeds when it is made again.
 
 // structure is one with some contents, and what is done to it.
 type structure struct {
@@ -84,7 +84,8 @@ func (x *deletion) require(t testing.TB, before, after map[uint32]uint32, err er
 }
 
 // require looks at what a call has left of some contents.
-func (c call) require(t testing.TB, before, after map[uint32]uint32, statuses []structures.Status, err error, when string) {
+func (c call) require(t testing.TB, before, after map[uint32]uint32, statuses []structures.Status, err error,
+	when string) {
 	if c.deletes != nil {
 		c.deletes.require(t, before, after, err, when)
 		return
@@ -144,11 +145,13 @@ func dictionaryCalls(d structures.Dictionary) []call {
 	unique.Values = slices.Clone(some) // others than are there
 	slices.Reverse(unique.Values)
 	return []call{
-		{name: "Insert", updates: uniform(structures.Insert), do: func(ctx context.Context) ([]structures.Status, error) { return d.Insert(ctx, some, some) }},
+		{name: "Insert", updates: uniform(structures.Insert),
+			do: func(ctx context.Context) ([]structures.Status, error) { return d.Insert(ctx, some, some) }},
 		{name: "InsertUnique", updates: unique, do: func(ctx context.Context) ([]structures.Status, error) {
 			return d.InsertUnique(ctx, unique.Keys, unique.Values)
 		}},
-		{name: "Delete", updates: uniform(structures.Delete), do: func(ctx context.Context) ([]structures.Status, error) { return d.Delete(ctx, some) }},
+		{name: "Delete", updates: uniform(structures.Delete),
+			do: func(ctx context.Context) ([]structures.Status, error) { return d.Delete(ctx, some) }},
 		{name: "Apply", updates: mixed, do: func(ctx context.Context) ([]structures.Status, error) {
 			r, err := d.Apply(ctx, mixed)
 			return r.Status, err
@@ -156,14 +159,17 @@ func dictionaryCalls(d structures.Dictionary) []call {
 		reads("Find", func(ctx context.Context) error { _, _, err := d.Find(ctx, there[:queries]); return err }),
 		reads("Len", func(ctx context.Context) error { _, err := d.Len(ctx); return err }),
 		reads("All", func(ctx context.Context) error { return drained(d.All(ctx)) }),
-		{name: "Clear", clears: true, do: func(ctx context.Context) ([]structures.Status, error) { return nil, d.Clear(ctx) }},
+		{name: "Clear", clears: true, do: func(ctx context.Context) ([]structures.Status, error) {
+			return nil, d.Clear(ctx)
+		}},
 	}
 }
 
 // orderedCalls are those of every ordered dictionary.
 func orderedCalls(d structures.Ordered) []call {
 	return append(dictionaryCalls(d),
-		deleteRange("DeleteRange", d, structures.Range{Lo: 1 << 29, Hi: 1<<29 + 1<<27}, structures.Range{Lo: 5, Hi: 4}, structures.Range{Lo: 1 << 28, Hi: 3 << 28}),
+		deleteRange("DeleteRange", d, structures.Range{Lo: 1 << 29, Hi: 1<<29 + 1<<27}, structures.Range{Lo: 5, Hi: 4},
+			structures.Range{Lo: 1 << 28, Hi: 3 << 28}),
 		deleteRange("DeleteRange of most", d, structures.Range{Lo: 1, Hi: 3 << 30}),
 		deleteRange("DeleteRange of all", d, structures.Range{Lo: 7, Hi: 7 << 20}, structures.AllKeys),
 		reads("Count", func(ctx context.Context) error { _, err := d.Count(ctx, ranges); return err }),
@@ -221,13 +227,18 @@ func orderedOn(b buffers, d interface {
 	ExportOn(*vk.Stream, structures.DeviceExport) error
 }) []callOn {
 	keys, bounds := b.words(there[:queries]...), b.rangeWords()
-	found, status, candidates := testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint64](b.t, b.d, 1)
-	values, values2, values3, counts, offsets := b.room(queries), b.room(queries), b.room(queries), b.room(len(ranges)), b.room(len(ranges)+1)
+	found, status := testdevice.Room[uint8](b.t, b.d, queries), testdevice.Room[uint8](b.t, b.d, queries)
+	candidates := testdevice.Room[uint64](b.t, b.d, 1)
+	values, values2, values3 := b.room(queries), b.room(queries), b.room(queries)
+	counts, offsets := b.room(len(ranges)), b.room(len(ranges)+1)
 	outKeys, outValues, left, total := b.room(pairsThere), b.room(pairsThere), b.words(0), b.room(1)
 	number, bits := b.words(queries), b.room((queries+31)/32)
-	lookups := structures.DeviceLookups{Count: queries, Keys: keys, Values: values, Found: found, Order: structures.OneByOne}
+	lookups := structures.DeviceLookups{Count: queries, Keys: keys, Values: values, Found: found,
+		Order: structures.OneByOne}
 	return []callOn{
-		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error { return d.FindOn(s, lookups) }},
+		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
+			return d.FindOn(s, lookups)
+		}},
 		{name: "FindOn in order", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
 			sorted := lookups
 			sorted.Order = structures.SortedFirst
@@ -242,19 +253,22 @@ func orderedOn(b buffers, d interface {
 			return d.CountOn(s, structures.DeviceCounts{Count: len(ranges), Ranges: bounds, Counts: counts})
 		}},
 		{name: "RangeOn", out: []*vk.Buffer[uint32]{offsets}, record: func(s *vk.Stream) error {
-			return d.RangeOn(s, structures.DeviceRanges{Count: len(ranges), Ranges: bounds, Offsets: offsets, Keys: outKeys, Values: outValues, Candidates: candidates})
+			return d.RangeOn(s, structures.DeviceRanges{Count: len(ranges), Ranges: bounds, Offsets: offsets,
+				Keys: outKeys, Values: outValues, Candidates: candidates})
 		}},
 		{name: "RankOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
 			return d.RankOn(s, structures.DeviceRanks{Count: queries, Keys: keys, Ranks: values})
 		}},
 		{name: "SelectOn", out: []*vk.Buffer[uint32]{values2, values3}, record: func(s *vk.Stream) error {
-			return d.SelectOn(s, structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2, OutValues: values3, Status: status})
+			return d.SelectOn(s, structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2,
+				OutValues: values3, Status: status})
 		}},
 		{name: "ExportOn", out: []*vk.Buffer[uint32]{outKeys, outValues, total}, record: func(s *vk.Stream) error {
 			return d.ExportOn(s, structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
 		}},
 		{name: "NeighborOn", out: []*vk.Buffer[uint32]{values2, values3}, record: func(s *vk.Stream) error {
-			return d.NeighborOn(s, structures.Ceil, structures.DeviceNeighbors{Count: queries, Keys: keys, OutKeys: values2, OutValues: values3, Status: status, Left: left})
+			return d.NeighborOn(s, structures.Ceil, structures.DeviceNeighbors{Count: queries, Keys: keys,
+				OutKeys: values2, OutValues: values3, Status: status, Left: left})
 		}},
 	}
 }
@@ -288,23 +302,28 @@ func treeOf(b buffers, o btree.Options) structure {
 		}},
 		callOn{name: "BuildOn", record: func(s *vk.Stream) error { return tree.BuildOn(b.t.Context(), s, u) }},
 		callOn{name: "ApplyOn", record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left})
+			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys,
+				Kinds: kind, Status: status, Left: left})
 		}},
 		callOn{name: "ApplyOn counted", record: func(s *vk.Stream) error {
-			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, DeviceCount: number, Keys: keys, Values: keys, Kinds: kind})
+			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{Count: updates, DeviceCount: number,
+				Keys: keys, Values: keys, Kinds: kind})
 		}},
 		callOn{name: "ApplyOn with order", record: func(s *vk.Stream) error {
 			return tree.ApplyOn(s, structures.Mixed, structures.DeviceBatch{
-				Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left, Width: 4, Highs: highs, OutKeys: outKeys, OutValues: outValues,
+				Count: updates, Keys: keys, Values: keys, Kinds: kind, Status: status, Left: left, Width: 4,
+				Highs: highs, OutKeys: outKeys, OutValues: outValues,
 			})
 		}},
 		callOn{name: "ApplyOn asking", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
 			return tree.ApplyOn(s, structures.FindCeil, structures.DeviceBatch{
-				Count: updates, Keys: keys, Values: values, Status: status, Left: left, Width: 1, Highs: highs, OutKeys: outKeys, OutValues: outValues,
+				Count: updates, Keys: keys, Values: values, Status: status, Left: left, Width: 1, Highs: highs,
+				OutKeys: outKeys, OutValues: outValues,
 			})
 		}},
 		callOn{name: "WindowOn", out: []*vk.Buffer[uint32]{counts}, record: func(s *vk.Stream) error {
-			return tree.WindowOn(s, structures.DeviceWindow{Count: len(ranges), Ranges: b.rangeWords(), Width: 4, Keys: outKeys, Values: outValues, Counts: counts})
+			return tree.WindowOn(s, structures.DeviceWindow{Count: len(ranges), Ranges: b.rangeWords(), Width: 4,
+				Keys: outKeys, Values: outValues, Counts: counts})
 		}})
 	return s
 }
@@ -328,16 +347,19 @@ func mapOf(b buffers) structure {
 	outKeys, outValues := b.room(pairsThere), b.room(pairsThere) // in no order that two exports share
 	s.on = []callOn{
 		{name: "ApplyOn", record: func(s *vk.Stream) error {
-			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys, Status: status, Left: left})
+			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys, Values: keys,
+				Status: status, Left: left})
 		}},
 		{name: "ApplyOn counted", record: func(s *vk.Stream) error {
-			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, DeviceCount: number, Keys: keys, Values: keys})
+			return m.ApplyOn(s, structures.Insert, structures.DeviceBatch{Count: updates, DeviceCount: number,
+				Keys: keys, Values: keys})
 		}},
 		{name: "FindOn", out: []*vk.Buffer[uint32]{values}, record: func(s *vk.Stream) error {
 			return m.FindOn(s, structures.DeviceLookups{Count: queries, Keys: queried, Values: values, Found: found})
 		}},
 		{name: "FindOn in bits", out: []*vk.Buffer[uint32]{values, bits}, record: func(s *vk.Stream) error {
-			return m.FindOn(s, structures.DeviceLookups{Count: queries, DeviceCount: asked, Keys: queried, Values: values, FoundBits: bits})
+			return m.FindOn(s, structures.DeviceLookups{Count: queries, DeviceCount: asked, Keys: queried,
+				Values: values, FoundBits: bits})
 		}},
 		{name: "ExportOn", out: []*vk.Buffer[uint32]{total}, record: func(s *vk.Stream) error {
 			return m.ExportOn(s, structures.DeviceExport{Keys: outKeys, Values: outValues, Total: total})
@@ -363,7 +385,10 @@ func lsmOf(b buffers) structure {
 	l, err := lsm.New(b.t.Context(), b.d, lsm.Options{Batch: 256})
 	require.NoError(b.t, err)
 	s := structure{Dictionary: l, calls: orderedCalls(l), on: append(orderedOn(b, l), updatesOn(b, false, l)...)}
-	s.calls = append(s.calls, reads("Cleanup", l.Cleanup), reads("Stats", func(ctx context.Context) error { _, err := l.Stats(ctx); return err }))
+	s.calls = append(s.calls, reads("Cleanup", l.Cleanup), reads("Stats", func(ctx context.Context) error {
+		_, err := l.Stats(ctx)
+		return err
+	}))
 	return s
 }
 
@@ -441,9 +466,10 @@ func (c call) after(contents map[uint32]uint32, statuses []structures.Status, er
 	return contents
 }
 
-// ends makes a call end at its n-th stage, for each n, and looks what it leaves behind. stop prepares that and returns the
-// context of the call, and what tells whether it was reached.
-func (c call) ends(t *testing.T, s *structure, why error, stop func(n int) (context.Context, func() bool)) (stages int) {
+// ends makes a call end at its n-th stage, for each n, and looks what it leaves behind. stop prepares that and returns
+// the context of the call, and what tells whether it was reached.
+func (c call) ends(t *testing.T, s *structure, why error,
+	stop func(n int) (context.Context, func() bool)) (stages int) {
 	before := s.contents(t)
 	for n := 1; ; n++ {
 		require.Less(t, n, 1000, "a call without end")
@@ -498,7 +524,9 @@ func TestEveryKernelFails(t *testing.T) {
 	eachStructure(t, func(t *testing.T, d *vk.Device, s *structure) {
 		for _, c := range s.calls {
 			t.Run(c.name, func(t *testing.T) {
-				stages := c.ends(t, s, errStage, func(n int) (context.Context, func() bool) { return t.Context(), failAt(t, n) })
+				stages := c.ends(t, s, errStage, func(n int) (context.Context, func() bool) {
+					return t.Context(), failAt(t, n)
+				})
 				require.True(t, stages > 0 || c.name == "Len" || c.name == "Clear", "it asks for no kernel at all")
 			})
 		}

@@ -129,11 +129,14 @@ func (t *trial) slices(x structures.Dictionary) (calls []func(context.Context) e
 	keys := t.keys
 	for kind := range updateKinds {
 		for _, status := range [][]structures.Status{nil, make([]structures.Status, len(keys))} {
-			calls = append(calls, func(ctx context.Context) error { return x.UpdateInto(ctx, kind, keys, keys, status) })
+			calls = append(calls, func(ctx context.Context) error {
+				return x.UpdateInto(ctx, kind, keys, keys, status)
+			})
 		}
 	}
 	for kind := structures.Insert; kind <= structures.CountRange; kind++ {
-		b := structures.Batch{Keys: keys, Values: keys, Highs: keys, Width: 2, Kinds: make([]structures.Kind, len(keys))}
+		b := structures.Batch{Keys: keys, Values: keys, Highs: keys, Width: 2,
+			Kinds: make([]structures.Kind, len(keys))}
 		for i := range b.Kinds {
 			if b.Kinds[i] = kind; i%3 == 0 {
 				b.Kinds[i] = structures.Insert
@@ -171,29 +174,34 @@ func (t *trial) counts() []*vk.Buffer[uint32] { return []*vk.Buffer[uint32]{nil,
 func (t *trial) streams(x structures.OnStream) (calls []func(context.Context) error) {
 	s := t.stream
 	for _, count := range t.counts() {
-		b := structures.DeviceBatch{Count: trialKeys, DeviceCount: count, Keys: t.words[0], Values: t.words[1], Kinds: t.kinds}
+		b := structures.DeviceBatch{Count: trialKeys, DeviceCount: count, Keys: t.words[0], Values: t.words[1],
+			Kinds: t.kinds}
 		reports := b
 		reports.Status, reports.Left = t.status, t.left
 		for _, b := range []structures.DeviceBatch{b, reports} {
 			for kind := range updateKinds {
 				calls = append(calls, func(ctx context.Context) error {
 					return then(
-						func() error { return x.UpdateOn(ctx, s, kind, b) }, func() error { return x.Finish(ctx, s, kind, b) })
+						func() error { return x.UpdateOn(ctx, s, kind, b) },
+						func() error { return x.Finish(ctx, s, kind, b) })
 				})
 			}
 			if x, ok := x.(structures.ConcurrentOnStream); ok {
 				for kind := structures.Mixed; kind <= structures.CountAll; kind++ {
 					calls = append(calls, func(ctx context.Context) error {
 						return then(
-							func() error { return x.ApplyOn(s, kind, b) }, func() error { return x.Finish(ctx, s, kind, b) })
+							func() error { return x.ApplyOn(s, kind, b) },
+							func() error { return x.Finish(ctx, s, kind, b) })
 					})
 				}
 			}
 		}
-		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
+		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
+			structures.SortedFirst} {
 			calls = append(calls, t.recorded(func() error {
 				return x.FindOn(s, structures.DeviceLookups{
-					Count: trialKeys, DeviceCount: count, Keys: t.words[0], Values: t.words[2], FoundBits: t.words[3], Order: order,
+					Count: trialKeys, DeviceCount: count, Keys: t.words[0], Values: t.words[2], FoundBits: t.words[3],
+					Order: order,
 				})
 			}))
 		}
@@ -236,7 +244,8 @@ func (t *trial) queries(x structures.OrderedOnStream) (calls []func(context.Cont
 			})
 		}
 		add(func() error {
-			return x.RankOn(s, structures.DeviceRanks{Count: n, DeviceCount: count, Keys: t.words[0], Ranks: t.words[2]})
+			return x.RankOn(s, structures.DeviceRanks{Count: n, DeviceCount: count, Keys: t.words[0],
+				Ranks: t.words[2]})
 		})
 		add(func() error { return x.SelectOn(s, neighbors) })
 	}

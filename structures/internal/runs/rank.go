@@ -20,11 +20,12 @@ type RankArgs struct {
 type SelectArgs struct {
 	Ranks              uint64 // a word a query: 0 is the rank of the least valid pair
 	OutKeys, OutValues uint64 // out: a word a query each: the pair of that rank, 0 and 0 where there is none
-	Status             uint64 // out: a byte a query: structures.Found or Absent; room for N rounded up to a multiple of 4
-	N                  int    // queries
-	CountAt            uint64 // as in RankArgs, and the others
-	Unique             bool
-	Scratch            uint64
+	// out: a byte a query: structures.Found or Absent; room for N rounded up to a multiple of 4
+	Status  uint64
+	N       int    // queries
+	CountAt uint64 // as in RankArgs, and the others
+	Unique  bool
+	Scratch uint64
 }
 
 // validity is Validity of shaders/runs/run_rank.glsl.
@@ -54,8 +55,8 @@ type selectPush struct {
 // rankWorkgroup is the workgroup of kernels that look for pairs' places, a multiple of 32.
 const rankWorkgroup = 128
 
-// selectAtOnce is how many pairs one dispatch looks for by their ranks where not all are valid: each takes 32 searches of
-// all runs.
+// selectAtOnce is how many pairs one dispatch looks for by their ranks where not all are valid: each takes 32 searches
+// of all runs.
 const selectAtOnce = 1 << 16
 
 // AtOnce is how many pairs one dispatch is to look up in all newer runs, so that it doesn't take long.
@@ -86,7 +87,8 @@ func (q *Queries) validityPlan(st Stack, unique bool, scratch uint64) validityPl
 	return v
 }
 
-// RankScratch returns the bytes of scratch that Rank and Select need: three eighths of a byte for each pair of the stack.
+// RankScratch returns the bytes of scratch that Rank and Select need: three eighths of a byte for each pair of the
+// stack.
 func (q *Queries) RankScratch(st Stack, unique bool) int {
 	return int(q.validityPlan(st, unique, 0).bytes)
 }
@@ -112,11 +114,13 @@ func (q *Queries) valid(s *vk.Stream, st Stack, unique bool, scratch uint64) (va
 	}
 	count.Dispatch(s, groups(v.words, rangeWorkgroup), flagsPush{v.Flags, v.counts, uint32(v.words)})
 	return v.validity, q.p.Scan(s, primitives.ScanArgs{
-		In: v.counts, Out: v.Before, Length: primitives.Length{N: v.words}, Total: v.Before + uint64(4*v.words), Scratch: v.scan,
+		In: v.counts, Out: v.Before, Length: primitives.Length{N: v.words}, Total: v.Before + uint64(4*v.words),
+		Scratch: v.scan,
 	})
 }
 
-// Rank records the counting of the valid pairs below keys: of all pairs which are valid is found out first, unless all are.
+// Rank records the counting of the valid pairs below keys: of all pairs which are valid is found out first, unless all
+// are.
 func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
 	if err := check(a.N); err != nil {
 		return err
@@ -129,7 +133,8 @@ func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(a.N, rankWorkgroup), rankPush{st, v, a.Keys, a.Ranks, recording.Length{At: a.CountAt, N: uint32(a.N)}})
+	k.Dispatch(s, groups(a.N, rankWorkgroup), rankPush{st, v, a.Keys, a.Ranks,
+		recording.Length{At: a.CountAt, N: uint32(a.N)}})
 	return nil
 }
 

@@ -82,7 +82,8 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	if a.Out.Tombstones != 0 {
 		marks = 1
 	}
-	k, err := recording.Kernel[mergePush](q.kernels, s, "runs/merge", o.workgroup, recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks))
+	k, err := recording.Kernel[mergePush](q.kernels, s, "runs/merge", o.workgroup,
+		recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks))
 	if err != nil {
 		return err
 	}
@@ -99,8 +100,8 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		}
 		push.Splits = a.Scratch
 		split.Dispatch(s, groups(a.N/o.tile()+2, split.Workgroup()), splitPush{
-			A: a.Older.Keys, B: a.Newer.Keys, ALength: recording.Length{N: push.OlderCount}, BLength: recording.Length{N: push.NewerCount},
-			Splits: a.Scratch, Mask: ^uint32(0), Tile: uint32(o.tile()),
+			A: a.Older.Keys, B: a.Newer.Keys, ALength: recording.Length{N: push.OlderCount},
+			BLength: recording.Length{N: push.NewerCount}, Splits: a.Scratch, Mask: ^uint32(0), Tile: uint32(o.tile()),
 		})
 	}
 	k.Dispatch(s, groups(a.N, o.tile()), push)
@@ -127,7 +128,8 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(run.N, markEach*markWorkgroup), markPush{run.Keys, run.Values, run.Tombstones, flags, uint32(run.N)})
+	k.Dispatch(s, groups(run.N, markEach*markWorkgroup), markPush{run.Keys, run.Values, run.Tombstones, flags,
+		uint32(run.N)})
 	return nil
 }
 
@@ -142,7 +144,8 @@ type withoutPush struct {
 	Count, All          uint32
 }
 
-// Without records that the flags of those pairs of a run are cleared whose keys lie in ranges: a bit a pair, in groups of 32.
+// Without records that the flags of those pairs of a run are cleared whose keys lie in ranges: a bit a pair, in groups
+// of 32.
 func (q *Queries) Without(s *vk.Stream, run Source, ranges Ranges, flags uint64) error {
 	if run.N == 0 || ranges.N == 0 {
 		return nil
@@ -151,7 +154,8 @@ func (q *Queries) Without(s *vk.Stream, run Source, ranges Ranges, flags uint64)
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(groups(run.N, 32), k.Workgroup()), withoutPush{run.Keys, flags, ranges.At, uint32(run.N), uint32(ranges.N)})
+	k.Dispatch(s, groups(groups(run.N, 32), k.Workgroup()), withoutPush{run.Keys, flags, ranges.At, uint32(run.N),
+		uint32(ranges.N)})
 	return nil
 }
 
@@ -238,7 +242,8 @@ func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint6
 	if err != nil {
 		return err
 	}
-	outcome.Dispatch(s, groups(n, outcome.Workgroup()), outcomePush{o.keys, o.sources, o.found, o.outcomes, kinds, uint32(n), uint32(kind)})
+	outcome.Dispatch(s, groups(n, outcome.Workgroup()), outcomePush{o.keys, o.sources, o.found, o.outcomes, kinds,
+		uint32(n), uint32(kind)})
 	pack.Dispatch(s, groups(n, pack.Workgroup()), packPush{o.outcomes, statuses, uint32(n)})
 	return nil
 }
@@ -274,8 +279,8 @@ func (q *Queries) FoldScratch(n int) int {
 }
 
 // Fold records what a batch whose values depend on what is there will do to the stack, one after the other: statuses as
-// Outcomes does, and N insertions that come to the same. It returns their keys and values, which are words in the scratch, in key order; of
-// equal keys the last one's value is the one to stay.
+// Outcomes does, and N insertions that come to the same. It returns their keys and values, which are words in the
+// scratch, in key order; of equal keys the last one's value is the one to stay.
 func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64, err error) {
 	if err := check(a.N); err != nil || a.N == 0 {
 		return 0, 0, err

@@ -22,7 +22,8 @@ func TestMatters(t *testing.T) {
 			want = want || seen[keys[i]]
 			seen[keys[i]] = true
 		}
-		require.Equal(t, want, Matters(structures.Insert, keys), "%d keys below %d, a multiple of %d each", len(keys), span, step)
+		require.Equal(t, want, Matters(structures.Insert, keys), "%d keys below %d, a multiple of %d each", len(keys),
+			span, step)
 		require.False(t, Matters(structures.Delete, keys))
 		if want {
 			twice++

@@ -3,9 +3,10 @@
 //
 // The kernels that insert know nothing of it. After a chunk's operations, if any of them has met its key, the chunk is
 // sorted, stably; of operations with equal keys the one whose value has to stay is done once more, alone, and the
-// statuses change places. Updates in place come to the same in any order, and are never done once more. Chunks work one after the other, and none begins while operations before it are pending: so
-// what is done is done as if those that are pending had not been asked for. (But for a *structures.StuckError: where
-// the visit budget ran out before a value was stored once more, the next dispatch does it, if there is one.)
+// statuses change places. Updates in place come to the same in any order, and are never done once more. Chunks work one
+// after the other, and none begins while operations before it are pending: so what is done is done as if those that are
+// pending had not been asked for. (But for a *structures.StuckError: where the visit budget ran out before a value was
+// stored once more, the next dispatch does it, if there is one.)
 package sequential
 
 import (
@@ -31,7 +32,8 @@ type Order struct {
 
 // New makes an Order. It takes memory only when it is used.
 func New(d *vk.Device) *Order {
-	return &Order{kernels: recording.NewKernels(d), primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d)}
+	return &Order{kernels: recording.NewKernels(d), primitives: primitives.New(d, primitives.Options{}),
+		scratch: recording.NewScratch(d)}
 }
 
 // Matters says whether the order of a batch shows in what comes of it: one of insertions that don't come to the same in
@@ -41,7 +43,8 @@ func Matters(kind structures.Kind, keys []uint32) bool {
 	return inserts && (len(keys) > few || repeats(keys))
 }
 
-// few keys are looked at before they go to the device: it takes some 2 ns a key, and what orders them there 100 µs (H200).
+// few keys are looked at before they go to the device: it takes some 2 ns a key, and what orders them there 100 µs
+// (H200).
 var few = 1 << 14
 
 // repeats says whether any of a few keys is there twice.
@@ -60,8 +63,8 @@ func repeats(keys []uint32) bool {
 	return false
 }
 
-// Begin begins a batch, which the task does: chunks that were left with operations pending go on behind its Recover, the
-// oldest first. No other batch runs.
+// Begin begins a batch, which the task does: chunks that were left with operations pending go on behind its Recover,
+// the oldest first. No other batch runs.
 func (o *Order) Begin(task pipeline.Task) pipeline.Task {
 	o.turns = pipeline.Turns{}
 	o.open = true
@@ -191,7 +194,8 @@ func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 		State: p.state, Statuses: c.Statuses, Pending: c.Pending,
 		Count: uint32(c.Count), Groups: uint32(groups(c.Count)), Retry: word(c.Retry),
 	})
-	if err := apply(Pass{Kind: c.Kind, Statuses: c.Statuses, Retry: c.Retry, Groups: Indirect{memory, applyArgs}}); err != nil {
+	if err := apply(Pass{Kind: c.Kind, Statuses: c.Statuses, Retry: c.Retry,
+		Groups: Indirect{memory, applyArgs}}); err != nil {
 		return err
 	}
 	if err := o.settle(s, c, p, Indirect{memory, orderArgs}, apply); err != nil {
@@ -240,7 +244,8 @@ func (o *Order) settle(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pa
 		})
 	}
 	if !c.KeysOnly && !c.Kind.UpdatesInPlace() { // which are all done
-		if err := apply(Pass{Kind: structures.Insert, Statuses: p.marks, Retry: true, Few: true, Groups: by}); err != nil {
+		if err := apply(Pass{Kind: structures.Insert, Statuses: p.marks, Retry: true, Few: true,
+			Groups: by}); err != nil {
 			return err
 		}
 	}

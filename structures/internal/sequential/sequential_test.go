@@ -72,8 +72,8 @@ func inChunksOf(t *testing.T, n int) {
 	sequential.LookAt(t, 2<<10)
 }
 
-// The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is there
-// and over nothing, and the statuses are those of one after another.
+// The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is
+// there and over nothing, and the statuses are those of one after another.
 func TestEqualKeys(t *testing.T) {
 	chunks := map[int][]int{300: {3, 1499, 2099}}
 	if os.Getenv("VKDS_STRESS") == "1" {
@@ -150,7 +150,8 @@ func updatesInPlace(t *testing.T, d structures.Dictionary, all map[uint32]uint32
 }
 
 // inserting is a dictionary's method that inserts as a kind says.
-func inserting(d structures.Dictionary, kind structures.Kind) func(context.Context, []uint32, []uint32) ([]structures.Status, error) {
+func inserting(d structures.Dictionary,
+	kind structures.Kind) func(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
 	switch kind {
 	case structures.InsertUnique:
 		return d.(unique).InsertUnique
@@ -187,8 +188,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Where the pool gets full in mid-batch, and where it may not grow any more, what is done is done once, as if the rest had not
-// been asked for. Chunks that come behind one with pending operations have done nothing.
+// Where the pool gets full in mid-batch, and where it may not grow any more, what is done is done once, as if the rest
+// had not been asked for. Chunks that come behind one with pending operations have done nothing.
 func TestFullPool(t *testing.T) {
 	inChunksOf(t, 500)
 	const bytes = 300_000

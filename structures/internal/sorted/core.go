@@ -88,7 +88,8 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	if c.Rows, err = vk.NewBuffer[uint64](d, allKeysAt+1); err != nil {
 		return err
 	}
-	return c.Rows.Upload(context.Background(), allKeysAt, []uint64{uint64(structures.AllKeys.Hi)<<32 | uint64(structures.AllKeys.Lo)})
+	return c.Rows.Upload(context.Background(), allKeysAt,
+		[]uint64{uint64(structures.AllKeys.Hi)<<32 | uint64(structures.AllKeys.Lo)})
 }
 
 // allKeysAt is where the range of all keys stands, behind the rows.
@@ -128,9 +129,9 @@ func (c *Core) enter(ctx context.Context, enter func(context.Context) error, lea
 }
 
 // behind has a call come behind the updates of other streams, or behind all their work, and settles what has become of
-// them. A stream that is submitted by another goroutine just now tells updates last of all: when these let the call pass,
-// what Settle asks for is certain. So of queries beside each other the first has all settled, and the others read what
-// nobody changes any more; but one that records on the stream of the updates themselves comes behind them there.
+// them. A stream that is submitted by another goroutine just now tells updates last of all: when these let the call
+// pass, what Settle asks for is certain. So of queries beside each other the first has all settled, and the others read
+// what nobody changes any more; but one that records on the stream of the updates themselves comes behind them there.
 func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 	if all {
 		if err := come(&c.uses); err != nil {
@@ -146,8 +147,8 @@ func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 	return err
 }
 
-// on records a query, or an update, into a stream, by who has entered: all of it or nothing, behind the updates of other
-// streams, or behind all their work.
+// on records a query, or an update, into a stream, by who has entered: all of it or nothing, behind the updates of
+// other streams, or behind all their work.
 func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 	if err := c.behind(updates, func(u *vk.Uses) error { return u.Order(s) }); err != nil {
 		return err
@@ -191,8 +192,8 @@ func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
 // Changed says that what the structure holds is another than before.
 func (c *Core) Changed() { c.changes++ }
 
-// Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees what else the
-// structure has. Further calls do nothing.
+// Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees
+// what else the structure has. Further calls do nothing.
 func (c *Core) Close(free func()) error {
 	leave, open, err := c.gate.Shut()
 	if err != nil {

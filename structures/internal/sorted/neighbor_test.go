@@ -88,7 +88,8 @@ func TestNeighborsInCircles(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			got, err := f.core.Neighbors(ctx, c.to, []uint32{c.from, c.from})
-			require.Equal(t, structures.Neighbors{Keys: make([]uint32, 2), Values: make([]uint32, 2), Found: make([]bool, 2)}, got)
+			require.Equal(t, structures.Neighbors{Keys: make([]uint32, 2), Values: make([]uint32, 2),
+				Found: make([]bool, 2)}, got)
 			if c.written == nil {
 				require.NoError(t, err)
 				return
@@ -100,7 +101,8 @@ func TestNeighborsInCircles(t *testing.T) {
 			d := f.core.Device
 			s := testdevice.Stream(t, d)
 			n := structures.DeviceNeighbors{
-				Count: 2, Keys: testdevice.Upload(t, d, []uint32{c.from, c.from}), OutKeys: testdevice.Room[uint32](t, d, 2), OutValues: testdevice.Room[uint32](t, d, 2),
+				Count: 2, Keys: testdevice.Upload(t, d, []uint32{c.from, c.from}),
+				OutKeys: testdevice.Room[uint32](t, d, 2), OutValues: testdevice.Room[uint32](t, d, 2),
 				Status: testdevice.Room[uint8](t, d, 4), Left: testdevice.Upload(t, d, []uint32{0}),
 			}
 			require.NoError(t, f.core.NeighborOn(s, c.to, n))

@@ -81,7 +81,8 @@ func (c *Core) rehearseQueries(s *vk.Stream, n int) error {
 	}
 	for _, ranges := range []int{1, n} {
 		err := q.Range(s, st, runs.RangeArgs{
-			N: ranges, Unique: unique, Offsets: somewhere, Total: somewhere, Capacity: n, Candidates: n, Scratch: somewhere,
+			N: ranges, Unique: unique, Offsets: somewhere, Total: somewhere, Capacity: n, Candidates: n,
+			Scratch: somewhere,
 		})
 		if err != nil {
 			return err
@@ -115,7 +116,8 @@ func (c *Core) rehearseUpdates(s *vk.Stream, n int) error {
 		}
 	}
 	for _, kind := range []structures.Kind{structures.Insert, structures.Delete} {
-		if err := q.Outcomes(s, st, runs.OutcomesArgs{Kind: kind, Keys: somewhere, N: n, Scratch: somewhere}); err != nil {
+		if err := q.Outcomes(s, st, runs.OutcomesArgs{Kind: kind, Keys: somewhere, N: n,
+			Scratch: somewhere}); err != nil {
 			return err
 		}
 	}

@@ -25,8 +25,8 @@ func (c recorder) Exact() bool                                { return c.of.Uniq
 // maxNeighborVisits is how many keys a search for a neighbor looks at in one dispatch at most.
 const maxNeighborVisits = 4096
 
-// Limits: each step of a search passes a key, unless keys out of order lead back to one; and a search's result rises with
-// its key even then, so that the parts of a range have no more candidates together than there are pairs.
+// Limits: each step of a search passes a key, unless keys out of order lead back to one; and a search's result rises
+// with its key even then, so that the parts of a range have no more candidates together than there are pairs.
 func (c recorder) Limits() ordered.Limits {
 	return ordered.Limits{VisitsAtOnce: maxNeighborVisits, Visits: c.of.Stack().Pairs(), Parts: 1 << 10, Sections: 1}
 }
@@ -52,7 +52,8 @@ var kinds = map[structures.Direction]runs.Kind{
 
 func (c recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
 	return c.Queries.Neighbor(s, c.of.Stack(), kinds[to], runs.NeighborArgs{
-		Keys: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt, Left: n.Left, Resume: n.Resume, Visits: n.Visits,
+		Keys: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt,
+		Left: n.Left, Resume: n.Resume, Visits: n.Visits,
 	})
 }
 
@@ -67,7 +68,8 @@ func (c recorder) Count(s *vk.Stream, q ordered.Counts) error {
 		return err
 	}
 	return c.Queries.Count(s, st, runs.CountArgs{
-		Ranges: q.Ranges, Out: q.Out, N: q.N, CountAt: q.CountAt, Unique: c.of.Unique(), Total: q.Total, Scratch: scratch,
+		Ranges: q.Ranges, Out: q.Out, N: q.N, CountAt: q.CountAt, Unique: c.of.Unique(), Total: q.Total,
+		Scratch: scratch,
 	})
 }
 
@@ -78,13 +80,14 @@ func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
 		return err
 	}
 	return c.Queries.Range(s, st, runs.RangeArgs{
-		Ranges: r.Ranges, N: r.N, CountAt: r.CountAt, Unique: c.of.Unique(), Offsets: r.Offsets, OutKeys: r.OutKeys, OutValues: r.OutValues,
-		Capacity: r.Capacity, Candidates: r.Candidates, Total: r.Total, Scratch: scratch,
+		Ranges: r.Ranges, N: r.N, CountAt: r.CountAt, Unique: c.of.Unique(), Offsets: r.Offsets, OutKeys: r.OutKeys,
+		OutValues: r.OutValues, Capacity: r.Capacity, Candidates: r.Candidates, Total: r.Total, Scratch: scratch,
 	})
 }
 
 // Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
-func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32, to *ordered.Pairs) ([]uint32, error) {
+func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32,
+	to *ordered.Pairs) ([]uint32, error) {
 	n, all := len(ranges), 0
 	for _, some := range candidates {
 		all += int(some)
@@ -109,8 +112,9 @@ func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.R
 			return err
 		}
 		return c.Queries.Range(s, c.of.Stack(), runs.RangeArgs{
-			Ranges: address, N: n, Unique: c.of.Unique(), Offsets: b.AddressOf(at), OutKeys: b.AddressOf(pairsAt), OutValues: b.AddressOf(valuesAt),
-			Capacity: all, Candidates: all, Total: b.AddressOf(total), Scratch: b.AddressOf(end),
+			Ranges: address, N: n, Unique: c.of.Unique(), Offsets: b.AddressOf(at), OutKeys: b.AddressOf(pairsAt),
+			OutValues: b.AddressOf(valuesAt), Capacity: all, Candidates: all, Total: b.AddressOf(total),
+			Scratch: b.AddressOf(end),
 		})
 	})
 	if err != nil {
@@ -137,7 +141,8 @@ func (c recorder) Rank(s *vk.Stream, r ordered.Ranks) error {
 	if err != nil || r.N == 0 {
 		return err
 	}
-	return c.Queries.Rank(s, st, runs.RankArgs{Keys: r.Keys, Ranks: r.Out, N: r.N, CountAt: r.CountAt, Unique: unique, Scratch: scratch})
+	return c.Queries.Rank(s, st, runs.RankArgs{Keys: r.Keys, Ranks: r.Out, N: r.N, CountAt: r.CountAt, Unique: unique,
+		Scratch: scratch})
 }
 
 func (c recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
@@ -147,7 +152,8 @@ func (c recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 		return err
 	}
 	return c.Queries.Select(s, st, runs.SelectArgs{
-		Ranks: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt, Unique: unique, Scratch: scratch,
+		Ranks: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt,
+		Unique: unique, Scratch: scratch,
 	})
 }
 
@@ -161,8 +167,9 @@ func (c recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
 		return err
 	}
 	err = c.Queries.Range(s, st, runs.RangeArgs{
-		Ranges: c.Rows.AddressOf(allKeysAt), N: 1, Unique: c.of.Unique(), Offsets: total + 4*offsets, Total: total, Scratch: total + 4*rest,
-		OutKeys: e.Keys.Address(), OutValues: e.Values.Address(), Capacity: min(e.Keys.Len(), e.Values.Len()), Candidates: all,
+		Ranges: c.Rows.AddressOf(allKeysAt), N: 1, Unique: c.of.Unique(), Offsets: total + 4*offsets, Total: total,
+		Scratch: total + 4*rest, OutKeys: e.Keys.Address(), OutValues: e.Values.Address(),
+		Capacity: min(e.Keys.Len(), e.Values.Len()), Candidates: all,
 	})
 	if err == nil {
 		s.Copy(e.Total, 0, c.scratch.Of(s), 4*(offsets+1), 4)

@@ -32,14 +32,16 @@ func folds(kind structures.Kind) bool {
 	return kind == structures.InsertUnique || kind.UpdatesInPlace()
 }
 
-// Update does a batch of updates of one kind from Go slices, by who has entered. Without statuses that takes a sort less,
-// but for those whose values depend on what is there.
-func (c *Core) Update(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+// Update does a batch of updates of one kind from Go slices, by who has entered. Without statuses that takes a sort
+// less, but for those whose values depend on what is there.
+func (c *Core) Update(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
 	return c.update(ctx, kind, nil, keys, values, status)
 }
 
 // update is Update; kinds are those of a Mixed batch of insertions.
-func (c *Core) update(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32, status []structures.Status) error {
+func (c *Core) update(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
 	c.meter.Batch(kind, len(keys))
 	columns := []pipeline.Column{pipeline.In(keys), {}, {}, {}}
 	if kind != structures.Delete {
@@ -55,7 +57,8 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, kinds []structu
 	left, err := c.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, chunk pipeline.Chunk) error {
 			turns.Take(s)
-			b := Batch{Kind: kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2], N: chunk.Count}
+			b := Batch{Kind: kind, Keys: chunk.Columns[0], Values: chunk.Columns[1], Kinds: chunk.Columns[2],
+				N: chunk.Count}
 			return c.record(ctx, s, b, chunk.Columns[3])
 		},
 		Progress: c.Progress,
@@ -136,8 +139,8 @@ func WithStatus(into *structures.Results, n int) *structures.Results {
 	return &r
 }
 
-// Apply does a batch of mixed operations, by who has entered: first the lookups and counts, then the insertions, then the
-// deletions. There are statuses to write to.
+// Apply does a batch of mixed operations, by who has entered: first the lookups and counts, then the insertions, then
+// the deletions. There are statuses to write to.
 func (c *Core) Apply(ctx context.Context, b structures.Batch, into *structures.Results) error {
 	var lookups, insertions, deletions []int
 	for i, k := range b.Kinds {
@@ -150,7 +153,8 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch, into *structures.R
 			lookups = append(lookups, i)
 		}
 	}
-	values, kinds := pipeline.Pick(b.Values, insertions), pipeline.Pick(b.Kinds, insertions) // which results may overwrite
+	// Results may overwrite these.
+	values, kinds := pipeline.Pick(b.Values, insertions), pipeline.Pick(b.Kinds, insertions)
 	clear(into.Status)
 	err := c.lookUp(ctx, b, lookups, into)
 	if err == nil {
@@ -185,7 +189,8 @@ func (c *Core) lookUp(ctx context.Context, b structures.Batch, operations []int,
 }
 
 // updateSome does some operations of a batch, and tells of these what has become of them.
-func (c *Core) updateSome(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32, operations []int, status []structures.Status) error {
+func (c *Core) updateSome(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32,
+	operations []int, status []structures.Status) error {
 	some := make([]structures.Status, len(operations))
 	err := c.update(ctx, kind, kinds, pipeline.Pick(keys, operations), values, some)
 	for j, i := range operations {
