@@ -39,6 +39,14 @@ func (b backstage) GrowthSizes(blocks int) ([]uint64, error) {
 	return b.pool.growth(b.pool.whole(b.pool.blocks() + blocks)), nil
 }
 
+func (b backstage) Forms() []map[string]uint32 {
+	all := []map[string]uint32{b.pool.constants(true)}
+	if b.pool.mostBlocks() > b.pool.perSuper() {
+		all = append(all, b.pool.constants(false))
+	}
+	return all
+}
+
 func (o PoolOptions) sizes() ([]uint64, error) {
 	p := SlabPool{state: &state{shift: cmp.Or(o.SuperShift, defaultSuperShift), maxBytes: o.MaxBytes}}
 	blocks := max(o.Blocks, 1)

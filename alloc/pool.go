@@ -177,16 +177,6 @@ func (p *SlabPool) constants(light bool) map[string]uint32 {
 	return c
 }
 
-// Forms are what Constants may be in the pool's life, for who makes kernels ahead: two, unless PoolOptions.MaxBytes
-// keeps it below one super block.
-func (p *SlabPool) Forms() []map[string]uint32 {
-	all := []map[string]uint32{p.constants(true)}
-	if p.mostBlocks() > p.perSuper() {
-		all = append(all, p.constants(false))
-	}
-	return all
-}
-
 // Bytes is the device memory that the pool takes.
 func (p *SlabPool) Bytes() uint64 {
 	p.mu.Lock()

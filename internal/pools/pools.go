@@ -25,6 +25,9 @@ type Pool interface {
 	// at the address count; of more slabs than the pool has, all are allocated. It is for whoever lays out slabs in an
 	// order of his own. Errors: those of making a kernel.
 	Occupy(s *vk.Stream, count uint64) error
+	// Forms are what Constants may be in the pool's life, for who makes kernels ahead: two, unless PoolOptions.MaxBytes
+	// keeps it below one super block.
+	Forms() []map[string]uint32
 	// Inside is the pool, as an *alloc.SlabPool, to who has entered its gate: its calls take no turns.
 	Inside() any
 }

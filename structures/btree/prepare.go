@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -17,7 +18,7 @@ func (t *Tree) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
-	forms := t.pool.Forms()
+	forms := pools.Of(t.pool).Forms()
 	t.gate.LeaveShared()
 	if t.prepared.Load() {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
@@ -16,7 +17,7 @@ func (t *table) prepare(ctx context.Context) error {
 	if err := t.enterShared(ctx); err != nil {
 		return err
 	}
-	forms := t.pool.Forms()
+	forms := pools.Of(t.pool).Forms()
 	t.leaveShared()
 	if t.prepared.Load() {
 		return nil
