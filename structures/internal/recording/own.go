@@ -66,10 +66,27 @@ func (o *Own) Done(s *vk.Stream, b structures.DeviceBatch) {
 func (o *Own) last(s *vk.Stream) *outcomes {
 	all := o.outcomes[s]
 	if all == nil {
+		o.sweep()
 		all = &outcomes{}
 		o.outcomes[s] = all
 	}
 	return all
+}
+
+// sweep frees what streams had that are closed: their work has ended. The lock is held.
+func (o *Own) sweep() {
+	for s, all := range o.outcomes {
+		if !ended(o.d, s) {
+			continue
+		}
+		if all.left != nil {
+			all.left.Free()
+		}
+		if all.status != nil {
+			all.status.Free()
+		}
+		delete(o.outcomes, s)
+	}
 }
 
 // fit makes the memory that a batch with so many bytes of status takes. What was there before may be in use still.

@@ -118,3 +118,30 @@ func TestBatchesThatAreTooLong(t *testing.T) {
 	_, err = Windows(5, -1)
 	require.ErrorAs(t, err, &length)
 }
+
+// Streams come and go, and what they had goes with them: but for the last one's, when the next one comes.
+func TestMemoryOfClosedStreams(t *testing.T) {
+	d := testdevice.Open(t)
+	scratch, own := NewScratch(d), NewOwn(d)
+	var uses vk.Uses
+	stays := testdevice.Stream(t, d)
+	var first [2]uint64
+	for i := range 10 {
+		s, err := d.NewStream()
+		require.NoError(t, err)
+		for _, s := range []*vk.Stream{s, stays} {
+			_, err = scratch.Take(s, 1<<16)
+			require.NoError(t, err)
+			_, err = own.outcomesOf(s, structures.DeviceBatch{Count: 100})
+			require.NoError(t, err)
+			require.NoError(t, s.Wait(t.Context()))
+		}
+		require.NoError(t, s.Close())
+		if i == 0 {
+			first = [2]uint64{scratch.Bytes(), own.Bytes()}
+		}
+		require.Equal(t, first, [2]uint64{scratch.Bytes(), own.Bytes()})
+	}
+	scratch.Release(&uses)
+	own.Release(&uses)
+}

@@ -7,8 +7,8 @@ import (
 )
 
 // Scratch is temporary device memory for what is recorded into streams. Each stream has memory of its own, which grows
-// by being replaced: what was there before is freed behind the work that names it. Several goroutines may use one, each
-// with streams of its own.
+// by being replaced: what was there before is freed behind the work that names it. That of a stream which was closed goes
+// when another one comes. Several goroutines may use one, each with streams of its own.
 type Scratch struct {
 	d  *vk.Device
 	mu sync.Mutex
@@ -43,6 +43,8 @@ func (c *Scratch) take(owner, s *vk.Stream, uses *vk.Uses, bytes int) (uint64, e
 			return have.Address(), nil
 		}
 		want = max(words, 2*have.Len()) // so that what is replaced stays less than what is in use
+	} else {
+		c.sweep()
 	}
 	b, err := vk.NewBuffer[uint32](c.d, want)
 	if err != nil && want > words {
@@ -61,6 +63,19 @@ func (c *Scratch) take(owner, s *vk.Stream, uses *vk.Uses, bytes int) (uint64, e
 	c.of[owner] = b
 	return b.Address(), nil
 }
+
+// sweep frees what streams had that are closed: their work has ended. The lock is held.
+func (c *Scratch) sweep() {
+	for s, b := range c.of {
+		if ended(c.d, s) {
+			b.Free()
+			delete(c.of, s)
+		}
+	}
+}
+
+// ended says that a stream is closed.
+func ended(d *vk.Device, s *vk.Stream) bool { return s != nil && d.Accept("stream", s) == vk.ErrClosed }
 
 // Of is the buffer that Take gave last for a stream.
 func (c *Scratch) Of(s *vk.Stream) *vk.Buffer[uint32] {
