@@ -28,7 +28,8 @@
 // What vkds's structures stand on is there for others. [Stream.Whole] records a call of several commands, all of it or
 // nothing, and [Stream.Fail] says that one of them can't be had. [Uses] frees and replaces memory behind the work that
 // names it; [Stream.OnSubmit] and [Stream.Finally] tell what becomes of that. [Device.Attached] keeps what belongs to a
-// device; [Device.Accept] and [Device.Fits] say beforehand what can't be.
+// device; [Device.Accept] and [Device.Fits] say beforehand what can't be, and by [Device.NewRehearsal] kernels are made
+// ahead.
 //
 // # Drivers
 //
