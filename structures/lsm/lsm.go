@@ -34,9 +34,10 @@ const maxLevels = runs.StackRows - 1
 // LSM is a log-structured dictionary of pairs. Several goroutines may use one: queries run beside one another, and what
 // changes it runs alone (structures.Dictionary says more).
 //
-// Its updates and queries are those of structures.Updates and structures.Queries. Where there is no room for the
-// tombstones of deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary
-// memory of theirs until Trim, Cleanup or Close.
+// Its updates and queries are those of structures.Updates and structures.Queries. Each operation of an update takes
+// room until a cleanup, also of an InsertUnique that finds its key. Where there is no room for the tombstones of
+// deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
+// until Trim, Cleanup or Close.
 type LSM struct {
 	structures.Updates
 	structures.Queries
