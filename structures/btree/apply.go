@@ -101,7 +101,8 @@ func (t *Tree) phases(ctx context.Context, b structures.Batch, r *structures.Res
 		}
 	}
 	u := structures.Batch{ // before results take the place of what is brought
-		Kinds: pipeline.Pick(b.Kinds, updates), Keys: pipeline.Pick(b.Keys, updates), Values: pipeline.Pick(b.Values, updates),
+		Kinds: pipeline.Pick(b.Kinds, updates), Keys: pipeline.Pick(b.Keys, updates),
+		Values: pipeline.Pick(b.Values, updates),
 	}
 	q := structures.Batch{Kinds: pipeline.Pick(b.Kinds, queries), Keys: pipeline.Pick(b.Keys, queries), Width: b.Width}
 	if b.Highs != nil {
@@ -157,14 +158,16 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structure
 	n := len(b.Keys)
 	w := windowsOf(b)
 	if w.lists {
-		r.Ranges = structures.Ranges{Offsets: append(r.Ranges.Offsets[:0], 0), Keys: r.Ranges.Keys[:0], Values: r.Ranges.Values[:0]}
+		r.Ranges = structures.Ranges{Offsets: append(r.Ranges.Offsets[:0], 0), Keys: r.Ranges.Keys[:0],
+			Values: r.Ranges.Values[:0]}
 	}
 	var err error
 	done, left := 0, 0
 	for done < n && err == nil {
 		end := w.fit(done, min(n, done+max(leastPart, int(t.known.about()))), ordered.AtOnce(t.d))
 		p := concurrentPart{
-			kind: kind, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end), values: pipeline.Cut(r.Values, done, end),
+			kind: kind, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end),
+			values: pipeline.Cut(r.Values, done, end),
 			batch: structures.Batch{
 				Kinds: pipeline.Cut(b.Kinds, done, end), Keys: b.Keys[done:end],
 				Values: pipeline.Cut(b.Values, done, end), Highs: pipeline.Cut(b.Highs, done, end),
@@ -233,7 +236,8 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	task := pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			o := own
-			o.keys, o.values, o.kinds, o.statuses, o.highs, o.windows = c.Columns[0], c.Columns[1], c.Columns[2], c.Columns[3], c.Columns[4], c.Columns[5]
+			o.keys, o.values, o.kinds = c.Columns[0], c.Columns[1], c.Columns[2]
+			o.statuses, o.highs, o.windows = c.Columns[3], c.Columns[4], c.Columns[5]
 			o.pending, o.count, o.retry = c.Pending, c.Count, c.Retry
 			if ordered {
 				return t.applyInOrder(s, p.kind, o)
@@ -263,7 +267,8 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 
 // applyInOrder records a batch of insertions of which equal keys count in the batch's order.
 func (t *Tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
-	c := sequential.Chunk{Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count, Retry: b.retry}
+	c := sequential.Chunk{Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
+		Retry: b.retry}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
 		b.statuses, b.retry, b.few, b.groups = p.Statuses, p.Retry, p.Few, p.Groups
 		return t.apply(s, p.Kind, b)

@@ -12,7 +12,8 @@ import (
 )
 
 var orderedKinds = []structures.Kind{
-	structures.FindSuccessor, structures.FindPredecessor, structures.FindFloor, structures.FindCeil, structures.FindRange, structures.CountRange,
+	structures.FindSuccessor, structures.FindPredecessor, structures.FindFloor, structures.FindCeil,
+	structures.FindRange, structures.CountRange,
 }
 
 var directionOf = map[structures.Kind]structures.Direction{
@@ -22,7 +23,8 @@ var directionOf = map[structures.Kind]structures.Direction{
 
 // queryBatch is a batch of queries of random kinds. No range has more than about so many pairs, but for a few.
 func queryBatch(rng *rand.Rand, keys []uint32, n, length, width int) structures.Batch {
-	b := structures.Batch{Keys: asked(keys, n), Highs: make([]uint32, n), Kinds: make([]structures.Kind, n), Width: width}
+	b := structures.Batch{Keys: asked(keys, n), Highs: make([]uint32, n), Kinds: make([]structures.Kind, n),
+		Width: width}
 	gap := ^uint32(0) / uint32(len(keys)+1)
 	for i := range b.Keys {
 		b.Kinds[i] = append(orderedKinds, structures.Find, structures.CountAll)[rng.IntN(8)]
@@ -64,12 +66,15 @@ func requireAnswers(t testing.TB, b structures.Batch, r structures.Results, want
 				status, key, value = structures.Found, keys[at], values[at]
 			}
 		}
-		if got := []uint32{uint32(r.Status[i]), r.Keys[i], r.Values[i]}; !slices.Equal(got, []uint32{uint32(status), key, value}) {
-			t.Fatalf("%v of %#x to %#x: status, key, value %#x instead of %d, %#x, %#x", k, b.Keys[i], b.Highs[i], got, status, key, value)
+		if got := []uint32{uint32(r.Status[i]), r.Keys[i], r.Values[i]}; !slices.Equal(got,
+			[]uint32{uint32(status), key, value}) {
+			t.Fatalf("%v of %#x to %#x: status, key, value %#x instead of %d, %#x, %#x", k, b.Keys[i], b.Highs[i], got,
+				status, key, value)
 		}
 		from, to := r.Ranges.Offsets[i], r.Ranges.Offsets[i+1]
 		if !slices.Equal(listed, r.Ranges.Keys[from:to]) || !slices.Equal(listedValues, r.Ranges.Values[from:to]) {
-			t.Fatalf("%v from %#x to %#x: %#x instead of %#x", k, b.Keys[i], b.Highs[i], clip(r.Ranges.Keys[from:to]), clip(listed))
+			t.Fatalf("%v from %#x to %#x: %#x instead of %#x", k, b.Keys[i], b.Highs[i], clip(r.Ranges.Keys[from:to]),
+				clip(listed))
 		}
 	}
 }
@@ -144,7 +149,8 @@ func TestMixedBatchOfAllKinds(t *testing.T) {
 				}
 				r, err := tree.Apply(t.Context(), all)
 				require.NoError(t, err)
-				picked := structures.Results{Status: pipeline.Pick(r.Status, queries), Values: pipeline.Pick(r.Values, queries), Keys: pipeline.Pick(r.Keys, queries)}
+				picked := structures.Results{Status: pipeline.Pick(r.Status, queries),
+					Values: pipeline.Pick(r.Values, queries), Keys: pipeline.Pick(r.Keys, queries)}
 				picked.Ranges = structures.Ranges{Offsets: []uint64{0}}
 				for _, i := range queries {
 					from, to := r.Ranges.Offsets[i], r.Ranges.Offsets[i+1]
@@ -177,12 +183,17 @@ func TestErrorsOfMixedBatches(t *testing.T) {
 		return err
 	}
 	var kind *structures.KindError
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange}, Width: 1}), &kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange},
+		Width: 1}), &kind)
 	require.Equal(t, structures.KindError{Index: 1, Kind: structures.FindRange}, *kind)
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Insert}}), &kind)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.InsertDuplicate}, Values: []uint32{1}}), &kind)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.CountRange + 1}, Highs: []uint32{1}, Width: 1}), &kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.InsertDuplicate},
+		Values: []uint32{1}}), &kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.CountRange + 1}, Highs: []uint32{1},
+		Width: 1}), &kind)
 	var length *structures.LengthError
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1}}), &length)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1, 2}, Width: 1}), &length)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1}}),
+		&length)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1, 2},
+		Width: 1}), &length)
 }

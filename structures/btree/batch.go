@@ -46,7 +46,8 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		return err
 	}
 	t.changes++
-	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: u.Keys.AddressOf(u.First), Statuses: u.Status.Address(), N: u.Count}
+	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: u.Keys.AddressOf(u.First),
+		Statuses: u.Status.Address(), N: u.Count}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
 	}

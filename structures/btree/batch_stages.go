@@ -53,7 +53,8 @@ const halveRow = 272
 
 func (t *Tree) batchShape() batchShape {
 	info := t.d.Info()
-	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup), alone: min(1024, info.MaxWorkgroup)}
+	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup),
+		alone: min(1024, info.MaxWorkgroup)}
 	if t.tiles.walk > 1 {
 		shape.tile = 4
 	}
@@ -105,7 +106,8 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 	capacity := (n + 64 + 63) &^ 63
 	groups := capacity/shape.group + 2
 	plan.index = p.Take(indexBytes(bits))
-	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity), IndexBits: uint32(bits), Group: uint32(shape.group)}
+	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity),
+		IndexBits: uint32(bits), Group: uint32(shape.group)}
 	plan.keys = p.Take(4 * n)
 	plan.free = p.Take(8 * (blocks + 1))
 	if b.payload() {
@@ -127,7 +129,8 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 	before, between, after := p, p, p
 	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload()))
 	if b.Folds {
-		plan.met, plan.found, plan.fold = between.Take(4*n), between.Take(recording.Padded(n)), between.Take(fold.Scratch(n))
+		plan.met, plan.found = between.Take(4*n), between.Take(recording.Padded(n))
+		plan.fold = between.Take(fold.Scratch(n))
 	}
 	if b.deletes() {
 		plan.emptied, plan.count = after.Take(4*(n/32+1+shape.group/32)), after.Take(4)
@@ -320,9 +323,10 @@ func (g stage[P]) kernel(r *batchRecorder) (k *vk.Kernel[P]) {
 		return nil
 	}
 	workgroup, tile := g.layout(r.shape)
-	k, r.err = recording.Kernel[P](r.t.kernels, r.s, "btree/batch_"+g.module, workgroup, recording.OverPool(r.t.pool.Constants(),
-		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)),
-		recording.Constant("SHARED", word(r.t.shared)))...)
+	k, r.err = recording.Kernel[P](r.t.kernels, r.s, "btree/batch_"+g.module, workgroup,
+		recording.OverPool(r.t.pool.Constants(),
+			recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)),
+			recording.Constant("SHARED", word(r.t.shared)))...)
 	if r.err != nil {
 		return nil
 	}
@@ -432,7 +436,8 @@ func (r *batchRecorder) fold() {
 		return
 	}
 	a := fold.Args{
-		Kind: r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met, Found: plan.found,
+		Kind: r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met,
+		Found:     plan.found,
 		OutValues: plan.folded, N: n, Scratch: plan.fold,
 	}
 	if r.b.Kind == structures.Mixed {
@@ -462,7 +467,8 @@ func (r *batchRecorder) unlink() {
 	}
 	plan, n := r.plan, r.b.N
 	r.err = r.t.primitives.Compact(r.s, primitives.CompactArgs{
-		Keys: plan.keys, Flags: plan.emptied, OutKeys: plan.empty, OutCount: plan.count, Length: primitives.Length{N: n},
+		Keys: plan.keys, Flags: plan.emptied, OutKeys: plan.empty, OutCount: plan.count,
+		Length:  primitives.Length{N: n},
 		Scratch: plan.compact,
 	})
 	stageUnlink.run(r, r.groups(n), batchUnlinkPush{r.tree, plan.empty, plan.count})

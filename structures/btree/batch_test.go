@@ -83,7 +83,8 @@ func (r *batchRig) doFrom(first int, b operations, statuses bool) {
 	r.t.Helper()
 	n := len(b.keys)
 	before := make([]uint32, first)
-	keys, values, kinds := device(r, append(before, b.keys...)), device(r, append(before, b.values...)), device(r, b.kinds)
+	keys, values := device(r, append(before, b.keys...)), device(r, append(before, b.values...))
+	kinds := device(r, b.kinds)
 	out := device(r, make([]uint8, (n+3)&^3))
 	defer func() {
 		keys.Free()
@@ -177,24 +178,33 @@ func batches(rng *rand.Rand) map[string][]operations {
 		return operations{kind: structures.InsertUnique, keys: keys, values: randomWords(rng, len(keys))}
 	}
 	return map[string][]operations{
-		"one key":          {insert(rng, []uint32{7})},
-		"key 0":            {insert(rng, []uint32{0}), remove([]uint32{0})},
-		"the last key":     {insert(rng, []uint32{all}), insert(rng, []uint32{all, all - 1, 0}), remove([]uint32{all, all})},
-		"one leaf":         {insert(rng, ramp(14, 5, 3)), insert(rng, []uint32{6})},
-		"equal keys":       {insert(rng, equal(5000, 99)), insert(rng, equal(33, 99)), remove(equal(3000, 99))},
-		"ascending":        {insert(rng, ramp(9000, 1000, 1)), insert(rng, ramp(9000, 10000, 1)), insert(rng, ramp(100, 0, 1))},
-		"descending":       {insert(rng, reversed(ramp(3000, 0x80000000, 5))), insert(rng, reversed(ramp(3000, 0, 5)))},
-		"ends":             {insert(rng, ramp(300, all-299, 1)), insert(rng, ramp(300, 0, 1)), remove(ramp(600, all-299, 1))},
-		"random":           {insert(rng, uniqueKeys(rng, 9000)), insert(rng, uniqueKeys(rng, 9000)), insert(rng, uniqueKeys(rng, 500)), unique(below(rng, 5000, all))},
-		"small and large":  {insert(rng, below(rng, 1000, 1<<20)), insert(rng, below(rng, 15000, 1<<20)), insert(rng, below(rng, 1, 1<<20)), mixed(rng, below(rng, 9000, 1<<19))},
-		"few keys":         {mixed(rng, below(rng, 5000, 50)), mixed(rng, below(rng, 5000, 50)), unique(below(rng, 900, 100))},
+		"one key": {insert(rng, []uint32{7})},
+		"key 0":   {insert(rng, []uint32{0}), remove([]uint32{0})},
+		"the last key": {insert(rng, []uint32{all}), insert(rng, []uint32{all, all - 1, 0}),
+			remove([]uint32{all, all})},
+		"one leaf":   {insert(rng, ramp(14, 5, 3)), insert(rng, []uint32{6})},
+		"equal keys": {insert(rng, equal(5000, 99)), insert(rng, equal(33, 99)), remove(equal(3000, 99))},
+		"ascending": {insert(rng, ramp(9000, 1000, 1)), insert(rng, ramp(9000, 10000, 1)),
+			insert(rng, ramp(100, 0, 1))},
+		"descending": {insert(rng, reversed(ramp(3000, 0x80000000, 5))), insert(rng, reversed(ramp(3000, 0, 5)))},
+		"ends": {insert(rng, ramp(300, all-299, 1)), insert(rng, ramp(300, 0, 1)),
+			remove(ramp(600, all-299, 1))},
+		"random": {insert(rng, uniqueKeys(rng, 9000)), insert(rng, uniqueKeys(rng, 9000)),
+			insert(rng, uniqueKeys(rng, 500)), unique(below(rng, 5000, all))},
+		"small and large": {insert(rng, below(rng, 1000, 1<<20)), insert(rng, below(rng, 15000, 1<<20)),
+			insert(rng, below(rng, 1, 1<<20)), mixed(rng, below(rng, 9000, 1<<19))},
+		"few keys": {mixed(rng, below(rng, 5000, 50)), mixed(rng, below(rng, 5000, 50)),
+			unique(below(rng, 900, 100))},
 		"unique and equal": {unique(equal(4000, 3)), unique(append(equal(4000, 3), equal(100, 4)...))},
-		"mixed":            {mixed(rng, below(rng, 9000, 1<<14)), mixed(rng, below(rng, 9000, 1<<14)), mixed(rng, below(rng, 9000, all))},
-		"all deleted":      {insert(rng, ramp(9000, 0, 77)), remove(ramp(9000, 0, 77)), insert(rng, ramp(3000, 5, 8)), remove(ramp(30000, 0, 1))},
-		"absent deleted":   {insert(rng, ramp(100, 0, 1000000)), remove(ramp(9000, 1, 3))},
+		"mixed": {mixed(rng, below(rng, 9000, 1<<14)), mixed(rng, below(rng, 9000, 1<<14)),
+			mixed(rng, below(rng, 9000, all))},
+		"all deleted": {insert(rng, ramp(9000, 0, 77)), remove(ramp(9000, 0, 77)), insert(rng, ramp(3000, 5, 8)),
+			remove(ramp(30000, 0, 1))},
+		"absent deleted": {insert(rng, ramp(100, 0, 1000000)), remove(ramp(9000, 1, 3))},
 		"all to one leaf": {
 			insert(rng, ramp(14, 0, 1000)), mixed(rng, below(rng, 100000, 14000)), remove(ramp(100000, 5, 7)),
-			unique(equal(200000, 77)), mixed(rng, equal(200000, 77)), insert(rng, below(rng, 40000, 1<<24)), remove(below(rng, 40000, 1<<24)),
+			unique(equal(200000, 77)), mixed(rng, equal(200000, 77)),
+			insert(rng, below(rng, 40000, 1<<24)), remove(below(rng, 40000, 1<<24)),
 		},
 	}
 }
@@ -320,7 +330,8 @@ func TestBatchThatFits(t *testing.T) {
 					b := shape(rng, 0, n)
 					for _, leaf := range []int{1, 15, leaves - 1} { // neighbours, and below other parents
 						more := shape(rng, leaf, n)
-						b.kinds, b.keys, b.values = append(b.kinds, more.kinds...), append(b.keys, more.keys...), append(b.values, more.values...)
+						b.kinds, b.keys = append(b.kinds, more.kinds...), append(b.keys, more.keys...)
+						b.values = append(b.values, more.values...)
 					}
 					r.do(b, i%2 == 0)
 					r.check()
@@ -373,7 +384,8 @@ func TestBatchWithoutRoom(t *testing.T) {
 	r.do(insert(rng, uniqueKeys(rng, 100)), false)
 	keys := device(r, uniqueKeys(rng, 100000))
 	defer keys.Free()
-	err := r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{Count: 100000, Keys: keys, Values: keys})
+	err := r.tree.UpdateOn(t.Context(), r.stream, structures.Insert,
+		structures.DeviceBatch{Count: 100000, Keys: keys, Values: keys})
 	var full *structures.LimitError
 	require.ErrorAs(t, err, &full)
 	require.NoError(t, r.stream.Wait(t.Context()))
@@ -408,7 +420,8 @@ func TestBatchOfDeletionsWithoutRoom(t *testing.T) {
 func TestBatchAfterConcurrentInsertions(t *testing.T) {
 	const parents, each = 700, Slots * Slots // nodes above the leaves, pairs below one
 	full := ramp(parents*each, 0, 1000)
-	var keys, last []uint32 // one in a leaf of each of these; then more, of other leaves, for which only the leaf is split
+	// One in a leaf of each of these; then more, of other leaves, for which only the leaf is split.
+	var keys, last []uint32
 	for parent := range parents {
 		keys = append(keys, full[parent*each]+1)
 		last = append(last, full[parent*each+6*Slots]+1)
@@ -425,7 +438,8 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 		"another kernel": func(t *testing.T, r *batchRig, b structures.DeviceBatch) {
 			r.tree.Device()
 			require.NoError(t, r.tree.apply(r.stream, structures.Insert, operands{
-				keys: b.Keys.Address(), values: b.Values.Address(), statuses: b.Status.Address(), pending: b.Left.Address(), count: b.Count,
+				keys: b.Keys.Address(), values: b.Values.Address(), statuses: b.Status.Address(),
+				pending: b.Left.Address(), count: b.Count,
 			}))
 		},
 	}
@@ -446,7 +460,8 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 				r.want.insert(keys, keys)
 				for tries := 0; len(keys) > 0; tries++ {
 					require.Less(t, tries, 100, "%d operations still find no room", len(keys))
-					b := structures.DeviceBatch{Count: len(keys), Keys: device(r, keys), Values: device(r, keys), Status: device(r, make([]uint8, len(keys)+3)), Left: device(r, []uint32{0})}
+					b := structures.DeviceBatch{Count: len(keys), Keys: device(r, keys), Values: device(r, keys),
+						Status: device(r, make([]uint8, len(keys)+3)), Left: device(r, []uint32{0})}
 					before := orphans(r)
 					call(t, r, b)
 					require.NoError(t, r.stream.Wait(t.Context()))
@@ -457,7 +472,8 @@ func TestBatchAfterConcurrentInsertions(t *testing.T) {
 						}
 					}
 					left := len(pending) + orphans(r) - before
-					require.EqualValues(t, left, testdevice.Download(t, b.Left, 1)[0], "operations counted as pending, and nodes left without a parent")
+					require.EqualValues(t, left, testdevice.Download(t, b.Left, 1)[0],
+						"operations counted as pending, and nodes left without a parent")
 					b.Keys.Free()
 					b.Values.Free()
 					b.Status.Free()
@@ -495,9 +511,11 @@ func TestBatchRefused(t *testing.T) {
 		require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, u), &length)
 	}
 	var kind *structures.KindError
-	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Mixed, structures.DeviceBatch{Count: 10, Keys: keys, Values: keys}), &kind)
+	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Mixed,
+		structures.DeviceBatch{Count: 10, Keys: keys, Values: keys}), &kind)
 	require.NoError(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{}))
 	require.NoError(t, r.tree.Close())
-	require.ErrorIs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{}), vk.ErrClosed)
+	require.ErrorIs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, structures.DeviceBatch{}),
+		vk.ErrClosed)
 	require.NoError(t, r.stream.Wait(t.Context()))
 }

@@ -203,7 +203,8 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	if err := t.clear(s, p.lengths, 3); err != nil {
 		return err
 	}
-	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{Keys: b.Keys, Disorder: descends, Length: length{N: uint32(b.N)}})
+	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{Keys: b.Keys, Disorder: descends,
+		Length: length{N: uint32(b.N)}})
 	err = t.primitives.Sort(s, primitives.SortArgs{
 		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues,
 		Length: primitives.Length{N: b.N, At: descends}, Scratch: p.sort,
@@ -211,9 +212,11 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	if err != nil {
 		return err
 	}
-	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{p.sortedKeys, p.flags, repeats, length{descends, uint32(b.N)}})
+	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{p.sortedKeys, p.flags, repeats,
+		length{descends, uint32(b.N)}})
 	err = t.primitives.Compact(s, primitives.CompactArgs{
-		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.distinctKeys, OutValues: p.distinctValues, OutCount: distinct,
+		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.distinctKeys,
+		OutValues: p.distinctValues, OutCount: distinct,
 		Length: primitives.Length{N: b.N, At: repeats}, Scratch: p.sort,
 	})
 	if err != nil {
@@ -244,7 +247,8 @@ func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := kernel[buildNodesPush](t, s, "build_nodes", t.tiles.walk, recording.Constant("SHARED", word(t.shared)))
+	nodes, err := kernel[buildNodesPush](t, s, "build_nodes", t.tiles.walk,
+		recording.Constant("SHARED", word(t.shared)))
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ func TestBuild(t *testing.T) {
 						require.LessOrEqual(t, len(node.Keys), leaf)
 					}
 				}
-				require.LessOrEqual(t, uint64(len(nodes)), tree.known.most(0), "the bound for %d pairs, fill %g", n, fill)
+				require.LessOrEqual(t, uint64(len(nodes)), tree.known.most(0), "the bound for %d pairs, fill %g", n,
+					fill)
 			}
 		}
 	})

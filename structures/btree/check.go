@@ -39,7 +39,8 @@ const (
 var ruleTexts = enum.Names[Rule]{
 	"root that is not an inner node for all keys", "latched node", "node whose least key is above its greatest",
 	"key in a leaf that is not for it", "key twice in a leaf", "free slot with a value that no free slot has",
-	"last leaf that is not for the last key alone", "inner node whose separators are out of order", "child that is no node",
+	"last leaf that is not for the last key alone", "inner node whose separators are out of order",
+	"child that is no node",
 	"child of a wrong level", "separator that is not its child's least key", "right neighbor that is no node",
 	"right neighbor of another level", "right neighbor that doesn't begin where the node ends",
 	"node that is not the right neighbor of one node", "node with several parents",

@@ -74,7 +74,8 @@ func (t *Tree) allocate(c *claim) (refused int, err error) {
 		}
 		t.stream.Fill(c.memory, 0, 4, uint32(c.count))
 		t.stream.Fill(c.memory, 4*(c.count+1), 4, 0)
-		t.take(t.stream, k, takePush{Slabs: c.memory.AddressOf(1), Refused: c.memory.AddressOf(c.count + 1), Count: uint32(c.count)})
+		t.take(t.stream, k, takePush{Slabs: c.memory.AddressOf(1), Refused: c.memory.AddressOf(c.count + 1),
+			Count: uint32(c.count)})
 		return nil
 	})
 	if err != nil {

@@ -53,7 +53,8 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	err = t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
 	if err == nil {
 		t.meter.Rebuild()
-		t.d.Log().Info("compacted", "pairs", e.pairs, "nodes", t.known.nodes, "nodes_before", v.nodes(), "duration", time.Since(begin))
+		t.d.Log().Info("compacted", "pairs", e.pairs, "nodes", t.known.nodes, "nodes_before", v.nodes(), "duration",
+			time.Since(begin))
 	}
 	if t.pool == old {
 		return err

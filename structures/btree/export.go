@@ -34,7 +34,8 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 	var e exportPush
 	var scan uint64
 	plan := func() {
-		e = exportPush{Tree: t.device(), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs), Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
+		e = exportPush{Tree: t.device(), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs),
+			Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
 		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves))
 		e.Slabs, e.Leaves, e.Capacity = order.leaves, length{N: uint32(leaves)}, uint32(pairs)
 	}
@@ -71,7 +72,8 @@ func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool
 	leaves := int(p.Leaves.N)
 	count.Dispatch(s, groups(leaves*tile), p)
 	err = t.primitives.Scan(s, primitives.ScanArgs{
-		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves, At: p.Leaves.At}, Total: total, Scratch: scan,
+		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves, At: p.Leaves.At}, Total: total,
+		Scratch: scan,
 	})
 	if err != nil || !pairs {
 		return err

@@ -68,15 +68,18 @@ func (o *Options) complete(d *vk.Device) error {
 	case o.Capacity < 0:
 		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
 	case o.Capacity > maxPairs:
-		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
+		return &structures.OptionError{Option: "Capacity",
+			Reason: fmt.Sprintf("%d, but there are no more than 2^32 keys", o.Capacity)}
 	case !(o.Fill > 0 && o.Fill <= 1):
 		return &structures.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", o.Fill)}
 	case o.Path > Batched:
 		return &structures.OptionError{Option: "Path", Reason: fmt.Sprintf("%v", o.Path)}
 	case o.Tile < 0 || o.Tile > maxTile || o.Tile&(o.Tile-1) != 0:
-		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d", o.Tile, maxTile)}
+		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but it is a power of two up to %d",
+			o.Tile, maxTile)}
 	case o.Tile > d.SubgroupSize():
-		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here", o.Tile, d.SubgroupSize())}
+		return &structures.OptionError{Option: "Tile", Reason: fmt.Sprintf("%d, but subgroups have %d lanes here",
+			o.Tile, d.SubgroupSize())}
 	}
 	return nil
 }

@@ -125,7 +125,8 @@ const somewhere = recording.Align
 
 func (t *Tree) rehearsePoints(_ context.Context, s *vk.Stream) error {
 	for n := range recording.Sizes(primitives.MaxLength) {
-		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst} {
+		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
+			structures.SortedFirst} {
 			if err := t.recordFind(s, ordered.Lookups{N: n, Keys: somewhere, Order: order}); err != nil {
 				return err
 			}
@@ -231,7 +232,8 @@ func (t *Tree) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
 		for _, statuses := range []uint64{0, somewhere} {
 			for _, folds := range []bool{kind.UpdatesInPlace(), kind.UpdatesInPlace() || kind == structures.Mixed} {
 				b := batched{
-					Kind: kind, Folds: folds, Keys: somewhere, Values: somewhere, Kinds: somewhere, Statuses: statuses, N: n,
+					Kind: kind, Folds: folds, Keys: somewhere, Values: somewhere, Kinds: somewhere, Statuses: statuses,
+					N: n,
 				}
 				if err := t.recordBatched(context.Background(), s, b); err != nil {
 					return err

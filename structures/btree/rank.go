@@ -59,11 +59,13 @@ func (t *Tree) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList
 	if err := t.recordLeafOrder(s, c.listing, n, c.order); err != nil {
 		return leafList{}, err
 	}
-	push := exportPush{Tree: t.device(), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums, Leaves: length{n.At, uint32(n.N)}}
+	push := exportPush{Tree: t.device(), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums,
+		Leaves: length{n.At, uint32(n.N)}}
 	if e != nil {
 		push.Keys, push.Values, push.Capacity = e.Keys, e.Values, e.Capacity
 	}
-	list := leafList{Lows: c.order.lows, Leaves: c.order.leaves, Before: c.sums, Listed: recording.Length{At: n.At, N: uint32(n.N)}}
+	list := leafList{Lows: c.order.lows, Leaves: c.order.leaves, Before: c.sums,
+		Listed: recording.Length{At: n.At, N: uint32(n.N)}}
 	return list, t.export(s, push, c.scan, total, e != nil)
 }
 
@@ -102,7 +104,8 @@ func byLeaves[P any](t *Tree, s *vk.Stream, module string, n int, push func(leaf
 
 func (r *recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
 	_, err := (*Tree)(r).recordLeaves(s, e.Total.Address(), &exportPush{
-		Keys: e.Keys.Address(), Values: e.Values.Address(), Capacity: uint32(min(e.Keys.Len(), e.Values.Len(), recording.MaxBatch)),
+		Keys: e.Keys.Address(), Values: e.Values.Address(),
+		Capacity: uint32(min(e.Keys.Len(), e.Values.Len(), recording.MaxBatch)),
 	})
 	return err
 }

@@ -58,7 +58,8 @@ func (r *recorder) Survey(s *vk.Stream, v ordered.Survey) error {
 	if v.Whole {
 		leaves = math.MaxInt32
 	}
-	return t.recordCounts(s, rangeQueries{ranges: v.Ranges, n: v.N, counts: v.Out, leaves: leaves, tooLong: ordered.TooMany}, plan)
+	return t.recordCounts(s, rangeQueries{ranges: v.Ranges, n: v.N, counts: v.Out, leaves: leaves,
+		tooLong: ordered.TooMany}, plan)
 }
 
 func (r *recorder) Count(s *vk.Stream, c ordered.Counts) error {
@@ -70,7 +71,8 @@ func (r *recorder) Count(s *vk.Stream, c ordered.Counts) error {
 	if err != nil {
 		return err
 	}
-	q := rangeQueries{ranges: c.Ranges, n: c.N, countAt: c.CountAt, shift: plan.shift, counts: plan.counts, total: plan.total}
+	q := rangeQueries{ranges: c.Ranges, n: c.N, countAt: c.CountAt, shift: plan.shift, counts: plan.counts,
+		total: plan.total}
 	summed := c.Total != 0 || plan.shift != 0
 	if c.Total != 0 {
 		q.total = c.Total
@@ -93,7 +95,8 @@ func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 		return err
 	}
 	q := rangeQueries{
-		ranges: o.Ranges, n: o.N, countAt: o.CountAt, shift: plan.shift, counts: plan.counts, total: o.Total, outKeys: o.OutKeys, outValues: o.OutValues,
+		ranges: o.Ranges, n: o.N, countAt: o.CountAt, shift: plan.shift, counts: plan.counts, total: o.Total,
+		outKeys: o.OutKeys, outValues: o.OutValues,
 		limit: min(o.Candidates, recording.MaxPlaces), capacity: min(o.Capacity, recording.MaxPlaces),
 	}
 	if err := t.recordCounts(s, q, plan); err != nil {
@@ -103,7 +106,8 @@ func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 		return err
 	}
 	if plan.ordered() { // pairs are written range by range
-		err := t.recordFetch(s, primitives.Length{N: o.N}, fetch{destinations: plan.order.destinations, words: plan.order.each, toWords: plan.leaves})
+		err := t.recordFetch(s, primitives.Length{N: o.N},
+			fetch{destinations: plan.order.destinations, words: plan.order.each, toWords: plan.leaves})
 		if err != nil {
 			return err
 		}
@@ -114,7 +118,8 @@ func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 
 // Pairs has the total in scratch, the ranges and their offsets, which go up, and behind them the pairs, which come
 // down.
-func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, counts []uint32, to *ordered.Pairs) ([]uint32, error) {
+func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, counts []uint32,
+	to *ordered.Pairs) ([]uint32, error) {
 	t, n := (*Tree)(r), len(ranges)
 	up := make([]uint32, 2+2*n+n)
 	copy(up[2:], ordered.Words(ranges))

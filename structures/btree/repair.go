@@ -45,7 +45,8 @@ func (t *Tree) old() taking {
 
 // taker returns the kernel that allocates slabs, or frees them.
 func (t *Tree) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
-	return kernel[takePush](t, s, "take", 1, recording.Constant("FREE", word(does != allocates)), recording.Constant("CLEARS", word(does == clears)))
+	return kernel[takePush](t, s, "take", 1, recording.Constant("FREE", word(does != allocates)),
+		recording.Constant("CLEARS", word(does == clears)))
 }
 
 // take records that slabs are allocated, or freed.
@@ -105,7 +106,8 @@ func (t *Tree) repair(ctx context.Context) error {
 		}
 		err = scratch.Download(context.WithoutCancel(ctx), refusedAt, count[:])
 		if err == nil && count[0] == 0 {
-			err = t.writeInner(ctx, k, repairNodesPush{Tree: t.device(), Lows: order.lows, Leaves: order.leaves, Inner: slabs}, leaves, inner,
+			err = t.writeInner(ctx, k, repairNodesPush{
+				Tree: t.device(), Lows: order.lows, Leaves: order.leaves, Inner: slabs}, leaves, inner,
 				takePush{Slabs: v.listed.Inner + 4, Refused: refused, Count: uint32(old)})
 			if err == nil {
 				return nil
@@ -146,7 +148,8 @@ func (t *Tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
 }
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
-func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int, old takePush) error {
+func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
+	old takePush) error {
 	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(t.share())})
 	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
 	t.take(t.stream, k.old, old)

@@ -41,7 +41,8 @@ func TestReserve(t *testing.T) {
 						first += len(some)
 						if count == onStream {
 							s := testdevice.Stream(t, d)
-							b := structures.DeviceBatch{Count: len(some), Keys: testdevice.Upload(t, d, some), Values: testdevice.Upload(t, d, some)}
+							b := structures.DeviceBatch{Count: len(some), Keys: testdevice.Upload(t, d, some),
+								Values: testdevice.Upload(t, d, some)}
 							require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Insert, b))
 							require.NoError(t, tree.Finish(t.Context(), s, structures.Insert, b))
 						} else {

@@ -148,7 +148,8 @@ func requireNodes(t testing.TB, tree *Tree) {
 	require.NoError(t, err)
 	require.NotEmpty(t, nodes)
 	if !tree.known.unsure {
-		require.LessOrEqual(t, len(nodes), int(tree.known.most(0)), "nodes, of which no more are known: %+v", tree.known)
+		require.LessOrEqual(t, len(nodes), int(tree.known.most(0)), "nodes, of which no more are known: %+v",
+			tree.known)
 	}
 	by := map[uint32]*Node{}
 	for i := range nodes {
@@ -196,7 +197,8 @@ func requireNodes(t testing.TB, tree *Tree) {
 		}
 	}
 	for _, n := range nodes[1:] {
-		require.Equal(t, 1, parents[n.Ref], "parents of node %#x of level %d, keys %#x to %#x", n.Ref, n.Level, n.Low, n.High)
+		require.Equal(t, 1, parents[n.Ref], "parents of node %#x of level %d, keys %#x to %#x", n.Ref, n.Level, n.Low,
+			n.High)
 	}
 }
 
@@ -217,12 +219,14 @@ func poke(t testing.TB, tree *Tree, words ...poked) {
 		Changes uint64
 		Count   uint32
 	}
-	k, err := recording.Kernel[push](tree.kernels, tree.stream, "test/btree_words", workgroup, recording.OverPool(tree.pool.Constants())...)
+	k, err := recording.Kernel[push](tree.kernels, tree.stream, "test/btree_words", workgroup,
+		recording.OverPool(tree.pool.Constants())...)
 	require.NoError(t, err)
 	b, err := vk.NewBuffer[uint32](tree.d, 4*len(words))
 	require.NoError(t, err)
 	defer b.Free()
-	require.NoError(t, b.Upload(t.Context(), 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))))
+	require.NoError(t, b.Upload(t.Context(), 0, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))),
+		4*len(words))))
 	k.Dispatch(tree.stream, groups(len(words)), push{tree.device(), b.Address(), uint32(len(words))})
 	require.NoError(t, tree.stream.Wait(t.Context()))
 }
@@ -257,7 +261,8 @@ func ravage(t testing.TB, tree *Tree, want model) {
 			case rng.IntN(3) == 0:
 				value = 1
 			}
-			words = append(words, poked{slab: n.Ref, word: uint32(2 * slot), value: key}, poked{slab: n.Ref, word: uint32(2*slot + 1), value: value})
+			words = append(words, poked{slab: n.Ref, word: uint32(2 * slot), value: key},
+				poked{slab: n.Ref, word: uint32(2*slot + 1), value: value})
 		}
 	}
 	poke(t, tree, words...)

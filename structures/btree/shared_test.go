@@ -160,7 +160,8 @@ func TestSharedPoolOnStreams(t *testing.T) {
 	for round := range 6 {
 		const n = 3000
 		keys, values := uniqueKeys(rng, n), randomWords(rng, n)
-		b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values)}
+		b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys),
+			Values: testdevice.Upload(t, d, values)}
 		record := func() {
 			if round%3 == 2 {
 				require.NoError(t, tree.BuildOn(t.Context(), s, b))
@@ -188,7 +189,8 @@ func TestSharedPoolOnStreams(t *testing.T) {
 	require.NoError(t, tree.Clear(t.Context()))
 	require.NoError(t, table.Clear(t.Context()))
 	require.Equal(t, before, allocated(t, pool))
-	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Delete, structures.DeviceBatch{Count: 1, Keys: testdevice.Upload(t, d, []uint32{1})}))
+	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Delete,
+		structures.DeviceBatch{Count: 1, Keys: testdevice.Upload(t, d, []uint32{1})}))
 	require.ErrorIs(t, tree.Close(), vk.ErrUnsubmitted)
 	s.Discard()
 	require.NoError(t, tree.Close())
@@ -202,7 +204,8 @@ func TestSharedPoolBuildBehindOthers(t *testing.T) {
 	tree := newTree(t, d, Options{Pool: pool})
 	s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	keys := uniqueKeys(random(4), 4000)
-	b := structures.DeviceBatch{Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, keys)}
+	b := structures.DeviceBatch{Count: len(keys), Keys: testdevice.Upload(t, d, keys),
+		Values: testdevice.Upload(t, d, keys)}
 	require.NoError(t, tree.ApplyOn(other, structures.Insert, b))
 	few := b
 	few.Count = 10
@@ -298,7 +301,8 @@ func TestSharedPoolWithoutRoom(t *testing.T) {
 	done := false
 	for blocks := 1; !done; blocks++ {
 		t.Run(fmt.Sprintf("%d blocks", blocks), func(t *testing.T) {
-			pool := sharedPool(t, d, alloc.PoolOptions{MaxBytes: 8<<10 + uint64(blocks)*alloc.BlockSlabs*(alloc.SlabBytes+1)})
+			most := 8<<10 + uint64(blocks)*alloc.BlockSlabs*(alloc.SlabBytes+1)
+			pool := sharedPool(t, d, alloc.PoolOptions{MaxBytes: most})
 			r := shortRig{t: t, d: d, pool: pool, ended: func() {}, again: func() {}}
 			r.run()
 			done = !r.short
@@ -368,7 +372,8 @@ func (r *shortRig) run() {
 			gotKeys, gotValues := contents(r.t, tree) // parents may lack children, which side links lead to
 			same(r.t, keys, gotKeys, "keys")
 			same(r.t, values, gotValues, "values")
-			require.EqualValues(r.t, requireStats(r.t, tree).Nodes, allocated(r.t, r.pool), "slabs that nothing leads to")
+			require.EqualValues(r.t, requireStats(r.t, tree).Nodes, allocated(r.t, r.pool),
+				"slabs that nothing leads to")
 		}
 		for _, n := range []int{50, 4000, 9000} {
 			keys, values := uniqueKeys(rng, n), randomWords(rng, n)
@@ -414,7 +419,8 @@ func (r *shortRig) onStream(tree *Tree, want model, holds func()) {
 	r.ended()
 	s, rng := testdevice.Stream(r.t, r.d), random(22)
 	keys, values := uniqueKeys(rng, n), randomWords(rng, n)
-	b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(r.t, r.d, keys), Values: testdevice.Upload(r.t, r.d, values)}
+	b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(r.t, r.d, keys),
+		Values: testdevice.Upload(r.t, r.d, values)}
 	r.again()
 	err := tree.UpdateOn(r.t.Context(), s, structures.Insert, b)
 	if !r.lacks(err) {

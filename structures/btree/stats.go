@@ -160,8 +160,10 @@ func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	s := Stats{
-		Pairs: v.levels[0].Slots, Nodes: v.nodes(), Erased: v.erased, NodeBytes: v.nodes() * nodeBytes, Bytes: t.pool.Bytes(),
-		Splits: uint64(counters[splitsWord]), Restarts: uint64(counters[restartsWord]), Orphans: uint64(counters[orphansWord]),
+		Pairs: v.levels[0].Slots, Nodes: v.nodes(), Erased: v.erased, NodeBytes: v.nodes() * nodeBytes,
+		Bytes:  t.pool.Bytes(),
+		Splits: uint64(counters[splitsWord]), Restarts: uint64(counters[restartsWord]),
+		Orphans: uint64(counters[orphansWord]),
 		Batches: Batches{t.batches.concurrent.Load(), t.batches.batched.Load()},
 	}
 	for i, l := range v.levels {

@@ -235,7 +235,8 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 }
 
 func (t *Tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
-	k, err := kernel[applyPush](t, s, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)), recording.Constant("BTREE_TORN", t.torn()))
+	k, err := kernel[applyPush](t, s, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)),
+		recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
 		return err
 	}
@@ -334,8 +335,9 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 			return err
 		}
 		return t.apply(s, kind, operands{
-			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(), statuses: b.Status.Address(),
-			pending: b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
+			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(),
+			statuses: b.Status.Address(),
+			pending:  b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
 			ordered: b.Width != 0, highs: b.Highs.Address(), windows: b.Windows.Address(), outKeys: b.OutKeys.Address(),
 			outValues: b.OutValues.Address(), width: b.Width,
 		})

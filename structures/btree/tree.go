@@ -118,7 +118,8 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		}
 	}
 	t := &Tree{
-		d: d, o: o, shared: o.Pool != nil, gate: gate.New(), tiles: bestTiles(d, o.Tile), queries: bestQueryShape(d, o.Tile),
+		d: d, o: o, shared: o.Pool != nil, gate: gate.New(), tiles: bestTiles(d, o.Tile),
+		queries:   bestQueryShape(d, o.Tile),
 		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
 		visits: firstVisits(d), mostVisits: maxVisits,
@@ -224,7 +225,8 @@ func (t *Tree) Constants() map[string]uint32 {
 }
 
 // kernel returns the kernel of a module of shaders/btree.
-func kernel[P any](t *Tree, s *vk.Stream, module string, tile int, own ...recording.Specialization) (*vk.Kernel[P], error) {
+func kernel[P any](t *Tree, s *vk.Stream, module string, tile int,
+	own ...recording.Specialization) (*vk.Kernel[P], error) {
 	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
 	return recording.Kernel[P](t.kernels, s, "btree/"+module, workgroup, all...)
 }

@@ -14,7 +14,8 @@ import (
 // each to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path.
 // Deletions have no values. Errors: those of Insert, whose *PendingError then says how many operations are not done;
 // *structures.KindError and *structures.LengthError before anything is done.
-func (t *Tree) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+func (t *Tree) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+	status []structures.Status) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}
@@ -102,10 +103,12 @@ func insertions(kind structures.Kind, kinds []structures.Kind, n int) int {
 
 // errLackingNodes is why a batch with updates in place is not dispatched again: those leaves that had room are changed
 // by then, and nothing may be added twice.
-var errLackingNodes = errors.New("btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
+var errLackingNodes = errors.New(
+	"btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
 
 // batched does a batch of updates node by node.
-func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.Batch, status []structures.Status) error {
+func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.Batch,
+	status []structures.Status) error {
 	n := len(b.Keys)
 	var short error
 	if t.settle(t.stream); !t.shared { // there, chunks have claims
@@ -141,8 +144,9 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.B
 			}
 			turns.Take(s)
 			err := t.recordBatched(ctx, s, batched{
-				Kind: kind, Folds: folds, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2], Statuses: c.Columns[3],
-				Pending: c.Pending, N: c.Count, claim: slabs,
+				Kind: kind, Folds: folds, Keys: c.Columns[0], Values: c.Columns[1], Kinds: c.Columns[2],
+				Statuses: c.Columns[3],
+				Pending:  c.Pending, N: c.Count, claim: slabs,
 			})
 			if err != nil {
 				return t.abandon(err, slabs)

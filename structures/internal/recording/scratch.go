@@ -7,8 +7,8 @@ import (
 )
 
 // Scratch is temporary device memory for what is recorded into streams. Each stream has memory of its own, which grows
-// by being replaced: what was there before is freed behind the work that names it. That of a stream which was closed goes
-// when another one comes. Several goroutines may use one, each with streams of its own.
+// by being replaced: what was there before is freed behind the work that names it. That of a stream which was closed
+// goes when another one comes. Several goroutines may use one, each with streams of its own.
 type Scratch struct {
 	d  *vk.Device
 	mu sync.Mutex
