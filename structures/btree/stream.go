@@ -37,7 +37,7 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind.Ordered() && b.Width == 0 {
 		return &structures.LengthError{Keys: b.Count, Other: "pairs a range", Got: b.Width}
 	}
-	mixed := kind == structures.Mixed && b.Width != 0 // with whatever operations ask for order
+	mixed := kind == structures.Mixed && asksForOrder(kind, b)
 	if mixed || kind.Ranges() {
 		highs = b.Count
 	}
@@ -55,6 +55,11 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
 		recording.Need(d, b.OutKeys, "keys for the result", b.Count, pairs),
 		recording.Need(d, b.OutValues, "values for the result", b.Count, pairs),
 		recording.NeedOutcomes(d, b))
+}
+
+// asksForOrder says whether a concurrent batch may have operations that ask for order. Of others, a Width says nothing.
+func asksForOrder(kind structures.Kind, b structures.DeviceBatch) bool {
+	return b.Width != 0 && (kind == structures.Mixed || kind.Ordered())
 }
 
 // does says whether concurrent batches do operations of a kind.
@@ -338,8 +343,8 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(),
 			statuses: b.Status.Address(),
 			pending:  b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
-			ordered: b.Width != 0, highs: b.Highs.Address(), windows: b.Windows.Address(), outKeys: b.OutKeys.Address(),
-			outValues: b.OutValues.Address(), width: b.Width,
+			ordered: asksForOrder(kind, b), highs: b.Highs.Address(), windows: b.Windows.Address(),
+			outKeys: b.OutKeys.Address(), outValues: b.OutValues.Address(), width: b.Width,
 		})
 	})
 }
