@@ -7,39 +7,68 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-// Some goroutines prepare a structure that others use, and one gives up.
+// Some goroutines prepare a structure that others use, and one gives up. Pools stay small, so that there is one form of
+// kernels.
 func TestPreparing(t *testing.T) {
-	eachSubject(t, func(t *testing.T, _ *vk.Device, x structures.Dictionary) {
-		over, cancel := context.WithCancel(t.Context())
-		each(goroutines, func(g int) {
-			switch g {
-			case 0:
-				cancel()
-				if err := x.Prepare(over); !errors.Is(err, context.Canceled) {
-					t.Errorf("prepare behind its context: %v", err)
-				}
-			case 1:
-				keys := keysOf(g, 0)
-				if _, err := x.Insert(t.Context(), keys, keys); err != nil {
-					t.Errorf("insert: %v", err)
-				}
-				requireFound(t, x, keys)
-			default:
-				if err := x.Prepare(t.Context()); err != nil {
-					t.Errorf("prepare: %v", err)
-				}
-			}
+	const most = 1 << 28
+	d := testdevice.Open(t)
+	for name, open := range map[string]func(context.Context) (structures.Dictionary, error){
+		"map": func(ctx context.Context) (structures.Dictionary, error) {
+			return as(slabhash.New(ctx, d, slabhash.Options{MaxBytes: most}))
+		},
+		"tree": func(ctx context.Context) (structures.Dictionary, error) {
+			return as(btree.New(ctx, d, btree.Options{MaxBytes: most}))
+		},
+		"lsm": func(ctx context.Context) (structures.Dictionary, error) {
+			return as(lsm.New(ctx, d, lsm.Options{Batch: 1 << 10}))
+		},
+		"array": func(ctx context.Context) (structures.Dictionary, error) {
+			return as(sortedarray.New(ctx, d, sortedarray.Options{}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, err := open(t.Context())
+			require.NoError(t, err)
+			testPreparing(t, x)
 		})
-		before := x.Metrics().Kernels
-		keys := keysOf(0, 1)
-		_, err := x.Insert(t.Context(), keys, keys)
-		require.NoError(t, err)
-		requireFound(t, x, keys)
-		require.Equal(t, before, x.Metrics().Kernels)
-		require.NoError(t, x.Close())
-		require.ErrorIs(t, x.Prepare(t.Context()), vk.ErrClosed)
+	}
+}
+
+func testPreparing(t *testing.T, x structures.Dictionary) {
+	over, cancel := context.WithCancel(t.Context())
+	each(goroutines, func(g int) {
+		switch g {
+		case 0:
+			cancel()
+			if err := x.Prepare(over); !errors.Is(err, context.Canceled) {
+				t.Errorf("prepare behind its context: %v", err)
+			}
+		case 1:
+			keys := keysOf(g, 0)
+			if _, err := x.Insert(t.Context(), keys, keys); err != nil {
+				t.Errorf("insert: %v", err)
+			}
+			requireFound(t, x, keys)
+		default:
+			if err := x.Prepare(t.Context()); err != nil {
+				t.Errorf("prepare: %v", err)
+			}
+		}
 	})
+	before := x.Metrics().Kernels
+	keys := keysOf(0, 1)
+	_, err := x.Insert(t.Context(), keys, keys)
+	require.NoError(t, err)
+	requireFound(t, x, keys)
+	require.Equal(t, before, x.Metrics().Kernels)
+	require.NoError(t, x.Close())
+	require.ErrorIs(t, x.Prepare(t.Context()), vk.ErrClosed)
 }

@@ -60,6 +60,8 @@ func openLogged(t *testing.T) (*vk.Device, *made) {
 	return testdevice.Open(t, vk.Options{Logger: slog.New(m)}), m
 }
 
+const inSmallSupers = "btree in a shared pool of small super blocks" // which grows out of one
+
 // prepared are the structures that are tried behind Prepare.
 func prepared(b buffers) map[string]func() structure {
 	return map[string]func() structure{
@@ -67,7 +69,7 @@ func prepared(b buffers) map[string]func() structure {
 		"slabhash":    func() structure { return mapOf(b) },
 		"lsm":         func() structure { return lsmOf(b) },
 		"sortedarray": func() structure { return arrayOf(b) },
-		"btree in a shared pool of small super blocks": func() structure {
+		inSmallSupers: func() structure {
 			pool, err := alloc.NewSlabPool(b.t.Context(), b.d, alloc.PoolOptions{SuperShift: 2})
 			require.NoError(b.t, err)
 			b.t.Cleanup(func() { require.NoError(b.t, pool.Close()) })
@@ -92,6 +94,10 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	for name := range prepared(buffers{}) {
 		t.Run(name, func(t *testing.T) {
 			d, kernels := openLogged(t)
+			if name == inSmallSupers && d.Info().Type == vk.CPU && d.SubgroupSize() != 8 {
+				note(nil)
+				t.Skip("two forms of kernels that nothing else takes: compiled at one subgroup size alone, on a CPU")
+			}
 			s := prepared(buffers{t, d})[name]()
 			t.Cleanup(func() { require.NoError(t, s.Close()) })
 			require.NoError(t, s.Prepare(t.Context()))
