@@ -16,15 +16,16 @@ func TestWidthWithoutRanges(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	s := testdevice.Stream(t, d)
 	b := structures.DeviceBatch{
-		Count: 4, Keys: testdevice.Upload(t, d, []uint32{1, 2, 3, 4}), Values: testdevice.Upload(t, d, []uint32{5, 6, 7, 8}),
-		Status: testdevice.Room[uint8](t, d, 4), Width: 3,
+		Count: 4, Keys: testdevice.Upload(t, d, []uint32{1, 2, 3, 4}), Width: 3,
+		Values: testdevice.Upload(t, d, []uint32{5, 6, 7, 8}), Status: testdevice.Room[uint8](t, d, 4),
 	}
 	for _, c := range []struct {
 		kind structures.Kind
 		want structures.Status
 		left uint64
 	}{
-		{structures.Insert, structures.Inserted, 4}, {structures.Find, structures.Found, 4}, {structures.Delete, structures.Deleted, 0},
+		{structures.Insert, structures.Inserted, 4}, {structures.Find, structures.Found, 4},
+		{structures.Delete, structures.Deleted, 0},
 	} {
 		require.NoError(t, tree.ApplyOn(s, c.kind, b))
 		require.NoError(t, tree.Finish(t.Context(), s, c.kind, b))
