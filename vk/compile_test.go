@@ -36,7 +36,13 @@ func TestEveryModuleCompiles(t *testing.T) {
 				d.info.Features = slices.DeleteFunc(slices.Clone(features),
 					func(f Feature) bool { return f == Int64Atomics })
 			}
-			p, err := d.newPipeline(module, KernelOptions{SubgroupSize: size}, pushType(about))
+			o := KernelOptions{SubgroupSize: size, Constants: map[string]uint32{}}
+			for _, c := range about.Constants {
+				if c.Name == "TILE" {
+					o.Constants[c.Name] = min(c.Default, uint32(size))
+				}
+			}
+			p, err := d.newPipeline(module, o, pushType(about))
 			var lacks *MissingFeatureError
 			if errors.As(err, &lacks) {
 				t.Logf("%s: not for this device: %v", name, err)

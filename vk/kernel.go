@@ -53,7 +53,8 @@ const pairsBy32 = "pairs_by_32_bit_atomics"
 // NewKernel makes a kernel of a module, with full subgroups. Errors: *LayoutError where P does not match the
 // module's push-constant block, *MissingFeatureError where the module needs what the device has not or was told
 // to leave off, *ModuleError where the module is no compute shader, a constant is unknown, the workgroup does not fit
-// the device, or it has the protocol of devices without Int64Atomics and this one has them.
+// the device, it has the protocol of devices without Int64Atomics and this one has them, or its tiles (the constant
+// TILE of the headers) are wider than a subgroup or a node.
 func NewKernel[P any](d *Device, m shaders.Module, o KernelOptions) (*Kernel[P], error) {
 	p, err := d.newPipeline(m, o, reflect.TypeFor[P]())
 	if err != nil {
@@ -171,6 +172,10 @@ func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
 		values[c.ID] = o.Constants[name]
 	}
 
+	if err := p.checkTiles(about, values); err != nil {
+		return err
+	}
+
 	x := about.LocalSize[0]
 	switch {
 	case x.Specialized:
@@ -215,6 +220,33 @@ func (p *pipeline) specialize(about spirv.Module, o KernelOptions) error {
 	for _, id := range slices.Sorted(maps.Keys(values)) {
 		p.how.ConstantIDs = append(p.how.ConstantIDs, id)
 		p.how.Constants = append(p.how.Constants, values[id])
+	}
+	return nil
+}
+
+// mostNodeTile is as many lanes as a node has quads (node.glsl).
+const mostNodeTile = 8
+
+// checkTiles refuses tiles (tile.glsl) that are wider than a subgroup, or than a node that they work on: what they do
+// would stay pending for ever, or go beyond the node.
+func (p *pipeline) checkTiles(about spirv.Module, values map[uint32]uint32) error {
+	at := slices.IndexFunc(about.Constants, func(c spirv.Constant) bool { return c.Name == "TILE" })
+	inTiles := func(name string) bool { return strings.HasPrefix(name, "tile_") }
+	if at < 0 || !slices.ContainsFunc(about.Functions, inTiles) {
+		return nil
+	}
+	lanes, set := values[about.Constants[at].ID]
+	if !set {
+		lanes = about.Constants[at].Default
+	}
+	most, of := p.subgroup, "a subgroup here has"
+	onNodes := func(name string) bool { return strings.HasPrefix(name, "node_") }
+	if mostNodeTile < most && slices.ContainsFunc(about.Functions, onNodes) {
+		most, of = mostNodeTile, "a tile on a node may have"
+	}
+	if lanes == 0 || lanes > uint32(most) || lanes&(lanes-1) != 0 {
+		return &ModuleError{p.name, fmt.Sprintf("its tiles have %d lanes, and %s %d: set the constant TILE to a power of "+
+			"two up to that", lanes, of, most)}
 	}
 	return nil
 }

@@ -2,11 +2,13 @@ package vk
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/vk/internal/spirv"
 )
 
 func TestManyGroups(t *testing.T) {
@@ -239,4 +241,36 @@ func TestOnKernel(t *testing.T) {
 	require.Equal(t, 64, told[0].Workgroup)
 	require.Equal(t, k.SubgroupSize(), told[0].SubgroupSize)
 	require.Equal(t, all, told[0].Statistics)
+}
+
+// Tiles that are wider than a subgroup or than a node, or no power of two, are refused, also where nobody sets them.
+func TestTileRefusals(t *testing.T) {
+	d := openFor(t, Options{})
+	make := func(name string, constants map[string]uint32) error {
+		m, err := shaders.Load(name)
+		require.NoError(t, err)
+		about, err := spirv.Parse(m.Code)
+		require.NoError(t, err)
+		p, err := d.newPipeline(m, KernelOptions{Workgroup: 64, Constants: constants}, pushType(about))
+		if err == nil {
+			d.drop(p)
+		}
+		return err
+	}
+	tile := func(lanes int) map[string]uint32 { return map[string]uint32{"TILE": uint32(lanes)} }
+	size := d.SubgroupSize()
+	for _, name := range []string{"test/tile", "test/node"} {
+		for _, lanes := range []int{0, 3, 2 * size} {
+			var refused *ModuleError
+			require.ErrorAs(t, make(name, tile(lanes)), &refused, "%s, tiles of %d", name, lanes)
+			require.Contains(t, refused.Reason, fmt.Sprintf("its tiles have %d lanes", lanes))
+		}
+		require.NoError(t, make(name, tile(min(size, 8))))
+		unset := make(name, nil) // 8
+		require.Equal(t, size < 8, unset != nil, "%v", unset)
+	}
+	require.NoError(t, make("test/tile", tile(min(size, 32))))
+	if size > 8 {
+		require.ErrorContains(t, make("test/node", tile(16)), "a tile on a node may have 8")
+	}
 }

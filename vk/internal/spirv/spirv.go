@@ -33,6 +33,8 @@ type Constant struct {
 	Name string // OpName; may be empty
 	ID   uint32 // SpecId
 	Bits int    // 32, also for a bool; or 64
+	// What it is where nobody sets it: the low 32 bits of a number; 0 for a bool.
+	Default uint32
 }
 
 // Size is one dimension of the workgroup: a value, or the specialization constant that replaces it.
@@ -281,6 +283,9 @@ func (p *parser) constants() {
 			continue
 		}
 		c := Constant{Name: p.names[id], ID: spec, Bits: 32}
+		if n := p.nodes[id]; n.op == opSpecConstant {
+			c.Default = n.args[0]
+		}
 		if t := p.nodes[p.nodes[id].kind]; (t.op == opTypeInt || t.op == opTypeFloat) && len(t.args) > 0 {
 			c.Bits = int(t.args[0])
 		}

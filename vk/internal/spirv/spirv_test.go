@@ -21,8 +21,8 @@ func TestParse(t *testing.T) {
 	require.Equal(t, "main", m.Entry)
 	require.NotContains(t, m.Capabilities, uint32(CapabilityInt64))
 	require.Equal(t, [3]Size{{Value: 1, Specialized: true}, {Value: 1}, {Value: 1}}, m.LocalSize)
-	require.Contains(t, m.Constants, Constant{"FACTOR", 7, 32})
-	require.Contains(t, m.Constants, Constant{"WORKGROUP", 0, 32})
+	require.Contains(t, m.Constants, Constant{"FACTOR", 7, 32, 1})
+	require.Contains(t, m.Constants, Constant{"WORKGROUP", 0, 32, 64})
 	require.Equal(t, 24, m.PushBytes)
 	require.Equal(t, []Word{{0, "x", Integer}, {4, "x", Integer}, {8, "y", Integer}, {12, "y", Integer},
 		{16, "count", Integer}, {20, "add", Integer}}, m.Push)
