@@ -245,8 +245,8 @@ func (p *pipeline) checkTiles(about spirv.Module, values map[uint32]uint32) erro
 		most, of = mostNodeTile, "a tile on a node may have"
 	}
 	if lanes == 0 || lanes > uint32(most) || lanes&(lanes-1) != 0 {
-		return &ModuleError{p.name, fmt.Sprintf("its tiles have %d lanes, and %s %d: set the constant TILE to a power of "+
-			"two up to that", lanes, of, most)}
+		return &ModuleError{p.name, fmt.Sprintf("its tiles have %d lanes, and %s %d: "+
+			"set the constant TILE to a power of two up to that", lanes, of, most)}
 	}
 	return nil
 }
