@@ -328,8 +328,8 @@ func treeOf(b buffers, o btree.Options) structure {
 	return s
 }
 
-func mapOf(b buffers) structure {
-	m, err := slabhash.New(b.t.Context(), b.d, slabhash.Options{})
+func mapOf(b buffers, o slabhash.Options) structure {
+	m, err := slabhash.New(b.t.Context(), b.d, o)
 	require.NoError(b.t, err)
 	s := structure{Dictionary: m, calls: dictionaryCalls(m)}
 	buckets := 700
@@ -404,7 +404,8 @@ func arrayOf(b buffers) structure {
 var kindsOf = map[string]func(b buffers) structure{
 	"btree":         func(b buffers) structure { return treeOf(b, btree.Options{Path: btree.Concurrent}) },
 	"btree batched": func(b buffers) structure { return treeOf(b, btree.Options{Path: btree.Batched}) },
-	"slabhash":      mapOf, "lsm": lsmOf, "sortedarray": arrayOf,
+	"slabhash":      func(b buffers) structure { return mapOf(b, slabhash.Options{}) },
+	"lsm":           lsmOf, "sortedarray": arrayOf,
 }
 
 // eachStructure runs a test on one of each.
