@@ -56,6 +56,13 @@ func (e *KindError) Error() string {
 	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
 }
 
+// DirectionError says that there is no such direction in which to look for a neighbor.
+type DirectionError struct{ Direction Direction }
+
+func (e *DirectionError) Error() string {
+	return fmt.Sprintf("%v: a neighbor is the successor, the predecessor, the floor or the ceil", e.Direction)
+}
+
 // PendingError says that a batch could not be finished. The operations done have their status in the
 // results that came with it; those not done have the status Pending.
 type PendingError struct {

@@ -34,7 +34,8 @@ type Queries interface {
 	Floor(ctx context.Context, keys []uint32) (Neighbors, error)
 	// Ceil finds the least key from each key on, itself included.
 	Ceil(ctx context.Context, keys []uint32) (Neighbors, error)
-	// NeighborInto is any of these into the caller's slices. Those of the results may be keys itself.
+	// NeighborInto is any of these into the caller's slices. Those of the results may be keys itself. Error also:
+	// *DirectionError.
 	NeighborInto(ctx context.Context, to Direction, keys []uint32, into Neighbors) error
 	// Min returns the pair with the least key; found is false where there is none.
 	Min(ctx context.Context) (key, value uint32, found bool, err error)
@@ -72,7 +73,7 @@ type QueriesOnStream interface {
 	CountOn(s *vk.Stream, r DeviceCounts) error
 	// RangeOn records the writing of the pairs of ranges.
 	RangeOn(s *vk.Stream, r DeviceRanges) error
-	// NeighborOn records the search for neighbors.
+	// NeighborOn records the search for neighbors. Error also: *DirectionError.
 	NeighborOn(s *vk.Stream, to Direction, n DeviceNeighbors) error
 	// FinishNeighbors waits for the stream, and carries on the searches that NeighborOn has left pending, until n.Left
 	// is 0. Error: *PendingError.

@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/btree"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
@@ -450,6 +451,43 @@ func TestOrderedSequences(t *testing.T) {
 				func(t testing.TB, v *variant, s subject, dictionary structures.Dictionary, acts []orderedAct) {
 					runOrdered(t, v.d, s, dictionary.(inOrder), acts)
 				})
+		})
+	}
+}
+
+// A direction that there is not is refused by name, and nothing is written.
+func TestNoSuchDirection(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, s := range subjects {
+		if !s.ordered {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: 4})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, dictionary.Close()) }()
+			ordered := dictionary.(structures.Ordered)
+			o := &streamed{Dictionary: dictionary, t: t, d: d}
+			stream := o.stream()
+			defer func() { require.NoError(t, stream.Close()) }()
+			defer o.release()
+			none := structures.Ceil + 1
+			keys, values, found := []uint32{7}, []uint32{8}, []bool{true}
+			on := structures.DeviceNeighbors{
+				Keys: upload(o, keys), OutKeys: upload(o, keys), OutValues: upload(o, values),
+				Status: upload(o, make([]uint8, 4)), Left: upload(o, keys), Count: 1,
+			}
+			for what, err := range map[string]error{
+				"into slices": ordered.NeighborInto(t.Context(), none, keys, structures.Neighbors{
+					Keys: keys, Values: values, Found: found}),
+				"on a stream": ordered.NeighborOn(stream, none, on),
+				"finished":    ordered.FinishNeighbors(t.Context(), stream, none, on),
+			} {
+				var direction *structures.DirectionError
+				require.ErrorAs(t, err, &direction, what)
+				require.Equal(t, none, direction.Direction, what)
+			}
+			require.Equal(t, []any{uint32(7), uint32(8), true}, []any{keys[0], values[0], found[0]})
 		})
 	}
 }

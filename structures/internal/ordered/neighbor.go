@@ -34,6 +34,13 @@ func fit(n int, into structures.Neighbors) error {
 		pipeline.Fits(n, "found flags", into.Found))
 }
 
+func checkDirection(to structures.Direction) error {
+	if to > structures.Ceil {
+		return &structures.DirectionError{Direction: to}
+	}
+	return nil
+}
+
 // columns are keys, or ranks, and where their results go.
 func columns(asked []uint32, into structures.Neighbors) []pipeline.Column {
 	return []pipeline.Column{
@@ -45,7 +52,7 @@ func columns(asked []uint32, into structures.Neighbors) []pipeline.Column {
 func (r *Reader) NeighborInto(ctx context.Context, to structures.Direction, keys []uint32,
 	into structures.Neighbors) error {
 	n := len(keys)
-	if err := fit(n, into); err != nil {
+	if err := cmp.Or(checkDirection(to), fit(n, into)); err != nil {
 		return err
 	}
 	if err := r.of.Enter(ctx); err != nil {
@@ -101,7 +108,7 @@ func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structure
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), r.needs(n, 1)); err != nil {
+	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, 1)); err != nil {
 		return err
 	}
 	if n.Count == 0 {

@@ -78,7 +78,7 @@ func (r *Reader) RangeOn(s *vk.Stream, q structures.DeviceRanges) error {
 
 // NeighborOn records the search for neighbors.
 func (r *Reader) NeighborOn(s *vk.Stream, to structures.Direction, n structures.DeviceNeighbors) error {
-	return r.on(s, n.Count, func() error { return r.needs(n, 1) }, func() error {
+	return r.on(s, n.Count, func() error { return cmp.Or(checkDirection(to), r.needs(n, 1)) }, func() error {
 		return r.of.Neighbors(s, to, of(n, 0))
 	})
 }
