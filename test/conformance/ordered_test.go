@@ -503,7 +503,7 @@ func TestDeletionsInOneLeaf(t *testing.T) {
 			b.Keys, b.Values = append(b.Keys, uint32(i*apart)), append(b.Values, uint32(i))
 		}
 		acts = append(acts, orderedAct{what: "insert", batch: b})
-		for i := 0; i < pairs; i += 7 {
+		for i := 7 * step; i < pairs; i += 28 { // other leaves at each step
 			var b structures.Batch
 			for j := range 42 {
 				b.Keys = append(b.Keys, uint32(i*apart+j*apart/50+i%4)) // of every fourth the first may be there

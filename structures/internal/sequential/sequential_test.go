@@ -75,7 +75,7 @@ func inChunksOf(t *testing.T, n int) {
 // The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is
 // there and over nothing, and the statuses are those of one after another.
 func TestEqualKeys(t *testing.T) {
-	chunks := map[int][]int{300: {3, 1499, 2099}}
+	chunks := map[int][]int{300: {3, 2099}} // one chunk, which the host looks at, and several, which it doesn't
 	if os.Getenv("VKDS_STRESS") == "1" {
 		chunks = map[int][]int{0: {2, 3, 700, 9000}, 64: {65, 4111}, 300: {3, 1499, 2099}}
 	}
