@@ -23,18 +23,15 @@ func (t *Tree) Prepare(ctx context.Context) error {
 	if t.prepared.Load() {
 		return nil
 	}
-	var parts []recording.Part
-	for _, form := range forms {
-		x, closeX, err := t.small(ctx, form)
+	small := func(ctx context.Context, form recording.Form) ([]recording.Part, func(), error) {
+		x, end, err := t.small(ctx, form)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		defer closeX()
 		x.known = counted{nodes: 1 << 40} // so that whatever is done for large trees pays
-		parts = append(parts, x.rehearsals()...)
-		parts = append(parts, func(ctx context.Context, _ *vk.Stream) error { return t.try(ctx, form) })
+		return x.rehearsals(), end, nil
 	}
-	err := recording.Prepare(ctx, t.d, t.o.Progress, parts)
+	err := recording.PrepareForms(ctx, t.d, t.o.Progress, forms, small, t.try)
 	if err == nil {
 		t.prepared.Store(true)
 	}
@@ -42,7 +39,7 @@ func (t *Tree) Prepare(ctx context.Context) error {
 }
 
 // small makes an empty tree with the kernels that this one has while its pool has such constants.
-func (t *Tree) small(ctx context.Context, form map[string]uint32) (_ *Tree, end func(), err error) {
+func (t *Tree) small(ctx context.Context, form recording.Form) (_ *Tree, end func(), err error) {
 	o := Options{Fill: t.o.Fill, Path: t.o.Path, Tile: t.o.Tile}
 	if t.shared {
 		o.Pool, err = alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
@@ -68,7 +65,7 @@ func (t *Tree) small(ctx context.Context, form map[string]uint32) (_ *Tree, end 
 }
 
 // try does with a small tree what can be done with one.
-func (t *Tree) try(ctx context.Context, form map[string]uint32) error {
+func (t *Tree) try(ctx context.Context, form recording.Form) error {
 	x, end, err := t.small(ctx, form)
 	if err != nil {
 		return err

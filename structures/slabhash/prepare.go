@@ -22,17 +22,14 @@ func (t *table) prepare(ctx context.Context) error {
 	if t.prepared.Load() {
 		return nil
 	}
-	var parts []recording.Part
-	for _, form := range forms {
+	small := func(ctx context.Context, form recording.Form) ([]recording.Part, func(), error) {
 		x, end, err := t.small(ctx, form)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		defer end()
-		parts = append(parts, x.rehearsals()...)
-		parts = append(parts, func(ctx context.Context, _ *vk.Stream) error { return t.try(ctx, form) })
+		return x.rehearsals(), end, nil
 	}
-	err := recording.Prepare(ctx, t.d, t.o.Progress, parts)
+	err := recording.PrepareForms(ctx, t.d, t.o.Progress, forms, small, t.try)
 	if err == nil {
 		t.prepared.Store(true)
 	}
@@ -40,7 +37,7 @@ func (t *table) prepare(ctx context.Context) error {
 }
 
 // small makes an empty table with the kernels that this one has while its pool has such constants.
-func (t *table) small(ctx context.Context, form map[string]uint32) (_ *table, end func(), err error) {
+func (t *table) small(ctx context.Context, form recording.Form) (_ *table, end func(), err error) {
 	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
 	if err != nil {
 		return nil, nil, err
@@ -60,7 +57,7 @@ func (t *table) small(ctx context.Context, form map[string]uint32) (_ *table, en
 }
 
 // try does with a small table what can be done with one.
-func (t *table) try(ctx context.Context, form map[string]uint32) error {
+func (t *table) try(ctx context.Context, form recording.Form) error {
 	x, end, err := t.small(ctx, form)
 	if err != nil {
 		return err

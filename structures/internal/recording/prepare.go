@@ -57,6 +57,28 @@ func Prepare(ctx context.Context, d *vk.Device, progress structures.Progress, pa
 	}
 }
 
+// Form are the constants that a pool may have, by which kernels over it differ.
+type Form = map[string]uint32
+
+// PrepareForms is Prepare for a structure over a pool, in each form that the pool may have. small makes a small one of
+// the structure's sort, of which rehearsals are parts, and which end closes; try does with another one what can be
+// done.
+func PrepareForms(ctx context.Context, d *vk.Device, progress structures.Progress, forms []Form,
+	small func(context.Context, Form) (rehearsals []Part, end func(), err error),
+	try func(context.Context, Form) error) error {
+	var parts []Part
+	for _, form := range forms {
+		rehearsals, end, err := small(ctx, form)
+		if err != nil {
+			return err
+		}
+		defer end()
+		parts = append(parts, rehearsals...)
+		parts = append(parts, func(ctx context.Context, _ *vk.Stream) error { return try(ctx, form) })
+	}
+	return Prepare(ctx, d, progress, parts)
+}
+
 // rehearsal makes kernels ahead.
 type rehearsal struct {
 	ctx    context.Context
