@@ -6,6 +6,8 @@
 #define BITMAP_BITS BATCH_GROUP
 #include "../primitives/bitmap.glsl"
 
+layout(constant_id = 18) const uint KIND = OP_INSERT;   // of the batch: what others need takes no registers
+
 layout(push_constant, std430) uniform Push {
     BTree tree;
     Work work;
@@ -16,6 +18,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     Batch batch = batch_taken(pushed);
+    batch.kind = KIND;
     uint group = workgroup_index();
     bool empty;
     group_apply(tree, work, batch, leaves, group, empty);

@@ -33,7 +33,7 @@ uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
         within = low < b.count;
         if (within) within = plain_load_near(leaves, low) == leaf;
         if (within) {
-            low += min(step, b.count - low);
+            low += step;   // no overflow: a batch has up to 2^22 operations
             step *= 2u;
         }
     }
@@ -185,7 +185,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
     group_leaf[lane] = leaf;
     barrier();
     uint words[NODE_PAIRS];
-    load_firsts(tree.pool, first ? leaf : tree.root, words);
+    load_firsts(tree.pool, first ? leaf : 0u, words);
     emptied = false;
     Record r = Record(0u, 0u, 0u, 0u, 0u);
     bool records = false;

@@ -34,7 +34,7 @@ uvec2 slab_hash_base(SlabHash h, uint bucket) { return address_at(h.base, bucket
 
 // A walk over all slabs of a bucket (slab_walk.glsl), in a read-only phase of the table.
 SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
-    return SlabWalk(slab_hash_base(h, bucket), enabled, h.pool.blocks << 10);
+    return SlabWalk(slab_hash_base(h, bucket), enabled, (h.pool.blocks << 10) + 1u);
 }
 
 // Finds each enabled lane's key: whether it is there, and its value. For read-only phases of the table.

@@ -105,8 +105,8 @@ uint slab_list_key(SlabListWalk walk, Node node, uint m) { return slab_lane_key(
 void slab_list_clear(SlabPool pool, uvec2 list, bool enabled) {
     uvec2 chains = uvec2(SLAB_NULL);
     if (enabled) chains = plain_load2(list);
-    slab_chain_free(pool, chains.x);
-    slab_chain_free(pool, chains.y);
+    slab_chain_free(pool, chains.x, true);
+    slab_chain_free(pool, chains.y, true);
     if (enabled && tile_lane() == 0u) plain_store2(list, uvec2(SLAB_NULL));
 }
 

@@ -17,12 +17,12 @@
 struct SlabWalk {
     uvec2 slab;   // the slab that the next step reads
     bool more;    // whether there is one
-    uint left;    // slabs that the pool may have behind it: no list is longer
+    uint left;    // how many more slabs a list may have: the pool's, and one of a table. ~0: it had more
 };
 
 // Over the slabs from a reference on, none if that is SLAB_NULL.
 SlabWalk slab_walk(SlabPool pool, uint first) {
-    SlabWalk walk = SlabWalk(uvec2(0u), first != SLAB_NULL, pool.blocks << 10);
+    SlabWalk walk = SlabWalk(uvec2(0u), first != SLAB_NULL, (pool.blocks << 10) + 1u);
     if (walk.more) walk.slab = slab_address(pool, first);
     return walk;
 }
@@ -36,6 +36,9 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
     if (walk.more) walk.slab = slab_address(pool, next);
     return node;
 }
+
+// Whether the walk ended with the step before, for a list that leads in a circle.
+bool slab_walk_endless(SlabWalk walk) { return walk.left == ~0u; }
 
 // What looks for a key in lists, SEARCH of section IV-C of Ashkiani et al. (2018), for each lane that is BUSY: from the
 // slab on where it begins, for the key as it is STORED. FOUND is false before, and VALUE 0. It is text within
@@ -61,9 +64,9 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
         }                                                                           \
     }
 
-// Clears and frees all slabs from a reference on, which are the pool's at most. From then on they may be another
-// structure's of the same pool, which runs concurrently with this kernel. Collective over the subgroup.
-void slab_chain_free(SlabPool pool, uint from) {
+// Clears and frees all slabs from a reference on, which are the pool's at most. Where the pool is shared, they may be
+// another structure's from then on, which runs concurrently with this kernel. Collective over the subgroup.
+void slab_chain_free(SlabPool pool, uint from, bool shared_pool) {
     uint next = from;
     for (uint left = pool.blocks << 10; subgroupAny(next != SLAB_NULL) && left != 0u; left--) {
         uint here = next;
@@ -74,7 +77,7 @@ void slab_chain_free(SlabPool pool, uint from) {
         next = slab_next(node);
         if (!frees) next = SLAB_NULL;
         node_clear(slab, frees);
-        release_fence();
+        if (shared_pool) release_fence();
         slab_free(pool, here, frees && tile_lane() == 0u);
     }
 }

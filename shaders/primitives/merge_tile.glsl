@@ -57,12 +57,17 @@ uvec2 merge_tile_ends(MergePair p, uint first, uint last) {
     return uvec2(merge_ends[0], merge_ends[1]);
 }
 
-// The same, read from what merge_split found for all tiles, where that has an address.
-uvec2 merge_tile_ends(MergePair p, uvec2 splits, uint tile, uint first, uint last) {
-    if ((splits.x | splits.y) == 0u) return merge_tile_ends(p, first, last);
+// The same, read from what merge_split found for all tiles.
+uvec2 merge_tile_splits(MergePair p, uvec2 splits, uint tile, uint first, uint last) {
     uvec2 ends = uvec2(plain_load(address_at(splits, tile, 2u)), plain_load(address_at(splits, tile + 1u, 2u)));
     uvec2 at = uvec2(first, last);   // no end lies outside of the runs, whatever splits say
     return clamp(ends, at - min(at, uvec2(p.b_count)), min(at, uvec2(p.a_count)));
+}
+
+// The one or the other: splits has an address where they were found.
+uvec2 merge_tile_ends(MergePair p, uvec2 splits, uint tile, uint first, uint last) {
+    if ((splits.x | splits.y) == 0u) return merge_tile_ends(p, first, last);
+    return merge_tile_splits(p, splits, tile, first, last);
 }
 
 // The tile of outputs [first, last), at most MERGE_TILE and at least one, whose elements of A are [ends.x, ends.y).

@@ -16,6 +16,8 @@
 layout(constant_id = 16) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
 layout(constant_id = 17) const uint ITEMS = 16;      // a lane; even
 
+layout(constant_id = 19) const uint FAR = 1;         // 0: no word of an array is 2^29 words from its first
+
 // The items of a lane are kept in registers, which have no index: on a GPU loops over them have to be unrolled. The
 // compilers of CPU devices take a minute for what that gives: there, define VKDS_ROLLED.
 #ifdef VKDS_ROLLED
@@ -31,6 +33,12 @@ const uint RADIX_TILE = WORKGROUP * ITEMS;
 
 uint radix_element(uint j) {
     return gl_SubgroupID * gl_SubgroupSize * ITEMS + j * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
+
+// Word `i` of the `count` that begin at word `base` of an array, or the last of them.
+uint radix_load(uvec2 array, uint base, uint i, uint count) {
+    if (FAR != 0u) return plain_load_near(address_at(array, base, 2u), min(i, count - 1u));
+    return plain_load_near(array, min(base + i, base + count - 1u));
 }
 
 // The digit of up to 8 bits from `shift` on.

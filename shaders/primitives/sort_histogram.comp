@@ -31,18 +31,17 @@ void main() {
     uint passes = (bits + 7u) / 8u;
     for (uint i = self; i < PASSES * RADIX; i += WORKGROUP) histogram[i] = 0u;
     for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP)
-        plain_store_at(published, RADIX + i, 0u);
+        plain_store_near(published, RADIX + i, 0u);
     barrier();
 
     uint n = length_of(length);
     uint tiles = n / RADIX_TILE + (n % RADIX_TILE != 0u ? 1u : 0u);
     for (uint tile = group; tile < tiles; tile += groups) {
         uint first_key = tile * RADIX_TILE, count = n - first_key;
-        uvec2 from = address_at(keys, first_key, 2u);
         [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
             uint key[STEP];
             [[unroll]] for (uint k = 0u; k < STEP; k++)
-                key[k] = plain_load_near(from, min(self + (j + k) * WORKGROUP, count - 1u));
+                key[k] = radix_load(keys, first_key, self + (j + k) * WORKGROUP, count);
             [[unroll]] for (uint k = 0u; k < STEP; k++) {
                 if (self + (j + k) * WORKGROUP >= count) continue;
                 for (uint p = 0u; p < passes; p++) {
@@ -79,7 +78,7 @@ void main() {
             uvec2 at = address_at(counts, p * RADIX + self * each + k, 2u);
             uint count = atomic_load(at);
             atomic_store(at, before);
-            if (p == 0u) plain_store_at(published, self * each + k, 0x80000000u | before);
+            if (p == 0u) plain_store_near(published, self * each + k, 0x80000000u | before);
             before += count;
         }
         barrier();

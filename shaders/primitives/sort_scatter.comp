@@ -36,8 +36,8 @@ uint take_tile() {
 // Makes the words ready that the tile publishes in the next pass.
 void make_ready(uint tile) {
     for (uint d = workgroup_lane(); d < RADIX; d += WORKGROUP) {
-        plain_store_at(spare, (tile + 1u) * RADIX + d, 0u);
-        if (tile == 0u) plain_store_at(spare, d, INCLUSIVE | plain_load_at(places, d));
+        plain_store_near(spare, (tile + 1u) * RADIX + d, 0u);
+        if (tile == 0u) plain_store_near(spare, d, INCLUSIVE | plain_load_near(places, d));
     }
 }
 

@@ -11,8 +11,6 @@
 
 #include "radix.glsl"
 
-layout(constant_id = 19) const uint FAR = 1;   // 0: no word of the output is 2^29 words from its first
-
 // A word has the ranks of two items: registers decide how many tiles are under way.
 const uint RANK_WORDS = ITEMS / 2u;
 const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
@@ -29,10 +27,9 @@ uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >
 // Loads the keys of a tile, of which there are `count` from its first on. Beyond the end there are keys of all ones:
 // they come last, and are not written.
 void tile_load(uint base, uint count, out uint items[ITEMS]) {
-    uvec2 from = address_at(keys, base, 2u);
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint i = radix_element(j);
-        items[j] = plain_load_near(from, min(i, count - 1u)) | (i < count ? 0u : ~0u);
+        items[j] = radix_load(keys, base, i, count) | (i < count ? 0u : ~0u);
     }
 }
 
@@ -65,14 +62,11 @@ void tile_base(uint digit, uint before, uint start, uint total, uint count, uint
 // Writes the tile's elements, in their order: through shared memory, so that neighbours in the output are written by
 // neighbouring lanes.
 void tile_scatter(uint base, uint count, uint items[ITEMS], uint ranks[RANK_WORDS]) {
-#ifdef PAIRS
-    uvec2 from = address_at(values, base, 2u);
-#endif
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint place = (ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu;
         radix_room[place] = items[j];
 #ifdef PAIRS
-        radix_room[RADIX_TILE + place] = plain_load_near(from, min(radix_element(j), count - 1u));
+        radix_room[RADIX_TILE + place] = radix_load(values, base, radix_element(j), count);
 #endif
     }
     barrier();

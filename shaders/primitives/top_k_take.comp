@@ -34,6 +34,10 @@ void take(uvec4 quad, uint at, uint set, uint like, uint before, uint same, uint
     }
 }
 
+// How many keys are less than the k-th one, and how many equal to it, in the parts before. In shared memory, since
+// NVIDIA's compiler (580.159) loses a sum over a subgroup that is to outlive branches which its lanes take apart.
+shared uvec2 counted;
+
 void main() {
     uint n = length_of(length);
     TopK at = top_k_load(bound);
@@ -41,23 +45,28 @@ void main() {
     uint before = chunk_sum(less, gl_WorkGroupID.x);
     barrier();
     uint same = chunk_sum(equals, gl_WorkGroupID.x);
+    if (workgroup_lane() == 0u) counted = uvec2(before, same);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uvec4 key[QUADS];
         segment_load(keys, first, n, 0u, key);
-        uint set[QUADS], like[QUADS], rank[QUADS], like_rank[QUADS];
+        // Both counts lie in one word: a part has fewer than 2^16 keys.
+        uint set[QUADS], like[QUADS], count[QUADS], rank[QUADS], sums;
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
             key[q] ^= flip;
             set[q] = top_k_less(key[q], at.digits, first + segment_word(q), n);
             like[q] = top_k_equal(key[q], at.digits, first + segment_word(q), n);
+            count[q] = uint(bitCount(set[q])) | uint(bitCount(like[q])) << 16;
         }
         barrier();   // for the sums of the round before
-        uint count = pack_ranks(set, rank);
+        uint own = workgroup_before(segment_scan(count, rank), sums);
+        uvec2 now = counted;
         barrier();
-        uint like_count = pack_ranks(like, like_rank);
-        [[unroll]] for (uint q = 0u; q < QUADS; q++)
-            take(key[q], first + segment_word(q), set[q], like[q], before + rank[q], same + like_rank[q], at.left);
-        before += count;
-        same += like_count;
+        if (workgroup_lane() == 0u) counted = now + uvec2(sums & 0xffffu, sums >> 16);
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) {
+            uint ranks = own + rank[q];
+            take(key[q], first + segment_word(q), set[q], like[q], now.x + (ranks & 0xffffu), now.y + (ranks >> 16),
+                 at.left);
+        }
     }
 }

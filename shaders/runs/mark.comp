@@ -20,14 +20,15 @@ void main() {
     uint first = workgroup_index() * BITMAP_BITS;
     if (first >= count) return;   // the whole workgroup
     Run run = Run(keys, values, tombstones, uvec2(0u), count);
+    uvec2 own_keys = address_at(keys, first, 2u), own_values = address_at(values, first, 2u);
     bitmap_clear();
     // Loads without branches between them are in flight together.
     uint key[EACH], next[EACH], value[EACH];
     [[unroll]] for (uint r = 0u; r < EACH; r++) {
-        uint i = min(first + r * WORKGROUP + workgroup_lane(), count - 1u);
-        key[r] = run_key(run, i);
-        next[r] = run_key(run, min(i + 1u, count - 1u));
-        value[r] = run_value(run, i);
+        uint i = min(r * WORKGROUP + workgroup_lane(), count - first - 1u);
+        key[r] = plain_load_near(own_keys, i);
+        next[r] = plain_load_near(own_keys, min(i + 1u, count - first - 1u));
+        value[r] = plain_load_near(own_values, i);
     }
     barrier();
     [[unroll]] for (uint r = 0u; r < EACH; r++) {

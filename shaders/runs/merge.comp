@@ -7,7 +7,8 @@
 #include "../primitives/bitmap.glsl"
 #include "run_index.glsl"
 
-layout(constant_id = 17) const bool MARKS = true;   // there are tombstones, or may be
+layout(constant_id = 17) const bool MARKS = true;    // there are tombstones, or may be
+layout(constant_id = 18) const bool SPLITS = false;  // merge_split has found where each tile begins
 
 struct Source {
     uvec2 keys;
@@ -20,7 +21,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys, values;   // out
     uvec2 tombstones;     // out, with MARKS
     uvec2 index;          // out, or 0: the run gets no index
-    uvec2 splits;         // merge_path at the beginning of each tile, by merge_split; 0: each finds its own
+    uvec2 splits;         // with SPLITS, merge_path at the beginning of each tile
     uint older_count, newer_count;
     uint begin, count;    // outputs begin … begin+count-1 of the merge are the run
     uint index_words;
@@ -58,7 +59,8 @@ void main() {
     uint last = first + min(count - offset, MERGE_TILE);
 
     if (MARKS) bitmap_clear();
-    MergeTile t = merge_tile(merge_tile_ends(p, splits, tile, first, last), first, last);
+    uvec2 ends = SPLITS ? merge_tile_splits(p, splits, tile, first, last) : merge_tile_ends(p, first, last);
+    MergeTile t = merge_tile(ends, first, last);
 
     uint tile_keys[MERGE_ITEMS], tile_values[MERGE_ITEMS];
     merge_fetch(t, p.a, p.b, tile_keys);

@@ -5,6 +5,8 @@
 #include "slab_compact.glsl"
 #include "invocation.glsl"
 
+layout(constant_id = 16) const uint SHARED = 1;   // 0: the pool has no other users
+
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
     uint first;   // the buckets first … first+count-1
@@ -37,5 +39,5 @@ void main() {
         if (reads && writer.slab == slab) behind = next;
     }
     slab_writer_finish(writer, mine && stale);
-    slab_chain_free(hash.pool, mine && stale ? behind : SLAB_NULL);
+    slab_chain_free(hash.pool, mine && stale ? behind : SLAB_NULL, SHARED != 0u);
 }

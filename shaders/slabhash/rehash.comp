@@ -42,8 +42,6 @@ void main() {
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         Node node = slab_walk_on(from.pool, walk);
-        uint next = slab_next(node);
-        endless = endless || (reads && !walk.more && next != SLAB_NULL);
         uint live = reads && !failed_here ? slab_live_mask(node) : 0u;
         uint mask = 0u;
         [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
@@ -77,6 +75,7 @@ void main() {
             if (crosses) beyond = slab_address(hash.pool, behind);
             slab_writer_append(writer, node, mask, ranks, beyond);
         }
+        endless = endless || (reads && slab_walk_endless(walk));
         if (reads && !walk.more && !failed_here && source < last) {
             source++;
             walk = slab_hash_walk(from, source, true);

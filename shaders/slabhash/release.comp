@@ -5,6 +5,8 @@
 #include "slab_compact.glsl"
 #include "invocation.glsl"
 
+layout(constant_id = 16) const uint SHARED = 1;   // 0: the pool has no other users
+
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
     uint first;   // the buckets first … first+count-1
@@ -15,5 +17,5 @@ void main() {
     uint tile = invocation_index() / TILE;
     uint next = SLAB_NULL;
     if (tile < count) next = plain_load(address_add(slab_hash_base(hash, first + tile), SLAB_NEXT_AT));
-    slab_chain_free(hash.pool, next);
+    slab_chain_free(hash.pool, next, SHARED != 0u);
 }

@@ -19,7 +19,7 @@ void main() {
     uint tile = invocation_index() / TILE;
     bool there = tile < lists;
     if (FUNCTION == 1u) {
-        slab_chain_free(pool, there ? plain_load(address_at(from, tile, 2u)) : SLAB_NULL);
+        slab_chain_free(pool, there ? plain_load(address_at(from, tile, 2u)) : SLAB_NULL, true);
         return;
     }
     uint first = tile * length;

@@ -19,6 +19,7 @@ type batch struct {
 
 // What is in a batch's How beside its kind.
 const (
+	howKind    = 1<<8 - 1
 	howIndexed = 1 << 8 // the payload has source indices
 	howShare   = 16     // from this bit on, how many pairs a node gets at least
 )
@@ -283,25 +284,31 @@ func alone(s batchShape) (workgroup, tile int)    { return s.alone, 1 }
 type stage[P any] struct {
 	module string
 	layout layout
+	own    func(r *batchRecorder) recording.Specialization // nil, or one that other stages don't have
+}
+
+// byKind has a kernel made for each kind of batch.
+func byKind(r *batchRecorder) recording.Specialization {
+	return recording.Constant("KIND", r.batch.How&howKind)
 }
 
 // The stages, in their order. Those of inner nodes come once a level.
 var (
-	stageBegin          = stage[batchBeginPush]{"begin", elements}
-	stageMark           = stage[batchMarkPush]{"mark", elements}
-	stageSumFree        = stage[batchSumPush]{"sum_free", alone}
-	stageSumMarks       = stage[batchSumPush]{"sum_marks", alone}
-	stageLocateLeaves   = stage[batchLocatePush]{"locate_leaves", elements}
-	stageLocateStatuses = stage[batchStatusPush]{"locate_statuses", elements}
-	stageMeet           = stage[batchMeetPush]{"meet", elements}
-	stageApplyLeaves    = stage[batchLeavesPush]{"apply_leaves", leaves}
-	stageSumLeaves      = stage[batchSumLeavesPush]{"sum_leaves", alone}
-	stageSplitLeaves    = stage[batchSplitLeavesPush]{"split_leaves", halves}
-	stageApplyInner     = stage[batchInnerPush]{"apply_inner", elements}
-	stageFinish         = stage[batchFinishPush]{"finish", alone}
-	stageSplitInner     = stage[batchSplitInnerPush]{"split_inner", elements}
-	stageEnd            = stage[batchEndPush]{"end", elements}
-	stageUnlink         = stage[batchUnlinkPush]{"unlink", elements}
+	stageBegin          = stage[batchBeginPush]{"begin", elements, nil}
+	stageMark           = stage[batchMarkPush]{"mark", elements, nil}
+	stageSumFree        = stage[batchSumPush]{"sum_free", alone, nil}
+	stageSumMarks       = stage[batchSumPush]{"sum_marks", alone, nil}
+	stageLocateLeaves   = stage[batchLocatePush]{"locate_leaves", elements, nil}
+	stageLocateStatuses = stage[batchStatusPush]{"locate_statuses", elements, nil}
+	stageMeet           = stage[batchMeetPush]{"meet", elements, nil}
+	stageApplyLeaves    = stage[batchLeavesPush]{"apply_leaves", leaves, byKind}
+	stageSumLeaves      = stage[batchSumLeavesPush]{"sum_leaves", alone, nil}
+	stageSplitLeaves    = stage[batchSplitLeavesPush]{"split_leaves", halves, nil}
+	stageApplyInner     = stage[batchInnerPush]{"apply_inner", elements, nil}
+	stageFinish         = stage[batchFinishPush]{"finish", alone, nil}
+	stageSplitInner     = stage[batchSplitInnerPush]{"split_inner", elements, nil}
+	stageEnd            = stage[batchEndPush]{"end", elements, nil}
+	stageUnlink         = stage[batchUnlinkPush]{"unlink", elements, nil}
 )
 
 // run records so many workgroups of a stage, unless one before has failed.
@@ -323,10 +330,13 @@ func (g stage[P]) kernel(r *batchRecorder) (k *vk.Kernel[P]) {
 		return nil
 	}
 	workgroup, tile := g.layout(r.shape)
-	k, r.err = recording.Kernel[P](r.t.kernels, r.s, "btree/batch_"+g.module, workgroup,
-		recording.OverPool(r.t.pool.Constants(),
-			recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)),
-			recording.Constant("SHARED", word(r.t.shared)))...)
+	constants := recording.OverPool(r.t.pool.Constants(),
+		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)),
+		recording.Constant("SHARED", word(r.t.shared)))
+	if g.own != nil {
+		constants = append(constants, g.own(r))
+	}
+	k, r.err = recording.Kernel[P](r.t.kernels, r.s, "btree/batch_"+g.module, workgroup, constants...)
 	if r.err != nil {
 		return nil
 	}

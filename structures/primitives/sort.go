@@ -216,7 +216,7 @@ type scatterSinglePush struct {
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile := plan.tile
 	histogram, err := recording.Kernel[histogramPush](p.kernels, s, "primitives/sort_histogram", tile.workgroup,
-		tile.constants()...)
+		append(tile.constants(), a.far())...)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
 )
 
 type bucketsPush struct {
@@ -39,11 +40,19 @@ func (t *table) upkeep(label string, record func()) {
 	}
 }
 
+func (t *table) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error) {
+	var shared uint32
+	if !t.ownPool {
+		shared = 1
+	}
+	return kernel[bucketsPush](t, t.stream, module, t.tiles.walk, recording.Constant("SHARED", shared))
+}
+
 // overBuckets runs flush or release over all buckets of some base slabs.
 func (t *table) overBuckets(ctx context.Context, b base, module string, progress structures.Progress) error {
 	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
 		return recording.Run(t.stream, func() error {
-			k, err := kernel[bucketsPush](t, t.stream, module, t.tiles.walk)
+			k, err := t.bucketsKernel(module)
 			if err != nil {
 				return err
 			}
@@ -76,7 +85,7 @@ func (t *table) releaseChains(b base) error {
 // it.
 func (t *table) canRelease() error {
 	return recording.Run(t.stream, func() error {
-		_, err := kernel[bucketsPush](t, t.stream, "release", t.tiles.walk)
+		_, err := t.bucketsKernel("release")
 		return err
 	})
 }

@@ -82,29 +82,33 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	if a.Out.Tombstones != 0 {
 		marks = 1
 	}
+	// Of a part, and of little, each tile finds by itself where it begins.
+	var splits uint32
+	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
+		splits = 1
+	}
 	k, err := recording.Kernel[mergePush](q.kernels, s, "runs/merge", o.workgroup,
-		recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks))
+		recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks),
+		recording.Constant("SPLITS", splits))
 	if err != nil {
 		return err
 	}
-	push := mergePush{
-		Older: a.Older.device(), Newer: a.Newer.device(),
-		Keys: a.Out.Keys, Values: a.Out.Values, Tombstones: a.Out.Tombstones, Index: a.Out.Index,
-		OlderCount: uint32(a.Older.N), NewerCount: uint32(a.Newer.N), Begin: uint32(a.Begin), Count: uint32(a.N),
-		IndexSize: uint32(IndexWords(a.N)),
-	}
-	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
+	if splits != 0 {
 		split, err := recording.Kernel[splitPush](q.kernels, s, "primitives/merge_split", 0)
 		if err != nil {
 			return err
 		}
-		push.Splits = a.Scratch
 		split.Dispatch(s, groups(a.N/o.tile()+2, split.Workgroup()), splitPush{
-			A: a.Older.Keys, B: a.Newer.Keys, ALength: recording.Length{N: push.OlderCount},
-			BLength: recording.Length{N: push.NewerCount}, Splits: a.Scratch, Mask: ^uint32(0), Tile: uint32(o.tile()),
+			A: a.Older.Keys, B: a.Newer.Keys, ALength: recording.Length{N: uint32(a.Older.N)},
+			BLength: recording.Length{N: uint32(a.Newer.N)}, Splits: a.Scratch, Mask: ^uint32(0), Tile: uint32(o.tile()),
 		})
 	}
-	k.Dispatch(s, groups(a.N, o.tile()), push)
+	k.Dispatch(s, groups(a.N, o.tile()), mergePush{
+		Older: a.Older.device(), Newer: a.Newer.device(),
+		Keys: a.Out.Keys, Values: a.Out.Values, Tombstones: a.Out.Tombstones, Index: a.Out.Index, Splits: a.Scratch,
+		OlderCount: uint32(a.Older.N), NewerCount: uint32(a.Newer.N), Begin: uint32(a.Begin), Count: uint32(a.N),
+		IndexSize: uint32(IndexWords(a.N)),
+	})
 	return nil
 }
 
