@@ -49,7 +49,7 @@ void main() {
                 taken = true;
                 uvec2 word = pool_bitmap_word(tree.pool, slot.y >> 24, slot.y >> 10 & 0x3fffu, slot.y >> 5 & 31u);
                 if (SHARED != 0u) {
-                    node_clear(child, true);   // as free slabs of a shared pool are
+                    node_clear_coherent(child, true);   // as free slabs of a shared pool are
                     release_fence();
                 }
                 atomic_and(word, ~(1u << (slot.y & 31u)));

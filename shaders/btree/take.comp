@@ -26,7 +26,7 @@ void main() {
         if (there && i >= first) slab = plain_load_at(slabs, i);
         there = pool_has(pool, slab);
         if (CLEARS != 0u) {
-            node_clear(slab_address(pool, slab), there);
+            node_clear_coherent(slab_address(pool, slab), there);
             release_fence();
         }
         slab_free(pool, slab, there);

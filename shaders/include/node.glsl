@@ -49,11 +49,15 @@ const uint NODE_LAST_LANE = TILE - 1u;
 VKDS_NODE_LOAD(node_load, plain_load4)
 VKDS_NODE_LOAD(node_load_coherent, coherent_load4)
 
-// Makes all 32 words of a node ~0: how fresh nodes look. A fence orders that (slab_free).
-void node_clear(uvec2 address, bool enabled) {
-    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++)
-        if (enabled) coherent_store4(address_add(address, (j * TILE + tile_lane()) * 16u), uvec4(~0u));
-}
+// Make all 32 words of a node ~0: how fresh nodes look. A fence orders the coherent one (slab_free).
+#define VKDS_NODE_CLEAR(NAME, STORE4)                                                                   \
+    void NAME(uvec2 address, bool enabled) {                                                            \
+        [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++)                                               \
+            if (enabled) STORE4(address_add(address, (j * TILE + tile_lane()) * 16u), uvec4(~0u));      \
+    }
+
+VKDS_NODE_CLEAR(node_clear, plain_store4)
+VKDS_NODE_CLEAR(node_clear_coherent, coherent_store4)
 
 // More visits of nodes than a tile has to make where nobody changes them: for each of its lanes, all nodes of so many
 // memory blocks of a pool (slab_alloc.glsl), half by half. Loops that follow references end with them: only

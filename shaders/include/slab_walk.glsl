@@ -37,9 +37,6 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
     return node;
 }
 
-// Whether the walk ended with the step before, for a list that leads in a circle.
-bool slab_walk_endless(SlabWalk walk) { return walk.left == ~0u; }
-
 // What looks for a key in lists, SEARCH of section IV-C of Ashkiani et al. (2018), for each lane that is BUSY: from the
 // slab on where it begins, for the key as it is STORED. FOUND is false before, and VALUE 0. It is text within
 // slab_hash_find and slab_list_find, and no function of its own, so that the fastest kernels are as they were measured.
@@ -76,8 +73,12 @@ void slab_chain_free(SlabPool pool, uint from, bool shared_pool) {
         Node node = node_load(slab, frees);
         next = slab_next(node);
         if (!frees) next = SLAB_NULL;
-        node_clear(slab, frees);
-        if (shared_pool) release_fence();
+        if (shared_pool) {
+            node_clear_coherent(slab, frees);
+            release_fence();
+        } else {
+            node_clear(slab, frees);
+        }
         slab_free(pool, here, frees && tile_lane() == 0u);
     }
 }

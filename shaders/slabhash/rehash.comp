@@ -75,7 +75,7 @@ void main() {
             if (crosses) beyond = slab_address(hash.pool, behind);
             slab_writer_append(writer, node, mask, ranks, beyond);
         }
-        endless = endless || (reads && slab_walk_endless(walk));
+        endless = endless || (reads && walk.left == ~0u);
         if (reads && !walk.more && !failed_here && source < last) {
             source++;
             walk = slab_hash_walk(from, source, true);

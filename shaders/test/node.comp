@@ -34,6 +34,6 @@ void main() {
                          uvec4(node_pair_lane(pair), node_pair_number(pair), node_visits(m), 1u));
         }
     } else {
-        node_clear(address, on);
+        node_clear_coherent(address, on);
     }
 }

@@ -28,7 +28,7 @@ func (t tileShape) elements() int { return t.workgroup * t.items }
 
 // sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts
 // want many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs. Pairs
-// take more registers than keys: of theirs, two workgroups of 384 no longer run beside each other.
+// take more registers than keys: of theirs, two workgroups of 384 with 14 items no longer run beside each other.
 func (p *Primitives) sortTile(n int, pairs bool) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
 	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
@@ -41,7 +41,7 @@ func (p *Primitives) sortTile(n int, pairs bool) tileShape {
 	case n <= 1<<20:
 		t = tileShape{workgroup: 512, items: 8}
 	case n <= 1<<21 && pairs:
-		t = tileShape{workgroup: 256, items: 18}
+		t = tileShape{workgroup: 384, items: 12}
 	case n <= 1<<23 && !pairs:
 		t = tileShape{workgroup: 384, items: 14}
 	default:

@@ -47,6 +47,7 @@ func (t *table) small(ctx context.Context, form recording.Form) (_ *table, end f
 		_ = pool.Close()
 		return nil, nil, err
 	}
+	x.fences = t.fences
 	if form["POOL_LIGHT"] == 0 {
 		x.kernels.General()
 	}

@@ -42,7 +42,7 @@ func (t *table) upkeep(label string, record func()) {
 
 func (t *table) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error) {
 	var shared uint32
-	if !t.ownPool {
+	if t.fences {
 		shared = 1
 	}
 	return kernel[bucketsPush](t, t.stream, module, t.tiles.walk, recording.Constant("SHARED", shared))

@@ -57,6 +57,7 @@ type table struct {
 	slots     int  // in a slab
 	pool      *alloc.SlabPool
 	ownPool   bool
+	fences    bool // slabs may be another structure's as soon as they are freed
 	base      base
 	tiles     tiles
 	stream    *vk.Stream
@@ -147,6 +148,7 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 		}
 		t.ownPool = true
 	}
+	t.fences = !t.ownPool
 	t.gate, t.pool = pools.Of(t.pool).Gate(), pools.Inside(t.pool)
 	t.o.Progress = t.gate.Progress(t.o.Progress)
 	if t.base, err = t.newBase(ctx, buckets); err == nil {

@@ -100,7 +100,8 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		}
 		split.Dispatch(s, groups(a.N/o.tile()+2, split.Workgroup()), splitPush{
 			A: a.Older.Keys, B: a.Newer.Keys, ALength: recording.Length{N: uint32(a.Older.N)},
-			BLength: recording.Length{N: uint32(a.Newer.N)}, Splits: a.Scratch, Mask: ^uint32(0), Tile: uint32(o.tile()),
+			BLength: recording.Length{N: uint32(a.Newer.N)}, Splits: a.Scratch, Mask: ^uint32(0),
+			Tile: uint32(o.tile()),
 		})
 	}
 	k.Dispatch(s, groups(a.N, o.tile()), mergePush{
