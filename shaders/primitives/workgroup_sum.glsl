@@ -8,6 +8,7 @@ shared uint workgroup_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 la
 
 // Returns the sum over the subgroups before this one; total is that over all. sum is the same in the whole subgroup.
 // Collective over the workgroup. Between two calls lies a barrier.
+// What is to outlive branches that lanes take apart had better lie in shared memory: top_k_take.comp says why.
 uint workgroup_before(uint sum, out uint total) {
     if (gl_SubgroupInvocationID == 0u) workgroup_sums[gl_SubgroupID] = sum;
     barrier();
