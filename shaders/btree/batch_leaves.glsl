@@ -185,7 +185,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
     group_leaf[lane] = leaf;
     barrier();
     uint words[NODE_PAIRS];
-    load_firsts(tree.pool, first ? leaf : 0u, words);
+    load_firsts(tree.pool, first ? leaf : 0u, words);   // slab 0 is there in every pool
     emptied = false;
     Record r = Record(0u, 0u, 0u, 0u, 0u);
     bool records = false;

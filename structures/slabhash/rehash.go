@@ -40,6 +40,7 @@ func (t *table) upkeep(label string, record func()) {
 	}
 }
 
+// bucketsKernel is flush or release: both free slabs.
 func (t *table) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error) {
 	var shared uint32
 	if t.fences {
