@@ -3,7 +3,7 @@
 # make test      set-up, and all tests on every driver and subgroup size that a machine without a GPU has
 # make check     what can be said without a device: shaders, format, vet, staticcheck, links of the documentation
 # make shaders   the SPIR-V of the kernels whose sources changed
-# make stress    the tests again and again, and the long ones
+# make stress    the tests again and again, and the long ones, in parts
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
@@ -91,20 +91,45 @@ test-radv:
 chaos-kernels:
 	$(compile-shaders) chaos
 test-chaos: chaos-kernels
-	$(call go-test,$(call lavapipe,256),-tags chaos -run 'Program|RootSplits|WhileKeysChange' ./test/linearizability ./structures/btree)
-concurrent-packages = ./alloc/... ./structures/... ./test/linearizability ./test/shader
+	$(call go-test,$(call lavapipe,256),-tags chaos -run 'Program|RootSplits|WhileKeysChange|ListTogether' \
+		./test/linearizability ./structures/btree ./test/shader)
 
+# The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on
+# swiftshader; "make -k stress" goes on behind a part that failed.
+#   stress-long-WIDTH     all tests in their long forms, once
+#   stress-often-WIDTH    what threads and chance have a part in, STRESS times
+#   stress-threads-WIDTH  the same, half as often, with more threads of the driver than there are cores: 4, and 16
+#   stress-chaos-WIDTH    the same in its long forms, once, with kernels that wait at random
 STRESS := 10
-stress: deps
-	$(call go-test,$(call lavapipe,256) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) ./...)
-	$(call go-test,$(call lavapipe,128) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
-	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
-	$(call go-test,$(swiftshader) VKDS_STRESS=1,-timeout 4h -count=$(STRESS) $(on-device))
-	$(compile-shaders) chaos
-	$(call go-test,$(call lavapipe,128) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
-	$(call go-test,$(call lavapipe,256) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
-	$(call go-test,$(call lavapipe,512) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
-	$(call go-test,$(swiftshader) VKDS_STRESS=1,-tags chaos -timeout 4h $(concurrent-packages))
+drivers := 4 8 16 swiftshader
+driver-4 = $(call lavapipe,128)
+driver-8 = $(call lavapipe,256)
+driver-16 = $(call lavapipe,512)
+driver-swiftshader = $(swiftshader)
+
+# Recording and the order of equal keys are the same each time.
+concurrent-packages = $$(go list ./alloc/... ./structures/... ./test/goroutines ./test/linearizability ./test/shader \
+	| grep -v -e /internal/recording -e /internal/sequential)
+stress-test = $(call go-test,$(1),-timeout 6h $(2))
+concurrent-tests = $(call stress-test,$(1),$(2) $(concurrent-packages)) && \
+	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits' ./test/conformance)
+
+stress-long = $(drivers:%=stress-long-%)
+stress-often = $(drivers:%=stress-often-%)
+stress-threads = $(patsubst %,stress-threads-%,4 8 16)
+stress-chaos = $(drivers:%=stress-chaos-%)
+
+.PHONY: $(stress-long) $(stress-often) $(stress-threads) $(stress-chaos)
+stress: $(stress-long) $(stress-often) $(stress-threads) $(stress-chaos)
+$(stress-long): stress-long-%: deps
+	$(call stress-test,$(driver-$*) VKDS_STRESS=1,$(if $(filter 8,$*),./...,$(on-device)))
+$(stress-often): stress-often-%: deps
+	$(call concurrent-tests,$(driver-$*),-count=$(STRESS))
+$(stress-threads): stress-threads-%: deps
+	$(call concurrent-tests,$(driver-$*) LP_NUM_THREADS=4,-count=$$((($(STRESS) + 1) / 2)))
+	$(call concurrent-tests,$(driver-$*) LP_NUM_THREADS=16,-count=$$((($(STRESS) + 1) / 2)))
+$(stress-chaos): stress-chaos-%: deps chaos-kernels
+	$(call concurrent-tests,$(driver-$*) VKDS_STRESS=1,-tags chaos)
 
 bench: build peers
 	bin/vkds bench slabhash --op build,find-all,end-to-end --json bin/bench.json
