@@ -100,8 +100,8 @@ test-chaos: chaos-kernels
 #   stress-often-WIDTH    what threads and chance have a part in, STRESS times
 #   stress-threads-WIDTH  the same, half as often, with more threads of the driver than there are cores: 4, and 16
 #   stress-chaos-WIDTH    the same in its long forms, once, with kernels that wait at random
-STRESS := 10
-drivers := 4 8 16 swiftshader
+STRESS = 10
+drivers = 4 8 16 swiftshader
 driver-4 = $(call lavapipe,128)
 driver-8 = $(call lavapipe,256)
 driver-16 = $(call lavapipe,512)
@@ -114,21 +114,17 @@ stress-test = $(call go-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(concurrent-packages)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits' ./test/conformance)
 
-stress-long = $(drivers:%=stress-long-%)
-stress-often = $(drivers:%=stress-often-%)
-stress-threads = $(patsubst %,stress-threads-%,4 8 16)
-stress-chaos = $(drivers:%=stress-chaos-%)
-
-.PHONY: $(stress-long) $(stress-often) $(stress-threads) $(stress-chaos)
-stress: $(stress-long) $(stress-often) $(stress-threads) $(stress-chaos)
-$(stress-long): stress-long-%: deps
+stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(patsubst %,stress-threads-%,4 8 16)
+.PHONY: $(stress-parts)
+stress: $(stress-parts)
+stress-long-4 stress-long-8 stress-long-16 stress-long-swiftshader: stress-long-%: deps
 	$(call stress-test,$(driver-$*) VKDS_STRESS=1,$(if $(filter 8,$*),./...,$(on-device)))
-$(stress-often): stress-often-%: deps
+stress-often-4 stress-often-8 stress-often-16 stress-often-swiftshader: stress-often-%: deps
 	$(call concurrent-tests,$(driver-$*),-count=$(STRESS))
-$(stress-threads): stress-threads-%: deps
+stress-threads-4 stress-threads-8 stress-threads-16: stress-threads-%: deps
 	$(call concurrent-tests,$(driver-$*) LP_NUM_THREADS=4,-count=$$((($(STRESS) + 1) / 2)))
 	$(call concurrent-tests,$(driver-$*) LP_NUM_THREADS=16,-count=$$((($(STRESS) + 1) / 2)))
-$(stress-chaos): stress-chaos-%: deps chaos-kernels
+stress-chaos-4 stress-chaos-8 stress-chaos-16 stress-chaos-swiftshader: stress-chaos-%: deps chaos-kernels
 	$(call concurrent-tests,$(driver-$*) VKDS_STRESS=1,-tags chaos)
 
 bench: build peers
