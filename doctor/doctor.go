@@ -56,7 +56,6 @@ type Report struct {
 	Device   Device   `json:"device"`
 	Seed     uint64   `json:"seed"` // Options.Seed to repeat it by, as far as timing can be repeated
 	Results  []Result `json:"results"`
-	Plan     Plan     `json:"plan"`
 	Trusted  bool     `json:"trusted"`            // no required test failed, and the driver is not known to be broken
 	Warnings []string `json:"warnings,omitempty"` // why not
 }
@@ -121,7 +120,6 @@ func Run(ctx context.Context, d *vk.Device, o Options) (Report, error) {
 			MinSubgroup: info.MinSubgroup, MaxSubgroup: info.MaxSubgroup, Int64Atomics: d.Has(vk.Int64Atomics),
 		},
 		Seed: cmp.Or(o.Seed, rand.Uint64()),
-		Plan: planFor(d),
 	}
 	if warning := knownBroken(info.Driver); warning != "" {
 		r.Warnings = append(r.Warnings, warning)

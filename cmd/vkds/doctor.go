@@ -46,6 +46,7 @@ func examine(ctx context.Context, g *global, o doctor.Options, asJSON bool) erro
 	if g.watched() {
 		o.Progress = func(test string) { fmt.Fprintf(g.err, "\r\x1b[Kvkds: testing %s", test) }
 	}
+	p := planFor(d)
 	r, err := doctor.Run(ctx, d, o)
 	if o.Progress != nil {
 		fmt.Fprint(g.err, "\r\x1b[K")
@@ -54,11 +55,17 @@ func examine(ctx context.Context, g *global, o doctor.Options, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	return g.answerReport(r, asJSON)
+	return g.answerReport(report{r, p}, asJSON)
+}
+
+// report is what was found of a device, and what vkds does there.
+type report struct {
+	doctor.Report
+	Plan plan `json:"plan"`
 }
 
 // answerReport answers errUntrusted where the report warns.
-func (g *global) answerReport(r doctor.Report, asJSON bool) error {
+func (g *global) answerReport(r report, asJSON bool) error {
 	var err error
 	if asJSON {
 		err = g.answerJSON(r)
@@ -75,7 +82,7 @@ func (g *global) answerReport(r doctor.Report, asJSON bool) error {
 const meaningWidth = 72
 
 // printReport writes a report to be read.
-func (g *global) printReport(r doctor.Report) error {
+func (g *global) printReport(r report) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s (%s), %s, Vulkan %s\n", r.Device.Name, r.Device.Type, r.Device.Driver, r.Device.Vulkan)
 	t := tablewriter.NewTable(&text,

@@ -10,12 +10,12 @@ import (
 
 // A device that isn't to be trusted is told so loudly, in either form, and by the status.
 func TestReportOfAnUntrustedDevice(t *testing.T) {
-	r := doctor.Report{
+	r := report{Report: doctor.Report{
 		Device: doctor.Device{Name: "Some device"},
 		Results: []doctor.Result{{Test: "locks", Required: true,
 			Finding: doctor.Finding{Verdict: doctor.Fail, Found: "3 were lost", Meaning: "Locks don't lock."}}},
 		Warnings: []string{"The test of locks failed."},
-	}
+	}}
 	var out bytes.Buffer
 	g := &global{out: &out}
 	require.ErrorIs(t, g.answerReport(r, false), errUntrusted)

@@ -25,12 +25,22 @@ func TestDoctor(t *testing.T) {
 func TestDoctorJSON(t *testing.T) {
 	needDevice(t)
 	stdout, _ := answer(t, "", "doctor", "--json", "--seed", "7")
-	var r doctor.Report
+	var r struct {
+		doctor.Report
+		Plan struct {
+			Protocol     string
+			SubgroupSize int `json:"subgroup_size"`
+			FindTile     int `json:"find_tile"`
+		}
+	}
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	require.True(t, r.Trusted)
 	require.Equal(t, uint64(7), r.Seed)
 	require.NotEmpty(t, r.Results)
-	require.NotEmpty(t, r.Plan.Protocol)
+	require.Equal(t, r.Device.Int64Atomics, r.Plan.Protocol == "64-bit")
+	require.LessOrEqual(t, r.Device.MinSubgroup, r.Plan.SubgroupSize)
+	require.LessOrEqual(t, r.Plan.SubgroupSize, r.Device.MaxSubgroup)
+	require.Positive(t, r.Plan.FindTile)
 }
 
 func TestDoctorOfNoDevice(t *testing.T) {

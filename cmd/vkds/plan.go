@@ -1,12 +1,12 @@
-package doctor
+package main
 
 import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
-// Plan is what vkds will do on a device: which of its ways it takes.
-type Plan struct {
+// plan is what vkds will do on a device: which of its ways it takes.
+type plan struct {
 	// Protocol is "64-bit", where a pair is one atomic, or "32-bit", where its words are changed one after the other.
 	Protocol     string `json:"protocol"`
 	SubgroupSize int    `json:"subgroup_size"` // lanes
@@ -17,8 +17,8 @@ type Plan struct {
 	Transfers string `json:"transfers"`
 }
 
-func planFor(d *vk.Device) Plan {
-	p := Plan{Protocol: "32-bit", SubgroupSize: d.SubgroupSize(), Transfers: "staged"}
+func planFor(d *vk.Device) plan {
+	p := plan{Protocol: "32-bit", SubgroupSize: d.SubgroupSize(), Transfers: "staged"}
 	if d.Has(vk.Int64Atomics) {
 		p.Protocol = "64-bit"
 	}
