@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/gate"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -92,8 +91,8 @@ type superBlock struct {
 	bitmaps *vk.Buffer[uint32]
 }
 
-// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *structures.LimitError where Blocks
-// is more than the options or the references allow, *vk.OutOfMemoryError.
+// NewSlabPool makes a pool, all of it free and every word of every slab ~0. Errors: *LimitError where Blocks is more
+// than the options or the references allow, *vk.OutOfMemoryError.
 func NewSlabPool(ctx context.Context, d *vk.Device, o PoolOptions) (*SlabPool, error) {
 	if o.SuperShift == 0 {
 		o.SuperShift = defaultSuperShift
@@ -234,7 +233,7 @@ func (p *SlabPool) admits(blocks int) error {
 	if blocks <= most-have {
 		return nil
 	}
-	full := &structures.LimitError{What: "memory blocks of a slab pool", Want: uint64(have) + uint64(blocks),
+	full := &LimitError{What: "memory blocks of a slab pool", Want: uint64(have) + uint64(blocks),
 		Most: uint64(most)}
 	if p.maxBytes != 0 {
 		full.Option = "MaxBytes"
@@ -248,7 +247,7 @@ func (p *SlabPool) admits(blocks int) error {
 // Up to 2^13 memory blocks (1 GiB) the pool is one super block, which grows by moving into a larger allocation, both of
 // which are there meanwhile. Beyond that, full super blocks are added, and nothing moves.
 //
-// Errors: *structures.LimitError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB,
+// Errors: *LimitError, *vk.OutOfMemoryError, *vk.TooLargeError on a device whose buffers end below 1 GiB,
 // vk.ErrUnsubmitted (Uses), the context's. After each of them the pool is as it was.
 func (p *SlabPool) Grow(ctx context.Context, blocks int) error {
 	leave, err := p.enter(ctx)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -192,7 +191,7 @@ func TestNewPoolRefuses(t *testing.T) {
 			p, err := NewSlabPool(t.Context(), d, o)
 			require.Error(t, err)
 			require.Nil(t, p)
-			var full *structures.LimitError
+			var full *LimitError
 			var memory *vk.OutOfMemoryError
 			switch name {
 			case "references", "own limit", "tiny limit":
@@ -263,9 +262,9 @@ func TestGrowWithinLimits(t *testing.T) {
 		require.EqualValues(t, 3, p.Device().Blocks)
 		require.LessOrEqual(t, p.Bytes(), uint64(tableBytes+3*blockBytes))
 		before := stats(t, p)
-		var full *structures.LimitError
+		var full *LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
-		require.Equal(t, &structures.LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3,
+		require.Equal(t, &LimitError{What: "memory blocks of a slab pool", Want: 4, Most: 3,
 			Option: "MaxBytes"}, full)
 		require.Equal(t, before, stats(t, p))
 	})
@@ -274,7 +273,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		p := newPool(t, d, PoolOptions{Blocks: 8, SuperShift: smallSupers, MaxBytes: tableBytes + 15*blockBytes})
 		require.NoError(t, p.Grow(t.Context(), 1))
 		require.EqualValues(t, 12, p.Device().Blocks)
-		var full *structures.LimitError
+		var full *LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
 		require.EqualValues(t, 12, full.Most)
 	})
@@ -283,7 +282,7 @@ func TestGrowWithinLimits(t *testing.T) {
 		p := newPool(t, d, PoolOptions{Blocks: 200 << smallSupers, SuperShift: smallSupers})
 		require.NoError(t, p.Grow(t.Context(), 1))
 		require.EqualValues(t, MaxSuperBlocks<<smallSupers, p.Device().Blocks)
-		var full *structures.LimitError
+		var full *LimitError
 		require.ErrorAs(t, p.Grow(t.Context(), 1), &full)
 		require.Empty(t, full.Option)
 		require.Equal(t, MaxSuperBlocks<<smallSupers*1024, stats(t, p).Slabs)

@@ -3,6 +3,9 @@ package structures
 import (
 	"errors"
 	"fmt"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/gate"
 )
 
 // LengthError says that two slices of a call, which go together, differ in length.
@@ -85,11 +88,7 @@ var ErrChanged = errors.New("structures: changed while it was iterated over")
 
 // ReentryError says that a function which a call on a structure runs, as Options.Progress is, has called the same
 // structure: it would wait for its own end.
-type ReentryError struct{}
-
-func (e *ReentryError) Error() string {
-	return "structures: called by a function that the structure itself has called"
-}
+type ReentryError = gate.ReentryError
 
 // StuckError says that operations could not be done however often they were tried, though there is room: what stands in
 // their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write
@@ -102,20 +101,7 @@ func (e *StuckError) Error() string {
 }
 
 // LimitError says that a structure, or a pool, would grow beyond a limit of its own, whatever memory the device has.
-// What it stopped has its statuses; the structure is as good as before. An LSM may find room by a cleanup.
-type LimitError struct {
-	What   string // "pairs of a sorted array", "bytes of an LSM", …
-	Want   uint64 // how many it would have come to
-	Most   uint64 // that there may be
-	Option string // which option says so; "": nothing allows more
-}
-
-func (e *LimitError) Error() string {
-	if e.Option != "" {
-		return fmt.Sprintf("%d %s, but option %s allows no more than %d", e.Want, e.What, e.Option, e.Most)
-	}
-	return fmt.Sprintf("%d %s, but there may be no more than %d", e.Want, e.What, e.Most)
-}
+type LimitError = alloc.LimitError
 
 // What is wrong with what a Load is given; errors.Is finds them in a *SavedError.
 var (

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 	"golang.org/x/sync/semaphore"
 )
@@ -23,6 +22,13 @@ type Gate struct {
 	callbacks  sync.Map     // the goroutines whose calls are in and run a function of the user's
 	calledBack atomic.Int64 // how many these are
 	inner      sync.Mutex   // what such functions ask of the handle
+}
+
+// ReentryError is structures.ReentryError.
+type ReentryError struct{}
+
+func (e *ReentryError) Error() string {
+	return "structures: called by a function that the structure itself has called"
 }
 
 const (
@@ -41,7 +47,7 @@ func Within(outer *Gate) *Gate {
 }
 
 // Enter waits for the calls that came before, and lets this one in, alone; Leave is its end. Errors: vk.ErrClosed, the
-// context's if that has ended before, *structures.ReentryError.
+// context's if that has ended before, *ReentryError.
 func (g *Gate) Enter(ctx context.Context) error { return g.enter(ctx, all) }
 
 // Leave ends a call that Enter has let in.
@@ -62,7 +68,7 @@ func (g *Gate) leave(share int64) {
 
 func (g *Gate) enter(ctx context.Context, share int64) error {
 	if g.own() {
-		return &structures.ReentryError{}
+		return &ReentryError{}
 	}
 	if !g.in.TryAcquire(share) {
 		if err := g.in.Acquire(ctx, share); err != nil {
@@ -101,10 +107,10 @@ func (g *Gate) Take() (leave func(), open bool) {
 }
 
 // Shut is Enter for closing the handle: open says whether it was not closed before. leave ends it. Error:
-// *structures.ReentryError.
+// *ReentryError.
 func (g *Gate) Shut() (leave func(), open bool, err error) {
 	if g.own() {
-		return nil, false, &structures.ReentryError{}
+		return nil, false, &ReentryError{}
 	}
 	leave, open = g.Take()
 	return leave, open, nil
@@ -115,7 +121,7 @@ func (g *Gate) End() { g.ended = true }
 
 // Progress is a function of the user's that calls which are in may call, several of them at the same time. What it
 // calls of the handle itself is refused, since it would wait for its own end.
-func (g *Gate) Progress(f structures.Progress) structures.Progress {
+func (g *Gate) Progress(f func(done, total int)) func(done, total int) {
 	if f == nil {
 		return nil
 	}

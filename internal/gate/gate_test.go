@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -80,7 +79,7 @@ func TestCallback(t *testing.T) {
 		go func() { other <- g.Enter(t.Context()) }()
 	})(1, 2)
 	require.Equal(t, 3, called)
-	var reentry *structures.ReentryError
+	var reentry *ReentryError
 	require.ErrorAs(t, own, &reentry)
 	select {
 	case <-other:

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -136,7 +135,7 @@ func TestCallbacksBesideEachOther(t *testing.T) {
 		g.Progress(func(int, int) {
 			in.Done()
 			in.Wait() // the others' are at work, too
-			var reentry *structures.ReentryError
+			var reentry *ReentryError
 			for _, enter := range []func(context.Context) error{g.Enter, g.EnterShared} {
 				if err := enter(t.Context()); err == nil || !errors.As(err, &reentry) {
 					t.Errorf("%v", err)

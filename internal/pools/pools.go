@@ -18,7 +18,7 @@ type Pool interface {
 	// vk.ErrClosed.
 	Accept(d *vk.Device) error
 	// GrowthSizes are those of the large buffers that Grow makes for so many memory blocks, without doubling, in bytes,
-	// as vk.Device.Fits takes them. Error: *structures.LimitError.
+	// as vk.Device.Fits takes them. Error: *alloc.LimitError.
 	GrowthSizes(blocks int) ([]uint64, error)
 	// Occupy records that of all the pool's slabs the first n are allocated and the others are free, whatever was
 	// before: those whose references pool_slab of slab_alloc.glsl returns for 0 to n-1. n is a word in device memory,
@@ -36,7 +36,7 @@ type Pool interface {
 var Of func(pool any) Pool
 
 // Sizes are those of a new pool's large buffers, by its alloc.PoolOptions, in bytes, as vk.Device.Fits takes them.
-// Error: *structures.LimitError. Package alloc sets it.
+// Error: *alloc.LimitError. Package alloc sets it.
 var Sizes func(options any) ([]uint64, error)
 
 // Inside is Pool.Inside.
