@@ -138,12 +138,12 @@ func (p *SlabPool) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // Device describes the pool to one dispatch. Ask again for each, and after Grow in any case: the first super block may
-// have moved.
+// have moved. Of a closed pool it is the zero value.
 func (p *SlabPool) Device() DevicePool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.supers) == 0 {
-		return DevicePool{} // closed: kernels find nothing to allocate
+		return DevicePool{}
 	}
 	p.seed += 0x9e3779b9 // odd, so that 2^32 dispatches differ, and far apart from one to the next
 	return DevicePool{Table: p.table.Address(), Units: p.supers[0].units.Address(), Blocks: uint32(p.blocks()),

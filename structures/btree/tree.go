@@ -206,12 +206,16 @@ func (t *Tree) device() Device {
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
 // dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, for which
 // UpdateOn waits. It holds until the next call on the tree that may give it more memory: any update from Go slices,
-// UpdateOn, BuildOn, Finish, Compact, Clear, Close.
+// UpdateOn, BuildOn, Finish, Compact, Clear, Close. Of a tree that is closed, or whose pool is, it is the zero value.
 func (t *Tree) Device() Device {
-	leave, _ := t.gate.Take()
+	leave, open := t.gate.Take()
 	defer leave()
+	device := t.device()
+	if !open || device.Pool == (alloc.DevicePool{}) {
+		return Device{}
+	}
 	t.known.unsure = true
-	return t.device()
+	return device
 }
 
 // Constants are the specialization constants that a kernel over the tree needs, by name. They may change when the tree

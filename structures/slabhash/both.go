@@ -137,7 +137,7 @@ func (x Table) FindOn(s *vk.Stream, q structures.DeviceLookups) error {
 	return x.t.findOn(s, q)
 }
 
-// Device describes the table to kernels.
+// Device describes the table to kernels. Of a table that is closed, or whose pool is, it is the zero value.
 func (x Table) Device() Device {
 	return x.t.described()
 }

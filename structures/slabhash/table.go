@@ -321,10 +321,13 @@ func (t *table) metrics() structures.Metrics {
 	return m
 }
 
-// described is the table as kernels see it now.
+// described is the table as kernels see it now, the zero value where it has no memory any more.
 func (t *table) described() Device {
-	leave, _ := t.gate.Take()
+	leave, open := t.gate.Take()
 	defer leave()
+	if !open || t.closed {
+		return Device{}
+	}
 	return t.device(t.base)
 }
 
