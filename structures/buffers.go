@@ -44,6 +44,20 @@ func (l DeviceLookups) Free() {
 	free(l.Found)
 }
 
+// NewDeviceCounts makes the buffers of up to n ranges whose keys are to be counted, without Candidates. Errors as
+// NewDeviceBatch's.
+func NewDeviceCounts(d *vk.Device, n int) (DeviceCounts, error) {
+	m := maker{d: d}
+	c := DeviceCounts{Count: n, Ranges: buffer[uint32](&m, 2*n), Counts: buffer[uint32](&m, n)}
+	return c, m.done(c.Free)
+}
+
+// Free frees the buffers.
+func (c DeviceCounts) Free() {
+	free(c.DeviceCount, c.Ranges, c.Counts)
+	free(c.Candidates)
+}
+
 // NewDeviceRanges makes the buffers of up to n ranges that have so many pairs together. Errors as NewDeviceBatch's.
 func NewDeviceRanges(d *vk.Device, n, pairs int) (DeviceRanges, error) {
 	m := maker{d: d}
@@ -59,6 +73,42 @@ func (r DeviceRanges) Free() {
 	free(r.DeviceCount, r.Ranges, r.Offsets, r.Keys, r.Values)
 	free(r.Candidates)
 }
+
+// NewDeviceWindow makes the buffers of up to n ranges of which so many pairs each are asked for. Errors as
+// NewDeviceBatch's.
+func NewDeviceWindow(d *vk.Device, n, width int) (DeviceWindow, error) {
+	m := maker{d: d}
+	w := DeviceWindow{
+		Count: n, Width: width, Ranges: buffer[uint32](&m, 2*n), Counts: buffer[uint32](&m, n),
+		Keys: buffer[uint32](&m, n*width), Values: buffer[uint32](&m, n*width),
+	}
+	return w, m.done(w.Free)
+}
+
+// Free frees the buffers.
+func (w DeviceWindow) Free() { free(w.DeviceCount, w.Ranges, w.Keys, w.Values, w.Counts) }
+
+// NewDeviceRanks makes the buffers of up to n keys whose ranks are asked for. Errors as NewDeviceBatch's.
+func NewDeviceRanks(d *vk.Device, n int) (DeviceRanks, error) {
+	m := maker{d: d}
+	r := DeviceRanks{Count: n, Keys: buffer[uint32](&m, n), Ranks: buffer[uint32](&m, n)}
+	return r, m.done(r.Free)
+}
+
+// Free frees the buffers.
+func (r DeviceRanks) Free() { free(r.DeviceCount, r.Keys, r.Ranks) }
+
+// NewDeviceExport makes the buffers of an export of up to so many pairs. Errors as NewDeviceBatch's.
+func NewDeviceExport(d *vk.Device, pairs int) (DeviceExport, error) {
+	m := maker{d: d}
+	e := DeviceExport{
+		Keys: buffer[uint32](&m, pairs), Values: buffer[uint32](&m, pairs), Total: buffer[uint32](&m, 1),
+	}
+	return e, m.done(e.Free)
+}
+
+// Free frees the buffers.
+func (e DeviceExport) Free() { free(e.Keys, e.Values, e.Total) }
 
 // NewDeviceNeighbors makes the buffers of up to n searches for neighbors. Clear them before they are recorded first.
 // Errors as NewDeviceBatch's.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -22,6 +23,14 @@ func TestBuffersThatCanNotBe(t *testing.T) {
 		require.ErrorAs(t, err, &large)
 		_, err = structures.NewDeviceRanges(d, 1, n)
 		require.ErrorAs(t, err, &large)
+		_, err = structures.NewDeviceCounts(d, n)
+		require.ErrorAs(t, err, &large)
+		_, err = structures.NewDeviceWindow(d, 1, n)
+		require.ErrorAs(t, err, &large)
+		_, err = structures.NewDeviceRanks(d, n)
+		require.ErrorAs(t, err, &large)
+		_, err = structures.NewDeviceExport(d, n)
+		require.ErrorAs(t, err, &large)
 	}
 }
 
@@ -33,4 +42,49 @@ func TestBatchWithoutLeft(t *testing.T) {
 	structures.DeviceNeighbors{Count: 3}.Clear(s)
 	require.NoError(t, s.Wait(t.Context()))
 	structures.DeviceBatch{Count: 3}.Free()
+}
+
+// What each maker makes is what the call wants that it is for.
+func TestBuffersOfQueries(t *testing.T) {
+	d := testdevice.Open(t)
+	s := testdevice.Stream(t, d)
+	tree, err := btree.Build(t.Context(), d, []uint32{10, 20, 30, 40}, []uint32{1, 2, 3, 4}, btree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	counts, err := structures.NewDeviceCounts(d, 2)
+	require.NoError(t, err)
+	defer counts.Free()
+	window, err := structures.NewDeviceWindow(d, 2, 2)
+	require.NoError(t, err)
+	defer window.Free()
+	ranks, err := structures.NewDeviceRanks(d, 3)
+	require.NoError(t, err)
+	defer ranks.Free()
+	export, err := structures.NewDeviceExport(d, 3)
+	require.NoError(t, err)
+	defer export.Free()
+	ranges := []uint32{15, 100, 35, 40}
+	require.NoError(t, counts.Ranges.Upload(t.Context(), 0, ranges))
+	require.NoError(t, window.Ranges.Upload(t.Context(), 0, ranges))
+	require.NoError(t, ranks.Keys.Upload(t.Context(), 0, []uint32{10, 11, ^uint32(0)}))
+
+	require.NoError(t, tree.CountOn(s, counts))
+	require.NoError(t, tree.WindowOn(s, window))
+	require.NoError(t, tree.RankOn(s, ranks))
+	require.NoError(t, tree.ExportOn(s, export))
+	require.NoError(t, s.Wait(t.Context()))
+
+	words := func(b *vk.Buffer[uint32]) []uint32 {
+		all := make([]uint32, b.Len())
+		require.NoError(t, b.Download(t.Context(), 0, all))
+		return all
+	}
+	require.Equal(t, []uint32{3, 1}, words(counts.Counts))
+	require.Equal(t, []uint32{2, 1}, words(window.Counts))
+	require.Equal(t, []uint32{20, 30, 40}, words(window.Keys)[:3])
+	require.Equal(t, []uint32{2, 3, 4}, words(window.Values)[:3])
+	require.Equal(t, []uint32{0, 1, 4}, words(ranks.Ranks))
+	require.Equal(t, []uint32{4}, words(export.Total), "one of them without room")
+	require.Equal(t, []uint32{10, 20, 30}, words(export.Keys))
+	require.Equal(t, []uint32{1, 2, 3}, words(export.Values))
 }

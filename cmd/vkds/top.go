@@ -58,25 +58,27 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	buffers := make([]*vk.Buffer[uint32], 5) // all keys, all values, how many, and the keys and values found
-	for i, length := range []int{n, n, 1, k, k} {
-		if buffers[i], err = vk.NewBuffer[uint32](d, length); err != nil {
-			return nil, nil, err
-		}
-		defer buffers[i].Free()
+	all, err := structures.NewDeviceExport(d, n)
+	if err != nil {
+		return nil, nil, err
 	}
+	defer all.Free()
+	top, err := structures.NewDeviceExport(d, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer top.Free()
 	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer scratch.Free()
-	e := structures.DeviceExport{Keys: buffers[0], Values: buffers[1], Total: buffers[2]}
-	if err := dict.ordered().ExportOn(s, e); err != nil {
+	if err := dict.ordered().ExportOn(s, all); err != nil {
 		return nil, nil, err
 	}
 	err = p.TopK(s, primitives.TopKArgs{
-		Keys: e.Values.Address(), Values: e.Keys.Address(), OutKeys: buffers[4].Address(),
-		OutValues: buffers[3].Address(), K: k, Least: least, Length: primitives.Length{N: n, At: e.Total.Address()},
+		Keys: all.Values.Address(), Values: all.Keys.Address(), OutKeys: top.Values.Address(),
+		OutValues: top.Keys.Address(), K: k, Least: least, Length: primitives.Length{N: n, At: all.Total.Address()},
 		Scratch: scratch.Address(),
 	})
 	if err == nil {
@@ -86,8 +88,8 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 		return nil, nil, err
 	}
 	keys, values = make([]uint32, k), make([]uint32, k)
-	if err := buffers[3].Download(ctx, 0, keys); err != nil {
+	if err := top.Keys.Download(ctx, 0, keys); err != nil {
 		return nil, nil, err
 	}
-	return keys, values, buffers[4].Download(ctx, 0, values)
+	return keys, values, top.Values.Download(ctx, 0, values)
 }
