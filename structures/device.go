@@ -62,8 +62,8 @@ type InShaders[D any] interface {
 // How many operations there are the device alone may know, and so it is with lookups, ranges and neighbors: DeviceCount
 // is then one word, which an earlier step of the stream writes and the batch reads when it runs, and Count, which
 // buffers are measured by, the most that there may be: a greater number is taken for Count. Time and temporary memory
-// go by Count. Results behind the number are undefined. UpdateOn of what keeps its keys in order, and
-// btree.Tree.BuildOn, wait for such a number, and so submit what the stream has recorded. No other call waits for it.
+// go by Count. Results behind the number are undefined. UpdateOn of lsm.LSM and of sortedarray.Array, whose pairs the
+// host counts, wait for such a number, and so submit what the stream has recorded. No other call waits for it.
 type DeviceBatch struct {
 	Count       int                // operations
 	DeviceCount *vk.Buffer[uint32] // nil, or how many of them

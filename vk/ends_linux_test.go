@@ -305,7 +305,7 @@ var pushed = map[string]uint32{
 var secondPushed = map[string]uint32{
 	"retry": 1, "resume": 1, "strict": 1, "upper": 1, "narrow": 1, "fills": 1, "indexed": 1, "kind": 2,
 	"slices":    2 | 1<<31,
-	"key_shift": 3, "bits": 8, "splitting": 0, "root": 0, "how": 7<<16 | 1<<8 | 2, "flip": ^uint32(0), "digit": 1,
+	"key_shift": 3, "bits": 8, "splitting": 0, "root": 0, "how": 7<<16 | 3<<8 | 2, "flip": ^uint32(0), "digit": 1,
 	"depth": 0,
 }
 
@@ -314,11 +314,12 @@ var mayBeNone = map[string][]string{
 	"": {"length.at", "count.at", "number.at", "key_count.at", "query_count.at",
 		"a.count.at", "a_length.at"},
 	"btree/apply":                     {"hints"},
+	"fold/":                           {"batch.count.at"},
 	"btree/batch_apply":               {"emptied"},
 	"btree/batch_end":                 {"pending"},
 	"btree/build_order":               {"flags"},
 	"btree/take":                      {"used"},
-	"btree/build_plan":                {"lengths"},
+	"btree/build_plan":                {"lengths", "count.at"},
 	"btree/range_count":               {"total"},
 	"btree/range_offsets":             {"offsets", "counts"},
 	"btree/seek":                      {"zeroed"},
@@ -423,6 +424,7 @@ const (
 	poolTableAt = 1 << 14       // the table of a pool (slab_alloc.glsl),
 	stackAt     = 1 << 15       // that of a stack of runs (sorted_run.glsl),
 	foundAt     = 1<<15 + 1<<13 // words that kernels need to find,
+	windowsAt   = 1<<15 + 3<<12 // what else a batch with ranges is told (btree/mixed.glsl),
 	addressesAt = 1<<15 + 1<<14 // and addresses for who takes them one by one
 	planSource  = 256 + 16 + 16*16
 )
@@ -509,6 +511,9 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 	for i := range uint64(headBytes-addressesAt) / 8 {
 		address(addressesAt+8*i, m.array(i))
 	}
+	address(windowsAt, m.array(0))
+	address(windowsAt+8, 0) // each operation's own: others may be anywhere, for all that a kernel knows
+	address(windowsAt+16, 2)
 	for i, f := range found {
 		binary.LittleEndian.PutUint32(head[foundAt+8*i:], f.words[0])
 		binary.LittleEndian.PutUint32(head[foundAt+8*i+4:], f.words[1])
@@ -549,7 +554,9 @@ func (m *everywhere) place(module, name, last string, offset int) uint64 {
 		return m.slabs - headBytes + poolTableAt
 	case name == "stack.rows":
 		return m.slabs - headBytes + stackAt
-	case last == "addresses" || name == "to": // also arguments, which begin with addresses
+	case strings.HasPrefix(module, "btree/mixed") && name == "to":
+		return m.slabs - headBytes + windowsAt
+	case last == "addresses":
 		return m.slabs - headBytes + addressesAt
 	case last == "units" || last == "nodes":
 		return m.slabs // so that slab s begins at word 32*s

@@ -30,7 +30,7 @@ struct Batch {
     uvec2 values;    // in the order of the batch
     uvec2 kinds;     // bytes, in the order of the batch; of OP_MIXED alone
     uvec2 marks;     // batch_marks
-    uint count;
+    uint count;      // or the most that there may be, by which all memory is laid out
     uint kind;       // OP_INSERT, OP_INSERT_UNIQUE, OP_DELETE or OP_MIXED
     uint indexed;    // 1: payload has source indices
     uint split;      // pairs that a node gets at least when nodes are split: 7 to 14
@@ -44,11 +44,18 @@ struct PushedBatch {
     uvec2 kinds;
     uvec2 marks;
     uint count;
-    uint how;   // kind; bit 8: indexed; from bit 16 on, split
+    uint how;   // kind; bit 8: indexed; bit 9: the device alone knows how many there are; from bit 16 on, split
 };
 
 Batch batch_taken(PushedBatch p) {
     return Batch(p.keys, p.payload, p.values, p.kinds, p.marks, p.count, p.how & 0xffu, p.how >> 8 & 1u, p.how >> 16);
+}
+
+// How many operations there are: where the device alone knows, a word behind the room for their keys says so. Those
+// behind them belong in no leaf, so that kernels which come after the leaves were located have no need to ask.
+uint batch_count(PushedBatch p) {
+    if ((p.how >> 9 & 1u) == 0u) return p.count;
+    return min(plain_load_near(p.keys, p.count), p.count);
 }
 
 // The memory of a batch, of which each level has its own control words and overwrites what the level before had.

@@ -181,7 +181,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
     uint leaf = SLAB_NULL, before = SLAB_NULL;
     if (i < b.count) leaf = plain_load_near(leaves, i);
     if (i < b.count && i != 0u) before = plain_load_near(leaves, i - 1u);
-    bool first = i < b.count && leaf != before;
+    bool first = leaf != SLAB_NULL && leaf != before;
     group_leaf[lane] = leaf;
     barrier();
     uint words[NODE_PAIRS];

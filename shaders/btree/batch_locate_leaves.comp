@@ -1,4 +1,4 @@
-// In which leaf each key of a batch belongs.
+// In which leaf each key of a batch belongs; in none, behind the last one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define BATCH_LEAVES 1
@@ -15,9 +15,9 @@ layout(push_constant, std430) uniform Push {
 void main() {
     Batch batch = batch_taken(pushed);
     uint i = invocation_index();
-    bool enabled = i < batch.count;
+    bool enabled = i < batch_count(pushed);
     uint key = 0u;
     if (enabled) key = batch_key(batch, i);
     uint leaf = batch_leaf(tree, work, key, enabled);
-    if (enabled) plain_store_near(leaves, i, leaf);
+    if (i < batch.count) plain_store_near(leaves, i, enabled ? leaf : SLAB_NULL);
 }

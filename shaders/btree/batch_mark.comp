@@ -13,14 +13,15 @@ layout(push_constant, std430) uniform Push {
 void main() {
     Batch batch = batch_taken(pushed);
     uint group = workgroup_index(), lane = workgroup_lane();
+    uint count = batch_count(pushed);
     uint words = MARKS_GROUP / 32u, first_word = group * words;
     bool lands[MARKS_ITEMS], anew[MARKS_ITEMS];
     [[unroll]] for (uint k = 0u; k < MARKS_ITEMS; k++) {
         uint i = group * MARKS_GROUP + k * BATCH_GROUP + lane;
         lands[k] = anew[k] = false;
-        if (i < batch.count) {
+        if (i < count) {
             uint key = batch_key(batch, i), next = ~key;
-            if (i + 1u < batch.count) next = batch_key(batch, i + 1u);
+            if (i + 1u < count) next = batch_key(batch, i + 1u);
             lands[k] = next != key;
             if (batch.kind != OP_INSERT) {
                 uint before = ~key, kind = batch_kind(batch, i), kind_before = kind;

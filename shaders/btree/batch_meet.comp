@@ -17,7 +17,7 @@ void main() {
     Batch batch = batch_taken(pushed);
     uint i = invocation_index();
     bool there = false;
-    if (i < batch.count) {
+    if (i < batch_count(pushed)) {
         uvec2 node = slab_address(tree.pool, plain_load_near(leaves, i));
         uint key = batch_key(batch, i), value = 0u;
         // No key of a leaf's range is the one that its free slots have.

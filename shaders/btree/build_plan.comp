@@ -2,6 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "build.glsl"
+#include "length.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -10,7 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 sorted_keys, sorted_values;       // the given pairs in key order
     uvec2 distinct_keys, distinct_values;   // and of equal keys the last alone
     uvec2 lengths;    // 0: the pairs ascend. Else words: not 0 if they don't, not 0 if the sorted don't, distinct ones
-    uint count;       // of the given pairs
+    Length count;     // of the given pairs
     uint leaf_most;   // pairs of a leaf
     uint node_most;   // children of an inner node
 };
@@ -18,7 +19,7 @@ layout(push_constant, std430) uniform Push {
 void main() {
     if (invocation_index() != 0u) return;
     uvec4 source = uvec4(given_keys, given_values);
-    uint n = count;
+    uint n = length_of(count);
     if ((lengths.x | lengths.y) != 0u) {
         if (plain_load_at(lengths, 0u) != 0u) source = uvec4(sorted_keys, sorted_values);
         if (plain_load_at(lengths, 1u) != 0u) {

@@ -65,13 +65,13 @@ void carry(uint tile, uint from) {
 }
 
 void main() {
-    uint tile = workgroup_index(), first = tile * FOLD_TILE;
-    if (first >= batch.count) return;   // the whole workgroup
-    uint n = min(batch.count - first, FOLD_TILE);
+    uint tile = workgroup_index(), first = tile * FOLD_TILE, count = length_of(batch.count);
+    if (first >= count) return;   // the whole workgroup
+    uint n = min(count - first, FOLD_TILE);
     uint key = fold_key(batch, first);
     bool goes_on = false;   // the first key began in an earlier tile, and ends in this one
     if (first != 0u) goes_on = fold_key(batch, first - 1u) == key;
-    if (goes_on && first + n < batch.count) goes_on = fold_key(batch, first + n) != key;
+    if (goes_on && first + n < count) goes_on = fold_key(batch, first + n) != key;
     if (goes_on) carry(tile, lower_bound(batch.keys, 0u, first, key));
     load(first, n);
     barrier();
@@ -80,7 +80,7 @@ void main() {
         uint kind = OP_INSERT;
         if (at < n) {
             uint own = fold_key(batch, i), value = values[at];
-            bool last = i + 1u == batch.count;
+            bool last = i + 1u == count;
             if (!last) last = fold_key(batch, i + 1u) != own;
             if (last) {
                 uint from = at;
@@ -94,6 +94,6 @@ void main() {
             plain_store_at(out_values, i, value);
         }
         barrier();   // has all lanes of a subgroup together again, for what follows
-        if (out_kinds != uvec2(0u)) byte_store(out_kinds, i, batch.count, kind);
+        if (out_kinds != uvec2(0u)) byte_store(out_kinds, i, count, kind);
     }
 }

@@ -7,6 +7,7 @@
 #ifndef VKDS_FOLD_GLSL
 #define VKDS_FOLD_GLSL
 
+#include "length.glsl"
 #include "operation.glsl"
 #include "results.glsl"
 #include "workgroup.glsl"
@@ -22,7 +23,7 @@ struct FoldBatch {
     uvec2 sources;   // where each stands in the batch
     uvec2 values;    // in the batch's order
     uvec2 kinds;     // likewise, bytes; of OP_MIXED alone
-    uint count;
+    Length count;
 };
 
 // A key while the operations on it are done.
@@ -63,7 +64,7 @@ uint fold_workgroup(uint value) {
 }
 
 // Where in the batch the operation at a position stands.
-uint fold_source(FoldBatch b, uint i) { return min(plain_load_at(b.sources, i), b.count - 1u); }
+uint fold_source(FoldBatch b, uint i) { return min(plain_load_at(b.sources, i), b.count.n - 1u); }
 
 uint fold_key(FoldBatch b, uint i) { return plain_load_at(b.keys, i); }
 

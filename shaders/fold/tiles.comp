@@ -9,13 +9,13 @@ layout(push_constant, std430) uniform Push {
 };
 
 void main() {
-    uint tile = workgroup_index(), first = tile * FOLD_TILE;
-    if (first >= batch.count) return;   // the whole workgroup
-    uint last_key = fold_key(batch, min(batch.count - first, FOLD_TILE) - 1u + first);
+    uint tile = workgroup_index(), first = tile * FOLD_TILE, count = length_of(batch.count);
+    if (first >= count) return;   // the whole workgroup
+    uint last_key = fold_key(batch, min(count - first, FOLD_TILE) - 1u + first);
     uint all = fold_nothing();
     [[unroll]] for (uint item = 0u; item < FOLD_ITEMS; item++) {
         uint i = first + item * WORKGROUP + workgroup_lane();
-        if (i < batch.count && fold_key(batch, i) == last_key)
+        if (i < count && fold_key(batch, i) == last_key)
             all = fold_values(all, plain_load_at(batch.values, fold_source(batch, i)));
     }
     barrier();   // has all lanes of a subgroup together again, for what follows

@@ -15,6 +15,9 @@ import (
 // it touches is changed once, without latches: nothing else may work on the tree meanwhile. The result is that of the
 // operations one after the other, and the same in every run. Without a Status it is faster.
 //
+// Room is made for Count operations, also where a DeviceCount says that there are fewer: one that is far too large has
+// the tree counted more often, for which UpdateOn waits before it takes more memory.
+//
 // Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
 //
 // Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
@@ -35,7 +38,6 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, kind, u))
 	if err == nil {
 		t.own.Done(s, u)
-		u, err = recording.Counted(ctx, s, u)
 	}
 	if err != nil || u.Count == 0 {
 		return err
@@ -47,7 +49,7 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	}
 	t.changes++
 	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: u.Keys.AddressOf(u.First),
-		Statuses: u.Status.Address(), N: u.Count}
+		Statuses: u.Status.Address(), N: u.Count, Count: u.DeviceCount.Address()}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
 	}
@@ -99,6 +101,7 @@ func (t *Tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claim
 			part.Statuses += uint64(first)
 		}
 		part.N = min(maxBatch, b.N-first)
+		part.First = first
 		if claims != nil {
 			part.claim = claims[first/maxBatch]
 		}
@@ -111,13 +114,16 @@ func (t *Tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claim
 
 // batched is a batch on the device. Kinds, a byte each, are those of a Mixed one. Folds says that there are updates in
 // place, whose values depend on those that are there. Statuses, if not 0, are bytes, with room up to a multiple of 4. N
-// is added to the word at Pending, if that is not 0, should the batch not be done because the pool is full.
+// is added to the word at Pending, if that is not 0, should the batch not be done because the pool is full. There are
+// fewer operations where the word at Count, if that is not 0, says so: it counts First others, which come before, too.
 type batched struct {
 	Kind                          structures.Kind
 	Folds                         bool
 	Kinds, Keys, Values, Statuses uint64
 	Pending                       uint64
 	N                             int
+	Count                         uint64
+	First                         int
 	claim                         *claim // in a shared pool, of what may make nodes
 }
 

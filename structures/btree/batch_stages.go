@@ -21,6 +21,7 @@ type batch struct {
 const (
 	howKind    = 1<<8 - 1
 	howIndexed = 1 << 8 // the payload has source indices
+	howCounted = 1 << 9 // behind the keys stands how many there are
 	howShare   = 16     // from this bit on, how many pairs a node gets at least
 )
 
@@ -109,7 +110,7 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 	plan.index = p.Take(indexBytes(bits))
 	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity),
 		IndexBits: uint32(bits), Group: uint32(shape.group)}
-	plan.keys = p.Take(4 * n)
+	plan.keys = p.Take(4 * (n + 1))
 	plan.free = p.Take(8 * (blocks + 1))
 	if b.payload() {
 		plan.payload = p.Take(4 * n)
@@ -148,6 +149,11 @@ func (b batched) indexed() bool { return b.Statuses != 0 || b.Folds || b.Kind ==
 func (b batched) payload() bool { return b.indexed() || b.Kind != structures.Delete }
 
 func (b batched) deletes() bool { return b.Kind == structures.Delete || b.Kind == structures.Mixed }
+
+type batchCountPush struct {
+	Count, Behind uint64
+	First         uint32
+}
 
 type batchBeginPush struct {
 	Tree          Device
@@ -235,7 +241,7 @@ type batchUnlinkPush struct {
 
 type batchPackPush struct {
 	Words, Bytes uint64
-	Count        uint32
+	Count        recording.Length
 }
 
 // recordBatched records a batch of up to maxBatch operations, for which the pool has room.
@@ -294,6 +300,7 @@ func byKind(r *batchRecorder) recording.Specialization {
 
 // The stages, in their order. Those of inner nodes come once a level.
 var (
+	stageCount          = stage[batchCountPush]{"count", elements, nil}
 	stageBegin          = stage[batchBeginPush]{"begin", elements, nil}
 	stageMark           = stage[batchMarkPush]{"mark", elements, nil}
 	stageSumFree        = stage[batchSumPush]{"sum_free", alone, nil}
@@ -346,6 +353,7 @@ func (g stage[P]) kernel(r *batchRecorder) (k *vk.Kernel[P]) {
 func (r *batchRecorder) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
 
 func (r *batchRecorder) record() error {
+	r.count()
 	r.sort()
 	r.s.Concurrent(r.begin)
 	r.s.Concurrent(r.locate)
@@ -370,6 +378,22 @@ func (r *batchRecorder) record() error {
 	return r.err
 }
 
+// length is how many operations the batch has.
+func (r *batchRecorder) length() recording.Length {
+	l := recording.Length{N: uint32(r.b.N)}
+	if r.b.Count != 0 {
+		l.At = r.plan.keys + 4*uint64(r.b.N)
+	}
+	return l
+}
+
+// count writes down how many operations there are, where the device alone knows.
+func (r *batchRecorder) count() {
+	if l := r.length(); l.At != 0 {
+		stageCount.run(r, 1, batchCountPush{r.b.Count, l.At, uint32(r.b.First)})
+	}
+}
+
 // sort brings the keys into order, with their values or sources beside them.
 func (r *batchRecorder) sort() {
 	t, b, plan := r.t, r.b, r.plan
@@ -380,7 +404,12 @@ func (r *batchRecorder) sort() {
 		Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(b.N),
 		How: uint32(b.Kind) | uint32(t.share())<<howShare,
 	}
-	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: b.N}, Scratch: plan.sort}
+	length := r.length()
+	if length.At != 0 {
+		r.batch.How |= howCounted
+	}
+	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: b.N, At: length.At},
+		Scratch: plan.sort}
 	if b.payload() {
 		sort.Values, sort.OutValues = b.Values, plan.payload
 	}
@@ -448,13 +477,13 @@ func (r *batchRecorder) fold() {
 	a := fold.Args{
 		Kind: r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met,
 		Found:     plan.found,
-		OutValues: plan.folded, N: n, Scratch: plan.fold,
+		OutValues: plan.folded, N: n, Count: r.length().At, Scratch: plan.fold,
 	}
 	if r.b.Kind == structures.Mixed {
 		a.OutKinds = plan.kinds
 		b.Payload, b.Values, b.Kinds = plan.sources, plan.folded, plan.kinds // each position is its own source
 	} else {
-		b.How = uint32(structures.Insert) | uint32(r.t.share())<<howShare
+		b.How = uint32(structures.Insert) | uint32(r.t.share())<<howShare | b.How&howCounted
 		b.Payload, b.Values = plan.folded, 0
 	}
 	r.err = fold.Record(r.t.kernels, r.s, a)
@@ -492,7 +521,7 @@ func (r *batchRecorder) pack() {
 	const workgroup = 256
 	k, err := recording.Kernel[batchPackPush](r.t.kernels, r.s, "runs/pack", workgroup)
 	if r.err = err; err == nil {
-		k.Dispatch(r.s, (r.b.N+workgroup-1)/workgroup, batchPackPush{r.plan.statuses, r.b.Statuses, uint32(r.b.N)})
+		k.Dispatch(r.s, (r.b.N+workgroup-1)/workgroup, batchPackPush{r.plan.statuses, r.b.Statuses, r.length()})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,22 @@ type operations struct {
 	kinds  []structures.Kind // of a mixed one
 	keys   []uint32
 	values []uint32
+}
+
+// some are those of the operations from one on, up to another one.
+func (b operations) some(from, to int) operations {
+	cut := func(words []uint32) []uint32 { return words[min(from, len(words)):min(to, len(words))] }
+	some := operations{kind: b.kind, keys: cut(b.keys), values: cut(b.values)}
+	if b.kinds != nil {
+		some.kinds = b.kinds[from:to]
+	}
+	return some
+}
+
+// with has other operations behind these.
+func (b operations) with(other operations) operations {
+	return operations{b.kind, slices.Concat(b.kinds, other.kinds), slices.Concat(b.keys, other.keys),
+		slices.Concat(b.values, other.values)}
 }
 
 // apply does the operations one after the other, and returns the status of each.
@@ -57,6 +74,7 @@ type batchRig struct {
 	tree   *Tree
 	stream *vk.Stream
 	want   model
+	turn   int // batches so far
 }
 
 func newBatchRig(t testing.TB, d *vk.Device, o Options) *batchRig {
@@ -78,8 +96,21 @@ func (r *batchRig) do(b operations, statuses bool) {
 	r.doFrom(0, b, statuses)
 }
 
-// doFrom is do of a batch that begins at an element of its buffers; mixed ones begin with them.
+// doFrom is do of a batch that begins at an element of its buffers; mixed ones begin with them. Of every other batch
+// the device alone knows how long it is: behind it there are operations on its last keys.
 func (r *batchRig) doFrom(first int, b operations, statuses bool) {
+	r.t.Helper()
+	n := len(b.keys)
+	if r.turn++; r.turn%2 == 0 {
+		r.doCounted(first, b, nil, statuses)
+	} else {
+		r.doCounted(first, b.with(b.some(max(n-70, 0), n)), []uint32{uint32(n)}, statuses)
+	}
+}
+
+// doCounted is doFrom of a batch of so many operations, if any number is said. What says so on the device is written by
+// the step of the stream before, and says something else until then.
+func (r *batchRig) doCounted(first int, b operations, said []uint32, statuses bool) {
 	r.t.Helper()
 	n := len(b.keys)
 	before := make([]uint32, first)
@@ -96,10 +127,20 @@ func (r *batchRig) doFrom(first int, b operations, statuses bool) {
 	if statuses {
 		u.Status = out
 	}
+	done := n
+	if said != nil {
+		done = int(min(uint64(said[0]), uint64(n)))
+		from := device(r, said)
+		u.DeviceCount = device(r, []uint32{said[0] ^ 0xff})
+		defer from.Free()
+		defer u.DeviceCount.Free()
+		r.stream.Copy(u.DeviceCount, 0, from, 0, 4)
+	}
 	if b.kind == structures.Mixed {
 		require.NoError(r.t, r.tree.reserve(r.t.Context(), n, Batched))
 		r.tree.known.inserted += uint64(n)
-		args := batched{Kind: b.kind, Kinds: kinds.Address(), Keys: keys.Address(), Values: values.Address(), N: n}
+		args := batched{Kind: b.kind, Kinds: kinds.Address(), Keys: keys.Address(), Values: values.Address(), N: n,
+			Count: u.DeviceCount.Address()}
 		if statuses {
 			args.Statuses = out.Address()
 		}
@@ -108,9 +149,13 @@ func (r *batchRig) doFrom(first int, b operations, statuses bool) {
 		require.NoError(r.t, r.tree.UpdateOn(r.t.Context(), r.stream, b.kind, u))
 	}
 	require.NoError(r.t, r.stream.Wait(r.t.Context()))
-	want := r.want.apply(b)
+	want := r.want.apply(b.some(0, done))
 	if statuses {
-		same(r.t, want, testdevice.Download(r.t, out, n), "statuses")
+		got := testdevice.Download(r.t, out, (n+3)&^3)
+		same(r.t, want, got[:done], "statuses")
+		for _, status := range got[done:] {
+			require.Zero(r.t, status, "behind %d operations", done)
+		}
 	}
 }
 
@@ -357,6 +402,36 @@ func TestBatchInParts(t *testing.T) {
 	} {
 		r.do(b, true)
 		r.check()
+	}
+}
+
+// Batches whose length the device alone knows, of any length, in one part and in several.
+func TestBatchCounted(t *testing.T) {
+	d := openDevice(t)
+	defer func(was int) { maxBatch = was }(maxBatch)
+	const n = 3000
+	for _, maxBatch = range []int{1024, 1 << 22} {
+		for _, said := range []uint32{0, 1, 33, 1023, 1024, 1025, 2000, n - 1, n, n + 1, math.MaxUint32} {
+			t.Run(fmt.Sprintf("%d of %d, by %d", said, n, maxBatch), func(t *testing.T) {
+				rng := random(uint64(said))
+				r := newBatchRig(t, d, Options{})
+				keys := below(rng, n, n)
+				for i, b := range []operations{
+					insert(rng, keys),
+					{kind: structures.InsertUnique, keys: below(rng, n, n), values: randomWords(rng, n)},
+					insert(rng, equal(n, 7)),
+					{kind: structures.Delete, keys: keys},
+					mixed(rng, keys[:min(n, maxBatch)]),
+				} {
+					first := i + 1
+					if b.kind == structures.Mixed {
+						first = 0
+					}
+					r.doCounted(first, b, []uint32{said}, i%2 == 0)
+					r.check()
+				}
+			})
+		}
 	}
 }
 

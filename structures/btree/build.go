@@ -95,9 +95,6 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 	}
 	u.Status = nil
 	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u))
-	if err == nil {
-		u, err = recording.Counted(ctx, s, u)
-	}
 	if err != nil {
 		return err
 	}
@@ -115,7 +112,7 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		}
 	}
 	t.changes++
-	b := bulk{N: u.Count, Fill: t.o.Fill}
+	b := bulk{N: u.Count, Count: u.DeviceCount.Address(), Fill: t.o.Fill}
 	if u.Count != 0 {
 		b.Keys, b.Values = u.Keys.AddressOf(u.First), u.Values.AddressOf(u.First)
 	}
@@ -147,13 +144,16 @@ func (t *Tree) roomFor(ctx context.Context, nodes int) error {
 	return t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
 }
 
-// bulk is what a tree is made of: N pairs on the device.
+// bulk is what a tree is made of: N pairs on the device, or fewer where the word at Count, if that is not 0, says so.
 type bulk struct {
 	Keys, Values uint64
 	N            int
+	Count        uint64
 	Fill         float64
 	replaces     replacement
 }
+
+func (b bulk) length() recording.Length { return recording.Length{At: b.Count, N: uint32(b.N)} }
 
 // nodes is how many nodes the tree has then, at most.
 func (b bulk) nodes() int { return nodesFor(b.N, b.Fill) }
@@ -178,15 +178,9 @@ func (t *Tree) bulkPlan(n int, scratch uint64) bulkPlan {
 	return b
 }
 
-// length is Length of shaders/include/length.glsl.
-type length struct {
-	At uint64
-	N  uint32
-}
-
 type buildOrderPush struct {
 	Keys, Flags, Disorder uint64
-	Length                length
+	Length                recording.Length
 }
 
 // bulk records that the tree becomes one of the given pairs, of equal keys the last. The pool has room for the nodes.
@@ -204,7 +198,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 		return err
 	}
 	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{Keys: b.Keys, Disorder: descends,
-		Length: length{N: uint32(b.N)}})
+		Length: b.length()})
 	err = t.primitives.Sort(s, primitives.SortArgs{
 		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues,
 		Length: primitives.Length{N: b.N, At: descends}, Scratch: p.sort,
@@ -213,7 +207,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 		return err
 	}
 	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{p.sortedKeys, p.flags, repeats,
-		length{descends, uint32(b.N)}})
+		recording.Length{At: descends, N: uint32(b.N)}})
 	err = t.primitives.Compact(s, primitives.CompactArgs{
 		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.distinctKeys,
 		OutValues: p.distinctValues, OutCount: distinct,
@@ -239,7 +233,8 @@ type buildPlanPush struct {
 	SortedKeys, SortedValues     uint64
 	DistinctKeys, DistinctValues uint64
 	Lengths                      uint64
-	Count, LeafMost, NodeMost    uint32
+	Count                        recording.Length
+	LeafMost, NodeMost           uint32
 }
 
 func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
@@ -253,7 +248,7 @@ func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 		return err
 	}
 	leaf, inner := shares(b.Fill)
-	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), uint32(b.N), uint32(leaf), uint32(inner)
+	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), b.length(), uint32(leaf), uint32(inner)
 	plan.Dispatch(s, 1, p)
 	if !t.shared {
 		if err := pools.Of(t.pool).Occupy(s, t.state.AddressOf(planAt)); err != nil {

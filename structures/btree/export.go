@@ -12,7 +12,7 @@ import (
 type exportPush struct {
 	Tree                                 Device
 	Slabs, Counts, Offsets, Keys, Values uint64
-	Leaves                               length
+	Leaves                               recording.Length
 	Capacity                             uint32
 }
 
@@ -37,7 +37,7 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 		e = exportPush{Tree: t.device(), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs),
 			Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
 		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves))
-		e.Slabs, e.Leaves, e.Capacity = order.leaves, length{N: uint32(leaves)}, uint32(pairs)
+		e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)
 	}
 	plan()
 	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))

@@ -168,7 +168,7 @@ func (t *Tree) rehearseRanges(_ context.Context, s *vk.Stream) error {
 func (t *Tree) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 	order := leafOrder{somewhere, somewhere, somewhere}
 	for n := range recording.Sizes(primitives.MaxLength) {
-		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: length{N: uint32(n)}}
+		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: recording.Length{N: uint32(n)}}
 		err := cmp.Or(
 			t.recordLeafOrder(s, listing{Lows: somewhere, Leaves: somewhere}, primitives.Length{N: n}, order),
 			t.export(s, push, somewhere, 0, true))
@@ -230,7 +230,7 @@ func (t *Tree) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
 			for _, folds := range []bool{kind.UpdatesInPlace(), kind.UpdatesInPlace() || kind == structures.Mixed} {
 				b := batched{
 					Kind: kind, Folds: folds, Keys: somewhere, Values: somewhere, Kinds: somewhere, Statuses: statuses,
-					N: n,
+					N: n, Count: somewhere,
 				}
 				if err := t.recordBatched(context.Background(), s, b); err != nil {
 					return err

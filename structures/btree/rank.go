@@ -60,7 +60,7 @@ func (t *Tree) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList
 		return leafList{}, err
 	}
 	push := exportPush{Tree: t.device(), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums,
-		Leaves: length{n.At, uint32(n.N)}}
+		Leaves: recording.Length{At: n.At, N: uint32(n.N)}}
 	if e != nil {
 		push.Keys, push.Values, push.Capacity = e.Keys, e.Values, e.Capacity
 	}

@@ -10,9 +10,9 @@ import (
 var _ structures.OrderedOnStream = (*LSM)(nil)
 
 // UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
-// buffers on a stream and does not wait: deleted keys are inserted as tombstones, and of those whose values depend on
-// what is there the values that come of it. Where batches are of Options.Batch operations and no Status is asked for,
-// an Insert or Delete is one sort and on average one merge. Nothing is left pending.
+// buffers on a stream and does not wait, but for a DeviceCount: deleted keys are inserted as tombstones, and of those
+// whose values depend on what is there the values that come of it. Where batches are of Options.Batch operations and no
+// Status is asked for, an Insert or Delete is one sort and on average one merge. Nothing is left pending.
 //
 // Updates count from the moment when they are recorded, unless the stream drops them: then all is as it was. What comes
 // later, on other streams and without one, comes behind what was submitted, by itself; while updates are recorded, but

@@ -206,17 +206,18 @@ func (c counted) ranges(of structures.OrderedOnStream, said uint32, n, room int,
 
 type update func(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
 
-// update inserts keys that the dictionary doesn't have, and deletes them again, both with statuses and without.
+// update inserts keys that the dictionary doesn't have, in every way, and deletes them again, with statuses and
+// without. Their number is what the step of the stream before has written.
 func (c counted) update(do update, of interface {
 	structures.Dictionary
 	structures.OnStream
 }, said uint32, n, room, pairs int) {
-	ctx, odd := c.t.Context(), make([]uint32, room)
+	ctx, says, odd := c.t.Context(), c.count(said), make([]uint32, room)
 	for i := range odd {
 		odd[i] = uint32(2*i + 1)
 	}
 	b := structures.DeviceBatch{
-		Count: room, DeviceCount: c.count(said), Keys: testdevice.Upload(c.t, c.d, odd),
+		Count: room, DeviceCount: c.count(0), Keys: testdevice.Upload(c.t, c.d, odd),
 		Values: testdevice.Upload(c.t, c.d, odd),
 		Status: c.bytes(room), Left: c.count(0),
 	}
@@ -229,9 +230,13 @@ func (c counted) update(do update, of interface {
 		after int
 	}{
 		{structures.Insert, b, structures.Inserted, n}, {structures.Insert, blind, 0, n},
+		{structures.InsertUnique, b, structures.Found, n}, {structures.InsertAdd, b, structures.Assigned, n},
+		{structures.InsertMin, b, structures.Assigned, n}, {structures.InsertMax, blind, 0, n},
 		{structures.Delete, b, structures.Deleted, 0}, {structures.Delete, blind, 0, 0},
 		{structures.Insert, blind, 0, n}, {structures.Delete, blind, 0, 0},
 	} {
+		require.NoError(c.t, b.DeviceCount.Upload(ctx, 0, []uint32{^said}))
+		c.s.Copy(b.DeviceCount, 0, says, 0, 4)
 		require.NoError(c.t, do(ctx, c.s, step.kind, step.b))
 		require.NoError(c.t, of.Finish(ctx, c.s, step.kind, step.b))
 		if step.b.Status != nil {

@@ -19,11 +19,20 @@ type onDevice struct {
 	n    int // operations
 	room int // that the buffers have room for: what is behind the n first is not to be done
 
-	count          *vk.Buffer[uint32] // nil where the host says their number, which room is then
+	// said is nil where the host says their number, which room is then. Else the step of the stream before writes it to
+	// count, which says something else until then.
+	said, count    *vk.Buffer[uint32]
 	keys, values   *vk.Buffer[uint32]
 	kinds, outcome *vk.Buffer[uint8]
 	bits           *vk.Buffer[uint32] // of lookups, instead of an outcome or with it
 	left           *vk.Buffer[uint32]
+}
+
+// write has a stream write the number of the operations, if it is for the device to say.
+func (b onDevice) write(s *vk.Stream) {
+	if b.said != nil {
+		s.Copy(b.count, 0, b.said, 0, 4)
+	}
 }
 
 func (b onDevice) batch() structures.DeviceBatch {
@@ -57,6 +66,7 @@ func callsOf(dictionary structures.Dictionary, concurrent bool, order structures
 }
 
 func (c calls) update(ctx context.Context, s *vk.Stream, kind structures.Kind, b onDevice) error {
+	b.write(s)
 	if c.concurrent || kind == structures.Mixed {
 		return c.of.(structures.ConcurrentOnStream).ApplyOn(s, kind, b.batch())
 	}
@@ -64,6 +74,7 @@ func (c calls) update(ctx context.Context, s *vk.Stream, kind structures.Kind, b
 }
 
 func (c calls) find(s *vk.Stream, b onDevice) error {
+	b.write(s)
 	return c.of.FindOn(s, structures.DeviceLookups{
 		Count: b.room, DeviceCount: b.count, Keys: b.keys, Values: b.values, Found: b.outcome, FoundBits: b.bits,
 		Order: c.order,
@@ -164,11 +175,11 @@ func (o *streamed) number(n int) (room int, count *vk.Buffer[uint32]) {
 // upload puts operations into device buffers. What is behind them would change the same keys and others if it were
 // done.
 func (o *streamed) upload(b structures.Batch) onDevice {
-	room, count := o.number(len(b.Keys))
-	return o.uploadInto(b, room, count)
+	room, said := o.number(len(b.Keys))
+	return o.uploadInto(b, room, said)
 }
 
-func (o *streamed) uploadInto(b structures.Batch, number int, count *vk.Buffer[uint32]) onDevice {
+func (o *streamed) uploadInto(b structures.Batch, number int, said *vk.Buffer[uint32]) onDevice {
 	n := len(b.Keys)
 	keys, values, kinds := make([]uint32, number), make([]uint32, number), make([]uint8, number)
 	copy(keys, b.Keys)
@@ -185,8 +196,13 @@ func (o *streamed) uploadInto(b structures.Batch, number int, count *vk.Buffer[u
 			kinds[i] = uint8(structures.Delete)
 		}
 	}
+	var count *vk.Buffer[uint32]
+	if said != nil {
+		count = upload(o, []uint32{uint32(number)})
+	}
 	return onDevice{
-		n: n, room: number, count: count, keys: upload(o, keys), values: upload(o, values), kinds: upload(o, kinds),
+		n: n, room: number, said: said, count: count,
+		keys: upload(o, keys), values: upload(o, values), kinds: upload(o, kinds),
 		outcome: room[uint8](o, padded(number)), left: upload(o, []uint32{0}),
 	}
 }

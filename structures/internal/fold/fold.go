@@ -25,6 +25,7 @@ type Args struct {
 	// Delete, by whether the key is there when all is done.
 	OutKinds uint64
 	N        int
+	Count    uint64 // 0, or the address of how many operations there are, N at most
 	Scratch  uint64 // Scratch bytes
 }
 
@@ -40,7 +41,7 @@ func Scratch(n int) int { return 4 * tiles(n) }
 
 type batch struct {
 	Keys, Sources, Values, Kinds uint64
-	Count                        uint32
+	Count                        recording.Length
 }
 
 type tilesPush struct {
@@ -58,7 +59,7 @@ func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 	if a.N == 0 {
 		return nil
 	}
-	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, uint32(a.N)}
+	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, recording.Length{At: a.Count, N: uint32(a.N)}}
 	kind := recording.Constant("KIND", uint32(a.Kind))
 	if a.Kind.UpdatesInPlace() {
 		sums, err := recording.Kernel[tilesPush](k, s, "fold/tiles", workgroup, kind)

@@ -180,7 +180,7 @@ type outcomePush struct {
 
 type packPush struct {
 	Words, Bytes uint64
-	Count        uint32
+	Count        recording.Length
 }
 
 // outcomesPlan is how the scratch of Outcomes is divided.
@@ -249,7 +249,7 @@ func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint6
 	}
 	outcome.Dispatch(s, groups(n, outcome.Workgroup()), outcomePush{o.keys, o.sources, o.found, o.outcomes, kinds,
 		uint32(n), uint32(kind)})
-	pack.Dispatch(s, groups(n, pack.Workgroup()), packPush{o.outcomes, statuses, uint32(n)})
+	pack.Dispatch(s, groups(n, pack.Workgroup()), packPush{o.outcomes, statuses, recording.Length{N: uint32(n)}})
 	return nil
 }
 
