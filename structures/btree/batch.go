@@ -49,7 +49,7 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	}
 	t.changes++
 	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: u.Keys.AddressOf(u.First),
-		Statuses: u.Status.Address(), N: u.Count, Count: u.DeviceCount.Address()}
+		Statuses: u.Status.Address(), N: u.Count, CountAt: u.DeviceCount.Address()}
 	if kind != structures.Delete {
 		b.Values = u.Values.AddressOf(u.First)
 	}
@@ -114,15 +114,15 @@ func (t *Tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claim
 
 // batched is a batch on the device. Kinds, a byte each, are those of a Mixed one. Folds says that there are updates in
 // place, whose values depend on those that are there. Statuses, if not 0, are bytes, with room up to a multiple of 4. N
-// is added to the word at Pending, if that is not 0, should the batch not be done because the pool is full. There are
-// fewer operations where the word at Count, if that is not 0, says so: it counts First others, which come before, too.
+// is added to the word at Pending, if that is not 0, should the batch not be done because the pool is full. CountAt, if
+// not 0, is where the device has how many operations there are, N at most, with First others that come before.
 type batched struct {
 	Kind                          structures.Kind
 	Folds                         bool
 	Kinds, Keys, Values, Statuses uint64
 	Pending                       uint64
 	N                             int
-	Count                         uint64
+	CountAt                       uint64
 	First                         int
 	claim                         *claim // in a shared pool, of what may make nodes
 }

@@ -259,6 +259,10 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 	}
 	r.args = t.scratch.Of(s)
 	r.plan = t.batchPlan(b, r.shape, blocks, bits, scratch)
+	r.length = recording.Length{N: uint32(b.N)}
+	if b.CountAt != 0 {
+		r.length.At = r.plan.keys + 4*uint64(b.N)
+	}
 	if b.claim != nil {
 		r.plan.free = b.claim.address()
 	}
@@ -267,15 +271,16 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 
 // batchRecorder records one batch.
 type batchRecorder struct {
-	t     *Tree
-	s     *vk.Stream
-	b     batched
-	shape batchShape
-	plan  batchPlan
-	tree  Device
-	batch batch
-	args  vk.Memory // the scratch, which begins with the prefix index and the control words
-	err   error
+	t      *Tree
+	s      *vk.Stream
+	b      batched
+	shape  batchShape
+	plan   batchPlan
+	length recording.Length // operations
+	tree   Device
+	batch  batch
+	args   vk.Memory // the scratch, which begins with the prefix index and the control words
+	err    error
 }
 
 // layout is how the workgroups of a stage are laid out: invocations, and lanes that read a node together.
@@ -378,19 +383,10 @@ func (r *batchRecorder) record() error {
 	return r.err
 }
 
-// length is how many operations the batch has.
-func (r *batchRecorder) length() recording.Length {
-	l := recording.Length{N: uint32(r.b.N)}
-	if r.b.Count != 0 {
-		l.At = r.plan.keys + 4*uint64(r.b.N)
-	}
-	return l
-}
-
 // count writes down how many operations there are, where the device alone knows.
 func (r *batchRecorder) count() {
-	if l := r.length(); l.At != 0 {
-		stageCount.run(r, 1, batchCountPush{r.b.Count, l.At, uint32(r.b.First)})
+	if r.length.At != 0 {
+		stageCount.run(r, 1, batchCountPush{r.b.CountAt, r.length.At, uint32(r.b.First)})
 	}
 }
 
@@ -404,11 +400,10 @@ func (r *batchRecorder) sort() {
 		Keys: plan.keys, Payload: plan.payload, Kinds: b.Kinds, Marks: plan.marks, Count: uint32(b.N),
 		How: uint32(b.Kind) | uint32(t.share())<<howShare,
 	}
-	length := r.length()
-	if length.At != 0 {
+	if r.length.At != 0 {
 		r.batch.How |= howCounted
 	}
-	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: b.N, At: length.At},
+	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: b.N, At: r.length.At},
 		Scratch: plan.sort}
 	if b.payload() {
 		sort.Values, sort.OutValues = b.Values, plan.payload
@@ -477,7 +472,7 @@ func (r *batchRecorder) fold() {
 	a := fold.Args{
 		Kind: r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met,
 		Found:     plan.found,
-		OutValues: plan.folded, N: n, Count: r.length().At, Scratch: plan.fold,
+		OutValues: plan.folded, N: n, CountAt: r.length.At, Scratch: plan.fold,
 	}
 	if r.b.Kind == structures.Mixed {
 		a.OutKinds = plan.kinds
@@ -521,7 +516,7 @@ func (r *batchRecorder) pack() {
 	const workgroup = 256
 	k, err := recording.Kernel[batchPackPush](r.t.kernels, r.s, "runs/pack", workgroup)
 	if r.err = err; err == nil {
-		k.Dispatch(r.s, (r.b.N+workgroup-1)/workgroup, batchPackPush{r.plan.statuses, r.b.Statuses, r.length()})
+		k.Dispatch(r.s, (r.b.N+workgroup-1)/workgroup, batchPackPush{r.plan.statuses, r.b.Statuses, r.length})
 	}
 }
 

@@ -140,7 +140,7 @@ func (r *batchRig) doCounted(first int, b operations, said []uint32, statuses bo
 		require.NoError(r.t, r.tree.reserve(r.t.Context(), n, Batched))
 		r.tree.known.inserted += uint64(n)
 		args := batched{Kind: b.kind, Kinds: kinds.Address(), Keys: keys.Address(), Values: values.Address(), N: n,
-			Count: u.DeviceCount.Address()}
+			CountAt: u.DeviceCount.Address()}
 		if statuses {
 			args.Statuses = out.Address()
 		}

@@ -112,7 +112,7 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		}
 	}
 	t.changes++
-	b := bulk{N: u.Count, Count: u.DeviceCount.Address(), Fill: t.o.Fill}
+	b := bulk{N: u.Count, CountAt: u.DeviceCount.Address(), Fill: t.o.Fill}
 	if u.Count != 0 {
 		b.Keys, b.Values = u.Keys.AddressOf(u.First), u.Values.AddressOf(u.First)
 	}
@@ -144,16 +144,16 @@ func (t *Tree) roomFor(ctx context.Context, nodes int) error {
 	return t.pool.Grow(ctx, blocksFor(nodes)-t.blocks())
 }
 
-// bulk is what a tree is made of: N pairs on the device, or fewer where the word at Count, if that is not 0, says so.
+// bulk is what a tree is made of: N pairs on the device, or fewer where the word at CountAt, if that is not 0, says so.
 type bulk struct {
 	Keys, Values uint64
 	N            int
-	Count        uint64
+	CountAt      uint64
 	Fill         float64
 	replaces     replacement
 }
 
-func (b bulk) length() recording.Length { return recording.Length{At: b.Count, N: uint32(b.N)} }
+func (b bulk) length() recording.Length { return recording.Length{At: b.CountAt, N: uint32(b.N)} }
 
 // nodes is how many nodes the tree has then, at most.
 func (b bulk) nodes() int { return nodesFor(b.N, b.Fill) }

@@ -230,7 +230,7 @@ func (t *Tree) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
 			for _, folds := range []bool{kind.UpdatesInPlace(), kind.UpdatesInPlace() || kind == structures.Mixed} {
 				b := batched{
 					Kind: kind, Folds: folds, Keys: somewhere, Values: somewhere, Kinds: somewhere, Statuses: statuses,
-					N: n, Count: somewhere,
+					N: n, CountAt: somewhere,
 				}
 				if err := t.recordBatched(context.Background(), s, b); err != nil {
 					return err

@@ -25,7 +25,7 @@ type Args struct {
 	// Delete, by whether the key is there when all is done.
 	OutKinds uint64
 	N        int
-	Count    uint64 // 0, or the address of how many operations there are, N at most
+	CountAt  uint64 // 0, or the address of how many operations there are, N at most
 	Scratch  uint64 // Scratch bytes
 }
 
@@ -59,7 +59,7 @@ func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 	if a.N == 0 {
 		return nil
 	}
-	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, recording.Length{At: a.Count, N: uint32(a.N)}}
+	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, recording.Length{At: a.CountAt, N: uint32(a.N)}}
 	kind := recording.Constant("KIND", uint32(a.Kind))
 	if a.Kind.UpdatesInPlace() {
 		sums, err := recording.Kernel[tilesPush](k, s, "fold/tiles", workgroup, kind)

@@ -1,9 +1,6 @@
 package recording
 
 import (
-	"cmp"
-	"context"
-
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -20,21 +17,6 @@ func NeedCount(d *vk.Device, b *vk.Buffer[uint32], count int) error {
 		return nil
 	}
 	return Need(d, b, "words for their number", count, 1)
-}
-
-// Counted returns a batch of updates whose number the host knows, for a structure that has to: where the device alone
-// knew it, it waits for the stream, and so submits what that has recorded.
-func Counted(ctx context.Context, s *vk.Stream, b structures.DeviceBatch) (structures.DeviceBatch, error) {
-	if b.DeviceCount == nil || b.Count == 0 {
-		return b, nil
-	}
-	var word [1]uint32
-	err := cmp.Or(s.Wait(context.WithoutCancel(ctx)), ctx.Err())
-	if err == nil {
-		err = b.DeviceCount.Download(ctx, 0, word[:])
-	}
-	b.Count, b.DeviceCount = int(min(uint64(word[0]), uint64(b.Count))), nil
-	return b, err
 }
 
 type boundPush struct {

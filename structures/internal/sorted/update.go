@@ -220,7 +220,7 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	defer c.Leave()
 	err := c.check(s, kind, u)
 	if err == nil {
-		u, err = recording.Counted(ctx, s, u)
+		u, err = known(ctx, s, u)
 	}
 	if err != nil || u.Count == 0 {
 		return err
@@ -231,6 +231,21 @@ func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		b.Values = u.Values.AddressOf(u.First)
 	}
 	return c.on(s, true, func() error { return c.record(ctx, s, b, u.Status.Address()) })
+}
+
+// known returns a batch whose number the host knows, by which it lays runs out: where the device alone knew it, the
+// stream is waited for, and so submits what it has recorded.
+func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structures.DeviceBatch, error) {
+	if u.DeviceCount == nil || u.Count == 0 {
+		return u, nil
+	}
+	var word [1]uint32
+	err := cmp.Or(s.Wait(context.WithoutCancel(ctx)), ctx.Err())
+	if err == nil {
+		err = u.DeviceCount.Download(ctx, 0, word[:])
+	}
+	u.Count, u.DeviceCount = int(min(uint64(word[0]), uint64(u.Count))), nil
+	return u, err
 }
 
 // Finish waits for the stream of a batch, of which nothing is left pending.
