@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/ordercheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -46,7 +47,7 @@ func (m model) apply(b operations) []uint8 {
 		if kind == structures.Mixed {
 			kind = b.kinds[i]
 		}
-		_, there := m[key]
+		old, there := m[key]
 		var status structures.Status
 		switch {
 		case kind == structures.Delete && there:
@@ -57,11 +58,8 @@ func (m model) apply(b operations) []uint8 {
 		case !there:
 			status = structures.Inserted
 			m[key] = b.values[i]
-		case kind == structures.Insert:
-			status = structures.Assigned
-			m[key] = b.values[i]
 		default:
-			status = structures.Found
+			m[key], status = ordercheck.After(kind, old, b.values[i])
 		}
 		statuses[i] = uint8(status)
 	}
@@ -405,7 +403,8 @@ func TestBatchInParts(t *testing.T) {
 	}
 }
 
-// Batches whose length the device alone knows, of any length, in one part and in several.
+// Batches whose length the device alone knows, of any length, in one part and in several. What a whole one has left
+// stands behind them.
 func TestBatchCounted(t *testing.T) {
 	d := openDevice(t)
 	defer func(was int) { maxBatch = was }(maxBatch)
@@ -420,6 +419,8 @@ func TestBatchCounted(t *testing.T) {
 					insert(rng, keys),
 					{kind: structures.InsertUnique, keys: below(rng, n, n), values: randomWords(rng, n)},
 					insert(rng, equal(n, 7)),
+					{kind: structures.InsertAdd, keys: equal(n, 7), values: randomWords(rng, n)},
+					{kind: structures.InsertMax, keys: below(rng, n, 9), values: randomWords(rng, n)},
 					{kind: structures.Delete, keys: keys},
 					mixed(rng, keys[:min(n, maxBatch)]),
 				} {
@@ -427,8 +428,10 @@ func TestBatchCounted(t *testing.T) {
 					if b.kind == structures.Mixed {
 						first = 0
 					}
-					r.doCounted(first, b, []uint32{said}, i%2 == 0)
-					r.check()
+					for _, said := range [][]uint32{nil, {said}} {
+						r.doCounted(first, b, said, i%2 == 0)
+						r.check()
+					}
 				}
 			})
 		}
