@@ -8,15 +8,15 @@ import (
 	"github.com/vkds/vkds/internal/gate"
 )
 
-// LengthError says that two slices of a call, which go together, differ in length.
+// LengthError says that two slices of a call, which go together, differ in length, or that a buffer is too short.
 type LengthError struct {
-	Keys  int
-	Other string // which slice does not match the keys
+	Keys  int    // or what else the call is about
+	Other string // which slice, or buffer, does not match them
 	Got   int
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("%d keys, but %d %s", e.Keys, e.Got, e.Other)
+	return fmt.Sprintf("a batch of %d, but %d %s", e.Keys, e.Got, e.Other)
 }
 
 // CountError says that a call is about more elements than kernels can number, or about less than none. Nothing was

@@ -307,7 +307,7 @@ func TestMismatchedSlices(t *testing.T) {
 	require.NoError(t, err)
 	err = w.Write([]uint32{1, 2}, []uint32{3})
 	require.ErrorAs(t, err, &mismatch)
-	assert.EqualError(t, err, path+": 2 keys, but 1 values")
+	assert.EqualError(t, err, path+": a batch of 2, but 1 values")
 	require.NoError(t, w.Write([]uint32{1}, []uint32{3}))
 	require.NoError(t, w.Close())
 }

@@ -32,17 +32,17 @@ func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Result
 // wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in
 // the slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
 func (t *Tree) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
-	if err := cmp.Or(pipeline.Lengths(b), pipeline.FitsResults(b, into)); err != nil {
+	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
 	asked, counts := b.Kinds, false
 	b.Kinds = slices.Clone(b.Kinds)
 	for i, k := range b.Kinds {
 		switch {
-		case k.Inserts() && b.Values == nil, k.Ranges() && b.Highs == nil:
-			return &structures.KindError{Index: i, Kind: k}
+		case k.Ranges() && b.Highs == nil:
+			return &structures.LengthError{Keys: len(b.Keys), Other: "highs"}
 		case k == structures.FindRange && b.Width < 1:
-			return &structures.LengthError{Keys: 1, Other: "pairs a range", Got: b.Width}
+			return &structures.LengthError{Keys: len(b.Keys), Other: "pairs a range (Width)", Got: b.Width}
 		case k == structures.CountAll:
 			b.Kinds[i], counts = structures.Find, true // a key has one pair at most
 		case !does(k):

@@ -183,15 +183,17 @@ func TestErrorsOfMixedBatches(t *testing.T) {
 		return err
 	}
 	var kind *structures.KindError
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange},
-		Width: 1}), &kind)
-	require.Equal(t, structures.KindError{Index: 1, Kind: structures.FindRange}, *kind)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Insert}}), &kind)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.InsertDuplicate},
-		Values: []uint32{1}}), &kind)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.InsertDuplicate},
+		Values: []uint32{1, 2}}), &kind)
+	require.Equal(t, structures.KindError{Index: 1, Kind: structures.InsertDuplicate}, *kind)
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.CountRange + 1}, Highs: []uint32{1},
 		Width: 1}), &kind)
 	var length *structures.LengthError
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Insert}}), &length)
+	require.Equal(t, structures.LengthError{Keys: 1, Other: "values"}, *length)
+	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange},
+		Width: 1}), &length)
+	require.Equal(t, structures.LengthError{Keys: 2, Other: "highs"}, *length)
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1}}),
 		&length)
 	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1, 2},

@@ -584,10 +584,13 @@ func TestBatchRefused(t *testing.T) {
 	var length *structures.LengthError
 	for _, u := range []structures.DeviceBatch{
 		{Count: 11, Keys: keys, Values: keys}, {Count: 10, First: 1, Keys: keys, Values: keys}, {Count: 10, Keys: keys},
-		{Count: -1, Keys: keys, Values: keys}, {Count: 10, Keys: keys, Values: keys, Status: status},
+		{Count: 1, First: -1, Keys: keys, Values: keys}, {Count: 10, Keys: keys, Values: keys, Status: status},
 	} {
 		require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert, u), &length)
 	}
+	var count *structures.CountError
+	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Insert,
+		structures.DeviceBatch{Count: -1, Keys: keys, Values: keys}), &count)
 	var kind *structures.KindError
 	require.ErrorAs(t, r.tree.UpdateOn(t.Context(), r.stream, structures.Mixed,
 		structures.DeviceBatch{Count: 10, Keys: keys, Values: keys}), &kind)

@@ -156,11 +156,14 @@ func TestBuildRefuses(t *testing.T) {
 	tree := newTree(t, d, Options{})
 	b := testdevice.Upload(t, d, ramp(10, 0, 1))
 	for _, u := range []structures.DeviceBatch{
-		{Count: -1, Keys: b, Values: b}, {Count: 11, Keys: b, Values: b}, {Count: 5, First: 6, Keys: b, Values: b},
+		{Count: 11, Keys: b, Values: b}, {Count: 5, First: 6, Keys: b, Values: b},
 		{Count: 1, First: -1, Keys: b, Values: b}, {Count: 1, Keys: b}, {Count: 1, Values: b},
 	} {
 		require.ErrorAs(t, tree.BuildOn(t.Context(), tree.stream, u), &length)
 	}
+	var count *structures.CountError
+	require.ErrorAs(t, tree.BuildOn(t.Context(), tree.stream, structures.DeviceBatch{Count: -1, Keys: b, Values: b}),
+		&count)
 	require.NoError(t, tree.stream.Wait(t.Context()))
 	requireTree(t, tree, model{})
 	closed, err := New(t.Context(), d, Options{})

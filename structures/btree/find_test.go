@@ -139,7 +139,8 @@ func TestFindOn(t *testing.T) {
 	}
 	var length *structures.LengthError
 	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: 1}), &length)
-	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1}), &length)
+	var count *structures.CountError
+	require.ErrorAs(t, tree.FindOn(s, structures.DeviceLookups{Count: -1}), &count)
 }
 
 // A prefix index of more entries than are made in one step, as lookups in order have it in large trees.

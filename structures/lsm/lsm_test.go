@@ -235,6 +235,9 @@ func TestErrors(t *testing.T) {
 	require.ErrorAs(t, err, &length)
 	_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Values: one})
 	require.ErrorAs(t, err, &length)
+	_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Kinds: []structures.Kind{structures.Insert}})
+	require.ErrorAs(t, err, &length)
+	require.Equal(t, structures.LengthError{Keys: 1, Other: "values"}, *length)
 	_, err = Build(t.Context(), d, one, nil, Options{})
 	require.ErrorAs(t, err, &length)
 	for _, kind := range []structures.Kind{structures.Mixed, structures.InsertDuplicate, structures.DeleteAll, 99} {

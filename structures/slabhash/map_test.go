@@ -251,7 +251,7 @@ func TestMismatchedSlices(t *testing.T) {
 	} {
 		require.ErrorAs(t, call(), &length, name)
 	}
-	require.Equal(t, "3 keys, but 2 values", func() string {
+	require.Equal(t, "a batch of 3, but 2 values", func() string {
 		_, err := m.Insert(t.Context(), three, two)
 		return err.Error()
 	}())
@@ -264,7 +264,8 @@ func TestMismatchedSlices(t *testing.T) {
 		require.Equal(t, structures.KindError{Index: 1, Kind: k}, *kind)
 	}
 	_, err := m.Apply(t.Context(), structures.Batch{Kinds: kinds, Keys: three})
-	require.ErrorAs(t, err, &kind, "an insertion without values")
+	require.ErrorAs(t, err, &length, "an insertion without values")
+	require.Equal(t, structures.LengthError{Keys: 3, Other: "values"}, *length)
 	requireContents(t, d, m, nil)
 	require.Empty(t, slabcheck.Check(t, d, slabcheck.Expect{}, s)[0])
 

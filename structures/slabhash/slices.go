@@ -58,11 +58,11 @@ func (t *table) update(ctx context.Context, kind structures.Kind, keys, values [
 
 // mixedInto does a batch of operations of any kinds.
 func (t *table) mixedInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
-	if err := cmp.Or(pipeline.Lengths(b), pipeline.FitsResults(b, into)); err != nil {
+	if err := cmp.Or(pipeline.Lengths(b, t.keys), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
 	for i, k := range b.Kinds {
-		if k == structures.Mixed || k > structures.CountAll || b.Values == nil && k.Inserts() && !t.keys {
+		if k == structures.Mixed || k > structures.CountAll {
 			return &structures.KindError{Index: i, Kind: k}
 		}
 	}

@@ -2,16 +2,19 @@ package pipeline
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 )
 
-// Lengths checks that what a batch says of each operation goes together. Error: *structures.LengthError.
-func Lengths(b structures.Batch) error {
+// Lengths checks that what a batch says of each operation goes together, and that insertions bring values, unless they
+// are of a set. Error: *structures.LengthError.
+func Lengths(b structures.Batch, set bool) error {
 	if len(b.Kinds) != len(b.Keys) {
 		return &structures.LengthError{Keys: len(b.Keys), Other: "kinds", Got: len(b.Kinds)}
 	}
-	if b.Values != nil && len(b.Values) != len(b.Keys) {
+	brings := b.Values != nil || !set && slices.ContainsFunc(b.Kinds, structures.Kind.Inserts)
+	if brings && len(b.Values) != len(b.Keys) {
 		return &structures.LengthError{Keys: len(b.Keys), Other: "values", Got: len(b.Values)}
 	}
 	if b.Highs != nil && len(b.Highs) != len(b.Keys) {

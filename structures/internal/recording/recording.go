@@ -213,14 +213,14 @@ const MaxBatch = 1 << 31
 // has to fit 32 bits.
 const MaxPlaces = math.MaxUint32
 
-// Need says that a buffer of a batch of so many operations is too short, was freed, or is of another device, or that
-// the batch is of less than none (*structures.LengthError) or of more than MaxBatch (*structures.CountError). A `want`
+// Need says that a buffer of a batch of so many operations is too short (*structures.LengthError), was freed, or is of
+// another device, or that the batch is of less than none or of more than MaxBatch (*structures.CountError). A `want`
 // below 0 is a sum that passed the greatest int.
 func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want int) error {
-	if count > MaxBatch {
+	if count < 0 || count > MaxBatch {
 		return &structures.CountError{What: name, N: count, Most: MaxBatch}
 	}
-	if n := b.Len(); n < want || count < 0 || want < 0 {
+	if n := b.Len(); n < want || want < 0 {
 		return &structures.LengthError{Keys: count, Other: name, Got: n}
 	}
 	return d.Accept("buffer of "+name, b)
@@ -265,7 +265,10 @@ func NeedExport(d *vk.Device, e structures.DeviceExport, set bool) error {
 
 // End is where the operations of a batch end in its Keys and Values.
 func End(b structures.DeviceBatch) (int, error) {
-	if b.Count < 0 || b.First < 0 {
+	if b.Count < 0 {
+		return 0, &structures.CountError{What: "operations", N: b.Count, Most: MaxBatch}
+	}
+	if b.First < 0 {
 		return 0, &structures.LengthError{Keys: b.Count, Other: "operations before the first", Got: b.First}
 	}
 	return b.First + b.Count, nil
@@ -279,11 +282,14 @@ func At(b *vk.Buffer[uint32], i int) uint64 {
 	return b.AddressOf(i)
 }
 
-// Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError
-// where a number is negative, *structures.CountError for more than MaxPlaces.
+// Windows is how many places the windows of a batch have together, each of so many. Errors: *structures.LengthError of
+// a width below 0; *structures.CountError for less operations than none, or more than MaxPlaces.
 func Windows(count, width int) (places int, err error) {
-	if count < 0 || width < 0 {
-		return 0, &structures.LengthError{Keys: count, Other: "pairs a range", Got: width}
+	if count < 0 {
+		return 0, &structures.CountError{What: "operations", N: count, Most: MaxBatch}
+	}
+	if width < 0 {
+		return 0, &structures.LengthError{Keys: count, Other: "pairs a range (Width)", Got: width}
 	}
 	over, product := bits.Mul64(uint64(count), uint64(width))
 	if over != 0 {

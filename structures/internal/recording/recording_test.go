@@ -94,6 +94,7 @@ func TestBatchesThatAreTooLong(t *testing.T) {
 	require.ErrorAs(t, Need(d, b, "keys", 8, 9), &length)
 	require.ErrorAs(t, Need(d, b, "keys", MaxBatch+1, 0), &long)
 	require.ErrorAs(t, Need(d, b, "keys", 1<<32+1, 0), &long)
+	require.ErrorAs(t, Need(d, b, "keys", -1, 0), &long, "less than none")
 	first := math.MaxInt
 	require.ErrorAs(t, Need(d, b, "keys", 2, first+2), &length, "a sum that has passed the greatest int")
 
@@ -114,7 +115,7 @@ func TestBatchesThatAreTooLong(t *testing.T) {
 		}
 	}
 	_, err := Windows(-1, 5)
-	require.ErrorAs(t, err, &length)
+	require.ErrorAs(t, err, &long, "less than none")
 	_, err = Windows(5, -1)
 	require.ErrorAs(t, err, &length)
 }

@@ -116,12 +116,12 @@ func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 
 // CheckMixed says why a mixed batch from Go slices can't be done.
 func CheckMixed(b structures.Batch, into *structures.Results) error {
-	if err := cmp.Or(pipeline.Lengths(b), pipeline.FitsResults(b, into)); err != nil {
+	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
 	for i, k := range b.Kinds {
 		switch {
-		case k == structures.Find, k == structures.CountAll, inserts(k) && b.Values != nil, k == structures.Delete:
+		case k == structures.Find, k == structures.CountAll, inserts(k), k == structures.Delete:
 		default:
 			return &structures.KindError{Index: i, Kind: k}
 		}
