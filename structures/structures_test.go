@@ -27,8 +27,10 @@ func TestErrors(t *testing.T) {
 	for text, err := range map[string]error{
 		"operation 3 of the batch: no such operation here: mixed":                           &KindError{3, Mixed},
 		"Direction(4): a neighbor is the successor, the predecessor, the floor or the ceil": &DirectionError{4},
-		"a batch of 5, but 4 values":                                                        &LengthError{5, "values", 4},
-		"-1 elements, but a call takes 0 to 8":                                              &CountError{"elements", -1, 8},
+		"a batch of 5, but 4 values": &LengthError{
+			5, "values", 4},
+		"-1 elements, but a call takes 0 to 8": &CountError{
+			"elements", -1, 8},
 		"option Tile: 3, but it is a power of two": &OptionError{"Tile",
 			"3, but it is a power of two"},
 		"option Capacity of 7 can't be had: too many": &CapacityError{"Capacity", 7,
