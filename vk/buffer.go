@@ -90,7 +90,7 @@ func (b *Buffer[T]) where() *region {
 func (b *Buffer[T]) usableOn(d *Device) error { return b.where().usableOn(d) }
 
 // Upload copies src to the elements from at on, and returns when they are there. The caller has waited for the work
-// that uses them, and submits what shall see them afterwards. A cancelled context ends it with some of them copied. A
+// that uses them, and submits what is to see them afterwards. A cancelled context ends it with some of them copied. A
 // *RangeError where src does not fit; then nothing is copied.
 func (b *Buffer[T]) Upload(ctx context.Context, at int, src []T) error {
 	if err := checkElements(b, "upload", at, len(src)); err != nil || b == nil {

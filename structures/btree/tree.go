@@ -2,7 +2,7 @@
 // of 128-byte nodes, after Awad, Ashkiani, Johnson, Farach-Colton and Owens, Engineering a High-Performance GPU B-Tree
 // (2019), and chapter 3 of Awad's dissertation, Fully Concurrent GPU Data Structures (2022).
 //
-// Keys and values are 32 bits, and none of them is reserved. Updates come in on two ways. The concurrent one does
+// Keys and values are 32 bits, and none of them is reserved. Updates come in by two ways. The concurrent one does
 // mixed operations concurrently, from Go slices, from streams and from other people's kernels. The batched one
 // takes large batches: it sorts them and changes each node that they touch once, without latches.
 package btree
