@@ -30,6 +30,22 @@ func saved(t *testing.T, h dictfile.Header, keys, values []uint32) string {
 	return path
 }
 
+// holds is what a saved dictionary of a few pairs has.
+func holds(t *testing.T, path string) map[uint32]uint32 {
+	r, err := dictfile.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer r.Close()
+	keys, values := make([]uint32, 100), make([]uint32, 100)
+	n, err := r.Read(keys, values)
+	require.NoError(t, err)
+	require.Less(t, n, len(keys), "more than a few")
+	pairs := map[uint32]uint32{}
+	for i, k := range keys[:n] {
+		pairs[k] = values[i]
+	}
+	return pairs
+}
+
 // A saved dictionary comes from wherever tables come from.
 func TestSavedThroughPipe(t *testing.T) {
 	needDevice(t)

@@ -12,11 +12,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMain sets how many sequences a property is tried on: a few, or many under VKDS_STRESS=1.
+// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS=1, and fewer with validation,
+// which looks at calls and not at keys.
 func TestMain(m *testing.M) {
 	checks := "16"
-	if os.Getenv("VKDS_STRESS") == "1" {
+	switch {
+	case os.Getenv("VKDS_STRESS") == "1":
 		checks = "300"
+	case os.Getenv("VKDS_VALIDATION") == "1":
+		checks = "4"
 	}
 	if err := flag.Set("rapid.checks", checks); err != nil {
 		panic(err)

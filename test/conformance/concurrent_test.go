@@ -265,7 +265,7 @@ func after(b structures.Batch, known bounds) []uint32 {
 // none, so that roots are split and levels added while the queries run. At each fill, with both protocols, from Go
 // slices and on two streams.
 func TestOrderWithSplits(t *testing.T) {
-	rounds := 12
+	rounds := 8
 	if os.Getenv("VKDS_STRESS") == "1" {
 		rounds = 400
 	}

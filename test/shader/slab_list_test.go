@@ -234,21 +234,20 @@ func requirePairs(t *testing.T, want, got [][]slabcheck.Pair) {
 func TestSlabLists(t *testing.T) {
 	eachKindOfLists(t, func(t *testing.T, r *rig, v variant) {
 		r.eachWidth(func(t *testing.T, width int) {
-			for _, most := range []int{3, 1200} {
-				checkLists(t, newLists(t, r, v, width, 40, 1), random(uint64(most)), most)
-			}
+			checkLists(t, newLists(t, r, v, width, 40, 1), random(3), 3, 5)
+			checkLists(t, newLists(t, r, v, width, 40, 1), random(1200), 1200, 4)
 		})
 	})
 }
 
-// checkLists does so with up to `most` keys in a list.
-func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most int) {
+// checkLists does so many batches, with up to `most` keys in a list.
+func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most, batches int) {
 	want := make(oracle, l.n)
 	for i := range want {
 		want[i] = map[uint32][]uint32{}
 	}
 	grew := false
-	for round := range 5 {
+	for round := range batches {
 		var operations []listOperation
 		for list := range l.n / 2 { // the rest stay empty
 			keys := map[uint32]bool{}

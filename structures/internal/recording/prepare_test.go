@@ -182,9 +182,12 @@ func everySize(t *testing.T, s structure, behind func(what string)) {
 		for i := range random {
 			random[i] = rand.Uint32()
 		}
-		for _, keys := range [][]uint32{random, slices.Sorted(slices.Values(random))} {
+		for order, keys := range [][]uint32{random, slices.Sorted(slices.Values(random))} {
 			for kind := structures.Insert; kind <= structures.DeleteAll; kind++ {
-				for _, status := range [][]structures.Status{nil, make([]structures.Status, n)} {
+				for asked, status := range [][]structures.Status{nil, make([]structures.Status, n)} {
+					if n > 5000 && asked != order {
+						continue // takes its time, and each has been with each
+					}
 					err := s.UpdateInto(t.Context(), kind, keys, random, status)
 					var unknown *structures.KindError
 					if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -220,7 +221,7 @@ func fullPool(t *testing.T, d *vk.Device, s subject) {
 				keys[i] = (batch*uint32(n)/3 + rng.Uint32N(uint32(n)/2)) * 2654435761
 			}
 			statuses, err := insert(t.Context(), keys, values)
-			ever = append(ever, keys...)
+			ever = slices.Compact(slices.Sorted(slices.Values(append(ever, keys...))))
 			if err != nil {
 				var pending *structures.PendingError
 				var limit *structures.LimitError
