@@ -159,46 +159,44 @@ func requireNodes(t testing.TB, tree *Tree) {
 	require.Positive(t, nodes[0].Level)
 	parents := map[uint32]int{}
 	for i, n := range nodes {
-		at := fmt.Sprintf("node %#x of level %d, keys %#x to %#x", n.Ref, n.Level, n.Low, n.High)
-		require.False(t, n.Latched, at)
-		require.LessOrEqual(t, n.Low, n.High, at)
-		first := i == 0 || nodes[i-1].Level != n.Level
-		if first {
-			require.Zero(t, n.Low, at)
+		// Without testify, which looks for the caller at each of a million checks.
+		must := func(holds bool, what string, of ...any) {
+			if !holds {
+				t.Fatalf("node %#x of level %d, keys %#x to %#x: "+what,
+					append([]any{n.Ref, n.Level, n.Low, n.High}, of...)...)
+			}
 		}
+		must(!n.Latched, "latched")
+		must(n.Low <= n.High, "no keys fit in")
+		must(i > 0 && nodes[i-1].Level == n.Level || n.Low == 0, "the level begins above 0")
 		if last := i+1 == len(nodes) || nodes[i+1].Level != n.Level; last {
-			require.True(t, n.Last, at)
-			require.Equal(t, ^uint32(0), n.High, at)
-			if n.Level == 0 {
-				require.Equal(t, n.High, n.Low, at)
-			}
+			must(n.Last, "doesn't say that it is its level's last")
+			must(n.High == ^uint32(0), "the level ends early")
+			must(n.Level != 0 || n.Low == n.High, "the last leaf is for the greatest key alone")
 		} else {
-			require.Equal(t, nodes[i+1].Ref, n.Link, at)
-			require.Equal(t, nodes[i+1].Low, n.High+1, at)
+			must(n.Link == nodes[i+1].Ref, "linked to %#x, not %#x", n.Link, nodes[i+1].Ref)
+			must(n.High+1 == nodes[i+1].Low, "the next one begins at %#x", nodes[i+1].Low)
 		}
-		require.True(t, slices.IsSorted(n.Keys), at)
-		require.Equal(t, len(n.Keys), len(slices.Compact(slices.Clone(n.Keys))), "%s: a key twice", at)
+		must(slices.IsSorted(n.Keys), "not sorted: %#x", n.Keys)
+		must(len(n.Keys) == len(slices.Compact(slices.Clone(n.Keys))), "a key twice: %#x", n.Keys)
 		if n.Level == 0 {
-			if len(n.Keys) != 0 {
-				require.GreaterOrEqual(t, n.Keys[0], n.Low, at)
-				require.LessOrEqual(t, n.Keys[len(n.Keys)-1], n.High, at)
-			}
+			must(len(n.Keys) == 0 || n.Low <= n.Keys[0] && n.Keys[len(n.Keys)-1] <= n.High, "others: %#x", n.Keys)
 			continue
 		}
-		require.NotEmpty(t, n.Keys, at)
-		require.Equal(t, n.Low, n.Keys[0], at)
+		must(len(n.Keys) != 0 && n.Keys[0] == n.Low, "its children begin elsewhere: %#x", n.Keys)
 		for j, ref := range n.Values {
 			child := by[ref]
-			require.NotNil(t, child, "%s: child %#x", at, ref)
-			require.Equal(t, n.Level-1, child.Level, "%s: child %#x", at, ref)
-			require.Equal(t, n.Keys[j], child.Low, "%s: child %#x", at, ref)
-			require.LessOrEqual(t, child.High, n.High, "%s: child %#x", at, ref)
+			must(child != nil, "child %#x is no node", ref)
+			must(child.Level == n.Level-1, "child %#x is of level %d", ref, child.Level)
+			must(child.Low == n.Keys[j], "child %#x begins at %#x, not %#x", ref, child.Low, n.Keys[j])
+			must(child.High <= n.High, "child %#x ends at %#x", ref, child.High)
 			parents[ref]++
 		}
 	}
 	for _, n := range nodes[1:] {
-		require.Equal(t, 1, parents[n.Ref], "parents of node %#x of level %d, keys %#x to %#x", n.Ref, n.Level, n.Low,
-			n.High)
+		if parents[n.Ref] != 1 {
+			t.Fatalf("%d parents of node %#x of level %d, keys %#x to %#x", parents[n.Ref], n.Ref, n.Level, n.Low, n.High)
+		}
 	}
 }
 
