@@ -56,11 +56,11 @@ on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test
 
 # Each pass leaves out what another one finds as well; a test that is added runs in all of them. The tool, the
 # benchmarks and what is saved and loaded are the same at every width and on every driver if what is beneath them is. So
-# are injected faults, kernels that cannot be made, handles that goroutines share, want of room, and what many trees
-# take. Width 8 has them all.
+# are injected faults, kernels that cannot be made, handles that goroutines share, want of room, Go's garbage collection
+# and what many trees take. Width 8 has them all.
 beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | \
 	grep -v -e /cmd/ -e /bench -e /test/saved -e /faults -e /internal/recording -e /goroutines)
-one-width = TestSharedPoolWithoutRoom|TestManyTreesInAPool
+one-width = TestSharedPoolWithoutRoom|TestManyTreesInAPool|TestUnderGarbageCollection
 # That kernels end, whatever memory holds, is up to them and to the width, and SwiftShader's is one of lavapipe's; and
 # how much goes into one dispatch is the same on all CPU devices.
 one-driver = TestEveryKernelEnds|TestLinksInCircles|TestSharedPoolOfGarbage|TestDeleteRange/.*/6553[67]
