@@ -64,8 +64,8 @@ one-width = TestSharedPoolWithoutRoom|TestManyTreesInAPool|TestUnderGarbageColle
 # That kernels end, whatever memory holds, is up to them and to the width, and SwiftShader's is one of lavapipe's; and
 # how much goes into one dispatch is the same on all CPU devices.
 one-driver = TestEveryKernelEnds|TestLinksInCircles|TestSharedPoolOfGarbage|TestDeleteRange/.*/6553[67]
-# Validation looks at calls, not at what becomes of pairs. Package vk's tests turn it on themselves, at every width; what
-# kernels do by chance and in odd places, and that none is made late, needs no more calls than other tests make.
+# Validation looks at calls, not at what becomes of pairs. Package vk's tests turn it on themselves, at every width;
+# what kernels do by chance and in odd places, and that none is made late, needs no more calls than other tests make.
 validated = $$(echo $(on-device) | tr ' ' '\n' | \
 	grep -v -e /cmd/ -e /bench -e '/vk$$' -e /linearizability -e /sequential -e /test/shader)
 one-validation = $(one-width)|$(one-driver)|TestNothingIsMadeBehindPrepare|TestBatchThatFits|TestLargeAndItsOptions

@@ -195,7 +195,8 @@ func requireNodes(t testing.TB, tree *Tree) {
 	}
 	for _, n := range nodes[1:] {
 		if parents[n.Ref] != 1 {
-			t.Fatalf("%d parents of node %#x of level %d, keys %#x to %#x", parents[n.Ref], n.Ref, n.Level, n.Low, n.High)
+			t.Fatalf("%d parents of node %#x of level %d, keys %#x to %#x", parents[n.Ref], n.Ref, n.Level, n.Low,
+				n.High)
 		}
 	}
 }
