@@ -31,9 +31,9 @@ layout(constant_id = 19) const uint FAR = 1;         // 0: no word of an array i
 const uint RADIX = 256u;   // values of a digit
 const uint RADIX_TILE = WORKGROUP * ITEMS;
 
-uint radix_element(uint j) {
-    return gl_SubgroupID * gl_SubgroupSize * ITEMS + j * gl_SubgroupSize + gl_SubgroupInvocationID;
-}
+const uint RADIX_STRIDE = WORKGROUP / SUBGROUPS;   // between an item of a lane and its next one: a subgroup
+
+uint radix_element(uint j) { return gl_SubgroupID * RADIX_STRIDE * ITEMS + j * RADIX_STRIDE + gl_SubgroupInvocationID; }
 
 // Word `i` of the `count` that begin at word `base` of an array, or the last of them.
 uint radix_load(uvec2 array, uint base, uint i, uint count) {

@@ -28,7 +28,7 @@ void main() {
     uint count = n - base;
     uint items[ITEMS], ranks[RANK_WORDS];
     uint totals[RADIX_LANE_DIGITS], starts[RADIX_LANE_DIGITS], before[RADIX_LANE_DIGITS];
-    tile_load(base, count, items);
+    tile_load(keys, base, count, items);
     tile_rank(items, ranks, totals);
     tile_places(items, totals, ranks, starts);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {

@@ -24,12 +24,23 @@ void store_at(uvec2 to, uint i, uint word) {
 
 uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >> 16); }
 
-// Loads the keys of a tile, of which there are `count` from its first on. Beyond the end there are keys of all ones:
-// they come last, and are not written.
-void tile_load(uint base, uint count, out uint items[ITEMS]) {
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
-        uint i = radix_element(j);
-        items[j] = radix_load(keys, base, i, count) | (i < count ? 0u : ~0u);
+// Loads the lane's words of a tile of an array, which has `count` from the tile's first on. Beyond them there are words
+// of all ones: as keys they come last, and none of them is written. Where items are many, registers decide: the loads of
+// a whole tile then differ from one address by constants.
+void tile_load(uvec2 array, uint base, uint count, out uint items[ITEMS]) {
+    uvec2 from = address_at(array, base + radix_element(0u), 2u);
+    if (ITEMS <= 8u) {
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+            uint i = radix_element(j);
+            items[j] = radix_load(array, base, i, count) | (i < count ? 0u : ~0u);
+        }
+    } else if (count >= RADIX_TILE) {
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) items[j] = plain_load_near(from, j * RADIX_STRIDE);
+    } else {
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+            items[j] = ~0u;
+            if (radix_element(j) < count) items[j] = plain_load_near(from, j * RADIX_STRIDE);
+        }
     }
 }
 
@@ -65,10 +76,12 @@ void tile_scatter(uint base, uint count, uint items[ITEMS], uint ranks[RANK_WORD
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint place = (ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu;
         radix_room[place] = items[j];
-#ifdef PAIRS
-        radix_room[RADIX_TILE + place] = radix_load(values, base, radix_element(j), count);
-#endif
     }
+#ifdef PAIRS
+    tile_load(values, base, count, items);
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++)
+        radix_room[RADIX_TILE + ((ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu)] = items[j];
+#endif
     barrier();
     // Unrolled in part: a kernel has to stay within the instruction cache.
     [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {

@@ -27,9 +27,8 @@ type tileShape struct{ workgroup, subgroups, items int }
 func (t tileShape) elements() int { return t.workgroup * t.items }
 
 // sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts
-// want many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs. Pairs
-// take more registers than keys: of theirs, two workgroups of 384 with 14 items no longer run beside each other.
-func (p *Primitives) sortTile(n int, pairs bool) tileShape {
+// want many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs.
+func (p *Primitives) sortTile(n int) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
 	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
 	switch {
@@ -40,9 +39,7 @@ func (p *Primitives) sortTile(n int, pairs bool) tileShape {
 		t = tileShape{workgroup: 512, items: 4}
 	case n <= 1<<20:
 		t = tileShape{workgroup: 512, items: 8}
-	case n <= 1<<21 && pairs:
-		t = tileShape{workgroup: 384, items: 12}
-	case n <= 1<<23 && !pairs:
+	case n <= 1<<23:
 		t = tileShape{workgroup: 384, items: 14}
 	default:
 		t = tileShape{workgroup: 256, items: 22}
@@ -88,7 +85,7 @@ const sortCounters = maxPasses*radix + maxPasses + 1
 
 func (p *Primitives) sortPlan(n int, pairs bool, scratch uint64) sortPlan {
 	s := recording.Parts{Base: scratch}
-	plan := sortPlan{tile: p.sortTile(n, pairs)}
+	plan := sortPlan{tile: p.sortTile(n)}
 	plan.tiles = groups(n, plan.tile.elements())
 	plan.keys = s.Take(4 * n)
 	if pairs {
