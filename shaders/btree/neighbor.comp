@@ -2,8 +2,7 @@
 //
 // Down to a leaf as every search. There the nearest key is taken, of all that lie on the right side. If there is none,
 // the search goes on in the next leaf: to the right by the link, to the left from the root with the key below the
-// leaf's range. What is not done after so many leaves, which were empty then, stays pending and keeps its place in
-// out_keys.
+// leaf's range. What is not done after so many nodes stays pending and keeps its place in out_keys.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
@@ -25,7 +24,7 @@ layout(push_constant, std430) uniform Push {
     Length count;
     uint strict;        // 1: the query's own key doesn't do
     uint resume;        // 1: go on with what is pending
-    uint visits;        // visits of nodes from which on a query that has found nothing gives up for this time
+    uint visits;        // of nodes, at which a query that has found nothing gives up for this time
 };
 
 // The key beside one, in the direction of the search. False: there is none.
@@ -90,9 +89,7 @@ void main() {
     BTreePlace start = btree_start(tree, index, own_key);
     BTreeSearch s = btree_search(own_key, start, open);
     uint out_key = own_key, value = 0u, tried = 0u;
-    // A search that visits more nodes than there are goes in circles: it stays pending.
-    uint most = (tree.pool.blocks << 11) + 64u;
-    while (subgroupAny(s.open != 0u && tried < most)) {
+    while (subgroupAny(s.open != 0u)) {
         bool leaf = s.level == 0u;
         uint flip = UPWARD != 0u && leaf ? 0u : ~0u;
         // Only the last leaf has a distance of ~0 to tell apart; above it the key ~0 is taken for the one before.
@@ -108,12 +105,12 @@ void main() {
         uint on = UPWARD != 0u ? header.high : header.low;
         bool more = step_on(on);
         tried++;
-        bool pending = miss && more && tried >= visits;
+        bool pending = !hit && (!miss || more) && tried >= visits;
         bool ends = (hit || miss && !more || pending) && s.open != 0u;
         bool mine = ends && btree_source(s) == tile_lane();
         if (mine) {
             status = hit ? STATUS_FOUND : pending ? STATUS_PENDING : STATUS_ABSENT;
-            out_key = hit ? (UPWARD != 0u ? s.key + nearest : s.key - nearest) : on;
+            out_key = hit ? (UPWARD != 0u ? s.key + nearest : s.key - nearest) : miss ? on : s.key;
             value = word;
         }
         s.key = miss ? on : s.key;

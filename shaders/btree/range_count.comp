@@ -32,9 +32,10 @@ void main() {
     uint open = tile_ballot(enabled), result = 0u;
     BTreeWalk walk = BTreeWalk(tree.root, 1u, 0u, 0u);
     turn(open, node, range, true, walk);
-    uint visits = 0u;
+    // No part has more leaves than the pool has slabs, but where links lead in circles.
+    uint most = min(leaves_most, (tree.pool.blocks << 11) + 64u), visits = 0u;
     Node n = node_load(slab_address(tree.pool, walk.node), true);
-    for (uint visited = node_visits(tree.pool.blocks); subgroupAny(open != 0u && visited != 0u); visited--) {
+    while (subgroupAny(open != 0u)) {
         NodeHeader header = btree_header(n);
         uint inside = btree_inside(n, header.high, walk);
         uvec2 sums = btree_sums(n, inside, walk.low);
@@ -43,7 +44,7 @@ void main() {
         uint wanted_here = busy ? pairs_here : 0u;
         bool more = btree_walk_on(header, pairs_here, walk);
         visits++;
-        bool stopped = more && visits >= leaves_most;
+        bool stopped = more && visits >= most;
         more = more && !stopped;
         bool ends = !more && busy;
         bool mine = ends && tile_first(open) == tile_lane();

@@ -75,15 +75,17 @@ void main() {
             if (crosses) beyond = slab_address(hash.pool, behind);
             slab_writer_append(writer, node, mask, ranks, beyond);
         }
-        endless = endless || (reads && walk.left == ~0u);
-        if (reads && !walk.more && !failed_here && source < last) {
+        bool ends = reads && !walk.more;
+        endless = endless || ends && walk.left == ~0u;
+        if (ends && !failed_here && source < last) {
             source++;
             walk = slab_hash_walk(from, source, true);
         }
     }
     if (mine && tile_lane() == 0u) plain_store(address_add(writer.slab, SLAB_AUX_AT), slab_aux(writer.filled));
-    uint failures = subgroupAdd(failed_here && tile_lane() == 0u ? 1u : 0u);
-    if (failures != 0u && subgroupElect()) atomic_add(failed, failures);
-    uint circles = subgroupAdd(endless && tile_lane() == 0u ? 1u : 0u);
-    if (circles != 0u && subgroupElect()) atomic_add(address_add(failed, 4u), circles);
+    uint counts = subgroupAdd(tile_lane() == 0u ? uint(failed_here) | uint(endless) << 16 : 0u);
+    if (counts != 0u && subgroupElect()) {
+        atomic_add(failed, counts & 0xffffu);
+        atomic_add(address_add(failed, 4u), counts >> 16);
+    }
 }

@@ -3,6 +3,7 @@ package ordered
 import (
 	"cmp"
 	"context"
+	"math"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -87,7 +88,8 @@ type patience struct {
 	made   uint64 // since the last search was finished
 }
 
-// more lets them make more of them, up to the limits.
+// more lets them make more of them, up to the limits. Who is stuck with the most in one dispatch may have a longer way
+// to go: it may make more than that.
 func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 	if !stuck {
 		p.made = 0
@@ -95,7 +97,11 @@ func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 	if p.made += uint64(p.visits); p.made > p.Visits {
 		return &structures.StuckError{Operations: pending}
 	}
-	p.visits = min(max(firstVisits, visitsGrowth*p.visits), p.VisitsAtOnce)
+	most := p.VisitsAtOnce
+	if stuck {
+		most = max(most, min(2*p.visits, math.MaxInt32))
+	}
+	p.visits = min(max(firstVisits, visitsGrowth*p.visits), most)
 	return nil
 }
 

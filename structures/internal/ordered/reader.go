@@ -49,7 +49,7 @@ type Recorder interface {
 
 // Limits are what bounds queries from Go slices.
 type Limits struct {
-	VisitsAtOnce int    // the most steps of a search for a neighbor in one dispatch
+	VisitsAtOnce int    // the most steps of a search for a neighbor in one dispatch, while searches end
 	Visits       uint64 // more steps than such a search has to make: only what a stray write leaves takes so many
 	Parts        int    // more parts than a range has to be cut into because they are TooMany, but for the same reason
 	Sections     int    // in how many parts, by keys, an iteration over all keys looks at the structure
