@@ -37,7 +37,7 @@ void state_publish(uvec2 states, uint part, uint state, uint sum) {
 uint look_back(uvec2 states, uint part, uint own) {
     bool publishes = gl_SubgroupInvocationID == 0u;
     if (publishes && part != 0u) state_publish(states, part, STATE_OWN, own);
-    uint before = 0u;
+    uint seen = 0u;   // of the sum, what the lane has seen; all lanes' are added up once (workgroup_sum.glsl)
     uint tries = 0u;
     for (uint next = part; next != 0u;) {   // next-1 is the part to be added next
         uint i = next - 1u - gl_SubgroupInvocationID;
@@ -54,21 +54,24 @@ uint look_back(uvec2 states, uint part, uint own) {
         uint last = ending == uvec4(0u) ? gl_SubgroupSize : subgroupBallotFindLSB(ending);
         uint added = min(run, last + 1u);
         words &= STATE_VALUE;
-        before += subgroupAdd(gl_SubgroupInvocationID < added ? words.y << 16 | words.x : 0u);
+        seen += gl_SubgroupInvocationID < added ? words.y << 16 | words.x : 0u;
         if (last < run) break;
         next -= added;
         if (added != 0u) {
             tries = 0u;
         } else if (++tries > PATIENCE) {
             uint sum = sum_of(next - 1u);
-            if (publishes) state_publish(states, next - 1u, STATE_OWN, sum);
-            before += sum;
+            if (publishes) {
+                state_publish(states, next - 1u, STATE_OWN, sum);
+                seen += sum;
+            }
             next--;
             tries = 0u;
         } else {
             acquire_fence();   // see atomic_load
         }
     }
+    uint before = subgroupAdd(seen);
     if (publishes) state_publish(states, part, STATE_THROUGH, before + own);
     return before;
 }

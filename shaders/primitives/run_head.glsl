@@ -25,15 +25,15 @@ void run_heads(uvec2 array, uint first, uint n, uvec4 v[QUADS], out uint heads[Q
     }
 }
 
-// How many heads a segment has, and behind which place the last of them is: its index plus 1, 0 where there is none.
-// Collective over the subgroup.
+// How many heads the lane has of a segment, and behind which place the last of them is: its index plus 1, 0 where there
+// is none.
 uvec2 run_share(uint first, uint heads[QUADS]) {
     uint count = 0u, last = 0u;
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {
         count += uint(bitCount(heads[q]));
         if (heads[q] != 0u) last = first + segment_word(q) + uint(findMSB(heads[q])) + 1u;
     }
-    return uvec2(subgroupAdd(count), subgroupMax(last));
+    return uvec2(count, last);
 }
 
 #endif

@@ -17,7 +17,7 @@ shared uint last_of_all;
 void main() {
     uint n = length_of(length);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
-    uvec2 share = uvec2(0u);
+    uvec2 share = uvec2(0u);   // of the lane
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uvec4 key[QUADS];
@@ -30,8 +30,9 @@ void main() {
     bool one = gl_SubgroupID == 0u && subgroupElect();
     if (one) last_of_all = 0u;
     uint count;
-    workgroup_before(share.x, count);
-    if (subgroupElect()) atomicMax(last_of_all, share.y, gl_ScopeWorkgroup, 0, 0);
+    workgroup_before(subgroupAdd(share.x), count);
+    uint last = subgroupMax(share.y);
+    if (subgroupElect()) atomicMax(last_of_all, last, gl_ScopeWorkgroup, 0, 0);
     barrier();
     if (one) {
         plain_store(address_at(counts, gl_WorkGroupID.x, 2u), count);

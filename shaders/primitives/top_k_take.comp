@@ -34,18 +34,14 @@ void take(uvec4 quad, uint at, uint set, uint like, uint before, uint same, uint
     }
 }
 
-// How many keys are less than the k-th one, and how many equal to it, in the parts before. In shared memory, since
-// NVIDIA's compiler (580.159) loses a sum over a subgroup that is to outlive branches which its lanes take apart.
-shared uvec2 counted;
-
 void main() {
     uint n = length_of(length);
     TopK at = top_k_load(bound);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
+    // How many keys are less than the k-th one, and how many equal to it, in the parts before.
     uint before = chunk_sum(less, gl_WorkGroupID.x);
     barrier();
     uint same = chunk_sum(equals, gl_WorkGroupID.x);
-    if (workgroup_lane() == 0u) counted = uvec2(before, same);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uvec4 key[QUADS];
@@ -60,13 +56,12 @@ void main() {
         }
         barrier();   // for the sums of the round before
         uint own = workgroup_before(segment_scan(count, rank), sums);
-        uvec2 now = counted;
-        barrier();
-        if (workgroup_lane() == 0u) counted = now + uvec2(sums & 0xffffu, sums >> 16);
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
             uint ranks = own + rank[q];
-            take(key[q], first + segment_word(q), set[q], like[q], now.x + (ranks & 0xffffu), now.y + (ranks >> 16),
+            take(key[q], first + segment_word(q), set[q], like[q], before + (ranks & 0xffffu), same + (ranks >> 16),
                  at.left);
         }
+        before += sums & 0xffffu;
+        same += sums >> 16;
     }
 }

@@ -41,27 +41,33 @@ uint addition(Part part, uint i, uint rows) {
     return sum;
 }
 
+// Adds to a range's count what the lanes have kept back. Collective over the subgroup.
+void add_kept(uint range, uint kept) {
+    uint sum = subgroupAdd(kept);
+    if (gl_SubgroupInvocationID == 0u && sum != 0u) atomic_add(address_at(counts, range, 2u), sum);
+}
+
 // Adds to each range's count, modulo 2^32, what the subgroup's lanes have for it. Neighbouring lanes have the same
-// range or later ones; lanes that have none have the range ~0. What belongs to the range `kept` is kept back in
-// `sum`, since one range may have all candidates of this subgroup. Collective over the subgroup.
-void add_counts(uint range, uint one, inout uint kept, inout uint sum) {
-    uint all = subgroupAdd(one);
-    if (subgroupAll(range == kept)) {
-        sum += all;
+// range or later ones; lanes that have none have the range ~0. What belongs to the range `last` is kept back in
+// `kept`, by each lane for itself (workgroup_sum.glsl says why), since one range may have all candidates of this
+// subgroup. Collective over the subgroup.
+void add_counts(uint range, uint one, inout uint last, inout uint kept) {
+    if (subgroupAll(range == last)) {
+        kept += one;
         return;
     }
-    if (gl_SubgroupInvocationID == 0u && sum != 0u) atomic_add(address_at(counts, kept, 2u), sum);
-    uint last = gl_SubgroupSize - 1u;
+    add_kept(last, kept);
+    uint end = gl_SubgroupSize - 1u;
     uint before = subgroupShuffle(range, max(gl_SubgroupInvocationID, 1u) - 1u);
-    uint after = subgroupShuffle(range, min(gl_SubgroupInvocationID + 1u, last));
+    uint after = subgroupShuffle(range, min(gl_SubgroupInvocationID + 1u, end));
     // The sum of the lanes of one range is that up to its last lane less that before its first.
     uint upto = subgroupInclusiveAdd(one);
     uint first = subgroupInclusiveMax(before != range ? gl_SubgroupInvocationID : 0u);
     uint own = upto - subgroupShuffle(upto - one, first);
     // The last range is kept: the next candidates may be of it.
     if (after != range && own != 0u) atomic_add(address_at(counts, range, 2u), own);
-    kept = subgroupShuffle(range, last);
-    sum = subgroupShuffle(own, last);
+    last = subgroupShuffle(range, end);
+    kept = range == last ? one : 0u;
 }
 
 void main() {
@@ -73,7 +79,7 @@ void main() {
     uint subgroups = workgroups * gl_NumSubgroups;
     uint blocks = (candidates + BLOCK * gl_SubgroupSize - 1u) / (BLOCK * gl_SubgroupSize);
     Part part = Part(0u, 0u, 0u, 0u, 0u, 0u);
-    uint kept = ~0u, sum = 0u;
+    uint last = ~0u, kept = 0u;
     uint block = workgroup_index() * gl_NumSubgroups + gl_SubgroupID;
     for (uint round = 0u; block < blocks;) {
         uint candidate = (block * BLOCK + round) * gl_SubgroupSize + gl_SubgroupInvocationID;
@@ -82,12 +88,12 @@ void main() {
         uint i = part.first + (candidate - part.begin);
         uint one = 0u;
         if (busy) one = addition(part, i, rows);
-        add_counts(busy ? part.range : ~0u, one, kept, sum);
+        add_counts(busy ? part.range : ~0u, one, last, kept);
         round++;
         if (round == BLOCK) {
             round = 0u;
             block += subgroups;
         }
     }
-    if (gl_SubgroupInvocationID == 0u && sum != 0u) atomic_add(address_at(counts, kept, 2u), sum);
+    add_kept(last, kept);
 }
