@@ -15,6 +15,10 @@
 const uint RANK_WORDS = ITEMS / 2u;
 const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
 
+// Where items are many, registers decide in the loads, too: those of a whole tile differ from one address by constants.
+// Of few, that is 1 to 14% slower on an H200.
+const bool FEW = ITEMS <= 8u;
+
 shared uint bases[RADIX];   // of a digit: first place in the output, less the first place in the tile
 
 void store_at(uvec2 to, uint i, uint word) {
@@ -25,11 +29,10 @@ void store_at(uvec2 to, uint i, uint word) {
 uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >> 16); }
 
 // Loads the lane's words of a tile of an array, which has `count` from the tile's first on. Beyond them there are words
-// of all ones: as keys they come last, and none of them is written. Where items are many, registers decide: the loads of
-// a whole tile then differ from one address by constants.
+// of all ones: as keys they come last, and none of them is written.
 void tile_load(uvec2 array, uint base, uint count, out uint items[ITEMS]) {
     uvec2 from = address_at(array, base + radix_element(0u), 2u);
-    if (ITEMS <= 8u) {
+    if (FEW) {
         OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
             uint i = radix_element(j);
             items[j] = radix_load(array, base, i, count) | (i < count ? 0u : ~0u);
@@ -76,11 +79,16 @@ void tile_scatter(uint base, uint count, uint items[ITEMS], uint ranks[RANK_WORD
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint place = (ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu;
         radix_room[place] = items[j];
+#ifdef PAIRS
+        if (FEW) radix_room[RADIX_TILE + place] = radix_load(values, base, radix_element(j), count);
+#endif
     }
 #ifdef PAIRS
-    tile_load(values, base, count, items);
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++)
-        radix_room[RADIX_TILE + ((ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu)] = items[j];
+    if (!FEW) {
+        tile_load(values, base, count, items);
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++)
+            radix_room[RADIX_TILE + ((ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu)] = items[j];
+    }
 #endif
     barrier();
     // Unrolled in part: a kernel has to stay within the instruction cache.
