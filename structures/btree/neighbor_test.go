@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/testdevice"
 )
@@ -126,6 +127,42 @@ func TestNeighborOn(t *testing.T) {
 	}
 	test()
 	inOrder(tree, test)
+}
+
+// Searches that may visit fewer nodes than it is to their leaves are left pending, with the key that they go on from, and
+// with enough visits they are done.
+func TestNeighborsGivenUpOnTheWay(t *testing.T) {
+	d := openDevice(t)
+	keys := uniqueKeys(random(9), 9000)
+	tree := buildTree(t, d, keys, keys, Options{Capacity: 1})
+	asked := keys[:1000]
+	s, in := testdevice.Stream(t, d), testdevice.Upload(t, d, asked)
+	for to, want := range map[structures.Direction]uint32{structures.Ceil: 0, structures.Predecessor: ^uint32(0)} {
+		n := len(asked)
+		b := structures.DeviceNeighbors{Count: n, Keys: in, OutKeys: testdevice.Room[uint32](t, d, n),
+			OutValues: testdevice.Room[uint32](t, d, n), Status: testdevice.Room[uint8](t, d, recording.Padded(n)),
+			Left: testdevice.Room[uint32](t, d, 1)}
+		s.Fill(b.Left, 0, 4, 0)
+		require.NoError(t, tree.on(s, func() error {
+			return tree.recordNeighbors(s, to, ordered.Neighbors{Keys: in.Address(), OutKeys: b.OutKeys.Address(),
+				OutValues: b.OutValues.Address(), Status: b.Status.Address(), Left: b.Left.Address(), N: n, Visits: 1})
+		}))
+		require.NoError(t, s.Wait(t.Context()))
+		require.EqualValues(t, n, testdevice.Download(t, b.Left, 1)[0])
+		for i, key := range testdevice.Download(t, b.OutKeys, n) {
+			require.Equal(t, asked[i]+want, key, "the key that search %d goes on from", i)
+		}
+		require.NoError(t, tree.FinishNeighbors(t.Context(), s, to, b))
+		sorted := slices.Sorted(slices.Values(keys))
+		for i, key := range testdevice.Download(t, b.OutKeys, n) {
+			at := neighborOf(sorted, to, asked[i])
+			if at < 0 {
+				require.Zero(t, key)
+			} else {
+				require.Equal(t, sorted[at], key, "%v of %d", to, asked[i])
+			}
+		}
+	}
 }
 
 func TestNeighborsInSmallTrees(t *testing.T) {
