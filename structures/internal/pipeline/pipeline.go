@@ -167,7 +167,7 @@ type Pipeline struct {
 
 const (
 	chunksInFlight = 3
-	slots          = chunksInFlight + 1 // one more, whose results are copied out
+	slots          = chunksInFlight + 2 // and one that is filled, and one whose results are copied out
 
 	leastChunk = 1 << 8 // operations: less is not tried where room is short
 
@@ -218,10 +218,12 @@ func (p *Pipeline) Run(ctx context.Context, n int, columns []Column, task Task) 
 	if err != nil {
 		// What is in flight is finished in any case: its memory is about to be used again.
 		err = errors.Join(err, p.clearUp(context.WithoutCancel(ctx), b))
-		b.zero()
 	}
 	for _, s := range p.slots {
-		s.emptied.Wait()
+		s.settled()
+	}
+	if err != nil {
+		b.zero()
 	}
 	return b.left, err
 }
@@ -242,37 +244,70 @@ func (b *batch) zero() {
 
 func (p *Pipeline) run(ctx context.Context, b *batch) error {
 	chunk := p.chunkOf(b)
+	var ahead *slot // the next chunk's, into which it is copied already
 	for first := 0; first < b.n; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s, err := p.turn(ctx, b)
-		if err != nil {
-			return err
+		s, err := ahead, error(nil)
+		if s == nil {
+			s, err = p.begin(b, first, chunk)
 		}
-		count := min(chunk, b.n-first)
-		err = p.start(s, first, count, b)
-		if Short(err) && count > leastChunk {
-			// There may be room for less of it, and for all of it in parts.
-			if err := p.drain(ctx, b); err != nil {
+		if err == nil {
+			ahead, err = p.ahead(b, s, chunk)
+		}
+		if err == nil {
+			if err := p.turn(ctx, b); err != nil {
 				return err
 			}
-			p.release()
-			chunk = max(leastChunk, count/2)
+			err = p.start(s, b)
+		}
+		if err == nil {
+			first += s.chunk.Count
 			continue
 		}
-		if err != nil {
+		count := min(chunk, b.n-first)
+		if !Short(err) || count <= leastChunk {
 			return err
 		}
-		first += count
+		// There may be room for less of it, and for all of it in parts.
+		if err := p.drain(ctx, b); err != nil {
+			return err
+		}
+		p.release()
+		ahead, chunk = nil, max(leastChunk, count/2)
 	}
 	return p.drain(ctx, b)
+}
+
+// begin has a slot take the chunk that begins with operation `first`: nil if there is none.
+func (p *Pipeline) begin(b *batch, first, chunk int) (*slot, error) {
+	if first >= b.n {
+		return nil, nil
+	}
+	s, err := p.next()
+	if err != nil {
+		return nil, err
+	}
+	if err = p.fill(s, first, min(chunk, b.n-first), b); err != nil {
+		p.started-- // it has nothing
+	}
+	return s, err
+}
+
+// ahead has the chunk behind a slot's copied into another one, if there is memory for it yet.
+func (p *Pipeline) ahead(b *batch, s *slot, chunk int) (*slot, error) {
+	next, err := p.begin(b, s.chunk.First+s.chunk.Count, chunk)
+	if Short(err) {
+		return nil, nil
+	}
+	return next, err
 }
 
 // release frees the staging memory, while no chunk is in flight.
 func (p *Pipeline) release() {
 	for _, s := range p.slots {
-		s.emptied.Wait()
+		s.settled()
 		s.free()
 	}
 }
@@ -283,20 +318,21 @@ func (p *Pipeline) chunkOf(b *batch) int {
 	return min(p.chunk, max(leastPart, (b.n+parts-1)/parts))
 }
 
-// turn returns a slot for the next chunk, after finishing the oldest one if there are enough in flight.
-func (p *Pipeline) turn(ctx context.Context, b *batch) (*slot, error) {
-	if open := p.inFlight(); len(open) == chunksInFlight {
-		left, err := open[0].wait(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if left == 0 {
-			open[0].finish(b)
-		} else if err := p.drain(ctx, b); err != nil {
-			return nil, err
-		}
+// turn finishes the oldest chunk if there are enough in flight.
+func (p *Pipeline) turn(ctx context.Context, b *batch) error {
+	open := p.inFlight()
+	if len(open) < chunksInFlight {
+		return nil
 	}
-	return p.next()
+	left, err := open[0].wait(ctx)
+	if err != nil {
+		return err
+	}
+	if left != 0 {
+		return p.drain(ctx, b)
+	}
+	open[0].finish(b)
+	return nil
 }
 
 // next returns the slot that was used longest ago, with nothing in it, or a new one: a batch of few chunks takes no
@@ -312,7 +348,7 @@ func (p *Pipeline) next() (*slot, error) {
 	}
 	p.started++
 	s := p.slots[at]
-	s.emptied.Wait()
+	s.settled()
 	return s, p.d.Accept("stream", s.stream) // its memory has gone with a device that was closed
 }
 

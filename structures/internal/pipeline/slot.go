@@ -18,6 +18,7 @@ type slot struct {
 	size   int // bytes of each buffer
 
 	busy    bool
+	filled  sync.WaitGroup // what goes to the device is in the host buffer
 	emptied sync.WaitGroup // the results are copied out
 	chunk   Chunk
 	left    int      // operations of it that were pending when it was waited for
@@ -31,8 +32,8 @@ const (
 	leastBuffer  = 1 << 12     // bytes: there may be many handles of little
 )
 
-// start copies a chunk into a slot and submits the work on it.
-func (p *Pipeline) start(s *slot, first, count int, b *batch) error {
+// fill has a chunk copied into a slot, while others go on.
+func (p *Pipeline) fill(s *slot, first, count int, b *batch) error {
 	size := s.lay(first, count, b.columns)
 	if err := s.reserve(p.d, size, p.direct); err != nil {
 		return err
@@ -46,9 +47,19 @@ func (p *Pipeline) start(s *slot, first, count int, b *batch) error {
 	for i, c := range s.columns {
 		if c.Width != 0 {
 			s.chunk.Columns[i] = base + uint64(s.at[i])
-			threads.Copy(host[s.at[i]:], c.From)
 		}
 	}
+	s.filled.Go(func() {
+		for i, c := range s.columns {
+			threads.Copy(host[s.at[i]:], c.From)
+		}
+	})
+	return nil
+}
+
+// start submits the work on a slot's chunk.
+func (p *Pipeline) start(s *slot, b *batch) error {
+	s.filled.Wait() // not later: recording may submit the chunk's way to the device, to wait for what is before it
 	return s.submit(p.direct, b.task, true)
 }
 
@@ -86,6 +97,12 @@ func (s *slot) reserve(d *vk.Device, size int, direct bool) error {
 	}
 	s.size = want
 	return nil
+}
+
+// settled waits until nothing is copied into the slot's host buffer, or out of it.
+func (s *slot) settled() {
+	s.filled.Wait()
+	s.emptied.Wait()
 }
 
 func (s *slot) free() {
