@@ -38,11 +38,16 @@ SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
 }
 
 // Finds each enabled lane's key: whether it is there, and its value. For read-only phases of the table.
-// Collective over the subgroup.
+// Collective over the subgroup, SEARCH of section IV-C.
 bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
     uint bucket = slab_hash_bucket(h, key);
     uint stored = slab_hash_encode(h, bucket, key);
-    return slab_walk_find(h.pool, slab_hash_base(h, bucket), stored, enabled, value);
+    uvec2 slab = slab_hash_base(h, bucket);
+    bool busy = enabled;
+    bool found = false;
+    value = 0u;
+    VKDS_SLAB_FIND(h.pool, slab, stored, busy, found, value)
+    return found;
 }
 
 // Does each enabled lane's operation, of any kind of operation.glsl, concurrently with whatever other
@@ -56,7 +61,7 @@ uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, i
     uint bucket = slab_hash_bucket(h, key);
     SlabOperation o =
         slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket), enabled);
-    slab_operate(h.pool, o, cursor, kind, enabled, budget);
+    VKDS_SLAB_OPERATE(h.pool, o, cursor, kind, enabled, budget)
     value = o.value;
     return o.status;
 }

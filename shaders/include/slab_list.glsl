@@ -41,7 +41,7 @@ uint slab_list_apply(SlabPool pool, inout SlabCursor cursor, uvec2 list, uint ki
     if (enabled) first = atomic_load(chain);
     if (first != SLAB_NULL) o.slab = slab_address(pool, first);
     else if (enabled) o.at = AT_END;
-    slab_operate(pool, o, cursor, kind, enabled, budget);
+    VKDS_SLAB_OPERATE(pool, o, cursor, kind, enabled, budget)
     value = o.value;
     return o.status;
 }
@@ -53,9 +53,12 @@ bool slab_list_find(SlabPool pool, uvec2 list, uint key, bool enabled, out uint 
     uint first = SLAB_NULL;
     if (enabled) first = plain_load(slab_list_chain(list, key));
     bool busy = first != SLAB_NULL;
+    bool found = false;
     uvec2 slab = uvec2(0u);
     if (busy) slab = slab_address(pool, first);
-    return slab_walk_find(pool, slab, stored, busy, value);
+    value = 0u;
+    VKDS_SLAB_FIND(pool, slab, stored, busy, found, value)
+    return found;
 }
 
 // A walk of a tile over all slabs of a list, in a read-only phase of it; its lanes walk the same one.

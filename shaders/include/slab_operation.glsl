@@ -101,28 +101,27 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
     slab_free(pool, fresh, spare);
 }
 
-// Leads the operations of all lanes through these steps, until they are done or the budget of slab visits is used up.
-// First the tiles walk, for one of their lanes after the other, until every operation stands where it can act; then all
-// lanes act, each for itself, so that their atomics are under way together. What failed, because somebody else was
-// faster, walks on from where it stands. Collective over the subgroup.
-void slab_operate(SlabPool pool, inout SlabOperation o, inout SlabCursor cursor, uint kind, bool enabled, uint budget) {
-    bool counts = subgroupAny(enabled && kind == OP_COUNT_ALL), inserts = op_inserts(kind);
-    uint visits = 0u;
-    while (subgroupAny(o.at != AT_DONE) && visits < budget) {
-        for (; subgroupAny(o.at == AT_WALK) && visits < budget; visits++) {
-            uint queue = tile_ballot(o.at == AT_WALK);
-            uint source = queue == 0u ? 0u : uint(findLSB(queue));
-            uint target = tile_shuffle(o.target, source);
-            Node node = node_load_coherent(tile_shuffle(o.slab, source), queue != 0u);
-            SlabHit hit = slab_search(node, target, SLAB_EMPTY);
-            uint next = slab_next(node), count = 0u;
-            if (counts) count = slab_count(node, tile_shuffle(o.key, source));
-            if (queue != 0u && tile_lane() == source) slab_meet(o, kind, pool, hit, next, count);
-        }
-        slab_act(o, kind);
-        bool extends = inserts && o.at == AT_END;
-        if (subgroupAny(extends)) slab_extend(o, pool, cursor, extends);
+// What leads the operations of all lanes through these steps, until they are done or the budget of slab visits is used
+// up. First the tiles walk, for one of their lanes after the other, until every operation stands where it can act; then
+// all lanes act, each for itself, so that their atomics are under way together. What failed, because somebody else was
+// faster, walks on from where it stands. It is text within slab_hash_apply and slab_list_apply, as VKDS_SLAB_FIND is.
+#define VKDS_SLAB_OPERATE(POOL, OPERATION, CURSOR, KIND, ENABLED, BUDGET)                                 \
+    bool counts = subgroupAny(ENABLED && KIND == OP_COUNT_ALL), inserts = op_inserts(KIND);               \
+    uint visits = 0u;                                                                                     \
+    while (subgroupAny(OPERATION.at != AT_DONE) && visits < BUDGET) {                                     \
+        for (; subgroupAny(OPERATION.at == AT_WALK) && visits < BUDGET; visits++) {                       \
+            uint queue = tile_ballot(OPERATION.at == AT_WALK);                                            \
+            uint source = queue == 0u ? 0u : uint(findLSB(queue));                                        \
+            uint target = tile_shuffle(OPERATION.target, source);                                         \
+            Node node = node_load_coherent(tile_shuffle(OPERATION.slab, source), queue != 0u);            \
+            SlabHit hit = slab_search(node, target, SLAB_EMPTY);                                          \
+            uint next = slab_next(node), count = 0u;                                                      \
+            if (counts) count = slab_count(node, tile_shuffle(OPERATION.key, source));                    \
+            if (queue != 0u && tile_lane() == source) slab_meet(OPERATION, KIND, POOL, hit, next, count); \
+        }                                                                                                 \
+        slab_act(OPERATION, KIND);                                                                        \
+        bool extends = inserts && OPERATION.at == AT_END;                                                 \
+        if (subgroupAny(extends)) slab_extend(OPERATION, POOL, CURSOR, extends);                          \
     }
-}
 
 #endif

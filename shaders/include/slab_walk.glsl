@@ -37,32 +37,29 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
     return node;
 }
 
-// Finds the key of each lane that is busy, as it is stored, in the lane's list from a slab on: whether it is there, and
-// its value. For read-only phases. SEARCH of section IV-C of Ashkiani et al. (2018). Collective over the subgroup.
-bool slab_walk_find(SlabPool pool, uvec2 slab, uint stored, bool busy, out uint value) {
-    bool found = false;
-    value = 0u;
-    uint left = pool.blocks << 10;   // slabs that there may be behind the first
-    while (subgroupAny(busy)) {
-        uint queue = tile_ballot(busy);
-        uint source = queue == 0u ? 0u : uint(findLSB(queue));
-        uint k = tile_shuffle(stored, source);
-        Node node = node_load(tile_shuffle(slab, source), queue != 0u);
-        SlabHit hit = slab_search(node, k, k);
-        uint next = slab_next(node);
-        if (busy && tile_lane() == source) {
-            found = hit.slot != NODE_NONE;
-            if (found) value = hit.value;
-            busy = !found && next != SLAB_NULL;
-            if (busy) {
-                slab = slab_address(pool, next);
-                busy = left != 0u;
-                left--;
-            }
-        }
+// What looks for a key in lists, SEARCH of section IV-C of Ashkiani et al. (2018), for each lane that is BUSY: from the
+// slab on where it begins, for the key as it is STORED. FOUND is false before, and VALUE 0. It is text within
+// slab_hash_find and slab_list_find, and no function of its own, so that the fastest kernels are as they were measured.
+#define VKDS_SLAB_FIND(POOL, SLAB, STORED, BUSY, FOUND, VALUE)                      \
+    uint left = POOL.blocks << 10;   /* slabs that there may be behind the first */ \
+    while (subgroupAny(BUSY)) {                                                     \
+        uint queue = tile_ballot(BUSY);                                             \
+        uint source = queue == 0u ? 0u : uint(findLSB(queue));                      \
+        uint k = tile_shuffle(STORED, source);                                      \
+        Node node = node_load(tile_shuffle(SLAB, source), queue != 0u);             \
+        SlabHit hit = slab_search(node, k, k);                                      \
+        uint next = slab_next(node);                                                \
+        if (BUSY && tile_lane() == source) {                                        \
+            FOUND = hit.slot != NODE_NONE;                                          \
+            if (FOUND) VALUE = hit.value;                                           \
+            BUSY = !FOUND && next != SLAB_NULL;                                     \
+            if (BUSY) {                                                             \
+                SLAB = slab_address(POOL, next);                                    \
+                BUSY = left != 0u;                                                  \
+                left--;                                                             \
+            }                                                                       \
+        }                                                                           \
     }
-    return found;
-}
 
 // Clears and frees all slabs from a reference on, which are the pool's at most. Where the pool is shared, they may be
 // another structure's from then on, which runs concurrently with this kernel. Collective over the subgroup.
