@@ -105,6 +105,7 @@ void main() {
         plain_store(address_at(out_keys, n, 2u), none ? 0u : key);
         plain_store(address_at(out_values, n, 2u), status == STATUS_FOUND ? value : 0u);
     }
+    barrier();   // has all lanes of a subgroup together again, for what follows
     byte_store(statuses, n, end, status);
     uint pending = subgroupAdd(open ? 1u : 0u);
     if (pending != 0u && gl_SubgroupInvocationID == 0u) atomic_add(left, pending);
