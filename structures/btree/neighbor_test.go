@@ -129,8 +129,8 @@ func TestNeighborOn(t *testing.T) {
 	inOrder(tree, test)
 }
 
-// Searches that may visit fewer nodes than it is to their leaves are left pending, with the key that they go on from, and
-// with enough visits they are done.
+// Searches that may visit fewer nodes than lie on their way are left pending, with the key that they go on from, and with
+// enough visits they are done.
 func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 	d := openDevice(t)
 	keys := uniqueKeys(random(9), 9000)
@@ -144,8 +144,10 @@ func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 			Left: testdevice.Room[uint32](t, d, 1)}
 		s.Fill(b.Left, 0, 4, 0)
 		require.NoError(t, tree.on(s, func() error {
-			return tree.recordNeighbors(s, to, ordered.Neighbors{Keys: in.Address(), OutKeys: b.OutKeys.Address(),
-				OutValues: b.OutValues.Address(), Status: b.Status.Address(), Left: b.Left.Address(), N: n, Visits: 1})
+			return tree.recordNeighbors(s, to, ordered.Neighbors{
+				Keys: in.Address(), OutKeys: b.OutKeys.Address(), OutValues: b.OutValues.Address(),
+				Status: b.Status.Address(), Left: b.Left.Address(), N: n, Visits: 1,
+			})
 		}))
 		require.NoError(t, s.Wait(t.Context()))
 		require.EqualValues(t, n, testdevice.Download(t, b.Left, 1)[0])
