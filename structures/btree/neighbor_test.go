@@ -129,7 +129,7 @@ func TestNeighborOn(t *testing.T) {
 	inOrder(tree, test)
 }
 
-// Searches that may visit fewer nodes than lie on their way are left pending, with the key that they go on from, and with
+// Searches that may visit fewer nodes than lie on their way are left pending, with the key that they go on from; with
 // enough visits they are done.
 func TestNeighborsGivenUpOnTheWay(t *testing.T) {
 	d := openDevice(t)
