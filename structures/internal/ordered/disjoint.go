@@ -1,7 +1,6 @@
 package ordered
 
 import (
-	"cmp"
 	"container/heap"
 	"slices"
 
@@ -10,54 +9,81 @@ import (
 
 // disjoint are ranges without what overlaps: pieces in key order, each of the first of those ranges that have its keys.
 func disjoint(ranges []structures.Range) pieces {
-	d := sweep{ranges: ranges, all: pieces{}}
+	d := sweep{ranges: ranges}
 	for i, r := range ranges {
 		if r.Lo <= r.Hi {
-			d.waiting = append(d.waiting, i)
+			d.waiting = append(d.waiting, begins(uint64(r.Lo)<<32|uint64(i)))
 		}
 	}
-	slices.SortFunc(d.waiting, func(a, b int) int {
-		return cmp.Or(cmp.Compare(ranges[a].Lo, ranges[b].Lo), cmp.Compare(a, b))
-	})
-	for d.begin() {
+	slices.Sort(d.waiting)
+	for {
+		d.close()
+		if d.apart() {
+			continue
+		}
+		if !d.begin() {
+			return d.all
+		}
 		first := d.open[0]
 		end := d.until(first)
 		d.all.add(structures.Range{Lo: uint32(d.at), Hi: uint32(end)}, first, 0)
 		d.at = end + 1
 	}
-	return d.all
 }
 
 // sweep goes over the keys from the least one on.
 type sweep struct {
 	ranges  []structures.Range
-	waiting []int  // ranges that begin later, in their order
-	open    firsts // those that have begun
-	at      uint64 // the next key
+	waiting []begins // ranges that begin later, in their order
+	open    firsts   // those that have begun
+	at      uint64   // the next key
 	all     pieces
+}
+
+// begins is where a range begins, and which it is: in the order of first keys, and of the batch.
+type begins uint64
+
+func (b begins) key() uint32 { return uint32(b >> 32) }
+func (b begins) of() int     { return int(uint32(b)) }
+
+// apart takes the next range as it is, if no other one has any of its keys, which is usual.
+func (d *sweep) apart() bool {
+	if len(d.open) != 0 || len(d.waiting) == 0 {
+		return false
+	}
+	next := d.waiting[0].of()
+	r := d.ranges[next]
+	if len(d.waiting) > 1 && d.waiting[1].key() <= r.Hi {
+		return false
+	}
+	d.all.add(r, next, 0)
+	d.waiting, d.at = d.waiting[1:], uint64(r.Hi)+1
+	return true
+}
+
+// close lets go of ranges that have ended.
+func (d *sweep) close() {
+	for len(d.open) != 0 && uint64(d.ranges[d.open[0]].Hi) < d.at {
+		heap.Pop(&d.open)
+	}
 }
 
 // begin goes on to the next key of any range, and opens those that have it. False: there is none.
 func (d *sweep) begin() bool {
-	d.enter(d.at)
-	for len(d.open) != 0 && uint64(d.ranges[d.open[0]].Hi) < d.at {
-		heap.Pop(&d.open)
+	if len(d.open) == 0 {
+		if len(d.waiting) == 0 {
+			return false
+		}
+		d.at = uint64(d.waiting[0].key())
 	}
-	if len(d.open) != 0 {
-		return true
-	}
-	if len(d.waiting) == 0 {
-		return false
-	}
-	d.at = uint64(d.ranges[d.waiting[0]].Lo)
 	d.enter(d.at)
 	return true
 }
 
 // enter opens the ranges that begin up to a key.
 func (d *sweep) enter(key uint64) {
-	for len(d.waiting) != 0 && uint64(d.ranges[d.waiting[0]].Lo) <= key {
-		heap.Push(&d.open, d.waiting[0])
+	for len(d.waiting) != 0 && uint64(d.waiting[0].key()) <= key {
+		heap.Push(&d.open, d.waiting[0].of())
 		d.waiting = d.waiting[1:]
 	}
 }
@@ -65,11 +91,12 @@ func (d *sweep) enter(key uint64) {
 // until is the last key of a range before one begins that comes before it in the batch.
 func (d *sweep) until(first int) uint64 {
 	end := uint64(d.ranges[first].Hi)
-	for len(d.waiting) != 0 && uint64(d.ranges[d.waiting[0]].Lo) <= end {
-		if next := d.waiting[0]; next < first {
-			return uint64(d.ranges[next].Lo) - 1
+	for len(d.waiting) != 0 && uint64(d.waiting[0].key()) <= end {
+		next := d.waiting[0]
+		if next.of() < first {
+			return uint64(next.key()) - 1
 		}
-		d.enter(uint64(d.ranges[d.waiting[0]].Lo))
+		d.enter(uint64(next.key()))
 	}
 	return end
 }

@@ -41,3 +41,17 @@ func TestDisjoint(t *testing.T) {
 		require.Equal(t, want, owner)
 	})
 }
+
+// Many ranges apart from one another, in no order, as a deletion usually has them.
+func BenchmarkDisjoint(b *testing.B) {
+	ranges := make([]structures.Range, 1<<19)
+	for i := range ranges {
+		at := uint32(i) * 0x9e3779b1 &^ 0xfff
+		ranges[i] = structures.Range{Lo: at, Hi: at + 1000}
+	}
+	for b.Loop() {
+		if all := disjoint(ranges); len(all.ranges) < len(ranges)/2 {
+			b.Fatal(len(all.ranges))
+		}
+	}
+}
