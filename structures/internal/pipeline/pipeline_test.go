@@ -154,6 +154,34 @@ func TestColumns(t *testing.T) {
 	})
 }
 
+// What recording submits, to wait for it, has all of the chunk already, while the next one is on its way into its slot.
+func TestRecordsThatWait(t *testing.T) {
+	eachWay(t, func(t *testing.T, direct bool) {
+		const chunk, n = 1 << 16, 7<<16 + 5 // large enough for the copies to take their time
+		f := newRig(t, chunk, direct)
+		in, out := make([]uint32, n), make([]uint32, n)
+		task := f.task()
+		record := task.Record
+		task.Record = func(s *vk.Stream, c Chunk) error {
+			if err := record(s, c); err != nil {
+				return err
+			}
+			return s.Wait(t.Context())
+		}
+		for round := range uint32(5) { // over the last round's words
+			for i := range in {
+				in[i] = uint32(i) + round<<24
+			}
+			require.NoError(t, run(f.f, t.Context(), n, []Column{In(in), Out(out)}, task))
+			for i := range out {
+				if out[i] != in[i] {
+					t.Fatalf("round %d: element %d is %#x, not %#x", round, i, out[i], in[i])
+				}
+			}
+		}
+	})
+}
+
 // Pending operations are done again, after Recover, when no chunk runs.
 func TestRecovers(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {
