@@ -15,7 +15,7 @@ import (
 // TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS=1, and fewer with validation,
 // which looks at calls and not at keys.
 func TestMain(m *testing.M) {
-	checks := "16"
+	checks := "12"
 	switch {
 	case os.Getenv("VKDS_STRESS") == "1":
 		checks = "300"

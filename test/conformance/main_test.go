@@ -7,7 +7,7 @@ import (
 
 // sequences is how many a test tries on a subject's variants: each of "make test"'s five passes has others, and that
 // with validation, which looks at calls and not at keys, few; many more under VKDS_STRESS=1.
-var sequences = 30
+var sequences = 20
 
 func TestMain(m *testing.M) {
 	switch {

@@ -70,13 +70,13 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device)) {
 func inChunksOf(t *testing.T, n int) {
 	pipeline.InChunksOf(n)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
-	sequential.LookAt(t, 2<<10)
+	sequential.LookAt(t, 1<<10)
 }
 
 // The last of equal keys wins, and of unique ones the first, in any dictionary and any size of chunks, over what is
 // there and over nothing, and the statuses are those of one after another.
 func TestEqualKeys(t *testing.T) {
-	chunks := map[int][]int{300: {3, 2099}} // one chunk, which the host looks at, and several, which it doesn't
+	chunks := map[int][]int{300: {3, 1099}} // one chunk, which the host looks at, and several, which it doesn't
 	if os.Getenv("VKDS_STRESS") == "1" {
 		chunks = map[int][]int{0: {2, 3, 700, 9000}, 64: {65, 4111}, 300: {3, 1499, 2099}}
 	}
