@@ -44,47 +44,35 @@ check:
 	go -C $(peers-module) test -count=1 ./...
 	go test ./test/docs
 
-# The drivers that run without a GPU. The tests choose neither driver nor subgroup size: the environment does, and
-# whatever the machine itself has plays no part. Go's test cache doesn't know what a driver reads, so it is not used.
-lavapipe = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/lvp_icd*.json | tr ' ' :)" LP_NATIVE_VECTOR_WIDTH=$(1)
-swiftshader = VK_DRIVER_FILES="$(CURDIR)/build/swiftshader/vk_swiftshader_icd.json"
-radv = VK_DRIVER_FILES="$$(echo /usr/share/vulkan/icd.d/radeon_icd*.json | tr ' ' :)" RADV_FORCE_FAMILY=$(1)
-go-test = env -u VKDS_DEVICE NODEVICE_SELECT=1 VKDS_CONFORMED=$(CURDIR)/build/conformed $(1) go test -count=1 -timeout 20m $(2)
+# The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
+# them in turn (scripts/each-driver says what each leaves out for what another one finds); "make check" has vetted it.
+# Go's test cache doesn't know what a driver reads, so it is not used.
+go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed go test -count=1 -vet=off -ldflags='-s -w' -timeout 30m \
+	-exec '$(CURDIR)/scripts/each-driver $(1)' $(2)
+brief-test = BRIEF=1 $(go-test)
 
-# The packages whose tests open a device, and all the others behind them.
+# The packages whose tests open a device, and all the others behind them; and those that don't.
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
+elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 
-# Each pass leaves out what another one finds as well; a test that is added runs in all of them. The tool, the
-# benchmarks and what is saved and loaded are the same at every width and on every driver if what is beneath them is. So
-# are injected faults, kernels that cannot be made, handles that goroutines share, want of room, Go's garbage collection
-# and what many trees take. Width 8 has them all.
-beneath-faults = $$(echo $(on-device) | tr ' ' '\n' | \
-	grep -v -e /cmd/ -e /bench -e /test/saved -e /faults -e /internal/recording -e /goroutines)
-one-width = TestSharedPoolWithoutRoom|TestManyTreesInAPool|TestUnderGarbageCollection
-# That kernels end, whatever memory holds, is up to them and to the width, and SwiftShader's is one of lavapipe's; and
-# how much goes into one dispatch is the same on all CPU devices.
-one-driver = TestEveryKernelEnds|TestLinksInCircles|TestSharedPoolOfGarbage|TestDeleteRange/.*/6553[67]
-# Validation looks at calls, not at what becomes of pairs. Package vk's tests turn it on themselves, at every width;
-# what kernels do by chance and in odd places, and that none is made late, needs no more calls than other tests make.
-validated = $$(echo $(on-device) | tr ' ' '\n' | \
-	grep -v -e /cmd/ -e /bench -e '/vk$$' -e /linearizability -e /sequential -e /test/shader)
-one-validation = $(one-width)|$(one-driver)|TestNothingIsMadeBehindPrepare|TestBatchThatFits|TestLargeAndItsOptions
-
-.PHONY: test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed
-test: deps check unconformed test-radv test-chaos test-swiftshader test-width-4 test-width-16 test-validation test-race test-width-8 test-conformed
+.PHONY: test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed
+test: deps check unconformed test-radv test-chaos test-race test-drivers test-conformed
+test-drivers:
+	$(call brief-test,8,$(elsewhere))
+	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
 test-width-4:
-	$(call go-test,$(call lavapipe,128),-skip '$(one-width)' $(beneath-faults))
+	$(call brief-test,4,$(on-device))
 test-width-8:
-	$(call go-test,$(call lavapipe,256),./...)
+	$(call brief-test,8,./...)
 test-width-16:
-	$(call go-test,$(call lavapipe,512),-skip '$(one-width)' $(beneath-faults))
+	$(call brief-test,16,$(on-device))
 test-swiftshader:
-	$(call go-test,$(swiftshader),-skip '$(one-width)|$(one-driver)' $(beneath-faults))
+	$(call brief-test,swiftshader,$(on-device))
 test-validation:
-	$(call go-test,$(call lavapipe,256) VKDS_VALIDATION=1,-skip '$(one-validation)' $(validated))
+	$(call brief-test,validated,$(on-device))
 # What several goroutines share of one handle.
 test-race:
-	$(call go-test,$(call lavapipe,256),-race ./internal/gate ./test/goroutines)
+	$(call go-test,8,-race ./internal/gate ./test/goroutines)
 # What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
 unconformed:
 	@mkdir -p build && rm -f build/conformed
@@ -93,15 +81,14 @@ test-conformed:
 		END { if (!length(ran)) out["everything"]; for (s in out) if (!(s in ran)) { print "left out by every run: " s; bad = 1 } exit bad }' build/conformed
 # AMD's compiler alone, for GPUs that aren't there: kernels are compiled, none is run.
 test-radv:
-	$(call go-test,$(call radv,VEGA10),-run TestEveryModuleCompiles -v ./vk)
-	$(call go-test,$(call radv,NAVI31),-run TestEveryModuleCompiles -v ./vk)
+	$(call go-test,vega10 navi31,-run TestEveryModuleCompiles -v ./vk)
 
 # Concurrent kernels that wait at random at every access (shaders/include/chaos.glsl): a short part, and for
 # "make stress" all that share memory with others.
 chaos-kernels:
 	$(compile-shaders) chaos
 test-chaos: chaos-kernels
-	$(call go-test,$(call lavapipe,256),-tags chaos -run 'Program|RootSplits|WhileKeysChange|ListTogether' \
+	$(call go-test,8,-tags chaos -run 'Program|RootSplits|WhileKeysChange|ListTogether' \
 		./test/linearizability ./structures/btree ./test/shader)
 
 # The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on
@@ -112,10 +99,6 @@ test-chaos: chaos-kernels
 #   stress-chaos-WIDTH    the same in its long forms, once, with kernels that wait at random
 STRESS = 10
 drivers = 4 8 16 swiftshader
-driver-4 = $(call lavapipe,128)
-driver-8 = $(call lavapipe,256)
-driver-16 = $(call lavapipe,512)
-driver-swiftshader = $(swiftshader)
 
 # Recording and the order of equal keys are the same each time.
 concurrent-packages = $$(go list ./alloc/... ./structures/... ./test/goroutines ./test/linearizability ./test/shader \
@@ -128,14 +111,14 @@ stress-parts = $(foreach part,long often chaos,$(drivers:%=stress-$(part)-%)) $(
 .PHONY: $(stress-parts)
 stress: $(stress-parts)
 stress-long-4 stress-long-8 stress-long-16 stress-long-swiftshader: stress-long-%: deps
-	$(call stress-test,$(driver-$*) VKDS_STRESS=1,$(if $(filter 8,$*),./...,$(on-device)))
+	VKDS_STRESS=1 $(call stress-test,$*,$(if $(filter 8,$*),./...,$(on-device)))
 stress-often-4 stress-often-8 stress-often-16 stress-often-swiftshader: stress-often-%: deps
-	$(call concurrent-tests,$(driver-$*),-count=$(STRESS))
+	$(call concurrent-tests,$*,-count=$(STRESS))
 stress-threads-4 stress-threads-8 stress-threads-16: stress-threads-%: deps
-	$(call concurrent-tests,$(driver-$*) LP_NUM_THREADS=4,-count=$$((($(STRESS) + 1) / 2)))
-	$(call concurrent-tests,$(driver-$*) LP_NUM_THREADS=16,-count=$$((($(STRESS) + 1) / 2)))
+	export LP_NUM_THREADS=4 && $(call concurrent-tests,$*,-count=$$((($(STRESS) + 1) / 2)))
+	export LP_NUM_THREADS=16 && $(call concurrent-tests,$*,-count=$$((($(STRESS) + 1) / 2)))
 stress-chaos-4 stress-chaos-8 stress-chaos-16 stress-chaos-swiftshader: stress-chaos-%: deps chaos-kernels
-	$(call concurrent-tests,$(driver-$*) VKDS_STRESS=1,-tags chaos)
+	export VKDS_STRESS=1 && $(call concurrent-tests,$*,-tags chaos)
 
 bench: build peers
 	bin/vkds bench slabhash --op build,find-all,end-to-end --json bin/bench.json

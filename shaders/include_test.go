@@ -30,6 +30,7 @@ var protocols = map[string][]string{
 	"a32":   nil,
 	"a64":   {"-DVKDS_INT64_ATOMICS=1"},
 	"set":   {"-DVKDS_SLAB_KEYS=1"},
+	"wide":  {"-DVKDS_KEY_BITS=64", "-DVKDS_VALUE_BITS=64"},
 	"chaos": {"-DVKDS_CHAOS=1", "-DVKDS_INT64_ATOMICS=1"},
 }
 
@@ -180,14 +181,15 @@ func TestConstantsAreRegistered(t *testing.T) {
 	require.Contains(t, string(page), fmt.Sprintf("Ids from %d on are free", free))
 }
 
-// What headers define for the preprocessor begins with VKDS_, so that it is nobody else's name.
+// What headers define for the preprocessor begins with VKDS_, so that it is nobody else's name. K and V, the types of
+// keys and values, are macros because GLSL has no other way to call a type by another name.
 func TestMacrosHaveThePrefix(t *testing.T) {
 	macro := regexp.MustCompile(`(?m)^ *# *(?:define|ifdef|ifndef) +(\w+)`)
 	for _, header := range publicHeaders(t) {
 		text, err := fs.ReadFile(Headers(), header)
 		require.NoError(t, err)
 		for _, m := range macro.FindAllStringSubmatch(string(text), -1) {
-			require.Regexp(t, "^VKDS_", m[1], header)
+			require.Regexp(t, "^VKDS_|^[KV]$", m[1], header)
 		}
 	}
 }

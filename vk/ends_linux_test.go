@@ -285,15 +285,16 @@ var otherConstants = map[string][]uint32{
 
 // pushed are the numbers among push constants, by their names. Those that the host knows are such as it would pass.
 var pushed = map[string]uint32{
-	"count": 150, "n": 600, "word_count": 150, "other_count": 150, "older_count": 150, "newer_count": 150,
+	"count": 150, "n": 600, "number_count": 150, "other_count": 150, "older_count": 150, "newer_count": 150,
 	"capacity": 192, "limit": 500, "segments": 20, "leaves": 150, "programs": 100, "length": 8, "lists": 30,
 	"visits": 60, "rounds": 60, "most": 1000, "too_long": ^uint32(0), "each": 4, "width": 8, "slices": 2,
 	"first": 0, "begin": 0, "row": 1, "words": 32, "index_words": 32, "publishes": 500, "parts": 3, "every": 2,
 	"blocks": 1, "buckets": 16, "from_buckets": 24, "seed": 7, "mask": 255, "from_mask": 99,
 	"special_ones": 1, "special_zero": 2, "from_special_ones": 3, "from_special_zero": 4,
-	"bits": 3, "index_bits": 3, "shift": 2, "key_shift": 2, "digit_at": 255<<16 | 8, "tiles": 3, "tile": 576,
-	"chunks": 3,
-	"level":  1, "levels": 3, "group": runWorkgroup, "split": 7, "splitting": runWorkgroup, "kind": 0,
+	"bits": 3, "index_bits": 3, "shift": 2, "key_shift": 2, "tiles": 3, "tile": 576,
+	"chunks": 3, "passes": 5, "digits[0]": 0xff08<<16 | 0xff00, "digits[1]": 0x1f18<<16 | 0xff10, "digits[2]": 0xff20,
+	"digits[3]": 0,
+	"level":     1, "levels": 3, "group": runWorkgroup, "split": 7, "splitting": runWorkgroup, "kind": 0,
 	"leaf_most": 14, "node_most": 14, "full": 5, "unit": 32, "front": 70, "usual": 3, "high": 256, "beyond": 1,
 	"increments": 10, "entries": 10, "iterations": 50, "outer": 4, "middle": 4, "inner": 4, "least": 0, "moves": 10,
 	"patience": 20, "room": 1000, "wanted": 2, "lock_count": 4, "quad_count": 4, "writes": 4,

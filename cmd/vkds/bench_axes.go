@@ -61,6 +61,9 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	if has("node") {
 		f.IntSliceVar(&o.Nodes, "node", []int{128}, "bytes of a node: 128, 256")
 	}
+	if has("width") {
+		f.IntSliceVar(&o.Widths, "width", []int{32}, "bits of an element: 32, 64")
+	}
 	names(&a.orders, "order", "random", "in which keys come:\n", bench.Orders.Names())
 	names(&a.levels, "levels", "full", "of the LSM that is searched, those that are full: ",
 		bench.LevelArrangements.Names())

@@ -96,6 +96,8 @@ func TestBenchOrderedAndPrimitives(t *testing.T) {
 	out, _ = answer(t, "", "bench", "sort", "--n", "8,10", "--repeat", "1", "--form", "multi-pass", "--order",
 		"almost-sorted")
 	assert.Contains(t, out, "almost-sorted, multi-pass")
+	out, _ = answer(t, "", "bench", "scan", "--n", "8", "--repeat", "1", "--width", "32,64")
+	assert.Contains(t, out, "width 64")
 	out, _ = answer(t, "", "bench", "search", "--n", "10", "--op", "sorted", "--repeat", "1")
 	assert.Contains(t, out, "sorted")
 }
@@ -131,6 +133,7 @@ func TestBenchRefusals(t *testing.T) {
 		{"bench sortedarray --order up", `--order: unknown order "up"`},
 		{"bench sortedarray --length 0", "Lengths: 0: "},
 		{"bench sort --form both", `--form: unknown form "both"`},
+		{"bench scan --width 16", "Widths: 16: 32 or 64"},
 		{"bench slabhash --skew 0.3", "--skew changes nothing of build, find-all, "},
 		{"bench slabhash --skew 0.3 --op build", "--skew changes nothing of build: it is for add-skewed, min-skewed, "},
 		{"bench btree --op find-exist,alpha-0.2 --path batched",

@@ -68,7 +68,7 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 		return nil, nil, err
 	}
 	defer top.Free()
-	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k))
+	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k, primitives.Widths{}))
 	if err != nil {
 		return nil, nil, err
 	}

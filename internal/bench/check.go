@@ -129,13 +129,13 @@ func (s *session) checkValues(ctx context.Context, b *vk.Buffer[uint32],
 // and stable order: so it is if keys, and where these are equal values, ascend, and every value has its key, because
 // then no value comes twice.
 func (s *session) checkStable(ctx context.Context, keys, values *vk.Buffer[uint32], key func(i int) uint32) error {
-	if err := keys.Download(ctx, 0, s.scratch); err != nil {
+	if err := s.downloadElements(ctx, keys, s.scratch); err != nil {
 		return err
 	}
 	if s.second == nil {
 		s.second = make([]uint32, s.n)
 	}
-	if err := values.Download(ctx, 0, s.second); err != nil {
+	if err := s.downloadElements(ctx, values, s.second); err != nil {
 		return err
 	}
 	return each(s.n, func(i int) error {
@@ -152,7 +152,7 @@ func (s *session) checkStable(ctx context.Context, keys, values *vk.Buffer[uint3
 
 // checkAscending looks whether keys ascend and are, by a sum of hashes, those of the input.
 func (s *session) checkAscending(ctx context.Context, keys *vk.Buffer[uint32], key func(i int) uint32) error {
-	if err := keys.Download(ctx, 0, s.scratch); err != nil {
+	if err := s.downloadElements(ctx, keys, s.scratch); err != nil {
 		return err
 	}
 	var difference atomic.Uint64

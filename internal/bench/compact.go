@@ -12,7 +12,7 @@ import (
 func (s *session) kept(i int) bool { return s.order.at(i) < s.n/2 }
 
 func (s *session) compactPairs(ctx context.Context) error {
-	keys, err := s.filled(ctx, "words", s.space.key)
+	keys, err := s.elements(ctx, "words", s.space.key)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (s *session) compactPairs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.buffer("out")
+	out, err := s.outElements("out")
 	if err != nil {
 		return err
 	}
@@ -39,8 +39,9 @@ func (s *session) compactPairs(ctx context.Context) error {
 	a := primitives.CompactArgs{
 		Keys: keys.Address(), Values: values.Address(), Flags: flags.Address(), Length: primitives.Length{N: s.n},
 		OutKeys: out.Address(), OutValues: moved.Address(), OutCount: count.Address(), Scratch: scratch,
+		Widths: primitives.Widths{Key: s.width, Value: s.width},
 	}
-	return s.time(ctx, 12, func() error { return s.bulk().Compact(s.stream, a) },
+	return s.time(ctx, 12<<s.width, func() error { return s.bulk().Compact(s.stream, a) },
 		func(ctx context.Context) error { return s.checkKept(ctx, count, out, moved) })
 }
 
@@ -71,12 +72,11 @@ func (s *session) checkKept(ctx context.Context, count, keys, values *vk.Buffer[
 	if int(n[0]) != s.n/2 {
 		return s.wrong("%d pairs kept instead of %d", n[0], s.n/2)
 	}
-	k, err := downloaded(ctx, keys, s.n/2)
-	if err != nil {
+	k, v := make([]uint32, s.n/2), make([]uint32, s.n/2)
+	if err := s.downloadElements(ctx, keys, k); err != nil {
 		return err
 	}
-	v, err := downloaded(ctx, values, s.n/2)
-	if err != nil {
+	if err := s.downloadElements(ctx, values, v); err != nil {
 		return err
 	}
 	return each(len(v), func(i int) error {

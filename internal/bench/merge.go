@@ -21,33 +21,36 @@ func (s *session) merge(ctx context.Context, pairs bool) error {
 		}
 		return b.key(i - half)
 	}
-	keys, err := s.filled(ctx, "runs", key)
+	keys, err := s.elements(ctx, "runs", key)
 	if err != nil {
 		return err
 	}
-	out, err := s.buffer("out")
+	out, err := s.outElements("out")
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.bulk().MergeScratch(s.n))
+	widths := primitives.Widths{Key: s.width, Value: s.width}
+	scratch, err := s.scratchFor(s.bulk().MergeScratch(s.n, widths))
 	if err != nil {
 		return err
 	}
 	args := primitives.MergeArgs{
 		A:       primitives.Run{Keys: keys.Address(), Length: primitives.Length{N: half}},
-		B:       primitives.Run{Keys: keys.AddressOf(half), Length: primitives.Length{N: s.n - half}},
+		B:       primitives.Run{Keys: keys.AddressOf(half << s.width), Length: primitives.Length{N: s.n - half}},
+		Widths:  widths,
 		OutKeys: out.Address(), Scratch: scratch,
 	}
 	check := func(ctx context.Context) error { return s.checkAscending(ctx, out, key) }
-	bytes := 8
+	bytes := 8 << s.width
 	if pairs {
 		values, moved, err := s.payload(ctx)
 		if err != nil {
 			return err
 		}
-		args.A.Values, args.B.Values, args.OutValues = values.Address(), values.AddressOf(half), moved.Address()
+		args.A.Values, args.B.Values = values.Address(), values.AddressOf(half<<s.width)
+		args.OutValues = moved.Address()
 		check = func(ctx context.Context) error { return s.checkStable(ctx, out, moved, key) }
-		bytes = 16
+		bytes *= 2
 	}
 	return s.time(ctx, bytes, func() error { return s.bulk().Merge(s.stream, args) }, check)
 }

@@ -37,6 +37,7 @@ type Options struct {
 	Fills    []float64                // "fill": shares of slots that nodes made in bulk get; btree.DefaultFill
 	Statuses bool                     // "statuses": batched updates have them, too, as concurrent ones do
 	Forms    []primitives.Form        // "form": of primitives that have two; Auto
+	Widths   []int                    // "width": bits of the elements of primitives, 32 or 64; 32
 	Nodes    []int                    // "node": bytes of a node, 128 or 256; 128
 	Waits    []latched.Wait           // "wait": what finds a latch taken; Restart
 	Kinds    []latched.Kind           // "kind": of latched tree; BLink
@@ -122,6 +123,7 @@ func (o *Options) complete(d *vk.Device, b *benchmark) (err error) {
 		listed(b, "path", &o.Paths, "Paths", nil, btree.Concurrent, btree.Batched),
 		listed(b, "fill", &o.Fills, "Fills", nil, 0),
 		listed(b, "form", &o.Forms, "Forms", nil, primitives.Auto),
+		listed(b, "width", &o.Widths, "Widths", wrongWidth, 32),
 		listed(b, "node", &o.Nodes, "Nodes", nil, 128),
 		listed(b, "wait", &o.Waits, "Waits", nil, latched.Restart),
 		listed(b, "kind", &o.Kinds, "Kinds", nil, latched.BLink),
@@ -171,6 +173,13 @@ func wrongLength(n int) string {
 	return ""
 }
 
+func wrongWidth(bits int) string {
+	if bits != 32 && bits != 64 {
+		return "32 or 64"
+	}
+	return ""
+}
+
 // wrongOrder is asked when the sizes are known.
 func (o *Options) wrongOrder(x Order) string {
 	if most := slices.Max(o.Sizes); x == Gaussian && most > maxGaussian {
@@ -199,6 +208,7 @@ func (o *Options) completeSkew() error {
 // setting is a value of each axis that a structure is opened at.
 type setting struct {
 	form    primitives.Form
+	width   primitives.Width
 	order   Order
 	batch   int // the one asked for, which may be more than there are pairs
 	load    float64
@@ -211,6 +221,7 @@ type setting struct {
 func (o *Options) settings() []setting {
 	all := []setting{{}}
 	all = combined(all, o.Forms, func(at *setting, x primitives.Form) { at.form = x })
+	all = combined(all, o.Widths, func(at *setting, x int) { at.width = primitives.Width(x / 64) })
 	all = combined(all, o.Orders, func(at *setting, x Order) { at.order = x })
 	all = combined(all, o.Batches, func(at *setting, x int) { at.batch = x })
 	all = combined(all, o.Loads, func(at *setting, x float64) { at.load = x })
@@ -224,6 +235,7 @@ func (o *Options) settings() []setting {
 // of is the setting as an operation sees it, which differs by its own axes alone.
 func (at setting) of(p Op) setting {
 	forget(p, "form", &at.form)
+	forget(p, "width", &at.width)
 	forget(p, "order", &at.order)
 	forget(p, "batch", &at.batch)
 	forget(p, "load", &at.load)

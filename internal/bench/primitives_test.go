@@ -15,16 +15,22 @@ func TestPrimitivesAreMeasured(t *testing.T) {
 	for _, primitive := range []string{"sort", "scan", "merge", "search"} {
 		r, err := Run(t.Context(), d, primitive, Options{
 			Common: quick, Ops: allOps(primitive), Sizes: []int{1003, 1 << 15},
-			Forms: []primitives.Form{primitives.Auto, primitives.SinglePass, primitives.MultiPass},
+			Forms:  []primitives.Form{primitives.Auto, primitives.SinglePass, primitives.MultiPass},
+			Widths: []int{32, 64},
 		})
 		require.NoError(t, err)
-		forms := 0 // of all operations: those that have but one are measured once
+		settings := 0 // of all operations
 		for _, p := range Ops(primitive) {
-			if forms++; p.Has("form") {
-				forms += 2
+			own := 1
+			if p.Has("form") {
+				own *= 3
 			}
+			if p.Has("width") {
+				own *= 2
+			}
+			settings += own
 		}
-		require.Len(t, r.Measurements, 2*forms, primitive)
+		require.Len(t, r.Measurements, 2*settings, primitive)
 		for _, m := range r.Measurements {
 			require.Equal(t, primitive, m.Structure)
 			require.Positive(t, m.Throughput(), m.Op)
@@ -97,4 +103,11 @@ func TestWrongOrderIsFound(t *testing.T) {
 	require.ErrorAs(t, s.checkAscending(ctx, keys, key), &wrong)
 	require.NoError(t, keys.Upload(ctx, n-1, []uint32{0}))
 	require.ErrorAs(t, s.checkAscending(ctx, keys, key), &wrong)
+
+	s.width = primitives.Bits64
+	long, err := s.elements(ctx, "long keys", key)
+	require.NoError(t, err)
+	require.NoError(t, s.checkAscending(ctx, long, key))
+	require.NoError(t, long.Upload(ctx, 2*n-2, []uint32{scramble(key(0))})) // the low word of another
+	require.ErrorAs(t, s.checkAscending(ctx, long, key), &wrong)
 }

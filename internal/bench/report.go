@@ -44,6 +44,7 @@ type Measurement struct {
 	Order       string  `json:",omitempty"` // of keys; "": random, or it does not matter
 	// Form is of a primitive, or the path of updates; "": the one that the device gets by itself.
 	Form       string          `json:",omitempty"`
+	Width      int             `json:",omitempty"` // bits of a primitive's elements; 0: 32, or it has no widths
 	Batch      int             `json:",omitempty"` // pairs of a batch
 	Levels     string          `json:",omitempty"` // of an LSM: which are full
 	Length     int             `json:",omitempty"` // pairs expected in a range

@@ -77,7 +77,7 @@ func (s *session) measureAll(ctx context.Context, cells []cell, steps *walk) err
 		if !steps.next(fmt.Sprintf("%s, n = %d", c.Name, s.n)) {
 			continue
 		}
-		s.op = c.Op
+		s.op, s.width = c.Op, s.at.of(c.Op).width
 		if err := c.measure(s, ctx); err != nil {
 			return err
 		}

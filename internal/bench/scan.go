@@ -13,35 +13,37 @@ func scanOf(inclusive bool) func(*session, context.Context) error {
 }
 
 func (s *session) scan(ctx context.Context, inclusive bool) error {
-	in, err := s.filled(ctx, "words", s.space.key)
+	in, err := s.elements(ctx, "words", s.space.key)
 	if err != nil {
 		return err
 	}
-	out, err := s.buffer("out")
+	out, err := s.outElements("out")
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.bulk().ScanScratch(s.n))
+	scratch, err := s.scratchFor(s.bulk().ScanScratch(s.n, s.width))
 	if err != nil {
 		return err
 	}
 	a := primitives.ScanArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n},
-		Inclusive: inclusive, Scratch: scratch}
-	return s.time(ctx, 8, func() error { return s.bulk().Scan(s.stream, a) }, func(ctx context.Context) error {
-		if err := out.Download(ctx, 0, s.scratch); err != nil {
+		Width: s.width, Inclusive: inclusive, Scratch: scratch}
+	record := func() error { return s.bulk().Scan(s.stream, a) }
+	return s.time(ctx, 8<<s.width, record, func(ctx context.Context) error {
+		sums, err := s.downloadSums(ctx, out, s.n)
+		if err != nil {
 			return err
 		}
-		// Sums are right if the first one is, and each differs from the one before by the word between them.
+		// Sums are right if the first one is, and each differs from the one before by the element between them.
 		return each(s.n, func(i int) error {
-			before, between := uint32(0), uint32(0)
+			before, between := uint64(0), uint64(0)
 			if i > 0 {
-				before, between = s.scratch[i-1], s.space.key(i-1)
+				before, between = sums.at(i-1), s.element(s.space.key(i-1))
 			}
 			if inclusive {
-				between = s.space.key(i)
+				between = s.element(s.space.key(i))
 			}
-			if s.scratch[i]-before != between {
-				return s.wrong("sum %d: %d", i, s.scratch[i])
+			if sums.modulo(sums.at(i)-before) != between {
+				return s.wrong("sum %d: %d", i, sums.at(i))
 			}
 			return nil
 		})
@@ -49,36 +51,37 @@ func (s *session) scan(ctx context.Context, inclusive bool) error {
 }
 
 func (s *session) reduce(ctx context.Context) error {
-	in, err := s.filled(ctx, "words", s.space.key)
+	in, err := s.elements(ctx, "words", s.space.key)
 	if err != nil {
 		return err
 	}
-	out, err := s.room("sum", 1)
+	out, err := s.room("sum", 2)
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.bulk().ReduceScratch(s.n))
+	scratch, err := s.scratchFor(s.bulk().ReduceScratch(s.n, s.width))
 	if err != nil {
 		return err
 	}
-	var want atomic.Uint32
+	var want atomic.Uint64
 	parallel(s.n, func(first, end int) error {
-		sum := uint32(0)
+		sum := uint64(0)
 		for i := first; i < end; i++ {
-			sum += s.space.key(i)
+			sum += s.element(s.space.key(i))
 		}
 		want.Add(sum)
 		return nil
 	})
 	a := primitives.ReduceArgs{In: in.Address(), Out: out.Address(), Length: primitives.Length{N: s.n},
-		Scratch: scratch}
-	return s.time(ctx, 4, func() error { return s.bulk().Reduce(s.stream, a) }, func(ctx context.Context) error {
-		var got [1]uint32
-		if err := out.Download(ctx, 0, got[:]); err != nil {
+		Width: s.width, Scratch: scratch}
+	record := func() error { return s.bulk().Reduce(s.stream, a) }
+	return s.time(ctx, 4<<s.width, record, func(ctx context.Context) error {
+		got, err := s.downloadSums(ctx, out, 1)
+		if err != nil {
 			return err
 		}
-		if got[0] != want.Load() {
-			return s.wrong("%d instead of %d", got[0], want.Load())
+		if got.at(0) != got.modulo(want.Load()) {
+			return s.wrong("%d instead of %d", got.at(0), got.modulo(want.Load()))
 		}
 		return nil
 	})

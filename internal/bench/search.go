@@ -24,7 +24,7 @@ func (h haystack) bound(i int) uint32 {
 
 func (s *session) searchRandom(ctx context.Context) error {
 	h := s.haystack()
-	queries, err := s.filled(ctx, "random queries", func(i int) uint32 { return h.queries.key(s.order.at(i)) })
+	queries, err := s.elements(ctx, "random queries", func(i int) uint32 { return h.queries.key(s.order.at(i)) })
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *session) searchRandom(ctx context.Context) error {
 
 func (s *session) searchSorted(ctx context.Context) error {
 	h := s.haystack()
-	queries, err := s.filled(ctx, "sorted queries", h.queries.key)
+	queries, err := s.elements(ctx, "sorted queries", h.queries.key)
 	if err != nil {
 		return err
 	}
@@ -42,22 +42,23 @@ func (s *session) searchSorted(ctx context.Context) error {
 
 func (s *session) sortSearch(ctx context.Context) error {
 	h := s.haystack()
-	random, err := s.filled(ctx, "random queries", func(i int) uint32 { return h.queries.key(s.order.at(i)) })
+	random, err := s.elements(ctx, "random queries", func(i int) uint32 { return h.queries.key(s.order.at(i)) })
 	if err != nil {
 		return err
 	}
-	sorted, err := s.buffer("queries after their sort")
+	sorted, err := s.outElements("queries after their sort")
 	if err != nil {
 		return err
 	}
-	sort := primitives.SortArgs{Keys: random.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: s.n}}
+	sort := primitives.SortArgs{Keys: random.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: s.n},
+		Widths: primitives.Widths{Key: s.width}}
 	return s.search(ctx, true, h, sorted, &sort, h.bound)
 }
 
 // search measures the lower bounds of queries, which ascend or don't, behind their sort if there is one.
 func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *vk.Buffer[uint32],
 	sort *primitives.SortArgs, want func(i int) uint32) error {
-	keys, err := s.filled(ctx, "sorted keys", h.keys.key)
+	keys, err := s.elements(ctx, "sorted keys", h.keys.key)
 	if err != nil {
 		return err
 	}
@@ -65,9 +66,9 @@ func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *
 	if err != nil {
 		return err
 	}
-	bytes := s.bulk().BoundsScratch(s.n, s.n)
+	bytes := s.bulk().BoundsScratch(s.n, s.n, s.width)
 	if sort != nil {
-		bytes = max(bytes, s.bulk().SortScratch(s.n, false))
+		bytes = max(bytes, s.bulk().SortScratch(s.n, false, sort.Widths))
 	}
 	scratch, err := s.scratchFor(bytes)
 	if err != nil {
@@ -77,8 +78,8 @@ func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *
 		sort.Scratch = scratch // which it needs no longer when the bounds are found
 	}
 	length := primitives.Length{N: s.n}
-	a := primitives.BoundsArgs{Keys: keys.Address(), Length: length, Queries: queries.Address(), Count: length,
-		Out: out.Address(), Sorted: ascend, Scratch: scratch}
+	a := primitives.BoundsArgs{Keys: keys.Address(), Length: length, Width: s.width, Queries: queries.Address(),
+		Count: length, Out: out.Address(), Sorted: ascend, Scratch: scratch}
 	return s.time(ctx, 0, func() error {
 		if sort != nil {
 			if err := s.bulk().Sort(s.stream, *sort); err != nil {

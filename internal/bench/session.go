@@ -15,9 +15,10 @@ type session struct {
 	options *Options
 	at      setting
 	report  *Report
-	op      Op       // what is measured now
-	batch   int      // operations of a batch: no more than there are pairs
-	keys    sequence // of the pairs, in the order in which they come
+	op      Op               // what is measured now
+	width   primitives.Width // of its elements: 32 bits but where it has widths
+	batch   int              // operations of a batch: no more than there are pairs
+	keys    sequence         // of the pairs, in the order in which they come
 
 	dictionary dictionary // nil until it is wanted first
 	there      int        // pairs in it, the first ones of the sequence; -1 where it holds something else
@@ -55,6 +56,9 @@ func (s *session) measurement(n, operations int) Measurement {
 	}
 	if s.at.form != primitives.Auto {
 		m.Form = s.at.form.String()
+	}
+	if s.width == primitives.Bits64 {
+		m.Width = 64
 	}
 	if l := s.at.latched; l.NodeBytes != 0 {
 		m.Form = fmt.Sprintf("%d-byte nodes, %v, %v", l.NodeBytes, l.Kind, l.Wait)

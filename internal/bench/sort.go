@@ -12,20 +12,21 @@ func sortOf(pairs bool) func(*session, context.Context) error {
 }
 
 func (s *session) sort(ctx context.Context, pairs bool) error {
-	keys, err := s.filled(ctx, "keys "+s.keys.order.String(), s.keys.key)
+	keys, err := s.elements(ctx, "keys "+s.keys.order.String(), s.keys.key)
 	if err != nil {
 		return err
 	}
-	out, err := s.buffer("out")
+	out, err := s.outElements("out")
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.bulk().SortScratch(s.n, pairs))
+	widths := primitives.Widths{Key: s.width, Value: s.width}
+	scratch, err := s.scratchFor(s.bulk().SortScratch(s.n, pairs, widths))
 	if err != nil {
 		return err
 	}
 	a := primitives.SortArgs{Keys: keys.Address(), OutKeys: out.Address(), Length: primitives.Length{N: s.n},
-		Scratch: scratch}
+		Widths: widths, Scratch: scratch}
 	check := func(ctx context.Context) error { return s.checkAscending(ctx, out, s.keys.key) }
 	if pairs {
 		values, moved, err := s.payload(ctx)

@@ -219,41 +219,42 @@ var table = slices.Concat([]row{
 	}},
 }, mixes("btree", "fill tile", treeMixes), []row{
 	{"sort", map[string]cell{
-		"sort": {Op{"keys", "radix sort of n 32-bit keys", true, "order form"}, sortOf(false)},
+		"sort": {Op{"keys", "radix sort of n keys", true, "width order form"}, sortOf(false)},
 	}},
 	{"sort, pairs", map[string]cell{
-		"sort": {Op{"pairs", "radix sort of n 32-bit keys with 32-bit values", true, "order form"}, sortOf(true)},
+		"sort": {Op{"pairs", "radix sort of n keys with values as wide", true, "width order form"}, sortOf(true)},
 	}},
 	{"top k", map[string]cell{
-		"sort": {Op{"top-k", "the 1000 greatest of n 32-bit keys, with their numbers", true, "form"}, (*session).topK},
+		"sort": {Op{"top-k", "the 1000 greatest of n keys, with their numbers", true, "width form"}, (*session).topK},
 	}},
 	{"scan", map[string]cell{
-		"scan": {Op{"exclusive", "exclusive prefix sums of n words", true, "form"}, scanOf(false)},
+		"scan": {Op{"exclusive", "exclusive prefix sums of n numbers", true, "form width"}, scanOf(false)},
 	}},
 	{"scan, inclusive", map[string]cell{
-		"scan": {Op{"inclusive", "inclusive prefix sums of n words", false, "form"}, scanOf(true)},
+		"scan": {Op{"inclusive", "inclusive prefix sums of n numbers", false, "form width"}, scanOf(true)},
 	}},
 	{"reduce", map[string]cell{
-		"scan": {Op{"reduce", "the sum of n words", false, ""}, (*session).reduce},
+		"scan": {Op{"reduce", "the sum of n numbers", false, "width"}, (*session).reduce},
 	}},
 	{"compact", map[string]cell{
-		"scan": {Op{"compact", "n pairs, of which a bit each keeps half", false, ""}, (*session).compactPairs},
+		"scan": {Op{"compact", "n pairs, of which a bit each keeps half", false, "width"}, (*session).compactPairs},
 	}},
 	{"merge", map[string]cell{
-		"merge": {Op{"keys", "merge of two runs of n/2 keys each", false, ""}, mergeOf(false)},
+		"merge": {Op{"keys", "merge of two runs of n/2 keys each", false, "width"}, mergeOf(false)},
 	}},
 	{"merge, pairs", map[string]cell{
-		"merge": {Op{"pairs", "merge of two runs of n/2 pairs each", true, ""}, mergeOf(true)},
+		"merge": {Op{"pairs", "merge of two runs of n/2 pairs each", true, "width"}, mergeOf(true)},
 	}},
 	{"lower bound", map[string]cell{
-		"search": {Op{"random", "lower bound of n queries, in random order, in n sorted keys", true, ""},
+		"search": {Op{"random", "lower bound of n queries, in random order, in n sorted keys", true, "width"},
 			(*session).searchRandom},
 	}},
 	{"lower bound, sorted queries", map[string]cell{
-		"search": {Op{"sorted", "lower bound of n queries that ascend", true, ""}, (*session).searchSorted},
+		"search": {Op{"sorted", "lower bound of n queries that ascend", true, "width"}, (*session).searchSorted},
 	}},
 	{"sort and lower bound", map[string]cell{
-		"search": {Op{"sort-search", "sort of n queries, and their lower bounds", true, "form"}, (*session).sortSearch},
+		"search": {Op{"sort-search", "sort of n queries, and their lower bounds", true, "width form"},
+			(*session).sortSearch},
 	}},
 	{"allocate and free", map[string]cell{
 		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return",

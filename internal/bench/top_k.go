@@ -9,12 +9,12 @@ import (
 
 // topK measures the search for a few of the greatest keys.
 func (s *session) topK(ctx context.Context) error {
-	k := min(1000, s.n)
-	keys, err := s.filled(ctx, "words", s.space.key)
+	k, widths := min(1000, s.n), primitives.Widths{Key: s.width}
+	keys, err := s.elements(ctx, "words", s.space.key)
 	if err != nil {
 		return err
 	}
-	out, err := s.buffer("out")
+	out, err := s.outElements("out")
 	if err != nil {
 		return err
 	}
@@ -22,16 +22,20 @@ func (s *session) topK(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	scratch, err := s.scratchFor(s.bulk().TopKScratch(s.n, k))
+	scratch, err := s.scratchFor(s.bulk().TopKScratch(s.n, k, widths))
 	if err != nil {
 		return err
 	}
 	a := primitives.TopKArgs{
 		Keys: keys.Address(), OutKeys: out.Address(), OutValues: numbers.Address(), K: k,
-		Length: primitives.Length{N: s.n}, Scratch: scratch,
+		Length: primitives.Length{N: s.n}, Widths: widths, Scratch: scratch,
 	}
-	return s.time(ctx, 4, func() error { return s.bulk().TopK(s.stream, a) }, func(ctx context.Context) error {
-		best, places, err := downloadedPairs(ctx, out, numbers, k)
+	return s.time(ctx, 4<<s.width, func() error { return s.bulk().TopK(s.stream, a) }, func(ctx context.Context) error {
+		best := make([]uint32, k)
+		if err := s.downloadElements(ctx, out, best); err != nil {
+			return err
+		}
+		places, err := downloaded(ctx, numbers, k)
 		if err != nil {
 			return err
 		}

@@ -105,14 +105,21 @@ func (w *workload) room(name string, words int) (*vk.Buffer[uint32], error) {
 
 // filled returns the buffer of a name, of which the words are a function of their index; once made, they stay.
 func (w *workload) filled(ctx context.Context, name string, of func(i int) uint32) (*vk.Buffer[uint32], error) {
+	return w.filledBy(ctx, name, w.scratch, of)
+}
+
+// filledBy is filled for as many words as the host has here for them on their way.
+func (w *workload) filledBy(ctx context.Context, name string, words []uint32,
+	of func(i int) uint32) (*vk.Buffer[uint32], error) {
 	if b := w.buffers[name]; b != nil {
 		return b, nil
 	}
-	b, err := w.buffer(name)
+	b, err := w.room(name, len(words))
 	if err != nil {
 		return nil, err
 	}
-	if err := w.refill(ctx, b, of); err != nil {
+	fill(words, of)
+	if err := b.Upload(ctx, 0, words); err != nil {
 		b.Free()
 		delete(w.buffers, name)
 		return nil, err

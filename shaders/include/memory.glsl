@@ -40,6 +40,7 @@
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWord { uint v; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsWords { uint v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsPair { uvec2 v; };
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer VkdsPairs { uvec2 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer VkdsQuad { uvec4 v; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer VkdsCoherentWord {
     queuefamilycoherent nonprivate uint v;
@@ -79,10 +80,12 @@ void plain_store4(uvec2 a, uvec4 v) { VkdsQuad(a).v = v; }
 uint plain_load_at(uvec2 base, uint index) { return plain_load(address_at(base, index, 2u)); }
 void plain_store_at(uvec2 base, uint index, uint v) { plain_store(address_at(base, index, 2u), v); }
 
-// Word `index` behind an address, below 2^29: fewer instructions. A driver takes an array's index as signed, and may
-// keep its bytes in 32 bits.
+// Word `index` behind an address, below 2^29, or pair of words, below 2^28: fewer instructions. A driver takes an
+// array's index as signed, and may keep its bytes in 32 bits.
 uint plain_load_near(uvec2 base, uint index) { return VkdsWords(base).v[index]; }
+uvec2 plain_load2_near(uvec2 base, uint index) { return VkdsPairs(base).v[index]; }
 void plain_store_near(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] = v; }
+void plain_store2_near(uvec2 base, uint index, uvec2 v) { VkdsPairs(base).v[index] = v; }
 
 #ifdef VKDS_CHAOS
 #include "chaos.glsl"

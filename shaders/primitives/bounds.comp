@@ -16,7 +16,7 @@ layout(push_constant, std430) uniform Push {
     uint rounds;          // queries a lane
 };
 
-shared uint search_top[SEARCH_TOP];
+shared K search_top[SEARCH_TOP];
 
 void main() {
     uint n = length_of(key_count);
@@ -27,43 +27,42 @@ void main() {
 
     bool indexed = (index.x | index.y) != 0u;
     uint levels = index_levels(n);
-    uint top = n >> (3u * levels);
+    uint top = n >> level_shift(levels);
     uint start = index_start(n, levels);
     for (uint i = lane; i < top; i += WORKGROUP)
-        search_top[i] = indexed && levels > 0u ? plain_load(address_at(index, start + i, 2u))
-                                               : index_sample(keys, levels, i);
+        search_top[i] = indexed && levels > 0u ? key_load_at(index, start + i) : index_sample(keys, levels, i);
     barrier();
 
     bool aligned = (keys.x & 15u) == 0u;
     uint last = first + min(count - first, WORKGROUP * rounds);
     for (uint i = first + lane; i < last; i += WORKGROUP) {
-        uint query = plain_load_at(queries, i);
-        uint key = query + upper;   // what the bound is the lower bound of, unless that is beyond all keys
+        // What the bound is the lower bound of, unless that is beyond all keys.
+        K key = number_add(key_load_at(queries, i), key_of(upper));
 
         uint low = 0u;
         uint high = top;
         while (low < high) {
             uint middle = (low + high) >> 1;
-            if (search_top[middle] < key) low = middle + 1u;
+            if (number_below(search_top[middle], key)) low = middle + 1u;
             else high = middle;
         }
         if (indexed) {
             uint at = start;
             for (uint level = levels; level > 1u; level--) {
                 at -= index_size(n, level - 1u);
-                low <<= 3;
-                low += lower_bound8(address_at(index, at + low, 2u), key);
+                low <<= NODE_SHIFT;
+                low += lower_bound_sector(address_at(index, at + low, KEY_SHIFT), key);
             }
             if (levels > 0u) {
-                low <<= 3;
-                if (aligned && low + 8u <= n) low += lower_bound8(address_at(keys, low, 2u), key);
-                else low = lower_bound(keys, low, min(low + 8u, n), key);
+                low <<= NODE_SHIFT;
+                if (aligned && low + NODE_KEYS <= n) low += lower_bound_sector(address_at(keys, low, KEY_SHIFT), key);
+                else low = lower_bound(keys, low, min(low + NODE_KEYS, n), key);
             }
         } else {
-            uint span = 1u << (3u * levels);
+            uint span = 1u << level_shift(levels);
             low *= span;
             low = lower_bound(keys, low, low + min(span - 1u, n - low), key);
         }
-        plain_store_at(bounds, i, key < upper ? n : low);
+        plain_store_at(bounds, i, number_below(key, key_of(upper)) ? n : low);
     }
 }

@@ -1,4 +1,4 @@
-// Makes the index of a sorted array, for bounds.comp: one of its words a lane.
+// Makes the index of a sorted array, for bounds.comp: one of its keys a lane.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -19,6 +19,8 @@ void main() {
     uint level = 1u;
     while (level <= levels && at >= index_size(n, level)) at -= index_size(n, level++);
     if (level > levels) return;
-    bool sample_there = at < n >> (3u * level);
-    plain_store(address_at(index, i, 2u), sample_there ? index_sample(keys, level, at) : ~0u);
+    bool sample_there = at < n >> level_shift(level);
+    K key = KEY_MOST;
+    if (sample_there) key = index_sample(keys, level, at);
+    key_store_at(index, i, key);
 }

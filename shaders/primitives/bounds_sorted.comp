@@ -19,8 +19,8 @@ void main() {
     uint key_total = length_of(key_count);
     uint query_total = length_of(query_count);
     // Of equals, A's come first.
-    MergePair p = MergePair(queries, keys, query_total, key_total, ~0u);
-    if (upper != 0u) p = MergePair(keys, queries, key_total, query_total, ~0u);
+    MergePair p = MergePair(queries, keys, query_total, key_total, KEY_MOST);
+    if (upper != 0u) p = MergePair(keys, queries, key_total, query_total, KEY_MOST);
     uint tile = workgroup_index();
     uint total = key_total + query_total;
     if (tile >= total / MERGE_TILE + (total % MERGE_TILE == 0u ? 0u : 1u)) return;   // the whole workgroup

@@ -10,21 +10,21 @@
 
 struct Chunk { uint part, end; };   // its first part, and the one behind its last
 
-// A chunk of an array of n words. Chunks at the end may have no parts.
+// A chunk of an array of n keys. Chunks at the end may have no parts.
 Chunk chunk_of(uint n, uint chunk, uint chunks) {
     uint parts = (n + PART - 1u) / PART;
     uint each = (parts + chunks - 1u) / chunks;
     return Chunk(min(chunk * each, parts), min(chunk * each + each, parts));
 }
 
-// The sum of the words 0 … count-1 of sums. Collective over the workgroup; between this and workgroup_before
+// The sum of sums 0 … count-1. Collective over the workgroup; between this and workgroup_before
 // lies a barrier.
-uint chunk_sum(uvec2 sums, uint count) {
-    uint sum = 0u;
+S chunk_sum(uvec2 sums, uint count) {
+    S sum = S(0u);
     for (uint i = workgroup_lane(); i < count; i += WORKGROUP)
-        sum += plain_load(address_at(sums, i, 2u));
-    uint total;
-    workgroup_before(subgroupAdd(sum), total);
+        SUM_ADD(sum, sum_load(address_at(sums, i, SUM_SHIFT)));
+    S total;
+    workgroup_before(sum_subgroup(sum), total);
     return total;
 }
 

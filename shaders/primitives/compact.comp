@@ -9,7 +9,7 @@ layout(constant_id = 17) const uint PAIRS = 0;   // 1: elements have values
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 values;
+    uvec2 values;      // as wide as the keys
     uvec2 flags;       // a bit an element
     uvec2 out_keys;
     uvec2 out_values;
@@ -21,7 +21,7 @@ layout(push_constant, std430) uniform Push {
 // The flags of the quad at element at.
 uint quad_flags(uint at, uint n) {
     if (at >= n) return 0u;
-    return pack_below(plain_load(address_at(flags, at / 32u, 2u)) >> (at & 31u) & 15u, at, n);
+    return pack_below(plain_load(address_at(flags, at / 32u, 2u)) >> (at & 31u) & QUAD_ALL, at, n);
 }
 
 void main() {
@@ -32,18 +32,18 @@ void main() {
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uint set[QUADS], rank[QUADS];
-        [[unroll]] for (uint q = 0u; q < QUADS; q++) set[q] = quad_flags(first + segment_word(q), n);
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) set[q] = quad_flags(first + segment_key(q), n);
         uvec4 key[QUADS], value[QUADS];
-        segment_load(keys, first, n, 0u, key);
-        if (PAIRS != 0u) segment_load(values, first, n, 0u, value);
+        segment_load(keys, first, n, KEY_LEAST, key);
+        if (PAIRS != 0u) segment_load(values, first, n, KEY_LEAST, value);
         barrier();   // for the shared words of the round before
         uint count = pack_ranks(set, rank);
-        pack_words(set, rank, key);
+        pack_keys(set, rank, key);
         barrier();
         pack_store(out_keys, end, count);
         if (PAIRS != 0u) {
             barrier();
-            pack_words(set, rank, value);
+            pack_keys(set, rank, value);
             barrier();
             pack_store(out_values, end, count);
         }

@@ -19,6 +19,16 @@ layout(push_constant, std430) uniform Push {
 
 shared uint counts[BINS * COPIES];
 
+// The bits of a key from `shift` on, of which a field may reach from word to word.
+#if VKDS_KEY_BITS == 64
+uint field(K key) {
+    uint word = number_bits(key, shift, ~0u);
+    return shift - 1u < 31u ? word | key.y << (32u - shift) : word;
+}
+#else
+uint field(K key) { return key >> shift; }
+#endif
+
 void main() {
     uint me = workgroup_lane();
     for (uint i = me; i < BINS * COPIES; i += WORKGROUP) counts[i] = 0u;
@@ -29,14 +39,13 @@ void main() {
     uint copy = me & (COPIES - 1u);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uvec4 key[QUADS];
-        segment_load(keys, segment_of(part), n, 0u, key);
+        segment_load(keys, segment_of(part), n, KEY_LEAST, key);
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
-            uvec4 at = (key[q] >> shift & (BINS - 1u)) * COPIES + copy;
-            uint first = segment_of(part) + segment_word(q);
-            if (first < n) atomicAdd(counts[at.x], 1u, gl_ScopeWorkgroup, 0, 0);
-            if (first + 1u < n) atomicAdd(counts[at.y], 1u, gl_ScopeWorkgroup, 0, 0);
-            if (first + 2u < n) atomicAdd(counts[at.z], 1u, gl_ScopeWorkgroup, 0, 0);
-            if (first + 3u < n) atomicAdd(counts[at.w], 1u, gl_ScopeWorkgroup, 0, 0);
+            uint first = segment_of(part) + segment_key(q);
+            [[unroll]] for (uint c = 0u; c < QUAD_KEYS; c++) {
+                uint at = (field(quad_key(key[q], c)) & (BINS - 1u)) * COPIES + copy;
+                if (first + c < n) atomicAdd(counts[at], 1u, gl_ScopeWorkgroup, 0, 0);
+            }
         }
     }
     barrier();

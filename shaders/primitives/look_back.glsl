@@ -1,16 +1,17 @@
 // Decoupled look-back: what the parts before a workgroup's part sum up to, while other workgroups still work on them
 // (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, section 4).
 //
-// Each part has a state of two words: the part's own sum when that is known, then that of all parts up to it. A word
-// has a half of the sum, beside which of the two it is, so that a state is read whole if its words agree; no fence is
-// needed, nor a 64-bit atomic.
+// Each part has a state of two words, or four where sums have 64 bits: the part's own sum when that is known, then that
+// of all parts up to it. A word has 16 bits of the sum, beside which of the two it is. Both sums are the same whoever
+// works them out, and a word never falls back from the second to the first: so a state whose words agree is read whole,
+// however old each of them is, without a fence or a 64-bit atomic (test/models/look_back_test.go).
 //
 // Nobody relies on another workgroup's progress: who has looked in vain PATIENCE times works out the predecessor's sum
 // from the input, and publishes it for others. So no running workgroup may change the input.
 #ifndef VKDS_LOOK_BACK_GLSL
 #define VKDS_LOOK_BACK_GLSL
 
-#include "memory.glsl"
+#include "sum.glsl"
 
 layout(constant_id = 18) const uint PATIENCE = 16384;   // 0: never look, which is for tests
 
@@ -21,49 +22,67 @@ const uint STATE_SHIFT = 30u;
 const uint STATE_VALUE = 0xffffu;
 
 // The sum of a part, from the input. The kernel that includes this defines it. Collective over the subgroup.
-uint sum_of(uint part);
+S sum_of(uint part);
 
-uvec2 state_at(uvec2 states, uint part) { return address_at(states, part, 3u); }
+uvec2 state_at(uvec2 states, uint part) { return address_at(states, part, SUM_SHIFT + 1u); }
 
-// By one invocation. Raises a state, so that what the part's own workgroup has published meanwhile stays.
-void state_publish(uvec2 states, uint part, uint state, uint sum) {
-    uvec2 at = state_at(states, part);
+// Two words of a state, which have 32 bits of the sum.
+uvec2 state_load(uvec2 at) { return uvec2(atomic_load(at), atomic_load(address_add(at, 4u))); }
+void state_raise(uvec2 at, uint state, uint sum) {
     atomic_max(at, state << STATE_SHIFT | sum & STATE_VALUE);
     atomic_max(address_add(at, 4u), state << STATE_SHIFT | sum >> 16);
 }
+uint state_word(uvec2 words) { return words.y << 16 | words.x; }
+
+// state_publish, by one invocation, raises a state, so that what the part's own workgroup has published meanwhile
+// stays.
+#if SUM_BITS == 64
+#define State uvec4
+State state_load_all(uvec2 at) { return State(state_load(at), state_load(address_add(at, 8u))); }
+S state_sum(State words) { return S(state_word(words.xy), state_word(words.zw)); }
+void state_publish(uvec2 states, uint part, uint state, S sum) {
+    uvec2 at = state_at(states, part);
+    state_raise(at, state, sum.x);
+    state_raise(address_add(at, 8u), state, sum.y);
+}
+#else
+#define State uvec2
+State state_load_all(uvec2 at) { return state_load(at); }
+S state_sum(State words) { return state_word(words); }
+void state_publish(uvec2 states, uint part, uint state, S sum) { state_raise(state_at(states, part), state, sum); }
+#endif
 
 // Publishes a part's own sum, looks back for the sum of the parts before it, publishes both together, and returns that
 // of the parts before. states are 0 before the dispatch. By one subgroup of the part's workgroup; collective over it.
-uint look_back(uvec2 states, uint part, uint own) {
+S look_back(uvec2 states, uint part, S own) {
     bool publishes = gl_SubgroupInvocationID == 0u;
     if (publishes && part != 0u) state_publish(states, part, STATE_OWN, own);
-    uint seen = 0u;   // of the sum, what the lane has seen; all lanes' are added up once (workgroup_sum.glsl)
+    S seen = S(0u);   // of the sum, what the lane has seen; all lanes' are added up once (workgroup_sum.glsl)
     uint tries = 0u;
     for (uint next = part; next != 0u;) {   // next-1 is the part to be added next
         uint i = next - 1u - gl_SubgroupInvocationID;
         bool beyond = gl_SubgroupInvocationID >= next;   // before the first part there is nothing
-        uvec2 words = uvec2(STATE_THROUGH << STATE_SHIFT);
-        if (!beyond && PATIENCE != 0u)
-            words = uvec2(atomic_load(state_at(states, i)), atomic_load(address_add(state_at(states, i), 4u)));
-        if (!beyond && PATIENCE == 0u) words = uvec2(0u);
-        uvec2 state = words >> STATE_SHIFT;
-        bool ends = state == uvec2(STATE_THROUGH);
-        bool known = ends || state == uvec2(STATE_OWN);
+        State words = State(STATE_THROUGH << STATE_SHIFT);
+        if (!beyond && PATIENCE != 0u) words = state_load_all(state_at(states, i));
+        if (!beyond && PATIENCE == 0u) words = State(0u);
+        State state = words >> STATE_SHIFT;
+        bool ends = state == State(STATE_THROUGH);
+        bool known = ends || state == State(STATE_OWN);
         uvec4 unknown = subgroupBallot(!known), ending = subgroupBallot(ends);
         uint run = unknown == uvec4(0u) ? gl_SubgroupSize : subgroupBallotFindLSB(unknown);
         uint last = ending == uvec4(0u) ? gl_SubgroupSize : subgroupBallotFindLSB(ending);
         uint added = min(run, last + 1u);
-        words &= STATE_VALUE;
-        seen += gl_SubgroupInvocationID < added ? words.y << 16 | words.x : 0u;
+        S more = state_sum(words & STATE_VALUE);
+        SUM_ADD(seen, gl_SubgroupInvocationID < added ? more : S(0u));
         if (last < run) break;
         next -= added;
         if (added != 0u) {
             tries = 0u;
         } else if (++tries > PATIENCE) {
-            uint sum = sum_of(next - 1u);
+            S sum = sum_of(next - 1u);
             if (publishes) {
                 state_publish(states, next - 1u, STATE_OWN, sum);
-                seen += sum;
+                SUM_ADD(seen, sum);
             }
             next--;
             tries = 0u;
@@ -71,8 +90,8 @@ uint look_back(uvec2 states, uint part, uint own) {
             acquire_fence();   // see atomic_load
         }
     }
-    uint before = subgroupAdd(seen);
-    if (publishes) state_publish(states, part, STATE_THROUGH, before + own);
+    S before = sum_subgroup(seen);
+    if (publishes) state_publish(states, part, STATE_THROUGH, number_add(before, own));
     return before;
 }
 

@@ -15,20 +15,28 @@ layout(push_constant, std430) uniform Push {
     Run a, b;
     uvec2 out_keys, out_values;
     uvec2 splits;                 // merge_path at the beginning of each tile, by merge_split; 0: each finds its own
-    uint mask;                    // bits of keys that are compared
+    uvec2 mask;                   // bits of keys that are compared: of 32-bit keys, the low word
 };
 
-// Writes what is in shared memory, in the outputs' order.
-void store(uvec2 to, uint first, uint count) {
-    uvec2 at_first = address_at(to, first, 2u);
+// Writes the keys that are in shared memory, in the outputs' order.
+void store_keys(uint first, uint count) {
+    uvec2 to = address_at(out_keys, first, KEY_SHIFT);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + workgroup_lane();
-        if (at < count) plain_store_near(at_first, at, merge_word(at));
+        if (at < count) key_store_near(to, at, merge_key(at));
+    }
+}
+
+void store_values(uint first, uint count) {
+    uvec2 to = address_at(out_values, first, VALUE_SHIFT);
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
+        uint at = i * WORKGROUP + workgroup_lane();
+        if (at < count) value_store_near(to, at, merge_value(at));
     }
 }
 
 void main() {
-    MergePair p = MergePair(a.keys, b.keys, length_of(a.count), length_of(b.count), mask);
+    MergePair p = MergePair(a.keys, b.keys, length_of(a.count), length_of(b.count), K(mask));
     uint total = p.a_count + p.b_count;
     uint tile = workgroup_index();
     if (tile >= total / MERGE_TILE + (total % MERGE_TILE == 0u ? 0u : 1u)) return;   // the whole workgroup
@@ -37,14 +45,15 @@ void main() {
 
     MergeTile t = merge_tile(merge_tile_ends(p, splits, tile, first, last), first, last);
 
-    uint keys[MERGE_ITEMS], values[MERGE_ITEMS];
-    merge_fetch(t, a.keys, b.keys, keys);
-    if (PAIRS) merge_fetch(t, a.values, b.values, values);
-    merge_put(keys);
-    merge_order(t, mask);
-    store(out_keys, first, t.count);
+    K keys[MERGE_ITEMS];
+    V values[MERGE_ITEMS];
+    merge_fetch_keys(t, a.keys, b.keys, keys);
+    if (PAIRS) merge_fetch_values(t, a.values, b.values, values);
+    merge_put_keys(keys);
+    merge_order(t, p.mask);
+    store_keys(first, t.count);
     if (PAIRS) {
-        merge_put(values);
-        store(out_values, first, t.count);
+        merge_put_values(values);
+        store_values(first, t.count);
     }
 }

@@ -6,13 +6,13 @@
 #ifndef VKDS_MERGE_PATH_GLSL
 #define VKDS_MERGE_PATH_GLSL
 
-#include "memory.glsl"
+#include "key.glsl"
 
 // Two runs of keys, by address, that ascend by the bits of mask.
 struct MergePair {
     uvec2 a, b;
     uint a_count, b_count;
-    uint mask;
+    K mask;
 };
 
 // Of the first `diagonal` outputs, at most a_count + b_count, how many are A's, if that is in [low, high]. For one
@@ -20,9 +20,9 @@ struct MergePair {
 uint merge_path(MergePair p, uint diagonal, uint low, uint high) {
     while (low < high) {
         uint middle = low + ((high - low) >> 1);
-        uint a = plain_load(address_at(p.a, middle, 2u));
-        uint b = plain_load(address_at(p.b, diagonal - 1u - middle, 2u));
-        if ((a & p.mask) <= (b & p.mask)) low = middle + 1u;
+        K a = key_load_at(p.a, middle);
+        K b = key_load_at(p.b, diagonal - 1u - middle);
+        if (!number_below(b & p.mask, a & p.mask)) low = middle + 1u;
         else high = middle;
     }
     return low;
@@ -43,9 +43,9 @@ uint merge_path_subgroup(MergePair p, uint diagonal) {
         uint at = low + part * (gl_SubgroupInvocationID + 1u) - 1u;
         bool passes = false;
         if (at < high) {
-            uint a = plain_load(address_at(p.a, at, 2u));
-            uint b = plain_load(address_at(p.b, diagonal - 1u - at, 2u));
-            passes = (a & p.mask) <= (b & p.mask);
+            K a = key_load_at(p.a, at);
+            K b = key_load_at(p.b, diagonal - 1u - at);
+            passes = !number_below(b & p.mask, a & p.mask);
         }
         // The places ascend, and so it is the first ones that pass.
         uint passed = subgroupBallotBitCount(subgroupBallot(passes));

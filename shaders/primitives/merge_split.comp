@@ -9,7 +9,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 a, b;            // keys
     Length a_length, b_length;
     uvec2 splits;          // out: merge_path at the beginning of each tile, and at the end of the last
-    uint mask;
+    uvec2 mask;            // bits of keys that are compared: of 32-bit keys, the low word
     uint tile;             // outputs
 };
 
@@ -21,7 +21,7 @@ uint diagonal_of(uint i, uint total) { return i > total / tile ? total : i * til
 // Lanes search between the first and the last split of their workgroup, which it finds together: fewer steps each, and
 // closer together.
 void main() {
-    MergePair p = MergePair(a, b, length_of(a_length), length_of(b_length), mask);
+    MergePair p = MergePair(a, b, length_of(a_length), length_of(b_length), K(mask));
     uint total = p.a_count + p.b_count;
     uint last = total / tile + 1u;
     uint begin = workgroup_index() * WORKGROUP;

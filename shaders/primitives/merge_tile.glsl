@@ -11,17 +11,18 @@
 //         ... from.key, output first + i
 //     }
 //
-// What else elements have, values say, may be loaded by their source, but is faster brought along, a word an element:
+// What else elements have may be loaded by their source, but values, no wider than keys, are faster brought along:
 //
 //     MergeTile tile = merge_tile(ends, first, last);
-//     uint keys[MERGE_ITEMS], values[MERGE_ITEMS];
-//     merge_fetch(tile, runs.a, runs.b, keys);         // loads of both are in flight together
-//     merge_fetch(tile, a_values, b_values, values);
-//     merge_put(keys);
+//     K keys[MERGE_ITEMS];
+//     V values[MERGE_ITEMS];
+//     merge_fetch_keys(tile, runs.a, runs.b, keys);         // loads of both are in flight together
+//     merge_fetch_values(tile, a_values, b_values, values);
+//     merge_put_keys(keys);
 //     merge_order(tile, runs.mask);
-//     ... merge_word(i) is the key of output i
-//     merge_put(values);
-//     ... merge_word(i) is the value of output i
+//     ... merge_key(i) is the key of output i
+//     merge_put_values(values);
+//     ... merge_value(i) is the value of output i
 #ifndef VKDS_MERGE_TILE_GLSL
 #define VKDS_MERGE_TILE_GLSL
 
@@ -31,8 +32,9 @@
 layout(constant_id = 16) const uint MERGE_ITEMS = 9;   // odd, so that lanes writing side by side use different banks
 const uint MERGE_TILE = WORKGROUP * MERGE_ITEMS;
 
-shared uint merge_words[MERGE_TILE + MERGE_ITEMS];   // A's part, then B's, then what is read but not used
-shared uint merge_sources[MERGE_TILE];               // of each output: its place in merge_words
+// Keys, or values in their place: A's part, then B's, then what is read but not used.
+shared K merge_elements[MERGE_TILE + MERGE_ITEMS];
+shared uint merge_sources[MERGE_TILE];   // of each output: its place in merge_elements
 shared uint merge_ends[2];
 
 struct MergeTile {
@@ -44,7 +46,7 @@ struct MergeTile {
 struct MergeSource {
     bool a;       // of A, else of B
     uint index;   // in that run
-    uint key;
+    K key;
 };
 
 // Where output `first` and output `last` of the merge are on A: merge_path of both, by the workgroup. Collective.
@@ -76,62 +78,80 @@ MergeTile merge_tile(uvec2 ends, uint first, uint last) {
     return MergeTile(a, first - a, min(ends.y - a, last - first), last - first);
 }
 
-// Loads the tile's words from two arrays that have one for each element of A and of B. No lane has what belongs to
+// Loads the tile's keys from two arrays that have one for each element of A and of B. No lane has what belongs to
 // its own outputs, and lanes beyond the end repeat the last, so that no branch holds loads up.
-void merge_fetch(MergeTile t, uvec2 a, uvec2 b, out uint words[MERGE_ITEMS]) {
-    uvec2 a_words = address_at(a, t.a, 2u);
-    uvec2 b_words = address_at(b, t.b, 2u);
+void merge_fetch_keys(MergeTile t, uvec2 a, uvec2 b, out K keys[MERGE_ITEMS]) {
+    uvec2 a_keys = address_at(a, t.a, KEY_SHIFT);
+    uvec2 b_keys = address_at(b, t.b, KEY_SHIFT);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = min(i * WORKGROUP + workgroup_lane(), t.count - 1u);
-        words[i] = plain_load_near(at < t.a_count ? a_words : b_words, at < t.a_count ? at : at - t.a_count);
+        keys[i] = key_load_near(at < t.a_count ? a_keys : b_keys, at < t.a_count ? at : at - t.a_count);
     }
 }
 
-// Puts fetched words into shared memory, in place of those before. Collective over the workgroup.
-void merge_put(uint words[MERGE_ITEMS]) {
+void merge_fetch_values(MergeTile t, uvec2 a, uvec2 b, out V values[MERGE_ITEMS]) {
+    uvec2 a_values = address_at(a, t.a, VALUE_SHIFT);
+    uvec2 b_values = address_at(b, t.b, VALUE_SHIFT);
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
+        uint at = min(i * WORKGROUP + workgroup_lane(), t.count - 1u);
+        values[i] = value_load_near(at < t.a_count ? a_values : b_values, at < t.a_count ? at : at - t.a_count);
+    }
+}
+
+// Puts what was fetched into shared memory, in place of what was there. Collective over the workgroup.
+void merge_put_keys(K keys[MERGE_ITEMS]) {
     barrier();
-    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) merge_words[i * WORKGROUP + workgroup_lane()] = words[i];
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) merge_elements[i * WORKGROUP + workgroup_lane()] = keys[i];
+    barrier();
+}
+
+void merge_put_values(V values[MERGE_ITEMS]) {
+    barrier();
+    [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) merge_elements[i * WORKGROUP + workgroup_lane()] = K(values[i]);
     barrier();
 }
 
 // Finds where each output comes from, of the keys in shared memory. Collective over the workgroup.
-void merge_order(MergeTile t, uint mask) {
+void merge_order(MergeTile t, K mask) {
     uint begin = workgroup_lane() * MERGE_ITEMS;
     uint diagonal = min(begin, t.count);
     uint low = diagonal - min(diagonal, t.count - t.a_count);
     uint high = min(diagonal, t.a_count);
     while (low < high) {
         uint middle = (low + high) >> 1;
-        bool passes = (merge_words[middle] & mask) <= (merge_words[t.a_count + diagonal - 1u - middle] & mask);
-        if (passes) low = middle + 1u;
+        K a_key = merge_elements[middle] & mask;
+        K b_key = merge_elements[t.a_count + diagonal - 1u - middle] & mask;
+        if (!number_below(b_key, a_key)) low = middle + 1u;
         else high = middle;
     }
 
     uint a = low;
     uint b = t.a_count + diagonal - low;
-    uint a_key = merge_words[a] & mask;
-    uint b_key = merge_words[b] & mask;
+    K a_key = merge_elements[a] & mask;
+    K b_key = merge_elements[b] & mask;
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
-        bool takes_a = a < t.a_count && (b >= t.count || a_key <= b_key);
+        bool b_below = number_below(b_key, a_key);
+        bool takes_a = a < t.a_count && (b >= t.count || !b_below);
         uint source = takes_a ? a : b;
         merge_sources[begin + i] = source;   // of outputs beyond the end, nothing of meaning
         uint next = source + 1u;
-        uint key = merge_words[next] & mask;
+        K key = merge_elements[next] & mask;
         if (takes_a) { a = next; a_key = key; }
         else { b = next; b_key = key; }
     }
     barrier();
 }
 
-// The word in shared memory that belongs to output i of the tile.
-uint merge_word(uint i) { return merge_words[merge_sources[i]]; }
+// The key of output i of the tile, while keys are in shared memory, and the value, while values are.
+K merge_key(uint i) { return merge_elements[merge_sources[i]]; }
+V merge_value(uint i) { return V(merge_elements[merge_sources[i]]); }
 
 // All of a tile at once: its keys fetched, put and ordered. Collective over the workgroup.
 MergeTile merge_tile(MergePair p, uvec2 ends, uint first, uint last) {
     MergeTile t = merge_tile(ends, first, last);
-    uint keys[MERGE_ITEMS];
-    merge_fetch(t, p.a, p.b, keys);
-    merge_put(keys);
+    K keys[MERGE_ITEMS];
+    merge_fetch_keys(t, p.a, p.b, keys);
+    merge_put_keys(keys);
     merge_order(t, p.mask);
     return t;
 }
@@ -140,7 +160,7 @@ MergeTile merge_tile(MergePair p, uvec2 ends, uint first, uint last) {
 MergeSource merge_source(MergeTile t, uint i) {
     uint at = merge_sources[i];
     bool a = at < t.a_count;
-    return MergeSource(a, a ? t.a + at : t.b + at - t.a_count, merge_words[at]);
+    return MergeSource(a, a ? t.a + at : t.b + at - t.a_count, merge_elements[at]);
 }
 
 #endif

@@ -1,4 +1,4 @@
-// Pack: those words of a part that are flagged, one behind the other in shared memory, so that they are written
+// Pack: those keys of a part that are flagged, one behind the other in shared memory, so that they are written
 // together.
 #ifndef VKDS_PACK_GLSL
 #define VKDS_PACK_GLSL
@@ -6,9 +6,10 @@
 #include "segment.glsl"
 #include "workgroup_sum.glsl"
 
-shared uint packed_words[PART];
+// Of keys of 64 bits first the low words, then the high ones.
+shared uint packed_words[WORKGROUP * QUADS * 4u];
 
-// Flags of the lane's quads, bit c for component c. rank[q] becomes the number of flagged words of the part before the
+// Flags of the lane's quads, bit c for key c. rank[q] becomes the number of flagged keys of the part before the
 // lane's quad q; returns how many the part has. Collective over the workgroup. Between two calls lies a barrier.
 uint pack_ranks(uint flags[QUADS], out uint rank[QUADS]) {
     uint count[QUADS];
@@ -19,26 +20,43 @@ uint pack_ranks(uint flags[QUADS], out uint rank[QUADS]) {
     return total;
 }
 
-// Writes the flagged words of v to packed_words, by their ranks. A barrier before reading them.
-void pack_words(uint flags[QUADS], uint rank[QUADS], uvec4 v[QUADS]) {
+#if VKDS_KEY_BITS == 64
+void packed_write(uint at, K key) {
+    packed_words[at] = key.x;
+    packed_words[PART + at] = key.y;
+}
+K packed_key(uint at) { return K(packed_words[at], packed_words[PART + at]); }
+#else
+void packed_write(uint at, K key) { packed_words[at] = key; }
+K packed_key(uint at) { return packed_words[at]; }
+#endif
+
+// Writes the flagged keys of v to packed_words, by their ranks. A barrier before reading them.
+void pack_keys(uint flags[QUADS], uint rank[QUADS], uvec4 v[QUADS]) {
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {
         uint at = rank[q];
-        if ((flags[q] & 1u) != 0u) packed_words[at++] = v[q].x;
-        if ((flags[q] & 2u) != 0u) packed_words[at++] = v[q].y;
-        if ((flags[q] & 4u) != 0u) packed_words[at++] = v[q].z;
-        if ((flags[q] & 8u) != 0u) packed_words[at] = v[q].w;
+        [[unroll]] for (uint c = 0u; c < QUAD_KEYS; c++)
+            if ((flags[q] & 1u << c) != 0u) packed_write(at++, quad_key(v[q], c));
     }
 }
 
-// Writes the first count packed words to an array from word first on.
-void pack_store(uvec2 array, uint first, uint count) {
-    for (uint r = workgroup_lane(); r < count; r += WORKGROUP)
-        plain_store(address_at(array, first + r, 2u), packed_words[r]);
+// Likewise where the flagged keys stand, of the segment that begins at key first.
+void pack_places(uint flags[QUADS], uint rank[QUADS], uint first) {
+    [[unroll]] for (uint q = 0u; q < QUADS; q++) {
+        uint at = rank[q];
+        [[unroll]] for (uint c = 0u; c < QUAD_KEYS; c++)
+            if ((flags[q] & 1u << c) != 0u) packed_words[at++] = first + segment_key(q) + c;
+    }
 }
 
-// The flags of a quad at word at without those of words from n on.
+// Writes the first count packed keys to an array from key first on.
+void pack_store(uvec2 array, uint first, uint count) {
+    for (uint r = workgroup_lane(); r < count; r += WORKGROUP) key_store_at(array, first + r, packed_key(r));
+}
+
+// The flags of a quad at key at without those of keys from n on.
 uint pack_below(uint flags, uint at, uint n) {
-    if (at + 4u <= n) return flags;
+    if (at + QUAD_KEYS <= n) return flags;
     return at < n ? flags & ((1u << (n - at)) - 1u) : 0u;
 }
 

@@ -2,21 +2,24 @@
 //
 // A workgroup holds a tile of WORKGROUP * ITEMS keys, ITEMS a lane: item j of a lane is element radix_element(j) of the
 // tile, so that a subgroup's loads are of neighbours. Each subgroup counts its digits in a row of shared memory of its
-// own, where lanes with equal digits find each other by ballots and take consecutive ranks; prefix sums over rows and
-// digits turn the counts into places (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for
-// GPUs, 2022, section 4).
+// own; prefix sums over rows and digits turn the counts into places, of which lanes with equal digits, who find each
+// other by ballots, take consecutive ones (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort
+// for GPUs, 2022, section 4). Counting comes first, so that a tile can tell others its counts long before it needs
+// theirs.
 //
 // The functions are collective over the workgroup. Define RADIX_ELEMENTS_ONLY for the tile's layout
-// without the ranking and its shared memory.
+// without the ranking and its shared memory, and RADIX_ROOM_WORDS as the words of shared memory that an element takes
+// in between: none, unless somebody says so.
 #ifndef VKDS_RADIX_GLSL
 #define VKDS_RADIX_GLSL
 
+#include "key.glsl"
 #include "workgroup.glsl"
 
 layout(constant_id = 16) const uint SUBGROUPS = 4;   // of a workgroup: WORKGROUP / subgroup size
 layout(constant_id = 17) const uint ITEMS = 16;      // a lane; even
 
-layout(constant_id = 19) const uint FAR = 1;         // 0: no word of an array is 2^29 words from its first
+layout(constant_id = 19) const uint FAR = 1;         // 0: no element of an array is 2^31 bytes from its first
 
 // The items of a lane are kept in registers, which have no index: on a GPU loops over them have to be unrolled. The
 // compilers of CPU devices take a minute for what that gives: there, define VKDS_ROLLED.
@@ -35,14 +38,11 @@ const uint RADIX_STRIDE = WORKGROUP / SUBGROUPS;   // between an item of a lane 
 
 uint radix_element(uint j) { return gl_SubgroupID * RADIX_STRIDE * ITEMS + j * RADIX_STRIDE + gl_SubgroupInvocationID; }
 
-// Word `i` of the `count` that begin at word `base` of an array, or the last of them.
-uint radix_load(uvec2 array, uint base, uint i, uint count) {
-    if (FAR != 0u) return plain_load_near(address_at(array, base, 2u), min(i, count - 1u));
-    return plain_load_near(array, min(base + i, base + count - 1u));
+// Key `i` of the `count` that begin at key `base` of an array, or the last of them.
+K radix_load(uvec2 array, uint base, uint i, uint count) {
+    if (FAR != 0u) return key_load_near(address_at(array, base, KEY_SHIFT), min(i, count - 1u));
+    return key_load_near(array, min(base + i, base + count - 1u));
 }
-
-// The digit of up to 8 bits from `shift` on.
-uint radix_digit(uint key, uint shift, uint mask) { return (key >> shift) & mask; }
 
 #ifndef RADIX_ELEMENTS_ONLY
 
@@ -51,9 +51,12 @@ uint radix_digit(uint key, uint shift, uint mask) { return (key >> shift) & mask
 const uint RADIX_LANE_DIGITS = WORKGROUP < RADIX ? RADIX / WORKGROUP : 1u;
 
 // The counts of each subgroup's digits, then their next places. Between the last use of them and the next radix_clear
-// it is free for the tile's keys and values, RADIX_TILE words each: shared memory, too, decides how many tiles are
-// under way.
-const uint RADIX_ROOM = SUBGROUPS * RADIX > 2u * RADIX_TILE ? SUBGROUPS * RADIX : 2u * RADIX_TILE;
+// it is free for the tile's keys and values: shared memory, too, decides how many tiles are under way.
+#ifndef RADIX_ROOM_WORDS
+#define RADIX_ROOM_WORDS 0u
+#endif
+const uint RADIX_ROOM =
+    SUBGROUPS * RADIX > RADIX_ROOM_WORDS * RADIX_TILE ? SUBGROUPS * RADIX : RADIX_ROOM_WORDS * RADIX_TILE;
 shared uint radix_room[RADIX_ROOM];
 shared uint radix_sums[SUBGROUPS];
 
@@ -64,7 +67,7 @@ void radix_clear() {
     barrier();
 }
 
-void radix_count(uint digit) { atomicAdd(radix_room[gl_SubgroupID * RADIX + digit], 1u); }
+void radix_count(uint digit, uint items) { atomicAdd(radix_room[gl_SubgroupID * RADIX + digit], items); }
 
 void radix_subgroup_barrier() {
     controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
@@ -87,7 +90,7 @@ void radix_scan(inout uint numbers[RADIX_LANE_DIGITS]) {
     barrier();
 }
 
-// The tile's counts of this lane's digits. Behind a barrier after the last radix_count or radix_rank.
+// The tile's counts of this lane's digits. Behind a barrier after the last radix_count.
 void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
     uint first = workgroup_lane() * RADIX_LANE_DIGITS;
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
@@ -98,8 +101,23 @@ void radix_totals(out uint totals[RADIX_LANE_DIGITS]) {
     }
 }
 
-// An item's place among the items before it, of its subgroup and with its digit. Call it for items 0, 1, … in order,
-// after radix_clear; it also counts.
+// Turns the counts into each subgroup's first place of each digit, given where the digits start in the tile.
+void radix_places(uint starts[RADIX_LANE_DIGITS]) {
+    uint first = workgroup_lane() * RADIX_LANE_DIGITS;
+    if (radix_cares()) {
+        OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+            uint place = starts[k];
+            OVER_DIGITS for (uint s = 0u; s < SUBGROUPS; s++) {
+                uint count = radix_room[s * RADIX + first + k];
+                radix_room[s * RADIX + first + k] = place;
+                place += count;
+            }
+        }
+    }
+    barrier();
+}
+
+// An item's place in the tile's order. Call it for items 0, 1, … in order, after radix_places.
 uint radix_rank(uint digit) {
     uint lane = gl_SubgroupInvocationID;
     uint below;    // lanes before this one with the same digit
@@ -130,26 +148,6 @@ uint radix_rank(uint digit) {
     radix_subgroup_barrier();
     return rank;
 }
-
-// Turns the counts into each subgroup's first place of each digit, given where the digits start in the tile.
-void radix_places(uint starts[RADIX_LANE_DIGITS]) {
-    uint first = workgroup_lane() * RADIX_LANE_DIGITS;
-    if (radix_cares()) {
-        OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
-            uint place = starts[k];
-            OVER_DIGITS for (uint s = 0u; s < SUBGROUPS; s++) {
-                uint count = radix_room[s * RADIX + first + k];
-                radix_room[s * RADIX + first + k] = place;
-                place += count;
-            }
-        }
-    }
-    barrier();
-}
-
-// After radix_places: the first place of a digit among this subgroup's items. With an item's rank it is the item's
-// place in the tile's order.
-uint radix_place(uint digit) { return radix_room[gl_SubgroupID * RADIX + digit]; }
 
 #endif
 

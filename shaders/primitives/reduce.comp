@@ -1,44 +1,64 @@
-// Reduces each chunk of an array of words to one word: its sum, least or greatest word.
+// Reduces each chunk of an array of numbers to one number: its sum, least or greatest.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#define SUM_BITS VKDS_KEY_BITS
 #include "length.glsl"
 #include "chunk.glsl"
+#include "summand.glsl"
 
 layout(constant_id = 17) const uint OPERATION = 0;
 
 const uint SUM = 0u;
 const uint MIN = 1u;
 const uint MAX = 2u;
-const uint NOTHING = OPERATION == MIN ? ~0u : 0u;   // reduces with any word to that word
+const S NOTHING = S(OPERATION == MIN ? ~0u : 0u);   // reduces with any number to that number
 
 layout(push_constant, std430) uniform Push {
     uvec2 source;
-    uvec2 target;   // a word a chunk
+    uvec2 target;   // a number a chunk
     Length length;
 };
 
-shared uint of_subgroup[WORKGROUP / 4u];
+shared S of_subgroup[WORKGROUP / 4u];
 
-uint reduce(uint a, uint b) { return OPERATION == SUM ? a + b : OPERATION == MIN ? min(a, b) : max(a, b); }
+S reduce(S a, S b) {
+    return OPERATION == SUM ? number_add(a, b) : OPERATION == MIN ? number_min(a, b) : number_max(a, b);
+}
+
+// Of a number of two words the high ones decide, and of those with the same the low ones.
+#if SUM_BITS == 64
+S reduce_quad(uvec4 v) { return reduce(v.xy, v.zw); }
+S min_subgroup(S a) {
+    uint high = subgroupMin(a.y);
+    return S(subgroupMin(a.y == high ? a.x : ~0u), high);
+}
+S max_subgroup(S a) {
+    uint high = subgroupMax(a.y);
+    return S(subgroupMax(a.y == high ? a.x : 0u), high);
+}
+#else
+S reduce_quad(uvec4 v) { return reduce(reduce(v.x, v.y), reduce(v.z, v.w)); }
+S min_subgroup(S a) { return subgroupMin(a); }
+S max_subgroup(S a) { return subgroupMax(a); }
+#endif
 
 // Collective over the subgroup.
-uint reduce_subgroup(uint a) {
-    if (OPERATION == SUM) return subgroupAdd(a);
-    if (OPERATION == MIN) return subgroupMin(a);
-    return subgroupMax(a);
+S reduce_subgroup(S a) {
+    if (OPERATION == SUM) return sum_subgroup(a);
+    if (OPERATION == MIN) return min_subgroup(a);
+    return max_subgroup(a);
 }
 
 void main() {
     uint n = length_of(length);
-    uint result = NOTHING;
+    S result = NOTHING;
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uvec4 v[QUADS];
-        segment_load(source, segment_of(part), n, NOTHING, v);
-        [[unroll]] for (uint q = 0u; q < QUADS; q++)
-            result = reduce(result, reduce(reduce(v[q].x, v[q].y), reduce(v[q].z, v[q].w)));
+        summand_load(source, segment_of(part), n, NOTHING, v);
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) result = reduce(result, reduce_quad(v[q]));
     }
-    uint sub = reduce_subgroup(result);
+    S sub = reduce_subgroup(result);
     if (gl_SubgroupInvocationID == 0u) of_subgroup[gl_SubgroupID] = sub;
     barrier();
     if (gl_SubgroupID == 0u) {
@@ -46,6 +66,6 @@ void main() {
         for (uint i = gl_SubgroupInvocationID; i < gl_NumSubgroups; i += gl_SubgroupSize)
             result = reduce(result, of_subgroup[i]);
         result = reduce_subgroup(result);
-        if (gl_SubgroupInvocationID == 0u) plain_store(address_at(target, gl_WorkGroupID.x, 2u), result);
+        if (gl_SubgroupInvocationID == 0u) sum_store(address_at(target, gl_WorkGroupID.x, SUM_SHIFT), result);
     }
 }

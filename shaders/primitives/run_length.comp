@@ -40,14 +40,13 @@ void main() {
     uint last = last_before(gl_WorkGroupID.x);         // where the last of them does, plus 1
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
-        uvec4 key[QUADS], place[QUADS];
+        uvec4 key[QUADS];
         uint heads[QUADS], rank[QUADS];
-        segment_load(keys, first, n, 0u, key);
+        segment_load(keys, first, n, KEY_LEAST, key);
         run_heads(keys, first, n, key, heads);
-        [[unroll]] for (uint q = 0u; q < QUADS; q++) place[q] = first + segment_word(q) + uvec4(0u, 1u, 2u, 3u);
         barrier();   // for the shared words of the round before
         uint count = pack_ranks(heads, rank);
-        pack_words(heads, rank, place);
+        pack_places(heads, rank, first);
         barrier();
         for (uint r = me; r < count; r += WORKGROUP) {
             uint at = packed_words[r];
@@ -56,7 +55,7 @@ void main() {
         }
         if (count != 0u) last = packed_words[count - 1u] + 1u;
         barrier();
-        pack_words(heads, rank, key);
+        pack_keys(heads, rank, key);
         barrier();
         pack_store(out_keys, runs, count);
         runs += count;

@@ -22,7 +22,7 @@ void main() {
         uint first = segment_of(part);
         uvec4 key[QUADS];
         uint heads[QUADS];
-        segment_load(keys, first, n, 0u, key);
+        segment_load(keys, first, n, KEY_LEAST, key);
         run_heads(keys, first, n, key, heads);
         uvec2 more = run_share(first, heads);
         share = uvec2(share.x + more.x, max(share.y, more.y));

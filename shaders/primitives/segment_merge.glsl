@@ -3,11 +3,12 @@
 #ifndef VKDS_SEGMENT_MERGE_GLSL
 #define VKDS_SEGMENT_MERGE_GLSL
 
+#include "key.glsl"
 #include "segment_tile.glsl"
 #include "workgroup.glsl"
 
 // Of each place in the tile: the key, and where the segment begins in the tile, with where the element came from.
-shared uint tile_keys[SEGMENT_TILE];
+shared K tile_keys[SEGMENT_TILE];
 shared uint tile_sources[SEGMENT_TILE];   // segment << 16 | place before
 
 const uint NO_SEGMENT = 0xffffu;
@@ -15,18 +16,20 @@ const uint NO_SEGMENT = 0xffffu;
 uint segment_of(uint source) { return source >> 16; }
 
 // Whether an element at x's place is to come after one at y's, which is further on.
-bool follows(uint x_source, uint x_key, uint y_source, uint y_key) {
-    return segment_of(x_source) == segment_of(y_source) && x_key > y_key;
+bool follows(uint x_source, K x_key, uint y_source, K y_key) {
+    bool y_below = number_below(y_key, x_key);
+    return segment_of(x_source) == segment_of(y_source) && y_below;
 }
 
 // Whether the element at place x of the block before is merged in front of the one at place y of the block behind.
-bool precedes(uint x_source, uint x_key, uint y_source, uint y_key) {
+bool precedes(uint x_source, K x_key, uint y_source, K y_key) {
+    bool y_below = number_below(y_key, x_key);
     return segment_of(x_source) < segment_of(y_source)
-        || segment_of(x_source) == segment_of(y_source) && x_key <= y_key;
+        || segment_of(x_source) == segment_of(y_source) && !y_below;
 }
 
 // Puts a lane's few elements into the tile, from a place on.
-void held_store(uint key[SEGMENT_ITEMS], uint source[SEGMENT_ITEMS], uint begin) {
+void held_store(K key[SEGMENT_ITEMS], uint source[SEGMENT_ITEMS], uint begin) {
     [[unroll]] for (uint i = 0u; i < SEGMENT_ITEMS; i++) {
         tile_keys[begin + i] = key[i];
         tile_sources[begin + i] = source[i];
@@ -34,16 +37,16 @@ void held_store(uint key[SEGMENT_ITEMS], uint source[SEGMENT_ITEMS], uint begin)
 }
 
 // Sorts them among themselves, by exchanges of neighbours.
-void held_sort(inout uint key[SEGMENT_ITEMS], inout uint source[SEGMENT_ITEMS]) {
+void held_sort(inout K key[SEGMENT_ITEMS], inout uint source[SEGMENT_ITEMS]) {
     [[unroll]] for (uint round = 0u; round < SEGMENT_ITEMS; round++) {
         [[unroll]] for (uint i = round & 1u; i + 1u < SEGMENT_ITEMS; i += 2u) {
             if (follows(source[i], key[i], source[i + 1u], key[i + 1u])) {
-                uint former = key[i];
+                K former = key[i];
                 key[i] = key[i + 1u];
                 key[i + 1u] = former;
-                former = source[i];
+                uint former_source = source[i];
                 source[i] = source[i + 1u];
-                source[i + 1u] = former;
+                source[i + 1u] = former_source;
             }
         }
     }
@@ -84,7 +87,7 @@ uint blocks_path(Blocks b, uint diagonal) {
 }
 
 // The elements that the merge of both blocks brings to the lane's places.
-void blocks_merge(Blocks b, uint begin, out uint key[SEGMENT_ITEMS], out uint source[SEGMENT_ITEMS]) {
+void blocks_merge(Blocks b, uint begin, out K key[SEGMENT_ITEMS], out uint source[SEGMENT_ITEMS]) {
     uint diagonal = begin - b.left, from_left = blocks_path(b, diagonal);
     uint x = b.left + from_left;
     uint y = b.middle + diagonal - from_left;
@@ -95,8 +98,8 @@ void blocks_merge(Blocks b, uint begin, out uint key[SEGMENT_ITEMS], out uint so
         uint y_at = more_y ? y : x;
         uint x_source = tile_sources[x_at];
         uint y_source = tile_sources[y_at];
-        uint x_key = tile_keys[x_at];
-        uint y_key = tile_keys[y_at];
+        K x_key = tile_keys[x_at];
+        K y_key = tile_keys[y_at];
         bool takes_x = more_x && (!more_y || precedes(x_source, x_key, y_source, y_key));
         key[i] = takes_x ? x_key : y_key;
         source[i] = takes_x ? x_source : y_source;
@@ -112,7 +115,8 @@ void tile_merge(uint count) {
         uint width = lanes * SEGMENT_ITEMS, left = (lane & ~(2u * lanes - 1u)) * SEGMENT_ITEMS;
         Blocks blocks = Blocks(left, left + width, width);
         bool meet = blocks_meet(blocks, begin, count);
-        uint key[SEGMENT_ITEMS], source[SEGMENT_ITEMS];
+        K key[SEGMENT_ITEMS];
+        uint source[SEGMENT_ITEMS];
         if (meet) blocks_merge(blocks, begin, key, source);
         barrier();
         if (meet) held_store(key, source, begin);

@@ -27,7 +27,7 @@ uvec2 tile_segments(uint tile_first) {
 }
 
 // The lane's elements, from place `begin` of a tile on, of which there are `count`: its first is element `first`.
-void held_load(uvec2 tile, uint first, uint count, uint begin, out uint key[SEGMENT_ITEMS],
+void held_load(uvec2 tile, uint first, uint count, uint begin, out K key[SEGMENT_ITEMS],
                out uint source[SEGMENT_ITEMS]) {
     uint segment = NO_SEGMENT;
     uint segment_last = 0u;   // its end, in the tile
@@ -54,10 +54,11 @@ void main() {
     if (!segment_fits(long_begin, last)) last = long_begin;
     uint count = min(last - min(first, last), SEGMENT_TILE);
 
-    uvec2 from_keys = address_at(keys, first, 2u);
-    for (uint at = lane; at < count; at += WORKGROUP) tile_keys[at] = plain_load_near(from_keys, at);
+    uvec2 from_keys = address_at(keys, first, KEY_SHIFT);
+    for (uint at = lane; at < count; at += WORKGROUP) tile_keys[at] = key_load_near(from_keys, at);
     barrier();
-    uint key[SEGMENT_ITEMS], source[SEGMENT_ITEMS];
+    K key[SEGMENT_ITEMS];
+    uint source[SEGMENT_ITEMS];
     held_load(tile, first, count, lane * SEGMENT_ITEMS, key, source);
     held_sort(key, source);
     held_store(key, source, lane * SEGMENT_ITEMS);
@@ -65,12 +66,12 @@ void main() {
     tile_merge(count);
 
     bool pairs = (values.x | values.y) != 0u;
-    uvec2 from_values = address_at(values, first, 2u);
-    uvec2 to_keys = address_at(out_keys, first, 2u);
-    uvec2 to_values = address_at(out_values, first, 2u);
+    uvec2 from_values = address_at(values, first, VALUE_SHIFT);
+    uvec2 to_keys = address_at(out_keys, first, KEY_SHIFT);
+    uvec2 to_values = address_at(out_values, first, VALUE_SHIFT);
     for (uint at = lane; at < count; at += WORKGROUP) {
         uint from = min(tile_sources[at] & 0xffffu, count - 1u);
-        plain_store_near(to_keys, at, tile_keys[at]);
-        if (pairs) plain_store_near(to_values, at, plain_load_near(from_values, from));
+        key_store_near(to_keys, at, tile_keys[at]);
+        if (pairs) value_store_near(to_values, at, value_load_near(from_values, from));
     }
 }

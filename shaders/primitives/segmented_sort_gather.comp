@@ -1,6 +1,7 @@
 // Brings the elements of long segments together, one a lane.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "key.glsl"
 #include "length.glsl"
 #include "search.glsl"
 #include "segment_tile.glsl"
@@ -23,7 +24,7 @@ void main() {
     uint segment = upper_bound(starts, 1u, segments, i) - 1u;   // of those with one start, all but the last are short
     uint start = plain_load(address_at(starts, segment, 2u));
     uint source = min(plain_load(address_at(offsets, segment, 2u)) + i - start, count.n - 1u);
-    plain_store(address_at(long_keys, i, 2u), plain_load(address_at(keys, source, 2u)));
+    key_store_at(long_keys, i, key_load_at(keys, source));
     plain_store(address_at(indices, i, 2u), i);
     plain_store(address_at(sources, i, 2u), source);
     // Long segments begin further apart than that, so that no two have one number.

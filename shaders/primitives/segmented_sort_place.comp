@@ -2,6 +2,7 @@
 // segment that it had one of before.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "key.glsl"
 #include "length.glsl"
 #include "invocation.glsl"
 
@@ -19,6 +20,6 @@ void main() {
     uint last = count.n - 1u;   // of all elements: whatever the sorts have left, nothing is written beyond
     uint to = min(plain_load_at(sources, i), last);
     uint from = min(plain_load_at(sources, min(plain_load_at(order, i), last)), last);
-    plain_store_at(out_keys, to, plain_load_at(keys, from));
-    if ((values.x | values.y) != 0u) plain_store_at(out_values, to, plain_load_at(values, from));
+    key_store_at(out_keys, to, key_load_at(keys, from));
+    if ((values.x | values.y) != 0u) value_store_at(out_values, to, value_load_at(values, from));
 }

@@ -3,26 +3,27 @@
 #extension GL_GOOGLE_include_directive : require
 #include "radix.glsl"
 #include "length.glsl"
+#include "sort_step.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;
-    uvec2 counts;   // of each digit, a row of `tiles` words
-    uint tiles;     // at most: the rows' length
-    uint shift;
-    uint mask;
+    uvec2 keys[2];   // as step_array takes them
+    uvec2 counts;    // of each digit, a row of `tiles` words
+    uvec2 step_at;   // the step
+    uint tiles;      // at most: the rows' length
     Length length;
 };
 
 void main() {
     uint tile = workgroup_index();
-    if (tile >= tiles) return;
+    uint step = plain_load(step_at);
+    if (tile >= tiles || step == 0u) return;
     uint n = length_of(length);
     uint first = min(tile * RADIX_TILE, n);
-    uvec2 from = address_at(keys, first, 2u);
+    uvec2 from = address_at(step_array(step, keys), first, KEY_SHIFT);
     radix_clear();
     OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint i = radix_element(j);
-        if (i < n - first) radix_count(radix_digit(plain_load_near(from, i), shift, mask));
+        if (i < n - first) radix_count(step_digit(step, key_load_near(from, i)), 1u);
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];

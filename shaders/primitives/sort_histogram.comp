@@ -1,53 +1,82 @@
 // Counts the digits of all passes of a sort in one reading of the keys. The workgroup that ends last turns the counts
-// into each digit's first place in the output. Also clears what the first pass publishes into.
+// into each digit's first place in the output, and says which passes are made. Also clears what the first pass
+// publishes into.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define RADIX_ELEMENTS_ONLY
 #include "radix.glsl"
 #include "length.glsl"
+#include "sort_step.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 counts;      // RADIX words a pass, zero; then the first places
+    uvec2 counts;      // RADIX words a digit of the key, zero; then the first places
     uvec2 ended;       // a word, zero: the workgroups that have ended
-    uvec2 published;   // of the first pass: the first places, then so many words to clear
+    uvec2 published;   // of the first step: the first places, then so many words to clear
+    uvec2 steps;       // DIGITS words, out
     uint publishes;
-    uint first;        // bit
-    uint bits;
+    uint passes;                // one or more
+    uint digits[DIGITS / 2u];   // of the passes, two a word
     Length length;
 };
 
-const uint PASSES = 4u;   // at most
-const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;   // items of a lane that are loaded at a time
+const uint STEP = 8u;   // keys of a lane that are loaded at a time
+const uint CHUNK = WORKGROUP * STEP;
 
-shared uint histogram[PASSES * RADIX];
+shared uint histogram[DIGITS * RADIX];
 shared uint sums[SUBGROUPS];
+shared uint made;   // bit p: the keys differ in digit p
 shared bool last;
+
+uint digit_at(uint p) { return digits[p / 2u] >> (p % 2u * 16u) & 0xffffu; }
+
+// Notes the steps: those passes whose bit is set. Each writes what the next one reads, and the last one the output.
+void note_steps(uint wanted) {
+    uint left = uint(bitCount(wanted)), step = 0u;
+    for (uint p = 0u; p < passes; p++) {
+        if ((wanted >> p & 1u) == 0u) continue;
+        uint later = wanted >> p >> 1;
+        uint next = later == 0u ? 0u : STEP_MORE | (p + 1u + uint(findLSB(later))) << STEP_NEXT_AT;
+        left--;
+        plain_store_near(steps, step++, digit_at(p) | next | ((left & 1u) != 0u ? STEP_TURNED : 0u));
+    }
+    for (; step < DIGITS; step++) plain_store_near(steps, step, 0u);
+}
 
 void main() {
     uint self = workgroup_lane();
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     uint group = workgroup_index();
-    uint passes = (bits + 7u) / 8u;
-    for (uint i = self; i < PASSES * RADIX; i += WORKGROUP) histogram[i] = 0u;
+    for (uint i = self; i < passes * RADIX; i += WORKGROUP) histogram[i] = 0u;
     for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP)
         plain_store_near(published, RADIX + i, 0u);
     barrier();
 
     uint n = length_of(length);
-    uint tiles = n / RADIX_TILE + (n % RADIX_TILE != 0u ? 1u : 0u);
-    for (uint tile = group; tile < tiles; tile += groups) {
-        uint first_key = tile * RADIX_TILE, count = n - first_key;
-        [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
-            uint key[STEP];
-            [[unroll]] for (uint k = 0u; k < STEP; k++)
-                key[k] = radix_load(keys, first_key, self + (j + k) * WORKGROUP, count);
-            [[unroll]] for (uint k = 0u; k < STEP; k++) {
-                if (self + (j + k) * WORKGROUP >= count) continue;
-                for (uint p = 0u; p < passes; p++) {
-                    uint width = min(8u, bits - 8u * p);
-                    atomicAdd(histogram[p * RADIX + radix_digit(key[k], first + 8u * p, (1u << width) - 1u)], 1u);
+    uint chunks = n / CHUNK + (n % CHUNK != 0u ? 1u : 0u);
+    for (uint chunk = group; chunk < chunks; chunk += groups) {
+        uint first = chunk * CHUNK, left = n - first;
+        K key[STEP];
+        [[unroll]] for (uint k = 0u; k < STEP; k++) key[k] = radix_load(keys, first, self + k * WORKGROUP, left);
+        // A lane whose keys have the same digit counts them at once: as in the upper digits of small numbers, where all
+        // lanes would queue at one counter.
+        if (left >= CHUNK) {
+            K differ = key[0] ^ key[1];
+            [[unroll]] for (uint k = 2u; k < STEP; k++) differ |= key[0] ^ key[k];
+            for (uint p = 0u; p < passes; p++) {
+                uint digit = digit_at(p);
+                if (step_digit(digit, differ) == 0u) {
+                    atomicAdd(histogram[p * RADIX + step_digit(digit, key[0])], STEP);
+                } else {
+                    [[unroll]] for (uint k = 0u; k < STEP; k++)
+                        atomicAdd(histogram[p * RADIX + step_digit(digit, key[k])], 1u);
                 }
+            }
+        } else {
+            [[unroll]] for (uint k = 0u; k < STEP; k++) {
+                if (self + k * WORKGROUP >= left) continue;
+                for (uint p = 0u; p < passes; p++)
+                    atomicAdd(histogram[p * RADIX + step_digit(digit_at(p), key[k])], 1u);
             }
         }
     }
@@ -57,14 +86,17 @@ void main() {
     }
     release_fence();
     barrier();
-    if (self == 0u) last = atomic_add(ended, 1u) == groups - 1u;
+    if (self == 0u) {
+        last = atomic_add(ended, 1u) == groups - 1u;
+        made = 0u;
+    }
     barrier();
     if (!last) return;
     acquire_fence();
     // A lane sums WORKGROUP-th parts of a pass's digits.
+    uint each = max(RADIX / WORKGROUP, 1u);
+    bool cares = self * each < RADIX;
     for (uint p = 0u; p < passes; p++) {
-        uint each = max(RADIX / WORKGROUP, 1u);
-        bool cares = self * each < RADIX;
         uint own = 0u;
         for (uint k = 0u; k < each; k++) {
             if (cares) own += atomic_load(address_at(counts, p * RADIX + self * each + k, 2u));
@@ -76,11 +108,20 @@ void main() {
         for (uint k = 0u; k < each; k++) {
             if (!cares) continue;
             uvec2 at = address_at(counts, p * RADIX + self * each + k, 2u);
-            uint count = atomic_load(at);
+            uint number = atomic_load(at);
             atomic_store(at, before);
-            if (p == 0u) plain_store_near(published, self * each + k, 0x80000000u | before);
-            before += count;
+            if (number != 0u && number != n) atomicOr(made, 1u << p);
+            before += number;
         }
         barrier();
     }
+    // One step at least: the output is written by it.
+    uint wanted = made == 0u ? 1u : made;
+    uint first = uint(findLSB(wanted));
+    for (uint k = 0u; k < each; k++) {
+        if (!cares || publishes == 0u) continue;
+        uint place = atomic_load(address_at(counts, first * RADIX + self * each + k, 2u));
+        plain_store_near(published, self * each + k, 0x80000000u | place);
+    }
+    if (self == 0u) note_steps(wanted);
 }

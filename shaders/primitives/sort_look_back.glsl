@@ -28,17 +28,22 @@ void publish(uint tile, uint totals[RADIX_LANE_DIGITS]) {
     }
 }
 
-// Counts a tile's digits for the workgroup that has begun it and got no further.
+// Counts a tile's digits for the workgroup that has begun it and got no further. The room has the own tile's elements,
+// so it counts where the bases will be.
 void publish_for(uint tile, uint n) {
-    radix_clear();
-    OVER_DIGITS for (uint j = 0u; j < ITEMS; j++) {
+    for (uint d = workgroup_lane(); d < RADIX; d += WORKGROUP) bases[d] = 0u;
+    barrier();
+    uvec2 from = address_at(step_array(step, keys), tile * RADIX_TILE, KEY_SHIFT);
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
         uint i = radix_element(j);
-        if (i < n - tile * RADIX_TILE)
-            radix_count(digit_of(plain_load_near(address_at(keys, tile * RADIX_TILE, 2u), i)));
+        if (i < n - tile * RADIX_TILE) atomicAdd(bases[digit_of(key_load_near(from, i))], 1u);
     }
     barrier();
     uint totals[RADIX_LANE_DIGITS];
-    radix_totals(totals);
+    OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
+        totals[k] = 0u;
+        if (radix_cares()) totals[k] = bases[workgroup_lane() * RADIX_LANE_DIGITS + k];
+    }
     publish(tile, totals);
     barrier();
 }

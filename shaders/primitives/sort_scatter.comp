@@ -6,54 +6,59 @@
 #include "memory.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;
-    uvec2 values;
-    uvec2 out_keys;
-    uvec2 out_values;
-    uvec2 published;   // of each tile: a word a digit, zero; before them, of each digit, the first place in the output
-    uvec2 spare;       // the same for the next pass: made ready for it
-    uvec2 places;      // of the next pass's digits: the first places in the output
-    uvec2 taken;       // a word, zero: the tiles that have begun
-    uint tiles;        // at most
-    uint digit_at;     // the digit: shift, and its mask from bit 16 on
+    uvec2 keys[2];        // as step_array takes them
+    uvec2 values[2];
+    uvec2 out_keys[2];
+    uvec2 out_values[2];
+    uvec2 published;      // of each tile: a word a digit, zero; before them each digit's first place in the output
+    uvec2 spare;          // the same for the next step: made ready for it
+    uvec2 places;         // of each pass's digits: the first places in the output
+    uvec2 taken;          // a word, zero: the tiles that have begun
+    uvec2 step_at;        // the step
+    uint tiles;           // at most
     Length length;
 };
 
 #include "sort_look_back.glsl"
 
-shared uint number;
+shared uint next_tile;
 
 // Takes the next tile: in order, so that those before have begun.
 uint take_tile() {
     if (workgroup_lane() == 0u) {
-        number = atomic_add(taken, 1u);
+        next_tile = atomic_add(taken, 1u);
         stuck = 0u;
     }
     radix_clear();
-    return number;
+    return next_tile;
 }
 
-// Makes the words ready that the tile publishes in the next pass.
+// Makes the words ready that the tile publishes in the next step.
 void make_ready(uint tile) {
     for (uint d = workgroup_lane(); d < RADIX; d += WORKGROUP) {
         plain_store_near(spare, (tile + 1u) * RADIX + d, 0u);
-        if (tile == 0u) plain_store_near(spare, d, INCLUSIVE | plain_load_near(places, d));
+        if (tile == 0u) plain_store_near(spare, d, INCLUSIVE | plain_load_near(places, step_next(step) * RADIX + d));
     }
 }
 
 void main() {
+    // The step is asked for before the tile is, so that a small sort waits for both at once.
+    step = plain_load(step_at);
     uint n = length_of(length);
     uint tile = take_tile(), base = tile * RADIX_TILE;
-    if (tile < tiles) make_ready(tile);
-    if (tile >= tiles || base >= n) return;
+    if (step == 0u || tile >= tiles) return;
+    if ((step & STEP_MORE) != 0u) make_ready(tile);
+    if (base >= n) return;
 
     uint count = n - base;
-    uint items[ITEMS], ranks[RANK_WORDS];
+    K items[ITEMS];
+    uint spots[PLACE_WORDS];
     uint totals[RADIX_LANE_DIGITS], starts[RADIX_LANE_DIGITS], before[RADIX_LANE_DIGITS];
-    tile_load(keys, base, count, items);
-    tile_rank(items, ranks, totals);
+    tile_load(step_array(step, keys), base, count, items);
+    tile_count(items, totals);
     publish(tile, totals);
-    tile_places(items, totals, ranks, starts);
+    tile_rank(items, totals, spots, starts);
+    tile_stage(base, count, items, spots);
     look_back(tile, n, before);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         uint digit = workgroup_lane() * RADIX_LANE_DIGITS + k;
@@ -62,5 +67,6 @@ void main() {
             tile_base(digit, before[k], starts[k], totals[k], count, n);
         }
     }
-    tile_scatter(base, count, items, ranks);
+    barrier();
+    tile_scatter(count, spots);
 }

@@ -6,31 +6,35 @@
 #include "memory.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;
-    uvec2 values;
-    uvec2 out_keys;
-    uvec2 out_values;
+    uvec2 keys[2];        // as step_array takes them
+    uvec2 values[2];
+    uvec2 out_keys[2];
+    uvec2 out_values[2];
     uvec2 digit_totals;   // of each digit
     uvec2 counts;         // of each digit, a row of `tiles` words: how many are in the tiles before
+    uvec2 step_at;        // the step
     uint tiles;           // at most
-    uint digit_at;        // the digit: shift, and its mask from bit 16 on
     Length length;
 };
 
 #include "sort_tile.glsl"
 
 void main() {
+    step = plain_load(step_at);
+    if (step == 0u) return;
     uint n = length_of(length);
     uint tile = workgroup_index(), base = tile * RADIX_TILE;
     radix_clear();
     if (tile >= tiles || base >= n) return;
 
     uint count = n - base;
-    uint items[ITEMS], ranks[RANK_WORDS];
+    K items[ITEMS];
+    uint spots[PLACE_WORDS];
     uint totals[RADIX_LANE_DIGITS], starts[RADIX_LANE_DIGITS], before[RADIX_LANE_DIGITS];
-    tile_load(keys, base, count, items);
-    tile_rank(items, ranks, totals);
-    tile_places(items, totals, ranks, starts);
+    tile_load(step_array(step, keys), base, count, items);
+    tile_count(items, totals);
+    tile_rank(items, totals, spots, starts);
+    tile_stage(base, count, items, spots);
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) {
         before[k] = 0u;
         if (radix_cares()) before[k] = plain_load_at(digit_totals, workgroup_lane() * RADIX_LANE_DIGITS + k);
@@ -43,5 +47,6 @@ void main() {
             tile_base(digit, before[k], starts[k], totals[k], count, n);
         }
     }
-    tile_scatter(base, count, items, ranks);
+    barrier();
+    tile_scatter(count, spots);
 }

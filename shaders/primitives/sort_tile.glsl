@@ -1,69 +1,92 @@
-// Sort tile: the tile of a sort's pass that a workgroup has. Its elements are ranked by the pass's digit, and go to
-// where the kernel has found that the tile's share of each digit goes.
+// Sort tile: the tile of a sort's pass that a workgroup has. Its elements are ranked by the pass's digit, brought into
+// their order in shared memory, and from there to where the kernel has found that the tile's share of each digit goes.
 //
-// The kernel that includes this has in its push constants
+// The kernel that includes this has in its push constants, as step_array takes them,
 //
-//     uvec2 keys, values;          // values if PAIRS is defined
-//     uvec2 out_keys, out_values;
-//     uint digit_at;               // the digit: shift, and its mask from bit 16 on
+//     uvec2 keys[2], values[2];   // values if PAIRS is defined: keys have values
+//     uvec2 out_keys[2], out_values[2];
 #ifndef VKDS_SORT_TILE_GLSL
 #define VKDS_SORT_TILE_GLSL
 
-#include "radix.glsl"
+#include "key.glsl"
 
-// A word has the ranks of two items: registers decide how many tiles are under way.
-const uint RANK_WORDS = ITEMS / 2u;
+// Keys go through shared memory, and behind them, in their place, the values: so tiles are larger, and fewer.
+#if VKDS_KEY_BITS == 64
+#define RADIX_ROOM_WORDS 2u
+#else
+#define RADIX_ROOM_WORDS 1u
+#endif
+#include "radix.glsl"
+#include "sort_step.glsl"
+
+uint step;   // the kernel sets it
+
+// A word has the places of two items: registers decide how many tiles are under way.
+const uint PLACE_WORDS = ITEMS / 2u;
 const uint STEP = ITEMS % 4u == 0u ? 4u : 2u;
 
 // Where items are many, registers decide in the loads, too: those of a whole tile differ from one address by constants.
-// Of few, that is 1% slower on an H200; values that are all loaded before one is stored are 14% slower there.
+// Of few, that is 1% slower on an H200.
 const bool FEW = ITEMS <= 8u;
 
 shared uint bases[RADIX];   // of a digit: first place in the output, less the first place in the tile
 
-void store_at(uvec2 to, uint i, uint word) {
-    if (FAR != 0u) plain_store_at(to, i, word);
-    else plain_store_near(to, i, word);
+uint digit_of(K key) { return step_digit(step, key); }
+
+uint place_of(uint places[PLACE_WORDS], uint j) { return places[j / 2u] >> 16u * (j % 2u) & 0xffffu; }
+
+// An item in shared memory: its low word, and a tile behind it the high one, so that neighbours are in different banks.
+void room_put(uint place, uint item) { radix_room[place] = item; }
+void room_put(uint place, uvec2 item) {
+    radix_room[place] = item.x;
+    radix_room[RADIX_TILE + place] = item.y;
 }
+void room_get(uint place, out uint item) { item = radix_room[place]; }
+void room_get(uint place, out uvec2 item) { item = uvec2(radix_room[place], radix_room[RADIX_TILE + place]); }
 
-uint digit_of(uint key) { return radix_digit(key, digit_at & 0xffffu, digit_at >> 16); }
-
-// Loads the lane's words of a tile of an array, which has `count` from the tile's first on. Beyond them there are words
-// of all ones: as keys they come last, and none of them is written.
-void tile_load(uvec2 array, uint base, uint count, out uint items[ITEMS]) {
-    uvec2 from = address_at(array, base + radix_element(0u), 2u);
+// Loads the lane's keys of a tile, which has `count` from the tile's first on. Beyond them there are keys of all ones:
+// they come last, and none of them is written.
+void tile_load(uvec2 array, uint base, uint count, out K items[ITEMS]) {
+    uvec2 from = address_at(array, base + radix_element(0u), KEY_SHIFT);
     if (FEW) {
         OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
             uint i = radix_element(j);
             items[j] = radix_load(array, base, i, count) | (i < count ? 0u : ~0u);
         }
     } else if (count >= RADIX_TILE) {
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) items[j] = plain_load_near(from, j * RADIX_STRIDE);
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) items[j] = key_load_near(from, j * RADIX_STRIDE);
     } else {
         OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
-            items[j] = ~0u;
-            if (radix_element(j) < count) items[j] = plain_load_near(from, j * RADIX_STRIDE);
+            items[j] = KEY_MOST;
+            if (radix_element(j) < count) items[j] = key_load_near(from, j * RADIX_STRIDE);
         }
     }
 }
 
-// The keys' ranks among those of the subgroup, and how many keys the tile has of the lane's digits.
-void tile_rank(uint items[ITEMS], out uint ranks[RANK_WORDS], out uint totals[RADIX_LANE_DIGITS]) {
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j += 2u) {
-        uint rank = radix_rank(digit_of(items[j]));
-        ranks[j / 2u] = rank | radix_rank(digit_of(items[j + 1u])) << 16;
+// How many keys the tile has of the lane's digits. Where keys are in order already, a lane's have the same digit, and
+// it counts them at once. After radix_clear.
+void tile_count(K items[ITEMS], out uint totals[RADIX_LANE_DIGITS]) {
+    K differ = K(0u);
+    OVER_ITEMS for (uint j = 1u; j < ITEMS; j++) differ |= items[0] ^ items[j];
+    if (digit_of(differ) == 0u) {
+        radix_count(digit_of(items[0]), ITEMS);
+    } else {
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) radix_count(digit_of(items[j]), 1u);
     }
     barrier();
     radix_totals(totals);
 }
 
-// Turns ranks into places in the tile's order, of which `starts` becomes the first of each of the lane's digits.
-void tile_places(uint items[ITEMS], uint totals[RADIX_LANE_DIGITS], inout uint ranks[RANK_WORDS],
-                 out uint starts[RADIX_LANE_DIGITS]) {
+// The items' places in the tile's order, of which `starts` becomes the first of each of the lane's digits.
+void tile_rank(K items[ITEMS], uint totals[RADIX_LANE_DIGITS], out uint places[PLACE_WORDS],
+               out uint starts[RADIX_LANE_DIGITS]) {
     OVER_DIGITS for (uint k = 0u; k < RADIX_LANE_DIGITS; k++) starts[k] = totals[k];
     radix_scan(starts);
     radix_places(starts);
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) ranks[j / 2u] += radix_place(digit_of(items[j])) << (16u * (j % 2u));
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j += 2u) {
+        uint place = radix_rank(digit_of(items[j]));
+        places[j / 2u] = place | radix_rank(digit_of(items[j + 1u])) << 16;
+    }
     barrier();
 }
 
@@ -73,36 +96,78 @@ void tile_base(uint digit, uint before, uint start, uint total, uint count, uint
     bases[digit] = min(before, n - min(total, count - start)) - start;
 }
 
-// Writes the tile's elements, in their order: through shared memory, so that neighbours in the output are written by
-// neighbouring lanes.
-void tile_scatter(uint base, uint count, uint items[ITEMS], uint ranks[RANK_WORDS]) {
-    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
-        uint place = (ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu;
-        radix_room[place] = items[j];
+void tile_store_key(uint i, K key) {
+    uvec2 to = step_array(step, out_keys);
+    if (FAR != 0u) key_store_at(to, i, key);
+    else key_store_near(to, i, key);
+}
+
 #ifdef PAIRS
-        if (FEW) radix_room[RADIX_TILE + place] = radix_load(values, base, radix_element(j), count);
-#endif
-    }
-#ifdef PAIRS
-    if (!FEW) {
-        tile_load(values, base, count, items);
-        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++)
-            radix_room[RADIX_TILE + ((ranks[j / 2u] >> (16u * (j % 2u))) & 0xffffu)] = items[j];
-    }
-#endif
-    barrier();
-    // Unrolled in part: a kernel has to stay within the instruction cache.
-    [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
-        [[unroll]] for (uint k = 0u; k < STEP; k++) {
-            uint i = workgroup_lane() + (j + k) * WORKGROUP;
-            uint key = radix_room[i];
-            uint target = bases[digit_of(key)] + i;
-            if (i < count) store_at(out_keys, target, key);
-#ifdef PAIRS
-            if (i < count) store_at(out_values, target, radix_room[RADIX_TILE + i]);
-#endif
+void tile_store_value(uint i, V value) {
+    uvec2 to = step_array(step, out_values);
+    if (FAR != 0u) value_store_at(to, i, value);
+    else value_store_near(to, i, value);
+}
+
+V carried[ITEMS];                        // the lane's values, while shared memory has the keys
+shared uint digits[RADIX_TILE / STEP];   // of the keys that were there: a byte each, of STEP keys that a lane writes
+
+void tile_carry(uint base, uint count) {
+    uvec2 from = address_at(step_array(step, values), base + radix_element(0u), VALUE_SHIFT);
+    if (count >= RADIX_TILE) {
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) carried[j] = value_load_near(from, j * RADIX_STRIDE);
+    } else {
+        OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) {
+            carried[j] = V(0u);
+            if (radix_element(j) < count) carried[j] = value_load_near(from, j * RADIX_STRIDE);
         }
     }
+}
+
+void tile_scatter_values(uint count, uint places[PLACE_WORDS]) {
+    barrier();
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) room_put(place_of(places, j), carried[j]);
+    barrier();
+    [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
+        uint packed = digits[workgroup_lane() + j / STEP * WORKGROUP];
+        [[unroll]] for (uint k = 0u; k < STEP; k++) {
+            uint i = workgroup_lane() + (j + k) * WORKGROUP;
+            V value;
+            room_get(i, value);
+            if (i < count) tile_store_value(bases[packed >> 8u * k & 0xffu] + i, value);
+        }
+    }
+}
+#endif
+
+// Brings the tile's keys into their order in shared memory.
+void tile_stage(uint base, uint count, K items[ITEMS], uint places[PLACE_WORDS]) {
+    OVER_ITEMS for (uint j = 0u; j < ITEMS; j++) room_put(place_of(places, j), items[j]);
+#ifdef PAIRS
+    tile_carry(base, count);
+#endif
+}
+
+// Writes the tile's elements: neighbours in the output by neighbouring lanes. Behind a barrier.
+void tile_scatter(uint count, uint places[PLACE_WORDS]) {
+    // Unrolled in part: a kernel has to stay within the instruction cache.
+    [[dont_unroll]] for (uint j = 0u; j < ITEMS; j += STEP) {
+        uint packed = 0u;
+        [[unroll]] for (uint k = 0u; k < STEP; k++) {
+            uint i = workgroup_lane() + (j + k) * WORKGROUP;
+            K key;
+            room_get(i, key);
+            uint digit = digit_of(key);
+            packed |= digit << 8u * k;
+            if (i < count) tile_store_key(bases[digit] + i, key);
+        }
+#ifdef PAIRS
+        digits[workgroup_lane() + j / STEP * WORKGROUP] = packed;
+#endif
+    }
+#ifdef PAIRS
+    tile_scatter_values(count, places);
+#endif
 }
 
 #endif

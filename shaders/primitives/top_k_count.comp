@@ -14,16 +14,15 @@ layout(push_constant, std430) uniform Push {
     uint flip;      // what keys are xored with
     uint digit;     // 0: the highest one
     uint shift;     // where it begins
-    uint bits;      // how many it has
 };
 
 shared uint bins[TOP_K_BINS];
 
 // Counts each lane's key, if it is wanted. Where all lanes of a subgroup have one digit, as of small numbers, one
 // counts them all. Collective over the subgroup.
-void count_key(uint key, bool wanted, uint above) {
-    uint bin = key >> shift & ((1u << bits) - 1u);
-    if (digit != 0u && key >> (shift + bits) != above) wanted = false;
+void count_key(K key, bool wanted, K known_digits, K known_bits) {
+    uint bin = number_bits(key, shift, (1u << top_k_bits(shift)) - 1u);
+    if (!number_equal(key & known_bits, known_digits)) wanted = false;
     bool alike = subgroupAllEqual(wanted ? bin : ~0u), first = subgroupElect();
     uint counts_for = alike ? (first ? gl_SubgroupSize : 0u) : 1u;
     if (wanted && counts_for != 0u) atomicAdd(bins[bin], counts_for, gl_ScopeWorkgroup, 0, 0);
@@ -31,24 +30,23 @@ void count_key(uint key, bool wanted, uint above) {
 
 void main() {
     uint n = length_of(length), me = workgroup_lane();
-    TopK at = TopK(0u, min(k, n));
+    TopK at = TopK(KEY_LEAST, min(k, n), 0u);
     if (digit != 0u)
-        at = top_k_next(top_k_load(address_at(known, digit - 1u, 3u)),
-                        address_at(counts, (digit - 1u) * TOP_K_BINS, 2u), TOP_K_BITS);
-    if (gl_WorkGroupID.x == 0u && me == 0u) top_k_store(address_at(known, digit, 3u), at);
+        at = top_k_next(top_k_load(address_at(known, digit - 1u, TOP_K_SHIFT)),
+                        address_at(counts, (digit - 1u) * TOP_K_BINS, 2u), shift + top_k_bits(shift));
+    if (gl_WorkGroupID.x == 0u && me == 0u) top_k_store(address_at(known, digit, TOP_K_SHIFT), at);
+    if (at.all != 0u) return;
     for (uint i = me; i < TOP_K_BINS; i += WORKGROUP) bins[i] = 0u;
     barrier();
+    K before = top_k_before(shift);
     Chunk chunk = chunk_of(n, gl_WorkGroupID.x, gl_NumWorkGroups.x);
     for (uint part = chunk.part; part < chunk.end; part++) {
         uvec4 key[QUADS];
-        segment_load(keys, segment_of(part), n, 0u, key);
+        segment_load(keys, segment_of(part), n, KEY_LEAST, key);
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
-            uint first = segment_of(part) + segment_word(q);
-            uvec4 own = key[q] ^ flip;
-            count_key(own.x, first < n, at.digits);
-            count_key(own.y, first + 1u < n, at.digits);
-            count_key(own.z, first + 2u < n, at.digits);
-            count_key(own.w, first + 3u < n, at.digits);
+            uint first = segment_of(part) + segment_key(q);
+            [[unroll]] for (uint c = 0u; c < QUAD_KEYS; c++)
+                count_key(quad_key(key[q] ^ flip, c), first + c < n, at.key, before);
         }
     }
     barrier();

@@ -16,12 +16,11 @@ layout(push_constant, std430) uniform Push {
     Length length;
     uint k;
     uint flip;
-    uint bits;         // of the last digit
 };
 
 void main() {
     uint n = length_of(length), self = gl_WorkGroupID.x;
-    TopK at = top_k_next(top_k_load(known), counts, bits);
+    TopK at = top_k_next(top_k_load(known), counts, 0u);
     if (self == 0u && workgroup_lane() == 0u) {
         top_k_store(bound, at);
         plain_store(taken, min(k, n));
@@ -31,11 +30,11 @@ void main() {
     uint before = 0u, same = 0u, total_less, total_equal;
     for (uint part = chunk.part; part < chunk.end; part++) {
         uvec4 key[QUADS];
-        segment_load(keys, segment_of(part), n, 0u, key);
+        segment_load(keys, segment_of(part), n, KEY_LEAST, key);
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
-            uint first = segment_of(part) + segment_word(q);
-            before += uint(bitCount(top_k_less(key[q] ^ flip, at.digits, first, n)));
-            same += uint(bitCount(top_k_equal(key[q] ^ flip, at.digits, first, n)));
+            uint first = segment_of(part) + segment_key(q);
+            before += uint(bitCount(top_k_less(key[q] ^ flip, at.key, first, n)));
+            same += uint(bitCount(top_k_equal(key[q] ^ flip, at.key, first, n)));
         }
     }
     workgroup_before(subgroupAdd(before), total_less);

@@ -21,13 +21,12 @@ layout(push_constant, std430) uniform Push {
 // Takes the keys of a quad that are wanted: `set` says which are less than the k-th one, `like` which are equal to it,
 // and before and same how many such keys there are before the quad.
 void take(uvec4 quad, uint at, uint set, uint like, uint before, uint same, uint left) {
-    [[unroll]] for (uint c = 0u; c < 4u; c++) {
+    [[unroll]] for (uint c = 0u; c < QUAD_KEYS; c++) {
         bool is_less = (set >> c & 1u) != 0u, is_equal = (like >> c & 1u) != 0u;
-        uint key = c == 0u ? quad.x : c == 1u ? quad.y : c == 2u ? quad.z : quad.w;
         uint place = min(before + min(same, left), most - 1u);   // whatever counts say, nothing is written beyond
         if (is_less || (is_equal && same < left)) {
-            plain_store_at(out_keys, place, key);
-            plain_store_at(out_values, place, (values.x | values.y) != 0u ? plain_load_at(values, at + c) : at + c);
+            key_store_at(out_keys, place, quad_key(quad, c));
+            value_store_at(out_values, place, (values.x | values.y) != 0u ? value_load_at(values, at + c) : V(at + c));
         }
         before += set >> c & 1u;
         same += like >> c & 1u;
@@ -45,20 +44,20 @@ void main() {
     for (uint part = chunk.part; part < chunk.end; part++) {
         uint first = segment_of(part);
         uvec4 key[QUADS];
-        segment_load(keys, first, n, 0u, key);
+        segment_load(keys, first, n, KEY_LEAST, key);
         // Both counts lie in one word: a part has fewer than 2^16 keys.
         uint set[QUADS], like[QUADS], count[QUADS], rank[QUADS], sums;
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
             key[q] ^= flip;
-            set[q] = top_k_less(key[q], at.digits, first + segment_word(q), n);
-            like[q] = top_k_equal(key[q], at.digits, first + segment_word(q), n);
+            set[q] = top_k_less(key[q], at.key, first + segment_key(q), n);
+            like[q] = top_k_equal(key[q], at.key, first + segment_key(q), n);
             count[q] = uint(bitCount(set[q])) | uint(bitCount(like[q])) << 16;
         }
         barrier();   // for the sums of the round before
         uint own = workgroup_before(segment_scan(count, rank), sums);
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
             uint ranks = own + rank[q];
-            take(key[q], first + segment_word(q), set[q], like[q], before + (ranks & 0xffffu), same + (ranks >> 16),
+            take(key[q], first + segment_key(q), set[q], like[q], before + (ranks & 0xffffu), same + (ranks >> 16),
                  at.left);
         }
         before += sums & 0xffffu;

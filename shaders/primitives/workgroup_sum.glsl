@@ -6,20 +6,21 @@
 #ifndef VKDS_WORKGROUP_SUM_GLSL
 #define VKDS_WORKGROUP_SUM_GLSL
 
+#include "sum.glsl"
 #include "workgroup.glsl"
 
-shared uint workgroup_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
+shared S workgroup_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
 
 // Returns the sum over the subgroups before this one; total is that over all. sum is the same in the whole subgroup.
 // Collective over the workgroup. Between two calls lies a barrier.
-uint workgroup_before(uint sum, out uint total) {
+S workgroup_before(S sum, out S total) {
     if (gl_SubgroupInvocationID == 0u) workgroup_sums[gl_SubgroupID] = sum;
     barrier();
-    uint before = 0u;
-    total = 0u;
+    S before = S(0u);
+    total = S(0u);
     for (uint i = 0u; i < gl_NumSubgroups; i++) {
         if (i == gl_SubgroupID) before = total;
-        total += workgroup_sums[i];
+        SUM_ADD(total, workgroup_sums[i]);
     }
     return before;
 }

@@ -32,12 +32,12 @@ bool none(uvec2 address) { return (address.x | address.y) == 0u; }
 // Fetches the values of a tile: all ones for the elements of a source that has none.
 void fetch_values(MergeTile t, out uint all[MERGE_ITEMS]) {
     if (!MARKS) {
-        merge_fetch(t, older.values, newer.values, all);
+        merge_fetch_values(t, older.values, newer.values, all);
         return;
     }
     bool older_none = none(older.values);
     bool newer_none = none(newer.values);
-    merge_fetch(t, older_none ? older.keys : older.values, newer_none ? newer.keys : newer.values, all);
+    merge_fetch_values(t, older_none ? older.keys : older.values, newer_none ? newer.keys : newer.values, all);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++)
         if (i * WORKGROUP + workgroup_lane() < t.a_count ? older_none : newer_none) all[i] = ~0u;
 }
@@ -63,27 +63,27 @@ void main() {
     MergeTile t = merge_tile(ends, first, last);
 
     uint tile_keys[MERGE_ITEMS], tile_values[MERGE_ITEMS];
-    merge_fetch(t, p.a, p.b, tile_keys);
+    merge_fetch_keys(t, p.a, p.b, tile_keys);
     fetch_values(t, tile_values);
-    merge_put(tile_keys);
+    merge_put_keys(tile_keys);
     merge_order(t, p.mask);
     uint lane = workgroup_lane();
     uvec2 to_keys = address_at(keys, offset, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
-        if (at < t.count) plain_store_near(to_keys, at, merge_word(at));
+        if (at < t.count) plain_store_near(to_keys, at, merge_key(at));
     }
     // The index has every 32nd key and some of these: neighbouring lanes take them, so that others need not wait.
     if (!none(index)) {
         for (uint at = lane * RUN_NODE; at < t.count; at += WORKGROUP * RUN_NODE)
-            run_index_put(index, index_words, count, offset + at, merge_word(at));
+            run_index_put(index, index_words, count, offset + at, merge_key(at));
     }
-    merge_put(tile_values);
+    merge_put_values(tile_values);
     uvec2 to_values = address_at(values, offset, 2u);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
         if (at < t.count) {
-            uint value = merge_word(at);
+            uint value = merge_value(at);
             plain_store_near(to_values, at, value);
             if (MARKS && value == ~0u) {
                 if (tombstone_of(merge_source(t, at))) bitmap_set(at);

@@ -1,4 +1,4 @@
-// For test/shader: search.glsl and merge_path.glsl.
+// For test/shader: search.glsl and merge_path.glsl, at both widths.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "search.glsl"
@@ -6,27 +6,33 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 words;     // ascending
+    uvec2 numbers;   // keys, ascending
     uvec2 others;    // ascending by mask
-    uvec2 searches;  // an invocation: a range of words, a key, a diagonal of the merge of all words and others
-    uvec2 answers;   // an invocation: lower bound, upper bound, words below the key of the eight at the range's start
+    uvec2 keys;      // an invocation: what it looks for
+    uvec2 searches;  // an invocation, two words each: a range of numbers; a diagonal of the merge of numbers and others
+    uvec2 answers;   // an invocation: lower bound, upper bound, numbers below the key in the sector at a range's start
                      // (0 if there are not so many), the merge path; the same of the subgroup's first lane's, by all of
                      // it
-    uint word_count, other_count;
-    uint mask;
+    uvec2 mask;
+    uint number_count, other_count;
     uint count;      // a multiple of the workgroup's invocations
 };
+
+const uint SECTOR = 32u >> KEY_SHIFT;
 
 void main() {
     uint i = invocation_index();
     if (i >= count) return;   // whole workgroups
-    MergePair p = MergePair(words, others, word_count, other_count, mask);
+    MergePair p = MergePair(numbers, others, number_count, other_count, K(mask));
     uvec4 s = plain_load4(address_at(searches, i, 4u));
-    uvec4 own = uvec4(lower_bound(words, s.x, s.y, s.z), upper_bound(words, s.x, s.y, s.z), 0u, merge_path(p, s.w));
+    K key = key_load_at(keys, i);
+    uvec4 own = uvec4(lower_bound(numbers, s.x, s.y, key), upper_bound(numbers, s.x, s.y, key), 0u, merge_path(p, s.z));
     uint aligned = s.x & ~3u;
-    if (aligned + 8u <= word_count) own.z = lower_bound8(address_at(words, aligned, 2u), s.z);
+    if (aligned + SECTOR <= number_count)
+        own.z = lower_bound_sector(address_at(numbers, aligned, KEY_SHIFT), key);
     s = subgroupBroadcastFirst(s);
-    uvec4 all = uvec4(lower_bound_subgroup(words, s.x, s.y, s.z), 0u, 0u, merge_path_subgroup(p, s.w));
+    key = subgroupBroadcastFirst(key);
+    uvec4 all = uvec4(lower_bound_subgroup(numbers, s.x, s.y, key), 0u, 0u, merge_path_subgroup(p, s.z));
     plain_store4(address_at(answers, 2u * i, 4u), own);
     plain_store4(address_at(answers, 2u * i + 1u, 4u), all);
 }

@@ -12,15 +12,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS=1, and fewer with validation,
-// which looks at calls and not at keys.
+// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS=1, and fewer in short runs: of
+// what is said here rapid tries a fifth then.
 func TestMain(m *testing.M) {
+	flag.Parse()
 	checks := "12"
 	switch {
 	case os.Getenv("VKDS_STRESS") == "1":
 		checks = "300"
-	case os.Getenv("VKDS_VALIDATION") == "1":
-		checks = "4"
+	case testing.Short():
+		checks = "20"
 	}
 	if err := flag.Set("rapid.checks", checks); err != nil {
 		panic(err)

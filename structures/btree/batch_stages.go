@@ -129,7 +129,7 @@ func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uin
 		plan.folded, plan.kinds = p.Take(4*n), p.Take(recording.Padded(n))
 	}
 	before, between, after := p, p, p
-	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload()))
+	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload(), primitives.Widths{}))
 	if b.Folds {
 		plan.met, plan.found = between.Take(4*n), between.Take(recording.Padded(n))
 		plan.fold = between.Take(fold.Scratch(n))

@@ -173,7 +173,7 @@ func (t *Tree) bulkPlan(n int, scratch uint64) bulkPlan {
 	b := bulkPlan{sortedKeys: p.Take(4 * n), sortedValues: p.Take(4 * n)}
 	b.distinctKeys, b.distinctValues = p.Take(4*n), p.Take(4*n)
 	b.flags, b.lengths = p.Take((n+31)/32*4), p.Take(12)
-	b.sort = p.Take(max(t.primitives.SortScratch(n, true), t.primitives.CompactScratch(n)))
+	b.sort = p.Take(max(t.primitives.SortScratch(n, true, primitives.Widths{}), t.primitives.CompactScratch(n)))
 	b.bytes = p.Used
 	return b
 }

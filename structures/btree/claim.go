@@ -169,7 +169,7 @@ func (t *Tree) replacing(ctx context.Context, nodes int) (r replacement, err err
 		return r, nil
 	}
 	if t.planted {
-		if r.old, err = t.list(ctx, func(listing) error { return nil }); err != nil {
+		if r.old, err = t.list(ctx); err != nil {
 			return r, err
 		}
 	}
@@ -249,7 +249,7 @@ func (t *Tree) uproot(ctx context.Context) error {
 		return nil
 	}
 	if t.planted {
-		l, err := t.list(ctx, func(listing) error { return nil })
+		l, err := t.list(ctx)
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,6 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err != nil {
 		return err
 	}
-	defer v.free()
 	need := nodesFor(int(v.levels[0].Slots), fill)
 	if err := t.roomFor(ctx, need); err != nil {
 		return err

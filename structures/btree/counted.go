@@ -9,6 +9,7 @@ type counted struct {
 	beyond   [depths]uint64 // of each level: the slots that its nodes use, erased ones as well, beyond leastShare each
 	inserted uint64         // since then, at most
 	unsure   bool           // somebody else may have inserted more
+	height   int            // the root's level, as it was last seen; 0: never
 }
 
 // countedOf is what a bulk build makes, each of whose nodes has that share of its slots in use.
@@ -22,6 +23,7 @@ func countedOf(pairs int, fill float64) counted {
 			break
 		}
 		c.nodes += uint64(level)
+		c.height = l + 1
 		each, level = inner, (level+inner-1)/inner
 	}
 	return c

@@ -36,7 +36,7 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 	plan := func() {
 		e = exportPush{Tree: t.device(), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs),
 			Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
-		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves))
+		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves, primitives.Bits32))
 		e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)
 	}
 	plan()
@@ -98,7 +98,6 @@ func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer v.free()
 	e, err := t.exportAll(v)
 	if err != nil {
 		return nil, nil, err

@@ -70,12 +70,13 @@ func (t *Tree) walkers(invocations int) int {
 // recordList records the listing of all nodes, on any stream, and doesn't wait. Of more than there is room for the
 // counts alone are right.
 func (t *Tree) recordList(s *vk.Stream, l listing) error {
-	return t.recordListBy(s, l, 0)
+	return t.recordListBy(s, l, depths-1, 0)
 }
 
-// recordListBy is recordList with marks; not 0: of whatever can be reached of a tree that may be corrupt, leaves among
-// the inner nodes. They are a word a slab of the pool, which is 0 before.
-func (t *Tree) recordListBy(s *vk.Stream, l listing, marks uint64) error {
+// recordListBy is recordList of a tree whose root's level is so high at most, with marks; not 0: of whatever can be
+// reached of a tree that may be corrupt, leaves among the inner nodes. They are a word a slab of the pool, which is 0
+// before.
+func (t *Tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
 	k, err := kernel[listPush](t, s, "list", 1, recording.Constant("ANY", word(marks != 0)))
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func (t *Tree) recordListBy(s *vk.Stream, l listing, marks uint64) error {
 	}
 	const lanes = 16 // a node
 	k.Dispatch(s, 1, listPush{t.device(), l, marks, 0})
-	for depth, most := uint32(1), 1; depth < depths; depth++ {
+	for depth, most := uint32(1), 1; depth <= uint32(height); depth++ {
 		k.Dispatch(s, t.walkers(most*lanes), listPush{t.device(), l, marks, depth})
 		most = min(most*lanes, int(l.InnerMost)) // as a rule: beyond that, invocations take several
 	}
@@ -96,7 +97,8 @@ func (t *Tree) recordListBy(s *vk.Stream, l listing, marks uint64) error {
 type leafOrder struct{ lows, leaves, sort uint64 }
 
 func (t *Tree) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
-	return leafOrder{p.Take(4 * leaves), p.Take(4 * leaves), p.Take(t.primitives.SortScratch(leaves, true))}
+	return leafOrder{p.Take(4 * leaves), p.Take(4 * leaves),
+		p.Take(t.primitives.SortScratch(leaves, true, primitives.Widths{}))}
 }
 
 // recordLeafOrder records the sorting of the leaves that were listed by their lows, of which n says how many.
@@ -111,18 +113,15 @@ func (t *Tree) clear(s *vk.Stream, target uint64, words int) error {
 	return recording.Clear(t.kernels, s, target, words)
 }
 
-// listed is a listing that was made, and the memory that it is in.
+// listed is a listing that was made.
 type listed struct {
 	listing
-	memory *vk.Buffer[uint32]
 	counts [listedCounters]uint32
+	report []uint32           // what was recorded behind the listing has written
+	memory *vk.Buffer[uint32] // that it has for itself, if any: to be freed
 }
 
-func (l *listed) free() {
-	if l.memory != nil {
-		l.memory.Free()
-	}
-}
+func (l *listed) free() { l.memory.Free() }
 
 // inner is how many inner nodes there are, leaves how many leaves.
 func (l *listed) inner() (n int) {
@@ -134,51 +133,95 @@ func (l *listed) inner() (n int) {
 
 func (l *listed) leafCount() int { return int(l.counts[leavesListed]) }
 
-// list lists all nodes, and does what record records behind that, in the same batch. Room is made for about as many
-// nodes as there are said to be, and where these are more, all is done again. The memory is the caller's, to be freed.
-// Errors: *CorruptError where nodes are not as a tree's are, *vk.OutOfMemoryError.
-func (t *Tree) list(ctx context.Context, record func(listing) error) (listed, error) {
+// list lists all nodes, in memory of its own, which is the caller's to be freed. Errors: *CorruptError where nodes are
+// not as a tree's are, *vk.OutOfMemoryError.
+func (t *Tree) list(ctx context.Context) (l listed, err error) {
+	var memory *vk.Buffer[uint32]
+	l, err = t.listIn(ctx, 0, func(words int) (_ *vk.Buffer[uint32], err error) {
+		memory.Free() // there was not room enough
+		memory, err = vk.NewBuffer[uint32](t.d, words)
+		return memory, err
+	}, func(listing, uint64) error { return nil })
+	if err != nil {
+		memory.Free()
+		return l, err
+	}
+	l.memory = memory
+	return l, nil
+}
+
+// listWith is list in the scratch of the tree's stream, where it stands until something else takes that. It does what
+// record records behind the listing, in the same batch: that writes a report of so many words.
+func (t *Tree) listWith(ctx context.Context, report int, record func(l listing, report uint64) error) (listed, error) {
+	return t.listIn(ctx, report, func(words int) (*vk.Buffer[uint32], error) {
+		_, err := t.scratch.Take(t.stream, 4*words)
+		return t.scratch.Of(t.stream), err
+	}, record)
+}
+
+// room is what a listing can take: so many nodes, of a tree whose root's level is so high at most.
+type room struct{ inner, leaves, height int }
+
+// listIn lists all nodes in memory that take gives. There is room for about as many as there are said to be, and where
+// there are more, all is done again.
+func (t *Tree) listIn(ctx context.Context, report int, take func(words int) (*vk.Buffer[uint32], error),
+	record func(l listing, report uint64) error) (listed, error) {
 	guess := int(min(t.known.about()+t.known.about()/8+64, uint64(t.poolSlabs())))
-	inner, leaves := guess/3+64, guess
+	r := room{inner: guess/3 + 64, leaves: guess, height: t.known.height}
+	if r.height == 0 {
+		r.height = depths - 1
+	}
 	for {
-		l, err := t.listIn(ctx, inner, leaves, record)
-		switch {
-		case err != nil:
-			l.free()
+		l, err := t.listOnce(ctx, r, report, take, record)
+		if err != nil {
 			return listed{}, err
+		}
+		switch height := int(l.counts[heightListed]); {
+		case height > r.height:
+			r.height = depths - 1 // whatever the root says
+			continue
 		case l.counts[brokenListed] != 0 || l.leafCount() == 0:
-			l.free()
 			return listed{}, t.corrupt(ctx)
-		case l.inner() <= inner && l.leafCount() <= leaves:
+		case l.inner() <= r.inner && l.leafCount() <= r.leaves:
+			t.known.height = height
 			return l, nil
 		}
-		l.free()
-		inner, leaves = max(2*inner, l.inner()), max(leaves, l.leafCount())
-		if most := 2 * t.poolSlabs(); inner > most || leaves > most {
+		r.inner, r.leaves = max(2*r.inner, l.inner()), max(r.leaves, l.leafCount())
+		if most := 2 * t.poolSlabs(); r.inner > most || r.leaves > most {
 			return listed{}, t.corrupt(ctx)
 		}
 	}
 }
 
-// listIn is list with room for so many nodes.
-func (t *Tree) listIn(ctx context.Context, inner, leaves int, record func(listing) error) (l listed, err error) {
-	var p recording.Parts
-	listingIn(&p, inner, leaves)
-	if l.memory, err = vk.NewBuffer[uint32](t.d, int(p.Used/4)); err != nil {
-		return l, err
-	}
-	p = recording.Parts{Base: l.memory.Address()}
-	l.listing = listingIn(&p, inner, leaves)
+// listOnce lists the nodes that there is room for, and counts them all.
+func (t *Tree) listOnce(ctx context.Context, r room, report int, take func(words int) (*vk.Buffer[uint32], error),
+	record func(l listing, report uint64) error) (l listed, err error) {
+	var memory *vk.Buffer[uint32]
+	var counts int // of words before them
 	err = recording.Run(t.stream, func() error {
-		if err := t.recordList(t.stream, l.listing); err != nil {
+		var p recording.Parts
+		p.Take(4 * report) // beside the counts, to be fetched with them
+		counts = int(p.Used / 4)
+		listingIn(&p, r.inner, r.leaves)
+		if memory, err = take(int(p.Used / 4)); err != nil {
 			return err
 		}
-		return record(l.listing)
+		p = recording.Parts{Base: memory.Address()}
+		reportAt := p.Take(4 * report)
+		l.listing = listingIn(&p, r.inner, r.leaves)
+		if err := t.recordListBy(t.stream, l.listing, r.height, 0); err != nil {
+			return err
+		}
+		return record(l.listing, reportAt)
 	})
 	if err != nil {
 		return l, err
 	}
-	return l, l.memory.Download(ctx, 0, l.counts[:])
+	words := make([]uint32, counts+listedCounters)
+	err = memory.Download(ctx, 0, words)
+	l.report = words[:report]
+	copy(l.counts[:], words[counts:])
+	return l, err
 }
 
 // reach lists whatever nodes can be reached, leaves among the inner ones, of a tree that may be corrupt, and does what
@@ -200,7 +243,7 @@ func (t *Tree) reach(ctx context.Context, record func(l listing, marks uint64) e
 	l.listing = listingIn(&p, slabs, 0)
 	err = recording.Run(t.stream, func() error {
 		t.stream.Fill(marks, 0, int(marks.Bytes()), 0)
-		if err := t.recordListBy(t.stream, l.listing, marks.Address()); err != nil {
+		if err := t.recordListBy(t.stream, l.listing, depths-1, marks.Address()); err != nil {
 			return err
 		}
 		return record(l.listing, marks.Address())

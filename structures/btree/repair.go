@@ -64,7 +64,6 @@ func (t *Tree) repair(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer v.free()
 	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // but the root, which is the first
 	each := t.share()
 	inner := -1

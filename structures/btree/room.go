@@ -58,8 +58,7 @@ func (t *Tree) recount(ctx context.Context) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
-	v, err := t.survey(ctx)
-	v.free()
+	_, err := t.survey(ctx)
 	return err
 }
 
@@ -193,7 +192,6 @@ func (t *Tree) Reserve(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		v.free()
 		more := n - int(v.levels[0].Slots)
 		if more <= 0 {
 			return nil

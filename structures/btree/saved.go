@@ -25,7 +25,6 @@ func (t *Tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v.free()
 	h := savedFill.Header(t.o.Fill, uint64(v.levels[0].Slots))
 	return transfer.Save(ctx, t.gate, w, h, t.reader.Inside().Chunks(ctx))
 }

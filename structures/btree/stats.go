@@ -2,6 +2,7 @@ package btree
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/vk"
@@ -80,9 +81,6 @@ type survey struct {
 	listed listed
 }
 
-// free frees the memory of what was listed.
-func (v *survey) free() { v.listed.free() }
-
 // nodes is how many nodes there are.
 func (v survey) nodes() (n uint64) {
 	for _, l := range v.levels {
@@ -91,35 +89,27 @@ func (v survey) nodes() (n uint64) {
 	return n
 }
 
-// survey counts what the tree holds, which is known from then on. What it has listed is in memory that is to be
-// freed.
+// survey counts what the tree holds, which is known from then on. What it has listed stands in the scratch of the
+// tree's stream.
 func (t *Tree) survey(ctx context.Context) (survey, error) {
-	rows, err := vk.NewBuffer[uint32](t.d, surveyRows*surveyRowWords)
-	if err != nil {
-		return survey{}, err
-	}
-	defer rows.Free()
+	const words = surveyRows * surveyRowWords
 	resting := t.uses.Rest(ctx) == nil // else more is to come than there is
-	var v survey
-	v.listed, err = t.list(ctx, func(l listing) error {
+	l, err := t.listWith(ctx, words, func(l listing, rows uint64) error {
 		k, err := kernel[surveyPush](t, t.stream, "survey", 1)
 		if err != nil {
 			return err
 		}
-		t.stream.Fill(rows, 0, int(rows.Bytes()), 0)
-		k.Dispatch(t.stream, t.walkers(int(l.InnerMost+l.LeavesMost)), surveyPush{t.device(), l, rows.Address()})
+		if err := t.clear(t.stream, rows, words); err != nil {
+			return err
+		}
+		k.Dispatch(t.stream, t.walkers(int(l.InnerMost+l.LeavesMost)), surveyPush{t.device(), l, rows})
 		return nil
 	})
 	if err != nil {
 		return survey{}, err
 	}
-	words := make([]uint32, rows.Len())
-	if err := rows.Download(ctx, 0, words); err != nil {
-		v.free()
-		return survey{}, err
-	}
-	for r := 0; r < len(words); r += surveyRowWords {
-		row := words[r : r+surveyRowWords]
+	v := survey{listed: l}
+	for row := range slices.Chunk(l.report, surveyRowWords) {
 		for i := range v.levels {
 			v.levels[i].Nodes += uint64(row[2*i])
 			v.levels[i].Slots += uint64(row[2*i+1])
@@ -128,19 +118,18 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		v.erased += uint64(row[surveyErased])
 	}
 	if resting {
-		t.known = counted{nodes: v.nodes(), beyond: v.beyond}
+		t.known = counted{nodes: v.nodes(), beyond: v.beyond, height: t.known.height}
 	}
 	return v, nil
 }
 
-// Len returns the number of pairs. It goes over all nodes.
+// Len returns the number of pairs. It goes over all nodes, and keeps memory for their list, some 6 bytes a node.
 func (t *Tree) Len(ctx context.Context) (uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err
 	}
 	defer t.gate.Leave()
 	v, err := t.survey(ctx)
-	defer v.free()
 	return v.levels[0].Slots, err
 }
 
@@ -154,7 +143,6 @@ func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	defer v.free()
 	var counters [counterWords]uint32
 	if err := t.state.Download(ctx, 0, counters[:]); err != nil {
 		return Stats{}, err

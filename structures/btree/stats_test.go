@@ -89,3 +89,26 @@ func TestBatchesAreCounted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Batches{Concurrent: 3, Batched: 1}, requireStats(t, tree).Batches)
 }
+
+// A tree that has become higher than it was when its nodes were listed last is listed to its leaves, and one that has
+// become lower, too.
+func TestStatsOfOtherHeights(t *testing.T) {
+	tree := newTree(t, openDevice(t), Options{})
+	keys := ramp(5000, 1, 7)
+	for _, path := range []func(){
+		func() {
+			_, err := tree.Insert(t.Context(), keys, keys)
+			require.NoError(t, err)
+		},
+		func() { require.NoError(t, tree.Compact(t.Context(), 0.01)) },
+		func() { require.NoError(t, tree.Compact(t.Context(), 1)) },
+		func() { tree.known.height = 1 },
+		func() { tree.known.height = depths - 1 },
+	} {
+		path()
+		requireTree(t, tree, model{}.insert(keys, keys))
+		height := requireStats(t, tree).Height
+		require.Greater(t, height, 1)
+		require.Equal(t, height, tree.known.height)
+	}
+}

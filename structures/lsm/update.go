@@ -93,7 +93,8 @@ func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
 	}
 	p := recording.Parts{Base: base}
 	plan := scratchPlan{
-		sort: p.Take(l.core.Primitives.SortScratch(sort, true)), merge: p.Take(l.core.Queries.MergeScratch(merge)),
+		sort:  p.Take(l.core.Primitives.SortScratch(sort, true, primitives.Widths{})),
+		merge: p.Take(l.core.Queries.MergeScratch(merge)),
 	}
 	plan.bytes = p.Used
 	return plan

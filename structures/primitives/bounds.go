@@ -7,9 +7,10 @@ import (
 
 // BoundsArgs are the operands of Bounds.
 type BoundsArgs struct {
-	Keys    uint64 // address of Length words, ascending
+	Keys    uint64 // address of Length keys, ascending
 	Length  Length
-	Queries uint64 // address of Count words
+	Width   Width  // of keys and queries
+	Queries uint64 // address of Count keys
 	Count   Length
 	Out     uint64 // address of Count words for the bounds
 	Upper   bool   // upper bounds, how many keys are at most a query, rather than lower bounds, how many are below it
@@ -48,23 +49,30 @@ const (
 	keysAMergedQuery   = 32
 )
 
-// searchTop is the keys of an index that a workgroup keeps in shared memory.
-const searchTop = 512
+// searchTop is the keys of an index that a workgroup keeps in shared memory. The nodes of wider keys are half as wide,
+// and a step in shared memory costs far less than a node.
+var searchTop = [...]int{Bits32: 512, Bits64: 1024}
 
 // boundsLanes is about how many lanes fill a large device.
 const boundsLanes = 1 << 18
 
-// indexWords is how much memory an index of n keys takes, as shaders/primitives/search_index.glsl divides it.
-func indexWords(n, top int) (words int) {
-	for shift := 3; n>>(shift-3) > top; shift += 3 {
-		words += (n>>shift | 7) + 1
+// indexKeys is how many keys an index of n keys has room for, as shaders/primitives/search_index.glsl divides it.
+func indexKeys(n, top int, w Width) (keys int) {
+	node := 3 - int(w)
+	for shift := node; n>>(shift-node) > top; shift += node {
+		keys += (n>>shift | (1<<node - 1)) + 1
 	}
-	return words
+	return keys
 }
 
-// BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys need, for up to count queries.
-func (p *Primitives) BoundsScratch(n, count int) int {
-	return max(4*indexWords(max(n, 0), searchTop), 4*mergeOfKeys.splits(max(n, 0)+max(count, 0)))
+// BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys of a width need, for up to count
+// queries.
+func (p *Primitives) BoundsScratch(n, count int, w Width) int {
+	if w.check() != nil {
+		return 0
+	}
+	n, count = max(n, 0), max(count, 0)
+	return max(w.bytes()*indexKeys(n, searchTop[w], w), 4*p.mergeShape(w, false).splits(n+count))
 }
 
 // boundsPlan is the way in which bounds are found.
@@ -77,18 +85,21 @@ type boundsPlan struct {
 }
 
 // Bounds records the search of many keys in a sorted array. What it finds is an index of the array, or its length.
-// The output may take the queries' place unless they are Sorted; otherwise nothing overlaps.
+// The output may take the place of queries of 32 bits unless they are Sorted; otherwise nothing overlaps.
 //
-// Errors: *structures.CountError, ErrNoMemory, and what making a kernel may return.
+// Errors: *WidthsError, *structures.CountError, ErrNoMemory, and what making a kernel may return.
 //
 // Sorted queries are merged with the keys (Green, McColl and Bader, GPU Merge Path, 2012). Others descend a static
 // B-tree without pointers, of nodes as large as what a memory access brings (Rao and Ross, Cache Conscious Indexing
 // for Decision-Support in Main Memory, 1999), which is made for the occasion.
 func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
+	if err := a.Width.check(); err != nil {
+		return err
+	}
 	n, count := a.Length.N, a.Count.N
 	plan := boundsPlan{
 		merged: a.Sorted && n <= keysAMergedQuery*count, alone: n+count <= mergeAlone,
-		indexed: n <= keysAnIndexedQuery*count, top: searchTop,
+		indexed: n <= keysAnIndexedQuery*count, top: searchTop[a.Width],
 		// Each workgroup loads the top. It is to take a small part of its time, but all of the device is to work.
 		rounds: min(max(count/boundsLanes, 1), 4),
 	}
@@ -114,7 +125,8 @@ func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 }
 
 func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
-	k, err := mergeKernel[boundsSortedPush](p, s, "primitives/bounds_sorted", mergeOfKeys)
+	shape := p.mergeShape(a.Width, false)
+	k, err := mergeKernel[boundsSortedPush](p, s, a.Width.module("primitives/bounds_sorted"), shape)
 	if err != nil {
 		return err
 	}
@@ -128,17 +140,18 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 	}
 	if !plan.alone {
 		push.Splits = a.Scratch
-		if err := p.split(s, first, second, ^uint32(0), mergeOfKeys, a.Scratch); err != nil {
+		if err := p.split(s, a.Width, first, second, ^uint64(0), shape, a.Scratch); err != nil {
 			return err
 		}
 	}
-	k.Dispatch(s, groups(a.Length.N+a.Count.N, mergeOfKeys.tile()), push)
+	k.Dispatch(s, groups(a.Length.N+a.Count.N, shape.tile()), push)
 	return nil
 }
 
 func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 	top := recording.Constant("SEARCH_TOP", uint32(plan.top))
-	k, err := recording.Kernel[boundsPush](p.kernels, s, "primitives/bounds", min(256, p.d.Info().MaxWorkgroup), top)
+	k, err := recording.Kernel[boundsPush](p.kernels, s, a.Width.module("primitives/bounds"),
+		min(256, p.d.Info().MaxWorkgroup), top)
 	if err != nil {
 		return err
 	}
@@ -146,13 +159,13 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		Keys: a.Keys, KeyCount: a.Length.device(), Queries: a.Queries, QueryCount: a.Count.device(),
 		Bounds: a.Out, Upper: word(a.Upper), Rounds: uint32(plan.rounds),
 	}
-	if words := indexWords(a.Length.N, plan.top); plan.indexed && words > 0 {
-		index, err := recording.Kernel[boundsIndexPush](p.kernels, s, "primitives/bounds_index", 0, top)
+	if keys := indexKeys(a.Length.N, plan.top, a.Width); plan.indexed && keys > 0 {
+		index, err := recording.Kernel[boundsIndexPush](p.kernels, s, a.Width.module("primitives/bounds_index"), 0, top)
 		if err != nil {
 			return err
 		}
 		push.Index = a.Scratch
-		index.Dispatch(s, groups(words, index.Workgroup()), boundsIndexPush{a.Keys, push.KeyCount, push.Index})
+		index.Dispatch(s, groups(keys, index.Workgroup()), boundsIndexPush{a.Keys, push.KeyCount, push.Index})
 	}
 	k.Dispatch(s, groups(a.Count.N, k.Workgroup()*plan.rounds), push)
 	return nil

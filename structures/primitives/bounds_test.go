@@ -2,7 +2,6 @@ package primitives
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"testing"
@@ -12,7 +11,7 @@ import (
 )
 
 // boundsOf is what Bounds is to find.
-func boundsOf(keys, queries []uint32, upper bool) []uint32 {
+func boundsOf[K number](keys, queries []K, upper bool) []uint32 {
 	bounds := make([]uint32, len(queries))
 	for i, q := range queries {
 		bounds[i] = uint32(sort.Search(len(keys), func(k int) bool {
@@ -22,12 +21,12 @@ func boundsOf(keys, queries []uint32, upper bool) []uint32 {
 	return bounds
 }
 
-// eachPlan runs a test with every way of finding bounds.
-func eachPlan(t *testing.T, test func(t *testing.T, r *rig, plan boundsPlan)) {
+// eachPlan runs a test with every way of finding bounds among keys of a width.
+func eachPlan(t *testing.T, w Width, test func(t *testing.T, r *rig, plan boundsPlan)) {
 	for name, plan := range map[string]boundsPlan{
-		"bisection":               {top: searchTop, rounds: 1},
+		"bisection":               {top: searchTop[w], rounds: 1},
 		"bisection, small top":    {top: 16, rounds: 3},
-		"index":                   {indexed: true, top: searchTop, rounds: 3},
+		"index":                   {indexed: true, top: searchTop[w], rounds: 3},
 		"index, small top":        {indexed: true, top: 8, rounds: 1},
 		"merge":                   {merged: true, alone: true},
 		"merge, split beforehand": {merged: true},
@@ -37,15 +36,17 @@ func eachPlan(t *testing.T, test func(t *testing.T, r *rig, plan boundsPlan)) {
 }
 
 // checkBounds searches for queries, which it sorts where the plan asks for it, and compares with the model.
-func (r *rig) checkBounds(keys, queries []uint32, n, count Length, plan boundsPlan, name string) {
+func checkBounds[K number](r *rig, keys, queries []K, n, count Length, plan boundsPlan, name string) {
 	r.t.Helper()
 	if plan.merged {
 		queries = slices.Sorted(slices.Values(queries))
 	}
+	w := widthOf[K]()
 	args := BoundsArgs{
-		Keys: upload(r, append(keys, make([]uint32, n.N-len(keys))...)).Address(), Length: n,
-		Queries: upload(r, append(queries, make([]uint32, count.N-len(queries))...)).Address(), Count: count,
-		Scratch: r.scratch(max(4*indexWords(n.N, 8), r.p.BoundsScratch(n.N, count.N))), Sorted: plan.merged,
+		Keys: upload(r, append(keys, make([]K, n.N-len(keys))...)).Address(), Length: n, Width: w,
+		Queries: upload(r, append(queries, make([]K, count.N-len(queries))...)).Address(), Count: count,
+		Scratch: r.scratch(max(w.bytes()*indexKeys(n.N, 8, w), r.p.BoundsScratch(n.N, count.N, w))),
+		Sorted:  plan.merged,
 	}
 	for _, args.Upper = range []bool{false, true} {
 		out := room(r, len(queries))
@@ -57,32 +58,37 @@ func (r *rig) checkBounds(keys, queries []uint32, n, count Length, plan boundsPl
 }
 
 // queriesFor are queries of all sorts: keys, what lies beside keys, the ends, and any words.
-func queriesFor(keys []uint32, count int) []uint32 {
-	queries := words(7, count, 0)
+func queriesFor[K number](keys []K, count int) []K {
+	queries, edges := numbers[K](7, count, 0), edges[K]()
 	for i := range queries {
 		switch g := queries[i]; {
 		case i%8 == 0:
-			queries[i] = []uint32{0, 1, math.MaxUint32 - 1, math.MaxUint32}[i/8%4]
+			queries[i] = edges[i/8%len(edges)]
 		case i%8 < 6 && len(keys) > 0:
-			queries[i] = keys[int(g)%len(keys)] + uint32(i%8-3)%3 - 1
+			queries[i] = keys[g%K(len(keys))] + K(i%3) - 1
 		}
 	}
 	return queries
 }
 
-func sortedWords(seed uint64, n int, below uint32) []uint32 {
-	w := words(seed, n, below)
+func sortedNumbers[K number](seed uint64, n int, below K) []K {
+	w := numbers(seed, n, below)
 	slices.Sort(w)
 	return w
 }
 
 func TestBounds(t *testing.T) {
-	eachPlan(t, func(t *testing.T, r *rig, plan boundsPlan) {
+	t.Run("k32", testBounds[uint32])
+	t.Run("k64", testBounds[uint64])
+}
+
+func testBounds[K number](t *testing.T) {
+	eachPlan(t, widthOf[K](), func(t *testing.T, r *rig, plan boundsPlan) {
 		for i, n := range []int{0, 1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 2047, 2048, 2049, 16384, 20011} {
 			for j, count := range []int{0, 1, 100, 5003} {
-				below := []uint32{0, 1, 2, 1000, 1 << 20}[(i+j)%5]
-				keys := sortedWords(3, n, below)
-				r.checkBounds(keys, queriesFor(keys, count), Length{N: n}, Length{N: count}, plan,
+				below := []K{0, 1, 2, 1000, 1 << 20}[(i+j)%5]
+				keys := sortedNumbers(3, n, below)
+				checkBounds(r, keys, queriesFor(keys, count), Length{N: n}, Length{N: count}, plan,
 					fmt.Sprintf("%d keys below %d, %d queries", n, below, count))
 			}
 			r.release()
@@ -91,32 +97,44 @@ func TestBounds(t *testing.T) {
 }
 
 func TestBoundsAmongExtremeKeys(t *testing.T) {
-	eachPlan(t, func(t *testing.T, r *rig, plan boundsPlan) {
-		for name, key := range map[string]func(i uint32) uint32{
-			"all 0":     func(i uint32) uint32 { return 0 },
-			"all ones":  func(i uint32) uint32 { return math.MaxUint32 },
-			"both":      func(i uint32) uint32 { return -(i / 2000) },
-			"ascending": func(i uint32) uint32 { return i },
-			"last":      func(i uint32) uint32 { return math.MaxUint32 - 4999 + i },
+	t.Run("k32", testBoundsAmongExtremeKeys[uint32])
+	t.Run("k64", testBoundsAmongExtremeKeys[uint64])
+}
+
+func testBoundsAmongExtremeKeys[K number](t *testing.T) {
+	edges := edges[K]()
+	eachPlan(t, widthOf[K](), func(t *testing.T, r *rig, plan boundsPlan) {
+		for name, key := range map[string]func(i K) K{
+			"all 0":     func(i K) K { return 0 },
+			"all ones":  func(i K) K { return ^K(0) },
+			"both":      func(i K) K { return -(i / 2000) },
+			"ascending": func(i K) K { return i },
+			"last":      func(i K) K { return ^K(0) - 4999 + i },
+			"edges":     func(i K) K { return edges[int(i)%len(edges)] },
 		} {
-			keys := make([]uint32, 5000)
+			keys := make([]K, 5000)
 			for i := range keys {
-				keys[i] = key(uint32(i))
+				keys[i] = key(K(i))
 			}
 			slices.Sort(keys)
-			r.checkBounds(keys, queriesFor(keys, 2000), Length{N: len(keys)}, Length{N: 2000}, plan, name)
+			checkBounds(r, keys, queriesFor(keys, 2000), Length{N: len(keys)}, Length{N: 2000}, plan, name)
 			r.release()
 		}
 	})
 }
 
 func TestBoundsOfLengthsOnTheDevice(t *testing.T) {
-	eachPlan(t, func(t *testing.T, r *rig, plan boundsPlan) {
+	t.Run("k32", testBoundsOfLengthsOnTheDevice[uint32])
+	t.Run("k64", testBoundsOfLengthsOnTheDevice[uint64])
+}
+
+func testBoundsOfLengthsOnTheDevice[K number](t *testing.T) {
+	eachPlan(t, widthOf[K](), func(t *testing.T, r *rig, plan boundsPlan) {
 		for _, n := range []int{0, 1, 70, 5000} {
 			eachLength(r, n, func(keyCount Length, keyName string) {
 				eachLength(r, 3000, func(queryCount Length, queryName string) {
-					keys := sortedWords(3, n, 0)
-					r.checkBounds(keys, queriesFor(keys, 3000), keyCount, queryCount, plan, keyName+" and "+queryName)
+					keys := sortedNumbers[K](3, n, 0)
+					checkBounds(r, keys, queriesFor(keys, 3000), keyCount, queryCount, plan, keyName+" and "+queryName)
 				})
 			})
 			r.release()
@@ -124,42 +142,63 @@ func TestBoundsOfLengthsOnTheDevice(t *testing.T) {
 	})
 }
 
-// Arrays are aligned to words, no more, and the bounds may take the queries' place.
+// Arrays are aligned to their elements, no more.
 func TestBoundsWithinArrays(t *testing.T) {
+	t.Run("k32", testBoundsWithinArrays[uint32])
+	t.Run("k64", testBoundsWithinArrays[uint64])
+}
+
+func testBoundsWithinArrays[K number](t *testing.T) {
 	r := newRig(t)
-	keys := sortedWords(3, 20000, 0)
+	w, keys := widthOf[K](), sortedNumbers[K](3, 20000, 0)
 	queries := queriesFor(keys, 4000)
+	n, count := len(keys), len(queries)
 	for shift := range 8 {
-		skip := make([]uint32, shift)
-		at := room(r, shift+len(queries))
-		r.run(nil)
-		require.NoError(t, at.Upload(t.Context(), shift, queries))
+		out := room(r, shift+count)
 		r.run(r.p.Bounds(r.s, BoundsArgs{
-			Keys: upload(r, append(skip, keys...)).AddressOf(shift), Length: Length{N: len(keys)},
-			Queries: at.AddressOf(shift), Count: Length{N: len(queries)}, Out: at.AddressOf(shift),
-			Scratch: r.scratch(r.p.BoundsScratch(len(keys), len(queries))),
+			Keys: from(r, shift, keys), Length: Length{N: n}, Width: w,
+			Queries: from(r, shift, queries), Count: Length{N: count}, Out: out.AddressOf(shift),
+			Scratch: r.scratch(r.p.BoundsScratch(n, count, w)),
 		}))
-		got := download(r, at, shift+len(queries))[shift:]
-		requireWords(t, boundsOf(keys, queries, false), got, "from word %d on", shift)
+		requireWords(t, boundsOf(keys, queries, false), download(r, out, shift+count)[shift:], "from key %d on", shift)
 	}
+}
+
+func TestBoundsInPlaceOfQueries(t *testing.T) {
+	r := newRig(t)
+	keys := sortedNumbers[uint32](3, 20000, 0)
+	queries := queriesFor(keys, 4000)
+	at := within(r, queries, Length{N: len(queries)})
+	r.run(r.p.Bounds(r.s, BoundsArgs{
+		Keys: upload(r, keys).Address(), Length: Length{N: len(keys)},
+		Queries: at.Address(), Count: Length{N: len(queries)}, Out: at.Address(),
+		Scratch: r.scratch(r.p.BoundsScratch(len(keys), len(queries), Bits32)),
+	}))
+	requireWords(t, boundsOf(keys, queries, false), download(r, at, len(queries)), "bounds")
 }
 
 // What Bounds chooses by itself: few queries in many keys, and many in few, sorted or not.
 func TestBoundsChooses(t *testing.T) {
+	t.Run("k32", testBoundsChooses[uint32])
+	t.Run("k64", testBoundsChooses[uint64])
+}
+
+func testBoundsChooses[K number](t *testing.T) {
 	r := newRig(t)
+	w := widthOf[K]()
 	for _, n := range []int{0, 100, 300000} {
 		for _, count := range []int{3, 20000} {
 			for _, sorted := range []bool{false, true} {
-				keys := sortedWords(3, n, 0)
+				keys := sortedNumbers[K](3, n, 0)
 				queries := queriesFor(keys, count)
 				if sorted {
 					slices.Sort(queries)
 				}
 				out := room(r, count)
 				args := BoundsArgs{
-					Keys: upload(r, append(keys, 0)).Address(), Length: Length{N: n},
+					Keys: upload(r, append(keys, 0)).Address(), Length: Length{N: n}, Width: w,
 					Queries: upload(r, queries).Address(), Count: Length{N: count}, Sorted: sorted,
-					Out: out.Address(), Scratch: r.scratch(r.p.BoundsScratch(n, count)),
+					Out: out.Address(), Scratch: r.scratch(r.p.BoundsScratch(n, count, w)),
 				}
 				r.run(r.p.Bounds(r.s, args))
 				requireWords(t, boundsOf(keys, queries, false), download(r, out, count), "%d keys, %d queries", n,
@@ -185,7 +224,7 @@ func TestBoundsInLongArray(t *testing.T) {
 		want[i] = uint32(min((uint64(q)+3)/4, n))
 	}
 	for name, plan := range map[string]boundsPlan{
-		"bisection": {top: searchTop, rounds: 1}, "index": {indexed: true, top: searchTop, rounds: 1},
+		"bisection": {top: searchTop[Bits32], rounds: 1}, "index": {indexed: true, top: searchTop[Bits32], rounds: 1},
 		"merge": {merged: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +233,7 @@ func TestBoundsInLongArray(t *testing.T) {
 			r.run(r.p.bounds(r.s, BoundsArgs{
 				Keys: upload(r, keys).Address(), Length: Length{N: n}, Sorted: true, Out: out.Address(),
 				Queries: upload(r, queries).Address(), Count: Length{N: count},
-				Scratch: r.scratch(r.p.BoundsScratch(n, count)),
+				Scratch: r.scratch(r.p.BoundsScratch(n, count, Bits32)),
 			}, plan))
 			requireWords(t, want, download(r, out, count), "bounds")
 		})
@@ -215,6 +254,10 @@ func TestBoundsRefuses(t *testing.T) {
 		wrong(&args)
 		require.ErrorIs(t, r.p.Bounds(r.s, args), ErrNoMemory, name)
 	}
+	args := good
+	args.Width = Bits64 + 1
+	var widths *WidthsError
+	require.ErrorAs(t, r.p.Bounds(r.s, args), &widths)
 	var length *structures.CountError
 	good.Count.N = -1
 	require.ErrorAs(t, r.p.Bounds(r.s, good), &length)

@@ -7,13 +7,14 @@ import (
 
 // CompactArgs say what Compact works on.
 type CompactArgs struct {
-	Keys      uint64 // words
-	Values    uint64 // 0, or as many words
+	Keys      uint64 // numbers
+	Values    uint64 // 0, or as many numbers
 	Flags     uint64 // a bit a key, in words from the lowest bit up; bits from Length on are ignored
-	OutKeys   uint64 // words, as many as there are flags set
+	OutKeys   uint64 // numbers, as many as there are flags set
 	OutValues uint64 // likewise, where Values is not 0
 	OutCount  uint64 // 0, or a word for the number of flags set
 	Length    Length
+	Widths    Widths
 	Scratch   uint64 // CompactScratch bytes
 }
 
@@ -35,7 +36,7 @@ func (p *Primitives) CompactScratch(n int) int { return 4 * compactShape.chunks 
 
 // Compact records that the elements whose flags are set are written one behind the other, in their order. It has one
 // form, which counts the flags of each chunk first: they are a small part of what is read. Errors:
-// *structures.CountError, ErrNoMemory, and those of making a kernel.
+// *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Compact(s *vk.Stream, a CompactArgs) error {
 	return s.Whole(func() error { return p.compact(s, a) })
 }
@@ -44,21 +45,38 @@ func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
+	if err := a.Widths.check(); err != nil {
+		return err
+	}
 	pairs := a.Values != 0
 	n := a.Length.N
 	if n > 0 && (a.Keys == 0 || a.Flags == 0 || a.OutKeys == 0 || a.Scratch == 0 || pairs && a.OutValues == 0) {
 		return ErrNoMemory
 	}
-	chunks := compactShape.chunksOf(n)
-	quads := recording.Constant("QUADS", uint32(compactShape.quads))
-	k, err := recording.Kernel[compactPush](p.kernels, s, "primitives/compact", compactShape.workgroup, quads,
-		flag("PAIRS", pairs))
+	if pairs && a.Widths.Value != a.Widths.Key {
+		// One after the other: the flags that are read again are a bit an element.
+		keys, values := a, a
+		keys.Values = 0
+		values.Keys, values.OutKeys, values.Values, values.OutCount = a.Values, a.OutValues, 0, 0
+		values.Widths.Key = a.Widths.Value
+		if err := p.compact(s, keys); err != nil {
+			return err
+		}
+		return p.compact(s, values)
+	}
+	width := a.Widths.Key
+	chunks := compactShape.chunksOf(n, width)
+	k, err := recording.Kernel[compactPush](p.kernels, s, width.module("primitives/compact"), compactShape.workgroup,
+		compactShape.constant(), flag("PAIRS", pairs))
 	if err != nil {
 		return err
 	}
 	if chunks > 1 {
-		count, err := recording.Kernel[compactCountPush](p.kernels, s, "primitives/compact_count",
-			compactShape.workgroup, quads)
+		// The kernel knows flags alone, of parts with as many words as these have elements.
+		flags := compactShape
+		flags.quads >>= width
+		count, err := recording.Kernel[compactCountPush](p.kernels, s, "primitives/compact_count", flags.workgroup,
+			flags.constant())
 		if err != nil {
 			return err
 		}

@@ -21,9 +21,9 @@ func flagWords(seed uint64, n, of256 int) []uint32 {
 	return flags
 }
 
-// flagged is the words whose flags are set.
-func flagged(in, flags []uint32) []uint32 {
-	var out []uint32
+// flagged is the numbers whose flags are set.
+func flagged[N number](in []N, flags []uint32) []N {
+	var out []N
 	for i, w := range in {
 		if flags[i/32]>>(i%32)&1 != 0 {
 			out = append(out, w)
@@ -33,33 +33,37 @@ func flagged(in, flags []uint32) []uint32 {
 }
 
 func TestCompact(t *testing.T) {
-	eachRound(t, &compactShape, func(t *testing.T, r *rig) {
-		for _, n := range append(lengths(1<<12), 20_000, 200_001) {
-			keys, values := words(uint64(n), n, 0), words(uint64(n)+1, n, 0)
-			for _, share := range []int{1, 128, 256} {
-				flags := flagWords(uint64(n), n, share)
-				wantKeys, wantValues := flagged(keys, flags), flagged(values, flags)
-				count := len(wantKeys)
-				eachLength(r, n, func(l Length, name string) {
-					a := CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), Length: l,
-						Scratch: r.scratch(r.p.CompactScratch(l.N))}
-					outKeys, outValues, outCount := room(r, count), room(r, count), room(r, 1)
-					a.OutKeys, a.OutCount = outKeys.Address(), outCount.Address()
-					r.run(r.p.Compact(r.s, a))
-					requireWords(t, wantKeys, download(r, outKeys, count), "%s, %d of 256, keys alone", name, share)
-					require.Equal(t, uint32(count), download(r, outCount, 1)[0], name)
+	t.Run("words", func(t *testing.T) { eachRound(t, &compactShape, testCompact[uint32, uint32]) })
+	t.Run("64 bits", func(t *testing.T) { eachRound(t, &compactShape, testCompact[uint64, uint64]) })
+	t.Run("64 bits with words", func(t *testing.T) { eachRound(t, &compactShape, testCompact[uint64, uint32]) })
+}
 
-					again := room(r, count)
-					a.Values, a.OutKeys, a.OutValues, a.OutCount = upload(r, values).Address(), again.Address(),
-						outValues.Address(), 0
-					r.run(r.p.Compact(r.s, a))
-					requireWords(t, wantKeys, download(r, again, count), "%s, %d of 256, keys", name, share)
-					requireWords(t, wantValues, download(r, outValues, count), "%s, %d of 256, values", name, share)
-				})
-				r.release()
-			}
+func testCompact[K, V number](t *testing.T, r *rig) {
+	for _, n := range append(lengths(1<<12), 20_000, 200_001) {
+		keys, values := numbers[K](uint64(n), n, 0), numbers[V](uint64(n)+1, n, 0)
+		for _, share := range []int{1, 128, 256} {
+			flags := flagWords(uint64(n), n, share)
+			wantKeys, wantValues := flagged(keys, flags), flagged(values, flags)
+			count := len(wantKeys)
+			eachLength(r, n, func(l Length, name string) {
+				a := CompactArgs{Keys: upload(r, keys).Address(), Flags: upload(r, flags).Address(), Length: l,
+					Widths: Widths{widthOf[K](), widthOf[V]()}, Scratch: r.scratch(r.p.CompactScratch(l.N))}
+				outKeys, outValues, outCount := roomOf[K](r, count), roomOf[V](r, count), room(r, 1)
+				a.OutKeys, a.OutCount = outKeys.Address(), outCount.Address()
+				r.run(r.p.Compact(r.s, a))
+				requireWords(t, wantKeys, download(r, outKeys, count), "%s, %d of 256, keys alone", name, share)
+				require.Equal(t, uint32(count), download(r, outCount, 1)[0], name)
+
+				again := roomOf[K](r, count)
+				a.Values, a.OutKeys, a.OutValues, a.OutCount = upload(r, values).Address(), again.Address(),
+					outValues.Address(), 0
+				r.run(r.p.Compact(r.s, a))
+				requireWords(t, wantKeys, download(r, again, count), "%s, %d of 256, keys", name, share)
+				requireWords(t, wantValues, download(r, outValues, count), "%s, %d of 256, values", name, share)
+			})
+			r.release()
 		}
-	})
+	}
 }
 
 func TestCompactRefuses(t *testing.T) {
@@ -75,8 +79,12 @@ func TestCompactRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.Compact(r.s, a), ErrNoMemory, name)
 	}
-	var length *structures.CountError
+	var width *WidthsError
 	a := good
+	a.Widths = Widths{Bits32, Bits64}
+	require.ErrorAs(t, r.p.Compact(r.s, a), &width)
+	var length *structures.CountError
+	a = good
 	a.Length.N = math.MinInt
 	require.ErrorAs(t, r.p.Compact(r.s, a), &length)
 }

@@ -42,7 +42,7 @@ func ExamplePrimitives_Sort() {
 
 	keys, values := array(d, 5, 30, 10, 20, 10, 0), array(d, 5, 1, 2, 3, 4, 5)
 	outKeys, outValues := array(d, 5), array(d, 5)
-	scratch, err := vk.NewBuffer[byte](d, p.SortScratch(5, true))
+	scratch, err := vk.NewBuffer[byte](d, p.SortScratch(5, true, primitives.Widths{}))
 	check(err)
 	check(p.Sort(s, primitives.SortArgs{
 		Keys: keys.Address(), Values: values.Address(), OutKeys: outKeys.Address(), OutValues: outValues.Address(),
@@ -65,7 +65,7 @@ func ExamplePrimitives_Scan() {
 	defer p.Close()
 
 	lengths, starts, total := array(d, 4, 3, 0, 5, 2), array(d, 4), array(d, 1)
-	scratch, err := vk.NewBuffer[byte](d, p.ScanScratch(4))
+	scratch, err := vk.NewBuffer[byte](d, p.ScanScratch(4, primitives.Bits32))
 	check(err)
 	check(p.Scan(s, primitives.ScanArgs{
 		In: lengths.Address(), Out: starts.Address(), Total: total.Address(),
@@ -91,7 +91,8 @@ func ExamplePrimitives_RunLength() {
 	const n = 8
 	keys, sorted := array(d, n, 7, 3, 7, 9, 3, 7, 7, 9), array(d, n)
 	distinct, counts, runs, most := array(d, n), array(d, n), array(d, 1), array(d, 1)
-	scratch, err := vk.NewBuffer[byte](d, max(p.SortScratch(n, false), p.RunLengthScratch(n), p.ReduceScratch(n)))
+	scratch, err := vk.NewBuffer[byte](d, max(p.SortScratch(n, false, primitives.Widths{}), p.RunLengthScratch(n),
+		p.ReduceScratch(n, primitives.Bits32)))
 	check(err)
 	check(p.Sort(s, primitives.SortArgs{
 		Keys: keys.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: n}, Scratch: scratch.Address(),
@@ -150,7 +151,7 @@ func ExamplePrimitives_TopK() {
 	const n, k = 6, 3
 	scores, ids := array(d, n, 40, 90, 70, 20, 70, 10), array(d, n, 100, 101, 102, 103, 104, 105)
 	best, whose := array(d, k), array(d, k)
-	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k))
+	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k, primitives.Widths{}))
 	check(err)
 	check(p.TopK(s, primitives.TopKArgs{
 		Keys: scores.Address(), Values: ids.Address(), OutKeys: best.Address(), OutValues: whose.Address(),

@@ -7,11 +7,12 @@ import (
 
 // HistogramArgs say what Histogram works on.
 type HistogramArgs struct {
-	Keys     uint64 // words
+	Keys     uint64
 	Out      uint64 // 2^Bits words
 	FirstBit int    // the field of a key's bits that is counted: bits FirstBit … FirstBit+Bits-1
 	Bits     int    // 1 to MaxHistogramBits
 	Length   Length
+	Width    Width  // of the keys
 	Scratch  uint64 // HistogramScratch bytes
 }
 
@@ -30,8 +31,8 @@ type fieldCountPush struct {
 // HistogramScratch is how many bytes of scratch Histogram takes for n keys: none, so that Scratch may be 0.
 func (p *Primitives) HistogramScratch(n, bits int) int { return 0 }
 
-// Histogram records how many keys have each value of a field of their bits. Errors: *structures.CountError, *BitsError,
-// ErrNoMemory, and those of making a kernel.
+// Histogram records how many keys have each value of a field of their bits. Errors: *structures.CountError,
+// *WidthsError, *BitsError, ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Histogram(s *vk.Stream, a HistogramArgs) error {
 	return s.Whole(func() error { return p.histogram(s, a) })
 }
@@ -40,21 +41,25 @@ func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
-	if a.FirstBit < 0 || a.Bits < 1 || a.Bits > MaxHistogramBits || a.FirstBit+a.Bits > 32 {
-		return &BitsError{a.FirstBit, a.Bits}
+	if err := a.Width.check(); err != nil {
+		return err
+	}
+	if a.FirstBit < 0 || a.Bits < 1 || a.Bits > MaxHistogramBits || a.FirstBit+a.Bits > a.Width.bits() {
+		return &BitsError{a.FirstBit, a.Bits, a.Width.bits()}
 	}
 	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
 		return ErrNoMemory
 	}
-	k, err := recording.Kernel[fieldCountPush](p.kernels, s, "primitives/histogram", histogramShape.workgroup,
-		recording.Constant("QUADS", uint32(histogramShape.quads)), recording.Constant("BITS", uint32(a.Bits)))
+	k, err := recording.Kernel[fieldCountPush](p.kernels, s, a.Width.module("primitives/histogram"),
+		histogramShape.workgroup,
+		histogramShape.constant(), recording.Constant("BITS", uint32(a.Bits)))
 	if err != nil {
 		return err
 	}
 	if err := p.clear(s, a.Out, 4<<a.Bits); err != nil {
 		return err
 	}
-	k.Dispatch(s, histogramShape.chunksOf(a.Length.N),
+	k.Dispatch(s, histogramShape.chunksOf(a.Length.N, a.Width),
 		fieldCountPush{a.Keys, a.Out, a.Length.device(), uint32(a.FirstBit)})
 	return nil
 }

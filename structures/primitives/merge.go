@@ -7,7 +7,7 @@ import (
 
 // Run is a sorted array of keys or pairs, as an operand.
 type Run struct {
-	Keys, Values uint64 // addresses of Length words each; Values 0: keys alone
+	Keys, Values uint64 // addresses of Length elements each; Values 0: keys alone
 	Length       Length
 }
 
@@ -22,8 +22,9 @@ func (r Run) device() run { return run{r.Keys, r.Values, r.Length.device()} }
 // MergeArgs are the operands of Merge.
 type MergeArgs struct {
 	A, B               Run    // both of pairs, or both of keys alone
-	OutKeys, OutValues uint64 // addresses of as many words as A and B have together
-	Mask               uint32 // the bits of keys that are compared, by which A and B ascend; 0: all
+	Widths             Widths // of the keys, and of the values if there are any
+	OutKeys, OutValues uint64 // addresses of as many elements as A and B have together
+	Mask               uint64 // the bits of keys that are compared, by which A and B ascend; 0: all
 	Scratch            uint64 // MergeScratch bytes
 }
 
@@ -31,26 +32,45 @@ type mergePush struct {
 	A, B               run
 	OutKeys, OutValues uint64
 	Splits             uint64
-	Mask               uint32
+	Mask               uint64
 }
 
 type mergeSplitPush struct {
 	A, B             uint64
 	ALength, BLength length
 	Splits           uint64
-	Mask, Tile       uint32
+	Mask             uint64
+	Tile             uint32
 }
 
 // mergeShape is how a workgroup is laid out in the kernels over shaders/primitives/merge_tile.glsl.
 type mergeShape struct{ workgroup, items int }
 
-// What measured best on an H200.
+// By the width of keys, what measured best on an H200.
 var (
-	mergeOfPairs = mergeShape{128, 9}
-	mergeOfKeys  = mergeShape{256, 11}
+	mergesOfPairs = [...]mergeShape{Bits32: {128, 9}, Bits64: {128, 9}}
+	mergesOfKeys  = [...]mergeShape{Bits32: {256, 11}, Bits64: {256, 9}}
 )
 
 func (m mergeShape) tile() int { return m.workgroup * m.items }
+
+// within is the shape with as large a workgroup as a device has room for, whose shared memory takes a key and a word an
+// element.
+func (m mergeShape) within(info vk.Info, w Width) mergeShape {
+	for m.workgroup > info.MaxWorkgroup || w.bytes()*(m.tile()+m.items)+4*m.tile()+8 > info.SharedBytes {
+		m.workgroup /= 2
+	}
+	return m
+}
+
+// mergeShape is that of a merge of keys of this width, alone or with values.
+func (p *Primitives) mergeShape(w Width, pairs bool) mergeShape {
+	m := mergesOfKeys[w]
+	if pairs {
+		m = mergesOfPairs[w]
+	}
+	return m.within(p.d.Info(), w)
+}
 
 // splits is how many words merge_split takes for up to n outputs.
 func (m mergeShape) splits(n int) int { return n/m.tile() + 2 }
@@ -59,14 +79,19 @@ func (m mergeShape) splits(n int) int { return n/m.tile() + 2 }
 // for it. Up to so many outputs, it is the faster way.
 const mergeAlone = 1 << 22
 
-// MergeScratch returns the bytes of scratch that a merge of up to n outputs needs.
-func (p *Primitives) MergeScratch(n int) int { return 4 * mergeOfPairs.splits(max(n, 0)) }
+// MergeScratch returns the bytes of scratch that a merge of up to n outputs of these widths needs.
+func (p *Primitives) MergeScratch(n int, w Widths) int {
+	if w.check() != nil {
+		return 0
+	}
+	return 4 * max(p.mergeShape(w.Key, true).splits(max(n, 0)), p.mergeShape(w.Key, false).splits(max(n, 0)))
+}
 
 // Merge records a merge of two sorted runs into one. It is stable: of equal keys those of A come first, and those of
 // one run stay in its order. The runs may be any two lengths, each up to MaxLength. Neither input overlaps the output
 // or the scratch; A and B may be the same.
 //
-// Errors: *structures.CountError, ErrNoMemory, and what making a kernel may return.
+// Errors: *WidthsError, *structures.CountError, ErrNoMemory, and what making a kernel may return.
 //
 // The algorithm is merge path: Green, McColl and Bader, GPU Merge Path: A GPU Merging Algorithm, 2012.
 func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {
@@ -75,6 +100,9 @@ func (p *Primitives) Merge(s *vk.Stream, a MergeArgs) error {
 
 // merge is Merge; alone is whether each workgroup finds its tile by itself.
 func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
+	if err := a.Widths.check(); err != nil {
+		return err
+	}
 	for _, r := range []Run{a.A, a.B} {
 		if err := r.Length.check(); err != nil {
 			return err
@@ -91,20 +119,18 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 		return ErrNoMemory
 	}
 	if a.Mask == 0 {
-		a.Mask = ^uint32(0)
+		a.Mask = ^uint64(0)
 	}
-	shape := mergeOfKeys
-	if a.OutValues != 0 {
-		shape = mergeOfPairs
-	}
-	k, err := mergeKernel[mergePush](p, s, "primitives/merge", shape, flag("PAIRS", a.OutValues != 0))
+	pairs := a.OutValues != 0
+	shape := p.mergeShape(a.Widths.Key, pairs)
+	k, err := mergeKernel[mergePush](p, s, "primitives/merge"+a.Widths.variant(true), shape, flag("PAIRS", pairs))
 	if err != nil {
 		return err
 	}
 	push := mergePush{A: a.A.device(), B: a.B.device(), OutKeys: a.OutKeys, OutValues: a.OutValues, Mask: a.Mask}
 	if !alone {
 		push.Splits = a.Scratch
-		if err := p.split(s, a.A, a.B, a.Mask, shape, a.Scratch); err != nil {
+		if err := p.split(s, a.Widths.Key, a.A, a.B, a.Mask, shape, a.Scratch); err != nil {
 			return err
 		}
 	}
@@ -119,8 +145,8 @@ func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeS
 }
 
 // split records the search for where the tiles of a merge begin.
-func (p *Primitives) split(s *vk.Stream, a, b Run, mask uint32, shape mergeShape, splits uint64) error {
-	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, "primitives/merge_split", 0)
+func (p *Primitives) split(s *vk.Stream, w Width, a, b Run, mask uint64, shape mergeShape, splits uint64) error {
+	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, w.module("primitives/merge_split"), 0)
 	if err != nil {
 		return err
 	}

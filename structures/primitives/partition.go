@@ -64,7 +64,7 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 		return err
 	}
 	if a.Bits < 1 || a.Bits > MaxPartitionBits {
-		return &BitsError{32 - a.Bits, a.Bits}
+		return &BitsError{32 - a.Bits, a.Bits, 32}
 	}
 	if a.Length.N == 0 {
 		return nil

@@ -112,7 +112,7 @@ func TestPartition(t *testing.T) {
 func TestPartitionOfManyKeys(t *testing.T) {
 	r := newRig(t)
 	const n, log2 = 300_007, 8
-	for name, keys := range sortInputs(n) {
+	for name, keys := range sortInputs[uint32](n) {
 		for _, pairs := range []bool{false, true} {
 			parted, destinations := partition(r, keys, Length{N: n}, n, log2, pairs)
 			requireParts(t, keys, parted, destinations, 0, 0, 0, name)

@@ -1,11 +1,11 @@
 // Package primitives has the bulk operations that ordered structures are made of: radix sort, top k, partition, scan,
-// reduction, merge, segmented sort, compaction, run-length encoding, bounds and histograms, over arrays of 32-bit words
-// in device memory.
+// reduction, merge, segmented sort, compaction, run-length encoding, bounds and histograms, over arrays of 32-bit
+// numbers in device memory, or of 64-bit ones where an operation has a Width.
 //
 // Nothing here waits and nothing allocates: an operation is recorded into a vk.Stream, works on memory that is given
 // by device addresses, and takes its temporary memory from the caller. The function named …Scratch says how many
 // bytes that is. Operations on one stream follow one another, so that what one writes the next may read. Arrays are
-// aligned to 4 bytes, scratch to 256. Inputs and outputs may not overlap unless an operation says so.
+// aligned to their elements, scratch to 256 bytes. Inputs and outputs may not overlap unless an operation says so.
 //
 // An operation is recorded whole or not at all (vk.Stream.Whole): one that is refused leaves the stream's batch as it
 // was, and one of which a kernel can't be made when others are recorded already has the stream drop its batch.
@@ -125,10 +125,10 @@ func (l Length) check() error {
 }
 
 // BitsError says that keys have no such bits.
-type BitsError struct{ First, Bits int }
+type BitsError struct{ First, Bits, Of int }
 
 func (e *BitsError) Error() string {
-	return fmt.Sprintf("primitives: %d bits from bit %d on, but a key has 32", e.Bits, e.First)
+	return fmt.Sprintf("primitives: %d bits from bit %d on, but a key has %d", e.Bits, e.First, e.Of)
 }
 
 // ErrNoMemory says that an operation was given no address for something that it needs.

@@ -5,20 +5,22 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// ReduceOp is how Reduce makes one word of two.
+// ReduceOp is how Reduce makes one number of two.
 type ReduceOp uint8
 
 const (
-	Sum ReduceOp = iota // modulo 2^32; of nothing 0
-	Min                 // the least word; of nothing 2^32-1
-	Max                 // the greatest word; of nothing 0
+	Sum ReduceOp = iota // modulo 2^32, or 2^64; of nothing 0
+	Min                 // the least number; of nothing all ones
+	Max                 // the greatest number; of nothing 0
 )
 
 // ReduceArgs say what Reduce works on.
 type ReduceArgs struct {
-	In      uint64 // words
-	Out     uint64 // one word
+	In      uint64 // numbers
+	Out     uint64 // one of them
 	Length  Length
+	Width   Width // of the numbers,
+	Sums    Width // and of the result, where it is wider: 64 bits of words
 	Op      ReduceOp
 	Scratch uint64 // ReduceScratch bytes
 }
@@ -31,11 +33,11 @@ type reducePush struct {
 	Length         length
 }
 
-// ReduceScratch is how many bytes of scratch Reduce takes for n words.
-func (p *Primitives) ReduceScratch(int) int { return 4 * reduceShape.chunks }
+// ReduceScratch is how many bytes of scratch Reduce takes for n numbers and a result of a width.
+func (p *Primitives) ReduceScratch(n int, sums Width) int { return sums.bytes() * reduceShape.chunks }
 
-// Reduce records the reduction of an array of words to one. Errors: *structures.CountError, ErrNoMemory, and those of
-// making a kernel.
+// Reduce records the reduction of an array of numbers to one. Errors: *structures.CountError, *WidthsError,
+// ErrNoMemory, and those of making a kernel.
 func (p *Primitives) Reduce(s *vk.Stream, a ReduceArgs) error {
 	return s.Whole(func() error { return p.reduce(s, a) })
 }
@@ -44,27 +46,35 @@ func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
+	sums := max(a.Width, a.Sums)
+	if err := sums.check(); err != nil {
+		return err
+	}
 	if a.Out == 0 || a.Length.N > 0 && (a.In == 0 || a.Scratch == 0) {
 		return ErrNoMemory
 	}
-	chunks := reduceShape.chunksOf(a.Length.N)
+	chunks := reduceShape.chunksOf(a.Length.N, sums)
 	if chunks == 1 {
-		return p.reduceChunks(s, a.In, a.Out, a.Length, a.Op, reduceShape, 1)
+		return p.reduceChunks(s, a, reduceShape, 1)
 	}
-	if err := p.reduceChunks(s, a.In, a.Scratch, a.Length, a.Op, reduceShape, chunks); err != nil {
+	each, all := a, a
+	each.Out = a.Scratch
+	all.In, all.Length, all.Width = a.Scratch, Length{N: chunks}, sums
+	if err := p.reduceChunks(s, each, reduceShape, chunks); err != nil {
 		return err
 	}
-	return p.reduceChunks(s, a.Scratch, a.Out, Length{N: chunks}, a.Op, reduceShape, 1)
+	return p.reduceChunks(s, all, reduceShape, 1)
 }
 
-// reduceChunks records the reduction of each chunk to a word of out.
-func (p *Primitives) reduceChunks(s *vk.Stream, in, out uint64, l Length, op ReduceOp, shape shape, chunks int) error {
-	k, err := recording.Kernel[reducePush](p.kernels, s, "primitives/reduce", shape.workgroup,
-		recording.Constant("QUADS", uint32(shape.quads)),
-		recording.Constant("OPERATION", uint32(op)))
+// reduceChunks records the reduction of each chunk to a number, which are Out.
+func (p *Primitives) reduceChunks(s *vk.Stream, a ReduceArgs, shape shape, chunks int) error {
+	sums := max(a.Width, a.Sums)
+	constants := append(summand(a.Width, sums), shape.constant(), recording.Constant("OPERATION", uint32(a.Op)))
+	k, err := recording.Kernel[reducePush](p.kernels, s, sums.module("primitives/reduce"), shape.workgroup,
+		constants...)
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, chunks, reducePush{in, out, l.device()})
+	k.Dispatch(s, chunks, reducePush{a.In, a.Out, a.Length.device()})
 	return nil
 }

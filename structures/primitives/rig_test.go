@@ -3,6 +3,7 @@ package primitives
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -70,10 +71,22 @@ func upload[T vk.Element](r *rig, data []T) *vk.Buffer[T] {
 	return b
 }
 
-// room is a buffer of n words that hold untouched, until release. Beyond them are guard words, which check looks at.
-func room(r *rig, n int) *vk.Buffer[uint32] {
+// number is an element of either width.
+type number interface {
+	uint32 | uint64
+	vk.Element
+}
+
+// widthOf is the width of T.
+func widthOf[T number]() Width { return Width(bits.Len64(uint64(^T(0))) / 64) }
+
+// room is a buffer of n words that hold untouched, until release. Beyond them are guard words, which download looks at.
+func room(r *rig, n int) *vk.Buffer[uint32] { return roomOf[uint32](r, n) }
+
+// roomOf is room for n numbers, both words of which are untouched.
+func roomOf[T number](r *rig, n int) *vk.Buffer[T] {
 	r.t.Helper()
-	b, err := vk.NewBuffer[uint32](r.d, n+guard)
+	b, err := vk.NewBuffer[T](r.d, n+guard)
 	require.NoError(r.t, err)
 	r.buffers = append(r.buffers, b)
 	r.s.Fill(b, 0, int(b.Bytes()), untouched)
@@ -85,14 +98,15 @@ const (
 	guard     = 64
 )
 
-// download is the first n words of a room, whose other words must be untouched.
-func download(r *rig, b *vk.Buffer[uint32], n int) []uint32 {
+// download is the first n numbers of a room, whose other words must be untouched.
+func download[T number](r *rig, b *vk.Buffer[T], n int) []T {
 	r.t.Helper()
-	data := make([]uint32, b.Len())
+	data := make([]T, b.Len())
 	require.NoError(r.t, b.Download(r.t.Context(), 0, data))
-	for i, w := range data[n:] {
-		if w != untouched {
-			require.FailNow(r.t, "written beyond the end", "word %d of %d holds %#x", n+i, n, w)
+	both := uint64(untouched<<32 | untouched)
+	for i, x := range data[n:] {
+		if x != T(both) {
+			require.FailNow(r.t, "written beyond the end", "number %d of %d is %#x", n+i, n, x)
 		}
 	}
 	return data[:n]
@@ -133,18 +147,34 @@ func lengths(most int) []int {
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
 // words are n words below a bound; 0 is 2^32.
-func words(seed uint64, n int, below uint32) []uint32 {
-	g, all := random(seed), make([]uint32, n)
+func words(seed uint64, n int, below uint32) []uint32 { return numbers(seed, n, below) }
+
+// numbers are n numbers below a bound; 0: any.
+func numbers[T number](seed uint64, n int, below T) []T {
+	g, all := random(seed), make([]T, n)
 	for i := range all {
-		if all[i] = g.Uint32(); below != 0 {
-			all[i] = g.Uint32N(below)
+		if all[i] = T(g.Uint64()); below != 0 {
+			all[i] %= below
 		}
 	}
 	return all
 }
 
-// requireWords is require.Equal for many words: it names the first that differs.
-func requireWords(t testing.TB, want, got []uint32, format string, arguments ...any) {
+// edges are the numbers at which either word is all zeros or all ones, and those beside them: at 64 bits some of them
+// differ in the high word alone, or in the low one.
+func edges[T number]() (all []T) {
+	for _, high := range []uint64{0, 1, math.MaxUint32 - 1, math.MaxUint32} {
+		for _, low := range []uint64{0, 1, math.MaxUint32 - 1, math.MaxUint32} {
+			if widthOf[T]() == Bits64 || high == 0 {
+				all = append(all, T(high<<32|low))
+			}
+		}
+	}
+	return all
+}
+
+// requireWords is require.Equal for many words, or numbers: it names the first that differs.
+func requireWords[T number](t testing.TB, want, got []T, format string, arguments ...any) {
 	t.Helper()
 	if slices.Equal(want, got) {
 		return
@@ -152,7 +182,9 @@ func requireWords(t testing.TB, want, got []uint32, format string, arguments ...
 	what := fmt.Sprintf(format, arguments...)
 	require.Equal(t, len(want), len(got), "%s: length", what)
 	for i := range want {
-		require.Equal(t, want[i], got[i], "%s: word %d of %d", what, i, len(want))
+		if want[i] != got[i] {
+			require.Equal(t, want[i], got[i], "%s: number %d of %d", what, i, len(want))
+		}
 	}
 }
 

@@ -7,11 +7,12 @@ import (
 
 // RunLengthArgs say what RunLength works on.
 type RunLengthArgs struct {
-	Keys      uint64 // words; only equal neighbours make a run
-	OutKeys   uint64 // a word a run: its key
+	Keys      uint64 // only equal neighbours make a run
+	OutKeys   uint64 // a key a run
 	OutCounts uint64 // a word a run: how many keys it has
 	OutRuns   uint64 // 0, or a word for the number of runs
 	Length    Length
+	Width     Width  // of the keys
 	Scratch   uint64 // RunLengthScratch bytes
 }
 
@@ -33,7 +34,8 @@ func (p *Primitives) RunLengthScratch(n int) int { return 8 * runLengthShape.chu
 
 // RunLength records the run-length encoding of an array: the key and the length of each run of equal neighbours, in
 // their order. The outputs need room for as many runs as there may be, at most Length. It has one form, which counts
-// the runs of each chunk first. Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
+// the runs of each chunk first. Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a
+// kernel.
 func (p *Primitives) RunLength(s *vk.Stream, a RunLengthArgs) error {
 	return s.Whole(func() error { return p.runLength(s, a) })
 }
@@ -42,20 +44,23 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
+	if err := a.Width.check(); err != nil {
+		return err
+	}
 	n := a.Length.N
 	if n > 0 && (a.Keys == 0 || a.OutKeys == 0 || a.OutCounts == 0 || a.Scratch == 0) {
 		return ErrNoMemory
 	}
-	chunks := runLengthShape.chunksOf(n)
-	quads := recording.Constant("QUADS", uint32(runLengthShape.quads))
-	k, err := recording.Kernel[runLengthPush](p.kernels, s, "primitives/run_length", runLengthShape.workgroup, quads)
+	chunks := runLengthShape.chunksOf(n, a.Width)
+	k, err := recording.Kernel[runLengthPush](p.kernels, s, a.Width.module("primitives/run_length"),
+		runLengthShape.workgroup, runLengthShape.constant())
 	if err != nil {
 		return err
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
-		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, "primitives/run_length_count",
-			runLengthShape.workgroup, quads)
+		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, a.Width.module("primitives/run_length_count"),
+			runLengthShape.workgroup, runLengthShape.constant())
 		if err != nil {
 			return err
 		}

@@ -9,21 +9,21 @@ import (
 )
 
 // runsOf is the run-length encoding of an array.
-func runsOf(in []uint32) (keys, counts []uint32) {
-	for i, w := range in {
-		if i == 0 || w != in[i-1] {
-			keys, counts = append(keys, w), append(counts, 0)
+func runsOf[N number](in []N) (keys []N, counts []uint32) {
+	for i, x := range in {
+		if i == 0 || x != in[i-1] {
+			keys, counts = append(keys, x), append(counts, 0)
 		}
 		counts[len(counts)-1]++
 	}
 	return keys, counts
 }
 
-// runs are n words in runs of 1 to most words.
-func runs(seed uint64, n, most int) []uint32 {
+// runs are n numbers in runs of 1 to most, each greater than the one before by `by`.
+func runs[N number](seed uint64, n, most int, by N) []N {
 	g := random(seed)
-	var all []uint32
-	for key := uint32(0); len(all) < n; key++ {
+	var all []N
+	for key := N(0); len(all) < n; key += by {
 		for range min(1+g.IntN(most), n-len(all)) {
 			all = append(all, key)
 		}
@@ -31,24 +31,33 @@ func runs(seed uint64, n, most int) []uint32 {
 	return all
 }
 
-func testRunLength(t *testing.T, r *rig, in []uint32, l Length, name string) {
+func testRunLength[N number](r *rig, in []N, l Length, name string) {
+	t := r.t
 	t.Helper()
 	wantKeys, wantCounts := runsOf(in)
-	keys, counts, number := room(r, len(wantKeys)), room(r, len(wantKeys)), room(r, 1)
+	keys, counts, number := roomOf[N](r, len(wantKeys)), room(r, len(wantKeys)), room(r, 1)
 	r.run(r.p.RunLength(r.s, RunLengthArgs{Keys: upload(r, in).Address(), OutKeys: keys.Address(),
-		OutCounts: counts.Address(),
-		OutRuns:   number.Address(), Length: l, Scratch: r.scratch(r.p.RunLengthScratch(l.N))}))
+		OutCounts: counts.Address(), OutRuns: number.Address(), Length: l, Width: widthOf[N](),
+		Scratch: r.scratch(r.p.RunLengthScratch(l.N))}))
 	require.Equal(t, uint32(len(wantKeys)), download(r, number, 1)[0], name)
 	requireWords(t, wantKeys, download(r, keys, len(wantKeys)), "%s, keys", name)
 	requireWords(t, wantCounts, download(r, counts, len(wantKeys)), "%s, counts", name)
 }
 
+// At 64 bits the low word alone tells runs apart, the high one, or either.
 func TestRunLength(t *testing.T) {
+	t.Run("words", func(t *testing.T) { testRunLengths[uint32](t, 1) })
+	t.Run("low words", func(t *testing.T) { testRunLengths[uint64](t, 1) })
+	t.Run("high words", func(t *testing.T) { testRunLengths[uint64](t, 1<<32) })
+	t.Run("64 bits", func(t *testing.T) { testRunLengths[uint64](t, math.MaxUint64/3) })
+}
+
+func testRunLengths[N number](t *testing.T, by N) {
 	eachRound(t, &runLengthShape, func(t *testing.T, r *rig) {
 		for _, n := range append(lengths(1<<12), 20_000, 200_001) {
 			for _, most := range []int{1, 3, 20_000, math.MaxInt32} {
-				in := runs(uint64(n), n, most)
-				eachLength(r, n, func(l Length, name string) { testRunLength(t, r, in, l, name) })
+				in := runs(uint64(n), n, most, by)
+				eachLength(r, n, func(l Length, name string) { testRunLength(r, in, l, name) })
 				r.release()
 			}
 		}
@@ -59,8 +68,10 @@ func TestRunLength(t *testing.T) {
 func TestRunLengthUnsorted(t *testing.T) {
 	eachRound(t, &runLengthShape, func(t *testing.T, r *rig) {
 		const n = 20_000
-		testRunLength(t, r, words(3, n, 2), Length{N: n}, "zeroes and ones")
-		testRunLength(t, r, make([]uint32, n), Length{N: n}, "zeroes")
+		testRunLength(r, words(3, n, 2), Length{N: n}, "zeroes and ones")
+		testRunLength(r, make([]uint32, n), Length{N: n}, "zeroes")
+		testRunLength(r, numbers[uint64](3, n, 2), Length{N: n}, "zeroes and ones of 64 bits")
+		testRunLength(r, make([]uint64, n), Length{N: n}, "zeroes of 64 bits")
 	})
 }
 
@@ -76,8 +87,12 @@ func TestRunLengthRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.RunLength(r.s, a), ErrNoMemory, name)
 	}
-	var length *structures.CountError
+	var width *WidthsError
 	a := good
+	a.Width = 2
+	require.ErrorAs(t, r.p.RunLength(r.s, a), &width)
+	var length *structures.CountError
+	a = good
 	a.Length.N = MaxLength + 1
 	require.ErrorAs(t, r.p.RunLength(r.s, a), &length)
 }

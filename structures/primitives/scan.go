@@ -7,11 +7,13 @@ import (
 
 // ScanArgs say what Scan works on.
 type ScanArgs struct {
-	In        uint64 // words
-	Out       uint64 // as many; may be In
+	In        uint64 // numbers
+	Out       uint64 // as many sums; may be In, if sums are as wide
 	Length    Length
-	Inclusive bool   // each sum has its own word too; otherwise only those before it
-	Total     uint64 // 0, or a word for the sum of all
+	Width     Width  // of the numbers,
+	Sums      Width  // and of their sums, where these are wider: 64 bits of words
+	Inclusive bool   // each sum has its own number too; otherwise only those before it
+	Total     uint64 // 0, or room for the sum of all
 	Scratch   uint64 // ScanScratch bytes
 }
 
@@ -31,14 +33,14 @@ type scanPush struct {
 	Chunks                        uint32
 }
 
-// ScanScratch is how many bytes of scratch Scan takes for n words.
-func (p *Primitives) ScanScratch(n int) int {
-	return max(scanSingleShape.states(n), 4*scanMultiShape.chunks)
+// ScanScratch is how many bytes of scratch Scan takes for n numbers with sums of a width.
+func (p *Primitives) ScanScratch(n int, sums Width) int {
+	return max(scanSingleShape.states(n, sums), sums.bytes()*scanMultiShape.chunks)
 }
 
-// Scan records prefix sums modulo 2^32: Out[i] is the sum of In[0] … In[i-1], or with Inclusive of In[0] … In[i]. In
-// either form it takes several passes over a short array, and over one that is scanned in place. Errors:
-// *structures.CountError, ErrNoMemory, and those of making a kernel.
+// Scan records prefix sums modulo 2^32, or 2^64 where they have 64 bits: Out[i] is the sum of In[0] … In[i-1], or with
+// Inclusive of In[0] … In[i]. In either form it takes several passes over a short array, and over one that is scanned
+// in place. Errors: *structures.CountError, *WidthsError, ErrNoMemory, and those of making a kernel.
 //
 // Source: Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016; in several passes it
 // is the reduce-then-scan of its section 3.
@@ -50,32 +52,45 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
+	sums := max(a.Width, a.Sums)
+	if err := sums.check(); err != nil {
+		return err
+	}
 	n := a.Length.N
 	if n > 0 && (a.In == 0 || a.Out == 0 || a.Scratch == 0) {
 		return ErrNoMemory
 	}
-	shape, chunks := scanMultiShape, scanMultiShape.chunksOf(n)
+	shape, chunks := scanMultiShape, scanMultiShape.chunksOf(n, sums)
 	single := p.form == SinglePass && a.In != a.Out && n > scanSingleFrom
 	if single {
-		shape, chunks = scanSingleShape, groups(n, scanSingleShape.part())
+		shape, chunks = scanSingleShape, groups(n, scanSingleShape.part(sums))
 	}
-	k, err := recording.Kernel[scanPush](p.kernels, s, "primitives/scan", shape.workgroup,
-		recording.Constant("QUADS", uint32(shape.quads)),
+	constants := append(summand(a.Width, sums), shape.constant(),
 		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
+	k, err := recording.Kernel[scanPush](p.kernels, s, sums.module("primitives/scan"), shape.workgroup, constants...)
 	if err != nil {
 		return err
 	}
 	switch {
 	case single:
-		err = p.clear(s, a.Scratch, shape.states(n))
+		err = p.clear(s, a.Scratch, shape.states(n, sums))
 	case chunks > 1:
-		err = p.reduceChunks(s, a.In, a.Scratch, a.Length, Sum, shape, chunks)
+		err = p.reduceChunks(s, ReduceArgs{In: a.In, Out: a.Scratch, Length: a.Length, Width: a.Width, Sums: sums},
+			shape, chunks)
 	}
 	if err != nil {
 		return err
 	}
 	k.Dispatch(s, chunks, scanPush{a.In, a.Out, a.Total, a.Scratch, a.Length.device(), uint32(chunks)})
 	return nil
+}
+
+// summand is the constant of summand.glsl, which kernels have whose sums have 64 bits.
+func summand(width, sums Width) []recording.Specialization {
+	if sums == Bits32 {
+		return nil
+	}
+	return []recording.Specialization{flag("NARROW", width == Bits32)}
 }
 
 // flag is a specialization constant that is 0 or 1.

@@ -9,8 +9,9 @@ import (
 
 // SegmentedSortArgs are the operands of SegmentedSort.
 type SegmentedSortArgs struct {
-	Keys, Values       uint64 // addresses of Length words each; Values 0: keys alone
+	Keys, Values       uint64 // addresses of Length elements each; Values 0: keys alone
 	OutKeys, OutValues uint64 // the same, for the result
+	Widths             Widths // of the keys, and of the values if there are any
 	Length             Length // of all segments together; what the offsets say counts
 	// address of Segments+1 words: where each segment begins, from 0 on, and the last one's end
 	Offsets  uint64
@@ -19,10 +20,17 @@ type SegmentedSortArgs struct {
 	Scratch  uint64 // SegmentedSortScratch bytes
 }
 
-// segmentShape is how the workgroups of shaders/primitives/segment_tile.glsl are laid out.
-var segmentShape = segmentTile{workgroup: 256, items: 9}
-
+// segmentTile is how the workgroups of shaders/primitives/segment_tile.glsl are laid out.
 type segmentTile struct{ workgroup, items int }
+
+// segmentTile is that of sorts of keys of this width, of which a tile has one and a word an element in shared memory.
+func (p *Primitives) segmentTile(w Width) segmentTile {
+	t, info := segmentTile{workgroup: 256, items: 9}, p.d.Info()
+	for t.workgroup > info.MaxWorkgroup || (w.bytes()+4)*t.elements()+8 > info.SharedBytes {
+		t.workgroup /= 2
+	}
+	return t
+}
 
 func (t segmentTile) elements() int { return t.workgroup * t.items }
 func (t segmentTile) stride() int   { return t.elements() / 4 * 3 }
@@ -73,32 +81,39 @@ type segmentedSortPlan struct {
 	bytes                     uint64
 }
 
-func (p *Primitives) segmentedSortPlan(n, segments int, scratch uint64) (plan segmentedSortPlan) {
+func (p *Primitives) segmentedSortPlan(n, segments int, w Width, scratch uint64) (plan segmentedSortPlan) {
 	s := recording.Parts{Base: scratch}
 	plan.starts, plan.total = s.Take(4*segments), s.Take(4)
-	for _, array := range []*uint64{
-		&plan.sources, &plan.segments, &plan.keys, &plan.indices, &plan.sortedKeys, &plan.sortedIndices,
-	} {
+	for _, array := range []*uint64{&plan.sources, &plan.segments, &plan.indices, &plan.sortedIndices} {
 		*array = s.Take(4 * n)
 	}
-	plan.scan, plan.sort = s.Take(p.ScanScratch(segments)), s.Take(p.SortScratch(n, true))
+	plan.keys, plan.sortedKeys = s.Take(w.bytes()*n), s.Take(w.bytes()*n)
+	plan.scan = s.Take(p.ScanScratch(segments, Bits32))
+	plan.sort = s.Take(max(p.SortScratch(n, true, Widths{Key: w}), p.SortScratch(n, true, Widths{})))
 	plan.bytes = s.Used
 	return plan
 }
 
-// SegmentedSortScratch returns the bytes of scratch that a sort of up to n elements in so many segments needs, if the
-// longest has so many elements (0: not known).
-func (p *Primitives) SegmentedSortScratch(n, segments, longest int) int {
+// SegmentedSortScratch returns the bytes of scratch that a sort of up to n elements of these widths in so many segments
+// needs, if the longest has so many elements (0: not known).
+func (p *Primitives) SegmentedSortScratch(n, segments, longest int, w Widths) int {
+	if w.check() != nil {
+		return 0
+	}
 	n, segments = max(0, min(n, MaxLength)), max(0, segments)
-	if !longSegments(n, longest) {
+	if !p.segmentTile(w.Key).tooShort(n, longest) {
 		return recording.Align
 	}
-	return int(p.segmentedSortPlan(n, segments, 0).bytes)
+	bytes := int(p.segmentedSortPlan(n, segments, w.Key, 0).bytes)
+	if segments == 1 { // which is sorted like any array
+		bytes = max(bytes, p.SortScratch(n, true, w))
+	}
+	return bytes
 }
 
-// longSegments is whether a segment may be too long for a workgroup.
-func longSegments(n, longest int) bool {
-	return n > segmentShape.fits() && (longest == 0 || longest > segmentShape.fits())
+// tooShort is whether a segment may be too long for a workgroup.
+func (t segmentTile) tooShort(n, longest int) bool {
+	return n > t.fits() && (longest == 0 || longest > t.fits())
 }
 
 // SegmentedSort records a stable sort of each segment of an array for itself, ascending. The input stays as it is; the
@@ -108,12 +123,15 @@ func longSegments(n, longest int) bool {
 // and sorted by key, and then by segment. Where Longest says that there are none, that part is left out, which saves
 // some twenty dispatches.
 //
-// Errors: *structures.CountError, ErrNoMemory, and what making a kernel may return.
+// Errors: *WidthsError, *structures.CountError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) SegmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 	return s.Whole(func() error { return p.segmentedSort(s, a) })
 }
 
 func (p *Primitives) segmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
+	if err := a.Widths.check(); err != nil {
+		return err
+	}
 	if err := a.Length.check(); err != nil {
 		return err
 	}
@@ -127,39 +145,41 @@ func (p *Primitives) segmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 	if a.Keys == 0 || a.OutKeys == 0 || (a.Values == 0) != (a.OutValues == 0) || a.Offsets == 0 || a.Scratch == 0 {
 		return ErrNoMemory
 	}
-	if a.Segments == 1 && longSegments(n, a.Longest) {
+	tile := p.segmentTile(a.Widths.Key)
+	long := tile.tooShort(n, a.Longest)
+	if a.Segments == 1 && long {
 		return p.Sort(s, SortArgs{
-			Keys: a.Keys, Values: a.Values, OutKeys: a.OutKeys, OutValues: a.OutValues,
+			Keys: a.Keys, Values: a.Values, OutKeys: a.OutKeys, OutValues: a.OutValues, Widths: a.Widths,
 			Length: Length{N: n, At: a.Offsets + 4}, Scratch: a.Scratch,
 		})
 	}
-	k, err := recording.Kernel[segmentSortPush](p.kernels, s, "primitives/segmented_sort", segmentShape.workgroup,
-		segmentShape.constant())
+	k, err := recording.Kernel[segmentSortPush](p.kernels, s, "primitives/segmented_sort"+a.Widths.variant(true),
+		tile.workgroup, tile.constant())
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(n, segmentShape.stride()), segmentSortPush{
+	k.Dispatch(s, groups(n, tile.stride()), segmentSortPush{
 		a.Keys, a.Values, a.OutKeys, a.OutValues, a.Offsets, uint32(a.Segments), uint32(n),
 	})
-	if !longSegments(n, a.Longest) {
+	if !long {
 		return nil
 	}
-	return p.sortLongSegments(s, a)
+	return p.sortLongSegments(s, a, tile)
 }
 
-func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
+func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs, tile segmentTile) error {
 	n := a.Length.N
-	plan := p.segmentedSortPlan(n, a.Segments, a.Scratch)
+	plan := p.segmentedSortPlan(n, a.Segments, a.Widths.Key, a.Scratch)
 	all := Length{N: n, At: plan.total}
 
 	// The workgroup is a part of what says which segments are long.
 	survey, err := recording.Kernel[segmentSurveyPush](p.kernels, s, "primitives/segmented_sort_survey",
-		segmentShape.workgroup, segmentShape.constant())
+		tile.workgroup, tile.constant())
 	if err != nil {
 		return err
 	}
-	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s, "primitives/segmented_sort_gather",
-		segmentShape.workgroup, segmentShape.constant())
+	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s,
+		a.Widths.Key.module("primitives/segmented_sort_gather"), tile.workgroup, tile.constant())
 	if err != nil {
 		return err
 	}
@@ -167,7 +187,8 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
 	if err != nil {
 		return err
 	}
-	place, err := recording.Kernel[segmentPlacePush](p.kernels, s, "primitives/segmented_sort_place", 0)
+	place, err := recording.Kernel[segmentPlacePush](p.kernels, s,
+		"primitives/segmented_sort_place"+a.Widths.variant(true), 0)
 	if err != nil {
 		return err
 	}
@@ -188,7 +209,7 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
 	})
 	err = p.Sort(s, SortArgs{
 		Keys: plan.keys, Values: plan.indices, OutKeys: plan.sortedKeys, OutValues: plan.sortedIndices,
-		Length: all, Scratch: plan.sort,
+		Length: all, Widths: Widths{Key: a.Widths.Key}, Scratch: plan.sort,
 	})
 	if err != nil {
 		return err
@@ -197,7 +218,7 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs) error {
 		segmentNumberPush{plan.sortedIndices, plan.segments, all.device(), plan.keys})
 	err = p.Sort(s, SortArgs{
 		Keys: plan.keys, Values: plan.sortedIndices, OutKeys: plan.sortedKeys, OutValues: plan.indices,
-		Length: all, Bits: max(1, bits.Len(uint(n/segmentShape.fits()))), Scratch: plan.sort,
+		Length: all, Bits: max(1, bits.Len(uint(n/tile.fits()))), Scratch: plan.sort,
 	})
 	if err != nil {
 		return err

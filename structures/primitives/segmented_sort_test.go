@@ -12,42 +12,43 @@ import (
 
 // checkSegmentedSort sorts segments of these lengths, of keys below a bound, as pairs and as keys alone, and compares
 // with a stable sort of each.
-func (r *rig) checkSegmentedSort(lengths []int, below uint32, longest int, bound func(n int) Length, name string) {
+func checkSegmentedSort[K, V number](r *rig, lengths []int, below K, longest int, bound func(n int) Length,
+	name string) {
 	r.t.Helper()
 	offsets := []uint32{0}
 	for _, n := range lengths {
 		offsets = append(offsets, offsets[len(offsets)-1]+uint32(n))
 	}
 	n := int(offsets[len(lengths)])
-	keys := words(uint64(n)+5, n, below)
-	order := make([]uint32, n)
+	keys := numbers(uint64(n)+5, n, below)
+	order := make([]int, n)
 	for i := range order {
-		order[i] = uint32(i)
+		order[i] = i
 	}
 	for i := range lengths {
 		slices.SortStableFunc(order[offsets[i]:offsets[i+1]],
-			func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+			func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
 	}
-	want := make([]uint32, n)
-	values, wantValues := make([]uint32, n), make([]uint32, n)
+	want := make([]K, n)
+	values, wantValues := make([]V, n), make([]V, n)
 	for i, from := range order {
-		values[i] = uint32(i) * 3
-		want[i], wantValues[i] = keys[from], from*3
+		values[i] = tagged[V](1, i)
+		want[i], wantValues[i] = keys[from], tagged[V](1, from)
 	}
 	l := bound(n)
-	spare := make([]uint32, l.N-n)
-	outKeys, outValues := room(r, n), room(r, n)
+	outKeys, outValues := roomOf[K](r, n), roomOf[V](r, n)
 	args := SegmentedSortArgs{
-		Keys: upload(r, append(keys, spare...)).Address(), Values: upload(r, append(values, spare...)).Address(),
+		Keys: within(r, keys, l).Address(), Values: within(r, values, l).Address(),
 		OutKeys: outKeys.Address(), OutValues: outValues.Address(), Length: l,
-		Offsets: upload(r, offsets).Address(), Segments: len(lengths), Longest: longest,
-		Scratch: r.scratch(r.p.SegmentedSortScratch(l.N, len(lengths), longest)),
+		Widths: Widths{widthOf[K](), widthOf[V]()}, Offsets: upload(r, offsets).Address(), Segments: len(lengths),
+		Longest: longest,
 	}
+	args.Scratch = r.scratch(r.p.SegmentedSortScratch(l.N, len(lengths), longest, args.Widths))
 	r.run(r.p.SegmentedSort(r.s, args))
 	requireWords(r.t, want, download(r, outKeys, n), "keys of %s", name)
 	requireWords(r.t, wantValues, download(r, outValues, n), "values of %s", name)
 
-	outKeys = room(r, n)
+	outKeys = roomOf[K](r, n)
 	args.Values, args.OutValues, args.OutKeys = 0, 0, outKeys.Address()
 	r.run(r.p.SegmentedSort(r.s, args))
 	requireWords(r.t, want, download(r, outKeys, n), "keys alone of %s", name)
@@ -66,8 +67,15 @@ func drawn(count int, length func() int) (lengths []int) {
 func times(count, n int) []int { return slices.Repeat([]int{n}, count) }
 
 func TestSegmentedSort(t *testing.T) {
+	t.Run("k32v32", testSegmentedSort[uint32, uint32])
+	t.Run("k64v64", testSegmentedSort[uint64, uint64])
+	t.Run("k64v32", testSegmentedSort[uint64, uint32])
+}
+
+func testSegmentedSort[K, V number](t *testing.T) {
 	r := newRig(t)
-	tile, fits := segmentShape.elements(), segmentShape.fits()
+	shape := r.p.segmentTile(widthOf[K]())
+	tile, fits := shape.elements(), shape.fits()
 	g := random(11)
 	for name, lengths := range map[string][]int{
 		"none":             {},
@@ -88,47 +96,58 @@ func TestSegmentedSort(t *testing.T) {
 		"of all lengths":   drawn(40, func() int { return int(math.Exp(g.Float64() * math.Log(float64(2*tile)))) }),
 		"empties and long": slices.Concat(times(1000, 0), []int{2 * tile}, times(1000, 0), []int{3 * tile, 0, 1, 0}),
 	} {
-		r.checkSegmentedSort(lengths, []uint32{0, 3}[len(name)%2], 0, exactly, name)
+		checkSegmentedSort[K, V](r, lengths, []K{0, 3}[len(name)%2], 0, exactly, name)
 	}
 }
 
 func TestSegmentedSortInEachForm(t *testing.T) {
 	eachForm(t, func(t *testing.T, r *rig) {
-		r.checkSegmentedSort(append(times(100, 7), 3000, 0, 12000), 3, 0, exactly, "short and long")
+		lengths := append(times(100, 7), 3000, 0, 12000)
+		checkSegmentedSort[uint32, uint32](r, lengths, 3, 0, exactly, "short and long")
+		checkSegmentedSort[uint64, uint64](r, lengths, 3<<32, 0, exactly, "short and long, 64 bits")
 	})
 }
 
 // Where the longest is known, what is for long segments is left out.
 func TestSegmentedSortOfKnownLongest(t *testing.T) {
 	r := newRig(t)
-	fits := segmentShape.fits()
-	r.checkSegmentedSort(slices.Concat(times(20, fits), times(5, 17)), 0, fits, exactly, "as fit")
-	r.checkSegmentedSort(slices.Concat(times(3, fits+1), times(5, 17)), 0, fits+1, exactly, "one more than fit")
-	require.Less(t, r.p.SegmentedSortScratch(1<<20, 100, fits), r.p.SegmentedSortScratch(1<<20, 100, fits+1))
+	fits := r.p.segmentTile(Bits32).fits()
+	checkSegmentedSort[uint32, uint32](r, slices.Concat(times(20, fits), times(5, 17)), 0, fits, exactly, "as fit")
+	checkSegmentedSort[uint32, uint32](r, slices.Concat(times(3, fits+1), times(5, 17)), 0, fits+1, exactly,
+		"one more than fit")
+	require.Less(t, r.p.SegmentedSortScratch(1<<20, 100, fits, Widths{}),
+		r.p.SegmentedSortScratch(1<<20, 100, fits+1, Widths{}))
 }
 
 func TestSegmentedSortOfLengthOnTheDevice(t *testing.T) {
 	r := newRig(t)
 	for name, lengths := range map[string][]int{"nothing": {0, 0}, "short and long": {5, 0, 3000, 12, 7000, 1}} {
-		r.checkSegmentedSort(lengths, 0, 0, func(n int) Length {
+		bound := func(n int) Length {
 			return Length{N: 2*n + 50, At: upload(r, []uint32{uint32(n)}).Address()}
-		}, name)
+		}
+		checkSegmentedSort[uint32, uint32](r, lengths, 0, 0, bound, name)
+		checkSegmentedSort[uint64, uint64](r, lengths, 0, 0, bound, name+", 64 bits")
 	}
 }
 
-// Keys at both ends of what there is: none is reserved for places beyond the end.
+// Keys at the ends of what there is, and of either word: none is reserved for places beyond the end.
 func TestSegmentedSortOfExtremeKeys(t *testing.T) {
+	t.Run("k32", testSegmentedSortOfExtremeKeys[uint32])
+	t.Run("k64", testSegmentedSortOfExtremeKeys[uint64])
+}
+
+func testSegmentedSortOfExtremeKeys[K number](t *testing.T) {
 	r := newRig(t)
 	const n = 3000
-	keys := make([]uint32, n)
+	w, edges, keys := Widths{Key: widthOf[K]()}, edges[K](), make([]K, n)
 	for i := range keys {
-		keys[i] = uint32(-(i % 2))
+		keys[i] = edges[i*7%len(edges)]
 	}
 	offsets := []uint32{0, 10, 11, 500, 2999, n}
-	out := room(r, n)
+	out := roomOf[K](r, n)
 	r.run(r.p.SegmentedSort(r.s, SegmentedSortArgs{
-		Keys: upload(r, keys).Address(), OutKeys: out.Address(), Length: Length{N: n},
-		Offsets: upload(r, offsets).Address(), Segments: 5, Scratch: r.scratch(r.p.SegmentedSortScratch(n, 5, 0)),
+		Keys: upload(r, keys).Address(), OutKeys: out.Address(), Widths: w, Length: Length{N: n},
+		Offsets: upload(r, offsets).Address(), Segments: 5, Scratch: r.scratch(r.p.SegmentedSortScratch(n, 5, 0, w)),
 	}))
 	for i := range offsets[1:] {
 		slices.Sort(keys[offsets[i]:offsets[i+1]])
@@ -152,7 +171,7 @@ func TestSegmentedSortOfLongArray(t *testing.T) {
 	r.run(r.p.SegmentedSort(r.s, SegmentedSortArgs{
 		Keys: upload(r, keys).Address(), OutKeys: out.Address(), Length: Length{N: len(keys)},
 		Offsets: upload(r, offsets).Address(), Segments: segments, Longest: each,
-		Scratch: r.scratch(r.p.SegmentedSortScratch(len(keys), segments, each)),
+		Scratch: r.scratch(r.p.SegmentedSortScratch(len(keys), segments, each, Widths{})),
 	}))
 	for i, got := range download(r, out, len(keys)) {
 		if want := uint32(i%each + i/each); got != want {
@@ -178,6 +197,10 @@ func TestSegmentedSortRefuses(t *testing.T) {
 		wrong(&args)
 		require.ErrorIs(t, r.p.SegmentedSort(r.s, args), ErrNoMemory, name)
 	}
+	args := good
+	args.Widths = Widths{Key: Bits32, Value: Bits64}
+	var widths *WidthsError
+	require.ErrorAs(t, r.p.SegmentedSort(r.s, args), &widths)
 	var length *structures.CountError
 	good.Segments = -1
 	require.ErrorAs(t, r.p.SegmentedSort(r.s, good), &length)

@@ -7,18 +7,19 @@ import (
 
 // SortArgs are the operands of Sort.
 type SortArgs struct {
-	Keys, Values       uint64 // addresses of Length words each; Values 0: keys alone
+	Keys, Values       uint64 // addresses of Length elements each; Values 0: keys alone
 	OutKeys, OutValues uint64 // the same, for the result
 	Length             Length
+	Widths             Widths
 	FirstBit, Bits     int    // what keys are compared by: Bits bits from FirstBit on; Bits 0: all from FirstBit on
 	Scratch            uint64 // SortScratch bytes
 }
 
-// A pass brings the elements into the order of a digit of 8 bits.
+// A pass brings the elements into the order of a digit of up to 8 bits, all of them in one word of the key.
 const (
 	digitBits = 8
 	radix     = 1 << digitBits
-	maxPasses = 32 / digitBits
+	maxPasses = 64 / digitBits
 )
 
 // tileShape is how a workgroup is laid out in the kernels of a sort.
@@ -26,28 +27,53 @@ type tileShape struct{ workgroup, subgroups, items int }
 
 func (t tileShape) elements() int { return t.workgroup * t.items }
 
+// shared is the bytes of shared memory that a tile takes in the kernels: a row of counters a subgroup, of which the
+// keys take the place; where values follow, the keys' digits; and a word a digit
+// (shaders/primitives/sort_tile.glsl).
+func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
+	digits := 0
+	if pairs {
+		digits = t.elements() / 4
+		if t.items%4 != 0 {
+			digits *= 2
+		}
+	}
+	return 4*(max(radix*t.workgroup/subgroup, w.Key.bytes()/4*t.elements())+digits+radix) + 256
+}
+
 // sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts
-// want many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs.
-func (p *Primitives) sortTile(n int) tileShape {
+// want many tiles, so that all of the device has work; large ones large tiles, whose digits come in longer runs, of
+// which two still are on a multiprocessor at once.
+func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
 	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
-	switch {
+	switch wide := w.Key == Bits64; {
 	case p.sorts.items != 0:
 		t = p.sorts
 	case info.Type == vk.CPU:
 	case n <= 1<<18:
 		t = tileShape{workgroup: 512, items: 4}
-	case n <= 1<<20:
+	case n <= 1<<19:
 		t = tileShape{workgroup: 512, items: 8}
-	case n <= 1<<23:
+	case !pairs && !wide:
+		t = tileShape{workgroup: 384, items: 22}
+	case n <= 1<<20, pairs && wide && n <= 1<<23:
+		t = tileShape{workgroup: 384, items: 12}
+	case n <= 1<<23 && wide:
 		t = tileShape{workgroup: 384, items: 14}
+	case n <= 1<<23:
+		t = tileShape{workgroup: 512, items: 12}
+	case !wide:
+		t = tileShape{workgroup: 384, items: 18}
+	case pairs:
+		t = tileShape{workgroup: 256, items: 20}
 	default:
 		t = tileShape{workgroup: 256, items: 22}
 	}
-	// What doesn't fit is made to: each subgroup has a row of counters, and each element two words. Below the number of
-	// digits a workgroup has a power of two, so that its lanes share the digits out evenly.
-	for t.workgroup > s && (t.workgroup > info.MaxWorkgroup || max(4*radix*t.workgroup/s, 8*t.elements())+4*radix+
-		64 > info.SharedBytes) {
+	// What doesn't fit is made to: each subgroup has a row of counters, which the elements' room takes the place of.
+	// Below the number of digits a workgroup has a power of two, so that its lanes share the digits out evenly.
+	for t.workgroup > s && (t.workgroup > info.MaxWorkgroup ||
+		t.shared(s, pairs, w) > info.SharedBytes) {
 		if t.workgroup > radix {
 			t.workgroup = radix
 		} else {
@@ -70,8 +96,12 @@ type sortPlan struct {
 	keys   uint64 // of the elements between two passes
 	values uint64
 
+	// what is zero at the beginning: the counts of each digit's values, which become places; the tiles that have begun
+	// each pass; the workgroups that have counted
+	counters uint64
+	steps    uint64 // the passes that are made, a word each
+
 	// single-pass form
-	counters  uint64 // places of each pass's digits, then the tiles that have begun each pass, then those that ended
 	published [2]uint64
 
 	// multi-pass form
@@ -83,16 +113,17 @@ type sortPlan struct {
 
 const sortCounters = maxPasses*radix + maxPasses + 1
 
-func (p *Primitives) sortPlan(n int, pairs bool, scratch uint64) sortPlan {
+func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortPlan {
 	s := recording.Parts{Base: scratch}
-	plan := sortPlan{tile: p.sortTile(n)}
+	plan := sortPlan{tile: p.sortTile(n, pairs, w)}
 	plan.tiles = groups(n, plan.tile.elements())
-	plan.keys = s.Take(4 * n)
+	plan.keys = s.Take(w.Key.bytes() * n)
 	if pairs {
-		plan.values = s.Take(4 * n)
+		plan.values = s.Take(w.Value.bytes() * n)
 	}
+	plan.counters = s.Take(4 * sortCounters)
+	plan.steps = s.Take(4 * maxPasses)
 	if p.form == SinglePass {
-		plan.counters = s.Take(4 * sortCounters)
 		for i := range plan.published {
 			plan.published[i] = s.Take(4 * radix * (plan.tiles + 1))
 		}
@@ -104,15 +135,22 @@ func (p *Primitives) sortPlan(n int, pairs bool, scratch uint64) sortPlan {
 	return plan
 }
 
+// taken and ended are counters behind those of the digits.
+func (plan sortPlan) taken(pass int) uint64 { return plan.counters + uint64(4*(maxPasses*radix+pass)) }
+func (plan sortPlan) ended() uint64         { return plan.taken(maxPasses) }
+func (plan sortPlan) step(i int) uint64     { return plan.steps + uint64(4*i) }
+
 // SortScratch returns the bytes of scratch that a sort of up to n keys or pairs needs.
-func (p *Primitives) SortScratch(n int, pairs bool) int {
-	return int(p.sortPlan(max(0, min(n, MaxLength)), pairs, 0).bytes)
+func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
+	return int(p.sortPlan(max(0, min(n, MaxLength)), pairs, w, 0).bytes)
 }
 
 // Sort records a stable sort of keys, or of pairs by their keys, ascending: a radix sort by the least significant
-// digit first. The input stays as it is; the output and the scratch overlap neither it nor each other.
+// digit of 8 bits first. Digits that are the same in all keys take no pass, so that small numbers in wide keys are
+// sorted as fast as in narrow ones. The input stays as it is; the output and the scratch overlap neither it nor each
+// other.
 //
-// Errors: *structures.CountError, *BitsError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and what making a kernel may return.
 //
 // The single-pass form is Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs, 2022,
 // with a bounded wait; the multi-pass form counts and scans before each pass, Merrill and Grimshaw, High Performance
@@ -121,8 +159,12 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
-	if a.FirstBit < 0 || a.FirstBit > 31 || a.Bits < 0 || a.FirstBit+a.Bits > 32 {
-		return &BitsError{a.FirstBit, a.Bits}
+	if err := a.Widths.check(); err != nil {
+		return err
+	}
+	bits := a.Widths.Key.bits()
+	if a.FirstBit < 0 || a.FirstBit >= bits || a.Bits < 0 || a.FirstBit+a.Bits > bits {
+		return &BitsError{a.FirstBit, a.Bits, bits}
 	}
 	if a.Length.N == 0 {
 		return nil
@@ -132,10 +174,13 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 		return ErrNoMemory
 	}
 	if a.Bits == 0 {
-		a.Bits = 32 - a.FirstBit
+		a.Bits = bits - a.FirstBit
 	}
-	plan := p.sortPlan(a.Length.N, pairs, a.Scratch)
+	plan := p.sortPlan(a.Length.N, pairs, a.Widths, a.Scratch)
 	return s.Whole(func() error {
+		if err := p.sortHistogram(s, a, plan); err != nil {
+			return err
+		}
 		if p.form == SinglePass {
 			return p.sortSingle(s, a, plan)
 		}
@@ -143,29 +188,15 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	})
 }
 
-// sortPass is a pass over the elements: where they come from, where they go, and by which digit.
-type sortPass struct {
-	keys, values, outKeys, outValues uint64
-	shift, width                     int
-}
-
-func (s sortPass) digitAt() uint32 { return uint32(s.shift) | (1<<s.width-1)<<16 }
-
-// passes lays the passes out so that the last one writes the output.
-func (a SortArgs) passes(plan sortPlan) []sortPass {
-	n := groups(a.Bits, digitBits)
-	passes := make([]sortPass, n)
-	keys, values := a.Keys, a.Values
-	for i := range passes {
-		outKeys, outValues := a.OutKeys, a.OutValues
-		if (n-1-i)%2 != 0 {
-			outKeys, outValues = plan.keys, plan.values
-		}
-		passes[i] = sortPass{keys, values, outKeys, outValues, a.FirstBit + digitBits*i,
-			min(digitBits, a.Bits-digitBits*i)}
-		keys, values = outKeys, outValues
+// digits are those that the keys are compared by, the least significant one first: each its first bit, and its mask
+// from bit 8 on.
+func (a SortArgs) digits() (digits []uint32) {
+	for bit, end := a.FirstBit, a.FirstBit+a.Bits; bit < end; {
+		width := min(digitBits, end-bit, 32-bit%32)
+		digits = append(digits, uint32(bit)|(1<<width-1)<<8)
+		bit += width
 	}
-	return passes
+	return digits
 }
 
 // loops is the variant of a module whose loops this device's compiler should have.
@@ -176,11 +207,15 @@ func (p *Primitives) loops() string {
 	return ".unrolled"
 }
 
-func (a SortArgs) what() string {
-	if a.Values != 0 {
-		return "pairs"
+// variant is the part of a module's name that says what is sorted.
+func (a SortArgs) variant() string { return a.Widths.variant(a.Values != 0) }
+
+// far says whether elements of the output may be so far from its first that an array's index doesn't do (memory.glsl).
+func (a SortArgs) far() recording.Specialization {
+	if a.Length.N*max(a.Widths.Key, a.Widths.Value).bytes() > 1<<31 {
+		return recording.Constant("FAR", 1)
 	}
-	return "keys"
+	return recording.Constant("FAR", 0)
 }
 
 type histogramPush struct {
@@ -188,70 +223,90 @@ type histogramPush struct {
 	Counts    uint64
 	Ended     uint64
 	Published uint64
+	Steps     uint64
 	Publishes uint32
-	First     uint32
-	Bits      uint32
-	_         uint32
+	Passes    uint32
+	Digits    [maxPasses / 2]uint32
 	Length    length
-}
-
-// far says whether words of the output may be so far from its first that an array's index doesn't do (memory.glsl).
-func (a SortArgs) far() recording.Specialization {
-	if a.Length.N > 1<<29 {
-		return recording.Constant("FAR", 1)
-	}
-	return recording.Constant("FAR", 0)
-}
-
-type scatterSinglePush struct {
-	Keys, Values, OutKeys, OutValues uint64
-	Published, Spare, Places, Taken  uint64
-	Tiles, DigitAt                   uint32
-	Length                           length
-}
-
-func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
-	tile := plan.tile
-	histogram, err := recording.Kernel[histogramPush](p.kernels, s, "primitives/sort_histogram", tile.workgroup,
-		append(tile.constants(), a.far())...)
-	if err != nil {
-		return err
-	}
-	constants := append(tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
-	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, "primitives/sort_scatter."+a.what()+p.loops(),
-		tile.workgroup, constants...)
-	if err != nil {
-		return err
-	}
-	taken := plan.counters + 4*maxPasses*radix
-	ended := taken + 4*maxPasses
-	if err := p.clear(s, plan.counters, 4*sortCounters); err != nil {
-		return err
-	}
-	histogram.Dispatch(s, min(plan.tiles, histogramGroups), histogramPush{
-		Keys: a.Keys, Counts: plan.counters, Ended: ended, Published: plan.published[0],
-		Publishes: uint32(plan.tiles * radix),
-		First:     uint32(a.FirstBit), Bits: uint32(a.Bits), Length: a.Length.device(),
-	})
-	for i, pass := range a.passes(plan) {
-		scatter.Dispatch(s, plan.tiles, scatterSinglePush{
-			Keys: pass.keys, Values: pass.values, OutKeys: pass.outKeys, OutValues: pass.outValues,
-			Published: plan.published[i%2], Spare: plan.published[(i+1)%2],
-			Places: plan.counters + uint64(4*radix*min(i+1, maxPasses-1)),
-			Taken:  taken + uint64(4*i), Tiles: uint32(plan.tiles), DigitAt: pass.digitAt(), Length: a.Length.device(),
-		})
-	}
-	return nil
 }
 
 // histogramGroups is the most workgroups that count digits: each adds its counts to the device's once.
 const histogramGroups = 1024
 
+// sortHistogram counts all digits, and so finds out which passes there are.
+func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan) error {
+	histogram, err := recording.Kernel[histogramPush](p.kernels, s,
+		"primitives/sort_histogram"+a.Widths.variant(false), plan.tile.workgroup,
+		append(plan.tile.constants(), a.far())...)
+	if err != nil {
+		return err
+	}
+	if err := p.clear(s, plan.counters, 4*sortCounters); err != nil {
+		return err
+	}
+	push := histogramPush{
+		Keys: a.Keys, Counts: plan.counters, Ended: plan.ended(), Published: plan.published[0], Steps: plan.steps,
+		Passes: uint32(len(a.digits())), Length: a.Length.device(),
+	}
+	if p.form == SinglePass {
+		push.Publishes = uint32(plan.tiles * radix)
+	}
+	for i, digit := range a.digits() {
+		push.Digits[i/2] |= digit << (16 * (i % 2))
+	}
+	histogram.Dispatch(s, min(plan.tiles, histogramGroups), push)
+	return nil
+}
+
+// stepArrays are what a step reads and writes: of each two the second one, if the device turns the step round
+// (shaders/primitives/sort_step.glsl). The first step reads the input, and the last one writes the output.
+type stepArrays struct{ Keys, Values, OutKeys, OutValues [2]uint64 }
+
+func (a SortArgs) arrays(plan sortPlan, step int) stepArrays {
+	arrays := stepArrays{
+		[2]uint64{plan.keys, a.OutKeys}, [2]uint64{plan.values, a.OutValues},
+		[2]uint64{a.OutKeys, plan.keys}, [2]uint64{a.OutValues, plan.values},
+	}
+	if step == 0 {
+		arrays.Keys, arrays.Values = [2]uint64{a.Keys, a.Keys}, [2]uint64{a.Values, a.Values}
+	}
+	return arrays
+}
+
+type scatterSinglePush struct {
+	Arrays           stepArrays
+	Published, Spare uint64
+	Places, Taken    uint64
+	Step             uint64
+	Tiles            uint32
+	_                uint32
+	Length           length
+}
+
+func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
+	constants := append(plan.tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
+	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, "primitives/sort_scatter"+a.variant()+p.loops(),
+		plan.tile.workgroup, constants...)
+	if err != nil {
+		return err
+	}
+	for i := range a.digits() {
+		scatter.Dispatch(s, plan.tiles, scatterSinglePush{
+			Arrays:    a.arrays(plan, i),
+			Published: plan.published[i%2], Spare: plan.published[(i+1)%2],
+			Places: plan.counters, Taken: plan.taken(i), Step: plan.step(i),
+			Tiles: uint32(plan.tiles), Length: a.Length.device(),
+		})
+	}
+	return nil
+}
+
 type countPush struct {
-	Keys, Counts       uint64
-	Tiles, Shift, Mask uint32
-	_                  uint32
-	Length             length
+	Keys         [2]uint64
+	Counts, Step uint64
+	Tiles        uint32
+	_            uint32
+	Length       length
 }
 
 type rowsPush struct {
@@ -260,16 +315,18 @@ type rowsPush struct {
 }
 
 type scatterMultiPush struct {
-	Keys, Values, OutKeys, OutValues uint64
-	DigitTotals, Counts              uint64
-	Tiles, DigitAt                   uint32
-	Length                           length
+	Arrays              stepArrays
+	DigitTotals, Counts uint64
+	Step                uint64
+	Tiles               uint32
+	_                   uint32
+	Length              length
 }
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
-	tile := plan.tile
-	count, err := recording.Kernel[countPush](p.kernels, s, "primitives/sort_count"+p.loops(), tile.workgroup,
-		tile.constants()...)
+	tile, tiles := plan.tile, uint32(plan.tiles)
+	count, err := recording.Kernel[countPush](p.kernels, s, "primitives/sort_count"+a.Widths.variant(false)+p.loops(),
+		tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
 	}
@@ -278,20 +335,18 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 		return err
 	}
 	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s,
-		"primitives/sort_scatter_counted."+a.what()+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
+		"primitives/sort_scatter_counted"+a.variant()+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
 	if err != nil {
 		return err
 	}
-	for _, pass := range a.passes(plan) {
+	for i := range a.digits() {
+		arrays := a.arrays(plan, i)
 		count.Dispatch(s, plan.tiles, countPush{
-			Keys: pass.keys, Counts: plan.counts, Tiles: uint32(plan.tiles), Shift: uint32(pass.shift),
-			Mask:   1<<pass.width - 1,
-			Length: a.Length.device(),
+			Keys: arrays.Keys, Counts: plan.counts, Step: plan.step(i), Tiles: tiles, Length: a.Length.device(),
 		})
-		scan.Dispatch(s, radix, rowsPush{plan.counts, plan.totals, uint32(plan.tiles)})
+		scan.Dispatch(s, radix, rowsPush{plan.counts, plan.totals, tiles})
 		scatter.Dispatch(s, plan.tiles, scatterMultiPush{
-			Keys: pass.keys, Values: pass.values, OutKeys: pass.outKeys, OutValues: pass.outValues,
-			DigitTotals: plan.totals, Counts: plan.counts, Tiles: uint32(plan.tiles), DigitAt: pass.digitAt(),
+			Arrays: arrays, DigitTotals: plan.totals, Counts: plan.counts, Step: plan.step(i), Tiles: tiles,
 			Length: a.Length.device(),
 		})
 	}

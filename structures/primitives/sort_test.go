@@ -13,8 +13,8 @@ import (
 )
 
 // sorted are keys and values in the order that a stable sort by so many bits gives them.
-func sorted(keys, values []uint32, first, bits int) (outKeys, outValues []uint32) {
-	digit := func(k uint32) uint64 { return uint64(k) >> first & (1<<bits - 1) }
+func sorted[K, V number](keys []K, values []V, first, bits int) (outKeys []K, outValues []V) {
+	digit := func(k K) uint64 { return uint64(k) >> first & (1<<bits - 1) }
 	order := make([]int, len(keys))
 	for i := range order {
 		order[i] = i
@@ -26,80 +26,106 @@ func sorted(keys, values []uint32, first, bits int) (outKeys, outValues []uint32
 	return outKeys, outValues
 }
 
-// sortInputs are the orders that keys may come in.
-func sortInputs(n int) map[string][]uint32 {
-	ascending, descending, equal := make([]uint32, n), make([]uint32, n), make([]uint32, n)
-	for i := range n {
-		ascending[i] = uint32(i) * 977
-		descending[i] = math.MaxUint32 - uint32(i)*31
-		equal[i] = 0x80808080
+// sortInputs are the orders that keys may come in, and keys that differ in a few digits only.
+func sortInputs[K number](n int) map[string][]K {
+	inputs := map[string][]K{"random": numbers[K](uint64(n), n, 0), "few": numbers[K](uint64(n), n, 7)}
+	fill := func(name string, key func(i int) uint64) {
+		keys := make([]K, n)
+		for i := range keys {
+			keys[i] = K(key(i))
+		}
+		inputs[name] = keys
 	}
-	return map[string][]uint32{
-		"random": words(uint64(n), n, 0), "few": words(uint64(n), n, 7),
-		"ascending": ascending, "descending": descending, "equal": equal,
+	seeds := numbers[uint64](1, n, 0)
+	fill("ascending", func(i int) uint64 { return uint64(i) * 977 << (widthOf[K]().bits() - 32) })
+	fill("descending", func(i int) uint64 { return math.MaxUint64 - uint64(i)*31 })
+	fill("equal", func(int) uint64 { return 0x8080808080808080 })
+	fill("edges", func(i int) uint64 { return uint64(edges[K]()[seeds[i]%uint64(len(edges[K]()))]) })
+	// One to three digits, whose passes end in one array or in the other.
+	fill("digit 1", func(i int) uint64 { return seeds[i]&0xff00 | 7 })
+	fill("digits 0 and 2", func(i int) uint64 { return seeds[i] & 0xff00ff })
+	if widthOf[K]() == Bits64 {
+		fill("40 bits", func(i int) uint64 { return seeds[i] >> 24 })
+		fill("digit 4", func(i int) uint64 { return seeds[i]&(0xff<<32) | 1<<63 | 1 })
+		fill("digits 3, 4 and 7", func(i int) uint64 { return seeds[i] & 0xff0000ffff000000 })
 	}
+	return inputs
 }
 
 // testSort sorts pairs and keys and compares with Go's sort.
-func testSort(r *rig, keys []uint32, l Length, n, first, bits int, name string) {
+func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name string) {
 	r.t.Helper()
 	defer r.release()
 	// Values tell where each pair comes from.
-	values := words(7, len(keys), 0)
+	values := numbers[V](7, len(keys), 0)
 	for i := range values {
-		values[i] ^= uint32(i) << 8
+		values[i] ^= V(i) << 8
 	}
+	w := Widths{widthOf[K](), widthOf[V]()}
 	in, inValues := upload(r, keys), upload(r, values)
 	wantKeys, wantValues := sorted(keys[:n], values[:n], first, bits)
-	if bits == 32-first {
+	if bits == w.Key.bits()-first {
 		bits = 0
 	}
-	out, outValues := room(r, len(keys)), room(r, len(keys))
+	out, outValues := roomOf[K](r, len(keys)), roomOf[V](r, len(keys))
 	a := SortArgs{Keys: in.Address(), Values: inValues.Address(), OutKeys: out.Address(),
-		OutValues: outValues.Address(),
-		Length:    l, FirstBit: first, Bits: bits, Scratch: r.scratch(r.p.SortScratch(l.N, true))}
+		OutValues: outValues.Address(), Widths: w,
+		Length: l, FirstBit: first, Bits: bits, Scratch: r.scratch(r.p.SortScratch(l.N, true, w))}
 	r.run(r.p.Sort(r.s, a))
 	requireWords(r.t, wantKeys, download(r, out, n), "%s: keys of pairs", name)
 	requireWords(r.t, wantValues, download(r, outValues, n), "%s: values", name)
 
-	alone := room(r, len(keys))
+	alone := roomOf[K](r, len(keys))
 	a.Values, a.OutValues, a.OutKeys = 0, 0, alone.Address()
-	a.Scratch = r.scratch(r.p.SortScratch(l.N, false))
+	a.Scratch = r.scratch(r.p.SortScratch(l.N, false, w))
 	r.run(r.p.Sort(r.s, a))
 	requireWords(r.t, wantKeys, download(r, alone, n), "%s: keys", name)
-	unchanged := make([]uint32, len(keys))
+	unchanged := make([]K, len(keys))
 	require.NoError(r.t, in.Download(r.t.Context(), 0, unchanged))
 	requireWords(r.t, keys, unchanged, "%s: the input", name)
 }
 
 func TestSortLengths(t *testing.T) {
 	eachForm(t, func(t *testing.T, r *rig) {
-		for _, n := range lengths(1 << 13) {
-			testSort(r, words(uint64(n), n, 0), Length{N: n}, n, 0, 32, fmt.Sprint(n))
-		}
-		for _, n := range []int{0, 1, 1000, 5000} {
-			eachLength(r, n, func(l Length, name string) {
-				testSort(r, words(uint64(n), l.N, 0), l, n, 0, 32, name)
-			})
-		}
+		testSortLengths[uint32, uint32](r)
+		testSortLengths[uint64, uint64](r)
 	})
+}
+
+func testSortLengths[K, V number](r *rig) {
+	for _, n := range lengths(1 << 13) {
+		testSort[K, V](r, numbers[K](uint64(n), n, 0), Length{N: n}, n, 0, widthOf[K]().bits(), fmt.Sprint(n))
+	}
+	for _, n := range []int{0, 1, 1000, 5000} {
+		eachLength(r, n, func(l Length, name string) {
+			testSort[K, V](r, numbers[K](uint64(n), l.N, 0), l, n, 0, widthOf[K]().bits(), name)
+		})
+	}
 }
 
 func TestSortInputs(t *testing.T) {
 	eachForm(t, func(t *testing.T, r *rig) {
-		const n = 40_000
-		for name, keys := range sortInputs(n) {
-			testSort(r, keys, Length{N: n}, n, 0, 32, name)
-		}
+		testSortInputs[uint32, uint32](r)
+		testSortInputs[uint64, uint32](r)
+		testSortInputs[uint64, uint64](r)
 	})
 }
 
+func testSortInputs[K, V number](r *rig) {
+	const n = 12_000
+	for name, keys := range sortInputs[K](n) {
+		testSort[K, V](r, keys, Length{N: n}, n, 0, widthOf[K]().bits(), name)
+	}
+}
+
 func TestSortBits(t *testing.T) {
+	const n = 3000
 	eachForm(t, func(t *testing.T, r *rig) {
-		const n = 3000
-		keys := words(1, n, 0)
 		for _, b := range [][2]int{{0, 1}, {31, 1}, {5, 8}, {0, 9}, {7, 17}, {16, 16}, {3, 29}, {8, 24}, {1, 31}} {
-			testSort(r, keys, Length{N: n}, n, b[0], b[1], fmt.Sprint(b))
+			testSort[uint32, uint32](r, numbers[uint32](1, n, 0), Length{N: n}, n, b[0], b[1], fmt.Sprint(b))
+		}
+		for _, b := range [][2]int{{31, 1}, {32, 1}, {31, 2}, {63, 1}, {28, 9}, {0, 40}, {5, 59}, {1, 62}} {
+			testSort[uint64, uint64](r, numbers[uint64](1, n, 0), Length{N: n}, n, b[0], b[1], fmt.Sprint(b))
 		}
 	})
 }
@@ -107,12 +133,12 @@ func TestSortBits(t *testing.T) {
 // Shapes as GPUs have them, as far as this device's shared memory goes. Each is compiled anew, which takes its time.
 func TestSortShapes(t *testing.T) {
 	const n = 9000
-	keys := words(9, n, 0)
 	for form, shape := range map[Form]tileShape{SinglePass: {workgroup: 384, items: 14},
-		MultiPass: {workgroup: 512, items: 4}} {
+		MultiPass: {workgroup: 256, items: 20}} {
 		r := newRig(t, Options{Form: form})
 		r.p.sorts = shape
-		testSort(r, keys, Length{N: n}, n, 0, 32, fmt.Sprint(form, shape))
+		testSort[uint32, uint32](r, numbers[uint32](9, n, 0), Length{N: n}, n, 0, 32, fmt.Sprint(form, shape))
+		testSort[uint64, uint64](r, numbers[uint64](9, n, 0), Length{N: n}, n, 0, 64, fmt.Sprint(form, shape))
 	}
 }
 
@@ -129,12 +155,24 @@ func TestSortErrors(t *testing.T) {
 		change(&a)
 		require.ErrorIs(t, r.p.Sort(r.s, a), ErrNoMemory)
 	}
-	for _, b := range [][2]int{{-1, 1}, {0, 33}, {32, 0}, {0, -1}, {30, 3}} {
+	refused := map[Width][][2]int{
+		Bits32: {{-1, 1}, {0, 33}, {32, 0}, {0, -1}, {30, 3}}, Bits64: {{0, 65}, {64, 0}, {62, 3}},
+	}
+	for width, all := range refused {
+		for _, b := range all {
+			a := good
+			a.FirstBit, a.Bits, a.Widths.Key = b[0], b[1], width
+			var bits *BitsError
+			require.ErrorAs(t, r.p.Sort(r.s, a), &bits)
+			require.Equal(t, BitsError{b[0], b[1], width.bits()}, *bits)
+		}
+	}
+	for _, w := range []Widths{{Bits32, Bits64}, {Bits64 + 1, Bits32}} {
 		a := good
-		a.FirstBit, a.Bits = b[0], b[1]
-		var bits *BitsError
-		require.ErrorAs(t, r.p.Sort(r.s, a), &bits)
-		require.Equal(t, b[0], bits.First)
+		a.Widths = w
+		var widths *WidthsError
+		require.ErrorAs(t, r.p.Sort(r.s, a), &widths)
+		require.Equal(t, w, widths.Widths)
 	}
 	for _, n := range []int{-1, MaxLength + 1} {
 		a := good

@@ -12,7 +12,7 @@ import (
 )
 
 // inOrder are the numbers of keys, the least or the greatest first, of equal ones the first.
-func inOrder(keys []uint32, least bool) []uint32 {
+func inOrder[K number](keys []K, least bool) []uint32 {
 	numbers := make([]uint32, len(keys))
 	for i := range numbers {
 		numbers[i] = uint32(i)
@@ -26,70 +26,98 @@ func inOrder(keys []uint32, least bool) []uint32 {
 	return numbers
 }
 
-func at(all, numbers []uint32) []uint32 {
-	some := make([]uint32, len(numbers))
+func at[N number](all []N, numbers []uint32) []N {
+	some := make([]N, len(numbers))
 	for i, n := range numbers {
 		some[i] = all[n]
 	}
 	return some
 }
 
-// topKKeys are keys whose k-th is among many equal ones, among few, or alone; the last digits alone tell some apart.
-var topKKeys = map[string]func(n int) []uint32{
-	"any":        func(n int) []uint32 { return words(uint64(n), n, 0) },
-	"few":        func(n int) []uint32 { return words(uint64(n), n, 7) },
-	"equal":      func(n int) []uint32 { return words(uint64(n), n, 1) },
-	"last digit": func(n int) []uint32 { return shifted(words(uint64(n), n, 1<<10), 0xabcde<<10) },
-	"ends": func(n int) []uint32 {
-		return shifted(words(uint64(n), n, 3), math.MaxUint32) // 2^32-1, 0 and 1
-	},
-}
-
-func shifted(words []uint32, by uint32) []uint32 {
-	for i := range words {
-		words[i] += by
+// topKKeys are keys whose k-th is among many equal ones, among few, or alone; the last digits alone tell some apart,
+// and of two words either one.
+func topKKeys[K number]() map[string]func(n int) []K {
+	any := func(below, by K) func(n int) []K {
+		return func(n int) []K {
+			all := numbers(uint64(n), n, below)
+			for i := range all {
+				all[i] += by
+			}
+			return all
+		}
 	}
-	return words
+	kinds := map[string]func(n int) []K{
+		"any": any(0, 0), "few": any(7, 0), "equal": any(1, 0), "last digit": any(1<<10, 0xabcde<<10),
+		"ends": any(3, ^K(0)), // the greatest number, 0 and 1
+	}
+	if widthOf[K]() == Bits64 {
+		high := K(math.MaxUint32) + 1
+		kinds["low words"], kinds["high digits"] = any(high, 5*high), func(n int) []K {
+			all := numbers(uint64(n), n, high)
+			for i := range all {
+				all[i] = all[i]*high + 17
+			}
+			return all
+		}
+		kinds["edges"] = func(n int) []K {
+			all := numbers[K](uint64(n), n, K(len(edges[K]())))
+			for i := range all {
+				all[i] = edges[K]()[all[i]]
+			}
+			return all
+		}
+	}
+	return kinds
 }
 
 func TestTopK(t *testing.T) {
+	t.Run("words", testTopK[uint32, uint32])
+	t.Run("64 bits", testTopK[uint64, uint64])
+	t.Run("64 bits with words", testTopK[uint64, uint32])
+}
+
+func testTopK[K, V number](t *testing.T) {
 	eachRound(t, &topKShape, func(t *testing.T, r *rig) {
-		for name, make := range topKKeys {
+		for name, make := range topKKeys[K]() {
 			for _, n := range []int{0, 1, 33, 4097, 13_001} {
-				keys, values := make(n), words(uint64(n)+1, n, 0)
+				keys, values := make(n), numbers[V](uint64(n)+1, n, 0)
 				for _, k := range []int{0, 1, n / 3, n + 9} {
-					testTopK(r, keys, values, k, fmt.Sprintf("%s keys, k %d", name, k))
+					testTopKOf(r, keys, values, k, fmt.Sprintf("%s keys, k %d", name, k))
 				}
 			}
 		}
 	})
 }
 
-func testTopK(r *rig, keys, values []uint32, k int, what string) {
+func testTopKOf[K, V number](r *rig, keys []K, values []V, k int, what string) {
 	r.t.Helper()
 	n := len(keys)
 	for i, least := range []bool{false, true} {
 		eachLength(r, n, func(l Length, name string) {
 			defer r.release()
 			numbers := inOrder(keys, least)[:min(k, n)]
-			outKeys, outValues, count := room(r, len(numbers)), room(r, len(numbers)), room(r, 1)
+			outKeys, outValues, outNumbers := roomOf[K](r, len(numbers)), roomOf[V](r, len(numbers)),
+				room(r, len(numbers))
+			count, w := room(r, 1), Widths{widthOf[K](), widthOf[V]()}
 			a := TopKArgs{
-				Keys: upload(r, append(keys, 0)).Address(), OutKeys: outKeys.Address(), OutValues: outValues.Address(),
-				OutCount: count.Address(),
-				K:        k, Least: least, Length: l, Scratch: r.scratch(r.p.TopKScratch(l.N, k)),
+				Keys: upload(r, append(keys, 0)).Address(), OutKeys: outKeys.Address(), OutCount: count.Address(),
+				K: k, Least: least, Length: l, Widths: w, Scratch: r.scratch(r.p.TopKScratch(l.N, k, w)),
 			}
-			if a.Values = upload(r, append(values, 0)).Address(); (n+k+i)%2 == 0 {
-				a.Values = 0
+			if (n+k+i)%2 == 0 {
+				a.OutValues = outNumbers.Address()
+			} else {
+				a.Values, a.OutValues = upload(r, append(values, 0)).Address(), outValues.Address()
 			}
 			r.run(r.p.TopK(r.s, a))
 			requireWords(r.t, at(keys, numbers), download(r, outKeys, len(numbers)), "%s of %s, least %v: keys", what,
 				name, least)
-			want := numbers
-			if a.Values != 0 {
-				want = at(values, numbers)
+			if a.Values == 0 {
+				requireWords(r.t, numbers, download(r, outNumbers, len(numbers)), "%s of %s, least %v: numbers", what,
+					name, least)
+			} else {
+				requireWords(r.t, at(values, numbers), download(r, outValues, len(numbers)),
+					"%s of %s, least %v: values", what, name, least)
 			}
-			requireWords(r.t, want, download(r, outValues, len(numbers)), "%s of %s, least %v: values", what, name,
-				least)
 			require.Equal(r.t, uint32(len(numbers)), download(r, count, 1)[0], "%s of %s", what, name)
 		})
 	}
@@ -107,6 +135,10 @@ func TestTopKRefuses(t *testing.T) {
 		spoil(&a)
 		require.ErrorIs(t, r.p.TopK(r.s, a), ErrNoMemory, name)
 	}
+	var width *WidthsError
+	a := good
+	a.Values, a.Widths = at, Widths{Bits32, Bits64}
+	require.ErrorAs(t, r.p.TopK(r.s, a), &width)
 	var length *structures.CountError
 	for _, spoil := range []func(a *TopKArgs){
 		func(a *TopKArgs) { a.Length.N = MaxLength + 1 }, func(a *TopKArgs) { a.K = -1 }} {

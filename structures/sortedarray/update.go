@@ -34,7 +34,8 @@ func (u *updater) plan(n int, scratch uint64) updatePlan {
 	all := u.n + n
 	p := recording.Parts{Base: scratch}
 	plan := updatePlan{
-		sort: p.Take(u.core.Primitives.SortScratch(n, true)), keys: p.Take(4 * n), values: p.Take(4 * n),
+		sort: p.Take(u.core.Primitives.SortScratch(n, true, primitives.Widths{})),
+		keys: p.Take(4 * n), values: p.Take(4 * n),
 		merge:   p.Take(u.core.Queries.MergeScratch(all)),
 		allKeys: p.Take(4 * all), allValues: p.Take(4 * all), tombstones: p.Take((all + 31) / 32 * 4),
 		valid: p.Take(u.core.ValidScratch(all)),

@@ -266,8 +266,11 @@ func after(b structures.Batch, known bounds) []uint32 {
 // slices and on two streams.
 func TestOrderWithSplits(t *testing.T) {
 	rounds := 8
-	if os.Getenv("VKDS_STRESS") == "1" {
+	switch {
+	case os.Getenv("VKDS_STRESS") == "1":
 		rounds = 400
+	case testing.Short():
+		rounds = 3
 	}
 	s := subjects[slices.IndexFunc(subjects, func(s subject) bool { return s.name == "btree, concurrent" })]
 	all := openVariants(t, s, openDevices(t), true)

@@ -53,6 +53,9 @@ const (
 	cas
 	or
 	exchange
+	sum
+	least
+	most
 	acquire
 	release
 	follow
@@ -61,8 +64,39 @@ const (
 
 type op struct {
 	kind            kind
+	part            part
 	places          []int
 	value, expected int
+}
+
+// part is what of a place an operation is on. A place may hold a pair of words, 1000 times the first one and the second
+// one, which a load brings as it was at one moment, and which atomics change one by one.
+type part uint8
+
+const (
+	whole part = iota
+	first
+	second
+)
+
+func (p part) of(place int) int {
+	switch p {
+	case first:
+		return place / 1000
+	case second:
+		return place % 1000
+	}
+	return place
+}
+
+func (p part) with(place, value int) int {
+	switch p {
+	case first:
+		return 1000*value + place%1000
+	case second:
+		return place/1000*1000 + value
+	}
+	return value
 }
 
 // threadState is how far a thread has come: what its operations brought, from which its code finds back to where it is.
@@ -89,7 +123,7 @@ type path struct {
 func (p *path) String() string {
 	var lines []string
 	for ; p != nil; p = p.before {
-		name := []string{"load", "store", "compare and swap", "or", "exchange"}[p.op.kind]
+		name := []string{"load", "store", "compare and swap", "or", "exchange", "add", "minimum", "maximum"}[p.op.kind]
 		lines = append(lines, fmt.Sprintf("thread %d: %s %v %d: %v", p.thread, name, p.op.places, p.op.value, p.got))
 	}
 	slices.Reverse(lines)
@@ -135,6 +169,28 @@ func (t *Thread) Or(place, bits int) int {
 // Exchange writes a place, and returns what it held.
 func (t *Thread) Exchange(place, value int) int {
 	return t.do(op{kind: exchange, places: []int{place}, value: value}, 1)[0]
+}
+
+// Add, Min and Max are the atomics of these names.
+func (t *Thread) Add(place, value int) int {
+	return t.do(op{kind: sum, places: []int{place}, value: value}, 1)[0]
+}
+func (t *Thread) Min(place, value int) int {
+	return t.do(op{kind: least, places: []int{place}, value: value}, 1)[0]
+}
+func (t *Thread) Max(place, value int) int {
+	return t.do(op{kind: most, places: []int{place}, value: value}, 1)[0]
+}
+
+// CASFirst, ExchangeFirst and StoreSecond are on one word of a place that holds two.
+func (t *Thread) CASFirst(place, expected, value int) int {
+	return t.do(op{kind: cas, part: first, places: []int{place}, value: value, expected: expected}, 1)[0]
+}
+func (t *Thread) ExchangeFirst(place, value int) int {
+	return t.do(op{kind: exchange, part: first, places: []int{place}, value: value}, 1)[0]
+}
+func (t *Thread) StoreSecond(place, value int) {
+	t.do(op{kind: store, part: second, places: []int{place}, value: value}, 1)
 }
 
 func (t *Thread) Acquire() { t.do(op{kind: acquire}, 1) }
@@ -257,12 +313,18 @@ func (m Model) step(s *state, i int, found func(*state)) {
 	last := values[len(values)-1]
 	next := s.fork()
 	t := &next.threads[i]
-	written, writes := o.value, true
+	held, written, writes := o.part.of(last.value), o.value, true
 	switch o.kind {
 	case cas:
-		writes = last.value == o.expected
+		writes = held == o.expected
 	case or:
-		written |= last.value
+		written |= held
+	case sum:
+		written += held
+	case least:
+		written = min(written, held)
+	case most:
+		written = max(written, held)
 	}
 	if o.kind != store {
 		t.last = last.view
@@ -271,14 +333,14 @@ func (m Model) step(s *state, i int, found func(*state)) {
 	}
 	if writes {
 		v := t.behind
-		if o.kind != store {
+		if o.kind != store || o.part != whole {
 			v = v.with(last.view) // who reads this has read what it was made of
 		}
 		v[p] = uint8(len(values))
-		next.memory[p] = append(slices.Clip(values), stored{written, v})
+		next.memory[p] = append(slices.Clip(values), stored{o.part.with(last.value, written), v})
 		t.now[p] = uint8(len(values))
 	}
-	m.finish(next, i, o, []int{last.value}, found)
+	m.finish(next, i, o, []int{held}, found)
 }
 
 // loads goes through all values that the places may bring.

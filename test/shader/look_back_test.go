@@ -14,27 +14,32 @@ type lookBackPush struct {
 
 // However many of the workgroups before one never come, and however long it waits, it finds what their parts sum up to.
 func TestLookBack(t *testing.T) {
+	t.Run("words", func(t *testing.T) { testLookBack[uint32](t, "test/look_back.k32") })
+	t.Run("64 bits", func(t *testing.T) { testLookBack[uint64](t, "test/look_back.k64") })
+}
+
+func testLookBack[N number](t *testing.T, module string) {
 	r := newRig(t)
 	const parts = 400
 	rnd := random(5)
-	sums := make([]uint32, parts)
+	sums := make([]N, parts)
 	for i := range sums {
 		if rnd.IntN(3) != 0 {
-			sums[i] = rnd.Uint32()
+			sums[i] = N(rnd.Uint64())
 		}
 	}
 	for _, patience := range []uint32{0, 1, 50} {
-		k := kernel[lookBackPush](t, r, "test/look_back", map[string]uint32{"PATIENCE": patience})
+		k := kernel[lookBackPush](t, r, module, map[string]uint32{"PATIENCE": patience})
 		for _, every := range []int{1, 2, 7, 64, 399} {
 			t.Run(fmt.Sprintf("patience %d, every %d", patience, every), func(t *testing.T) {
 				defer r.release()
-				states, before := put(r, make([]uint32, 2*parts)), room[uint32](r, parts)
+				states, before := put(r, make([]N, 2*parts)), room[N](r, parts)
 				run(r, k, parts*k.Workgroup(), lookBackPush{put(r, sums).Address(), states.Address(), before.Address(),
 					parts, uint32(every)})
 				got := get(r, before)
-				var sum uint32
+				var sum N
 				for i := range parts {
-					want := ^uint32(0)
+					want := ^N(0)
 					if i%every == 0 {
 						want = sum
 					}

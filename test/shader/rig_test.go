@@ -114,7 +114,7 @@ func run[P any](r *rig, k *vk.Kernel[P], invocations int, p P) {
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
 // requireWords is require.Equal for words, quick where they are equal.
-func requireWords(t require.TestingT, want, got []uint32, format string, arguments ...any) {
+func requireWords[N number](t require.TestingT, want, got []N, format string, arguments ...any) {
 	if !slices.Equal(want, got) {
 		require.Equal(t, want, got, fmt.Sprintf(format, arguments...))
 	}

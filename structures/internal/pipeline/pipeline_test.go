@@ -182,6 +182,45 @@ func TestRecordsThatWait(t *testing.T) {
 	})
 }
 
+// A chunk whose recording submits a part of it and then finds no room has nothing running when its memory is given
+// back: that is another chunk's, or somebody else's, from then on.
+func TestNothingRunsBehindARefusal(t *testing.T) {
+	eachWay(t, func(t *testing.T, direct bool) {
+		f := newRig(t, 1<<10, direct)
+		long := testdevice.Room[uint32](t, f.f.d, 1<<22)
+		task := f.task()
+		record := task.Record
+		var submitted vk.Point
+		refused := false
+		task.Record = func(s *vk.Stream, c Chunk) error {
+			if refused {
+				done, err := submitted.Done()
+				require.NoError(t, err)
+				require.True(t, done)
+				return record(s, c)
+			}
+			refused = true
+			for range 50 {
+				s.Fill(long, 0, int(long.Bytes()), 0)
+			}
+			var err error
+			submitted, err = s.Submit()
+			require.NoError(t, err)
+			done, err := submitted.Done()
+			require.NoError(t, err)
+			require.False(t, done, "else this shows nothing")
+			return &vk.OutOfMemoryError{}
+		}
+		in, out := make([]uint32, 1<<10), make([]uint32, 1<<10)
+		for i := range in {
+			in[i] = uint32(i) + 1
+		}
+		require.NoError(t, run(f.f, t.Context(), len(in), []Column{In(in), Out(out)}, task))
+		require.True(t, refused)
+		require.Equal(t, in, out)
+	})
+}
+
 // Pending operations are done again, after Recover, when no chunk runs.
 func TestRecovers(t *testing.T) {
 	eachWay(t, func(t *testing.T, direct bool) {

@@ -122,14 +122,15 @@ func (s *slot) submit(direct bool, task Task, in bool) error {
 	} else {
 		s.copyIn(in)
 	}
-	if err := task.Record(s.stream, s.chunk); err != nil {
-		s.stream.Discard() // it speaks of memory that a later chunk may replace
-		return err
+	err := task.Record(s.stream, s.chunk)
+	if err == nil && task.Turns != nil {
+		err = task.Turns.pass()
 	}
-	if task.Turns != nil {
-		if err := task.Turns.pass(); err != nil {
-			return err
-		}
+	if err != nil {
+		// It speaks of memory that a later chunk may replace; and so does what recording has submitted, to wait for
+		// what was before it.
+		s.stream.Discard()
+		return errors.Join(err, s.stream.Wait(context.Background()))
 	}
 	if !direct {
 		s.copyOut()

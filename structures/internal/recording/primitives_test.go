@@ -26,10 +26,11 @@ func TestEveryKernelOfPrimitivesFails(t *testing.T) {
 	for _, form := range []primitives.Form{primitives.SinglePass, primitives.MultiPass} {
 		p := primitives.New(d, primitives.Options{Form: form})
 		defer p.Close()
-		room := max(p.SortScratch(n, true), p.SegmentedSortScratch(n, 3, 0), p.ScanScratch(n), p.BoundsScratch(n, n),
-			p.MergeScratch(2*n),
-			p.CompactScratch(n), p.PartitionScratch(8), p.ReduceScratch(n), p.RunLengthScratch(n), p.TopKScratch(n, n),
-			1<<16)
+		room := max(p.SortScratch(n, true, primitives.Widths{}),
+			p.SegmentedSortScratch(n, 3, 0, primitives.Widths{}),
+			p.BoundsScratch(n, n, primitives.Bits32), p.ScanScratch(n, primitives.Bits32),
+			p.MergeScratch(2*n, primitives.Widths{}), p.CompactScratch(n), p.PartitionScratch(8), p.RunLengthScratch(n),
+			p.TopKScratch(n, n, primitives.Widths{}), p.ReduceScratch(n, primitives.Bits32), 1<<16)
 		scratch := testdevice.Room[uint8](t, d, room).Address()
 		run := primitives.Run{Keys: ascending.Address(), Length: length}
 		for name, record := range map[string]func() error{

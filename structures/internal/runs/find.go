@@ -94,7 +94,7 @@ func (q *Queries) findPlan(n int, scratch uint64) findPlan {
 	p := recording.Parts{Base: scratch}
 	f.keys, f.sources = p.Take(4*n), p.Take(4*n)
 	before, after := p, p
-	f.indices, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true))
+	f.indices, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true, primitives.Widths{}))
 	f.answers = after.Take(8 * n)
 	f.bytes = max(before.Used, after.Used)
 	return f

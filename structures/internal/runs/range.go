@@ -136,7 +136,7 @@ func (q *Queries) rangePlan(st Stack, n, candidates int, scratch uint64) rangePl
 	r.flags = r.total + 8
 	r.slices = p.Take(8 * n * st.Runs())
 	r.sizes, r.offsets = p.Take(4*n), p.Take(4*n)
-	r.scan = p.Take(q.p.ScanScratch(max(n, r.words)))
+	r.scan = p.Take(q.p.ScanScratch(max(n, r.words), primitives.Bits32))
 	r.keys, r.values = p.Take(4*candidates), p.Take(4*candidates)
 	r.counts, r.before = p.Take(4*r.words), p.Take(4*(r.words+1))
 	r.bytes = p.Used

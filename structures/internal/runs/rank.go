@@ -82,7 +82,7 @@ func (q *Queries) validityPlan(st Stack, unique bool, scratch uint64) validityPl
 	p := recording.Parts{Base: scratch}
 	v := validityPlan{words: groups(int(st.Pairs()), 32)}
 	v.Flags, v.Before, v.counts = p.Take(4*v.words), p.Take(4*(v.words+1)), p.Take(4*v.words)
-	v.scan = p.Take(q.p.ScanScratch(v.words))
+	v.scan = p.Take(q.p.ScanScratch(v.words, primitives.Bits32))
 	v.bytes = p.Used
 	return v
 }

@@ -47,7 +47,8 @@ type splitPush struct {
 	A, B             uint64
 	ALength, BLength recording.Length
 	Splits           uint64
-	Mask, Tile       uint32
+	Mask             uint64
+	Tile             uint32
 }
 
 // mergeLayout is how the merge kernel is laid out.
@@ -94,13 +95,13 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		return err
 	}
 	if splits != 0 {
-		split, err := recording.Kernel[splitPush](q.kernels, s, "primitives/merge_split", 0)
+		split, err := recording.Kernel[splitPush](q.kernels, s, "primitives/merge_split.k32", 0)
 		if err != nil {
 			return err
 		}
 		split.Dispatch(s, groups(a.N/o.tile()+2, split.Workgroup()), splitPush{
 			A: a.Older.Keys, B: a.Newer.Keys, ALength: recording.Length{N: uint32(a.Older.N)},
-			BLength: recording.Length{N: uint32(a.Newer.N)}, Splits: a.Scratch, Mask: ^uint32(0),
+			BLength: recording.Length{N: uint32(a.Newer.N)}, Splits: a.Scratch, Mask: ^uint64(0),
 			Tile: uint32(o.tile()),
 		})
 	}
@@ -197,7 +198,7 @@ func (q *Queries) outcomesPlan(n int, scratch uint64) outcomesPlan {
 	p := recording.Parts{Base: scratch}
 	o.keys, o.sources = p.Take(4*n), p.Take(4*n)
 	first, then := p, p
-	o.indices, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true))
+	o.indices, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true, primitives.Widths{}))
 	o.values, o.found = then.Take(4*n), then.Take(4*groups(n, 4))
 	o.outcomes = o.values
 	o.bytes = max(first.Used, then.Used)

@@ -136,7 +136,8 @@ func (o *Order) plan(n int, base uint64) plan {
 	p := recording.Parts{Base: base}
 	plan := plan{
 		state: p.Take(stateBytes), marks: p.Take(recording.Padded(n)), indices: p.Take(4 * recording.Padded(n)),
-		keys: p.Take(4 * n), sources: p.Take(4 * n), sort: p.Take(o.primitives.SortScratch(n, true)),
+		keys: p.Take(4 * n), sources: p.Take(4 * n),
+		sort: p.Take(o.primitives.SortScratch(n, true, primitives.Widths{})),
 	}
 	plan.bytes = int(p.Used)
 	return plan

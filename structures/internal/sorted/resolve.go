@@ -85,7 +85,8 @@ func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, 
 	}
 	var p recording.Parts
 	plan := func() (keys, values, sort, valid uint64) {
-		return p.Take(4 * n), p.Take(4 * n), p.Take(c.Primitives.SortScratch(n, true)), p.Take(c.ValidScratch(n))
+		return p.Take(4 * n), p.Take(4 * n), p.Take(c.Primitives.SortScratch(n, true, primitives.Widths{})),
+			p.Take(c.ValidScratch(n))
 	}
 	plan()
 	scratch, err := vk.NewBuffer[byte](c.Device, int(p.Used))
