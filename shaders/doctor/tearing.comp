@@ -25,11 +25,12 @@ void main() {
         random = jitter(random, 2u);
         uvec2 quad = address_at(quads, hash_reduce(random, quad_count), 4u);
         uvec2 pair = address_add(quad, (random & 1u) * 8u);
+        // The fault writes a half. Readers do, too, since writers may end before or begin behind them.
+        if (FAULT == 1u && (random & 2u) != 0u) atomic_add(pair, 1u);
         if (writer) {
             uvec2 old = atomic_load2(pair);
             uint next = old.x + 1u;
-            if (FAULT == 1u && (random & 2u) != 0u) atomic_add(pair, 1u);
-            else if (atomic_cas2(pair, old, uvec2(next, hash_mix(next))) == old) written++;
+            if (atomic_cas2(pair, old, uvec2(next, hash_mix(next))) == old) written++;
         } else {
             uvec4 v = coherent_load4(quad);
             uvec2 a = atomic_load2(pair);
