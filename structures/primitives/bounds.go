@@ -68,11 +68,11 @@ func indexKeys(n, top int, w Width) (keys int) {
 // BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys of a width need, for up to count
 // queries.
 func (p *Primitives) BoundsScratch(n, count int, w Width) int {
-	if w.check() != nil {
+	if checkWidth(w) != nil {
 		return 0
 	}
 	n, count = max(n, 0), max(count, 0)
-	return max(w.bytes()*indexKeys(n, searchTop[w], w), 4*p.mergeShape(w, false).splits(n+count))
+	return max(w.Bytes()*indexKeys(n, searchTop[w], w), 4*p.mergeShape(w, false).splits(n+count))
 }
 
 // boundsPlan is the way in which bounds are found.
@@ -93,7 +93,7 @@ type boundsPlan struct {
 // B-tree without pointers, of nodes as large as what a memory access brings (Rao and Ross, Cache Conscious Indexing
 // for Decision-Support in Main Memory, 1999), which is made for the occasion.
 func (p *Primitives) Bounds(s *vk.Stream, a BoundsArgs) error {
-	if err := a.Width.check(); err != nil {
+	if err := checkWidth(a.Width); err != nil {
 		return err
 	}
 	n, count := a.Length.N, a.Count.N
@@ -126,7 +126,7 @@ func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 
 func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 	shape := p.mergeShape(a.Width, false)
-	k, err := mergeKernel[boundsSortedPush](p, s, a.Width.module("primitives/bounds_sorted"), shape)
+	k, err := mergeKernel[boundsSortedPush](p, s, moduleOf("primitives/bounds_sorted", a.Width), shape)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 
 func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 	top := recording.Constant("SEARCH_TOP", uint32(plan.top))
-	k, err := recording.Kernel[boundsPush](p.kernels, s, a.Width.module("primitives/bounds"),
+	k, err := recording.Kernel[boundsPush](p.kernels, s, moduleOf("primitives/bounds", a.Width),
 		min(256, p.d.Info().MaxWorkgroup), top)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		Bounds: a.Out, Upper: word(a.Upper), Rounds: uint32(plan.rounds),
 	}
 	if keys := indexKeys(a.Length.N, plan.top, a.Width); plan.indexed && keys > 0 {
-		index, err := recording.Kernel[boundsIndexPush](p.kernels, s, a.Width.module("primitives/bounds_index"), 0, top)
+		index, err := recording.Kernel[boundsIndexPush](p.kernels, s, moduleOf("primitives/bounds_index", a.Width), 0, top)
 		if err != nil {
 			return err
 		}

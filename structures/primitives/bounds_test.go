@@ -45,7 +45,7 @@ func checkBounds[K number](r *rig, keys, queries []K, n, count Length, plan boun
 	args := BoundsArgs{
 		Keys: upload(r, append(keys, make([]K, n.N-len(keys))...)).Address(), Length: n, Width: w,
 		Queries: upload(r, append(queries, make([]K, count.N-len(queries))...)).Address(), Count: count,
-		Scratch: r.scratch(max(w.bytes()*indexKeys(n.N, 8, w), r.p.BoundsScratch(n.N, count.N, w))),
+		Scratch: r.scratch(max(w.Bytes()*indexKeys(n.N, 8, w), r.p.BoundsScratch(n.N, count.N, w))),
 		Sorted:  plan.merged,
 	}
 	for _, args.Upper = range []bool{false, true} {

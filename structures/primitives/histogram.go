@@ -41,16 +41,16 @@ func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
-	if err := a.Width.check(); err != nil {
+	if err := checkWidth(a.Width); err != nil {
 		return err
 	}
-	if a.FirstBit < 0 || a.Bits < 1 || a.Bits > MaxHistogramBits || a.FirstBit+a.Bits > a.Width.bits() {
-		return &BitsError{a.FirstBit, a.Bits, a.Width.bits()}
+	if a.FirstBit < 0 || a.Bits < 1 || a.Bits > MaxHistogramBits || a.FirstBit+a.Bits > a.Width.Bits() {
+		return &BitsError{a.FirstBit, a.Bits, a.Width.Bits()}
 	}
 	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
 		return ErrNoMemory
 	}
-	k, err := recording.Kernel[fieldCountPush](p.kernels, s, a.Width.module("primitives/histogram"),
+	k, err := recording.Kernel[fieldCountPush](p.kernels, s, moduleOf("primitives/histogram", a.Width),
 		histogramShape.workgroup,
 		histogramShape.constant(), recording.Constant("BITS", uint32(a.Bits)))
 	if err != nil {

@@ -57,7 +57,7 @@ func (m mergeShape) tile() int { return m.workgroup * m.items }
 // within is the shape with as large a workgroup as a device has room for, whose shared memory takes a key and a word an
 // element.
 func (m mergeShape) within(info vk.Info, w Width) mergeShape {
-	for m.workgroup > info.MaxWorkgroup || w.bytes()*(m.tile()+m.items)+4*m.tile()+8 > info.SharedBytes {
+	for m.workgroup > info.MaxWorkgroup || w.Bytes()*(m.tile()+m.items)+4*m.tile()+8 > info.SharedBytes {
 		m.workgroup /= 2
 	}
 	return m
@@ -146,7 +146,7 @@ func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeS
 
 // split records the search for where the tiles of a merge begin.
 func (p *Primitives) split(s *vk.Stream, w Width, a, b Run, mask uint64, shape mergeShape, splits uint64) error {
-	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, w.module("primitives/merge_split"), 0)
+	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, moduleOf("primitives/merge_split", w), 0)
 	if err != nil {
 		return err
 	}

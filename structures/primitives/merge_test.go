@@ -215,7 +215,7 @@ func TestMergeShapesFit(t *testing.T) {
 			require.Equal(t, m, m.within(large, w), "%v", w)
 			small := m.within(vk.Info{MaxWorkgroup: 128, SharedBytes: 16 << 10}, w)
 			require.LessOrEqual(t, small.workgroup, 128)
-			require.Less(t, small.tile()*(4+w.bytes()), 16<<10)
+			require.Less(t, small.tile()*(4+w.Bytes()), 16<<10)
 		}
 	}
 }

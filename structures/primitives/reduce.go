@@ -34,7 +34,7 @@ type reducePush struct {
 }
 
 // ReduceScratch is how many bytes of scratch Reduce takes for n numbers and a result of a width.
-func (p *Primitives) ReduceScratch(n int, sums Width) int { return sums.bytes() * reduceShape.chunks }
+func (p *Primitives) ReduceScratch(n int, sums Width) int { return sums.Bytes() * reduceShape.chunks }
 
 // Reduce records the reduction of an array of numbers to one. Errors: *structures.CountError, *WidthsError,
 // ErrNoMemory, and those of making a kernel.
@@ -47,7 +47,7 @@ func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {
 		return err
 	}
 	sums := max(a.Width, a.Sums)
-	if err := sums.check(); err != nil {
+	if err := checkWidth(sums); err != nil {
 		return err
 	}
 	if a.Out == 0 || a.Length.N > 0 && (a.In == 0 || a.Scratch == 0) {
@@ -70,7 +70,7 @@ func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {
 func (p *Primitives) reduceChunks(s *vk.Stream, a ReduceArgs, shape shape, chunks int) error {
 	sums := max(a.Width, a.Sums)
 	constants := append(summand(a.Width, sums), shape.constant(), recording.Constant("OPERATION", uint32(a.Op)))
-	k, err := recording.Kernel[reducePush](p.kernels, s, sums.module("primitives/reduce"), shape.workgroup,
+	k, err := recording.Kernel[reducePush](p.kernels, s, moduleOf("primitives/reduce", sums), shape.workgroup,
 		constants...)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 	if err := a.Length.check(); err != nil {
 		return err
 	}
-	if err := a.Width.check(); err != nil {
+	if err := checkWidth(a.Width); err != nil {
 		return err
 	}
 	n := a.Length.N
@@ -52,14 +52,14 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 		return ErrNoMemory
 	}
 	chunks := runLengthShape.chunksOf(n, a.Width)
-	k, err := recording.Kernel[runLengthPush](p.kernels, s, a.Width.module("primitives/run_length"),
+	k, err := recording.Kernel[runLengthPush](p.kernels, s, moduleOf("primitives/run_length", a.Width),
 		runLengthShape.workgroup, runLengthShape.constant())
 	if err != nil {
 		return err
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
-		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, a.Width.module("primitives/run_length_count"),
+		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, moduleOf("primitives/run_length_count", a.Width),
 			runLengthShape.workgroup, runLengthShape.constant())
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ type scanPush struct {
 
 // ScanScratch is how many bytes of scratch Scan takes for n numbers with sums of a width.
 func (p *Primitives) ScanScratch(n int, sums Width) int {
-	return max(scanSingleShape.states(n, sums), sums.bytes()*scanMultiShape.chunks)
+	return max(scanSingleShape.states(n, sums), sums.Bytes()*scanMultiShape.chunks)
 }
 
 // Scan records prefix sums modulo 2^32, or 2^64 where they have 64 bits: Out[i] is the sum of In[0] … In[i-1], or with
@@ -53,7 +53,7 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 		return err
 	}
 	sums := max(a.Width, a.Sums)
-	if err := sums.check(); err != nil {
+	if err := checkWidth(sums); err != nil {
 		return err
 	}
 	n := a.Length.N
@@ -67,7 +67,7 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 	}
 	constants := append(summand(a.Width, sums), shape.constant(),
 		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
-	k, err := recording.Kernel[scanPush](p.kernels, s, sums.module("primitives/scan"), shape.workgroup, constants...)
+	k, err := recording.Kernel[scanPush](p.kernels, s, moduleOf("primitives/scan", sums), shape.workgroup, constants...)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type segmentTile struct{ workgroup, items int }
 // segmentTile is that of sorts of keys of this width, of which a tile has one and a word an element in shared memory.
 func (p *Primitives) segmentTile(w Width) segmentTile {
 	t, info := segmentTile{workgroup: 256, items: 9}, p.d.Info()
-	for t.workgroup > info.MaxWorkgroup || (w.bytes()+4)*t.elements()+8 > info.SharedBytes {
+	for t.workgroup > info.MaxWorkgroup || (w.Bytes()+4)*t.elements()+8 > info.SharedBytes {
 		t.workgroup /= 2
 	}
 	return t
@@ -87,7 +87,7 @@ func (p *Primitives) segmentedSortPlan(n, segments int, w Width, scratch uint64)
 	for _, array := range []*uint64{&plan.sources, &plan.segments, &plan.indices, &plan.sortedIndices} {
 		*array = s.Take(4 * n)
 	}
-	plan.keys, plan.sortedKeys = s.Take(w.bytes()*n), s.Take(w.bytes()*n)
+	plan.keys, plan.sortedKeys = s.Take(w.Bytes()*n), s.Take(w.Bytes()*n)
 	plan.scan = s.Take(p.ScanScratch(segments, Bits32))
 	plan.sort = s.Take(max(p.SortScratch(n, true, Widths{Key: w}), p.SortScratch(n, true, Widths{})))
 	plan.bytes = s.Used
@@ -179,7 +179,7 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs, tile se
 		return err
 	}
 	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s,
-		a.Widths.Key.module("primitives/segmented_sort_gather"), tile.workgroup, tile.constant())
+		moduleOf("primitives/segmented_sort_gather", a.Widths.Key), tile.workgroup, tile.constant())
 	if err != nil {
 		return err
 	}

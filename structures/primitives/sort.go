@@ -38,7 +38,7 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 			digits *= 2
 		}
 	}
-	return 4*(max(radix*t.workgroup/subgroup, w.Key.bytes()/4*t.elements())+digits+radix) + 256
+	return 4*(max(radix*t.workgroup/subgroup, w.Key.Bytes()/4*t.elements())+digits+radix) + 256
 }
 
 // sortTile returns the shape for so many elements: what measured best on the H200 (docs/benchmarks.md). Small sorts
@@ -117,9 +117,9 @@ func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortP
 	s := recording.Parts{Base: scratch}
 	plan := sortPlan{tile: p.sortTile(n, pairs, w)}
 	plan.tiles = groups(n, plan.tile.elements())
-	plan.keys = s.Take(w.Key.bytes() * n)
+	plan.keys = s.Take(w.Key.Bytes() * n)
 	if pairs {
-		plan.values = s.Take(w.Value.bytes() * n)
+		plan.values = s.Take(w.Value.Bytes() * n)
 	}
 	plan.counters = s.Take(4 * sortCounters)
 	plan.steps = s.Take(4 * maxPasses)
@@ -162,7 +162,7 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	if err := a.Widths.check(); err != nil {
 		return err
 	}
-	bits := a.Widths.Key.bits()
+	bits := a.Widths.Key.Bits()
 	if a.FirstBit < 0 || a.FirstBit >= bits || a.Bits < 0 || a.FirstBit+a.Bits > bits {
 		return &BitsError{a.FirstBit, a.Bits, bits}
 	}
@@ -212,7 +212,7 @@ func (a SortArgs) variant() string { return a.Widths.variant(a.Values != 0) }
 
 // far says whether elements of the output may be so far from its first that an array's index doesn't do (memory.glsl).
 func (a SortArgs) far() recording.Specialization {
-	if a.Length.N*max(a.Widths.Key, a.Widths.Value).bytes() > 1<<31 {
+	if a.Length.N*max(a.Widths.Key, a.Widths.Value).Bytes() > 1<<31 {
 		return recording.Constant("FAR", 1)
 	}
 	return recording.Constant("FAR", 0)

@@ -37,7 +37,7 @@ func sortInputs[K number](n int) map[string][]K {
 		inputs[name] = keys
 	}
 	seeds := numbers[uint64](1, n, 0)
-	fill("ascending", func(i int) uint64 { return uint64(i) * 977 << (widthOf[K]().bits() - 32) })
+	fill("ascending", func(i int) uint64 { return uint64(i) * 977 << (widthOf[K]().Bits() - 32) })
 	fill("descending", func(i int) uint64 { return math.MaxUint64 - uint64(i)*31 })
 	fill("equal", func(int) uint64 { return 0x8080808080808080 })
 	fill("edges", func(i int) uint64 { return uint64(edges[K]()[seeds[i]%uint64(len(edges[K]()))]) })
@@ -64,7 +64,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 	w := Widths{widthOf[K](), widthOf[V]()}
 	in, inValues := upload(r, keys), upload(r, values)
 	wantKeys, wantValues := sorted(keys[:n], values[:n], first, bits)
-	if bits == w.Key.bits()-first {
+	if bits == w.Key.Bits()-first {
 		bits = 0
 	}
 	out, outValues := roomOf[K](r, len(keys)), roomOf[V](r, len(keys))
@@ -94,11 +94,11 @@ func TestSortLengths(t *testing.T) {
 
 func testSortLengths[K, V number](r *rig) {
 	for _, n := range lengths(1 << 13) {
-		testSort[K, V](r, numbers[K](uint64(n), n, 0), Length{N: n}, n, 0, widthOf[K]().bits(), fmt.Sprint(n))
+		testSort[K, V](r, numbers[K](uint64(n), n, 0), Length{N: n}, n, 0, widthOf[K]().Bits(), fmt.Sprint(n))
 	}
 	for _, n := range []int{0, 1, 1000, 5000} {
 		eachLength(r, n, func(l Length, name string) {
-			testSort[K, V](r, numbers[K](uint64(n), l.N, 0), l, n, 0, widthOf[K]().bits(), name)
+			testSort[K, V](r, numbers[K](uint64(n), l.N, 0), l, n, 0, widthOf[K]().Bits(), name)
 		})
 	}
 }
@@ -114,7 +114,7 @@ func TestSortInputs(t *testing.T) {
 func testSortInputs[K, V number](r *rig) {
 	const n = 12_000
 	for name, keys := range sortInputs[K](n) {
-		testSort[K, V](r, keys, Length{N: n}, n, 0, widthOf[K]().bits(), name)
+		testSort[K, V](r, keys, Length{N: n}, n, 0, widthOf[K]().Bits(), name)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestSortErrors(t *testing.T) {
 			a.FirstBit, a.Bits, a.Widths.Key = b[0], b[1], width
 			var bits *BitsError
 			require.ErrorAs(t, r.p.Sort(r.s, a), &bits)
-			require.Equal(t, BitsError{b[0], b[1], width.bits()}, *bits)
+			require.Equal(t, BitsError{b[0], b[1], width.Bits()}, *bits)
 		}
 	}
 	for _, w := range []Widths{{Bits32, Bits64}, {Bits64 + 1, Bits32}} {

@@ -72,14 +72,14 @@ func (p *Primitives) topKPlan(k int, w Widths, scratch uint64) topKPlan {
 	plan := topKPlan{
 		counts: s.Take(4 * topKBins * digits), known: s.Take(int(topKKnown(w.Key, digits+1))), taken: s.Take(4),
 		less: s.Take(4 * topKShape.chunks), equal: s.Take(4 * topKShape.chunks),
-		keys: s.Take(w.Key.bytes() * k), values: s.Take(w.Value.bytes() * k), sort: s.Take(p.SortScratch(k, true, w)),
+		keys: s.Take(w.Key.Bytes() * k), values: s.Take(w.Value.Bytes() * k), sort: s.Take(p.SortScratch(k, true, w)),
 	}
 	plan.bytes = s.Used
 	return plan
 }
 
 // topKKnown is how many bytes so many TopK of top_k.glsl have.
-func topKKnown(w Width, n int) uint64 { return uint64(2 * w.bytes() * n) }
+func topKKnown(w Width, n int) uint64 { return uint64(2 * w.Bytes() * n) }
 
 // TopKScratch returns the bytes of scratch that TopK of up to n keys needs.
 func (p *Primitives) TopKScratch(n, k int, w Widths) int {
@@ -143,7 +143,7 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 	if err != nil || a.Least {
 		return err
 	}
-	back, err := recording.Kernel[topKFlipPush](p.kernels, s, a.Widths.Key.module("primitives/top_k_flip"), 128)
+	back, err := recording.Kernel[topKFlipPush](p.kernels, s, moduleOf("primitives/top_k_flip", a.Widths.Key), 128)
 	if err != nil {
 		return err
 	}
@@ -154,11 +154,11 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 // topKFind records the search for the k-th key, and the counting of those before it and of its equals.
 func (p *Primitives) topKFind(s *vk.Stream, a TopKArgs, plan topKPlan, flip uint32) error {
 	w := a.Widths.Key
-	count, err := topKKernel[topKCountPush](p, s, w.module("count"))
+	count, err := topKKernel[topKCountPush](p, s, moduleOf("count", w))
 	if err != nil {
 		return err
 	}
-	rank, err := topKKernel[topKRankPush](p, s, w.module("rank"))
+	rank, err := topKKernel[topKRankPush](p, s, moduleOf("rank", w))
 	if err != nil {
 		return err
 	}

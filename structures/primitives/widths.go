@@ -3,33 +3,26 @@ package primitives
 import (
 	"fmt"
 
-	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/structures"
 )
 
 // Width is how wide an element is.
-type Width uint8
+type Width = structures.Width
 
 const (
-	Bits32 Width = iota // 4 bytes
-	Bits64              // 8 bytes, aligned to 8, little endian
+	Bits32 = structures.Bits32
+	Bits64 = structures.Bits64
 )
 
-var widthNames = enum.Names[Width]{"32 bits", "64 bits"}
-
-func (w Width) String() string { return widthNames.String(w) }
-
-func (w Width) bytes() int { return 4 << w }
-func (w Width) bits() int  { return 32 << w }
-
-func (w Width) check() error {
+func checkWidth(w Width) error {
 	if w > Bits64 {
 		return &WidthsError{Widths{Key: w}}
 	}
 	return nil
 }
 
-// module is the name of a kernel that is compiled for elements of this width.
-func (w Width) module(kernel string) string { return kernel + Widths{Key: w}.variant(false) }
+// moduleOf is the name of a kernel that is compiled for elements of this width.
+func moduleOf(kernel string, w Width) string { return kernel + Widths{Key: w}.variant(false) }
 
 // Widths are those of keys and of the values that go with them. Values are as wide as their keys, or 32 bits wide: as
 // the numbers of elements are, which say where a key came from.
@@ -45,9 +38,9 @@ func (w Widths) check() error {
 // variant is the part of a module's name that says what it is compiled for: keys alone, or pairs.
 func (w Widths) variant(pairs bool) string {
 	if !pairs {
-		return fmt.Sprintf(".k%d", w.Key.bits())
+		return fmt.Sprintf(".k%d", w.Key.Bits())
 	}
-	return fmt.Sprintf(".k%dv%d", w.Key.bits(), w.Value.bits())
+	return fmt.Sprintf(".k%dv%d", w.Key.Bits(), w.Value.Bits())
 }
 
 // WidthsError says that an operation takes no keys and values of these widths.

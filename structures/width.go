@@ -1,0 +1,21 @@
+package structures
+
+import "github.com/vkds/vkds/internal/enum"
+
+// Width is how wide a number is: a key, a value, an element of an array.
+type Width uint8
+
+const (
+	Bits32 Width = iota // 4 bytes
+	Bits64              // 8 bytes, aligned to 8, little endian
+)
+
+var widthNames = enum.Names[Width]{"32 bits", "64 bits"}
+
+func (w Width) String() string { return widthNames.String(w) }
+
+// Bytes is how many bytes a number takes.
+func (w Width) Bytes() int { return 4 << w }
+
+// Bits is how many bits it has.
+func (w Width) Bits() int { return 32 << w }
