@@ -5,11 +5,11 @@
 #include "build.glsl"
 
 // The kernel that includes this defines the least key that leaf i is for, and the slab of node number i.
-uint leaf_low(uint i);
+K leaf_low(uint i);
 uint node_slab(uint i);
 
 // The least key that node i of a level is for.
-uint plan_low(uvec2 state, uint level, uint i) {
+K plan_low(uvec2 state, uint level, uint i) {
     while (level != 0u) {
         i = plan_first(plan_level(state, level), i);
         level--;
@@ -20,17 +20,30 @@ uint plan_low(uvec2 state, uint level, uint i) {
 // The slab of the node behind node i of a level.
 uint plan_link(PlanLevel l, uint i) { return i == l.count - 1u ? SLAB_NULL : node_slab(l.first + i + 1u); }
 
-// Two pairs of node i of an inner level l, from pair `at` on, an even number; of BTREE_SLOTS, the header.
+// The quad of node i of an inner level l that begins with pair `at`; from BTREE_SLOTS on, of the header.
 uvec4 plan_inner(uvec2 state, uint level, PlanLevel l, uint i, uint at) {
+#if VKDS_WIDE
+    if (at == BTREE_SLOTS) return uvec4(btree_meta(level, 0u), 0u, plan_low(state, level, i));
+    if (at > BTREE_SLOTS) {
+        K high = i == l.count - 1u ? K(~0u) : VKDS_BEFORE(plan_low(state, level, i + 1u));
+        return uvec4(high, plan_link(l, i), 0u);
+    }
+#else
     if (at == BTREE_SLOTS) {
         uint high = i == l.count - 1u ? ~0u : plan_low(state, level, i + 1u) - 1u;
         return uvec4(btree_meta(level, 0u), plan_low(state, level, i), high, plan_link(l, i));
     }
+#endif
     uint beneath = plan_level(state, level - 1u).first;
     uint first = plan_first(l, i), last = first + plan_size(l, i) - 1u;
+#if VKDS_WIDE
+    uint a = min(first + at, last);
+    return VKDS_BRANCH(plan_low(state, level - 1u, a), node_slab(beneath + a));
+#else
     uint a = min(first + at, last), b = min(first + at + 1u, last);
     return uvec4(plan_low(state, level - 1u, a), node_slab(beneath + a),
                  plan_low(state, level - 1u, b), node_slab(beneath + b));
+#endif
 }
 
 #endif

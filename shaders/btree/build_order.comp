@@ -2,6 +2,7 @@
 // each.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "width.glsl"
 #include "length.glsl"
 
 const uint EACH = 8u;   // keys an invocation
@@ -10,7 +11,7 @@ const uint EACH = 8u;   // keys an invocation
 #include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 keys;
+    uvec2 keys;       // K each
     uvec2 flags;      // out: a bit a key; or 0
     uvec2 disorder;   // out: the number of keys if one is not above the one before; else as it was
     Length length;
@@ -31,19 +32,19 @@ void main() {
     }
     barrier();
     if (known) return;   // likewise
-    uint key[EACH], next[EACH];
-    uvec2 from = address_at(keys, first, 2u);
+    K key[EACH], next[EACH];
+    uvec2 from = address_at(keys, first, VKDS_SHIFT);
     uint last = count - 1u - first;
     [[unroll]] for (uint r = 0u; r < EACH; r++) {
         uint i = min(r * WORKGROUP + workgroup_lane(), last);
-        key[r] = plain_load_near(from, i);
-        next[r] = plain_load_near(from, min(i + 1u, last));
+        key[r] = VKDS_LOAD_NEAR(from, i);
+        next[r] = VKDS_LOAD_NEAR(from, min(i + 1u, last));
     }
     bool ascends = true;
     [[unroll]] for (uint r = 0u; r < EACH; r++) {
         uint place = r * WORKGROUP + workgroup_lane();
         uint i = first + place;
-        ascends = ascends && (i + 1u >= count || key[r] < next[r]);
+        ascends = ascends && (i + 1u >= count || VKDS_BELOW(key[r], next[r]));
         if (marks) bitmap_set_all(place, i < count && (i + 1u == count || key[r] != next[r]));
     }
     bool all_ascend = subgroupAll(ascends);

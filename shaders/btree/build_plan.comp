@@ -29,7 +29,7 @@ void main() {
     }
     plain_store4(address_add(tree.state, PLAN_SOURCE_AT), source);
     uint shared_out = n;   // the last leaf has the last key, and nothing else
-    if (n != 0u && plain_load_at(source.xy, n - 1u) == ~0u) shared_out--;
+    if (n != 0u && VKDS_LOAD_AT(source.xy, n - 1u) == K(~0u)) shared_out--;
     PlanLevel leaves = plan_share(1u, shared_out, leaf_most);
     leaves.count++;
     plan_write(tree.state, leaves, node_most, n);

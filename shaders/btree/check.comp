@@ -56,51 +56,57 @@ void check(uint rule, bool holds) {
     }
 }
 
-void check_leaf(uvec2 pair[BTREE_SLOTS], NodeHeader f) {
-    check(LAST_LEAF, f.high != ~0u || f.low == ~0u);
+void check_leaf(P pair[BTREE_SLOTS], NodeHeader f) {
+    check(LAST_LEAF, f.high != K(~0u) || f.low == K(~0u));
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {
-        bool live = btree_live(pair[i].x, f.high);
-        check(KEY_OUTSIDE, !live || pair[i].x >= f.low && pair[i].x <= f.high);
+        bool live = btree_live(pair[i].VKDS_KEY, f.high);
+        check(KEY_OUTSIDE, !live || VKDS_FROM(pair[i].VKDS_KEY, f.low) && VKDS_UP_TO(pair[i].VKDS_KEY, f.high));
+#if VKDS_WIDE
+        check(FREE_SLOT, live || pair[i].VKDS_VALUE == V(0u));
+#else
         check(FREE_SLOT, live || pair[i].y == BTREE_ERASED || (pair[i].y & 1u) == 0u);
+#endif
         bool twice = false;
-        [[dont_unroll]] for (uint j = 0u; j < i; j++) twice = twice || live && pair[j].x == pair[i].x;
+        [[dont_unroll]] for (uint j = 0u; j < i; j++) twice = twice || live && pair[j].VKDS_KEY == pair[i].VKDS_KEY;
         check(KEY_TWICE, !twice);
     }
 }
 
-void check_inner(uvec2 pair[BTREE_SLOTS], NodeHeader f) {
-    bool ended = false, sorted = pair[0].x == f.low;
+void check_inner(P pair[BTREE_SLOTS], NodeHeader f) {
+    bool ended = false, sorted = pair[0].VKDS_KEY == f.low;
     [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) {
         bool repeats = i != 0u && pair[i] == pair[max(i, 1u) - 1u];
-        if (i != 0u && !repeats) sorted = sorted && !ended && pair[i].x > pair[max(i, 1u) - 1u].x;
+        if (i != 0u && !repeats) {
+            sorted = sorted && !ended && VKDS_ABOVE(pair[i].VKDS_KEY, pair[max(i, 1u) - 1u].VKDS_KEY);
+        }
         ended = ended || repeats;
         if (repeats) continue;
-        bool there = pool_holds(tree.pool, pair[i].y);
+        bool there = pool_holds(tree.pool, pair[i].VKDS_CHILD);
         check(CHILD_NONE, there);
         if (!there) continue;
-        NodeHeader child = node_header(tree.pool, pair[i].y);
+        NodeHeader child = node_header(tree.pool, pair[i].VKDS_CHILD);
         check(CHILD_LEVEL, btree_level(child.meta) + 1u == btree_level(f.meta));
-        check(CHILD_LOW, child.low == pair[i].x);
-        atomic_add(address_at(marks, pool_number(pair[i].y), 2u), 1u);
+        check(CHILD_LOW, child.low == pair[i].VKDS_KEY);
+        atomic_add(address_at(marks, pool_number(pair[i].VKDS_CHILD), 2u), 1u);
     }
-    check(SEPARATORS, sorted && pair[BTREE_SLOTS - 1u].x <= f.high);
+    check(SEPARATORS, sorted && VKDS_UP_TO(pair[BTREE_SLOTS - 1u].VKDS_KEY, f.high));
 }
 
 void check_node(uint slab) {
     uvec2 node = slab_address(tree.pool, slab);
     NodeHeader f = node_header(tree.pool, slab);
-    uvec2 pair[BTREE_SLOTS];
-    [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) pair[i] = plain_load2(btree_slot(node, i));
+    P pair[BTREE_SLOTS];
+    [[dont_unroll]] for (uint i = 0u; i < BTREE_SLOTS; i++) pair[i] = VKDS_SLOT_LOAD(btree_slot(node, i));
     check(LATCHED, !btree_latched(f.meta));
-    check(RANGE, f.low <= f.high);
+    check(RANGE, VKDS_UP_TO(f.low, f.high));
     if (slab == tree.root) {
-        check(ROOT, btree_level(f.meta) != 0u && f.low == 0u && f.high == ~0u && f.link == SLAB_NULL);
+        check(ROOT, btree_level(f.meta) != 0u && f.low == K(0u) && f.high == K(~0u) && f.link == SLAB_NULL);
         plain_store(address_add(report, REPORT_HEIGHT_AT), btree_level(f.meta));
     }
     if (btree_level(f.meta) == 0u) check_leaf(pair, f);
     else check_inner(pair, f);
     if (f.link == SLAB_NULL) {
-        check(NEIGHBOR_NONE, f.high == ~0u);
+        check(NEIGHBOR_NONE, f.high == K(~0u));
         return;
     }
     bool there = pool_holds(tree.pool, f.link);
@@ -108,7 +114,7 @@ void check_node(uint slab) {
     if (!there) return;
     NodeHeader right = node_header(tree.pool, f.link);
     check(NEIGHBOR_LEVEL, btree_level(right.meta) == btree_level(f.meta));
-    check(NEIGHBOR_LOW, f.high != ~0u && right.low == f.high + 1u);
+    check(NEIGHBOR_LOW, f.high != K(~0u) && right.low == VKDS_NEXT(f.high));
     atomic_add(address_at(marks, pool_number(f.link), 2u), 1u << 16);
 }
 
@@ -116,8 +122,8 @@ void check_marks(uint slab) {
     NodeHeader f = node_header(tree.pool, slab);
     uint mark = plain_load(address_at(marks, number, 2u));
     uint parents = mark & 0xffffu, left = mark >> 16 & 0x7fffu;
-    check(NEIGHBORS, left == (f.low == 0u ? 0u : 1u));
-    if (f.low == 0u) atomic_add(address_add(report, REPORT_STARTS_AT + 4u * btree_level(f.meta)), 1u);
+    check(NEIGHBORS, left == (f.low == K(0u) ? 0u : 1u));
+    if (f.low == K(0u)) atomic_add(address_add(report, REPORT_STARTS_AT + 4u * btree_level(f.meta)), 1u);
     check(PARENTS, parents <= (slab == tree.root ? 0u : 1u));
     if (parents == 0u && slab != tree.root) atomic_add(address_add(report, REPORT_ORPHANS_AT), 1u);
 }

@@ -25,13 +25,13 @@ void main() {
     if (there) slab = plain_load_at(slabs, leaf);
     if (there && COUNT_ALONE == 0u) at = plain_load_at(offsets, leaf);
     Node n = node_load(slab_address(tree.pool, slab), there);
-    uint high = btree_header(n).high;
+    K high = btree_header(n).high;
     uint live = 0u, pairs = 0u;   // a bit each of this lane's; the leaf's
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        bool holds = there && btree_lane_has(m) && btree_live(n.pair[m].x, high);
+        bool holds = there && btree_lane_has(m) && btree_live(n.pair[m].VKDS_KEY, high);
         live |= holds ? 1u << m : 0u;
         pairs += uint(bitCount(tile_ballot(holds)));
-        if (!holds) n.pair[m].x = ~0u;   // above all others, so that none counts it
+        if (!holds) n.pair[m].VKDS_KEY = K(~0u);   // above all others, so that none counts it
     }
     if (COUNT_ALONE != 0u) {
         if (there && tile_lane() == 0u) plain_store_at(counts, leaf, pairs);
@@ -41,12 +41,12 @@ void main() {
     uint rank[NODE_LANE_PAIRS];
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] = at;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uint key = tile_shuffle(n.pair[node_pair_number(s)].x, node_pair_lane(s));
-        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += key < n.pair[m].x ? 1u : 0u;
+        K key = tile_shuffle(n.pair[node_pair_number(s)].VKDS_KEY, node_pair_lane(s));
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) rank[m] += VKDS_BELOW(key, n.pair[m].VKDS_KEY) ? 1u : 0u;
     }
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
         if ((live >> m & 1u) == 0u || rank[m] >= capacity) continue;
-        plain_store_at(keys, rank[m], n.pair[m].x);
-        plain_store_at(values, rank[m], n.pair[m].y);
+        VKDS_STORE_AT(keys, rank[m], n.pair[m].VKDS_KEY);
+        VKDS_STORE_AT(values, rank[m], n.pair[m].VKDS_VALUE);
     }
 }

@@ -9,8 +9,8 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 keys;      // uint32 a query
-    uvec2 values;    // uint32 a query, out: 0 where the key is absent. They may be where the keys are
+    uvec2 keys;      // K a query
+    uvec2 values;    // V a query, out: 0 where the key is absent. They may be where the keys are
     uvec2 found;     // a byte a query, out: 0 or 1
     Length count;
 };
@@ -18,10 +18,10 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index(), n = length_of(count);
     bool enabled = i < n;
-    uint key = 0u;
-    if (enabled) key = plain_load_at(keys, i);
-    uint value;
+    K key = K(0u);
+    if (enabled) key = VKDS_LOAD_AT(keys, i);
+    V value;
     bool there = btree_find(tree, index, key, enabled, value);
-    if (enabled) plain_store_at(values, i, value);
+    if (enabled) VKDS_STORE_AT(values, i, value);
     byte_store(found, i, n, there ? 1u : 0u);
 }

@@ -26,21 +26,23 @@ const uint MARK = 1u << 31;
 // The keys that a node has a child for, and the child.
 struct Branch {
     uint child;
-    uint low;
-    uint high;
+    K low;
+    K high;
 };
 
 // Branch number `slot` of a node; false where it has none. Where it is none that a tree has, it is counted.
 bool branch_of(uint slab, uint slot, uint level, out Branch b) {
     uvec2 node = slab_address(tree.pool, slab);
     NodeHeader header = node_header(tree.pool, slab);
-    uvec2 before = plain_load2(btree_slot(node, max(slot, 1u) - 1u)), own = plain_load2(btree_slot(node, slot));
-    uvec2 behind = plain_load2(btree_slot(node, min(slot + 1u, BTREE_SLOTS - 1u)));
-    b = Branch(own.y, own.x, behind == own ? header.high : behind.x - 1u);
+    P before = VKDS_SLOT_LOAD(btree_slot(node, max(slot, 1u) - 1u));
+    P own = VKDS_SLOT_LOAD(btree_slot(node, slot));
+    P behind = VKDS_SLOT_LOAD(btree_slot(node, min(slot + 1u, BTREE_SLOTS - 1u)));
+    b = Branch(own.VKDS_CHILD, own.VKDS_KEY, behind == own ? header.high : VKDS_BEFORE(behind.VKDS_KEY));
     if (ANY != 0u ? btree_level(header.meta) == 0u : false) return false;
     if (slot != 0u && own == before) return false;
-    bool right = slot == 0u ? b.low == header.low : b.low > header.low;
-    right = right && b.low <= b.high && b.high <= header.high && (behind == own || behind.x != 0u);
+    bool right = slot == 0u ? b.low == header.low : VKDS_ABOVE(b.low, header.low);
+    right = right && VKDS_UP_TO(b.low, b.high) && VKDS_UP_TO(b.high, header.high)
+        && (behind == own || behind.VKDS_KEY != K(0u));
     if (ANY != 0u || right) return true;
     atomic_add(address_at(listed.counts, LISTED_BROKEN, 2u), 1u);
     return false;
@@ -49,12 +51,12 @@ bool branch_of(uint slab, uint slot, uint level, out Branch b) {
 // Whether a node is the next one of a branch, to be listed.
 bool is_next(uint slab, NodeHeader header, Branch b, uint level) {
     if (ANY != 0u) return (atomic_or(address_at(marks, pool_number(slab), 2u), MARK) & MARK) == 0u;
-    return btree_level(header.meta) == level && header.low == b.low && header.low <= header.high
-        && header.high <= b.high;
+    return btree_level(header.meta) == level && header.low == b.low && VKDS_UP_TO(header.low, header.high)
+        && VKDS_UP_TO(header.high, b.high);
 }
 
 // Lists a node of each lane that has one. Collective over the subgroup.
-void list_nodes(uint slab, uint low, bool has, uint first, bool leaves) {
+void list_nodes(uint slab, K low, bool has, uint first, bool leaves) {
     uvec4 all = subgroupBallot(has);
     uint at = 0u;
     if (subgroupElect()) {
@@ -63,7 +65,7 @@ void list_nodes(uint slab, uint low, bool has, uint first, bool leaves) {
     }
     at = subgroupBroadcastFirst(at) + subgroupBallotExclusiveBitCount(all);
     if (has && leaves && at < listed.leaves_most) {
-        plain_store_at(listed.lows, at, low);
+        VKDS_STORE_AT(listed.lows, at, low);
         plain_store_at(listed.leaves, at, slab);
     }
     if (has && !leaves && at < listed.inner_most - min(first, listed.inner_most))
@@ -74,7 +76,8 @@ void list_root() {
     if (invocation_index() != 0u || !pool_holds(tree.pool, tree.root)) return;
     NodeHeader header = node_header(tree.pool, tree.root);
     uint level = btree_level(header.meta);
-    bool root = level != 0u && is_next(tree.root, header, Branch(tree.root, 0u, ~0u), level) && header.high == ~0u;
+    bool root = level != 0u && is_next(tree.root, header, Branch(tree.root, K(0u), K(~0u)), level)
+        && header.high == K(~0u);
     if (ANY == 0u && !root) return;
     plain_store_at(listed.counts, LISTED_HEIGHT, level);
     plain_store_at(listed.counts, 0u, 1u);
@@ -93,19 +96,19 @@ void main() {
     bool leaves = ANY == 0u && level == 0u;
     uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP;
     for (uint i = invocation_index(); subgroupAny(i < parents * LANES); i += all) {
-        Branch b = Branch(0u, 0u, 0u);
+        Branch b = Branch(0u, K(0u), K(0u));
         uint slot = i & (LANES - 1u);
         bool busy = i < parents * LANES && slot < BTREE_SLOTS;
         if (busy) busy = branch_of(plain_load_at(listed.inner, before + i / LANES), slot, level, b);
         for (uint steps = tree.pool.blocks << 10; subgroupAny(busy) && steps != 0u; steps--) {
-            NodeHeader header = NodeHeader(0u, 0u, 0u, 0u);
+            NodeHeader header = NodeHeader(0u, K(0u), K(0u), 0u);
             bool has = busy && (ANY != 0u ? pool_holds(tree.pool, b.child) : pool_has(tree.pool, b.child));
             if (has) header = node_header(tree.pool, b.child);
             if (has) has = is_next(b.child, header, b, level);
             list_nodes(b.child, header.low, has, first, leaves);
             if (ANY == 0u && busy && !has) atomic_add(address_at(listed.counts, LISTED_BROKEN, 2u), 1u);
             busy = has && header.high != b.high;
-            b = Branch(header.link, header.high + 1u, b.high);
+            b = Branch(header.link, VKDS_NEXT(header.high), b.high);
         }
     }
 }

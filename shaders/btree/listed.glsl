@@ -37,8 +37,8 @@ uint listed_slab(Listed l, uint inner, uint i) {
 }
 
 NodeHeader node_header(SlabPool pool, uint slab) {
-    uvec4 v = plain_load4(address_add(slab_address(pool, slab), BTREE_META_AT));
-    return NodeHeader(v.x, v.y, v.z, v.w);
+    VKDS_HEADER v = VKDS_HEADER_LOAD(plain_load4, slab_address(pool, slab));
+    return VKDS_HEADER_OF(v);
 }
 
 #endif

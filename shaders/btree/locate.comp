@@ -10,7 +10,7 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 keys;       // uint32 an operation
+    uvec2 keys;       // K an operation
     uvec2 statuses;   // a byte an operation
     uvec2 hints;      // out: a leaf and the node above it an operation
     uint count;
@@ -20,8 +20,8 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     bool todo = i < count;
-    uint key = 0u;
-    if (todo) key = plain_load_at(keys, i);
+    K key = K(0u);
+    if (todo) key = VKDS_LOAD_AT(keys, i);
     if (todo && retry != 0u) todo = byte_load(statuses, i) == STATUS_PENDING;
     uint above;
     uint leaf = btree_seek(tree, index, key, todo, above);

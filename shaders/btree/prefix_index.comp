@@ -16,7 +16,7 @@ uvec4 load4(uvec2 address) { return plain_load4(address); }
 // One lane an entry, whatever the tile: neighbours read the same nodes.
 void main() {
     uint i = invocation_index();
-    uint first = i << (32u - index.bits), last = first + ((1u << (32u - index.bits)) - 1u);
+    K first = PREFIX_FIRST(i, index.bits), last = PREFIX_LAST(first, index.bits);
     BTreePlace place;
     if (from.bits == 0u) place = btree_root(tree);
     else place = btree_prefix_start(from, first);

@@ -8,12 +8,31 @@ uvec4 load4(uvec2 address);   // a quad of a node
 
 const uint VISITS = 256u;   // visits of nodes at most
 
+// The keys that begin as entry i of an index of so many bits says.
+#if VKDS_WIDE
+#define PREFIX_FIRST(i, bits) K(0u, i << (32u - bits))
+#define PREFIX_LAST(first, bits) K(~0u, first.y + ((1u << (32u - bits)) - 1u))
+#else
+#define PREFIX_FIRST(i, bits) i << (32u - bits)
+#define PREFIX_LAST(first, bits) first + ((1u << (32u - bits)) - 1u)
+#endif
+
 // The lowest node from `place` on whose range has all keys from `first` to `last`. Collective over the subgroup; lanes
 // that are not `busy` keep their place.
-BTreePlace prefix_node(BTree tree, BTreePlace place, uint first, uint last, bool busy) {
+BTreePlace prefix_node(BTree tree, BTreePlace place, K first, K last, bool busy) {
     for (uint visit = 0u; subgroupAny(busy) && visit < VISITS; visit++) {
         uvec2 node = slab_address(tree.pool, place.node);
         uvec4 quad = load4(node);
+#if VKDS_WIDE
+        uint child = quad.VKDS_CHILD, child_of_last = child;
+        [[dont_unroll]] for (uint slot = 1u; slot < BTREE_SLOTS; slot++) {
+            K before = quad.VKDS_KEY;
+            quad = load4(btree_slot(node, slot));
+            child = VKDS_UP_TO(quad.VKDS_KEY, first) ? quad.VKDS_CHILD : child;
+            child_of_last = VKDS_UP_TO(quad.VKDS_KEY, last) ? quad.VKDS_CHILD : child_of_last;
+            if (subgroupAll(quad.VKDS_KEY == before || !busy)) break;
+        }
+#else
         uint child = quad.y, child_of_last = quad.y;
         child = quad.z <= first ? quad.w : child;
         child_of_last = quad.z <= last ? quad.w : child_of_last;
@@ -26,15 +45,17 @@ BTreePlace prefix_node(BTree tree, BTreePlace place, uint first, uint last, bool
             // From a slot that repeats the one before it on, all do.
             if (subgroupAll(quad.x == quad.z || !busy)) break;
         }
-        uvec4 header = load4(address_add(node, BTREE_META_AT));
+#endif
+        VKDS_HEADER header = VKDS_HEADER_LOAD(load4, node);
         // Two words of different age led too far to the right, or nowhere (btree_step).
-        if (busy && (first < header.y || (first > header.z && header.w == SLAB_NULL))) {
+        if (busy && (VKDS_BELOW(first, header.VKDS_LOW)
+                     || (VKDS_ABOVE(first, header.VKDS_HIGH) && header.VKDS_LINK == SLAB_NULL))) {
             place = BTreePlace(tree.root, 15u);
             busy = false;
         }
-        bool right = busy && first > header.z;
-        bool down = busy && !right && child == child_of_last && last <= header.z;
-        place.node = right ? header.w : down ? child : place.node;
+        bool right = busy && VKDS_ABOVE(first, header.VKDS_HIGH);
+        bool down = busy && !right && child == child_of_last && VKDS_UP_TO(last, header.VKDS_HIGH);
+        place.node = right ? header.VKDS_LINK : down ? child : place.node;
         place.level -= down ? 1u : 0u;
         busy = (right || down) && place.level != 0u;
     }

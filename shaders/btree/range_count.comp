@@ -8,7 +8,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 ranges;       // two words a range: the least and the greatest key
+    uvec2 ranges;       // two keys a range: the least and the greatest key
     uvec2 leaves;       // a word a part: the leaf where it begins; SLAB_NULL: it is empty
     uvec2 counts;       // a word a part, out: its pairs
     uvec2 total;        // two words; the high one's bit 31 is set where a part is too long. 0: not wanted
@@ -20,7 +20,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint q = invocation_index();
-    uvec2 range = uvec2(1u, 0u);
+    P range = P(VKDS_ONE, K(0u));
     uint node = SLAB_NULL;
     bool wanted = q < count;
     if (wanted) {
@@ -30,7 +30,7 @@ void main() {
     bool enabled = node != SLAB_NULL;
     node = enabled ? node : tree.root;   // to be read, and not looked at
     uint open = tile_ballot(enabled), result = 0u;
-    BTreeWalk walk = BTreeWalk(tree.root, 1u, 0u, 0u);
+    BTreeWalk walk = BTreeWalk(tree.root, VKDS_ONE, K(0u), 0u);
     turn(open, node, range, true, walk);
     // No part has more leaves than the pool has slabs, but where links lead in circles.
     uint most = min(leaves_most, (tree.pool.blocks << 11) + 64u), visits = 0u;

@@ -3,10 +3,28 @@
 #ifndef VKDS_RANGE_PART_GLSL
 #define VKDS_RANGE_PART_GLSL
 
-#include "memory.glsl"
+#include "width.glsl"
 
-// The least and the greatest key of part number q of ranges that lie in an array, two words each; all parts of the
+// The least and the greatest key of part number q of ranges that lie in an array, two keys each; all parts of the
 // first range come first. An empty part, and a part of an empty range, has the keys 1 and 0.
+#if VKDS_WIDE
+P range_part(uvec2 ranges, uint q, uint shift) {
+    P range = plain_load4(address_at(ranges, q >> shift, 4u));
+    const P empty = uvec4(1u, 0u, 0u, 0u);
+    uint part = q & ((1u << shift) - 1u);
+    K low = range.xy, width = number_subtract(range.zw, low);
+    if (number_below(range.zw, low)) return empty;
+    if (shift == 0u) return range;
+    // Keys of a part; part * each stays below 2^64.
+    K each = number_add(uvec2(width.x >> shift | width.y << (32u - shift), width.y >> shift), uvec2(1u, 0u));
+    K first;
+    umulExtended(each.x, part, first.y, first.x);
+    first.y += each.y * part;
+    if (number_below(width, first)) return empty;
+    K last = number_min(width, number_add(first, number_subtract(each, uvec2(1u, 0u))));
+    return P(number_add(low, first), number_add(low, last));
+}
+#else
 uvec2 range_part(uvec2 ranges, uint q, uint shift) {
     uvec2 range = plain_load2(address_at(ranges, q >> shift, 3u));
     uint part = q & ((1u << shift) - 1u), width = range.y - range.x;
@@ -17,5 +35,6 @@ uvec2 range_part(uvec2 ranges, uint q, uint shift) {
     if (first > width) return uvec2(1u, 0u);
     return range.x + uvec2(first, min(width, first + (each - 1u)));
 }
+#endif
 
 #endif

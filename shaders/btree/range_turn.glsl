@@ -6,13 +6,13 @@
 #include "btree_walk.glsl"
 
 // Turns to the next lane's range, where `next`. Collective.
-void turn(uint open, uint node, uvec2 range, bool next, inout BTreeWalk walk) {
+void turn(uint open, uint node, P range, bool next, inout BTreeWalk walk) {
     uint source = tile_first(open);
     uint its_node = tile_shuffle(node, source);
-    uvec2 its_range = tile_shuffle(range, source);
+    P its_range = tile_shuffle(range, source);
     walk.node = next ? its_node : walk.node;
-    walk.low = next ? its_range.x : walk.low;
-    walk.high = next ? its_range.y : walk.high;
+    walk.low = next ? its_range.VKDS_KEY : walk.low;
+    walk.high = next ? its_range.VKDS_VALUE : walk.high;
     walk.met = next ? 0u : walk.met;
 }
 

@@ -14,7 +14,7 @@ layout(constant_id = 17) const uint NUMBERED = 0;   // 1: the ranges don't stand
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 ranges;       // two words a range: the least and the greatest key
+    uvec2 ranges;       // two keys a range: the least and the greatest key
     BTreePrefixIndex index;   // where the search for the leaves begins
     uvec2 counts;       // a word a range, out: its pairs
     uvec2 out_keys;
@@ -32,19 +32,19 @@ uint range_number(uint number, uint open) {
 
 void main() {
     uint q = invocation_index(), end = length_of(count);
-    uvec2 range = uvec2(1u, 0u);
+    P range = P(VKDS_ONE, K(0u));
     uint node = SLAB_NULL;
     bool wanted = q < end;
-    if (wanted) range = plain_load2(address_at(ranges, q, 3u));
-    bool enabled = range.x <= range.y;
+    if (wanted) range = VKDS_SLOT_LOAD(address_at(ranges, q, VKDS_SHIFT + 1u));
+    bool enabled = VKDS_UP_TO(range.VKDS_KEY, range.VKDS_VALUE);
     uint above;
-    node = btree_seek(tree, index, range.x, enabled, above);
+    node = btree_seek(tree, index, range.VKDS_KEY, enabled, above);
     node = enabled ? node : tree.root;   // to be read, and not looked at
     uint open = tile_ballot(enabled), result = 0u;
-    BTreeWalk walk = BTreeWalk(tree.root, 1u, 0u, 0u);
+    BTreeWalk walk = BTreeWalk(tree.root, VKDS_ONE, K(0u), 0u);
     turn(open, node, range, true, walk);
     const uint room = ~0u;
-    const bool spare = (width & 3u) == 0u;
+    const bool spare = (width & (VKDS_PER_QUAD - 1u)) == 0u;
     uint number = q;
     if (NUMBERED != 0u && wanted) number = plain_load_at(sources, q);
     Stage stage = stage_at(range_number(number, open) * width);

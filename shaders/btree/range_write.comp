@@ -9,7 +9,7 @@
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
-    uvec2 ranges;       // two words a range: the least and the greatest key
+    uvec2 ranges;       // two keys a range: the least and the greatest key
     uvec2 leaves;       // a word a part: the leaf where it begins; SLAB_NULL: it is empty
     uvec2 offsets;      // a word a part: the number of its first pair
     uvec2 total;        // two words: the pairs of all parts
@@ -23,7 +23,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint q = invocation_index();
-    uvec2 range = uvec2(1u, 0u);
+    P range = P(VKDS_ONE, K(0u));
     uint node = SLAB_NULL;
     bool wanted = q < count;
     uvec2 pairs = plain_load2(total);
@@ -37,7 +37,7 @@ void main() {
     bool enabled = node != SLAB_NULL;
     node = enabled ? node : tree.root;   // to be read, and not looked at
     uint open = tile_ballot(enabled), result = 0u;
-    BTreeWalk walk = BTreeWalk(tree.root, 1u, 0u, 0u);
+    BTreeWalk walk = BTreeWalk(tree.root, VKDS_ONE, K(0u), 0u);
     turn(open, node, range, true, walk);
     // The ranges of a tile's lanes follow one another, and so do their pairs.
     const uint room = capacity;

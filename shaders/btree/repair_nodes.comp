@@ -11,7 +11,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 inner;    // slabs for the inner nodes but the root
 };
 
-uint leaf_low(uint i) { return plain_load_at(lows, i); }
+K leaf_low(uint i) { return VKDS_LOAD_AT(lows, i); }
 
 uint node_slab(uint i) {
     uint count = plan_level(tree.state, 0u).count;
@@ -19,7 +19,7 @@ uint node_slab(uint i) {
     return i <= count ? plain_load_at(leaves, i - 1u) : plain_load_at(inner, i - 1u - count);
 }
 
-// An invocation has two pairs.
+// An invocation has a quad.
 void main() {
     uvec4 head = plain_load4(address_add(tree.state, BTREE_PLAN_AT));
     uint nodes = head.x, height = min(head.y, BTREE_LEVELS - 1u), count = plan_level(tree.state, 0u).count;
@@ -30,5 +30,6 @@ void main() {
     PlanLevel l = plan_level(tree.state, level);
     while (i - l.first >= l.count && level < BTREE_LEVELS - 1u) l = plan_level(tree.state, ++level);
     uvec2 node = slab_address(tree.pool, node_slab(i));
-    plain_store4(address_add(node, 16u * quad), plan_inner(tree.state, level, l, i - l.first, 2u * quad));
+    plain_store4(address_add(node, 16u * quad),
+                 plan_inner(tree.state, level, l, i - l.first, VKDS_QUAD_SLOTS * quad));
 }

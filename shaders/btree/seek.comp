@@ -9,7 +9,7 @@
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 ranges;   // two words a range: the least and the greatest key
+    uvec2 ranges;   // two keys a range: the least and the greatest key
     uvec2 leaves;   // a word a part of a range, out; SLAB_NULL for empty ones
     uvec2 zeroed;   // two words, out: 0. 0: not wanted
     Length number;  // ranges. Those behind it, up to its bound, are empty
@@ -18,11 +18,11 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint q = invocation_index(), count = number.n << shift;
-    uvec2 range = uvec2(1u, 0u);
+    P range = P(VKDS_ONE, K(0u));
     if (q < length_of(number) << shift) range = range_part(ranges, q, shift);
-    bool enabled = range.x <= range.y;
+    bool enabled = VKDS_UP_TO(range.VKDS_KEY, range.VKDS_VALUE);
     uint above;
-    uint leaf = btree_seek(tree, index, range.x, enabled, above);
+    uint leaf = btree_seek(tree, index, range.VKDS_KEY, enabled, above);
     if (q < count) plain_store_at(leaves, q, enabled ? leaf : SLAB_NULL);
     if (q == 0u && (zeroed.x | zeroed.y) != 0u) plain_store2(zeroed, uvec2(0u));
 }

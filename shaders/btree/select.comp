@@ -9,7 +9,7 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     LeafList list;
     uvec2 ranks;        // a word a query
-    uvec2 out_keys;     // the same, out: 0 where there is none
+    uvec2 out_keys;     // K a query, out: 0 where there is none
     uvec2 out_values;
     uvec2 statuses;     // a byte a query, out: FOUND or ABSENT
     Length count;
@@ -24,20 +24,20 @@ void main() {
         left = rank - plain_load_at(list.before, leaf);
     }
     Node node = leaf_list_load(tree, list, leaf, there, live);
-    uvec2 pair = uvec2(0u);
+    P pair = P(0u);
     bool found = false;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
         uint below = 0u;   // of the leaf's keys
         [[unroll]] for (uint other = 0u; other < BTREE_SLOTS; other++)
-            below += node.pair[other].x < node.pair[s].x ? 1u : 0u;
+            below += VKDS_BELOW(node.pair[other].VKDS_KEY, node.pair[s].VKDS_KEY) ? 1u : 0u;
         if (below == left && (live >> s & 1u) != 0u) {
             pair = node.pair[s];
             found = true;
         }
     }
     if (there) {
-        plain_store_at(out_keys, i, pair.x);
-        plain_store_at(out_values, i, pair.y);
+        VKDS_STORE_AT(out_keys, i, pair.VKDS_KEY);
+        VKDS_STORE_AT(out_values, i, pair.VKDS_VALUE);
     }
     byte_store(statuses, i, n, found ? STATUS_FOUND : STATUS_ABSENT);
 }

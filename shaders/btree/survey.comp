@@ -14,7 +14,7 @@ layout(push_constant, std430) uniform Push {
 const uint ROWS = 64u;
 const uint ROW_SHIFT = 8u;     // 256 bytes a row: nodes and slots in use of each level, two words; then
 const uint ERASED_AT = 128u;   // slots that are erased; then
-const uint BEYOND_AT = 160u;   // of each level, a word: slots in use or erased beyond each node's first 7 (leastShare)
+const uint BEYOND_AT = 160u;   // of each level, a word: slots in use or erased beyond a node's first half (leastShare)
 const uint SHARE = BTREE_SLOTS / 2u;
 
 // Adds up node i of those listed, of each lane that has one. Collective over the subgroup.
@@ -22,13 +22,17 @@ void survey(uint i, bool there, uint inner) {
     uint slab = tree.root;
     if (there) slab = listed_slab(listed, inner, i);
     uvec2 node = slab_address(tree.pool, slab);
-    uvec4 header = uvec4(0u);
-    if (there) header = plain_load4(address_add(node, BTREE_META_AT));
-    uint level = btree_level(header.x), used = 0u, erased = 0u;
-    uvec2 before = uvec2(0u);
-    [[dont_unroll]] for (uint q = 0u; q < BTREE_SLOTS / 2u; q++) {
+    VKDS_HEADER header = VKDS_NO_HEADER;
+    if (there) header = VKDS_HEADER_LOAD(plain_load4, node);
+    uint level = btree_level(header.VKDS_META), used = 0u, erased = 0u;
+    P before = P(0u);
+    [[dont_unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
         uvec4 v = uvec4(0u);
         if (there) v = plain_load4(address_add(node, q * 16u));
+#if VKDS_WIDE
+        if (level == 0u ? btree_live(v.VKDS_KEY, header.high) : q == 0u || v != before) used++;
+        before = v;
+#else
         if (level == 0u) {
             bool a = btree_live(v.x, header.z), b = btree_live(v.z, header.z);
             used += (a ? 1u : 0u) + (b ? 1u : 0u);
@@ -37,6 +41,7 @@ void survey(uint i, bool there, uint inner) {
             used += (q == 0u || v.xy != before ? 1u : 0u) + (v.zw != v.xy ? 1u : 0u);
             before = v.zw;
         }
+#endif
     }
     bool leaf = there && level == 0u;
     uint leaves = subgroupAdd(leaf ? 1u : 0u), pairs = subgroupAdd(leaf ? used : 0u);

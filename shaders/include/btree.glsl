@@ -32,10 +32,10 @@ void btree_count(BTree tree, BTreeOperation o) {
 //
 // Nodes are read, and changed under their latches, by calls from here alone: NVIDIA's compiler keeps arrays that go
 // down more calls in memory (docs/benchmarks.md, "nodes in registers").
-uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled, uint budget,
+uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled, uint budget,
                  BTreeHint hint) {
     BTreeOperation o = btree_operation(kind, key, value, enabled, hint);
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
     leaf_announce(tree.state, enabled && op_updates_in_place(kind));
 #endif
     bool fills = subgroupAny(enabled && btree_inserts(kind));
@@ -56,7 +56,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
         for (; subgroupAny(o.step == STEP_LEAF) && visits < budget; visits++) {
             uint queue = tile_ballot(o.step == STEP_LEAF);
             uint source = queue == 0u ? 0u : uint(findLSB(queue));
-            uint k = tile_shuffle(o.key, source);
+            K k = tile_shuffle(o.key, source);
             uvec2 leaf = slab_address(tree.pool, tile_shuffle(o.node, source));
             uint began = leaf_begin(leaf, queue != 0u);
             Node n = leaf_load(leaf, queue != 0u);
@@ -99,7 +99,7 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout
     return o.status;
 }
 
-uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled,
+uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled,
                  uint budget) {
     return btree_apply(tree, cursor, kind, key, value, enabled, budget, BTreeHint(SLAB_NULL, tree.root));
 }

@@ -17,10 +17,26 @@ struct BTreeStep {
     bool down;   // next is a child
 };
 
-BTreeStep btree_step(Node n, uint key, uint root) {
-    const uint HEADER_VOTE = 7u;
+BTreeStep btree_step(Node n, K key, uint root) {
+    const uint HEADER_VOTE = VKDS_WIDE != 0 ? 6u : 7u;
     uint votes = 0u;   // a bit a quad of the node
     uint candidate = 0u, meta = 0u;
+#if VKDS_WIDE
+    // A lane has a slot of each quad, or one of the header's two: the first says that the key is below, the second that
+    // it is above.
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+        uint place = node_pair_index(j);
+        P pair = n.pair[j];
+        bool lower = place == BTREE_SLOTS, upper = place > BTREE_SLOTS;
+        bool fits = lower ? number_below(key, pair.zw) : upper ? number_below(pair.xy, key)
+                  : !number_below(key, pair.xy);
+        uint own = lower ? root : pair.VKDS_CHILD;
+        meta = lower ? pair.x : meta;
+        uint vote = tile_ballot(fits);
+        votes |= vote << (j * TILE & 31u);
+        candidate = fits ? own : candidate;
+    }
+#else
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
         uvec2 first = n.pair[2u * j], second = n.pair[2u * j + 1u];
         bool fits = first.x <= key;
@@ -35,12 +51,17 @@ BTreeStep btree_step(Node n, uint key, uint root) {
         votes |= vote << (j * TILE & 31u);
         candidate = vote != 0u ? own : candidate;
     }
+#endif
     uint last = uint(findMSB(votes | 1u));
     BTreeStep s;
     s.next = tile_shuffle(candidate, last & (TILE - 1u));
     // The high of a split, and the link from before it: the last node of its level had none.
     s.next = s.next == SLAB_NULL ? root : s.next;
+#if VKDS_WIDE
+    s.level = btree_level(tile_shuffle(meta, node_pair_lane(BTREE_SLOTS)));
+#else
     s.level = btree_level(tile_shuffle(meta, TILE - 1u));
+#endif
     s.down = last < HEADER_VOTE;
     return s;
 }
@@ -48,13 +69,14 @@ BTreeStep btree_step(Node n, uint key, uint root) {
 // Leads each enabled lane from `node`, whose range has to begin at or below its key, to the node of a level for its
 // key. `above` becomes the node that led there; where `node` itself is it, that is left alone. `visits` counts visits
 // of nodes, which are not to pass the limit: then the node is SLAB_NULL. Collective over the subgroup.
-void btree_descend(BTree tree, uint key, uint level, bool enabled, uint limit, inout uint visits, inout uint node,
+void btree_descend(BTree tree, K key, uint level, bool enabled, uint limit, inout uint visits, inout uint node,
                    inout uint above) {
     bool busy = enabled;
     for (; subgroupAny(busy) && visits < limit; visits++) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
-        uint k = tile_shuffle(key, source), at = tile_shuffle(node, source);
+        K k = tile_shuffle(key, source);
+        uint at = tile_shuffle(node, source);
         BTreeStep s = btree_step(node_load_coherent(slab_address(tree.pool, at), queue != 0u), k, tree.root);
         if (busy && tile_lane() == source) {
             bool here = s.level <= level && s.down, child = s.level == level + 1u && s.down;

@@ -40,7 +40,7 @@ layout(constant_id = VKDS_ID_BTREE_TORN) const uint BTREE_TORN = 1;
 
 // Reads a leaf, whose pairs others may change concurrently.
 Node leaf_load(uvec2 leaf, bool enabled) {
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
     if (BTREE_TORN != 0u) {
         Node n;
         for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
@@ -53,11 +53,11 @@ Node leaf_load(uvec2 leaf, bool enabled) {
     return node_load_coherent(leaf, enabled);
 }
 
-// Around leaf_load: without 64-bit atomics updates are made under the latch, each with a new version, and what was read
-// is whole if the meta in front of it and behind it is one, unlatched. With them every pair is. Collective.
+// Around leaf_load: where no atomic takes a pair, updates are made under the latch, each with a new version, and what
+// was read is whole if the meta in front of it and behind it is one, unlatched. Else every pair is. Collective.
 uint leaf_begin(uvec2 leaf, bool enabled) {
     uint meta = 0u;
-#if !VKDS_INT64_ATOMICS
+#if !VKDS_PAIR_ATOMICS
     if (enabled) meta = atomic_load(address_add(leaf, BTREE_META_AT));
     if (tile_ballot(btree_latched(meta)) != 0u) meta |= 1u;   // no lane reads on before all have this
     acquire_fence();
@@ -65,7 +65,7 @@ uint leaf_begin(uvec2 leaf, bool enabled) {
     return meta;
 }
 bool leaf_end(uvec2 leaf, bool enabled, uint began) {
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
     return true;
 #else
     uint meta = 0u;
@@ -78,41 +78,46 @@ bool leaf_end(uvec2 leaf, bool enabled, uint began) {
 // What a leaf has for a key, the same for all lanes of the tile.
 struct LeafView {
     uint slot;      // that holds the key; NODE_NONE if none does
-    uint value;     // in it
+    V value;        // in it
     uint room;      // the first empty slot for it; NODE_NONE if there is none
     uint version;   // the value in it
 };
 
 // The slot from which on a key looks for an empty one; behind the last slot comes the first. 14 and 15 are no slots.
+#if VKDS_WIDE
+uint leaf_first(K key) { return 0u; }   // under the latch, any one does
+#else
 uint leaf_first(uint key) { return (key * 0x9e3779b1u) >> 28; }
+#endif
 
 // Looks for a key, and where `fills` for the first empty slot for it. Collective over the subgroup; `fills` is the same
 // for all of its lanes.
-LeafView leaf_view(Node n, uint key, uint empty_key, bool fills) {
+LeafView leaf_view(Node n, K key, K empty_key, bool fills) {
     uint hits = 0u;   // a bit a quad of the node, in node order
-    uint hit = 0u, hit_value = 0u;   // this lane's first
+    uint hit = 0u;   // this lane's first
+    V hit_value = V(0u);
     uint from = leaf_first(key), away = NODE_PAIRS, room_version = 0u;   // how far this lane's nearest empty slot is
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
         uint j = NODE_QUADS - 1u - i;
         bool any_hit = false;
         [[unroll]] for (uint r = 0u; r < NODE_LANE_PAIRS / NODE_QUADS; r++) {
             uint m = (j + 1u) * (NODE_LANE_PAIRS / NODE_QUADS) - 1u - r;
-            uvec2 pair = n.pair[m];
+            P pair = n.pair[m];
             bool slot = btree_lane_has(m);
-            if (slot && pair.x == key) {
+            if (slot && pair.VKDS_KEY == key) {
                 any_hit = true;
                 hit = m;
-                hit_value = pair.y;
+                hit_value = pair.VKDS_VALUE;
             }
             uint steps = (node_pair_index(m) - from) & (NODE_PAIRS - 1u);
-            if (slot && pair.x == empty_key && (pair.y & 1u) == 0u && steps < away) {
+            if (slot && pair.VKDS_KEY == empty_key && (VKDS_REFERENCE(pair.VKDS_VALUE) & 1u) == 0u && steps < away) {
                 away = steps;
-                room_version = pair.y;
+                room_version = VKDS_REFERENCE(pair.VKDS_VALUE);
             }
         }
         hits |= tile_ballot(any_hit) << (j * TILE & 31u);
     }
-    LeafView v = LeafView(NODE_NONE, 0u, NODE_NONE, 0u);
+    LeafView v = LeafView(NODE_NONE, V(0u), NODE_NONE, 0u);
     uint lane = uint(findLSB(hits)) & (TILE - 1u);
     uint slot = tile_shuffle(node_pair_index(hit), lane);
     v.value = tile_shuffle(hit_value, lane);
@@ -139,16 +144,23 @@ struct LeafPlace {
 };
 
 // Collective over the subgroup.
-LeafPlace leaf_place(Node n, uint key) {
+LeafPlace leaf_place(Node n, K key) {
+#if VKDS_WIDE
+    NodeHeader h = btree_header(n);
+    bool right = number_below(h.high, key);
+    bool astray = number_below(key, h.low) || btree_level(h.meta) != 0u || (right && h.link == SLAB_NULL);
+    return LeafPlace(astray, right, h.meta & ~6u, h.link);
+#else
     uvec2 first = n.pair[NODE_LANE_PAIRS - 2u], second = n.pair[NODE_LANE_PAIRS - 1u];
     // The lane that has the header judges, and says it in one word: in place of the level, which is 0 where it matters.
     bool right = key > second.x;
     bool astray = key < first.y || btree_level(first.x) != 0u || (right && second.y == SLAB_NULL);
     uint verdict = tile_shuffle((first.x & ~6u) | (astray ? 2u : 0u) | (right ? 4u : 0u), TILE - 1u);
     return LeafPlace((verdict & 2u) != 0u, (verdict & 4u) != 0u, verdict & ~6u, tile_shuffle(second.y, TILE - 1u));
+#endif
 }
 
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
 
 // The functions below are one lane's own. False: the slot is another's by now, look at the leaf again.
 

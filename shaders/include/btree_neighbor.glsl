@@ -7,17 +7,17 @@
 
 // The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none,
 // or STATUS_PENDING. Collective.
-uint btree_ceil(BTree tree, BTreePlace start, uint key, bool enabled, uint budget, out BTreePair pair) {
+uint btree_ceil(BTree tree, BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
     uint count;
-    uint status = btree_range(tree, start, key, ~0u, enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget, count, pair);
+    uint status = btree_range(tree, start, key, K(~0u), enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget, count, pair);
     return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
 }
 
 // The pair with the greatest key up to one, likewise. Collective.
-uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint budget, out BTreePair pair) {
+uint btree_floor(BTree tree, BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
     uint status = STATUS_PENDING, visits = 0u;
     bool todo = enabled;
-    pair = BTreePair(0u, 0u);
+    pair = BTreePair(K(0u), V(0u));
     while (subgroupAny(todo) && visits < budget) {
         uint leaf = start.node, above = tree.root;
         btree_descend(tree, key, 0u, todo && start.level != 0u, budget, visits, leaf, above);
@@ -26,32 +26,33 @@ uint btree_floor(BTree tree, BTreePlace start, uint key, bool enabled, uint budg
         while (subgroupAny(open != 0u) && visits < budget) {
             bool busy = open != 0u;
             uint source = tile_first(open);
-            uint k = tile_shuffle(key, source);
+            K k = tile_shuffle(key, source);
             Node n;
             NodeHeader header;
             bool whole = btree_view(slab_address(tree.pool, tile_shuffle(leaf, source)), busy, n, header);
-            bool astray = k < header.low || btree_level(header.meta) != 0u;
-            bool right = k > header.high;
+            bool astray = VKDS_BELOW(k, header.low) || btree_level(header.meta) != 0u;
+            bool right = VKDS_ABOVE(k, header.high);
             bool reads = busy && whole && !astray && !right;
             // One more than how far the nearest key is from ~0; 0: there is none.
             uint inside = reads ? btree_inside(n, header.high, BTreeWalk(leaf, header.low, k, 0u)) : 0u;
-            uint near = ~0u, value = 0u;
+            K near = K(~0u);
+            V value = V(0u);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-                bool nearer = ((inside >> m) & 1u) != 0u && k - n.pair[m].x <= near;
-                near = nearer ? k - n.pair[m].x : near;
-                value = nearer ? n.pair[m].y : value;
+                bool nearer = ((inside >> m) & 1u) != 0u && VKDS_UP_TO(VKDS_MINUS(k, n.pair[m].VKDS_KEY), near);
+                near = nearer ? VKDS_MINUS(k, n.pair[m].VKDS_KEY) : near;
+                value = nearer ? n.pair[m].VKDS_VALUE : value;
             }
             bool any = tile_ballot(inside != 0u) != 0u;
-            uint nearest = tile_min(inside != 0u ? near : ~0u);
+            K nearest = tile_min(inside != 0u ? near : K(~0u));
             uint winner = tile_ballot(inside != 0u && near == nearest);
-            uint its_value = tile_shuffle(value, tile_first(winner));
+            V its_value = tile_shuffle(value, tile_first(winner));
             bool mine = busy && tile_lane() == source;
             if (mine && reads && any) {
-                pair = BTreePair(k - nearest, its_value);
+                pair = BTreePair(VKDS_MINUS(k, nearest), its_value);
                 status = STATUS_FOUND;
             }
-            if (mine && reads && !any && header.low == 0u) status = STATUS_ABSENT;
-            if (mine && reads && !any) key = header.low - 1u;
+            if (mine && reads && !any && header.low == K(0u)) status = STATUS_ABSENT;
+            if (mine && reads && !any) key = VKDS_BEFORE(header.low);
             if (mine && whole && right) leaf = header.link;
             if (mine) todo = status == STATUS_PENDING;
             bool ends = busy && whole && (astray || !right);

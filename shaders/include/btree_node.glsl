@@ -1,8 +1,8 @@
-// B-link-tree node: a slab of the pool, read as a node of 16 pairs of words by a tile.
+// B-link-tree node: a slab of the pool, read as a node by a tile.
 //
 // After Awad et al., "Engineering a High-Performance GPU B-Tree" (2019), section 3.2, and Lehman and Yao: every node
-// knows the range of keys that it is for, and the node to its right. Slots are pairs 0 to 13; pairs 14 and 15 are the
-// node's header, which stands at its end:
+// knows the range of keys that it is for, and the node to its right. Slots are all pairs but the last two: 14 of them,
+// or 6 of keys and values of 64 bits. The last two are the node's header:
 //
 //   meta   bit 0: the latch; bits 1 to 4: the level, 0 for leaves; bits 5 to 31: the version, which counts what was
 //          done to the node under its latch
@@ -10,7 +10,7 @@
 //   high   the greatest one. It only falls while kernels run concurrently, as the node is split
 //   link   the right neighbour, SLAB_NULL at the end of a level
 //
-// The ranges of a level's nodes follow one another without a gap and cover all 2^32 keys. Whoever arrives at a node
+// The ranges of a level's nodes follow one another without a gap and cover all keys. Whoever arrives at a node
 // with a key above its high goes right; with a key below its low, or above the high of a node that has no link, which
 // both come of words of different age, starts again at the root. So a search that read any mixture of old and new words
 // arrives, and no pair of words has to be read as one.
@@ -20,9 +20,10 @@
 // in use repeat the last one that is, so that nothing has to count them, and no separator value means empty.
 //
 // Leaves have their slots in no order: (key, value). A free slot has the empty key: ~0, which no leaf
-// but the last one may hold; and the last one, whose range is ~0 alone for ever, has 0 for it. So all 2^32 keys are
+// but the last one may hold; and the last one, whose range is ~0 alone for ever, has 0 for it. So all keys are
 // allowed. A free slot's value is an empty slot's version (that of the node when it became free, times 2), or
-// BTREE_ERASED: then it is free, but not to be filled before the node is latched and cleaned.
+// BTREE_ERASED: then it is free, but not to be filled before the node is latched and cleaned. Where no atomic takes a
+// pair of 64 bits, leaves are changed under their latch: there, all free slots are empty, and have the value 0.
 //
 // The root is the same slab for as long as the tree isn't built anew, and is an inner node: when it splits, its slots
 // move to two new nodes, and its level rises.
@@ -39,13 +40,21 @@ struct BTree {
     uint root;       // the root's slab
 };
 
-const uint BTREE_SLOTS = 14u;
+const uint BTREE_SLOTS = NODE_PAIRS - 2u;
 const uint BTREE_ERASED = 1u;   // the value of an erased slot; those of empty ones are even
 
+#if VKDS_WIDE
+const uint BTREE_LEVEL_MOST = 15u;   // that a meta has bits for
+const uint BTREE_META_AT = 96u;   // byte offsets in a node
+const uint BTREE_LOW_AT = 104u;
+const uint BTREE_HIGH_AT = 112u;
+const uint BTREE_LINK_AT = 120u;
+#else
 const uint BTREE_META_AT = 112u;   // byte offsets in a node
 const uint BTREE_LOW_AT = 116u;
 const uint BTREE_HIGH_AT = 120u;
 const uint BTREE_LINK_AT = 124u;
+#endif
 
 const uint BTREE_SPLITS_AT = 0u;     // byte offsets in the counters: nodes split,
 const uint BTREE_RESTARTS_AT = 4u;   // ways that began again at the root or stood before a latch,
@@ -55,10 +64,52 @@ const uint BTREE_IN_PLACE_AT = 12u;  // and not a counter: 1 if values were ever
 // What a node has other than its slots.
 struct NodeHeader {
     uint meta;
-    uint low;
-    uint high;
+    K low;
+    K high;
     uint link;
 };
+
+// A header as it is read, of which h.VKDS_META is the meta, and so on; and the references to nodes that slots have.
+#if VKDS_WIDE
+#define VKDS_HEADER NodeHeader
+#define VKDS_NO_HEADER NodeHeader(0u, K(0u), K(0u), 0u)
+#define VKDS_META meta
+#define VKDS_LOW low
+#define VKDS_HIGH high
+#define VKDS_LINK link
+#define VKDS_HEADER_OF(H) H
+#define VKDS_HEADER_LOAD(LOAD4, NODE) \
+    btree_header_of(LOAD4(address_add(NODE, BTREE_META_AT)), LOAD4(address_add(NODE, BTREE_HIGH_AT)))
+#define VKDS_HEADER_STORE(STORE4, NODE, META, LOW, HIGH, LINK)             \
+    STORE4(address_add(NODE, BTREE_META_AT), uvec4(META, 0u, LOW));        \
+    STORE4(address_add(NODE, BTREE_HIGH_AT), uvec4(HIGH, LINK, 0u))
+#define VKDS_LAST_HIGH xy   // of a node's last quad
+#define VKDS_LAST_LINK z
+#define VKDS_CHILD z
+#define VKDS_REFERENCE(VALUE) VALUE.x
+#define VKDS_VALUE_OF(REFERENCE) uvec2(REFERENCE, 0u)
+#define VKDS_VERSION(VERSION) V(0u)   // what a slot's value is that becomes empty in a version
+#define VKDS_BRANCH(SEPARATOR, CHILD) uvec4(SEPARATOR, CHILD, 0u)
+NodeHeader btree_header_of(uvec4 first, uvec4 second) { return NodeHeader(first.x, first.zw, second.xy, second.z); }
+#else
+#define VKDS_HEADER uvec4
+#define VKDS_NO_HEADER uvec4(0u)
+#define VKDS_META x
+#define VKDS_LOW y
+#define VKDS_HIGH z
+#define VKDS_LINK w
+#define VKDS_HEADER_OF(H) NodeHeader(H.x, H.y, H.z, H.w)
+#define VKDS_HEADER_LOAD(LOAD4, NODE) LOAD4(address_add(NODE, BTREE_META_AT))
+#define VKDS_HEADER_STORE(STORE4, NODE, META, LOW, HIGH, LINK) \
+    STORE4(address_add(NODE, BTREE_META_AT), uvec4(META, LOW, HIGH, LINK))
+#define VKDS_LAST_HIGH z
+#define VKDS_LAST_LINK w
+#define VKDS_CHILD y
+#define VKDS_REFERENCE(VALUE) VALUE
+#define VKDS_VALUE_OF(REFERENCE) REFERENCE
+#define VKDS_VERSION(VERSION) VERSION << 1
+#define VKDS_BRANCH(SEPARATOR, CHILD) uvec2(SEPARATOR, CHILD)
+#endif
 
 bool btree_latched(uint meta) { return (meta & 1u) != 0u; }
 uint btree_level(uint meta) { return (meta >> 1) & 15u; }
@@ -66,21 +117,29 @@ uint btree_version(uint meta) { return meta >> 5; }
 uint btree_meta(uint level, uint version) { return (level << 1) | (version << 5); }
 
 // The empty key, which free slots have, of the leaf whose greatest key is high.
-uint btree_empty_key(uint high) { return high == ~0u ? 0u : ~0u; }
+K btree_empty_key(K high) { return high == K(~0u) ? K(0u) : K(~0u); }
 
 // Whether a leaf's slot with such a key holds a pair.
-bool btree_live(uint key, uint high) { return key != btree_empty_key(high); }
+bool btree_live(K key, K high) { return key != btree_empty_key(high); }
 
-uvec2 btree_slot(uvec2 node, uint slot) { return address_add(node, slot * 8u); }
+uvec2 btree_slot(uvec2 node, uint slot) { return address_add(node, slot * VKDS_SLOT_BYTES); }
 
-// Whether this lane's pair m is a slot, and not of the header, which is the last lane's last quad.
+// Whether this lane's pair m is a slot, and not of the header. The header, for all lanes of the tile; collective.
+#if VKDS_WIDE
+bool btree_lane_has(uint m) { return node_pair_index(m) < BTREE_SLOTS; }
+
+NodeHeader btree_header(Node n) {
+    return btree_header_of(tile_shuffle(n.pair[node_pair_number(BTREE_SLOTS)], node_pair_lane(BTREE_SLOTS)),
+                           tile_shuffle(n.pair[node_pair_number(BTREE_SLOTS + 1u)], TILE - 1u));
+}
+#else
 bool btree_lane_has(uint m) { return m < NODE_LANE_PAIRS - 2u || tile_lane() != TILE - 1u; }
 
-// The header, for all lanes of the tile. Collective.
 NodeHeader btree_header(Node n) {
     uvec2 first = tile_shuffle(n.pair[NODE_LANE_PAIRS - 2u], TILE - 1u);
     uvec2 second = tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u], TILE - 1u);
     return NodeHeader(first.x, first.y, second.x, second.y);
 }
+#endif
 
 #endif

@@ -34,8 +34,8 @@ struct BTreeHint {
 
 // An operation under way. Its kind never changes, and so stands beside it.
 struct BTreeOperation {
-    uint key;       // its own, then the separator that its split brings one level up
-    uint value;     // what it brings or finds, then the separator's child
+    K key;          // its own, then the separator that its split brings one level up
+    V value;        // what it brings or finds, then the separator's child
     uint step;      // STEP_…
     uint status;    // STATUS_…
     uint level;     // of the node that it changes
@@ -53,7 +53,7 @@ bool btree_inserts(uint kind) { return op_inserts(kind); }
 
 // Whether operations of a kind ever take a latch. Kernels of other kinds are compiled without what that needs.
 bool btree_latches(uint kind) {
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
     return btree_inserts(kind);
 #else
     return true;
@@ -62,14 +62,16 @@ bool btree_latches(uint kind) {
 
 // What an operation does first at a node of its level.
 uint btree_first_step(uint kind, uint level) {
-#if !VKDS_INT64_ATOMICS
+#if !VKDS_PAIR_ATOMICS
+#if !VKDS_WIDE
     pairs_by_32_bit_atomics();
+#endif
     if (kind != OP_FIND) return STEP_LATCH;
 #endif
     return level == 0u ? STEP_LEAF : STEP_LATCH;
 }
 
-BTreeOperation btree_operation(uint kind, uint key, uint value, bool enabled, BTreeHint hint) {
+BTreeOperation btree_operation(uint kind, K key, V value, bool enabled, BTreeHint hint) {
     bool hinted = hint.leaf != SLAB_NULL;
     uint step = !enabled ? STEP_DONE : hinted ? btree_first_step(kind, 0u) : STEP_DOWN;
     return BTreeOperation(key, value, step, STATUS_PENDING, 0u, hinted ? hint.leaf : hint.above,
@@ -105,7 +107,7 @@ void btree_move_right(inout BTreeOperation o, uint link) {
 
 // Has met its leaf, which the tile has read (`whole`: without 64-bit atomics, with no change meanwhile).
 void btree_meet_leaf(inout BTreeOperation o, uint kind, LeafPlace place, LeafView view, bool whole) {
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
     // Two views agree, behind a fence, on a leaf that nobody has latched.
     bool sure = o.again && place.meta == o.seen && !btree_latched(o.seen);
     bool fresh = view.version == 0u || (sure && view.version == btree_version(o.seen) << 1);
@@ -139,7 +141,7 @@ void btree_meet_leaf(inout BTreeOperation o, uint kind, LeafPlace place, LeafVie
 
 // Acts at its slot, by atomics alone: where it was too late it looks at the leaf again.
 void btree_act(inout BTreeOperation o, uint kind, BTree tree) {
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
     uvec2 at = btree_slot(slab_address(tree.pool, o.node), o.slot);
     uint empty_key = btree_empty_key(o.key), status = STATUS_ASSIGNED;
     bool done;
@@ -181,7 +183,7 @@ void btree_leave_latched(inout BTreeOperation o, BTree tree, LatchedOutcome outc
     bool grew = outcome.what == LATCHED_DONE && o.node == tree.root && btree_level(outcome.meta) != o.level;
     if (outcome.what == LATCHED_SPLIT || grew) {
         o.splits++;
-        o.value = fresh;
+        o.value = VKDS_VALUE_OF(fresh);
         fresh = SLAB_NULL;
         if (grew) fresh2 = SLAB_NULL;
     }

@@ -24,8 +24,8 @@ struct BTreePlace {
 BTreePlace btree_anywhere(BTree tree) { return BTreePlace(tree.root, 1u); }
 
 // Where the search for a key begins, by a prefix index of at least one bit.
-BTreePlace btree_prefix_start(BTreePrefixIndex index, uint key) {
-    uvec2 entry = plain_load2(address_at(index.entries, key >> (32u - index.bits), 3u));
+BTreePlace btree_prefix_start(BTreePrefixIndex index, K key) {
+    uvec2 entry = plain_load2(address_at(index.entries, VKDS_FIRST_WORD(key) >> (32u - index.bits), 3u));
     return BTreePlace(entry.x, min(entry.y, 15u));   // levels have 4 bits, and searches go down so many
 }
 

@@ -10,30 +10,30 @@
 // Who is led astray, to a node that is no leaf or to one for greater keys, begins again at the root and keeps its
 // place. A key that was erased from one slot and inserted into another while they were read is met once.
 //
-// Without 64-bit atomics leaves are read one by one, and pairs written as they are, since SwiftShader's compiler takes
-// minutes over the other loop.
+// Where no atomic takes a pair leaves are read one by one, and pairs written as they are, since SwiftShader's compiler
+// takes minutes over the other loop.
 #ifndef VKDS_BTREE_RANGE_GLSL
 #define VKDS_BTREE_RANGE_GLSL
 
 #include "btree.glsl"
 #include "btree_prefix_index.glsl"
 #include "btree_walk.glsl"
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
 #include "pair_stage.glsl"
 #endif
 #include "btree_view.glsl"
 
 // A pair that a range has.
 struct BTreePair {
-    uint key;
-    uint value;
+    K key;
+    V value;
 };
 
 // A lane's range, and how far its walks have come: what is left begins at low, behind so many pairs.
 struct BTreeRange {
     bool todo;
-    uint low;
-    uint high;
+    K low;
+    K high;
     uint place;
     uint room;
     uint most;
@@ -80,7 +80,7 @@ struct BTreeShare {
 // Collective.
 BTreeShare btree_share(Node n, NodeHeader header, bool busy, BTreeWalk walk) {
     // A side link that is older than the high before it has led too far to the right.
-    bool astray = walk.low < header.low || btree_level(header.meta) != 0u;
+    bool astray = VKDS_BELOW(walk.low, header.low) || btree_level(header.meta) != 0u;
     uint inside = busy && !astray ? btree_inside(n, header.high, walk) : 0u;
     uvec2 sums = btree_sums(n, inside, walk.low);
     return BTreeShare(astray, inside, sums.x, sums.y);
@@ -88,14 +88,16 @@ BTreeShare btree_share(Node n, NodeHeader header, bool busy, BTreeWalk walk) {
 
 // The pair of rank 0, for all lanes; 0 and 0 where none is inside. Collective.
 BTreePair btree_least(Node n, uint inside, uvec2 ranks) {
-    BTreePair least = BTreePair(0u, 0u);
+    BTreePair least = BTreePair(K(0u), V(0u));
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        if (((inside >> m) & 1u) != 0u && btree_rank(ranks, m) == 0u) least = BTreePair(n.pair[m].x, n.pair[m].y);
+        if (((inside >> m) & 1u) != 0u && btree_rank(ranks, m) == 0u) {
+            least = BTreePair(n.pair[m].VKDS_KEY, n.pair[m].VKDS_VALUE);
+        }
     }
     return BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
 }
 
-#if VKDS_INT64_ATOMICS
+#if VKDS_PAIR_ATOMICS
 // Whether a leaf that was read gives each pair that is inside a rank of its own. Collective.
 bool btree_ranks(Node n, BTreeShare share, out uvec2 ranks) {
     ranks = btree_ranks_in_order(share.below);
@@ -191,8 +193,8 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
             uint rank = btree_rank(ranks, m);
             if (((share.inside >> m) & 1u) != 0u && rank < fits) {
-                plain_store(address_at(keys, to + rank, 2u), n.pair[m].x);
-                plain_store(address_at(values, to + rank, 2u), n.pair[m].y);
+                VKDS_STORE(address_at(keys, to + rank, VKDS_SHIFT), n.pair[m].VKDS_KEY);
+                VKDS_STORE(address_at(values, to + rank, VKDS_SHIFT), n.pair[m].VKDS_VALUE);
             }
         }
         BTreePair least = btree_least(n, share.inside, ranks);
@@ -215,10 +217,10 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
 // left may be written with anything. STATUS_FOUND; STATUS_PENDING where the budget (of node visits by the tile) was
 // used up, and then what was written means nothing. Collective. Tiles of 2 lanes and more take the shared memory of
 // pair_stage.glsl.
-uint btree_range(BTree tree, BTreePlace start, uint low, uint high, bool enabled, uvec2 keys, uvec2 values, uint place,
+uint btree_range(BTree tree, BTreePlace start, K low, K high, bool enabled, uvec2 keys, uvec2 values, uint place,
                  uint room, uint most, uint budget, out uint count, out BTreePair first) {
-    bool todo = enabled && low <= high && most != 0u;
-    BTreeRange r = BTreeRange(todo, low, high, place, min(room, most), most, 0u, BTreePair(0u, 0u));
+    bool todo = enabled && VKDS_UP_TO(low, high) && most != 0u;
+    BTreeRange r = BTreeRange(todo, low, high, place, min(room, most), most, 0u, BTreePair(K(0u), V(0u)));
     uint visits = 0u;
     while (subgroupAny(r.todo) && visits < budget) {
         uint leaf = start.node, above = tree.root;

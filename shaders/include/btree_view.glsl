@@ -10,8 +10,8 @@
 // later splits: with the older high the link leads to nodes that hold nothing new, and with the older link too far to
 // the right, which shows by the low.
 //
-// Without 64-bit atomics updates are made under the latch, each with a new version. The version is read in front of the
-// slots, too, and has to be the same all the time.
+// Where no atomic takes a pair updates are made under the latch, each with a new version. The version is read in front
+// of the slots, too, and has to be the same all the time.
 #ifndef VKDS_BTREE_VIEW_GLSL
 #define VKDS_BTREE_VIEW_GLSL
 
@@ -19,28 +19,34 @@
 
 // Whether the header of a leaf, read once more by each lane, is what it was, and the leaf isn't latched: the same for
 // all lanes of the tile. Collective.
-bool leaf_stands(NodeHeader seen, uvec4 again) {
+bool leaf_stands(NodeHeader seen, VKDS_HEADER again) {
+#if VKDS_WIDE
+    return tile_ballot(again != seen || btree_latched(again.meta)) == 0u;
+#else
     return tile_ballot(again != uvec4(seen.meta, seen.low, seen.high, seen.link) || btree_latched(again.x)) == 0u;
+#endif
 }
 
 // Reads a leaf. False: it is to be read again. Collective.
 bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
-#if !VKDS_INT64_ATOMICS
+#if !VKDS_PAIR_ATOMICS
+#if !VKDS_WIDE
     pairs_by_32_bit_atomics();
+#endif
     uint before = 0u;
     if (busy) before = atomic_load(address_add(leaf, BTREE_META_AT));
     acquire_fence();
 #endif
     n = leaf_load(leaf, busy);
     header = btree_header(n);
-#if !VKDS_INT64_ATOMICS
+#if !VKDS_PAIR_ATOMICS
     bool same = tile_ballot(before != header.meta) == 0u;
 #else
     const bool same = true;
 #endif
     acquire_fence();
-    uvec4 again = uvec4(0u);
-    if (busy) again = coherent_load4(address_add(leaf, BTREE_META_AT));
+    VKDS_HEADER again = VKDS_NO_HEADER;
+    if (busy) again = VKDS_HEADER_LOAD(coherent_load4, leaf);
     bool stands = leaf_stands(header, again);
     return stands && same;
 }
@@ -48,18 +54,19 @@ bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
 // A leaf as it was read, with each key once: one that was erased from one slot and inserted into another meanwhile may
 // have been seen in both. Collective.
 Node leaf_once(Node n) {
-    uint empty_key = btree_empty_key(btree_header(n).high), key[16], twice = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) key[m] = btree_lane_has(m) ? n.pair[m].x : empty_key;
+    K empty_key = btree_empty_key(btree_header(n).high), key[16];
+    uint twice = 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) key[m] = btree_lane_has(m) ? n.pair[m].VKDS_KEY : empty_key;
     [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
         uint from = tile_lane() ^ step;
         [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
-            uint its = subgroupShuffle(key[other], gl_SubgroupInvocationID ^ step);
+            K its = subgroupShuffle(key[other], gl_SubgroupInvocationID ^ step);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
                 twice |= its == key[m] && (from < tile_lane() || (step == 0u && other < m)) ? 1u << m : 0u;
         }
     }
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        n.pair[m].x = ((twice >> m) & 1u) != 0u && btree_lane_has(m) ? empty_key : n.pair[m].x;
+        n.pair[m].VKDS_KEY = ((twice >> m) & 1u) != 0u && btree_lane_has(m) ? empty_key : n.pair[m].VKDS_KEY;
     return n;
 }
 

@@ -18,6 +18,20 @@ uint tile_min(uint v) {
     return v;
 }
 
+#if VKDS_WIDE
+K tile_sum(K v) {
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1)
+        v = number_add(v, subgroupShuffle(v, gl_SubgroupInvocationID ^ step));
+    return v;
+}
+
+K tile_min(K v) {
+    [[unroll]] for (uint step = 1u; step < TILE; step <<= 1)
+        v = number_min(v, subgroupShuffle(v, gl_SubgroupInvocationID ^ step));
+    return v;
+}
+#endif
+
 // The bits that any lane of the tile has. Collective.
 uint tile_or(uint v) {
     [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) v |= subgroupShuffle(v, gl_SubgroupInvocationID ^ step);
@@ -28,34 +42,35 @@ uint tile_or(uint v) {
 // for all lanes of the tile.
 struct BTreeWalk {
     uint node;
-    uint low;
-    uint high;
+    K low;
+    K high;
     uint met;
 };
 
 // Which of this lane's pairs of a leaf lie in a walk's range: bit m for pair m. The walk has come from a node whose
 // range has its low, or from the left neighbour, so that empty keys lie outside.
-uint btree_inside(Node n, uint high, BTreeWalk walk) {
-    uint last = min(walk.high, high), span = last - walk.low;
+uint btree_inside(Node n, K high, BTreeWalk walk) {
+    K last = VKDS_LESSER(walk.high, high), span = VKDS_MINUS(last, walk.low);
     uint inside = 0u;
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-        inside |= n.pair[m].x - walk.low <= span && btree_lane_has(m) ? 1u << m : 0u;
-    return walk.low <= last ? inside : 0u;
+        inside |= VKDS_UP_TO(VKDS_MINUS(n.pair[m].VKDS_KEY, walk.low), span) && btree_lane_has(m) ? 1u << m : 0u;
+    return VKDS_UP_TO(walk.low, last) ? inside : 0u;
 }
 
 // Takes the walk on from a leaf, in which it met so many pairs. False: that was the last one.
 bool btree_walk_on(NodeHeader header, uint count, inout BTreeWalk walk) {
     walk.met += count;
-    bool more = header.high < walk.high && header.link != SLAB_NULL;
-    walk.low = more ? max(walk.low, header.high + 1u) : walk.low;
+    bool more = VKDS_BELOW(header.high, walk.high) && header.link != SLAB_NULL;
+    walk.low = more ? VKDS_GREATER(walk.low, VKDS_NEXT(header.high)) : walk.low;
     walk.node = more ? header.link : walk.node;
     return more;
 }
 
 // How many of a leaf's slots lie in a walk's range, and how many have keys below its low. Collective.
-uvec2 btree_sums(Node n, uint inside, uint low) {
+uvec2 btree_sums(Node n, uint inside, K low) {
     uint below = 0u;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) below += n.pair[m].x < low && btree_lane_has(m) ? 1u : 0u;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
+        below += VKDS_BELOW(n.pair[m].VKDS_KEY, low) && btree_lane_has(m) ? 1u : 0u;
     uint sums = tile_sum(uint(bitCount(inside)) | below << 16);
     return uvec2(sums & 0xffffu, sums >> 16);
 }
@@ -65,6 +80,16 @@ uvec2 btree_sums(Node n, uint inside, uint low) {
 bool btree_in_order(Node n) {
     uint lane = tile_lane(), next = (lane + 1u) & (TILE - 1u);
     bool order = true;
+#if VKDS_WIDE
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        // The slot behind this lane's is the next lane's, or the first lane's one step on.
+        K after = tile_shuffle(n.pair[m].VKDS_KEY, next);
+        K on = tile_shuffle(n.pair[min(m + 1u, NODE_LANE_PAIRS - 1u)].VKDS_KEY, next);
+        K behind = lane + 1u == TILE ? on : after;
+        order = order && (node_pair_index(m) >= BTREE_SLOTS - 1u || VKDS_BELOW(n.pair[m].VKDS_KEY, behind)
+                          || behind == K(~0u));
+    }
+#else
     uint after = tile_shuffle(n.pair[0].x, next);   // the first key of the next lane's quad
     [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
         // The quad behind this lane's is the next lane's, or the first lane's one step on. The last one is the
@@ -76,6 +101,7 @@ bool btree_in_order(Node n) {
         order = order && (quad >= 7u || within) && (quad >= 6u || across);
         after = on;
     }
+#endif
     return order;
 }
 
@@ -107,10 +133,10 @@ uvec2 btree_ranks_compared(Node n, uint inside) {
     uvec2 ranks = uvec2(0u);
     [[dont_unroll]] for (uint step = 0u; step < TILE; step++) {
         [[unroll]] for (uint other = 0u; other < NODE_LANE_PAIRS; other++) {
-            uint own = ((inside >> other) & 1u) != 0u ? n.pair[other].x : ~0u;
-            uint its = subgroupShuffle(own, gl_SubgroupInvocationID ^ step);
+            K own = ((inside >> other) & 1u) != 0u ? n.pair[other].VKDS_KEY : K(~0u);
+            K its = subgroupShuffle(own, gl_SubgroupInvocationID ^ step);
             [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++)
-                btree_rank_add(ranks, m, its < n.pair[m].x && ((inside >> m) & 1u) != 0u ? 1u : 0u);
+                btree_rank_add(ranks, m, VKDS_BELOW(its, n.pair[m].VKDS_KEY) && ((inside >> m) & 1u) != 0u ? 1u : 0u);
         }
     }
     return ranks;

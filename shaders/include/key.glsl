@@ -6,18 +6,10 @@
 #ifndef VKDS_KEY_GLSL
 #define VKDS_KEY_GLSL
 
-#include "memory.glsl"
+#include "width.glsl"
 #include "number.glsl"
 
-#ifndef VKDS_KEY_BITS
-#define VKDS_KEY_BITS 32
-#endif
-#ifndef VKDS_VALUE_BITS
-#define VKDS_VALUE_BITS 32
-#endif
-
 #if VKDS_KEY_BITS == 64
-#define K uvec2
 const uint KEY_SHIFT = 3u;   // log2 of a key's bytes, for address_at
 K key_of(uint number) { return K(number, 0u); }
 K key_load(uvec2 a) { return plain_load2(a); }
@@ -25,7 +17,6 @@ K key_load_near(uvec2 base, uint index) { return plain_load2_near(base, index); 
 void key_store(uvec2 a, K key) { plain_store2(a, key); }
 void key_store_near(uvec2 base, uint index, K key) { plain_store2_near(base, index, key); }
 #else
-#define K uint
 const uint KEY_SHIFT = 2u;
 K key_of(uint number) { return number; }
 K key_load(uvec2 a) { return plain_load(a); }
@@ -35,14 +26,12 @@ void key_store_near(uvec2 base, uint index, K key) { plain_store_near(base, inde
 #endif
 
 #if VKDS_VALUE_BITS == 64
-#define V uvec2
 const uint VALUE_SHIFT = 3u;
 V value_load(uvec2 a) { return plain_load2(a); }
 V value_load_near(uvec2 base, uint index) { return plain_load2_near(base, index); }
 void value_store(uvec2 a, V value) { plain_store2(a, value); }
 void value_store_near(uvec2 base, uint index, V value) { plain_store2_near(base, index, value); }
 #else
-#define V uint
 const uint VALUE_SHIFT = 2u;
 V value_load(uvec2 a) { return plain_load(a); }
 V value_load_near(uvec2 base, uint index) { return plain_load_near(base, index); }

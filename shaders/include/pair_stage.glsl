@@ -12,96 +12,109 @@
 #define VKDS_PAIR_STAGE_GLSL
 
 #include "tile.glsl"
+#include "width.glsl"
 #include "workgroup.glsl"
 
 const uint STAGE_QUADS = 12u;   // of a tile, in each of the two arrays; more of them take the cache's place
-const uint STAGE_WORDS = 4u * STAGE_QUADS;
-const uint STAGE_GAP = 12u;     // words that nobody minds are passed over within the stage up to so many
+const uint STAGE_MOST = VKDS_PER_QUAD * STAGE_QUADS;
+const uint STAGE_GAP = 3u * VKDS_PER_QUAD;   // places that nobody minds are passed over within the stage up to so many
 
 // Tiles of one lane are for CPU devices, and write their pairs as they are.
 const bool STAGED = TILE >= 2u;
 const uint STAGES = STAGED ? WORKGROUP / TILE : 1u;
-shared uint staged_keys[STAGES * STAGE_WORDS];
-shared uint staged_values[STAGES * STAGE_WORDS];
+shared K staged_keys[STAGES * STAGE_MOST];
+shared V staged_values[STAGES * STAGE_MOST];
 
 // The same for all lanes of the tile.
 struct Stage {
-    uint begin;   // the stage's words from begin to end are pairs, or nothing that anybody minds
+    uint begin;   // the stage's places from begin to end are pairs, or nothing that anybody minds
     uint end;
     uint to;      // the quad of the arrays where the stage's first one goes
 };
 
-uint stage_first() { return STAGED ? workgroup_lane() / TILE * STAGE_WORDS : 0u; }   // words before the tile's
+uint stage_first() { return STAGED ? workgroup_lane() / TILE * STAGE_MOST : 0u; }   // places before the tile's
 
 // An empty stage for pairs from a place of the arrays on.
-Stage stage_at(uint place) { return Stage(place & 3u, place & 3u, place >> 2); }
+Stage stage_at(uint place) {
+    return Stage(place & (VKDS_PER_QUAD - 1u), place & (VKDS_PER_QUAD - 1u), place >> VKDS_QUAD_LOG);
+}
 
 // Where the next pair goes.
-uint stage_place(Stage s) { return 4u * s.to + s.end; }
+uint stage_place(Stage s) { return VKDS_PER_QUAD * s.to + s.end; }
 
-// Has the next pair go to a place further on, where `turn`. So many words in between may be written with anything.
+// Has the next pair go to a place further on, where `turn`. So many places in between may be written with anything.
 // False: there are more, and what is in the stage is to be written and another one begun there.
 bool stage_turn(inout Stage s, uint place, uint over, bool turn) {
-    uint end = place - 4u * s.to;
-    bool near = end - s.end <= min(over, STAGE_GAP) && end <= STAGE_WORDS;
+    uint end = place - VKDS_PER_QUAD * s.to;
+    bool near = end - s.end <= min(over, STAGE_GAP) && end <= STAGE_MOST;
     if (turn && near) s.end = end;
     return near || !turn;
 }
 
 // Puts a pair of this lane, number nth of those that come next, into the stage.
-void stage_put(Stage s, uint nth, uvec2 pair) {
+void stage_put(Stage s, uint nth, P pair) {
     uint at = stage_first() + s.end + nth;
-    staged_keys[at] = pair.x;
-    staged_values[at] = pair.y;
+    staged_keys[at] = pair.VKDS_KEY;
+    staged_values[at] = pair.VKDS_VALUE;
 }
 
 // Puts a pair as stage_put does; by tiles of one lane, it is written, if its place is below `room`.
-void pair_put(uvec2 keys, uvec2 values, uint room, Stage s, uint nth, uvec2 pair) {
+void pair_put(uvec2 keys, uvec2 values, uint room, Stage s, uint nth, P pair) {
     uint at = stage_place(s) + nth;
     if (STAGED) stage_put(s, nth, pair);
     if (!STAGED && at < room) {
-        plain_store(address_at(keys, at, 2u), pair.x);
-        plain_store(address_at(values, at, 2u), pair.y);
+        VKDS_STORE(address_at(keys, at, VKDS_SHIFT), pair.VKDS_KEY);
+        VKDS_STORE(address_at(values, at, VKDS_SHIFT), pair.VKDS_VALUE);
     }
 }
 
 // Whether there may be no room for so many more pairs.
-bool stage_full(Stage s, uint pairs) { return s.end + pairs > STAGE_WORDS; }
+bool stage_full(Stage s, uint pairs) { return s.end + pairs > STAGE_MOST; }
 
 void stage_barrier() {
     memoryBarrier(gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
+// A quad of what is staged from a place on, and one of its keys or values.
+#if VKDS_WIDE
+uvec4 stage_keys(uint at) { return uvec4(staged_keys[at], staged_keys[at + 1u]); }
+uvec4 stage_values(uint at) { return uvec4(staged_values[at], staged_values[at + 1u]); }
+#define VKDS_STAGE_OF(Q, I) (I == 0u ? Q.xy : Q.zw)
+#else
 uvec4 stage_keys(uint word) {
     return uvec4(staged_keys[word], staged_keys[word + 1u], staged_keys[word + 2u], staged_keys[word + 3u]);
 }
 uvec4 stage_values(uint word) {
     return uvec4(staged_values[word], staged_values[word + 1u], staged_values[word + 2u], staged_values[word + 3u]);
 }
+#define VKDS_STAGE_OF(Q, I) Q[I]
+#endif
 
 // Writes what is in the stages of the tiles that say `write`: all of it, or whole quads alone, and the rest stays. Of
-// the arrays, nothing is written from `room` on. Where `spare`, all places are multiples of 4, there is room for all,
+// the arrays, nothing is written from `room` on. Where `spare`, all places are those of quads, there is room for all,
 // and the rest of a last quad may be written with anything. Called between putting and putting. Collective.
 void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bool all, inout Stage s) {
     if (subgroupAny(write)) {
         stage_barrier();
         uint first = stage_first();
-        uint quads = !write || s.end <= s.begin ? 0u : all ? (s.end + 3u) >> 2 : s.end >> 2;
+        uint quads = !write || s.end <= s.begin ? 0u : all ? (s.end + (VKDS_PER_QUAD - 1u)) >> VKDS_QUAD_LOG
+                     : s.end >> VKDS_QUAD_LOG;
         uint q = tile_lane();
         while (subgroupAny(q < quads)) {
-            uint at = 4u * min(q, STAGE_QUADS - 1u), to = s.to + q;
+            uint at = VKDS_PER_QUAD * min(q, STAGE_QUADS - 1u), to = s.to + q;
             uvec4 k = stage_keys(first + at), v = stage_values(first + at);
             bool mine = q < quads;
-            bool whole = spare || (at >= s.begin && at + 4u <= s.end && 4u * to + 4u <= room);
+            bool whole = spare || (at >= s.begin && at + VKDS_PER_QUAD <= s.end
+                                   && VKDS_PER_QUAD * to + VKDS_PER_QUAD <= room);
             if (mine && whole) {
                 plain_store4(address_at(keys, to, 4u), k);
                 plain_store4(address_at(values, to, 4u), v);
             }
             if (mine && !whole) {
-                [[unroll]] for (uint w = 0u; w < 4u; w++) {
-                    if (at + w >= s.begin && at + w < s.end && 4u * to + w < room) {
-                        plain_store(address_at(keys, 4u * to + w, 2u), k[w]);
-                        plain_store(address_at(values, 4u * to + w, 2u), v[w]);
+                [[unroll]] for (uint w = 0u; w < VKDS_PER_QUAD; w++) {
+                    if (at + w >= s.begin && at + w < s.end && VKDS_PER_QUAD * to + w < room) {
+                        VKDS_STORE(address_at(keys, VKDS_PER_QUAD * to + w, VKDS_SHIFT), VKDS_STAGE_OF(k, w));
+                        VKDS_STORE(address_at(values, VKDS_PER_QUAD * to + w, VKDS_SHIFT), VKDS_STAGE_OF(v, w));
                     }
                 }
             }
@@ -109,15 +122,15 @@ void stage_write(uvec2 keys, uvec2 values, uint room, bool spare, bool write, bo
         }
         // The rest comes to the stage's beginning.
         if (quads != 0u && !all && tile_lane() == 0u) {
-            uint rest = first + 4u * min(quads, STAGE_QUADS - 1u);
+            uint rest = first + VKDS_PER_QUAD * min(quads, STAGE_QUADS - 1u);
             uvec4 k = stage_keys(rest), v = stage_values(rest);
-            [[unroll]] for (uint w = 0u; w < 4u; w++) {
-                staged_keys[first + w] = k[w];
-                staged_values[first + w] = v[w];
+            [[unroll]] for (uint w = 0u; w < VKDS_PER_QUAD; w++) {
+                staged_keys[first + w] = VKDS_STAGE_OF(k, w);
+                staged_values[first + w] = VKDS_STAGE_OF(v, w);
             }
         }
         s.begin = quads != 0u ? 0u : s.begin;
-        s.end -= min(s.end, 4u * quads);
+        s.end -= min(s.end, VKDS_PER_QUAD * quads);
         s.to += quads;
         stage_barrier();
     }

@@ -48,5 +48,8 @@ uint tile_shuffle(uint value, uint from) {
 uvec2 tile_shuffle(uvec2 value, uint from) {
     return TILE == 1u ? value : subgroupShuffle(value, tile_base() + from);
 }
+uvec4 tile_shuffle(uvec4 value, uint from) {
+    return TILE == 1u ? value : subgroupShuffle(value, tile_base() + from);
+}
 
 #endif

@@ -35,7 +35,7 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	if u.Count > primitives.MaxLength {
 		return &structures.CountError{What: "updates", N: u.Count, Most: primitives.MaxLength}
 	}
-	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, kind, u))
+	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, kind, u, t.width))
 	if err == nil {
 		t.own.Done(s, u)
 	}
@@ -48,10 +48,10 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 		return err
 	}
 	t.changes++
-	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: u.Keys.AddressOf(u.First),
+	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: t.at(u.Keys, u.First),
 		Statuses: u.Status.Address(), N: u.Count, CountAt: u.DeviceCount.Address()}
 	if kind != structures.Delete {
-		b.Values = u.Values.AddressOf(u.First)
+		b.Values = t.at(u.Values, u.First)
 	}
 	if err := t.on(s, func() error { return t.recordBatches(ctx, s, b, claims) }); err != nil {
 		return t.abandon(err, claims...)
@@ -95,8 +95,8 @@ func (t *Tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n
 func (t *Tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
 	for first := 0; first < b.N; first += maxBatch {
 		part := b
-		part.Keys += uint64(4 * first)
-		part.Values += uint64(4 * first)
+		part.Keys += uint64(t.width.Bytes() * first)
+		part.Values += uint64(t.width.Bytes() * first)
 		if b.Statuses != 0 {
 			part.Statuses += uint64(first)
 		}
@@ -130,9 +130,9 @@ type batched struct {
 // maxBatch is how many operations are done at a time, a multiple of 4.
 var maxBatch = 1 << 22
 
-// leastShare is how many pairs each node gets at least when nodes are split. No less, so that a node makes another one
-// only after having got so many.
-const leastShare = Slots / 2
-
 // share is how many pairs, or children, a node gets at least when nodes are split.
-func (t *Tree) share() int { return max(leastShare, min(Slots, int(t.o.Fill*Slots+1e-9))) }
+func (t *Tree) share() int {
+	g := t.geometry()
+	leaf, _ := g.shares(t.o.Fill)
+	return max(g.leastShare(), leaf)
+}

@@ -73,9 +73,9 @@ func (s batchShape) marks() int { return 4 * s.group }
 var aloneUpTo = 2048
 
 // wideLevels returns how many inner levels of a batch have dispatches of their own.
-func wideLevels(n int) int {
+func (g geometry) wideLevels(n int) int {
 	levels := 0
-	for nodes := n / leastShare; nodes > aloneUpTo; nodes /= leastShare {
+	for nodes := n / g.leastShare(); nodes > aloneUpTo; nodes /= g.leastShare() {
 		levels++
 	}
 	return levels
@@ -525,7 +525,7 @@ func (r *batchRecorder) pack() {
 // new nodes come: then there is nothing to do for the dispatches that follow.
 func (r *batchRecorder) inner() {
 	w, free, split := r.plan.work, r.plan.free, uint32(r.t.share())
-	wide := wideLevels(r.b.N)
+	wide := r.t.geometry().wideLevels(r.b.N)
 	if wide == 0 {
 		w.Level = 1
 		stageFinish.run(r, 1, batchFinishPush{r.tree, w, free, split, 0, 0})

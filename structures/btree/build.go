@@ -21,7 +21,7 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 	}
 	first := o
 	first.Capacity = max(o.Capacity, len(keys))
-	t, err := open(ctx, d, first)
+	t, err := open(ctx, d, first, structures.Bits32)
 	if err == nil {
 		t.o.Capacity = o.Capacity
 		err = t.inside(ctx, func() error { return t.build(ctx, keys, values) })
@@ -55,7 +55,7 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 	if err := pairs.Upload(ctx, n, values); err != nil {
 		return err
 	}
-	if err := t.roomFor(ctx, nodesFor(n, t.o.Fill)); err != nil {
+	if err := t.roomFor(ctx, t.geometry().nodesFor(n, t.o.Fill)); err != nil {
 		return err
 	}
 	b := bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n), N: n, Fill: t.o.Fill}
@@ -64,7 +64,7 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 
 // remake does what record records of a bulk on the tree's own stream.
 func (t *Tree) remake(ctx context.Context, b bulk, record func(bulk) error) (err error) {
-	if b.replaces, err = t.replacing(ctx, b.nodes()); err != nil {
+	if b.replaces, err = t.replacing(ctx, t.nodesOf(b)); err != nil {
 		return err
 	}
 	if err = recording.Run(t.stream, func() error { return record(b) }); err != nil {
@@ -76,7 +76,7 @@ func (t *Tree) remake(ctx context.Context, b bulk, record func(bulk) error) (err
 }
 
 // rebuilt notes what a bulk makes.
-func (t *Tree) rebuilt(b bulk) { t.known, t.planted = countedOf(b.N, b.Fill), true }
+func (t *Tree) rebuilt(b bulk) { t.known, t.planted = countedOf(t.width, b.N, b.Fill), true }
 
 // BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys
 // the last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If
@@ -94,11 +94,11 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 		return &structures.CountError{What: "pairs", N: u.Count, Most: primitives.MaxLength}
 	}
 	u.Status = nil
-	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u))
+	err := cmp.Or(t.d.Accept("stream", s), recording.NeedUpdates(t.d, structures.Insert, u, t.width))
 	if err != nil {
 		return err
 	}
-	if nodes := nodesFor(u.Count, t.o.Fill); t.shared || blocksFor(nodes) > t.blocks() {
+	if nodes := t.geometry().nodesFor(u.Count, t.o.Fill); t.shared || blocksFor(nodes) > t.blocks() {
 		if err := s.Wait(ctx); err != nil {
 			return err
 		}
@@ -114,10 +114,10 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 	t.changes++
 	b := bulk{N: u.Count, CountAt: u.DeviceCount.Address(), Fill: t.o.Fill}
 	if u.Count != 0 {
-		b.Keys, b.Values = u.Keys.AddressOf(u.First), u.Values.AddressOf(u.First)
+		b.Keys, b.Values = t.at(u.Keys, u.First), t.at(u.Values, u.First)
 	}
 	t.settle(s)
-	if b.replaces, err = t.replacing(ctx, b.nodes()); err != nil {
+	if b.replaces, err = t.replacing(ctx, t.nodesOf(b)); err != nil {
 		return err
 	}
 	err = t.on(s, func() error {
@@ -155,8 +155,8 @@ type bulk struct {
 
 func (b bulk) length() recording.Length { return recording.Length{At: b.CountAt, N: uint32(b.N)} }
 
-// nodes is how many nodes the tree has then, at most.
-func (b bulk) nodes() int { return nodesFor(b.N, b.Fill) }
+// nodesOf is how many nodes the tree has then, at most.
+func (t *Tree) nodesOf(b bulk) int { return t.geometry().nodesFor(b.N, b.Fill) }
 
 // bulkPlan is how the scratch of bulk is divided.
 type bulkPlan struct {
@@ -170,10 +170,11 @@ type bulkPlan struct {
 
 func (t *Tree) bulkPlan(n int, scratch uint64) bulkPlan {
 	p := recording.Parts{Base: scratch}
-	b := bulkPlan{sortedKeys: p.Take(4 * n), sortedValues: p.Take(4 * n)}
-	b.distinctKeys, b.distinctValues = p.Take(4*n), p.Take(4*n)
+	each := t.width.Bytes()
+	b := bulkPlan{sortedKeys: p.Take(each * n), sortedValues: p.Take(each * n)}
+	b.distinctKeys, b.distinctValues = p.Take(each*n), p.Take(each*n)
 	b.flags, b.lengths = p.Take((n+31)/32*4), p.Take(12)
-	b.sort = p.Take(max(t.primitives.SortScratch(n, true, primitives.Widths{}), t.primitives.CompactScratch(n)))
+	b.sort = p.Take(max(t.primitives.SortScratch(n, true, t.widths()), t.primitives.CompactScratch(n)))
 	b.bytes = p.Used
 	return b
 }
@@ -189,7 +190,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
 	const each = 8 // keys an invocation
 	group := min(256, t.d.Info().MaxWorkgroup)
-	order, err := recording.Kernel[buildOrderPush](t.kernels, s, "btree/build_order", group)
+	order, err := recording.Kernel[buildOrderPush](t.kernels, s, t.sized("btree/build_order"), group)
 	if err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	order.Dispatch(s, (b.N+group*each-1)/(group*each), buildOrderPush{Keys: b.Keys, Disorder: descends,
 		Length: b.length()})
 	err = t.primitives.Sort(s, primitives.SortArgs{
-		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues,
+		Keys: b.Keys, Values: b.Values, OutKeys: p.sortedKeys, OutValues: p.sortedValues, Widths: t.widths(),
 		Length: primitives.Length{N: b.N, At: descends}, Scratch: p.sort,
 	})
 	if err != nil {
@@ -211,7 +212,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	err = t.primitives.Compact(s, primitives.CompactArgs{
 		Keys: p.sortedKeys, Values: p.sortedValues, Flags: p.flags, OutKeys: p.distinctKeys,
 		OutValues: p.distinctValues, OutCount: distinct,
-		Length: primitives.Length{N: b.N, At: repeats}, Scratch: p.sort,
+		Length: primitives.Length{N: b.N, At: repeats}, Widths: t.widths(), Scratch: p.sort,
 	})
 	if err != nil {
 		return err
@@ -238,16 +239,16 @@ type buildPlanPush struct {
 }
 
 func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
-	plan, err := recording.Kernel[buildPlanPush](t.kernels, s, "btree/build_plan", workgroup)
+	plan, err := recording.Kernel[buildPlanPush](t.kernels, s, t.sized("btree/build_plan"), workgroup)
 	if err != nil {
 		return err
 	}
-	nodes, err := kernel[buildNodesPush](t, s, "build_nodes", t.tiles.walk,
+	nodes, err := kernel[buildNodesPush](t, s, t.sized("build_nodes"), t.tiles.walk,
 		recording.Constant("SHARED", word(t.shared)))
 	if err != nil {
 		return err
 	}
-	leaf, inner := shares(b.Fill)
+	leaf, inner := t.geometry().shares(b.Fill)
 	p.Tree, p.Count, p.LeafMost, p.NodeMost = t.device(), b.length(), uint32(leaf), uint32(inner)
 	plan.Dispatch(s, 1, p)
 	if !t.shared {
@@ -255,7 +256,7 @@ func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 			return err
 		}
 	}
-	nodes.Dispatch(s, groups(b.nodes()*min(t.tiles.walk, 8)), buildNodesPush{t.device(), b.replaces.claim.address()})
+	nodes.Dispatch(s, groups(t.nodesOf(b)*min(t.tiles.walk, 8)), buildNodesPush{t.device(), b.replaces.claim.address()})
 	return t.recordReplaced(s, b.replaces)
 }
 

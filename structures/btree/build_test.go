@@ -41,7 +41,7 @@ func TestBuild(t *testing.T) {
 				require.NoError(t, tree.Check(t.Context()))
 				nodes, err := tree.Nodes(t.Context())
 				require.NoError(t, err)
-				leaf, _ := shares(tree.o.Fill)
+				leaf, _ := tree.geometry().shares(tree.o.Fill)
 				for _, node := range nodes {
 					if node.Level == 0 {
 						require.LessOrEqual(t, len(node.Keys), leaf)

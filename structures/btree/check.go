@@ -110,7 +110,7 @@ func (t *Tree) check(ctx context.Context) error {
 		t.stream.Fill(memory, 0, int(memory.Bytes()), 0)
 		t.stream.Fill(memory, 4*reportRules, 4*reportRules, noSlab)
 		for pass := range uint32(2) {
-			k, err := kernel[checkPush](t, t.stream, "check", 1, recording.Constant("MARKS", pass))
+			k, err := kernel[checkPush](t, t.stream, t.sized("check"), 1, recording.Constant("MARKS", pass))
 			if err != nil {
 				return err
 			}

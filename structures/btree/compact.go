@@ -35,7 +35,7 @@ func (t *Tree) Compact(ctx context.Context, fill float64) error {
 	if err != nil {
 		return err
 	}
-	need := nodesFor(int(v.levels[0].Slots), fill)
+	need := t.geometry().nodesFor(int(v.levels[0].Slots), fill)
 	if err := t.roomFor(ctx, need); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ const spacious = 4
 // smallerPool makes a pool for so many nodes, and as many pairs as the options wish, if that saves much memory; nil if
 // it doesn't, or can't be done.
 func (t *Tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
-	blocks := max(blocksFor(nodes), blocksFor(nodesFor(t.o.Capacity, t.o.Fill)))
+	blocks := max(blocksFor(nodes), blocksFor(t.geometry().nodesFor(t.o.Capacity, t.o.Fill)))
 	if t.shared || spacious*blocks >= t.blocks() {
 		return nil
 	}

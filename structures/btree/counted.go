@@ -1,6 +1,9 @@
 package btree
 
-import "github.com/vkds/vkds/alloc"
+import (
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+)
 
 // counted is how many nodes a tree had when they were counted, and how many pairs have come since: what follows of how
 // many there may be by now.
@@ -8,17 +11,19 @@ type counted struct {
 	nodes    uint64
 	beyond   [depths]uint64 // of each level: the slots that its nodes use, erased ones as well, beyond leastShare each
 	inserted uint64         // since then, at most
-	unsure   bool           // somebody else may have inserted more
-	height   int            // the root's level, as it was last seen; 0: never
+	width    structures.Width
+	unsure   bool // somebody else may have inserted more
+	height   int  // the root's level, as it was last seen; 0: never
 }
 
 // countedOf is what a bulk build makes, each of whose nodes has that share of its slots in use.
-func countedOf(pairs int, fill float64) counted {
-	leaf, inner := shares(fill)
-	c := counted{nodes: 1}
+func countedOf(width structures.Width, pairs int, fill float64) counted {
+	g := geometries[width]
+	leaf, inner := g.shares(fill)
+	c := counted{nodes: 1, width: width}
 	each, level := leaf, pairs/leaf+2
 	for l := 0; l < depths; l++ {
-		c.beyond[l] = uint64(level * max(each-leastShare, 0))
+		c.beyond[l] = uint64(level * max(each-g.leastShare(), 0))
 		if level == 1 {
 			break
 		}
@@ -40,8 +45,9 @@ func (c *counted) most(n int) uint64 {
 	if inserted == 0 {
 		return nodes
 	}
+	least := uint64(geometries[c.width].leastShare())
 	for _, beyond := range c.beyond {
-		inserted = min(inserted, (beyond+inserted)/leastShare)
+		inserted = min(inserted, (beyond+inserted)/least)
 		nodes += inserted
 	}
 	return nodes + depths // a root that splits makes one node more

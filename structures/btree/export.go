@@ -34,7 +34,7 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 	var e exportPush
 	var scan uint64
 	plan := func() {
-		e = exportPush{Tree: t.device(), Keys: p.Take(4 * pairs), Values: p.Take(4 * pairs),
+		e = exportPush{Tree: t.device(), Keys: p.Take(t.width.Bytes() * pairs), Values: p.Take(t.width.Bytes() * pairs),
 			Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
 		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves, primitives.Bits32))
 		e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)
@@ -65,7 +65,7 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 // Offsets are a word a leaf, scan is the primitive's scratch.
 func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := t.tiles.walk
-	count, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 1))
+	count, err := kernel[exportPush](t, s, t.sized("export"), tile, recording.Constant("COUNT_ALONE", 1))
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool
 	if err != nil || !pairs {
 		return err
 	}
-	write, err := kernel[exportPush](t, s, "export", tile, recording.Constant("COUNT_ALONE", 0))
+	write, err := kernel[exportPush](t, s, t.sized("export"), tile, recording.Constant("COUNT_ALONE", 0))
 	if err != nil {
 		return err
 	}

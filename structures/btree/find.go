@@ -36,7 +36,7 @@ func (t *Tree) recordFind(s *vk.Stream, l ordered.Lookups) error {
 }
 
 func (t *Tree) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
-	k, err := kernel[findPush](t, s, "find", t.queries.find, t.queries.constant())
+	k, err := kernel[findPush](t, s, t.sized("find"), t.queries.find, t.queries.constant())
 	if err != nil {
 		return err
 	}

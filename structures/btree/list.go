@@ -35,9 +35,9 @@ const (
 )
 
 // listingIn divides memory for a listing with room for so many nodes.
-func listingIn(p *recording.Parts, inner, leaves int) listing {
+func listingIn(p *recording.Parts, inner, leaves int, w structures.Width) listing {
 	return listing{
-		Counts: p.Take(4 * listedCounters), Inner: p.Take(4 * inner), Lows: p.Take(4 * leaves),
+		Counts: p.Take(4 * listedCounters), Inner: p.Take(4 * inner), Lows: p.Take(w.Bytes() * leaves),
 		Leaves:    p.Take(4 * leaves),
 		InnerMost: uint32(inner), LeavesMost: uint32(leaves),
 	}
@@ -77,7 +77,7 @@ func (t *Tree) recordList(s *vk.Stream, l listing) error {
 // reached of a tree that may be corrupt, leaves among the inner nodes. They are a word a slab of the pool, which is 0
 // before.
 func (t *Tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) error {
-	k, err := kernel[listPush](t, s, "list", 1, recording.Constant("ANY", word(marks != 0)))
+	k, err := kernel[listPush](t, s, t.sized("list"), 1, recording.Constant("ANY", word(marks != 0)))
 	if err != nil {
 		return err
 	}
@@ -97,14 +97,15 @@ func (t *Tree) recordListBy(s *vk.Stream, l listing, height int, marks uint64) e
 type leafOrder struct{ lows, leaves, sort uint64 }
 
 func (t *Tree) leafOrderIn(p *recording.Parts, leaves int) leafOrder {
-	return leafOrder{p.Take(4 * leaves), p.Take(4 * leaves),
-		p.Take(t.primitives.SortScratch(leaves, true, primitives.Widths{}))}
+	return leafOrder{p.Take(t.width.Bytes() * leaves), p.Take(4 * leaves),
+		p.Take(t.primitives.SortScratch(leaves, true, primitives.Widths{Key: t.width}))}
 }
 
 // recordLeafOrder records the sorting of the leaves that were listed by their lows, of which n says how many.
 func (t *Tree) recordLeafOrder(s *vk.Stream, l listing, n primitives.Length, o leafOrder) error {
 	return t.primitives.Sort(s, primitives.SortArgs{
-		Keys: l.Lows, Values: l.Leaves, OutKeys: o.lows, OutValues: o.leaves, Length: n, Scratch: o.sort,
+		Keys: l.Lows, Values: l.Leaves, OutKeys: o.lows, OutValues: o.leaves, Widths: primitives.Widths{Key: t.width},
+		Length: n, Scratch: o.sort,
 	})
 }
 
@@ -202,13 +203,13 @@ func (t *Tree) listOnce(ctx context.Context, r room, report int, take func(words
 		var p recording.Parts
 		p.Take(4 * report) // beside the counts, to be fetched with them
 		counts = int(p.Used / 4)
-		listingIn(&p, r.inner, r.leaves)
+		listingIn(&p, r.inner, r.leaves, t.width)
 		if memory, err = take(int(p.Used / 4)); err != nil {
 			return err
 		}
 		p = recording.Parts{Base: memory.Address()}
 		reportAt := p.Take(4 * report)
-		l.listing = listingIn(&p, r.inner, r.leaves)
+		l.listing = listingIn(&p, r.inner, r.leaves, t.width)
 		if err := t.recordListBy(t.stream, l.listing, r.height, 0); err != nil {
 			return err
 		}
@@ -234,13 +235,13 @@ func (t *Tree) reach(ctx context.Context, record func(l listing, marks uint64) e
 	}
 	defer marks.Free()
 	var p recording.Parts
-	listingIn(&p, slabs, 0)
+	listingIn(&p, slabs, 0, t.width)
 	var l listed
 	if l.memory, err = vk.NewBuffer[uint32](t.d, int(p.Used/4)); err != nil {
 		return listed{}, err
 	}
 	p = recording.Parts{Base: l.memory.Address()}
-	l.listing = listingIn(&p, slabs, 0)
+	l.listing = listingIn(&p, slabs, 0, t.width)
 	err = recording.Run(t.stream, func() error {
 		t.stream.Fill(marks, 0, int(marks.Bytes()), 0)
 		if err := t.recordListBy(t.stream, l.listing, depths-1, marks.Address()); err != nil {

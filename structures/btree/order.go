@@ -48,6 +48,9 @@ func (t *Tree) windowsInOrder(n, width int) bool {
 }
 
 func (t *Tree) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
+	if t.width != structures.Bits32 {
+		return false // primitives.Partition takes words
+	}
 	if order == structures.AutoOrder {
 		return t.d.Info().Type != vk.CPU && n >= least && t.known.about() >= nodes
 	}

@@ -98,7 +98,7 @@ func (t *Tree) recordIndexBy(s *vk.Stream, module string, at uint64, bits int, f
 	if bits == 0 {
 		return prefixIndex{}, nil
 	}
-	k, err := kernel[indexPush](t, s, module, 1)
+	k, err := kernel[indexPush](t, s, t.sized(module), 1)
 	if err != nil {
 		return prefixIndex{}, err
 	}

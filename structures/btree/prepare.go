@@ -28,7 +28,7 @@ func (t *Tree) Prepare(ctx context.Context) error {
 		if err != nil {
 			return nil, nil, err
 		}
-		x.known = counted{nodes: 1 << 40} // so that whatever is done for large trees pays
+		x.known = counted{width: t.width, nodes: 1 << 40} // so that whatever is done for large trees pays
 		return x.rehearsals(), end, nil
 	}
 	err := recording.PrepareForms(ctx, t.d, t.o.Progress, forms, small, t.try)

@@ -39,7 +39,7 @@ type countedLeaves struct {
 
 func (t *Tree) countedLeavesIn(scratch uint64) countedLeaves {
 	p, most := recording.Parts{Base: scratch}, t.mostNodes()
-	c := countedLeaves{listing: listingIn(&p, most, most), order: t.leafOrderIn(&p, most)}
+	c := countedLeaves{listing: listingIn(&p, most, most, t.width), order: t.leafOrderIn(&p, most)}
 	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most, primitives.Bits32))
 	c.bytes = int(p.Used)
 	return c
@@ -95,7 +95,7 @@ func byLeaves[P any](t *Tree, s *vk.Stream, module string, n int, push func(leaf
 	if err != nil {
 		return err
 	}
-	k, err := kernel[P](t, s, module, 1)
+	k, err := kernel[P](t, s, t.sized(module), 1)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func byLeaves[P any](t *Tree, s *vk.Stream, module string, n int, push func(leaf
 func (r *recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
 	_, err := (*Tree)(r).recordLeaves(s, e.Total.Address(), &exportPush{
 		Keys: e.Keys.Address(), Values: e.Values.Address(),
-		Capacity: uint32(min(e.Keys.Len(), e.Values.Len(), recording.MaxBatch)),
+		Capacity: uint32(min(e.Keys.Len()>>r.width, e.Values.Len()>>r.width, recording.MaxBatch)),
 	})
 	return err
 }

@@ -65,7 +65,7 @@ func (t *Tree) repair(ctx context.Context) error {
 		return err
 	}
 	leaves, old := v.listed.leafCount(), v.listed.inner()-1 // but the root, which is the first
-	each := t.share()
+	each := max(t.share(), minChildren)
 	inner := -1
 	for level := leaves; level > 1; inner += level {
 		level = (level + each - 1) / each
@@ -142,19 +142,19 @@ func (t *Tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
 	if k.plan, err = recording.Kernel[repairPlanPush](t.kernels, s, "btree/repair_plan", workgroup); err != nil {
 		return k, err
 	}
-	k.nodes, err = kernel[repairNodesPush](t, s, "repair_nodes", 1)
+	k.nodes, err = kernel[repairNodesPush](t, s, t.sized("repair_nodes"), 1)
 	return k, err
 }
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
 func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
 	old takePush) error {
-	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(t.share())})
+	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(max(t.share(), minChildren))})
 	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)
 	t.take(t.stream, k.old, old)
 	if err := t.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	t.known = counted{nodes: uint64(leaves + inner + 1), unsure: true}
+	t.known = counted{width: t.width, nodes: uint64(leaves + inner + 1), unsure: true}
 	return nil
 }

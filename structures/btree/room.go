@@ -198,7 +198,7 @@ func (t *Tree) Reserve(ctx context.Context, n int) error {
 		}
 		most := t.known.most(more)
 		// Some for what concurrent operations hold for a moment, and for inner nodes that have to be made anew.
-		err = t.roomBeside(ctx, int(most+most/(leastShare-1)-t.known.nodes))
+		err = t.roomBeside(ctx, int(most+most/uint64(t.geometry().leastShare()-1)-t.known.nodes))
 		if err != nil && pipeline.Short(err) {
 			return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
 		}

@@ -95,7 +95,7 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
 	resting := t.uses.Rest(ctx) == nil // else more is to come than there is
 	l, err := t.listWith(ctx, words, func(l listing, rows uint64) error {
-		k, err := kernel[surveyPush](t, t.stream, "survey", 1)
+		k, err := kernel[surveyPush](t, t.stream, t.sized("survey"), 1)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 		v.erased += uint64(row[surveyErased])
 	}
 	if resting {
-		t.known = counted{nodes: v.nodes(), beyond: v.beyond, height: t.known.height}
+		t.known = counted{width: t.width, nodes: v.nodes(), beyond: v.beyond, height: t.known.height}
 	}
 	return v, nil
 }
@@ -158,7 +158,7 @@ func (t *Tree) Stats(ctx context.Context) (Stats, error) {
 		if l.Nodes == 0 {
 			break
 		}
-		l.Level, l.Fill = i, float64(l.Slots)/float64(l.Nodes*Slots)
+		l.Level, l.Fill = i, float64(l.Slots)/(float64(l.Nodes)*float64(t.geometry().slots))
 		s.Levels = append(s.Levels, l)
 		s.Height = i
 	}

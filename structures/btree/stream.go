@@ -228,7 +228,7 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 		if err != nil {
 			return err
 		}
-		k, err := kernel[locatePush](t, s, "locate", t.queries.seek, t.queries.constant())
+		k, err := kernel[locatePush](t, s, t.sized("locate"), t.queries.seek, t.queries.constant())
 		if err != nil {
 			return err
 		}

@@ -48,6 +48,7 @@ type Tree struct {
 
 	d          *vk.Device
 	o          Options
+	width      structures.Width // of keys and values
 	tiles      tiles
 	queries    queryShape
 	pool       *alloc.SlabPool
@@ -88,7 +89,7 @@ const (
 // New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
 func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
-	t, err := open(ctx, d, o)
+	t, err := open(ctx, d, o, structures.Bits32)
 	if err == nil {
 		err = t.inside(ctx, func() error { return t.empty(ctx) })
 	}
@@ -108,7 +109,7 @@ func (t *Tree) inside(ctx context.Context, do func() error) error {
 }
 
 // open makes a tree without nodes. It is to be closed, also after an error.
-func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
+func open(ctx context.Context, d *vk.Device, o Options, width structures.Width) (*Tree, error) {
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 		}
 	}
 	t := &Tree{
-		d: d, o: o, shared: o.Pool != nil, gate: gate.New(), tiles: bestTiles(d, o.Tile),
+		d: d, o: o, width: width, shared: o.Pool != nil, gate: gate.New(), tiles: bestTiles(d, o.Tile),
 		queries:   bestQueryShape(d, o.Tile),
 		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
 		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
@@ -130,7 +131,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	t.o.Progress = t.gate.Progress(o.Progress)
 	t.Updates, t.Queries = pipeline.Updates(t.UpdateInto), &t.reader
 	t.reader = ordered.NewReader(d, (*recorder)(t), t.pipelines, t.own, t.o.Progress)
-	pool := alloc.PoolOptions{Blocks: blocksFor(nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
+	pool := alloc.PoolOptions{Blocks: blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
 	if err := t.fits(pool); err != nil {
 		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
@@ -147,7 +148,7 @@ func open(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
 	if t.shared {
 		t.pool = pools.Inside(o.Pool)
 		err = t.inside(ctx, func() error {
-			if err := t.roomBeside(ctx, nodesFor(o.Capacity, o.Fill)); err != nil {
+			if err := t.roomBeside(ctx, t.geometry().nodesFor(o.Capacity, o.Fill)); err != nil {
 				return &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 			}
 			return t.plant(ctx)
@@ -171,28 +172,6 @@ func (t *Tree) fits(o alloc.PoolOptions) error {
 		err = t.d.Fits(sizes...)
 	}
 	return err
-}
-
-// minChildren is how many children an inner node that is made in bulk gets at least, however little it is to be filled,
-// so that the levels suffice for as many pairs as there may be.
-const minChildren = 5
-
-// shares returns how many pairs a leaf and children an inner node get, if each has that share of its slots in use.
-func shares(fill float64) (leaf, inner int) {
-	each := max(1, int(fill*Slots+1e-9))
-	return each, max(minChildren, each)
-}
-
-// nodesFor returns how many nodes a tree of so many pairs has at most, if each gets that share of its slots.
-func nodesFor(pairs int, fill float64) int {
-	leaf, inner := shares(fill)
-	level := pairs/leaf + 2
-	nodes := level
-	for level > 1 {
-		level = (level + inner - 1) / inner
-		nodes += level
-	}
-	return nodes
 }
 
 // blocksFor returns how many memory blocks hold so many nodes.

@@ -227,7 +227,7 @@ func Need[T vk.Element](d *vk.Device, b *vk.Buffer[T], name string, count, want 
 }
 
 // NeedUpdates is Need of all that a batch of updates of one kind has. Deletions need no values, and nobody a Status.
-func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
+func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width structures.Width) error {
 	end, err := End(b)
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func NeedUpdates(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) e
 	if kind == structures.Delete {
 		values = 0
 	}
-	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end), Need(d, b.Values, "values", b.Count, values),
+	return cmp.Or(Need(d, b.Keys, "keys", b.Count, end<<width), Need(d, b.Values, "values", b.Count, values<<width),
 		NeedOutcomes(d, b))
 }
 

@@ -266,5 +266,5 @@ func (c *Core) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatc
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}
-	return cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u))
+	return cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u, structures.Bits32))
 }

@@ -1,0 +1,233 @@
+package btree
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// wideRig is a tree of 64-bit keys and values with what it should hold, worked on by calls with device buffers.
+type wideRig struct {
+	testing.TB
+	d     *vk.Device
+	s     *vk.Stream
+	tree  *Tree
+	model map[uint64]uint64
+}
+
+func newWideRig(t testing.TB, d *vk.Device, o Options) *wideRig {
+	t.Helper()
+	tree, err := open(t.Context(), d, o, structures.Bits64)
+	t.Cleanup(func() { require.NoError(t, tree.Close()) })
+	require.NoError(t, err)
+	require.NoError(t, tree.inside(t.Context(), func() error { return tree.empty(t.Context()) }))
+	return &wideRig{t, d, testdevice.Stream(t, d), tree, map[uint64]uint64{}}
+}
+
+func (r *wideRig) words(numbers []uint64) *vk.Buffer[uint32] {
+	words := make([]uint32, 0, 2*len(numbers))
+	for _, n := range numbers {
+		words = append(words, uint32(n), uint32(n>>32))
+	}
+	return testdevice.Upload(r, r.d, words)
+}
+
+func (r *wideRig) room(numbers int) *vk.Buffer[uint32] {
+	return testdevice.Room[uint32](r, r.d, 2*numbers)
+}
+
+func (r *wideRig) numbers(b *vk.Buffer[uint32], n int) []uint64 {
+	words := testdevice.Download(r, b, 2*n)
+	numbers := make([]uint64, n)
+	for i := range numbers {
+		numbers[i] = uint64(words[2*i]) | uint64(words[2*i+1])<<32
+	}
+	return numbers
+}
+
+func (r *wideRig) wait() { require.NoError(r, r.s.Wait(context.Background())) }
+
+// sorted are the model's pairs in key order.
+func (r *wideRig) sorted() (keys, values []uint64) {
+	keys = slices.Sorted(maps.Keys(r.model))
+	for _, key := range keys {
+		values = append(values, r.model[key])
+	}
+	return keys, values
+}
+
+// build makes the tree one of pairs, of which the last of a key counts.
+func (r *wideRig) build(keys, values []uint64) {
+	r.Helper()
+	clear(r.model)
+	for i, key := range keys {
+		r.model[key] = values[i]
+	}
+	b := structures.DeviceBatch{Count: len(keys), Keys: r.words(keys), Values: r.words(values)}
+	require.NoError(r, r.tree.BuildOn(r.Context(), r.s, b))
+	r.wait()
+}
+
+// same compares the tree with the model: its nodes, its pairs, and how many there are.
+func (r *wideRig) same() {
+	r.Helper()
+	require.NoError(r, r.tree.Check(r.Context()))
+	n, err := r.tree.Len(r.Context())
+	require.NoError(r, err)
+	require.Equal(r, uint64(len(r.model)), n, "pairs")
+	keys, values := r.sorted()
+	e := structures.DeviceExport{Keys: r.room(len(keys) + 1), Values: r.room(len(keys) + 1),
+		Total: testdevice.Room[uint32](r, r.d, 1)}
+	require.NoError(r, r.tree.ExportOn(r.s, e))
+	r.wait()
+	require.Equal(r, uint32(len(keys)), testdevice.Download(r, e.Total, 1)[0])
+	same(r, keys, r.numbers(e.Keys, len(keys)), "keys")
+	same(r, values, r.numbers(e.Values, len(keys)), "values")
+}
+
+// find looks keys up.
+func (r *wideRig) find(keys []uint64) {
+	r.Helper()
+	n := len(keys)
+	l := structures.DeviceLookups{Count: n, Keys: r.words(keys), Values: r.room(n),
+		Found: testdevice.Room[uint8](r, r.d, recording.Padded(n))}
+	require.NoError(r, r.tree.FindOn(r.s, l))
+	r.wait()
+	values, found := r.numbers(l.Values, n), testdevice.Download(r, l.Found, n)
+	for i, key := range keys {
+		want, there := r.model[key]
+		if values[i] != want || (found[i] == 1) != there {
+			r.Fatalf("key %#x: %#x, found %d, want %#x, %v", key, values[i], found[i], want, there)
+		}
+	}
+}
+
+// wideEdges are keys that differ from others in one word alone, or whose words are all ones or zeros.
+var wideEdges = []uint64{0, 1, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<63 - 1, 1 << 63, 0xffffffff00000000,
+	0xffffffff00000001, ^uint64(0) - 1, ^uint64(0), 0x80000000, 0x7fffffff80000000}
+
+// wideKeys are n keys: the edges, and neighbours in the low word, in the high word, and at random.
+func wideKeys(rng *rand.Rand, n int) []uint64 {
+	keys := slices.Clone(wideEdges[:min(n, len(wideEdges))])
+	for len(keys) < n {
+		switch i := uint64(len(keys)); i % 4 {
+		case 0:
+			keys = append(keys, 7<<32|i)
+		case 1:
+			keys = append(keys, i<<32|7)
+		default:
+			keys = append(keys, rng.Uint64())
+		}
+	}
+	rng.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	return keys
+}
+
+func wideValues(rng *rand.Rand, n int) []uint64 {
+	values := make([]uint64, n)
+	for i := range values {
+		word := uint64(rng.Uint32())
+		values[i] = [...]uint64{rng.Uint64(), word, word << 32, ^uint64(0), 0}[rng.IntN(5)]
+	}
+	return values
+}
+
+// beside are keys near to others, of which most are absent.
+func beside(keys []uint64) []uint64 {
+	var all []uint64
+	for _, key := range keys {
+		all = append(all, key, key+1, key-1, key^1<<32, key^1<<63, key&0xffffffff, key&^0xffffffff)
+	}
+	return all
+}
+
+func TestWideBuildAndFind(t *testing.T) {
+	d := openDevice(t)
+	eachTile(t, d, func(t *testing.T, tile int) {
+		for _, fill := range []float64{0, 0.01, 0.5, 1} {
+			rng := random(64)
+			r := newWideRig(t, d, Options{Tile: tile, Fill: fill})
+			r.same()
+			r.find(wideEdges)
+			for _, n := range []int{1, len(wideEdges), 1500} {
+				keys := wideKeys(rng, n)
+				r.build(keys, wideValues(rng, n))
+				r.same()
+				r.find(beside(keys[:min(n, 300)]))
+			}
+			sorted, values := r.sorted()
+			r.build(sorted, values) // as they come
+			r.same()
+			r.build(append(sorted, sorted...), append(values, wideValues(rng, len(values))...))
+			r.same()
+		}
+	})
+}
+
+// Searches that begin by a prefix index end where others do.
+func TestWidePrefixIndex(t *testing.T) {
+	rng := random(65)
+	r := newWideRig(t, openDevice(t), Options{})
+	keys := wideKeys(rng, 5000)
+	r.build(keys, wideValues(rng, len(keys)))
+	for _, bits := range []int{0, 1, 9} {
+		r.tree.queries.indexBits = bits
+		r.find(beside(keys[:500]))
+	}
+}
+
+func TestWideRankAndSelect(t *testing.T) {
+	rng := random(66)
+	r := newWideRig(t, openDevice(t), Options{})
+	all := wideKeys(rng, 2000)
+	r.build(all, wideValues(rng, len(all)))
+	keys, values := r.sorted()
+	asked := beside(all[:200])
+	q := structures.DeviceRanks{Count: len(asked), Keys: r.words(asked),
+		Ranks: testdevice.Room[uint32](r, r.d, len(asked))}
+	require.NoError(t, r.tree.RankOn(r.s, q))
+	n := structures.DeviceNeighbors{Count: len(keys) + 1, Keys: testdevice.Upload(t, r.d, ramp(len(keys)+1, 0, 1)),
+		OutKeys: r.room(len(keys) + 1), OutValues: r.room(len(keys) + 1),
+		Status: testdevice.Room[uint8](t, r.d, recording.Padded(len(keys)+1))}
+	require.NoError(t, r.tree.SelectOn(r.s, n))
+	r.wait()
+	for i, rank := range testdevice.Download(t, q.Ranks, len(asked)) {
+		want, _ := slices.BinarySearch(keys, asked[i])
+		require.Equal(t, uint32(want), rank, "rank of %#x", asked[i])
+	}
+	same(t, append(keys, 0), r.numbers(n.OutKeys, len(keys)+1), "keys")
+	same(t, append(values, 0), r.numbers(n.OutValues, len(keys)+1), "values")
+	statuses := testdevice.Download(t, n.Status, len(keys)+1)
+	require.Equal(t, structures.Found, structures.Status(statuses[0]))
+	require.Equal(t, structures.Absent, structures.Status(statuses[len(keys)]))
+}
+
+// What Go says of nodes is what the shaders do: of words that nodes have, at both widths.
+func TestGeometryIsTheShaders(t *testing.T) {
+	d := openDevice(t)
+	for width, module := range map[structures.Width]string{
+		structures.Bits32: "test/btree_geometry.k32v32", structures.Bits64: "test/btree_geometry.k64v64",
+	} {
+		type push struct{ Out uint64 }
+		s := testdevice.Stream(t, d)
+		kernels := recording.NewKernels(d)
+		k, err := recording.Kernel[push](kernels, s, module, 32)
+		require.NoError(t, err)
+		out := testdevice.Room[uint32](t, d, 8)
+		k.Dispatch(s, 1, push{out.Address()})
+		require.NoError(t, s.Wait(t.Context()))
+		g := geometries[width]
+		require.Equal(t, []uint32{nodeBytes, uint32(g.slots), uint32(4 * g.meta), uint32(4 * g.low), uint32(4 * g.high),
+			uint32(4 * g.link), uint32(2 * width.Bytes()), 0},
+			testdevice.Download(t, out, 8), width)
+		kernels.Close()
+	}
+}
