@@ -51,11 +51,16 @@ func (e *CapacityError) Unwrap() error { return e.Err }
 
 // KindError says that a batch has an operation of a kind that the structure does not do.
 type KindError struct {
-	Index int
-	Kind  Kind
+	Index  int
+	Kind   Kind
+	Values string // "", or the type of values that it can't update, as "float32"
 }
 
 func (e *KindError) Error() string {
+	if e.Values != "" {
+		return fmt.Sprintf("operation %d of the batch: %v can't be done with values of type %s: floats can't "+
+			"be added to, and values of signed types can't be lowered or raised", e.Index, e.Kind, e.Values)
+	}
 	return fmt.Sprintf("operation %d of the batch: no such operation here: %v", e.Index, e.Kind)
 }
 
@@ -109,6 +114,8 @@ var (
 	ErrSavedVersion = errors.New("was saved by another version of vkds: build it again")
 	ErrTruncated    = errors.New("ends too early: the saved dictionary is truncated")
 	ErrCorrupt      = errors.New("is corrupt")
+	// ErrTooWide: a dictionary of 64-bit keys and values has to be loaded into one.
+	ErrTooWide = errors.New("has keys and values of 64 bits")
 	// ErrSeveralValues: what it was saved from was a slabhash.Map, which can load it, too.
 	ErrSeveralValues = errors.New("has keys with several values")
 )

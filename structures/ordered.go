@@ -7,23 +7,23 @@ import (
 )
 
 // Range is the keys from Lo to Hi, both inclusive. With Lo above Hi it is empty.
-type Range struct{ Lo, Hi uint32 }
+type Range[K Number] struct{ Lo, Hi K }
 
 // AllKeys is the range of every key.
-var AllKeys = Range{0, ^uint32(0)}
+func AllKeys[K Number]() Range[K] { return Range[K]{Least[K](), Greatest[K]()} }
 
 // Ranges are the pairs of several ranges. Those of range i are Keys[Offsets[i]:Offsets[i+1]] with their Values, in
 // key order. A pair that lies in two ranges is in both.
-type Ranges struct {
+type Ranges[K, V Number] struct {
 	Offsets []uint64 // one more than there are ranges
-	Keys    []uint32
-	Values  []uint32
+	Keys    []K
+	Values  []V
 }
 
 // Neighbors are the nearest pairs of several keys: of key i, Keys[i] and Values[i] if Found[i], else 0.
-type Neighbors struct {
-	Keys   []uint32
-	Values []uint32
+type Neighbors[K, V Number] struct {
+	Keys   []K
+	Values []V
 	Found  []bool
 }
 
@@ -50,12 +50,12 @@ func (d Direction) String() string { return directionNames.String(d) }
 //
 // A structure may say otherwise: btree.Tree does insertions and deletions of a mixed batch in the batch's order, and
 // has a path on which the operations of mixed batches run concurrently, as those of a hash table do.
-type Ordered interface {
-	Dictionary
-	Queries
+type Ordered[K, V Number] interface {
+	Dictionary[K, V]
+	Queries[K, V]
 
 	// DeleteRange removes the keys of each range, one range after the other, and returns how many each has removed: of
 	// ranges that overlap, the first takes what they share. Where it fails, with a *PendingError of as many ranges as
 	// may still have keys, the counts are of the keys that are gone.
-	DeleteRange(ctx context.Context, ranges []Range) (counts []uint32, err error)
+	DeleteRange(ctx context.Context, ranges []Range[K]) (counts []uint32, err error)
 }

@@ -95,33 +95,39 @@ var statusNames = enum.Names[Status]{"pending", "inserted", "assigned", "found",
 func (s Status) String() string { return statusNames.String(s) }
 
 // Pair is a key and its value.
-type Pair struct{ Key, Value uint32 }
+type Pair[K, V Number] struct {
+	Key   K
+	Value V
+}
 
 // Pairs are keys, each with its value. A set's have no values.
-type Pairs struct{ Keys, Values []uint32 }
+type Pairs[K, V Number] struct {
+	Keys   []K
+	Values []V
+}
 
 // Batch is a batch of operations in Go slices, all of length n. The operations of a batch run
 // concurrently: their order is free, but their results are those of some sequential order. DeleteAll and
 // CountAll are not one moment but many: they come to the pairs of a key one after the other, and delete or
 // count each at its own moment.
-type Batch struct {
-	Kinds  []Kind   // what each operation does; none may be Mixed
-	Keys   []uint32 // the key of each
-	Values []uint32 // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
-	Highs  []uint32 // of FindRange and CountRange the greatest key of the range; nil if there are none
-	Width  int      // pairs that each FindRange lists at most
+type Batch[K, V Number] struct {
+	Kinds  []Kind // what each operation does; none may be Mixed
+	Keys   []K    // the key of each
+	Values []V    // the value that an insertion brings; nil if no operation inserts (or the structure is a set)
+	Highs  []K    // of FindRange and CountRange the greatest key of the range; nil if there are none
+	Width  int    // pairs that each FindRange lists at most
 }
 
 // Results are the outcomes of a batch, in its order.
-type Results struct {
+type Results[K, V Number] struct {
 	Status []Status
 	// Values are of Find and of neighbors the value (0 if absent), of CountAll, DeleteAll and ranges the number; of
 	// others undefined.
-	Values []uint32
+	Values []V
 	// Keys are of neighbors the key (0 if absent), of others 0; nil if the batch asks for none.
-	Keys []uint32
+	Keys []K
 	// Ranges are the pairs of each FindRange, by the number of its operation; the zero value if the batch has none.
-	Ranges Ranges
+	Ranges Ranges[K, V]
 }
 
 // Dictionary is what every vkds dictionary does. Calls are synchronous and take and return Go slices;
@@ -150,22 +156,22 @@ type Results struct {
 // returns a *PendingError and a status for each operation, which says whether it is done. What only asks
 // (Find, Count, Range, Len and their like) returns the context's error, and results that mean nothing.
 // Clear and what builds or rebuilds return it, too; Clear has then done nothing, or all.
-type Dictionary interface {
-	Updates
+type Dictionary[K, V Number] interface {
+	Updates[K, V]
 
 	// Find looks each key up: its value (0 if absent) and whether it is there.
-	Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error)
+	Find(ctx context.Context, keys []K) (values []V, found []bool, err error)
 	// FindInto is Find into the caller's slices.
-	FindInto(ctx context.Context, keys, values []uint32, found []bool) error
+	FindInto(ctx context.Context, keys []K, values []V, found []bool) error
 	// Apply does a batch of mixed operations.
-	Apply(ctx context.Context, b Batch) (Results, error)
+	Apply(ctx context.Context, b Batch[K, V]) (Results[K, V], error)
 	// ApplyInto is Apply into the caller's slices. Ranges go to those of into from their beginning, and to new ones
 	// where they have no room; what the batch doesn't ask for stays as it is.
-	ApplyInto(ctx context.Context, b Batch, into *Results) error
+	ApplyInto(ctx context.Context, b Batch[K, V], into *Results[K, V]) error
 	// UpdateInto does a batch of updates of one kind, and tells in the caller's slice what has become of each. values
 	// are those of insertions; of Delete there are none. Without a status an error still says how many operations are
 	// not done (*PendingError).
-	UpdateInto(ctx context.Context, kind Kind, keys, values []uint32, status []Status) error
+	UpdateInto(ctx context.Context, kind Kind, keys []K, values []V, status []Status) error
 	// Len returns the number of pairs.
 	Len(ctx context.Context) (uint64, error)
 	// Clear removes all pairs.
@@ -173,9 +179,9 @@ type Dictionary interface {
 	// All returns the pairs, in no particular order for a hash table: for pair, err := range d.All(ctx). It reads
 	// them part by part, and they must not change meanwhile. If the device fails, ctx ends or the pairs were changed
 	// (ErrChanged), the error comes last, with no pair.
-	All(ctx context.Context) iter.Seq2[Pair, error]
+	All(ctx context.Context) iter.Seq2[Pair[K, V], error]
 	// Chunks is All with many pairs at a time. The slices are valid until the next ones come.
-	Chunks(ctx context.Context) iter.Seq2[Pairs, error]
+	Chunks(ctx context.Context) iter.Seq2[Pairs[K, V], error]
 	// Save writes all pairs, and what the structure was laid out for, to w, and returns how many bytes. It is one call:
 	// what changes the dictionary waits until it ends. The Load of each structure reads what any of them has saved, as
 	// vkds does, and checks every byte. What WriteTo does is Save without a context.

@@ -25,7 +25,10 @@ func TestNames(t *testing.T) {
 func TestErrors(t *testing.T) {
 	limit := &LimitError{What: "bytes of an LSM", Want: 9, Most: 8, Option: "MaxBytes"}
 	for text, err := range map[string]error{
-		"operation 3 of the batch: no such operation here: mixed":                           &KindError{3, Mixed},
+		"operation 3 of the batch: no such operation here: mixed": &KindError{
+			Index: 3, Kind: Mixed},
+		"operation 3 of the batch: insert-add can't be done with values of type float32: floats can't be added to, " +
+			"and values of signed types can't be lowered or raised": &KindError{3, InsertAdd, "float32"},
 		"Direction(4): a neighbor is the successor, the predecessor, the floor or the ceil": &DirectionError{4},
 		"a batch of 5, but 4 values": &LengthError{
 			5, "values", 4},

@@ -6,23 +6,23 @@ import "context"
 // own methods. Each says what has become of each operation. Errors of all: vk.ErrClosed and *LengthError before
 // anything is done; *PendingError, with the statuses that say what is done, around *LimitError, *vk.OutOfMemoryError,
 // *StuckError where memory is as only a stray write can leave it, or the context's.
-type Updates interface {
+type Updates[K, V Number] interface {
 	// Insert inserts each pair, or assigns to the key that is there: Inserted or Assigned. Of equal keys in the
 	// batch the last one's value stays, and their statuses are those of one after the other.
-	Insert(ctx context.Context, keys, values []uint32) ([]Status, error)
+	Insert(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// InsertUnique inserts each pair whose key is not there: Inserted or Found. A key that is there keeps its value. Of
 	// equal keys in the batch the first one counts.
-	InsertUnique(ctx context.Context, keys, values []uint32) ([]Status, error)
+	InsertUnique(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// InsertAdd inserts each pair, or adds its value to the one that is there: old + value, modulo 2^32. Of equal keys
 	// in the batch all count: the first one of a key that was not there inserts its value, the others update that.
 	// Statuses are those of Insert: one after the other, Inserted or Assigned. Each operation is done once, or is
 	// Pending and had no effect, so that doing the pending ones again adds nothing twice.
-	InsertAdd(ctx context.Context, keys, values []uint32) ([]Status, error)
+	InsertAdd(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// InsertMin is InsertAdd with the lesser of the two values in place of the sum. Values are compared as they are
 	// stored, as unsigned numbers.
-	InsertMin(ctx context.Context, keys, values []uint32) ([]Status, error)
+	InsertMin(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// InsertMax is InsertMin with the greater one.
-	InsertMax(ctx context.Context, keys, values []uint32) ([]Status, error)
+	InsertMax(ctx context.Context, keys []K, values []V) ([]Status, error)
 	// Delete removes each key: Deleted or Absent.
-	Delete(ctx context.Context, keys []uint32) ([]Status, error)
+	Delete(ctx context.Context, keys []K) ([]Status, error)
 }

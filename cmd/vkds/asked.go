@@ -11,7 +11,7 @@ import (
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -187,12 +187,12 @@ func (a *asked) keys(t keytype.Type, use func(keys []uint32) error) error {
 }
 
 // ranges hands the ranges asked for to use as keys does.
-func (a *asked) ranges(t keytype.Type, use func(ranges []structures.Range) error) error {
-	var ranges []structures.Range
+func (a *asked) ranges(t keytype.Type, use func(ranges []u32.Range) error) error {
+	var ranges []u32.Range
 	return a.read(t, func(b batch) error {
 		ranges = ranges[:0]
 		for i, lo := range b.keys {
-			ranges = append(ranges, structures.Range{Lo: lo, Hi: b.values[i]})
+			ranges = append(ranges, u32.Range{Lo: lo, Hi: b.values[i]})
 		}
 		return use(ranges)
 	})

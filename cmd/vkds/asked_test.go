@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 )
 
 // A file of more than is read ahead comes whole and in its order, whether or not something was read ahead.
@@ -41,7 +41,7 @@ func TestAskedInParts(t *testing.T) {
 						return nil
 					})
 				} else {
-					err = a.ranges(keytype.Uint32, func(part []structures.Range) error {
+					err = a.ranges(keytype.Uint32, func(part []u32.Range) error {
 						for _, r := range part {
 							got = append(got, r.Lo, r.Hi)
 						}

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/vk"
 )
 
 // walk goes through a range of an ordered dictionary.
-type walk func(o structures.Ordered, ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error]
+type walk func(o u32.Ordered, ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error]
 
 func newMinCommand(g *global) *cobra.Command {
-	return newEndCommand(g, "min", "least", structures.Ordered.Ascend)
+	return newEndCommand(g, "min", "least", u32.Ordered.Ascend)
 }
 
 func newMaxCommand(g *global) *cobra.Command {
-	return newEndCommand(g, "max", "greatest", structures.Ordered.Descend)
+	return newEndCommand(g, "max", "greatest", u32.Ordered.Descend)
 }
 
 // newEndCommand returns the command that prints the pairs at one end of a dictionary.
@@ -41,7 +41,7 @@ the ` + which + ` N keys, beginning with the ` + which + `. Of no pairs it print
 			ctx, empty := c.Context(), false
 			err := g.answerPairs(ctx, &s, arguments[0], rows, func(_ *vk.Device, dict *dictionary, a *answer) error {
 				empty = dict.pairs == 0
-				return inParts(from(dict.ordered(), ctx, structures.AllKeys),
+				return inParts(from(dict.ordered(), ctx, u32.AllKeys),
 					func(keys, values []uint32) error { return a.pairs(dict, keys, values) })
 			})
 			if err == nil && mustExist && empty {

@@ -110,7 +110,7 @@ func drawable() (names []string) {
 
 // drawTree draws a tree.
 func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
-	t := dict.Dictionary.(*btree.Tree)
+	t := dict.Dictionary.(*btree.Tree[uint32, uint32])
 	s, err := t.Stats(ctx)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 const slotsOfASlab = 15
 
 func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
-	m := dict.Dictionary.(*slabhash.Map)
+	m := dict.Dictionary.(*slabhash.Map[uint32, uint32])
 	s, err := m.Stats(ctx)
 	if err != nil {
 		return err

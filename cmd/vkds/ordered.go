@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 )
 
 // orderedHelp explains what the ordered commands have in common.
@@ -16,19 +16,19 @@ const orderedHelp = `Order is that of the keys' type. The dictionary is loaded i
 // neighbor is a question about the order of keys.
 type neighbor struct {
 	name, short, what string
-	find              func(o structures.Ordered, ctx context.Context, keys []uint32) (structures.Neighbors, error)
+	find              func(o u32.Ordered, ctx context.Context, keys []uint32) (u32.Neighbors, error)
 }
 
 // newNeighborCommands returns the constructors of the commands that look for a neighbour of each key.
 func newNeighborCommands() (all []func(*global) *cobra.Command) {
 	for _, n := range []neighbor{
-		{"successor", "Find the next key above each key", "the least key above it", structures.Ordered.Successor},
+		{"successor", "Find the next key above each key", "the least key above it", u32.Ordered.Successor},
 		{"predecessor", "Find the next key below each key", "the greatest key below it",
-			structures.Ordered.Predecessor},
+			u32.Ordered.Predecessor},
 		{"ceil", "Find each key, or the next one above it", "the least key that is not below it",
-			structures.Ordered.Ceil},
+			u32.Ordered.Ceil},
 		{"floor", "Find each key, or the next one below it", "the greatest key that is not above it",
-			structures.Ordered.Floor},
+			u32.Ordered.Floor},
 	} {
 		all = append(all, func(g *global) *cobra.Command { return newNeighborCommand(g, n) })
 	}
@@ -84,7 +84,7 @@ several ranges one after the other, in the order asked.
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		columns: pairColumns,
-		print: func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32,
+		print: func(ctx context.Context, dict *dictionary, ranges []u32.Range, counts []uint32,
 			a *answer) error {
 			l := listing{ctx: ctx, dict: dict, ranges: ranges, counts: counts}
 			return l.each(func(keys, values []uint32) error { return a.pairs(dict, keys, values) })
@@ -104,7 +104,7 @@ func newCountCommand(g *global) *cobra.Command {
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		columns: []string{"lo", "hi", "count"},
-		print: func(_ context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error {
+		print: func(_ context.Context, dict *dictionary, ranges []u32.Range, counts []uint32, a *answer) error {
 			return a.rows(len(ranges), func(i int) {
 				a.word(dict.key, ranges[i].Lo)
 				a.word(dict.key, ranges[i].Hi)
@@ -118,7 +118,7 @@ func newCountCommand(g *global) *cobra.Command {
 type listing struct {
 	ctx    context.Context
 	dict   *dictionary
-	ranges []structures.Range
+	ranges []u32.Range
 	counts []uint32 // of pairs in them
 }
 

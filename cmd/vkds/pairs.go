@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -13,7 +13,7 @@ const partLength = 1 << 18
 
 // inParts hands the pairs of a sequence out, many at a time and in its order, in slices that are valid until use
 // returns.
-func inParts(pairs iter.Seq2[structures.Pair, error], use func(keys, values []uint32) error) error {
+func inParts(pairs iter.Seq2[u32.Pair, error], use func(keys, values []uint32) error) error {
 	keys, values := make([]uint32, 0, partLength), make([]uint32, 0, partLength)
 	for pair, err := range pairs {
 		if err != nil {

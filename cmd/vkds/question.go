@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 )
 
 // errAbsent ends a command with --must-exist where a key is not there: run makes a status
@@ -93,7 +93,7 @@ type rangeQuestion struct {
 	columns []string // of the answer
 
 	// print prints the answer about some ranges; counts are how many keys each has.
-	print func(ctx context.Context, dict *dictionary, ranges []structures.Range, counts []uint32, a *answer) error
+	print func(ctx context.Context, dict *dictionary, ranges []u32.Range, counts []uint32, a *answer) error
 }
 
 // aboutRanges gives a command its arguments, its flags and what it does, part by part as aboutKeys.
@@ -108,7 +108,7 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 			var all int
 			var pairs uint64
 			var took time.Duration
-			err := a.ranges(dict.key, func(part []structures.Range) error {
+			err := a.ranges(dict.key, func(part []u32.Range) error {
 				started := time.Now()
 				counts, err := dict.ordered().Count(ctx, part)
 				if err != nil {

@@ -156,7 +156,7 @@ func TestSavedByAProgram(t *testing.T) {
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
-	l, err := lsm.Load(t.Context(), d, f, lsm.Options{})
+	l, err := lsm.Load[uint32, uint32](t.Context(), d, f, lsm.Options{})
 	require.NoError(t, err)
 	defer l.Close()
 	values, found, err := l.Find(t.Context(), []uint32{3, 5, 7})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -105,8 +105,8 @@ func (m measure) text() string {
 	return fmt.Sprint(m.value)
 }
 
-func slabHashMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
-	s, err := d.(*slabhash.Map).Stats(ctx)
+func slabHashMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
+	s, err := d.(*slabhash.Map[uint32, uint32]).Stats(ctx)
 	return []measure{
 		{"pairs", s.Pairs},
 		{"tombstones", s.Tombstones},
@@ -122,8 +122,8 @@ func slabHashMeasures(ctx context.Context, d structures.Dictionary) ([]measure, 
 	}, err
 }
 
-func btreeMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
-	s, err := d.(*btree.Tree).Stats(ctx)
+func btreeMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
+	s, err := d.(*btree.Tree[uint32, uint32]).Stats(ctx)
 	nodes := []uint64{}
 	for _, l := range s.Levels {
 		nodes = append(nodes, l.Nodes)
@@ -146,8 +146,8 @@ func btreeMeasures(ctx context.Context, d structures.Dictionary) ([]measure, err
 	}, err
 }
 
-func lsmMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
-	s, err := d.(*lsm.LSM).Stats(ctx)
+func lsmMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
+	s, err := d.(*lsm.LSM[uint32, uint32]).Stats(ctx)
 	levels := []uint64{}
 	for _, l := range s.Levels {
 		levels = append(levels, uint64(l.Pairs))
@@ -164,8 +164,8 @@ func lsmMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error
 	}, err
 }
 
-func sortedArrayMeasures(ctx context.Context, d structures.Dictionary) ([]measure, error) {
-	s, err := d.(*sortedarray.Array).Stats(ctx)
+func sortedArrayMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
+	s, err := d.(*sortedarray.Array[uint32, uint32]).Stats(ctx)
 	return []measure{{"pairs", s.Pairs}, {"bytes", s.Bytes}}, err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/dictfile"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -26,35 +26,35 @@ type structure struct {
 	parameter string  // the flag that is its own, and what a saved dictionary keeps of it; "" for none
 	least     float64 // of what makes sense of it,
 	most      float64
-	create    func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (structures.Dictionary, error)
-	measures  func(ctx context.Context, d structures.Dictionary) ([]measure, error)
+	create    func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (u32.Dictionary, error)
+	measures  func(ctx context.Context, d u32.Dictionary) ([]measure, error)
 	// looks at all of it in the device's memory; nil: there is no such check
-	check func(ctx context.Context, d structures.Dictionary) error
+	check func(ctx context.Context, d u32.Dictionary) error
 	draw  func(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error // nil: there is no picture
 }
 
 // known are the structures, in the order of the help.
 var known = []structure{
 	{name: "slabhash", parameter: "load", least: 0.01, most: 100,
-		create: func(ctx context.Context, d *vk.Device, capacity int, load float64) (structures.Dictionary, error) {
-			return slabhash.New(ctx, d, slabhash.Options{Capacity: capacity, Load: load})
+		create: func(ctx context.Context, d *vk.Device, capacity int, load float64) (u32.Dictionary, error) {
+			return slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Capacity: capacity, Load: load})
 		},
 		measures: slabHashMeasures, draw: drawSlabHash},
 	{name: "btree", ordered: true, parameter: "fill", least: 0.1, most: 1,
-		create: func(ctx context.Context, d *vk.Device, capacity int, fill float64) (structures.Dictionary, error) {
-			return btree.New(ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched})
+		create: func(ctx context.Context, d *vk.Device, capacity int, fill float64) (u32.Dictionary, error) {
+			return btree.New[uint32, uint32](ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched})
 		},
-		measures: btreeMeasures, check: func(ctx context.Context, d structures.Dictionary) error {
-			return d.(*btree.Tree).Check(ctx)
+		measures: btreeMeasures, check: func(ctx context.Context, d u32.Dictionary) error {
+			return d.(*btree.Tree[uint32, uint32]).Check(ctx)
 		}, draw: drawTree},
 	{name: "lsm", ordered: true, parameter: "batch", least: 1, most: 1 << 30,
-		create: func(ctx context.Context, d *vk.Device, capacity int, batch float64) (structures.Dictionary, error) {
-			return lsm.New(ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
+		create: func(ctx context.Context, d *vk.Device, capacity int, batch float64) (u32.Dictionary, error) {
+			return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
 		},
 		measures: lsmMeasures},
 	{name: "sortedarray", ordered: true,
-		create: func(ctx context.Context, d *vk.Device, capacity int, _ float64) (structures.Dictionary, error) {
-			return sortedarray.New(ctx, d, sortedarray.Options{Capacity: capacity})
+		create: func(ctx context.Context, d *vk.Device, capacity int, _ float64) (u32.Dictionary, error) {
+			return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Capacity: capacity})
 		},
 		measures: sortedArrayMeasures},
 }
@@ -190,7 +190,7 @@ func find(name string) int {
 
 // dictionary is a loaded DICT-or-TABLE.
 type dictionary struct {
-	structures.Dictionary
+	u32.Dictionary
 	structure  structure
 	parameter  float64 // of the structure; 0: its own choice
 	key, value keytype.Type
@@ -214,4 +214,4 @@ func (d *dictionary) Close() error {
 }
 
 // ordered is the dictionary of a command that needs an order.
-func (d *dictionary) ordered() structures.Ordered { return d.Dictionary.(structures.Ordered) }
+func (d *dictionary) ordered() u32.Ordered { return d.Dictionary.(u32.Ordered) }

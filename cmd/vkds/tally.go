@@ -86,7 +86,7 @@ type tally struct {
 	*global
 	ctx     context.Context
 	flags   *pflag.FlagSet
-	hash    *slabhash.Map
+	hash    *slabhash.Map[uint32, uint32]
 	keys    uint64 // counted in all
 	skipped int64
 	entries []entry
@@ -157,7 +157,7 @@ func (t *tally) read(d *vk.Device, path string, o input.Options) error {
 		if t.hash == nil {
 			// Room for a quarter of the first part: traces repeat themselves,
 			// and the table grows where this one doesn't.
-			t.hash, err = slabhash.New(t.ctx, d, slabhash.Options{Capacity: len(b.keys) / 4})
+			t.hash, err = slabhash.New[uint32, uint32](t.ctx, d, slabhash.Options{Capacity: len(b.keys) / 4})
 			if err != nil {
 				return err
 			}

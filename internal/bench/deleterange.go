@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 )
 
 // deleteRanges measures the deletion of every fourth stretch of so many neighbouring keys as a range is long, the
@@ -16,7 +16,7 @@ func (s *session) deleteRanges(ctx context.Context) error {
 		m.Length = length
 		var counts []uint32
 		m, err := s.measureWall(ctx, m, s.changing, func(ctx context.Context) (err error) {
-			counts, err = s.dictionary.(structures.Ordered).DeleteRange(ctx, stretches.ranges)
+			counts, err = s.dictionary.(u32.Ordered).DeleteRange(ctx, stretches.ranges)
 			return err
 		}, nil, "")
 		if err != nil {
@@ -31,18 +31,18 @@ func (s *session) deleteRanges(ctx context.Context) error {
 
 // stretches are ranges of so many keys each.
 type stretches struct {
-	ranges []structures.Range
+	ranges []u32.Range
 	length int
 	sorted []uint32 // all keys, of which every fourth stretch is deleted
 }
 
 func (s *session) everyFourth(length int) stretches {
 	x := stretches{length: length, sorted: s.inOrder(s.n)}
-	x.ranges = make([]structures.Range, (s.n/length+3)/4)
+	x.ranges = make([]u32.Range, (s.n/length+3)/4)
 	order := newOrder(len(x.ranges), uint64(s.o.Seed)<<11|1)
 	for i := range x.ranges {
 		first := 4 * length * order.at(i)
-		x.ranges[i] = structures.Range{Lo: x.sorted[first], Hi: x.sorted[first+length-1]}
+		x.ranges[i] = u32.Range{Lo: x.sorted[first], Hi: x.sorted[first+length-1]}
 	}
 	return x
 }

@@ -47,7 +47,7 @@ type leveled interface {
 
 // mapTable is a hash table of pairs, with a pool of its own.
 type mapTable struct {
-	*slabhash.Map
+	*slabhash.Map[uint32, uint32]
 	pool *alloc.SlabPool
 }
 
@@ -69,7 +69,7 @@ func openMap(ctx context.Context, s *session) (dictionary, error) {
 	}
 	o := s.hashOptions(buckets, pool)
 	o.Timed = true
-	m, err := slabhash.New(ctx, s.d, o)
+	m, err := slabhash.New[uint32, uint32](ctx, s.d, o)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -102,7 +102,7 @@ func (t mapTable) hold(ctx context.Context, s *session, q sequence, _, pairs int
 
 // setTable is a hash table of keys alone.
 type setTable struct {
-	*slabhash.Set
+	*slabhash.Set[uint32]
 	pool *alloc.SlabPool
 }
 
@@ -112,7 +112,7 @@ func openSet(ctx context.Context, s *session) (dictionary, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := slabhash.NewSet(ctx, s.d, s.hashOptions(buckets, pool))
+	set, err := slabhash.NewSet[uint32](ctx, s.d, s.hashOptions(buckets, pool))
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -184,7 +184,7 @@ func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table int
 }
 
 // treeTable is a B-link-tree.
-type treeTable struct{ *btree.Tree }
+type treeTable struct{ *btree.Tree[uint32, uint32] }
 
 func openTree(ctx context.Context, s *session) (dictionary, error) {
 	// Room for all that any operation comes to, at the fill that nodes have after they were split: no dispatch
@@ -194,7 +194,8 @@ func openTree(ctx context.Context, s *session) (dictionary, error) {
 		fill = btree.DefaultFill
 	}
 	capacity := float64(s.n+max(s.batch, s.n/2)) * max(1.25, btree.Slots*fill/6)
-	t, err := btree.New(ctx, s.d, btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile})
+	t, err := btree.New[uint32, uint32](ctx, s.d,
+		btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile})
 	if err != nil {
 		return nil, err
 	}
@@ -213,10 +214,10 @@ func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs in
 }
 
 // lsmTable is an LSM.
-type lsmTable struct{ *lsm.LSM }
+type lsmTable struct{ *lsm.LSM[uint32, uint32] }
 
 func openLSM(ctx context.Context, s *session) (dictionary, error) {
-	l, err := lsm.New(ctx, s.d, lsm.Options{Batch: s.batch, Timed: true})
+	l, err := lsm.New[uint32, uint32](ctx, s.d, lsm.Options{Batch: s.batch, Timed: true})
 	if err != nil {
 		return nil, err
 	}
@@ -228,10 +229,12 @@ func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs
 }
 
 // arrayTable is a sorted array.
-type arrayTable struct{ *sortedarray.Array }
+type arrayTable struct {
+	*sortedarray.Array[uint32, uint32]
+}
 
 func openSortedArray(ctx context.Context, s *session) (dictionary, error) {
-	a, err := sortedarray.New(ctx, s.d, sortedarray.Options{Capacity: s.n})
+	a, err := sortedarray.New[uint32, uint32](ctx, s.d, sortedarray.Options{Capacity: s.n})
 	if err != nil {
 		return nil, err
 	}

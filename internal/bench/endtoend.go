@@ -184,7 +184,7 @@ func (s *session) findsOf(query func(i int) uint32, prepare func(context.Context
 }
 
 // treeInsertSlices tells of the insertions the path that the tree chose.
-func (s *session) treeInsertSlices(t *btree.Tree, q sequence) slicesCall {
+func (s *session) treeInsertSlices(t *btree.Tree[uint32, uint32], q sequence) slicesCall {
 	keys, values := make([]uint32, s.batch), make([]uint32, s.batch)
 	fill(keys, func(i int) uint32 { return q.key(s.n + i) })
 	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
@@ -228,7 +228,7 @@ func (s *session) treeInsertSlices(t *btree.Tree, q sequence) slicesCall {
 	}
 }
 
-func (s *session) treeFindSlices(t *btree.Tree, q sequence) slicesCall {
+func (s *session) treeFindSlices(t *btree.Tree[uint32, uint32], q sequence) slicesCall {
 	return s.findsOf(func(i int) uint32 { return q.key(s.order.at(i)) }, func(context.Context) error {
 		s.there = -1 // the pairs of another sequence
 		return nil

@@ -56,7 +56,7 @@ func (s *session) bulkBuild(ctx context.Context) error {
 	}))
 }
 
-func (s *session) tree(ctx context.Context) (*btree.Tree, error) {
+func (s *session) tree(ctx context.Context) (*btree.Tree[uint32, uint32], error) {
 	if _, err := s.opened(ctx); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // hash is the hash table, which there is.
-func (s *session) hash() *slabhash.Map { return s.dictionary.(mapTable).Map }
+func (s *session) hash() *slabhash.Map[uint32, uint32] { return s.dictionary.(mapTable).Map }
 
 // slabsOf is how many slabs the hash table has.
 func (s *session) slabsOf(ctx context.Context) (uint64, error) {
@@ -153,7 +153,7 @@ func (s *session) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own, err := slabhash.New(ctx, s.d, s.hashOptions(bucketsFor(s.n, s.at.load, pairSlots), nil))
+	own, err := slabhash.New[uint32, uint32](ctx, s.d, s.hashOptions(bucketsFor(s.n, s.at.load, pairSlots), nil))
 	if err != nil {
 		return err
 	}

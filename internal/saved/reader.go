@@ -41,9 +41,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, damaged(structures.ErrNotSaved, "")
 	}
 	version := binary.LittleEndian.Uint32(head[len(Magic):])
-	if version != versionPairs && version != versionKeys {
-		return nil, damaged(structures.ErrSavedVersion, "the format is %d, and this one reads %d and %d", version,
-			versionPairs, versionKeys)
+	if version < firstVersion || version > lastVersion {
+		return nil, damaged(structures.ErrSavedVersion, "the format is %d, and this one reads %d to %d", version,
+			firstVersion, lastVersion)
 	}
 	length := binary.LittleEndian.Uint32(head[len(Magic)+4:])
 	if length > longestHeader {
@@ -64,7 +64,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if d.header.Pairs < 0 {
 		return nil, damaged(structures.ErrCorrupt, "%d pairs", d.header.Pairs)
 	}
-	d.header.KeysOnly = version == versionKeys
+	d.header.setVersion(version)
 	d.start = int64(len(head) + len(rest))
 	d.first = sum
 	d.Restart()
@@ -91,7 +91,7 @@ func (d *Reader) CheckSize(size int64) error {
 	if pairs%blockPairs != 0 {
 		blocks++
 	}
-	switch want := d.start + int64(4*d.header.words())*pairs + (blockHead+checksumBytes)*blocks; {
+	switch want := d.start + int64(d.header.bytes())*pairs + (blockHead+checksumBytes)*blocks; {
 	case pairs > most || want > size:
 		return damaged(structures.ErrTruncated, "")
 	case want < size:
@@ -100,14 +100,20 @@ func (d *Reader) CheckSize(size int64) error {
 	return nil
 }
 
-// Read fills keys and values with the next pairs and returns how many; the values are 0 where there are none. The last
-// pairs come with a nil error; io.EOF comes alone, from every call after them, whatever slices it is given. All was
-// checked to its very end before the last of the pairs is returned, and no pair of a block that doesn't match its
-// checksum is. Slices of two lengths are a *structures.LengthError, and nothing is read. Any other error every later
-// call returns again.
-func (d *Reader) Read(keys, values []uint32) (int, error) {
+// Read is ReadWords of 32 bits.
+func (d *Reader) Read(keys, values []uint32) (int, error) { return ReadWords(d, keys, values) }
+
+// ReadWords fills keys and values with the next pairs and returns how many; the values are 0 where there are none. The
+// last pairs come with a nil error; io.EOF comes alone, from every call after them, whatever slices it is given. All
+// was checked to its very end before the last of the pairs is returned, and no pair of a block that doesn't match its
+// checksum is. Slices of two lengths are a *structures.LengthError, and slices too narrow for what was saved a
+// *structures.SavedError; then nothing is read. Any other error every later call returns again.
+func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 	if len(keys) != len(values) {
 		return 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	if d.header.Width > structures.WidthOf[W]() {
+		return 0, damaged(structures.ErrTooWide, "")
 	}
 	n := 0
 	for {
@@ -116,7 +122,7 @@ func (d *Reader) Read(keys, values []uint32) (int, error) {
 		}
 		switch {
 		case len(d.keys) > 0 && n < len(keys):
-			n += d.take(keys[n:], values[n:])
+			n += take(d, keys[n:], values[n:])
 		case len(d.keys) > 0 || n == len(keys) && n > 0 || d.err == io.EOF && n > 0:
 			return n, nil
 		default:
@@ -126,23 +132,28 @@ func (d *Reader) Read(keys, values []uint32) (int, error) {
 }
 
 // take hands out pairs of the block.
-func (d *Reader) take(keys, values []uint32) int {
-	n := min(len(keys), len(d.keys)/4)
-	d.keys = words(keys[:n], d.keys)
+func take[W structures.Word](d *Reader, keys, values []W) int {
+	width := d.header.Width
+	n := min(len(keys), len(d.keys)/width.Bytes())
+	d.keys = words(keys[:n], d.keys, width)
 	if d.header.KeysOnly {
 		clear(values[:n])
 	} else {
-		d.values = words(values[:n], d.values)
+		d.values = words(values[:n], d.values, width)
 	}
 	return n
 }
 
-// words fills words with bytes, and returns what is left of these.
-func words(to []uint32, from []byte) []byte {
+// words fills words with the bytes of numbers, and returns what is left of these.
+func words[W structures.Word](to []W, from []byte, width structures.Width) []byte {
 	for i := range to {
-		to[i] = binary.LittleEndian.Uint32(from[4*i:])
+		if width == structures.Bits64 {
+			to[i] = W(binary.LittleEndian.Uint64(from[8*i:]))
+		} else {
+			to[i] = W(binary.LittleEndian.Uint32(from[4*i:]))
+		}
 	}
-	return from[4*len(to):]
+	return from[width.Bytes()*len(to):]
 }
 
 // next reads and checks the next block, and behind the last one the end.
@@ -152,7 +163,7 @@ func (d *Reader) next() error {
 	}
 	pairs := int(min(d.left, blockPairs))
 	if d.buffer == nil {
-		d.buffer = make([]byte, blockHead+4*d.header.words()*pairs+checksumBytes) // the first block is the largest
+		d.buffer = make([]byte, blockHead+d.header.bytes()*pairs+checksumBytes) // the first block is the largest
 	}
 	block, err := d.readBlock(pairs, d.buffer)
 	if err != nil {
@@ -164,7 +175,8 @@ func (d *Reader) next() error {
 			return err
 		}
 	}
-	d.keys, d.values = block[:4*pairs], block[4*pairs:]
+	keys := d.header.Width.Bytes() * pairs
+	d.keys, d.values = block[:keys], block[keys:]
 	if pairs == 0 {
 		return io.EOF
 	}
@@ -179,7 +191,7 @@ func (d *Reader) readBlock(pairs int, buffer []byte) ([]byte, error) {
 	if have := binary.LittleEndian.Uint32(buffer); int64(have) != int64(pairs) {
 		return nil, damaged(structures.ErrCorrupt, "block %d has %d pairs, not %d", d.block, have, pairs)
 	}
-	end := blockHead + 4*d.header.words()*pairs
+	end := blockHead + d.header.bytes()*pairs
 	if _, err := io.ReadFull(d.r, buffer[blockHead:end+checksumBytes]); err != nil {
 		return nil, short(err)
 	}

@@ -4,14 +4,14 @@
 // A saved dictionary is the name and the parameters of a structure and its pairs, all in little endian:
 //
 //	magic       8 bytes  "VKDS", CR LF, 1a, LF: a transfer as text breaks it
-//	version     u32      2; 3: keys without values
+//	version     u32      2; 3: keys without values; 4 and 5: the same at 64 bits
 //	length      u32      of the description, in bytes
 //	description          JSON, see Header
 //	checksum    u32
 //	blocks               of 65536 pairs, the last of what is left; then one of none:
 //	  pairs     u32      n
-//	  keys      n u32
-//	  values    n u32    none in version 3
+//	  keys      n u32    or u64, as the version says
+//	  values    n u32    or u64, or none
 //	  checksum  u32
 //
 // Nothing follows. Each checksum is the CRC-32C of all that stands before it, but for other checksums. So every byte is
@@ -33,8 +33,8 @@ import (
 const Magic = "VKDS\r\n\x1a\n"
 
 const (
-	versionPairs = 2
-	versionKeys  = 3
+	firstVersion = 2
+	lastVersion  = 5
 
 	blockPairs       = 64 << 10
 	longestHeader    = 1 << 20
@@ -60,14 +60,31 @@ type Header struct {
 	Writer string `json:"writer,omitempty"`
 	// KeysOnly says that there are no values: of a set. The version tells it.
 	KeysOnly bool `json:"-"`
+	// Width is that of keys and values. The version tells it, too.
+	Width structures.Width `json:"-"`
 }
 
-// words is how many words a pair takes.
-func (h Header) words() int {
+// version is the format's for pairs, or keys alone, of this width.
+func (h Header) version() uint32 {
+	version := firstVersion + 2*uint32(h.Width)
 	if h.KeysOnly {
-		return 1
+		version++
 	}
-	return 2
+	return version
+}
+
+// setVersion takes from the version what it says.
+func (h *Header) setVersion(version uint32) {
+	h.KeysOnly = (version-firstVersion)%2 == 1
+	h.Width = structures.Width((version - firstVersion) / 2)
+}
+
+// bytes is how many a pair takes.
+func (h Header) bytes() int {
+	if h.KeysOnly {
+		return h.Width.Bytes()
+	}
+	return 2 * h.Width.Bytes()
 }
 
 // CountError reports a Writer closed with another number of pairs than its header said.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"testing/iotest"
 
@@ -140,4 +141,48 @@ func TestMiscounted(t *testing.T) {
 		require.ErrorAs(t, w.Close(), &miscounted)
 		require.Equal(t, saved.CountError{Have: int64(n), Want: 1}, *miscounted)
 	}
+}
+
+// What has 64 bits comes back as it was, the narrower one into wider slices too, and the wider one never into narrower.
+func TestWidths(t *testing.T) {
+	keys, values := []uint64{0, 1, 1 << 32, 1<<63 | 5, ^uint64(0)}, []uint64{^uint64(0), 1 << 40, 3, 0, 7}
+	for _, keysOnly := range []bool{false, true} {
+		var file bytes.Buffer
+		w, err := saved.NewWriter(&file,
+			saved.Header{Structure: "x", Pairs: 5, Width: structures.Bits64, KeysOnly: keysOnly})
+		require.NoError(t, err)
+		brought, want := values, slices.Clone(values)
+		if keysOnly {
+			brought, want = nil, make([]uint64, 5)
+		}
+		require.NoError(t, saved.WriteWords(w, keys, brought))
+		require.NoError(t, w.Close())
+		size := int64(file.Len())
+
+		r, err := saved.NewReader(bytes.NewReader(file.Bytes()))
+		require.NoError(t, err)
+		require.Equal(t, structures.Bits64, r.Header().Width)
+		require.Equal(t, keysOnly, r.Header().KeysOnly)
+		require.NoError(t, r.CheckSize(size))
+		_, err = r.Read(make([]uint32, 5), make([]uint32, 5))
+		require.ErrorIs(t, err, structures.ErrTooWide)
+		gotKeys, gotValues := make([]uint64, 6), make([]uint64, 6)
+		n, err := saved.ReadWords(r, gotKeys, gotValues)
+		require.NoError(t, err)
+		require.Equal(t, keys, gotKeys[:n])
+		require.Equal(t, want, gotValues[:n])
+	}
+	var file bytes.Buffer
+	w, err := saved.NewWriter(&file, saved.Header{Structure: "x", Pairs: 1})
+	require.NoError(t, err)
+	require.NoError(t, w.Write([]uint32{^uint32(0)}, []uint32{9}))
+	require.NoError(t, w.Close())
+	require.EqualValues(t, 2, file.Bytes()[len(saved.Magic)], "what earlier versions read")
+	r, err := saved.NewReader(&file)
+	require.NoError(t, err)
+	key, value := make([]uint64, 1), make([]uint64, 1)
+	_, err = saved.ReadWords(r, key, value)
+	require.NoError(t, err)
+	require.Equal(t, []uint64{1<<32 - 1}, key)
+	require.Equal(t, []uint64{9}, value)
 }

@@ -19,8 +19,9 @@ type Writer struct {
 	bytes   int64  // that out has taken
 	sum     uint32 // of all that was written, but for checksums
 	buffer  []byte // of a block
-	keys    []uint32
-	values  []uint32
+	pairs   int    // of this one, so far
+	keys    []byte // theirs
+	values  []byte
 	closed  bool
 	err     error
 }
@@ -35,48 +36,58 @@ func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	if len(description) > longestHeader {
 		return nil, fmt.Errorf("a description of %d bytes is too long", len(description))
 	}
-	room := int(min(blockPairs, max(h.Pairs, 1)))
-	w := &Writer{out: out, header: h, buffer: make([]byte, 0, blockHead+4*h.words()*room+checksumBytes),
-		keys: make([]uint32, 0, room)}
-	version := uint32(versionKeys)
+	room, each := int(min(blockPairs, max(h.Pairs, 1))), h.Width.Bytes()
+	w := &Writer{out: out, header: h, buffer: make([]byte, 0, blockHead+h.bytes()*room+checksumBytes),
+		keys: make([]byte, 0, each*room)}
 	if !h.KeysOnly {
-		version, w.values = versionPairs, make([]uint32, 0, room)
+		w.values = make([]byte, 0, each*room)
 	}
-	head := binary.LittleEndian.AppendUint32([]byte(Magic), version)
+	head := binary.LittleEndian.AppendUint32([]byte(Magic), h.version())
 	head = binary.LittleEndian.AppendUint32(head, uint32(len(description)))
 	w.emit(append(head, description...))
 	return w, w.err
 }
 
-// Write adds pairs; of keys without values, values are nil. Slices of two lengths are a *structures.LengthError, and
-// nothing is written of them.
-func (w *Writer) Write(keys, values []uint32) error {
+// Write is WriteWords of 32 bits.
+func (w *Writer) Write(keys, values []uint32) error { return WriteWords(w, keys, values) }
+
+// WriteWords adds pairs, no wider than the header says; of keys without values, values are nil. Slices of two lengths
+// are a *structures.LengthError, and nothing is written of them.
+func WriteWords[W structures.Word](w *Writer, keys, values []W) error {
 	if len(keys) != len(values) && !w.header.KeysOnly {
 		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
 	for len(keys) > 0 && w.err == nil {
-		n := min(len(keys), blockPairs-len(w.keys))
-		w.keys, keys = append(w.keys, keys[:n]...), keys[n:]
+		n := min(len(keys), blockPairs-w.pairs)
+		w.keys, keys = appendWords(w.keys, keys[:n], w.header.Width), keys[n:]
 		if !w.header.KeysOnly {
-			w.values, values = append(w.values, values[:n]...), values[n:]
+			w.values, values = appendWords(w.values, values[:n], w.header.Width), values[n:]
 		}
-		if len(w.keys) == blockPairs {
+		if w.pairs += n; w.pairs == blockPairs {
 			w.flush()
 		}
 	}
 	return w.err
 }
 
-// flush writes the pairs collected so far as one block.
-func (w *Writer) flush() {
-	b := binary.LittleEndian.AppendUint32(w.buffer[:0], uint32(len(w.keys)))
-	for _, words := range [][]uint32{w.keys, w.values} {
-		for _, x := range words {
-			b = binary.LittleEndian.AppendUint32(b, x)
+// appendWords adds numbers to bytes, in a width.
+func appendWords[W structures.Word](b []byte, words []W, width structures.Width) []byte {
+	for _, x := range words {
+		if width == structures.Bits64 {
+			b = binary.LittleEndian.AppendUint64(b, uint64(x))
+		} else {
+			b = binary.LittleEndian.AppendUint32(b, uint32(x))
 		}
 	}
-	w.written += int64(len(w.keys))
-	w.keys, w.values = w.keys[:0], w.values[:0]
+	return b
+}
+
+// flush writes the pairs collected so far as one block.
+func (w *Writer) flush() {
+	b := binary.LittleEndian.AppendUint32(w.buffer[:0], uint32(w.pairs))
+	b = append(append(b, w.keys...), w.values...)
+	w.written += int64(w.pairs)
+	w.pairs, w.keys, w.values = 0, w.keys[:0], w.values[:0]
 	w.emit(b)
 }
 
@@ -100,7 +111,7 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	w.closed = true
-	if len(w.keys) > 0 {
+	if w.pairs > 0 {
 		w.flush()
 	}
 	if w.written != w.header.Pairs && w.err == nil {

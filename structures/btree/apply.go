@@ -9,6 +9,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/sequential"
 	"github.com/vkds/vkds/vk"
 )
@@ -24,14 +25,14 @@ import (
 // the batch's order.
 //
 // Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert.
-func (t *Tree) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	return pipeline.MadeResults(b, func(into *structures.Results) error { return t.ApplyInto(ctx, b, into) })
+func (t *tree[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
+	return pipeline.MadeResults(b, func(into *structures.Results[W, W]) error { return t.ApplyInto(ctx, b, into) })
 }
 
 // ApplyInto is Apply into the caller's slices: Status, Values and Keys, each as long as the batch or nil, which is not
 // wanted. Values may be those of the batch. Where the batch lists ranges, those of into are their pairs afterwards, in
 // the slices that are there as far as they have room. What the batch doesn't ask for stays as it is.
-func (t *Tree) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
+func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
 	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
@@ -84,13 +85,13 @@ func orMade[T any](s []T, n int) []T {
 	return s
 }
 
-func (t *Tree) mixed(ctx context.Context, b structures.Batch, r *structures.Results) error {
+func (t *tree[W]) mixed(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
 	t.batches.concurrent.Add(1)
 	return t.concurrent(ctx, structures.Mixed, b, r)
 }
 
 // phases does the queries of a batch, and then its updates on the batched path.
-func (t *Tree) phases(ctx context.Context, b structures.Batch, r *structures.Results) error {
+func (t *tree[W]) phases(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
 	n := len(b.Keys)
 	var queries, updates []int
 	for i, k := range b.Kinds {
@@ -100,16 +101,18 @@ func (t *Tree) phases(ctx context.Context, b structures.Batch, r *structures.Res
 			updates = append(updates, i)
 		}
 	}
-	u := structures.Batch{ // before results take the place of what is brought
+	u := structures.Batch[W, W]{ // before results take the place of what is brought
 		Kinds: pipeline.Pick(b.Kinds, updates), Keys: pipeline.Pick(b.Keys, updates),
 		Values: pipeline.Pick(b.Values, updates),
 	}
-	q := structures.Batch{Kinds: pipeline.Pick(b.Kinds, queries), Keys: pipeline.Pick(b.Keys, queries), Width: b.Width}
+	q := structures.Batch[W, W]{
+		Kinds: pipeline.Pick(b.Kinds, queries), Keys: pipeline.Pick(b.Keys, queries), Width: b.Width,
+	}
 	if b.Highs != nil {
 		q.Highs = pipeline.Pick(b.Highs, queries)
 	}
-	found, err := pipeline.MadeResults(q, func(found *structures.Results) error {
-		found.Ranges = structures.Ranges{Keys: r.Ranges.Keys, Values: r.Ranges.Values}
+	found, err := pipeline.MadeResults(q, func(found *structures.Results[W, W]) error {
+		found.Ranges = structures.Ranges[W, W]{Keys: r.Ranges.Keys, Values: r.Ranges.Values}
 		return t.concurrent(ctx, structures.Mixed, q, found)
 	})
 	clear(r.Status)
@@ -154,21 +157,22 @@ const leastPart = 1 << 12
 
 // concurrent does a batch of operations concurrently, in parts that are no larger than the tree: more would stand
 // in each other's way. Kinds are those of a mixed batch. Where they ask for order, there are statuses and values in r.
-func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch, r *structures.Results) error {
+func (t *tree[W]) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
+	r *structures.Results[W, W]) error {
 	n := len(b.Keys)
 	w := windowsOf(b)
 	if w.lists {
-		r.Ranges = structures.Ranges{Offsets: append(r.Ranges.Offsets[:0], 0), Keys: r.Ranges.Keys[:0],
+		r.Ranges = structures.Ranges[W, W]{Offsets: append(r.Ranges.Offsets[:0], 0), Keys: r.Ranges.Keys[:0],
 			Values: r.Ranges.Values[:0]}
 	}
 	var err error
 	done, left := 0, 0
 	for done < n && err == nil {
 		end := w.fit(done, min(n, done+max(leastPart, int(t.known.about()))), ordered.AtOnce(t.d))
-		p := concurrentPart{
+		p := concurrentPart[W]{
 			kind: kind, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end),
 			values: pipeline.Cut(r.Values, done, end),
-			batch: structures.Batch{
+			batch: structures.Batch[W, W]{
 				Kinds: pipeline.Cut(b.Kinds, done, end), Keys: b.Keys[done:end],
 				Values: pipeline.Cut(b.Values, done, end), Highs: pipeline.Cut(b.Highs, done, end),
 			},
@@ -192,17 +196,18 @@ func (t *Tree) concurrent(ctx context.Context, kind structures.Kind, b structure
 }
 
 // concurrentPart are operations of a batch that are on the device at the same time.
-type concurrentPart struct {
+type concurrentPart[W structures.Word] struct {
 	kind    structures.Kind
-	batch   structures.Batch
+	batch   structures.Batch[W, W]
 	windows windows
 	status  []structures.Status
-	values  []uint32 // out
-	pairs   []uint32 // what the windows hold: all keys, then all values; nil if that could not be read
+	values  []W // out
+	pairs   []W // what the windows hold: all keys, then all values; nil if that could not be read
 }
 
 // runPart does a part. left: so many operations of it were not done.
-func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structures.Progress) (left int, err error) {
+func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
+	progress structures.Progress) (left int, err error) {
 	finds := p.kind == structures.Mixed || p.kind == structures.Find
 	inserts := p.kind.Inserts() || slices.ContainsFunc(p.batch.Kinds, structures.Kind.Inserts)
 	if inserts {
@@ -218,11 +223,11 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	if room := p.windows.count() * p.windows.width; room != 0 {
 		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too
 		var err error
-		if pairs, err = vk.NewBuffer[uint32](t.d, 2*room); err != nil {
+		if pairs, err = vk.NewBuffer[uint32](t.d, 2*room*t.words()); err != nil {
 			return len(p.batch.Keys), err
 		}
 		defer pairs.Free()
-		own.outKeys, own.outValues = pairs.Address(), pairs.AddressOf(room)
+		own.outKeys, own.outValues = pairs.Address(), pairs.AddressOf(room*t.words())
 	}
 	columns := []pipeline.Column{
 		pipeline.In(p.batch.Keys), {}, pipeline.In(p.batch.Kinds), pipeline.Statuses(p.status),
@@ -254,8 +259,8 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 	}
 	left, err = t.pipelines.Run(ctx, len(p.batch.Keys), columns, task)
 	if pairs != nil {
-		p.pairs = make([]uint32, pairs.Len())
-		if failure := pairs.Download(context.WithoutCancel(ctx), 0, p.pairs); failure != nil {
+		p.pairs = make([]W, pairs.Len()/t.words())
+		if failure := pairs.Download(context.WithoutCancel(ctx), 0, recording.Words(p.pairs)); failure != nil {
 			p.pairs = nil
 			if err == nil {
 				err = failure
@@ -266,7 +271,7 @@ func (t *Tree) runPart(ctx context.Context, p *concurrentPart, progress structur
 }
 
 // applyInOrder records a batch of insertions of which equal keys count in the batch's order.
-func (t *Tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *tree[W]) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
 		Retry: b.retry}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
@@ -276,12 +281,12 @@ func (t *Tree) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) erro
 }
 
 // results adds what a part has found to a batch's results. first is where it begins in the batch.
-func (p *concurrentPart) results(first int, r *structures.Results) {
+func (p *concurrentPart[W]) results(first int, r *structures.Results[W, W]) {
 	if !p.windows.any {
 		return
 	}
 	for i, k := range p.batch.Kinds {
-		key := uint32(0)
+		key := W(0)
 		if has := k.Ordered() && k != structures.CountRange; has && p.pairs == nil {
 			p.status[i] = structures.Pending // its answer is lost
 		} else if has && p.status[i] == structures.Found {

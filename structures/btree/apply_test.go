@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/vk"
@@ -22,8 +23,8 @@ var directionOf = map[structures.Kind]structures.Direction{
 }
 
 // queryBatch is a batch of queries of random kinds. No range has more than about so many pairs, but for a few.
-func queryBatch(rng *rand.Rand, keys []uint32, n, length, width int) structures.Batch {
-	b := structures.Batch{Keys: asked(keys, n), Highs: make([]uint32, n), Kinds: make([]structures.Kind, n),
+func queryBatch(rng *rand.Rand, keys []uint32, n, length, width int) u32.Batch {
+	b := u32.Batch{Keys: asked(keys, n), Highs: make([]uint32, n), Kinds: make([]structures.Kind, n),
 		Width: width}
 	gap := ^uint32(0) / uint32(len(keys)+1)
 	for i := range b.Keys {
@@ -38,13 +39,13 @@ func queryBatch(rng *rand.Rand, keys []uint32, n, length, width int) structures.
 }
 
 // requireAnswers compares the results of queries with those that a model gives.
-func requireAnswers(t testing.TB, b structures.Batch, r structures.Results, want model) {
+func requireAnswers(t testing.TB, b u32.Batch, r u32.Results, want model) {
 	t.Helper()
 	keys, values := want.sorted()
 	for i, k := range b.Kinds {
 		status, key, value := structures.Absent, uint32(0), uint32(0)
 		var listed, listedValues []uint32
-		first, end := within(keys, structures.Range{Lo: b.Keys[i], Hi: b.Highs[i]})
+		first, end := within(keys, u32.Range{Lo: b.Keys[i], Hi: b.Highs[i]})
 		switch k {
 		case structures.Find, structures.CountAll:
 			if v, there := want[b.Keys[i]]; there {
@@ -79,7 +80,7 @@ func requireAnswers(t testing.TB, b structures.Batch, r structures.Results, want
 	}
 }
 
-func requireBatch(t testing.TB, tree *Tree, queries structures.Batch, want model) {
+func requireBatch(t testing.TB, tree *tree[uint32], queries u32.Batch, want model) {
 	t.Helper()
 	r, err := tree.Apply(t.Context(), queries)
 	require.NoError(t, err)
@@ -131,7 +132,7 @@ func TestMixedBatchOfAllKinds(t *testing.T) {
 				require.NoError(t, err)
 				still[border] = 1 // the last key that a query may meet
 				q := queryBatch(rng, keys, 2000, 20, 10)
-				all := structures.Batch{Width: q.Width}
+				all := u32.Batch{Width: q.Width}
 				var queries []int
 				add := func(kind structures.Kind, key, value, high uint32) {
 					all.Kinds, all.Keys = append(all.Kinds, kind), append(all.Keys, key)
@@ -149,9 +150,9 @@ func TestMixedBatchOfAllKinds(t *testing.T) {
 				}
 				r, err := tree.Apply(t.Context(), all)
 				require.NoError(t, err)
-				picked := structures.Results{Status: pipeline.Pick(r.Status, queries),
+				picked := u32.Results{Status: pipeline.Pick(r.Status, queries),
 					Values: pipeline.Pick(r.Values, queries), Keys: pipeline.Pick(r.Keys, queries)}
-				picked.Ranges = structures.Ranges{Offsets: []uint64{0}}
+				picked.Ranges = u32.Ranges{Offsets: []uint64{0}}
 				for _, i := range queries {
 					from, to := r.Ranges.Offsets[i], r.Ranges.Offsets[i+1]
 					picked.Ranges.Keys = append(picked.Ranges.Keys, r.Ranges.Keys[from:to]...)
@@ -177,25 +178,25 @@ func TestMixedBatchOfAllKinds(t *testing.T) {
 func TestErrorsOfMixedBatches(t *testing.T) {
 	d := openDevice(t)
 	tree := buildTree(t, d, []uint32{1}, []uint32{2}, Options{})
-	apply := func(b structures.Batch) error {
+	apply := func(b u32.Batch) error {
 		b.Keys = make([]uint32, len(b.Kinds))
 		_, err := tree.Apply(t.Context(), b)
 		return err
 	}
 	var kind *structures.KindError
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.InsertDuplicate},
+	require.ErrorAs(t, apply(u32.Batch{Kinds: []structures.Kind{structures.Find, structures.InsertDuplicate},
 		Values: []uint32{1, 2}}), &kind)
 	require.Equal(t, structures.KindError{Index: 1, Kind: structures.InsertDuplicate}, *kind)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.CountRange + 1}, Highs: []uint32{1},
+	require.ErrorAs(t, apply(u32.Batch{Kinds: []structures.Kind{structures.CountRange + 1}, Highs: []uint32{1},
 		Width: 1}), &kind)
 	var length *structures.LengthError
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Insert}}), &length)
+	require.ErrorAs(t, apply(u32.Batch{Kinds: []structures.Kind{structures.Insert}}), &length)
 	require.Equal(t, structures.LengthError{Keys: 1, Other: "values"}, *length)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange},
+	require.ErrorAs(t, apply(u32.Batch{Kinds: []structures.Kind{structures.Find, structures.FindRange},
 		Width: 1}), &length)
 	require.Equal(t, structures.LengthError{Keys: 2, Other: "highs"}, *length)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1}}),
+	require.ErrorAs(t, apply(u32.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1}}),
 		&length)
-	require.ErrorAs(t, apply(structures.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1, 2},
+	require.ErrorAs(t, apply(u32.Batch{Kinds: []structures.Kind{structures.FindRange}, Highs: []uint32{1, 2},
 		Width: 1}), &length)
 }

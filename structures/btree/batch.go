@@ -10,21 +10,7 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
-// buffers on a stream, and does not wait unless the tree may need more memory. The batch is sorted, and each node that
-// it touches is changed once, without latches: nothing else may work on the tree meanwhile. The result is that of the
-// operations one after the other, and the same in every run. Without a Status it is faster.
-//
-// Room is made for Count operations, also where a DeviceCount says that there are fewer: one that is far too large has
-// the tree counted more often, for which UpdateOn waits before it takes more memory.
-//
-// Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
-//
-// Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
-// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of
-// it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
-// its batch.
-func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (t *tree[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -66,7 +52,7 @@ func (t *Tree) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 
 // roomOn has the pool have room for a batch that is to be recorded: in one that others share, claims of its parts. It
 // waits for the stream where it may have to grow.
-func (t *Tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n int) ([]*claim, error) {
+func (t *tree[W]) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n int) ([]*claim, error) {
 	if kind == structures.Delete {
 		return nil, nil
 	}
@@ -92,7 +78,7 @@ func (t *Tree) roomOn(ctx context.Context, s *vk.Stream, kind structures.Kind, n
 }
 
 // recordBatches records a batch of any length, for which the pool has room, or each part has a claim.
-func (t *Tree) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
+func (t *tree[W]) recordBatches(ctx context.Context, s *vk.Stream, b batched, claims []*claim) error {
 	for first := 0; first < b.N; first += maxBatch {
 		part := b
 		part.Keys += uint64(t.width.Bytes() * first)
@@ -131,7 +117,7 @@ type batched struct {
 var maxBatch = 1 << 22
 
 // share is how many pairs, or children, a node gets at least when nodes are split.
-func (t *Tree) share() int {
+func (t *tree[W]) share() int {
 	g := t.geometry()
 	leaf, _ := g.shares(t.o.Fill)
 	return max(g.leastShare(), leaf)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"pgregory.net/rapid"
 )
@@ -116,8 +117,8 @@ func (r *batchRig) fromSlices(b operations) {
 	case structures.Delete:
 		statuses, err = r.tree.Delete(r.t.Context(), b.keys)
 	default:
-		var results structures.Results
-		results, err = r.tree.Apply(r.t.Context(), structures.Batch{Kinds: b.kinds, Keys: b.keys, Values: b.values})
+		var results u32.Results
+		results, err = r.tree.Apply(r.t.Context(), u32.Batch{Kinds: b.kinds, Keys: b.keys, Values: b.values})
 		statuses = results.Status
 	}
 	require.NoError(r.t, err)

@@ -53,7 +53,7 @@ type batchShape struct {
 // halveRow is how many bytes of shared memory an invocation takes that halves a leaf.
 const halveRow = 272
 
-func (t *Tree) batchShape() batchShape {
+func (t *tree[W]) batchShape() batchShape {
 	info := t.d.Info()
 	shape := batchShape{group: min(128, info.MaxWorkgroup), tile: 1, halve: min(128, info.MaxWorkgroup),
 		alone: min(1024, info.MaxWorkgroup)}
@@ -101,7 +101,7 @@ type batchPlan struct {
 	bytes         int
 }
 
-func (t *Tree) batchPlan(b batched, shape batchShape, blocks, bits int, base uint64) batchPlan {
+func (t *tree[W]) batchPlan(b batched, shape batchShape, blocks, bits int, base uint64) batchPlan {
 	p := recording.Parts{Base: base}
 	var plan batchPlan
 	n := b.N
@@ -245,11 +245,13 @@ type batchPackPush struct {
 }
 
 // recordBatched records a batch of up to maxBatch operations, for which the pool has room.
-func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error {
+func (t *tree[W]) recordBatched(ctx context.Context, s *vk.Stream, b batched) error {
 	if b.N == 0 {
 		return nil
 	}
-	r := batchRecorder{t: t, s: s, b: b, shape: t.batchShape(), tree: t.device()}
+	r := batchRecorder[W]{t: t, b: b, tree: t.device(), stager: stager{
+		s: s, kernels: t.kernels, pool: t.pool.Constants(), shared: t.shared, shape: t.batchShape(),
+	}}
 	blocks := int(r.tree.Pool.Blocks)
 	bits := t.indexBits(b.N)
 	bytes := t.batchPlan(b, r.shape, blocks, bits, 0).bytes
@@ -270,17 +272,25 @@ func (t *Tree) recordBatched(ctx context.Context, s *vk.Stream, b batched) error
 }
 
 // batchRecorder records one batch.
-type batchRecorder struct {
-	t      *Tree
-	s      *vk.Stream
+type batchRecorder[W structures.Word] struct {
+	stager
+	t      *tree[W]
 	b      batched
-	shape  batchShape
-	plan   batchPlan
 	length recording.Length // operations
 	tree   Device
-	batch  batch
-	args   vk.Memory // the scratch, which begins with the prefix index and the control words
-	err    error
+}
+
+// stager is what the stages of a batch have in common.
+type stager struct {
+	s       *vk.Stream
+	kernels *recording.Kernels
+	pool    map[string]uint32 // constants
+	shared  bool              // with other users
+	shape   batchShape
+	plan    batchPlan
+	batch   batch
+	args    vk.Memory // the scratch, which begins with the prefix index and the control words
+	err     error
 }
 
 // layout is how the workgroups of a stage are laid out: invocations, and lanes that read a node together.
@@ -295,11 +305,11 @@ func alone(s batchShape) (workgroup, tile int)    { return s.alone, 1 }
 type stage[P any] struct {
 	module string
 	layout layout
-	own    func(r *batchRecorder) recording.Specialization // nil, or one that other stages don't have
+	own    func(r *stager) recording.Specialization // nil, or one that other stages don't have
 }
 
 // byKind has a kernel made for each kind of batch.
-func byKind(r *batchRecorder) recording.Specialization {
+func byKind(r *stager) recording.Specialization {
 	return recording.Constant("KIND", r.batch.How&howKind)
 }
 
@@ -324,40 +334,40 @@ var (
 )
 
 // run records so many workgroups of a stage, unless one before has failed.
-func (g stage[P]) run(r *batchRecorder, groups int, push P) {
+func (g stage[P]) run(r *stager, groups int, push P) {
 	if k := g.kernel(r); k != nil {
 		k.Dispatch(r.s, groups, push)
 	}
 }
 
 // runCounted records as many workgroups of a stage as the control words at that byte say.
-func (g stage[P]) runCounted(r *batchRecorder, at int, push P) {
+func (g stage[P]) runCounted(r *stager, at int, push P) {
 	if k := g.kernel(r); k != nil {
 		k.DispatchIndirect(r.s, r.args, int(r.plan.work.At-r.plan.index)+at, push)
 	}
 }
 
-func (g stage[P]) kernel(r *batchRecorder) (k *vk.Kernel[P]) {
+func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 	if r.err != nil {
 		return nil
 	}
 	workgroup, tile := g.layout(r.shape)
-	constants := recording.OverPool(r.t.pool.Constants(),
+	constants := recording.OverPool(r.pool,
 		recording.Constant("TILE", uint32(tile)), recording.Constant("BATCH_GROUP", uint32(r.shape.group)),
-		recording.Constant("SHARED", word(r.t.shared)))
+		recording.Constant("SHARED", word(r.shared)))
 	if g.own != nil {
 		constants = append(constants, g.own(r))
 	}
-	k, r.err = recording.Kernel[P](r.t.kernels, r.s, "btree/batch_"+g.module, workgroup, constants...)
+	k, r.err = recording.Kernel[P](r.kernels, r.s, "btree/batch_"+g.module, workgroup, constants...)
 	if r.err != nil {
 		return nil
 	}
 	return k
 }
 
-func (r *batchRecorder) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
+func (r *batchRecorder[W]) groups(n int) int { return (n + r.shape.group - 1) / r.shape.group }
 
-func (r *batchRecorder) record() error {
+func (r *batchRecorder[W]) record() error {
 	r.count()
 	r.sort()
 	r.s.Concurrent(r.begin)
@@ -369,7 +379,8 @@ func (r *batchRecorder) record() error {
 	if r.b.Kind != structures.Delete { // which never makes a node (batch_nodes)
 		r.inner()
 		blocks := int(r.tree.Pool.Blocks)
-		stageEnd.run(r, r.groups(blocks), batchEndPush{r.tree, r.plan.work.At, r.plan.free, r.b.Pending, uint32(r.b.N)})
+		stageEnd.run(&r.stager, r.groups(blocks),
+			batchEndPush{r.tree, r.plan.work.At, r.plan.free, r.b.Pending, uint32(r.b.N)})
 		if r.b.claim != nil && r.err == nil {
 			r.err = r.t.recordGiveBack(r.s, r.b.claim, r.plan.free, 0)
 		}
@@ -384,14 +395,14 @@ func (r *batchRecorder) record() error {
 }
 
 // count writes down how many operations there are, where the device alone knows.
-func (r *batchRecorder) count() {
+func (r *batchRecorder[W]) count() {
 	if r.length.At != 0 {
-		stageCount.run(r, 1, batchCountPush{r.b.CountAt, r.length.At, uint32(r.b.First)})
+		stageCount.run(&r.stager, 1, batchCountPush{r.b.CountAt, r.length.At, uint32(r.b.First)})
 	}
 }
 
 // sort brings the keys into order, with their values or sources beside them.
-func (r *batchRecorder) sort() {
+func (r *batchRecorder[W]) sort() {
 	t, b, plan := r.t, r.b, r.plan
 	if b.indexed() {
 		r.err = t.primitives.Iota(r.s, plan.sources, b.N)
@@ -419,9 +430,9 @@ func (r *batchRecorder) sort() {
 }
 
 // begin clears the control words, counts the free slabs of each block, and marks where keys begin.
-func (r *batchRecorder) begin() {
+func (r *batchRecorder[W]) begin() {
 	plan, blocks := r.plan, int(r.tree.Pool.Blocks)
-	stageBegin.run(r, r.groups(max(blocks, workControl/4)), batchBeginPush{r.tree, plan.work.At, plan.free})
+	stageBegin.run(&r.stager, r.groups(max(blocks, workControl/4)), batchBeginPush{r.tree, plan.work.At, plan.free})
 	if !r.b.Folds {
 		r.mark()
 	}
@@ -431,41 +442,42 @@ func (r *batchRecorder) begin() {
 }
 
 // locate sums up what begin has counted, and finds the leaf of each key.
-func (r *batchRecorder) locate() {
+func (r *batchRecorder[W]) locate() {
 	plan, n := r.plan, r.b.N
 	if !r.t.shared {
-		stageSumFree.run(r, 1, batchSumPush{plan.free, r.tree.Pool.Blocks})
+		stageSumFree.run(&r.stager, 1, batchSumPush{plan.free, r.tree.Pool.Blocks})
 	}
 	if !r.b.Folds {
 		r.sumMarks()
 	}
 	if r.b.Statuses != 0 {
-		stageLocateStatuses.run(r, r.groups(n), batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
+		stageLocateStatuses.run(&r.stager, r.groups(n),
+			batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
 	} else {
-		stageLocateLeaves.run(r, r.groups(n), batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
+		stageLocateLeaves.run(&r.stager, r.groups(n), batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
 	}
 }
 
 // mark marks where keys begin.
-func (r *batchRecorder) mark() {
+func (r *batchRecorder[W]) mark() {
 	if r.b.Kind != structures.Delete {
-		stageMark.run(r, r.b.N/r.shape.marks()+1, batchMarkPush{r.batch})
+		stageMark.run(&r.stager, r.b.N/r.shape.marks()+1, batchMarkPush{r.batch})
 	}
 }
 
 // sumMarks sums the marks up.
-func (r *batchRecorder) sumMarks() {
+func (r *batchRecorder[W]) sumMarks() {
 	if n := r.b.N; r.b.Kind != structures.Delete {
 		marks := r.plan.marks + 8*uint64(n/32+1)
-		stageSumMarks.run(r, 1, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
+		stageSumMarks.run(&r.stager, 1, batchSumPush{marks, uint32(n/r.shape.marks() + 1)})
 	}
 }
 
 // fold makes of a batch with updates in place one of insertions, or of insertions and deletions, that comes to the
 // same: the last operation of a key has its value, and the others are of no account.
-func (r *batchRecorder) fold() {
+func (r *batchRecorder[W]) fold() {
 	b, plan, n := &r.batch, r.plan, r.b.N
-	stageMeet.run(r, r.groups(n), batchMeetPush{r.tree, *b, plan.leaves, plan.met, plan.found})
+	stageMeet.run(&r.stager, r.groups(n), batchMeetPush{r.tree, *b, plan.leaves, plan.met, plan.found})
 	if r.err != nil {
 		return
 	}
@@ -487,15 +499,15 @@ func (r *batchRecorder) fold() {
 }
 
 // leaves changes the leaves, and splits those that have become too full.
-func (r *batchRecorder) leaves() {
+func (r *batchRecorder[W]) leaves() {
 	plan, n := r.plan, r.b.N
-	stageApplyLeaves.run(r, r.groups(n), batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
-	stageSumLeaves.run(r, 1, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
-	stageSplitLeaves.runCounted(r, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
+	stageApplyLeaves.run(&r.stager, r.groups(n), batchLeavesPush{r.tree, plan.work, r.batch, plan.leaves, plan.emptied})
+	stageSumLeaves.run(&r.stager, 1, batchSumLeavesPush{r.tree, plan.work, plan.free, uint32(n), uint32(r.shape.halve)})
+	stageSplitLeaves.runCounted(&r.stager, splitArgs, batchSplitLeavesPush{r.tree, plan.work, r.batch, plan.free})
 }
 
 // unlink gives leaves back that have no pairs left.
-func (r *batchRecorder) unlink() {
+func (r *batchRecorder[W]) unlink() {
 	if r.err != nil {
 		return
 	}
@@ -505,11 +517,11 @@ func (r *batchRecorder) unlink() {
 		Length:  primitives.Length{N: n},
 		Scratch: plan.compact,
 	})
-	stageUnlink.run(r, r.groups(n), batchUnlinkPush{r.tree, plan.empty, plan.count})
+	stageUnlink.run(&r.stager, r.groups(n), batchUnlinkPush{r.tree, plan.empty, plan.count})
 }
 
 // pack makes bytes of the statuses.
-func (r *batchRecorder) pack() {
+func (r *batchRecorder[W]) pack() {
 	if r.err != nil {
 		return
 	}
@@ -523,23 +535,24 @@ func (r *batchRecorder) pack() {
 // inner records the levels above the leaves. Of those whose batches may be large, each has dispatches of its own; the
 // last of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few
 // new nodes come: then there is nothing to do for the dispatches that follow.
-func (r *batchRecorder) inner() {
+func (r *batchRecorder[W]) inner() {
 	w, free, split := r.plan.work, r.plan.free, uint32(r.t.share())
 	wide := r.t.geometry().wideLevels(r.b.N)
 	if wide == 0 {
 		w.Level = 1
-		stageFinish.run(r, 1, batchFinishPush{r.tree, w, free, split, 0, 0})
+		stageFinish.run(&r.stager, 1, batchFinishPush{r.tree, w, free, split, 0, 0})
 	}
 	for level := 1; level <= wide; level++ {
 		w.Level = uint32(level)
-		stageApplyInner.runCounted(r, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, split})
+		stageApplyInner.runCounted(&r.stager, (level-1)*workLevel+outputsArgs, batchInnerPush{r.tree, w, split})
 		most := uint32(aloneUpTo)
 		if level == wide {
 			most = math.MaxUint32
 		}
-		stageFinish.run(r, 1, batchFinishPush{r.tree, w, free, split, uint32(r.shape.group), most})
+		stageFinish.run(&r.stager, 1, batchFinishPush{r.tree, w, free, split, uint32(r.shape.group), most})
 		if level < wide {
-			stageSplitInner.runCounted(r, level*workLevel+splitArgs, batchSplitInnerPush{r.tree, w, free, split})
+			stageSplitInner.runCounted(&r.stager, level*workLevel+splitArgs,
+				batchSplitInnerPush{r.tree, w, free, split})
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (m model) apply(b operations) []uint8 {
 // batchRig is a tree and what it should hold.
 type batchRig struct {
 	t      testing.TB
-	tree   *Tree
+	tree   *tree[uint32]
 	stream *vk.Stream
 	want   model
 	turn   int // batches so far

@@ -12,16 +12,14 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Build makes a tree of pairs, in any order; of equal keys the last one counts. Its nodes are made bottom-up, each with
-// Fill of its slots in use, and stand in memory level by level. Errors: *structures.LengthError, *structures.CountError
-// for more than 2^30 pairs, and those of New.
-func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Tree, error) {
+// build makes a tree of pairs in any order.
+func build[W structures.Word](ctx context.Context, d *vk.Device, keys, values []W, o Options) (*tree[W], error) {
 	if len(keys) != len(values) {
 		return nil, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
 	first := o
 	first.Capacity = max(o.Capacity, len(keys))
-	t, err := open(ctx, d, first, structures.Bits32)
+	t, err := open[W](ctx, d, first)
 	if err == nil {
 		t.o.Capacity = o.Capacity
 		err = t.inside(ctx, func() error { return t.build(ctx, keys, values) })
@@ -37,9 +35,9 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 }
 
 // build replaces what is in the tree by pairs from Go slices.
-func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
+func (t *tree[W]) build(ctx context.Context, keys, values []W) error {
 	n := len(keys)
-	pairs, err := vk.NewBuffer[uint32](t.d, 2*n)
+	pairs, err := vk.NewBuffer[uint32](t.d, 2*n*t.words())
 	if err != nil {
 		return err
 	}
@@ -49,21 +47,21 @@ func (t *Tree) build(ctx context.Context, keys, values []uint32) error {
 		return err
 	}
 	defer scratch.Free()
-	if err := pairs.Upload(ctx, 0, keys); err != nil {
+	if err := pairs.Upload(ctx, 0, recording.Words(keys)); err != nil {
 		return err
 	}
-	if err := pairs.Upload(ctx, n, values); err != nil {
+	if err := pairs.Upload(ctx, n*t.words(), recording.Words(values)); err != nil {
 		return err
 	}
 	if err := t.roomFor(ctx, t.geometry().nodesFor(n, t.o.Fill)); err != nil {
 		return err
 	}
-	b := bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n), N: n, Fill: t.o.Fill}
+	b := bulk{Keys: pairs.Address(), Values: pairs.AddressOf(n * t.words()), N: n, Fill: t.o.Fill}
 	return t.remake(ctx, b, func(b bulk) error { return t.bulk(t.stream, b, scratch.Address()) })
 }
 
 // remake does what record records of a bulk on the tree's own stream.
-func (t *Tree) remake(ctx context.Context, b bulk, record func(bulk) error) (err error) {
+func (t *tree[W]) remake(ctx context.Context, b bulk, record func(bulk) error) (err error) {
 	if b.replaces, err = t.replacing(ctx, t.nodesOf(b)); err != nil {
 		return err
 	}
@@ -76,16 +74,9 @@ func (t *Tree) remake(ctx context.Context, b bulk, record func(bulk) error) (err
 }
 
 // rebuilt notes what a bulk makes.
-func (t *Tree) rebuilt(b bulk) { t.known, t.planted = countedOf(t.width, b.N, b.Fill), true }
+func (t *tree[W]) rebuilt(b bulk) { t.known, t.planted = countedOf(t.width, b.N, b.Fill), true }
 
-// BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys
-// the last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If
-// the tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
-// *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError,
-// *structures.LimitError, vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing
-// of it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
-// its batch.
-func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
+func (t *tree[W]) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -137,7 +128,7 @@ func (t *Tree) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBat
 }
 
 // roomFor makes the pool one of at least so many slabs, while nothing runs that uses it.
-func (t *Tree) roomFor(ctx context.Context, nodes int) error {
+func (t *tree[W]) roomFor(ctx context.Context, nodes int) error {
 	if t.shared {
 		return nil // claims see to it
 	}
@@ -156,7 +147,7 @@ type bulk struct {
 func (b bulk) length() recording.Length { return recording.Length{At: b.CountAt, N: uint32(b.N)} }
 
 // nodesOf is how many nodes the tree has then, at most.
-func (t *Tree) nodesOf(b bulk) int { return t.geometry().nodesFor(b.N, b.Fill) }
+func (t *tree[W]) nodesOf(b bulk) int { return t.geometry().nodesFor(b.N, b.Fill) }
 
 // bulkPlan is how the scratch of bulk is divided.
 type bulkPlan struct {
@@ -168,7 +159,7 @@ type bulkPlan struct {
 	bytes                        uint64
 }
 
-func (t *Tree) bulkPlan(n int, scratch uint64) bulkPlan {
+func (t *tree[W]) bulkPlan(n int, scratch uint64) bulkPlan {
 	p := recording.Parts{Base: scratch}
 	each := t.width.Bytes()
 	b := bulkPlan{sortedKeys: p.Take(each * n), sortedValues: p.Take(each * n)}
@@ -186,7 +177,7 @@ type buildOrderPush struct {
 
 // bulk records that the tree becomes one of the given pairs, of equal keys the last. The pool has room for the nodes.
 // Pairs that ascend already are taken as they are: how far to go, the device finds out by itself.
-func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
+func (t *tree[W]) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 	p := t.bulkPlan(b.N, scratch)
 	const each = 8 // keys an invocation
 	group := min(256, t.d.Info().MaxWorkgroup)
@@ -224,7 +215,7 @@ func (t *Tree) bulk(s *vk.Stream, b bulk, scratch uint64) error {
 }
 
 // bulkSorted is bulk of pairs that are known to ascend, none of whose keys comes twice.
-func (t *Tree) bulkSorted(s *vk.Stream, b bulk) error {
+func (t *tree[W]) bulkSorted(s *vk.Stream, b bulk) error {
 	return t.bulkNodes(s, buildPlanPush{GivenKeys: b.Keys, GivenValues: b.Values}, b)
 }
 
@@ -238,7 +229,7 @@ type buildPlanPush struct {
 	LeafMost, NodeMost           uint32
 }
 
-func (t *Tree) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
+func (t *tree[W]) bulkNodes(s *vk.Stream, p buildPlanPush, b bulk) error {
 	plan, err := recording.Kernel[buildPlanPush](t.kernels, s, t.sized("btree/build_plan"), workgroup)
 	if err != nil {
 		return err

@@ -89,9 +89,7 @@ type checkPush struct {
 	Report, Marks uint64
 }
 
-// Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
-// may run on the tree. It takes 8 bytes of device memory a slab of the pool.
-func (t *Tree) Check(ctx context.Context) error {
+func (t *tree[W]) Check(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -100,7 +98,7 @@ func (t *Tree) Check(ctx context.Context) error {
 }
 
 // check is Check within a call.
-func (t *Tree) check(ctx context.Context) error {
+func (t *tree[W]) check(ctx context.Context) error {
 	memory, err := vk.NewBuffer[uint32](t.d, reportWords)
 	if err != nil {
 		return err
@@ -141,7 +139,7 @@ func (t *Tree) check(ctx context.Context) error {
 }
 
 // verdict is what a report comes to. So many orphans are known.
-func (t *Tree) verdict(report []uint32, known uint32) error {
+func (t *tree[W]) verdict(report []uint32, known uint32) error {
 	var found []Violation
 	for rule := range Rule(reportRules) {
 		if n := report[rule]; n != 0 {

@@ -147,7 +147,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 }
 
 // rawNode are all words of a node, to be written again.
-func rawNode(t testing.TB, tree *Tree, slab uint32) []poked {
+func rawNode(t testing.TB, tree *tree[uint32], slab uint32) []poked {
 	t.Helper()
 	ref, b := testdevice.Upload(t, tree.d, []uint32{slab}), testdevice.Room[uint32](t, tree.d, nodeWords)
 	require.NoError(t, tree.copyNodes(b, ref.Address(), 1))
@@ -159,7 +159,7 @@ func rawNode(t testing.TB, tree *Tree, slab uint32) []poked {
 }
 
 // violationsOf are those of a corrupt tree.
-func violationsOf(t testing.TB, tree *Tree) []Violation {
+func violationsOf(t testing.TB, tree *tree[uint32]) []Violation {
 	t.Helper()
 	var corrupt *CorruptError
 	require.ErrorAs(t, tree.Check(t.Context()), &corrupt)

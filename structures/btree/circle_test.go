@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -70,7 +71,7 @@ func TestLinksInCircles(t *testing.T) {
 					return drained(tree.All(ctx))
 				},
 				"descend": func(ctx context.Context) error {
-					return drained(tree.Descend(ctx, structures.AllKeys))
+					return drained(tree.Descend(ctx, u32.AllKeys))
 				},
 			}
 			for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Floor,
@@ -114,10 +115,10 @@ func nodeIn(nodes []Node, level int) int {
 }
 
 // rangesFrom are a short and a long range from each key on, and one of all keys.
-func rangesFrom(keys []uint32) []structures.Range {
-	all := []structures.Range{structures.AllKeys}
+func rangesFrom(keys []uint32) []u32.Range {
+	all := []u32.Range{u32.AllKeys}
 	for _, key := range keys {
-		all = append(all, structures.Range{Lo: key, Hi: key + 500}, structures.Range{Lo: key, Hi: key + 100_000})
+		all = append(all, u32.Range{Lo: key, Hi: key + 500}, u32.Range{Lo: key, Hi: key + 100_000})
 	}
 	return all
 }

@@ -10,13 +10,7 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
-// Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build.
-// Where they need far less memory than the pool has, the pool is replaced by a smaller one, unless others share it. It
-// takes 8 bytes of device memory a pair and some 40 a leaf meanwhile. Errors: *structures.OptionError,
-// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), *structures.LimitError where more nodes would be needed than there
-// is room for; after each of them the tree is as it was.
-func (t *Tree) Compact(ctx context.Context, fill float64) error {
+func (t *tree[W]) Compact(ctx context.Context, fill float64) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
@@ -73,7 +67,7 @@ const spacious = 4
 
 // smallerPool makes a pool for so many nodes, and as many pairs as the options wish, if that saves much memory; nil if
 // it doesn't, or can't be done.
-func (t *Tree) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
+func (t *tree[W]) smallerPool(ctx context.Context, nodes int) *alloc.SlabPool {
 	blocks := max(blocksFor(nodes), blocksFor(t.geometry().nodesFor(t.o.Capacity, t.o.Fill)))
 	if t.shared || spacious*blocks >= t.blocks() {
 		return nil

@@ -44,7 +44,7 @@ func TestCompactOfFewPairs(t *testing.T) {
 }
 
 // requireExport compares what the tree exports with a model.
-func requireExport(t testing.TB, tree *Tree, want model) {
+func requireExport(t testing.TB, tree *tree[uint32], want model) {
 	t.Helper()
 	keys, values := want.sorted()
 	gotKeys, gotValues, err := tree.Export(t.Context())

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/testdevice"
@@ -45,12 +46,12 @@ func TestRangesWithUpdates(t *testing.T) {
 		}
 		tree := buildTree(t, d, stays, valuesOf(stays), Options{Tile: tile, Fill: 1, Capacity: 5 * n})
 		rng := random(14)
-		var ranges []structures.Range
+		var ranges []u32.Range
 		for range 700 {
 			lo := rng.Uint32N(3 * spread * n)
-			ranges = append(ranges, structures.Range{Lo: lo, Hi: lo + rng.Uint32N(60*spread)})
+			ranges = append(ranges, u32.Range{Lo: lo, Hi: lo + rng.Uint32N(60*spread)})
 		}
-		ranges = append(ranges, structures.Range{Lo: 2, Hi: 1}, structures.Range{Lo: 9000 * n, Hi: ^uint32(0)})
+		ranges = append(ranges, u32.Range{Lo: 2, Hi: 1}, u32.Range{Lo: 9000 * n, Hi: ^uint32(0)})
 		const width = 40
 		s := testdevice.Stream(t, d)
 		for round := range 4 {
@@ -169,9 +170,9 @@ func orderedBatch(t testing.TB, d *vk.Device, queries []uint32, width int) struc
 }
 
 // resultsOf are the results of such a batch.
-func resultsOf(t testing.TB, kinds []structures.Kind, b structures.DeviceBatch) structures.Results {
+func resultsOf(t testing.TB, kinds []structures.Kind, b structures.DeviceBatch) u32.Results {
 	n, width := b.Count, b.Width
-	r := structures.Results{Status: make([]structures.Status, n), Values: testdevice.Download(t, b.Values, n),
+	r := u32.Results{Status: make([]structures.Status, n), Values: testdevice.Download(t, b.Values, n),
 		Keys: make([]uint32, n)}
 	r.Ranges.Offsets = []uint64{0}
 	outKeys, outValues := testdevice.Download(t, b.OutKeys, n*width), testdevice.Download(t, b.OutValues, n*width)
@@ -193,8 +194,8 @@ func resultsOf(t testing.TB, kinds []structures.Kind, b structures.DeviceBatch) 
 
 // dispatchMixed does a mixed batch as applyOrdered does, by a prefix index that the test made, one function after the
 // other.
-func dispatchMixed(t testing.TB, d *vk.Device, tree *Tree, begin prefixIndex,
-	q structures.Batch) structures.DeviceBatch {
+func dispatchMixed(t testing.TB, d *vk.Device, tree *tree[uint32], begin prefixIndex,
+	q u32.Batch) structures.DeviceBatch {
 	t.Helper()
 	kinds := make([]uint8, len(q.Keys))
 	for i, k := range q.Kinds {
@@ -265,7 +266,7 @@ func TestLedAstray(t *testing.T) {
 			}
 			requireAnswers(t, asks, resultsOf(t, asks.Kinds, dispatchMixed(t, d, tree, begin, asks)), want)
 
-			updates := structures.Batch{Keys: uniqueKeys(rng, 1000), Kinds: make([]structures.Kind, 1000),
+			updates := u32.Batch{Keys: uniqueKeys(rng, 1000), Kinds: make([]structures.Kind, 1000),
 				Highs: make([]uint32, 1000), Width: 1}
 			copy(updates.Keys, asked(keys, 400)[5:])
 			slices.Sort(updates.Keys)
@@ -301,7 +302,7 @@ func TestRangeOverAKeyTwice(t *testing.T) {
 		}
 		var corrupt *CorruptError
 		require.ErrorAs(t, tree.Check(t.Context()), &corrupt)
-		q := structures.Batch{Width: 100}
+		q := u32.Batch{Width: 100}
 		for i := range 120 {
 			q.Kinds = append(q.Kinds, orderedKinds[i%len(orderedKinds)])
 			q.Keys = append(q.Keys, uint32(i)*8)
@@ -445,7 +446,7 @@ func TestErrorsOfQueriesWithUpdates(t *testing.T) {
 		var length *structures.LengthError
 		require.ErrorAs(t, tree.ApplyOn(s, structures.Mixed, b), &length, "mixed, "+what)
 	}
-	closed, err := New(t.Context(), d, Options{})
+	closed, err := makeTree[uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	require.NoError(t, closed.Close())
 	require.ErrorIs(t, closed.ApplyOn(s, structures.FindRange, good), vk.ErrClosed)

@@ -14,7 +14,7 @@ import (
 // Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count,
 // *vk.OutOfMemoryError or the context's. The counts then are of the keys that are gone; the same call goes on with the
 // others.
-func (t *Tree) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+func (t *tree[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges)
 	if err := t.gate.Enter(ctx); err != nil {
 		return d.NotBegun(err)
@@ -30,7 +30,7 @@ func (t *Tree) DeleteRange(ctx context.Context, ranges []structures.Range) ([]ui
 }
 
 // deleteAll counts the keys of ranges that have all, and empties the tree.
-func (t *Tree) deleteAll(ctx context.Context, d *ordered.Deletion) error {
+func (t *tree[W]) deleteAll(ctx context.Context, d *ordered.Deletion[W]) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}

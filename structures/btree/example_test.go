@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
@@ -49,7 +50,7 @@ func ExampleTree_Apply() {
 	}
 	defer t.Close()
 
-	r, err := t.Apply(ctx, structures.Batch{
+	r, err := t.Apply(ctx, u32.Batch{
 		Kinds: []structures.Kind{structures.Insert, structures.Delete, structures.Find, structures.FindSuccessor,
 			structures.FindRange},
 		Keys:   []uint32{50, 60, 20, 20, 10},
@@ -83,7 +84,7 @@ func ExampleTree_Descend() {
 	}
 	defer t.Close()
 
-	for pair, err := range t.Descend(ctx, structures.Range{Lo: 2, Hi: 8}) {
+	for pair, err := range t.Descend(ctx, u32.Range{Lo: 2, Hi: 8}) {
 		if err != nil {
 			log.Fatal(err)
 		}

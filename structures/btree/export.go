@@ -24,7 +24,7 @@ type exported struct {
 }
 
 // exportAll writes all pairs in key order into new memory. The tree is as the survey has found it and listed it.
-func (t *Tree) exportAll(v survey) (exported, error) {
+func (t *tree[W]) exportAll(v survey) (exported, error) {
 	leaves, pairs := int(v.levels[0].Nodes), int(v.levels[0].Slots)
 	if lanes := leaves * t.tiles.walk; pairs > recording.MaxBatch || lanes > recording.MaxBatch {
 		return exported{}, &structures.CountError{What: "pairs of a tree", N: int(pairs), Most: recording.MaxBatch}
@@ -63,7 +63,7 @@ func (t *Tree) exportAll(v survey) (exported, error) {
 // export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each
 // and of all, at total if that is not 0; and, if they are asked for, the writing of the pairs in key order. Counts and
 // Offsets are a word a leaf, scan is the primitive's scratch.
-func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
+func (t *tree[W]) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
 	tile := t.tiles.walk
 	count, err := kernel[exportPush](t, s, t.sized("export"), tile, recording.Constant("COUNT_ALONE", 1))
 	if err != nil {
@@ -86,10 +86,7 @@ func (t *Tree) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool
 	return nil
 }
 
-// Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
-// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs,
-// or so many leaves that are hardly filled.
-func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
+func (t *tree[W]) Export(ctx context.Context) (keys, values []W, err error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -103,9 +100,9 @@ func (t *Tree) Export(ctx context.Context) (keys, values []uint32, err error) {
 		return nil, nil, err
 	}
 	defer e.memory.Free()
-	keys, values = make([]uint32, e.pairs), make([]uint32, e.pairs)
-	if err := e.memory.Download(ctx, e.keysAt, keys); err != nil {
+	keys, values = make([]W, e.pairs), make([]W, e.pairs)
+	if err := e.memory.Download(ctx, e.keysAt, recording.Words(keys)); err != nil {
 		return nil, nil, err
 	}
-	return keys, values, e.memory.Download(ctx, e.valuesAt, values)
+	return keys, values, e.memory.Download(ctx, e.valuesAt, recording.Words(values))
 }

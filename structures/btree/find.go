@@ -15,7 +15,7 @@ type findPush struct {
 }
 
 // recordFind records lookups.
-func (t *Tree) recordFind(s *vk.Stream, l ordered.Lookups) error {
+func (t *tree[W]) recordFind(s *vk.Stream, l ordered.Lookups) error {
 	if l.N == 0 {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (t *Tree) recordFind(s *vk.Stream, l ordered.Lookups) error {
 	return t.findEach(s, l, index)
 }
 
-func (t *Tree) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
+func (t *tree[W]) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
 	k, err := kernel[findPush](t, s, t.sized("find"), t.queries.find, t.queries.constant())
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (t *Tree) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) erro
 }
 
 // findInOrder records lookups in the order of the parts that the keys are brought into.
-func (t *Tree) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, index prefixIndex) error {
+func (t *tree[W]) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, index prefixIndex) error {
 	n := primitives.Length{N: l.N, At: l.CountAt}
 	if err := t.recordOrder(s, l.Keys, n, plan); err != nil {
 		return err

@@ -18,7 +18,7 @@ var geometries = [...]geometry{
 	structures.Bits64: {6, 24, 26, 28, 30},
 }
 
-func (t *Tree) geometry() geometry { return geometries[t.width] }
+func (t *tree[W]) geometry() geometry { return geometries[t.width] }
 
 // leastShare is how many pairs each node gets at least when nodes are split. No less, so that a node makes another one
 // only after having got so many.
@@ -47,12 +47,12 @@ func (g geometry) nodesFor(pairs int, fill float64) int {
 }
 
 // sized is the module of a kernel that has keys or values.
-func (t *Tree) sized(module string) string {
+func (t *tree[W]) sized(module string) string {
 	return module + [...]string{structures.Bits32: ".k32v32", structures.Bits64: ".k64v64"}[t.width]
 }
 
 // widths are those of keys and values where they are sorted.
-func (t *Tree) widths() primitives.Widths { return primitives.Widths{Key: t.width, Value: t.width} }
+func (t *tree[W]) widths() primitives.Widths { return primitives.Widths{Key: t.width, Value: t.width} }
 
 // at is the address of the key or value of a number in a buffer, whose words are two each at 64 bits.
-func (t *Tree) at(b *vk.Buffer[uint32], first int) uint64 { return b.AddressOf(first << t.width) }
+func (t *tree[W]) at(b *vk.Buffer[uint32], first int) uint64 { return b.AddressOf(first << t.width) }

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/vk"
 )
 
 // pairsOf is what an iterator gives.
-func pairsOf(t testing.TB, tree *Tree, r structures.Range, down bool) (keys, values []uint32) {
+func pairsOf(t testing.TB, tree *tree[uint32], r u32.Range, down bool) (keys, values []uint32) {
 	t.Helper()
 	for pair, err := range tree.reader.Walk(t.Context(), r, down) {
 		require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestIterators(t *testing.T) {
 		rebuild(t, tree, keys, values)
 		for range 2 {
 			keys, values := want.sorted()
-			for _, r := range []structures.Range{structures.AllKeys, {Lo: 1 << 30, Hi: 1<<31 + 1}, {Lo: 2, Hi: 1},
+			for _, r := range []u32.Range{u32.AllKeys, {Lo: 1 << 30, Hi: 1<<31 + 1}, {Lo: 2, Hi: 1},
 				{Lo: ^uint32(0), Hi: ^uint32(0)}} {
 				first, end := within(keys, r)
 				up, upValues := pairsOf(t, tree, r, false)
@@ -50,12 +50,12 @@ func TestIterators(t *testing.T) {
 
 // An iterator that is left early, one whose context ends, and one of a closed tree.
 func TestIteratorsEnd(t *testing.T) {
-	tree, err := Build(t.Context(), openDevice(t), ramp(50000, 0, 80000), ramp(50000, 0, 1), Options{Fill: 0.1})
+	tree, err := build(t.Context(), openDevice(t), ramp(50000, 0, 80000), ramp(50000, 0, 1), Options{Fill: 0.1})
 	require.NoError(t, err)
 	n := uint32(0)
 	for pair, err := range tree.All(t.Context()) {
 		require.NoError(t, err)
-		require.Equal(t, structures.Pair{Key: 80000 * n, Value: n}, pair)
+		require.Equal(t, u32.Pair{Key: 80000 * n, Value: n}, pair)
 		if n++; n == 10 {
 			break
 		}
@@ -64,7 +64,7 @@ func TestIteratorsEnd(t *testing.T) {
 	defer cancel()
 	n = 0
 	var failed error
-	for _, err := range tree.Descend(ctx, structures.AllKeys) {
+	for _, err := range tree.Descend(ctx, u32.AllKeys) {
 		require.NoError(t, failed, "nothing comes behind the error")
 		n++
 		failed = err
@@ -74,11 +74,11 @@ func TestIteratorsEnd(t *testing.T) {
 	require.Greater(t, n, uint32(1))
 	require.Less(t, n, uint32(50000))
 	require.NoError(t, tree.Close())
-	require.ErrorIs(t, drained(tree.Ascend(t.Context(), structures.AllKeys)), vk.ErrClosed)
+	require.ErrorIs(t, drained(tree.Ascend(t.Context(), u32.AllKeys)), vk.ErrClosed)
 }
 
 // drained is the error that a sequence ends with.
-func drained(pairs iter.Seq2[structures.Pair, error]) error {
+func drained(pairs iter.Seq2[u32.Pair, error]) error {
 	for _, err := range pairs {
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ type neighborPush struct {
 }
 
 // recordNeighbors records searches for neighbors.
-func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
+func (t *tree[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
 	if q.N == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (t *Tree) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.
 	return t.neighborsOfEach(s, to, q, index)
 }
 
-func (t *Tree) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors, index prefixIndex) error {
+func (t *tree[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors, index prefixIndex) error {
 	upward, strict := sense(to)
 	k, err := kernel[neighborPush](t, s, "neighbor", t.queries.neighbor, recording.Constant("UPWARD", word(upward)))
 	if err != nil {
@@ -58,7 +58,7 @@ func (t *Tree) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.
 }
 
 // neighborsInOrder records searches for neighbors in the order of the parts that the keys are brought into.
-func (t *Tree) neighborsInOrder(s *vk.Stream, to structures.Direction, q ordered.Neighbors, plan pointPlan,
+func (t *tree[W]) neighborsInOrder(s *vk.Stream, to structures.Direction, q ordered.Neighbors, plan pointPlan,
 	index prefixIndex) error {
 	inOrder := q
 	inOrder.Keys, inOrder.OutKeys, inOrder.OutValues, inOrder.Status = plan.keys, plan.keys, plan.values, plan.bytes

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -33,18 +34,18 @@ func neighborOf(sorted []uint32, to structures.Direction, key uint32) int {
 	return at
 }
 
-func requireNeighbors(t testing.TB, tree *Tree, queries []uint32, want model) {
+func requireNeighbors(t testing.TB, tree *tree[uint32], queries []uint32, want model) {
 	t.Helper()
 	keys, values := want.sorted()
-	calls := map[structures.Direction]func([]uint32) (structures.Neighbors, error){
-		structures.Successor: func(q []uint32) (structures.Neighbors, error) {
+	calls := map[structures.Direction]func([]uint32) (u32.Neighbors, error){
+		structures.Successor: func(q []uint32) (u32.Neighbors, error) {
 			return tree.Successor(t.Context(), q)
 		},
-		structures.Predecessor: func(q []uint32) (structures.Neighbors, error) {
+		structures.Predecessor: func(q []uint32) (u32.Neighbors, error) {
 			return tree.Predecessor(t.Context(), q)
 		},
-		structures.Floor: func(q []uint32) (structures.Neighbors, error) { return tree.Floor(t.Context(), q) },
-		structures.Ceil:  func(q []uint32) (structures.Neighbors, error) { return tree.Ceil(t.Context(), q) },
+		structures.Floor: func(q []uint32) (u32.Neighbors, error) { return tree.Floor(t.Context(), q) },
+		structures.Ceil:  func(q []uint32) (u32.Neighbors, error) { return tree.Ceil(t.Context(), q) },
 	}
 	for to, call := range calls {
 		got, err := call(queries)
@@ -178,7 +179,7 @@ func TestNeighborsInSmallTrees(t *testing.T) {
 }
 
 // emptyLeaves makes leaves of a tree empty, as deletions leave them. The model follows.
-func emptyLeaves(t testing.TB, tree *Tree, want model, which func(leaf int) bool) {
+func emptyLeaves(t testing.TB, tree *tree[uint32], want model, which func(leaf int) bool) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -207,7 +208,7 @@ func emptyLeaves(t testing.TB, tree *Tree, want model, which func(leaf int) bool
 
 // orphan takes separators out of their parents, each node's last one, so that the children are reached by side links
 // alone: what a batch leaves that was stopped between a split and the insertion of its separator.
-func orphan(t testing.TB, tree *Tree) {
+func orphan(t testing.TB, tree *tree[uint32]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -267,7 +268,7 @@ func TestQueriesInSuperBlocks(t *testing.T) {
 	deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
 }
 
-func requireQueries(t testing.TB, tree *Tree, queries []uint32, want model) {
+func requireQueries(t testing.TB, tree *tree[uint32], queries []uint32, want model) {
 	t.Helper()
 	requireFind(t, tree, queries, want)
 	requireNeighbors(t, tree, queries, want)

@@ -44,9 +44,7 @@ type nodesPush struct {
 // nodesAtOnce is how many nodes are copied from the device at a time: 8 MiB.
 const nodesAtOnce = 1 << 16
 
-// Nodes returns all nodes of the tree, level by level from the root on and each level in key order; of a tree that is
-// corrupt, those that something leads to. It takes as much memory as they do, on the host and not on the device.
-func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
+func (t *tree[W]) Nodes(ctx context.Context) ([]Node, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func (t *Tree) Nodes(ctx context.Context) ([]Node, error) {
 }
 
 // copyNodes copies nodes whose slabs are listed in device memory.
-func (t *Tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
+func (t *tree[W]) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
 	return recording.Run(t.stream, func() error {
 		k, err := kernel[nodesPush](t, t.stream, "nodes", 1)
 		if err != nil {
@@ -98,7 +96,7 @@ func (t *Tree) copyNodes(to *vk.Buffer[uint32], slabs uint64, count int) error {
 }
 
 // slabReference is pool_slab of slab_alloc.glsl.
-func (t *Tree) slabReference(i int) uint32 {
+func (t *tree[W]) slabReference(i int) uint32 {
 	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
 	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
 }

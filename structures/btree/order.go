@@ -25,29 +25,29 @@ const (
 )
 
 // inOrder says whether lookups are to be brought into order first.
-func (t *Tree) inOrder(n int, order structures.LookupOrder) bool {
+func (t *tree[W]) inOrder(n int, order structures.LookupOrder) bool {
 	return t.ordered(n, orderedQueries, orderedNodes, order)
 }
 
 // ordersNeighbors is inOrder for searches for neighbors.
-func (t *Tree) ordersNeighbors(n int) bool {
+func (t *tree[W]) ordersNeighbors(n int) bool {
 	return t.ordered(n, orderedQueries, orderedNeighborNodes, t.queries.order)
 }
 
 // rangesInOrder is inOrder for ranges.
-func (t *Tree) rangesInOrder(n int) bool {
+func (t *tree[W]) rangesInOrder(n int) bool {
 	return t.ordered(n, orderedRanges, orderedNodes, t.queries.order)
 }
 
 // windowsInOrder is inOrder for ranges of which up to so many pairs are written.
-func (t *Tree) windowsInOrder(n, width int) bool {
+func (t *tree[W]) windowsInOrder(n, width int) bool {
 	if width >= longWindow {
 		return t.ordered(n, orderedLongWindows, orderedLongNodes, t.queries.order)
 	}
 	return t.rangesInOrder(n)
 }
 
-func (t *Tree) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
+func (t *tree[W]) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
 	if t.width != structures.Bits32 {
 		return false // primitives.Partition takes words
 	}
@@ -69,7 +69,7 @@ type pointPlan struct {
 	size         int
 }
 
-func (t *Tree) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
+func (t *tree[W]) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 	p := recording.Parts{Base: scratch}
 	q := pointPlan{indexBits: t.indexBits(n)}
 	if ordered {
@@ -83,7 +83,7 @@ func (t *Tree) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 }
 
 // neighborPlan is a plan with room for values.
-func (t *Tree) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
+func (t *tree[W]) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 	q := t.pointPlan(n, ordered, scratch)
 	if ordered {
 		p := recording.Parts{Base: scratch, Used: uint64(q.size)}
@@ -94,7 +94,7 @@ func (t *Tree) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 }
 
 // recordOrder records that keys are brought into order.
-func (t *Tree) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan pointPlan) error {
+func (t *tree[W]) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan pointPlan) error {
 	return t.primitives.Partition(s, primitives.PartitionArgs{
 		Keys: keys, OutKeys: plan.keys, Destinations: plan.destinations, Length: n, Bits: t.queries.partBits,
 		Scratch: plan.partition,
@@ -121,7 +121,7 @@ type fetchPush struct {
 const fetchWorkgroup = 1024
 
 // recordFetch records the fetching of what was computed of queries in order.
-func (t *Tree) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
+func (t *tree[W]) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
 	k, err := recording.Kernel[fetchPush](t.kernels, s, "btree/fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {
 		return err

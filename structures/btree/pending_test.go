@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -170,7 +171,7 @@ func TestHalfPublishedSplit(t *testing.T) {
 
 		kinds := append(orderedKinds, structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
 			structures.CountAll)
-		var b structures.Batch
+		var b u32.Batch
 		for i := range 1500 {
 			b.Kinds = append(b.Kinds, kinds[i%len(kinds)])
 			b.Keys = append(b.Keys, uint32(i)*2000)

@@ -36,21 +36,21 @@ const (
 )
 
 // indexBits returns log2 of the entries of a prefix index for n queries, 0 for none.
-func (t *Tree) indexBits(n int) int {
+func (t *tree[W]) indexBits(n int) int {
 	return t.indexBitsOf(n, queriesAnEntry, nodesAnEntry, maxIndexBits)
 }
 
 // orderedIndexBits is indexBits for queries in about the order of their keys.
-func (t *Tree) orderedIndexBits(n int) int {
+func (t *tree[W]) orderedIndexBits(n int) int {
 	return t.indexBitsOf(n, orderedQueriesAnEntry, orderedNodesAnEntry, maxOrderedIndexBits)
 }
 
 // concurrentIndexBits is indexBits for operations that ask for order while others update.
-func (t *Tree) concurrentIndexBits(n int) int {
+func (t *tree[W]) concurrentIndexBits(n int) int {
 	return t.indexBitsOf(n, concurrentQueriesAnEntry, nodesAnEntry, maxConcurrentIndexBits)
 }
 
-func (t *Tree) indexBitsOf(n, queries, nodes, most int) int {
+func (t *tree[W]) indexBitsOf(n, queries, nodes, most int) int {
 	if t.queries.indexBits >= 0 {
 		return t.queries.indexBits
 	}
@@ -78,7 +78,7 @@ type indexPush struct {
 }
 
 // recordIndex records the making of a prefix index at an address, while nothing changes the tree.
-func (t *Tree) recordIndex(s *vk.Stream, at uint64, bits int) (prefixIndex, error) {
+func (t *tree[W]) recordIndex(s *vk.Stream, at uint64, bits int) (prefixIndex, error) {
 	var from prefixIndex
 	if bits > maxIndexBits {
 		var err error
@@ -90,11 +90,12 @@ func (t *Tree) recordIndex(s *vk.Stream, at uint64, bits int) (prefixIndex, erro
 }
 
 // recordConcurrentIndex is recordIndex while the tree may be changed: in one step, however many bits.
-func (t *Tree) recordConcurrentIndex(s *vk.Stream, at uint64, bits int) (prefixIndex, error) {
+func (t *tree[W]) recordConcurrentIndex(s *vk.Stream, at uint64, bits int) (prefixIndex, error) {
 	return t.recordIndexBy(s, "prefix_index_concurrent", at, bits, prefixIndex{})
 }
 
-func (t *Tree) recordIndexBy(s *vk.Stream, module string, at uint64, bits int, from prefixIndex) (prefixIndex, error) {
+func (t *tree[W]) recordIndexBy(s *vk.Stream, module string, at uint64, bits int,
+	from prefixIndex) (prefixIndex, error) {
 	if bits == 0 {
 		return prefixIndex{}, nil
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Prepare makes all kernels that calls on the tree may need (structures.Dictionary).
-func (t *Tree) Prepare(ctx context.Context) error {
+func (t *tree[W]) Prepare(ctx context.Context) error {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (t *Tree) Prepare(ctx context.Context) error {
 }
 
 // small makes an empty tree with the kernels that this one has while its pool has such constants.
-func (t *Tree) small(ctx context.Context, form recording.Form) (_ *Tree, end func(), err error) {
+func (t *tree[W]) small(ctx context.Context, form recording.Form) (_ *tree[W], end func(), err error) {
 	o := Options{Fill: t.o.Fill, Path: t.o.Path, Tile: t.o.Tile}
 	if t.shared {
 		o.Pool, err = alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
@@ -47,7 +47,7 @@ func (t *Tree) small(ctx context.Context, form recording.Form) (_ *Tree, end fun
 			return nil, nil, err
 		}
 	}
-	x, err := New(ctx, t.d, o)
+	x, err := makeTree[W](ctx, t.d, o)
 	end = func() {
 		_ = x.Close() // what it had to do was waited for
 		if o.Pool != nil {
@@ -65,18 +65,18 @@ func (t *Tree) small(ctx context.Context, form recording.Form) (_ *Tree, end fun
 }
 
 // try does with a small tree what can be done with one.
-func (t *Tree) try(ctx context.Context, form recording.Form) error {
+func (t *tree[W]) try(ctx context.Context, form recording.Form) error {
 	x, end, err := t.small(ctx, form)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if err := recording.Trial(ctx, x.d, x); err != nil {
+	if err := recording.Trial[W](ctx, x.d, x); err != nil {
 		return err
 	}
-	keys := make([]uint32, 1000)
+	keys := make([]W, 1000)
 	for i := range keys {
-		keys[i] = uint32(i)
+		keys[i] = W(i)
 	}
 	if _, err := x.Insert(ctx, keys, keys); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (t *Tree) try(ctx context.Context, form recording.Form) error {
 }
 
 // rehearsals record what batches of all sizes take. The tree is used for nothing else.
-func (t *Tree) rehearsals() []recording.Part {
+func (t *tree[W]) rehearsals() []recording.Part {
 	parts := []recording.Part{t.rehearsePoints, t.rehearseRanges, t.rehearseLeaves, t.rehearseBulk, t.rehearseInOrder}
 	for kind := structures.Mixed; kind <= structures.CountRange; kind++ {
 		if kind == structures.Mixed || does(kind) {
@@ -120,7 +120,7 @@ func (t *Tree) rehearsals() []recording.Part {
 // somewhere is the address of what nothing reads or writes.
 const somewhere = recording.Align
 
-func (t *Tree) rehearsePoints(_ context.Context, s *vk.Stream) error {
+func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
 	for n := range recording.Sizes(primitives.MaxLength) {
 		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
 			structures.SortedFirst} {
@@ -137,8 +137,8 @@ func (t *Tree) rehearsePoints(_ context.Context, s *vk.Stream) error {
 	return nil
 }
 
-func (t *Tree) rehearseRanges(_ context.Context, s *vk.Stream) error {
-	r := (*recorder)(t)
+func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
+	r := (*recorder[W])(t)
 	for n := range recording.Sizes(primitives.MaxLength >> t.queries.partsOfFew) {
 		err := cmp.Or(
 			r.Survey(s, ordered.Survey{N: n, Ranges: somewhere}),
@@ -165,7 +165,7 @@ func (t *Tree) rehearseRanges(_ context.Context, s *vk.Stream) error {
 }
 
 // rehearseLeaves is for what goes over all leaves, of which there may be any number.
-func (t *Tree) rehearseLeaves(_ context.Context, s *vk.Stream) error {
+func (t *tree[W]) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 	order := leafOrder{somewhere, somewhere, somewhere}
 	for n := range recording.Sizes(primitives.MaxLength) {
 		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: recording.Length{N: uint32(n)}}
@@ -180,7 +180,7 @@ func (t *Tree) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 	return err
 }
 
-func (t *Tree) rehearseBulk(_ context.Context, s *vk.Stream) error {
+func (t *tree[W]) rehearseBulk(_ context.Context, s *vk.Stream) error {
 	for n := range recording.Sizes(primitives.MaxLength) {
 		b := bulk{Keys: somewhere, Values: somewhere, N: n, Fill: t.o.Fill}
 		if err := cmp.Or(t.bulk(s, b, somewhere), t.bulkSorted(s, b)); err != nil {
@@ -190,7 +190,7 @@ func (t *Tree) rehearseBulk(_ context.Context, s *vk.Stream) error {
 	return nil
 }
 
-func (t *Tree) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
+func (t *tree[W]) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 	for n := range recording.Sizes(primitives.MaxLength) {
 		b := operands{count: n, ordered: kind.Ordered()}
 		alone, few, mixed := b, b, b
@@ -209,7 +209,7 @@ func (t *Tree) rehearseConcurrent(s *vk.Stream, kind structures.Kind) error {
 }
 
 // rehearseInOrder is one part, since chunks in order take turns.
-func (t *Tree) rehearseInOrder(_ context.Context, s *vk.Stream) error {
+func (t *tree[W]) rehearseInOrder(_ context.Context, s *vk.Stream) error {
 	for kind := structures.Insert; kind <= structures.InsertMax; kind++ {
 		if kind == structures.InsertDuplicate {
 			continue
@@ -224,7 +224,7 @@ func (t *Tree) rehearseInOrder(_ context.Context, s *vk.Stream) error {
 	return nil
 }
 
-func (t *Tree) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
+func (t *tree[W]) rehearseBatched(s *vk.Stream, kind structures.Kind) error {
 	for n := range recording.Sizes(maxBatch) {
 		for _, statuses := range []uint64{0, somewhere} {
 			for _, folds := range []bool{kind.UpdatesInPlace(), kind.UpdatesInPlace() || kind == structures.Mixed} {

@@ -21,10 +21,7 @@ func checkWindow(d *vk.Device, w structures.DeviceWindow) error {
 		recording.NeedCount(d, w.DeviceCount, w.Count))
 }
 
-// WindowOn records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
-// until it is done. Where it measured faster, this, CountOn and RangeOn bring the ranges into the order of their first
-// keys, as FindOn does by AutoOrder. Errors as FindOn's.
-func (t *Tree) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
+func (t *tree[W]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 	if err := t.gate.EnterShared(context.Background()); err != nil {
 		return err
 	}
@@ -98,7 +95,7 @@ type rangeOrder struct {
 }
 
 // seekPlan is that of ranges that are neither cut up nor summed up.
-func (t *Tree) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
+func (t *tree[W]) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 	p := recording.Parts{Base: scratch}
 	r := rangePlan{indexBits: t.indexBits(n)}
 	if ordered {
@@ -113,7 +110,7 @@ func (t *Tree) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 	return r
 }
 
-func (t *Tree) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
+func (t *tree[W]) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
 	shift := 0
 	if few := t.queries.partsOfFew; n < 1<<few {
 		shift = few - bits.Len(uint(max(n, 1)-1))
@@ -128,13 +125,13 @@ func (t *Tree) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
 	return r
 }
 
-func (t *Tree) scratchForSeeks(s *vk.Stream, n int, ordered bool) (rangePlan, error) {
+func (t *tree[W]) scratchForSeeks(s *vk.Stream, n int, ordered bool) (rangePlan, error) {
 	at, err := t.scratch.Take(s, t.seekPlan(n, ordered, 0).bytes)
 	return t.seekPlan(n, ordered, at), err
 }
 
 // scratchForRanges divides scratch. Ranges whose number the device alone knows are done as they come.
-func (t *Tree) scratchForRanges(s *vk.Stream, n int, countAt uint64) (rangePlan, error) {
+func (t *tree[W]) scratchForRanges(s *vk.Stream, n int, countAt uint64) (rangePlan, error) {
 	ordered := countAt == 0 && t.rangesInOrder(n)
 	at, err := t.scratch.Take(s, t.rangePlan(n, ordered, 0).bytes)
 	return t.rangePlan(n, ordered, at), err
@@ -176,7 +173,7 @@ type rangeOffsetsPush struct {
 }
 
 // recordSeeks records the search for the leaves where ranges begin. zeroed: two words that become 0, or none.
-func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
+func (t *tree[W]) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
 	index, err := t.recordIndex(s, plan.index, plan.indexBits)
 	if err != nil {
 		return err
@@ -194,8 +191,8 @@ func (t *Tree) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed 
 
 // recordRangeOrder records that ranges are brought into order, if the plan says so, and returns them and the plan as
 // they are from there on, until recordOwnOrder. sources: a word a range, out, or 0.
-func (t *Tree) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan, sources uint64) (rangeQueries, rangePlan,
-	error) {
+func (t *tree[W]) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan,
+	sources uint64) (rangeQueries, rangePlan, error) {
 	if !plan.ordered() {
 		return q, plan, nil
 	}
@@ -209,7 +206,7 @@ func (t *Tree) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan, so
 }
 
 // recordOwnOrder records the fetching of the counts of ranges, if they were brought into order.
-func (t *Tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, plan rangePlan) error {
+func (t *tree[W]) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, plan rangePlan) error {
 	if !plan.ordered() {
 		return nil
 	}
@@ -217,7 +214,7 @@ func (t *Tree) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint64, 
 }
 
 // recordCounts records the counting of the pairs of ranges, part by part.
-func (t *Tree) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+func (t *tree[W]) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	k, err := kernel[countPush](t, s, "range_count", t.queries.walk)
 	if err != nil {
 		return err
@@ -242,7 +239,7 @@ func (t *Tree) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error 
 
 // recordOffsets records the summing up of what recordCounts counted: the offsets of the parts into the plan's, those of
 // the ranges, and their counts, where they are wanted, and the total.
-func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
+func (t *tree[W]) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offsets, counts uint64) error {
 	k, err := recording.Kernel[rangeOffsetsPush](t.kernels, s, "btree/range_offsets", workgroup)
 	if err != nil {
 		return err
@@ -261,7 +258,7 @@ func (t *Tree) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, offse
 }
 
 // recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
-func (t *Tree) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+func (t *tree[W]) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	k, err := kernel[writePush](t, s, "range_write", t.queries.walk)
 	if err != nil {
 		return err
@@ -275,7 +272,7 @@ func (t *Tree) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 }
 
 // recordWindow records the writing of the first pairs of ranges.
-func (t *Tree) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+func (t *tree[W]) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	if q.n == 0 {
 		return nil
 	}

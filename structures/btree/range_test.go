@@ -5,16 +5,17 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
 // someRanges are ranges of all sorts around a tree's keys: of about so many keys, long ones, empty ones.
-func someRanges(keys []uint32, n, length int) []structures.Range {
+func someRanges(keys []uint32, n, length int) []u32.Range {
 	rng := random(9)
 	sorted := slices.Sorted(slices.Values(keys))
-	r := []structures.Range{{}, {Hi: 1}, {Lo: 1}, {Lo: ^uint32(0), Hi: ^uint32(0)},
+	r := []u32.Range{{}, {Hi: 1}, {Lo: 1}, {Lo: ^uint32(0), Hi: ^uint32(0)},
 		{Lo: ^uint32(0) - 1, Hi: ^uint32(0)}, {Lo: 5, Hi: 4}}
 	for len(r) < n {
 		lo, hi := rng.Uint32(), rng.Uint32()
@@ -26,13 +27,13 @@ func someRanges(keys []uint32, n, length int) []structures.Range {
 		if hi-lo > 1<<28 && len(r) > 50 {
 			hi = min(hi, lo|1<<16)
 		}
-		r = append(r, structures.Range{Lo: lo, Hi: hi})
+		r = append(r, u32.Range{Lo: lo, Hi: hi})
 	}
 	return r
 }
 
 // within are the places of a range's first key among sorted ones, and of the first one behind it.
-func within(sorted []uint32, r structures.Range) (first, end int) {
+func within(sorted []uint32, r u32.Range) (first, end int) {
 	if r.Lo > r.Hi {
 		return 0, 0
 	}
@@ -44,7 +45,7 @@ func within(sorted []uint32, r structures.Range) (first, end int) {
 	return first, end
 }
 
-func requireRanges(t testing.TB, tree *Tree, ranges []structures.Range, want model) {
+func requireRanges(t testing.TB, tree *tree[uint32], ranges []u32.Range, want model) {
 	t.Helper()
 	keys, values := want.sorted()
 	counts, err := tree.Count(t.Context(), ranges)
@@ -93,14 +94,14 @@ func TestRangeOfAllKeys(t *testing.T) {
 	values := randomWords(random(11), len(keys))
 	want := model{}.insert(keys, values)
 	tree := buildTree(t, d, keys, values, Options{Fill: 1})
-	requireRanges(t, tree, []structures.Range{{Lo: 2, Hi: 0x7fff8000}, structures.AllKeys, {Lo: 1, Hi: 0}}, want)
+	requireRanges(t, tree, []u32.Range{{Lo: 2, Hi: 0x7fff8000}, u32.AllKeys, {Lo: 1, Hi: 0}}, want)
 	requireRanges(t, tree, nil, want)
 	emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%1000 != 999 })
-	requireRanges(t, tree, []structures.Range{structures.AllKeys}, want)
+	requireRanges(t, tree, []u32.Range{u32.AllKeys}, want)
 }
 
 // deviceRanges does CountOn, RangeOn and WindowOn, and compares.
-func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int, want model) {
+func deviceRanges(t testing.TB, tree *tree[uint32], ranges []u32.Range, width int, want model) {
 	t.Helper()
 	d, n := tree.d, len(ranges)
 	keys, values := want.sorted()
@@ -113,7 +114,7 @@ func deviceRanges(t testing.TB, tree *Tree, ranges []structures.Range, width int
 		wantOffsets = append(wantOffsets, uint32(len(wantKeys)))
 	}
 	s := testdevice.Stream(t, d)
-	in := testdevice.Upload(t, d, ordered.Words(ranges))
+	in := testdevice.Upload(t, d, recording.Words(ranges))
 	counts, total := testdevice.Room[uint32](t, d, n), testdevice.Room[uint64](t, d, 1)
 	require.NoError(t, tree.CountOn(s, structures.DeviceCounts{Count: n, Ranges: in, Counts: counts}))
 	require.NoError(t, s.Wait(t.Context()))
@@ -181,7 +182,7 @@ func TestDeviceRanges(t *testing.T) {
 	tree := buildTree(t, d, keys, values, Options{})
 	for range 2 {
 		deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
-		deviceRanges(t, tree, []structures.Range{structures.AllKeys, {Lo: 1 << 30, Hi: 3 << 30}}, 5, want)
+		deviceRanges(t, tree, []u32.Range{u32.AllKeys, {Lo: 1 << 30, Hi: 3 << 30}}, 5, want)
 		deviceRanges(t, tree, nil, 5, want)
 		inOrder(tree, func() {
 			deviceRanges(t, tree, someRanges(keys, 1001, 10), 8, want)

@@ -37,7 +37,7 @@ type countedLeaves struct {
 	bytes        int
 }
 
-func (t *Tree) countedLeavesIn(scratch uint64) countedLeaves {
+func (t *tree[W]) countedLeavesIn(scratch uint64) countedLeaves {
 	p, most := recording.Parts{Base: scratch}, t.mostNodes()
 	c := countedLeaves{listing: listingIn(&p, most, most, t.width), order: t.leafOrderIn(&p, most)}
 	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most, primitives.Bits32))
@@ -47,7 +47,7 @@ func (t *Tree) countedLeavesIn(scratch uint64) countedLeaves {
 
 // recordLeaves records the listing of all leaves in key order, the counting of their pairs, and the sum of them at an
 // address, or none; and behind that, if e is one, the writing of the pairs.
-func (t *Tree) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
+func (t *tree[W]) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
 	scratch, err := t.scratch.Take(s, t.countedLeavesIn(0).bytes)
 	if err != nil {
 		return leafList{}, err
@@ -70,15 +70,15 @@ func (t *Tree) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList
 	return list, t.export(s, push, c.scan, total, e != nil)
 }
 
-func (r *recorder) Rank(s *vk.Stream, q ordered.Ranks) error {
-	t := (*Tree)(r)
+func (r *recorder[W]) Rank(s *vk.Stream, q ordered.Ranks) error {
+	t := (*tree[W])(r)
 	return byLeaves(t, s, "rank", q.N, func(l leafList) rankPush {
 		return rankPush{t.device(), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
 	})
 }
 
-func (r *recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
-	t := (*Tree)(r)
+func (r *recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
+	t := (*tree[W])(r)
 	return byLeaves(t, s, "select", n.N, func(l leafList) selectPush {
 		return selectPush{
 			t.device(), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
@@ -87,7 +87,7 @@ func (r *recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 }
 
 // byLeaves records n queries that a kernel answers by the leaves in key order.
-func byLeaves[P any](t *Tree, s *vk.Stream, module string, n int, push func(leafList) P) error {
+func byLeaves[P any, W structures.Word](t *tree[W], s *vk.Stream, module string, n int, push func(leafList) P) error {
 	if n == 0 {
 		return nil
 	}
@@ -103,8 +103,8 @@ func byLeaves[P any](t *Tree, s *vk.Stream, module string, n int, push func(leaf
 	return nil
 }
 
-func (r *recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
-	_, err := (*Tree)(r).recordLeaves(s, e.Total.Address(), &exportPush{
+func (r *recorder[W]) Export(s *vk.Stream, e structures.DeviceExport) error {
+	_, err := (*tree[W])(r).recordLeaves(s, e.Total.Address(), &exportPush{
 		Keys: e.Keys.Address(), Values: e.Values.Address(),
 		Capacity: uint32(min(e.Keys.Len()>>r.width, e.Values.Len()>>r.width, recording.MaxBatch)),
 	})

@@ -12,44 +12,46 @@ import (
 )
 
 // recorder is the tree as its reader sees it.
-type recorder Tree
+type recorder[W structures.Word] tree[W]
 
-func (r *recorder) Enter(ctx context.Context) error   { return r.gate.EnterShared(ctx) }
-func (r *recorder) EnterOn(ctx context.Context) error { return r.gate.EnterShared(ctx) }
-func (r *recorder) Leave()                            { r.gate.LeaveShared() }
-func (r *recorder) Meter() *recording.Meter           { return &r.meter }
-func (r *recorder) Changes() uint64                   { return r.changes }
-func (r *recorder) Exact() bool                       { return true }
+func (r *recorder[W]) Enter(ctx context.Context) error   { return r.gate.EnterShared(ctx) }
+func (r *recorder[W]) EnterOn(ctx context.Context) error { return r.gate.EnterShared(ctx) }
+func (r *recorder[W]) Leave()                            { r.gate.LeaveShared() }
+func (r *recorder[W]) Meter() *recording.Meter           { return &r.meter }
+func (r *recorder[W]) Changes() uint64                   { return r.changes }
+func (r *recorder[W]) Exact() bool                       { return true }
 
-func (r *recorder) On(s *vk.Stream, record func() error) error { return (*Tree)(r).on(s, record) }
+func (r *recorder[W]) On(s *vk.Stream, record func() error) error { return (*tree[W])(r).on(s, record) }
 
 // Limits: past empty leaves alone, a search for a neighbor makes a way from the root for each leaf; and a range has no
 // more parts with many leaves than the tree has leaves for. Only links that lead in circles take more.
-func (r *recorder) Limits() ordered.Limits {
+func (r *recorder[W]) Limits() ordered.Limits {
 	const (
 		levels       = 16 // BTREE_LEVELS of shaders/btree/build.glsl
 		sectionNodes = 1 << 12
 		mostSections = 1 << 10
 	)
-	slabs := (*Tree)(r).poolSlabs()
+	slabs := (*tree[W])(r).poolSlabs()
 	return ordered.Limits{
 		VisitsAtOnce: maxNeighborVisits, Visits: levels * uint64(slabs), Parts: 1<<10 + slabs/leavesOfPart,
 		Sections: int(min(r.known.about()/sectionNodes+1, mostSections)),
 	}
 }
 
-func (r *recorder) Find(s *vk.Stream, l ordered.Lookups) error { return (*Tree)(r).recordFind(s, l) }
+func (r *recorder[W]) Find(s *vk.Stream, l ordered.Lookups) error {
+	return (*tree[W])(r).recordFind(s, l)
+}
 
-func (r *recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
-	return (*Tree)(r).recordNeighbors(s, to, n)
+func (r *recorder[W]) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
+	return (*tree[W])(r).recordNeighbors(s, to, n)
 }
 
 // leavesOfPart is how many leaves a tile walks over on behalf of a range from Go slices.
 const leavesOfPart = 128
 
 // Survey counts the pairs of ranges, but for those that have more leaves.
-func (r *recorder) Survey(s *vk.Stream, v ordered.Survey) error {
-	t := (*Tree)(r)
+func (r *recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
+	t := (*tree[W])(r)
 	plan, err := t.scratchForSeeks(s, v.N, t.rangesInOrder(v.N))
 	if err != nil {
 		return err
@@ -62,8 +64,8 @@ func (r *recorder) Survey(s *vk.Stream, v ordered.Survey) error {
 		tooLong: ordered.TooMany}, plan)
 }
 
-func (r *recorder) Count(s *vk.Stream, c ordered.Counts) error {
-	t := (*Tree)(r)
+func (r *recorder[W]) Count(s *vk.Stream, c ordered.Counts) error {
+	t := (*tree[W])(r)
 	if c.N == 0 {
 		return nil
 	}
@@ -88,8 +90,8 @@ func (r *recorder) Count(s *vk.Stream, c ordered.Counts) error {
 	return t.recordOffsets(s, q, plan, 0, c.Out)
 }
 
-func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
-	t := (*Tree)(r)
+func (r *recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
+	t := (*tree[W])(r)
 	plan, err := t.scratchForRanges(s, o.N, o.CountAt)
 	if err != nil {
 		return err
@@ -118,14 +120,15 @@ func (r *recorder) Range(s *vk.Stream, o ordered.Ranges) error {
 
 // Pairs has the total in scratch, the ranges and their offsets, which go up, and behind them the pairs, which come
 // down.
-func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, counts []uint32,
-	to *ordered.Pairs) ([]uint32, error) {
-	t, n := (*Tree)(r), len(ranges)
-	up := make([]uint32, 2+2*n+n)
-	copy(up[2:], ordered.Words(ranges))
+func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], counts []uint32,
+	to *ordered.Pairs[W]) ([]uint32, error) {
+	t, n := (*tree[W])(r), len(ranges)
+	offsets := 2 + 2*t.words()*n
+	up := make([]uint32, offsets+n)
+	copy(up[2:], recording.Words(ranges))
 	total := uint32(0)
 	for i, count := range counts {
-		up[2+2*n+i] = total
+		up[offsets+i] = total
 		total += count
 	}
 	if total == 0 {
@@ -136,7 +139,7 @@ func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.
 	layout := func(base uint64) (outKeys, outValues, seeks uint64) {
 		p := recording.Parts{Base: base}
 		p.Take(4 * len(up))
-		return p.Take(4 * len(keys)), p.Take(4 * len(values)), p.Take(0)
+		return p.Take(4 * t.words() * len(keys)), p.Take(4 * t.words() * len(values)), p.Take(0)
 	}
 	_, _, from := layout(0)
 	var q rangeQueries
@@ -150,7 +153,7 @@ func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.
 		}
 		outKeys, outValues, seeks := layout(address)
 		q = rangeQueries{
-			total: address, ranges: address + 8, n: n, offsets: address + uint64(4*(2+2*n)),
+			total: address, ranges: address + 8, n: n, offsets: address + uint64(4*offsets),
 			outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
 		}
 		plan := t.seekPlan(n, false, seeks)
@@ -163,8 +166,8 @@ func (r *recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.
 		return nil, err
 	}
 	b := t.scratch.Of(s)
-	if err := b.Download(ctx, int(q.outKeys-q.total)/4, keys); err != nil {
+	if err := b.Download(ctx, int(q.outKeys-q.total)/4, recording.Words(keys)); err != nil {
 		return nil, err
 	}
-	return counts, b.Download(ctx, int(q.outValues-q.total)/4, values)
+	return counts, b.Download(ctx, int(q.outValues-q.total)/4, recording.Words(values))
 }

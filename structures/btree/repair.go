@@ -36,7 +36,7 @@ const (
 )
 
 // old is how nodes that were in use are freed.
-func (t *Tree) old() taking {
+func (t *tree[W]) old() taking {
 	if t.shared {
 		return clears
 	}
@@ -44,13 +44,13 @@ func (t *Tree) old() taking {
 }
 
 // taker returns the kernel that allocates slabs, or frees them.
-func (t *Tree) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
+func (t *tree[W]) taker(s *vk.Stream, does taking) (*vk.Kernel[takePush], error) {
 	return kernel[takePush](t, s, "take", 1, recording.Constant("FREE", word(does != allocates)),
 		recording.Constant("CLEARS", word(does == clears)))
 }
 
 // take records that slabs are allocated, or freed.
-func (t *Tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
+func (t *tree[W]) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 	p.Pool = t.pool.Device()
 	k.Dispatch(s, groups(int(p.Count)), p)
 }
@@ -59,7 +59,7 @@ func (t *Tree) take(s *vk.Stream, k *vk.Kernel[takePush], p takePush) {
 // tree. It is for a tree some of whose nodes are in no parent, because what stopped a batch came between the split of a
 // node and the insertion of its separator. Errors: *vk.OutOfMemoryError, *structures.LimitError; then the tree is as it
 // was.
-func (t *Tree) repair(ctx context.Context) error {
+func (t *tree[W]) repair(ctx context.Context) error {
 	v, err := t.survey(ctx)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ type repairKernels struct {
 }
 
 // repairKernels are made anew after the pool has grown, which may change them.
-func (t *Tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
+func (t *tree[W]) repairKernels(s *vk.Stream) (k repairKernels, err error) {
 	if k.take, err = t.taker(s, allocates); err != nil {
 		return k, err
 	}
@@ -147,7 +147,7 @@ func (t *Tree) repairKernels(s *vk.Stream) (k repairKernels, err error) {
 }
 
 // writeInner writes the inner nodes above so many leaves, and frees the old ones. After an error nothing was done.
-func (t *Tree) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
+func (t *tree[W]) writeInner(ctx context.Context, k repairKernels, p repairNodesPush, leaves, inner int,
 	old takePush) error {
 	k.plan.Dispatch(t.stream, 1, repairPlanPush{p.Tree, uint32(leaves), uint32(max(t.share(), minChildren))})
 	k.nodes.Dispatch(t.stream, groups(8*(inner+1)), p)

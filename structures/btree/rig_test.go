@@ -18,25 +18,25 @@ import (
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
 // newTree makes an empty tree until the test's end.
-func newTree(t testing.TB, d *vk.Device, o Options) *Tree {
+func newTree(t testing.TB, d *vk.Device, o Options) *tree[uint32] {
 	t.Helper()
-	tree, err := New(t.Context(), d, o)
+	tree, err := makeTree[uint32](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	return tree
 }
 
 // buildTree makes a tree of pairs until the test's end.
-func buildTree(t testing.TB, d *vk.Device, keys, values []uint32, o Options) *Tree {
+func buildTree(t testing.TB, d *vk.Device, keys, values []uint32, o Options) *tree[uint32] {
 	t.Helper()
-	tree, err := Build(t.Context(), d, keys, values, o)
+	tree, err := build(t.Context(), d, keys, values, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	return tree
 }
 
 // rebuild makes an open tree one of other pairs: its kernels are compiled already.
-func rebuild(t testing.TB, tree *Tree, keys, values []uint32) {
+func rebuild(t testing.TB, tree *tree[uint32], keys, values []uint32) {
 	t.Helper()
 	require.NoError(t, tree.build(t.Context(), keys, values))
 }
@@ -119,7 +119,7 @@ func same[T comparable](t testing.TB, want, got []T, what string) {
 }
 
 // contents are the tree's pairs, as its leaves have them.
-func contents(t testing.TB, tree *Tree) (keys, values []uint32) {
+func contents(t testing.TB, tree *tree[uint32]) (keys, values []uint32) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func contents(t testing.TB, tree *Tree) (keys, values []uint32) {
 }
 
 // requireTree compares what the tree holds with a model, and looks whether its nodes are a tree.
-func requireTree(t testing.TB, tree *Tree, want model) {
+func requireTree(t testing.TB, tree *tree[uint32], want model) {
 	t.Helper()
 	requireNodes(t, tree)
 	keys, values := want.sorted()
@@ -142,7 +142,7 @@ func requireTree(t testing.TB, tree *Tree, want model) {
 }
 
 // requireNodes looks on the host at every node: this is the checker of the checker.
-func requireNodes(t testing.TB, tree *Tree) {
+func requireNodes(t testing.TB, tree *tree[uint32]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -211,7 +211,7 @@ func openDevice(t testing.TB, options ...vk.Options) *vk.Device {
 type poked struct{ slab, word, value, _ uint32 }
 
 // poke writes words into nodes.
-func poke(t testing.TB, tree *Tree, words ...poked) {
+func poke(t testing.TB, tree *tree[uint32], words ...poked) {
 	t.Helper()
 	type push struct {
 		Tree    Device
@@ -232,7 +232,7 @@ func poke(t testing.TB, tree *Tree, words ...poked) {
 
 // ravage brings the leaves' pairs into any slots, deletes some of them, and leaves empty and erased slots between, with
 // a version of any value: what concurrent updates may leave of a tree. The model follows.
-func ravage(t testing.TB, tree *Tree, want model) {
+func ravage(t testing.TB, tree *tree[uint32], want model) {
 	t.Helper()
 	rng := random(uint64(len(want)))
 	nodes, err := tree.Nodes(t.Context())

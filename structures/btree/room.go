@@ -20,7 +20,7 @@ type building struct {
 }
 
 // builds notes that a stream is recording a BuildOn.
-func (t *Tree) builds(s *vk.Stream) {
+func (t *tree[W]) builds(s *vk.Stream) {
 	b := &building{stream: s}
 	s.OnSubmit(func(_ vk.Point, submitted bool) {
 		b.dropped.Store(!submitted)
@@ -30,7 +30,7 @@ func (t *Tree) builds(s *vk.Stream) {
 }
 
 // mostNodes is how many nodes there are at most, whatever becomes of what was recorded.
-func (t *Tree) mostNodes() int {
+func (t *tree[W]) mostNodes() int {
 	if b := t.building; t.known.unsure || b != nil && (!b.certain.Load() || b.dropped.Load()) {
 		return t.poolSlabs()
 	}
@@ -39,7 +39,7 @@ func (t *Tree) mostNodes() int {
 
 // settle has the nodes counted before a stream gets room for more, if what is noted of them doesn't hold: a BuildOn was
 // dropped, or another stream may still drop it.
-func (t *Tree) settle(s *vk.Stream) {
+func (t *tree[W]) settle(s *vk.Stream) {
 	b := t.building
 	if b == nil {
 		return
@@ -54,7 +54,7 @@ func (t *Tree) settle(s *vk.Stream) {
 }
 
 // recount counts the nodes. Nothing may run that uses the tree. Errors: vk.ErrUnsubmitted, and those of survey.
-func (t *Tree) recount(ctx context.Context) error {
+func (t *tree[W]) recount(ctx context.Context) error {
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (t *Tree) recount(ctx context.Context) error {
 
 // lacks is how many slabs the pool has not that n more insertions take: at most, or, where they are concurrent, as a
 // rule.
-func (t *Tree) lacks(ctx context.Context, n int, path Path) (slabs int, err error) {
+func (t *tree[W]) lacks(ctx context.Context, n int, path Path) (slabs int, err error) {
 	need := t.known.most(n)
 	if path == Concurrent {
 		need = t.known.likely(n)
@@ -79,7 +79,7 @@ func (t *Tree) lacks(ctx context.Context, n int, path Path) (slabs int, err erro
 // reserve has the pool have room for n more insertions, which it doesn't count in. Before it grows, the nodes are
 // counted: there may be fewer than is known. Nothing may run that uses the tree, where that is so. Errors:
 // vk.ErrUnsubmitted, those of alloc.SlabPool.Grow.
-func (t *Tree) reserve(ctx context.Context, n int, path Path) error {
+func (t *tree[W]) reserve(ctx context.Context, n int, path Path) error {
 	if n == 0 {
 		return nil // deletions make no nodes
 	}
@@ -96,7 +96,7 @@ func (t *Tree) reserve(ctx context.Context, n int, path Path) error {
 }
 
 // roomBeside has so many slabs free in the pool.
-func (t *Tree) roomBeside(ctx context.Context, slabs int) error {
+func (t *tree[W]) roomBeside(ctx context.Context, slabs int) error {
 	stats, err := t.pool.Stats(ctx)
 	if err != nil || stats.Free >= slabs {
 		return err
@@ -108,7 +108,7 @@ func (t *Tree) roomBeside(ctx context.Context, slabs int) error {
 // separator, or a node was latched for too long. stuck: since the last call none was finished. That there is no room is
 // an error only then, and after a last try with more visits: deletions and assignments take no node, and latches alone
 // may have held them up.
-func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
+func (t *tree[W]) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
 	if err := t.uses.Rest(ctx); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (t *Tree) makeRoom(ctx context.Context, pending int, stuck bool) error {
 
 // relieve has the pool grow for pending operations that found it full, if it lacks slabs for them: what was refused may
 // have been held only for a moment, by others that needed none in the end.
-func (t *Tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
+func (t *tree[W]) relieve(ctx context.Context, stats alloc.PoolStats, pending int, stuck bool) error {
 	if err := t.recount(ctx); err != nil && !pipeline.Short(err) {
 		return err
 	}
@@ -160,10 +160,10 @@ func (t *Tree) relieve(ctx context.Context, stats alloc.PoolStats, pending int, 
 }
 
 // blocks is how many memory blocks the pool has.
-func (t *Tree) blocks() int { return int(t.pool.Device().Blocks) }
+func (t *tree[W]) blocks() int { return int(t.pool.Device().Blocks) }
 
 // mend inserts the separators that a batch had no room for into the inner nodes.
-func (t *Tree) mend(ctx context.Context) error {
+func (t *tree[W]) mend(ctx context.Context) error {
 	var orphans [1]uint32
 	if err := t.state.Download(ctx, orphansWord, orphans[:]); err != nil || orphans[0] == 0 {
 		return err
@@ -175,12 +175,7 @@ func (t *Tree) mend(ctx context.Context) error {
 	return err
 }
 
-// Reserve makes room for n pairs in all: up to there the pool doesn't grow, whatever keys insertions bring, in whatever
-// order and by whatever path. A batch counts as if the tree had none of its keys. Of a pool that others share it is
-// room that they may take, too. Less than there is room for does nothing. It waits for the streams that work on the
-// tree. Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
-// *structures.CapacityError, before anything is allocated.
-func (t *Tree) Reserve(ctx context.Context, n int) error {
+func (t *tree[W]) Reserve(ctx context.Context, n int) error {
 	if n < 0 || n > maxPairs {
 		return &structures.OptionError{Option: "Capacity", Reason: fmt.Sprintf("%d, but there are 0 to 2^32 keys", n)}
 	}
@@ -206,10 +201,7 @@ func (t *Tree) Reserve(ctx context.Context, n int) error {
 	})
 }
 
-// Grow is for who works on the tree by kernels of one's own, once these have ended (Device): it has so many nodes of
-// the pool free, and gives nodes that are in no parent yet theirs (STATUS_ORPHAN). Errors: vk.ErrUnsubmitted where a
-// stream has work recorded that names the tree and was not submitted; those of alloc.SlabPool.Grow.
-func (t *Tree) Grow(ctx context.Context, nodes int) error {
+func (t *tree[W]) Grow(ctx context.Context, nodes int) error {
 	return t.inside(ctx, func() error {
 		if err := t.uses.Rest(ctx); err != nil {
 			return err

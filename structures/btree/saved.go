@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
@@ -16,7 +17,7 @@ var savedFill = transfer.Parameter{Structure: "btree", Name: "fill", Option: "Fi
 // took. It is one call: what changes the tree waits until it ends; w must not use the tree, but for its queries on
 // streams. Errors: w's, structures.ErrChanged where streams have changed the tree meanwhile, the context's, what Chunks
 // ends with.
-func (t *Tree) Save(ctx context.Context, w io.Writer) (int64, error) {
+func (t *tree[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err
 	}
@@ -30,20 +31,18 @@ func (t *Tree) Save(ctx context.Context, w io.Writer) (int64, error) {
 }
 
 // WriteTo is Save without a context: io.WriterTo.
-func (t *Tree) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
+func (t *tree[W]) WriteTo(w io.Writer) (int64, error) { return t.Save(context.Background(), w) }
 
-// Load makes a tree of what any structure has saved, or vkds has, to the end of r. An Options.Fill of 0 is what a saved
-// tree had; the values of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's own;
-// those of New and of Insert, without the PendingError around them.
-func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree, error) {
-	l := transfer.Loader[*Tree]{
-		New: func(h saved.Header, pairs int) (*Tree, error) {
+// load makes a tree of what was saved.
+func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*tree[W], error) {
+	l := transfer.Loader[W, *tree[W]]{
+		New: func(h saved.Header, pairs int) (*tree[W], error) {
 			o := o
 			o.Capacity = max(o.Capacity, pairs)
-			return transfer.Made(h, savedFill, &o.Fill, func() (*Tree, error) { return New(ctx, d, o) })
+			return transfer.Made(h, savedFill, &o.Fill, func() (*tree[W], error) { return makeTree[W](ctx, d, o) })
 		},
-		Reserve: (*Tree).Reserve,
-		Insert:  (*Tree).Insert,
+		Reserve: (*tree[W]).Reserve,
+		Insert:  (*tree[W]).Insert,
 	}
 	return l.Load(ctx, r)
 }

@@ -40,11 +40,12 @@ func TestSharedPool(t *testing.T) {
 		t.Run(fmt.Sprintf("super blocks of %d", shift), func(t *testing.T) {
 			pool := sharedPool(t, d, alloc.PoolOptions{SuperShift: shift})
 			rng := random(uint64(shift))
-			var trees []*Tree
+			var trees []*tree[uint32]
 			for _, path := range []Path{AutoPath, Concurrent, Batched} {
 				trees = append(trees, newTree(t, d, Options{Pool: pool, Path: path}))
 			}
-			table, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 64, MaxLoad: -1})
+			table, err := slabhash.New[uint32, uint32](t.Context(), d,
+				slabhash.Options{Pool: pool, Buckets: 64, MaxLoad: -1})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, table.Close()) }()
 			models := []model{{}, {}, {}, {}}
@@ -97,7 +98,7 @@ func TestSharedPool(t *testing.T) {
 				holds()
 			}
 			require.NoError(t, trees[1].Close())
-			trees, models = []*Tree{trees[0], trees[2]}, []model{models[0], models[2], {}, models[3]}
+			trees, models = []*tree[uint32]{trees[0], trees[2]}, []model{models[0], models[2], {}, models[3]}
 			holds()
 			for _, tree := range trees {
 				require.NoError(t, tree.Close())
@@ -132,7 +133,7 @@ func (m model) remove(keys []uint32) {
 // takes them all finds no key in any.
 func requireClean(t testing.TB, pool *alloc.SlabPool, d *vk.Device) {
 	t.Helper()
-	table, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 4, MaxLoad: -1})
+	table, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Pool: pool, Buckets: 4, MaxLoad: -1})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, table.Close()) }()
 	stats, err := pool.Stats(t.Context())
@@ -150,7 +151,8 @@ func TestSharedPoolOnStreams(t *testing.T) {
 	d := openDevice(t)
 	pool := sharedPool(t, d, alloc.PoolOptions{})
 	tree := newTree(t, d, Options{Pool: pool})
-	table, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 64, MaxLoad: -1})
+	table, err := slabhash.New[uint32, uint32](t.Context(), d,
+		slabhash.Options{Pool: pool, Buckets: 64, MaxLoad: -1})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, table.Close()) }()
 	s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
@@ -242,8 +244,8 @@ func TestSharedPoolOfGarbage(t *testing.T) {
 		poke(t, keeper, written[i]...)
 	}
 	require.NoError(t, keeper.Check(t.Context()))
-	all, models := make([]*Tree, 4), make([]model, 4)
-	tables := make([]*slabhash.Map, 2)
+	all, models := make([]*tree[uint32], 4), make([]model, 4)
+	tables := make([]*slabhash.Map[uint32, uint32], 2)
 	for round := range 24 {
 		i := rng.IntN(len(all))
 		require.NoError(t, all[i].Close())
@@ -256,7 +258,8 @@ func TestSharedPoolOfGarbage(t *testing.T) {
 		if tables[j] != nil {
 			require.NoError(t, tables[j].Close())
 		}
-		tables[j], err = slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 32, MaxLoad: -1})
+		tables[j], err = slabhash.New[uint32, uint32](t.Context(), d,
+			slabhash.Options{Pool: pool, Buckets: 32, MaxLoad: -1})
 		require.NoError(t, err)
 		_, err = tables[j].Insert(t.Context(), keys, keys)
 		require.NoError(t, err)
@@ -357,7 +360,7 @@ func (r *shortRig) lacks(err error) bool {
 func (r *shortRig) run() {
 	ctx, rng := r.t.Context(), random(21)
 	for _, path := range []Path{Concurrent, Batched} {
-		tree, err := New(ctx, r.d, Options{Pool: r.pool, Path: path})
+		tree, err := makeTree[uint32](ctx, r.d, Options{Pool: r.pool, Path: path})
 		if r.lacks(err) {
 			require.Zero(r.t, allocated(r.t, r.pool))
 			continue
@@ -414,7 +417,7 @@ func (r *shortRig) run() {
 }
 
 // onStream updates and builds from device buffers: all of a call or nothing.
-func (r *shortRig) onStream(tree *Tree, want model, holds func()) {
+func (r *shortRig) onStream(tree *tree[uint32], want model, holds func()) {
 	const n = 6000
 	r.ended()
 	s, rng := testdevice.Stream(r.t, r.d), random(22)

@@ -91,7 +91,7 @@ func (v survey) nodes() (n uint64) {
 
 // survey counts what the tree holds, which is known from then on. What it has listed stands in the scratch of the
 // tree's stream.
-func (t *Tree) survey(ctx context.Context) (survey, error) {
+func (t *tree[W]) survey(ctx context.Context) (survey, error) {
 	const words = surveyRows * surveyRowWords
 	resting := t.uses.Rest(ctx) == nil // else more is to come than there is
 	l, err := t.listWith(ctx, words, func(l listing, rows uint64) error {
@@ -124,7 +124,7 @@ func (t *Tree) survey(ctx context.Context) (survey, error) {
 }
 
 // Len returns the number of pairs. It goes over all nodes, and keeps memory for their list, some 6 bytes a node.
-func (t *Tree) Len(ctx context.Context) (uint64, error) {
+func (t *tree[W]) Len(ctx context.Context) (uint64, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return 0, err
 	}
@@ -133,8 +133,7 @@ func (t *Tree) Len(ctx context.Context) (uint64, error) {
 	return v.levels[0].Slots, err
 }
 
-// Stats measures the tree, by a kernel that goes over all nodes, and waits for it.
-func (t *Tree) Stats(ctx context.Context) (Stats, error) {
+func (t *tree[W]) Stats(ctx context.Context) (Stats, error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return Stats{}, err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // requireStats holds the statistics against the nodes themselves.
-func requireStats(t testing.TB, tree *Tree) Stats {
+func requireStats(t testing.TB, tree *tree[uint32]) Stats {
 	t.Helper()
 	s, err := tree.Stats(t.Context())
 	require.NoError(t, err)

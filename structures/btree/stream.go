@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	_ structures.ConcurrentOnStream = (*Tree)(nil)
-	_ structures.OrderedOnStream    = (*Tree)(nil)
-	_ structures.InShaders[Device]  = (*Tree)(nil)
+	_ structures.ConcurrentOnStream = (*tree[uint32])(nil)
+	_ structures.OrderedOnStream    = (*tree[uint32])(nil)
+	_ structures.InShaders[Device]  = (*tree[uint32])(nil)
 )
 
 // check answers why a concurrent batch can't be recorded.
@@ -130,7 +130,7 @@ const (
 )
 
 // applyOrdered records a batch with operations that ask for order.
-func (t *Tree) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
 	bits := t.concurrentIndexBits(b.count)
 	scratch, err := t.scratch.Take(s, indexBytes(bits))
 	if err != nil {
@@ -195,7 +195,7 @@ func firstVisits(d *vk.Device) uint32 {
 }
 
 // apply records a batch of concurrent operations of one kind, or Mixed.
-func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	if b.count == 0 {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (t *Tree) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	return t.dispatchApply(s, kind, b, p)
 }
 
-func (t *Tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
+func (t *tree[W]) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p applyPush) error {
 	k, err := kernel[applyPush](t, s, t.updating("apply"), t.tiles.update, recording.Constant("KIND", uint32(kind)),
 		recording.Constant("BTREE_TORN", t.torn()))
 	if err != nil {
@@ -250,7 +250,7 @@ func (t *Tree) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, p a
 }
 
 // updating is the variant of a kernel that makes concurrent updates.
-func (t *Tree) updating(module string) string {
+func (t *tree[W]) updating(module string) string {
 	if t.d.Info().Type == vk.CPU {
 		return t.protocol(module) + ".rolled"
 	}
@@ -258,7 +258,7 @@ func (t *Tree) updating(module string) string {
 }
 
 // protocol is the module of a concurrent kernel, by the protocol that the device has.
-func (t *Tree) protocol(module string) string {
+func (t *tree[W]) protocol(module string) string {
 	if t.d.Has(vk.Int64Atomics) {
 		return module + ".a64"
 	}
@@ -267,7 +267,7 @@ func (t *Tree) protocol(module string) string {
 
 // ordering are the modules of the kernels that do operations which ask for order: of a mixed batch, all of its
 // operations.
-func (t *Tree) ordering(kind structures.Kind) []string {
+func (t *tree[W]) ordering(kind structures.Kind) []string {
 	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
 	switch kind {
 	case structures.Mixed:
@@ -281,21 +281,14 @@ func (t *Tree) ordering(kind structures.Kind) []string {
 
 // torn is 1 where the two words of a pair may be read by one load as of different age. Every GPU whose litmus test
 // (vkds doctor) was seen reads aligned pairs whole; CPU drivers read vectors word by word.
-func (t *Tree) torn() uint32 {
+func (t *tree[W]) torn() uint32 {
 	if t.d.Info().Type == vk.CPU {
 		return 1
 	}
 	return 0
 }
 
-// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
-// InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand
-// in each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several
-// streams may work on the tree at the same time. Where the pool is full, operations are left pending; give the batch to
-// Finish for them once no stream works on the tree.
-//
-// Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
-func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *tree[W]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(context.Background()); err != nil {
 		return err
 	}
@@ -310,7 +303,7 @@ func (t *Tree) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 }
 
 // admits answers why a batch can't be recorded.
-func (t *Tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *tree[W]) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
@@ -318,13 +311,13 @@ func (t *Tree) admits(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 }
 
 // expect counts in the pairs that a batch may insert.
-func (t *Tree) expect(kind structures.Kind, operations int) {
+func (t *tree[W]) expect(kind structures.Kind, operations int) {
 	if kind == structures.Mixed || kind.Inserts() {
 		t.known.inserted += uint64(operations)
 	}
 }
 
-func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
+func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
 	if err := t.admits(s, kind, b); err != nil {
 		return err
 	}
@@ -349,11 +342,7 @@ func (t *Tree) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 	})
 }
 
-// Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
-// again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has
-// work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped
-// it: that, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
-func (t *Tree) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *tree[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func ExampleTree_UpdateOn() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
 	defer d.Close()
-	t, err := btree.New(ctx, d, btree.Options{})
+	t, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	check(err)
 	defer t.Close()
 	stream, err := d.NewStream()

@@ -2,25 +2,18 @@
 // of 128-byte nodes, after Awad, Ashkiani, Johnson, Farach-Colton and Owens, Engineering a High-Performance GPU B-Tree
 // (2019), and chapter 3 of Awad's dissertation, Fully Concurrent GPU Data Structures (2022).
 //
-// Keys and values are 32 bits, and none of them is reserved. Updates come in by two ways. The concurrent one does
-// mixed operations concurrently, from Go slices, from streams and from other people's kernels. The batched one
-// takes large batches: it sorts them and changes each node that they touch once, without latches.
+// Keys and values are numbers of 32 bits, of any type, and none of them is reserved. Updates come in by two ways. The
+// concurrent one does mixed operations concurrently, from Go slices, from streams and from other people's kernels. The
+// batched one takes large batches: it sorts them and changes each node that they touch once, without latches.
 package btree
 
 import (
 	"context"
-	"errors"
-	"sync/atomic"
+	"io"
 
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/gate"
-	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/sequential"
-	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -42,270 +35,188 @@ type Device struct {
 // into parts in order first (primitives.Partition). Candidates of CountOn and RangeOn are the pairs themselves; where
 // one range has so many neighbouring leaves that a dispatch would take too long, they are said to be 2^63 and more, and
 // it isn't done: Count and Range cut such ranges up.
-type Tree struct {
-	structures.Updates
-	structures.Queries
+type Tree[K, V structures.Number32] struct {
+	structures.Ordered[K, V]
 
-	d          *vk.Device
-	o          Options
-	width      structures.Width // of keys and values
-	tiles      tiles
-	queries    queryShape
-	pool       *alloc.SlabPool
-	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
-	stream     *vk.Stream         // for what is done outside of batches
-	pipelines  *pipeline.Pool
-	reader     ordered.Reader
-	order      *sequential.Order // of concurrent batches from Go slices
-	kernels    *recording.Kernels
-	primitives *primitives.Primitives
-	scratch    recording.Scratch
-	own        *recording.Own
-	root       uint32 // its slab
-	shared     bool   // the pool has other users (claim.go)
-	seed       *claim // in a shared pool: the root's slab
-	planted    bool   // there are nodes
-	claims     claims
-	uses       vk.Uses   // of the tree's memory
-	known      counted   // of its nodes
-	building   *building // nil: all that BuildOn has recorded is certain
-	failures   uint32    // of the pool, as last seen
-	visits     uint32    // the visit budget of a dispatch of a concurrent batch
-	mostVisits uint32    // that it is raised to
-	meter      recording.Meter
-	metered    atomic.Pointer[alloc.SlabPool] // the pool, for Metrics
-	batches    tally
-	gate       *gate.Gate
-	prepared   atomic.Bool // all kernels are made
-	changes    uint64      // to the pairs, so far
+	words  words
+	export func(ctx context.Context) ([]K, []V, error)
 }
 
-const (
-	workgroup  = 64
-	stateWords = 192 // the counters, and from planAt on the plan of the bulk build (shaders/btree/build.glsl)
-	planAt     = 64
-)
+// words is what a Tree of words does besides.
+type words interface {
+	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error
+	ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error
+	WindowOn(s *vk.Stream, w structures.DeviceWindow) error
+	Reserve(ctx context.Context, n int) error
+	Grow(ctx context.Context, nodes int) error
+	Compact(ctx context.Context, fill float64) error
+	Stats(ctx context.Context) (Stats, error)
+	Check(ctx context.Context) error
+	Nodes(ctx context.Context) ([]Node, error)
+	Device() Device
+	Constants() map[string]uint32
+	UsedOn(s *vk.Stream)
+}
+
+var _ structures.OrderedOnStream = (*Tree[uint32, uint32])(nil)
+
+// of makes a Tree of one of words.
+func of[K, V structures.Number32, W structures.Word](t *tree[W], err error) (*Tree[K, V], error) {
+	if err != nil {
+		return nil, err
+	}
+	export := func(ctx context.Context) ([]K, []V, error) {
+		keys, values, err := t.Export(ctx)
+		return typed.KeysOf[K](keys), typed.ValuesOf[V](values), err
+	}
+	return &Tree[K, V]{typed.Ordered[K, V, W](t), t, export}, nil
+}
 
 // New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
-func New(ctx context.Context, d *vk.Device, o Options) (*Tree, error) {
-	t, err := open(ctx, d, o, structures.Bits32)
-	if err == nil {
-		err = t.inside(ctx, func() error { return t.empty(ctx) })
-	}
-	if err != nil {
-		return nil, errors.Join(err, t.Close())
-	}
-	return t, nil
+func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Tree[K, V], error) {
+	return of[K, V](makeTree[uint32](ctx, d, o))
 }
 
-// inside does something in a call of its own.
-func (t *Tree) inside(ctx context.Context, do func() error) error {
-	if err := t.gate.Enter(ctx); err != nil {
-		return err
-	}
-	defer t.gate.Leave()
-	return do()
+// Build makes a tree of pairs, in any order; of equal keys the last one counts. Its nodes are made bottom-up, each with
+// Fill of its slots in use, and stand in memory level by level. Errors: *structures.LengthError, *structures.CountError
+// for more than 2^30 pairs, and those of New.
+func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+	o Options) (*Tree[K, V], error) {
+	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
-// open makes a tree without nodes. It is to be closed, also after an error.
-func open(ctx context.Context, d *vk.Device, o Options, width structures.Width) (*Tree, error) {
-	if err := o.complete(d); err != nil {
-		return nil, err
-	}
-	if o.Pool != nil {
-		if err := pools.Of(o.Pool).Accept(d); err != nil {
-			return nil, err
-		}
-	}
-	t := &Tree{
-		d: d, o: o, width: width, shared: o.Pool != nil, gate: gate.New(), tiles: bestTiles(d, o.Tile),
-		queries:   bestQueryShape(d, o.Tile),
-		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
-		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
-		visits: firstVisits(d), mostVisits: maxVisits,
-	}
-	if t.shared {
-		t.gate = gate.Within(pools.Of(o.Pool).Gate())
-	}
-	t.o.Progress = t.gate.Progress(o.Progress)
-	t.Updates, t.Queries = pipeline.Updates(t.UpdateInto), &t.reader
-	t.reader = ordered.NewReader(d, (*recorder)(t), t.pipelines, t.own, t.o.Progress)
-	pool := alloc.PoolOptions{Blocks: blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
-	if err := t.fits(pool); err != nil {
-		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
-	}
-	var err error
-	if t.stream, err = d.NewStream(); err != nil {
-		return t, err
-	}
-	if t.state, err = vk.NewBuffer[uint32](d, stateWords); err != nil {
-		return t, err
-	}
-	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
-		return t, err
-	}
-	if t.shared {
-		t.pool = pools.Inside(o.Pool)
-		err = t.inside(ctx, func() error {
-			if err := t.roomBeside(ctx, t.geometry().nodesFor(o.Capacity, o.Fill)); err != nil {
-				return &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
-			}
-			return t.plant(ctx)
-		})
-	} else {
-		t.pool, err = alloc.NewSlabPool(ctx, d, pool)
-	}
-	if err == nil {
-		t.metered.Store(t.pool)
-	}
-	return t, err
+// Load makes a tree of what any structure has saved, or vkds has, to the end of r. An Options.Fill of 0 is what a saved
+// tree had; the values of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's own;
+// those of New and of Insert, without the PendingError around them.
+func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree[K, V], error) {
+	return of[K, V](load[uint32](ctx, d, r, o))
 }
 
-// fits says whether there is room for a pool of the tree's own, if it is to have one.
-func (t *Tree) fits(o alloc.PoolOptions) error {
-	if t.shared {
-		return nil
-	}
-	sizes, err := pools.Sizes(o)
-	if err == nil {
-		err = t.d.Fits(sizes...)
-	}
-	return err
+// Export returns all pairs in key order. Besides what it returns it takes 8 bytes of device memory a pair and some 40 a
+// leaf; All takes less, and is slower. Errors: *vk.OutOfMemoryError; *structures.CountError for more than 2^31 pairs,
+// or so many leaves that are hardly filled.
+func (t *Tree[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
+	return t.export(ctx)
 }
 
-// blocksFor returns how many memory blocks hold so many nodes.
-func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.BlockSlabs }
+// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
+// buffers on a stream, and does not wait unless the tree may need more memory. The batch is sorted, and each node that
+// it touches is changed once, without latches: nothing else may work on the tree meanwhile. The result is that of the
+// operations one after the other, and the same in every run. Without a Status it is faster.
+//
+// Room is made for Count operations, also where a DeviceCount says that there are fewer: one that is far too large has
+// the tree counted more often, for which UpdateOn waits before it takes more memory.
+//
+// Leaves that a deletion leaves without pairs go back to the pool, but for the first one beneath each parent.
+//
+// Errors: *structures.KindError, *structures.LengthError, *structures.CountError, *structures.LimitError,
+// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), vk.ErrClosed, and what making a kernel may return. Then nothing of
+// it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
+// its batch.
+func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+	return t.words.UpdateOn(ctx, s, kind, u)
+}
 
-// device describes the tree to one dispatch.
-func (t *Tree) device() Device {
-	return Device{Pool: t.pool.Device(), State: t.state.Address(), Root: t.root}
+// ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
+// InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand
+// in each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several
+// streams may work on the tree at the same time. Where the pool is full, operations are left pending; give the batch to
+// Finish for them once no stream works on the tree.
+//
+// Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
+func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return t.words.ApplyOn(s, kind, b)
+}
+
+// Finish waits for the stream, and has what is pending of a batch done: it gives the tree more memory and dispatches
+// again, until b.Left is 0. No other stream may work on the tree: Finish waits for those that do, and where one has
+// work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors: *structures.PendingError around what stopped
+// it: that, *structures.LimitError, *vk.OutOfMemoryError, *structures.StuckError, the context's.
+func (t *Tree[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return t.words.Finish(ctx, s, kind, b)
+}
+
+// BuildOn records that the tree becomes one of pairs in device buffers, in any order, whatever is in it; of equal keys
+// the last one counts. What was recorded in the stream before comes first; nothing else may run that uses the tree. If
+// the tree needs more memory, BuildOn waits for the stream. Status is not written. Errors: vk.ErrClosed,
+// *structures.LengthError, *structures.CountError for more than 2^30 pairs, *vk.OutOfMemoryError,
+// *structures.LimitError, vk.ErrUnsubmitted (Finish), and what making a kernel may return. After each of them nothing
+// of it will run: what is refused before its first command leaves the stream as it was, and after that the stream drops
+// its batch.
+func (t *Tree[K, V]) BuildOn(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) error {
+	return t.words.BuildOn(ctx, s, u)
+}
+
+// WindowOn records the writing of the first pairs of ranges on a stream and does not wait. The tree must not change
+// until it is done. Where it measured faster, this, CountOn and RangeOn bring the ranges into the order of their first
+// keys, as FindOn does by AutoOrder. Errors as FindOn's.
+func (t *Tree[K, V]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
+	return t.words.WindowOn(s, w)
+}
+
+// Reserve makes room for n pairs in all: up to there the pool doesn't grow, whatever keys insertions bring, in whatever
+// order and by whatever path. A batch counts as if the tree had none of its keys. Of a pool that others share it is
+// room that they may take, too. Less than there is room for does nothing. It waits for the streams that work on the
+// tree. Errors: vk.ErrUnsubmitted where one has work recorded that was not submitted; *structures.OptionError;
+// *structures.CapacityError, before anything is allocated.
+func (t *Tree[K, V]) Reserve(ctx context.Context, n int) error {
+	return t.words.Reserve(ctx, n)
+}
+
+// Grow is for who works on the tree by kernels of one's own, once these have ended (Device): it has so many nodes of
+// the pool free, and gives nodes that are in no parent yet theirs (STATUS_ORPHAN). Errors: vk.ErrUnsubmitted where a
+// stream has work recorded that names the tree and was not submitted; those of alloc.SlabPool.Grow.
+func (t *Tree[K, V]) Grow(ctx context.Context, nodes int) error {
+	return t.words.Grow(ctx, nodes)
+}
+
+// Compact rebuilds the tree so that each node has that share of its slots in use, above 0 and up to 1; 0: Options.Fill.
+// Empty leaves and erased slots are gone afterwards, and the nodes stand in memory level by level, as after Build.
+// Where they need far less memory than the pool has, the pool is replaced by a smaller one, unless others share it. It
+// takes 8 bytes of device memory a pair and some 40 a leaf meanwhile. Errors: *structures.OptionError,
+// *vk.OutOfMemoryError, vk.ErrUnsubmitted (Finish), *structures.LimitError where more nodes would be needed than there
+// is room for; after each of them the tree is as it was.
+func (t *Tree[K, V]) Compact(ctx context.Context, fill float64) error {
+	return t.words.Compact(ctx, fill)
+}
+
+// Stats measures the tree, by a kernel that goes over all nodes, and waits for it.
+func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
+	return t.words.Stats(ctx)
+}
+
+// Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
+// may run on the tree. It takes 8 bytes of device memory a slab of the pool.
+func (t *Tree[K, V]) Check(ctx context.Context) error {
+	return t.words.Check(ctx)
+}
+
+// Nodes returns all nodes of the tree, level by level from the root on and each level in key order; of a tree that is
+// corrupt, those that something leads to. It takes as much memory as they do, on the host and not on the device.
+func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node, error) {
+	return t.words.Nodes(ctx)
 }
 
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every
 // dispatch: the next call on the tree that may need room counts the nodes that the kernel may have added, for which
 // UpdateOn waits. It holds until the next call on the tree that may give it more memory: any update from Go slices,
 // UpdateOn, BuildOn, Finish, Compact, Clear, Close. Of a tree that is closed, or whose pool is, it is the zero value.
-func (t *Tree) Device() Device {
-	leave, open := t.gate.Take()
-	defer leave()
-	device := t.device()
-	if !open || device.Pool == (alloc.DevicePool{}) {
-		return Device{}
-	}
-	t.known.unsure = true
-	return device
+func (t *Tree[K, V]) Device() Device {
+	return t.words.Device()
 }
 
 // Constants are the specialization constants that a kernel over the tree needs, by name. They may change when the tree
 // gets more memory.
-func (t *Tree) Constants() map[string]uint32 {
-	leave, _ := t.gate.Take()
-	defer leave()
-	c := t.pool.Constants()
-	c["TILE"] = uint32(t.tiles.update)
-	return c
-}
-
-// kernel returns the kernel of a module of shaders/btree.
-func kernel[P any](t *Tree, s *vk.Stream, module string, tile int,
-	own ...recording.Specialization) (*vk.Kernel[P], error) {
-	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
-	return recording.Kernel[P](t.kernels, s, "btree/"+module, workgroup, all...)
-}
-
-// groups returns how many workgroups have so many invocations.
-func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
-
-// empty makes the tree one without pairs.
-func (t *Tree) empty(ctx context.Context) error {
-	b := bulk{Fill: t.o.Fill}
-	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
-}
-
-// Clear removes all pairs. The memory stays. Errors: vk.ErrUnsubmitted (Finish), the context's.
-func (t *Tree) Clear(ctx context.Context) error {
-	if err := t.gate.Enter(ctx); err != nil {
-		return err
-	}
-	defer t.gate.Leave()
-	if err := t.uses.Rest(ctx); err != nil {
-		return err
-	}
-	t.changes++
-	return t.empty(ctx)
-}
-
-// on records what record records, all of it or nothing, and notes that it names the tree's memory.
-func (t *Tree) on(s *vk.Stream, record func() error) error {
-	return recording.Naming(s, record, &t.uses, t.pool.Uses())
-}
-
-// Metrics are what the host knows, without a look at the tree and without a turn.
-func (t *Tree) Metrics() structures.Metrics {
-	m := t.meter.Metrics(t.d)
-	if pool := t.metered.Load(); pool != nil {
-		m.Bytes, m.Growths = 4*stateWords+pool.Bytes(), m.Growths+pool.Growths()
-	}
-	return m
+func (t *Tree[K, V]) Constants() map[string]uint32 {
+	return t.words.Constants()
 }
 
 // UsedOn notes that what was recorded into a stream so far names the tree's memory, as Device describes it: kernels of
 // your own, for the tree's methods do so themselves. Calls that replace that memory wait until the work has ended, or
 // return vk.ErrUnsubmitted where it was not submitted; Close frees it behind the work.
-func (t *Tree) UsedOn(s *vk.Stream) {
-	leave, open := t.gate.Take()
-	defer leave()
-	if open {
-		t.uses.On(s)
-		t.pool.Uses().On(s)
-	}
-}
-
-// Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed
-// to end first: the memory goes when the streams find that it has. To a pool that others share, Close gives the nodes
-// back, and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it
-// has not submitted; *vk.OutOfMemoryError, and nothing is done, where there is no memory to list them in. Further calls
-// do nothing.
-func (t *Tree) Close() error {
-	if t == nil {
-		return nil // it was never made
-	}
-	leave, open, err := t.gate.Shut()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	if !open {
-		return nil
-	}
-	if t.shared && t.pool != nil && pools.Of(t.pool).Accept(t.d) == nil {
-		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
-			return err
-		}
-		if err = t.uproot(context.Background()); pipeline.Short(err) {
-			return err
-		}
-	}
-	t.gate.End()
-	if t.stream != nil {
-		err = errors.Join(err, t.stream.Close())
-	}
-	err = errors.Join(err, t.pipelines.Close(), t.order.Close(), t.primitives.Close())
-	t.kernels.Close()
-	t.scratch.Release(&t.uses)
-	t.own.Release(&t.uses)
-	if t.state != nil {
-		t.uses.Free(t.state.Free)
-	}
-	if t.seed != nil { // the pool is no more
-		t.seed.memory.Free()
-	}
-	if pool := t.metered.Swap(nil); pool != nil {
-		t.meter.GrowBy(pool.Growths())
-	}
-	if t.pool != nil && !t.shared {
-		err = errors.Join(err, t.pool.Close())
-	}
-	return err
+func (t *Tree[K, V]) UsedOn(s *vk.Stream) {
+	t.words.UsedOn(s)
 }

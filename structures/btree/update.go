@@ -14,7 +14,7 @@ import (
 // each to the caller's slice, as long as keys, or nil: then it is not wanted, which saves a sort on the batched path.
 // Deletions have no values. Errors: those of Insert, whose *PendingError then says how many operations are not done;
 // *structures.KindError and *structures.LengthError before anything is done.
-func (t *Tree) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+func (t *tree[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W,
 	status []structures.Status) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
@@ -33,12 +33,12 @@ func (t *Tree) UpdateInto(ctx context.Context, kind structures.Kind, keys, value
 	defer t.gate.Leave()
 	t.changes++
 	t.meter.Batch(kind, len(keys))
-	b := structures.Batch{Keys: keys, Values: values}
+	b := structures.Batch[W, W]{Keys: keys, Values: values}
 	if t.path(keys) == Batched {
 		return t.batched(ctx, kind, b, status)
 	}
 	t.batches.concurrent.Add(1)
-	return t.concurrent(ctx, kind, b, &structures.Results{Status: status})
+	return t.concurrent(ctx, kind, b, &structures.Results[W, W]{Status: status})
 }
 
 // updates says whether a batch may be one of updates of a kind.
@@ -50,7 +50,7 @@ func updates(kind structures.Kind) bool {
 const batchedFrom = 3 << 19
 
 // path is the way for a batch of updates.
-func (t *Tree) path(keys []uint32) Path {
+func (t *tree[W]) path(keys []W) Path {
 	switch {
 	case t.o.Path != AutoPath:
 		return t.o.Path
@@ -65,20 +65,20 @@ func (t *Tree) path(keys []uint32) Path {
 // clustered says whether many keys of a batch fall into the same leaves of a tree of so many nodes, as ascending ones
 // do: then concurrent operations would stand in each other's way. It looks at some of them, and takes the tree's keys
 // for spread over the range that these span.
-func clustered(keys []uint32, nodes uint64) bool {
+func clustered[W structures.Word](keys []W, nodes uint64) bool {
 	const some = 1024
 	if len(keys) < 64 {
 		return false
 	}
-	sample := make([]uint32, 0, some)
+	sample := make([]W, 0, some)
 	for i := range min(some, len(keys)) {
 		sample = append(sample, keys[i*len(keys)/min(some, len(keys))])
 	}
 	slices.Sort(sample)
-	leaf := (uint64(1) << 32) / max(nodes, 1)
+	leaf := ^W(0) / W(max(nodes, 1))
 	near := 0
 	for i, key := range sample[1:] {
-		if uint64(key-sample[i]) < leaf/4 {
+		if key-sample[i] < leaf/4 {
 			near++
 		}
 	}
@@ -107,7 +107,7 @@ var errLackingNodes = errors.New(
 	"btree: the pool had not the nodes that were set aside for the batch, and some of it is done")
 
 // batched does a batch of updates node by node.
-func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.Batch,
+func (t *tree[W]) batched(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
 	status []structures.Status) error {
 	n := len(b.Keys)
 	var short error
@@ -162,7 +162,7 @@ func (t *Tree) batched(ctx context.Context, kind structures.Kind, b structures.B
 }
 
 // roomForChunk has the pool have room for a chunk of a batch. retry: there was none, whatever is known of it.
-func (t *Tree) roomForChunk(ctx context.Context, kind structures.Kind, inserts int, retry bool) (*claim, error) {
+func (t *tree[W]) roomForChunk(ctx context.Context, kind structures.Kind, inserts int, retry bool) (*claim, error) {
 	t.known.unsure = t.known.unsure || retry
 	if t.shared && kind != structures.Delete {
 		all, err := t.claimsFor(ctx, inserts, inserts)

@@ -19,13 +19,13 @@ type wideRig struct {
 	testing.TB
 	d     *vk.Device
 	s     *vk.Stream
-	tree  *Tree
+	tree  *tree[uint64]
 	model map[uint64]uint64
 }
 
 func newWideRig(t testing.TB, d *vk.Device, o Options) *wideRig {
 	t.Helper()
-	tree, err := open(t.Context(), d, o, structures.Bits64)
+	tree, err := open[uint64](t.Context(), d, o)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	require.NoError(t, err)
 	require.NoError(t, tree.inside(t.Context(), func() error { return tree.empty(t.Context()) }))

@@ -13,7 +13,7 @@ type windows struct {
 }
 
 // windowsOf lays out the windows of a batch.
-func windowsOf(b structures.Batch) windows {
+func windowsOf[W structures.Word](b structures.Batch[W, W]) windows {
 	w := windows{width: 1}
 	for _, k := range b.Kinds {
 		w.any = w.any || k.Ordered()

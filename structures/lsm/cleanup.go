@@ -7,21 +7,13 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/vk"
 )
 
-// Cleanup removes what is stale and the tombstones, and divides what is left among levels anew (sections III-F and
-// IV-E): the runs are merged, the newest first, what is valid is packed, and cut up. Memory that is no longer needed
-// is given back, but for what Options.Capacity asks for. It waits for the streams that work on the LSM.
-//
-// It takes memory for two copies of all pairs while it runs, whatever Options.MaxBytes says; where there is too little,
-// it first gives back what holds no pairs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has
-// work recorded that was not submitted, or the context's, the LSM is as it was.
-func (l *LSM) Cleanup(ctx context.Context) error {
+func (l *lsm[W]) Cleanup(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
@@ -48,7 +40,7 @@ func (w *workspace) free() {
 }
 
 // workspace makes what a cleanup of so many pairs takes, in which so many ranges of keys go.
-func (l *LSM) workspace(all, ranges int) (w workspace, err error) {
+func (l *lsm[W]) workspace(all, ranges int) (w workspace, err error) {
 	d := l.core.Device
 	w.merged, err = runs.NewMemory(d, all)
 	if err == nil {
@@ -58,7 +50,7 @@ func (l *LSM) workspace(all, ranges int) (w workspace, err error) {
 		w.scratch, err = vk.NewBuffer[byte](d, max(l.core.Queries.MergeScratch(all), l.core.ValidScratch(all)))
 	}
 	if err == nil {
-		w.without, err = vk.NewBuffer[uint32](d, 2*ranges)
+		w.without, err = vk.NewBuffer[uint32](d, 2*ranges*structures.WidthOf[W]().Bytes()/4)
 	}
 	if err != nil {
 		w.free()
@@ -68,7 +60,7 @@ func (l *LSM) workspace(all, ranges int) (w workspace, err error) {
 }
 
 // cleanup is Cleanup by who has entered. The keys of ranges are deleted on the way; these ascend, and don't overlap.
-func (l *LSM) cleanup(ctx context.Context, without []structures.Range) error {
+func (l *lsm[W]) cleanup(ctx context.Context, without []structures.Range[W]) error {
 	begin, all := time.Now(), int(l.pairs(l.o.Batch))
 	if all == 0 {
 		l.giveBack(l.o.Capacity)
@@ -83,7 +75,7 @@ func (l *LSM) cleanup(ctx context.Context, without []structures.Range) error {
 		return err
 	}
 	defer w.free()
-	if err := w.without.Upload(ctx, 0, ordered.Words(without)); err != nil {
+	if err := w.without.Upload(ctx, 0, recording.Words(without)); err != nil {
 		return err
 	}
 	run, err := l.mergeAll(ctx, &w, all)
@@ -117,7 +109,7 @@ func (l *LSM) cleanup(ctx context.Context, without []structures.Range) error {
 
 // mergeAll merges the runs, the newest first, all of them so many pairs. Nothing is written but the workspace, which
 // nothing uses after an error.
-func (l *LSM) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source, error) {
+func (l *lsm[W]) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source, error) {
 	s := l.core.Stream
 	var run runs.Source
 	for _, older := range l.runs() {
@@ -150,7 +142,7 @@ func (l *LSM) mergeAll(ctx context.Context, w *workspace, all int) (runs.Source,
 }
 
 // runs are those that hold pairs, the newest first.
-func (l *LSM) runs() (all []runs.Source) {
+func (l *lsm[W]) runs() (all []runs.Source) {
 	if l.front > 0 {
 		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), l.front))
 	}
@@ -163,7 +155,7 @@ func (l *LSM) runs() (all []runs.Source) {
 }
 
 // timed records a stage of a long call, timed if that is wanted.
-func (l *LSM) timed(stage string, record func() error) (err error) {
+func (l *lsm[W]) timed(stage string, record func() error) (err error) {
 	if !l.o.Timed {
 		return record()
 	}
@@ -171,7 +163,7 @@ func (l *LSM) timed(stage string, record func() error) (err error) {
 	return err
 }
 
-func (l *LSM) progress(done, total int) {
+func (l *lsm[W]) progress(done, total int) {
 	if l.o.Progress != nil {
 		l.o.Progress(done, total)
 	}
@@ -180,7 +172,7 @@ func (l *LSM) progress(done, total int) {
 // distribute makes a run in other memory, whose pairs are all valid, the contents: the largest level takes the smallest
 // keys, and what is less than a batch becomes the front. It waits. It makes the runs have no more memory than a limit
 // (0: any). After an error nothing is changed.
-func (l *LSM) distribute(run runs.Source, limit uint64) error {
+func (l *lsm[W]) distribute(run runs.Source, limit uint64) error {
 	after := state{full: uint32(run.N / l.o.Batch), front: run.N % l.o.Batch}
 	s := l.core.Stream
 	var steps []step
@@ -215,7 +207,7 @@ func (l *LSM) distribute(run runs.Source, limit uint64) error {
 }
 
 // recordDistribution records the copying of a run to the front and the levels that are full afterwards.
-func (l *LSM) recordDistribution(run runs.Source, after state) error {
+func (l *lsm[W]) recordDistribution(run runs.Source, after state) error {
 	s, q := l.core.Stream, l.core.Queries
 	begin := 0
 	for i := maxLevels - 1; i >= 0; i-- {
@@ -241,7 +233,7 @@ func (l *LSM) recordDistribution(run runs.Source, after state) error {
 }
 
 // giveBack gives memory back that holds no pairs and that so many pairs don't need.
-func (l *LSM) giveBack(capacity int) {
+func (l *lsm[W]) giveBack(capacity int) {
 	keep := map[**runs.Memory]bool{}
 	for i := range l.levels {
 		keep[&l.levels[i]] = l.full>>i&1 == 1 || l.o.Batch<<i <= capacity
@@ -264,10 +256,7 @@ func (l *LSM) giveBack(capacity int) {
 	l.core.Trim()
 }
 
-// Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
-// What Options.Capacity asks for stays. It is made again when it is needed. Error: vk.ErrUnsubmitted where a stream has
-// updates recorded that were not submitted.
-func (l *LSM) Trim() error {
+func (l *lsm[W]) Trim() error {
 	if err := l.core.Enter(context.Background()); err != nil {
 		return err
 	}
@@ -276,9 +265,7 @@ func (l *LSM) Trim() error {
 	return nil
 }
 
-// Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams
-// calls it in between, when no work on the LSM is under way. Where there is no memory for a cleanup, it does nothing.
-func (l *LSM) Maintain(ctx context.Context) error {
+func (l *lsm[W]) Maintain(ctx context.Context) error {
 	if err := l.core.EnterAlone(ctx); err != nil {
 		return err
 	}
@@ -287,7 +274,7 @@ func (l *LSM) Maintain(ctx context.Context) error {
 }
 
 // maintain is Maintain by who has entered.
-func (l *LSM) maintain(ctx context.Context) error {
+func (l *lsm[W]) maintain(ctx context.Context) error {
 	due, err := l.due(ctx)
 	if err != nil || !due {
 		return err
@@ -299,7 +286,7 @@ func (l *LSM) maintain(ctx context.Context) error {
 	return err
 }
 
-func (l *LSM) due(ctx context.Context) (bool, error) {
+func (l *lsm[W]) due(ctx context.Context) (bool, error) {
 	all := l.pairs(l.o.Batch)
 	switch p := l.o.Cleanup; {
 	case p.doubled:
@@ -311,9 +298,7 @@ func (l *LSM) due(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Timings returns how long the stages of Build and Cleanup took on the device since the last call: "merge" (one a run),
-// "pack", "distribute". Empty without Options.Timed.
-func (l *LSM) Timings() []vk.Timing {
+func (l *lsm[W]) Timings() []vk.Timing {
 	leave, _ := l.core.Take()
 	defer leave()
 	return l.core.Stream.Timings()
@@ -337,8 +322,7 @@ type Level struct {
 	Pairs  int
 }
 
-// Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs, and waits for it.
-func (l *LSM) Stats(ctx context.Context) (Stats, error) {
+func (l *lsm[W]) Stats(ctx context.Context) (Stats, error) {
 	if err := l.core.EnterShared(ctx); err != nil {
 		return Stats{}, err
 	}

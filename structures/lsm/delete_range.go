@@ -16,7 +16,7 @@ import (
 //
 // Errors: *structures.PendingError, of as many ranges as may still have keys, around those of Count and Delete. The
 // counts then are of the keys that are gone; the same call goes on with the others.
-func (l *LSM) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+func (l *lsm[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges)
 	if err := l.prepare(ctx); err != nil {
 		return d.NotBegun(err)
@@ -31,7 +31,7 @@ func (l *LSM) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uin
 	return d.Result(err)
 }
 
-func (l *LSM) deleteRanges(ctx context.Context, d *ordered.Deletion) error {
+func (l *lsm[W]) deleteRanges(ctx context.Context, d *ordered.Deletion[W]) error {
 	total, err := l.core.Measure(ctx, d)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (l *LSM) deleteRanges(ctx context.Context, d *ordered.Deletion) error {
 }
 
 // deleteSome deletes ranges that have so many keys, by tombstones or by a cleanup.
-func (l *LSM) deleteSome(ctx context.Context, d *ordered.Deletion, total uint64) error {
+func (l *lsm[W]) deleteSome(ctx context.Context, d *ordered.Deletion[W], total uint64) error {
 	bury := func() error {
 		s := l.core.Stream
 		return l.core.DeleteEach(ctx, s, d, func(keys uint64, n int) error {

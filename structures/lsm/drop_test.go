@@ -12,11 +12,11 @@ import (
 // Of a batch from Go slices a chunk was submitted, and the next one's submission fails: that one is taken back.
 func TestDroppedChunk(t *testing.T) {
 	d := testdevice.Open(t)
-	l, err := New(t.Context(), d, Options{Batch: 32})
+	l, err := newLSM[uint32](t.Context(), d, Options{Batch: 32})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	keys := testdevice.Upload(t, d, make([]uint32, 96))
-	u := (*updater)(l)
+	u := (*updater[uint32])(l)
 	b := sorted.Batch{Kind: structures.Insert, Keys: keys.Address(), Values: keys.Address(), N: 96}
 	one, two := testdevice.Stream(t, d), testdevice.Stream(t, d)
 	require.NoError(t, u.Reserve(one, b))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/vk"
@@ -18,7 +19,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	l, err := lsm.New(ctx, d, lsm.Options{})
+	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func Example() {
 	if _, err := l.Delete(ctx, []uint32{20}); err != nil {
 		log.Fatal(err)
 	}
-	r, err := l.Range(ctx, []structures.Range{{Lo: 5, Hi: 25}, structures.AllKeys})
+	r, err := l.Range(ctx, []u32.Range{{Lo: 5, Hi: 25}, u32.AllKeys})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func ExampleLSM_Descend() {
 	}
 	defer l.Close()
 
-	for pair, err := range l.Descend(ctx, structures.Range{Lo: 2, Hi: 8}) {
+	for pair, err := range l.Descend(ctx, u32.Range{Lo: 2, Hi: 8}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func ExampleLSM_UpdateOn() {
 	check(err)
 	defer d.Close()
 	const batch = 1 << 10
-	l, err := lsm.New(ctx, d, lsm.Options{Batch: batch, Capacity: 4 * batch})
+	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: batch, Capacity: 4 * batch})
 	check(err)
 	defer l.Close()
 	stream, err := d.NewStream()
@@ -110,7 +111,7 @@ func ExampleLSM_CountOn() {
 	d, err := vk.Open(vk.Options{})
 	check(err)
 	defer d.Close()
-	l, err := lsm.New(ctx, d, lsm.Options{})
+	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{})
 	check(err)
 	defer l.Close()
 	stream, err := d.NewStream()

@@ -17,19 +17,12 @@ package lsm
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"sync"
+	"io"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/runs"
-	"github.com/vkds/vkds/structures/internal/sorted"
+	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
-
-// maxLevels is how many levels there may be: row 0 of a stack is the front.
-const maxLevels = runs.StackRows - 1
 
 // LSM is a log-structured dictionary of pairs. Several goroutines may use one: queries run beside one another, and what
 // changes it runs alone (structures.Dictionary says more).
@@ -38,93 +31,38 @@ const maxLevels = runs.StackRows - 1
 // room until a cleanup, also of an InsertUnique that finds its key. Where there is no room for the tombstones of
 // deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
 // until Trim, Cleanup or Close.
-type LSM struct {
-	structures.Updates
-	structures.Queries
+type LSM[K, V structures.Number32] struct {
+	structures.Ordered[K, V]
 
-	core sorted.Core
-	o    Options
-	state
-
-	levels  [maxLevels]*runs.Memory // level i: of Batch << i pairs; nil: not needed so far
-	fronts  [2]*runs.Memory         // of Batch pairs; fronts[0] is the front, the other its next version
-	partial *runs.Memory            // a part of a batch that is less than Batch, sorted
-	carries [maxLevels]*runs.Memory // of Batch << i pairs: what is merged on its way up; nil: not needed so far
-
-	begun      uint32     // bit i: the memory of level i has what levels need; else it is new
-	tombstones bool       // runs have bitmaps of tombstones: from the first deletion to the next cleanup
-	live       int        // valid pairs; unknown: not known without counting
-	counting   sync.Mutex // live, for who counts beside others
-	cleaned    int        // pairs after the last cleanup
-	open       *open      // or nil
+	words words
 }
 
-const unknown = -1
+// words is what a LSM of words does besides.
+type words interface {
+	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	Reserve(ctx context.Context, n int) error
+	Cleanup(ctx context.Context) error
+	Maintain(ctx context.Context) error
+	Stats(ctx context.Context) (Stats, error)
+	Timings() []vk.Timing
+	Trim() error
+}
 
-var _ structures.Ordered = (*LSM)(nil)
+var _ structures.OrderedOnStream = (*LSM[uint32, uint32])(nil)
+
+// of makes an LSM of one of words.
+func of[K, V structures.Number32, W structures.Word](l *lsm[W], err error) (*LSM[K, V], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &LSM[K, V]{typed.Ordered[K, V, W](l), l}, nil
+}
 
 // New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory is taken for pairs,
 // where there is none for what the options ask for; *vk.OutOfMemoryError.
-func New(ctx context.Context, d *vk.Device, o Options) (*LSM, error) {
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	l := &LSM{o: o}
-	l.Updates, l.Queries = pipeline.Updates(l.UpdateInto), &l.core.Reader
-	err := l.core.Open(d, (*updater)(l), o.Progress)
-	l.o.Progress = l.core.Progress
-	if err == nil {
-		err = l.layOut()
-	}
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	l.core.Hold()
-	return l, nil
-}
-
-// layOut makes the memory that the options ask for. What can't be had is refused before any is taken.
-func (l *LSM) layOut() error {
-	if err := l.fits(frontSteps); err != nil {
-		return &structures.CapacityError{Option: "Batch", Asked: l.o.Batch, Err: err}
-	}
-	if l.o.Capacity == 0 {
-		return nil
-	}
-	return l.reserveFor(l.o.Capacity)
-}
-
-// reserveFor makes the memory that so many pairs take.
-func (l *LSM) reserveFor(pairs int) error {
-	steps := l.capacitySteps(pairs)
-	if err := l.fits(steps); err != nil {
-		return &structures.CapacityError{Option: "Capacity", Asked: pairs, Err: err}
-	}
-	return l.reserve(steps, false, l.o.MaxBytes)
-}
-
-// Reserve makes room for n pairs in all, stale ones among them, as Options.Capacity does: cleanups keep it. Less than
-// there is room for does nothing. Errors: *structures.CapacityError, before anything is allocated;
-// *vk.OutOfMemoryError; vk.ErrUnsubmitted.
-func (l *LSM) Reserve(ctx context.Context, n int) error {
-	switch {
-	case n < 0:
-		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
-	case n > MaxPairs:
-		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: tooMany(uint64(n))}
-	}
-	if err := l.core.EnterAlone(ctx); err != nil {
-		return err
-	}
-	defer l.core.Leave()
-	if err := l.reserveFor(n); err != nil {
-		return err
-	}
-	l.o.Capacity = max(l.o.Capacity, n)
-	return nil
+func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*LSM[K, V], error) {
+	return of[K, V](newLSM[uint32](ctx, d, o))
 }
 
 // Build makes an LSM of pairs in any order, by one sort: each level gets a part of them. Where a key comes twice, the
@@ -132,236 +70,78 @@ func (l *LSM) Reserve(ctx context.Context, n int) error {
 // device's memory at once; Insert takes more.
 //
 // Errors: those of New, *structures.LengthError.
-func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*LSM, error) {
-	if len(keys) > MaxPairs {
-		return nil, tooMany(uint64(len(keys)))
-	}
-	l, err := New(ctx, d, o)
-	if err != nil {
-		return nil, err
-	}
-	all, n, err := l.core.Build(ctx, keys, values)
-	if err == nil {
-		err = l.distribute(runs.Of(all.Row(false), n), l.o.MaxBytes)
-		all.Free()
-	}
-	if err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	l.core.Hold()
-	return l, nil
+func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+	o Options) (*LSM[K, V], error) {
+	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
-// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and
-// writes what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which
-// saves a sort and a search of all levels. How many pairs are valid has to be counted afterwards. Deletions have no
-// values. Errors: those of structures.Updates, whose *PendingError then says how many operations are not done;
-// *structures.KindError and *structures.LengthError before anything is done.
-func (l *LSM) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
-	status []structures.Status) error {
-	if err := sorted.Check(kind, keys, values, status); err != nil {
-		return err
-	}
-	if err := l.prepare(ctx); err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
-	}
-	defer l.core.Leave()
-	live := l.live
-	err := l.core.Update(ctx, kind, keys, values, status)
-	if kind == structures.Delete && pipeline.Short(err) {
-		err = l.deleteInPlace(ctx, keys, status)
-	}
-	l.keep(live, len(keys), status)
-	return err
+// Load makes an LSM of what any structure has saved, or vkds has, to the end of r. An Options.Batch of 0 is what a
+// saved LSM had; the values of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's
+// own; those of New and of Insert, without the PendingError around them.
+func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*LSM[K, V], error) {
+	return of[K, V](load[uint32](ctx, d, r, o))
 }
 
-// pending are those of n operations that are not done; without statuses it may be any.
-func pending(n int, statuses []structures.Status) (all []int) {
-	for i := range n {
-		if statuses == nil {
-			all = append(all, i)
-		}
-	}
-	for i, s := range statuses {
-		if s == structures.Pending {
-			all = append(all, i)
-		}
-	}
-	return all
+// UpdateOn records a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
+// buffers on a stream and does not wait, but for a DeviceCount: deleted keys are inserted as tombstones, and of those
+// whose values depend on what is there the values that come of it. Where batches are of Options.Batch operations and no
+// Status is asked for, an Insert or Delete is one sort and on average one merge. Nothing is left pending.
+//
+// Updates count from the moment when they are recorded, unless the stream drops them: then all is as it was. What comes
+// later, on other streams and without one, comes behind what was submitted, by itself; while updates are recorded, but
+// not submitted, it is vk.ErrUnsubmitted. So are updates while another stream has queries recorded, but not submitted.
+// The memory for levels is allocated here when they are needed first; Options.Capacity has it allocated before.
+//
+// Errors: *structures.KindError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError,
+// vk.ErrUnsubmitted, what making a kernel may return; nothing is changed then. What is refused before its first command
+// leaves the stream as it was; after that the stream drops its batch.
+func (l *LSM[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return l.words.UpdateOn(ctx, s, kind, b)
 }
 
-// deleteInPlace does the pending deletions of a batch by a cleanup, so that there is less afterwards than before.
-func (l *LSM) deleteInPlace(ctx context.Context, keys []uint32, statuses []structures.Status) error {
-	l.settle()
-	left := pending(len(keys), statuses)
-	keys = pipeline.Pick(keys, left)
-	found := make([]bool, len(keys))
-	err := l.core.Lookup(ctx, keys, nil, found)
-	if err == nil {
-		err = l.cleanup(ctx, single(keys))
-	}
-	if err != nil {
-		return pipeline.Stopped(statuses, len(left), err)
-	}
-	if statuses == nil {
-		return nil
-	}
-	gone := map[uint32]bool{}
-	for j, i := range left {
-		statuses[i] = structures.Absent
-		if found[j] && !gone[keys[j]] {
-			statuses[i] = structures.Deleted
-		}
-		gone[keys[j]] = true
-	}
-	return nil
+// Finish waits for the stream: no batch leaves anything pending.
+func (l *LSM[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return l.words.Finish(ctx, s, kind, b)
 }
 
-// single are the ranges of single keys, in order and each once.
-func single(keys []uint32) (ranges []structures.Range) {
-	for _, k := range slices.Compact(slices.Sorted(slices.Values(keys))) {
-		ranges = append(ranges, structures.Range{Lo: k, Hi: k})
-	}
-	return ranges
+// Reserve makes room for n pairs in all, stale ones among them, as Options.Capacity does: cleanups keep it. Less than
+// there is room for does nothing. Errors: *structures.CapacityError, before anything is allocated;
+// *vk.OutOfMemoryError; vk.ErrUnsubmitted.
+func (l *LSM[K, V]) Reserve(ctx context.Context, n int) error {
+	return l.words.Reserve(ctx, n)
 }
 
-// prepare begins a batch from Go slices.
-func (l *LSM) prepare(ctx context.Context) error {
-	if err := l.core.EnterAlone(ctx); err != nil {
-		return err
-	}
-	err := l.maintain(ctx)
-	if err != nil {
-		l.core.Leave()
-	}
-	return err
+// Cleanup removes what is stale and the tombstones, and divides what is left among levels anew (sections III-F and
+// IV-E): the runs are merged, the newest first, what is valid is packed, and cut up. Memory that is no longer needed
+// is given back, but for what Options.Capacity asks for. It waits for the streams that work on the LSM.
+//
+// It takes memory for two copies of all pairs while it runs, whatever Options.MaxBytes says; where there is too little,
+// it first gives back what holds no pairs. After an error, *vk.OutOfMemoryError, vk.ErrUnsubmitted where a stream has
+// work recorded that was not submitted, or the context's, the LSM is as it was.
+func (l *LSM[K, V]) Cleanup(ctx context.Context) error {
+	return l.words.Cleanup(ctx)
 }
 
-// keep keeps the number of valid pairs, if it was known before a batch of n operations, and the batch has statuses.
-func (l *LSM) keep(live, n int, statuses []structures.Status) {
-	l.settle()
-	if live == unknown || n != len(statuses) {
-		return
-	}
-	for _, s := range statuses {
-		switch s {
-		case structures.Inserted:
-			live++
-		case structures.Deleted:
-			live--
-		}
-	}
-	l.live = live
+// Maintain cleans up if Options.Cleanup says that it is time. Insert, Delete and Apply call it; who updates on streams
+// calls it in between, when no work on the LSM is under way. Where there is no memory for a cleanup, it does nothing.
+func (l *LSM[K, V]) Maintain(ctx context.Context) error {
+	return l.words.Maintain(ctx)
 }
 
-// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the
-// lookups and counts, then the insertions in their order, then the deletions (section III-A). Errors:
-// *structures.KindError first, and those of structures.Updates.
-func (l *LSM) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	return pipeline.MadeResults(b, func(into *structures.Results) error { return l.ApplyInto(ctx, b, into) })
+// Stats measures the LSM, by a kernel that looks each pair's key up in all newer runs, and waits for it.
+func (l *LSM[K, V]) Stats(ctx context.Context) (Stats, error) {
+	return l.words.Stats(ctx)
 }
 
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
-func (l *LSM) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
-	if err := sorted.CheckMixed(b, into); err != nil {
-		return err
-	}
-	if err := l.prepare(ctx); err != nil {
-		return pipeline.NotBegun(into.Status, len(b.Keys), err)
-	}
-	defer l.core.Leave()
-	into = sorted.WithStatus(into, len(b.Keys))
-	live := l.live
-	err := l.core.Apply(ctx, b, into)
-	more := func(i int) bool { return b.Kinds[i] != structures.Delete }
-	if pipeline.Short(err) && !slices.ContainsFunc(pending(len(b.Keys), into.Status), more) {
-		err = l.deleteInPlace(ctx, b.Keys, into.Status)
-	}
-	l.keep(live, len(b.Keys), into.Status)
-	return err
+// Timings returns how long the stages of Build and Cleanup took on the device since the last call: "merge" (one a run),
+// "pack", "distribute". Empty without Options.Timed.
+func (l *LSM[K, V]) Timings() []vk.Timing {
+	return l.words.Timings()
 }
 
-// Len returns the number of valid pairs. As long as all updates come from Go slices it is known. After others it is
-// counted, by a kernel that looks each pair's key up in all newer runs.
-func (l *LSM) Len(ctx context.Context) (uint64, error) {
-	if err := l.core.EnterShared(ctx); err != nil {
-		return 0, err
-	}
-	defer l.core.LeaveShared()
-	return l.count(ctx)
-}
-
-// count is Len by who has entered.
-func (l *LSM) count(ctx context.Context) (uint64, error) {
-	l.counting.Lock()
-	live := l.live
-	l.counting.Unlock()
-	if live != unknown {
-		return uint64(live), nil
-	}
-	pairs, _, err := l.measure(ctx)
-	return pairs, err
-}
-
-// measure counts the valid pairs and the tombstones, by who has entered.
-func (l *LSM) measure(ctx context.Context) (pairs, tombstones uint64, err error) {
-	pairs, tombstones, err = l.core.CountValid(ctx)
-	if err == nil {
-		l.counting.Lock()
-		l.live = int(pairs)
-		l.counting.Unlock()
-	}
-	return pairs, tombstones, err
-}
-
-// Metrics are what the host knows, without a look at the LSM and without a turn.
-func (l *LSM) Metrics() structures.Metrics { return l.core.Metrics() }
-
-// Clear removes all pairs. The memory stays.
-func (l *LSM) Clear(ctx context.Context) error {
-	if err := l.core.Enter(ctx); err != nil {
-		return err
-	}
-	defer l.core.Leave()
-	l.empty()
-	return nil
-}
-
-// empty is Clear by who has entered.
-func (l *LSM) empty() {
-	l.core.Changed()
-	l.state, l.live, l.cleaned = state{}, 0, 0
-}
-
-// Close frees the LSM's memory. What streams have recorded or submitted is allowed to end first: the memory goes when
-// the streams find that it has.
-func (l *LSM) Close() error {
-	return l.core.Close(func() {
-		for _, m := range l.memories() {
-			l.core.Free(m)
-		}
-		clear(l.levels[:])
-		clear(l.carries[:])
-		clear(l.fronts[:])
-		l.partial = nil
-		l.state, l.live = state{}, 0
-	})
-}
-
-// memories are all runs' memories, some of them nil.
-func (l *LSM) memories() []*runs.Memory {
-	all := append(l.levels[:], l.carries[:]...)
-	return append(append([]*runs.Memory{}, all...), l.fronts[0], l.fronts[1], l.partial)
-}
-
-// bytes is how much memory the runs take.
-func (l *LSM) bytes() uint64 {
-	var sum uint64
-	for _, m := range l.memories() {
-		if m != nil {
-			sum += m.Bytes()
-		}
-	}
-	return sum
+// Trim gives back the memory that holds no pairs: empty levels, and what merging them and the queries of streams take.
+// What Options.Capacity asks for stays. It is made again when it is needed. Error: vk.ErrUnsubmitted where a stream has
+// updates recorded that were not submitted.
+func (l *LSM[K, V]) Trim() error {
+	return l.words.Trim()
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/test/testdevice"
@@ -119,7 +120,7 @@ func TestCleanup(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	d := open(t)
 	keys := ramp(64, 0, 5)
-	most := func(o Options, updates func(l *LSM)) uint64 {
+	most := func(o Options, updates func(l *LSM[uint32, uint32])) uint64 {
 		l := newLSM(t, d, o)
 		var most uint64
 		for range 12 {
@@ -128,7 +129,7 @@ func TestPolicies(t *testing.T) {
 		}
 		return most
 	}
-	same := func(l *LSM) { insert(t, l, keys, keys) }
+	same := func(l *LSM[uint32, uint32]) { insert(t, l, keys, keys) }
 	require.EqualValues(t, 12*64, most(Options{Batch: 32}, same), "never")
 	require.EqualValues(t, 2*64, most(Options{Batch: 32, Cleanup: WhenDoubled}, same),
 		"64 pairs, and the batch after which they are twice as many")
@@ -182,12 +183,12 @@ func TestOptions(t *testing.T) {
 		{Batch: 16}, {Batch: 33}, {Batch: -32}, {Batch: 1 << 30}, {Capacity: -1}, {Capacity: MaxPairs + 1},
 		{Cleanup: WhenStale(1)}, {Cleanup: WhenStale(-0.5)},
 	} {
-		_, err := New(t.Context(), d, o)
+		_, err := New[uint32, uint32](t.Context(), d, o)
 		var option *structures.OptionError
 		require.ErrorAs(t, err, &option, "%+v", o)
 		require.Contains(t, err.Error(), option.Option)
 	}
-	_, err := New(cancelled(t), d, Options{})
+	_, err := New[uint32, uint32](cancelled(t), d, Options{})
 	require.ErrorIs(t, err, context.Canceled)
 
 	// With a capacity all memory is there from the beginning, and stays.
@@ -227,22 +228,22 @@ func TestOptions(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	d := testdevice.Open(t)
-	l, err := New(t.Context(), d, Options{Batch: 32})
+	l, err := New[uint32, uint32](t.Context(), d, Options{Batch: 32})
 	require.NoError(t, err)
 	one := []uint32{1}
 	var length *structures.LengthError
 	_, err = l.Insert(t.Context(), one, nil)
 	require.ErrorAs(t, err, &length)
-	_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Values: one})
+	_, err = l.Apply(t.Context(), u32.Batch{Keys: one, Values: one})
 	require.ErrorAs(t, err, &length)
-	_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Kinds: []structures.Kind{structures.Insert}})
+	_, err = l.Apply(t.Context(), u32.Batch{Keys: one, Kinds: []structures.Kind{structures.Insert}})
 	require.ErrorAs(t, err, &length)
 	require.Equal(t, structures.LengthError{Keys: 1, Other: "values"}, *length)
-	_, err = Build(t.Context(), d, one, nil, Options{})
+	_, err = Build[uint32, uint32](t.Context(), d, one, nil, Options{})
 	require.ErrorAs(t, err, &length)
 	for _, kind := range []structures.Kind{structures.Mixed, structures.InsertDuplicate, structures.DeleteAll, 99} {
 		var unknown *structures.KindError
-		_, err = l.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: []structures.Kind{kind}})
+		_, err = l.Apply(t.Context(), u32.Batch{Keys: one, Values: one, Kinds: []structures.Kind{kind}})
 		require.ErrorAs(t, err, &unknown, kind)
 		require.Equal(t, kind, unknown.Kind)
 	}
@@ -263,9 +264,9 @@ func TestErrors(t *testing.T) {
 		"Insert":   func() error { _, err := l.Insert(t.Context(), one, one); return err },
 		"Delete":   func() error { _, err := l.Delete(t.Context(), one); return err },
 		"Find":     func() error { _, _, err := l.Find(t.Context(), one); return err },
-		"Apply":    func() error { _, err := l.Apply(t.Context(), structures.Batch{}); return err },
-		"Count":    func() error { _, err := l.Count(t.Context(), []structures.Range{structures.AllKeys}); return err },
-		"Range":    func() error { _, err := l.Range(t.Context(), []structures.Range{structures.AllKeys}); return err },
+		"Apply":    func() error { _, err := l.Apply(t.Context(), u32.Batch{}); return err },
+		"Count":    func() error { _, err := l.Count(t.Context(), []u32.Range{u32.AllKeys}); return err },
+		"Range":    func() error { _, err := l.Range(t.Context(), []u32.Range{u32.AllKeys}); return err },
 		"Floor":    func() error { _, err := l.Floor(t.Context(), one); return err },
 		"Min":      func() error { _, _, _, err := l.Min(t.Context()); return err },
 		"Len":      func() error { _, err := l.Len(t.Context()); return err },
@@ -280,7 +281,7 @@ func TestErrors(t *testing.T) {
 	for name, call := range calls {
 		require.ErrorIs(t, call(), vk.ErrClosed, name)
 	}
-	for pair, err := range l.Descend(t.Context(), structures.AllKeys) {
+	for pair, err := range l.Descend(t.Context(), u32.AllKeys) {
 		require.Zero(t, pair)
 		require.ErrorIs(t, err, vk.ErrClosed)
 	}

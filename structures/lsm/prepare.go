@@ -7,19 +7,19 @@ import (
 )
 
 // Prepare makes all kernels that calls on the LSM may need (structures.Dictionary).
-func (l *LSM) Prepare(ctx context.Context) error {
-	small := func(ctx context.Context) (structures.Ordered, error) {
-		return New(ctx, l.core.Device, Options{Batch: minBatch})
+func (l *lsm[W]) Prepare(ctx context.Context) error {
+	small := func(ctx context.Context) (structures.Ordered[W, W], error) {
+		return newLSM[W](ctx, l.core.Device, Options{Batch: minBatch})
 	}
-	try := func(ctx context.Context, x structures.Ordered) error { return x.(*LSM).try(ctx) }
+	try := func(ctx context.Context, x structures.Ordered[W, W]) error { return x.(*lsm[W]).try(ctx) }
 	return l.core.Prepare(ctx, small, try)
 }
 
 // try does with a small LSM what can be done with one.
-func (l *LSM) try(ctx context.Context) error {
-	keys := make([]uint32, 10*minBatch+1)
+func (l *lsm[W]) try(ctx context.Context) error {
+	keys := make([]W, 10*minBatch+1)
 	for i := range keys {
-		keys[i] = uint32(i)
+		keys[i] = W(i)
 	}
 	for range 2 {
 		if _, err := l.Insert(ctx, keys, keys); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/test/testdevice"
@@ -14,29 +15,29 @@ import (
 )
 
 // newLSM makes an LSM until the test's end.
-func newLSM(t testing.TB, d *vk.Device, o Options) *LSM {
+func newLSM(t testing.TB, d *vk.Device, o Options) *LSM[uint32, uint32] {
 	t.Helper()
-	l, err := New(t.Context(), d, o)
+	l, err := New[uint32, uint32](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	return l
 }
 
-func insert(t testing.TB, l *LSM, keys, values []uint32) []structures.Status {
+func insert(t testing.TB, l *LSM[uint32, uint32], keys, values []uint32) []structures.Status {
 	t.Helper()
 	status, err := l.Insert(t.Context(), keys, values)
 	require.NoError(t, err)
 	return status
 }
 
-func remove(t testing.TB, l *LSM, keys []uint32) []structures.Status {
+func remove(t testing.TB, l *LSM[uint32, uint32], keys []uint32) []structures.Status {
 	t.Helper()
 	status, err := l.Delete(t.Context(), keys)
 	require.NoError(t, err)
 	return status
 }
 
-func stats(t testing.TB, l *LSM) Stats {
+func stats(t testing.TB, l *LSM[uint32, uint32]) Stats {
 	t.Helper()
 	s, err := l.Stats(t.Context())
 	require.NoError(t, err)
@@ -44,12 +45,12 @@ func stats(t testing.TB, l *LSM) Stats {
 }
 
 // requireContents compares all pairs with a Go map.
-func requireContents(t testing.TB, l *LSM, want map[uint32]uint32) {
+func requireContents(t testing.TB, l *LSM[uint32, uint32], want map[uint32]uint32) {
 	t.Helper()
 	n, err := l.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), n)
-	r, err := l.Range(t.Context(), []structures.Range{structures.AllKeys})
+	r, err := l.Range(t.Context(), []u32.Range{u32.AllKeys})
 	require.NoError(t, err)
 	require.Equal(t, len(want), len(r.Keys))
 	require.True(t, slices.IsSorted(r.Keys))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
 )
@@ -45,7 +46,7 @@ func TestSemantics2MixedBatches(t *testing.T) {
 	rng := random(7)
 	want := map[uint32]uint32{}
 	for _, n := range []int{1, 32, 40, 500, 33} {
-		b := structures.Batch{Values: ramp(n, 5, 9)}
+		b := u32.Batch{Values: ramp(n, 5, 9)}
 		for i := range n {
 			b.Keys = append(b.Keys, uint32(i)) // no key twice, so that the order is only that of the phases
 			b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Insert, structures.Delete, structures.Find,
@@ -119,7 +120,7 @@ func TestSemantics3StaleInvisible(t *testing.T) {
 		}
 	}
 	requireContents(t, l, live)
-	counts, err := l.Count(t.Context(), []structures.Range{structures.AllKeys, {Lo: keys[80], Hi: keys[239]},
+	counts, err := l.Count(t.Context(), []u32.Range{u32.AllKeys, {Lo: keys[80], Hi: keys[239]},
 		{Lo: keys[70], Hi: keys[245]}})
 	require.NoError(t, err)
 	require.Equal(t, []uint32{160, 0, 16}, counts)
@@ -184,7 +185,7 @@ func TestSemantics6InsertedAndDeleted(t *testing.T) {
 	l := newLSM(t, open(t), Options{Batch: 32})
 	insert(t, l, []uint32{1, 2}, []uint32{10, 20})
 	in, out, find, count := structures.Insert, structures.Delete, structures.Find, structures.CountAll
-	r, err := l.Apply(t.Context(), structures.Batch{
+	r, err := l.Apply(t.Context(), u32.Batch{
 		Kinds:  []structures.Kind{out, in, in, out, find, in, count, find, out},
 		Keys:   []uint32{1, 1, 3, 3, 1, 2, 3, 2, 4},
 		Values: []uint32{0, 11, 30, 0, 0, 21, 0, 0, 0},

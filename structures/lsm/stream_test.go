@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/test/testdevice"
@@ -53,9 +54,9 @@ func TestUpdatesOnStream(t *testing.T) {
 			require.Equal(t, c.want[j], structures.Status(got[j]), "batch %d, operation %d", i, j)
 		}
 	}
-	a, err := l.Range(t.Context(), []structures.Range{structures.AllKeys})
+	a, err := l.Range(t.Context(), []u32.Range{u32.AllKeys})
 	require.NoError(t, err)
-	b, err := host.Range(t.Context(), []structures.Range{structures.AllKeys})
+	b, err := host.Range(t.Context(), []u32.Range{u32.AllKeys})
 	require.NoError(t, err)
 	require.True(t, slices.Equal(a.Keys, b.Keys) && slices.Equal(a.Values, b.Values))
 	require.NotEmpty(t, a.Keys)
@@ -100,7 +101,7 @@ func TestQueriesOnStream(t *testing.T) {
 	require.NoError(t, l.RangeOn(s, structures.DeviceRanges{Count: 4, Ranges: ranges, Offsets: offsets, Keys: outKeys,
 		Values: outValues, Candidates: total}))
 	require.NoError(t, s.Wait(t.Context()))
-	expect, err := l.Range(t.Context(), []structures.Range{structures.AllKeys, {Lo: 10, Hi: 40}, {Lo: 40, Hi: 10},
+	expect, err := l.Range(t.Context(), []u32.Range{u32.AllKeys, {Lo: 10, Hi: 40}, {Lo: 40, Hi: 10},
 		{Lo: 500, Hi: 500}})
 	require.NoError(t, err)
 	require.Equal(t, len(want), int(expect.Offsets[1]))

@@ -12,22 +12,22 @@ import (
 )
 
 // updater is the LSM as its core sees it.
-type updater LSM
+type updater[W structures.Word] lsm[W]
 
-func (u *updater) Stack() runs.Stack {
+func (u *updater[W]) Stack() runs.Stack {
 	return runs.Stack{Rows: u.core.Rows.Address(), Full: u.full, Unit: uint32(u.o.Batch), Front: uint32(u.front)}
 }
 
-func (u *updater) Unique() bool { return false }
+func (u *updater[W]) Unique() bool { return false }
 
 // idle says that a batch changes nothing.
-func (u *updater) idle(b sorted.Batch) bool {
+func (u *updater[W]) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.pairs(u.o.Batch) == 0
 }
 
 // Reserve makes the memory that the steps of a batch take.
-func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
-	l := (*LSM)(u)
+func (u *updater[W]) Reserve(s *vk.Stream, b sorted.Batch) error {
+	l := (*lsm[W])(u)
 	l.settle() // of a batch from Go slices, the chunk before
 	if u.idle(b) {
 		return nil
@@ -42,17 +42,17 @@ func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 	return l.reserve(steps, b.Kind == structures.Delete, l.o.MaxBytes)
 }
 
-func (u *updater) Held() uint64 { return (*LSM)(u).bytes() }
+func (u *updater[W]) Held() uint64 { return (*lsm[W])(u).bytes() }
 
 // Settle takes back what was recorded, and then dropped.
-func (u *updater) Settle() { (*LSM)(u).settle() }
+func (u *updater[W]) Settle() { (*lsm[W])(u).settle() }
 
 // Update records the steps of a batch. All memory is there.
-func (u *updater) Update(_ context.Context, s *vk.Stream, b sorted.Batch) error {
+func (u *updater[W]) Update(_ context.Context, s *vk.Stream, b sorted.Batch) error {
 	if u.idle(b) {
 		return nil
 	}
-	l := (*LSM)(u)
+	l := (*lsm[W])(u)
 	before := l.past()
 	if err := l.update(s, b); err != nil {
 		l.restore(before)
@@ -62,7 +62,7 @@ func (u *updater) Update(_ context.Context, s *vk.Stream, b sorted.Batch) error 
 	return nil
 }
 
-func (l *LSM) update(s *vk.Stream, b sorted.Batch) error {
+func (l *lsm[W]) update(s *vk.Stream, b sorted.Batch) error {
 	steps, _ := l.plan(b.N, l.o.Batch)
 	scratch, err := l.core.UpdateScratch(s, int(l.scratch(steps, 0).bytes))
 	if err != nil {
@@ -85,7 +85,7 @@ func (l *LSM) update(s *vk.Stream, b sorted.Batch) error {
 // scratchPlan is how the scratch of a batch is divided.
 type scratchPlan struct{ sort, merge, bytes uint64 }
 
-func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
+func (l *lsm[W]) scratch(steps []step, base uint64) scratchPlan {
 	sort, merge := 0, 0
 	for _, t := range steps {
 		sort = max(sort, t.n)
@@ -104,7 +104,7 @@ func (l *LSM) scratch(steps []step, base uint64) scratchPlan {
 var frontSteps = []step{{n: 1, front: true, to: front, unit: front}}
 
 // capacitySteps are steps that need all the memory that a batch may need while there is no more than so many pairs.
-func (l *LSM) capacitySteps(capacity int) []step {
+func (l *lsm[W]) capacitySteps(capacity int) []step {
 	steps := frontSteps
 	for i := 0; l.o.Batch<<i <= capacity; i++ {
 		steps = append(steps, step{n: l.o.Batch, to: i})
@@ -113,7 +113,7 @@ func (l *LSM) capacitySteps(capacity int) []step {
 }
 
 // reserve makes the memory that steps need, up to a limit. With an error it has made none: smaller steps may need it.
-func (l *LSM) reserve(steps []step, deletes bool, limit uint64) error {
+func (l *lsm[W]) reserve(steps []step, deletes bool, limit uint64) error {
 	var err error
 	var made []**runs.Memory
 	l.eachNeed(steps, deletes, func(m **runs.Memory, pairs int) {
@@ -134,7 +134,7 @@ func (l *LSM) reserve(steps []step, deletes bool, limit uint64) error {
 }
 
 // eachNeed calls need for each memory that steps need, and how many pairs it has room for, more than once for some.
-func (l *LSM) eachNeed(steps []step, deletes bool, need func(m **runs.Memory, pairs int)) {
+func (l *lsm[W]) eachNeed(steps []step, deletes bool, need func(m **runs.Memory, pairs int)) {
 	for _, t := range steps {
 		if direct := t.merges() == 0 && !deletes; !direct && t.unit == front {
 			need(&l.partial, l.o.Batch)
@@ -159,7 +159,7 @@ func (l *LSM) eachNeed(steps []step, deletes bool, need func(m **runs.Memory, pa
 
 // fits answers why there can't be the memory that steps of insertions need and that is not there, all at once, without
 // taking any.
-func (l *LSM) fits(steps []step) error {
+func (l *lsm[W]) fits(steps []step) error {
 	needs := map[**runs.Memory]int{}
 	l.eachNeed(steps, false, func(m **runs.Memory, pairs int) {
 		if *m == nil {
@@ -179,7 +179,7 @@ func (l *LSM) fits(steps []step) error {
 }
 
 // newMemory makes memory for n pairs, if all runs then take no more than a limit (0: any).
-func (l *LSM) newMemory(n int, limit uint64) (*runs.Memory, error) {
+func (l *lsm[W]) newMemory(n int, limit uint64) (*runs.Memory, error) {
 	if bytes := l.bytes() + runs.MemoryBytes(n); limit != 0 && bytes > limit {
 		return nil, tooLarge(bytes, limit)
 	}
@@ -187,7 +187,7 @@ func (l *LSM) newMemory(n int, limit uint64) (*runs.Memory, error) {
 }
 
 // begin records what levels need whose memory is new.
-func (l *LSM) begin(s *vk.Stream) error {
+func (l *lsm[W]) begin(s *vk.Stream) error {
 	for i, m := range l.levels {
 		if l.begun>>i&1 == 1 || m == nil {
 			continue
@@ -202,7 +202,7 @@ func (l *LSM) begin(s *vk.Stream) error {
 }
 
 // setTombstones records that all runs have bitmaps of tombstones from here on, all zero, or that none has.
-func (l *LSM) setTombstones(s *vk.Stream, on bool) error {
+func (l *lsm[W]) setTombstones(s *vk.Stream, on bool) error {
 	l.tombstones = on
 	for i, m := range l.levels {
 		if m == nil {
@@ -225,7 +225,7 @@ func (l *LSM) setTombstones(s *vk.Stream, on bool) error {
 }
 
 // putBack records that the last pairs of the front merged with a part of a batch are the front's next version.
-func (l *LSM) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scratchPlan) error {
+func (l *lsm[W]) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scratchPlan) error {
 	row := l.fronts[1].Row(l.tombstones)
 	out := row
 	out.Index = 0
@@ -245,7 +245,7 @@ func (l *LSM) putBack(s *vk.Stream, older, newer runs.Source, rest int, plan scr
 
 // step records one step of a batch: its part is sorted, merged with what is older, level by level, and put in its
 // place.
-func (l *LSM) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
+func (l *lsm[W]) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error {
 	target := l.fronts[1]
 	if t.to != front {
 		target = l.levels[t.to]
@@ -283,7 +283,7 @@ func (l *LSM) step(s *vk.Stream, b sorted.Batch, t step, plan scratchPlan) error
 }
 
 // older are the runs that a step merges its part with, the newest first.
-func (l *LSM) older(t step) (all []runs.Source) {
+func (l *lsm[W]) older(t step) (all []runs.Source) {
 	if t.front {
 		all = append(all, runs.Of(l.fronts[0].Row(l.tombstones), t.frontSize))
 	}
@@ -294,7 +294,7 @@ func (l *LSM) older(t step) (all []runs.Source) {
 }
 
 // sortPart records the sorting of a step's part of a batch.
-func (l *LSM) sortPart(s *vk.Stream, b sorted.Batch, t step, into runs.Row, plan scratchPlan) (runs.Source, error) {
+func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, into runs.Row, plan scratchPlan) (runs.Source, error) {
 	run := runs.Source{Keys: into.Keys, Values: into.Values, N: t.n}
 	values := b.Values + uint64(4*t.from)
 	if b.Kind == structures.Delete {
@@ -308,7 +308,7 @@ func (l *LSM) sortPart(s *vk.Stream, b sorted.Batch, t step, into runs.Row, plan
 }
 
 // carry records the merging of a run with older ones, and returns what comes of it. The last one is merged into target.
-func (l *LSM) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory,
+func (l *lsm[W]) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, target *runs.Memory,
 	plan scratchPlan) (runs.Source, error) {
 	for i, from := range older {
 		n := from.N + run.N
@@ -339,7 +339,7 @@ func (l *LSM) carry(s *vk.Stream, t step, older []runs.Source, run runs.Source, 
 }
 
 // put notes what a step has made of the levels, a run of n pairs where it goes to.
-func (l *LSM) put(s *vk.Stream, t step, n int) error {
+func (l *lsm[W]) put(s *vk.Stream, t step, n int) error {
 	if t.to == front {
 		l.fronts[0], l.fronts[1] = l.fronts[1], l.fronts[0]
 		l.state.front = n

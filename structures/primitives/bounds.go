@@ -160,7 +160,8 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 		Bounds: a.Out, Upper: word(a.Upper), Rounds: uint32(plan.rounds),
 	}
 	if keys := indexKeys(a.Length.N, plan.top, a.Width); plan.indexed && keys > 0 {
-		index, err := recording.Kernel[boundsIndexPush](p.kernels, s, moduleOf("primitives/bounds_index", a.Width), 0, top)
+		index, err := recording.Kernel[boundsIndexPush](p.kernels, s,
+			moduleOf("primitives/bounds_index", a.Width), 0, top)
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,8 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 	}
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
-		count, err := recording.Kernel[runLengthCountPush](p.kernels, s, moduleOf("primitives/run_length_count", a.Width),
+		count, err := recording.Kernel[runLengthCountPush](p.kernels, s,
+			moduleOf("primitives/run_length_count", a.Width),
 			runLengthShape.workgroup, runLengthShape.constant())
 		if err != nil {
 			return err

@@ -53,7 +53,7 @@ type operands struct {
 }
 
 // recordApply records a batch of operations of one kind, or Mixed.
-func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
 	module := "apply.map32"
 	if t.keys {
 		module = "apply.set"
@@ -76,7 +76,7 @@ func (t *table) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 }
 
 // recordInOrder records a batch of insertions of which equal keys count in the batch's order.
-func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+func (t *table[W]) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{
 		Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count, Retry: b.retry,
 		KeysOnly: t.keys,
@@ -87,7 +87,7 @@ func (t *table) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) er
 	})
 }
 
-func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count recording.Length) error {
+func (t *table[W]) recordFind(s *vk.Stream, keys, values, found uint64, count recording.Length) error {
 	k, err := kernel[findPush](t, s, t.variant("find"), t.tiles.find)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (t *table) recordFind(s *vk.Stream, keys, values, found uint64, count recor
 // roomFor returns how many insertions may be dispatched before the load is to be looked at again, after
 // a rehash if it is time for one. A table that has no room for the batch takes it in growing parts, so
 // that its lists stay short while it is small.
-func (t *table) roomFor(ctx context.Context, n int) (int, error) {
+func (t *table[W]) roomFor(ctx context.Context, n int) (int, error) {
 	if t.o.MaxLoad < 0 {
 		return n, nil
 	}
@@ -138,7 +138,7 @@ func (t *table) roomFor(ctx context.Context, n int) (int, error) {
 
 // makeRoom serves operations that were left pending: the pool was full, or lists are very long. stuck:
 // since the last call none was finished.
-func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
+func (t *table[W]) makeRoom(ctx context.Context, pending int, stuck bool) error {
 	t.meter.Retry()
 	stats, err := t.pool.Stats(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *table) makeRoom(ctx context.Context, pending int, stuck bool) error {
 }
 
 // raise raises a visit budget with which so many operations came no further.
-func (t *table) raise(visits *uint32, pending int) error {
+func (t *table[W]) raise(visits *uint32, pending int) error {
 	slabs := uint64(t.pool.Device().Blocks)*alloc.BlockSlabs + uint64(t.base.buckets)
 	most := min(max(maxVisits, 2*slabs), math.MaxUint32)
 	if uint64(*visits) >= most {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
@@ -159,7 +160,7 @@ func TestMixedKinds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(9, 9))
 		want := map[uint32]uint32{}
 		for range 6 {
-			var b structures.Batch
+			var b u32.Batch
 			keys := distinct(rng, 700, Device{Mask: 1})
 			for i := range keys {
 				keys[i] %= 1500 // so that they come again, though maybe twice in this batch

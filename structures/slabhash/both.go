@@ -9,42 +9,31 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// Table is what a Map and a Set do alike: both embed it, so that these are methods of their own. Of a Set there are no
-// values.
-type Table struct{ t *table }
+// Table is what a Map and a Set do alike, whatever their types: both embed it, so that these are methods of their own.
+type Table struct{ t anyTable }
 
-// Delete removes the least recently inserted pair of each key: Deleted or Absent. Of equal keys in the batch any
-// may be the one Deleted.
-func (x Table) Delete(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return x.t.update(ctx, structures.Delete, keys, nil)
-}
-
-// DeleteAll removes all pairs of each key and returns how many. Error: *structures.PendingError, then some keys'
-// pairs are gone and counted, those of others not at all or not all; Apply says which.
-func (x Table) DeleteAll(ctx context.Context, keys []uint32) (counts []uint32, err error) {
-	return x.t.deleteAll(ctx, keys)
-}
-
-// CountAll returns how many pairs each key has.
-func (x Table) CountAll(ctx context.Context, keys []uint32) ([]uint32, error) {
-	return x.t.countAll(ctx, keys)
-}
-
-// Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
-// anything is done, and those of Insert.
-func (x Table) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	return x.t.mixed(ctx, b)
-}
-
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
-func (x Table) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
-	return x.t.mixedInto(ctx, b, into)
-}
-
-// Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
-func (x Table) Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error] {
-	return x.t.chunks(ctx, false)
+// anyTable is a table of words of any width.
+type anyTable interface {
+	len(ctx context.Context) (uint64, error)
+	stats(ctx context.Context) (Stats, error)
+	metrics() structures.Metrics
+	loads(ctx context.Context) iter.Seq2[BucketLoad, error]
+	clear(ctx context.Context) error
+	reserve(ctx context.Context, n int) error
+	flush(ctx context.Context) error
+	rehashTo(ctx context.Context, buckets int) error
+	save(ctx context.Context, w io.Writer) (int64, error)
+	prepare(ctx context.Context) error
+	updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	exportOn(s *vk.Stream, e structures.DeviceExport) error
+	findOn(s *vk.Stream, q structures.DeviceLookups) error
+	described() Device
+	constants() map[string]uint32
+	usedOn(s *vk.Stream)
+	timings() []vk.Timing
+	Close() error
 }
 
 // Len counts the pairs, by a kernel that reads the table.
@@ -155,10 +144,15 @@ func (x Table) UsedOn(s *vk.Stream) {
 	x.t.usedOn(s)
 }
 
+// Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
+// by module: "flush.map", "rehash", "release" (of the slabs behind the old base slabs). Empty without
+// Options.Timed.
+func (x Table) Timings() []vk.Timing { return x.t.timings() }
+
 // Close frees the table's memory, and gives the slabs of a shared pool back. What streams have recorded or
 // submitted is allowed to end first: the memory goes when the streams find that it has. But the slabs of a shared
 // pool can't go back then: with work recorded that was not submitted, Close returns vk.ErrUnsubmitted, and the
 // table stays open.
 func (x Table) Close() error {
-	return x.t.close()
+	return x.t.Close()
 }

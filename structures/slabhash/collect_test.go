@@ -14,7 +14,7 @@ import (
 func TestCollectStaysInItsRoom(t *testing.T) {
 	const pairs, room, untouched = 100, 60, 1 << 30
 	d := testdevice.Open(t)
-	m, err := New(t.Context(), d, Options{Buckets: 4})
+	m, err := New[uint32, uint32](t.Context(), d, Options{Buckets: 4})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, m.Close()) }()
 	keys, values := make([]uint32, pairs), make([]uint32, pairs)
@@ -34,11 +34,12 @@ func TestCollectStaysInItsRoom(t *testing.T) {
 	got := slices.Repeat([]uint32{untouched}, pairs)
 	require.NoError(t, found.Upload(t.Context(), 0, got))
 
-	k, err := kernel[collectPush](m.t, m.t.stream, "collect", m.t.tiles.find)
+	of := m.t.(*table[uint32])
+	k, err := kernel[collectPush](of, of.stream, "collect", of.tiles.find)
 	require.NoError(t, err)
-	k.Dispatch(m.t.stream, 1, collectPush{m.t.device(m.t.base), query.Address(), query.AddressOf(1), found.Address(), 1,
+	k.Dispatch(of.stream, 1, collectPush{of.device(of.base), query.Address(), query.AddressOf(1), found.Address(), 1,
 		room})
-	require.NoError(t, m.t.stream.Wait(t.Context()))
+	require.NoError(t, of.stream.Wait(t.Context()))
 	require.NoError(t, found.Download(t.Context(), 0, got))
 	for i, value := range got {
 		require.Equal(t, i >= room, value == untouched, "place %d holds %d", i, value)

@@ -7,6 +7,7 @@ import (
 	"log"
 	"slices"
 
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
@@ -50,7 +51,7 @@ func ExampleMap_InsertAdd() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	m, err := slabhash.New(ctx, d, slabhash.Options{})
+	m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func ExampleMap_Apply() {
 	}
 	defer m.Close()
 
-	r, err := m.Apply(ctx, structures.Batch{
+	r, err := m.Apply(ctx, u32.Batch{
 		Kinds:  []structures.Kind{structures.Find, structures.Delete, structures.InsertMax, structures.InsertUnique},
 		Keys:   []uint32{1, 2, 3, 4},
 		Values: []uint32{0, 0, 33, 44},
@@ -106,7 +107,7 @@ func ExampleMap_FindAll() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	m, err := slabhash.New(ctx, d, slabhash.Options{})
+	m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func ExampleNewSet() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	s, err := slabhash.NewSet(ctx, d, slabhash.Options{Capacity: 1000})
+	s, err := slabhash.NewSet[uint32](ctx, d, slabhash.Options{Capacity: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func ExampleMap_Save() {
 		_, err := m.Save(ctx, w)
 		w.CloseWithError(err)
 	}()
-	again, err := slabhash.Load(ctx, d, r, slabhash.Options{})
+	again, err := slabhash.Load[uint32, uint32](ctx, d, r, slabhash.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"unsafe"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -34,8 +35,8 @@ type collectPush struct {
 const pairsAnExport = 1 << 21 // about so many a dispatch
 
 // walk goes over the buckets of a table part by part. Between two parts others may change the table.
-type walk struct {
-	t       *table
+type walk[W structures.Word] struct {
+	t       *table[W]
 	base    *vk.Buffer[uint32] // that it has begun with; nil: it has not begun
 	next    uint32             // bucket
 	in      bool               // its user has entered
@@ -47,7 +48,7 @@ type walk struct {
 
 // do does a part, on a stream of its own, beside queries, and sees whether the table's buckets are still those that the
 // walk has begun with.
-func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
+func (w *walk[W]) do(ctx context.Context, part func(s *vk.Stream) error) error {
 	enter, leave := w.t.enterShared, w.t.leaveShared
 	if w.in {
 		enter, leave = func(ctx context.Context) error { return ctx.Err() }, func() {}
@@ -66,7 +67,7 @@ func (w *walk) do(ctx context.Context, part func(s *vk.Stream) error) error {
 }
 
 // make makes the room one of so many words.
-func (w *walk) make(words int) (err error) {
+func (w *walk[W]) make(words int) (err error) {
 	if w.room != nil {
 		w.room.Free()
 	}
@@ -78,7 +79,7 @@ func (w *walk) make(words int) (err error) {
 	return nil
 }
 
-func (w *walk) free() {
+func (w *walk[W]) free() {
 	if w.room != nil {
 		w.room.Free()
 	}
@@ -89,13 +90,13 @@ func (w *walk) free() {
 
 // chunks are all pairs, part by part; values are nil for a set. The slices are valid until the next ones come. in: by
 // who has entered.
-func (t *table) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pairs, error] {
-	return transfer.Sequence(func(yield func(structures.Pairs) bool) error {
-		w := walk{t: t, in: in}
+func (t *table[W]) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pairs[W, W], error] {
+	return transfer.Sequence(func(yield func(structures.Pairs[W, W]) bool) error {
+		w := walk[W]{t: t, in: in}
 		defer w.free()
 		for {
 			keys, values, err := w.pairs(ctx)
-			if err != nil || len(keys) == 0 || !yield(structures.Pairs{Keys: keys, Values: values}) {
+			if err != nil || len(keys) == 0 || !yield(structures.Pairs[W, W]{Keys: keys, Values: values}) {
 				return err
 			}
 		}
@@ -103,7 +104,7 @@ func (t *table) chunks(ctx context.Context, in bool) iter.Seq2[structures.Pairs,
 }
 
 // export is all pairs at once.
-func (t *table) export(ctx context.Context) (keys, values []uint32, err error) {
+func (t *table[W]) export(ctx context.Context) (keys, values []W, err error) {
 	for chunk, err := range t.chunks(ctx, false) {
 		if err != nil {
 			return keys, values, err
@@ -114,7 +115,7 @@ func (t *table) export(ctx context.Context) (keys, values []uint32, err error) {
 }
 
 // pairs reads the pairs of the next buckets that have any; none: that was all.
-func (w *walk) pairs(ctx context.Context) (keys, values []uint32, err error) {
+func (w *walk[W]) pairs(ctx context.Context) (keys, values []W, err error) {
 	err = w.do(ctx, func(s *vk.Stream) (err error) {
 		if err = w.begin(ctx, s); err != nil {
 			return err
@@ -130,7 +131,7 @@ func (w *walk) pairs(ctx context.Context) (keys, values []uint32, err error) {
 }
 
 // begin sizes the parts, once. They stay 0 where there is nothing.
-func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
+func (w *walk[W]) begin(ctx context.Context, s *vk.Stream) (err error) {
 	if w.written != nil {
 		return nil
 	}
@@ -146,17 +147,17 @@ func (w *walk) begin(ctx context.Context, s *vk.Stream) (err error) {
 }
 
 // read reads the pairs of so many buckets. Where they have no room, it makes some, and reads none.
-func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys, values []uint32, err error) {
+func (w *walk[W]) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys, values []W, err error) {
 	t := w.t
 	columns := 2
 	if t.keys {
 		columns = 1
 	}
 	push := exportPush{Hash: t.device(t.base), Written: w.written.Address(), First: w.next, Count: buckets}
-	capacity := len(w.host) / columns
+	capacity := len(w.host) / (columns * t.words())
 	if capacity != 0 {
 		push.Capacity, push.Keys = uint32(capacity), w.room.Address()
-		push.Values = w.room.AddressOf(capacity * (columns - 1))
+		push.Values = w.room.AddressOf(capacity * (columns - 1) * t.words())
 	}
 	written := w.written.Slice()
 	written[0] = 0
@@ -173,24 +174,24 @@ func (w *walk) read(ctx context.Context, s *vk.Stream, buckets uint32) (keys, va
 	}
 	got := int(written[0])
 	if got > capacity { // and somewhat more, for the other parts
-		return nil, nil, w.make(columns * (got + got/8 + 1024))
+		return nil, nil, w.make(columns * t.words() * (got + got/8 + 1024))
 	}
-	keys = w.host[:got]
-	if err := w.room.Download(ctx, 0, keys); err != nil {
+	part := func(first int) ([]W, error) {
+		words := w.host[first*t.words():][:got*t.words()]
+		return wordsOf[W](words), w.room.Download(ctx, first*t.words(), words)
+	}
+	if keys, err = part(0); err == nil && !t.keys {
+		values, err = part(capacity)
+	}
+	if err != nil {
 		return nil, nil, err
-	}
-	if !t.keys {
-		values = w.host[capacity : capacity+got]
-		if err := w.room.Download(ctx, capacity, values); err != nil {
-			return nil, nil, err
-		}
 	}
 	w.next += buckets
 	return keys, values, nil
 }
 
 // exportOn records the writing of all pairs.
-func (t *table) exportOn(s *vk.Stream, e structures.DeviceExport) error {
+func (t *table[W]) exportOn(s *vk.Stream, e structures.DeviceExport) error {
 	if err := t.enterShared(context.Background()); err != nil {
 		return err
 	}
@@ -221,8 +222,14 @@ func (t *table) exportOn(s *vk.Stream, e structures.DeviceExport) error {
 	})
 }
 
+// wordsOf are 32-bit words as a table's.
+func wordsOf[W structures.Word](words []uint32) []W {
+	n := len(words) * 4 / structures.WidthOf[W]().Bytes()
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(words))), n)
+}
+
 // findAll returns all values of each key: those of key i are values[offsets[i]:offsets[i+1]], oldest first.
-func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, values []uint32, err error) {
+func (t *table[W]) findAll(ctx context.Context, keys []W) (offsets []int, values []W, err error) {
 	if err := t.enterShared(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -235,14 +242,14 @@ func (t *table) findAll(ctx context.Context, keys []uint32) (offsets []int, valu
 	for i, n := range counts {
 		offsets[i+1] = offsets[i] + int(n)
 	}
-	values = make([]uint32, offsets[len(keys)])
+	values = make([]W, offsets[len(keys)])
 	return offsets, values, t.pipelines.Do(ctx, func(s *vk.Stream) error {
 		return t.collectAll(ctx, s, keys, offsets, values)
 	})
 }
 
 // collectAll fills values with what the keys have, at their offsets.
-func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys []uint32, offsets []int, values []uint32) error {
+func (t *table[W]) collectAll(ctx context.Context, s *vk.Stream, keys []W, offsets []int, values []W) error {
 	for first := 0; first < len(keys); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -262,19 +269,20 @@ func (t *table) collectAll(ctx context.Context, s *vk.Stream, keys []uint32, off
 }
 
 // collect is collectAll of some keys, at the offsets less the first of them.
-func (t *table) collect(ctx context.Context, s *vk.Stream, keys []uint32, offsets []int, values []uint32) error {
+func (t *table[W]) collect(ctx context.Context, s *vk.Stream, keys []W, offsets []int, values []W) error {
 	n := len(keys)
-	in := make([]uint32, 2*n)
-	copy(in, keys)
+	at := n * t.words()
+	in := make([]uint32, at+n)
+	copy(in, recording.Words(keys))
 	for i := range keys {
-		in[n+i] = uint32(offsets[i] - offsets[0])
+		in[at+i] = uint32(offsets[i] - offsets[0])
 	}
 	queries, err := vk.NewBuffer[uint32](t.d, len(in))
 	if err != nil {
 		return err
 	}
 	defer queries.Free()
-	found, err := vk.NewBuffer[uint32](t.d, len(values))
+	found, err := vk.NewBuffer[uint32](t.d, len(values)*t.words())
 	if err != nil {
 		return err
 	}
@@ -288,7 +296,7 @@ func (t *table) collect(ctx context.Context, s *vk.Stream, keys []uint32, offset
 			return err
 		}
 		k.Dispatch(s, groups(n), collectPush{
-			Hash: t.device(t.base), Keys: queries.Address(), Offsets: queries.AddressOf(n), Values: found.Address(),
+			Hash: t.device(t.base), Keys: queries.Address(), Offsets: queries.AddressOf(at), Values: found.Address(),
 			Count: uint32(n), Capacity: uint32(len(values)),
 		})
 		return nil
@@ -296,5 +304,5 @@ func (t *table) collect(ctx context.Context, s *vk.Stream, keys []uint32, offset
 	if err != nil {
 		return err
 	}
-	return found.Download(ctx, 0, values)
+	return found.Download(ctx, 0, recording.Words(values))
 }

@@ -18,12 +18,12 @@ type BucketLoad struct {
 
 const loadWords = 4 // of loads.comp's output, a bucket
 
-func (t *table) loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
+func (t *table[W]) loads(ctx context.Context) iter.Seq2[BucketLoad, error] {
 	return transfer.Sequence(func(yield func(BucketLoad) bool) error { return t.eachLoad(ctx, yield) })
 }
 
-func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error {
-	w := walk{t: t}
+func (t *table[W]) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error {
+	w := walk[W]{t: t}
 	defer w.free()
 	for {
 		words, err := w.loads(ctx)
@@ -39,7 +39,7 @@ func (t *table) eachLoad(ctx context.Context, yield func(BucketLoad) bool) error
 }
 
 // loads reads the loads of the next buckets; none: that was all.
-func (w *walk) loads(ctx context.Context) (words []uint32, err error) {
+func (w *walk[W]) loads(ctx context.Context) (words []uint32, err error) {
 	t := w.t
 	err = w.do(ctx, func(s *vk.Stream) error {
 		part := min(1<<16, t.base.buckets)

@@ -1,7 +1,7 @@
 // Package slabhash is a dynamic hash table in GPU memory: the slab hash of Ashkiani, Farach-Colton and
 // Owens, "A Dynamic Hash Table for the GPU" (2018), over Vulkan.
 //
-// A Map holds pairs of 32-bit keys and values, a Set 32-bit keys; every key is allowed. Batches of
+// A Map holds pairs, a Set keys, of any number type; every key is allowed. Batches of
 // operations, of one kind or mixed, run concurrently on the device, each operation by a tile of lanes
 // that reads a slab of 128 bytes at a time. A key may have one value (Insert, InsertUnique, InsertAdd, InsertMin,
 // InsertMax) or many (InsertDuplicate).
@@ -23,30 +23,43 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
 // Map is a hash table of pairs. Several goroutines may use one: queries run beside one another, and what changes it, or
 // another table that shares its pool, runs alone (structures.Dictionary says more). Stats runs alone, too.
-type Map struct{ Table }
+type Map[K, V structures.Number32] struct {
+	Table
+	of mapOf[K, V]
+}
 
-var _ structures.Dictionary = (*Map)(nil)
+var _ structures.Dictionary[uint32, uint32] = (*Map[uint32, uint32])(nil)
 
 // New makes an empty map. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
-func New(ctx context.Context, d *vk.Device, o Options) (*Map, error) {
-	t, err := newTable(ctx, d, o, false)
+func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Map[K, V], error) {
+	return newMap[K, V, uint32](ctx, d, o)
+}
+
+func newMap[K, V structures.Number32, W structures.Word](ctx context.Context, d *vk.Device,
+	o Options) (*Map[K, V], error) {
+	t, err := newTable[W](ctx, d, o, false)
 	if err != nil {
 		return nil, err
 	}
-	return &Map{Table{t}}, nil
+	return mapOverTable[K, V](t), nil
+}
+
+func mapOverTable[K, V structures.Number32, W structures.Word](t *table[W]) *Map[K, V] {
+	return &Map[K, V]{Table{t}, mapOver[K, V, W]{typed.Dictionary[K, V, W](dictionaryOf(t)), t}}
 }
 
 // Build makes a map of pairs, sized for them. Where a key comes twice, the last of its values stays. Errors: those of
 // New and of Insert.
-func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Map, error) {
-	m, err := New(ctx, d, o.sizedFor(len(keys)))
+func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+	o Options) (*Map[K, V], error) {
+	m, err := New[K, V](ctx, d, o.sizedFor(len(keys)))
 	if err != nil {
 		return nil, o.asked(err)
 	}
@@ -61,78 +74,108 @@ func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) 
 //
 // Errors of this and the other insertions: *structures.LengthError; *structures.PendingError, with the
 // statuses that say what is done, around *vk.OutOfMemoryError, *structures.LimitError or the context's.
-func (m *Map) Insert(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return m.t.update(ctx, structures.Insert, keys, values)
+func (m *Map[K, V]) Insert(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
+	return m.of.Insert(ctx, keys, values)
 }
 
 // InsertUnique inserts each pair whose key is not there: Inserted or Found. Of equal keys in the batch the first one
 // counts.
-func (m *Map) InsertUnique(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return m.t.update(ctx, structures.InsertUnique, keys, values)
+func (m *Map[K, V]) InsertUnique(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
+	return m.of.InsertUnique(ctx, keys, values)
 }
 
 // InsertDuplicate inserts each pair, whatever is there (INSERT of section III-B): Inserted. Equal keys of the batch
 // come in any order.
-func (m *Map) InsertDuplicate(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return m.t.update(ctx, structures.InsertDuplicate, keys, values)
+func (m *Map[K, V]) InsertDuplicate(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
+	return m.of.InsertDuplicate(ctx, keys, values)
 }
 
 // InsertAdd inserts each pair, or adds its value to the one that is there, modulo 2^32 (structures.Dictionary). Of a
 // key with several pairs it is the least recently inserted one; so with InsertMin and InsertMax.
-func (m *Map) InsertAdd(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return m.t.update(ctx, structures.InsertAdd, keys, values)
+func (m *Map[K, V]) InsertAdd(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
+	return m.of.InsertAdd(ctx, keys, values)
 }
 
 // InsertMin inserts each pair, or lowers the value that is there (structures.Dictionary).
-func (m *Map) InsertMin(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return m.t.update(ctx, structures.InsertMin, keys, values)
+func (m *Map[K, V]) InsertMin(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
+	return m.of.InsertMin(ctx, keys, values)
 }
 
 // InsertMax inserts each pair, or raises the value that is there (structures.Dictionary).
-func (m *Map) InsertMax(ctx context.Context, keys, values []uint32) ([]structures.Status, error) {
-	return m.t.update(ctx, structures.InsertMax, keys, values)
+func (m *Map[K, V]) InsertMax(ctx context.Context, keys []K, values []V) ([]structures.Status, error) {
+	return m.of.InsertMax(ctx, keys, values)
 }
 
 // Find returns the least recently inserted value of each key (SEARCH), 0 where it is absent, and
 // whether it is there.
-func (m *Map) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
-	return values, found, m.FindInto(ctx, keys, values, found)
+func (m *Map[K, V]) Find(ctx context.Context, keys []K) (values []V, found []bool, err error) {
+	return m.of.Find(ctx, keys)
 }
 
 // FindInto is Find into the caller's slices, each as long as keys or nil: then it is not wanted. values may be keys
 // itself, and must not overlap with it otherwise. After an error their contents mean nothing. Error also:
 // *structures.LengthError.
-func (m *Map) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
-	return m.t.findInto(ctx, keys, values, found)
+func (m *Map[K, V]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
+	return m.of.FindInto(ctx, keys, values, found)
 }
 
 // FindAll returns all values of each key (SEARCHALL): those of keys[i] are values[offsets[i]:offsets[i+1]],
 // the least recently inserted first.
-func (m *Map) FindAll(ctx context.Context, keys []uint32) (offsets []int, values []uint32, err error) {
-	return m.t.findAll(ctx, keys)
+func (m *Map[K, V]) FindAll(ctx context.Context, keys []K) (offsets []int, values []V, err error) {
+	return m.of.FindAll(ctx, keys)
 }
 
 // UpdateInto does a batch of updates of one kind, Insert to DeleteAll, and writes what becomes of each to the caller's
 // slice, as long as keys, or nil: then it is not wanted. values are what insertions bring; of DeleteAll they are filled
 // with how many pairs each key had, if that is wanted; of Delete nil. Errors: those of Insert, whose *PendingError then
 // says how many operations are not done; *structures.KindError and *structures.LengthError before anything is done.
-func (m *Map) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+func (m *Map[K, V]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, values []V,
 	status []structures.Status) error {
-	return m.t.updateInto(ctx, kind, keys, values, status)
+	return m.of.UpdateInto(ctx, kind, keys, values, status)
 }
 
-// Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
-// by module: "flush.map", "rehash", "release" (of the slabs behind the old base slabs). Empty without
-// Options.Timed.
-func (m *Map) Timings() []vk.Timing { return m.t.timings() }
-
 // Export returns all pairs, in no particular order.
-func (m *Map) Export(ctx context.Context) (keys, values []uint32, err error) { return m.t.export(ctx) }
+func (m *Map[K, V]) Export(ctx context.Context) (keys []K, values []V, err error) {
+	return m.of.Export(ctx)
+}
 
 // All returns the pairs, in no particular order: for pair, err := range m.All(ctx). They are read part by part, and the
 // map must not change meanwhile. If the device fails, ctx ends or the map is rehashed (structures.ErrChanged), the
 // error comes last, with no pair.
-func (m *Map) All(ctx context.Context) iter.Seq2[structures.Pair, error] {
-	return transfer.Pairs(m.t.chunks(ctx, false), false)
+func (m *Map[K, V]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
+	return m.of.All(ctx)
+}
+
+// Chunks is All with many pairs at a time, in slices that are valid until the next ones come.
+func (m *Map[K, V]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
+	return m.of.Chunks(ctx)
+}
+
+// Delete removes the least recently inserted pair of each key: Deleted or Absent. Of equal keys in the batch any
+// may be the one Deleted.
+func (m *Map[K, V]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
+	return m.of.Delete(ctx, keys)
+}
+
+// DeleteAll removes all pairs of each key and returns how many. Error: *structures.PendingError, then some keys'
+// pairs are gone and counted, those of others not at all or not all; Apply says which.
+func (m *Map[K, V]) DeleteAll(ctx context.Context, keys []K) (counts []uint32, err error) {
+	return m.of.DeleteAll(ctx, keys)
+}
+
+// CountAll returns how many pairs each key has.
+func (m *Map[K, V]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
+	return m.of.CountAll(ctx, keys)
+}
+
+// Apply does a batch of operations of any kinds, concurrently. Errors: *structures.KindError before
+// anything is done, and those of Insert.
+func (m *Map[K, V]) Apply(ctx context.Context, b structures.Batch[K, V]) (structures.Results[K, V], error) {
+	return m.of.Apply(ctx, b)
+}
+
+// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
+// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
+func (m *Map[K, V]) ApplyInto(ctx context.Context, b structures.Batch[K, V], into *structures.Results[K, V]) error {
+	return m.of.ApplyInto(ctx, b, into)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/slabcheck"
@@ -28,7 +29,7 @@ func TestEmptyBatches(t *testing.T) {
 		"findall":   func() (int, error) { o, v, err := m.FindAll(t.Context(), nil); return len(o) - 1 + len(v), err },
 		"count":     func() (int, error) { c, err := m.CountAll(t.Context(), nil); return len(c), err },
 		"apply": func() (int, error) {
-			r, err := m.Apply(t.Context(), structures.Batch{})
+			r, err := m.Apply(t.Context(), u32.Batch{})
 			return len(r.Status) + len(r.Values), err
 		},
 		"export": func() (int, error) { k, v, err := m.Export(t.Context()); return len(k) + len(v), err },
@@ -41,7 +42,7 @@ func TestEmptyBatches(t *testing.T) {
 	require.NoError(t, m.Flush(t.Context()))
 	require.NoError(t, m.Rehash(t.Context(), 0))
 	require.NoError(t, m.Clear(t.Context()))
-	empty, err := Build(t.Context(), d, nil, nil, Options{})
+	empty, err := Build[uint32, uint32](t.Context(), d, nil, nil, Options{})
 	require.NoError(t, err)
 	requireContents(t, d, empty, nil)
 	require.NoError(t, empty.Close())
@@ -51,7 +52,7 @@ func TestOneElement(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		m := newMap(t, d, Options{Buckets: 4})
 		one := func(kind structures.Kind, key, value uint32) (structures.Status, uint32) {
-			r, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{kind}, Keys: []uint32{key},
+			r, err := m.Apply(t.Context(), u32.Batch{Kinds: []structures.Kind{kind}, Keys: []uint32{key},
 				Values: []uint32{value}})
 			require.NoError(t, err)
 			return r.Status[0], r.Values[0]
@@ -237,15 +238,15 @@ func TestMismatchedSlices(t *testing.T) {
 		"max":       func() error { _, err := m.InsertMax(t.Context(), three, two); return err },
 		"build":     func() error { _, err := Build(t.Context(), d, three, two, Options{}); return err },
 		"kinds": func() error {
-			_, err := m.Apply(t.Context(), structures.Batch{Kinds: kinds[:2], Keys: three, Values: three})
+			_, err := m.Apply(t.Context(), u32.Batch{Kinds: kinds[:2], Keys: three, Values: three})
 			return err
 		},
 		"values": func() error {
-			_, err := m.Apply(t.Context(), structures.Batch{Kinds: kinds, Keys: three, Values: two})
+			_, err := m.Apply(t.Context(), u32.Batch{Kinds: kinds, Keys: three, Values: two})
 			return err
 		},
 		"set": func() error {
-			_, err := s.Apply(t.Context(), structures.Batch{Kinds: kinds[:1], Keys: three})
+			_, err := s.Apply(t.Context(), u32.Batch{Kinds: kinds[:1], Keys: three})
 			return err
 		},
 	} {
@@ -258,19 +259,19 @@ func TestMismatchedSlices(t *testing.T) {
 
 	var kind *structures.KindError
 	for _, k := range []structures.Kind{structures.Mixed, structures.CountAll + 1, 255} {
-		_, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{structures.Find, k}, Keys: two,
+		_, err := m.Apply(t.Context(), u32.Batch{Kinds: []structures.Kind{structures.Find, k}, Keys: two,
 			Values: two})
 		require.ErrorAs(t, err, &kind)
 		require.Equal(t, structures.KindError{Index: 1, Kind: k}, *kind)
 	}
-	_, err := m.Apply(t.Context(), structures.Batch{Kinds: kinds, Keys: three})
+	_, err := m.Apply(t.Context(), u32.Batch{Kinds: kinds, Keys: three})
 	require.ErrorAs(t, err, &length, "an insertion without values")
 	require.Equal(t, structures.LengthError{Keys: 3, Other: "values"}, *length)
 	requireContents(t, d, m, nil)
 	require.Empty(t, slabcheck.Check(t, d, slabcheck.Expect{}, s)[0])
 
 	// No operation inserts: no values are needed.
-	r, err := m.Apply(t.Context(), structures.Batch{Kinds: kinds[1:], Keys: two})
+	r, err := m.Apply(t.Context(), u32.Batch{Kinds: kinds[1:], Keys: two})
 	require.NoError(t, err)
 	require.Equal(t, []structures.Status{structures.Absent, structures.Absent}, r.Status)
 }
@@ -285,11 +286,11 @@ func TestOptions(t *testing.T) {
 		"Tile":     {{Tile: 3}, {Tile: -1}, {Tile: 16}, {Tile: 2 * min(8, d.SubgroupSize())}},
 	} {
 		for _, o := range bad {
-			_, err := New(t.Context(), d, o)
+			_, err := New[uint32, uint32](t.Context(), d, o)
 			var wrong *structures.OptionError
 			require.ErrorAs(t, err, &wrong, "%+v", o)
 			require.Equal(t, option, wrong.Option)
-			_, err = NewSet(t.Context(), d, o)
+			_, err = NewSet[uint32](t.Context(), d, o)
 			require.ErrorAs(t, err, &wrong)
 		}
 	}
@@ -297,7 +298,7 @@ func TestOptions(t *testing.T) {
 	stats, err := m.Stats(t.Context())
 	require.NoError(t, err)
 	require.InDelta(t, 2000, stats.Buckets, 2)
-	_, err = New(cancelled(t), d, Options{})
+	_, err = New[uint32, uint32](cancelled(t), d, Options{})
 	require.Error(t, err)
 	for _, buckets := range []int{1, 3, -1, 1<<31 + 1} {
 		var wrong *structures.OptionError
@@ -308,7 +309,7 @@ func TestOptions(t *testing.T) {
 
 func TestClosed(t *testing.T) {
 	d := testdevice.Open(t)
-	m, err := New(t.Context(), d, Options{})
+	m, err := New[uint32, uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	insert(t, m, []uint32{1}, []uint32{2})
 	require.NoError(t, m.Close())
@@ -323,7 +324,7 @@ func TestClosed(t *testing.T) {
 		"findall":   func() error { _, _, err := m.FindAll(t.Context(), one); return err },
 		"count":     func() error { _, err := m.CountAll(t.Context(), one); return err },
 		"apply": func() error {
-			_, err := m.Apply(t.Context(), structures.Batch{Kinds: []structures.Kind{structures.Find}, Keys: one})
+			_, err := m.Apply(t.Context(), u32.Batch{Kinds: []structures.Kind{structures.Find}, Keys: one})
 			return err
 		},
 		"len":    func() error { _, err := m.Len(t.Context()); return err },
@@ -394,7 +395,7 @@ func TestInsertAfterDeleteNeverDuplicates(t *testing.T) {
 			}
 			for round := range rounds {
 				// Each key twice or so: insertions and deletions of one key in one batch.
-				var b structures.Batch
+				var b u32.Batch
 				for range 2 * n {
 					kind := [...]structures.Kind{structures.InsertUnique, structures.Delete,
 						structures.Insert}[rng.IntN(3)]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/slabcheck"
@@ -49,14 +50,14 @@ func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Sta
 }
 
 // batches draws batches of distinct keys, most of them insertions of duplicates.
-var batches = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) structures.Batch {
+var batches = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) u32.Batch {
 	kinds := []structures.Kind{
 		structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate,
 		structures.InsertUnique,
 		structures.Insert, structures.InsertAdd, structures.Delete, structures.Delete, structures.DeleteAll,
 		structures.Find, structures.CountAll,
 	}
-	var b structures.Batch
+	var b u32.Batch
 	from, noise := rapid.Uint32Range(0, 40).Draw(t, "from"), rapid.Uint32().Draw(t, "noise")
 	for i := range rapid.Uint32Range(1, 60).Draw(t, "n") {
 		noise = noise*1664525 + 1013904223
@@ -76,12 +77,12 @@ func TestMultimap(t *testing.T) {
 				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
 				require.NoError(rt, err)
 				defer pool.Close()
-				hog, err := NewSet(t.Context(), d, Options{Buckets: 256, MaxLoad: -1, Pool: pool})
+				hog, err := NewSet[uint32](t.Context(), d, Options{Buckets: 256, MaxLoad: -1, Pool: pool})
 				require.NoError(rt, err)
 				defer hog.Close()
 				_, err = hog.Insert(t.Context(), ramp(34000, 1, 1)) // some 1000 of 1024 slabs
 				require.NoError(rt, err)
-				m, err := New(t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool,
+				m, err := New[uint32, uint32](t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool,
 					Seed: rapid.Uint32().Draw(rt, "seed")})
 				require.NoError(rt, err)
 				defer m.Close()

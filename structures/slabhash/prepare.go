@@ -13,7 +13,7 @@ import (
 // Prepare makes all kernels that calls on the table may need (structures.Dictionary).
 func (x Table) Prepare(ctx context.Context) error { return x.t.prepare(ctx) }
 
-func (t *table) prepare(ctx context.Context) error {
+func (t *table[W]) prepare(ctx context.Context) error {
 	if err := t.enterShared(ctx); err != nil {
 		return err
 	}
@@ -37,12 +37,12 @@ func (t *table) prepare(ctx context.Context) error {
 }
 
 // small makes an empty table with the kernels that this one has while its pool has such constants.
-func (t *table) small(ctx context.Context, form recording.Form) (_ *table, end func(), err error) {
+func (t *table[W]) small(ctx context.Context, form recording.Form) (_ *table[W], end func(), err error) {
 	pool, err := alloc.NewSlabPool(ctx, t.d, alloc.PoolOptions{SuperShift: int(form["POOL_SUPER_SHIFT"])})
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := newTable(ctx, t.d, Options{Load: t.o.Load, Tile: t.o.Tile, Pool: pool}, t.keys)
+	x, err := newTable[W](ctx, t.d, Options{Load: t.o.Load, Tile: t.o.Tile, Pool: pool}, t.keys)
 	if err != nil {
 		_ = pool.Close()
 		return nil, nil, err
@@ -52,30 +52,30 @@ func (t *table) small(ctx context.Context, form recording.Form) (_ *table, end f
 		x.kernels.General()
 	}
 	return x, func() { // what they had to do was waited for
-		_ = x.close()
+		_ = x.Close()
 		_ = pool.Close()
 	}, nil
 }
 
 // try does with a small table what can be done with one.
-func (t *table) try(ctx context.Context, form recording.Form) error {
+func (t *table[W]) try(ctx context.Context, form recording.Form) error {
 	x, end, err := t.small(ctx, form)
 	if err != nil {
 		return err
 	}
 	defer end()
-	m := Map{Table{x}} // or, by the methods that it shares with one, a Set
+	m := Table{x}
 	if t.keys {
-		err = recording.Trial(ctx, x.d, Set{Table{x}})
+		err = recording.Trial[W](ctx, x.d, m)
 	} else {
-		err = recording.Trial(ctx, x.d, m)
+		err = recording.Trial[W](ctx, x.d, dictionaryOf(x))
 	}
 	if err != nil {
 		return err
 	}
-	keys := make([]uint32, 1000)
+	keys := make([]W, 1000)
 	for i := range keys {
-		keys[i] = uint32(i)
+		keys[i] = W(i)
 	}
 	for _, call := range []func() error{
 		func() error { _, err := x.update(ctx, structures.InsertUnique, keys, keys); return err },
@@ -102,7 +102,7 @@ func (t *table) try(ctx context.Context, form recording.Form) error {
 }
 
 // rehearsals record what batches of all kinds and sizes take. The table is used for nothing else.
-func (t *table) rehearsals() (parts []recording.Part) {
+func (t *table[W]) rehearsals() (parts []recording.Part) {
 	for kind := structures.Mixed; kind <= structures.CountAll; kind++ {
 		parts = append(parts, func(_ context.Context, s *vk.Stream) error {
 			return t.recordApply(s, kind, operands{count: 1})

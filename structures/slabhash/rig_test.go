@@ -57,17 +57,17 @@ func eachWidth(t *testing.T, d *vk.Device, test func(t *testing.T, width int)) {
 }
 
 // newMap makes a map until the test's end.
-func newMap(t testing.TB, d *vk.Device, o Options) *Map {
+func newMap(t testing.TB, d *vk.Device, o Options) *Map[uint32, uint32] {
 	t.Helper()
-	m, err := New(t.Context(), d, o)
+	m, err := New[uint32, uint32](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	return m
 }
 
-func newSet(t testing.TB, d *vk.Device, o Options) *Set {
+func newSet(t testing.TB, d *vk.Device, o Options) *Set[uint32] {
 	t.Helper()
-	s, err := NewSet(t.Context(), d, o)
+	s, err := NewSet[uint32](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -96,7 +96,7 @@ func all[T comparable](t testing.TB, want T, n int, got []T, what string) {
 }
 
 // requireContents compares what a map holds with a Go map, by its own export and by its memory, and checks its memory.
-func requireContents(t testing.TB, d *vk.Device, m *Map, want map[uint32]uint32) {
+func requireContents(t testing.TB, d *vk.Device, m *Map[uint32, uint32], want map[uint32]uint32) {
 	t.Helper()
 	pairs := slabcheck.Check(t, d, slabcheck.Expect{}, m)[0]
 	require.Equal(t, len(want), len(pairs), "pairs in memory")
@@ -172,14 +172,14 @@ func ramp(n int, from, step uint32) []uint32 {
 
 func repeat(n int, v uint32) []uint32 { return ramp(n, v, 0) }
 
-func find(t testing.TB, m *Map, keys []uint32) ([]uint32, []bool) {
+func find(t testing.TB, m *Map[uint32, uint32], keys []uint32) ([]uint32, []bool) {
 	t.Helper()
 	values, found, err := m.Find(t.Context(), keys)
 	require.NoError(t, err)
 	return values, found
 }
 
-func insert(t testing.TB, m *Map, keys, values []uint32) []structures.Status {
+func insert(t testing.TB, m *Map[uint32, uint32], keys, values []uint32) []structures.Status {
 	t.Helper()
 	status, err := m.Insert(t.Context(), keys, values)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 // savedLoad is what is kept of a table beside its pairs.
 var savedLoad = transfer.Parameter{Structure: "slabhash", Name: "load", Option: "Load"}
 
-func (t *table) save(ctx context.Context, w io.Writer) (int64, error) {
+func (t *table[W]) save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := t.enterShared(ctx); err != nil {
 		return 0, err
 	}
@@ -30,26 +30,40 @@ func (t *table) save(ctx context.Context, w io.Writer) (int64, error) {
 // Load makes a map of what any structure has saved, or vkds has, to the end of r. An Options.Load of 0 is what a saved
 // map had; the values of a set are 0. Where keys have several values, these come in any order. Errors:
 // *structures.SavedError; r's own; those of New and of Insert, without the PendingError around them.
-func Load(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Map, error) {
-	l := transfer.Loader[*Map]{New: loading(ctx, d, o, New), Reserve: (*Map).Reserve, Insert: (*Map).InsertDuplicate}
-	return l.Load(ctx, r)
+func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Map[K, V], error) {
+	t, err := load[uint32](ctx, d, r, o, false)
+	if err != nil {
+		return nil, err
+	}
+	return mapOverTable[K, V](t), nil
 }
 
 // LoadSet is Load for a set: of the keys alone.
-func LoadSet(ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Set, error) {
-	insert := func(s *Set, ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
-		return s.InsertDuplicate(ctx, keys)
+func LoadSet[K structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Set[K], error) {
+	t, err := load[uint32](ctx, d, r, o, true)
+	if err != nil {
+		return nil, err
 	}
-	l := transfer.Loader[*Set]{New: loading(ctx, d, o, NewSet), Reserve: (*Set).Reserve, Insert: insert}
-	return l.Load(ctx, r)
+	return setOverTable[K](t), nil
 }
 
-// loading is New by the header of what was saved.
-func loading[T any](ctx context.Context, d *vk.Device, o Options,
-	open func(context.Context, *vk.Device, Options) (T, error)) func(saved.Header, int) (T, error) {
-	return func(h saved.Header, pairs int) (T, error) {
-		sized := o.sizedFor(pairs)
-		s, err := transfer.Made(h, savedLoad, &sized.Load, func() (T, error) { return open(ctx, d, sized) })
-		return s, o.asked(err)
+// load makes a table of what was saved, of the keys alone or of pairs.
+func load[W structures.Word](ctx context.Context, d *vk.Device, r io.Reader, o Options, keys bool) (*table[W], error) {
+	l := transfer.Loader[W, *table[W]]{
+		New: func(h saved.Header, pairs int) (*table[W], error) {
+			sized := o.sizedFor(pairs)
+			t, err := transfer.Made(h, savedLoad, &sized.Load, func() (*table[W], error) {
+				return newTable[W](ctx, d, sized, keys)
+			})
+			return t, o.asked(err)
+		},
+		Reserve: (*table[W]).reserve,
+		Insert: func(t *table[W], ctx context.Context, keys, values []W) ([]structures.Status, error) {
+			if t.keys {
+				values = nil
+			}
+			return t.update(ctx, structures.InsertDuplicate, keys, values)
+		},
 	}
+	return l.Load(ctx, r)
 }

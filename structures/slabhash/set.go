@@ -7,25 +7,35 @@ import (
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/transfer"
 	"github.com/vkds/vkds/vk"
 )
 
-// Set is a hash table of keys, 30 a slab. Several goroutines may use one, as a Map. Errors are those of Map.
-type Set struct{ Table }
+// Set is a hash table of keys, twice as many a slab. Several goroutines may use one, as a Map. Errors are those of Map.
+type Set[K structures.Number32] struct {
+	Table
+	of setOf[K]
+}
 
 // NewSet makes an empty set.
-func NewSet(ctx context.Context, d *vk.Device, o Options) (*Set, error) {
-	t, err := newTable(ctx, d, o, true)
+func NewSet[K structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Set[K], error) {
+	return newSet[K, uint32](ctx, d, o)
+}
+
+func newSet[K structures.Number32, W structures.Word](ctx context.Context, d *vk.Device, o Options) (*Set[K], error) {
+	t, err := newTable[W](ctx, d, o, true)
 	if err != nil {
 		return nil, err
 	}
-	return &Set{Table{t}}, nil
+	return setOverTable[K](t), nil
+}
+
+func setOverTable[K structures.Number32, W structures.Word](t *table[W]) *Set[K] {
+	return &Set[K]{Table{t}, setOver[K, W]{t}}
 }
 
 // BuildSet makes a set of keys, sized for them.
-func BuildSet(ctx context.Context, d *vk.Device, keys []uint32, o Options) (*Set, error) {
-	s, err := NewSet(ctx, d, o.sizedFor(len(keys)))
+func BuildSet[K structures.Number32](ctx context.Context, d *vk.Device, keys []K, o Options) (*Set[K], error) {
+	s, err := NewSet[K](ctx, d, o.sizedFor(len(keys)))
 	if err != nil {
 		return nil, o.asked(err)
 	}
@@ -36,39 +46,66 @@ func BuildSet(ctx context.Context, d *vk.Device, keys []uint32, o Options) (*Set
 }
 
 // Insert inserts each key that is not there: Inserted or Found. Of equal keys in the batch the first one is Inserted.
-func (s *Set) Insert(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return s.t.update(ctx, structures.InsertUnique, keys, nil)
+func (s *Set[K]) Insert(ctx context.Context, keys []K) ([]structures.Status, error) {
+	return s.of.update(ctx, structures.InsertUnique, keys)
 }
 
 // InsertDuplicate inserts each key, however often it is there already: Inserted.
-func (s *Set) InsertDuplicate(ctx context.Context, keys []uint32) ([]structures.Status, error) {
-	return s.t.update(ctx, structures.InsertDuplicate, keys, nil)
+func (s *Set[K]) InsertDuplicate(ctx context.Context, keys []K) ([]structures.Status, error) {
+	return s.of.update(ctx, structures.InsertDuplicate, keys)
+}
+
+// Delete removes each key once: Deleted or Absent. Of equal keys in the batch any may be the one Deleted.
+func (s *Set[K]) Delete(ctx context.Context, keys []K) ([]structures.Status, error) {
+	return s.of.update(ctx, structures.Delete, keys)
+}
+
+// DeleteAll removes each key as often as it is there, and returns how often that was, as Map.DeleteAll.
+func (s *Set[K]) DeleteAll(ctx context.Context, keys []K) (counts []uint32, err error) {
+	return s.of.deleteAll(ctx, keys)
+}
+
+// CountAll returns how often each key is there.
+func (s *Set[K]) CountAll(ctx context.Context, keys []K) ([]uint32, error) {
+	return s.of.countAll(ctx, keys)
 }
 
 // Contains says of each key whether it is there.
-func (s *Set) Contains(ctx context.Context, keys []uint32) ([]bool, error) {
+func (s *Set[K]) Contains(ctx context.Context, keys []K) ([]bool, error) {
 	found := make([]bool, len(keys))
 	return found, s.ContainsInto(ctx, keys, found)
 }
 
 // ContainsInto is Contains into the caller's slice, as long as keys.
-func (s *Set) ContainsInto(ctx context.Context, keys []uint32, found []bool) error {
-	return s.t.findInto(ctx, keys, nil, found)
+func (s *Set[K]) ContainsInto(ctx context.Context, keys []K, found []bool) error {
+	return s.of.containsInto(ctx, keys, found)
 }
 
 // UpdateInto does a batch of updates of one kind, InsertUnique, InsertDuplicate, Delete or DeleteAll, as
 // Map.UpdateInto.
-func (s *Set) UpdateInto(ctx context.Context, kind structures.Kind, keys []uint32, status []structures.Status) error {
-	return s.t.updateInto(ctx, kind, keys, nil, status)
+func (s *Set[K]) UpdateInto(ctx context.Context, kind structures.Kind, keys []K, status []structures.Status) error {
+	return s.of.updateInto(ctx, kind, keys, status)
+}
+
+// Apply does a batch of operations of any kinds, concurrently, as Map.Apply. There are no values but the numbers that
+// DeleteAll and CountAll result in.
+func (s *Set[K]) Apply(ctx context.Context, b structures.Batch[K, uint32]) (structures.Results[K, uint32], error) {
+	return s.of.apply(ctx, b)
+}
+
+// ApplyInto is Apply into the caller's slices, as Map.ApplyInto.
+func (s *Set[K]) ApplyInto(ctx context.Context, b structures.Batch[K, uint32],
+	into *structures.Results[K, uint32]) error {
+	return s.of.applyInto(ctx, b, into)
 }
 
 // Export returns all keys, in no particular order.
-func (s *Set) Export(ctx context.Context) (keys []uint32, err error) {
-	keys, _, err = s.t.export(ctx)
-	return keys, err
-}
+func (s *Set[K]) Export(ctx context.Context) (keys []K, err error) { return s.of.export(ctx) }
 
 // All returns the keys, as Map.All does the pairs.
-func (s *Set) All(ctx context.Context) iter.Seq2[uint32, error] {
-	return transfer.Keys(s.t.chunks(ctx, false))
+func (s *Set[K]) All(ctx context.Context) iter.Seq2[K, error] { return s.of.all(ctx) }
+
+// Chunks is All with many keys at a time, without values, in slices that are valid until the next ones come.
+func (s *Set[K]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, uint32], error] {
+	return s.of.chunks(ctx)
 }

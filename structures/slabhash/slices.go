@@ -13,26 +13,26 @@ import (
 
 // request is a batch in Go slices: what it brings, and where what comes of it goes. Of what is nil there is none, or it
 // is not wanted.
-type request struct {
+type request[W structures.Word] struct {
 	kind    structures.Kind
 	kinds   []structures.Kind // of a Mixed one
-	keys    []uint32
-	values  []uint32
-	results []uint32 // of lookups, counts and DeleteAll
+	keys    []W
+	values  []W
+	results []W // of lookups, counts and DeleteAll
 	status  []structures.Status
 }
 
 // part is the request for some of the operations.
-func (q request) part(first, end int) request {
+func (q request[W]) part(first, end int) request[W] {
 	q.kinds, q.keys, q.values = pipeline.Cut(q.kinds, first, end), q.keys[first:end], pipeline.Cut(q.values, first, end)
 	q.results, q.status = pipeline.Cut(q.results, first, end), pipeline.Cut(q.status, first, end)
 	return q
 }
 
 // updateInto does a batch of updates of one kind.
-func (t *table) updateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
+func (t *table[W]) updateInto(ctx context.Context, kind structures.Kind, keys, values []W,
 	status []structures.Status) error {
-	q := request{kind: kind, keys: keys, status: status}
+	q := request[W]{kind: kind, keys: keys, status: status}
 	switch {
 	case kind.Inserts() && !t.keys:
 		if q.values = values; len(values) != len(keys) {
@@ -51,13 +51,14 @@ func (t *table) updateInto(ctx context.Context, kind structures.Kind, keys, valu
 }
 
 // update is updateInto with statuses of its own.
-func (t *table) update(ctx context.Context, kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+func (t *table[W]) update(ctx context.Context, kind structures.Kind,
+	keys, values []W) ([]structures.Status, error) {
 	status := make([]structures.Status, len(keys))
 	return pipeline.Made(status, t.updateInto(ctx, kind, keys, values, status))
 }
 
 // mixedInto does a batch of operations of any kinds.
-func (t *table) mixedInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
+func (t *table[W]) mixedInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
 	if err := cmp.Or(pipeline.Lengths(b, t.keys), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
@@ -66,16 +67,16 @@ func (t *table) mixedInto(ctx context.Context, b structures.Batch, into *structu
 			return &structures.KindError{Index: i, Kind: k}
 		}
 	}
-	return t.do(ctx, request{structures.Mixed, b.Kinds, b.Keys, b.Values, into.Values, into.Status})
+	return t.do(ctx, request[W]{structures.Mixed, b.Kinds, b.Keys, b.Values, into.Values, into.Status})
 }
 
 // mixed is mixedInto with results of its own.
-func (t *table) mixed(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	return pipeline.MadeResults(b, func(into *structures.Results) error { return t.mixedInto(ctx, b, into) })
+func (t *table[W]) mixed(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
+	return pipeline.MadeResults(b, func(into *structures.Results[W, W]) error { return t.mixedInto(ctx, b, into) })
 }
 
 // do does a batch, when its turn has come.
-func (t *table) do(ctx context.Context, q request) error {
+func (t *table[W]) do(ctx context.Context, q request[W]) error {
 	if err := t.enter(ctx); err != nil {
 		return pipeline.NotBegun(q.status, len(q.keys), err)
 	}
@@ -97,7 +98,7 @@ func (t *table) do(ctx context.Context, q request) error {
 }
 
 // roomForSome returns how many of n operations may be dispatched next, and counts them in.
-func (t *table) roomForSome(ctx context.Context, kind structures.Kind, n int) (int, error) {
+func (t *table[W]) roomForSome(ctx context.Context, kind structures.Kind, n int) (int, error) {
 	if kind != structures.Mixed && !kind.Inserts() {
 		return n, nil
 	}
@@ -111,7 +112,8 @@ func (t *table) roomForSome(ctx context.Context, kind structures.Kind, n int) (i
 }
 
 // run has the device do a batch for which there is room. left: so many operations of it were not done.
-func (t *table) run(ctx context.Context, q request, ordered bool, progress structures.Progress) (left int, err error) {
+func (t *table[W]) run(ctx context.Context, q request[W], ordered bool,
+	progress structures.Progress) (left int, err error) {
 	columns := []pipeline.Column{pipeline.In(q.keys), {}, pipeline.In(q.kinds), pipeline.Statuses(q.status)}
 	if q.kind == structures.Mixed || t.hasValues(q.kind) {
 		columns[1] = pipeline.Through(q.values, q.results)
@@ -135,7 +137,7 @@ func (t *table) run(ctx context.Context, q request, ordered bool, progress struc
 }
 
 // hasValues says whether operations of a kind bring a value, or result in one.
-func (t *table) hasValues(kind structures.Kind) bool {
+func (t *table[W]) hasValues(kind structures.Kind) bool {
 	return kind > structures.Delete || !t.keys && (kind == structures.Mixed || kind.Inserts())
 }
 
@@ -147,7 +149,7 @@ func operandsOf(c pipeline.Chunk) operands {
 }
 
 // findInto looks keys up. Of a set there are no values.
-func (t *table) findInto(ctx context.Context, keys, values []uint32, found []bool) error {
+func (t *table[W]) findInto(ctx context.Context, keys, values []W, found []bool) error {
 	err := cmp.Or(pipeline.Fits(len(keys), "values", values), pipeline.Fits(len(keys), "found flags", found))
 	if err != nil {
 		return err
@@ -172,7 +174,7 @@ func (t *table) findInto(ctx context.Context, keys, values []uint32, found []boo
 }
 
 // countAll counts the pairs of each key.
-func (t *table) countAll(ctx context.Context, keys []uint32) ([]uint32, error) {
+func (t *table[W]) countAll(ctx context.Context, keys []W) ([]uint32, error) {
 	if err := t.enterShared(ctx); err != nil {
 		return nil, err
 	}
@@ -181,9 +183,9 @@ func (t *table) countAll(ctx context.Context, keys []uint32) ([]uint32, error) {
 }
 
 // counts is countAll by who has entered.
-func (t *table) counts(ctx context.Context, keys []uint32) ([]uint32, error) {
+func (t *table[W]) counts(ctx context.Context, keys []W) ([]uint32, error) {
 	t.meter.Query(len(keys))
-	counts, visits := make([]uint32, len(keys)), uint32(initialVisits)
+	counts, visits := make([]W, len(keys)), uint32(initialVisits)
 	columns := []pipeline.Column{pipeline.In(keys), pipeline.Out(counts), {}, pipeline.Result[structures.Status](nil)}
 	_, err := t.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -200,11 +202,24 @@ func (t *table) counts(ctx context.Context, keys []uint32) ([]uint32, error) {
 		Progress: t.o.Progress,
 		Parts:    pipeline.PartsOfQueries,
 	})
-	return counts, err
+	return narrow(counts), err
 }
 
 // deleteAll removes all pairs of each key, and counts them.
-func (t *table) deleteAll(ctx context.Context, keys []uint32) ([]uint32, error) {
-	counts := make([]uint32, len(keys))
-	return counts, t.updateInto(ctx, structures.DeleteAll, keys, counts, nil)
+func (t *table[W]) deleteAll(ctx context.Context, keys []W) ([]uint32, error) {
+	counts := make([]W, len(keys))
+	err := t.updateInto(ctx, structures.DeleteAll, keys, counts, nil)
+	return narrow(counts), err
+}
+
+// narrow are numbers of pairs, which kernels write where values are.
+func narrow[W structures.Word](counts []W) []uint32 {
+	if same, is := any(counts).([]uint32); is {
+		return same
+	}
+	all := make([]uint32, len(counts))
+	for i, n := range counts {
+		all[i] = uint32(n)
+	}
+	return all
 }

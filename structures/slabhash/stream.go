@@ -11,7 +11,7 @@ import (
 )
 
 // check answers why a batch can't be recorded.
-func (t *table) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table[W]) check(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if kind > structures.CountAll {
 		return &structures.KindError{Kind: kind}
 	}
@@ -33,7 +33,7 @@ func when(condition bool, n int) int {
 }
 
 // applyOn records a batch, when its turn has come.
-func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table[W]) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (t *table) applyOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
 	return t.record(s, kind, b, false)
 }
 
-func (t *table) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table[W]) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if !kind.Inserts() && kind != structures.Delete && kind != structures.DeleteAll {
 		return &structures.KindError{Kind: kind}
 	}
@@ -49,7 +49,7 @@ func (t *table) updateOn(ctx context.Context, s *vk.Stream, kind structures.Kind
 }
 
 // record records a batch; retry: only what is pending of it.
-func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
+func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
 	if err := t.check(s, kind, b); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (t *table) record(s *vk.Stream, kind structures.Kind, b structures.DeviceBa
 }
 
 // finish has the pending operations of a batch done, once the stream is through with it.
-func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+func (t *table[W]) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	if err := t.enter(ctx); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (t *table) finish(ctx context.Context, s *vk.Stream, kind structures.Kind, 
 	return pipeline.Finish(ctx, s, b.Left, t.makeRoom, func() error { return t.record(s, kind, b, true) })
 }
 
-func (t *table) findOn(s *vk.Stream, q structures.DeviceLookups) error {
+func (t *table[W]) findOn(s *vk.Stream, q structures.DeviceLookups) error {
 	if err := t.enterShared(context.Background()); err != nil {
 		return err
 	}
@@ -114,8 +114,6 @@ func (t *table) findOn(s *vk.Stream, q structures.DeviceLookups) error {
 }
 
 var (
-	_ structures.ConcurrentOnStream = (*Map)(nil)
-	_ structures.ConcurrentOnStream = (*Set)(nil)
-	_ structures.InShaders[Device]  = (*Map)(nil)
-	_ structures.InShaders[Device]  = (*Set)(nil)
+	_ structures.ConcurrentOnStream = Table{}
+	_ structures.InShaders[Device]  = Table{}
 )

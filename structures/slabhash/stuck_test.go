@@ -23,7 +23,7 @@ type wordsPush struct {
 const listSlots = 15 // of a slab
 
 // rowOfSlabs makes a table with a base slab, a full one behind it, and a last one, all of one key.
-func rowOfSlabs(t *testing.T, d *vk.Device) *Map {
+func rowOfSlabs(t *testing.T, d *vk.Device) *Map[uint32, uint32] {
 	t.Helper()
 	m := newMap(t, d, Options{Buckets: 4, MaxLoad: -1})
 	one := make([]uint32, 3*listSlots-1)
@@ -36,7 +36,7 @@ func rowOfSlabs(t *testing.T, d *vk.Device) *Map {
 }
 
 // makeCircle has the second slab of that row be its own next one, as a stray write may leave it.
-func makeCircle(t *testing.T, d *vk.Device, m *Map) {
+func makeCircle(t *testing.T, d *vk.Device, m *Map[uint32, uint32]) {
 	t.Helper()
 	const nextAt, slabBytes = 31, 128
 	module, err := shaders.Load("test/words")

@@ -50,7 +50,7 @@ type base struct {
 }
 
 // table is the slab hash that Map and Set share.
-type table struct {
+type table[W structures.Word] struct {
 	d         *vk.Device
 	o         Options
 	keys      bool // a set
@@ -77,7 +77,7 @@ type table struct {
 	failures uint32 // of the pool, as last seen
 }
 
-func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, error) {
+func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, keys bool) (*table[W], error) {
 	if err := o.complete(d); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 			return nil, err
 		}
 	}
-	t := &table{
+	t := &table[W]{
 		d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), visits: initialVisits,
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d),
 	}
@@ -104,7 +104,7 @@ func newTable(ctx context.Context, d *vk.Device, o Options, keys bool) (*table, 
 }
 
 // layOut returns how many buckets the options ask for. What can't be had is refused before anything is allocated.
-func (t *table) layOut() (uint32, error) {
+func (t *table[W]) layOut() (uint32, error) {
 	buckets, asked := uint32(t.o.Buckets), structures.CapacityError{Option: "Buckets", Asked: t.o.Buckets}
 	if buckets == 0 {
 		buckets = t.bucketsFor(uint64(t.o.Capacity))
@@ -128,12 +128,12 @@ func (t *table) layOut() (uint32, error) {
 }
 
 // poolOptions are those of the table's own pool.
-func (t *table) poolOptions(buckets uint32) alloc.PoolOptions {
+func (t *table[W]) poolOptions(buckets uint32) alloc.PoolOptions {
 	// At a load of 0.7, one bucket in seven has a second slab.
 	return alloc.PoolOptions{Blocks: max(1, int(float64(buckets)/7/alloc.BlockSlabs)), MaxBytes: t.o.MaxBytes}
 }
 
-func (t *table) open(ctx context.Context, buckets uint32) error {
+func (t *table[W]) open(ctx context.Context, buckets uint32) error {
 	var err error
 	if t.stream, err = t.d.NewStream(); err != nil {
 		return err
@@ -158,13 +158,13 @@ func (t *table) open(ctx context.Context, buckets uint32) error {
 }
 
 // bucketsFor returns how many buckets have Options.Load with so many pairs.
-func (t *table) bucketsFor(pairs uint64) uint32 {
+func (t *table[W]) bucketsFor(pairs uint64) uint32 {
 	b := float64(pairs) / (float64(t.slots) * t.o.Load)
 	return uint32(min(max(b+1, 64), maxBuckets))
 }
 
 // hash returns the bucket of a key among so many: slab_hash_bucket in GLSL.
-func (t *table) hash(key, buckets uint32) uint32 {
+func (t *table[W]) hash(key, buckets uint32) uint32 {
 	x := key ^ t.o.Seed
 	x ^= x >> 16
 	x *= 0x21f0aaad
@@ -178,7 +178,7 @@ func (t *table) hash(key, buckets uint32) uint32 {
 // newBase makes fresh base slabs, and finds the mask for the two buckets whose keys collide with the
 // slab list's patterns: a key that is stored as 0 is the mask itself, one that is stored as ~0 its
 // complement, and neither may hash to those buckets.
-func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
+func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
 	b := base{buckets: buckets, ones: t.hash(^uint32(0), buckets), zero: t.hash(0, buckets)}
 	special := func(key uint32) bool {
 		h := t.hash(key, buckets)
@@ -198,13 +198,13 @@ func (t *table) newBase(ctx context.Context, buckets uint32) (base, error) {
 }
 
 // abandon frees base slabs once the device no longer works on them.
-func (t *table) abandon(b base) error {
+func (t *table[W]) abandon(b base) error {
 	err := t.stream.Wait(context.Background())
 	b.slabs.Free()
 	return err
 }
 
-func (t *table) device(b base) Device {
+func (t *table[W]) device(b base) Device {
 	return Device{
 		Base: b.slabs.Address(), Pool: t.pool.Device(),
 		Buckets: b.buckets, Seed: t.o.Seed, Mask: b.mask, SpecialOnes: b.ones, SpecialZero: b.zero,
@@ -212,21 +212,21 @@ func (t *table) device(b base) Device {
 }
 
 // enter begins a call that may change the table, when its turn has come; leave ends it.
-func (t *table) enter(ctx context.Context) error {
+func (t *table[W]) enter(ctx context.Context) error {
 	return t.entered(t.gate.Enter(ctx), t.leave)
 }
 
-func (t *table) leave() { t.gate.Leave() }
+func (t *table[W]) leave() { t.gate.Leave() }
 
 // enterShared begins a call that changes nothing of the table but what locks of its own guard, beside others like it.
-func (t *table) enterShared(ctx context.Context) error {
+func (t *table[W]) enterShared(ctx context.Context) error {
 	return t.entered(t.gate.EnterShared(ctx), t.leaveShared)
 }
 
-func (t *table) leaveShared() { t.gate.LeaveShared() }
+func (t *table[W]) leaveShared() { t.gate.LeaveShared() }
 
 // entered refuses a call that the pool's gate has let in, if the table is closed.
-func (t *table) entered(err error, leave func()) error {
+func (t *table[W]) entered(err error, leave func()) error {
 	if err == nil && t.closed {
 		leave()
 		return vk.ErrClosed
@@ -234,7 +234,7 @@ func (t *table) entered(err error, leave func()) error {
 	return err
 }
 
-func (t *table) close() error {
+func (t *table[W]) Close() error {
 	leave, open, err := t.gate.Shut()
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (t *table) close() error {
 }
 
 // free frees what the table has. shares: it has slabs of a pool that stays.
-func (t *table) free(shares bool) error {
+func (t *table[W]) free(shares bool) error {
 	var err error
 	if t.stream != nil {
 		if shares {
@@ -282,11 +282,11 @@ func (t *table) free(shares bool) error {
 }
 
 // on records what record records, all of it or nothing, and notes that it names the table's memory.
-func (t *table) on(s *vk.Stream, record func() error) error {
+func (t *table[W]) on(s *vk.Stream, record func() error) error {
 	return recording.Naming(s, record, &t.uses, t.pool.Uses())
 }
 
-func (t *table) usedOn(s *vk.Stream) {
+func (t *table[W]) usedOn(s *vk.Stream) {
 	leave, _ := t.gate.Take()
 	defer leave()
 	if !t.closed {
@@ -296,25 +296,28 @@ func (t *table) usedOn(s *vk.Stream) {
 }
 
 // kernel returns a kernel of shaders/slabhash. module is its name with its variant.
-func kernel[P any](t *table, s *vk.Stream, module string, tile int,
+func kernel[P any, W structures.Word](t *table[W], s *vk.Stream, module string, tile int,
 	own ...recording.Specialization) (*vk.Kernel[P], error) {
 	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
 	return recording.Kernel[P](t.kernels, s, "slabhash/"+module, workgroup, all...)
 }
 
 // variant returns the name of a kernel's module for this sort of table.
-func (t *table) variant(kernel string) string {
+func (t *table[W]) variant(kernel string) string {
 	if t.keys {
 		return kernel + ".set"
 	}
 	return kernel + ".map"
 }
 
+// words is how many 32-bit words a key takes, and a value.
+func (t *table[W]) words() int { return structures.WidthOf[W]().Bytes() / 4 }
+
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
 // metrics are those of the base slabs, and of the pool.
-func (t *table) metrics() structures.Metrics {
+func (t *table[W]) metrics() structures.Metrics {
 	m := t.meter.Metrics(t.d)
 	m.Bytes += t.pool.Bytes()
 	m.Growths += t.pool.Growths()
@@ -322,7 +325,7 @@ func (t *table) metrics() structures.Metrics {
 }
 
 // described is the table as kernels see it now, the zero value where it has no memory any more.
-func (t *table) described() Device {
+func (t *table[W]) described() Device {
 	leave, open := t.gate.Take()
 	defer leave()
 	if !open || t.closed {
@@ -331,13 +334,13 @@ func (t *table) described() Device {
 	return t.device(t.base)
 }
 
-func (t *table) timings() []vk.Timing {
+func (t *table[W]) timings() []vk.Timing {
 	leave, _ := t.gate.Take()
 	defer leave()
 	return t.stream.Timings()
 }
 
-func (t *table) constants() map[string]uint32 {
+func (t *table[W]) constants() map[string]uint32 {
 	c := t.pool.Constants()
 	c["TILE"] = uint32(t.tiles.update)
 	return c

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/slabcheck"
@@ -19,7 +20,7 @@ import (
 
 // fillDuplicates gives keys up to 40 values each, in rounds, so that the order of insertion is known, and deletes some
 // of the oldest again. It returns what each key has, the oldest first.
-func fillDuplicates(t *testing.T, m *Map, rng *rand.Rand) map[uint32][]uint32 {
+func fillDuplicates(t *testing.T, m *Map[uint32, uint32], rng *rand.Rand) map[uint32][]uint32 {
 	t.Helper()
 	want := map[uint32][]uint32{}
 	keys := distinct(rng, 120, m.Device())
@@ -57,7 +58,7 @@ func fillDuplicates(t *testing.T, m *Map, rng *rand.Rand) map[uint32][]uint32 {
 }
 
 // requireGroups compares all values of all keys, in their order, by every way to look at them.
-func requireGroups(t *testing.T, d *vk.Device, m *Map, want map[uint32][]uint32, compact bool) {
+func requireGroups(t *testing.T, d *vk.Device, m *Map[uint32, uint32], want map[uint32][]uint32, compact bool) {
 	t.Helper()
 	got := groupsOf(slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true, Compact: compact}, m)[0])
 	require.Equal(t, len(want), len(got))
@@ -231,7 +232,7 @@ func TestSetUpkeep(t *testing.T) {
 		require.InDelta(t, float64(n-100)*4/(128*float64(stats.Slabs)), stats.Utilization, 1e-9)
 		require.NoError(t, s.Clear(t.Context()))
 		require.Empty(t, slabcheck.Check(t, d, slabcheck.Expect{}, s)[0])
-		r, err := s.Apply(t.Context(), structures.Batch{
+		r, err := s.Apply(t.Context(), u32.Batch{
 			Kinds: []structures.Kind{structures.Insert, structures.Find, structures.CountAll, structures.Delete},
 			Keys:  []uint32{1, 2, 3, 4},
 		})
@@ -375,7 +376,7 @@ func TestStats(t *testing.T) {
 
 func TestLoadsOfASet(t *testing.T) {
 	d := testdevice.Open(t)
-	s, err := NewSet(t.Context(), d, Options{Buckets: 70_000, MaxLoad: -1}) // more than are read at a time
+	s, err := NewSet[uint32](t.Context(), d, Options{Buckets: 70_000, MaxLoad: -1}) // more than are read at a time
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 	keys := make([]uint32, 10_000)
@@ -404,9 +405,9 @@ func TestSharedPool(t *testing.T) {
 	require.NoError(t, err)
 	defer pool.Close()
 	o := Options{Buckets: 4, MaxLoad: -1, Pool: pool}
-	a, err := New(t.Context(), d, o)
+	a, err := New[uint32, uint32](t.Context(), d, o)
 	require.NoError(t, err)
-	b, err := NewSet(t.Context(), d, o)
+	b, err := NewSet[uint32](t.Context(), d, o)
 	require.NoError(t, err)
 	keys := distinct(rand.New(rand.NewPCG(8, 8)), 12000, a.Device())
 	for at := 0; at < len(keys); at += 3000 { // the pool grows on the way
@@ -438,7 +439,7 @@ func TestSharedPool(t *testing.T) {
 	require.Equal(t, 4000, len(slabcheck.Check(t, d, slabcheck.Expect{}, a)[0]))
 	require.NoError(t, a.Close())
 	require.Zero(t, allocated())
-	insertAgain, err := New(t.Context(), d, o)
+	insertAgain, err := New[uint32, uint32](t.Context(), d, o)
 	require.NoError(t, err)
 	insert(t, insertAgain, keys, keys)
 	require.Equal(t, len(keys), len(slabcheck.Check(t, d, slabcheck.Expect{}, insertAgain)[0]))

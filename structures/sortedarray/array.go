@@ -3,20 +3,16 @@
 // GPU LSM's paper measures against it (Ashkiani et al., GPU LSM: A Dynamic Dictionary Data Structure for the GPU,
 // 2018, section V).
 //
-// Keys and values are 32 bits, and none of them is reserved. Methods take Go slices, copy a batch to the device and its
-// results back; those that end in On work on device buffers and a stream.
+// Keys and values are numbers of 32 bits, of any type, and none of them is reserved. Methods take Go slices, copy a
+// batch to the device and its results back; those that end in On work on device buffers and a stream.
 package sortedarray
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"io"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/internal/pipeline"
-	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/internal/runs"
-	"github.com/vkds/vkds/structures/internal/sorted"
+	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -37,234 +33,83 @@ const MaxPairs = 1 << 30
 // Its updates and queries are those of structures.Updates and structures.Queries. A batch of updates costs the copying
 // of the whole array, and so does each chunk of a batch of millions. No query is left pending on a stream. Streams keep
 // temporary memory of theirs until Trim or Close.
-type Array struct {
-	structures.Updates
-	structures.Queries
+type Array[K, V structures.Number32] struct {
+	structures.Ordered[K, V]
 
-	core  sorted.Core
-	run   *runs.Memory
-	spare *runs.Memory // for the next version; or nil
-	n     int
+	words words
 }
 
-var _ structures.Ordered = (*Array)(nil)
+// words is what a Array of words does besides.
+type words interface {
+	UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error
+	Reserve(ctx context.Context, n int) error
+	Stats(ctx context.Context) (Stats, error)
+	Trim()
+}
 
-// full says that an array can't have so many pairs.
-func full(pairs int) error {
-	return &structures.LimitError{What: "pairs of a sorted array", Want: uint64(pairs), Most: MaxPairs}
+var _ structures.OrderedOnStream = (*Array[uint32, uint32])(nil)
+
+// of makes an Array of one of words.
+func of[K, V structures.Number32, W structures.Word](a *array[W], err error) (*Array[K, V], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Array[K, V]{typed.Ordered[K, V, W](a), a}, nil
 }
 
 // New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
-func New(ctx context.Context, d *vk.Device, o Options) (*Array, error) {
-	if o.Capacity < 0 || o.Capacity > MaxPairs {
-		reason := fmt.Sprintf("%d, but an array has 0 to %d pairs", o.Capacity, MaxPairs)
-		return nil, &structures.OptionError{Option: "Capacity", Reason: reason}
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := d.Fits(runs.MemoryBytes(o.Capacity)); err != nil {
-		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
-	}
-	a := &Array{}
-	a.Updates, a.Queries = pipeline.Updates(a.UpdateInto), &a.core.Reader
-	err := a.core.Open(d, (*updater)(a), o.Progress)
-	if err == nil {
-		a.run, err = runs.NewMemory(d, o.Capacity)
-	}
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
-	a.core.Hold()
-	return a, nil
+func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Array[K, V], error) {
+	return of[K, V](newArray[uint32](ctx, d, o))
 }
 
 // Build makes an array of pairs in any order. Where a key comes twice, the last of its values stays. The pairs and what
 // it takes to sort them have to fit into the device's memory at once.
 //
 // Errors: *structures.OptionError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError.
-func Build(ctx context.Context, d *vk.Device, keys, values []uint32, o Options) (*Array, error) {
-	if len(keys) > MaxPairs {
-		return nil, full(len(keys))
-	}
-	a, err := New(ctx, d, o)
-	if err != nil {
-		return nil, err
-	}
-	into, n, err := a.core.Build(ctx, keys, values)
-	if err == nil {
-		if err = recording.Run(a.core.Stream, func() error { return a.replace(a.core.Stream, into, n) }); err != nil {
-			into.Free()
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
-	a.core.Hold()
-	return a, nil
+func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+	o Options) (*Array[K, V], error) {
+	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
-// UpdateInto does a batch of updates of one kind (Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete), and
-// writes what becomes of each operation to the caller's slice, as long as keys, or nil: then it is not wanted, which
-// saves a sort. Deletions have no values. Errors: those of structures.Updates, whose *PendingError then says how many
-// operations are not done; *structures.KindError and *structures.LengthError before anything is done.
-func (a *Array) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint32,
-	status []structures.Status) error {
-	if err := sorted.Check(kind, keys, values, status); err != nil {
-		return err
-	}
-	if err := a.core.EnterAlone(ctx); err != nil {
-		return pipeline.NotBegun(status, len(keys), err)
-	}
-	defer a.core.Leave()
-	return a.core.Update(ctx, kind, keys, values, status)
+// Load makes an array of what any structure has saved, or vkds has, to the end of r. The values
+// of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's own; those of New and of
+// Insert, without the PendingError around them.
+func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Array[K, V], error) {
+	return of[K, V](load[uint32](ctx, d, r, o))
 }
 
-// Apply does a batch of Insert, InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find and CountAll: first the
-// lookups and counts, then the insertions in their order, then the deletions. Errors: *structures.KindError before
-// anything is done, and those of structures.Updates.
-func (a *Array) Apply(ctx context.Context, b structures.Batch) (structures.Results, error) {
-	return pipeline.MadeResults(b, func(into *structures.Results) error { return a.ApplyInto(ctx, b, into) })
+// UpdateOn does a batch of structures.Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete from device
+// buffers, after what was recorded into the stream before. It waits for the stream, since the host has to know how many
+// pairs there are, and records the rest of the work behind that: queries come later on the same stream, or on one that
+// comes after it (vk.Stream.After), or when the stream was waited for. It submits what it records, so that discarding
+// what the stream has recorded doesn't take it back. Nothing is left pending. Errors as Insert's, and
+// *structures.KindError; then the array is as it was.
+func (a *Array[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind,
+	b structures.DeviceBatch) error {
+	return a.words.UpdateOn(ctx, s, kind, b)
 }
 
-// ApplyInto is Apply into the caller's slices: Status and Values, each as long as the batch or nil, which is not
-// wanted. Values may be those of the batch. The rest of into stays as it is. Error also: *structures.LengthError.
-func (a *Array) ApplyInto(ctx context.Context, b structures.Batch, into *structures.Results) error {
-	if err := sorted.CheckMixed(b, into); err != nil {
-		return err
-	}
-	if err := a.core.EnterAlone(ctx); err != nil {
-		return pipeline.NotBegun(into.Status, len(b.Keys), err)
-	}
-	defer a.core.Leave()
-	return a.core.Apply(ctx, b, sorted.WithStatus(into, len(b.Keys)))
-}
-
-// Len returns the number of pairs, which is known.
-func (a *Array) Len(ctx context.Context) (uint64, error) {
-	if err := a.core.EnterShared(ctx); err != nil {
-		return 0, err
-	}
-	defer a.core.LeaveShared()
-	return uint64(a.n), nil
-}
-
-// Clear removes all pairs. The memory stays.
-func (a *Array) Clear(ctx context.Context) error {
-	if err := a.core.Enter(ctx); err != nil {
-		return err
-	}
-	defer a.core.Leave()
-	a.core.Changed()
-	a.n = 0
-	return nil
+// Finish waits for the stream: no batch leaves anything pending.
+func (a *Array[K, V]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
+	return a.words.Finish(ctx, s, kind, b)
 }
 
 // Reserve makes room for n pairs in all, both for the array and for its next version, so that batches up to so many
 // pairs need no memory for these. Less than there is room for does nothing. Errors: *structures.CapacityError, before
 // anything is allocated; *vk.OutOfMemoryError; vk.ErrUnsubmitted.
-func (a *Array) Reserve(ctx context.Context, n int) error {
-	switch {
-	case n < 0:
-		return &structures.OptionError{Option: "Capacity", Reason: "negative"}
-	case n > MaxPairs:
-		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: full(n)}
-	}
-	if err := a.core.EnterAlone(ctx); err != nil {
-		return err
-	}
-	defer a.core.Leave()
-	moves, spare := a.run.Room() < n, a.spare == nil || a.spare.Room() < n
-	var sizes []uint64
-	for _, more := range []bool{moves, spare} {
-		if more {
-			sizes = append(sizes, runs.MemoryBytes(n))
-		}
-	}
-	if err := a.core.Device.Fits(sizes...); err != nil {
-		return &structures.CapacityError{Option: "Capacity", Asked: n, Err: err}
-	}
-	if moves {
-		if err := a.move(n); err != nil {
-			return err
-		}
-	}
-	if spare {
-		return (*updater)(a).reserveSpareOf(n)
-	}
-	return nil
-}
-
-// move moves the array to memory for n pairs. What it had is no longer there, not as the next version's, either.
-func (a *Array) move(n int) error {
-	into, err := runs.NewMemory(a.core.Device, n)
-	if err != nil {
-		return err
-	}
-	spare, s := a.spare, a.core.Stream
-	err = recording.Run(s, func() error {
-		if a.n != 0 {
-			s.Copy(into.Buffer(), 0, a.run.Buffer(), 0, 4*a.n)
-			s.Copy(into.Buffer(), 4*into.ValuesAt(), a.run.Buffer(), 4*a.run.ValuesAt(), 4*a.n)
-		}
-		return a.replace(s, into, a.n)
-	})
-	if a.run != into {
-		into.Free()
-		return err
-	}
-	a.core.Free(a.spare) // the memory that it had
-	a.spare = spare
-	return err
-}
-
-// Stats are an array's measures.
-type Stats struct {
-	Pairs uint64
-	Bytes uint64 // device memory, with what is kept for the next batch
+func (a *Array[K, V]) Reserve(ctx context.Context, n int) error {
+	return a.words.Reserve(ctx, n)
 }
 
 // Stats returns the array's measures, which are known: the device is not asked.
-func (a *Array) Stats(ctx context.Context) (Stats, error) {
-	if err := a.core.EnterShared(ctx); err != nil {
-		return Stats{}, err
-	}
-	defer a.core.LeaveShared()
-	return Stats{Pairs: uint64(a.n), Bytes: a.bytes() + a.core.ScratchBytes()}, nil
+func (a *Array[K, V]) Stats(ctx context.Context) (Stats, error) {
+	return a.words.Stats(ctx)
 }
-
-// bytes is how much memory the array and its next version take.
-func (a *Array) bytes() (sum uint64) {
-	for _, m := range []*runs.Memory{a.run, a.spare} {
-		if m != nil {
-			sum += m.Bytes()
-		}
-	}
-	return sum
-}
-
-// Metrics are what the host knows, without a turn.
-func (a *Array) Metrics() structures.Metrics { return a.core.Metrics() }
 
 // Trim gives back the memory that is kept from batch to batch, for the next version of the array and in between, behind
 // the work that streams have recorded or submitted.
-func (a *Array) Trim() {
-	if a.core.EnterOn(context.Background()) != nil {
-		return
-	}
-	defer a.core.Leave()
-	a.core.Free(a.spare)
-	a.spare = nil
-	a.core.Trim()
-}
-
-// Close frees the array's memory. What streams have recorded or submitted is allowed to end first: the memory goes when
-// the streams find that it has.
-func (a *Array) Close() error {
-	return a.core.Close(func() {
-		a.core.Free(a.run)
-		a.core.Free(a.spare)
-		a.run, a.spare, a.n = nil, nil, 0
-	})
+func (a *Array[K, V]) Trim() {
+	a.words.Trim()
 }

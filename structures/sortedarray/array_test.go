@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-func newArray(t testing.TB, d *vk.Device, o Options) *Array {
+func newArray(t testing.TB, d *vk.Device, o Options) *Array[uint32, uint32] {
 	t.Helper()
-	a, err := New(t.Context(), d, o)
+	a, err := New[uint32, uint32](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, a.Close()) })
 	return a
@@ -37,12 +38,12 @@ func batch(rng *rand.Rand, n int, below uint32, want map[uint32]uint32) (keys, v
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
 
 // requireContents compares all pairs with a Go map.
-func requireContents(t testing.TB, a *Array, want map[uint32]uint32) {
+func requireContents(t testing.TB, a *Array[uint32, uint32], want map[uint32]uint32) {
 	t.Helper()
 	n, err := a.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), n)
-	r, err := a.Range(t.Context(), []structures.Range{structures.AllKeys})
+	r, err := a.Range(t.Context(), []u32.Range{u32.AllKeys})
 	require.NoError(t, err)
 	require.Equal(t, len(want), len(r.Keys))
 	require.True(t, slices.IsSorted(r.Keys))
@@ -176,21 +177,21 @@ func TestErrors(t *testing.T) {
 	d := testdevice.Open(t)
 	var option *structures.OptionError
 	for _, n := range []int{-1, MaxPairs + 1} {
-		_, err := New(t.Context(), d, Options{Capacity: n})
+		_, err := New[uint32, uint32](t.Context(), d, Options{Capacity: n})
 		require.ErrorAs(t, err, &option)
 		require.Contains(t, err.Error(), "Capacity")
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := New(done, d, Options{})
+	_, err := New[uint32, uint32](done, d, Options{})
 	require.ErrorIs(t, err, context.Canceled)
-	a, err := New(t.Context(), d, Options{})
+	a, err := New[uint32, uint32](t.Context(), d, Options{})
 	require.NoError(t, err)
 	one := []uint32{1}
 	var length *structures.LengthError
 	_, err = a.Insert(t.Context(), one, nil)
 	require.ErrorAs(t, err, &length)
-	_, err = Build(t.Context(), d, one, nil, Options{})
+	_, err = Build[uint32, uint32](t.Context(), d, one, nil, Options{})
 	require.ErrorAs(t, err, &length)
 	stream, err := d.NewStream()
 	require.NoError(t, err)
@@ -198,7 +199,7 @@ func TestErrors(t *testing.T) {
 	require.ErrorAs(t, a.FindOn(stream, structures.DeviceLookups{Count: 1}), &length)
 	var kind *structures.KindError
 	duplicates := []structures.Kind{structures.InsertDuplicate}
-	_, err = a.Apply(t.Context(), structures.Batch{Keys: one, Values: one, Kinds: duplicates})
+	_, err = a.Apply(t.Context(), u32.Batch{Keys: one, Values: one, Kinds: duplicates})
 	require.ErrorAs(t, err, &kind)
 	statuses, err := a.Insert(done, one, one)
 	require.ErrorIs(t, err, context.Canceled)
@@ -216,7 +217,7 @@ func TestErrors(t *testing.T) {
 		"Insert": func() error { _, err := a.Insert(t.Context(), one, one); return err },
 		"Delete": func() error { _, err := a.Delete(t.Context(), one); return err },
 		"Find":   func() error { _, _, err := a.Find(t.Context(), one); return err },
-		"Range":  func() error { _, err := a.Range(t.Context(), []structures.Range{structures.AllKeys}); return err },
+		"Range":  func() error { _, err := a.Range(t.Context(), []u32.Range{u32.AllKeys}); return err },
 		"Ceil":   func() error { _, err := a.Ceil(t.Context(), one); return err },
 		"Max":    func() error { _, _, _, err := a.Max(t.Context()); return err },
 		"Len":    func() error { _, err := a.Len(t.Context()); return err },

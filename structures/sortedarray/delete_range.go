@@ -16,7 +16,7 @@ import (
 //
 // Errors: *structures.PendingError around those of Count, *vk.OutOfMemoryError or the context's; then nothing is
 // removed.
-func (a *Array) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+func (a *array[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
 	d := ordered.NewDeletion(ranges)
 	if err := a.core.EnterAlone(ctx); err != nil {
 		return d.NotBegun(err)
@@ -33,22 +33,22 @@ func (a *Array) DeleteRange(ctx context.Context, ranges []structures.Range) ([]u
 }
 
 // without makes the array one without the keys of ranges, which leave so many; they ascend, and don't overlap.
-func (a *Array) without(ctx context.Context, ranges []structures.Range, left int) error {
+func (a *array[W]) without(ctx context.Context, ranges []structures.Range[W], left int) error {
 	if left == 0 {
 		a.core.Changed()
 		a.n = 0
 		return nil
 	}
-	s, u := a.core.Stream, (*updater)(a)
+	s, u := a.core.Stream, (*updater[W])(a)
 	if err := u.reserveSpare(left); err != nil {
 		return err
 	}
-	gone, err := vk.NewBuffer[uint32](a.core.Device, 2*len(ranges))
+	gone, err := vk.NewBuffer[uint32](a.core.Device, 2*len(ranges)*structures.WidthOf[W]().Bytes()/4)
 	if err != nil {
 		return err
 	}
 	defer gone.Free()
-	if err := gone.Upload(ctx, 0, ordered.Words(ranges)); err != nil {
+	if err := gone.Upload(ctx, 0, recording.Words(ranges)); err != nil {
 		return err
 	}
 	err = recording.Run(s, func() error {

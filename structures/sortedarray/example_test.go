@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
 )
@@ -24,7 +24,7 @@ func Example() {
 	}
 	defer a.Close()
 
-	counts, err := a.Count(ctx, []structures.Range{{Lo: 100, Hi: 300}, {Lo: 301, Hi: 399}})
+	counts, err := a.Count(ctx, []u32.Range{{Lo: 100, Hi: 300}, {Lo: 301, Hi: 399}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,13 +12,13 @@ import (
 )
 
 // updater is the array as its core sees it.
-type updater Array
+type updater[W structures.Word] array[W]
 
-func (u *updater) Stack() runs.Stack {
+func (u *updater[W]) Stack() runs.Stack {
 	return runs.Stack{Rows: u.core.Rows.Address(), Unit: 1, Front: uint32(u.n)}
 }
 
-func (u *updater) Unique() bool { return true }
+func (u *updater[W]) Unique() bool { return true }
 
 // updatePlan is how the scratch of an update is divided.
 type updatePlan struct {
@@ -30,7 +30,7 @@ type updatePlan struct {
 	bytes                          uint64
 }
 
-func (u *updater) plan(n int, scratch uint64) updatePlan {
+func (u *updater[W]) plan(n int, scratch uint64) updatePlan {
 	all := u.n + n
 	p := recording.Parts{Base: scratch}
 	plan := updatePlan{
@@ -45,12 +45,12 @@ func (u *updater) plan(n int, scratch uint64) updatePlan {
 }
 
 // idle says that a batch changes nothing.
-func (u *updater) idle(b sorted.Batch) bool {
+func (u *updater[W]) idle(b sorted.Batch) bool {
 	return b.N == 0 || b.Kind == structures.Delete && u.n == 0
 }
 
 // Reserve makes the scratch and the memory of the next version.
-func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
+func (u *updater[W]) Reserve(s *vk.Stream, b sorted.Batch) error {
 	all := u.n + b.N
 	switch {
 	case u.idle(b):
@@ -65,7 +65,7 @@ func (u *updater) Reserve(s *vk.Stream, b sorted.Batch) error {
 }
 
 // reserveSpare makes memory for the array's next version.
-func (u *updater) reserveSpare(pairs int) error {
+func (u *updater[W]) reserveSpare(pairs int) error {
 	if u.spare != nil && u.spare.Room() >= pairs {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (u *updater) reserveSpare(pairs int) error {
 }
 
 // reserveSpareOf is reserveSpare of so many pairs and no more.
-func (u *updater) reserveSpareOf(pairs int) (err error) {
+func (u *updater[W]) reserveSpareOf(pairs int) (err error) {
 	u.core.Free(u.spare)
 	u.spare, err = runs.NewMemory(u.core.Device, pairs)
 	return err
@@ -85,7 +85,7 @@ func (u *updater) reserveSpareOf(pairs int) (err error) {
 
 // Update sorts the batch, merges it behind the array, and writes what is valid of that as the array's next version.
 // How many pairs that has, the host must know: it waits.
-func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) error {
+func (u *updater[W]) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) error {
 	if u.idle(b) {
 		return nil
 	}
@@ -103,16 +103,16 @@ func (u *updater) Update(ctx context.Context, s *vk.Stream, b sorted.Batch) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return (*Array)(u).replace(s, u.spare, u.core.Counted())
+	return (*array[W])(u).replace(s, u.spare, u.core.Counted())
 }
 
-func (u *updater) Held() uint64 { return (*Array)(u).bytes() }
+func (u *updater[W]) Held() uint64 { return (*array[W])(u).bytes() }
 
 // Settle has nothing to do: what the array notes is certain to run.
-func (u *updater) Settle() {}
+func (u *updater[W]) Settle() {}
 
 // resolve records the writing of what the array is after a batch, to the spare memory.
-func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
+func (u *updater[W]) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 	batch := runs.Source{Keys: plan.keys, Values: plan.values, N: b.N}
 	if b.Kind == structures.Delete {
 		batch.Values = 0
@@ -138,7 +138,7 @@ func (u *updater) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) error {
 }
 
 // replace submits what makes n pairs in other memory the array, and keeps the old memory for the next version.
-func (a *Array) replace(s *vk.Stream, run *runs.Memory, n int) error {
+func (a *array[W]) replace(s *vk.Stream, run *runs.Memory, n int) error {
 	row := run.Row(false)
 	if err := a.core.Queries.BuildIndex(s, row.Keys, n, row.Index); err != nil {
 		return err

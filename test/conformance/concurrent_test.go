@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/vk"
@@ -19,7 +20,7 @@ type bounds struct{ certain, possible []uint32 }
 func valueOf(key uint32) uint32 { return key*0x9e3779b1 ^ key>>7 }
 
 // within are the keys of a sorted slice that lie in a range.
-func within(keys []uint32, r structures.Range) []uint32 {
+func within(keys []uint32, r u32.Range) []uint32 {
 	if r.Lo > r.Hi {
 		return nil
 	}
@@ -67,7 +68,7 @@ func (b bounds) requireNeighbor(t testing.TB, kind structures.Kind, key uint32, 
 }
 
 // requireRange checks a range that was listed while others update, up to so many pairs.
-func (b bounds) requireRange(t testing.TB, r structures.Range, width int, keys, values []uint32) {
+func (b bounds) requireRange(t testing.TB, r u32.Range, width int, keys, values []uint32) {
 	if len(keys) == width {
 		r.Hi = keys[width-1] // it was cut off
 	}
@@ -95,8 +96,8 @@ var concurrentKinds = []structures.Kind{
 
 // concurrentBatch is a batch of insertions of new keys, of deletions of some that are there, and of what asks for the
 // order of keys among them, in no order; and what is certain while it runs.
-func concurrentBatch(rng *rand.Rand, have []uint32, width int) (structures.Batch, bounds) {
-	b := structures.Batch{Width: width}
+func concurrentBatch(rng *rand.Rand, have []uint32, width int) (u32.Batch, bounds) {
+	b := u32.Batch{Width: width}
 	add := func(kind structures.Kind, key, high uint32) {
 		b.Kinds, b.Keys = append(b.Kinds, kind), append(b.Keys, key)
 		b.Values, b.Highs = append(b.Values, valueOf(key)), append(b.Highs, high)
@@ -152,7 +153,7 @@ type listed struct {
 	rangeKeys, rangePair func(i int) []uint32
 }
 
-func fromSlices(t testing.TB, tree *btree.Tree, b structures.Batch) listed {
+func fromSlices(t testing.TB, tree *btree.Tree[uint32, uint32], b u32.Batch) listed {
 	b.Values = slices.Clone(b.Values)
 	r, err := tree.Apply(t.Context(), b)
 	require.NoError(t, err)
@@ -163,7 +164,7 @@ func fromSlices(t testing.TB, tree *btree.Tree, b structures.Batch) listed {
 }
 
 // fromStreams does a batch in two parts at the same time, each on a stream.
-func fromStreams(t testing.TB, d *vk.Device, tree *btree.Tree, all structures.Batch) listed {
+func fromStreams(t testing.TB, d *vk.Device, tree *btree.Tree[uint32, uint32], all u32.Batch) listed {
 	n := len(all.Keys)
 	o := &streamed{t: t, d: d}
 	defer o.release()
@@ -209,7 +210,7 @@ func fromStreams(t testing.TB, d *vk.Device, tree *btree.Tree, all structures.Ba
 }
 
 // requireConcurrent checks what a batch has answered.
-func requireConcurrent(t testing.TB, b structures.Batch, known bounds, r listed) {
+func requireConcurrent(t testing.TB, b u32.Batch, known bounds, r listed) {
 	inserted := map[uint32]int{}
 	for i, kind := range b.Kinds {
 		key, status := b.Keys[i], r.status[i]
@@ -232,9 +233,9 @@ func requireConcurrent(t testing.TB, b structures.Batch, known bounds, r listed)
 				t.Fatalf("find(%#x): %v %#x", key, status, r.values[i])
 			}
 		case structures.FindRange:
-			known.requireRange(t, structures.Range{Lo: key, Hi: b.Highs[i]}, b.Width, r.rangeKeys(i), r.rangePair(i))
+			known.requireRange(t, u32.Range{Lo: key, Hi: b.Highs[i]}, b.Width, r.rangeKeys(i), r.rangePair(i))
 		case structures.CountRange:
-			of := structures.Range{Lo: key, Hi: b.Highs[i]}
+			of := u32.Range{Lo: key, Hi: b.Highs[i]}
 			least, most := len(within(known.certain, of)), len(within(known.possible, of))
 			if n := int(r.values[i]); n < least || n > most {
 				t.Fatalf("count(%#x): %d, but there are %d to %d", of, n, least, most)
@@ -250,7 +251,7 @@ func requireConcurrent(t testing.TB, b structures.Batch, known bounds, r listed)
 }
 
 // after are the keys that there are after a batch.
-func after(b structures.Batch, known bounds) []uint32 {
+func after(b u32.Batch, known bounds) []uint32 {
 	have := slices.Clone(known.certain)
 	for i, kind := range b.Kinds {
 		if kind == structures.Insert {
@@ -275,7 +276,7 @@ func TestOrderWithSplits(t *testing.T) {
 	s := subjects[slices.IndexFunc(subjects, func(s subject) bool { return s.name == "btree, concurrent" })]
 	all := openVariants(t, s, openDevices(t), true)
 	for _, v := range all.all {
-		tree := v.dictionary.(*btree.Tree)
+		tree := v.dictionary.(*btree.Tree[uint32, uint32])
 		for seed := range rounds {
 			rng := rand.New(rand.NewPCG(uint64(seed), 11))
 			require.NoError(t, tree.Clear(t.Context()))
@@ -295,14 +296,14 @@ func TestOrderWithSplits(t *testing.T) {
 				b, known := concurrentBatch(rng, have, 1+rng.IntN(60))
 				do := fromSlices
 				if (seed+batch)%2 == 0 {
-					do = func(t testing.TB, tree *btree.Tree, b structures.Batch) listed {
+					do = func(t testing.TB, tree *btree.Tree[uint32, uint32], b u32.Batch) listed {
 						return fromStreams(t, v.d, tree, b)
 					}
 				}
 				requireConcurrent(t, b, known, do(t, tree, b))
 				have = after(b, known)
 				checkTree(t, v.d, tree)
-				got, err := tree.Range(t.Context(), []structures.Range{structures.AllKeys})
+				got, err := tree.Range(t.Context(), []u32.Range{u32.AllKeys})
 				require.NoError(t, err)
 				require.True(t, slices.Equal(have, got.Keys), "%d pairs, want %d, or others", len(got.Keys), len(have))
 			}

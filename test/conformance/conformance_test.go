@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -32,11 +33,11 @@ type shape struct {
 // subject is a kind of dictionary.
 type subject struct {
 	name string
-	open func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error)
+	open func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error)
 	// check looks whether all is well in its memory; nil: there is nothing that the answers don't show.
-	check func(t testing.TB, d *vk.Device, dictionary structures.Dictionary)
+	check func(t testing.TB, d *vk.Device, dictionary u32.Dictionary)
 	// upkeep are what may be done to it at any time without changing what it holds.
-	upkeep []func(ctx context.Context, dictionary structures.Dictionary, n int) error
+	upkeep []func(ctx context.Context, dictionary u32.Dictionary, n int) error
 	// kinds are what it does in mixed batches; nil: all kinds.
 	kinds   []structures.Kind
 	ordered bool // it is a structures.Ordered
@@ -55,38 +56,42 @@ var subjects = []subject{{
 	name:      "slabhash",
 	protocols: true, tiles: true,
 	free: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
-		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, MaxLoad: -1})
+	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
+		return slabhash.New[uint32, uint32](ctx, d,
+			slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, MaxLoad: -1})
 	},
-	check: func(t testing.TB, d *vk.Device, dictionary structures.Dictionary) {
-		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map))
+	check: func(t testing.TB, d *vk.Device, dictionary u32.Dictionary) {
+		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map[uint32, uint32]))
 	},
-	upkeep: []func(context.Context, structures.Dictionary, int) error{
-		func(ctx context.Context, d structures.Dictionary, _ int) error { return d.(*slabhash.Map).Flush(ctx) },
-		func(ctx context.Context, d structures.Dictionary, n int) error {
-			return d.(*slabhash.Map).Rehash(ctx, 4+n%300)
+	upkeep: []func(context.Context, u32.Dictionary, int) error{
+		func(ctx context.Context, d u32.Dictionary, _ int) error {
+			return d.(*slabhash.Map[uint32, uint32]).Flush(ctx)
+		},
+		func(ctx context.Context, d u32.Dictionary, n int) error {
+			return d.(*slabhash.Map[uint32, uint32]).Rehash(ctx, 4+n%300)
 		},
 	},
 }, {
 	name:      "slabhash growing by itself",
 	protocols: true, tiles: true,
 	free: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
-		return slabhash.New(ctx, d, slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, Load: 2, MaxLoad: 3})
+	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
+		return slabhash.New[uint32, uint32](ctx, d,
+			slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, Load: 2, MaxLoad: 3})
 	},
-	check: func(t testing.TB, d *vk.Device, dictionary structures.Dictionary) {
-		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map))
+	check: func(t testing.TB, d *vk.Device, dictionary u32.Dictionary) {
+		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map[uint32, uint32]))
 	},
 }, {
 	name:    "sortedarray",
 	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
-		return sortedarray.New(ctx, d, sortedarray.Options{Capacity: s.size})
+	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
+		return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Capacity: s.size})
 	},
-	upkeep: []func(context.Context, structures.Dictionary, int) error{
-		func(_ context.Context, d structures.Dictionary, _ int) error {
-			d.(*sortedarray.Array).Trim()
+	upkeep: []func(context.Context, u32.Dictionary, int) error{
+		func(_ context.Context, d u32.Dictionary, _ int) error {
+			d.(*sortedarray.Array[uint32, uint32]).Trim()
 			return nil
 		},
 	},
@@ -94,24 +99,26 @@ var subjects = []subject{{
 	name:    "lsm",
 	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
-		return lsm.New(ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Capacity: s.size})
+	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
+		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Capacity: s.size})
 	},
-	upkeep: []func(context.Context, structures.Dictionary, int) error{
-		func(ctx context.Context, d structures.Dictionary, _ int) error { return d.(*lsm.LSM).Cleanup(ctx) },
-		func(context.Context, structures.Dictionary, int) error { return nil },
-		func(_ context.Context, d structures.Dictionary, _ int) error { return d.(*lsm.LSM).Trim() },
+	upkeep: []func(context.Context, u32.Dictionary, int) error{
+		func(ctx context.Context, d u32.Dictionary, _ int) error {
+			return d.(*lsm.LSM[uint32, uint32]).Cleanup(ctx)
+		},
+		func(context.Context, u32.Dictionary, int) error { return nil },
+		func(_ context.Context, d u32.Dictionary, _ int) error { return d.(*lsm.LSM[uint32, uint32]).Trim() },
 	},
 }, {
 	name:    "lsm cleaning up by itself",
 	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
 	ordered: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
+	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
 		policy := lsm.WhenDoubled
 		if s.size == 4 {
 			policy = lsm.WhenStale(0.4)
 		}
-		return lsm.New(ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Cleanup: policy})
+		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Cleanup: policy})
 	},
 }, {
 	name:  "btree, batched",
@@ -147,27 +154,29 @@ var subjects = []subject{{
 	upkeep: treeUpkeep,
 }}
 
-func openTree(path btree.Path) func(context.Context, *vk.Device, shape) (structures.Dictionary, error) {
-	return func(ctx context.Context, d *vk.Device, s shape) (structures.Dictionary, error) {
-		return btree.New(ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Path: path, Pool: s.pool})
+func openTree(path btree.Path) func(context.Context, *vk.Device, shape) (u32.Dictionary, error) {
+	return func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
+		return btree.New[uint32, uint32](ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Path: path, Pool: s.pool})
 	}
 }
 
-func checkTree(t testing.TB, _ *vk.Device, dictionary structures.Dictionary) {
-	require.NoError(t, dictionary.(*btree.Tree).Check(t.Context()))
+func checkTree(t testing.TB, _ *vk.Device, dictionary u32.Dictionary) {
+	require.NoError(t, dictionary.(*btree.Tree[uint32, uint32]).Check(t.Context()))
 }
 
-var treeUpkeep = []func(context.Context, structures.Dictionary, int) error{
-	func(ctx context.Context, d structures.Dictionary, n int) error {
-		return d.(*btree.Tree).Compact(ctx, 0.05+float64(n%95)/100)
+var treeUpkeep = []func(context.Context, u32.Dictionary, int) error{
+	func(ctx context.Context, d u32.Dictionary, n int) error {
+		return d.(*btree.Tree[uint32, uint32]).Compact(ctx, 0.05+float64(n%95)/100)
 	},
-	func(ctx context.Context, d structures.Dictionary, _ int) error { return d.(*btree.Tree).Check(ctx) },
+	func(ctx context.Context, d u32.Dictionary, _ int) error {
+		return d.(*btree.Tree[uint32, uint32]).Check(ctx)
+	},
 }
 
 // act is one step of a sequence.
 type act struct {
 	what   string // insert, update, delete, find, apply, clear, upkeep, bulk
-	batch  structures.Batch
+	batch  u32.Batch
 	choice int
 }
 
@@ -260,7 +269,7 @@ func (o oracle) apply(kind structures.Kind, key, value uint32) (structures.Statu
 }
 
 // run does a sequence on a dictionary and compares all answers.
-func run(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary, acts []act) {
+func run(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary, acts []act) {
 	ctx := t.Context()
 	want := oracle{}
 	for step, a := range acts {
@@ -370,7 +379,7 @@ func TestSequences(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			check(openVariants(t, s, devices, false),
 				func(rt *rapid.T) []act { return restrict(sequence(rt), s.kinds) },
-				func(t testing.TB, v *variant, s subject, dictionary structures.Dictionary, acts []act) {
+				func(t testing.TB, v *variant, s subject, dictionary u32.Dictionary, acts []act) {
 					run(t, v.d, s, dictionary, acts)
 				})
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -62,16 +63,16 @@ func TestDeviceCounts(t *testing.T) {
 			continue
 		}
 		ctx := t.Context()
-		m, err := slabhash.New(ctx, d.d, slabhash.Options{})
+		m, err := slabhash.New[uint32, uint32](ctx, d.d, slabhash.Options{})
 		require.NoError(t, err)
-		tree, err := btree.New(ctx, d.d, btree.Options{})
+		tree, err := btree.New[uint32, uint32](ctx, d.d, btree.Options{})
 		require.NoError(t, err)
-		l, err := lsm.New(ctx, d.d, lsm.Options{Batch: 64})
+		l, err := lsm.New[uint32, uint32](ctx, d.d, lsm.Options{Batch: 64})
 		require.NoError(t, err)
-		a, err := sortedarray.New(ctx, d.d, sortedarray.Options{})
+		a, err := sortedarray.New[uint32, uint32](ctx, d.d, sortedarray.Options{})
 		require.NoError(t, err)
 		for _, of := range []interface {
-			structures.Dictionary
+			u32.Dictionary
 			structures.OnStream
 		}{m, tree, l, a} {
 			t.Run(fmt.Sprintf("%s/%T", d.name, of), func(t *testing.T) {
@@ -171,7 +172,8 @@ func (c counted) ranges(of structures.OrderedOnStream, said uint32, n, room int,
 	c.wait()
 	candidates := testdevice.Download(c.t, counts.Candidates, 1)[0]
 	require.Equal(c.t, candidates, testdevice.Download(c.t, pairs.Candidates, 1)[0])
-	if _, ok := of.(*lsm.LSM); !ok || n == 0 { // which counts those that were overwritten or deleted in, too
+	// An LSM counts those that were overwritten or deleted in, too.
+	if _, ok := of.(*lsm.LSM[uint32, uint32]); !ok || n == 0 {
 		require.EqualValues(c.t, 3*n, candidates)
 	}
 	for i, count := range testdevice.Download(c.t, counts.Counts, n) {
@@ -188,7 +190,7 @@ func (c counted) ranges(of structures.OrderedOnStream, said uint32, n, room int,
 		}
 		require.Equal(c.t, want, [2]uint32{key, values[i]}, "pair %d of %d", i, 3*n)
 	}
-	tree, ok := of.(*btree.Tree)
+	tree, ok := of.(*btree.Tree[uint32, uint32])
 	if !ok {
 		return
 	}
@@ -209,7 +211,7 @@ type update func(ctx context.Context, s *vk.Stream, kind structures.Kind, b stru
 // update inserts keys that the dictionary doesn't have, in every way, and deletes them again, with statuses and
 // without. Their number is what the step of the stream before has written.
 func (c counted) update(do update, of interface {
-	structures.Dictionary
+	u32.Dictionary
 	structures.OnStream
 }, said uint32, n, room, pairs int) {
 	ctx, says, odd := c.t.Context(), c.count(said), make([]uint32, room)
@@ -253,7 +255,7 @@ func (c counted) update(do update, of interface {
 // mixed deletes all of a key, or one, and looks others up, in one batch, and puts back what it has deleted.
 func (c counted) mixed(of structures.OnStream, do update, said uint32, n, room int, keys []uint32) {
 	ctx := c.t.Context()
-	_, hashed := of.(*slabhash.Map)
+	_, hashed := of.(*slabhash.Map[uint32, uint32])
 	first, none := structures.Delete, uint32(untouched)
 	if hashed {
 		first, none = structures.DeleteAll, 1
@@ -284,10 +286,10 @@ func (c counted) mixed(of structures.OnStream, do update, said uint32, n, room i
 				"%d of %d", i, n)
 		}
 	}
-	there, err := of.(structures.Dictionary).Len(ctx)
+	there, err := of.(u32.Dictionary).Len(ctx)
 	require.NoError(c.t, err)
 	require.EqualValues(c.t, len(keys)-(n+1)/2, there, "of %d", n)
-	_, err = of.(structures.Dictionary).Insert(ctx, keys, halves(keys))
+	_, err = of.(u32.Dictionary).Insert(ctx, keys, halves(keys))
 	require.NoError(c.t, err)
 }
 
@@ -308,12 +310,12 @@ func TestFinishWithoutOutcomes(t *testing.T) {
 	for i := range keys {
 		keys[i] = uint32(i) * 2654435761
 	}
-	m, err := slabhash.New(ctx, d, slabhash.Options{Buckets: 100, MaxLoad: -1})
+	m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Buckets: 100, MaxLoad: -1})
 	require.NoError(t, err)
-	tree, err := btree.New(ctx, d, btree.Options{})
+	tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	require.NoError(t, err)
 	for _, of := range []interface {
-		structures.Dictionary
+		u32.Dictionary
 		structures.ConcurrentOnStream
 	}{m, tree} {
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -20,24 +20,24 @@ func evenly(n int) []uint32 {
 }
 
 // singles are ranges of the key each, and as many of keys beside them.
-func singles(keys []uint32) (ranges []structures.Range) {
+func singles(keys []uint32) (ranges []u32.Range) {
 	for i, k := range keys {
 		if i%2 == 1 {
 			k++
 		}
-		ranges = append(ranges, structures.Range{Lo: k, Hi: k})
+		ranges = append(ranges, u32.Range{Lo: k, Hi: k})
 	}
 	return ranges
 }
 
 // fromTo is the range from one key to another one.
-func fromTo(keys []uint32, first, last int) structures.Range {
-	return structures.Range{Lo: keys[first], Hi: keys[last]}
+func fromTo(keys []uint32, first, last int) u32.Range {
+	return u32.Range{Lo: keys[first], Hi: keys[last]}
 }
 
 // requireRangesDeleted deletes ranges of a dictionary that holds some keys, each with its index as its value, twice:
 // the second time nothing is left of them.
-func requireRangesDeleted(t *testing.T, x structures.Ordered, keys []uint32, ranges []structures.Range) {
+func requireRangesDeleted(t *testing.T, x u32.Ordered, keys []uint32, ranges []u32.Range) {
 	ctx := t.Context()
 	left := slices.Clone(keys)
 	want := make([]uint32, len(ranges))
@@ -81,50 +81,50 @@ func TestDeleteRange(t *testing.T) {
 	const most = 1 << 16 // pairs, and ranges, that a CPU device's dispatch takes: ordered.AtOnce
 	type deletion struct {
 		pairs  int
-		ranges func(keys []uint32) []structures.Range
+		ranges func(keys []uint32) []u32.Range
 	}
-	all := func([]uint32) []structures.Range { return []structures.Range{structures.AllKeys} }
+	all := func([]uint32) []u32.Range { return []u32.Range{u32.AllKeys} }
 	cases := map[string]deletion{
-		"none":         {100, func([]uint32) []structures.Range { return nil }},
-		"none of none": {0, func([]uint32) []structures.Range { return nil }},
+		"none":         {100, func([]uint32) []u32.Range { return nil }},
+		"none of none": {0, func([]uint32) []u32.Range { return nil }},
 		"all of none":  {0, all},
 		"the only one": {1, all},
-		"inverted": {100, func(k []uint32) []structures.Range {
-			return []structures.Range{{Lo: ^uint32(0)}, fromTo(k, 7, 6), {Lo: 1, Hi: 0}}
+		"inverted": {100, func(k []uint32) []u32.Range {
+			return []u32.Range{{Lo: ^uint32(0)}, fromTo(k, 7, 6), {Lo: 1, Hi: 0}}
 		}},
-		"least and greatest": {100, func([]uint32) []structures.Range {
-			return []structures.Range{{Lo: ^uint32(0), Hi: ^uint32(0)}, {}}
+		"least and greatest": {100, func([]uint32) []u32.Range {
+			return []u32.Range{{Lo: ^uint32(0), Hi: ^uint32(0)}, {}}
 		}},
-		"all but these": {100, func([]uint32) []structures.Range {
-			return []structures.Range{{Lo: 1, Hi: ^uint32(1)}}
+		"all but these": {100, func([]uint32) []u32.Range {
+			return []u32.Range{{Lo: 1, Hi: ^uint32(1)}}
 		}},
-		"touching": {5000, func(k []uint32) []structures.Range {
-			return []structures.Range{{Lo: k[200] + 1, Hi: k[300]}, fromTo(k, 100, 200), {Lo: k[300] + 1, Hi: k[301]}}
+		"touching": {5000, func(k []uint32) []u32.Range {
+			return []u32.Range{{Lo: k[200] + 1, Hi: k[300]}, fromTo(k, 100, 200), {Lo: k[300] + 1, Hi: k[301]}}
 		}},
-		"touching, to all": {5000, func(k []uint32) []structures.Range {
-			return []structures.Range{{Lo: k[2000] + 1, Hi: ^uint32(0)}, {Hi: k[2000]}}
+		"touching, to all": {5000, func(k []uint32) []u32.Range {
+			return []u32.Range{{Lo: k[2000] + 1, Hi: ^uint32(0)}, {Hi: k[2000]}}
 		}},
-		"overlapping": {5000, func(k []uint32) []structures.Range {
+		"overlapping": {5000, func(k []uint32) []u32.Range {
 			a, b, c := fromTo(k, 200, 400), fromTo(k, 100, 300), fromTo(k, 250, 270)
-			return []structures.Range{a, b, c, fromTo(k, 90, 500), a}
+			return []u32.Range{a, b, c, fromTo(k, 90, 500), a}
 		}},
-		"one in another": {5000, func(k []uint32) []structures.Range {
-			return []structures.Range{fromTo(k, 3000, 3000), fromTo(k, 10, 4000), fromTo(k, 20, 30), structures.AllKeys}
+		"one in another": {5000, func(k []uint32) []u32.Range {
+			return []u32.Range{fromTo(k, 3000, 3000), fromTo(k, 10, 4000), fromTo(k, 20, 30), u32.AllKeys}
 		}},
-		"between keys": {5000, func(k []uint32) []structures.Range {
-			return []structures.Range{{Lo: k[1] + 1, Hi: k[2] - 1}, {Lo: k[4] + 1, Hi: k[5]}, {Lo: k[7], Hi: k[8] - 1}}
+		"between keys": {5000, func(k []uint32) []u32.Range {
+			return []u32.Range{{Lo: k[1] + 1, Hi: k[2] - 1}, {Lo: k[4] + 1, Hi: k[5]}, {Lo: k[7], Hi: k[8] - 1}}
 		}},
 	}
 	for _, n := range []int{31, 32, 33, 511, 512, 513, 4095, 4096, 4097, most, most + 1} {
 		cases[fmt.Sprint("all of ", n)] = deletion{n, all}
 		// Of an LSM so few go by tombstones, and more by a cleanup.
-		cases[fmt.Sprint("the first ", n)] = deletion{2*n + 5, func(k []uint32) []structures.Range {
-			return []structures.Range{fromTo(k, 0, n-1)}
+		cases[fmt.Sprint("the first ", n)] = deletion{2*n + 5, func(k []uint32) []u32.Range {
+			return []u32.Range{fromTo(k, 0, n-1)}
 		}}
-		cases[fmt.Sprint("the last ", n)] = deletion{n + 3, func(k []uint32) []structures.Range {
-			return []structures.Range{fromTo(k, 3, n+2)}
+		cases[fmt.Sprint("the last ", n)] = deletion{n + 3, func(k []uint32) []u32.Range {
+			return []u32.Range{fromTo(k, 3, n+2)}
 		}}
-		cases[fmt.Sprint(n, " ranges")] = deletion{n + 40, func(k []uint32) []structures.Range {
+		cases[fmt.Sprint(n, " ranges")] = deletion{n + 40, func(k []uint32) []u32.Range {
 			return singles(k[20 : 20+n])
 		}}
 	}
@@ -139,7 +139,7 @@ func TestDeleteRange(t *testing.T) {
 					}
 					_, err := x.Insert(t.Context(), keys, values)
 					require.NoError(t, err)
-					requireRangesDeleted(t, x.(structures.Ordered), keys, c.ranges(keys))
+					requireRangesDeleted(t, x.(u32.Ordered), keys, c.ranges(keys))
 				})
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -17,22 +18,22 @@ import (
 )
 
 // open are the dictionaries that sort their batches, and with hashed those that don't.
-func open(t *testing.T, d *vk.Device, hashed bool) map[string]structures.Dictionary {
-	all := map[string]structures.Dictionary{}
+func open(t *testing.T, d *vk.Device, hashed bool) map[string]u32.Dictionary {
+	all := map[string]u32.Dictionary{}
 	ctx := t.Context()
-	add := func(name string, x structures.Dictionary, err error) {
+	add := func(name string, x u32.Dictionary, err error) {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, x.Close()) })
 		all[name] = x
 	}
-	l, err := lsm.New(ctx, d, lsm.Options{Batch: 512})
+	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 512})
 	add("lsm", l, err)
-	a, err := sortedarray.New(ctx, d, sortedarray.Options{})
+	a, err := sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 	add("sortedarray", a, err)
-	b, err := btree.New(ctx, d, btree.Options{Path: btree.Batched})
+	b, err := btree.New[uint32, uint32](ctx, d, btree.Options{Path: btree.Batched})
 	add("btree, batched", b, err)
 	if hashed {
-		m, err := slabhash.New(ctx, d, slabhash.Options{})
+		m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
 		add("slabhash", m, err)
 	}
 	return all
@@ -48,7 +49,7 @@ func TestMixedUpdatesOfOneKey(t *testing.T) {
 			kinds := append([]structures.Kind{structures.Insert}, meetingKinds...)
 			all := map[uint32]uint32{}
 			for _, keys := range []uint32{1, 3, 400, 1 << 30} {
-				b := structures.Batch{}
+				b := u32.Batch{}
 				for range n {
 					b.Keys = append(b.Keys, rng.Uint32N(keys))
 					b.Kinds = append(b.Kinds, kinds[min(rng.IntN(12), len(kinds)-1)])
@@ -76,7 +77,7 @@ func TestMixedUpdatesOfOneKey(t *testing.T) {
 				}
 				var last []int // where deletions come last
 				for i := range n {
-					if _, tree := x.(*btree.Tree); !tree && b.Kinds[i] == structures.Delete {
+					if _, tree := x.(*btree.Tree[uint32, uint32]); !tree && b.Kinds[i] == structures.Delete {
 						last = append(last, i)
 						continue
 					}

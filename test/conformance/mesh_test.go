@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 )
@@ -226,9 +227,9 @@ func edgesOf(t *testing.T, dictionary inOrder, keys, degree []uint32) {
 		}
 	}
 	require.Equal(t, total, inserted)
-	at := make([]structures.Range, len(degree))
+	at := make([]u32.Range, len(degree))
 	for v := range at {
-		at[v] = structures.Range{Lo: uint32(v) << 16, Hi: uint32(v)<<16 | 0xffff}
+		at[v] = u32.Range{Lo: uint32(v) << 16, Hi: uint32(v)<<16 | 0xffff}
 	}
 	require.Empty(t, compare(ctx, dictionary, at, keys, degree, func(uint32) bool { return true }))
 
@@ -284,7 +285,7 @@ func coordinatesOf(t *testing.T, dictionary inOrder, x []uint32) {
 
 // compare says what is wrong with the edges that a dictionary tells of each vertex; degree, if not nil, is how many
 // there are.
-func compare(ctx context.Context, dictionary inOrder, at []structures.Range, keys, degree []uint32,
+func compare(ctx context.Context, dictionary inOrder, at []u32.Range, keys, degree []uint32,
 	stays func(arc uint32) bool) string {
 	counts, err := dictionary.Count(ctx, at)
 	if err != nil {

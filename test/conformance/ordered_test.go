@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/btree"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/ordercheck"
 	"github.com/vkds/vkds/test/testdevice"
@@ -28,8 +29,8 @@ var inPlaceKinds = []structures.Kind{structures.InsertAdd, structures.InsertMin,
 var meetingKinds = append([]structures.Kind{structures.InsertUnique}, inPlaceKinds...)
 
 // insertBy does a batch of one of these, one after another, on a dictionary.
-func insertBy(ctx context.Context, d structures.Dictionary, kind structures.Kind,
-	b structures.Batch) ([]structures.Status, error) {
+func insertBy(ctx context.Context, d u32.Dictionary, kind structures.Kind,
+	b u32.Batch) ([]structures.Status, error) {
 	switch kind {
 	case structures.InsertUnique:
 		return d.InsertUnique(ctx, b.Keys, b.Values)
@@ -65,8 +66,8 @@ func restrict(acts []act, kinds []structures.Kind) []act {
 // orderedAct is a step of a sequence on ordered dictionaries. Keys may come many times in one batch.
 type orderedAct struct {
 	what   string
-	batch  structures.Batch
-	ranges []structures.Range
+	batch  u32.Batch
+	ranges []u32.Range
 	choice int
 }
 
@@ -112,10 +113,10 @@ func orderedSequence(t *rapid.T) []orderedAct {
 				value = -(value >> 3 & 1) // the least and the greatest
 			}
 			a.batch.Values = append(a.batch.Values, value)
-			r := structures.Range{Lo: orderedKey(next()), Hi: orderedKey(next())}
+			r := u32.Range{Lo: orderedKey(next()), Hi: orderedKey(next())}
 			switch next() % 8 {
 			case 0:
-				r = structures.AllKeys
+				r = u32.AllKeys
 			case 1, 2, 3:
 				r.Hi = r.Lo + next()%50
 			case 4:
@@ -132,7 +133,7 @@ func once(acts []orderedAct) []orderedAct {
 	acts = slices.Clone(acts)
 	for i := range acts {
 		all := acts[i].batch
-		b, seen := structures.Batch{}, map[uint32]bool{}
+		b, seen := u32.Batch{}, map[uint32]bool{}
 		for j, k := range all.Keys {
 			if !seen[k] {
 				b.Keys, b.Kinds = append(b.Keys, k), append(b.Kinds, all.Kinds[j])
@@ -164,7 +165,7 @@ func (s *sorted) apply(kind structures.Kind, key, value uint32) structures.Statu
 }
 
 // between are the pairs of a range.
-func (s *sorted) between(r structures.Range) (keys, values []uint32) {
+func (s *sorted) between(r u32.Range) (keys, values []uint32) {
 	s.Ascend(r.Lo, func(k, v uint32) bool {
 		if k > r.Hi {
 			return false
@@ -176,7 +177,7 @@ func (s *sorted) between(r structures.Range) (keys, values []uint32) {
 }
 
 // deleteBetween deletes the pairs of a range, and says how many there were.
-func (s *sorted) deleteBetween(r structures.Range) int {
+func (s *sorted) deleteBetween(r u32.Range) int {
 	keys, _ := s.between(r)
 	for _, k := range keys {
 		s.Map.Delete(k)
@@ -203,27 +204,27 @@ func (s *sorted) neighbor(to structures.Direction, key uint32) (k, v uint32, fou
 
 // inOrder is what sequences ask of an ordered dictionary, by whichever of its calls.
 type inOrder interface {
-	structures.Dictionary
-	Count(ctx context.Context, ranges []structures.Range) ([]uint32, error)
-	Range(ctx context.Context, ranges []structures.Range) (structures.Ranges, error)
-	DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error)
+	u32.Dictionary
+	Count(ctx context.Context, ranges []u32.Range) ([]uint32, error)
+	Range(ctx context.Context, ranges []u32.Range) (u32.Ranges, error)
+	DeleteRange(ctx context.Context, ranges []u32.Range) ([]uint32, error)
 	Rank(ctx context.Context, keys []uint32) ([]uint32, error)
-	Select(ctx context.Context, ranks []uint32) (structures.Neighbors, error)
-	Successor(ctx context.Context, keys []uint32) (structures.Neighbors, error)
-	Predecessor(ctx context.Context, keys []uint32) (structures.Neighbors, error)
-	Floor(ctx context.Context, keys []uint32) (structures.Neighbors, error)
-	Ceil(ctx context.Context, keys []uint32) (structures.Neighbors, error)
+	Select(ctx context.Context, ranks []uint32) (u32.Neighbors, error)
+	Successor(ctx context.Context, keys []uint32) (u32.Neighbors, error)
+	Predecessor(ctx context.Context, keys []uint32) (u32.Neighbors, error)
+	Floor(ctx context.Context, keys []uint32) (u32.Neighbors, error)
+	Ceil(ctx context.Context, keys []uint32) (u32.Neighbors, error)
 	Min(ctx context.Context) (key, value uint32, found bool, err error)
 	Max(ctx context.Context) (key, value uint32, found bool, err error)
-	Ascend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error]
-	Descend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error]
+	Ascend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error]
+	Descend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error]
 }
 
 // runOrdered does a sequence on an ordered dictionary and compares all answers.
 func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts []orderedAct) {
 	ctx := t.Context()
 	want := &sorted{}
-	all := structures.AllKeys
+	all := u32.AllKeys
 	for step, a := range acts {
 		b := a.batch
 		at := func(what string, i int) string { return fmt.Sprintf("step %d, %s: element %d", step, what, i) }
@@ -264,7 +265,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 			ranges := a.ranges
 			if a.choice%4 != 0 {
 				ranges = slices.DeleteFunc(slices.Clone(ranges),
-					func(r structures.Range) bool { return r.Lo < r.Hi && r.Hi-r.Lo > 50 })
+					func(r u32.Range) bool { return r.Lo < r.Hi && r.Hi-r.Lo > 50 })
 			}
 			counts, err := dictionary.DeleteRange(ctx, ranges)
 			require.NoError(t, err)
@@ -339,7 +340,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 		case "rank":
 			requireRanks(t, dictionary, want, b.Keys, at)
 		case "neighbors":
-			type search func(context.Context, []uint32) (structures.Neighbors, error)
+			type search func(context.Context, []uint32) (u32.Neighbors, error)
 			for to, find := range map[structures.Direction]search{
 				structures.Successor: dictionary.Successor, structures.Predecessor: dictionary.Predecessor,
 				structures.Floor: dictionary.Floor, structures.Ceil: dictionary.Ceil,
@@ -372,9 +373,9 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 	n, err := dictionary.Len(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, want.Len(), n)
-	requireWalk(t, dictionary, want, structures.AllKeys)
+	requireWalk(t, dictionary, want, u32.AllKeys)
 	if o, ok := dictionary.(*streamed); ok {
-		keys, values := want.between(structures.AllKeys)
+		keys, values := want.between(u32.AllKeys)
 		o.requireExport(len(keys), func(k, v []uint32) bool {
 			return slices.Equal(keys[:len(k)], k) && slices.Equal(values[:len(v)], v)
 		})
@@ -386,7 +387,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 
 // requireRanks compares the ranks of keys, of such as are there and of others, and the pairs of these ranks and of any.
 func requireRanks(t testing.TB, dictionary inOrder, want *sorted, keys []uint32, at func(string, int) string) {
-	all, values := want.between(structures.AllKeys)
+	all, values := want.between(u32.AllKeys)
 	keys = append(slices.Clone(keys), 0, ^uint32(0))
 	ranks, err := dictionary.Rank(t.Context(), keys)
 	require.NoError(t, err)
@@ -411,7 +412,7 @@ func requireRanks(t testing.TB, dictionary inOrder, want *sorted, keys []uint32,
 }
 
 // requireWalk compares what the iterators give.
-func requireWalk(t testing.TB, dictionary inOrder, want *sorted, r structures.Range) {
+func requireWalk(t testing.TB, dictionary inOrder, want *sorted, r u32.Range) {
 	wantKeys, wantValues := want.between(r)
 	for _, down := range []bool{false, true} {
 		walk := dictionary.Ascend
@@ -448,7 +449,7 @@ func TestOrderedSequences(t *testing.T) {
 					}
 					return orderedSequence(rt)
 				},
-				func(t testing.TB, v *variant, s subject, dictionary structures.Dictionary, acts []orderedAct) {
+				func(t testing.TB, v *variant, s subject, dictionary u32.Dictionary, acts []orderedAct) {
 					runOrdered(t, v.d, s, dictionary.(inOrder), acts)
 				})
 		})
@@ -466,7 +467,7 @@ func TestNoSuchDirection(t *testing.T) {
 			dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: 4})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, dictionary.Close()) }()
-			ordered := dictionary.(structures.Ordered)
+			ordered := dictionary.(u32.Ordered)
 			o := &streamed{Dictionary: dictionary, t: t, d: d}
 			stream := o.stream()
 			defer func() { require.NoError(t, stream.Close()) }()
@@ -478,7 +479,7 @@ func TestNoSuchDirection(t *testing.T) {
 				Status: upload(o, make([]uint8, 4)), Left: upload(o, keys), Count: 1,
 			}
 			for what, err := range map[string]error{
-				"into slices": ordered.NeighborInto(t.Context(), none, keys, structures.Neighbors{
+				"into slices": ordered.NeighborInto(t.Context(), none, keys, u32.Neighbors{
 					Keys: keys, Values: values, Found: found}),
 				"on a stream": ordered.NeighborOn(stream, none, on),
 				"finished":    ordered.FinishNeighbors(t.Context(), stream, none, on),
@@ -498,13 +499,13 @@ func TestDeletionsInOneLeaf(t *testing.T) {
 	const pairs, apart = 240, 1 << 20
 	var acts []orderedAct
 	for _, step := range []int{1, 4, 2, 3} { // into leaves that there are
-		var b structures.Batch
+		var b u32.Batch
 		for i := step - 1; i < pairs; i += 4 {
 			b.Keys, b.Values = append(b.Keys, uint32(i*apart)), append(b.Values, uint32(i))
 		}
 		acts = append(acts, orderedAct{what: "insert", batch: b})
 		for i := 7 * step; i < pairs; i += 28 { // other leaves at each step
-			var b structures.Batch
+			var b u32.Batch
 			for j := range 42 {
 				b.Keys = append(b.Keys, uint32(i*apart+j*apart/50+i%4)) // of every fourth the first may be there
 			}

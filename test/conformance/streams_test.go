@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -54,12 +55,12 @@ type calls struct {
 }
 
 // callsOf are the calls of a dictionary: those that it shares with all, unless batches are to be concurrent.
-func callsOf(dictionary structures.Dictionary, concurrent bool, order structures.LookupOrder) calls {
+func callsOf(dictionary u32.Dictionary, concurrent bool, order structures.LookupOrder) calls {
 	c := calls{of: dictionary.(structures.OnStream), order: order, concurrent: concurrent}
 	switch dictionary.(type) {
-	case *btree.Tree:
+	case *btree.Tree[uint32, uint32]:
 		c.waits = !concurrent
-	case *sortedarray.Array:
+	case *sortedarray.Array[uint32, uint32]:
 		c.runs = true
 	}
 	return c
@@ -84,7 +85,7 @@ func (c calls) find(s *vk.Stream, b onDevice) error {
 // streamed is a dictionary whose batches come in device buffers and are recorded on two streams, among others that are
 // recorded and never run.
 type streamed struct {
-	structures.Dictionary
+	u32.Dictionary
 	t       testing.TB
 	d       *vk.Device
 	free    bool // batches may be concurrent
@@ -94,7 +95,7 @@ type streamed struct {
 }
 
 // onStreams is a dictionary by its calls on device buffers, until the returned function is called.
-func onStreams(t testing.TB, d *vk.Device, s subject, dictionary structures.Dictionary,
+func onStreams(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary,
 	turn int) (_ *streamed, end func()) {
 	o := &streamed{Dictionary: dictionary, t: t, d: d, free: s.free, turn: turn}
 	for i := range o.streams {
@@ -108,7 +109,7 @@ func onStreams(t testing.TB, d *vk.Device, s subject, dictionary structures.Dict
 }
 
 // bare is the dictionary itself.
-func bare(dictionary structures.Dictionary) structures.Dictionary {
+func bare(dictionary u32.Dictionary) u32.Dictionary {
 	if o, ok := dictionary.(*streamed); ok {
 		return o.Dictionary
 	}
@@ -174,12 +175,12 @@ func (o *streamed) number(n int) (room int, count *vk.Buffer[uint32]) {
 
 // upload puts operations into device buffers. What is behind them would change the same keys and others if it were
 // done.
-func (o *streamed) upload(b structures.Batch) onDevice {
+func (o *streamed) upload(b u32.Batch) onDevice {
 	room, said := o.number(len(b.Keys))
 	return o.uploadInto(b, room, said)
 }
 
-func (o *streamed) uploadInto(b structures.Batch, number int, said *vk.Buffer[uint32]) onDevice {
+func (o *streamed) uploadInto(b u32.Batch, number int, said *vk.Buffer[uint32]) onDevice {
 	n := len(b.Keys)
 	keys, values, kinds := make([]uint32, number), make([]uint32, number), make([]uint8, number)
 	copy(keys, b.Keys)
@@ -207,8 +208,8 @@ func (o *streamed) uploadInto(b structures.Batch, number int, said *vk.Buffer[ui
 	}
 }
 
-func part(b structures.Batch, from, to int) structures.Batch {
-	p := structures.Batch{Keys: b.Keys[from:to]}
+func part(b u32.Batch, from, to int) u32.Batch {
+	p := u32.Batch{Keys: b.Keys[from:to]}
 	if b.Kinds != nil {
 		p.Kinds = b.Kinds[from:to]
 	}
@@ -227,7 +228,7 @@ func (o *streamed) wait() {
 
 // drop records what would change what a batch is about, and sees to it that none of it runs: it is discarded, a command
 // that can't be makes the stream drop it, or the stream is closed.
-func (o *streamed) drop(c calls, b structures.Batch) {
+func (o *streamed) drop(c calls, b u32.Batch) {
 	ctx, s := o.t.Context(), o.stream()
 	other := make([]uint32, len(b.Keys))
 	for i := range other {
@@ -237,14 +238,14 @@ func (o *streamed) drop(c calls, b structures.Batch) {
 	for i := range fresh {
 		fresh[i] ^= 1 << 9
 	}
-	update := func(kind structures.Kind, b structures.Batch) func() error {
+	update := func(kind structures.Kind, b u32.Batch) func() error {
 		// The host says their number: else a call may wait for the stream.
 		return func() error { return c.update(ctx, s, kind, o.uploadInto(b, len(b.Keys), nil)) }
 	}
 	updates := []func() error{
-		update(structures.Insert, structures.Batch{Keys: b.Keys, Values: other}),
-		update(structures.Delete, structures.Batch{Keys: b.Keys}),
-		update(structures.Insert, structures.Batch{Keys: fresh, Values: other}),
+		update(structures.Insert, u32.Batch{Keys: b.Keys, Values: other}),
+		update(structures.Delete, u32.Batch{Keys: b.Keys}),
+		update(structures.Insert, u32.Batch{Keys: fresh, Values: other}),
 	}
 	if c.waits {
 		updates = updates[o.turn/5%3:][:1]
@@ -266,7 +267,7 @@ func (o *streamed) drop(c calls, b structures.Batch) {
 // do does a batch of one kind, or structures.Mixed: half of it on either stream. What comes back in values is that of
 // the operations.
 func (o *streamed) do(c calls, kind structures.Kind,
-	b structures.Batch) (statuses []structures.Status, values []uint32) {
+	b u32.Batch) (statuses []structures.Status, values []uint32) {
 	ctx, n := o.t.Context(), len(b.Keys)
 	if o.turn%5 == 0 && !c.runs {
 		o.drop(c, b)
@@ -300,7 +301,7 @@ func (o *streamed) do(c calls, kind structures.Kind,
 
 // again does a batch once more by which nothing changes, and asks for no outcomes: ordered ones take other kernels
 // then.
-func (o *streamed) again(c calls, kind structures.Kind, b structures.Batch) {
+func (o *streamed) again(c calls, kind structures.Kind, b u32.Batch) {
 	ctx := o.t.Context()
 	if kind == structures.Insert && (c.concurrent || o.hashed()) {
 		kind = structures.InsertUnique // of equal keys another one may win this time
@@ -314,7 +315,7 @@ func (o *streamed) again(c calls, kind structures.Kind, b structures.Batch) {
 func (o *streamed) insert(kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
 	c, end := o.begin()
 	defer end()
-	statuses, _ := o.do(c, kind, structures.Batch{Keys: keys, Values: values})
+	statuses, _ := o.do(c, kind, u32.Batch{Keys: keys, Values: values})
 	return statuses, nil
 }
 
@@ -341,7 +342,7 @@ func (o *streamed) InsertMax(_ context.Context, keys, values []uint32) ([]struct
 func (o *streamed) Delete(_ context.Context, keys []uint32) ([]structures.Status, error) {
 	c, end := o.begin()
 	defer end()
-	statuses, _ := o.do(c, structures.Delete, structures.Batch{Keys: keys})
+	statuses, _ := o.do(c, structures.Delete, u32.Batch{Keys: keys})
 	return statuses, nil
 }
 
@@ -353,7 +354,7 @@ func (o *streamed) Find(_ context.Context, keys []uint32) (values []uint32, foun
 }
 
 func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) {
-	b := o.upload(structures.Batch{Keys: keys})
+	b := o.upload(u32.Batch{Keys: keys})
 	// Twice in a row, and something else in between, so that what the first needs beside its buffers is still in use.
 	first := b
 	first.values, first.outcome = room[uint32](o, b.room), room[uint8](o, padded(b.room))
@@ -363,7 +364,7 @@ func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) 
 	if o.turn%4 == 0 {
 		b.outcome = nil
 	}
-	few := o.upload(structures.Batch{Keys: keys[:len(keys)/2]})
+	few := o.upload(u32.Batch{Keys: keys[:len(keys)/2]})
 	s := o.streams[o.turn%2]
 	require.NoError(o.t, c.find(s, first))
 	require.NoError(o.t, c.find(s, few))
@@ -390,14 +391,14 @@ func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) 
 }
 
 // Apply does a mixed batch; where there are none on device buffers, its operations kind by kind: what asks first.
-func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Results, error) {
+func (o *streamed) Apply(_ context.Context, b u32.Batch) (u32.Results, error) {
 	c, end := o.begin()
 	defer end()
 	if c.concurrent && !slices.Contains(b.Kinds, structures.CountAll) || o.hashed() {
 		statuses, values := o.do(c, structures.Mixed, b)
-		return structures.Results{Status: statuses, Values: values}, nil
+		return u32.Results{Status: statuses, Values: values}, nil
 	}
-	r := structures.Results{Status: make([]structures.Status, len(b.Keys)), Values: make([]uint32, len(b.Keys))}
+	r := u32.Results{Status: make([]structures.Status, len(b.Keys)), Values: make([]uint32, len(b.Keys))}
 	for _, kind := range slices.Concat([]structures.Kind{structures.Find, structures.CountAll, structures.Insert,
 		structures.InsertUnique}, inPlaceKinds, []structures.Kind{structures.Delete}) {
 		var which []int
@@ -409,7 +410,7 @@ func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Resu
 		if len(which) == 0 && (kind == structures.InsertUnique || kind.UpdatesInPlace()) {
 			continue // not all do it, or it is for others to see what none come to
 		}
-		some := structures.Batch{Keys: pick(b.Keys, which), Values: pick(b.Values, which)}
+		some := u32.Batch{Keys: pick(b.Keys, which), Values: pick(b.Values, which)}
 		statuses := make([]structures.Status, len(which))
 		var values []uint32
 		switch kind {
@@ -435,7 +436,7 @@ func (o *streamed) Apply(_ context.Context, b structures.Batch) (structures.Resu
 }
 
 func (o *streamed) hashed() bool {
-	_, hashed := o.Dictionary.(*slabhash.Map)
+	_, hashed := o.Dictionary.(*slabhash.Map[uint32, uint32])
 	return hashed
 }
 
@@ -449,10 +450,10 @@ func pick[T any](all []T, which []int) []T {
 }
 
 // each are the ranges of single keys.
-func each(keys []uint32) []structures.Range {
-	ranges := make([]structures.Range, len(keys))
+func each(keys []uint32) []u32.Range {
+	ranges := make([]u32.Range, len(keys))
 	for i, k := range keys {
-		ranges[i] = structures.Range{Lo: k, Hi: k}
+		ranges[i] = u32.Range{Lo: k, Hi: k}
 	}
 	return ranges
 }
@@ -464,11 +465,11 @@ func (o *streamed) ordered() structures.OrderedOnStream {
 // uploadRanges puts ranges into a device buffer, and says how many it has room for. What is behind them would have
 // pairs.
 func (o *streamed) uploadRanges(
-	ranges []structures.Range) (words *vk.Buffer[uint32], room int, count *vk.Buffer[uint32]) {
+	ranges []u32.Range) (words *vk.Buffer[uint32], room int, count *vk.Buffer[uint32]) {
 	room, count = o.number(len(ranges))
 	all := make([]uint32, 0, 2*room)
 	for i := range room {
-		r := structures.AllKeys
+		r := u32.AllKeys
 		if i < len(ranges) {
 			r = ranges[i]
 		}
@@ -477,7 +478,7 @@ func (o *streamed) uploadRanges(
 	return upload(o, all), room, count
 }
 
-func (o *streamed) count(ranges []structures.Range) []uint32 {
+func (o *streamed) count(ranges []u32.Range) []uint32 {
 	s := o.streams[o.turn%2]
 	words, n, number := o.uploadRanges(ranges)
 	r := structures.DeviceCounts{Count: n, DeviceCount: number, Ranges: words, Counts: room[uint32](o, n)}
@@ -489,13 +490,13 @@ func (o *streamed) count(ranges []structures.Range) []uint32 {
 	return download(o, r.Counts, len(ranges))
 }
 
-func (o *streamed) Count(_ context.Context, ranges []structures.Range) ([]uint32, error) {
+func (o *streamed) Count(_ context.Context, ranges []u32.Range) ([]uint32, error) {
 	_, end := o.begin()
 	defer end()
 	return o.count(ranges), nil
 }
 
-func (o *streamed) Range(_ context.Context, ranges []structures.Range) (structures.Ranges, error) {
+func (o *streamed) Range(_ context.Context, ranges []u32.Range) (u32.Ranges, error) {
 	_, end := o.begin()
 	defer end()
 	s := o.streams[o.turn%2]
@@ -518,7 +519,7 @@ func (o *streamed) Range(_ context.Context, ranges []structures.Range) (structur
 	require.NoError(o.t, o.ordered().RangeOn(s, r))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	require.Equal(o.t, candidates, download(o, r.Candidates, 1)[0])
-	out := structures.Ranges{Keys: download(o, r.Keys, pairs), Values: download(o, r.Values, pairs)}
+	out := u32.Ranges{Keys: download(o, r.Keys, pairs), Values: download(o, r.Values, pairs)}
 	for _, offset := range download(o, r.Offsets, len(ranges)+1) {
 		out.Offsets = append(out.Offsets, uint64(offset))
 	}
@@ -526,8 +527,8 @@ func (o *streamed) Range(_ context.Context, ranges []structures.Range) (structur
 	return out, nil
 }
 
-func (o *streamed) DeleteRange(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
-	return o.Dictionary.(structures.Ordered).DeleteRange(ctx, ranges)
+func (o *streamed) DeleteRange(ctx context.Context, ranges []u32.Range) ([]uint32, error) {
+	return o.Dictionary.(u32.Ordered).DeleteRange(ctx, ranges)
 }
 
 func (o *streamed) Rank(_ context.Context, keys []uint32) ([]uint32, error) {
@@ -544,7 +545,7 @@ func (o *streamed) Rank(_ context.Context, keys []uint32) ([]uint32, error) {
 	return download(o, q.Ranks, n), nil
 }
 
-func (o *streamed) Select(_ context.Context, ranks []uint32) (structures.Neighbors, error) {
+func (o *streamed) Select(_ context.Context, ranks []uint32) (u32.Neighbors, error) {
 	_, end := o.begin()
 	defer end()
 	s, n := o.streams[o.turn%2], len(ranks)
@@ -555,7 +556,7 @@ func (o *streamed) Select(_ context.Context, ranks []uint32) (structures.Neighbo
 	}
 	require.NoError(o.t, o.ordered().SelectOn(s, q))
 	require.NoError(o.t, s.Wait(o.t.Context()))
-	return structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
+	return u32.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
 		Found: o.found(q.Status, n)}, nil
 }
 
@@ -597,7 +598,7 @@ func (o *streamed) found(statuses *vk.Buffer[uint8], n int) (found []bool) {
 	return found
 }
 
-func (o *streamed) neighbors(to structures.Direction, keys []uint32) (structures.Neighbors, error) {
+func (o *streamed) neighbors(to structures.Direction, keys []uint32) (u32.Neighbors, error) {
 	_, end := o.begin()
 	defer end()
 	s, n := o.streams[o.turn%2], len(keys)
@@ -611,7 +612,7 @@ func (o *streamed) neighbors(to structures.Direction, keys []uint32) (structures
 	require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
 	require.NoError(o.t, o.ordered().FinishNeighbors(o.t.Context(), s, to, q))
 	require.Zero(o.t, download(o, q.Left, 1)[0])
-	out := structures.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
+	out := u32.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
 		Found: make([]bool, n)}
 	for i, status := range download(o, q.Status, n) {
 		require.Contains(o.t, []structures.Status{structures.Found, structures.Absent}, structures.Status(status))
@@ -620,34 +621,34 @@ func (o *streamed) neighbors(to structures.Direction, keys []uint32) (structures
 	return out, nil
 }
 
-func (o *streamed) Successor(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+func (o *streamed) Successor(_ context.Context, keys []uint32) (u32.Neighbors, error) {
 	return o.neighbors(structures.Successor, keys)
 }
 
-func (o *streamed) Predecessor(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+func (o *streamed) Predecessor(_ context.Context, keys []uint32) (u32.Neighbors, error) {
 	return o.neighbors(structures.Predecessor, keys)
 }
 
-func (o *streamed) Floor(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+func (o *streamed) Floor(_ context.Context, keys []uint32) (u32.Neighbors, error) {
 	return o.neighbors(structures.Floor, keys)
 }
 
-func (o *streamed) Ceil(_ context.Context, keys []uint32) (structures.Neighbors, error) {
+func (o *streamed) Ceil(_ context.Context, keys []uint32) (u32.Neighbors, error) {
 	return o.neighbors(structures.Ceil, keys)
 }
 
 func (o *streamed) Min(ctx context.Context) (key, value uint32, found bool, err error) {
-	return o.Dictionary.(structures.Ordered).Min(ctx)
+	return o.Dictionary.(u32.Ordered).Min(ctx)
 }
 
 func (o *streamed) Max(ctx context.Context) (key, value uint32, found bool, err error) {
-	return o.Dictionary.(structures.Ordered).Max(ctx)
+	return o.Dictionary.(u32.Ordered).Max(ctx)
 }
 
-func (o *streamed) Ascend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error] {
-	return o.Dictionary.(structures.Ordered).Ascend(ctx, r)
+func (o *streamed) Ascend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error] {
+	return o.Dictionary.(u32.Ordered).Ascend(ctx, r)
 }
 
-func (o *streamed) Descend(ctx context.Context, r structures.Range) iter.Seq2[structures.Pair, error] {
-	return o.Dictionary.(structures.Ordered).Descend(ctx, r)
+func (o *streamed) Descend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error] {
+	return o.Dictionary.(u32.Ordered).Descend(ctx, r)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -23,16 +24,16 @@ func TestOnStream(t *testing.T) {
 	for i := range uint32(first + n) {
 		keys, values = append(keys, 100*i), append(values, i+1)
 	}
-	m, err := slabhash.New(ctx, d, slabhash.Options{})
+	m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
 	require.NoError(t, err)
-	tree, err := btree.New(ctx, d, btree.Options{})
+	tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	require.NoError(t, err)
-	l, err := lsm.New(ctx, d, lsm.Options{Batch: 32})
+	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 32})
 	require.NoError(t, err)
-	a, err := sortedarray.New(ctx, d, sortedarray.Options{})
+	a, err := sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 	require.NoError(t, err)
 	for _, of := range []interface {
-		structures.Dictionary
+		u32.Dictionary
 		structures.OnStream
 	}{m, tree, l, a} {
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -44,7 +44,7 @@ var fills = []float64{1e-9, 0, 1}
 type variant struct {
 	name       string
 	d          *vk.Device
-	dictionary structures.Dictionary
+	dictionary u32.Dictionary
 	ran        bool
 }
 
@@ -129,10 +129,10 @@ func (vs *variants) open(name string, d *vk.Device, width int) {
 }
 
 // both are the variant by its calls with Go slices and, until the test's end, by those on device buffers.
-func (v *variant) both(t *testing.T, s subject, turn int) []structures.Dictionary {
+func (v *variant) both(t *testing.T, s subject, turn int) []u32.Dictionary {
 	streams, end := onStreams(t, v.d, s, v.dictionary, turn)
 	t.Cleanup(end)
-	return []structures.Dictionary{v.dictionary, streams}
+	return []u32.Dictionary{v.dictionary, streams}
 }
 
 // account says what was left out. VKDS_CONFORMED is a file to which that is added, and what was not.
@@ -172,14 +172,14 @@ func topOf(t *testing.T) string {
 // check runs sequences of acts on the variants. Three take turns at one sequence and no others have it, so that each
 // variant gets its share of sequences whatever is drawn: chance alone would now and then leave one out.
 func check[A any](vs *variants, sequence func(*rapid.T) []A,
-	run func(testing.TB, *variant, subject, structures.Dictionary, []A)) {
+	run func(testing.TB, *variant, subject, u32.Dictionary, []A)) {
 	for some := range slices.Chunk(vs.all, 3) {
 		share := (sequences*len(some) + len(vs.all) - 1) / len(vs.all)
 		require.NoError(vs.t, flag.Set("rapid.checks", strconv.Itoa(share)))
 		rapid.Check(vs.t, func(rt *rapid.T) {
 			acts := sequence(rt)
 			for _, v := range some {
-				vs.try(rt, v, func(s subject, dictionary structures.Dictionary) {
+				vs.try(rt, v, func(s subject, dictionary u32.Dictionary) {
 					run(adapter{vs.t, rt}, v, s, dictionary, acts)
 				})
 			}
@@ -189,7 +189,7 @@ func check[A any](vs *variants, sequence func(*rapid.T) []A,
 
 // try has something done to a variant, which is empty, either by its calls with Go slices or by those on device
 // buffers; the subject given is that of these calls.
-func (vs *variants) try(rt *rapid.T, v *variant, do func(s subject, dictionary structures.Dictionary)) {
+func (vs *variants) try(rt *rapid.T, v *variant, do func(s subject, dictionary u32.Dictionary)) {
 	streams := rapid.IntRange(-1, 59).Draw(rt, "turn on streams")
 	require.NoError(rt, v.dictionary.Clear(vs.t.Context()))
 	if streams%2 != 0 {

@@ -21,11 +21,11 @@ func TestCapacityThatCantBeHad(t *testing.T) {
 	const limit = 64 << 20
 	d := testdevice.Open(t, vk.Options{MemoryLimit: limit})
 	ctx := t.Context()
-	hash := func(o slabhash.Options) error { _, err := slabhash.New(ctx, d, o); return err }
-	set := func(o slabhash.Options) error { _, err := slabhash.NewSet(ctx, d, o); return err }
-	tree := func(o btree.Options) error { _, err := btree.New(ctx, d, o); return err }
-	levels := func(o lsm.Options) error { _, err := lsm.New(ctx, d, o); return err }
-	array := func(o sortedarray.Options) error { _, err := sortedarray.New(ctx, d, o); return err }
+	hash := func(o slabhash.Options) error { _, err := slabhash.New[uint32, uint32](ctx, d, o); return err }
+	set := func(o slabhash.Options) error { _, err := slabhash.NewSet[uint32](ctx, d, o); return err }
+	tree := func(o btree.Options) error { _, err := btree.New[uint32, uint32](ctx, d, o); return err }
+	levels := func(o lsm.Options) error { _, err := lsm.New[uint32, uint32](ctx, d, o); return err }
+	array := func(o sortedarray.Options) error { _, err := sortedarray.New[uint32, uint32](ctx, d, o); return err }
 	for name, c := range map[string]struct {
 		option string
 		err    error

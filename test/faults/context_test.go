@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -71,7 +72,7 @@ func TestEndedContext(t *testing.T) {
 			return err
 		},
 	}
-	dictionaries := map[string]structures.Dictionary{"map": m, "tree": tree, "batched tree": batched, "lsm": levels,
+	dictionaries := map[string]u32.Dictionary{"map": m, "tree": tree, "batched tree": batched, "lsm": levels,
 		"array": array}
 	for name, x := range dictionaries {
 		updates[name+", insert"] = func() (statuses, error) { return x.Insert(over, more, more) }
@@ -79,7 +80,7 @@ func TestEndedContext(t *testing.T) {
 		updates[name+", delete"] = func() (statuses, error) { return x.Delete(over, keys[:3]) }
 		updates[name+", apply"] = func() (statuses, error) {
 			kinds := []structures.Kind{structures.Find, structures.Insert, structures.Delete}
-			r, err := x.Apply(over, structures.Batch{Kinds: kinds, Keys: keys[:3], Values: more})
+			r, err := x.Apply(over, u32.Batch{Kinds: kinds, Keys: keys[:3], Values: more})
 			require.Len(t, r.Values, 3)
 			return r.Status, err
 		}
@@ -94,21 +95,21 @@ func TestEndedContext(t *testing.T) {
 			return nil
 		}
 		queries[name+", an empty batch"] = func() error { _, err := x.Insert(over, nil, nil); return err }
-		o, ok := x.(structures.Ordered)
+		o, ok := x.(u32.Ordered)
 		if !ok {
 			continue
 		}
 		updates[name+", delete range"] = func() (statuses, error) {
-			counts, err := o.DeleteRange(over, []structures.Range{{Hi: 5}, {Lo: 3, Hi: 1 << 30}, structures.AllKeys})
+			counts, err := o.DeleteRange(over, []u32.Range{{Hi: 5}, {Lo: 3, Hi: 1 << 30}, u32.AllKeys})
 			require.Equal(t, make([]uint32, 3), counts)
 			return make(statuses, 3), err
 		}
 		queries[name+", count"] = func() error {
-			_, err := o.Count(over, []structures.Range{structures.AllKeys})
+			_, err := o.Count(over, []u32.Range{u32.AllKeys})
 			return err
 		}
 		queries[name+", range"] = func() error {
-			_, err := o.Range(over, []structures.Range{structures.AllKeys})
+			_, err := o.Range(over, []u32.Range{u32.AllKeys})
 			return err
 		}
 		queries[name+", rank"] = func() error { _, err := o.Rank(over, keys); return err }

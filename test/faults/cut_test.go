@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -19,21 +20,21 @@ import (
 func TestBatchLargerThanTheLimit(t *testing.T) {
 	ctx := t.Context()
 	k := keys(rand.New(rand.NewPCG(1, 2)), 400_000)
-	as := func(x structures.Dictionary, err error) structures.Dictionary {
+	as := func(x u32.Dictionary, err error) u32.Dictionary {
 		require.NoError(t, err)
 		return x
 	}
-	tree := func(o btree.Options) func(d *vk.Device) structures.Dictionary {
-		return func(d *vk.Device) structures.Dictionary { return as(btree.New(ctx, d, o)) }
+	tree := func(o btree.Options) func(d *vk.Device) u32.Dictionary {
+		return func(d *vk.Device) u32.Dictionary { return as(btree.New[uint32, uint32](ctx, d, o)) }
 	}
-	levels := func(o lsm.Options) func(d *vk.Device) structures.Dictionary {
-		return func(d *vk.Device) structures.Dictionary { return as(lsm.New(ctx, d, o)) }
+	levels := func(o lsm.Options) func(d *vk.Device) u32.Dictionary {
+		return func(d *vk.Device) u32.Dictionary { return as(lsm.New[uint32, uint32](ctx, d, o)) }
 	}
 	const limit = 6 << 20
 	for name, c := range map[string]struct {
 		device uint64 // its limit; 0: none
 		least  int
-		make   func(d *vk.Device) structures.Dictionary
+		make   func(d *vk.Device) u32.Dictionary
 	}{
 		"tree, its own":            {0, 60_000, tree(btree.Options{MaxBytes: limit / 3})},
 		"concurrent tree, its own": {0, 60_000, tree(btree.Options{MaxBytes: limit / 3, Path: btree.Concurrent})},
@@ -41,9 +42,11 @@ func TestBatchLargerThanTheLimit(t *testing.T) {
 		"lsm, its own":             {0, 60_000, levels(lsm.Options{Batch: 1 << 10, MaxBytes: limit / 3})},
 		"lsm, the device's":        {limit, 30_000, levels(lsm.Options{Batch: 1 << 10})},
 		"array, the device's": {limit, 30_000,
-			func(d *vk.Device) structures.Dictionary { return as(sortedarray.New(ctx, d, sortedarray.Options{})) }},
+			func(d *vk.Device) u32.Dictionary {
+				return as(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{}))
+			}},
 		"hash table, the device's": {limit, 30_000,
-			func(d *vk.Device) structures.Dictionary { return as(slabhash.New(ctx, d, slabhash.Options{})) }},
+			func(d *vk.Device) u32.Dictionary { return as(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := testdevice.Open(t, vk.Options{MemoryLimit: c.device})
@@ -66,7 +69,7 @@ func TestBatchLargerThanTheLimit(t *testing.T) {
 			require.Equal(t, len(k)-n, pending.Operations)
 			require.GreaterOrEqual(t, n, c.least)
 			queries.Free()
-			if tree, ok := x.(*btree.Tree); ok {
+			if tree, ok := x.(*btree.Tree[uint32, uint32]); ok {
 				require.NoError(t, tree.Check(ctx)) // before lookups take what there is for their staging
 			}
 			got, err := x.Len(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/slabcheck"
@@ -52,7 +53,7 @@ func keys(rng *rand.Rand, n int) []uint32 {
 }
 
 // contents reads and checks a map, and compares it.
-func contents(t *testing.T, d *vk.Device, m *slabhash.Map, want map[uint32]uint32) {
+func contents(t *testing.T, d *vk.Device, m *slabhash.Map[uint32, uint32], want map[uint32]uint32) {
 	t.Helper()
 	pairs := slabcheck.Check(t, d, slabcheck.Expect{}, m)[0]
 	require.Equal(t, len(want), len(pairs))
@@ -85,7 +86,8 @@ func TestPoolLimit(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, d *vk.Device) {
 		for _, blocks := range []int{1, 3} {
 			limit := poolBytes(t, d, blocks)
-			m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 128, MaxLoad: -1, MaxBytes: limit})
+			m, err := slabhash.New[uint32, uint32](t.Context(), d,
+				slabhash.Options{Buckets: 128, MaxLoad: -1, MaxBytes: limit})
 			require.NoError(t, err)
 			rng := rand.New(rand.NewPCG(uint64(blocks), 1))
 			n := (1024*blocks + 700) * 15
@@ -106,7 +108,7 @@ func TestPoolLimit(t *testing.T) {
 			require.InDelta(t, 1024*blocks, stats.Pool.Allocated, 8)
 
 			// What needs no slab works, also in one batch with what does.
-			b := structures.Batch{Keys: k, Values: k}
+			b := u32.Batch{Keys: k, Values: k}
 			for i := range k {
 				b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Find, structures.Insert, structures.CountAll,
 					structures.Delete}[i%4])
@@ -172,7 +174,7 @@ func TestDeviceMemoryLimit(t *testing.T) {
 	const limit = 12 << 20
 	eachProtocol(t, limit, func(t *testing.T, d *vk.Device) {
 		for _, free := range []int{200 << 10, 900 << 10} {
-			m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 200, MaxLoad: -1})
+			m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 200, MaxLoad: -1})
 			require.NoError(t, err)
 			rng := rand.New(rand.NewPCG(uint64(free), 1))
 			k := keys(rng, 5000)
@@ -224,7 +226,7 @@ func TestDeviceMemoryLimit(t *testing.T) {
 // A rehash for which there is no memory, neither for base slabs nor for the others.
 func TestRehashWithoutMemory(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 8 << 20})
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1})
 	require.NoError(t, err)
 	defer m.Close()
 	k := keys(rand.New(rand.NewPCG(1, 1)), 11000)
@@ -240,7 +242,7 @@ func TestRehashWithoutMemory(t *testing.T) {
 	require.EqualValues(t, 500, m.Device().Buckets)
 	contents(t, d, m, want)
 
-	limited, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1,
+	limited, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1,
 		MaxBytes: poolBytes(t, d, 1)})
 	require.NoError(t, err)
 	defer limited.Close()
@@ -259,7 +261,7 @@ func TestRehashWithoutMemory(t *testing.T) {
 // A table that may rehash, but has no memory for it, takes what it can in longer lists.
 func TestGrowthGivesWayToLists(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 8 << 20})
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 64})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 64})
 	require.NoError(t, err)
 	defer m.Close()
 	want := map[uint32]uint32{}
@@ -291,17 +293,17 @@ func TestOpenWithoutMemory(t *testing.T) {
 	var memory *vk.OutOfMemoryError
 	for _, o := range []slabhash.Options{{Buckets: 1 << 15}, {Capacity: 1 << 24}, {Buckets: 1 << 31}} {
 		before, _ := d.Memory()
-		_, err := slabhash.New(t.Context(), d, o)
+		_, err := slabhash.New[uint32, uint32](t.Context(), d, o)
 		var large *vk.TooLargeError
 		if !errors.As(err, &large) {
 			require.ErrorAs(t, err, &memory, "%+v", o)
 		}
-		_, err = slabhash.NewSet(t.Context(), d, o)
+		_, err = slabhash.NewSet[uint32](t.Context(), d, o)
 		require.Error(t, err)
 		after, _ := d.Memory()
 		require.Equal(t, before, after)
 	}
-	_, err := slabhash.New(t.Context(), d, slabhash.Options{MaxBytes: 1000})
+	_, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{MaxBytes: 1000})
 	var full *structures.LimitError
 	require.ErrorAs(t, err, &full)
 	_, err = slabhash.Build(t.Context(), d, make([]uint32, 1<<20), make([]uint32, 1<<20), slabhash.Options{})
@@ -316,7 +318,7 @@ func TestEveryAllocationFails(t *testing.T) {
 	for limit := uint64(16 << 10); !succeeded; limit += 96 << 10 {
 		require.Less(t, limit, uint64(64<<20))
 		d := testdevice.Open(t, vk.Options{MemoryLimit: limit})
-		m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 16})
+		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 16})
 		var memory *vk.OutOfMemoryError
 		if err != nil {
 			require.ErrorAs(t, err, &memory, "limit %d", limit)
@@ -355,7 +357,7 @@ func TestEveryAllocationFails(t *testing.T) {
 func TestClosedDevice(t *testing.T) {
 	d, err := vk.Open(vk.Options{CacheDir: "none"})
 	require.NoError(t, err)
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{})
 	require.NoError(t, err)
 	one := []uint32{1}
 	_, err = m.Insert(t.Context(), one, one)
@@ -374,6 +376,6 @@ func TestClosedDevice(t *testing.T) {
 		require.ErrorIs(t, call(t.Context()), vk.ErrClosed, name)
 	}
 	require.NoError(t, m.Close())
-	_, err = slabhash.New(t.Context(), d, slabhash.Options{})
+	_, err = slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{})
 	require.ErrorIs(t, err, vk.ErrClosed)
 }

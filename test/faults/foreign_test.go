@@ -114,16 +114,16 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	pool, err := alloc.NewSlabPool(ctx, other, alloc.PoolOptions{})
 	require.NoError(t, err)
 	var foreign *vk.ForeignError
-	_, err = slabhash.New(ctx, d, slabhash.Options{Pool: pool})
+	_, err = slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Pool: pool})
 	require.ErrorAs(t, err, &foreign)
-	_, err = slabhash.NewSet(ctx, d, slabhash.Options{Pool: pool})
+	_, err = slabhash.NewSet[uint32](ctx, d, slabhash.Options{Pool: pool})
 	require.ErrorAs(t, err, &foreign)
 	s, err := d.NewStream()
 	require.NoError(t, err)
 	require.ErrorAs(t, pools.Of(pool).Occupy(s, 0), &foreign)
 	require.NoError(t, s.Wait(ctx))
 	require.NoError(t, pool.Close())
-	_, err = slabhash.New(ctx, other, slabhash.Options{Pool: pool})
+	_, err = slabhash.New[uint32, uint32](ctx, other, slabhash.Options{Pool: pool})
 	require.ErrorIs(t, err, vk.ErrClosed)
 
 	// Primitives know addresses alone, and can look at the stream only.
@@ -134,7 +134,7 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	require.ErrorAs(t, p.Iota(theirs, 256, 8), &foreign)
 	require.NoError(t, theirs.Wait(ctx))
 
-	m, err := slabhash.New(ctx, d, slabhash.Options{})
+	m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
 	require.NoError(t, err)
 	defer m.Close()
 	ofOrder := []string{"Highs", "OutKeys", "OutValues", "Windows"}
@@ -145,7 +145,7 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 	})
 	refusing(t, "slabhash/FindOn", d, other, nil, m.FindOn)
 
-	tree, err := btree.New(ctx, d, btree.Options{})
+	tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	refusing(t, "btree/ApplyOn", d, other, nil, func(s *vk.Stream, b structures.DeviceBatch) error {
@@ -161,10 +161,10 @@ func TestThingsOfAnotherDevice(t *testing.T) {
 		})
 	refusing(t, "btree/WindowOn", d, other, nil, tree.WindowOn)
 
-	a, err := sortedarray.New(ctx, d, sortedarray.Options{})
+	a, err := sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 	require.NoError(t, err)
 	defer a.Close()
-	l, err := lsm.New(ctx, d, lsm.Options{})
+	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{})
 	require.NoError(t, err)
 	defer l.Close()
 	for name, of := range map[string]structures.OnStream{"slabhash": m, "btree": tree, "sortedarray": a, "lsm": l} {

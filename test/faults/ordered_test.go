@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -18,20 +19,20 @@ import (
 )
 
 // ordereds are the ordered dictionaries, small ones.
-var ordereds = map[string]func(ctx context.Context, d *vk.Device) (structures.Ordered, error){
-	"sortedarray": func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
-		return sortedarray.New(ctx, d, sortedarray.Options{})
+var ordereds = map[string]func(ctx context.Context, d *vk.Device) (u32.Ordered, error){
+	"sortedarray": func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
+		return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 	},
-	"lsm": func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
-		return lsm.New(ctx, d, lsm.Options{Batch: 1 << 10})
+	"lsm": func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
+		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10})
 	},
-	"lsm with cleanups": func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
-		return lsm.New(ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled})
+	"lsm with cleanups": func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
+		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled})
 	},
 }
 
 // holds compares what a dictionary has with a Go map.
-func holds(t *testing.T, o structures.Ordered, want map[uint32]uint32) {
+func holds(t *testing.T, o u32.Ordered, want map[uint32]uint32) {
 	t.Helper()
 	n, err := o.Len(t.Context())
 	require.NoError(t, err)
@@ -62,7 +63,7 @@ func TestOrderedDeviceFull(t *testing.T) {
 			s, err := o.Insert(t.Context(), first, first)
 			require.NoError(t, err)
 			require.Equal(t, len(first), done(t, want, first, first, s))
-			_, err = o.Count(t.Context(), []structures.Range{structures.AllKeys})
+			_, err = o.Count(t.Context(), []u32.Range{u32.AllKeys})
 			require.NoError(t, err)
 			holds(t, o, want) // takes what queries need
 
@@ -134,15 +135,15 @@ func TestOrderedEveryAllocationFails(t *testing.T) {
 						return err
 					},
 					func() error { _, _, err := o.Find(t.Context(), k); return err },
-					func() error { _, err := o.Count(t.Context(), []structures.Range{structures.AllKeys}); return err },
+					func() error { _, err := o.Count(t.Context(), []u32.Range{u32.AllKeys}); return err },
 					func() error {
 						_, err := o.Range(t.Context(),
-							[]structures.Range{{Lo: 0, Hi: 1 << 31}})
+							[]u32.Range{{Lo: 0, Hi: 1 << 31}})
 						return err
 					},
 					func() error { _, err := o.Floor(t.Context(), k); return err },
 					func() error {
-						ranges := []structures.Range{{Lo: 1 << 28, Hi: 1 << 29}, {Lo: 1 << 27, Hi: 5 << 27}}
+						ranges := []u32.Range{{Lo: 1 << 28, Hi: 1 << 29}, {Lo: 1 << 27, Hi: 5 << 27}}
 						counts, err := o.DeleteRange(t.Context(), ranges)
 						// whichever they are: after a failure their number is looked at alone
 						gone := counts[0] + counts[1]
@@ -164,7 +165,7 @@ func TestOrderedEveryAllocationFails(t *testing.T) {
 						return nil
 					},
 					func() error {
-						if l, ok := o.(*lsm.LSM); ok {
+						if l, ok := o.(*lsm.LSM[uint32, uint32]); ok {
 							return l.Cleanup(t.Context())
 						}
 						return nil
@@ -192,7 +193,7 @@ func TestCleanupCancelled(t *testing.T) {
 	d := testdevice.Open(t)
 	var cancel context.CancelFunc
 	reports, last := 0, -1
-	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64, Progress: func(int, int) {
+	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64, Progress: func(int, int) {
 		if reports++; reports == last {
 			cancel()
 		}
@@ -245,7 +246,7 @@ func TestCleanupCancelled(t *testing.T) {
 // A cleanup for which there is no memory, and a build.
 func TestCleanupWithoutMemory(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 16 << 20})
-	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 1 << 10})
+	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 1 << 10})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	k := keys(rand.New(rand.NewPCG(3, 3)), 100000)
@@ -287,13 +288,13 @@ func (l *looks) Err() error {
 // are of what is gone, and the next call does the rest.
 func TestDeleteRangeCancelled(t *testing.T) {
 	const n = 80_000
-	many := make([]structures.Range, 16_000)
+	many := make([]u32.Range, 16_000)
 	for i := range many {
-		many[i] = structures.Range{Lo: uint32(12 * i), Hi: uint32(12*i + 8)} // three keys of four
+		many[i] = u32.Range{Lo: uint32(12 * i), Hi: uint32(12*i + 8)} // three keys of four
 	}
 	opens := maps.Clone(ordereds)
-	opens["btree"] = func(ctx context.Context, d *vk.Device) (structures.Ordered, error) {
-		return btree.New(ctx, d, btree.Options{})
+	opens["btree"] = func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
+		return btree.New[uint32, uint32](ctx, d, btree.Options{})
 	}
 	for name, open := range opens {
 		t.Run(name, func(t *testing.T) {
@@ -305,9 +306,9 @@ func TestDeleteRangeCancelled(t *testing.T) {
 				all[i] = uint32(3 * i)
 			}
 			for _, c := range []struct {
-				ranges []structures.Range
+				ranges []u32.Range
 				keys   int
-			}{{many, 48_000}, {[]structures.Range{{Lo: 1, Hi: 3*n - 4}}, n - 2}} {
+			}{{many, 48_000}, {[]u32.Range{{Lo: 1, Hi: 3*n - 4}}, n - 2}} {
 				stopped := 0
 				for _, looked := range []int{1, 2, 3, 14} {
 					_, err := o.Insert(t.Context(), all, all)

@@ -23,13 +23,13 @@ type reserver interface {
 }
 
 func reservers(t *testing.T, d *vk.Device) map[string]reserver {
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{})
 	require.NoError(t, err)
-	s, err := slabhash.NewSet(t.Context(), d, slabhash.Options{})
+	s, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{})
 	require.NoError(t, err)
-	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 1 << 10})
+	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 1 << 10})
 	require.NoError(t, err)
-	a, err := sortedarray.New(t.Context(), d, sortedarray.Options{})
+	a, err := sortedarray.New[uint32, uint32](t.Context(), d, sortedarray.Options{})
 	require.NoError(t, err)
 	all := map[string]reserver{"map": m, "set": s, "lsm": l, "array": a}
 	t.Cleanup(func() {
@@ -70,7 +70,7 @@ func TestReservedTable(t *testing.T) {
 		for _, reserves := range []bool{false, true} {
 			var log bytes.Buffer
 			d := testdevice.Open(t, vk.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-			m, err := slabhash.New(t.Context(), d, o)
+			m, err := slabhash.New[uint32, uint32](t.Context(), d, o)
 			require.NoError(t, err)
 			defer m.Close()
 			some := keysTo(1000)
@@ -108,7 +108,7 @@ func keysTo(n int) (keys []uint32) {
 func TestReservedArray(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, before := range []int{0, 3000} {
-		a, err := sortedarray.New(t.Context(), d, sortedarray.Options{})
+		a, err := sortedarray.New[uint32, uint32](t.Context(), d, sortedarray.Options{})
 		require.NoError(t, err)
 		defer a.Close()
 		keys := keysTo(40_000)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -25,11 +26,11 @@ import (
 // subject is a structure to be shared.
 type subject struct {
 	name string
-	make func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error)
+	make func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error)
 }
 
 // set is a Set as a dictionary whose values are its keys.
-type set struct{ *slabhash.Set }
+type set struct{ *slabhash.Set[uint32] }
 
 func (s set) Insert(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
 	return s.Set.Insert(ctx, keys)
@@ -65,39 +66,39 @@ func (s set) Find(ctx context.Context, keys []uint32) ([]uint32, []bool, error) 
 	return keys, found, err
 }
 
-func (s set) All(ctx context.Context) iter.Seq2[structures.Pair, error] {
-	return func(yield func(structures.Pair, error) bool) {
+func (s set) All(ctx context.Context) iter.Seq2[u32.Pair, error] {
+	return func(yield func(u32.Pair, error) bool) {
 		for k, err := range s.Set.All(ctx) {
-			if !yield(structures.Pair{Key: k, Value: k}, err) {
+			if !yield(u32.Pair{Key: k, Value: k}, err) {
 				return
 			}
 		}
 	}
 }
 
-func as[T structures.Dictionary](s T, err error) (structures.Dictionary, error) { return s, err }
+func as[T u32.Dictionary](s T, err error) (u32.Dictionary, error) { return s, err }
 
 var subjects = []subject{
-	{"map", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
-		return as(slabhash.New(ctx, d, slabhash.Options{Progress: p}))
+	{"map", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
+		return as(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Progress: p}))
 	}},
-	{"set", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
-		s, err := slabhash.NewSet(ctx, d, slabhash.Options{Progress: p})
+	{"set", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
+		s, err := slabhash.NewSet[uint32](ctx, d, slabhash.Options{Progress: p})
 		return set{s}, err
 	}},
-	{"tree", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
-		return as(btree.New(ctx, d, btree.Options{Progress: p}))
+	{"tree", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
+		return as(btree.New[uint32, uint32](ctx, d, btree.Options{Progress: p}))
 	}},
-	{"lsm", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
-		return as(lsm.New(ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled, Progress: p}))
+	{"lsm", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
+		return as(lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled, Progress: p}))
 	}},
-	{"array", func(ctx context.Context, d *vk.Device, p structures.Progress) (structures.Dictionary, error) {
-		return as(sortedarray.New(ctx, d, sortedarray.Options{Progress: p}))
+	{"array", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
+		return as(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Progress: p}))
 	}},
 }
 
 // eachSubject runs a test with each structure, empty.
-func eachSubject(t *testing.T, test func(t *testing.T, d *vk.Device, x structures.Dictionary)) {
+func eachSubject(t *testing.T, test func(t *testing.T, d *vk.Device, x u32.Dictionary)) {
 	d := testdevice.Open(t)
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
@@ -133,7 +134,7 @@ func each(n int, f func(goroutine int)) {
 	wg.Wait()
 }
 
-func requireFound(t testing.TB, x structures.Dictionary, keys []uint32) bool {
+func requireFound(t testing.TB, x u32.Dictionary, keys []uint32) bool {
 	values, found, err := x.Find(t.Context(), keys)
 	if err != nil {
 		t.Errorf("find: %v", err)
@@ -151,7 +152,7 @@ func requireFound(t testing.TB, x structures.Dictionary, keys []uint32) bool {
 // Insertions of several goroutines are all there, and each goroutine finds what it has inserted, while the others look
 // at the whole.
 func TestUpdates(t *testing.T) {
-	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
 		each(goroutines, func(g int) {
 			for r := range rounds {
 				keys := keysOf(g, r)
@@ -177,7 +178,7 @@ func TestUpdates(t *testing.T) {
 					n > goroutines*rounds*batch {
 					t.Errorf("%d pairs: %v", n, err)
 				}
-				b := structures.Batch{Kinds: make([]structures.Kind, 10), Keys: keys[:10], Values: keys[:10]}
+				b := u32.Batch{Kinds: make([]structures.Kind, 10), Keys: keys[:10], Values: keys[:10]}
 				for i := range b.Kinds {
 					b.Kinds[i] = [...]structures.Kind{structures.Find, structures.Insert, structures.Delete}[i%3]
 				}
@@ -202,7 +203,7 @@ func TestUpdates(t *testing.T) {
 
 // Several readers of one structure get right answers.
 func TestReaders(t *testing.T) {
-	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
 		keys := keysOf(0, 0)
 		_, err := x.Insert(t.Context(), keys, keys)
 		require.NoError(t, err)
@@ -220,15 +221,15 @@ func TestReaders(t *testing.T) {
 				if n != batch {
 					t.Errorf("%d pairs", n)
 				}
-				o, ok := x.(structures.Ordered)
+				o, ok := x.(u32.Ordered)
 				if !ok {
 					continue
 				}
-				counts, err := o.Count(t.Context(), []structures.Range{structures.AllKeys})
+				counts, err := o.Count(t.Context(), []u32.Range{u32.AllKeys})
 				if err != nil || counts[0] != batch {
 					t.Errorf("%d keys: %v", counts[0], err)
 				}
-				r, err := o.Range(t.Context(), []structures.Range{structures.AllKeys})
+				r, err := o.Range(t.Context(), []u32.Range{u32.AllKeys})
 				if err != nil || len(r.Keys) != batch {
 					t.Errorf("a range of %d keys: %v", len(r.Keys), err)
 				}
@@ -250,7 +251,7 @@ func TestReaders(t *testing.T) {
 // An iterator holds nothing between its parts, so that its user may change the structure. What it gives then is right,
 // and it gives all or says that it could not.
 func TestIterationWithChanges(t *testing.T) {
-	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
 		keys := make([]uint32, 200_000) // several parts, of ordered structures on a CPU device
 		for i := range keys {
 			keys[i] = uint32(i)
@@ -269,14 +270,14 @@ func TestIterationWithChanges(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		if _, ordered := x.(structures.Ordered); ordered && d.Info().Type == vk.CPU {
+		if _, ordered := x.(u32.Ordered); ordered && d.Info().Type == vk.CPU {
 			require.ErrorIs(t, failed, structures.ErrChanged)
 		} else if failed == nil {
 			require.GreaterOrEqual(t, n, 150_000)
 		}
 	})
 	d := testdevice.Open(t)
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 100_000})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 100_000})
 	require.NoError(t, err)
 	defer m.Close()
 	n := 0
@@ -386,7 +387,7 @@ func TestProgressCallsBack(t *testing.T) {
 	d := testdevice.Open(t)
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
-			var x structures.Dictionary
+			var x u32.Dictionary
 			var from, closing error
 			x, err := s.make(t.Context(), d, func(int, int) {
 				_, from = x.Len(t.Context())
@@ -411,7 +412,7 @@ func TestSharedPool(t *testing.T) {
 	p, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
 	require.NoError(t, err)
 	each(goroutines, func(g int) {
-		m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
+		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
 		if err != nil {
 			t.Errorf("%v", err)
 			return
@@ -445,7 +446,7 @@ func TestSharedPool(t *testing.T) {
 	require.Zero(t, stats.Allocated)
 
 	// A pool that is closed before its tables.
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
 	require.NoError(t, err)
 	keys := keysOf(0, 0)
 	_, err = m.Insert(t.Context(), keys, keys)
@@ -468,7 +469,7 @@ func TestSharedPool(t *testing.T) {
 func TestCloseDevice(t *testing.T) {
 	for range 3 {
 		d := testdevice.Open(t, vk.Options{CacheDir: "none"})
-		x, err := slabhash.New(t.Context(), d, slabhash.Options{})
+		x, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{})
 		require.NoError(t, err)
 		b, err := vk.NewBuffer[uint32](d, 1000)
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -27,7 +28,7 @@ func upTo(n int) (keys []uint32) {
 // Metrics count what was asked for, with slices and on streams; and the memory that is there, which more pairs need
 // more of.
 func TestMetrics(t *testing.T) {
-	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
 		first := x.Metrics()
 		require.Equal(t, structures.Metrics{Bytes: first.Bytes, Kernels: first.Kernels}, first)
 		require.NotZero(t, first.Bytes)
@@ -58,8 +59,8 @@ func TestMetrics(t *testing.T) {
 		require.NoError(t, on.UpdateOn(t.Context(), s, structures.Delete,
 			structures.DeviceBatch{Count: 60, Keys: b, Status: status, Left: left}))
 		require.NoError(t, s.Wait(t.Context()))
-		if o, ok := x.(structures.Ordered); ok {
-			_, err := o.Count(t.Context(), []structures.Range{structures.AllKeys})
+		if o, ok := x.(u32.Ordered); ok {
+			_, err := o.Count(t.Context(), []u32.Range{u32.AllKeys})
 			require.NoError(t, err)
 			_, err = o.Floor(t.Context(), keys[:6])
 			require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestMetrics(t *testing.T) {
 
 // They are told at any time: while others work, and by a function that the structure itself has called.
 func TestMetricsNeverWait(t *testing.T) {
-	var x structures.Dictionary
+	var x u32.Dictionary
 	d := testdevice.Open(t)
 	for _, s := range subjects {
 		calls := 0
@@ -120,7 +121,7 @@ func TestRebuildsAreLogged(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	d := testdevice.Open(t, vk.Options{Logger: logger})
 	keys := upTo(5000)
-	hears := func(x structures.Dictionary, err error, rebuilt uint64, messages ...string) {
+	hears := func(x u32.Dictionary, err error, rebuilt uint64, messages ...string) {
 		t.Helper()
 		require.NoError(t, err)
 		require.Equal(t, rebuilt, x.Metrics().Rebuilds)
@@ -140,12 +141,12 @@ func TestRebuildsAreLogged(t *testing.T) {
 	err = tree.Compact(t.Context(), 1)
 	require.Contains(t, log.String(), "msg=compacted")
 	hears(tree, err, 1)
-	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64})
+	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64})
 	require.NoError(t, err)
 	_, err = l.Insert(t.Context(), keys, keys)
 	require.NoError(t, err)
 	hears(l, l.Cleanup(t.Context()), 1, "runs grown", "cleaned up")
-	a, err := sortedarray.New(t.Context(), d, sortedarray.Options{})
+	a, err := sortedarray.New[uint32, uint32](t.Context(), d, sortedarray.Options{})
 	require.NoError(t, err)
 	_, err = a.Insert(t.Context(), keys, keys)
 	hears(a, err, 0, "runs grown")

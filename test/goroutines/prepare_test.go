@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -20,18 +20,18 @@ import (
 func TestPreparing(t *testing.T) {
 	const most = 1 << 28
 	d := testdevice.Open(t)
-	for name, open := range map[string]func(context.Context) (structures.Dictionary, error){
-		"map": func(ctx context.Context) (structures.Dictionary, error) {
-			return as(slabhash.New(ctx, d, slabhash.Options{MaxBytes: most}))
+	for name, open := range map[string]func(context.Context) (u32.Dictionary, error){
+		"map": func(ctx context.Context) (u32.Dictionary, error) {
+			return as(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{MaxBytes: most}))
 		},
-		"tree": func(ctx context.Context) (structures.Dictionary, error) {
-			return as(btree.New(ctx, d, btree.Options{MaxBytes: most}))
+		"tree": func(ctx context.Context) (u32.Dictionary, error) {
+			return as(btree.New[uint32, uint32](ctx, d, btree.Options{MaxBytes: most}))
 		},
-		"lsm": func(ctx context.Context) (structures.Dictionary, error) {
-			return as(lsm.New(ctx, d, lsm.Options{Batch: 1 << 10}))
+		"lsm": func(ctx context.Context) (u32.Dictionary, error) {
+			return as(lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10}))
 		},
-		"array": func(ctx context.Context) (structures.Dictionary, error) {
-			return as(sortedarray.New(ctx, d, sortedarray.Options{}))
+		"array": func(ctx context.Context) (u32.Dictionary, error) {
+			return as(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestPreparing(t *testing.T) {
 	}
 }
 
-func testPreparing(t *testing.T, x structures.Dictionary) {
+func testPreparing(t *testing.T, x u32.Dictionary) {
 	over, cancel := context.WithCancel(t.Context())
 	each(goroutines, func(g int) {
 		switch g {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -17,7 +18,7 @@ import (
 
 // held is a structure with pairs, and a lookup that is at work on it until it is released.
 type held struct {
-	x       structures.Dictionary
+	x       u32.Dictionary
 	keys    []uint32
 	armed   atomic.Bool
 	in      chan struct{} // closed when the lookup is in
@@ -101,11 +102,11 @@ func TestQueriesBesideAQuery(t *testing.T) {
 			n++
 		}
 		require.Equal(t, batch, n)
-		if o, ordered := h.x.(structures.Ordered); ordered {
-			counts, err := o.Count(ctx, []structures.Range{structures.AllKeys})
+		if o, ordered := h.x.(u32.Ordered); ordered {
+			counts, err := o.Count(ctx, []u32.Range{u32.AllKeys})
 			require.NoError(t, err)
 			require.Equal(t, []uint32{batch}, counts)
-			r, err := o.Range(ctx, []structures.Range{structures.AllKeys})
+			r, err := o.Range(ctx, []u32.Range{u32.AllKeys})
 			require.NoError(t, err)
 			require.Len(t, r.Keys, batch)
 			ceil, err := o.Ceil(ctx, h.keys)
@@ -114,14 +115,14 @@ func TestQueriesBesideAQuery(t *testing.T) {
 			_, _, _, err = o.Min(ctx)
 			require.NoError(t, err)
 		}
-		if _, alone := h.x.(*btree.Tree); !alone {
+		if _, alone := h.x.(*btree.Tree[uint32, uint32]); !alone {
 			n, err := h.x.Len(ctx)
 			require.NoError(t, err)
 			require.EqualValues(t, batch, n)
 			_, err = h.x.Save(ctx, io.Discard)
 			require.NoError(t, err)
 		}
-		if l, counts := h.x.(*lsm.LSM); counts {
+		if l, counts := h.x.(*lsm.LSM[uint32, uint32]); counts {
 			stats, err := l.Stats(ctx)
 			require.NoError(t, err)
 			require.EqualValues(t, batch, stats.Pairs)
@@ -186,7 +187,7 @@ func TestChangesBehindQueries(t *testing.T) {
 // that of one moment, in which all of a batch is there or nothing of it.
 func TestQueriesBesideChanges(t *testing.T) {
 	const readers, changes = 5, 4
-	eachSubject(t, func(t *testing.T, d *vk.Device, x structures.Dictionary) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
 		keys := keysOf(0, 0)[:500]
 		var over atomic.Bool
 		each(readers+1, func(g int) {
@@ -215,15 +216,15 @@ func TestQueriesBesideChanges(t *testing.T) {
 				if n, err := x.Len(t.Context()); err != nil || n != 0 && int(n) != len(keys) {
 					t.Errorf("%d pairs: %v", n, err)
 				}
-				o, ordered := x.(structures.Ordered)
+				o, ordered := x.(u32.Ordered)
 				if !ordered {
 					continue
 				}
-				all, err := o.Range(t.Context(), []structures.Range{structures.AllKeys})
+				all, err := o.Range(t.Context(), []u32.Range{u32.AllKeys})
 				if err != nil || len(all.Keys) != 0 && len(all.Keys) != len(keys) {
 					t.Errorf("%d pairs: %v", len(all.Keys), err)
 				}
-				counts, err := o.Count(t.Context(), []structures.Range{structures.AllKeys, {Lo: 5, Hi: 4}})
+				counts, err := o.Count(t.Context(), []u32.Range{u32.AllKeys, {Lo: 5, Hi: 4}})
 				if err != nil || counts[0] != 0 && int(counts[0]) != len(keys) {
 					t.Errorf("%d keys: %v", counts[0], err)
 				}

@@ -54,7 +54,7 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	t.Run("map", func(t *testing.T) {
-		m, err := slabhash.New(t.Context(), d, slabhash.Options{Buckets: 1000})
+		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 1000})
 		require.NoError(t, err)
 		defer m.Close()
 		batchOf := func(o onStream) structures.DeviceBatch {
@@ -80,7 +80,7 @@ func TestStreams(t *testing.T) {
 		}
 	})
 	t.Run("tree", func(t *testing.T) {
-		tree, err := btree.New(t.Context(), d, btree.Options{Capacity: 1 << 20})
+		tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{Capacity: 1 << 20})
 		require.NoError(t, err)
 		defer tree.Close()
 		batchOf := func(o onStream) structures.DeviceBatch {

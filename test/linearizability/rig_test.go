@@ -58,9 +58,9 @@ func each(t *testing.T, buckets int, test func(r *rig)) {
 					o := slabhash.Options{Buckets: buckets, MaxLoad: -1, Tile: width}
 					var err error
 					if p.set {
-						r.table, err = slabhash.NewSet(t.Context(), d, o)
+						r.table, err = slabhash.NewSet[uint32](t.Context(), d, o)
 					} else {
-						r.table, err = slabhash.New(t.Context(), d, o)
+						r.table, err = slabhash.New[uint32, uint32](t.Context(), d, o)
 					}
 					require.NoError(t, err)
 					defer func() { require.NoError(t, r.table.Close()) }()

@@ -36,7 +36,7 @@ var orderedMix = []structures.Kind{structures.Insert, structures.InsertUnique, s
 // treeRig is a B-link-tree on an open device.
 type treeRig struct {
 	rig
-	tree *btree.Tree
+	tree *btree.Tree[uint32, uint32]
 }
 
 // eachTree runs a test on an empty tree under each protocol, with narrow and with wide tiles.
@@ -49,7 +49,7 @@ func eachTree(t *testing.T, test func(r *treeRig)) {
 			}
 			for _, width := range []int{1, min(8, d.SubgroupSize())} {
 				t.Run(fmt.Sprintf("tile%d", width), func(t *testing.T) {
-					tree, err := btree.New(t.Context(), d, btree.Options{Tile: width})
+					tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{Tile: width})
 					require.NoError(t, err)
 					defer func() { require.NoError(t, tree.Close()) }()
 					test(&treeRig{rig: rig{T: t, d: d, width: width}, tree: tree})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -96,7 +97,7 @@ func Do(t testing.TB, all map[uint32]uint32, kind structures.Kind, keys, values 
 }
 
 // Holds requires that a dictionary holds the pairs of a map, as far as some keys and its length show it.
-func Holds(ctx context.Context, t testing.TB, d structures.Dictionary, all map[uint32]uint32, keys []uint32) {
+func Holds(ctx context.Context, t testing.TB, d u32.Dictionary, all map[uint32]uint32, keys []uint32) {
 	t.Helper()
 	values, found, err := d.Find(ctx, keys)
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -28,7 +29,7 @@ import (
 type savable interface {
 	Save(ctx context.Context, w io.Writer) (int64, error)
 	io.WriterTo
-	Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error]
+	Chunks(ctx context.Context) iter.Seq2[u32.Pairs, error]
 	Len(ctx context.Context) (uint64, error)
 	Close() error
 }
@@ -53,29 +54,29 @@ var kinds = []kind{
 	{name: "map", build: func(ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
 		return as(slabhash.Build(ctx, d, keys, values, slabhash.Options{Load: 1.5}))
 	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
-		return as(slabhash.Load(ctx, d, r, slabhash.Options{}))
+		return as(slabhash.Load[uint32, uint32](ctx, d, r, slabhash.Options{}))
 	}},
 	{name: "set", set: true, build: func(ctx context.Context, d *vk.Device, keys, _ []uint32) (savable, error) {
 		return as(slabhash.BuildSet(ctx, d, keys, slabhash.Options{}))
 	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
-		return as(slabhash.LoadSet(ctx, d, r, slabhash.Options{}))
+		return as(slabhash.LoadSet[uint32](ctx, d, r, slabhash.Options{}))
 	}},
 	{name: "tree", unique: true, build: func(
 		ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
 		return as(btree.Build(ctx, d, keys, values, btree.Options{Fill: 0.9}))
 	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
-		return as(btree.Load(ctx, d, r, btree.Options{}))
+		return as(btree.Load[uint32, uint32](ctx, d, r, btree.Options{}))
 	}},
 	{name: "lsm", unique: true, build: func(ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
 		return as(lsm.Build(ctx, d, keys, values, lsm.Options{Batch: 1 << 12}))
 	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
-		return as(lsm.Load(ctx, d, r, lsm.Options{}))
+		return as(lsm.Load[uint32, uint32](ctx, d, r, lsm.Options{}))
 	}},
 	{name: "array", unique: true, build: func(
 		ctx context.Context, d *vk.Device, keys, values []uint32) (savable, error) {
 		return as(sortedarray.Build(ctx, d, keys, values, sortedarray.Options{}))
 	}, load: func(ctx context.Context, d *vk.Device, r io.Reader) (savable, error) {
-		return as(sortedarray.Load(ctx, d, r, sortedarray.Options{}))
+		return as(sortedarray.Load[uint32, uint32](ctx, d, r, sortedarray.Options{}))
 	}},
 }
 
@@ -190,7 +191,7 @@ func TestLargeAndItsOptions(t *testing.T) {
 	defer m.Close()
 	data := save(t, m)
 	load := func(o slabhash.Options) float64 {
-		got, err := slabhash.Load(t.Context(), d, bytes.NewReader(data), o)
+		got, err := slabhash.Load[uint32, uint32](t.Context(), d, bytes.NewReader(data), o)
 		require.NoError(t, err)
 		defer got.Close()
 		requirePairs(t, got, keys, values)
@@ -201,7 +202,7 @@ func TestLargeAndItsOptions(t *testing.T) {
 	require.InDelta(t, 1.5, load(slabhash.Options{}), 0.1)
 	require.InDelta(t, 0.4, load(slabhash.Options{Load: 0.4}), 0.05)
 
-	tree, err := btree.Load(t.Context(), d, bytes.NewReader(data), btree.Options{})
+	tree, err := btree.Load[uint32, uint32](t.Context(), d, bytes.NewReader(data), btree.Options{})
 	require.NoError(t, err)
 	defer tree.Close()
 	require.NoError(t, tree.Check(t.Context()))
@@ -210,7 +211,7 @@ func TestLargeAndItsOptions(t *testing.T) {
 	require.NoError(t, err)
 	defer full.Close()
 	data = save(t, full)
-	again, err := btree.Load(t.Context(), d, bytes.NewReader(data), btree.Options{})
+	again, err := btree.Load[uint32, uint32](t.Context(), d, bytes.NewReader(data), btree.Options{})
 	require.NoError(t, err)
 	defer again.Close()
 	require.NoError(t, again.Compact(t.Context(), 0)) // to Options.Fill
@@ -223,7 +224,7 @@ func TestLargeAndItsOptions(t *testing.T) {
 // a set, too.
 func TestSeveralValues(t *testing.T) {
 	d := testdevice.Open(t)
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{})
 	require.NoError(t, err)
 	defer m.Close()
 	_, err = m.InsertDuplicate(t.Context(), []uint32{1, 1, 2, 1}, []uint32{10, 11, 20, 12})
@@ -242,7 +243,7 @@ func TestSeveralValues(t *testing.T) {
 		n, err := s.Len(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, 4, n, k.name)
-		if m, ok := s.(*slabhash.Map); ok {
+		if m, ok := s.(*slabhash.Map[uint32, uint32]); ok {
 			offsets, values, err := m.FindAll(t.Context(), []uint32{1, 2})
 			require.NoError(t, err)
 			require.Equal(t, []int{0, 3, 4}, offsets)
@@ -363,7 +364,7 @@ func TestWriterUsesWhatIsSaved(t *testing.T) {
 // stays the same all the time.
 func TestOneMoment(t *testing.T) {
 	d := testdevice.Open(t)
-	m, err := btree.New(t.Context(), d, btree.Options{})
+	m, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	defer m.Close()
 	const n = 40_000
@@ -393,7 +394,7 @@ func TestOneMoment(t *testing.T) {
 		}
 	}()
 	for range 5 {
-		got, err := sortedarray.Load(t.Context(), d, bytes.NewReader(save(t, m)), sortedarray.Options{})
+		got, err := sortedarray.Load[uint32, uint32](t.Context(), d, bytes.NewReader(save(t, m)), sortedarray.Options{})
 		require.NoError(t, err)
 		_, first, _, err := got.Min(t.Context())
 		require.NoError(t, err)

@@ -72,7 +72,7 @@ type salesPush struct {
 
 // addSales is the page's host side.
 func addSales(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
-	regionOf, totals *slabhash.Map, sales *vk.Buffer[uint32], count int) error {
+	regionOf, totals *slabhash.Map[uint32, uint32], sales *vk.Buffer[uint32], count int) error {
 	for {
 		k, err := vk.NewKernel[salesPush](d, module, vk.KernelOptions{Constants: totals.Constants()})
 		if err != nil {
@@ -116,10 +116,10 @@ func TestPageShaders(t *testing.T) {
 		pool, err := alloc.NewSlabPool(ctx, r.d, alloc.PoolOptions{SuperShift: 2})
 		require.NoError(t, err)
 		defer pool.Close()
-		regionOf, err := slabhash.New(ctx, r.d, slabhash.Options{Pool: pool, Buckets: 300, MaxLoad: -1})
+		regionOf, err := slabhash.New[uint32, uint32](ctx, r.d, slabhash.Options{Pool: pool, Buckets: 300, MaxLoad: -1})
 		require.NoError(t, err)
 		defer regionOf.Close()
-		totals, err := slabhash.New(ctx, r.d, slabhash.Options{Pool: pool, Buckets: 150, MaxLoad: -1})
+		totals, err := slabhash.New[uint32, uint32](ctx, r.d, slabhash.Options{Pool: pool, Buckets: 150, MaxLoad: -1})
 		require.NoError(t, err)
 		defer totals.Close()
 
@@ -296,7 +296,8 @@ type bookPush struct {
 }
 
 // bookSeats is the page's host side of its kernel on a tree.
-func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, seats *btree.Tree,
+func bookSeats(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module,
+	seats *btree.Tree[uint32, uint32],
 	requests, waiting *vk.Buffer[uint32], count int) error {
 	k, err := vk.NewKernel[bookPush](d, module, vk.KernelOptions{Constants: seats.Constants()})
 	if err != nil {

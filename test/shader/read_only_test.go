@@ -36,7 +36,7 @@ func TestSlabHashReadOnly(t *testing.T) {
 		for _, buckets := range []int{5, 300} {
 			const n = 2000
 			want, keys, values, queries := pairsAndQueries(uint64(buckets), n)
-			m, err := slabhash.New(t.Context(), r.d, slabhash.Options{Buckets: buckets, MaxLoad: -1})
+			m, err := slabhash.New[uint32, uint32](t.Context(), r.d, slabhash.Options{Buckets: buckets, MaxLoad: -1})
 			require.NoError(t, err)
 			_, err = m.Insert(t.Context(), keys, values)
 			require.NoError(t, err)

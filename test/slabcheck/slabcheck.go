@@ -190,7 +190,7 @@ func (r *reader) layout(keys bool) layout {
 // check follows the lists of one table.
 func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect Expect) (pairs []Pair, err error) {
 	device := table.Device()
-	_, set := table.(*slabhash.Set)
+	_, set := table.(*slabhash.Set[uint32])
 	l := r.layout(set)
 	base := r.words(device.Base, int(device.Buckets)*slabWords)
 	for bucket := range device.Buckets {

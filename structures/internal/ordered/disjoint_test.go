@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"pgregory.net/rapid"
 )
 
@@ -13,10 +13,10 @@ func TestDisjoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const keys = 40
 		base := rapid.SampledFrom([]uint32{0, 1000, ^uint32(0) - keys + 1}).Draw(t, "base")
-		var ranges []structures.Range
+		var ranges []u32.Range
 		for range rapid.IntRange(0, 60).Draw(t, "ranges") {
 			key := rapid.Uint32Max(keys - 1)
-			ranges = append(ranges, structures.Range{Lo: base + key.Draw(t, "lo"), Hi: base + key.Draw(t, "hi")})
+			ranges = append(ranges, u32.Range{Lo: base + key.Draw(t, "lo"), Hi: base + key.Draw(t, "hi")})
 		}
 		owner := map[uint32]int{}
 		next := uint64(0)
@@ -44,10 +44,10 @@ func TestDisjoint(t *testing.T) {
 
 // Many ranges apart from one another, in no order, as a deletion usually has them.
 func BenchmarkDisjoint(b *testing.B) {
-	ranges := make([]structures.Range, 1<<19)
+	ranges := make([]u32.Range, 1<<19)
 	for i := range ranges {
 		at := uint32(i) * 0x9e3779b1 &^ 0xfff
-		ranges[i] = structures.Range{Lo: at, Hi: at + 1000}
+		ranges[i] = u32.Range{Lo: at, Hi: at + 1000}
 	}
 	for b.Loop() {
 		if all := disjoint(ranges); len(all.ranges) < len(ranges)/2 {

@@ -20,17 +20,18 @@ const (
 
 // Neighbors finds the neighbors of keys in a direction. Error also: *structures.StuckError where a search makes more
 // steps than it has to, which only a stray write can cause.
-func (r *Reader) Neighbors(ctx context.Context, to structures.Direction, keys []uint32) (structures.Neighbors, error) {
-	out := newNeighbors(len(keys))
+func (r *Reader[W]) Neighbors(ctx context.Context, to structures.Direction,
+	keys []W) (structures.Neighbors[W, W], error) {
+	out := newNeighbors[W](len(keys))
 	return out, r.NeighborInto(ctx, to, keys, out)
 }
 
-func newNeighbors(n int) structures.Neighbors {
-	return structures.Neighbors{Keys: make([]uint32, n), Values: make([]uint32, n), Found: make([]bool, n)}
+func newNeighbors[W structures.Word](n int) structures.Neighbors[W, W] {
+	return structures.Neighbors[W, W]{Keys: make([]W, n), Values: make([]W, n), Found: make([]bool, n)}
 }
 
 // fit says why slices can't take so many results.
-func fit(n int, into structures.Neighbors) error {
+func fit[W structures.Word](n int, into structures.Neighbors[W, W]) error {
 	return cmp.Or(pipeline.Fits(n, "keys for the results", into.Keys), pipeline.Fits(n, "values", into.Values),
 		pipeline.Fits(n, "found flags", into.Found))
 }
@@ -43,15 +44,15 @@ func checkDirection(to structures.Direction) error {
 }
 
 // columns are keys, or ranks, and where their results go.
-func columns(asked []uint32, into structures.Neighbors) []pipeline.Column {
+func columns[A, W structures.Word](asked []A, into structures.Neighbors[W, W]) []pipeline.Column {
 	return []pipeline.Column{
 		pipeline.In(asked), pipeline.Result(into.Keys), pipeline.Result(into.Values), pipeline.Founds(into.Found),
 	}
 }
 
 // NeighborInto is Neighbors into the caller's slices.
-func (r *Reader) NeighborInto(ctx context.Context, to structures.Direction, keys []uint32,
-	into structures.Neighbors) error {
+func (r *Reader[W]) NeighborInto(ctx context.Context, to structures.Direction, keys []W,
+	into structures.Neighbors[W, W]) error {
 	n := len(keys)
 	if err := cmp.Or(checkDirection(to), fit(n, into)); err != nil {
 		return err
@@ -108,13 +109,13 @@ func (p *patience) more(_ context.Context, pending int, stuck bool) error {
 // FinishNeighbors waits for a stream that has searches for neighbors recorded, and carries on those that are left
 // pending until none is. Errors: the context's; *structures.PendingError around *structures.StuckError, or what
 // recording returns.
-func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
+func (r *Reader[W]) FinishNeighbors(ctx context.Context, s *vk.Stream, to structures.Direction,
 	n structures.DeviceNeighbors) error {
 	if err := r.of.EnterOn(ctx); err != nil {
 		return err
 	}
 	defer r.of.Leave()
-	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, 1)); err != nil {
+	if err := cmp.Or(r.d.Accept("stream", s), checkDirection(to), r.needs(n, r.words(), 1)); err != nil {
 		return err
 	}
 	if n.Count == 0 {
@@ -127,11 +128,11 @@ func (r *Reader) FinishNeighbors(ctx context.Context, s *vk.Stream, to structure
 	})
 }
 
-// needs says what searches on a stream lack, which have so many words for the number left.
-func (r *Reader) needs(n structures.DeviceNeighbors, left int) error {
-	return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, n.Count),
-		recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, n.Count),
-		recording.Need(r.d, n.OutValues, "values", n.Count, n.Count),
+// needs says what searches on a stream lack, which ask for so many words each, and have so many for the number left.
+func (r *Reader[W]) needs(n structures.DeviceNeighbors, asked, left int) error {
+	return cmp.Or(recording.Need(r.d, n.Keys, "keys", n.Count, asked*n.Count),
+		recording.Need(r.d, n.OutKeys, "keys for the result", n.Count, r.words()*n.Count),
+		recording.Need(r.d, n.OutValues, "values", n.Count, r.words()*n.Count),
 		recording.Need(r.d, n.Status, "status bytes", n.Count, recording.Padded(n.Count)),
 		recording.Need(r.d, n.Left, "words for the number left", n.Count, left),
 		recording.NeedCount(r.d, n.DeviceCount, n.Count))
@@ -147,18 +148,18 @@ func of(n structures.DeviceNeighbors, visits int) Neighbors {
 }
 
 // Min returns the pair with the least key.
-func (r *Reader) Min(ctx context.Context) (key, value uint32, found bool, err error) {
+func (r *Reader[W]) Min(ctx context.Context) (key, value W, found bool, err error) {
 	return r.end(ctx, structures.Ceil, 0)
 }
 
 // Max returns the pair with the greatest key.
-func (r *Reader) Max(ctx context.Context) (key, value uint32, found bool, err error) {
-	return r.end(ctx, structures.Floor, ^uint32(0))
+func (r *Reader[W]) Max(ctx context.Context) (key, value W, found bool, err error) {
+	return r.end(ctx, structures.Floor, ^W(0))
 }
 
-func (r *Reader) end(ctx context.Context, to structures.Direction,
-	from uint32) (key, value uint32, found bool, err error) {
-	n, err := r.Neighbors(ctx, to, []uint32{from})
+func (r *Reader[W]) end(ctx context.Context, to structures.Direction,
+	from W) (key, value W, found bool, err error) {
+	n, err := r.Neighbors(ctx, to, []W{from})
 	if err != nil {
 		return 0, 0, false, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -20,13 +19,13 @@ func AtOnce(d *vk.Device) int {
 }
 
 // Count counts the keys of ranges. Error also: *structures.StuckError, as Neighbors.
-func (r *Reader) Count(ctx context.Context, ranges []structures.Range) ([]uint32, error) {
+func (r *Reader[W]) Count(ctx context.Context, ranges []structures.Range[W]) ([]uint32, error) {
 	counts := make([]uint32, len(ranges))
 	return counts, r.CountInto(ctx, ranges, counts)
 }
 
 // CountInto is Count into the caller's slice.
-func (r *Reader) CountInto(ctx context.Context, ranges []structures.Range, counts []uint32) error {
+func (r *Reader[W]) CountInto(ctx context.Context, ranges []structures.Range[W], counts []uint32) error {
 	if len(counts) != len(ranges) {
 		return &structures.LengthError{Keys: len(ranges), Other: "counts", Got: len(counts)}
 	}
@@ -60,7 +59,7 @@ func (r *Reader) CountInto(ctx context.Context, ranges []structures.Range, count
 }
 
 // count counts the keys of ranges that together have not too many candidates.
-func (r *Reader) count(ctx context.Context, ranges []structures.Range, counts []uint32) error {
+func (r *Reader[W]) count(ctx context.Context, ranges []structures.Range[W], counts []uint32) error {
 	columns := []pipeline.Column{pipeline.In(ranges), pipeline.Out(counts)}
 	_, err := r.pipelines.Run(ctx, len(ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -71,15 +70,15 @@ func (r *Reader) count(ctx context.Context, ranges []structures.Range, counts []
 }
 
 // Range returns the pairs of ranges. Errors as Count's.
-func (r *Reader) Range(ctx context.Context, ranges []structures.Range) (out structures.Ranges, err error) {
+func (r *Reader[W]) Range(ctx context.Context, ranges []structures.Range[W]) (out structures.Ranges[W, W], err error) {
 	if err := r.RangeInto(ctx, ranges, &out); err != nil {
-		return structures.Ranges{}, err
+		return structures.Ranges[W, W]{}, err
 	}
 	return out, nil
 }
 
 // RangeInto is Range into the caller's slices, as far as they have room.
-func (r *Reader) RangeInto(ctx context.Context, ranges []structures.Range, into *structures.Ranges) error {
+func (r *Reader[W]) RangeInto(ctx context.Context, ranges []structures.Range[W], into *structures.Ranges[W, W]) error {
 	if err := r.of.Enter(ctx); err != nil {
 		return err
 	}
@@ -90,10 +89,10 @@ func (r *Reader) RangeInto(ctx context.Context, ranges []structures.Range, into 
 	if err != nil {
 		return err
 	}
-	pairs := Pairs{into.Keys[:0], into.Values[:0]}
+	pairs := Pairs[W]{into.Keys[:0], into.Values[:0]}
 	if r.of.Exact() {
 		all := p.all()
-		pairs = Pairs{slices.Grow(pairs.Keys, all), slices.Grow(pairs.Values, all)}
+		pairs = Pairs[W]{slices.Grow(pairs.Keys, all), slices.Grow(pairs.Values, all)}
 	}
 	counts := make([]uint32, len(ranges))
 	err = r.pipelines.Do(ctx, func(s *vk.Stream) error {
@@ -113,7 +112,7 @@ func (r *Reader) RangeInto(ctx context.Context, ranges []structures.Range, into 
 }
 
 // pairs reads the pairs of pieces, and adds to counts how many the ranges have that these are of.
-func (r *Reader) pairs(ctx context.Context, s *vk.Stream, p pieces, counts []uint32, to *Pairs) error {
+func (r *Reader[W]) pairs(ctx context.Context, s *vk.Stream, p pieces[W], counts []uint32, to *Pairs[W]) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -125,25 +124,25 @@ func (r *Reader) pairs(ctx context.Context, s *vk.Stream, p pieces, counts []uin
 }
 
 // pieces are ranges that were cut up: piece i is a part of the range owner[i], in the order of the ranges and of keys.
-type pieces struct {
-	ranges     []structures.Range
+type pieces[W structures.Word] struct {
+	ranges     []structures.Range[W]
 	owner      []int
 	candidates []uint32 // of each, what Survey has said
 }
 
-func (p *pieces) add(r structures.Range, owner int, candidates uint32) {
+func (p *pieces[W]) add(r structures.Range[W], owner int, candidates uint32) {
 	p.ranges, p.owner, p.candidates = append(p.ranges, r), append(p.owner, owner), append(p.candidates, candidates)
 }
 
 // sum adds numbers of the pieces to those of their ranges.
-func (p *pieces) sum(of, numbers []uint32) {
+func (p *pieces[W]) sum(of, numbers []uint32) {
 	for i, n := range numbers {
 		of[p.owner[i]] += n
 	}
 }
 
 // all is how many candidates there are.
-func (p *pieces) all() (sum int) {
+func (p *pieces[W]) all() (sum int) {
 	for _, n := range p.candidates {
 		sum += int(n)
 	}
@@ -154,7 +153,7 @@ func (p *pieces) all() (sum int) {
 type group struct{ first, end int }
 
 // groups divides the pieces: one at least in each group, no more than so many candidates and pieces in any of several.
-func (p *pieces) groups(limit int) (all []group) {
+func (p *pieces[W]) groups(limit int) (all []group) {
 	g, candidates := group{}, 0
 	for i, n := range p.candidates {
 		if g.end != g.first && (candidates+int(n) > limit || g.end-g.first == limit) {
@@ -170,39 +169,39 @@ func (p *pieces) groups(limit int) (all []group) {
 }
 
 // part are the pieces of a group.
-func (p *pieces) part(g group) pieces {
-	return pieces{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.candidates[g.first:g.end]}
+func (p *pieces[W]) part(g group) pieces[W] {
+	return pieces[W]{p.ranges[g.first:g.end], p.owner[g.first:g.end], p.candidates[g.first:g.end]}
 }
 
 // cutter cuts ranges up.
-type cutter struct {
-	limit, most int    // candidates of a piece, and pieces of a range that are TooMany
-	all         pieces // those that a survey was made of, and those that it is to be made of, which are TooMany
-	fresh       pieces // these alone
-	whole       bool   // what is fresh are single keys
+type cutter[W structures.Word] struct {
+	limit, most int       // candidates of a piece, and pieces of a range that are TooMany
+	all         pieces[W] // those that a survey was made of, and those that it is to be made of, which are TooMany
+	fresh       pieces[W] // these alone
+	whole       bool      // what is fresh are single keys
 }
 
 // cut surveys ranges, and cuts those up that have too many candidates for one dispatch, or are TooMany. Pieces of a
 // range don't overlap: more of them that are TooMany than the structure can have are in a circle of references, and
 // cutting them up would not end. Error then: *structures.StuckError.
-func (r *Reader) cut(ctx context.Context, ranges []structures.Range, limit int) (pieces, error) {
-	c := cutter{limit: limit, most: r.of.Limits().Parts}
+func (r *Reader[W]) cut(ctx context.Context, ranges []structures.Range[W], limit int) (pieces[W], error) {
+	c := cutter[W]{limit: limit, most: r.of.Limits().Parts}
 	for i, r := range ranges {
 		c.ask(r, i)
 	}
 	for len(c.fresh.ranges) != 0 {
 		if err := r.survey(ctx, c.fresh, c.whole); err != nil {
-			return pieces{}, err
+			return pieces[W]{}, err
 		}
 		if !c.next() {
-			return pieces{}, &structures.StuckError{Operations: len(ranges)}
+			return pieces[W]{}, &structures.StuckError{Operations: len(ranges)}
 		}
 	}
 	return c.all, nil
 }
 
 // survey asks how many candidates pieces have.
-func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
+func (r *Reader[W]) survey(ctx context.Context, p pieces[W], whole bool) error {
 	columns := []pipeline.Column{pipeline.In(p.ranges), pipeline.Out(p.candidates)}
 	_, err := r.pipelines.Run(ctx, len(p.ranges), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
@@ -213,15 +212,15 @@ func (r *Reader) survey(ctx context.Context, p pieces, whole bool) error {
 }
 
 // ask adds a piece that a survey is to be made of.
-func (c *cutter) ask(r structures.Range, owner int) {
+func (c *cutter[W]) ask(r structures.Range[W], owner int) {
 	c.all.add(r, owner, TooMany)
 	c.fresh.add(r, owner, 0)
 }
 
 // next puts in what a survey has said, and cuts up what has too many candidates. False: there are too many such pieces.
-func (c *cutter) next() bool {
+func (c *cutter[W]) next() bool {
 	before, known := c.all, c.fresh.candidates
-	c.all, c.fresh, c.whole = pieces{}, pieces{}, true
+	c.all, c.fresh, c.whole = pieces[W]{}, pieces[W]{}, true
 	owner, long := -1, 0 // a range, and how many pieces of it are TooMany
 	for i, r := range before.ranges {
 		n := before.candidates[i]
@@ -242,7 +241,7 @@ func (c *cutter) next() bool {
 }
 
 // take takes a piece that has so many candidates, or its parts.
-func (c *cutter) take(r structures.Range, owner int, n uint32) {
+func (c *cutter[W]) take(r structures.Range[W], owner int, n uint32) {
 	switch {
 	case n != TooMany && (int(n) <= c.limit || r.Lo >= r.Hi):
 		c.all.add(r, owner, n)
@@ -251,19 +250,20 @@ func (c *cutter) take(r structures.Range, owner int, n uint32) {
 	default:
 		c.whole = false
 		const parts = 16
-		eachPart(r, parts, func(part structures.Range) { c.ask(part, owner) })
+		eachPart(r, parts, func(part structures.Range[W]) { c.ask(part, owner) })
 	}
-}
-
-// Words are ranges as the device takes them.
-func Words(ranges []structures.Range) []uint32 {
-	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(ranges))), 2*len(ranges))
 }
 
 // eachPart divides a range by its keys.
-func eachPart(r structures.Range, parts uint64, do func(structures.Range)) {
-	each := (uint64(r.Hi)-uint64(r.Lo))/parts + 1
-	for lo := uint64(r.Lo); lo <= uint64(r.Hi); lo += each {
-		do(structures.Range{Lo: uint32(lo), Hi: uint32(min(uint64(r.Hi), lo+each-1))})
+func eachPart[W structures.Word](r structures.Range[W], parts int, do func(structures.Range[W])) {
+	if parts <= 1 {
+		do(r)
+		return
 	}
+	each := (r.Hi-r.Lo)/W(parts) + 1
+	lo := r.Lo
+	for ; r.Hi-lo >= each; lo += each {
+		do(structures.Range[W]{Lo: lo, Hi: lo + each - 1})
+	}
+	do(structures.Range[W]{Lo: lo, Hi: r.Hi})
 }

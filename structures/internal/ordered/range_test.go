@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"pgregory.net/rapid"
 )
 
 // surveyed cuts ranges up by what a survey says. False: it gave up.
-func surveyed(c *cutter, ranges []structures.Range, survey func(r structures.Range, whole bool) uint32) bool {
+func surveyed(c *cutter[uint32], ranges []u32.Range, survey func(r u32.Range, whole bool) uint32) bool {
 	for i, r := range ranges {
 		c.ask(r, i)
 	}
@@ -37,18 +37,20 @@ func TestCut(t *testing.T) {
 				func(key uint32, k uint64) int { return int(int64(key) - int64(k)) })
 			return at
 		}
-		count := func(r structures.Range) uint32 { return uint32(max(0, lower(uint64(r.Hi)+1)-lower(uint64(r.Lo)))) }
+		count := func(r u32.Range) uint32 {
+			return uint32(max(0, lower(uint64(r.Hi)+1)-lower(uint64(r.Lo))))
+		}
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")
 		tooMany := uint32(rapid.IntRange(1, 60).Draw(t, "too many"))
-		var ranges []structures.Range
+		var ranges []u32.Range
 		for range rapid.IntRange(0, 6).Draw(t, "ranges") {
-			ranges = append(ranges, structures.Range{
+			ranges = append(ranges, u32.Range{
 				Lo: rapid.OneOf(rapid.Uint32(), rapid.Uint32Max(50), rapid.Just(uint32(0))).Draw(t, "lo"),
 				Hi: rapid.OneOf(rapid.Uint32(), rapid.Uint32Max(50), rapid.Just(^uint32(0))).Draw(t, "hi"),
 			})
 		}
-		c := cutter{limit: limit, most: 1 << 10}
-		require.True(t, surveyed(&c, ranges, func(r structures.Range, whole bool) uint32 {
+		c := cutter[uint32]{limit: limit, most: 1 << 10}
+		require.True(t, surveyed(&c, ranges, func(r u32.Range, whole bool) uint32 {
 			if n := count(r); n < tooMany || whole {
 				return n
 			}
@@ -82,10 +84,10 @@ func TestCut(t *testing.T) {
 
 // What is too many however it is cut is given up, before it is cut down to single keys.
 func TestCutWithoutEnd(t *testing.T) {
-	c := cutter{limit: 10, most: 1 << 10}
+	c := cutter[uint32]{limit: 10, most: 1 << 10}
 	asked := 0
-	require.False(t, surveyed(&c, []structures.Range{{Lo: 5, Hi: 4}, structures.AllKeys},
-		func(r structures.Range, _ bool) uint32 {
+	require.False(t, surveyed(&c, []u32.Range{{Lo: 5, Hi: 4}, u32.AllKeys},
+		func(r u32.Range, _ bool) uint32 {
 			if asked++; r.Lo > r.Hi {
 				return 0
 			}

@@ -18,13 +18,13 @@ type Ranks struct {
 }
 
 // Rank returns how many keys are less than each key.
-func (r *Reader) Rank(ctx context.Context, keys []uint32) ([]uint32, error) {
+func (r *Reader[W]) Rank(ctx context.Context, keys []W) ([]uint32, error) {
 	ranks := make([]uint32, len(keys))
 	return ranks, r.RankInto(ctx, keys, ranks)
 }
 
 // RankInto is Rank into the caller's slice.
-func (r *Reader) RankInto(ctx context.Context, keys, ranks []uint32) error {
+func (r *Reader[W]) RankInto(ctx context.Context, keys []W, ranks []uint32) error {
 	if len(ranks) != len(keys) {
 		return &structures.LengthError{Keys: len(keys), Other: "ranks", Got: len(ranks)}
 	}
@@ -44,13 +44,13 @@ func (r *Reader) RankInto(ctx context.Context, keys, ranks []uint32) error {
 }
 
 // Select returns the pairs of ranks.
-func (r *Reader) Select(ctx context.Context, ranks []uint32) (structures.Neighbors, error) {
-	out := newNeighbors(len(ranks))
+func (r *Reader[W]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[W, W], error) {
+	out := newNeighbors[W](len(ranks))
 	return out, r.SelectInto(ctx, ranks, out)
 }
 
 // SelectInto is Select into the caller's slices.
-func (r *Reader) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors) error {
+func (r *Reader[W]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[W, W]) error {
 	n := len(ranks)
 	if err := fit(n, into); err != nil {
 		return err
@@ -72,9 +72,9 @@ func (r *Reader) SelectInto(ctx context.Context, ranks []uint32, into structures
 }
 
 // RankOn records the search for ranks.
-func (r *Reader) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
+func (r *Reader[W]) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
 	return r.on(s, q.Count, func() error {
-		return cmp.Or(recording.Need(r.d, q.Keys, "keys", q.Count, q.Count),
+		return cmp.Or(recording.Need(r.d, q.Keys, "keys", q.Count, r.words()*q.Count),
 			recording.Need(r.d, q.Ranks, "ranks", q.Count, q.Count),
 			recording.NeedCount(r.d, q.DeviceCount, q.Count))
 	}, func() error {
@@ -84,12 +84,12 @@ func (r *Reader) RankOn(s *vk.Stream, q structures.DeviceRanks) error {
 }
 
 // SelectOn records the search for the pairs of ranks.
-func (r *Reader) SelectOn(s *vk.Stream, n structures.DeviceNeighbors) error {
-	return r.on(s, n.Count, func() error { return r.needs(n, 0) }, func() error { return r.of.Select(s, of(n, 0)) })
+func (r *Reader[W]) SelectOn(s *vk.Stream, n structures.DeviceNeighbors) error {
+	return r.on(s, n.Count, func() error { return r.needs(n, 1, 0) }, func() error { return r.of.Select(s, of(n, 0)) })
 }
 
 // ExportOn records the writing of all pairs.
-func (r *Reader) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
+func (r *Reader[W]) ExportOn(s *vk.Stream, e structures.DeviceExport) error {
 	return r.on(s, 1, func() error { return recording.NeedExport(r.d, e, false) }, func() error {
 		return r.of.Export(s, e)
 	})

@@ -16,7 +16,7 @@ import (
 
 // Recorder is a structure as its Reader sees it. What records is called by who has entered, and allocates scratch as it
 // needs it.
-type Recorder interface {
+type Recorder[W structures.Word] interface {
 	// Enter begins a call that reads the structure, beside others like it, and waits for the result, when no call
 	// changes the structure; EnterOn one that records on a stream, and waits for nothing but that. Leave ends either.
 	Enter(ctx context.Context) error
@@ -43,8 +43,8 @@ type Recorder interface {
 	Export(s *vk.Stream, e structures.DeviceExport) error
 	// Pairs adds the pairs of some ranges to others, range by range, and says how many each has. What Survey has said
 	// of the ranges is given. On the stream nothing else is recorded meanwhile.
-	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32,
-		to *Pairs) (counts []uint32, err error)
+	Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], candidates []uint32,
+		to *Pairs[W]) (counts []uint32, err error)
 }
 
 // Limits are what bounds queries from Go slices.
@@ -102,37 +102,41 @@ type Ranges struct {
 }
 
 // Pairs are pairs that are being read.
-type Pairs struct{ Keys, Values []uint32 }
+type Pairs[W structures.Word] struct{ Keys, Values []W }
 
 // Extend adds so many pairs, and returns where they are to be written.
-func (p *Pairs) Extend(n int) (keys, values []uint32) {
+func (p *Pairs[W]) Extend(n int) (keys, values []W) {
 	at := len(p.Keys)
 	p.Keys, p.Values = slices.Grow(p.Keys, n)[:at+n], slices.Grow(p.Values, n)[:at+n]
 	return p.Keys[at:], p.Values[at:]
 }
 
 // Reader answers queries.
-type Reader struct {
+type Reader[W structures.Word] struct {
 	d         *vk.Device
-	of        Recorder
+	of        Recorder[W]
 	pipelines *pipeline.Pool
 	own       *recording.Own
 	progress  structures.Progress
 }
 
 // NewReader returns the reader of a structure.
-func NewReader(d *vk.Device, of Recorder, p *pipeline.Pool, own *recording.Own, progress structures.Progress) Reader {
-	return Reader{d, of, p, own, progress}
+func NewReader[W structures.Word](d *vk.Device, of Recorder[W], p *pipeline.Pool, own *recording.Own,
+	progress structures.Progress) Reader[W] {
+	return Reader[W]{d, of, p, own, progress}
 }
 
+// words is how many 32-bit words a key takes on the device, and a value.
+func (r *Reader[W]) words() int { return structures.WidthOf[W]().Bytes() / 4 }
+
 // Find looks keys up.
-func (r *Reader) Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error) {
-	values, found = make([]uint32, len(keys)), make([]bool, len(keys))
+func (r *Reader[W]) Find(ctx context.Context, keys []W) (values []W, found []bool, err error) {
+	values, found = make([]W, len(keys)), make([]bool, len(keys))
 	return values, found, r.FindInto(ctx, keys, values, found)
 }
 
 // FindInto is Find into the caller's slices.
-func (r *Reader) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
+func (r *Reader[W]) FindInto(ctx context.Context, keys, values []W, found []bool) error {
 	if err := cmp.Or(pipeline.Fits(len(keys), "values", values),
 		pipeline.Fits(len(keys), "found flags", found)); err != nil {
 		return err
@@ -146,7 +150,7 @@ func (r *Reader) FindInto(ctx context.Context, keys, values []uint32, found []bo
 }
 
 // Lookup is FindInto by who has entered.
-func (r *Reader) Lookup(ctx context.Context, keys, values []uint32, found []bool) error {
+func (r *Reader[W]) Lookup(ctx context.Context, keys, values []W, found []bool) error {
 	columns := []pipeline.Column{pipeline.In(keys), pipeline.Result(values), pipeline.Result(found)}
 	_, err := r.pipelines.Run(ctx, len(keys), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {

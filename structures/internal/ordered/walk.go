@@ -11,34 +11,39 @@ import (
 )
 
 // Walk returns the pairs of a range in key order, or down in the opposite order.
-func (r *Reader) Walk(ctx context.Context, keys structures.Range, down bool) iter.Seq2[structures.Pair, error] {
+func (r *Reader[W]) Walk(ctx context.Context, keys structures.Range[W],
+	down bool) iter.Seq2[structures.Pair[W, W], error] {
 	return transfer.Pairs(r.pages(ctx, keys, down), down)
 }
 
 // Chunks returns all pairs in key order, many at a time.
-func (r *Reader) Chunks(ctx context.Context) iter.Seq2[structures.Pairs, error] {
-	return r.pages(ctx, structures.AllKeys, false)
+func (r *Reader[W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[W, W], error] {
+	return r.pages(ctx, structures.AllKeys[W](), false)
 }
 
 // Inside is the reader for who has entered the structure: its calls take no turns.
-func (r *Reader) Inside() *Reader {
+func (r *Reader[W]) Inside() *Reader[W] {
 	inside := *r
-	inside.of = entered{r.of}
+	inside.of = entered[W]{r.of}
 	return &inside
 }
 
 // entered is a structure that was entered.
-type entered struct{ Recorder }
+type entered[W structures.Word] struct{ Recorder[W] }
 
-func (entered) Enter(ctx context.Context) error { return ctx.Err() }
-func (entered) Leave()                          {}
+func (entered[W]) Enter(ctx context.Context) error { return ctx.Err() }
+func (entered[W]) Leave()                          {}
 
 // pages returns the pairs of a range in parts, each of them in key order; down: the last part first.
-func (r *Reader) pages(ctx context.Context, keys structures.Range, down bool) iter.Seq2[structures.Pairs, error] {
-	return transfer.Sequence(func(yield func(structures.Pairs) bool) error { return r.walk(ctx, keys, down, yield) })
+func (r *Reader[W]) pages(ctx context.Context, keys structures.Range[W],
+	down bool) iter.Seq2[structures.Pairs[W, W], error] {
+	return transfer.Sequence(func(yield func(structures.Pairs[W, W]) bool) error {
+		return r.walk(ctx, keys, down, yield)
+	})
 }
 
-func (r *Reader) walk(ctx context.Context, keys structures.Range, down bool, yield func(structures.Pairs) bool) error {
+func (r *Reader[W]) walk(ctx context.Context, keys structures.Range[W], down bool,
+	yield func(structures.Pairs[W, W]) bool) error {
 	w, sections, err := r.begin(ctx, keys)
 	if err != nil {
 		return err
@@ -55,27 +60,27 @@ func (r *Reader) walk(ctx context.Context, keys structures.Range, down bool, yie
 }
 
 // walk is an iteration. Between two pages others may change the structure.
-type walk struct {
-	*Reader
+type walk[W structures.Word] struct {
+	*Reader[W]
 	changes uint64 // to the structure that it has begun with
 }
 
 // begin divides a range by keys, so that an iteration that ends early has not looked at all of a large structure.
-func (r *Reader) begin(ctx context.Context, keys structures.Range) (walk, []structures.Range, error) {
+func (r *Reader[W]) begin(ctx context.Context, keys structures.Range[W]) (walk[W], []structures.Range[W], error) {
 	if err := r.of.Enter(ctx); err != nil {
-		return walk{}, nil, err
+		return walk[W]{}, nil, err
 	}
 	defer r.of.Leave()
-	var sections []structures.Range
+	var sections []structures.Range[W]
 	if keys.Lo <= keys.Hi {
-		eachPart(keys, uint64(r.of.Limits().Sections),
-			func(part structures.Range) { sections = append(sections, part) })
+		eachPart(keys, r.of.Limits().Sections,
+			func(part structures.Range[W]) { sections = append(sections, part) })
 	}
-	return walk{r, r.of.Changes()}, sections, nil
+	return walk[W]{r, r.of.Changes()}, sections, nil
 }
 
 // enter is the structure's. Error also: structures.ErrChanged.
-func (w walk) enter(ctx context.Context) error {
+func (w walk[W]) enter(ctx context.Context) error {
 	if err := w.of.Enter(ctx); err != nil {
 		return err
 	}
@@ -87,8 +92,8 @@ func (w walk) enter(ctx context.Context) error {
 }
 
 // visit gives the pairs of a range to yield, page by page. False: that was enough.
-func (w walk) visit(ctx context.Context, r structures.Range, down bool, yield func(structures.Pairs) bool) (bool,
-	error) {
+func (w walk[W]) visit(ctx context.Context, r structures.Range[W], down bool,
+	yield func(structures.Pairs[W, W]) bool) (bool, error) {
 	limit := min(1<<20, AtOnce(w.d))
 	p, err := w.pieces(ctx, r, limit)
 	if err != nil {
@@ -103,7 +108,7 @@ func (w walk) visit(ctx context.Context, r structures.Range, down bool, yield fu
 		if err != nil {
 			return false, err
 		}
-		if len(page.Keys) != 0 && !yield(structures.Pairs(page)) {
+		if len(page.Keys) != 0 && !yield(structures.Pairs[W, W](page)) {
 			return false, nil
 		}
 	}
@@ -111,18 +116,18 @@ func (w walk) visit(ctx context.Context, r structures.Range, down bool, yield fu
 }
 
 // pieces are a range cut up.
-func (w walk) pieces(ctx context.Context, r structures.Range, limit int) (pieces, error) {
+func (w walk[W]) pieces(ctx context.Context, r structures.Range[W], limit int) (pieces[W], error) {
 	if err := w.enter(ctx); err != nil {
-		return pieces{}, err
+		return pieces[W]{}, err
 	}
 	defer w.of.Leave()
-	return w.cut(ctx, []structures.Range{r}, limit)
+	return w.cut(ctx, []structures.Range[W]{r}, limit)
 }
 
 // page reads the pairs of some pieces.
-func (w walk) page(ctx context.Context, p pieces) (page Pairs, err error) {
+func (w walk[W]) page(ctx context.Context, p pieces[W]) (page Pairs[W], err error) {
 	if err := w.enter(ctx); err != nil {
-		return Pairs{}, err
+		return Pairs[W]{}, err
 	}
 	defer w.of.Leave()
 	err = w.pipelines.Do(ctx, func(s *vk.Stream) error { return w.pairs(ctx, s, p, make([]uint32, 1), &page) })

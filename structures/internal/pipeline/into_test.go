@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -24,26 +25,26 @@ const (
 )
 
 // eachStructure runs a test with each dictionary that is an X, empty, on each of its paths.
-func eachStructure[X structures.Dictionary](t *testing.T, test func(t *testing.T, x X)) {
+func eachStructure[X u32.Dictionary](t *testing.T, test func(t *testing.T, x X)) {
 	pipeline.InChunksOf(chunk)
 	t.Cleanup(func() { pipeline.InChunksOf(0) })
 	d := testdevice.Open(t)
-	tree := func(p btree.Path) func(context.Context, *vk.Device) (structures.Dictionary, error) {
-		return func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
-			return btree.New(ctx, d, btree.Options{Path: p})
+	tree := func(p btree.Path) func(context.Context, *vk.Device) (u32.Dictionary, error) {
+		return func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+			return btree.New[uint32, uint32](ctx, d, btree.Options{Path: p})
 		}
 	}
-	for name, open := range map[string]func(context.Context, *vk.Device) (structures.Dictionary, error){
-		"map": func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
-			return slabhash.New(ctx, d, slabhash.Options{})
+	for name, open := range map[string]func(context.Context, *vk.Device) (u32.Dictionary, error){
+		"map": func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+			return slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
 		},
 		"tree, concurrent": tree(btree.Concurrent),
 		"tree, batched":    tree(btree.Batched),
-		"lsm": func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
-			return lsm.New(ctx, d, lsm.Options{Batch: 256})
+		"lsm": func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+			return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 256})
 		},
-		"array": func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
-			return sortedarray.New(ctx, d, sortedarray.Options{})
+		"array": func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+			return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 		},
 	} {
 		made, err := open(t.Context(), d)
@@ -75,7 +76,7 @@ func batch(seed uint64, below uint32) (keys, values []uint32, all map[uint32]uin
 // Updates and lookups into slices that are there do what those do that make them, each result as well without the
 // others.
 func TestInto(t *testing.T) {
-	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		keys, values, all := batch(1, 5000)
 		status := filled(n, stale)
 		require.NoError(t, x.UpdateInto(t.Context(), structures.Insert, keys, values, status))
@@ -129,13 +130,13 @@ func TestInto(t *testing.T) {
 
 // A mixed batch whose results take the place of what it brings, and go to slices of each sort alone.
 func TestApplyInto(t *testing.T) {
-	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		keys, values, all := batch(3, 4000)
 		_, err := x.Insert(t.Context(), keys, values)
 		require.NoError(t, err)
 		// Nothing here depends on what operations of a batch are to each other: each key comes once.
-		b := structures.Batch{}
-		var want structures.Results
+		b := u32.Batch{}
+		var want u32.Results
 		for k := range uint32(4000) {
 			v, there := all[k]
 			kind := []structures.Kind{structures.Find, structures.Insert, structures.CountAll, structures.Delete}[k%4]
@@ -155,7 +156,7 @@ func TestApplyInto(t *testing.T) {
 			}
 			want.Status, want.Values = append(want.Status, status), append(want.Values, value)
 		}
-		check := func(got structures.Results) {
+		check := func(got u32.Results) {
 			t.Helper()
 			for i, kind := range b.Kinds {
 				if got.Status != nil {
@@ -166,7 +167,7 @@ func TestApplyInto(t *testing.T) {
 				}
 			}
 		}
-		apply := func(b structures.Batch, into structures.Results) {
+		apply := func(b u32.Batch, into u32.Results) {
 			t.Helper()
 			require.NoError(t, x.ApplyInto(t.Context(), b, &into))
 			check(into)
@@ -186,25 +187,25 @@ func TestApplyInto(t *testing.T) {
 			require.NoError(t, err)
 		}
 		count := len(b.Keys)
-		apply(b, structures.Results{Status: filled(count, stale), Values: filled(count, uint32(99))})
-		apply(b, structures.Results{Status: filled(count, stale)})
-		apply(b, structures.Results{Values: filled(count, uint32(99))})
-		apply(b, structures.Results{})
+		apply(b, u32.Results{Status: filled(count, stale), Values: filled(count, uint32(99))})
+		apply(b, u32.Results{Status: filled(count, stale)})
+		apply(b, u32.Results{Values: filled(count, uint32(99))})
+		apply(b, u32.Results{})
 		own := b
 		own.Values = slices.Clone(b.Values)
-		apply(own, structures.Results{Status: filled(count, stale), Values: own.Values})
+		apply(own, u32.Results{Status: filled(count, stale), Values: own.Values})
 	})
 }
 
 // Ranges, counts, neighbors and ranks into slices that are there: too short ones, long ones, and those of the keys.
 func TestOrderedInto(t *testing.T) {
-	eachStructure(t, func(t *testing.T, o structures.Ordered) {
+	eachStructure(t, func(t *testing.T, o u32.Ordered) {
 		keys, values, _ := batch(4, 5000)
 		_, err := o.Insert(t.Context(), keys, values)
 		require.NoError(t, err)
-		var ranges []structures.Range
+		var ranges []u32.Range
 		for i := range uint32(n) {
-			ranges = append(ranges, structures.Range{Lo: i, Hi: i + i%40})
+			ranges = append(ranges, u32.Range{Lo: i, Hi: i + i%40})
 		}
 		counts, err := o.Count(t.Context(), ranges)
 		require.NoError(t, err)
@@ -213,9 +214,9 @@ func TestOrderedInto(t *testing.T) {
 		require.Equal(t, counts, got)
 		want, err := o.Range(t.Context(), ranges)
 		require.NoError(t, err)
-		large := structures.Ranges{Offsets: make([]uint64, 9000), Keys: make([]uint32, 90000),
+		large := u32.Ranges{Offsets: make([]uint64, 9000), Keys: make([]uint32, 90000),
 			Values: make([]uint32, 90000)}
-		for _, into := range []structures.Ranges{{}, {Keys: make([]uint32, 10)}, large} {
+		for _, into := range []u32.Ranges{{}, {Keys: make([]uint32, 10)}, large} {
 			there := cap(into.Keys)
 			require.NoError(t, o.RangeInto(t.Context(), ranges, &into))
 			require.Equal(t, want, into)
@@ -225,17 +226,17 @@ func TestOrderedInto(t *testing.T) {
 				require.Same(t, &large.Offsets[0], &into.Offsets[0])
 			}
 		}
-		for to, find := range map[structures.Direction]func(context.Context, []uint32) (structures.Neighbors, error){
+		for to, find := range map[structures.Direction]func(context.Context, []uint32) (u32.Neighbors, error){
 			structures.Successor: o.Successor, structures.Predecessor: o.Predecessor, structures.Floor: o.Floor,
 			structures.Ceil: o.Ceil,
 		} {
 			want, err := find(t.Context(), keys)
 			require.NoError(t, err)
-			into := structures.Neighbors{Keys: slices.Clone(keys), Values: filled(n, uint32(99)),
+			into := u32.Neighbors{Keys: slices.Clone(keys), Values: filled(n, uint32(99)),
 				Found: filled(n, true)}
 			require.NoError(t, o.NeighborInto(t.Context(), to, into.Keys, into))
 			require.Equal(t, want, into)
-			into = structures.Neighbors{Found: filled(n, false)}
+			into = u32.Neighbors{Found: filled(n, false)}
 			require.NoError(t, o.NeighborInto(t.Context(), to, keys, into))
 			require.Equal(t, want.Found, into.Found)
 		}
@@ -249,21 +250,21 @@ func TestOrderedInto(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, keys[:n/2], pairs.Keys[:n/2])
 		require.Equal(t, []bool{true, false}, pairs.Found[n/2-1:n/2+1])
-		into := structures.Neighbors{Keys: filled(n, uint32(99)), Values: slices.Clone(ranks), Found: filled(n, true)}
+		into := u32.Neighbors{Keys: filled(n, uint32(99)), Values: slices.Clone(ranks), Found: filled(n, true)}
 		require.NoError(t, o.SelectInto(t.Context(), into.Values, into))
 		require.Equal(t, pairs, into)
-		into = structures.Neighbors{Found: filled(n, true)}
+		into = u32.Neighbors{Found: filled(n, true)}
 		require.NoError(t, o.SelectInto(t.Context(), ranks, into))
-		require.Equal(t, structures.Neighbors{Found: pairs.Found}, into)
+		require.Equal(t, u32.Neighbors{Found: pairs.Found}, into)
 	})
 }
 
 // Slices of other lengths are refused before anything is done, and so are kinds that are no updates.
 func TestIntoRefuses(t *testing.T) {
-	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		ctx, keys := t.Context(), []uint32{1, 2, 3}
 		two, status := []uint32{1, 2}, make([]structures.Status, 2)
-		b := structures.Batch{Kinds: filled(3, structures.Insert), Keys: keys, Values: keys}
+		b := u32.Batch{Kinds: filled(3, structures.Insert), Keys: keys, Values: keys}
 		refused := map[string]error{
 			"values":           x.UpdateInto(ctx, structures.Insert, keys, two, nil),
 			"no values":        x.UpdateInto(ctx, structures.Insert, keys, nil, nil),
@@ -271,23 +272,23 @@ func TestIntoRefuses(t *testing.T) {
 			"deleted statuses": x.UpdateInto(ctx, structures.Delete, keys, nil, status),
 			"found values":     x.FindInto(ctx, keys, two, nil),
 			"found":            x.FindInto(ctx, keys, nil, make([]bool, 4)),
-			"mixed statuses":   x.ApplyInto(ctx, b, &structures.Results{Status: status}),
-			"mixed values":     x.ApplyInto(ctx, b, &structures.Results{Values: two}),
-			"mixed keys":       x.ApplyInto(ctx, b, &structures.Results{Keys: two}),
+			"mixed statuses":   x.ApplyInto(ctx, b, &u32.Results{Status: status}),
+			"mixed values":     x.ApplyInto(ctx, b, &u32.Results{Values: two}),
+			"mixed keys":       x.ApplyInto(ctx, b, &u32.Results{Keys: two}),
 		}
-		if o, ordered := x.(structures.Ordered); ordered {
-			r := []structures.Range{structures.AllKeys}
+		if o, ordered := x.(u32.Ordered); ordered {
+			r := []u32.Range{u32.AllKeys}
 			refused["counts"] = o.CountInto(ctx, r, two)
 			refused["no counts"] = o.CountInto(ctx, r, nil)
-			refused["neighbors' keys"] = o.NeighborInto(ctx, structures.Ceil, keys, structures.Neighbors{Keys: two})
-			refused["neighbors' values"] = o.NeighborInto(ctx, structures.Ceil, keys, structures.Neighbors{Values: two})
+			refused["neighbors' keys"] = o.NeighborInto(ctx, structures.Ceil, keys, u32.Neighbors{Keys: two})
+			refused["neighbors' values"] = o.NeighborInto(ctx, structures.Ceil, keys, u32.Neighbors{Values: two})
 			refused["neighbors found"] = o.NeighborInto(ctx, structures.Ceil, keys,
-				structures.Neighbors{Found: make([]bool, 2)})
+				u32.Neighbors{Found: make([]bool, 2)})
 			refused["ranks"] = o.RankInto(ctx, keys, two)
 			refused["no ranks"] = o.RankInto(ctx, keys, nil)
-			refused["selected keys"] = o.SelectInto(ctx, keys, structures.Neighbors{Keys: two})
-			refused["selected values"] = o.SelectInto(ctx, keys, structures.Neighbors{Values: two})
-			refused["selected found"] = o.SelectInto(ctx, keys, structures.Neighbors{Found: make([]bool, 2)})
+			refused["selected keys"] = o.SelectInto(ctx, keys, u32.Neighbors{Keys: two})
+			refused["selected values"] = o.SelectInto(ctx, keys, u32.Neighbors{Values: two})
+			refused["selected found"] = o.SelectInto(ctx, keys, u32.Neighbors{Found: make([]bool, 2)})
 		}
 		for what, err := range refused {
 			var length *structures.LengthError
@@ -307,7 +308,7 @@ func TestIntoRefuses(t *testing.T) {
 // What an update that was stopped has not done, the caller's statuses say, whatever stood there, and without them the
 // error.
 func TestIntoStopped(t *testing.T) {
-	eachStructure(t, func(t *testing.T, x structures.Dictionary) {
+	eachStructure(t, func(t *testing.T, x u32.Dictionary) {
 		over, cancel := context.WithCancel(t.Context())
 		cancel()
 		keys, values, _ := batch(5, 5000)

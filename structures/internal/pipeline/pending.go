@@ -59,15 +59,16 @@ func Made(statuses []structures.Status, err error) ([]structures.Status, error) 
 }
 
 // MadeResults is Made for a mixed batch, which do does.
-func MadeResults(b structures.Batch, do func(into *structures.Results) error) (structures.Results, error) {
+func MadeResults[W structures.Word](b structures.Batch[W, W],
+	do func(into *structures.Results[W, W]) error) (structures.Results[W, W], error) {
 	n := len(b.Keys)
-	r := structures.Results{Status: make([]structures.Status, n), Values: make([]uint32, n)}
+	r := structures.Results[W, W]{Status: make([]structures.Status, n), Values: make([]W, n)}
 	if slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
-		r.Keys = make([]uint32, n)
+		r.Keys = make([]W, n)
 	}
 	err := do(&r)
 	if refused(err) {
-		return structures.Results{}, err
+		return structures.Results[W, W]{}, err
 	}
 	return r, err
 }

@@ -128,9 +128,9 @@ func TestReplacedUnderWork(t *testing.T) {
 	pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{})
 	require.NoError(t, err)
 	defer pool.Close()
-	m, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, Buckets: 2000})
+	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Pool: pool, Buckets: 2000})
 	require.NoError(t, err)
-	other, err := slabhash.New(t.Context(), d, slabhash.Options{Pool: pool, MaxLoad: -1})
+	other, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Pool: pool, MaxLoad: -1})
 	require.NoError(t, err)
 	require.NoError(t, m.ApplyOn(stream, structures.Insert, structures.DeviceBatch{Count: updates, Keys: keys,
 		Values: keys, Status: status, Left: left}))
@@ -161,7 +161,7 @@ func TestReplacedUnderWork(t *testing.T) {
 	require.NoError(t, other.Close())
 	require.NoError(t, m.Close())
 
-	tree, err := btree.New(t.Context(), d, btree.Options{})
+	tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
 	require.NoError(t, tree.ApplyOn(stream, structures.Insert,
@@ -199,7 +199,7 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 	b := testdevice.Upload(t, d, keysOf(many, 1))
 	slow, one, two := testdevice.Stream(t, d), testdevice.Stream(t, d), testdevice.Stream(t, d)
 	fresh := func() (insert func(s *vk.Stream, n int)) {
-		l, err := lsm.New(t.Context(), d, lsm.Options{Batch: few, Capacity: 8 * many})
+		l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: few, Capacity: 8 * many})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		return func(s *vk.Stream, n int) {

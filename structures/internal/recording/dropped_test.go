@@ -56,7 +56,7 @@ func TestDropped(t *testing.T) {
 // stream behind one that was submitted.
 func TestDroppedFirst(t *testing.T) {
 	d := testdevice.Open(t)
-	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64})
+	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	keys := keysOf(3000, 1)
@@ -110,7 +110,7 @@ func TestDroppedFirst(t *testing.T) {
 // are told.
 func TestUpdatesDuringSubmit(t *testing.T) {
 	d := testdevice.Open(t)
-	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64})
+	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	keys := keysOf(640, 1)
@@ -138,7 +138,7 @@ func TestUpdatesDuringSubmit(t *testing.T) {
 // themselves.
 func TestUnsubmittedUpdates(t *testing.T) {
 	d := testdevice.Open(t)
-	l, err := lsm.New(t.Context(), d, lsm.Options{Batch: 64})
+	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
 	keys := keysOf(640, 1)

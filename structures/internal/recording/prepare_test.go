@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -82,7 +83,7 @@ func prepared(b buffers) map[string]func() structure {
 			pool, err := alloc.NewSlabPool(b.t.Context(), b.d, alloc.PoolOptions{SuperShift: 2})
 			require.NoError(b.t, err)
 			b.t.Cleanup(func() { require.NoError(b.t, pool.Close()) })
-			tree, err := btree.New(b.t.Context(), b.d, btree.Options{Pool: pool})
+			tree, err := btree.New[uint32, uint32](b.t.Context(), b.d, btree.Options{Pool: pool})
 			require.NoError(b.t, err)
 			return structure{Dictionary: tree}
 		},
@@ -134,7 +135,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 	}
 	t.Run("slabhash set", func(t *testing.T) {
 		d, kernels := openLogged(t)
-		s, err := slabhash.NewSet(t.Context(), d, slabhash.Options{MaxBytes: 1 << 28})
+		s, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{MaxBytes: 1 << 28})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, s.Close()) })
 		require.NoError(t, s.Prepare(t.Context()))
@@ -147,7 +148,7 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.InsertDuplicate(t.Context(), keys)
 		require.NoError(t, err)
-		_, err = s.Apply(t.Context(), structures.Batch{Keys: keys, Kinds: inserts})
+		_, err = s.Apply(t.Context(), u32.Batch{Keys: keys, Kinds: inserts})
 		require.NoError(t, err)
 		_, err = s.Contains(t.Context(), keys)
 		require.NoError(t, err)
@@ -208,12 +209,13 @@ func TestPrepareEnds(t *testing.T) {
 	d, kernels := openLogged(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	told := 0
-	tree, err := btree.New(t.Context(), d, btree.Options{MaxBytes: 1 << 28, Progress: func(done, total int) {
+	progress := func(done, total int) {
 		require.LessOrEqual(t, done, total)
 		if told++; told == 2 {
 			cancel()
 		}
-	}})
+	}
+	tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{MaxBytes: 1 << 28, Progress: progress})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tree.Close()) }()
 	require.ErrorIs(t, tree.Prepare(ctx), context.Canceled)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -27,7 +28,7 @@ import (
 
 // structure is one with some contents, and what is done to it.
 type structure struct {
-	structures.Dictionary
+	u32.Dictionary
 	check func(ctx context.Context) error // nil: reading all pairs is check enough
 	calls []call
 	on    []callOn
@@ -37,18 +38,18 @@ type structure struct {
 type call struct {
 	name    string
 	do      func(ctx context.Context) ([]structures.Status, error)
-	updates structures.Batch // what the statuses are of
-	clears  bool             // empties the structure if it succeeds
-	deletes *deletion        // nil: it is no DeleteRange
+	updates u32.Batch // what the statuses are of
+	clears  bool      // empties the structure if it succeeds
+	deletes *deletion // nil: it is no DeleteRange
 }
 
 // deletion is a DeleteRange and what it has returned.
 type deletion struct {
-	ranges []structures.Range
+	ranges []u32.Range
 	counts []uint32
 }
 
-func deleteRange(name string, d structures.Ordered, ranges ...structures.Range) call {
+func deleteRange(name string, d u32.Ordered, ranges ...u32.Range) call {
 	x := &deletion{ranges: ranges}
 	return call{name: name, deletes: x, do: func(ctx context.Context) (_ []structures.Status, err error) {
 		x.counts, err = d.DeleteRange(ctx, ranges)
@@ -62,7 +63,7 @@ func (x *deletion) require(t testing.TB, before, after map[uint32]uint32, err er
 	for key, value := range before {
 		v, there := after[key]
 		require.True(t, !there || v == value, when)
-		first := slices.IndexFunc(x.ranges, func(r structures.Range) bool { return r.Lo <= key && key <= r.Hi })
+		first := slices.IndexFunc(x.ranges, func(r u32.Range) bool { return r.Lo <= key && key <= r.Hi })
 		switch {
 		case first < 0:
 			require.True(t, there, "%s: a key of no range is gone", when)
@@ -127,11 +128,11 @@ var (
 		}
 		return k
 	}()
-	ranges = []structures.Range{{Lo: 0, Hi: 1 << 25}, {Lo: 1 << 30, Hi: 1<<30 + 1<<26}, {Lo: 5, Hi: 4}}
+	ranges = []u32.Range{{Lo: 0, Hi: 1 << 25}, {Lo: 1 << 30, Hi: 1<<30 + 1<<26}, {Lo: 5, Hi: 4}}
 )
 
-func uniform(k structures.Kind) structures.Batch {
-	b := structures.Batch{Keys: some, Values: some, Kinds: make([]structures.Kind, len(some))}
+func uniform(k structures.Kind) u32.Batch {
+	b := u32.Batch{Keys: some, Values: some, Kinds: make([]structures.Kind, len(some))}
 	for i := range b.Kinds {
 		b.Kinds[i] = k
 	}
@@ -139,8 +140,8 @@ func uniform(k structures.Kind) structures.Batch {
 }
 
 // dictionaryCalls are those of every dictionary.
-func dictionaryCalls(d structures.Dictionary) []call {
-	mixed := structures.Batch{Kinds: kinds, Keys: some, Values: some}
+func dictionaryCalls(d u32.Dictionary) []call {
+	mixed := u32.Batch{Kinds: kinds, Keys: some, Values: some}
 	unique := uniform(structures.InsertUnique)
 	unique.Values = slices.Clone(some) // others than are there
 	slices.Reverse(unique.Values)
@@ -166,12 +167,12 @@ func dictionaryCalls(d structures.Dictionary) []call {
 }
 
 // orderedCalls are those of every ordered dictionary.
-func orderedCalls(d structures.Ordered) []call {
+func orderedCalls(d u32.Ordered) []call {
 	return append(dictionaryCalls(d),
-		deleteRange("DeleteRange", d, structures.Range{Lo: 1 << 29, Hi: 1<<29 + 1<<27}, structures.Range{Lo: 5, Hi: 4},
-			structures.Range{Lo: 1 << 28, Hi: 3 << 28}),
-		deleteRange("DeleteRange of most", d, structures.Range{Lo: 1, Hi: 3 << 30}),
-		deleteRange("DeleteRange of all", d, structures.Range{Lo: 7, Hi: 7 << 20}, structures.AllKeys),
+		deleteRange("DeleteRange", d, u32.Range{Lo: 1 << 29, Hi: 1<<29 + 1<<27}, u32.Range{Lo: 5, Hi: 4},
+			u32.Range{Lo: 1 << 28, Hi: 3 << 28}),
+		deleteRange("DeleteRange of most", d, u32.Range{Lo: 1, Hi: 3 << 30}),
+		deleteRange("DeleteRange of all", d, u32.Range{Lo: 7, Hi: 7 << 20}, u32.AllKeys),
 		reads("Count", func(ctx context.Context) error { _, err := d.Count(ctx, ranges); return err }),
 		reads("Range", func(ctx context.Context) error { _, err := d.Range(ctx, ranges); return err }),
 		reads("Successor", func(ctx context.Context) error { _, err := d.Successor(ctx, there[:queries]); return err }),
@@ -179,7 +180,7 @@ func orderedCalls(d structures.Ordered) []call {
 		reads("Select", func(ctx context.Context) error { _, err := d.Select(ctx, there[:queries]); return err }),
 		reads("Floor", func(ctx context.Context) error { _, err := d.Floor(ctx, there[:queries]); return err }),
 		reads("Min", func(ctx context.Context) error { _, _, _, err := d.Min(ctx); return err }),
-		reads("Descend", func(ctx context.Context) error { return drained(d.Descend(ctx, structures.AllKeys)) }))
+		reads("Descend", func(ctx context.Context) error { return drained(d.Descend(ctx, u32.AllKeys)) }))
 }
 
 // reads is a call that changes nothing.
@@ -274,7 +275,7 @@ func orderedOn(b buffers, d interface {
 }
 
 func treeOf(b buffers, o btree.Options) structure {
-	tree, err := btree.New(b.t.Context(), b.d, o)
+	tree, err := btree.New[uint32, uint32](b.t.Context(), b.d, o)
 	require.NoError(b.t, err)
 	s := structure{Dictionary: tree, check: tree.Check, calls: orderedCalls(tree), on: orderedOn(b, tree)}
 	s.calls = append(s.calls,
@@ -329,7 +330,7 @@ func treeOf(b buffers, o btree.Options) structure {
 }
 
 func mapOf(b buffers, o slabhash.Options) structure {
-	m, err := slabhash.New(b.t.Context(), b.d, o)
+	m, err := slabhash.New[uint32, uint32](b.t.Context(), b.d, o)
 	require.NoError(b.t, err)
 	s := structure{Dictionary: m, calls: dictionaryCalls(m)}
 	buckets := 700
@@ -382,7 +383,7 @@ func updatesOn(b buffers, waits bool, of structures.OnStream) []callOn {
 }
 
 func lsmOf(b buffers) structure {
-	l, err := lsm.New(b.t.Context(), b.d, lsm.Options{Batch: 256})
+	l, err := lsm.New[uint32, uint32](b.t.Context(), b.d, lsm.Options{Batch: 256})
 	require.NoError(b.t, err)
 	s := structure{Dictionary: l, calls: orderedCalls(l), on: append(orderedOn(b, l), updatesOn(b, false, l)...)}
 	s.calls = append(s.calls, reads("Cleanup", l.Cleanup), reads("Stats", func(ctx context.Context) error {
@@ -393,7 +394,7 @@ func lsmOf(b buffers) structure {
 }
 
 func arrayOf(b buffers) structure {
-	a, err := sortedarray.New(b.t.Context(), b.d, sortedarray.Options{})
+	a, err := sortedarray.New[uint32, uint32](b.t.Context(), b.d, sortedarray.Options{})
 	require.NoError(b.t, err)
 	s := structure{Dictionary: a, calls: orderedCalls(a), on: orderedOn(b, a)}
 	s.on = append(s.on, updatesOn(b, true, a)...)

@@ -11,14 +11,14 @@ import (
 
 // Trial does with a small structure, empty at first, whatever its interfaces have: from slices, on streams, with device
 // counts and without. It is the part of Prepare that keeps no account of what kernels that takes.
-func Trial(ctx context.Context, d *vk.Device, x any) error {
-	t, err := newTrial(d)
+func Trial[W structures.Word](ctx context.Context, d *vk.Device, x any) error {
+	t, err := newTrial[W](d)
 	if err != nil {
 		return err
 	}
 	defer t.free()
 	var calls []func(context.Context) error
-	if x, ok := x.(structures.Dictionary); ok {
+	if x, ok := x.(structures.Dictionary[W, W]); ok {
 		calls = append(calls, t.slices(x)...)
 	}
 	if x, ok := x.(structures.OnStream); ok {
@@ -27,7 +27,7 @@ func Trial(ctx context.Context, d *vk.Device, x any) error {
 	if x, ok := x.(structures.OrderedOnStream); ok {
 		calls = append(calls, t.queries(x)...)
 	}
-	if x, ok := x.(structures.Ordered); ok {
+	if x, ok := x.(structures.Ordered[W, W]); ok {
 		calls = append(calls, t.ordered(x)...)
 	}
 	for _, call := range calls {
@@ -53,10 +53,10 @@ func then(first, second func() error) error {
 const trialKeys = 100
 
 // trial is what a trial is done with.
-type trial struct {
+type trial[W structures.Word] struct {
 	stream        *vk.Stream
-	keys          []uint32
-	ranges        []structures.Range
+	keys          []W
+	ranges        []structures.Range[W]
 	words         [5]*vk.Buffer[uint32] // as many words each as there are keys, and some
 	count, left   *vk.Buffer[uint32]
 	status, kinds *vk.Buffer[uint8]
@@ -65,7 +65,7 @@ type trial struct {
 }
 
 // room makes a buffer, unless there was no room for one before.
-func room[T vk.Element](d *vk.Device, t *trial, b **vk.Buffer[T], n int, err *error) {
+func room[T vk.Element, W structures.Word](d *vk.Device, t *trial[W], b **vk.Buffer[T], n int, err *error) {
 	if *err != nil {
 		return
 	}
@@ -74,10 +74,11 @@ func room[T vk.Element](d *vk.Device, t *trial, b **vk.Buffer[T], n int, err *er
 	}
 }
 
-func newTrial(d *vk.Device) (t *trial, err error) {
-	t = &trial{keys: make([]uint32, trialKeys), ranges: []structures.Range{structures.AllKeys, {Lo: 1, Hi: 1 << 30}}}
+func newTrial[W structures.Word](d *vk.Device) (t *trial[W], err error) {
+	t = &trial[W]{keys: make([]W, trialKeys),
+		ranges: []structures.Range[W]{structures.AllKeys[W](), {Lo: 1, Hi: 1 << 30}}}
 	for i := range t.keys {
-		t.keys[i] = uint32(i) * 0x9e3779b1
+		t.keys[i] = W(i) * 0x9e3779b1
 	}
 	defer func() {
 		if err != nil {
@@ -88,7 +89,7 @@ func newTrial(d *vk.Device) (t *trial, err error) {
 		return nil, err
 	}
 	for i := range t.words {
-		room(d, t, &t.words[i], 2*trialKeys, &err)
+		room(d, t, &t.words[i], 2*trialKeys*structures.WidthOf[W]().Bytes()/4, &err)
 	}
 	room(d, t, &t.count, 1, &err)
 	room(d, t, &t.left, 1, &err)
@@ -105,12 +106,12 @@ func newTrial(d *vk.Device) (t *trial, err error) {
 		t.stream.Fill(b, 0, int(b.Bytes()), uint32(i))
 	}
 	if err = t.stream.Wait(context.Background()); err == nil {
-		err = t.words[0].Upload(context.Background(), 0, t.keys)
+		err = t.words[0].Upload(context.Background(), 0, Words(t.keys))
 	}
 	return t, err
 }
 
-func (t *trial) free() {
+func (t *trial[W]) free() {
 	if t.stream != nil {
 		_ = t.stream.Close() // what it had to do was waited for
 	}
@@ -125,7 +126,7 @@ func updateKinds(yield func(structures.Kind) bool) {
 	}
 }
 
-func (t *trial) slices(x structures.Dictionary) (calls []func(context.Context) error) {
+func (t *trial[W]) slices(x structures.Dictionary[W, W]) (calls []func(context.Context) error) {
 	keys := t.keys
 	for kind := range updateKinds {
 		for _, status := range [][]structures.Status{nil, make([]structures.Status, len(keys))} {
@@ -135,7 +136,7 @@ func (t *trial) slices(x structures.Dictionary) (calls []func(context.Context) e
 		}
 	}
 	for kind := structures.Insert; kind <= structures.CountRange; kind++ {
-		b := structures.Batch{Keys: keys, Values: keys, Highs: keys, Width: 2,
+		b := structures.Batch[W, W]{Keys: keys, Values: keys, Highs: keys, Width: 2,
 			Kinds: make([]structures.Kind, len(keys))}
 		for i := range b.Kinds {
 			if b.Kinds[i] = kind; i%3 == 0 {
@@ -169,9 +170,9 @@ func (t *trial) slices(x structures.Dictionary) (calls []func(context.Context) e
 }
 
 // counts are a device count, and none.
-func (t *trial) counts() []*vk.Buffer[uint32] { return []*vk.Buffer[uint32]{nil, t.count} }
+func (t *trial[W]) counts() []*vk.Buffer[uint32] { return []*vk.Buffer[uint32]{nil, t.count} }
 
-func (t *trial) streams(x structures.OnStream) (calls []func(context.Context) error) {
+func (t *trial[W]) streams(x structures.OnStream) (calls []func(context.Context) error) {
 	s := t.stream
 	for _, count := range t.counts() {
 		b := structures.DeviceBatch{Count: trialKeys, DeviceCount: count, Keys: t.words[0], Values: t.words[1],
@@ -212,11 +213,11 @@ func (t *trial) streams(x structures.OnStream) (calls []func(context.Context) er
 }
 
 // recorded does what record records, and waits.
-func (t *trial) recorded(record func() error) func(context.Context) error {
+func (t *trial[W]) recorded(record func() error) func(context.Context) error {
 	return func(ctx context.Context) error { return then(record, func() error { return t.stream.Wait(ctx) }) }
 }
 
-func (t *trial) queries(x structures.OrderedOnStream) (calls []func(context.Context) error) {
+func (t *trial[W]) queries(x structures.OrderedOnStream) (calls []func(context.Context) error) {
 	s, n := t.stream, trialKeys/2
 	add := func(record func() error) { calls = append(calls, t.recorded(record)) }
 	for _, count := range t.counts() {
@@ -252,7 +253,7 @@ func (t *trial) queries(x structures.OrderedOnStream) (calls []func(context.Cont
 	return calls
 }
 
-func (t *trial) ordered(x structures.Ordered) []func(context.Context) error {
+func (t *trial[W]) ordered(x structures.Ordered[W, W]) []func(context.Context) error {
 	return []func(context.Context) error{
 		func(ctx context.Context) error { return x.UpdateInto(ctx, structures.Insert, t.keys, t.keys, nil) },
 		func(ctx context.Context) error {
@@ -276,7 +277,7 @@ func (t *trial) ordered(x structures.Ordered) []func(context.Context) error {
 			return err
 		},
 		func(ctx context.Context) error {
-			_, err := x.Select(ctx, t.keys)
+			_, err := x.Select(ctx, make([]uint32, trialKeys))
 			return err
 		},
 		func(ctx context.Context) error {

@@ -38,7 +38,7 @@ func New(d *vk.Device) *Order {
 
 // Matters says whether the order of a batch shows in what comes of it: one of insertions that don't come to the same in
 // any order, and not so small and without equal keys that a look at it costs less than the dispatches that order it.
-func Matters(kind structures.Kind, keys []uint32) bool {
+func Matters[W structures.Word](kind structures.Kind, keys []W) bool {
 	inserts := kind == structures.Insert || kind == structures.InsertUnique || kind.UpdatesInPlace()
 	return inserts && (len(keys) > few || repeats(keys))
 }
@@ -48,11 +48,11 @@ func Matters(kind structures.Kind, keys []uint32) bool {
 var few = 1 << 14
 
 // repeats says whether any of a few keys is there twice.
-func repeats(keys []uint32) bool {
+func repeats[W structures.Word](keys []W) bool {
 	width := bits.Len(uint(len(keys))) + 2 // of the hash: a quarter of the table is in use at most
 	numbers := make([]uint16, 1<<width)    // from 1, of the keys by their hashes
 	for i, key := range keys {
-		at := key * 0x9e3779b1 >> (32 - width)
+		at := uint32(uint64(key) * 0x9e3779b97f4a7c15 >> (64 - width))
 		for ; numbers[at] != 0; at = (at + 1) % uint32(len(numbers)) {
 			if keys[numbers[at]-1] == key {
 				return true

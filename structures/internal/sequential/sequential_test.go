@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/pipeline"
@@ -30,15 +31,19 @@ type unique interface {
 // subject is a dictionary in one of its shapes.
 type subject struct {
 	name string
-	open func(ctx context.Context, d *vk.Device) (structures.Dictionary, error)
+	open func(ctx context.Context, d *vk.Device) (u32.Dictionary, error)
 }
 
-func hash(o slabhash.Options) func(context.Context, *vk.Device) (structures.Dictionary, error) {
-	return func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) { return slabhash.New(ctx, d, o) }
+func hash(o slabhash.Options) func(context.Context, *vk.Device) (u32.Dictionary, error) {
+	return func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+		return slabhash.New[uint32, uint32](ctx, d, o)
+	}
 }
 
-func tree(o btree.Options) func(context.Context, *vk.Device) (structures.Dictionary, error) {
-	return func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) { return btree.New(ctx, d, o) }
+func tree(o btree.Options) func(context.Context, *vk.Device) (u32.Dictionary, error) {
+	return func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+		return btree.New[uint32, uint32](ctx, d, o)
+	}
 }
 
 var subjects = []subject{
@@ -49,11 +54,11 @@ var subjects = []subject{
 	{"btree, any path", tree(btree.Options{})},
 	{"btree, concurrent", tree(btree.Options{Path: btree.Concurrent})},
 	{"btree, batched", tree(btree.Options{Path: btree.Batched})},
-	{"lsm", func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
-		return lsm.New(ctx, d, lsm.Options{Batch: 256})
+	{"lsm", func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 256})
 	}},
-	{"sortedarray", func(ctx context.Context, d *vk.Device) (structures.Dictionary, error) {
-		return sortedarray.New(ctx, d, sortedarray.Options{})
+	{"sortedarray", func(ctx context.Context, d *vk.Device) (u32.Dictionary, error) {
+		return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 	}},
 }
 
@@ -135,7 +140,7 @@ func equalKeys(t *testing.T, d *vk.Device, s subject, sizes []int) {
 }
 
 // updatesInPlace does a batch of updates in place over what is there, and one over nothing.
-func updatesInPlace(t *testing.T, d structures.Dictionary, all map[uint32]uint32, keys []uint32, nth int) {
+func updatesInPlace(t *testing.T, d u32.Dictionary, all map[uint32]uint32, keys []uint32, nth int) {
 	kinds := []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax}
 	for i := range 2 {
 		kind, values := kinds[(nth+i)%3], ordercheck.Scattered(len(keys), uint32(20+i))
@@ -151,7 +156,7 @@ func updatesInPlace(t *testing.T, d structures.Dictionary, all map[uint32]uint32
 }
 
 // inserting is a dictionary's method that inserts as a kind says.
-func inserting(d structures.Dictionary,
+func inserting(d u32.Dictionary,
 	kind structures.Kind) func(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
 	switch kind {
 	case structures.InsertUnique:
@@ -170,7 +175,7 @@ func inserting(d structures.Dictionary,
 func TestSet(t *testing.T) {
 	inChunksOf(t, 700)
 	d := testdevice.Open(t)
-	s, err := slabhash.NewSet(t.Context(), d, slabhash.Options{Buckets: 30, MaxLoad: -1})
+	s, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 30, MaxLoad: -1})
 	require.NoError(t, err)
 	defer s.Close()
 	for name, keys := range ordercheck.Batches(rand.New(rand.NewPCG(5, 8)), 4000) {

@@ -5,6 +5,7 @@ package sorted
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -45,8 +46,8 @@ type Batch struct {
 }
 
 // Core is the common part of both. Its Reader answers their queries.
-type Core struct {
-	ordered.Reader
+type Core[W structures.Word] struct {
+	ordered.Reader[W]
 	Device     *vk.Device
 	Primitives *primitives.Primitives
 	Queries    *runs.Queries
@@ -69,14 +70,14 @@ type Core struct {
 }
 
 // Open makes the core of a structure. It is to be closed, also after an error.
-func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) error {
+func (c *Core[W]) Open(d *vk.Device, of Structure, progress structures.Progress) error {
 	c.gate = gate.New()
 	c.Device, c.of, c.Progress = d, of, c.gate.Progress(progress)
 	c.Primitives = primitives.New(d, primitives.Options{})
 	c.Queries = runs.New(d, c.Primitives)
 	c.pipelines = pipeline.NewPool(d)
 	c.own = recording.NewOwn(d)
-	c.Reader = ordered.NewReader(d, recorder{c}, c.pipelines, c.own, c.Progress)
+	c.Reader = ordered.NewReader(d, recorder[W]{c}, c.pipelines, c.own, c.Progress)
 	c.scratch = recording.NewScratch(d)
 	var err error
 	if c.Stream, err = d.NewStream(); err != nil {
@@ -85,11 +86,14 @@ func (c *Core) Open(d *vk.Device, of Structure, progress structures.Progress) er
 	if c.counted, err = vk.NewHostBuffer[uint32](d, 1); err != nil {
 		return err
 	}
-	if c.Rows, err = vk.NewBuffer[uint64](d, allKeysAt+1); err != nil {
+	if c.Rows, err = vk.NewBuffer[uint64](d, allKeysAt+2); err != nil {
 		return err
 	}
-	return c.Rows.Upload(context.Background(), allKeysAt,
-		[]uint64{uint64(structures.AllKeys.Hi)<<32 | uint64(structures.AllKeys.Lo)})
+	all := []uint64{math.MaxUint32 << 32, 0}
+	if structures.WidthOf[W]() == structures.Bits64 {
+		all = []uint64{0, math.MaxUint64}
+	}
+	return c.Rows.Upload(context.Background(), allKeysAt, all)
 }
 
 // allKeysAt is where the range of all keys stands, behind the rows.
@@ -97,27 +101,27 @@ const allKeysAt = 4 * runs.StackRows
 
 // Enter begins a call that uses what the core has but once, when its turn has come, and behind the updates of all
 // streams; Leave ends it. Queries do so themselves, beside each other.
-func (c *Core) Enter(ctx context.Context) error {
+func (c *Core[W]) Enter(ctx context.Context) error {
 	return c.enter(ctx, c.gate.Enter, c.gate.Leave, false)
 }
 
 // EnterShared is Enter for a call that changes nothing, beside others like it; LeaveShared ends it.
-func (c *Core) EnterShared(ctx context.Context) error {
+func (c *Core[W]) EnterShared(ctx context.Context) error {
 	return c.enter(ctx, c.gate.EnterShared, c.gate.LeaveShared, false)
 }
 
 // LeaveShared ends a call that EnterShared has let in.
-func (c *Core) LeaveShared() { c.gate.LeaveShared() }
+func (c *Core[W]) LeaveShared() { c.gate.LeaveShared() }
 
 // EnterAlone is Enter for a call that changes the structure: behind all work of all streams.
-func (c *Core) EnterAlone(ctx context.Context) error {
+func (c *Core[W]) EnterAlone(ctx context.Context) error {
 	return c.enter(ctx, c.gate.Enter, c.gate.Leave, true)
 }
 
 // EnterOn is Enter for a call that records, and waits for nothing but its turn.
-func (c *Core) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
+func (c *Core[W]) EnterOn(ctx context.Context) error { return c.gate.Enter(ctx) }
 
-func (c *Core) enter(ctx context.Context, enter func(context.Context) error, leave func(), alone bool) error {
+func (c *Core[W]) enter(ctx context.Context, enter func(context.Context) error, leave func(), alone bool) error {
 	if err := enter(ctx); err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (c *Core) enter(ctx context.Context, enter func(context.Context) error, lea
 // them. A stream that is submitted by another goroutine just now tells updates last of all: when these let the call
 // pass, what Settle asks for is certain. So of queries beside each other the first has all settled, and the others read
 // what nobody changes any more; but one that records on the stream of the updates themselves comes behind them there.
-func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
+func (c *Core[W]) behind(all bool, come func(u *vk.Uses) error) error {
 	if all {
 		if err := come(&c.uses); err != nil {
 			return err
@@ -149,7 +153,7 @@ func (c *Core) behind(all bool, come func(u *vk.Uses) error) error {
 
 // on records a query, or an update, into a stream, by who has entered: all of it or nothing, behind the updates of
 // other streams, or behind all their work.
-func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
+func (c *Core[W]) on(s *vk.Stream, updates bool, record func() error) error {
 	if err := c.behind(updates, func(u *vk.Uses) error { return u.Order(s) }); err != nil {
 		return err
 	}
@@ -160,13 +164,13 @@ func (c *Core) on(s *vk.Stream, updates bool, record func() error) error {
 }
 
 // Free gives memory of the structure's back, behind the work that names it.
-func (c *Core) Free(m *runs.Memory) { c.uses.Free(m.Free) }
+func (c *Core[W]) Free(m *runs.Memory) { c.uses.Free(m.Free) }
 
 // Outside runs a function of the user's by who has entered.
-func (c *Core) Outside(f func()) { c.gate.Outside(f) }
+func (c *Core[W]) Outside(f func()) { c.gate.Outside(f) }
 
 // Leave ends a call.
-func (c *Core) Leave() {
+func (c *Core[W]) Leave() {
 	if before, now := c.Hold(); now > before {
 		c.meter.Grow()
 		c.Device.Log().Info("runs grown", "bytes", now, "bytes_before", before)
@@ -175,26 +179,26 @@ func (c *Core) Leave() {
 }
 
 // Hold notes how much memory the structure has, and had.
-func (c *Core) Hold() (before, now uint64) {
+func (c *Core[W]) Hold() (before, now uint64) {
 	now = 8*4*runs.StackRows + c.of.Held() // the stack's rows, and its runs
 	return c.meter.Hold(now), now
 }
 
 // Rebuilt counts that the structure was made anew.
-func (c *Core) Rebuilt() { c.meter.Rebuild() }
+func (c *Core[W]) Rebuilt() { c.meter.Rebuild() }
 
 // Metrics are what was counted.
-func (c *Core) Metrics() structures.Metrics { return c.meter.Metrics(c.Device) }
+func (c *Core[W]) Metrics() structures.Metrics { return c.meter.Metrics(c.Device) }
 
 // Take is Enter for what doesn't fail. leave ends it.
-func (c *Core) Take() (leave func(), open bool) { return c.gate.Take() }
+func (c *Core[W]) Take() (leave func(), open bool) { return c.gate.Take() }
 
 // Changed says that what the structure holds is another than before.
-func (c *Core) Changed() { c.changes++ }
+func (c *Core[W]) Changed() { c.changes++ }
 
 // Close frees the core, when the calls before have ended, and behind the work that streams have recorded. free frees
 // what else the structure has. Further calls do nothing.
-func (c *Core) Close(free func()) error {
+func (c *Core[W]) Close(free func()) error {
 	leave, open, err := c.gate.Shut()
 	if err != nil {
 		return err
@@ -222,18 +226,18 @@ func (c *Core) Close(free func()) error {
 
 // Scratch returns the address of so many bytes for what is recorded into a stream next, after all that was recorded
 // into it before. Each stream has memory of its own.
-func (c *Core) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }
+func (c *Core[W]) Scratch(s *vk.Stream, bytes int) (uint64, error) { return c.scratch.Take(s, bytes) }
 
 // UpdateScratch is Scratch for the structure's updates, which never overlap.
-func (c *Core) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
+func (c *Core[W]) UpdateScratch(s *vk.Stream, bytes int) (uint64, error) {
 	return c.scratch.TakeShared(s, &c.uses, bytes)
 }
 
 // ScratchBytes is how much memory the scratch takes.
-func (c *Core) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() }
+func (c *Core[W]) ScratchBytes() uint64 { return c.scratch.Bytes() + c.own.Bytes() }
 
 // Trim gives the scratch back, behind the work that names it.
-func (c *Core) Trim() {
+func (c *Core[W]) Trim() {
 	c.scratch.Release(&c.uses)
 	c.own.Release(&c.uses)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/runs"
 	"github.com/vkds/vkds/test/testdevice"
@@ -15,7 +16,7 @@ import (
 
 // fixed is a structure of one run, which does not change.
 type fixed struct {
-	core Core
+	core Core[uint32]
 	size int
 }
 
@@ -88,7 +89,7 @@ func TestNeighborsInCircles(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			got, err := f.core.Neighbors(ctx, c.to, []uint32{c.from, c.from})
-			require.Equal(t, structures.Neighbors{Keys: make([]uint32, 2), Values: make([]uint32, 2),
+			require.Equal(t, u32.Neighbors{Keys: make([]uint32, 2), Values: make([]uint32, 2),
 				Found: make([]bool, 2)}, got)
 			if c.written == nil {
 				require.NoError(t, err)

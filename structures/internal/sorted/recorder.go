@@ -11,27 +11,27 @@ import (
 )
 
 // recorder is the core as its reader sees it.
-type recorder struct{ *Core }
+type recorder[W structures.Word] struct{ *Core[W] }
 
-func (c recorder) Enter(ctx context.Context) error   { return c.EnterShared(ctx) }
-func (c recorder) EnterOn(ctx context.Context) error { return c.gate.EnterShared(ctx) }
-func (c recorder) Leave()                            { c.LeaveShared() }
+func (c recorder[W]) Enter(ctx context.Context) error   { return c.EnterShared(ctx) }
+func (c recorder[W]) EnterOn(ctx context.Context) error { return c.gate.EnterShared(ctx) }
+func (c recorder[W]) Leave()                            { c.LeaveShared() }
 
-func (c recorder) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
-func (c recorder) Meter() *recording.Meter                    { return &c.meter }
-func (c recorder) Changes() uint64                            { return c.changes }
-func (c recorder) Exact() bool                                { return c.of.Unique() }
+func (c recorder[W]) On(s *vk.Stream, record func() error) error { return c.on(s, false, record) }
+func (c recorder[W]) Meter() *recording.Meter                    { return &c.meter }
+func (c recorder[W]) Changes() uint64                            { return c.changes }
+func (c recorder[W]) Exact() bool                                { return c.of.Unique() }
 
 // maxNeighborVisits is how many keys a search for a neighbor looks at in one dispatch at most.
 const maxNeighborVisits = 4096
 
 // Limits: each step of a search passes a key, unless keys out of order lead back to one; and a search's result rises
 // with its key even then, so that the parts of a range have no more candidates together than there are pairs.
-func (c recorder) Limits() ordered.Limits {
+func (c recorder[W]) Limits() ordered.Limits {
 	return ordered.Limits{VisitsAtOnce: maxNeighborVisits, Visits: c.of.Stack().Pairs(), Parts: 1 << 10, Sections: 1}
 }
 
-func (c recorder) Find(s *vk.Stream, l ordered.Lookups) error {
+func (c recorder[W]) Find(s *vk.Stream, l ordered.Lookups) error {
 	st := c.of.Stack()
 	a := runs.FindArgs{Keys: l.Keys, Values: l.Values, Found: l.Found, N: l.N, CountAt: l.CountAt}
 	if l.Order != structures.SortedFirst && !(l.Order == structures.AutoOrder && runs.Sorted(l.N, st)) {
@@ -50,18 +50,18 @@ var kinds = map[structures.Direction]runs.Kind{
 	structures.Floor: runs.Floor, structures.Ceil: runs.Ceil,
 }
 
-func (c recorder) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
+func (c recorder[W]) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
 	return c.Queries.Neighbor(s, c.of.Stack(), kinds[to], runs.NeighborArgs{
 		Keys: n.Keys, OutKeys: n.OutKeys, OutValues: n.OutValues, Status: n.Status, N: n.N, CountAt: n.CountAt,
 		Left: n.Left, Resume: n.Resume, Visits: n.Visits,
 	})
 }
 
-func (c recorder) Survey(s *vk.Stream, v ordered.Survey) error {
+func (c recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
 	return c.Queries.Survey(s, c.of.Stack(), v.Ranges, v.N, v.Out)
 }
 
-func (c recorder) Count(s *vk.Stream, q ordered.Counts) error {
+func (c recorder[W]) Count(s *vk.Stream, q ordered.Counts) error {
 	st := c.of.Stack()
 	scratch, err := c.Scratch(s, c.Queries.CountScratch(st, q.N))
 	if err != nil {
@@ -73,7 +73,7 @@ func (c recorder) Count(s *vk.Stream, q ordered.Counts) error {
 	})
 }
 
-func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
+func (c recorder[W]) Range(s *vk.Stream, r ordered.Ranges) error {
 	st := c.of.Stack()
 	scratch, err := c.Scratch(s, c.Queries.RangeScratch(st, r.N, r.Candidates))
 	if err != nil {
@@ -86,8 +86,8 @@ func (c recorder) Range(s *vk.Stream, r ordered.Ranges) error {
 }
 
 // Pairs has the ranges, their offsets, the number of candidates and then the pairs in scratch.
-func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range, candidates []uint32,
-	to *ordered.Pairs) ([]uint32, error) {
+func (c recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], candidates []uint32,
+	to *ordered.Pairs[W]) ([]uint32, error) {
 	n, all := len(ranges), 0
 	for _, some := range candidates {
 		all += int(some)
@@ -108,7 +108,7 @@ func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.R
 			return err
 		}
 		b := c.scratch.Of(s)
-		if err := b.Upload(ctx, 0, ordered.Words(ranges)); err != nil {
+		if err := b.Upload(ctx, 0, recording.Words(ranges)); err != nil {
 			return err
 		}
 		return c.Queries.Range(s, c.of.Stack(), runs.RangeArgs{
@@ -129,13 +129,13 @@ func (c recorder) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.R
 		counts[i] = offsets[i+1] - offsets[i]
 	}
 	keys, values := to.Extend(int(offsets[n]))
-	if err := b.Download(ctx, pairsAt, keys); err != nil {
+	if err := b.Download(ctx, pairsAt, recording.Words(keys)); err != nil {
 		return nil, err
 	}
-	return counts, b.Download(ctx, valuesAt, values)
+	return counts, b.Download(ctx, valuesAt, recording.Words(values))
 }
 
-func (c recorder) Rank(s *vk.Stream, r ordered.Ranks) error {
+func (c recorder[W]) Rank(s *vk.Stream, r ordered.Ranks) error {
 	st, unique := c.of.Stack(), c.of.Unique()
 	scratch, err := c.Scratch(s, c.Queries.RankScratch(st, unique))
 	if err != nil || r.N == 0 {
@@ -145,7 +145,7 @@ func (c recorder) Rank(s *vk.Stream, r ordered.Ranks) error {
 		Scratch: scratch})
 }
 
-func (c recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
+func (c recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
 	st, unique := c.of.Stack(), c.of.Unique()
 	scratch, err := c.Scratch(s, c.Queries.RankScratch(st, unique))
 	if err != nil || n.N == 0 {
@@ -158,7 +158,7 @@ func (c recorder) Select(s *vk.Stream, n ordered.Neighbors) error {
 }
 
 // Export is a range that has all keys.
-func (c recorder) Export(s *vk.Stream, e structures.DeviceExport) error {
+func (c recorder[W]) Export(s *vk.Stream, e structures.DeviceExport) error {
 	st := c.of.Stack()
 	all := int(st.Pairs())
 	const offsets, rest = 64, 128 // words, behind the total

@@ -13,17 +13,17 @@ import (
 )
 
 // ValidScratch returns the bytes of scratch that Valid of a run of n pairs needs.
-func (c *Core) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
+func (c *Core[W]) ValidScratch(n int) int { return (n+31)/32*4 + 256 + c.Primitives.CompactScratch(n) }
 
 // Valid records the writing of what is valid of a run, if there is no other: the last pairs of their keys that are no
 // tombstones, and whose keys aren't in ranges. Counted says how many these are.
-func (c *Core) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
+func (c *Core[W]) Valid(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	c.counted.Slice()[0] = 0
 	return c.resolve(s, run, without, into, scratch)
 }
 
 // resolve is Valid with the word for their number as it is.
-func (c *Core) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
+func (c *Core[W]) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into runs.Row, scratch uint64) error {
 	p := recording.Parts{Base: scratch}
 	flags, rest := p.Take((run.N+31)/32*4), p.Take(0)
 	if err := c.Queries.Mark(s, run, flags); err != nil {
@@ -39,10 +39,10 @@ func (c *Core) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, into 
 }
 
 // Counted returns how many pairs Valid has written, after its stream was waited for.
-func (c *Core) Counted() int { return int(c.counted.Slice()[0]) }
+func (c *Core[W]) Counted() int { return int(c.counted.Slice()[0]) }
 
 // CountValid counts the pairs that are valid, and the tombstones, by who has entered, beside others.
-func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err error) {
+func (c *Core[W]) CountValid(ctx context.Context) (valid, tombstones uint64, err error) {
 	counters, err := vk.NewHostBuffer[uint32](c.Device, runs.ValidCounters)
 	if err != nil {
 		return 0, 0, err
@@ -74,7 +74,7 @@ func (c *Core) CountValid(ctx context.Context) (valid, tombstones uint64, err er
 
 // Build sorts pairs from Go slices into new memory, of equal keys the last one counting, and returns that and how many
 // pairs there are. The memory has room for all that were given.
-func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, int, error) {
+func (c *Core[W]) Build(ctx context.Context, keys, values []W) (*runs.Memory, int, error) {
 	if len(keys) != len(values) {
 		return nil, 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
@@ -101,10 +101,10 @@ func (c *Core) Build(ctx context.Context, keys, values []uint32) (*runs.Memory, 
 	// What is given stands where the result will be.
 	row := into.Row(false)
 	err = recording.Run(c.Stream, func() error {
-		if err := into.Buffer().Upload(ctx, 0, keys); err != nil {
+		if err := into.Buffer().Upload(ctx, 0, recording.Words(keys)); err != nil {
 			return err
 		}
-		if err := into.Buffer().Upload(ctx, into.ValuesAt(), values); err != nil {
+		if err := into.Buffer().Upload(ctx, into.ValuesAt(), recording.Words(values)); err != nil {
 			return err
 		}
 		err := c.Primitives.Sort(c.Stream, primitives.SortArgs{

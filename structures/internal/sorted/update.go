@@ -12,7 +12,7 @@ import (
 )
 
 // Check says why a batch of updates from Go slices can't be done.
-func Check(kind structures.Kind, keys, values []uint32, status []structures.Status) error {
+func Check[W structures.Word](kind structures.Kind, keys, values []W, status []structures.Status) error {
 	switch {
 	case !updates(kind):
 		return &structures.KindError{Kind: kind}
@@ -34,13 +34,13 @@ func folds(kind structures.Kind) bool {
 
 // Update does a batch of updates of one kind from Go slices, by who has entered. Without statuses that takes a sort
 // less, but for those whose values depend on what is there.
-func (c *Core) Update(ctx context.Context, kind structures.Kind, keys, values []uint32,
+func (c *Core[W]) Update(ctx context.Context, kind structures.Kind, keys, values []W,
 	status []structures.Status) error {
 	return c.update(ctx, kind, nil, keys, values, status)
 }
 
 // update is Update; kinds are those of a Mixed batch of insertions.
-func (c *Core) update(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32,
+func (c *Core[W]) update(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []W,
 	status []structures.Status) error {
 	c.meter.Batch(kind, len(keys))
 	columns := []pipeline.Column{pipeline.In(keys), {}, {}, {}}
@@ -68,12 +68,12 @@ func (c *Core) update(ctx context.Context, kind structures.Kind, kinds []structu
 }
 
 // Record records a batch without statuses, by who has entered alone.
-func (c *Core) Record(ctx context.Context, s *vk.Stream, b Batch) error {
+func (c *Core[W]) Record(ctx context.Context, s *vk.Stream, b Batch) error {
 	return c.record(ctx, s, b, 0)
 }
 
 // record records a batch, and before it, unless statuses is 0, what it will do.
-func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
+func (c *Core[W]) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint64) error {
 	err := c.of.Reserve(s, b)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *Core) record(ctx context.Context, s *vk.Stream, b Batch, statuses uint6
 }
 
 // outcomes records what a batch of insertions or deletions will do.
-func (c *Core) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
+func (c *Core[W]) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
 	scratch, err := c.Scratch(s, c.Queries.OutcomesScratch(b.N))
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *Core) outcomes(s *vk.Stream, b Batch, statuses uint64) error {
 }
 
 // fold makes insertions of a batch whose values depend on those that are there.
-func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
+func (c *Core[W]) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 	scratch, err := c.Scratch(s, c.Queries.FoldScratch(b.N))
 	if err != nil {
 		return b, err
@@ -115,7 +115,7 @@ func (c *Core) fold(s *vk.Stream, b Batch, statuses uint64) (Batch, error) {
 }
 
 // CheckMixed says why a mixed batch from Go slices can't be done.
-func CheckMixed(b structures.Batch, into *structures.Results) error {
+func CheckMixed[W structures.Word](b structures.Batch[W, W], into *structures.Results[W, W]) error {
 	if err := cmp.Or(pipeline.Lengths(b, false), pipeline.FitsResults(b, into)); err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func CheckMixed(b structures.Batch, into *structures.Results) error {
 }
 
 // WithStatus are results with statuses, of which there are new ones where the caller wants none: Apply needs them.
-func WithStatus(into *structures.Results, n int) *structures.Results {
+func WithStatus[W structures.Word](into *structures.Results[W, W], n int) *structures.Results[W, W] {
 	if into.Status != nil {
 		return into
 	}
@@ -141,7 +141,7 @@ func WithStatus(into *structures.Results, n int) *structures.Results {
 
 // Apply does a batch of mixed operations, by who has entered: first the lookups and counts, then the insertions, then
 // the deletions. There are statuses to write to.
-func (c *Core) Apply(ctx context.Context, b structures.Batch, into *structures.Results) error {
+func (c *Core[W]) Apply(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) error {
 	var lookups, insertions, deletions []int
 	for i, k := range b.Kinds {
 		switch {
@@ -167,13 +167,14 @@ func (c *Core) Apply(ctx context.Context, b structures.Batch, into *structures.R
 }
 
 // lookUp does the lookups and counts of a mixed batch.
-func (c *Core) lookUp(ctx context.Context, b structures.Batch, operations []int, into *structures.Results) error {
-	values, found := make([]uint32, len(operations)), make([]bool, len(operations))
+func (c *Core[W]) lookUp(ctx context.Context, b structures.Batch[W, W], operations []int,
+	into *structures.Results[W, W]) error {
+	values, found := make([]W, len(operations)), make([]bool, len(operations))
 	if err := c.Lookup(ctx, pipeline.Pick(b.Keys, operations), values, found); err != nil {
 		return err
 	}
 	for j, i := range operations {
-		value := uint32(0)
+		value := W(0)
 		into.Status[i] = structures.Absent
 		if found[j] {
 			into.Status[i], value = structures.Found, values[j]
@@ -189,7 +190,7 @@ func (c *Core) lookUp(ctx context.Context, b structures.Batch, operations []int,
 }
 
 // updateSome does some operations of a batch, and tells of these what has become of them.
-func (c *Core) updateSome(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []uint32,
+func (c *Core[W]) updateSome(ctx context.Context, kind structures.Kind, kinds []structures.Kind, keys, values []W,
 	operations []int, status []structures.Status) error {
 	some := make([]structures.Status, len(operations))
 	err := c.update(ctx, kind, kinds, pipeline.Pick(keys, operations), values, some)
@@ -213,7 +214,7 @@ func common(kinds []structures.Kind) structures.Kind {
 }
 
 // UpdateOn records a batch of updates of one kind.
-func (c *Core) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (c *Core[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := c.EnterOn(ctx); err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func known(ctx context.Context, s *vk.Stream, u structures.DeviceBatch) (structu
 }
 
 // Finish waits for the stream of a batch, of which nothing is left pending.
-func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (c *Core[W]) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if err := c.EnterOn(ctx); err != nil {
 		return err
 	}
@@ -262,7 +263,7 @@ func (c *Core) Finish(ctx context.Context, s *vk.Stream, kind structures.Kind, u
 }
 
 // check answers why a batch can't be recorded.
-func (c *Core) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
+func (c *Core[W]) check(s *vk.Stream, kind structures.Kind, u structures.DeviceBatch) error {
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}

@@ -21,8 +21,9 @@ type Gate interface {
 
 // Save writes a saved dictionary, by who has entered, and returns how many bytes the user's io.Writer took. Error also:
 // structures.ErrChanged, where there are not as many pairs as the header says.
-func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, chunks iter.Seq2[structures.Pairs, error]) (int64,
-	error) {
+func Save[W structures.Word](ctx context.Context, g Gate, to io.Writer, h saved.Header,
+	chunks iter.Seq2[structures.Pairs[W, W], error]) (int64, error) {
+	h.Width = structures.WidthOf[W]()
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -31,7 +32,7 @@ func Save(ctx context.Context, g Gate, to io.Writer, h saved.Header, chunks iter
 		return w.Bytes(), err
 	}
 	for chunk, err := range chunks {
-		if err := cmp.Or(err, w.Write(chunk.Keys, chunk.Values), ctx.Err()); err != nil {
+		if err := cmp.Or(err, saved.WriteWords(w, chunk.Keys, chunk.Values), ctx.Err()); err != nil {
 			return w.Bytes(), err
 		}
 	}
@@ -58,13 +59,13 @@ func (o outside) Write(p []byte) (n int, err error) {
 }
 
 // Loader makes structures of saved dictionaries.
-type Loader[S io.Closer] struct {
+type Loader[W structures.Word, S io.Closer] struct {
 	// New makes an empty structure by the header, with room for so many pairs.
 	New func(h saved.Header, pairs int) (S, error)
 	// Reserve makes room for so many pairs in all; nil: nobody does. Where it can't, they may fit all the same.
 	Reserve func(s S, ctx context.Context, pairs int) error
 	// Insert inserts pairs. Those whose key was there are Assigned, where a key may come once only.
-	Insert func(s S, ctx context.Context, keys, values []uint32) ([]structures.Status, error)
+	Insert func(s S, ctx context.Context, keys, values []W) ([]structures.Status, error)
 }
 
 const (
@@ -77,7 +78,7 @@ const (
 
 // Load makes a structure of what r reads. It is closed after an error: *structures.SavedError, the io.Reader's own,
 // those of New and Insert, the context's.
-func (l Loader[S]) Load(ctx context.Context, r io.Reader) (none S, err error) {
+func (l Loader[W, S]) Load(ctx context.Context, r io.Reader) (none S, err error) {
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
@@ -97,12 +98,12 @@ func (l Loader[S]) Load(ctx context.Context, r io.Reader) (none S, err error) {
 }
 
 // fill inserts what is read into a structure that has room for so many pairs.
-func (l Loader[S]) fill(ctx context.Context, s S, in *saved.Reader, room int) error {
-	keys, values := make([]uint32, max(room, 1)), make([]uint32, max(room, 1))
+func (l Loader[W, S]) fill(ctx context.Context, s S, in *saved.Reader, room int) error {
+	keys, values := make([]W, max(room, 1)), make([]W, max(room, 1))
 	all := in.Header().Pairs
 	done, again := int64(0), 0
 	for {
-		n, err := in.Read(keys, values)
+		n, err := saved.ReadWords(in, keys, values)
 		if err == io.EOF {
 			break
 		}

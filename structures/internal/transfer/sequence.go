@@ -23,18 +23,19 @@ func Sequence[T any](each func(yield func(T) bool) error) iter.Seq2[T, error] {
 }
 
 // Pairs are the pairs of chunks, one by one; down: the last one of each chunk first.
-func Pairs(chunks iter.Seq2[structures.Pairs, error], down bool) iter.Seq2[structures.Pair, error] {
-	return func(yield func(structures.Pair, error) bool) {
+func Pairs[W structures.Word](chunks iter.Seq2[structures.Pairs[W, W], error],
+	down bool) iter.Seq2[structures.Pair[W, W], error] {
+	return func(yield func(structures.Pair[W, W], error) bool) {
 		for chunk, err := range chunks {
 			if err != nil {
-				yield(structures.Pair{}, err)
+				yield(structures.Pair[W, W]{}, err)
 				return
 			}
 			for i := range chunk.Keys {
 				if down {
 					i = len(chunk.Keys) - 1 - i
 				}
-				if !yield(structures.Pair{Key: chunk.Keys[i], Value: chunk.Values[i]}, nil) {
+				if !yield(structures.Pair[W, W]{Key: chunk.Keys[i], Value: chunk.Values[i]}, nil) {
 					return
 				}
 			}
@@ -43,8 +44,8 @@ func Pairs(chunks iter.Seq2[structures.Pairs, error], down bool) iter.Seq2[struc
 }
 
 // Keys are the keys of chunks, one by one.
-func Keys(chunks iter.Seq2[structures.Pairs, error]) iter.Seq2[uint32, error] {
-	return func(yield func(uint32, error) bool) {
+func Keys[W structures.Word](chunks iter.Seq2[structures.Pairs[W, W], error]) iter.Seq2[W, error] {
+	return func(yield func(W, error) bool) {
 		for chunk, err := range chunks {
 			if err != nil {
 				yield(0, err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures/internal/transfer"
 )
 
@@ -14,21 +14,21 @@ import (
 func TestSequences(t *testing.T) {
 	broken := errors.New("broken")
 	for _, end := range []error{nil, broken} {
-		chunks := transfer.Sequence(func(yield func(structures.Pairs) bool) error {
+		chunks := transfer.Sequence(func(yield func(u32.Pairs) bool) error {
 			for _, keys := range [][]uint32{{1, 2}, {5}} {
-				if !yield(structures.Pairs{Keys: keys, Values: []uint32{10 * keys[0], 20}[:len(keys)]}) {
+				if !yield(u32.Pairs{Keys: keys, Values: []uint32{10 * keys[0], 20}[:len(keys)]}) {
 					return broken // as of a structure that finds something on its way out
 				}
 			}
 			return end
 		})
 		type item struct {
-			pair structures.Pair
+			pair u32.Pair
 			err  error
 		}
 		for _, down := range []bool{false, true} {
-			want := []item{{structures.Pair{Key: 1, Value: 10}, nil}, {structures.Pair{Key: 2, Value: 20}, nil},
-				{structures.Pair{Key: 5, Value: 50}, nil}}
+			want := []item{{u32.Pair{Key: 1, Value: 10}, nil}, {u32.Pair{Key: 2, Value: 20}, nil},
+				{u32.Pair{Key: 5, Value: 50}, nil}}
 			if down {
 				want[0], want[1] = want[1], want[0]
 			}

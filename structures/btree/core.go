@@ -1,0 +1,281 @@
+package btree
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/ordered"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// tree is a Tree of words.
+type tree[W structures.Word] struct {
+	structures.Updates[W, W]
+	structures.Queries[W, W]
+
+	d          *vk.Device
+	o          Options
+	width      structures.Width // W's: of keys and values
+	tiles      tiles
+	queries    queryShape
+	pool       *alloc.SlabPool
+	state      *vk.Buffer[uint32] // counters, BTREE_…_AT in btree_node.glsl
+	stream     *vk.Stream         // for what is done outside of batches
+	pipelines  *pipeline.Pool
+	reader     ordered.Reader[W]
+	order      *sequential.Order // of concurrent batches from Go slices
+	kernels    *recording.Kernels
+	primitives *primitives.Primitives
+	scratch    recording.Scratch
+	own        *recording.Own
+	root       uint32 // its slab
+	shared     bool   // the pool has other users (claim.go)
+	seed       *claim // in a shared pool: the root's slab
+	planted    bool   // there are nodes
+	claims     claims
+	uses       vk.Uses   // of the tree's memory
+	known      counted   // of its nodes
+	building   *building // nil: all that BuildOn has recorded is certain
+	failures   uint32    // of the pool, as last seen
+	visits     uint32    // the visit budget of a dispatch of a concurrent batch
+	mostVisits uint32    // that it is raised to
+	meter      recording.Meter
+	metered    atomic.Pointer[alloc.SlabPool] // the pool, for Metrics
+	batches    tally
+	gate       *gate.Gate
+	prepared   atomic.Bool // all kernels are made
+	changes    uint64      // to the pairs, so far
+}
+
+const (
+	workgroup  = 64
+	stateWords = 192 // the counters, and from planAt on the plan of the bulk build (shaders/btree/build.glsl)
+	planAt     = 64
+)
+
+// makeTree makes an empty tree.
+func makeTree[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tree[W], error) {
+	t, err := open[W](ctx, d, o)
+	if err == nil {
+		err = t.inside(ctx, func() error { return t.empty(ctx) })
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// inside does something in a call of its own.
+func (t *tree[W]) inside(ctx context.Context, do func() error) error {
+	if err := t.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	return do()
+}
+
+// open makes a tree without nodes. It is to be closed, also after an error.
+func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tree[W], error) {
+	if err := o.complete(d); err != nil {
+		return nil, err
+	}
+	if o.Pool != nil {
+		if err := pools.Of(o.Pool).Accept(d); err != nil {
+			return nil, err
+		}
+	}
+	t := &tree[W]{
+		d: d, o: o, width: structures.WidthOf[W](), shared: o.Pool != nil, gate: gate.New(),
+		tiles:     bestTiles(d, o.Tile),
+		queries:   bestQueryShape(d, o.Tile),
+		pipelines: pipeline.NewPool(d), order: sequential.New(d), kernels: recording.NewKernels(d),
+		primitives: primitives.New(d, primitives.Options{}), scratch: recording.NewScratch(d), own: recording.NewOwn(d),
+		visits: firstVisits(d), mostVisits: maxVisits,
+	}
+	if t.shared {
+		t.gate = gate.Within(pools.Of(o.Pool).Gate())
+	}
+	t.o.Progress = t.gate.Progress(o.Progress)
+	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), &t.reader
+	t.reader = ordered.NewReader(d, (*recorder[W])(t), t.pipelines, t.own, t.o.Progress)
+	pool := alloc.PoolOptions{Blocks: blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
+	if err := t.fits(pool); err != nil {
+		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+	}
+	var err error
+	if t.stream, err = d.NewStream(); err != nil {
+		return t, err
+	}
+	if t.state, err = vk.NewBuffer[uint32](d, stateWords); err != nil {
+		return t, err
+	}
+	if err := t.state.Upload(ctx, 0, make([]uint32, stateWords)); err != nil {
+		return t, err
+	}
+	if t.shared {
+		t.pool = pools.Inside(o.Pool)
+		err = t.inside(ctx, func() error {
+			if err := t.roomBeside(ctx, t.geometry().nodesFor(o.Capacity, o.Fill)); err != nil {
+				return &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+			}
+			return t.plant(ctx)
+		})
+	} else {
+		t.pool, err = alloc.NewSlabPool(ctx, d, pool)
+	}
+	if err == nil {
+		t.metered.Store(t.pool)
+	}
+	return t, err
+}
+
+// fits says whether there is room for a pool of the tree's own, if it is to have one.
+func (t *tree[W]) fits(o alloc.PoolOptions) error {
+	if t.shared {
+		return nil
+	}
+	sizes, err := pools.Sizes(o)
+	if err == nil {
+		err = t.d.Fits(sizes...)
+	}
+	return err
+}
+
+// blocksFor returns how many memory blocks hold so many nodes.
+func blocksFor(nodes int) int { return (nodes + alloc.BlockSlabs - 1) / alloc.BlockSlabs }
+
+// device describes the tree to one dispatch.
+func (t *tree[W]) device() Device {
+	return Device{Pool: t.pool.Device(), State: t.state.Address(), Root: t.root}
+}
+
+func (t *tree[W]) Device() Device {
+	leave, open := t.gate.Take()
+	defer leave()
+	device := t.device()
+	if !open || device.Pool == (alloc.DevicePool{}) {
+		return Device{}
+	}
+	t.known.unsure = true
+	return device
+}
+
+func (t *tree[W]) Constants() map[string]uint32 {
+	leave, _ := t.gate.Take()
+	defer leave()
+	c := t.pool.Constants()
+	c["TILE"] = uint32(t.tiles.update)
+	return c
+}
+
+// kernel returns the kernel of a module of shaders/btree.
+func kernel[P any, W structures.Word](t *tree[W], s *vk.Stream, module string, tile int,
+	own ...recording.Specialization) (*vk.Kernel[P], error) {
+	all := append(recording.OverPool(t.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
+	return recording.Kernel[P](t.kernels, s, "btree/"+module, workgroup, all...)
+}
+
+// words is how many 32-bit words a key takes, and a value.
+func (t *tree[W]) words() int { return structures.WidthOf[W]().Bytes() / 4 }
+
+// groups returns how many workgroups have so many invocations.
+func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
+
+// empty makes the tree one without pairs.
+func (t *tree[W]) empty(ctx context.Context) error {
+	b := bulk{Fill: t.o.Fill}
+	return t.remake(ctx, b, func(b bulk) error { return t.bulkSorted(t.stream, b) })
+}
+
+// Clear removes all pairs. The memory stays. Errors: vk.ErrUnsubmitted (Finish), the context's.
+func (t *tree[W]) Clear(ctx context.Context) error {
+	if err := t.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	if err := t.uses.Rest(ctx); err != nil {
+		return err
+	}
+	t.changes++
+	return t.empty(ctx)
+}
+
+// on records what record records, all of it or nothing, and notes that it names the tree's memory.
+func (t *tree[W]) on(s *vk.Stream, record func() error) error {
+	return recording.Naming(s, record, &t.uses, t.pool.Uses())
+}
+
+// Metrics are what the host knows, without a look at the tree and without a turn.
+func (t *tree[W]) Metrics() structures.Metrics {
+	m := t.meter.Metrics(t.d)
+	if pool := t.metered.Load(); pool != nil {
+		m.Bytes, m.Growths = 4*stateWords+pool.Bytes(), m.Growths+pool.Growths()
+	}
+	return m
+}
+
+func (t *tree[W]) UsedOn(s *vk.Stream) {
+	leave, open := t.gate.Take()
+	defer leave()
+	if open {
+		t.uses.On(s)
+		t.pool.Uses().On(s)
+	}
+}
+
+// Close frees the tree's memory, when the calls before have ended. What streams have recorded or submitted is allowed
+// to end first: the memory goes when the streams find that it has. To a pool that others share, Close gives the nodes
+// back, and waits for the streams for that: vk.ErrUnsubmitted, and nothing is done, where one has work recorded that it
+// has not submitted; *vk.OutOfMemoryError, and nothing is done, where there is no memory to list them in. Further calls
+// do nothing.
+func (t *tree[W]) Close() error {
+	if t == nil {
+		return nil // it was never made
+	}
+	leave, open, err := t.gate.Shut()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if !open {
+		return nil
+	}
+	if t.shared && t.pool != nil && pools.Of(t.pool).Accept(t.d) == nil {
+		if err := t.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
+			return err
+		}
+		if err = t.uproot(context.Background()); pipeline.Short(err) {
+			return err
+		}
+	}
+	t.gate.End()
+	if t.stream != nil {
+		err = errors.Join(err, t.stream.Close())
+	}
+	err = errors.Join(err, t.pipelines.Close(), t.order.Close(), t.primitives.Close())
+	t.kernels.Close()
+	t.scratch.Release(&t.uses)
+	t.own.Release(&t.uses)
+	if t.state != nil {
+		t.uses.Free(t.state.Free)
+	}
+	if t.seed != nil { // the pool is no more
+		t.seed.memory.Free()
+	}
+	if pool := t.metered.Swap(nil); pool != nil {
+		t.meter.GrowBy(pool.Growths())
+	}
+	if t.pool != nil && !t.shared {
+		err = errors.Join(err, t.pool.Close())
+	}
+	return err
+}
