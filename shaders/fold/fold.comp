@@ -7,16 +7,16 @@
 layout(push_constant, std430) uniform Push {
     FoldBatch batch;
     uvec2 tiles;       // of tiles.comp; of a mixed batch nothing
-    uvec2 old;         // a word a position: the value that its key has before
+    uvec2 old;         // one a position: the value that its key has before
     uvec2 found;       // a byte a position: 1 if the key is there before, else 0
-    uvec2 out_values;  // a word a position, out: of the last one of a key its value, if the key is there then
+    uvec2 out_values;  // one a position, out: of the last one of a key its value, if the key is there then
     uvec2 out_kinds;   // a byte a position, out: of the last one of a key OP_INSERT, or OP_DELETE; or 0
 };
 
-shared uint values[FOLD_TILE];
+shared V values[FOLD_TILE];
 shared uint kinds[FOLD_TILE];
 shared bool carried_there;
-shared uint carried_value;
+shared V carried_value;
 
 // Reads the operations at up to FOLD_TILE positions from one on. Collective over the workgroup.
 void load(uint from, uint n) {
@@ -24,21 +24,21 @@ void load(uint from, uint n) {
         uint source = fold_source(batch, from + at);
         kinds[at] = KIND;
         if (KIND == OP_MIXED) kinds[at] = byte_load(batch.kinds, source);
-        values[at] = 0u;
-        if (kinds[at] != OP_DELETE) values[at] = plain_load_at(batch.values, source);
+        values[at] = V(0u);
+        if (kinds[at] != OP_DELETE) values[at] = VKDS_LOAD_AT(batch.values, source);
     }
 }
 
-Held before(uint i) { return Held(byte_load(found, i) != 0u, plain_load_at(old, i)); }
+Held before(uint i) { return Held(byte_load(found, i) != 0u, VKDS_LOAD_AT(old, i)); }
 
 // What the operations come to that a tile's first key has in the tiles before, from position `from` on, is carried into
 // the tile. Collective over the workgroup.
 void carry(uint tile, uint from) {
     uint first = tile * FOLD_TILE;
     if (op_updates_in_place(KIND)) {
-        uint all = fold_nothing();
+        V all = fold_nothing();
         for (uint t = from / FOLD_TILE + workgroup_lane(); t < tile; t += WORKGROUP)
-            all = fold_values(all, plain_load_at(tiles, t));
+            all = fold_values(all, VKDS_LOAD_AT(tiles, t));
         barrier();   // has all lanes of a subgroup together again, for what follows
         all = fold_workgroup(all);
         if (workgroup_lane() == 0u) {
@@ -68,7 +68,7 @@ void main() {
     uint tile = workgroup_index(), first = tile * FOLD_TILE, count = length_of(batch.count);
     if (first >= count) return;   // the whole workgroup
     uint n = min(count - first, FOLD_TILE);
-    uint key = fold_key(batch, first);
+    K key = fold_key(batch, first);
     bool goes_on = false;   // the first key began in an earlier tile, and ends in this one
     if (first != 0u) goes_on = fold_key(batch, first - 1u) == key;
     if (goes_on && first + n < count) goes_on = fold_key(batch, first + n) != key;
@@ -79,7 +79,8 @@ void main() {
         uint at = item * WORKGROUP + workgroup_lane(), i = first + at;
         uint kind = OP_INSERT;
         if (at < n) {
-            uint own = fold_key(batch, i), value = values[at];
+            K own = fold_key(batch, i);
+            V value = values[at];
             bool last = i + 1u == count;
             if (!last) last = fold_key(batch, i + 1u) != own;
             if (last) {
@@ -91,7 +92,7 @@ void main() {
                 value = held.value;
                 kind = held.there ? OP_INSERT : OP_DELETE;
             }
-            plain_store_at(out_values, i, value);
+            VKDS_STORE_AT(out_values, i, value);
         }
         barrier();   // has all lanes of a subgroup together again, for what follows
         if (out_kinds != uvec2(0u)) byte_store(out_kinds, i, count, kind);

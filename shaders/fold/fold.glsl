@@ -7,6 +7,7 @@
 #ifndef VKDS_FOLD_GLSL
 #define VKDS_FOLD_GLSL
 
+#include "../runs/run_width.glsl"
 #include "length.glsl"
 #include "operation.glsl"
 #include "results.glsl"
@@ -29,33 +30,33 @@ struct FoldBatch {
 // A key while the operations on it are done.
 struct Held {
     bool there;
-    uint value;
+    V value;
 };
 
-void fold_operation(inout Held held, uint kind, uint value) {
+void fold_operation(inout Held held, uint kind, V value) {
     held.value = held.there ? op_value(kind, held.value, value) : value;
     held.there = kind != OP_DELETE;
 }
 
 // What operations of the batch's one kind come to, which updates in place: a value that does what they do.
-uint fold_values(uint a, uint b) { return op_value(KIND, a, b); }
-uint fold_nothing() { return KIND == OP_INSERT_MIN ? ~0u : 0u; }
+V fold_values(V a, V b) { return op_value(KIND, a, b); }
+V fold_nothing() { return either(KIND == OP_INSERT_MIN, V(~0u), V(0u)); }
 
-shared uint fold_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
+shared V fold_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
 
-uint fold_subgroup(uint value) {
-    if (KIND == OP_INSERT_MIN) return subgroupMin(value);
-    if (KIND == OP_INSERT_MAX) return subgroupMax(value);
-    return subgroupAdd(value);
+V fold_subgroup(V value) {
+    if (KIND == OP_INSERT_MIN) return subgroup_least(value);
+    if (KIND == OP_INSERT_MAX) return subgroup_greatest(value);
+    return subgroup_sum(value);
 }
 
 // What all lanes' values come to, where operations have one kind that updates in place: their order is of no account.
 // Collective over the workgroup. Between two calls lies a barrier.
-uint fold_workgroup(uint value) {
+V fold_workgroup(V value) {
     value = fold_subgroup(value);
     if (gl_SubgroupInvocationID == 0u) fold_sums[gl_SubgroupID] = value;
     barrier();
-    uint all = fold_nothing();
+    V all = fold_nothing();
     for (uint first = 0u; first < gl_NumSubgroups; first += gl_SubgroupSize) {
         uint i = first + gl_SubgroupInvocationID;
         all = fold_values(all, i < gl_NumSubgroups ? fold_sums[i] : fold_nothing());
@@ -66,6 +67,6 @@ uint fold_workgroup(uint value) {
 // Where in the batch the operation at a position stands.
 uint fold_source(FoldBatch b, uint i) { return min(plain_load_at(b.sources, i), b.count.n - 1u); }
 
-uint fold_key(FoldBatch b, uint i) { return plain_load_at(b.keys, i); }
+K fold_key(FoldBatch b, uint i) { return VKDS_LOAD_AT(b.keys, i); }
 
 #endif

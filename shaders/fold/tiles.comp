@@ -5,20 +5,20 @@
 
 layout(push_constant, std430) uniform Push {
     FoldBatch batch;
-    uvec2 tiles;   // a word a tile, out
+    uvec2 tiles;   // a value a tile, out
 };
 
 void main() {
     uint tile = workgroup_index(), first = tile * FOLD_TILE, count = length_of(batch.count);
     if (first >= count) return;   // the whole workgroup
-    uint last_key = fold_key(batch, min(count - first, FOLD_TILE) - 1u + first);
-    uint all = fold_nothing();
+    K last_key = fold_key(batch, min(count - first, FOLD_TILE) - 1u + first);
+    V all = fold_nothing();
     [[unroll]] for (uint item = 0u; item < FOLD_ITEMS; item++) {
         uint i = first + item * WORKGROUP + workgroup_lane();
         if (i < count && fold_key(batch, i) == last_key)
-            all = fold_values(all, plain_load_at(batch.values, fold_source(batch, i)));
+            all = fold_values(all, VKDS_LOAD_AT(batch.values, fold_source(batch, i)));
     }
     barrier();   // has all lanes of a subgroup together again, for what follows
     all = fold_workgroup(all);
-    if (workgroup_lane() == 0u) plain_store_at(tiles, tile, all);
+    if (workgroup_lane() == 0u) VKDS_STORE_AT(tiles, tile, all);
 }

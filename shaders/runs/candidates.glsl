@@ -70,7 +70,7 @@ Part part_of(uint candidate, Part before, uint rows) {
 }
 
 // Whether pair i of a run is the last of its key there.
-bool is_last(Run run, uint i, uint key) {
+bool is_last(Run run, uint i, K key) {
     if (i + 1u == run.size) return true;
     return run_key(run, i + 1u) != key;
 }

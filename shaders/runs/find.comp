@@ -6,14 +6,14 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 keys;      // uint32 a query
-    uvec2 values;    // uint32 a query, out: 0 where the key is absent
+    uvec2 keys;
+    uvec2 values;    // out: 0 where the key is absent
     uvec2 found;     // a byte a query, out: 0 or 1
     Length count;
     uint each;       // queries an invocation, at most 32
 };
 
-void answer(uint i, uint value, bool hit) { plain_store(address_at(values, i, 2u), value); }
+void answer(uint i, V value, bool hit) { VKDS_STORE(address_at(values, i, VKDS_SHIFT), value); }
 
 void main() {
     uint first = workgroup_index() * WORKGROUP * each + workgroup_lane(), n = length_of(count);
@@ -26,7 +26,7 @@ void main() {
     for (uint q = 0u; q < each; q++) {
         uint i = first + q * WORKGROUP;
         bool hit = ((hits >> q) & 1u) != 0u;
-        if (((asked >> q) & 1u) != 0u && !hit) answer(i, 0u, false);
+        if (((asked >> q) & 1u) != 0u && !hit) answer(i, V(0u), false);
         byte_store(found, i, n, hit ? 1u : 0u);
     }
 }

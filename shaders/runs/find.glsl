@@ -8,7 +8,7 @@
 #include "run_search.glsl"
 #include "results.glsl"
 
-void answer(uint i, uint value, bool hit);   // of query i
+void answer(uint i, V value, bool hit);   // of query i
 
 // The queries of an invocation that are below count.
 uint find_asked(uint first, uint each, uint count) {
@@ -28,8 +28,8 @@ void find_in(Run run, uint low, uint high, uvec2 keys, uint first, uint each, in
         bool busy = ((open >> q) & 1u) != 0u;
         if (!subgroupAny(busy)) continue;
         uint i = first + q * WORKGROUP;
-        uint key = 0u;
-        if (busy) key = plain_load(address_at(keys, i, 2u));
+        K key = K(0u);
+        if (busy) key = VKDS_LOAD(address_at(keys, i, VKDS_SHIFT));
         uint upper;
         if (cached) upper = run_search_upper(search, key);
         else upper = run_upper_in(run, low, high, key);
@@ -37,7 +37,7 @@ void find_in(Run run, uint low, uint high, uvec2 keys, uint first, uint each, in
         if (here) here = run_key(run, upper - 1u) == key;
         if (here) {
             open &= ~(1u << q);
-            uint value = run_value(run, upper - 1u);
+            V value = run_value(run, upper - 1u);
             if (!run_tombstone(run, upper - 1u, value)) {
                 hits |= 1u << q;
                 answer(i, value, true);

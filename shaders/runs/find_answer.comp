@@ -1,12 +1,13 @@
 // Divides the answers of sorted lookups into values and found bytes.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "width.glsl"
 #include "length.glsl"
 #include "results.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 answers;   // two words a query: value, found
+    uvec2 answers;   // of find_sorted
     uvec2 values;
     uvec2 found;
     Length count;
@@ -14,10 +15,10 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index(), n = length_of(count);
-    uvec2 answer = uvec2(0u);
+    P answer = P(0u);
     if (i < n) {
-        answer = plain_load2(address_at(answers, i, 3u));
-        plain_store(address_at(values, i, 2u), answer.x);
+        answer = VKDS_SLOT_LOAD(address_at(answers, i, VKDS_SHIFT + 1u));
+        VKDS_STORE(address_at(values, i, VKDS_SHIFT), answer.VKDS_KEY);
     }
-    byte_store(found, i, n, answer.y);
+    byte_store(found, i, n, VKDS_FIRST_WORD(answer.VKDS_VALUE));
 }

@@ -3,49 +3,50 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "find.glsl"
+#include "run_width.glsl"
 #include "length.glsl"
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 keys;      // uint32 a query
-    uvec2 sources;   // uint32 a query: the index of its answer
-    uvec2 answers;   // two words each, out: the value, and 1 where the key is there; else 0 and 0
+    uvec2 keys;
+    uvec2 sources;   // a word a query: the index of its answer
+    uvec2 answers;   // a P each, out: the value, and words of 1 where the key is there; else 0 and 0
     Length count;
     uint each;       // queries an invocation, at most 32
 };
 
-void answer(uint i, uint value, bool hit) {
+void answer(uint i, V value, bool hit) {
     uint to = min(plain_load_at(sources, i), count.n - 1u);
-    plain_store2(address_at(answers, to, 3u), uvec2(value, hit ? 1u : 0u));
+    VKDS_SLOT_STORE(address_at(answers, to, VKDS_SHIFT + 1u), P(value, V(hit ? 1u : 0u)));
 }
 
-shared uint least[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
-shared uint largest[WORKGROUP / 4u];
+shared K least[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
+shared K largest[WORKGROUP / 4u];
 shared uint bounds[2u * STACK_ROWS];   // run_upper of the least and the largest key in each run
 
 // Sets bounds for the workgroup's queries, where `open` says which each invocation has. Collective over the workgroup.
 void bound_all(uint first, uint open, uint rows) {
-    uint low = ~0u, high = 0u;
+    K low = K(~0u), high = K(0u);
     for (uint q = 0u; q < each; q++) {
         if (((open >> q) & 1u) != 0u) {
-            uint key = plain_load(address_at(keys, first + q * WORKGROUP, 2u));
-            low = min(low, key);
-            high = max(high, key);
+            K key = VKDS_LOAD(address_at(keys, first + q * WORKGROUP, VKDS_SHIFT));
+            low = VKDS_LESSER(low, key);
+            high = VKDS_GREATER(high, key);
         }
     }
-    low = subgroupMin(low);
-    high = subgroupMax(high);
+    low = subgroup_least(low);
+    high = subgroup_greatest(high);
     if (gl_SubgroupInvocationID == 0u) {
         least[gl_SubgroupID] = low;
         largest[gl_SubgroupID] = high;
     }
     barrier();
     for (uint i = workgroup_lane(); i < 2u * rows; i += WORKGROUP) {
-        uint key = least[0];
-        for (uint s = 1u; s < gl_NumSubgroups; s++) key = min(key, least[s]);
+        K key = least[0];
+        for (uint s = 1u; s < gl_NumSubgroups; s++) key = VKDS_LESSER(key, least[s]);
         if ((i & 1u) != 0u) {
             key = largest[0];
-            for (uint s = 1u; s < gl_NumSubgroups; s++) key = max(key, largest[s]);
+            for (uint s = 1u; s < gl_NumSubgroups; s++) key = VKDS_GREATER(key, largest[s]);
         }
         bounds[i] = run_upper(stack_run(stack, i >> 1), key);
     }
@@ -63,6 +64,6 @@ void main() {
     }
     for (uint q = 0u; q < each; q++) {
         bool hit = ((hits >> q) & 1u) != 0u;
-        if (((asked >> q) & 1u) != 0u && !hit) answer(first + q * WORKGROUP, 0u, false);
+        if (((asked >> q) & 1u) != 0u && !hit) answer(first + q * WORKGROUP, V(0u), false);
     }
 }

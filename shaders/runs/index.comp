@@ -8,14 +8,14 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 index;
     uint count;   // keys
-    uint words;   // of the index
+    uint words;   // of the index, each a key
 };
 
 void main() {
     uint i = invocation_index();
     if (i >= words) {
         uint at = count + (i - words);
-        if (at < ((count + RUN_NODE - 1u) & ~(RUN_NODE - 1u))) plain_store(address_at(keys, at, 2u), ~0u);
+        if (at < ((count + RUN_NODE - 1u) & ~(RUN_NODE - 1u))) VKDS_STORE(address_at(keys, at, VKDS_SHIFT), K(~0u));
         return;
     }
     // Only runs of more than one node have words here.
@@ -25,8 +25,8 @@ void main() {
         pivot -= whole;
         level.level--;
     }
-    uint key = ~0u;
+    K key = K(~0u);
     if (pivot < run_level_keys(count, level.level))
-        key = plain_load(address_at(keys, pivot << (RUN_NODE_SHIFT * level.level), 2u));
-    plain_store(address_at(index, i, 2u), key);
+        key = VKDS_LOAD(address_at(keys, pivot << (RUN_NODE_SHIFT * level.level), VKDS_SHIFT));
+    VKDS_STORE(address_at(index, i, VKDS_SHIFT), key);
 }

@@ -20,15 +20,16 @@ void main() {
     uint first = workgroup_index() * BITMAP_BITS;
     if (first >= count) return;   // the whole workgroup
     Run run = Run(keys, values, tombstones, uvec2(0u), count);
-    uvec2 own_keys = address_at(keys, first, 2u), own_values = address_at(values, first, 2u);
+    uvec2 own_keys = address_at(keys, first, VKDS_SHIFT), own_values = address_at(values, first, VKDS_SHIFT);
     bitmap_clear();
     // Loads without branches between them are in flight together.
-    uint key[EACH], next[EACH], value[EACH];
+    K key[EACH], next[EACH];
+    V value[EACH];
     [[unroll]] for (uint r = 0u; r < EACH; r++) {
         uint i = min(r * WORKGROUP + workgroup_lane(), count - first - 1u);
-        key[r] = plain_load_near(own_keys, i);
-        next[r] = plain_load_near(own_keys, min(i + 1u, count - first - 1u));
-        value[r] = plain_load_near(own_values, i);
+        key[r] = VKDS_LOAD_NEAR(own_keys, i);
+        next[r] = VKDS_LOAD_NEAR(own_keys, min(i + 1u, count - first - 1u));
+        value[r] = VKDS_LOAD_NEAR(own_values, i);
     }
     barrier();
     [[unroll]] for (uint r = 0u; r < EACH; r++) {

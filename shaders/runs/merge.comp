@@ -24,13 +24,13 @@ layout(push_constant, std430) uniform Push {
     uvec2 splits;         // with SPLITS, merge_path at the beginning of each tile
     uint older_count, newer_count;
     uint begin, count;    // outputs begin … begin+count-1 of the merge are the run
-    uint index_words;
+    uint index_words;   // each a key
 };
 
 bool none(uvec2 address) { return (address.x | address.y) == 0u; }
 
 // Fetches the values of a tile: all ones for the elements of a source that has none.
-void fetch_values(MergeTile t, out uint all[MERGE_ITEMS]) {
+void fetch_values(MergeTile t, out V all[MERGE_ITEMS]) {
     if (!MARKS) {
         merge_fetch_values(t, older.values, newer.values, all);
         return;
@@ -39,7 +39,7 @@ void fetch_values(MergeTile t, out uint all[MERGE_ITEMS]) {
     bool newer_none = none(newer.values);
     merge_fetch_values(t, older_none ? older.keys : older.values, newer_none ? newer.keys : newer.values, all);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++)
-        if (i * WORKGROUP + workgroup_lane() < t.a_count ? older_none : newer_none) all[i] = ~0u;
+        if (i * WORKGROUP + workgroup_lane() < t.a_count ? older_none : newer_none) all[i] = V(~0u);
 }
 
 // Whether an element whose value is all ones is a tombstone.
@@ -51,7 +51,7 @@ bool tombstone_of(MergeSource from) {
 }
 
 void main() {
-    MergePair p = MergePair(older.keys, newer.keys, older_count, newer_count, ~0u);
+    MergePair p = MergePair(older.keys, newer.keys, older_count, newer_count, K(~0u));
     uint tile = workgroup_index();
     if (tile >= count / MERGE_TILE + (count % MERGE_TILE == 0u ? 0u : 1u)) return;   // the whole workgroup
     uint offset = tile * MERGE_TILE;   // a multiple of 32
@@ -62,30 +62,32 @@ void main() {
     uvec2 ends = SPLITS ? merge_tile_splits(p, splits, tile, first, last) : merge_tile_ends(p, first, last);
     MergeTile t = merge_tile(ends, first, last);
 
-    uint tile_keys[MERGE_ITEMS], tile_values[MERGE_ITEMS];
+    K tile_keys[MERGE_ITEMS];
+    V tile_values[MERGE_ITEMS];
     merge_fetch_keys(t, p.a, p.b, tile_keys);
     fetch_values(t, tile_values);
     merge_put_keys(tile_keys);
     merge_order(t, p.mask);
     uint lane = workgroup_lane();
-    uvec2 to_keys = address_at(keys, offset, 2u);
+    uvec2 to_keys = address_at(keys, offset, VKDS_SHIFT);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
-        if (at < t.count) plain_store_near(to_keys, at, merge_key(at));
+        if (at < t.count) VKDS_STORE_NEAR(to_keys, at, merge_key(at));
     }
-    // The index has every 32nd key and some of these: neighbouring lanes take them, so that others need not wait.
+    // The index has the first key of each node and some of these: neighbouring lanes take them, so that others need not
+    // wait.
     if (!none(index)) {
         for (uint at = lane * RUN_NODE; at < t.count; at += WORKGROUP * RUN_NODE)
             run_index_put(index, index_words, count, offset + at, merge_key(at));
     }
     merge_put_values(tile_values);
-    uvec2 to_values = address_at(values, offset, 2u);
+    uvec2 to_values = address_at(values, offset, VKDS_SHIFT);
     [[unroll]] for (uint i = 0u; i < MERGE_ITEMS; i++) {
         uint at = i * WORKGROUP + lane;
         if (at < t.count) {
-            uint value = merge_value(at);
-            plain_store_near(to_values, at, value);
-            if (MARKS && value == ~0u) {
+            V value = merge_value(at);
+            VKDS_STORE_NEAR(to_values, at, value);
+            if (MARKS && value == V(~0u)) {
                 if (tombstone_of(merge_source(t, at))) bitmap_set(at);
             }
         }

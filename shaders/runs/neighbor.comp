@@ -4,6 +4,7 @@
 // goes on from there. What is not done when the visits are used up stays pending and keeps its place in out_keys.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "run_width.glsl"
 #include "sorted_run.glsl"
 #include "length.glsl"
 #include "results.glsl"
@@ -14,9 +15,9 @@ layout(constant_id = 16) const uint UPWARD = 1;
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 keys;         // a word a query
-    uvec2 out_keys;     // a word a query, out: 0 where there is none; of a pending query: the key to go on from
-    uvec2 out_values;   // a word a query, out: 0 where there is none
+    uvec2 keys;         // one a query
+    uvec2 out_keys;     // one a query, out: 0 where there is none; of a pending query: the key to go on from
+    uvec2 out_values;   // one a query, out: 0 where there is none
     uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
     uvec2 left;         // a word that the number of pending queries is added to
     Length count;
@@ -26,17 +27,17 @@ layout(push_constant, std430) uniform Push {
 };
 
 // The key beside one, in the direction of the search. False: there is none.
-bool step_on(inout uint key) {
-    if (key == (UPWARD != 0u ? ~0u : 0u)) return false;
-    key += UPWARD != 0u ? 1u : ~0u;
+bool step_on(inout K key) {
+    if (key == either(UPWARD != 0u, K(~0u), K(0u))) return false;
+    key_increase(key, either(UPWARD != 0u, VKDS_ONE, K(~0u)));
     return true;
 }
 
 // The nearest key from `from` on, `from` included, that a run of the stack has, the newest run that has it, and its
 // newest pair there. False: no run has any.
-bool nearest(uint from, uint rows, out uint key, out Run newest, out uint i) {
+bool nearest(K from, uint rows, out K key, out Run newest, out uint i) {
     bool any = false;
-    key = 0u;
+    key = K(0u);
     i = 0u;
     for (uint row = 0u; row < rows; row++) {
         Run run = stack_run(stack, row);
@@ -50,8 +51,8 @@ bool nearest(uint from, uint rows, out uint key, out Run newest, out uint i) {
             if (at == 0u) continue;
             at--;
         }
-        uint other = run_key(run, at);
-        if (any && (UPWARD != 0u ? other >= key : other <= key)) continue;
+        K other = run_key(run, at);
+        if (any && (UPWARD != 0u ? VKDS_FROM(other, key) : VKDS_UP_TO(other, key))) continue;
         any = true;
         key = other;
         newest = run;
@@ -73,9 +74,10 @@ void main() {
         open = status == STATUS_PENDING;
     }
     bool asked = open;
-    uint key = 0u, value = 0u;
+    K key = K(0u);
+    V value = V(0u);
     if (open) {
-        key = plain_load(address_at(resume != 0u ? out_keys : keys, n, 2u));
+        key = VKDS_LOAD(address_at(resume != 0u ? out_keys : keys, n, VKDS_SHIFT));
         if (resume == 0u && strict != 0u && !step_on(key)) {
             open = false;
             status = STATUS_ABSENT;
@@ -84,7 +86,8 @@ void main() {
     uint rows = stack_rows(stack);
     for (uint visit = 0u; open && visit < visits; visit++) {
         Run run;
-        uint i, next;
+        uint i;
+        K next;
         if (!nearest(key, rows, next, run, i)) {
             open = false;
             status = STATUS_ABSENT;
@@ -102,8 +105,8 @@ void main() {
     }
     if (asked) {
         bool none = status == STATUS_ABSENT;
-        plain_store(address_at(out_keys, n, 2u), none ? 0u : key);
-        plain_store(address_at(out_values, n, 2u), status == STATUS_FOUND ? value : 0u);
+        VKDS_STORE(address_at(out_keys, n, VKDS_SHIFT), none ? K(0u) : key);
+        VKDS_STORE(address_at(out_values, n, VKDS_SHIFT), status == STATUS_FOUND ? value : V(0u));
     }
     barrier();   // has all lanes of a subgroup together again, for what follows
     byte_store(statuses, n, end, status);

@@ -2,6 +2,7 @@
 // key was there before: the first operation of a key meets what was there, the others meet what the first has done.
 #version 460
 #extension GL_GOOGLE_include_directive : require
+#include "width.glsl"
 #include "results.glsl"
 #include "operation.glsl"
 #include "invocation.glsl"
@@ -26,9 +27,9 @@ uint status_of(uint kind, bool first, bool there) {
 void main() {
     uint i = invocation_index();
     if (i >= count) return;
-    uint key = plain_load(address_at(keys, i, 2u));
+    K key = VKDS_LOAD(address_at(keys, i, VKDS_SHIFT));
     bool first = true;
-    if (i != 0u) first = plain_load(address_at(keys, i - 1u, 2u)) != key;
+    if (i != 0u) first = VKDS_LOAD(address_at(keys, i - 1u, VKDS_SHIFT)) != key;
     uint source = min(plain_load_at(sources, i), count - 1u);
     uint own = kind == OP_MIXED ? byte_load(kinds, source) : kind;
     plain_store_at(outcomes, source, status_of(own, first, byte_load(found, i) != 0u));

@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 ranges;   // two words a range: the least and the largest key
+    uvec2 ranges;   // a P each: the least and the greatest key
     uvec2 slices;   // two words a range and run, out: begin and end; those of the first run first. 0: not wanted
     uvec2 sizes;    // a word a range, out: the pairs of its slices together, at most ~0
     uvec2 zeroed;   // a word a range, out: 0. 0: not wanted
@@ -44,19 +44,19 @@ void main() {
         for (uint q = 0u; q < each; q++) {
             uint i = first + q * WORKGROUP;
             if (!subgroupAny(i < count)) continue;
-            uvec2 range = uvec2(1u, 0u);
-            if (i < asked) range = plain_load2(address_at(ranges, i, 3u));
-            uint before = max(range.x, 1u) - 1u;
+            P range = P(VKDS_ONE, K(0u));
+            if (i < asked) range = VKDS_SLOT_LOAD(address_at(ranges, i, VKDS_SHIFT + 1u));
+            K before = VKDS_BEFORE(VKDS_GREATER(range.VKDS_KEY, VKDS_ONE));
             uint begin, end;
             if (cached) {
                 begin = run_search_upper(search, before);
-                end = run_search_upper(search, range.y);
+                end = run_search_upper(search, range.VKDS_VALUE);
             } else {
                 begin = run_upper_in(run, 0u, run.size, before);
-                end = run_upper_in(run, begin, run.size, range.y);
+                end = run_upper_in(run, begin, run.size, range.VKDS_VALUE);
             }
-            if (range.x == 0u) begin = 0u;
-            if (range.x > range.y) end = begin;
+            if (range.VKDS_KEY == K(0u)) begin = 0u;
+            if (VKDS_ABOVE(range.VKDS_KEY, range.VKDS_VALUE)) end = begin;
             if (i < count) {
                 if (wanted(slices))
                     plain_store2(address_at(address_at(slices, runs * count, 3u), i, 3u), uvec2(begin, end));

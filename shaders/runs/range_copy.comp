@@ -35,8 +35,8 @@ void main() {
         uint i = part.first + (candidate - part.begin);
         if (busy && candidate < capacity) {
             Run run = stack_run(stack, part.row);
-            plain_store(address_at(out_keys, candidate, 2u), run_key(run, i));
-            plain_store(address_at(out_values, candidate, 2u), run_value(run, i));
+            VKDS_STORE(address_at(out_keys, candidate, VKDS_SHIFT), run_key(run, i));
+            VKDS_STORE(address_at(out_values, candidate, VKDS_SHIFT), run_value(run, i));
         }
         round++;
         if (round == BLOCK) {

@@ -22,7 +22,7 @@ layout(push_constant, std430) uniform Push {
 // to look for the next older pair than for any newer one.
 uint addition(Part part, uint i, uint rows) {
     Run own = stack_run(stack, part.row);
-    uint key = run_key(own, i);
+    K key = run_key(own, i);
     bool searches = is_last(own, i, key);
     uint sum = 0u;
     if (searches && !run_tombstone(own, i, run_value(own, i))) sum = 1u;

@@ -21,7 +21,7 @@ layout(push_constant, std430) uniform Push {
 // Whether a candidate, pair i of its part's run, is valid: the last of its key in its run, no tombstone, and no newer
 // run has its key. Then rank is its place among its range's candidates: the number of those with keys up to its own,
 // less one. No two valid pairs have the same.
-bool valid(Part part, uint i, uint rows, out uint key, out uint value, out uint rank) {
+bool valid(Part part, uint i, uint rows, out K key, out V value, out uint rank) {
     Run own = stack_run(stack, part.row);
     key = run_key(own, i);
     value = run_value(own, i);
@@ -57,14 +57,16 @@ void main() {
         bool busy = candidate < candidates;
         if (busy) part = part_of(candidate, part, rows);
         uint i = part.first + (candidate - part.begin);
-        uint key, value, rank;
+        K key;
+        V value;
+        uint rank;
         bool is_valid = false;
         if (busy) is_valid = valid(part, i, rows, key, value, rank);
         uint place = limit;
         if (is_valid) place = plain_load(address_at(offsets, part.range, 2u)) + rank;
         if (place < limit) {
-            plain_store(address_at(out_keys, place, 2u), key);
-            plain_store(address_at(out_values, place, 2u), value);
+            VKDS_STORE(address_at(out_keys, place, VKDS_SHIFT), key);
+            VKDS_STORE(address_at(out_values, place, VKDS_SHIFT), value);
             atomic_or(address_at(flags, place >> 5, 2u), 1u << (place & 31u));
         }
         round++;

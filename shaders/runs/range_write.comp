@@ -1,17 +1,17 @@
 // Writes the valid pairs of ranges close together, and where each range's begin.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "memory.glsl"
+#include "width.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 flags;         // a bit a candidate
     uvec2 before;        // a word a word of flags, and one more: the flags before it
-    uvec2 from_keys;     // a word a candidate
+    uvec2 from_keys;     // one a candidate
     uvec2 from_values;
     uvec2 candidates;    // a word a range: its first candidate
     uvec2 offsets;       // a word a range, and one more, out: its first pair
-    uvec2 out_keys;      // a word a pair
+    uvec2 out_keys;      // one a pair
     uvec2 out_values;
     uvec2 total;         // two words: the candidates of all ranges
     uvec2 out_total;     // the same, out
@@ -34,8 +34,8 @@ void main() {
     if (i < used && ((plain_load(address_at(flags, i >> 5, 2u)) >> (i & 31u)) & 1u) != 0u) {
         uint to = flags_before(i);
         if (to < capacity) {
-            plain_store(address_at(out_keys, to, 2u), plain_load(address_at(from_keys, i, 2u)));
-            plain_store(address_at(out_values, to, 2u), plain_load(address_at(from_values, i, 2u)));
+            VKDS_STORE(address_at(out_keys, to, VKDS_SHIFT), VKDS_LOAD(address_at(from_keys, i, VKDS_SHIFT)));
+            VKDS_STORE(address_at(out_values, to, VKDS_SHIFT), VKDS_LOAD(address_at(from_values, i, VKDS_SHIFT)));
         }
     }
     if (i <= count) {

@@ -8,12 +8,12 @@
 layout(push_constant, std430) uniform Push {
     RunStack stack;
     Validity validity;
-    uvec2 keys;    // a word a query
-    uvec2 ranks;   // the same, out
+    uvec2 keys;    // one a query
+    uvec2 ranks;   // a word a query, out
     Length count;
 };
 
 void main() {
     uint i = invocation_index();
-    if (i < length_of(count)) plain_store_at(ranks, i, stack_rank(stack, validity, plain_load_at(keys, i)));
+    if (i < length_of(count)) plain_store_at(ranks, i, stack_rank(stack, validity, VKDS_LOAD_AT(keys, i)));
 }

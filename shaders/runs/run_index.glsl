@@ -4,14 +4,14 @@
 
 #include "sorted_run.glsl"
 
-// Puts key i of a run of `size` pairs into all levels of the index that have it. words: how many the index has. What
-// fills a level up to whole nodes is not written.
-void run_index_put(uvec2 index, uint words, uint size, uint i, uint key) {
+// Puts key i of a run of `size` pairs into all levels of the index that have it. words: how many keys the index has.
+// What fills a level up to whole nodes is not written.
+void run_index_put(uvec2 index, uint words, uint size, uint i, K key) {
     for (uint shift = RUN_NODE_SHIFT; (i & ((1u << shift) - 1u)) == 0u; shift += RUN_NODE_SHIFT) {
         uint below = ((size - 1u) >> (shift - RUN_NODE_SHIFT)) + 1u;
         if (below <= RUN_NODE) return;   // the level below is the top
         words -= (((size - 1u) >> shift) + RUN_NODE) & ~(RUN_NODE - 1u);
-        plain_store(address_at(index, words + (i >> shift), 2u), key);
+        VKDS_STORE(address_at(index, words + (i >> shift), VKDS_SHIFT), key);
     }
 }
 

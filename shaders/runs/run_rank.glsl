@@ -21,7 +21,7 @@ uint valid_before(Validity v, uint i) {
 }
 
 // How many valid pairs have keys below `key`.
-uint stack_rank(RunStack stack, Validity v, uint key) {
+uint stack_rank(RunStack stack, Validity v, K key) {
     uint rank = 0u, first = 0u, rows = stack_rows(stack);
     for (uint row = 0u; row < rows; row++) {
         Run run = stack_run(stack, row);

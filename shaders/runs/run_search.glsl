@@ -3,7 +3,7 @@
 //
 // A load by 32 lanes at 32 places takes the cache as long as 32 loads at one place, and that is what bounds a search
 // for random keys: bisecting the keys costs one such load a bit. In shared memory it costs a tenth, and a tile reads
-// 16 bytes a lane of one node with one load, which decides on five bits.
+// 16 bytes a lane of one node with one load, which decides on four or five bits.
 #ifndef VKDS_RUN_SEARCH_GLSL
 #define VKDS_RUN_SEARCH_GLSL
 
@@ -11,8 +11,8 @@
 #include "tile.glsl"
 #include "workgroup.glsl"
 
-const uint RUN_CACHE = 4096u;   // keys
-shared uint run_cache[RUN_CACHE];
+const uint RUN_CACHE = 16384u >> VKDS_SHIFT;   // keys
+shared K run_cache[RUN_CACHE];
 
 struct RunSearch {
     Run run;
@@ -41,24 +41,24 @@ bool run_search_begin(Run run, uint low, uint high, out RunSearch search) {
     search = RunSearch(run, level, first, count, span);
     barrier();   // nobody searches with what was in the cache before
     for (uint i = workgroup_lane(); i < span; i += WORKGROUP)
-        run_cache[i] = i < count ? plain_load(address_at(level.at, first + i, 2u)) : ~0u;
+        run_cache[i] = i < count ? VKDS_LOAD(address_at(level.at, first + i, VKDS_SHIFT)) : K(~0u);
     barrier();
     return true;
 }
 
 // How many of a node's keys are at most `key`, for each lane's own node and key: run_node_rank. The tile's lanes read
 // the nodes of all its lanes together. Collective over the subgroup.
-uint run_node_rank_tiled(uvec2 level, uint node, uint key) {
-    if (TILE == 1u) return run_node_rank(address_at(level, node << RUN_NODE_SHIFT, 2u), key);
-    uint place = tile_lane() << 2;
+uint run_node_rank_tiled(uvec2 level, uint node, K key) {
+    if (TILE == 1u) return run_node_rank(address_at(level, node << RUN_NODE_SHIFT, VKDS_SHIFT), key);
+    uint place = tile_lane() << VKDS_QUAD_LOG;
     uint ranks[2] = {0u, 0u};   // of the tile's lanes, a byte each
     [[unroll]] for (uint lane = 0u; lane < TILE; lane++) {
-        uvec2 at = address_at(level, (tile_shuffle(node, lane) << RUN_NODE_SHIFT) + place, 2u);
-        uint k = tile_shuffle(key, lane);
+        uvec2 at = address_at(level, (tile_shuffle(node, lane) << RUN_NODE_SHIFT) + place, VKDS_SHIFT);
+        K k = tile_shuffle(key, lane);
         uint rank = 0u;
-        [[unroll]] for (uint word = 0u; word < RUN_NODE; word += 4u * TILE) {
-            uvec4 keys = plain_load4(address_add(at, 4u * word));
-            rank += uint(keys.x <= k) + uint(keys.y <= k) + uint(keys.z <= k) + uint(keys.w <= k);
+        [[unroll]] for (uint word = 0u; word < RUN_NODE; word += VKDS_PER_QUAD * TILE) {
+            uvec4 keys = plain_load4(address_add(at, (1u << VKDS_SHIFT) * word));
+            rank += run_quad_rank(keys, k);
         }
         ranks[lane >> 2] += rank << (8u * (lane & 3u));
     }
@@ -71,11 +71,11 @@ uint run_node_rank_tiled(uvec2 level, uint node, uint key) {
 }
 
 // How many pairs have keys up to `key`: run_upper, by the cache. Collective over the subgroup.
-uint run_search_upper(RunSearch search, uint key) {
+uint run_search_upper(RunSearch search, K key) {
     uint rank = 0u;
     for (uint step = search.span >> 1; step > 0u; step >>= 1)
-        if (run_cache[rank + step - 1u] <= key) rank += step;
-    rank += uint(run_cache[rank] <= key);
+        if (VKDS_UP_TO(run_cache[rank + step - 1u], key)) rank += step;
+    rank += uint(VKDS_UP_TO(run_cache[rank], key));
     rank = min(rank, search.count);
     rank += search.first;
     // A rank of 0 is below the run's first key: then the way is that of the first key, to the same result.

@@ -11,7 +11,7 @@ layout(push_constant, std430) uniform Push {
     RunStack stack;
     Validity validity;
     uvec2 ranks;        // a word a query
-    uvec2 out_keys;     // the same, out: 0 where there is none
+    uvec2 out_keys;     // one a query, out: 0 where there is none
     uvec2 out_values;
     uvec2 statuses;     // a byte a query, out: FOUND or ABSENT
     Length count;
@@ -19,17 +19,25 @@ layout(push_constant, std430) uniform Push {
     uint first;         // the query that the dispatch begins with, a multiple of 4
 };
 
+#if VKDS_WIDE
+#define HIGHEST_BIT K(0u, 1u << 31)
+#define NEXT_BIT(bit) bit = K(bit.x >> 1 | bit.y << 31, bit.y >> 1)
+#else
+#define HIGHEST_BIT (1u << 31)
+#define NEXT_BIT(bit) bit >>= 1
+#endif
+
 // The key of a rank that there is.
-uint select_key(uint rank) {
+K select_key(uint rank) {
     if (all_valid(validity)) return run_key(stack_run(stack, 0u), rank);
-    uint key = 0u;
-    for (uint bit = 1u << 31; bit != 0u; bit >>= 1)
+    K key = K(0u);
+    for (K bit = HIGHEST_BIT; bit != K(0u); NEXT_BIT(bit))
         if (stack_rank(stack, validity, key | bit) <= rank) key |= bit;
     return key;
 }
 
 // The value of a key that is there: that of its newest pair.
-uint select_value(uint key, uint rank) {
+V select_value(K key, uint rank) {
     if (all_valid(validity)) return run_value(stack_run(stack, 0u), rank);
     uint rows = stack_rows(stack);
     for (uint row = 0u; row < rows; row++) {
@@ -37,21 +45,23 @@ uint select_value(uint key, uint rank) {
         uint upper = run_upper(run, key);
         if (upper != 0u && run_key(run, upper - 1u) == key) return run_value(run, upper - 1u);
     }
-    return 0u;
+    return V(0u);
 }
 
 void main() {
     uint n = length_of(count), i = first + invocation_index();
     bool found = false;
     if (i < n) {
-        uint rank = plain_load_at(ranks, i), key = 0u, value = 0u;
+        uint rank = plain_load_at(ranks, i);
+        K key = K(0u);
+        V value = V(0u);
         found = rank < valid_before(validity, all);
         if (found) {
             key = select_key(rank);
             value = select_value(key, rank);
         }
-        plain_store_at(out_keys, i, key);
-        plain_store_at(out_values, i, value);
+        VKDS_STORE_AT(out_keys, i, key);
+        VKDS_STORE_AT(out_values, i, value);
     }
     barrier();   // has all lanes of a subgroup together again, for what follows
     byte_store(statuses, i, n, found ? STATUS_FOUND : STATUS_ABSENT);

@@ -21,7 +21,7 @@ bool stack_valid(RunStack stack, uint i, out bool tombstone) {
     tombstone = false;
     if (!placed) return false;
     Run run = stack_run(stack, own);
-    uint key = run_key(run, i);
+    K key = run_key(run, i);
     tombstone = run_tombstone(run, i, run_value(run, i));
     bool valid = !tombstone && (i + 1u >= run.size || run_key(run, i + 1u) != key);
     for (uint row = 0u; row < own && valid; row++) {

@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 keys;      // a word an invocation, ascending
+    uvec2 keys;      // one an invocation, ascending
     uvec2 answers;   // two words an invocation: run_search_upper, and whether the search had a level for the cache
     uint count;      // a multiple of the workgroup
     uint narrow;     // 1: by the part of the run
@@ -15,13 +15,13 @@ layout(push_constant, std430) uniform Push {
 void main() {
     if (workgroup_index() * WORKGROUP >= count) return;   // the whole workgroup
     uint i = workgroup_index() * WORKGROUP + workgroup_lane();
-    uint key = plain_load(address_at(keys, i, 2u));
+    K key = VKDS_LOAD_AT(keys, i);
     Run run = stack_run(stack, 0u);
     uint low = 0u, high = run.size;
     if (narrow != 0u) {
         uint first = workgroup_index() * WORKGROUP;
-        low = run_upper(run, plain_load(address_at(keys, first, 2u)));
-        high = run_upper(run, plain_load(address_at(keys, first + WORKGROUP - 1u, 2u)));
+        low = run_upper(run, VKDS_LOAD_AT(keys, first));
+        high = run_upper(run, VKDS_LOAD_AT(keys, first + WORKGROUP - 1u));
     }
     RunSearch search;
     bool ready = run_search_begin(run, low, high, search);

@@ -8,11 +8,14 @@
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 index;   // all ones
-    uvec2 thirds;  // out: a bit a key: whether it is a multiple of 3, set together
-    uvec2 fifths;  // out: a bit a key: whether it is a multiple of 5, set one by one
+    uvec2 thirds;  // out: a bit a key: whether its low word is a multiple of 3, set together
+    uvec2 fifths;  // out: a bit a key: whether its low word is a multiple of 5, set one by one
     uint count;
-    uint words;    // of the index
+    uint words;    // of the index, each a key
 };
+
+uint low_word(uvec2 number) { return number.x; }
+uint low_word(uint number) { return number; }
 
 void main() {
     uint first = workgroup_index() * BITMAP_BITS;
@@ -21,12 +24,13 @@ void main() {
     bitmap_clear();
     barrier();
     for (uint place = workgroup_lane(); place < BITMAP_BITS; place += WORKGROUP) {
-        uint key = 1u;
+        uint low = 1u;
         if (place < n) {
-            key = plain_load(address_at(keys, first + place, 2u));
+            K key = VKDS_LOAD_AT(keys, first + place);
+            low = low_word(key);
             run_index_put(index, words, count, first + place, key);
         }
-        bitmap_set_all(place, key % 3u == 0u);
+        bitmap_set_all(place, low % 3u == 0u);
     }
     barrier();
     bitmap_store(address_at(thirds, first >> 5, 2u), n);
@@ -34,7 +38,7 @@ void main() {
     bitmap_clear();
     barrier();
     for (uint place = workgroup_lane(); place < n; place += WORKGROUP)
-        if (plain_load(address_at(keys, first + place, 2u)) % 5u == 0u) bitmap_set(place);
+        if (low_word(VKDS_LOAD_AT(keys, first + place)) % 5u == 0u) bitmap_set(place);
     barrier();
     bitmap_store(address_at(fifths, first >> 5, 2u), n);
 }

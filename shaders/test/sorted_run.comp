@@ -6,25 +6,31 @@
 
 layout(push_constant, std430) uniform Push {
     RunStack stack;
-    uvec2 queries;   // four words a query: a key, a row, the begin and the end of a slice of the row's run
-    uvec2 answers;   // eight words a query
+    uvec2 keys;      // one a query
+    uvec2 places;    // four words a query: a row, the begin and the end of a slice of the row's run
+    uvec2 answers;   // eight words a query, out: see below
+    uvec2 pairs;     // a key and a value a query, out: the last pair up to the key
     uint count;
 };
 
 void main() {
     uint i = invocation_index();
     if (i >= count) return;
-    uvec4 query = plain_load4(address_at(queries, i, 4u));
-    Run run = stack_run(stack, min(query.y, STACK_ROWS - 1u));
-    uint upper = run_upper(run, query.x);
-    uvec4 pair = uvec4(0u);
+    K key = VKDS_LOAD_AT(keys, i);
+    uvec4 place = plain_load4(address_at(places, i, 4u));
+    Run run = stack_run(stack, min(place.x, STACK_ROWS - 1u));
+    uint upper = run_upper(run, key);
+    K last = K(0u);
+    V value = V(0u);
+    bool tombstone = false;
     if (upper != 0u) {
-        pair.x = run_key(run, upper - 1u);
-        pair.y = run_value(run, upper - 1u);
-        pair.z = run_tombstone(run, upper - 1u, pair.y) ? 1u : 0u;
+        last = run_key(run, upper - 1u);
+        value = run_value(run, upper - 1u);
+        tombstone = run_tombstone(run, upper - 1u, value);
     }
-    pair.w = stack_rows(stack);
-    plain_store4(address_at(answers, i, 5u), uvec4(run.size, run_lower(run, query.x), upper,
-                                                   run_upper_in(run, query.z, query.w, query.x)));
-    plain_store4(address_add(address_at(answers, i, 5u), 16u), pair);
+    VKDS_STORE_AT(pairs, 2u * i, last);
+    VKDS_STORE_AT(pairs, 2u * i + 1u, value);
+    uvec2 at = address_at(answers, i, 5u);
+    plain_store4(at, uvec4(run.size, run_lower(run, key), upper, run_upper_in(run, place.y, place.z, key)));
+    plain_store4(address_add(at, 16u), uvec4(tombstone ? 1u : 0u, stack_rows(stack), RUN_NODE, 0u));
 }

@@ -42,9 +42,9 @@ func (w *workspace) free() {
 // workspace makes what a cleanup of so many pairs takes, in which so many ranges of keys go.
 func (l *lsm[W]) workspace(all, ranges int) (w workspace, err error) {
 	d := l.core.Device
-	w.merged, err = runs.NewMemory(d, all)
+	w.merged, err = runs.NewMemory(d, l.core.Width(), all)
 	if err == nil {
-		w.packed, err = runs.NewMemory(d, all)
+		w.packed, err = runs.NewMemory(d, l.core.Width(), all)
 	}
 	if err == nil {
 		w.scratch, err = vk.NewBuffer[byte](d, max(l.core.Queries.MergeScratch(all), l.core.ValidScratch(all)))

@@ -93,7 +93,7 @@ func (l *lsm[W]) scratch(steps []step, base uint64) scratchPlan {
 	}
 	p := recording.Parts{Base: base}
 	plan := scratchPlan{
-		sort:  p.Take(l.core.Primitives.SortScratch(sort, true, primitives.Widths{})),
+		sort:  p.Take(l.core.Primitives.SortScratch(sort, true, l.core.Widths())),
 		merge: p.Take(l.core.Queries.MergeScratch(merge)),
 	}
 	plan.bytes = p.Used
@@ -169,8 +169,8 @@ func (l *lsm[W]) fits(steps []step) error {
 	var sizes []uint64
 	sum := l.bytes()
 	for _, pairs := range needs {
-		sizes = append(sizes, runs.MemoryBytes(pairs))
-		sum += runs.MemoryBytes(pairs)
+		sizes = append(sizes, runs.MemoryBytes(l.core.Width(), pairs))
+		sum += runs.MemoryBytes(l.core.Width(), pairs)
 	}
 	if l.o.MaxBytes != 0 && sum > l.o.MaxBytes {
 		return tooLarge(sum, l.o.MaxBytes)
@@ -180,10 +180,10 @@ func (l *lsm[W]) fits(steps []step) error {
 
 // newMemory makes memory for n pairs, if all runs then take no more than a limit (0: any).
 func (l *lsm[W]) newMemory(n int, limit uint64) (*runs.Memory, error) {
-	if bytes := l.bytes() + runs.MemoryBytes(n); limit != 0 && bytes > limit {
+	if bytes := l.bytes() + runs.MemoryBytes(l.core.Width(), n); limit != 0 && bytes > limit {
 		return nil, tooLarge(bytes, limit)
 	}
-	return runs.NewMemory(l.core.Device, n)
+	return runs.NewMemory(l.core.Device, l.core.Width(), n)
 }
 
 // begin records what levels need whose memory is new.
@@ -296,13 +296,14 @@ func (l *lsm[W]) older(t step) (all []runs.Source) {
 // sortPart records the sorting of a step's part of a batch.
 func (l *lsm[W]) sortPart(s *vk.Stream, b sorted.Batch, t step, into runs.Row, plan scratchPlan) (runs.Source, error) {
 	run := runs.Source{Keys: into.Keys, Values: into.Values, N: t.n}
-	values := b.Values + uint64(4*t.from)
+	from := uint64(l.core.Width().Bytes() * t.from)
+	values := b.Values + from
 	if b.Kind == structures.Delete {
 		values, run.Values = 0, 0
 	}
 	err := l.core.Primitives.Sort(s, primitives.SortArgs{
-		Keys: b.Keys + uint64(4*t.from), Values: values, OutKeys: run.Keys, OutValues: run.Values,
-		Length: primitives.Length{N: t.n}, Scratch: plan.sort,
+		Keys: b.Keys + from, Values: values, OutKeys: run.Keys, OutValues: run.Values,
+		Length: primitives.Length{N: t.n}, Widths: l.core.Widths(), Scratch: plan.sort,
 	})
 	return run, err
 }

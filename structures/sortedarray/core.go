@@ -40,14 +40,14 @@ func newArray[W structures.Word](ctx context.Context, d *vk.Device, o Options) (
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := d.Fits(runs.MemoryBytes(o.Capacity)); err != nil {
+	if err := d.Fits(runs.MemoryBytes(structures.WidthOf[W](), o.Capacity)); err != nil {
 		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
 	}
 	a := &array[W]{}
 	a.Updates, a.Queries = pipeline.Updates[W](a.UpdateInto), &a.core.Reader
 	err := a.core.Open(d, (*updater[W])(a), o.Progress)
 	if err == nil {
-		a.run, err = runs.NewMemory(d, o.Capacity)
+		a.run, err = runs.NewMemory(d, a.core.Width(), o.Capacity)
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -149,7 +149,7 @@ func (a *array[W]) Reserve(ctx context.Context, n int) error {
 	var sizes []uint64
 	for _, more := range []bool{moves, spare} {
 		if more {
-			sizes = append(sizes, runs.MemoryBytes(n))
+			sizes = append(sizes, runs.MemoryBytes(a.core.Width(), n))
 		}
 	}
 	if err := a.core.Device.Fits(sizes...); err != nil {
@@ -168,15 +168,16 @@ func (a *array[W]) Reserve(ctx context.Context, n int) error {
 
 // move moves the array to memory for n pairs. What it had is no longer there, not as the next version's, either.
 func (a *array[W]) move(n int) error {
-	into, err := runs.NewMemory(a.core.Device, n)
+	into, err := runs.NewMemory(a.core.Device, a.core.Width(), n)
 	if err != nil {
 		return err
 	}
 	spare, s := a.spare, a.core.Stream
 	err = recording.Run(s, func() error {
 		if a.n != 0 {
-			s.Copy(into.Buffer(), 0, a.run.Buffer(), 0, 4*a.n)
-			s.Copy(into.Buffer(), 4*into.ValuesAt(), a.run.Buffer(), 4*a.run.ValuesAt(), 4*a.n)
+			bytes := a.core.Width().Bytes() * a.n
+			s.Copy(into.Buffer(), 0, a.run.Buffer(), 0, bytes)
+			s.Copy(into.Buffer(), 4*into.ValuesAt(), a.run.Buffer(), 4*a.run.ValuesAt(), bytes)
 		}
 		return a.replace(s, into, a.n)
 	})

@@ -31,13 +31,13 @@ type updatePlan struct {
 }
 
 func (u *updater[W]) plan(n int, scratch uint64) updatePlan {
-	all := u.n + n
+	all, bytes := u.n+n, u.core.Width().Bytes()
 	p := recording.Parts{Base: scratch}
 	plan := updatePlan{
-		sort: p.Take(u.core.Primitives.SortScratch(n, true, primitives.Widths{})),
-		keys: p.Take(4 * n), values: p.Take(4 * n),
+		sort: p.Take(u.core.Primitives.SortScratch(n, true, u.core.Widths())),
+		keys: p.Take(bytes * n), values: p.Take(bytes * n),
 		merge:   p.Take(u.core.Queries.MergeScratch(all)),
-		allKeys: p.Take(4 * all), allValues: p.Take(4 * all), tombstones: p.Take((all + 31) / 32 * 4),
+		allKeys: p.Take(bytes * all), allValues: p.Take(bytes * all), tombstones: p.Take((all + 31) / 32 * 4),
 		valid: p.Take(u.core.ValidScratch(all)),
 	}
 	plan.bytes = p.Used
@@ -79,7 +79,7 @@ func (u *updater[W]) reserveSpare(pairs int) error {
 // reserveSpareOf is reserveSpare of so many pairs and no more.
 func (u *updater[W]) reserveSpareOf(pairs int) (err error) {
 	u.core.Free(u.spare)
-	u.spare, err = runs.NewMemory(u.core.Device, pairs)
+	u.spare, err = runs.NewMemory(u.core.Device, u.core.Width(), pairs)
 	return err
 }
 
@@ -119,7 +119,7 @@ func (u *updater[W]) resolve(s *vk.Stream, b sorted.Batch, plan updatePlan) erro
 	}
 	err := u.core.Primitives.Sort(s, primitives.SortArgs{
 		Keys: b.Keys, Values: b.Values, OutKeys: batch.Keys, OutValues: batch.Values,
-		Length: primitives.Length{N: b.N}, Scratch: plan.sort,
+		Length: primitives.Length{N: b.N}, Widths: u.core.Widths(), Scratch: plan.sort,
 	})
 	if err == nil && u.n != 0 {
 		all := runs.Row{Keys: plan.allKeys, Values: plan.allValues}

@@ -57,7 +57,7 @@ func Scattered(n int, batch uint32) []uint32 {
 }
 
 // After is what an insertion of some kind leaves of a key that is there, and its status.
-func After(kind structures.Kind, old, value uint32) (uint32, structures.Status) {
+func After[V uint32 | uint64](kind structures.Kind, old, value V) (V, structures.Status) {
 	switch kind {
 	case structures.InsertUnique:
 		return old, structures.Found

@@ -11,15 +11,16 @@ import (
 // Args are the operands of Record: addresses. Positions are those of the batch in key order, where equal keys keep the
 // batch's order.
 type Args struct {
-	Kind    structures.Kind // one that updates in place, or InsertUnique; or Mixed, of whatever updates
-	Keys    uint64          // a word a position
-	Sources uint64          // a word a position: where the operation stands in the batch
-	Values  uint64          // a word an operation, in the batch's order
-	Kinds   uint64          // a byte an operation, likewise; of Mixed alone
-	Old     uint64          // a word a position: the value that its key has before
-	Found   uint64          // a byte a position: 1 if the key is there before, else 0
+	Width   structures.Width // of keys and values
+	Kind    structures.Kind  // one that updates in place, or InsertUnique; or Mixed, of whatever updates
+	Keys    uint64           // a key a position
+	Sources uint64           // a word a position: where the operation stands in the batch
+	Values  uint64           // a value an operation, in the batch's order
+	Kinds   uint64           // a byte an operation, likewise; of Mixed alone
+	Old     uint64           // a value a position: that which its key has before
+	Found   uint64           // a byte a position: 1 if the key is there before, else 0
 
-	// OutValues has room for a word a position. The last one of a key gets the key's value, the others any.
+	// OutValues has room for a value a position. The last one of a key gets the key's value, the others any.
 	OutValues uint64
 	// OutKinds, if not 0, has room for a byte a position, up to a multiple of 4. The last one of a key gets Insert or
 	// Delete, by whether the key is there when all is done.
@@ -36,8 +37,8 @@ const (
 
 func tiles(n int) int { return (n + tile - 1) / tile }
 
-// Scratch returns the bytes of scratch that Record of so many operations needs.
-func Scratch(n int) int { return 4 * tiles(n) }
+// Scratch returns the bytes of scratch that Record of so many operations needs, of either width.
+func Scratch(n int) int { return structures.Bits64.Bytes() * tiles(n) }
 
 type batch struct {
 	Keys, Sources, Values, Kinds uint64
@@ -62,13 +63,13 @@ func Record(k *recording.Kernels, s *vk.Stream, a Args) error {
 	b := batch{a.Keys, a.Sources, a.Values, a.Kinds, recording.Length{At: a.CountAt, N: uint32(a.N)}}
 	kind := recording.Constant("KIND", uint32(a.Kind))
 	if a.Kind.UpdatesInPlace() {
-		sums, err := recording.Kernel[tilesPush](k, s, "fold/tiles", workgroup, kind)
+		sums, err := recording.Kernel[tilesPush](k, s, recording.Sized("fold/tiles", a.Width), workgroup, kind)
 		if err != nil {
 			return err
 		}
 		sums.Dispatch(s, tiles(a.N), tilesPush{b, a.Scratch})
 	}
-	values, err := recording.Kernel[foldPush](k, s, "fold/fold", workgroup, kind)
+	values, err := recording.Kernel[foldPush](k, s, recording.Sized("fold/fold", a.Width), workgroup, kind)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,33 +16,56 @@ import (
 )
 
 // sample is a batch in key order, and what was there before it.
-type sample struct {
-	keys, sources, values, old []uint32
-	kinds, found               []uint8
+type sample[N number] struct {
+	keys, values, old []N
+	sources           []uint32
+	kinds, found      []uint8
+}
+
+// number is a key or a value.
+type number interface {
+	uint32 | uint64
+	vk.Element
+}
+
+// keyOf makes keys that ascend, and of 64 bits differ in either word alone.
+func keyOf[N number](i int) N {
+	if N(math.MaxUint32)+1 == 0 {
+		return N(i) * 7919
+	}
+	return N(uint64(i/4)<<32 | uint64([]uint32{0, 1, 1 << 31, math.MaxUint32}[i%4]))
+}
+
+// value is any, or one whose words are all ones or zero.
+func value[N number](rng *rand.Rand) N {
+	if rng.IntN(4) == 0 {
+		return N([]uint64{0, 1, math.MaxUint32, math.MaxUint64 - math.MaxUint32, math.MaxUint64}[rng.IntN(5)])
+	}
+	return N(rng.Uint64())
 }
 
 // sampled makes a batch of n operations whose keys come as often as times says.
-func sampled(rng *rand.Rand, n int, kinds []structures.Kind, times func() int) sample {
-	var b sample
-	for key := uint32(0); len(b.keys) < n; key++ {
-		old, found := rng.Uint32(), uint8(rng.IntN(2))
+func sampled[N number](rng *rand.Rand, n int, kinds []structures.Kind, times func() int) sample[N] {
+	var b sample[N]
+	for key := 0; len(b.keys) < n; key++ {
+		old, found := value[N](rng), uint8(rng.IntN(2))
 		for range min(times(), n-len(b.keys)) {
-			b.keys, b.old, b.found = append(b.keys, key*7919), append(b.old, old), append(b.found, found)
+			b.keys, b.old, b.found = append(b.keys, keyOf[N](key)), append(b.old, old), append(b.found, found)
 		}
 	}
 	b.sources = make([]uint32, n)
 	for i, to := range rng.Perm(n) {
 		b.sources[i] = uint32(to)
 	}
-	b.values, b.kinds = make([]uint32, n), make([]uint8, n)
+	b.values, b.kinds = make([]N, n), make([]uint8, n)
 	for i := range n {
-		b.values[i], b.kinds[i] = rng.Uint32(), uint8(kinds[rng.IntN(len(kinds))])
+		b.values[i], b.kinds[i] = value[N](rng), uint8(kinds[rng.IntN(len(kinds))])
 	}
 	return b
 }
 
 // requireFolded requires what is to come of a batch: by key, done one after another.
-func (b sample) requireFolded(t *testing.T, values []uint32, kinds []uint8) {
+func (b sample[N]) requireFolded(t *testing.T, values []N, kinds []uint8) {
 	t.Helper()
 	for i := 0; i < len(b.keys); {
 		value, there := b.old[i], b.found[i] != 0
@@ -68,6 +92,11 @@ func (b sample) requireFolded(t *testing.T, values []uint32, kinds []uint8) {
 
 // Whatever tiles a key's operations are in, they come to what they do one after another.
 func TestFold(t *testing.T) {
+	t.Run("32 bits", func(t *testing.T) { testFold[uint32](t, structures.Bits32) })
+	t.Run("64 bits", func(t *testing.T) { testFold[uint64](t, structures.Bits64) })
+}
+
+func testFold[N number](t *testing.T, width structures.Width) {
 	d := testdevice.Open(t)
 	s := testdevice.Stream(t, d)
 	kernels := recording.NewKernels(d)
@@ -94,17 +123,18 @@ func TestFold(t *testing.T) {
 					if kind != structures.Mixed {
 						kinds = []structures.Kind{kind}
 					}
-					b := sampled(rng, n, kinds, times)
+					b := sampled[N](rng, n, kinds, times)
 					room := recording.Padded(n)
+					numbers := func(v []N) *vk.Buffer[N] { return testdevice.Upload(t, d, v) }
 					words := func(v []uint32) *vk.Buffer[uint32] { return testdevice.Upload(t, d, v) }
 					bytes := func(v []uint8) *vk.Buffer[uint8] {
 						return testdevice.Upload(t, d, slices.Grow(v, 4)[:room])
 					}
-					values, outKinds := words(make([]uint32, n)), bytes(make([]uint8, n))
+					values, outKinds := testdevice.Upload(t, d, make([]N, n)), bytes(make([]uint8, n))
 					err := Record(kernels, s, Args{
-						Kind: kind, Keys: words(b.keys).Address(), Sources: words(b.sources).Address(),
-						Values: words(b.values).Address(), Kinds: bytes(b.kinds).Address(),
-						Old: words(b.old).Address(), Found: bytes(b.found).Address(),
+						Width: width, Kind: kind, Keys: numbers(b.keys).Address(), Sources: words(b.sources).Address(),
+						Values: numbers(b.values).Address(), Kinds: bytes(b.kinds).Address(),
+						Old: numbers(b.old).Address(), Found: bytes(b.found).Address(),
 						OutValues: values.Address(), OutKinds: outKinds.Address(), N: n,
 						Scratch: words(make([]uint32, Scratch(n)/4)).Address(),
 					})

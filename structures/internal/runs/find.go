@@ -9,7 +9,7 @@ import (
 // FindArgs are the operands of Find and FindSorted.
 type FindArgs struct {
 	Keys   uint64 // the key of each query
-	Values uint64 // out: a word a query: its value, 0 where the key is absent
+	Values uint64 // out: one a query: its value, 0 where the key is absent
 	Found  uint64 // out: a byte a query: 1 where the key is there, else 0; room for N rounded up to a multiple of 4
 	N      int    // queries
 	// CountAt is 0, or a word that says how many of them there are.
@@ -68,7 +68,8 @@ func (q *Queries) Find(s *vk.Stream, st Stack, a FindArgs) error {
 		return err
 	}
 	o := q.each
-	k, err := recording.Kernel[findPush](q.kernels, s, "runs/find", o.workgroup, recording.Constant("TILE", o.tile))
+	k, err := recording.Kernel[findPush](q.kernels, s, q.sized("runs/find"), o.workgroup,
+		recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
@@ -92,10 +93,10 @@ type findPlan struct {
 func (q *Queries) findPlan(n int, scratch uint64) findPlan {
 	var f findPlan
 	p := recording.Parts{Base: scratch}
-	f.keys, f.sources = p.Take(4*n), p.Take(4*n)
+	f.keys, f.sources = p.Take(q.bytes*n), p.Take(4*n)
 	before, after := p, p
-	f.indices, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true, primitives.Widths{}))
-	f.answers = after.Take(8 * n)
+	f.indices, f.sort = before.Take(4*n), before.Take(q.p.SortScratch(n, true, q.numbered()))
+	f.answers = after.Take(2 * q.bytes * n)
 	f.bytes = max(before.Used, after.Used)
 	return f
 }
@@ -115,12 +116,12 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 		return nil
 	}
 	o := q.sorted
-	find, err := recording.Kernel[findSortedPush](q.kernels, s, "runs/find_sorted", o.workgroup,
+	find, err := recording.Kernel[findSortedPush](q.kernels, s, q.sized("runs/find_sorted"), o.workgroup,
 		recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
 	}
-	answer, err := recording.Kernel[answerPush](q.kernels, s, "runs/find_answer", 256)
+	answer, err := recording.Kernel[answerPush](q.kernels, s, q.sized("runs/find_answer"), 256)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,8 @@ func (q *Queries) FindSorted(s *vk.Stream, st Stack, a FindArgs) error {
 	}
 	err = q.p.Sort(s, primitives.SortArgs{
 		Keys: a.Keys, Values: f.indices, OutKeys: f.keys, OutValues: f.sources,
-		Length: primitives.Length{N: a.N, At: a.CountAt}, FirstBit: firstBit, Scratch: f.sort,
+		Length: primitives.Length{N: a.N, At: a.CountAt}, Widths: q.numbered(), FirstBit: firstBit,
+		Scratch: f.sort,
 	})
 	if err != nil {
 		return err

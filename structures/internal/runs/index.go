@@ -12,17 +12,17 @@ type indexPush struct {
 
 const indexWorkgroup = 256
 
-// BuildIndex records the building of the index of a run of n sorted keys, at IndexWords(n) words aligned to 128 bytes.
-// It also fills the keys up to Padded(n) with ~0. To be done after every change of the run.
+// BuildIndex records the building of the index of a run of n sorted keys, which takes IndexKeys and is aligned to 128
+// bytes. It also fills the keys up to Padded with ~0. To be done after every change of the run.
 func (q *Queries) BuildIndex(s *vk.Stream, keys uint64, n int, index uint64) error {
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[indexPush](q.kernels, s, "runs/index", indexWorkgroup)
+	k, err := recording.Kernel[indexPush](q.kernels, s, q.sized("runs/index"), indexWorkgroup)
 	if err != nil {
 		return err
 	}
-	words := IndexWords(n)
-	k.Dispatch(s, groups(words+Padded(n)-n, indexWorkgroup), indexPush{keys, index, uint32(n), uint32(words)})
+	words := IndexKeys(q.w, n)
+	k.Dispatch(s, groups(words+Padded(q.w, n)-n, indexWorkgroup), indexPush{keys, index, uint32(n), uint32(words)})
 	return nil
 }

@@ -1,10 +1,14 @@
 package runs
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
 
 // Memory is the device memory of one run.
 type Memory struct {
 	b                                *vk.Buffer[uint32]
+	w                                structures.Width
 	n                                int // pairs that there is room for
 	values, tombstones, index, words int // where the parts begin, in words; the keys at 0
 }
@@ -12,25 +16,26 @@ type Memory struct {
 // align is what parts of a Memory are aligned to, in words: 256 bytes.
 const align = 64
 
-// layOut divides the memory of a run of up to n pairs.
-func layOut(n int) *Memory {
-	m := &Memory{n: n}
+// layOut divides the memory of a run of up to n pairs of a width.
+func layOut(w structures.Width, n int) *Memory {
+	m := &Memory{w: w, n: n}
 	take := func(words int) int {
 		at := m.words
 		m.words += (words + align - 1) &^ (align - 1)
 		return at
 	}
-	take(Padded(n))
-	m.values, m.tombstones, m.index = take(n), take(groups(n, 32)), take(IndexWords(n))
+	wide := w.Bytes() / 4
+	take(wide * Padded(w, n))
+	m.values, m.tombstones, m.index = take(wide*n), take(groups(n, 32)), take(wide*IndexKeys(w, n))
 	return m
 }
 
-// MemoryBytes is the size of the memory of a run of up to n pairs.
-func MemoryBytes(n int) uint64 { return 4 * uint64(layOut(n).words) }
+// MemoryBytes is the size of the memory of a run of up to n pairs of a width.
+func MemoryBytes(w structures.Width, n int) uint64 { return 4 * uint64(layOut(w, n).words) }
 
 // NewMemory allocates memory for a run of up to n pairs, all of whose contents are undefined.
-func NewMemory(d *vk.Device, n int) (*Memory, error) {
-	m := layOut(n)
+func NewMemory(d *vk.Device, w structures.Width, n int) (*Memory, error) {
+	m := layOut(w, n)
 	var err error
 	if m.b, err = vk.NewBuffer[uint32](d, m.words); err != nil {
 		return nil, err
@@ -60,14 +65,16 @@ func (m *Memory) Row(tombstones bool) Row {
 	return r
 }
 
-// Buffer is the memory itself, for what comes from the host.
+// Buffer is the memory itself, for what comes from the host: words.
 func (m *Memory) Buffer() *vk.Buffer[uint32] { return m.b }
 
 // ValuesAt is the element of Buffer where the values begin; the keys begin at 0.
 func (m *Memory) ValuesAt() int { return m.values }
 
 // FillIndex records that the words of the index become ~0, as the part of it must be that Merge doesn't write.
-func (m *Memory) FillIndex(s *vk.Stream) { s.Fill(m.b, 4*m.index, 4*IndexWords(m.n), ^uint32(0)) }
+func (m *Memory) FillIndex(s *vk.Stream) {
+	s.Fill(m.b, 4*m.index, m.w.Bytes()*IndexKeys(m.w, m.n), ^uint32(0))
+}
 
 // ClearTombstones records that no pair of n is a tombstone.
 func (m *Memory) ClearTombstones(s *vk.Stream, n int) {

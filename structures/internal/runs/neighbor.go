@@ -17,9 +17,9 @@ const (
 
 // NeighborArgs are the operands of Neighbor.
 type NeighborArgs struct {
-	Keys      uint64 // a word a query
-	OutKeys   uint64 // out: a word a query: the neighbour, 0 where there is none
-	OutValues uint64 // out: a word a query: its value, 0 where there is none
+	Keys      uint64 // one a query
+	OutKeys   uint64 // out: one a query: the neighbour, 0 where there is none
+	OutValues uint64 // out: one a query: its value, 0 where there is none
 	// out: a byte a query: structures.Found, Absent or Pending; room for N rounded up to a multiple of 4
 	Status  uint64
 	N       int    // queries
@@ -63,7 +63,7 @@ func (q *Queries) Neighbor(s *vk.Stream, st Stack, kind Kind, a NeighborArgs) er
 	if a.Visits == 0 {
 		a.Visits = neighborVisits
 	}
-	k, err := recording.Kernel[neighborPush](q.kernels, s, "runs/neighbor", neighborWorkgroup,
+	k, err := recording.Kernel[neighborPush](q.kernels, s, q.sized("runs/neighbor"), neighborWorkgroup,
 		recording.Constant("UPWARD", upward))
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // neighbor is the model's answer.
-func (m *model) neighbor(kind Kind, key uint32) (uint32, uint32, structures.Status) {
+func (m *model) neighbor(kind Kind, key uint64) (uint64, uint64, structures.Status) {
 	i, there := slices.BinarySearch(m.order, key)
 	switch {
 	case kind == Successor && there:
@@ -24,25 +24,26 @@ func (m *model) neighbor(kind Kind, key uint32) (uint32, uint32, structures.Stat
 	return m.order[i], m.live[m.order[i]], structures.Found
 }
 
-func TestNeighbor(t *testing.T) {
-	r := newRig(t)
+func TestNeighbor(t *testing.T) { eachWidth(t, testNeighbor) }
+
+func testNeighbor(t *testing.T, r *rig) {
 	kinds := map[string]Kind{"successor": Successor, "predecessor": Predecessor, "ceil": Ceil, "floor": Floor}
 	eachShape(r, func(t *testing.T, m *model) {
 		for name, kind := range kinds {
 			for _, n := range []int{0, 1, 6, 1003} {
 				g := random(uint64(n) + uint64(kind))
-				keys := m.probes(g, n)
-				wantKeys, wantValues, want := make([]uint32, n), make([]uint32, n), make([]uint8, n)
+				keys := r.probes(m, g, n)
+				wantKeys, wantValues, want := make([]uint64, n), make([]uint64, n), make([]uint8, n)
 				for i, key := range keys {
 					k, v, s := m.neighbor(kind, key)
 					wantKeys[i], wantValues[i], want[i] = k, v, uint8(s)
 				}
 				for _, visits := range []int{0, 1, 3} {
 					what := fmt.Sprintf("%s of %d keys, %d keys a dispatch", name, n, visits)
-					gotKeys, gotValues, status := room(r, n), room(r, n), room(r, (n+3)/4)
+					gotKeys, gotValues, status := room(r, r.size(n)), room(r, r.size(n)), room(r, (n+3)/4)
 					left := upload(r, []uint32{0})
 					a := NeighborArgs{
-						Keys: upload(r, keys).Address(), OutKeys: gotKeys.Address(), OutValues: gotValues.Address(),
+						Keys: r.numbers(keys).Address(), OutKeys: gotKeys.Address(), OutValues: gotValues.Address(),
 						Status: status.Address(),
 						N:      n, Left: left.Address(), Visits: visits,
 					}
@@ -66,8 +67,8 @@ func TestNeighbor(t *testing.T) {
 						r.s.Fill(left, 0, 4, 0)
 						r.run(r.q.Neighbor(r.s, m.Stack, kind, a))
 					}
-					requireWords(t, wantKeys, download(r, gotKeys, n), "keys: %s", what)
-					requireWords(t, wantValues, download(r, gotValues, n), "values: %s", what)
+					r.requireNumbers(wantKeys, gotKeys, "keys: %s", what)
+					r.requireNumbers(wantValues, gotValues, "values: %s", what)
 					require.True(t, slices.Equal(want, downloadBytes(r, status, n)), "status: %s", what)
 				}
 			}

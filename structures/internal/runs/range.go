@@ -14,7 +14,9 @@ const MaxCandidates = 1 << 31
 
 // CountArgs are the operands of Count.
 type CountArgs struct {
-	Ranges uint64 // two words a range: the least and the largest key, both in the range; none if the least is larger
+	// Ranges has two keys a range, aligned to both: the least and the largest one, both in the range; none if the least
+	// is larger.
+	Ranges uint64
 	Out    uint64 // out: a word a range: its valid pairs
 	N      int    // ranges
 	// CountAt is 0, or a word that says how many of the ranges there are: those behind are taken for empty.
@@ -38,7 +40,7 @@ type RangeArgs struct {
 	Unique  bool   // as in CountArgs
 
 	Offsets    uint64 // out: N+1 words: range i has the pairs Offsets[i] … Offsets[i+1]-1
-	OutKeys    uint64 // out: a word a pair, in the order of the ranges, and in each in key order
+	OutKeys    uint64 // out: one a pair, in the order of the ranges, and in each in key order
 	OutValues  uint64
 	Capacity   int // pairs that there is room for: later ones are counted in Offsets, but not written
 	Candidates int // candidates that the scratch is for, of all ranges together; at most MaxCandidates
@@ -93,7 +95,7 @@ func (q *Queries) clear(s *vk.Stream, target uint64, words int) error {
 // bounds records the search for the ends of ranges.
 func (q *Queries) bounds(s *vk.Stream, p boundsPush) error {
 	o := q.each
-	k, err := recording.Kernel[boundsPush](q.kernels, s, "runs/range_bounds", o.workgroup,
+	k, err := recording.Kernel[boundsPush](q.kernels, s, q.sized("runs/range_bounds"), o.workgroup,
 		recording.Constant("TILE", o.tile))
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func (q *Queries) rangePlan(st Stack, n, candidates int, scratch uint64) rangePl
 	r.slices = p.Take(8 * n * st.Runs())
 	r.sizes, r.offsets = p.Take(4*n), p.Take(4*n)
 	r.scan = p.Take(q.p.ScanScratch(max(n, r.words), primitives.Bits32))
-	r.keys, r.values = p.Take(4*candidates), p.Take(4*candidates)
+	r.keys, r.values = p.Take(q.bytes*candidates), p.Take(q.bytes*candidates)
 	r.counts, r.before = p.Take(4*r.words), p.Take(4*(r.words+1))
 	r.bytes = p.Used
 	return r
@@ -201,7 +203,7 @@ func (q *Queries) Count(s *vk.Stream, st Stack, a CountArgs) error {
 	if err := q.offsets(s, st, a.Ranges, number, plan, a.Out); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[countPush](q.kernels, s, "runs/range_count", rangeWorkgroup)
+	k, err := recording.Kernel[countPush](q.kernels, s, q.sized("runs/range_count"), rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -224,7 +226,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err := q.offsets(s, st, a.Ranges, recording.Length{At: a.CountAt, N: uint32(a.N)}, plan, 0); err != nil {
 		return err
 	}
-	place, err := recording.Kernel[placePush](q.kernels, s, "runs/range_place", rangeWorkgroup)
+	place, err := recording.Kernel[placePush](q.kernels, s, q.sized("runs/range_place"), rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -232,7 +234,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 	if err != nil {
 		return err
 	}
-	write, err := recording.Kernel[writePush](q.kernels, s, "runs/range_write", rangeWorkgroup)
+	write, err := recording.Kernel[writePush](q.kernels, s, q.sized("runs/range_write"), rangeWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -258,7 +260,7 @@ func (q *Queries) Range(s *vk.Stream, st Stack, a RangeArgs) error {
 // rangeUnique is Range where all candidates are valid: they are copied as they stand.
 func (q *Queries) rangeUnique(s *vk.Stream, st Stack, a RangeArgs) error {
 	plan := q.rangePlan(st, a.N, 0, a.Scratch)
-	k, err := recording.Kernel[copyPush](q.kernels, s, "runs/range_copy", rangeWorkgroup)
+	k, err := recording.Kernel[copyPush](q.kernels, s, q.sized("runs/range_copy"), rangeWorkgroup)
 	if err != nil {
 		return err
 	}

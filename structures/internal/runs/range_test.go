@@ -2,7 +2,6 @@ package runs
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -13,24 +12,24 @@ import (
 )
 
 // ranges are n ranges about the stack's keys: none, short and long ones, reversed ones, and everything.
-func (m *model) ranges(g *rand.Rand, n int) []uint32 {
-	ends := m.probes(g, n)
-	all := make([]uint32, 0, 2*n)
+func (r *rig) ranges(m *model, g *rand.Rand, n int) []uint64 {
+	ends := r.probes(m, g, n)
+	all := make([]uint64, 0, 2*n)
 	for _, low := range ends {
 		high := low
 		switch g.Uint32N(8) {
 		case 0:
-			low, high = 0, math.MaxUint32
+			low, high = 0, r.most()
 		case 1:
-			high = low - g.Uint32N(100)
+			high = (low - g.Uint64N(100)) & r.most()
 		case 2:
-			high = g.Uint32()
+			high = g.Uint64() & r.most()
 		case 3:
 			if i, _ := slices.BinarySearch(m.order, low); len(m.order) > 0 {
 				high = m.order[min(i+g.IntN(300), len(m.order)-1)]
 			}
 		default:
-			high = low + g.Uint32N(10)
+			high = (low + g.Uint64N(10)) & r.most()
 		}
 		all = append(all, low, high)
 	}
@@ -38,7 +37,7 @@ func (m *model) ranges(g *rand.Rand, n int) []uint32 {
 }
 
 // within is the valid keys of a range.
-func (m *model) within(low, high uint32) []uint32 {
+func (m *model) within(low, high uint64) []uint64 {
 	if low > high {
 		return nil
 	}
@@ -51,7 +50,7 @@ func (m *model) within(low, high uint32) []uint32 {
 }
 
 // candidates are the pairs of all runs in a range.
-func (m *model) candidates(low, high uint32) (n int) {
+func (m *model) candidates(low, high uint64) (n int) {
 	for _, run := range m.rows {
 		for _, p := range run {
 			if low <= p.key && p.key <= high {
@@ -65,13 +64,20 @@ func (m *model) candidates(low, high uint32) (n int) {
 // unique says whether a stack is one run of pairs that are all valid.
 func (m *model) unique() bool { return m.Runs() == 1 && int(m.Pairs()) == len(m.order) }
 
-var rangeNumbers = []int{0, 1, 2, 33, 700}
+// rangeNumbers are how many ranges a query has. Few ones are the same at both widths.
+func (r *rig) rangeNumbers() []int {
+	if r.w == structures.Bits64 {
+		return []int{33, 300}
+	}
+	return []int{0, 1, 2, 33, 300}
+}
 
-func TestCount(t *testing.T) {
-	r := newRig(t)
+func TestCount(t *testing.T) { eachWidth(t, testCount) }
+
+func testCount(t *testing.T, r *rig) {
 	eachShape(r, func(t *testing.T, m *model) {
-		for _, n := range rangeNumbers {
-			ranges := m.ranges(random(uint64(n)), n)
+		for _, n := range r.rangeNumbers() {
+			ranges := r.ranges(m, random(uint64(n)), n)
 			want, size := make([]uint32, n), make([]uint32, n)
 			var all uint64
 			for i := range want {
@@ -79,7 +85,7 @@ func TestCount(t *testing.T) {
 				size[i] = uint32(m.candidates(ranges[2*i], ranges[2*i+1]))
 				all += uint64(size[i])
 			}
-			at := upload(r, ranges).Address()
+			at := r.numbers(ranges).Address()
 			for _, unique := range []bool{false, true} {
 				if unique && !m.unique() {
 					continue
@@ -100,12 +106,13 @@ func TestCount(t *testing.T) {
 	})
 }
 
-func TestRange(t *testing.T) {
-	r := newRig(t)
+func TestRange(t *testing.T) { eachWidth(t, testRange) }
+
+func testRange(t *testing.T, r *rig) {
 	eachShape(r, func(t *testing.T, m *model) {
-		for _, n := range rangeNumbers {
-			ranges := m.ranges(random(uint64(n)+9), n)
-			var keys, values []uint32
+		for _, n := range r.rangeNumbers() {
+			ranges := r.ranges(m, random(uint64(n)+9), n)
+			var keys, values []uint64
 			offsets := []uint32{0}
 			candidates := 0
 			for i := range n {
@@ -115,7 +122,7 @@ func TestRange(t *testing.T) {
 				offsets = append(offsets, uint32(len(keys)))
 				candidates += m.candidates(ranges[2*i], ranges[2*i+1])
 			}
-			at := upload(r, ranges).Address()
+			at := r.numbers(ranges).Address()
 			type attempt struct {
 				unique           bool
 				capacity, bounds int
@@ -131,8 +138,8 @@ func TestRange(t *testing.T) {
 					continue
 				}
 				what := fmt.Sprintf("%d ranges, %+v", n, a)
-				gotKeys, gotValues, gotOffsets, total := room(r, a.capacity), room(r, a.capacity), room(r, n+1),
-					room(r, 2)
+				gotKeys, gotValues, gotOffsets, total := room(r, r.size(a.capacity)), room(r, r.size(a.capacity)),
+					room(r, n+1), room(r, 2)
 				r.run(r.q.Range(r.s, m.Stack, RangeArgs{
 					Ranges: at, N: n, Unique: a.unique, Offsets: gotOffsets.Address(), OutKeys: gotKeys.Address(),
 					OutValues: gotValues.Address(),
@@ -146,24 +153,25 @@ func TestRange(t *testing.T) {
 					continue
 				}
 				requireWords(t, offsets, download(r, gotOffsets, n+1), "offsets of %s", what)
-				requireWords(t, keys[:a.capacity], download(r, gotKeys, a.capacity), "keys of %s", what)
-				requireWords(t, values[:a.capacity], download(r, gotValues, a.capacity), "values of %s", what)
+				r.requireNumbers(keys[:a.capacity], gotKeys, "keys of %s", what)
+				r.requireNumbers(values[:a.capacity], gotValues, "values of %s", what)
 			}
 		}
 	})
 }
 
 // More candidates than 32 bits can count: they are counted in 64, and nothing is done.
-func TestTooManyCandidates(t *testing.T) {
-	r := newRig(t)
+func TestTooManyCandidates(t *testing.T) { eachWidth(t, testTooManyCandidates) }
+
+func testTooManyCandidates(t *testing.T, r *rig) {
 	m := r.stack(5, shape{unit: 1 << 14, full: 3, front: 1 << 14, keys: anyKey})
 	const n = 1<<16 + 5
-	ranges := make([]uint32, 2*n)
+	ranges := make([]uint64, 2*n)
 	for i := range n {
-		ranges[2*i+1] = math.MaxUint32
+		ranges[2*i+1] = r.most()
 	}
 	want := uint64(n) << 16
-	at := upload(r, ranges).Address()
+	at := r.numbers(ranges).Address()
 	out, total := room(r, n), room(r, 2)
 	r.run(r.q.Count(r.s, m.Stack, CountArgs{Ranges: at, Out: out.Address(), N: n, Total: total.Address(),
 		Scratch: r.scratch(r.q.CountScratch(m.Stack, n))}))
@@ -179,8 +187,9 @@ func TestTooManyCandidates(t *testing.T) {
 }
 
 // Arguments that no query takes.
-func TestRefused(t *testing.T) {
-	r := newRig(t)
+func TestRefused(t *testing.T) { eachWidth(t, testRefused) }
+
+func testRefused(t *testing.T, r *rig) {
 	m := r.stack(1, shape{unit: 32, front: 4, keys: anyKey})
 	var length *structures.CountError
 	for _, n := range []int{-1, MaxQueries + 1} {
@@ -192,7 +201,7 @@ func TestRefused(t *testing.T) {
 		require.ErrorAs(t, r.q.Neighbor(r.s, m.Stack, Floor, NeighborArgs{N: n}), &length)
 		require.ErrorAs(t, r.q.BuildIndex(r.s, 0, n, 0), &length)
 	}
-	q := New(r.d, r.p)
+	q := New(r.d, r.p, r.w)
 	require.NoError(t, q.Close())
 	require.NoError(t, q.Close())
 	require.ErrorIs(t, q.Find(r.s, m.Stack, FindArgs{N: 1}), vk.ErrClosed)

@@ -8,7 +8,7 @@ import (
 
 // RankArgs are the operands of Rank.
 type RankArgs struct {
-	Keys    uint64 // a word a query
+	Keys    uint64 // one a query
 	Ranks   uint64 // out: a word a query: how many valid pairs have smaller keys
 	N       int    // queries
 	CountAt uint64 // 0, or a word that says how many of them there are
@@ -19,7 +19,7 @@ type RankArgs struct {
 // SelectArgs are the operands of Select.
 type SelectArgs struct {
 	Ranks              uint64 // a word a query: 0 is the rank of the least valid pair
-	OutKeys, OutValues uint64 // out: a word a query each: the pair of that rank, 0 and 0 where there is none
+	OutKeys, OutValues uint64 // out: one a query each: the pair of that rank, 0 and 0 where there is none
 	// out: a byte a query: structures.Found or Absent; room for N rounded up to a multiple of 4
 	Status  uint64
 	N       int    // queries
@@ -55,9 +55,9 @@ type selectPush struct {
 // rankWorkgroup is the workgroup of kernels that look for pairs' places, a multiple of 32.
 const rankWorkgroup = 128
 
-// selectAtOnce is how many pairs one dispatch looks for by their ranks where not all are valid: each takes 32 searches
+// selectAtOnce is how many bits of keys one dispatch finds by pairs' ranks where not all are valid: each takes a search
 // of all runs.
-const selectAtOnce = 1 << 16
+const selectAtOnce = 1 << 21
 
 // AtOnce is how many pairs one dispatch is to look up in all newer runs, so that it doesn't take long.
 func (q *Queries) AtOnce() int {
@@ -99,7 +99,7 @@ func (q *Queries) valid(s *vk.Stream, st Stack, unique bool, scratch uint64) (va
 		return validity{}, nil
 	}
 	v := q.validityPlan(st, unique, scratch)
-	mark, err := recording.Kernel[validPairsPush](q.kernels, s, "runs/valid", rankWorkgroup)
+	mark, err := recording.Kernel[validPairsPush](q.kernels, s, q.sized("runs/valid"), rankWorkgroup)
 	if err != nil {
 		return validity{}, err
 	}
@@ -129,7 +129,7 @@ func (q *Queries) Rank(s *vk.Stream, st Stack, a RankArgs) error {
 	if err != nil {
 		return err
 	}
-	k, err := recording.Kernel[rankPush](q.kernels, s, "runs/rank", rankWorkgroup)
+	k, err := recording.Kernel[rankPush](q.kernels, s, q.sized("runs/rank"), rankWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -147,11 +147,11 @@ func (q *Queries) Select(s *vk.Stream, st Stack, a SelectArgs) error {
 	if err != nil {
 		return err
 	}
-	k, err := recording.Kernel[selectPush](q.kernels, s, "runs/select", rankWorkgroup)
+	k, err := recording.Kernel[selectPush](q.kernels, s, q.sized("runs/select"), rankWorkgroup)
 	if err != nil {
 		return err
 	}
-	part := selectAtOnce
+	part := selectAtOnce / q.w.Bits()
 	if a.Unique {
 		part = a.N
 	}

@@ -1,19 +1,22 @@
 package runs
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-// rig is an open device with the queries under test.
+// rig is an open device with the queries under test, of one width.
 type rig struct {
 	t       *testing.T
+	w       structures.Width
 	d       *vk.Device
 	s       *vk.Stream
 	p       *primitives.Primitives
@@ -21,11 +24,18 @@ type rig struct {
 	buffers []interface{ Free() }
 }
 
-func newRig(t *testing.T) *rig {
+// eachWidth runs a test at both widths.
+func eachWidth(t *testing.T, test func(t *testing.T, r *rig)) {
+	for _, w := range []structures.Width{structures.Bits32, structures.Bits64} {
+		t.Run(w.String(), func(t *testing.T) { test(t, newRig(t, w)) })
+	}
+}
+
+func newRig(t *testing.T, w structures.Width) *rig {
 	t.Helper()
-	r := &rig{t: t, d: testdevice.Open(t)}
+	r := &rig{t: t, w: w, d: testdevice.Open(t)}
 	r.p = primitives.New(r.d, primitives.Options{})
-	r.q = New(r.d, r.p)
+	r.q = New(r.d, r.p, w)
 	var err error
 	r.s, err = r.d.NewStream()
 	require.NoError(t, err)
@@ -55,6 +65,35 @@ func upload[T vk.Element](r *rig, data []T) *vk.Buffer[T] {
 	require.NoError(r.t, b.Upload(r.t.Context(), 0, data))
 	return b
 }
+
+// most is the greatest key, and the value of tombstones.
+func (r *rig) most() uint64 { return ^uint64(0) >> (64 - r.w.Bits()) }
+
+// number makes a key of what a generator gives: of 64 bits the three lowest become the highest, so that keys differ in
+// either word alone. 0 stays least, and all ones most.
+func (r *rig) number(generated uint64) uint64 {
+	if r.w == structures.Bits64 {
+		return bits.RotateLeft64(generated, -3)
+	}
+	return generated & r.most()
+}
+
+// words are numbers as they stand in device memory, the low word first.
+func (r *rig) words(numbers []uint64) (words []uint32) {
+	for _, n := range numbers {
+		words = append(words, uint32(n))
+		if r.w == structures.Bits64 {
+			words = append(words, uint32(n>>32))
+		}
+	}
+	return words
+}
+
+// size is how many words so many numbers take.
+func (r *rig) size(n int) int { return n * r.w.Bytes() / 4 }
+
+// numbers is a buffer with these keys or values, until release.
+func (r *rig) numbers(numbers []uint64) *vk.Buffer[uint32] { return upload(r, r.words(numbers)) }
 
 const (
 	untouched = 0xbad0feed
@@ -109,6 +148,12 @@ func (r *rig) run(recorded error) {
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
 
+// requireNumbers compares the first numbers of a room, whose other words must be untouched.
+func (r *rig) requireNumbers(want []uint64, b *vk.Buffer[uint32], format string, arguments ...any) {
+	r.t.Helper()
+	requireWords(r.t, r.words(want), download(r, b, r.size(len(want))), format, arguments...)
+}
+
 // requireWords is require.Equal for many words: it names the first that differs.
 func requireWords(t testing.TB, want, got []uint32, format string, arguments ...any) {
 	t.Helper()
@@ -123,22 +168,22 @@ func requireWords(t testing.TB, want, got []uint32, format string, arguments ...
 
 // pair is an element of a run.
 type pair struct {
-	key, value uint32
-	tombstone  bool // then value is ~0
+	key, value uint64
+	tombstone  bool // then value is all ones
 }
 
 // model is a stack in Go: what is on the device, and what is valid of it.
 type model struct {
 	Stack
 	rows  [][]pair
-	live  map[uint32]uint32
-	order []uint32 // the keys of live, ascending
+	live  map[uint64]uint64
+	order []uint64 // the keys of live, ascending
 }
 
 // shape describes a stack to make.
 type shape struct {
 	unit, full, front uint32
-	keys              func(*rand.Rand) uint32
+	keys              func(*rand.Rand) uint64
 	tombstones        float64 // share of the pairs
 	plain             bool    // no index
 }
@@ -147,35 +192,18 @@ type shape struct {
 func (r *rig) stack(seed uint64, sh shape) *model {
 	r.t.Helper()
 	g := random(seed)
-	m := &model{Stack: Stack{Full: sh.full, Unit: sh.unit, Front: sh.front}, live: map[uint32]uint32{}}
+	m := &model{Stack: Stack{Full: sh.full, Unit: sh.unit, Front: sh.front}, live: map[uint64]uint64{}}
 	rows := make([]uint64, 4*StackRows)
 	for i := range rows {
 		rows[i] = 0xdead0000dead0000 // of rows without pairs: nobody follows it
 	}
-	known := map[uint32]bool{}
+	known := map[uint64]bool{}
 	for row := range StackRows {
 		n := int(sh.front)
 		if row > 0 {
 			n = int(sh.unit) << (row - 1) & -int(sh.full>>(row-1)&1)
 		}
-		run := make([]pair, n)
-		for i := range run {
-			run[i] = pair{key: sh.keys(g), value: g.Uint32()}
-			if g.Float64() < sh.tombstones {
-				run[i].value, run[i].tombstone = ^uint32(0), true
-			} else if g.Uint32N(8) == 0 {
-				run[i].value = ^uint32(0)
-			}
-		}
-		slices.SortStableFunc(run, func(a, b pair) int {
-			switch {
-			case a.key < b.key:
-				return -1
-			case a.key > b.key:
-				return 1
-			}
-			return 0
-		})
+		run := r.sorted(g, n, sh.keys, sh.tombstones)
 		m.rows = append(m.rows, run)
 		for i := n - 1; i >= 0; i-- {
 			if p := run[i]; !known[p.key] {
@@ -200,7 +228,7 @@ func (r *rig) stack(seed uint64, sh shape) *model {
 // row puts a run on the device and returns its addresses.
 func (r *rig) row(run []pair, plain bool) []uint64 {
 	n := len(run)
-	keys, values := make([]uint32, n, Padded(n)), make([]uint32, n)
+	keys, values := make([]uint64, n, Padded(r.w, n)), make([]uint64, n)
 	bitmap := make([]uint32, (n+31)/32)
 	any := false
 	for i, p := range run {
@@ -214,27 +242,33 @@ func (r *rig) row(run []pair, plain bool) []uint64 {
 	if any {
 		tombstones = upload(r, bitmap).Address()
 	}
-	k := upload(r, keys[:Padded(n)])
+	k := r.numbers(keys[:Padded(r.w, n)])
 	if !plain {
-		index = room(r, IndexWords(n)).Address()
+		index = room(r, r.size(IndexKeys(r.w, n))).Address()
 		require.NoError(r.t, r.q.BuildIndex(r.s, k.Address(), n, index))
 	}
-	return []uint64{k.Address(), upload(r, values).Address(), tombstones, index}
+	return []uint64{k.Address(), r.numbers(values).Address(), tombstones, index}
 }
 
 // below returns a generator of keys below a bound.
-func below(bound uint32) func(*rand.Rand) uint32 {
-	return func(g *rand.Rand) uint32 { return g.Uint32N(bound) }
+func below(bound uint64) func(*rand.Rand) uint64 {
+	return func(g *rand.Rand) uint64 { return g.Uint64N(bound) }
 }
 
-func anyKey(g *rand.Rand) uint32 { return g.Uint32() }
+func anyKey(g *rand.Rand) uint64 { return g.Uint64() }
 
 // edges gives keys at both ends of the range, and few of them.
-func edges(g *rand.Rand) uint32 {
+func edges(g *rand.Rand) uint64 {
 	if g.Uint32N(2) == 0 {
-		return g.Uint32N(40)
+		return g.Uint64N(40)
 	}
-	return ^g.Uint32N(40)
+	return ^g.Uint64N(40)
+}
+
+// halves gives keys and values whose words are all ones, zero or next to these.
+func halves(g *rand.Rand) uint64 {
+	word := func() uint64 { return uint64([]uint32{0, 1, ^uint32(0) - 1, ^uint32(0)}[g.IntN(4)]) }
+	return word()<<32 | word()
 }
 
 // shapes are the stacks that every query is tested on.
@@ -250,9 +284,10 @@ func shapes() map[string]shape {
 		"few keys, all runs":    {unit: 32, full: 0xff, front: 17, keys: below(1500), tombstones: 0.3},
 		"many keys, some runs":  {unit: 64, full: 0xa5, front: 63, keys: anyKey, tombstones: 0.1},
 		"ends of the range":     {unit: 32, full: 0x3f, front: 9, keys: edges, tombstones: 0.4},
-		"one key":               {unit: 32, full: 0x15, front: 3, keys: func(*rand.Rand) uint32 { return 77 }},
+		"one key":               {unit: 32, full: 0x15, front: 3, keys: func(*rand.Rand) uint64 { return 77 }},
 		"the last key": {unit: 32, full: 0x3, front: 40,
-			keys: func(*rand.Rand) uint32 { return ^uint32(0) }},
+			keys: func(*rand.Rand) uint64 { return ^uint64(0) }},
+		"words of ones and zeros": {unit: 32, full: 0x7, front: 21, keys: halves, tombstones: 0.3},
 		"tombstones alone":        {unit: 32, full: 0x7, keys: below(300), tombstones: 1},
 		"runs without index":      {unit: 32, full: 0x1f, front: 5, keys: below(3000), tombstones: 0.2, plain: true},
 		"a unit that is no power": {unit: 50, full: 0xb, front: 49, keys: below(900), tombstones: 0.2},
@@ -273,17 +308,18 @@ func eachShape(r *rig, test func(t *testing.T, m *model)) {
 }
 
 // probes are n query keys: keys of the stack, their neighbours, ends, and others.
-func (m *model) probes(g *rand.Rand, n int) []uint32 {
-	all := make([]uint32, n)
+func (r *rig) probes(m *model, g *rand.Rand, n int) []uint64 {
+	all := make([]uint64, n)
 	for i := range all {
 		row := m.rows[g.IntN(len(m.rows))]
 		switch {
 		case g.Uint32N(50) == 0:
-			all[i] = ^uint32(0) * g.Uint32N(2)
+			all[i] = r.most() * g.Uint64N(2)
 		case g.Uint32N(4) == 0 || len(row) == 0:
-			all[i] = g.Uint32()
+			all[i] = g.Uint64() & r.most()
 		default:
-			all[i] = row[g.IntN(len(row))].key + g.Uint32N(3) - 1
+			step := (g.Uint64N(3) - 1) << (32 * g.Uint64N(2) * uint64(r.w))
+			all[i] = (row[g.IntN(len(row))].key + step) & r.most()
 		}
 	}
 	return all

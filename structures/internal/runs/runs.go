@@ -5,7 +5,8 @@
 // Nothing here waits and nothing allocates: a query is recorded into a vk.Stream, works on memory that is given by
 // device addresses, and takes its temporary memory from the caller. Where a kernel can't be made, the stream drops its
 // batch, unless the caller records within vk.Stream.Whole. The function named …Scratch says how many bytes
-// that is; scratch is aligned to 256 bytes, arrays of words to 4, unless said otherwise. Runs don't change while
+// that is; scratch is aligned to 256 bytes, arrays of words to 4, keys and values to their size,
+// unless said otherwise. Runs don't change while
 // queries over them run.
 package runs
 
@@ -35,12 +36,12 @@ const StackRows = 32
 
 // Row is the memory of one run, by device addresses.
 type Row struct {
-	Keys   uint64 // uint32 each; aligned to 128 bytes and with room for Padded(n) where the row has an index
-	Values uint64 // uint32 each
+	Keys   uint64 // aligned to 128 bytes and with room for Padded(w, n) where the row has an index
+	Values uint64
 	// Tombstones is a bit a pair, in words of 32, or 0: the run has none. Pair i is a tombstone if its value is ~0 and
 	// its bit is set; the bits of all other pairs are 0.
 	Tombstones uint64
-	Index      uint64 // IndexWords(n) words that BuildIndex wrote, aligned to 128 bytes; or 0: searched by bisection
+	Index      uint64 // IndexKeys(w, n) keys that BuildIndex wrote, aligned to 128 bytes; or 0: searched by bisection
 }
 
 // Pairs is how many pairs all runs have together, tombstones and stale ones among them.
@@ -49,28 +50,29 @@ func (st Stack) Pairs() uint64 { return uint64(st.Front) + uint64(st.Unit)*uint6
 // Runs is how many runs have pairs.
 func (st Stack) Runs() int { return bits.OnesCount32(st.Full) + min(1, int(st.Front)) }
 
-// node is how many keys a node of the index has: RUN_NODE of shaders/runs/sorted_run.glsl.
-const node = 32
+// nodeOf is how many keys a node of an index has, RUN_NODE of shaders/runs/sorted_run.glsl: 128 bytes of them.
+func nodeOf(w structures.Width) int { return 128 / w.Bytes() }
 
 // Padded is how many keys the array of a run of n pairs must have room for where it has an index: BuildIndex fills it
 // up to whole nodes.
-func Padded(n int) int { return (n + node - 1) / node * node }
+func Padded(w structures.Width, n int) int { return groups(n, nodeOf(w)) * nodeOf(w) }
 
-// IndexWords is how many words the index of a run of n pairs takes.
-func IndexWords(n int) int {
-	words := 0
-	for n > node {
-		n = (n + node - 1) / node
-		words += Padded(n)
+// IndexKeys is how many keys the index of a run of n pairs has room for.
+func IndexKeys(w structures.Width, n int) (keys int) {
+	for n > nodeOf(w) {
+		n = groups(n, nodeOf(w))
+		keys += Padded(w, n)
 	}
-	return words
+	return keys
 }
 
-// Queries are the operations on one device. Kernels are made when they are first recorded, and kept. Several
-// goroutines may use one Queries, each with streams of its own.
+// Queries are the operations on one device, on runs whose keys and values are of one width. Kernels are made when they
+// are first recorded, and kept. Several goroutines may use one Queries, each with streams of its own.
 type Queries struct {
-	d *vk.Device
-	p *primitives.Primitives
+	d     *vk.Device
+	p     *primitives.Primitives
+	w     structures.Width // of keys and values,
+	bytes int              // which take so many
 
 	each, sorted layout // of searches for queries as they come, and for sorted ones
 	merging      mergeLayout
@@ -79,11 +81,17 @@ type Queries struct {
 }
 
 // New makes the queries of a device, over primitives of the same device, which must live as long.
-func New(d *vk.Device, p *primitives.Primitives) *Queries {
-	q := &Queries{d: d, p: p, merging: mergeLayoutFor(d), kernels: recording.NewKernels(d)}
+func New(d *vk.Device, p *primitives.Primitives, w structures.Width) *Queries {
+	q := &Queries{d: d, p: p, w: w, bytes: w.Bytes(), merging: mergeLayoutFor(d), kernels: recording.NewKernels(d)}
 	q.each, q.sorted = layoutsFor(d)
 	return q
 }
+
+// sized is the name of the module of a kernel that sees keys or values.
+func (q *Queries) sized(kernel string) string { return recording.Sized(kernel, q.w) }
+
+// numbered are the widths of keys that are sorted with the numbers of their operations.
+func (q *Queries) numbered() primitives.Widths { return primitives.Widths{Key: q.w} }
 
 // Close ends the use of the queries, after their work has ended. Further calls do nothing; queries recorded
 // afterwards return vk.ErrClosed.

@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"fmt"
+
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/fold"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -10,8 +12,8 @@ import (
 
 // Source is a run of N pairs as an operand of Merge.
 type Source struct {
-	Keys       uint64 // N words, ascending
-	Values     uint64 // N words; 0: all pairs are tombstones
+	Keys       uint64 // N, ascending
+	Values     uint64 // N; 0: all pairs are tombstones
 	Tombstones uint64 // as in Row; 0: no pair that has a value is a tombstone
 	N          int
 }
@@ -88,14 +90,15 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 	if all := a.Older.N + a.Newer.N; a.Scratch != 0 && a.Begin == 0 && a.N == all && a.N > o.alone {
 		splits = 1
 	}
-	k, err := recording.Kernel[mergePush](q.kernels, s, "runs/merge", o.workgroup,
+	k, err := recording.Kernel[mergePush](q.kernels, s, q.sized("runs/merge"), o.workgroup,
 		recording.Constant("MERGE_ITEMS", uint32(o.items)), recording.Constant("MARKS", marks),
 		recording.Constant("SPLITS", splits))
 	if err != nil {
 		return err
 	}
 	if splits != 0 {
-		split, err := recording.Kernel[splitPush](q.kernels, s, "primitives/merge_split.k32", 0)
+		split, err := recording.Kernel[splitPush](q.kernels, s,
+			fmt.Sprintf("primitives/merge_split.k%d", q.w.Bits()), 0)
 		if err != nil {
 			return err
 		}
@@ -109,7 +112,7 @@ func (q *Queries) Merge(s *vk.Stream, a MergeArgs) error {
 		Older: a.Older.device(), Newer: a.Newer.device(),
 		Keys: a.Out.Keys, Values: a.Out.Values, Tombstones: a.Out.Tombstones, Index: a.Out.Index, Splits: a.Scratch,
 		OlderCount: uint32(a.Older.N), NewerCount: uint32(a.Newer.N), Begin: uint32(a.Begin), Count: uint32(a.N),
-		IndexSize: uint32(IndexWords(a.N)),
+		IndexSize: uint32(IndexKeys(q.w, a.N)),
 	})
 	return nil
 }
@@ -130,7 +133,7 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 	if err := check(run.N); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[markPush](q.kernels, s, "runs/mark", markWorkgroup)
+	k, err := recording.Kernel[markPush](q.kernels, s, q.sized("runs/mark"), markWorkgroup)
 	if err != nil {
 		return err
 	}
@@ -141,7 +144,7 @@ func (q *Queries) Mark(s *vk.Stream, run Source, flags uint64) error {
 
 // Ranges are ranges of keys in device memory that ascend, and of which none overlaps another.
 type Ranges struct {
-	At uint64 // two words each: the least and the greatest key, both in the range
+	At uint64 // two keys each, aligned to both: the least and the greatest one, both in the range
 	N  int
 }
 
@@ -156,7 +159,7 @@ func (q *Queries) Without(s *vk.Stream, run Source, ranges Ranges, flags uint64)
 	if run.N == 0 || ranges.N == 0 {
 		return nil
 	}
-	k, err := recording.Kernel[withoutPush](q.kernels, s, "runs/without", 128)
+	k, err := recording.Kernel[withoutPush](q.kernels, s, q.sized("runs/without"), 128)
 	if err != nil {
 		return err
 	}
@@ -196,10 +199,10 @@ type outcomesPlan struct {
 func (q *Queries) outcomesPlan(n int, scratch uint64) outcomesPlan {
 	var o outcomesPlan
 	p := recording.Parts{Base: scratch}
-	o.keys, o.sources = p.Take(4*n), p.Take(4*n)
+	o.keys, o.sources = p.Take(q.bytes*n), p.Take(4*n)
 	first, then := p, p
-	o.indices, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true, primitives.Widths{}))
-	o.values, o.found = then.Take(4*n), then.Take(4*groups(n, 4))
+	o.indices, o.sort = first.Take(4*n), first.Take(q.p.SortScratch(n, true, q.numbered()))
+	o.values, o.found = then.Take(q.bytes*n), then.Take(4*groups(n, 4))
 	o.outcomes = o.values
 	o.bytes = max(first.Used, then.Used)
 	return o
@@ -230,7 +233,7 @@ func (q *Queries) meet(s *vk.Stream, st Stack, keys uint64, n int, o outcomesPla
 	}
 	err := q.p.Sort(s, primitives.SortArgs{
 		Keys: keys, Values: o.indices, OutKeys: o.keys, OutValues: o.sources,
-		Length: primitives.Length{N: n}, Scratch: o.sort,
+		Length: primitives.Length{N: n}, Widths: q.numbered(), Scratch: o.sort,
 	})
 	if err != nil {
 		return err
@@ -240,7 +243,7 @@ func (q *Queries) meet(s *vk.Stream, st Stack, keys uint64, n int, o outcomesPla
 
 // tell records the statuses of a batch by what it will meet. The values met are lost. kinds are those of a Mixed batch.
 func (q *Queries) tell(s *vk.Stream, kind structures.Kind, kinds, statuses uint64, n int, o outcomesPlan) error {
-	outcome, err := recording.Kernel[outcomePush](q.kernels, s, "runs/outcome", 256)
+	outcome, err := recording.Kernel[outcomePush](q.kernels, s, q.sized("runs/outcome"), 256)
 	if err != nil {
 		return err
 	}
@@ -274,7 +277,7 @@ type foldPlan struct {
 func (q *Queries) foldPlan(n int, scratch uint64) foldPlan {
 	f := foldPlan{outcomesPlan: q.outcomesPlan(n, scratch)}
 	p := recording.Parts{Base: scratch, Used: f.bytes}
-	f.folded, f.fold = p.Take(4*n), p.Take(fold.Scratch(n))
+	f.folded, f.fold = p.Take(q.bytes*n), p.Take(fold.Scratch(n))
 	f.bytes = p.Used
 	return f
 }
@@ -285,7 +288,7 @@ func (q *Queries) FoldScratch(n int) int {
 }
 
 // Fold records what a batch whose values depend on what is there will do to the stack, one after the other: statuses as
-// Outcomes does, and N insertions that come to the same. It returns their keys and values, which are words in the
+// Outcomes does, and N insertions that come to the same. It returns their keys and values, which are in the
 // scratch, in key order; of equal keys the last one's value is the one to stay.
 func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64, err error) {
 	if err := check(a.N); err != nil || a.N == 0 {
@@ -296,7 +299,8 @@ func (q *Queries) Fold(s *vk.Stream, st Stack, a FoldArgs) (keys, values uint64,
 		return 0, 0, err
 	}
 	err = fold.Record(q.kernels, s, fold.Args{
-		Kind: a.Kind, Keys: f.keys, Sources: f.sources, Values: a.Values, Kinds: a.Kinds, Old: f.values, Found: f.found,
+		Width: q.w, Kind: a.Kind, Keys: f.keys, Sources: f.sources, Values: a.Values, Kinds: a.Kinds,
+		Old: f.values, Found: f.found,
 		OutValues: f.folded, N: a.N, Scratch: f.fold,
 	})
 	if err == nil && a.Statuses != 0 {
@@ -336,7 +340,7 @@ func (q *Queries) CountValid(s *vk.Stream, st Stack, first, n int, counters uint
 	if err := check(n); err != nil {
 		return err
 	}
-	k, err := recording.Kernel[validPush](q.kernels, s, "runs/survey", 128)
+	k, err := recording.Kernel[validPush](q.kernels, s, q.sized("runs/survey"), 128)
 	if err != nil {
 		return err
 	}

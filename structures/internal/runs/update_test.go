@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,22 +11,22 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// sorted is a run of n pairs, some of them tombstones and some with the value ~0.
-func sorted(g *rand.Rand, n int, keys func(*rand.Rand) uint32, tombstones float64) []pair {
+// sorted is a run of n pairs, some of them tombstones and some with a value of all ones.
+func (r *rig) sorted(g *rand.Rand, n int, keys func(*rand.Rand) uint64, tombstones float64) []pair {
 	run := make([]pair, n)
 	for i := range run {
-		run[i] = pair{key: keys(g), value: g.Uint32()}
+		run[i] = pair{key: r.number(keys(g)), value: g.Uint64() & r.most()}
 		if g.Float64() < tombstones {
-			run[i].value, run[i].tombstone = ^uint32(0), true
+			run[i].value, run[i].tombstone = r.most(), true
 		} else if g.Uint32N(8) == 0 {
-			run[i].value = ^uint32(0)
+			run[i].value = r.most() >> (32 * g.Uint32N(2) * uint32(r.w)) // or all ones in the low word alone
 		}
 	}
 	slices.SortStableFunc(run, byKey)
 	return run
 }
 
-func byKey(a, b pair) int { return int(int64(a.key) - int64(b.key)) }
+func byKey(a, b pair) int { return cmp.Compare(a.key, b.key) }
 
 // source puts a run on the device.
 func (r *rig) source(run []pair) Source {
@@ -35,12 +36,20 @@ func (r *rig) source(run []pair) Source {
 
 // tombs puts keys on the device that are all to be deleted, and returns their run.
 func (r *rig) tombs(run []pair) Source {
-	keys := make([]uint32, len(run))
+	keys := make([]uint64, len(run))
 	for i := range run {
 		keys[i] = run[i].key
-		run[i].value, run[i].tombstone = ^uint32(0), true
+		run[i].value, run[i].tombstone = r.most(), true
 	}
-	return Source{Keys: upload(r, keys).Address(), N: len(run)}
+	return Source{Keys: r.numbers(keys).Address(), N: len(run)}
+}
+
+// at is number i of words.
+func (r *rig) at(words []uint32, i int) uint64 {
+	if r.w == structures.Bits64 {
+		return uint64(words[2*i+1])<<32 | uint64(words[2*i])
+	}
+	return uint64(words[i])
 }
 
 // requireRun compares a run on the device, with its index, which is that of BuildIndex.
@@ -50,7 +59,7 @@ func (r *rig) requireRun(want []pair, m *Memory, tombstones bool) {
 	require.NoError(r.t, m.b.Download(r.t.Context(), 0, all))
 	for i, p := range want {
 		bit := tombstones && all[m.tombstones+i/32]>>(i%32)&1 == 1
-		if got := (pair{all[i], all[m.values+i], bit}); got != p {
+		if got := (pair{r.at(all, i), r.at(all[m.values:], i), bit}); got != p {
 			require.FailNow(r.t, "another pair", "pair %d of %d is %v, want %v", i, len(want), got, p)
 		}
 	}
@@ -59,14 +68,16 @@ func (r *rig) requireRun(want []pair, m *Memory, tombstones bool) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	r := newRig(t)
-	for name, keys := range map[string]func(*rand.Rand) uint32{"any": anyKey, "few": below(100), "ends": edges} {
+func TestMerge(t *testing.T) { eachWidth(t, testMerge) }
+
+func testMerge(t *testing.T, r *rig) {
+	for name, keys := range map[string]func(*rand.Rand) uint64{"any": anyKey, "few": below(100), "ends": edges,
+		"halves": halves} {
 		for _, size := range [][2]int{{0, 64}, {64, 0}, {1, 31}, {1000, 24}, {3000, 3080}, {9000, 216}, {3, 8189}} {
 			for _, alone := range []int{0, 1 << 22} {
 				r.q.merging.alone = alone
 				g := random(uint64(size[0]))
-				older, newer := sorted(g, size[0], keys, 0.2), sorted(g, size[1], keys, 0.2)
+				older, newer := r.sorted(g, size[0], keys, 0.2), r.sorted(g, size[1], keys, 0.2)
 				deletes := size[1]%2 == 1
 				b := Source{}
 				if deletes {
@@ -80,7 +91,7 @@ func TestMerge(t *testing.T) {
 				a := r.source(older)
 				scratch := r.scratch(r.q.MergeScratch(n))
 				for _, part := range [][2]int{{0, n}, {0, n / 2 &^ 31}, {n / 3 &^ 31, n / 64 * 32}, {n - 1, 1}} {
-					m, err := NewMemory(r.d, part[1])
+					m, err := NewMemory(r.d, r.w, part[1])
 					require.NoError(t, err)
 					out := m.Row(true)
 					indexed := part[1]%32 == 0
@@ -91,7 +102,7 @@ func TestMerge(t *testing.T) {
 					r.run(r.q.Merge(r.s, MergeArgs{Older: a, Newer: b, Begin: part[0], N: part[1], Out: out,
 						Scratch: scratch}))
 					r.requireRun(want[part[0]:part[0]+part[1]], m, true)
-					if words := IndexWords(part[1]); indexed {
+					if words := r.size(IndexKeys(r.w, part[1])); indexed {
 						index := room(r, words)
 						r.run(r.q.BuildIndex(r.s, out.Keys, part[1], index.Address()))
 						got := make([]uint32, words)
@@ -107,11 +118,12 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func TestMark(t *testing.T) {
-	r := newRig(t)
+func TestMark(t *testing.T) { eachWidth(t, testMark) }
+
+func testMark(t *testing.T, r *rig) {
 	for _, n := range []int{1, 31, 32, 4095, 4096, 4097, 20000} {
 		g := random(uint64(n))
-		run := sorted(g, n, below(uint32(n)), 0.3)
+		run := r.sorted(g, n, below(uint64(n)), 0.3)
 		want := make([]uint32, groups(n, 32))
 		for i, p := range run {
 			if (i+1 == n || run[i+1].key != p.key) && !p.tombstone {
@@ -126,18 +138,19 @@ func TestMark(t *testing.T) {
 	}
 }
 
-func TestOutcomes(t *testing.T) {
-	r := newRig(t)
+func TestOutcomes(t *testing.T) { eachWidth(t, testOutcomes) }
+
+func testOutcomes(t *testing.T, r *rig) {
 	m := r.stack(5, shape{unit: 64, full: 0x5, front: 33, keys: below(400), tombstones: 0.2})
 	for _, n := range []int{0, 1, 2, 5, 129, 3001} {
 		g := random(uint64(n))
-		keys := make([]uint32, n)
+		keys := make([]uint64, n)
 		for i := range keys {
-			keys[i] = g.Uint32N(500)
+			keys[i] = r.number(g.Uint64N(500))
 		}
-		k := upload(r, keys).Address()
+		k := r.numbers(keys).Address()
 		for _, kind := range []structures.Kind{structures.Insert, structures.Delete} {
-			want, seen := make([]uint8, n), map[uint32]bool{}
+			want, seen := make([]uint8, n), map[uint64]bool{}
 			for i, key := range keys {
 				_, there := m.live[key]
 				status := structures.Absent
@@ -160,8 +173,9 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestCountValid(t *testing.T) {
-	r := newRig(t)
+func TestCountValid(t *testing.T) { eachWidth(t, testCountValid) }
+
+func testCountValid(t *testing.T, r *rig) {
 	eachShape(r, func(t *testing.T, m *model) {
 		counters, err := vk.NewHostBuffer[uint32](r.d, ValidCounters)
 		require.NoError(t, err)
@@ -190,8 +204,9 @@ func TestCountValid(t *testing.T) {
 	})
 }
 
-func TestSetRow(t *testing.T) {
-	r := newRig(t)
+func TestSetRow(t *testing.T) { eachWidth(t, testSetRow) }
+
+func testSetRow(t *testing.T, r *rig) {
 	rows, err := vk.NewBuffer[uint64](r.d, 4*StackRows)
 	require.NoError(t, err)
 	defer rows.Free()

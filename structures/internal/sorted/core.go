@@ -74,7 +74,7 @@ func (c *Core[W]) Open(d *vk.Device, of Structure, progress structures.Progress)
 	c.gate = gate.New()
 	c.Device, c.of, c.Progress = d, of, c.gate.Progress(progress)
 	c.Primitives = primitives.New(d, primitives.Options{})
-	c.Queries = runs.New(d, c.Primitives)
+	c.Queries = runs.New(d, c.Primitives, c.Width())
 	c.pipelines = pipeline.NewPool(d)
 	c.own = recording.NewOwn(d)
 	c.Reader = ordered.NewReader(d, recorder[W]{c}, c.pipelines, c.own, c.Progress)
@@ -94,6 +94,14 @@ func (c *Core[W]) Open(d *vk.Device, of Structure, progress structures.Progress)
 		all = []uint64{0, math.MaxUint64}
 	}
 	return c.Rows.Upload(context.Background(), allKeysAt, all)
+}
+
+// Width is that of keys and of values.
+func (c *Core[W]) Width() structures.Width { return structures.WidthOf[W]() }
+
+// Widths are those of pairs where they are sorted and compacted.
+func (c *Core[W]) Widths() primitives.Widths {
+	return primitives.Widths{Key: c.Width(), Value: c.Width()}
 }
 
 // allKeysAt is where the range of all keys stands, behind the rows.

@@ -100,7 +100,7 @@ func (c *Core[W]) rehearseUpdates(s *vk.Stream, n int) error {
 	for _, values := range []uint64{0, somewhere} {
 		err := c.Primitives.Sort(s, primitives.SortArgs{
 			Keys: somewhere, Values: values, OutKeys: somewhere, OutValues: values,
-			Length: primitives.Length{N: n}, Scratch: somewhere,
+			Length: primitives.Length{N: n}, Widths: c.Widths(), Scratch: somewhere,
 		})
 		if err != nil {
 			return err

@@ -97,11 +97,12 @@ func (c recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structure
 		return counts, nil
 	}
 	align := func(words int) int { return (words + 63) &^ 63 } // to 256 bytes
-	total := align(2 * n)
+	words := c.Width().Bytes() / 4                             // of a key, and of a value
+	total := align(2 * words * n)
 	at := total + align(2)
 	pairsAt := at + align(n+1)
-	valuesAt := pairsAt + align(all)
-	end := valuesAt + align(all)
+	valuesAt := pairsAt + align(words*all)
+	end := valuesAt + align(words*all)
 	err := recording.Run(s, func() error {
 		address, err := c.Scratch(s, 4*end+c.Queries.RangeScratch(c.of.Stack(), n, all))
 		if err != nil {
@@ -169,7 +170,7 @@ func (c recorder[W]) Export(s *vk.Stream, e structures.DeviceExport) error {
 	err = c.Queries.Range(s, st, runs.RangeArgs{
 		Ranges: c.Rows.AddressOf(allKeysAt), N: 1, Unique: c.of.Unique(), Offsets: total + 4*offsets, Total: total,
 		Scratch: total + 4*rest, OutKeys: e.Keys.Address(), OutValues: e.Values.Address(),
-		Capacity: min(e.Keys.Len(), e.Values.Len()), Candidates: all,
+		Capacity: min(e.Keys.Len(), e.Values.Len()) * 4 / c.Width().Bytes(), Candidates: all,
 	})
 	if err == nil {
 		s.Copy(e.Total, 0, c.scratch.Of(s), 4*(offsets+1), 4)

@@ -34,7 +34,7 @@ func (c *Core[W]) resolve(s *vk.Stream, run runs.Source, without runs.Ranges, in
 	}
 	return c.Primitives.Compact(s, primitives.CompactArgs{
 		Keys: run.Keys, Values: run.Values, Flags: flags, OutKeys: into.Keys, OutValues: into.Values,
-		OutCount: c.counted.Address(), Length: primitives.Length{N: run.N}, Scratch: rest,
+		OutCount: c.counted.Address(), Length: primitives.Length{N: run.N}, Widths: c.Widths(), Scratch: rest,
 	})
 }
 
@@ -78,14 +78,14 @@ func (c *Core[W]) Build(ctx context.Context, keys, values []W) (*runs.Memory, in
 	if len(keys) != len(values) {
 		return nil, 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
 	}
-	n := len(keys)
-	into, err := runs.NewMemory(c.Device, n)
+	n, bytes := len(keys), c.Width().Bytes()
+	into, err := runs.NewMemory(c.Device, c.Width(), n)
 	if err != nil || n == 0 {
 		return into, 0, err
 	}
 	var p recording.Parts
 	plan := func() (keys, values, sort, valid uint64) {
-		return p.Take(4 * n), p.Take(4 * n), p.Take(c.Primitives.SortScratch(n, true, primitives.Widths{})),
+		return p.Take(bytes * n), p.Take(bytes * n), p.Take(c.Primitives.SortScratch(n, true, c.Widths())),
 			p.Take(c.ValidScratch(n))
 	}
 	plan()
@@ -109,7 +109,7 @@ func (c *Core[W]) Build(ctx context.Context, keys, values []W) (*runs.Memory, in
 		}
 		err := c.Primitives.Sort(c.Stream, primitives.SortArgs{
 			Keys: row.Keys, Values: row.Values, OutKeys: sortedKeys, OutValues: sortedValues,
-			Length: primitives.Length{N: n}, Scratch: sort,
+			Length: primitives.Length{N: n}, Widths: c.Widths(), Scratch: sort,
 		})
 		if err != nil {
 			return err

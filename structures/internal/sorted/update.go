@@ -227,9 +227,9 @@ func (c *Core[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 		return err
 	}
 	c.meter.Batch(kind, u.Count)
-	b := Batch{Kind: kind, Keys: u.Keys.AddressOf(u.First), N: u.Count}
+	b := Batch{Kind: kind, Keys: u.Keys.AddressOf(u.First << c.Width()), N: u.Count}
 	if kind != structures.Delete {
-		b.Values = u.Values.AddressOf(u.First)
+		b.Values = u.Values.AddressOf(u.First << c.Width())
 	}
 	return c.on(s, true, func() error { return c.record(ctx, s, b, u.Status.Address()) })
 }
@@ -267,5 +267,5 @@ func (c *Core[W]) check(s *vk.Stream, kind structures.Kind, u structures.DeviceB
 	if !updates(kind) {
 		return &structures.KindError{Kind: kind}
 	}
-	return cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u, structures.Bits32))
+	return cmp.Or(c.Device.Accept("stream", s), recording.NeedUpdates(c.Device, kind, u, c.Width()))
 }
