@@ -26,7 +26,7 @@ layout(constant_id = 17) const uint SHARED = 0;          // 1: the pool has othe
 // nodes beneath it.
 struct Batch {
     uvec2 keys;      // or their lows
-    uvec2 payload;   // a word each: the value, or with `indexed` its index in the batch; or the node
+    uvec2 payload;   // the value, or with `indexed` its index in the batch; or the node
     uvec2 values;    // in the order of the batch
     uvec2 kinds;     // bytes, in the order of the batch; of OP_MIXED alone
     uvec2 marks;     // batch_marks
@@ -55,7 +55,7 @@ Batch batch_taken(PushedBatch p) {
 // behind them belong in no leaf, so that kernels which come after the leaves were located have no need to ask.
 uint batch_count(PushedBatch p) {
     if ((p.how >> 9 & 1u) == 0u) return p.count;
-    return min(plain_load_near(p.keys, p.count), p.count);
+    return min(plain_load_near(p.keys, VKDS_WORDS(p.count)), p.count);
 }
 
 // The memory of a batch, of which each level has its own control words and overwrites what the level before had.
@@ -99,6 +99,14 @@ uvec4 work_load4(uvec2 at, uint i) { return plain_load4(address_at(at, i, 4u)); 
 void work_store4(uvec2 at, uint i, uvec4 v) { plain_store4(address_at(at, i, 4u), v); }
 #endif
 
+#if VKDS_WIDE
+#define work_load_key(at, i) work_load2(at, i)
+#define work_store_key(at, i, key) work_store2(at, i, key)
+#else
+#define work_load_key(at, i) work_load(at, i)
+#define work_store_key(at, i, key) work_store(at, i, key)
+#endif
+
 const uint BATCH_WALK = 32u;   // operations that one invocation goes through: more are a long segment
 
 // Where a part of the memory begins that has so many bytes an element before it.
@@ -110,13 +118,20 @@ uvec2 batch_records(Work w) { return address_add(w.at, BATCH_CONTROL); }
 // New nodes of a group's records before each record.
 uvec2 batch_offsets(Work w) { return batch_part(w, 16u); }
 // The new nodes of a level, the lows and then the nodes. Two levels take turns.
-uvec2 batch_lows(Work w, uint level) { return batch_part(w, 20u + (level & 1u) * 8u); }
-uvec2 batch_children(Work w, uint level) { return batch_part(w, 24u + (level & 1u) * 8u); }
+#if VKDS_WIDE
+const uint BATCH_LEVEL_BYTES = 12u;
+#else
+const uint BATCH_LEVEL_BYTES = 8u;
+#endif
+uvec2 batch_lows(Work w, uint level) { return batch_part(w, 20u + (level & 1u) * BATCH_LEVEL_BYTES); }
+uvec2 batch_children(Work w, uint level) {
+    return batch_part(w, (16u + BATCH_LEVEL_BYTES) + (level & 1u) * BATCH_LEVEL_BYTES);
+}
 // A pair of words a group: new nodes and records, once summed up those of the groups before it.
-uvec2 batch_groups(Work w) { return batch_part(w, 40u); }
+uvec2 batch_groups(Work w) { return batch_part(w, 24u + 2u * BATCH_LEVEL_BYTES); }
 // What the node of a long segment was: several invocations go by that, and one of them writes the node.
 uvec2 batch_former(Work w, uint begin) {
-    return address_at(batch_part(w, 36u), begin / BATCH_WALK, NODE_SHIFT);
+    return address_at(batch_part(w, 20u + 2u * BATCH_LEVEL_BYTES), begin / BATCH_WALK, NODE_SHIFT);
 }
 
 // The batch of an inner level.
@@ -132,7 +147,7 @@ Batch batch_above(Work w, uint split) {
     return b;
 }
 
-uint batch_key(Batch b, uint i) { return work_load(b.keys, i); }
+K batch_key(Batch b, uint i) { return work_load_key(b.keys, i); }
 
 // Into how many nodes n pairs go: one, as long as they fit into it, so that no batch makes a node for pairs that it
 // doesn't bring, and deletions, which bring none, leave the levels above alone. Of several each gets `split` at least.
@@ -146,7 +161,7 @@ uint batch_first(uint n, uint nodes, uint j) { return j * (n / nodes) + min(j, n
 const uint BATCH_ROUNDS = 1u << 16;   // nodes that a search visits at most
 
 // Where the search for a key begins that is to end at a level: where the work's prefix index says, or at the root.
-BTreePlace batch_start(BTree tree, Work w, uint level, uint key) {
+BTreePlace batch_start(BTree tree, Work w, uint level, K key) {
     BTreePlace place = BTreePlace(tree.root, 0u);
     bool high = false;
     if (w.index_bits != 0u) {
@@ -162,40 +177,44 @@ BTreePlace batch_start(BTree tree, Work w, uint level, uint key) {
 }
 
 // The child of an inner node that a key, in the node's range or above it, leads to.
-uint batch_child(uvec2 node, uint key) {
+uint batch_child(uvec2 node, K key) {
     uint child = SLAB_NULL;
-    [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / 2u; q++) {
+    [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
         uvec4 v = plain_load4(address_add(node, q * 16u));
+#if VKDS_WIDE
+        child = q == 0u || VKDS_UP_TO(v.VKDS_KEY, key) ? v.VKDS_CHILD : child;
+#else
         child = q == 0u || v.x <= key ? v.y : child;
         child = v.z <= key ? v.w : child;
+#endif
     }
     return child;
 }
 
 // The same, of a node that neighbouring lanes read too: the fewer words each one reads, the better.
-uint batch_child_stepwise(uvec2 node, uint key) {
+uint batch_child_stepwise(uvec2 node, K key) {
     uint slot = 0u;
     [[unroll]] for (uint step = 8u; step != 0u; step >>= 1) {
         uint next = min(slot + step, BTREE_SLOTS - 1u);
-        slot = plain_load_near(node, 2u * next) <= key ? next : slot;
+        slot = VKDS_UP_TO(VKDS_LOAD_NEAR(node, 2u * next), key) ? next : slot;
     }
-    return plain_load_near(node, 2u * slot + 1u);
+    return VKDS_REFERENCE(VKDS_LOAD_NEAR(node, 2u * slot + 1u));
 }
 
 // The node of a level whose range has the key, and its header.
-uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out NodeHeader header) {
+uint batch_find(BTree tree, Work w, uint level, K key, bool enabled, out NodeHeader header) {
     BTreePlace place = batch_start(tree, w, level, key);
-    header = NodeHeader(0u, 0u, 0u, 0u);
+    header = NodeHeader(0u, K(0u), K(0u), 0u);
     bool busy = enabled;
     for (uint round = 0u; busy && round < BATCH_ROUNDS; round++) {
         uvec2 at = slab_address(tree.pool, place.node);
         bool inner = place.level > level;
-        uvec4 f = plain_load4(address_add(at, BTREE_META_AT));
+        VKDS_HEADER f = VKDS_HEADER_LOAD(plain_load4, at);
         uint child = SLAB_NULL;
         if (inner) child = batch_child(at, key);
-        header = NodeHeader(f.x, f.y, f.z, f.w);
-        if (key > f.z) {
-            place.node = f.w;
+        header = VKDS_HEADER_OF(f);
+        if (VKDS_ABOVE(key, f.VKDS_HIGH)) {
+            place.node = f.VKDS_LINK;
         } else if (inner) {
             place.node = child;
             place.level--;
@@ -208,7 +227,7 @@ uint batch_find(BTree tree, Work w, uint level, uint key, bool enabled, out Node
 
 // The leaf whose range has the key. As long as all nodes have parents, no header says anything that parents don't, and
 // the leaf is not read.
-uint batch_leaf(BTree tree, Work w, uint key, bool enabled) {
+uint batch_leaf(BTree tree, Work w, K key, bool enabled) {
     uint orphans = plain_load(address_add(tree.state, BTREE_ORPHANS_AT));
     BTreePlace place = batch_start(tree, w, 0u, key);
     if (orphans != 0u) {

@@ -6,12 +6,12 @@
 #include "batch_split.glsl"
 
 // The end of the segment that begins at i, of keys up to high.
-uint segment_end(Batch b, uint i, uint high) {
+uint segment_end(Batch b, uint i, K high) {
     uint low = i + 1u, step = 1u;
     bool within = true;
     while (within) {
         within = low < b.count;
-        if (within) within = batch_key(b, low) <= high;
+        if (within) within = VKDS_UP_TO(batch_key(b, low), high);
         if (within) {
             low += min(step, b.count - low);
             step *= 2u;
@@ -22,7 +22,7 @@ uint segment_end(Batch b, uint i, uint high) {
     low = low - step / 2u + (step == 1u ? 0u : 1u);
     while (low < end) {
         uint middle = low + ((end - low) >> 1);
-        if (batch_key(b, middle) <= high) low = middle + 1u;
+        if (VKDS_UP_TO(batch_key(b, middle), high)) low = middle + 1u;
         else end = middle;
     }
     return end;
@@ -31,9 +31,9 @@ uint segment_end(Batch b, uint i, uint high) {
 // Puts the children of a segment into an inner node of so many, which has room for them.
 void node_insert(Batch b, inout Node n, uint have, uint begin, uint end) {
     [[dont_unroll]] for (uint i = begin; i < end; i++) {
-        uvec2 child = uvec2(batch_key(b, i), work_load(b.payload, i));
+        P child = VKDS_BRANCH(batch_key(b, i), work_load(b.payload, i));
         uint at = 0u;
-        [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) at += s < have && n.pair[s].x < child.x ? 1u : 0u;
+        [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) at += s < have && VKDS_BELOW(n.pair[s].VKDS_KEY, child.VKDS_KEY) ? 1u : 0u;
         [[unroll]] for (uint s = BTREE_SLOTS - 1u; s != 0u; s--)
             n.pair[s] = s > at ? n.pair[s - 1u] : s == at ? child : n.pair[s];
         n.pair[0] = at == 0u ? child : n.pair[0];
@@ -46,10 +46,9 @@ void node_insert(Batch b, inout Node n, uint have, uint begin, uint end) {
 bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, NodeHeader header, bool root_empty, out Record r) {
     uvec2 node = slab_address(tree.pool, slab);
     Node n;
-    [[unroll]] for (uint q = 0u; q < 7u; q++) {
+    [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
         uvec4 v = plain_load4(address_add(node, q * 16u));
-        n.pair[2u * q] = v.xy;
-        n.pair[2u * q + 1u] = v.zw;
+        VKDS_NODE_PUT(n, q, v);
     }
     uint end = segment_end(b, i, header.high);
     uint slots = root_empty ? 0u : node_slots(n, header.high);
@@ -57,14 +56,22 @@ bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, NodeHeader he
     bool fits = r.count <= BTREE_SLOTS;
     if (fits) {
         node_insert(b, n, uint(bitCount(slots)), i, end);
-        [[unroll]] for (uint q = 0u; q < 7u; q++)
-            plain_store4(address_add(node, q * 16u), uvec4(n.pair[2u * q], n.pair[2u * q + 1u]));
-        if (root_empty)
-            plain_store4(address_add(node, BTREE_META_AT), uvec4(btree_meta(w.level, 0u), 0u, ~0u, SLAB_NULL));
+        [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++)
+            plain_store4(address_add(node, q * 16u), VKDS_NODE_QUAD(n, q));
+        if (root_empty) {
+            VKDS_HEADER_STORE(plain_store4, node, btree_meta(w.level, 0u), K(0u), K(~0u), SLAB_NULL);
+        }
     } else if (record_long(r)) {
         uvec2 former = batch_former(w, i);
-        [[unroll]] for (uint q = 0u; q < 7u; q++) work_store4(former, q, uvec4(n.pair[2u * q], n.pair[2u * q + 1u]));
+        [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
+            work_store4(former, q, VKDS_NODE_QUAD(n, q));
+        }
+#if VKDS_WIDE
+        work_store4(former, 6u, VKDS_LOWER(header.meta, header.low));
+        work_store4(former, 7u, VKDS_UPPER(header.high, header.link));
+#else
         work_store4(former, 7u, uvec4(header.meta, header.low, header.high, header.link));
+#endif
     }
     return !fits;
 }
@@ -73,14 +80,14 @@ bool segment_apply(BTree tree, Work w, Batch b, uint i, uint slab, NodeHeader he
 void group_apply(BTree tree, Work w, Batch b, uint group) {
     uint i = group * w.group + workgroup_lane();
     bool enabled = i < b.count;
-    uint key = 0u, before = 0u;
+    K key = K(0u), before = K(0u);
     if (enabled) key = batch_key(b, i);
     if (enabled && i != 0u) before = batch_key(b, i - 1u);
     bool root_empty = work_load(batch_control(w, w.level - 1u, BATCH_ROOT_AT), 0u) != 0u;
-    NodeHeader header = NodeHeader(0u, 0u, ~0u, SLAB_NULL);
+    NodeHeader header = NodeHeader(0u, K(0u), K(~0u), SLAB_NULL);
     uint slab = tree.root;
     if (enabled && !root_empty) slab = batch_find(tree, w, w.level, key, true, header);
-    bool first = enabled && slab != SLAB_NULL && (i == 0u || before < header.low);
+    bool first = enabled && slab != SLAB_NULL && (i == 0u || VKDS_BELOW(before, header.low));
     Record r = Record(0u, 0u, 0u, 0u, 0u);
     bool records = false;
     if (first) records = segment_apply(tree, w, b, i, slab, header, root_empty, r);

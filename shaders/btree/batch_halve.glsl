@@ -9,22 +9,22 @@
 
 // The slots of a leaf that stay, in registers; the others have the key ~0, which no leaf that becomes two may hold.
 struct Staying {
-    uint key[BTREE_SLOTS];
-    uint value[BTREE_SLOTS];
+    K key[BTREE_SLOTS];
+    V value[BTREE_SLOTS];
 };
 
 // How many slots that stay have a key below one.
-uint staying_below(Staying l, uint key) {
+uint staying_below(Staying l, K key) {
     uint below = 0u;
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) below += l.key[s] < key ? 1u : 0u;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) below += VKDS_BELOW(l.key[s], key) ? 1u : 0u;
     return below;
 }
 
 // The value of a key in a leaf, or another one if the leaf hasn't the key.
-uint leaf_value(uvec2 node, uint key, uint otherwise) {
+V leaf_value(uvec2 node, K key, V otherwise) {
     [[dont_unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uvec2 pair = plain_load2(btree_slot(node, s));
-        otherwise = pair.x == key ? pair.y : otherwise;
+        P pair = VKDS_SLOT_LOAD(btree_slot(node, s));
+        otherwise = pair.VKDS_KEY == key ? pair.VKDS_VALUE : otherwise;
     }
     return otherwise;
 }
@@ -35,24 +35,25 @@ uint half_place(uint at, uint first) { return at < first ? at : NODE_PAIRS + min
 
 // Makes of this lane's row, which has the leaf of a record, that leaf and the new one, which is a slab. Returns the new
 // one's least key.
-uint halve(BTree tree, Batch b, Record r, uint slab) {
+K halve(BTree tree, Batch b, Record r, uint slab) {
     uint row = workgroup_lane(), first = batch_first(r.count, 2u, 1u);
     Staying l;
     uint place[BTREE_SLOTS];
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uvec2 pair = staged_pair(row, s);
-        l.key[s] = (r.slots >> s & 1u) != 0u ? pair.x : ~0u;
-        l.value[s] = pair.y;
+        P pair = staged_pair(row, s);
+        l.key[s] = (r.slots >> s & 1u) != 0u ? pair.VKDS_KEY : K(~0u);
+        l.value[s] = pair.VKDS_VALUE;
     }
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] = staying_below(l, l.key[s]);
-    uvec2 lower = staged_pair(row, 14u), upper = staged_pair(row, 15u);
+    P lower = staged_pair(row, BTREE_SLOTS), upper = staged_pair(row, BTREE_SLOTS + 1u);
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        stage_pair(row, s, uvec2(btree_empty_key(upper.x), 0u));
-        stage_pair(row, NODE_PAIRS + s, uvec2(btree_empty_key(upper.x), 0u));
+        stage_pair(row, s, P(btree_empty_key(upper.VKDS_KEY), V(0u)));
+        stage_pair(row, NODE_PAIRS + s, P(btree_empty_key(upper.VKDS_KEY), V(0u)));
     }
-    uint landed = 0u, low = 0u, key = batch_key(b, r.begin);
+    uint landed = 0u;
+    K low = K(0u), key = batch_key(b, r.begin);
     [[dont_unroll]] for (uint i = r.begin; i < r.end; i++) {
-        uint next = ~key;
+        K next = ~key;
         if (i + 1u < r.end) next = batch_key(b, i + 1u);
         bool lands = next != key;
         if (lands) lands = marks_lands(b, i);
@@ -60,21 +61,23 @@ uint halve(BTree tree, Batch b, Record r, uint slab) {
             Landing n = batch_landing(b, i);
             if (n.keeps) n.value = leaf_value(slab_address(tree.pool, r.node), key, n.value);
             uint at = landed + staying_below(l, key);
-            stage_pair(row, half_place(at, first), uvec2(key, n.value));
+            stage_pair(row, half_place(at, first), P(key, n.value));
             low = at == first ? key : low;
             landed++;
-            [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] += key < l.key[s] ? 1u : 0u;
+            [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) place[s] += VKDS_BELOW(key, l.key[s]) ? 1u : 0u;
         }
         key = next;
     }
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        if ((r.slots >> s & 1u) != 0u) stage_pair(row, half_place(place[s], first), uvec2(l.key[s], l.value[s]));
+        if ((r.slots >> s & 1u) != 0u) {
+            stage_pair(row, half_place(place[s], first), P(l.key[s], l.value[s]));
+        }
         low = (r.slots >> s & 1u) != 0u && place[s] == first ? l.key[s] : low;
     }
-    stage_pair(row, 14u, uvec2(btree_meta(0u, 0u), lower.y));
-    stage_pair(row, 15u, uvec2(low - 1u, slab));
-    stage_pair(row, NODE_PAIRS + 14u, uvec2(btree_meta(0u, 0u), low));
-    stage_pair(row, NODE_PAIRS + 15u, upper);
+    stage_pair(row, BTREE_SLOTS, VKDS_LOWER(btree_meta(0u, 0u), lower.VKDS_VALUE));
+    stage_pair(row, BTREE_SLOTS + 1u, VKDS_UPPER(VKDS_BEFORE(low), slab));
+    stage_pair(row, NODE_PAIRS + BTREE_SLOTS, VKDS_LOWER(btree_meta(0u, 0u), low));
+    stage_pair(row, NODE_PAIRS + BTREE_SLOTS + 1u, upper);
     return low;
 }
 
@@ -89,9 +92,9 @@ void split_leaf(BTree tree, Work w, Batch b, uvec2 free, bool busy, Record r, ui
     barrier();
     if (halves) {
         slab = batch_slab(tree.pool, free, number);   // no level is below this one
-        uint low = halve(tree, b, r, slab);
+        K low = halve(tree, b, r, slab);
         uint at = min(number, w.capacity - 1u);
-        plain_store_near(batch_lows(w, 0u), at, low);
+        VKDS_STORE_NEAR(batch_lows(w, 0u), at, low);
         plain_store_near(batch_children(w, 0u), at, slab);
     }
     staged_slab[2u * lane + 1u] = slab;

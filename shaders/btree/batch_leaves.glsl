@@ -13,13 +13,13 @@ shared uint group_leaf[WORKGROUP];   // of each of the group's positions
 struct Leaf {
     uint slab;
     uvec2 node;             // its address
-    uint key[BTREE_SLOTS];
+    K key[BTREE_SLOTS];
     uint slots;             // those in use, a bit each
-    uint empty_key;
+    K empty_key;
 };
 
 // The slots of a leaf that have a key: one at most, a bit each.
-uint leaf_with(Leaf l, uint key) {
+uint leaf_with(Leaf l, K key) {
     uint slots = 0u;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slots |= l.key[s] == key ? 1u << s : 0u;
     return slots & l.slots;
@@ -51,11 +51,11 @@ uint segment_end(Batch b, uvec2 leaves, uint from, uint leaf) {
 // The slots whose keys a segment doesn't bring.
 uint slots_staying(Batch b, Leaf l, uint begin, uint end) {
     uint slots = l.slots;
-    uint first = batch_key(b, begin), last = batch_key(b, end - 1u);
+    K first = batch_key(b, begin), last = batch_key(b, end - 1u);
     [[dont_unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uint key = 0u;
+        K key = K(0u);
         [[unroll]] for (uint t = 0u; t < BTREE_SLOTS; t++) key = s == t ? l.key[t] : key;
-        bool may = (slots >> s & 1u) != 0u && key >= first && key <= last;
+        bool may = (slots >> s & 1u) != 0u && VKDS_FROM(key, first) && VKDS_UP_TO(key, last);
         if (may) {
             uint at = lower_bound(b.keys, begin, end, key);
             if (at < end && batch_key(b, at) == key) slots &= ~(1u << s);
@@ -68,9 +68,9 @@ uint slots_staying(Batch b, Leaf l, uint begin, uint end) {
 uint slots_staying_short(Batch b, Leaf l, uint begin, uint end, out uint count) {
     uint slots = l.slots;
     count = 0u;
-    uint key = batch_key(b, begin);
+    K key = batch_key(b, begin);
     [[dont_unroll]] for (uint i = begin; i < end; i++) {
-        uint next = ~key;
+        K next = ~key;
         if (i + 1u < end) next = batch_key(b, i + 1u);
         if (next != key) {
             slots &= ~leaf_with(l, key);
@@ -85,9 +85,9 @@ uint slots_staying_short(Batch b, Leaf l, uint begin, uint end, out uint count) 
 // Does the operations of a segment in its leaf, where free slots suffice. Returns whether the leaf is empty then.
 bool leaf_apply(Batch b, Leaf l, uint begin, uint end) {
     uint slots = l.slots;
-    uint key = batch_key(b, begin);
+    K key = batch_key(b, begin);
     [[dont_unroll]] for (uint i = begin; i < end; i++) {
-        uint next = ~key;
+        K next = ~key;
         if (i + 1u < end) next = batch_key(b, i + 1u);
         if (next != key) {
             uint slot = leaf_with(l, key);   // no earlier operation filled that one
@@ -96,11 +96,11 @@ bool leaf_apply(Batch b, Leaf l, uint begin, uint end) {
             uvec2 at = btree_slot(l.node, uint(findLSB(slot)));
             if (marks_lands(b, i)) {
                 Landing landing = batch_landing(b, i);
-                if (!there) plain_store2(at, uvec2(key, landing.value));
-                else if (!landing.keeps) plain_store(address_add(at, 4u), landing.value);
+                if (!there) VKDS_SLOT_STORE(at, P(key, landing.value));
+                else if (!landing.keeps) VKDS_STORE(address_add(at, VKDS_SLOT_BYTES / 2u), landing.value);
                 slots |= slot;
             } else if (there) {
-                plain_store2(at, uvec2(l.empty_key, 0u));
+                VKDS_SLOT_STORE(at, P(l.empty_key, V(0u)));
                 slots &= ~slot;
             }
         }
@@ -146,30 +146,39 @@ void turn_over(inout uvec2 m[4]) {
     }
 }
 
-// The first words of the pairs of a node: those of the slots, meta, high. With TILE 4, four lanes read their four nodes
+// The keys of the pairs of a node, those of the header being the meta and the high. With TILE 4, four lanes read their four nodes
 // one after the other together, since a lane that reads a node by itself takes three times as long. Collective.
-void load_firsts(SlabPool pool, uint slab, out uint first[NODE_PAIRS]) {
+void load_firsts(SlabPool pool, uint slab, out K first[NODE_PAIRS]) {
     if (TILE == 4u) {
         uvec2 lower[4], upper[4];
         [[unroll]] for (uint k = 0u; k < 4u; k++) {
             uvec2 node = slab_address(pool, tile_shuffle(slab, k));
-            lower[k] = plain_load4(address_add(node, tile_lane() * 16u)).xz;
-            upper[k] = plain_load4(address_add(node, tile_lane() * 16u + 64u)).xz;
+            lower[k] = plain_load4(address_add(node, tile_lane() * 16u)).VKDS_QUAD_KEYS;
+            upper[k] = plain_load4(address_add(node, tile_lane() * 16u + 64u)).VKDS_QUAD_KEYS;
         }
         turn_over(lower);
         turn_over(upper);
         [[unroll]] for (uint k = 0u; k < 4u; k++) {
+#if VKDS_WIDE
+            first[k] = lower[k];
+            first[k + 4u] = upper[k];
+#else
             first[2u * k] = lower[k].x;
             first[2u * k + 1u] = lower[k].y;
             first[2u * k + 8u] = upper[k].x;
             first[2u * k + 9u] = upper[k].y;
+#endif
         }
     } else {
         uvec2 node = slab_address(pool, slab);
         [[unroll]] for (uint q = 0u; q < 8u; q++) {
             uvec4 v = plain_load4(address_add(node, q * 16u));
+#if VKDS_WIDE
+            first[q] = v.VKDS_KEY;
+#else
             first[2u * q] = v.x;
             first[2u * q + 1u] = v.z;
+#endif
         }
     }
 }
@@ -184,7 +193,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
     bool first = leaf != SLAB_NULL && leaf != before;
     group_leaf[lane] = leaf;
     barrier();
-    uint words[NODE_PAIRS];
+    K words[NODE_PAIRS];
     load_firsts(tree.pool, first ? leaf : 0u, words);   // slab 0 is there in every pool
     emptied = false;
     Record r = Record(0u, 0u, 0u, 0u, 0u);
@@ -197,7 +206,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
         Leaf l;
         l.slab = leaf;
         l.node = slab_address(tree.pool, leaf);
-        l.empty_key = btree_empty_key(words[15]);
+        l.empty_key = btree_empty_key(words[NODE_PAIRS - 1u]);
         l.slots = 0u;
         [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
             l.key[s] = words[s];
@@ -210,7 +219,7 @@ void group_apply(BTree tree, Work w, Batch b, uvec2 leaves, uint group, out bool
                 plain_store4(address_add(former, q * 16u), plain_load4(address_add(l.node, q * 16u)));
         }
         // The last leaf, whose range is the key ~0, stays.
-        emptied = emptied && words[15] != ~0u;
+        emptied = emptied && words[NODE_PAIRS - 1u] != K(~0u);
     }
     group_record(tree, w, b, group, records, r);
 }

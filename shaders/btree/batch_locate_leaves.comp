@@ -16,7 +16,7 @@ void main() {
     Batch batch = batch_taken(pushed);
     uint i = invocation_index();
     bool enabled = i < batch_count(pushed);
-    uint key = 0u;
+    K key = K(0u);
     if (enabled) key = batch_key(batch, i);
     uint leaf = batch_leaf(tree, work, key, enabled);
     if (i < batch.count) plain_store_near(leaves, i, enabled ? leaf : SLAB_NULL);

@@ -18,7 +18,7 @@ void main() {
     Batch batch = batch_taken(pushed);
     uint i = invocation_index();
     bool enabled = i < batch_count(pushed);
-    uint key = 0u;
+    K key = K(0u);
     if (enabled) key = batch_key(batch, i);
     uint leaf = batch_leaf(tree, work, key, enabled);
     if (i < batch.count) plain_store_near(leaves, i, enabled ? leaf : SLAB_NULL);
@@ -33,10 +33,9 @@ void main() {
     if (first) {
         Node n;
         uvec2 node = slab_address(tree.pool, leaf);
-        [[unroll]] for (uint q = 0u; q < 7u; q++) {
+        [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
             uvec4 v = plain_load4(address_add(node, q * 16u));
-            n.pair[2u * q] = v.xy;
-            n.pair[2u * q + 1u] = v.zw;
+            VKDS_NODE_PUT(n, q, v);
         }
         there = leaf_slot(n, key) != SLOT_NONE;
     }

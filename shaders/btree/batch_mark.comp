@@ -20,11 +20,12 @@ void main() {
         uint i = group * MARKS_GROUP + k * BATCH_GROUP + lane;
         lands[k] = anew[k] = false;
         if (i < count) {
-            uint key = batch_key(batch, i), next = ~key;
+            K key = batch_key(batch, i), next = ~key;
             if (i + 1u < count) next = batch_key(batch, i + 1u);
             lands[k] = next != key;
             if (batch.kind != OP_INSERT) {
-                uint before = ~key, kind = batch_kind(batch, i), kind_before = kind;
+                K before = ~key;
+                uint kind = batch_kind(batch, i), kind_before = kind;
                 if (i != 0u) {
                     before = batch_key(batch, i - 1u);
                     kind_before = batch_kind(batch, i - 1u);

@@ -28,9 +28,9 @@ uint batch_kind(Batch b, uint i) {
     return kind;
 }
 
-uint batch_value(Batch b, uint i) {
-    if (b.indexed != 0u) return plain_load_near(b.values, batch_source(b, i));
-    return plain_load_near(b.payload, i);
+V batch_value(Batch b, uint i) {
+    if (b.indexed != 0u) return VKDS_LOAD_NEAR(b.values, batch_source(b, i));
+    return VKDS_LOAD_NEAR(b.payload, i);
 }
 
 // How many of the positions before this one land.
@@ -68,12 +68,12 @@ uint marks_next(Batch b, uint i, uint end) {
 
 // What the operations of a key come to, if the last of them, at position i, lands.
 struct Landing {
-    uint value;
+    V value;
     bool keeps;   // the value that was there before, if the key was
 };
 
 Landing batch_landing(Batch b, uint i) {
-    Landing l = Landing(0u, false);
+    Landing l = Landing(V(0u), false);
     uint from = i;
     if (b.kind != OP_INSERT) {
         uvec2 anew = marks_anew_at(b);

@@ -9,7 +9,7 @@ layout(push_constant, std430) uniform Push {
     BTree tree;
     PushedBatch pushed;
     uvec2 leaves;   // the leaf of each position
-    uvec2 values;   // a word a position, out
+    uvec2 values;   // V a position, out
     uvec2 found;    // a byte a position, out: 1 if the key is there, else 0
 };
 
@@ -19,14 +19,20 @@ void main() {
     bool there = false;
     if (i < batch_count(pushed)) {
         uvec2 node = slab_address(tree.pool, plain_load_near(leaves, i));
-        uint key = batch_key(batch, i), value = 0u;
+        K key = batch_key(batch, i);
+        V value = V(0u);
         // No key of a leaf's range is the one that its free slots have.
-        [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / 2u; q++) {
+        [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
             uvec4 v = plain_load4(address_add(node, q * 16u));
+#if VKDS_WIDE
+            there = there || v.VKDS_KEY == key;
+            value = v.VKDS_KEY == key ? v.VKDS_VALUE : value;
+#else
             there = there || v.x == key || v.z == key;
             value = v.x == key ? v.y : v.z == key ? v.w : value;
+#endif
         }
-        plain_store_near(values, i, value);
+        VKDS_STORE_NEAR(values, i, value);
     }
     byte_store(found, i, batch.count, there ? 1u : 0u);
 }

@@ -16,38 +16,40 @@ uint marks_next(Batch b, uint i, uint end) { return i; }
 const uint SLOT_NONE = ~0u;
 
 // The slot of a leaf that has a key; SLOT_NONE if none has.
-uint leaf_slot(Node n, uint key) {
+uint leaf_slot(Node n, K key) {
     uint slot = SLOT_NONE;
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slot = n.pair[s].x == key ? s : slot;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slot = n.pair[s].VKDS_KEY == key ? s : slot;
     return slot;
 }
 
 // The slots of a node that are in use, a bit each.
-uint node_slots(Node n, uint high) {
+uint node_slots(Node n, K high) {
     uint slots = 0u;
 #if BATCH_LEAVES
-    uint empty_key = btree_empty_key(high);
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slots |= n.pair[s].x != empty_key ? 1u << s : 0u;
+    K empty_key = btree_empty_key(high);
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) slots |= n.pair[s].VKDS_KEY != empty_key ? 1u << s : 0u;
 #else
     slots = 1u;
-    [[unroll]] for (uint s = 1u; s < BTREE_SLOTS; s++) slots |= n.pair[s].x != n.pair[s - 1u].x ? 1u << s : 0u;
+    [[unroll]] for (uint s = 1u; s < BTREE_SLOTS; s++)
+        slots |= n.pair[s].VKDS_KEY != n.pair[s - 1u].VKDS_KEY ? 1u << s : 0u;
 #endif
     return slots;
 }
 
 // How many of these slots have a key below one.
-uint slots_below(Node n, uint slots, uint key) {
+uint slots_below(Node n, uint slots, K key) {
     uint below = 0u;
-    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) below += n.pair[s].x < key ? slots >> s & 1u : 0u;
+    [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++)
+        below += VKDS_BELOW(n.pair[s].VKDS_KEY, key) ? slots >> s & 1u : 0u;
     return below;
 }
 
 // The one of these slots, at least one, that has the least key.
-uint slots_least(Node n, uint slots, out uvec2 pair) {
+uint slots_least(Node n, uint slots, out P pair) {
     uint slot = 0u;
-    pair = uvec2(~0u, 0u);
+    pair = P(K(~0u), V(0u));
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        bool less = (slots >> s & 1u) != 0u && n.pair[s].x <= pair.x;
+        bool less = (slots >> s & 1u) != 0u && VKDS_UP_TO(n.pair[s].VKDS_KEY, pair.VKDS_KEY);
         pair = less ? n.pair[s] : pair;
         slot = less ? s : slot;
     }
@@ -63,7 +65,7 @@ struct Merge {
 
 // Writes the pairs first … first+length-1 of the sequence into a node, up to as many as it has slots. Returns whether
 // there is one behind them; next is its key then, and low the first one's key.
-bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, uint empty_key, out uint low, out uint next) {
+bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, K empty_key, out K low, out K next) {
     // Where in the segment that part begins: at the first position whose key has enough pairs below it.
     uint begun = marks_before(b, m.begin);
     uint at = m.begin, high = m.end;
@@ -76,39 +78,39 @@ bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, uint e
     }
     uint passed = first - (marks_before(b, at) - begun);   // slots whose pairs come before
     uint slots = m.slots;
-    uvec2 pair;
+    P pair;
     [[dont_unroll]] for (uint i = 0u; i < min(passed, BTREE_SLOTS); i++)
         slots &= ~(1u << slots_least(m.node, slots, pair));
 
     at = marks_next(b, at, m.end);
-    uint key = 0u;
+    K key = K(0u);
     if (at < m.end) key = batch_key(b, at);
-    uvec2 held = uvec2(0u);
+    P held = P(0u);
     bool more = false;
-    low = next = 0u;
-    uvec2 last = uvec2(empty_key, 0u);
+    low = next = K(0u);
+    P last = P(empty_key, V(0u));
     [[dont_unroll]] for (uint i = 0u; i <= BTREE_SLOTS; i++) {
         uint slot = slots_least(m.node, slots, pair);
-        bool old = slots != 0u && (at >= m.end || pair.x < key);
+        bool old = slots != 0u && (at >= m.end || VKDS_BELOW(pair.VKDS_KEY, key));
         bool any = slots != 0u || at < m.end;
         bool writes = i < length;
-        if (any && !old) pair.x = key;
-        if (i == 0u) low = pair.x;
+        if (any && !old) pair.VKDS_KEY = key;
+        if (i == 0u) low = pair.VKDS_KEY;
         if (i == length) {
             more = any;
-            next = pair.x;
+            next = pair.VKDS_KEY;
         }
         if (writes && old) slots &= ~(1u << slot);
         if (writes && !old) {
 #if BATCH_LEAVES
             Landing l = batch_landing(b, at);
-            pair.y = l.value;
+            pair.VKDS_VALUE = l.value;
             if (l.keeps) {
                 [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++)
-                    pair.y = m.node.pair[s].x == key ? m.node.pair[s].y : pair.y;
+                    pair.VKDS_VALUE = m.node.pair[s].VKDS_KEY == key ? m.node.pair[s].VKDS_VALUE : pair.VKDS_VALUE;
             }
 #else
-            pair.y = work_load(b.payload, at);
+            pair.VKDS_VALUE = VKDS_VALUE_OF(work_load(b.payload, at));
 #endif
             at = marks_next(b, at + 1u, m.end);
             if (at < m.end) key = batch_key(b, at);
@@ -117,8 +119,12 @@ bool merge_write(Batch b, Merge m, uint first, uint length, uvec2 target, uint e
 #if !BATCH_LEAVES
         last = pair;
 #endif
+#if VKDS_WIDE
+        if (i < BTREE_SLOTS) plain_store4(btree_slot(target, i), pair);
+#else
         if ((i & 1u) == 0u) held = pair;
         else plain_store4(address_add(target, (i - 1u) * 8u), uvec4(held, pair));
+#endif
     }
     return more;
 }

@@ -10,12 +10,15 @@
 void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint number) {
     uvec2 from = record_long(r) ? batch_former(w, r.begin) : slab_address(tree.pool, r.node);
     Merge m;
-    [[unroll]] for (uint q = 0u; q < 7u; q++) {
+    [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
         uvec4 v = work_load4(from, q);
-        m.node.pair[2u * q] = v.xy;
-        m.node.pair[2u * q + 1u] = v.zw;
+        VKDS_NODE_PUT(m.node, q, v);
     }
+#if VKDS_WIDE
+    NodeHeader header = btree_header_of(work_load4(from, 6u), work_load4(from, 7u));
+#else
     uvec4 header = work_load4(from, 7u);
+#endif
     m.slots = r.slots;
     m.begin = r.begin;
     m.end = r.end;
@@ -27,16 +30,16 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     if (j >= skipped) slab = batch_slab(tree.pool, free, base + o);
     uvec2 target = slab_address(tree.pool, slab);
     uint begin = batch_first(r.count, nodes, j), end = batch_first(r.count, nodes, j + 1u);
-    uint low, next;
-    bool more = merge_write(b, m, begin, end - begin, target, btree_empty_key(header.z), low, next);
-    if (j == 0u) low = header.y;
-    uint link = header.w;
+    K low, next;
+    bool more = merge_write(b, m, begin, end - begin, target, btree_empty_key(header.VKDS_HIGH), low, next);
+    if (j == 0u) low = header.VKDS_LOW;
+    uint link = header.VKDS_LINK;
     if (more) link = batch_slab(tree.pool, free, base + o + 1u);
-    plain_store4(address_add(target, BTREE_META_AT),
-                 uvec4(btree_meta(w.level, 0u), low, more ? next - 1u : header.z, link));
+    VKDS_HEADER_STORE(plain_store4, target, btree_meta(w.level, 0u), low,
+                      more ? VKDS_BEFORE(next) : header.VKDS_HIGH, link);
     if (j >= skipped) {
         uint at = min(o, w.capacity - 1u);
-        work_store(batch_lows(w, w.level), at, low);
+        work_store_key(batch_lows(w, w.level), at, low);
         work_store(batch_children(w, w.level), at, slab);
     }
 }

@@ -10,11 +10,11 @@
 // Define STAGE_NODES as how many nodes a row has, 1 or 2, before this header.
 const uint STAGE_ROW = STAGE_NODES * NODE_PAIRS + 1u;   // odd, so that the lanes' rows begin in different banks
 const uint STAGE_QUADS = STAGE_NODES * 8u;
-shared uvec2 staged[WORKGROUP * STAGE_ROW];
+shared P staged[WORKGROUP * STAGE_ROW];
 shared uint staged_slab[WORKGROUP * STAGE_NODES];       // whose nodes they are; SLAB_NULL: nobody's
 
-uvec2 staged_pair(uint row, uint pair) { return staged[row * STAGE_ROW + pair]; }
-void stage_pair(uint row, uint pair, uvec2 v) { staged[row * STAGE_ROW + pair] = v; }
+P staged_pair(uint row, uint pair) { return staged[row * STAGE_ROW + pair]; }
+void stage_pair(uint row, uint pair, P v) { staged[row * STAGE_ROW + pair] = v; }
 
 // Reads the first node of each row. Collective over the workgroup; between staged_slab and this lies a barrier, and
 // between this and what it has read, too.
@@ -25,9 +25,13 @@ void stage_load(SlabPool pool) {
         if (slab != SLAB_NULL) quad[q] = plain_load4(address_add(slab_address(pool, slab), (at & 7u) * 16u));
     }
     [[unroll]] for (uint q = 0u; q < 8u; q++) {
-        uint at = q * WORKGROUP + workgroup_lane(), pair = (at >> 3) * STAGE_ROW + (at & 7u) * 2u;
+        uint at = q * WORKGROUP + workgroup_lane(), pair = (at >> 3) * STAGE_ROW + (at & 7u) * VKDS_QUAD_SLOTS;
+#if VKDS_WIDE
+        staged[pair] = quad[q];
+#else
         staged[pair] = quad[q].xy;
         staged[pair + 1u] = quad[q].zw;
+#endif
     }
 }
 
@@ -35,11 +39,15 @@ void stage_load(SlabPool pool) {
 void stage_store(SlabPool pool) {
     [[unroll]] for (uint q = 0u; q < STAGE_QUADS; q++) {
         uint at = q * WORKGROUP + workgroup_lane(), row = at / STAGE_QUADS;
-        uint pair = row * STAGE_ROW + (at % STAGE_QUADS) * 2u;
+        uint pair = row * STAGE_ROW + (at % STAGE_QUADS) * VKDS_QUAD_SLOTS;
         uint slab = staged_slab[at >> 3];
         if (slab != SLAB_NULL)
             plain_store4(address_add(slab_address(pool, slab), (at & 7u) * 16u),
+#if VKDS_WIDE
+                         staged[pair]);
+#else
                          uvec4(staged[pair], staged[pair + 1u]));
+#endif
     }
 }
 

@@ -16,53 +16,53 @@ void main() {
     uint i = invocation_index();
     uint n = min(plain_load(count), gl_NumWorkGroups.x * gl_NumWorkGroups.y * WORKGROUP);
     if (i >= n) return;
-    uint key = plain_load_near(keys, i);
+    K key = VKDS_LOAD_NEAR(keys, i);
     NodeHeader header;
     uint slab = batch_find(tree, Work(uvec2(0u), 0u, 0u, 0u, 0u), 1u, key, true, header);
     bool first = i == 0u;
-    if (!first) first = plain_load_near(keys, i - 1u) < header.low;
+    if (!first) first = VKDS_BELOW(VKDS_LOAD_NEAR(keys, i - 1u), header.low);
     if (slab == SLAB_NULL || !first) return;   // the first of a parent's leaves does all of them
 
     uvec2 node = slab_address(tree.pool, slab);
     Node parent;
-    [[unroll]] for (uint q = 0u; q < 7u; q++) {
+    [[unroll]] for (uint q = 0u; q < BTREE_SLOTS / VKDS_QUAD_SLOTS; q++) {
         uvec4 v = plain_load4(address_add(node, q * 16u));
-        parent.pair[2u * q] = v.xy;
-        parent.pair[2u * q + 1u] = v.zw;
+        VKDS_NODE_PUT(parent, q, v);
     }
     uint used = uint(bitCount(node_slots(parent, header.high)));
-    uvec2 left = uvec2(0u);   // the neighbour that stays: its slot, its node's
-    uvec2 reach;              // high and link
+    P left = P(0u);         // the neighbour that stays: its slot, its node's
+    P reach;                  // high and link
     uint kept = 0u;
     bool taken = false;       // left has taken a range over
     [[dont_unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {
-        uvec2 slot = uvec2(0u), behind = uvec2(~0u);
+        P slot = P(0u), behind = P(~0u);
         [[unroll]] for (uint t = 0u; t < BTREE_SLOTS; t++) slot = s == t ? parent.pair[t] : slot;
         if (s < used) {
-            uvec2 child = slab_address(tree.pool, slot.y);
-            uvec4 f = plain_load4(address_add(child, BTREE_META_AT));
-            while (i < n && plain_load_near(keys, i) < f.y) i++;
+            uvec2 child = slab_address(tree.pool, slot.VKDS_CHILD);
+            VKDS_HEADER f = VKDS_HEADER_LOAD(plain_load4, child);
+            while (i < n && VKDS_BELOW(VKDS_LOAD_NEAR(keys, i), f.VKDS_LOW)) i++;
             bool empty = false;
-            if (i < n) empty = plain_load_near(keys, i) <= f.z;
-            if (empty && s != 0u && reach.y == slot.y) {
-                reach = f.zw;
+            if (i < n) empty = VKDS_UP_TO(VKDS_LOAD_NEAR(keys, i), f.VKDS_HIGH);
+            if (empty && s != 0u && reach.VKDS_CHILD == slot.VKDS_CHILD) {
+                reach = VKDS_UPPER_OF(f);
                 taken = true;
-                uvec2 word = pool_bitmap_word(tree.pool, slot.y >> 24, slot.y >> 10 & 0x3fffu, slot.y >> 5 & 31u);
+                uvec2 word = pool_bitmap_word(tree.pool, slot.VKDS_CHILD >> 24, slot.VKDS_CHILD >> 10 & 0x3fffu,
+                                              slot.VKDS_CHILD >> 5 & 31u);
                 if (SHARED != 0u) {
                     node_clear_coherent(child, true);   // as free slabs of a shared pool are
                     release_fence();
                 }
-                atomic_and(word, ~(1u << (slot.y & 31u)));
+                atomic_and(word, ~(1u << (slot.VKDS_CHILD & 31u)));
             } else {
-                if (taken) plain_store2(address_add(slab_address(tree.pool, left.y), BTREE_HIGH_AT), reach);
+                if (taken) VKDS_SLOT_STORE(address_add(slab_address(tree.pool, left.VKDS_CHILD), BTREE_HIGH_AT), reach);
                 left = slot;
-                reach = f.zw;
+                reach = VKDS_UPPER_OF(f);
                 taken = false;
-                plain_store2(btree_slot(node, kept), slot);
+                VKDS_SLOT_STORE(btree_slot(node, kept), slot);
                 kept++;
             }
         }
     }
-    if (taken) plain_store2(address_add(slab_address(tree.pool, left.y), BTREE_HIGH_AT), reach);
-    for (; kept < BTREE_SLOTS; kept++) plain_store2(btree_slot(node, kept), left);
+    if (taken) VKDS_SLOT_STORE(address_add(slab_address(tree.pool, left.VKDS_CHILD), BTREE_HIGH_AT), reach);
+    for (; kept < BTREE_SLOTS; kept++) VKDS_SLOT_STORE(btree_slot(node, kept), left);
 }

@@ -83,6 +83,9 @@ struct NodeHeader {
 #define VKDS_HEADER_STORE(STORE4, NODE, META, LOW, HIGH, LINK)             \
     STORE4(address_add(NODE, BTREE_META_AT), uvec4(META, 0u, LOW));        \
     STORE4(address_add(NODE, BTREE_HIGH_AT), uvec4(HIGH, LINK, 0u))
+#define VKDS_LOWER(META, LOW) uvec4(META, 0u, LOW)   // the header as two pairs: the low is the value of one,
+#define VKDS_UPPER(HIGH, LINK) uvec4(HIGH, LINK, 0u)  // the high the key of the other, and the link its child
+#define VKDS_UPPER_OF(H) uvec4(H.high, H.link, 0u)
 #define VKDS_LAST_HIGH xy   // of a node's last quad
 #define VKDS_LAST_LINK z
 #define VKDS_CHILD z
@@ -102,6 +105,9 @@ NodeHeader btree_header_of(uvec4 first, uvec4 second) { return NodeHeader(first.
 #define VKDS_HEADER_LOAD(LOAD4, NODE) LOAD4(address_add(NODE, BTREE_META_AT))
 #define VKDS_HEADER_STORE(STORE4, NODE, META, LOW, HIGH, LINK) \
     STORE4(address_add(NODE, BTREE_META_AT), uvec4(META, LOW, HIGH, LINK))
+#define VKDS_LOWER(META, LOW) uvec2(META, LOW)
+#define VKDS_UPPER(HIGH, LINK) uvec2(HIGH, LINK)
+#define VKDS_UPPER_OF(H) H.zw
 #define VKDS_LAST_HIGH z
 #define VKDS_LAST_LINK w
 #define VKDS_CHILD y

@@ -49,7 +49,9 @@
 #define VKDS_SLOT_LOAD(a) plain_load4(a)
 #define VKDS_SLOT_STORE(a, p) plain_store4(a, p)
 #define VKDS_COHERENT_STORE(a, p) coherent_store4(a, p)
+#define VKDS_QUAD_KEYS xy   // the first words of the keys of a quad of slots
 #define VKDS_ONE uvec2(1u, 0u)
+#define VKDS_WORDS(n) (2u * (n))   // words of so many keys
 #define VKDS_PER_QUAD 2u   // keys, or values, a quad
 #define VKDS_QUAD_LOG 1
 #define VKDS_SHIFT 3u   // log2 of the bytes of a key or a value
@@ -79,7 +81,9 @@
 #define VKDS_SLOT_LOAD(a) plain_load2(a)
 #define VKDS_SLOT_STORE(a, p) plain_store2(a, p)
 #define VKDS_COHERENT_STORE(a, p) coherent_store2(a, p)
+#define VKDS_QUAD_KEYS xz
 #define VKDS_ONE 1u
+#define VKDS_WORDS(n) n
 #define VKDS_PER_QUAD 4u
 #define VKDS_QUAD_LOG 2
 #define VKDS_SHIFT 2u

@@ -39,8 +39,10 @@ const (
 	workLevel   = 64   // 1 << BATCH_LEVEL_SHIFT
 	outputsArgs = 16   // BATCH_OUTPUTS_ARGS_AT
 	splitArgs   = 28   // BATCH_SPLIT_ARGS_AT
-	workElement = 40   // bytes of memory an element, beside the groups'
 )
+
+// workElement is how many bytes of memory an element takes, beside the groups' (batch_groups).
+var workElement = [...]int{structures.Bits32: 40, structures.Bits64: 48}
 
 // batchShape is how the kernels of the batched path are laid out.
 type batchShape struct {
@@ -51,7 +53,7 @@ type batchShape struct {
 }
 
 // halveRow is how many bytes of shared memory an invocation takes that halves a leaf.
-const halveRow = 272
+const halveRow = 280
 
 func (t *tree[W]) batchShape() batchShape {
 	info := t.d.Info()
@@ -104,16 +106,16 @@ type batchPlan struct {
 func (t *tree[W]) batchPlan(b batched, shape batchShape, blocks, bits int, base uint64) batchPlan {
 	p := recording.Parts{Base: base}
 	var plan batchPlan
-	n := b.N
+	n, each := b.N, t.width.Bytes()
 	capacity := (n + 64 + 63) &^ 63
 	groups := capacity/shape.group + 2
 	plan.index = p.Take(indexBytes(bits))
-	plan.work = work{At: p.Take(workControl + workElement*capacity + 8*groups), Capacity: uint32(capacity),
+	plan.work = work{At: p.Take(workControl + workElement[t.width]*capacity + 8*groups), Capacity: uint32(capacity),
 		IndexBits: uint32(bits), Group: uint32(shape.group)}
-	plan.keys = p.Take(4 * (n + 1))
+	plan.keys = p.Take(each * (n + 1))
 	plan.free = p.Take(8 * (blocks + 1))
 	if b.payload() {
-		plan.payload = p.Take(4 * n)
+		plan.payload = p.Take(each * n)
 	}
 	if b.indexed() {
 		plan.sources = p.Take(4 * n)
@@ -126,17 +128,17 @@ func (t *tree[W]) batchPlan(b batched, shape batchShape, blocks, bits int, base 
 		plan.statuses = p.Take(4 * n)
 	}
 	if b.Folds {
-		plan.folded, plan.kinds = p.Take(4*n), p.Take(recording.Padded(n))
+		plan.folded, plan.kinds = p.Take(each*n), p.Take(recording.Padded(n))
 	}
 	before, between, after := p, p, p
-	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload(), primitives.Widths{}))
+	plan.sort = before.Take(t.primitives.SortScratch(n, b.payload(), t.sortWidths(b)))
 	if b.Folds {
-		plan.met, plan.found = between.Take(4*n), between.Take(recording.Padded(n))
+		plan.met, plan.found = between.Take(each*n), between.Take(recording.Padded(n))
 		plan.fold = between.Take(fold.Scratch(n))
 	}
 	if b.deletes() {
 		plan.emptied, plan.count = after.Take(4*(n/32+1+shape.group/32)), after.Take(4)
-		plan.empty, plan.compact = after.Take(4*n), after.Take(t.primitives.CompactScratch(n))
+		plan.empty, plan.compact = after.Take(each*n), after.Take(t.primitives.CompactScratch(n))
 	}
 	plan.bytes = int(max(before.Used, between.Used, after.Used))
 	return plan
@@ -144,6 +146,14 @@ func (t *tree[W]) batchPlan(b batched, shape batchShape, blocks, bits int, base 
 
 // indexed says that the sorted batch knows where each operation came from, not its value.
 func (b batched) indexed() bool { return b.Statuses != 0 || b.Folds || b.Kind == structures.Mixed }
+
+// sortWidths are those of the keys of a batch and of what they are sorted with: values, or where operations came from.
+func (t *tree[W]) sortWidths(b batched) primitives.Widths {
+	if b.indexed() || !b.payload() {
+		return primitives.Widths{Key: t.width}
+	}
+	return t.widths()
+}
 
 // payload says that keys are sorted with something beside them.
 func (b batched) payload() bool { return b.indexed() || b.Kind != structures.Delete }
@@ -250,7 +260,7 @@ func (t *tree[W]) recordBatched(ctx context.Context, s *vk.Stream, b batched) er
 		return nil
 	}
 	r := batchRecorder[W]{t: t, b: b, tree: t.device(), stager: stager{
-		s: s, kernels: t.kernels, pool: t.pool.Constants(), shared: t.shared, shape: t.batchShape(),
+		s: s, kernels: t.kernels, width: t.width, pool: t.pool.Constants(), shared: t.shared, shape: t.batchShape(),
 	}}
 	blocks := int(r.tree.Pool.Blocks)
 	bits := t.indexBits(b.N)
@@ -263,7 +273,7 @@ func (t *tree[W]) recordBatched(ctx context.Context, s *vk.Stream, b batched) er
 	r.plan = t.batchPlan(b, r.shape, blocks, bits, scratch)
 	r.length = recording.Length{N: uint32(b.N)}
 	if b.CountAt != 0 {
-		r.length.At = r.plan.keys + 4*uint64(b.N)
+		r.length.At = r.plan.keys + uint64(t.width.Bytes()*b.N)
 	}
 	if b.claim != nil {
 		r.plan.free = b.claim.address()
@@ -284,6 +294,7 @@ type batchRecorder[W structures.Word] struct {
 type stager struct {
 	s       *vk.Stream
 	kernels *recording.Kernels
+	width   structures.Width
 	pool    map[string]uint32 // constants
 	shared  bool              // with other users
 	shape   batchShape
@@ -306,6 +317,7 @@ type stage[P any] struct {
 	module string
 	layout layout
 	own    func(r *stager) recording.Specialization // nil, or one that other stages don't have
+	words  bool                                     // it has no keys: its module serves all widths
 }
 
 // byKind has a kernel made for each kind of batch.
@@ -315,22 +327,22 @@ func byKind(r *stager) recording.Specialization {
 
 // The stages, in their order. Those of inner nodes come once a level.
 var (
-	stageCount          = stage[batchCountPush]{"count", elements, nil}
-	stageBegin          = stage[batchBeginPush]{"begin", elements, nil}
-	stageMark           = stage[batchMarkPush]{"mark", elements, nil}
-	stageSumFree        = stage[batchSumPush]{"sum_free", alone, nil}
-	stageSumMarks       = stage[batchSumPush]{"sum_marks", alone, nil}
-	stageLocateLeaves   = stage[batchLocatePush]{"locate_leaves", elements, nil}
-	stageLocateStatuses = stage[batchStatusPush]{"locate_statuses", elements, nil}
-	stageMeet           = stage[batchMeetPush]{"meet", elements, nil}
-	stageApplyLeaves    = stage[batchLeavesPush]{"apply_leaves", leaves, byKind}
-	stageSumLeaves      = stage[batchSumLeavesPush]{"sum_leaves", alone, nil}
-	stageSplitLeaves    = stage[batchSplitLeavesPush]{"split_leaves", halves, nil}
-	stageApplyInner     = stage[batchInnerPush]{"apply_inner", elements, nil}
-	stageFinish         = stage[batchFinishPush]{"finish", alone, nil}
-	stageSplitInner     = stage[batchSplitInnerPush]{"split_inner", elements, nil}
-	stageEnd            = stage[batchEndPush]{"end", elements, nil}
-	stageUnlink         = stage[batchUnlinkPush]{"unlink", elements, nil}
+	stageCount          = stage[batchCountPush]{module: "count", layout: elements, words: true}
+	stageBegin          = stage[batchBeginPush]{module: "begin", layout: elements, words: true}
+	stageMark           = stage[batchMarkPush]{module: "mark", layout: elements}
+	stageSumFree        = stage[batchSumPush]{module: "sum_free", layout: alone, words: true}
+	stageSumMarks       = stage[batchSumPush]{module: "sum_marks", layout: alone, words: true}
+	stageLocateLeaves   = stage[batchLocatePush]{module: "locate_leaves", layout: elements}
+	stageLocateStatuses = stage[batchStatusPush]{module: "locate_statuses", layout: elements}
+	stageMeet           = stage[batchMeetPush]{module: "meet", layout: elements}
+	stageApplyLeaves    = stage[batchLeavesPush]{module: "apply_leaves", layout: leaves, own: byKind}
+	stageSumLeaves      = stage[batchSumLeavesPush]{module: "sum_leaves", layout: alone}
+	stageSplitLeaves    = stage[batchSplitLeavesPush]{module: "split_leaves", layout: halves}
+	stageApplyInner     = stage[batchInnerPush]{module: "apply_inner", layout: elements}
+	stageFinish         = stage[batchFinishPush]{module: "finish", layout: alone}
+	stageSplitInner     = stage[batchSplitInnerPush]{module: "split_inner", layout: elements}
+	stageEnd            = stage[batchEndPush]{module: "end", layout: elements, words: true}
+	stageUnlink         = stage[batchUnlinkPush]{module: "unlink", layout: elements}
 )
 
 // run records so many workgroups of a stage, unless one before has failed.
@@ -358,7 +370,11 @@ func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 	if g.own != nil {
 		constants = append(constants, g.own(r))
 	}
-	k, r.err = recording.Kernel[P](r.kernels, r.s, "btree/batch_"+g.module, workgroup, constants...)
+	module := "btree/batch_" + g.module
+	if !g.words {
+		module = sized(module, r.width)
+	}
+	k, r.err = recording.Kernel[P](r.kernels, r.s, module, workgroup, constants...)
 	if r.err != nil {
 		return nil
 	}
@@ -415,7 +431,7 @@ func (r *batchRecorder[W]) sort() {
 		r.batch.How |= howCounted
 	}
 	sort := primitives.SortArgs{Keys: b.Keys, OutKeys: plan.keys, Length: primitives.Length{N: b.N, At: r.length.At},
-		Scratch: plan.sort}
+		Widths: t.sortWidths(b), Scratch: plan.sort}
 	if b.payload() {
 		sort.Values, sort.OutValues = b.Values, plan.payload
 	}
@@ -514,7 +530,7 @@ func (r *batchRecorder[W]) unlink() {
 	plan, n := r.plan, r.b.N
 	r.err = r.t.primitives.Compact(r.s, primitives.CompactArgs{
 		Keys: plan.keys, Flags: plan.emptied, OutKeys: plan.empty, OutCount: plan.count,
-		Length:  primitives.Length{N: n},
+		Length: primitives.Length{N: n}, Widths: primitives.Widths{Key: r.t.width},
 		Scratch: plan.compact,
 	})
 	stageUnlink.run(&r.stager, r.groups(n), batchUnlinkPush{r.tree, plan.empty, plan.count})

@@ -47,9 +47,11 @@ func (g geometry) nodesFor(pairs int, fill float64) int {
 }
 
 // sized is the module of a kernel that has keys or values.
-func (t *tree[W]) sized(module string) string {
-	return module + [...]string{structures.Bits32: ".k32v32", structures.Bits64: ".k64v64"}[t.width]
+func sized(module string, width structures.Width) string {
+	return module + [...]string{structures.Bits32: ".k32v32", structures.Bits64: ".k64v64"}[width]
 }
+
+func (t *tree[W]) sized(module string) string { return sized(module, t.width) }
 
 // widths are those of keys and values where they are sorted.
 func (t *tree[W]) widths() primitives.Widths { return primitives.Widths{Key: t.width, Value: t.width} }

@@ -231,3 +231,121 @@ func TestGeometryIsTheShaders(t *testing.T) {
 		kernels.Close()
 	}
 }
+
+// update does a batch in key order: kinds is one kind, or of Mixed one each.
+func (r *wideRig) update(kind structures.Kind, keys, values []uint64, statuses bool) {
+	r.Helper()
+	n := len(keys)
+	b := structures.DeviceBatch{Count: n, Keys: r.words(keys)}
+	if kind != structures.Delete {
+		b.Values = r.words(values)
+	}
+	if statuses {
+		b.Status = testdevice.Room[uint8](r, r.d, recording.Padded(n))
+	}
+	require.NoError(r, r.tree.UpdateOn(r.Context(), r.s, kind, b))
+	require.NoError(r, r.tree.Finish(r.Context(), r.s, kind, b))
+	r.wait()
+	want := make([]structures.Status, n)
+	for i, key := range keys {
+		value := uint64(0)
+		if kind != structures.Delete {
+			value = values[i]
+		}
+		want[i] = r.one(kind, key, value)
+	}
+	if statuses {
+		for i, got := range testdevice.Download(r, b.Status, n) {
+			require.Equal(r, want[i], structures.Status(got), "%v of %#x, operation %d", kind, keys[i], i)
+		}
+	}
+}
+
+// one is what an operation does to the model.
+func (r *wideRig) one(kind structures.Kind, key, value uint64) structures.Status {
+	old, there := r.model[key]
+	switch {
+	case kind == structures.Delete:
+		delete(r.model, key)
+		if there {
+			return structures.Deleted
+		}
+		return structures.Absent
+	case !there:
+		r.model[key] = value
+		return structures.Inserted
+	}
+	switch kind {
+	case structures.InsertUnique:
+		return structures.Found
+	case structures.InsertAdd:
+		r.model[key] = old + value
+	case structures.InsertMin:
+		r.model[key] = min(old, value)
+	case structures.InsertMax:
+		r.model[key] = max(old, value)
+	default:
+		r.model[key] = value
+	}
+	return structures.Assigned
+}
+
+// near are keys that fall into few leaves.
+func near(rng *rand.Rand, n int) []uint64 {
+	first := rng.Uint64()
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = first + uint64(rng.IntN(n))
+	}
+	return keys
+}
+
+func TestWideBatches(t *testing.T) {
+	d := openDevice(t)
+	eachTile(t, d, func(t *testing.T, tile int) {
+		rng, fill := random(67), 0.0
+		if tile > 1 {
+			fill = 1
+		}
+		r := newWideRig(t, d, Options{Tile: tile, Fill: fill})
+		base := wideKeys(rng, 2000)
+		r.build(base, wideValues(rng, len(base)))
+		for round, keys := range [][]uint64{
+			wideKeys(rng, 1), wideEdges, wideKeys(rng, 3000), near(rng, 700),
+			slices.Repeat([]uint64{1 << 32, 5}, 200), beside(base[:200]), base,
+		} {
+			for _, kind := range []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete} {
+				if kind == structures.Delete && round%2 == 0 {
+					keys = beside(keys[:len(keys)/2])
+				}
+				r.update(kind, keys, wideValues(rng, len(keys)), round%2 == 0)
+				r.same()
+			}
+		}
+		r.update(structures.Delete, slices.Collect(maps.Keys(r.model)), nil, true)
+		r.same()
+	})
+}
+
+// Large batches: levels that have dispatches of their own, long segments, roots that split.
+func TestWideBatchesOfManyLevels(t *testing.T) {
+	defer func(most int) { aloneUpTo = most }(aloneUpTo)
+	aloneUpTo = 8
+	rng := random(68)
+	r := newWideRig(t, openDevice(t), Options{})
+	r.update(structures.Insert, wideKeys(rng, 20000), wideValues(rng, 20000), false)
+	r.same()
+	for range 2 {
+		r.update(structures.Insert, near(rng, 9000), wideValues(rng, 9000), true)
+		r.same()
+	}
+	descending := make([]uint64, 0, 3000)
+	for i := range uint64(3000) {
+		descending = append(descending, 1<<40-i<<20)
+	}
+	for part := range slices.Chunk(descending, 500) {
+		r.update(structures.Insert, part, part, false)
+	}
+	r.same()
+	r.find(beside(descending[:300]))
+}
