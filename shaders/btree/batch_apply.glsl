@@ -33,7 +33,8 @@ void node_insert(Batch b, inout Node n, uint have, uint begin, uint end) {
     [[dont_unroll]] for (uint i = begin; i < end; i++) {
         P child = VKDS_BRANCH(batch_key(b, i), work_load(b.payload, i));
         uint at = 0u;
-        [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) at += s < have && VKDS_BELOW(n.pair[s].VKDS_KEY, child.VKDS_KEY) ? 1u : 0u;
+        [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++)
+            at += s < have && VKDS_BELOW(n.pair[s].VKDS_KEY, child.VKDS_KEY) ? 1u : 0u;
         [[unroll]] for (uint s = BTREE_SLOTS - 1u; s != 0u; s--)
             n.pair[s] = s > at ? n.pair[s - 1u] : s == at ? child : n.pair[s];
         n.pair[0] = at == 0u ? child : n.pair[0];

@@ -146,8 +146,9 @@ void turn_over(inout uvec2 m[4]) {
     }
 }
 
-// The keys of the pairs of a node, those of the header being the meta and the high. With TILE 4, four lanes read their four nodes
-// one after the other together, since a lane that reads a node by itself takes three times as long. Collective.
+// The keys of the pairs of a node, those of the header being the meta and the high. With TILE 4, four lanes read their
+// four nodes one after the other together, since a lane that reads a node by itself takes three times as long.
+// Collective.
 void load_firsts(SlabPool pool, uint slab, out K first[NODE_PAIRS]) {
     if (TILE == 4u) {
         uvec2 lower[4], upper[4];
