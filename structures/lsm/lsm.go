@@ -31,7 +31,7 @@ import (
 // room until a cleanup, also of an InsertUnique that finds its key. Where there is no room for the tombstones of
 // deletions, these clean up on the way, which takes the memory of a Cleanup. Streams keep temporary memory of theirs
 // until Trim, Cleanup or Close.
-type LSM[K, V structures.Number32] struct {
+type LSM[K, V structures.Number] struct {
 	structures.Ordered[K, V]
 
 	words words
@@ -49,10 +49,10 @@ type words interface {
 	Trim() error
 }
 
-var _ structures.OrderedOnStream = (*LSM[uint32, uint32])(nil)
+var _ structures.OrderedOnStream = (*LSM[uint32, uint64])(nil)
 
 // of makes an LSM of one of words.
-func of[K, V structures.Number32, W structures.Word](l *lsm[W], err error) (*LSM[K, V], error) {
+func of[K, V structures.Number, W structures.Word](l *lsm[W], err error) (*LSM[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,10 @@ func of[K, V structures.Number32, W structures.Word](l *lsm[W], err error) (*LSM
 
 // New makes an empty LSM. Errors: *structures.OptionError; *structures.CapacityError, before memory is taken for pairs,
 // where there is none for what the options ask for; *vk.OutOfMemoryError.
-func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*LSM[K, V], error) {
+func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*LSM[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](newLSM[uint64](ctx, d, o))
+	}
 	return of[K, V](newLSM[uint32](ctx, d, o))
 }
 
@@ -70,15 +73,21 @@ func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options)
 // device's memory at once; Insert takes more.
 //
 // Errors: those of New, *structures.LengthError.
-func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*LSM[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](build(ctx, d, typed.Keys[uint64](keys), typed.Values[uint64](values), o))
+	}
 	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
 // Load makes an LSM of what any structure has saved, or vkds has, to the end of r. An Options.Batch of 0 is what a
 // saved LSM had; the values of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's
 // own; those of New and of Insert, without the PendingError around them.
-func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*LSM[K, V], error) {
+func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*LSM[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](load[uint64](ctx, d, r, o))
+	}
 	return of[K, V](load[uint32](ctx, d, r, o))
 }
 

@@ -3,7 +3,7 @@
 // GPU LSM's paper measures against it (Ashkiani et al., GPU LSM: A Dynamic Dictionary Data Structure for the GPU,
 // 2018, section V).
 //
-// Keys and values are numbers of 32 bits, of any type, and none of them is reserved. Methods take Go slices, copy a
+// Keys and values are numbers of 32 or 64 bits, of any type, and none of them is reserved. Methods take Go slices, copy a
 // batch to the device and its results back; those that end in On work on device buffers and a stream.
 package sortedarray
 
@@ -33,7 +33,7 @@ const MaxPairs = 1 << 30
 // Its updates and queries are those of structures.Updates and structures.Queries. A batch of updates costs the copying
 // of the whole array, and so does each chunk of a batch of millions. No query is left pending on a stream. Streams keep
 // temporary memory of theirs until Trim or Close.
-type Array[K, V structures.Number32] struct {
+type Array[K, V structures.Number] struct {
 	structures.Ordered[K, V]
 
 	words words
@@ -48,10 +48,10 @@ type words interface {
 	Trim()
 }
 
-var _ structures.OrderedOnStream = (*Array[uint32, uint32])(nil)
+var _ structures.OrderedOnStream = (*Array[uint32, uint64])(nil)
 
 // of makes an Array of one of words.
-func of[K, V structures.Number32, W structures.Word](a *array[W], err error) (*Array[K, V], error) {
+func of[K, V structures.Number, W structures.Word](a *array[W], err error) (*Array[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,10 @@ func of[K, V structures.Number32, W structures.Word](a *array[W], err error) (*A
 
 // New makes an empty array. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
-func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Array[K, V], error) {
+func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Array[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](newArray[uint64](ctx, d, o))
+	}
 	return of[K, V](newArray[uint32](ctx, d, o))
 }
 
@@ -68,15 +71,21 @@ func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options)
 // it takes to sort them have to fit into the device's memory at once.
 //
 // Errors: *structures.OptionError, *structures.LengthError, *structures.LimitError, *vk.OutOfMemoryError.
-func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Array[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](build(ctx, d, typed.Keys[uint64](keys), typed.Values[uint64](values), o))
+	}
 	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
 // Load makes an array of what any structure has saved, or vkds has, to the end of r. The values
 // of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's own; those of New and of
 // Insert, without the PendingError around them.
-func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Array[K, V], error) {
+func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Array[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](load[uint64](ctx, d, r, o))
+	}
 	return of[K, V](load[uint32](ctx, d, r, o))
 }
 

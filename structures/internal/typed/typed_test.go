@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
@@ -25,24 +26,67 @@ type (
 )
 
 func TestNamedIntegers(t *testing.T) {
-	all[id, balance](t, []id{0, 1, 7, 8, 1 << 31, math.MaxUint32 - 1, math.MaxUint32},
-		[]balance{-1, 0, math.MinInt32, math.MaxInt32, 5, -5, 77})
+	keys, values := []id{0, 1, 7, 8, 1 << 31, math.MaxUint32 - 1, math.MaxUint32},
+		[]balance{-1, 0, math.MinInt32, math.MaxInt32, 5, -5, 77}
+	all(t, keys, values)
+	narrow(t, keys, values)
 }
 
 func TestSignedKeys(t *testing.T) {
-	all[balance, id](t, []balance{math.MinInt32, math.MinInt32 + 1, -2, -1, 0, 1, math.MaxInt32},
-		[]id{9, math.MaxUint32, 0, 1, 2, 3, 4})
+	keys, values := []balance{math.MinInt32, math.MinInt32 + 1, -2, -1, 0, 1, math.MaxInt32},
+		[]id{9, math.MaxUint32, 0, 1, 2, 3, 4}
+	all(t, keys, values)
+	narrow(t, keys, values)
 }
 
 func TestFloats(t *testing.T) {
 	nan := func(bits uint32) celsius { return celsius(math.Float32frombits(bits)) }
 	minus0 := nan(1 << 31)
-	all[celsius, celsius](t, []celsius{nan(0xffc00001), celsius(math.Inf(-1)), -1.5, minus0, 0, 1e-40, 1.5,
-		celsius(math.Inf(1)), nan(0x7fc00001)}, []celsius{0, minus0, -1, 2, nan(0x7fc00001), 3, -3, 0, 4})
+	keys, values := []celsius{nan(0xffc00001), celsius(math.Inf(-1)), -1.5, minus0, 0, 1e-40, 1.5,
+		celsius(math.Inf(1)), nan(0x7fc00001)}, []celsius{0, minus0, -1, 2, nan(0x7fc00001), 3, -3, 0, 4}
+	all(t, keys, values)
+	narrow(t, keys, values)
+}
+
+// Keys that differ in either word alone, and with either all zeros or all ones.
+func TestWideIntegers(t *testing.T) {
+	all(t, []uint64{0, 1, math.MaxUint32, 1 << 32, 1<<32 | 1, 5<<32 | math.MaxUint32, math.MaxUint32 << 32,
+		math.MaxUint64 - 1, math.MaxUint64}, []uint64{math.MaxUint64, 0, 1 << 32, 3, 4, 5, math.MaxUint64, 7, 1 << 63})
+	all(t, []time.Duration{math.MinInt64, -time.Hour, -1, 0, 1, 1 << 32, math.MaxInt64},
+		[]int{-1, math.MinInt, math.MaxInt, 0, 1 << 40, -1 << 40, 5})
+}
+
+// A pair of which only the key, or only the value, is wide.
+func TestMixedWidths(t *testing.T) {
+	all(t, []balance{math.MinInt32, -1, 0, 1, math.MaxInt32}, []uint64{1 << 40, math.MaxUint64, 0, 1, 2})
+	all(t, []float64{math.Inf(-1), -1e300, -1e-300, math.Copysign(0, -1), 0, 1.5, math.Inf(1), math.NaN()},
+		[]celsius{1, 2, 3, -4, 5, 6, 7, 8})
+	all(t, []uint64{1, 2, 1 << 50, math.MaxUint64}, []balance{-1, math.MinInt32, 0, math.MaxInt32})
 }
 
 // all tries every dictionary with pairs in key order.
-func all[K, V structures.Number32](t *testing.T, keys []K, values []V) {
+func all[K, V structures.Number](t *testing.T, keys []K, values []V) {
+	d := testdevice.Open(t)
+	t.Run("lsm", func(t *testing.T) {
+		x, err := lsm.Build(t.Context(), d, keys, values, lsm.Options{Batch: 256})
+		require.NoError(t, err)
+		tryOrdered(t, x, keys, values)
+		saves(t, x, func(ctx context.Context, d *vk.Device, r *bytes.Buffer) (structures.Dictionary[K, V], error) {
+			return lsm.Load[K, V](ctx, d, r, lsm.Options{})
+		})
+	})
+	t.Run("array", func(t *testing.T) {
+		x, err := sortedarray.Build(t.Context(), d, keys, values, sortedarray.Options{})
+		require.NoError(t, err)
+		tryOrdered(t, x, keys, values)
+		saves(t, x, func(ctx context.Context, d *vk.Device, r *bytes.Buffer) (structures.Dictionary[K, V], error) {
+			return sortedarray.Load[K, V](ctx, d, r, sortedarray.Options{})
+		})
+	})
+}
+
+// narrow tries those that take 32 bits alone.
+func narrow[K, V structures.Number32](t *testing.T, keys []K, values []V) {
 	d := testdevice.Open(t)
 	t.Run("map", func(t *testing.T) {
 		m, err := slabhash.Build(t.Context(), d, keys, values, slabhash.Options{})
@@ -68,22 +112,6 @@ func all[K, V structures.Number32](t *testing.T, keys []K, values []V) {
 				return btree.Load[K, V](ctx, d, r, btree.Options{})
 			})
 		}
-	})
-	t.Run("lsm", func(t *testing.T) {
-		x, err := lsm.Build(t.Context(), d, keys, values, lsm.Options{Batch: 256})
-		require.NoError(t, err)
-		tryOrdered(t, x, keys, values)
-		saves(t, x, func(ctx context.Context, d *vk.Device, r *bytes.Buffer) (structures.Dictionary[K, V], error) {
-			return lsm.Load[K, V](ctx, d, r, lsm.Options{})
-		})
-	})
-	t.Run("array", func(t *testing.T) {
-		x, err := sortedarray.Build(t.Context(), d, keys, values, sortedarray.Options{})
-		require.NoError(t, err)
-		tryOrdered(t, x, keys, values)
-		saves(t, x, func(ctx context.Context, d *vk.Device, r *bytes.Buffer) (structures.Dictionary[K, V], error) {
-			return sortedarray.Load[K, V](ctx, d, r, sortedarray.Options{})
-		})
 	})
 }
 
@@ -113,7 +141,7 @@ func pick[T any](all []T, places []int) (some []T) {
 	return some
 }
 
-func tryDictionary[K, V structures.Number32](t *testing.T, x structures.Dictionary[K, V], keys []K, values []V) {
+func tryDictionary[K, V structures.Number](t *testing.T, x structures.Dictionary[K, V], keys []K, values []V) {
 	ctx, n := t.Context(), len(keys)
 	order := shuffled(n)
 	asked := pick(keys, order)
@@ -168,7 +196,7 @@ func tryDictionary[K, V structures.Number32](t *testing.T, x structures.Dictiona
 }
 
 // Mixed batches: numbers of pairs are numbers, whatever the values' type.
-func tryMixed[K, V structures.Number32](t *testing.T, x structures.Dictionary[K, V], keys []K, values []V) {
+func tryMixed[K, V structures.Number](t *testing.T, x structures.Dictionary[K, V], keys []K, values []V) {
 	ctx := t.Context()
 	b := structures.Batch[K, V]{
 		Kinds: []structures.Kind{structures.Find, structures.CountAll, structures.Insert, structures.Find},
@@ -198,7 +226,7 @@ func tryMixed[K, V structures.Number32](t *testing.T, x structures.Dictionary[K,
 }
 
 // Sums of integers are theirs, whatever the sign; what has no sense for a type is refused, and nothing of it is done.
-func tryInPlace[K, V structures.Number32](t *testing.T, x structures.Dictionary[K, V], keys []K) {
+func tryInPlace[K, V structures.Number](t *testing.T, x structures.Dictionary[K, V], keys []K) {
 	ctx, key := t.Context(), keys[:1]
 	_, err := x.Insert(ctx, key, []V{5})
 	require.NoError(t, err)
@@ -249,7 +277,7 @@ func tryInPlace[K, V structures.Number32](t *testing.T, x structures.Dictionary[
 	}
 }
 
-func tryOrdered[K, V structures.Number32](t *testing.T, x structures.Ordered[K, V], keys []K, values []V) {
+func tryOrdered[K, V structures.Number](t *testing.T, x structures.Ordered[K, V], keys []K, values []V) {
 	ctx, n := t.Context(), len(keys)
 	tryDictionary(t, structures.Dictionary[K, V](x), keys, values)
 	ranges := []structures.Range[K]{structures.AllKeys[K](), {Lo: keys[1], Hi: keys[n-2]}, {Lo: keys[2], Hi: keys[1]}}
@@ -383,7 +411,7 @@ func trySet[K structures.Number32](t *testing.T, d *vk.Device, keys []K) {
 }
 
 // saves has what is saved loaded again, at the same types.
-func saves[K, V structures.Number32](t *testing.T, x structures.Dictionary[K, V],
+func saves[K, V structures.Number](t *testing.T, x structures.Dictionary[K, V],
 	load func(context.Context, *vk.Device, *bytes.Buffer) (structures.Dictionary[K, V], error)) {
 	d := testdevice.Open(t)
 	var file bytes.Buffer
