@@ -3,8 +3,8 @@
 // GPU LSM's paper measures against it (Ashkiani et al., GPU LSM: A Dynamic Dictionary Data Structure for the GPU,
 // 2018, section V).
 //
-// Keys and values are numbers of 32 or 64 bits, of any type, and none of them is reserved. Methods take Go slices, copy a
-// batch to the device and its results back; those that end in On work on device buffers and a stream.
+// Keys and values are numbers of 32 or 64 bits, of any type, and none of them is reserved. Methods take Go slices,
+// copy a batch to the device and its results back; those that end in On work on device buffers and a stream.
 package sortedarray
 
 import (
