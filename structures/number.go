@@ -70,6 +70,9 @@ func (c Code[T]) Of(word uint64) (x T) {
 	return x
 }
 
+// Flips are the bits of a number that its word has flipped, by whether its sign bit is set.
+func (c Code[T]) Flips() (negative, positive uint64) { return c.negative, c.positive }
+
 // WidthOf is how wide the numbers of a type are.
 func WidthOf[T Number]() Width {
 	if unsafe.Sizeof(*new(T)) == 8 {

@@ -1,6 +1,6 @@
 // Package primitives has the bulk operations that ordered structures are made of: radix sort, top k, partition, scan,
-// reduction, merge, segmented sort, compaction, run-length encoding, bounds and histograms, over arrays of 32-bit
-// numbers in device memory, or of 64-bit ones where an operation has a Width.
+// reduction, merge, segmented sort, compaction, run-length encoding, bounds, histograms and the encoding of keys, over
+// arrays of 32-bit numbers in device memory, or of 64-bit ones where an operation has a Width.
 //
 // Nothing here waits and nothing allocates: an operation is recorded into a vk.Stream, works on memory that is given
 // by device addresses, and takes its temporary memory from the caller. The function named …Scratch says how many

@@ -1,0 +1,53 @@
+package primitives
+
+import (
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// EncodeArgs say what EncodeKeys and DecodeKeys work on.
+type EncodeArgs struct {
+	In     uint64 // numbers, or for DecodeKeys words, as wide as their type
+	Out    uint64 // what they become; may be In
+	Length Length
+}
+
+type encodePush struct {
+	In, Out            uint64
+	Length             length
+	FlipSet, FlipClear uint64
+}
+
+// EncodeKeys records that the numbers of a type become the words by which dictionaries know and order keys
+// (structures.KeyCode), as calls on device buffers take them. Values that are floats are encoded in the same way, those
+// that are integers not at all. Errors: *structures.CountError, ErrNoMemory, and those of making a kernel.
+func EncodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) error {
+	negative, positive := structures.KeyCode[K]().Flips()
+	return p.encode(s, structures.WidthOf[K](), a, negative, positive)
+}
+
+// DecodeKeys records that words become the numbers of a type again. Errors as EncodeKeys'.
+func DecodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) error {
+	negative, positive := structures.KeyCode[K]().Flips()
+	return p.encode(s, structures.WidthOf[K](), a, positive, negative) // a positive number's word has the sign bit set
+}
+
+func (p *Primitives) encode(s *vk.Stream, w Width, a EncodeArgs, flipSet, flipClear uint64) error {
+	if err := a.Length.check(); err != nil || a.Length.N == 0 {
+		return err
+	}
+	if a.In == 0 || a.Out == 0 {
+		return ErrNoMemory
+	}
+	return s.Whole(func() error {
+		k, err := recording.Kernel[encodePush](p.kernels, s, moduleOf("primitives/encode", w), 256)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(s, groups(a.Length.N, k.Workgroup()), encodePush{
+			In: a.In, Out: a.Out, Length: a.Length.device(), FlipSet: flipSet, FlipClear: flipClear,
+		})
+		return nil
+	})
+}
