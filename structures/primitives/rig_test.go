@@ -2,6 +2,7 @@ package primitives
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ type rig struct {
 	s       *vk.Stream
 	p       *Primitives
 	buffers []interface{ Free() }
+	draw    *rand.Rand // someLength's
 }
 
 func newRig(t *testing.T, options ...Options) *rig {
@@ -129,10 +131,41 @@ func (r *rig) run(recorded error) {
 // alone knows, in an array of a larger bound; and with one whose word says more than there may be.
 func eachLength(r *rig, n int, test func(l Length, name string)) {
 	r.t.Helper()
+	for kind := range 3 {
+		l, name := lengthOf(r, n, kind)
+		test(l, name)
+	}
+}
+
+// someLength runs a test with one of these, drawn anew at each call but alike whenever the test runs: where there are
+// hundreds of cases, lengths of each kind meet enough of them. With VKDS_STRESS all three are tried in each.
+func someLength(r *rig, n int, test func(l Length, name string)) {
+	r.t.Helper()
+	if os.Getenv("VKDS_STRESS") != "" {
+		eachLength(r, n, test)
+		return
+	}
+	if r.draw == nil {
+		name := fnv.New64()
+		name.Write([]byte(r.t.Name()))
+		r.draw = random(name.Sum64())
+	}
+	l, name := lengthOf(r, n, r.draw.IntN(3))
+	test(l, name)
+}
+
+func lengthOf(r *rig, n, kind int) (l Length, name string) {
+	r.t.Helper()
 	word := func(value uint32) uint64 { return upload(r, []uint32{value}).Address() }
-	test(Length{N: n}, fmt.Sprintf("%d", n))
-	test(Length{N: n + n/2 + 3, At: word(uint32(n))}, fmt.Sprintf("%d on the device, at most %d", n, n+n/2+3))
-	test(Length{N: n, At: word(math.MaxUint32)}, fmt.Sprintf("%d on the device, which says more", n))
+	switch kind {
+	case 0:
+		return Length{N: n}, fmt.Sprintf("%d", n)
+	case 1:
+		most := n + n/2 + 3
+		return Length{N: most, At: word(uint32(n))}, fmt.Sprintf("%d on the device, at most %d", n, most)
+	default:
+		return Length{N: n, At: word(math.MaxUint32)}, fmt.Sprintf("%d on the device, which says more", n)
+	}
 }
 
 // lengths are those that tests of an operation go through: small ones, and those beside powers of two up to most.
