@@ -11,8 +11,8 @@ layout(constant_id = 16) const uint KIND = 0;
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;   // where operations begin that have no hint
-    uvec2 keys;       // uint32 an operation
-    uvec2 values;     // uint32 an operation, in and out
+    uvec2 keys;       // K an operation
+    uvec2 values;     // V an operation, in and out
     uvec2 kinds;      // a byte an operation, if KIND is OP_MIXED
     uvec2 statuses;   // a byte an operation, out
     uvec2 pending;    // a counter of operations left pending
@@ -30,11 +30,12 @@ void main() {
     todo = todo && before == STATUS_PENDING;
     uint kind = KIND;
     if (KIND == OP_MIXED) kind = todo ? byte_load(kinds, i) : OP_FIND;
-    uint key = 0u, value = 0u;
+    K key = K(0u);
+    V value = V(0u);
     BTreeHint hint = BTreeHint(SLAB_NULL, tree.root);
     if (todo) {
-        key = plain_load_at(keys, i);
-        if (op_inserts(kind)) value = plain_load_at(values, i);
+        key = VKDS_LOAD_AT(keys, i);
+        if (op_inserts(kind)) value = VKDS_LOAD_AT(values, i);
         if (hints != uvec2(0u)) {
             uvec2 h = plain_load2(address_at(hints, i, 3u));
             hint = BTreeHint(h.x, h.y);
@@ -49,7 +50,7 @@ void main() {
     uint left = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
     status = combine_status(combined, kind, status & ~STATUS_ORPHAN);
     byte_store(statuses, i, count, todo ? status : before);
-    if (todo && kind == OP_FIND) plain_store_at(values, i, status == STATUS_FOUND ? value : 0u);
+    if (todo && kind == OP_FIND) VKDS_STORE_AT(values, i, status == STATUS_FOUND ? value : V(0u));
     left += subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
     if (left != 0u && subgroupElect()) atomic_add(pending, left);
 }

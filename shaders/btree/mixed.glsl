@@ -17,16 +17,16 @@ layout(constant_id = 16) const uint KIND = 0;
 
 // What operations that ask for order are told beside: push constants have no room for it.
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Windows {
-    uvec2 highs;        // uint32 an operation: of a range, its greatest key
+    uvec2 highs;        // K an operation: of a range, its greatest key
     uvec2 windows;      // uint32 an operation: where its pairs go; 0: each one's own number
-    uint width;         // words of a window
+    uint width;         // pairs of a window
 };
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
     uvec2 index;        // entries; where operations begin
-    uvec2 keys;         // uint32 an operation; of a range, its least key
-    uvec2 values;       // uint32 an operation, in and out
+    uvec2 keys;         // K an operation; of a range, its least key
+    uvec2 values;       // V an operation, in and out
     uvec2 kinds;        // a byte an operation, if KIND is OP_MIXED
     Windows to;
     uvec2 statuses;     // a byte an operation, out; 0 at first of a mixed batch
@@ -92,7 +92,7 @@ Share share_of(uint function) {
 struct Operation {
     uint number;   // in the batch
     uint kind;
-    uint key;
+    K key;
     uint before;   // its status
     bool todo;
     bool strict;   // it asks for another key than its own
@@ -102,7 +102,7 @@ struct Operation {
 
 // The lane's operation, of those of the share from `next` on.
 Operation operation(Share share, uint next) {
-    Operation o = Operation(share.first + workgroup_lane(), KIND, 0u, STATUS_PENDING, false, false, false,
+    Operation o = Operation(share.first + workgroup_lane(), KIND, K(0u), STATUS_PENDING, false, false, false,
                             btree_anywhere(tree));
     if (KIND == OP_MIXED) {
         o.todo = next + workgroup_lane() < share.number;
@@ -115,11 +115,11 @@ Operation operation(Share share, uint next) {
         o.todo = o.todo && o.before == STATUS_PENDING;
     }
     if (o.todo) {
-        o.key = plain_load_at(keys, o.number);
+        o.key = VKDS_LOAD_AT(keys, o.number);
         if (visits > VISITS_MASK) o.start = btree_prefix_start(BTreePrefixIndex(index, visits >> 24), o.key);
     }
     o.strict = o.kind == OP_SUCCESSOR || o.kind == OP_PREDECESSOR;
-    o.beyond = o.strict && o.key == (o.kind == OP_SUCCESSOR ? ~0u : 0u);
+    o.beyond = o.strict && o.key == (o.kind == OP_SUCCESSOR ? K(~0u) : K(0u));
     return o;
 }
 

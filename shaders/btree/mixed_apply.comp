@@ -9,8 +9,8 @@ void main() {
     Share share = share_of(APPLIES);
     [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
         Operation o = operation(share, next);
-        uint value = 0u;
-        if (o.todo && op_inserts(o.kind)) value = plain_load_at(values, o.number);
+        V value = V(0u);
+        if (o.todo && op_inserts(o.kind)) value = VKDS_LOAD_AT(values, o.number);
         Combined combined = combine(o.kind, o.key, value, o.todo);
         BTreeHint hint = o.start.level == 0u ? BTreeHint(o.start.node, SLAB_NULL) : BTreeHint(SLAB_NULL, o.start.node);
         SlabCursor cursor = slab_cursor();
@@ -18,7 +18,9 @@ void main() {
                                   hint);
         uint orphans = subgroupBallotBitCount(subgroupBallot(status > STATUS_ORPHAN));
         status = combine_status(combined, o.kind, status & ~STATUS_ORPHAN);
-        if (o.todo && o.kind == OP_FIND) plain_store_at(values, o.number, status == STATUS_FOUND ? value : 0u);
+        if (o.todo && o.kind == OP_FIND) {
+            VKDS_STORE_AT(values, o.number, status == STATUS_FOUND ? value : V(0u));
+        }
         finish(o, status, orphans);
     }
 }

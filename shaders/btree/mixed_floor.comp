@@ -9,15 +9,15 @@ void main() {
     [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
         Operation o = operation(share, next);
         BTreePair nearest;
-        uint status = btree_floor(tree, o.start, o.strict ? o.key - 1u : o.key, o.todo && !o.beyond,
+        uint status = btree_floor(tree, o.start, o.strict ? VKDS_BEFORE(o.key) : o.key, o.todo && !o.beyond,
                                   visits & VISITS_MASK, nearest);
         if (o.beyond) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING)
-            plain_store_at(values, o.number, status == STATUS_FOUND ? nearest.value : 0u);
+            VKDS_STORE_AT(values, o.number, status == STATUS_FOUND ? nearest.value : V(0u));
         if (o.todo && status == STATUS_FOUND) {
             uint place = pairs_place(o);
-            plain_store_at(out_keys, place, nearest.key);
-            plain_store_at(out_values, place, nearest.value);
+            VKDS_STORE_AT(out_keys, place, nearest.key);
+            VKDS_STORE_AT(out_values, place, nearest.value);
         }
         finish(o, status, 0u);
     }

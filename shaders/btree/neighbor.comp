@@ -16,9 +16,9 @@ layout(constant_id = 17) const uint UPWARD = 1;
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreePrefixIndex index;
-    uvec2 keys;         // a word a query
-    uvec2 out_keys;     // a word a query, out: 0 where there is none; of a pending query: the key to go on from
-    uvec2 out_values;   // a word a query, out: 0 where there is none
+    uvec2 keys;         // K a query
+    uvec2 out_keys;     // K a query, out: 0 where there is none; of a pending query: the key to go on from
+    uvec2 out_values;   // V a query, out: 0 where there is none
     uvec2 statuses;     // a byte a query, out: PENDING, FOUND or ABSENT; with `resume` also in
     uvec2 left;         // a word that the number of pending queries is added to
     Length count;
@@ -28,47 +28,55 @@ layout(push_constant, std430) uniform Push {
 };
 
 // The key beside one, in the direction of the search. False: there is none.
+#if VKDS_WIDE
+bool step_on(inout K key) {
+    bool end = key == K(UPWARD != 0u ? ~0u : 0u);
+    if (!end) key = UPWARD != 0u ? VKDS_NEXT(key) : VKDS_BEFORE(key);
+    return !end;
+}
+#else
 bool step_on(inout uint key) {
     bool end = key == (UPWARD != 0u ? ~0u : 0u);
     key += end ? 0u : UPWARD != 0u ? 1u : ~0u;
     return !end;
 }
+#endif
 
 const uint NONE = ~0u;
 
 // What a lane's slot says: how far its key is from where the search is, and its other word, if that is nearer than what
 // the lane has. Down the tree and downward, a slot is looked for up to the key; upward in a leaf, from the key on: flip
 // is ~0 and 0. Distances from `nearest` on don't count: those beyond the end of the keys, and empty ones.
-void look(uvec2 slot, uint key, uint flip, bool is_slot, inout uint nearest, inout uint word) {
-    uint distance = (slot.x ^ flip) - (key ^ flip);
-    bool nearer = distance < nearest && is_slot;
+void look(P slot, K key, uint flip, bool is_slot, inout K nearest, inout V word) {
+    K distance = VKDS_MINUS((slot.VKDS_KEY ^ flip), (key ^ flip));
+    bool nearer = VKDS_BELOW(distance, nearest) && is_slot;
     nearest = nearer ? distance : nearest;
-    word = nearer ? slot.y : word;
+    word = nearer ? slot.VKDS_VALUE : word;
 }
 
 // Visits a node. nearest: the distance of the nearest slot, at least `none` where there is no slot on the right side.
 // right: the key is above the node's high. Collective.
-void visit(uvec2 address, uint key, uint flip, uint none, out uint nearest, out uint word, out bool right,
+void visit(uvec2 address, K key, uint flip, K none, out K nearest, out V word, out bool right,
            out NodeHeader header) {
     Node n = node_load(address, true);
     header = btree_header(n);
-    right = key > header.high;
+    right = VKDS_ABOVE(key, header.high);
     nearest = none;
-    word = 0u;
+    word = V(0u);
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) look(n.pair[m], key, flip, btree_lane_has(m), nearest, word);
     [[unroll]] for (uint step = 1u; step < TILE; step <<= 1) {
-        uint other = subgroupShuffle(nearest, gl_SubgroupInvocationID ^ step);
-        uint its = subgroupShuffle(word, gl_SubgroupInvocationID ^ step);
-        word = other < nearest ? its : word;
-        nearest = min(other, nearest);
+        K other = subgroupShuffle(nearest, gl_SubgroupInvocationID ^ step);
+        V its = subgroupShuffle(word, gl_SubgroupInvocationID ^ step);
+        word = VKDS_BELOW(other, nearest) ? its : word;
+        nearest = VKDS_LESSER(other, nearest);
     }
 }
 
 // The distance from which on none counts. Upward, an empty key ~0 is as far as a key can be, and one of 0, in the last
 // leaf, is beyond that. Downward the only one met is that of the last leaf, 0, as far as a key can be from ~0.
-uint none_from(uint key, uint flip) {
-    if (flip == 0u) return key == ~0u ? 1u : ~key;
-    return min(key, ~0u - 1u) + 1u;
+K none_from(K key, uint flip) {
+    if (flip == 0u) return key == K(~0u) ? VKDS_ONE : ~key;
+    return VKDS_NEXT(VKDS_LESSER(key, VKDS_LAST_BUT_ONE));
 }
 
 void main() {
@@ -80,29 +88,32 @@ void main() {
         open = status == STATUS_PENDING;
     }
     bool asked = open;
-    uint own_key = 0u;
-    if (open) own_key = plain_load_at(resume != 0u ? out_keys : keys, n);
+    K own_key = K(0u);
+    if (open) own_key = VKDS_LOAD_AT(resume != 0u ? out_keys : keys, n);
     if (open && resume == 0u && strict != 0u && !step_on(own_key)) {
         open = false;
         status = STATUS_ABSENT;
     }
     BTreePlace start = btree_start(tree, index, own_key);
     BTreeSearch s = btree_search(own_key, start, open);
-    uint out_key = own_key, value = 0u, tried = 0u;
+    K out_key = own_key;
+    V value = V(0u);
+    uint tried = 0u;
     while (subgroupAny(s.open != 0u)) {
         bool leaf = s.level == 0u;
         uint flip = UPWARD != 0u && leaf ? 0u : ~0u;
         // Only the last leaf has a distance of ~0 to tell apart; above it the key ~0 is taken for the one before.
-        uint key = leaf ? s.key : min(s.key, ~0u - 1u);
-        uint none = none_from(key, flip);
-        uint nearest, word;
+        K key = leaf ? s.key : VKDS_LESSER(s.key, VKDS_LAST_BUT_ONE);
+        K none = none_from(key, flip);
+        K nearest;
+        V word;
         bool right;
         NodeHeader header;
         visit(slab_address(tree.pool, s.node), key, flip, none, nearest, word, right, header);
-        bool hit = leaf && !right && nearest < none;
+        bool hit = leaf && !right && VKDS_BELOW(nearest, none);
         bool miss = leaf && !right && !hit;
         // Where a leaf has nothing, the search goes on with the key beside its range.
-        uint on = UPWARD != 0u ? header.high : header.low;
+        K on = UPWARD != 0u ? header.high : header.low;
         bool more = step_on(on);
         tried++;
         bool pending = !hit && (!miss || more) && tried >= visits;
@@ -110,14 +121,14 @@ void main() {
         bool mine = ends && btree_source(s) == tile_lane();
         if (mine) {
             status = hit ? STATUS_FOUND : pending ? STATUS_PENDING : STATUS_ABSENT;
-            out_key = hit ? (UPWARD != 0u ? s.key + nearest : s.key - nearest) : miss ? on : s.key;
+            out_key = hit ? (UPWARD != 0u ? VKDS_PLUS(s.key, nearest) : VKDS_MINUS(s.key, nearest)) : miss ? on : s.key;
             value = word;
         }
         s.key = miss ? on : s.key;
         bool again = miss && UPWARD == 0u;
         bool side = right || miss && UPWARD != 0u;
         s.level -= !leaf && !right ? 1u : 0u;
-        s.node = side && header.link != SLAB_NULL ? header.link : leaf ? s.node : right ? s.node : word;
+        s.node = side && header.link != SLAB_NULL ? header.link : leaf ? s.node : right ? s.node : VKDS_REFERENCE(word);
         if (subgroupAny(again)) {
             BTreePlace root = btree_start(tree, index, on);
             s.node = again ? root.node : s.node;
@@ -128,8 +139,8 @@ void main() {
         btree_turn(s, own_key, start, ends);
     }
     if (asked) {
-        plain_store_at(out_keys, n, status == STATUS_ABSENT ? 0u : out_key);
-        plain_store_at(out_values, n, status == STATUS_FOUND ? value : 0u);
+        VKDS_STORE_AT(out_keys, n, status == STATUS_ABSENT ? K(0u) : out_key);
+        VKDS_STORE_AT(out_values, n, status == STATUS_FOUND ? value : V(0u));
     }
     byte_store(statuses, n, end, status);
     uint pending = subgroupAdd(asked && status == STATUS_PENDING ? 1u : 0u);

@@ -6,8 +6,20 @@
 #ifndef VKDS_COMBINE_GLSL
 #define VKDS_COMBINE_GLSL
 
+#include "number_subgroup.glsl"
 #include "operation.glsl"
 #include "results.glsl"
+#include "width.glsl"
+
+#if VKDS_VALUE_BITS == 64
+#define VKDS_COMBINE_ADD number_subgroup_add
+#define VKDS_COMBINE_MIN number_subgroup_min
+#define VKDS_COMBINE_MAX number_subgroup_max
+#else
+#define VKDS_COMBINE_ADD subgroupAdd
+#define VKDS_COMBINE_MIN subgroupMin
+#define VKDS_COMBINE_MAX subgroupMax
+#endif
 
 const uint COMBINE_KEYS = 4u;   // keys a subgroup that are combined at most
 
@@ -19,14 +31,14 @@ struct Combined {
 // Only keys that meet in neighbouring lanes are taken for frequent ones: that costs next to nothing
 // where keys are distinct, and hardly ever misses a key that is in many lanes. Collective over the
 // subgroup; afterwards run the operations of the enabled lanes that lead.
-Combined combine(uint kind, uint key, inout uint value, bool enabled) {
+Combined combine(uint kind, K key, inout V value, bool enabled) {
     Combined c = Combined(gl_SubgroupInvocationID, true);
     bool can = enabled
         && (kind == OP_INSERT || kind == OP_INSERT_UNIQUE || kind == OP_INSERT_ADD || kind == OP_INSERT_MIN
             || kind == OP_INSERT_MAX);
     bool open = can;   // not yet in a group
     uint beside = gl_SubgroupInvocationID ^ 1u;
-    uint key_beside = subgroupShuffle(key, beside);
+    K key_beside = subgroupShuffle(key, beside);
     if (!subgroupAny(can && key_beside == key)) return c;
     for (uint i = 0u; i < COMBINE_KEYS; i++) {
         // No subgroup operation may stand behind an && or a ?: of lanes' own values: those are branches.
@@ -35,15 +47,15 @@ Combined combine(uint kind, uint key, inout uint value, bool enabled) {
         if (!subgroupAny(meets)) break;
         uvec4 candidates = subgroupBallot(meets);
         uint first = subgroupBallotFindLSB(candidates);
-        uint group_key = subgroupShuffle(key, first);
+        K group_key = subgroupShuffle(key, first);
         uint group_kind = subgroupShuffle(kind, first);
         bool member = open && key == group_key && kind == group_kind;
         uint leader = subgroupBallotFindLSB(subgroupBallot(member));
         uint last = subgroupBallotFindMSB(subgroupBallot(member));
-        uint sum = subgroupAdd(member ? value : 0u);
-        uint least = subgroupMin(member ? value : ~0u);
-        uint most = subgroupMax(member ? value : 0u);
-        uint latest = subgroupShuffle(value, last);
+        V sum = VKDS_COMBINE_ADD(member ? value : V(0u));
+        V least = VKDS_COMBINE_MIN(member ? value : V(~0u));
+        V most = VKDS_COMBINE_MAX(member ? value : V(0u));
+        V latest = subgroupShuffle(value, last);
         if (member) {
             open = false;
             c.leader = leader;

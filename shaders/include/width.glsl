@@ -38,6 +38,7 @@
 #define VKDS_ABOVE(a, b) number_below(b, a)
 #define VKDS_UP_TO(a, b) (!number_below(b, a))
 #define VKDS_FROM(a, b) (!number_below(a, b))
+#define VKDS_PLUS(a, b) number_add(a, b)
 #define VKDS_MINUS(a, b) number_subtract(a, b)
 #define VKDS_NEXT(a) number_add(a, VKDS_ONE)
 #define VKDS_BEFORE(a) number_subtract(a, VKDS_ONE)
@@ -51,6 +52,7 @@
 #define VKDS_COHERENT_STORE(a, p) coherent_store4(a, p)
 #define VKDS_QUAD_KEYS xy   // the first words of the keys of a quad of slots
 #define VKDS_ONE uvec2(1u, 0u)
+#define VKDS_LAST_BUT_ONE uvec2(~0u - 1u, ~0u)
 #define VKDS_WORDS(n) (2u * (n))   // words of so many keys
 #define VKDS_PER_QUAD 2u   // keys, or values, a quad
 #define VKDS_QUAD_LOG 1
@@ -70,6 +72,7 @@
 #define VKDS_ABOVE(a, b) ((a) > (b))
 #define VKDS_UP_TO(a, b) ((a) <= (b))
 #define VKDS_FROM(a, b) ((a) >= (b))
+#define VKDS_PLUS(a, b) ((a) + (b))
 #define VKDS_MINUS(a, b) ((a) - (b))
 #define VKDS_NEXT(a) ((a) + 1u)
 #define VKDS_BEFORE(a) ((a) - 1u)
@@ -83,6 +86,7 @@
 #define VKDS_COHERENT_STORE(a, p) coherent_store2(a, p)
 #define VKDS_QUAD_KEYS xz
 #define VKDS_ONE 1u
+#define VKDS_LAST_BUT_ONE ~0u - 1u
 #define VKDS_WORDS(n) n
 #define VKDS_PER_QUAD 4u
 #define VKDS_QUAD_LOG 2

@@ -372,7 +372,7 @@ func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 	}
 	module := "btree/batch_" + g.module
 	if !g.words {
-		module = sized(module, r.width)
+		module = recording.Sized(module, r.width)
 	}
 	k, r.err = recording.Kernel[P](r.kernels, r.s, module, workgroup, constants...)
 	if r.err != nil {
@@ -498,7 +498,8 @@ func (r *batchRecorder[W]) fold() {
 		return
 	}
 	a := fold.Args{
-		Kind: r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met,
+		Width: r.t.width,
+		Kind:  r.b.Kind, Keys: plan.keys, Sources: plan.payload, Values: r.b.Values, Kinds: r.b.Kinds, Old: plan.met,
 		Found:     plan.found,
 		OutValues: plan.folded, N: n, CountAt: r.length.At, Scratch: plan.fold,
 	}

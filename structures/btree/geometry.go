@@ -2,6 +2,7 @@ package btree
 
 import (
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -47,14 +48,12 @@ func (g geometry) nodesFor(pairs int, fill float64) int {
 }
 
 // sized is the module of a kernel that has keys or values.
-func sized(module string, width structures.Width) string {
-	return module + [...]string{structures.Bits32: ".k32v32", structures.Bits64: ".k64v64"}[width]
-}
-
-func (t *tree[W]) sized(module string) string { return sized(module, t.width) }
+func (t *tree[W]) sized(module string) string { return recording.Sized(module, t.width) }
 
 // widths are those of keys and values where they are sorted.
 func (t *tree[W]) widths() primitives.Widths { return primitives.Widths{Key: t.width, Value: t.width} }
 
 // at is the address of the key or value of a number in a buffer, whose words are two each at 64 bits.
-func (t *tree[W]) at(b *vk.Buffer[uint32], first int) uint64 { return b.AddressOf(first << t.width) }
+func (t *tree[W]) at(b *vk.Buffer[uint32], first int) uint64 {
+	return recording.At(b, first<<t.width)
+}

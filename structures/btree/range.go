@@ -12,12 +12,12 @@ import (
 )
 
 // checkWindow answers why the first pairs of ranges can't be recorded.
-func checkWindow(d *vk.Device, w structures.DeviceWindow) error {
+func checkWindow(d *vk.Device, w structures.DeviceWindow, width structures.Width) error {
 	places, err := recording.Windows(w.Count, w.Width)
-	return cmp.Or(err, recording.Need(d, w.Ranges, "words of ranges", w.Count, 2*w.Count),
+	return cmp.Or(err, recording.Need(d, w.Ranges, "words of ranges", w.Count, (2*w.Count)<<width),
 		recording.Need(d, w.Counts, "counts", w.Count, w.Count),
-		recording.Need(d, w.Keys, "keys for the result", w.Count, places),
-		recording.Need(d, w.Values, "values", w.Count, places),
+		recording.Need(d, w.Keys, "keys for the result", w.Count, places<<width),
+		recording.Need(d, w.Values, "values", w.Count, places<<width),
 		recording.NeedCount(d, w.DeviceCount, w.Count))
 }
 
@@ -26,7 +26,7 @@ func (t *tree[W]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 		return err
 	}
 	defer t.gate.LeaveShared()
-	if err := cmp.Or(t.d.Accept("stream", s), checkWindow(t.d, w)); err != nil {
+	if err := cmp.Or(t.d.Accept("stream", s), checkWindow(t.d, w, t.width)); err != nil {
 		return err
 	}
 	if w.Count == 0 {
@@ -178,7 +178,7 @@ func (t *tree[W]) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zero
 	if err != nil {
 		return err
 	}
-	k, err := kernel[seekPush](t, s, "seek", t.queries.seek)
+	k, err := kernel[seekPush](t, s, t.sized("seek"), t.queries.seek)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (t *tree[W]) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint6
 
 // recordCounts records the counting of the pairs of ranges, part by part.
 func (t *tree[W]) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[countPush](t, s, "range_count", t.queries.walk)
+	k, err := kernel[countPush](t, s, t.sized("range_count"), t.queries.walk)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (t *tree[W]) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, of
 
 // recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
 func (t *tree[W]) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[writePush](t, s, "range_write", t.queries.walk)
+	k, err := kernel[writePush](t, s, t.sized("range_write"), t.queries.walk)
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (t *tree[W]) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) err
 	if err != nil {
 		return err
 	}
-	k, err := kernel[windowPush](t, s, "range_window", t.queries.walk,
+	k, err := kernel[windowPush](t, s, t.sized("range_window"), t.queries.walk,
 		recording.Constant("NUMBERED", word(plan.ordered())))
 	if err != nil {
 		return err

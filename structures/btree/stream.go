@@ -18,7 +18,7 @@ var (
 )
 
 // check answers why a concurrent batch can't be recorded.
-func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
+func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch, width structures.Width) error {
 	end, err := recording.End(b)
 	if err != nil {
 		return err
@@ -47,13 +47,13 @@ func check(d *vk.Device, kind structures.Kind, b structures.DeviceBatch) error {
 	if b.Windows != nil {
 		windows, pairs = b.Count, min(pairs, b.Width)
 	}
-	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, end),
-		recording.Need(d, b.Values, "values", b.Count, values),
+	return cmp.Or(recording.Need(d, b.Keys, "keys", b.Count, end<<width),
+		recording.Need(d, b.Values, "values", b.Count, values<<width),
 		recording.Need(d, b.Kinds, "kinds", b.Count, kinds),
-		recording.Need(d, b.Highs, "highs", b.Count, highs),
+		recording.Need(d, b.Highs, "highs", b.Count, highs<<width),
 		recording.Need(d, b.Windows, "windows", b.Count, windows),
-		recording.Need(d, b.OutKeys, "keys for the result", b.Count, pairs),
-		recording.Need(d, b.OutValues, "values for the result", b.Count, pairs),
+		recording.Need(d, b.OutKeys, "keys for the result", b.Count, pairs<<width),
+		recording.Need(d, b.OutValues, "values for the result", b.Count, pairs<<width),
 		recording.NeedOutcomes(d, b))
 }
 
@@ -259,7 +259,10 @@ func (t *tree[W]) updating(module string) string {
 
 // protocol is the module of a concurrent kernel, by the protocol that the device has.
 func (t *tree[W]) protocol(module string) string {
-	if t.d.Has(vk.Int64Atomics) {
+	switch {
+	case t.width == structures.Bits64:
+		return module + ".k64v64" // one protocol for all devices: no atomic takes a pair
+	case t.d.Has(vk.Int64Atomics):
 		return module + ".a64"
 	}
 	return module + ".a32"
@@ -307,7 +310,7 @@ func (t *tree[W]) admits(s *vk.Stream, kind structures.Kind, b structures.Device
 	if kind != structures.Mixed && !does(kind) {
 		return &structures.KindError{Kind: kind}
 	}
-	return cmp.Or(t.d.Accept("stream", s), check(t.d, kind, b))
+	return cmp.Or(t.d.Accept("stream", s), check(t.d, kind, b, t.width))
 }
 
 // expect counts in the pairs that a batch may insert.
@@ -333,7 +336,7 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 			return err
 		}
 		return t.apply(s, kind, operands{
-			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(),
+			keys: t.at(b.Keys, b.First), values: t.at(b.Values, b.First), kinds: b.Kinds.Address(),
 			statuses: b.Status.Address(),
 			pending:  b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
 			ordered: asksForOrder(kind, b), highs: b.Highs.Address(), windows: b.Windows.Address(),

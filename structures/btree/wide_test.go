@@ -322,6 +322,11 @@ func TestWideBatches(t *testing.T) {
 				r.same()
 			}
 		}
+		for _, kind := range []structures.Kind{structures.InsertAdd, structures.InsertMin, structures.InsertMax} {
+			keys := append(beside(base[:100]), slices.Repeat(wideEdges, 20)...)
+			r.update(kind, keys, wideValues(rng, len(keys)), true)
+			r.same()
+		}
 		r.update(structures.Delete, slices.Collect(maps.Keys(r.model)), nil, true)
 		r.same()
 	})
@@ -348,4 +353,259 @@ func TestWideBatchesOfManyLevels(t *testing.T) {
 	}
 	r.same()
 	r.find(beside(descending[:300]))
+}
+
+// between are the model's pairs from one key up to another.
+func between(keys []uint64, low, high uint64) (first, end int) {
+	first, _ = slices.BinarySearch(keys, low)
+	end, there := slices.BinarySearch(keys, high)
+	if there {
+		end++
+	}
+	return first, max(first, end)
+}
+
+// ranges counts ranges, writes their pairs, and the first few of each.
+func (r *wideRig) ranges(bounds [][2]uint64) {
+	r.Helper()
+	keys, values := r.sorted()
+	n, width, all := len(bounds), 5, 0
+	var flat, wantKeys, wantValues []uint64
+	for _, b := range bounds {
+		first, end := between(keys, b[0], b[1])
+		flat, all = append(flat, b[:]...), all+end-first
+		wantKeys, wantValues = append(wantKeys, keys[first:end]...), append(wantValues, values[first:end]...)
+	}
+	ranges := r.words(flat)
+	c := structures.DeviceCounts{Count: n, Ranges: ranges, Counts: testdevice.Room[uint32](r, r.d, n)}
+	require.NoError(r, r.tree.CountOn(r.s, c))
+	q := structures.DeviceRanges{Count: n, Ranges: ranges, Offsets: testdevice.Room[uint32](r, r.d, n+1),
+		Keys: r.room(all + 1), Values: r.room(all + 1), Candidates: testdevice.Room[uint64](r, r.d, 1)}
+	require.NoError(r, r.tree.RangeOn(r.s, q))
+	w := structures.DeviceWindow{Count: n, Ranges: ranges, Width: width, Counts: testdevice.Room[uint32](r, r.d, n),
+		Keys: r.room(n * width), Values: r.room(n * width)}
+	require.NoError(r, r.tree.WindowOn(r.s, w))
+	r.wait()
+	counts, offsets := testdevice.Download(r, c.Counts, n), testdevice.Download(r, q.Offsets, n+1)
+	heads := testdevice.Download(r, w.Counts, n)
+	headKeys, headValues := r.numbers(w.Keys, n*width), r.numbers(w.Values, n*width)
+	for i, b := range bounds {
+		first, end := between(keys, b[0], b[1])
+		require.Equal(r, uint32(end-first), counts[i], "count of %#x", b)
+		require.Equal(r, uint32(end-first), offsets[i+1]-offsets[i], "pairs of %#x", b)
+		few := min(width, end-first)
+		require.Equal(r, uint32(few), heads[i], "first pairs of %#x", b)
+		same(r, keys[first:first+few], headKeys[i*width:][:few], "first keys")
+		same(r, values[first:first+few], headValues[i*width:][:few], "first values")
+	}
+	same(r, wantKeys, r.numbers(q.Keys, all), "keys")
+	same(r, wantValues, r.numbers(q.Values, all), "values")
+}
+
+// neighbors looks for the keys next to others, in all directions.
+func (r *wideRig) neighbors(asked []uint64) {
+	r.Helper()
+	keys, values := r.sorted()
+	n := len(asked)
+	for _, to := range []structures.Direction{structures.Successor, structures.Predecessor, structures.Floor,
+		structures.Ceil} {
+		q := structures.DeviceNeighbors{Count: n, Keys: r.words(asked), OutKeys: r.room(n), OutValues: r.room(n),
+			Status: testdevice.Room[uint8](r, r.d, recording.Padded(n)), Left: testdevice.Upload(r, r.d, []uint32{0})}
+		require.NoError(r, r.tree.NeighborOn(r.s, to, q))
+		r.wait()
+		require.Zero(r, testdevice.Download(r, q.Left, 1)[0])
+		outKeys, outValues := r.numbers(q.OutKeys, n), r.numbers(q.OutValues, n)
+		statuses := testdevice.Download(r, q.Status, n)
+		for i, key := range asked {
+			at, there := slices.BinarySearch(keys, key)
+			switch {
+			case to == structures.Successor && there:
+				at++
+			case to == structures.Predecessor, to == structures.Floor && !there:
+				at--
+			}
+			want, wantKey, wantValue := structures.Absent, uint64(0), uint64(0)
+			if at >= 0 && at < len(keys) {
+				want, wantKey, wantValue = structures.Found, keys[at], values[at]
+			}
+			got := structures.Status(statuses[i])
+			if got != want || outKeys[i] != wantKey || outValues[i] != wantValue {
+				r.Fatalf("%v of %#x: %v, %#x, %#x; want %v, %#x, %#x", to, key, got, outKeys[i], outValues[i], want,
+					wantKey, wantValue)
+			}
+		}
+	}
+}
+
+func TestWideRangesAndNeighbors(t *testing.T) {
+	d := openDevice(t)
+	eachTile(t, d, func(t *testing.T, tile int) {
+		rng := random(69)
+		r := newWideRig(t, d, Options{Tile: tile})
+		for _, n := range []int{0, 1, 1200} {
+			keys := wideKeys(rng, n)
+			r.build(keys, wideValues(rng, n))
+			if n > 1 { // leaves in no order, and empty ones
+				r.update(structures.Insert, near(rng, 200), wideValues(rng, 200), false)
+				sorted, _ := r.sorted()
+				r.update(structures.Delete, sorted[100:400], nil, false)
+			}
+			asked := beside(append(keys[:min(n, 60)], wideEdges...))
+			r.neighbors(asked)
+			bounds := [][2]uint64{{0, ^uint64(0)}, {5, 4}, {^uint64(0), ^uint64(0)}, {0, 0}, {7 << 32, 8<<32 - 1},
+				{1 << 32, 1<<32 - 1}, {0, 1<<63 - 1}}
+			for range 60 {
+				low := asked[rng.IntN(len(asked))]
+				high := low + rng.Uint64N(1<<(1+rng.IntN(62)))
+				bounds = append(bounds, [2]uint64{low, high}, [2]uint64{low, asked[rng.IntN(len(asked))]})
+			}
+			r.ranges(bounds)
+			r.ranges(bounds[:2]) // in parts
+		}
+	})
+}
+
+// apply does a concurrent batch, and returns what its operations say.
+func (r *wideRig) apply(kind structures.Kind, b structures.DeviceBatch) []structures.Status {
+	r.Helper()
+	n := b.Count
+	b.Status, b.Left = testdevice.Room[uint8](r, r.d, recording.Padded(n)), testdevice.Upload(r, r.d, []uint32{0})
+	require.NoError(r, r.tree.ApplyOn(r.s, kind, b))
+	require.NoError(r, r.tree.Finish(r.Context(), r.s, kind, b))
+	statuses := make([]structures.Status, n)
+	for i, s := range testdevice.Download(r, b.Status, n) {
+		statuses[i] = structures.Status(s)
+	}
+	return statuses
+}
+
+// unordered are keys, each once.
+func unordered(rng *rand.Rand, keys []uint64) []uint64 {
+	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	return keys
+}
+
+// Concurrent operations on keys of their own come to what they do one after another, from an empty tree on: leaves
+// fill, split and empty, and so do inner nodes.
+func TestWideConcurrent(t *testing.T) {
+	d := openDevice(t)
+	eachTile(t, d, func(t *testing.T, tile int) {
+		rng := random(70)
+		r := newWideRig(t, d, Options{Tile: tile})
+		kinds := []structures.Kind{structures.Insert, structures.InsertUnique, structures.InsertAdd,
+			structures.InsertMin, structures.InsertMax, structures.Delete, structures.Find}
+		for round, keys := range [][]uint64{
+			wideEdges, wideKeys(rng, 2500), near(rng, 900), near(rng, 60), beside(wideEdges), wideKeys(rng, 2500),
+		} {
+			keys = unordered(rng, keys)
+			for _, kind := range []structures.Kind{kinds[round], structures.Mixed, structures.Find} {
+				values := wideValues(rng, len(keys))
+				b := structures.DeviceBatch{Count: len(keys), Keys: r.words(keys), Values: r.words(values)}
+				each := slices.Repeat([]uint8{uint8(kind)}, len(keys))
+				if kind == structures.Mixed {
+					for i := range each {
+						each[i] = uint8(kinds[rng.IntN(len(kinds))])
+					}
+					b.Kinds = testdevice.Upload(t, d, append(each, 0, 0, 0))
+				}
+				got := r.apply(kind, b)
+				found := r.numbers(b.Values, len(keys))
+				for i, key := range keys {
+					if structures.Kind(each[i]) != structures.Find {
+						require.Equal(t, r.one(structures.Kind(each[i]), key, values[i]), got[i], "%v of %#x",
+							structures.Kind(each[i]), key)
+						continue
+					}
+					want, there := r.model[key]
+					require.Equal(t, there, got[i] == structures.Found, "%#x", key)
+					require.Equal(t, want, found[i], "%#x", key)
+				}
+				r.same()
+			}
+		}
+	})
+}
+
+// Many operations on few keys of one leaf at a time: what is added is all there, and one of equal insertions is first.
+func TestWideConcurrentOnOneLeaf(t *testing.T) {
+	rng := random(71)
+	r := newWideRig(t, openDevice(t), Options{})
+	leaf := []uint64{1 << 32, 1<<32 + 1, 2 << 32, 1 << 33, 1}
+	for _, times := range []int{1, 40, 300} {
+		keys := slices.Repeat(leaf, times)
+		rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		values := wideValues(rng, len(keys))
+		b := structures.DeviceBatch{Count: len(keys), Keys: r.words(keys), Values: r.words(values)}
+		r.apply(structures.InsertAdd, b)
+		for i, key := range keys {
+			r.model[key] += values[i]
+		}
+		r.same()
+		fresh := slices.Repeat([]uint64{uint64(times) << 40, uint64(times)<<40 + 1<<32}, times)
+		b = structures.DeviceBatch{Count: len(fresh), Keys: r.words(fresh), Values: r.words(fresh)}
+		inserted := map[uint64]int{}
+		for i, status := range r.apply(structures.InsertUnique, b) {
+			if status == structures.Inserted {
+				inserted[fresh[i]]++
+			}
+			r.model[fresh[i]] = fresh[i]
+		}
+		require.Equal(t, map[uint64]int{fresh[0]: 1, fresh[1]: 1}, inserted)
+		r.same()
+	}
+}
+
+// Operations that ask for order, as a batch of their own and beside updates of other keys.
+func TestWideConcurrentOrder(t *testing.T) {
+	d := openDevice(t)
+	eachTile(t, d, func(t *testing.T, tile int) {
+		rng := random(72)
+		r := newWideRig(t, d, Options{Tile: tile})
+		all := wideKeys(rng, 1500)
+		r.build(all, wideValues(rng, len(all)))
+		keys, values := r.sorted()
+		const width = 4
+		asked := beside(append(all[:40], wideEdges...))
+		n := len(asked)
+		kinds, highs := make([]uint8, n, n+3), make([]uint64, n)
+		for i, key := range asked {
+			kinds[i] = uint8(structures.FindSuccessor) + uint8(rng.IntN(6))
+			highs[i] = key + rng.Uint64N(1<<(1+rng.IntN(62)))
+		}
+		b := structures.DeviceBatch{
+			Count: n, Keys: r.words(asked), Highs: r.words(highs), Values: r.words(highs), Width: width,
+			Kinds: testdevice.Upload(t, d, kinds[:n+3]), OutKeys: r.room(n * width), OutValues: r.room(n * width),
+		}
+		got := r.apply(structures.Mixed, b)
+		answers, outKeys, outValues := r.numbers(b.Values, n), r.numbers(b.OutKeys, n*width), r.numbers(b.OutValues, n*width)
+		for i, key := range asked {
+			kind := structures.Kind(kinds[i])
+			first, end := between(keys, key, highs[i])
+			at, there := slices.BinarySearch(keys, key)
+			switch kind {
+			case structures.FindRange:
+				end = min(end, first+width)
+			case structures.CountRange:
+				require.Equal(t, uint64(end-first), answers[i], "count %#x to %#x", key, highs[i])
+				continue
+			case structures.FindSuccessor, structures.FindCeil:
+				first = at
+				if kind == structures.FindSuccessor && there {
+					first++
+				}
+				end = min(first+1, len(keys))
+			default: // the greatest key that is small enough
+				if kind == structures.FindPredecessor || !there {
+					at--
+				}
+				first, end = max(at, 0), at+1
+			}
+			few := max(end-first, 0)
+			require.Equal(t, few != 0, got[i] == structures.Found, "%v of %#x: %v", kind, key, got[i])
+			same(t, keys[first:first+few], outKeys[i*width:][:few], "keys")
+			same(t, values[first:first+few], outValues[i*width:][:few], "values")
+		}
+		r.same()
+	})
 }
