@@ -46,7 +46,8 @@ func (t *tree[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q order
 
 func (t *tree[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors, index prefixIndex) error {
 	upward, strict := sense(to)
-	k, err := kernel[neighborPush](t, s, t.sized("neighbor"), t.queries.neighbor, recording.Constant("UPWARD", word(upward)))
+	k, err := kernel[neighborPush](t, s, t.sized("neighbor"), t.queries.neighbor,
+		recording.Constant("UPWARD", word(upward)))
 	if err != nil {
 		return err
 	}

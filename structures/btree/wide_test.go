@@ -578,7 +578,8 @@ func TestWideConcurrentOrder(t *testing.T) {
 			Kinds: testdevice.Upload(t, d, kinds[:n+3]), OutKeys: r.room(n * width), OutValues: r.room(n * width),
 		}
 		got := r.apply(structures.Mixed, b)
-		answers, outKeys, outValues := r.numbers(b.Values, n), r.numbers(b.OutKeys, n*width), r.numbers(b.OutValues, n*width)
+		answers := r.numbers(b.Values, n)
+		outKeys, outValues := r.numbers(b.OutKeys, n*width), r.numbers(b.OutValues, n*width)
 		for i, key := range asked {
 			kind := structures.Kind(kinds[i])
 			first, end := between(keys, key, highs[i])
