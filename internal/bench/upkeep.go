@@ -102,7 +102,7 @@ func (s *session) flush(ctx context.Context) error {
 	if err := halved(ctx); err != nil {
 		return err
 	}
-	m, err := s.measureSlabs(ctx, s.measurement(s.n, s.n/2), halved, table.Flush, "flush.map")
+	m, err := s.measureSlabs(ctx, s.measurement(s.n, s.n/2), halved, table.Flush, "flush")
 	if err != nil {
 		return err
 	}

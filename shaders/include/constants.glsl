@@ -12,6 +12,7 @@
 #define VKDS_ID_POOL_SUPER_SHIFT 3   // slab_alloc.glsl: log2 of the memory blocks in a super block
 #define VKDS_ID_NODE_PARTS 4         // btree_search.glsl: loads that a node is searched by
 #define VKDS_ID_BTREE_TORN 5         // btree_leaf.glsl: 0 where aligned pairs are read whole by one load
+#define VKDS_ID_SLAB_TORN 6          // slab_view.glsl: the same of aligned keys and values of 64 bits
 
 #define VKDS_ID_FREE 16
 

@@ -1,4 +1,5 @@
-// Hashing: a bijective 32-bit mix, and its reduction to a bucket that keeps the order of the hashes.
+// Hashing: a bijective mix of 32 bits, one of 64 bits to 32, and the reduction to a bucket that keeps the order of the
+// hashes.
 //
 // Buckets are ranges of hash values (the high word of hash * buckets), not residues: when a table
 // changes its number of buckets, each new bucket draws on a contiguous run of old ones, so a rehash
@@ -15,6 +16,9 @@ uint hash_mix(uint x) {
     x ^= x >> 15;
     return x;
 }
+
+// Of both words, so that keys which differ in one of them alone never have the same hash.
+uint hash_mix(uvec2 x) { return hash_mix(hash_mix(x.x) ^ x.y); }
 
 // Maps a 32-bit hash to 0 … n-1, monotonically.
 uint hash_reduce(uint h, uint n) {

@@ -153,6 +153,14 @@ uvec2 atomic_add2(uvec2 a, uvec2 v) {
     VKDS_DELAY
     return unpackUint2x32(atomicAdd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED));
 }
+uvec2 atomic_min2(uvec2 a, uvec2 v) {
+    VKDS_DELAY
+    return unpackUint2x32(atomicMin(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED));
+}
+uvec2 atomic_max2(uvec2 a, uvec2 v) {
+    VKDS_DELAY
+    return unpackUint2x32(atomicMax(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED));
+}
 uvec2 atomic_and2(uvec2 a, uvec2 v) {
     VKDS_DELAY
     return unpackUint2x32(atomicAnd(VkdsCoherentLong(a).v, packUint2x32(v), VKDS_RELAXED));

@@ -1,8 +1,8 @@
 // Slab: 128 bytes of slots in a linked list, read by a tile while others change it.
 //
-// After Ashkiani et al. (2018), sections III-A and IV. A slab of pairs has 15 (key, value) slots, a
-// slab of keys (define VKDS_SLAB_KEYS) has 30 key slots; word 30 is auxiliary, word 31 refers to the
-// next slab. A fresh slab is all ~0.
+// After Ashkiani et al. (2018), sections III-A and IV. A slab of pairs has 15 (key, value) slots, a slab of keys
+// (define VKDS_SLAB_KEYS) has 30 key slots; at 64 bits (width.glsl) 7 and 15. Word 30 is auxiliary, word 31 refers to
+// the next slab. A fresh slab is all ~0.
 //
 // Protocol. A slot's key goes EMPTY -> key -> TOMBSTONE and never back while kernels run, and new
 // keys go to the first empty slot in list order. Hence:
@@ -20,18 +20,18 @@
 #include "node.glsl"
 #include "slab_alloc.glsl"
 
-const uint SLAB_EMPTY = ~0u;
-const uint SLAB_TOMBSTONE = 0u;
+const K SLAB_EMPTY = K(~0u);
+const K SLAB_TOMBSTONE = K(0u);
 const uint SLAB_AUX_AT = 120u;    // byte offsets in a slab
 const uint SLAB_NEXT_AT = 124u;
 
 #ifdef VKDS_SLAB_KEYS
-const uint SLAB_SLOTS = 30u;
-const uint SLAB_SLOT_BYTES = 4u;
-const uint SLAB_PAIR_SLOTS = 2u;   // slots in a pair of words
+const uint SLAB_SLOTS = VKDS_WIDE != 0 ? 15u : 30u;
+const uint SLAB_SLOT_BYTES = VKDS_WIDE != 0 ? 8u : 4u;
+const uint SLAB_PAIR_SLOTS = 2u;   // slots in a pair of a node
 #else
-const uint SLAB_SLOTS = 15u;
-const uint SLAB_SLOT_BYTES = 8u;
+const uint SLAB_SLOTS = VKDS_WIDE != 0 ? 7u : 15u;
+const uint SLAB_SLOT_BYTES = VKDS_WIDE != 0 ? 16u : 8u;
 const uint SLAB_PAIR_SLOTS = 1u;
 #endif
 const uint SLAB_LANE_SLOTS = NODE_LANE_PAIRS * SLAB_PAIR_SLOTS;   // slots that one lane holds of a slab,
@@ -40,25 +40,31 @@ const uint SLAB_STEP_SLOTS = SLAB_LANE_SLOTS / NODE_QUADS;        // and in each
 uvec2 slab_slot(uvec2 slab, uint slot) { return address_add(slab, slot * SLAB_SLOT_BYTES); }
 
 // The key in this lane's slot m, as it is stored.
-uint slab_lane_key(Node n, uint m) {
+K slab_lane_key(Node n, uint m) {
 #ifdef VKDS_SLAB_KEYS
-    return (m & 1u) == 0u ? n.pair[m >> 1].x : n.pair[m >> 1].y;
+    return (m & 1u) == 0u ? n.pair[m >> 1].VKDS_KEY : n.pair[m >> 1].VKDS_VALUE;
 #else
-    return n.pair[m].x;
+    return n.pair[m].VKDS_KEY;
 #endif
 }
 
 // The value in this lane's slot m (0 in a slab of keys).
-uint slab_lane_value(Node n, uint m) {
+V slab_lane_value(Node n, uint m) {
 #ifdef VKDS_SLAB_KEYS
-    return 0u;
+    return V(0u);
 #else
-    return n.pair[m].y;
+    return n.pair[m].VKDS_VALUE;
 #endif
 }
 
 // Whether this lane's slot m is a slot at all, and not the slab's auxiliary words or nothing.
-bool slab_lane_has(uint m) { return m / SLAB_PAIR_SLOTS != NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE; }
+bool slab_lane_has(uint m) {
+#if defined(VKDS_SLAB_KEYS) && VKDS_WIDE
+    return m != 2u * NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE;   // of its last pair the first half is one
+#else
+    return m / SLAB_PAIR_SLOTS != NODE_LANE_PAIRS - 1u || tile_lane() != NODE_LAST_LANE;
+#endif
+}
 
 // Which of this lane's slots are slots at all, and not the slab's auxiliary words or nothing.
 uint slab_data_mask() {
@@ -68,7 +74,7 @@ uint slab_data_mask() {
 }
 
 // Which of this lane's slots hold a key: bit m for its slot m.
-uint slab_lane_mask(Node n, uint key) {
+uint slab_lane_mask(Node n, K key) {
     uint mask = 0u;
     [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++)
         mask |= (slab_lane_has(m) && slab_lane_key(n, m) == key ? 1u : 0u) << m;
@@ -102,27 +108,29 @@ uint slab_lane_slot(uint m) {
 }
 
 // The reference to the next slab, SLAB_NULL at the list's end; the same for all lanes of the tile.
-uint slab_next(Node n) { return tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u].y, NODE_LAST_LANE); }
+uint slab_next(Node n) { return tile_shuffle(n.pair[NODE_LANE_PAIRS - 1u].VKDS_LAST_WORD, NODE_LAST_LANE); }
 
 // The outcome of a search in a slab, the same for all lanes of the tile.
 struct SlabHit {
     uint slot;    // NODE_NONE if nothing was found
-    uint key;     // what is in the slot
-    uint value;   // (of a slab of keys: 0)
+    K key;        // what is in the slot
+    V value;      // (of a slab of keys: 0)
 };
 
 // The first slot, in slab order, that holds one key or another. Since slots fill in slab order, a search
 // for a key or SLAB_EMPTY ends at the key, or else where it may be inserted.
-SlabHit slab_search(Node n, uint key, uint other) {
+SlabHit slab_search(Node n, K key, K other) {
     // Each lane's first slot that fits, and a bit a quad of the node in which one does.
     uint quads = 0u;
-    uint mine = 0u, mine_key = 0u, mine_value = 0u;
+    uint mine = 0u;
+    K mine_key = K(0u);
+    V mine_value = V(0u);
     [[unroll]] for (uint i = 0u; i < NODE_QUADS; i++) {
         uint j = NODE_QUADS - 1u - i;
         bool fits = false;
         [[unroll]] for (uint r = 0u; r < SLAB_STEP_SLOTS; r++) {
             uint m = j * SLAB_STEP_SLOTS + SLAB_STEP_SLOTS - 1u - r;
-            uint k = slab_lane_key(n, m);
+            K k = slab_lane_key(n, m);
             if (slab_lane_has(m) && (k == key || k == other)) {
                 fits = true;
                 mine = m;
@@ -143,17 +151,17 @@ SlabHit slab_search(Node n, uint key, uint other) {
 
 // The first slot that holds a key (SLAB_EMPTY: the first free slot), NODE_NONE if none does; the same
 // for all lanes of the tile.
-uint slab_find(Node n, uint key) { return slab_search(n, key, key).slot; }
+uint slab_find(Node n, K key) { return slab_search(n, key, key).slot; }
 
 // slab_find, and the value in the slot found.
-uint slab_find(Node n, uint key, out uint value) {
+uint slab_find(Node n, K key, out V value) {
     SlabHit hit = slab_search(n, key, key);
     value = hit.value;
     return hit.slot;
 }
 
 // How many slots hold a key; the same for all lanes of the tile.
-uint slab_count(Node n, uint key) {
+uint slab_count(Node n, K key) {
     uint mask = slab_lane_mask(n, key);
     uint count = 0u;
     [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++)

@@ -18,15 +18,15 @@ struct SlabHash {
     SlabPool pool;   // where the other slabs come from
     uint buckets;    // 4 or more
     uint seed;       // of the hash function
-    uint mask;       // what keys are xored with in the two special buckets,
+    uint mask;       // what keys are xored with, each word of them, in the two special buckets,
     uint special_ones;    // the one that key ~0 hashes to
     uint special_zero;    // and the one that key 0 hashes to
 };
 
-uint slab_hash_bucket(SlabHash h, uint key) { return hash_reduce(hash_mix(key ^ h.seed), h.buckets); }
+uint slab_hash_bucket(SlabHash h, K key) { return hash_reduce(hash_mix(key ^ h.seed), h.buckets); }
 
 // The key as it stands in its bucket; its own inverse.
-uint slab_hash_encode(SlabHash h, uint bucket, uint key) {
+K slab_hash_encode(SlabHash h, uint bucket, K key) {
     return bucket == h.special_ones || bucket == h.special_zero ? key ^ h.mask : key;
 }
 
@@ -39,13 +39,13 @@ SlabWalk slab_hash_walk(SlabHash h, uint bucket, bool enabled) {
 
 // Finds each enabled lane's key: whether it is there, and its value. For read-only phases of the table.
 // Collective over the subgroup, SEARCH of section IV-C.
-bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
+bool slab_hash_find(SlabHash h, K key, bool enabled, out V value) {
     uint bucket = slab_hash_bucket(h, key);
-    uint stored = slab_hash_encode(h, bucket, key);
+    K stored = slab_hash_encode(h, bucket, key);
     uvec2 slab = slab_hash_base(h, bucket);
     bool busy = enabled;
     bool found = false;
-    value = 0u;
+    value = V(0u);
     VKDS_SLAB_FIND(h.pool, slab, stored, busy, found, value)
     return found;
 }
@@ -56,8 +56,7 @@ bool slab_hash_find(SlabHash h, uint key, bool enabled, out uint value) {
 // except that OP_DELETE_ALL has deleted and counted in `value` some of its pairs and goes on from there.
 // `value` is what an insertion brings; it becomes the value that OP_FIND finds, and the number of pairs
 // for OP_COUNT_ALL and OP_DELETE_ALL (which starts at the number in it: pass 0). Collective over the subgroup.
-uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, uint key, inout uint value, bool enabled,
-                     uint budget) {
+uint slab_hash_apply(SlabHash h, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled, uint budget) {
     uint bucket = slab_hash_bucket(h, key);
     SlabOperation o =
         slab_operation(kind, slab_hash_encode(h, bucket, key), value, slab_hash_base(h, bucket), enabled);

@@ -16,14 +16,14 @@
 #include "slab_walk.glsl"
 
 const uint SLAB_LIST_SHIFT = 3u;            // log2 of a list's bytes, for address_at
-const uint SLAB_LIST_MASK = 0x9d2c5680u;    // any but ~0 and 0; this one is hardly ever a key, nor is its complement
+const K SLAB_LIST_MASK = K(0x9d2c5680u);   // any but ~0 and 0; this one is hardly ever a key, nor is its complement
 
 // Whether a key belongs to the second chain.
-bool slab_list_second(uint key) { return key == SLAB_LIST_MASK || key == ~SLAB_LIST_MASK; }
+bool slab_list_second(K key) { return key == SLAB_LIST_MASK || key == ~SLAB_LIST_MASK; }
 
 // The word of a list that refers to the key's chain, and the key as it stands there.
-uvec2 slab_list_chain(uvec2 list, uint key) { return slab_list_second(key) ? address_add(list, 4u) : list; }
-uint slab_list_encode(uint key) { return slab_list_second(key) ? key : key ^ SLAB_LIST_MASK; }
+uvec2 slab_list_chain(uvec2 list, K key) { return slab_list_second(key) ? address_add(list, 4u) : list; }
+K slab_list_encode(K key) { return slab_list_second(key) ? key : key ^ SLAB_LIST_MASK; }
 
 // The slab that would have a word for its reference to the next one. There need not be such a slab.
 uvec2 slab_list_before(uvec2 word) {
@@ -33,7 +33,7 @@ uvec2 slab_list_before(uvec2 word) {
 // Does each enabled lane's operation on a list, of which it has the address, concurrently with whatever other
 // invocations do to the lists. Lanes may have different lists. All else is as slab_hash_apply has it: statuses, kinds,
 // `value`, and what is left pending. Collective over the subgroup.
-uint slab_list_apply(SlabPool pool, inout SlabCursor cursor, uvec2 list, uint kind, uint key, inout uint value,
+uint slab_list_apply(SlabPool pool, inout SlabCursor cursor, uvec2 list, uint kind, K key, inout V value,
                      bool enabled, uint budget) {
     uvec2 chain = slab_list_chain(list, key);
     SlabOperation o = slab_operation(kind, slab_list_encode(key), value, slab_list_before(chain), enabled);
@@ -48,15 +48,15 @@ uint slab_list_apply(SlabPool pool, inout SlabCursor cursor, uvec2 list, uint ki
 
 // Finds each enabled lane's key in a list: whether it is there, and its value. For read-only phases of the lists.
 // Collective over the subgroup.
-bool slab_list_find(SlabPool pool, uvec2 list, uint key, bool enabled, out uint value) {
-    uint stored = slab_list_encode(key);
+bool slab_list_find(SlabPool pool, uvec2 list, K key, bool enabled, out V value) {
+    K stored = slab_list_encode(key);
     uint first = SLAB_NULL;
     if (enabled) first = plain_load(slab_list_chain(list, key));
     bool busy = first != SLAB_NULL;
     bool found = false;
     uvec2 slab = uvec2(0u);
     if (busy) slab = slab_address(pool, first);
-    value = 0u;
+    value = V(0u);
     VKDS_SLAB_FIND(pool, slab, stored, busy, found, value)
     return found;
 }
@@ -73,17 +73,17 @@ bool slab_list_find(SlabPool pool, uvec2 list, uint key, bool enabled, out uint 
 // A tile whose walk has ended gets nodes with no slot live.
 struct SlabListWalk {
     SlabWalk slabs;   // over the chain that the next step reads,
-    uint ahead;       // what its keys are xored with,
+    K ahead;          // what its keys are xored with,
     uint then;        // and the first slab of the chain behind it
-    uint mask;        // what the keys of the last step's node are xored with
+    K mask;           // what the keys of the last step's node are xored with
 };
 
 SlabListWalk slab_list_walk(SlabPool pool, uvec2 list, bool enabled) {
     uvec2 chains = uvec2(SLAB_NULL);
     if (enabled) chains = plain_load2(list);
     bool second = chains.x == SLAB_NULL;
-    return SlabListWalk(slab_walk(pool, second ? chains.y : chains.x), second ? 0u : SLAB_LIST_MASK,
-                        second ? SLAB_NULL : chains.y, 0u);
+    return SlabListWalk(slab_walk(pool, second ? chains.y : chains.x), second ? K(0u) : SLAB_LIST_MASK,
+                        second ? SLAB_NULL : chains.y, K(0u));
 }
 
 Node slab_list_walk_on(SlabPool pool, inout SlabListWalk walk) {
@@ -91,14 +91,14 @@ Node slab_list_walk_on(SlabPool pool, inout SlabListWalk walk) {
     Node node = slab_walk_on(pool, walk.slabs);
     if (!walk.slabs.more) {
         walk.slabs = slab_walk(pool, walk.then);
-        walk.ahead = 0u;
+        walk.ahead = K(0u);
         walk.then = SLAB_NULL;
     }
     return node;
 }
 
 // The key in this lane's slot m of the node that the last step has brought.
-uint slab_list_key(SlabListWalk walk, Node node, uint m) { return slab_lane_key(node, m) ^ walk.mask; }
+K slab_list_key(SlabListWalk walk, Node node, uint m) { return slab_lane_key(node, m) ^ walk.mask; }
 
 // Empties each enabled tile's list, and gives its slabs back to the pool; the tile's lanes have the same one. Nothing
 // else may work on that list in this dispatch, but on others of the pool. Collective over the subgroup.

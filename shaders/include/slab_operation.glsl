@@ -5,7 +5,7 @@
 
 #include "operation.glsl"
 #include "results.glsl"
-#include "slab_change.glsl"
+#include "slab_view.glsl"
 
 // Where an operation stands.
 const uint AT_WALK = 0u;   // on its way along the list
@@ -16,27 +16,27 @@ const uint AT_DONE = 4u;
 
 // An operation under way. Its kind never changes, and so stands beside it.
 struct SlabOperation {
-    uint key;      // as it is stored
-    uint target;   // what ends its walk, other than a free slot
-    uint value;    // what it brings, finds or counts
+    K key;         // as it is stored
+    K target;      // what ends its walk, other than a free slot
+    V value;       // what it brings, finds or counts
     uvec2 slab;    // where it stands,
     uint at;       // AT_…,
     uint slot;     // in the slab,
-    uint seen;     // and the value in it
+    V seen;        // and the value in it
     uint status;   // STATUS_…
 };
 
 // On the list that begins with a slab. OP_DELETE_ALL goes on counting at `value`.
-SlabOperation slab_operation(uint kind, uint key, uint value, uvec2 slab, bool enabled) {
+SlabOperation slab_operation(uint kind, K key, V value, uvec2 slab, bool enabled) {
     // Its key, but for those that don't care whether it is there.
-    uint target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT_ALL ? SLAB_EMPTY : key;
+    K target = kind == OP_INSERT_DUPLICATE || kind == OP_COUNT_ALL ? SLAB_EMPTY : key;
     uint at = enabled ? AT_WALK : AT_DONE;
-    return SlabOperation(key, target, kind == OP_COUNT_ALL ? 0u : value, slab, at, 0u, 0u, STATUS_PENDING);
+    return SlabOperation(key, target, kind == OP_COUNT_ALL ? V(0u) : value, slab, at, 0u, V(0u), STATUS_PENDING);
 }
 
 // Has met a slab, whose next one is `next`: what a search for its target has found there, and how many of its key.
 void slab_meet(inout SlabOperation o, uint kind, SlabPool pool, SlabHit hit, uint next, uint count) {
-    if (kind == OP_COUNT_ALL) o.value += count;
+    if (kind == OP_COUNT_ALL) VKDS_INCREASE(o.value, count);
     o.slot = hit.slot;
     o.seen = hit.value;
     if (hit.slot != NODE_NONE) o.at = hit.key != SLAB_EMPTY ? AT_KEY : op_inserts(kind) ? AT_ROOM : AT_END;
@@ -54,7 +54,7 @@ bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
         status = at == AT_ROOM ? STATUS_INSERTED : deletes ? STATUS_DELETED : STATUS_ASSIGNED;
     } else {
         if (kind == OP_FIND) done = slab_value(o.slab, o.slot, o.key, o.seen);
-        else if (kind == OP_INSERT_ADD) done = slab_add(o.slab, o.slot, o.value);
+        else if (kind == OP_INSERT_ADD) done = slab_add(o.slab, o.slot, VKDS_SLAB_SEEN(o.seen) o.value);
         else if (kind == OP_INSERT_MIN) done = slab_min(o.slab, o.slot, o.seen, o.value);
         else if (kind == OP_INSERT_MAX) done = slab_max(o.slab, o.slot, o.seen, o.value);
         else done = true;   // OP_INSERT_UNIQUE
@@ -66,16 +66,17 @@ bool slab_act_at(inout SlabOperation o, uint kind, out uint status) {
 
 // Acts where it stands after its walk. At the end an insertion stays, for slab_extend; what was too late walks on.
 void slab_act(inout SlabOperation o, uint kind) {
-    uint at = o.at, value = o.value;
+    uint at = o.at;
+    V value = o.value;
     if (at == AT_KEY || at == AT_ROOM) {
         uint status;
         bool done = slab_act_at(o, kind, status);
         bool more = kind == OP_DELETE_ALL;   // there may be more of them
-        if (more && done) o.value++;
+        if (more && done) VKDS_INCREMENT(o.value);
         o.at = done && !more ? AT_DONE : AT_WALK;
         if (o.at == AT_DONE) o.status = status;
     } else if (at == AT_END && !op_inserts(kind)) {
-        bool any = value != 0u && (kind == OP_COUNT_ALL || kind == OP_DELETE_ALL);
+        bool any = value != V(0u) && (kind == OP_COUNT_ALL || kind == OP_DELETE_ALL);
         o.status = !any ? STATUS_ABSENT : kind == OP_COUNT_ALL ? STATUS_FOUND : STATUS_DELETED;
         o.at = AT_DONE;
     }
@@ -112,8 +113,8 @@ void slab_extend(inout SlabOperation o, SlabPool pool, inout SlabCursor cursor, 
         for (; subgroupAny(OPERATION.at == AT_WALK) && visits < BUDGET; visits++) {                       \
             uint queue = tile_ballot(OPERATION.at == AT_WALK);                                            \
             uint source = queue == 0u ? 0u : uint(findLSB(queue));                                        \
-            uint target = tile_shuffle(OPERATION.target, source);                                         \
-            Node node = node_load_coherent(tile_shuffle(OPERATION.slab, source), queue != 0u);            \
+            K target = tile_shuffle(OPERATION.target, source);                                            \
+            Node node = VKDS_SLAB_VIEW(tile_shuffle(OPERATION.slab, source), queue);                      \
             SlabHit hit = slab_search(node, target, SLAB_EMPTY);                                          \
             uint next = slab_next(node), count = 0u;                                                      \
             if (counts) count = slab_count(node, tile_shuffle(OPERATION.key, source));                    \

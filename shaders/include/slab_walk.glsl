@@ -45,7 +45,7 @@ Node slab_walk_on(SlabPool pool, inout SlabWalk walk) {
     while (subgroupAny(BUSY)) {                                                     \
         uint queue = tile_ballot(BUSY);                                             \
         uint source = queue == 0u ? 0u : uint(findLSB(queue));                      \
-        uint k = tile_shuffle(STORED, source);                                      \
+        K k = tile_shuffle(STORED, source);                                         \
         Node node = node_load(tile_shuffle(SLAB, source), queue != 0u);             \
         SlabHit hit = slab_search(node, k, k);                                      \
         uint next = slab_next(node);                                                \

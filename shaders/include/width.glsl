@@ -40,10 +40,13 @@
 #define VKDS_FROM(a, b) (!number_below(a, b))
 #define VKDS_PLUS(a, b) number_add(a, b)
 #define VKDS_MINUS(a, b) number_subtract(a, b)
+#define VKDS_INCREASE(a, by) a = number_add(a, uvec2(by, 0u))
+#define VKDS_INCREMENT(a) a = number_add(a, VKDS_ONE)
 #define VKDS_NEXT(a) number_add(a, VKDS_ONE)
 #define VKDS_BEFORE(a) number_subtract(a, VKDS_ONE)
 #define VKDS_LESSER(a, b) number_min(a, b)
 #define VKDS_GREATER(a, b) number_max(a, b)
+#define VKDS_LAST_WORD w   // of a pair
 #define VKDS_SLOT_BYTES 16u
 #define VKDS_QUAD_SLOTS 1u   // slots a quad of a node
 #define VKDS_FIRST_WORD(a) a.y   // the one that counts most
@@ -74,10 +77,13 @@
 #define VKDS_FROM(a, b) ((a) >= (b))
 #define VKDS_PLUS(a, b) ((a) + (b))
 #define VKDS_MINUS(a, b) ((a) - (b))
+#define VKDS_INCREASE(a, by) a += by
+#define VKDS_INCREMENT(a) a++
 #define VKDS_NEXT(a) ((a) + 1u)
 #define VKDS_BEFORE(a) ((a) - 1u)
 #define VKDS_LESSER(a, b) min(a, b)
 #define VKDS_GREATER(a, b) max(a, b)
+#define VKDS_LAST_WORD y
 #define VKDS_SLOT_BYTES 8u
 #define VKDS_QUAD_SLOTS 2u
 #define VKDS_FIRST_WORD(a) a

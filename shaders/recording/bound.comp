@@ -5,12 +5,13 @@
 #include "length.glsl"
 #include "operation.glsl"
 #include "results.glsl"
+#include "width.glsl"
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 statuses;   // a byte an operation, padded to whole words, out
     uvec2 kinds;      // a byte an operation, if kind is OP_MIXED
-    uvec2 values;     // uint32 an operation: 0 where it is OP_DELETE_ALL, which goes on counting from there
+    uvec2 values;     // one an operation: 0 where it is OP_DELETE_ALL, which goes on counting from there
     Length count;
     uint kind;
 };
@@ -26,7 +27,7 @@ void main() {
             four |= STATUS_ABSENT << (8u * j);
         } else {
             if (kind == OP_MIXED) own = byte_load(kinds, i);
-            if (own == OP_DELETE_ALL) plain_store(address_at(values, i, 2u), 0u);
+            if (own == OP_DELETE_ALL) VKDS_STORE(address_at(values, i, VKDS_SHIFT), V(0u));
         }
     }
     plain_store(address_add(statuses, first), four);

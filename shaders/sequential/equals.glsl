@@ -4,6 +4,7 @@
 
 #include "state.glsl"
 #include "search.glsl"
+#include "width.glsl"
 
 struct Equals {
     uvec2 keys;     // ascending
@@ -18,19 +19,19 @@ struct Equal {
 };
 
 Equal equal_at(Equals e, uint i) {
-    uint key = plain_load_at(e.keys, i);
+    K key = VKDS_LOAD_AT(e.keys, i);
     bool first = true, last = true;
-    if (i != 0u) first = plain_load_at(e.keys, i - 1u) != key;
-    if (i + 1u != e.count) last = plain_load_at(e.keys, i + 1u) != key;
+    if (i != 0u) first = VKDS_LOAD_AT(e.keys, i - 1u) != key;
+    if (i + 1u != e.count) last = VKDS_LOAD_AT(e.keys, i + 1u) != key;
     return Equal(plain_load_at(e.sources, i), first, last);
 }
 
 // The indices of the first and of the last operation that have the i-th one's key.
 uint first_place(Equals e, uint i) {
-    return plain_load_at(e.sources, lower_bound(e.keys, 0u, i, plain_load_at(e.keys, i)));
+    return plain_load_at(e.sources, lower_bound(e.keys, 0u, i, VKDS_LOAD_AT(e.keys, i)));
 }
 uint last_place(Equals e, uint i) {
-    return plain_load_at(e.sources, upper_bound(e.keys, i + 1u, e.count, plain_load_at(e.keys, i)) - 1u);
+    return plain_load_at(e.sources, upper_bound(e.keys, i + 1u, e.count, VKDS_LOAD_AT(e.keys, i)) - 1u);
 }
 
 #endif

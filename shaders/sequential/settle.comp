@@ -53,7 +53,7 @@ void settle_unique(Equals all, uint i, Equal e) {
 // that inserted. Pending ones before it found no room, or came before the key was there; they are few.
 void settle_update(Equals all, uint i, Equal e) {
     if (e.first || byte_load_beside(statuses, e.place) != STATUS_INSERTED) return;
-    uint key = plain_load_at(all.keys, i);
+    K key = VKDS_LOAD_AT(all.keys, i);
     for (uint at = lower_bound(all.keys, 0u, i, key); at < i; at++) {
         uint place = plain_load_at(all.sources, at);
         if (place < count && byte_load_beside(statuses, place) == STATUS_ASSIGNED) {

@@ -9,10 +9,10 @@ layout(constant_id = 16) const uint KIND = 0;
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;       // uint32 a operation
-    uvec2 values;     // uint32 a operation, in and out; none for sets, but for counts
-    uvec2 kinds;      // a byte a operation, if KIND is OP_MIXED
-    uvec2 statuses;   // a byte a operation, out
+    uvec2 keys;       // one an operation
+    uvec2 values;     // one an operation, in and out; none for sets, but for counts
+    uvec2 kinds;      // a byte an operation, if KIND is OP_MIXED
+    uvec2 statuses;   // a byte an operation, out
     uvec2 pending;    // a counter of operations left pending
     uint count;
     uint visits;
@@ -28,11 +28,12 @@ void main() {
     uint kind = KIND;
     if (KIND == OP_MIXED) kind = todo ? byte_load(kinds, i) : OP_FIND;
     bool counts = kind == OP_COUNT_ALL || kind == OP_DELETE_ALL;
-    uint key = 0u, value = 0u;
+    K key = K(0u);
+    V value = V(0u);
     if (todo) {
-        key = plain_load(address_at(keys, i, 2u));
+        key = VKDS_LOAD(address_at(keys, i, VKDS_SHIFT));
         bool has_value = (op_inserts(kind) && values != uvec2(0u)) || (kind == OP_DELETE_ALL && retry != 0u);
-        if (has_value) value = plain_load(address_at(values, i, 2u));
+        if (has_value) value = VKDS_LOAD(address_at(values, i, VKDS_SHIFT));
     }
     Combined combined = combine(kind, key, value, todo);
     SlabCursor cursor = slab_cursor();
@@ -40,10 +41,10 @@ void main() {
     status = combine_status(combined, kind, status);
     byte_store(statuses, i, count, todo ? status : before);
 #ifdef VKDS_SLAB_KEYS
-    if (todo && counts) plain_store(address_at(values, i, 2u), value);
+    if (todo && counts) VKDS_STORE(address_at(values, i, VKDS_SHIFT), value);
 #else
     if (todo && (counts || kind == OP_FIND))
-        plain_store(address_at(values, i, 2u), status == STATUS_ABSENT ? 0u : value);
+        VKDS_STORE(address_at(values, i, VKDS_SHIFT), status == STATUS_ABSENT ? V(0u) : value);
 #endif
     uint left = subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
     if (left != 0u && subgroupElect()) atomic_add(pending, left);

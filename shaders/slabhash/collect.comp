@@ -6,9 +6,9 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;      // uint32 a query
-    uvec2 offsets;   // uint32 a query: where its values start in `values`
-    uvec2 values;    // uint32 a value found, in the order of the list, oldest first
+    uvec2 keys;      // one a query
+    uvec2 offsets;   // a word a query: where its values start in `values`
+    uvec2 values;    // those found, in the order of the list, oldest first
     uint count;
     uint capacity;   // values that there is room for
 };
@@ -16,18 +16,19 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint i = invocation_index();
     bool busy = i < count;
-    uint key = 0u, offset = 0u;
+    K key = K(0u);
+    uint offset = 0u;
     if (busy) {
-        key = plain_load(address_at(keys, i, 2u));
+        key = VKDS_LOAD(address_at(keys, i, VKDS_SHIFT));
         offset = plain_load(address_at(offsets, i, 2u));
     }
     uint bucket = slab_hash_bucket(hash, key);
-    uint stored = slab_hash_encode(hash, bucket, key);
+    K stored = slab_hash_encode(hash, bucket, key);
     uvec2 slab = slab_hash_base(hash, bucket);
     for (uint visits = node_visits(hash.pool.blocks); subgroupAny(busy) && visits != 0u; visits--) {
         uint queue = tile_ballot(busy);
         uint source = queue == 0u ? 0u : uint(findLSB(queue));
-        uint k = tile_shuffle(stored, source);
+        K k = tile_shuffle(stored, source);
         uint to = tile_shuffle(offset, source);
         Node node = node_load(tile_shuffle(slab, source), queue != 0u);
         uint mask = queue != 0u ? slab_lane_mask(node, k) : 0u;
@@ -38,7 +39,7 @@ void main() {
                 uint m = j * SLAB_STEP_SLOTS + s;
                 if (((mask >> m) & 1u) == 0u) continue;
                 uint at = to + rank++;
-                if (at < capacity) plain_store(address_at(values, at, 2u), slab_lane_value(node, m));
+                if (at < capacity) VKDS_STORE(address_at(values, at, VKDS_SHIFT), slab_lane_value(node, m));
             }
         }
         uint next = slab_next(node);

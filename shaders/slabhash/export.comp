@@ -6,8 +6,8 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 keys;      // uint32 a pair
-    uvec2 values;    // uint32 a pair; not for sets
+    uvec2 keys;      // one a pair
+    uvec2 values;    // one a pair; not for sets
     uvec2 written;   // a counter of pairs, which also counts those beyond the capacity
     uint first;      // the buckets first … first+count-1
     uint count;
@@ -31,9 +31,10 @@ void main() {
         [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
             if (((mask >> m) & 1u) != 0u) {
                 if (to < capacity) {
-                    plain_store(address_at(keys, to, 2u), slab_hash_encode(hash, bucket, slab_lane_key(node, m)));
+                    VKDS_STORE(address_at(keys, to, VKDS_SHIFT),
+                               slab_hash_encode(hash, bucket, slab_lane_key(node, m)));
 #ifndef VKDS_SLAB_KEYS
-                    plain_store(address_at(values, to, 2u), slab_lane_value(node, m));
+                    VKDS_STORE(address_at(values, to, VKDS_SHIFT), slab_lane_value(node, m));
 #endif
                 }
                 to++;

@@ -46,14 +46,14 @@ void main() {
         uint mask = 0u;
         [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
             if (((live >> m) & 1u) != 0u) {
-                uint key = slab_hash_encode(from, source, slab_lane_key(node, m));
+                K key = slab_hash_encode(from, source, slab_lane_key(node, m));
                 if (slab_hash_bucket(hash, key) == bucket) mask |= 1u << m;
-                uint stored = slab_hash_encode(hash, bucket, key);
+                K stored = slab_hash_encode(hash, bucket, key);
 #ifdef VKDS_SLAB_KEYS
-                if ((m & 1u) == 0u) node.pair[m >> 1].x = stored;
-                else node.pair[m >> 1].y = stored;
+                if ((m & 1u) == 0u) node.pair[m >> 1].VKDS_KEY = stored;
+                else node.pair[m >> 1].VKDS_VALUE = stored;
 #else
-                node.pair[m].x = stored;
+                node.pair[m].VKDS_KEY = stored;
 #endif
             }
         }

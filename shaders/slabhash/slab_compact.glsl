@@ -14,8 +14,8 @@ struct SlabWriter {
     uint filled;   // its slots in use
 };
 
-// What the auxiliary word of a slab is with so many slots in use: the bits of settled slots are clear
-// (32-bit protocol; with 64-bit atomics and in slabs of keys the word means nothing).
+// What the auxiliary word of a slab is with so many slots in use, in any protocol: the bits of settled slots are clear
+// (slab_ready.glsl, slab_claimed.glsl), and the slab is not latched (slab_latched.glsl).
 uint slab_aux(uint filled) { return ~((1u << (filled & 31u)) - 1u); }
 
 // The order of a node's marked slots over the lanes of the tile.
@@ -45,9 +45,9 @@ void slab_writer_append(inout SlabWriter w, Node node, uint mask, SlabRanks rank
                 uvec2 at = to < SLAB_SLOTS ? slab_slot(w.slab, to) : slab_slot(beyond, to - SLAB_SLOTS);
                 to++;
 #ifdef VKDS_SLAB_KEYS
-                plain_store(at, slab_lane_key(node, m));
+                VKDS_STORE(at, slab_lane_key(node, m));
 #else
-                plain_store2(at, node.pair[m]);
+                VKDS_SLOT_STORE(at, node.pair[m]);
 #endif
             }
         }
@@ -66,9 +66,9 @@ void slab_writer_finish(SlabWriter w, bool enabled) {
     for (uint slot = tile_lane(); slot < SLAB_SLOTS; slot += TILE) {
         if (enabled && slot >= w.filled) {
 #ifdef VKDS_SLAB_KEYS
-            plain_store(slab_slot(w.slab, slot), SLAB_EMPTY);
+            VKDS_STORE(slab_slot(w.slab, slot), SLAB_EMPTY);
 #else
-            plain_store2(slab_slot(w.slab, slot), uvec2(SLAB_EMPTY));
+            VKDS_SLOT_STORE(slab_slot(w.slab, slot), P(~0u));
 #endif
         }
     }

@@ -5,22 +5,29 @@
 #include "invocation.glsl"
 
 layout(push_constant, std430) uniform Push {
-    uvec2 operations;   // an invocation: kind, key, value, enabled (0 or 1)
+    uvec2 operations;   // a pair of words an invocation: kind, enabled (0 or 1)
+    uvec2 pairs;        // two numbers an invocation: key, value
     uvec2 statuses;     // a word an invocation: what it would get if it did its operation itself
-    uvec2 answers;      // an invocation: follows (0 or 1), leader, value, status
+    uvec2 answers;      // a quad an invocation: follows (0 or 1), leader, status, 0
+    uvec2 values;       // a number an invocation
     uint count;
 };
 
 void main() {
     uint i = invocation_index();
-    uvec4 q = uvec4(0u);
+    uvec2 q = uvec2(0u);
+    K key = K(0u);
+    V value = V(0u);
     uint status = STATUS_PENDING;
     if (i < count) {
-        q = plain_load4(address_at(operations, i, 4u));
+        q = plain_load2(address_at(operations, i, 3u));
+        key = VKDS_LOAD_AT(pairs, 2u * i);
+        value = VKDS_LOAD_AT(pairs, 2u * i + 1u);
         status = plain_load(address_at(statuses, i, 2u));
     }
-    uint value = q.z;
-    Combined c = combine(q.x, q.y, value, q.w != 0u);
+    Combined c = combine(q.x, key, value, q.y != 0u);
     status = combine_status(c, q.x, status);
-    if (i < count) plain_store4(address_at(answers, i, 4u), uvec4(c.leads ? 0u : 1u, c.leader, value, status));
+    if (i >= count) return;
+    plain_store4(address_at(answers, i, 4u), uvec4(c.leads ? 0u : 1u, c.leader, status, 0u));
+    VKDS_STORE_AT(values, i, value);
 }

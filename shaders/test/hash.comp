@@ -9,6 +9,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 inputs;    // an invocation: a word to mix, a hash, what to reduce it to, a bucket
     uvec2 ratios;    // an invocation: the ratio of two tables' numbers of buckets, rounded down and up
     uvec2 outputs;   // an invocation: the mix, the reduction, the bucket's first and last one in the other table
+    uvec2 mixes;     // a word an invocation, out: the mix of its first two inputs
     uint count;
 };
 
@@ -19,4 +20,5 @@ void main() {
     uvec4 ratio = plain_load4(address_at(ratios, i, 4u));
     uvec2 others = uvec2(hash_first_bucket(q.w, ratio.xy), hash_last_bucket(q.w, ratio.zw));
     plain_store4(address_at(outputs, i, 4u), uvec4(hash_mix(q.x), hash_reduce(q.y, q.z), others));
+    plain_store_at(mixes, i, hash_mix(q.xy));
 }

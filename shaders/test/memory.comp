@@ -49,6 +49,8 @@ void main() {
     case 24u: answer.xy = atomic_add2(at, a); break;
     case 25u: answer.xy = atomic_and2(at, a); break;
     case 26u: answer.xy = atomic_cas2(at, b, a); break;
+    case 27u: answer.xy = atomic_min2(at, a); break;
+    case 28u: answer.xy = atomic_max2(at, a); break;
 #endif
     }
     plain_store4(address_at(answers, i, 4u), answer);

@@ -6,9 +6,9 @@
 
 layout(push_constant, std430) uniform Push {
     SlabHash hash;
-    uvec2 queries;   // a word an invocation
-    uvec2 answers;   // an invocation: 1 if its key is there, its value
-    uvec2 pairs;     // the pairs that the walks come by
+    uvec2 queries;   // a number an invocation
+    uvec2 answers;   // two numbers an invocation: whether its key is there (0, or all words 1), its value
+    uvec2 pairs;     // two numbers a pair that the walks come by
     uvec2 counter;   // how many
     uint count;      // queries
     uint room;       // pairs
@@ -16,10 +16,14 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint i = invocation_index();
-    uint key = i < count ? plain_load(address_at(queries, i, 2u)) : 0u;
-    uint value;
+    K key = K(0u);
+    if (i < count) key = VKDS_LOAD_AT(queries, i);
+    V value;
     bool found = slab_hash_find(hash, key, i < count, value);
-    if (i < count) plain_store2(address_at(answers, i, 3u), uvec2(found ? 1u : 0u, value));
+    if (i < count) {
+        VKDS_STORE_AT(answers, 2u * i, V(found ? 1u : 0u));
+        VKDS_STORE_AT(answers, 2u * i + 1u, value);
+    }
 
     uint bucket = i / TILE;
     SlabWalk walk = slab_hash_walk(hash, bucket, bucket < hash.buckets);
@@ -29,8 +33,9 @@ void main() {
         for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
             if (((live >> m) & 1u) == 0u) continue;
             uint at = atomic_add(counter, 1u);
-            uvec2 pair = uvec2(slab_hash_encode(hash, bucket, slab_lane_key(node, m)), slab_lane_value(node, m));
-            if (at < room) plain_store2(address_at(pairs, at, 3u), pair);
+            if (at >= room) continue;
+            VKDS_STORE_AT(pairs, 2u * at, slab_hash_encode(hash, bucket, slab_lane_key(node, m)));
+            VKDS_STORE_AT(pairs, 2u * at + 1u, slab_lane_value(node, m));
         }
     }
 }

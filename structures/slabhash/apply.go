@@ -54,13 +54,11 @@ type operands struct {
 
 // recordApply records a batch of operations of one kind, or Mixed.
 func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
-	module := "apply.map32"
-	if t.keys {
-		module = "apply.set"
-	} else if t.d.Has(vk.Int64Atomics) {
-		module = "apply.map64"
+	constants := []recording.Specialization{recording.Constant("KIND", uint32(kind))}
+	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
+		constants = append(constants, recording.Constant("SLAB_TORN", t.torn()))
 	}
-	k, err := kernel[applyPush](t, s, module, t.tiles.update, recording.Constant("KIND", uint32(kind)))
+	k, err := kernel[applyPush](t, s, t.protocol("apply"), t.tiles.update, constants...)
 	if err != nil {
 		return err
 	}
@@ -78,8 +76,8 @@ func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) e
 // recordInOrder records a batch of insertions of which equal keys count in the batch's order.
 func (t *table[W]) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{
-		Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count, Retry: b.retry,
-		KeysOnly: t.keys,
+		Kind: kind, Width: t.width, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
+		Retry: b.retry, KeysOnly: t.keys,
 	}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
 		b.statuses, b.retry, b.groups = p.Statuses, p.Retry, p.Groups

@@ -203,6 +203,7 @@ func (t *table[W]) exportOn(s *vk.Stream, e structures.DeviceExport) error {
 	if !t.keys {
 		room = min(room, e.Values.Len())
 	}
+	room >>= t.width
 	return t.on(s, func() error {
 		k, err := kernel[exportPush](t, s, t.variant("export"), t.tiles.walk)
 		if err != nil {
@@ -291,7 +292,7 @@ func (t *table[W]) collect(ctx context.Context, s *vk.Stream, keys []W, offsets 
 		return err
 	}
 	err = recording.Run(s, func() error {
-		k, err := kernel[collectPush](t, s, "collect", t.tiles.find)
+		k, err := kernel[collectPush](t, s, recording.Sized("collect", t.width), t.tiles.find)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,8 @@ func (t *table[W]) bucketsKernel(module string) (*vk.Kernel[bucketsPush], error)
 }
 
 // overBuckets runs flush or release over all buckets of some base slabs.
-func (t *table[W]) overBuckets(ctx context.Context, b base, module string, progress structures.Progress) error {
+func (t *table[W]) overBuckets(ctx context.Context, b base, label, module string,
+	progress structures.Progress) error {
 	return t.ranges(ctx, b.buckets, progress, func(first, count uint32) error {
 		return recording.Run(t.stream, func() error {
 			k, err := t.bucketsKernel(module)
@@ -58,7 +59,7 @@ func (t *table[W]) overBuckets(ctx context.Context, b base, module string, progr
 				return err
 			}
 			push := bucketsPush{t.device(b), first, count}
-			t.upkeep(module, func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
+			t.upkeep(label, func() { k.Dispatch(t.stream, t.tileGroups(count), push) })
 			return nil
 		})
 	})
@@ -71,7 +72,7 @@ func (t *table[W]) flush(ctx context.Context) error {
 	}
 	defer t.leave()
 	begin := time.Now()
-	err := t.overBuckets(ctx, t.base, t.variant("flush"), t.o.Progress)
+	err := t.overBuckets(ctx, t.base, "flush", t.variant("flush"), t.o.Progress)
 	t.d.Log().LogAttrs(ctx, slog.LevelDebug, "flushed", slog.Uint64("buckets", uint64(t.base.buckets)),
 		slog.Duration("duration", time.Since(begin)), slog.Bool("whole", err == nil))
 	return err
@@ -79,7 +80,7 @@ func (t *table[W]) flush(ctx context.Context) error {
 
 // releaseChains gives all slabs behind some base slabs back to the pool. It is not to be stopped half-way.
 func (t *table[W]) releaseChains(b base) error {
-	return t.overBuckets(context.Background(), b, "release", nil)
+	return t.overBuckets(context.Background(), b, "release", "release", nil)
 }
 
 // canRelease answers why releaseChains could not do what it is to do, if it could not: whoever calls it next depends on

@@ -19,8 +19,8 @@ func (t *table[W]) check(s *vk.Stream, kind structures.Kind, b structures.Device
 	if err != nil {
 		return err
 	}
-	return cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, b.Keys, "keys", b.Count, end),
-		recording.Need(t.d, b.Values, "values", b.Count, when(t.hasValues(kind), end)),
+	return cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, b.Keys, "keys", b.Count, end<<t.width),
+		recording.Need(t.d, b.Values, "values", b.Count, when(t.hasValues(kind), end<<t.width)),
 		recording.Need(t.d, b.Kinds, "kinds", b.Count, when(kind == structures.Mixed, b.Count)),
 		recording.NeedOutcomes(t.d, b))
 }
@@ -68,7 +68,7 @@ func (t *table[W]) record(s *vk.Stream, kind structures.Kind, b structures.Devic
 			return err
 		}
 		return t.recordApply(s, kind, operands{
-			keys: recording.At(b.Keys, b.First), values: recording.At(b.Values, b.First), kinds: b.Kinds.Address(),
+			keys: t.at(b.Keys, b.First), values: t.at(b.Values, b.First), kinds: b.Kinds.Address(),
 			statuses: b.Status.Address(), pending: b.Left.Address(), count: b.Count, retry: retry,
 		})
 	})
@@ -98,8 +98,8 @@ func (t *table[W]) findOn(s *vk.Stream, q structures.DeviceLookups) error {
 		return err
 	}
 	defer t.leaveShared()
-	err := cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, q.Keys, "keys", q.Count, q.Count),
-		recording.Need(t.d, q.Values, "values", q.Count, when(!t.keys, q.Count)),
+	err := cmp.Or(t.d.Accept("stream", s), recording.Need(t.d, q.Keys, "keys", q.Count, q.Count<<t.width),
+		recording.Need(t.d, q.Values, "values", q.Count, when(!t.keys, q.Count<<t.width)),
 		recording.NeedFound(t.d, q), recording.NeedCount(t.d, q.DeviceCount, q.Count))
 	if err != nil {
 		return err

@@ -143,7 +143,7 @@ func (t *table[W]) stats(ctx context.Context) (Stats, error) {
 	}
 	t.used = v.live + v.tombstones
 	buckets := float64(t.base.buckets)
-	elementBytes := (slabWords - 2) * 4 / t.slots
+	elementBytes := slotBytes(t.width, t.keys)
 	return Stats{
 		Pairs: v.live, Tombstones: v.tombstones, Buckets: int(t.base.buckets),
 		Slabs: v.slabs, ChainSlabs: v.slabs - uint64(t.base.buckets),

@@ -23,8 +23,7 @@ const (
 	fresh      = ^uint32(0) // every word of a slab that was never used
 	workgroup  = 64
 
-	pairSlots = 15 // in a slab of pairs
-	keySlots  = 30 // in a slab of keys
+	slotsBytes = 120 // of a slab, for its slots: the others are two words (slab.glsl)
 )
 
 // Device is a table as kernels see it: SlabHash of shaders/include/slab_hash.glsl. Embed it in the
@@ -53,8 +52,9 @@ type base struct {
 type table[W structures.Word] struct {
 	d         *vk.Device
 	o         Options
-	keys      bool // a set
-	slots     int  // in a slab
+	width     structures.Width // of keys and values
+	keys      bool             // a set
+	slots     int              // in a slab
 	pool      *alloc.SlabPool
 	ownPool   bool
 	fences    bool // slabs may be another structure's as soon as they are freed
@@ -86,12 +86,11 @@ func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, k
 			return nil, err
 		}
 	}
+	width := structures.WidthOf[W]()
 	t := &table[W]{
-		d: d, o: o, keys: keys, slots: pairSlots, pool: o.Pool, tiles: bestTiles(d, o.Tile), visits: initialVisits,
-		kernels: recording.NewKernels(d), own: recording.NewOwn(d),
-	}
-	if keys {
-		t.slots = keySlots
+		d: d, o: o, width: width, keys: keys, slots: slotsBytes / slotBytes(width, keys), pool: o.Pool,
+		tiles: bestTiles(d, o.Tile), visits: initialVisits,
+		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
 	}
 	buckets, err := t.layOut()
 	if err != nil {
@@ -163,21 +162,37 @@ func (t *table[W]) bucketsFor(pairs uint64) uint32 {
 	return uint32(min(max(b+1, 64), maxBuckets))
 }
 
-// hash returns the bucket of a key among so many: slab_hash_bucket in GLSL.
-func (t *table[W]) hash(key, buckets uint32) uint32 {
-	x := key ^ t.o.Seed
+// slotBytes are those of a slot: of a key, or of a pair.
+func slotBytes(width structures.Width, keys bool) int {
+	if keys {
+		return width.Bytes()
+	}
+	return 2 * width.Bytes()
+}
+
+// mix is hash_mix in GLSL.
+func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x21f0aaad
 	x ^= x >> 15
 	x *= 0xd35a2d97
 	x ^= x >> 15
+	return x
+}
+
+// hash returns the bucket among so many of the key all of whose words are one: slab_hash_bucket in GLSL.
+func (t *table[W]) hash(word, buckets uint32) uint32 {
+	x := mix(word ^ t.o.Seed)
+	if t.width == structures.Bits64 {
+		x = mix(x ^ word ^ t.o.Seed)
+	}
 	high, _ := bits.Mul32(x, buckets)
 	return high
 }
 
 // newBase makes fresh base slabs, and finds the mask for the two buckets whose keys collide with the
 // slab list's patterns: a key that is stored as 0 is the mask itself, one that is stored as ~0 its
-// complement, and neither may hash to those buckets.
+// complement, and neither may hash to those buckets. Keys of 64 bits have the mask in both words.
 func (t *table[W]) newBase(ctx context.Context, buckets uint32) (base, error) {
 	b := base{buckets: buckets, ones: t.hash(^uint32(0), buckets), zero: t.hash(0, buckets)}
 	special := func(key uint32) bool {
@@ -305,13 +320,34 @@ func kernel[P any, W structures.Word](t *table[W], s *vk.Stream, module string, 
 // variant returns the name of a kernel's module for this sort of table.
 func (t *table[W]) variant(kernel string) string {
 	if t.keys {
-		return kernel + ".set"
+		return fmt.Sprintf("%s.k%d", kernel, t.width.Bits())
 	}
-	return kernel + ".map"
+	return recording.Sized(kernel, t.width)
 }
 
 // words is how many 32-bit words a key takes, and a value.
-func (t *table[W]) words() int { return structures.WidthOf[W]().Bytes() / 4 }
+func (t *table[W]) words() int { return t.width.Bytes() / 4 }
+// protocol returns that of a kernel that changes slabs while others do.
+func (t *table[W]) protocol(kernel string) string {
+	switch {
+	case t.keys && t.width == structures.Bits32:
+		return t.variant(kernel) // 32-bit atomics do
+	case t.d.Has(vk.Int64Atomics):
+		return t.variant(kernel) + "a64"
+	}
+	return t.variant(kernel) + "a32"
+}
+
+// torn is 1 where a vector load may tear an aligned key or value of 64 bits.
+func (t *table[W]) torn() uint32 {
+	if t.d.Info().Type == vk.CPU {
+		return 1
+	}
+	return 0
+}
+
+// at is the address of a key or value of a buffer, whose words are two each at 64 bits; 0 of one that is not there.
+func (t *table[W]) at(b *vk.Buffer[uint32], i int) uint64 { return recording.At(b, i<<t.width) }
 
 // groups returns how many workgroups have so many invocations.
 func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }

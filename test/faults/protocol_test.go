@@ -15,8 +15,10 @@ func TestKernelsOfTheOtherProtocol(t *testing.T) {
 	without := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}})
 	type push struct{} // the protocol is looked at first
 	for _, m := range []struct{ name, a32, a64 string }{
-		{"test/slab_hash_program", "map32", "map64"}, {"test/slab_change", "map32", "map64"},
-		{"slabhash/apply", "map32", "map64"},
+		{"test/slab_hash_program", "k32v32a32", "k32v32a64"}, {"test/slab_change", "k32v32a32", "k32v32a64"},
+		{"test/slab_hash_program", "k64v64a32", "k64v64a64"}, {"test/slab_change", "k64a32", "k64a64"},
+		{"slabhash/apply", "k32v32a32", "k32v32a64"}, {"slabhash/apply", "k64v64a32", "k64v64a64"},
+		{"slabhash/apply", "k64a32", "k64a64"},
 		{"test/btree_program", "a32", "a64"}, {"btree/apply", "a32.rolled", "a64.rolled"},
 		{"btree/mixed_apply", "a32.rolled", "a64.rolled"},
 		{"btree/mixed_walk", "a32", "a64"}, {"btree/mixed_floor", "a32", "a64"},

@@ -84,11 +84,11 @@ func TestPrograms(t *testing.T) {
 	for mix, kinds := range mixes {
 		t.Run(mix, func(t *testing.T) {
 			each(t, 4, func(r *rig) {
-				module := "map64"
+				module := "k32v32a64"
 				if r.set {
-					module = "set"
+					module = "k32"
 				} else if !r.d.Has(vk.Int64Atomics) {
-					module = "map32"
+					module = "k32v32a32"
 				}
 				m, err := shaders.Load("test/slab_hash_program." + module)
 				require.NoError(r, err)

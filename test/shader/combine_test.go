@@ -1,6 +1,7 @@
 package shader
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -10,33 +11,33 @@ import (
 )
 
 type combinePush struct {
-	Operations, Statuses, Answers uint64
-	Count                         uint32
+	Operations, Pairs, Statuses, Answers, Values uint64
+	Count                                        uint32
 }
 
 // operation is one lane's, and combined what becomes of it.
 type (
-	operation struct {
+	operation[N number] struct {
 		kind       structures.Kind
-		key, value uint32
+		key, value N
 		enabled    bool
 	}
-	combined struct {
+	combined[N number] struct {
 		follows bool
 		leader  int
-		value   uint32
+		value   N
 		status  structures.Status
 	}
 )
 
 // combine is the model, of one subgroup: up to four times, the first lane whose neighbour (of its pair of lanes) brings
 // the same operation on the same key makes a group of all lanes that do. The group's first lane does it for all.
-func combine(lanes []operation, statuses []structures.Status) []combined {
+func combine[N number](lanes []operation[N], statuses []structures.Status) []combined[N] {
 	combinable := []structures.Kind{structures.Insert, structures.InsertUnique, structures.InsertAdd,
 		structures.InsertMin, structures.InsertMax}
-	result, open := make([]combined, len(lanes)), make([]bool, len(lanes))
+	result, open := make([]combined[N], len(lanes)), make([]bool, len(lanes))
 	for i, o := range lanes {
-		result[i] = combined{leader: i, value: o.value, status: statuses[i]}
+		result[i] = combined[N]{leader: i, value: o.value, status: statuses[i]}
 		open[i] = o.enabled && slices.Contains(combinable, o.kind)
 	}
 	same := func(i, j int) bool {
@@ -90,8 +91,16 @@ func combine(lanes []operation, statuses []structures.Status) []combined {
 }
 
 func TestCombine(t *testing.T) {
+	t.Run("k32v32", func(t *testing.T) { testCombine[uint32](t, "test/combine.k32v32", 0) })
+	t.Run("k64v64", func(t *testing.T) {
+		testCombine[uint64](t, "test/combine.k64v64", 0)  // keys that differ in their low words
+		testCombine[uint64](t, "test/combine.k64v64", 32) // and in their high ones
+	})
+}
+
+func testCombine[N number](t *testing.T, module string, shift int) {
 	r := newRig(t)
-	k := kernel[combinePush](t, r, "test/combine", nil)
+	k := kernel[combinePush](t, r, module, nil)
 	rapid.Check(t, func(t *rapid.T) {
 		defer r.release()
 		const n = 1024
@@ -99,30 +108,37 @@ func TestCombine(t *testing.T) {
 		keys := rapid.SampledFrom([]uint32{1, 2, 4, 10, 1000}).Draw(t, "keys")
 		kinds := rapid.SampledFrom([]uint32{1, 3, uint32(structures.CountAll)}).Draw(t, "kinds")
 		enabled := rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "enabled")
-		lanes, statuses := make([]operation, n), make([]structures.Status, n)
-		words, statusWords := make([]uint32, 4*n), make([]uint32, n)
+		lanes, statuses := make([]operation[N], n), make([]structures.Status, n)
+		words, statusWords, pairs := make([]uint32, 2*n), make([]uint32, n), make([]N, 2*n)
 		first := rnd.Uint32N(uint32(structures.CountAll))
 		for i := range lanes {
-			o := operation{structures.Kind(1 + (first+rnd.Uint32N(kinds))%uint32(structures.CountAll)),
-				rnd.Uint32N(keys), rnd.Uint32(), rnd.Float64() < enabled}
+			o := operation[N]{structures.Kind(1 + (first+rnd.Uint32N(kinds))%uint32(structures.CountAll)),
+				N(rnd.Uint32N(keys)) << shift, someNumber[N](rnd), rnd.Float64() < enabled}
 			on := uint32(0)
 			if o.enabled {
 				on = 1
 			}
-			copy(words[4*i:], []uint32{uint32(o.kind), o.key, o.value, on})
+			copy(words[2*i:], []uint32{uint32(o.kind), on})
+			copy(pairs[2*i:], []N{o.key, o.value})
 			lanes[i], statuses[i] = o, structures.Status(rnd.Uint32N(uint32(structures.Absent)+1))
 			statusWords[i] = uint32(statuses[i])
 		}
-		answers := room[uint32](r, 4*n)
-		run(r, k, n, combinePush{put(r, words).Address(), put(r, statusWords).Address(), answers.Address(), n})
-		out := get(r, answers)
+		answers, values := room[uint32](r, 4*n), room[N](r, n)
+		run(r, k, n, combinePush{put(r, words).Address(), put(r, pairs).Address(), put(r, statusWords).Address(),
+			answers.Address(), values.Address(), n})
+		out, outValues := get(r, answers), get(r, values)
 		size := r.d.SubgroupSize()
 		for base := 0; base < n; base += size {
 			for lane, want := range combine(lanes[base:base+size], statuses[base:base+size]) {
 				q := out[4*(base+lane):][:4]
-				got := combined{q[0] == 1, int(q[1]), q[2], structures.Status(q[3])}
+				got := combined[N]{q[0] == 1, int(q[1]), outValues[base+lane], structures.Status(q[2])}
 				require.Equal(t, want, got, "lane %d of %+v", lane, lanes[base:base+size])
 			}
 		}
 	})
+}
+
+// someNumber has words at the edges half of the time.
+func someNumber[N number](rnd *rand.Rand) N {
+	return N(uint64(interesting(rnd)) | uint64(interesting(rnd))<<32)
 }

@@ -9,8 +9,8 @@ import (
 )
 
 type hashPush struct {
-	Inputs, Ratios, Outputs uint64
-	Count                   uint32
+	Inputs, Ratios, Outputs, Mixes uint64
+	Count                          uint32
 }
 
 // inverse undoes one multiplication modulo 2^32 by an odd number: Newton's iteration doubles the right bits.
@@ -49,12 +49,13 @@ func TestHash(t *testing.T) {
 	}
 	in[0], in[4], in[8], in[12] = 0, 1, 0xdeadbeef, math.MaxUint32
 
-	outputs := room[uint32](r, 4*n)
+	outputs, mixes := room[uint32](r, 4*n), room[uint32](r, n)
 	inputs := put(r, in).Address()
-	run(r, k, n, hashPush{inputs, inputs, outputs.Address(), n})
-	out := get(r, outputs)
+	run(r, k, n, hashPush{inputs, inputs, outputs.Address(), mixes.Address(), n})
+	out, both := get(r, outputs), get(r, mixes)
 	for i := range n {
 		require.Equal(t, in[4*i], unmix(out[4*i]), "the mix of %#x", in[4*i])
+		require.Equal(t, out[4*i]^in[4*i+1], unmix(both[i]), "the mix of %#x and %#x", in[4*i], in[4*i+1])
 		want := uint32(uint64(in[4*i+1]) * uint64(in[4*i+2]) >> 32)
 		require.Equal(t, want, out[4*i+1], "%#x reduced to %d", in[4*i+1], in[4*i+2])
 	}
@@ -87,7 +88,8 @@ func TestHashBucketsOfAnotherTable(t *testing.T) {
 		copy(ratios[4*i:], []uint32{uint32(down), uint32(down >> 32), uint32(up), uint32(up >> 32)})
 	}
 	outputs := room[uint32](r, 4*n)
-	run(r, k, n, hashPush{put(r, in).Address(), put(r, ratios).Address(), outputs.Address(), n})
+	run(r, k, n, hashPush{put(r, in).Address(), put(r, ratios).Address(), outputs.Address(),
+		room[uint32](r, n).Address(), n})
 	out := get(r, outputs)
 	for i := range n {
 		from, bucket := uint64(in[4*i+2]), uint64(in[4*i+3])
@@ -119,7 +121,7 @@ func TestHashReduceKeepsOrder(t *testing.T) {
 			in[4*i+1], in[4*i+2] = h, buckets
 		}
 		outputs, inputs := room[uint32](r, 4*n), put(r, in).Address()
-		run(r, k, n, hashPush{inputs, inputs, outputs.Address(), n})
+		run(r, k, n, hashPush{inputs, inputs, outputs.Address(), room[uint32](r, n).Address(), n})
 		out := get(r, outputs)
 		require.Zero(t, out[1], "the least hash")
 		require.Equal(t, buckets-1, out[4*n-3], "the largest hash")

@@ -39,9 +39,11 @@ const (
 	atomicAdd2
 	atomicAnd2
 	atomicCas2
+	atomicMin2
+	atomicMax2
 )
 
-const lastNarrow, lastWide = plainStoreNear, atomicCas2
+const lastNarrow, lastWide = plainStoreNear, atomicMax2
 
 type memoryPush struct {
 	Operations, Addresses, Answers uint64
@@ -110,6 +112,12 @@ func (o memoryOperation) apply(at *quad) (answer quad) {
 	case atomicAnd2:
 		answer.setPair(long)
 		at.setPair(short(long.long() & o.a.long()))
+	case atomicMin2:
+		answer.setPair(long)
+		at.setPair(short(min(long.long(), o.a.long())))
+	case atomicMax2:
+		answer.setPair(long)
+		at.setPair(short(max(long.long(), o.a.long())))
 	case atomicCas2:
 		answer.setPair(long)
 		if long == o.b {

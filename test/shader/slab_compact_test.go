@@ -19,35 +19,26 @@ const (
 	compactListFree
 )
 
-func compactModule(keys bool) string {
-	if keys {
-		return "test/slab_compact.set"
-	}
-	return "test/slab_compact.map"
-}
-
 // compact is the model of the writer: the live slots of a list's slabs, densely in the slabs that begin to.
-func compact(from, to []slab, keys bool) (filled, slot int) {
+func (f form) compact(from, to []slab) (filled, slot int) {
 	for i := range from {
-		for at := range slots(keys) {
-			key := from[i].key(keys, at)
-			if key == slabEmpty || key == slabTombstone {
+		for at := range f.slots() {
+			if !f.live(&from[i], at) {
 				continue
 			}
-			if slot == slots(keys) {
-				to[filled][auxWord] = ^uint32(0) << slots(keys)
+			if slot == f.slots() {
+				to[filled][auxWord] = ^uint32(0) << f.slots()
 				filled, slot = filled+1, 0
 			}
-			to[filled][slot*slotWords(keys)] = key
-			if !keys {
-				to[filled][2*slot+1] = from[i].value(keys, at)
-			}
+			f.setKey(&to[filled], slot, f.key(&from[i], at))
+			f.setValue(&to[filled], slot, f.value(&from[i], at))
 			slot++
 		}
 	}
 	last := &to[filled]
-	for at := slot * slotWords(keys); at < slots(keys)*slotWords(keys); at++ {
-		last[at] = slabEmpty
+	for at := slot; at < f.slots(); at++ {
+		f.setKey(last, at, f.empty())
+		f.setValue(last, at, f.empty())
 	}
 	last[auxWord], last[nextWord] = ^uint32(0)<<slot, slabEmpty
 	return filled, slot
@@ -56,11 +47,11 @@ func compact(from, to []slab, keys bool) (filled, slot int) {
 // Lists are written densely, in order, to other slabs or over themselves; slabs behind a list's end are left alone, and
 // so are the references between slabs, but for the last.
 func TestSlabWriter(t *testing.T) {
-	for _, keys := range []bool{false, true} {
-		t.Run(compactModule(keys), func(t *testing.T) {
+	for name, f := range forms {
+		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.eachWidth(func(t *testing.T, width int) {
-				k := kernel[compactPush](t, r, compactModule(keys),
+				k := kernel[compactPush](t, r, "test/slab_compact."+name,
 					map[string]uint32{"TILE": uint32(width), "FUNCTION": compactWriter})
 				rapid.Check(t, func(t *rapid.T) {
 					defer r.release()
@@ -70,7 +61,7 @@ func TestSlabWriter(t *testing.T) {
 					inPlace := rapid.Bool().Draw(t, "in place")
 					from, to := make([]slab, lists*length), make([]slab, lists*length)
 					for i := range from {
-						from[i], to[i] = aSlab(rnd, keys), aSlab(rnd, keys)
+						from[i], to[i] = f.aSlab(rnd), f.aSlab(rnd)
 					}
 					source, target := put(r, flat(from)), put(r, flat(to))
 					if inPlace {
@@ -83,7 +74,7 @@ func TestSlabWriter(t *testing.T) {
 					})
 					want := make([]uint32, 0, 2*lists)
 					for list := range lists {
-						filled, slot := compact(from[list*length:][:length], to[list*length:][:length], keys)
+						filled, slot := f.compact(from[list*length:][:length], to[list*length:][:length])
 						want = append(want, uint32(filled), uint32(slot))
 					}
 					require.Equal(t, want, get(r, ends))
@@ -103,7 +94,7 @@ func TestSlabListFree(t *testing.T) {
 	s := shape{2, 4, 2}
 	r.eachWidth(func(t *testing.T, width int) {
 		defer r.release()
-		k := kernel[compactPush](t, r, compactModule(false), map[string]uint32{
+		k := kernel[compactPush](t, r, "test/slab_compact.k32v32", map[string]uint32{
 			"TILE": uint32(width), "FUNCTION": compactListFree, "POOL_LIGHT": 0, "POOL_SUPER_SHIFT": uint32(s.shift),
 		})
 		rnd := random(10)
@@ -113,7 +104,7 @@ func TestSlabListFree(t *testing.T) {
 		p := newHandPool(r, s, 0, allocated)
 		contents := [][]slab{make([]slab, 4096), make([]slab, 4096)}
 		for i := range contents[0] {
-			contents[0][i], contents[1][i] = aSlab(rnd, false), aSlab(rnd, false)
+			contents[0][i], contents[1][i] = form{}.aSlab(rnd), form{}.aSlab(rnd)
 		}
 		at := func(reference uint32) *slab { return &contents[reference>>24][reference&0xffffff] }
 		// A third of the slabs are in the lists that are freed: none to five in each.

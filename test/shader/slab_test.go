@@ -13,55 +13,138 @@ import (
 
 const (
 	slabEmpty     = ^uint32(0)
-	slabTombstone = uint32(0)
+	slabTombstone = 0
 	auxWord       = 30
 	nextWord      = 31
 )
 
-// slab is the 32 words of one; keys says what kind it is of.
+// slab is the 32 words of one.
 type slab [32]uint32
 
-// slots is the number of slots, and slotWords the words of each.
-func slots(keys bool) int { return map[bool]int{false: 15, true: 30}[keys] }
+// form is what a slab has in its slots.
+type form struct{ keys, long bool } // no values, 64 bits
 
-func slotWords(keys bool) int { return map[bool]int{false: 2, true: 1}[keys] }
-
-func (s *slab) key(keys bool, slot int) uint32 { return s[slot*slotWords(keys)] }
-
-func (s *slab) value(keys bool, slot int) uint32 {
-	if keys {
-		return 0
-	}
-	return s[2*slot+1]
+var forms = map[string]form{
+	"k32v32": {false, false}, "k32": {true, false}, "k64v64": {false, true}, "k64": {true, true},
 }
 
-// someKeys is few enough for keys to meet.
-var someKeys = []uint32{1, 2, 3, 1 << 31, slabEmpty - 1}
+// words are those of a number, and slotWords those of a slot.
+func (f form) words() int {
+	if f.long {
+		return 2
+	}
+	return 1
+}
 
-func someKey(rnd *rand.Rand) uint32 { return someKeys[rnd.IntN(len(someKeys))] }
+func (f form) slotWords() int {
+	if f.keys {
+		return f.words()
+	}
+	return 2 * f.words()
+}
+
+func (f form) slots() int { return auxWord / f.slotWords() }
+
+// empty is the key of a free slot, and a fresh slot's value.
+func (f form) empty() uint64 { return ^uint64(0) >> (64 - 32*f.words()) }
+
+// number returns the number at a word of a slab, and put puts one there.
+func (f form) number(s *slab, at int) uint64 {
+	if f.long {
+		return uint64(s[at]) | uint64(s[at+1])<<32
+	}
+	return uint64(s[at])
+}
+
+func (f form) put(s *slab, at int, n uint64) {
+	s[at] = uint32(n)
+	if f.long {
+		s[at+1] = uint32(n >> 32)
+	}
+}
+
+func (f form) key(s *slab, slot int) uint64 { return f.number(s, slot*f.slotWords()) }
+
+func (f form) setKey(s *slab, slot int, key uint64) { f.put(s, slot*f.slotWords(), key) }
+
+func (f form) value(s *slab, slot int) uint64 {
+	if f.keys {
+		return 0
+	}
+	return f.number(s, slot*f.slotWords()+f.words())
+}
+
+func (f form) setValue(s *slab, slot int, value uint64) {
+	if !f.keys {
+		f.put(s, slot*f.slotWords()+f.words(), value)
+	}
+}
+
+// live says whether a slot has a key.
+func (f form) live(s *slab, slot int) bool {
+	key := f.key(s, slot)
+	return key != slabTombstone && key != f.empty()
+}
+
+// flat are numbers as words.
+func (f form) flat(numbers ...uint64) (words []uint32) {
+	for _, n := range numbers {
+		if words = append(words, uint32(n)); f.long {
+			words = append(words, uint32(n>>32))
+		}
+	}
+	return words
+}
+
+func (f form) unflat(words []uint32) (numbers []uint64) {
+	for ; len(words) != 0; words = words[f.words():] {
+		n := uint64(words[0])
+		if f.long {
+			n |= uint64(words[1]) << 32
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// someKey is one of few enough for keys to meet. Those of 64 bits have words that are all ones or zeros, or another's.
+func (f form) someKey(rnd *rand.Rand) uint64 {
+	keys := []uint64{1, 2, 3, 1 << 31, 1<<32 - 2}
+	if f.long {
+		keys = []uint64{1, 1 << 32, 1<<32 + 1, 1<<32 - 1, 0xffffffff00000000, 1 << 63, ^uint64(1)}
+	}
+	return keys[rnd.IntN(len(keys))]
+}
+
+// interesting is a number at the edges half of the time, of 64 bits each word by itself.
+func (f form) interesting(rnd *rand.Rand) uint64 {
+	n := uint64(interesting(rnd))
+	if f.long {
+		n |= uint64(interesting(rnd)) << 32
+	}
+	return n
+}
 
 // aSlab is a slab in any state: slots in use, erased and free in any order, though real ones are free at the end.
-func aSlab(rnd *rand.Rand, keys bool) (s slab) {
+func (f form) aSlab(rnd *rand.Rand) (s slab) {
 	for i := range s {
 		s[i] = slabEmpty
 	}
 	used, erased := rnd.Float64(), rnd.Float64()
-	for slot := range slots(keys) {
-		at := slot * slotWords(keys)
+	for slot := range f.slots() {
 		if rnd.Float64() >= used {
 			continue
 		}
-		s[at] = someKey(rnd)
+		f.setKey(&s, slot, f.someKey(rnd))
 		if rnd.Float64() < erased {
-			s[at] = slabTombstone
+			f.setKey(&s, slot, slabTombstone)
 		}
-		if !keys {
-			s[at+1] = interesting(rnd)
-		}
+		f.setValue(&s, slot, f.interesting(rnd))
 	}
 	// Words that look like keys, empty or erased slots, and are none.
-	s[auxWord] = []uint32{slabEmpty, slabTombstone, someKey(rnd), rnd.Uint32()}[rnd.IntN(4)]
-	s[nextWord] = []uint32{slabEmpty, slabTombstone, someKey(rnd), rnd.Uint32()}[rnd.IntN(4)]
+	for at := f.slots() * f.slotWords(); at < len(s); at++ {
+		s[at] = []uint32{slabEmpty, slabTombstone, uint32(f.someKey(rnd)), rnd.Uint32()}[rnd.IntN(4)]
+	}
 	return s
 }
 
@@ -86,45 +169,67 @@ type viewPush struct {
 	Count                            uint32
 }
 
+type geometryPush struct{ Numbers, Slab uint64 }
+
+// The geometry of slabs is that of the tests, and slots lie where these expect them. TestGeometry of structures/slabhash
+// compares the host's.
+func TestSlabGeometry(t *testing.T) {
+	r := newRig(t)
+	for name, f := range forms {
+		numbers, memory := room[uint32](r, 4), room[uint32](r, 32)
+		k := kernel[geometryPush](t, r, "test/slab_geometry."+name, nil)
+		run(r, k, 1, geometryPush{numbers.Address(), memory.Address()})
+		require.Equal(t, []uint32{uint32(f.slots()), uint32(4 * f.slotWords()), 4 * auxWord, 4 * nextWord},
+			get(r, numbers))
+		want := slab(slices.Repeat([]uint32{slabEmpty}, 32))
+		for at := range f.slots() * f.slotWords() {
+			want[at] = uint32(at / f.slotWords())
+		}
+		require.Equal(t, want[:], get(r, memory), name)
+	}
+}
+
 // What a tile finds in a slab: the first slot of a key, how many there are, the next slab, which slots are live, and
 // their order.
 func TestSlabView(t *testing.T) {
-	for _, keys := range []bool{false, true} {
-		module := map[bool]string{false: "test/slab_view.map", true: "test/slab_view.set"}[keys]
-		t.Run(module, func(t *testing.T) {
+	for name, f := range forms {
+		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.eachWidth(func(t *testing.T, width int) {
-				k := kernel[viewPush](t, r, module, map[string]uint32{"TILE": uint32(width)})
+				k := kernel[viewPush](t, r, "test/slab_view."+name, map[string]uint32{"TILE": uint32(width)})
 				rapid.Check(t, func(t *rapid.T) {
 					defer r.release()
-					checkView(t, r, k, keys, width, random(rapid.Uint64().Draw(t, "seed")))
+					checkView(t, r, k, f, width, random(rapid.Uint64().Draw(t, "seed")))
 				})
 			})
 		})
 	}
 }
 
-func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], keys bool, width int, rnd *rand.Rand) {
+func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], f form, width int, rnd *rand.Rand) {
 	const n = 24
-	slabs, wanted := make([]slab, n), make([]uint32, 2*n)
+	slabs, wanted := make([]slab, n), make([]uint64, 2*n)
 	for i := range slabs {
-		slabs[i] = aSlab(rnd, keys)
+		slabs[i] = f.aSlab(rnd)
 	}
 	for i := range wanted {
-		wanted[i] = []uint32{someKey(rnd), someKey(rnd), slabEmpty, slabTombstone, 99}[rnd.IntN(5)]
+		wanted[i] = []uint64{f.someKey(rnd), f.someKey(rnd), f.empty(), slabTombstone, 99}[rnd.IntN(5)]
 	}
-	views, places, dense := room[uint32](r, 8*n*width), put(r, make([]uint32, 4*32*n*width)), room[uint32](r, 2*32*n)
+	w := f.words()
+	views, places := room[uint32](r, 8*n*width*w), put(r, make([]uint32, 4*32*n*width*w))
+	dense := room[uint32](r, 2*32*n*w)
 	run(r, k, n*width, viewPush{
-		put(r, flat(slabs)).Address(), put(r, wanted).Address(), views.Address(), places.Address(), dense.Address(), n,
+		put(r, flat(slabs)).Address(), put(r, f.flat(wanted...)).Address(), views.Address(), places.Address(),
+		dense.Address(), n,
 	})
-	gotViews, gotPlaces, gotDense := get(r, views), get(r, places), get(r, dense)
+	gotViews, gotPlaces, gotDense := f.unflat(get(r, views)), f.unflat(get(r, places)), f.unflat(get(r, dense))
 	for i := range slabs {
 		s := &slabs[i]
-		find := func(key uint32) (slot, value, times uint32) {
-			slot, value = slabEmpty, 0
-			for at := slots(keys) - 1; at >= 0; at-- {
-				if s.key(keys, at) == key {
-					slot, value, times = uint32(at), s.value(keys, at), times+1
+		find := func(key uint64) (slot, value, times uint64) {
+			slot, value = uint64(slabEmpty), 0
+			for at := f.slots() - 1; at >= 0; at-- {
+				if f.key(s, at) == key {
+					slot, value, times = uint64(at), f.value(s, at), times+1
 				}
 			}
 			return slot, value, times
@@ -135,23 +240,23 @@ func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], keys bool, width int,
 			hit, hitKey = other, wanted[2*i+1]
 		}
 		_, hitValue, _ := find(hitKey)
-		empty, _, _ := find(slabEmpty)
-		var live []uint32
-		for at := range slots(keys) {
-			if key := s.key(keys, at); key != slabEmpty && key != slabTombstone {
-				live = append(live, key, s.value(keys, at))
+		empty, _, _ := find(f.empty())
+		var live []uint64
+		for at := range f.slots() {
+			if f.live(s, at) {
+				live = append(live, f.key(s, at), f.value(s, at))
 			}
 		}
-		seen := make([]int, slots(keys))
+		seen := make([]int, f.slots())
 		for lane := range width {
 			view := gotViews[8*(i*width+lane):][:8]
-			if slot == slabEmpty {
+			if slot == uint64(slabEmpty) {
 				view[1] = 0 // the value of what is not found means nothing
 			}
-			if hit == slabEmpty {
+			if hit == uint64(slabEmpty) {
 				view[5], view[6] = hitKey, 0
 			}
-			requireWords(t, []uint32{slot, value, times, s[nextWord], hit, hitKey, hitValue, empty}, view,
+			requireWords(t, []uint64{slot, value, times, uint64(s[nextWord]), hit, hitKey, hitValue, empty}, view,
 				"slab %v, keys %d, lane %d", s, wanted[2*i:2*i+2], lane)
 			for m := range 32 {
 				place := gotPlaces[4*(32*(i*width+lane)+m):][:4]
@@ -160,24 +265,24 @@ func checkView(t *rapid.T, r *rig, k *vk.Kernel[viewPush], keys bool, width int,
 				}
 				at := int(place[0] - 1)
 				seen[at]++
-				key, alive := s.key(keys, at), uint32(1)
-				if key == slabEmpty || key == slabTombstone {
-					alive = 0
+				alive := uint64(0)
+				if f.live(s, at) {
+					alive = 1
 				}
-				requireWords(t, []uint32{key, s.value(keys, at), alive}, place[1:], "slab %v, slot %d", s, at)
+				requireWords(t, []uint64{f.key(s, at), f.value(s, at), alive}, place[1:], "slab %v, slot %d", s, at)
 			}
 		}
-		require.Equal(t, slices.Repeat([]int{1}, slots(keys)), seen, "each slot is one lane's")
+		require.Equal(t, slices.Repeat([]int{1}, f.slots()), seen, "each slot is one lane's")
 		row := gotDense[2*32*i:][:2*32]
 		requireWords(t, live, row[:len(live)], "slab %v", s)
-		requireWords(t, slices.Repeat([]uint32{slabEmpty}, len(row)-len(live)), row[len(live):],
+		requireWords(t, slices.Repeat([]uint64{f.empty()}, len(row)-len(live)), row[len(live):],
 			"beyond the live slots of %v", s)
 	}
 }
 
 type changePush struct {
-	Slabs, Changes, Answers uint64
-	Count                   uint32
+	Slabs, Changes, Numbers, Answers, Seen uint64
+	Count                                  uint32
 }
 
 // What shaders/test/slab_change.comp can do.
@@ -199,24 +304,37 @@ const (
 type change struct {
 	what             uint32
 	slab, slot       int
-	key, seen, value uint32
-	target           uint32
+	link             uint32
+	key, seen, value uint64
+	target           uint64
 }
 
-// variant is one of the three kinds of slabs and protocols.
+// variant is one of the kinds of slabs and protocols.
 type variant struct {
 	name string
-	keys bool
-	wide bool // pairs as one 64-bit atomic
+	form
+	wide bool // by 64-bit atomics
+}
+
+// What is done to a slot takes another protocol (shaders/include/slab_change.glsl).
+func (v variant) whole() bool   { return v.wide && !v.keys && !v.long }
+func (v variant) ready() bool   { return !v.wide && !v.keys && !v.long }
+func (v variant) claimed() bool { return v.wide && !v.keys && v.long }
+func (v variant) latched() bool { return !v.wide && v.long }
+
+// variantsOf are those that take 64-bit atomics, or none.
+func variantsOf(wide bool) []variant {
+	if wide {
+		return []variant{{"k32v32a64", forms["k32v32"], true}, {"k64v64a64", forms["k64v64"], true},
+			{"k64a64", forms["k64"], true}}
+	}
+	return []variant{{"k32v32a32", forms["k32v32"], false}, {"k32", forms["k32"], false},
+		{"k64v64a32", forms["k64v64"], false}, {"k64a32", forms["k64"], false}}
 }
 
 func eachVariant(t *testing.T, test func(t *testing.T, r *rig, v variant, k *vk.Kernel[changePush])) {
 	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
-		variants := []variant{{"map32", false, false}, {"set", true, false}}
-		if wide {
-			variants = []variant{{"map64", false, true}}
-		}
-		for _, v := range variants {
+		for _, v := range variantsOf(wide) {
 			t.Run(v.name, func(t *testing.T) {
 				r := &rig{t: t, d: r.d, s: r.s}
 				test(t, r, v, kernel[changePush](t, r, "test/slab_change."+v.name, nil))
@@ -225,73 +343,118 @@ func eachVariant(t *testing.T, test func(t *testing.T, r *rig, v variant, k *vk.
 	})
 }
 
+// answer is what one change answers: whether it is done, or the reference that is linked, and the value seen.
+type answer struct {
+	word uint32
+	seen uint64
+}
+
 // change runs the changes, all at once, and returns their answers and the slabs then.
-func runChanges(r *rig, k *vk.Kernel[changePush], slabs []slab, list []change) (answers []pair, after []slab) {
-	words := make([]uint32, 0, 8*len(list))
+func runChanges(r *rig, v variant, k *vk.Kernel[changePush], slabs []slab, list []change) (answers []answer,
+	after []slab) {
+	words, numbers := make([]uint32, 0, 4*len(list)), make([]uint64, 0, 4*len(list))
 	for _, c := range list {
-		words = append(words, c.what, uint32(c.slab), uint32(c.slot), c.key, c.seen, c.value, c.target, 0)
+		words = append(words, c.what, uint32(c.slab), uint32(c.slot), c.link)
+		numbers = append(numbers, c.key, c.seen, c.value, c.target)
 	}
-	out, at := room[uint32](r, 2*len(list)), put(r, flat(slabs))
-	run(r, k, len(list), changePush{at.Address(), put(r, words).Address(), out.Address(), uint32(len(list))})
-	got := get(r, out)
+	out, seen, at := room[uint32](r, len(list)), room[uint32](r, v.words()*len(list)), put(r, flat(slabs))
+	run(r, k, len(list), changePush{at.Address(), put(r, words).Address(), put(r, v.flat(numbers...)).Address(),
+		out.Address(), seen.Address(), uint32(len(list))})
+	got, saw := get(r, out), v.unflat(get(r, seen))
 	for i := range list {
-		answers = append(answers, pair{got[2*i], got[2*i+1]})
+		answers = append(answers, answer{got[i], saw[i]})
 	}
 	return answers, unflat(get(r, at))
 }
 
+// settled says whether a slot's value is there, for who has seen a value in it.
+func (c change) settled(s *slab, v variant) bool {
+	open := s[auxWord]>>c.slot&1 == 1
+	return !(v.ready() && open || v.claimed() && open && c.seen == v.empty())
+}
+
 // apply is the model of a change that nobody else disturbs. What was seen of the slot before may be old.
-func (c change) apply(s *slab, v variant) (done bool, value uint32) {
-	at := c.slot * slotWords(v.keys)
-	there := s[at] == c.key
+func (c change) apply(s *slab, v variant) (done bool, value uint64) {
+	stored := v.value(s, c.slot)
+	there := v.key(s, c.slot) == c.key
+	insert := c.what == changeInsert || c.what == changedInsert
+	erase := c.what == changeErase || c.what == changedErase
+	open := s[auxWord]>>31 != 0
+	changes := func(value, made uint64) {
+		v.setValue(s, c.slot, value)
+		if v.claimed() && made == v.empty() {
+			s[auxWord] &^= 1 << c.slot
+		}
+	}
 	switch {
-	case c.what == changeInsert || c.what == changedInsert:
+	case v.latched() && (insert || erase || !v.keys && c.writes()):
+		if s[auxWord] &^= 1 << 31; !open {
+			return false, c.seen // somebody else has the latch
+		}
+		s[auxWord] = s[auxWord] - 1 | 1<<31
+	}
+	switch {
+	case insert:
 		return c.insert(s, v), c.seen
-	case !v.keys && !v.wide && s[auxWord]>>c.slot&1 == 1:
+	case v.ready() && !c.settled(s, v):
 		return false, c.seen // an unsettled slot's turn comes later
-	case c.what == changeErase || c.what == changedErase:
+	case erase:
 		if there {
-			s[at] = slabTombstone
+			v.setKey(s, c.slot, slabTombstone)
 		}
 		return there, c.seen
-	case c.what == changedAssign && v.wide && !there:
+	case c.what == changedAssign && v.whole() && !there:
 		return false, c.seen
 	case v.keys:
 		return true, c.seen // without values there is nothing to do
+	case !c.settled(s, v):
+		return false, c.seen
 	}
 	// What is done to the value is done also where the key was erased meanwhile: then it came before that.
-	switch stored := &s[at+1]; c.what {
+	switch c.what {
 	case changeValue:
-		if v.wide && c.seen != slabEmpty {
+		if v.latched() || (v.whole() || v.claimed()) && c.seen != v.empty() {
 			return true, c.seen // what was seen was right when it was seen
 		}
-		return there || !v.wide, *stored
+		return there || !v.whole(), stored
 	case changeAssign, changedAssign:
-		*stored = c.value
+		changes(c.value, c.value)
 	case changeAdd:
-		*stored += c.value
+		sum := (stored + c.value) & v.empty()
+		changes(sum, sum)
 	case changeMin:
-		if !v.wide || c.value < c.seen {
-			*stored = min(*stored, c.value)
+		if v.ready() || c.value < c.seen {
+			changes(min(stored, c.value), 0)
 		}
 	case changeMax:
-		if !v.wide || c.value > c.seen || c.seen == slabEmpty {
-			*stored = max(*stored, c.value)
+		if v.ready() || c.value > c.seen || v.whole() && c.seen == v.empty() {
+			changes(max(stored, c.value), c.value)
 		}
 	}
 	return true, c.seen
 }
 
+// writes says whether a slab has to be latched for a change of a value.
+func (c change) writes() bool {
+	switch c.what {
+	case changeMin:
+		return c.value < c.seen
+	case changeMax:
+		return c.value > c.seen
+	}
+	return c.what == changeAssign || c.what == changedAssign || c.what == changeAdd
+}
+
 // insert takes the first free slot, unless what it looks for stands before that.
 func (c change) insert(s *slab, v variant) bool {
-	for slot := c.slot; slot < slots(v.keys); slot++ {
-		switch at := slot * slotWords(v.keys); s[at] {
-		case slabEmpty:
-			s[at] = c.key
-			if !v.keys {
-				s[at+1] = c.value
+	for slot := c.slot; slot < v.slots(); slot++ {
+		switch v.key(s, slot) {
+		case v.empty():
+			v.setKey(s, slot, c.key)
+			if !(v.claimed() && c.value == v.empty()) { // it is there
+				v.setValue(s, slot, c.value)
 			}
-			if !v.keys && !v.wide {
+			if v.ready() || v.claimed() && c.value == v.empty() {
 				s[auxWord] &^= 1 << slot
 			}
 			return true
@@ -311,44 +474,41 @@ func TestSlabChange(t *testing.T) {
 			rnd := random(rapid.Uint64().Draw(t, "seed"))
 			slabs, list := make([]slab, n), make([]change, n)
 			for i := range list {
-				slabs[i] = aSlab(rnd, v.keys)
+				slabs[i] = v.aSlab(rnd)
 				c := change{
-					what: uint32(rnd.IntN(changes)), slab: i, slot: rnd.IntN(slots(v.keys)),
-					key: someKey(rnd), seen: interesting(rnd), value: interesting(rnd),
+					what: uint32(rnd.IntN(changes)), slab: i, slot: rnd.IntN(v.slots()), link: rnd.Uint32(),
+					key: v.someKey(rnd), seen: v.interesting(rnd), value: v.interesting(rnd),
 				}
-				c.target = []uint32{slabEmpty, c.key}[rnd.IntN(2)]
-				at := c.slot * slotWords(v.keys)
+				c.target = []uint64{v.empty(), c.key}[rnd.IntN(2)]
 				switch {
 				case c.what == changeLink:
 				case c.what == changeInsert || c.what == changedInsert:
 					if rnd.IntN(2) == 0 {
-						slabs[i][at] = slabEmpty
-						if !v.keys {
-							slabs[i][at+1] = slabEmpty
-						}
+						v.setKey(&slabs[i], c.slot, v.empty())
+						v.setValue(&slabs[i], c.slot, v.empty())
 					}
 				default: // the key was seen in the slot, and may have been erased since
-					slabs[i][at] = []uint32{c.key, c.key, slabTombstone}[rnd.IntN(3)]
+					v.setKey(&slabs[i], c.slot, []uint64{c.key, c.key, slabTombstone}[rnd.IntN(3)])
 					if !v.keys && rnd.IntN(2) == 0 {
-						c.seen = slabs[i][at+1]
+						c.seen = v.value(&slabs[i], c.slot)
 					}
 				}
 				list[i] = c
 			}
-			answers, after := runChanges(r, k, slabs, list)
+			answers, after := runChanges(r, v, k, slabs, list)
 			for i, c := range list {
 				s := slabs[i]
-				what := fmt.Sprintf("%+v on %v", c, s)
+				what := fmt.Sprintf("%+v on %x", c, s)
 				if c.what == changeLink {
 					if s[nextWord] == slabEmpty {
-						s[nextWord] = c.value
+						s[nextWord] = c.link
 					}
-					require.Equal(t, s[nextWord], answers[i][0], what)
+					require.Equal(t, s[nextWord], answers[i].word, what)
 				} else {
 					done, value := c.apply(&s, v)
-					require.Equal(t, done, answers[i][0] == 1, what)
+					require.Equal(t, done, answers[i].word == 1, what)
 					if done && !v.keys {
-						require.Equal(t, value, answers[i][1], what)
+						require.Equal(t, value, answers[i].seen, what)
 					}
 				}
 				require.Equal(t, s, after[i], what)
@@ -366,103 +526,124 @@ func TestSlabChangeTogether(t *testing.T) {
 		taken := fresh // with the key 5 and the value 1000 in slot 3
 		first := change{what: changeInsert, slot: 3, key: 5, value: 1000}
 		_, _ = first.apply(&taken, v)
-		at := 3 * slotWords(v.keys)
-		together := func(s slab, of func(i int) change) (answers []pair, after slab) {
+		together := func(s slab, of func(i int) change) (answers []answer, after slab) {
 			defer r.release()
 			list := make([]change, n)
 			for i := range list {
 				list[i] = of(i)
 				list[i].slot = 3
 			}
-			answers, slabs := runChanges(r, k, []slab{s}, list)
+			answers, slabs := runChanges(r, v, k, []slab{s}, list)
 			return answers, slabs[0]
 		}
-		winners := func(answers []pair) (who []int) {
+		winners := func(answers []answer) (who []int) {
 			for i, a := range answers {
-				if a[0] == 1 {
+				if a.word == 1 {
 					who = append(who, i)
 				}
 			}
 			return who
 		}
-		// elsewhere looks whether only the slot and, of the 32-bit protocol, its bit have changed.
+		// elsewhere looks whether only the slot and, of some protocols, its bit or the state have changed.
 		elsewhere := func(before, after slab) {
 			t.Helper()
-			after[at] = before[at]
-			if !v.keys {
-				after[at+1] = before[at+1]
-			}
-			if !v.keys && !v.wide {
+			v.setKey(&after, 3, v.key(&before, 3))
+			v.setValue(&after, 3, v.value(&before, 3))
+			switch {
+			case v.ready() || v.claimed():
 				after[auxWord] |= before[auxWord] & (1 << 3)
+			case v.latched():
+				require.NotZero(t, after[auxWord]>>31, "no latch is left behind")
+				after[auxWord] = before[auxWord]
 			}
 			require.Equal(t, before, after)
 		}
 
 		answers, after := together(fresh, func(i int) change {
-			return change{what: changeInsert, key: 8, value: uint32(i * 7), target: 8}
+			return change{what: changeInsert, key: 8, value: uint64(i * 7), target: 8}
 		})
 		who := winners(answers)
 		require.Len(t, who, 1, "one insertion of a key takes a slot")
-		require.EqualValues(t, 8, after[at])
+		require.EqualValues(t, 8, v.key(&after, 3))
 		if !v.keys {
-			require.EqualValues(t, who[0]*7, after[at+1])
+			require.EqualValues(t, who[0]*7, v.value(&after, 3))
 		}
 		elsewhere(fresh, after)
 
 		answers, after = together(fresh, func(i int) change {
-			return change{what: changeInsert, key: uint32(i + 1), value: uint32(i * 7), target: slabEmpty}
+			return change{what: changeInsert, key: uint64(i + 1), value: uint64(i * 7), target: v.empty()}
 		})
 		who = winners(answers)
-		require.Len(t, who, slots(v.keys)-3, "an insertion a slot, from the third on")
 		want := fresh
-		for slot := 3; slot < slots(v.keys); slot++ {
-			i := int(after.key(v.keys, slot)) - 1
+		for slot := 3; slot < v.slots() && len(who) > slot-3; slot++ {
+			i := int(v.key(&after, slot)) - 1
 			require.Contains(t, who, i)
-			_ = change{what: changeInsert, slot: 3, key: uint32(i + 1), value: uint32(i * 7),
-				target: slabEmpty}.insert(&want, v)
+			_ = change{what: changeInsert, slot: 3, key: uint64(i + 1), value: uint64(i * 7),
+				target: v.empty()}.insert(&want, v)
+		}
+		if v.latched() { // who finds the latch taken comes again
+			require.NotEmpty(t, who)
+			require.LessOrEqual(t, len(who), v.slots()-3)
+			require.NotZero(t, after[auxWord]>>31)
+			want[auxWord] = after[auxWord]
+		} else {
+			require.Len(t, who, v.slots()-3, "an insertion a slot, from the third on")
 		}
 		require.Equal(t, want, after)
 
 		answers, after = together(taken, func(int) change { return change{what: changeErase, key: 5} })
 		require.Len(t, winners(answers), 1, "one erasure hits")
-		require.Equal(t, slabTombstone, after[at])
+		require.EqualValues(t, slabTombstone, v.key(&after, 3))
 		elsewhere(taken, after)
 
-		answers, after = together(fresh, func(i int) change { return change{what: changeLink, value: uint32(i + 1)} })
+		answers, after = together(fresh, func(i int) change { return change{what: changeLink, link: uint32(i + 1)} })
 		for _, a := range answers {
-			require.Equal(t, after[nextWord], a[0], "all go on in the slab that was linked")
+			require.Equal(t, after[nextWord], a.word, "all go on in the slab that was linked")
 		}
 		require.NotEqual(t, slabEmpty, after[nextWord])
 
 		if v.keys {
 			return
 		}
-		values := make([]uint32, n)
+		values := make([]uint64, n)
 		for i := range values {
-			values[i] = rnd.Uint32N(1<<31) + 1
+			if values[i] = uint64(rnd.Uint32N(1<<31) + 1); v.long {
+				values[i] = rnd.Uint64N(1<<63) + 1
+			}
+		}
+		// Of what takes a latch, who finds it taken comes again.
+		done := func(answers []answer) (of []uint64) {
+			t.Helper()
+			for _, i := range winners(answers) {
+				of = append(of, values[i])
+			}
+			require.NotEmpty(t, of)
+			require.True(t, v.latched() || len(of) == n)
+			return of
 		}
 		answers, after = together(taken, func(i int) change {
-			return change{what: changeAdd, key: 5, value: values[i]}
+			return change{what: changeAdd, key: 5, seen: 1000, value: values[i]}
 		})
-		require.Len(t, winners(answers), n)
-		sum := uint32(1000)
-		for _, value := range values {
+		sum := uint64(1000)
+		for _, value := range done(answers) {
 			sum += value
 		}
-		require.Equal(t, sum, after[at+1])
+		require.Equal(t, sum&v.empty(), v.value(&after, 3))
 		elsewhere(taken, after)
 
-		for _, seen := range []uint32{1000, slabEmpty, 17} {
+		for _, seen := range []uint64{1000, v.empty(), 17} {
+			if v.claimed() && seen == v.empty() {
+				continue // a value that has not been there since its key was
+			}
 			answers, after = together(taken, func(i int) change {
 				return change{what: changeAssign, key: 5, seen: seen, value: values[i]}
 			})
-			require.Len(t, winners(answers), n, "no assignment has to come again")
-			require.Contains(t, values, after[at+1])
+			require.Contains(t, done(answers), v.value(&after, 3))
 			elsewhere(taken, after)
 		}
 
 		// Where a pair is no one atomic, who is overtaken comes again.
-		done := func(answers []pair) (of []uint32) {
+		overtaken := func(answers []answer) (of []uint64) {
 			t.Helper()
 			for _, i := range winners(answers) {
 				of = append(of, values[i])
@@ -472,25 +653,33 @@ func TestSlabChangeTogether(t *testing.T) {
 			return of
 		}
 		low, high := taken, taken
-		low[at+1], high[at+1] = 0, slabEmpty-1
+		v.setValue(&low, 3, 0)
+		v.setValue(&high, 3, v.empty()-1)
 		answers, after = together(high, func(i int) change {
-			return change{what: changeMin, key: 5, seen: slabEmpty - 1, value: values[i]}
+			return change{what: changeMin, key: 5, seen: v.empty() - 1, value: values[i]}
 		})
-		require.Equal(t, slices.Min(done(answers)), after[at+1])
+		require.Equal(t, slices.Min(overtaken(answers)), v.value(&after, 3))
 		elsewhere(high, after)
 		answers, after = together(low, func(i int) change {
 			return change{what: changeMax, key: 5, seen: 0, value: values[i]}
 		})
-		require.Equal(t, slices.Max(done(answers)), after[at+1])
+		require.Equal(t, slices.Max(overtaken(answers)), v.value(&after, 3))
 		elsewhere(low, after)
 
 		// None of these is lost among others that change nothing.
 		for range 20 {
-			_, after = together(taken, func(i int) change {
-				return []change{{what: changeAdd, key: 5, value: 1},
-					{what: changeMin, key: 5, seen: slabEmpty, value: slabEmpty - 1}}[i%2]
+			answers, after = together(taken, func(i int) change {
+				return []change{{what: changeAdd, key: 5, seen: 1000, value: 1},
+					{what: changeMin, key: 5, seen: v.empty() - 2, value: v.empty() - 1}}[i%2]
 			})
-			require.EqualValues(t, 1000+n/2, after[at+1])
+			added := 0
+			for i, a := range answers {
+				if i%2 == 0 && a.word == 1 {
+					added++
+				}
+			}
+			require.True(t, v.latched() || added == n/2)
+			require.EqualValues(t, 1000+added, v.value(&after, 3))
 		}
 	})
 }

@@ -44,13 +44,13 @@ func (o *Own) bounded(s *vk.Stream, kind structures.Kind, b structures.DeviceBat
 	if b.DeviceCount == nil {
 		return false, nil
 	}
-	k, err := Kernel[boundPush](o.kernels, s, "recording/bound", 64)
+	k, err := Kernel[boundPush](o.kernels, s, Sized("recording/bound", o.width), 64)
 	if err != nil {
 		return false, err
 	}
 	k.Dispatch(s, (b.Count+255)/256, boundPush{
-		b.Status.Address(), b.Kinds.Address(), At(b.Values, b.First), Length{b.DeviceCount.Address(), uint32(b.Count)},
-		uint32(kind),
+		b.Status.Address(), b.Kinds.Address(), At(b.Values, b.First<<o.width),
+		Length{b.DeviceCount.Address(), uint32(b.Count)}, uint32(kind),
 	})
 	return true, nil
 }

@@ -12,6 +12,7 @@ import (
 // until the next batch of its that takes some. Several goroutines may use one.
 type Own struct {
 	d        *vk.Device
+	width    structures.Width // of values
 	kernels  *Kernels
 	mu       sync.Mutex
 	found    Scratch
@@ -29,6 +30,12 @@ type outcomes struct {
 // NewOwn has no memory yet.
 func NewOwn(d *vk.Device) *Own {
 	return &Own{d: d, kernels: NewKernels(d), found: NewScratch(d), outcomes: map[*vk.Stream]*outcomes{}}
+}
+
+// Of has batches bring values of a width, and results: of 32 bits else.
+func (o *Own) Of(width structures.Width) *Own {
+	o.width = width
+	return o
 }
 
 // outcomesOf is a batch with a Status and a Left, which is 0 by then: its own, or the structure's.

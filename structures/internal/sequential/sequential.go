@@ -11,6 +11,7 @@ package sequential
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 
 	"github.com/vkds/vkds/structures"
@@ -80,6 +81,7 @@ func (o *Order) Begin(task pipeline.Task) pipeline.Task {
 // Chunk is a part of a batch on the device. Statuses are bytes, with room up to a multiple of 4.
 type Chunk struct {
 	Kind                    structures.Kind
+	Width                   structures.Width // of keys
 	Keys, Statuses, Pending uint64
 	Count                   int
 	Retry                   bool // statuses say what is done already
@@ -132,12 +134,12 @@ type plan struct {
 	bytes          int
 }
 
-func (o *Order) plan(n int, base uint64) plan {
+func (o *Order) plan(n int, width structures.Width, base uint64) plan {
 	p := recording.Parts{Base: base}
 	plan := plan{
 		state: p.Take(stateBytes), marks: p.Take(recording.Padded(n)), indices: p.Take(4 * recording.Padded(n)),
-		keys: p.Take(4 * n), sources: p.Take(4 * n),
-		sort: p.Take(o.primitives.SortScratch(n, true, primitives.Widths{})),
+		keys: p.Take(width.Bytes() * n), sources: p.Take(4 * n),
+		sort: p.Take(o.primitives.SortScratch(n, true, primitives.Widths{Key: width})),
 	}
 	plan.bytes = int(p.Used)
 	return plan
@@ -165,6 +167,11 @@ type settlePush struct {
 
 type endPush struct{ State, Pending uint64 }
 
+// ofKeys is the module of a kernel that compares keys of a width.
+func ofKeys(module string, width structures.Width) string {
+	return fmt.Sprintf("%s.k%d", module, width.Bits())
+}
+
 func kernel[P any](o *Order, s *vk.Stream, module string) (*vk.Kernel[P], error) {
 	return recording.Kernel[P](o.kernels, s, "sequential/"+module, workgroup)
 }
@@ -177,11 +184,11 @@ func (o *Order) Record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 
 func (o *Order) record(s *vk.Stream, c Chunk, apply func(Pass) error) error {
 	// Of a batch the first chunks are the largest: memory is replaced only where none runs.
-	scratch, err := o.scratch.TakeShared(s, &o.uses, o.plan(c.Count, 0).bytes)
+	scratch, err := o.scratch.TakeShared(s, &o.uses, o.plan(c.Count, c.Width, 0).bytes)
 	if err != nil {
 		return err
 	}
-	p := o.plan(c.Count, scratch)
+	p := o.plan(c.Count, c.Width, scratch)
 	memory := o.scratch.Of(nil)
 	if o.open {
 		s.Fill(memory, 0, 4, 0)
@@ -230,12 +237,13 @@ func (o *Order) settle(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pa
 	err = o.primitives.Sort(s, primitives.SortArgs{
 		Keys: c.Keys, Values: p.indices, OutKeys: p.keys, OutValues: p.sources,
 		Length: primitives.Length{N: c.Count, At: p.state + lengthAt}, Scratch: p.sort,
+		Widths: primitives.Widths{Key: c.Width},
 	})
 	if err != nil {
 		return err
 	}
 	if !c.Kind.UpdatesInPlace() {
-		mark, err := kernel[markPush](o, s, "mark")
+		mark, err := kernel[markPush](o, s, ofKeys("mark", c.Width))
 		if err != nil {
 			return err
 		}
@@ -250,7 +258,7 @@ func (o *Order) settle(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pa
 			return err
 		}
 	}
-	settle, err := kernel[settlePush](o, s, "settle")
+	settle, err := kernel[settlePush](o, s, ofKeys("settle", c.Width))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,45 @@
+// Slab values: of pairs of 8 bytes, changed by 32-bit atomics where they are there (slab_settled of slab_whole.glsl
+// and slab_ready.glsl).
+#include "slab_change.glsl"   // at the end of which this stands, where it is asked for
+#if defined(VKDS_SLAB_VALUES) && !defined(VKDS_SLAB_VALUES_GLSL)
+#define VKDS_SLAB_VALUES_GLSL
+
+bool slab_assign(uvec2 slab, uint slot, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    atomic_exchange(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+bool slab_add(uvec2 slab, uint slot, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    atomic_add(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+
+#if VKDS_INT64_ATOMICS
+// A value seen as ~0 may be older than its key.
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
+    if (value < seen) atomic_min(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
+    if (value > seen || seen == SLAB_EMPTY) atomic_max(address_add(slab_slot(slab, slot), 4u), value);
+    return true;
+}
+#else
+// SwiftShader's atomicMin and atomicMax are a load and a store, and lose what others add in between. False: somebody
+// did.
+bool slab_min(uvec2 slab, uint slot, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    uvec2 at = address_add(slab_slot(slab, slot), 4u);
+    uint now = atomic_load(at);
+    return value >= now || atomic_cas(at, now, value) == now;
+}
+bool slab_max(uvec2 slab, uint slot, uint seen, uint value) {
+    if (!slab_settled(slab, slot)) return false;
+    uvec2 at = address_add(slab_slot(slab, slot), 4u);
+    uint now = atomic_load(at);
+    return value <= now || atomic_cas(at, now, value) == now;
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+// Slab view: a slab as a tile reads it while others change it.
+//
+// VKDS_SLAB_VIEW(slab, queue) is the node, where a tile's queue, the ballot of lanes that it works for, isn't 0. It
+// makes that 0 where it has read no whole slab: the tile comes back.
+#ifndef VKDS_SLAB_VIEW_GLSL
+#define VKDS_SLAB_VIEW_GLSL
+
+#include "slab_change.glsl"
+
+#if !VKDS_WIDE
+
+// Words may differ in age (slab_whole.glsl, slab_ready.glsl).
+#define VKDS_SLAB_VIEW(SLAB, QUEUE) node_load_coherent(SLAB, QUEUE != 0u)
+
+#elif VKDS_INT64_ATOMICS
+
+layout(constant_id = VKDS_ID_SLAB_TORN) const uint SLAB_TORN = 1;
+
+// Keys and values are 8 bytes each, and each is whole. Where a driver tears them in vector loads they are read one by
+// one.
+Node slab_view(uvec2 slab, bool enabled) {
+    if (SLAB_TORN == 0u) return node_load_coherent(slab, enabled);
+    Node n;
+    [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
+        uvec2 at = address_add(slab, (j * TILE + tile_lane()) * 16u);
+        n.pair[j] = uvec4(0u);
+        if (enabled) n.pair[j] = uvec4(atomic_load2(at), atomic_load2(address_add(at, 8u)));
+    }
+    return n;
+}
+#define VKDS_SLAB_VIEW(SLAB, QUEUE) slab_view(SLAB, QUEUE != 0u)
+
+#else
+
+// The slab is whole if no lane has seen it latched, and all have seen one state, in front of it and behind it.
+Node slab_view(uvec2 slab, inout uint queue) {
+    bool enabled = queue != 0u;
+    uvec2 at = address_add(slab, SLAB_AUX_AT);
+    uint before = 0u, behind = 0u;
+    if (enabled) before = atomic_load(at);
+    acquire_fence();
+    Node n = node_load_coherent(slab, enabled);
+    acquire_fence();
+    if (enabled) behind = atomic_load(at);
+    bool one = before == behind && before == tile_shuffle(before, 0u);
+    if (tile_ballot(!one || (before & SLAB_OPEN) == 0u) != 0u) queue = 0u;
+    return n;
+}
+#define VKDS_SLAB_VIEW(SLAB, QUEUE) slab_view(SLAB, QUEUE)
+
+#endif
+
+#endif

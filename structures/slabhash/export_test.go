@@ -1,0 +1,13 @@
+package slabhash
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/vk"
+)
+
+// NewWide makes a table of 64-bit keys, and of 64-bit values unless it is a set, for calls with device buffers.
+func NewWide(ctx context.Context, d *vk.Device, o Options, keys bool) (Table, error) {
+	t, err := newTable[uint64](ctx, d, o, keys)
+	return Table{t}, err
+}
