@@ -327,6 +327,7 @@ func (t *table[W]) variant(kernel string) string {
 
 // words is how many 32-bit words a key takes, and a value.
 func (t *table[W]) words() int { return t.width.Bytes() / 4 }
+
 // protocol returns that of a kernel that changes slabs while others do.
 func (t *table[W]) protocol(kernel string) string {
 	switch {

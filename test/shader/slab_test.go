@@ -171,8 +171,8 @@ type viewPush struct {
 
 type geometryPush struct{ Numbers, Slab uint64 }
 
-// The geometry of slabs is that of the tests, and slots lie where these expect them. TestGeometry of structures/slabhash
-// compares the host's.
+// The geometry of slabs is that of the tests, and slots lie where these expect them. That of the host is compared in
+// structures/slabhash.
 func TestSlabGeometry(t *testing.T) {
 	r := newRig(t)
 	for name, f := range forms {
