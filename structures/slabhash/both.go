@@ -145,7 +145,7 @@ func (x Table) UsedOn(s *vk.Stream) {
 }
 
 // Timings returns how long the kernels of Flush, Rehash and Clear took on the device since the last call,
-// by module: "flush.map", "rehash", "release" (of the slabs behind the old base slabs). Empty without
+// by kernel: "flush", "rehash", "release" (of the slabs behind the old base slabs). Empty without
 // Options.Timed.
 func (x Table) Timings() []vk.Timing { return x.t.timings() }
 

@@ -16,8 +16,8 @@ type Options struct {
 	Capacity int
 	// Buckets, if not 0, is the number of buckets to begin with, whatever Capacity says; at least 4.
 	Buckets int
-	// Load is the number of slabs a bucket (pairs / (15 * buckets), of a set keys / (30 * buckets)) that
-	// a table is laid out for, β of section III-C of the paper. Small ones are fast, large ones save
+	// Load is the number of slabs a bucket (pairs / (15 * buckets), of a set keys / (30 * buckets); of 64 bits
+	// 7 and 15) that a table is laid out for, β of section III-C of the paper. Small ones are fast, large ones save
 	// memory; around 0.7 most buckets are one slab. 0: DefaultLoad.
 	Load float64
 	// MaxLoad is the load, erased slots counted in, above which a synchronous insertion first rehashes the
