@@ -553,7 +553,7 @@ func (r *batchRecorder[W]) pack() {
 // last of these levels is summed up, and those above it done, by one workgroup. That also goes for a level of which few
 // new nodes come: then there is nothing to do for the dispatches that follow.
 func (r *batchRecorder[W]) inner() {
-	w, free, split := r.plan.work, r.plan.free, uint32(r.t.share())
+	w, free, split := r.plan.work, r.plan.free, uint32(max(r.t.share(), minChildren))
 	wide := r.t.geometry().wideLevels(r.b.N)
 	if wide == 0 {
 		w.Level = 1

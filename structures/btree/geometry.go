@@ -25,8 +25,8 @@ func (t *tree[W]) geometry() geometry { return geometries[t.width] }
 // only after having got so many.
 func (g geometry) leastShare() int { return g.slots / 2 }
 
-// minChildren is how many children an inner node that is made in bulk gets at least, however little it is to be filled,
-// so that the levels suffice for as many pairs as there may be.
+// minChildren is how many children an inner node that is made in bulk gets at least, and most of those that a batch in
+// key order splits, however little they are to be filled: so that the levels suffice for as many pairs as there may be.
 const minChildren = 5
 
 // shares returns how many pairs a leaf and children an inner node get, if each has that share of its slots in use.
