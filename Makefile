@@ -51,8 +51,10 @@ go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed go test -count=1 -vet=off -ld
 	-exec '$(CURDIR)/scripts/each-driver $(1)' $(2)
 brief-test = BRIEF=1 $(go-test)
 
-# The packages whose tests open a device, and all the others behind them; and those that don't.
-on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' ./... | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
+# The packages whose tests open a device, and all the others behind them; and those that don't. They start in this order:
+# first those that take longest, so that the cores end together.
+longest-first = ./structures/btree ./test/conformance ./structures/primitives ./vk ./structures/... ./cmd/... ./...
+on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 
 .PHONY: test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed
