@@ -98,6 +98,3 @@ func Least[K Number]() K { return KeyCode[K]().Of(0) }
 
 // Greatest is the greatest key of a type.
 func Greatest[K Number]() K { return KeyCode[K]().Of(math.MaxUint64 >> (64 - WidthOf[K]().Bits())) }
-
-// Number32 are those of 32 bits.
-type Number32 interface{ ~int32 | ~uint32 | ~float32 }

@@ -131,9 +131,10 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 		if i == 0 || n.Level != nodes[i-1].Level {
 			p.Levels = append(p.Levels, nil)
 		}
-		drawn := drawing.Node{Ref: n.Ref, Low: n.Low, High: n.High, Link: n.Link, Latched: n.Latched, Keys: n.Keys}
+		drawn := drawing.Node{Ref: n.Ref, Low: uint32(n.Low), High: uint32(n.High), Link: n.Link, Latched: n.Latched,
+			Keys: narrow(n.Keys)}
 		if n.Level > 0 {
-			drawn.Children = n.Values
+			drawn.Children = narrow(n.Values)
 		}
 		last := &p.Levels[len(p.Levels)-1]
 		*last = append(*last, drawn)
@@ -144,6 +145,14 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 		p.Near = *x.near
 	}
 	return p.WriteSVG(to)
+}
+
+// narrow are words of 32 bits.
+func narrow(words []uint64) (all []uint32) {
+	for _, w := range words {
+		all = append(all, uint32(w))
+	}
+	return all
 }
 
 // slotsOfASlab is how many pairs a slab of the hash table has room for.

@@ -29,7 +29,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 	tree := buildTree(t, d, keys, keys, Options{})
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
-	level := func(l, i int) Node {
+	level := func(l, i int) Node[uint32] {
 		for _, node := range nodes {
 			if node.Level == l {
 				if i == 0 {
@@ -39,7 +39,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 			}
 		}
 		t.Fatal("no such node")
-		return Node{}
+		return Node[uint32]{}
 	}
 	root, inner, next, leaf, other := nodes[0], level(1, 1), level(1, 2), level(0, 10), level(0, 11)
 	last := nodes[len(nodes)-1]
@@ -52,7 +52,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 	value := func(i int) uint32 { return uint32(2*i + 1) }
 
 	for name, c := range map[string]struct {
-		node  Node
+		node  Node[uint32]
 		words map[uint32]uint32 // of the node, and what they become
 		rules []Rule            // that are broken, some of them perhaps by other nodes
 		first Rule              // that the node itself breaks

@@ -12,21 +12,21 @@ import (
 )
 
 // circles are ways in which a stray write makes links lead in circles, of a tree's nodes.
-var circles = map[string]func(nodes []Node) []poked{
+var circles = map[string]func(nodes []Node[uint32]) []poked{
 	// The upper half of a leaf's keys is to its right, where it is itself.
-	"a leaf": func(nodes []Node) []poked {
+	"a leaf": func(nodes []Node[uint32]) []poked {
 		n := nodes[nodeIn(nodes, 0)]
 		return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2},
 			{slab: n.Ref, word: linkWord, value: n.Ref}}
 	},
 	// The same, of what is above leaves.
-	"an inner node": func(nodes []Node) []poked {
+	"an inner node": func(nodes []Node[uint32]) []poked {
 		n := nodes[nodeIn(nodes, 1)]
 		return []poked{{slab: n.Ref, word: highWord, value: n.Low + (n.High-n.Low)/2},
 			{slab: n.Ref, word: linkWord, value: n.Ref}}
 	},
 	// Two leaves that are empty lead to each other.
-	"empty leaves": func(nodes []Node) (words []poked) {
+	"empty leaves": func(nodes []Node[uint32]) (words []poked) {
 		at := nodeIn(nodes, 0)
 		for i, n := range nodes[at : at+2] {
 			for slot := range uint32(Slots) {
@@ -39,7 +39,7 @@ var circles = map[string]func(nodes []Node) []poked{
 	},
 	// A leaf that is empty leads back to the first: downward, the search goes on with the key below its low, which is
 	// where it was.
-	"a leaf's low": func(nodes []Node) (words []poked) {
+	"a leaf's low": func(nodes []Node[uint32]) (words []poked) {
 		n := nodes[nodeIn(nodes, 0)]
 		for slot := range uint32(Slots) {
 			words = append(words, poked{slab: n.Ref, word: 2 * slot, value: ^uint32(0)},
@@ -105,8 +105,8 @@ func TestLinksInCircles(t *testing.T) {
 }
 
 // nodeIn is the place of a node of a level, neither the first nor one of the last two.
-func nodeIn(nodes []Node, level int) int {
-	first := slices.IndexFunc(nodes, func(n Node) bool { return n.Level == level })
+func nodeIn(nodes []Node[uint32], level int) int {
+	first := slices.IndexFunc(nodes, func(n Node[uint32]) bool { return n.Level == level })
 	end := first
 	for end < len(nodes) && nodes[end].Level == level {
 		end++

@@ -230,14 +230,16 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *tree[uint32], begin prefixI
 // a prefix index that was made while the root was split, begins again, and nothing else comes of it.
 func TestLedAstray(t *testing.T) {
 	const bits = 8
-	entryOf := map[string]func(nodes []Node, first uint32) int{
-		"a level too low": func(nodes []Node, first uint32) int {
-			return slices.IndexFunc(nodes, func(n Node) bool {
+	entryOf := map[string]func(nodes []Node[uint32], first uint32) int{
+		"a level too low": func(nodes []Node[uint32], first uint32) int {
+			return slices.IndexFunc(nodes, func(n Node[uint32]) bool {
 				return n.Level == 1 && n.Low <= first && first <= n.High
 			})
 		},
-		"too far right": func(nodes []Node, first uint32) int {
-			return slices.IndexFunc(nodes, func(n Node) bool { return n.Level == 0 && n.Low > first && !n.Last })
+		"too far right": func(nodes []Node[uint32], first uint32) int {
+			return slices.IndexFunc(nodes, func(n Node[uint32]) bool {
+				return n.Level == 0 && n.Low > first && !n.Last
+			})
 		},
 	}
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {

@@ -6,21 +6,29 @@ import (
 	"slices"
 
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
-// Node is a node of a tree in a read-only phase, for drawing and looking at.
-type Node struct {
+// Node is a node of a tree in a read-only phase, for drawing and looking at, in words of either width.
+type Node[W structures.Word] struct {
 	Ref       uint32 // its slab's reference
 	Level     int    // 0: a leaf
-	Low, High uint32 // the keys that it is for, both of them among these
+	Low, High W      // the keys that it is for, both of them among these, as words (structures.KeyCode)
 	Link      uint32 // the node to its right
 	Last      bool   // there is none: Link means nothing
 	Latched   bool   // in a read-only phase, only a tree that is corrupt has such nodes
-	// Keys and Values are a leaf's pairs in key order, or an inner node's separators with the references of its
-	// children.
-	Keys, Values []uint32
+	// Keys and Values are the words of a leaf's pairs in key order, or an inner node's separators with the references
+	// of its children.
+	Keys, Values []W
+}
+
+// wide is a node of 64-bit words.
+func (n Node[W]) wide() Node[uint64] {
+	return Node[uint64]{n.Ref, n.Level, uint64(n.Low), uint64(n.High), n.Link, n.Last, n.Latched, typed.Wider(n.Keys),
+		typed.Wider(n.Values)}
 }
 
 // The layout of a node in words, btree_node.glsl.
@@ -44,7 +52,17 @@ type nodesPush struct {
 // nodesAtOnce is how many nodes are copied from the device at a time: 8 MiB.
 const nodesAtOnce = 1 << 16
 
-func (t *tree[W]) Nodes(ctx context.Context) ([]Node, error) {
+// nodes are Nodes of 64-bit words.
+func (t *tree[W]) nodes(ctx context.Context) ([]Node[uint64], error) {
+	all, err := t.Nodes(ctx)
+	wide := make([]Node[uint64], len(all))
+	for i, n := range all {
+		wide[i] = n.wide()
+	}
+	return wide, err
+}
+
+func (t *tree[W]) Nodes(ctx context.Context) ([]Node[W], error) {
 	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
@@ -63,7 +81,7 @@ func (t *tree[W]) Nodes(ctx context.Context) ([]Node, error) {
 		return nil, err
 	}
 	defer b.Free()
-	all := make([]Node, 0, len(slabs))
+	all := make([]Node[W], 0, len(slabs))
 	words := make([]uint32, b.Len())
 	for first := 0; first < len(slabs); first += nodesAtOnce {
 		part := slabs[first:min(first+nodesAtOnce, len(slabs))]
@@ -74,10 +92,10 @@ func (t *tree[W]) Nodes(ctx context.Context) ([]Node, error) {
 			return nil, err
 		}
 		for i, slab := range part {
-			all = append(all, decode(slab, words[i*nodeWords:][:nodeWords]))
+			all = append(all, t.decode(slab, words[i*nodeWords:][:nodeWords]))
 		}
 	}
-	slices.SortFunc(all, func(a, b Node) int {
+	slices.SortFunc(all, func(a, b Node[W]) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
 	})
 	return all, nil
@@ -101,19 +119,26 @@ func (t *tree[W]) slabReference(i int) uint32 {
 	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
 }
 
-func decode(ref uint32, w []uint32) Node {
-	n := Node{
-		Ref: ref, Level: int(w[metaWord] >> 1 & 15), Low: w[lowWord], High: w[highWord],
-		Link: w[linkWord], Last: w[linkWord] == noSlab, Latched: w[metaWord]&1 != 0,
+func (t *tree[W]) decode(ref uint32, w []uint32) Node[W] {
+	g := t.geometry()
+	word := func(at int) W {
+		if t.width == structures.Bits64 {
+			return W(uint64(w[at]) | uint64(w[at+1])<<32)
+		}
+		return W(w[at])
 	}
-	emptyKey := ^uint32(0)
-	if n.High == ^uint32(0) {
+	n := Node[W]{
+		Ref: ref, Level: int(w[g.meta] >> 1 & 15), Low: word(g.low), High: word(g.high),
+		Link: w[g.link], Last: w[g.link] == noSlab, Latched: w[g.meta]&1 != 0,
+	}
+	emptyKey := ^W(0)
+	if n.High == emptyKey {
 		emptyKey = 0
 	}
-	type pair struct{ key, value uint32 }
+	type pair struct{ key, value W }
 	var pairs []pair
-	for i := range Slots {
-		p := pair{w[2*i], w[2*i+1]}
+	for i := range g.slots {
+		p := pair{word(2 * i * t.words()), word((2*i + 1) * t.words())}
 		if n.Level == 0 && p.key == emptyKey || n.Level != 0 && i > 0 && p == pairs[len(pairs)-1] {
 			continue
 		}

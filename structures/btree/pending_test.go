@@ -106,7 +106,7 @@ func TestStuckLatch(t *testing.T) {
 	m := model{}.insert(keys, keys)
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
-	var leaf Node
+	var leaf Node[uint32]
 	for _, n := range nodes {
 		if n.Level == 0 && n.Low > 1000000 && !n.Last && n.High-n.Low > 2*Slots {
 			leaf = n
@@ -159,7 +159,7 @@ func TestHalfPublishedSplit(t *testing.T) {
 		m := model{}.insert(keys, keys)
 		nodes, err := tree.Nodes(t.Context())
 		require.NoError(t, err)
-		at := slices.IndexFunc(nodes, func(n Node) bool { return n.Level == 1 && n.Last })
+		at := slices.IndexFunc(nodes, func(n Node[uint32]) bool { return n.Level == 1 && n.Last })
 		require.NotEqual(t, -1, at)
 		last := nodes[at]
 		require.NotZero(t, last.Low, "a level of one node")
@@ -218,7 +218,7 @@ func TestHalfCleanedLeaf(t *testing.T) {
 		m := model{}.insert(keys, keys)
 		nodes, err := tree.Nodes(t.Context())
 		require.NoError(t, err)
-		leaf := nodes[slices.IndexFunc(nodes, func(n Node) bool { return n.Level == 0 && n.Low > 1000000 })]
+		leaf := nodes[slices.IndexFunc(nodes, func(n Node[uint32]) bool { return n.Level == 0 && n.Low > 1000000 })]
 		const version = 7
 		free := Slots - len(leaf.Keys)
 		require.Greater(t, free, 3)

@@ -151,7 +151,7 @@ func requireNodes(t testing.TB, tree *tree[uint32]) {
 		require.LessOrEqual(t, len(nodes), int(tree.known.most(0)), "nodes, of which no more are known: %+v",
 			tree.known)
 	}
-	by := map[uint32]*Node{}
+	by := map[uint32]*Node[uint32]{}
 	for i := range nodes {
 		by[nodes[i].Ref] = &nodes[i]
 	}

@@ -2,9 +2,10 @@
 // of 128-byte nodes, after Awad, Ashkiani, Johnson, Farach-Colton and Owens, Engineering a High-Performance GPU B-Tree
 // (2019), and chapter 3 of Awad's dissertation, Fully Concurrent GPU Data Structures (2022).
 //
-// Keys and values are numbers of 32 bits, of any type, and none of them is reserved. Updates come in by two ways. The
-// concurrent one does mixed operations concurrently, from Go slices, from streams and from other people's kernels. The
-// batched one takes large batches: it sorts them and changes each node that they touch once, without latches.
+// Keys and values are numbers of 32 or 64 bits, of any type, and none of them is reserved. Updates come in by two
+// ways. The concurrent one does mixed operations concurrently, from Go slices, from streams and from other people's
+// kernels. The batched one takes large batches: it sorts them and changes each node that they touch once, without
+// latches.
 package btree
 
 import (
@@ -35,7 +36,7 @@ type Device struct {
 // into parts in order first (primitives.Partition). Candidates of CountOn and RangeOn are the pairs themselves; where
 // one range has so many neighbouring leaves that a dispatch would take too long, they are said to be 2^63 and more, and
 // it isn't done: Count and Range cut such ranges up.
-type Tree[K, V structures.Number32] struct {
+type Tree[K, V structures.Number] struct {
 	structures.Ordered[K, V]
 
 	words  words
@@ -54,16 +55,16 @@ type words interface {
 	Compact(ctx context.Context, fill float64) error
 	Stats(ctx context.Context) (Stats, error)
 	Check(ctx context.Context) error
-	Nodes(ctx context.Context) ([]Node, error)
+	nodes(ctx context.Context) ([]Node[uint64], error)
 	Device() Device
 	Constants() map[string]uint32
 	UsedOn(s *vk.Stream)
 }
 
-var _ structures.OrderedOnStream = (*Tree[uint32, uint32])(nil)
+var _ structures.OrderedOnStream = (*Tree[uint32, uint64])(nil)
 
 // of makes a Tree of one of words.
-func of[K, V structures.Number32, W structures.Word](t *tree[W], err error) (*Tree[K, V], error) {
+func of[K, V structures.Number, W structures.Word](t *tree[W], err error) (*Tree[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -76,22 +77,31 @@ func of[K, V structures.Number32, W structures.Word](t *tree[W], err error) (*Tr
 
 // New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
-func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Tree[K, V], error) {
+func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Tree[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](makeTree[uint64](ctx, d, o))
+	}
 	return of[K, V](makeTree[uint32](ctx, d, o))
 }
 
 // Build makes a tree of pairs, in any order; of equal keys the last one counts. Its nodes are made bottom-up, each with
 // Fill of its slots in use, and stand in memory level by level. Errors: *structures.LengthError, *structures.CountError
 // for more than 2^30 pairs, and those of New.
-func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Tree[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](build(ctx, d, typed.Keys[uint64](keys), typed.Values[uint64](values), o))
+	}
 	return of[K, V](build(ctx, d, typed.Keys[uint32](keys), typed.Values[uint32](values), o))
 }
 
 // Load makes a tree of what any structure has saved, or vkds has, to the end of r. An Options.Fill of 0 is what a saved
 // tree had; the values of a set are 0. Errors: *structures.SavedError, also where keys have several values; r's own;
 // those of New and of Insert, without the PendingError around them.
-func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree[K, V], error) {
+func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Tree[K, V], error) {
+	if typed.Wide[K, V]() {
+		return of[K, V](load[uint64](ctx, d, r, o))
+	}
 	return of[K, V](load[uint32](ctx, d, r, o))
 }
 
@@ -196,8 +206,8 @@ func (t *Tree[K, V]) Check(ctx context.Context) error {
 
 // Nodes returns all nodes of the tree, level by level from the root on and each level in key order; of a tree that is
 // corrupt, those that something leads to. It takes as much memory as they do, on the host and not on the device.
-func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node, error) {
-	return t.words.Nodes(ctx)
+func (t *Tree[K, V]) Nodes(ctx context.Context) ([]Node[uint64], error) {
+	return t.words.nodes(ctx)
 }
 
 // Device describes the tree to a kernel of your own, which includes shaders/include/btree.glsl. Ask for it at every

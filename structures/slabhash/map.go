@@ -29,7 +29,7 @@ import (
 
 // Map is a hash table of pairs. Several goroutines may use one: queries run beside one another, and what changes it, or
 // another table that shares its pool, runs alone (structures.Dictionary says more). Stats runs alone, too.
-type Map[K, V structures.Number32] struct {
+type Map[K, V structures.Number] struct {
 	Table
 	of mapOf[K, V]
 }
@@ -38,26 +38,24 @@ var _ structures.Dictionary[uint32, uint32] = (*Map[uint32, uint32])(nil)
 
 // New makes an empty map. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,
 // where there is no memory for what the options ask for; *vk.OutOfMemoryError.
-func New[K, V structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Map[K, V], error) {
-	return newMap[K, V, uint32](ctx, d, o)
+func New[K, V structures.Number](ctx context.Context, d *vk.Device, o Options) (*Map[K, V], error) {
+	if typed.Wide[K, V]() {
+		return mapOverTable[K, V](newTable[uint64](ctx, d, o, false))
+	}
+	return mapOverTable[K, V](newTable[uint32](ctx, d, o, false))
 }
 
-func newMap[K, V structures.Number32, W structures.Word](ctx context.Context, d *vk.Device,
-	o Options) (*Map[K, V], error) {
-	t, err := newTable[W](ctx, d, o, false)
+// mapOverTable makes a map of a table of words.
+func mapOverTable[K, V structures.Number, W structures.Word](t *table[W], err error) (*Map[K, V], error) {
 	if err != nil {
 		return nil, err
 	}
-	return mapOverTable[K, V](t), nil
-}
-
-func mapOverTable[K, V structures.Number32, W structures.Word](t *table[W]) *Map[K, V] {
-	return &Map[K, V]{Table{t}, mapOver[K, V, W]{typed.Dictionary[K, V, W](dictionaryOf(t)), t}}
+	return &Map[K, V]{Table{t}, mapOver[K, V, W]{typed.Dictionary[K, V, W](dictionaryOf(t)), t}}, nil
 }
 
 // Build makes a map of pairs, sized for them. Where a key comes twice, the last of its values stays. Errors: those of
 // New and of Insert.
-func Build[K, V structures.Number32](ctx context.Context, d *vk.Device, keys []K, values []V,
+func Build[K, V structures.Number](ctx context.Context, d *vk.Device, keys []K, values []V,
 	o Options) (*Map[K, V], error) {
 	m, err := New[K, V](ctx, d, o.sizedFor(len(keys)))
 	if err != nil {

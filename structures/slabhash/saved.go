@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/internal/saved"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -30,21 +31,19 @@ func (t *table[W]) save(ctx context.Context, w io.Writer) (int64, error) {
 // Load makes a map of what any structure has saved, or vkds has, to the end of r. An Options.Load of 0 is what a saved
 // map had; the values of a set are 0. Where keys have several values, these come in any order. Errors:
 // *structures.SavedError; r's own; those of New and of Insert, without the PendingError around them.
-func Load[K, V structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Map[K, V], error) {
-	t, err := load[uint32](ctx, d, r, o, false)
-	if err != nil {
-		return nil, err
+func Load[K, V structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Map[K, V], error) {
+	if typed.Wide[K, V]() {
+		return mapOverTable[K, V](load[uint64](ctx, d, r, o, false))
 	}
-	return mapOverTable[K, V](t), nil
+	return mapOverTable[K, V](load[uint32](ctx, d, r, o, false))
 }
 
 // LoadSet is Load for a set: of the keys alone.
-func LoadSet[K structures.Number32](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Set[K], error) {
-	t, err := load[uint32](ctx, d, r, o, true)
-	if err != nil {
-		return nil, err
+func LoadSet[K structures.Number](ctx context.Context, d *vk.Device, r io.Reader, o Options) (*Set[K], error) {
+	if structures.WidthOf[K]() == structures.Bits64 {
+		return setOverTable[K](load[uint64](ctx, d, r, o, true))
 	}
-	return setOverTable[K](t), nil
+	return setOverTable[K](load[uint32](ctx, d, r, o, true))
 }
 
 // load makes a table of what was saved, of the keys alone or of pairs.

@@ -11,30 +11,29 @@ import (
 )
 
 // Set is a hash table of keys, twice as many a slab. Several goroutines may use one, as a Map. Errors are those of Map.
-type Set[K structures.Number32] struct {
+type Set[K structures.Number] struct {
 	Table
 	of setOf[K]
 }
 
 // NewSet makes an empty set.
-func NewSet[K structures.Number32](ctx context.Context, d *vk.Device, o Options) (*Set[K], error) {
-	return newSet[K, uint32](ctx, d, o)
+func NewSet[K structures.Number](ctx context.Context, d *vk.Device, o Options) (*Set[K], error) {
+	if structures.WidthOf[K]() == structures.Bits64 {
+		return setOverTable[K](newTable[uint64](ctx, d, o, true))
+	}
+	return setOverTable[K](newTable[uint32](ctx, d, o, true))
 }
 
-func newSet[K structures.Number32, W structures.Word](ctx context.Context, d *vk.Device, o Options) (*Set[K], error) {
-	t, err := newTable[W](ctx, d, o, true)
+// setOverTable makes a set of a table of words.
+func setOverTable[K structures.Number, W structures.Word](t *table[W], err error) (*Set[K], error) {
 	if err != nil {
 		return nil, err
 	}
-	return setOverTable[K](t), nil
-}
-
-func setOverTable[K structures.Number32, W structures.Word](t *table[W]) *Set[K] {
-	return &Set[K]{Table{t}, setOver[K, W]{t}}
+	return &Set[K]{Table{t}, setOver[K, W]{t}}, nil
 }
 
 // BuildSet makes a set of keys, sized for them.
-func BuildSet[K structures.Number32](ctx context.Context, d *vk.Device, keys []K, o Options) (*Set[K], error) {
+func BuildSet[K structures.Number](ctx context.Context, d *vk.Device, keys []K, o Options) (*Set[K], error) {
 	s, err := NewSet[K](ctx, d, o.sizedFor(len(keys)))
 	if err != nil {
 		return nil, o.asked(err)

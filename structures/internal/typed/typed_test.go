@@ -29,14 +29,12 @@ func TestNamedIntegers(t *testing.T) {
 	keys, values := []id{0, 1, 7, 8, 1 << 31, math.MaxUint32 - 1, math.MaxUint32},
 		[]balance{-1, 0, math.MinInt32, math.MaxInt32, 5, -5, 77}
 	all(t, keys, values)
-	narrow(t, keys, values)
 }
 
 func TestSignedKeys(t *testing.T) {
 	keys, values := []balance{math.MinInt32, math.MinInt32 + 1, -2, -1, 0, 1, math.MaxInt32},
 		[]id{9, math.MaxUint32, 0, 1, 2, 3, 4}
 	all(t, keys, values)
-	narrow(t, keys, values)
 }
 
 func TestFloats(t *testing.T) {
@@ -45,7 +43,6 @@ func TestFloats(t *testing.T) {
 	keys, values := []celsius{nan(0xffc00001), celsius(math.Inf(-1)), -1.5, minus0, 0, 1e-40, 1.5,
 		celsius(math.Inf(1)), nan(0x7fc00001)}, []celsius{0, minus0, -1, 2, nan(0x7fc00001), 3, -3, 0, 4}
 	all(t, keys, values)
-	narrow(t, keys, values)
 }
 
 // Keys that differ in either word alone, and with either all zeros or all ones.
@@ -83,11 +80,6 @@ func all[K, V structures.Number](t *testing.T, keys []K, values []V) {
 			return sortedarray.Load[K, V](ctx, d, r, sortedarray.Options{})
 		})
 	})
-}
-
-// narrow tries those that take 32 bits alone.
-func narrow[K, V structures.Number32](t *testing.T, keys []K, values []V) {
-	d := testdevice.Open(t)
 	t.Run("map", func(t *testing.T) {
 		m, err := slabhash.Build(t.Context(), d, keys, values, slabhash.Options{})
 		require.NoError(t, err)
@@ -335,7 +327,7 @@ func tryOrdered[K, V structures.Number](t *testing.T, x structures.Ordered[K, V]
 }
 
 // Queries for order in a mixed batch.
-func tryMixedOrder[K, V structures.Number32](t *testing.T, x *btree.Tree[K, V], keys []K, values []V) {
+func tryMixedOrder[K, V structures.Number](t *testing.T, x *btree.Tree[K, V], keys []K, values []V) {
 	n := len(keys)
 	b := structures.Batch[K, V]{
 		Kinds: []structures.Kind{structures.FindRange, structures.CountRange, structures.FindSuccessor,
@@ -357,7 +349,7 @@ func tryMixedOrder[K, V structures.Number32](t *testing.T, x *btree.Tree[K, V], 
 	check(r)
 }
 
-func tryMap[K, V structures.Number32](t *testing.T, m *slabhash.Map[K, V], keys []K, values []V) {
+func tryMap[K, V structures.Number](t *testing.T, m *slabhash.Map[K, V], keys []K, values []V) {
 	ctx := t.Context()
 	_, err := m.InsertDuplicate(ctx, keys[:1], values[1:2])
 	require.NoError(t, err)
@@ -381,7 +373,7 @@ func tryMap[K, V structures.Number32](t *testing.T, m *slabhash.Map[K, V], keys 
 	require.Len(t, got, len(keys)-1)
 }
 
-func trySet[K structures.Number32](t *testing.T, d *vk.Device, keys []K) {
+func trySet[K structures.Number](t *testing.T, d *vk.Device, keys []K) {
 	ctx := t.Context()
 	s, err := slabhash.BuildSet(ctx, d, keys, slabhash.Options{})
 	require.NoError(t, err)
