@@ -34,9 +34,6 @@ var protocols = map[string][]string{
 	"chaos": {"-DVKDS_CHAOS=1", "-DVKDS_INT64_ATOMICS=1"},
 }
 
-// narrow are the headers that have no 64 bits yet.
-var narrow = regexp.MustCompile(`^slab(\.|_[^a])`)
-
 // includes is a shader that includes headers in an order.
 type includes struct {
 	headers []string
@@ -55,9 +52,6 @@ func compileAll(t *testing.T, shaders []includes) {
 	compile := func(i int) error {
 		source := "#version 460\n#extension GL_GOOGLE_include_directive : require\n"
 		for _, header := range shaders[i].headers {
-			if slices.Equal(shaders[i].flags, protocols["wide"]) && narrow.MatchString(header) {
-				continue
-			}
 			source += fmt.Sprintf("#include %q\n", header)
 		}
 		file := filepath.Join(folder, fmt.Sprintf("%d.comp", i))

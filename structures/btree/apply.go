@@ -272,8 +272,8 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 
 // applyInOrder records a batch of insertions of which equal keys count in the batch's order.
 func (t *tree[W]) applyInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
-	c := sequential.Chunk{Kind: kind, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
-		Retry: b.retry}
+	c := sequential.Chunk{Kind: kind, Width: t.width, Keys: b.keys, Statuses: b.statuses, Pending: b.pending,
+		Count: b.count, Retry: b.retry}
 	return t.order.Record(s, c, func(p sequential.Pass) error {
 		b.statuses, b.retry, b.few, b.groups = p.Statuses, p.Retry, p.Few, p.Groups
 		return t.apply(s, p.Kind, b)

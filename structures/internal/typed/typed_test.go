@@ -183,8 +183,39 @@ func tryDictionary[K, V structures.Number](t *testing.T, x structures.Dictionary
 	require.Equal(t, n, chunks)
 	tryMixed(t, x, keys, values)
 	tryInPlace(t, x, keys)
+	tryEqual(t, x, keys, values)
 	_, err = x.Insert(ctx, keys, values)
 	require.NoError(t, err)
+}
+
+// Keys that come many times in a batch, beside others that differ from them in one word alone: the last of each stays.
+func tryEqual[K, V structures.Number](t *testing.T, x structures.Dictionary[K, V], keys []K, values []V) {
+	ctx, rng := t.Context(), rand.New(rand.NewPCG(3, 3))
+	for range 3 {
+		_, err := x.Delete(ctx, keys)
+		require.NoError(t, err)
+		var all []K
+		var bring []V
+		var want []structures.Status
+		last := map[uint64]V{}
+		for range 40 * len(keys) {
+			key, value := keys[rng.IntN(len(keys))], values[rng.IntN(len(values))]
+			word := words([]K{key})[0]
+			status := structures.Inserted
+			if _, there := last[word]; there {
+				status = structures.Assigned
+			}
+			all, bring, want, last[word] = append(all, key), append(bring, value), append(want, status), value
+		}
+		status, err := x.Insert(ctx, all, bring)
+		require.NoError(t, err)
+		require.Equal(t, want, status)
+		got, _, err := x.Find(ctx, keys)
+		require.NoError(t, err)
+		for i, key := range keys {
+			same(t, []V{last[words([]K{key})[0]]}, got[i:i+1])
+		}
+	}
 }
 
 // Mixed batches: numbers of pairs are numbers, whatever the values' type.
