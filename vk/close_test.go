@@ -46,7 +46,7 @@ func TestFreeDuringLongWork(t *testing.T) {
 	ctx := context.Background()
 	const limit = 64 << 20
 	d := openFor(t, Options{MemoryLimit: limit})
-	long, submit := busy(t, d, 400*time.Millisecond)
+	long, submit := busy(t, d, 600*time.Millisecond)
 	s := stream(t, d)
 	b := buffer[byte](t, d, limit/2)
 	s.Fill(b, 0, limit/2, 1)
@@ -56,16 +56,14 @@ func TestFreeDuringLongWork(t *testing.T) {
 	submit()
 	p, err := long.Submit()
 	require.NoError(t, err)
-	begin := time.Now()
 	b.Free()
 	b.Free()
 	k.Free()
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
-	require.Less(t, time.Since(begin), 200*time.Millisecond)
 	done, err := p.Done()
 	require.NoError(t, err)
-	require.False(t, done)
+	require.False(t, done, "one of them waited for the work")
 	require.Len(t, d.dead.dead, 2)
 	used, _ := d.Memory()
 	require.Less(t, used, uint64(limit/2), "of what was freed nothing counts")
@@ -112,7 +110,7 @@ func TestStreamsTakeOver(t *testing.T) {
 	if d.Has(Timestamps) {
 		require.Len(t, first.Timings(), 5)
 	}
-	long, submit := busy(t, d, 100*time.Millisecond) // takes the first one's place
+	long, submit := busy(t, d, 300*time.Millisecond) // takes the first one's place
 	require.Equal(t, old.line.semaphore, long.line.semaphore)
 	require.Empty(t, d.kits)
 	submit()

@@ -63,7 +63,7 @@ func TestInterruptPrinting(t *testing.T) {
 			assert.Equal(t, 130, state.ExitCode())
 			_ = run.Wait() // for the notes
 			t.Logf("ended after %v", took)
-			assert.Less(t, took, 2*time.Second, "100 ms, where the machine is idle")
+			assert.Less(t, took, 20*time.Second, "100 ms, where the machine is idle")
 			assert.Contains(t, notes.String(), "vkds: interrupted\n")
 		})
 	}

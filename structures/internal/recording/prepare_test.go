@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
@@ -224,7 +223,6 @@ func TestPrepareEnds(t *testing.T) {
 	require.Empty(t, kernels.take())
 	require.NoError(t, tree.Prepare(t.Context()))
 	require.Greater(t, len(kernels.take()), some)
-	begin := time.Now()
 	require.NoError(t, tree.Prepare(t.Context()))
-	require.Less(t, time.Since(begin), 100*time.Millisecond)
+	require.Empty(t, kernels.take(), "all are there")
 }
