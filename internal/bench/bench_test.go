@@ -289,3 +289,22 @@ func TestDeviceWithoutTimestampsIsRefused(t *testing.T) {
 	_, err = Run(t.Context(), d, "alloc", Options{})
 	require.ErrorAs(t, err, &missing)
 }
+
+// Of 64 bits all is measured that is of 32.
+func TestEveryOperationIsMeasuredAtBothWidths(t *testing.T) {
+	d := testdevice.Open(t)
+	for name, ops := range map[string][]string{
+		"slabhash": allOps("slabhash"), "btree": allOps("btree"), "lsm": allOps("lsm"),
+		"sortedarray": allOps("sortedarray"),
+	} {
+		r, err := Run(t.Context(), d, name, Options{Common: quick, Ops: ops, Sizes: []int{3000},
+			Batches: []int{1 << 9}, Widths: []int{64}})
+		require.NoError(t, err, name)
+		measured := map[string]bool{}
+		for _, m := range r.Measurements {
+			require.Equal(t, 64, m.Width, "%s %s", name, m.Op)
+			measured[m.Op] = true
+		}
+		require.GreaterOrEqual(t, len(measured), len(ops), name)
+	}
+}

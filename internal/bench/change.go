@@ -146,7 +146,7 @@ func (s *session) checkChange(ctx context.Context, c change, b structures.Device
 	if err := s.sound(ctx, c.pairs); err != nil {
 		return err
 	}
-	answers, err := s.buffer("answers")
+	answers, err := s.roomFor("answers", s.n)
 	if err != nil {
 		return err
 	}

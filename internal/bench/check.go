@@ -73,7 +73,7 @@ func (s *session) found(ctx context.Context, n int, answers *vk.Buffer[uint32], 
 	}
 	keysOnly := s.keysOnly()
 	if !keysOnly {
-		if err := answers.Download(ctx, 0, values); err != nil {
+		if err := s.downloadElements(ctx, answers, values); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (s *session) allAre(ctx context.Context, n int, want structures.Status) err
 // checkValues compares values, as far as they matter, with what they must be.
 func (s *session) checkValues(ctx context.Context, b *vk.Buffer[uint32],
 	want func(i int) (value uint32, matters bool)) error {
-	if err := b.Download(ctx, 0, s.scratch); err != nil {
+	if err := s.downloadElements(ctx, b, s.scratch); err != nil {
 		return err
 	}
 	return each(s.n, func(i int) error {
@@ -181,9 +181,15 @@ func downloaded(ctx context.Context, b *vk.Buffer[uint32], n int) ([]uint32, err
 	return words, b.Download(ctx, 0, words)
 }
 
-func downloadedPairs(ctx context.Context, keys, values *vk.Buffer[uint32], n int) (k, v []uint32, err error) {
-	if k, err = downloaded(ctx, keys, n); err == nil {
-		v, err = downloaded(ctx, values, n)
+// elementsOf are what the first elements of a buffer were made of.
+func (s *session) elementsOf(ctx context.Context, b *vk.Buffer[uint32], n int) ([]uint32, error) {
+	made := make([]uint32, n)
+	return made, s.downloadElements(ctx, b, made)
+}
+
+func (s *session) pairsOf(ctx context.Context, keys, values *vk.Buffer[uint32], n int) (k, v []uint32, err error) {
+	if k, err = s.elementsOf(ctx, keys, n); err == nil {
+		v, err = s.elementsOf(ctx, values, n)
 	}
 	return k, v, err
 }

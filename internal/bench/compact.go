@@ -24,7 +24,7 @@ func (s *session) compactPairs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.outElements("out")
+	out, err := s.roomFor("out", s.n)
 	if err != nil {
 		return err
 	}

@@ -15,11 +15,16 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// dictionary is what the operations want of every structure that holds pairs.
-type dictionary interface {
+// handle is what there is of every structure, whatever its pairs.
+type handle interface {
 	Len(context.Context) (uint64, error)
 	Clear(context.Context) error
 	Close() error
+}
+
+// dictionary is what the operations want of every structure that holds pairs.
+type dictionary interface {
+	handle
 	FindOn(*vk.Stream, structures.DeviceLookups) error
 
 	// hold makes it one of the first so many pairs of a sequence, however it does that best. there are those of the
@@ -45,23 +50,42 @@ type leveled interface {
 	UpdateOn(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
 }
 
+// hashTable is what a map has at either width.
+type hashTable interface {
+	handle
+	structures.ConcurrentOnStream
+	Stats(context.Context) (slabhash.Stats, error)
+	Flush(context.Context) error
+	Rehash(ctx context.Context, buckets int) error
+	Device() slabhash.Device
+	Timings() []vk.Timing
+}
+
+// newMap makes one of the width at hand.
+func (s *session) newMap(ctx context.Context, o slabhash.Options) (hashTable, error) {
+	if s.width == structures.Bits64 {
+		return slabhash.New[uint64, uint64](ctx, s.d, o)
+	}
+	return slabhash.New[uint32, uint32](ctx, s.d, o)
+}
+
 // mapTable is a hash table of pairs, with a pool of its own.
 type mapTable struct {
-	*slabhash.Map[uint32, uint32]
+	hashTable
 	pool *alloc.SlabPool
 }
 
 func openMap(ctx context.Context, s *session) (dictionary, error) {
 	// Room for all that any operation here comes to: the mixes insert half as many pairs again, and a rehash has
 	// two tables at a time. No dispatch may meet a full pool.
-	load := s.at.load
-	buckets := bucketsFor(s.n, load, pairSlots)
-	slabs := float64(buckets) * (expectedSlabs(1.5*load, pairSlots) - 1)
+	load, slots := s.at.load, pairSlots(s.width)
+	buckets := bucketsFor(s.n, load, slots)
+	slabs := float64(buckets) * (expectedSlabs(1.5*load, slots) - 1)
 	if slices.Contains(s.options.Ops, "rehash-half") {
-		slabs += float64(buckets) / 2 * (expectedSlabs(2*load, pairSlots) - 1)
+		slabs += float64(buckets) / 2 * (expectedSlabs(2*load, slots) - 1)
 	}
 	if slices.Contains(s.options.Ops, "rehash-double") {
-		slabs += float64(buckets) * 2 * (expectedSlabs(load/2, pairSlots) - 1)
+		slabs += float64(buckets) * 2 * (expectedSlabs(load/2, slots) - 1)
 	}
 	pool, err := s.poolOf(ctx, slabs)
 	if err != nil {
@@ -69,7 +93,7 @@ func openMap(ctx context.Context, s *session) (dictionary, error) {
 	}
 	o := s.hashOptions(buckets, pool)
 	o.Timed = true
-	m, err := slabhash.New[uint32, uint32](ctx, s.d, o)
+	m, err := s.newMap(ctx, o)
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -92,27 +116,44 @@ func bucketsFor(n int, load float64, slots int) int {
 }
 
 func (t mapTable) Close() error {
-	t.Map.Close()
+	t.hashTable.Close()
 	return t.pool.Close()
 }
 
 func (t mapTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
-	return s.holdHash(ctx, q, pairs, t.Map)
+	return s.holdHash(ctx, q, pairs, t.hashTable)
 }
 
 // setTable is a hash table of keys alone.
 type setTable struct {
-	*slabhash.Set[uint32]
+	hashSet
 	pool *alloc.SlabPool
 }
 
+// hashSet is what a set has at either width.
+type hashSet interface {
+	handle
+	FindOn(*vk.Stream, structures.DeviceLookups) error
+	ApplyOn(*vk.Stream, structures.Kind, structures.DeviceBatch) error
+	Finish(context.Context, *vk.Stream, structures.Kind, structures.DeviceBatch) error
+	Stats(context.Context) (slabhash.Stats, error)
+}
+
+func (s *session) newSet(ctx context.Context, o slabhash.Options) (hashSet, error) {
+	if s.width == structures.Bits64 {
+		return slabhash.NewSet[uint64](ctx, s.d, o)
+	}
+	return slabhash.NewSet[uint32](ctx, s.d, o)
+}
+
 func openSet(ctx context.Context, s *session) (dictionary, error) {
-	buckets := bucketsFor(s.n, s.at.load, keySlots)
-	pool, err := s.poolOf(ctx, float64(buckets)*(expectedSlabs(s.at.load, keySlots)-1))
+	slots := keySlots(s.width)
+	buckets := bucketsFor(s.n, s.at.load, slots)
+	pool, err := s.poolOf(ctx, float64(buckets)*(expectedSlabs(s.at.load, slots)-1))
 	if err != nil {
 		return nil, err
 	}
-	set, err := slabhash.NewSet[uint32](ctx, s.d, s.hashOptions(buckets, pool))
+	set, err := s.newSet(ctx, s.hashOptions(buckets, pool))
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -126,7 +167,7 @@ func ofSet(measure func(*session, context.Context) error) func(*session, context
 		column := *s.benchmark
 		column.open = openSet
 		set := newSession(s.workload, &column, s.options, s.at, s.report)
-		set.op = s.op
+		set.op, set.width = s.op, s.width
 		defer set.close()
 		return measure(set, ctx)
 	}
@@ -135,21 +176,21 @@ func ofSet(measure func(*session, context.Context) error) func(*session, context
 func (s *session) keysOnly() bool { _, is := s.dictionary.(setTable); return is }
 
 func (t setTable) Close() error {
-	t.Set.Close()
+	t.hashSet.Close()
 	return t.pool.Close()
 }
 
 func (t setTable) FindOn(s *vk.Stream, l structures.DeviceLookups) error {
-	return t.Set.FindOn(s, structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found})
+	return t.hashSet.FindOn(s, structures.DeviceLookups{Count: l.Count, Keys: l.Keys, Found: l.Found})
 }
 
 func (t setTable) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {
 	b.Values = nil
-	return t.Set.ApplyOn(s, kind, b)
+	return t.hashSet.ApplyOn(s, kind, b)
 }
 
 func (t setTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
-	return s.holdHash(ctx, q, pairs, t.Set)
+	return s.holdHash(ctx, q, pairs, t.hashSet)
 }
 
 // holdHash makes a hash table one of pairs by one batch, and notes its utilisation.
@@ -183,8 +224,20 @@ func (s *session) holdHash(ctx context.Context, q sequence, pairs int, table int
 	return err
 }
 
+// tree is what a B-link-tree has at either width.
+type tree interface {
+	handle
+	structures.ConcurrentOnStream
+	structures.QueriesOnStream
+	BuildOn(context.Context, *vk.Stream, structures.DeviceBatch) error
+	WindowOn(*vk.Stream, structures.DeviceWindow) error
+	Check(context.Context) error
+	Compact(ctx context.Context, fill float64) error
+	Stats(context.Context) (btree.Stats, error)
+}
+
 // treeTable is a B-link-tree.
-type treeTable struct{ *btree.Tree[uint32, uint32] }
+type treeTable struct{ tree }
 
 func openTree(ctx context.Context, s *session) (dictionary, error) {
 	// Room for all that any operation comes to, at the fill that nodes have after they were split: no dispatch
@@ -194,12 +247,18 @@ func openTree(ctx context.Context, s *session) (dictionary, error) {
 		fill = btree.DefaultFill
 	}
 	capacity := float64(s.n+max(s.batch, s.n/2)) * max(1.25, btree.Slots*fill/6)
-	t, err := btree.New[uint32, uint32](ctx, s.d,
-		btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile})
+	t, err := s.newTree(ctx, btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile})
 	if err != nil {
 		return nil, err
 	}
 	return treeTable{t}, nil
+}
+
+func (s *session) newTree(ctx context.Context, o btree.Options) (tree, error) {
+	if s.width == structures.Bits64 {
+		return btree.New[uint64, uint64](ctx, s.d, o)
+	}
+	return btree.New[uint32, uint32](ctx, s.d, o)
 }
 
 func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
@@ -213,15 +272,35 @@ func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs in
 	return s.stream.Wait(ctx)
 }
 
+// runs is what a sorted array has at either width.
+type runs interface {
+	handle
+	structures.OrderedOnStream
+}
+
+// levelsOfRuns is what an LSM has.
+type levelsOfRuns interface {
+	runs
+	Cleanup(context.Context) error
+	Timings() []vk.Timing
+}
+
 // lsmTable is an LSM.
-type lsmTable struct{ *lsm.LSM[uint32, uint32] }
+type lsmTable struct{ levelsOfRuns }
 
 func openLSM(ctx context.Context, s *session) (dictionary, error) {
-	l, err := lsm.New[uint32, uint32](ctx, s.d, lsm.Options{Batch: s.batch, Timed: true})
+	l, err := s.newLSM(ctx, lsm.Options{Batch: s.batch, Timed: true})
 	if err != nil {
 		return nil, err
 	}
 	return lsmTable{l}, nil
+}
+
+func (s *session) newLSM(ctx context.Context, o lsm.Options) (levelsOfRuns, error) {
+	if s.width == structures.Bits64 {
+		return lsm.New[uint64, uint64](ctx, s.d, o)
+	}
+	return lsm.New[uint32, uint32](ctx, s.d, o)
 }
 
 func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {
@@ -229,16 +308,21 @@ func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs
 }
 
 // arrayTable is a sorted array.
-type arrayTable struct {
-	*sortedarray.Array[uint32, uint32]
-}
+type arrayTable struct{ runs }
 
 func openSortedArray(ctx context.Context, s *session) (dictionary, error) {
-	a, err := sortedarray.New[uint32, uint32](ctx, s.d, sortedarray.Options{Capacity: s.n})
+	a, err := s.newArray(ctx, sortedarray.Options{Capacity: s.n})
 	if err != nil {
 		return nil, err
 	}
 	return arrayTable{a}, nil
+}
+
+func (s *session) newArray(ctx context.Context, o sortedarray.Options) (runs, error) {
+	if s.width == structures.Bits64 {
+		return sortedarray.New[uint64, uint64](ctx, s.d, o)
+	}
+	return sortedarray.New[uint32, uint32](ctx, s.d, o)
 }
 
 func (a arrayTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {
@@ -254,6 +338,21 @@ func (s *session) holdBatches(ctx context.Context, q sequence, there, pairs int)
 		}
 	}
 	return s.insert(ctx, q, there, pairs, nil)
+}
+
+// structure is the dictionary as its package has it.
+func (s *session) structure() any {
+	switch d := s.dictionary.(type) {
+	case mapTable:
+		return d.hashTable
+	case treeTable:
+		return d.tree
+	case lsmTable:
+		return d.levelsOfRuns
+	case arrayTable:
+		return d.runs
+	}
+	return s.dictionary
 }
 
 // inLevels says whether the structure is made of levels, of which the smallest has a batch.

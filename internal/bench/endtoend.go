@@ -9,21 +9,43 @@ import (
 )
 
 // mapEndToEnd measures updates and lookups of a map from Go slices to Go slices.
-func (s *session) mapEndToEnd(ctx context.Context) error {
+func mapEndToEnd[W word](s *session, ctx context.Context) error {
 	if err := s.empty(ctx); err != nil {
 		return err
 	}
-	return s.allBesideCopies(ctx, s.insertSlices(), s.findSlices())
+	return s.allBesideCopies(ctx, insertSlices[W](s), findSlices[W](s))
 }
 
 // treeEndToEnd measures insertion and search from Go slices to Go slices.
-func (s *session) treeEndToEnd(ctx context.Context) error {
+func treeEndToEnd[W word](s *session, ctx context.Context) error {
 	t, err := s.tree(ctx)
 	if err != nil {
 		return err
 	}
 	q := newSequence(s.space, s.keys.order, s.n+s.batch)
-	return s.allBesideCopies(ctx, s.treeInsertSlices(t, q), s.treeFindSlices(t, q))
+	return s.allBesideCopies(ctx, treeInsertSlices[W](s, t, q), treeFindSlices[W](s, q))
+}
+
+// sliced is what a structure does with Go's slices.
+type sliced[W word] interface {
+	Insert(ctx context.Context, keys, values []W) ([]structures.Status, error)
+	UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W, status []structures.Status) error
+	Find(ctx context.Context, keys []W) (values []W, found []bool, err error)
+	FindInto(ctx context.Context, keys, values []W, found []bool) error
+}
+
+func slicedOf[W word](s *session) sliced[W] { return s.structure().(sliced[W]) }
+
+// slicesOf are elements by their indices.
+func slicesOf[W word](n int, of func(i int) uint32) []W {
+	all := make([]W, n)
+	fill(all, func(i int) W { return elementOf[W](of(i)) })
+	return all
+}
+
+// valuesOf are the values that belong to keys.
+func valuesOf[W word](s *session, keys []W) []W {
+	return slicesOf[W](len(keys), func(i int) uint32 { return s.space.value(upperOf(keys[i])) })
 }
 
 // slicesCall is a call with slices, and what its bytes are.
@@ -117,10 +139,9 @@ func (s *session) insertedAll(status []structures.Status) error {
 	})
 }
 
-func (s *session) insertSlices() slicesCall {
-	keys, values := make([]uint32, s.n), make([]uint32, s.n)
-	fill(keys, s.keys.key)
-	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
+func insertSlices[W word](s *session) slicesCall {
+	keys := slicesOf[W](s.n, s.keys.key)
+	values := valuesOf(s, keys)
 	var status []structures.Status
 	kept := make([]structures.Status, s.n)
 	return slicesCall{
@@ -128,12 +149,12 @@ func (s *session) insertSlices() slicesCall {
 		out: func() [][]byte { return [][]byte{make([]byte, s.n)} },
 		fresh: func(ctx context.Context) (err error) {
 			s.there = -1
-			status, err = s.hash().Insert(ctx, keys, values)
+			status, err = slicedOf[W](s).Insert(ctx, keys, values)
 			return err
 		},
 		kept: func(ctx context.Context) error {
 			s.there, status = -1, kept
-			return s.hash().UpdateInto(ctx, structures.Insert, keys, values, kept)
+			return slicedOf[W](s).UpdateInto(ctx, structures.Insert, keys, values, kept)
 		},
 		check: func(ctx context.Context) error {
 			if err := s.insertedAll(status); err != nil {
@@ -144,37 +165,31 @@ func (s *session) insertSlices() slicesCall {
 	}
 }
 
-func (s *session) findSlices() slicesCall {
-	return s.findsOf(s.query, func(ctx context.Context) error { return s.hold(ctx, s.n) }, s.hash())
-}
-
-// finder looks keys up, from Go slices to Go slices.
-type finder interface {
-	Find(ctx context.Context, keys []uint32) (values []uint32, found []bool, err error)
-	FindInto(ctx context.Context, keys, values []uint32, found []bool) error
+func findSlices[W word](s *session) slicesCall {
+	return findsOf[W](s, s.query, func(ctx context.Context) error { return s.hold(ctx, s.n) })
 }
 
 // findsOf are the lookups of n queries.
-func (s *session) findsOf(query func(i int) uint32, prepare func(context.Context) error, in finder) slicesCall {
-	queries := make([]uint32, s.n)
-	fill(queries, query)
-	var values []uint32
+func findsOf[W word](s *session, query func(i int) uint32, prepare func(context.Context) error) slicesCall {
+	queries := slicesOf[W](s.n, query)
+	want := valuesOf(s, queries)
+	var values []W
 	var found []bool
-	keptValues, keptFound := make([]uint32, s.n), make([]bool, s.n)
+	keptValues, keptFound := make([]W, s.n), make([]bool, s.n)
 	return slicesCall{
 		name: "find", prepare: prepare, in: [][]byte{bytesOf(queries)},
-		out: func() [][]byte { return [][]byte{bytesOf(make([]uint32, s.n)), make([]byte, s.n)} },
+		out: func() [][]byte { return [][]byte{bytesOf(make([]W, s.n)), make([]byte, s.n)} },
 		fresh: func(ctx context.Context) (err error) {
-			values, found, err = in.Find(ctx, queries)
+			values, found, err = slicedOf[W](s).Find(ctx, queries)
 			return err
 		},
 		kept: func(ctx context.Context) error {
 			values, found = keptValues, keptFound
-			return in.FindInto(ctx, queries, values, found)
+			return slicedOf[W](s).FindInto(ctx, queries, values, found)
 		},
 		check: func(context.Context) error {
 			return each(s.n, func(i int) error {
-				if !found[i] || values[i] != s.space.value(queries[i]) {
+				if !found[i] || values[i] != want[i] {
 					return s.wrong("query %d: %d, %t", i, values[i], found[i])
 				}
 				return nil
@@ -184,10 +199,9 @@ func (s *session) findsOf(query func(i int) uint32, prepare func(context.Context
 }
 
 // treeInsertSlices tells of the insertions the path that the tree chose.
-func (s *session) treeInsertSlices(t *btree.Tree[uint32, uint32], q sequence) slicesCall {
-	keys, values := make([]uint32, s.batch), make([]uint32, s.batch)
-	fill(keys, func(i int) uint32 { return q.key(s.n + i) })
-	fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
+func treeInsertSlices[W word](s *session, t tree, q sequence) slicesCall {
+	keys := slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) })
+	values := valuesOf(s, keys)
 	var status []structures.Status
 	kept := make([]structures.Status, s.batch)
 	batched := uint64(0) // so many batches, when it was asked last
@@ -211,12 +225,12 @@ func (s *session) treeInsertSlices(t *btree.Tree[uint32, uint32], q sequence) sl
 		},
 		out: func() [][]byte { return [][]byte{make([]byte, s.batch)} },
 		fresh: func(ctx context.Context) (err error) {
-			status, err = t.Insert(ctx, keys, values)
+			status, err = slicedOf[W](s).Insert(ctx, keys, values)
 			return err
 		},
 		kept: func(ctx context.Context) error {
 			status = kept
-			return t.UpdateInto(ctx, structures.Insert, keys, values, kept)
+			return slicedOf[W](s).UpdateInto(ctx, structures.Insert, keys, values, kept)
 		},
 		check: func(ctx context.Context) error {
 			if err := s.insertedAll(status); err != nil {
@@ -228,16 +242,16 @@ func (s *session) treeInsertSlices(t *btree.Tree[uint32, uint32], q sequence) sl
 	}
 }
 
-func (s *session) treeFindSlices(t *btree.Tree[uint32, uint32], q sequence) slicesCall {
-	return s.findsOf(func(i int) uint32 { return q.key(s.order.at(i)) }, func(context.Context) error {
+func treeFindSlices[W word](s *session, q sequence) slicesCall {
+	return findsOf[W](s, func(i int) uint32 { return q.key(s.order.at(i)) }, func(context.Context) error {
 		s.there = -1 // the pairs of another sequence
 		return nil
-	}, t)
+	})
 }
 
 // insertBatches measures insertions of a batch from Go slices into a map, whose keys are new, or all there, or of which
 // a tenth comes twice in the batch.
-func (s *session) insertBatches(ctx context.Context) error {
+func insertBatches[W word](s *session, ctx context.Context) error {
 	fresh := func(i int) uint32 { return s.keys.key(s.n - s.batch + i) }
 	never, always := func(int) bool { return false }, func(int) bool { return true }
 	tenth := func(i int) bool { return i%10 == 9 }
@@ -252,9 +266,8 @@ func (s *session) insertBatches(ctx context.Context) error {
 		{"there", s.n, s.keys.key, always, never},
 		{"tenth-twice", s.n - s.batch, func(i int) uint32 { return fresh(i - i%10/9) }, tenth, tenth},
 	} {
-		keys, values, status := make([]uint32, s.batch), make([]uint32, s.batch), make([]structures.Status, s.batch)
-		fill(keys, x.key)
-		fill(values, func(i int) uint32 { return s.space.value(keys[i]) })
+		keys, status := slicesOf[W](s.batch, x.key), make([]structures.Status, s.batch)
+		values := valuesOf(s, keys)
 		m := s.measurement(s.n, s.batch)
 		m.Op, m.Batch = s.op.Name+"-"+x.name, s.batch
 		m, err := s.measureWall(ctx, m, func(ctx context.Context) error {
@@ -264,7 +277,7 @@ func (s *session) insertBatches(ctx context.Context) error {
 			}
 			return err
 		}, func(ctx context.Context) error {
-			return s.hash().UpdateInto(ctx, structures.Insert, keys, values, status)
+			return slicedOf[W](s).UpdateInto(ctx, structures.Insert, keys, values, status)
 		}, nil, "")
 		if err == nil {
 			err = s.checkInserted(ctx, status, x.assigned, x.lacks)

@@ -29,7 +29,7 @@ func (s *session) export(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				k, v, err := downloadedPairs(ctx, keys, values, m.N)
+				k, v, err := s.pairsOf(ctx, keys, values, m.N)
 				if err != nil {
 					return err
 				}

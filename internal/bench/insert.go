@@ -56,11 +56,11 @@ func (s *session) bulkBuild(ctx context.Context) error {
 	}))
 }
 
-func (s *session) tree(ctx context.Context) (*btree.Tree[uint32, uint32], error) {
+func (s *session) tree(ctx context.Context) (tree, error) {
 	if _, err := s.opened(ctx); err != nil {
 		return nil, err
 	}
-	return s.dictionary.(treeTable).Tree, nil
+	return s.dictionary.(treeTable).tree, nil
 }
 
 // part is so many pairs from one on.
@@ -126,14 +126,14 @@ func (s *session) treeBatches(ctx context.Context, path btree.Path, keys,
 	}
 	for i, p := range doubling(s.n, s.batch) {
 		b := structures.DeviceBatch{Count: p.count}
-		if b.Keys, err = s.room(fmt.Sprintf("part %d keys", i), p.count); err != nil {
+		if b.Keys, err = s.roomFor(fmt.Sprintf("part %d keys", i), p.count); err != nil {
 			return nil, err
 		}
-		if b.Values, err = s.room(fmt.Sprintf("part %d values", i), p.count); err != nil {
+		if b.Values, err = s.roomFor(fmt.Sprintf("part %d values", i), p.count); err != nil {
 			return nil, err
 		}
-		s.stream.Copy(b.Keys, 0, keys, 4*p.first, 4*p.count)
-		s.stream.Copy(b.Values, 0, values, 4*p.first, 4*p.count)
+		s.copyElements(b.Keys, keys, p)
+		s.copyElements(b.Values, values, p)
 		all = append(all, b)
 	}
 	return all, s.stream.Wait(ctx)
@@ -207,9 +207,9 @@ func (s *session) insert(ctx context.Context, q sequence, from, upTo int, each f
 		return err
 	}
 	for _, p := range chunks(upTo-from, s.batch) {
-		u.Count = p.count
-		s.stream.Copy(u.Keys, 0, keys, 4*(from+p.first), 4*p.count)
-		s.stream.Copy(u.Values, 0, values, 4*(from+p.first), 4*p.count)
+		u.Count, p.first = p.count, from+p.first
+		s.copyElements(u.Keys, keys, p)
+		s.copyElements(u.Values, values, p)
 		if each == nil {
 			if err = s.dictionary.(leveled).UpdateOn(ctx, s.stream, structures.Insert, u); err == nil {
 				_, err = s.stream.Submit()
@@ -255,8 +255,8 @@ func (s *session) insertTimed(ctx context.Context, u structures.DeviceBatch,
 }
 
 func (s *session) batchBuffers() (keys, values *vk.Buffer[uint32], err error) {
-	if keys, err = s.room("batch keys", s.batch); err == nil {
-		values, err = s.room("batch values", s.batch)
+	if keys, err = s.roomFor("batch keys", s.batch); err == nil {
+		values, err = s.roomFor("batch values", s.batch)
 	}
 	return keys, values, err
 }

@@ -1,6 +1,10 @@
 package bench
 
-import "math"
+import (
+	"math"
+
+	"github.com/vkds/vkds/structures"
+)
 
 // expectedSlabs returns how many slabs a bucket has on the average, of so many slots each, at a load (elements /
 // slots of one slab a bucket): keys fall into buckets at random, so a bucket's number is Poisson-distributed, and
@@ -18,9 +22,11 @@ func expectedSlabs(load float64, slots int) float64 {
 }
 
 // Utilization returns the memory utilisation (bytes of elements / bytes of slabs, section III-C of the paper) of a
-// slab hash of pairs at a load, and LoadFor the load that has a utilisation, which must be above 0 and below
+// slab hash of 32-bit pairs at a load, and LoadFor the load that has a utilisation, which must be above 0 and below
 // MaxUtilization.
-func Utilization(load float64) float64 { return MaxUtilization * load / expectedSlabs(load, pairSlots) }
+func Utilization(load float64) float64 {
+	return MaxUtilization * load / expectedSlabs(load, pairSlots(structures.Bits32))
+}
 
 // LoadFor: see Utilization.
 func LoadFor(utilization float64) float64 {
@@ -37,9 +43,12 @@ func LoadFor(utilization float64) float64 {
 }
 
 const (
-	pairSlots, keySlots = 15, 30
-	slabBytes           = 128
+	slabBytes = 128
 
 	// MaxUtilization is that of slabs all full: 15 pairs of 8 bytes in 128.
 	MaxUtilization = 0.9375
 )
+
+// pairSlots and keySlots are how many pairs, or keys alone, a slab has room for beside two words.
+func pairSlots(w structures.Width) int { return (slabBytes - 8) / (2 * w.Bytes()) }
+func keySlots(w structures.Width) int  { return (slabBytes - 8) / w.Bytes() }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 )
 
 func TestExpectedSlabsAreThoseOfRandomKeys(t *testing.T) {
 	const buckets = 20_000
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, slots := range []int{pairSlots, keySlots} {
+	for _, slots := range []int{pairSlots(structures.Bits32), keySlots(structures.Bits32), pairSlots(structures.Bits64)} {
 		for _, load := range []float64{0.05, 0.7, 1.5, 4} {
 			counts := make([]int, buckets)
 			for range int(load * float64(slots) * buckets) {

@@ -25,7 +25,7 @@ func (s *session) merge(ctx context.Context, pairs bool) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.outElements("out")
+	out, err := s.roomFor("out", s.n)
 	if err != nil {
 		return err
 	}

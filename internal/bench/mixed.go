@@ -198,20 +198,20 @@ func (s *session) checkMix(ctx context.Context, b *mixedBatch, d structures.Devi
 	}); err != nil {
 		return err
 	}
-	got := s.scratch[:b.count]
-	if err := d.Values.Download(ctx, 0, got); err != nil {
+	got, err := s.downloadNumbers(ctx, d.Values, b.count)
+	if err != nil {
 		return err
 	}
-	err := each(b.count, func(i int) error {
-		o, want := b.at(i), uint32(0)
+	err = each(b.count, func(i int) error {
+		o, want := b.at(i), uint64(0)
 		if b.kind(i) != structures.Find {
 			return nil
 		}
 		if o.status == structures.Found {
-			want = s.space.value(o.key)
+			want = s.element(s.space.value(o.key))
 		}
-		if got[i] != want {
-			return s.wrong("operation %d: value %d instead of %d", i, got[i], want)
+		if got.at(i) != want {
+			return s.wrong("operation %d: value %d instead of %d", i, got.at(i), want)
 		}
 		return nil
 	})

@@ -17,7 +17,7 @@ func (s *session) successor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next, err := s.buffer("next keys")
+	next, err := s.roomFor("next keys", s.n)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -97,7 +98,7 @@ func TestWrongPairsAreFound(t *testing.T) {
 	require.NoError(t, s.hold(ctx, n))
 	require.NoError(t, s.holdsAll(ctx, n))
 	var wrong *WrongError
-	array := s.dictionary.(arrayTable)
+	array := s.structure().(*sortedarray.Array[uint32, uint32])
 	change := func(keys, values []uint32) {
 		_, err := array.Insert(ctx, keys, values)
 		require.NoError(t, err)
@@ -118,25 +119,25 @@ func TestWrongDeletionsAreFound(t *testing.T) {
 	s := sessionOf(t, d, "sortedarray", n, Options{Batches: []int{300}})
 	ctx := t.Context()
 	require.NoError(t, s.hold(ctx, n))
-	array := s.dictionary.(arrayTable)
-	x := s.everyFourth(7)
+	array := s.structure().(*sortedarray.Array[uint32, uint32])
+	x := everyFourth[uint32](s, 7)
 	require.Equal(t, 36*7, x.pairs(), "142 whole stretches")
 	counts, err := array.DeleteRange(ctx, x.ranges)
 	require.NoError(t, err)
-	require.NoError(t, s.checkDeleted(ctx, x, counts))
+	require.NoError(t, checkDeleted(s, ctx, x, counts))
 	var wrong *WrongError
-	require.ErrorAs(t, s.checkDeleted(ctx, x, counts[1:]), &wrong)
-	require.ErrorAs(t, s.checkDeleted(ctx, s.everyFourth(8), counts), &wrong)
+	require.ErrorAs(t, checkDeleted(s, ctx, x, counts[1:]), &wrong)
+	require.ErrorAs(t, checkDeleted(s, ctx, everyFourth[uint32](s, 8), counts), &wrong)
 	counts[5]++
-	require.ErrorAs(t, s.checkDeleted(ctx, x, counts), &wrong)
+	require.ErrorAs(t, checkDeleted(s, ctx, x, counts), &wrong)
 	counts[5]--
 	back, other := x.ranges[3].Lo, x.sorted[7] // of the second stretch, which stays
 	_, err = array.Insert(ctx, []uint32{back}, []uint32{s.space.value(back)})
 	require.NoError(t, err)
-	require.ErrorAs(t, s.checkDeleted(ctx, x, counts), &wrong)
+	require.ErrorAs(t, checkDeleted(s, ctx, x, counts), &wrong)
 	_, err = array.Delete(ctx, []uint32{other})
 	require.NoError(t, err)
-	require.ErrorAs(t, s.checkDeleted(ctx, x, counts), &wrong, "as many, but others")
+	require.ErrorAs(t, checkDeleted(s, ctx, x, counts), &wrong, "as many, but others")
 }
 
 // An export without one of the pairs, with another value, or out of order where there is one, is found out.

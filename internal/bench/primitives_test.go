@@ -72,7 +72,7 @@ func TestWrongOrderIsFound(t *testing.T) {
 	const n = 1000
 	s := sessionOf(t, d, "sort", n, Options{})
 	key := func(i int) uint32 { return uint32(i / 2) } // each twice
-	keys, err := s.filled(t.Context(), "keys", key)
+	keys, err := s.filled(t.Context(), "keys", s.n, key)
 	require.NoError(t, err)
 	values, err := s.indices(t.Context())
 	require.NoError(t, err)

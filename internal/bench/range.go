@@ -44,9 +44,7 @@ func (s *session) rangesOf(ctx context.Context, pairs, length int) (ranges, erro
 		return nil
 	})
 	var err error
-	if r.buffer, err = s.room("ranges", len(r.ends)); err == nil {
-		err = r.buffer.Upload(ctx, 0, r.ends)
-	}
+	r.buffer, err = s.batchOf(ctx, "ranges", len(r.ends), func(i int) uint32 { return r.ends[i] })
 	return r, err
 }
 
@@ -139,7 +137,7 @@ func (s *session) listFirst(ctx context.Context) error {
 		for i := range r.n() {
 			r.ends[2*i+1] = ^uint32(0)
 		}
-		if err := r.buffer.Upload(ctx, 0, r.ends); err != nil {
+		if _, err := s.batchOf(ctx, "ranges", len(r.ends), func(i int) uint32 { return r.ends[i] }); err != nil {
 			return err
 		}
 		w := structures.DeviceWindow{Count: r.n(), Width: m.Length, Ranges: r.buffer}
@@ -174,8 +172,8 @@ func (s *session) listFirst(ctx context.Context) error {
 
 // listed are buffers for so many pairs of ranges.
 func (s *session) listed(pairs int) (keys, values *vk.Buffer[uint32], err error) {
-	if keys, err = s.room("listed keys", pairs); err == nil {
-		values, err = s.room("listed values", pairs)
+	if keys, err = s.roomFor("listed keys", pairs); err == nil {
+		values, err = s.roomFor("listed values", pairs)
 	}
 	return keys, values, err
 }
@@ -190,15 +188,19 @@ func (s *session) checkNumber(i int, got uint32, want []uint32) error {
 // checkListed looks at the pairs of all ranges: want tells where those of each begin, and their keys.
 func (s *session) checkListed(ctx context.Context, keys, values *vk.Buffer[uint32], pairs int, r ranges,
 	want func(i int) (at int, keys []uint32)) error {
-	k, v, err := downloadedPairs(ctx, keys, values, pairs)
+	k, err := s.downloadNumbers(ctx, keys, pairs)
+	if err != nil {
+		return err
+	}
+	v, err := s.downloadNumbers(ctx, values, pairs)
 	if err != nil {
 		return err
 	}
 	return each(r.n(), func(i int) error {
 		at, all := want(i)
 		for j, key := range all {
-			if k[at+j] != key || v[at+j] != s.space.value(key) {
-				return s.wrong("range %d, pair %d: %d, %d", i, j, k[at+j], v[at+j])
+			if k.at(at+j) != s.element(key) || v.at(at+j) != s.element(s.space.value(key)) {
+				return s.wrong("range %d, pair %d: %d, %d", i, j, k.at(at+j), v.at(at+j))
 			}
 		}
 		return nil

@@ -44,7 +44,7 @@ func (s *session) rank(ctx context.Context) error {
 func (s *session) selectPairs(ctx context.Context) error {
 	return s.eachLevels(ctx, func(m Measurement) error {
 		rank := func(i int) uint32 { return uint32(s.order.at(i) % m.N) }
-		ranks, err := s.batchOf(ctx, "batch keys", m.N, rank)
+		ranks, err := s.words(ctx, "ranks", m.N, rank)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (s *session) selectPairs(ctx context.Context) error {
 			Measurement: m,
 			record:      func() error { return s.dictionary.(ordered).SelectOn(s.stream, q) },
 			check: func(ctx context.Context) error {
-				k, v, err := downloadedPairs(ctx, keys, values, m.N)
+				k, v, err := s.pairsOf(ctx, keys, values, m.N)
 				if err != nil {
 					return err
 				}

@@ -17,7 +17,7 @@ func (s *session) scan(ctx context.Context, inclusive bool) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.outElements("out")
+	out, err := s.roomFor("out", s.n)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *session) scan(ctx context.Context, inclusive bool) error {
 		Width: s.width, Inclusive: inclusive, Scratch: scratch}
 	record := func() error { return s.bulk().Scan(s.stream, a) }
 	return s.time(ctx, 8<<s.width, record, func(ctx context.Context) error {
-		sums, err := s.downloadSums(ctx, out, s.n)
+		sums, err := s.downloadNumbers(ctx, out, s.n)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (s *session) reduce(ctx context.Context) error {
 		Width: s.width, Scratch: scratch}
 	record := func() error { return s.bulk().Reduce(s.stream, a) }
 	return s.time(ctx, 4<<s.width, record, func(ctx context.Context) error {
-		got, err := s.downloadSums(ctx, out, 1)
+		got, err := s.downloadNumbers(ctx, out, 1)
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (s *session) sortSearch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sorted, err := s.outElements("queries after their sort")
+	sorted, err := s.roomFor("queries after their sort", s.n)
 	if err != nil {
 		return err
 	}
@@ -88,6 +88,15 @@ func (s *session) search(ctx context.Context, ascend bool, h haystack, queries *
 		}
 		return s.bulk().Bounds(s.stream, a)
 	}, func(ctx context.Context) error {
-		return s.checkValues(ctx, out, func(i int) (uint32, bool) { return want(i), true })
+		bounds, err := downloaded(ctx, out, s.n)
+		if err != nil {
+			return err
+		}
+		return each(s.n, func(i int) error {
+			if bounds[i] != want(i) {
+				return s.wrong("query %d: %d instead of %d", i, bounds[i], want(i))
+			}
+			return nil
+		})
 	})
 }

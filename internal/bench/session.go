@@ -140,32 +140,24 @@ func (s *session) all(ctx context.Context, q sequence) (keys, values *vk.Buffer[
 	if q.spare != 0 {
 		name += fmt.Sprintf(" with %d to spare", q.spare)
 	}
-	if keys, err = s.filled(ctx, "keys "+name, q.key); err == nil {
-		values, err = s.filled(ctx, "values "+name, func(i int) uint32 { return s.space.value(q.key(i)) })
+	if keys, err = s.elements(ctx, "keys "+name, q.key); err == nil {
+		values, err = s.elements(ctx, "values "+name, func(i int) uint32 { return s.space.value(q.key(i)) })
 	}
 	return keys, values, err
 }
 
-// batchOf is a buffer of a batch's words.
+// batchOf is a buffer of a batch's elements.
 func (s *session) batchOf(ctx context.Context, name string, count int, of func(i int) uint32) (*vk.Buffer[uint32],
 	error) {
-	b, err := s.room(name, count)
-	if err != nil {
-		return nil, err
-	}
-	fill(s.scratch[:count], of)
-	return b, b.Upload(ctx, 0, s.scratch[:count])
+	return s.words(ctx, name, count<<s.width, s.inWords(of))
 }
 
 // asked are the buffers of n queries and of room for their answers.
 func (s *session) asked(ctx context.Context, of func(i int) uint32) (queries, answers *vk.Buffer[uint32], err error) {
-	if queries, err = s.buffer("queries"); err == nil {
-		answers, err = s.buffer("answers")
+	if queries, err = s.batchOf(ctx, "queries", s.n, of); err == nil {
+		answers, err = s.roomFor("answers", s.n)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return queries, answers, s.refill(ctx, queries, of)
+	return queries, answers, err
 }
 
 // query is the key that query i asks for, if all are to be there.

@@ -10,7 +10,7 @@ import (
 )
 
 // skew is a batch of n pairs of which one key takes the first hots places of a random order; each other key comes
-// once. The value at place i is i+1.
+// once. The value at place i is i+1, of 64 bits that number in both words.
 type skew struct {
 	space keySpace
 	order order
@@ -38,7 +38,9 @@ func (s *session) skewed(ctx context.Context, kind structures.Kind) error {
 	if b.Keys, err = s.batchOf(ctx, "batch keys", s.n, k.key); err != nil {
 		return err
 	}
-	if b.Values, err = s.batchOf(ctx, "batch values", s.n, func(i int) uint32 { return uint32(i + 1) }); err != nil {
+	if b.Values, err = s.words(ctx, "batch values", s.n<<s.width, func(i int) uint32 {
+		return uint32(i>>s.width + 1) // both words are the number, so that sums carry from one to the other
+	}); err != nil {
 		return err
 	}
 	if err := s.empty(ctx); err != nil {
@@ -58,7 +60,7 @@ func (s *session) checkSkewed(ctx context.Context, k skew, kind structures.Kind,
 	if err := s.checkInsertedOnce(ctx, k); err != nil {
 		return err
 	}
-	answers, err := s.buffer("answers")
+	answers, err := s.roomFor("answers", s.n)
 	if err != nil {
 		return err
 	}
@@ -68,33 +70,45 @@ func (s *session) checkSkewed(ctx context.Context, k skew, kind structures.Kind,
 	if err := s.stream.Wait(ctx); err != nil {
 		return err
 	}
+	got, err := s.downloadNumbers(ctx, answers, s.n)
+	if err != nil {
+		return err
+	}
 	sum, least := k.hotValues(s.n)
-	var winner atomic.Uint32 // of the insertions, whichever came last
-	return s.checkValues(ctx, answers, func(i int) (uint32, bool) {
+	var winner atomic.Uint64 // of the insertions, whichever came last
+	return each(s.n, func(i int) error {
+		want := uint64(i + 1)
 		switch {
 		case !k.hot(i):
-			return uint32(i + 1), true
 		case kind == structures.InsertAdd:
-			return sum, true
+			want = sum
 		case kind == structures.InsertMin:
-			return least, true
+			want = least
+		default:
+			if v := uint64(got.upper(i)); v-1 < uint64(s.n) && k.hot(int(v-1)) {
+				winner.CompareAndSwap(0, v)
+			}
+			want = winner.Load()
 		}
-		if v := s.scratch[i]; v-1 < uint32(s.n) && k.hot(int(v-1)) {
-			winner.CompareAndSwap(0, v)
+		if s.width == structures.Bits64 {
+			want *= 1<<32 | 1
 		}
-		return winner.Load(), true
+		if got.at(i) != got.modulo(want) {
+			return s.wrong("operation %d: value %d instead of %d", i, got.at(i), want)
+		}
+		return nil
 	})
 }
 
 // hotValues are the sum and the least one of the values that come with the hot key.
-func (k skew) hotValues(n int) (sum, least uint32) {
-	var all, lowest atomic.Uint32
-	lowest.Store(math.MaxUint32)
+func (k skew) hotValues(n int) (sum, least uint64) {
+	var all, lowest atomic.Uint64
+	lowest.Store(math.MaxUint64)
 	parallel(n, func(first, end int) error {
 		for i := first; i < end; i++ {
 			if k.hot(i) {
-				all.Add(uint32(i + 1))
-				for seen := lowest.Load(); uint32(i+1) < seen && !lowest.CompareAndSwap(seen, uint32(i+1)); {
+				all.Add(uint64(i + 1))
+				for seen := lowest.Load(); uint64(i+1) < seen && !lowest.CompareAndSwap(seen, uint64(i+1)); {
 					seen = lowest.Load()
 				}
 			}

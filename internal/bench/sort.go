@@ -16,7 +16,7 @@ func (s *session) sort(ctx context.Context, pairs bool) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.outElements("out")
+	out, err := s.roomFor("out", s.n)
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,10 @@ type row struct {
 
 // What the figures of a structure differ by whatever is measured.
 const (
-	hashAxes    = "load tile"
-	treeAxes    = "order fill tile"
-	lsmAxes     = "order batch"
+	hashAxes    = "load tile width"
+	treeAxes    = "order fill tile width"
+	lsmAxes     = "order batch width"
+	arrayAxes   = "order width"
 	latchedAxes = "kind node tile"
 )
 
@@ -59,7 +60,7 @@ var table = slices.Concat([]row{
 		"btree": {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true,
 			treeAxes + " batch path statuses"}, (*session).insertFromEmpty},
 		"lsm": {Op{"insert", "n pairs into an empty LSM, batch by batch", true, lsmAxes}, (*session).series},
-		"sortedarray": {Op{"insert", "n pairs into an empty array, batch by batch", true, "order batch"},
+		"sortedarray": {Op{"insert", "n pairs into an empty array, batch by batch", true, arrayAxes + " batch"},
 			(*session).series},
 		"latched": {Op{"insert", "n pairs into an empty tree, in batches that are no larger than it", true,
 			latchedAxes + " wait batch"}, (*session).latchedInsert},
@@ -78,7 +79,7 @@ var table = slices.Concat([]row{
 			(*session).findPresent},
 		"lsm": {Op{"find-exist", "search of n keys, all present, from every level", true,
 			lsmAxes + " levels lookup"}, (*session).findPresent},
-		"sortedarray": {Op{"find-exist", "search of n keys, all present", true, "order lookup"},
+		"sortedarray": {Op{"find-exist", "search of n keys, all present", true, arrayAxes + " lookup"},
 			(*session).findPresent},
 		"latched": {Op{"find", "search of n keys, all present, in a tree that nobody changes", true, latchedAxes},
 			(*session).findPresent},
@@ -93,7 +94,7 @@ var table = slices.Concat([]row{
 			(*session).findAbsent},
 		"lsm": {Op{"find-none", "search of n keys, none present", true, lsmAxes + " levels lookup"},
 			(*session).findAbsent},
-		"sortedarray": {Op{"find-none", "search of n keys, none present", true, "order lookup"}, (*session).findAbsent},
+		"sortedarray": {Op{"find-none", "search of n keys, none present", true, arrayAxes + " lookup"}, (*session).findAbsent},
 	}},
 	{"find, concurrent", map[string]cell{
 		"slabhash": {Op{"find-beside", "search of n keys, all present, by the kernel that may be concurrent with " +
@@ -119,11 +120,11 @@ var table = slices.Concat([]row{
 	}},
 	{"delete, ranges", map[string]cell{
 		"btree": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
-			treeAxes + " length"}, (*session).deleteRanges},
+			treeAxes + " length"}, ofWidth(deleteRanges[uint32], deleteRanges[uint64])},
 		"lsm": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
-			lsmAxes + " length"}, (*session).deleteRanges},
+			lsmAxes + " length"}, ofWidth(deleteRanges[uint32], deleteRanges[uint64])},
 		"sortedarray": {Op{"delete-ranges", "deletion of the keys of ranges, a quarter of all n, by wall time", false,
-			"order length"}, (*session).deleteRanges},
+			arrayAxes + " length"}, ofWidth(deleteRanges[uint32], deleteRanges[uint64])},
 	}},
 }, mixes("slabhash", hashAxes, gammas), []row{
 	{"add, skewed", map[string]cell{
@@ -147,13 +148,13 @@ var table = slices.Concat([]row{
 			(*session).count},
 		"lsm": {Op{"count", "how many keys are in each of n ranges", true, lsmAxes + " levels length"},
 			(*session).count},
-		"sortedarray": {Op{"count", "how many keys are in each of n ranges", true, "order length"}, (*session).count},
+		"sortedarray": {Op{"count", "how many keys are in each of n ranges", true, arrayAxes + " length"}, (*session).count},
 	}},
 	{"range", map[string]cell{
 		"btree": {Op{"range", "the pairs of n ranges, in order", true, treeAxes + " length"}, (*session).list},
 		"lsm": {Op{"range", "the pairs of n ranges, in order", true, lsmAxes + " levels length"},
 			(*session).list},
-		"sortedarray": {Op{"range", "the pairs of n ranges, in order", true, "order length"}, (*session).list},
+		"sortedarray": {Op{"range", "the pairs of n ranges, in order", true, arrayAxes + " length"}, (*session).list},
 	}},
 	{"range, a limit of pairs", map[string]cell{
 		"btree": {Op{"range-first", "the first pairs from each of n keys on, as many as a range is long, at places " +
@@ -166,18 +167,18 @@ var table = slices.Concat([]row{
 		"btree": {Op{"rank", "how many keys are less than each of n keys", true, treeAxes}, (*session).rank},
 		"lsm": {Op{"rank", "how many keys are less than each of n keys", true, lsmAxes + " levels"},
 			(*session).rank},
-		"sortedarray": {Op{"rank", "how many keys are less than each of n keys", true, "order"}, (*session).rank},
+		"sortedarray": {Op{"rank", "how many keys are less than each of n keys", true, arrayAxes}, (*session).rank},
 	}},
 	{"select", map[string]cell{
 		"btree":       {Op{"select", "the pairs of n ranks", true, treeAxes}, (*session).selectPairs},
 		"lsm":         {Op{"select", "the pairs of n ranks", true, lsmAxes + " levels"}, (*session).selectPairs},
-		"sortedarray": {Op{"select", "the pairs of n ranks", true, "order"}, (*session).selectPairs},
+		"sortedarray": {Op{"select", "the pairs of n ranks", true, arrayAxes}, (*session).selectPairs},
 	}},
 	{"export", map[string]cell{
 		"slabhash":    {Op{"export", "all n pairs, in no order", false, hashAxes}, (*session).export},
 		"btree":       {Op{"export", "all n pairs in key order", true, treeAxes}, (*session).export},
 		"lsm":         {Op{"export", "all n pairs in key order", true, lsmAxes + " levels"}, (*session).export},
-		"sortedarray": {Op{"export", "all n pairs in key order", true, "order"}, (*session).export},
+		"sortedarray": {Op{"export", "all n pairs in key order", true, arrayAxes}, (*session).export},
 	}},
 	{"compaction", map[string]cell{
 		"slabhash": {Op{"flush", "compaction of a map of n pairs of which half are deleted", false, hashAxes},
@@ -197,13 +198,13 @@ var table = slices.Concat([]row{
 	}},
 	{"from slices to slices", map[string]cell{
 		"slabhash": {Op{"end-to-end", "Map.Insert and Map.Find of n pairs from Go slices to Go slices, beside the " +
-			"copies alone", false, hashAxes}, (*session).mapEndToEnd},
+			"copies alone", false, hashAxes}, ofWidth(mapEndToEnd[uint32], mapEndToEnd[uint64])},
 		"btree": {Op{"end-to-end", "Tree.Insert of a batch on the path that it chooses, Tree.Find of n keys; from " +
-			"Go slices to Go slices", false, treeAxes + " batch"}, (*session).treeEndToEnd},
+			"Go slices to Go slices", false, treeAxes + " batch"}, ofWidth(treeEndToEnd[uint32], treeEndToEnd[uint64])},
 	}},
 	{"insert, a batch from slices", map[string]cell{
 		"slabhash": {Op{"insert-slices", "Map.UpdateInto of a batch into n pairs: keys new, there, a tenth of them " +
-			"twice", false, hashAxes + " batch"}, (*session).insertBatches},
+			"twice", false, hashAxes + " batch"}, ofWidth(insertBatches[uint32], insertBatches[uint64])},
 	}},
 	{"compaction of a tree", map[string]cell{
 		"btree": {Op{"compact", "n pairs into as few nodes as there can be, by wall time", false, treeAxes},
@@ -217,7 +218,7 @@ var table = slices.Concat([]row{
 		"slabhash": {Op{"set-find", "search of n keys in a set, all present", false, hashAxes},
 			ofSet((*session).findPresent)},
 	}},
-}, mixes("btree", "fill tile", treeMixes), []row{
+}, mixes("btree", "fill tile width", treeMixes), []row{
 	{"sort", map[string]cell{
 		"sort": {Op{"keys", "radix sort of n keys", true, "width order form"}, sortOf(false)},
 	}},

@@ -14,7 +14,7 @@ func (s *session) topK(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := s.outElements("out")
+	out, err := s.roomFor("out", s.n)
 	if err != nil {
 		return err
 	}

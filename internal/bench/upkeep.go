@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
 // hash is the hash table, which there is.
-func (s *session) hash() *slabhash.Map[uint32, uint32] { return s.dictionary.(mapTable).Map }
+func (s *session) hash() hashTable { return s.dictionary.(mapTable).hashTable }
 
 // slabsOf is how many slabs the hash table has.
 func (s *session) slabsOf(ctx context.Context) (uint64, error) {
@@ -153,7 +152,7 @@ func (s *session) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own, err := slabhash.New[uint32, uint32](ctx, s.d, s.hashOptions(bucketsFor(s.n, s.at.load, pairSlots), nil))
+	own, err := s.newMap(ctx, s.hashOptions(bucketsFor(s.n, s.at.load, pairSlots(s.width)), nil))
 	if err != nil {
 		return err
 	}
@@ -191,7 +190,7 @@ func (s *session) cleanup(ctx context.Context) error {
 	if err := s.empty(ctx); err != nil {
 		return err
 	}
-	l := s.dictionary.(lsmTable).LSM
+	l := s.dictionary.(lsmTable)
 	elements := FullLevels.batches(s.n, s.batch) * s.batch
 	for _, stale := range s.options.Stale {
 		x := staleness{s: s, again: int(stale * float64(elements))}

@@ -26,7 +26,7 @@ func (s *session) windows(ctx context.Context, b *mixedBatch, d *structures.Devi
 	if d.Highs, err = s.batchOf(ctx, "highs", b.count, func(int) uint32 { return ^uint32(0) }); err != nil {
 		return nil, err
 	}
-	if d.Windows, err = s.batchOf(ctx, "windows", b.count, func(i int) uint32 { return b.windows[i] }); err != nil {
+	if d.Windows, err = s.words(ctx, "windows", b.count, func(i int) uint32 { return b.windows[i] }); err != nil {
 		return nil, err
 	}
 	if d.OutKeys, d.OutValues, err = s.listed(room); err != nil {
@@ -56,18 +56,18 @@ func (w *windowChecks) isLast(key uint32) bool {
 }
 
 // check compares what the windows hold. numbers are how many pairs each range found.
-func (w *windowChecks) check(ctx context.Context, numbers []uint32) error {
+func (w *windowChecks) check(ctx context.Context, numbers numbers) error {
 	room := int(w.batch.windows[w.batch.count]) * w.device.Width
-	keys, err := downloaded(ctx, w.device.OutKeys, room)
+	keys, err := w.s.downloadNumbers(ctx, w.device.OutKeys, room)
 	if err != nil {
 		return err
 	}
-	values, err := downloaded(ctx, w.device.OutValues, room)
+	values, err := w.s.downloadNumbers(ctx, w.device.OutValues, room)
 	if err != nil {
 		return err
 	}
 	return each(w.batch.count, func(i int) error {
-		from, number := w.batch.at(i).key, int(numbers[i])
+		from, number := w.batch.at(i).key, int(numbers.at(i))
 		most := w.device.Width
 		switch w.batch.kind(i) {
 		case structures.FindSuccessor:
@@ -87,26 +87,28 @@ func (w *windowChecks) check(ctx context.Context, numbers []uint32) error {
 			return w.s.wrong("operation %d: %d pairs, but %d at most", i, number, most)
 		}
 		at := int(w.batch.windows[i]) * w.device.Width
-		return w.listed(i, from, most, keys[at:at+number], values[at:at+number])
+		return w.listed(i, from, most, keys.from(at, number), values.from(at, number))
 	})
 }
 
 // listed checks the pairs that operation i found from a key on, of which it was to find so many at most.
-func (w *windowChecks) listed(i int, from uint32, most int, keys, values []uint32) error {
+func (w *windowChecks) listed(i int, from uint32, most int, keys, values numbers) error {
 	stay, _ := slices.BinarySearch(w.stays, from)
 	ever, _ := slices.BinarySearch(w.ever, from)
 	least, most := min(most, len(w.stays)-stay), min(most, len(w.ever)-ever)
-	if len(keys) < least || len(keys) > most {
-		return w.s.wrong("operation %d: %d pairs instead of %d to %d", i, len(keys), least, most)
+	if keys.len() < least || keys.len() > most {
+		return w.s.wrong("operation %d: %d pairs instead of %d to %d", i, keys.len(), least, most)
 	}
-	for j, key := range keys {
+	for j := range keys.len() {
+		key := keys.upper(j) // which the element was made of
 		for ever < len(w.ever) && w.ever[ever] < key {
 			ever++
 		}
 		switch {
-		case ever == len(w.ever) || w.ever[ever] != key || values[j] != w.s.space.value(key):
-			return w.s.wrong("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j, key,
-				values[j])
+		case ever == len(w.ever) || keys.at(j) != w.s.element(w.ever[ever]) ||
+			values.at(j) != w.s.element(w.s.space.value(key)):
+			return w.s.wrong("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j,
+				keys.at(j), values.at(j))
 		case stay < len(w.stays) && w.stays[stay] < key:
 			return w.s.wrong("operation %d, pair %d: %d comes after %d was left out", i, j, key, w.stays[stay])
 		case stay < len(w.stays) && w.stays[stay] == key:

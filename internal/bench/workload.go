@@ -18,7 +18,8 @@ type workload struct {
 	order  order // of queries: other than that of the insertions
 	stream *vk.Stream
 
-	scratch []uint32 // n words of the host, for what goes up and comes down
+	carry   []uint32 // words of the host on their way up or down; made when first wanted
+	scratch []uint32 // n of the host, for what came down
 	second  []uint32 // as many more, where a check needs them; nil until then
 	bytes   []uint8
 
@@ -104,32 +105,37 @@ func (w *workload) room(name string, words int) (*vk.Buffer[uint32], error) {
 }
 
 // filled returns the buffer of a name, of which the words are a function of their index; once made, they stay.
-func (w *workload) filled(ctx context.Context, name string, of func(i int) uint32) (*vk.Buffer[uint32], error) {
-	return w.filledBy(ctx, name, w.scratch, of)
-}
-
-// filledBy is filled for as many words as the host has here for them on their way.
-func (w *workload) filledBy(ctx context.Context, name string, words []uint32,
-	of func(i int) uint32) (*vk.Buffer[uint32], error) {
+func (w *workload) filled(ctx context.Context, name string, words int, of func(i int) uint32) (*vk.Buffer[uint32],
+	error) {
 	if b := w.buffers[name]; b != nil {
 		return b, nil
 	}
-	b, err := w.room(name, len(words))
+	b, err := w.words(ctx, name, words, of)
+	if err != nil && w.buffers[name] != nil {
+		b.Free()
+		delete(w.buffers, name)
+	}
+	return b, err
+}
+
+// words is a buffer of so many words, each a function of its index.
+func (w *workload) words(ctx context.Context, name string, count int, of func(i int) uint32) (*vk.Buffer[uint32],
+	error) {
+	b, err := w.room(name, count)
 	if err != nil {
 		return nil, err
 	}
+	words := w.carried(count)
 	fill(words, of)
-	if err := b.Upload(ctx, 0, words); err != nil {
-		b.Free()
-		delete(w.buffers, name)
-		return nil, err
-	}
-	return b, nil
+	return b, b.Upload(ctx, 0, words)
 }
 
-func (w *workload) refill(ctx context.Context, b *vk.Buffer[uint32], of func(i int) uint32) error {
-	fill(w.scratch, of)
-	return b.Upload(ctx, 0, w.scratch)
+// carried is room of the host for words on their way up or down.
+func (w *workload) carried(words int) []uint32 {
+	if len(w.carry) < words {
+		w.carry = make([]uint32, words)
+	}
+	return w.carry[:words]
 }
 
 // task is something to be measured.
