@@ -12,7 +12,8 @@ import (
 func TestExpectedSlabsAreThoseOfRandomKeys(t *testing.T) {
 	const buckets = 20_000
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, slots := range []int{pairSlots(structures.Bits32), keySlots(structures.Bits32), pairSlots(structures.Bits64)} {
+	narrow, wide := structures.Bits32, structures.Bits64
+	for _, slots := range []int{pairSlots(narrow), keySlots(narrow), pairSlots(wide)} {
 		for _, load := range []float64{0.05, 0.7, 1.5, 4} {
 			counts := make([]int, buckets)
 			for range int(load * float64(slots) * buckets) {

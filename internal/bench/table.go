@@ -94,7 +94,8 @@ var table = slices.Concat([]row{
 			(*session).findAbsent},
 		"lsm": {Op{"find-none", "search of n keys, none present", true, lsmAxes + " levels lookup"},
 			(*session).findAbsent},
-		"sortedarray": {Op{"find-none", "search of n keys, none present", true, arrayAxes + " lookup"}, (*session).findAbsent},
+		"sortedarray": {Op{"find-none", "search of n keys, none present", true, arrayAxes + " lookup"},
+			(*session).findAbsent},
 	}},
 	{"find, concurrent", map[string]cell{
 		"slabhash": {Op{"find-beside", "search of n keys, all present, by the kernel that may be concurrent with " +
@@ -148,7 +149,8 @@ var table = slices.Concat([]row{
 			(*session).count},
 		"lsm": {Op{"count", "how many keys are in each of n ranges", true, lsmAxes + " levels length"},
 			(*session).count},
-		"sortedarray": {Op{"count", "how many keys are in each of n ranges", true, arrayAxes + " length"}, (*session).count},
+		"sortedarray": {Op{"count", "how many keys are in each of n ranges", true, arrayAxes + " length"},
+			(*session).count},
 	}},
 	{"range", map[string]cell{
 		"btree": {Op{"range", "the pairs of n ranges, in order", true, treeAxes + " length"}, (*session).list},

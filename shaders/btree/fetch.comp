@@ -1,14 +1,15 @@
 // Fetches the answers of queries whose keys were brought into another order, four a lane: each from where its key went.
-// An answer is a word, and perhaps a byte that is the same for all words but 0.
+// An answer is a number, as wide as keys, and perhaps a byte that is the same for all numbers but 0.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
 #include "results.glsl"
 #include "invocation.glsl"
+#include "width.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 destinations; // uint32 a query: the index of its answer
-    uvec2 from_words;   // uint32 an answer
+    uvec2 from_words;   // V an answer
     uvec2 from_bytes;   // a byte an answer
     uvec2 words;        // the same for each query, out
     uvec2 bytes;        // 0: none
@@ -16,22 +17,33 @@ layout(push_constant, std430) uniform Push {
     uint usual;         // the byte of answers whose word is not 0
 };
 
+// Four answers, and how they are stored one behind the other.
+#if VKDS_WIDE
+#define FOUR V word[4]
+#define FOUR_STORE(at)                                       \
+    plain_store4(at, uvec4(word[0], word[1]));               \
+    plain_store4(address_add(at, 16u), uvec4(word[2], word[3]))
+#else
+#define FOUR uvec4 word = uvec4(0u)
+#define FOUR_STORE(at) plain_store4(at, word)
+#endif
+
 void main() {
     uint i = 4u * invocation_index(), n = length_of(count);
     if (i >= n) return;
     uvec4 place = min(plain_load4(address_at(destinations, i, 2u)), uvec4(n - 1u));   // beyond the end it is anything
-    uvec4 word = uvec4(0u);
-    [[unroll]] for (uint j = 0u; j < 4u; j++) word[j] = plain_load_at(from_words, place[j]);
+    FOUR;
+    [[unroll]] for (uint j = 0u; j < 4u; j++) word[j] = VKDS_LOAD_AT(from_words, place[j]);
     if (i + 4u <= n) {
-        plain_store4(address_at(words, i, 2u), word);
+        FOUR_STORE(address_at(words, i, VKDS_SHIFT));
     } else {
-        [[unroll]] for (uint j = 0u; j < 3u; j++) if (i + j < n) plain_store_at(words, i + j, word[j]);
+        [[unroll]] for (uint j = 0u; j < 3u; j++) if (i + j < n) VKDS_STORE_AT(words, i + j, word[j]);
     }
     if ((bytes.x | bytes.y) == 0u) return;
     uint four = 0u;
     [[unroll]] for (uint j = 0u; j < 4u; j++) {
         uint byte = usual;
-        if (word[j] == 0u) byte = byte_load(from_bytes, place[j]);
+        if (word[j] == V(0u)) byte = byte_load(from_bytes, place[j]);
         four |= i + j < n ? byte << (8u * j) : 0u;
     }
     plain_store(address_add(bytes, i), four);

@@ -124,11 +124,12 @@ uint atomic_cas(uvec2 a, uint expected, uint v) {
 // coherent and atomic reads of whoever has read, before its acquire_fence, a word that this invocation
 // wrote by an atomic after it. Plain accesses are private to their invocation, and no fence orders them.
 //
-// Two things are taken for granted that the Vulkan memory model doesn't say, and that hold wherever a subgroup is one
+// Three things are taken for granted that the Vulkan memory model doesn't say, and that hold wherever a subgroup is one
 // thread of the hardware: a fence that all lanes of a subgroup execute together orders what any of them did before it
 // with what any of them does after it; and order by address: a coherent or atomic access by an address that came of a
 // coherent or atomic load, in the same lane or by a shuffle, is not made before that load. So who follows a reference
-// that was stored behind a release_fence sees what was written in front of that fence, without a fence of its own.
+// that was stored behind a release_fence sees what was written in front of that fence, without a fence of its own. And
+// order by result: an atomic that is made only if another one has returned some value is made when that one has been.
 void release_fence() {
     memoryBarrier(gl_ScopeQueueFamily, gl_StorageSemanticsBuffer, gl_SemanticsRelease | gl_SemanticsMakeAvailable);
 }

@@ -3,6 +3,10 @@
 // A slot is claimed by a compare-and-swap on its key, and its value is stored behind that. A value other than a fresh
 // slot's ~0 is there. Whether ~0 is the slot's value, its bit in the auxiliary word says: it is cleared by who stores
 // such a value, or makes it. Until then others come back on a later visit. test/models/slab_claimed_test.go tries it.
+//
+// No fence is in it: a value is read by an address made of its bit, and the bit is cleared on the result of the atomic
+// that made the value (memory.glsl says what both are good for). With fences, NVIDIA's compiler keeps what lanes hold
+// of a slab in memory, and a table is filled half as fast (docs/benchmarks.md).
 #include "slab_change.glsl"   // at the end of which this stands, where it is asked for
 #if defined(VKDS_SLAB_CLAIMED) && !defined(VKDS_SLAB_CLAIMED_GLSL)
 #define VKDS_SLAB_CLAIMED_GLSL
@@ -11,19 +15,18 @@ const V SLAB_UNSETTLED = V(~0u);   // a value that may be a fresh slot's
 
 uvec2 slab_value_at(uvec2 slab, uint slot) { return address_add(slab_slot(slab, slot), 8u); }
 
-// Whether the value of a slot whose key was seen is there. What is read behind it is no older.
+// 1 while nobody has said that a slot's value is there, else 0.
+uint slab_unsettled(uvec2 slab, uint slot) { return (atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u; }
+
+// Whether the value of a slot whose key was seen is there.
 bool slab_settled(uvec2 slab, uint slot, V seen) {
-    if (seen != SLAB_UNSETTLED) return true;
-    bool settled = ((atomic_load(address_add(slab, SLAB_AUX_AT)) >> slot) & 1u) == 0u;
-    acquire_fence();
-    return settled;
+    return seen != SLAB_UNSETTLED || slab_unsettled(slab, slot) == 0u;
 }
 
-// Says that a value is the slot's, if that can't be seen by itself.
-void slab_settle(uvec2 slab, uint slot, V value) {
-    if (value != SLAB_UNSETTLED) return;
-    release_fence();
-    atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
+// Says that a value is the slot's, if that can't be seen by itself, nor was said of the one before.
+void slab_settle(uvec2 slab, uint slot, V before, V value) {
+    if (value == SLAB_UNSETTLED && before != SLAB_UNSETTLED)
+        atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));
 }
 
 bool slab_insert(uvec2 slab, uint slot, K key, V value, K target) {
@@ -31,7 +34,7 @@ bool slab_insert(uvec2 slab, uint slot, K key, V value, K target) {
         K before = atomic_cas2(slab_slot(slab, slot), SLAB_EMPTY, key);
         if (before == SLAB_EMPTY) {
             if (value != SLAB_UNSETTLED) atomic_store2(slab_value_at(slab, slot), value);
-            slab_settle(slab, slot, value);
+            else atomic_and(address_add(slab, SLAB_AUX_AT), ~(1u << slot));   // it has been there all the time
             return true;
         }
         if (before == target) return false;
@@ -45,21 +48,20 @@ bool slab_erase(uvec2 slab, uint slot, K key) {
 
 bool slab_value(uvec2 slab, uint slot, K key, inout V value) {
     if (value != SLAB_UNSETTLED) return true;
-    if (!slab_settled(slab, slot, value)) return false;
-    value = atomic_load2(slab_value_at(slab, slot));
-    return true;
+    uint unsettled = slab_unsettled(slab, slot);
+    value = atomic_load2(address_add(slab_value_at(slab, slot), unsettled << 3));   // if it is not there, another one
+    return unsettled == 0u;
 }
 
 bool slab_assign(uvec2 slab, uint slot, V seen, V value) {
     if (!slab_settled(slab, slot, seen)) return false;
-    atomic_exchange2(slab_value_at(slab, slot), value);
-    slab_settle(slab, slot, value);
+    slab_settle(slab, slot, atomic_exchange2(slab_value_at(slab, slot), value), value);
     return true;
 }
 bool slab_add(uvec2 slab, uint slot, V seen, V value) {
     if (!slab_settled(slab, slot, seen)) return false;
     V before = atomic_add2(slab_value_at(slab, slot), value);
-    slab_settle(slab, slot, number_add(before, value));
+    slab_settle(slab, slot, before, number_add(before, value));
     return true;
 }
 bool slab_min(uvec2 slab, uint slot, V seen, V value) {
@@ -70,8 +72,7 @@ bool slab_min(uvec2 slab, uint slot, V seen, V value) {
 bool slab_max(uvec2 slab, uint slot, V seen, V value) {
     if (!slab_settled(slab, slot, seen)) return false;
     if (!number_below(seen, value)) return true;
-    atomic_max2(slab_value_at(slab, slot), value);
-    slab_settle(slab, slot, value);
+    slab_settle(slab, slot, atomic_max2(slab_value_at(slab, slot), value), value);
     return true;
 }
 

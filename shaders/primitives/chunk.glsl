@@ -22,9 +22,9 @@ Chunk chunk_of(uint n, uint chunk, uint chunks) {
 S chunk_sum(uvec2 sums, uint count) {
     S sum = S(0u);
     for (uint i = workgroup_lane(); i < count; i += WORKGROUP)
-        SUM_ADD(sum, sum_load(address_at(sums, i, SUM_SHIFT)));
+        SUM_ADD(sum, SUM_LOAD(address_at(sums, i, SUM_SHIFT)));
     S total;
-    workgroup_before(sum_subgroup(sum), total);
+    workgroup_before(SUM_SUBGROUP(sum), total);
     return total;
 }
 

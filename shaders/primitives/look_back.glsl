@@ -32,14 +32,14 @@ void state_raise(uvec2 at, uint state, uint sum) {
     atomic_max(at, state << STATE_SHIFT | sum & STATE_VALUE);
     atomic_max(address_add(at, 4u), state << STATE_SHIFT | sum >> 16);
 }
-uint state_word(uvec2 words) { return words.y << 16 | words.x; }
+#define STATE_WORD(words) ((words).y << 16 | (words).x)
 
 // state_publish, by one invocation, raises a state, so that what the part's own workgroup has published meanwhile
 // stays.
 #if SUM_BITS == 64
 #define State uvec4
-State state_load_all(uvec2 at) { return State(state_load(at), state_load(address_add(at, 8u))); }
-S state_sum(State words) { return S(state_word(words.xy), state_word(words.zw)); }
+#define STATE_LOAD(at) State(state_load(at), state_load(address_add(at, 8u)))
+#define STATE_SUM(words) S(STATE_WORD(words.xy), STATE_WORD(words.zw))
 void state_publish(uvec2 states, uint part, uint state, S sum) {
     uvec2 at = state_at(states, part);
     state_raise(at, state, sum.x);
@@ -47,8 +47,8 @@ void state_publish(uvec2 states, uint part, uint state, S sum) {
 }
 #else
 #define State uvec2
-State state_load_all(uvec2 at) { return state_load(at); }
-S state_sum(State words) { return state_word(words); }
+#define STATE_LOAD(at) state_load(at)
+#define STATE_SUM(words) STATE_WORD(words)
 void state_publish(uvec2 states, uint part, uint state, S sum) { state_raise(state_at(states, part), state, sum); }
 #endif
 
@@ -63,7 +63,7 @@ S look_back(uvec2 states, uint part, S own) {
         uint i = next - 1u - gl_SubgroupInvocationID;
         bool beyond = gl_SubgroupInvocationID >= next;   // before the first part there is nothing
         State words = State(STATE_THROUGH << STATE_SHIFT);
-        if (!beyond && PATIENCE != 0u) words = state_load_all(state_at(states, i));
+        if (!beyond && PATIENCE != 0u) words = STATE_LOAD(state_at(states, i));
         if (!beyond && PATIENCE == 0u) words = State(0u);
         State state = words >> STATE_SHIFT;
         bool ends = state == State(STATE_THROUGH);
@@ -72,8 +72,8 @@ S look_back(uvec2 states, uint part, S own) {
         uint run = unknown == uvec4(0u) ? gl_SubgroupSize : subgroupBallotFindLSB(unknown);
         uint last = ending == uvec4(0u) ? gl_SubgroupSize : subgroupBallotFindLSB(ending);
         uint added = min(run, last + 1u);
-        S more = state_sum(words & STATE_VALUE);
-        SUM_ADD(seen, gl_SubgroupInvocationID < added ? more : S(0u));
+        words &= STATE_VALUE;
+        SUM_ADD(seen, gl_SubgroupInvocationID < added ? STATE_SUM(words) : S(0u));
         if (last < run) break;
         next -= added;
         if (added != 0u) {
@@ -90,8 +90,8 @@ S look_back(uvec2 states, uint part, S own) {
             acquire_fence();   // see atomic_load
         }
     }
-    S before = sum_subgroup(seen);
-    if (publishes) state_publish(states, part, STATE_THROUGH, number_add(before, own));
+    S before = SUM_SUBGROUP(seen);
+    if (publishes) state_publish(states, part, STATE_THROUGH, SUM_PLUS(before, own));
     return before;
 }
 

@@ -5,25 +5,59 @@
 #ifndef VKDS_PARTITION_GLSL
 #define VKDS_PARTITION_GLSL
 
-#include "memory.glsl"
+#include "width.glsl"
 
 const uint PARTITION_MOST = 256u;   // parts: each has a counter in shared memory
 
 struct Partition {
-    uint low;
+    K low;
     uint shift;
     uint last;   // part
 };
 
+// Key i of an array; 2^shift bytes are between one and the next.
+K partition_key(uvec2 keys, uint i, uint shift) { return VKDS_LOAD(address_at(keys, i, shift)); }
+
+#if VKDS_WIDE
 // What partition_range wrote to an address, for 2^bits parts.
+Partition partition_load(uvec2 address, uint bits) {
+    uvec4 range = plain_load4(address);
+    return Partition(range.xy, range.z, (1u << bits) - 1u);
+}
+void partition_store(uvec2 address, Partition p) { plain_store4(address, uvec4(p.low, p.shift, 0u)); }
+
+uint partition_of(Partition p, K key) {
+    K above = number_subtract(number_max(key, p.low), p.low);
+    if (p.shift >= 32u) return min(above.y >> (p.shift - 32u), p.last);
+    uint high = p.shift == 0u ? 0u : above.y << (32u - p.shift);
+    return above.y >> p.shift != 0u ? p.last : min(above.x >> p.shift | high, p.last);
+}
+
+uint partition_width(K least, K greatest) {
+    K difference = number_subtract(greatest, least);
+    return difference.y != 0u ? uint(findMSB(difference.y)) + 33u : uint(findMSB(difference.x) + 1);
+}
+
+// A number in the place of a key, and a key's other half where there is one.
+#define PARTITION_NUMBER(key) key.x
+#define PARTITION_PAIR_SHIFT 4u
+#define PARTITION_PAIR(key, other) uvec4(key, other)
+#define PARTITION_STORE_PAIR plain_store4
+#else
 Partition partition_load(uvec2 address, uint bits) {
     uvec2 range = plain_load2(address);
     return Partition(range.x, range.y, (1u << bits) - 1u);
 }
-
-// Key i of an array; 2^shift bytes are between one and the next.
-uint partition_key(uvec2 keys, uint i, uint shift) { return plain_load(address_at(keys, i, shift)); }
+void partition_store(uvec2 address, Partition p) { plain_store2(address, uvec2(p.low, p.shift)); }
 
 uint partition_of(Partition p, uint key) { return min((max(key, p.low) - p.low) >> p.shift, p.last); }
+
+uint partition_width(K least, K greatest) { return uint(findMSB(greatest - least) + 1); }
+
+#define PARTITION_NUMBER(key) key
+#define PARTITION_PAIR_SHIFT 3u
+#define PARTITION_PAIR(key, other) uvec2(key, other)
+#define PARTITION_STORE_PAIR plain_store2
+#endif
 
 #endif

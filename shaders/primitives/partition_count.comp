@@ -28,7 +28,7 @@ void main() {
     uint tiles = n / each + (n % each != 0u ? 1u : 0u);
     for (uint tile = workgroup_index(); tile < tiles; tile += groups) {
         uint first = tile * each, left = n - first;
-        uint key[ITEMS];
+        K key[ITEMS];
         [[unroll]] for (uint j = 0u; j < ITEMS; j++)
             key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {

@@ -1,8 +1,8 @@
 // Brings keys to their parts, a tile a workgroup. The tile counts its keys of each part and takes so many of the part's
 // places by one atomic: in which order tiles come to a part, nothing says.
 //
-// Keys may have another word each, which goes with them. Also written, where it is wanted: where each key went, and the
-// sources of the keys in their order.
+// Keys may have a second number each, as wide, which goes with them. Also written, where it is wanted: where each key
+// went, and the sources of the keys in their order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
@@ -19,13 +19,13 @@ layout(push_constant, std430) uniform Push {
     uvec2 range;
     uvec2 counters;   // of each part: where its next key goes
     uint bits;
-    uint key_shift;   // 2; with another word a key, 3
+    uint key_shift;   // log2 of the bytes from one key to the next
     Length length;
 };
 
 shared uint firsts[PARTITION_MOST];   // of each part: how many keys the tile has; then its first place in the tile
 shared uint bases[PARTITION_MOST];    // of each part: where its keys go, less its first place in the tile
-shared uint tile[WORKGROUP * ITEMS];
+shared K tile[WORKGROUP * ITEMS];
 
 const uint EACH = (PARTITION_MOST + WORKGROUP - 1u) / WORKGROUP;   // parts that a lane cares for
 
@@ -35,7 +35,8 @@ void main() {
     if (first >= n) return;
     uint left = n - first;
     Partition parts = partition_load(range, bits);
-    uint key[ITEMS], rank[ITEMS];
+    K key[ITEMS];
+    uint rank[ITEMS];
     [[unroll]] for (uint j = 0u; j < ITEMS; j++)
         key[j] = partition_key(keys, first + min(j * WORKGROUP + self, left - 1u), key_shift);
     for (uint i = self; i < PARTITION_MOST; i += WORKGROUP) firsts[i] = 0u;
@@ -58,8 +59,9 @@ void main() {
     }
     barrier();
     // Through shared memory, so that neighbours in a part are written by neighbouring lanes.
-    bool pairs = key_shift == 3u;
-    uint place[ITEMS], to[ITEMS], brought[ITEMS];
+    bool pairs = key_shift == PARTITION_PAIR_SHIFT;
+    uint place[ITEMS], to[ITEMS];
+    K brought[ITEMS];
     [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
         uint i = j * WORKGROUP + self, part = partition_of(parts, key[j]);
         place[j] = firsts[part] + rank[j];
@@ -74,30 +76,32 @@ void main() {
         uint i = j * WORKGROUP + self;
         brought[j] = tile[i];
         to[j] = bases[partition_of(parts, brought[j])] + i;
-        if (!pairs && i < left) plain_store_at(sorted, to[j], brought[j]);
+        if (!pairs && i < left) VKDS_STORE_AT(sorted, to[j], brought[j]);
     }
     if (pairs) {
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
-            if (i < left) tile[place[j]] = plain_load(address_add(address_at(keys, first + i, 3u), 4u));
+            uvec2 other = address_add(address_at(keys, first + i, PARTITION_PAIR_SHIFT), 1u << VKDS_SHIFT);
+            if (i < left) tile[place[j]] = VKDS_LOAD(other);
         }
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
-            if (i < left) plain_store2(address_at(sorted, to[j], 3u), uvec2(brought[j], tile[i]));
+            if (i < left)
+                PARTITION_STORE_PAIR(address_at(sorted, to[j], PARTITION_PAIR_SHIFT), PARTITION_PAIR(brought[j], tile[i]));
         }
     }
     if ((sources.x | sources.y) != 0u) {
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
-            if (i < left) tile[place[j]] = first + i;
+            if (i < left) tile[place[j]] = K(first + i);
         }
         barrier();
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
-            if (i < left) plain_store_at(sources, to[j], tile[i]);
+            if (i < left) plain_store_at(sources, to[j], PARTITION_NUMBER(tile[i]));
         }
     }
 }

@@ -3,12 +3,13 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "length.glsl"
+#include "number_subgroup.glsl"
 #include "partition.glsl"
 #include "workgroup.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
-    uvec2 range;      // two words, out: low and shift
+    uvec2 range;      // out: what partition_load reads
     uvec2 counters;   // 2^bits words
     uint bits;
     uint key_shift;
@@ -17,36 +18,35 @@ layout(push_constant, std430) uniform Push {
 
 const uint SAMPLES = 16u;   // of a lane, at most
 
-shared uint least;
-shared uint greatest;
+shared K least[WORKGROUP / 4u];   // of each subgroup; none has fewer than 4 lanes
+shared K greatest[WORKGROUP / 4u];
 
 void main() {
     uint self = workgroup_lane(), n = length_of(length);
-    if (self == 0u) {
-        least = ~0u;
-        greatest = 0u;
-    }
     for (uint i = self; i < 1u << bits; i += WORKGROUP) plain_store_at(counters, i, 0u);
-    barrier();
-    uint low = ~0u, high = 0u;
+    K low = K(~0u), high = K(0u);
     if (n != 0u) {
         // Spread over all of the array: it may be in some order.
         uint step = (n - 1u) / (WORKGROUP * SAMPLES) + 1u;
         [[unroll]] for (uint j = 0u; j < SAMPLES; j++) {
-            uint key = partition_key(keys, min((j * WORKGROUP + self) * step, n - 1u), key_shift);
-            low = min(low, key);
-            high = max(high, key);
+            K key = partition_key(keys, min((j * WORKGROUP + self) * step, n - 1u), key_shift);
+            low = VKDS_LESSER(low, key);
+            high = VKDS_GREATER(high, key);
         }
     }
-    low = subgroupMin(low);
-    high = subgroupMax(high);
+    low = number_subgroup_min(low);
+    high = number_subgroup_max(high);
     if (subgroupElect()) {
-        atomicMin(least, low);
-        atomicMax(greatest, high);
+        least[gl_SubgroupID] = low;
+        greatest[gl_SubgroupID] = high;
     }
     barrier();
     if (self == 0u) {
-        uint width = uint(findMSB(greatest - least) + 1);   // of the difference: 0 for none
-        plain_store2(range, uvec2(least, n != 0u && width > bits ? width - bits : 0u));
+        for (uint i = 1u; i < gl_NumSubgroups; i++) {
+            low = VKDS_LESSER(low, least[i]);
+            high = VKDS_GREATER(high, greatest[i]);
+        }
+        uint width = partition_width(low, high);   // of the difference: 0 for none
+        partition_store(range, Partition(low, n != 0u && width > bits ? width - bits : 0u, 0u));
     }
 }

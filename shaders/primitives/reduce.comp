@@ -44,7 +44,7 @@ S max_subgroup(S a) { return subgroupMax(a); }
 
 // Collective over the subgroup.
 S reduce_subgroup(S a) {
-    if (OPERATION == SUM) return sum_subgroup(a);
+    if (OPERATION == SUM) return SUM_SUBGROUP(a);
     if (OPERATION == MIN) return min_subgroup(a);
     return max_subgroup(a);
 }
@@ -66,6 +66,6 @@ void main() {
         for (uint i = gl_SubgroupInvocationID; i < gl_NumSubgroups; i += gl_SubgroupSize)
             result = reduce(result, of_subgroup[i]);
         result = reduce_subgroup(result);
-        if (gl_SubgroupInvocationID == 0u) sum_store(address_at(target, gl_WorkGroupID.x, SUM_SHIFT), result);
+        if (gl_SubgroupInvocationID == 0u) SUM_STORE(address_at(target, gl_WorkGroupID.x, SUM_SHIFT), result);
     }
 }

@@ -13,7 +13,7 @@ void run_heads(uvec2 array, uint first, uint n, uvec4 v[QUADS], out uint heads[Q
     K row_before = KEY_LEAST;   // the last key of the row before
     if (first != 0u && first < n) row_before = key_load_at(array, first - 1u);
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {
-        K lane_before = subgroupShuffle(quad_last(v[q]), beside);
+        K lane_before = subgroupShuffle(QUAD_LAST(v[q]), beside);
         K left = first_lane ? row_before : lane_before;
         row_before = lane_before;   // read by the first lane alone, which has it from the last
         uint at = first + segment_key(q);

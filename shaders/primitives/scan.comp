@@ -29,9 +29,9 @@ S sum_of(uint part) {
     for (uint s = 0u; s < gl_NumSubgroups; s++) {
         uvec4 v[QUADS];
         summand_load(source, part * PART + s * segment_keys(), length_of(length), S(0u), v);
-        [[unroll]] for (uint q = 0u; q < QUADS; q++) SUM_ADD(sum, quad_sum(v[q]));
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) SUM_ADD(sum, QUAD_SUM(v[q]));
     }
-    return sum_subgroup(sum);
+    return SUM_SUBGROUP(sum);
 }
 
 void main() {
@@ -48,8 +48,8 @@ void main() {
         summand_load(source, segment_of(part), n, S(0u), v);
         S quad[QUADS], in_segment[QUADS];
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
-            v[q] = quad_sums(v[q]);
-            quad[q] = quad_last(v[q]);
+            QUAD_SUM_UP(v[q]);
+            quad[q] = QUAD_LAST(v[q]);
         }
         S segment = segment_scan(quad, in_segment);
         barrier();   // for the shared words of the round before
@@ -64,13 +64,13 @@ void main() {
             begin = part_begin;
         }
         [[unroll]] for (uint q = 0u; q < QUADS; q++) {
-            uvec4 sums = INCLUSIVE != 0u ? v[q] : quad_behind(v[q]);
-            v[q] = quad_add(sums, number_add(number_add(begin, in_part), in_segment[q]));
+            uvec4 sums = INCLUSIVE != 0u ? v[q] : QUAD_BEHIND(v[q]);
+            v[q] = QUAD_ADD(sums, SUM_PLUS(SUM_PLUS(begin, in_part), in_segment[q]));
         }
         segment_store(target, segment_of(part), n, v);
         SUM_ADD(begin, sum);
     }
     // The last chunk, or part, that has something; of an empty array the first.
     bool ends = chunk.end * PART >= n && (chunk.part < chunk.end || n == 0u && group == 0u);
-    if (ends && (total.x | total.y) != 0u && gl_SubgroupID == 0u && subgroupElect()) sum_store(total, begin);
+    if (ends && (total.x | total.y) != 0u && gl_SubgroupID == 0u && subgroupElect()) SUM_STORE(total, begin);
 }

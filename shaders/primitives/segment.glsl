@@ -29,7 +29,10 @@ void segment_load(uvec2 array, uint first, uint n, K beyond, out uvec4 v[QUADS])
         [[unroll]] for (uint q = 0u; q < QUADS; q++)
             v[q] = plain_load4(address_at(array, first + segment_key(q), KEY_SHIFT));
     } else {
-        [[unroll]] for (uint q = 0u; q < QUADS; q++) v[q] = quad_load(array, first + segment_key(q), n, beyond);
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) {
+            uint at = first + segment_key(q);
+            QUAD_LOAD(v[q], array, at, n, beyond);
+        }
     }
 }
 
@@ -39,7 +42,10 @@ void segment_store(uvec2 array, uint first, uint n, uvec4 v[QUADS]) {
         [[unroll]] for (uint q = 0u; q < QUADS; q++)
             plain_store4(address_at(array, first + segment_key(q), KEY_SHIFT), v[q]);
     } else {
-        [[unroll]] for (uint q = 0u; q < QUADS; q++) quad_store(array, first + segment_key(q), n, v[q]);
+        [[unroll]] for (uint q = 0u; q < QUADS; q++) {
+            uint at = first + segment_key(q);
+            QUAD_STORE(v[q], array, at, n);
+        }
     }
 }
 
@@ -48,8 +54,8 @@ void segment_store(uvec2 array, uint first, uint n, uvec4 v[QUADS]) {
 S segment_scan(S quad[QUADS], out S before[QUADS]) {
     S sum = S(0u);
     [[unroll]] for (uint q = 0u; q < QUADS; q++) {
-        S through = sum_through(quad[q]);
-        before[q] = number_subtract(number_add(sum, through), quad[q]);
+        S through = SUM_THROUGH(quad[q]);
+        before[q] = SUM_MINUS(SUM_PLUS(sum, through), quad[q]);
         SUM_ADD(sum, subgroupShuffle(through, gl_SubgroupSize - 1u));
     }
     return sum;

@@ -1,5 +1,8 @@
 // Sum: S, the type of what is summed up: uint, or with SUM_BITS defined as 64 before this header uvec2, the low word
 // first. And sums over a subgroup; collective over it.
+//
+// Of words these are macros, as in quad.glsl: by functions in their place scans were 9% slower on an H200
+// (docs/benchmarks.md).
 #ifndef VKDS_SUM_GLSL
 #define VKDS_SUM_GLSL
 
@@ -9,9 +12,13 @@
 #if SUM_BITS == 64
 #define S uvec2
 const uint SUM_SHIFT = 3u;   // log2 of a sum's bytes
-S sum_load(uvec2 a) { return plain_load2(a); }
-void sum_store(uvec2 a, S sum) { plain_store2(a, sum); }
+#define SUM_LOAD(a) plain_load2(a)
+#define SUM_STORE(a, sum) plain_store2(a, sum)
 #define SUM_ADD(sum, more) sum = number_add(sum, more)
+#define SUM_PLUS(a, b) number_add(a, b)
+#define SUM_MINUS(a, b) number_subtract(a, b)
+#define SUM_THROUGH(own) sum_through(own)
+#define SUM_SUBGROUP(own) subgroupShuffle(sum_through(own), gl_SubgroupSize - 1u)
 
 // Each lane's sum with those of the lanes before it. Of the low words, a lane's addition carries where the result is
 // less than what it added.
@@ -19,15 +26,16 @@ S sum_through(S own) {
     uint low = subgroupInclusiveAdd(own.x);
     return S(low, subgroupInclusiveAdd(own.y + (low < own.x ? 1u : 0u)));
 }
-S sum_subgroup(S own) { return subgroupShuffle(sum_through(own), gl_SubgroupSize - 1u); }
 #else
 #define S uint
 const uint SUM_SHIFT = 2u;
-S sum_load(uvec2 a) { return plain_load(a); }
-void sum_store(uvec2 a, S sum) { plain_store(a, sum); }
+#define SUM_LOAD(a) plain_load(a)
+#define SUM_STORE(a, sum) plain_store(a, sum)
 #define SUM_ADD(sum, more) sum += more
-S sum_through(S own) { return subgroupInclusiveAdd(own); }
-S sum_subgroup(S own) { return subgroupAdd(own); }
+#define SUM_PLUS(a, b) ((a) + (b))
+#define SUM_MINUS(a, b) ((a) - (b))
+#define SUM_THROUGH(own) subgroupInclusiveAdd(own)
+#define SUM_SUBGROUP(own) subgroupAdd(own)
 #endif
 
 #endif

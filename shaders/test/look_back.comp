@@ -13,11 +13,11 @@ layout(push_constant, std430) uniform Push {
     uint every;     // the parts whose number this divides are there
 };
 
-S sum_of(uint part) { return sum_load(address_at(sums, part, SUM_SHIFT)); }
+S sum_of(uint part) { return SUM_LOAD(address_at(sums, part, SUM_SHIFT)); }
 
 void main() {
     uint part = workgroup_index();
     if (part >= parts || part % every != 0u || gl_SubgroupID != 0u) return;
     S sum = look_back(states, part, sum_of(part));
-    if (gl_SubgroupInvocationID == 0u) sum_store(address_at(before, part, SUM_SHIFT), sum);
+    if (gl_SubgroupInvocationID == 0u) SUM_STORE(address_at(before, part, SUM_SHIFT), sum);
 }

@@ -20,12 +20,12 @@ void main() {
     segment_load(source, first, n, K(beyond), v);
     segment_store(target, first, n, v);
     S quad[QUADS], in_segment[QUADS];
-    for (uint q = 0u; q < QUADS; q++) quad[q] = quad_sum(v[q]);
+    for (uint q = 0u; q < QUADS; q++) quad[q] = QUAD_SUM(v[q]);
     S sum = segment_scan(quad, in_segment);
     S total;
     S in_part = workgroup_before(sum, total);
     for (uint q = 0u; q < QUADS; q++)
-        sum_store(address_at(before, (first + segment_key(q)) / QUAD_KEYS, SUM_SHIFT),
+        SUM_STORE(address_at(before, (first + segment_key(q)) / QUAD_KEYS, SUM_SHIFT),
                   number_add(in_part, in_segment[q]));
-    if (workgroup_lane() == 0u) sum_store(address_at(totals, workgroup_index(), SUM_SHIFT), total);
+    if (workgroup_lane() == 0u) SUM_STORE(address_at(totals, workgroup_index(), SUM_SHIFT), total);
 }

@@ -56,6 +56,6 @@ func (t *tree[W]) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, i
 	if err := t.findEach(s, inOrder, index); err != nil {
 		return err
 	}
-	return t.recordFetch(s, n, fetch{destinations: plan.destinations, words: plan.keys, bytes: plan.bytes,
-		toWords: l.Values, toBytes: l.Found, usual: 1})
+	return t.recordFetch(s, n, fetch{destinations: plan.destinations, width: t.width, words: plan.keys,
+		bytes: plan.bytes, toWords: l.Values, toBytes: l.Found, usual: 1})
 }

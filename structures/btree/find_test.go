@@ -42,7 +42,7 @@ func eachQueryShape(t *testing.T, tree *tree[uint32], test func(t *testing.T)) {
 }
 
 // inOrder has neighbors and ranges brought into the order of their keys first.
-func inOrder(tree *tree[uint32], do func()) {
+func inOrder[W structures.Word](tree *tree[W], do func()) {
 	usual := tree.queries
 	tree.queries.order, tree.queries.partsOfFew = structures.SortedFirst, 0
 	defer func() { tree.queries = usual }()

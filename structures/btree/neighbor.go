@@ -70,13 +70,13 @@ func (t *tree[W]) neighborsInOrder(s *vk.Stream, to structures.Direction, q orde
 	if err := t.neighborsOfEach(s, to, inOrder, index); err != nil {
 		return err
 	}
-	if err := t.recordFetch(s, n, fetch{destinations: plan.destinations, words: plan.keys,
+	if err := t.recordFetch(s, n, fetch{destinations: plan.destinations, width: t.width, words: plan.keys,
 		toWords: q.OutKeys}); err != nil {
 		return err
 	}
 	return t.recordFetch(s, n, fetch{
-		destinations: plan.destinations, words: plan.values, bytes: plan.bytes, toWords: q.OutValues, toBytes: q.Status,
-		usual: uint32(structures.Found),
+		destinations: plan.destinations, width: t.width, words: plan.values, bytes: plan.bytes,
+		toWords: q.OutValues, toBytes: q.Status, usual: uint32(structures.Found),
 	})
 }
 

@@ -48,9 +48,6 @@ func (t *tree[W]) windowsInOrder(n, width int) bool {
 }
 
 func (t *tree[W]) ordered(n, least int, nodes uint64, order structures.LookupOrder) bool {
-	if t.width != structures.Bits32 {
-		return false // primitives.Partition takes words
-	}
 	if order == structures.AutoOrder {
 		return t.d.Info().Type != vk.CPU && n >= least && t.known.about() >= nodes
 	}
@@ -74,7 +71,7 @@ func (t *tree[W]) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 	q := pointPlan{indexBits: t.indexBits(n)}
 	if ordered {
 		q.indexBits = t.orderedIndexBits(n)
-		q.keys, q.destinations, q.bytes = p.Take(4*n), p.Take(4*n), p.Take(recording.Padded(n))
+		q.keys, q.destinations, q.bytes = p.Take(t.width.Bytes()*n), p.Take(4*n), p.Take(recording.Padded(n))
 		q.partition = p.Take(t.primitives.PartitionScratch(t.queries.partBits))
 	}
 	q.index = p.Take(indexBytes(q.indexBits))
@@ -87,7 +84,7 @@ func (t *tree[W]) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 	q := t.pointPlan(n, ordered, scratch)
 	if ordered {
 		p := recording.Parts{Base: scratch, Used: uint64(q.size)}
-		q.values = p.Take(4 * n)
+		q.values = p.Take(t.width.Bytes() * n)
 		q.size = int(p.Used)
 	}
 	return q
@@ -96,15 +93,16 @@ func (t *tree[W]) neighborPlan(n int, ordered bool, scratch uint64) pointPlan {
 // recordOrder records that keys are brought into order.
 func (t *tree[W]) recordOrder(s *vk.Stream, keys uint64, n primitives.Length, plan pointPlan) error {
 	return t.primitives.Partition(s, primitives.PartitionArgs{
-		Keys: keys, OutKeys: plan.keys, Destinations: plan.destinations, Length: n, Bits: t.queries.partBits,
-		Scratch: plan.partition,
+		Keys: keys, Width: t.width, OutKeys: plan.keys, Destinations: plan.destinations, Length: n,
+		Bits: t.queries.partBits, Scratch: plan.partition,
 	})
 }
 
 // fetch says what of queries in order is to be fetched for those queries in their own order: addresses. A query has a
-// word, and perhaps a byte.
+// number, and perhaps a byte.
 type fetch struct {
 	destinations   uint64 // of each query, in order
+	width          structures.Width
 	words, toWords uint64
 	bytes, toBytes uint64 // 0 and 0: none
 	usual          uint32 // the byte of all whose word is not 0
@@ -122,7 +120,8 @@ const fetchWorkgroup = 1024
 
 // recordFetch records the fetching of what was computed of queries in order.
 func (t *tree[W]) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
-	k, err := recording.Kernel[fetchPush](t.kernels, s, "btree/fetch", min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
+	k, err := recording.Kernel[fetchPush](t.kernels, s, "btree/fetch"+[...]string{".k32", ".k64"}[f.width],
+		min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {
 		return err
 	}

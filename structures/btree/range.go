@@ -101,7 +101,8 @@ func (t *tree[W]) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 	if ordered {
 		r.indexBits = t.orderedIndexBits(n)
 		r.order = rangeOrder{
-			ranges: p.Take(8 * n), destinations: p.Take(4 * n), each: p.Take(4 * n), counts: p.Take(4 * n),
+			ranges: p.Take(2 * t.width.Bytes() * n), destinations: p.Take(4 * n), each: p.Take(4 * n),
+			counts:    p.Take(4 * n),
 			partition: p.Take(t.primitives.PartitionScratch(t.queries.partBits)),
 		}
 	}
@@ -198,7 +199,7 @@ func (t *tree[W]) recordRangeOrder(s *vk.Stream, q rangeQueries, plan rangePlan,
 	}
 	o := plan.order
 	err := t.primitives.Partition(s, primitives.PartitionArgs{
-		Keys: q.ranges, Pairs: true, OutKeys: o.ranges, Destinations: o.destinations, Sources: sources,
+		Keys: q.ranges, Width: t.width, Pairs: true, OutKeys: o.ranges, Destinations: o.destinations, Sources: sources,
 		Length: primitives.Length{N: q.n, At: q.countAt}, Bits: t.queries.partBits, Scratch: o.partition,
 	})
 	q.ranges, q.counts, plan.leaves = o.ranges, o.counts, o.each

@@ -98,7 +98,7 @@ func (r *wideRig) find(keys []uint64) {
 	r.Helper()
 	n := len(keys)
 	l := structures.DeviceLookups{Count: n, Keys: r.words(keys), Values: r.room(n),
-		Found: testdevice.Room[uint8](r, r.d, recording.Padded(n))}
+		Found: testdevice.Room[uint8](r, r.d, recording.Padded(n)), Order: r.tree.queries.order}
 	require.NoError(r, r.tree.FindOn(r.s, l))
 	r.wait()
 	values, found := r.numbers(l.Values, n), testdevice.Download(r, l.Found, n)
@@ -461,6 +461,13 @@ func TestWideRangesAndNeighbors(t *testing.T) {
 			}
 			r.ranges(bounds)
 			r.ranges(bounds[:2]) // in parts
+			if tile == 1 {
+				inOrder(r.tree, func() {
+					r.find(asked)
+					r.neighbors(asked)
+					r.ranges(bounds)
+				})
+			}
 		}
 	})
 }

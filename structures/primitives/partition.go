@@ -7,8 +7,9 @@ import (
 
 // PartitionArgs are the operands of Partition.
 type PartitionArgs struct {
-	Keys         uint64 // address of Length words
-	Pairs        bool   // there are two words each, a key and what goes with it
+	Keys         uint64 // address of Length keys
+	Width        Width  // of a key
+	Pairs        bool   // there are two numbers each, a key and what goes with it
 	OutKeys      uint64 // address of the same, for the result
 	Destinations uint64 // address of Length words, out: of each key, its index in OutKeys. 0: not wanted
 	Sources      uint64 // the same, out: of each key of the result, its index in Keys. 0: not wanted
@@ -26,6 +27,8 @@ const (
 	partitionWorkgroup = 512
 	partitionItems     = 8
 	partitionCounting  = 528
+
+	partitionShared = 4 << 10 // bytes that a workgroup has beside its tile, at most
 )
 
 type partitionRangePush struct {
@@ -54,13 +57,16 @@ func (p *Primitives) PartitionScratch(bits int) int { return recording.Align + 4
 // key went: what is computed of the keys in their new order can be fetched by them, tile by tile nearly in a stream.
 // Sources say where each came from, for results that are too long to be moved.
 //
-// Errors: *structures.CountError, *BitsError, ErrNoMemory, and what making a kernel may return.
+// Errors: *structures.CountError, *WidthsError, *BitsError, ErrNoMemory, and what making a kernel may return.
 func (p *Primitives) Partition(s *vk.Stream, a PartitionArgs) error {
 	return s.Whole(func() error { return p.partition(s, a) })
 }
 
 func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 	if err := a.Length.check(); err != nil {
+		return err
+	}
+	if err := checkWidth(a.Width); err != nil {
 		return err
 	}
 	if a.Bits < 1 || a.Bits > MaxPartitionBits {
@@ -73,12 +79,18 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 		return ErrNoMemory
 	}
 	workgroup := min(partitionWorkgroup, p.d.Info().MaxWorkgroup)
-	items := recording.Constant("ITEMS", partitionItems)
-	choose, err := recording.Kernel[partitionRangePush](p.kernels, s, "primitives/partition_range", workgroup)
+	each := partitionItems
+	for each > 1 && workgroup*each*a.Width.Bytes()+partitionShared > p.d.Info().SharedBytes {
+		each /= 2
+	}
+	items := recording.Constant("ITEMS", uint32(each))
+	choose, err := recording.Kernel[partitionRangePush](p.kernels, s, moduleOf("primitives/partition_range", a.Width),
+		workgroup)
 	if err != nil {
 		return err
 	}
-	count, err := recording.Kernel[partitionRangePush](p.kernels, s, "primitives/partition_count", workgroup, items)
+	count, err := recording.Kernel[partitionRangePush](p.kernels, s, moduleOf("primitives/partition_count", a.Width),
+		workgroup, items)
 	if err != nil {
 		return err
 	}
@@ -86,14 +98,15 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 	if err != nil {
 		return err
 	}
-	place, err := recording.Kernel[partitionPlacePush](p.kernels, s, "primitives/partition_place", workgroup, items)
+	place, err := recording.Kernel[partitionPlacePush](p.kernels, s, moduleOf("primitives/partition_place", a.Width),
+		workgroup, items)
 	if err != nil {
 		return err
 	}
-	bits, length, tiles := uint32(a.Bits), a.Length.device(), groups(a.Length.N, workgroup*partitionItems)
-	keyShift := uint32(2)
+	bits, length, tiles := uint32(a.Bits), a.Length.device(), groups(a.Length.N, workgroup*each)
+	keyShift := uint32(2 + a.Width)
 	if a.Pairs {
-		keyShift = 3
+		keyShift++
 	}
 	counters := a.Scratch + recording.Align
 	read := partitionRangePush{Keys: a.Keys, Range: a.Scratch, Counters: counters, Bits: bits, KeyShift: keyShift,

@@ -1,8 +1,8 @@
 package primitives
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 	"testing"
@@ -13,7 +13,8 @@ import (
 
 // requireParts fails unless destinations bring each of the keys to its place in parted, every place once, and parted is
 // in order of the keys' parts, which are 2^shift keys wide from low on.
-func requireParts(t testing.TB, keys, parted, destinations []uint32, low uint32, shift, last int, name string) {
+func requireParts[K number](t testing.TB, keys, parted []K, destinations []uint32, low K, shift, last int,
+	name string) {
 	t.Helper()
 	taken := make([]bool, len(keys))
 	for i, k := range keys {
@@ -23,14 +24,14 @@ func requireParts(t testing.TB, keys, parted, destinations []uint32, low uint32,
 		}
 		taken[at] = true
 	}
-	part := func(k uint32) int { return min(int((max(k, low)-low)>>shift), last) }
-	ordered := slices.IsSortedFunc(parted, func(a, b uint32) int { return part(a) - part(b) })
+	part := func(k K) uint64 { return min(uint64(max(k, low)-low)>>shift, uint64(last)) }
+	ordered := slices.IsSortedFunc(parted, func(a, b K) int { return cmp.Compare(part(a), part(b)) })
 	require.True(t, ordered, "%s: parts in order", name)
 }
 
 // clustered are n keys from a stretch so wide.
-func clustered(n int, low, width uint32) []uint32 {
-	keys := words(uint64(n)+5, n, width)
+func clustered[K number](n int, low, width K) []K {
+	keys := numbers(uint64(n)+5, n, width)
 	for i := range keys {
 		keys[i] += low
 	}
@@ -38,26 +39,27 @@ func clustered(n int, low, width uint32) []uint32 {
 }
 
 // partition brings keys into parts and returns the first n of them in order, and the place of each. With pairs, each
-// key has another word, and sources are written, too.
-func partition(r *rig, keys []uint32, l Length, n, log2 int, pairs bool) (parted, destinations []uint32) {
+// key has another number, and sources are written, too.
+func partition[K number](r *rig, keys []K, l Length, n, log2 int, pairs bool) (parted []K, destinations []uint32) {
 	r.t.Helper()
 	given, each := keys, 1
 	if pairs {
-		given, each = make([]uint32, 2*len(keys)), 2
+		given, each = make([]K, 2*len(keys)), 2
 		for i, k := range keys {
-			given[2*i], given[2*i+1] = k, uint32(i)
+			given[2*i], given[2*i+1] = k, K(i)
 		}
 	}
-	in, out, to, from := upload(r, given), room(r, len(given)), room(r, len(keys)), room(r, len(keys))
+	in, out, to, from := upload(r, given), roomOf[K](r, len(given)), room(r, len(keys)), room(r, len(keys))
 	a := PartitionArgs{
-		Keys: in.Address(), Pairs: pairs, OutKeys: out.Address(), Destinations: to.Address(), Length: l, Bits: log2,
+		Keys: in.Address(), Width: widthOf[K](), Pairs: pairs, OutKeys: out.Address(), Destinations: to.Address(),
+		Length: l, Bits: log2,
 		Scratch: r.scratch(r.p.PartitionScratch(log2)),
 	}
 	if pairs {
 		a.Sources = from.Address()
 	}
 	r.run(r.p.Partition(r.s, a))
-	unchanged := make([]uint32, len(given))
+	unchanged := make([]K, len(given))
 	require.NoError(r.t, in.Download(r.t.Context(), 0, unchanged))
 	requireWords(r.t, given, unchanged, "the input")
 	sorted, destinations := download(r, out, each*n), download(r, to, n)
@@ -65,24 +67,24 @@ func partition(r *rig, keys []uint32, l Length, n, log2 int, pairs bool) (parted
 		return sorted, destinations
 	}
 	sources := download(r, from, n)
-	parted = make([]uint32, n)
+	parted = make([]K, n)
 	for at := range parted {
 		parted[at] = sorted[2*at]
-		if i := sources[at]; sorted[2*at+1] != i || int(i) >= n || int(destinations[i]) != at {
+		if i := sources[at]; sorted[2*at+1] != K(i) || int(i) >= n || int(destinations[i]) != at {
 			require.FailNow(r.t, "sources", "place %d is from %d, and %d goes with its key", at, i, sorted[2*at+1])
 		}
 	}
 	return parted, destinations
 }
 
-func testPartition(r *rig, keys []uint32, l Length, n, log2 int, name string) {
+func testPartition[K number](r *rig, keys []K, l Length, n, log2 int, name string) {
 	r.t.Helper()
 	defer r.release()
 	// So few keys are all in the sample that says how wide parts are.
-	low, shift := uint32(0), 0
+	low, shift := K(0), 0
 	if n > 0 {
 		low = slices.Min(keys[:n])
-		shift = max(0, bits.Len32(slices.Max(keys[:n])-low)-log2)
+		shift = max(0, bits.Len64(uint64(slices.Max(keys[:n])-low))-log2)
 	}
 	for _, pairs := range []bool{false, true} {
 		parted, destinations := partition(r, keys, l, n, log2, pairs)
@@ -92,36 +94,50 @@ func testPartition(r *rig, keys []uint32, l Length, n, log2 int, name string) {
 
 func TestPartition(t *testing.T) {
 	r := newRig(t)
-	for _, log2 := range []int{1, 5, 8, MaxPartitionBits} {
+	testPartitions[uint32](r)
+	testPartitions[uint64](r)
+}
+
+func testPartitions[K number](r *rig) {
+	top := ^K(0)
+	for _, log2 := range []int{1, 5, MaxPartitionBits} {
 		for _, n := range []int{0, 1, 2, 33, 1000, 1024, 2047} {
-			for name, keys := range map[string][]uint32{
-				"random": words(uint64(n), n, 0), "equal": clustered(n, 0xfffffff0, 1),
-				"three":          clustered(n, math.MaxUint32-2, 3),
-				"close together": clustered(n, 0x7ffffff0, 1000), "low": clustered(n, 0, 1<<20),
+			for name, keys := range map[string][]K{
+				"random": numbers[K](uint64(n), n, 0), "equal": clustered(n, top-15, 1),
+				"three": clustered(n, top-2, 3), "close together": clustered(n, top/2-15, 1000),
+				"low": clustered[K](n, 0, 1<<20), "half": clustered(n, top/8, top/8*4),
 			} {
-				testPartition(r, keys, Length{N: n}, n, log2, fmt.Sprintf("%d bits, %d keys, %s", log2, n, name))
+				testPartition(r, keys, Length{N: n}, n, log2,
+					fmt.Sprintf("%d bits, %d keys, %s, %v", log2, n, name, widthOf[K]()))
 			}
 		}
 	}
 	for _, n := range []int{0, 1, 2000} {
-		eachLength(r, n, func(l Length, name string) { testPartition(r, words(uint64(n), l.N, 0), l, n, 8, name) })
+		eachLength(r, n, func(l Length, name string) {
+			testPartition(r, numbers[K](uint64(n), l.N, 0), l, n, 8, name)
+		})
 	}
 }
 
 // Many keys, in whatever order: the sample is not all of them, and workgroups go round.
 func TestPartitionOfManyKeys(t *testing.T) {
 	r := newRig(t)
+	testPartitionOfMany[uint32](r)
+	testPartitionOfMany[uint64](r)
+}
+
+func testPartitionOfMany[K number](r *rig) {
 	const n, log2 = 300_007, 8
-	for name, keys := range sortInputs[uint32](n) {
+	for name, keys := range sortInputs[K](n) {
 		for _, pairs := range []bool{false, true} {
 			parted, destinations := partition(r, keys, Length{N: n}, n, log2, pairs)
-			requireParts(t, keys, parted, destinations, 0, 0, 0, name)
+			requireParts(r.t, keys, parted, destinations, 0, 0, 0, name)
 			// Parts are somewhat narrower than that, so that keys that lie so far apart are in order.
 			width := (slices.Max(keys)-slices.Min(keys))>>(log2-1) + 2
-			most := uint32(0)
+			most := K(0)
 			for i, k := range parted {
 				if most > k && most-k > width {
-					require.FailNow(t, "not in order", "%s: place %d holds %#x behind %#x", name, i, k, most)
+					require.FailNow(r.t, "not in order", "%s: place %d holds %#x behind %#x", name, i, k, most)
 				}
 				most = max(most, k)
 			}

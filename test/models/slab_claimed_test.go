@@ -57,18 +57,19 @@ func (b claimedSlab) settled(t *Thread, slot, seen int) (value int, is bool) {
 	if b == "no look behind the bit" {
 		return seen, true
 	}
-	if b != "no acquire" {
+	if b != "no order by address" {
 		t.Acquire()
 	}
 	return t.Load(valueAt(slot))[0], true
 }
 
-// settle says that a fresh slot's value is the slot's value. What was seen and made of it is behind a fence.
+// settle says that a fresh slot's value is the slot's value, on the result of the atomic that made it: so it is behind
+// that atomic, and what this one has seen.
 func (b claimedSlab) settle(t *Thread, slot int) {
 	if b == "nobody settles" {
 		return
 	}
-	if b != "no release" {
+	if b != "no order by result" {
 		t.Release()
 	}
 	t.Or(claimedBits, 1<<slot)
@@ -99,19 +100,20 @@ func (b claimedSlab) insert(t *Thread, slot, value int) (done bool) {
 
 // change is an update in place of a settled value.
 func (b claimedSlab) change(t *Thread, slot, value int, o operation) {
-	made := o.value
+	made, before := o.value, 0
 	switch o.kind {
 	case puts:
-		t.Exchange(valueAt(slot), o.value)
+		before = t.Exchange(valueAt(slot), o.value)
 	case adds:
-		made += t.Add(valueAt(slot), o.value)
+		before = t.Add(valueAt(slot), o.value)
+		made += before
 	case lowers:
 		t.Min(valueAt(slot), o.value)
 		return
 	case raises:
-		t.Max(valueAt(slot), o.value)
+		before = t.Max(valueAt(slot), o.value)
 	}
-	if made == freshValue {
+	if made == freshValue && before != freshValue {
 		b.settle(t, slot)
 	}
 }
@@ -192,7 +194,7 @@ func TestClaimedSlab(t *testing.T) {
 		{none, [][]operation{{{unique, 1}}, {{puts, 2}}, {{finds, 0}, {finds, 0}}}, []claimedSlab{"nobody waits"}},
 		{none, [][]operation{{{unique, most}}, {{puts, 2}}, {{finds, 0}, {finds, 0}}}, nil},
 		{none, [][]operation{{{unique, 1}}, {{puts, most}}, {{finds, 0}, {finds, 0}}}, []claimedSlab{
-			"nobody waits", "nobody settles", "no look behind the bit", "no acquire", "no release"}},
+			"nobody waits", "nobody settles", "no look behind the bit", "no order by address", "no order by result"}},
 		{none, [][]operation{{{puts, 1}}, {{puts, 2}}, {{puts, most}}}, []claimedSlab{"nobody waits"}},
 		{none, [][]operation{{{adds, 1}}, {{adds, 98}}, {{finds, 0}, {finds, 0}}}, []claimedSlab{
 			"nobody waits", "nobody settles", "no look behind the bit"}},

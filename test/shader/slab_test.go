@@ -382,7 +382,7 @@ func (c change) apply(s *slab, v variant) (done bool, value uint64) {
 	open := s[auxWord]>>31 != 0
 	changes := func(value, made uint64) {
 		v.setValue(s, c.slot, value)
-		if v.claimed() && made == v.empty() {
+		if v.claimed() && made == v.empty() && stored != made {
 			s[auxWord] &^= 1 << c.slot
 		}
 	}
