@@ -12,8 +12,12 @@ import (
 // Slots is how many pairs a leaf has room for, and children an inner node.
 const Slots = 14
 
-// DefaultFill is the share of its slots that a node gets of a bulk build: 8 of 15, as the paper has it.
-const DefaultFill = 8.0 / 15
+// DefaultFill is the share of its slots that a node gets of a bulk build: 8 of 15, as the paper has it; and WideFill
+// that of a tree of 64 bits, whose nodes have 6 slots: 4 of them.
+const (
+	DefaultFill = 8.0 / 15
+	WideFill    = 4.0 / 6
+)
 
 // Path is the way that a batch of updates takes.
 type Path uint8
@@ -37,7 +41,7 @@ type Options struct {
 	// Capacity is how many pairs the tree's memory is laid out for at first. More may be inserted.
 	Capacity int
 	// Fill is the share of its slots that a node gets where nodes are made in bulk: Build, Compact, and the splits of
-	// the batched path. Above 0, up to 1; 0: DefaultFill.
+	// the batched path. Above 0, up to 1; 0: DefaultFill, or WideFill.
 	Fill float64
 	// MaxBytes is the most memory that the tree's nodes may take; 0: as much as there is.
 	MaxBytes uint64
@@ -60,9 +64,9 @@ const (
 	maxPairs = 1 << 32 // keys are 32 bits
 )
 
-func (o *Options) complete(d *vk.Device) error {
+func (o *Options) complete(d *vk.Device, width structures.Width) error {
 	if o.Fill == 0 {
-		o.Fill = DefaultFill
+		o.Fill = [...]float64{DefaultFill, WideFill}[width]
 	}
 	switch {
 	case o.Capacity < 0:

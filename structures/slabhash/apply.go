@@ -58,7 +58,11 @@ func (t *table[W]) recordApply(s *vk.Stream, kind structures.Kind, b operands) e
 	if t.width == structures.Bits64 && t.d.Has(vk.Int64Atomics) {
 		constants = append(constants, recording.Constant("SLAB_TORN", t.torn()))
 	}
-	k, err := kernel[applyPush](t, s, t.protocol("apply"), t.tiles.update, constants...)
+	tile := t.tiles.update
+	if kind == structures.Insert || kind == structures.InsertUnique || kind == structures.InsertDuplicate {
+		tile = t.tiles.insert
+	}
+	k, err := kernel[applyPush](t, s, t.protocol("apply"), tile, constants...)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, k
 	width := structures.WidthOf[W]()
 	t := &table[W]{
 		d: d, o: o, width: width, keys: keys, slots: slotsBytes / slotBytes(width, keys), pool: o.Pool,
-		tiles: bestTiles(d, o.Tile), visits: initialVisits,
+		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits,
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
 	}
 	buckets, err := t.layOut()

@@ -1,32 +1,40 @@
 package slabhash
 
-import "github.com/vkds/vkds/vk"
+import (
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
 
 const maxTile = 8 // quads of a slab
 
 // tiles are how many lanes work on one slab together, in each sort of kernel.
 type tiles struct {
 	find   int // lookups in the read-only phase: many slabs in flight, few instructions each
-	update int // concurrent lookups and updates
+	insert int // insertions of new pairs, as a rule
+	update int // concurrent lookups and other updates
 	walk   int // whole buckets, streaming
 }
 
 // Tiles returns how many lanes work on one slab together on a device, unless Options.Tile says otherwise: in
 // read-only lookups, in concurrent lookups and updates, and in walks over whole tables.
 func Tiles(d *vk.Device) (find, update, walk int) {
-	t := bestTiles(d, 0)
+	t := bestTiles(d, structures.Bits32, false, 0)
 	return t.find, t.update, t.walk
 }
 
 // The widths that measured best, by type of device (docs/benchmarks.md). On a CPU, a lane is a loop
 // iteration and shuffles are dear, so one lane takes the whole slab.
-func bestTiles(d *vk.Device, wish int) tiles {
-	t := tiles{find: 4, update: 4, walk: 8}
+func bestTiles(d *vk.Device, width structures.Width, keys bool, wish int) tiles {
+	t := tiles{find: 4, insert: 4, update: 4, walk: 8}
+	if width == structures.Bits64 && !keys {
+		t.insert = 2
+	}
 	if d.Info().Type == vk.CPU {
-		t = tiles{find: 1, update: 1, walk: 1}
+		t = tiles{find: 1, insert: 1, update: 1, walk: 1}
 	}
 	if wish != 0 {
-		t = tiles{wish, wish, wish}
+		t = tiles{wish, wish, wish, wish}
 	}
-	return tiles{min(t.find, d.SubgroupSize()), min(t.update, d.SubgroupSize()), min(t.walk, d.SubgroupSize())}
+	n := d.SubgroupSize()
+	return tiles{min(t.find, n), min(t.insert, n), min(t.update, n), min(t.walk, n)}
 }
