@@ -89,7 +89,8 @@ void main() {
         [[unroll]] for (uint j = 0u; j < ITEMS; j++) {
             uint i = j * WORKGROUP + self;
             if (i < left)
-                PARTITION_STORE_PAIR(address_at(sorted, to[j], PARTITION_PAIR_SHIFT), PARTITION_PAIR(brought[j], tile[i]));
+                PARTITION_STORE_PAIR(address_at(sorted, to[j], PARTITION_PAIR_SHIFT),
+                                     PARTITION_PAIR(brought[j], tile[i]));
         }
     }
     if ((sources.x | sources.y) != 0u) {
