@@ -9,37 +9,52 @@ layout(constant_id = 16) const uint FUNCTION = 0;   // 0 apply, 1 find, 2 walk, 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
     uvec2 to;           // the lists
-    uvec2 operations;   // a quad an invocation: kind, key, value, list
-    uvec2 outcomes;     // a pair an invocation: apply: status, in and out, and value; find: 1 if it is there, and value
-    uvec2 pairs;        // walk: three words a pair: list, key, value
+    uvec2 operations;   // two quads an invocation: kind and list, and then key and value, two words each
+    uvec2 outcomes;     // a quad an invocation: apply: status, in and out; find: 1 if it is there; then 0, and value
+    uvec2 pairs;        // walk: two quads a pair: list, and then key and value
     uvec2 counter;      // how many
     uint count;         // operations, lookups, or lists
     uint room;          // pairs
     uint visits;
 };
 
+void load(uint i, out uint kind, out uint list, out K key, out V value) {
+    uvec2 from = address_at(operations, i, 5u);
+    kind = plain_load(from);
+    list = plain_load(address_add(from, 4u));
+    key = VKDS_LOAD(address_add(from, 16u));
+    value = VKDS_LOAD(address_add(from, 24u));
+}
+
+void store(uint i, uint status, V value) {
+    plain_store_at(outcomes, 4u * i, status);
+    VKDS_STORE(address_add(address_at(outcomes, i, 4u), 8u), value);
+}
+
 void apply(uint i, bool there) {
-    uvec4 o = uvec4(0u);
-    uvec2 before = uvec2(STATUS_INSERTED, 0u);
+    uint kind = OP_MIXED, list = 0u;
+    K key = K(0u);
+    V value = V(0u);
+    uint before = STATUS_INSERTED;
     if (there) {
-        o = plain_load4(address_at(operations, i, 4u));
-        before = plain_load2(address_at(outcomes, i, 3u));
+        load(i, kind, list, key, value);
+        before = plain_load_at(outcomes, 4u * i);
+        // What a dispatch before this one has done of OP_DELETE_ALL goes on.
+        if (kind == OP_DELETE_ALL) value = VKDS_LOAD(address_add(address_at(outcomes, i, 4u), 8u));
     }
-    // What a dispatch before this one has done of OP_DELETE_ALL goes on.
-    bool todo = there && before.x == STATUS_PENDING;
-    uint value = o.x == OP_DELETE_ALL ? before.y : o.z;
+    bool todo = there && before == STATUS_PENDING;
     SlabCursor cursor = slab_cursor();
-    uvec2 list = address_at(to, o.w, SLAB_LIST_SHIFT);
-    uint status = slab_list_apply(pool, cursor, list, o.x, o.y, value, todo, visits);
-    if (todo) plain_store2(address_at(outcomes, i, 3u), uvec2(status, value));
+    uint status = slab_list_apply(pool, cursor, address_at(to, list, SLAB_LIST_SHIFT), kind, key, value, todo, visits);
+    if (todo) store(i, status, value);
 }
 
 void find(uint i, bool there) {
-    uvec4 o = uvec4(0u);
-    if (there) o = plain_load4(address_at(operations, i, 4u));
-    uint value;
-    bool found = slab_list_find(pool, address_at(to, o.w, SLAB_LIST_SHIFT), o.y, there, value);
-    if (there) plain_store2(address_at(outcomes, i, 3u), uvec2(found ? 1u : 0u, value));
+    uint kind = OP_MIXED, list = 0u;
+    K key = K(0u);
+    V value = V(0u);
+    if (there) load(i, kind, list, key, value);
+    bool found = slab_list_find(pool, address_at(to, list, SLAB_LIST_SHIFT), key, there, value);
+    if (there) store(i, found ? 1u : 0u, value);
 }
 
 void walk(uint list, bool there) {
@@ -51,9 +66,9 @@ void walk(uint list, bool there) {
             if (((live >> m) & 1u) == 0u) continue;
             uint at = atomic_add(counter, 1u);
             if (at >= room) continue;
-            plain_store_at(pairs, 3u * at, list);
-            plain_store_at(pairs, 3u * at + 1u, slab_list_key(walk, node, m));
-            plain_store_at(pairs, 3u * at + 2u, slab_lane_value(node, m));
+            plain_store_at(pairs, 8u * at, list);
+            VKDS_STORE(address_add(address_at(pairs, at, 5u), 16u), slab_list_key(walk, node, m));
+            VKDS_STORE(address_add(address_at(pairs, at, 5u), 24u), slab_lane_value(node, m));
         }
     }
 }

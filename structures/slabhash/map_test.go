@@ -370,7 +370,7 @@ func TestBuild(t *testing.T) {
 		pairs := slabcheck.Check(t, d, slabcheck.Expect{}, s)[0]
 		require.Equal(t, len(keys), len(pairs))
 		for _, p := range pairs {
-			if _, ok := want[p.Key]; !ok {
+			if _, ok := want[uint32(p.Key)]; !ok {
 				t.Fatalf("the set has the key %#x", p.Key)
 			}
 		}
@@ -434,7 +434,7 @@ func TestInsertAfterDeleteNeverDuplicates(t *testing.T) {
 				pairs := slabcheck.Check(t, d, slabcheck.Expect{Compact: round%8 == 7}, m)[0]
 				require.Equal(t, len(want), len(pairs))
 				for _, p := range pairs {
-					if _, ok := want[p.Key]; !ok {
+					if _, ok := want[uint32(p.Key)]; !ok {
 						t.Fatalf("round %d: key %#x is there", round, p.Key)
 					}
 				}

@@ -101,8 +101,8 @@ func requireContents(t testing.TB, d *vk.Device, m *Map[uint32, uint32], want ma
 	pairs := slabcheck.Check(t, d, slabcheck.Expect{}, m)[0]
 	require.Equal(t, len(want), len(pairs), "pairs in memory")
 	for _, p := range pairs {
-		v, ok := want[p.Key]
-		if !ok || v != p.Value {
+		v, ok := want[uint32(p.Key)]
+		if !ok || v != uint32(p.Value) {
 			t.Fatalf("key %#x has the value %d in memory, want %d (%v)", p.Key, p.Value, v, ok)
 		}
 	}
@@ -126,7 +126,7 @@ func requireContents(t testing.TB, d *vk.Device, m *Map[uint32, uint32], want ma
 func groupsOf(pairs []slabcheck.Pair) map[uint32][]uint32 {
 	groups := map[uint32][]uint32{}
 	for _, p := range pairs {
-		groups[p.Key] = append(groups[p.Key], p.Value)
+		groups[uint32(p.Key)] = append(groups[uint32(p.Key)], uint32(p.Value))
 	}
 	return groups
 }

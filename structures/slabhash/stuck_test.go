@@ -45,7 +45,7 @@ func makeCircle(t *testing.T, d *vk.Device, m *Map[uint32, uint32]) {
 	require.NoError(t, err)
 	t.Cleanup(k.Free)
 	s := testdevice.Stream(t, d)
-	table, bucket := m.Device(), slabcheck.Bucket(m.Device(), 77)
+	table, bucket := m.Device(), slabcheck.Bucket(m.Device(), uint32(77))
 	word := testdevice.Upload(t, d, make([]uint32, 1))
 	k.Dispatch(s, 1, wordsPush{table.Base + uint64(bucket)*slabBytes + 4*nextAt, word.Address(), 1})
 	require.NoError(t, s.Wait(t.Context()))
@@ -61,7 +61,7 @@ func TestListWithoutEnd(t *testing.T) {
 	d := testdevice.Open(t)
 	m := rowOfSlabs(t, d)
 	makeCircle(t, d, m)
-	s, bucket := testdevice.Stream(t, d), slabcheck.Bucket(m.Device(), 77)
+	s, bucket := testdevice.Stream(t, d), slabcheck.Bucket(m.Device(), uint32(77))
 
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -93,7 +93,7 @@ func TestRehashOfListWithoutEnd(t *testing.T) {
 		m := rowOfSlabs(t, d)
 		var others []uint32
 		for key := uint32(1000); len(others) < 40; key++ {
-			if slabcheck.Bucket(m.Device(), key) != slabcheck.Bucket(m.Device(), 77) {
+			if slabcheck.Bucket(m.Device(), key) != slabcheck.Bucket(m.Device(), uint32(77)) {
 				others = append(others, key)
 			}
 		}

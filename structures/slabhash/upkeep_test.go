@@ -194,8 +194,8 @@ func TestSetUpkeep(t *testing.T) {
 			pairs := slabcheck.Check(t, d, slabcheck.Expect{}, s)[0]
 			require.Equal(t, n-100, len(pairs))
 			for _, p := range pairs {
-				if !want[p.Key] {
-					t.Fatalf("the set has %#x", p.Key)
+				if !want[uint32(p.Key)] {
+					t.Fatalf("the set has %#x", uint32(p.Key))
 				}
 			}
 			here, err := s.Contains(t.Context(), keys)

@@ -7,20 +7,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/vk"
 )
 
 // bounds are what is certain of a tree while a batch runs: keys that are there all the time, and those that may be.
-type bounds struct{ certain, possible []uint32 }
+type bounds[W structures.Word] struct{ certain, possible []W }
 
 // valueOf is the one value that a key ever has here.
-func valueOf(key uint32) uint32 { return key*0x9e3779b1 ^ key>>7 }
+func valueOf[W structures.Word](key W) W { return key*0x9e3779b1 ^ key>>7 }
 
 // within are the keys of a sorted slice that lie in a range.
-func within(keys []uint32, r u32.Range) []uint32 {
+func within[W structures.Word](keys []W, r Range[W]) []W {
 	if r.Lo > r.Hi {
 		return nil
 	}
@@ -33,7 +33,7 @@ func within(keys []uint32, r u32.Range) []uint32 {
 }
 
 // neighbor is the key of a sorted slice beside another one.
-func neighbor(keys []uint32, kind structures.Kind, key uint32) (uint32, bool) {
+func neighbor[W structures.Word](keys []W, kind structures.Kind, key W) (W, bool) {
 	at, there := slices.BinarySearch(keys, key)
 	switch {
 	case kind == structures.FindSuccessor && there:
@@ -49,7 +49,7 @@ func neighbor(keys []uint32, kind structures.Kind, key uint32) (uint32, bool) {
 
 // requireNeighbor checks a neighbor that was found while others update: it may have been there, it is on the right
 // side, and no key that was certainly there is nearer.
-func (b bounds) requireNeighbor(t testing.TB, kind structures.Kind, key uint32, found bool, k, v uint32) {
+func (b bounds[W]) requireNeighbor(t testing.TB, kind structures.Kind, key W, found bool, k, v W) {
 	nearest, certain := neighbor(b.certain, kind, key)
 	switch down := kind == structures.FindPredecessor || kind == structures.FindFloor; {
 	case !found && certain:
@@ -68,7 +68,7 @@ func (b bounds) requireNeighbor(t testing.TB, kind structures.Kind, key uint32, 
 }
 
 // requireRange checks a range that was listed while others update, up to so many pairs.
-func (b bounds) requireRange(t testing.TB, r u32.Range, width int, keys, values []uint32) {
+func (b bounds[W]) requireRange(t testing.TB, r Range[W], width int, keys, values []W) {
 	if len(keys) == width {
 		r.Hi = keys[width-1] // it was cut off
 	}
@@ -96,9 +96,9 @@ var concurrentKinds = []structures.Kind{
 
 // concurrentBatch is a batch of insertions of new keys, of deletions of some that are there, and of what asks for the
 // order of keys among them, in no order; and what is certain while it runs.
-func concurrentBatch(rng *rand.Rand, have []uint32, width int) (u32.Batch, bounds) {
-	b := u32.Batch{Width: width}
-	add := func(kind structures.Kind, key, high uint32) {
+func concurrentBatch[W structures.Word](rng *rand.Rand, have []W, width int) (Batch[W], bounds[W]) {
+	b := Batch[W]{Width: width}
+	add := func(kind structures.Kind, key, high W) {
 		b.Kinds, b.Keys = append(b.Kinds, kind), append(b.Keys, key)
 		b.Values, b.Highs = append(b.Values, valueOf(key)), append(b.Highs, high)
 	}
@@ -114,9 +114,9 @@ func concurrentBatch(rng *rand.Rand, have []uint32, width int) (u32.Batch, bound
 	spread := uint32(1) << (8 + rng.IntN(25)%24)
 	around := rng.Uint32()
 	for range (20 + rng.IntN(300)) << rng.IntN(5) {
-		k := around + rng.Uint32N(spread)
+		k := numbers.Key[W](around + rng.Uint32N(spread))
 		if rng.IntN(8) == 0 {
-			k = rng.Uint32N(9) - 4 // the ends
+			k = numbers.Key[W](rng.Uint32N(9) - 4) // the ends
 		}
 		if _, there := slices.BinarySearch(have, k); !there { // perhaps twice, with one value
 			add(structures.Insert, k, 0)
@@ -133,7 +133,7 @@ func concurrentBatch(rng *rand.Rand, have []uint32, width int) (u32.Batch, bound
 		case 2:
 			lo = rng.Uint32N(9) - 4
 		}
-		add(concurrentKinds[rng.IntN(len(concurrentKinds))], lo, hi)
+		add(concurrentKinds[rng.IntN(len(concurrentKinds))], numbers.Key[W](lo), numbers.Key[W](hi))
 	}
 	rng.Shuffle(len(b.Keys), func(i, j int) {
 		b.Kinds[i], b.Kinds[j] = b.Kinds[j], b.Kinds[i]
@@ -142,31 +142,31 @@ func concurrentBatch(rng *rand.Rand, have []uint32, width int) (u32.Batch, bound
 		b.Highs[i], b.Highs[j] = b.Highs[j], b.Highs[i]
 	})
 	slices.Sort(possible)
-	return b, bounds{certain, slices.Compact(possible)}
+	return b, bounds[W]{certain, slices.Compact(possible)}
 }
 
 // listed are the results of a batch with what its ranges list, however it was done.
-type listed struct {
+type listed[W structures.Word] struct {
 	status               []structures.Status
-	values               []uint32
-	keys                 func(i int) uint32 // of a neighbor
-	rangeKeys, rangePair func(i int) []uint32
+	values               []W
+	keys                 func(i int) W // of a neighbor
+	rangeKeys, rangePair func(i int) []W
 }
 
-func fromSlices(t testing.TB, tree *btree.Tree[uint32, uint32], b u32.Batch) listed {
+func fromSlices[W structures.Word](t testing.TB, tree *btree.Tree[W, W], b Batch[W]) listed[W] {
 	b.Values = slices.Clone(b.Values)
 	r, err := tree.Apply(t.Context(), b)
 	require.NoError(t, err)
-	of := func(all []uint32) func(i int) []uint32 {
-		return func(i int) []uint32 { return all[r.Ranges.Offsets[i]:r.Ranges.Offsets[i+1]] }
+	of := func(all []W) func(i int) []W {
+		return func(i int) []W { return all[r.Ranges.Offsets[i]:r.Ranges.Offsets[i+1]] }
 	}
-	return listed{r.Status, r.Values, func(i int) uint32 { return r.Keys[i] }, of(r.Ranges.Keys), of(r.Ranges.Values)}
+	return listed[W]{r.Status, r.Values, func(i int) W { return r.Keys[i] }, of(r.Ranges.Keys), of(r.Ranges.Values)}
 }
 
 // fromStreams does a batch in two parts at the same time, each on a stream.
-func fromStreams(t testing.TB, d *vk.Device, tree *btree.Tree[uint32, uint32], all u32.Batch) listed {
+func fromStreams[W structures.Word](t testing.TB, d *vk.Device, tree *btree.Tree[W, W], all Batch[W]) listed[W] {
 	n := len(all.Keys)
-	o := &streamed{t: t, d: d}
+	o := &streamed[W]{t: t, d: d}
 	defer o.release()
 	cuts := []int{0, n / 2, n}
 	var parts [2]structures.DeviceBatch
@@ -176,8 +176,8 @@ func fromStreams(t testing.TB, d *vk.Device, tree *btree.Tree[uint32, uint32], a
 		u := o.upload(b)
 		parts[i] = structures.DeviceBatch{
 			Count: u.n, Keys: u.keys, Values: u.values, Kinds: u.kinds, Status: u.outcome, Left: u.left,
-			Width: all.Width, Highs: upload(o, all.Highs[cuts[i]:cuts[i+1]]),
-			OutKeys: room[uint32](o, u.n*all.Width), OutValues: room[uint32](o, u.n*all.Width),
+			Width: all.Width, Highs: o.put(all.Highs[cuts[i]:cuts[i+1]]),
+			OutKeys: o.roomFor(u.n * all.Width), OutValues: o.roomFor(u.n * all.Width),
 		}
 		streams[i] = o.stream()
 		defer streams[i].Close()
@@ -190,28 +190,28 @@ func fromStreams(t testing.TB, d *vk.Device, tree *btree.Tree[uint32, uint32], a
 	for _, s := range streams {
 		require.NoError(t, s.Wait(t.Context()))
 	}
-	var r listed
-	var keys, values []uint32
+	var r listed[W]
+	var keys, values []W
 	for i, s := range streams {
 		require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, parts[i]))
 		count := parts[i].Count
 		for _, status := range download(o, parts[i].Status, count) {
 			r.status = append(r.status, structures.Status(status))
 		}
-		r.values = append(r.values, download(o, parts[i].Values, count)...)
-		keys = append(keys, download(o, parts[i].OutKeys, count*all.Width)...)
-		values = append(values, download(o, parts[i].OutValues, count*all.Width)...)
+		r.values = append(r.values, o.get(parts[i].Values, count)...)
+		keys = append(keys, o.get(parts[i].OutKeys, count*all.Width)...)
+		values = append(values, o.get(parts[i].OutValues, count*all.Width)...)
 	}
-	of := func(pairs []uint32) func(i int) []uint32 {
-		return func(i int) []uint32 { return pairs[i*all.Width:][:r.values[i]] }
+	of := func(pairs []W) func(i int) []W {
+		return func(i int) []W { return pairs[i*all.Width:][:r.values[i]] }
 	}
-	r.keys, r.rangeKeys, r.rangePair = func(i int) uint32 { return keys[i*all.Width] }, of(keys), of(values)
+	r.keys, r.rangeKeys, r.rangePair = func(i int) W { return keys[i*all.Width] }, of(keys), of(values)
 	return r
 }
 
 // requireConcurrent checks what a batch has answered.
-func requireConcurrent(t testing.TB, b u32.Batch, known bounds, r listed) {
-	inserted := map[uint32]int{}
+func requireConcurrent[W structures.Word](t testing.TB, b Batch[W], known bounds[W], r listed[W]) {
+	inserted := map[W]int{}
 	for i, kind := range b.Kinds {
 		key, status := b.Keys[i], r.status[i]
 		switch kind {
@@ -233,9 +233,9 @@ func requireConcurrent(t testing.TB, b u32.Batch, known bounds, r listed) {
 				t.Fatalf("find(%#x): %v %#x", key, status, r.values[i])
 			}
 		case structures.FindRange:
-			known.requireRange(t, u32.Range{Lo: key, Hi: b.Highs[i]}, b.Width, r.rangeKeys(i), r.rangePair(i))
+			known.requireRange(t, Range[W]{Lo: key, Hi: b.Highs[i]}, b.Width, r.rangeKeys(i), r.rangePair(i))
 		case structures.CountRange:
-			of := u32.Range{Lo: key, Hi: b.Highs[i]}
+			of := Range[W]{Lo: key, Hi: b.Highs[i]}
 			least, most := len(within(known.certain, of)), len(within(known.possible, of))
 			if n := int(r.values[i]); n < least || n > most {
 				t.Fatalf("count(%#x): %d, but there are %d to %d", of, n, least, most)
@@ -251,7 +251,7 @@ func requireConcurrent(t testing.TB, b u32.Batch, known bounds, r listed) {
 }
 
 // after are the keys that there are after a batch.
-func after(b u32.Batch, known bounds) []uint32 {
+func after[W structures.Word](b Batch[W], known bounds[W]) []W {
 	have := slices.Clone(known.certain)
 	for i, kind := range b.Kinds {
 		if kind == structures.Insert {
@@ -273,20 +273,28 @@ func TestOrderWithSplits(t *testing.T) {
 	case testing.Short():
 		rounds = 3
 	}
-	s := subjects[slices.IndexFunc(subjects, func(s subject) bool { return s.name == "btree, concurrent" })]
-	all := openVariants(t, s, openDevices(t), true)
+	devices := openDevices(t)
+	testOrderWithSplits[uint32](t, devices, rounds)
+	testOrderWithSplits[uint64](t, devices, (rounds+2)/3)
+}
+
+func testOrderWithSplits[W structures.Word](t *testing.T, devices []protocol, rounds int) {
+	s := subjects[W]()[slices.IndexFunc(subjects[uint32](), func(s subject[uint32]) bool {
+		return s.name == "btree, concurrent"
+	})]
+	all := openVariants(t, s, devices, true)
 	for _, v := range all.all {
-		tree := v.dictionary.(*btree.Tree[uint32, uint32])
+		tree := v.dictionary.(*btree.Tree[W, W])
 		for seed := range rounds {
 			rng := rand.New(rand.NewPCG(uint64(seed), 11))
 			require.NoError(t, tree.Clear(t.Context()))
-			var have []uint32
+			var have []W
 			for range rng.IntN(16) {
-				have = append(have, rng.Uint32())
+				have = append(have, numbers.Key[W](rng.Uint32()))
 			}
 			slices.Sort(have)
 			have = slices.Compact(have)
-			values := make([]uint32, len(have))
+			values := make([]W, len(have))
 			for i, k := range have {
 				values[i] = valueOf(k)
 			}
@@ -294,16 +302,16 @@ func TestOrderWithSplits(t *testing.T) {
 			require.NoError(t, err)
 			for batch := range 4 {
 				b, known := concurrentBatch(rng, have, 1+rng.IntN(60))
-				do := fromSlices
+				do := fromSlices[W]
 				if (seed+batch)%2 == 0 {
-					do = func(t testing.TB, tree *btree.Tree[uint32, uint32], b u32.Batch) listed {
+					do = func(t testing.TB, tree *btree.Tree[W, W], b Batch[W]) listed[W] {
 						return fromStreams(t, v.d, tree, b)
 					}
 				}
 				requireConcurrent(t, b, known, do(t, tree, b))
 				have = after(b, known)
 				checkTree(t, v.d, tree)
-				got, err := tree.Range(t.Context(), []u32.Range{u32.AllKeys})
+				got, err := tree.Range(t.Context(), []Range[W]{structures.AllKeys[W]()})
 				require.NoError(t, err)
 				require.True(t, slices.Equal(have, got.Keys), "%d pairs, want %d, or others", len(got.Keys), len(have))
 			}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -31,13 +31,13 @@ type shape struct {
 }
 
 // subject is a kind of dictionary.
-type subject struct {
+type subject[W structures.Word] struct {
 	name string
-	open func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error)
+	open func(ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error)
 	// check looks whether all is well in its memory; nil: there is nothing that the answers don't show.
-	check func(t testing.TB, d *vk.Device, dictionary u32.Dictionary)
+	check func(t testing.TB, d *vk.Device, dictionary Dictionary[W])
 	// upkeep are what may be done to it at any time without changing what it holds.
-	upkeep []func(ctx context.Context, dictionary u32.Dictionary, n int) error
+	upkeep []func(ctx context.Context, dictionary Dictionary[W], n int) error
 	// kinds are what it does in mixed batches; nil: all kinds.
 	kinds   []structures.Kind
 	ordered bool // it is a structures.Ordered
@@ -51,132 +51,147 @@ type subject struct {
 	mixed bool // insertions and deletions of a mixed batch are done in its order, not all insertions first
 }
 
-// subjects are all dictionaries.
-var subjects = []subject{{
-	name:      "slabhash",
-	protocols: true, tiles: true,
-	free: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
-		return slabhash.New[uint32, uint32](ctx, d,
-			slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, MaxLoad: -1})
-	},
-	check: func(t testing.TB, d *vk.Device, dictionary u32.Dictionary) {
-		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map[uint32, uint32]))
-	},
-	upkeep: []func(context.Context, u32.Dictionary, int) error{
-		func(ctx context.Context, d u32.Dictionary, _ int) error {
-			return d.(*slabhash.Map[uint32, uint32]).Flush(ctx)
+// subjects are all dictionaries of a width.
+func subjects[W structures.Word]() []subject[W] {
+	all := []subject[W]{{
+		name:      "slabhash",
+		protocols: true, tiles: true,
+		free: true,
+		open: func(ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error) {
+			return slabhash.New[W, W](ctx, d,
+				slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, MaxLoad: -1})
 		},
-		func(ctx context.Context, d u32.Dictionary, n int) error {
-			return d.(*slabhash.Map[uint32, uint32]).Rehash(ctx, 4+n%300)
+		check: func(t testing.TB, d *vk.Device, dictionary Dictionary[W]) {
+			slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map[W, W]))
 		},
-	},
-}, {
-	name:      "slabhash growing by itself",
-	protocols: true, tiles: true,
-	free: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
-		return slabhash.New[uint32, uint32](ctx, d,
-			slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, Load: 2, MaxLoad: 3})
-	},
-	check: func(t testing.TB, d *vk.Device, dictionary u32.Dictionary) {
-		slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map[uint32, uint32]))
-	},
-}, {
-	name:    "sortedarray",
-	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
-	ordered: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
-		return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Capacity: s.size})
-	},
-	upkeep: []func(context.Context, u32.Dictionary, int) error{
-		func(_ context.Context, d u32.Dictionary, _ int) error {
-			d.(*sortedarray.Array[uint32, uint32]).Trim()
-			return nil
+		upkeep: []func(context.Context, Dictionary[W], int) error{
+			func(ctx context.Context, d Dictionary[W], _ int) error {
+				return d.(*slabhash.Map[W, W]).Flush(ctx)
+			},
+			func(ctx context.Context, d Dictionary[W], n int) error {
+				return d.(*slabhash.Map[W, W]).Rehash(ctx, 4+n%300)
+			},
 		},
-	},
-}, {
-	name:    "lsm",
-	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
-	ordered: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
-		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Capacity: s.size})
-	},
-	upkeep: []func(context.Context, u32.Dictionary, int) error{
-		func(ctx context.Context, d u32.Dictionary, _ int) error {
-			return d.(*lsm.LSM[uint32, uint32]).Cleanup(ctx)
+	}, {
+		name:      "slabhash growing by itself",
+		protocols: true, tiles: true,
+		free: true,
+		open: func(ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error) {
+			return slabhash.New[W, W](ctx, d,
+				slabhash.Options{Buckets: s.size, Tile: s.tile, Seed: s.seed, Load: 2, MaxLoad: 3})
 		},
-		func(context.Context, u32.Dictionary, int) error { return nil },
-		func(_ context.Context, d u32.Dictionary, _ int) error { return d.(*lsm.LSM[uint32, uint32]).Trim() },
-	},
-}, {
-	name:    "lsm cleaning up by itself",
-	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
-	ordered: true,
-	open: func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
-		policy := lsm.WhenDoubled
-		if s.size == 4 {
-			policy = lsm.WhenStale(0.4)
+		check: func(t testing.TB, d *vk.Device, dictionary Dictionary[W]) {
+			slabcheck.Check(t, d, slabcheck.Expect{}, dictionary.(*slabhash.Map[W, W]))
+		},
+	}, {
+		name:    "sortedarray",
+		kinds:   slices.Concat(orderedKinds, inPlaceKinds),
+		ordered: true,
+		open: func(ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error) {
+			return sortedarray.New[W, W](ctx, d, sortedarray.Options{Capacity: s.size})
+		},
+		upkeep: []func(context.Context, Dictionary[W], int) error{
+			func(_ context.Context, d Dictionary[W], _ int) error {
+				d.(*sortedarray.Array[W, W]).Trim()
+				return nil
+			},
+		},
+	}, {
+		name:    "lsm",
+		kinds:   slices.Concat(orderedKinds, inPlaceKinds),
+		ordered: true,
+		open: func(ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error) {
+			return lsm.New[W, W](ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Capacity: s.size})
+		},
+		upkeep: []func(context.Context, Dictionary[W], int) error{
+			func(ctx context.Context, d Dictionary[W], _ int) error {
+				return d.(*lsm.LSM[W, W]).Cleanup(ctx)
+			},
+			func(context.Context, Dictionary[W], int) error { return nil },
+			func(_ context.Context, d Dictionary[W], _ int) error { return d.(*lsm.LSM[W, W]).Trim() },
+		},
+	}, {
+		name:    "lsm cleaning up by itself",
+		kinds:   slices.Concat(orderedKinds, inPlaceKinds),
+		ordered: true,
+		open: func(ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error) {
+			policy := lsm.WhenDoubled
+			if s.size == 4 {
+				policy = lsm.WhenStale(0.4)
+			}
+			return lsm.New[W, W](ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Cleanup: policy})
+		},
+	}, {
+		name:  "btree, batched",
+		kinds: slices.Concat(orderedKinds, inPlaceKinds), ordered: true, protocols: true, tiles: true, mixed: true,
+		fills:  true,
+		open:   openTree[W](btree.Batched),
+		check:  checkTree[W],
+		upkeep: treeUpkeep[W](),
+	}, {
+		name:    "btree, concurrent",
+		kinds:   slices.Concat(orderedKinds, inPlaceKinds),
+		ordered: true, protocols: true, tiles: true, free: true,
+		fills:  true,
+		open:   openTree[W](btree.Concurrent),
+		check:  checkTree[W],
+		upkeep: treeUpkeep[W](),
+	}, {
+		name:    "btree, either way",
+		kinds:   slices.Concat(orderedKinds, inPlaceKinds),
+		ordered: true, protocols: true, free: true,
+		fills:  true,
+		open:   openTree[W](btree.AutoPath),
+		check:  checkTree[W],
+		upkeep: treeUpkeep[W](),
+	}, {
+		name:    "btree, shared pool",
+		kinds:   slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds),
+		ordered: true, protocols: true, free: true,
+		fills:  true,
+		shares: true,
+		open:   openTree[W](btree.AutoPath),
+		check:  checkTree[W],
+		upkeep: treeUpkeep[W](),
+	}}
+	if structures.WidthOf[W]() == structures.Bits64 {
+		for i := range all {
+			all[i].name += ", 64 bits"
 		}
-		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 32 << (s.size % 4), Cleanup: policy})
-	},
-}, {
-	name:  "btree, batched",
-	kinds: slices.Concat(orderedKinds, inPlaceKinds), ordered: true, protocols: true, tiles: true, mixed: true,
-	fills:  true,
-	open:   openTree(btree.Batched),
-	check:  checkTree,
-	upkeep: treeUpkeep,
-}, {
-	name:    "btree, concurrent",
-	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
-	ordered: true, protocols: true, tiles: true, free: true,
-	fills:  true,
-	open:   openTree(btree.Concurrent),
-	check:  checkTree,
-	upkeep: treeUpkeep,
-}, {
-	name:    "btree, either way",
-	kinds:   slices.Concat(orderedKinds, inPlaceKinds),
-	ordered: true, protocols: true, free: true,
-	fills:  true,
-	open:   openTree(btree.AutoPath),
-	check:  checkTree,
-	upkeep: treeUpkeep,
-}, {
-	name:    "btree, shared pool",
-	kinds:   slices.Concat([]structures.Kind{structures.InsertUnique}, orderedKinds, inPlaceKinds),
-	ordered: true, protocols: true, free: true,
-	fills:  true,
-	shares: true,
-	open:   openTree(btree.AutoPath),
-	check:  checkTree,
-	upkeep: treeUpkeep,
-}}
+	}
+	return all
+}
 
-func openTree(path btree.Path) func(context.Context, *vk.Device, shape) (u32.Dictionary, error) {
-	return func(ctx context.Context, d *vk.Device, s shape) (u32.Dictionary, error) {
-		return btree.New[uint32, uint32](ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Path: path, Pool: s.pool})
+// orderedSubjects are those of them that keep their keys in order.
+func orderedSubjects[W structures.Word]() []subject[W] {
+	return slices.DeleteFunc(subjects[W](), func(s subject[W]) bool { return !s.ordered })
+}
+
+func openTree[W structures.Word](path btree.Path) func(context.Context, *vk.Device, shape) (Dictionary[W], error) {
+	return func(ctx context.Context, d *vk.Device, s shape) (Dictionary[W], error) {
+		return btree.New[W, W](ctx, d, btree.Options{Tile: s.tile, Fill: s.fill, Path: path, Pool: s.pool})
 	}
 }
 
-func checkTree(t testing.TB, _ *vk.Device, dictionary u32.Dictionary) {
-	require.NoError(t, dictionary.(*btree.Tree[uint32, uint32]).Check(t.Context()))
+func checkTree[W structures.Word](t testing.TB, _ *vk.Device, dictionary Dictionary[W]) {
+	require.NoError(t, dictionary.(*btree.Tree[W, W]).Check(t.Context()))
 }
 
-var treeUpkeep = []func(context.Context, u32.Dictionary, int) error{
-	func(ctx context.Context, d u32.Dictionary, n int) error {
-		return d.(*btree.Tree[uint32, uint32]).Compact(ctx, 0.05+float64(n%95)/100)
-	},
-	func(ctx context.Context, d u32.Dictionary, _ int) error {
-		return d.(*btree.Tree[uint32, uint32]).Check(ctx)
-	},
+func treeUpkeep[W structures.Word]() []func(context.Context, Dictionary[W], int) error {
+	return []func(context.Context, Dictionary[W], int) error{
+		func(ctx context.Context, d Dictionary[W], n int) error {
+			return d.(*btree.Tree[W, W]).Compact(ctx, 0.05+float64(n%95)/100)
+		},
+		func(ctx context.Context, d Dictionary[W], _ int) error {
+			return d.(*btree.Tree[W, W]).Check(ctx)
+		},
+	}
 }
 
 // act is one step of a sequence.
-type act struct {
+type act[W structures.Word] struct {
 	what   string // insert, update, delete, find, apply, clear, upkeep, bulk
-	batch  u32.Batch
+	batch  Batch[W]
 	choice int
 }
 
@@ -198,14 +213,14 @@ func key(i int) uint32 {
 }
 
 // sequence draws batches whose answers do not depend on the order within a batch: no key is in one twice.
-func sequence(t *rapid.T) []act {
+func sequence[W structures.Word](t *rapid.T) []act[W] {
 	kinds := []structures.Kind{
 		structures.Insert, structures.InsertUnique, structures.InsertAdd, structures.InsertMin, structures.InsertMax,
 		structures.Delete, structures.DeleteAll, structures.Find, structures.CountAll,
 	}
 	weights := []string{"insert", "insert", "update", "delete", "find", "apply", "apply", "apply", "upkeep", "clear"}
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act {
-		a := act{what: rapid.SampledFrom(weights).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) act[W] {
+		a := act[W]{what: rapid.SampledFrom(weights).Draw(t, "what"), choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
 		if a.what == "upkeep" || a.what == "clear" && a.choice%3 != 0 {
 			a.what = "upkeep"
 			return a
@@ -216,11 +231,11 @@ func sequence(t *rapid.T) []act {
 		noise := rapid.Uint32().Draw(t, "noise")
 		for i := range n {
 			noise = noise*1664525 + 1013904223
-			a.batch.Keys = append(a.batch.Keys, key((from+i*step)%keySpace))
+			a.batch.Keys = append(a.batch.Keys, numbers.Key[W](key((from+i*step)%keySpace)))
 			a.batch.Kinds = append(a.batch.Kinds, kinds[noise>>16%uint32(len(kinds))])
-			value := noise
+			value := numbers.Value[W](noise)
 			if noise>>8%8 == 0 {
-				value = [...]uint32{0, ^uint32(0)}[noise>>12&1]
+				value = [...]W{0, ^W(0)}[noise>>12&1]
 			}
 			a.batch.Values = append(a.batch.Values, value)
 		}
@@ -229,9 +244,9 @@ func sequence(t *rapid.T) []act {
 }
 
 // oracle is a dictionary in Go.
-type oracle map[uint32]uint32
+type oracle[W structures.Word] map[W]W
 
-func (o oracle) apply(kind structures.Kind, key, value uint32) (structures.Status, uint32) {
+func (o oracle[W]) apply(kind structures.Kind, key, value W) (structures.Status, W) {
 	old, there := o[key]
 	if kind.Inserts() {
 		if !there {
@@ -269,9 +284,9 @@ func (o oracle) apply(kind structures.Kind, key, value uint32) (structures.Statu
 }
 
 // run does a sequence on a dictionary and compares all answers.
-func run(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary, acts []act) {
+func run[W structures.Word](t testing.TB, d *vk.Device, s subject[W], dictionary Dictionary[W], acts []act[W]) {
 	ctx := t.Context()
-	want := oracle{}
+	want := oracle[W]{}
 	for step, a := range acts {
 		b := a.batch
 		switch a.what {
@@ -337,7 +352,7 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary, acts 
 	n, err := dictionary.Len(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), n)
-	got, inChunks := oracle{}, oracle{}
+	got, inChunks := oracle[W]{}, oracle[W]{}
 	for pair, err := range dictionary.All(ctx) {
 		require.NoError(t, err)
 		if _, twice := got[pair.Key]; twice {
@@ -353,8 +368,8 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary, acts 
 		}
 	}
 	require.True(t, maps.Equal(got, inChunks))
-	if o, ok := dictionary.(*streamed); ok {
-		o.requireExport(len(want), func(keys, values []uint32) bool {
+	if o, ok := dictionary.(*streamed[W]); ok {
+		o.requireExport(len(want), func(keys, values []W) bool {
 			for i, k := range keys {
 				if v, there := want[k]; !there || v != values[i] {
 					return false
@@ -375,11 +390,16 @@ func run(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary, acts 
 // throughout, and so equal contents.
 func TestSequences(t *testing.T) {
 	devices := openDevices(t)
-	for _, s := range subjects {
+	testSequences[uint32](t, devices)
+	testSequences[uint64](t, devices)
+}
+
+func testSequences[W structures.Word](t *testing.T, devices []protocol) {
+	for _, s := range subjects[W]() {
 		t.Run(s.name, func(t *testing.T) {
 			check(openVariants(t, s, devices, false),
-				func(rt *rapid.T) []act { return restrict(sequence(rt), s.kinds) },
-				func(t testing.TB, v *variant, s subject, dictionary u32.Dictionary, acts []act) {
+				func(rt *rapid.T) []act[W] { return restrict(sequence[W](rt), s.kinds) },
+				func(t testing.TB, v *variant[W], s subject[W], dictionary Dictionary[W], acts []act[W]) {
 					run(t, v.d, s, dictionary, acts)
 				})
 		})

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -24,15 +24,15 @@ func counts(room int) map[uint32]int {
 // untouched is what stands in results behind the number of what was asked.
 const untouched = 0x5a5a5a5a
 
-// counted is a structure with the pairs (2i, i) of i below a number, and what is asked of it.
-type counted struct {
+// counted is a structure with the pairs of the numbers 2i and i, and what is asked of it.
+type counted[W structures.Word] struct {
 	t *testing.T
 	d *vk.Device
 	s *vk.Stream
 }
 
-// room is a buffer of results.
-func (c counted) room(n int) *vk.Buffer[uint32] {
+// room is a buffer of results that are words.
+func (c counted[W]) room(n int) *vk.Buffer[uint32] {
 	words := make([]uint32, n)
 	for i := range words {
 		words[i] = untouched
@@ -40,7 +40,25 @@ func (c counted) room(n int) *vk.Buffer[uint32] {
 	return testdevice.Upload(c.t, c.d, words)
 }
 
-func (c counted) bytes(n int) *vk.Buffer[uint8] {
+// roomFor is one of results that are keys or values.
+func (c counted[W]) roomFor(n int) *vk.Buffer[uint32] {
+	return c.room(numbers.WordsOf[W](n))
+}
+
+func (c counted[W]) put(some []W) *vk.Buffer[uint32] {
+	return testdevice.Upload(c.t, c.d, numbers.Words(some))
+}
+
+func (c counted[W]) get(b *vk.Buffer[uint32], n int) []W {
+	return numbers.From[W](testdevice.Download(c.t, b, b.Len()))[:n]
+}
+
+// unchanged is the key or value whose words are untouched.
+func unchanged[W structures.Word]() W {
+	return numbers.From[W]([]uint32{untouched, untouched})[0]
+}
+
+func (c counted[W]) bytes(n int) *vk.Buffer[uint8] {
 	b := make([]uint8, padded(n))
 	for i := range b {
 		b[i] = 0x5a
@@ -48,47 +66,53 @@ func (c counted) bytes(n int) *vk.Buffer[uint8] {
 	return testdevice.Upload(c.t, c.d, b)
 }
 
-func (c counted) count(said uint32) *vk.Buffer[uint32] {
+func (c counted[W]) count(said uint32) *vk.Buffer[uint32] {
 	return testdevice.Upload(c.t, c.d, []uint32{said})
 }
 
-func (c counted) wait() { require.NoError(c.t, c.s.Wait(c.t.Context())) }
+func (c counted[W]) wait() { require.NoError(c.t, c.s.Wait(c.t.Context())) }
 
 // Where the device alone knows how many there are, so many are done and no more, whatever its word says: what is asked
 // leaves the results behind them alone, and updates the dictionary.
 func TestDeviceCounts(t *testing.T) {
+	devices := openDevices(t)
+	testDeviceCounts[uint32](t, devices)
+	testDeviceCounts[uint64](t, devices)
+}
+
+func testDeviceCounts[W structures.Word](t *testing.T, devices []protocol) {
 	const room, pairs = 300, 400
-	for _, d := range openDevices(t) {
+	for _, d := range devices {
 		if d.d == nil {
 			continue
 		}
 		ctx := t.Context()
-		m, err := slabhash.New[uint32, uint32](ctx, d.d, slabhash.Options{})
+		m, err := slabhash.New[W, W](ctx, d.d, slabhash.Options{})
 		require.NoError(t, err)
-		tree, err := btree.New[uint32, uint32](ctx, d.d, btree.Options{})
+		tree, err := btree.New[W, W](ctx, d.d, btree.Options{})
 		require.NoError(t, err)
-		l, err := lsm.New[uint32, uint32](ctx, d.d, lsm.Options{Batch: 64})
+		l, err := lsm.New[W, W](ctx, d.d, lsm.Options{Batch: 64})
 		require.NoError(t, err)
-		a, err := sortedarray.New[uint32, uint32](ctx, d.d, sortedarray.Options{})
+		a, err := sortedarray.New[W, W](ctx, d.d, sortedarray.Options{})
 		require.NoError(t, err)
 		for _, of := range []interface {
-			u32.Dictionary
+			Dictionary[W]
 			structures.OnStream
 		}{m, tree, l, a} {
 			t.Run(fmt.Sprintf("%s/%T", d.name, of), func(t *testing.T) {
 				defer func() { require.NoError(t, of.Close()) }()
-				c := counted{t, d.d, testdevice.Stream(t, d.d)}
-				keys, values := make([]uint32, pairs), make([]uint32, pairs)
+				c := counted[W]{t, d.d, testdevice.Stream(t, d.d)}
+				keys, values := make([]W, pairs), make([]W, pairs)
 				for i := range keys {
-					keys[i], values[i] = uint32(2*i), uint32(i)
+					keys[i], values[i] = numbers.Key[W](uint32(2*i)), numbers.Key[W](uint32(i))
 				}
 				for said, n := range counts(room) {
 					_, err := of.Insert(ctx, keys, values)
 					require.NoError(t, err)
-					c.find(of, said, n, room, keys)
+					c.find(of, said, n, room, keys, values)
 					if ordered, ok := of.(structures.OrderedOnStream); ok {
-						c.neighbors(ordered, said, n, room, keys)
-						c.ranges(ordered, said, n, room, keys)
+						c.neighbors(ordered, said, n, room, keys, values)
+						c.ranges(ordered, said, n, room, keys, values)
 					}
 					c.update(of.UpdateOn, of, said, n, room, pairs)
 					if concurrent, ok := of.(structures.ConcurrentOnStream); ok {
@@ -97,7 +121,7 @@ func TestDeviceCounts(t *testing.T) {
 							return concurrent.ApplyOn(s, kind, b)
 						}
 						c.update(apply, of, said, n, room, pairs)
-						c.mixed(of, apply, said, n, room, keys)
+						c.mixed(of, apply, said, n, room, keys, values)
 					}
 				}
 			})
@@ -105,24 +129,22 @@ func TestDeviceCounts(t *testing.T) {
 	}
 }
 
-func (c counted) find(of structures.OnStream, said uint32, n, room int, keys []uint32) {
+func (c counted[W]) find(of structures.OnStream, said uint32, n, room int, keys, values []W) {
 	for _, order := range []structures.LookupOrder{structures.OneByOne, structures.SortedFirst} {
 		l := structures.DeviceLookups{
-			Count: room, DeviceCount: c.count(said), Keys: testdevice.Upload(c.t, c.d, keys[:room]),
-			Values: c.room(room),
-			Found:  c.bytes(room), FoundBits: c.room((room + 31) / 32), Order: order,
+			Count: room, DeviceCount: c.count(said), Keys: c.put(keys[:room]), Values: c.roomFor(room),
+			Found: c.bytes(room), FoundBits: c.room((room + 31) / 32), Order: order,
 		}
 		require.NoError(c.t, of.FindOn(c.s, l))
 		c.wait()
 		found, bits := testdevice.Download(c.t, l.Found, room), testdevice.Download(c.t, l.FoundBits, (room+31)/32)
-		for i, value := range testdevice.Download(c.t, l.Values, room) {
+		for i, value := range c.get(l.Values, room) {
 			bit := bits[i/32] >> (i % 32) & 1
 			if i < n {
-				require.Equal(c.t, [3]uint32{keys[i] / 2, 1, 1}, [3]uint32{value, uint32(found[i]), bit}, "%d of %d", i,
-					n)
+				require.Equal(c.t, [3]W{values[i], 1, 1}, [3]W{value, W(found[i]), W(bit)}, "%d of %d", i, n)
 				continue
 			}
-			require.EqualValues(c.t, untouched, value, "%d of %d", i, n)
+			require.Equal(c.t, unchanged[W](), value, "%d of %d", i, n)
 			if i < padded(n) {
 				require.Zero(c.t, found[i], "%d of %d", i, n)
 			} else {
@@ -137,43 +159,43 @@ func (c counted) find(of structures.OnStream, said uint32, n, room int, keys []u
 	}
 }
 
-func (c counted) neighbors(of structures.OrderedOnStream, said uint32, n, room int, keys []uint32) {
+func (c counted[W]) neighbors(of structures.OrderedOnStream, said uint32, n, room int, keys, values []W) {
 	q := structures.DeviceNeighbors{
-		Count: room, DeviceCount: c.count(said), Keys: testdevice.Upload(c.t, c.d, keys[:room]), OutKeys: c.room(room),
-		OutValues: c.room(room), Status: c.bytes(room), Left: c.count(0),
+		Count: room, DeviceCount: c.count(said), Keys: c.put(keys[:room]), OutKeys: c.roomFor(room),
+		OutValues: c.roomFor(room), Status: c.bytes(room), Left: c.count(0),
 	}
 	require.NoError(c.t, of.NeighborOn(c.s, structures.Successor, q))
 	require.NoError(c.t, of.FinishNeighbors(c.t.Context(), c.s, structures.Successor, q))
-	values := testdevice.Download(c.t, q.OutValues, room)
-	for i, key := range testdevice.Download(c.t, q.OutKeys, room) {
-		want := [2]uint32{untouched, untouched}
+	got := c.get(q.OutValues, room)
+	for i, key := range c.get(q.OutKeys, room) {
+		want := [2]W{unchanged[W](), unchanged[W]()}
 		if i < n {
-			want = [2]uint32{keys[i] + 2, keys[i]/2 + 1}
+			want = [2]W{keys[i+1], values[i+1]}
 		}
-		require.Equal(c.t, want, [2]uint32{key, values[i]}, "%d of %d", i, n)
+		require.Equal(c.t, want, [2]W{key, got[i]}, "%d of %d", i, n)
 	}
 }
 
 // ranges asks for ranges of 3 pairs each.
-func (c counted) ranges(of structures.OrderedOnStream, said uint32, n, room int, keys []uint32) {
-	words := make([]uint32, 0, 2*room)
-	for _, key := range keys[:room] {
-		words = append(words, key, key+4)
+func (c counted[W]) ranges(of structures.OrderedOnStream, said uint32, n, room int, keys, values []W) {
+	bounds := make([]W, 0, 2*room)
+	for i, key := range keys[:room] {
+		bounds = append(bounds, key, keys[i+2])
 	}
-	ranges := testdevice.Upload(c.t, c.d, words)
+	ranges := c.put(bounds)
 	counts := structures.DeviceCounts{Count: room, DeviceCount: c.count(said), Ranges: ranges, Counts: c.room(room),
 		Candidates: testdevice.Room[uint64](c.t, c.d, 1)}
 	require.NoError(c.t, of.CountOn(c.s, counts))
 	pairs := structures.DeviceRanges{
-		Count: room, DeviceCount: counts.DeviceCount, Ranges: ranges, Offsets: c.room(room + 1), Keys: c.room(3 * room),
-		Values: c.room(3 * room), MaxCandidates: 1 << 16, Candidates: testdevice.Room[uint64](c.t, c.d, 1),
+		Count: room, DeviceCount: counts.DeviceCount, Ranges: ranges, Offsets: c.room(room + 1),
+		Keys: c.roomFor(3 * room), Values: c.roomFor(3 * room), MaxCandidates: 1 << 16, Candidates: testdevice.Room[uint64](c.t, c.d, 1),
 	}
 	require.NoError(c.t, of.RangeOn(c.s, pairs))
 	c.wait()
 	candidates := testdevice.Download(c.t, counts.Candidates, 1)[0]
 	require.Equal(c.t, candidates, testdevice.Download(c.t, pairs.Candidates, 1)[0])
 	// An LSM counts those that were overwritten or deleted in, too.
-	if _, ok := of.(*lsm.LSM[uint32, uint32]); !ok || n == 0 {
+	if _, ok := of.(*lsm.LSM[W, W]); !ok || n == 0 {
 		require.EqualValues(c.t, 3*n, candidates)
 	}
 	for i, count := range testdevice.Download(c.t, counts.Counts, n) {
@@ -182,25 +204,25 @@ func (c counted) ranges(of structures.OrderedOnStream, said uint32, n, room int,
 	for i, offset := range testdevice.Download(c.t, pairs.Offsets, room+1) {
 		require.EqualValues(c.t, 3*min(i, n), offset, "%d of %d", i, n)
 	}
-	values := testdevice.Download(c.t, pairs.Values, 3*room)
-	for i, key := range testdevice.Download(c.t, pairs.Keys, 3*room) {
-		want := [2]uint32{untouched, untouched}
+	got := c.get(pairs.Values, 3*room)
+	for i, key := range c.get(pairs.Keys, 3*room) {
+		want := [2]W{unchanged[W](), unchanged[W]()}
 		if i < 3*n {
-			want = [2]uint32{keys[i/3] + 2*uint32(i%3), keys[i/3]/2 + uint32(i%3)}
+			want = [2]W{keys[i/3+i%3], values[i/3+i%3]}
 		}
-		require.Equal(c.t, want, [2]uint32{key, values[i]}, "pair %d of %d", i, 3*n)
+		require.Equal(c.t, want, [2]W{key, got[i]}, "pair %d of %d", i, 3*n)
 	}
-	tree, ok := of.(*btree.Tree[uint32, uint32])
+	tree, ok := of.(*btree.Tree[W, W])
 	if !ok {
 		return
 	}
 	w := structures.DeviceWindow{
-		Count: room, DeviceCount: counts.DeviceCount, Ranges: ranges, Width: 3, Keys: c.room(3 * room),
-		Values: c.room(3 * room), Counts: c.room(room),
+		Count: room, DeviceCount: counts.DeviceCount, Ranges: ranges, Width: 3, Keys: c.roomFor(3 * room),
+		Values: c.roomFor(3 * room), Counts: c.room(room),
 	}
 	require.NoError(c.t, tree.WindowOn(c.s, w))
 	c.wait()
-	require.Equal(c.t, testdevice.Download(c.t, pairs.Keys, 3*room), testdevice.Download(c.t, w.Keys, 3*room))
+	require.Equal(c.t, c.get(pairs.Keys, 3*room), c.get(w.Keys, 3*room))
 	for i, count := range testdevice.Download(c.t, w.Counts, room) {
 		require.EqualValues(c.t, map[bool]uint32{true: 3, false: untouched}[i < n], count, "%d of %d", i, n)
 	}
@@ -210,18 +232,16 @@ type update func(ctx context.Context, s *vk.Stream, kind structures.Kind, b stru
 
 // update inserts keys that the dictionary doesn't have, in every way, and deletes them again, with statuses and
 // without. Their number is what the step of the stream before has written.
-func (c counted) update(do update, of interface {
-	u32.Dictionary
+func (c counted[W]) update(do update, of interface {
+	Dictionary[W]
 	structures.OnStream
 }, said uint32, n, room, pairs int) {
-	ctx, says, odd := c.t.Context(), c.count(said), make([]uint32, room)
+	ctx, says, odd := c.t.Context(), c.count(said), make([]W, room)
 	for i := range odd {
-		odd[i] = uint32(2*i + 1)
+		odd[i] = numbers.Key[W](uint32(2*i + 1))
 	}
 	b := structures.DeviceBatch{
-		Count: room, DeviceCount: c.count(0), Keys: testdevice.Upload(c.t, c.d, odd),
-		Values: testdevice.Upload(c.t, c.d, odd),
-		Status: c.bytes(room), Left: c.count(0),
+		Count: room, DeviceCount: c.count(0), Keys: c.put(odd), Values: c.put(odd), Status: c.bytes(room), Left: c.count(0),
 	}
 	blind := b
 	blind.Status, blind.Left = nil, nil
@@ -253,10 +273,10 @@ func (c counted) update(do update, of interface {
 }
 
 // mixed deletes all of a key, or one, and looks others up, in one batch, and puts back what it has deleted.
-func (c counted) mixed(of structures.OnStream, do update, said uint32, n, room int, keys []uint32) {
+func (c counted[W]) mixed(of structures.OnStream, do update, said uint32, n, room int, keys, values []W) {
 	ctx := c.t.Context()
-	_, hashed := of.(*slabhash.Map[uint32, uint32])
-	first, none := structures.Delete, uint32(untouched)
+	_, hashed := of.(*slabhash.Map[W, W])
+	first, none := structures.Delete, unchanged[W]()
 	if hashed {
 		first, none = structures.DeleteAll, 1
 	}
@@ -265,64 +285,60 @@ func (c counted) mixed(of structures.OnStream, do update, said uint32, n, room i
 		kinds[i] = uint8([]structures.Kind{first, structures.Find}[i%2])
 	}
 	b := structures.DeviceBatch{
-		Count: room, DeviceCount: c.count(said), Keys: testdevice.Upload(c.t, c.d, keys[:room]), Values: c.room(room),
+		Count: room, DeviceCount: c.count(said), Keys: c.put(keys[:room]), Values: c.roomFor(room),
 		Kinds: testdevice.Upload(c.t, c.d, kinds), Status: c.bytes(room), Left: c.count(0),
 	}
 	if !hashed { // by the kernels that know of order, too
-		b.Width, b.Highs, b.OutKeys, b.OutValues = 1, b.Keys, c.room(room), c.room(room)
+		b.Width, b.Highs, b.OutKeys, b.OutValues = 1, b.Keys, c.roomFor(room), c.roomFor(room)
 	}
 	require.NoError(c.t, do(ctx, c.s, structures.Mixed, b))
 	require.NoError(c.t, of.Finish(ctx, c.s, structures.Mixed, b))
 	statuses := testdevice.Download(c.t, b.Status, room)
-	for i, value := range testdevice.Download(c.t, b.Values, room) {
+	for i, value := range c.get(b.Values, room) {
 		switch {
 		case i >= n && !(hashed && i%2 == 0):
-			require.EqualValues(c.t, untouched, value, "%d of %d", i, n)
+			require.Equal(c.t, unchanged[W](), value, "%d of %d", i, n)
 		case i%2 == 1:
-			require.Equal(c.t, [2]uint32{keys[i] / 2, uint32(structures.Found)}, [2]uint32{value, uint32(statuses[i])},
-				"%d of %d", i, n)
+			require.Equal(c.t, [2]W{values[i], W(structures.Found)}, [2]W{value, W(statuses[i])}, "%d of %d", i, n)
 		case i < n:
-			require.Equal(c.t, [2]uint32{none, uint32(structures.Deleted)}, [2]uint32{value, uint32(statuses[i])},
-				"%d of %d", i, n)
+			require.Equal(c.t, [2]W{none, W(structures.Deleted)}, [2]W{value, W(statuses[i])}, "%d of %d", i, n)
 		}
 	}
-	there, err := of.(u32.Dictionary).Len(ctx)
+	there, err := of.(Dictionary[W]).Len(ctx)
 	require.NoError(c.t, err)
 	require.EqualValues(c.t, len(keys)-(n+1)/2, there, "of %d", n)
-	_, err = of.(u32.Dictionary).Insert(ctx, keys, halves(keys))
+	_, err = of.(Dictionary[W]).Insert(ctx, keys, values)
 	require.NoError(c.t, err)
-}
-
-func halves(keys []uint32) []uint32 {
-	out := make([]uint32, len(keys))
-	for i, k := range keys {
-		out[i] = k / 2
-	}
-	return out
 }
 
 // A batch without Status and Left is finished by memory of the dictionary's own, in a pool that is too small at first,
 // but not any more once its stream has had another one.
 func TestFinishWithoutOutcomes(t *testing.T) {
-	d, ctx := testdevice.Open(t), t.Context()
+	d := testdevice.Open(t)
+	testFinishWithoutOutcomes[uint32](t, d)
+	testFinishWithoutOutcomes[uint64](t, d)
+}
+
+func testFinishWithoutOutcomes[W structures.Word](t *testing.T, d *vk.Device) {
+	ctx := t.Context()
 	const n = 20000
-	keys := make([]uint32, n)
+	keys := make([]W, n)
 	for i := range keys {
-		keys[i] = uint32(i) * 2654435761
+		keys[i] = numbers.Key[W](uint32(i) * 2654435761)
 	}
-	m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Buckets: 100, MaxLoad: -1})
+	m, err := slabhash.New[W, W](ctx, d, slabhash.Options{Buckets: 100, MaxLoad: -1})
 	require.NoError(t, err)
-	tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
+	tree, err := btree.New[W, W](ctx, d, btree.Options{})
 	require.NoError(t, err)
 	for _, of := range []interface {
-		u32.Dictionary
+		Dictionary[W]
 		structures.ConcurrentOnStream
 	}{m, tree} {
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {
 			defer func() { require.NoError(t, of.Close()) }()
 			s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
-			b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys),
-				Values: testdevice.Upload(t, d, keys)}
+			b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, numbers.Words(keys)),
+				Values: testdevice.Upload(t, d, numbers.Words(keys))}
 			require.NoError(t, of.ApplyOn(s, structures.Insert, b))
 			require.ErrorIs(t, of.Finish(ctx, other, structures.Insert, b), structures.ErrSuperseded)
 			require.NoError(t, of.Finish(ctx, s, structures.Insert, b))

@@ -7,15 +7,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 )
 
 // Keys that come many times in a batch, on dictionaries whose operations are concurrent: one of the insertions
 // finds the key absent, and one of the values stays; one of the deletions removes it. From Go slices, and with the keys
 // on two streams at once.
 func TestConcurrentDuplicates(t *testing.T) {
-	const distinct, times = 60, 9
 	devices := openDevices(t)
-	for _, s := range subjects {
+	testConcurrentDuplicates[uint32](t, devices)
+	testConcurrentDuplicates[uint64](t, devices)
+}
+
+func testConcurrentDuplicates[W structures.Word](t *testing.T, devices []protocol) {
+	const distinct, times = 60, 9
+	for _, s := range subjects[W]() {
 		if !s.free {
 			continue
 		}
@@ -25,10 +31,10 @@ func TestConcurrentDuplicates(t *testing.T) {
 				for _, dictionary := range v.both(t, s, 4*turn) {
 					rng := rand.New(rand.NewPCG(uint64(turn), 12))
 					require.NoError(t, v.dictionary.Clear(t.Context()))
-					var keys, values []uint32
+					var keys, values []W
 					for i := range distinct * times {
-						keys = append(keys, uint32(i%distinct-distinct/2)) // around 0, so both ends
-						values = append(values, uint32(i))
+						keys = append(keys, numbers.Key[W](uint32(i%distinct-distinct/2))) // around 0, so both ends
+						values = append(values, numbers.Value[W](uint32(i)))
 					}
 					rng.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 					for round := range 3 {
@@ -42,7 +48,7 @@ func TestConcurrentDuplicates(t *testing.T) {
 						got, found, err := dictionary.Find(t.Context(), keys)
 						require.NoError(t, err)
 						for i, k := range keys {
-							if !found[i] || got[i] >= uint32(len(keys)) || keys[got[i]] != k {
+							if at := slices.Index(values, got[i]); !found[i] || at < 0 || keys[at] != k {
 								t.Fatalf("find(%#x): %d, %v, which was not inserted", k, got[i], found[i])
 							}
 						}
@@ -67,10 +73,10 @@ func TestConcurrentDuplicates(t *testing.T) {
 }
 
 // requireOnce requires one status so many times a key, and another one for the rest.
-func requireOnce(t testing.TB, keys []uint32, statuses []structures.Status, times int, one, rest structures.Status) {
+func requireOnce[W structures.Word](t testing.TB, keys []W, statuses []structures.Status, times int, one, rest structures.Status) {
 	t.Helper()
 	require.Equal(t, len(keys), len(statuses))
-	got := map[uint32]int{}
+	got := map[W]int{}
 	for i, s := range statuses {
 		require.Contains(t, []structures.Status{one, rest}, s)
 		if got[keys[i]] += 0; s == one {

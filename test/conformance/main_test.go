@@ -4,11 +4,21 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"github.com/vkds/vkds/structures"
 )
 
 // sequences is how many a test tries on a subject's variants: each pass of "make test" has others. Many more under
 // VKDS_STRESS=1, and fewer in short runs: of what is said here rapid tries a fifth then.
 var sequences = 20
+
+// sequencesOf is as many, of 32 bits, and fewer of 64, which have most of their host's part in common with them.
+func sequencesOf[W structures.Word]() int {
+	if structures.WidthOf[W]() == structures.Bits64 {
+		return sequences / 3
+	}
+	return sequences
+}
 
 func TestMain(m *testing.M) {
 	flag.Parse()

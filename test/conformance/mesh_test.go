@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 )
@@ -159,7 +158,7 @@ func find(t *testing.T, path string) string {
 // batch, nearly in order, and the edges at a vertex are a range. Then the same with keys that are coordinates.
 func TestMeshes(t *testing.T) {
 	d := testdevice.Open(t)
-	ordered := slices.DeleteFunc(slices.Clone(subjects), func(s subject) bool { return !s.ordered })
+	ordered := orderedSubjects[uint32]()
 	for i, s := range ordered {
 		t.Run(s.name, func(t *testing.T) {
 			dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: 45, fill: 0.7})
@@ -177,8 +176,8 @@ func TestMeshes(t *testing.T) {
 					require.Equal(t, []int{known.vertices, 2 * known.edges, known.least, known.most},
 						[]int{len(used), len(arcs), int(slices.Min(used)), int(slices.Max(used))})
 					require.NoError(t, dictionary.Clear(t.Context()))
-					edgesOf(t, dictionary.(inOrder), keys, degree)
-					coordinatesOf(t, dictionary.(inOrder), m.x)
+					edgesOf(t, dictionary.(inOrder[uint32]), keys, degree)
+					coordinatesOf(t, dictionary.(inOrder[uint32]), m.x)
 					if s.check != nil {
 						s.check(t, d, dictionary)
 					}
@@ -207,7 +206,7 @@ func (m *mesh) arcs() (keys, degree []uint32) {
 func mark(key uint32) uint32 { return key*0x9e3779b1 ^ 0x55555555 }
 
 // edgesOf has a dictionary keep edges, and tell those of each vertex, before and after every third vertex has gone.
-func edgesOf(t *testing.T, dictionary inOrder, keys, degree []uint32) {
+func edgesOf(t *testing.T, dictionary inOrder[uint32], keys, degree []uint32) {
 	ctx := t.Context()
 	values := make([]uint32, len(keys))
 	for i, k := range keys {
@@ -227,9 +226,9 @@ func edgesOf(t *testing.T, dictionary inOrder, keys, degree []uint32) {
 		}
 	}
 	require.Equal(t, total, inserted)
-	at := make([]u32.Range, len(degree))
+	at := make([]Range[uint32], len(degree))
 	for v := range at {
-		at[v] = u32.Range{Lo: uint32(v) << 16, Hi: uint32(v)<<16 | 0xffff}
+		at[v] = Range[uint32]{Lo: uint32(v) << 16, Hi: uint32(v)<<16 | 0xffff}
 	}
 	require.Empty(t, compare(ctx, dictionary, at, keys, degree, func(uint32) bool { return true }))
 
@@ -246,7 +245,7 @@ func edgesOf(t *testing.T, dictionary inOrder, keys, degree []uint32) {
 }
 
 // coordinatesOf has a dictionary keep coordinates, and look for the next one of each middle between two vertices.
-func coordinatesOf(t *testing.T, dictionary inOrder, x []uint32) {
+func coordinatesOf(t *testing.T, dictionary inOrder[uint32], x []uint32) {
 	ctx := t.Context()
 	require.NoError(t, dictionary.Clear(ctx))
 	values := make([]uint32, len(x))
@@ -285,7 +284,7 @@ func coordinatesOf(t *testing.T, dictionary inOrder, x []uint32) {
 
 // compare says what is wrong with the edges that a dictionary tells of each vertex; degree, if not nil, is how many
 // there are.
-func compare(ctx context.Context, dictionary inOrder, at []u32.Range, keys, degree []uint32,
+func compare(ctx context.Context, dictionary inOrder[uint32], at []Range[uint32], keys, degree []uint32,
 	stays func(arc uint32) bool) string {
 	counts, err := dictionary.Count(ctx, at)
 	if err != nil {

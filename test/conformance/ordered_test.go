@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/btree"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/ordercheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -29,8 +29,8 @@ var inPlaceKinds = []structures.Kind{structures.InsertAdd, structures.InsertMin,
 var meetingKinds = append([]structures.Kind{structures.InsertUnique}, inPlaceKinds...)
 
 // insertBy does a batch of one of these, one after another, on a dictionary.
-func insertBy(ctx context.Context, d u32.Dictionary, kind structures.Kind,
-	b u32.Batch) ([]structures.Status, error) {
+func insertBy[W structures.Word](ctx context.Context, d Dictionary[W], kind structures.Kind,
+	b Batch[W]) ([]structures.Status, error) {
 	switch kind {
 	case structures.InsertUnique:
 		return d.InsertUnique(ctx, b.Keys, b.Values)
@@ -46,7 +46,7 @@ func insertBy(ctx context.Context, d u32.Dictionary, kind structures.Kind,
 var nearest = map[structures.Kind]structures.Kind{structures.DeleteAll: structures.Delete}
 
 // restrict replaces the operations of a sequence that are not among some kinds.
-func restrict(acts []act, kinds []structures.Kind) []act {
+func restrict[W structures.Word](acts []act[W], kinds []structures.Kind) []act[W] {
 	if kinds == nil {
 		return acts
 	}
@@ -64,10 +64,10 @@ func restrict(acts []act, kinds []structures.Kind) []act {
 }
 
 // orderedAct is a step of a sequence on ordered dictionaries. Keys may come many times in one batch.
-type orderedAct struct {
+type orderedAct[W structures.Word] struct {
 	what   string
-	batch  u32.Batch
-	ranges []u32.Range
+	batch  Batch[W]
+	ranges []Range[W]
 	choice int
 }
 
@@ -84,11 +84,11 @@ func orderedKey(noise uint32) uint32 {
 	return noise % 300 * 0x9e3779b1
 }
 
-func orderedSequence(t *rapid.T) []orderedAct {
+func orderedSequence[W structures.Word](t *rapid.T) []orderedAct[W] {
 	whats := []string{"insert", "insert", "insert", "update", "update", "delete", "delete", "delete", "delete-range",
 		"find", "rank", "apply", "apply", "count", "range", "neighbors", "walk", "upkeep", "upkeep", "clear"}
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) orderedAct {
-		a := orderedAct{what: rapid.SampledFrom(whats).Draw(t, "what"),
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) orderedAct[W] {
+		a := orderedAct[W]{what: rapid.SampledFrom(whats).Draw(t, "what"),
 			choice: rapid.IntRange(0, 1000).Draw(t, "choice")}
 		if a.what == "clear" && a.choice%4 != 0 {
 			a.what = "upkeep"
@@ -106,34 +106,35 @@ func orderedSequence(t *rapid.T) []orderedAct {
 			draw = func() uint32 { return around + next()%width - width/2 }
 		}
 		for range n {
-			a.batch.Keys = append(a.batch.Keys, draw())
+			a.batch.Keys = append(a.batch.Keys, numbers.Key[W](draw()))
 			a.batch.Kinds = append(a.batch.Kinds, orderedKinds[next()%uint32(len(orderedKinds))])
-			value := next()
-			if value%8 == 0 {
-				value = -(value >> 3 & 1) // the least and the greatest
+			noise := next()
+			value := numbers.Value[W](noise)
+			if noise%8 == 0 {
+				value = -W(noise >> 3 & 1) // the least and the greatest
 			}
 			a.batch.Values = append(a.batch.Values, value)
-			r := u32.Range{Lo: orderedKey(next()), Hi: orderedKey(next())}
+			lo, hi := orderedKey(next()), orderedKey(next())
 			switch next() % 8 {
 			case 0:
-				r = u32.AllKeys
+				lo, hi = 0, ^uint32(0)
 			case 1, 2, 3:
-				r.Hi = r.Lo + next()%50
+				hi = lo + next()%50
 			case 4:
-				r.Hi = r.Lo
+				hi = lo
 			}
-			a.ranges = append(a.ranges, r)
+			a.ranges = append(a.ranges, Range[W]{Lo: numbers.Key[W](lo), Hi: numbers.Key[W](hi)})
 		}
 		return a
 	}), 1, 14).Draw(t, "sequence")
 }
 
 // once are the steps without what has a key for the second time in a batch, so that answers don't depend on the order.
-func once(acts []orderedAct) []orderedAct {
+func once[W structures.Word](acts []orderedAct[W]) []orderedAct[W] {
 	acts = slices.Clone(acts)
 	for i := range acts {
 		all := acts[i].batch
-		b, seen := u32.Batch{}, map[uint32]bool{}
+		b, seen := Batch[W]{}, map[W]bool{}
 		for j, k := range all.Keys {
 			if !seen[k] {
 				b.Keys, b.Kinds = append(b.Keys, k), append(b.Kinds, all.Kinds[j])
@@ -147,9 +148,9 @@ func once(acts []orderedAct) []orderedAct {
 }
 
 // sorted is an ordered dictionary in Go.
-type sorted struct{ btree.Map[uint32, uint32] }
+type sorted[W structures.Word] struct{ btree.Map[W, W] }
 
-func (s *sorted) apply(kind structures.Kind, key, value uint32) structures.Status {
+func (s *sorted[W]) apply(kind structures.Kind, key, value W) structures.Status {
 	if kind.Inserts() {
 		status := structures.Inserted
 		if old, there := s.Get(key); there {
@@ -165,8 +166,8 @@ func (s *sorted) apply(kind structures.Kind, key, value uint32) structures.Statu
 }
 
 // between are the pairs of a range.
-func (s *sorted) between(r u32.Range) (keys, values []uint32) {
-	s.Ascend(r.Lo, func(k, v uint32) bool {
+func (s *sorted[W]) between(r Range[W]) (keys, values []W) {
+	s.Ascend(r.Lo, func(k, v W) bool {
 		if k > r.Hi {
 			return false
 		}
@@ -177,7 +178,7 @@ func (s *sorted) between(r u32.Range) (keys, values []uint32) {
 }
 
 // deleteBetween deletes the pairs of a range, and says how many there were.
-func (s *sorted) deleteBetween(r u32.Range) int {
+func (s *sorted[W]) deleteBetween(r Range[W]) int {
 	keys, _ := s.between(r)
 	for _, k := range keys {
 		s.Map.Delete(k)
@@ -186,8 +187,8 @@ func (s *sorted) deleteBetween(r u32.Range) int {
 }
 
 // neighbor is the pair beside a key.
-func (s *sorted) neighbor(to structures.Direction, key uint32) (k, v uint32, found bool) {
-	take := func(a, b uint32) bool {
+func (s *sorted[W]) neighbor(to structures.Direction, key W) (k, v W, found bool) {
+	take := func(a, b W) bool {
 		if a == key && (to == structures.Successor || to == structures.Predecessor) {
 			return true
 		}
@@ -203,28 +204,29 @@ func (s *sorted) neighbor(to structures.Direction, key uint32) (k, v uint32, fou
 }
 
 // inOrder is what sequences ask of an ordered dictionary, by whichever of its calls.
-type inOrder interface {
-	u32.Dictionary
-	Count(ctx context.Context, ranges []u32.Range) ([]uint32, error)
-	Range(ctx context.Context, ranges []u32.Range) (u32.Ranges, error)
-	DeleteRange(ctx context.Context, ranges []u32.Range) ([]uint32, error)
-	Rank(ctx context.Context, keys []uint32) ([]uint32, error)
-	Select(ctx context.Context, ranks []uint32) (u32.Neighbors, error)
-	Successor(ctx context.Context, keys []uint32) (u32.Neighbors, error)
-	Predecessor(ctx context.Context, keys []uint32) (u32.Neighbors, error)
-	Floor(ctx context.Context, keys []uint32) (u32.Neighbors, error)
-	Ceil(ctx context.Context, keys []uint32) (u32.Neighbors, error)
-	Min(ctx context.Context) (key, value uint32, found bool, err error)
-	Max(ctx context.Context) (key, value uint32, found bool, err error)
-	Ascend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error]
-	Descend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error]
+type inOrder[W structures.Word] interface {
+	Dictionary[W]
+	Count(ctx context.Context, ranges []Range[W]) ([]uint32, error)
+	Range(ctx context.Context, ranges []Range[W]) (Ranges[W], error)
+	DeleteRange(ctx context.Context, ranges []Range[W]) ([]uint32, error)
+	Rank(ctx context.Context, keys []W) ([]uint32, error)
+	Select(ctx context.Context, ranks []uint32) (Neighbors[W], error)
+	Successor(ctx context.Context, keys []W) (Neighbors[W], error)
+	Predecessor(ctx context.Context, keys []W) (Neighbors[W], error)
+	Floor(ctx context.Context, keys []W) (Neighbors[W], error)
+	Ceil(ctx context.Context, keys []W) (Neighbors[W], error)
+	Min(ctx context.Context) (key, value W, found bool, err error)
+	Max(ctx context.Context) (key, value W, found bool, err error)
+	Ascend(ctx context.Context, r Range[W]) iter.Seq2[Pair[W], error]
+	Descend(ctx context.Context, r Range[W]) iter.Seq2[Pair[W], error]
 }
 
 // runOrdered does a sequence on an ordered dictionary and compares all answers.
-func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts []orderedAct) {
+func runOrdered[W structures.Word](t testing.TB, d *vk.Device, s subject[W], dictionary inOrder[W],
+	acts []orderedAct[W]) {
 	ctx := t.Context()
-	want := &sorted{}
-	all := u32.AllKeys
+	want := &sorted[W]{}
+	all := structures.AllKeys[W]()
 	for step, a := range acts {
 		b := a.batch
 		at := func(what string, i int) string { return fmt.Sprintf("step %d, %s: element %d", step, what, i) }
@@ -265,7 +267,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 			ranges := a.ranges
 			if a.choice%4 != 0 {
 				ranges = slices.DeleteFunc(slices.Clone(ranges),
-					func(r u32.Range) bool { return r.Lo < r.Hi && r.Hi-r.Lo > 50 })
+					func(r Range[W]) bool { return r.Lo < r.Hi && r.Hi-r.Lo > numbers.Key[W](50) })
 			}
 			counts, err := dictionary.DeleteRange(ctx, ranges)
 			require.NoError(t, err)
@@ -286,10 +288,10 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 		case "apply":
 			r, err := dictionary.Apply(ctx, b)
 			require.NoError(t, err)
-			status, values := make([]structures.Status, len(b.Keys)), make([]uint32, len(b.Keys))
+			status, values := make([]structures.Status, len(b.Keys)), make([]W, len(b.Keys))
 			turns := [][]structures.Kind{{structures.Find, structures.CountAll},
 				{structures.Insert, structures.InsertUnique}, {structures.Delete}}
-			if _, kindByKind := dictionary.(*streamed); kindByKind {
+			if _, kindByKind := dictionary.(*streamed[W]); kindByKind {
 				turns = [][]structures.Kind{turns[0], {structures.Insert}, {structures.InsertUnique}, turns[2]}
 			} else if s.mixed {
 				turns = [][]structures.Kind{turns[0], {structures.Insert, structures.InsertUnique, structures.Delete}}
@@ -340,7 +342,7 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 		case "rank":
 			requireRanks(t, dictionary, want, b.Keys, at)
 		case "neighbors":
-			type search func(context.Context, []uint32) (u32.Neighbors, error)
+			type search func(context.Context, []W) (Neighbors[W], error)
 			for to, find := range map[structures.Direction]search{
 				structures.Successor: dictionary.Successor, structures.Predecessor: dictionary.Predecessor,
 				structures.Floor: dictionary.Floor, structures.Ceil: dictionary.Ceil,
@@ -373,10 +375,10 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 	n, err := dictionary.Len(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, want.Len(), n)
-	requireWalk(t, dictionary, want, u32.AllKeys)
-	if o, ok := dictionary.(*streamed); ok {
-		keys, values := want.between(u32.AllKeys)
-		o.requireExport(len(keys), func(k, v []uint32) bool {
+	requireWalk(t, dictionary, want, structures.AllKeys[W]())
+	if o, ok := dictionary.(*streamed[W]); ok {
+		keys, values := want.between(structures.AllKeys[W]())
+		o.requireExport(len(keys), func(k, v []W) bool {
 			return slices.Equal(keys[:len(k)], k) && slices.Equal(values[:len(v)], v)
 		})
 	}
@@ -386,9 +388,9 @@ func runOrdered(t testing.TB, d *vk.Device, s subject, dictionary inOrder, acts 
 }
 
 // requireRanks compares the ranks of keys, of such as are there and of others, and the pairs of these ranks and of any.
-func requireRanks(t testing.TB, dictionary inOrder, want *sorted, keys []uint32, at func(string, int) string) {
-	all, values := want.between(u32.AllKeys)
-	keys = append(slices.Clone(keys), 0, ^uint32(0))
+func requireRanks[W structures.Word](t testing.TB, dictionary inOrder[W], want *sorted[W], keys []W, at func(string, int) string) {
+	all, values := want.between(structures.AllKeys[W]())
+	keys = append(slices.Clone(keys), 0, ^W(0))
 	ranks, err := dictionary.Rank(t.Context(), keys)
 	require.NoError(t, err)
 	for i, k := range keys {
@@ -400,7 +402,7 @@ func requireRanks(t testing.TB, dictionary inOrder, want *sorted, keys []uint32,
 	pairs, err := dictionary.Select(t.Context(), ranks)
 	require.NoError(t, err)
 	for i, r := range ranks {
-		k, v, found := uint32(0), uint32(0), int(r) < len(all)
+		k, v, found := W(0), W(0), int(r) < len(all)
 		if found {
 			k, v = all[r], values[r]
 		}
@@ -412,14 +414,14 @@ func requireRanks(t testing.TB, dictionary inOrder, want *sorted, keys []uint32,
 }
 
 // requireWalk compares what the iterators give.
-func requireWalk(t testing.TB, dictionary inOrder, want *sorted, r u32.Range) {
+func requireWalk[W structures.Word](t testing.TB, dictionary inOrder[W], want *sorted[W], r Range[W]) {
 	wantKeys, wantValues := want.between(r)
 	for _, down := range []bool{false, true} {
 		walk := dictionary.Ascend
 		if down {
 			walk = dictionary.Descend
 		}
-		var keys, values []uint32
+		var keys, values []W
 		for pair, err := range walk(t.Context(), r) {
 			require.NoError(t, err)
 			keys, values = append(keys, pair.Key), append(values, pair.Value)
@@ -437,20 +439,22 @@ func requireWalk(t testing.TB, dictionary inOrder, want *sorted, r u32.Range) {
 // One sequence of batches in which keys may come many times, and of what only ordered dictionaries do.
 func TestOrderedSequences(t *testing.T) {
 	devices := openDevices(t)
-	for _, s := range subjects {
-		if !s.ordered {
-			continue
-		}
+	testOrderedSequences[uint32](t, devices)
+	testOrderedSequences[uint64](t, devices)
+}
+
+func testOrderedSequences[W structures.Word](t *testing.T, devices []protocol) {
+	for _, s := range orderedSubjects[W]() {
 		t.Run(s.name, func(t *testing.T) {
 			check(openVariants(t, s, devices, true),
-				func(rt *rapid.T) []orderedAct {
+				func(rt *rapid.T) []orderedAct[W] {
 					if s.free {
-						return once(orderedSequence(rt))
+						return once(orderedSequence[W](rt))
 					}
-					return orderedSequence(rt)
+					return orderedSequence[W](rt)
 				},
-				func(t testing.TB, v *variant, s subject, dictionary u32.Dictionary, acts []orderedAct) {
-					runOrdered(t, v.d, s, dictionary.(inOrder), acts)
+				func(t testing.TB, v *variant[W], s subject[W], dictionary Dictionary[W], acts []orderedAct[W]) {
+					runOrdered(t, v.d, s, dictionary.(inOrder[W]), acts)
 				})
 		})
 	}
@@ -459,27 +463,29 @@ func TestOrderedSequences(t *testing.T) {
 // A direction that there is not is refused by name, and nothing is written.
 func TestNoSuchDirection(t *testing.T) {
 	d := testdevice.Open(t)
-	for _, s := range subjects {
-		if !s.ordered {
-			continue
-		}
+	testNoSuchDirection[uint32](t, d)
+	testNoSuchDirection[uint64](t, d)
+}
+
+func testNoSuchDirection[W structures.Word](t *testing.T, d *vk.Device) {
+	for _, s := range orderedSubjects[W]() {
 		t.Run(s.name, func(t *testing.T) {
 			dictionary, err := s.open(t.Context(), d, shape{tile: 1, size: 4})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, dictionary.Close()) }()
-			ordered := dictionary.(u32.Ordered)
-			o := &streamed{Dictionary: dictionary, t: t, d: d}
+			ordered := dictionary.(Ordered[W])
+			o := &streamed[W]{Dictionary: dictionary, t: t, d: d}
 			stream := o.stream()
 			defer func() { require.NoError(t, stream.Close()) }()
 			defer o.release()
 			none := structures.Ceil + 1
-			keys, values, found := []uint32{7}, []uint32{8}, []bool{true}
+			keys, values, found := []W{7}, []W{8}, []bool{true}
 			on := structures.DeviceNeighbors{
-				Keys: upload(o, keys), OutKeys: upload(o, keys), OutValues: upload(o, values),
-				Status: upload(o, make([]uint8, 4)), Left: upload(o, keys), Count: 1,
+				Keys: o.put(keys), OutKeys: o.put(keys), OutValues: o.put(values),
+				Status: upload(o, make([]uint8, 4)), Left: upload(o, []uint32{7}), Count: 1,
 			}
 			for what, err := range map[string]error{
-				"into slices": ordered.NeighborInto(t.Context(), none, keys, u32.Neighbors{
+				"into slices": ordered.NeighborInto(t.Context(), none, keys, Neighbors[W]{
 					Keys: keys, Values: values, Found: found}),
 				"on a stream": ordered.NeighborOn(stream, none, on),
 				"finished":    ordered.FinishNeighbors(t.Context(), stream, none, on),
@@ -488,7 +494,7 @@ func TestNoSuchDirection(t *testing.T) {
 				require.ErrorAs(t, err, &direction, what)
 				require.Equal(t, none, direction.Direction, what)
 			}
-			require.Equal(t, []any{uint32(7), uint32(8), true}, []any{keys[0], values[0], found[0]})
+			require.Equal(t, []any{W(7), W(8), true}, []any{keys[0], values[0], found[0]})
 		})
 	}
 }
@@ -496,35 +502,41 @@ func TestNoSuchDirection(t *testing.T) {
 // Batches of deletions that all fall into one leaf, three times what it holds, most of keys that aren't there: all over
 // a dictionary whose leaves hold few pairs, many, and as many as they can.
 func TestDeletionsInOneLeaf(t *testing.T) {
-	const pairs, apart = 240, 1 << 20
-	var acts []orderedAct
-	for _, step := range []int{1, 4, 2, 3} { // into leaves that there are
-		var b u32.Batch
-		for i := step - 1; i < pairs; i += 4 {
-			b.Keys, b.Values = append(b.Keys, uint32(i*apart)), append(b.Values, uint32(i))
-		}
-		acts = append(acts, orderedAct{what: "insert", batch: b})
-		for i := 7 * step; i < pairs; i += 28 { // other leaves at each step
-			var b u32.Batch
-			for j := range 42 {
-				b.Keys = append(b.Keys, uint32(i*apart+j*apart/50+i%4)) // of every fourth the first may be there
-			}
-			acts = append(acts, orderedAct{what: "delete", batch: b})
-		}
-		acts = append(acts, orderedAct{what: "walk"})
-	}
 	devices := openDevices(t)
-	for _, s := range subjects {
-		if !s.ordered {
-			continue
+	testDeletionsInOneLeaf[uint32](t, devices)
+	testDeletionsInOneLeaf[uint64](t, devices)
+}
+
+func testDeletionsInOneLeaf[W structures.Word](t *testing.T, devices []protocol) {
+	const apart = 1 << 20
+	pairs := 240
+	if structures.WidthOf[W]() == structures.Bits64 {
+		pairs = 84 // leaves hold less than half as many
+	}
+	var acts []orderedAct[W]
+	for _, step := range []int{1, 4, 2, 3} { // into leaves that there are
+		var b Batch[W]
+		for i := step - 1; i < pairs; i += 4 {
+			b.Keys, b.Values = append(b.Keys, numbers.Key[W](uint32(i*apart))), append(b.Values, W(i))
 		}
+		acts = append(acts, orderedAct[W]{what: "insert", batch: b})
+		for i := 7 * step; i < pairs; i += 28 { // other leaves at each step
+			var b Batch[W]
+			for j := range 42 {
+				b.Keys = append(b.Keys, numbers.Key[W](uint32(i*apart+j*apart/50+i%4))) // of every fourth the first may be there
+			}
+			acts = append(acts, orderedAct[W]{what: "delete", batch: b})
+		}
+		acts = append(acts, orderedAct[W]{what: "walk"})
+	}
+	for _, s := range orderedSubjects[W]() {
 		t.Run(s.name, func(t *testing.T) {
 			for _, v := range openVariants(t, s, devices, true).all {
 				for turn, dictionary := range v.both(t, s, 1) {
 					subject := s
 					subject.mixed = turn == 0
 					require.NoError(t, v.dictionary.Clear(t.Context()))
-					runOrdered(t, v.d, subject, dictionary.(inOrder), acts)
+					runOrdered(t, v.d, subject, dictionary.(inOrder[W]), acts)
 				}
 				v.ran = true
 			}

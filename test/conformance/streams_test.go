@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -55,12 +55,12 @@ type calls struct {
 }
 
 // callsOf are the calls of a dictionary: those that it shares with all, unless batches are to be concurrent.
-func callsOf(dictionary u32.Dictionary, concurrent bool, order structures.LookupOrder) calls {
+func callsOf[W structures.Word](dictionary Dictionary[W], concurrent bool, order structures.LookupOrder) calls {
 	c := calls{of: dictionary.(structures.OnStream), order: order, concurrent: concurrent}
 	switch dictionary.(type) {
-	case *btree.Tree[uint32, uint32]:
+	case *btree.Tree[W, W]:
 		c.waits = !concurrent
-	case *sortedarray.Array[uint32, uint32]:
+	case *sortedarray.Array[W, W]:
 		c.runs = true
 	}
 	return c
@@ -84,8 +84,8 @@ func (c calls) find(s *vk.Stream, b onDevice) error {
 
 // streamed is a dictionary whose batches come in device buffers and are recorded on two streams, among others that are
 // recorded and never run.
-type streamed struct {
-	u32.Dictionary
+type streamed[W structures.Word] struct {
+	Dictionary[W]
 	t       testing.TB
 	d       *vk.Device
 	free    bool // batches may be concurrent
@@ -95,9 +95,9 @@ type streamed struct {
 }
 
 // onStreams is a dictionary by its calls on device buffers, until the returned function is called.
-func onStreams(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary,
-	turn int) (_ *streamed, end func()) {
-	o := &streamed{Dictionary: dictionary, t: t, d: d, free: s.free, turn: turn}
+func onStreams[W structures.Word](t testing.TB, d *vk.Device, s subject[W], dictionary Dictionary[W],
+	turn int) (_ *streamed[W], end func()) {
+	o := &streamed[W]{Dictionary: dictionary, t: t, d: d, free: s.free, turn: turn}
 	for i := range o.streams {
 		o.streams[i] = o.stream()
 	}
@@ -109,50 +109,65 @@ func onStreams(t testing.TB, d *vk.Device, s subject, dictionary u32.Dictionary,
 }
 
 // bare is the dictionary itself.
-func bare(dictionary u32.Dictionary) u32.Dictionary {
-	if o, ok := dictionary.(*streamed); ok {
+func bare[W structures.Word](dictionary Dictionary[W]) Dictionary[W] {
+	if o, ok := dictionary.(*streamed[W]); ok {
 		return o.Dictionary
 	}
 	return dictionary
 }
 
-func (o *streamed) stream() *vk.Stream {
+func (o *streamed[W]) stream() *vk.Stream {
 	s, err := o.d.NewStream()
 	require.NoError(o.t, err)
 	return s
 }
 
 // room is a buffer until the call's end.
-func room[T vk.Element](o *streamed, n int) *vk.Buffer[T] {
+func room[T vk.Element, W structures.Word](o *streamed[W], n int) *vk.Buffer[T] {
 	b, err := vk.NewBuffer[T](o.d, max(n, 1))
 	require.NoError(o.t, err)
 	o.used = append(o.used, b)
 	return b
 }
 
-func upload[T vk.Element](o *streamed, elements []T) *vk.Buffer[T] {
+func upload[T vk.Element, W structures.Word](o *streamed[W], elements []T) *vk.Buffer[T] {
 	b := room[T](o, len(elements))
 	require.NoError(o.t, b.Upload(o.t.Context(), 0, elements))
 	return b
 }
 
-func download[T vk.Element](o *streamed, b *vk.Buffer[T], n int) []T {
+func download[T vk.Element, W structures.Word](o *streamed[W], b *vk.Buffer[T], n int) []T {
 	s := make([]T, n)
 	require.NoError(o.t, b.Download(o.t.Context(), 0, s))
 	return s
 }
 
+// put is upload, of keys or values.
+func (o *streamed[W]) put(some []W) *vk.Buffer[uint32] {
+	return upload(o, numbers.Words(some))
+}
+
+// roomFor is a buffer of so many keys or values until the call's end.
+func (o *streamed[W]) roomFor(n int) *vk.Buffer[uint32] {
+	return room[uint32](o, numbers.WordsOf[W](n))
+}
+
+// get is download, of keys or values.
+func (o *streamed[W]) get(b *vk.Buffer[uint32], n int) []W {
+	return numbers.From[W](download(o, b, numbers.WordsOf[W](n)))
+}
+
 func padded(bytes int) int { return (bytes + 3) &^ 3 }
 
 // begin begins a call: it returns what it is to be done by.
-func (o *streamed) begin() (calls, func()) {
+func (o *streamed[W]) begin() (calls, func()) {
 	o.turn++
 	order := []structures.LookupOrder{structures.AutoOrder, structures.OneByOne, structures.SortedFirst}[o.turn%3]
 	return callsOf(o.Dictionary, o.free && o.turn%4 != 0, order), o.release
 }
 
 // release frees a call's buffers.
-func (o *streamed) release() {
+func (o *streamed[W]) release() {
 	for _, b := range o.used {
 		b.Free()
 	}
@@ -161,7 +176,7 @@ func (o *streamed) release() {
 
 // number says how a call with so many elements says so: the buffers have room for as many or for more, and a word in
 // device memory, if not nil, has the number, or one that is greater than what there is room for.
-func (o *streamed) number(n int) (room int, count *vk.Buffer[uint32]) {
+func (o *streamed[W]) number(n int) (room int, count *vk.Buffer[uint32]) {
 	switch o.turn / 4 % 4 {
 	case 1:
 		return n + 1 + o.turn%70, upload(o, []uint32{uint32(n)})
@@ -175,23 +190,23 @@ func (o *streamed) number(n int) (room int, count *vk.Buffer[uint32]) {
 
 // upload puts operations into device buffers. What is behind them would change the same keys and others if it were
 // done.
-func (o *streamed) upload(b u32.Batch) onDevice {
+func (o *streamed[W]) upload(b Batch[W]) onDevice {
 	room, said := o.number(len(b.Keys))
 	return o.uploadInto(b, room, said)
 }
 
-func (o *streamed) uploadInto(b u32.Batch, number int, said *vk.Buffer[uint32]) onDevice {
+func (o *streamed[W]) uploadInto(b Batch[W], number int, said *vk.Buffer[uint32]) onDevice {
 	n := len(b.Keys)
-	keys, values, kinds := make([]uint32, number), make([]uint32, number), make([]uint8, number)
+	keys, values, kinds := make([]W, number), make([]W, number), make([]uint8, number)
 	copy(keys, b.Keys)
 	copy(values, b.Values)
 	for i, k := range b.Kinds {
 		kinds[i] = uint8(k)
 	}
 	for i := n; i < number; i++ {
-		keys[i], values[i], kinds[i] = uint32(i), 0x5eed0000+uint32(i), uint8(structures.Insert)
+		keys[i], values[i], kinds[i] = W(i), 0x5eed0000+W(i), uint8(structures.Insert)
 		if n > 0 {
-			keys[i] = b.Keys[i%n] ^ uint32(i%2)
+			keys[i] = b.Keys[i%n] ^ W(i%2)
 		}
 		if i%3 == 0 {
 			kinds[i] = uint8(structures.Delete)
@@ -203,13 +218,13 @@ func (o *streamed) uploadInto(b u32.Batch, number int, said *vk.Buffer[uint32]) 
 	}
 	return onDevice{
 		n: n, room: number, said: said, count: count,
-		keys: upload(o, keys), values: upload(o, values), kinds: upload(o, kinds),
+		keys: o.put(keys), values: o.put(values), kinds: upload(o, kinds),
 		outcome: room[uint8](o, padded(number)), left: upload(o, []uint32{0}),
 	}
 }
 
-func part(b u32.Batch, from, to int) u32.Batch {
-	p := u32.Batch{Keys: b.Keys[from:to]}
+func part[W structures.Word](b Batch[W], from, to int) Batch[W] {
+	p := Batch[W]{Keys: b.Keys[from:to]}
 	if b.Kinds != nil {
 		p.Kinds = b.Kinds[from:to]
 	}
@@ -220,7 +235,7 @@ func part(b u32.Batch, from, to int) u32.Batch {
 }
 
 // wait waits for what is recorded on the streams.
-func (o *streamed) wait() {
+func (o *streamed[W]) wait() {
 	for _, s := range o.streams {
 		require.NoError(o.t, s.Wait(o.t.Context()))
 	}
@@ -228,24 +243,24 @@ func (o *streamed) wait() {
 
 // drop records what would change what a batch is about, and sees to it that none of it runs: it is discarded, a command
 // that can't be makes the stream drop it, or the stream is closed.
-func (o *streamed) drop(c calls, b u32.Batch) {
+func (o *streamed[W]) drop(c calls, b Batch[W]) {
 	ctx, s := o.t.Context(), o.stream()
-	other := make([]uint32, len(b.Keys))
+	other := make([]W, len(b.Keys))
 	for i := range other {
-		other[i] = 0x5eed0000 + uint32(i)
+		other[i] = 0x5eed0000 + W(i)
 	}
 	fresh := slices.Clone(b.Keys)
 	for i := range fresh {
 		fresh[i] ^= 1 << 9
 	}
-	update := func(kind structures.Kind, b u32.Batch) func() error {
+	update := func(kind structures.Kind, b Batch[W]) func() error {
 		// The host says their number: else a call may wait for the stream.
 		return func() error { return c.update(ctx, s, kind, o.uploadInto(b, len(b.Keys), nil)) }
 	}
 	updates := []func() error{
-		update(structures.Insert, u32.Batch{Keys: b.Keys, Values: other}),
-		update(structures.Delete, u32.Batch{Keys: b.Keys}),
-		update(structures.Insert, u32.Batch{Keys: fresh, Values: other}),
+		update(structures.Insert, Batch[W]{Keys: b.Keys, Values: other}),
+		update(structures.Delete, Batch[W]{Keys: b.Keys}),
+		update(structures.Insert, Batch[W]{Keys: fresh, Values: other}),
 	}
 	if c.waits {
 		updates = updates[o.turn/5%3:][:1]
@@ -266,8 +281,8 @@ func (o *streamed) drop(c calls, b u32.Batch) {
 
 // do does a batch of one kind, or structures.Mixed: half of it on either stream. What comes back in values is that of
 // the operations.
-func (o *streamed) do(c calls, kind structures.Kind,
-	b u32.Batch) (statuses []structures.Status, values []uint32) {
+func (o *streamed[W]) do(c calls, kind structures.Kind,
+	b Batch[W]) (statuses []structures.Status, values []W) {
 	ctx, n := o.t.Context(), len(b.Keys)
 	if o.turn%5 == 0 && !c.runs {
 		o.drop(c, b)
@@ -291,7 +306,7 @@ func (o *streamed) do(c calls, kind structures.Kind,
 		for _, status := range download(o, parts[i].outcome, parts[i].n) {
 			statuses = append(statuses, structures.Status(status))
 		}
-		values = append(values, download(o, parts[i].values, parts[i].n)...)
+		values = append(values, o.get(parts[i].values, parts[i].n)...)
 	}
 	if o.turn%3 == 0 && (kind == structures.Insert || kind == structures.Delete && !o.hashed()) {
 		o.again(c, kind, b)
@@ -301,7 +316,7 @@ func (o *streamed) do(c calls, kind structures.Kind,
 
 // again does a batch once more by which nothing changes, and asks for no outcomes: ordered ones take other kernels
 // then.
-func (o *streamed) again(c calls, kind structures.Kind, b u32.Batch) {
+func (o *streamed[W]) again(c calls, kind structures.Kind, b Batch[W]) {
 	ctx := o.t.Context()
 	if kind == structures.Insert && (c.concurrent || o.hashed()) {
 		kind = structures.InsertUnique // of equal keys another one may win this time
@@ -312,66 +327,67 @@ func (o *streamed) again(c calls, kind structures.Kind, b u32.Batch) {
 	require.NoError(o.t, c.of.Finish(ctx, o.streams[1], kind, again.batch()))
 }
 
-func (o *streamed) insert(kind structures.Kind, keys, values []uint32) ([]structures.Status, error) {
+func (o *streamed[W]) insert(kind structures.Kind, keys, values []W) ([]structures.Status, error) {
 	c, end := o.begin()
 	defer end()
-	statuses, _ := o.do(c, kind, u32.Batch{Keys: keys, Values: values})
+	statuses, _ := o.do(c, kind, Batch[W]{Keys: keys, Values: values})
 	return statuses, nil
 }
 
-func (o *streamed) Insert(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+func (o *streamed[W]) Insert(_ context.Context, keys, values []W) ([]structures.Status, error) {
 	return o.insert(structures.Insert, keys, values)
 }
 
-func (o *streamed) InsertUnique(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+func (o *streamed[W]) InsertUnique(_ context.Context, keys, values []W) ([]structures.Status, error) {
 	return o.insert(structures.InsertUnique, keys, values)
 }
 
-func (o *streamed) InsertAdd(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+func (o *streamed[W]) InsertAdd(_ context.Context, keys, values []W) ([]structures.Status, error) {
 	return o.insert(structures.InsertAdd, keys, values)
 }
 
-func (o *streamed) InsertMin(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+func (o *streamed[W]) InsertMin(_ context.Context, keys, values []W) ([]structures.Status, error) {
 	return o.insert(structures.InsertMin, keys, values)
 }
 
-func (o *streamed) InsertMax(_ context.Context, keys, values []uint32) ([]structures.Status, error) {
+func (o *streamed[W]) InsertMax(_ context.Context, keys, values []W) ([]structures.Status, error) {
 	return o.insert(structures.InsertMax, keys, values)
 }
 
-func (o *streamed) Delete(_ context.Context, keys []uint32) ([]structures.Status, error) {
+func (o *streamed[W]) Delete(_ context.Context, keys []W) ([]structures.Status, error) {
 	c, end := o.begin()
 	defer end()
-	statuses, _ := o.do(c, structures.Delete, u32.Batch{Keys: keys})
+	statuses, _ := o.do(c, structures.Delete, Batch[W]{Keys: keys})
 	return statuses, nil
 }
 
-func (o *streamed) Find(_ context.Context, keys []uint32) (values []uint32, found []bool, err error) {
+func (o *streamed[W]) Find(_ context.Context, keys []W) (values []W, found []bool, err error) {
 	c, end := o.begin()
 	defer end()
 	values, found = o.find(c, keys)
 	return values, found, nil
 }
 
-func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) {
-	b := o.upload(u32.Batch{Keys: keys})
+func (o *streamed[W]) find(c calls, keys []W) (values []W, found []bool) {
+	b := o.upload(Batch[W]{Keys: keys})
 	// Twice in a row, and something else in between, so that what the first needs beside its buffers is still in use.
 	first := b
-	first.values, first.outcome = room[uint32](o, b.room), room[uint8](o, padded(b.room))
+	first.values, first.outcome = o.roomFor(b.room), room[uint8](o, padded(b.room))
 	if o.turn%2 == 0 {
 		b.bits = room[uint32](o, (b.room+31)/32)
 	}
 	if o.turn%4 == 0 {
 		b.outcome = nil
 	}
-	few := o.upload(u32.Batch{Keys: keys[:len(keys)/2]})
+	few := o.upload(Batch[W]{Keys: keys[:len(keys)/2]})
 	s := o.streams[o.turn%2]
 	require.NoError(o.t, c.find(s, first))
 	require.NoError(o.t, c.find(s, few))
 	require.NoError(o.t, c.find(s, b))
 	require.NoError(o.t, s.Wait(o.t.Context()))
-	values, flags := download(o, b.values, b.n), download(o, first.outcome, b.n)
-	require.True(o.t, slices.Equal(values, download(o, first.values, b.n)), "one look-up, two answers")
+	flags := download(o, first.outcome, b.n)
+	values = o.get(b.values, b.n)
+	require.True(o.t, slices.Equal(values, o.get(first.values, b.n)), "one look-up, two answers")
 	if b.outcome != nil {
 		require.True(o.t, slices.Equal(flags, download(o, b.outcome, b.n)), "one look-up, two answers")
 	}
@@ -391,14 +407,14 @@ func (o *streamed) find(c calls, keys []uint32) (values []uint32, found []bool) 
 }
 
 // Apply does a mixed batch; where there are none on device buffers, its operations kind by kind: what asks first.
-func (o *streamed) Apply(_ context.Context, b u32.Batch) (u32.Results, error) {
+func (o *streamed[W]) Apply(_ context.Context, b Batch[W]) (Results[W], error) {
 	c, end := o.begin()
 	defer end()
 	if c.concurrent && !slices.Contains(b.Kinds, structures.CountAll) || o.hashed() {
 		statuses, values := o.do(c, structures.Mixed, b)
-		return u32.Results{Status: statuses, Values: values}, nil
+		return Results[W]{Status: statuses, Values: values}, nil
 	}
-	r := u32.Results{Status: make([]structures.Status, len(b.Keys)), Values: make([]uint32, len(b.Keys))}
+	r := Results[W]{Status: make([]structures.Status, len(b.Keys)), Values: make([]W, len(b.Keys))}
 	for _, kind := range slices.Concat([]structures.Kind{structures.Find, structures.CountAll, structures.Insert,
 		structures.InsertUnique}, inPlaceKinds, []structures.Kind{structures.Delete}) {
 		var which []int
@@ -410,14 +426,14 @@ func (o *streamed) Apply(_ context.Context, b u32.Batch) (u32.Results, error) {
 		if len(which) == 0 && (kind == structures.InsertUnique || kind.UpdatesInPlace()) {
 			continue // not all do it, or it is for others to see what none come to
 		}
-		some := u32.Batch{Keys: pick(b.Keys, which), Values: pick(b.Values, which)}
+		some := Batch[W]{Keys: pick(b.Keys, which), Values: pick(b.Values, which)}
 		statuses := make([]structures.Status, len(which))
-		var values []uint32
+		var values []W
 		switch kind {
 		case structures.Find, structures.CountAll:
 			var found []bool
 			if values, found = o.find(c, some.Keys); kind == structures.CountAll {
-				values = o.count(each(some.Keys))
+				values = numbers.Each(o.count(each(some.Keys)), func(n uint32) W { return W(n) })
 			}
 			for j, there := range found {
 				statuses[j] = structures.Absent
@@ -435,8 +451,8 @@ func (o *streamed) Apply(_ context.Context, b u32.Batch) (u32.Results, error) {
 	return r, nil
 }
 
-func (o *streamed) hashed() bool {
-	_, hashed := o.Dictionary.(*slabhash.Map[uint32, uint32])
+func (o *streamed[W]) hashed() bool {
+	_, hashed := o.Dictionary.(*slabhash.Map[W, W])
 	return hashed
 }
 
@@ -450,35 +466,35 @@ func pick[T any](all []T, which []int) []T {
 }
 
 // each are the ranges of single keys.
-func each(keys []uint32) []u32.Range {
-	ranges := make([]u32.Range, len(keys))
+func each[W structures.Word](keys []W) []Range[W] {
+	ranges := make([]Range[W], len(keys))
 	for i, k := range keys {
-		ranges[i] = u32.Range{Lo: k, Hi: k}
+		ranges[i] = Range[W]{Lo: k, Hi: k}
 	}
 	return ranges
 }
 
-func (o *streamed) ordered() structures.OrderedOnStream {
+func (o *streamed[W]) ordered() structures.OrderedOnStream {
 	return o.Dictionary.(structures.OrderedOnStream)
 }
 
 // uploadRanges puts ranges into a device buffer, and says how many it has room for. What is behind them would have
 // pairs.
-func (o *streamed) uploadRanges(
-	ranges []u32.Range) (words *vk.Buffer[uint32], room int, count *vk.Buffer[uint32]) {
+func (o *streamed[W]) uploadRanges(
+	ranges []Range[W]) (words *vk.Buffer[uint32], room int, count *vk.Buffer[uint32]) {
 	room, count = o.number(len(ranges))
-	all := make([]uint32, 0, 2*room)
+	all := make([]W, 0, 2*room)
 	for i := range room {
-		r := u32.AllKeys
+		r := structures.AllKeys[W]()
 		if i < len(ranges) {
 			r = ranges[i]
 		}
 		all = append(all, r.Lo, r.Hi)
 	}
-	return upload(o, all), room, count
+	return o.put(all), room, count
 }
 
-func (o *streamed) count(ranges []u32.Range) []uint32 {
+func (o *streamed[W]) count(ranges []Range[W]) []uint32 {
 	s := o.streams[o.turn%2]
 	words, n, number := o.uploadRanges(ranges)
 	r := structures.DeviceCounts{Count: n, DeviceCount: number, Ranges: words, Counts: room[uint32](o, n)}
@@ -490,13 +506,13 @@ func (o *streamed) count(ranges []u32.Range) []uint32 {
 	return download(o, r.Counts, len(ranges))
 }
 
-func (o *streamed) Count(_ context.Context, ranges []u32.Range) ([]uint32, error) {
+func (o *streamed[W]) Count(_ context.Context, ranges []Range[W]) ([]uint32, error) {
 	_, end := o.begin()
 	defer end()
 	return o.count(ranges), nil
 }
 
-func (o *streamed) Range(_ context.Context, ranges []u32.Range) (u32.Ranges, error) {
+func (o *streamed[W]) Range(_ context.Context, ranges []Range[W]) (Ranges[W], error) {
 	_, end := o.begin()
 	defer end()
 	s := o.streams[o.turn%2]
@@ -513,13 +529,13 @@ func (o *streamed) Range(_ context.Context, ranges []u32.Range) (u32.Ranges, err
 	candidates := download(o, c.Candidates, 1)[0]
 	r := structures.DeviceRanges{
 		Count: n, DeviceCount: number, Ranges: words, Offsets: room[uint32](o, n+1),
-		Keys: room[uint32](o, pairs), Values: room[uint32](o, pairs),
+		Keys: o.roomFor(pairs), Values: o.roomFor(pairs),
 		MaxCandidates: int(candidates), Candidates: upload(o, []uint64{0}),
 	}
 	require.NoError(o.t, o.ordered().RangeOn(s, r))
 	require.NoError(o.t, s.Wait(o.t.Context()))
 	require.Equal(o.t, candidates, download(o, r.Candidates, 1)[0])
-	out := u32.Ranges{Keys: download(o, r.Keys, pairs), Values: download(o, r.Values, pairs)}
+	out := Ranges[W]{Keys: o.get(r.Keys, pairs), Values: o.get(r.Values, pairs)}
 	for _, offset := range download(o, r.Offsets, len(ranges)+1) {
 		out.Offsets = append(out.Offsets, uint64(offset))
 	}
@@ -527,17 +543,17 @@ func (o *streamed) Range(_ context.Context, ranges []u32.Range) (u32.Ranges, err
 	return out, nil
 }
 
-func (o *streamed) DeleteRange(ctx context.Context, ranges []u32.Range) ([]uint32, error) {
-	return o.Dictionary.(u32.Ordered).DeleteRange(ctx, ranges)
+func (o *streamed[W]) DeleteRange(ctx context.Context, ranges []Range[W]) ([]uint32, error) {
+	return o.Dictionary.(Ordered[W]).DeleteRange(ctx, ranges)
 }
 
-func (o *streamed) Rank(_ context.Context, keys []uint32) ([]uint32, error) {
+func (o *streamed[W]) Rank(_ context.Context, keys []W) ([]uint32, error) {
 	_, end := o.begin()
 	defer end()
 	s, n := o.streams[o.turn%2], len(keys)
 	all, number := o.number(n)
 	q := structures.DeviceRanks{
-		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(keys), make([]uint32, all-n)...)),
+		Count: all, DeviceCount: number, Keys: o.put(append(slices.Clone(keys), make([]W, all-n)...)),
 		Ranks: room[uint32](o, all),
 	}
 	require.NoError(o.t, o.ordered().RankOn(s, q))
@@ -545,42 +561,41 @@ func (o *streamed) Rank(_ context.Context, keys []uint32) ([]uint32, error) {
 	return download(o, q.Ranks, n), nil
 }
 
-func (o *streamed) Select(_ context.Context, ranks []uint32) (u32.Neighbors, error) {
+func (o *streamed[W]) Select(_ context.Context, ranks []uint32) (Neighbors[W], error) {
 	_, end := o.begin()
 	defer end()
 	s, n := o.streams[o.turn%2], len(ranks)
 	all, number := o.number(n)
 	q := structures.DeviceNeighbors{
 		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(ranks), make([]uint32, all-n)...)),
-		OutKeys: room[uint32](o, all), OutValues: room[uint32](o, all), Status: room[uint8](o, padded(all)),
+		OutKeys: o.roomFor(all), OutValues: o.roomFor(all), Status: room[uint8](o, padded(all)),
 	}
 	require.NoError(o.t, o.ordered().SelectOn(s, q))
 	require.NoError(o.t, s.Wait(o.t.Context()))
-	return u32.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
+	return Neighbors[W]{Keys: o.get(q.OutKeys, n), Values: o.get(q.OutValues, n),
 		Found: o.found(q.Status, n)}, nil
 }
 
 // export is all pairs, with room for so many; there are more, perhaps.
-func (o *streamed) export(pairs int) (keys, values []uint32, total uint32) {
+func (o *streamed[W]) export(pairs int) (keys, values []W, total uint32) {
 	_, end := o.begin()
 	defer end()
 	s := o.streams[o.turn%2]
 	const untouched = 0xbad0feed
-	e := structures.DeviceExport{Keys: room[uint32](o, pairs+1), Values: room[uint32](o, pairs),
-		Total: room[uint32](o, 1)}
+	e := structures.DeviceExport{Keys: o.roomFor(pairs + 1), Values: o.roomFor(pairs), Total: room[uint32](o, 1)}
 	s.Fill(e.Keys, 0, int(e.Keys.Bytes()), untouched)
 	require.NoError(o.t, o.Dictionary.(structures.OnStream).ExportOn(s, e))
 	require.NoError(o.t, s.Wait(o.t.Context()))
-	keys, total = download(o, e.Keys, e.Keys.Len()), download(o, e.Total, 1)[0]
-	there := min(int(total), e.Values.Len())
-	for _, word := range keys[there:] {
+	keys, total = o.get(e.Keys, pairs+1), download(o, e.Total, 1)[0]
+	there := min(int(total), pairs)
+	for _, word := range numbers.Words(keys[there:]) {
 		require.EqualValues(o.t, untouched, word, "written where no pair goes")
 	}
-	return keys[:there], download(o, e.Values, there), total
+	return keys[:there], o.get(e.Values, there), total
 }
 
 // requireExport compares what is exported, with room for all pairs, for more and for fewer.
-func (o *streamed) requireExport(n int, right func(keys, values []uint32) bool) {
+func (o *streamed[W]) requireExport(n int, right func(keys, values []W) bool) {
 	for _, pairs := range []int{max(n, 1), n + 100, max(n/2, 1)} {
 		keys, values, total := o.export(pairs)
 		require.EqualValues(o.t, n, total)
@@ -590,7 +605,7 @@ func (o *streamed) requireExport(n int, right func(keys, values []uint32) bool) 
 }
 
 // found says which of n queries have found something.
-func (o *streamed) found(statuses *vk.Buffer[uint8], n int) (found []bool) {
+func (o *streamed[W]) found(statuses *vk.Buffer[uint8], n int) (found []bool) {
 	for _, status := range download(o, statuses, n) {
 		require.Contains(o.t, []structures.Status{structures.Found, structures.Absent}, structures.Status(status))
 		found = append(found, structures.Status(status) == structures.Found)
@@ -598,21 +613,21 @@ func (o *streamed) found(statuses *vk.Buffer[uint8], n int) (found []bool) {
 	return found
 }
 
-func (o *streamed) neighbors(to structures.Direction, keys []uint32) (u32.Neighbors, error) {
+func (o *streamed[W]) neighbors(to structures.Direction, keys []W) (Neighbors[W], error) {
 	_, end := o.begin()
 	defer end()
 	s, n := o.streams[o.turn%2], len(keys)
 	all, number := o.number(n)
 	q := structures.DeviceNeighbors{
-		Count: all, DeviceCount: number, Keys: upload(o, append(slices.Clone(keys), make([]uint32, all-n)...)),
-		OutKeys: room[uint32](o, all), OutValues: room[uint32](o, all),
+		Count: all, DeviceCount: number, Keys: o.put(append(slices.Clone(keys), make([]W, all-n)...)),
+		OutKeys: o.roomFor(all), OutValues: o.roomFor(all),
 		Status: room[uint8](o, padded(all)), Left: room[uint32](o, 1),
 	}
 	s.Fill(q.Left, 0, 4, 0)
 	require.NoError(o.t, o.ordered().NeighborOn(s, to, q))
 	require.NoError(o.t, o.ordered().FinishNeighbors(o.t.Context(), s, to, q))
 	require.Zero(o.t, download(o, q.Left, 1)[0])
-	out := u32.Neighbors{Keys: download(o, q.OutKeys, n), Values: download(o, q.OutValues, n),
+	out := Neighbors[W]{Keys: o.get(q.OutKeys, n), Values: o.get(q.OutValues, n),
 		Found: make([]bool, n)}
 	for i, status := range download(o, q.Status, n) {
 		require.Contains(o.t, []structures.Status{structures.Found, structures.Absent}, structures.Status(status))
@@ -621,34 +636,34 @@ func (o *streamed) neighbors(to structures.Direction, keys []uint32) (u32.Neighb
 	return out, nil
 }
 
-func (o *streamed) Successor(_ context.Context, keys []uint32) (u32.Neighbors, error) {
+func (o *streamed[W]) Successor(_ context.Context, keys []W) (Neighbors[W], error) {
 	return o.neighbors(structures.Successor, keys)
 }
 
-func (o *streamed) Predecessor(_ context.Context, keys []uint32) (u32.Neighbors, error) {
+func (o *streamed[W]) Predecessor(_ context.Context, keys []W) (Neighbors[W], error) {
 	return o.neighbors(structures.Predecessor, keys)
 }
 
-func (o *streamed) Floor(_ context.Context, keys []uint32) (u32.Neighbors, error) {
+func (o *streamed[W]) Floor(_ context.Context, keys []W) (Neighbors[W], error) {
 	return o.neighbors(structures.Floor, keys)
 }
 
-func (o *streamed) Ceil(_ context.Context, keys []uint32) (u32.Neighbors, error) {
+func (o *streamed[W]) Ceil(_ context.Context, keys []W) (Neighbors[W], error) {
 	return o.neighbors(structures.Ceil, keys)
 }
 
-func (o *streamed) Min(ctx context.Context) (key, value uint32, found bool, err error) {
-	return o.Dictionary.(u32.Ordered).Min(ctx)
+func (o *streamed[W]) Min(ctx context.Context) (key, value W, found bool, err error) {
+	return o.Dictionary.(Ordered[W]).Min(ctx)
 }
 
-func (o *streamed) Max(ctx context.Context) (key, value uint32, found bool, err error) {
-	return o.Dictionary.(u32.Ordered).Max(ctx)
+func (o *streamed[W]) Max(ctx context.Context) (key, value W, found bool, err error) {
+	return o.Dictionary.(Ordered[W]).Max(ctx)
 }
 
-func (o *streamed) Ascend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error] {
-	return o.Dictionary.(u32.Ordered).Ascend(ctx, r)
+func (o *streamed[W]) Ascend(ctx context.Context, r Range[W]) iter.Seq2[Pair[W], error] {
+	return o.Dictionary.(Ordered[W]).Ascend(ctx, r)
 }
 
-func (o *streamed) Descend(ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error] {
-	return o.Dictionary.(u32.Ordered).Descend(ctx, r)
+func (o *streamed[W]) Descend(ctx context.Context, r Range[W]) iter.Seq2[Pair[W], error] {
+	return o.Dictionary.(Ordered[W]).Descend(ctx, r)
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -18,28 +18,34 @@ import (
 // The calls that all structures have on streams mean the same on each: a batch begins at its First, Finish has it done,
 // and kinds that are no updates are refused.
 func TestOnStream(t *testing.T) {
-	d, ctx := testdevice.Open(t), t.Context()
+	d := testdevice.Open(t)
+	testOnStream[uint32](t, d)
+	testOnStream[uint64](t, d)
+}
+
+func testOnStream[W structures.Word](t *testing.T, d *vk.Device) {
+	ctx := t.Context()
 	const first, n = 3, 10
-	var keys, values []uint32
+	var keys, values []W
 	for i := range uint32(first + n) {
-		keys, values = append(keys, 100*i), append(values, i+1)
+		keys, values = append(keys, numbers.Key[W](100*i)), append(values, numbers.Key[W](i+1))
 	}
-	m, err := slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})
+	m, err := slabhash.New[W, W](ctx, d, slabhash.Options{})
 	require.NoError(t, err)
-	tree, err := btree.New[uint32, uint32](ctx, d, btree.Options{})
+	tree, err := btree.New[W, W](ctx, d, btree.Options{})
 	require.NoError(t, err)
-	l, err := lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 32})
+	l, err := lsm.New[W, W](ctx, d, lsm.Options{Batch: 32})
 	require.NoError(t, err)
-	a, err := sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
+	a, err := sortedarray.New[W, W](ctx, d, sortedarray.Options{})
 	require.NoError(t, err)
 	for _, of := range []interface {
-		u32.Dictionary
+		Dictionary[W]
 		structures.OnStream
 	}{m, tree, l, a} {
 		t.Run(fmt.Sprintf("%T", of), func(t *testing.T) {
 			defer func() { require.NoError(t, of.Close()) }()
 			s := testdevice.Stream(t, d)
-			k, v := testdevice.Upload(t, d, keys), testdevice.Upload(t, d, values)
+			k, v := testdevice.Upload(t, d, numbers.Words(keys)), testdevice.Upload(t, d, numbers.Words(values))
 			status, left := testdevice.Room[uint8](t, d, 12), testdevice.Upload(t, d, []uint32{0})
 			do := func(kind structures.Kind, b structures.DeviceBatch, want structures.Status) {
 				t.Helper()
@@ -59,12 +65,12 @@ func TestOnStream(t *testing.T) {
 			do(structures.Delete, structures.DeviceBatch{Count: 2, First: first + 5, Keys: k, Status: status,
 				Left: left}, structures.Deleted)
 
-			got, found := testdevice.Room[uint32](t, d, len(keys)), testdevice.Room[uint8](t, d, 16)
+			got, found := testdevice.Upload(t, d, numbers.Words(make([]W, len(keys)))), testdevice.Room[uint8](t, d, 16)
 			require.NoError(t, of.FindOn(s, structures.DeviceLookups{Count: len(keys), Keys: k, Values: got,
 				Found: found}))
 			require.NoError(t, s.Wait(ctx))
 			there := testdevice.Download(t, found, len(keys))
-			for i, value := range testdevice.Download(t, got, len(keys)) {
+			for i, value := range numbers.From[W](testdevice.Download(t, got, got.Len())) {
 				if i < first || i == first+5 || i == first+6 {
 					require.Zero(t, there[i], i)
 					require.Zero(t, value, i)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/u32"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
@@ -41,24 +41,24 @@ var widths = []int{1, 4, 8}
 var fills = []float64{1e-9, 0, 1}
 
 // variant is a subject in one of its shapes, open. Those with one name differ in what need not be named.
-type variant struct {
+type variant[W structures.Word] struct {
 	name       string
 	d          *vk.Device
-	dictionary u32.Dictionary
+	dictionary Dictionary[W]
 	ran        bool
 }
 
-type variants struct {
+type variants[W structures.Word] struct {
 	t   *testing.T
-	s   subject
-	all []*variant
+	s   subject[W]
+	all []*variant[W]
 }
 
 // openVariants opens a subject in all shapes that this run has, until the test's end. Then it logs what the run has
 // left out, and why, and notes all for "make test", of whose runs one has to have taken it. few: of the widths, one
 // lane where there are no 64-bit atomics and the widest tile where there are, or whichever of these the device has.
-func openVariants(t *testing.T, s subject, protocols []protocol, few bool) *variants {
-	vs := &variants{t: t, s: s}
+func openVariants[W structures.Word](t *testing.T, s subject[W], protocols []protocol, few bool) *variants[W] {
+	vs := &variants[W]{t: t, s: s}
 	out := map[string]string{} // what is left out: why
 	for p, protocol := range protocols {
 		if !s.protocols && p > 0 && vs.all != nil {
@@ -99,7 +99,7 @@ func openVariants(t *testing.T, s subject, protocols []protocol, few bool) *vari
 }
 
 // open opens the subject at one width.
-func (vs *variants) open(name string, d *vk.Device, width int) {
+func (vs *variants[W]) open(name string, d *vk.Device, width int) {
 	shapes := []shape{{size: 4}, {size: 61}}
 	if vs.s.fills {
 		shapes = nil
@@ -124,19 +124,19 @@ func (vs *variants) open(name string, d *vk.Device, width int) {
 		dictionary, err := vs.s.open(vs.t.Context(), d, shape)
 		require.NoError(vs.t, err, name)
 		vs.t.Cleanup(func() { require.NoError(vs.t, dictionary.Close()) })
-		vs.all = append(vs.all, &variant{name: name, d: d, dictionary: dictionary})
+		vs.all = append(vs.all, &variant[W]{name: name, d: d, dictionary: dictionary})
 	}
 }
 
 // both are the variant by its calls with Go slices and, until the test's end, by those on device buffers.
-func (v *variant) both(t *testing.T, s subject, turn int) []u32.Dictionary {
+func (v *variant[W]) both(t *testing.T, s subject[W], turn int) []Dictionary[W] {
 	streams, end := onStreams(t, v.d, s, v.dictionary, turn)
 	t.Cleanup(end)
-	return []u32.Dictionary{v.dictionary, streams}
+	return []Dictionary[W]{v.dictionary, streams}
 }
 
 // account says what was left out. VKDS_CONFORMED is a file to which that is added, and what was not.
-func (vs *variants) account(out map[string]string) {
+func (vs *variants[W]) account(out map[string]string) {
 	for _, v := range vs.all {
 		if !v.ran {
 			out[v.name] = "the test came by it in no or not every shape"
@@ -171,15 +171,16 @@ func topOf(t *testing.T) string {
 
 // check runs sequences of acts on the variants. Three take turns at one sequence and no others have it, so that each
 // variant gets its share of sequences whatever is drawn: chance alone would now and then leave one out.
-func check[A any](vs *variants, sequence func(*rapid.T) []A,
-	run func(testing.TB, *variant, subject, u32.Dictionary, []A)) {
+func check[W structures.Word, A any](vs *variants[W], sequence func(*rapid.T) []A,
+	run func(testing.TB, *variant[W], subject[W], Dictionary[W], []A)) {
+	sequences := sequencesOf[W]()
 	for some := range slices.Chunk(vs.all, 3) {
 		share := (sequences*len(some) + len(vs.all) - 1) / len(vs.all)
 		require.NoError(vs.t, flag.Set("rapid.checks", strconv.Itoa(share)))
 		rapid.Check(vs.t, func(rt *rapid.T) {
 			acts := sequence(rt)
 			for _, v := range some {
-				vs.try(rt, v, func(s subject, dictionary u32.Dictionary) {
+				vs.try(rt, v, func(s subject[W], dictionary Dictionary[W]) {
 					run(adapter{vs.t, rt}, v, s, dictionary, acts)
 				})
 			}
@@ -189,7 +190,7 @@ func check[A any](vs *variants, sequence func(*rapid.T) []A,
 
 // try has something done to a variant, which is empty, either by its calls with Go slices or by those on device
 // buffers; the subject given is that of these calls.
-func (vs *variants) try(rt *rapid.T, v *variant, do func(s subject, dictionary u32.Dictionary)) {
+func (vs *variants[W]) try(rt *rapid.T, v *variant[W], do func(s subject[W], dictionary Dictionary[W])) {
 	streams := rapid.IntRange(-1, 59).Draw(rt, "turn on streams")
 	require.NoError(rt, v.dictionary.Clear(vs.t.Context()))
 	if streams%2 != 0 {

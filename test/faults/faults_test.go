@@ -58,7 +58,7 @@ func contents(t *testing.T, d *vk.Device, m *slabhash.Map[uint32, uint32], want 
 	pairs := slabcheck.Check(t, d, slabcheck.Expect{}, m)[0]
 	require.Equal(t, len(want), len(pairs))
 	for _, p := range pairs {
-		if v, ok := want[p.Key]; !ok || v != p.Value {
+		if v, ok := want[uint32(p.Key)]; !ok || v != uint32(p.Value) {
 			t.Fatalf("key %#x has the value %d, want %d (%v)", p.Key, p.Value, v, ok)
 		}
 	}

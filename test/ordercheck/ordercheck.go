@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -57,7 +56,7 @@ func Scattered(n int, batch uint32) []uint32 {
 }
 
 // After is what an insertion of some kind leaves of a key that is there, and its status.
-func After[V uint32 | uint64](kind structures.Kind, old, value V) (V, structures.Status) {
+func After[V structures.Word](kind structures.Kind, old, value V) (V, structures.Status) {
 	switch kind {
 	case structures.InsertUnique:
 		return old, structures.Found
@@ -73,7 +72,8 @@ func After[V uint32 | uint64](kind structures.Kind, old, value V) (V, structures
 
 // Do does a batch of insertions of one kind to a map that holds what a dictionary held before, one after another, but
 // for those that are pending, and requires the statuses that they had.
-func Do(t testing.TB, all map[uint32]uint32, kind structures.Kind, keys, values []uint32, got []structures.Status) {
+func Do[W structures.Word](t testing.TB, all map[W]W, kind structures.Kind, keys, values []W,
+	got []structures.Status) {
 	t.Helper()
 	require.Equal(t, len(keys), len(got))
 	for i, k := range keys {
@@ -97,7 +97,8 @@ func Do(t testing.TB, all map[uint32]uint32, kind structures.Kind, keys, values 
 }
 
 // Holds requires that a dictionary holds the pairs of a map, as far as some keys and its length show it.
-func Holds(ctx context.Context, t testing.TB, d u32.Dictionary, all map[uint32]uint32, keys []uint32) {
+func Holds[W structures.Word](ctx context.Context, t testing.TB, d structures.Dictionary[W, W], all map[W]W,
+	keys []W) {
 	t.Helper()
 	values, found, err := d.Find(ctx, keys)
 	require.NoError(t, err)
@@ -111,7 +112,7 @@ func Holds(ctx context.Context, t testing.TB, d u32.Dictionary, all map[uint32]u
 	require.EqualValues(t, len(all), n)
 }
 
-func said(value uint32, there bool) string {
+func said[W structures.Word](value W, there bool) string {
 	if !there {
 		return "no value"
 	}

@@ -5,12 +5,14 @@ package slabcheck
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -21,22 +23,21 @@ const (
 	auxWord   = 30
 	nextWord  = 31
 	null      = ^uint32(0) // no slab
-	empty     = ^uint32(0) // states of a slot
-	tombstone = 0
+	tombstone = 0          // of a slot; an empty one's key is all ones
 
 	supersAt    = 64 // byte offset in a pool's table of the first super block's addresses
 	blockSlabs  = 1024
 	bitmapWords = blockSlabs / 32
 )
 
-// Table is a *slabhash.Map or a *slabhash.Set.
+// Table is a *slabhash.Map or a *slabhash.Set, of 32-bit words or of 64-bit ones.
 type Table interface {
 	Device() slabhash.Device
 	Constants() map[string]uint32
 }
 
 // Pair is a pair of a table; of a set, the value is 0.
-type Pair struct{ Key, Value uint32 }
+type Pair struct{ Key, Value uint64 }
 
 // Expect says what is known of a table beside what holds of all.
 type Expect struct {
@@ -118,14 +119,21 @@ func (p *pool) allocated(ref uint32) bool {
 }
 
 // Bucket is the bucket that a key belongs to.
-func Bucket(d slabhash.Device, key uint32) uint32 {
-	x := key ^ d.Seed
+func Bucket[W structures.Word](d slabhash.Device, key W) uint32 {
+	x := mix(uint32(key) ^ d.Seed)
+	if structures.WidthOf[W]() == structures.Bits64 {
+		x = mix(x ^ uint32(uint64(key)>>32) ^ d.Seed)
+	}
+	return uint32(uint64(x) * uint64(d.Buckets) >> 32)
+}
+
+func mix(x uint32) uint32 {
 	x ^= x >> 16
 	x *= 0x21f0aaad
 	x ^= x >> 15
 	x *= 0xd35a2d97
 	x ^= x >> 15
-	return uint32(uint64(x) * uint64(d.Buckets) >> 32)
+	return x
 }
 
 // Check reads tables, all users of one pool, and fails the test where they break a rule. It returns the pairs of each,
@@ -176,30 +184,97 @@ func (p *pool) checkFree(reachable map[uint32]bool) error {
 
 // layout is how slabs hold what they hold.
 type layout struct {
-	slots, width int  // of a slab; of a slot, in words
-	settles      bool // the auxiliary word says which slots have their values
+	wide    bool // keys and values are two words each, the low one first
+	keys    bool // there are no values
+	atomics bool // of 64 bits
 }
 
-func (r *reader) layout(keys bool) layout {
-	if keys {
-		return layout{slots: 30, width: 1}
+// number is a key or a value of a slab, of those the one at an index.
+func (l layout) number(slab []uint32, i int) uint64 {
+	if l.wide {
+		return uint64(slab[2*i]) | uint64(slab[2*i+1])<<32
 	}
-	return layout{slots: 15, width: 2, settles: !r.d.Has(vk.Int64Atomics)}
+	return uint64(slab[i])
+}
+
+// ones is the number all of whose bits are.
+func (l layout) ones() uint64 {
+	if l.wide {
+		return ^uint64(0)
+	}
+	return math.MaxUint32
+}
+
+func (l layout) slots() int {
+	n := 30
+	if l.wide {
+		n /= 2
+	}
+	if !l.keys {
+		n /= 2
+	}
+	return n
+}
+
+// slot is what stands in a slot: the value of a slab of keys is that of a free slot.
+func (l layout) slot(slab []uint32, slot int) (key, value uint64) {
+	if l.keys {
+		return l.number(slab, slot), l.ones()
+	}
+	return l.number(slab, 2*slot), l.number(slab, 2*slot+1)
+}
+
+// checkAux checks what the auxiliary word says of a slot: of pairs without 64-bit atomics, whether it has its value; of
+// wide pairs with them, that it has, where the value is a free slot's; of what is wide without them, that nobody has
+// latched the slab.
+func (l layout) checkAux(slab []uint32, slot int) error {
+	aux := slab[auxWord]
+	set := aux>>slot&1 != 0
+	key, value := l.slot(slab, slot)
+	free := key == l.ones()
+	right := true
+	switch {
+	case l.wide && !l.atomics:
+		right = aux>>31 == 1
+	case l.keys:
+	case l.wide:
+		right = set == free || key == tombstone || !free && value != l.ones()
+	case !l.atomics:
+		right = set == free
+	}
+	if !right {
+		return fmt.Errorf("auxiliary word %#x, but slot %d has the key %#x and the value %#x", aux, slot, key, value)
+	}
+	return nil
 }
 
 // check follows the lists of one table.
 func (r *reader) check(table Table, p *pool, reachable map[uint32]bool, expect Expect) (pairs []Pair, err error) {
 	device := table.Device()
-	_, set := table.(*slabhash.Set[uint32])
-	l := r.layout(set)
+	l := layout{atomics: r.d.Has(vk.Int64Atomics)}
+	switch table.(type) {
+	case *slabhash.Map[uint32, uint32]:
+	case *slabhash.Map[uint64, uint64]:
+		l.wide = true
+	case *slabhash.Set[uint32]:
+		l.keys = true
+	case *slabhash.Set[uint64]:
+		l.wide, l.keys = true, true
+	default:
+		return nil, fmt.Errorf("nothing is known of the layout of %T", table)
+	}
+	mask, hash := uint64(device.Mask), func(key uint64) uint32 { return Bucket(device, uint32(key)) }
+	if l.wide {
+		mask, hash = mask|mask<<32, func(key uint64) uint32 { return Bucket(device, key) }
+	}
 	base := r.words(device.Base, int(device.Buckets)*slabWords)
 	for bucket := range device.Buckets {
-		decode := func(stored uint32) (key uint32, err error) {
+		decode := func(stored uint64) (key uint64, err error) {
 			key = stored
 			if bucket == device.SpecialOnes || bucket == device.SpecialZero {
-				key ^= device.Mask
+				key ^= mask
 			}
-			if h := Bucket(device, key); h != bucket {
+			if h := hash(key); h != bucket {
 				err = fmt.Errorf("key %#x belongs to bucket %d", key, h)
 			}
 			return key, err
@@ -230,23 +305,20 @@ func (p *pool) enter(ref uint32, reachable map[uint32]bool) ([]uint32, error) {
 
 // follow reads one list, from its first slab on.
 func (p *pool) follow(slab []uint32, l layout, reachable map[uint32]bool, expect Expect,
-	decode func(stored uint32) (key uint32, err error)) (pairs []Pair, err error) {
-	keys := map[uint32]bool{}
+	decode func(stored uint64) (key uint64, err error)) (pairs []Pair, err error) {
+	keys := map[uint64]bool{}
 	ended := false // a free slot was met
 	for n := 0; ; n++ {
 		used := 0
-		for slot := range l.slots {
-			key, value := slab[slot*l.width], uint32(0)
-			if l.width == 2 {
-				value = slab[slot*2+1]
+		for slot := range l.slots() {
+			if err := l.checkAux(slab, slot); err != nil {
+				return nil, fmt.Errorf("slab %d: %w", n, err)
 			}
-			free := key == empty
+			key, value := l.slot(slab, slot)
+			free := key == l.ones()
 			switch {
-			case free && l.width == 2 && value != empty:
+			case free && value != l.ones():
 				return nil, fmt.Errorf("slab %d: free slot %d has the value %#x", n, slot, value)
-			case l.settles && free != (slab[auxWord]>>slot&1 != 0):
-				return nil, fmt.Errorf("slab %d: auxiliary word %#x, but slot %d is free: %v", n, slab[auxWord], slot,
-					free)
 			case free:
 				ended = true
 				continue
@@ -267,6 +339,9 @@ func (p *pool) follow(slab []uint32, l layout, reachable map[uint32]bool, expect
 				return nil, fmt.Errorf("slab %d, slot %d: key %#x is there twice", n, slot, key)
 			}
 			keys[key] = true
+			if l.keys {
+				value = 0
+			}
 			pairs = append(pairs, Pair{key, value})
 		}
 		if n > 0 && used == 0 && expect.Compact {
@@ -276,7 +351,7 @@ func (p *pool) follow(slab []uint32, l layout, reachable map[uint32]bool, expect
 		if next == null {
 			return pairs, nil
 		}
-		if used < l.slots && expect.Compact {
+		if used < l.slots() && expect.Compact {
 			return nil, fmt.Errorf("slab %d has %d slots in use, and another slab behind it", n, used)
 		}
 		if slab, err = p.enter(next, reachable); err != nil {
@@ -289,24 +364,28 @@ func (p *pool) follow(slab []uint32, l layout, reachable map[uint32]bool, expect
 const listMask = 0x9d2c5680
 
 // Lists reads lists of slab_list.glsl, the only users of a pool, two words each, and fails the test where they break a
-// rule: those of Check, of chains instead of buckets. keys: they have no values. It returns the pairs of each, those of
-// the first chain first.
-func Lists(t testing.TB, d *vk.Device, expect Expect, of *alloc.SlabPool, lists []uint32, keys bool) [][]Pair {
+// rule: those of Check, of chains instead of buckets. wide: keys and values have 64 bits; keys: there are no values. It
+// returns the pairs of each, those of the first chain first.
+func Lists(t testing.TB, d *vk.Device, expect Expect, of *alloc.SlabPool, lists []uint32, wide, keys bool) [][]Pair {
 	t.Helper()
 	r := newReader(t, d)
 	defer r.close()
-	p, l := r.pool(of.Device(), of.Constants()), r.layout(keys)
+	p, l := r.pool(of.Device(), of.Constants()), layout{wide, keys, d.Has(vk.Int64Atomics)}
+	mask := uint64(listMask)
+	if wide {
+		mask |= mask << 32
+	}
 	seen := map[uint32]bool{}
 	all := make([][]Pair, len(lists)/2)
 	for i, first := range lists {
 		if first == null {
 			continue
 		}
-		decode := func(stored uint32) (key uint32, err error) {
+		decode := func(stored uint64) (key uint64, err error) {
 			if key = stored; i%2 == 0 {
-				return key ^ listMask, nil
+				return key ^ mask, nil
 			}
-			if key != listMask && key != ^uint32(listMask) {
+			if key != mask && key != mask^l.ones() {
 				err = fmt.Errorf("key %#x belongs to the first chain", key)
 			}
 			return key, err
