@@ -188,7 +188,8 @@ func (c counted[W]) ranges(of structures.OrderedOnStream, said uint32, n, room i
 	require.NoError(c.t, of.CountOn(c.s, counts))
 	pairs := structures.DeviceRanges{
 		Count: room, DeviceCount: counts.DeviceCount, Ranges: ranges, Offsets: c.room(room + 1),
-		Keys: c.roomFor(3 * room), Values: c.roomFor(3 * room), MaxCandidates: 1 << 16, Candidates: testdevice.Room[uint64](c.t, c.d, 1),
+		Keys: c.roomFor(3 * room), Values: c.roomFor(3 * room),
+		MaxCandidates: 1 << 16, Candidates: testdevice.Room[uint64](c.t, c.d, 1),
 	}
 	require.NoError(c.t, of.RangeOn(c.s, pairs))
 	c.wait()
@@ -241,7 +242,8 @@ func (c counted[W]) update(do update, of interface {
 		odd[i] = numbers.Key[W](uint32(2*i + 1))
 	}
 	b := structures.DeviceBatch{
-		Count: room, DeviceCount: c.count(0), Keys: c.put(odd), Values: c.put(odd), Status: c.bytes(room), Left: c.count(0),
+		Count: room, DeviceCount: c.count(0), Keys: c.put(odd), Values: c.put(odd),
+		Status: c.bytes(room), Left: c.count(0),
 	}
 	blind := b
 	blind.Status, blind.Left = nil, nil

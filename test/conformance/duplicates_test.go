@@ -73,7 +73,8 @@ func testConcurrentDuplicates[W structures.Word](t *testing.T, devices []protoco
 }
 
 // requireOnce requires one status so many times a key, and another one for the rest.
-func requireOnce[W structures.Word](t testing.TB, keys []W, statuses []structures.Status, times int, one, rest structures.Status) {
+func requireOnce[W structures.Word](t testing.TB, keys []W, statuses []structures.Status, times int,
+	one, rest structures.Status) {
 	t.Helper()
 	require.Equal(t, len(keys), len(statuses))
 	got := map[W]int{}

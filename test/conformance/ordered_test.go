@@ -388,7 +388,8 @@ func runOrdered[W structures.Word](t testing.TB, d *vk.Device, s subject[W], dic
 }
 
 // requireRanks compares the ranks of keys, of such as are there and of others, and the pairs of these ranks and of any.
-func requireRanks[W structures.Word](t testing.TB, dictionary inOrder[W], want *sorted[W], keys []W, at func(string, int) string) {
+func requireRanks[W structures.Word](t testing.TB, dictionary inOrder[W], want *sorted[W], keys []W,
+	at func(string, int) string) {
 	all, values := want.between(structures.AllKeys[W]())
 	keys = append(slices.Clone(keys), 0, ^W(0))
 	ranks, err := dictionary.Rank(t.Context(), keys)
@@ -523,7 +524,8 @@ func testDeletionsInOneLeaf[W structures.Word](t *testing.T, devices []protocol)
 		for i := 7 * step; i < pairs; i += 28 { // other leaves at each step
 			var b Batch[W]
 			for j := range 42 {
-				b.Keys = append(b.Keys, numbers.Key[W](uint32(i*apart+j*apart/50+i%4))) // of every fourth the first may be there
+				// Of every fourth batch the first key may be there.
+				b.Keys = append(b.Keys, numbers.Key[W](uint32(i*apart+j*apart/50+i%4)))
 			}
 			acts = append(acts, orderedAct[W]{what: "delete", batch: b})
 		}

@@ -18,8 +18,8 @@ func TestDuels(t *testing.T) {
 	for k := structures.Insert; k <= structures.CountAll; k++ {
 		everything = append(everything, k)
 	}
-	each(t, keys/8, func(r *rig) {
-		rounds(func(seed uint64) {
+	eachTable(t, keys/8, func(r *rig) {
+		r.rounds(func(seed uint64) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			require.NoError(r, r.table.Clear(r.Context()))
 			kinds := everything
@@ -35,7 +35,8 @@ func TestDuels(t *testing.T) {
 			var first []operation
 			for key := range keys {
 				for range key % 3 {
-					first = append(first, operation{structures.InsertDuplicate, uint32(key), uint32(10 + key)})
+					first = append(first,
+						operation{structures.InsertDuplicate, r.key(uint32(key)), r.value(uint32(10 + key))})
 				}
 			}
 			b := r.batch(first)
@@ -43,7 +44,7 @@ func TestDuels(t *testing.T) {
 			r.free(b)
 			for key := range keys {
 				for range key % 3 {
-					v := uint32(10 + key)
+					v := r.value(uint32(10 + key))
 					if r.set {
 						v = 0
 					}
@@ -54,27 +55,31 @@ func TestDuels(t *testing.T) {
 			for group := range groups {
 				for range duelists {
 					for lane := range workgroup {
-						key := uint32(group*workgroup + lane)
+						key := r.key(uint32(group*workgroup + lane))
 						operations = append(operations,
-							operation{kinds[rng.IntN(len(kinds))], key, rng.Uint32N(1 << 12)})
+							operation{kinds[rng.IntN(len(kinds))], key, r.value(rng.Uint32N(1 << 12))})
 					}
 				}
 			}
 			b = r.batch(operations)
 			r.dispatch(structures.Mixed, b)
 			for i, out := range r.outcomes(b) {
-				key := operations[i].key
+				key := i/(duelists*workgroup)*workgroup + i%workgroup
 				ins, outs := moments(operations[i], out)
 				history[key] = append(history[key], ins...)
 				outcomes[key] = append(outcomes[key], outs...)
 			}
 			r.free(b)
-			after := make([]values, keys)
+			after, number := make([]values, keys), map[uint64]int{}
+			for key := range keys {
+				number[r.key(uint32(key))] = key
+			}
 			for _, p := range slabcheck.Check(r, r.d, slabcheck.Expect{Duplicates: true}, r.table)[0] {
-				after[p.Key] = after[p.Key].push(p.Value)
+				key := number[p.Key]
+				after[key] = after[key].push(p.Value)
 			}
 			for key := range keys {
-				if !ordered(r.set, before[key], after[key], history[key], outcomes[key]) {
+				if !ordered(r.form, before[key], after[key], history[key], outcomes[key]) {
 					r.Fatalf("seed %d, key %d had %v, has %v, and no sequential order of the operations has these "+
 						"outcomes:\n%v\n%v",
 						seed, key, before[key], after[key], history[key], outcomes[key])
@@ -85,18 +90,18 @@ func TestDuels(t *testing.T) {
 }
 
 // ordered says whether some order of the operations leads from a state to another with these outcomes.
-func ordered(set bool, from, to values, history []operation, outcomes []outcome) bool {
+func ordered(f form, from, to values, history []operation, outcomes []outcome) bool {
 	if len(history) == 0 {
 		return from == to
 	}
 	for i := range history {
-		ok, next := step(set, from, history[i], outcomes[i])
+		ok, next := step(f, from, history[i], outcomes[i])
 		if !ok {
 			continue
 		}
 		rest := append(append([]operation{}, history[:i]...), history[i+1:]...)
 		restOut := append(append([]outcome{}, outcomes[:i]...), outcomes[i+1:]...)
-		if ordered(set, next, to, rest, restOut) {
+		if ordered(f, next, to, rest, restOut) {
 			return true
 		}
 	}

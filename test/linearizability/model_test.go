@@ -16,17 +16,15 @@ import (
 // operation is one of a history.
 type operation struct {
 	kind       structures.Kind
-	key, value uint32
+	key, value uint64
 }
 
 // outcome is what an operation answered.
 type outcome struct {
 	status structures.Status
 	value  uint64
+	any    bool // of Find: it saw a pair of the key, whichever
 }
-
-// sighting is the value of a Find that saw a pair of the key, whichever.
-const sighting = 1 << 40
 
 // moments splits the operations that are no single moment, since they visit the pairs of a key one after another: a
 // DeleteAll that removed n pairs is n deletions, and a moment without any pair; a Count is n sightings.
@@ -34,34 +32,34 @@ func moments(in operation, out outcome) ([]operation, []outcome) {
 	find := operation{structures.Find, in.key, 0}
 	switch in.kind {
 	case structures.DeleteAll:
-		ins, outs := []operation{find}, []outcome{{structures.Absent, 0}}
+		ins, outs := []operation{find}, []outcome{{status: structures.Absent}}
 		for range out.value {
 			ins = append(ins, operation{structures.Delete, in.key, 0})
-			outs = append(outs, outcome{structures.Deleted, 0})
+			outs = append(outs, outcome{status: structures.Deleted})
 		}
 		return ins, outs
 	case structures.CountAll:
 		if out.value == 0 {
-			return []operation{find}, []outcome{{structures.Absent, 0}}
+			return []operation{find}, []outcome{{status: structures.Absent}}
 		}
-		return []operation{find}, []outcome{{structures.Found, sighting}}
+		return []operation{find}, []outcome{{status: structures.Found, any: true}}
 	}
 	return []operation{in}, []outcome{out}
 }
 
-// values is the state of a key: the values of its pairs, the least recently inserted first, four bytes each. A string,
+// values is the state of a key: the values of its pairs, the least recently inserted first, eight bytes each. A string,
 // so that states compare by ==.
 type values string
 
-func (v values) first() uint32 { return binary.LittleEndian.Uint32([]byte(v[:4])) }
-func (v values) push(x uint32) values {
-	return v + values(binary.LittleEndian.AppendUint32(nil, x))
+func (v values) first() uint64 { return binary.LittleEndian.Uint64([]byte(v[:8])) }
+func (v values) push(x uint64) values {
+	return v + values(binary.LittleEndian.AppendUint64(nil, x))
 }
-func (v values) set(x uint32) values { return values(binary.LittleEndian.AppendUint32(nil, x)) + v[4:] }
+func (v values) set(x uint64) values { return values(binary.LittleEndian.AppendUint64(nil, x)) + v[8:] }
 
 func (v values) String() string {
 	var s []string
-	for ; v != ""; v = v[4:] {
+	for ; v != ""; v = v[8:] {
 		s = append(s, fmt.Sprint(v.first()))
 	}
 	return "{" + strings.Join(s, " ") + "}"
@@ -69,18 +67,18 @@ func (v values) String() string {
 
 // step is the sequential dictionary, but for what moments splits: whether the operation may have that outcome in that
 // state, and the next state.
-func step(set bool, v values, in operation, out outcome) (bool, values) {
+func step(f form, v values, in operation, out outcome) (bool, values) {
 	there := v != ""
 	if in.kind.Inserts() {
 		switch {
 		case !there || in.kind == structures.InsertDuplicate:
-			if set {
+			if f.set {
 				in.value = 0
 			}
 			return out.status == structures.Inserted, v.push(in.value)
 		case in.kind == structures.InsertUnique:
 			return out.status == structures.Found, v
-		case set:
+		case f.set:
 			return out.status == structures.Assigned, v
 		}
 		x := v.first()
@@ -88,7 +86,7 @@ func step(set bool, v values, in operation, out outcome) (bool, values) {
 		case structures.Insert:
 			x = in.value
 		case structures.InsertAdd:
-			x += in.value
+			x = (x + in.value) & f.ones()
 		case structures.InsertMin:
 			x = min(x, in.value)
 		case structures.InsertMax:
@@ -97,23 +95,22 @@ func step(set bool, v values, in operation, out outcome) (bool, values) {
 		return out.status == structures.Assigned, v.set(x)
 	}
 	if !there {
-		return out == outcome{structures.Absent, 0} || in.kind == structures.Delete && out.status == structures.Absent,
-			v
+		return out.status == structures.Absent && (out.value == 0 || in.kind == structures.Delete), v
 	}
 	switch in.kind {
 	case structures.Delete:
-		return out.status == structures.Deleted, v[4:]
+		return out.status == structures.Deleted, v[8:]
 	case structures.Find:
-		return out.status == structures.Found && (set || out.value == sighting || out.value == uint64(v.first())), v
+		return out.status == structures.Found && (f.set || out.any || out.value == v.first()), v
 	}
 	return false, v
 }
 
-func model(set bool) porcupine.Model {
+func model(f form) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return values("") },
 		Step: func(state, in, out any) (bool, any) {
-			return step(set, state.(values), in.(operation), out.(outcome))
+			return step(f, state.(values), in.(operation), out.(outcome))
 		},
 		DescribeOperation: func(in, out any) string {
 			i, o := in.(operation), out.(outcome)
@@ -124,9 +121,9 @@ func model(set bool) porcupine.Model {
 }
 
 // check fails the test if the history of some key has no sequential order.
-func check(t *testing.T, set bool, history []porcupine.Operation) {
+func check(t *testing.T, f form, history []porcupine.Operation) {
 	t.Helper()
-	keys := map[uint32][]porcupine.Operation{}
+	keys := map[uint64][]porcupine.Operation{}
 	for _, o := range history {
 		key := o.Input.(operation).key
 		ins, outs := moments(o.Input.(operation), o.Output.(outcome))
@@ -135,7 +132,7 @@ func check(t *testing.T, set bool, history []porcupine.Operation) {
 				Return: o.Return})
 		}
 	}
-	m := model(set)
+	m := model(f)
 	for key, h := range keys {
 		switch porcupine.CheckOperationsTimeout(m, h, 20*time.Second) {
 		case porcupine.Illegal:

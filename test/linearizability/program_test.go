@@ -9,6 +9,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
 )
@@ -34,24 +35,47 @@ const (
 )
 
 // programKey is a key that programs work on.
-func programKey(i int) uint32 { return uint32(i) * 5 }
+func (f form) programKey(i int) uint64 { return f.key(uint32(i) * 5) }
+
+// words are an operation as shaders/test/program.glsl has it.
+func (o operation) words() []uint32 {
+	return append([]uint32{uint32(o.kind), 0, 0, 0}, numbers.Words([]uint64{o.key, o.value})...)
+}
+
+// module is the variant of a kernel that changes tables of this form on the device.
+func (r *rig) module() string {
+	bits, atomics := "32", "a32"
+	if r.wide {
+		bits = "64"
+	}
+	if r.d.Has(vk.Int64Atomics) {
+		atomics = "a64"
+	}
+	switch {
+	case !r.set:
+		return "k" + bits + "v" + bits + atomics
+	case r.wide:
+		return "k64" + atomics
+	}
+	return "k32"
+}
 
 // runPrograms has each invocation of a dispatch do several operations in turn, and returns them with what they
 // answered, and a time after all of them. Their times are tickets that the invocations take before and after each.
-// dispatch has the work done on quads of (kind, key, value, 0), quads of (status, value, ticket, ticket) and the
-// counter of tickets.
+// dispatch has the work done on operations and outcomes as shaders/test/program.glsl has them, and the counter of
+// tickets.
 func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind,
 	dispatch func(operations, outcomes, ticket uint64)) (history []porcupine.Operation, end int64) {
 	// Programs on the same keys are far from each other in the dispatch, and so in other workgroups.
 	operations := make([]operation, programs*length)
-	words := make([]uint32, 4*len(operations))
+	words := make([]uint32, 0, 8*len(operations))
 	for i := range operations {
 		program := i / length
-		operations[i] = random(rng, kinds, programKey(program%(programs/2)*someKeys/(programs/2)+rng.IntN(3)))
+		operations[i] = r.random(rng, kinds, r.programKey(program%(programs/2)*someKeys/(programs/2)+rng.IntN(3)))
 		if rng.IntN(10) == 0 {
 			operations[i].kind = structures.Mixed // a pause
 		}
-		copy(words[4*i:], []uint32{uint32(operations[i].kind), operations[i].key, operations[i].value, 0})
+		words = append(words, operations[i].words()...)
 	}
 	in, out, ticket := put(r, words), put(r, make([]uint32, len(words))), put(r, []uint32{0})
 	dispatch(in.Address(), out.Address(), ticket.Address())
@@ -64,11 +88,11 @@ func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind,
 		if o.kind == structures.Mixed {
 			continue
 		}
-		w := words[4*i:]
+		w := words[8*i:]
 		got := outcome{status: structures.Status(w[0])}
 		require.NotEqual(r, structures.Pending, got.status, "the pool suffices")
 		if o.kind > structures.Delete && got.status == structures.Found && !r.set {
-			got.value = uint64(w[1])
+			got.value = numbers.From[uint64](w[4:6])[0] & r.ones()
 		}
 		if o.kind.Ordered() { // whether the key itself is there
 			o.kind = structures.Find
@@ -83,14 +107,8 @@ func (r *rig) runPrograms(rng *rand.Rand, kinds []structures.Kind,
 func TestPrograms(t *testing.T) {
 	for mix, kinds := range mixes {
 		t.Run(mix, func(t *testing.T) {
-			each(t, 4, func(r *rig) {
-				module := "k32v32a64"
-				if r.set {
-					module = "k32"
-				} else if !r.d.Has(vk.Int64Atomics) {
-					module = "k32v32a32"
-				}
-				m, err := shaders.Load("test/slab_hash_program." + module)
+			eachTable(t, 4, func(r *rig) {
+				m, err := shaders.Load("test/slab_hash_program." + r.module())
 				require.NoError(r, err)
 				constants := r.table.Constants()
 				constants["TILE"] = uint32(r.width)
@@ -100,7 +118,7 @@ func TestPrograms(t *testing.T) {
 				s, err := r.d.NewStream()
 				require.NoError(r, err)
 				defer s.Close()
-				rounds(func(seed uint64) {
+				r.rounds(func(seed uint64) {
 					rng := rand.New(rand.NewPCG(seed, 3))
 					require.NoError(r, r.table.Clear(r.Context()))
 					history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
@@ -109,22 +127,22 @@ func TestPrograms(t *testing.T) {
 						})
 						require.NoError(r, s.Wait(r.Context()))
 					})
-					held := map[uint32]uint32{}
+					held := map[uint64]uint64{}
 					for _, p := range slabcheck.Check(r, r.d, slabcheck.Expect{}, r.table)[0] {
 						held[p.Key] = p.Value
 					}
 					for i := range someKeys + 3 {
 						o := outcome{status: structures.Absent}
-						if v, ok := held[programKey(i)]; ok {
-							o = outcome{structures.Found, uint64(v)}
+						if v, ok := held[r.programKey(i)]; ok {
+							o = outcome{status: structures.Found, value: v}
 							if r.set {
 								o.value = 0
 							}
 						}
-						history = append(history, porcupine.Operation{Input: operation{structures.Find, programKey(i),
+						history = append(history, porcupine.Operation{Input: operation{structures.Find, r.programKey(i),
 							0}, Output: o, Call: end, Return: end + 1})
 					}
-					check(r.T, r.set, history)
+					check(r.T, r.form, history)
 				})
 			})
 		})

@@ -2,6 +2,7 @@ package linearizability
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -25,55 +27,103 @@ type table interface {
 // rig is a table on an open device.
 type rig struct {
 	*testing.T
-	d     *vk.Device
+	d *vk.Device
+	form
 	table table
-	set   bool
 	width int // of tiles
+}
+
+// form is what a dictionary has: of a set no values, and keys and values of 64 bits or of 32.
+type form struct{ set, wide bool }
+
+// ones is the number all of whose bits are.
+func (f form) ones() uint64 {
+	if f.wide {
+		return math.MaxUint64
+	}
+	return math.MaxUint32
+}
+
+// key is the one that stands for a number.
+func (f form) key(n uint32) uint64 {
+	if f.wide {
+		return numbers.Key[uint64](n)
+	}
+	return uint64(n)
+}
+
+// value is another one for each number, whose words may be all zeros or ones.
+func (f form) value(n uint32) uint64 {
+	if f.wide {
+		return numbers.Value[uint64](n)
+	}
+	return uint64(n)
 }
 
 // protocol is one of the ways in which slots are changed.
 type protocol struct {
 	name    string
-	set     bool
+	form    form
 	options vk.Options
 }
 
+var without = vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}
+
+// protocols are those of maps, and then those of sets.
 var protocols = []protocol{
 	{name: "map64"},
-	{name: "map32", options: vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}},
-	{name: "set", set: true},
+	{name: "map32", options: without},
+	{name: "map64, 64 bits", form: form{wide: true}},
+	{name: "map32, 64 bits", form: form{wide: true}, options: without},
+	{name: "set", form: form{set: true}},
+	{name: "set64, 64 bits", form: form{set: true, wide: true}},
+	{name: "set32, 64 bits", form: form{set: true, wide: true}, options: without},
 }
 
-// each runs a test under each protocol and with each width of tiles, on an empty table of so many buckets.
-func each(t *testing.T, buckets int, test func(r *rig)) {
+// each runs a test under each of some protocols and with each width of tiles.
+func each(t *testing.T, protocols []protocol, test func(r *rig)) {
 	for _, p := range protocols {
 		t.Run(p.name, func(t *testing.T) {
 			d := testdevice.Open(t, p.options)
-			if p.name == "map64" && !d.Has(vk.Int64Atomics) {
+			if len(p.options.Without) == 0 && p.name != "set" && !d.Has(vk.Int64Atomics) {
 				t.Skipf("%s has no 64-bit atomics", d.Info().Name)
 			}
 			for _, width := range []int{1, min(8, d.SubgroupSize())} {
 				t.Run(fmt.Sprintf("tile%d", width), func(t *testing.T) {
-					r := &rig{T: t, d: d, set: p.set, width: width}
-					o := slabhash.Options{Buckets: buckets, MaxLoad: -1, Tile: width}
-					var err error
-					if p.set {
-						r.table, err = slabhash.NewSet[uint32](t.Context(), d, o)
-					} else {
-						r.table, err = slabhash.New[uint32, uint32](t.Context(), d, o)
-					}
-					require.NoError(t, err)
-					defer func() { require.NoError(t, r.table.Close()) }()
-					test(r)
+					test(&rig{T: t, d: d, form: p.form, width: width})
 				})
 			}
 		})
 	}
 }
 
+// eachTable runs a test under each protocol on an empty table of so many buckets.
+func eachTable(t *testing.T, buckets int, test func(r *rig)) {
+	each(t, protocols, func(r *rig) {
+		o := slabhash.Options{Buckets: buckets, MaxLoad: -1, Tile: r.width}
+		var err error
+		switch r.form {
+		case form{}:
+			r.table, err = slabhash.New[uint32, uint32](r.Context(), r.d, o)
+		case form{wide: true}:
+			r.table, err = slabhash.New[uint64, uint64](r.Context(), r.d, o)
+		case form{set: true}:
+			r.table, err = slabhash.NewSet[uint32](r.Context(), r.d, o)
+		default:
+			r.table, err = slabhash.NewSet[uint64](r.Context(), r.d, o)
+		}
+		require.NoError(r, err)
+		defer func() { require.NoError(r, r.table.Close()) }()
+		test(r)
+	})
+}
+
 // rounds calls do again and again: a few times, or for long under VKDS_STRESS=1.
-func rounds(do func(seed uint64)) {
+func (f form) rounds(do func(seed uint64)) {
 	limit, most := 200*time.Millisecond, uint64(1000)
+	if f.wide { // there are twice as many protocols
+		limit /= 2
+	}
 	if os.Getenv("VKDS_STRESS") == "1" {
 		limit, most = 20*time.Second, 1<<62
 	}

@@ -1,7 +1,6 @@
 package linearizability
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -36,38 +36,65 @@ var orderedMix = []structures.Kind{structures.Insert, structures.InsertUnique, s
 // treeRig is a B-link-tree on an open device.
 type treeRig struct {
 	rig
-	tree *btree.Tree[uint32, uint32]
+	tree tree
+}
+
+// tree is a btree.Tree of either width.
+type tree interface {
+	structures.ConcurrentOnStream
+	Clear(ctx) error
+	Compact(c ctx, fill float64) error
+	Check(ctx) error
+	Close() error
+	Device() btree.Device
+	Constants() map[string]uint32
+	insert(c ctx, keys []uint64) error // as their own values
+	find(c ctx, keys []uint64) (values []uint64, found []bool, err error)
+}
+
+type treeOf[W structures.Word] struct{ *btree.Tree[W, W] }
+
+func openTree[W structures.Word](r *rig) tree {
+	tree, err := btree.New[W, W](r.Context(), r.d, btree.Options{Tile: r.width})
+	require.NoError(r, err)
+	return treeOf[W]{tree}
+}
+
+func word[W structures.Word](n uint64) W { return W(n) }
+
+func (t treeOf[W]) insert(c ctx, keys []uint64) error {
+	words := numbers.Each(keys, word[W])
+	_, err := t.Insert(c, words, words)
+	return err
+}
+
+func (t treeOf[W]) find(c ctx, keys []uint64) ([]uint64, []bool, error) {
+	values, found, err := t.Find(c, numbers.Each(keys, word[W]))
+	return numbers.Each(values, func(v W) uint64 { return uint64(v) }), found, err
 }
 
 // eachTree runs a test on an empty tree under each protocol, with narrow and with wide tiles.
 func eachTree(t *testing.T, test func(r *treeRig)) {
-	for _, p := range protocols[:2] {
-		t.Run(p.name, func(t *testing.T) {
-			d := testdevice.Open(t, p.options)
-			if p.name == "map64" && !d.Has(vk.Int64Atomics) {
-				t.Skipf("%s has no 64-bit atomics", d.Info().Name)
-			}
-			for _, width := range []int{1, min(8, d.SubgroupSize())} {
-				t.Run(fmt.Sprintf("tile%d", width), func(t *testing.T) {
-					tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{Tile: width})
-					require.NoError(t, err)
-					defer func() { require.NoError(t, tree.Close()) }()
-					test(&treeRig{rig: rig{T: t, d: d, width: width}, tree: tree})
-				})
-			}
-		})
-	}
+	each(t, protocols[:4], func(r *rig) {
+		open := openTree[uint32]
+		if r.wide {
+			open = openTree[uint64]
+		}
+		tree := open(r)
+		defer func() { require.NoError(r, tree.Close()) }()
+		test(&treeRig{*r, tree})
+	})
 }
 
 // held adds to a history what the tree holds at last, and looks whether it is a tree.
-func (r *treeRig) held(history []porcupine.Operation, keys []uint32, end int64) []porcupine.Operation {
+func (r *treeRig) held(history []porcupine.Operation, keys []uint64, end int64) []porcupine.Operation {
 	require.NoError(r, r.tree.Check(r.Context()))
-	values, found, err := r.tree.Find(r.Context(), keys)
+	values, found, err := r.tree.find(r.Context(), keys)
 	require.NoError(r, err)
 	for i, key := range keys {
 		out := outcome{status: structures.Absent}
 		if found[i] {
-			out = outcome{structures.Found, uint64(values[i])}
+			out = outcome{status: structures.Found, value: values[i]}
 		}
 		history = append(history, porcupine.Operation{Input: operation{structures.Find, key, 0}, Output: out, Call: end,
 			Return: end + 1})
@@ -78,9 +105,9 @@ func (r *treeRig) held(history []porcupine.Operation, keys []uint32, end int64) 
 // history are the operations of a batch that was done, with what came of them.
 func (r *treeRig) history(b *batch, on structures.DeviceBatch, phase int64) (history []porcupine.Operation) {
 	outcomes := r.outcomes(b)
-	var keys, values []uint32
+	var keys, values []uint64
 	if on.Width != 0 {
-		keys, values = get(&r.rig, on.OutKeys), get(&r.rig, on.OutValues)
+		keys, values = r.get(on.OutKeys), r.get(on.OutValues)
 		defer on.OutKeys.Free()
 		defer on.OutValues.Free()
 	}
@@ -89,7 +116,7 @@ func (r *treeRig) history(b *batch, on structures.DeviceBatch, phase int64) (his
 		if o.kind.Ordered() {
 			out = outcome{status: structures.Absent}
 			if outcomes[i].status == structures.Found && keys[i] == o.key {
-				out = outcome{structures.Found, uint64(values[i])}
+				out = outcome{status: structures.Found, value: values[i]}
 			}
 			o = operation{structures.Find, o.key, 0}
 		}
@@ -103,18 +130,18 @@ func (r *treeRig) history(b *batch, on structures.DeviceBatch, phase int64) (his
 // streams.
 func TestTreeMixedBatches(t *testing.T) {
 	const keys, perKey, dispatches, streams = 60, 8, 3, 2
-	names := make([]uint32, keys)
-	for i := range names {
-		names[i] = []uint32{uint32(i), ^uint32(i), uint32(i) << 26}[i%3]
-	}
 	eachTree(t, func(r *treeRig) {
+		names := make([]uint64, keys)
+		for i := range names {
+			names[i] = r.key([]uint32{uint32(i), ^uint32(i), uint32(i) << 26}[i%3])
+		}
 		mixes := maps.Clone(treeMixes)
 		mixes["ordered"] = orderedMix
 		for _, mix := range inOrder(mixes) {
 			kinds := mixes[mix]
 			r.Run(mix, func(t *testing.T) {
-				r := &treeRig{rig: rig{T: t, d: r.d, width: r.width}, tree: r.tree}
-				rounds(func(seed uint64) {
+				r := &treeRig{rig{T: t, d: r.d, form: r.form, width: r.width}, r.tree}
+				r.rounds(func(seed uint64) {
 					rng := rand.New(rand.NewPCG(seed, 4))
 					require.NoError(r, r.tree.Clear(r.Context()))
 					var history []porcupine.Operation
@@ -126,8 +153,8 @@ func TestTreeMixedBatches(t *testing.T) {
 								Kinds: b.on.Kinds, Status: b.on.Status, Left: b.on.Left}
 							if mix == "ordered" {
 								on[i].Width, on[i].Highs = 1, b.on.Keys
-								on[i].OutKeys, on[i].OutValues = put(&r.rig, make([]uint32, b.on.Count)),
-									put(&r.rig, make([]uint32, b.on.Count))
+								room := make([]uint64, b.on.Count)
+								on[i].OutKeys, on[i].OutValues = r.put(room), r.put(room)
 							}
 							require.NoError(r, r.tree.ApplyOn(b.s, structures.Mixed, on[i]))
 							_, err := b.s.Submit()
@@ -142,7 +169,7 @@ func TestTreeMixedBatches(t *testing.T) {
 							r.free(b)
 						}
 					}
-					check(r.T, false, r.held(history, names, 2*dispatches))
+					check(r.T, r.form, r.held(history, names, 2*dispatches))
 				})
 			})
 		}
@@ -162,7 +189,9 @@ type treeProgramPush struct {
 // programs compiles the kernel that does programs of operations on the tree, until the test's end.
 func (r *treeRig) programs() (dispatch func(operations, outcomes, ticket uint64, programs, length int)) {
 	module := "a32"
-	if r.d.Has(vk.Int64Atomics) {
+	if r.wide {
+		module = "k64v64" // by either protocol
+	} else if r.d.Has(vk.Int64Atomics) {
 		module = "a64"
 	}
 	m, err := shaders.Load("test/btree_program." + module)
@@ -184,24 +213,24 @@ func (r *treeRig) programs() (dispatch func(operations, outcomes, ticket uint64,
 // Each invocation does several operations in turn, in one dispatch, by the functions of btree.glsl; the tickets that it
 // took before and after each say which of the others' operations came wholly before or after.
 func TestTreePrograms(t *testing.T) {
-	names := make([]uint32, someKeys+3)
-	for i := range names {
-		names[i] = programKey(i)
-	}
 	eachTree(t, func(r *treeRig) {
+		names := make([]uint64, someKeys+3)
+		for i := range names {
+			names[i] = r.programKey(i)
+		}
 		dispatch := r.programs()
 		mixes := maps.Clone(treeMixes)
 		mixes["ordered"] = []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete,
 			structures.FindCeil, structures.FindFloor}
 		for _, mix := range inOrder(mixes) {
 			kinds := mixes[mix]
-			rounds(func(seed uint64) {
+			r.rounds(func(seed uint64) {
 				rng := rand.New(rand.NewPCG(seed, 5))
 				require.NoError(r, r.tree.Clear(r.Context()))
 				history, end := r.runPrograms(rng, kinds, func(operations, outcomes, ticket uint64) {
 					dispatch(operations, outcomes, ticket, programs, length)
 				})
-				check(r.T, false, r.held(history, names, end))
+				check(r.T, r.form, r.held(history, names, end))
 			})
 		}
 	})
@@ -211,45 +240,46 @@ func TestTreePrograms(t *testing.T) {
 // what was inserted. None is farther away than the nearest key that is there all the time.
 func TestNeighborsWithRootSplits(t *testing.T) {
 	const stay, gap, operations = 96, 10, 2048
-	stays := make([]uint32, stay)
-	for i := range stays {
-		stays[i] = uint32(i)*gap + gap/2
-	}
 	eachTree(t, func(r *treeRig) {
+		stays := make([]uint64, stay)
+		for i := range stays {
+			stays[i] = r.key(uint32(i)*gap + gap/2)
+		}
 		dispatch := r.programs()
-		rounds(func(seed uint64) {
+		r.rounds(func(seed uint64) {
 			rng := rand.New(rand.NewPCG(seed, 6))
 			require.NoError(r, r.tree.Clear(r.Context()))
-			_, err := r.tree.Insert(r.Context(), stays, stays)
-			require.NoError(r, err)
+			require.NoError(r, r.tree.insert(r.Context(), stays))
 			require.NoError(r, r.tree.Compact(r.Context(), 1)) // the root has few children, and no leaf has room
-			words := make([]uint32, 0, 4*operations)
+			words, asked := make([]uint32, 0, 8*operations), make([]uint32, operations)
 			for i := range operations {
 				kind := []structures.Kind{structures.FindCeil, structures.FindFloor}[rng.IntN(2)]
-				key := gap/2 + rng.Uint32N(gap*(stay-1)+1)
+				n := gap/2 + rng.Uint32N(gap*(stay-1)+1)
 				if i/64%8 == 3 && i%4 == 0 {
 					if kind = structures.Insert; rng.IntN(8) == 0 {
 						kind = structures.Delete
 					}
-					if key%gap == gap/2 {
-						key++
+					if n%gap == gap/2 {
+						n++
 					}
 				}
-				words = append(words, uint32(kind), key, key, 0)
+				asked[i] = n
+				words = append(words, operation{kind, r.key(n), r.key(n)}.words()...)
 			}
 			in, out, ticket := put(&r.rig, words), put(&r.rig, make([]uint32, len(words))), put(&r.rig, []uint32{0})
 			dispatch(in.Address(), out.Address(), ticket.Address(), operations, 1)
-			for i, got := range slices.Collect(slices.Chunk(get(&r.rig, out), 4)) {
-				kind, key := structures.Kind(words[4*i]), words[4*i+1]
-				at := (key + gap/2 - 1) / gap
+			for i, got := range slices.Collect(slices.Chunk(get(&r.rig, out), 8)) {
+				// The value of the pair found is its key.
+				kind, key, found := structures.Kind(words[8*i]), r.key(asked[i]), numbers.From[uint64](got[4:6])[0]
+				at := (asked[i] + gap/2 - 1) / gap
 				require.NotEqual(r, structures.Pending, structures.Status(got[0]))
-				if kind == structures.FindCeil && (got[1] < key || got[1] > stays[at]) {
-					r.Fatalf("round %d: the least key from %d on is %d, and %d is there all the time", seed, key,
-						got[1], stays[at])
+				if kind == structures.FindCeil && (found < key || found > stays[at]) {
+					r.Fatalf("round %d: the least key from %#x on is %#x, and %#x is there all the time", seed, key,
+						found, stays[at])
 				}
-				if at = (key - gap/2) / gap; kind == structures.FindFloor && (got[1] > key || got[1] < stays[at]) {
-					r.Fatalf("round %d: the greatest key up to %d is %d, and %d is there all the time", seed, key,
-						got[1], stays[at])
+				if at = (asked[i] - gap/2) / gap; kind == structures.FindFloor && (found > key || found < stays[at]) {
+					r.Fatalf("round %d: the greatest key up to %#x is %#x, and %#x is there all the time", seed, key,
+						found, stays[at])
 				}
 			}
 			in.Free()

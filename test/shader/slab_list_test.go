@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
 )
@@ -32,7 +33,13 @@ const (
 type listOperation struct {
 	kind       structures.Kind
 	list       int
-	key, value uint32
+	key, value uint64
+}
+
+// listOutcome is what an operation or a lookup comes to: its status, or 1 or 0, and a value.
+type listOutcome struct {
+	status uint32
+	value  uint64
 }
 
 // lists are some in one pool, all empty at first.
@@ -50,9 +57,6 @@ type lists struct {
 func eachKindOfLists(t *testing.T, test func(t *testing.T, r *rig, v variant)) {
 	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
 		for _, v := range variantsOf(wide) {
-			if v.long {
-				continue // keys and values of the tests are words
-			}
 			t.Run(v.name, func(t *testing.T) { test(t, &rig{t: t, d: r.d, s: r.s}, v) })
 		}
 	})
@@ -85,26 +89,33 @@ func (l *lists) run(function uint32, invocations int, p listPush) {
 }
 
 func (l *lists) put(operations []listOperation) *vk.Buffer[uint32] {
-	words := make([]uint32, 0, 4*len(operations))
+	words := make([]uint32, 0, 8*len(operations))
 	for _, o := range operations {
-		words = append(words, uint32(o.kind), o.key, o.value, uint32(o.list))
+		words = append(words, uint32(o.kind), uint32(o.list), 0, 0)
+		words = append(words, numbers.Words([]uint64{o.key, o.value})...)
 	}
 	return put(l.rig, words)
 }
 
+// outcome is what four words say; at 32 bits the last one says nothing.
+func (l *lists) outcome(words []uint32) listOutcome {
+	return listOutcome{words[0], numbers.From[uint64](words[2:4])[0] & l.empty()}
+}
+
 // apply does operations, all at once, and those that stay pending again in a larger pool, until all are done: in so
 // many dispatches.
-func (l *lists) apply(operations []listOperation) (outcomes []pair, dispatches int) {
+func (l *lists) apply(operations []listOperation) (outcomes []listOutcome, dispatches int) {
 	l.t.Helper()
-	in, out := l.put(operations), put(l.rig, make([]uint32, 2*len(operations)))
-	p := listPush{Operations: in.Address(), Outcomes: out.Address(), Count: uint32(len(operations)), Visits: 1 << 14}
+	in, out := l.put(operations), put(l.rig, make([]uint32, 4*len(operations)))
+	// Many visits: who has latched a slab may be off its processor for long.
+	p := listPush{Operations: in.Address(), Outcomes: out.Address(), Count: uint32(len(operations)), Visits: 1 << 22}
 	for {
 		dispatches++
 		l.run(listApply, len(operations), p)
 		outcomes = outcomes[:0]
 		left := 0
-		for words := range slices.Chunk(get(l.rig, out), 2) {
-			outcomes = append(outcomes, pair(words))
+		for words := range slices.Chunk(get(l.rig, out), 4) {
+			outcomes = append(outcomes, l.outcome(words))
 			if words[0] == uint32(structures.Pending) {
 				left++
 			}
@@ -120,28 +131,31 @@ func (l *lists) apply(operations []listOperation) (outcomes []pair, dispatches i
 }
 
 // find looks keys up in a read-only phase: 1 or 0, and the value.
-func (l *lists) find(queries []listOperation) (answers []pair) {
-	out := room[uint32](l.rig, 2*len(queries))
+func (l *lists) find(queries []listOperation) (answers []listOutcome) {
+	out := room[uint32](l.rig, 4*len(queries))
 	l.run(listFind, len(queries), listPush{
 		Operations: l.put(queries).Address(), Outcomes: out.Address(), Count: uint32(len(queries)),
 	})
-	for words := range slices.Chunk(get(l.rig, out), 2) {
-		answers = append(answers, pair(words))
+	for words := range slices.Chunk(get(l.rig, out), 4) {
+		answers = append(answers, l.outcome(words))
 	}
 	return answers
 }
 
 // walk is what walks over all lists come by.
 func (l *lists) walk(most int) [][]slabcheck.Pair {
-	pairs, counter := room[uint32](l.rig, 3*most), put(l.rig, []uint32{0})
+	pairs, counter := room[uint32](l.rig, 8*most), put(l.rig, []uint32{0})
 	l.run(listWalk, l.n*l.width, listPush{
 		Pairs: pairs.Address(), Counter: counter.Address(), Count: uint32(l.n), Room: uint32(most),
 	})
 	all := make([][]slabcheck.Pair, l.n)
 	got := int(get(l.rig, counter)[0])
 	require.LessOrEqual(l.t, got, most, "pairs")
-	for words := range slices.Chunk(get(l.rig, pairs)[:3*got], 3) {
-		all[words[0]] = append(all[words[0]], slabcheck.Pair{Key: words[1], Value: words[2]})
+	for words := range slices.Chunk(get(l.rig, pairs)[:8*got], 8) {
+		all[words[0]] = append(all[words[0]], slabcheck.Pair{
+			Key:   numbers.From[uint64](words[4:6])[0] & l.empty(),
+			Value: numbers.From[uint64](words[6:8])[0] & l.empty(),
+		})
 	}
 	return all
 }
@@ -150,7 +164,8 @@ func (l *lists) clear() { l.run(listClear, l.n*l.width, listPush{Count: uint32(l
 
 // check reads the lists as they lie in memory, whose slabs are all that the pool has allocated.
 func (l *lists) check(duplicates bool) [][]slabcheck.Pair {
-	return slabcheck.Lists(l.t, l.d, slabcheck.Expect{Duplicates: duplicates}, l.pool, get(l.rig, l.words), l.keys)
+	return slabcheck.Lists(l.t, l.d, slabcheck.Expect{Duplicates: duplicates}, l.pool, get(l.rig, l.words), l.long,
+		l.keys)
 }
 
 func (l *lists) allocated() int {
@@ -159,47 +174,62 @@ func (l *lists) allocated() int {
 	return stats.Allocated
 }
 
-// hardKeys are the patterns of slots, and what a list makes of them.
-var hardKeys = []uint32{0, ^uint32(0), 0x9d2c5680, ^uint32(0x9d2c5680)}
+// hardKeys are the patterns of slots, and what a list makes of them; and of 64 bits keys that have them in one word.
+func (f form) hardKeys() []uint64 {
+	const mask = 0x9d2c5680
+	if f.long {
+		return []uint64{0, ^uint64(0), mask<<32 | mask, ^uint64(mask<<32 | mask), mask, mask << 32, 0xffffffff,
+			0xffffffff << 32}
+	}
+	return []uint64{0, 0xffffffff, mask, 0xffffffff ^ mask}
+}
+
+// keyOf is the key that stands for a number.
+func (f form) keyOf(n uint32) uint64 {
+	if f.long {
+		return numbers.Key[uint64](n)
+	}
+	return uint64(n)
+}
 
 // oracle is what lists hold: the values of each key, oldest first.
-type oracle []map[uint32][]uint32
+type oracle []map[uint64][]uint64
 
 // apply is what becomes of an operation, and its outcome.
-func (o oracle) apply(op listOperation, keys bool) pair {
+func (o oracle) apply(op listOperation, f form) listOutcome {
 	list := o[op.list]
 	values := list[op.key]
 	switch {
 	case op.kind == structures.InsertDuplicate, op.kind.Inserts() && len(values) == 0:
 		list[op.key] = append(values, op.value)
-		return pair{uint32(structures.Inserted), op.value}
+		return listOutcome{uint32(structures.Inserted), op.value}
 	case op.kind == structures.CountAll && len(values) != 0:
-		return pair{uint32(structures.Found), uint32(len(values))}
+		return listOutcome{uint32(structures.Found), uint64(len(values))}
 	case len(values) == 0:
-		return pair{uint32(structures.Absent), 0}
+		return listOutcome{uint32(structures.Absent), 0}
 	case op.kind == structures.DeleteAll:
 		delete(list, op.key)
-		return pair{uint32(structures.Deleted), uint32(len(values))}
+		return listOutcome{uint32(structures.Deleted), uint64(len(values))}
 	case op.kind == structures.Delete:
 		if list[op.key] = values[1:]; len(values) == 1 {
 			delete(list, op.key)
 		}
-		return pair{uint32(structures.Deleted), 0}
+		return listOutcome{uint32(structures.Deleted), 0}
 	case op.kind == structures.Find:
-		return pair{uint32(structures.Found), values[0]}
+		return listOutcome{uint32(structures.Found), values[0]}
 	case op.kind == structures.InsertUnique:
-		return pair{uint32(structures.Found), op.value}
-	case keys: // has no values to change
+		return listOutcome{uint32(structures.Found), op.value}
+	case f.keys: // has no values to change
 	case op.kind == structures.Insert:
 		values[0] = op.value
 	case op.kind == structures.InsertAdd:
-		values[0] += op.value
+		values[0] = (values[0] + op.value) & f.empty()
 	case op.kind == structures.InsertMin:
 		values[0] = min(values[0], op.value)
 	case op.kind == structures.InsertMax:
 		values[0] = max(values[0], op.value)
 	}
-	return pair{uint32(structures.Assigned), op.value}
+	return listOutcome{uint32(structures.Assigned), op.value}
 }
 
 // pairs are all pairs of each list.
@@ -219,7 +249,7 @@ func (o oracle) pairs() [][]slabcheck.Pair {
 func requirePairs(t *testing.T, want, got [][]slabcheck.Pair) {
 	t.Helper()
 	order := func(a, b slabcheck.Pair) int {
-		return slices.Compare([]uint32{a.Key, a.Value}, []uint32{b.Key, b.Value})
+		return slices.Compare([]uint64{a.Key, a.Value}, []uint64{b.Key, b.Value})
 	}
 	for i := range want {
 		slices.SortFunc(want[i], order)
@@ -245,17 +275,17 @@ func TestSlabLists(t *testing.T) {
 func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most, batches int) {
 	want := make(oracle, l.n)
 	for i := range want {
-		want[i] = map[uint32][]uint32{}
+		want[i] = map[uint64][]uint64{}
 	}
 	grew := false
 	for round := range batches {
 		var operations []listOperation
 		for list := range l.n / 2 { // the rest stay empty
-			keys := map[uint32]bool{}
+			keys := map[uint64]bool{}
 			for range rnd.IntN(most) + 1 {
-				key := rnd.Uint32N(uint32(most)) * 7
+				key := l.keyOf(rnd.Uint32N(uint32(most)) * 7)
 				if rnd.IntN(10) == 0 {
-					key = hardKeys[rnd.IntN(len(hardKeys))]
+					key = l.hardKeys()[rnd.IntN(len(l.hardKeys()))]
 				}
 				keys[key] = true
 			}
@@ -263,7 +293,7 @@ func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most, batches int) {
 				kind := structures.Insert + structures.Kind(rnd.IntN(int(structures.CountAll-structures.Insert)+1))
 				o := listOperation{kind: kind, list: list, key: key}
 				if !l.keys && kind.Inserts() {
-					o.value = interesting(rnd)
+					o.value = l.interesting(rnd)
 				}
 				operations = append(operations, o)
 			}
@@ -272,11 +302,11 @@ func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most, batches int) {
 		outcomes, dispatches := l.apply(operations)
 		grew = grew || dispatches > 1
 		for i, o := range operations {
-			expect, got := want.apply(o, l.keys), outcomes[i]
+			expect, got := want.apply(o, l.form), outcomes[i]
 			if o.kind != structures.Find && o.kind != structures.CountAll && o.kind != structures.DeleteAll {
-				got[1] = expect[1] // means nothing
-			} else if got[0] == uint32(structures.Absent) {
-				got[1] = 0
+				got.value = expect.value // means nothing
+			} else if got.status == uint32(structures.Absent) {
+				got.value = 0
 			}
 			require.Equal(t, expect, got, "round %d: %+v", round, o)
 		}
@@ -287,15 +317,16 @@ func checkLists(t *testing.T, l *lists, rnd *rand.Rand, most, batches int) {
 	requirePairs(t, want.pairs(), l.walk(1<<16))
 	var queries []listOperation
 	for list := range l.n {
-		for _, key := range append(slices.Collect(maps.Keys(want[list])), hardKeys...) {
-			queries = append(queries, listOperation{list: list, key: key}, listOperation{list: list, key: key + 1})
+		for _, key := range append(slices.Collect(maps.Keys(want[list])), l.hardKeys()...) {
+			queries = append(queries, listOperation{list: list, key: key},
+				listOperation{list: list, key: (key + 1) & l.empty()})
 		}
 	}
 	for i, got := range l.find(queries) {
 		q := queries[i]
-		expect := pair{0, 0}
+		expect := listOutcome{}
 		if values := want[q.list][q.key]; len(values) != 0 {
-			expect = pair{1, values[0]}
+			expect = listOutcome{1, values[0]}
 		}
 		require.Equal(t, expect, got, "%+v", q)
 	}
@@ -313,15 +344,16 @@ func TestSlabListOfOne(t *testing.T) {
 		l := newLists(t, r, v, 1, 2*n, 1)
 		var operations []listOperation
 		for i := range n {
-			operations = append(operations, listOperation{kind: structures.InsertUnique, list: 2 * i, key: uint32(i)})
+			operations = append(operations,
+				listOperation{kind: structures.InsertUnique, list: 2 * i, key: v.keyOf(uint32(i))})
 			if !v.keys {
-				operations[i].value = uint32(i) * 3
+				operations[i].value = v.keyOf(uint32(i) * 3)
 			}
 		}
 		for again, status := range []structures.Status{structures.Inserted, structures.Found} {
 			outcomes, dispatches := l.apply(operations)
 			for i, o := range outcomes {
-				require.Equal(t, uint32(status), o[0], "list %d", 2*i)
+				require.Equal(t, uint32(status), o.status, "list %d", 2*i)
 			}
 			require.Equal(t, again == 0, dispatches > 1, "the pool grew")
 			require.Equal(t, n, l.allocated())
@@ -337,7 +369,7 @@ func TestSlabListOfOne(t *testing.T) {
 		}
 		outcomes, _ := l.apply(operations)
 		for i, o := range outcomes {
-			require.Equal(t, uint32(structures.Deleted), o[0], "list %d", 2*i)
+			require.Equal(t, uint32(structures.Deleted), o.status, "list %d", 2*i)
 		}
 		requirePairs(t, make([][]slabcheck.Pair, 2*n), l.check(false))
 		l.clear()
@@ -356,16 +388,17 @@ func TestSlabListTogether(t *testing.T) {
 				l := newLists(t, r, v, width, c.lists, 12)
 				l.kernels = kernels
 				rnd := random(uint64(c.keys))
-				operations, times := make([]listOperation, n), make([]map[uint32]uint32, c.lists)
+				operations, times := make([]listOperation, n), make([]map[uint64]uint64, c.lists)
 				for i := range operations {
-					o := listOperation{structures.InsertAdd, rnd.IntN(c.lists), hardKeys[rnd.IntN(min(c.keys, 4))], 1}
+					o := listOperation{structures.InsertAdd, rnd.IntN(c.lists), v.hardKeys()[rnd.IntN(min(c.keys, 4))],
+						v.keyOf(1)}
 					if c.keys > 4 {
-						o.key = rnd.Uint32N(uint32(c.keys))
+						o.key = v.keyOf(rnd.Uint32N(uint32(c.keys)))
 					}
 					if times[o.list] == nil {
-						times[o.list] = map[uint32]uint32{}
+						times[o.list] = map[uint64]uint64{}
 					}
-					times[o.list][o.key]++
+					times[o.list][o.key] += o.value
 					operations[i] = o
 				}
 				want, keys := make([][]slabcheck.Pair, c.lists), 0
@@ -395,11 +428,12 @@ func TestSlabListTogether(t *testing.T) {
 }
 
 // requireStatuses wants so many outcomes with one status, and another one for the rest.
-func requireStatuses(t *testing.T, outcomes []pair, status structures.Status, times int, other structures.Status) {
+func requireStatuses(t *testing.T, outcomes []listOutcome, status structures.Status, times int,
+	other structures.Status) {
 	t.Helper()
 	seen := map[structures.Status]int{}
 	for _, o := range outcomes {
-		seen[structures.Status(o[0])]++
+		seen[structures.Status(o.status)]++
 	}
 	require.Equal(t, map[structures.Status]int{status: times, other: len(outcomes) - times}, seen)
 }
