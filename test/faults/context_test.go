@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -17,11 +16,15 @@ import (
 // A context that has ended: updates say of each operation that it is pending, what only asks returns the context's
 // error, and nothing is changed.
 func TestEndedContext(t *testing.T) {
+	atEachWidth(t, testEndedContext[uint32], testEndedContext[uint64])
+}
+
+func testEndedContext[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t)
 	ctx := t.Context()
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	keys, more := []uint32{1, 2, 3, 4}, []uint32{5, 6, 7}
+	keys, more := []W{1, 2, 3, 4}, []W{5, 6, 7}
 	m, err := slabhash.Build(ctx, d, keys, keys, slabhash.Options{})
 	require.NoError(t, err)
 	set, err := slabhash.BuildSet(ctx, d, keys, slabhash.Options{})
@@ -72,7 +75,8 @@ func TestEndedContext(t *testing.T) {
 			return err
 		},
 	}
-	dictionaries := map[string]u32.Dictionary{"map": m, "tree": tree, "batched tree": batched, "lsm": levels,
+	dictionaries := map[string]structures.Dictionary[W, W]{
+		"map": m, "tree": tree, "batched tree": batched, "lsm": levels,
 		"array": array}
 	for name, x := range dictionaries {
 		updates[name+", insert"] = func() (statuses, error) { return x.Insert(over, more, more) }
@@ -80,7 +84,7 @@ func TestEndedContext(t *testing.T) {
 		updates[name+", delete"] = func() (statuses, error) { return x.Delete(over, keys[:3]) }
 		updates[name+", apply"] = func() (statuses, error) {
 			kinds := []structures.Kind{structures.Find, structures.Insert, structures.Delete}
-			r, err := x.Apply(over, u32.Batch{Kinds: kinds, Keys: keys[:3], Values: more})
+			r, err := x.Apply(over, structures.Batch[W, W]{Kinds: kinds, Keys: keys[:3], Values: more})
 			require.Len(t, r.Values, 3)
 			return r.Status, err
 		}
@@ -95,25 +99,26 @@ func TestEndedContext(t *testing.T) {
 			return nil
 		}
 		queries[name+", an empty batch"] = func() error { _, err := x.Insert(over, nil, nil); return err }
-		o, ok := x.(u32.Ordered)
+		o, ok := x.(structures.Ordered[W, W])
 		if !ok {
 			continue
 		}
 		updates[name+", delete range"] = func() (statuses, error) {
-			counts, err := o.DeleteRange(over, []u32.Range{{Hi: 5}, {Lo: 3, Hi: 1 << 30}, u32.AllKeys})
+			counts, err := o.DeleteRange(over, []structures.Range[W]{
+				{Hi: 5}, {Lo: 3, Hi: 1 << 30}, structures.AllKeys[W]()})
 			require.Equal(t, make([]uint32, 3), counts)
 			return make(statuses, 3), err
 		}
 		queries[name+", count"] = func() error {
-			_, err := o.Count(over, []u32.Range{u32.AllKeys})
+			_, err := o.Count(over, []structures.Range[W]{structures.AllKeys[W]()})
 			return err
 		}
 		queries[name+", range"] = func() error {
-			_, err := o.Range(over, []u32.Range{u32.AllKeys})
+			_, err := o.Range(over, []structures.Range[W]{structures.AllKeys[W]()})
 			return err
 		}
 		queries[name+", rank"] = func() error { _, err := o.Rank(over, keys); return err }
-		queries[name+", select"] = func() error { _, err := o.Select(over, keys); return err }
+		queries[name+", select"] = func() error { _, err := o.Select(over, []uint32{1, 2}); return err }
 		queries[name+", floor"] = func() error { _, err := o.Floor(over, keys); return err }
 		queries[name+", min"] = func() error { _, _, _, err := o.Min(over); return err }
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
@@ -18,23 +17,27 @@ import (
 // A batch that a limit can't hold whole: what there is room for is inserted, and the statuses and the error say what
 // that is.
 func TestBatchLargerThanTheLimit(t *testing.T) {
+	atEachWidth(t, testBatchLargerThanTheLimit[uint32], testBatchLargerThanTheLimit[uint64])
+}
+
+func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 	ctx := t.Context()
-	k := keys(rand.New(rand.NewPCG(1, 2)), 400_000)
-	as := func(x u32.Dictionary, err error) u32.Dictionary {
+	k := keys[W](rand.New(rand.NewPCG(1, 2)), 400_000*32/structures.WidthOf[W]().Bits())
+	as := func(x structures.Dictionary[W, W], err error) structures.Dictionary[W, W] {
 		require.NoError(t, err)
 		return x
 	}
-	tree := func(o btree.Options) func(d *vk.Device) u32.Dictionary {
-		return func(d *vk.Device) u32.Dictionary { return as(btree.New[uint32, uint32](ctx, d, o)) }
+	tree := func(o btree.Options) func(d *vk.Device) structures.Dictionary[W, W] {
+		return func(d *vk.Device) structures.Dictionary[W, W] { return as(btree.New[W, W](ctx, d, o)) }
 	}
-	levels := func(o lsm.Options) func(d *vk.Device) u32.Dictionary {
-		return func(d *vk.Device) u32.Dictionary { return as(lsm.New[uint32, uint32](ctx, d, o)) }
+	levels := func(o lsm.Options) func(d *vk.Device) structures.Dictionary[W, W] {
+		return func(d *vk.Device) structures.Dictionary[W, W] { return as(lsm.New[W, W](ctx, d, o)) }
 	}
 	const limit = 6 << 20
 	for name, c := range map[string]struct {
 		device uint64 // its limit; 0: none
 		least  int
-		make   func(d *vk.Device) u32.Dictionary
+		make   func(d *vk.Device) structures.Dictionary[W, W]
 	}{
 		"tree, its own":            {0, 60_000, tree(btree.Options{MaxBytes: limit / 3})},
 		"concurrent tree, its own": {0, 60_000, tree(btree.Options{MaxBytes: limit / 3, Path: btree.Concurrent})},
@@ -42,11 +45,13 @@ func TestBatchLargerThanTheLimit(t *testing.T) {
 		"lsm, its own":             {0, 60_000, levels(lsm.Options{Batch: 1 << 10, MaxBytes: limit / 3})},
 		"lsm, the device's":        {limit, 30_000, levels(lsm.Options{Batch: 1 << 10})},
 		"array, the device's": {limit, 30_000,
-			func(d *vk.Device) u32.Dictionary {
-				return as(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{}))
+			func(d *vk.Device) structures.Dictionary[W, W] {
+				return as(sortedarray.New[W, W](ctx, d, sortedarray.Options{}))
 			}},
 		"hash table, the device's": {limit, 30_000,
-			func(d *vk.Device) u32.Dictionary { return as(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{})) }},
+			func(d *vk.Device) structures.Dictionary[W, W] {
+				return as(slabhash.New[W, W](ctx, d, slabhash.Options{}))
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := testdevice.Open(t, vk.Options{MemoryLimit: c.device})
@@ -54,7 +59,7 @@ func TestBatchLargerThanTheLimit(t *testing.T) {
 			require.NoError(t, err)
 			x := c.make(d)
 			status, err := x.Insert(ctx, k, k)
-			want := map[uint32]uint32{}
+			want := map[W]W{}
 			n := done(t, want, k, k, status)
 			t.Logf("%d inserted: %v", n, err)
 			var pending *structures.PendingError
@@ -67,9 +72,9 @@ func TestBatchLargerThanTheLimit(t *testing.T) {
 				require.ErrorAs(t, err, &full)
 			}
 			require.Equal(t, len(k)-n, pending.Operations)
-			require.GreaterOrEqual(t, n, c.least)
+			require.GreaterOrEqual(t, n, c.least*32/structures.WidthOf[W]().Bits())
 			queries.Free()
-			if tree, ok := x.(*btree.Tree[uint32, uint32]); ok {
+			if tree, ok := x.(*btree.Tree[W, W]); ok {
 				require.NoError(t, tree.Check(ctx)) // before lookups take what there is for their staging
 			}
 			got, err := x.Len(ctx)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -32,6 +32,20 @@ func eachProtocol(t *testing.T, limit uint64, test func(t *testing.T, d *vk.Devi
 	})
 }
 
+// atEachWidth runs a test with numbers of 32 bits and of 64.
+func atEachWidth(t *testing.T, narrow, wide func(t *testing.T)) {
+	t.Run("32", narrow)
+	t.Run("64", wide)
+}
+
+// slots are those of a slab of pairs.
+func slots[W structures.Word]() int {
+	if structures.WidthOf[W]() == structures.Bits64 {
+		return 7
+	}
+	return 15
+}
+
 func poolBytes(t *testing.T, d *vk.Device, blocks int) uint64 {
 	t.Helper()
 	p, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{Blocks: blocks})
@@ -40,11 +54,11 @@ func poolBytes(t *testing.T, d *vk.Device, blocks int) uint64 {
 	return p.Bytes()
 }
 
-func keys(rng *rand.Rand, n int) []uint32 {
-	seen := map[uint32]bool{}
-	k := make([]uint32, 0, n)
+func keys[W structures.Word](rng *rand.Rand, n int) []W {
+	seen := map[W]bool{}
+	k := make([]W, 0, n)
 	for len(k) < n {
-		if x := rng.Uint32(); !seen[x] {
+		if x := numbers.Key[W](rng.Uint32()); !seen[x] {
 			seen[x] = true
 			k = append(k, x)
 		}
@@ -53,19 +67,19 @@ func keys(rng *rand.Rand, n int) []uint32 {
 }
 
 // contents reads and checks a map, and compares it.
-func contents(t *testing.T, d *vk.Device, m *slabhash.Map[uint32, uint32], want map[uint32]uint32) {
+func contents[W structures.Word](t *testing.T, d *vk.Device, m *slabhash.Map[W, W], want map[W]W) {
 	t.Helper()
 	pairs := slabcheck.Check(t, d, slabcheck.Expect{}, m)[0]
 	require.Equal(t, len(want), len(pairs))
 	for _, p := range pairs {
-		if v, ok := want[uint32(p.Key)]; !ok || v != uint32(p.Value) {
+		if v, ok := want[W(p.Key)]; !ok || v != W(p.Value) {
 			t.Fatalf("key %#x has the value %d, want %d (%v)", p.Key, p.Value, v, ok)
 		}
 	}
 }
 
 // done applies what the statuses of an unfinished insertion say is done, and returns how many operations that are.
-func done(t *testing.T, want map[uint32]uint32, k, v []uint32, status []structures.Status) int {
+func done[W structures.Word](t *testing.T, want map[W]W, k, v []W, status []structures.Status) int {
 	t.Helper()
 	n := 0
 	for i, s := range status {
@@ -83,16 +97,20 @@ func done(t *testing.T, want map[uint32]uint32, k, v []uint32, status []structur
 
 // A pool that may have k memory blocks, for each k: what does not fit is named, what fits is there, and all else works.
 func TestPoolLimit(t *testing.T) {
+	atEachWidth(t, testPoolLimit[uint32], testPoolLimit[uint64])
+}
+
+func testPoolLimit[W structures.Word](t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, d *vk.Device) {
 		for _, blocks := range []int{1, 3} {
 			limit := poolBytes(t, d, blocks)
-			m, err := slabhash.New[uint32, uint32](t.Context(), d,
+			m, err := slabhash.New[W, W](t.Context(), d,
 				slabhash.Options{Buckets: 128, MaxLoad: -1, MaxBytes: limit})
 			require.NoError(t, err)
 			rng := rand.New(rand.NewPCG(uint64(blocks), 1))
-			n := (1024*blocks + 700) * 15
-			k := keys(rng, n)
-			want := map[uint32]uint32{}
+			n := (1024*blocks + 700) * slots[W]()
+			k := keys[W](rng, n)
+			want := map[W]W{}
 			status, err := m.Insert(t.Context(), k, k)
 			var pending *structures.PendingError
 			require.ErrorAs(t, err, &pending)
@@ -100,7 +118,7 @@ func TestPoolLimit(t *testing.T) {
 			require.ErrorAs(t, err, &full)
 			require.Equal(t, n, len(status))
 			require.Equal(t, n-pending.Operations, done(t, want, k, k, status))
-			require.Greater(t, len(want), 1024*blocks*15*9/10,
+			require.Greater(t, len(want), 1024*blocks*slots[W]()*9/10,
 				"the pool is full, but for the rest that nobody needed any more")
 			contents(t, d, m, want)
 			stats, err := m.Stats(t.Context())
@@ -108,7 +126,7 @@ func TestPoolLimit(t *testing.T) {
 			require.InDelta(t, 1024*blocks, stats.Pool.Allocated, 8)
 
 			// What needs no slab works, also in one batch with what does.
-			b := u32.Batch{Keys: k, Values: k}
+			b := structures.Batch[W, W]{Keys: k, Values: k}
 			for i := range k {
 				b.Kinds = append(b.Kinds, [...]structures.Kind{structures.Find, structures.Insert, structures.CountAll,
 					structures.Delete}[i%4])
@@ -140,7 +158,7 @@ func TestPoolLimit(t *testing.T) {
 			// After deletions and a flush there is room for some of the rest, and then for no more.
 			require.NoError(t, m.Flush(t.Context()))
 			contents(t, d, m, want)
-			var rest []uint32
+			var rest []W
 			for i, s := range status {
 				if s == structures.Pending && i%4 == 0 {
 					rest = append(rest, k[i])
@@ -163,7 +181,7 @@ func TestPoolLimit(t *testing.T) {
 			contents(t, d, m, nil)
 			s, err = m.Insert(t.Context(), k[:1000], k[:1000])
 			require.NoError(t, err)
-			require.Equal(t, 1000, done(t, map[uint32]uint32{}, k[:1000], k[:1000], s))
+			require.Equal(t, 1000, done(t, map[W]W{}, k[:1000], k[:1000], s))
 			require.NoError(t, m.Close())
 		}
 	})
@@ -171,20 +189,24 @@ func TestPoolLimit(t *testing.T) {
 
 // The same with a full device instead of a full pool, which a ballast makes, and which then is thrown off.
 func TestDeviceMemoryLimit(t *testing.T) {
+	atEachWidth(t, testDeviceMemoryLimit[uint32], testDeviceMemoryLimit[uint64])
+}
+
+func testDeviceMemoryLimit[W structures.Word](t *testing.T) {
 	const limit = 12 << 20
 	eachProtocol(t, limit, func(t *testing.T, d *vk.Device) {
 		for _, free := range []int{200 << 10, 900 << 10} {
-			m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 200, MaxLoad: -1})
+			m, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 200, MaxLoad: -1})
 			require.NoError(t, err)
 			rng := rand.New(rand.NewPCG(uint64(free), 1))
-			k := keys(rng, 5000)
-			want := map[uint32]uint32{}
+			k := keys[W](rng, 5000)
+			want := map[W]W{}
 			s, err := m.Insert(t.Context(), k, k) // takes the staging memory as well
 			require.NoError(t, err)
 			done(t, want, k, k, s)
 			_, err = m.Stats(t.Context())
 			require.NoError(t, err)
-			k = keys(rng, 15*1024*7)
+			k = keys[W](rng, slots[W]()*1024*7)
 			_, found, err := m.Find(t.Context(), k)
 			require.NoError(t, err)
 			require.NotContains(t, found, true)
@@ -225,12 +247,16 @@ func TestDeviceMemoryLimit(t *testing.T) {
 
 // A rehash for which there is no memory, neither for base slabs nor for the others.
 func TestRehashWithoutMemory(t *testing.T) {
+	atEachWidth(t, testRehashWithoutMemory[uint32], testRehashWithoutMemory[uint64])
+}
+
+func testRehashWithoutMemory[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 8 << 20})
-	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1})
+	m, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1})
 	require.NoError(t, err)
 	defer m.Close()
-	k := keys(rand.New(rand.NewPCG(1, 1)), 11000)
-	want := map[uint32]uint32{}
+	k := keys[W](rand.New(rand.NewPCG(1, 1)), 733*slots[W]())
+	want := map[W]W{}
 	s, err := m.Insert(t.Context(), k, k)
 	require.NoError(t, err)
 	done(t, want, k, k, s)
@@ -242,16 +268,16 @@ func TestRehashWithoutMemory(t *testing.T) {
 	require.EqualValues(t, 500, m.Device().Buckets)
 	contents(t, d, m, want)
 
-	limited, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1,
+	limited, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 500, MaxLoad: -1,
 		MaxBytes: poolBytes(t, d, 1)})
 	require.NoError(t, err)
 	defer limited.Close()
 	s, err = limited.Insert(t.Context(), k, k)
 	require.NoError(t, err)
-	done(t, map[uint32]uint32{}, k, k, s)
+	done(t, map[W]W{}, k, k, s)
 	var full *structures.LimitError
 	require.ErrorAs(t, limited.Rehash(t.Context(), 4), &full,
-		"11000 pairs are 733 slabs, and of 1024 some 500 are taken")
+		"733 slabs, and of 1024 some 500 are taken")
 	require.EqualValues(t, 500, limited.Device().Buckets)
 	contents(t, d, limited, want)
 	require.NoError(t, limited.Rehash(t.Context(), 2000), "base slabs of 250 KiB")
@@ -260,14 +286,18 @@ func TestRehashWithoutMemory(t *testing.T) {
 
 // A table that may rehash, but has no memory for it, takes what it can in longer lists.
 func TestGrowthGivesWayToLists(t *testing.T) {
+	atEachWidth(t, testGrowthGivesWayToLists[uint32], testGrowthGivesWayToLists[uint64])
+}
+
+func testGrowthGivesWayToLists[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 8 << 20})
-	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 64})
+	m, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 64})
 	require.NoError(t, err)
 	defer m.Close()
-	want := map[uint32]uint32{}
+	want := map[W]W{}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 60 {
-		k := keys(rng, 10000)
+		k := keys[W](rng, 10000)
 		s, err := m.Insert(t.Context(), k, k)
 		n := done(t, want, k, k, s)
 		if err == nil {
@@ -284,29 +314,33 @@ func TestGrowthGivesWayToLists(t *testing.T) {
 	length, err := m.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), length)
-	require.Greater(t, len(want), 100000, "most of 8 MiB was put to use")
+	require.Greater(t, len(want), 6666*slots[W](), "most of 8 MiB was put to use")
 }
 
 // Tables of which a part can't be had are not made, and leave nothing behind (testdevice looks).
 func TestOpenWithoutMemory(t *testing.T) {
+	atEachWidth(t, testOpenWithoutMemory[uint32], testOpenWithoutMemory[uint64])
+}
+
+func testOpenWithoutMemory[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 2 << 20})
 	var memory *vk.OutOfMemoryError
 	for _, o := range []slabhash.Options{{Buckets: 1 << 15}, {Capacity: 1 << 24}, {Buckets: 1 << 31}} {
 		before, _ := d.Memory()
-		_, err := slabhash.New[uint32, uint32](t.Context(), d, o)
+		_, err := slabhash.New[W, W](t.Context(), d, o)
 		var large *vk.TooLargeError
 		if !errors.As(err, &large) {
 			require.ErrorAs(t, err, &memory, "%+v", o)
 		}
-		_, err = slabhash.NewSet[uint32](t.Context(), d, o)
+		_, err = slabhash.NewSet[W](t.Context(), d, o)
 		require.Error(t, err)
 		after, _ := d.Memory()
 		require.Equal(t, before, after)
 	}
-	_, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{MaxBytes: 1000})
+	_, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{MaxBytes: 1000})
 	var full *structures.LimitError
 	require.ErrorAs(t, err, &full)
-	_, err = slabhash.Build(t.Context(), d, make([]uint32, 1<<20), make([]uint32, 1<<20), slabhash.Options{})
+	_, err = slabhash.Build(t.Context(), d, make([]W, 1<<20), make([]W, 1<<20), slabhash.Options{})
 	require.ErrorAs(t, err, &memory)
 	used, _ := d.Memory()
 	require.Zero(t, used)
@@ -314,19 +348,23 @@ func TestOpenWithoutMemory(t *testing.T) {
 
 // The same points in time again and again: a device that gives memory n times only, for every n up to success.
 func TestEveryAllocationFails(t *testing.T) {
+	atEachWidth(t, testEveryAllocationFails[uint32], testEveryAllocationFails[uint64])
+}
+
+func testEveryAllocationFails[W structures.Word](t *testing.T) {
 	succeeded := false
 	for limit := uint64(16 << 10); !succeeded; limit += 96 << 10 {
 		require.Less(t, limit, uint64(64<<20))
 		d := testdevice.Open(t, vk.Options{MemoryLimit: limit})
-		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 16})
+		m, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 16})
 		var memory *vk.OutOfMemoryError
 		if err != nil {
 			require.ErrorAs(t, err, &memory, "limit %d", limit)
 			continue
 		}
-		k := keys(rand.New(rand.NewPCG(1, 1)), 20000)
+		k := keys[W](rand.New(rand.NewPCG(1, 1)), 1333*slots[W]())
 		s, err := m.Insert(t.Context(), k, k)
-		want := map[uint32]uint32{}
+		want := map[W]W{}
 		n := done(t, want, k, k, s)
 		if err != nil {
 			require.ErrorAs(t, err, &memory, "limit %d", limit)

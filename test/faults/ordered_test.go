@@ -9,40 +9,44 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
+type opening[W structures.Word] func(ctx context.Context, d *vk.Device) (structures.Ordered[W, W], error)
+
 // ordereds are the ordered dictionaries, small ones.
-var ordereds = map[string]func(ctx context.Context, d *vk.Device) (u32.Ordered, error){
-	"sortedarray": func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
-		return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
-	},
-	"lsm": func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
-		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10})
-	},
-	"lsm with cleanups": func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
-		return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled})
-	},
+func ordereds[W structures.Word]() map[string]opening[W] {
+	return map[string]opening[W]{
+		"sortedarray": func(ctx context.Context, d *vk.Device) (structures.Ordered[W, W], error) {
+			return sortedarray.New[W, W](ctx, d, sortedarray.Options{})
+		},
+		"lsm": func(ctx context.Context, d *vk.Device) (structures.Ordered[W, W], error) {
+			return lsm.New[W, W](ctx, d, lsm.Options{Batch: 1 << 10})
+		},
+		"lsm with cleanups": func(ctx context.Context, d *vk.Device) (structures.Ordered[W, W], error) {
+			return lsm.New[W, W](ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled})
+		},
+	}
 }
 
 // holds compares what a dictionary has with a Go map.
-func holds(t *testing.T, o u32.Ordered, want map[uint32]uint32) {
+func holds[W structures.Word](t *testing.T, o structures.Ordered[W, W], want map[W]W) {
 	t.Helper()
 	n, err := o.Len(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, len(want), n)
-	got := make(map[uint32]uint32, len(want))
-	last := int64(-1)
+	got := make(map[W]W, len(want))
+	last, first := W(0), true
 	for pair, err := range o.All(t.Context()) {
 		require.NoError(t, err)
-		require.Greater(t, int64(pair.Key), last)
-		last = int64(pair.Key)
+		require.True(t, first || pair.Key > last)
+		last, first = pair.Key, false
 		got[pair.Key] = pair.Value
 	}
 	require.True(t, maps.Equal(want, got))
@@ -51,19 +55,23 @@ func holds(t *testing.T, o u32.Ordered, want map[uint32]uint32) {
 // A device that is full before all is inserted: what the statuses say is done is there, and what they don't is not.
 // When there is memory again, the rest goes in.
 func TestOrderedDeviceFull(t *testing.T) {
-	for name, open := range ordereds {
+	atEachWidth(t, testOrderedDeviceFull[uint32], testOrderedDeviceFull[uint64])
+}
+
+func testOrderedDeviceFull[W structures.Word](t *testing.T) {
+	for name, open := range ordereds[W]() {
 		t.Run(name, func(t *testing.T) {
 			d := testdevice.Open(t, vk.Options{MemoryLimit: 10 << 20})
 			o, err := open(t.Context(), d)
 			require.NoError(t, err)
 			defer func() { require.NoError(t, o.Close()) }()
 			rng := rand.New(rand.NewPCG(1, 1))
-			want := map[uint32]uint32{}
-			first := keys(rng, 20000)
+			want := map[W]W{}
+			first := keys[W](rng, 20000)
 			s, err := o.Insert(t.Context(), first, first)
 			require.NoError(t, err)
 			require.Equal(t, len(first), done(t, want, first, first, s))
-			_, err = o.Count(t.Context(), []u32.Range{u32.AllKeys})
+			_, err = o.Count(t.Context(), []structures.Range[W]{structures.AllKeys[W]()})
 			require.NoError(t, err)
 			holds(t, o, want) // takes what queries need
 
@@ -73,7 +81,7 @@ func TestOrderedDeviceFull(t *testing.T) {
 			var memory *vk.OutOfMemoryError
 			var pending *structures.PendingError
 			for range 100 {
-				more := keys(rng, 10000)
+				more := keys[W](rng, 10000)
 				s, err = o.Insert(t.Context(), more, more)
 				n := done(t, want, more, more, s)
 				if err != nil {
@@ -86,7 +94,7 @@ func TestOrderedDeviceFull(t *testing.T) {
 			require.NotNil(t, memory, "a million pairs in 10 MiB")
 			ballast.Free()
 			holds(t, o, want)
-			more := keys(rng, 10000)
+			more := keys[W](rng, 10000)
 			s, err = o.Insert(t.Context(), more, more)
 			require.NoError(t, err)
 			require.Equal(t, len(more), done(t, want, more, more, s))
@@ -104,7 +112,11 @@ func TestOrderedDeviceFull(t *testing.T) {
 // The same calls on devices with a little more memory each time: each call does what it is asked for or names the
 // lack of memory, and what was done stays.
 func TestOrderedEveryAllocationFails(t *testing.T) {
-	for name, open := range ordereds {
+	atEachWidth(t, testOrderedEveryAllocationFails[uint32], testOrderedEveryAllocationFails[uint64])
+}
+
+func testOrderedEveryAllocationFails[W structures.Word](t *testing.T) {
+	for name, open := range ordereds[W]() {
 		t.Run(name, func(t *testing.T) {
 			succeeded := false
 			for limit := uint64(16 << 10); !succeeded; limit += 448 << 10 {
@@ -116,8 +128,8 @@ func TestOrderedEveryAllocationFails(t *testing.T) {
 					require.ErrorAs(t, err, &memory, "limit %d", limit)
 					continue
 				}
-				want := map[uint32]uint32{}
-				k := keys(rand.New(rand.NewPCG(1, 1)), 7000)
+				want := map[W]W{}
+				k := keys[W](rand.New(rand.NewPCG(1, 1)), 7000)
 				succeeded = true
 				for i, step := range []func() error{
 					func() error {
@@ -135,20 +147,24 @@ func TestOrderedEveryAllocationFails(t *testing.T) {
 						return err
 					},
 					func() error { _, _, err := o.Find(t.Context(), k); return err },
-					func() error { _, err := o.Count(t.Context(), []u32.Range{u32.AllKeys}); return err },
+					func() error {
+						_, err := o.Count(t.Context(), []structures.Range[W]{structures.AllKeys[W]()})
+						return err
+					},
 					func() error {
 						_, err := o.Range(t.Context(),
-							[]u32.Range{{Lo: 0, Hi: 1 << 31}})
+							[]structures.Range[W]{{Lo: 0, Hi: numbers.Key[W](1 << 31)}})
 						return err
 					},
 					func() error { _, err := o.Floor(t.Context(), k); return err },
 					func() error {
-						ranges := []u32.Range{{Lo: 1 << 28, Hi: 1 << 29}, {Lo: 1 << 27, Hi: 5 << 27}}
+						least := W(1) << (structures.WidthOf[W]().Bits() - 5)
+						ranges := []structures.Range[W]{{Lo: least << 1, Hi: least << 2}, {Lo: least, Hi: 5 * least}}
 						counts, err := o.DeleteRange(t.Context(), ranges)
 						// whichever they are: after a failure their number is looked at alone
 						gone := counts[0] + counts[1]
 						for key := range want {
-							if gone != 0 && key >= 1<<27 && key <= 5<<27 {
+							if gone != 0 && key >= least && key <= 5*least {
 								delete(want, key)
 								gone--
 							}
@@ -165,7 +181,7 @@ func TestOrderedEveryAllocationFails(t *testing.T) {
 						return nil
 					},
 					func() error {
-						if l, ok := o.(*lsm.LSM[uint32, uint32]); ok {
+						if l, ok := o.(*lsm.LSM[W, W]); ok {
 							return l.Cleanup(t.Context())
 						}
 						return nil
@@ -190,20 +206,24 @@ func TestOrderedEveryAllocationFails(t *testing.T) {
 
 // A cleanup that is cancelled at each point in turn leaves all as it was.
 func TestCleanupCancelled(t *testing.T) {
+	atEachWidth(t, testCleanupCancelled[uint32], testCleanupCancelled[uint64])
+}
+
+func testCleanupCancelled[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t)
 	var cancel context.CancelFunc
 	reports, last := 0, -1
-	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 64, Progress: func(int, int) {
+	l, err := lsm.New[W, W](t.Context(), d, lsm.Options{Batch: 64, Progress: func(int, int) {
 		if reports++; reports == last {
 			cancel()
 		}
 	}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
-	want := map[uint32]uint32{}
+	want := map[W]W{}
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 9 {
-		k := keys(rng, 301)
+		k := keys[W](rng, 301)
 		s, err := l.Insert(t.Context(), k, k)
 		require.NoError(t, err)
 		done(t, want, k, k, s)
@@ -245,12 +265,16 @@ func TestCleanupCancelled(t *testing.T) {
 
 // A cleanup for which there is no memory, and a build.
 func TestCleanupWithoutMemory(t *testing.T) {
+	atEachWidth(t, testCleanupWithoutMemory[uint32], testCleanupWithoutMemory[uint64])
+}
+
+func testCleanupWithoutMemory[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t, vk.Options{MemoryLimit: 16 << 20})
-	l, err := lsm.New[uint32, uint32](t.Context(), d, lsm.Options{Batch: 1 << 10})
+	l, err := lsm.New[W, W](t.Context(), d, lsm.Options{Batch: 1 << 10})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, l.Close()) }()
-	k := keys(rand.New(rand.NewPCG(3, 3)), 100000)
-	want := map[uint32]uint32{}
+	k := keys[W](rand.New(rand.NewPCG(3, 3)), 50_000*64/structures.WidthOf[W]().Bits())
+	want := map[W]W{}
 	s, err := l.Insert(t.Context(), k, k)
 	require.NoError(t, err)
 	done(t, want, k, k, s)
@@ -287,30 +311,39 @@ func (l *looks) Err() error {
 // A deletion of ranges in several parts, of many ranges and of a long one, that is cancelled early and late: its counts
 // are of what is gone, and the next call does the rest.
 func TestDeleteRangeCancelled(t *testing.T) {
+	atEachWidth(t, testDeleteRangeCancelled[uint32], testDeleteRangeCancelled[uint64])
+}
+
+func testDeleteRangeCancelled[W structures.Word](t *testing.T) {
 	const n = 80_000
-	many := make([]u32.Range, 16_000)
-	for i := range many {
-		many[i] = u32.Range{Lo: uint32(12 * i), Hi: uint32(12*i + 8)} // three keys of four
+	points := []int{1, 2, 3, 14}
+	if structures.WidthOf[W]() == structures.Bits64 {
+		points = []int{2, 14} // the way is the same
 	}
-	opens := maps.Clone(ordereds)
-	opens["btree"] = func(ctx context.Context, d *vk.Device) (u32.Ordered, error) {
-		return btree.New[uint32, uint32](ctx, d, btree.Options{})
+	many := make([]structures.Range[W], 16_000)
+	for i := range many {
+		lo := uint32(12 * i)
+		many[i] = structures.Range[W]{Lo: numbers.Key[W](lo), Hi: numbers.Key[W](lo + 8)} // three keys of four
+	}
+	opens := ordereds[W]()
+	opens["btree"] = func(ctx context.Context, d *vk.Device) (structures.Ordered[W, W], error) {
+		return btree.New[W, W](ctx, d, btree.Options{})
 	}
 	for name, open := range opens {
 		t.Run(name, func(t *testing.T) {
 			o, err := open(t.Context(), testdevice.Open(t))
 			require.NoError(t, err)
 			defer func() { require.NoError(t, o.Close()) }()
-			all := make([]uint32, n)
+			all := make([]W, n)
 			for i := range all {
-				all[i] = uint32(3 * i)
+				all[i] = numbers.Key[W](uint32(3 * i))
 			}
 			for _, c := range []struct {
-				ranges []u32.Range
+				ranges []structures.Range[W]
 				keys   int
-			}{{many, 48_000}, {[]u32.Range{{Lo: 1, Hi: 3*n - 4}}, n - 2}} {
+			}{{many, 48_000}, {[]structures.Range[W]{{Lo: numbers.Key[W](1), Hi: numbers.Key[W](3*n - 4)}}, n - 2}} {
 				stopped := 0
-				for _, looked := range []int{1, 2, 3, 14} {
+				for _, looked := range points {
 					_, err := o.Insert(t.Context(), all, all)
 					require.NoError(t, err)
 					gone := 0

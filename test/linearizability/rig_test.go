@@ -88,7 +88,11 @@ func each(t *testing.T, protocols []protocol, test func(r *rig)) {
 			if len(p.options.Without) == 0 && p.name != "set" && !d.Has(vk.Int64Atomics) {
 				t.Skipf("%s has no 64-bit atomics", d.Info().Name)
 			}
-			for _, width := range []int{1, min(8, d.SubgroupSize())} {
+			widths := []int{1, min(8, d.SubgroupSize())}
+			if p.form.wide && testing.Short() {
+				widths = widths[1:] // SwiftShader compiles the kernels of 64 bits for long
+			}
+			for _, width := range widths {
 				t.Run(fmt.Sprintf("tile%d", width), func(t *testing.T) {
 					test(&rig{T: t, d: d, form: p.form, width: width})
 				})
