@@ -165,7 +165,7 @@ BTreePlace batch_start(BTree tree, Work w, uint level, K key) {
     BTreePlace place = BTreePlace(tree.root, 0u);
     bool high = false;
     if (w.index_bits != 0u) {
-        uint bytes = 8u << w.index_bits;
+        uint bytes = VKDS_PREFIX_SIZE(w.index_bits);
         place = btree_prefix_start(
             BTreePrefixIndex(uvec2(w.at.x - bytes, w.at.y - (w.at.x < bytes ? 1u : 0u)), w.index_bits), key);
         high = place.level >= level;

@@ -16,11 +16,11 @@ uvec4 load4(uvec2 address) { return plain_load4(address); }
 // One lane an entry, whatever the tile: neighbours read the same nodes.
 void main() {
     uint i = invocation_index();
-    K first = PREFIX_FIRST(i, index.bits), last = PREFIX_LAST(first, index.bits);
+    K first = PREFIX_FIRST(index, i), last = PREFIX_LAST(index, i, first);
     BTreePlace place;
     if (from.bits == 0u) place = btree_root(tree);
     else place = btree_prefix_start(from, first);
     bool busy = (i >> index.bits) == 0u && place.level != 0u;
     place = prefix_node(tree, place, first, last, busy);
-    if ((i >> index.bits) == 0u) plain_store2(address_at(index.entries, i, 3u), uvec2(place.node, place.level));
+    if ((i >> index.bits) == 0u) plain_store2(VKDS_PREFIX_AT(index, i), uvec2(place.node, place.level));
 }

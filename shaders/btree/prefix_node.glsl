@@ -8,13 +8,18 @@ uvec4 load4(uvec2 address);   // a quad of a node
 
 const uint VISITS = 256u;   // visits of nodes at most
 
-// The keys that begin as entry i of an index of so many bits says.
+// The keys that entry i of an index is for.
 #if VKDS_WIDE
-#define PREFIX_FIRST(i, bits) K(0u, i << (32u - bits))
-#define PREFIX_LAST(first, bits) K(~0u, first.y + ((1u << (32u - bits)) - 1u))
+K prefix_begin(BTreePrefixIndex index, uint i) {
+    BTreePrefixes p = btree_prefixes(index);
+    return number_add(p.low, number_shifted(i, p.shift));
+}
+#define PREFIX_FIRST(index, i) (i == 0u ? K(0u) : prefix_begin(index, i))
+#define PREFIX_LAST(index, i, first) \
+    (i + 1u >> index.bits != 0u ? K(~0u) : number_subtract(prefix_begin(index, i + 1u), VKDS_ONE))
 #else
-#define PREFIX_FIRST(i, bits) i << (32u - bits)
-#define PREFIX_LAST(first, bits) first + ((1u << (32u - bits)) - 1u)
+#define PREFIX_FIRST(index, i) i << (32u - index.bits)
+#define PREFIX_LAST(index, i, first) first + ((1u << (32u - index.bits)) - 1u)
 #endif
 
 // The lowest node from `place` on whose range has all keys from `first` to `last`. Collective over the subgroup; lanes

@@ -23,9 +23,42 @@ struct BTreePlace {
 // Where the search for any key may begin: at the root, whatever its level.
 BTreePlace btree_anywhere(BTree tree) { return BTreePlace(tree.root, 1u); }
 
+#if VKDS_WIDE
+// Keys of 64 bits often have many first bits in common: times, row ids. So entries are for equal stretches of what the
+// keys that are asked for reach over; the first one also for all below that, and the last one for all above. In front
+// of the entries stands where that begins, and log2 of how many keys a stretch has.
+struct BTreePrefixes {
+    K low;
+    uint shift;
+};
+
+#define VKDS_PREFIX_BYTES 256u   // as parts of scratch are aligned
+BTreePrefixes btree_prefixes(BTreePrefixIndex index) {
+    uvec4 prefixes = plain_load4(index.entries);
+    return BTreePrefixes(prefixes.xy, min(prefixes.z, 63u));
+}
+
+uvec2 btree_prefix_at(BTreePrefixIndex index, uint entry) {
+    return address_add(address_at(index.entries, entry, 3u), VKDS_PREFIX_BYTES);
+}
+
+// The entry for a key.
+uint btree_prefix(BTreePrefixIndex index, K key) {
+    BTreePrefixes p = btree_prefixes(index);
+    return min(number_from(number_subtract(number_max(key, p.low), p.low), p.shift), (1u << index.bits) - 1u);
+}
+#define VKDS_PREFIX_SIZE(BITS) (8u << BITS) + VKDS_PREFIX_BYTES   // of an index, in bytes
+#define VKDS_PREFIX_AT(INDEX, ENTRY) btree_prefix_at(INDEX, ENTRY)
+#define VKDS_PREFIX(INDEX, KEY) btree_prefix(INDEX, KEY)
+#else
+#define VKDS_PREFIX_AT(INDEX, ENTRY) address_at(INDEX.entries, ENTRY, 3u)
+#define VKDS_PREFIX(INDEX, KEY) KEY >> (32u - INDEX.bits)
+#define VKDS_PREFIX_SIZE(BITS) 8u << BITS
+#endif
+
 // Where the search for a key begins, by a prefix index of at least one bit.
 BTreePlace btree_prefix_start(BTreePrefixIndex index, K key) {
-    uvec2 entry = plain_load2(address_at(index.entries, VKDS_FIRST_WORD(key) >> (32u - index.bits), 3u));
+    uvec2 entry = plain_load2(VKDS_PREFIX_AT(index, VKDS_PREFIX(index, key)));
     return BTreePlace(entry.x, min(entry.y, 15u));   // levels have 4 bits, and searches go down so many
 }
 

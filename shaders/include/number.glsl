@@ -27,4 +27,18 @@ uvec2 number_subtract(uvec2 a, uvec2 b) { return uvec2(a.x - b.x, a.y - b.y - (a
 uint number_bits(uint a, uint shift, uint mask) { return (a >> shift) & mask; }
 uint number_bits(uvec2 a, uint shift, uint mask) { return ((shift < 32u ? a.x : a.y) >> (shift & 31u)) & mask; }
 
+// All bits from `shift` on, below the number's, as a word; ~0 if they don't fit into one.
+uint number_from(uint a, uint shift) { return a >> shift; }
+uint number_from(uvec2 a, uint shift) {
+    if (shift >= 32u) return a.y >> (shift & 31u);
+    if (a.y >> shift != 0u) return ~0u;
+    return a.x >> shift | (shift == 0u ? 0u : a.y << (32u - shift));
+}
+
+// A word, `shift` bits to the left, modulo 2^64.
+uvec2 number_shifted(uint a, uint shift) {
+    if (shift >= 32u) return uvec2(0u, a << (shift & 31u));
+    return uvec2(a << shift, shift == 0u ? 0u : a >> (32u - shift));
+}
+
 #endif

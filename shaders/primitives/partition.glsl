@@ -27,15 +27,7 @@ Partition partition_load(uvec2 address, uint bits) {
 void partition_store(uvec2 address, Partition p) { plain_store4(address, uvec4(p.low, p.shift, 0u)); }
 
 uint partition_of(Partition p, K key) {
-    K above = number_subtract(number_max(key, p.low), p.low);
-    if (p.shift >= 32u) return min(above.y >> (p.shift - 32u), p.last);
-    uint high = p.shift == 0u ? 0u : above.y << (32u - p.shift);
-    return above.y >> p.shift != 0u ? p.last : min(above.x >> p.shift | high, p.last);
-}
-
-uint partition_width(K least, K greatest) {
-    K difference = number_subtract(greatest, least);
-    return difference.y != 0u ? uint(findMSB(difference.y)) + 33u : uint(findMSB(difference.x) + 1);
+    return min(number_from(number_subtract(number_max(key, p.low), p.low), p.shift), p.last);
 }
 
 // A number in the place of a key, and a key's other half where there is one.
@@ -51,8 +43,6 @@ Partition partition_load(uvec2 address, uint bits) {
 void partition_store(uvec2 address, Partition p) { plain_store2(address, uvec2(p.low, p.shift)); }
 
 uint partition_of(Partition p, uint key) { return min((max(key, p.low) - p.low) >> p.shift, p.last); }
-
-uint partition_width(K least, K greatest) { return uint(findMSB(greatest - least) + 1); }
 
 #define PARTITION_NUMBER(key) key
 #define PARTITION_PAIR_SHIFT 3u

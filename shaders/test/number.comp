@@ -8,14 +8,14 @@ layout(push_constant, std430) uniform Push {
     uvec2 keys;      // a key an invocation,
     uvec2 values;    // and a value, with which it is compared
     uvec2 numbers;   // NUMBERS an invocation, out
-    uvec2 words;     // an invocation, out: equal, below, and the bits of the key
+    uvec2 words;     // an invocation, out: equal, below, the bits of the key, and those from the shift on
     uvec2 copies;    // of the keys, then of the values: key and value, by every way there is
     uint shift;
     uint mask;
     uint count;
 };
 
-const uint NUMBERS = 4u;
+const uint NUMBERS = 5u;
 
 void main() {
     uint i = invocation_index();
@@ -26,9 +26,12 @@ void main() {
     key_store_at(numbers, i * NUMBERS + 1u, number_max(a, b));
     key_store_at(numbers, i * NUMBERS + 2u, number_add(a, b));
     key_store_at(numbers, i * NUMBERS + 3u, number_subtract(a, b));
-    plain_store_near(words, 3u * i, number_equal(a, b) ? 1u : 0u);
-    plain_store_near(words, 3u * i + 1u, number_below(a, b) ? 1u : 0u);
-    plain_store_near(words, 3u * i + 2u, number_bits(a, shift, mask));
+    uvec2 shifted = number_shifted(plain_load(address_at(values, i, VALUE_SHIFT)), shift);
+    key_store_at(numbers, i * NUMBERS + 4u, K(shifted));
+    plain_store_near(words, 4u * i, number_equal(a, b) ? 1u : 0u);
+    plain_store_near(words, 4u * i + 1u, number_below(a, b) ? 1u : 0u);
+    plain_store_near(words, 4u * i + 2u, number_bits(a, shift, mask));
+    plain_store_near(words, 4u * i + 3u, number_from(a, shift));
     key_store_near(copies, i, key_load_near(keys, i));
     value_store_near(copies, count + i, value_load_near(values, i));
     value_store_at(copies, 2u * count + i, b);

@@ -109,7 +109,7 @@ func (t *tree[W]) batchPlan(b batched, shape batchShape, blocks, bits int, base 
 	n, each := b.N, t.width.Bytes()
 	capacity := (n + 64 + 63) &^ 63
 	groups := capacity/shape.group + 2
-	plan.index = p.Take(indexBytes(bits))
+	plan.index = p.Take(t.indexBytes(bits))
 	plan.work = work{At: p.Take(workControl + workElement[t.width]*capacity + 8*groups), Capacity: uint32(capacity),
 		IndexBits: uint32(bits), Group: uint32(shape.group)}
 	plan.keys = p.Take(each * (n + 1))
@@ -453,7 +453,8 @@ func (r *batchRecorder[W]) begin() {
 		r.mark()
 	}
 	if r.err == nil {
-		_, r.err = r.t.recordIndex(r.s, plan.index, int(plan.work.IndexBits))
+		_, r.err = r.t.recordIndex(r.s, plan.index, int(plan.work.IndexBits),
+			askedFor{keys: r.b.Keys, number: recording.Length{At: r.length.At, N: uint32(r.b.N)}})
 	}
 }
 

@@ -25,7 +25,8 @@ func (t *tree[W]) recordFind(s *vk.Stream, l ordered.Lookups) error {
 		return err
 	}
 	plan := t.pointPlan(l.N, inOrder, scratch)
-	index, err := t.recordIndex(s, plan.index, plan.indexBits)
+	index, err := t.recordIndex(s, plan.index, plan.indexBits,
+		askedFor{keys: l.Keys, number: recording.Length{At: l.CountAt, N: uint32(l.N)}})
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,8 @@ func (t *tree[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q order
 		return err
 	}
 	plan := t.neighborPlan(q.N, inOrder, scratch)
-	index, err := t.recordIndex(s, plan.index, plan.indexBits)
+	index, err := t.recordIndex(s, plan.index, plan.indexBits,
+		askedFor{keys: q.Keys, number: recording.Length{At: q.CountAt, N: uint32(q.N)}})
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (t *tree[W]) pointPlan(n int, ordered bool, scratch uint64) pointPlan {
 		q.keys, q.destinations, q.bytes = p.Take(t.width.Bytes()*n), p.Take(4*n), p.Take(recording.Padded(n))
 		q.partition = p.Take(t.primitives.PartitionScratch(t.queries.partBits))
 	}
-	q.index = p.Take(indexBytes(q.indexBits))
+	q.index = p.Take(t.indexBytes(q.indexBits))
 	q.size = int(p.Used)
 	return q
 }

@@ -3,6 +3,8 @@ package btree
 import (
 	"math/bits"
 
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -16,6 +18,7 @@ type prefixIndex struct {
 
 const (
 	indexEntryBytes = 8
+	indexBegin      = recording.Align // bytes in front of the entries of an index of 64-bit keys, for what they are for
 	minIndexBits    = 8
 	maxIndexBits    = 19
 	queriesAnEntry  = 4 // log2
@@ -61,15 +64,23 @@ func (t *tree[W]) indexBitsOf(n, queries, nodes, most int) int {
 	return b
 }
 
-func indexBytes(bits int) int {
+func (t *tree[W]) indexBytes(bits int) int {
 	if bits == 0 {
 		return 0
 	}
-	size := indexEntryBytes << bits
+	size := t.entriesEnd(bits)
 	if bits > maxIndexBits {
-		size += indexBytes(bits - indexStepBits)
+		size += t.indexBytes(bits - indexStepBits)
 	}
 	return size
+}
+
+// entriesEnd is where the entries of an index end, from its address on.
+func (t *tree[W]) entriesEnd(bits int) int {
+	if t.width == structures.Bits64 {
+		return indexBegin + indexEntryBytes<<bits
+	}
+	return indexEntryBytes << bits
 }
 
 type indexPush struct {
@@ -77,27 +88,66 @@ type indexPush struct {
 	Index, From prefixIndex
 }
 
+// askedFor are the keys that a prefix index is made for: N of them, or as many as the device says.
+type askedFor struct {
+	keys   uint64
+	ranges bool // there are two, the first of which counts
+	number recording.Length
+}
+
+type rangePush struct {
+	Index    prefixIndex
+	KeyShift uint32
+	_        uint32
+	Keys     uint64
+	Number   recording.Length
+}
+
 // recordIndex records the making of a prefix index at an address, while nothing changes the tree.
-func (t *tree[W]) recordIndex(s *vk.Stream, at uint64, bits int) (prefixIndex, error) {
+func (t *tree[W]) recordIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
 	var from prefixIndex
 	if bits > maxIndexBits {
 		var err error
-		if from, err = t.recordIndex(s, at+indexEntryBytes<<bits, bits-indexStepBits); err != nil {
+		coarse := at + uint64(t.entriesEnd(bits))
+		if from, err = t.recordIndex(s, coarse, bits-indexStepBits, keys); err != nil {
 			return prefixIndex{}, err
 		}
 	}
-	return t.recordIndexBy(s, "prefix_index", at, bits, from)
+	return t.recordIndexBy(s, "prefix_index", at, bits, keys, from)
 }
 
 // recordConcurrentIndex is recordIndex while the tree may be changed: in one step, however many bits.
-func (t *tree[W]) recordConcurrentIndex(s *vk.Stream, at uint64, bits int) (prefixIndex, error) {
-	return t.recordIndexBy(s, "prefix_index_concurrent", at, bits, prefixIndex{})
+func (t *tree[W]) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
+	return t.recordIndexBy(s, "prefix_index_concurrent", at, bits, keys, prefixIndex{})
 }
 
-func (t *tree[W]) recordIndexBy(s *vk.Stream, module string, at uint64, bits int,
+// recordPrefixes records the choice of the keys that the entries of an index of 64-bit keys are for.
+func (t *tree[W]) recordPrefixes(s *vk.Stream, index prefixIndex, keys askedFor) error {
+	k, err := recording.Kernel[rangePush](t.kernels, s, t.sized("btree/prefix_range"),
+		min(rangeWorkgroup, t.d.Info().MaxWorkgroup))
+	if err != nil {
+		return err
+	}
+	shift := uint32(3)
+	if keys.ranges {
+		shift++
+	}
+	k.Dispatch(s, 1, rangePush{Index: index, KeyShift: shift, Keys: keys.keys, Number: keys.number})
+	return nil
+}
+
+// rangeWorkgroup is how many lanes look at a sample of keys.
+const rangeWorkgroup = 256
+
+func (t *tree[W]) recordIndexBy(s *vk.Stream, module string, at uint64, bits int, keys askedFor,
 	from prefixIndex) (prefixIndex, error) {
 	if bits == 0 {
 		return prefixIndex{}, nil
+	}
+	if t.width == structures.Bits64 {
+		if err := t.recordPrefixes(s, prefixIndex{at, uint32(bits)}, keys); err != nil {
+			return prefixIndex{}, err
+		}
 	}
 	k, err := kernel[indexPush](t, s, t.sized(module), 1)
 	if err != nil {

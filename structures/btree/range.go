@@ -106,7 +106,7 @@ func (t *tree[W]) seekPlan(n int, ordered bool, scratch uint64) rangePlan {
 			partition: p.Take(t.primitives.PartitionScratch(t.queries.partBits)),
 		}
 	}
-	r.index, r.leaves = p.Take(indexBytes(r.indexBits)), p.Take(4*n)
+	r.index, r.leaves = p.Take(t.indexBytes(r.indexBits)), p.Take(4*n)
 	r.bytes = int(p.Used)
 	return r
 }
@@ -175,7 +175,8 @@ type rangeOffsetsPush struct {
 
 // recordSeeks records the search for the leaves where ranges begin. zeroed: two words that become 0, or none.
 func (t *tree[W]) recordSeeks(s *vk.Stream, q rangeQueries, plan rangePlan, zeroed uint64) error {
-	index, err := t.recordIndex(s, plan.index, plan.indexBits)
+	index, err := t.recordIndex(s, plan.index, plan.indexBits,
+		askedFor{keys: q.ranges, ranges: true, number: q.number()})
 	if err != nil {
 		return err
 	}
@@ -277,7 +278,8 @@ func (t *tree[W]) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) err
 	if q.n == 0 {
 		return nil
 	}
-	index, err := t.recordIndex(s, plan.index, plan.indexBits)
+	index, err := t.recordIndex(s, plan.index, plan.indexBits,
+		askedFor{keys: q.ranges, ranges: true, number: q.number()})
 	if err != nil {
 		return err
 	}

@@ -129,14 +129,19 @@ const (
 	sliceFrom  = 1 << 18 // operations, from which on a workgroup looks at more of them
 )
 
+// asked are the keys of a batch.
+func (b operands) asked() askedFor {
+	return askedFor{keys: b.keys, number: recording.Length{N: uint32(b.count)}}
+}
+
 // applyOrdered records a batch with operations that ask for order.
 func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
 	bits := t.concurrentIndexBits(b.count)
-	scratch, err := t.scratch.Take(s, indexBytes(bits))
+	scratch, err := t.scratch.Take(s, t.indexBytes(bits))
 	if err != nil {
 		return err
 	}
-	index, err := t.recordConcurrentIndex(s, scratch, bits)
+	index, err := t.recordConcurrentIndex(s, scratch, bits, b.asked())
 	if err != nil {
 		return err
 	}
@@ -216,7 +221,7 @@ func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	if locates {
 		plan.Take(8 * b.count)
 	}
-	plan.Take(indexBytes(bits))
+	plan.Take(t.indexBytes(bits))
 	scratch, err := t.scratch.Take(s, int(plan.Used))
 	if err != nil {
 		return err
@@ -224,7 +229,7 @@ func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	plan = recording.Parts{Base: scratch}
 	if locates {
 		p.Hints = plan.Take(8 * b.count)
-		index, err := t.recordIndex(s, plan.Take(indexBytes(bits)), bits)
+		index, err := t.recordIndex(s, plan.Take(t.indexBytes(bits)), bits, b.asked())
 		if err != nil {
 			return err
 		}
@@ -233,7 +238,7 @@ func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 			return err
 		}
 		k.Dispatch(s, groups(b.count), locatePush{p.Tree, index, b.keys, b.statuses, p.Hints, p.Count, retry})
-	} else if p.Index, err = t.recordConcurrentIndex(s, plan.Take(indexBytes(bits)), bits); err != nil {
+	} else if p.Index, err = t.recordConcurrentIndex(s, plan.Take(t.indexBytes(bits)), bits, b.asked()); err != nil {
 		return err
 	}
 	return t.dispatchApply(s, kind, b, p)

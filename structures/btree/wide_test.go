@@ -182,6 +182,36 @@ func TestWidePrefixIndex(t *testing.T) {
 		r.tree.queries.indexBits = bits
 		r.find(beside(keys[:500]))
 	}
+	// What is asked for has its first bits in common, or reaches over a part of the tree alone, or is one key.
+	times := make([]uint64, 5000)
+	for i := range times {
+		times[i] = 1<<60 + 977*uint64(i)
+	}
+	r.build(times, wideValues(rng, len(times)))
+	for _, bits := range []int{0, 1, 9, 12} {
+		r.tree.queries.indexBits = bits
+		r.find(times)
+		r.find(append(beside(times[2000:2100]), wideEdges...))
+		r.find([]uint64{times[7], times[7]})
+		r.find([]uint64{^uint64(0)})
+		r.neighbors(append(times[:100:100], wideEdges...))
+	}
+
+	// And most of its searches begin low.
+	const bits = 12
+	index := testdevice.Room[uint32](t, r.d, r.tree.indexBytes(bits)/4)
+	_, err := r.tree.recordIndex(r.s, index.Address(), bits,
+		askedFor{keys: r.words(times).Address(), number: recording.Length{N: uint32(len(times))}})
+	require.NoError(t, err)
+	r.wait()
+	low := 0
+	entries := testdevice.Download(t, index, index.Len())[indexBegin/4:]
+	for i := range 1 << bits {
+		if entries[2*i+1] <= 1 {
+			low++
+		}
+	}
+	require.Greater(t, low, 1<<(bits-1), "entries at leaves or right above them")
 }
 
 func TestWideRankAndSelect(t *testing.T) {

@@ -42,7 +42,7 @@ func testNumber[N number](t *testing.T, module string, bits uint32) {
 	n := len(a)
 	r := newRig(t)
 	k := kernel[numberPush](t, r, module, nil)
-	numbers, words, copies := room[N](r, 4*n), room[uint32](r, 3*n), room[N](r, 3*n+3)
+	numbers, words, copies := room[N](r, 5*n), room[uint32](r, 4*n), room[N](r, 3*n+3)
 	keys, values := put(r, a).Address(), put(r, b).Address()
 	for shift := uint32(0); shift < bits; shift += 11 {
 		mask := uint32(1)<<min(8, 32-shift%32) - 1
@@ -50,8 +50,9 @@ func testNumber[N number](t *testing.T, module string, bits uint32) {
 			uint32(n)})
 		gotNumbers, gotWords, gotCopies := get(r, numbers), get(r, words), get(r, copies)
 		for i := range n {
-			require.Equal(t, []N{min(a[i], b[i]), max(a[i], b[i]), a[i] + b[i], a[i] - b[i]}, gotNumbers[4*i:][:4],
-				"%#x and %#x", a[i], b[i])
+			shifted := N(uint64(uint32(b[i])) << shift)
+			require.Equal(t, []N{min(a[i], b[i]), max(a[i], b[i]), a[i] + b[i], a[i] - b[i], shifted},
+				gotNumbers[5*i:][:5], "%#x and %#x, by %d", a[i], b[i], shift)
 			equal, below := uint32(0), uint32(0)
 			switch cmp.Compare(a[i], b[i]) {
 			case 0:
@@ -59,8 +60,9 @@ func testNumber[N number](t *testing.T, module string, bits uint32) {
 			case -1:
 				below = 1
 			}
-			require.Equal(t, []uint32{equal, below, uint32(uint64(a[i])>>shift) & mask}, gotWords[3*i:][:3],
-				"%#x and %#x, bits from %d on", a[i], b[i], shift)
+			from := min(uint64(a[i])>>shift, math.MaxUint32)
+			require.Equal(t, []uint32{equal, below, uint32(uint64(a[i])>>shift) & mask, uint32(from)},
+				gotWords[4*i:][:4], "%#x and %#x, bits from %d on", a[i], b[i], shift)
 		}
 		require.Equal(t, a, gotCopies[:n])
 		require.Equal(t, b, gotCopies[n:2*n])

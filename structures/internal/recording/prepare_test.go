@@ -92,7 +92,7 @@ func prepared(b buffers) map[string]func() structure {
 // Behind Prepare no call makes a kernel, whatever there is to call, and there is no kernel of structures that Prepare
 // doesn't make: one that is added has to be among what structures do with a small one, or rehearse.
 func TestNothingIsMadeBehindPrepare(t *testing.T) {
-	all, left := map[string]bool{}, len(prepared(buffers{}))+1 // modules without their variants, and runs
+	all, left := map[string]bool{}, len(prepared(buffers{}))+2 // modules without their variants, and runs
 	note := func(modules []string) {
 		for _, m := range modules {
 			name, _, _ := strings.Cut(m, ".")
@@ -158,6 +158,25 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		_, err = s.Export(t.Context())
 		require.NoError(t, err)
 		_, err = s.DeleteAll(t.Context(), keys)
+		require.NoError(t, err)
+		require.Empty(t, kernels.take())
+	})
+	t.Run("btree at 64 bits", func(t *testing.T) {
+		d, kernels := openLogged(t)
+		tree, err := btree.New[uint64, uint64](t.Context(), d, btree.Options{MaxBytes: 1 << 28})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, tree.Close()) })
+		require.NoError(t, tree.Prepare(t.Context()))
+		note(kernels.take())
+		keys := make([]uint64, 100_000)
+		for i := range keys {
+			keys[i] = rand.Uint64()
+		}
+		_, err = tree.Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
+		_, _, err = tree.Find(t.Context(), keys)
+		require.NoError(t, err)
+		_, err = tree.Delete(t.Context(), keys[:50_000])
 		require.NoError(t, err)
 		require.Empty(t, kernels.take())
 	})

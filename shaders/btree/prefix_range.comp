@@ -1,0 +1,20 @@
+// Chooses which keys the entries of a prefix index are for, by a sample of those that will be asked for. One workgroup.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_prefix_index.glsl"
+#include "length.glsl"
+#include "../primitives/key_sample.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTreePrefixIndex index;
+    uint key_shift;   // log2 of the bytes from one key to the next
+    uvec2 keys;
+    Length count;
+};
+
+void main() {
+    K low, high;
+    key_sample(keys, length_of(count), key_shift, low, high);
+    if (workgroup_lane() == 0u)
+        plain_store4(index.entries, uvec4(low, key_sample_shift(low, high, index.bits), 0u));
+}
