@@ -122,7 +122,7 @@ func (r *batchRig) fromSlices(b operations) {
 		statuses = results.Status
 	}
 	require.NoError(r.t, err)
-	want := r.want.apply(b)
+	want := b.apply(r.want)
 	got := make([]uint8, len(statuses))
 	for i, s := range statuses {
 		got[i] = uint8(s)

@@ -39,8 +39,8 @@ func (b operations) with(other operations) operations {
 		slices.Concat(b.values, other.values)}
 }
 
-// apply does the operations one after the other, and returns the status of each.
-func (m model) apply(b operations) []uint8 {
+// apply does the operations to a model, one after the other, and returns the status of each.
+func (b operations) apply(m model) []uint8 {
 	statuses := make([]uint8, len(b.keys))
 	for i, key := range b.keys {
 		kind := b.kind
@@ -147,7 +147,7 @@ func (r *batchRig) doCounted(first int, b operations, said []uint32, statuses bo
 		require.NoError(r.t, r.tree.UpdateOn(r.t.Context(), r.stream, b.kind, u))
 	}
 	require.NoError(r.t, r.stream.Wait(r.t.Context()))
-	want := r.want.apply(b.some(0, done))
+	want := b.some(0, done).apply(r.want)
 	if statuses {
 		got := testdevice.Download(r.t, out, (n+3)&^3)
 		same(r.t, want, got[:done], "statuses")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -147,7 +148,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 }
 
 // rawNode are all words of a node, to be written again.
-func rawNode(t testing.TB, tree *tree[uint32], slab uint32) []poked {
+func rawNode[W structures.Word](t testing.TB, tree *tree[W], slab uint32) []poked {
 	t.Helper()
 	ref, b := testdevice.Upload(t, tree.d, []uint32{slab}), testdevice.Room[uint32](t, tree.d, nodeWords)
 	require.NoError(t, tree.copyNodes(b, ref.Address(), 1))

@@ -9,6 +9,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -16,15 +17,20 @@ import (
 // A pool that is full at any point of a batch: what the statuses say is done is there, what they don't is not, and
 // where the tree could not get a separator into a parent it is right all the same. With more room the rest goes in.
 func TestConcurrentPoolFull(t *testing.T) {
+	t.Run("32", testConcurrentPoolFull[uint32])
+	t.Run("64", testConcurrentPoolFull[uint64])
+}
+
+func testConcurrentPoolFull[W structures.Word](t *testing.T) {
 	d := openDevice(t)
 	rng := random(7)
 	const blocks = 2
-	tree := newTree(t, d, Options{Path: Concurrent, MaxBytes: 8<<10 + blocks*alloc.BlockSlabs*(alloc.SlabBytes+1)})
-	m := model{}
+	tree := newTreeOf[W](t, d, Options{Path: Concurrent, MaxBytes: 8<<10 + blocks*alloc.BlockSlabs*(alloc.SlabBytes+1)})
+	m := modelOf[W]{}
 	full := 0
 	for range 16 {
-		keys := uniqueKeys(rng, 2000+rng.IntN(3000))
-		values := randomWords(rng, len(keys))
+		keys := widened[W](uniqueKeys(rng, 2000+rng.IntN(3000)))
+		values := widened[W](randomWords(rng, len(keys)))
 		statuses, err := tree.Insert(t.Context(), keys, values)
 		done := 0
 		for i, s := range statuses {
@@ -98,30 +104,38 @@ func TestFinishGrowsOnce(t *testing.T) {
 // A latch that is never released, as a kernel leaves it that was ended in between: operations at other nodes are done,
 // those behind it end with an error that counts them, and are done when it is released.
 func TestStuckLatch(t *testing.T) {
+	t.Run("32", testStuckLatch[uint32])
+	t.Run("64", testStuckLatch[uint64])
+}
+
+func testStuckLatch[W structures.Word](t *testing.T) {
 	d := openDevice(t)
-	tree := newTree(t, d, Options{Path: Concurrent})
-	keys := ramp(3000, 0, 1000)
+	tree := newTreeOf[W](t, d, Options{Path: Concurrent})
+	keys := widened[W](ramp(3000, 0, 1000))
 	_, err := tree.Insert(t.Context(), keys, keys)
 	require.NoError(t, err)
-	m := model{}.insert(keys, keys)
+	m := modelOf[W]{}.insert(keys, keys)
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
-	var leaf Node[uint32]
+	var leaf Node[W]
 	for _, n := range nodes {
-		if n.Level == 0 && n.Low > 1000000 && !n.Last && n.High-n.Low > 2*Slots {
+		if n.Level == 0 && n.Low > numbers.Key[W](1000000) && !n.Last && n.High-n.Low > 2*Slots {
 			leaf = n
 			break
 		}
 	}
 	require.NotZero(t, leaf.Ref)
-	meta := rawNode(t, tree, leaf.Ref)[metaWord].value
-	poke(t, tree, poked{slab: leaf.Ref, word: metaWord, value: meta | 1})
+	at := tree.geometry().meta
+	meta := rawNode(t, tree, leaf.Ref)[at].value
+	poke(t, tree, poked{slab: leaf.Ref, word: uint32(at), value: meta | 1})
 	tree.visits, tree.mostVisits = 64, 1<<12 // so that it gives up soon
 
 	// More than the leaf has room for, and some for another one.
-	fresh := ramp(2*Slots, leaf.Low+1, 1)
-	other := ramp(Slots, 5, 1)
-	all := append(append([]uint32{}, fresh...), other...)
+	fresh := make([]W, 2*Slots)
+	for i := range fresh {
+		fresh[i] = leaf.Low + W(i) + 1
+	}
+	all := append(slices.Clone(fresh), widened[W](ramp(Slots, 5, 1))...)
 	statuses, err := tree.Insert(t.Context(), all, all)
 	var stuck *structures.StuckError
 	require.ErrorAs(t, err, &stuck)
@@ -142,8 +156,8 @@ func TestStuckLatch(t *testing.T) {
 	var corrupt *CorruptError
 	require.ErrorAs(t, tree.Check(t.Context()), &corrupt, "a latch in a read-only phase")
 
-	held := rawNode(t, tree, leaf.Ref)[metaWord].value
-	poke(t, tree, poked{slab: leaf.Ref, word: metaWord, value: held &^ 1})
+	held := rawNode(t, tree, leaf.Ref)[at].value
+	poke(t, tree, poked{slab: leaf.Ref, word: uint32(at), value: held &^ 1})
 	_, err = tree.Insert(t.Context(), all, all)
 	require.NoError(t, err)
 	requireTree(t, tree, m.insert(all, all))
@@ -256,15 +270,20 @@ func TestHalfCleanedLeaf(t *testing.T) {
 // At the limit of its memory a tree does what needs none, also where latches or the visit budget hold it up, and
 // inner nodes lack separators that there is no room for.
 func TestWhatNeedsNoRoomAtTheLimit(t *testing.T) {
+	t.Run("32", testWhatNeedsNoRoomAtTheLimit[uint32])
+	t.Run("64", testWhatNeedsNoRoomAtTheLimit[uint64])
+}
+
+func testWhatNeedsNoRoomAtTheLimit[W structures.Word](t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		rng := random(11)
-		tree := newTree(t, d, Options{Path: Concurrent, Tile: tile,
+		tree := newTreeOf[W](t, d, Options{Path: Concurrent, Tile: tile,
 			MaxBytes: 8<<10 + 2*alloc.BlockSlabs*(alloc.SlabBytes+1)})
-		keys := uniqueKeys(rng, 60_000)
+		keys := widened[W](uniqueKeys(rng, 60_000))
 		var pool *structures.LimitError
 		statuses, err := tree.Insert(t.Context(), keys, keys)
 		require.ErrorAs(t, err, &pool)
-		var there []uint32
+		var there []W
 		for i, s := range statuses {
 			if s == structures.Inserted {
 				there = append(there, keys[i])

@@ -9,7 +9,9 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -18,9 +20,11 @@ import (
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
 // newTree makes an empty tree until the test's end.
-func newTree(t testing.TB, d *vk.Device, o Options) *tree[uint32] {
+func newTree(t testing.TB, d *vk.Device, o Options) *tree[uint32] { return newTreeOf[uint32](t, d, o) }
+
+func newTreeOf[W structures.Word](t testing.TB, d *vk.Device, o Options) *tree[W] {
 	t.Helper()
-	tree, err := makeTree[uint32](t.Context(), d, o)
+	tree, err := makeTree[W](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	return tree
@@ -78,6 +82,9 @@ func randomWords(rng *rand.Rand, n int) []uint32 {
 	return w
 }
 
+// widened are the keys, or values, of a width that stand for numbers.
+func widened[W structures.Word](all []uint32) []W { return numbers.Each(all, numbers.Key[W]) }
+
 // ramp is from, from+step, …, n words.
 func ramp(n int, from, step uint32) []uint32 {
 	w := make([]uint32, n)
@@ -88,9 +95,12 @@ func ramp(n int, from, step uint32) []uint32 {
 }
 
 // model is what a tree should hold.
-type model map[uint32]uint32
+type (
+	model                      = modelOf[uint32]
+	modelOf[W structures.Word] map[W]W
+)
 
-func (m model) insert(keys, values []uint32) model {
+func (m modelOf[W]) insert(keys, values []W) modelOf[W] {
 	for i, key := range keys {
 		m[key] = values[i]
 	}
@@ -98,9 +108,9 @@ func (m model) insert(keys, values []uint32) model {
 }
 
 // sorted are the model's pairs in key order.
-func (m model) sorted() (keys, values []uint32) {
+func (m modelOf[W]) sorted() (keys, values []W) {
 	keys = slices.Sorted(maps.Keys(m))
-	values = make([]uint32, len(keys))
+	values = make([]W, len(keys))
 	for i, key := range keys {
 		values[i] = m[key]
 	}
@@ -119,7 +129,7 @@ func same[T comparable](t testing.TB, want, got []T, what string) {
 }
 
 // contents are the tree's pairs, as its leaves have them.
-func contents(t testing.TB, tree *tree[uint32]) (keys, values []uint32) {
+func contents[W structures.Word](t testing.TB, tree *tree[W]) (keys, values []W) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -132,7 +142,7 @@ func contents(t testing.TB, tree *tree[uint32]) (keys, values []uint32) {
 }
 
 // requireTree compares what the tree holds with a model, and looks whether its nodes are a tree.
-func requireTree(t testing.TB, tree *tree[uint32], want model) {
+func requireTree[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]) {
 	t.Helper()
 	requireNodes(t, tree)
 	keys, values := want.sorted()
@@ -142,7 +152,7 @@ func requireTree(t testing.TB, tree *tree[uint32], want model) {
 }
 
 // requireNodes looks on the host at every node: this is the checker of the checker.
-func requireNodes(t testing.TB, tree *tree[uint32]) {
+func requireNodes[W structures.Word](t testing.TB, tree *tree[W]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -151,7 +161,7 @@ func requireNodes(t testing.TB, tree *tree[uint32]) {
 		require.LessOrEqual(t, len(nodes), int(tree.known.most(0)), "nodes, of which no more are known: %+v",
 			tree.known)
 	}
-	by := map[uint32]*Node[uint32]{}
+	by := map[uint32]*Node[W]{}
 	for i := range nodes {
 		by[nodes[i].Ref] = &nodes[i]
 	}
@@ -171,7 +181,7 @@ func requireNodes(t testing.TB, tree *tree[uint32]) {
 		must(i > 0 && nodes[i-1].Level == n.Level || n.Low == 0, "the level begins above 0")
 		if last := i+1 == len(nodes) || nodes[i+1].Level != n.Level; last {
 			must(n.Last, "doesn't say that it is its level's last")
-			must(n.High == ^uint32(0), "the level ends early")
+			must(n.High == ^W(0), "the level ends early")
 			must(n.Level != 0 || n.Low == n.High, "the last leaf is for the greatest key alone")
 		} else {
 			must(n.Link == nodes[i+1].Ref, "linked to %#x, not %#x", n.Link, nodes[i+1].Ref)
@@ -184,7 +194,8 @@ func requireNodes(t testing.TB, tree *tree[uint32]) {
 			continue
 		}
 		must(len(n.Keys) != 0 && n.Keys[0] == n.Low, "its children begin elsewhere: %#x", n.Keys)
-		for j, ref := range n.Values {
+		for j, word := range n.Values {
+			ref := uint32(word)
 			child := by[ref]
 			must(child != nil, "child %#x is no node", ref)
 			must(child.Level == n.Level-1, "child %#x is of level %d", ref, child.Level)
@@ -211,7 +222,7 @@ func openDevice(t testing.TB, options ...vk.Options) *vk.Device {
 type poked struct{ slab, word, value, _ uint32 }
 
 // poke writes words into nodes.
-func poke(t testing.TB, tree *tree[uint32], words ...poked) {
+func poke[W structures.Word](t testing.TB, tree *tree[W], words ...poked) {
 	t.Helper()
 	type push struct {
 		Tree    Device

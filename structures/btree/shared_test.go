@@ -11,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -35,20 +36,25 @@ func allocated(t testing.TB, pool *alloc.SlabPool) int {
 // Two trees and a hash table in one pool, whose slabs go from one to the other: each has what its model says, and none
 // what is another's. The pool is a block at first, and grows at any call.
 func TestSharedPool(t *testing.T) {
+	t.Run("32", testSharedPool[uint32])
+	t.Run("64", testSharedPool[uint64])
+}
+
+func testSharedPool[W structures.Word](t *testing.T) {
 	d := openDevice(t)
 	for _, shift := range []int{0, 2} {
 		t.Run(fmt.Sprintf("super blocks of %d", shift), func(t *testing.T) {
 			pool := sharedPool(t, d, alloc.PoolOptions{SuperShift: shift})
 			rng := random(uint64(shift))
-			var trees []*tree[uint32]
+			var trees []*tree[W]
 			for _, path := range []Path{AutoPath, Concurrent, Batched} {
-				trees = append(trees, newTree(t, d, Options{Pool: pool, Path: path}))
+				trees = append(trees, newTreeOf[W](t, d, Options{Pool: pool, Path: path}))
 			}
-			table, err := slabhash.New[uint32, uint32](t.Context(), d,
+			table, err := slabhash.New[W, W](t.Context(), d,
 				slabhash.Options{Pool: pool, Buckets: 64, MaxLoad: -1})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, table.Close()) }()
-			models := []model{{}, {}, {}, {}}
+			models := []modelOf[W]{{}, {}, {}, {}}
 			holds := func() {
 				t.Helper()
 				nodes := 0
@@ -71,7 +77,7 @@ func TestSharedPool(t *testing.T) {
 			for range 10 {
 				i := rng.IntN(4)
 				n := 1 + rng.IntN(2000)
-				keys, values := someKeys(rng, models[i], n), randomWords(rng, n)
+				keys, values := someKeys(rng, models[i], n), widened[W](randomWords(rng, n))
 				switch do := rng.IntN(4); {
 				case i == 3 && do == 0:
 					_, err = table.Delete(t.Context(), keys)
@@ -88,7 +94,7 @@ func TestSharedPool(t *testing.T) {
 					err = trees[i].Compact(t.Context(), 0.9)
 				case do == 1:
 					require.NoError(t, trees[i].Clear(t.Context()))
-					models[i] = model{}
+					models[i] = modelOf[W]{}
 					fallthrough
 				default:
 					_, err = trees[i].Insert(t.Context(), keys, values)
@@ -98,7 +104,7 @@ func TestSharedPool(t *testing.T) {
 				holds()
 			}
 			require.NoError(t, trees[1].Close())
-			trees, models = []*tree[uint32]{trees[0], trees[2]}, []model{models[0], models[2], {}, models[3]}
+			trees, models = []*tree[W]{trees[0], trees[2]}, []modelOf[W]{models[0], models[2], {}, models[3]}
 			holds()
 			for _, tree := range trees {
 				require.NoError(t, tree.Close())
@@ -111,11 +117,11 @@ func TestSharedPool(t *testing.T) {
 }
 
 // someKeys are n keys, some of them of a model.
-func someKeys(rng *rand.Rand, m model, n int) []uint32 {
+func someKeys[W structures.Word](rng *rand.Rand, m modelOf[W], n int) []W {
 	known, _ := m.sorted()
-	keys := make([]uint32, n)
+	keys := make([]W, n)
 	for i := range keys {
-		keys[i] = rng.Uint32()
+		keys[i] = numbers.Key[W](rng.Uint32())
 		if len(known) != 0 && rng.IntN(2) == 0 {
 			keys[i] = known[rng.IntN(len(known))]
 		}
@@ -123,7 +129,7 @@ func someKeys(rng *rand.Rand, m model, n int) []uint32 {
 	return keys
 }
 
-func (m model) remove(keys []uint32) {
+func (m modelOf[W]) remove(keys []W) {
 	for _, key := range keys {
 		delete(m, key)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // requireStats holds the statistics against the nodes themselves.
-func requireStats(t testing.TB, tree *tree[uint32]) Stats {
+func requireStats[W structures.Word](t testing.TB, tree *tree[W]) Stats {
 	t.Helper()
 	s, err := tree.Stats(t.Context())
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func requireStats(t testing.TB, tree *tree[uint32]) Stats {
 		l.Level = node.Level
 		l.Nodes++
 		l.Slots += uint64(len(node.Keys))
-		l.Fill = float64(l.Slots) / float64(Slots*l.Nodes)
+		l.Fill = float64(l.Slots) / float64(uint64(tree.geometry().slots)*l.Nodes)
 	}
 	require.Equal(t, want, s.Levels)
 	require.Equal(t, want[0].Slots, s.Pairs)
