@@ -1,23 +1,26 @@
 package slabhash_test
 
 import (
+	"flag"
+	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/vk"
 	"pgregory.net/rapid"
 )
 
 // multimap is the oracle of a map with duplicates: the values of each key, the oldest first.
-type multimap map[uint32][]uint32
+type multimap[W structures.Word] map[W][]W
 
-func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Status, uint32) {
+func (m multimap[W]) apply(kind structures.Kind, key, value W) (structures.Status, W) {
 	v := m[key]
 	if kind == structures.InsertDuplicate || kind.Inserts() && len(v) == 0 {
 		m[key] = append(v, value)
@@ -40,9 +43,9 @@ func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Sta
 		return structures.Deleted, 0
 	case structures.DeleteAll:
 		delete(m, key)
-		return structures.Deleted, uint32(len(v))
+		return structures.Deleted, W(len(v))
 	case structures.CountAll:
-		return structures.Found, uint32(len(v))
+		return structures.Found, W(len(v))
 	case structures.Find:
 		return structures.Found, v[0]
 	}
@@ -50,27 +53,42 @@ func (m multimap) apply(kind structures.Kind, key, value uint32) (structures.Sta
 }
 
 // batches draws batches of distinct keys, most of them insertions of duplicates.
-var batches = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) u32.Batch {
-	kinds := []structures.Kind{
-		structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate,
-		structures.InsertUnique,
-		structures.Insert, structures.InsertAdd, structures.Delete, structures.Delete, structures.DeleteAll,
-		structures.Find, structures.CountAll,
-	}
-	var b u32.Batch
-	from, noise := rapid.Uint32Range(0, 40).Draw(t, "from"), rapid.Uint32().Draw(t, "noise")
-	for i := range rapid.Uint32Range(1, 60).Draw(t, "n") {
-		noise = noise*1664525 + 1013904223
-		b.Keys = append(b.Keys, from+i-5)
-		b.Kinds = append(b.Kinds, kinds[noise>>16%uint32(len(kinds))])
-		b.Values = append(b.Values, noise|noise>>13)
-	}
-	return b
-}), 5, 40)
+func batches[W structures.Word]() *rapid.Generator[[]structures.Batch[W, W]] {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) structures.Batch[W, W] {
+		kinds := []structures.Kind{
+			structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate,
+			structures.InsertUnique,
+			structures.Insert, structures.InsertAdd, structures.Delete, structures.Delete, structures.DeleteAll,
+			structures.Find, structures.CountAll,
+		}
+		var b structures.Batch[W, W]
+		from, noise := rapid.Uint32Range(0, 40).Draw(t, "from"), rapid.Uint32().Draw(t, "noise")
+		for i := range rapid.Uint32Range(1, 60).Draw(t, "n") {
+			noise = noise*1664525 + 1013904223
+			b.Keys = append(b.Keys, numbers.Key[W](from+i-5))
+			b.Kinds = append(b.Kinds, kinds[noise>>16%uint32(len(kinds))])
+			b.Values = append(b.Values, numbers.Value[W](noise|noise>>13))
+		}
+		return b
+	}), 5, 40)
+}
 
 // Random mixed batches with duplicates against a multimap, with flushes, rehashes and clearings between them, on a
 // table whose pool is nearly full, so that it grows now and then.
 func TestMultimap(t *testing.T) {
+	t.Run("32", testMultimap[uint32])
+	t.Run("64", testMultimap[uint64])
+}
+
+func testMultimap[W structures.Word](t *testing.T) {
+	if structures.WidthOf[W]() == structures.Bits64 { // fewer: the host's part is the same
+		checks := flag.Lookup("rapid.checks").Value
+		all := checks.String()
+		n, err := strconv.Atoi(all)
+		require.NoError(t, err)
+		require.NoError(t, checks.Set(strconv.Itoa(max(n/3, 5))))
+		defer func() { require.NoError(t, checks.Set(all)) }()
+	}
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		eachWidth(t, d, func(t *testing.T, width int) {
 			rapid.Check(t, func(rt *rapid.T) {
@@ -82,12 +100,12 @@ func TestMultimap(t *testing.T) {
 				defer hog.Close()
 				_, err = hog.Insert(t.Context(), ramp(34000, 1, 1)) // some 1000 of 1024 slabs
 				require.NoError(rt, err)
-				m, err := New[uint32, uint32](t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool,
+				m, err := New[W, W](t.Context(), d, Options{Buckets: 4, MaxLoad: -1, Tile: width, Pool: pool,
 					Seed: rapid.Uint32().Draw(rt, "seed")})
 				require.NoError(rt, err)
 				defer m.Close()
-				want := multimap{}
-				for _, b := range batches.Draw(rt, "batches") {
+				want := multimap[W]{}
+				for _, b := range batches[W]().Draw(rt, "batches") {
 					r, err := m.Apply(t.Context(), b)
 					require.NoError(rt, err)
 					for i, k := range b.Keys {
@@ -115,7 +133,7 @@ func TestMultimap(t *testing.T) {
 						continue
 					}
 					pairs := slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true, Compact: compact}, m, hog)[0]
-					got := groupsOf(pairs)
+					got := groupsOf[W](pairs)
 					if len(got) != len(want) {
 						rt.Fatalf("%d keys, want %d", len(got), len(want))
 					}
@@ -125,7 +143,28 @@ func TestMultimap(t *testing.T) {
 						}
 					}
 				}
+				requireAll(rt, m, want)
 			})
 		})
 	})
+}
+
+// requireAll compares all values of each key, and what buckets hold.
+func requireAll[W structures.Word](rt *rapid.T, m *Map[W, W], want multimap[W]) {
+	keys, pairs := slices.Collect(maps.Keys(want)), 0
+	offsets, values, err := m.FindAll(rt.Context(), append(keys, numbers.Key[W](1<<20)))
+	require.NoError(rt, err)
+	for i, k := range keys {
+		if got := values[offsets[i]:offsets[i+1]]; !slices.Equal(slices.Sorted(slices.Values(want[k])),
+			slices.Sorted(slices.Values(got))) {
+			rt.Fatalf("key %#x has %v, want %v", k, got, want[k])
+		}
+		pairs += len(want[k])
+	}
+	require.Equal(rt, pairs, offsets[len(keys)+1], "a key that is not there has values")
+	for load, err := range m.Loads(rt.Context()) {
+		require.NoError(rt, err)
+		pairs -= load.Pairs
+	}
+	require.Zero(rt, pairs)
 }

@@ -123,10 +123,10 @@ func requireContents(t testing.TB, d *vk.Device, m *Map[uint32, uint32], want ma
 }
 
 // groupsOf are the values of each key in list order, as they stand in memory.
-func groupsOf(pairs []slabcheck.Pair) map[uint32][]uint32 {
-	groups := map[uint32][]uint32{}
+func groupsOf[W structures.Word](pairs []slabcheck.Pair) map[W][]W {
+	groups := map[W][]W{}
 	for _, p := range pairs {
-		groups[uint32(p.Key)] = append(groups[uint32(p.Key)], uint32(p.Value))
+		groups[W(p.Key)] = append(groups[W(p.Key)], W(p.Value))
 	}
 	return groups
 }

@@ -60,7 +60,7 @@ func fillDuplicates(t *testing.T, m *Map[uint32, uint32], rng *rand.Rand) map[ui
 // requireGroups compares all values of all keys, in their order, by every way to look at them.
 func requireGroups(t *testing.T, d *vk.Device, m *Map[uint32, uint32], want map[uint32][]uint32, compact bool) {
 	t.Helper()
-	got := groupsOf(slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true, Compact: compact}, m)[0])
+	got := groupsOf[uint32](slabcheck.Check(t, d, slabcheck.Expect{Duplicates: true, Compact: compact}, m)[0])
 	require.Equal(t, len(want), len(got))
 	keys := append(slices.Collect(maps.Keys(want)), 0x55555, 0x55556) // and absent ones
 	offsets, values, err := m.FindAll(t.Context(), keys)
