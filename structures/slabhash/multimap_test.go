@@ -56,10 +56,9 @@ func (m multimap[W]) apply(kind structures.Kind, key, value W) (structures.Statu
 func batches[W structures.Word]() *rapid.Generator[[]structures.Batch[W, W]] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) structures.Batch[W, W] {
 		kinds := []structures.Kind{
-			structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate,
-			structures.InsertUnique,
-			structures.Insert, structures.InsertAdd, structures.Delete, structures.Delete, structures.DeleteAll,
-			structures.Find, structures.CountAll,
+			structures.InsertDuplicate, structures.InsertDuplicate, structures.InsertDuplicate,
+			structures.InsertDuplicate, structures.InsertUnique, structures.Insert, structures.InsertAdd,
+			structures.Delete, structures.Delete, structures.DeleteAll, structures.Find, structures.CountAll,
 		}
 		var b structures.Batch[W, W]
 		from, noise := rapid.Uint32Range(0, 40).Draw(t, "from"), rapid.Uint32().Draw(t, "noise")
