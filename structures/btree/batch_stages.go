@@ -386,6 +386,10 @@ func (r *batchRecorder[W]) groups(n int) int { return (n + r.shape.group - 1) / 
 func (r *batchRecorder[W]) record() error {
 	r.count()
 	r.sort()
+	if r.err == nil {
+		r.err = r.t.recordPrefixes(r.s, r.plan.index, int(r.plan.work.IndexBits),
+			askedFor{keys: r.plan.keys, number: recording.Length{At: r.length.At, N: uint32(r.b.N)}})
+	}
 	r.s.Concurrent(r.begin)
 	r.s.Concurrent(r.locate)
 	if r.b.Folds {
@@ -453,8 +457,7 @@ func (r *batchRecorder[W]) begin() {
 		r.mark()
 	}
 	if r.err == nil {
-		_, r.err = r.t.recordIndex(r.s, plan.index, int(plan.work.IndexBits),
-			askedFor{keys: r.b.Keys, number: recording.Length{At: r.length.At, N: uint32(r.b.N)}})
+		_, r.err = r.t.recordEntries(r.s, "prefix_index", plan.index, int(plan.work.IndexBits), prefixIndex{})
 	}
 }
 

@@ -113,16 +113,26 @@ func (t *tree[W]) recordIndex(s *vk.Stream, at uint64, bits int, keys askedFor) 
 			return prefixIndex{}, err
 		}
 	}
-	return t.recordIndexBy(s, "prefix_index", at, bits, keys, from)
+	if err := t.recordPrefixes(s, at, bits, keys); err != nil {
+		return prefixIndex{}, err
+	}
+	return t.recordEntries(s, "prefix_index", at, bits, from)
 }
 
 // recordConcurrentIndex is recordIndex while the tree may be changed: in one step, however many bits.
 func (t *tree[W]) recordConcurrentIndex(s *vk.Stream, at uint64, bits int, keys askedFor) (prefixIndex, error) {
-	return t.recordIndexBy(s, "prefix_index_concurrent", at, bits, keys, prefixIndex{})
+	if err := t.recordPrefixes(s, at, bits, keys); err != nil {
+		return prefixIndex{}, err
+	}
+	return t.recordEntries(s, "prefix_index_concurrent", at, bits, prefixIndex{})
 }
 
-// recordPrefixes records the choice of the keys that the entries of an index of 64-bit keys are for.
-func (t *tree[W]) recordPrefixes(s *vk.Stream, index prefixIndex, keys askedFor) error {
+// recordPrefixes records the choice of the keys that the entries of an index of 64-bit keys are for. The entries have
+// to come behind it: inside Stream.Concurrent there is no barrier between the two.
+func (t *tree[W]) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFor) error {
+	if bits == 0 || t.width == structures.Bits32 {
+		return nil
+	}
 	k, err := recording.Kernel[rangePush](t.kernels, s, t.sized("btree/prefix_range"),
 		min(rangeWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {
@@ -132,22 +142,18 @@ func (t *tree[W]) recordPrefixes(s *vk.Stream, index prefixIndex, keys askedFor)
 	if keys.ranges {
 		shift++
 	}
-	k.Dispatch(s, 1, rangePush{Index: index, KeyShift: shift, Keys: keys.keys, Number: keys.number})
+	k.Dispatch(s, 1, rangePush{Index: prefixIndex{at, uint32(bits)}, KeyShift: shift, Keys: keys.keys, Number: keys.number})
 	return nil
 }
 
 // rangeWorkgroup is how many lanes look at a sample of keys.
 const rangeWorkgroup = 256
 
-func (t *tree[W]) recordIndexBy(s *vk.Stream, module string, at uint64, bits int, keys askedFor,
-	from prefixIndex) (prefixIndex, error) {
+// recordEntries records the making of an index's entries.
+func (t *tree[W]) recordEntries(s *vk.Stream, module string, at uint64, bits int, from prefixIndex) (prefixIndex,
+	error) {
 	if bits == 0 {
 		return prefixIndex{}, nil
-	}
-	if t.width == structures.Bits64 {
-		if err := t.recordPrefixes(s, prefixIndex{at, uint32(bits)}, keys); err != nil {
-			return prefixIndex{}, err
-		}
 	}
 	k, err := kernel[indexPush](t, s, t.sized(module), 1)
 	if err != nil {
