@@ -142,7 +142,8 @@ func (t *tree[W]) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFo
 	if keys.ranges {
 		shift++
 	}
-	k.Dispatch(s, 1, rangePush{Index: prefixIndex{at, uint32(bits)}, KeyShift: shift, Keys: keys.keys, Number: keys.number})
+	k.Dispatch(s, 1, rangePush{Index: prefixIndex{at, uint32(bits)}, KeyShift: shift, Keys: keys.keys,
+		Number: keys.number})
 	return nil
 }
 
@@ -150,8 +151,8 @@ func (t *tree[W]) recordPrefixes(s *vk.Stream, at uint64, bits int, keys askedFo
 const rangeWorkgroup = 256
 
 // recordEntries records the making of an index's entries.
-func (t *tree[W]) recordEntries(s *vk.Stream, module string, at uint64, bits int, from prefixIndex) (prefixIndex,
-	error) {
+func (t *tree[W]) recordEntries(s *vk.Stream, module string, at uint64, bits int,
+	from prefixIndex) (prefixIndex, error) {
 	if bits == 0 {
 		return prefixIndex{}, nil
 	}
