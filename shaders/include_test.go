@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/stress"
 )
 
 // publicHeaders are the headers of the public library, sorted.
@@ -108,7 +109,7 @@ func TestAllHeadersTogether(t *testing.T) {
 // The same of every ordered pair with nothing else around it, which takes a minute: a compiler's start is a tenth of a
 // second, whatever it compiles.
 func TestEachPairOfHeaders(t *testing.T) {
-	if os.Getenv("VKDS_STRESS") != "1" {
+	if stress.Level == 0 {
 		t.Skip("a minute's work: VKDS_STRESS=1 runs it; TestAllHeadersTogether has all pairs in eight shaders")
 	}
 	var pairs []includes

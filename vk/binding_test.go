@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/stress"
 )
 
 // collecting runs garbage collections one after another until the test ends.
@@ -84,14 +85,14 @@ func resident(t *testing.T) int {
 }
 
 // TestSubmissionsLeakNothing submits many times and compares the memory of the process half way, when as much
-// is under way as ever will be, with that at the end. VKDS_STRESS=1 makes it 100,000 submissions.
+// is under way as ever will be, with that at the end. VKDS_STRESS=1 makes it 10,000 submissions.
 func TestSubmissionsLeakNothing(t *testing.T) {
 	ctx := context.Background()
 	rounds := 5_000
-	if os.Getenv("VKDS_STRESS") == "1" {
-		rounds = 100_000
+	if stress.Level > 0 {
+		rounds = 10_000 * stress.Level
 	} else {
-		t.Logf("%d submissions; VKDS_STRESS=1 makes 100,000", rounds)
+		t.Logf("%d submissions; VKDS_STRESS=1 makes 10,000", rounds)
 	}
 	d, err := Open(Options{}) // without validation, which keeps books of its own
 	require.NoError(t, err)
@@ -132,10 +133,10 @@ func TestSubmissionsLeakNothing(t *testing.T) {
 // TestObjectsLeakNothing makes and frees buffers, kernels, streams and devices.
 func TestObjectsLeakNothing(t *testing.T) {
 	rounds := 200
-	if os.Getenv("VKDS_STRESS") == "1" {
-		rounds = 20_000
+	if stress.Level > 0 {
+		rounds = 2_000 * stress.Level
 	} else {
-		t.Logf("%d rounds; VKDS_STRESS=1 makes 20,000", rounds)
+		t.Logf("%d rounds; VKDS_STRESS=1 makes 2,000", rounds)
 	}
 	d, err := Open(Options{CacheDir: "none"})
 	require.NoError(t, err)

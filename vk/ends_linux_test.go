@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/vk/internal/spirv"
 )
 
@@ -47,7 +48,7 @@ func TestEveryKernelEnds(t *testing.T) {
 	if d.Info().Type != CPU {
 		t.Skip("what is written anywhere ends a GPU's context; loops are the same on a CPU device")
 	}
-	if !stressed() {
+	if stress.Level == 0 {
 		t.Log(shortForm)
 	}
 	var wait sync.WaitGroup
@@ -78,10 +79,8 @@ func TestEveryKernelEnds(t *testing.T) {
 // leftOut says of a module that it is not run: of one that has a twin with the same loops, which isn't unrolled for
 // GPUs (that takes a CPU device's compiler a minute).
 func leftOut(name string) bool {
-	return strings.HasSuffix(name, ".unrolled") && !stressed()
+	return strings.HasSuffix(name, ".unrolled") && stress.Level == 0
 }
-
-func stressed() bool { return os.Getenv("VKDS_STRESS") == "1" }
 
 const shortForm = "the short form: two contents of memory, which kernels leave to each other in slabs, " +
 	"specialization constants of one kind a module, and no module *.unrolled. VKDS_STRESS=1 runs all contents, each " +
@@ -99,7 +98,7 @@ const (
 func runUnderWatch(t *testing.T, names []string) (failed string, err error) {
 	child := exec.Command(os.Args[0], "-test.run=^TestRunKernels$", "-test.v")
 	child.Env = append(os.Environ(), modulesToRun+"="+strings.Join(names, " "))
-	if !stressed() {
+	if stress.Level == 0 {
 		child.Env = append(child.Env, "GALLIVM_PERF=nopt") // lavapipe compiles faster; the loops are the same
 	}
 	out, err := child.StdoutPipe()
@@ -186,7 +185,7 @@ func TestRunKernels(t *testing.T) {
 			for _, r := range runs {
 				memory.resetHead(t)
 				memory.resetArrays(t)
-				if stressed() {
+				if stress.Level > 0 {
 					memory.reset(t)
 				}
 				fmt.Println([]string{"first", "again"}[min(i, 1)], r.name, r.how, "over", c.name)
@@ -232,7 +231,7 @@ func newKernelRuns(t *testing.T, d *Device, name string) []kernelRun {
 		"ITEMS": 4, "QUADS": 1, "PATIENCE": 8, "SEARCH_TOP": 16,
 	}
 	widest := min(uint32(d.SubgroupSize()), 8)
-	if !stressed() {
+	if stress.Level == 0 {
 		known["TILE"] = []uint32{1, widest}[len(name)%2]
 	}
 	first := map[string]uint32{}
@@ -249,7 +248,7 @@ func newKernelRuns(t *testing.T, d *Device, name string) []kernelRun {
 			others = append(others, map[string]uint32{c.Name: value})
 		}
 	}
-	if !stressed() {
+	if stress.Level == 0 {
 		others = nil
 	}
 	var all []kernelRun
@@ -573,7 +572,7 @@ type content struct {
 
 func contents() (all []content) {
 	add := func(name string, word func(i uint32) uint32) {
-		if !stressed() && !slices.Contains([]string{"random words", "few words"}, name) {
+		if stress.Level == 0 && !slices.Contains([]string{"random words", "few words"}, name) {
 			return
 		}
 		words := make([]byte, pieceBytes)
@@ -591,7 +590,7 @@ func contents() (all []content) {
 	add("small words", func(uint32) uint32 { return rnd.Uint32N(16) })
 	add("few words", func(uint32) uint32 { return few[rnd.IntN(len(few))] })
 	add("small pairs", func(i uint32) uint32 { return rnd.Uint32N(200) * (1 - i%2) })
-	if !stressed() {
+	if stress.Level == 0 {
 		return all
 	}
 	for _, word := range few[1:] {

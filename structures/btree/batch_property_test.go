@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/stress"
 	"pgregory.net/rapid"
 )
 
-// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS=1, and fewer in short runs: of
+// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS, and fewer in short runs: of
 // what is said here rapid tries a fifth then.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	checks := "12"
 	switch {
-	case os.Getenv("VKDS_STRESS") == "1":
-		checks = "300"
+	case stress.Level > 0:
+		checks = strconv.Itoa(30 * stress.Level)
 	case testing.Short():
 		checks = "20"
 	}

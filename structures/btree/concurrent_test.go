@@ -2,7 +2,6 @@ package btree
 
 import (
 	"math"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -131,8 +131,8 @@ func TestRangesWithUpdates(t *testing.T) {
 // look for a slot in it: none is there twice.
 func TestChurnInOneLeaf(t *testing.T) {
 	limit, most := 300*time.Millisecond, 20
-	if os.Getenv("VKDS_STRESS") == "1" {
-		limit, most = time.Minute, math.MaxInt
+	if stress.Level > 0 {
+		limit, most = time.Duration(stress.Level)*6*time.Second, math.MaxInt
 	}
 	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
 		const n = 1 << 12

@@ -1,22 +1,22 @@
 package btree
 
 import (
-	"os"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/vk"
 )
 
 // Many small trees in one pool, as a graph's vertices may have: what each takes of time and memory, which the test
-// says; and that each has its own pairs. VKDS_STRESS=1 makes it 10,000.
+// says; and that each has its own pairs. VKDS_STRESS=1 makes it 1,000.
 func TestManyTreesInAPool(t *testing.T) {
 	trees := 200
-	if os.Getenv("VKDS_STRESS") == "1" {
-		trees = 10_000
+	if stress.Level > 0 {
+		trees = 1000 * stress.Level
 	}
 	d := openDevice(t)
 	pool := sharedPool(t, d, alloc.PoolOptions{})

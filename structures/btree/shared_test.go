@@ -3,7 +3,6 @@ package btree
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/internal/pipeline"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -319,7 +319,7 @@ func TestSharedPoolWithoutRoom(t *testing.T) {
 		})
 	}
 	step := 96 << 10
-	if os.Getenv("VKDS_STRESS") == "1" {
+	if stress.Level > 0 {
 		step = 8 << 10
 	}
 	done = false

@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -141,7 +141,7 @@ func eachLength(r *rig, n int, test func(l Length, name string)) {
 // hundreds of cases, lengths of each kind meet enough of them. With VKDS_STRESS all three are tried in each.
 func someLength(r *rig, n int, test func(l Length, name string)) {
 	r.t.Helper()
-	if os.Getenv("VKDS_STRESS") != "" {
+	if stress.Level > 0 {
 		eachLength(r, n, test)
 		return
 	}
@@ -239,7 +239,7 @@ func inRounds(t *testing.T, s *shape) {
 
 // long skips a test that takes too much time or memory for everyday, or buffers that the device doesn't have.
 func long(t *testing.T) {
-	if os.Getenv("VKDS_STRESS") == "" {
+	if stress.Level == 0 {
 		t.Skip("takes gigabytes and minutes: set VKDS_STRESS=1")
 	}
 	if i := testdevice.Open(t).Info(); i.MaxBufferBytes < 5<<29 {

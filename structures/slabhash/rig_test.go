@@ -7,24 +7,26 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/slabcheck"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
-// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS=1, and fewer in short runs: of
+// TestMain sets how many sequences a property is tried on: a few, many under VKDS_STRESS, and fewer in short runs: of
 // what is said here rapid tries a fifth then.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	checks := "8"
 	switch {
-	case os.Getenv("VKDS_STRESS") == "1":
-		checks = "400"
+	case stress.Level > 0:
+		checks = strconv.Itoa(40 * stress.Level)
 	case testing.Short():
 		checks = "10"
 	}

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/test/numbers"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -268,8 +268,8 @@ func after[W structures.Word](b Batch[W], known bounds[W]) []W {
 func TestOrderWithSplits(t *testing.T) {
 	rounds := 8
 	switch {
-	case os.Getenv("VKDS_STRESS") == "1":
-		rounds = 400
+	case stress.Level > 0:
+		rounds = 40 * stress.Level
 	case testing.Short():
 		rounds = 3
 	}

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/stress"
 )
 
 // sequences is how many a test tries on a subject's variants: each pass of "make test" has others. Many more under
-// VKDS_STRESS=1, and fewer in short runs: of what is said here rapid tries a fifth then.
+// VKDS_STRESS, and fewer in short runs: of what is said here rapid tries a fifth then.
 var sequences = 20
 
 // sequencesOf is as many, of 32 bits, and fewer of 64, which have most of their host's part in common with them.
@@ -23,8 +24,8 @@ func sequencesOf[W structures.Word]() int {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	switch {
-	case os.Getenv("VKDS_STRESS") == "1":
-		sequences = 1000
+	case stress.Level > 0:
+		sequences = 100 * stress.Level
 	case testing.Short():
 		sequences = 40
 	}

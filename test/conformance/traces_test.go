@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
@@ -75,7 +76,7 @@ var traces = []struct {
 // no order is asked for all its pairs.
 func TestTraces(t *testing.T) {
 	d := testdevice.Open(t)
-	all, stress := subjects[uint64](), os.Getenv("VKDS_STRESS") == "1"
+	all := subjects[uint64]()
 	if testing.Short() {
 		t.Skip("real data: those of the other runs, which are long")
 	}
@@ -86,7 +87,7 @@ func TestTraces(t *testing.T) {
 			defer func() { require.NoError(t, x.Close()) }()
 			for j, known := range traces {
 				// The first one is for all, of the others each takes one. When time counts, it is for every third.
-				if j > 0 && (j%len(all) != i || !stress) || i%3 != 0 && !stress {
+				if j > 0 && (j%len(all) != i || stress.Level == 0) || i%3 != 0 && stress.Level == 0 {
 					continue
 				}
 				t.Run(filepath.Base(known.path), func(t *testing.T) {

@@ -3,7 +3,6 @@ package linearizability
 import (
 	"fmt"
 	"math"
-	"os"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -122,14 +122,14 @@ func eachTable(t *testing.T, buckets int, test func(r *rig)) {
 	})
 }
 
-// rounds calls do again and again: a few times, or for long under VKDS_STRESS=1.
+// rounds calls do again and again: a few times, or for long under VKDS_STRESS.
 func (f form) rounds(do func(seed uint64)) {
 	limit, most := 200*time.Millisecond, uint64(1000)
 	if f.wide { // there are twice as many protocols
 		limit /= 2
 	}
-	if os.Getenv("VKDS_STRESS") == "1" {
-		limit, most = 20*time.Second, 1<<62
+	if stress.Level > 0 {
+		limit, most = time.Duration(stress.Level)*2*time.Second, 1<<62
 	}
 	start := time.Now()
 	for seed := uint64(0); seed < most && (seed < 2 || time.Since(start) < limit); seed++ {

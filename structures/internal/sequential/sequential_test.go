@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/ordercheck"
+	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -82,7 +82,7 @@ func inChunksOf(t *testing.T, n int) {
 // there and over nothing, and the statuses are those of one after another.
 func TestEqualKeys(t *testing.T) {
 	chunks := map[int][]int{300: {3, 1099}} // one chunk, which the host looks at, and several, which it doesn't
-	if os.Getenv("VKDS_STRESS") == "1" {
+	if stress.Level > 0 {
 		chunks = map[int][]int{0: {2, 3, 700, 9000}, 64: {65, 4111}, 300: {3, 1499, 2099}}
 	}
 	for chunk, sizes := range chunks {
