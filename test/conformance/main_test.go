@@ -16,7 +16,7 @@ var sequences = 20
 // sequencesOf is as many, of 32 bits, and fewer of 64, which have most of their host's part in common with them.
 func sequencesOf[W structures.Word]() int {
 	if structures.WidthOf[W]() == structures.Bits64 {
-		return sequences / 3
+		return max(1, sequences/6)
 	}
 	return sequences
 }

@@ -512,7 +512,7 @@ func testDeletionsInOneLeaf[W structures.Word](t *testing.T, devices []protocol)
 	const apart = 1 << 20
 	pairs := 240
 	if structures.WidthOf[W]() == structures.Bits64 {
-		pairs = 84 // leaves hold less than half as many
+		pairs = 56 // leaves hold less than half as many
 	}
 	var acts []orderedAct[W]
 	for _, step := range []int{1, 4, 2, 3} { // into leaves that there are
