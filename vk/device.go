@@ -54,6 +54,7 @@ type Device struct {
 	memory  allocator
 	staging stager
 	cache   pipelineCache
+	layouts layouts
 
 	mu       sync.Mutex
 	alive    map[resource]struct{} // what Close has to free
@@ -337,6 +338,7 @@ func (d *Device) destroy() {
 		k.destroy(d)
 	}
 	d.dead.empty(d)
+	d.layouts.destroy(d)
 	d.cache.close(d)
 	d.memory.close(d)
 	d.native.Destroy()

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -93,9 +94,8 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 	if err := p.specialize(about, o); err != nil {
 		return nil, err
 	}
-	var result native.Result
-	if p.layout, result = d.native.NewLayout(p.pushBytes); result < 0 {
-		return nil, d.check("vkCreatePipelineLayout", result)
+	if p.layout, err = d.layouts.of(d, p.pushBytes); err != nil {
+		return nil, err
 	}
 	p.how.Entry, p.how.Cache, p.how.Layout = about.Entry, d.cache.handle, p.layout
 	// A module of SPIR-V 1.6 runs with a size that varies unless one is required; where there is but one,
@@ -105,7 +105,6 @@ func (d *Device) newPipeline(m shaders.Module, o KernelOptions, push reflect.Typ
 	}
 	begin := time.Now()
 	if p.handle, err = d.compile(m, p.how); err != nil {
-		d.native.DestroyLayout(p.layout)
 		return nil, err
 	}
 	d.log.LogAttrs(context.Background(), slog.LevelDebug, "kernel made", slog.String("kernel", m.Name),
@@ -397,5 +396,34 @@ func (p *pipeline) release() {
 
 func (p *pipeline) destroy(d *Device) {
 	d.native.DestroyPipeline(p.handle)
-	d.native.DestroyLayout(p.layout)
+}
+
+// layouts are a device's pipeline layouts, one for each size of push constants, until its end. With one of its own a
+// kernel would never be found again in SwiftShader's pipeline cache, which goes by the layout, too.
+type layouts struct {
+	mu  sync.Mutex
+	all map[uint32]native.Layout
+}
+
+func (l *layouts) of(d *Device, pushBytes uint32) (native.Layout, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if layout, ok := l.all[pushBytes]; ok {
+		return layout, nil
+	}
+	layout, result := d.native.NewLayout(pushBytes)
+	if result < 0 {
+		return 0, d.check("vkCreatePipelineLayout", result)
+	}
+	if l.all == nil {
+		l.all = map[uint32]native.Layout{}
+	}
+	l.all[pushBytes] = layout
+	return layout, nil
+}
+
+func (l *layouts) destroy(d *Device) {
+	for _, layout := range l.all {
+		d.native.DestroyLayout(layout)
+	}
 }
