@@ -109,10 +109,10 @@ func (a *answer) rows(n int, row func(i int)) error {
 }
 
 // word gives the row its next value.
-func (a *answer) word(t keytype.Type, w uint32) { a.wordIf(t, w, true) }
+func (a *answer) word(t keytype.Type, w uint64) { a.wordIf(t, w, true) }
 
 // wordIf is word where there may be none: of CSV that is empty, of JSON null.
-func (a *answer) wordIf(t keytype.Type, w uint32, there bool) {
+func (a *answer) wordIf(t keytype.Type, w uint64, there bool) {
 	a.between()
 	switch {
 	case there && a.json:
@@ -170,11 +170,11 @@ func (g *global) answerJSON(value any) error {
 	return g.answerText(append(text, '\n'))
 }
 
-// appendJSON appends a word as JSON; the common type doesn't go through
+// appendJSON appends a word as JSON; the common types don't go through
 // package json, which is slow for millions of them.
-func appendJSON(line []byte, t keytype.Type, w uint32) []byte {
-	if t == keytype.Uint32 {
-		return strconv.AppendUint(line, uint64(w), 10)
+func appendJSON(line []byte, t keytype.Type, w uint64) []byte {
+	if t == keytype.Uint32 || t == keytype.Uint64 {
+		return strconv.AppendUint(line, w, 10)
 	}
 	text, _ := json.Marshal(t.JSON(w)) // finite numbers and strings always have a JSON form
 	return append(line, text...)

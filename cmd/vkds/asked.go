@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -29,6 +29,7 @@ type asked struct {
 
 	// What is read before it is used:
 
+	key   input.Column // what keys are
 	begun bool
 	ahead batch         // of ranges the values are the upper ends
 	file  *input.Reader // nil where all comes from the command line, or the file isn't open yet
@@ -104,19 +105,21 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 
 // begin reads what little there is to read at once: the command line, or the beginning of a file. What comes through a
 // pipe or from a terminal is read when it is used, since that may take any time.
-func (a *asked) begin(t keytype.Type) (err error) {
-	a.begun = true
+// In a table keys may turn out to be of another type than key says: then it begins once more.
+func (a *asked) begin(key input.Column) (err error) {
+	a.close()
+	a.key, a.begun, a.ahead, a.file = key, true, batch{}, nil
 	if len(a.arguments) > 0 {
-		return a.parse(t)
+		return a.parse()
 	}
 	if info, err := stat(a.path, os.Stdin); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil
 	}
-	if err := a.open(a.ctx, t); err != nil {
+	if err := a.open(a.ctx); err != nil {
 		return err
 	}
-	a.ahead = batch{make([]uint32, batchLength), make([]uint32, batchLength)}
-	n, err := a.next(a.ahead.keys, a.ahead.values)
+	a.ahead = newBatch()
+	n, _, err := a.next(a.ahead.keys, a.ahead.values)
 	a.ahead.keys, a.ahead.values = a.ahead.keys[:n], a.ahead.values[:n]
 	if err == io.EOF { // which comes again
 		return nil
@@ -125,13 +128,13 @@ func (a *asked) begin(t keytype.Type) (err error) {
 }
 
 // parse reads the command line.
-func (a *asked) parse(t keytype.Type) (err error) {
+func (a *asked) parse() error {
 	for i, text := range a.arguments {
-		var key, value uint32
+		key, value, err := uint64(0), uint64(0), error(nil)
 		if a.what == "ranges" {
-			key, value, err = t.ParseRange(text)
+			key, value, err = a.key.ParseRange(text)
 		} else {
-			key, err = t.Parse(text)
+			key, err = a.key.Parse(text)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %d of the command line: %w", strings.TrimSuffix(a.what, "s"), i+1, err)
@@ -142,11 +145,12 @@ func (a *asked) parse(t keytype.Type) (err error) {
 }
 
 // open opens the file.
-func (a *asked) open(ctx context.Context, t keytype.Type) (err error) {
-	o := a.options
-	o.Columns = []input.Column{{Type: t}}
+func (a *asked) open(ctx context.Context) (err error) {
+	o, key := a.options, a.key
+	o.Columns = []input.Column{key}
 	if a.what == "ranges" {
-		o.Columns = append(o.Columns, input.Column{Type: t, End: true})
+		key.End = true
+		o.Columns = append(o.Columns, key)
 	}
 	for i, name := range a.names {
 		o.Columns[i].Name = name
@@ -167,11 +171,13 @@ func (a *asked) open(ctx context.Context, t keytype.Type) (err error) {
 }
 
 // next reads from the file.
-func (a *asked) next(keys, values []uint32) (int, error) {
+func (a *asked) next(keys, values []uint64) (n int, types []keytype.Type, err error) {
 	if a.what == "ranges" {
-		return a.file.Read(keys, values)
+		n, err = a.file.Read(keys, values)
+	} else {
+		n, err = a.file.Read(keys)
 	}
-	return a.file.Read(keys)
+	return n, a.file.Types(), err
 }
 
 // close closes the file.
@@ -181,18 +187,27 @@ func (a *asked) close() {
 	}
 }
 
+// asking is a column of keys that a dictionary of this type is asked for.
+func asking(t keytype.Type) input.Column {
+	c := input.Column{Type: t}
+	if above := t.Above(); above != t {
+		c.Wider = []keytype.Type{above} // which are not there
+	}
+	return c
+}
+
 // keys hands the keys asked for to use, a part at a time, which is valid until use returns.
-func (a *asked) keys(t keytype.Type, use func(keys []uint32) error) error {
+func (a *asked) keys(t keytype.Type, use func(keys []uint64) error) error {
 	return a.read(t, func(b batch) error { return use(b.keys) })
 }
 
 // ranges hands the ranges asked for to use as keys does.
-func (a *asked) ranges(t keytype.Type, use func(ranges []u32.Range) error) error {
-	var ranges []u32.Range
+func (a *asked) ranges(t keytype.Type, use func(ranges []keyRange) error) error {
+	var ranges []keyRange
 	return a.read(t, func(b batch) error {
 		ranges = ranges[:0]
 		for i, lo := range b.keys {
-			ranges = append(ranges, u32.Range{Lo: lo, Hi: b.values[i]})
+			ranges = append(ranges, keyRange{Lo: lo, Hi: b.values[i]})
 		}
 		return use(ranges)
 	})
@@ -200,8 +215,9 @@ func (a *asked) ranges(t keytype.Type, use func(ranges []u32.Range) error) error
 
 // read hands out what was read ahead, and then what else there is.
 func (a *asked) read(t keytype.Type, use func(batch) error) error {
-	if !a.begun {
-		if err := a.begin(t); err != nil {
+	key := asking(t)
+	if !a.begun || a.key.Type != t || !slices.Equal(a.key.Wider, key.Wider) {
+		if err := a.begin(key); err != nil {
 			return err
 		}
 	}
@@ -221,7 +237,7 @@ func (a *asked) read(t keytype.Type, use func(batch) error) error {
 	a.show = show
 	return batches(a.ctx, func(ctx context.Context) (readFunc, error) {
 		if a.file == nil {
-			if err := a.open(ctx, t); err != nil {
+			if err := a.open(ctx); err != nil {
 				return nil, err
 			}
 		}

@@ -12,16 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/u32"
 )
 
 // A file of more than is read ahead comes whole and in its order, whether or not something was read ahead.
 func TestAskedInParts(t *testing.T) {
 	for _, n := range []int{0, 2, 2 * batchLength, 2*batchLength + 6} {
-		words, data := make([]uint32, n), []byte{}
+		words, data := make([]uint64, n), []byte{}
 		for i := range words {
-			words[i] = uint32(i) * 2654435761
-			data = binary.LittleEndian.AppendUint32(data, words[i])
+			words[i] = uint64(uint32(i) * 2654435761)
+			data = binary.LittleEndian.AppendUint32(data, uint32(words[i]))
 		}
 		path := filepath.Join(t.TempDir(), "keys")
 		require.NoError(t, os.WriteFile(path, data, 0o600))
@@ -31,17 +30,17 @@ func TestAskedInParts(t *testing.T) {
 					flags: &pflag.FlagSet{}, what: what, path: path,
 					options: input.Options{Format: input.U32LE}}
 				if ahead {
-					require.NoError(t, a.begin(keytype.Uint32))
+					require.NoError(t, a.begin(asking(keytype.Uint32)))
 				}
-				got := []uint32{}
+				got := []uint64{}
 				var err error
 				if what == "keys" {
-					err = a.keys(keytype.Uint32, func(part []uint32) error {
+					err = a.keys(keytype.Uint32, func(part []uint64) error {
 						got = append(got, part...)
 						return nil
 					})
 				} else {
-					err = a.ranges(keytype.Uint32, func(part []u32.Range) error {
+					err = a.ranges(keytype.Uint32, func(part []keyRange) error {
 						for _, r := range part {
 							got = append(got, r.Lo, r.Hi)
 						}

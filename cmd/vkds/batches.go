@@ -3,16 +3,25 @@ package main
 import (
 	"context"
 	"io"
+
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // batchLength is how many keys or rows go to the device at a time.
 const batchLength = 1 << 20
 
-// batch is a part of an input: keys, and values where it has them.
-type batch struct{ keys, values []uint32 }
+// batch is a part of an input: keys, and values where it has them, as words of these types.
+type batch struct {
+	keys, values []uint64
+	types        []keytype.Type
+}
 
-// readFunc reads as the readers of packages input and dictfile do.
-type readFunc func(keys, values []uint32) (int, error)
+func newBatch() batch {
+	return batch{keys: make([]uint64, batchLength), values: make([]uint64, batchLength)}
+}
+
+// readFunc reads as the readers of packages input and dictfile do, and says of what types the words are.
+type readFunc func(keys, values []uint64) (int, []keytype.Type, error)
 
 // batches reads an input part by part, a part or two ahead of its use, so that
 // parsing and the device's work overlap. open opens the input under a context
@@ -49,10 +58,10 @@ func batches(ctx context.Context, open func(context.Context) (readFunc, error), 
 				return
 			}
 			if b.keys == nil {
-				b = batch{make([]uint32, batchLength), make([]uint32, batchLength)}
+				b = newBatch()
 			}
-			n, err := read(b.keys[:batchLength], b.values[:batchLength])
-			b.keys, b.values = b.keys[:n], b.values[:n]
+			n, types, err := read(b.keys[:batchLength], b.values[:batchLength])
+			b = batch{b.keys[:n], b.values[:n], types}
 			select {
 			case full <- part{b, err}:
 			case <-ctx.Done():

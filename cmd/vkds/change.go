@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/dictfile"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
@@ -91,7 +93,7 @@ func newUpdateCommand(g *global) *cobra.Command {
 		Short: "Insert a table's pairs into a saved dictionary",
 		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
 dictionary: keys that aren't there are inserted with their values, and to those that
-are the table's values are assigned. With --combine they are added (modulo 2^32), or the
+are the table's values are assigned. With --combine they are added (modulo 2^32 or 2^64), or the
 lesser or the greater value stays; all rows with the same key count then. It prints how
 many rows were inserted, how many assigned and how many skipped, and how many pairs
 there are now.
@@ -116,8 +118,8 @@ tells what a TABLE may be.`,
 				return fmt.Errorf("--combine %s: it is add, min or max", combine)
 			}
 			return x.run(ctx, g, path, table, func(dict *dictionary) ([]measure, error) {
-				if kind == structures.InsertAdd && dict.value != keytype.Uint32 && dict.value != keytype.Hex {
-					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32 or hex",
+				if kind == structures.InsertAdd && !slices.Contains(sums, dict.value) {
+					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32, u64 or hex",
 						called(path), dict.value)
 				}
 				return s.insertInto(ctx, g, dict, path, table, kind)
@@ -130,6 +132,9 @@ tells what a TABLE may be.`,
 	return c
 }
 
+// sums are the types that are added.
+var sums = []keytype.Type{keytype.Uint32, keytype.Uint64, keytype.Hex, keytype.Hex64}
+
 // combinations are what --combine may be, and what is done.
 var combinations = map[string]structures.Kind{
 	"": structures.Insert, "add": structures.InsertAdd, "min": structures.InsertMin, "max": structures.InsertMax,
@@ -140,16 +145,16 @@ func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, pa
 	kind structures.Kind) ([]measure, error) {
 	columns := s.options.Columns
 	for i, flag := range []string{"key-type", "value-type"} {
-		own := dict.types()[i]
-		if s.flags.Changed(flag) && columns[i].Type != own {
-			return nil, fmt.Errorf("--%s %s: those of %s are %s", flag, columns[i].Type, path, own)
+		own, c := dict.types()[i], &columns[i]
+		if s.flags.Changed(flag) && c.Type != own && !slices.Contains(c.Wider, own) {
+			return nil, fmt.Errorf("--%s %s: those of %s are %s", flag, c.Type, path, own)
 		}
-		columns[i].Type = own
+		*c = input.Column{Name: c.Name, Type: own}
 	}
-	l := &loader{ctx: ctx, combine: kind,
-		dictionary: dictionary{Dictionary: dict.Dictionary, structure: dict.structure}}
+	l := &loader{ctx: ctx, combine: kind, dictionary: *dict}
+	l.stays, l.saved = true, nil
 	err := l.read(g, s, table, func(in *opened) error {
-		if in.key == dict.key && in.value == dict.value {
+		if becomes(in.key, dict.key) && becomes(in.value, dict.value) {
 			return nil
 		}
 		return fmt.Errorf("%s has keys of type %s and values of type %s, but %s has %s and %s", called(table), in.key,
@@ -157,6 +162,9 @@ func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, pa
 	})
 	return []measure{{"inserted", l.rows - l.assigned}, {"assigned", l.assigned}, {"skipped", l.skipped}}, err
 }
+
+// becomes tells whether words of a type have words in another.
+func becomes(from, to keytype.Type) bool { return from == to || slices.Contains(from.Wider(), to) }
 
 func newDeleteCommand(g *global) *cobra.Command {
 	var x change
@@ -183,7 +191,7 @@ twice isn't there the second time.
 			x.saved.ready = a.begin
 			return x.run(ctx, g, path, a.path, func(dict *dictionary) ([]measure, error) {
 				var deleted, absent int64
-				err := a.keys(dict.key, func(keys []uint32) error {
+				err := a.keys(dict.key, func(keys []uint64) error {
 					statuses, err := dict.Delete(ctx, keys)
 					for _, s := range statuses {
 						if s == structures.Deleted {

@@ -27,12 +27,12 @@ func TestUpdateDelete(t *testing.T) {
 	needDevice(t)
 	for i, structure := range known {
 		random := rand.New(rand.NewPCG(11, uint64(i)))
-		has := map[uint32]uint32{}
+		has := map[uint64]uint64{}
 		for range 2000 {
-			has[random.Uint32N(5000)] = random.Uint32()
+			has[random.Uint64N(5000)] = uint64(random.Uint32())
 		}
 		keys := slices.Sorted(maps.Keys(has))
-		var values []uint32
+		var values []uint64
 		for _, k := range keys {
 			values = append(values, has[k])
 		}
@@ -41,19 +41,19 @@ func TestUpdateDelete(t *testing.T) {
 		inserted, assigned, deleted, absent := 0, 0, 0, 0
 		var rows, asked strings.Builder
 		for range 3000 {
-			k, v := random.Uint32N(5000), int32(random.Uint32())
+			k, v := random.Uint64N(5000), int32(random.Uint32())
 			if _, there := has[k]; there {
 				assigned++
 			} else {
 				inserted++
 			}
-			has[k] = uint32(v) ^ 1<<31
+			has[k] = uint64(uint32(v) ^ 1<<31)
 			fmt.Fprintf(&rows, "%d,%d\n", v, k)
 		}
 		rows.WriteString("x,y\n")
 		after := len(has)
 		for range 1500 {
-			k := random.Uint32N(5000)
+			k := random.Uint64N(5000)
 			if _, there := has[k]; there {
 				deleted++
 			} else {
@@ -86,8 +86,8 @@ func TestUpdateDelete(t *testing.T) {
 func TestChangeReplaces(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	dict := saved(t, dictfile.Header{Structure: "lsm", Parameters: map[string]float64{"batch": 64}}, []uint32{1, 2},
-		[]uint32{10, 20})
+	dict := saved(t, dictfile.Header{Structure: "lsm", Parameters: map[string]float64{"batch": 64}}, []uint64{1, 2},
+		[]uint64{10, 20})
 	dir := filepath.Dir(dict)
 	require.NoError(t, os.Chmod(dict, 0o640))
 	link := filepath.Join(dir, "link.vkds")
@@ -132,8 +132,8 @@ func TestChangeReplaces(t *testing.T) {
 func TestChangeRefuses(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "time"}, []uint32{1}, []uint32{10})
-	other := saved(t, dictfile.Header{Structure: "slabhash", ValueType: "f32"}, []uint32{1}, []uint32{10})
+	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "time"}, []uint64{1}, []uint64{10})
+	other := saved(t, dictfile.Header{Structure: "slabhash", ValueType: "f32"}, []uint64{1}, []uint64{10})
 	table := write(t, "t.csv", "1,10\n")
 	hard := filepath.Join(filepath.Dir(dict), "hard.vkds")
 	require.NoError(t, os.Link(dict, hard))
@@ -166,7 +166,7 @@ func TestChangeRefuses(t *testing.T) {
 // While a dictionary is changed nobody else changes it, and an interrupt leaves it as it was.
 func TestChangeInterrupted(t *testing.T) {
 	needDevice(t)
-	dict := saved(t, dictfile.Header{Structure: "btree"}, []uint32{1}, []uint32{10})
+	dict := saved(t, dictfile.Header{Structure: "btree"}, []uint64{1}, []uint64{10})
 	old, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	run := exec.Command(tool, "update", dict, "-")
@@ -203,13 +203,13 @@ func TestChangeInterrupted(t *testing.T) {
 func TestUpdateCombines(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
-	for combine, want := range map[string]map[uint32]uint32{
+	for combine, want := range map[string]map[uint64]uint64{
 		"add": {1: 4294967290, 2: 27, 3: 9},
 		"min": {1: 10, 2: 3, 3: 4},
 		"max": {1: 4294967280, 2: 20, 3: 5},
 	} {
 		for _, structure := range []string{"slabhash", "btree", "lsm", "sortedarray"} {
-			dict := saved(t, dictfile.Header{Structure: structure}, []uint32{1, 2}, []uint32{10, 20})
+			dict := saved(t, dictfile.Header{Structure: structure}, []uint64{1, 2}, []uint64{10, 20})
 			out, _ := answer(t, "1,4294967280\n2,3\n2,4\n3,4\n3,5\n", "update", dict, "-", "--combine", combine,
 				"--json")
 			assert.JSONEq(t, `{"inserted": 1, "assigned": 4, "skipped": 0, "pairs": 3}`, out)

@@ -149,11 +149,11 @@ func columns(key string, kt keytype.Type, value string, vt keytype.Type) []input
 }
 
 // load reads a table without the tool.
-func load(t *testing.T, path string, o input.Options) (keys, values []uint32) {
+func load(t *testing.T, path string, o input.Options) (keys, values []uint64) {
 	r, err := input.Open(context.Background(), path, o)
 	require.NoError(t, err)
 	defer r.Close()
-	k, v := make([]uint32, 1<<16), make([]uint32, 1<<16)
+	k, v := make([]uint64, 1<<16), make([]uint64, 1<<16)
 	for {
 		n, err := r.Read(k, v)
 		if err == io.EOF {
@@ -199,7 +199,7 @@ func TestShippedTable(t *testing.T) {
 // in the dictionary saved from it, and compares with a Go map.
 func checkTable(t *testing.T, path string, want realTable) {
 	keys, values := load(t, path, want.options)
-	oracle := map[uint32]uint32{}
+	oracle := map[uint64]uint64{}
 	for i, k := range keys {
 		oracle[k] = values[i] // the last row of a key counts
 	}
@@ -215,7 +215,7 @@ func checkTable(t *testing.T, path string, want realTable) {
 	}
 	var asked strings.Builder
 	expect := [][]string{{"key", "value"}}
-	ask := func(k uint32) {
+	ask := func(k uint64) {
 		text := want.options.Columns[0].Type.Format(k)
 		fmt.Fprintln(&asked, text)
 		v, ok := oracle[k]

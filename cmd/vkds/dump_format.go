@@ -61,7 +61,7 @@ func (f dumpFormat) columnar() bool { return f >= dumpParquet }
 
 // pairTable is a table of pairs that is being written.
 type pairTable struct {
-	write func(keys, values []uint32) error
+	write func(keys, values []uint64) error
 	end   func() error
 }
 
@@ -69,7 +69,7 @@ func newPairTable(to io.Writer, f dumpFormat, dict *dictionary) (pairTable, erro
 	if !f.columnar() {
 		a := newAnswer(to, rowFlags{json: f == dumpLines, left: math.MaxUint64}, pairColumns...)
 		return pairTable{
-			write: func(keys, values []uint32) error { return a.pairs(dict, keys, values) },
+			write: func(keys, values []uint64) error { return a.pairs(dict, keys, values) },
 			end:   func() error { return a.end(nil) },
 		}, nil
 	}

@@ -24,9 +24,9 @@ func TestMinMax(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
 	path := write(t, "t.csv", "5,50\n-7,70\n0,1\n5,51\n")
-	signed := func(k int32) uint32 { return uint32(k) ^ 1<<31 }
-	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint32{signed(5), signed(-7), signed(0)},
-		[]uint32{51, 70, 1})
+	signed := func(k int32) uint64 { return uint64(k) ^ 1<<31 }
+	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint64{signed(5), signed(-7), signed(0)},
+		[]uint64{51, 70, 1})
 	for _, from := range [][]string{{path, "--key-type", "i32", "--structure", "btree"}, {dict}} {
 		on := func(arguments ...string) string {
 			out, _ := answer(t, "", slices.Concat(arguments, from)...)

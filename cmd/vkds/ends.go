@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/u32"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
 // walk goes through a range of an ordered dictionary.
-type walk func(o u32.Ordered, ctx context.Context, r u32.Range) iter.Seq2[u32.Pair, error]
+type walk func(o words, ctx context.Context, r keyRange) iter.Seq2[pair, error]
 
 func newMinCommand(g *global) *cobra.Command {
-	return newEndCommand(g, "min", "least", u32.Ordered.Ascend)
+	return newEndCommand(g, "min", "least", words.Ascend)
 }
 
 func newMaxCommand(g *global) *cobra.Command {
-	return newEndCommand(g, "max", "greatest", u32.Ordered.Descend)
+	return newEndCommand(g, "max", "greatest", words.Descend)
 }
 
 // newEndCommand returns the command that prints the pairs at one end of a dictionary.
@@ -41,8 +41,8 @@ the ` + which + ` N keys, beginning with the ` + which + `. Of no pairs it print
 			ctx, empty := c.Context(), false
 			err := g.answerPairs(ctx, &s, arguments[0], rows, func(_ *vk.Device, dict *dictionary, a *answer) error {
 				empty = dict.pairs == 0
-				return inParts(from(dict.ordered(), ctx, u32.AllKeys),
-					func(keys, values []uint32) error { return a.pairs(dict, keys, values) })
+				return inParts(from(dict, ctx, structures.AllKeys[uint64]()),
+					func(keys, values []uint64) error { return a.pairs(dict, keys, values) })
 			})
 			if err == nil && mustExist && empty {
 				return errAbsent

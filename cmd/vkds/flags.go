@@ -35,8 +35,31 @@ func (c choice[T]) Set(name string) (err error) {
 	return err
 }
 
-func typeFlag(t *keytype.Type) pflag.Value {
-	return choice[keytype.Type]{t, keytype.Types.Parse, strings.Join(keytype.Types.Names(), "|")}
+// columnType is the flag for what a column holds. A time, an address or a hexadecimal number is as wide as the column
+// needs, unless the name says how wide; an integer is where nothing is said.
+type columnType struct{ *input.Column }
+
+func typeFlag(c *input.Column) pflag.Value {
+	c.Wider, c.Any = c.Type.Wider(), true
+	return columnType{c}
+}
+
+func (t columnType) String() string {
+	if t.Column == nil || t.Any {
+		return ""
+	}
+	return t.Column.Type.String()
+}
+
+func (t columnType) Type() string { return "type" }
+
+func (t columnType) Set(name string) (err error) {
+	t.Any, t.Wider = false, nil
+	if t.Column.Type, err = keytype.Types.Parse(name); err == nil && t.Column.Type != keytype.Uint32 &&
+		t.Column.Type != keytype.Uint64 {
+		t.Wider = t.Column.Type.Wider()
+	}
+	return err
 }
 
 func formatFlag(f *input.Format) pflag.Value {

@@ -27,7 +27,7 @@ one isn't.
 	return g.aboutKeys(c, keyQuestion{
 		mustExist: "exit with status 1 if a key is absent",
 		columns:   pairColumns,
-		ask: func(ctx context.Context, dict *dictionary, keys []uint32, a *answer) ([]bool, func(int), error) {
+		ask: func(ctx context.Context, dict *dictionary, keys []uint64, a *answer) ([]bool, func(int), error) {
 			values, found, err := dict.Find(ctx, keys)
 			return found, func(i int) {
 				a.word(dict.key, keys[i])

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/drawing"
+	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
@@ -51,7 +53,7 @@ tells its keys.
 // svg is what is drawn, and what is to be known to draw it.
 type svg struct {
 	title string
-	near  *uint32 // a key to draw the surroundings of; nil: any
+	near  *uint64 // a key to draw the surroundings of; nil: any
 }
 
 func inspect(ctx context.Context, g *global, s *source, path, picture, near string) error {
@@ -64,7 +66,7 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 		return err
 	}
 	x := svg{title: filepath.Base(path)}
-	s.ready = func(key keytype.Type) error {
+	s.ready = func(key input.Column) error {
 		if near == "" {
 			return nil
 		}
@@ -84,6 +86,9 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 			return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
 		}
 		var b bytes.Buffer
+		if err := s.ready(asking(dict.key)); err != nil { // of the type that the keys turned out to have
+			return err
+		}
 		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {
 			return err
 		}
@@ -110,31 +115,35 @@ func drawable() (names []string) {
 
 // drawTree draws a tree.
 func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
-	t := dict.Dictionary.(*btree.Tree[uint32, uint32])
-	s, err := t.Stats(ctx)
+	t := dict.itself()
+	s, err := statsOf[btree.Stats](ctx, t)
 	if err != nil {
 		return err
 	}
-	nodes, err := t.Nodes(ctx)
+	nodes, err := t.(interface {
+		Nodes(context.Context) ([]btree.Node[uint64], error)
+	}).Nodes(ctx)
 	if err != nil {
 		return err
 	}
 	p := drawing.Tree{
 		Title: fmt.Sprintf("%s: a B-link-tree of %s pairs, %d levels", x.title, grouped(s.Pairs), s.Height+1),
 		Notes: []string{fmt.Sprintf("%s nodes of %d slots, %s bytes, %.2f a pair; leaves are %.3f full",
-			grouped(s.Nodes), btree.Slots,
+			grouped(s.Nodes), btree.SlotsAt(dict.width()),
 			grouped(s.NodeBytes), s.BytesPerPair, s.Fill)},
-		Slots: btree.Slots,
+		Slots: btree.SlotsAt(dict.width()),
 		Key:   dict.key.Format,
 	}
 	for i, n := range nodes {
 		if i == 0 || n.Level != nodes[i-1].Level {
 			p.Levels = append(p.Levels, nil)
 		}
-		drawn := drawing.Node{Ref: n.Ref, Low: uint32(n.Low), High: uint32(n.High), Link: n.Link, Latched: n.Latched,
-			Keys: narrow(n.Keys)}
-		if n.Level > 0 {
-			drawn.Children = narrow(n.Values)
+		drawn := drawing.Node{Ref: n.Ref, Low: n.Low, High: n.High, Link: n.Link, Latched: n.Latched,
+			Keys: n.Keys}
+		for _, child := range n.Values {
+			if n.Level > 0 {
+				drawn.Children = append(drawn.Children, uint32(child))
+			}
 		}
 		last := &p.Levels[len(p.Levels)-1]
 		*last = append(*last, drawn)
@@ -147,20 +156,12 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 	return p.WriteSVG(to)
 }
 
-// narrow are words of 32 bits.
-func narrow(words []uint64) (all []uint32) {
-	for _, w := range words {
-		all = append(all, uint32(w))
-	}
-	return all
-}
-
-// slotsOfASlab is how many pairs a slab of the hash table has room for.
-const slotsOfASlab = 15
+// slotsOfASlab is how many pairs a slab of the hash table has room for, by their width.
+var slotsOfASlab = [...]int{structures.Bits32: 15, structures.Bits64: 7}
 
 func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
-	m := dict.Dictionary.(*slabhash.Map[uint32, uint32])
-	s, err := m.Stats(ctx)
+	m, slots := dict.itself(), slotsOfASlab[dict.width()]
+	s, err := statsOf[slabhash.Stats](ctx, m)
 	if err != nil {
 		return err
 	}
@@ -168,10 +169,12 @@ func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer
 		Title: fmt.Sprintf("%s: a slab hash of %s pairs in %s buckets", x.title, grouped(s.Pairs), grouped(s.Buckets)),
 		Notes: []string{fmt.Sprintf("%s slabs of %d slots, %s of them behind the first of a bucket; load %.3f, "+
 			"memory utilisation %.3f; the longest bucket has %d slabs",
-			grouped(s.Slabs), slotsOfASlab, grouped(s.ChainSlabs), s.Load, s.Utilization, s.LongestBucket)},
-		Slots: slotsOfASlab,
+			grouped(s.Slabs), slots, grouped(s.ChainSlabs), s.Load, s.Utilization, s.LongestBucket)},
+		Slots: slots,
 	}
-	for l, err := range m.Loads(ctx) {
+	for l, err := range m.(interface {
+		Loads(context.Context) iter.Seq2[slabhash.BucketLoad, error]
+	}).Loads(ctx) {
 		if err != nil {
 			return err
 		}

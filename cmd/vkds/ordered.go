@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/u32"
+	"github.com/vkds/vkds/structures"
 )
 
 // orderedHelp explains what the ordered commands have in common.
@@ -16,19 +16,19 @@ const orderedHelp = `Order is that of the keys' type. The dictionary is loaded i
 // neighbor is a question about the order of keys.
 type neighbor struct {
 	name, short, what string
-	find              func(o u32.Ordered, ctx context.Context, keys []uint32) (u32.Neighbors, error)
+	to                structures.Direction
 }
 
 // newNeighborCommands returns the constructors of the commands that look for a neighbour of each key.
 func newNeighborCommands() (all []func(*global) *cobra.Command) {
 	for _, n := range []neighbor{
-		{"successor", "Find the next key above each key", "the least key above it", u32.Ordered.Successor},
+		{"successor", "Find the next key above each key", "the least key above it", structures.Successor},
 		{"predecessor", "Find the next key below each key", "the greatest key below it",
-			u32.Ordered.Predecessor},
+			structures.Predecessor},
 		{"ceil", "Find each key, or the next one above it", "the least key that is not below it",
-			u32.Ordered.Ceil},
+			structures.Ceil},
 		{"floor", "Find each key, or the next one below it", "the greatest key that is not above it",
-			u32.Ordered.Floor},
+			structures.Floor},
 	} {
 		all = append(all, func(g *global) *cobra.Command { return newNeighborCommand(g, n) })
 	}
@@ -52,8 +52,8 @@ input, one a line (see "vkds help keys").
 		ordering:  n.name,
 		mustExist: "exit with status 1 if nothing is found for a key",
 		columns:   []string{"key", "found", "value"},
-		ask: func(ctx context.Context, dict *dictionary, keys []uint32, a *answer) ([]bool, func(int), error) {
-			f, err := n.find(dict.ordered(), ctx, keys)
+		ask: func(ctx context.Context, dict *dictionary, keys []uint64, a *answer) ([]bool, func(int), error) {
+			f, err := dict.Neighbors(ctx, n.to, keys)
 			return f.Found, func(i int) {
 				a.word(dict.key, keys[i])
 				a.wordIf(dict.key, f.Keys[i], f.Found[i])
@@ -84,10 +84,10 @@ several ranges one after the other, in the order asked.
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		columns: pairColumns,
-		print: func(ctx context.Context, dict *dictionary, ranges []u32.Range, counts []uint32,
+		print: func(ctx context.Context, dict *dictionary, ranges []keyRange, counts []uint32,
 			a *answer) error {
 			l := listing{ctx: ctx, dict: dict, ranges: ranges, counts: counts}
-			return l.each(func(keys, values []uint32) error { return a.pairs(dict, keys, values) })
+			return l.each(func(keys, values []uint64) error { return a.pairs(dict, keys, values) })
 		},
 	})
 }
@@ -104,7 +104,7 @@ func newCountCommand(g *global) *cobra.Command {
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		columns: []string{"lo", "hi", "count"},
-		print: func(_ context.Context, dict *dictionary, ranges []u32.Range, counts []uint32, a *answer) error {
+		print: func(_ context.Context, dict *dictionary, ranges []keyRange, counts []uint32, a *answer) error {
 			return a.rows(len(ranges), func(i int) {
 				a.word(dict.key, ranges[i].Lo)
 				a.word(dict.key, ranges[i].Hi)
@@ -118,16 +118,16 @@ func newCountCommand(g *global) *cobra.Command {
 type listing struct {
 	ctx    context.Context
 	dict   *dictionary
-	ranges []u32.Range
+	ranges []keyRange
 	counts []uint32 // of pairs in them
 }
 
 // each hands the pairs of all ranges out, in order, and not many at a time. By the counts, many small ranges are
 // fetched together and a large one piece by piece.
-func (l *listing) each(use func(keys, values []uint32) error) error {
+func (l *listing) each(use func(keys, values []uint64) error) error {
 	for at := 0; at < len(l.ranges); {
 		if l.counts[at] > partLength {
-			if err := inParts(l.dict.ordered().Ascend(l.ctx, l.ranges[at]), use); err != nil {
+			if err := inParts(l.dict.Ascend(l.ctx, l.ranges[at]), use); err != nil {
 				return err
 			}
 			at++
@@ -138,7 +138,7 @@ func (l *listing) each(use func(keys, values []uint32) error) error {
 			pairs += uint64(l.counts[end])
 			end++
 		}
-		r, err := l.dict.ordered().Range(l.ctx, l.ranges[at:end])
+		r, err := l.dict.Range(l.ctx, l.ranges[at:end])
 		if err != nil {
 			return err
 		}

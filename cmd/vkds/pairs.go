@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -13,8 +12,8 @@ const partLength = 1 << 18
 
 // inParts hands the pairs of a sequence out, many at a time and in its order, in slices that are valid until use
 // returns.
-func inParts(pairs iter.Seq2[u32.Pair, error], use func(keys, values []uint32) error) error {
-	keys, values := make([]uint32, 0, partLength), make([]uint32, 0, partLength)
+func inParts(pairs iter.Seq2[pair, error], use func(keys, values []uint64) error) error {
+	keys, values := make([]uint64, 0, partLength), make([]uint64, 0, partLength)
 	for pair, err := range pairs {
 		if err != nil {
 			return err
@@ -46,7 +45,7 @@ func (g *global) answerPairs(ctx context.Context, s *source, path string, rows r
 }
 
 // pairs writes pairs of a dictionary as rows.
-func (a *answer) pairs(dict *dictionary, keys, values []uint32) error {
+func (a *answer) pairs(dict *dictionary, keys, values []uint64) error {
 	return a.rows(len(keys), func(i int) {
 		a.word(dict.key, keys[i])
 		a.word(dict.value, values[i])

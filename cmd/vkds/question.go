@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/u32"
 )
 
 // errAbsent ends a command with --must-exist where a key is not there: run makes a status
@@ -23,7 +22,7 @@ type keyQuestion struct {
 	columns   []string // of the answer
 
 	// ask looks some keys up. It returns which of them it found, and what gives the row about one its values.
-	ask func(ctx context.Context, dict *dictionary, keys []uint32, a *answer) (found []bool, row func(i int), err error)
+	ask func(ctx context.Context, dict *dictionary, keys []uint64, a *answer) (found []bool, row func(i int), err error)
 }
 
 // aboutKeys gives a command its arguments, its flags and what it does: it answers part by part, so that there may be
@@ -39,7 +38,7 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 			answer := newAnswer(g.out, rows, q.columns...)
 			var keys, hits int
 			var took time.Duration
-			err := a.keys(dict.key, func(part []uint32) error {
+			err := a.keys(dict.key, func(part []uint64) error {
 				started := time.Now()
 				part = part[:min(uint64(len(part)), answer.left)]
 				found, row, err := q.ask(ctx, dict, part, answer)
@@ -93,7 +92,7 @@ type rangeQuestion struct {
 	columns []string // of the answer
 
 	// print prints the answer about some ranges; counts are how many keys each has.
-	print func(ctx context.Context, dict *dictionary, ranges []u32.Range, counts []uint32, a *answer) error
+	print func(ctx context.Context, dict *dictionary, ranges []keyRange, counts []uint32, a *answer) error
 }
 
 // aboutRanges gives a command its arguments, its flags and what it does, part by part as aboutKeys.
@@ -108,9 +107,9 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 			var all int
 			var pairs uint64
 			var took time.Duration
-			err := a.ranges(dict.key, func(part []u32.Range) error {
+			err := a.ranges(dict.key, func(part []keyRange) error {
 				started := time.Now()
-				counts, err := dict.ordered().Count(ctx, part)
+				counts, err := dict.Count(ctx, part)
 				if err != nil {
 					return err
 				}

@@ -20,7 +20,7 @@ import (
 )
 
 // saved writes a dictionary as no build would.
-func saved(t *testing.T, h dictfile.Header, keys, values []uint32) string {
+func saved(t *testing.T, h dictfile.Header, keys, values []uint64) string {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	h.Pairs = int64(len(keys))
 	w, err := dictfile.Create(path, h)
@@ -31,15 +31,15 @@ func saved(t *testing.T, h dictfile.Header, keys, values []uint32) string {
 }
 
 // holds is what a saved dictionary of a few pairs has.
-func holds(t *testing.T, path string) map[uint32]uint32 {
+func holds(t *testing.T, path string) map[uint64]uint64 {
 	r, err := dictfile.Open(t.Context(), path)
 	require.NoError(t, err)
 	defer r.Close()
-	keys, values := make([]uint32, 100), make([]uint32, 100)
+	keys, values := make([]uint64, 100), make([]uint64, 100)
 	n, err := r.Read(keys, values)
 	require.NoError(t, err)
 	require.Less(t, n, len(keys), "more than a few")
-	pairs := map[uint32]uint32{}
+	pairs := map[uint64]uint64{}
 	for i, k := range keys[:n] {
 		pairs[k] = values[i]
 	}
@@ -49,8 +49,8 @@ func holds(t *testing.T, path string) map[uint32]uint32 {
 // A saved dictionary comes from wherever tables come from.
 func TestSavedThroughPipe(t *testing.T) {
 	needDevice(t)
-	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint32{1 << 31, 1<<31 + 1},
-		[]uint32{10, 11})
+	dict := saved(t, dictfile.Header{Structure: "slabhash", KeyType: "i32"}, []uint64{1 << 31, 1<<31 + 1},
+		[]uint64{10, 11})
 	text, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	out, _ := answer(t, string(text), "get", "-", "0", "1", "2")
@@ -68,14 +68,14 @@ func TestSavedThroughPipe(t *testing.T) {
 func TestSavedNonsense(t *testing.T) {
 	needDevice(t)
 	for _, structure := range known {
-		dict := saved(t, dictfile.Header{Structure: structure}, []uint32{1, 2, 1, 3, 1}, []uint32{10, 20, 30, 40, 50})
+		dict := saved(t, dictfile.Header{Structure: structure}, []uint64{1, 2, 1, 3, 1}, []uint64{10, 20, 30, 40, 50})
 		assert.Equal(t, dict+": is corrupt: 2 of its pairs have a key that others have, too",
 			refusal(t, "", "get", dict, "1"), structure)
 	}
 	for parameter, structure := range map[string]string{"load": "slabhash", "fill": "btree", "batch": "lsm"} {
 		for _, value := range []float64{-1, 0, 1e-300, 1e300} {
 			dict := saved(t, dictfile.Header{Structure: structure, Parameters: map[string]float64{parameter: value}},
-				[]uint32{1}, []uint32{2})
+				[]uint64{1}, []uint64{2})
 			said := refusal(t, "", "get", dict, "1")
 			assert.Contains(t, said, fmt.Sprintf("%s: a %s of %g makes no sense for %s", dict, parameter, value,
 				structure))
@@ -98,8 +98,8 @@ func TestBinaryKeysAndJSON(t *testing.T) {
 	assert.Equal(t, "lo,hi,count\n-5,5,2\n", out)
 
 	var floats []byte
-	for _, bits := range []uint32{0x3f800000, 0x7f800000, 0x7fc00000} { // 1, infinite, none
-		floats = binary.LittleEndian.AppendUint32(floats, bits)
+	for _, bits := range []uint64{0x3f800000, 0x7f800000, 0x7fc00000} { // 1, infinite, none
+		floats = binary.LittleEndian.AppendUint32(floats, uint32(bits))
 	}
 	assert.Equal(t, "standard input: row 3: column 1: NaN has no place in an order",
 		refusal(t, string(floats), "tally", "-", "--format", "u32le", "--type", "f32", "--json"))
@@ -108,7 +108,7 @@ func TestBinaryKeysAndJSON(t *testing.T) {
 
 	// Words that are no float's, as only another program may save.
 	dict := saved(t, dictfile.Header{Structure: "sortedarray", KeyType: "f32", ValueType: "f32"},
-		[]uint32{0, 0xffffffff}, []uint32{0xffffffff, 0})
+		[]uint64{0, 0xffffffff}, []uint64{0xffffffff, 0})
 	for _, arguments := range [][]string{{"range", "--", "-inf:inf"}, {"get", "1"}, {"successor", "inf"},
 		{"predecessor", "--", "-inf"}, {"count", "1:2"}, {"stats"}} {
 		out, _ := answer(t, "", append([]string{arguments[0], dict, "--json"}, arguments[1:]...)...)
@@ -136,10 +136,10 @@ func TestSavedByAProgram(t *testing.T) {
 	tree, err := btree.Build(t.Context(), d, []uint32{5, 3}, []uint32{50, 30}, btree.Options{Fill: 0.9})
 	require.NoError(t, err)
 	defer tree.Close()
-	set, err := slabhash.BuildSet(t.Context(), d, []uint32{7}, slabhash.Options{})
+	set, err := slabhash.BuildSet(t.Context(), d, []uint64{7 << 40}, slabhash.Options{})
 	require.NoError(t, err)
 	defer set.Close()
-	for want, s := range map[string]io.WriterTo{"3,30\n5,50\n": tree, "7,0\n": set} {
+	for want, s := range map[string]io.WriterTo{"3,30\n5,50\n": tree, "7696581394432,0\n": set} {
 		path := filepath.Join(t.TempDir(), "d.vkds")
 		f, err := os.Create(path)
 		require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,8 @@ type source struct {
 
 	// ready, if not nil, is called when the type of the keys is known and nothing has been loaded yet: what is wrong
 	// with what a command is asked is told before a large table is read.
-	ready func(key keytype.Type) error
+	// The keys of a table may turn out to be of one of the column's wider types.
+	ready func(key input.Column) error
 }
 
 // forTables are the flags that saved dictionaries have no use for.
@@ -53,10 +55,10 @@ func (s *source) addTable(c *cobra.Command) {
 	key, value := &s.options.Columns[0], &s.options.Columns[1]
 	flags.StringVar(&key.Name, "key", "", "`column` of the keys: name, or number from 1 (default 1)")
 	flags.StringVar(&value.Name, "value", "", "`column` of the values: name, or number from 1 (default 2)")
-	flags.Var(typeFlag(&key.Type), "key-type", "what keys are")
-	flags.Var(typeFlag(&value.Type), "value-type", "what values are")
+	flags.Var(typeFlag(key), "key-type", "what keys are: u32, u64, i32, i64, f32, f64, time, ip or hex\n(default: integers, as wide as they are, or what Parquet or\nArrow says)")
+	flags.Var(typeFlag(value), "value-type", "what values are, likewise")
 	flags.Var(formatFlag(&s.options.Format), "format",
-		"how the table is stored: csv, parquet, arrow,\nor binary, u32le or u32be")
+		"how the table is stored: csv, parquet, arrow,\nor binary, u32le, u32be, u64le or u64be")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "pass over rows that can't be read, and count them")
 }
@@ -97,9 +99,9 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 			in.saved.Header().Parameters); err != nil {
 			err = inSaved(in.file.Name(), err)
 		}
-		l.key, l.value, l.expected = in.key, in.value, in.expected()
+		l.key, l.value, l.least, l.expected = in.key, in.value, in.width(), in.expected()
 		if err == nil && s.ready != nil {
-			err = s.ready(in.key)
+			err = s.ready(in.asked)
 		}
 		return err
 	})
@@ -124,9 +126,10 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 // opened is a table or a saved dictionary that is being read.
 type opened struct {
 	file       *infile.File
-	table      *input.Reader    // of these two
-	saved      *dictfile.Reader // one is nil
-	key, value keytype.Type
+	table      *input.Reader          // of these two
+	saved      *dictfile.Reader       // one is nil
+	key, value keytype.Type           // as far as it was read
+	asked      input.Column           // what keys of it may be
 	show       func(read, size int64) // how far a saved dictionary was read; may be nil
 }
 
@@ -176,15 +179,19 @@ func (s *source) openSaved(in *opened) (err error) {
 		return fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", in.file.Name(), h.Structure)
 	}
 	in.key, in.value, err = dictfile.Types(h)
+	in.asked = asking(in.key)
 	return err
 }
 
 func (s *source) openTable(in *opened) (err error) {
 	o := s.options
 	o.Delimiter, o.Header, o.Comment, o.Progress = s.text.delimiter, s.text.choice(), s.text.comment, in.show
-	in.key, in.value = o.Columns[0].Type, o.Columns[1].Type
 	if in.table, err = input.NewReader(in.file, o); err != nil {
 		return err
+	}
+	in.key, in.value = in.table.Types()[0], in.table.Types()[1]
+	if in.asked = asking(in.key); o.Columns[0].Wider != nil {
+		in.asked.Wider = in.key.Wider()
 	}
 	if err := fits(s.flags, "", in.table.Format()); err != nil {
 		return fmt.Errorf("%s: %w", in.file.Name(), err)
@@ -193,11 +200,20 @@ func (s *source) openTable(in *opened) (err error) {
 }
 
 // read reads pairs as the readers do.
-func (in *opened) read(keys, values []uint32) (int, error) {
+func (in *opened) read(keys, values []uint64) (int, []keytype.Type, error) {
 	if in.table != nil {
-		return in.table.Read(keys, values)
+		n, err := in.table.Read(keys, values)
+		return n, in.table.Types(), err
 	}
 	return reading(in.saved, in.show)(keys, values)
+}
+
+// width is that of a saved dictionary. Tables have that of their types.
+func (in *opened) width() structures.Width {
+	if in.saved == nil {
+		return structures.Bits32
+	}
+	return in.saved.Header().Width
 }
 
 // expected is how many rows a file says it has, 0 where it says none. No more than one a byte is believed: what there
@@ -231,12 +247,13 @@ func inSaved(name string, err error) error {
 
 // reading reads the pairs of a saved dictionary, and shows, unless show is nil, how far it has got.
 func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
-	return func(keys, values []uint32) (int, error) {
+	key, value, _ := dictfile.Types(r.Header()) // whose names it has checked
+	return func(keys, values []uint64) (int, []keytype.Type, error) {
 		n, err := r.Read(keys, values)
 		if show != nil {
 			show(r.Position())
 		}
-		return n, err
+		return n, []keytype.Type{key, value}, err
 	}
 }
 
@@ -245,7 +262,9 @@ type loader struct {
 	dictionary
 	ctx      context.Context
 	device   *vk.Device
-	expected int // rows, where that is known before the end
+	least    structures.Width // of the dictionary
+	stays    bool             // of its types, whatever comes
+	expected int              // rows, where that is known before the end
 	rows     int64
 	assigned int64 // rows whose key was there
 	skipped  int64
@@ -278,10 +297,16 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 
 // insert adds a batch: of equal keys the last one counts, within it and beyond.
 func (l *loader) insert(b batch) error {
+	if err := l.become(b); err != nil {
+		return err
+	}
 	if err := l.create(max(l.expected, len(b.keys))); err != nil {
 		return err
 	}
-	status := make([]structures.Status, len(b.keys))
+	var status []structures.Status
+	if l.stays { // whoever changes a dictionary is told what became of each row
+		status = make([]structures.Status, len(b.keys))
+	}
 	if err := l.UpdateInto(l.ctx, cmp.Or(l.combine, structures.Insert), b.keys, b.values, status); err != nil {
 		return err
 	}
@@ -295,15 +320,55 @@ func (l *loader) insert(b batch) error {
 }
 
 func (l *loader) create(capacity int) (err error) {
-	if l.Dictionary != nil {
-		return nil
-	}
-	l.Dictionary, err = l.structure.create(l.ctx, l.device, capacity, l.parameter)
-	if err != nil {
-		l.Dictionary = nil // and no interface that holds a nil pointer
+	if l.words == nil {
+		width := max(l.least, l.key.Width(), l.value.Width())
+		l.words, err = l.structure.create[width](l.ctx, l.device, capacity, l.parameter)
 	}
 	return err
 }
+
+// become makes the dictionary one of the types of a batch: where its words are others than before, all that is there
+// moves to a new one. One that stays what it is has the batch's words become its own.
+func (l *loader) become(b batch) error {
+	if l.stays {
+		if !l.key.Widen(b.types[0], b.keys) || !l.value.Widen(b.types[1], b.values) {
+			return errTogether
+		}
+		return nil
+	}
+	old := l.dictionary
+	l.key, l.value = b.types[0], b.types[1]
+	if old.words == nil || old.key == l.key && old.value == l.value {
+		return nil
+	}
+	pairs, err := old.Len(l.ctx)
+	if err != nil {
+		return err
+	}
+	l.words = nil
+	if err := l.create(max(l.expected, int(pairs)+len(b.keys))); err != nil {
+		l.words = old.words
+		return err
+	}
+	defer old.words.Close()
+	for chunk, err := range old.Chunks(l.ctx) {
+		if err != nil {
+			return err
+		}
+		keys, values := slices.Clone(chunk.Keys), slices.Clone(chunk.Values)
+		if !l.key.Widen(old.key, keys) || !l.value.Widen(old.value, values) {
+			return errTogether
+		}
+		if err := l.UpdateInto(l.ctx, structures.Insert, keys, values, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errTogether says that no type holds all that a column has.
+var errTogether = errors.New("a column has what no type holds together: negative numbers and such above " +
+	"9223372036854775807, or IPv4 addresses and IPv6 networks")
 
 // finish ends the loading of a file.
 func (l *loader) finish(path string) (err error) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -48,7 +47,7 @@ func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) 
 		return err
 	}
 	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
-		measures, err := dict.structure.measures(ctx, dict.Dictionary)
+		measures, err := dict.structure.measures(ctx, dict.itself())
 		if err != nil {
 			return err
 		}
@@ -105,8 +104,15 @@ func (m measure) text() string {
 	return fmt.Sprint(m.value)
 }
 
-func slabHashMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
-	s, err := d.(*slabhash.Map[uint32, uint32]).Stats(ctx)
+// statsOf are the statistics of a structure, of whatever width.
+func statsOf[S any](ctx context.Context, d any) (S, error) {
+	return d.(interface {
+		Stats(context.Context) (S, error)
+	}).Stats(ctx)
+}
+
+func slabHashMeasures(ctx context.Context, d any) ([]measure, error) {
+	s, err := statsOf[slabhash.Stats](ctx, d)
 	return []measure{
 		{"pairs", s.Pairs},
 		{"tombstones", s.Tombstones},
@@ -122,8 +128,8 @@ func slabHashMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) 
 	}, err
 }
 
-func btreeMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
-	s, err := d.(*btree.Tree[uint32, uint32]).Stats(ctx)
+func btreeMeasures(ctx context.Context, d any) ([]measure, error) {
+	s, err := statsOf[btree.Stats](ctx, d)
 	nodes := []uint64{}
 	for _, l := range s.Levels {
 		nodes = append(nodes, l.Nodes)
@@ -146,8 +152,8 @@ func btreeMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
 	}, err
 }
 
-func lsmMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
-	s, err := d.(*lsm.LSM[uint32, uint32]).Stats(ctx)
+func lsmMeasures(ctx context.Context, d any) ([]measure, error) {
+	s, err := statsOf[lsm.Stats](ctx, d)
 	levels := []uint64{}
 	for _, l := range s.Levels {
 		levels = append(levels, uint64(l.Pairs))
@@ -164,8 +170,8 @@ func lsmMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
 	}, err
 }
 
-func sortedArrayMeasures(ctx context.Context, d u32.Dictionary) ([]measure, error) {
-	s, err := d.(*sortedarray.Array[uint32, uint32]).Stats(ctx)
+func sortedArrayMeasures(ctx context.Context, d any) ([]measure, error) {
+	s, err := statsOf[sortedarray.Stats](ctx, d)
 	return []measure{{"pairs", s.Pairs}, {"bytes", s.Bytes}}, err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/dictfile"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/internal/u32"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -26,37 +26,53 @@ type structure struct {
 	parameter string  // the flag that is its own, and what a saved dictionary keeps of it; "" for none
 	least     float64 // of what makes sense of it,
 	most      float64
-	create    func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (u32.Dictionary, error)
-	measures  func(ctx context.Context, d u32.Dictionary) ([]measure, error)
+	create    [2]create // by the width of keys and values
+	measures  func(ctx context.Context, d any) ([]measure, error)
 	// looks at all of it in the device's memory; nil: there is no such check
-	check func(ctx context.Context, d u32.Dictionary) error
+	check func(ctx context.Context, d any) error
 	draw  func(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error // nil: there is no picture
+}
+
+// create makes an empty one.
+type create func(ctx context.Context, d *vk.Device, capacity int, parameter float64) (words, error)
+
+// made are the words of a new dictionary.
+func made[W structures.Word, D structures.Dictionary[W, W]](d D, err error) (words, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &held[W]{Dictionary: d}, nil
+}
+
+func newSlabHash[W structures.Word](ctx context.Context, d *vk.Device, capacity int, load float64) (words, error) {
+	return made[W](slabhash.New[W, W](ctx, d, slabhash.Options{Capacity: capacity, Load: load}))
+}
+
+func newBTree[W structures.Word](ctx context.Context, d *vk.Device, capacity int, fill float64) (words, error) {
+	return made[W](btree.New[W, W](ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched}))
+}
+
+func newLSM[W structures.Word](ctx context.Context, d *vk.Device, capacity int, batch float64) (words, error) {
+	return made[W](lsm.New[W, W](ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity}))
+}
+
+func newSortedArray[W structures.Word](ctx context.Context, d *vk.Device, capacity int, _ float64) (words, error) {
+	return made[W](sortedarray.New[W, W](ctx, d, sortedarray.Options{Capacity: capacity}))
 }
 
 // known are the structures, in the order of the help.
 var known = []structure{
 	{name: "slabhash", parameter: "load", least: 0.01, most: 100,
-		create: func(ctx context.Context, d *vk.Device, capacity int, load float64) (u32.Dictionary, error) {
-			return slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Capacity: capacity, Load: load})
-		},
-		measures: slabHashMeasures, draw: drawSlabHash},
+		create: [2]create{newSlabHash[uint32], newSlabHash[uint64]}, measures: slabHashMeasures, draw: drawSlabHash},
 	{name: "btree", ordered: true, parameter: "fill", least: 0.1, most: 1,
-		create: func(ctx context.Context, d *vk.Device, capacity int, fill float64) (u32.Dictionary, error) {
-			return btree.New[uint32, uint32](ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched})
-		},
-		measures: btreeMeasures, check: func(ctx context.Context, d u32.Dictionary) error {
-			return d.(*btree.Tree[uint32, uint32]).Check(ctx)
+		create: [2]create{newBTree[uint32], newBTree[uint64]}, measures: btreeMeasures,
+		check: func(ctx context.Context, d any) error {
+			return d.(interface{ Check(context.Context) error }).Check(ctx)
 		}, draw: drawTree},
 	{name: "lsm", ordered: true, parameter: "batch", least: 1, most: 1 << 30,
-		create: func(ctx context.Context, d *vk.Device, capacity int, batch float64) (u32.Dictionary, error) {
-			return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity})
-		},
-		measures: lsmMeasures},
+		create: [2]create{newLSM[uint32], newLSM[uint64]}, measures: lsmMeasures},
 	{name: "sortedarray", ordered: true,
-		create: func(ctx context.Context, d *vk.Device, capacity int, _ float64) (u32.Dictionary, error) {
-			return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Capacity: capacity})
-		},
-		measures: sortedArrayMeasures},
+		create: [2]create{newSortedArray[uint32], newSortedArray[uint64]}, measures: sortedArrayMeasures},
 }
 
 // structureNames are those of all structures, or of the ordered ones.
@@ -190,7 +206,7 @@ func find(name string) int {
 
 // dictionary is a loaded DICT-or-TABLE.
 type dictionary struct {
-	u32.Dictionary
+	words
 	structure  structure
 	parameter  float64 // of the structure; 0: its own choice
 	key, value keytype.Type
@@ -204,14 +220,11 @@ func (d *dictionary) types() [2]keytype.Type { return [2]keytype.Type{d.key, d.v
 // Close frees the memory and closes the saved dictionary.
 func (d *dictionary) Close() error {
 	var err error
-	if d.Dictionary != nil {
-		err = d.Dictionary.Close()
+	if d.words != nil {
+		err = d.words.Close()
 	}
 	if d.saved != nil {
 		err = errors.Join(err, d.saved.Close())
 	}
 	return err
 }
-
-// ordered is the dictionary of a command that needs an order.
-func (d *dictionary) ordered() u32.Ordered { return d.Dictionary.(u32.Ordered) }

@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
-	"github.com/vkds/vkds/structures/slabhash"
-	"github.com/vkds/vkds/vk"
+	"github.com/vkds/vkds/structures"
 )
 
 func newTallyCommand(g *global) *cobra.Command {
@@ -58,14 +57,16 @@ types" what they may be.`,
 			o.Columns = []input.Column{column}
 			o.Delimiter, o.Header, o.Comment = text.delimiter, text.choice(), text.comment
 			o.Note = func(text string) { g.note("%s", text) }
-			t := &tally{global: g, ctx: c.Context(), flags: flags, limit: math.MaxUint32}
+			t := &tally{global: g, flags: flags, limit: math.MaxUint32,
+				loader: loader{ctx: c.Context(), combine: structures.InsertAdd}}
+			t.structure = known[find("slabhash")]
 			if err := t.count(arguments[0], o); err != nil {
 				return err
 			}
 			if !flags.Changed("top") {
 				top = math.MaxInt
 			}
-			return t.print(rows, top, minCount, column.Type)
+			return t.print(rows, top, minCount)
 		},
 	}
 	flags := c.Flags()
@@ -73,7 +74,7 @@ types" what they may be.`,
 	flags.Var(formatFlag(&o.Format), "format", "how keys are stored (see \"vkds help keys\")")
 	flags.StringVar(&column.Name, "column", "", "the keys' `column`, by name or by number from 1 (default 1)")
 	text.add(flags)
-	flags.Var(typeFlag(&column.Type), "type", "what keys are")
+	flags.Var(typeFlag(&column), "type", "what keys are: u32, u64, i32, i64, f32, f64, time, ip or hex\n(default: integers, as wide as they are, or what Parquet or\nArrow says)")
 	flags.IntVar(&top, "top", 0, "print the `N` most frequent keys alone")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur `N` times or more")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")
@@ -84,24 +85,13 @@ types" what they may be.`,
 // tally counts keys on the device.
 type tally struct {
 	*global
-	ctx     context.Context
-	flags   *pflag.FlagSet
-	hash    *slabhash.Map[uint32, uint32]
-	keys    uint64 // counted in all
-	skipped int64
+	flags *pflag.FlagSet
+	loader
 	entries []entry
-
-	// Counts on the device are 32-bit words, so before limit keys are counted
-	// there the counts move here.
-	limit   uint64
-	there   uint64
-	settled map[uint32]uint64
+	limit   uint64 // keys whose counts 32 bits have room for
 }
 
-type entry struct {
-	key   uint32
-	count uint64
-}
+type entry struct{ key, count uint64 }
 
 // count reads and counts a file, and leaves the distinct keys in t.entries.
 func (t *tally) count(path string, o input.Options) (err error) {
@@ -110,24 +100,23 @@ func (t *tally) count(path string, o input.Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	t.loader.device = d
 	started := time.Now()
 	show, end := t.progress("counting " + filepath.Base(path))
 	o.Progress = show
-	err = t.read(d, path, o)
+	err = t.read(path, o)
 	end()
-	if t.hash != nil {
-		defer t.hash.Close()
-	}
+	defer t.Close()
 	if err == nil {
 		err = t.collect()
 	}
-	if err == nil && t.keys == 0 && t.skipped > 0 {
+	if err == nil && t.rows == 0 && t.skipped > 0 {
 		err = allSkipped(called(path), t.skipped)
 	}
 	if err != nil {
 		return err
 	}
-	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.keys, "keys", time.Since(started)), d.Info().Name,
+	note := fmt.Sprintf("counted %s on %s; %s distinct", rate(t.rows, "keys", time.Since(started)), d.Info().Name,
 		grouped(len(t.entries)))
 	if t.skipped > 0 {
 		note += fmt.Sprintf("; %s skipped", grouped(t.skipped))
@@ -136,8 +125,8 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	return nil
 }
 
-func (t *tally) read(d *vk.Device, path string, o input.Options) error {
-	ones := make([]uint32, batchLength)
+func (t *tally) read(path string, o input.Options) error {
+	ones := make([]uint64, batchLength)
 	for i := range ones {
 		ones[i] = 1
 	}
@@ -152,69 +141,34 @@ func (t *tally) read(d *vk.Device, path string, o input.Options) error {
 		if r, err = input.Open(ctx, path, o); err != nil {
 			return nil, err
 		}
-		return func(keys, _ []uint32) (int, error) { return r.Read(keys) }, fits(t.flags, "", r.Format())
+		return func(keys, _ []uint64) (int, []keytype.Type, error) {
+			n, err := r.Read(keys)
+			return n, r.Types(), err
+		}, fits(t.flags, "", r.Format())
 	}, func(b batch) (err error) {
-		if t.hash == nil {
-			// Room for a quarter of the first part: traces repeat themselves,
-			// and the table grows where this one doesn't.
-			t.hash, err = slabhash.New[uint32, uint32](t.ctx, d, slabhash.Options{Capacity: len(b.keys) / 4})
-			if err != nil {
-				return err
-			}
+		// Room for a quarter of the first part: traces repeat themselves, and the table grows where this one doesn't.
+		t.expected = cmp.Or(t.expected, max(1, len(b.keys)/4))
+		count := keytype.Uint32
+		if uint64(t.rows)+uint64(len(b.keys)) > t.limit {
+			count = keytype.Uint64
 		}
-		if t.there+uint64(len(b.keys)) > t.limit {
-			if err := t.settle(); err != nil {
-				return err
-			}
-		}
-		if _, err := t.hash.InsertAdd(t.ctx, b.keys, ones[:len(b.keys)]); err != nil {
-			return err
-		}
-		t.keys += uint64(len(b.keys))
-		t.there += uint64(len(b.keys))
-		return nil
+		return t.insert(batch{b.keys, ones[:len(b.keys)], []keytype.Type{b.types[0], count}})
 	})
-}
-
-// settle moves the counts from the device to t.settled.
-func (t *tally) settle() error {
-	if t.settled == nil {
-		t.settled = map[uint32]uint64{}
-	}
-	for chunk, err := range t.hash.Chunks(t.ctx) {
-		if err != nil {
-			return err
-		}
-		for i, k := range chunk.Keys {
-			t.settled[k] += uint64(chunk.Values[i])
-		}
-	}
-	t.there = 0
-	return t.hash.Clear(t.ctx)
 }
 
 // collect fills t.entries.
 func (t *tally) collect() error {
-	switch {
-	case t.hash == nil:
+	if t.words == nil {
 		return nil
-	case t.settled == nil:
-		for chunk, err := range t.hash.Chunks(t.ctx) {
-			if err != nil {
-				return err
-			}
-			t.entries = slices.Grow(t.entries, len(chunk.Keys))
-			for i, k := range chunk.Keys {
-				t.entries = append(t.entries, entry{k, uint64(chunk.Values[i])})
-			}
+	}
+	for chunk, err := range t.Chunks(t.ctx) {
+		if err != nil {
+			return err
 		}
-		return nil
-	}
-	if err := t.settle(); err != nil {
-		return err
-	}
-	for k, n := range t.settled {
-		t.entries = append(t.entries, entry{k, n})
+		t.entries = slices.Grow(t.entries, len(chunk.Keys))
+		for i, k := range chunk.Keys {
+			t.entries = append(t.entries, entry{k, chunk.Values[i]})
+		}
 	}
 	return nil
 }
@@ -256,14 +210,14 @@ func best(entries []entry, top int, minCount uint64) []entry {
 	return best[:min(top, len(best))]
 }
 
-func (t *tally) print(f rowFlags, top int, minCount uint64, kind keytype.Type) error {
+func (t *tally) print(f rowFlags, top int, minCount uint64) error {
 	best, err := t.best(top, minCount)
 	if err != nil {
 		return err
 	}
 	a := newAnswer(t.out, f, "key", "count")
 	return a.end(a.rows(len(best), func(i int) {
-		a.word(kind, best[i].key)
+		a.word(t.key, best[i].key)
 		a.number(best[i].count)
 	}))
 }

@@ -15,45 +15,54 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/input"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
-// Counts leave the device before they could pass 32 bits; here after every part
-// of the file rather than after four billion keys.
-func TestTallySettles(t *testing.T) {
+// Counts and keys move to 64 bits before they could pass 32: keys within the second part of the file, and counts here
+// after every part rather than after four billion keys.
+func TestTallyWidens(t *testing.T) {
 	const n = 2*batchLength + 12345
 	keys := rand.New(rand.NewPCG(1, 2))
-	want := map[uint32]uint64{}
-	data := make([]byte, 0, 4*n)
-	for range n {
-		k := keys.Uint32() >> (16 + keys.Uint32N(12))
-		want[k]++
-		data = binary.LittleEndian.AppendUint32(data, k)
-	}
-	path := filepath.Join(t.TempDir(), "keys")
-	require.NoError(t, os.WriteFile(path, data, 0o600))
-	for _, limit := range []uint64{batchLength, 2 * batchLength, 1 << 32} {
-		count := &tally{global: &global{out: io.Discard, err: io.Discard}, ctx: context.Background(),
-			flags: &pflag.FlagSet{}, limit: limit}
-		require.NoError(t, count.read(testdevice.Open(t), path,
-			input.Options{Format: input.U32LE, Columns: make([]input.Column, 1)}))
-		require.NoError(t, count.collect())
-		require.NoError(t, count.hash.Close())
-		assert.EqualValues(t, n, count.keys)
-		assert.Equal(t, limit < 1<<32, count.settled != nil)
-		got := map[uint32]uint64{}
-		for _, e := range count.entries {
-			got[e.key] += e.count
+	for _, shift := range []int{0, 33} {
+		want := map[uint64]uint64{}
+		data := make([]byte, 0, 8*n)
+		for i := range n {
+			k := keys.Uint64() >> (48 + keys.Uint32N(12))
+			if i > batchLength {
+				k <<= shift
+			}
+			want[k]++
+			data = binary.LittleEndian.AppendUint64(data, k)
 		}
-		assert.Equal(t, want, got)
-		assert.Len(t, count.entries, len(want))
+		path := filepath.Join(t.TempDir(), "keys")
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		for _, limit := range []uint64{batchLength, 2 * batchLength, 1 << 32} {
+			count := &tally{global: &global{out: io.Discard, err: io.Discard}, flags: &pflag.FlagSet{}, limit: limit,
+				loader: loader{ctx: context.Background(), device: testdevice.Open(t), combine: structures.InsertAdd}}
+			count.structure = known[find("slabhash")]
+			columns := make([]input.Column, 1)
+			require.NoError(t, typeFlag(&columns[0]).Set("hex"))
+			require.NoError(t, count.read(path, input.Options{Format: input.U64LE, Columns: columns}))
+			require.NoError(t, count.collect())
+			wide := limit < 1<<32 || shift > 0
+			assert.Equal(t, wide, count.width() == structures.Bits64)
+			require.NoError(t, count.Close())
+			assert.EqualValues(t, n, count.rows)
+			got := map[uint64]uint64{}
+			for _, e := range count.entries {
+				got[e.key] += e.count
+			}
+			assert.Equal(t, want, got)
+			assert.Len(t, count.entries, len(want))
+		}
 	}
 }
 
 func TestTallyBest(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var count tally
-	for key := range uint32(10000) {
+	for key := range uint64(10000) {
 		count.entries = append(count.entries, entry{key, 1 + random.Uint64N(50)})
 	}
 	all := best(count.entries, math.MaxInt, 0)

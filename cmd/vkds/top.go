@@ -45,7 +45,7 @@ keys count, and come first.
 }
 
 // topPairs are the pairs of a dictionary whose values are the greatest, or the least, found on the device.
-func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, least bool) (keys, values []uint32,
+func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, least bool) (keys, values []uint64,
 	err error) {
 	n, k := int(dict.pairs), int(min(most, dict.pairs))
 	if k == 0 {
@@ -58,28 +58,30 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	all, err := structures.NewDeviceExport(d, n)
+	width := dict.width()
+	widths := primitives.Widths{Key: width, Value: width}
+	all, err := structures.NewDeviceExport(d, n<<width)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer all.Free()
-	top, err := structures.NewDeviceExport(d, k)
+	top, err := structures.NewDeviceExport(d, k<<width)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer top.Free()
-	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k, primitives.Widths{}))
+	scratch, err := vk.NewBuffer[byte](d, p.TopKScratch(n, k, widths))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer scratch.Free()
-	if err := dict.ordered().ExportOn(s, all); err != nil {
+	if err := dict.itself().(structures.QueriesOnStream).ExportOn(s, all); err != nil {
 		return nil, nil, err
 	}
 	err = p.TopK(s, primitives.TopKArgs{
 		Keys: all.Values.Address(), Values: all.Keys.Address(), OutKeys: top.Values.Address(),
 		OutValues: top.Keys.Address(), K: k, Least: least, Length: primitives.Length{N: n, At: all.Total.Address()},
-		Scratch: scratch.Address(),
+		Widths: widths, Scratch: scratch.Address(),
 	})
 	if err == nil {
 		err = s.Wait(ctx)
@@ -87,9 +89,24 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 	if err != nil {
 		return nil, nil, err
 	}
-	keys, values = make([]uint32, k), make([]uint32, k)
-	if err := top.Keys.Download(ctx, 0, keys); err != nil {
+	keys, err = downloaded(ctx, top.Keys, k, width)
+	if err != nil {
 		return nil, nil, err
 	}
-	return keys, values, top.Values.Download(ctx, 0, values)
+	values, err = downloaded(ctx, top.Values, k, width)
+	return keys, values, err
+}
+
+// downloaded are n numbers of a width from a buffer of words of 32 bits.
+func downloaded(ctx context.Context, b *vk.Buffer[uint32], n int, width structures.Width) ([]uint64, error) {
+	words, numbers := make([]uint32, n<<width), make([]uint64, n)
+	if err := b.Download(ctx, 0, words); err != nil {
+		return nil, err
+	}
+	for i := range numbers {
+		if numbers[i] = uint64(words[i<<width]); width == structures.Bits64 {
+			numbers[i] |= uint64(words[2*i+1]) << 32
+		}
+	}
+	return numbers, nil
 }

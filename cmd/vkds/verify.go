@@ -44,7 +44,7 @@ func verify(ctx context.Context, g *global, s *source, path string, asJSON bool)
 		measures := []measure{{"structure", dict.structure.name}, {"pairs", dict.pairs}}
 		if dict.structure.check != nil {
 			started := time.Now()
-			if err := dict.structure.check(ctx, dict.Dictionary); err != nil {
+			if err := dict.structure.check(ctx, dict.itself()); err != nil {
 				return err
 			}
 			g.note("checked the %s in %.3g s", dict.structure.name, time.Since(started).Seconds())

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/structures"
 )
 
 // arrowTable writes Arrow IPC.
@@ -44,14 +45,23 @@ func arrowType(t keytype.Type) arrow.DataType {
 		return arrow.PrimitiveTypes.Int32
 	case keytype.Float32:
 		return arrow.PrimitiveTypes.Float32
+	case keytype.Int64:
+		return arrow.PrimitiveTypes.Int64
+	case keytype.Float64:
+		return arrow.PrimitiveTypes.Float64
 	case keytype.Time:
 		return arrow.FixedWidthTypes.Timestamp_s
+	case keytype.Time64:
+		return arrow.FixedWidthTypes.Timestamp_ns
+	}
+	if t.Width() == structures.Bits64 {
+		return arrow.PrimitiveTypes.Uint64
 	}
 	return arrow.PrimitiveTypes.Uint32
 }
 
-func (a *arrowTable) write(keys, values []uint32) error {
-	for i, words := range [][]uint32{keys, values} {
+func (a *arrowTable) write(keys, values []uint64) error {
+	for i, words := range [][]uint64{keys, values} {
 		if err := appendWords(a.rows.Field(i), a.types[i], words); err != nil {
 			return err
 		}
@@ -61,17 +71,23 @@ func (a *arrowTable) write(keys, values []uint32) error {
 	return a.w.Write(batch)
 }
 
-func appendWords(column array.Builder, t keytype.Type, words []uint32) error {
+func appendWords(column array.Builder, t keytype.Type, words []uint64) error {
 	switch c := column.(type) {
 	case *array.Uint32Builder:
-		c.AppendValues(converted(t, words, func(bits uint32) uint32 { return bits }), nil)
+		c.AppendValues(converted(t, words, func(bits uint64) uint32 { return uint32(bits) }), nil)
 	case *array.Int32Builder:
-		c.AppendValues(converted(t, words, func(bits uint32) int32 { return int32(bits) }), nil)
+		c.AppendValues(converted(t, words, func(bits uint64) int32 { return int32(bits) }), nil)
 	case *array.Float32Builder:
-		c.AppendValues(converted(t, words, math.Float32frombits), nil)
+		c.AppendValues(converted(t, words, float32of), nil)
+	case *array.Uint64Builder:
+		c.AppendValues(converted(t, words, func(bits uint64) uint64 { return bits }), nil)
+	case *array.Int64Builder:
+		c.AppendValues(converted(t, words, func(bits uint64) int64 { return int64(bits) }), nil)
+	case *array.Float64Builder:
+		c.AppendValues(converted(t, words, math.Float64frombits), nil)
 	case *array.TimestampBuilder:
-		c.AppendValues(converted(t, words, func(seconds uint32) arrow.Timestamp {
-			return arrow.Timestamp(seconds)
+		c.AppendValues(converted(t, words, func(bits uint64) arrow.Timestamp {
+			return arrow.Timestamp(bits)
 		}), nil)
 	default:
 		return fmt.Errorf("a column of %T", column)

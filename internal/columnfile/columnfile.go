@@ -1,8 +1,9 @@
 // Package columnfile writes pairs as tables of two columns, key and value, in the columnar formats that package table
 // reads: Parquet and Arrow IPC.
 //
-// Integers become 32-bit integers, signed or not; hexadecimal numbers unsigned ones; floats 32-bit floats; times
-// timestamps in UTC, of seconds in Arrow and of milliseconds, for want of seconds, in Parquet.
+// Integers become integers of their width, signed or not; hexadecimal numbers and addresses unsigned ones; floats floats;
+// times timestamps in UTC, those of 32 bits of seconds in Arrow and of milliseconds, for want of seconds, in Parquet,
+// those of 64 bits of nanoseconds.
 package columnfile
 
 import (
@@ -36,7 +37,7 @@ type Writer struct {
 
 // table is what each format implements.
 type table interface {
-	write(keys, values []uint32) error
+	write(keys, values []uint64) error
 	close() error
 }
 
@@ -56,7 +57,7 @@ func NewWriter(w io.Writer, f Format, c Columns) (*Writer, error) {
 
 // Write adds pairs, given as words, as a row group of Parquet or a record batch of Arrow of their own: small ones cost
 // space.
-func (o *Writer) Write(keys, values []uint32) error {
+func (o *Writer) Write(keys, values []uint64) error {
 	if len(keys) == 0 {
 		return nil
 	}

@@ -21,13 +21,13 @@ var formats = map[string]columnfile.Format{"t.parquet": columnfile.Parquet, "t.a
 	"t.arrows": columnfile.ArrowStream}
 
 // words of a type, its least and its greatest among them.
-func words(t *testing.T, typ keytype.Type, n int) (all []uint32) {
+func words(t *testing.T, typ keytype.Type, n int) (all []uint64) {
 	lo, hi, err := typ.ParseRange(":")
 	require.NoError(t, err)
 	zero, err := typ.Parse("0")
 	require.NoError(t, err)
-	all = []uint32{lo, zero, hi}
-	for i := range uint32(n) {
+	all = []uint64{lo, zero, hi}
+	for i := range uint64(n) {
 		all = append(all, zero-7*i, zero+7*i)
 	}
 	return all[:n]
@@ -55,20 +55,20 @@ func TestReadsBack(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, values []uint32) {
+func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, values []uint64) {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	r, err := input.Open(context.Background(), path,
 		input.Options{Columns: []input.Column{{Name: "key", Type: c.Key}, {Name: "value", Type: c.Value}}})
 	require.NoError(t, err)
 	defer r.Close()
-	keys, values = make([]uint32, 1000), make([]uint32, 1000)
+	keys, values = make([]uint64, 1000), make([]uint64, 1000)
 	n, err := r.Read(keys, values)
 	if err == io.EOF {
 		return nil, nil
 	}
 	require.NoError(t, err)
-	more, err := r.Read(make([]uint32, 1), make([]uint32, 1))
+	more, err := r.Read(make([]uint64, 1), make([]uint64, 1))
 	require.Equal(t, io.EOF, err)
 	require.Zero(t, more)
 	require.Zero(t, r.Skipped())
@@ -102,9 +102,9 @@ func (f *full) Write(p []byte) (int, error) {
 
 // Wherever the writing fails, the error is the writer's own.
 func TestFullDisk(t *testing.T) {
-	keys := make([]uint32, 1000)
+	keys := make([]uint64, 1000)
 	for i := range keys {
-		keys[i] = uint32(i)
+		keys[i] = uint64(i)
 	}
 	for name, format := range formats {
 		write := func(room int) error {

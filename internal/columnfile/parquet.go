@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/structures"
 )
 
 // parquetTable writes Parquet.
@@ -42,22 +43,30 @@ func newParquet(w io.Writer, c Columns) (*parquetTable, error) {
 }
 
 func parquetField(name string, t keytype.Type) (schema.Node, error) {
-	physical, logical := parquet.Types.Int32, schema.LogicalType(schema.NewIntLogicalType(32, t == keytype.Int32))
+	signed := t == keytype.Int32 || t == keytype.Int64
+	physical, logical := parquet.Types.Int32, schema.LogicalType(schema.NewIntLogicalType(int8(t.Width().Bits()), signed))
+	if t.Width() == structures.Bits64 {
+		physical = parquet.Types.Int64
+	}
 	switch t {
 	case keytype.Float32:
 		return schema.NewPrimitiveNode(name, parquet.Repetitions.Required, parquet.Types.Float, -1, -1)
+	case keytype.Float64:
+		return schema.NewPrimitiveNode(name, parquet.Repetitions.Required, parquet.Types.Double, -1, -1)
+	case keytype.Time64:
+		logical = schema.NewTimestampLogicalType(true, schema.TimeUnitNanos)
 	case keytype.Time:
 		physical, logical = parquet.Types.Int64, schema.NewTimestampLogicalType(true, schema.TimeUnitMillis)
 	}
 	return schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical, physical, -1, -1)
 }
 
-func (p *parquetTable) write(keys, values []uint32) error {
+func (p *parquetTable) write(keys, values []uint64) error {
 	group, err := p.w.AppendRowGroupChecked()
 	if err != nil {
 		return err
 	}
-	for i, words := range [][]uint32{keys, values} {
+	for i, words := range [][]uint64{keys, values} {
 		column, err := group.NextColumn()
 		if err != nil {
 			return err
@@ -72,16 +81,21 @@ func (p *parquetTable) write(keys, values []uint32) error {
 	return group.Close()
 }
 
-func writeColumn(column file.ColumnChunkWriter, t keytype.Type, words []uint32) (err error) {
+func writeColumn(column file.ColumnChunkWriter, t keytype.Type, words []uint64) (err error) {
 	switch c := column.(type) {
 	case *file.Int32ColumnChunkWriter:
-		_, err = c.WriteBatch(converted(t, words, func(bits uint32) int32 { return int32(bits) }), nil, nil)
+		_, err = c.WriteBatch(converted(t, words, func(bits uint64) int32 { return int32(bits) }), nil, nil)
 	case *file.Int64ColumnChunkWriter:
-		_, err = c.WriteBatch(converted(t, words, func(seconds uint32) int64 {
-			return 1000 * int64(seconds)
+		_, err = c.WriteBatch(converted(t, words, func(bits uint64) int64 {
+			if t == keytype.Time {
+				return 1000 * int64(bits)
+			}
+			return int64(bits)
 		}), nil, nil)
 	case *file.Float32ColumnChunkWriter:
-		_, err = c.WriteBatch(converted(t, words, math.Float32frombits), nil, nil)
+		_, err = c.WriteBatch(converted(t, words, float32of), nil, nil)
+	case *file.Float64ColumnChunkWriter:
+		_, err = c.WriteBatch(converted(t, words, math.Float64frombits), nil, nil)
 	default:
 		err = fmt.Errorf("a column of %T", column)
 	}
@@ -89,12 +103,14 @@ func writeColumn(column file.ColumnChunkWriter, t keytype.Type, words []uint32) 
 }
 
 // converted are the values that words of a type stand for.
-func converted[V any](t keytype.Type, words []uint32, value func(bits uint32) V) []V {
+func converted[V any](t keytype.Type, words []uint64, value func(bits uint64) V) []V {
 	values := make([]V, len(words))
 	for i, w := range words {
 		values[i] = value(t.Bits(w))
 	}
 	return values
 }
+
+func float32of(bits uint64) float32 { return math.Float32frombits(uint32(bits)) }
 
 func (p *parquetTable) close() error { return p.w.Close() }

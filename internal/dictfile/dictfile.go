@@ -4,6 +4,7 @@ package dictfile
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/saved"
@@ -16,8 +17,10 @@ const Magic = saved.Magic
 // Header describes a saved dictionary. KeyType and ValueType are names of package keytype.
 type Header = saved.Header
 
-// Types returns the types that KeyType and ValueType of a header name. An error is a *enum.UnknownError.
+// Types returns the types that KeyType and ValueType of a header name. An error is a *enum.UnknownError, or says that
+// one is wider than what was saved.
 func Types(h Header) (key, value keytype.Type, err error) {
+	key, value = keytype.Type(h.Width), keytype.Type(h.Width) // unsigned integers, where the library saved it
 	for _, n := range []struct {
 		name string
 		into *keytype.Type
@@ -27,6 +30,9 @@ func Types(h Header) (key, value keytype.Type, err error) {
 		}
 		if *n.into, err = keytype.Types.Parse(n.name); err != nil {
 			return 0, 0, err
+		}
+		if n.into.Width() > h.Width {
+			return 0, 0, fmt.Errorf("numbers of type %s in %s", n.name, h.Width)
 		}
 	}
 	return key, value, nil

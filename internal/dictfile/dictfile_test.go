@@ -28,9 +28,9 @@ import (
 
 var ctx = context.Background()
 
-func pairs(n int) (keys, values []uint32) {
-	for i := range uint32(n) {
-		keys = append(keys, i*2654435761)
+func pairs(n int) (keys, values []uint64) {
+	for i := range uint64(n) {
+		keys = append(keys, uint64(uint32(i*2654435761)))
 		values = append(values, i)
 	}
 	return keys, values
@@ -57,8 +57,8 @@ func save(t testing.TB, path string, n int) dictfile.Header {
 	return h
 }
 
-func load(r *dictfile.Reader, batch int) (keys, values []uint32, err error) {
-	k, v := make([]uint32, batch), make([]uint32, batch)
+func load(r *dictfile.Reader, batch int) (keys, values []uint64, err error) {
+	k, v := make([]uint64, batch), make([]uint64, batch)
 	for {
 		n, err := r.Read(k, v)
 		keys, values = append(keys, k[:n]...), append(values, v[:n]...)
@@ -147,8 +147,8 @@ func TestEveryByteMatters(t *testing.T) {
 		keys, values, err := load(r, 100)
 		wantKeys, wantValues := pairs(n)
 		require.LessOrEqual(t, len(keys), n)
-		require.Equal(t, append([]uint32(nil), wantKeys[:len(keys)]...), keys)
-		require.Equal(t, append([]uint32(nil), wantValues[:len(values)]...), values)
+		require.Equal(t, append([]uint64(nil), wantKeys[:len(keys)]...), keys)
+		require.Equal(t, append([]uint64(nil), wantValues[:len(values)]...), values)
 		return err
 	}
 	require.NoError(t, attempt(good))
@@ -258,7 +258,7 @@ func TestAnySlices(t *testing.T) {
 				require.NoError(t, err)
 				for call := 0; call < 3*n+3; call++ {
 					length := lengths[call%len(lengths)]
-					m, err := r.Read(make([]uint32, length), make([]uint32, length))
+					m, err := r.Read(make([]uint64, length), make([]uint64, length))
 					pairs += m
 					if err != nil {
 						require.True(t, m == 0 || err != io.EOF)
@@ -296,7 +296,7 @@ func TestMismatchedSlices(t *testing.T) {
 	defer r.Close()
 	var mismatch *structures.LengthError
 	for _, lengths := range [][2]int{{3, 2}, {2, 3}, {0, 1}, {1, 0}} {
-		_, err := r.Read(make([]uint32, lengths[0]), make([]uint32, lengths[1]))
+		_, err := r.Read(make([]uint64, lengths[0]), make([]uint64, lengths[1]))
 		require.ErrorAs(t, err, &mismatch)
 	}
 	keys, _, err := load(r, 10)
@@ -305,10 +305,10 @@ func TestMismatchedSlices(t *testing.T) {
 
 	w, err := dictfile.Create(path, dictfile.Header{Pairs: 1})
 	require.NoError(t, err)
-	err = w.Write([]uint32{1, 2}, []uint32{3})
+	err = w.Write([]uint64{1, 2}, []uint64{3})
 	require.ErrorAs(t, err, &mismatch)
 	assert.EqualError(t, err, path+": a batch of 2, but 1 values")
-	require.NoError(t, w.Write([]uint32{1}, []uint32{3}))
+	require.NoError(t, w.Write([]uint64{1}, []uint64{3}))
 	require.NoError(t, w.Close())
 }
 
@@ -441,9 +441,10 @@ func TestCreateRefuses(t *testing.T) {
 func TestAnyPairs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.vkds")
 	rapid.Check(t, func(t *rapid.T) {
-		keys := rapid.SliceOf(rapid.Uint32()).Draw(t, "keys")
-		values := rapid.SliceOfN(rapid.Uint32(), len(keys), len(keys)).Draw(t, "values")
-		w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", Pairs: int64(len(keys))})
+		keys := rapid.SliceOf(rapid.Uint64()).Draw(t, "keys")
+		values := rapid.SliceOfN(rapid.Uint64(), len(keys), len(keys)).Draw(t, "values")
+		w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", Pairs: int64(len(keys)),
+			Width: structures.Bits64})
 		if err != nil {
 			t.Fatal(err)
 		}

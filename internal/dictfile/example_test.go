@@ -23,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if err := w.Write([]uint32{1, 2, 3}, []uint32{1, 4, 9}); err != nil {
+	if err := w.Write([]uint64{1, 2, 3}, []uint64{1, 4, 9}); err != nil {
 		fmt.Println(err)
 	}
 	if err := w.Close(); err != nil { // now it is there
@@ -36,7 +36,7 @@ func Example() {
 		return
 	}
 	defer r.Close()
-	keys, values := make([]uint32, 10), make([]uint32, 10)
+	keys, values := make([]uint64, 10), make([]uint64, 10)
 	n, err := r.Read(keys, values)
 	fmt.Println(r.Header().Structure, keys[:n], values[:n], err)
 	// Output:

@@ -104,12 +104,12 @@ func (d *Reader) Position() (read, size int64) {
 	return d.file.Position()
 }
 
-// Read is saved.Reader.Read with the file's name in errors: *Error, *infile.Error or the context's cause.
-func (d *Reader) Read(keys, values []uint32) (int, error) {
+// Read is saved.ReadWords with the file's name in errors: *Error, *infile.Error or the context's cause.
+func (d *Reader) Read(keys, values []uint64) (int, error) {
 	if d.broken != nil {
 		return 0, d.broken
 	}
-	n, err := d.pairs.Read(keys, values)
+	n, err := saved.ReadWords(d.pairs, keys, values)
 	if err == nil || err == io.EOF {
 		return n, err
 	}

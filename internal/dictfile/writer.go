@@ -53,11 +53,11 @@ func (w *Writer) named(err error) error {
 // Write adds pairs. Slices of two lengths are an *Error that wraps a
 // *structures.LengthError, and nothing is written of them; after any other error, an
 // *outfile.Error, every later call returns it again.
-func (w *Writer) Write(keys, values []uint32) error {
+func (w *Writer) Write(keys, values []uint64) error {
 	if w.err != nil {
 		return w.err
 	}
-	err := w.pairs.Write(keys, values)
+	err := saved.WriteWords(w.pairs, keys, values)
 	if err == nil {
 		return nil
 	}

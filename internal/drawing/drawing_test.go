@@ -51,17 +51,17 @@ func read(t *testing.T, draw func(io.Writer) error) picture {
 // grown makes a tree over leaves of each keys, at most fan children a node.
 func grown(leaves, each, fan int) *Tree {
 	t := &Tree{Title: "A <tree> & more", Notes: []string{"note one", "note two"}, Slots: 14}
-	step := uint32(1<<32/uint64(leaves+1)) &^ 15
+	step := 1<<32/uint64(leaves+1)&^15
 	var level []Node
 	ref := uint32(0)
 	for i := range leaves {
-		n := Node{Ref: ref, Low: uint32(i) * step, High: uint32(i+1)*step - 1, Link: ref + 1}
+		n := Node{Ref: ref, Low: uint64(i) * step, High: uint64(i+1)*step - 1, Link: ref + 1}
 		for k := range each {
-			n.Keys = append(n.Keys, n.Low+uint32(k))
+			n.Keys = append(n.Keys, n.Low+uint64(k))
 		}
 		level, ref = append(level, n), ref+1
 	}
-	level[leaves-1].High = ^uint32(0)
+	level[leaves-1].High = 1<<32 - 1
 	for t.Levels = [][]Node{level}; len(level) > 1; {
 		var next []Node
 		for first := 0; first < len(level); first += fan {
@@ -94,7 +94,7 @@ func TestTree(t *testing.T) {
 	// Very many leaves make a picture of the size of a small one: bars for runs of nodes, and the children on one way.
 	large := grown(100_000, 7, 10)
 	large.Near = 1 << 31
-	large.Key = func(k uint32) string { return fmt.Sprintf("%08x", k) }
+	large.Key = func(k uint64) string { return fmt.Sprintf("%08x", k) }
 	p = read(t, large.WriteSVG)
 	require.Len(t, large.Levels, 6)
 	require.Equal(t, 1+5*10, p.count["g node"])

@@ -11,10 +11,10 @@ import (
 // Node is a node of a tree that keeps its pairs in leaves.
 type Node struct {
 	Ref       uint32 // its name, by which parents and neighbours speak of it
-	Low, High uint32 // the keys that it is for, both included
+	Low, High uint64 // the keys that it is for, both included
 	Link      uint32 // the Ref of its right neighbour; of the last one of a level whatever it is
 	Latched   bool   // locked, which no node may be in a read-only phase
-	Keys      []uint32
+	Keys      []uint64
 	Children  []uint32 // of an inner node, as many as Keys: the Ref of each; nil for a leaf
 }
 
@@ -24,13 +24,13 @@ type Tree struct {
 	Notes  []string // what is to be known of it, a line each
 	Slots  int      // that a node has
 	Levels [][]Node // the root's level first, the leaves last; in each the nodes in key order
-	Near   uint32   // a key: what of the lower levels is drawn node by node is around its leaf
+	Near   uint64   // a key: what of the lower levels is drawn node by node is around its leaf
 
 	// Key writes a key; nil: in decimal.
-	Key func(uint32) string
+	Key func(uint64) string
 }
 
-func (t *Tree) key(k uint32) string {
+func (t *Tree) key(k uint64) string {
 	if t.Key == nil {
 		return fmt.Sprint(k)
 	}
@@ -232,7 +232,7 @@ func (t *Tree) node(c *canvas, n Node, x, y float64, leaf, chosen, orphan bool) 
 }
 
 // at is the place in a level of the node for a key.
-func at(level []Node, key uint32) int {
+func at(level []Node, key uint64) int {
 	return max(0, sort.Search(len(level), func(i int) bool { return level[i].Low > key })-1)
 }
 

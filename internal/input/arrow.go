@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/vkds/vkds/internal/input/infile"
-	"github.com/vkds/vkds/internal/keytype"
 )
 
 // arrowMagic begins and ends an Arrow IPC file; a stream begins with its first
@@ -76,7 +75,7 @@ func openArrow(f *infile.File, o Options, invalid *invalid) (source, error) {
 				return err
 			}
 			for i := range columns {
-				columns[i].addArray(batch.Column(places[i]), o.Columns[i])
+				columns[i].addArray(batch.Column(places[i]), o.columns[i])
 			}
 		}
 		return nil
@@ -90,12 +89,14 @@ func (c *columnar) arrowPlaces(schema *arrow.Schema, o Options) (places []int, e
 	for _, field := range schema.Fields() {
 		names = append(names, field.Name)
 	}
-	for i, column := range o.Columns {
+	for i, column := range o.columns {
 		at, err := find(c.file, names, c.names[i])
 		if err != nil {
 			return nil, err
 		}
-		if have := schema.Field(at).Type; !arrowKind(have).holds(column.Type) {
+		have := schema.Field(at).Type
+		column.take(arrowKind(have), have.ID() == arrow.FLOAT64)
+		if !arrowKind(have).holds(column.Type) {
 			return nil, c.wrongType(i, have.String(), column.Type)
 		}
 		places = append(places, at)
@@ -121,45 +122,46 @@ func arrowKind(t arrow.DataType) kind {
 }
 
 // addArray appends the rows of an array whose kind holds the column's type.
-func (c *cells) addArray(a arrow.Array, column Column) {
-	t := column.Type
+func (c *cells) addArray(a arrow.Array, column *column) {
 	switch a := a.(type) {
 	case *array.Int8:
-		addSigned(c, a, t)
+		addSigned(c, a, column)
 	case *array.Int16:
-		addSigned(c, a, t)
+		addSigned(c, a, column)
 	case *array.Int32:
-		addSigned(c, a, t)
+		addSigned(c, a, column)
 	case *array.Int64:
-		addSigned(c, a, t)
+		addSigned(c, a, column)
 	case *array.Uint8:
-		addUnsigned(c, a, t)
+		addUnsigned(c, a, column)
 	case *array.Uint16:
-		addUnsigned(c, a, t)
+		addUnsigned(c, a, column)
 	case *array.Uint32:
-		addUnsigned(c, a, t)
+		addUnsigned(c, a, column)
 	case *array.Uint64:
-		addUnsigned(c, a, t)
+		addUnsigned(c, a, column)
 	case *array.Float16:
-		addRows(c, a, func(x float16.Num) (uint32, error) { return t.FromFloat(float64(x.Float32())) })
+		addRows(c, a, func(x float16.Num) (uint64, error) { return column.Type.FromFloat(float64(x.Float32())) })
 	case *array.Float32:
-		addRows(c, a, func(x float32) (uint32, error) { return t.FromFloat(float64(x)) })
+		addRows(c, a, func(x float32) (uint64, error) { return column.Type.FromFloat(float64(x)) })
 	case *array.Float64:
-		addRows(c, a, t.FromFloat)
+		addRows(c, a, column.Type.FromFloat)
 	case *array.String:
-		addRows(c, a, column.parse)
+		addRows(c, a, func(s string) (uint64, error) { return column.parse(s, c.words) })
 	case *array.LargeString:
-		addRows(c, a, column.parse)
+		addRows(c, a, func(s string) (uint64, error) { return column.parse(s, c.words) })
 	case *array.StringView:
-		addRows(c, a, column.parse)
+		addRows(c, a, func(s string) (uint64, error) { return column.parse(s, c.words) })
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit.Multiplier()
-		addRows(c, a, func(n arrow.Timestamp) (uint32, error) { return t.FromTime(instant(int64(n), unit)) })
+		addRows(c, a, func(n arrow.Timestamp) (uint64, error) {
+			return column.moment(instant(int64(n), unit), c.words)
+		})
 	case *array.Date32:
-		addRows(c, a, func(days arrow.Date32) (uint32, error) { return t.FromDay(int64(days), column.End) })
+		addRows(c, a, func(days arrow.Date32) (uint64, error) { return column.day(int64(days), c.words) })
 	case *array.Date64:
 		const day = 24 * 60 * 60 * 1000 // milliseconds
-		addRows(c, a, func(n arrow.Date64) (uint32, error) { return t.FromDay(int64(n)/day, column.End) })
+		addRows(c, a, func(n arrow.Date64) (uint64, error) { return column.day(int64(n)/day, c.words) })
 	case *array.Dictionary:
 		c.addDictionary(a, column)
 	default:
@@ -173,7 +175,7 @@ type rows[T any] interface {
 	Value(i int) T
 }
 
-func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (uint32, error)) {
+func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (uint64, error)) {
 	for i := range a.Len() {
 		if a.IsNull(i) {
 			c.add(0, ErrNull)
@@ -183,18 +185,20 @@ func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (uint32, error)) {
 	}
 }
 
-func addSigned[T int8 | int16 | int32 | int64, A rows[T]](c *cells, a A, t keytype.Type) {
-	addRows(c, a, func(n T) (uint32, error) { return t.FromInt(int64(n)) })
+func addSigned[T int8 | int16 | int32 | int64, A rows[T]](c *cells, a A, column *column) {
+	addRows(c, a, func(n T) (uint64, error) { return column.integer(int64(n), c.words) })
 }
 
-func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, t keytype.Type) {
-	addRows(c, a, func(n T) (uint32, error) { return t.FromUint(uint64(n)) })
+func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, column *column) {
+	addRows(c, a, func(n T) (uint64, error) { return column.unsigned(uint64(n), c.words) })
 }
 
 // addDictionary converts each of a dictionary-encoded array's values once.
-func (c *cells) addDictionary(a *array.Dictionary, column Column) {
+func (c *cells) addDictionary(a *array.Dictionary, column *column) {
 	var values cells
+	from := column.Type
 	values.addArray(a.Dictionary(), column)
+	column.Type.Widen(from, c.words)
 	bad := map[int]error{}
 	for _, b := range values.bad {
 		bad[b.row] = b.err

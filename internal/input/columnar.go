@@ -21,19 +21,34 @@ const (
 // holds tells whether values of type t can come from a column of kind k.
 func (k kind) holds(t keytype.Type) bool {
 	switch t {
-	case keytype.Float32:
+	case keytype.Float32, keytype.Float64:
 		return k == integer || k == float
-	case keytype.Hex, keytype.IPv4:
+	case keytype.Hex, keytype.Hex64, keytype.IPv4, keytype.IPv6:
 		return k == integer || k == text
-	case keytype.Time:
+	case keytype.Time, keytype.Time64:
 		return k == integer || k == text || k == moment
 	}
 	return k == integer
 }
 
+// take makes a column's type that of what it holds, where it says itself what that is.
+func (c *column) take(k kind, wide bool) {
+	if !c.Any {
+		return
+	}
+	switch {
+	case k == float && wide:
+		c.Type, c.Wider = keytype.Float64, nil
+	case k == float:
+		c.Type, c.Wider = keytype.Float32, nil
+	case k == moment:
+		c.Type, c.Wider = keytype.Time, keytype.Time.Wider()
+	}
+}
+
 // cells are the words of a few rows of one column.
 type cells struct {
-	words []uint32
+	words []uint64
 	bad   []badCell // in the order of rows
 }
 
@@ -44,7 +59,7 @@ type badCell struct {
 
 func (c *cells) reset() { c.words, c.bad = c.words[:0], c.bad[:0] }
 
-func (c *cells) add(w uint32, err error) {
+func (c *cells) add(w uint64, err error) {
 	if err != nil {
 		c.bad = append(c.bad, badCell{len(c.words), err})
 	}
@@ -59,15 +74,17 @@ type columnar struct {
 	invalid *invalid
 	load    func(columns []cells) error
 	close   func()
+	chosen  []*column
 	columns []cells
 	at      int   // next row of columns
 	start   int64 // number of rows before columns
 }
 
 func newColumnar(file *infile.File, o Options, invalid *invalid) *columnar {
-	c := &columnar{file: file.Name(), format: o.Format, invalid: invalid, columns: make([]cells, len(o.Columns))}
-	for i, column := range o.Columns {
-		c.names = append(c.names, column.name(i))
+	c := &columnar{file: file.Name(), format: o.Format, invalid: invalid, chosen: o.columns,
+		columns: make([]cells, len(o.columns))}
+	for _, column := range o.columns {
+		c.names = append(c.names, column.Name)
 	}
 	return c
 }
@@ -77,13 +94,13 @@ func (c *columnar) Close() error {
 	return nil
 }
 
-func (c *columnar) read(columns [][]uint32) (int, error) {
+func (c *columnar) read(columns [][]uint64, n int) (int, error) {
 	if c.at == len(c.columns[0].words) {
-		if err := c.fill(); err != nil {
-			return 0, err
+		if err := c.fill(columns, n); err != nil {
+			return n, err
 		}
 	}
-	return c.take(columns)
+	return c.take(columns, n)
 }
 
 // wrongType tells of a column that holds no values of a type. have is its own, in its format's words.
@@ -93,8 +110,12 @@ func (c *columnar) wrongType(column int, have string, want keytype.Type) error {
 		have, want)}
 }
 
-// fill reads the next batch.
-func (c *columnar) fill() error {
+// fill reads the next batch. Of the columns, n rows are there already.
+func (c *columnar) fill(columns [][]uint64, n int) error {
+	for i, column := range c.chosen {
+		from := column.Type
+		defer func() { column.Type.Widen(from, columns[i][:n]) }() // the batch's are
+	}
 	c.start += int64(c.at)
 	c.at = 0
 	for i := range c.columns {
@@ -112,8 +133,8 @@ func (c *columnar) fill() error {
 }
 
 // take copies rows of the batch, up to and over the next bad one.
-func (c *columnar) take(columns [][]uint32) (int, error) {
-	end, bad, column := min(len(c.columns[0].words), c.at+len(columns[0])), -1, 0
+func (c *columnar) take(columns [][]uint64, n int) (int, error) {
+	end, bad, column := min(len(c.columns[0].words), c.at+len(columns[0])-n), -1, 0
 	for i := range c.columns {
 		for len(c.columns[i].bad) > 0 && c.columns[i].bad[0].row < c.at {
 			c.columns[i].bad = c.columns[i].bad[1:] // another column's was bad, too
@@ -122,10 +143,10 @@ func (c *columnar) take(columns [][]uint32) (int, error) {
 			end, bad, column = b[0].row, b[0].row, i
 		}
 	}
-	n := end - c.at
 	for i := range columns {
-		copy(columns[i], c.columns[i].words[c.at:end])
+		copy(columns[i][n:], c.columns[i].words[c.at:end])
 	}
+	n += end - c.at
 	c.at = end
 	if bad < 0 {
 		return n, nil

@@ -163,46 +163,46 @@ func TestColumnar(t *testing.T) {
 		for batch := range 7 {
 			keys, values, skipped, err := readTable(path, input.Options{Columns: columns("u32", "i64")}, batch+1)
 			require.NoError(t, err, name)
-			assert.Equal(t, []uint32{0xfffffff0, 0xfffffff1, 0xfffffff2, 0xfffffff3, 0xfffffff4, 0xfffffff5}, keys,
+			assert.Equal(t, []uint64{0xfffffff0, 0xfffffff1, 0xfffffff2, 0xfffffff3, 0xfffffff4, 0xfffffff5}, keys,
 				name)
-			assert.Equal(t, []uint32{0, 10, 20, 30, 40, 50}, values, name)
+			assert.Equal(t, []uint64{0, 10, 20, 30, 40, 50}, values, name)
 			assert.Zero(t, skipped)
 		}
 		keys, values, _, err := readTable(path, input.Options{Columns: table("6", keytype.Time, "f64",
 			keytype.Float32)}, 100)
 		require.NoError(t, err, name)
-		assert.Equal(t, []uint32{0, day, 2 * day, 3 * day, 4 * day, 5 * day}, keys, name)
+		assert.Equal(t, []uint64{0, day, 2 * day, 3 * day, 4 * day, 5 * day}, keys, name)
 		assert.Equal(t, "2.5", keytype.Float32.Format(values[5]), name)
 		keys, values, _, err = readTable(path, input.Options{Columns: table("stamp", keytype.Time, "text",
 			keytype.Hex)}, 100)
 		require.NoError(t, err, name)
-		assert.Equal(t, []uint32{0, 1, 2, 3, 4, 5}, keys, name)
-		assert.Equal(t, []uint32{10, 11, 10, 11, 10, 11}, values, name)
+		assert.Equal(t, []uint64{0, 1, 2, 3, 4, 5}, keys, name)
+		assert.Equal(t, []uint64{10, 11, 10, 11, 10, 11}, values, name)
 
 		// Whole days and texts as the upper ends of ranges; 10 and 11 are addresses, too.
 		words, _, err := load(path, input.Options{Columns: ends(keytype.Time, "date", "date")}, 4)
 		require.NoError(t, err, name)
-		assert.Equal(t, [][]uint32{{0, day, 2 * day, 3 * day, 4 * day, 5 * day},
+		assert.Equal(t, [][]uint64{{0, day, 2 * day, 3 * day, 4 * day, 5 * day},
 			{day - 1, 2*day - 1, 3*day - 1, 4*day - 1, 5*day - 1, 6*day - 1}}, words, name)
 		words, _, err = load(path, input.Options{Columns: ends(keytype.Hex, "text", "text")}, 100)
 		require.NoError(t, err, name)
-		assert.Equal(t, [][]uint32{{10, 11, 10, 11, 10, 11}, {10, 11, 10, 11, 10, 11}}, words, name)
+		assert.Equal(t, [][]uint64{{10, 11, 10, 11, 10, 11}, {10, 11, 10, 11, 10, 11}}, words, name)
 		words, _, err = load(path, input.Options{Columns: []input.Column{{Name: "i64", Type: keytype.IPv4},
 			{Name: "stamp", Type: keytype.Time, End: true}}}, 100)
 		require.NoError(t, err, name)
-		assert.Equal(t, [][]uint32{{0, 10, 20, 30, 40, 50}, {0, 1, 2, 3, 4, 5}}, words, name)
+		assert.Equal(t, [][]uint64{{0, 10, 20, 30, 40, 50}, {0, 1, 2, 3, 4, 5}}, words, name)
 
 		// Null in row 3, and with the plain type negative in four of six.
 		keys, values, skipped, err := readTable(path,
 			input.Options{Columns: table("i64", keytype.Uint32, "null32", keytype.Int32), SkipInvalid: true}, 4)
 		require.NoError(t, err, name)
-		assert.Equal(t, []uint32{0, 10, 30, 40, 50}, keys, name)
+		assert.Equal(t, []uint64{0, 10, 30, 40, 50}, keys, name)
 		assert.Equal(t, []string{"-4", "-3", "-1", "0", "1"}, formatAll(keytype.Int32, values), name)
 		assert.EqualValues(t, 1, skipped)
 		keys, values, skipped, err = readTable(path,
 			input.Options{Columns: columns("null32", "null32"), SkipInvalid: true}, 1)
 		require.NoError(t, err, name)
-		assert.Equal(t, []uint32{0, 1}, keys, name)
+		assert.Equal(t, []uint64{0, 1}, keys, name)
 		assert.Equal(t, keys, values, name)
 		assert.EqualValues(t, 4, skipped, name)
 
@@ -212,7 +212,7 @@ func TestColumnar(t *testing.T) {
 		require.ErrorAs(t, err, &re, name)
 		assert.ErrorIs(t, err, input.ErrNull)
 		assert.EqualError(t, err, path+`: row 3: column "null32": is null`)
-		assert.Equal(t, []uint32{0, 10}, keys, name)
+		assert.Equal(t, []uint64{0, 10}, keys, name)
 		_, _, _, err = readTable(path, input.Options{Columns: columns("3", "null32")}, 100)
 		assert.EqualError(t, err, path+`: row 1: column 3: -4 is out of range (0 to 4294967295)`)
 		assert.ErrorIs(t, err, keytype.ErrRange)
@@ -226,14 +226,14 @@ func TestColumnar(t *testing.T) {
 		}
 		keys, _, _, err = readTable(path, input.Options{Columns: columns("I64", "U32")}, 100)
 		require.NoError(t, err, name)
-		assert.Equal(t, []uint32{0, 10, 20, 30, 40, 50}, keys, name)
+		assert.Equal(t, []uint64{0, 10, 20, 30, 40, 50}, keys, name)
 		_, err = input.Open(ctx, path, input.Options{Columns: columns("none", "")})
 		var ce *input.ColumnError
 		require.ErrorAs(t, err, &ce, name)
 	}
 }
 
-func formatAll(typ keytype.Type, words []uint32) (texts []string) {
+func formatAll(typ keytype.Type, words []uint64) (texts []string) {
 	for _, w := range words {
 		texts = append(texts, typ.Format(w))
 	}

@@ -19,14 +19,13 @@ type delimited struct {
 	file    string
 	csv     *csv.Reader
 	budget  *budget // of the record that is being read
-	columns []Column
+	columns []*column
 	index   []int // field of each column, from 0
 	least   int   // fields that a record needs for those
 	fields  int   // in each record; 0 while nothing has said so
 	line    int   // of the last record
 	invalid *invalid
 	pending []string // a first record that turned out to hold data
-	words   []uint32
 }
 
 // newDelimited reads the header, if any, and finds the columns.
@@ -49,13 +48,9 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 		file:    name,
 		csv:     csv.NewReader(bufio.NewReaderSize(limited, 64<<10)),
 		budget:  limited,
-		index:   make([]int, len(o.Columns)),
-		words:   make([]uint32, len(o.Columns)),
+		columns: o.columns,
+		index:   make([]int, len(o.columns)),
 		invalid: invalid,
-	}
-	for i, c := range o.Columns {
-		c.Name = c.name(i)
-		d.columns = append(d.columns, c)
 	}
 	d.csv.Comma, d.csv.Comment = o.Delimiter, o.Comment
 	d.csv.ReuseRecord = true
@@ -81,24 +76,21 @@ func special(c rune) bool {
 	return c == '"' || c == '\r' || c == '\n' || c == utf8.RuneError || !utf8.ValidRune(c)
 }
 
-func (d *delimited) read(columns [][]uint32) (int, error) {
-	for n := range columns[0] {
-		if err := d.next(); err != nil {
+func (d *delimited) read(columns [][]uint64, n int) (int, error) {
+	for ; n < len(columns[0]); n++ {
+		if err := d.next(columns, n); err != nil {
 			return n, err
 		}
-		for c, w := range d.words {
-			columns[c][n] = w
-		}
 	}
-	return len(columns[0]), nil
+	return n, nil
 }
 
-// next parses the next valid record into d.words.
-func (d *delimited) next() error {
+// next parses the next valid record into row n.
+func (d *delimited) next(columns [][]uint64, n int) error {
 	for {
 		record, err := d.record()
 		if err == nil {
-			err = d.parse(record)
+			err = d.parse(record, columns, n)
 		}
 		if err == nil || !d.pass(err) {
 			return err
@@ -174,19 +166,19 @@ func (d *delimited) startColumn(pe *csv.ParseError) int {
 	return pe.Column
 }
 
-func (d *delimited) parse(record []string) error {
+func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 	if want := max(d.fields, d.least); len(record) != d.fields && (d.fields != 0 || len(record) < want) {
 		line, _ := d.csv.FieldPos(0)
 		return &LineError{File: d.file, Line: int64(line),
 			Err: fmt.Errorf("%s where the first record has %d", plural(len(record), "field"), want)}
 	}
 	for c, column := range d.columns {
-		w, err := column.parse(record[d.index[c]])
+		w, err := column.parse(record[d.index[c]], columns[c][:n])
 		if err != nil {
 			line, _ := d.csv.FieldPos(d.index[c])
 			return &LineError{File: d.file, Line: int64(line), Field: "column " + quote(column.Name), Err: err}
 		}
-		d.words[c] = w
+		columns[c][n] = w
 	}
 	d.fields = len(record)
 	return nil
@@ -214,7 +206,7 @@ func (d *delimited) readHeader(o Options) error {
 	if o.Header == Detect && named == "" {
 		isHeader = true
 		for c, column := range d.columns {
-			isHeader = isHeader && isName(names[d.index[c]], column.Type)
+			isHeader = isHeader && isName(names[d.index[c]], *column)
 		}
 		if isHeader {
 			o.note("%s: the first line is taken for names", d.file)

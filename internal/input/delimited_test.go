@@ -17,19 +17,19 @@ import (
 )
 
 // rows reads two columns of a text.
-func rows(text string, o input.Options) (rows [][2]uint32, skipped int64, err error) {
+func rows(text string, o input.Options) (rows [][2]uint64, skipped int64, err error) {
 	words, skipped, err := stream(text, o, 2)
 	if words == nil {
 		return nil, skipped, err
 	}
 	for i := range words[0] {
-		rows = append(rows, [2]uint32{words[0][i], words[1][i]})
+		rows = append(rows, [2]uint64{words[0][i], words[1][i]})
 	}
 	return rows, skipped, err
 }
 
 func TestDelimited(t *testing.T) {
-	want := [][2]uint32{{1, 10}, {2, 20}, {3, 30}}
+	want := [][2]uint64{{1, 10}, {2, 20}, {3, 30}}
 	for name, c := range map[string]struct {
 		text    string
 		options input.Options
@@ -119,7 +119,7 @@ func TestGuessOfStreams(t *testing.T) {
 	require.NoError(t, err)
 	words, err = drain(r, 2, 1)
 	assert.ErrorIs(t, err, broken)
-	assert.Equal(t, [][]uint32{{1, 2}, {10, 20}}, words)
+	assert.Equal(t, [][]uint64{{1, 2}, {10, 20}}, words)
 }
 
 func TestDelimitedTypes(t *testing.T) {
@@ -192,7 +192,7 @@ func TestDelimitedErrors(t *testing.T) {
 	r, err := input.Stream("f", io.MultiReader(strings.NewReader("1,2\n3,"), iotest.ErrReader(broken)),
 		input.Options{Columns: columns("1", "2")})
 	require.NoError(t, err)
-	k := make([]uint32, 9)
+	k := make([]uint64, 9)
 	n, err := r.Read(k, k)
 	assert.Equal(t, 1, n)
 	assert.ErrorIs(t, err, broken)
@@ -202,7 +202,7 @@ func TestSkipInvalid(t *testing.T) {
 	got, skipped, err := rows("x\"y,z\n1,10\n*\n2,\\N\n2,20,5\n2\"2,1\n3,30\n",
 		input.Options{Columns: columns("1", "2"), SkipInvalid: true})
 	require.NoError(t, err)
-	assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got)
+	assert.Equal(t, [][2]uint64{{1, 10}, {3, 30}}, got)
 	assert.EqualValues(t, 5, skipped)
 	_, _, err = rows("1,10\n2,\"20\n3,30\n", input.Options{Columns: columns("1", "2"), SkipInvalid: true})
 	assert.ErrorIs(t, err, input.ErrOpenQuote, "a quote that swallowed the rest of the file is no record to skip")
@@ -222,7 +222,7 @@ func TestFirstRecordsSkipped(t *testing.T) {
 	} {
 		got, skipped, err := rows(text, input.Options{Columns: columns("1", "2"), SkipInvalid: true})
 		require.NoError(t, err, "%q", text)
-		assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got, "%q", text)
+		assert.Equal(t, [][2]uint64{{1, 10}, {3, 30}}, got, "%q", text)
 		assert.Equal(t, skips, skipped, "%q", text)
 	}
 	// The columns were never there, which says more than that all was skipped.
@@ -242,7 +242,7 @@ func TestDelimitedComments(t *testing.T) {
 		for _, skip := range []bool{false, true} {
 			got, skipped, err := rows(text, input.Options{Columns: columns("1", "2"), Comment: '#', SkipInvalid: skip})
 			require.NoError(t, err, "%q", text)
-			assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got, "%q", text)
+			assert.Equal(t, [][2]uint64{{1, 10}, {3, 30}}, got, "%q", text)
 			assert.Zero(t, skipped, "%q", text)
 		}
 	}
@@ -267,7 +267,7 @@ func TestDelimitedCarriageReturns(t *testing.T) {
 	require.ErrorIs(t, err, input.ErrQuote)
 	got, _, err := rows("1,\"1\r0\"\n1,10\r\n3,30\r\n", input.Options{Columns: columns("1", "2"), SkipInvalid: true})
 	require.NoError(t, err)
-	assert.Equal(t, [][2]uint32{{1, 10}, {3, 30}}, got)
+	assert.Equal(t, [][2]uint64{{1, 10}, {3, 30}}, got)
 }
 
 // endless repeats a text.
@@ -294,7 +294,7 @@ func TestEndlessRecords(t *testing.T) {
 			r, err := input.Stream("f", io.MultiReader(strings.NewReader("1,10\n2,20\n"+begin), tail),
 				input.Options{Columns: columns("1", "2"), SkipInvalid: skip})
 			require.NoError(t, err)
-			a, b := make([]uint32, 9), make([]uint32, 9)
+			a, b := make([]uint64, 9), make([]uint64, 9)
 			n, err := r.Read(a, b)
 			assert.Equal(t, 2, n)
 			require.ErrorIs(t, err, input.ErrLongRecord)
@@ -339,7 +339,7 @@ func FuzzDelimited(f *testing.F) {
 		for i, r := range records {
 			a, _ := keytype.Uint32.Parse(r[0])
 			b, _ := keytype.Uint32.Parse(r[1])
-			if got[i] != [2]uint32{a, b} {
+			if got[i] != [2]uint64{a, b} {
 				t.Fatalf("%q: record %d is %v, want %v", text, i, got[i], r)
 			}
 		}

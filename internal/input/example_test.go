@@ -34,7 +34,7 @@ func ExampleReader_Read() {
 		return
 	}
 	defer r.Close()
-	times, values := make([]uint32, 10), make([]uint32, 10)
+	times, values := make([]uint64, 10), make([]uint64, 10)
 	for {
 		n, err := r.Read(times, values)
 		if err == io.EOF {

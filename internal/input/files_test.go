@@ -42,11 +42,11 @@ func ends(t keytype.Type, names ...string) []input.Column {
 }
 
 // drain reads a file to its end, a few rows at a time, and checks the reader's promises on the way.
-func drain(r *input.Reader, columns, batch int) (words [][]uint32, err error) {
-	words = make([][]uint32, columns)
-	part := make([][]uint32, columns)
+func drain(r *input.Reader, columns, batch int) (words [][]uint64, err error) {
+	words = make([][]uint64, columns)
+	part := make([][]uint64, columns)
 	for c := range part {
-		part[c] = make([]uint32, batch)
+		part[c] = make([]uint64, batch)
 	}
 	for {
 		n, err := r.Read(part...)
@@ -71,7 +71,7 @@ func drain(r *input.Reader, columns, batch int) (words [][]uint32, err error) {
 }
 
 // stream reads a text to its end.
-func stream(text string, o input.Options, batch int) (words [][]uint32, skipped int64, err error) {
+func stream(text string, o input.Options, batch int) (words [][]uint64, skipped int64, err error) {
 	r, err := input.Stream("f", strings.NewReader(text), o)
 	if err != nil {
 		return nil, 0, err
@@ -81,7 +81,7 @@ func stream(text string, o input.Options, batch int) (words [][]uint32, skipped 
 }
 
 // load reads a file to its end.
-func load(path string, o input.Options, batch int) (words [][]uint32, skipped int64, err error) {
+func load(path string, o input.Options, batch int) (words [][]uint64, skipped int64, err error) {
 	r, err := input.Open(ctx, path, o)
 	if err != nil {
 		return nil, 0, err
@@ -97,7 +97,7 @@ func table(key string, kt keytype.Type, value string, vt keytype.Type) []input.C
 }
 
 // readTable reads a table, of integers from the first two columns where there is no telling.
-func readTable(path string, o input.Options, batch int) (keys, values []uint32, skipped int64, err error) {
+func readTable(path string, o input.Options, batch int) (keys, values []uint64, skipped int64, err error) {
 	if o.Columns == nil {
 		o.Columns = columns("", "")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vkds/vkds/internal/enum"
 	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/structures"
 )
 
 // Format is how a file is stored. The zero value is Auto.
@@ -21,17 +22,27 @@ const (
 	Text           // a value a line, or a range LO:HI
 	U32LE          // 4 bytes a value, as keytype.Type.FromBits has them, least significant first, a row after the other
 	U32BE          // the same, most significant first
+	U64LE          // the same of 8 bytes, least significant first
+	U64BE          // and most significant first
 	Parquet        // an uncompressed regular file, whatever is compressed inside
 	Arrow          // Arrow IPC, as a file or a stream
 )
 
 var formatNames = enum.Names[Format]{Auto: "auto", CSV: "csv", Text: "text", U32LE: "u32le", U32BE: "u32be",
-	Parquet: "parquet", Arrow: "arrow"}
+	U64LE: "u64le", U64BE: "u64be", Parquet: "parquet", Arrow: "arrow"}
 
 func (f Format) String() string { return formatNames.String(f) }
 
 // Formats are all there are, by their names.
-var Formats = enum.Of("format", Auto, CSV, Text, U32LE, U32BE, Parquet, Arrow)
+var Formats = enum.Of("format", Auto, CSV, Text, U32LE, U32BE, U64LE, U64BE, Parquet, Arrow)
+
+// width is that of a binary format's values.
+func (f Format) width() structures.Width {
+	if f == U64LE || f == U64BE {
+		return structures.Bits64
+	}
+	return structures.Bits32
+}
 
 // magics are the first bytes of what is neither text nor plain values.
 var magics = []struct {

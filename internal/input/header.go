@@ -21,9 +21,9 @@ const (
 )
 
 // isName tells whether a field of the first line looks like a column's name.
-func isName(field string, t keytype.Type) bool {
+func isName(field string, c column) bool {
 	field = strings.TrimSpace(field)
-	_, err := t.Parse(field)
+	_, err := c.parse(field, nil) // of a copy, whose type may become what it will
 	return errors.Is(err, keytype.ErrSyntax) && !strings.ContainsAny(field[:1], "0123456789+-.")
 }
 

@@ -1,11 +1,10 @@
-// Package input reads columns of files as 32-bit words, in blocks: a table is two of them, keys and values, a file of
+// Package input reads columns of files as words, in blocks: a table is two of them, keys and values, a file of
 // ranges two, their ends, and a file of keys one. Files are delimited text (CSV), text with a value a line, binary,
 // Parquet or Arrow IPC, plain or compressed, or come through a pipe. What is wrong is told with its line or row.
 package input
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,18 +20,15 @@ type Column struct {
 	// Name is its name in the header or the schema, or its number from 1; digits alone are a number. "" is its place
 	// among those chosen. Text and binary files have the columns that are chosen, in this order, and no names.
 	Name string
-	Type keytype.Type
+	// Type is what it holds, and Wider are the types that it may turn out to hold instead, which Type.Wider names; nil:
+	// none of them will do. Reader.Types tells which one it is.
+	Type  keytype.Type
+	Wider []keytype.Type
+	// Any says that Type is for text, and that a column of Parquet or Arrow says itself what it holds.
+	Any bool
 	// End says that the column before it holds the lower ends of ranges, and this one the upper ends: a date without a
 	// time is the last second of its day. In Text both are written together, as keytype.Type.ParseRange reads them.
 	End bool
-}
-
-// parse returns the word for a text.
-func (c Column) parse(text string) (uint32, error) {
-	if c.End {
-		return c.Type.ParseEnd(text)
-	}
-	return c.Type.Parse(text)
 }
 
 // name is how the column at a place, from 0, is asked for.
@@ -65,6 +61,8 @@ type Options struct {
 	// a tab or a semicolon, as the file begins; where that doesn't tell, a comma.
 	Delimiter rune
 
+	columns []*column // what is known of Columns while they are read
+
 	// Note, if not nil, is called with what had to be guessed, in one line each.
 	Note func(text string)
 	// Progress, if not nil, is called by Read with the bytes of the stored (compressed) file that were read so far and
@@ -83,7 +81,7 @@ type Reader struct {
 	file     *infile.File
 	format   Format
 	rows     int64
-	columns  int
+	columns  []*column
 	source   source
 	invalid  invalid
 	progress func(read, size int64)
@@ -92,9 +90,9 @@ type Reader struct {
 
 // source is what each format implements.
 type source interface {
-	// read reads rows into slices of one length, and returns how many: fewer than there is room for is no end. An
-	// error, also io.EOF, comes with the rows before it, and is the end.
-	read(columns [][]uint32) (int, error)
+	// read reads rows into slices of one length, from row n on, and returns where they end: fewer than there is room
+	// for is no end. An error, also io.EOF, comes with the rows before it, and is the end.
+	read(columns [][]uint64, n int) (int, error)
 }
 
 // invalid counts what can't be read, where that is passed over.
@@ -149,17 +147,19 @@ func NewReader(file *infile.File, o Options) (r *Reader, err error) {
 
 // newReader reads from in, which is decompressed, and a file where the format needs one.
 func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
-	r = &Reader{format: o.Format, rows: -1, columns: len(o.Columns), invalid: invalid{skip: o.SkipInvalid},
+	for i, c := range o.Columns {
+		c.Name = c.name(i)
+		o.columns = append(o.columns, &column{Column: c})
+	}
+	r = &Reader{format: o.Format, rows: -1, columns: o.columns, invalid: invalid{skip: o.SkipInvalid},
 		progress: o.Progress}
 	switch o.Format {
 	case Parquet:
 		r.source, r.rows, err = openParquet(in.(*infile.File), o, &r.invalid)
 	case Arrow:
 		r.source, err = openArrow(in.(*infile.File), o, &r.invalid)
-	case U32LE:
-		r.source, err = newPacked(name, in, binary.LittleEndian, o, &r.invalid)
-	case U32BE:
-		r.source, err = newPacked(name, in, binary.BigEndian, o, &r.invalid)
+	case U32LE, U32BE, U64LE, U64BE:
+		r.source, err = newPacked(name, in, o, &r.invalid)
 	case Text:
 		r.source, err = newLines(name, in, o, &r.invalid)
 	default:
@@ -174,18 +174,18 @@ func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 // Read fills one slice a column, all of one length, with the next rows and returns how many. The last rows come with a
 // nil error and io.EOF comes alone; any other error comes with the rows before it or behind them, and again from every
 // later call: *LineError, *RowError, *infile.Error, *DamagedError or the context's cause.
-func (r *Reader) Read(columns ...[]uint32) (n int, err error) {
-	if len(columns) != r.columns {
-		panic(fmt.Sprintf("input: Read into %d columns of %d", len(columns), r.columns))
+//
+// The words are of the types that Types then returns, which may be others after the next call: the caller has to Widen
+// what came before.
+func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
+	if len(columns) != len(r.columns) {
+		panic(fmt.Sprintf("input: Read into %d columns of %d", len(columns), len(r.columns)))
 	}
-	rest := make([][]uint32, len(columns))
 	for n < len(columns[0]) && r.err == nil {
-		for c := range columns {
-			rest[c] = columns[c][n:len(columns[0])]
-		}
-		var more int
-		more, r.err = r.source.read(rest)
-		n += more
+		n, r.err = r.source.read(columns, n)
+	}
+	for _, c := range r.columns {
+		c.begun = c.begun || n > 0
 	}
 	if r.progress != nil {
 		r.progress(r.file.Position())
@@ -194,6 +194,14 @@ func (r *Reader) Read(columns ...[]uint32) (n int, err error) {
 		return n, nil
 	}
 	return n, r.err
+}
+
+// Types returns what the columns hold, as far as they were read.
+func (r *Reader) Types() (types []keytype.Type) {
+	for _, c := range r.columns {
+		types = append(types, c.Type)
+	}
+	return types
 }
 
 // Format returns how the file is stored: Options.Format, or what Auto found.

@@ -22,7 +22,7 @@ import (
 )
 
 // keysOf reads keys of a text, one a line unless the format says otherwise.
-func keysOf(data string, o input.Options) ([]uint32, int64, error) {
+func keysOf(data string, o input.Options) ([]uint64, int64, error) {
 	o.Format = cmp.Or(o.Format, input.Text)
 	if o.Columns == nil {
 		o.Columns = make([]input.Column, 1)
@@ -38,10 +38,10 @@ func TestBinary(t *testing.T) {
 	data := "\x01\x02\x03\x04\x05\x06\x07\x08\xff\xff\xff\xff\x00\x00\x00\x00"
 	keys, _, err := keysOf(data, input.Options{Format: input.U32LE})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{0x04030201, 0x08070605, 0xffffffff, 0}, keys)
+	assert.Equal(t, []uint64{0x04030201, 0x08070605, 0xffffffff, 0}, keys)
 	keys, _, err = keysOf(data, input.Options{Format: input.U32BE})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{0x01020304, 0x05060708, 0xffffffff, 0}, keys)
+	assert.Equal(t, []uint64{0x01020304, 0x05060708, 0xffffffff, 0}, keys)
 	keys, _, err = keysOf("", input.Options{Format: input.U32BE})
 	require.NoError(t, err)
 	assert.Empty(t, keys)
@@ -74,7 +74,7 @@ func TestBinary(t *testing.T) {
 // What binary files hold are values of the keys' type: each comes out as the word
 // of the same value written as text.
 func TestBinaryTypes(t *testing.T) {
-	for typ, values := range map[keytype.Type]map[string]uint32{
+	for typ, values := range map[keytype.Type]map[string]uint64{
 		keytype.Uint32: {"0": 0, "5": 5, "4294967295": 0xffffffff},
 		keytype.Hex:    {"0": 0, "5": 5, "ffffffff": 0xffffffff},
 		keytype.Time:   {"1970-01-01": 0, "1970-01-01 00:00:05": 5, "2106-02-07 06:28:15": 0xffffffff},
@@ -85,8 +85,8 @@ func TestBinaryTypes(t *testing.T) {
 		var text, le, be strings.Builder
 		for value, bits := range values {
 			text.WriteString(value + "\n")
-			le.Write(binary.LittleEndian.AppendUint32(nil, bits))
-			be.Write(binary.BigEndian.AppendUint32(nil, bits))
+			le.Write(binary.LittleEndian.AppendUint32(nil, uint32(bits)))
+			be.Write(binary.BigEndian.AppendUint32(nil, uint32(bits)))
 		}
 		want, _, err := keysOf(text.String(), input.Options{Columns: column(typ)})
 		require.NoError(t, err)
@@ -103,11 +103,11 @@ func TestBinaryTypes(t *testing.T) {
 	keys, _, err := keysOf(data, input.Options{Format: input.U32LE, Columns: column(keytype.Float32)})
 	assert.EqualError(t, err, "f: row 2: column 1: NaN has no place in an order")
 	assert.ErrorIs(t, err, keytype.ErrNaN)
-	assert.Equal(t, []uint32{1 << 31}, keys)
+	assert.Equal(t, []uint64{1 << 31}, keys)
 	keys, skipped, err := keysOf(data, input.Options{Format: input.U32LE, Columns: column(keytype.Float32),
 		SkipInvalid: true})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{1 << 31, 0xbf800000}, keys)
+	assert.Equal(t, []uint64{1 << 31, 0xbf800000}, keys)
 	assert.EqualValues(t, 2, skipped)
 }
 
@@ -127,13 +127,13 @@ func TestTextComments(t *testing.T) {
 	text := "# keys\n1\n#2\n3\n#"
 	keys, skipped, err := keysOf(text, input.Options{Comment: '#'})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{1, 3}, keys)
+	assert.Equal(t, []uint64{1, 3}, keys)
 	assert.Zero(t, skipped)
 	_, _, err = keysOf(text+"\nx", input.Options{Comment: '#'})
 	assert.EqualError(t, err, `f:6: "x" is not an integer`)
 	keys, _, err = keysOf("% id\n1\n%\n3\n", input.Options{Comment: '%', Format: input.CSV})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{1, 3}, keys)
+	assert.Equal(t, []uint64{1, 3}, keys)
 }
 
 func TestTextCarriageReturns(t *testing.T) {
@@ -145,23 +145,23 @@ func TestTextCarriageReturns(t *testing.T) {
 	}
 	keys, _, err := keysOf("1\r", input.Options{})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{1}, keys)
+	assert.Equal(t, []uint64{1}, keys)
 }
 
 func TestKeysInCSV(t *testing.T) {
 	keys, skipped, err := keysOf("id,name\n1,a\n2,\"b,c\"\n3,d\n4,e\n",
 		input.Options{Format: input.CSV, Columns: columns("id")})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{1, 2, 3, 4}, keys)
+	assert.Equal(t, []uint64{1, 2, 3, 4}, keys)
 	assert.Zero(t, skipped)
 	keys, skipped, err = keysOf("l 0x10 1\ns 0x20 2\nl * 1\n",
 		input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' ', SkipInvalid: true})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{16, 32}, keys)
+	assert.Equal(t, []uint64{16, 32}, keys)
 	assert.EqualValues(t, 1, skipped)
 	keys, _, err = keysOf("1\n2\n", input.Options{Format: input.CSV})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{1, 2}, keys)
+	assert.Equal(t, []uint64{1, 2}, keys)
 	_, _, err = keysOf("id\n1\n", input.Options{Format: input.CSV, Columns: columns("key")})
 	var missing *input.ColumnError
 	require.ErrorAs(t, err, &missing)
@@ -181,7 +181,7 @@ func TestOpenKeys(t *testing.T) {
 	words, _, err := load(path, input.Options{Columns: columns("key"),
 		Progress: func(read, size int64) { calls++; position, total = read, size }}, 100)
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{10, 20}, words[0])
+	assert.Equal(t, []uint64{10, 20}, words[0])
 	assert.NotZero(t, calls)
 	assert.EqualValues(t, packed.Len(), position)
 	assert.EqualValues(t, packed.Len(), total)
@@ -204,7 +204,7 @@ func TestFormats(t *testing.T) {
 		assert.Equal(t, f, got)
 	}
 	_, err := input.Formats.Parse("u64")
-	assert.EqualError(t, err, `unknown format "u64" (known: auto, csv, text, u32le, u32be, parquet, arrow)`)
+	assert.EqualError(t, err, `unknown format "u64" (known: auto, csv, text, u32le, u32be, u64le, u64be, parquet, arrow)`)
 }
 
 // traces are the files of ../shared/data with 32-bit keys; the figures are
@@ -213,8 +213,8 @@ var traces = []struct {
 	path               string
 	options            input.Options
 	requests, distinct int
-	least, most        uint32
-	frequent           uint32
+	least, most        uint64
+	frequent           uint64
 	times              int
 	skipped            int64
 	sum                uint64
@@ -253,7 +253,7 @@ func TestTraces(t *testing.T) {
 			words, skipped, err := load(filepath.Join(data, "caffeine-traces", trace.path), o, 1<<16)
 			require.NoError(t, err)
 			keys := words[0]
-			counts := map[uint32]int{}
+			counts := map[uint64]int{}
 			least, most := keys[0], keys[0]
 			for _, k := range keys {
 				counts[k]++
@@ -282,5 +282,5 @@ func TestTraces(t *testing.T) {
 func TestKeyTypes(t *testing.T) {
 	keys, _, err := keysOf("2014-07-01 00:00:00\n", input.Options{Columns: column(keytype.Time)})
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{1404172800}, keys)
+	assert.Equal(t, []uint64{1404172800}, keys)
 }

@@ -19,7 +19,8 @@ const linesBytes = 256 << 10
 type lines struct {
 	name    string
 	r       io.Reader
-	typ     keytype.Type
+	column  *column
+	high    *column // of ranges
 	ranges  bool
 	comment string // what a comment line begins with; "": there are none
 	options Options
@@ -37,7 +38,7 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	if err := o.unnamed(); err != nil {
 		return nil, err
 	}
-	first, last := o.Columns[0], o.Columns[len(o.Columns)-1]
+	first, last := o.columns[0], o.columns[len(o.columns)-1]
 	if len(o.Columns) > 2 || len(o.Columns) == 2 && !(last.End && last.Type == first.Type) {
 		return nil, &OptionError{"text holds a value a line, or a range, and no table"}
 	}
@@ -45,7 +46,7 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{name: name, r: plain, typ: first.Type, ranges: last.End, options: o, invalid: invalid,
+	l := &lines{name: name, r: plain, column: first, high: last, ranges: last.End, options: o, invalid: invalid,
 		buffer: make([]byte, linesBytes)}
 	if o.Comment != 0 {
 		l.comment = string(o.Comment)
@@ -64,22 +65,22 @@ func (o Options) unnamed() error {
 	return nil
 }
 
-func (l *lines) read(columns [][]uint32) (int, error) {
+func (l *lines) read(columns [][]uint64, n int) (int, error) {
 	if l.at == l.whole {
 		if err := l.fill(); err != nil {
-			return 0, err
+			return n, err
 		}
 	}
-	return l.parse(columns)
+	return l.parse(columns, n)
 }
 
 // parse reads whole lines of the buffer.
-func (l *lines) parse(columns [][]uint32) (int, error) {
+func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 	b, first := l.buffer[l.at:l.whole], columns[0]
-	n, i := 0, 0
+	i := 0
 	for n < len(first) && i < len(b) {
-		if l.begun && l.typ == keytype.Uint32 && !l.ranges {
-			lines, read := decimals(b[i:], first[n:])
+		if t := l.column.Type; l.begun && t&^1 == keytype.Uint32 && !l.ranges {
+			lines, read := decimals(b[i:], first[n:], math.MaxUint64>>(64-t.Width().Bits()))
 			n, i, l.line = n+lines, i+read, l.line+int64(lines)
 			if n == len(first) || i == len(b) {
 				break
@@ -102,18 +103,18 @@ func (l *lines) parse(columns [][]uint32) (int, error) {
 }
 
 // decimals reads the common lines, some decimal digits and a line feed, without looking for the line's end first, up to
-// the first other one. It returns how many lines and bytes. The text ends with a line feed.
-func decimals(text []byte, words []uint32) (lines, read int) {
+// the first other one, or one above most. It returns how many lines and bytes. The text ends with a line feed.
+func decimals(text []byte, words []uint64, most uint64) (lines, read int) {
 	for lines < len(words) && read < len(text) {
 		v, at := uint64(0), read
-		for at-read < 10 && text[at]-'0' < 10 { // ten digits fit 64 bits
+		for at-read < 19 && text[at]-'0' < 10 { // so many digits fit 64 bits
 			v = v*10 + uint64(text[at]-'0')
 			at++
 		}
-		if text[at] != '\n' || at == read || v > math.MaxUint32 {
+		if text[at] != '\n' || at == read || v > most {
 			break
 		}
-		words[lines] = uint32(v)
+		words[lines] = v
 		lines, read = lines+1, at+1
 	}
 	return lines, read
@@ -142,7 +143,7 @@ func (l *lines) names(text []byte) bool {
 		fields = strings.Split(fields[0], ":")
 	}
 	for _, field := range fields {
-		if !isName(field, l.typ) {
+		if !isName(field, *l.column) {
 			return false
 		}
 	}
@@ -150,12 +151,13 @@ func (l *lines) names(text []byte) bool {
 }
 
 // value parses a line into row n.
-func (l *lines) value(text []byte, columns [][]uint32, n int) (err error) {
+func (l *lines) value(text []byte, columns [][]uint64, n int) (err error) {
 	if l.ranges {
-		columns[0][n], columns[1][n], err = l.typ.ParseRange(string(text))
+		columns[0][n], columns[1][n], err = l.column.parseRange(string(text), columns[0][:n], columns[1][:n])
+		l.high.Type = l.column.Type
 		return err
 	}
-	columns[0][n], err = l.typ.ParseBytes(text)
+	columns[0][n], err = l.column.parseBytes(text, columns[0][:n])
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // readLines reads everything through a buffer and a batch of the given sizes.
-func readLines(data []byte, buffer, batch int, typ keytype.Type, skip bool) (keys []uint32, skipped int64, err error) {
+func readLines(data []byte, buffer, batch int, typ keytype.Type, skip bool) (keys []uint64, skipped int64, err error) {
 	r, err := newReader("f", bytes.NewReader(data),
 		Options{Format: Text, Columns: []Column{{Type: typ}}, SkipInvalid: skip})
 	if err != nil {
@@ -26,8 +26,8 @@ func readLines(data []byte, buffer, batch int, typ keytype.Type, skip bool) (key
 	return keys, r.Skipped(), err
 }
 
-func drain(r *Reader, batch int) (keys []uint32, err error) {
-	part := make([]uint32, batch)
+func drain(r *Reader, batch int) (keys []uint64, err error) {
+	part := make([]uint64, batch)
 	for {
 		n, err := r.Read(part)
 		keys = append(keys, part[:n]...)
@@ -48,7 +48,7 @@ func drain(r *Reader, batch int) (keys []uint32, err error) {
 
 // linesOf says what reading should give, line by line and without a thought for speed. longest is the longest line
 // allowed; before says how many keys stand before each bad line.
-func linesOf(data []byte, longest int, typ keytype.Type) (keys []uint32, bad []int64, before []int) {
+func linesOf(data []byte, longest int, typ keytype.Type) (keys []uint64, bad []int64, before []int) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	begun := false
 	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
@@ -96,7 +96,7 @@ func checkText(t *testing.T, data []byte, buffer, batch int, typ keytype.Type) {
 	require.ErrorAs(t, err, &line, "%q", data)
 	require.Equal(t, bad[0], line.Line, "%q", data)
 	require.Len(t, keys, before[0], "%q: the keys before the bad line are delivered", data)
-	require.Equal(t, append([]uint32(nil), want[:before[0]]...), append([]uint32(nil), keys...))
+	require.Equal(t, append([]uint64(nil), want[:before[0]]...), append([]uint64(nil), keys...))
 }
 
 func TestText(t *testing.T) {
@@ -144,7 +144,7 @@ func TestTextSlowReader(t *testing.T) {
 	require.NoError(t, err)
 	keys, err := drain(r, 2)
 	require.NoError(t, err)
-	assert.Equal(t, []uint32{12, 34, 56}, keys)
+	assert.Equal(t, []uint64{12, 34, 56}, keys)
 
 	broken := errors.New("broken")
 	r, err = newReader("f", bufio.NewReader(io.MultiReader(strings.NewReader("12345\n34\n5"),
@@ -152,7 +152,7 @@ func TestTextSlowReader(t *testing.T) {
 	require.NoError(t, err)
 	keys, err = drain(r, 2)
 	assert.ErrorIs(t, err, broken)
-	assert.Equal(t, []uint32{12345, 34}, keys)
+	assert.Equal(t, []uint64{12345, 34}, keys)
 }
 
 func FuzzText(f *testing.F) {
@@ -168,7 +168,7 @@ func FuzzText(f *testing.F) {
 func BenchmarkText(b *testing.B) {
 	var data []byte
 	for i := range 1 << 20 {
-		data = keytype.Uint32.Append(data, uint32(i)*2654435761)
+		data = keytype.Uint32.Append(data, uint64(uint32(i)*2654435761))
 		data = append(data, '\n')
 	}
 	benchmark(b, data, Text)
@@ -177,7 +177,7 @@ func BenchmarkText(b *testing.B) {
 func BenchmarkU32(b *testing.B) { benchmark(b, make([]byte, 16<<20), U32BE) }
 
 func benchmark(b *testing.B, data []byte, format Format) {
-	keys := make([]uint32, 1<<16)
+	keys := make([]uint64, 1<<16)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {

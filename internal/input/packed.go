@@ -4,45 +4,65 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/structures"
 )
 
-// packed reads rows of values of 4 bytes each.
+// packed reads rows of values of 4 or 8 bytes each.
 type packed struct {
 	name    string
 	r       io.Reader
-	order   binary.ByteOrder
-	types   []keytype.Type
+	format  Format
+	size    int // bytes of a value
+	columns []*column
 	plain   bool // the bits of all types are their words
 	invalid *invalid
 	bytes   []byte
-	words   []uint32
+	words   []uint64
 	rows    int64 // also those passed over
 }
 
-func newPacked(name string, r io.Reader, order binary.ByteOrder, o Options, invalid *invalid) (*packed, error) {
+func newPacked(name string, r io.Reader, o Options, invalid *invalid) (*packed, error) {
 	if err := o.unnamed(); err != nil {
 		return nil, err
 	}
-	const size = 64 << 10 // of words
-	p := &packed{name: name, r: r, order: order, invalid: invalid, bytes: make([]byte, 4*size),
-		words: make([]uint32, size)}
-	p.plain = true
-	for _, c := range o.Columns {
-		p.types = append(p.types, c.Type)
-		p.plain = p.plain && c.Type != keytype.Int32 && c.Type != keytype.Float32
+	const most = 64 << 10 // words at a time
+	p := &packed{name: name, r: r, format: o.Format, size: o.Format.width().Bytes(), columns: o.columns,
+		invalid: invalid, words: make([]uint64, most), plain: true}
+	p.bytes = make([]byte, p.size*most)
+	for _, c := range o.columns {
+		if err := c.packedIn(o.Format); err != nil {
+			return nil, err
+		}
+		p.plain = p.plain && c.Type.Plain() && (c.Type.Width() == structures.Bits64 || p.size == 4)
 	}
 	return p, nil
 }
 
-func (p *packed) read(columns [][]uint32) (int, error) {
-	row := 4 * len(columns)
-	got, err := io.ReadFull(p.r, p.bytes[:row*min(len(columns[0]), len(p.bytes)/row)])
+// packedIn makes a column's type that of a binary file's values, or tells that it can't be.
+func (c *column) packedIn(f Format) error {
+	wide := f.width() == structures.Bits64
+	switch like := c.Type | 1; {
+	case wide == (c.Type.Width() == structures.Bits64), c.Type-1 == keytype.Uint32, c.Type-1 == keytype.Hex:
+	case !wide || !slices.Contains(c.Wider, like):
+		return &OptionError{fmt.Sprintf("files of format %s hold values of %s, but column %s is of type %s", f, f.width(),
+			quote(c.Name), c.Type)}
+	case c.Type.Above() != like: // else it is as wide as the values need
+		c.Type, c.Wider = like, nil
+	}
+	return nil
+}
+
+func (p *packed) read(columns [][]uint64, n int) (int, error) {
+	row := p.size * len(columns)
+	got, err := io.ReadFull(p.r, p.bytes[:row*min(len(columns[0])-n, len(p.bytes)/row)])
 	if p.rows == 0 {
 		if what := foreign(p.bytes[:got]); what != "" {
-			return 0, &infile.Error{File: p.name, Err: fmt.Errorf("looks like %s, not like values of 4 bytes", what)}
+			return n, &infile.Error{File: p.name, Err: fmt.Errorf("looks like %s, not like values of %d bytes", what,
+				p.size)}
 		}
 	}
 	if err == io.ErrUnexpectedEOF {
@@ -50,48 +70,57 @@ func (p *packed) read(columns [][]uint32) (int, error) {
 			err = &infile.Error{File: p.name, Err: fmt.Errorf("%w of %d bytes", ErrOddBytes, row)}
 		}
 	}
-	n, bad := p.rowsOf(p.bytes[:got/row*row], columns)
+	n, bad := p.rowsOf(p.bytes[:got/row*row], columns, n)
 	if bad != nil {
 		err = bad
 	}
 	return n, err
 }
 
-// rowsOf makes rows of bytes, and returns how many: all, or without skip those before the first that is none.
-func (p *packed) rowsOf(bytes []byte, columns [][]uint32) (int, error) {
+// rowsOf makes rows of bytes, and returns where they end: all, or without skip those before the first that is none.
+func (p *packed) rowsOf(bytes []byte, columns [][]uint64, n int) (int, error) {
+	count := len(bytes) / p.size
 	if p.plain && len(columns) == 1 {
-		n := len(bytes) / 4
-		p.decode(bytes, columns[0][:n])
-		p.rows += int64(n)
-		return n, nil
+		p.decode(bytes, columns[0][n:n+count])
+		p.rows += int64(count)
+		return n + count, nil
 	}
-	words := p.words[:len(bytes)/4]
+	words := p.words[:count]
 	p.decode(bytes, words)
-	return p.convert(words, columns)
+	return p.convert(words, columns, n)
 }
 
-// decode makes words of bytes. One loop for each order, since a call through the interface for each word would be slow.
-func (p *packed) decode(bytes []byte, words []uint32) {
-	if p.order == binary.BigEndian {
+// decode makes words of bytes. One loop for each format, since a call through an interface for each word would be slow.
+func (p *packed) decode(bytes []byte, words []uint64) {
+	switch p.format {
+	case U32LE:
 		for i := range words {
-			words[i] = binary.BigEndian.Uint32(bytes[4*i:])
+			words[i] = uint64(binary.LittleEndian.Uint32(bytes[4*i:]))
 		}
-		return
-	}
-	for i := range words {
-		words[i] = binary.LittleEndian.Uint32(bytes[4*i:])
+	case U32BE:
+		for i := range words {
+			words[i] = uint64(binary.BigEndian.Uint32(bytes[4*i:]))
+		}
+	case U64LE:
+		for i := range words {
+			words[i] = binary.LittleEndian.Uint64(bytes[8*i:])
+		}
+	default:
+		for i := range words {
+			words[i] = binary.BigEndian.Uint64(bytes[8*i:])
+		}
 	}
 }
 
 // convert makes rows of words.
-func (p *packed) convert(words []uint32, columns [][]uint32) (n int, err error) {
+func (p *packed) convert(words []uint64, columns [][]uint64, n int) (_ int, err error) {
 	for ; len(words) > 0; words = words[len(columns):] {
 		p.rows++
 		bad := -1
-		for c, t := range p.types {
+		for i, c := range p.columns {
 			var e error
-			if columns[c][n], e = t.FromBits(words[c]); e != nil && bad < 0 {
-				bad, err = c, e
+			if columns[i][n], e = c.bits(words[i], columns[i][:n]); e != nil && bad < 0 {
+				bad, err = i, e
 			}
 		}
 		switch {
@@ -102,4 +131,12 @@ func (p *packed) convert(words []uint32, columns [][]uint32) (n int, err error) 
 		}
 	}
 	return n, nil
+}
+
+// bits is parse for a value of a binary file.
+func (c *column) bits(bits uint64, before []uint64) (uint64, error) {
+	if c.Type.Plain() {
+		return c.unsigned(bits, before)
+	}
+	return c.Type.FromBits(bits)
 }

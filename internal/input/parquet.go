@@ -28,7 +28,7 @@ type parquetRows struct {
 // parquetField is a column of the file.
 type parquetField struct {
 	index   int // among the leaves
-	column  Column
+	column  *column
 	kind    kind
 	logical schema.LogicalType
 }
@@ -64,13 +64,16 @@ func (c *columnar) parquetFields(s *schema.Schema, o Options) (fields []parquetF
 	for i := range root.NumFields() {
 		names = append(names, root.Field(i).Name())
 	}
-	for i, column := range o.Columns {
+	for i, column := range o.columns {
 		at, err := find(c.file, names, c.names[i])
 		if err != nil {
 			return nil, err
 		}
 		node := root.Field(at)
 		k := parquetKind(node)
+		if leaf, ok := node.(*schema.PrimitiveNode); ok {
+			column.take(k, leaf.PhysicalType() == parquet.Types.Double)
+		}
 		if !k.holds(column.Type) {
 			return nil, c.wrongType(i, parquetTypeName(node), column.Type)
 		}
@@ -93,7 +96,7 @@ func (p *parquetRows) load(columns []cells) error {
 			if err != nil {
 				return err
 			}
-			p.leaves[i] = f.open(chunk)
+			p.leaves[i] = f.open(chunk, &columns[i])
 		}
 	}
 	n := min(p.left, batchRows)
@@ -112,37 +115,34 @@ type leaf interface {
 }
 
 // open returns a leaf for a column whose kind holds its type.
-func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
-	t := f.column.Type
+func (f parquetField) open(chunk file.ColumnChunkReader, into *cells) leaf {
+	c := f.column
 	switch r := chunk.(type) {
 	case *file.Int32ColumnChunkReader:
 		if f.kind == moment {
-			return newLeaf(r, func(days int32) (uint32, error) { return t.FromDay(int64(days), f.column.End) })
+			return newLeaf(r, func(days int32) (uint64, error) { return c.day(int64(days), into.words) })
 		}
 		if unsigned(f.logical) {
-			return newLeaf(r, func(n int32) (uint32, error) { return t.FromInt(int64(uint32(n))) })
+			return newLeaf(r, func(n int32) (uint64, error) { return c.unsigned(uint64(uint32(n)), into.words) })
 		}
-		return newLeaf(r, func(n int32) (uint32, error) { return t.FromInt(int64(n)) })
+		return newLeaf(r, func(n int32) (uint64, error) { return c.integer(int64(n), into.words) })
 	case *file.Int64ColumnChunkReader:
 		if stamp, ok := f.logical.(schema.TimestampLogicalType); ok {
 			unit := parquetUnit(stamp)
-			return newLeaf(r, func(n int64) (uint32, error) { return t.FromTime(instant(n, unit)) })
+			return newLeaf(r, func(n int64) (uint64, error) { return c.moment(instant(n, unit), into.words) })
 		}
 		if unsigned(f.logical) {
-			return newLeaf(r, func(n int64) (uint32, error) { return t.FromUint(uint64(n)) })
+			return newLeaf(r, func(n int64) (uint64, error) { return c.unsigned(uint64(n), into.words) })
 		}
-		return newLeaf(r, t.FromInt)
+		return newLeaf(r, func(n int64) (uint64, error) { return c.integer(n, into.words) })
 	case *file.Int96ColumnChunkReader:
-		return newLeaf(r, func(n parquet.Int96) (uint32, error) { return t.FromTime(n.ToTime()) })
+		return newLeaf(r, func(n parquet.Int96) (uint64, error) { return c.moment(n.ToTime(), into.words) })
 	case *file.Float32ColumnChunkReader:
-		return newLeaf(r, func(x float32) (uint32, error) { return t.FromFloat(float64(x)) })
+		return newLeaf(r, func(x float32) (uint64, error) { return c.Type.FromFloat(float64(x)) })
 	case *file.Float64ColumnChunkReader:
-		return newLeaf(r, t.FromFloat)
+		return newLeaf(r, c.Type.FromFloat)
 	case *file.ByteArrayColumnChunkReader:
-		if f.column.End {
-			return newLeaf(r, func(s parquet.ByteArray) (uint32, error) { return t.ParseEnd(string(s)) })
-		}
-		return newLeaf(r, func(s parquet.ByteArray) (uint32, error) { return t.ParseBytes(s) })
+		return newLeaf(r, func(s parquet.ByteArray) (uint64, error) { return c.parseBytes(s, into.words) })
 	}
 	panic(fmt.Sprintf("pages of %T in a column of another type", chunk)) // the file's fault: see damaged
 }
@@ -155,13 +155,13 @@ type pages[T any] interface {
 
 type typedLeaf[T any] struct {
 	pages   pages[T]
-	convert func(T) (uint32, error)
+	convert func(T) (uint64, error)
 	values  []T
 	levels  []int16 // one a row, where rows may be null
 	present int16   // the level of a row that isn't
 }
 
-func newLeaf[T any](p pages[T], convert func(T) (uint32, error)) leaf {
+func newLeaf[T any](p pages[T], convert func(T) (uint64, error)) leaf {
 	const most = 4 << 10 // values at a time stay in the cache
 	return &typedLeaf[T]{p, convert, make([]T, most), make([]int16, most), p.Descriptor().MaxDefinitionLevel()}
 }

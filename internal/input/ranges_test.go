@@ -13,7 +13,7 @@ import (
 )
 
 // ranges reads ranges of a text, one a line unless the format says otherwise.
-func ranges(data string, o input.Options, batch int) (all [][2]uint32, skipped int64, err error) {
+func ranges(data string, o input.Options, batch int) (all [][2]uint64, skipped int64, err error) {
 	o.Format = cmp.Or(o.Format, input.Text)
 	if o.Columns == nil {
 		o.Columns = ends(keytype.Uint32)
@@ -23,17 +23,17 @@ func ranges(data string, o input.Options, batch int) (all [][2]uint32, skipped i
 		return nil, skipped, err
 	}
 	for i, lo := range words[0] {
-		all = append(all, [2]uint32{lo, words[1][i]})
+		all = append(all, [2]uint64{lo, words[1][i]})
 	}
 	return all, skipped, err
 }
 
 func TestRanges(t *testing.T) {
-	five := [][2]uint32{{1, 2}, {0, 4294967295}, {9, 3}, {16, 16}, {5, 5}}
+	five := [][2]uint64{{1, 2}, {0, 4294967295}, {9, 3}, {16, 16}, {5, 5}}
 	for name, c := range map[string]struct {
 		data string
 		o    input.Options
-		want [][2]uint32
+		want [][2]uint64
 		skip int64
 	}{
 		"text": {"1:2\n0:4294967295\r\n 9:3 \n0x10:0x10\n5:5", input.Options{}, five, 0},
@@ -42,30 +42,30 @@ func TestRanges(t *testing.T) {
 		"columns": {"n,hi,lo\n0,2,1\n7,4294967295,0\n0,3,9\n1,16,16\n1,5,5\n",
 			input.Options{Format: input.CSV, Columns: ends(keytype.Uint32, "lo", "hi")}, five, 0},
 		"u32le": {"\x01\x00\x00\x00\x02\x00\x00\x00\x07\x00\x00\x00\x06\x00\x00\x00",
-			input.Options{Format: input.U32LE}, [][2]uint32{{1, 2}, {7, 6}}, 0},
+			input.Options{Format: input.U32LE}, [][2]uint64{{1, 2}, {7, 6}}, 0},
 		"u32be": {"\x01\x00\x00\x00\x02\x00\x00\x00", input.Options{Format: input.U32BE},
-			[][2]uint32{{1 << 24, 2 << 24}}, 0},
+			[][2]uint64{{1 << 24, 2 << 24}}, 0},
 		"time": {"2014-07-01 00:00:00:2014-07-02\n", input.Options{Columns: ends(keytype.Time)},
-			[][2]uint32{{1404172800, 1404345599}}, 0},
-		"skip": {"1:2\n*\n\n3:x\n4:5\n", input.Options{SkipInvalid: true}, [][2]uint32{{1, 2}, {4, 5}}, 2},
+			[][2]uint64{{1404172800, 1404345599}}, 0},
+		"skip": {"1:2\n*\n\n3:x\n4:5\n", input.Options{SkipInvalid: true}, [][2]uint64{{1, 2}, {4, 5}}, 2},
 		"time csv": {"from,to\n2014-07-01,2014-07-02\n2014-07-01,2014-07-02 00:00\n",
 			input.Options{Format: input.CSV, Columns: ends(keytype.Time)},
-			[][2]uint32{{1404172800, 1404345599}, {1404172800, 1404259200}}, 0},
+			[][2]uint64{{1404172800, 1404345599}, {1404172800, 1404259200}}, 0},
 		"ip": {"from:to\n8.8.8.0:8.8.8.255\n0:\n", input.Options{Columns: ends(keytype.IPv4)},
-			[][2]uint32{{0x08080800, 0x080808ff}, {0, 0xffffffff}}, 0},
+			[][2]uint64{{0x08080800, 0x080808ff}, {0, 0xffffffff}}, 0},
 		"skip odd": {"\x01\x00\x00\x00\x02\x00\x00\x00\x07\x00\x00\x00",
-			input.Options{Format: input.U32LE, SkipInvalid: true}, [][2]uint32{{1, 2}}, 1},
+			input.Options{Format: input.U32LE, SkipInvalid: true}, [][2]uint64{{1, 2}}, 1},
 		"skip half": {"\x01\x00\x00\x00\x02\x00\x00\x00\x07\x00", input.Options{Format: input.U32LE, SkipInvalid: true},
-			[][2]uint32{{1, 2}}, 1},
-		"comments": {"# of us\n1:2\n#\n4:5\n", input.Options{Comment: '#'}, [][2]uint32{{1, 2}, {4, 5}}, 0},
+			[][2]uint64{{1, 2}}, 1},
+		"comments": {"# of us\n1:2\n#\n4:5\n", input.Options{Comment: '#'}, [][2]uint64{{1, 2}, {4, 5}}, 0},
 		"i32": {"\xff\xff\xff\xff\x02\x00\x00\x00",
-			input.Options{Format: input.U32LE, Columns: ends(keytype.Int32)}, [][2]uint32{{1<<31 - 1, 1<<31 + 2}}, 0},
+			input.Options{Format: input.U32LE, Columns: ends(keytype.Int32)}, [][2]uint64{{1<<31 - 1, 1<<31 + 2}}, 0},
 		"skip NaN": {"\x00\x00\x00\x00\x7f\xc0\x00\x00\x00\x00\x00\x00\x3f\x80\x00\x00" +
 			"\x7f\xc0\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
 			input.Options{Format: input.U32BE, Columns: ends(keytype.Float32), SkipInvalid: true},
-			[][2]uint32{{1 << 31, 0xbf800000}, {1 << 31, 1 << 31}}, 2},
-		"header":     {"lo:hi\n\n1:2\n", input.Options{}, [][2]uint32{{1, 2}}, 0},
-		"header too": {"\n# of us\nranges\n \n1:2\n", input.Options{Comment: '#'}, [][2]uint32{{1, 2}}, 0},
+			[][2]uint64{{1 << 31, 0xbf800000}, {1 << 31, 1 << 31}}, 2},
+		"header":     {"lo:hi\n\n1:2\n", input.Options{}, [][2]uint64{{1, 2}}, 0},
+		"header too": {"\n# of us\nranges\n \n1:2\n", input.Options{Comment: '#'}, [][2]uint64{{1, 2}}, 0},
 		"empty":      {"", input.Options{}, nil, 0},
 		"empty pack": {"", input.Options{Format: input.U32BE}, nil, 0},
 	} {
@@ -117,6 +117,6 @@ func TestOpenRanges(t *testing.T) {
 	words, _, err := load(path, input.Options{Columns: ends(keytype.Uint32), Otherwise: input.Text,
 		Progress: func(read, _ int64) { told = append(told, read) }}, 10)
 	require.NoError(t, err)
-	assert.Equal(t, [][]uint32{{1}, {2}}, words)
+	assert.Equal(t, [][]uint64{{1}, {2}}, words)
 	assert.EqualValues(t, 8, told[0])
 }

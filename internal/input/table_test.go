@@ -33,14 +33,14 @@ func TestCSV(t *testing.T) {
 		for batch := range 5 {
 			keys, values, skipped, err := readTable(path, c.options, batch+1)
 			require.NoError(t, err, name)
-			assert.Equal(t, []uint32{1, 2, 3}, keys, name)
-			assert.Equal(t, []uint32{10, 20, 30}, values, name)
+			assert.Equal(t, []uint64{1, 2, 3}, keys, name)
+			assert.Equal(t, []uint64{10, 20, 30}, values, name)
 			assert.Equal(t, name == "b.csv", skipped == 3, name)
 		}
 		keys, values, _, err := readTable(path, c.options, 100)
 		require.NoError(t, err, name)
-		assert.Equal(t, []uint32{1, 2, 3}, keys, name)
-		assert.Equal(t, []uint32{10, 20, 30}, values, name)
+		assert.Equal(t, []uint64{1, 2, 3}, keys, name)
+		assert.Equal(t, []uint64{10, 20, 30}, values, name)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestTables(t *testing.T) {
 		options        input.Options
 		rows, distinct int
 		skipped        int64
-		first, last    uint32 // key
+		first, last    uint64 // key
 		sum            uint64 // of the keys
 		least, most    string // value
 	}{
@@ -133,7 +133,7 @@ func TestTables(t *testing.T) {
 			require.NoError(t, err)
 			assert.Len(t, keys, c.rows)
 			assert.Equal(t, c.skipped, skipped)
-			distinct := map[uint32]bool{}
+			distinct := map[uint64]bool{}
 			var sum uint64
 			first, last := keys[0], keys[0]
 			least, most := values[0], values[0]
@@ -147,7 +147,7 @@ func TestTables(t *testing.T) {
 				assert.Len(t, distinct, c.distinct)
 				assert.Equal(t, c.first, first)
 				assert.Equal(t, c.last, last)
-				for text, got := range map[string]uint32{c.least: least, c.most: most} {
+				for text, got := range map[string]uint64{c.least: least, c.most: most} {
 					want, err := c.options.Columns[1].Type.Parse(text)
 					require.NoError(t, err)
 					assert.Equal(t, want, got, text)

@@ -1,5 +1,5 @@
 // Package keytype maps what people and files write (integers, fractions, times, addresses, hexadecimal numbers) to the
-// 32-bit words that vkds's dictionaries hold as keys and values, and back.
+// words of 32 or 64 bits that vkds's dictionaries hold as keys and values, and back. All words come as uint64.
 //
 // Every mapping preserves order: for two inputs a < b of one type, the word of a is smaller than the word of b as an
 // unsigned number, or the same where the type has no room for the difference (a fraction of a second, the last digits
@@ -17,42 +17,65 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/enum"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/keys"
 )
 
-// Type says what a 32-bit word stands for. The zero value is Uint32.
+// Type says what a word stands for. The zero value is Uint32. Those that fit 32 bits are even, and behind each of them
+// stands its like of 64 bits.
 type Type uint8
 
 const (
 	// Uint32 is an integer 0 to 4294967295, written in decimal or with 0x in
 	// hexadecimal. The word is the number.
 	Uint32 Type = iota
+	// Uint64 is one up to 18446744073709551615.
+	Uint64
 	// Int32 is an integer -2147483648 to 2147483647, written in decimal or with
 	// 0x. The word is the number with its sign bit flipped.
 	Int32
-	// Float32 is a number rounded to the nearest 32-bit float. The word is the
-	// float's bits, with the sign bit flipped for positive numbers and all bits
-	// flipped for negative ones. Minus zero counts as zero; "not a number" has
+	// Int64 is one of -9223372036854775808 to 9223372036854775807.
+	Int64
+	// Float32 is a number rounded to the nearest 32-bit float. The word is
+	// structures.KeyCode's. Minus zero counts as zero; "not a number" has
 	// no place in an order and is refused.
 	Float32
+	// Float64 is one rounded to the nearest 64-bit float.
+	Float64
 	// Hex is an integer 0 to ffffffff written in hexadecimal, with or without
 	// 0x, or as a code point is, U+4E00. The word is the number.
 	Hex
+	// Hex64 is one of up to 16 digits.
+	Hex64
 	// Time is a second of 1970 to 2106-02-07, UTC, written as
 	// 2006-01-02 15:04:05, without the seconds, as 2006-01-02, by RFC 3339 or as
 	// the seconds since 1970. A fraction of a second is dropped. The word is the
 	// seconds since 1970-01-01 00:00:00 UTC.
 	Time
+	// Time64 is a nanosecond of 1677-09-21 to 2262-04-11, written so, too. The
+	// word is the nanoseconds since 1970-01-01 00:00:00 UTC, as of Int64.
+	Time64
 	// IPv4 is an address 0.0.0.0 to 255.255.255.255, written so or as an integer.
 	// The word is the address, its first part the most significant byte.
 	IPv4
+	// IPv6 is a network of IPv6 addresses, up to /64: 2001:db8::/64. The word is
+	// the first half of its addresses.
+	IPv6
 )
 
-var names = enum.Names[Type]{Uint32: "u32", Int32: "i32", Float32: "f32", Hex: "hex", Time: "time", IPv4: "ip"}
+var names = enum.Names[Type]{Uint32: "u32", Uint64: "u64", Int32: "i32", Int64: "i64", Float32: "f32", Float64: "f64",
+	Hex: "hex", Hex64: "hex64", Time: "time", Time64: "time64", IPv4: "ip", IPv6: "ip6"}
 
 func (t Type) String() string { return names.String(t) }
 
 // Types are all there are, by their names.
-var Types = enum.Of("type", Uint32, Int32, Float32, Hex, Time, IPv4)
+var Types = enum.Of("type", Uint32, Uint64, Int32, Int64, Float32, Float64, Hex, Hex64, Time, Time64, IPv4, IPv6)
+
+// Width is how wide the type's words are.
+func (t Type) Width() structures.Width { return structures.Width(t & 1) }
+
+// most is the greatest word of the type's width.
+func (t Type) most() uint64 { return math.MaxUint64 >> (64 - t.Width().Bits()) }
 
 // What can be wrong with a text, a number or a time that should become a word.
 var (
@@ -60,10 +83,12 @@ var (
 	ErrSyntax = errors.New("is malformed")
 	ErrRange  = errors.New("is out of range")
 	ErrNaN    = errors.New("is not a number")
+	// ErrAddress is what is wrong with an IPv6 address that is no network.
+	ErrAddress = errors.New("has 128 bits")
 )
 
 // ValueError reports a text or a number that is none of its type's. It wraps
-// one of ErrEmpty, ErrSyntax, ErrRange, ErrNaN and ErrNoRange.
+// one of ErrEmpty, ErrSyntax, ErrRange, ErrNaN, ErrAddress and ErrNoRange.
 type ValueError struct {
 	Type Type
 	Text string // as found, at most the first 40 bytes
@@ -80,6 +105,8 @@ func (e *ValueError) Error() string {
 		return fmt.Sprintf("%s is out of range (%s)", e.Text, e.Type.span())
 	case ErrNaN:
 		return fmt.Sprintf("%s has no place in an order", e.Text)
+	case ErrAddress:
+		return fmt.Sprintf("%s is smaller than an IPv6 network of /64, and a key has 64 bits: 2001:db8::/64 has one", e.Text)
 	case ErrNoRange:
 		return fmt.Sprintf("%q is no range LO:HI", e.Text)
 	}
@@ -88,14 +115,16 @@ func (e *ValueError) Error() string {
 
 func (t Type) noun() string {
 	switch t {
-	case Float32:
+	case Float32, Float64:
 		return "a number"
-	case Hex:
+	case Hex, Hex64:
 		return "a hexadecimal number"
-	case Time:
+	case Time, Time64:
 		return "a time"
 	case IPv4:
 		return "an IPv4 address"
+	case IPv6:
+		return "an IPv6 network"
 	}
 	return "an integer"
 }
@@ -104,12 +133,20 @@ func (t Type) span() string {
 	switch t {
 	case Int32:
 		return "-2147483648 to 2147483647"
+	case Int64:
+		return "-9223372036854775808 to 9223372036854775807"
 	case Float32:
 		return "32-bit floats"
+	case Float64:
+		return "64-bit floats"
 	case Time:
 		return "1970-01-01 00:00:00 to 2106-02-07 06:28:15"
+	case Time64:
+		return "1677-09-21 to 2262-04-11"
 	case IPv4:
 		return "0.0.0.0 to 255.255.255.255"
+	case Uint64, Hex64:
+		return "0 to 18446744073709551615"
 	}
 	return "0 to 4294967295"
 }
@@ -124,7 +161,7 @@ func (t Type) fail(text string, err error) error {
 
 // Parse returns the word for a text; blanks around it don't count. An error is
 // a *ValueError.
-func (t Type) Parse(text string) (uint32, error) {
+func (t Type) Parse(text string) (uint64, error) {
 	w, err := t.parse(trim(text))
 	if err != nil {
 		return 0, t.fail(trim(text), err)
@@ -132,68 +169,97 @@ func (t Type) Parse(text string) (uint32, error) {
 	return w, nil
 }
 
-// ParseBytes is Parse for a slice of bytes; Uint32 and Hex don't allocate
+// ParseBytes is Parse for a slice of bytes; unsigned integers don't allocate
 // unless the text is malformed.
-func (t Type) ParseBytes(text []byte) (uint32, error) {
-	if t == Uint32 || t == Hex {
-		if n, err := magnitude(trim(text), t == Hex); err == nil {
+func (t Type) ParseBytes(text []byte) (uint64, error) {
+	switch t {
+	case Uint32, Uint64, Hex, Hex64:
+		if n, err := magnitude(trim(text), t&^1 == Hex); err == nil && n <= t.most() {
 			return n, nil
 		}
 	}
 	return t.Parse(string(text))
 }
 
-func (t Type) parse(text string) (uint32, error) {
+func (t Type) parse(text string) (uint64, error) {
 	if text == "" {
 		return 0, ErrEmpty
 	}
+	hex := t&^1 == Hex
 	switch t {
-	case Int32:
+	case Int32, Int64:
 		digits, negative := strings.CutPrefix(text, "-")
 		n, err := magnitude(digits, false)
-		switch {
-		case err == ErrEmpty:
-			return 0, ErrSyntax
-		case err != nil:
-			return 0, err
-		case negative && n > 1<<31, !negative && n >= 1<<31:
-			return 0, ErrRange
-		case negative:
-			n = -n
+		if err == ErrEmpty {
+			err = ErrSyntax
 		}
-		return n ^ 1<<31, nil
-	case Float32:
-		f, err := strconv.ParseFloat(text, 32)
+		if err != nil {
+			return 0, err
+		}
+		return t.signed(n, negative)
+	case Float32, Float64:
+		f, err := strconv.ParseFloat(text, t.Width().Bits())
 		if errors.Is(err, strconv.ErrRange) {
 			return 0, ErrRange
 		}
 		if err != nil {
 			return 0, ErrSyntax
 		}
-		return fromFloat(f)
-	case Time:
-		return parseTime(text)
+		return t.float(f)
+	case Time, Time64:
+		at, err := parseTime(text)
+		if err != nil {
+			return 0, err
+		}
+		return t.time(at)
 	case IPv4:
-		if n, err := magnitude(text, false); err != ErrSyntax {
+		if n, err := t.magnitude(text, false); err != ErrSyntax {
 			return n, err
 		}
 		return parseAddress(text)
-	case Hex:
+	case IPv6:
+		network, err := parseNetwork(text)
+		if err != nil {
+			return 0, err
+		}
+		return keys.OfIPv6Prefix(network)
+	case Hex, Hex64:
 		if digits, ok := codePoint(text); ok {
-			return magnitude(digits, true)
+			return t.magnitude(digits, true)
 		}
 	}
 	if digits, negative := strings.CutPrefix(text, "-"); negative {
-		if _, err := magnitude(digits, t == Hex); err == nil || err == ErrRange {
+		if _, err := magnitude(digits, hex); err == nil || err == ErrRange {
 			return 0, ErrRange // a number, though not one of ours: say so
 		}
 	}
-	return magnitude(text, t == Hex)
+	return t.magnitude(text, hex)
+}
+
+// magnitude reads an unsigned integer of the type's width.
+func (t Type) magnitude(text string, hex bool) (uint64, error) {
+	n, err := magnitude(text, hex)
+	if err == nil && n > t.most() {
+		return 0, ErrRange
+	}
+	return n, err
+}
+
+// signed is the word of an integer of this size.
+func (t Type) signed(n uint64, negative bool) (uint64, error) {
+	sign := t.most()/2 + 1
+	if negative && n > sign || !negative && n >= sign {
+		return 0, ErrRange
+	}
+	if negative {
+		n = -n
+	}
+	return (n ^ sign) & t.most(), nil
 }
 
 // magnitude reads an unsigned integer: decimal, or hexadecimal after 0x or
 // where hex is set.
-func magnitude[T ~string | ~[]byte](text T, hex bool) (uint32, error) {
+func magnitude[T ~string | ~[]byte](text T, hex bool) (uint64, error) {
 	if len(text) == 0 {
 		return 0, ErrEmpty
 	}
@@ -217,14 +283,14 @@ func magnitude[T ~string | ~[]byte](text T, hex bool) (uint32, error) {
 		default:
 			return 0, ErrSyntax
 		}
-		if n = n*base + d; n > math.MaxUint32 {
-			n, over = 0, true // keep reading: a bad digit later is the better reason
-		}
+		// Keep reading where it is too much: a bad digit later is the better reason.
+		over = over || n > math.MaxUint64/base || n*base > math.MaxUint64-d
+		n = n*base + d
 	}
 	if over {
 		return 0, ErrRange
 	}
-	return uint32(n), nil
+	return n, nil
 }
 
 func trim[T ~string | ~[]byte](text T) T {
@@ -246,13 +312,29 @@ func codePoint(text string) (digits string, ok bool) {
 	return text[2:], true
 }
 
-func parseAddress(text string) (uint32, error) {
+func parseAddress(text string) (uint64, error) {
 	address, err := netip.ParseAddr(text)
 	if err != nil || !address.Is4() {
 		return 0, ErrSyntax
 	}
 	parts := address.As4()
-	return binary.BigEndian.Uint32(parts[:]), nil
+	return uint64(binary.BigEndian.Uint32(parts[:])), nil
+}
+
+// parseNetwork reads a network of IPv6 addresses that has a word.
+func parseNetwork(text string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(text)
+	address := network.Addr()
+	if err != nil {
+		address, err = netip.ParseAddr(text)
+	}
+	switch {
+	case err != nil || !address.Is6():
+		return network, ErrSyntax
+	case !network.IsValid() || network.Bits() > 64 || address.Is4In6():
+		return network, ErrAddress
+	}
+	return network, nil
 }
 
 var layouts = []string{
@@ -267,137 +349,207 @@ var layouts = []string{
 	"2006-01-02T15:04Z07:00",
 }
 
-func parseTime(text string) (uint32, error) {
-	if n, err := magnitude(withoutFraction(text), false); err != ErrSyntax {
-		return n, err
+func parseTime(text string) (time.Time, error) {
+	if at, err := parseSeconds(text); err != ErrSyntax {
+		return at, err
 	}
 	for _, layout := range layouts {
 		if at, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
-			return fromTime(at)
+			return at, nil
 		}
 	}
-	return 0, ErrSyntax
+	return time.Time{}, ErrSyntax
 }
 
-// withoutFraction drops the fraction of a decimal number, and returns any other text as it is.
-func withoutFraction(text string) string {
+// parseSeconds reads the seconds since 1970, which may have a fraction; before that they have a minus sign.
+func parseSeconds(text string) (time.Time, error) {
 	const digits = "0123456789"
-	whole, fraction, _ := strings.Cut(text, ".")
-	if whole == "" || fraction == "" || strings.Trim(whole, digits) != "" || strings.Trim(fraction, digits) != "" {
-		return text
+	text, negative := strings.CutPrefix(text, "-")
+	whole, fraction, has := strings.Cut(text, ".")
+	if has && (whole == "" || fraction == "" || strings.Trim(whole, digits) != "" ||
+		strings.Trim(fraction, digits) != "") {
+		return time.Time{}, ErrSyntax
 	}
-	return whole
+	n, err := magnitude(whole, false)
+	switch {
+	case err == ErrEmpty:
+		return time.Time{}, ErrSyntax
+	case err != nil:
+		return time.Time{}, err
+	case n > 1<<40: // outside of all types, and no sum below overflows
+		return time.Time{}, ErrRange
+	}
+	const places = 9 // of nanoseconds
+	nanoseconds, _ := strconv.ParseInt((fraction + "000000000")[:places], 10, 64)
+	if negative {
+		return time.Unix(-int64(n), -nanoseconds), nil
+	}
+	return time.Unix(int64(n), nanoseconds), nil
 }
 
-func fromTime(at time.Time) (uint32, error) {
+var (
+	int64s   = structures.KeyCode[int64]()
+	float32s = structures.KeyCode[float32]()
+	float64s = structures.KeyCode[float64]()
+)
+
+// time is the word of a moment, for Time less its fraction of a second.
+func (t Type) time(at time.Time) (uint64, error) {
+	if t == Time64 {
+		n, err := keys.OfTime(at)
+		if err != nil {
+			return 0, ErrRange
+		}
+		return int64s.Word(n), nil
+	}
 	s := at.Unix()
 	if s < 0 || s > math.MaxUint32 {
 		return 0, ErrRange
 	}
-	return uint32(s), nil
+	return uint64(s), nil
 }
 
-func fromFloat(f float64) (uint32, error) {
+// moment is the time of a word.
+func (t Type) moment(w uint64) time.Time {
+	if t == Time64 {
+		return keys.Time(int64s.Of(w))
+	}
+	return time.Unix(int64(w), 0).UTC()
+}
+
+// float is the word of a number.
+func (t Type) float(f float64) (uint64, error) {
 	if f != f {
 		return 0, ErrNaN
+	}
+	f += 0 // minus zero plus zero is zero
+	if t == Float64 {
+		return float64s.Word(f), nil
 	}
 	single := float32(f)
 	if math.IsInf(float64(single), 0) && !math.IsInf(f, 0) {
 		return 0, ErrRange
 	}
-	bits := math.Float32bits(single + 0) // minus zero plus zero is zero
-	if bits>>31 != 0 {
-		return ^bits, nil
-	}
-	return bits | 1<<31, nil
+	return float32s.Word(single + 0), nil // also what was too small
 }
 
-func toFloat(w uint32) float32 {
-	if w>>31 != 0 {
-		return math.Float32frombits(w &^ (1 << 31))
+// number is the number of a word.
+func (t Type) number(w uint64) float64 {
+	if t == Float64 {
+		return float64s.Of(w)
 	}
-	return math.Float32frombits(^w)
+	return float64(float32s.Of(w))
 }
 
-// FromInt returns the word of an integer that a binary file holds. Uint32, Hex,
-// Time and IPv4 take 0 to 4294967295, Int32 and Float32 their own ranges. An error
-// is a *ValueError.
-func (t Type) FromInt(n int64) (uint32, error) {
-	switch t {
-	case Int32:
-		if n >= math.MinInt32 && n <= math.MaxInt32 {
-			return uint32(n) ^ 1<<31, nil
-		}
-	case Float32:
-		return fromFloat(float64(n))
+// FromInt returns the word of an integer that a binary file holds. Unsigned types
+// and addresses take what fits their width, others their own ranges; for times it
+// is seconds. An error is a *ValueError.
+func (t Type) FromInt(n int64) (w uint64, err error) {
+	switch {
+	case n >= 0:
+		return t.FromUint(uint64(n))
+	case t == Int32 || t == Int64:
+		w, err = t.signed(-uint64(n), true)
+	case t == Float32 || t == Float64:
+		w, err = t.float(float64(n))
+	case t == Time64 && n >= -1<<40:
+		w, err = t.time(time.Unix(n, 0))
 	default:
-		if n >= 0 && n <= math.MaxUint32 {
-			return uint32(n), nil
-		}
+		err = ErrRange
 	}
-	return 0, t.fail(strconv.FormatInt(n, 10), ErrRange)
+	if err != nil {
+		return 0, t.fail(strconv.FormatInt(n, 10), err)
+	}
+	return w, nil
 }
 
 // FromUint is FromInt for unsigned integers.
-func (t Type) FromUint(n uint64) (uint32, error) {
-	if n > math.MaxInt64 {
-		if t == Float32 {
-			return fromFloat(float64(n))
+func (t Type) FromUint(n uint64) (w uint64, err error) {
+	switch w = n; t {
+	case Int32, Int64:
+		w, err = t.signed(n, false)
+	case Float32, Float64:
+		w, err = t.float(float64(n))
+	case Time64:
+		w, err = t.time(time.Unix(int64(min(n, 1<<40)), 0))
+	default:
+		if n > t.most() {
+			err = ErrRange
 		}
-		return 0, t.fail(strconv.FormatUint(n, 10), ErrRange)
 	}
-	return t.FromInt(int64(n))
+	if err != nil {
+		return 0, t.fail(strconv.FormatUint(n, 10), err)
+	}
+	return w, nil
 }
 
-// FromBits returns the word of a value of four bytes that a binary file holds:
-// Uint32, Hex, Time and IPv4 take any, Int32 is in two's complement and Float32 as
-// IEEE 754 has it. Not a number is a *ValueError that wraps ErrNaN.
-func (t Type) FromBits(bits uint32) (uint32, error) {
+// Plain tells whether the bits of all values in a binary file are their words.
+func (t Type) Plain() bool {
 	switch t {
-	case Int32:
-		return bits ^ 1<<31, nil
-	case Float32:
-		w, err := fromFloat(float64(math.Float32frombits(bits)))
-		if err != nil {
-			return 0, t.fail("NaN", err)
-		}
-		return w, nil
+	case Int32, Int64, Float32, Float64, Time64:
+		return false
 	}
-	return bits, nil
+	return true
 }
 
-// Bits returns the value of four bytes that a binary file holds for a word: FromBits the other way round.
-func (t Type) Bits(w uint32) uint32 {
+// FromBits returns the word of a value of as many bytes as the type has, that a
+// binary file holds: signed integers, and times of 64 bits, are in two's complement,
+// floats as IEEE 754 has them, and others any. Not a number is a *ValueError that
+// wraps ErrNaN.
+func (t Type) FromBits(bits uint64) (uint64, error) {
+	var f float64
 	switch t {
-	case Int32:
-		return w ^ 1<<31
+	case Int32, Int64, Time64:
+		return bits ^ (t.most()/2 + 1), nil
 	case Float32:
-		return math.Float32bits(toFloat(w))
+		f = float64(math.Float32frombits(uint32(bits)))
+	case Float64:
+		f = math.Float64frombits(bits)
+	default:
+		return bits, nil
+	}
+	w, err := t.float(f)
+	if err != nil {
+		return 0, t.fail("NaN", err)
+	}
+	return w, nil
+}
+
+// Bits returns the value of as many bytes as the type has that a binary file holds for a word: FromBits the other way
+// round.
+func (t Type) Bits(w uint64) uint64 {
+	switch t {
+	case Int32, Int64, Time64:
+		return w ^ (t.most()/2 + 1)
+	case Float32:
+		return uint64(math.Float32bits(float32s.Of(w)))
+	case Float64:
+		return math.Float64bits(float64s.Of(w))
 	}
 	return w
 }
 
 // FromFloat returns the word of a number that a binary file holds, which only
-// Float32 takes; for any other type the error wraps ErrSyntax.
-func (t Type) FromFloat(f float64) (uint32, error) {
+// Float32 and Float64 take; for any other type the error wraps ErrSyntax.
+func (t Type) FromFloat(f float64) (uint64, error) {
 	err := ErrSyntax
-	if t == Float32 {
-		var w uint32
-		if w, err = fromFloat(f); err == nil {
+	if t == Float32 || t == Float64 {
+		var w uint64
+		if w, err = t.float(f); err == nil {
 			return w, nil
 		}
 	}
 	return 0, t.fail(strconv.FormatFloat(f, 'g', -1, 64), err)
 }
 
-// FromTime returns the word of a moment that a binary file holds, less its
-// fraction of a second. Only Time takes it; for any other type the error wraps
+// FromTime returns the word of a moment that a binary file holds. Only Time, less
+// its fraction of a second, and Time64 take it; for any other type the error wraps
 // ErrSyntax.
-func (t Type) FromTime(at time.Time) (uint32, error) {
+func (t Type) FromTime(at time.Time) (uint64, error) {
 	err := ErrSyntax
-	if t == Time {
-		var w uint32
-		if w, err = fromTime(at); err == nil {
+	if t == Time || t == Time64 {
+		var w uint64
+		if w, err = t.time(at); err == nil {
 			return w, nil
 		}
 	}
@@ -407,51 +559,66 @@ func (t Type) FromTime(at time.Time) (uint32, error) {
 const secondsADay = 24 * 60 * 60
 
 // FromDay is FromTime for a day without a time, in days since 1970-01-01: its
-// first second, or its last where it is the upper end of a range.
-func (t Type) FromDay(days int64, end bool) (uint32, error) {
+// first moment, or its last where it is the upper end of a range.
+func (t Type) FromDay(days int64, end bool) (uint64, error) {
 	w, err := t.FromTime(time.Unix(days*secondsADay, 0))
 	if err == nil && end {
-		w += min(secondsADay-1, math.MaxUint32-w)
+		day := uint64(secondsADay)
+		if t == Time64 {
+			day *= uint64(time.Second)
+		}
+		w += min(day-1, t.most()-w)
 	}
 	return w, err
 }
 
 // Append appends the text of a word to dst, in a form that Parse reads back to
 // the same word: decimal for the integers, the shortest fraction for floats,
-// 0x and at least four digits for Hex, 2006-01-02 15:04:05 for times, 192.0.2.1
-// for addresses.
-func (t Type) Append(dst []byte, w uint32) []byte {
+// 0x and at least four digits for Hex, 2006-01-02 15:04:05 for times, with a
+// fraction where there is one, 192.0.2.1 for addresses, 2001:db8::/64 for networks.
+func (t Type) Append(dst []byte, w uint64) []byte {
 	switch t {
 	case Int32:
-		return strconv.AppendInt(dst, int64(int32(w^1<<31)), 10)
-	case Float32:
-		return strconv.AppendFloat(dst, float64(toFloat(w)), 'g', -1, 32)
-	case Hex:
+		return strconv.AppendInt(dst, int64(int32(t.Bits(w))), 10)
+	case Int64:
+		return strconv.AppendInt(dst, int64(t.Bits(w)), 10)
+	case Float32, Float64:
+		return strconv.AppendFloat(dst, t.number(w), 'g', -1, t.Width().Bits())
+	case Hex, Hex64:
 		return fmt.Appendf(dst, "0x%04x", w)
-	case Time:
-		return time.Unix(int64(w), 0).UTC().AppendFormat(dst, time.DateTime)
+	case Time, Time64:
+		return t.moment(w).AppendFormat(dst, time.DateTime+".999999999")
 	case IPv4:
-		return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, w))).AppendTo(dst)
+		return keys.IPv4(uint32(w)).AppendTo(dst)
+	case IPv6:
+		return keys.IPv6Prefix(w).AppendTo(dst)
 	}
-	return strconv.AppendUint(dst, uint64(w), 10)
+	return strconv.AppendUint(dst, w, 10)
 }
 
 // Format is Append to a new string.
-func (t Type) Format(w uint32) string { return string(t.Append(nil, w)) }
+func (t Type) Format(w uint64) string { return string(t.Append(nil, w)) }
 
 // JSON returns what stands for a word in a JSON document: a number where JSON
 // has one that is exact, else the text that Format gives (times, addresses,
 // hexadecimal numbers, infinite floats, and words that are no float's, which no
 // file or text gives but whoever makes words may: "NaN").
-func (t Type) JSON(w uint32) any {
+func (t Type) JSON(w uint64) any {
 	switch t {
-	case Uint32:
+	case Uint32, Uint64:
 		return w
 	case Int32:
-		return int32(w ^ 1<<31)
-	case Float32:
-		if f := float64(toFloat(w)); !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return int32(t.Bits(w))
+	case Int64:
+		return int64(t.Bits(w))
+	case Float32, Float64:
+		f := t.number(w)
+		switch {
+		case math.IsInf(f, 0) || math.IsNaN(f):
+		case t == Float32:
 			return float32(f)
+		default:
+			return f
 		}
 	}
 	return t.Format(w)

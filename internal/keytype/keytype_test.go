@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		typ  keytype.Type
 		text string
-		want uint32
+		want uint64
 	}{
 		{keytype.Uint32, "0", 0},
 		{keytype.Uint32, "4294967295", math.MaxUint32},
@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		{keytype.Float32, "0", 1 << 31},
 		{keytype.Float32, "-0", 1 << 31},
 		{keytype.Float32, "1", 1<<31 | 0x3f800000},
-		{keytype.Float32, "-1", ^uint32(0xbf800000)},
+		{keytype.Float32, "-1", 0xbf800000 ^ math.MaxUint32},
 		{keytype.Float32, "inf", 1<<31 | 0x7f800000},
 		{keytype.Hex, "10FFFF", 0x10ffff},
 		{keytype.Hex, "0x41", 0x41},
@@ -199,7 +199,7 @@ func TestBinaryValues(t *testing.T) {
 	}
 }
 
-func fail(_ uint32, err error) error { return err }
+func fail(_ uint64, err error) error { return err }
 
 func TestNames(t *testing.T) {
 	for _, name := range keytype.Types.Names() {
@@ -222,7 +222,7 @@ func TestFormatParses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Int32, keytype.Float32, keytype.Hex,
 			keytype.Time, keytype.IPv4}).Draw(t, "type")
-		w := rapid.Uint32().Draw(t, "word")
+		w := uint64(rapid.Uint32().Draw(t, "word"))
 		text := typ.Format(w)
 		got, err := typ.Parse(text)
 		if typ == keytype.Float32 && errors.Is(err, keytype.ErrNaN) {
@@ -279,7 +279,7 @@ func FuzzUint32(f *testing.F) {
 	})
 }
 
-func naive(text []byte) (uint32, bool) {
+func naive(text []byte) (uint64, bool) {
 	s := string(bytes.Trim(text, " \t\r"))
 	base := 10
 	if len(s) > 2 && strings.EqualFold(s[:2], "0x") {
@@ -292,5 +292,5 @@ func naive(text []byte) (uint32, bool) {
 	if !ok || n.BitLen() > 32 {
 		return 0, false
 	}
-	return uint32(n.Uint64()), true
+	return n.Uint64(), true
 }

@@ -15,7 +15,7 @@ var ErrNoRange = errors.New("is no range")
 // do: the colon between the ends is the first one that leaves a value, or nothing, on both sides, and what is one value
 // is no range. The ends come as they are written, also where LO is above HI, and HI as ParseEnd has it. An error is a
 // *ValueError.
-func (t Type) ParseRange(text string) (lo, hi uint32, err error) {
+func (t Type) ParseRange(text string) (lo, hi uint64, err error) {
 	text = trim(text)
 	if _, err := t.Parse(text); err == nil {
 		return 0, 0, t.fail(text, ErrNoRange)
@@ -42,7 +42,7 @@ func (t Type) ParseRange(text string) (lo, hi uint32, err error) {
 }
 
 // parseLow returns the word of a range's lower end.
-func (t Type) parseLow(text string) (uint32, error) {
+func (t Type) parseLow(text string) (uint64, error) {
 	if trim(text) == "" {
 		least, _ := t.limits()
 		return least, nil
@@ -51,7 +51,7 @@ func (t Type) parseLow(text string) (uint32, error) {
 }
 
 // parseHigh returns the word of a range's upper end.
-func (t Type) parseHigh(text string) (uint32, error) {
+func (t Type) parseHigh(text string) (uint64, error) {
 	if trim(text) == "" {
 		_, greatest := t.limits()
 		return greatest, nil
@@ -59,11 +59,19 @@ func (t Type) parseHigh(text string) (uint32, error) {
 	return t.ParseEnd(text)
 }
 
-// ParseEnd is Parse for the upper end of a range: a date without a time is the last second of that day.
-func (t Type) ParseEnd(text string) (uint32, error) {
-	if t == Time {
-		if day, err := time.Parse(time.DateOnly, trim(text)); err == nil && day.Unix() >= 0 {
+// ParseEnd is Parse for the upper end of a range: a date without a time is the last moment of that day, and a network
+// the last /64 in it.
+func (t Type) ParseEnd(text string) (uint64, error) {
+	switch t {
+	case Time, Time64:
+		day, err := time.Parse(time.DateOnly, trim(text))
+		if err == nil && (day.Unix() >= 0 || t == Time64) {
 			return t.FromDay(day.Unix()/secondsADay, true)
+		}
+	case IPv6:
+		if network, err := parseNetwork(trim(text)); err == nil {
+			first, err := t.Parse(text)
+			return first | uint64(math.MaxUint64)>>network.Bits(), err
 		}
 	}
 	return t.Parse(text)
@@ -71,11 +79,11 @@ func (t Type) ParseEnd(text string) (uint32, error) {
 
 // limits are the words of a type's least and greatest value. Those of floats are the infinite ones: words beyond them
 // are no numbers, and have no place in an order.
-func (t Type) limits() (least, greatest uint32) {
-	if t == Float32 {
-		least, _ = fromFloat(math.Inf(-1)) // infinite numbers always have a word
-		greatest, _ = fromFloat(math.Inf(1))
+func (t Type) limits() (least, greatest uint64) {
+	if t == Float32 || t == Float64 {
+		least, _ = t.float(math.Inf(-1)) // infinite numbers always have a word
+		greatest, _ = t.float(math.Inf(1))
 		return least, greatest
 	}
-	return 0, math.MaxUint32
+	return 0, t.most()
 }

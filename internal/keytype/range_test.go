@@ -14,12 +14,12 @@ func TestParseRange(t *testing.T) {
 	for _, c := range []struct {
 		typ    keytype.Type
 		text   string
-		lo, hi uint32
+		lo, hi uint64
 	}{
 		{keytype.Uint32, " 1:2 ", 1, 2},
 		{keytype.Uint32, "0x10 : 3", 16, 3},
 		{keytype.Int32, "-1:1", 1<<31 - 1, 1<<31 + 1},
-		{keytype.Float32, "-1.5:1e3", ^uint32(0xbfc00000), 0xc47a0000},
+		{keytype.Float32, "-1.5:1e3", 0xffffffff ^ 0xbfc00000, 0xc47a0000},
 		{keytype.Hex, "ff:100", 0xff, 0x100},
 		{keytype.Time, "2014-07-01:2014-07-02", 1404172800, 1404345599},
 		{keytype.Time, "2014-07-01 : 2014-07-01", 1404172800, 1404259199},
@@ -41,7 +41,7 @@ func TestParseRange(t *testing.T) {
 	} {
 		lo, hi, err := c.typ.ParseRange(c.text)
 		require.NoError(t, err, c.text)
-		assert.Equal(t, []uint32{c.lo, c.hi}, []uint32{lo, hi}, c.text)
+		assert.Equal(t, []uint64{c.lo, c.hi}, []uint64{lo, hi}, c.text)
 	}
 	for _, text := range []string{"2014-07-01 08:00:30", "2014-07-01 08:00", "2014-07-01T08:00:30+02:00",
 		"1404172800"} {
@@ -79,7 +79,7 @@ func TestOpenRanges(t *testing.T) {
 		for text, ends := range parsed {
 			lo, hi, err := typ.ParseRange(text)
 			require.NoError(t, err, "%s %q", name, text)
-			for i, got := range []uint32{lo, hi} {
+			for i, got := range []uint64{lo, hi} {
 				want, err := typ.Parse(ends[i])
 				require.NoError(t, err)
 				assert.Equal(t, want, got, "%s %q, end %d", name, text, i)
@@ -95,8 +95,9 @@ func TestOpenRanges(t *testing.T) {
 func TestRangesAsTheyAreWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typ := keytype.Type(rapid.IntRange(0, len(keytype.Types.Names())-1).Draw(t, "type"))
-		lo, hi := rapid.Uint32().Draw(t, "lo"), rapid.Uint32().Draw(t, "hi")
-		for _, w := range []uint32{lo, hi} {
+		shift := 64 - typ.Width().Bits()
+		lo, hi := rapid.Uint64().Draw(t, "lo")>>shift, rapid.Uint64().Draw(t, "hi")>>shift
+		for _, w := range []uint64{lo, hi} {
 			if back, err := typ.Parse(typ.Format(w)); err != nil || back != w {
 				t.Skip("a word that the type has no text for")
 			}

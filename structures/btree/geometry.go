@@ -21,6 +21,9 @@ var geometries = [...]geometry{
 
 func (t *tree[W]) geometry() geometry { return geometries[t.width] }
 
+// SlotsAt is how many pairs of a width a leaf has room for, and children an inner node: Slots at 32 bits.
+func SlotsAt(w structures.Width) int { return geometries[w].slots }
+
 // leastShare is how many pairs each node gets at least when nodes are split. No less, so that a node makes another one
 // only after having got so many.
 func (g geometry) leastShare() int { return g.slots / 2 }
