@@ -119,7 +119,8 @@ tells what a TABLE may be.`,
 			}
 			return x.run(ctx, g, path, table, func(dict *dictionary) ([]measure, error) {
 				if kind == structures.InsertAdd && !slices.Contains(sums, dict.value) {
-					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32, u64 or hex",
+					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32, u64 "+
+						"or hex",
 						called(path), dict.value)
 				}
 				return s.insertInto(ctx, g, dict, path, table, kind)

@@ -222,7 +222,7 @@ func TestUpdateCombines(t *testing.T) {
 	answer(t, "1,-20\n", "update", dict, "-", "--combine", "min")
 	out, _ := answer(t, "", "dump", dict)
 	assert.Equal(t, "key,value\n1,-20\n", out)
-	assert.Equal(t, "--combine add: the values of "+dict+" are of type i32, but sums are of u32 or hex",
+	assert.Equal(t, "--combine add: the values of "+dict+" are of type i32, but sums are of u32, u64 or hex",
 		refusal(t, "1,1\n", "update", dict, "-", "--combine", "add"))
 	assert.Equal(t, "--combine sum: it is add, min or max",
 		refusal(t, "1,1\n", "update", dict, "-", "--combine", "sum"))

@@ -52,12 +52,14 @@ func TestColumnarTables(t *testing.T) {
 	ar := write(t, "t.arrow", stream.String())
 
 	for _, path := range []string{pq, ar} {
-		out, notes := answer(t, "", "get", path, "--key", "id", "--value", "size", "--skip-invalid", "5", "7",
-			"4294967295")
+		out, _ := answer(t, "", "get", path, "--key", "id", "--value", "size", "5", "7", "4294967295")
+		assert.Equal(t, "key,value\n5,50\n7,8589934592\n4294967295,60\n", out)
+		out, notes := answer(t, "", "get", path, "--key", "id", "--value", "size", "--value-type", "u32",
+			"--skip-invalid", "5", "7", "4294967295")
 		assert.Equal(t, "key,value\n5,50\n7,\n4294967295,60\n", out)
 		assert.Contains(t, notes, "; 1 skipped")
 		assert.Equal(t, path+`: row 3: column "size": 8589934592 is out of range (0 to 4294967295)`,
-			refusal(t, "", "get", path, "--key", "id", "--value", "size", "5"))
+			refusal(t, "", "get", path, "--key", "id", "--value", "size", "--value-type", "u32", "5"))
 	}
 	for _, name := range []string{"t.parquet", "t.arrow"} {
 		assert.Contains(t, refusal(t, "", "get", write(t, name, "PAR1"), "5"), "/"+name+": no ")

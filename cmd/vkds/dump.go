@@ -29,8 +29,8 @@ or with -o writes them to a file. The file's ending says what it becomes, unless
   parquet  Parquet (.parquet, .pq)
   arrow    Arrow IPC, its file format (.arrow, .feather, .ipc)
   arrows   Arrow IPC, its stream format, for pipes (.arrows)
-The columns are called key and value, and have the types of what they hold: u32, hex
-and ip are unsigned integers in Parquet and Arrow, times are timestamps.
+The columns are called key and value, and have the types of what they hold: u32, u64,
+hex and ip are unsigned integers in Parquet and Arrow, times are timestamps.
 
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds dump airports.vkds | head

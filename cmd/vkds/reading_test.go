@@ -41,7 +41,7 @@ func TestWholeDays(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "at,n\n2014-07-01 00:00,1\n2014-07-01 "+
 		"23:59:59.9,2\n2014-07-02,3\n2014-07-02T23:59:59.25Z,4\n2014-07-03 00:00:00,5\n")
-	want := "lo,hi,count\n2014-07-01 00:00:00,2014-07-02 23:59:59,4\n"
+	want := "lo,hi,count\n2014-07-01 00:00:00,2014-07-02 23:59:59.999999999,4\n"
 	out, _ := answer(t, "", "count", path, "--key-type", "time", "2014-07-01:2014-07-02")
 	assert.Equal(t, want, out)
 	out, _ = answer(t, "from:to\n2014-07-01:2014-07-02\n", "count", path, "--key-type", "time")
@@ -51,8 +51,11 @@ func TestWholeDays(t *testing.T) {
 	assert.Equal(t, want, out)
 	out, _ = answer(t, "", "range", path, "--key-type", "time", "2014-07-01:2014-07-02 00:00",
 		"2014-07-02 23:59:2014-07-03")
-	assert.Equal(t, "key,value\n2014-07-01 00:00:00,1\n2014-07-01 23:59:59,2\n2014-07-02 00:00:00,3\n2014-07-02 "+
-		"23:59:59,4\n2014-07-03 00:00:00,5\n", out)
+	assert.Equal(t, "key,value\n2014-07-01 00:00:00,1\n2014-07-01 23:59:59.9,2\n2014-07-02 00:00:00,3\n2014-07-02 "+
+		"23:59:59.25,4\n2014-07-03 00:00:00,5\n", out)
+	seconds := write(t, "s.csv", "2014-07-01 23:59:59.000,1\n2014-07-02,2\n")
+	out, _ = answer(t, "", "count", seconds, "--key-type", "time", ":2014-07-01")
+	assert.Equal(t, "lo,hi,count\n1970-01-01 00:00:00,2014-07-01 23:59:59,1\n", out)
 	assert.Equal(t, `range 1 of the command line: "2014-07-01 08:00:30" is no range LO:HI`,
 		refusal(t, "", "range", path, "--key-type", "time", "2014-07-01 08:00:30"))
 }

@@ -47,9 +47,9 @@ func newRootCommand(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vkds",
 		Short: "Dictionaries in GPU memory, on any vendor's GPU",
-		Long: `vkds keeps dictionaries of 32-bit keys and values in GPU memory, through Vulkan. It
-loads tables into them (CSV, Parquet, Arrow), looks up keys, ranges of keys and their
-neighbours, counts, changes, and saves what it has built. Without a GPU it runs on a
+		Long: `vkds keeps dictionaries of 32-bit or 64-bit keys and values in GPU memory, through
+Vulkan. It loads tables into them (CSV, Parquet, Arrow), looks up keys, ranges of keys
+and their neighbours, counts, changes, and saves what it has built. Without a GPU it runs on a
 CPU device such as Mesa's lavapipe.
 
 Answers go to standard output, as CSV or, with --json, as JSON. The exit status is 0,

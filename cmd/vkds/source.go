@@ -55,7 +55,7 @@ func (s *source) addTable(c *cobra.Command) {
 	key, value := &s.options.Columns[0], &s.options.Columns[1]
 	flags.StringVar(&key.Name, "key", "", "`column` of the keys: name, or number from 1 (default 1)")
 	flags.StringVar(&value.Name, "value", "", "`column` of the values: name, or number from 1 (default 2)")
-	flags.Var(typeFlag(key), "key-type", "what keys are: u32, u64, i32, i64, f32, f64, time, ip or hex\n(default: integers, as wide as they are, or what Parquet or\nArrow says)")
+	flags.Var(typeFlag(key), "key-type", "what keys are: "+typeHelp)
 	flags.Var(typeFlag(value), "value-type", "what values are, likewise")
 	flags.Var(formatFlag(&s.options.Format), "format",
 		"how the table is stored: csv, parquet, arrow,\nor binary, u32le, u32be, u64le or u64be")

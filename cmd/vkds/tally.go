@@ -74,7 +74,7 @@ types" what they may be.`,
 	flags.Var(formatFlag(&o.Format), "format", "how keys are stored (see \"vkds help keys\")")
 	flags.StringVar(&column.Name, "column", "", "the keys' `column`, by name or by number from 1 (default 1)")
 	text.add(flags)
-	flags.Var(typeFlag(&column), "type", "what keys are: u32, u64, i32, i64, f32, f64, time, ip or hex\n(default: integers, as wide as they are, or what Parquet or\nArrow says)")
+	flags.Var(typeFlag(&column), "type", "what keys are: "+typeHelp)
 	flags.IntVar(&top, "top", 0, "print the `N` most frequent keys alone")
 	flags.Uint64Var(&minCount, "min-count", 0, "print only keys that occur `N` times or more")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "pass over lines that are no key, and count them")

@@ -24,6 +24,7 @@ A TABLE is a file of rows, of which two columns are read:
   Parquet          a regular file
   Arrow IPC        its file or its stream format, compressed or not
   u32le, u32be     binary, four bytes a value, compressed or not
+  u64le, u64be     binary, eight bytes a value
 --format says which it is where its first bytes and its ending don't. "-" is standard
 input, from which all but Parquet may come, and saved dictionaries, too.
 
@@ -61,6 +62,9 @@ told from a flag by "--" before it: vkds get t.csv --key-type i32 -- -5.
                complement for i32, as IEEE 754 has it for f32, the seconds since 1970
                for times
   u32be        the same, most significant first
+  u64le        eight bytes a key, least significant first; of times the nanoseconds
+               since 1970
+  u64be        the same, most significant first
   auto         parquet and arrow by the first bytes or the ending, csv where the name
                ends in .csv or .tsv or a flag names a column, else text
 Keys are column 1 and ranges columns 1 and 2, unless a flag names others. All but
@@ -75,15 +79,26 @@ there.
 
 `
 
-const typesTopic = `Keys and values have 32 bits. What they stand for is their type, which --key-type,
+const typesTopic = `Keys and values have 32 or 64 bits, as many as their columns need; where one of the two
+needs 64, both have them. What they stand for is their type, which --key-type,
 --value-type and --type name:
-  u32    integers 0 to 4294967295, in decimal or with 0x; this unless another is named
+  u32    integers 0 to 4294967295, in decimal or with 0x
+  u64    integers 0 to 18446744073709551615
   i32    integers -2147483648 to 2147483647
+  i64    integers -9223372036854775808 to 9223372036854775807
   f32    numbers, rounded to 32-bit floats
-  hex    hexadecimal integers, with or without 0x, or U+4E00
-  time   times in UTC, 1970 to 2106: 2014-07-01 00:00:00, 2014-07-01 00:00, RFC 3339, a
-         date, or seconds since 1970; fractions of seconds are dropped
-  ip     IPv4 addresses, 192.0.2.1, or integers
+  f64    numbers, rounded to 64-bit floats
+  hex    hexadecimal integers, with or without 0x, or U+4E00; up to 16 digits
+  time   times in UTC: 2014-07-01 00:00:00, 2014-07-01 00:00, RFC 3339, a date, or seconds
+         since 1970. Whole seconds of 1970 to 2106 take 32 bits; others are nanoseconds
+         in 64, from 1677 to 2262
+  ip     IPv4 addresses, 192.0.2.1, or integers; or IPv6 networks up to /64,
+         2001:db8::/64. A full IPv6 address has 128 bits, and is refused
+Where none is named, columns of Parquet and Arrow say what they are, and all else are
+integers: u32, or as soon as one is greater u64, or as soon as one is negative i64.
+u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
+forms of hex, time and ip.
+
 A saved dictionary knows its types; keys that it is asked for are written as they are,
 and so are answers. Order is that of the type: -1 comes before 1, and 09:00 before
 10:00.`

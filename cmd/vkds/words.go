@@ -189,7 +189,8 @@ func widePairs[W structures.Word](pairs iter.Seq2[structures.Pair[W, W], error])
 // Neighbors finds a neighbor of each key. Below those that are too wide are all keys, above them is none.
 func (h *held[W]) Neighbors(ctx context.Context, to structures.Direction, keys []uint64) (neighbors, error) {
 	fit, at := h.fitting(keys)
-	n := structures.Neighbors[W, W]{Keys: make([]W, len(fit)), Values: make([]W, len(fit)), Found: make([]bool, len(fit))}
+	n := structures.Neighbors[W, W]{Keys: make([]W, len(fit)), Values: make([]W, len(fit)),
+		Found: make([]bool, len(fit))}
 	if err := h.ordered().NeighborInto(ctx, to, fit, n); err != nil {
 		return neighbors{}, err
 	}

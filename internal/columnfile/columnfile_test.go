@@ -24,11 +24,12 @@ var formats = map[string]columnfile.Format{"t.parquet": columnfile.Parquet, "t.a
 func words(t *testing.T, typ keytype.Type, n int) (all []uint64) {
 	lo, hi, err := typ.ParseRange(":")
 	require.NoError(t, err)
-	zero, err := typ.Parse("0")
+	zero, err := typ.FromInt(0)
 	require.NoError(t, err)
 	all = []uint64{lo, zero, hi}
 	for i := range uint64(n) {
-		all = append(all, zero-7*i, zero+7*i)
+		most := uint64(1)<<typ.Width().Bits() - 1
+		all = append(all, (zero-7*i)&most, (zero+7*i)&most)
 	}
 	return all[:n]
 }

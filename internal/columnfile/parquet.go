@@ -44,7 +44,8 @@ func newParquet(w io.Writer, c Columns) (*parquetTable, error) {
 
 func parquetField(name string, t keytype.Type) (schema.Node, error) {
 	signed := t == keytype.Int32 || t == keytype.Int64
-	physical, logical := parquet.Types.Int32, schema.LogicalType(schema.NewIntLogicalType(int8(t.Width().Bits()), signed))
+	integer := schema.NewIntLogicalType(int8(t.Width().Bits()), signed)
+	physical, logical := parquet.Types.Int32, schema.LogicalType(integer)
 	if t.Width() == structures.Bits64 {
 		physical = parquet.Types.Int64
 	}

@@ -51,7 +51,7 @@ func read(t *testing.T, draw func(io.Writer) error) picture {
 // grown makes a tree over leaves of each keys, at most fan children a node.
 func grown(leaves, each, fan int) *Tree {
 	t := &Tree{Title: "A <tree> & more", Notes: []string{"note one", "note two"}, Slots: 14}
-	step := 1<<32/uint64(leaves+1)&^15
+	step := 1 << 32 / uint64(leaves+1) &^ 15
 	var level []Node
 	ref := uint32(0)
 	for i := range leaves {

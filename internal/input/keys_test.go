@@ -204,7 +204,8 @@ func TestFormats(t *testing.T) {
 		assert.Equal(t, f, got)
 	}
 	_, err := input.Formats.Parse("u64")
-	assert.EqualError(t, err, `unknown format "u64" (known: auto, csv, text, u32le, u32be, u64le, u64be, parquet, arrow)`)
+	assert.EqualError(t, err, `unknown format "u64" (known: auto, csv, text, u32le, u32be, u64le, u64be, parquet, `+
+		`arrow)`)
 }
 
 // traces are the files of ../shared/data with 32-bit keys; the figures are

@@ -48,8 +48,8 @@ func (c *column) packedIn(f Format) error {
 	switch like := c.Type | 1; {
 	case wide == (c.Type.Width() == structures.Bits64), c.Type-1 == keytype.Uint32, c.Type-1 == keytype.Hex:
 	case !wide || !slices.Contains(c.Wider, like):
-		return &OptionError{fmt.Sprintf("files of format %s hold values of %s, but column %s is of type %s", f, f.width(),
-			quote(c.Name), c.Type)}
+		return &OptionError{fmt.Sprintf("files of format %s hold values of %s, but column %s is of type %s", f,
+			f.width(), quote(c.Name), c.Type)}
 	case c.Type.Above() != like: // else it is as wide as the values need
 		c.Type, c.Wider = like, nil
 	}

@@ -106,7 +106,8 @@ func (e *ValueError) Error() string {
 	case ErrNaN:
 		return fmt.Sprintf("%s has no place in an order", e.Text)
 	case ErrAddress:
-		return fmt.Sprintf("%s is smaller than an IPv6 network of /64, and a key has 64 bits: 2001:db8::/64 has one", e.Text)
+		return fmt.Sprintf("%s is smaller than an IPv6 network of /64, and a key has 64 bits: 2001:db8::/64 has one",
+			e.Text)
 	case ErrNoRange:
 		return fmt.Sprintf("%q is no range LO:HI", e.Text)
 	}

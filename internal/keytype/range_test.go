@@ -65,9 +65,14 @@ func TestOpenRanges(t *testing.T) {
 		keytype.Uint32: {"0", "4294967295"}, keytype.Int32: {"-2147483648", "2147483647"},
 		keytype.Float32: {"-inf", "inf"},
 		keytype.Hex:     {"0", "ffffffff"}, keytype.Time: {"1970-01-01 00:00:00", "2106-02-07 06:28:15"},
-		keytype.IPv4: {"0.0.0.0", "255.255.255.255"},
+		keytype.IPv4: {"0.0.0.0", "255.255.255.255"}, keytype.Uint64: {"0", "18446744073709551615"},
+		keytype.Int64:   {"-9223372036854775808", "9223372036854775807"},
+		keytype.Float64: {"-inf", "inf"}, keytype.Hex64: {"0", "ffffffffffffffff"},
+		keytype.Time64: {"1677-09-21 00:12:43.145224192", "2262-04-11 23:47:16.854775807"},
+		keytype.IPv6:   {"::/64", "ffff:ffff:ffff:ffff::/64"},
 	}
-	middle := map[keytype.Type]string{keytype.Time: "2014-07-01 00:30:05"}
+	middle := map[keytype.Type]string{keytype.Time: "2014-07-01 00:30:05", keytype.Time64: "2014-07-01 00:30:05.25",
+		keytype.IPv6: "2001:db8:0:1::/64"}
 	for i, name := range keytype.Types.Names() {
 		typ := keytype.Type(i)
 		require.Contains(t, limits, typ, "what are the limits of %s?", name)

@@ -59,7 +59,7 @@ func load(t *testing.T, path string) (m mesh) {
 	vertex := func(x string) {
 		w, err := keytype.Float32.Parse(x)
 		require.NoError(t, err)
-		m.x = append(m.x, w)
+		m.x = append(m.x, uint32(w))
 	}
 	section, vertices := "", -1
 	lines := bufio.NewScanner(r)

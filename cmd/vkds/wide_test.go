@@ -1,0 +1,122 @@
+package main_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A column is as wide as it needs: one great key is enough, wherever it stands and however it comes.
+func TestColumnsWiden(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	var rows strings.Builder
+	for i := range 1<<20 + 1000 { // the pipe turns wide in its second part
+		fmt.Fprintf(&rows, "%d,%d\n", i, i%7)
+	}
+	rows.WriteString("5000000000,18446744073709551615\n")
+	out, _ := answer(t, rows.String(), "get", "-", "5000000000", "0", "4294967296", "1048600")
+	assert.Equal(t, "key,value\n5000000000,18446744073709551615\n0,0\n4294967296,\n1048600,"+
+		fmt.Sprint(1048600%7)+"\n", out)
+	for _, structure := range known {
+		out, _ = answer(t, "1,4294967296\n2,-3\n", "dump", "-", "--structure", structure)
+		if structure != "slabhash" {
+			assert.Equal(t, "key,value\n1,4294967296\n2,-3\n", out, structure)
+		}
+	}
+	assert.Contains(t, refusal(t, "9223372036854775808,1\n-1,2\n", "dump", "-"), "-1 is out of range")
+	assert.Contains(t, refusal(t, "8.8.8.8,1\n2001:db8::/64,2\n", "dump", "-", "--key-type", "ip"),
+		`"2001:db8::/64" is not an IPv4 address`)
+}
+
+// A narrow dictionary is asked for wide keys as any other is.
+func TestWideQuestions(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	table := write(t, "t.csv", "5,50\n4294967295,60\n")
+	dict := filepath.Join(t.TempDir(), "d.vkds")
+	answer(t, "", "build", table, "-o", dict)
+	for _, path := range []string{table, dict} {
+		for command, want := range map[string]string{"get": "4294967296,\n5,50\n",
+			"floor": "4294967296,4294967295,60\n5,5,50\n", "ceil": "4294967296,,\n5,5,50\n",
+			"predecessor": "4294967296,4294967295,60\n5,,\n", "successor": "4294967296,,\n5,4294967295,60\n"} {
+			out, _ := answer(t, "", command, path, "4294967296", "5")
+			assert.Equal(t, want, out[strings.Index(out, "\n")+1:], command)
+		}
+		out, _ := answer(t, "", "count", path, "5:5000000000", "5000000000:6000000000", ":")
+		assert.Equal(t, "lo,hi,count\n5,5000000000,2\n5000000000,6000000000,0\n0,4294967295,2\n", out)
+	}
+	out, _ := answer(t, "", "delete", dict, "4294967296", "5", "--json")
+	assert.JSONEq(t, `{"deleted": 1, "absent": 1, "pairs": 1}`, out)
+}
+
+// Each type of 64 bits, at its ends, in a table, saved, and in every structure.
+func TestWideTypes(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	for typ, keys := range map[string][]string{
+		"u64":  {"0", "4294967296", "18446744073709551615"},
+		"i64":  {"-9223372036854775808", "-1", "9223372036854775807"},
+		"f64":  {"-Inf", "0.1", "1e+300"},
+		"hex":  {"0x0000", "0x100000000", "0xffffffffffffffff"},
+		"time": {"1677-09-21 00:12:43.145224192", "2014-07-01 00:00:00", "2262-04-11 23:47:16.854775807"},
+		"ip":   {"::/64", "2001:db8::/64", "ffff:ffff:ffff:ffff::/64"},
+	} {
+		rows := ""
+		for i, k := range keys {
+			rows = fmt.Sprintf("%s,%d\n", k, i) + rows
+		}
+		want := "key,value\n" + fmt.Sprintf("%s,0\n%s,1\n%s,2\n", keys[0], keys[1], keys[2])
+		dict := filepath.Join(t.TempDir(), "d.vkds")
+		answer(t, rows, "build", "-", "--key-type", typ, "-o", dict)
+		for _, structure := range known {
+			out, _ := answer(t, strings.Join(keys, "\n")+"\n", "get", dict, "--structure", structure)
+			assert.Equal(t, want, out, "%s %s", typ, structure)
+			if structure != "slabhash" {
+				out, _ = answer(t, "", "range", dict, "--structure", structure, ":")
+				assert.Equal(t, want, out, "%s %s", typ, structure)
+			}
+		}
+		answer(t, "", "verify", dict)
+		for _, ending := range []string{"parquet", "arrow"} {
+			file := filepath.Join(t.TempDir(), "t."+ending)
+			answer(t, "", "dump", dict, "-o", file)
+			arguments := []string{"dump", file}
+			if typ == "hex" || typ == "ip" { // which are unsigned integers there
+				arguments = append(arguments, "--key-type", map[string]string{"hex": "hex", "ip": "ip6"}[typ])
+			}
+			out, _ := answer(t, "", arguments...)
+			assert.Equal(t, want, out, "%s %s", typ, ending)
+		}
+		out, _ := answer(t, rows, "top", "-", "--key-type", typ, "--limit", "1")
+		assert.Equal(t, "key,value\n"+keys[2]+",2\n", out)
+	}
+	assert.Equal(t, "standard input:1: column 1: 2001:db8::1 is smaller than an IPv6 network of /64, and a key has 64 "+
+		"bits: 2001:db8::/64 has one", refusal(t, "2001:db8::1,1\n", "dump", "-", "--key-type", "ip"))
+}
+
+// Binary files of 64 bits, as keys and as tables.
+func TestWideBinary(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	var le, be []byte
+	for _, x := range []uint64{7, 1 << 40, 1<<64 - 1, 3} {
+		le, be = binary.LittleEndian.AppendUint64(le, x), binary.BigEndian.AppendUint64(be, x)
+	}
+	for format, data := range map[string]string{"u64le": string(le), "u64be": string(be)} {
+		out, _ := answer(t, data, "dump", "-", "--format", format)
+		assert.Equal(t, "key,value\n7,1099511627776\n18446744073709551615,3\n", out)
+		out, _ = answer(t, data, "tally", "-", "--format", format)
+		assert.Equal(t, "key,count\n3,1\n7,1\n1099511627776,1\n18446744073709551615,1\n", out)
+		out, _ = answer(t, data, "get", write(t, "t.csv", "7,70\n"), "--keys-format", format)
+		assert.Equal(t, "key,value\n7,70\n1099511627776,\n18446744073709551615,\n3,\n", out)
+		out, _ = answer(t, data, "tally", "-", "--format", format, "--type", "i64", "--top", "1")
+		assert.Equal(t, "key,count\n-1,1\n", out)
+		assert.Contains(t, refusal(t, data, "tally", "-", "--format", format, "--type", "i32"),
+			"files of format "+format+" hold values of 64 bits, but column 1 is of type i32")
+	}
+}
