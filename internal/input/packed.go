@@ -79,7 +79,7 @@ func (p *packed) read(columns [][]uint64, n int) (int, error) {
 
 // rowsOf makes rows of bytes, and returns where they end: all, or without skip those before the first that is none.
 func (p *packed) rowsOf(bytes []byte, columns [][]uint64, n int) (int, error) {
-	count := len(bytes) / p.size
+	count, rows := len(bytes)/p.size, len(bytes)/p.size/len(columns)
 	if p.plain && len(columns) == 1 {
 		p.decode(bytes, columns[0][n:n+count])
 		p.rows += int64(count)
@@ -87,7 +87,17 @@ func (p *packed) rowsOf(bytes []byte, columns [][]uint64, n int) (int, error) {
 	}
 	words := p.words[:count]
 	p.decode(bytes, words)
-	return p.convert(words, columns, n)
+	if !p.plain {
+		return p.convert(words, columns, n)
+	}
+	for c, column := range columns {
+		column = column[n : n+rows]
+		for i := range column {
+			column[i] = words[i*len(columns)+c]
+		}
+	}
+	p.rows += int64(rows)
+	return n + rows, nil
 }
 
 // decode makes words of bytes. One loop for each format, since a call through an interface for each word would be slow.

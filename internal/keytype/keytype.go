@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -285,7 +286,10 @@ func magnitude[T ~string | ~[]byte](text T, hex bool) (uint64, error) {
 			return 0, ErrSyntax
 		}
 		// Keep reading where it is too much: a bad digit later is the better reason.
-		over = over || n > math.MaxUint64/base || n*base > math.MaxUint64-d
+		if n >= 1<<60 { // else it has room for any digit more
+			high, low := bits.Mul64(n, base)
+			over = over || high != 0 || low > math.MaxUint64-d
+		}
 		n = n*base + d
 	}
 	if over {
