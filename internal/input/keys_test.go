@@ -208,7 +208,7 @@ func TestFormats(t *testing.T) {
 		`arrow)`)
 }
 
-// traces are the files of ../shared/data with 32-bit keys; the figures are
+// traces are the files of ../shared/data; the figures are
 // those of its README.
 var traces = []struct {
 	path               string
@@ -235,6 +235,8 @@ var traces = []struct {
 		0, 994739224, 805662336, 61448, 0, 141989713374357},
 	{"address/swim.trace.gz", input.Options{Format: input.CSV, Columns: columns("2"), Delimiter: ' '}, 303193, 22605, 0,
 		4294967295, 536870168, 25755, 0, 21852594413057},
+	{"corda/trace_vaultservice.gz", input.Options{Format: input.U64BE, Columns: column(keytype.Uint64)}, 135702, 90468,
+		18216897189925, 18446663871922459580, 750657942571658, 2, 0, 3524283449915908690},
 }
 
 func TestTraces(t *testing.T) {
