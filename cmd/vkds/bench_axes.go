@@ -53,7 +53,7 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	}
 	if has("fill") {
 		f.Float64SliceVar(&o.Fills, "fill", []float64{0},
-			"share of its slots that a node gets of a bulk build; 0: 8 of 15, at 64 bits 4 of 6")
+			"share of a node's slots in use in a bulk build; 0: 8 of 15, wide 4 of 6")
 	}
 	if has("statuses") {
 		f.BoolVar(&o.Statuses, "statuses", false, "ask for the status of each batched update, too")
