@@ -114,7 +114,7 @@ func (c *columnar) wrongType(column int, have string, want keytype.Type) error {
 func (c *columnar) fill(columns [][]uint64, n int) error {
 	for i, column := range c.chosen {
 		from := column.Type
-		column.begun = column.begun || n > 0 // what stands before the batch, it can't see
+		column.begun = column.begun || n > 0                       // what stands before the batch, it can't see
 		defer func() { column.Type.Widen(from, columns[i][:n]) }() // the batch's are
 	}
 	c.start += int64(c.at)
