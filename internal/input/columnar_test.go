@@ -356,3 +356,23 @@ func TestColumnarLengths(t *testing.T) {
 		}
 	}
 }
+
+// What a row of an earlier batch holds has no place in a wider type that a later one asks for: an error, however many
+// rows a Read takes, and never another key.
+func TestArrowThatTurnsWideTooLate(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "from", Type: arrow.BinaryTypes.String}}, nil)
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(s))
+	for _, text := range []string{"8.8.8.8", "2001:db8::/64"} {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+		b.Field(0).(*array.StringBuilder).Append(text)
+		require.NoError(t, w.Write(b.NewRecordBatch()))
+	}
+	require.NoError(t, w.Close())
+	path := write(t, "from.arrow", out.Bytes())
+	for _, batch := range []int{1, 2, 10} {
+		columns := []input.Column{{Name: "from", Type: keytype.IPv4, Wider: []keytype.Type{keytype.IPv6}}}
+		words, _, err := load(path, input.Options{Columns: columns}, batch)
+		require.Error(t, err, "%d rows a Read: %x", batch, words)
+	}
+}
