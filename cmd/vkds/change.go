@@ -93,10 +93,10 @@ func newUpdateCommand(g *global) *cobra.Command {
 		Short: "Insert a table's pairs into a saved dictionary",
 		Long: `Update inserts the pairs of a table, or of another saved dictionary, into a saved
 dictionary: keys that aren't there are inserted with their values, and to those that
-are the table's values are assigned. With --combine they are added (modulo 2^32 or 2^64), or the
-lesser or the greater value stays; all rows with the same key count then. It prints how
-many rows were inserted, how many assigned and how many skipped, and how many pairs
-there are now.
+are the table's values are assigned. With --combine they are added (modulo 2^32, or 2^64
+where the dictionary has 64 bits), or the lesser or the greater value stays; all rows
+with the same key count then. It prints how many rows were inserted, how many assigned
+and how many skipped, and how many pairs there are now.
 
 ` + changeHelp + `The table's columns are read as being of the dictionary's types. "vkds help tables"
 tells what a TABLE may be.`,
@@ -122,6 +122,9 @@ tells what a TABLE may be.`,
 					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32, u64 "+
 						"or hex",
 						called(path), dict.value)
+				}
+				if kind == structures.InsertAdd && dict.width() == structures.Bits64 {
+					dict.value = dict.value.Above() // which sums may be that have room
 				}
 				return s.insertInto(ctx, g, dict, path, table, kind)
 			})

@@ -300,7 +300,7 @@ func (l *loader) insert(b batch) error {
 	if err := l.become(b); err != nil {
 		return err
 	}
-	if err := l.create(max(l.expected, len(b.keys))); err != nil {
+	if err := l.create(cmp.Or(l.expected, len(b.keys))); err != nil {
 		return err
 	}
 	var status []structures.Status

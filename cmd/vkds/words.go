@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/vkds/vkds/structures"
 )
@@ -115,7 +116,14 @@ func spread[T any](results []T, at []int, n int) []T {
 func (h *held[W]) Delete(ctx context.Context, keys []uint64) ([]structures.Status, error) {
 	fit, at := h.fitting(keys)
 	statuses, err := h.Dictionary.Delete(ctx, fit)
-	return spread(statuses, at, len(keys)), err
+	if err != nil || at == nil {
+		return statuses, err
+	}
+	all := slices.Repeat([]structures.Status{structures.Absent}, len(keys))
+	for i, place := range at {
+		all[place] = statuses[i]
+	}
+	return all, nil
 }
 
 // Find looks keys up.

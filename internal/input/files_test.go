@@ -41,6 +41,8 @@ func ends(t keytype.Type, names ...string) []input.Column {
 	return all
 }
 
+var errWiden = errors.New("what was read before has no place in the wider type")
+
 // drain reads a file to its end, a few rows at a time, and checks the reader's promises on the way.
 func drain(r *input.Reader, columns, batch int) (words [][]uint64, err error) {
 	words = make([][]uint64, columns)
@@ -48,10 +50,17 @@ func drain(r *input.Reader, columns, batch int) (words [][]uint64, err error) {
 	for c := range part {
 		part[c] = make([]uint64, batch)
 	}
+	types := r.Types()
 	for {
 		n, err := r.Read(part...)
 		for c := range part {
+			if was := types[c]; n > 0 && !r.Types()[c].Widen(was, words[c]) {
+				return words, errWiden
+			}
 			words[c] = append(words[c], part[c][:n]...)
+		}
+		if n > 0 {
+			types = r.Types()
 		}
 		if err == io.EOF && n != 0 || err == nil && n == 0 {
 			return nil, errors.New("io.EOF came with rows, or nothing came without it")

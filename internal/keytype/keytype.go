@@ -144,7 +144,7 @@ func (t Type) span() string {
 	case Time:
 		return "1970-01-01 00:00:00 to 2106-02-07 06:28:15"
 	case Time64:
-		return "1677-09-21 to 2262-04-11"
+		return "1677-09-21 00:12:43 to 2262-04-11 23:47:16"
 	case IPv4:
 		return "0.0.0.0 to 255.255.255.255"
 	case Uint64, Hex64:

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/structures"
 	"pgregory.net/rapid"
 )
 
@@ -63,6 +65,25 @@ func TestParse(t *testing.T) {
 		{keytype.IPv4, "0x08080808", 134744072},
 		{keytype.Time, "1970-01-01 00:00:00", 0},
 		{keytype.Time, "2106-02-07 06:28:15", math.MaxUint32},
+		{keytype.Uint64, "18446744073709551615", math.MaxUint64},
+		{keytype.Uint64, "0x1000000000000000", 1 << 60},
+		{keytype.Int64, "-9223372036854775808", 0},
+		{keytype.Int64, "-1", 1<<63 - 1},
+		{keytype.Int64, "9223372036854775807", math.MaxUint64},
+		{keytype.Float64, "-0", 1 << 63},
+		{keytype.Float64, "0.1", 1<<63 | 0x3fb999999999999a},
+		{keytype.Float64, "-1", math.MaxUint64 ^ 0xbff0000000000000},
+		{keytype.Hex64, "ffffffffffffffff", math.MaxUint64},
+		{keytype.Hex64, "U+4E00", 0x4e00},
+		{keytype.Time64, "1970-01-01", 1 << 63},
+		{keytype.Time64, "1969-12-31 23:59:59.999999999", 1<<63 - 1},
+		{keytype.Time64, "-0.000000001", 1<<63 - 1},
+		{keytype.Time64, "1.5", 1<<63 + 1500000000},
+		{keytype.Time64, "1677-09-21 00:12:43.145224192", 0},
+		{keytype.Time64, "2262-04-11T23:47:16.854775807Z", math.MaxUint64},
+		{keytype.IPv6, "::/0", 0},
+		{keytype.IPv6, "2001:db8:0:1::/64", 0x20010db800000001},
+		{keytype.IPv6, "ffff:ffff:ffff:ffff::/64", math.MaxUint64},
 	} {
 		got, err := c.typ.Parse(c.text)
 		require.NoError(t, err, "%s %q", c.typ, c.text)
@@ -128,6 +149,30 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.IPv4, "8.8.8.8/32", keytype.ErrSyntax, `"8.8.8.8/32" is not an IPv4 address`},
 		{keytype.IPv4, "::1", keytype.ErrSyntax, `"::1" is not an IPv4 address`},
 		{keytype.IPv4, "::ffff:8.8.8.8", keytype.ErrSyntax, `"::ffff:8.8.8.8" is not an IPv4 address`},
+		{keytype.Uint64, "18446744073709551616", keytype.ErrRange,
+			"18446744073709551616 is out of range (0 to 18446744073709551615)"},
+		{keytype.Uint64, "184467440737095516150", keytype.ErrRange,
+			"184467440737095516150 is out of range (0 to 18446744073709551615)"},
+		{keytype.Int64, "9223372036854775808", keytype.ErrRange,
+			"9223372036854775808 is out of range (-9223372036854775808 to 9223372036854775807)"},
+		{keytype.Int64, "-9223372036854775809", keytype.ErrRange,
+			"-9223372036854775809 is out of range (-9223372036854775808 to 9223372036854775807)"},
+		{keytype.Float64, "1e309", keytype.ErrRange, "1e309 is out of range (64-bit floats)"},
+		{keytype.Float64, "nan", keytype.ErrNaN, "nan has no place in an order"},
+		{keytype.Hex64, "10000000000000000", keytype.ErrRange,
+			"10000000000000000 is out of range (0 to 18446744073709551615)"},
+		{keytype.Time64, "2262-04-12", keytype.ErrRange, "2262-04-12 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
+		{keytype.Time64, "1677-09-21", keytype.ErrRange, "1677-09-21 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
+		{keytype.Time64, "9223372037", keytype.ErrRange, "9223372037 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
+		{keytype.Time64, "99999999999999999999", keytype.ErrRange,
+			"99999999999999999999 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
+		{keytype.IPv6, "2001:db8::1", keytype.ErrAddress, "2001:db8::1 is smaller than an IPv6 network of /64, and a " +
+			"key has 64 bits: 2001:db8::/64 has one"},
+		{keytype.IPv6, "2001:db8::/65", keytype.ErrAddress, "2001:db8::/65 is smaller than an IPv6 network of /64, " +
+			"and a key has 64 bits: 2001:db8::/64 has one"},
+		{keytype.IPv6, "8.8.8.8", keytype.ErrSyntax, `"8.8.8.8" is not an IPv6 network`},
+		{keytype.IPv6, "::ffff:8.8.8.0/120", keytype.ErrAddress, "::ffff:8.8.8.0/120 is smaller than an IPv6 " +
+			"network of /64, and a key has 64 bits: 2001:db8::/64 has one"},
 		{keytype.IPv4, "4294967296", keytype.ErrRange, "4294967296 is out of range (0.0.0.0 to 255.255.255.255)"},
 	} {
 		_, err := c.typ.Parse(c.text)
@@ -221,12 +266,11 @@ func TestNames(t *testing.T) {
 // Every word that has a text gives it back, whatever the type.
 func TestFormatParses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typ := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Int32, keytype.Float32, keytype.Hex,
-			keytype.Time, keytype.IPv4}).Draw(t, "type")
-		w := uint64(rapid.Uint32().Draw(t, "word"))
+		typ := keytype.Type(rapid.IntRange(0, len(keytype.Types.Names())-1).Draw(t, "type"))
+		w := rapid.Uint64().Draw(t, "word") >> (64 - typ.Width().Bits())
 		text := typ.Format(w)
 		got, err := typ.Parse(text)
-		if typ == keytype.Float32 && errors.Is(err, keytype.ErrNaN) {
+		if typ&^1 == keytype.Float32 && errors.Is(err, keytype.ErrNaN) {
 			return // the 2^24 patterns that are no number
 		}
 		if err != nil {
@@ -264,6 +308,37 @@ func TestOrderPreserved(t *testing.T) {
 			t.Fatalf("%d and %d map to %#x and %#x", i, j, wi, wj)
 		}
 	})
+}
+
+// What a column's words become where its type becomes a wider one is what that type makes of the same texts, and the
+// order of all is kept.
+func TestWiden(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Uint64, keytype.Hex, keytype.Time}).Draw(t, "from")
+		to := rapid.SampledFrom(from.Wider()).Draw(t, "to")
+		w := rapid.Uint64().Draw(t, "word") >> (64 - from.Width().Bits())
+		words := []uint64{w}
+		want, err := to.Parse(from.Format(w))
+		if to.Widen(from, words) != (err == nil) || err == nil && words[0] != want {
+			t.Fatalf("%s of %s became %s of %s, %v", from.Format(w), from, to.Format(words[0]), to, err)
+		}
+		if err != nil && words[0] != w {
+			t.Fatal("a word was changed that no other can be")
+		}
+	})
+	for i := range keytype.Types.Names() {
+		from := keytype.Type(i)
+		require.False(t, from.Width() == structures.Bits32 && from.Above().Width() == structures.Bits64 &&
+			!slices.Contains(from.Wider(), from.Above()))
+		require.Empty(t, keytype.Int64.Wider())
+	}
+	require.True(t, keytype.IPv6.Widen(keytype.IPv4, nil))
+	require.False(t, keytype.IPv6.Widen(keytype.IPv4, []uint64{1}), "addresses are no networks")
+	_, err := keytype.Time.ParseExact("2014-07-01 00:00:00.5")
+	require.ErrorIs(t, err, keytype.ErrRange)
+	w, err := keytype.Time.ParseExact("2014-07-01 00:00:00.000")
+	require.NoError(t, err)
+	require.EqualValues(t, 1404172800, w)
 }
 
 // FuzzUint32 checks the hand-written integer reader against math/big.

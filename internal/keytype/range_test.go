@@ -38,6 +38,11 @@ func TestParseRange(t *testing.T) {
 		{keytype.Time, "2014-07-01 00:00:01:2014-07-02 00:00:02", 1404172801, 1404259202},
 		{keytype.Time, "2014-07-01T02:00:00+02:00:1404172801", 1404172800, 1404172801},
 		{keytype.Time, "0:2014-07-01T00:00:00Z", 0, 1404172800},
+		{keytype.Time64, "1970-01-01:1970-01-01", 1 << 63, 1<<63 + 86400*1e9 - 1},
+		{keytype.Time64, "1969-12-31:1969-12-31", 1<<63 - 86400*1e9, 1<<63 - 1},
+		{keytype.IPv6, "2001:db8::/32:2001:db8::/32", 0x20010db8 << 32, 0x20010db8ffffffff},
+		{keytype.IPv6, "::/0:::/0", 0, 1<<64 - 1},
+		{keytype.IPv6, "2001:db8::/64:", 0x20010db8 << 32, 1<<64 - 1},
 	} {
 		lo, hi, err := c.typ.ParseRange(c.text)
 		require.NoError(t, err, c.text)

@@ -1,5 +1,5 @@
-// Package u32 has short names for what package structures has, at keys and values that are 32-bit words: as the tool's
-// columns are, and most tests' numbers.
+// Package u32 has short names for what package structures has, at keys and values that are 32-bit words: as most
+// tests' numbers are.
 package u32
 
 import "github.com/vkds/vkds/structures"
