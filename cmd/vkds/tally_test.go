@@ -24,38 +24,39 @@ import (
 func TestTallyWidens(t *testing.T) {
 	const n = 2*batchLength + 12345
 	keys := rand.New(rand.NewPCG(1, 2))
-	for _, shift := range []int{0, 33} {
+	for _, c := range []struct {
+		shift int
+		limit uint64
+	}{{0, batchLength}, {0, 1 << 32}, {33, 2 * batchLength}} {
 		want := map[uint64]uint64{}
 		data := make([]byte, 0, 8*n)
 		for i := range n {
 			k := keys.Uint64() >> (48 + keys.Uint32N(12))
 			if i > batchLength {
-				k <<= shift
+				k <<= c.shift
 			}
 			want[k]++
 			data = binary.LittleEndian.AppendUint64(data, k)
 		}
 		path := filepath.Join(t.TempDir(), "keys")
 		require.NoError(t, os.WriteFile(path, data, 0o600))
-		for _, limit := range []uint64{batchLength, 2 * batchLength, 1 << 32} {
-			count := &tally{global: &global{out: io.Discard, err: io.Discard}, flags: &pflag.FlagSet{}, limit: limit,
-				loader: loader{ctx: context.Background(), device: testdevice.Open(t), combine: structures.InsertAdd}}
-			count.structure = known[find("slabhash")]
-			columns := make([]input.Column, 1)
-			require.NoError(t, typeFlag(&columns[0]).Set("hex"))
-			require.NoError(t, count.read(path, input.Options{Format: input.U64LE, Columns: columns}))
-			require.NoError(t, count.collect())
-			wide := limit < 1<<32 || shift > 0
-			assert.Equal(t, wide, count.width() == structures.Bits64)
-			require.NoError(t, count.Close())
-			assert.EqualValues(t, n, count.rows)
-			got := map[uint64]uint64{}
-			for _, e := range count.entries {
-				got[e.key] += e.count
-			}
-			assert.Equal(t, want, got)
-			assert.Len(t, count.entries, len(want))
+		count := &tally{global: &global{out: io.Discard, err: io.Discard}, flags: &pflag.FlagSet{}, limit: c.limit,
+			loader: loader{ctx: context.Background(), device: testdevice.Open(t), combine: structures.InsertAdd}}
+		count.structure = known[find("slabhash")]
+		columns := make([]input.Column, 1)
+		require.NoError(t, typeFlag(&columns[0]).Set("hex"))
+		require.NoError(t, count.read(path, input.Options{Format: input.U64LE, Columns: columns}))
+		require.NoError(t, count.collect())
+		wide := c.limit < 1<<32 || c.shift > 0
+		assert.Equal(t, wide, count.width() == structures.Bits64)
+		require.NoError(t, count.Close())
+		assert.EqualValues(t, n, count.rows)
+		got := map[uint64]uint64{}
+		for _, e := range count.entries {
+			got[e.key] += e.count
 		}
+		assert.Equal(t, want, got)
+		assert.Len(t, count.entries, len(want))
 	}
 }
 
