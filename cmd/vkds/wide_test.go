@@ -110,3 +110,25 @@ func TestWideBinary(t *testing.T) {
 			"files of format "+format+" hold values of 64 bits, but column 1 is of type i32")
 	}
 }
+
+// Dictionaries of two widths are changed as those of one, and keep their types; sums have all the bits that there are.
+func TestWideChanges(t *testing.T) {
+	t.Parallel()
+	needDevice(t)
+	dict := filepath.Join(t.TempDir(), "d.vkds")
+	answer(t, "1,4294967295\n5000000000,2\n", "build", "-", "--value-type", "u32", "--structure", "btree", "-o", dict)
+	out, _ := answer(t, "", "stats", dict, "--json")
+	assert.Contains(t, out, `"key_type": "u64"`)
+	assert.Contains(t, out, `"value_type": "u32"`)
+	assert.Contains(t, refusal(t, "2,4294967296\n", "update", dict, "-"), "4294967296 is out of range (0 to 4294967295)")
+	narrow := filepath.Join(t.TempDir(), "narrow.vkds")
+	answer(t, "3,30\n", "build", "-", "-o", narrow)
+	answer(t, "", "update", dict, narrow)
+	answer(t, "1,1\n", "update", dict, "-", "--combine", "add")
+	answer(t, "", "delete", dict, "5000000000")
+	out, _ = answer(t, "", "dump", dict)
+	assert.Equal(t, "key,value\n1,4294967296\n3,30\n", out)
+	assert.Contains(t, refusal(t, "", "update", narrow, dict), "has keys of type u64")
+	out, _ = answer(t, "", "inspect", dict, "--near", "5000000000", "--svg", "-")
+	assert.Contains(t, out, "nodes of 6 slots")
+}

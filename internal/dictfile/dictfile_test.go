@@ -514,3 +514,32 @@ func Benchmark(b *testing.B) {
 		}
 	})
 }
+
+// A type that is wider than what was saved, no program can have written; one that is narrower has room.
+func TestTypesAndWidths(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.vkds")
+	for _, c := range []struct {
+		width structures.Width
+		key   string
+		want  keytype.Type
+		fault string
+	}{
+		{structures.Bits32, "", keytype.Uint32, ""}, {structures.Bits64, "", keytype.Uint64, ""},
+		{structures.Bits64, "i32", keytype.Int32, ""}, {structures.Bits64, "time64", keytype.Time64, ""},
+		{structures.Bits32, "u64", 0, "is corrupt: numbers of type u64 in 32 bits"},
+	} {
+		w, err := dictfile.Create(path, dictfile.Header{Structure: "slabhash", KeyType: c.key, Width: c.width})
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		r, err := dictfile.Open(ctx, path)
+		if c.fault != "" {
+			require.ErrorContains(t, err, c.fault)
+			continue
+		}
+		require.NoError(t, err)
+		key, _, err := dictfile.Types(r.Header())
+		require.NoError(t, err)
+		require.Equal(t, c.want, key)
+		require.NoError(t, r.Close())
+	}
+}
