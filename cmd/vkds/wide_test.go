@@ -120,7 +120,8 @@ func TestWideChanges(t *testing.T) {
 	out, _ := answer(t, "", "stats", dict, "--json")
 	assert.Contains(t, out, `"key_type": "u64"`)
 	assert.Contains(t, out, `"value_type": "u32"`)
-	assert.Contains(t, refusal(t, "2,4294967296\n", "update", dict, "-"), "4294967296 is out of range (0 to 4294967295)")
+	assert.Contains(t, refusal(t, "2,4294967296\n", "update", dict, "-"),
+		"4294967296 is out of range (0 to 4294967295)")
 	narrow := filepath.Join(t.TempDir(), "narrow.vkds")
 	answer(t, "3,30\n", "build", "-", "-o", narrow)
 	answer(t, "", "update", dict, narrow)

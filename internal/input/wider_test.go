@@ -127,11 +127,13 @@ func TestBinaryOf64Bits(t *testing.T) {
 		assert.Equal(t, []keytype.Type{keytype.Uint64}, types)
 		assert.Equal(t, []string{"5", "4294967296"}, texts)
 	}
-	types, texts, err := read(t, data, input.Options{Format: input.U64LE, Columns: []input.Column{wide(keytype.Time)}}, 9)
+	types, texts, err := read(t, data, input.Options{Format: input.U64LE,
+		Columns: []input.Column{wide(keytype.Time)}}, 9)
 	require.NoError(t, err)
 	assert.Equal(t, []keytype.Type{keytype.Time64}, types)
 	assert.Equal(t, []string{"1970-01-01 00:00:00.000000005", "1970-01-01 00:00:04.294967296"}, texts)
-	_, err = input.Stream("f", strings.NewReader(data), input.Options{Format: input.U64LE, Columns: column(keytype.Int32)})
+	_, err = input.Stream("f", strings.NewReader(data), input.Options{Format: input.U64LE,
+		Columns: column(keytype.Int32)})
 	assert.EqualError(t, err, "files of format u64le hold values of 64 bits, but column 1 is of type i32")
 	_, err = input.Stream("f", strings.NewReader(data), input.Options{Format: input.U32LE,
 		Columns: column(keytype.Float64)})

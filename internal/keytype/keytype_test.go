@@ -161,9 +161,12 @@ func TestParseRefuses(t *testing.T) {
 		{keytype.Float64, "nan", keytype.ErrNaN, "nan has no place in an order"},
 		{keytype.Hex64, "10000000000000000", keytype.ErrRange,
 			"10000000000000000 is out of range (0 to 18446744073709551615)"},
-		{keytype.Time64, "2262-04-12", keytype.ErrRange, "2262-04-12 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
-		{keytype.Time64, "1677-09-21", keytype.ErrRange, "1677-09-21 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
-		{keytype.Time64, "9223372037", keytype.ErrRange, "9223372037 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
+		{keytype.Time64, "2262-04-12", keytype.ErrRange,
+			"2262-04-12 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
+		{keytype.Time64, "1677-09-21", keytype.ErrRange,
+			"1677-09-21 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
+		{keytype.Time64, "9223372037", keytype.ErrRange,
+			"9223372037 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
 		{keytype.Time64, "99999999999999999999", keytype.ErrRange,
 			"99999999999999999999 is out of range (1677-09-21 00:12:43 to 2262-04-11 23:47:16)"},
 		{keytype.IPv6, "2001:db8::1", keytype.ErrAddress, "2001:db8::1 is smaller than an IPv6 network of /64, and a " +
@@ -314,7 +317,8 @@ func TestOrderPreserved(t *testing.T) {
 // order of all is kept.
 func TestWiden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		from := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Uint64, keytype.Hex, keytype.Time}).Draw(t, "from")
+		from := rapid.SampledFrom([]keytype.Type{keytype.Uint32, keytype.Uint64, keytype.Hex,
+			keytype.Time}).Draw(t, "from")
 		to := rapid.SampledFrom(from.Wider()).Draw(t, "to")
 		w := rapid.Uint64().Draw(t, "word") >> (64 - from.Width().Bits())
 		words := []uint64{w}
