@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -163,6 +164,10 @@ func open(in native.Instance, o Options) (*Device, error) {
 	var result native.Result
 	if d.native, result = in.NewDevice(c.physical, d.family, count, features); result != native.Success {
 		return nil, beginning("vkCreateDevice", d.check("vkCreateDevice", result))
+	}
+	if seed := os.Getenv("VKDS_REORDERED"); seed != "" { // tests
+		n, _ := strconv.ParseUint(seed, 10, 64)
+		d.native = native.Reordered(d.native, n)
 	}
 	d.queues = make([]*queue, count)
 	for i := range d.queues {

@@ -61,6 +61,24 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
+// TestReordered has a device do concurrent commands the last one first, by which a test finds that one of them needed
+// another; what is recorded in turn stays so.
+func TestReordered(t *testing.T) {
+	t.Setenv("VKDS_REORDERED", "1")
+	d := openFor(t, Options{})
+	a := buffer[uint32](t, d, 2)
+	k := scaleKernel(t, d, KernelOptions{Workgroup: 32, Constants: map[string]uint32{"FACTOR": 3}})
+	s := stream(t, d)
+	s.Fill(a, 0, 8, 5)
+	s.Concurrent(func() {
+		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 1, 1})
+		k.Dispatch(s, 1, scale{a.Address(), a.AddressOf(1), 1, 1})
+	})
+	k.Dispatch(s, 1, scale{a.Address(), a.Address(), 1, 2})
+	require.NoError(t, s.Wait(context.Background()))
+	require.Equal(t, []uint32{(5*3+1)*3 + 2, 5*3 + 1}, download(t, a))
+}
+
 // TestAfter passes one number back and forth between streams; each adds to what the other left.
 func TestAfter(t *testing.T) {
 	ctx := context.Background()

@@ -15,6 +15,7 @@ func TestValidationReachesGo(t *testing.T) {
 	if !layerInstalled() {
 		t.Skip("VK_LAYER_KHRONOS_validation is not installed")
 	}
+	t.Setenv("VKDS_REORDERED", "") // the layer is told of a command as it is recorded
 	var mu sync.Mutex
 	var messages []Message
 	d := openFor(t, Options{Validation: true, OnMessage: func(m Message) {
