@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -29,10 +28,10 @@ type asked struct {
 
 	// What is read before it is used:
 
-	key   input.Column // what keys are
 	begun bool
+	typ   keytype.Type  // of keys, as far as it was known then
 	ahead batch         // of ranges the values are the upper ends
-	file  *input.Reader // nil where all comes from the command line, or the file isn't open yet
+	from  *input.Reader // the file or the command line; nil where it isn't open yet
 	show  func(read, size int64)
 }
 
@@ -105,52 +104,38 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 
 // begin reads what little there is to read at once: the command line, or the beginning of a file. What comes through a
 // pipe or from a terminal is read when it is used, since that may take any time.
-// In a table keys may turn out to be of another type than key says: then it begins once more.
-func (a *asked) begin(key input.Column) (err error) {
+// The keys of a table may turn out to be of another type. Then a command line or a file is begun once more.
+func (a *asked) begin(typ keytype.Type) (err error) {
 	a.close()
-	a.key, a.begun, a.ahead, a.file = key, true, batch{}, nil
-	if len(a.arguments) > 0 {
-		return a.parse()
-	}
-	if info, err := stat(a.path, os.Stdin); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil
+	a.typ, a.begun, a.ahead, a.from = typ, true, batch{}, nil
+	if len(a.arguments) == 0 {
+		if info, err := stat(a.path, os.Stdin); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			return nil
+		}
 	}
 	if err := a.open(a.ctx); err != nil {
 		return err
 	}
-	a.ahead = newBatch()
-	n, _, err := a.next(a.ahead.keys, a.ahead.values)
-	a.ahead.keys, a.ahead.values = a.ahead.keys[:n], a.ahead.values[:n]
+	b := newBatch()
+	n, types, err := a.next(b.keys, b.values)
+	a.ahead = batch{b.keys[:n], b.values[:n], types}
 	if err == io.EOF { // which comes again
 		return nil
 	}
 	return err
 }
 
-// parse reads the command line.
-func (a *asked) parse() error {
-	for i, text := range a.arguments {
-		key, value, err := uint64(0), uint64(0), error(nil)
-		if a.what == "ranges" {
-			key, value, err = a.key.ParseRange(text)
-		} else {
-			key, err = a.key.Parse(text)
-		}
-		if err != nil {
-			return fmt.Errorf("%s %d of the command line: %w", strings.TrimSuffix(a.what, "s"), i+1, err)
-		}
-		a.ahead.keys, a.ahead.values = append(a.ahead.keys, key), append(a.ahead.values, value)
-	}
-	return nil
-}
-
-// open opens the file.
+// open opens the file, or takes the command line for one.
 func (a *asked) open(ctx context.Context) (err error) {
-	o, key := a.options, a.key
+	o, key := a.options, asking(a.typ)
 	o.Columns = []input.Column{key}
 	if a.what == "ranges" {
 		key.End = true
 		o.Columns = append(o.Columns, key)
+	}
+	if len(a.arguments) > 0 {
+		a.from = input.Given(a.arguments, o.Columns...)
+		return nil
 	}
 	for i, name := range a.names {
 		o.Columns[i].Name = name
@@ -161,10 +146,10 @@ func (a *asked) open(ctx context.Context) (err error) {
 			a.show(read, size)
 		}
 	}
-	if a.file, err = input.Open(ctx, a.path, o); err != nil {
+	if a.from, err = input.Open(ctx, a.path, o); err != nil {
 		return err
 	}
-	if err := fits(a.flags, "keys-", a.file.Format()); err != nil {
+	if err := fits(a.flags, "keys-", a.from.Format()); err != nil {
 		return fmt.Errorf("%s: %w", called(a.path), err)
 	}
 	return nil
@@ -173,51 +158,24 @@ func (a *asked) open(ctx context.Context) (err error) {
 // next reads from the file.
 func (a *asked) next(keys, values []uint64) (n int, types []keytype.Type, err error) {
 	if a.what == "ranges" {
-		n, err = a.file.Read(keys, values)
+		n, err = a.from.Read(keys, values)
 	} else {
-		n, err = a.file.Read(keys)
+		n, err = a.from.Read(keys)
 	}
-	return n, a.file.Types(), err
+	return n, a.from.Types(), err
 }
 
 // close closes the file.
 func (a *asked) close() {
-	if a.file != nil {
-		a.file.Close()
+	if a.from != nil {
+		a.from.Close()
 	}
 }
 
-// asking is a column of keys that a dictionary of this type is asked for.
-func asking(t keytype.Type) input.Column {
-	c := input.Column{Type: t}
-	if above := t.Above(); above != t {
-		c.Wider = []keytype.Type{above} // which are not there
-	}
-	return c
-}
-
-// keys hands the keys asked for to use, a part at a time, which is valid until use returns.
-func (a *asked) keys(t keytype.Type, use func(keys []uint64) error) error {
-	return a.read(t, func(b batch) error { return use(b.keys) })
-}
-
-// ranges hands the ranges asked for to use as keys does.
-func (a *asked) ranges(t keytype.Type, use func(ranges []keyRange) error) error {
-	var ranges []keyRange
-	return a.read(t, func(b batch) error {
-		ranges = ranges[:0]
-		for i, lo := range b.keys {
-			ranges = append(ranges, keyRange{Lo: lo, Hi: b.values[i]})
-		}
-		return use(ranges)
-	})
-}
-
-// read hands out what was read ahead, and then what else there is.
+// read hands what is asked of a dictionary of such keys to use, a part at a time, which is valid until use returns.
 func (a *asked) read(t keytype.Type, use func(batch) error) error {
-	key := asking(t)
-	if !a.begun || a.key.Type != t || !slices.Equal(a.key.Wider, key.Wider) {
-		if err := a.begin(key); err != nil {
+	if !a.begun || a.typ != t {
+		if err := a.begin(t); err != nil {
 			return err
 		}
 	}
@@ -226,17 +184,14 @@ func (a *asked) read(t keytype.Type, use func(batch) error) error {
 			return err
 		}
 	}
-	if len(a.arguments) > 0 {
-		return nil
-	}
-	if a.path == infile.Stdin && a.terminal(os.Stdin) {
+	if len(a.arguments) == 0 && a.path == infile.Stdin && a.terminal(os.Stdin) {
 		a.note("%s, one a line, please; then Ctrl-D", a.what)
 	}
 	show, end := a.progress("reading " + a.what)
 	defer end()
 	a.show = show
 	return batches(a.ctx, func(ctx context.Context) (readFunc, error) {
-		if a.file == nil {
+		if a.from == nil {
 			if err := a.open(ctx); err != nil {
 				return nil, err
 			}

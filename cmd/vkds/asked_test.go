@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -30,23 +33,17 @@ func TestAskedInParts(t *testing.T) {
 					flags: &pflag.FlagSet{}, what: what, path: path,
 					options: input.Options{Format: input.U32LE}}
 				if ahead {
-					require.NoError(t, a.begin(asking(keytype.Uint32)))
+					require.NoError(t, a.begin(keytype.Uint32))
 				}
 				got := []uint64{}
-				var err error
-				if what == "keys" {
-					err = a.keys(keytype.Uint32, func(part []uint64) error {
-						got = append(got, part...)
-						return nil
-					})
-				} else {
-					err = a.ranges(keytype.Uint32, func(part []keyRange) error {
-						for _, r := range part {
-							got = append(got, r.Lo, r.Hi)
+				err := a.read(keytype.Uint32, func(b batch) error {
+					for i, k := range b.keys {
+						if got = append(got, k); what == "ranges" {
+							got = append(got, b.values[i])
 						}
-						return nil
-					})
-				}
+					}
+					return nil
+				})
 				require.NoError(t, err)
 				a.close()
 				require.Len(t, got, n)
@@ -57,5 +54,37 @@ func TestAskedInParts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What is asked is read once where the keys are of the type that they were taken for, and else once more.
+func TestAskedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	require.NoError(t, os.WriteFile(path, []byte("id\n1\n-5\n5000000000\n"), 0o600))
+	for _, c := range []struct {
+		arguments  []string
+		taken, is  keytype.Type
+		names, end int // how often the line of names was told of; the last key
+	}{
+		{nil, keytype.Uint32, keytype.Uint32, 1, 5000000000},
+		{nil, keytype.Uint32, keytype.Int64, 2, 5000000000},
+		{[]string{"1", "-5", "7"}, keytype.Uint32, keytype.Uint32, 0, 7},
+		{[]string{"1", "-5", "7"}, keytype.Uint32, keytype.Int32, 0, 7},
+	} {
+		var notes bytes.Buffer
+		a := asked{global: &global{out: io.Discard, err: &notes, verbose: true}, ctx: context.Background(),
+			flags: &pflag.FlagSet{}, what: "keys", path: path, arguments: c.arguments,
+			options: input.Options{Otherwise: input.Text}}
+		require.NoError(t, a.begin(c.taken))
+		var got []string
+		require.NoError(t, a.read(c.is, func(b batch) error {
+			for _, k := range b.keys {
+				got = append(got, b.types[0].Format(k))
+			}
+			return nil
+		}))
+		a.close()
+		require.Equal(t, []string{"1", "-5", strconv.Itoa(c.end)}, got)
+		require.Equal(t, c.names, strings.Count(notes.String(), "taken for a name"), notes.String())
 	}
 }

@@ -27,11 +27,11 @@ type change struct {
 }
 
 // changeHelp explains it.
-const changeHelp = `The dictionary stays what it is, in structure and types. It is written as a new file
-beside the old one and moved there when it is complete, so whatever interrupts vkds,
-there is the old dictionary or the new one, whole; nobody else can update it
-meanwhile. With -o it is left as it is, and the changed one is written there. One
-without pairs replaces nothing, unless --allow-empty says so.
+const changeHelp = `The dictionary stays the structure that it is. It is written as a new file beside the
+old one and moved there when it is complete, so whatever interrupts vkds, there is the
+old dictionary or the new one, whole; nobody else can update it meanwhile. With -o it is
+left as it is, and the changed one is written there. One without pairs replaces nothing,
+unless --allow-empty says so.
 
 `
 
@@ -49,7 +49,7 @@ func (x *change) add(c *cobra.Command) {
 // run loads a dictionary, has it changed, saves it and tells of the measures that apply returns; input is where the
 // changes come from, "" for the command line.
 func (x *change) run(ctx context.Context, g *global, path, input string,
-	apply func(dict *dictionary) ([]measure, error)) error {
+	apply func(d *vk.Device, dict *dictionary) ([]measure, error)) error {
 	output := cmp.Or(x.output, path)
 	if path == infile.Stdin && x.output == "" {
 		return fmt.Errorf("a dictionary from standard input can't be changed in its place: -o says where to save it")
@@ -69,8 +69,8 @@ func (x *change) run(ctx context.Context, g *global, path, input string,
 		}
 		defer release()
 	}
-	return x.saved.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
-		measures, err := apply(dict)
+	return x.saved.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
+		measures, err := apply(d, dict)
 		if err != nil {
 			return err
 		}
@@ -98,8 +98,10 @@ where the dictionary has 64 bits), or the lesser or the greater value stays; all
 with the same key count then. It prints how many rows were inserted, how many assigned
 and how many skipped, and how many pairs there are now.
 
-` + changeHelp + `The table's columns are read as being of the dictionary's types. "vkds help tables"
-tells what a TABLE may be.`,
+` + changeHelp + `The table's columns are read as being of the dictionary's types, which become wider where
+a row needs it (see "vkds help types"), unless --key-type or --value-type names them;
+values that are added stay as wide as they are. "vkds help tables" tells what a TABLE may
+be.`,
 		Example: `  vkds update airports.vkds new-airports.csv --key id --value altitude
   vkds update counts.vkds other-counts.vkds -o all-counts.vkds
   vkds update visits.vkds today.csv --combine add
@@ -117,16 +119,13 @@ tells what a TABLE may be.`,
 			if !known {
 				return fmt.Errorf("--combine %s: it is add, min or max", combine)
 			}
-			return x.run(ctx, g, path, table, func(dict *dictionary) ([]measure, error) {
+			return x.run(ctx, g, path, table, func(d *vk.Device, dict *dictionary) ([]measure, error) {
 				if kind == structures.InsertAdd && !slices.Contains(sums, dict.value) {
 					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32, u64 "+
 						"or hex",
 						called(path), dict.value)
 				}
-				if kind == structures.InsertAdd && dict.width() == structures.Bits64 {
-					dict.value = dict.value.Above() // which sums may be that have room
-				}
-				return s.insertInto(ctx, g, dict, path, table, kind)
+				return s.insertInto(ctx, g, d, dict, path, table, kind)
 			})
 		},
 	}
@@ -144,31 +143,45 @@ var combinations = map[string]structures.Kind{
 	"": structures.Insert, "add": structures.InsertAdd, "min": structures.InsertMin, "max": structures.InsertMax,
 }
 
-// insertInto inserts a table's pairs into a dictionary, whose types they must have.
-func (s *source) insertInto(ctx context.Context, g *global, dict *dictionary, path, table string,
+// insertInto inserts a table's pairs into a dictionary, whose types become wider where that takes it.
+func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path, table string,
 	kind structures.Kind) ([]measure, error) {
-	columns := s.options.Columns
+	columns, was := s.options.Columns, dict.types()
 	for i, flag := range []string{"key-type", "value-type"} {
-		own, c := dict.types()[i], &columns[i]
-		if s.flags.Changed(flag) && c.Type != own && !slices.Contains(c.Wider, own) {
+		own, wider, c := was[i], was[i].Wider(), &columns[i]
+		if named := s.flags.Changed(flag); named && c.Type != own && !slices.Contains(c.Wider, own) {
 			return nil, fmt.Errorf("--%s %s: those of %s are %s", flag, c.Type, path, own)
+		} else if named && c.Wider == nil {
+			wider = nil
 		}
-		*c = input.Column{Name: c.Name, Type: own}
+		if i == 1 && kind == structures.InsertAdd {
+			if wider = nil; dict.width() == structures.Bits64 {
+				own = own.Above() // which sums are
+			}
+		}
+		*c = input.Column{Name: c.Name, Type: own, Wider: wider, Before: dict.there[i]}
 	}
-	l := &loader{ctx: ctx, combine: kind, dictionary: *dict}
-	l.stays, l.saved = true, nil
+	l := &loader{ctx: ctx, device: d, combine: kind, dictionary: *dict, tells: true, least: dict.width()}
+	l.saved = nil
 	err := l.read(g, s, table, func(in *opened) error {
-		if becomes(in.key, dict.key) && becomes(in.value, dict.value) {
+		if meet(dict.key, in.key) && meet(dict.value, in.value) {
 			return nil
 		}
 		return fmt.Errorf("%s has keys of type %s and values of type %s, but %s has %s and %s", called(table), in.key,
 			in.value, path, dict.key, dict.value)
 	})
+	dict.words, dict.key, dict.value = l.words, l.key, l.value
+	if is := dict.types(); is != was {
+		g.note("keys are of type %s now, and values of type %s", is[0], is[1])
+	}
 	return []measure{{"inserted", l.rows - l.assigned}, {"assigned", l.assigned}, {"skipped", l.skipped}}, err
 }
 
-// becomes tells whether words of a type have words in another.
-func becomes(from, to keytype.Type) bool { return from == to || slices.Contains(from.Wider(), to) }
+// meet tells whether a type or one that it may become is, or may be what another one becomes.
+func meet(t, other keytype.Type) bool {
+	both := append(other.Wider(), other)
+	return slices.ContainsFunc(append(t.Wider(), t), func(t keytype.Type) bool { return slices.Contains(both, t) })
+}
 
 func newDeleteCommand(g *global) *cobra.Command {
 	var x change
@@ -193,10 +206,10 @@ twice isn't there the second time.
 			}
 			defer a.close()
 			x.saved.ready = a.begin
-			return x.run(ctx, g, path, a.path, func(dict *dictionary) ([]measure, error) {
+			return x.run(ctx, g, path, a.path, func(_ *vk.Device, dict *dictionary) ([]measure, error) {
 				var deleted, absent int64
-				err := a.keys(dict.key, func(keys []uint64) error {
-					statuses, err := dict.Delete(ctx, keys)
+				err := a.read(dict.key, func(b batch) error {
+					statuses, err := dict.remove(ctx, numbers{b.types[0], b.keys})
 					for _, s := range statuses {
 						if s == structures.Deleted {
 							deleted++

@@ -59,8 +59,7 @@ func (t columnType) Type() string { return "type" }
 
 func (t columnType) Set(name string) (err error) {
 	t.Any, t.Wider = false, nil
-	if t.Column.Type, err = keytype.Types.Parse(name); err == nil && t.Column.Type != keytype.Uint32 &&
-		t.Column.Type != keytype.Uint64 {
+	if t.Column.Type, err = keytype.Types.Parse(name); err == nil && !t.Column.Type.Integer() {
 		t.Wider = t.Column.Type.Wider()
 	}
 	return err

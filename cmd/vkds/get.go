@@ -27,10 +27,10 @@ one isn't.
 	return g.aboutKeys(c, keyQuestion{
 		mustExist: "exit with status 1 if a key is absent",
 		columns:   pairColumns,
-		ask: func(ctx context.Context, dict *dictionary, keys []uint64, a *answer) ([]bool, func(int), error) {
-			values, found, err := dict.Find(ctx, keys)
+		ask: func(ctx context.Context, dict *dictionary, keys numbers, a *answer) ([]bool, func(int), error) {
+			values, found, err := dict.find(ctx, keys)
 			return found, func(i int) {
-				a.word(dict.key, keys[i])
+				a.word(keys.typ, keys.words[i])
 				a.wordIf(dict.value, values[i], found[i])
 			}, err
 		},

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/vkds/vkds/internal/drawing"
-	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
@@ -53,7 +53,7 @@ tells its keys.
 // svg is what is drawn, and what is to be known to draw it.
 type svg struct {
 	title string
-	near  *uint64 // a key to draw the surroundings of; nil: any
+	near  *keytype.Value // a key to draw the surroundings of; nil: any
 }
 
 func inspect(ctx context.Context, g *global, s *source, path, picture, near string) error {
@@ -66,15 +66,15 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 		return err
 	}
 	x := svg{title: filepath.Base(path)}
-	s.ready = func(key input.Column) error {
+	s.ready = func(key keytype.Type) error {
 		if near == "" {
 			return nil
 		}
-		word, err := key.Parse(near)
+		value, err := asking(key).Parse(near)
 		if err != nil {
 			return fmt.Errorf("--near: %w", err)
 		}
-		x.near = &word
+		x.near = &value
 		return nil
 	}
 	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
@@ -86,7 +86,7 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 			return fmt.Errorf("--near is for trees, not for %s", dict.structure.name)
 		}
 		var b bytes.Buffer
-		if err := s.ready(asking(dict.key)); err != nil { // of the type that the keys turned out to have
+		if err := s.ready(dict.key); err != nil { // of the type that the keys turned out to have
 			return err
 		}
 		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {
@@ -151,7 +151,11 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 	leaves := p.Levels[len(p.Levels)-1]
 	p.Near = leaves[len(leaves)/2].Low
 	if x.near != nil {
-		p.Near = *x.near
+		near, err := dict.place(numbers{x.near.Type, []uint64{x.near.Word}})
+		if err != nil {
+			return err
+		}
+		p.Near = near.words[0]
 	}
 	return p.WriteSVG(to)
 }

@@ -52,10 +52,10 @@ input, one a line (see "vkds help keys").
 		ordering:  n.name,
 		mustExist: "exit with status 1 if nothing is found for a key",
 		columns:   []string{"key", "found", "value"},
-		ask: func(ctx context.Context, dict *dictionary, keys []uint64, a *answer) ([]bool, func(int), error) {
-			f, err := dict.Neighbors(ctx, n.to, keys)
+		ask: func(ctx context.Context, dict *dictionary, keys numbers, a *answer) ([]bool, func(int), error) {
+			f, err := dict.neighbors(ctx, n.to, keys)
 			return f.Found, func(i int) {
-				a.word(dict.key, keys[i])
+				a.word(keys.typ, keys.words[i])
 				a.wordIf(dict.key, f.Keys[i], f.Found[i])
 				a.wordIf(dict.value, f.Values[i], f.Found[i])
 			}, err
@@ -84,7 +84,7 @@ several ranges one after the other, in the order asked.
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		columns: pairColumns,
-		print: func(ctx context.Context, dict *dictionary, ranges []keyRange, counts []uint32,
+		print: func(ctx context.Context, dict *dictionary, _ batch, ranges []keyRange, counts []uint32,
 			a *answer) error {
 			l := listing{ctx: ctx, dict: dict, ranges: ranges, counts: counts}
 			return l.each(func(keys, values []uint64) error { return a.pairs(dict, keys, values) })
@@ -104,10 +104,10 @@ func newCountCommand(g *global) *cobra.Command {
 	}
 	return g.aboutRanges(c, rangeQuestion{
 		columns: []string{"lo", "hi", "count"},
-		print: func(_ context.Context, dict *dictionary, ranges []keyRange, counts []uint32, a *answer) error {
-			return a.rows(len(ranges), func(i int) {
-				a.word(dict.key, ranges[i].Lo)
-				a.word(dict.key, ranges[i].Hi)
+		print: func(_ context.Context, _ *dictionary, asked batch, _ []keyRange, counts []uint32, a *answer) error {
+			return a.rows(len(counts), func(i int) {
+				a.word(asked.types[0], asked.keys[i])
+				a.word(asked.types[1], asked.values[i])
 				a.number(uint64(counts[i]))
 			})
 		},

@@ -22,7 +22,7 @@ type keyQuestion struct {
 	columns   []string // of the answer
 
 	// ask looks some keys up. It returns which of them it found, and what gives the row about one its values.
-	ask func(ctx context.Context, dict *dictionary, keys []uint64, a *answer) (found []bool, row func(i int), err error)
+	ask func(ctx context.Context, dict *dictionary, keys numbers, a *answer) (found []bool, row func(i int), err error)
 }
 
 // aboutKeys gives a command its arguments, its flags and what it does: it answers part by part, so that there may be
@@ -38,16 +38,16 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 			answer := newAnswer(g.out, rows, q.columns...)
 			var keys, hits int
 			var took time.Duration
-			err := a.keys(dict.key, func(part []uint64) error {
+			err := a.read(dict.key, func(b batch) error {
 				started := time.Now()
-				part = part[:min(uint64(len(part)), answer.left)]
+				part := numbers{b.types[0], b.keys[:min(uint64(len(b.keys)), answer.left)]}
 				found, row, err := q.ask(ctx, dict, part, answer)
 				if err != nil {
 					return err
 				}
 				took += time.Since(started)
-				keys, hits = keys+len(part), hits+trues(found)
-				return answer.rows(len(part), row)
+				keys, hits = keys+len(found), hits+trues(found)
+				return answer.rows(len(found), row)
 			})
 			if err := answer.end(err); err != nil {
 				return err
@@ -91,8 +91,9 @@ func minusIsNoFlag(c *cobra.Command, err error) error {
 type rangeQuestion struct {
 	columns []string // of the answer
 
-	// print prints the answer about some ranges; counts are how many keys each has.
-	print func(ctx context.Context, dict *dictionary, ranges []keyRange, counts []uint32, a *answer) error
+	// print prints the answer about some ranges, as they are asked and as the dictionary has them; counts are how many
+	// keys each has.
+	print func(ctx context.Context, dict *dictionary, asked batch, ranges []keyRange, counts []uint32, a *answer) error
 }
 
 // aboutRanges gives a command its arguments, its flags and what it does, part by part as aboutKeys.
@@ -107,8 +108,12 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 			var all int
 			var pairs uint64
 			var took time.Duration
-			err := a.ranges(dict.key, func(part []keyRange) error {
+			err := a.read(dict.key, func(b batch) error {
 				started := time.Now()
+				part, err := dict.ranges(numbers{b.types[0], b.keys}, numbers{b.types[1], b.values})
+				if err != nil {
+					return err
+				}
 				counts, err := dict.Count(ctx, part)
 				if err != nil {
 					return err
@@ -118,7 +123,7 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 				for _, n := range counts {
 					pairs += uint64(n)
 				}
-				return q.print(ctx, dict, part, counts, answer)
+				return q.print(ctx, dict, b, part, counts, answer)
 			})
 			if err := answer.end(err); err != nil {
 				return err

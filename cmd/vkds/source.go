@@ -34,8 +34,8 @@ type source struct {
 
 	// ready, if not nil, is called when the type of the keys is known and nothing has been loaded yet: what is wrong
 	// with what a command is asked is told before a large table is read.
-	// The keys of a table may turn out to be of one of the column's wider types.
-	ready func(key input.Column) error
+	// The keys of a table may turn out to be of a wider type.
+	ready func(key keytype.Type) error
 }
 
 // forTables are the flags that saved dictionaries have no use for.
@@ -101,7 +101,7 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 		}
 		l.key, l.value, l.least, l.expected = in.key, in.value, in.width(), in.expected()
 		if err == nil && s.ready != nil {
-			err = s.ready(in.asked)
+			err = s.ready(in.key)
 		}
 		return err
 	})
@@ -129,7 +129,6 @@ type opened struct {
 	table      *input.Reader          // of these two
 	saved      *dictfile.Reader       // one is nil
 	key, value keytype.Type           // as far as it was read
-	asked      input.Column           // what keys of it may be
 	show       func(read, size int64) // how far a saved dictionary was read; may be nil
 }
 
@@ -179,7 +178,6 @@ func (s *source) openSaved(in *opened) (err error) {
 		return fmt.Errorf("%s: holds a structure that this vkds doesn't know: %q", in.file.Name(), h.Structure)
 	}
 	in.key, in.value, err = dictfile.Types(h)
-	in.asked = asking(in.key)
 	return err
 }
 
@@ -190,9 +188,6 @@ func (s *source) openTable(in *opened) (err error) {
 		return err
 	}
 	in.key, in.value = in.table.Types()[0], in.table.Types()[1]
-	if in.asked = asking(in.key); o.Columns[0].Wider != nil {
-		in.asked.Wider = in.key.Wider()
-	}
 	if err := fits(s.flags, "", in.table.Format()); err != nil {
 		return fmt.Errorf("%s: %w", in.file.Name(), err)
 	}
@@ -263,9 +258,9 @@ type loader struct {
 	ctx      context.Context
 	device   *vk.Device
 	least    structures.Width // of the dictionary
-	stays    bool             // of its types, whatever comes
 	expected int              // rows, where that is known before the end
 	rows     int64
+	tells    bool  // what becomes of rows: whoever changes a dictionary is told
 	assigned int64 // rows whose key was there
 	skipped  int64
 	combine  structures.Kind // what is done with the values of keys that are there; 0: the table's are assigned
@@ -283,6 +278,11 @@ func (l *loader) read(g *global, s *source, path string, begin func(*opened) err
 		}
 		return in.read, begin(in)
 	}, l.insert)
+	var together *keytype.TogetherError
+	if errors.As(err, &together) && in.saved != nil { // tables say in which row
+		err = fmt.Errorf("%s: numbers of type %s are of no type that also holds %s, which was there before",
+			in.file.Name(), together.Value.Type, together.Before)
+	}
 	end()
 	if in != nil {
 		if l.skipped = in.skipped(); l.saved == nil || l.saved != in.saved {
@@ -304,7 +304,7 @@ func (l *loader) insert(b batch) error {
 		return err
 	}
 	var status []structures.Status
-	if l.stays { // whoever changes a dictionary is told what became of each row
+	if l.tells {
 		status = make([]structures.Status, len(b.keys))
 	}
 	if err := l.UpdateInto(l.ctx, cmp.Or(l.combine, structures.Insert), b.keys, b.values, status); err != nil {
@@ -319,34 +319,55 @@ func (l *loader) insert(b batch) error {
 	return nil
 }
 
+// wide is the width that the dictionary has to have.
+func (l *loader) wide() structures.Width { return max(l.least, l.key.Width(), l.value.Width()) }
+
 func (l *loader) create(capacity int) (err error) {
 	if l.words == nil {
-		width := max(l.least, l.key.Width(), l.value.Width())
-		l.words, err = l.structure.create[width](l.ctx, l.device, capacity, l.parameter)
+		l.words, err = l.structure.create[l.wide()](l.ctx, l.device, capacity, l.parameter)
 	}
 	return err
 }
 
-// become makes the dictionary one of the types of a batch: where its words are others than before, all that is there
-// moves to a new one. One that stays what it is has the batch's words become its own.
+// become makes the dictionary one of types that a batch has words in, too, and the batch's words its own. Where its
+// words are others than before, all that is there moves to a new one.
 func (l *loader) become(b batch) error {
-	if l.stays {
-		if !l.key.Widen(b.types[0], b.keys) || !l.value.Widen(b.types[1], b.values) {
-			return errTogether
-		}
+	if len(b.keys) == 0 {
 		return nil
 	}
-	old := l.dictionary
-	l.key, l.value = b.types[0], b.types[1]
+	old, types := l.dictionary, l.types()
+	if l.words == nil { // and holds nothing
+		types = [2]keytype.Type(b.types)
+	}
+	for i, words := range [][]uint64{b.keys, b.values} {
+		last := keytype.Value{Type: b.types[i], Word: slices.Max(words)}
+		t, err := l.there[i].Join(types[i], types[i].Wider(), last)
+		if err != nil {
+			return err
+		}
+		t.Widen(b.types[i], words)
+		l.there[i].Widen(t, types[i])
+		l.there[i].Add([]uint64{slices.Max(words)})
+		types[i] = t
+	}
+	l.key, l.value = types[0], types[1]
+	if l.combine == structures.InsertAdd && l.wide() == structures.Bits64 {
+		l.value = l.value.Above() // which sums may be that have room
+	}
 	if old.words == nil || old.key == l.key && old.value == l.value {
 		return nil
 	}
+	return l.move(old, len(b.keys))
+}
+
+// move moves the pairs of a dictionary of other types to a new one, with room for some more.
+func (l *loader) move(old dictionary, more int) error {
 	pairs, err := old.Len(l.ctx)
 	if err != nil {
 		return err
 	}
 	l.words = nil
-	if err := l.create(max(l.expected, int(pairs)+len(b.keys))); err != nil {
+	if err := l.create(max(l.expected, int(pairs)+more)); err != nil {
 		l.words = old.words
 		return err
 	}
@@ -356,19 +377,14 @@ func (l *loader) become(b batch) error {
 			return err
 		}
 		keys, values := slices.Clone(chunk.Keys), slices.Clone(chunk.Values)
-		if !l.key.Widen(old.key, keys) || !l.value.Widen(old.value, values) {
-			return errTogether
-		}
+		l.key.Widen(old.key, keys) // which have words, as have all of the old dictionary
+		l.value.Widen(old.value, values)
 		if err := l.UpdateInto(l.ctx, structures.Insert, keys, values, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// errTogether says that no type holds all that a column has.
-var errTogether = errors.New("a column has what no type holds together: negative numbers and such above " +
-	"9223372036854775807, or IPv4 addresses and IPv6 networks")
 
 // finish ends the loading of a file.
 func (l *loader) finish(path string) (err error) {

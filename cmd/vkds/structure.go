@@ -210,6 +210,7 @@ type dictionary struct {
 	structure  structure
 	parameter  float64 // of the structure; 0: its own choice
 	key, value keytype.Type
+	there      [2]keytype.Extent // of keys and values, that were ever inserted
 	pairs      uint64
 	saved      *dictfile.Reader // what it was loaded from; nil of a table
 }

@@ -95,13 +95,16 @@ needs 64, both have them. What they stand for is their type, which --key-type,
   ip     IPv4 addresses, 192.0.2.1, or integers; or IPv6 networks up to /64,
          2001:db8::/64. A full IPv6 address has 128 bits, and is refused
 Where none is named, columns of Parquet and Arrow say what they are, and all else are
-integers: u32, or as soon as one is greater u64, or as soon as one is negative i64.
+integers: u32, or i32 where some are negative, and u64 or i64 only where some need it.
 u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
 forms of hex, time and ip.
 
 A saved dictionary knows its types; keys that it is asked for are written as they are,
 and so are answers. Order is that of the type: -1 comes before 1, and 09:00 before
-10:00.`
+10:00. Integers and times that it has no room for, such as half a second where keys are
+whole ones, may be asked for as well: they aren't there, but have neighbours and are
+ends of ranges. Numbers asked of f32 and f64 are rounded as the keys were, so that 0.1 is
+there where 0.1 was inserted.`
 
 const outputTopic = `Answers go to standard output.
 

@@ -26,9 +26,15 @@ func TestColumnsWiden(t *testing.T) {
 		out, _ = answer(t, "1,4294967296\n2,-3\n", "get", "-", "--structure", structure, "1", "2")
 		assert.Equal(t, "key,value\n1,4294967296\n2,-3\n", out, structure)
 	}
-	assert.Contains(t, refusal(t, "9223372036854775808,1\n-1,2\n", "dump", "-"), "-1 is out of range")
-	assert.Contains(t, refusal(t, "8.8.8.8,1\n2001:db8::/64,2\n", "dump", "-", "--key-type", "ip"),
-		`"2001:db8::/64" is not an IPv4 address`)
+	rows.WriteString("-1,3\n")
+	assert.Equal(t, "standard input:1049579: column 1: -1 is of no type that also holds 9223372036854775808, which "+
+		"was there before", refusal(t, "9223372036854775808,1\n"+rows.String(), "dump", "-"))
+	// What is passed over makes no column wide, and negative numbers have 32 bits where that is enough.
+	out, _ = answer(t, "1,2\n5000000000,x\n-7,-2147483648\n", "stats", "-", "--skip-invalid", "--json")
+	assert.Contains(t, out, `"key_type": "i32"`)
+	assert.Contains(t, out, `"value_type": "i32"`)
+	assert.Contains(t, refusal(t, "1\n18446744073709551616\n", "tally", "-"),
+		"standard input:2: 18446744073709551616 is out of range (0 to 18446744073709551615)")
 }
 
 // A narrow dictionary is asked for wide keys as any other is.
@@ -45,11 +51,20 @@ func TestWideQuestions(t *testing.T) {
 			out, _ := answer(t, "", command, path, "4294967296", "5")
 			assert.Equal(t, want, out[strings.Index(out, "\n")+1:], command)
 		}
-		out, _ := answer(t, "", "count", path, "5:5000000000", "5000000000:6000000000", ":")
-		assert.Equal(t, "lo,hi,count\n5,5000000000,2\n5000000000,6000000000,0\n0,4294967295,2\n", out)
+		out, _ := answer(t, "", "count", path, "5:5000000000", "5000000000:6000000000", "--", "-5:", ":")
+		assert.Equal(t, "lo,hi,count\n5,5000000000,2\n5000000000,6000000000,0\n-5,4294967295,2\n0,4294967295,2\n", out)
 	}
 	out, _ := answer(t, "", "delete", dict, "4294967296", "5", "--json")
 	assert.JSONEq(t, `{"deleted": 1, "absent": 1, "pairs": 1}`, out)
+	// Times between the seconds of a dictionary are in none of its rows, and have neighbors.
+	times := write(t, "times.csv", "2014-07-01 00:00:00,1\n2014-07-01 00:00:01,2\n")
+	for _, c := range [][3]string{{"get", "2014-07-01T00:00:00.5Z", "2014-07-01 00:00:00.5,"},
+		{"floor", "1404172800.5", "2014-07-01 00:00:00.5,2014-07-01 00:00:00,1"},
+		{"ceil", "1404172800.5", "2014-07-01 00:00:00.5,2014-07-01 00:00:01,2"},
+		{"range", "2014-07-01 00:00:00.5:", "2014-07-01 00:00:01,2"}} {
+		out, _ = answer(t, "", c[0], times, "--key-type", "time", c[1])
+		assert.Equal(t, c[2]+"\n", out[strings.Index(out, "\n")+1:], c[0])
+	}
 }
 
 // Each type of 64 bits, at its ends, in a table, saved, and in a structure or another.
@@ -120,8 +135,8 @@ func TestWideChanges(t *testing.T) {
 	out, _ := answer(t, "", "stats", dict, "--json")
 	assert.Contains(t, out, `"key_type": "u64"`)
 	assert.Contains(t, out, `"value_type": "u32"`)
-	assert.Contains(t, refusal(t, "2,4294967296\n", "update", dict, "-"),
-		"4294967296 is out of range (0 to 4294967295)")
+	assert.Contains(t, refusal(t, "2,4294967296\n", "update", dict, "-", "--value-type", "u32"),
+		"standard input:1: column 2: 4294967296 is out of range (0 to 4294967295)")
 	narrow := filepath.Join(t.TempDir(), "narrow.vkds")
 	answer(t, "3,30\n", "build", "-", "-o", narrow)
 	answer(t, "", "update", dict, narrow)
@@ -129,7 +144,20 @@ func TestWideChanges(t *testing.T) {
 	answer(t, "", "delete", dict, "5000000000")
 	out, _ = answer(t, "", "dump", dict)
 	assert.Equal(t, "key,value\n1,4294967296\n3,30\n", out)
-	assert.Contains(t, refusal(t, "", "update", narrow, dict), "has keys of type u64")
+	// A narrow one becomes as wide as what is inserted takes, and holds all that it held.
+	out, notes := answer(t, "", "update", narrow, dict, "--json")
+	assert.JSONEq(t, `{"inserted": 1, "assigned": 1, "skipped": 0, "pairs": 2}`, out)
+	assert.Contains(t, notes, "keys are of type u64 now, and values of type u64\n")
+	answer(t, "5,-1\n", "update", narrow, "-")
+	out, _ = answer(t, "", "stats", narrow, "--json")
+	assert.Contains(t, out, `"value_type": "i64"`)
+	out, _ = answer(t, "", "dump", narrow)
+	assert.Equal(t, "key,value\n1,4294967296\n3,30\n5,-1\n", out)
+	answer(t, "18446744073709551615,18446744073709551615\n", "update", dict, "-")
+	assert.Equal(t, "standard input:2: column 1: -1 is of no type that also holds 18446744073709551615, which was "+
+		"there before", refusal(t, "7,7\n-1,1\n", "update", dict, "-"))
+	assert.Equal(t, narrow+": numbers of type i64 are of no type that also holds 18446744073709551615, which was "+
+		"there before", refusal(t, "", "update", dict, narrow))
 	out, _ = answer(t, "", "inspect", dict, "--near", "5000000000", "--svg", "-")
 	assert.Contains(t, out, "nodes of 6 slots")
 }

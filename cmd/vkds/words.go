@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/vkds/vkds/structures"
 )
 
 // words is a dictionary in the device's memory as the commands see it: its keys and values are words of 64 bits,
-// whatever their width there. Keys that are too wide for it can be asked for, and aren't there.
+// whatever their width there, which has room for them.
 type words interface {
 	UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint64, status []structures.Status) error
 	Delete(ctx context.Context, keys []uint64) ([]structures.Status, error)
@@ -46,9 +45,6 @@ func (h *held[W]) width() structures.Width           { return structures.WidthOf
 func (h *held[W]) itself() any                       { return h.Dictionary }
 func (h *held[W]) ordered() structures.Ordered[W, W] { return h.Dictionary.(structures.Ordered[W, W]) }
 
-// most is the greatest word of a width.
-func most[W structures.Word]() uint64 { return uint64(^W(0)) }
-
 // narrowed are words in W, in a slice that may be used again.
 func narrowed[W structures.Word](into *[]W, all []uint64) []W {
 	if s, ok := any(all).([]W); ok {
@@ -76,64 +72,21 @@ func widened[W structures.Word](all []W) []uint64 {
 	return wide
 }
 
-// UpdateInto does a batch of updates, whose words have the dictionary's width.
+// UpdateInto does a batch of updates.
 func (h *held[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, values []uint64,
 	status []structures.Status) error {
 	return h.Dictionary.UpdateInto(ctx, kind, narrowed(&h.keys, keys), narrowed(&h.values, values), status)
 }
 
-// fitting are the keys that have the dictionary's width, and where they stand; nil where all have.
-func (h *held[W]) fitting(keys []uint64) (fit []W, at []int) {
-	all := true
-	for _, k := range keys {
-		all = all && k <= most[W]()
-	}
-	if all {
-		return narrowed(&h.keys, keys), nil
-	}
-	at = []int{}
-	for i, k := range keys {
-		if k <= most[W]() {
-			fit, at = append(fit, W(k)), append(at, i)
-		}
-	}
-	return fit, at
-}
-
-// spread puts results in their places among n.
-func spread[T any](results []T, at []int, n int) []T {
-	if at == nil {
-		return results
-	}
-	all := make([]T, n)
-	for i, place := range at {
-		all[place] = results[i]
-	}
-	return all
-}
-
 // Delete deletes keys, and says of each whether it was there.
 func (h *held[W]) Delete(ctx context.Context, keys []uint64) ([]structures.Status, error) {
-	fit, at := h.fitting(keys)
-	statuses, err := h.Dictionary.Delete(ctx, fit)
-	if err != nil || at == nil {
-		return statuses, err
-	}
-	all := slices.Repeat([]structures.Status{structures.Absent}, len(keys))
-	for i, place := range at {
-		all[place] = statuses[i]
-	}
-	return all, nil
+	return h.Dictionary.Delete(ctx, narrowed(&h.keys, keys))
 }
 
 // Find looks keys up.
 func (h *held[W]) Find(ctx context.Context, keys []uint64) ([]uint64, []bool, error) {
-	fit, at := h.fitting(keys)
-	values, found, err := h.Dictionary.Find(ctx, fit)
-	if err != nil {
-		return nil, nil, err
-	}
-	return spread(widened(values), at, len(keys)), spread(found, at, len(keys)), nil
+	values, found, err := h.Dictionary.Find(ctx, narrowed(&h.keys, keys))
+	return widened(values), found, err
 }
 
 // Chunks are all pairs, many at a time, valid until the next ones come.
@@ -147,41 +100,38 @@ func (h *held[W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[uint64,
 	}
 }
 
-// clamped are those keys of a range that have the dictionary's width.
-func clamped[W structures.Word](r keyRange) structures.Range[W] {
-	if r.Lo > most[W]() {
-		return structures.Range[W]{Lo: 1, Hi: 0}
-	}
-	return structures.Range[W]{Lo: W(r.Lo), Hi: W(min(r.Hi, most[W]()))}
+// narrowedRange is a range in W; a greatest word of 64 bits is the greatest there.
+func narrowedRange[W structures.Word](r keyRange) structures.Range[W] {
+	return structures.Range[W]{Lo: W(r.Lo), Hi: W(r.Hi)}
 }
 
-func clampedAll[W structures.Word](ranges []keyRange) []structures.Range[W] {
+func narrowedRanges[W structures.Word](ranges []keyRange) []structures.Range[W] {
 	all := make([]structures.Range[W], len(ranges))
 	for i, r := range ranges {
-		all[i] = clamped[W](r)
+		all[i] = narrowedRange[W](r)
 	}
 	return all
 }
 
 // Count counts the keys of ranges.
 func (h *held[W]) Count(ctx context.Context, ranges []keyRange) ([]uint32, error) {
-	return h.ordered().Count(ctx, clampedAll[W](ranges))
+	return h.ordered().Count(ctx, narrowedRanges[W](ranges))
 }
 
 // Range returns the pairs of ranges.
 func (h *held[W]) Range(ctx context.Context, ranges []keyRange) (structures.Ranges[uint64, uint64], error) {
-	r, err := h.ordered().Range(ctx, clampedAll[W](ranges))
+	r, err := h.ordered().Range(ctx, narrowedRanges[W](ranges))
 	return structures.Ranges[uint64, uint64]{Offsets: r.Offsets, Keys: widened(r.Keys), Values: widened(r.Values)}, err
 }
 
 // Ascend returns the pairs of a range in key order.
 func (h *held[W]) Ascend(ctx context.Context, r keyRange) iter.Seq2[pair, error] {
-	return widePairs(h.ordered().Ascend(ctx, clamped[W](r)))
+	return widePairs(h.ordered().Ascend(ctx, narrowedRange[W](r)))
 }
 
 // Descend is Ascend the other way round.
 func (h *held[W]) Descend(ctx context.Context, r keyRange) iter.Seq2[pair, error] {
-	return widePairs(h.ordered().Descend(ctx, clamped[W](r)))
+	return widePairs(h.ordered().Descend(ctx, narrowedRange[W](r)))
 }
 
 func widePairs[W structures.Word](pairs iter.Seq2[structures.Pair[W, W], error]) iter.Seq2[pair, error] {
@@ -194,24 +144,11 @@ func widePairs[W structures.Word](pairs iter.Seq2[structures.Pair[W, W], error])
 	}
 }
 
-// Neighbors finds a neighbor of each key. Below those that are too wide are all keys, above them is none.
+// Neighbors finds a neighbor of each key.
 func (h *held[W]) Neighbors(ctx context.Context, to structures.Direction, keys []uint64) (neighbors, error) {
-	fit, at := h.fitting(keys)
-	n := structures.Neighbors[W, W]{Keys: make([]W, len(fit)), Values: make([]W, len(fit)),
-		Found: make([]bool, len(fit))}
-	if err := h.ordered().NeighborInto(ctx, to, fit, n); err != nil {
-		return neighbors{}, err
-	}
-	all := neighbors{Keys: spread(widened(n.Keys), at, len(keys)), Values: spread(widened(n.Values), at, len(keys)),
-		Found: spread(n.Found, at, len(keys))}
-	if at == nil || to == structures.Successor || to == structures.Ceil {
-		return all, nil
-	}
-	key, value, found, err := h.ordered().Max(ctx)
-	for i, k := range keys {
-		if k > most[W]() {
-			all.Keys[i], all.Values[i], all.Found[i] = uint64(key), uint64(value), found
-		}
-	}
-	return all, err
+	words := narrowed(&h.keys, keys)
+	n := structures.Neighbors[W, W]{Keys: make([]W, len(words)), Values: make([]W, len(words)),
+		Found: make([]bool, len(words))}
+	err := h.ordered().NeighborInto(ctx, to, words, n)
+	return neighbors{Keys: widened(n.Keys), Values: widened(n.Values), Found: n.Found}, err
 }

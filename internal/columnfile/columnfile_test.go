@@ -26,7 +26,7 @@ func words(t *testing.T, typ keytype.Type, n int) (all []uint64) {
 	require.NoError(t, err)
 	zero, err := typ.FromInt(0)
 	require.NoError(t, err)
-	all = []uint64{lo, zero, hi}
+	all = []uint64{lo.Word, zero, hi.Word}
 	for i := range uint64(n) {
 		most := uint64(1)<<typ.Width().Bits() - 1
 		all = append(all, (zero-7*i)&most, (zero+7*i)&most)

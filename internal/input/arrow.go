@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // arrowMagic begins and ends an Arrow IPC file; a stream begins with its first
@@ -141,27 +142,27 @@ func (c *cells) addArray(a arrow.Array, column *column) {
 	case *array.Uint64:
 		addUnsigned(c, a, column)
 	case *array.Float16:
-		addRows(c, a, func(x float16.Num) (uint64, error) { return column.Type.FromFloat(float64(x.Float32())) })
+		addRows(c, a, func(x float16.Num) (keytype.Value, error) { return column.float(float64(x.Float32())) })
 	case *array.Float32:
-		addRows(c, a, func(x float32) (uint64, error) { return column.Type.FromFloat(float64(x)) })
+		addRows(c, a, func(x float32) (keytype.Value, error) { return column.float(float64(x)) })
 	case *array.Float64:
-		addRows(c, a, column.Type.FromFloat)
+		addRows(c, a, column.float)
 	case *array.String:
-		addRows(c, a, func(s string) (uint64, error) { return column.parse(s, c.words) })
+		addRows(c, a, column.Parse)
 	case *array.LargeString:
-		addRows(c, a, func(s string) (uint64, error) { return column.parse(s, c.words) })
+		addRows(c, a, column.Parse)
 	case *array.StringView:
-		addRows(c, a, func(s string) (uint64, error) { return column.parse(s, c.words) })
+		addRows(c, a, column.Parse)
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit.Multiplier()
-		addRows(c, a, func(n arrow.Timestamp) (uint64, error) {
-			return column.moment(instant(int64(n), unit), c.words)
+		addRows(c, a, func(n arrow.Timestamp) (keytype.Value, error) {
+			return column.moment(instant(int64(n), unit))
 		})
 	case *array.Date32:
-		addRows(c, a, func(days arrow.Date32) (uint64, error) { return column.day(int64(days), c.words) })
+		addRows(c, a, func(days arrow.Date32) (keytype.Value, error) { return column.day(int64(days)) })
 	case *array.Date64:
 		const day = 24 * 60 * 60 * 1000 // milliseconds
-		addRows(c, a, func(n arrow.Date64) (uint64, error) { return column.day(int64(n)/day, c.words) })
+		addRows(c, a, func(n arrow.Date64) (keytype.Value, error) { return column.day(int64(n) / day) })
 	case *array.Dictionary:
 		c.addDictionary(a, column)
 	default:
@@ -175,10 +176,10 @@ type rows[T any] interface {
 	Value(i int) T
 }
 
-func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (uint64, error)) {
+func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (keytype.Value, error)) {
 	for i := range a.Len() {
 		if a.IsNull(i) {
-			c.add(0, ErrNull)
+			c.add(keytype.Value{}, ErrNull)
 			continue
 		}
 		c.add(convert(a.Value(i)))
@@ -186,29 +187,27 @@ func addRows[T any, A rows[T]](c *cells, a A, convert func(T) (uint64, error)) {
 }
 
 func addSigned[T int8 | int16 | int32 | int64, A rows[T]](c *cells, a A, column *column) {
-	addRows(c, a, func(n T) (uint64, error) { return column.integer(int64(n), c.words) })
+	addRows(c, a, func(n T) (keytype.Value, error) { return column.integer(int64(n)) })
 }
 
 func addUnsigned[T uint8 | uint16 | uint32 | uint64, A rows[T]](c *cells, a A, column *column) {
-	addRows(c, a, func(n T) (uint64, error) { return column.unsigned(uint64(n), c.words) })
+	addRows(c, a, func(n T) (keytype.Value, error) { return column.unsigned(uint64(n)) })
 }
 
 // addDictionary converts each of a dictionary-encoded array's values once.
 func (c *cells) addDictionary(a *array.Dictionary, column *column) {
-	var values cells
-	from := column.Type
+	values := cells{typ: c.typ}
 	values.addArray(a.Dictionary(), column)
-	column.Type.Widen(from, c.words)
 	bad := map[int]error{}
 	for _, b := range values.bad {
 		bad[b.row] = b.err
 	}
 	for i := range a.Len() {
 		if a.IsNull(i) {
-			c.add(0, ErrNull)
+			c.add(keytype.Value{}, ErrNull)
 			continue
 		}
 		at := a.GetValueIndex(i)
-		c.add(values.words[at], bad[at])
+		c.add(values.value(at), bad[at])
 	}
 }

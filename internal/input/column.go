@@ -1,118 +1,131 @@
 package input
 
 import (
-	"errors"
+	"slices"
 	"time"
 
 	"github.com/vkds/vkds/internal/keytype"
 )
 
-// column is one that is being read. Its type becomes a wider one where a value needs that and it may.
+// column is one that is being read. Its type becomes a wider one where a row that is valid needs that and it may.
 type column struct {
 	Column
-	begun bool // rows of it were handed out by a Read before
+	there keytype.Extent // of it
+	seen  int            // so many rows of this Read are in there
 }
 
-// Parse returns the word for a text, of the column's type or a wider one.
-func (c Column) Parse(text string) (uint64, error) { return (&column{Column: c}).parse(text, nil) }
-
-// ParseRange returns the words for the ends of a range, in one text.
-func (c Column) ParseRange(text string) (lo, hi uint64, err error) {
-	return (&column{Column: c}).parseRange(text, nil, nil)
+// see sees the rows of this Read that are there by now.
+func (c *column) see(rows []uint64) {
+	c.there.Add(rows[c.seen:])
+	c.seen = len(rows)
 }
 
-// parse returns the word for a text. What stands before it, of this Read, is widened where the type becomes another.
-func (c *column) parse(text string, before []uint64) (uint64, error) {
-	w, err := c.Type.ParseExact(text)
+// end ends a Read.
+func (c *column) end(rows []uint64) {
+	if len(c.Wider) > 0 { // else nobody asks
+		c.see(rows)
+	}
+	c.seen = 0
+}
+
+// become gives the column another type, and its rows of this Read their words.
+func (c *column) become(t keytype.Type, rows []uint64) {
+	if t == c.Type {
+		return
+	}
+	t.Widen(c.Type, rows)
+	c.there.Widen(t, c.Type)
+	c.Type, c.Wider = t, slices.DeleteFunc(t.Wider(), func(w keytype.Type) bool { return !slices.Contains(c.Wider, w) })
+}
+
+// put puts a row of values in place n. Where one of them has no place in its column, no column becomes another, and bad
+// is the first of these.
+func put(chosen []*column, columns [][]uint64, n int, row []keytype.Value) (bad int, err error) {
+	for i, v := range row {
+		c := chosen[i]
+		if v.Type != c.Type {
+			return putWider(chosen, columns, n, row)
+		}
+		columns[i][n] = v.Word
+	}
+	return 0, nil
+}
+
+// putWider is put where a value isn't of its column's type.
+func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) (bad int, err error) {
+	for i, v := range row {
+		c := chosen[i]
+		c.see(columns[i][:n])
+		if row[i].Type, err = c.there.Join(c.Type, c.Wider, v); err != nil {
+			return i, err
+		}
+		word := []uint64{v.Word}
+		row[i].Type.Widen(v.Type, word)
+		row[i].Word = word[0]
+	}
+	for i, v := range row {
+		chosen[i].become(v.Type, columns[i][:n])
+		columns[i][n] = v.Word
+	}
+	return 0, nil
+}
+
+// Parse returns the value of a text, of the column's type or the first wider one that has it.
+func (c Column) Parse(text string) (keytype.Value, error) {
+	parse := keytype.Type.Parse
 	if c.End {
-		w, err = c.Type.ParseEnd(text)
-	} else if len(c.Wider) == 0 {
-		w, err = c.Type.Parse(text)
+		parse = keytype.Type.ParseEnd
 	}
+	w, err := parse(c.Type, text)
 	if err == nil || len(c.Wider) == 0 {
-		return w, err
+		return keytype.Value{Type: c.Type, Word: w}, err
 	}
-	return c.widen(err, before, func(t keytype.Type) (uint64, error) {
-		if c.End {
-			return t.ParseEnd(text)
-		}
-		return t.ParseExact(text)
-	})
+	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return parse(t, text) })
 }
 
-// parseBytes is parse for a slice of bytes.
-func (c *column) parseBytes(text []byte, before []uint64) (uint64, error) {
-	if c.Type != keytype.Time && !c.End {
+// parseBytes is Parse for a slice of bytes.
+func (c *column) parseBytes(text []byte) (keytype.Value, error) {
+	if !c.End {
 		if w, err := c.Type.ParseBytes(text); err == nil {
-			return w, nil
+			return keytype.Value{Type: c.Type, Word: w}, nil
 		}
 	}
-	return c.parse(string(text), before)
+	return c.Parse(string(text))
 }
 
-// parseRange is parse for both ends of a range in one text.
-func (c *column) parseRange(text string, los, his []uint64) (lo, hi uint64, err error) {
-	lo, hi, err = c.Type.ParseRange(text)
-	if err == nil || len(c.Wider) == 0 {
-		return lo, hi, err
+// integer and the others return the values of what columnar and binary files hold, as Parse does.
+func (c *column) integer(n int64) (keytype.Value, error) {
+	if w, err := c.Type.FromInt(n); err == nil {
+		return keytype.Value{Type: c.Type, Word: w}, nil
 	}
-	_, err = c.widen(err, los, func(t keytype.Type) (_ uint64, err error) {
-		if lo, hi, err = t.ParseRange(text); err == nil && !t.Widen(c.Type, his) {
-			err = keytype.ErrRange
-		}
-		return lo, err
-	})
-	return lo, hi, err
+	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return t.FromInt(n) })
 }
 
-// integer and the others return the words of what columnar and binary files hold, as parse does.
-func (c *column) integer(n int64, before []uint64) (uint64, error) {
-	w, err := c.Type.FromInt(n)
-	if err == nil || len(c.Wider) == 0 {
-		return w, err
+func (c *column) unsigned(n uint64) (keytype.Value, error) {
+	if w, err := c.Type.FromUint(n); err == nil {
+		return keytype.Value{Type: c.Type, Word: w}, nil
 	}
-	return c.widen(err, before, func(t keytype.Type) (uint64, error) { return t.FromInt(n) })
+	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return t.FromUint(n) })
 }
 
-func (c *column) unsigned(n uint64, before []uint64) (uint64, error) {
-	w, err := c.Type.FromUint(n)
-	if err == nil || len(c.Wider) == 0 {
-		return w, err
-	}
-	return c.widen(err, before, func(t keytype.Type) (uint64, error) { return t.FromUint(n) })
+func (c *column) float(x float64) (keytype.Value, error) {
+	w, err := c.Type.FromFloat(x)
+	return keytype.Value{Type: c.Type, Word: w}, err
 }
 
-func (c *column) moment(at time.Time, before []uint64) (uint64, error) {
-	if len(c.Wider) == 0 {
-		return c.Type.FromTime(at)
-	}
-	w, err := c.Type.FromTimeExact(at)
-	if err == nil {
-		return w, nil
-	}
-	return c.widen(err, before, func(t keytype.Type) (uint64, error) { return t.FromTimeExact(at) })
+func (c *column) moment(at time.Time) (keytype.Value, error) {
+	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return t.FromTime(at) })
 }
 
-func (c *column) day(days int64, before []uint64) (uint64, error) {
-	w, err := c.Type.FromDay(days, c.End)
-	if err == nil || len(c.Wider) == 0 {
-		return w, err
-	}
-	return c.widen(err, before, func(t keytype.Type) (uint64, error) { return t.FromDay(days, c.End) })
+func (c *column) day(days int64) (keytype.Value, error) {
+	return c.Type.First(c.Wider, func(t keytype.Type) (uint64, error) { return t.FromDay(days, c.End) })
 }
 
-// widen tries the wider types on a value that has no place in the column's. err is why it has none, and is returned
-// where a wider one says nothing better.
-func (c *column) widen(err error, before []uint64, word func(t keytype.Type) (uint64, error)) (uint64, error) {
-	for i, t := range c.Wider {
-		w, werr := word(t)
-		switch {
-		case werr == nil && t.Widen(c.Type, before) && !(c.begun && !t.Widen(c.Type, []uint64{0})):
-			c.Type, c.Wider = t, c.Wider[i+1:]
-			return w, nil
-		case werr != nil && !errors.Is(werr, keytype.ErrSyntax):
-			err = werr
-		}
+// bits is Parse for a value of a binary file.
+func (c *column) bits(bits uint64) (keytype.Value, error) {
+	if c.Type.Plain() {
+		return c.unsigned(bits)
 	}
-	return 0, err
+	w, err := c.Type.FromBits(bits)
+	return keytype.Value{Type: c.Type, Word: w}, err
 }

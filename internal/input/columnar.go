@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
@@ -46,10 +47,12 @@ func (c *column) take(k kind, wide bool) {
 	}
 }
 
-// cells are the words of a few rows of one column.
+// cells are the values of a few rows of one column.
 type cells struct {
+	typ   keytype.Type // the column's, before them
 	words []uint64
-	bad   []badCell // in the order of rows
+	types []keytype.Type // of the words; nil: all are of the column's
+	bad   []badCell      // in the order of rows
 }
 
 type badCell struct {
@@ -57,13 +60,31 @@ type badCell struct {
 	err error
 }
 
-func (c *cells) reset() { c.words, c.bad = c.words[:0], c.bad[:0] }
+func (c *cells) reset(typ keytype.Type) {
+	c.typ, c.words, c.types, c.bad = typ, c.words[:0], nil, c.bad[:0]
+}
 
-func (c *cells) add(w uint64, err error) {
+func (c *cells) add(v keytype.Value, err error) {
 	if err != nil {
 		c.bad = append(c.bad, badCell{len(c.words), err})
+		v = keytype.Value{Type: c.typ}
 	}
-	c.words = append(c.words, w)
+	if v.Type != c.typ && c.types == nil {
+		c.types = slices.Repeat([]keytype.Type{c.typ}, len(c.words))
+	}
+	if c.types != nil {
+		c.types = append(c.types, v.Type)
+	}
+	c.words = append(c.words, v.Word)
+}
+
+// value is that of a row.
+func (c *cells) value(row int) keytype.Value {
+	v := keytype.Value{Type: c.typ, Word: c.words[row]}
+	if c.types != nil {
+		v.Type = c.types[row]
+	}
+	return v
 }
 
 // columnar hands out the rows that a columnar format reads in batches.
@@ -96,7 +117,7 @@ func (c *columnar) Close() error {
 
 func (c *columnar) read(columns [][]uint64, n int) (int, error) {
 	if c.at == len(c.columns[0].words) {
-		if err := c.fill(columns, n); err != nil {
+		if err := c.fill(); err != nil {
 			return n, err
 		}
 	}
@@ -110,17 +131,12 @@ func (c *columnar) wrongType(column int, have string, want keytype.Type) error {
 		have, want)}
 }
 
-// fill reads the next batch. Of the columns, n rows are there already.
-func (c *columnar) fill(columns [][]uint64, n int) error {
-	for i, column := range c.chosen {
-		from := column.Type
-		column.begun = column.begun || n > 0                       // what stands before the batch, it can't see
-		defer func() { column.Type.Widen(from, columns[i][:n]) }() // the batch's are
-	}
+// fill reads the next batch.
+func (c *columnar) fill() error {
 	c.start += int64(c.at)
 	c.at = 0
 	for i := range c.columns {
-		c.columns[i].reset()
+		c.columns[i].reset(c.chosen[i].Type)
 	}
 	if err := damaged(c.file, c.format, func() error { return c.load(c.columns) }); err != nil {
 		return err
@@ -144,17 +160,47 @@ func (c *columnar) take(columns [][]uint64, n int) (int, error) {
 			end, bad, column = b[0].row, b[0].row, i
 		}
 	}
-	for i := range columns {
-		copy(columns[i][n:], c.columns[i].words[c.at:end])
-	}
-	n += end - c.at
-	c.at = end
-	if bad < 0 {
-		return n, nil
-	}
-	if !c.invalid.pass() {
-		return n, &RowError{c.file, c.start + int64(bad) + 1, c.names[column], c.columns[column].bad[0].err}
+	n, err := c.copy(columns, n, end)
+	if err != nil || bad < 0 {
+		return n, err
 	}
 	c.at++
+	return n, c.pass(bad, column, c.columns[column].bad[0].err)
+}
+
+// copy copies rows of the batch that are values of their columns, up to one, and passes over those whose values have no
+// type together with those before.
+func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
+	same := true // types as the columns have them
+	for i, cells := range c.columns {
+		same = same && cells.types == nil && cells.typ == c.chosen[i].Type
+	}
+	if same {
+		for i := range columns {
+			copy(columns[i][n:], c.columns[i].words[c.at:end])
+		}
+		n += end - c.at
+		c.at = end
+		return n, nil
+	}
+	row := make([]keytype.Value, len(columns))
+	for ; c.at < end; c.at++ {
+		for i := range row {
+			row[i] = c.columns[i].value(c.at)
+		}
+		if bad, err := put(c.chosen, columns, n, row); err == nil {
+			n++
+		} else if err := c.pass(c.at, bad, err); err != nil {
+			return n, err
+		}
+	}
 	return n, nil
+}
+
+// pass passes over a row of the batch that is invalid, or returns what is wrong with it.
+func (c *columnar) pass(row, column int, err error) error {
+	if c.invalid.pass() {
+		return nil
+	}
+	return &RowError{c.file, c.start + int64(row) + 1, c.names[column], err}
 }

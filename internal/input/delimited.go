@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // delimited reads the records of comma-separated (or otherwise delimited) text.
@@ -20,10 +22,11 @@ type delimited struct {
 	csv     *csv.Reader
 	budget  *budget // of the record that is being read
 	columns []*column
-	index   []int // field of each column, from 0
-	least   int   // fields that a record needs for those
-	fields  int   // in each record; 0 while nothing has said so
-	line    int   // of the last record
+	row     []keytype.Value // of the columns
+	index   []int           // field of each column, from 0
+	least   int             // fields that a record needs for those
+	fields  int             // in each record; 0 while nothing has said so
+	line    int             // of the last record
 	invalid *invalid
 	pending []string // a first record that turned out to hold data
 }
@@ -49,6 +52,7 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 		csv:     csv.NewReader(bufio.NewReaderSize(limited, 64<<10)),
 		budget:  limited,
 		columns: o.columns,
+		row:     make([]keytype.Value, len(o.columns)),
 		index:   make([]int, len(o.columns)),
 		invalid: invalid,
 	}
@@ -172,13 +176,19 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 		return &LineError{File: d.file, Line: int64(line),
 			Err: fmt.Errorf("%s where the first record has %d", plural(len(record), "field"), want)}
 	}
+	bad, err := -1, error(nil)
 	for c, column := range d.columns {
-		w, err := column.parse(record[d.index[c]], columns[c][:n])
-		if err != nil {
-			line, _ := d.csv.FieldPos(d.index[c])
-			return &LineError{File: d.file, Line: int64(line), Field: "column " + quote(column.Name), Err: err}
+		if d.row[c], err = column.Parse(record[d.index[c]]); err != nil {
+			bad = c
+			break
 		}
-		columns[c][n] = w
+	}
+	if bad < 0 {
+		bad, err = put(d.columns, columns, n, d.row)
+	}
+	if err != nil {
+		line, _ := d.csv.FieldPos(d.index[bad])
+		return &LineError{File: d.file, Line: int64(line), Field: "column " + quote(d.columns[bad].Name), Err: err}
 	}
 	d.fields = len(record)
 	return nil
@@ -206,7 +216,7 @@ func (d *delimited) readHeader(o Options) error {
 	if o.Header == Detect && named == "" {
 		isHeader = true
 		for c, column := range d.columns {
-			isHeader = isHeader && isName(names[d.index[c]], *column)
+			isHeader = isHeader && isName(names[d.index[c]], column)
 		}
 		if isHeader {
 			o.note("%s: the first line is taken for names", d.file)

@@ -21,9 +21,9 @@ const (
 )
 
 // isName tells whether a field of the first line looks like a column's name.
-func isName(field string, c column) bool {
+func isName(field string, c *column) bool {
 	field = strings.TrimSpace(field)
-	_, err := c.parse(field, nil) // of a copy, whose type may become what it will
+	_, err := c.Parse(field)
 	return errors.Is(err, keytype.ErrSyntax) && !strings.ContainsAny(field[:1], "0123456789+-.")
 }
 

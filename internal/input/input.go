@@ -26,6 +26,9 @@ type Column struct {
 	Wider []keytype.Type
 	// Any says that Type is for text, and that a column of Parquet or Arrow says itself what it holds.
 	Any bool
+	// Before is what there is already where the rows go to, of Type. It has to have words of the type that the column
+	// turns out to hold, too.
+	Before keytype.Extent
 	// End says that the column before it holds the lower ends of ranges, and this one the upper ends: a date without a
 	// time is the last second of its day. In Text both are written together, as keytype.Type.ParseRange reads them.
 	End bool
@@ -145,12 +148,18 @@ func NewReader(file *infile.File, o Options) (r *Reader, err error) {
 	return r, nil
 }
 
+// chosen are columns that are about to be read.
+func chosen(columns []Column) (all []*column) {
+	for i, c := range columns {
+		c.Name = c.name(i)
+		all = append(all, &column{Column: c, there: c.Before})
+	}
+	return all
+}
+
 // newReader reads from in, which is decompressed, and a file where the format needs one.
 func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
-	for i, c := range o.Columns {
-		c.Name = c.name(i)
-		o.columns = append(o.columns, &column{Column: c})
-	}
+	o.columns = chosen(o.Columns)
 	r = &Reader{format: o.Format, rows: -1, columns: o.columns, invalid: invalid{skip: o.SkipInvalid},
 		progress: o.Progress}
 	switch o.Format {
@@ -184,8 +193,8 @@ func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	for n < len(columns[0]) && r.err == nil {
 		n, r.err = r.source.read(columns, n)
 	}
-	for _, c := range r.columns {
-		c.begun = c.begun || n > 0
+	for i, c := range r.columns {
+		c.end(columns[i][:n])
 	}
 	if r.progress != nil {
 		r.progress(r.file.Position())
@@ -215,6 +224,9 @@ func (r *Reader) Skipped() int64 { return r.invalid.count }
 
 // Close closes the file.
 func (r *Reader) Close() error {
+	if r.file == nil { // there is none
+		return nil
+	}
 	if c, ok := r.source.(io.Closer); ok {
 		_ = c.Close() // of what was read nothing is left to be told
 	}

@@ -17,11 +17,9 @@ const linesBytes = 256 << 10
 // lines reads text with a value a line, or a range LO:HI. Lines are parsed in place: the buffer is filled, and the part
 // up to its last line end is worked through.
 type lines struct {
-	name    string
-	r       io.Reader
-	column  *column
-	high    *column // of ranges
-	ranges  bool
+	name string
+	r    io.Reader
+	written
 	comment string // what a comment line begins with; "": there are none
 	options Options
 	begun   bool // a line with something in it was seen
@@ -46,7 +44,7 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	if err != nil {
 		return nil, err
 	}
-	l := &lines{name: name, r: plain, column: first, high: last, ranges: last.End, options: o, invalid: invalid,
+	l := &lines{name: name, r: plain, written: o.written(), options: o, invalid: invalid,
 		buffer: make([]byte, linesBytes)}
 	if o.Comment != 0 {
 		l.comment = string(o.Comment)
@@ -79,7 +77,7 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 	b, first := l.buffer[l.at:l.whole], columns[0]
 	i := 0
 	for n < len(first) && i < len(b) {
-		if t := l.column.Type; l.begun && t&^1 == keytype.Uint32 && !l.ranges {
+		if t := l.columns[0].Type; l.begun && t&^1 == keytype.Uint32 && !l.ranges {
 			lines, read := decimals(b[i:], first[n:], math.MaxUint64>>(64-t.Width().Bits()))
 			n, i, l.line = n+lines, i+read, l.line+int64(lines)
 			if n == len(first) || i == len(b) {
@@ -143,22 +141,11 @@ func (l *lines) names(text []byte) bool {
 		fields = strings.Split(fields[0], ":")
 	}
 	for _, field := range fields {
-		if !isName(field, *l.column) {
+		if !isName(field, l.columns[0]) {
 			return false
 		}
 	}
 	return true
-}
-
-// value parses a line into row n.
-func (l *lines) value(text []byte, columns [][]uint64, n int) (err error) {
-	if l.ranges {
-		columns[0][n], columns[1][n], err = l.column.parseRange(string(text), columns[0][:n], columns[1][:n])
-		l.high.Type = l.column.Type
-		return err
-	}
-	columns[0][n], err = l.column.parseBytes(text, columns[0][:n])
-	return err
 }
 
 // fill reads on until the buffer holds a whole line.

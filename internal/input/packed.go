@@ -124,29 +124,25 @@ func (p *packed) decode(bytes []byte, words []uint64) {
 
 // convert makes rows of words.
 func (p *packed) convert(words []uint64, columns [][]uint64, n int) (_ int, err error) {
+	row := make([]keytype.Value, len(columns))
 	for ; len(words) > 0; words = words[len(columns):] {
 		p.rows++
 		bad := -1
 		for i, c := range p.columns {
-			var e error
-			if columns[i][n], e = c.bits(words[i], columns[i][:n]); e != nil && bad < 0 {
-				bad, err = i, e
+			if row[i], err = c.bits(words[i]); err != nil {
+				bad = i
+				break
 			}
 		}
+		if bad < 0 {
+			bad, err = put(p.columns, columns, n, row)
+		}
 		switch {
-		case bad < 0:
+		case err == nil:
 			n++
 		case !p.invalid.pass():
 			return n, &RowError{p.name, p.rows, Column{}.name(bad), err}
 		}
 	}
 	return n, nil
-}
-
-// bits is parse for a value of a binary file.
-func (c *column) bits(bits uint64, before []uint64) (uint64, error) {
-	if c.Type.Plain() {
-		return c.unsigned(bits, before)
-	}
-	return c.Type.FromBits(bits)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/vkds/vkds/internal/input/infile"
+	"github.com/vkds/vkds/internal/keytype"
 )
 
 // batchRows is how many rows a columnar format converts at a time.
@@ -96,7 +97,7 @@ func (p *parquetRows) load(columns []cells) error {
 			if err != nil {
 				return err
 			}
-			p.leaves[i] = f.open(chunk, &columns[i])
+			p.leaves[i] = f.open(chunk)
 		}
 	}
 	n := min(p.left, batchRows)
@@ -115,34 +116,34 @@ type leaf interface {
 }
 
 // open returns a leaf for a column whose kind holds its type.
-func (f parquetField) open(chunk file.ColumnChunkReader, into *cells) leaf {
+func (f parquetField) open(chunk file.ColumnChunkReader) leaf {
 	c := f.column
 	switch r := chunk.(type) {
 	case *file.Int32ColumnChunkReader:
 		if f.kind == moment {
-			return newLeaf(r, func(days int32) (uint64, error) { return c.day(int64(days), into.words) })
+			return newLeaf(r, func(days int32) (keytype.Value, error) { return c.day(int64(days)) })
 		}
 		if unsigned(f.logical) {
-			return newLeaf(r, func(n int32) (uint64, error) { return c.unsigned(uint64(uint32(n)), into.words) })
+			return newLeaf(r, func(n int32) (keytype.Value, error) { return c.unsigned(uint64(uint32(n))) })
 		}
-		return newLeaf(r, func(n int32) (uint64, error) { return c.integer(int64(n), into.words) })
+		return newLeaf(r, func(n int32) (keytype.Value, error) { return c.integer(int64(n)) })
 	case *file.Int64ColumnChunkReader:
 		if stamp, ok := f.logical.(schema.TimestampLogicalType); ok {
 			unit := parquetUnit(stamp)
-			return newLeaf(r, func(n int64) (uint64, error) { return c.moment(instant(n, unit), into.words) })
+			return newLeaf(r, func(n int64) (keytype.Value, error) { return c.moment(instant(n, unit)) })
 		}
 		if unsigned(f.logical) {
-			return newLeaf(r, func(n int64) (uint64, error) { return c.unsigned(uint64(n), into.words) })
+			return newLeaf(r, func(n int64) (keytype.Value, error) { return c.unsigned(uint64(n)) })
 		}
-		return newLeaf(r, func(n int64) (uint64, error) { return c.integer(n, into.words) })
+		return newLeaf(r, func(n int64) (keytype.Value, error) { return c.integer(n) })
 	case *file.Int96ColumnChunkReader:
-		return newLeaf(r, func(n parquet.Int96) (uint64, error) { return c.moment(n.ToTime(), into.words) })
+		return newLeaf(r, func(n parquet.Int96) (keytype.Value, error) { return c.moment(n.ToTime()) })
 	case *file.Float32ColumnChunkReader:
-		return newLeaf(r, func(x float32) (uint64, error) { return c.Type.FromFloat(float64(x)) })
+		return newLeaf(r, func(x float32) (keytype.Value, error) { return c.float(float64(x)) })
 	case *file.Float64ColumnChunkReader:
-		return newLeaf(r, c.Type.FromFloat)
+		return newLeaf(r, c.float)
 	case *file.ByteArrayColumnChunkReader:
-		return newLeaf(r, func(s parquet.ByteArray) (uint64, error) { return c.parseBytes(s, into.words) })
+		return newLeaf(r, func(s parquet.ByteArray) (keytype.Value, error) { return c.parseBytes(s) })
 	}
 	panic(fmt.Sprintf("pages of %T in a column of another type", chunk)) // the file's fault: see damaged
 }
@@ -155,13 +156,13 @@ type pages[T any] interface {
 
 type typedLeaf[T any] struct {
 	pages   pages[T]
-	convert func(T) (uint64, error)
+	convert func(T) (keytype.Value, error)
 	values  []T
 	levels  []int16 // one a row, where rows may be null
 	present int16   // the level of a row that isn't
 }
 
-func newLeaf[T any](p pages[T], convert func(T) (uint64, error)) leaf {
+func newLeaf[T any](p pages[T], convert func(T) (keytype.Value, error)) leaf {
 	const most = 4 << 10 // values at a time stay in the cache
 	return &typedLeaf[T]{p, convert, make([]T, most), make([]int16, most), p.Descriptor().MaxDefinitionLevel()}
 }
@@ -185,7 +186,7 @@ func (l *typedLeaf[T]) read(rows int, into *cells) error {
 		next := 0 // only rows that aren't null have a value
 		for i := range int(total) {
 			if l.present > 0 && l.levels[i] < l.present {
-				into.add(0, ErrNull)
+				into.add(keytype.Value{}, ErrNull)
 				continue
 			}
 			into.add(l.convert(l.values[next]))

@@ -1,11 +1,17 @@
 package input_test
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/input"
@@ -41,8 +47,11 @@ func TestNarrowestType(t *testing.T) {
 	}{
 		"narrow":   {keytype.Uint32, keytype.Uint32, []string{"1", "4294967295", "0", "7"}},
 		"wide":     {keytype.Uint32, keytype.Uint64, []string{"1", "2", "4294967296", "18446744073709551615", "3"}},
-		"negative": {keytype.Uint32, keytype.Int64, []string{"1", "2", "-9223372036854775808", "9223372036854775807"}},
+		"negative": {keytype.Uint32, keytype.Int32, []string{"1", "2147483647", "-1", "-2147483648", "5"}},
+		"lower":    {keytype.Uint32, keytype.Int64, []string{"1", "-1", "-9223372036854775808", "9223372036854775807"}},
 		"both":     {keytype.Uint32, keytype.Int64, []string{"1", "4294967296", "-5", "2"}},
+		"behind":   {keytype.Uint32, keytype.Int64, []string{"1", "-5", "2", "2147483648"}},
+		"before":   {keytype.Uint32, keytype.Int64, []string{"1", "2147483648", "7", "-1"}},
 		"hex":      {keytype.Hex, keytype.Hex64, []string{"0x0001", "0x100000000", "0xffffffffffffffff"}},
 		"fraction": {keytype.Time, keytype.Time64, []string{"2014-07-01 00:00:00", "2106-02-07 06:28:15",
 			"1970-01-01 00:00:00.000000001"}},
@@ -68,17 +77,22 @@ func TestNarrowestType(t *testing.T) {
 			assert.Equal(t, rows, texts, "%s in parts of %d", name, batch+1)
 		}
 	}
-	_, _, err := read(t, "2001:db8::1\n", input.Options{Format: input.Text, Header: input.Absent,
+	_, _, addressErr := read(t, "2001:db8::1\n", input.Options{Format: input.Text, Header: input.Absent,
 		Columns: []input.Column{wide(keytype.IPv4)}}, 9)
-	assert.ErrorIs(t, err, keytype.ErrAddress)
+	assert.ErrorIs(t, addressErr, keytype.ErrAddress)
 	for batch := range 3 {
-		_, _, err := read(t, "9223372036854775808\n-1\n", input.Options{Format: input.Text,
+		_, _, err := read(t, "9223372036854775808\n3\n-1\n", input.Options{Format: input.Text,
 			Columns: []input.Column{wide(keytype.Uint32)}}, batch+1)
-		assert.Error(t, err)
+		assert.EqualError(t, err, "f:3: -1 is of no type that also holds 9223372036854775808, which was there before")
 		_, _, err = read(t, "8.8.8.8\n2001:db8::/64\n", input.Options{Format: input.Text,
 			Columns: []input.Column{wide(keytype.IPv4)}}, batch+1)
-		assert.ErrorIs(t, err, keytype.ErrSyntax)
+		assert.EqualError(t, err, "f:2: 2001:db8::/64 is of no type that also holds 8.8.8.8, which was there before")
 	}
+	before := wide(keytype.Uint32) // what the rows go to has something that i32 has no place for
+	before.Before = keytype.Extent{Some: true, Greatest: 1 << 31}
+	types, _, err := read(t, "1\n-1\n", input.Options{Format: input.Text, Columns: []input.Column{before}}, 1)
+	require.NoError(t, err)
+	assert.Equal(t, []keytype.Type{keytype.Int64}, types)
 	// What no type holds is passed over, and nothing else.
 	_, texts, err := read(t, "1\nx\n-1\n18446744073709551615\n5\n", input.Options{Format: input.Text, SkipInvalid: true,
 		Columns: []input.Column{wide(keytype.Uint32)}}, 2)
@@ -86,13 +100,97 @@ func TestNarrowestType(t *testing.T) {
 	assert.Equal(t, []string{"1", "-1", "5"}, texts)
 }
 
-// Ranges widen at either end.
+// Rows that are passed over have no part in what their columns become: not for their own value, nor for another one's.
+func TestInvalidRowsDontWiden(t *testing.T) {
+	rows := []struct {
+		key, value any // of Arrow; text as fmt prints it
+		valid      bool
+	}{{int64(1), int64(2), true}, {int64(-7), nil, false}, {nil, int64(1 << 40), false}, {int64(3), int64(4), true},
+		{int64(1 << 40), nil, false}, {int64(5), int64(-6), true}}
+	want := []string{"1,2", "3,4", "5,-6"}
+	types := []keytype.Type{keytype.Uint32, keytype.Int32}
+	var text strings.Builder
+	var packed []byte
+	s := arrow.NewSchema([]arrow.Field{{Name: "key", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{Name: "value", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	for _, row := range rows {
+		for i, cell := range []any{row.key, row.value} {
+			if n, there := cell.(int64); there {
+				fmt.Fprintf(&text, "%d", n)
+				b.Field(i).(*array.Int64Builder).Append(n)
+			} else {
+				text.WriteString("x")
+				b.Field(i).AppendNull()
+			}
+			text.WriteByte(",\n"[i])
+		}
+	}
+	var stream bytes.Buffer
+	w := ipc.NewWriter(&stream, ipc.WithSchema(s))
+	require.NoError(t, w.Write(b.NewRecordBatch()))
+	require.NoError(t, w.Close())
+	for batch := range 4 {
+		got, texts, err := read(t, text.String(), input.Options{Format: input.CSV, SkipInvalid: true,
+			Columns: []input.Column{wide(keytype.Uint32), wide(keytype.Uint32)}}, batch+1)
+		require.NoError(t, err)
+		assert.Equal(t, types, got)
+		assert.Equal(t, want, texts)
+		r, err := input.Open(ctx, write(t, "a.arrow", stream.Bytes()), input.Options{SkipInvalid: true,
+			Columns: []input.Column{wide(keytype.Uint32), wide(keytype.Uint32)}})
+		require.NoError(t, err)
+		words, err := drain(r, 2, batch+1)
+		require.NoError(t, err)
+		assert.Equal(t, types, r.Types())
+		assert.Equal(t, []uint64{1, 3, 5}, words[0])
+		assert.EqualValues(t, 3, r.Skipped())
+		require.NoError(t, r.Close())
+	}
+	// A binary row of a key that is wide and of a value that is no number.
+	nan := math.Float64bits(math.NaN())
+	for _, x := range []uint64{1, 0, 1 << 40, nan, 3, 0} {
+		packed = binary.LittleEndian.AppendUint64(packed, x)
+	}
+	got, texts, err := read(t, string(packed), input.Options{Format: input.U64LE, SkipInvalid: true,
+		Columns: []input.Column{wide(keytype.Uint32), {Type: keytype.Float64}}}, 9)
+	require.NoError(t, err)
+	assert.Equal(t, []keytype.Type{keytype.Uint32, keytype.Float64}, got)
+	assert.Equal(t, []string{"1,0", "3,0"}, texts)
+}
+
+// Ranges widen at either end. An end that is left out is the type's own.
 func TestRangesWiden(t *testing.T) {
 	ends := []input.Column{wide(keytype.Uint32), wide(keytype.Uint32)}
 	ends[1].End = true
-	_, texts, err := read(t, "1:2\n3:4294967296\n4294967296:\n", input.Options{Format: input.Text, Columns: ends}, 9)
+	for batch := range 5 {
+		types, texts, err := read(t, "1:2\n-5:\n:7\n3:4294967296\n4294967296:\n", input.Options{Format: input.Text,
+			Columns: ends}, batch+1)
+		require.NoError(t, err)
+		assert.Equal(t, []keytype.Type{keytype.Int64, keytype.Uint64}, types)
+		assert.Equal(t, []string{"1,2", "-5,4294967295", "0,7", "3,4294967296", "4294967296,4294967295"}, texts)
+	}
+	ends = []input.Column{wide(keytype.Time), wide(keytype.Time)}
+	ends[1].End = true
+	_, texts, err := read(t, "2014-07-01 00:00:00.5:2014-07-01\n2014-07-01:\n", input.Options{Format: input.Text,
+		Columns: ends}, 9)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"1,2", "3,4294967296", "4294967296,18446744073709551615"}, texts)
+	assert.Equal(t, []string{"2014-07-01 00:00:00.5,2014-07-01 23:59:59", "2014-07-01 00:00:00,2106-02-07 06:28:15"},
+		texts)
+}
+
+// What a command line gives is read as lines of a file are.
+func TestGiven(t *testing.T) {
+	r := input.Given([]string{"1", " -1 ", "4294967296"}, wide(keytype.Uint32))
+	words, err := drain(r, 1, 2)
+	require.NoError(t, err)
+	require.Equal(t, []keytype.Type{keytype.Int64}, r.Types())
+	assert.Equal(t, "-1", keytype.Int64.Format(words[0][1]))
+	for text, want := range map[string]string{"": "empty where an integer should be", "x": `"x" is not an integer`} {
+		_, err = drain(input.Given([]string{"1", text}, wide(keytype.Uint32)), 1, 9)
+		assert.EqualError(t, err, "key 2 of the command line: "+want)
+	}
+	_, err = drain(input.Given([]string{"5"}, ends(keytype.Uint32)...), 2, 9)
+	assert.EqualError(t, err, `range 1 of the command line: "5" is no range LO:HI`)
 }
 
 // Values of 8 bytes are of the wide types, and integers as narrow as they can be.
@@ -145,7 +243,7 @@ func TestColumnarTypes(t *testing.T) {
 	for name, data := range columnarFiles(t) {
 		path := write(t, name, data)
 		for column, want := range map[string]keytype.Type{"u32": keytype.Uint32, "i64": keytype.Uint32,
-			"null32": keytype.Int64, "f64": keytype.Float64, "date": keytype.Time, "stamp": keytype.Time} {
+			"null32": keytype.Int32, "f64": keytype.Float64, "date": keytype.Time, "stamp": keytype.Time} {
 			c := wide(keytype.Uint32)
 			c.Name = column
 			r, err := input.Open(ctx, path, input.Options{Columns: []input.Column{c}, SkipInvalid: true})

@@ -2,8 +2,8 @@
 // words of 32 or 64 bits that vkds's dictionaries hold as keys and values, and back. All words come as uint64.
 //
 // Every mapping preserves order: for two inputs a < b of one type, the word of a is smaller than the word of b as an
-// unsigned number, or the same where the type has no room for the difference (a fraction of a second, the last digits
-// of a float). So an ordered dictionary answers range and neighbour questions on any of the types.
+// unsigned number, or the same where the type has no room for the difference (the last digits of a float). So an
+// ordered dictionary answers range and neighbour questions on any of the types.
 package keytype
 
 import (
@@ -50,8 +50,8 @@ const (
 	Hex64
 	// Time is a second of 1970 to 2106-02-07, UTC, written as
 	// 2006-01-02 15:04:05, without the seconds, as 2006-01-02, by RFC 3339 or as
-	// the seconds since 1970. A fraction of a second is dropped. The word is the
-	// seconds since 1970-01-01 00:00:00 UTC.
+	// the seconds since 1970. The word is the seconds since 1970-01-01 00:00:00
+	// UTC; a time between two of them has none.
 	Time
 	// Time64 is a nanosecond of 1677-09-21 to 2262-04-11, written so, too. The
 	// word is the nanoseconds since 1970-01-01 00:00:00 UTC, as of Int64.
@@ -84,12 +84,14 @@ var (
 	ErrSyntax = errors.New("is malformed")
 	ErrRange  = errors.New("is out of range")
 	ErrNaN    = errors.New("is not a number")
+	// ErrFraction is what is wrong with a time within a second, where words are seconds.
+	ErrFraction = errors.New("has a fraction of a second")
 	// ErrAddress is what is wrong with an IPv6 address that is no network.
 	ErrAddress = errors.New("has 128 bits")
 )
 
 // ValueError reports a text or a number that is none of its type's. It wraps
-// one of ErrEmpty, ErrSyntax, ErrRange, ErrNaN, ErrAddress and ErrNoRange.
+// one of ErrEmpty, ErrSyntax, ErrRange, ErrFraction, ErrNaN, ErrAddress and ErrNoRange.
 type ValueError struct {
 	Type Type
 	Text string // as found, at most the first 40 bytes
@@ -104,6 +106,8 @@ func (e *ValueError) Error() string {
 		return "empty where " + e.Type.noun() + " should be"
 	case ErrRange:
 		return fmt.Sprintf("%s is out of range (%s)", e.Text, e.Type.span())
+	case ErrFraction:
+		return fmt.Sprintf("%s has a fraction of a second, for which times of 32 bits have no room", e.Text)
 	case ErrNaN:
 		return fmt.Sprintf("%s has no place in an order", e.Text)
 	case ErrAddress:
@@ -398,7 +402,7 @@ var (
 	float64s = structures.KeyCode[float64]()
 )
 
-// time is the word of a moment, for Time less its fraction of a second.
+// time is the word of a moment.
 func (t Type) time(at time.Time) (uint64, error) {
 	if t == Time64 {
 		n, err := keys.OfTime(at)
@@ -407,11 +411,14 @@ func (t Type) time(at time.Time) (uint64, error) {
 		}
 		return int64s.Word(n), nil
 	}
-	s := at.Unix()
-	if s < 0 || s > math.MaxUint32 {
+	switch s := at.Unix(); {
+	case s < 0 || s > math.MaxUint32:
 		return 0, ErrRange
+	case at.Nanosecond() != 0:
+		return 0, ErrFraction
+	default:
+		return uint64(s), nil
 	}
-	return uint64(s), nil
 }
 
 // moment is the time of a word.
@@ -547,9 +554,8 @@ func (t Type) FromFloat(f float64) (uint64, error) {
 	return 0, t.fail(strconv.FormatFloat(f, 'g', -1, 64), err)
 }
 
-// FromTime returns the word of a moment that a binary file holds. Only Time, less
-// its fraction of a second, and Time64 take it; for any other type the error wraps
-// ErrSyntax.
+// FromTime returns the word of a moment that a binary file holds, which only Time
+// and Time64 take; for any other type the error wraps ErrSyntax.
 func (t Type) FromTime(at time.Time) (uint64, error) {
 	err := ErrSyntax
 	if t == Time || t == Time64 {

@@ -10,53 +10,44 @@ import (
 // ErrNoRange is what is wrong with a text that has no colon between two values.
 var ErrNoRange = errors.New("is no range")
 
-// ParseRange returns the words for the two ends of a range, written LO:HI. Either end may be left out, and is then the
-// least or the greatest value of the type: LO:, :HI, and : for all. Values may hold colons themselves, as times of day
-// do: the colon between the ends is the first one that leaves a value, or nothing, on both sides, and what is one value
-// is no range. The ends come as they are written, also where LO is above HI, and HI as ParseEnd has it. An error is a
-// *ValueError.
-func (t Type) ParseRange(text string) (lo, hi uint64, err error) {
+// ParseRange returns the two ends of a range, written LO:HI. Either end may be left out, and is then the least or the
+// greatest value of t: LO:, :HI, and : for all. Values may hold colons themselves, as times of day do: the colon
+// between the ends is the first one that leaves a value, or nothing, on both sides, and what is one value is no range.
+// The ends come as they are written, also where LO is above HI, and HI as ParseEnd has it; each is of the first of t
+// and some wider types that has it. An error is a *ValueError.
+func (t Type) ParseRange(text string, wider ...Type) (lo, hi Value, err error) {
 	text = trim(text)
-	if _, err := t.Parse(text); err == nil {
-		return 0, 0, t.fail(text, ErrNoRange)
+	if _, err := t.First(wider, func(t Type) (uint64, error) { return t.Parse(text) }); err == nil {
+		return lo, hi, t.fail(text, ErrNoRange)
 	}
+	least, greatest := t.limits()
 	for at := 0; ; at++ {
 		next := strings.IndexByte(text[at:], ':')
 		if next < 0 {
 			break
 		}
 		at += next
-		lo, lerr := t.parseLow(text[:at])
-		hi, herr := t.parseHigh(text[at+1:])
+		lo, lerr := t.end(wider, text[:at], least, Type.Parse)
+		hi, herr := t.end(wider, text[at+1:], greatest, Type.ParseEnd)
 		switch {
 		case lerr == nil && herr == nil:
 			return lo, hi, nil
 		case strings.Count(text, ":") > 1: // another colon may do
 		case lerr != nil:
-			return 0, 0, lerr
+			return lo, hi, lerr
 		default:
-			return 0, 0, herr
+			return lo, hi, herr
 		}
 	}
-	return 0, 0, t.fail(text, ErrNoRange)
+	return lo, hi, t.fail(text, ErrNoRange)
 }
 
-// parseLow returns the word of a range's lower end.
-func (t Type) parseLow(text string) (uint64, error) {
+// end returns the end of a range that has a text, or the type's own.
+func (t Type) end(wider []Type, text string, own uint64, parse func(Type, string) (uint64, error)) (Value, error) {
 	if trim(text) == "" {
-		least, _ := t.limits()
-		return least, nil
+		return Value{t, own}, nil
 	}
-	return t.Parse(text)
-}
-
-// parseHigh returns the word of a range's upper end.
-func (t Type) parseHigh(text string) (uint64, error) {
-	if trim(text) == "" {
-		_, greatest := t.limits()
-		return greatest, nil
-	}
-	return t.ParseEnd(text)
+	return t.First(wider, func(t Type) (uint64, error) { return parse(t, text) })
 }
 
 // ParseEnd is Parse for the upper end of a range: a date without a time is the last moment of that day, and a network

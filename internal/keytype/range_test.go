@@ -28,7 +28,7 @@ func TestParseRange(t *testing.T) {
 		{keytype.Time, "2106-02-07:2106-02-07", 4294944000, 4294967295},
 		{keytype.Time, "2014-07-01 08:00:2014-07-01 12:30", 1404201600, 1404217800},
 		{keytype.Time, "2014-07-01 08:00:30:2014-07-01 12:30", 1404201630, 1404217800},
-		{keytype.Time, "2014-07-01 08:00:2014-07-01 12:30:15.7", 1404201600, 1404217815},
+		{keytype.Time64, "2014-07-01 08:00:2014-07-01 12:30:15.7", 1<<63 + 1404201600e9, 1<<63 + 1404217815700e6},
 		{keytype.Time, "2014-07-01T08:00Z:2014-07-01", 1404201600, 1404259199},
 		{keytype.Time, "2014-07-01 08:00:", 1404201600, 4294967295},
 		{keytype.Time, ":2014-07-01 08:00:30", 0, 1404201630},
@@ -46,7 +46,8 @@ func TestParseRange(t *testing.T) {
 	} {
 		lo, hi, err := c.typ.ParseRange(c.text)
 		require.NoError(t, err, c.text)
-		assert.Equal(t, []uint64{c.lo, c.hi}, []uint64{lo, hi}, c.text)
+		assert.Equal(t, []keytype.Value{{Type: c.typ, Word: c.lo}, {Type: c.typ, Word: c.hi}},
+			[]keytype.Value{lo, hi}, c.text)
 	}
 	for _, text := range []string{"2014-07-01 08:00:30", "2014-07-01 08:00", "2014-07-01T08:00:30+02:00",
 		"1404172800"} {
@@ -89,11 +90,11 @@ func TestOpenRanges(t *testing.T) {
 		for text, ends := range parsed {
 			lo, hi, err := typ.ParseRange(text)
 			require.NoError(t, err, "%s %q", name, text)
-			for i, got := range []uint64{lo, hi} {
+			for i, got := range []keytype.Value{lo, hi} {
 				want, err := typ.Parse(ends[i])
 				require.NoError(t, err)
-				assert.Equal(t, want, got, "%s %q, end %d", name, text, i)
-				again, err := typ.Parse(typ.Format(got)) // as count prints it
+				assert.Equal(t, keytype.Value{Type: typ, Word: want}, got, "%s %q, end %d", name, text, i)
+				again, err := typ.Parse(got.String()) // as count prints it
 				require.NoError(t, err)
 				assert.Equal(t, want, again)
 			}
@@ -113,8 +114,8 @@ func TestRangesAsTheyAreWritten(t *testing.T) {
 			}
 		}
 		gotLo, gotHi, err := typ.ParseRange(typ.Format(lo) + ":" + typ.Format(hi))
-		if err != nil || gotLo != lo || gotHi != hi {
-			t.Fatalf("%d, %d, %v", gotLo, gotHi, err)
+		if err != nil || gotLo.Word != lo || gotHi.Word != hi {
+			t.Fatalf("%v, %v, %v", gotLo, gotHi, err)
 		}
 	})
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vkds/vkds/internal/input"
+	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/structures"
+)
+
+// numbers are words, and the type that they are of.
+type numbers struct {
+	typ   keytype.Type
+	words []uint64
+}
+
+// asking is a column of keys that a dictionary of this type is asked for: it may have such as the dictionary has no
+// words for. These aren't there, but have a place in the order of those that are.
+func asking(t keytype.Type) input.Column { return input.Column{Type: t, Wider: t.Wider()} }
+
+// placed are keys among those of a dictionary: what they are, or come after, and which of the two.
+type placed struct {
+	words []uint64
+	at    []keytype.Place // nil: all are what they are on
+}
+
+// place finds the places of keys.
+func (d *dictionary) place(keys numbers) (p placed, err error) {
+	if keys.typ == d.key {
+		return placed{words: keys.words}, nil
+	}
+	p = placed{make([]uint64, len(keys.words)), make([]keytype.Place, len(keys.words))}
+	for i, k := range keys.words {
+		ok := true
+		if p.words[i], p.at[i], ok = d.key.Place(keys.typ, k); !ok {
+			return p, fmt.Errorf("%s is asked for, but keys are of type %s", keys.typ.Format(k), d.key)
+		}
+	}
+	return p, nil
+}
+
+// those are the words of the keys at such a place, and which keys they are.
+func (p placed) those(at keytype.Place) (words []uint64, keys []int) {
+	for i, w := range p.words {
+		if p.at[i] == at {
+			words, keys = append(words, w), append(keys, i)
+		}
+	}
+	return words, keys
+}
+
+// spread puts results in their places among all.
+func spread[T any](all, results []T, places []int) {
+	for i, place := range places {
+		all[place] = results[i]
+	}
+}
+
+// find looks keys up.
+func (d *dictionary) find(ctx context.Context, keys numbers) ([]uint64, []bool, error) {
+	p, err := d.place(keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.at == nil {
+		return d.Find(ctx, p.words)
+	}
+	words, places := p.those(keytype.On)
+	values, found, err := d.Find(ctx, words)
+	if err != nil {
+		return nil, nil, err
+	}
+	allValues, allFound := make([]uint64, len(p.words)), make([]bool, len(p.words))
+	spread(allValues, values, places)
+	spread(allFound, found, places)
+	return allValues, allFound, nil
+}
+
+// remove deletes keys, and says of each whether it was there.
+func (d *dictionary) remove(ctx context.Context, keys numbers) ([]structures.Status, error) {
+	p, err := d.place(keys)
+	if err != nil {
+		return nil, err
+	}
+	if p.at == nil {
+		return d.Delete(ctx, p.words)
+	}
+	words, places := p.those(keytype.On)
+	statuses, err := d.Delete(ctx, words)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Repeat([]structures.Status{structures.Absent}, len(p.words))
+	spread(all, statuses, places)
+	return all, nil
+}
+
+// neighbors finds a neighbor of each key.
+func (d *dictionary) neighbors(ctx context.Context, to structures.Direction, keys numbers) (neighbors, error) {
+	p, err := d.place(keys)
+	if err != nil {
+		return neighbors{}, err
+	}
+	if p.at == nil {
+		return d.Neighbors(ctx, to, p.words)
+	}
+	all := neighbors{Keys: make([]uint64, len(p.words)), Values: make([]uint64, len(p.words)),
+		Found: make([]bool, len(p.words))}
+	up := to == structures.Successor || to == structures.Ceil
+	for _, at := range []keytype.Place{keytype.On, keytype.After, keytype.Below} {
+		words, places := p.those(at)
+		direction := to
+		switch {
+		case len(words) == 0 || at == keytype.Below && !up:
+			continue
+		case at == keytype.After && up:
+			direction = structures.Successor
+		case at == keytype.After:
+			direction = structures.Floor
+		case at == keytype.Below:
+			direction = structures.Ceil // of the least word
+		}
+		found, err := d.Neighbors(ctx, direction, words)
+		if err != nil {
+			return all, err
+		}
+		spread(all.Keys, found.Keys, places)
+		spread(all.Values, found.Values, places)
+		spread(all.Found, found.Found, places)
+	}
+	return all, nil
+}
+
+// ranges are the words in ranges whose ends are these.
+func (d *dictionary) ranges(los, his numbers) ([]keyRange, error) {
+	lo, err := d.place(los)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := d.place(his)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]keyRange, len(lo.words))
+	for i := range all {
+		r := keyRange{Lo: lo.words[i], Hi: hi.words[i]}
+		if lo.at != nil && lo.at[i] == keytype.After {
+			r.Lo++
+		}
+		if hi.at != nil && hi.at[i] == keytype.Below || r.Lo < lo.words[i] || r.Lo > r.Hi {
+			r = keyRange{Lo: 1, Hi: 0}
+		}
+		all[i] = r
+	}
+	return all, nil
+}
