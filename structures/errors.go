@@ -116,6 +116,8 @@ var (
 	ErrCorrupt      = errors.New("is corrupt")
 	// ErrTooWide: a dictionary of 64-bit keys and values has to be loaded into one.
 	ErrTooWide = errors.New("has keys and values of 64 bits")
+	// ErrText: a dictionary of the tool's, which keeps texts beside it.
+	ErrText = errors.New("has keys or values that are text: vkds dump writes them to other files")
 	// ErrSeveralValues: what it was saved from was a slabhash.Map, which can load it, too.
 	ErrSeveralValues = errors.New("has keys with several values")
 )

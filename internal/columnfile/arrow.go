@@ -19,17 +19,17 @@ type arrowTable struct {
 		Write(arrow.RecordBatch) error
 		Close() error
 	}
-	rows  *array.RecordBuilder
-	types [2]keytype.Type
+	rows    *array.RecordBuilder
+	columns [2]column
 }
 
 func newArrow(w io.Writer, f Format, c Columns) (*arrowTable, error) {
 	var fields []arrow.Field
-	for i, t := range c.types() {
-		fields = append(fields, arrow.Field{Name: names[i], Type: arrowType(t)})
+	for i, column := range c.each() {
+		fields = append(fields, arrow.Field{Name: names[i], Type: arrowType(column.Type)})
 	}
 	s := arrow.NewSchema(fields, nil)
-	a := &arrowTable{rows: array.NewRecordBuilder(memory.DefaultAllocator, s), types: c.types()}
+	a := &arrowTable{rows: array.NewRecordBuilder(memory.DefaultAllocator, s), columns: c.each()}
 	if f == ArrowStream {
 		a.w = ipc.NewWriter(w, ipc.WithSchema(s))
 		return a, nil
@@ -41,6 +41,8 @@ func newArrow(w io.Writer, f Format, c Columns) (*arrowTable, error) {
 
 func arrowType(t keytype.Type) arrow.DataType {
 	switch t {
+	case keytype.Text:
+		return arrow.BinaryTypes.String
 	case keytype.Int32:
 		return arrow.PrimitiveTypes.Int32
 	case keytype.Float32:
@@ -62,7 +64,7 @@ func arrowType(t keytype.Type) arrow.DataType {
 
 func (a *arrowTable) write(keys, values []uint64) error {
 	for i, words := range [][]uint64{keys, values} {
-		if err := appendWords(a.rows.Field(i), a.types[i], words); err != nil {
+		if err := appendWords(a.rows.Field(i), a.columns[i], words); err != nil {
 			return err
 		}
 	}
@@ -71,8 +73,9 @@ func (a *arrowTable) write(keys, values []uint64) error {
 	return a.w.Write(batch)
 }
 
-func appendWords(column array.Builder, t keytype.Type, words []uint64) error {
-	switch c := column.(type) {
+func appendWords(builder array.Builder, of column, words []uint64) error {
+	t := of.Type
+	switch c := builder.(type) {
 	case *array.Uint32Builder:
 		c.AppendValues(converted(t, words, func(bits uint64) uint32 { return uint32(bits) }), nil)
 	case *array.Int32Builder:
@@ -89,8 +92,16 @@ func appendWords(column array.Builder, t keytype.Type, words []uint64) error {
 		c.AppendValues(converted(t, words, func(bits uint64) arrow.Timestamp {
 			return arrow.Timestamp(bits)
 		}), nil)
+	case *array.StringBuilder:
+		texts, err := of.strings(words)
+		if err != nil {
+			return err
+		}
+		for _, text := range texts {
+			c.BinaryBuilder.Append(text)
+		}
 	default:
-		return fmt.Errorf("a column of %T", column)
+		return fmt.Errorf("a column of %T", builder)
 	}
 	return nil
 }

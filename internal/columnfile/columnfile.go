@@ -1,16 +1,19 @@
 // Package columnfile writes pairs as tables of two columns, key and value, in the columnar formats that package table
 // reads: Parquet and Arrow IPC.
 //
-// Integers become integers of their width, signed or not; hexadecimal numbers and addresses unsigned ones; floats
+// Text becomes strings, which have to be UTF-8 there. Integers become integers of their width, signed or not; hexadecimal numbers and addresses unsigned ones; floats
 // floats; times timestamps in UTC, those of 32 bits of seconds in Arrow and of milliseconds, for want of seconds, in
 // Parquet, those of 64 bits of nanoseconds.
 package columnfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 )
 
 // Format is a columnar format.
@@ -22,12 +25,35 @@ const (
 	ArrowStream        // its stream format
 )
 
-// Columns are the types of the two columns.
-type Columns struct{ Key, Value keytype.Type }
+// Columns are the types of the two columns, and the texts whose numbers the words of text are.
+type Columns struct {
+	Key, Value           keytype.Type
+	KeyTexts, ValueTexts *texts.Arena
+}
 
 var names = [2]string{"key", "value"}
 
-func (c Columns) types() [2]keytype.Type { return [2]keytype.Type{c.Key, c.Value} }
+// column is what is known of one of them.
+type column struct {
+	keytype.Type
+	texts *texts.Arena
+}
+
+func (c Columns) each() [2]column { return [2]column{{c.Key, c.KeyTexts}, {c.Value, c.ValueTexts}} }
+
+// ErrNotUTF8 says that a text has no place in a column of strings.
+var ErrNotUTF8 = errors.New("isn't UTF-8, which strings are in Parquet and Arrow (CSV takes any text)")
+
+// strings are the texts of words. Error: one that wraps ErrNotUTF8.
+func (c column) strings(words []uint64) ([][]byte, error) {
+	all := make([][]byte, len(words))
+	for i, w := range words {
+		if all[i] = c.texts.At(w); !utf8.Valid(all[i]) {
+			return nil, fmt.Errorf("%.40q %w", all[i], ErrNotUTF8)
+		}
+	}
+	return all, nil
+}
 
 // Writer writes one table. It is used from one goroutine at a time.
 type Writer struct {
@@ -41,7 +67,8 @@ type table interface {
 	close() error
 }
 
-// NewWriter begins a table, whose bytes go to w. Errors of a Writer are those of w, as they come.
+// NewWriter begins a table, whose bytes go to w. Errors of a Writer are those of w, as they come, and
+// such that wrap ErrNotUTF8.
 func NewWriter(w io.Writer, f Format, c Columns) (*Writer, error) {
 	o := &Writer{sink: &sink{w: w}}
 	err := o.sink.watch(func() (err error) {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,6 +17,7 @@ import (
 	"github.com/vkds/vkds/internal/columnfile"
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 )
 
 var formats = map[string]columnfile.Format{"t.parquet": columnfile.Parquet, "t.arrow": columnfile.Arrow,
@@ -22,6 +25,12 @@ var formats = map[string]columnfile.Format{"t.parquet": columnfile.Parquet, "t.a
 
 // words of a type, its least and its greatest among them.
 func words(t *testing.T, typ keytype.Type, n int) (all []uint64) {
+	if typ == keytype.Text {
+		for i := range n {
+			all = append(all, uint64((i+7)%n))
+		}
+		return all
+	}
 	lo, hi, err := typ.ParseRange(":")
 	require.NoError(t, err)
 	zero, err := typ.FromInt(0)
@@ -39,7 +48,8 @@ func TestReadsBack(t *testing.T) {
 	for name, format := range formats {
 		for i := range keytype.Types.Names() {
 			for j := range keytype.Types.Names() {
-				c := columnfile.Columns{Key: keytype.Type(i), Value: keytype.Type(j)}
+				c := columnfile.Columns{Key: keytype.Type(i), Value: keytype.Type(j), KeyTexts: named("key"),
+					ValueTexts: named("Wert äöü\x00")}
 				keys, values := words(t, c.Key, 300), words(t, c.Value, 300)
 				var out bytes.Buffer
 				w, err := columnfile.NewWriter(&out, format, c)
@@ -49,22 +59,55 @@ func TestReadsBack(t *testing.T) {
 				}
 				require.NoError(t, w.Close())
 				gotKeys, gotValues := read(t, name, out.Bytes(), c)
-				require.Equal(t, keys, gotKeys, "%s of %s and %s", name, c.Key, c.Value)
-				require.Equal(t, values, gotValues, "%s of %s and %s", name, c.Key, c.Value)
+				require.Equal(t, shown(c.Key, c.KeyTexts, keys), gotKeys, "%s of %s and %s", name, c.Key, c.Value)
+				require.Equal(t, shown(c.Value, c.ValueTexts, values), gotValues, "%s of %s and %s", name, c.Key, c.Value)
 			}
 		}
 	}
 }
 
-func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, values []uint64) {
+// named are 300 texts, the first of them empty.
+func named(what string) *texts.Arena {
+	var a texts.Arena
+	for i := range 300 {
+		a.AddString(strings.Repeat(what, i%9) + strconv.Itoa(i)[:min(i, 1)])
+	}
+	return &a
+}
+
+// shown are words as people read them.
+func shown(t keytype.Type, a *texts.Arena, words []uint64) (all []string) {
+	for _, w := range words {
+		if t == keytype.Text {
+			all = append(all, string(a.At(w)))
+		} else {
+			all = append(all, t.Format(w))
+		}
+	}
+	return all
+}
+
+// Strings are UTF-8: what isn't is refused.
+func TestNotUTF8(t *testing.T) {
+	for name, format := range formats {
+		c := columnfile.Columns{Key: keytype.Text, KeyTexts: named("\xff")}
+		w, err := columnfile.NewWriter(io.Discard, format, c)
+		require.NoError(t, err)
+		require.NoError(t, w.Write([]uint64{0}, []uint64{0}))
+		require.ErrorIs(t, w.Write([]uint64{1}, []uint64{0}), columnfile.ErrNotUTF8, name)
+	}
+}
+
+func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, values []string) {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
 	r, err := input.Open(context.Background(), path,
 		input.Options{Columns: []input.Column{{Name: "key", Type: c.Key}, {Name: "value", Type: c.Value}}})
 	require.NoError(t, err)
 	defer r.Close()
-	keys, values = make([]uint64, 1000), make([]uint64, 1000)
-	n, err := r.Read(keys, values)
+	first, second := make([]uint64, 1000), make([]uint64, 1000)
+	n, err := r.Read(first, second)
+	keys, values = shown(c.Key, r.Texts()[0], first[:n]), shown(c.Value, r.Texts()[1], second[:n])
 	if err == io.EOF {
 		return nil, nil
 	}
@@ -73,7 +116,7 @@ func read(t *testing.T, name string, data []byte, c columnfile.Columns) (keys, v
 	require.Equal(t, io.EOF, err)
 	require.Zero(t, more)
 	require.Zero(t, r.Skipped())
-	return keys[:n], values[:n]
+	return keys, values
 }
 
 // A table without rows is one, too.

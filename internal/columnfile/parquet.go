@@ -15,14 +15,14 @@ import (
 
 // parquetTable writes Parquet.
 type parquetTable struct {
-	w     *file.Writer
-	types [2]keytype.Type
+	w       *file.Writer
+	columns [2]column
 }
 
 func newParquet(w io.Writer, c Columns) (*parquetTable, error) {
 	var fields schema.FieldList
-	for i, t := range c.types() {
-		field, err := parquetField(names[i], t)
+	for i, column := range c.each() {
+		field, err := parquetField(names[i], column.Type)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func newParquet(w io.Writer, c Columns) (*parquetTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &parquetTable{out, c.types()}, nil
+	return &parquetTable{out, c.each()}, nil
 }
 
 func parquetField(name string, t keytype.Type) (schema.Node, error) {
@@ -50,6 +50,8 @@ func parquetField(name string, t keytype.Type) (schema.Node, error) {
 		physical = parquet.Types.Int64
 	}
 	switch t {
+	case keytype.Text:
+		physical, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
 	case keytype.Float32:
 		return schema.NewPrimitiveNode(name, parquet.Repetitions.Required, parquet.Types.Float, -1, -1)
 	case keytype.Float64:
@@ -72,7 +74,7 @@ func (p *parquetTable) write(keys, values []uint64) error {
 		if err != nil {
 			return err
 		}
-		if err := writeColumn(column, p.types[i], words); err != nil {
+		if err := writeColumn(column, p.columns[i], words); err != nil {
 			return err
 		}
 		if err := column.Close(); err != nil {
@@ -82,8 +84,9 @@ func (p *parquetTable) write(keys, values []uint64) error {
 	return group.Close()
 }
 
-func writeColumn(column file.ColumnChunkWriter, t keytype.Type, words []uint64) (err error) {
-	switch c := column.(type) {
+func writeColumn(chunk file.ColumnChunkWriter, of column, words []uint64) (err error) {
+	t := of.Type
+	switch c := chunk.(type) {
 	case *file.Int32ColumnChunkWriter:
 		_, err = c.WriteBatch(converted(t, words, func(bits uint64) int32 { return int32(bits) }), nil, nil)
 	case *file.Int64ColumnChunkWriter:
@@ -97,8 +100,19 @@ func writeColumn(column file.ColumnChunkWriter, t keytype.Type, words []uint64) 
 		_, err = c.WriteBatch(converted(t, words, float32of), nil, nil)
 	case *file.Float64ColumnChunkWriter:
 		_, err = c.WriteBatch(converted(t, words, math.Float64frombits), nil, nil)
+	case *file.ByteArrayColumnChunkWriter:
+		texts, err := of.strings(words)
+		if err != nil {
+			return err
+		}
+		all := make([]parquet.ByteArray, len(texts))
+		for i, text := range texts {
+			all[i] = text
+		}
+		_, err = c.WriteBatch(all, nil, nil)
+		return err
 	default:
-		err = fmt.Errorf("a column of %T", column)
+		err = fmt.Errorf("a column of %T", chunk)
 	}
 	return err
 }

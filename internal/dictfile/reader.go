@@ -17,6 +17,9 @@ type Reader struct {
 	pairs  *saved.Reader
 	file   *infile.File // nil for NewReader
 	broken error        // what every call returns from now on
+
+	columns [2]column // of a dictionary with text: the block's,
+	rows    int       // and how many of its pairs are left
 }
 
 // Open opens a saved dictionary and reads its header. Errors are *Error,
@@ -61,6 +64,7 @@ func newReader(name string, r io.Reader, file *infile.File) (*Reader, error) {
 	if d.pairs, err = saved.NewReader(r); err != nil {
 		return nil, d.named(err)
 	}
+	d.columns = newColumns(d.Header())
 	if _, _, err := Types(d.Header()); err != nil {
 		return nil, &Error{name, fmt.Errorf("%w: %v", structures.ErrCorrupt, err)}
 	}
@@ -88,7 +92,7 @@ func (d *Reader) Rewind(ctx context.Context) error {
 		return err
 	}
 	d.pairs.Restart()
-	d.broken = nil
+	d.broken, d.rows = nil, 0
 	return nil
 }
 
@@ -104,12 +108,13 @@ func (d *Reader) Position() (read, size int64) {
 	return d.file.Position()
 }
 
-// Read is saved.ReadWords with the file's name in errors: *Error, *infile.Error or the context's cause.
+// Read is saved.ReadWords with the file's name in errors: *Error, *infile.Error or the context's cause. The words of
+// keys and values that are text are numbers in Texts, and there may be fewer pairs than there is room for.
 func (d *Reader) Read(keys, values []uint64) (int, error) {
 	if d.broken != nil {
 		return 0, d.broken
 	}
-	n, err := saved.ReadWords(d.pairs, keys, values)
+	n, err := d.read(keys, values)
 	if err == nil || err == io.EOF {
 		return n, err
 	}
@@ -119,6 +124,13 @@ func (d *Reader) Read(keys, values []uint64) (int, error) {
 	}
 	d.broken = d.named(err)
 	return n, d.broken
+}
+
+func (d *Reader) read(keys, values []uint64) (int, error) {
+	if d.Header().HasText() {
+		return d.readTexts(keys, values)
+	}
+	return saved.ReadWords(d.pairs, keys, values)
 }
 
 // Close closes the file.

@@ -18,6 +18,10 @@ type Writer struct {
 	pairs *saved.Writer
 	err   error
 	done  bool
+
+	text    bool      // of a dictionary with text, of which are:
+	columns [2]column // the block's,
+	rows    int       // and how many pairs it has so far
 }
 
 // Check tells what would keep Create from writing to a path, as far as that
@@ -29,7 +33,7 @@ func Check(path string) error { return outfile.Check(path) }
 // h.Pairs must be the number of pairs that will be written. An error is an
 // *outfile.Error, or an *Error where the header is too large.
 func Create(path string, h Header) (*Writer, error) {
-	w := &Writer{path: path}
+	w := &Writer{path: path, columns: newColumns(h), text: h.HasText()}
 	var err error
 	if w.file, err = outfile.Create(path); err != nil {
 		return nil, err
@@ -57,7 +61,7 @@ func (w *Writer) Write(keys, values []uint64) error {
 	if w.err != nil {
 		return w.err
 	}
-	err := saved.WriteWords(w.pairs, keys, values)
+	err := w.write(keys, values)
 	if err == nil {
 		return nil
 	}
@@ -69,6 +73,13 @@ func (w *Writer) Write(keys, values []uint64) error {
 	return err
 }
 
+func (w *Writer) write(keys, values []uint64) error {
+	if w.text {
+		return w.writeTexts(keys, values)
+	}
+	return saved.WriteWords(w.pairs, keys, values)
+}
+
 // Close writes what is left, makes sure that it is on disk and moves the file to
 // its path. After an error, an *outfile.Error, or an *Error that wraps a
 // *saved.CountError where pairs are missing, nothing is left behind and what was at
@@ -77,7 +88,7 @@ func (w *Writer) Close() error {
 	if w.done {
 		return w.err
 	}
-	for _, step := range []func() error{w.pairs.Close, w.file.Commit} {
+	for _, step := range []func() error{w.flush, w.pairs.Close, w.file.Commit} {
 		if w.err == nil {
 			if err := step(); err != nil {
 				w.err = w.named(err)

@@ -148,11 +148,11 @@ func (c *cells) addArray(a arrow.Array, column *column) {
 	case *array.Float64:
 		addRows(c, a, column.float)
 	case *array.String:
-		addRows(c, a, column.Parse)
+		addRows(c, a, column.parse)
 	case *array.LargeString:
-		addRows(c, a, column.Parse)
+		addRows(c, a, column.parse)
 	case *array.StringView:
-		addRows(c, a, column.Parse)
+		addRows(c, a, column.parse)
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit.Multiplier()
 		addRows(c, a, func(n arrow.Timestamp) (keytype.Value, error) {

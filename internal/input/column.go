@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 )
 
 // column is one that is being read. Its type becomes a wider one where a row that is valid needs that and it may.
@@ -12,6 +13,32 @@ type column struct {
 	Column
 	there keytype.Extent // of it
 	seen  int            // so many rows of this Read are in there
+	texts *texts.Arena   // of a column of text: those of this Read
+	batch *texts.Arena   // of a column of a columnar format: those of its batch, from where they go to texts
+}
+
+// text is the value of a text: its number.
+func (c *column) text(text []byte) (v keytype.Value, err error) {
+	if len(text) > texts.Longest {
+		return v, ErrLongText
+	}
+	into := c.texts
+	if c.batch != nil {
+		into = c.batch
+	}
+	return keytype.Value{Type: keytype.Text, Word: into.Add(text)}, nil
+}
+
+// full tells whether a column has enough texts for one Read.
+func (c *column) full() bool { return c.Type == keytype.Text && c.texts.Full() }
+
+func full(columns []*column) bool { return slices.ContainsFunc(columns, (*column).full) }
+
+// truncate leaves the texts of so many rows: those of one that is passed over go.
+func truncate(columns []*column, rows int) {
+	for _, c := range columns {
+		c.texts.Truncate(rows)
+	}
 }
 
 // see sees the rows of this Read that are there by now.
@@ -70,7 +97,8 @@ func putWider(chosen []*column, columns [][]uint64, n int, row []keytype.Value) 
 	return 0, nil
 }
 
-// Parse returns the value of a text, of the column's type or the first wider one that has it.
+// Parse returns the value of a text, of the column's type, which is another than text, or the first wider one that has
+// it.
 func (c Column) Parse(text string) (keytype.Value, error) {
 	parse := keytype.Type.Parse
 	if c.End {
@@ -85,12 +113,23 @@ func (c Column) Parse(text string) (keytype.Value, error) {
 
 // parseBytes is Parse for a slice of bytes.
 func (c *column) parseBytes(text []byte) (keytype.Value, error) {
+	if c.Type == keytype.Text {
+		return c.text(text)
+	}
 	if !c.End {
 		if w, err := c.Type.ParseBytes(text); err == nil {
 			return keytype.Value{Type: c.Type, Word: w}, nil
 		}
 	}
 	return c.Parse(string(text))
+}
+
+// parse is Parse of any type.
+func (c *column) parse(text string) (keytype.Value, error) {
+	if c.Type == keytype.Text {
+		return c.text([]byte(text))
+	}
+	return c.Parse(text)
 }
 
 // integer and the others return the values of what columnar and binary files hold, as Parse does.

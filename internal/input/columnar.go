@@ -6,6 +6,7 @@ import (
 
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 )
 
 // kind is what a column of Parquet or Arrow holds, as far as it matters here.
@@ -22,6 +23,8 @@ const (
 // holds tells whether values of type t can come from a column of kind k.
 func (k kind) holds(t keytype.Type) bool {
 	switch t {
+	case keytype.Text:
+		return k == text
 	case keytype.Float32, keytype.Float64:
 		return k == integer || k == float
 	case keytype.Hex, keytype.Hex64, keytype.IPv4, keytype.IPv6:
@@ -44,6 +47,8 @@ func (c *column) take(k kind, wide bool) {
 		c.Type, c.Wider = keytype.Float32, nil
 	case k == moment:
 		c.Type, c.Wider = keytype.Time, keytype.Time.Wider()
+	case k == text:
+		c.Type, c.Wider = keytype.Text, nil
 	}
 }
 
@@ -106,6 +111,7 @@ func newColumnar(file *infile.File, o Options, invalid *invalid) *columnar {
 		columns: make([]cells, len(o.columns))}
 	for _, column := range o.columns {
 		c.names = append(c.names, column.Name)
+		column.batch = &texts.Arena{}
 	}
 	return c
 }
@@ -137,6 +143,7 @@ func (c *columnar) fill() error {
 	c.at = 0
 	for i := range c.columns {
 		c.columns[i].reset(c.chosen[i].Type)
+		c.chosen[i].batch.Reset()
 	}
 	if err := damaged(c.file, c.format, func() error { return c.load(c.columns) }); err != nil {
 		return err
@@ -161,19 +168,19 @@ func (c *columnar) take(columns [][]uint64, n int) (int, error) {
 		}
 	}
 	n, err := c.copy(columns, n, end)
-	if err != nil || bad < 0 {
+	if err != nil || bad < 0 || c.at < end {
 		return n, err
 	}
 	c.at++
 	return n, c.pass(bad, column, c.columns[column].bad[0].err)
 }
 
-// copy copies rows of the batch that are values of their columns, up to one, and passes over those whose values have no
-// type together with those before.
+// copy copies rows of the batch that are values of their columns, up to one or until there are texts enough, and passes
+// over those whose values have no type together with those before.
 func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
-	same := true // types as the columns have them
+	same := true // types as the columns have them, and no text
 	for i, cells := range c.columns {
-		same = same && cells.types == nil && cells.typ == c.chosen[i].Type
+		same = same && cells.types == nil && cells.typ == c.chosen[i].Type && cells.typ != keytype.Text
 	}
 	if same {
 		for i := range columns {
@@ -184,13 +191,19 @@ func (c *columnar) copy(columns [][]uint64, n, end int) (int, error) {
 		return n, nil
 	}
 	row := make([]keytype.Value, len(columns))
-	for ; c.at < end; c.at++ {
-		for i := range row {
-			row[i] = c.columns[i].value(c.at)
+	for ; c.at < end && !full(c.chosen); c.at++ {
+		for i, column := range c.chosen {
+			if row[i] = c.columns[i].value(c.at); column.Type == keytype.Text {
+				row[i].Word = column.texts.Add(column.batch.At(row[i].Word))
+			}
 		}
-		if bad, err := put(c.chosen, columns, n, row); err == nil {
+		bad, err := put(c.chosen, columns, n, row)
+		if err == nil {
 			n++
-		} else if err := c.pass(c.at, bad, err); err != nil {
+			continue
+		}
+		truncate(c.chosen, n)
+		if err := c.pass(c.at, bad, err); err != nil {
 			return n, err
 		}
 	}

@@ -29,6 +29,7 @@ type delimited struct {
 	line    int             // of the last record
 	invalid *invalid
 	pending []string // a first record that turned out to hold data
+	sample  [][]string
 }
 
 // newDelimited reads the header, if any, and finds the columns.
@@ -46,6 +47,11 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	if special(o.Delimiter) {
 		return nil, &OptionError{fmt.Sprintf("%q can't be a delimiter", o.Delimiter)}
 	}
+	var first [][]string
+	if o.guessesText() {
+		head, err := text.Peek(sniffBytes) // an error comes again when it is read
+		first = sampled(head, err != nil, o)
+	}
 	limited := &budget{r: text}
 	d := &delimited{
 		file:    name,
@@ -55,6 +61,7 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 		row:     make([]keytype.Value, len(o.columns)),
 		index:   make([]int, len(o.columns)),
 		invalid: invalid,
+		sample:  first,
 	}
 	d.csv.Comma, d.csv.Comment = o.Delimiter, o.Comment
 	d.csv.ReuseRecord = true
@@ -81,7 +88,7 @@ func special(c rune) bool {
 }
 
 func (d *delimited) read(columns [][]uint64, n int) (int, error) {
-	for ; n < len(columns[0]); n++ {
+	for ; n < len(columns[0]) && !full(d.columns); n++ {
 		if err := d.next(columns, n); err != nil {
 			return n, err
 		}
@@ -178,7 +185,7 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 	}
 	bad, err := -1, error(nil)
 	for c, column := range d.columns {
-		if d.row[c], err = column.Parse(record[d.index[c]]); err != nil {
+		if d.row[c], err = column.parse(record[d.index[c]]); err != nil {
 			bad = c
 			break
 		}
@@ -187,6 +194,7 @@ func (d *delimited) parse(record []string, columns [][]uint64, n int) error {
 		bad, err = put(d.columns, columns, n, d.row)
 	}
 	if err != nil {
+		truncate(d.columns, n)
 		line, _ := d.csv.FieldPos(d.index[bad])
 		return &LineError{File: d.file, Line: int64(line), Field: "column " + quote(d.columns[bad].Name), Err: err}
 	}
@@ -213,12 +221,9 @@ func (d *delimited) readHeader(o Options) error {
 	}
 	names := trimmed(first)
 	isHeader := o.Header == Present || named != ""
+	d.guessText(o, isHeader)
 	if o.Header == Detect && named == "" {
-		isHeader = true
-		for c, column := range d.columns {
-			isHeader = isHeader && isName(names[d.index[c]], column)
-		}
-		if isHeader {
+		if isHeader = d.areNames(names); isHeader {
 			o.note("%s: the first line is taken for names", d.file)
 		}
 	}
@@ -229,6 +234,20 @@ func (d *delimited) readHeader(o Options) error {
 		d.pending = first // ReuseRecord: valid until the next csv.Read, which comes after its use
 	}
 	return nil
+}
+
+// areNames tells whether a first record looks like names: in a column of text, there is no telling.
+func (d *delimited) areNames(record []string) bool {
+	told := false
+	for c, column := range d.columns {
+		if column.Type == keytype.Text {
+			continue
+		}
+		if told = true; !isName(record[d.index[c]], column) {
+			return false
+		}
+	}
+	return told
 }
 
 // first reads the first record that has the columns, and finds them.

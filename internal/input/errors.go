@@ -89,6 +89,8 @@ var (
 	ErrLongRecord = errors.New("a record of more than 4 MiB")
 	// ErrLongLine reports a line of Text that is longer than any key.
 	ErrLongLine = errors.New("the line is too long to be a key")
+	// ErrLongText reports a text of more than 4 MiB.
+	ErrLongText = errors.New("a text of more than 4 MiB")
 	// ErrOddBytes reports a binary file that doesn't end with a whole row.
 	ErrOddBytes = errors.New("ends in the middle of a row")
 	// ErrNull reports a row without a value.

@@ -26,15 +26,17 @@ const (
 	U64BE          // and most significant first
 	Parquet        // an uncompressed regular file, whatever is compressed inside
 	Arrow          // Arrow IPC, as a file or a stream
+	Lines          // a text a line, whatever is in it
 )
 
 var formatNames = enum.Names[Format]{Auto: "auto", CSV: "csv", Text: "text", U32LE: "u32le", U32BE: "u32be",
-	U64LE: "u64le", U64BE: "u64be", Parquet: "parquet", Arrow: "arrow"}
+	U64LE: "u64le", U64BE: "u64be", Parquet: "parquet", Arrow: "arrow",
+	Lines: "lines"}
 
 func (f Format) String() string { return formatNames.String(f) }
 
 // Formats are all there are, by their names.
-var Formats = enum.Of("format", Auto, CSV, Text, U32LE, U32BE, U64LE, U64BE, Parquet, Arrow)
+var Formats = enum.Of("format", Auto, CSV, Text, Lines, U32LE, U32BE, U64LE, U64BE, Parquet, Arrow)
 
 // width is that of a binary format's values.
 func (f Format) width() structures.Width {

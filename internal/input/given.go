@@ -47,7 +47,7 @@ func Given(arguments []string, columns ...Column) *Reader {
 }
 
 func (g *given) read(columns [][]uint64, n int) (int, error) {
-	for ; n < len(columns[0]); n++ {
+	for ; n < len(columns[0]) && !full(g.columns); n++ {
 		if g.next == len(g.arguments) {
 			return n, io.EOF
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 )
 
 // Column chooses a column of a file and says what it holds.
@@ -24,7 +25,9 @@ type Column struct {
 	// none of them will do. Reader.Types tells which one it is.
 	Type  keytype.Type
 	Wider []keytype.Type
-	// Any says that Type is for text, and that a column of Parquet or Arrow says itself what it holds.
+	// Any says that nobody has said what it holds: a file of Parquet or Arrow says it itself, and elsewhere it is text
+	// where none of its first rows holds a number, a time or an address, unless SkipInvalid passes over these; else it
+	// is of Type.
 	Any bool
 	// Before is what there is already where the rows go to, of Type. It has to have words of the type that the column
 	// turns out to hold, too.
@@ -152,7 +155,7 @@ func NewReader(file *infile.File, o Options) (r *Reader, err error) {
 func chosen(columns []Column) (all []*column) {
 	for i, c := range columns {
 		c.Name = c.name(i)
-		all = append(all, &column{Column: c, there: c.Before})
+		all = append(all, &column{Column: c, there: c.Before, texts: &texts.Arena{}})
 	}
 	return all
 }
@@ -169,7 +172,7 @@ func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 		r.source, err = openArrow(in.(*infile.File), o, &r.invalid)
 	case U32LE, U32BE, U64LE, U64BE:
 		r.source, err = newPacked(name, in, o, &r.invalid)
-	case Text:
+	case Text, Lines:
 		r.source, err = newLines(name, in, o, &r.invalid)
 	default:
 		r.source, err = newDelimited(name, in, o, &r.invalid)
@@ -184,13 +187,19 @@ func newReader(name string, in io.Reader, o Options) (r *Reader, err error) {
 // nil error and io.EOF comes alone; any other error comes with the rows before it or behind them, and again from every
 // later call: *LineError, *RowError, *infile.Error, *DamagedError or the context's cause.
 //
+// The words of a column of text are numbers in its arena (Texts), which holds the texts of this call alone. Fewer rows
+// than there is room for come where the texts are long together.
+//
 // The words are of the types that Types then returns, which may be others after the next call: the caller has to Widen
 // what came before.
 func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	if len(columns) != len(r.columns) {
 		panic(fmt.Sprintf("input: Read into %d columns of %d", len(columns), len(r.columns)))
 	}
-	for n < len(columns[0]) && r.err == nil {
+	for _, c := range r.columns {
+		c.texts.Reset()
+	}
+	for n < len(columns[0]) && r.err == nil && !full(r.columns) {
 		n, r.err = r.source.read(columns, n)
 	}
 	for i, c := range r.columns {
@@ -199,7 +208,7 @@ func (r *Reader) Read(columns ...[]uint64) (n int, err error) {
 	if r.progress != nil {
 		r.progress(r.file.Position())
 	}
-	if n > 0 && (n == len(columns[0]) || r.err == io.EOF) || len(columns[0]) == 0 {
+	if n > 0 && (n == len(columns[0]) || r.err == nil || r.err == io.EOF) || len(columns[0]) == 0 {
 		return n, nil
 	}
 	return n, r.err
@@ -211,6 +220,21 @@ func (r *Reader) Types() (types []keytype.Type) {
 		types = append(types, c.Type)
 	}
 	return types
+}
+
+// Texts are the arenas of the columns, in which the words of those of text are numbers.
+func (r *Reader) Texts() (arenas []*texts.Arena) {
+	for _, c := range r.columns {
+		arenas = append(arenas, c.texts)
+	}
+	return arenas
+}
+
+// SetTexts has the next calls of Read use these arenas, one a column, so that those before are left as they are.
+func (r *Reader) SetTexts(arenas ...*texts.Arena) {
+	for i, c := range r.columns {
+		c.texts = arenas[i]
+	}
 }
 
 // Format returns how the file is stored: Options.Format, or what Auto found.

@@ -198,14 +198,14 @@ func TestOpenKeys(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	for f := input.Auto; f <= input.Arrow; f++ {
+	for f := input.Auto; f <= input.Lines; f++ {
 		got, err := input.Formats.Parse(f.String())
 		require.NoError(t, err)
 		assert.Equal(t, f, got)
 	}
 	_, err := input.Formats.Parse("u64")
-	assert.EqualError(t, err, `unknown format "u64" (known: auto, csv, text, u32le, u32be, u64le, u64be, parquet, `+
-		`arrow)`)
+	assert.EqualError(t, err, `unknown format "u64" (known: auto, csv, text, lines, u32le, u32be, u64le, u64be, `+
+		`parquet, arrow)`)
 }
 
 // traces are the files of ../shared/data; the figures are

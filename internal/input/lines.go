@@ -9,17 +9,22 @@ import (
 	"strings"
 
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 )
 
-// linesBytes is the size of the buffer, and one more than the longest line.
-const linesBytes = 256 << 10
+// linesBytes is the size of the buffer, and one more than the longest line. A line of text may be longer, with its end.
+const (
+	linesBytes = 256 << 10
+	textBytes  = texts.Longest + len("\r\n") + 1
+)
 
-// lines reads text with a value a line, or a range LO:HI. Lines are parsed in place: the buffer is filled, and the part
-// up to its last line end is worked through.
+// lines reads text with a value a line, or a range LO:HI, or whatever lines. Lines are parsed in place: the buffer is
+// filled, and the part up to its last line end is worked through.
 type lines struct {
 	name string
 	r    io.Reader
 	written
+	exact   bool   // a line is a text, whatever is in it
 	comment string // what a comment line begins with; "": there are none
 	options Options
 	begun   bool // a line with something in it was seen
@@ -44,8 +49,21 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	if err != nil {
 		return nil, err
 	}
+	switch {
+	case o.Format == Lines && (first.Any || first.Type == keytype.Text):
+		first.Type, first.Wider = keytype.Text, nil
+	case o.Format == Lines:
+		return nil, &OptionError{fmt.Sprintf("files of format lines hold text, not values of type %s", first.Type)}
+	case o.guessesText() && len(o.columns) == 1:
+		head, err := plain.Peek(sniffBytes) // an error comes again when it is read
+		first.guessText(o, name, o.sampledLines(head, err != nil))
+	}
+	size := linesBytes
+	if first.Type == keytype.Text {
+		size = textBytes
+	}
 	l := &lines{name: name, r: plain, written: o.written(), options: o, invalid: invalid,
-		buffer: make([]byte, linesBytes)}
+		exact: o.Format == Lines, buffer: make([]byte, size)}
 	if o.Comment != 0 {
 		l.comment = string(o.Comment)
 	}
@@ -76,7 +94,7 @@ func (l *lines) read(columns [][]uint64, n int) (int, error) {
 func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 	b, first := l.buffer[l.at:l.whole], columns[0]
 	i := 0
-	for n < len(first) && i < len(b) {
+	for n < len(first) && i < len(b) && !l.columns[0].full() {
 		if t := l.columns[0].Type; l.begun && t&^1 == keytype.Uint32 && !l.ranges {
 			lines, read := decimals(b[i:], first[n:], math.MaxUint64>>(64-t.Width().Bits()))
 			n, i, l.line = n+lines, i+read, l.line+int64(lines)
@@ -87,8 +105,13 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 		l.line++
 		text := b[i : i+bytes.IndexByte(b[i:], '\n')]
 		i += len(text) + 1
-		if l.empty(text) {
+		switch {
+		case l.exact:
+			text = bytes.TrimSuffix(text, []byte("\r"))
+		case l.empty(text):
 			continue
+		case l.columns[0].Type == keytype.Text:
+			text = bytes.TrimSpace(text)
 		}
 		if err := l.value(text, columns, n); err == nil {
 			n++
@@ -127,11 +150,32 @@ func (l *lines) empty(text []byte) bool {
 		return false
 	}
 	l.begun = true
-	names := l.options.Header == Detect && l.names(text)
+	names := l.options.Header == Detect && l.columns[0].Type != keytype.Text && l.names(text)
 	if names {
 		l.options.note("%s: the first line is taken for a name", l.name)
 	}
 	return names || l.options.Header == Present
+}
+
+// sampledLines are the first lines of a text that begins so with something in them, but for a first one that may be a
+// name.
+func (o Options) sampledLines(text []byte, whole bool) (fields []string) {
+	if !whole {
+		text = text[:bytes.LastIndexByte(text, '\n')+1] // what stands behind may go on
+	}
+	for line := range bytes.Lines(text) {
+		line := string(bytes.TrimSpace(line))
+		if line != "" && (o.Comment == 0 || !strings.HasPrefix(line, string(o.Comment))) {
+			fields = append(fields, line)
+		}
+		if len(fields) == sampleRows {
+			break
+		}
+	}
+	if len(fields) > 0 && (o.Header == Present || o.Header == Detect && !isNumber(fields[0])) {
+		fields = fields[1:]
+	}
+	return fields
 }
 
 // names tells whether a first line looks like the names of its columns.
@@ -209,10 +253,18 @@ func (l *lines) finish() error {
 func (l *lines) passLong() error {
 	if !l.long {
 		if l.line++; !l.invalid.pass() {
-			return &LineError{File: l.name, Line: l.line, Err: ErrLongLine}
+			return &LineError{File: l.name, Line: l.line, Err: l.tooLong()}
 		}
 		l.long = true
 	}
 	l.end = 0
 	return nil
+}
+
+// tooLong says what a line is that fills the buffer.
+func (l *lines) tooLong() error {
+	if l.columns[0].Type == keytype.Text {
+		return ErrLongText
+	}
+	return ErrLongLine
 }

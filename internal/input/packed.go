@@ -46,6 +46,9 @@ func newPacked(name string, r io.Reader, o Options, invalid *invalid) (*packed, 
 func (c *column) packedIn(f Format) error {
 	wide := f.width() == structures.Bits64
 	switch like := c.Type | 1; {
+	case c.Type == keytype.Text:
+		return &OptionError{fmt.Sprintf("files of format %s hold no text, which column %s is said to be", f,
+			quote(c.Name))}
 	case wide == (c.Type.Width() == structures.Bits64), c.Type-1 == keytype.Uint32, c.Type-1 == keytype.Hex:
 	case !wide || !slices.Contains(c.Wider, like):
 		return &OptionError{fmt.Sprintf("files of format %s hold values of %s, but column %s is of type %s", f,

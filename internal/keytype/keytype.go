@@ -62,15 +62,19 @@ const (
 	// IPv6 is a network of IPv6 addresses, up to /64: 2001:db8::/64. The word is
 	// the first half of its addresses.
 	IPv6
+	// Text is any text. The word is its number in an arena of package texts, where
+	// it is looked up: nothing here reads or writes one.
+	Text
 )
 
 var names = enum.Names[Type]{Uint32: "u32", Uint64: "u64", Int32: "i32", Int64: "i64", Float32: "f32", Float64: "f64",
-	Hex: "hex", Hex64: "hex64", Time: "time", Time64: "time64", IPv4: "ip", IPv6: "ip6"}
+	Hex: "hex", Hex64: "hex64", Time: "time", Time64: "time64", IPv4: "ip", IPv6: "ip6", Text: "text"}
 
 func (t Type) String() string { return names.String(t) }
 
 // Types are all there are, by their names.
-var Types = enum.Of("type", Uint32, Uint64, Int32, Int64, Float32, Float64, Hex, Hex64, Time, Time64, IPv4, IPv6)
+var Types = enum.Of("type", Uint32, Uint64, Int32, Int64, Float32, Float64, Hex, Hex64, Time, Time64, IPv4, IPv6,
+	Text)
 
 // Width is how wide the type's words are.
 func (t Type) Width() structures.Width { return structures.Width(t & 1) }

@@ -257,7 +257,7 @@ func TestNames(t *testing.T) {
 	}
 	_, err := keytype.Types.Parse("u16")
 	assert.EqualError(t, err, `unknown type "u16" (known: u32, u64, i32, i64, f32, f64, hex, hex64, time, time64, ip, `+
-		`ip6)`)
+		`ip6, text)`)
 	assert.Equal(t, "0x0041", keytype.Hex.JSON(0x41))
 	assert.Equal(t, "+Inf", keytype.Float32.JSON(1<<31|0x7f800000))
 	// Words that are no float's: JSON has no such numbers.

@@ -81,6 +81,9 @@ func TestOpenRanges(t *testing.T) {
 		keytype.IPv6: "2001:db8:0:1::/64"}
 	for i, name := range keytype.Types.Names() {
 		typ := keytype.Type(i)
+		if typ == keytype.Text { // which has no order
+			continue
+		}
 		require.Contains(t, limits, typ, "what are the limits of %s?", name)
 		m := cmp.Or(middle[typ], "5")
 		parsed := map[string][2]string{
@@ -105,7 +108,7 @@ func TestOpenRanges(t *testing.T) {
 // Two values as their type writes them make a range of every type.
 func TestRangesAsTheyAreWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		typ := keytype.Type(rapid.IntRange(0, len(keytype.Types.Names())-1).Draw(t, "type"))
+		typ := keytype.Type(rapid.IntRange(0, int(keytype.Text)-1).Draw(t, "type"))
 		shift := 64 - typ.Width().Bits()
 		lo, hi := rapid.Uint64().Draw(t, "lo")>>shift, rapid.Uint64().Draw(t, "hi")>>shift
 		for _, w := range []uint64{lo, hi} {

@@ -64,6 +64,10 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if d.header.Pairs < 0 {
 		return nil, damaged(structures.ErrCorrupt, "%d pairs", d.header.Pairs)
 	}
+	if d.header.HasText() != (version >= textVersion) {
+		return nil, damaged(structures.ErrCorrupt, "keys of type %q and values of type %q in the format %d",
+			d.header.KeyType, d.header.ValueType, version)
+	}
 	d.header.setVersion(version)
 	d.start = int64(len(head) + len(rest))
 	d.first = sum
@@ -91,6 +95,9 @@ func (d *Reader) CheckSize(size int64) error {
 	if pairs%blockPairs != 0 {
 		blocks++
 	}
+	if d.header.HasText() { // of which there is no telling how long it is
+		return nil
+	}
 	switch want := d.start + int64(d.header.bytes())*pairs + (blockHead+checksumBytes)*blocks; {
 	case pairs > most || want > size:
 		return damaged(structures.ErrTruncated, "")
@@ -111,6 +118,9 @@ func (d *Reader) Read(keys, values []uint32) (int, error) { return ReadWords(d, 
 func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 	if len(keys) != len(values) {
 		return 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	if d.header.HasText() {
+		return 0, damaged(structures.ErrText, "")
 	}
 	if d.header.Width > structures.WidthOf[W]() {
 		return 0, damaged(structures.ErrTooWide, "")
@@ -135,17 +145,17 @@ func ReadWords[W structures.Word](d *Reader, keys, values []W) (int, error) {
 func take[W structures.Word](d *Reader, keys, values []W) int {
 	width := d.header.Width
 	n := min(len(keys), len(d.keys)/width.Bytes())
-	d.keys = words(keys[:n], d.keys, width)
+	d.keys = Words(keys[:n], d.keys, width)
 	if d.header.KeysOnly {
 		clear(values[:n])
 	} else {
-		d.values = words(values[:n], d.values, width)
+		d.values = Words(values[:n], d.values, width)
 	}
 	return n
 }
 
-// words fills words with the bytes of numbers, and returns what is left of these.
-func words[W structures.Word](to []W, from []byte, width structures.Width) []byte {
+// Words fills words with the bytes of numbers, and returns what is left of these.
+func Words[W structures.Word](to []W, from []byte, width structures.Width) []byte {
 	for i := range to {
 		if width == structures.Bits64 {
 			to[i] = W(binary.LittleEndian.Uint64(from[8*i:]))

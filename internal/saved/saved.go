@@ -4,7 +4,7 @@
 // A saved dictionary is the name and the parameters of a structure and its pairs, all in little endian:
 //
 //	magic       8 bytes  "VKDS", CR LF, 1a, LF: a transfer as text breaks it
-//	version     u32      2; 3: keys without values; 4 and 5: the same at 64 bits
+//	version     u32      2; 3: keys without values; 4 and 5: the same at 64 bits; 6 and 7: with text, at 32 and 64
 //	length      u32      of the description, in bytes
 //	description          JSON, see Header
 //	checksum    u32
@@ -13,6 +13,12 @@
 //	  keys      n u32    or u64, as the version says
 //	  values    n u32    or u64, or none
 //	  checksum  u32
+//
+// With text, which the description says of keys, values or both, a block may be of fewer pairs, and in place of the
+// numbers of texts it has their bytes, packed by whoever writes them:
+//
+//	length    u32      of what follows, up to 17 MiB
+//	texts              of n of them
 //
 // Nothing follows. Each checksum is the CRC-32C of all that stands before it, but for other checksums. So every byte is
 // under one, and a block is right only behind the header and the blocks that it was written behind: what is missing,
@@ -34,16 +40,21 @@ const Magic = "VKDS\r\n\x1a\n"
 
 const (
 	firstVersion = 2
-	lastVersion  = 5
+	textVersion  = 6
+	lastVersion  = 7
 
 	blockPairs       = 64 << 10
 	longestHeader    = 1 << 20
+	longestTexts     = 17 << 20
 	blockHead        = 4
 	checksumBytes    = 4
 	fixedHeaderBytes = len(Magic) + 4 + 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Text is the type, in a Header, of keys or values that are text.
+const Text = "text"
 
 // Header describes a saved dictionary.
 type Header struct {
@@ -64,8 +75,14 @@ type Header struct {
 	Width structures.Width `json:"-"`
 }
 
+// HasText tells whether keys or values are text.
+func (h Header) HasText() bool { return h.KeyType == Text || h.ValueType == Text }
+
 // version is the format's for pairs, or keys alone, of this width.
 func (h Header) version() uint32 {
+	if h.HasText() {
+		return textVersion + uint32(h.Width)
+	}
 	version := firstVersion + 2*uint32(h.Width)
 	if h.KeysOnly {
 		version++
@@ -75,6 +92,10 @@ func (h Header) version() uint32 {
 
 // setVersion takes from the version what it says.
 func (h *Header) setVersion(version uint32) {
+	if version >= textVersion {
+		h.Width = structures.Width(version - textVersion)
+		return
+	}
 	h.KeysOnly = (version-firstVersion)%2 == 1
 	h.Width = structures.Width((version - firstVersion) / 2)
 }

@@ -59,9 +59,9 @@ func WriteWords[W structures.Word](w *Writer, keys, values []W) error {
 	}
 	for len(keys) > 0 && w.err == nil {
 		n := min(len(keys), blockPairs-w.pairs)
-		w.keys, keys = appendWords(w.keys, keys[:n], w.header.Width), keys[n:]
+		w.keys, keys = AppendWords(w.keys, keys[:n], w.header.Width), keys[n:]
 		if !w.header.KeysOnly {
-			w.values, values = appendWords(w.values, values[:n], w.header.Width), values[n:]
+			w.values, values = AppendWords(w.values, values[:n], w.header.Width), values[n:]
 		}
 		if w.pairs += n; w.pairs == blockPairs {
 			w.flush()
@@ -70,8 +70,8 @@ func WriteWords[W structures.Word](w *Writer, keys, values []W) error {
 	return w.err
 }
 
-// appendWords adds numbers to bytes, in a width.
-func appendWords[W structures.Word](b []byte, words []W, width structures.Width) []byte {
+// AppendWords adds numbers to bytes, in a width.
+func AppendWords[W structures.Word](b []byte, words []W, width structures.Width) []byte {
 	for _, x := range words {
 		if width == structures.Bits64 {
 			b = binary.LittleEndian.AppendUint64(b, uint64(x))

@@ -24,7 +24,12 @@ const (
 )
 
 // Add adds a copy of a text and returns its number.
-func (a *Arena) Add(text []byte) (number uint64) {
+func (a *Arena) Add(text []byte) (number uint64) { return add(a, text) }
+
+// AddString is Add for a string.
+func (a *Arena) AddString(text string) (number uint64) { return add(a, text) }
+
+func add[T string | []byte](a *Arena, text T) (number uint64) {
 	b := a.room(len(text) + binary.MaxVarintLen32)
 	a.starts = append(a.starts, uint64(a.at)<<32|uint64(len(*b)))
 	*b = append(binary.AppendUvarint(*b, uint64(len(text))), text...)
@@ -61,6 +66,18 @@ func (a *Arena) Bytes() int { return a.bytes }
 
 // Full says that a part of a file, of however many rows, has enough bytes.
 func (a *Arena) Full() bool { return a.bytes >= fullBytes }
+
+// Truncate takes those texts away whose numbers are n and more.
+func (a *Arena) Truncate(n int) {
+	for last := len(a.starts) - 1; last >= n; last-- {
+		a.bytes -= len(a.At(uint64(last)))
+		start := a.starts[last]
+		for a.blocks[a.at] = a.blocks[a.at][:0]; a.at > int(start>>32); a.blocks[a.at] = a.blocks[a.at][:0] {
+			a.at--
+		}
+		a.blocks[a.at], a.starts = a.blocks[a.at][:uint32(start)], a.starts[:last]
+	}
+}
 
 // Reset takes all texts away, and keeps their memory for others.
 func (a *Arena) Reset() {

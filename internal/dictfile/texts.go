@@ -1,0 +1,181 @@
+package dictfile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/vkds/vkds/internal/saved"
+	"github.com/vkds/vkds/internal/texts"
+	"github.com/vkds/vkds/structures"
+)
+
+const (
+	blockTexts = 4 << 20                      // bytes of a block's texts, behind which no other one comes
+	mostRaw    = blockTexts + texts.Longest + // bytes of a block's texts,
+		saved.BlockPairs*binary.MaxVarintLen32 // with their lengths
+)
+
+// Texts stand in a block as their lengths, then themselves, all compressed by zstd.
+var (
+	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1)) // whose options are right
+	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostRaw))
+)
+
+// column is that of a block: words, or texts that are read from an arena or written to one.
+type column struct {
+	text  bool
+	width structures.Width
+	texts *texts.Arena
+
+	lengths []byte // of texts
+	bytes   []byte // of words or texts
+}
+
+func newColumns(h Header) [2]column {
+	return [2]column{{text: h.KeyType == saved.Text, width: h.Width, texts: &texts.Arena{}},
+		{text: h.ValueType == saved.Text, width: h.Width, texts: &texts.Arena{}}}
+}
+
+// add adds a word, or its text, and tells whether there is room for another.
+func (c *column) add(word uint64) (room bool) {
+	if !c.text {
+		c.bytes = saved.AppendWords(c.bytes, []uint64{word}, c.width)
+		return true
+	}
+	text := c.texts.At(word)
+	c.lengths = binary.AppendUvarint(c.lengths, uint64(len(text)))
+	c.bytes = append(c.bytes, text...)
+	return len(c.bytes) < blockTexts
+}
+
+// packed takes out what was added, as it stands in a block.
+func (c *column) packed() (block []byte) {
+	block = c.bytes
+	if c.text {
+		block = encoder.EncodeAll(append(c.lengths, c.bytes...), nil)
+	}
+	c.lengths, c.bytes = c.lengths[:0], c.bytes[:0]
+	return block
+}
+
+// unpack takes a block's column, of so many rows.
+func (c *column) unpack(block []byte, rows int) error {
+	c.bytes = block
+	if !c.text {
+		return nil
+	}
+	raw, err := decoder.DecodeAll(block, nil)
+	if err != nil {
+		return fmt.Errorf("%w: its texts: %v", structures.ErrCorrupt, err)
+	}
+	c.lengths = raw
+	sum := uint64(0)
+	for range rows {
+		length, n := binary.Uvarint(raw)
+		if n <= 0 || length > texts.Longest {
+			return fmt.Errorf("%w: a text's length", structures.ErrCorrupt)
+		}
+		sum, raw = sum+length, raw[n:]
+	}
+	if c.bytes = raw; sum != uint64(len(raw)) {
+		return fmt.Errorf("%w: texts of %d bytes, not %d", structures.ErrCorrupt, len(raw), sum)
+	}
+	return nil
+}
+
+// next takes the next word out, or the number that its text gets in the arena.
+func (c *column) next() (word uint64) {
+	if !c.text {
+		one := [1]uint64{}
+		c.bytes = saved.Words(one[:], c.bytes, c.width)
+		return one[0]
+	}
+	length, n := binary.Uvarint(c.lengths)
+	c.lengths = c.lengths[n:]
+	word = c.texts.Add(c.bytes[:length])
+	c.bytes = c.bytes[length:]
+	return word
+}
+
+// SetTexts says of keys and values that are text what arenas their words are numbers in. Of others it is nil.
+func (w *Writer) SetTexts(keys, values *texts.Arena) {
+	w.columns[0].texts, w.columns[1].texts = keys, values
+}
+
+// writeTexts is Write for a dictionary with text.
+func (w *Writer) writeTexts(keys, values []uint64) error {
+	if len(keys) != len(values) {
+		return &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	for i := range keys {
+		room := w.columns[0].add(keys[i])
+		room = w.columns[1].add(values[i]) && room
+		if w.rows++; w.rows == saved.BlockPairs || !room {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush writes what was collected of a block of a dictionary with text.
+func (w *Writer) flush() error {
+	if w.rows == 0 {
+		return nil
+	}
+	rows := w.rows
+	w.rows = 0
+	return w.pairs.WriteBlock(rows, w.columns[0].packed(), w.columns[1].packed())
+}
+
+// Texts are the arenas in which the words of keys and values that are text are numbers, of the last Read alone.
+func (d *Reader) Texts() (keys, values *texts.Arena) { return d.columns[0].texts, d.columns[1].texts }
+
+// SetTexts has the next calls of Read use these arenas.
+func (d *Reader) SetTexts(keys, values *texts.Arena) {
+	d.columns[0].texts, d.columns[1].texts = keys, values
+}
+
+// readTexts is Read for a dictionary with text. It may return fewer pairs than there is room for.
+func (d *Reader) readTexts(keys, values []uint64) (n int, err error) {
+	if len(keys) != len(values) {
+		return 0, &structures.LengthError{Keys: len(keys), Other: "values", Got: len(values)}
+	}
+	for i := range d.columns {
+		d.columns[i].texts.Reset()
+	}
+	for n < len(keys) && !d.columns[0].texts.Full() && !d.columns[1].texts.Full() {
+		for ; d.rows > 0 && n < len(keys); n++ {
+			keys[n], values[n] = d.columns[0].next(), d.columns[1].next()
+			d.rows--
+		}
+		if d.rows > 0 {
+			break
+		}
+		if err = d.block(); err != nil {
+			break
+		}
+	}
+	if n > 0 && err == io.EOF {
+		return n, nil
+	}
+	return n, err
+}
+
+// block reads the next one.
+func (d *Reader) block() error {
+	rows, keys, values, err := d.pairs.ReadBlock()
+	if err != nil {
+		return err
+	}
+	for i, block := range [][]byte{keys, values} {
+		if err := d.columns[i].unpack(block, rows); err != nil {
+			return &structures.SavedError{Err: err}
+		}
+	}
+	d.rows = rows
+	return nil
+}
