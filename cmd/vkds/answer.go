@@ -14,7 +14,6 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
 	"github.com/spf13/pflag"
-	"github.com/vkds/vkds/internal/keytype"
 )
 
 // answer is an answer of rows: lines of CSV under a header or, with --json, one object a line, whose
@@ -109,16 +108,16 @@ func (a *answer) rows(n int, row func(i int)) error {
 }
 
 // word gives the row its next value.
-func (a *answer) word(t keytype.Type, w uint64) { a.wordIf(t, w, true) }
+func (a *answer) word(c shown, w uint64) { a.wordIf(c, w, true) }
 
 // wordIf is word where there may be none: of CSV that is empty, of JSON null.
-func (a *answer) wordIf(t keytype.Type, w uint64, there bool) {
+func (a *answer) wordIf(c shown, w uint64, there bool) {
 	a.between()
 	switch {
 	case there && a.json:
-		a.line = appendJSON(a.line, t, w)
+		a.line = c.appendJSON(a.line, w)
 	case there:
-		a.line = t.Append(a.line, w)
+		a.line = c.appendCSV(a.line, w)
 	case a.json:
 		a.line = append(a.line, "null"...)
 	}
@@ -168,16 +167,6 @@ func (g *global) answerJSON(value any) error {
 		return err
 	}
 	return g.answerText(append(text, '\n'))
-}
-
-// appendJSON appends a word as JSON; the common types don't go through
-// package json, which is slow for millions of them.
-func appendJSON(line []byte, t keytype.Type, w uint64) []byte {
-	if t == keytype.Uint32 || t == keytype.Uint64 {
-		return strconv.AppendUint(line, w, 10)
-	}
-	text, _ := json.Marshal(t.JSON(w)) // finite numbers and strings always have a JSON form
-	return append(line, text...)
 }
 
 // answerTable writes rows under their titles: as CSV, or drawn on a terminal.

@@ -116,9 +116,8 @@ func (a *asked) begin(typ keytype.Type) (err error) {
 	if err := a.open(a.ctx); err != nil {
 		return err
 	}
-	b := newBatch()
-	n, types, err := a.next(b.keys, b.values)
-	a.ahead = batch{b.keys[:n], b.values[:n], types}
+	a.ahead = newBatch()
+	err = a.next(&a.ahead)
 	if err == io.EOF { // which comes again
 		return nil
 	}
@@ -156,13 +155,16 @@ func (a *asked) open(ctx context.Context) (err error) {
 }
 
 // next reads from the file.
-func (a *asked) next(keys, values []uint64) (n int, types []keytype.Type, err error) {
+func (a *asked) next(b *batch) (err error) {
+	n := 0
 	if a.what == "ranges" {
-		n, err = a.from.Read(keys, values)
+		n, err = a.from.Read(b.keys, b.values)
 	} else {
-		n, err = a.from.Read(keys)
+		a.from.SetTexts(b.texts[0])
+		n, err = a.from.Read(b.keys)
 	}
-	return n, a.from.Types(), err
+	b.cut(n, a.from.Types())
+	return err
 }
 
 // close closes the file.

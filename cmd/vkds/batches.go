@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 )
 
 // batchLength is how many keys or rows go to the device at a time.
@@ -14,14 +15,21 @@ const batchLength = 1 << 20
 type batch struct {
 	keys, values []uint64
 	types        []keytype.Type
+	texts        [2]*texts.Arena // of keys and values that are text, whose words are numbers in them
 }
 
 func newBatch() batch {
-	return batch{keys: make([]uint64, batchLength), values: make([]uint64, batchLength)}
+	return batch{keys: make([]uint64, batchLength), values: make([]uint64, batchLength),
+		texts: [2]*texts.Arena{{}, {}}}
 }
 
-// readFunc reads as the readers of packages input and dictfile do, and says of what types the words are.
-type readFunc func(keys, values []uint64) (int, []keytype.Type, error)
+// readFunc fills a batch as the readers of packages input and dictfile do.
+type readFunc func(*batch) error
+
+// cut says how much of a batch was filled, and with what.
+func (b *batch) cut(n int, types []keytype.Type) {
+	b.keys, b.values, b.types = b.keys[:n], b.values[:n], types
+}
 
 // batches reads an input part by part, a part or two ahead of its use, so that
 // parsing and the device's work overlap. open opens the input under a context
@@ -60,8 +68,8 @@ func batches(ctx context.Context, open func(context.Context) (readFunc, error), 
 			if b.keys == nil {
 				b = newBatch()
 			}
-			n, types, err := read(b.keys[:batchLength], b.values[:batchLength])
-			b = batch{b.keys[:n], b.values[:n], types}
+			b.keys, b.values = b.keys[:batchLength], b.values[:batchLength]
+			err := read(&b)
 			select {
 			case full <- part{b, err}:
 			case <-ctx.Done():

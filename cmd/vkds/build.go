@@ -81,6 +81,7 @@ func save(ctx context.Context, g *global, dict *dictionary, path, output string,
 		return err
 	}
 	defer w.Abort() // unless it is closed
+	w.SetTexts(dict.keys().texts, dict.values().texts)
 	for pairs, err := range dict.Chunks(ctx) {
 		if err := cmp.Or(err, w.Write(pairs.Keys, pairs.Values), ctx.Err()); err != nil {
 			return err

@@ -120,6 +120,10 @@ be.`,
 				return fmt.Errorf("--combine %s: it is add, min or max", combine)
 			}
 			return x.run(ctx, g, path, table, func(d *vk.Device, dict *dictionary) ([]measure, error) {
+				if kind != structures.Insert && dict.value == keytype.Text {
+					return nil, fmt.Errorf("--combine %s is for numbers, and the values of %s are text", combine,
+						called(path))
+				}
 				if kind == structures.InsertAdd && !slices.Contains(sums, dict.value) {
 					return nil, fmt.Errorf("--combine add: the values of %s are of type %s, but sums are of u32, u64 "+
 						"or hex",
@@ -170,7 +174,7 @@ func (s *source) insertInto(ctx context.Context, g *global, d *vk.Device, dict *
 		return fmt.Errorf("%s has keys of type %s and values of type %s, but %s has %s and %s", called(table), in.key,
 			in.value, path, dict.key, dict.value)
 	})
-	dict.words, dict.key, dict.value = l.words, l.key, l.value
+	dict.words, dict.textual, dict.key, dict.value = l.words, l.textual, l.key, l.value
 	if is := dict.types(); is != was {
 		g.note("keys are of type %s now, and values of type %s", is[0], is[1])
 	}
@@ -209,7 +213,7 @@ twice isn't there the second time.
 			return x.run(ctx, g, path, a.path, func(_ *vk.Device, dict *dictionary) ([]measure, error) {
 				var deleted, absent int64
 				err := a.read(dict.key, func(b batch) error {
-					statuses, err := dict.remove(ctx, numbers{b.types[0], b.keys})
+					statuses, err := dict.remove(ctx, b.column(0))
 					for _, s := range statuses {
 						if s == structures.Deleted {
 							deleted++

@@ -20,8 +20,8 @@ func newDumpCommand(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump DICT-or-TABLE [-o FILE]",
 		Short: "Print all pairs in the order of their keys, or write them to a file",
-		Long: `Dump prints all pairs of a saved dictionary or a table, in the order of their keys,
-or with -o writes them to a file. The file's ending says what it becomes, unless
+		Long: `Dump prints all pairs of a saved dictionary or a table, in the order of their keys (of
+text, in which they came), or with -o writes them to a file. The file's ending says what it becomes, unless
 --output-format does:
   csv      a line of names, then a pair a line (.csv, .txt, .dat, no ending, and
            standard output)
@@ -30,7 +30,8 @@ or with -o writes them to a file. The file's ending says what it becomes, unless
   arrow    Arrow IPC, its file format (.arrow, .feather, .ipc)
   arrows   Arrow IPC, its stream format, for pipes (.arrows)
 The columns are called key and value, and have the types of what they hold: u32, u64,
-hex and ip are unsigned integers in Parquet and Arrow, times are timestamps.
+hex and ip are unsigned integers in Parquet and Arrow, times are timestamps, text is
+strings.
 
 ` + orderedHelp + sourceHelp,
 		Example: `  vkds dump airports.vkds | head

@@ -76,7 +76,8 @@ func newPairTable(to io.Writer, f dumpFormat, dict *dictionary) (pairTable, erro
 	format := map[dumpFormat]columnfile.Format{dumpParquet: columnfile.Parquet, dumpArrow: columnfile.Arrow,
 		dumpStream: columnfile.ArrowStream}[f]
 	out := bufio.NewWriterSize(to, outputBytes)
-	w, err := columnfile.NewWriter(out, format, columnfile.Columns{Key: dict.key, Value: dict.value})
+	w, err := columnfile.NewWriter(out, format, columnfile.Columns{Key: dict.key, Value: dict.value,
+		KeyTexts: dict.keys().texts, ValueTexts: dict.values().texts})
 	if err != nil {
 		return pairTable{}, err
 	}

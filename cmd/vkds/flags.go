@@ -36,8 +36,8 @@ func (c choice[T]) Set(name string) (err error) {
 }
 
 // typeHelp is the rest of the help of a flag for a type.
-const typeHelp = "u32, u64, i32, i64, f32, f64, time, ip or hex\n(default: integers, as wide as they are, or what " +
-	"Parquet or\nArrow says)"
+const typeHelp = "u32, u64, i32, i64, f32, f64, time, ip,\nhex or text (default: integers, as wide as they are, text " +
+	"if\nno number is among the first, or what Parquet or Arrow says)"
 
 // columnType is the flag for what a column holds. A time, an address or a hexadecimal number is as wide as the column
 // needs, unless the name says how wide; an integer is where nothing is said.

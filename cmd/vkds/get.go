@@ -22,6 +22,7 @@ one isn't.
 		Example: `  vkds get airports.csv --key id --value altitude 507 3797
   vkds get airports.vkds --keys wanted.txt.gz --must-exist
   vkds get taxi.csv --key-type time --value-type f32 "2014-07-01 00:30:00"
+  vkds get words.csv --key word apple
   vkds get UnicodeData.txt --delimiter ';' --key-type hex --value 4 0x0301`,
 	}
 	return g.aboutKeys(c, keyQuestion{
@@ -30,8 +31,8 @@ one isn't.
 		ask: func(ctx context.Context, dict *dictionary, keys numbers, a *answer) ([]bool, func(int), error) {
 			values, found, err := dict.find(ctx, keys)
 			return found, func(i int) {
-				a.word(keys.typ, keys.words[i])
-				a.wordIf(dict.value, values[i], found[i])
+				a.word(keys.shown, keys.words[i])
+				a.wordIf(dict.values(), values[i], found[i])
 			}, err
 		},
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -70,6 +71,9 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 		if near == "" {
 			return nil
 		}
+		if key == keytype.Text {
+			return errors.New("--near is for keys that have an order, and these are text")
+		}
 		value, err := asking(key).Parse(near)
 		if err != nil {
 			return fmt.Errorf("--near: %w", err)
@@ -132,7 +136,7 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 			grouped(s.Nodes), btree.SlotsAt(dict.width()),
 			grouped(s.NodeBytes), s.BytesPerPair, s.Fill)},
 		Slots: btree.SlotsAt(dict.width()),
-		Key:   dict.key.Format,
+		Key:   drawnKey(dict),
 	}
 	for i, n := range nodes {
 		if i == 0 || n.Level != nodes[i-1].Level {
@@ -151,13 +155,21 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 	leaves := p.Levels[len(p.Levels)-1]
 	p.Near = leaves[len(leaves)/2].Low
 	if x.near != nil {
-		near, err := dict.place(numbers{x.near.Type, []uint64{x.near.Word}})
+		near, err := dict.place(numbers{shown{Type: x.near.Type}, []uint64{x.near.Word}})
 		if err != nil {
 			return err
 		}
 		p.Near = near.words[0]
 	}
 	return p.WriteSVG(to)
+}
+
+// drawnKey is how a picture shows keys: those that are text by their hashes, which are what the device has.
+func drawnKey(dict *dictionary) func(w uint64) string {
+	if dict.index != nil {
+		return keytype.Hex64.Format
+	}
+	return dict.key.Format
 }
 
 // slotsOfASlab is how many pairs a slab of the hash table has room for, by their width.

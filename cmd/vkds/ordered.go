@@ -55,9 +55,9 @@ input, one a line (see "vkds help keys").
 		ask: func(ctx context.Context, dict *dictionary, keys numbers, a *answer) ([]bool, func(int), error) {
 			f, err := dict.neighbors(ctx, n.to, keys)
 			return f.Found, func(i int) {
-				a.word(keys.typ, keys.words[i])
-				a.wordIf(dict.key, f.Keys[i], f.Found[i])
-				a.wordIf(dict.value, f.Values[i], f.Found[i])
+				a.word(keys.shown, keys.words[i])
+				a.wordIf(dict.keys(), f.Keys[i], f.Found[i])
+				a.wordIf(dict.values(), f.Values[i], f.Found[i])
 			}, err
 		},
 	})
@@ -106,8 +106,8 @@ func newCountCommand(g *global) *cobra.Command {
 		columns: []string{"lo", "hi", "count"},
 		print: func(_ context.Context, _ *dictionary, asked batch, _ []keyRange, counts []uint32, a *answer) error {
 			return a.rows(len(counts), func(i int) {
-				a.word(asked.types[0], asked.keys[i])
-				a.word(asked.types[1], asked.values[i])
+				a.word(asked.column(0).shown, asked.keys[i])
+				a.word(asked.column(1).shown, asked.values[i])
 				a.number(uint64(counts[i]))
 			})
 		},

@@ -47,7 +47,7 @@ func (g *global) answerPairs(ctx context.Context, s *source, path string, rows r
 // pairs writes pairs of a dictionary as rows.
 func (a *answer) pairs(dict *dictionary, keys, values []uint64) error {
 	return a.rows(len(keys), func(i int) {
-		a.word(dict.key, keys[i])
-		a.word(dict.value, values[i])
+		a.word(dict.keys(), keys[i])
+		a.word(dict.values(), values[i])
 	})
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// numbers are words, and the type that they are of.
+// numbers are words, and what they are of.
 type numbers struct {
-	typ   keytype.Type
+	shown
 	words []uint64
 }
 
@@ -28,14 +28,14 @@ type placed struct {
 
 // place finds the places of keys.
 func (d *dictionary) place(keys numbers) (p placed, err error) {
-	if keys.typ == d.key {
+	if keys.Type == d.key {
 		return placed{words: keys.words}, nil
 	}
 	p = placed{make([]uint64, len(keys.words)), make([]keytype.Place, len(keys.words))}
 	for i, k := range keys.words {
 		ok := true
-		if p.words[i], p.at[i], ok = d.key.Place(keys.typ, k); !ok {
-			return p, fmt.Errorf("%s is asked for, but keys are of type %s", keys.typ.Format(k), d.key)
+		if p.words[i], p.at[i], ok = d.key.Place(keys.Type, k); !ok {
+			return p, fmt.Errorf("%s is asked for, but keys are of type %s", keys.Format(k), d.key)
 		}
 	}
 	return p, nil
@@ -60,6 +60,9 @@ func spread[T any](all, results []T, places []int) {
 
 // find looks keys up.
 func (d *dictionary) find(ctx context.Context, keys numbers) ([]uint64, []bool, error) {
+	if d.index != nil {
+		return d.findTexts(ctx, keys)
+	}
 	p, err := d.place(keys)
 	if err != nil {
 		return nil, nil, err
@@ -80,6 +83,9 @@ func (d *dictionary) find(ctx context.Context, keys numbers) ([]uint64, []bool, 
 
 // remove deletes keys, and says of each whether it was there.
 func (d *dictionary) remove(ctx context.Context, keys numbers) ([]structures.Status, error) {
+	if d.index != nil {
+		return d.index.Delete(ctx, keys.some())
+	}
 	p, err := d.place(keys)
 	if err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func TestPlaces(t *testing.T) {
 		slices.Sort(all)
 		all = slices.Compact(all)
 		d := dictionary{key: own, words: &sorted{all: all, most: ^uint64(0) >> (64 - own.Width().Bits())}}
-		asked := numbers{typ, words(typ, all)}
+		asked := numbers{shown{Type: typ}, words(typ, all)}
 		_, found, err := d.find(ctx, asked)
 		require.NoError(t, err)
 		statuses, err := d.remove(ctx, asked)
@@ -134,7 +134,7 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 		}
-		his := numbers{typ, words(typ, all)}
+		his := numbers{shown{Type: typ}, words(typ, all)}
 		his.words = append(his.words, asked.words...)[:len(asked.words)]
 		ranges, err := d.ranges(asked, his)
 		require.NoError(t, err)
@@ -148,6 +148,6 @@ func TestPlaces(t *testing.T) {
 		}
 	})
 	d := dictionary{key: keytype.IPv4}
-	_, _, err := d.find(ctx, numbers{keytype.IPv6, []uint64{0}})
+	_, _, err := d.find(ctx, numbers{shown{Type: keytype.IPv6}, []uint64{0}})
 	require.EqualError(t, err, "::/64 is asked for, but keys are of type ip")
 }

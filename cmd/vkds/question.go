@@ -40,7 +40,8 @@ func (g *global) aboutKeys(c *cobra.Command, q keyQuestion) *cobra.Command {
 			var took time.Duration
 			err := a.read(dict.key, func(b batch) error {
 				started := time.Now()
-				part := numbers{b.types[0], b.keys[:min(uint64(len(b.keys)), answer.left)]}
+				part := b.column(0)
+				part.words = part.words[:min(uint64(len(part.words)), answer.left)]
 				found, row, err := q.ask(ctx, dict, part, answer)
 				if err != nil {
 					return err
@@ -110,7 +111,7 @@ func (g *global) aboutRanges(c *cobra.Command, q rangeQuestion) *cobra.Command {
 			var took time.Duration
 			err := a.read(dict.key, func(b batch) error {
 				started := time.Now()
-				part, err := dict.ranges(numbers{b.types[0], b.keys}, numbers{b.types[1], b.values})
+				part, err := dict.ranges(b.column(0), b.column(1))
 				if err != nil {
 					return err
 				}

@@ -47,7 +47,7 @@ func newRootCommand(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "vkds",
 		Short: "Dictionaries in GPU memory, on any vendor's GPU",
-		Long: `vkds keeps dictionaries of 32-bit or 64-bit keys and values in GPU memory, through
+		Long: `vkds keeps dictionaries of numbers of 32 or 64 bits, or text, in GPU memory, through
 Vulkan. It loads tables into them (CSV, Parquet, Arrow), looks up keys, ranges of keys
 and their neighbours, counts, changes, and saves what it has built. Without a GPU it runs on a
 CPU device such as Mesa's lavapipe.

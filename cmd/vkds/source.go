@@ -16,6 +16,7 @@ import (
 	"github.com/vkds/vkds/internal/input"
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
@@ -93,9 +94,13 @@ func (s *source) load(ctx context.Context, g *global, d *vk.Device, path string)
 	started := time.Now()
 	l := &loader{ctx: ctx, device: d}
 	err := l.read(g, s, path, func(in *opened) (err error) {
+		into, err := s.orders(in)
+		if err != nil {
+			return err
+		}
 		if l.saved = in.saved; in.saved == nil {
-			l.structure, l.parameter, err = s.into.choose("", nil)
-		} else if l.structure, l.parameter, err = s.into.choose(in.saved.Header().Structure,
+			l.structure, l.parameter, err = into.choose("", nil)
+		} else if l.structure, l.parameter, err = into.choose(in.saved.Header().Structure,
 			in.saved.Header().Parameters); err != nil {
 			err = inSaved(in.file.Name(), err)
 		}
@@ -195,12 +200,14 @@ func (s *source) openTable(in *opened) (err error) {
 }
 
 // read reads pairs as the readers do.
-func (in *opened) read(keys, values []uint64) (int, []keytype.Type, error) {
-	if in.table != nil {
-		n, err := in.table.Read(keys, values)
-		return n, in.table.Types(), err
+func (in *opened) read(b *batch) error {
+	if in.table == nil {
+		return reading(in.saved, in.show)(b)
 	}
-	return reading(in.saved, in.show)(keys, values)
+	in.table.SetTexts(b.texts[:]...)
+	n, err := in.table.Read(b.keys, b.values)
+	b.cut(n, in.table.Types())
+	return err
 }
 
 // width is that of a saved dictionary. Tables have that of their types.
@@ -243,12 +250,14 @@ func inSaved(name string, err error) error {
 // reading reads the pairs of a saved dictionary, and shows, unless show is nil, how far it has got.
 func reading(r *dictfile.Reader, show func(read, size int64)) readFunc {
 	key, value, _ := dictfile.Types(r.Header()) // whose names it has checked
-	return func(keys, values []uint64) (int, []keytype.Type, error) {
-		n, err := r.Read(keys, values)
+	return func(b *batch) error {
+		r.SetTexts(b.texts[0], b.texts[1])
+		n, err := r.Read(b.keys, b.values)
 		if show != nil {
 			show(r.Position())
 		}
-		return n, []keytype.Type{key, value}, err
+		b.cut(n, []keytype.Type{key, value})
+		return err
 	}
 }
 
@@ -307,7 +316,7 @@ func (l *loader) insert(b batch) error {
 	if l.tells {
 		status = make([]structures.Status, len(b.keys))
 	}
-	if err := l.UpdateInto(l.ctx, cmp.Or(l.combine, structures.Insert), b.keys, b.values, status); err != nil {
+	if err := l.update(l.ctx, cmp.Or(l.combine, structures.Insert), b, status); err != nil {
 		return err
 	}
 	l.rows += int64(len(b.keys))
@@ -320,10 +329,22 @@ func (l *loader) insert(b batch) error {
 }
 
 // wide is the width that the dictionary has to have.
-func (l *loader) wide() structures.Width { return max(l.least, l.key.Width(), l.value.Width()) }
+func (l *loader) wide() structures.Width {
+	if l.key == keytype.Text { // whose hashes the device has
+		return structures.Bits64
+	}
+	return max(l.least, l.key.Width(), l.value.Width())
+}
 
 func (l *loader) create(capacity int) (err error) {
-	if l.words == nil {
+	switch {
+	case l.words != nil:
+	case l.key == keytype.Text:
+		if l.index, err = texts.NewIndex(l.ctx, makeTexts(l.device, l.structure, l.parameter), hashes,
+			capacity); err == nil {
+			l.words = l.index.Map().(words)
+		}
+	default:
 		l.words, err = l.structure.create[l.wide()](l.ctx, l.device, capacity, l.parameter)
 	}
 	return err
@@ -354,7 +375,11 @@ func (l *loader) become(b batch) error {
 	if l.combine == structures.InsertAdd && l.wide() == structures.Bits64 {
 		l.value = l.value.Above() // which sums may be that have room
 	}
-	if old.words == nil || old.key == l.key && old.value == l.value {
+	switch {
+	case old.words == nil || old.key == l.key && old.value == l.value:
+		return nil
+	case l.index != nil: // the values are the host's
+		l.value.Widen(old.value, l.textual.rows) // which have words there
 		return nil
 	}
 	return l.move(old, len(b.keys))

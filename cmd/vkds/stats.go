@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
@@ -56,6 +57,9 @@ func stats(ctx context.Context, g *global, s *source, path string, asJSON bool) 
 			{"key_type", dict.key.String()},
 			{"value_type", dict.value.String()},
 		}, measures...)
+		if dict.key == keytype.Text || dict.value == keytype.Text {
+			measures = append(measures, measure{"text_bytes", dict.textBytes()})
+		}
 		if asJSON {
 			measures = append(measures, measure{"device", d.Info().Name})
 		}

@@ -213,6 +213,7 @@ type dictionary struct {
 	there      [2]keytype.Extent // of keys and values, that were ever inserted
 	pairs      uint64
 	saved      *dictfile.Reader // what it was loaded from; nil of a table
+	textual
 }
 
 // types are those of the keys and the values.
@@ -221,7 +222,10 @@ func (d *dictionary) types() [2]keytype.Type { return [2]keytype.Type{d.key, d.v
 // Close frees the memory and closes the saved dictionary.
 func (d *dictionary) Close() error {
 	var err error
-	if d.words != nil {
+	switch {
+	case d.index != nil:
+		err = d.index.Close()
+	case d.words != nil:
 		err = d.words.Close()
 	}
 	if d.saved != nil {

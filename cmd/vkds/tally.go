@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -13,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/vkds/vkds/internal/input"
+	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
 	"github.com/vkds/vkds/structures"
 )
 
@@ -29,13 +32,17 @@ func newTallyCommand(g *global) *cobra.Command {
 		Short: "Count how often each key of a file occurs",
 		Long: `Tally reads a file of keys and prints each distinct key with the number of times
 it occurs: the most frequent first, and keys of equal count in their own
-order. "-" is standard input. The file is read in parts, so it may be larger
-than any memory; its distinct keys must fit the device's.
+order, texts in the order in which they first came. "-" is standard input. The
+file is read in parts, so it may be larger than any memory; its distinct keys must
+fit the device's, and distinct texts the host's. --format lines counts lines as
+they are.
 
 A line that is no key is an error, unless --skip-invalid: then such lines are
 counted and passed over. "vkds help keys" tells how keys may be stored, "vkds help
 types" what they may be.`,
-		Example: `  vkds tally blocks.trace.gz --skip-invalid --top 20
+		Example: `  vkds tally access.log --format lines --top 20
+  vkds tally access.csv --column path
+  vkds tally blocks.trace.gz --skip-invalid --top 20
   vkds tally requests.trace.xz --format u32be --min-count 1000
   vkds tally memory.trace --column 2 --delimiter space
   sqlite3 shop.db 'select customer from orders' | vkds tally - --json`,
@@ -88,9 +95,11 @@ type tally struct {
 	flags *pflag.FlagSet
 	loader
 	entries []entry
-	limit   uint64 // keys whose counts 32 bits have room for
+	limit   uint64       // keys whose counts 32 bits have room for
+	texts   *texts.Tally // of keys that are text
 }
 
+// entry is a key, or the number of a text, and how often it came.
 type entry struct{ key, count uint64 }
 
 // count reads and counts a file, and leaves the distinct keys in t.entries.
@@ -104,12 +113,13 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	started := time.Now()
 	show, end := t.progress("counting " + filepath.Base(path))
 	o.Progress = show
-	err = t.read(path, o)
-	end()
 	defer t.Close()
-	if err == nil {
-		err = t.collect()
+	for err = t.pass(path, o); errors.Is(err, texts.ErrCollision); err = t.pass(path, o) {
+		if err = t.again(path); err != nil {
+			break
+		}
 	}
+	end()
 	if err == nil && t.rows == 0 && t.skipped > 0 {
 		err = allSkipped(called(path), t.skipped)
 	}
@@ -123,6 +133,24 @@ func (t *tally) count(path string, o input.Options) (err error) {
 	}
 	t.note("%s", note)
 	return nil
+}
+
+// pass reads the file once, and leaves its distinct keys in t.entries.
+func (t *tally) pass(path string, o input.Options) error {
+	t.rows, t.entries = 0, nil
+	if err := t.read(path, o); err != nil {
+		return err
+	}
+	return t.collect()
+}
+
+// again makes ready to count texts once more, under another hash.
+func (t *tally) again(path string) error {
+	if info, err := os.Stat(path); path == infile.Stdin || err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w, and it can't be read once more: run vkds again, which takes another hash each time",
+			called(path), texts.ErrCollision)
+	}
+	return t.texts.Again(t.ctx)
 }
 
 func (t *tally) read(path string, o input.Options) error {
@@ -141,24 +169,63 @@ func (t *tally) read(path string, o input.Options) error {
 		if r, err = input.Open(ctx, path, o); err != nil {
 			return nil, err
 		}
-		return func(keys, _ []uint64) (int, []keytype.Type, error) {
-			n, err := r.Read(keys)
-			return n, r.Types(), err
+		return func(b *batch) error {
+			r.SetTexts(b.texts[0])
+			n, err := r.Read(b.keys)
+			b.cut(n, r.Types())
+			return err
 		}, fits(t.flags, "", r.Format())
 	}, func(b batch) (err error) {
 		// Room for a quarter of the first part: traces repeat themselves, and the table grows where this one doesn't.
 		t.expected = cmp.Or(t.expected, max(1, len(b.keys)/4))
+		if b.types[0] == keytype.Text {
+			return t.addTexts(b)
+		}
 		count := keytype.Uint32
 		if uint64(t.rows)+uint64(len(b.keys)) > t.limit {
 			count = keytype.Uint64
 		}
-		return t.insert(batch{b.keys, ones[:len(b.keys)], []keytype.Type{b.types[0], count}})
+		return t.insert(batch{keys: b.keys, values: ones[:len(b.keys)], types: []keytype.Type{b.types[0], count}})
 	})
+}
+
+// addTexts counts texts.
+func (t *tally) addTexts(b batch) (err error) {
+	if t.texts == nil {
+		t.key = keytype.Text
+		create := makeTexts(t.loader.device, t.structure, 0)
+		if t.texts, err = texts.NewTally(t.ctx, create, hashes, t.expected); err != nil {
+			return err
+		}
+	}
+	t.rows += int64(len(b.keys))
+	return t.texts.Add(t.ctx, b.column(0).some())
+}
+
+// collectTexts is collect of texts: their numbers are in the order in which they came.
+func (t *tally) collectTexts() error {
+	counts, err := t.texts.Counts(t.ctx)
+	t.entries = make([]entry, len(counts))
+	for i, n := range counts {
+		t.entries[i] = entry{uint64(i), n}
+	}
+	return err
+}
+
+// Close frees the device's memory.
+func (t *tally) Close() (err error) {
+	if t.texts != nil {
+		err = t.texts.Close()
+	}
+	return errors.Join(err, t.loader.Close())
 }
 
 // collect fills t.entries.
 func (t *tally) collect() error {
-	if t.words == nil {
+	switch {
+	case t.texts != nil:
+		return t.collectTexts()
+	case t.words == nil:
 		return nil
 	}
 	for chunk, err := range t.Chunks(t.ctx) {
@@ -215,9 +282,12 @@ func (t *tally) print(f rowFlags, top int, minCount uint64) error {
 	if err != nil {
 		return err
 	}
-	a := newAnswer(t.out, f, "key", "count")
+	a, keys := newAnswer(t.out, f, "key", "count"), shown{Type: t.key}
+	if t.texts != nil {
+		keys.texts = t.texts.Texts()
+	}
 	return a.end(a.rows(len(best), func(i int) {
-		a.word(t.key, best[i].key)
+		a.word(keys, best[i].key)
 		a.number(best[i].count)
 	}))
 }

@@ -153,8 +153,9 @@ func TestTallyRefuses(t *testing.T) {
 	assert.Equal(t, "--top -1 is negative", refusal(t, "", "tally", "-", "--top", "-1"))
 	assert.Equal(t, "--column is for csv, parquet, arrow, not for text",
 		refusal(t, "", "tally", "-", "--format", "text", "--column", "2"))
-	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, csv, text, u32le, `+
-		`u32be, u64le, u64be, parquet, arrow) (see vkds tally --help)`, refusal(t, "", "tally", "-", "--format", "u64"))
+	assert.Equal(t, `invalid argument "u64" for "--format" flag: unknown format "u64" (known: auto, csv, text, lines, `+
+		`u32le, u32be, u64le, u64be, parquet, arrow) (see vkds tally --help)`,
+		refusal(t, "", "tally", "-", "--format", "u64"))
 	assert.Contains(t, refusal(t, "", "tally", "-", "--delimiter", "ab"), `"ab" is no single character`)
 	assert.Equal(t, "tally takes one FILE (see vkds tally --help)", refusal(t, "", "tally"))
 	assert.Equal(t, "get takes a DICT or a TABLE, then keys (see vkds get --help)", refusal(t, "", "get"))
@@ -282,7 +283,7 @@ func TestBuild(t *testing.T) {
 	}{
 		"magic": {append([]byte("x"), data[1:]...), "is no saved dictionary"},
 		"version": {append(append(bytes.Clone(data[:8]), 9), data[9:]...),
-			"was saved by another version of vkds: build it again: the format is 9, and this one reads 2 to 5"},
+			"was saved by another version of vkds: build it again: the format is 9, and this one reads 2 to 7"},
 		"pair": {append(append(bytes.Clone(data[:5000]), data[5000]^1), data[5001:]...),
 			"is corrupt: a checksum doesn't match"},
 		"truncated": {data[:len(data)-1], "ends too early: the saved dictionary is truncated"},

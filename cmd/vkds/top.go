@@ -48,8 +48,12 @@ keys count, and come first.
 func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, least bool) (keys, values []uint64,
 	err error) {
 	n, k := int(dict.pairs), int(min(most, dict.pairs))
-	if k == 0 {
+	switch {
+	case k == 0:
 		return nil, nil, nil
+	case dict.index != nil:
+		keys, values = dict.topRows(k, least)
+		return keys, values, nil
 	}
 	p := primitives.New(d, primitives.Options{})
 	defer p.Close()
@@ -95,6 +99,22 @@ func topPairs(ctx context.Context, d *vk.Device, dict *dictionary, most uint64, 
 	}
 	values, err = downloaded(ctx, top.Values, k, width)
 	return keys, values, err
+}
+
+// topRows is topPairs of keys that are text, whose values are the host's: of equal ones, those count that came first.
+func (d *dictionary) topRows(k int, least bool) (keys, values []uint64) {
+	var all []entry
+	for row := range d.index.Rows() {
+		value := d.textual.rows[row]
+		if least {
+			value = ^value
+		}
+		all = append(all, entry{row, value})
+	}
+	for _, e := range best(all, k, 0) {
+		keys, values = append(keys, e.key), append(values, d.textual.rows[e.key])
+	}
+	return keys, values
 }
 
 // downloaded are n numbers of a width from a buffer of words of 32 bits.

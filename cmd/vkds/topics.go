@@ -54,7 +54,8 @@ told from a flag by "--" before it: vkds get t.csv --key-type i32 -- -5.
 ` + rangesHelp + `Files of keys (--keys and tally's FILE) are of these formats, by --keys-format or
 --format:
   text         one a line; a first line that looks like a name is passed over, and so
-               are blank lines
+               are blank lines, and blanks around a key
+  lines        each line is a key as it is, whatever is in it, also none
   csv          columns of comma-separated or otherwise delimited text
   parquet      columns of a Parquet file
   arrow        columns of an Arrow IPC file or stream
@@ -94,10 +95,18 @@ needs 64, both have them. What they stand for is their type, which --key-type,
          in 64, from 1677 to 2262
   ip     IPv4 addresses, 192.0.2.1, or integers; or IPv6 networks up to /64,
          2001:db8::/64. A full IPv6 address has 128 bits, and is refused
+  text   any text, of up to 4 MiB
 Where none is named, columns of Parquet and Arrow say what they are, and all else are
-integers: u32, or i32 where some are negative, and u64 or i64 only where some need it.
+integers: u32, or i32 where some are negative, and u64 or i64 only where some need it; but
+text, where none of the column's first 100 rows holds a number, a time or an address, and
+--skip-invalid doesn't pass over these.
 u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
 forms of hex, time and ip.
+
+Of text the host keeps the texts, and the device numbers of values and hashes of keys.
+Answers are exact: keys that have the same hash are told apart. Text has no order: pairs
+come in the order in which their keys first came, and range, count, min, max and the
+neighbours want other keys, top other values.
 
 A saved dictionary knows its types; keys that it is asked for are written as they are,
 and so are answers. Order is that of the type: -1 comes before 1, and 09:00 before
@@ -111,7 +120,9 @@ const outputTopic = `Answers go to standard output.
 Rows of data, as those of get, range or dump, are CSV under a line of names. With --json
 they are one JSON object a line, whose members have these names; what is absent is empty
 in CSV and null in JSON, and what JSON has no exact number for (times, hexadecimal
-numbers, addresses, infinite floats) is a string. --limit N prints N rows at most.
+numbers, addresses, infinite floats) is a string. A text that is empty is "" in CSV; what
+isn't UTF-8 is written as it is there, as U+FFFD in JSON, and not to Parquet and Arrow.
+--limit N prints N rows at most.
 
 What describes one thing, as info, stats, verify, update and delete do, is a table of
 measures on a terminal, else CSV, and with --json one JSON document.

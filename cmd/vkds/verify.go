@@ -67,18 +67,19 @@ func lookAgain(ctx context.Context, g *global, path string, dict *dictionary) (f
 	err = batches(ctx, func(ctx context.Context) (readFunc, error) {
 		return reading(dict.saved, show), dict.saved.Rewind(ctx)
 	}, func(b batch) error {
-		values, there, err := dict.Find(ctx, b.keys)
+		keys, want, have := b.column(0), b.column(1), dict.values()
+		values, there, err := dict.find(ctx, keys)
 		if err != nil {
 			return err
 		}
 		for i, k := range b.keys {
 			switch {
 			case !there[i]:
-				return fmt.Errorf("%s: key %s is in the file, but not found in the %s", path, dict.key.Format(k),
+				return fmt.Errorf("%s: key %s is in the file, but not found in the %s", path, keys.Format(k),
 					dict.structure.name)
-			case values[i] != b.values[i]:
-				return fmt.Errorf("%s: key %s has the value %s in the file, but %s in the %s", path, dict.key.Format(k),
-					dict.value.Format(b.values[i]), dict.value.Format(values[i]), dict.structure.name)
+			case !want.same(b.values[i], have, values[i]):
+				return fmt.Errorf("%s: key %s has the value %s in the file, but %s in the %s", path, keys.Format(k),
+					want.Format(b.values[i]), have.Format(values[i]), dict.structure.name)
 			}
 		}
 		found += uint64(len(b.keys))

@@ -1,9 +1,9 @@
 // Package columnfile writes pairs as tables of two columns, key and value, in the columnar formats that package table
 // reads: Parquet and Arrow IPC.
 //
-// Text becomes strings, which have to be UTF-8 there. Integers become integers of their width, signed or not; hexadecimal numbers and addresses unsigned ones; floats
+// Integers become integers of their width, signed or not; hexadecimal numbers and addresses unsigned ones; floats
 // floats; times timestamps in UTC, those of 32 bits of seconds in Arrow and of milliseconds, for want of seconds, in
-// Parquet, those of 64 bits of nanoseconds.
+// Parquet, those of 64 bits of nanoseconds; texts strings, for which they have to be UTF-8.
 package columnfile
 
 import (

@@ -59,8 +59,9 @@ func TestReadsBack(t *testing.T) {
 				}
 				require.NoError(t, w.Close())
 				gotKeys, gotValues := read(t, name, out.Bytes(), c)
-				require.Equal(t, shown(c.Key, c.KeyTexts, keys), gotKeys, "%s of %s and %s", name, c.Key, c.Value)
-				require.Equal(t, shown(c.Value, c.ValueTexts, values), gotValues, "%s of %s and %s", name, c.Key, c.Value)
+				of := fmt.Sprintf("%s of %s and %s", name, c.Key, c.Value)
+				require.Equal(t, shown(c.Key, c.KeyTexts, keys), gotKeys, of)
+				require.Equal(t, shown(c.Value, c.ValueTexts, values), gotValues, of)
 			}
 		}
 	}

@@ -84,7 +84,8 @@ func isNumber(field string) bool {
 	}
 	for _, t := range []keytype.Type{keytype.Uint64, keytype.Int64, keytype.Float64, keytype.Time64, keytype.IPv4,
 		keytype.IPv6} {
-		if _, err := t.Parse(field); err == nil || errors.Is(err, keytype.ErrRange) || errors.Is(err, keytype.ErrAddress) {
+		_, err := t.Parse(field)
+		if err == nil || errors.Is(err, keytype.ErrRange) || errors.Is(err, keytype.ErrAddress) {
 			return true
 		}
 	}

@@ -50,7 +50,8 @@ func (d *Reader) textBlock() (pairs int, keys, values []byte, err error) {
 	}
 	n := int64(binary.LittleEndian.Uint32(b))
 	if n > min(d.left, blockPairs) || n == 0 && d.left > 0 {
-		return 0, nil, nil, damaged(structures.ErrCorrupt, "block %d has %d pairs where %d are left", d.block, n, d.left)
+		return 0, nil, nil, damaged(structures.ErrCorrupt, "block %d has %d pairs, where %d are left", d.block, n,
+			d.left)
 	}
 	pairs = int(n)
 	var ends [2][2]int // of the columns in b

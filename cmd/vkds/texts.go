@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+
+	"github.com/vkds/vkds/internal/keytype"
+	"github.com/vkds/vkds/internal/texts"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/vk"
+)
+
+// hashes are those of keys that are text. Tests put others in their place, under which texts collide.
+var hashes texts.Hashes = texts.Random
+
+// textual is what the host keeps of a dictionary with text: the device maps numbers to texts' numbers, or texts' hashes
+// to rows.
+type textual struct {
+	index      *texts.Index // of keys that are text; nil: there are none
+	rows       []uint64     // their values, of each row
+	valueTexts texts.Arena  // of values that are text, whose words are numbers in it
+}
+
+// makeTexts makes what the device keeps of texts.
+func makeTexts(d *vk.Device, s structure, parameter float64) texts.Make {
+	return func(ctx context.Context, capacity int) (texts.Map, error) {
+		return s.create[structures.Bits64](ctx, d, capacity, parameter)
+	}
+}
+
+// update does a batch of updates, which have the dictionary's types. The batch's values become the dictionary's.
+func (d *dictionary) update(ctx context.Context, kind structures.Kind, b batch, status []structures.Status) error {
+	if d.value == keytype.Text {
+		if err := d.take(b); err != nil {
+			return err
+		}
+	}
+	if d.index == nil {
+		return d.UpdateInto(ctx, kind, b.keys, b.values, status)
+	}
+	rows, found, err := d.index.Put(ctx, b.column(0).some())
+	d.words = d.index.Map().(words)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if found[i] == structures.Inserted {
+			d.textual.rows = append(d.textual.rows, b.values[i])
+			continue
+		}
+		found[i] = structures.Assigned
+		switch value := &d.textual.rows[row]; kind {
+		case structures.InsertAdd:
+			*value += b.values[i]
+		case structures.InsertMin:
+			*value = min(*value, b.values[i])
+		case structures.InsertMax:
+			*value = max(*value, b.values[i])
+		default:
+			*value = b.values[i]
+		}
+	}
+	copy(status, found)
+	return nil
+}
+
+// take keeps the texts of a batch's values, and makes their numbers those that they have here.
+func (d *dictionary) take(b batch) error {
+	if n := uint64(d.valueTexts.Len() + len(b.values)); n > math.MaxUint32 && d.width() == structures.Bits32 {
+		return fmt.Errorf("%d texts are too many for a dictionary of 32-bit keys: --key-type u64 makes it one of 64", n)
+	}
+	for i, n := range b.values {
+		b.values[i] = d.valueTexts.Add(b.texts[1].At(n))
+	}
+	return nil
+}
+
+// findTexts looks keys up that are text.
+func (d *dictionary) findTexts(ctx context.Context, keys numbers) (values []uint64, found []bool, err error) {
+	values, found, err = d.index.Find(ctx, keys.some())
+	for i, there := range found {
+		if there {
+			values[i] = d.textual.rows[values[i]]
+		}
+	}
+	return values, found, err
+}
+
+// Len is how many pairs there are.
+func (d *dictionary) Len(ctx context.Context) (uint64, error) {
+	if d.index == nil {
+		return d.words.Len(ctx)
+	}
+	return uint64(d.index.Len()), nil
+}
+
+// Chunks are all pairs, many at a time, valid until the next ones come: in the order of their keys where the structure
+// has one, and of keys that are text in the order in which they came.
+func (d *dictionary) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[uint64, uint64], error] {
+	if d.index == nil {
+		return d.words.Chunks(ctx)
+	}
+	return func(yield func(structures.Pairs[uint64, uint64], error) bool) {
+		var part structures.Pairs[uint64, uint64]
+		for row := range d.index.Rows() {
+			part.Keys, part.Values = append(part.Keys, row), append(part.Values, d.textual.rows[row])
+			if len(part.Keys) == partLength {
+				if !yield(part, ctx.Err()) {
+					return
+				}
+				part.Keys, part.Values = part.Keys[:0], part.Values[:0]
+			}
+		}
+		if len(part.Keys) > 0 {
+			yield(part, ctx.Err())
+		}
+	}
+}
+
+// textBytes is how long the texts are that the host holds, also those that were replaced.
+func (d *dictionary) textBytes() int {
+	n := d.valueTexts.Bytes()
+	if d.index != nil {
+		n += d.index.Texts().Bytes()
+	}
+	return n
+}
+
+// shown is what the words of a column are to people.
+type shown struct {
+	keytype.Type
+	texts *texts.Arena // whose numbers those of text are
+}
+
+// keys are the dictionary's keys to people. Those that are asked for are not among them.
+func (d *dictionary) keys() shown {
+	if d.index == nil {
+		return shown{Type: d.key}
+	}
+	return shown{d.key, d.index.Texts()}
+}
+
+// values are the dictionary's values to people.
+func (d *dictionary) values() shown { return shown{d.value, &d.valueTexts} }
+
+// column are the keys of a batch, 0, or the values, 1.
+func (b batch) column(i int) numbers {
+	return numbers{shown{b.types[i], b.texts[i]}, [][]uint64{b.keys, b.values}[i]}
+}
+
+// some are texts.
+func (n numbers) some() texts.Some { return texts.Some{Arena: n.texts, Numbers: n.words} }
+
+// same tells whether two words stand for the same.
+func (c shown) same(w uint64, other shown, v uint64) bool {
+	if c.Type == keytype.Text {
+		return bytes.Equal(c.texts.At(w), other.texts.At(v))
+	}
+	return w == v
+}
+
+// Format is a word in a message.
+func (c shown) Format(w uint64) string {
+	if c.Type == keytype.Text {
+		const most = 40
+		text := c.texts.At(w)
+		return strconv.Quote(string(text[:min(len(text), most)]))
+	}
+	return c.Type.Format(w)
+}
+
+// appendCSV appends a word as a field of CSV. A text that is empty has quotes, as none is without.
+func (c shown) appendCSV(line []byte, w uint64) []byte {
+	if c.Type != keytype.Text {
+		return c.Append(line, w)
+	}
+	text := c.texts.At(w)
+	if len(text) > 0 && !bytes.ContainsAny(text, ",\"\r\n") {
+		return append(line, text...)
+	}
+	line = append(line, '"')
+	for {
+		at := bytes.IndexByte(text, '"')
+		if at < 0 {
+			return append(append(line, text...), '"')
+		}
+		line = append(append(line, text[:at]...), `""`...)
+		text = text[at+1:]
+	}
+}
+
+// appendJSON appends a word as JSON; the common types don't go through package json, which is slow for millions of
+// them.
+func (c shown) appendJSON(line []byte, w uint64) []byte {
+	switch c.Type {
+	case keytype.Uint32, keytype.Uint64:
+		return strconv.AppendUint(line, w, 10)
+	case keytype.Text:
+		b := bytes.NewBuffer(line)
+		e := json.NewEncoder(b)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(string(c.texts.At(w))) // a string always has a JSON form
+		return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	}
+	text, _ := json.Marshal(c.JSON(w)) // finite numbers and strings always have a JSON form
+	return append(line, text...)
+}
+
+// orderError says that a command needs an order that text doesn't have.
+type orderError struct {
+	command, file string
+	what          string // of the file: "keys" or "values"
+	saved         bool
+}
+
+func (e *orderError) Error() string {
+	hint := fmt.Sprintf(" (--%s-type says what else they are)", e.what[:len(e.what)-1])
+	if e.saved {
+		hint = ""
+	}
+	return fmt.Sprintf("%s needs %s that have an order, and those of %s are text%s", e.command, e.what, e.file, hint)
+}
+
+// orders checks that a command has the order that it needs, and returns the flags that choose a structure for it: keys
+// that are text need none that keeps an order.
+func (s *source) orders(in *opened) (structureFlags, error) {
+	into := s.into
+	fail := func(what string) error { return &orderError{into.ordering, in.file.Name(), what, in.saved != nil} }
+	switch command := into.ordering; {
+	case command == "top" && in.value == keytype.Text:
+		return into, fail("values")
+	case in.key != keytype.Text:
+	case command == "" || command == "dump" || command == "top":
+		into.ordering = ""
+	default:
+		return into, fail("keys")
+	}
+	return into, nil
+}
