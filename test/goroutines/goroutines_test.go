@@ -5,6 +5,7 @@ package goroutines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -19,89 +20,115 @@ import (
 	"github.com/vkds/vkds/structures/lsm"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
 
+type (
+	dictionary[W structures.Word] = structures.Dictionary[W, W]
+	ordered[W structures.Word]    = structures.Ordered[W, W]
+)
+
 // subject is a structure to be shared.
-type subject struct {
+type subject[W structures.Word] struct {
 	name string
-	make func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error)
+	make func(ctx context.Context, d *vk.Device, p structures.Progress) (dictionary[W], error)
 }
 
 // set is a Set as a dictionary whose values are its keys.
-type set struct{ *slabhash.Set[uint32] }
+type set[W structures.Word] struct{ *slabhash.Set[W] }
 
-func (s set) Insert(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+func (s set[W]) Insert(ctx context.Context, keys, _ []W) ([]structures.Status, error) {
 	return s.Set.Insert(ctx, keys)
 }
 
-func (s set) InsertUnique(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+func (s set[W]) InsertUnique(ctx context.Context, keys, _ []W) ([]structures.Status, error) {
 	return s.Set.Insert(ctx, keys)
 }
 
-func (s set) InsertAdd(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+func (s set[W]) InsertAdd(ctx context.Context, keys, _ []W) ([]structures.Status, error) {
 	return s.Set.Insert(ctx, keys)
 }
 
-func (s set) InsertMin(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+func (s set[W]) InsertMin(ctx context.Context, keys, _ []W) ([]structures.Status, error) {
 	return s.Set.Insert(ctx, keys)
 }
 
-func (s set) InsertMax(ctx context.Context, keys, _ []uint32) ([]structures.Status, error) {
+func (s set[W]) InsertMax(ctx context.Context, keys, _ []W) ([]structures.Status, error) {
 	return s.Set.Insert(ctx, keys)
 }
 
-func (s set) UpdateInto(ctx context.Context, kind structures.Kind, keys, _ []uint32, status []structures.Status) error {
+func (s set[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, _ []W, status []structures.Status) error {
 	return s.Set.UpdateInto(ctx, kind, keys, status)
 }
 
-func (s set) FindInto(ctx context.Context, keys, values []uint32, found []bool) error {
+func (s set[W]) FindInto(ctx context.Context, keys, values []W, found []bool) error {
 	copy(values, keys)
 	return s.ContainsInto(ctx, keys, found)
 }
 
-func (s set) Find(ctx context.Context, keys []uint32) ([]uint32, []bool, error) {
+func (s set[W]) Find(ctx context.Context, keys []W) ([]W, []bool, error) {
 	found, err := s.Contains(ctx, keys)
 	return keys, found, err
 }
 
-func (s set) All(ctx context.Context) iter.Seq2[u32.Pair, error] {
-	return func(yield func(u32.Pair, error) bool) {
-		for k, err := range s.Set.All(ctx) {
-			if !yield(u32.Pair{Key: k, Value: k}, err) {
+func (s set[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
+	r, err := s.Set.Apply(ctx, structures.Batch[W, uint32]{Kinds: b.Kinds, Keys: b.Keys})
+	return structures.Results[W, W]{Status: r.Status}, err
+}
+
+func (s set[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into *structures.Results[W, W]) (err error) {
+	*into, err = s.Apply(ctx, b)
+	return err
+}
+
+func (s set[W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[W, W], error] {
+	return func(yield func(structures.Pairs[W, W], error) bool) {
+		for pairs, err := range s.Set.Chunks(ctx) {
+			if !yield(structures.Pairs[W, W]{Keys: pairs.Keys, Values: pairs.Keys}, err) {
 				return
 			}
 		}
 	}
 }
 
-func as[T u32.Dictionary](s T, err error) (u32.Dictionary, error) { return s, err }
-
-var subjects = []subject{
-	{"map", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
-		return as(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{Progress: p}))
-	}},
-	{"set", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
-		s, err := slabhash.NewSet[uint32](ctx, d, slabhash.Options{Progress: p})
-		return set{s}, err
-	}},
-	{"tree", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
-		return as(btree.New[uint32, uint32](ctx, d, btree.Options{Progress: p}))
-	}},
-	{"lsm", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
-		return as(lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled, Progress: p}))
-	}},
-	{"array", func(ctx context.Context, d *vk.Device, p structures.Progress) (u32.Dictionary, error) {
-		return as(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{Progress: p}))
-	}},
+func (s set[W]) All(ctx context.Context) iter.Seq2[structures.Pair[W, W], error] {
+	return func(yield func(structures.Pair[W, W], error) bool) {
+		for k, err := range s.Set.All(ctx) {
+			if !yield(structures.Pair[W, W]{Key: k, Value: k}, err) {
+				return
+			}
+		}
+	}
 }
 
-// eachSubject runs a test with each structure, empty.
-func eachSubject(t *testing.T, test func(t *testing.T, d *vk.Device, x u32.Dictionary)) {
+func subjects[W structures.Word]() []subject[W] {
+	return []subject[W]{
+		{"map", func(ctx context.Context, d *vk.Device, p structures.Progress) (dictionary[W], error) {
+			return slabhash.New[W, W](ctx, d, slabhash.Options{Progress: p})
+		}},
+		{"set", func(ctx context.Context, d *vk.Device, p structures.Progress) (dictionary[W], error) {
+			s, err := slabhash.NewSet[W](ctx, d, slabhash.Options{Progress: p})
+			return set[W]{s}, err
+		}},
+		{"tree", func(ctx context.Context, d *vk.Device, p structures.Progress) (dictionary[W], error) {
+			return btree.New[W, W](ctx, d, btree.Options{Progress: p})
+		}},
+		{"lsm", func(ctx context.Context, d *vk.Device, p structures.Progress) (dictionary[W], error) {
+			return lsm.New[W, W](ctx, d, lsm.Options{Batch: 1 << 10, Cleanup: lsm.WhenDoubled, Progress: p})
+		}},
+		{"array", func(ctx context.Context, d *vk.Device, p structures.Progress) (dictionary[W], error) {
+			return sortedarray.New[W, W](ctx, d, sortedarray.Options{Progress: p})
+		}},
+	}
+}
+
+// eachSubject runs a test with each structure of a width, empty.
+func eachSubject[W structures.Word](t *testing.T, test func(t *testing.T, d *vk.Device, x dictionary[W])) {
 	d := testdevice.Open(t)
-	for _, s := range subjects {
-		t.Run(s.name, func(t *testing.T) {
+	for _, s := range subjects[W]() {
+		t.Run(fmt.Sprintf("%s%d", s.name, 8*structures.WidthOf[W]().Bytes()), func(t *testing.T) {
 			x, err := s.make(t.Context(), d, nil)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, x.Close()) })
@@ -117,10 +144,10 @@ const (
 )
 
 // keysOf are those that one goroutine brings in one of its rounds, which no other brings.
-func keysOf(goroutine, round int) []uint32 {
-	keys := make([]uint32, batch)
+func keysOf[W structures.Word](goroutine, round int) []W {
+	keys := make([]W, batch)
 	for i := range keys {
-		keys[i] = uint32((goroutine*rounds+round)*batch+i) * 2654435761
+		keys[i] = numbers.Key[W](uint32((goroutine*rounds+round)*batch+i) * 2654435761)
 	}
 	return keys
 }
@@ -134,7 +161,7 @@ func each(n int, f func(goroutine int)) {
 	wg.Wait()
 }
 
-func requireFound(t testing.TB, x u32.Dictionary, keys []uint32) bool {
+func requireFound[W structures.Word](t testing.TB, x dictionary[W], keys []W) bool {
 	values, found, err := x.Find(t.Context(), keys)
 	if err != nil {
 		t.Errorf("find: %v", err)
@@ -152,10 +179,15 @@ func requireFound(t testing.TB, x u32.Dictionary, keys []uint32) bool {
 // Insertions of several goroutines are all there, and each goroutine finds what it has inserted, while the others look
 // at the whole.
 func TestUpdates(t *testing.T) {
-	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
+	testUpdates[uint32](t)
+	testUpdates[uint64](t)
+}
+
+func testUpdates[W structures.Word](t *testing.T) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x dictionary[W]) {
 		each(goroutines, func(g int) {
 			for r := range rounds {
-				keys := keysOf(g, r)
+				keys := keysOf[W](g, r)
 				statuses, err := x.Insert(t.Context(), keys, keys)
 				if err != nil {
 					t.Errorf("insert: %v", err)
@@ -178,7 +210,7 @@ func TestUpdates(t *testing.T) {
 					n > goroutines*rounds*batch {
 					t.Errorf("%d pairs: %v", n, err)
 				}
-				b := u32.Batch{Kinds: make([]structures.Kind, 10), Keys: keys[:10], Values: keys[:10]}
+				b := structures.Batch[W, W]{Kinds: make([]structures.Kind, 10), Keys: keys[:10], Values: keys[:10]}
 				for i := range b.Kinds {
 					b.Kinds[i] = [...]structures.Kind{structures.Find, structures.Insert, structures.Delete}[i%3]
 				}
@@ -195,7 +227,7 @@ func TestUpdates(t *testing.T) {
 		require.EqualValues(t, goroutines*rounds*(batch-batch/3), n)
 		for g := range goroutines {
 			for r := range rounds {
-				require.True(t, requireFound(t, x, keysOf(g, r)[batch/3:]))
+				require.True(t, requireFound(t, x, keysOf[W](g, r)[batch/3:]))
 			}
 		}
 	})
@@ -203,8 +235,13 @@ func TestUpdates(t *testing.T) {
 
 // Several readers of one structure get right answers.
 func TestReaders(t *testing.T) {
-	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
-		keys := keysOf(0, 0)
+	testReaders[uint32](t)
+	testReaders[uint64](t)
+}
+
+func testReaders[W structures.Word](t *testing.T) {
+	eachSubject(t, func(t *testing.T, d *vk.Device, x dictionary[W]) {
+		keys := keysOf[W](0, 0)
 		_, err := x.Insert(t.Context(), keys, keys)
 		require.NoError(t, err)
 		each(goroutines, func(int) {
@@ -221,15 +258,15 @@ func TestReaders(t *testing.T) {
 				if n != batch {
 					t.Errorf("%d pairs", n)
 				}
-				o, ok := x.(u32.Ordered)
+				o, ok := x.(ordered[W])
 				if !ok {
 					continue
 				}
-				counts, err := o.Count(t.Context(), []u32.Range{u32.AllKeys})
+				counts, err := o.Count(t.Context(), []structures.Range[W]{structures.AllKeys[W]()})
 				if err != nil || counts[0] != batch {
 					t.Errorf("%d keys: %v", counts[0], err)
 				}
-				r, err := o.Range(t.Context(), []u32.Range{u32.AllKeys})
+				r, err := o.Range(t.Context(), []structures.Range[W]{structures.AllKeys[W]()})
 				if err != nil || len(r.Keys) != batch {
 					t.Errorf("a range of %d keys: %v", len(r.Keys), err)
 				}
@@ -297,7 +334,7 @@ func TestIterationWithChanges(t *testing.T) {
 // Close waits for what is under way; what comes later is told that it is too late; and it may be called by many.
 func TestClose(t *testing.T) {
 	d := testdevice.Open(t)
-	for _, s := range subjects {
+	for _, s := range subjects[uint32]() {
 		t.Run(s.name, func(t *testing.T) {
 			for range 5 {
 				x, err := s.make(t.Context(), d, nil)
@@ -313,7 +350,7 @@ func TestClose(t *testing.T) {
 						return
 					}
 					for r := range rounds {
-						keys := keysOf(g, r)
+						keys := keysOf[uint32](g, r)
 						_, err := x.Insert(t.Context(), keys, keys)
 						once.Do(func() { close(began) })
 						if err == nil {
@@ -340,7 +377,7 @@ func TestClose(t *testing.T) {
 // A call that waits for its turn gives up with its context, and says that nothing is done.
 func TestGivingUp(t *testing.T) {
 	d := testdevice.Open(t)
-	for _, s := range subjects {
+	for _, s := range subjects[uint32]() {
 		t.Run(s.name, func(t *testing.T) {
 			held, release := make(chan struct{}), make(chan struct{})
 			var once sync.Once
@@ -351,7 +388,7 @@ func TestGivingUp(t *testing.T) {
 				})
 			})
 			require.NoError(t, err)
-			keys := keysOf(0, 0)
+			keys := keysOf[uint32](0, 0)
 			done := make(chan error)
 			go func() {
 				_, err := x.Insert(t.Context(), keys, keys)
@@ -385,7 +422,7 @@ func requirePending(t testing.TB, n int, statuses []structures.Status, err, why 
 // the call is at work.
 func TestProgressCallsBack(t *testing.T) {
 	d := testdevice.Open(t)
-	for _, s := range subjects {
+	for _, s := range subjects[uint32]() {
 		t.Run(s.name, func(t *testing.T) {
 			var x u32.Dictionary
 			var from, closing error
@@ -394,7 +431,7 @@ func TestProgressCallsBack(t *testing.T) {
 				closing = x.Close()
 			})
 			require.NoError(t, err)
-			keys := keysOf(0, 0)
+			keys := keysOf[uint32](0, 0)
 			_, err = x.Insert(t.Context(), keys, keys)
 			require.NoError(t, err)
 			var reentry *structures.ReentryError
@@ -406,39 +443,17 @@ func TestProgressCallsBack(t *testing.T) {
 	}
 }
 
-// Tables that share a pool, each with goroutines of its own: the pool grows, and is counted, while others work.
+// Tables and trees of both widths that share a pool, those of each goroutine its own: the pool grows, and is counted,
+// while others work.
 func TestSharedPool(t *testing.T) {
 	d := testdevice.Open(t)
 	p, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{SuperShift: 2})
 	require.NoError(t, err)
 	each(goroutines, func(g int) {
-		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
-		if err != nil {
-			t.Errorf("%v", err)
-			return
-		}
-		for r := range rounds {
-			keys := keysOf(g, r)
-			if _, err := m.Insert(t.Context(), keys, keys); err != nil {
-				t.Errorf("insert: %v", err)
-			}
-			if !requireFound(t, m, keys) {
-				return
-			}
-			if _, err := p.Stats(t.Context()); err != nil {
-				t.Errorf("stats: %v", err)
-			}
-			if g == 0 && r%2 == 0 {
-				if err := p.Grow(t.Context(), 1); err != nil {
-					t.Errorf("grow: %v", err)
-				}
-			}
-		}
-		if n, err := m.Len(t.Context()); err != nil || n != rounds*batch {
-			t.Errorf("%d pairs: %v", n, err)
-		}
-		if err := m.Close(); err != nil {
-			t.Errorf("close: %v", err)
+		if g%2 == 0 {
+			growsInShared[uint32](t, d, p, g)
+		} else {
+			growsInShared[uint64](t, d, p, g)
 		}
 	})
 	stats, err := p.Stats(t.Context())
@@ -448,7 +463,7 @@ func TestSharedPool(t *testing.T) {
 	// A pool that is closed before its tables.
 	m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
 	require.NoError(t, err)
-	keys := keysOf(0, 0)
+	keys := keysOf[uint32](0, 0)
 	_, err = m.Insert(t.Context(), keys, keys)
 	require.NoError(t, err)
 	each(goroutines, func(int) {
@@ -463,6 +478,47 @@ func TestSharedPool(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// growsInShared is what a goroutine does with a table and a tree of its own in a pool that it shares.
+func growsInShared[W structures.Word](t *testing.T, d *vk.Device, p *alloc.SlabPool, g int) {
+	m, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 16, MaxLoad: -1, Pool: p})
+	if err != nil {
+		t.Errorf("%v", err)
+		return
+	}
+	tree, err := btree.New[W, W](t.Context(), d, btree.Options{Pool: p})
+	if err != nil {
+		t.Errorf("%v", err)
+		return
+	}
+	for r := range rounds {
+		keys := keysOf[W](g, r)
+		for _, x := range []dictionary[W]{m, tree} {
+			if _, err := x.Insert(t.Context(), keys, keys); err != nil {
+				t.Errorf("insert: %v", err)
+			}
+			if !requireFound(t, x, keys) {
+				return
+			}
+		}
+		if _, err := p.Stats(t.Context()); err != nil {
+			t.Errorf("stats: %v", err)
+		}
+		if g == 0 && r%2 == 0 {
+			if err := p.Grow(t.Context(), 1); err != nil {
+				t.Errorf("grow: %v", err)
+			}
+		}
+	}
+	for _, x := range []dictionary[W]{m, tree} {
+		if n, err := x.Len(t.Context()); err != nil || n != rounds*batch {
+			t.Errorf("%d pairs: %v", n, err)
+		}
+		if err := x.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
 }
 
 // Buffers and a device that several goroutines close.

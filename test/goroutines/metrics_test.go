@@ -52,7 +52,7 @@ func TestMetrics(t *testing.T) {
 		found := testdevice.Room[uint8](t, d, 100)
 		status, left := testdevice.Room[uint8](t, d, 100), testdevice.Upload(t, d, []uint32{0})
 		values := b
-		if _, ok := x.(set); ok {
+		if _, ok := x.(set[uint32]); ok {
 			values = nil
 		}
 		require.NoError(t, on.FindOn(s, structures.DeviceLookups{Count: 100, Keys: b, Values: values, Found: found}))
@@ -80,7 +80,7 @@ func TestMetrics(t *testing.T) {
 func TestMetricsNeverWait(t *testing.T) {
 	var x u32.Dictionary
 	d := testdevice.Open(t)
-	for _, s := range subjects {
+	for _, s := range subjects[uint32]() {
 		calls := 0
 		var err error
 		x, err = s.make(t.Context(), d, func(int, int) { x.Metrics(); calls++ })
@@ -156,7 +156,7 @@ func TestRebuildsAreLogged(t *testing.T) {
 func TestReservedDoesntGrow(t *testing.T) {
 	var log bytes.Buffer
 	d := testdevice.Open(t, vk.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	for _, s := range subjects {
+	for _, s := range subjects[uint32]() {
 		x, err := s.make(t.Context(), d, nil)
 		require.NoError(t, err)
 		log.Reset()

@@ -22,16 +22,16 @@ func TestPreparing(t *testing.T) {
 	d := testdevice.Open(t)
 	for name, open := range map[string]func(context.Context) (u32.Dictionary, error){
 		"map": func(ctx context.Context) (u32.Dictionary, error) {
-			return as(slabhash.New[uint32, uint32](ctx, d, slabhash.Options{MaxBytes: most}))
+			return slabhash.New[uint32, uint32](ctx, d, slabhash.Options{MaxBytes: most})
 		},
 		"tree": func(ctx context.Context) (u32.Dictionary, error) {
-			return as(btree.New[uint32, uint32](ctx, d, btree.Options{MaxBytes: most}))
+			return btree.New[uint32, uint32](ctx, d, btree.Options{MaxBytes: most})
 		},
 		"lsm": func(ctx context.Context) (u32.Dictionary, error) {
-			return as(lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10}))
+			return lsm.New[uint32, uint32](ctx, d, lsm.Options{Batch: 1 << 10})
 		},
 		"array": func(ctx context.Context) (u32.Dictionary, error) {
-			return as(sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{}))
+			return sortedarray.New[uint32, uint32](ctx, d, sortedarray.Options{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func testPreparing(t *testing.T, x u32.Dictionary) {
 				t.Errorf("prepare behind its context: %v", err)
 			}
 		case 1:
-			keys := keysOf(g, 0)
+			keys := keysOf[uint32](g, 0)
 			if _, err := x.Insert(t.Context(), keys, keys); err != nil {
 				t.Errorf("insert: %v", err)
 			}
@@ -64,7 +64,7 @@ func testPreparing(t *testing.T, x u32.Dictionary) {
 		}
 	})
 	before := x.Metrics().Kernels
-	keys := keysOf(0, 1)
+	keys := keysOf[uint32](0, 1)
 	_, err := x.Insert(t.Context(), keys, keys)
 	require.NoError(t, err)
 	requireFound(t, x, keys)

@@ -29,9 +29,9 @@ type held struct {
 // eachHeld runs a test with each structure while a lookup is at work on it: its progress report waits.
 func eachHeld(t *testing.T, test func(t *testing.T, d *vk.Device, h *held)) {
 	d := testdevice.Open(t)
-	for _, s := range subjects {
+	for _, s := range subjects[uint32]() {
 		t.Run(s.name, func(t *testing.T) {
-			h := &held{keys: keysOf(0, 0), in: make(chan struct{}), release: make(chan struct{}),
+			h := &held{keys: keysOf[uint32](0, 0), in: make(chan struct{}), release: make(chan struct{}),
 				done: make(chan error, 1)}
 			x, err := s.make(t.Context(), d, func(int, int) {
 				if h.armed.CompareAndSwap(true, false) {
@@ -148,7 +148,7 @@ func TestQueriesBesideAQuery(t *testing.T) {
 // with his context; and Close waits, too, after which all are told that it is too late.
 func TestChangesBehindQueries(t *testing.T) {
 	eachHeld(t, func(t *testing.T, d *vk.Device, h *held) {
-		more := keysOf(0, 1)
+		more := keysOf[uint32](0, 1)
 		soon, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		statuses, err := h.x.Insert(soon, more, more)
@@ -186,9 +186,14 @@ func TestChangesBehindQueries(t *testing.T) {
 // Queries of many goroutines, more than there are pipelines, while others change the structure: each call's answer is
 // that of one moment, in which all of a batch is there or nothing of it.
 func TestQueriesBesideChanges(t *testing.T) {
+	testQueriesBesideChanges[uint32](t)
+	testQueriesBesideChanges[uint64](t)
+}
+
+func testQueriesBesideChanges[W structures.Word](t *testing.T) {
 	const readers, changes = 5, 4
-	eachSubject(t, func(t *testing.T, d *vk.Device, x u32.Dictionary) {
-		keys := keysOf(0, 0)[:500]
+	eachSubject(t, func(t *testing.T, d *vk.Device, x dictionary[W]) {
+		keys := keysOf[W](0, 0)[:500]
 		var over atomic.Bool
 		each(readers+1, func(g int) {
 			if g == 0 {
@@ -216,15 +221,15 @@ func TestQueriesBesideChanges(t *testing.T) {
 				if n, err := x.Len(t.Context()); err != nil || n != 0 && int(n) != len(keys) {
 					t.Errorf("%d pairs: %v", n, err)
 				}
-				o, ordered := x.(u32.Ordered)
-				if !ordered {
+				o, isOrdered := x.(ordered[W])
+				if !isOrdered {
 					continue
 				}
-				all, err := o.Range(t.Context(), []u32.Range{u32.AllKeys})
+				all, err := o.Range(t.Context(), []structures.Range[W]{structures.AllKeys[W]()})
 				if err != nil || len(all.Keys) != 0 && len(all.Keys) != len(keys) {
 					t.Errorf("%d pairs: %v", len(all.Keys), err)
 				}
-				counts, err := o.Count(t.Context(), []u32.Range{u32.AllKeys, {Lo: 5, Hi: 4}})
+				counts, err := o.Count(t.Context(), []structures.Range[W]{structures.AllKeys[W](), {Lo: 5, Hi: 4}})
 				if err != nil || counts[0] != 0 && int(counts[0]) != len(keys) {
 					t.Errorf("%d keys: %v", counts[0], err)
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
 )
@@ -20,9 +21,10 @@ type onStream struct {
 	found        *vk.Buffer[uint8]
 }
 
-func newOnStream(t testing.TB, d *vk.Device, keys []uint32) onStream {
+func newOnStream[W structures.Word](t testing.TB, d *vk.Device, keys []W) onStream {
+	words := numbers.Words(keys)
 	return onStream{
-		testdevice.Stream(t, d), testdevice.Upload(t, d, keys), testdevice.Upload(t, d, keys),
+		testdevice.Stream(t, d), testdevice.Upload(t, d, words), testdevice.Upload(t, d, words),
 		testdevice.Upload(t, d, make([]uint8, batch)), testdevice.Upload(t, d, []uint32{0}),
 		testdevice.Upload(t, d, make([]uint8, batch)),
 	}
@@ -32,10 +34,10 @@ func (o onStream) lookups() structures.DeviceLookups {
 	return structures.DeviceLookups{Count: batch, Keys: o.keys, Values: o.values, Found: o.found}
 }
 
-// check compares what lookups have found.
-func (o onStream) check(t testing.TB, keys []uint32) {
+// requireLookups compares what lookups have found.
+func requireLookups[W structures.Word](t testing.TB, o onStream, keys []W) {
 	t.Helper()
-	require.Equal(t, keys, testdevice.Download(t, o.values, batch))
+	require.Equal(t, keys, numbers.From[W](testdevice.Download(t, o.values, numbers.WordsOf[W](batch))))
 	for i, there := range testdevice.Download(t, o.found, batch) {
 		require.EqualValues(t, 1, there, "key %#x", keys[i])
 	}
@@ -43,10 +45,15 @@ func (o onStream) check(t testing.TB, keys []uint32) {
 
 // Several goroutines record on streams of their own, over one structure.
 func TestStreams(t *testing.T) {
+	t.Run("32", testStreams[uint32])
+	t.Run("64", testStreams[uint64])
+}
+
+func testStreams[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t)
 	var all [goroutines]onStream
 	for g := range all {
-		all[g] = newOnStream(t, d, keysOf(g, 0))
+		all[g] = newOnStream(t, d, keysOf[W](g, 0))
 	}
 	wait := func() {
 		for _, o := range all {
@@ -54,7 +61,7 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	t.Run("map", func(t *testing.T) {
-		m, err := slabhash.New[uint32, uint32](t.Context(), d, slabhash.Options{Buckets: 1000})
+		m, err := slabhash.New[W, W](t.Context(), d, slabhash.Options{Buckets: 1000})
 		require.NoError(t, err)
 		defer m.Close()
 		batchOf := func(o onStream) structures.DeviceBatch {
@@ -76,11 +83,11 @@ func TestStreams(t *testing.T) {
 		})
 		wait()
 		for g, o := range all {
-			o.check(t, keysOf(g, 0))
+			requireLookups(t, o, keysOf[W](g, 0))
 		}
 	})
 	t.Run("tree", func(t *testing.T) {
-		tree, err := btree.New[uint32, uint32](t.Context(), d, btree.Options{Capacity: 1 << 20})
+		tree, err := btree.New[W, W](t.Context(), d, btree.Options{Capacity: 1 << 20})
 		require.NoError(t, err)
 		defer tree.Close()
 		batchOf := func(o onStream) structures.DeviceBatch {
@@ -102,11 +109,11 @@ func TestStreams(t *testing.T) {
 		})
 		wait()
 		for g, o := range all {
-			o.check(t, keysOf(g, 0))
+			requireLookups(t, o, keysOf[W](g, 0))
 		}
 		require.NoError(t, tree.Check(t.Context()))
 	})
-	for _, s := range subjects {
+	for _, s := range subjects[W]() {
 		if s.name != "lsm" && s.name != "array" {
 			continue
 		}
@@ -115,7 +122,7 @@ func TestStreams(t *testing.T) {
 			require.NoError(t, err)
 			defer x.Close()
 			for g := range all {
-				keys := keysOf(g, 0)
+				keys := keysOf[W](g, 0)
 				_, err := x.Insert(t.Context(), keys, keys)
 				require.NoError(t, err)
 			}
@@ -130,7 +137,7 @@ func TestStreams(t *testing.T) {
 			})
 			wait()
 			for g, o := range all {
-				o.check(t, keysOf(g, 0))
+				requireLookups(t, o, keysOf[W](g, 0))
 			}
 		})
 	}
