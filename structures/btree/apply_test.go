@@ -23,29 +23,29 @@ var directionOf = map[structures.Kind]structures.Direction{
 }
 
 // queryBatch is a batch of queries of random kinds. No range has more than about so many pairs, but for a few.
-func queryBatch(rng *rand.Rand, keys []uint32, n, length, width int) u32.Batch {
-	b := u32.Batch{Keys: asked(keys, n), Highs: make([]uint32, n), Kinds: make([]structures.Kind, n),
+func queryBatch[W structures.Word](rng *rand.Rand, keys []W, n, length, width int) structures.Batch[W, W] {
+	b := structures.Batch[W, W]{Keys: asked(keys, n), Highs: make([]W, n), Kinds: make([]structures.Kind, n),
 		Width: width}
-	gap := ^uint32(0) / uint32(len(keys)+1)
+	gap := uint64(^W(0)) / uint64(len(keys)+1)
 	for i := range b.Keys {
 		b.Kinds[i] = append(orderedKinds, structures.Find, structures.CountAll)[rng.IntN(8)]
-		high := uint64(b.Keys[i]) + rng.Uint64N(uint64(length)*uint64(gap))
+		b.Highs[i] = b.Keys[i] + min(^b.Keys[i], W(rng.Uint64N(uint64(length)*gap)))
 		if i%200 == 7 {
-			high = rng.Uint64() >> 32 // of any length, and empty ones
+			b.Highs[i] = W(rng.Uint64()) // of any length, and empty ones
 		}
-		b.Highs[i] = uint32(min(high, 1<<32-1))
 	}
 	return b
 }
 
 // requireAnswers compares the results of queries with those that a model gives.
-func requireAnswers(t testing.TB, b u32.Batch, r u32.Results, want model) {
+func requireAnswers[W structures.Word](t testing.TB, b structures.Batch[W, W], r structures.Results[W, W],
+	want modelOf[W]) {
 	t.Helper()
 	keys, values := want.sorted()
 	for i, k := range b.Kinds {
-		status, key, value := structures.Absent, uint32(0), uint32(0)
-		var listed, listedValues []uint32
-		first, end := within(keys, u32.Range{Lo: b.Keys[i], Hi: b.Highs[i]})
+		status, key, value := structures.Absent, W(0), W(0)
+		var listed, listedValues []W
+		first, end := within(keys, structures.Range[W]{Lo: b.Keys[i], Hi: b.Highs[i]})
 		switch k {
 		case structures.Find, structures.CountAll:
 			if v, there := want[b.Keys[i]]; there {
@@ -59,7 +59,7 @@ func requireAnswers(t testing.TB, b u32.Batch, r u32.Results, want model) {
 				end = min(end, first+b.Width)
 				listed, listedValues = keys[first:end], values[first:end]
 			}
-			if value = uint32(end - first); value != 0 {
+			if value = W(max(end-first, 0)); value != 0 {
 				status = structures.Found
 			}
 		default:
@@ -67,8 +67,7 @@ func requireAnswers(t testing.TB, b u32.Batch, r u32.Results, want model) {
 				status, key, value = structures.Found, keys[at], values[at]
 			}
 		}
-		if got := []uint32{uint32(r.Status[i]), r.Keys[i], r.Values[i]}; !slices.Equal(got,
-			[]uint32{uint32(status), key, value}) {
+		if got := []W{W(r.Status[i]), r.Keys[i], r.Values[i]}; !slices.Equal(got, []W{W(status), key, value}) {
 			t.Fatalf("%v of %#x to %#x: status, key, value %#x instead of %d, %#x, %#x", k, b.Keys[i], b.Highs[i], got,
 				status, key, value)
 		}
@@ -80,7 +79,7 @@ func requireAnswers(t testing.TB, b u32.Batch, r u32.Results, want model) {
 	}
 }
 
-func requireBatch(t testing.TB, tree *tree[uint32], queries u32.Batch, want model) {
+func requireBatch[W structures.Word](t testing.TB, tree *tree[W], queries structures.Batch[W, W], want modelOf[W]) {
 	t.Helper()
 	r, err := tree.Apply(t.Context(), queries)
 	require.NoError(t, err)
@@ -89,27 +88,29 @@ func requireBatch(t testing.TB, tree *tree[uint32], queries u32.Batch, want mode
 
 // Queries of all kinds in one batch, of trees in every state; of the few that fit a window's memory at a time, too.
 func TestQueriesOfAllKindsInOneBatch(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
-		rng := random(31)
-		keys := uniqueKeys(rng, 3000)
-		values := randomWords(rng, len(keys))
-		want := model{}.insert(keys, values)
-		tree := buildTree(t, d, keys, values, Options{Tile: tile})
-		ask := func(n, length, width int) {
-			t.Helper()
-			requireBatch(t, tree, queryBatch(rng, keys, n, length, width), want)
-		}
-		ask(63, 5, 3)
-		ask(3000, 20, 40)
-		ask(3000, 20, 1<<10)
-		ravage(t, tree, want)
-		orphan(t, tree)
-		ask(1000, 10, 8)
-		emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%40 != 20 })
-		ask(300, 10, 8)
-		emptyLeaves(t, tree, want, func(leaf int) bool { return true })
-		ask(100, 10, 8)
-	})
+	eachWidth(t, testQueriesOfAllKindsInOneBatch[uint32], testQueriesOfAllKindsInOneBatch[uint64])
+}
+
+func testQueriesOfAllKindsInOneBatch[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	rng := random(31)
+	keys := widened[W](uniqueKeys(rng, 3000))
+	values := widened[W](randomWords(rng, len(keys)))
+	want := modelOf[W]{}.insert(keys, values)
+	tree := buildTree(t, d, keys, values, Options{Tile: tile})
+	ask := func(n, length, width int) {
+		t.Helper()
+		requireBatch(t, tree, queryBatch(rng, keys, n, length, width), want)
+	}
+	ask(63, 5, 3)
+	ask(3000, 20, 40)
+	ask(3000, 20, 1<<10)
+	ravage(t, tree, want)
+	orphan(t, tree)
+	ask(1000, 10, 8)
+	emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%40 != 20 })
+	ask(300, 10, 8)
+	emptyLeaves(t, tree, want, func(leaf int) bool { return true })
+	ask(100, 10, 8)
 }
 
 // Updates and queries of all kinds in one batch: what the updates don't touch is answered as if they weren't there.

@@ -101,6 +101,28 @@ func TestBuildOnGrows(t *testing.T) {
 	require.NoError(t, tree.Check(t.Context()))
 }
 
+// A build of few pairs that is dropped leaves a tree of many more nodes than are noted, by far: they are all found.
+func TestDroppedBuildOfFewPairs(t *testing.T) {
+	t.Run("32", func(t *testing.T) { testDroppedBuildOfFewPairs[uint32](t, 200_000) })
+	t.Run("64", func(t *testing.T) { testDroppedBuildOfFewPairs[uint64](t, 20_000) })
+}
+
+func testDroppedBuildOfFewPairs[W structures.Word](t *testing.T, n int) {
+	d := openDevice(t)
+	keys := widened[W](ramp(n, 0, 20_000))
+	tree := buildTree(t, d, keys, keys, Options{})
+	s := testdevice.Stream(t, d)
+	few := structures.DeviceBatch{Count: 3, Keys: upload(t, d, keys[:3]), Values: upload(t, d, keys[:3])}
+	require.NoError(t, tree.BuildOn(t.Context(), s, few))
+	s.Discard()
+	pairs, err := tree.Len(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, n, pairs)
+	_, err = tree.Insert(t.Context(), keys[:1], keys[:1])
+	require.NoError(t, err)
+	requireTree(t, tree, modelOf[W]{}.insert(keys, keys))
+}
+
 // Of equal keys the last one counts.
 func TestBuildOfEqualKeys(t *testing.T) {
 	d := openDevice(t)

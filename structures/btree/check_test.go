@@ -160,7 +160,7 @@ func rawNode[W structures.Word](t testing.TB, tree *tree[W], slab uint32) []poke
 }
 
 // violationsOf are those of a corrupt tree.
-func violationsOf(t testing.TB, tree *tree[uint32]) []Violation {
+func violationsOf[W structures.Word](t testing.TB, tree *tree[W]) []Violation {
 	t.Helper()
 	var corrupt *CorruptError
 	require.ErrorAs(t, tree.Check(t.Context()), &corrupt)

@@ -10,6 +10,7 @@ import (
 	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -28,103 +29,109 @@ func eachProtocol(t *testing.T, test func(t *testing.T, d *vk.Device, tile int))
 	})
 }
 
+// eachWidth runs a test at 32 bits under each protocol, and at 64, where that is the same on all devices.
+func eachWidth(t *testing.T, at32, at64 func(t *testing.T, d *vk.Device, tile int)) {
+	eachProtocol(t, at32)
+	t.Run("64", func(t *testing.T) { at64(t, openDevice(t), 2) })
+}
+
 // Ranges concurrent with insertions that split the leaves which they read, and with deletions: what was there all the
 // time is in the results, in order, and beside it nothing but what the updates bring or take.
 func TestRangesWithUpdates(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
-		const n, spread = 3000, 1000
-		stays := ramp(n, 0, 3*spread)        // never touched
-		goes := ramp(n, spread, 3*spread)    // deleted in every second round, inserted in the others
-		comes := ramp(n, 2*spread, 3*spread) // inserted in the first round, assigned later
-		value := func(key uint32) uint32 { return key*7 + 1 }
-		valuesOf := func(keys []uint32) []uint32 {
-			v := make([]uint32, len(keys))
-			for i, k := range keys {
-				v[i] = value(k)
-			}
-			return v
+	eachWidth(t, testRangesWithUpdates[uint32], testRangesWithUpdates[uint64])
+}
+
+func testRangesWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	const n, spread = 3000, 1000
+	stays := widened[W](ramp(n, 0, 3*spread))        // never touched
+	goes := widened[W](ramp(n, spread, 3*spread))    // deleted in every second round, inserted in the others
+	comes := widened[W](ramp(n, 2*spread, 3*spread)) // inserted in the first round, assigned later
+	value := func(key W) W { return key*7 + 1 }
+	valuesOf := func(keys []W) []W { return numbers.Each(keys, value) }
+	stay, all := modelOf[W]{}.insert(stays, stays), modelOf[W]{}
+	for _, keys := range [][]W{stays, goes, comes} {
+		all.insert(keys, valuesOf(keys))
+	}
+	tree := buildTree(t, d, stays, valuesOf(stays), Options{Tile: tile, Fill: 1, Capacity: 5 * n})
+	rng := random(14)
+	var ranges []structures.Range[W]
+	add := func(lo, hi uint32) {
+		ranges = append(ranges, structures.Range[W]{Lo: numbers.Key[W](lo), Hi: numbers.Key[W](hi)})
+	}
+	for range 700 {
+		lo := rng.Uint32N(3 * spread * n)
+		add(lo, lo+rng.Uint32N(60*spread))
+	}
+	add(2, 1)
+	add(9000*n, ^uint32(0))
+	const width = 40
+	s := testdevice.Stream(t, d)
+	for round := range 4 {
+		type operation struct {
+			kind  structures.Kind
+			key   W
+			which int // of the ranges
 		}
-		tree := buildTree(t, d, stays, valuesOf(stays), Options{Tile: tile, Fill: 1, Capacity: 5 * n})
-		rng := random(14)
-		var ranges []u32.Range
-		for range 700 {
-			lo := rng.Uint32N(3 * spread * n)
-			ranges = append(ranges, u32.Range{Lo: lo, Hi: lo + rng.Uint32N(60*spread)})
+		var mixed []operation
+		add := func(kind structures.Kind, of []W) {
+			for _, k := range of {
+				mixed = append(mixed, operation{kind: kind, key: k})
+			}
 		}
-		ranges = append(ranges, u32.Range{Lo: 2, Hi: 1}, u32.Range{Lo: 9000 * n, Hi: ^uint32(0)})
-		const width = 40
-		s := testdevice.Stream(t, d)
-		for round := range 4 {
-			type operation struct {
-				kind  structures.Kind
-				key   uint32
-				which int // of the ranges
+		for i, r := range ranges {
+			mixed = append(mixed, operation{structures.FindRange, r.Lo, i})
+		}
+		add(structures.Insert, comes)
+		if round%2 == 0 {
+			add(structures.Insert, goes)
+		} else {
+			add(structures.Delete, goes)
+		}
+		// Of all kinds everywhere.
+		rng.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+		count := len(mixed)
+		keys, highs, kinds := make([]W, count), make([]W, count), make([]uint8, count)
+		places := make([]int, len(ranges))
+		for i, o := range mixed {
+			keys[i], kinds[i] = o.key, uint8(o.kind)
+			if o.kind == structures.FindRange {
+				highs[i], places[o.which] = ranges[o.which].Hi, i
 			}
-			var all []operation
-			add := func(kind structures.Kind, of []uint32) {
-				for _, k := range of {
-					all = append(all, operation{kind: kind, key: k})
+		}
+		kindsOn := testdevice.Room[uint8](t, d, count)
+		require.NoError(t, kindsOn.Upload(t.Context(), 0, kinds))
+		b := orderedBatch(t, d, keys, width)
+		b.Values, b.Kinds, b.Highs = upload(t, d, valuesOf(keys)), kindsOn, upload(t, d, highs)
+		require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
+		require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
+		require.NoError(t, tree.Check(t.Context()))
+		counts, gotKeys, gotValues := download[W](t, b.Values, count), download[W](t, b.OutKeys, count*width),
+			download[W](t, b.OutValues, count*width)
+		for i, r := range ranges {
+			at, number := places[i]*width, int(counts[places[i]])
+			got, values := gotKeys[at:at+number], gotValues[at:at+number]
+			first, end := within(stays, r)
+			if len(got) == width && end > first { // cut off: up to the last one there is
+				end, _ = slices.BinarySearch(stays, got[width-1]+1)
+			}
+			at = first
+			for j, k := range got {
+				v, known := all[k]
+				if j > 0 && got[j-1] >= k || k < r.Lo || k > r.Hi || !known || values[j] != v {
+					t.Fatalf("round %d, range %#x: pair %d of %#x %#x", round, r, j, got, values)
 				}
-			}
-			for i, r := range ranges {
-				all = append(all, operation{structures.FindRange, r.Lo, i})
-			}
-			add(structures.Insert, comes)
-			if round%2 == 0 {
-				add(structures.Insert, goes)
-			} else {
-				add(structures.Delete, goes)
-			}
-			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) // of all kinds everywhere
-			count := len(all)
-			keys, highs, kinds := make([]uint32, count), make([]uint32, count), make([]uint8, count)
-			places := make([]int, len(ranges))
-			for i, o := range all {
-				keys[i], kinds[i] = o.key, uint8(o.kind)
-				if o.kind == structures.FindRange {
-					highs[i], places[o.which] = ranges[o.which].Hi, i
-				}
-			}
-			kindsOn := testdevice.Room[uint8](t, d, count)
-			require.NoError(t, kindsOn.Upload(t.Context(), 0, kinds))
-			b := structures.DeviceBatch{Count: count, Keys: testdevice.Upload(t, d, keys),
-				Values: testdevice.Upload(t, d, valuesOf(keys)), Kinds: kindsOn,
-				Status: testdevice.Room[uint8](t, d, recording.Padded(count)),
-				Left:   testdevice.Upload(t, d, []uint32{0}),
-				Width:  width, Highs: testdevice.Upload(t, d, highs),
-				OutKeys:   testdevice.Room[uint32](t, d, count*width),
-				OutValues: testdevice.Room[uint32](t, d, count*width)}
-			require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
-			require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
-			require.NoError(t, tree.Check(t.Context()))
-			counts, gotKeys, gotValues := testdevice.Download(t, b.Values, count),
-				testdevice.Download(t, b.OutKeys, count*width), testdevice.Download(t, b.OutValues, count*width)
-			for i, r := range ranges {
-				at, number := places[i]*width, int(counts[places[i]])
-				got, values := gotKeys[at:at+number], gotValues[at:at+number]
-				first, end := within(stays, r)
-				if len(got) == width && end > first { // cut off: up to the last one there is
-					end, _ = slices.BinarySearch(stays, got[width-1]+1)
-				}
-				at = first
-				for j, k := range got {
-					if j > 0 && got[j-1] >= k || k < r.Lo || k > r.Hi || values[j] != value(k) || k%spread != 0 ||
-						k >= 3*spread*n {
-						t.Fatalf("round %d, range %#x: pair %d of %#x %#x", round, r, j, got, values)
+				if _, there := stay[k]; there {
+					if stays[at] != k {
+						t.Fatalf("round %d, range %#x: key %#x is not in %#x", round, r, stays[at], got)
 					}
-					if k%(3*spread) == 0 {
-						if stays[at] != k {
-							t.Fatalf("round %d, range %#x: key %#x is not in %#x", round, r, stays[at], got)
-						}
-						at++
-					}
-				}
-				if at < end {
-					t.Fatalf("round %d, range %#x: key %#x is not in %#x", round, r, stays[at], got)
+					at++
 				}
 			}
+			if at < end {
+				t.Fatalf("round %d, range %#x: key %#x is not in %#x", round, r, stays[at], got)
+			}
 		}
-	})
+	}
 }
 
 // The keys of one leaf, inserted and deleted concurrently, so that it is cleaned and split all the time while others
@@ -134,48 +141,61 @@ func TestChurnInOneLeaf(t *testing.T) {
 	if stress.Level > 0 {
 		limit, most = time.Duration(stress.Level)*6*time.Second, math.MaxInt
 	}
-	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
-		const n = 1 << 12
-		tree := newTree(t, d, Options{Tile: tile, Capacity: n})
-		rng := random(51)
-		s := testdevice.Stream(t, d)
-		keys, kinds := make([]uint32, n), make([]uint8, n)
-		b := orderedBatch(t, d, keys, 0)
-		b.OutKeys, b.OutValues, b.Kinds = nil, nil, testdevice.Room[uint8](t, d, n)
-		start := time.Now()
-		for round := 0; round < most && time.Since(start) < limit; round++ {
-			for i := range keys {
-				keys[i] = 100 + rng.Uint32N(9)*977
-				kinds[i] = uint8([]structures.Kind{structures.Insert, structures.InsertUnique,
-					structures.Delete}[rng.IntN(3)])
-			}
-			require.NoError(t, b.Keys.Upload(t.Context(), 0, keys))
-			require.NoError(t, b.Kinds.Upload(t.Context(), 0, kinds))
-			require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
-			require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
-			require.NoError(t, tree.Check(t.Context()), "round %d", round)
-		}
-	})
+	eachWidth(t, func(t *testing.T, d *vk.Device, tile int) { churn[uint32](t, d, tile, limit, most) },
+		func(t *testing.T, d *vk.Device, tile int) { churn[uint64](t, d, tile, limit, most) })
 }
 
-// orderedBatch are buffers for queries of one kind.
-func orderedBatch(t testing.TB, d *vk.Device, queries []uint32, width int) structures.DeviceBatch {
-	n := len(queries)
-	return structures.DeviceBatch{
-		Count: n, Keys: testdevice.Upload(t, d, queries), Values: testdevice.Room[uint32](t, d, n),
-		Status: testdevice.Room[uint8](t, d, recording.Padded(n)), Left: testdevice.Upload(t, d, []uint32{0}),
-		Width: width, OutKeys: testdevice.Room[uint32](t, d, n*width),
-		OutValues: testdevice.Room[uint32](t, d, n*width),
+func churn[W structures.Word](t *testing.T, d *vk.Device, tile int, limit time.Duration, most int) {
+	const n = 1 << 12
+	tree := newTreeOf[W](t, d, Options{Tile: tile, Capacity: n})
+	rng := random(51)
+	s := testdevice.Stream(t, d)
+	keys, kinds := make([]W, n), make([]uint8, n)
+	b := orderedBatch(t, d, keys, 0)
+	b.OutKeys, b.OutValues, b.Kinds = nil, nil, testdevice.Room[uint8](t, d, n)
+	start := time.Now()
+	for round := 0; round < most && time.Since(start) < limit; round++ {
+		for i := range keys {
+			keys[i] = numbers.Key[W](100 + rng.Uint32N(9)*977)
+			kinds[i] = uint8([]structures.Kind{structures.Insert, structures.InsertUnique,
+				structures.Delete}[rng.IntN(3)])
+		}
+		require.NoError(t, b.Keys.Upload(t.Context(), 0, numbers.Words(keys)))
+		require.NoError(t, b.Kinds.Upload(t.Context(), 0, kinds))
+		require.NoError(t, tree.ApplyOn(s, structures.Mixed, b))
+		require.NoError(t, tree.Finish(t.Context(), s, structures.Mixed, b))
+		require.NoError(t, tree.Check(t.Context()), "round %d", round)
 	}
 }
 
+// orderedBatch are buffers for queries of one kind.
+func orderedBatch[W structures.Word](t testing.TB, d *vk.Device, queries []W, width int) structures.DeviceBatch {
+	n := len(queries)
+	room := func(n int) *vk.Buffer[uint32] { return testdevice.Room[uint32](t, d, numbers.WordsOf[W](n)) }
+	return structures.DeviceBatch{
+		Count: n, Keys: upload(t, d, queries), Values: room(n),
+		Status: testdevice.Room[uint8](t, d, recording.Padded(n)), Left: testdevice.Upload(t, d, []uint32{0}),
+		Width: width, OutKeys: room(n * width), OutValues: room(n * width),
+	}
+}
+
+// upload puts keys or values into a device buffer, and download returns some.
+func upload[W structures.Word](t testing.TB, d *vk.Device, all []W) *vk.Buffer[uint32] {
+	return testdevice.Upload(t, d, numbers.Words(all))
+}
+
+func download[W structures.Word](t testing.TB, b *vk.Buffer[uint32], n int) []W {
+	return numbers.From[W](testdevice.Download(t, b, numbers.WordsOf[W](n)))
+}
+
 // resultsOf are the results of such a batch.
-func resultsOf(t testing.TB, kinds []structures.Kind, b structures.DeviceBatch) u32.Results {
+func resultsOf[W structures.Word](t testing.TB, kinds []structures.Kind,
+	b structures.DeviceBatch) structures.Results[W, W] {
 	n, width := b.Count, b.Width
-	r := u32.Results{Status: make([]structures.Status, n), Values: testdevice.Download(t, b.Values, n),
-		Keys: make([]uint32, n)}
+	r := structures.Results[W, W]{Status: make([]structures.Status, n), Values: download[W](t, b.Values, n),
+		Keys: make([]W, n)}
 	r.Ranges.Offsets = []uint64{0}
-	outKeys, outValues := testdevice.Download(t, b.OutKeys, n*width), testdevice.Download(t, b.OutValues, n*width)
+	outKeys, outValues := download[W](t, b.OutKeys, n*width), download[W](t, b.OutValues, n*width)
 	for i, s := range testdevice.Download(t, b.Status, n) {
 		r.Status[i] = structures.Status(s)
 		if _, neighbor := directionOf[kinds[i]]; neighbor && r.Status[i] == structures.Found {
@@ -266,7 +286,7 @@ func TestLedAstray(t *testing.T) {
 					asks.Kinds[i] = structures.FindCeil
 				}
 			}
-			requireAnswers(t, asks, resultsOf(t, asks.Kinds, dispatchMixed(t, d, tree, begin, asks)), want)
+			requireAnswers(t, asks, resultsOf[uint32](t, asks.Kinds, dispatchMixed(t, d, tree, begin, asks)), want)
 
 			updates := u32.Batch{Keys: uniqueKeys(rng, 1000), Kinds: make([]structures.Kind, 1000),
 				Highs: make([]uint32, 1000), Width: 1}
@@ -291,110 +311,116 @@ func TestLedAstray(t *testing.T) {
 // A range meets a key once, though the leaf has it twice: as who reads the leaf may see it that is moved from one slot
 // to another meanwhile, and as only a damaged tree has it for good.
 func TestRangeOverAKeyTwice(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
-		keys := ramp(100, 5, 10)
-		tree := buildTree(t, d, keys, keys, Options{Tile: tile, Fill: 0.6})
-		nodes, err := tree.Nodes(t.Context())
-		require.NoError(t, err)
-		for _, n := range nodes {
-			if n.Level == 0 && len(n.Keys) > 2 {
-				poke(t, tree, poked{slab: n.Ref, word: 26, value: n.Keys[2]},
-					poked{slab: n.Ref, word: 27, value: n.Values[2]})
-			}
+	eachWidth(t, testRangeOverAKeyTwice[uint32], testRangeOverAKeyTwice[uint64])
+}
+
+func testRangeOverAKeyTwice[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	keys := widened[W](ramp(100, 5, 10))
+	tree := buildTree(t, d, keys, keys, Options{Tile: tile, Fill: 0.6})
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	for _, n := range nodes {
+		if n.Level == 0 && len(n.Keys) > 2 {
+			poke(t, tree, pairIn(n.Ref, tree.geometry().slots-1, n.Keys[2], n.Values[2])...)
 		}
-		var corrupt *CorruptError
-		require.ErrorAs(t, tree.Check(t.Context()), &corrupt)
-		q := u32.Batch{Width: 100}
-		for i := range 120 {
-			q.Kinds = append(q.Kinds, orderedKinds[i%len(orderedKinds)])
-			q.Keys = append(q.Keys, uint32(i)*8)
-			q.Highs = append(q.Highs, uint32(i)*8+150)
-		}
-		requireBatch(t, tree, q, model{}.insert(keys, keys))
-	})
+	}
+	var corrupt *CorruptError
+	require.ErrorAs(t, tree.Check(t.Context()), &corrupt)
+	q := structures.Batch[W, W]{Width: 100}
+	for i := range uint32(120) {
+		q.Kinds = append(q.Kinds, orderedKinds[int(i)%len(orderedKinds)])
+		q.Keys = append(q.Keys, numbers.Key[W](i*8))
+		q.Highs = append(q.Highs, numbers.Key[W](i*8+150))
+	}
+	requireBatch(t, tree, q, modelOf[W]{}.insert(keys, keys))
 }
 
 // Queries of one kind, which have kernels of their own. Given no visits, all stay pending, and are done later.
 func TestQueriesOfOneKindWithUpdates(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
-		rng := random(15)
-		keys := uniqueKeys(rng, 3000)
-		want := model{}.insert(keys, randomWords(rng, len(keys)))
-		sorted, values := want.sorted()
-		tree := buildTree(t, d, sorted, values, Options{Tile: tile})
-		for _, kind := range []structures.Kind{structures.FindPredecessor, structures.FindCeil, structures.FindRange} {
-			const width = 6
-			q := queryBatch(rng, keys, 1000, 20, width)
-			for i := range q.Kinds {
-				q.Kinds[i] = kind
-			}
-			b := orderedBatch(t, d, q.Keys, width)
-			b.Highs = testdevice.Upload(t, d, q.Highs)
-			enough := tree.visits
-			tree.visits = 0
-			require.NoError(t, tree.ApplyOn(tree.stream, kind, b))
-			require.NoError(t, tree.stream.Wait(t.Context()))
-			left := int(testdevice.Download(t, b.Left, 1)[0])
-			for _, s := range testdevice.Download(t, b.Status, len(q.Keys)) {
-				if structures.Status(s) == structures.Pending {
-					left--
-				}
-			}
-			require.Zero(t, left, "queries left pending")
-			tree.visits = enough
-			require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
-			requireAnswers(t, q, resultsOf(t, q.Kinds, b), want)
+	eachWidth(t, testQueriesOfOneKindWithUpdates[uint32], testQueriesOfOneKindWithUpdates[uint64])
+}
+
+func testQueriesOfOneKindWithUpdates[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	rng := random(15)
+	keys := widened[W](uniqueKeys(rng, 3000))
+	want := modelOf[W]{}.insert(keys, widened[W](randomWords(rng, len(keys))))
+	sorted, values := want.sorted()
+	tree := buildTree(t, d, sorted, values, Options{Tile: tile})
+	for _, kind := range []structures.Kind{structures.FindPredecessor, structures.FindCeil, structures.FindRange} {
+		const width = 6
+		q := queryBatch(rng, keys, 1000, 20, width)
+		for i := range q.Kinds {
+			q.Kinds[i] = kind
 		}
-	})
+		b := orderedBatch(t, d, q.Keys, width)
+		b.Highs = upload(t, d, q.Highs)
+		enough := tree.visits
+		tree.visits = 0
+		require.NoError(t, tree.ApplyOn(tree.stream, kind, b))
+		require.NoError(t, tree.stream.Wait(t.Context()))
+		left := int(testdevice.Download(t, b.Left, 1)[0])
+		for _, s := range testdevice.Download(t, b.Status, len(q.Keys)) {
+			if structures.Status(s) == structures.Pending {
+				left--
+			}
+		}
+		require.Zero(t, left, "queries left pending")
+		tree.visits = enough
+		require.NoError(t, tree.Finish(t.Context(), tree.stream, kind, b))
+		requireAnswers(t, q, resultsOf[W](t, q.Kinds, b), want)
+	}
 }
 
 // Neighbours concurrent with updates on another stream: no further away than the nearest key that is there all the
 // time, and a key that may be there.
 func TestNeighborsWhileKeysChange(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
-		const n = 2000
-		rng := random(21)
-		stays, changes := ramp(n, 500, 1000), ramp(n, 0, 1000)
-		tree := buildTree(t, d, stays, stays, Options{Tile: tile, Fill: 1, Capacity: 4 * n})
-		queries := make([]uint32, 1500)
-		for i := range queries {
-			queries[i] = 1000 + rng.Uint32N(1000*(n-2))
+	eachWidth(t, testNeighborsWhileKeysChange[uint32], testNeighborsWhileKeysChange[uint64])
+}
+
+func testNeighborsWhileKeysChange[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	const n = 2000
+	rng := random(21)
+	stays, changes := widened[W](ramp(n, 500, 1000)), widened[W](ramp(n, 0, 1000))
+	there := modelOf[W]{}.insert(changes, changes)
+	tree := buildTree(t, d, stays, stays, Options{Tile: tile, Fill: 1, Capacity: 4 * n})
+	queries := make([]W, 1500)
+	for i := range queries {
+		queries[i] = numbers.Key[W](1000 + rng.Uint32N(1000*(n-2)))
+	}
+	updates, asks := testdevice.Stream(t, d), testdevice.Stream(t, d)
+	for round := range 4 {
+		kind := []structures.Kind{structures.Insert, structures.Delete}[round%2]
+		rng.Shuffle(n, func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+		b := structures.DeviceBatch{Count: n, Keys: upload(t, d, changes),
+			Values: upload(t, d, changes), Status: testdevice.Room[uint8](t, d, n),
+			Left: testdevice.Upload(t, d, []uint32{0})}
+		asked := []structures.Kind{structures.FindCeil, structures.FindPredecessor}[round/2]
+		q := orderedBatch(t, d, queries, 1)
+		require.NoError(t, tree.ApplyOn(updates, kind, b))
+		require.NoError(t, tree.ApplyOn(asks, asked, q))
+		for _, s := range []*vk.Stream{updates, asks} {
+			_, err := s.Submit()
+			require.NoError(t, err)
 		}
-		updates, asks := testdevice.Stream(t, d), testdevice.Stream(t, d)
-		for round := range 4 {
-			kind := []structures.Kind{structures.Insert, structures.Delete}[round%2]
-			rng.Shuffle(n, func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
-			b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, changes),
-				Values: testdevice.Upload(t, d, changes), Status: testdevice.Room[uint8](t, d, n),
-				Left: testdevice.Upload(t, d, []uint32{0})}
-			asked := []structures.Kind{structures.FindCeil, structures.FindPredecessor}[round/2]
-			q := orderedBatch(t, d, queries, 1)
-			require.NoError(t, tree.ApplyOn(updates, kind, b))
-			require.NoError(t, tree.ApplyOn(asks, asked, q))
-			for _, s := range []*vk.Stream{updates, asks} {
-				_, err := s.Submit()
-				require.NoError(t, err)
+		require.NoError(t, asks.Wait(t.Context()))
+		require.NoError(t, tree.Finish(t.Context(), updates, kind, b))
+		// where what held a latch was off its processor
+		require.NoError(t, tree.Finish(t.Context(), asks, asked, q))
+		keys, values := download[W](t, q.OutKeys, len(queries)), download[W](t, q.OutValues, len(queries))
+		to := directionOf[asked]
+		for i, query := range queries {
+			// The nearest of stays, or what lies between it and the query.
+			nearest := stays[neighborOf(stays, to, query)]
+			_, changing := there[keys[i]]
+			between := changing && (to == structures.Ceil && keys[i] >= query && keys[i] < nearest ||
+				to == structures.Predecessor && keys[i] < query && keys[i] > nearest)
+			if values[i] != keys[i] || keys[i] != nearest && !between {
+				t.Fatalf("%v of %d: %d with %d, and %d is there all the time", to, query, keys[i], values[i],
+					nearest)
 			}
-			require.NoError(t, asks.Wait(t.Context()))
-			require.NoError(t, tree.Finish(t.Context(), updates, kind, b))
-			// where what held a latch was off its processor
-			require.NoError(t, tree.Finish(t.Context(), asks, asked, q))
-			keys, values := testdevice.Download(t, q.OutKeys, len(queries)),
-				testdevice.Download(t, q.OutValues, len(queries))
-			to := directionOf[asked]
-			for i, query := range queries {
-				// The nearest of stays, or what lies between it and the query.
-				nearest := stays[neighborOf(stays, to, query)]
-				between := keys[i]%1000 == 0 && (to == structures.Ceil && keys[i] >= query && keys[i] < nearest ||
-					to == structures.Predecessor && keys[i] < query && keys[i] > nearest)
-				if values[i] != keys[i] || keys[i] != nearest && !between {
-					t.Fatalf("%v of %d: %d with %d, and %d is there all the time", to, query, keys[i], values[i],
-						nearest)
-				}
-			}
-			require.NoError(t, tree.Check(t.Context()))
 		}
-	})
+		require.NoError(t, tree.Check(t.Context()))
+	}
 }
 
 func TestErrorsOfQueriesWithUpdates(t *testing.T) {

@@ -50,20 +50,20 @@ func inOrder[W structures.Word](tree *tree[W], do func()) {
 }
 
 // asked are keys that a tree has, their neighbours, the ends, and random ones.
-func asked(keys []uint32, n int) []uint32 {
+func asked[W structures.Word](keys []W, n int) []W {
 	rng := random(77)
-	q := []uint32{0, 1, 2, ^uint32(0), ^uint32(0) - 1}
+	q := []W{0, 1, 2, ^W(0), ^W(0) - 1}
 	for len(q) < n {
-		k := rng.Uint32()
+		k := W(rng.Uint64())
 		if len(keys) != 0 && len(q)%4 != 0 {
-			k = keys[rng.IntN(len(keys))] + uint32(len(q)%4) - 2
+			k = keys[rng.IntN(len(keys))] + W(len(q)%4) - 2
 		}
 		q = append(q, k)
 	}
 	return q
 }
 
-func requireFind(t testing.TB, tree *tree[uint32], queries []uint32, want model) {
+func requireFind[W structures.Word](t testing.TB, tree *tree[W], queries []W, want modelOf[W]) {
 	t.Helper()
 	values, found, err := tree.Find(t.Context(), queries)
 	require.NoError(t, err)

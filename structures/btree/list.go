@@ -182,9 +182,12 @@ func (t *tree[W]) listIn(ctx context.Context, report int, take func(words int) (
 		case height > r.height:
 			r.height = depths - 1 // whatever the root says
 			continue
-		case l.counts[brokenListed] != 0 || l.leafCount() == 0:
+		case l.counts[brokenListed] != 0:
 			return listed{}, t.corrupt(ctx)
 		case l.inner() <= r.inner && l.leafCount() <= r.leaves:
+			if l.leafCount() == 0 { // though there was room for all that is above
+				return listed{}, t.corrupt(ctx)
+			}
 			t.known.height = height
 			return l, nil
 		}

@@ -1,12 +1,12 @@
 package btree
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -14,7 +14,7 @@ import (
 )
 
 // neighborOf is the oracle: the place of a key's neighbor among sorted keys, or -1.
-func neighborOf(sorted []uint32, to structures.Direction, key uint32) int {
+func neighborOf[W structures.Word](sorted []W, to structures.Direction, key W) int {
 	at, there := slices.BinarySearch(sorted, key)
 	switch to {
 	case structures.Successor:
@@ -34,24 +34,18 @@ func neighborOf(sorted []uint32, to structures.Direction, key uint32) int {
 	return at
 }
 
-func requireNeighbors(t testing.TB, tree *tree[uint32], queries []uint32, want model) {
+func requireNeighbors[W structures.Word](t testing.TB, tree *tree[W], queries []W, want modelOf[W]) {
 	t.Helper()
 	keys, values := want.sorted()
-	calls := map[structures.Direction]func([]uint32) (u32.Neighbors, error){
-		structures.Successor: func(q []uint32) (u32.Neighbors, error) {
-			return tree.Successor(t.Context(), q)
-		},
-		structures.Predecessor: func(q []uint32) (u32.Neighbors, error) {
-			return tree.Predecessor(t.Context(), q)
-		},
-		structures.Floor: func(q []uint32) (u32.Neighbors, error) { return tree.Floor(t.Context(), q) },
-		structures.Ceil:  func(q []uint32) (u32.Neighbors, error) { return tree.Ceil(t.Context(), q) },
+	calls := map[structures.Direction]func(context.Context, []W) (structures.Neighbors[W, W], error){
+		structures.Successor: tree.Successor, structures.Predecessor: tree.Predecessor,
+		structures.Floor: tree.Floor, structures.Ceil: tree.Ceil,
 	}
 	for to, call := range calls {
-		got, err := call(queries)
+		got, err := call(t.Context(), queries)
 		require.NoError(t, err)
 		for i, q := range queries {
-			var key, value uint32
+			var key, value W
 			at := neighborOf(keys, to, q)
 			if at >= 0 {
 				key, value = keys[at], values[at]
@@ -66,13 +60,13 @@ func requireNeighbors(t testing.TB, tree *tree[uint32], queries []uint32, want m
 	require.NoError(t, err)
 	require.Equal(t, len(keys) > 0, found)
 	if found {
-		require.Equal(t, []uint32{keys[0], values[0]}, []uint32{key, value})
+		require.Equal(t, []W{keys[0], values[0]}, []W{key, value})
 	}
 	key, value, found, err = tree.Max(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, len(keys) > 0, found)
 	if found {
-		require.Equal(t, []uint32{keys[len(keys)-1], values[len(keys)-1]}, []uint32{key, value})
+		require.Equal(t, []W{keys[len(keys)-1], values[len(keys)-1]}, []W{key, value})
 	}
 }
 
@@ -179,7 +173,7 @@ func TestNeighborsInSmallTrees(t *testing.T) {
 }
 
 // emptyLeaves makes leaves of a tree empty, as deletions leave them. The model follows.
-func emptyLeaves(t testing.TB, tree *tree[uint32], want model, which func(leaf int) bool) {
+func emptyLeaves[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W], which func(leaf int) bool) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -189,13 +183,13 @@ func emptyLeaves(t testing.TB, tree *tree[uint32], want model, which func(leaf i
 		if n.Level != 0 {
 			continue
 		}
-		emptyKey := ^uint32(0)
+		emptyKey := ^W(0)
 		if n.High == emptyKey {
 			emptyKey = 0
 		}
 		if which(leaf) {
-			for slot := range uint32(Slots) {
-				words = append(words, poked{n.Ref, 2 * slot, emptyKey, 0}, poked{n.Ref, 2*slot + 1, 6, 0})
+			for slot := range tree.geometry().slots {
+				words = append(words, pairIn(n.Ref, slot, emptyKey, emptyValue[W](3))...)
 			}
 			for _, k := range n.Keys {
 				delete(want, k)
@@ -208,16 +202,15 @@ func emptyLeaves(t testing.TB, tree *tree[uint32], want model, which func(leaf i
 
 // orphan takes separators out of their parents, each node's last one, so that the children are reached by side links
 // alone: what a batch leaves that was stopped between a split and the insertion of its separator.
-func orphan(t testing.TB, tree *tree[uint32]) {
+func orphan[W structures.Word](t testing.TB, tree *tree[W]) {
 	t.Helper()
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
 	var words []poked
 	for _, n := range nodes {
-		if used := uint32(len(n.Keys)); n.Level != 0 && used > 1 {
-			for slot := used - 1; slot < Slots; slot++ {
-				words = append(words, poked{n.Ref, 2 * slot, n.Keys[used-2], 0},
-					poked{n.Ref, 2*slot + 1, n.Values[used-2], 0})
+		if used := len(n.Keys); n.Level != 0 && used > 1 {
+			for slot := used - 1; slot < tree.geometry().slots; slot++ {
+				words = append(words, pairIn(n.Ref, slot, n.Keys[used-2], n.Values[used-2])...)
 			}
 		}
 	}
@@ -226,11 +219,16 @@ func orphan(t testing.TB, tree *tree[uint32]) {
 
 // A tree as updates may leave it, with long rows of empty leaves: longer than a search looks at in one dispatch.
 func TestQueriesInRavagedTrees(t *testing.T) {
+	t.Run("32", testQueriesInRavagedTrees[uint32])
+	t.Run("64", testQueriesInRavagedTrees[uint64])
+}
+
+func testQueriesInRavagedTrees[W structures.Word](t *testing.T) {
 	d := openDevice(t)
 	rng := random(6)
-	keys := uniqueKeys(rng, 4000)
-	values := randomWords(rng, len(keys))
-	want := model{}.insert(keys, values)
+	keys := widened[W](uniqueKeys(rng, 4000))
+	values := widened[W](randomWords(rng, len(keys)))
+	want := modelOf[W]{}.insert(keys, values)
 	tree := buildTree(t, d, keys, values, Options{})
 	queries := asked(keys, 3000)
 	ravage(t, tree, want)
@@ -239,7 +237,7 @@ func TestQueriesInRavagedTrees(t *testing.T) {
 	requireQueries(t, tree, queries, want)
 
 	rebuild(t, tree, keys, values)
-	want = model{}.insert(keys, values)
+	want = modelOf[W]{}.insert(keys, values)
 	emptyLeaves(t, tree, want, func(leaf int) bool { return leaf%100 != 50 })
 	requireQueries(t, tree, queries, want)
 	emptyLeaves(t, tree, want, func(leaf int) bool { return true })
@@ -268,7 +266,7 @@ func TestQueriesInSuperBlocks(t *testing.T) {
 	deviceRanges(t, tree, someRanges(keys, 300, 10), 8, want)
 }
 
-func requireQueries(t testing.TB, tree *tree[uint32], queries []uint32, want model) {
+func requireQueries[W structures.Word](t testing.TB, tree *tree[W], queries []W, want modelOf[W]) {
 	t.Helper()
 	requireFind(t, tree, queries, want)
 	requireNeighbors(t, tree, queries, want)

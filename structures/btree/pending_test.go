@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/alloc"
-	"github.com/vkds/vkds/internal/u32"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -78,16 +78,22 @@ func testConcurrentPoolFull[W structures.Word](t *testing.T) {
 // What found a pool full left leaves without a parent, too. Mending these takes room as the pending operations do: the
 // pool grows once for both.
 func TestFinishGrowsOnce(t *testing.T) {
+	t.Run("32", func(t *testing.T) { testFinishGrowsOnce[uint32](t, 5900, 4000) })
+	t.Run("64", func(t *testing.T) { testFinishGrowsOnce[uint64](t, 4200, 1500) })
+}
+
+// testFinishGrowsOnce inserts more pairs than a memory block has room for beside those that are there.
+func testFinishGrowsOnce[W structures.Word](t *testing.T, pairs, more int) {
 	d := openDevice(t)
-	there := ramp(5900, 1, 700_000) // pairs whose nodes fill a memory block nearly
+	there := widened[W](ramp(pairs, 1, 700_000))
 	tree := buildTree(t, d, there, there, Options{Capacity: 1, Fill: 1})
-	m := model{}.insert(there, there)
+	m := modelOf[W]{}.insert(there, there)
 	s := testdevice.Stream(t, d)
-	keys := uniqueKeys(random(11), 4000)
-	values := randomWords(random(12), len(keys))
+	keys := widened[W](uniqueKeys(random(11), more))
+	values := widened[W](randomWords(random(12), len(keys)))
 	b := structures.DeviceBatch{
-		Count: len(keys), Keys: testdevice.Upload(t, d, keys), Values: testdevice.Upload(t, d, values),
-		Status: testdevice.Upload(t, d, make([]uint8, len(keys))), Left: testdevice.Upload(t, d, []uint32{0}),
+		Count: len(keys), Keys: upload(t, d, keys), Values: upload(t, d, values),
+		Status: testdevice.Room[uint8](t, d, recording.Padded(len(keys))), Left: testdevice.Upload(t, d, []uint32{0}),
 	}
 	blocks := tree.blocks()
 	require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
@@ -167,60 +173,61 @@ func testStuckLatch[W structures.Word](t *testing.T) {
 // A split of the last node of a level of which the high is seen, and not yet the link, as where the two words are not
 // stored at once: there is no node yet to go to. What lies above waits, and nothing else does.
 func TestHalfPublishedSplit(t *testing.T) {
-	eachProtocol(t, func(t *testing.T, d *vk.Device, tile int) {
-		keys := ramp(3000, 0, 1000)
-		tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile})
-		m := model{}.insert(keys, keys)
-		nodes, err := tree.Nodes(t.Context())
-		require.NoError(t, err)
-		at := slices.IndexFunc(nodes, func(n Node[uint32]) bool { return n.Level == 1 && n.Last })
-		require.NotEqual(t, -1, at)
-		last := nodes[at]
-		require.NotZero(t, last.Low, "a level of one node")
-		const highWord = 30
-		border := (last.Low + keys[len(keys)-1]) / 2
-		poke(t, tree, poked{slab: last.Ref, word: highWord, value: border})
-		visits, most := tree.visits, tree.mostVisits
-		tree.visits, tree.mostVisits = 64, 1<<8 // so that it gives up soon
+	eachWidth(t, testHalfPublishedSplit[uint32], testHalfPublishedSplit[uint64])
+}
 
-		kinds := append(orderedKinds, structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
-			structures.CountAll)
-		var b u32.Batch
-		for i := range 1500 {
-			b.Kinds = append(b.Kinds, kinds[i%len(kinds)])
-			b.Keys = append(b.Keys, uint32(i)*2000)
-			b.Highs = append(b.Highs, uint32(i)*2000+500)
-		}
-		b.Values, b.Width = slices.Clone(b.Keys), 4
-		r, err := tree.Apply(t.Context(), b)
-		var stuck *structures.StuckError
-		require.ErrorAs(t, err, &stuck)
-		left := 0
-		for i, s := range r.Status {
-			if b.Keys[i] > border {
-				require.Equal(t, structures.Pending, s)
-				left++
-			} else if i+1000 < len(b.Keys) { // others may wait for a lane of their tile, or look further on
-				require.NotEqual(t, structures.Pending, s, "%v of %d", b.Kinds[i], b.Keys[i])
-			}
-		}
-		require.NotZero(t, left)
+func testHalfPublishedSplit[W structures.Word](t *testing.T, d *vk.Device, tile int) {
+	keys := widened[W](ramp(3000, 0, 1000))
+	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile, Capacity: 6000})
+	m := modelOf[W]{}.insert(keys, keys)
+	nodes, err := tree.Nodes(t.Context())
+	require.NoError(t, err)
+	at := slices.IndexFunc(nodes, func(n Node[W]) bool { return n.Level == 1 && n.Last })
+	require.NotEqual(t, -1, at)
+	last := nodes[at]
+	require.NotZero(t, last.Low, "a level of one node")
+	border := last.Low + (keys[len(keys)-1]-last.Low)/2
+	poke(t, tree, fieldIn(last.Ref, tree.geometry().high, border)...)
+	visits, most := tree.visits, tree.mostVisits
+	tree.visits, tree.mostVisits = 64, 1<<8 // so that it gives up soon
 
-		poke(t, tree, poked{slab: last.Ref, word: highWord, value: ^uint32(0)})
-		tree.visits, tree.mostVisits = visits, most
-		b.Values = slices.Clone(b.Keys)
-		_, err = tree.Apply(t.Context(), b)
-		require.NoError(t, err)
-		for i, k := range b.Kinds {
-			switch k {
-			case structures.Insert, structures.InsertUnique:
-				m[b.Keys[i]] = b.Keys[i]
-			case structures.Delete:
-				delete(m, b.Keys[i])
-			}
+	kinds := append(orderedKinds, structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
+		structures.CountAll)
+	var b structures.Batch[W, W]
+	for i := range uint32(1500) {
+		b.Kinds = append(b.Kinds, kinds[int(i)%len(kinds)])
+		b.Keys = append(b.Keys, numbers.Key[W](i*2000))
+		b.Highs = append(b.Highs, numbers.Key[W](i*2000+500))
+	}
+	b.Values, b.Width = slices.Clone(b.Keys), 4
+	r, err := tree.Apply(t.Context(), b)
+	var stuck *structures.StuckError
+	require.ErrorAs(t, err, &stuck)
+	left := 0
+	for i, s := range r.Status {
+		if b.Keys[i] > border {
+			require.Equal(t, structures.Pending, s)
+			left++
+		} else if i+1000 < len(b.Keys) { // others may wait for a lane of their tile, or look further on
+			require.NotEqual(t, structures.Pending, s, "%v of %d", b.Kinds[i], b.Keys[i])
 		}
-		requireTree(t, tree, m)
-	})
+	}
+	require.NotZero(t, left)
+
+	poke(t, tree, fieldIn(last.Ref, tree.geometry().high, ^W(0))...)
+	tree.visits, tree.mostVisits = visits, most
+	b.Values = slices.Clone(b.Keys)
+	_, err = tree.Apply(t.Context(), b)
+	require.NoError(t, err)
+	for i, k := range b.Kinds {
+		switch k {
+		case structures.Insert, structures.InsertUnique:
+			m[b.Keys[i]] = b.Keys[i]
+		case structures.Delete:
+			delete(m, b.Keys[i])
+		}
+	}
+	requireTree(t, tree, m)
 }
 
 // A leaf whose cleaning was held up in between: some of the slots that become empty have the new version, the others
@@ -265,6 +272,68 @@ func TestHalfCleanedLeaf(t *testing.T) {
 		require.NoError(t, err)
 		requireTree(t, tree, m.insert(fresh, fresh))
 	})
+}
+
+// A pair that is half written, in a leaf that is changed under its latch, as where no atomic takes a pair: nobody meets
+// half of a key or a key without its value, and what needs the leaf waits, and nothing else does.
+func TestHalfWrittenPair(t *testing.T) {
+	t.Run("32", func(t *testing.T) {
+		testHalfWrittenPair[uint32](t, openDevice(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}}))
+	})
+	t.Run("64", func(t *testing.T) { testHalfWrittenPair[uint64](t, openDevice(t)) })
+}
+
+func testHalfWrittenPair[W structures.Word](t *testing.T, d *vk.Device) {
+	keys := widened[W](ramp(3000, 0, 1000))
+	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: 2, Fill: 0.6, Capacity: 6000})
+	visits, most := tree.visits, tree.mostVisits
+	m := modelOf[W]{}.insert(keys, keys)
+	// The words of the pair that are there already.
+	for there := range 2 * numbers.WordsOf[W](1) {
+		nodes, err := tree.Nodes(t.Context())
+		require.NoError(t, err)
+		leaf := nodes[slices.IndexFunc(nodes, func(n Node[W]) bool {
+			return n.Level == 0 && n.Low > numbers.Key[W](1_000_000+uint32(there)*100_000)
+		})]
+		meta := uint32(tree.geometry().meta)
+		raw := rawNode(t, tree, leaf.Ref)
+		slot := slices.IndexFunc(ramp(tree.geometry().slots, 0, 1), func(slot uint32) bool {
+			pair := raw[int(slot)*2*numbers.WordsOf[W](1):]
+			return pair[0].value == ^uint32(0) && pair[numbers.WordsOf[W](1)-1].value == ^uint32(0)
+		})
+		require.NotEqual(t, -1, slot)
+		fresh := leaf.Low + 1
+		pair := pairIn(leaf.Ref, slot, fresh, fresh*3)
+		poke(t, tree, append(pair[:there:there], poked{slab: leaf.Ref, word: meta, value: raw[meta].value | 1})...)
+		tree.visits, tree.mostVisits = 64, 1<<8 // so that it gives up soon
+
+		kinds := []structures.Kind{structures.Find, structures.FindCeil, structures.Insert, structures.FindFloor,
+			structures.InsertUnique, structures.FindRange, structures.InsertAdd, structures.Delete}
+		var b structures.Batch[W, W]
+		for i, kind := range kinds {
+			for _, key := range []W{fresh, leaf.Keys[len(leaf.Keys)-1], keys[i] + 1} {
+				b.Kinds, b.Keys, b.Highs = append(b.Kinds, kind), append(b.Keys, key), append(b.Highs, key)
+			}
+		}
+		b.Values, b.Width = make([]W, len(b.Keys)), 1
+		r, err := tree.Apply(t.Context(), b)
+		var stuck *structures.StuckError
+		require.ErrorAs(t, err, &stuck)
+		for i, s := range r.Status {
+			require.Equal(t, i%3 != 2, s == structures.Pending, "%v of %#x: %v", b.Kinds[i], b.Keys[i], s)
+			if b.Kinds[i].Inserts() && i%3 == 2 {
+				m[b.Keys[i]] = 0
+			}
+		}
+		version := raw[meta].value>>5 + 1
+		poke(t, tree, append(pair, poked{slab: leaf.Ref, word: meta, value: version << 5})...)
+		tree.visits, tree.mostVisits = visits, most
+		r, err = tree.Apply(t.Context(), structures.Batch[W, W]{Kinds: kinds[:1], Keys: []W{fresh}, Values: []W{0}})
+		require.NoError(t, err)
+		require.Equal(t, []W{fresh * 3}, r.Values)
+		m[fresh] = fresh * 3
+		requireTree(t, tree, m)
+	}
 }
 
 // At the limit of its memory a tree does what needs none, also where latches or the visit budget hold it up, and

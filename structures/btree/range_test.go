@@ -33,7 +33,7 @@ func someRanges(keys []uint32, n, length int) []u32.Range {
 }
 
 // within are the places of a range's first key among sorted ones, and of the first one behind it.
-func within(sorted []uint32, r u32.Range) (first, end int) {
+func within[W structures.Word](sorted []W, r structures.Range[W]) (first, end int) {
 	if r.Lo > r.Hi {
 		return 0, 0
 	}
@@ -69,7 +69,7 @@ func requireRanges(t testing.TB, tree *tree[uint32], ranges []u32.Range, want mo
 	}
 }
 
-func clip(words []uint32) []uint32 { return words[:min(len(words), 20)] }
+func clip[W structures.Word](words []W) []W { return words[:min(len(words), 20)] }
 
 func TestRanges(t *testing.T) {
 	d := openDevice(t)

@@ -5,19 +5,25 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 )
 
 // Separators that are missing in the inner nodes, on several levels, come back; so does the rest, however badly the
 // inner nodes are.
 func TestRepair(t *testing.T) {
+	t.Run("32", testRepair[uint32])
+	t.Run("64", testRepair[uint64])
+}
+
+func testRepair[W structures.Word](t *testing.T) {
 	d := openDevice(t)
-	tree := newTree(t, d, Options{})
+	tree := newTreeOf[W](t, d, Options{})
 	for _, n := range []int{0, 20, 200, 20000} {
 		rng := random(uint64(n))
-		keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+		keys, values := widened[W](uniqueKeys(rng, n)), widened[W](randomWords(rng, n))
 		rebuild(t, tree, keys, values)
-		want := model{}.insert(keys, values)
+		want := modelOf[W]{}.insert(keys, values)
 		ravage(t, tree, want)
 		nodes, err := tree.Nodes(t.Context())
 		require.NoError(t, err)
@@ -27,9 +33,8 @@ func TestRepair(t *testing.T) {
 		for _, node := range nodes {
 			if used := len(node.Keys); node.Level != 0 && used > 1 && rng.IntN(2) == 0 {
 				orphans++
-				for slot := used - 1; slot < Slots; slot++ {
-					words = append(words, poked{slab: node.Ref, word: uint32(2 * slot), value: node.Keys[used-2]},
-						poked{slab: node.Ref, word: uint32(2*slot + 1), value: node.Values[used-2]})
+				for slot := used - 1; slot < tree.geometry().slots; slot++ {
+					words = append(words, pairIn(node.Ref, slot, node.Keys[used-2], node.Values[used-2])...)
 				}
 			}
 		}
@@ -52,12 +57,17 @@ func TestRepair(t *testing.T) {
 
 // Levels that no parent knows of, but for the first node of each, and those that each second parent knows of alone.
 func TestLevelsBySideLinks(t *testing.T) {
+	t.Run("32", testLevelsBySideLinks[uint32])
+	t.Run("64", testLevelsBySideLinks[uint64])
+}
+
+func testLevelsBySideLinks[W structures.Word](t *testing.T) {
 	d := openDevice(t)
 	const n = 20000
 	rng := random(3)
-	keys, values := uniqueKeys(rng, n), randomWords(rng, n)
-	want := model{}.insert(keys, values)
-	tree := newTree(t, d, Options{})
+	keys, values := widened[W](uniqueKeys(rng, n)), widened[W](randomWords(rng, n))
+	want := modelOf[W]{}.insert(keys, values)
+	tree := newTreeOf[W](t, d, Options{})
 	for _, every := range []int{1, 2} {
 		rebuild(t, tree, keys, values)
 		nodes, err := tree.Nodes(t.Context())
@@ -69,9 +79,8 @@ func TestLevelsBySideLinks(t *testing.T) {
 				continue
 			}
 			orphans += len(node.Keys) - 1
-			for slot := range uint32(Slots) {
-				words = append(words, poked{slab: node.Ref, word: 2 * slot, value: node.Keys[0]},
-					poked{slab: node.Ref, word: 2*slot + 1, value: node.Values[0]})
+			for slot := range tree.geometry().slots {
+				words = append(words, pairIn(node.Ref, slot, node.Keys[0], node.Values[0])...)
 			}
 		}
 		poke(t, tree, words...)

@@ -31,7 +31,7 @@ func newTreeOf[W structures.Word](t testing.TB, d *vk.Device, o Options) *tree[W
 }
 
 // buildTree makes a tree of pairs until the test's end.
-func buildTree(t testing.TB, d *vk.Device, keys, values []uint32, o Options) *tree[uint32] {
+func buildTree[W structures.Word](t testing.TB, d *vk.Device, keys, values []W, o Options) *tree[W] {
 	t.Helper()
 	tree, err := build(t.Context(), d, keys, values, o)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func buildTree(t testing.TB, d *vk.Device, keys, values []uint32, o Options) *tr
 }
 
 // rebuild makes an open tree one of other pairs: its kernels are compiled already.
-func rebuild(t testing.TB, tree *tree[uint32], keys, values []uint32) {
+func rebuild[W structures.Word](t testing.TB, tree *tree[W], keys, values []W) {
 	t.Helper()
 	require.NoError(t, tree.build(t.Context(), keys, values))
 }
@@ -241,9 +241,42 @@ func poke[W structures.Word](t testing.TB, tree *tree[W], words ...poked) {
 	require.NoError(t, tree.stream.Wait(t.Context()))
 }
 
+// pairIn are the words of a pair in a slot of a node.
+func pairIn[W structures.Word](slab uint32, slot int, key, value W) (words []poked) {
+	pair := numbers.Words([]W{key, value})
+	for i, word := range pair {
+		words = append(words, poked{slab: slab, word: uint32(slot*len(pair) + i), value: word})
+	}
+	return words
+}
+
+// fieldIn are the words of a key in a node's header.
+func fieldIn[W structures.Word](slab uint32, at int, key W) (words []poked) {
+	for i, word := range numbers.Words([]W{key}) {
+		words = append(words, poked{slab: slab, word: uint32(at + i), value: word})
+	}
+	return words
+}
+
+// emptyValue is the value of a slot that became empty in a version, and erasedValue that of one that is to be cleaned
+// yet: at 64 bits, where leaves are changed under their latch, all free slots have the same.
+func emptyValue[W structures.Word](version uint32) W {
+	if structures.WidthOf[W]() == structures.Bits64 {
+		return 0
+	}
+	return W(version << 1)
+}
+
+func erasedValue[W structures.Word]() W {
+	if structures.WidthOf[W]() == structures.Bits64 {
+		return 0
+	}
+	return 1
+}
+
 // ravage brings the leaves' pairs into any slots, deletes some of them, and leaves empty and erased slots between, with
 // a version of any value: what concurrent updates may leave of a tree. The model follows.
-func ravage(t testing.TB, tree *tree[uint32], want model) {
+func ravage[W structures.Word](t testing.TB, tree *tree[W], want modelOf[W]) {
 	t.Helper()
 	rng := random(uint64(len(want)))
 	nodes, err := tree.Nodes(t.Context())
@@ -253,26 +286,25 @@ func ravage(t testing.TB, tree *tree[uint32], want model) {
 		if n.Level != 0 {
 			continue
 		}
-		emptyKey := ^uint32(0)
+		emptyKey := ^W(0)
 		if n.High == emptyKey {
 			emptyKey = 0
 		}
 		version := rng.Uint32() >> 5
-		words = append(words, poked{slab: n.Ref, word: metaWord, value: version << 5})
-		slots := rng.Perm(Slots)
+		words = append(words, poked{slab: n.Ref, word: uint32(tree.geometry().meta), value: version << 5})
+		slots := rng.Perm(tree.geometry().slots)
 		for i, slot := range slots {
-			key, value := emptyKey, version<<1
+			key, value := emptyKey, emptyValue[W](version)
 			switch {
 			case i < len(n.Keys) && rng.IntN(5) != 0:
 				key, value = n.Keys[i], n.Values[i]
 			case i < len(n.Keys):
 				delete(want, n.Keys[i])
-				value = 1
+				value = erasedValue[W]()
 			case rng.IntN(3) == 0:
-				value = 1
+				value = erasedValue[W]()
 			}
-			words = append(words, poked{slab: n.Ref, word: uint32(2 * slot), value: key},
-				poked{slab: n.Ref, word: uint32(2*slot + 1), value: value})
+			words = append(words, pairIn(n.Ref, slot, key, value)...)
 		}
 	}
 	poke(t, tree, words...)
