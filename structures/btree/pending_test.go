@@ -285,7 +285,7 @@ func TestHalfWrittenPair(t *testing.T) {
 
 func testHalfWrittenPair[W structures.Word](t *testing.T, d *vk.Device) {
 	keys := widened[W](ramp(3000, 0, 1000))
-	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: 2, Fill: 0.6, Capacity: 6000})
+	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Fill: 0.6, Capacity: 6000})
 	visits, most := tree.visits, tree.mostVisits
 	m := modelOf[W]{}.insert(keys, keys)
 	// The words of the pair that are there already.
