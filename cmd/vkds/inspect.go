@@ -14,7 +14,6 @@ import (
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
-	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
@@ -172,11 +171,8 @@ func drawnKey(dict *dictionary) func(w uint64) string {
 	return dict.key.Format
 }
 
-// slotsOfASlab is how many pairs a slab of the hash table has room for, by their width.
-var slotsOfASlab = [...]int{structures.Bits32: 15, structures.Bits64: 7}
-
 func drawSlabHash(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) error {
-	m, slots := dict.itself(), slotsOfASlab[dict.width()]
+	m, slots := dict.itself(), slabhash.SlotsAt(dict.width(), false)
 	s, err := statsOf[slabhash.Stats](ctx, m)
 	if err != nil {
 		return err

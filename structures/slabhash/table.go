@@ -88,7 +88,7 @@ func newTable[W structures.Word](ctx context.Context, d *vk.Device, o Options, k
 	}
 	width := structures.WidthOf[W]()
 	t := &table[W]{
-		d: d, o: o, width: width, keys: keys, slots: slotsBytes / slotBytes(width, keys), pool: o.Pool,
+		d: d, o: o, width: width, keys: keys, slots: SlotsAt(width, keys), pool: o.Pool,
 		tiles: bestTiles(d, width, keys, o.Tile), visits: initialVisits,
 		kernels: recording.NewKernels(d), own: recording.NewOwn(d).Of(width),
 	}
@@ -161,6 +161,9 @@ func (t *table[W]) bucketsFor(pairs uint64) uint32 {
 	b := float64(pairs) / (float64(t.slots) * t.o.Load)
 	return uint32(min(max(b+1, 64), maxBuckets))
 }
+
+// SlotsAt is how many pairs of a width a slab has room for, and of a set, keys.
+func SlotsAt(w structures.Width, set bool) int { return slotsBytes / slotBytes(w, set) }
 
 // slotBytes are those of a slot: of a key, or of a pair.
 func slotBytes(width structures.Width, keys bool) int {
@@ -320,7 +323,7 @@ func kernel[P any, W structures.Word](t *table[W], s *vk.Stream, module string, 
 // variant returns the name of a kernel's module for this sort of table.
 func (t *table[W]) variant(kernel string) string {
 	if t.keys {
-		return fmt.Sprintf("%s.k%d", kernel, t.width.Bits())
+		return recording.OfKeys(kernel, t.width)
 	}
 	return recording.Sized(kernel, t.width)
 }

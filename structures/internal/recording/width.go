@@ -6,7 +6,13 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// Sized is the name of the module that a kernel is compiled to for keys and values of a width.
-func Sized(kernel string, w structures.Width) string {
-	return fmt.Sprintf("%s.k%dv%d", kernel, w.Bits(), w.Bits())
+// OfKeys is the name of the module that a kernel is compiled to for numbers of a width: keys, or whatever they are.
+func OfKeys(kernel string, w structures.Width) string { return fmt.Sprintf("%s.k%d", kernel, w.Bits()) }
+
+// OfPairs is that of the module for keys and values of two widths.
+func OfPairs(kernel string, key, value structures.Width) string {
+	return fmt.Sprintf("%s.k%dv%d", kernel, key.Bits(), value.Bits())
 }
+
+// Sized is OfPairs for keys and values of one width.
+func Sized(kernel string, w structures.Width) string { return OfPairs(kernel, w, w) }
