@@ -9,7 +9,7 @@ import (
 
 // deleteRanges measures the deletion of every fourth stretch of so many neighbouring keys as a range is long, the
 // stretches in no order. The call waits by itself, so the time is the wall's.
-func deleteRanges[W word](s *session, ctx context.Context) error {
+func deleteRanges[W structures.Word](s *session, ctx context.Context) error {
 	for _, length := range s.options.Lengths {
 		stretches := everyFourth[W](s, min(length, s.n))
 		m := s.measurement(s.n, stretches.pairs())
@@ -30,18 +30,18 @@ func deleteRanges[W word](s *session, ctx context.Context) error {
 }
 
 // rangeDeleter is what can delete ranges of Go's keys.
-type rangeDeleter[W word] interface {
+type rangeDeleter[W structures.Word] interface {
 	DeleteRange(context.Context, []structures.Range[W]) ([]uint32, error)
 }
 
 // stretches are ranges of so many keys each.
-type stretches[W word] struct {
+type stretches[W structures.Word] struct {
 	ranges []structures.Range[W]
 	length int
 	sorted []uint32 // all keys, of which every fourth stretch is deleted
 }
 
-func everyFourth[W word](s *session, length int) stretches[W] {
+func everyFourth[W structures.Word](s *session, length int) stretches[W] {
 	x := stretches[W]{length: length, sorted: s.inOrder(s.n)}
 	x.ranges = make([]structures.Range[W], (s.n/length+3)/4)
 	order := newOrder(len(x.ranges), uint64(s.o.Seed)<<11|1)
@@ -62,7 +62,7 @@ func (x stretches[W]) has(key uint32) bool {
 }
 
 // checkDeleted looks whether the pairs of stretches are gone and all others there, and whether they were counted.
-func checkDeleted[W word](s *session, ctx context.Context, x stretches[W], counts []uint32) error {
+func checkDeleted[W structures.Word](s *session, ctx context.Context, x stretches[W], counts []uint32) error {
 	for i, got := range counts {
 		if int(got) != x.length {
 			return s.wrong("range %d: %d pairs removed instead of %d", i, got, x.length)

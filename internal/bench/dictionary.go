@@ -61,12 +61,13 @@ type hashTable interface {
 	Timings() []vk.Timing
 }
 
+func newMap[W structures.Word](ctx context.Context, d *vk.Device, o slabhash.Options) (hashTable, error) {
+	return slabhash.New[W, W](ctx, d, o)
+}
+
 // newMap makes one of the width at hand.
 func (s *session) newMap(ctx context.Context, o slabhash.Options) (hashTable, error) {
-	if s.width == structures.Bits64 {
-		return slabhash.New[uint64, uint64](ctx, s.d, o)
-	}
-	return slabhash.New[uint32, uint32](ctx, s.d, o)
+	return atWidth(s, newMap[uint32], newMap[uint64])(ctx, s.d, o)
 }
 
 // mapTable is a hash table of pairs, with a pool of its own.
@@ -78,7 +79,7 @@ type mapTable struct {
 func openMap(ctx context.Context, s *session) (dictionary, error) {
 	// Room for all that any operation here comes to: the mixes insert half as many pairs again, and a rehash has
 	// two tables at a time. No dispatch may meet a full pool.
-	load, slots := s.at.load, pairSlots(s.width)
+	load, slots := s.at.load, slabhash.SlotsAt(s.width, false)
 	buckets := bucketsFor(s.n, load, slots)
 	slabs := float64(buckets) * (expectedSlabs(1.5*load, slots) - 1)
 	if slices.Contains(s.options.Ops, "rehash-half") {
@@ -139,21 +140,18 @@ type hashSet interface {
 	Stats(context.Context) (slabhash.Stats, error)
 }
 
-func (s *session) newSet(ctx context.Context, o slabhash.Options) (hashSet, error) {
-	if s.width == structures.Bits64 {
-		return slabhash.NewSet[uint64](ctx, s.d, o)
-	}
-	return slabhash.NewSet[uint32](ctx, s.d, o)
+func newSet[W structures.Word](ctx context.Context, d *vk.Device, o slabhash.Options) (hashSet, error) {
+	return slabhash.NewSet[W](ctx, d, o)
 }
 
 func openSet(ctx context.Context, s *session) (dictionary, error) {
-	slots := keySlots(s.width)
+	slots := slabhash.SlotsAt(s.width, true)
 	buckets := bucketsFor(s.n, s.at.load, slots)
 	pool, err := s.poolOf(ctx, float64(buckets)*(expectedSlabs(s.at.load, slots)-1))
 	if err != nil {
 		return nil, err
 	}
-	set, err := s.newSet(ctx, s.hashOptions(buckets, pool))
+	set, err := atWidth(s, newSet[uint32], newSet[uint64])(ctx, s.d, s.hashOptions(buckets, pool))
 	if err != nil {
 		pool.Close()
 		return nil, err
@@ -247,18 +245,16 @@ func openTree(ctx context.Context, s *session) (dictionary, error) {
 		fill = btree.DefaultFill
 	}
 	capacity := float64(s.n+max(s.batch, s.n/2)) * max(1.25, btree.Slots*fill/6)
-	t, err := s.newTree(ctx, btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile})
+	o := btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile}
+	t, err := atWidth(s, newTree[uint32], newTree[uint64])(ctx, s.d, o)
 	if err != nil {
 		return nil, err
 	}
 	return treeTable{t}, nil
 }
 
-func (s *session) newTree(ctx context.Context, o btree.Options) (tree, error) {
-	if s.width == structures.Bits64 {
-		return btree.New[uint64, uint64](ctx, s.d, o)
-	}
-	return btree.New[uint32, uint32](ctx, s.d, o)
+func newTree[W structures.Word](ctx context.Context, d *vk.Device, o btree.Options) (tree, error) {
+	return btree.New[W, W](ctx, d, o)
 }
 
 func (t treeTable) hold(ctx context.Context, s *session, q sequence, _, pairs int) error {
@@ -289,18 +285,15 @@ type levelsOfRuns interface {
 type lsmTable struct{ levelsOfRuns }
 
 func openLSM(ctx context.Context, s *session) (dictionary, error) {
-	l, err := s.newLSM(ctx, lsm.Options{Batch: s.batch, Timed: true})
+	l, err := atWidth(s, newLSM[uint32], newLSM[uint64])(ctx, s.d, lsm.Options{Batch: s.batch, Timed: true})
 	if err != nil {
 		return nil, err
 	}
 	return lsmTable{l}, nil
 }
 
-func (s *session) newLSM(ctx context.Context, o lsm.Options) (levelsOfRuns, error) {
-	if s.width == structures.Bits64 {
-		return lsm.New[uint64, uint64](ctx, s.d, o)
-	}
-	return lsm.New[uint32, uint32](ctx, s.d, o)
+func newLSM[W structures.Word](ctx context.Context, d *vk.Device, o lsm.Options) (levelsOfRuns, error) {
+	return lsm.New[W, W](ctx, d, o)
 }
 
 func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {
@@ -311,18 +304,15 @@ func (l lsmTable) hold(ctx context.Context, s *session, q sequence, there, pairs
 type arrayTable struct{ runs }
 
 func openSortedArray(ctx context.Context, s *session) (dictionary, error) {
-	a, err := s.newArray(ctx, sortedarray.Options{Capacity: s.n})
+	a, err := atWidth(s, newArray[uint32], newArray[uint64])(ctx, s.d, sortedarray.Options{Capacity: s.n})
 	if err != nil {
 		return nil, err
 	}
 	return arrayTable{a}, nil
 }
 
-func (s *session) newArray(ctx context.Context, o sortedarray.Options) (runs, error) {
-	if s.width == structures.Bits64 {
-		return sortedarray.New[uint64, uint64](ctx, s.d, o)
-	}
-	return sortedarray.New[uint32, uint32](ctx, s.d, o)
+func newArray[W structures.Word](ctx context.Context, d *vk.Device, o sortedarray.Options) (runs, error) {
+	return sortedarray.New[W, W](ctx, d, o)
 }
 
 func (a arrayTable) hold(ctx context.Context, s *session, q sequence, there, pairs int) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/vkds/vkds/structures"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -12,44 +11,34 @@ import (
 // and another one made of it as the low word. So elements have the order of their numbers, and what has mixed up the
 // words of two shows.
 
-// widened is the element of 64 bits that is made of x.
-func widened(x uint32) uint64 { return uint64(x)<<32 | uint64(scramble(x)) }
-
-// element is the one of the width at hand that is made of x.
-func (s *session) element(x uint32) uint64 {
-	if s.width == structures.Bits32 {
+// element is the one of a width that is made of x.
+func element(w structures.Width, x uint32) uint64 {
+	if w == structures.Bits32 {
 		return uint64(x)
 	}
-	return widened(x)
+	return uint64(x)<<32 | uint64(scramble(x))
 }
 
-// word is a key or a value where Go has it.
-type word interface{ uint32 | uint64 }
+// element is the one of the width at hand that is made of x.
+func (s *session) element(x uint32) uint64 { return element(s.width, x) }
 
-// elementOf is the element of a type's width that is made of x.
-func elementOf[W word](x uint32) W {
-	if wide := ^W(0); uint64(wide) == 1<<32-1 {
-		return W(x)
-	}
-	return W(widened(x))
+// elementOf is the element of a type's width that is made of x, and upperOf what it was made of.
+func elementOf[W structures.Word](x uint32) W { return W(element(structures.WidthOf[W](), x)) }
+func upperOf[W structures.Word](x W) uint32 {
+	return uint32(uint64(x) >> (structures.WidthOf[W]().Bits() - 32))
 }
 
-// upperOf is what an element was made of.
-func upperOf[W word](x W) uint32 {
-	if wide := ^W(0); uint64(wide) == 1<<32-1 {
-		return uint32(x)
+// atWidth is one of two things that are written for Go's words, that for the width at hand.
+func atWidth[T any](s *session, narrow, wide T) T {
+	if s.width == structures.Bits64 {
+		return wide
 	}
-	return uint32(uint64(x) >> 32)
+	return narrow
 }
 
 // ofWidth measures what is written for Go's words, at the width at hand.
 func ofWidth(narrow, wide func(*session, context.Context) error) func(*session, context.Context) error {
-	return func(s *session, ctx context.Context) error {
-		if s.width == structures.Bits64 {
-			return wide(s, ctx)
-		}
-		return narrow(s, ctx)
-	}
+	return func(s *session, ctx context.Context) error { return atWidth(s, narrow, wide)(s, ctx) }
 }
 
 // inWords are the words of elements one behind the other, which are made of what a function has for their indices.
@@ -57,7 +46,7 @@ func (s *session) inWords(of func(i int) uint32) func(i int) uint32 {
 	if s.width == structures.Bits32 {
 		return of
 	}
-	return func(i int) uint32 { return uint32(widened(of(i/2)) >> (i % 2 * 32)) }
+	return func(i int) uint32 { return uint32(s.element(of(i/2)) >> (i % 2 * 32)) }
 }
 
 // elements returns the buffer of a name with n elements of the width at hand, in the order of what a function has for
@@ -100,7 +89,7 @@ func (s *session) downloadElements(ctx context.Context, b *vk.Buffer[uint32], in
 // numbers are as wide as the elements at hand, as the device has them: sums, or how many pairs a range has.
 type numbers struct {
 	words []uint32
-	width primitives.Width
+	width structures.Width
 }
 
 func (s *session) downloadNumbers(ctx context.Context, b *vk.Buffer[uint32], n int) (numbers, error) {

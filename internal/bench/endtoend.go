@@ -9,7 +9,7 @@ import (
 )
 
 // mapEndToEnd measures updates and lookups of a map from Go slices to Go slices.
-func mapEndToEnd[W word](s *session, ctx context.Context) error {
+func mapEndToEnd[W structures.Word](s *session, ctx context.Context) error {
 	if err := s.empty(ctx); err != nil {
 		return err
 	}
@@ -17,7 +17,7 @@ func mapEndToEnd[W word](s *session, ctx context.Context) error {
 }
 
 // treeEndToEnd measures insertion and search from Go slices to Go slices.
-func treeEndToEnd[W word](s *session, ctx context.Context) error {
+func treeEndToEnd[W structures.Word](s *session, ctx context.Context) error {
 	t, err := s.tree(ctx)
 	if err != nil {
 		return err
@@ -27,24 +27,24 @@ func treeEndToEnd[W word](s *session, ctx context.Context) error {
 }
 
 // sliced is what a structure does with Go's slices.
-type sliced[W word] interface {
+type sliced[W structures.Word] interface {
 	Insert(ctx context.Context, keys, values []W) ([]structures.Status, error)
 	UpdateInto(ctx context.Context, kind structures.Kind, keys, values []W, status []structures.Status) error
 	Find(ctx context.Context, keys []W) (values []W, found []bool, err error)
 	FindInto(ctx context.Context, keys, values []W, found []bool) error
 }
 
-func slicedOf[W word](s *session) sliced[W] { return s.structure().(sliced[W]) }
+func slicedOf[W structures.Word](s *session) sliced[W] { return s.structure().(sliced[W]) }
 
 // slicesOf are elements by their indices.
-func slicesOf[W word](n int, of func(i int) uint32) []W {
+func slicesOf[W structures.Word](n int, of func(i int) uint32) []W {
 	all := make([]W, n)
 	fill(all, func(i int) W { return elementOf[W](of(i)) })
 	return all
 }
 
 // valuesOf are the values that belong to keys.
-func valuesOf[W word](s *session, keys []W) []W {
+func valuesOf[W structures.Word](s *session, keys []W) []W {
 	return slicesOf[W](len(keys), func(i int) uint32 { return s.space.value(upperOf(keys[i])) })
 }
 
@@ -139,7 +139,7 @@ func (s *session) insertedAll(status []structures.Status) error {
 	})
 }
 
-func insertSlices[W word](s *session) slicesCall {
+func insertSlices[W structures.Word](s *session) slicesCall {
 	keys := slicesOf[W](s.n, s.keys.key)
 	values := valuesOf(s, keys)
 	var status []structures.Status
@@ -165,12 +165,12 @@ func insertSlices[W word](s *session) slicesCall {
 	}
 }
 
-func findSlices[W word](s *session) slicesCall {
+func findSlices[W structures.Word](s *session) slicesCall {
 	return findsOf[W](s, s.query, func(ctx context.Context) error { return s.hold(ctx, s.n) })
 }
 
 // findsOf are the lookups of n queries.
-func findsOf[W word](s *session, query func(i int) uint32, prepare func(context.Context) error) slicesCall {
+func findsOf[W structures.Word](s *session, query func(i int) uint32, prepare func(context.Context) error) slicesCall {
 	queries := slicesOf[W](s.n, query)
 	want := valuesOf(s, queries)
 	var values []W
@@ -199,7 +199,7 @@ func findsOf[W word](s *session, query func(i int) uint32, prepare func(context.
 }
 
 // treeInsertSlices tells of the insertions the path that the tree chose.
-func treeInsertSlices[W word](s *session, t tree, q sequence) slicesCall {
+func treeInsertSlices[W structures.Word](s *session, t tree, q sequence) slicesCall {
 	keys := slicesOf[W](s.batch, func(i int) uint32 { return q.key(s.n + i) })
 	values := valuesOf(s, keys)
 	var status []structures.Status
@@ -242,7 +242,7 @@ func treeInsertSlices[W word](s *session, t tree, q sequence) slicesCall {
 	}
 }
 
-func treeFindSlices[W word](s *session, q sequence) slicesCall {
+func treeFindSlices[W structures.Word](s *session, q sequence) slicesCall {
 	return findsOf[W](s, func(i int) uint32 { return q.key(s.order.at(i)) }, func(context.Context) error {
 		s.there = -1 // the pairs of another sequence
 		return nil
@@ -251,7 +251,7 @@ func treeFindSlices[W word](s *session, q sequence) slicesCall {
 
 // insertBatches measures insertions of a batch from Go slices into a map, whose keys are new, or all there, or of which
 // a tenth comes twice in the batch.
-func insertBatches[W word](s *session, ctx context.Context) error {
+func insertBatches[W structures.Word](s *session, ctx context.Context) error {
 	fresh := func(i int) uint32 { return s.keys.key(s.n - s.batch + i) }
 	never, always := func(int) bool { return false }, func(int) bool { return true }
 	tenth := func(i int) bool { return i%10 == 9 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -25,7 +26,7 @@ func newHeater(d *vk.Device) (*heater, error) {
 	h := &heater{p: primitives.New(d, primitives.Options{})}
 	var err error
 	if h.words, err = vk.NewBuffer[uint32](d, heatWords); err == nil {
-		h.scratch, err = vk.NewBuffer[byte](d, h.p.ScanScratch(heatWords, primitives.Bits32))
+		h.scratch, err = vk.NewBuffer[byte](d, h.p.ScanScratch(heatWords, structures.Bits32))
 	}
 	if err != nil {
 		h.close()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
 )
 
 // expectedSlabs returns how many slabs a bucket has on the average, of so many slots each, at a load (elements /
@@ -25,7 +26,7 @@ func expectedSlabs(load float64, slots int) float64 {
 // slab hash of 32-bit pairs at a load, and LoadFor the load that has a utilisation, which must be above 0 and below
 // MaxUtilization.
 func Utilization(load float64) float64 {
-	return MaxUtilization * load / expectedSlabs(load, pairSlots(structures.Bits32))
+	return MaxUtilization * load / expectedSlabs(load, slabhash.SlotsAt(structures.Bits32, false))
 }
 
 // LoadFor: see Utilization.
@@ -48,7 +49,3 @@ const (
 	// MaxUtilization is that of slabs all full: 15 pairs of 8 bytes in 128.
 	MaxUtilization = 0.9375
 )
-
-// pairSlots and keySlots are how many pairs, or keys alone, a slab has room for beside two words.
-func pairSlots(w structures.Width) int { return (slabBytes - 8) / (2 * w.Bytes()) }
-func keySlots(w structures.Width) int  { return (slabBytes - 8) / w.Bytes() }

@@ -7,13 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
 )
 
 func TestExpectedSlabsAreThoseOfRandomKeys(t *testing.T) {
 	const buckets = 20_000
 	random := rand.New(rand.NewPCG(1, 2))
 	narrow, wide := structures.Bits32, structures.Bits64
-	for _, slots := range []int{pairSlots(narrow), keySlots(narrow), pairSlots(wide)} {
+	for _, slots := range []int{slabhash.SlotsAt(narrow, false), slabhash.SlotsAt(narrow, true),
+		slabhash.SlotsAt(wide, false)} {
 		for _, load := range []float64{0.05, 0.7, 1.5, 4} {
 			counts := make([]int, buckets)
 			for range int(load * float64(slots) * buckets) {

@@ -208,7 +208,7 @@ func (o *Options) completeSkew() error {
 // setting is a value of each axis that a structure is opened at.
 type setting struct {
 	form    primitives.Form
-	width   primitives.Width
+	width   structures.Width
 	order   Order
 	batch   int // the one asked for, which may be more than there are pairs
 	load    float64
@@ -221,7 +221,7 @@ type setting struct {
 func (o *Options) settings() []setting {
 	all := []setting{{}}
 	all = combined(all, o.Forms, func(at *setting, x primitives.Form) { at.form = x })
-	all = combined(all, o.Widths, func(at *setting, x int) { at.width = primitives.Width(x / 64) })
+	all = combined(all, o.Widths, func(at *setting, x int) { at.width = structures.Width(x / 64) })
 	all = combined(all, o.Orders, func(at *setting, x Order) { at.order = x })
 	all = combined(all, o.Batches, func(at *setting, x int) { at.batch = x })
 	all = combined(all, o.Loads, func(at *setting, x float64) { at.load = x })

@@ -104,7 +104,7 @@ func TestWrongOrderIsFound(t *testing.T) {
 	require.NoError(t, keys.Upload(ctx, n-1, []uint32{0}))
 	require.ErrorAs(t, s.checkAscending(ctx, keys, key), &wrong)
 
-	s.width = primitives.Bits64
+	s.width = structures.Bits64
 	long, err := s.elements(ctx, "long keys", key)
 	require.NoError(t, err)
 	require.NoError(t, s.checkAscending(ctx, long, key))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -16,7 +17,7 @@ type session struct {
 	at      setting
 	report  *Report
 	op      Op               // what is measured now
-	width   primitives.Width // of its elements: 32 bits but where it has widths
+	width   structures.Width // of its elements: 32 bits but where it has widths
 	batch   int              // operations of a batch: no more than there are pairs
 	keys    sequence         // of the pairs, in the order in which they come
 
@@ -57,7 +58,7 @@ func (s *session) measurement(n, operations int) Measurement {
 	if s.at.form != primitives.Auto {
 		m.Form = s.at.form.String()
 	}
-	if s.width == primitives.Bits64 {
+	if s.width == structures.Bits64 {
 		m.Width = 64
 	}
 	if l := s.at.latched; l.NodeBytes != 0 {

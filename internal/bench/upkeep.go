@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -152,7 +153,7 @@ func (s *session) clear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own, err := s.newMap(ctx, s.hashOptions(bucketsFor(s.n, s.at.load, pairSlots(s.width)), nil))
+	own, err := s.newMap(ctx, s.hashOptions(bucketsFor(s.n, s.at.load, slabhash.SlotsAt(s.width, false)), nil))
 	if err != nil {
 		return err
 	}
