@@ -36,7 +36,7 @@ func (t *tree[W]) exportAll(v survey) (exported, error) {
 	plan := func() {
 		e = exportPush{Tree: t.device(), Keys: p.Take(t.width.Bytes() * pairs), Values: p.Take(t.width.Bytes() * pairs),
 			Counts: p.Take(4 * leaves), Offsets: p.Take(4 * leaves)}
-		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves, primitives.Bits32))
+		order, scan = t.leafOrderIn(&p, leaves), p.Take(t.primitives.ScanScratch(leaves, structures.Bits32))
 		e.Slabs, e.Leaves, e.Capacity = order.leaves, recording.Length{N: uint32(leaves)}, uint32(pairs)
 	}
 	plan()

@@ -120,7 +120,7 @@ const fetchWorkgroup = 1024
 
 // recordFetch records the fetching of what was computed of queries in order.
 func (t *tree[W]) recordFetch(s *vk.Stream, n primitives.Length, f fetch) error {
-	k, err := recording.Kernel[fetchPush](t.kernels, s, "btree/fetch"+[...]string{".k32", ".k64"}[f.width],
+	k, err := recording.Kernel[fetchPush](t.kernels, s, recording.OfKeys("btree/fetch", f.width),
 		min(fetchWorkgroup, t.d.Info().MaxWorkgroup))
 	if err != nil {
 		return err

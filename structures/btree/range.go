@@ -121,7 +121,7 @@ func (t *tree[W]) rangePlan(n int, ordered bool, scratch uint64) rangePlan {
 	r.shift = shift
 	p := recording.Parts{Base: scratch, Used: uint64(r.bytes)}
 	r.counts, r.offsets, r.total = p.Take(4*parts), p.Take(4*(parts+1)), p.Take(8)
-	r.scan = p.Take(t.primitives.ScanScratch(parts, primitives.Bits32))
+	r.scan = p.Take(t.primitives.ScanScratch(parts, structures.Bits32))
 	r.bytes = int(p.Used)
 	return r
 }

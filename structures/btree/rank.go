@@ -4,7 +4,6 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
-	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -40,7 +39,7 @@ type countedLeaves struct {
 func (t *tree[W]) countedLeavesIn(scratch uint64) countedLeaves {
 	p, most := recording.Parts{Base: scratch}, t.mostNodes()
 	c := countedLeaves{listing: listingIn(&p, most, most, t.width), order: t.leafOrderIn(&p, most)}
-	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most, primitives.Bits32))
+	c.counts, c.sums, c.scan = p.Take(4*most), p.Take(4*most), p.Take(t.primitives.ScanScratch(most, structures.Bits32))
 	c.bytes = int(p.Used)
 	return c
 }

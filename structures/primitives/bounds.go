@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -9,8 +10,8 @@ import (
 type BoundsArgs struct {
 	Keys    uint64 // address of Length keys, ascending
 	Length  Length
-	Width   Width  // of keys and queries
-	Queries uint64 // address of Count keys
+	Width   structures.Width // of keys and queries
+	Queries uint64           // address of Count keys
 	Count   Length
 	Out     uint64 // address of Count words for the bounds
 	Upper   bool   // upper bounds, how many keys are at most a query, rather than lower bounds, how many are below it
@@ -51,13 +52,13 @@ const (
 
 // searchTop is the keys of an index that a workgroup keeps in shared memory. The nodes of wider keys are half as wide,
 // and a step in shared memory costs far less than a node.
-var searchTop = [...]int{Bits32: 512, Bits64: 1024}
+var searchTop = [...]int{structures.Bits32: 512, structures.Bits64: 1024}
 
 // boundsLanes is about how many lanes fill a large device.
 const boundsLanes = 1 << 18
 
 // indexKeys is how many keys an index of n keys has room for, as shaders/primitives/search_index.glsl divides it.
-func indexKeys(n, top int, w Width) (keys int) {
+func indexKeys(n, top int, w structures.Width) (keys int) {
 	node := 3 - int(w)
 	for shift := node; n>>(shift-node) > top; shift += node {
 		keys += (n>>shift | (1<<node - 1)) + 1
@@ -67,7 +68,7 @@ func indexKeys(n, top int, w Width) (keys int) {
 
 // BoundsScratch returns the bytes of scratch that bounds in an array of up to n keys of a width need, for up to count
 // queries.
-func (p *Primitives) BoundsScratch(n, count int, w Width) int {
+func (p *Primitives) BoundsScratch(n, count int, w structures.Width) int {
 	if checkWidth(w) != nil {
 		return 0
 	}
@@ -126,7 +127,7 @@ func (p *Primitives) bounds(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 
 func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 	shape := p.mergeShape(a.Width, false)
-	k, err := mergeKernel[boundsSortedPush](p, s, moduleOf("primitives/bounds_sorted", a.Width), shape)
+	k, err := mergeKernel[boundsSortedPush](p, s, recording.OfKeys("primitives/bounds_sorted", a.Width), shape)
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (p *Primitives) boundsByMerge(s *vk.Stream, a BoundsArgs, plan boundsPlan) 
 
 func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan) error {
 	top := recording.Constant("SEARCH_TOP", uint32(plan.top))
-	k, err := recording.Kernel[boundsPush](p.kernels, s, moduleOf("primitives/bounds", a.Width),
+	k, err := recording.Kernel[boundsPush](p.kernels, s, recording.OfKeys("primitives/bounds", a.Width),
 		min(256, p.d.Info().MaxWorkgroup), top)
 	if err != nil {
 		return err
@@ -161,7 +162,7 @@ func (p *Primitives) boundsBySearch(s *vk.Stream, a BoundsArgs, plan boundsPlan)
 	}
 	if keys := indexKeys(a.Length.N, plan.top, a.Width); plan.indexed && keys > 0 {
 		index, err := recording.Kernel[boundsIndexPush](p.kernels, s,
-			moduleOf("primitives/bounds_index", a.Width), 0, top)
+			recording.OfKeys("primitives/bounds_index", a.Width), 0, top)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func boundsOf[K number](keys, queries []K, upper bool) []uint32 {
 }
 
 // eachPlan runs a test with every way of finding bounds among keys of a width.
-func eachPlan(t *testing.T, w Width, test func(t *testing.T, r *rig, plan boundsPlan)) {
+func eachPlan(t *testing.T, w structures.Width, test func(t *testing.T, r *rig, plan boundsPlan)) {
 	for name, plan := range map[string]boundsPlan{
 		"bisection":               {top: searchTop[w], rounds: 1},
 		"bisection, small top":    {top: 16, rounds: 3},
@@ -172,7 +172,7 @@ func TestBoundsInPlaceOfQueries(t *testing.T) {
 	r.run(r.p.Bounds(r.s, BoundsArgs{
 		Keys: upload(r, keys).Address(), Length: Length{N: len(keys)},
 		Queries: at.Address(), Count: Length{N: len(queries)}, Out: at.Address(),
-		Scratch: r.scratch(r.p.BoundsScratch(len(keys), len(queries), Bits32)),
+		Scratch: r.scratch(r.p.BoundsScratch(len(keys), len(queries), structures.Bits32)),
 	}))
 	requireWords(t, boundsOf(keys, queries, false), download(r, at, len(queries)), "bounds")
 }
@@ -224,8 +224,9 @@ func TestBoundsInLongArray(t *testing.T) {
 		want[i] = uint32(min((uint64(q)+3)/4, n))
 	}
 	for name, plan := range map[string]boundsPlan{
-		"bisection": {top: searchTop[Bits32], rounds: 1}, "index": {indexed: true, top: searchTop[Bits32], rounds: 1},
-		"merge": {merged: true},
+		"bisection": {top: searchTop[structures.Bits32], rounds: 1},
+		"index":     {indexed: true, top: searchTop[structures.Bits32], rounds: 1},
+		"merge":     {merged: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -233,7 +234,7 @@ func TestBoundsInLongArray(t *testing.T) {
 			r.run(r.p.bounds(r.s, BoundsArgs{
 				Keys: upload(r, keys).Address(), Length: Length{N: n}, Sorted: true, Out: out.Address(),
 				Queries: upload(r, queries).Address(), Count: Length{N: count},
-				Scratch: r.scratch(r.p.BoundsScratch(n, count, Bits32)),
+				Scratch: r.scratch(r.p.BoundsScratch(n, count, structures.Bits32)),
 			}, plan))
 			requireWords(t, want, download(r, out, count), "bounds")
 		})
@@ -255,7 +256,7 @@ func TestBoundsRefuses(t *testing.T) {
 		require.ErrorIs(t, r.p.Bounds(r.s, args), ErrNoMemory, name)
 	}
 	args := good
-	args.Width = Bits64 + 1
+	args.Width = structures.Bits64 + 1
 	var widths *WidthsError
 	require.ErrorAs(t, r.p.Bounds(r.s, args), &widths)
 	var length *structures.CountError

@@ -66,7 +66,8 @@ func (p *Primitives) compact(s *vk.Stream, a CompactArgs) error {
 	}
 	width := a.Widths.Key
 	chunks := compactShape.chunksOf(n, width)
-	k, err := recording.Kernel[compactPush](p.kernels, s, moduleOf("primitives/compact", width), compactShape.workgroup,
+	k, err := recording.Kernel[compactPush](p.kernels, s, recording.OfKeys("primitives/compact", width),
+		compactShape.workgroup,
 		compactShape.constant(), flag("PAIRS", pairs))
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func TestCompactRefuses(t *testing.T) {
 	}
 	var width *WidthsError
 	a := good
-	a.Widths = Widths{Bits32, Bits64}
+	a.Widths = Widths{structures.Bits32, structures.Bits64}
 	require.ErrorAs(t, r.p.Compact(r.s, a), &width)
 	var length *structures.CountError
 	a = good

@@ -33,7 +33,7 @@ func DecodeKeys[K structures.Number](p *Primitives, s *vk.Stream, a EncodeArgs) 
 	return p.encode(s, structures.WidthOf[K](), a, positive, negative) // a positive number's word has the sign bit set
 }
 
-func (p *Primitives) encode(s *vk.Stream, w Width, a EncodeArgs, flipSet, flipClear uint64) error {
+func (p *Primitives) encode(s *vk.Stream, w structures.Width, a EncodeArgs, flipSet, flipClear uint64) error {
 	if err := a.Length.check(); err != nil || a.Length.N == 0 {
 		return err
 	}
@@ -41,7 +41,7 @@ func (p *Primitives) encode(s *vk.Stream, w Width, a EncodeArgs, flipSet, flipCl
 		return ErrNoMemory
 	}
 	return s.Whole(func() error {
-		k, err := recording.Kernel[encodePush](p.kernels, s, moduleOf("primitives/encode", w), 256)
+		k, err := recording.Kernel[encodePush](p.kernels, s, recording.OfKeys("primitives/encode", w), 256)
 		if err != nil {
 			return err
 		}

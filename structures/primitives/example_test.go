@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
 )
@@ -65,7 +66,7 @@ func ExamplePrimitives_Scan() {
 	defer p.Close()
 
 	lengths, starts, total := array(d, 4, 3, 0, 5, 2), array(d, 4), array(d, 1)
-	scratch, err := vk.NewBuffer[byte](d, p.ScanScratch(4, primitives.Bits32))
+	scratch, err := vk.NewBuffer[byte](d, p.ScanScratch(4, structures.Bits32))
 	check(err)
 	check(p.Scan(s, primitives.ScanArgs{
 		In: lengths.Address(), Out: starts.Address(), Total: total.Address(),
@@ -92,7 +93,7 @@ func ExamplePrimitives_RunLength() {
 	keys, sorted := array(d, n, 7, 3, 7, 9, 3, 7, 7, 9), array(d, n)
 	distinct, counts, runs, most := array(d, n), array(d, n), array(d, 1), array(d, 1)
 	scratch, err := vk.NewBuffer[byte](d, max(p.SortScratch(n, false, primitives.Widths{}), p.RunLengthScratch(n),
-		p.ReduceScratch(n, primitives.Bits32)))
+		p.ReduceScratch(n, structures.Bits32)))
 	check(err)
 	check(p.Sort(s, primitives.SortArgs{
 		Keys: keys.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: n}, Scratch: scratch.Address(),

@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -12,8 +13,8 @@ type HistogramArgs struct {
 	FirstBit int    // the field of a key's bits that is counted: bits FirstBit … FirstBit+Bits-1
 	Bits     int    // 1 to MaxHistogramBits
 	Length   Length
-	Width    Width  // of the keys
-	Scratch  uint64 // HistogramScratch bytes
+	Width    structures.Width // of the keys
+	Scratch  uint64           // HistogramScratch bytes
 }
 
 // MaxHistogramBits is the widest field that Histogram counts by.
@@ -50,7 +51,7 @@ func (p *Primitives) histogram(s *vk.Stream, a HistogramArgs) error {
 	if a.Out == 0 || a.Length.N > 0 && a.Keys == 0 {
 		return ErrNoMemory
 	}
-	k, err := recording.Kernel[fieldCountPush](p.kernels, s, moduleOf("primitives/histogram", a.Width),
+	k, err := recording.Kernel[fieldCountPush](p.kernels, s, recording.OfKeys("primitives/histogram", a.Width),
 		histogramShape.workgroup,
 		histogramShape.constant(), recording.Constant("BITS", uint32(a.Bits)))
 	if err != nil {

@@ -49,7 +49,7 @@ func TestHistogramRefuses(t *testing.T) {
 		a := HistogramArgs{Keys: at, Out: at, FirstBit: field.first, Bits: field.bits, Length: Length{N: 8}}
 		require.ErrorAs(t, r.p.Histogram(r.s, a), &bits, fmt.Sprint(field))
 	}
-	long := HistogramArgs{Keys: at, Out: at, FirstBit: 60, Bits: 5, Width: Bits64}
+	long := HistogramArgs{Keys: at, Out: at, FirstBit: 60, Bits: 5, Width: structures.Bits64}
 	require.ErrorAs(t, r.p.Histogram(r.s, long), &bits)
 	var width *WidthsError
 	require.ErrorAs(t, r.p.Histogram(r.s, HistogramArgs{Keys: at, Out: at, Bits: 5, Width: 2}), &width)

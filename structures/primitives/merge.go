@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -48,15 +49,15 @@ type mergeShape struct{ workgroup, items int }
 
 // By the width of keys, what measured best on an H200.
 var (
-	mergesOfPairs = [...]mergeShape{Bits32: {128, 9}, Bits64: {128, 9}}
-	mergesOfKeys  = [...]mergeShape{Bits32: {256, 11}, Bits64: {256, 9}}
+	mergesOfPairs = [...]mergeShape{structures.Bits32: {128, 9}, structures.Bits64: {128, 9}}
+	mergesOfKeys  = [...]mergeShape{structures.Bits32: {256, 11}, structures.Bits64: {256, 9}}
 )
 
 func (m mergeShape) tile() int { return m.workgroup * m.items }
 
 // within is the shape with as large a workgroup as a device has room for, whose shared memory takes a key and a word an
 // element.
-func (m mergeShape) within(info vk.Info, w Width) mergeShape {
+func (m mergeShape) within(info vk.Info, w structures.Width) mergeShape {
 	for m.workgroup > info.MaxWorkgroup || w.Bytes()*(m.tile()+m.items)+4*m.tile()+8 > info.SharedBytes {
 		m.workgroup /= 2
 	}
@@ -64,7 +65,7 @@ func (m mergeShape) within(info vk.Info, w Width) mergeShape {
 }
 
 // mergeShape is that of a merge of keys of this width, alone or with values.
-func (p *Primitives) mergeShape(w Width, pairs bool) mergeShape {
+func (p *Primitives) mergeShape(w structures.Width, pairs bool) mergeShape {
 	m := mergesOfKeys[w]
 	if pairs {
 		m = mergesOfPairs[w]
@@ -123,7 +124,7 @@ func (p *Primitives) merge(s *vk.Stream, a MergeArgs, alone bool) error {
 	}
 	pairs := a.OutValues != 0
 	shape := p.mergeShape(a.Widths.Key, pairs)
-	k, err := mergeKernel[mergePush](p, s, "primitives/merge"+a.Widths.variant(true), shape, flag("PAIRS", pairs))
+	k, err := mergeKernel[mergePush](p, s, a.Widths.module("primitives/merge", true), shape, flag("PAIRS", pairs))
 	if err != nil {
 		return err
 	}
@@ -145,8 +146,9 @@ func mergeKernel[P any](p *Primitives, s *vk.Stream, module string, shape mergeS
 }
 
 // split records the search for where the tiles of a merge begin.
-func (p *Primitives) split(s *vk.Stream, w Width, a, b Run, mask uint64, shape mergeShape, splits uint64) error {
-	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, moduleOf("primitives/merge_split", w), 0)
+func (p *Primitives) split(s *vk.Stream, w structures.Width, a, b Run, mask uint64, shape mergeShape,
+	splits uint64) error {
+	k, err := recording.Kernel[mergeSplitPush](p.kernels, s, recording.OfKeys("primitives/merge_split", w), 0)
 	if err != nil {
 		return err
 	}

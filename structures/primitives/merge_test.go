@@ -209,7 +209,7 @@ func from[T number](r *rig, first int, data []T) uint64 {
 
 // What a device has less of, workgroups are made for.
 func TestMergeShapesFit(t *testing.T) {
-	for _, w := range []Width{Bits32, Bits64} {
+	for _, w := range []structures.Width{structures.Bits32, structures.Bits64} {
 		for _, m := range []mergeShape{mergesOfKeys[w], mergesOfPairs[w]} {
 			large := vk.Info{MaxWorkgroup: 1024, SharedBytes: 32 << 10}
 			require.Equal(t, m, m.within(large, w), "%v", w)
@@ -237,7 +237,7 @@ func TestMergeRefuses(t *testing.T) {
 		require.ErrorIs(t, r.p.Merge(r.s, args), ErrNoMemory, name)
 	}
 	args := good
-	args.Widths = Widths{Key: Bits32, Value: Bits64}
+	args.Widths = Widths{Key: structures.Bits32, Value: structures.Bits64}
 	var widths *WidthsError
 	require.ErrorAs(t, r.p.Merge(r.s, args), &widths)
 	var length *structures.CountError

@@ -1,18 +1,19 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
 
 // PartitionArgs are the operands of Partition.
 type PartitionArgs struct {
-	Keys         uint64 // address of Length keys
-	Width        Width  // of a key
-	Pairs        bool   // there are two numbers each, a key and what goes with it
-	OutKeys      uint64 // address of the same, for the result
-	Destinations uint64 // address of Length words, out: of each key, its index in OutKeys. 0: not wanted
-	Sources      uint64 // the same, out: of each key of the result, its index in Keys. 0: not wanted
+	Keys         uint64           // address of Length keys
+	Width        structures.Width // of a key
+	Pairs        bool             // there are two numbers each, a key and what goes with it
+	OutKeys      uint64           // address of the same, for the result
+	Destinations uint64           // address of Length words, out: of each key, its index in OutKeys. 0: not wanted
+	Sources      uint64           // the same, out: of each key of the result, its index in Keys. 0: not wanted
 	Length       Length
 	Bits         int    // log2 of the number of parts: 1 to MaxPartitionBits
 	Scratch      uint64 // PartitionScratch bytes
@@ -84,12 +85,14 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 		each /= 2
 	}
 	items := recording.Constant("ITEMS", uint32(each))
-	choose, err := recording.Kernel[partitionRangePush](p.kernels, s, moduleOf("primitives/partition_range", a.Width),
+	choose, err := recording.Kernel[partitionRangePush](p.kernels, s,
+		recording.OfKeys("primitives/partition_range", a.Width),
 		workgroup)
 	if err != nil {
 		return err
 	}
-	count, err := recording.Kernel[partitionRangePush](p.kernels, s, moduleOf("primitives/partition_count", a.Width),
+	count, err := recording.Kernel[partitionRangePush](p.kernels, s,
+		recording.OfKeys("primitives/partition_count", a.Width),
 		workgroup, items)
 	if err != nil {
 		return err
@@ -98,7 +101,8 @@ func (p *Primitives) partition(s *vk.Stream, a PartitionArgs) error {
 	if err != nil {
 		return err
 	}
-	place, err := recording.Kernel[partitionPlacePush](p.kernels, s, moduleOf("primitives/partition_place", a.Width),
+	place, err := recording.Kernel[partitionPlacePush](p.kernels, s,
+		recording.OfKeys("primitives/partition_place", a.Width),
 		workgroup, items)
 	if err != nil {
 		return err

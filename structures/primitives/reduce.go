@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -19,8 +20,8 @@ type ReduceArgs struct {
 	In      uint64 // numbers
 	Out     uint64 // one of them
 	Length  Length
-	Width   Width // of the numbers,
-	Sums    Width // and of the result, where it is wider: 64 bits of words
+	Width   structures.Width // of the numbers,
+	Sums    structures.Width // and of the result, where it is wider: 64 bits of words
 	Op      ReduceOp
 	Scratch uint64 // ReduceScratch bytes
 }
@@ -34,7 +35,9 @@ type reducePush struct {
 }
 
 // ReduceScratch is how many bytes of scratch Reduce takes for n numbers and a result of a width.
-func (p *Primitives) ReduceScratch(n int, sums Width) int { return sums.Bytes() * reduceShape.chunks }
+func (p *Primitives) ReduceScratch(n int, sums structures.Width) int {
+	return sums.Bytes() * reduceShape.chunks
+}
 
 // Reduce records the reduction of an array of numbers to one. Errors: *structures.CountError, *WidthsError,
 // ErrNoMemory, and those of making a kernel.
@@ -70,7 +73,7 @@ func (p *Primitives) reduce(s *vk.Stream, a ReduceArgs) error {
 func (p *Primitives) reduceChunks(s *vk.Stream, a ReduceArgs, shape shape, chunks int) error {
 	sums := max(a.Width, a.Sums)
 	constants := append(summand(a.Width, sums), shape.constant(), recording.Constant("OPERATION", uint32(a.Op)))
-	k, err := recording.Kernel[reducePush](p.kernels, s, moduleOf("primitives/reduce", sums), shape.workgroup,
+	k, err := recording.Kernel[reducePush](p.kernels, s, recording.OfKeys("primitives/reduce", sums), shape.workgroup,
 		constants...)
 	if err != nil {
 		return err

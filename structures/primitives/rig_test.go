@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/test/stress"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -80,7 +81,7 @@ type number interface {
 }
 
 // widthOf is the width of T.
-func widthOf[T number]() Width { return Width(bits.Len64(uint64(^T(0))) / 64) }
+func widthOf[T number]() structures.Width { return structures.Width(bits.Len64(uint64(^T(0))) / 64) }
 
 // room is a buffer of n words that hold untouched, until release. Beyond them are guard words, which download looks at.
 func room(r *rig, n int) *vk.Buffer[uint32] { return roomOf[uint32](r, n) }
@@ -198,7 +199,7 @@ func numbers[T number](seed uint64, n int, below T) []T {
 func edges[T number]() (all []T) {
 	for _, high := range []uint64{0, 1, math.MaxUint32 - 1, math.MaxUint32} {
 		for _, low := range []uint64{0, 1, math.MaxUint32 - 1, math.MaxUint32} {
-			if widthOf[T]() == Bits64 || high == 0 {
+			if widthOf[T]() == structures.Bits64 || high == 0 {
 				all = append(all, T(high<<32|low))
 			}
 		}

@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -12,8 +13,8 @@ type RunLengthArgs struct {
 	OutCounts uint64 // a word a run: how many keys it has
 	OutRuns   uint64 // 0, or a word for the number of runs
 	Length    Length
-	Width     Width  // of the keys
-	Scratch   uint64 // RunLengthScratch bytes
+	Width     structures.Width // of the keys
+	Scratch   uint64           // RunLengthScratch bytes
 }
 
 // runLengthShape is what measured best on an H200.
@@ -52,7 +53,7 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 		return ErrNoMemory
 	}
 	chunks := runLengthShape.chunksOf(n, a.Width)
-	k, err := recording.Kernel[runLengthPush](p.kernels, s, moduleOf("primitives/run_length", a.Width),
+	k, err := recording.Kernel[runLengthPush](p.kernels, s, recording.OfKeys("primitives/run_length", a.Width),
 		runLengthShape.workgroup, runLengthShape.constant())
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (p *Primitives) runLength(s *vk.Stream, a RunLengthArgs) error {
 	lasts := a.Scratch + 4*uint64(runLengthShape.chunks)
 	if chunks > 1 {
 		count, err := recording.Kernel[runLengthCountPush](p.kernels, s,
-			moduleOf("primitives/run_length_count", a.Width),
+			recording.OfKeys("primitives/run_length_count", a.Width),
 			runLengthShape.workgroup, runLengthShape.constant())
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -10,11 +11,11 @@ type ScanArgs struct {
 	In        uint64 // numbers
 	Out       uint64 // as many sums; may be In, if sums are as wide
 	Length    Length
-	Width     Width  // of the numbers,
-	Sums      Width  // and of their sums, where these are wider: 64 bits of words
-	Inclusive bool   // each sum has its own number too; otherwise only those before it
-	Total     uint64 // 0, or room for the sum of all
-	Scratch   uint64 // ScanScratch bytes
+	Width     structures.Width // of the numbers,
+	Sums      structures.Width // and of their sums, where these are wider: 64 bits of words
+	Inclusive bool             // each sum has its own number too; otherwise only those before it
+	Total     uint64           // 0, or room for the sum of all
+	Scratch   uint64           // ScanScratch bytes
 }
 
 // What measured best on an H200, in a single pass and in several.
@@ -34,7 +35,7 @@ type scanPush struct {
 }
 
 // ScanScratch is how many bytes of scratch Scan takes for n numbers with sums of a width.
-func (p *Primitives) ScanScratch(n int, sums Width) int {
+func (p *Primitives) ScanScratch(n int, sums structures.Width) int {
 	return max(scanSingleShape.states(n, sums), sums.Bytes()*scanMultiShape.chunks)
 }
 
@@ -67,7 +68,8 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 	}
 	constants := append(summand(a.Width, sums), shape.constant(),
 		flag("SINGLE_PASS", single), flag("INCLUSIVE", a.Inclusive), recording.Constant("PATIENCE", p.patience))
-	k, err := recording.Kernel[scanPush](p.kernels, s, moduleOf("primitives/scan", sums), shape.workgroup, constants...)
+	k, err := recording.Kernel[scanPush](p.kernels, s, recording.OfKeys("primitives/scan", sums), shape.workgroup,
+		constants...)
 	if err != nil {
 		return err
 	}
@@ -86,11 +88,11 @@ func (p *Primitives) scan(s *vk.Stream, a ScanArgs) error {
 }
 
 // summand is the constant of summand.glsl, which kernels have whose sums have 64 bits.
-func summand(width, sums Width) []recording.Specialization {
-	if sums == Bits32 {
+func summand(width, sums structures.Width) []recording.Specialization {
+	if sums == structures.Bits32 {
 		return nil
 	}
-	return []recording.Specialization{flag("NARROW", width == Bits32)}
+	return []recording.Specialization{flag("NARROW", width == structures.Bits32)}
 }
 
 // flag is a specialization constant that is 0 or 1.

@@ -67,7 +67,8 @@ func TestScanCarries(t *testing.T) {
 			eachForm(t, func(t *testing.T, r *rig) {
 				out := roomOf[uint64](r, n)
 				r.run(r.p.Scan(r.s, ScanArgs{In: upload(r, in).Address(), Out: out.Address(), Length: Length{N: n},
-					Width: Bits64, Inclusive: true, Scratch: r.scratch(r.p.ScanScratch(n, Bits64))}))
+					Width: structures.Bits64, Inclusive: true,
+					Scratch: r.scratch(r.p.ScanScratch(n, structures.Bits64))}))
 				requireWords(t, want, download(r, out, n), "sums")
 			})
 		})
@@ -122,7 +123,7 @@ func TestScanAgain(t *testing.T) {
 		const n = 50_000
 		in := words(9, n, 0)
 		want, _ := prefixSums[uint32, uint32](in, false)
-		source, out, scratch := upload(r, in), room(r, n), r.scratch(r.p.ScanScratch(n, Bits32))
+		source, out, scratch := upload(r, in), room(r, n), r.scratch(r.p.ScanScratch(n, structures.Bits32))
 		for range 3 {
 			r.run(r.p.Scan(r.s, ScanArgs{In: source.Address(), Out: out.Address(), Length: Length{N: n},
 				Scratch: scratch}))
@@ -166,7 +167,7 @@ func TestScanLong(t *testing.T) {
 		defer out.Free()
 		r.s.Fill(array, 0, 4*n, math.MaxUint32)
 		r.run(r.p.Scan(r.s, ScanArgs{In: array.Address(), Out: out.Address(), Length: Length{N: n},
-			Scratch: r.scratch(r.p.ScanScratch(n, Bits32))}))
+			Scratch: r.scratch(r.p.ScanScratch(n, structures.Bits32))}))
 		got := make([]uint32, 1<<20)
 		for at := 0; at < n; at += len(got) {
 			got = got[:min(len(got), n-at)]

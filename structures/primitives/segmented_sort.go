@@ -3,6 +3,7 @@ package primitives
 import (
 	"math/bits"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -24,7 +25,7 @@ type SegmentedSortArgs struct {
 type segmentTile struct{ workgroup, items int }
 
 // segmentTile is that of sorts of keys of this width, of which a tile has one and a word an element in shared memory.
-func (p *Primitives) segmentTile(w Width) segmentTile {
+func (p *Primitives) segmentTile(w structures.Width) segmentTile {
 	t, info := segmentTile{workgroup: 256, items: 9}, p.d.Info()
 	for t.workgroup > info.MaxWorkgroup || (w.Bytes()+4)*t.elements()+8 > info.SharedBytes {
 		t.workgroup /= 2
@@ -81,14 +82,14 @@ type segmentedSortPlan struct {
 	bytes                     uint64
 }
 
-func (p *Primitives) segmentedSortPlan(n, segments int, w Width, scratch uint64) (plan segmentedSortPlan) {
+func (p *Primitives) segmentedSortPlan(n, segments int, w structures.Width, scratch uint64) (plan segmentedSortPlan) {
 	s := recording.Parts{Base: scratch}
 	plan.starts, plan.total = s.Take(4*segments), s.Take(4)
 	for _, array := range []*uint64{&plan.sources, &plan.segments, &plan.indices, &plan.sortedIndices} {
 		*array = s.Take(4 * n)
 	}
 	plan.keys, plan.sortedKeys = s.Take(w.Bytes()*n), s.Take(w.Bytes()*n)
-	plan.scan = s.Take(p.ScanScratch(segments, Bits32))
+	plan.scan = s.Take(p.ScanScratch(segments, structures.Bits32))
 	plan.sort = s.Take(max(p.SortScratch(n, true, Widths{Key: w}), p.SortScratch(n, true, Widths{})))
 	plan.bytes = s.Used
 	return plan
@@ -153,7 +154,7 @@ func (p *Primitives) segmentedSort(s *vk.Stream, a SegmentedSortArgs) error {
 			Length: Length{N: n, At: a.Offsets + 4}, Scratch: a.Scratch,
 		})
 	}
-	k, err := recording.Kernel[segmentSortPush](p.kernels, s, "primitives/segmented_sort"+a.Widths.variant(true),
+	k, err := recording.Kernel[segmentSortPush](p.kernels, s, a.Widths.module("primitives/segmented_sort", true),
 		tile.workgroup, tile.constant())
 	if err != nil {
 		return err
@@ -179,7 +180,7 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs, tile se
 		return err
 	}
 	gather, err := recording.Kernel[segmentGatherPush](p.kernels, s,
-		moduleOf("primitives/segmented_sort_gather", a.Widths.Key), tile.workgroup, tile.constant())
+		recording.OfKeys("primitives/segmented_sort_gather", a.Widths.Key), tile.workgroup, tile.constant())
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (p *Primitives) sortLongSegments(s *vk.Stream, a SegmentedSortArgs, tile se
 		return err
 	}
 	place, err := recording.Kernel[segmentPlacePush](p.kernels, s,
-		"primitives/segmented_sort_place"+a.Widths.variant(true), 0)
+		a.Widths.module("primitives/segmented_sort_place", true), 0)
 	if err != nil {
 		return err
 	}

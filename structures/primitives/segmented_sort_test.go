@@ -111,7 +111,7 @@ func TestSegmentedSortInEachForm(t *testing.T) {
 // Where the longest is known, what is for long segments is left out.
 func TestSegmentedSortOfKnownLongest(t *testing.T) {
 	r := newRig(t)
-	fits := r.p.segmentTile(Bits32).fits()
+	fits := r.p.segmentTile(structures.Bits32).fits()
 	checkSegmentedSort[uint32, uint32](r, slices.Concat(times(20, fits), times(5, 17)), 0, fits, exactly, "as fit")
 	checkSegmentedSort[uint32, uint32](r, slices.Concat(times(3, fits+1), times(5, 17)), 0, fits+1, exactly,
 		"one more than fit")
@@ -198,7 +198,7 @@ func TestSegmentedSortRefuses(t *testing.T) {
 		require.ErrorIs(t, r.p.SegmentedSort(r.s, args), ErrNoMemory, name)
 	}
 	args := good
-	args.Widths = Widths{Key: Bits32, Value: Bits64}
+	args.Widths = Widths{Key: structures.Bits32, Value: structures.Bits64}
 	var widths *WidthsError
 	require.ErrorAs(t, r.p.SegmentedSort(r.s, args), &widths)
 	var length *structures.CountError

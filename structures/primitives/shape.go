@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -13,13 +14,17 @@ type shape struct {
 }
 
 // part is how many elements a workgroup has at a time.
-func (s shape) part(w Width) int { return s.workgroup * s.quads * 16 / w.Bytes() }
+func (s shape) part(w structures.Width) int { return s.workgroup * s.quads * 16 / w.Bytes() }
 
 // chunksOf is how many chunks an array of n elements has, at least one.
-func (s shape) chunksOf(n int, w Width) int { return max(1, min(groups(n, s.part(w)), s.chunks)) }
+func (s shape) chunksOf(n int, w structures.Width) int {
+	return max(1, min(groups(n, s.part(w)), s.chunks))
+}
 
 // states is how many bytes the states of look_back.glsl take for an array of n elements.
-func (s shape) states(n int, w Width) int { return 2 * w.Bytes() * max(1, groups(n, s.part(w))) }
+func (s shape) states(n int, w structures.Width) int {
+	return 2 * w.Bytes() * max(1, groups(n, s.part(w)))
+}
 
 // constant is QUADS of segment.glsl.
 func (s shape) constant() recording.Specialization {

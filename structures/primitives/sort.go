@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
 )
@@ -47,7 +48,7 @@ func (t tileShape) shared(subgroup int, pairs bool, w Widths) int {
 func (p *Primitives) sortTile(n int, pairs bool, w Widths) tileShape {
 	info, s := p.d.Info(), p.d.SubgroupSize()
 	t := tileShape{workgroup: s, items: 32} // on a CPU subgroups share nothing, and each has its counters to clear
-	switch wide := w.Key == Bits64; {
+	switch wide := w.Key == structures.Bits64; {
 	case p.sorts.items != 0:
 		t = p.sorts
 	case info.Type == vk.CPU:
@@ -207,8 +208,8 @@ func (p *Primitives) loops() string {
 	return ".unrolled"
 }
 
-// variant is the part of a module's name that says what is sorted.
-func (a SortArgs) variant() string { return a.Widths.variant(a.Values != 0) }
+// module is the name of the module that a kernel is compiled to for what is sorted.
+func (a SortArgs) module(kernel string) string { return a.Widths.module(kernel, a.Values != 0) }
 
 // far says whether elements of the output may be so far from its first that an array's index doesn't do (memory.glsl).
 func (a SortArgs) far() recording.Specialization {
@@ -236,7 +237,7 @@ const histogramGroups = 1024
 // sortHistogram counts all digits, and so finds out which passes there are.
 func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	histogram, err := recording.Kernel[histogramPush](p.kernels, s,
-		"primitives/sort_histogram"+a.Widths.variant(false), plan.tile.workgroup,
+		a.Widths.module("primitives/sort_histogram", false), plan.tile.workgroup,
 		append(plan.tile.constants(), a.far())...)
 	if err != nil {
 		return err
@@ -285,7 +286,7 @@ type scatterSinglePush struct {
 
 func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	constants := append(plan.tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
-	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, "primitives/sort_scatter"+a.variant()+p.loops(),
+	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, a.module("primitives/sort_scatter")+p.loops(),
 		plan.tile.workgroup, constants...)
 	if err != nil {
 		return err
@@ -325,7 +326,7 @@ type scatterMultiPush struct {
 
 func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	tile, tiles := plan.tile, uint32(plan.tiles)
-	count, err := recording.Kernel[countPush](p.kernels, s, "primitives/sort_count"+a.Widths.variant(false)+p.loops(),
+	count, err := recording.Kernel[countPush](p.kernels, s, a.Widths.module("primitives/sort_count", false)+p.loops(),
 		tile.workgroup, tile.constants()...)
 	if err != nil {
 		return err
@@ -335,7 +336,7 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
 		return err
 	}
 	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s,
-		"primitives/sort_scatter_counted"+a.variant()+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
+		a.module("primitives/sort_scatter_counted")+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
 	if err != nil {
 		return err
 	}

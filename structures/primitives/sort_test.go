@@ -44,7 +44,7 @@ func sortInputs[K number](n int) map[string][]K {
 	// One to three digits, whose passes end in one array or in the other.
 	fill("digit 1", func(i int) uint64 { return seeds[i]&0xff00 | 7 })
 	fill("digits 0 and 2", func(i int) uint64 { return seeds[i] & 0xff00ff })
-	if widthOf[K]() == Bits64 {
+	if widthOf[K]() == structures.Bits64 {
 		fill("40 bits", func(i int) uint64 { return seeds[i] >> 24 })
 		fill("digit 4", func(i int) uint64 { return seeds[i]&(0xff<<32) | 1<<63 | 1 })
 		fill("digits 3, 4 and 7", func(i int) uint64 { return seeds[i] & 0xff0000ffff000000 })
@@ -155,8 +155,9 @@ func TestSortErrors(t *testing.T) {
 		change(&a)
 		require.ErrorIs(t, r.p.Sort(r.s, a), ErrNoMemory)
 	}
-	refused := map[Width][][2]int{
-		Bits32: {{-1, 1}, {0, 33}, {32, 0}, {0, -1}, {30, 3}}, Bits64: {{0, 65}, {64, 0}, {62, 3}},
+	refused := map[structures.Width][][2]int{
+		structures.Bits32: {{-1, 1}, {0, 33}, {32, 0}, {0, -1}, {30, 3}},
+		structures.Bits64: {{0, 65}, {64, 0}, {62, 3}},
 	}
 	for width, all := range refused {
 		for _, b := range all {
@@ -167,7 +168,7 @@ func TestSortErrors(t *testing.T) {
 			require.Equal(t, BitsError{b[0], b[1], width.Bits()}, *bits)
 		}
 	}
-	for _, w := range []Widths{{Bits32, Bits64}, {Bits64 + 1, Bits32}} {
+	for _, w := range []Widths{{structures.Bits32, structures.Bits64}, {structures.Bits64 + 1, structures.Bits32}} {
 		a := good
 		a.Widths = w
 		var widths *WidthsError

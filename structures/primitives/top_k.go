@@ -24,8 +24,8 @@ type TopKArgs struct {
 var topKShape = shape{workgroup: 256, quads: 4, chunks: 1024}
 
 // topKDigits are where the digits begin by which the k-th key is found (top_k_bits of top_k.glsl).
-func topKDigits(w Width) []uint32 {
-	if w == Bits64 {
+func topKDigits(w structures.Width) []uint32 {
+	if w == structures.Bits64 {
 		return []uint32{53, 42, 32, 21, 10, 0}
 	}
 	return []uint32{21, 10, 0}
@@ -79,7 +79,7 @@ func (p *Primitives) topKPlan(k int, w Widths, scratch uint64) topKPlan {
 }
 
 // topKKnown is how many bytes so many TopK of top_k.glsl have.
-func topKKnown(w Width, n int) uint64 { return uint64(2 * w.Bytes() * n) }
+func topKKnown(w structures.Width, n int) uint64 { return uint64(2 * w.Bytes() * n) }
 
 // TopKScratch returns the bytes of scratch that TopK of up to n keys needs.
 func (p *Primitives) TopKScratch(n, k int, w Widths) int {
@@ -101,7 +101,7 @@ func (p *Primitives) TopK(s *vk.Stream, a TopKArgs) error {
 		return &structures.CountError{What: "elements to be taken", N: a.K, Most: MaxLength}
 	}
 	if a.Values == 0 {
-		a.Widths.Value = Bits32
+		a.Widths.Value = structures.Bits32
 	}
 	if err := a.Widths.check(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 	if err := p.topKFind(s, a, plan, flip); err != nil {
 		return err
 	}
-	take, err := topKKernel[topKTakePush](p, s, "take"+a.Widths.variant(true))
+	take, err := topKKernel[topKTakePush](p, s, a.Widths.module("take", true))
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,8 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 	if err != nil || a.Least {
 		return err
 	}
-	back, err := recording.Kernel[topKFlipPush](p.kernels, s, moduleOf("primitives/top_k_flip", a.Widths.Key), 128)
+	back, err := recording.Kernel[topKFlipPush](p.kernels, s,
+		recording.OfKeys("primitives/top_k_flip", a.Widths.Key), 128)
 	if err != nil {
 		return err
 	}
@@ -154,11 +155,11 @@ func (p *Primitives) topK(s *vk.Stream, a TopKArgs) error {
 // topKFind records the search for the k-th key, and the counting of those before it and of its equals.
 func (p *Primitives) topKFind(s *vk.Stream, a TopKArgs, plan topKPlan, flip uint32) error {
 	w := a.Widths.Key
-	count, err := topKKernel[topKCountPush](p, s, moduleOf("count", w))
+	count, err := topKKernel[topKCountPush](p, s, recording.OfKeys("count", w))
 	if err != nil {
 		return err
 	}
-	rank, err := topKKernel[topKRankPush](p, s, moduleOf("rank", w))
+	rank, err := topKKernel[topKRankPush](p, s, recording.OfKeys("rank", w))
 	if err != nil {
 		return err
 	}

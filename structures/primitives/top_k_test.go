@@ -51,7 +51,7 @@ func topKKeys[K number]() map[string]func(n int) []K {
 		"any": any(0, 0), "few": any(7, 0), "equal": any(1, 0), "last digit": any(1<<10, 0xabcde<<10),
 		"ends": any(3, ^K(0)), // the greatest number, 0 and 1
 	}
-	if widthOf[K]() == Bits64 {
+	if widthOf[K]() == structures.Bits64 {
 		high := K(math.MaxUint32) + 1
 		kinds["low words"], kinds["high digits"] = any(high, 5*high), func(n int) []K {
 			all := numbers(uint64(n), n, high)
@@ -139,7 +139,7 @@ func TestTopKRefuses(t *testing.T) {
 	}
 	var width *WidthsError
 	a := good
-	a.Values, a.Widths = at, Widths{Bits32, Bits64}
+	a.Values, a.Widths = at, Widths{structures.Bits32, structures.Bits64}
 	require.ErrorAs(t, r.p.TopK(r.s, a), &width)
 	var length *structures.CountError
 	for _, spoil := range []func(a *TopKArgs){

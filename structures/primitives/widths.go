@@ -4,43 +4,33 @@ import (
 	"fmt"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
 )
 
-// Width is how wide an element is.
-type Width = structures.Width
-
-const (
-	Bits32 = structures.Bits32
-	Bits64 = structures.Bits64
-)
-
-func checkWidth(w Width) error {
-	if w > Bits64 {
+func checkWidth(w structures.Width) error {
+	if w > structures.Bits64 {
 		return &WidthsError{Widths{Key: w}}
 	}
 	return nil
 }
 
-// moduleOf is the name of a kernel that is compiled for elements of this width.
-func moduleOf(kernel string, w Width) string { return kernel + Widths{Key: w}.variant(false) }
-
 // Widths are those of keys and of the values that go with them. Values are as wide as their keys, or 32 bits wide: as
 // the numbers of elements are, which say where a key came from.
-type Widths struct{ Key, Value Width }
+type Widths struct{ Key, Value structures.Width }
 
 func (w Widths) check() error {
-	if w.Key > Bits64 || w.Value > w.Key {
+	if w.Key > structures.Bits64 || w.Value > w.Key {
 		return &WidthsError{w}
 	}
 	return nil
 }
 
-// variant is the part of a module's name that says what it is compiled for: keys alone, or pairs.
-func (w Widths) variant(pairs bool) string {
+// module is the name of the module that a kernel is compiled to for keys alone, or for pairs.
+func (w Widths) module(kernel string, pairs bool) string {
 	if !pairs {
-		return fmt.Sprintf(".k%d", w.Key.Bits())
+		return recording.OfKeys(kernel, w.Key)
 	}
-	return fmt.Sprintf(".k%dv%d", w.Key.Bits(), w.Value.Bits())
+	return recording.OfPairs(kernel, w.Key, w.Value)
 }
 
 // WidthsError says that an operation takes no keys and values of these widths.

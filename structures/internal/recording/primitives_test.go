@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -28,9 +29,9 @@ func TestEveryKernelOfPrimitivesFails(t *testing.T) {
 		defer p.Close()
 		room := max(p.SortScratch(n, true, primitives.Widths{}),
 			p.SegmentedSortScratch(n, 3, 0, primitives.Widths{}),
-			p.BoundsScratch(n, n, primitives.Bits32), p.ScanScratch(n, primitives.Bits32),
+			p.BoundsScratch(n, n, structures.Bits32), p.ScanScratch(n, structures.Bits32),
 			p.MergeScratch(2*n, primitives.Widths{}), p.CompactScratch(n), p.PartitionScratch(8), p.RunLengthScratch(n),
-			p.TopKScratch(n, n, primitives.Widths{}), p.ReduceScratch(n, primitives.Bits32), 1<<16)
+			p.TopKScratch(n, n, primitives.Widths{}), p.ReduceScratch(n, structures.Bits32), 1<<16)
 		scratch := testdevice.Room[uint8](t, d, room).Address()
 		run := primitives.Run{Keys: ascending.Address(), Length: length}
 		for name, record := range map[string]func() error{

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/structures/primitives"
 	"github.com/vkds/vkds/vk"
@@ -82,7 +83,7 @@ func (q *Queries) validityPlan(st Stack, unique bool, scratch uint64) validityPl
 	p := recording.Parts{Base: scratch}
 	v := validityPlan{words: groups(int(st.Pairs()), 32)}
 	v.Flags, v.Before, v.counts = p.Take(4*v.words), p.Take(4*(v.words+1)), p.Take(4*v.words)
-	v.scan = p.Take(q.p.ScanScratch(v.words, primitives.Bits32))
+	v.scan = p.Take(q.p.ScanScratch(v.words, structures.Bits32))
 	v.bytes = p.Used
 	return v
 }
