@@ -85,13 +85,13 @@ test-conformed:
 test-radv:
 	$(call go-test,vega10 navi31,-run TestEveryModuleCompiles -v ./vk)
 
-# Concurrent kernels that wait at random at every access (shaders/include/chaos.glsl): a short part, and for
-# "make stress" all that share memory with others.
+# Kernels that wait at random at every access that others make, too, and take vectors' addresses as GPUs do
+# (shaders/include/chaos.glsl): a short part, and for "make stress" all that share memory with others.
 chaos-kernels:
 	$(compile-shaders) chaos
 test-chaos: chaos-kernels
-	$(call go-test,8,-tags chaos -run 'Program|RootSplits|WhileKeysChange|ListTogether' \
-		./test/linearizability ./structures/btree ./test/shader)
+	$(call go-test,8,-tags chaos -run 'Program|RootSplits|WhileKeysChange|ListTogether|WideIntegers' \
+		./test/linearizability ./structures/btree ./test/shader ./structures/internal/typed)
 
 # The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on
 # swiftshader; "make -k stress" goes on behind a part that failed. STRESS multiplies what is left to chance: 1 is for
@@ -107,8 +107,8 @@ drivers = 4 8 16 swiftshader
 # Recording and the order of equal keys are the same each time, and delays are for the packages with concurrent kernels.
 concurrent-packages = $$(go list ./alloc/... ./structures/... ./test/goroutines ./test/linearizability ./test/shader \
 	| grep -v -e /internal/recording -e /internal/sequential)
-chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./test/linearizability \
-	./test/shader
+chaos-packages = ./alloc ./structures/primitives ./structures/slabhash ./structures/btree ./structures/internal/typed \
+	./test/linearizability ./test/shader
 stress-test = $(call brief-test,$(1),-timeout 6h $(2))
 concurrent-tests = $(call stress-test,$(1),$(2) $(3)) && \
 	$(call stress-test,$(1),$(2) -run 'Concurrent|WithSplits' ./test/conformance)

@@ -1,5 +1,6 @@
 // Chaos: random delays at the accesses that kernels make concurrently, and vectors whose words are read and written
-// one by one, in any order, as far as what the headers rely on allows.
+// one by one, in any order, as far as what the headers rely on allows. And in memory.glsl, vectors whose addresses are
+// made to be aligned.
 //
 // memory.glsl has it in modules compiled with VKDS_CHAOS, which are for tests ("make test-chaos"): what a thread sees
 // of others once in a million times it sees sooner.

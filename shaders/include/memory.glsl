@@ -69,12 +69,20 @@ uvec2 address_at(uvec2 base, uint index, uint shift) {
     return uvec2(a.x, a.y + (index >> (32u - shift)));
 }
 
+// GPUs take the address of a vector to be aligned to its size, and go elsewhere if it isn't; CPU drivers do as they are
+// told, but for tests under VKDS_CHAOS.
+#ifdef VKDS_CHAOS
+#define VKDS_ALIGNED(A, BYTES) uvec2(A.x & ~(BYTES - 1u), A.y)
+#else
+#define VKDS_ALIGNED(A, BYTES) A
+#endif
+
 uint plain_load(uvec2 a) { return VkdsWord(a).v; }
-uvec2 plain_load2(uvec2 a) { return VkdsPair(a).v; }
-uvec4 plain_load4(uvec2 a) { return VkdsQuad(a).v; }
+uvec2 plain_load2(uvec2 a) { return VkdsPair(VKDS_ALIGNED(a, 8u)).v; }
+uvec4 plain_load4(uvec2 a) { return VkdsQuad(VKDS_ALIGNED(a, 16u)).v; }
 void plain_store(uvec2 a, uint v) { VkdsWord(a).v = v; }
-void plain_store2(uvec2 a, uvec2 v) { VkdsPair(a).v = v; }
-void plain_store4(uvec2 a, uvec4 v) { VkdsQuad(a).v = v; }
+void plain_store2(uvec2 a, uvec2 v) { VkdsPair(VKDS_ALIGNED(a, 8u)).v = v; }
+void plain_store4(uvec2 a, uvec4 v) { VkdsQuad(VKDS_ALIGNED(a, 16u)).v = v; }
 
 // Word `index` of an array, for any 32-bit index.
 uint plain_load_at(uvec2 base, uint index) { return plain_load(address_at(base, index, 2u)); }
@@ -83,17 +91,17 @@ void plain_store_at(uvec2 base, uint index, uint v) { plain_store(address_at(bas
 // Word `index` behind an address, below 2^29, or pair of words, below 2^28: fewer instructions. A driver takes an
 // array's index as signed, and may keep its bytes in 32 bits.
 uint plain_load_near(uvec2 base, uint index) { return VkdsWords(base).v[index]; }
-uvec2 plain_load2_near(uvec2 base, uint index) { return VkdsPairs(base).v[index]; }
+uvec2 plain_load2_near(uvec2 base, uint index) { return VkdsPairs(VKDS_ALIGNED(base, 8u)).v[index]; }
 void plain_store_near(uvec2 base, uint index, uint v) { VkdsWords(base).v[index] = v; }
-void plain_store2_near(uvec2 base, uint index, uvec2 v) { VkdsPairs(base).v[index] = v; }
+void plain_store2_near(uvec2 base, uint index, uvec2 v) { VkdsPairs(VKDS_ALIGNED(base, 8u)).v[index] = v; }
 
 #ifdef VKDS_CHAOS
 #include "chaos.glsl"
 #define VKDS_DELAY chaos_delay();
-uvec2 coherent_load2(uvec2 a) { return chaos_load(a, 2u).xy; }
-uvec4 coherent_load4(uvec2 a) { return chaos_load(a, 4u); }
-void coherent_store2(uvec2 a, uvec2 v) { chaos_store(a, uvec4(v, 0u, 0u), 2u); }
-void coherent_store4(uvec2 a, uvec4 v) { chaos_store(a, v, 4u); }
+uvec2 coherent_load2(uvec2 a) { return chaos_load(VKDS_ALIGNED(a, 8u), 2u).xy; }
+uvec4 coherent_load4(uvec2 a) { return chaos_load(VKDS_ALIGNED(a, 16u), 4u); }
+void coherent_store2(uvec2 a, uvec2 v) { chaos_store(VKDS_ALIGNED(a, 8u), uvec4(v, 0u, 0u), 2u); }
+void coherent_store4(uvec2 a, uvec4 v) { chaos_store(VKDS_ALIGNED(a, 16u), v, 4u); }
 #else
 #define VKDS_DELAY
 uvec2 coherent_load2(uvec2 a) { return VkdsCoherentPair(a).v; }

@@ -118,14 +118,15 @@ func (r *recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
 	return t.recordPairs(s, q, plan)
 }
 
-// Pairs has the total in scratch, the ranges and their offsets, which go up, and behind them the pairs, which come
+// Pairs has the ranges in scratch, their offsets and the total, which go up, and behind them the pairs, which come
 // down.
 func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], counts []uint32,
 	to *ordered.Pairs[W]) ([]uint32, error) {
 	t, n := (*tree[W])(r), len(ranges)
-	offsets := 2 + 2*t.words()*n
-	up := make([]uint32, offsets+n)
-	copy(up[2:], recording.Words(ranges))
+	offsets := 2 * t.words() * n // behind the ranges, which are read whole, and so are aligned to two keys
+	totalAt := offsets + n + n%2
+	up := make([]uint32, totalAt+2)
+	copy(up, recording.Words(ranges))
 	total := uint32(0)
 	for i, count := range counts {
 		up[offsets+i] = total
@@ -134,7 +135,7 @@ func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structur
 	if total == 0 {
 		return counts, nil
 	}
-	up[0] = total
+	up[totalAt] = total
 	keys, values := to.Extend(int(total))
 	layout := func(base uint64) (outKeys, outValues, seeks uint64) {
 		p := recording.Parts{Base: base}
@@ -153,7 +154,7 @@ func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structur
 		}
 		outKeys, outValues, seeks := layout(address)
 		q = rangeQueries{
-			total: address, ranges: address + 8, n: n, offsets: address + uint64(4*offsets),
+			ranges: address, n: n, offsets: address + uint64(4*offsets), total: address + uint64(4*totalAt),
 			outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
 		}
 		plan := t.seekPlan(n, false, seeks)
@@ -166,8 +167,8 @@ func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structur
 		return nil, err
 	}
 	b := t.scratch.Of(s)
-	if err := b.Download(ctx, int(q.outKeys-q.total)/4, recording.Words(keys)); err != nil {
+	if err := b.Download(ctx, int(q.outKeys-q.ranges)/4, recording.Words(keys)); err != nil {
 		return nil, err
 	}
-	return counts, b.Download(ctx, int(q.outValues-q.total)/4, recording.Words(values))
+	return counts, b.Download(ctx, int(q.outValues-q.ranges)/4, recording.Words(values))
 }
