@@ -12,8 +12,7 @@ import (
 // Streams are closed the moment their value shows, while another's submission that waits for that value is under way:
 // it still names the semaphore. And the drivers' own threads may be at the stream's submission itself.
 func TestCloseTheMomentTheValueShows(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+	ctx := context.Background()
 	d, err := Open(Options{CacheDir: "none"})
 	require.NoError(t, err)
 	b := buffer[uint32](t, d, 1024)
@@ -29,8 +28,11 @@ func TestCloseTheMomentTheValueShows(t *testing.T) {
 		k.Dispatch(other, 8, scale{b.Address(), b.Address(), 1024, 1})
 		_, err = other.Submit()
 		require.NoError(t, err)
+		began := time.Now()
 		for done := false; !done; {
-			require.NoError(t, ctx.Err(), "a semaphore was destroyed that a submission waits for")
+			if time.Since(began) > time.Minute {
+				t.Fatal("a semaphore was destroyed that a submission waits for")
+			}
 			done, err = p.Done()
 			require.NoError(t, err)
 		}

@@ -48,7 +48,7 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 			func(d *vk.Device) structures.Dictionary[W, W] {
 				return as(sortedarray.New[W, W](ctx, d, sortedarray.Options{}))
 			}},
-		"hash table, the device's": {limit, 30_000,
+		"hash table, the device's": {limit, 28_000, // an H200 takes 14,784 of 64 bits
 			func(d *vk.Device) structures.Dictionary[W, W] {
 				return as(slabhash.New[W, W](ctx, d, slabhash.Options{}))
 			}},
