@@ -6,6 +6,10 @@
 // Hash tables stand beside the slab hash, B-trees beside the ordered structures. It belongs on the machine that the
 // report is of, and prints the report with their figures behind ours, each with its time / that of ours. It is a module
 // of its own, so that what is only compared with is no dependency of whoever imports vkds.
+//
+//	peers tally -vkds bin/vkds
+//
+// counts lines by the tool and by what else counts them.
 package main
 
 import (
@@ -31,12 +35,16 @@ func main() {
 }
 
 func run(ctx context.Context, arguments []string, out io.Writer) error {
+	if len(arguments) > 0 && arguments[0] == "tally" {
+		return tally(ctx, arguments[1:], out)
+	}
 	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
 	runs := flags.Int("repeat", 5, "measured runs, of which the median counts")
 	csv := flags.String("csv", "", "write the figures to a CSV `file`, too")
 	flags.Usage = func() {
 		fmt.Fprintln(
-			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote")
+			flags.Output(), "usage: peers [-repeat n] [-csv file] REPORT.json, a report that vkds bench --json wrote\n"+
+				"       peers tally, which -help explains")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,4 +72,23 @@ func TestReportsThatCanNotBe(t *testing.T) {
 	} {
 		require.ErrorContains(t, run(t.Context(), arguments, os.Stdout), want)
 	}
+}
+
+// Lines are counted, and read back, by whatever else is there as by the first one; one that counts wrong is told of.
+func TestTallyPeers(t *testing.T) {
+	dir := t.TempDir()
+	logs, err := makeLogs(dir, 2000, 300)
+	require.NoError(t, err)
+	odd := filepath.Join(dir, "odd")
+	require.NoError(t, os.WriteFile(odd, []byte("a,b\n\"q\"\n 1 x\na,b\n"), 0o644))
+	var table, notes strings.Builder
+	all := counters("vkds")[1:]
+	for _, file := range append(logs, odd) {
+		require.NoError(t, tallyFile(t.Context(), &table, &notes, all, file, dir, 1), file)
+	}
+	require.Contains(t, table.String(), "distinct\t2000\t2000\tGo map\t")
+	require.Contains(t, table.String(), "odd\t4\t3\tGo map\t")
+	other := all[1].count
+	all[1].count = func(ctx context.Context, _ string, to *os.File) (string, error) { return other(ctx, logs[0], to) }
+	require.ErrorContains(t, tallyFile(t.Context(), &table, &notes, all, odd, dir, 1), "Go map of "+odd)
 }
