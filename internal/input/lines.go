@@ -107,7 +107,9 @@ func (l *lines) parse(columns [][]uint64, n int) (int, error) {
 		i += len(text) + 1
 		switch {
 		case l.exact:
-			text = bytes.TrimSuffix(text, []byte("\r"))
+			if n := len(text); n > 0 && text[n-1] == '\r' {
+				text = text[:n-1]
+			}
 		case l.empty(text):
 			continue
 		case l.columns[0].Type == keytype.Text:

@@ -108,6 +108,33 @@ func TestArena(t *testing.T) {
 	assert.Len(t, a.blocks, 6, "the second time they fit where the first ones were")
 }
 
+// What is truncated leaves room, and nothing behind.
+func TestArenaTruncated(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var a Arena
+		var want []string
+		bytes := 0
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			if rapid.Bool().Draw(t, "add") {
+				length := rapid.SampledFrom([]int{0, 1, 200, 40 << 10, 70 << 10}).Draw(t, "length")
+				text := strings.Repeat(rapid.StringN(1, 1, 1).Draw(t, "text"), length)
+				require.EqualValues(t, len(want), a.AddString(text))
+				want = append(want, text)
+			} else {
+				n := rapid.IntRange(0, len(want)+1).Draw(t, "left")
+				a.Truncate(n)
+				want = want[:min(n, len(want))]
+			}
+			bytes = 0
+			for i, text := range want {
+				require.True(t, text == string(a.At(uint64(i))))
+				bytes += len(text)
+			}
+			require.Equal(t, []int{len(want), bytes}, []int{a.Len(), a.Bytes()})
+		}
+	})
+}
+
 // Whatever is put, deleted and looked up, and however often texts collide: what a map of Go's says, and rows in the
 // order in which texts came.
 func TestIndex(t *testing.T) {

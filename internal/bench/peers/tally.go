@@ -43,7 +43,7 @@ func tally(ctx context.Context, arguments []string, out io.Writer) error {
 	lines := flags.Int("lines", 10_000_000, "lines of each log that is made")
 	distinct := flags.Int("distinct", 1_000_000, "different lines at most, of the first")
 	runs := flags.Int("repeat", 3, "runs, of which the median counts")
-	folder := flags.String("dir", "", "`folder` for logs and what is written (default: the system's for temporary files)")
+	folder := flags.String("dir", "", "`folder` for logs and what is written (default: that of temporary files)")
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), tallyUsage)
 		flags.PrintDefaults()
@@ -108,7 +108,8 @@ func tallyFile(ctx context.Context, table, notes io.Writer, all []counter, file,
 			want, first = got, took.Seconds()
 		}
 		if len(got) != len(want) {
-			return fmt.Errorf("%s of %s: %d distinct lines, or, by %s, %d", c.name, file, len(got), all[0].name, len(want))
+			return fmt.Errorf("%s of %s: %d distinct lines, or, by %s, %d", c.name, file, len(got), all[0].name,
+				len(want))
 		}
 		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%.2f\t%.1f\t%.2f\t\n", filepath.Base(file), lines, len(got), c.name,
 			took.Seconds(), float64(lines)/took.Seconds()/1e6, took.Seconds()/first)
