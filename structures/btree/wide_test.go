@@ -214,6 +214,105 @@ func TestWidePrefixIndex(t *testing.T) {
 	require.Greater(t, low, 1<<(bits-1), "entries at leaves or right above them")
 }
 
+// Whatever the keys that a batch asks for reach over, and whatever the tree holds, an index of any size leads all
+// operations to their places: one key alone, keys at either end, keys that differ in one word alone; and keys that are
+// nowhere near, which a sample of the batch may not show.
+func TestWidePrefixRanges(t *testing.T) {
+	rng := random(73)
+	r := newWideRig(t, openDevice(t), Options{})
+	around := func(first, step uint64) []uint64 {
+		keys := make([]uint64, 1500)
+		for i := range keys {
+			keys[i] = first + step*uint64(i)
+		}
+		return keys
+	}
+	for name, keys := range map[string][]uint64{
+		"at 0":                around(0, 3),
+		"at ~0":               around(^uint64(0)-3*1499, 3),
+		"in the low word":     around(5<<32, 1),
+		"over a low word":     around(5<<32-700, 1),
+		"in the high word":    around(7, 1<<32),
+		"at ~0, in steps":     around(^uint64(0)-1499<<32, 1<<32),
+		"everywhere":          around(0, ^uint64(0)/1499),
+		"one, and the others": append(slices.Repeat([]uint64{1 << 40}, 1000), wideEdges...),
+	} {
+		t.Log(name) // of a failure, the last one
+		values := wideValues(rng, len(keys))
+		for _, bits := range []int{minIndexBits, 13} {
+			r.tree.queries.indexBits = bits
+			r.build(keys, values)
+			for _, asked := range [][]uint64{
+				keys, beside(keys[700:720]), {keys[3]}, slices.Repeat(keys[3:4], 300),
+				append(slices.Repeat(keys[800:801], 300), wideEdges...), nil,
+			} {
+				r.find(asked)
+				r.neighbors(asked)
+				bounds := [][2]uint64{}
+				for i, low := range asked {
+					bounds = append(bounds, [2]uint64{low, low + uint64(i%7)}, [2]uint64{low, asked[i/2]})
+				}
+				r.ranges(bounds[:min(len(bounds), 100)])
+			}
+			some := unordered(rng, append(beside(keys[600:700]), wideEdges...))
+			r.update(structures.Insert, some, wideValues(rng, len(some)), true)
+			r.update(structures.Delete, some[:len(some)/2], nil, false)
+			r.update(structures.Insert, slices.Repeat(some[:1], 50), wideValues(rng, 50), true)
+			fresh := unordered(rng, append(beside(keys[900:1000]), wideEdges...))
+			b := structures.DeviceBatch{Count: len(fresh), Keys: r.words(fresh), Values: r.words(fresh)}
+			for i, status := range r.apply(structures.Insert, b) {
+				require.Equal(t, r.one(structures.Insert, fresh[i], fresh[i]), status, "%#x", fresh[i])
+			}
+			r.same()
+		}
+	}
+}
+
+// The device alone knows how many keys there are: an index is for these, or for none, whatever stands behind them.
+func TestWidePrefixesOfDeviceCounts(t *testing.T) {
+	rng := random(74)
+	r := newWideRig(t, openDevice(t), Options{})
+	keys := unordered(rng, wideKeys(rng, 3000))
+	r.build(keys, wideValues(rng, len(keys)))
+	r.tree.queries.indexBits = 9
+	const n = 500
+	for _, count := range []int{0, 1, n / 2, n} {
+		asked := append(slices.Clone(keys[:count]), slices.Repeat([]uint64{^uint64(0)}, n-count)...)
+		l := structures.DeviceLookups{Count: n, DeviceCount: testdevice.Upload(t, r.d, []uint32{uint32(count)}),
+			Keys: r.words(asked), Values: r.words(make([]uint64, n)),
+			Found: testdevice.Upload(t, r.d, slices.Repeat([]uint8{7}, n))}
+		require.NoError(t, r.tree.FindOn(r.s, l))
+		r.s.Discard() // which leaves nothing behind
+		require.NoError(t, r.tree.FindOn(r.s, l))
+		r.wait()
+		found, values := testdevice.Download(t, l.Found, n), r.numbers(l.Values, n)
+		for i, key := range keys[:count] {
+			require.Equal(t, []any{uint8(1), r.model[key]}, []any{found[i], values[i]}, "%#x", key)
+		}
+		whole := recording.Padded(count) // statuses are written in words
+		same(t, slices.Repeat([]uint8{7}, n-whole), found[whole:], "those behind the number")
+		for kind, values := range map[structures.Kind][]uint64{
+			structures.Insert: wideValues(rng, n), structures.Delete: nil,
+		} {
+			b := structures.DeviceBatch{Count: n, DeviceCount: l.DeviceCount, Keys: l.Keys}
+			if values != nil {
+				b.Values = r.words(values)
+			}
+			require.NoError(t, r.tree.UpdateOn(t.Context(), r.s, kind, b))
+			r.s.Discard()
+			require.NoError(t, r.tree.UpdateOn(t.Context(), r.s, kind, b))
+			require.NoError(t, r.tree.Finish(t.Context(), r.s, kind, b))
+			for i, key := range asked[:count] {
+				if r.one(kind, key, 0); kind == structures.Insert {
+					r.model[key] = values[i]
+				}
+			}
+			r.same()
+			r.build(keys, slices.Repeat([]uint64{1}, len(keys)))
+		}
+	}
+}
+
 func TestWideRankAndSelect(t *testing.T) {
 	rng := random(66)
 	r := newWideRig(t, openDevice(t), Options{})
