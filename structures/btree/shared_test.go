@@ -152,24 +152,30 @@ func requireClean(t testing.TB, pool *alloc.SlabPool, d *vk.Device) {
 	require.EqualValues(t, len(keys), got.Pairs)
 }
 
-// On streams: updates and builds that are recorded, dropped, and run beside a hash table's.
+// On streams: updates and builds that are recorded, dropped, and run beside a hash table's, of any width.
 func TestSharedPoolOnStreams(t *testing.T) {
+	t.Run("32", testSharedPoolOnStreams[uint32, uint64])
+	t.Run("64", testSharedPoolOnStreams[uint64, uint64])
+	t.Run("64 and 32", testSharedPoolOnStreams[uint64, uint32])
+}
+
+func testSharedPoolOnStreams[W, T structures.Word](t *testing.T) {
 	d := openDevice(t)
 	pool := sharedPool(t, d, alloc.PoolOptions{})
-	tree := newTree(t, d, Options{Pool: pool})
-	table, err := slabhash.New[uint32, uint32](t.Context(), d,
+	tree := newTreeOf[W](t, d, Options{Pool: pool})
+	table, err := slabhash.New[T, T](t.Context(), d,
 		slabhash.Options{Pool: pool, Buckets: 64, MaxLoad: -1})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, table.Close()) }()
 	s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
-	want := model{}
+	want, inTable := modelOf[W]{}, modelOf[T]{}
 	rng := random(8)
 	before := allocated(t, pool)
 	for round := range 6 {
 		const n = 3000
-		keys, values := uniqueKeys(rng, n), randomWords(rng, n)
-		b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, keys),
-			Values: testdevice.Upload(t, d, values)}
+		words, others := uniqueKeys(rng, n), randomWords(rng, n)
+		keys, values := widened[W](words), widened[W](others)
+		b := structures.DeviceBatch{Count: n, Keys: upload(t, d, keys), Values: upload(t, d, values)}
 		record := func() {
 			if round%3 == 2 {
 				require.NoError(t, tree.BuildOn(t.Context(), s, b))
@@ -180,25 +186,31 @@ func TestSharedPoolOnStreams(t *testing.T) {
 		record()
 		s.Discard()
 		record()
-		hashed := b
-		hashed.Left, hashed.Status = testdevice.Upload(t, d, []uint32{0}), testdevice.Room[uint8](t, d, n)
+		hashed := structures.DeviceBatch{Count: n, Keys: upload(t, d, widened[T](words)),
+			Values: upload(t, d, widened[T](others)), Left: testdevice.Upload(t, d, []uint32{0}),
+			Status: testdevice.Room[uint8](t, d, n)}
 		require.NoError(t, table.ApplyOn(other, structures.Insert, hashed))
 		_, err := other.Submit()
 		require.NoError(t, err)
 		require.NoError(t, s.Wait(t.Context()))
 		require.NoError(t, table.Finish(t.Context(), other, structures.Insert, hashed))
 		if round%3 == 2 {
-			want = model{}
+			want = modelOf[W]{}
 		}
 		want.insert(keys, values)
 		require.NoError(t, tree.Check(t.Context()))
 		requireTree(t, tree, want)
+		asked, expected := inTable.insert(widened[T](words), widened[T](others)).sorted()
+		got, found, err := table.Find(t.Context(), asked)
+		require.NoError(t, err)
+		require.NotContains(t, found, false)
+		same(t, expected, got, "the hash table's values")
 	}
 	require.NoError(t, tree.Clear(t.Context()))
 	require.NoError(t, table.Clear(t.Context()))
 	require.Equal(t, before, allocated(t, pool))
 	require.NoError(t, tree.UpdateOn(t.Context(), s, structures.Delete,
-		structures.DeviceBatch{Count: 1, Keys: testdevice.Upload(t, d, []uint32{1})}))
+		structures.DeviceBatch{Count: 1, Keys: upload(t, d, []W{1})}))
 	require.ErrorIs(t, tree.Close(), vk.ErrUnsubmitted)
 	s.Discard()
 	require.NoError(t, tree.Close())
@@ -207,13 +219,17 @@ func TestSharedPoolOnStreams(t *testing.T) {
 
 // A build gives the nodes back that there are when it is recorded: so it waits for what other streams are to do before.
 func TestSharedPoolBuildBehindOthers(t *testing.T) {
+	t.Run("32", testSharedPoolBuildBehindOthers[uint32])
+	t.Run("64", testSharedPoolBuildBehindOthers[uint64])
+}
+
+func testSharedPoolBuildBehindOthers[W structures.Word](t *testing.T) {
 	d := openDevice(t)
 	pool := sharedPool(t, d, alloc.PoolOptions{})
-	tree := newTree(t, d, Options{Pool: pool})
+	tree := newTreeOf[W](t, d, Options{Pool: pool})
 	s, other := testdevice.Stream(t, d), testdevice.Stream(t, d)
-	keys := uniqueKeys(random(4), 4000)
-	b := structures.DeviceBatch{Count: len(keys), Keys: testdevice.Upload(t, d, keys),
-		Values: testdevice.Upload(t, d, keys)}
+	keys := widened[W](uniqueKeys(random(4), 4000))
+	b := structures.DeviceBatch{Count: len(keys), Keys: upload(t, d, keys), Values: upload(t, d, keys)}
 	require.NoError(t, tree.ApplyOn(other, structures.Insert, b))
 	few := b
 	few.Count = 10
@@ -222,7 +238,7 @@ func TestSharedPoolBuildBehindOthers(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, tree.BuildOn(t.Context(), s, few))
 	require.NoError(t, s.Wait(t.Context()))
-	requireTree(t, tree, model{}.insert(keys[:10], keys))
+	requireTree(t, tree, modelOf[W]{}.insert(keys[:10], keys))
 	require.EqualValues(t, requireStats(t, tree).Nodes, allocated(t, pool))
 }
 
@@ -305,6 +321,11 @@ func TestSharedPoolOfGarbage(t *testing.T) {
 // A pool that grows no further, and a device that has no more memory, at each point in turn: what comes of a call is an
 // error that says so, operations that it doesn't name as done are not, and nothing is lost, of pairs or of slabs.
 func TestSharedPoolWithoutRoom(t *testing.T) {
+	t.Run("32", func(t *testing.T) { testSharedPoolWithoutRoom[uint32](t, 96<<10) })
+	t.Run("64", func(t *testing.T) { testSharedPoolWithoutRoom[uint64](t, 960<<10) })
+}
+
+func testSharedPoolWithoutRoom[W structures.Word](t *testing.T, step int) {
 	const limit = 64 << 20
 	d := openDevice(t, vk.Options{MemoryLimit: limit})
 	done := false
@@ -312,15 +333,14 @@ func TestSharedPoolWithoutRoom(t *testing.T) {
 		t.Run(fmt.Sprintf("%d blocks", blocks), func(t *testing.T) {
 			most := 8<<10 + uint64(blocks)*alloc.BlockSlabs*(alloc.SlabBytes+1)
 			pool := sharedPool(t, d, alloc.PoolOptions{MaxBytes: most})
-			r := shortRig{t: t, d: d, pool: pool, ended: func() {}, again: func() {}}
+			r := shortRig[W]{t: t, d: d, pool: pool, ended: func() {}, again: func() {}}
 			r.run()
 			done = !r.short
 			require.True(t, !done || blocks > 2)
 		})
 	}
-	step := 96 << 10
 	if stress.Level > 0 {
-		step = 8 << 10
+		step /= 12
 	}
 	done = false
 	for left := step; !done; left += step {
@@ -336,7 +356,7 @@ func TestSharedPoolWithoutRoom(t *testing.T) {
 			}
 			free := func() { rest.Free() }
 			take()
-			r := shortRig{t: t, d: d, pool: pool, ended: free, again: take}
+			r := shortRig[W]{t: t, d: d, pool: pool, ended: free, again: take}
 			r.run()
 			done = !r.short
 		})
@@ -344,7 +364,7 @@ func TestSharedPoolWithoutRoom(t *testing.T) {
 }
 
 // shortRig runs calls on a tree that may have no room. ended and again stand around what a test looks at.
-type shortRig struct {
+type shortRig[W structures.Word] struct {
 	t            *testing.T
 	d            *vk.Device
 	pool         *alloc.SlabPool
@@ -353,7 +373,7 @@ type shortRig struct {
 }
 
 // lacks says whether a call had no room, and fails for any other error.
-func (r *shortRig) lacks(err error) bool {
+func (r *shortRig[W]) lacks(err error) bool {
 	r.t.Helper()
 	if err == nil {
 		return false
@@ -363,15 +383,15 @@ func (r *shortRig) lacks(err error) bool {
 	return true
 }
 
-func (r *shortRig) run() {
+func (r *shortRig[W]) run() {
 	ctx, rng := r.t.Context(), random(21)
 	for _, path := range []Path{Concurrent, Batched} {
-		tree, err := makeTree[uint32](ctx, r.d, Options{Pool: r.pool, Path: path})
+		tree, err := makeTree[W](ctx, r.d, Options{Pool: r.pool, Path: path})
 		if r.lacks(err) {
 			require.Zero(r.t, allocated(r.t, r.pool))
 			continue
 		}
-		want := model{}
+		want := modelOf[W]{}
 		holds := func() {
 			r.t.Helper()
 			r.ended()
@@ -385,7 +405,7 @@ func (r *shortRig) run() {
 				"slabs that nothing leads to")
 		}
 		for _, n := range []int{50, 4000, 9000} {
-			keys, values := uniqueKeys(rng, n), randomWords(rng, n)
+			keys, values := widened[W](uniqueKeys(rng, n)), widened[W](randomWords(rng, n))
 			statuses, err := tree.Insert(ctx, keys, values)
 			r.lacks(err)
 			for i, s := range statuses {
@@ -423,13 +443,12 @@ func (r *shortRig) run() {
 }
 
 // onStream updates and builds from device buffers: all of a call or nothing.
-func (r *shortRig) onStream(tree *tree[uint32], want model, holds func()) {
+func (r *shortRig[W]) onStream(tree *tree[W], want modelOf[W], holds func()) {
 	const n = 6000
 	r.ended()
 	s, rng := testdevice.Stream(r.t, r.d), random(22)
-	keys, values := uniqueKeys(rng, n), randomWords(rng, n)
-	b := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(r.t, r.d, keys),
-		Values: testdevice.Upload(r.t, r.d, values)}
+	keys, values := widened[W](uniqueKeys(rng, n)), widened[W](randomWords(rng, n))
+	b := structures.DeviceBatch{Count: n, Keys: upload(r.t, r.d, keys), Values: upload(r.t, r.d, values)}
 	r.again()
 	err := tree.UpdateOn(r.t.Context(), s, structures.Insert, b)
 	if !r.lacks(err) {
