@@ -543,3 +543,40 @@ func TestTypesAndWidths(t *testing.T) {
 		require.NoError(t, r.Close())
 	}
 }
+
+// Files that earlier commits wrote, one of each version of the format, hold what was put into them: v2 is the tool's of
+// cb05142^, v3 a saved set's of the same, v4 and v5 likewise of d6a8300.
+func TestFilesOfEarlierVersions(t *testing.T) {
+	for file, want := range map[string]struct {
+		structure string
+		keysOnly  bool
+		rows      []string
+	}{
+		"v2.vkds": {"btree", false, []string{"0.0.0.0,-2147483648", "0.0.0.1,7", "8.8.8.8,-1", "127.255.255.255,0",
+			"128.0.0.0,2147483647", "255.255.255.255,5"}},
+		"v3.vkds": {"slabhash", true, []string{"0,0", "1,0", "79,0", "2147483647,0", "2147483648,0", "4294967294,0",
+			"4294967295,0"}},
+		"v4.vkds": {"lsm", false, []string{"-9223372036854775808,0", "-1,18446744073709551615", "0,1",
+			"4294967296,4294967296", "9223372036854775807,4294967295"}},
+		"v5.vkds": {"slabhash", true, []string{"0,0", "1,0", "4294967295,0", "4294967296,0", "9223372036854775808,0",
+			"18446744069414584320,0", "18446744073709551615,0"}},
+	} {
+		r, err := dictfile.Open(ctx, filepath.Join("..", "saved", "testdata", file))
+		require.NoError(t, err)
+		require.Equal(t, want.structure, r.Header().Structure)
+		require.Equal(t, want.keysOnly, r.Header().KeysOnly)
+		key, value, err := dictfile.Types(r.Header())
+		require.NoError(t, err)
+		keys, values := make([]uint64, 9), make([]uint64, 9)
+		n, err := r.Read(keys, values)
+		require.NoError(t, err)
+		var rows []string
+		for i := range n {
+			rows = append(rows, key.Format(keys[i])+","+value.Format(values[i]))
+		}
+		assert.ElementsMatch(t, want.rows, rows, file)
+		_, err = r.Read(keys, values)
+		require.Equal(t, io.EOF, err, file)
+		require.NoError(t, r.Close())
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/iotest"
 
@@ -181,6 +183,40 @@ func testRoundTrip[W structures.Word](t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// What earlier versions saved every structure loads (package dictfile's tests have it as text).
+func TestEarlierVersions(t *testing.T) {
+	t.Run("2", func(t *testing.T) {
+		testEarlier(t, "v2.vkds", []uint32{0, 1, 0x08080808, 1<<31 - 1, 1 << 31, 1<<32 - 1},
+			[]uint32{0, 1<<31 + 7, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1<<31 + 5})
+	})
+	t.Run("3", func(t *testing.T) {
+		testEarlier(t, "v3.vkds", []uint32{0, 1, 79, 1<<31 - 1, 1 << 31, 1<<32 - 2, 1<<32 - 1}, nil)
+	})
+	t.Run("4", func(t *testing.T) {
+		testEarlier(t, "v4.vkds", []uint64{0, 1<<63 - 1, 1 << 63, 1<<63 + 1<<32, 1<<64 - 1},
+			[]uint64{0, 1<<64 - 1, 1, 1 << 32, 1<<32 - 1})
+	})
+	t.Run("5", func(t *testing.T) {
+		testEarlier(t, "v5.vkds", []uint64{0, 1, 1<<32 - 1, 1 << 32, 1 << 63, 1<<64 - 1<<32, 1<<64 - 1}, nil)
+	})
+}
+
+func testEarlier[W structures.Word](t *testing.T, file string, keys, values []W) {
+	d := testdevice.Open(t)
+	data, err := os.ReadFile(filepath.Join("..", "..", "internal", "saved", "testdata", file))
+	require.NoError(t, err)
+	for _, to := range kinds[W]() {
+		s, err := to.load(t.Context(), d, bytes.NewReader(data))
+		require.NoError(t, err, to.name)
+		want := values
+		if to.set {
+			want = nil
+		}
+		requirePairs[W](t, s, keys, want)
+		require.NoError(t, s.Close())
 	}
 }
 
