@@ -106,15 +106,12 @@ func (g *global) printReport(r report) error {
 		return err
 	}
 	fmt.Fprintf(&text, "\nOn this device vkds will use:\n")
-	pairs := "64-bit atomics, a pair at once"
-	if r.Plan.Protocol != "64-bit" {
-		pairs = "32-bit atomics, key and value one after the other"
-	}
 	transfers := "direct, in memory that host and device share"
 	if r.Plan.Transfers != "direct" {
 		transfers = "staged, through a ring of buffers"
 	}
-	fmt.Fprintf(&text, "  pairs       %s\n", pairs)
+	fmt.Fprintf(&text, "  pairs       of 32 bits: %s\n", r.Plan.Protocols.Bits32)
+	fmt.Fprintf(&text, "              of 64 bits: %s\n", r.Plan.Protocols.Bits64)
 	fmt.Fprintf(&text, "  subgroups   of %d lanes\n", r.Plan.SubgroupSize)
 	fmt.Fprintf(&text, "  tiles       lanes to a slab: %d in lookups, %d in updates, %d in walks\n", r.Plan.FindTile,
 		r.Plan.UpdateTile, r.Plan.WalkTile)

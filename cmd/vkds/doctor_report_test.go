@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/doctor"
+	"github.com/vkds/vkds/vk"
 )
 
 // A device that isn't to be trusted is told so loudly, in either form, and by the status.
@@ -29,4 +31,21 @@ func TestReportOfAnUntrustedDevice(t *testing.T) {
 
 	r.Trusted = true
 	require.NoError(t, g.answerReport(r, true))
+}
+
+// Info and doctor say in the same words how pairs of each width are changed, with and without 64-bit atomics.
+func TestProtocols(t *testing.T) {
+	said := map[string]bool{}
+	for _, features := range [][]vk.Feature{nil, {vk.Int64Atomics}} {
+		device := describe(vk.Info{Features: features}, false)
+		var out bytes.Buffer
+		g := &global{out: &out}
+		r := report{Report: doctor.Report{Trusted: true}, Plan: plan{Protocols: protocolsWith(features != nil)}}
+		require.NoError(t, g.answerReport(r, false))
+		for width, protocol := range map[int]string{32: device.Protocols.Bits32, 64: device.Protocols.Bits64} {
+			require.Contains(t, out.String(), fmt.Sprintf("of %d bits: %s\n", width, protocol))
+			said[fmt.Sprint(width, protocol)] = true
+		}
+	}
+	require.Len(t, said, 4, "each width has another with 64-bit atomics")
 }

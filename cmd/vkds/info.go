@@ -34,6 +34,11 @@ func info(g *global, asJSON bool) error {
 	switch {
 	case err == nil:
 		chosen = d.Info().Index
+		for i := range devices {
+			if devices[i].Index == chosen {
+				devices[i] = d.Info() // as it is used
+			}
+		}
 		if err := d.Close(); err != nil {
 			return err
 		}
@@ -61,10 +66,13 @@ func info(g *global, asJSON bool) error {
 			fmt.Sprintf("%d (%d-%d)", x.Subgroup.Size, x.Subgroup.Min, x.Subgroup.Max),
 			fmt.Sprintf("%.1f GiB", float64(x.MemoryBytes)/(1<<30)),
 			x.Atomics,
+			x.Protocols.Bits32,
+			x.Protocols.Bits64,
 			x.runs(),
 		})
 	}
-	titles := []string{"device", "chosen", "name", "type", "driver", "vulkan", "subgroup", "memory", "atomics", "runs"}
+	titles := []string{"device", "chosen", "name", "type", "driver", "vulkan", "subgroup", "memory", "atomics",
+		"pairs of 32 bits", "pairs of 64 bits", "runs"}
 	if g.terminal(g.out) && len(rows) > 0 {
 		titles, rows = transpose(titles, rows) // long names side by side overflow a screen
 	}
@@ -103,7 +111,8 @@ type described struct {
 	Queues         int          `json:"queues"`
 	Features       []vk.Feature `json:"features"`
 	Missing        []string     `json:"missing"`
-	Atomics        string       `json:"atomics"` // how pairs are changed
+	Atomics        string       `json:"atomics"`
+	Protocols      protocols    `json:"protocols"`
 	Structures     []string     `json:"structures"`
 	Chosen         bool         `json:"chosen"`
 }
@@ -114,7 +123,7 @@ func describe(i vk.Info, chosen bool) described {
 		VendorID: i.VendorID, DeviceID: i.DeviceID, UUID: fmt.Sprintf("%x", i.UUID),
 		MemoryBytes: i.HeapBytes, MaxBufferBytes: i.MaxBufferBytes, Queues: i.Queues,
 		Features: append([]vk.Feature{}, i.Features...), Missing: append([]string{}, i.Missing...),
-		Atomics: "32-bit", Structures: []string{}, Chosen: chosen,
+		Atomics: "32-bit", Protocols: protocolsWith(i.Has(vk.Int64Atomics)), Structures: []string{}, Chosen: chosen,
 	}
 	d.Subgroup.Size, d.Subgroup.Min, d.Subgroup.Max = i.SubgroupSize, i.MinSubgroup, i.MaxSubgroup
 	if i.Has(vk.Int64Atomics) {

@@ -377,6 +377,11 @@ func TestInfo(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, chosen)
+	without := command(context.Background(), "info", "--json") // what is left off isn't what the device is used by
+	without.Env = append(os.Environ(), "VKDS_WITHOUT=shaderBufferInt64Atomics")
+	left, err := without.Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(left), `"64_bits": "under a slab's or a node's latch"`)
 	out, _ = answer(t, "", "info")
 	assert.Equal(t, len(devices)+1, strings.Count(out, "\n"))
 	assert.Contains(t, refusal(t, "", "info", "--device", "no such device"), "no such device")
