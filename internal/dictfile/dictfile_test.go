@@ -476,6 +476,12 @@ func FuzzRead(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(data)
 	f.Add(data[:20])
+	for _, h := range textKinds {
+		saveTexts(f, path, h, 3, func(i int) [2]string { return textRow(h, i) })
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := dictfile.NewReader("f", bytes.NewReader(data))
 		if err != nil {
