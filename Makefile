@@ -47,8 +47,8 @@ check:
 # The drivers that run without a GPU. Each test binary is linked once, without what debuggers read, and runs on all of
 # them in turn (scripts/each-driver says what each leaves out for what another one finds); "make check" has vetted it.
 # Go's test cache doesn't know what a driver reads, so it is not used.
-go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed go test -count=1 -vet=off -ldflags='-s -w' -timeout 30m \
-	-exec '$(CURDIR)/scripts/each-driver $(1)' $(2)
+go-test = VKDS_CONFORMED=$(CURDIR)/build/conformed VKDS_SKIPPED=$(CURDIR)/build/skipped \
+	go test -count=1 -vet=off -ldflags='-s -w' -timeout 30m -exec '$(CURDIR)/scripts/each-driver $(1)' $(2)
 brief-test = BRIEF=1 $(go-test)
 
 # The packages whose tests open a device, and all the others behind them; and those that don't. They start in this order:
@@ -57,8 +57,8 @@ longest-first = ./structures/btree ./test/conformance ./structures/primitives ./
 on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | awk '/\.test .*vkds\/vk[] ]/ { sub(/\.test$$/, "", $$1); print $$1 }')
 elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 
-.PHONY: test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed
-test: deps check unconformed test-radv test-chaos test-race test-drivers test-conformed
+.PHONY: test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped
+test: deps check unconformed test-radv test-chaos test-race test-drivers test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
 	$(call brief-test,swiftshader 4 16 validated 8,$(on-device))
@@ -77,10 +77,13 @@ test-race:
 	$(call go-test,8,-race ./internal/gate ./test/goroutines)
 # What a run of the conformance tests has left out, for want of 64-bit atomics or of lanes, another one has taken.
 unconformed:
-	@mkdir -p build && rm -f build/conformed
+	@mkdir -p build && rm -f build/conformed build/skipped
 test-conformed:
 	@awk -F '\t' '$$1 == "ran" { ran[$$2] } $$1 == "left out" { out[$$2] } \
 		END { if (!length(ran)) out["everything"]; for (s in out) if (!(s in ran)) { print "left out by every run: " s; bad = 1 } exit bad }' build/conformed
+# Which tests were skipped, on which drivers, and why.
+test-skipped:
+	@awk -F '\t' '{ on[$$1] = on[$$1] " " $$2 } END { for (test in on) print "skipped on" on[test] ": " test }' build/skipped | sort
 # AMD's compiler alone, for GPUs that aren't there: kernels are compiled, none is run.
 test-radv:
 	$(call go-test,vega10 navi31,-run TestEveryModuleCompiles -v ./vk)
