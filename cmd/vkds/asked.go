@@ -102,14 +102,15 @@ func (a *asked) take(ctx context.Context, g *global, arguments []string) (table 
 	return table, distinct("-", table, a.path)
 }
 
-// begin reads what little there is to read at once: the command line, or the beginning of a file. What comes through a
-// pipe or from a terminal is read when it is used, since that may take any time.
-// The keys of a table may turn out to be of another type. Then a command line or a file is begun once more.
+// begin reads what little there is to read at once: the command line, or the beginning of a file. The keys of a table
+// may turn out to be of another type, and then it is begun once more. So standard input and pipes, which can be read
+// but once and may take any time, are read when they are used.
 func (a *asked) begin(typ keytype.Type) (err error) {
 	a.close()
 	a.typ, a.begun, a.ahead, a.from = typ, true, batch{}, nil
 	if len(a.arguments) == 0 {
-		if info, err := stat(a.path, os.Stdin); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		info, err := stat(a.path, os.Stdin)
+		if err == nil && !info.IsDir() && (a.path == infile.Stdin || !info.Mode().IsRegular()) {
 			return nil
 		}
 	}

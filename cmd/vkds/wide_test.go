@@ -1,13 +1,16 @@
 package main_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // A column is as wide as it needs: one great key is enough, wherever it stands and however it comes.
@@ -56,6 +59,16 @@ func TestWideQuestions(t *testing.T) {
 	}
 	out, _ := answer(t, "", "delete", dict, "4294967296", "5", "--json")
 	assert.JSONEq(t, `{"deleted": 1, "absent": 1, "pairs": 1}`, out)
+	// Standard input can be read but once, be it a file, whatever the keys turn out to be.
+	signed, in := write(t, "signed.csv", "5,50\n-3,30\n"), write(t, "in", "-3\n5\n")
+	from, err := os.Open(in)
+	require.NoError(t, err)
+	defer from.Close()
+	get := command(context.Background(), "get", signed)
+	get.Stdin = from
+	got, err := get.Output()
+	require.NoError(t, err)
+	assert.Equal(t, "key,value\n-3,30\n5,50\n", string(got))
 	// Times between the seconds of a dictionary are in none of its rows, and have neighbors.
 	times := write(t, "times.csv", "2014-07-01 00:00:00,1\n2014-07-01 00:00:01,2\n")
 	for _, c := range [][3]string{{"get", "2014-07-01T00:00:00.5Z", "2014-07-01 00:00:00.5,"},

@@ -41,6 +41,9 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	if err != nil {
 		return nil, err
 	}
+	if head, _ := text.Peek(2); string(head) == `{"` { // an error comes again when it is read
+		return nil, &LineError{File: name, Line: 1, Err: ErrJSON}
+	}
 	if o.Delimiter == 0 {
 		o.Delimiter = o.guessDelimiter(name, text)
 	}

@@ -84,6 +84,8 @@ var (
 	// ErrOpenQuote reports a quoted field that goes over several lines and doesn't end as a field must. It is never
 	// skipped, because it may have swallowed any number of records.
 	ErrOpenQuote = errors.New(`a quoted field goes over several lines and doesn't end as it should`)
+	// ErrJSON reports a table of JSON lines.
+	ErrJSON = errors.New("looks like JSON, which is written, but not read: give CSV, Parquet or Arrow")
 	// ErrLongRecord reports a record of more than 4 MiB, so that what has no line ends, or a quote too many, takes no
 	// more memory. It is never skipped.
 	ErrLongRecord = errors.New("a record of more than 4 MiB")

@@ -121,6 +121,10 @@ func TestForeign(t *testing.T) {
 			assert.ErrorContains(t, err, "looks like "+what+", not like ", "%v", o)
 		}
 	}
+	for _, skip := range []bool{false, true} {
+		_, _, err := keysOf(`{"key": 1}`+"\n", input.Options{Format: input.CSV, SkipInvalid: skip})
+		assert.ErrorIs(t, err, input.ErrJSON)
+	}
 }
 
 func TestTextComments(t *testing.T) {
