@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -34,7 +35,18 @@ lines come as often as words do, and one whose lines all differ.
 type counter struct {
 	name  string
 	count func(ctx context.Context, from string, to *os.File) (note string, err error)
-	read  func(from io.Reader, each func(line string, count uint64)) error // what it has written
+	read  func(from io.Reader, each func(line []byte, count uint64)) error // what it has written
+}
+
+// total is what a counter has written: two are the same only where all lines and counts are, in whatever order.
+type total struct{ lines, distinct, sum uint64 }
+
+var seed = maphash.MakeSeed()
+
+func (t *total) add(line []byte, count uint64) {
+	t.lines += count
+	t.distinct++
+	t.sum += maphash.Comparable(seed, [2]uint64{maphash.Bytes(seed, line), count})
 }
 
 func tally(ctx context.Context, arguments []string, out io.Writer) error {
@@ -82,7 +94,7 @@ func tally(ctx context.Context, arguments []string, out io.Writer) error {
 
 // tallyFile writes a file's lines of the table, and what those say that count it.
 func tallyFile(ctx context.Context, table, notes io.Writer, all []counter, file, dir string, runs int) error {
-	var want map[string]uint64
+	var want total
 	var first float64
 	for _, c := range all {
 		took, got, note, err := c.measure(ctx, file, filepath.Join(dir, "counted"), runs)
@@ -96,51 +108,42 @@ func tallyFile(ctx context.Context, table, notes io.Writer, all []counter, file,
 		if note != "" {
 			fmt.Fprintf(notes, "%s: %s\n", filepath.Base(file), note)
 		}
-		lines := uint64(0)
-		for line, n := range got {
-			if want != nil && want[line] != n {
-				return fmt.Errorf("%s of %s: %.80q came %d times, or, by %s, %d times", c.name, file, line, n,
-					all[0].name, want[line])
-			}
-			lines += n
-		}
-		if want == nil {
+		if first == 0 {
 			want, first = got, took.Seconds()
 		}
-		if len(got) != len(want) {
-			return fmt.Errorf("%s of %s: %d distinct lines, or, by %s, %d", c.name, file, len(got), all[0].name,
-				len(want))
+		if got != want {
+			return fmt.Errorf("%s of %s: %d lines, of them %d distinct, and other counts than those of %s: %d and %d",
+				c.name, file, got.lines, got.distinct, all[0].name, want.lines, want.distinct)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%.2f\t%.1f\t%.2f\t\n", filepath.Base(file), lines, len(got), c.name,
-			took.Seconds(), float64(lines)/took.Seconds()/1e6, took.Seconds()/first)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%.2f\t%.1f\t%.2f\t\n", filepath.Base(file), got.lines, got.distinct,
+			c.name, took.Seconds(), float64(got.lines)/took.Seconds()/1e6, took.Seconds()/first)
 	}
 	return nil
 }
 
 // measure returns the median time of some runs, and what the last one wrote and said.
-func (c counter) measure(ctx context.Context, file, to string, runs int) (took time.Duration, got map[string]uint64,
-	note string, err error) {
+func (c counter) measure(ctx context.Context, file, to string, runs int) (took time.Duration, got total, note string,
+	err error) {
 	var times []time.Duration
 	for range runs {
 		f, err := os.Create(to)
 		if err != nil {
-			return 0, nil, "", err
+			return 0, got, "", err
 		}
 		started := time.Now()
 		note, err = c.count(ctx, file, f)
 		times = append(times, time.Since(started))
 		if err := cmp.Or(err, f.Close()); err != nil {
-			return 0, nil, "", err
+			return 0, got, "", err
 		}
 	}
 	slices.Sort(times)
 	f, err := os.Open(to)
 	if err != nil {
-		return 0, nil, "", err
+		return 0, got, "", err
 	}
 	defer f.Close()
-	got = map[string]uint64{}
-	err = c.read(f, func(line string, n uint64) { got[line] += n })
+	err = c.read(f, got.add)
 	return times[len(times)/2], got, note, err
 }
 
@@ -183,9 +186,9 @@ func counters(tool string) []counter {
 				"' lines\nselect line, count(*) from lines group by line order by 2 desc;\n"
 			return command(ctx, to, strings.NewReader(script), "sqlite3", "-batch")
 		},
-		read: func(from io.Reader, each func(string, uint64)) error {
-			return readLines(from, func(line string) error {
-				text, n, _ := strings.Cut(line, "\x1f")
+		read: func(from io.Reader, each func([]byte, uint64)) error {
+			return readLines(from, func(line []byte) error {
+				text, n, _ := bytes.Cut(line, []byte("\x1f"))
 				return counted(text, n, each)
 			})
 		},
@@ -232,13 +235,13 @@ func goMap(from string, to *os.File) error {
 	return cmp.Or(out.Error(), buffered.Flush())
 }
 
-func counted(line, count string, each func(string, uint64)) error {
-	n, err := strconv.ParseUint(count, 10, 64)
+func counted(line, count []byte, each func([]byte, uint64)) error {
+	n, err := strconv.ParseUint(string(count), 10, 64)
 	each(line, n)
 	return err
 }
 
-func readCSV(from io.Reader, each func(string, uint64)) error {
+func readCSV(from io.Reader, each func([]byte, uint64)) error {
 	r := csv.NewReader(bufio.NewReaderSize(from, 256<<10))
 	r.ReuseRecord = true
 	for first := true; ; first = false {
@@ -249,25 +252,25 @@ func readCSV(from io.Reader, each func(string, uint64)) error {
 		case err != nil:
 			return err
 		case !first:
-			if err := counted(strings.Clone(row[0]), row[1], each); err != nil {
+			if err := counted([]byte(row[0]), []byte(row[1]), each); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func readUniq(from io.Reader, each func(string, uint64)) error {
-	return readLines(from, func(line string) error {
-		n, text, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
+func readUniq(from io.Reader, each func([]byte, uint64)) error {
+	return readLines(from, func(line []byte) error {
+		n, text, _ := bytes.Cut(bytes.TrimLeft(line, " "), []byte(" "))
 		return counted(text, n, each)
 	})
 }
 
-func readLines(from io.Reader, each func(line string) error) error {
+func readLines(from io.Reader, each func(line []byte) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 1<<20), 8<<20)
 	for lines.Scan() {
-		if err := each(lines.Text()); err != nil {
+		if err := each(lines.Bytes()); err != nil {
 			return err
 		}
 	}
