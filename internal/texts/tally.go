@@ -68,8 +68,14 @@ func (t *Tally) Texts() *Arena { return &t.distinct }
 // once more.
 func (t *Tally) Counts(ctx context.Context) ([]uint64, error) {
 	counts := make([]uint64, 0, len(t.keys))
+	var numbers []uint64 // of the part's texts
 	for at := 0; at < len(t.keys); at += partLength {
 		keys := t.keys[at:min(at+partLength, len(t.keys))]
+		numbers = numbers[:0]
+		for i := range keys {
+			numbers = append(numbers, uint64(at+i))
+		}
+		seconds := t.second.of(Some{&t.distinct, numbers})
 		part, _, err := t.counts.Find(ctx, keys)
 		if err != nil {
 			return nil, err
@@ -79,7 +85,7 @@ func (t *Tally) Counts(ctx context.Context) ([]uint64, error) {
 			return nil, err
 		}
 		for i, n := range part {
-			if sums[i] != n*t.second(t.distinct.At(uint64(at+i))) {
+			if sums[i] != n*seconds[i] {
 				return nil, ErrCollision
 			}
 		}
