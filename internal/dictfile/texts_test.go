@@ -231,3 +231,18 @@ func TestTextsAreNoNumbers(t *testing.T) {
 	_, err = r.Read(make([]uint32, 5), make([]uint32, 5))
 	require.ErrorIs(t, err, structures.ErrText)
 }
+
+// Files with text that an earlier commit wrote hold what was put into them: both are the tool's of f6485e0.
+func TestFilesWithTextOfEarlierVersions(t *testing.T) {
+	for file, want := range map[string][][2]string{
+		"v6.vkds": {{"0", ""}, {"134744072", "dns"}, {"4294967295", `a, "b"`}},
+		"v7.vkds": {{"apple", "2147483645"}, {"", "2147483653"}, {"\xff\x00x", "2147483655"}},
+	} {
+		r, err := dictfile.Open(ctx, filepath.Join("..", "saved", "testdata", file))
+		require.NoError(t, err)
+		rows, err := loadTexts(r, 2)
+		require.NoError(t, err)
+		require.Equal(t, want, rows, file)
+		require.NoError(t, r.Close())
+	}
+}
