@@ -24,11 +24,15 @@ type protocol struct {
 	d    *vk.Device
 }
 
-// openDevices opens a device for each protocol: with 64-bit atomics, where there are, and without.
+// openDevices opens a device for each protocol: with 64-bit atomics, where there are, and without, unless
+// VKDS_ONE_PROTOCOL says that other runs have that.
 func openDevices(t *testing.T) []protocol {
 	d := testdevice.Open(t)
 	if !d.Has(vk.Int64Atomics) {
 		return []protocol{{"with 64-bit atomics", nil}, {"without", d}}
+	}
+	if os.Getenv("VKDS_ONE_PROTOCOL") != "" {
+		return []protocol{{"with 64-bit atomics", d}, {"without", nil}}
 	}
 	without := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}})
 	return []protocol{{"with 64-bit atomics", d}, {"without", without}}
@@ -86,7 +90,7 @@ func openVariants[W structures.Word](t *testing.T, s subject[W], protocols []pro
 			switch {
 			case s.tiles && few && width != []int{widest, widths[0]}[p]:
 			case protocol.d == nil:
-				out[name] = "the device has none"
+				out[name] = "this run has no such device"
 			case width > widest:
 				out[name] = fmt.Sprintf("the device has subgroups of %d", widest)
 			default:
