@@ -2,35 +2,47 @@ package btree
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/internal/pools"
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/testdevice"
 )
 
 func TestCheckOfGoodTrees(t *testing.T) {
+	t.Run("32", testCheckOfGoodTrees[uint32])
+	t.Run("64", testCheckOfGoodTrees[uint64])
+}
+
+func testCheckOfGoodTrees[W structures.Word](t *testing.T) {
 	d := openDevice(t)
-	tree := newTree(t, d, Options{})
+	tree := newTreeOf[W](t, d, Options{})
 	for _, n := range []int{0, 1, 2, 100, 20000} {
 		rng := random(uint64(n))
-		rebuild(t, tree, uniqueKeys(rng, n), randomWords(rng, n))
+		rebuild(t, tree, widened[W](uniqueKeys(rng, n)), widened[W](randomWords(rng, n)))
 		require.NoError(t, tree.Check(t.Context()), "%d pairs", n)
-		ravage(t, tree, model{})
+		ravage(t, tree, modelOf[W]{})
 		require.NoError(t, tree.Check(t.Context()), "%d pairs, in any order and with holes", n)
 	}
 }
 
 // Whatever a word of a node is changed to, the checker names the rule that it breaks and the node.
 func TestCheckOfCorruptTrees(t *testing.T) {
+	t.Run("32", testCheckOfCorruptTrees[uint32])
+	t.Run("64", testCheckOfCorruptTrees[uint64])
+}
+
+func testCheckOfCorruptTrees[W structures.Word](t *testing.T) {
 	d := openDevice(t)
 	const n = 3000
-	keys := ramp(n, 1000, 1000)
+	keys := widened[W](ramp(n, 1000, 1000))
 	tree := buildTree(t, d, keys, keys, Options{})
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
-	level := func(l, i int) Node[uint32] {
+	level := func(l, i int) Node[W] {
 		for _, node := range nodes {
 			if node.Level == l {
 				if i == 0 {
@@ -40,72 +52,72 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 			}
 		}
 		t.Fatal("no such node")
-		return Node[uint32]{}
+		return Node[W]{}
 	}
 	root, inner, next, leaf, other := nodes[0], level(1, 1), level(1, 2), level(0, 10), level(0, 11)
 	last := nodes[len(nodes)-1]
 	require.Greater(t, root.Level, 1)
-	require.Len(t, leaf.Keys, 7)
-	require.Len(t, inner.Keys, 7)
-	meta := func(level, latch uint32) uint32 { return level<<1 | latch | 5<<5 }
-	free := tree.slabReference(tree.poolSlabs() - 1)
-	key := func(i int) uint32 { return uint32(2 * i) }
-	value := func(i int) uint32 { return uint32(2*i + 1) }
+	geometry := tree.geometry()
+	end := geometry.slots - 1
+	require.Greater(t, len(leaf.Keys), 3)
+	require.Greater(t, len(inner.Keys), 3)
+	require.LessOrEqual(t, max(len(leaf.Keys), len(inner.Keys)), end, "the last slot is free")
+	nowhere := tree.slabReference(tree.poolSlabs() - 1)
+	// Words of a node, whichever it is, and what they become.
+	meta := func(level, latch uint32) []poked {
+		return []poked{{word: uint32(geometry.meta), value: level<<1 | latch | 5<<5}}
+	}
+	link := func(slab uint32) []poked { return []poked{{word: uint32(geometry.link), value: slab}} }
+	low := func(key W) []poked { return fieldIn(0, geometry.low, key) }
+	high := func(key W) []poked { return fieldIn(0, geometry.high, key) }
+	pair := func(slot int, key, value W) []poked { return pairIn(0, slot, key, value) }
+	key := func(slot int, key W) []poked { return pair(slot, key, 0)[:numbers.WordsOf[W](1)] }
+	value := func(slot int, value W) []poked { return pair(slot, 0, value)[numbers.WordsOf[W](1):] }
 
 	for name, c := range map[string]struct {
-		node  Node[uint32]
-		words map[uint32]uint32 // of the node, and what they become
-		rules []Rule            // that are broken, some of them perhaps by other nodes
-		first Rule              // that the node itself breaks
+		node  Node[W]
+		words []poked // of the node
+		rules []Rule  // that are broken, some of them perhaps by other nodes
+		first Rule    // that the node itself breaks
 	}{
-		"latched leaf": {leaf, map[uint32]uint32{metaWord: meta(0, 1)}, []Rule{LatchRule}, LatchRule},
-		"latched root": {root, map[uint32]uint32{metaWord: meta(uint32(root.Level), 1)}, []Rule{LatchRule},
-			LatchRule},
-		"root is a leaf":         {root, map[uint32]uint32{metaWord: meta(0, 0)}, nil, RootRule},
-		"root of few keys":       {root, map[uint32]uint32{lowWord: 1}, nil, RootRule},
-		"root with a neighbor":   {root, map[uint32]uint32{linkWord: leaf.Ref}, nil, RootRule},
-		"low above high":         {leaf, map[uint32]uint32{lowWord: leaf.High + 1}, nil, RangeRule},
-		"leaf of another level":  {leaf, map[uint32]uint32{metaWord: meta(1, 0)}, nil, SeparatorRule},
-		"key below its leaf":     {leaf, map[uint32]uint32{key(0): leaf.Low - 1}, []Rule{KeyRule}, KeyRule},
-		"key above its leaf":     {leaf, map[uint32]uint32{key(3): leaf.High + 1}, []Rule{KeyRule}, KeyRule},
-		"key twice":              {leaf, map[uint32]uint32{key(2): leaf.Keys[5]}, []Rule{UniqueRule}, UniqueRule},
-		"key twice, far apart":   {leaf, map[uint32]uint32{key(13): leaf.Keys[0]}, []Rule{UniqueRule}, UniqueRule},
-		"odd version":            {leaf, map[uint32]uint32{value(9): 7}, []Rule{FreeSlotRule}, FreeSlotRule},
-		"last leaf of more keys": {last, map[uint32]uint32{lowWord: 5}, nil, LastLeafRule},
-		"separators out of order": {inner, map[uint32]uint32{key(2): inner.Keys[1], key(1): inner.Keys[2]}, nil,
+		"latched leaf":            {leaf, meta(0, 1), []Rule{LatchRule}, LatchRule},
+		"latched root":            {root, meta(uint32(root.Level), 1), []Rule{LatchRule}, LatchRule},
+		"root is a leaf":          {root, meta(0, 0), nil, RootRule},
+		"root of few keys":        {root, low(1), nil, RootRule},
+		"root with a neighbor":    {root, link(leaf.Ref), nil, RootRule},
+		"low above high":          {leaf, low(leaf.High + 1), nil, RangeRule},
+		"leaf of another level":   {leaf, meta(1, 0), nil, SeparatorRule},
+		"key below its leaf":      {leaf, key(0, leaf.Low-1), []Rule{KeyRule}, KeyRule},
+		"key above its leaf":      {leaf, key(3, leaf.High+1), []Rule{KeyRule}, KeyRule},
+		"key twice":               {leaf, key(2, leaf.Keys[3]), []Rule{UniqueRule}, UniqueRule},
+		"key twice, far apart":    {leaf, key(end, leaf.Keys[0]), []Rule{UniqueRule}, UniqueRule},
+		"odd version":             {leaf, value(end, 7), []Rule{FreeSlotRule}, FreeSlotRule},
+		"last leaf of more keys":  {last, low(5), nil, LastLeafRule},
+		"separators out of order": {inner, slices.Concat(key(2, inner.Keys[1]), key(1, inner.Keys[2])), nil, SeparatorRule},
+		"first separator":         {inner, key(0, inner.Low+1), nil, SeparatorRule},
+		"separator above its node": {inner, pair(end, inner.High+1, next.Values[0]), nil,
 			SeparatorRule},
-		"first separator": {inner, map[uint32]uint32{key(0): inner.Low + 1}, nil, SeparatorRule},
-		"separator above its node": {inner, map[uint32]uint32{key(13): inner.High + 1, value(13): next.Values[0]}, nil,
-			SeparatorRule},
-		"more behind the last": {inner, map[uint32]uint32{key(13): inner.High, value(13): next.Values[0]}, nil,
-			SeparatorRule},
-		"no such slab": {inner, map[uint32]uint32{value(2): 0x7fffffff},
-			[]Rule{ChildRule, ChainRule, LostRule}, ChildRule},
-		"no slab at all": {inner, map[uint32]uint32{value(2): noSlab}, []Rule{ChildRule, ChainRule, LostRule},
-			ChildRule},
-		"child that is free": {inner, map[uint32]uint32{value(2): free}, []Rule{ChildRule, ChainRule, LostRule},
-			ChildRule},
-		"child of its own level": {inner, map[uint32]uint32{value(2): next.Ref}, nil, ChildLevelRule},
-		"child of another parent": {inner, map[uint32]uint32{value(2): next.Values[1]},
+		"more behind the last": {inner, slices.Concat(pair(3, inner.Keys[2], inner.Values[2]),
+			pair(end, inner.High, next.Values[0])), nil, SeparatorRule},
+		"no such slab":           {inner, value(2, 0x7fffffff), []Rule{ChildRule, ChainRule, LostRule}, ChildRule},
+		"no slab at all":         {inner, value(2, W(noSlab)), []Rule{ChildRule, ChainRule, LostRule}, ChildRule},
+		"child that is free":     {inner, value(2, W(nowhere)), []Rule{ChildRule, ChainRule, LostRule}, ChildRule},
+		"child of its own level": {inner, value(2, W(next.Ref)), nil, ChildLevelRule},
+		"child of another parent": {inner, value(2, next.Values[1]),
 			[]Rule{ChildLowRule, ChainRule, ParentRule, LostRule}, ChildLowRule},
-		"separator of no child": {inner, map[uint32]uint32{key(2): inner.Keys[2] + 1}, []Rule{ChildLowRule},
-			ChildLowRule},
-		"link to nowhere": {leaf, map[uint32]uint32{linkWord: free}, []Rule{NeighborRule, ChainRule},
-			NeighborRule},
-		"chain that ends": {leaf, map[uint32]uint32{linkWord: noSlab}, []Rule{NeighborRule, ChainRule},
-			NeighborRule},
-		"link to another level": {leaf, map[uint32]uint32{linkWord: inner.Ref}, nil, NeighborLevelRule},
-		"link too far": {leaf, map[uint32]uint32{linkWord: other.Link}, []Rule{NeighborLowRule, ChainRule},
-			NeighborLowRule},
-		"gap": {leaf, map[uint32]uint32{highWord: leaf.High - 1}, []Rule{NeighborLowRule},
-			NeighborLowRule},
-		"overlap": {leaf, map[uint32]uint32{highWord: leaf.High + 1}, []Rule{NeighborLowRule},
-			NeighborLowRule},
+		"separator of no child": {inner, key(2, inner.Keys[2]+1), []Rule{ChildLowRule}, ChildLowRule},
+		"link to nowhere":       {leaf, link(nowhere), []Rule{NeighborRule, ChainRule}, NeighborRule},
+		"chain that ends":       {leaf, link(noSlab), []Rule{NeighborRule, ChainRule}, NeighborRule},
+		"link to another level": {leaf, link(inner.Ref), nil, NeighborLevelRule},
+		"link too far":          {leaf, link(other.Link), []Rule{NeighborLowRule, ChainRule}, NeighborLowRule},
+		"gap":                   {leaf, high(leaf.High - 1), []Rule{NeighborLowRule}, NeighborLowRule},
+		"overlap":               {leaf, high(leaf.High + 1), []Rule{NeighborLowRule}, NeighborLowRule},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, after := rawNode(t, tree, c.node.Ref), []poked(nil)
-			for word, value := range c.words {
-				after = append(after, poked{slab: c.node.Ref, word: word, value: value})
+			for _, word := range c.words {
+				word.slab = c.node.Ref
+				after = append(after, word)
 			}
 			poke(t, tree, after...)
 			violations := violationsOf(t, tree)
@@ -127,7 +139,7 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 
 	t.Run("level that begins twice", func(t *testing.T) {
 		before := rawNode(t, tree, leaf.Ref)
-		poke(t, tree, poked{slab: leaf.Ref, word: lowWord, value: 0})
+		poke(t, tree, fieldIn[W](leaf.Ref, geometry.low, 0)...)
 		require.Contains(t, violationsOf(t, tree), Violation{StartRule, 1, noSlab})
 		poke(t, tree, before...)
 	})
@@ -136,8 +148,8 @@ func TestCheckOfCorruptTrees(t *testing.T) {
 		require.NoError(t, pools.Of(tree.pool).Occupy(tree.stream, tree.state.AddressOf(planAt)))
 		require.NoError(t, tree.stream.Wait(t.Context()))
 		lost := tree.slabReference(len(nodes))
-		poke(t, tree, poked{slab: lost, word: metaWord}, poked{slab: lost, word: lowWord, value: 5},
-			poked{slab: lost, word: highWord, value: 9})
+		poke(t, tree, slices.Concat([]poked{{slab: lost, word: uint32(geometry.meta)}},
+			fieldIn[W](lost, geometry.low, 5), fieldIn[W](lost, geometry.high, 9))...)
 		require.Equal(t, []Violation{{LostRule, 1, noSlab}}, violationsOf(t, tree))
 	})
 	t.Run("root that is not allocated", func(t *testing.T) {
