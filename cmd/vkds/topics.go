@@ -99,7 +99,8 @@ needs 64, both have them. What they stand for is their type, which --key-type,
 Where none is named, columns of Parquet and Arrow say what they are, and all else are
 integers: u32, or i32 where some are negative, and u64 or i64 only where some need it; but
 text, where none of the column's first 100 rows holds a number, a time or an address, and
---skip-invalid doesn't pass over these.
+--skip-invalid doesn't pass over these. Where all columns are text, no line looks like
+names: --header says that the first one holds them, or asking by name.
 u32, u64, i32, i64, f32 and f64 take nothing else. hex64, time64 and ip6 name the wide
 forms of hex, time and ip.
 

@@ -239,14 +239,17 @@ func (d *delimited) readHeader(o Options) error {
 	return nil
 }
 
-// areNames tells whether a first record looks like names: in a column of text, there is no telling.
+// areNames tells whether a first record looks like names: in a column of text, that only shows where it can't be one.
 func (d *delimited) areNames(record []string) bool {
 	told := false
 	for c, column := range d.columns {
-		if column.Type == keytype.Text {
-			continue
-		}
-		if told = true; !isName(record[d.index[c]], column) {
+		switch field := record[d.index[c]]; {
+		case column.Type == keytype.Text && beginsNumber(field):
+			return false
+		case column.Type == keytype.Text:
+		case isName(field, column):
+			told = true
+		default:
 			return false
 		}
 	}

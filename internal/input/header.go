@@ -24,7 +24,12 @@ const (
 func isName(field string, c *column) bool {
 	field = strings.TrimSpace(field)
 	_, err := c.Parse(field)
-	return errors.Is(err, keytype.ErrSyntax) && !strings.ContainsAny(field[:1], "0123456789+-.")
+	return errors.Is(err, keytype.ErrSyntax) && !beginsNumber(field)
+}
+
+// beginsNumber tells whether a field begins as numbers do, and no name does.
+func beginsNumber(field string) bool {
+	return field != "" && strings.ContainsAny(field[:1], "0123456789+-.")
 }
 
 // number tells whether a column is asked by number, and returns it.

@@ -87,6 +87,8 @@ func TestGuessesOfText(t *testing.T) {
 		{"x,1\ny,2\n", input.Options{Columns: []input.Column{{}, unsaid("")}, Header: input.Absent},
 			"is not an integer"},
 		{"1,2\n", input.Options{Columns: column2(keytype.Text)}, "1|2"},
+		{"1,x\n", input.Options{Columns: column2(keytype.Text)}, "f:1: column 2: \"x\" is not an integer"},
+		{"word,x\n1,2\n", input.Options{Columns: column2(keytype.Text)}, "1|2"},
 		{"a,1\nb,-2\nc,5000000000\n", input.Options{}, "a|1 b|-2 c|5000000000"},
 		{"#x,1\na,1\nb,2\n", input.Options{Comment: '#'}, "a|1 b|2"},
 		{"one\ntwo\n three\n\n", input.Options{Format: input.Text, Columns: one}, "one two three"},
