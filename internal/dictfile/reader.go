@@ -109,7 +109,8 @@ func (d *Reader) Position() (read, size int64) {
 }
 
 // Read is saved.ReadWords with the file's name in errors: *Error, *infile.Error or the context's cause. The words of
-// keys and values that are text are numbers in Texts, and there may be fewer pairs than there is room for.
+// keys and values that are text are numbers in the arenas of SetTexts, and there may be fewer pairs than there is room
+// for.
 func (d *Reader) Read(keys, values []uint64) (int, error) {
 	if d.broken != nil {
 		return 0, d.broken

@@ -131,10 +131,7 @@ func (w *Writer) flush() error {
 	return w.pairs.WriteBlock(rows, w.columns[0].packed(), w.columns[1].packed())
 }
 
-// Texts are the arenas in which the words of keys and values that are text are numbers, of the last Read alone.
-func (d *Reader) Texts() (keys, values *texts.Arena) { return d.columns[0].texts, d.columns[1].texts }
-
-// SetTexts has the next calls of Read use these arenas.
+// SetTexts gives the arenas in which the words of keys and values that are text are numbers, of the last Read alone.
 func (d *Reader) SetTexts(keys, values *texts.Arena) {
 	d.columns[0].texts, d.columns[1].texts = keys, values
 }
