@@ -90,10 +90,13 @@ test-radv:
 
 # Kernels that wait at random at every access that others make, too, and take vectors' addresses as GPUs do
 # (shaders/include/chaos.glsl): a short part, and for "make stress" all that share memory with others.
+chaos = $(CURDIR)/build/chaos
+with-chaos = -ldflags='-s -w -X github.com/vkds/vkds/shaders.chaos=$(chaos)'
 chaos-kernels:
 	$(compile-shaders) chaos
+	VKDS_CHAOS=$(chaos) go test -count=1 -vet=off $(with-chaos) -run TestChaosIsLinked ./shaders
 test-chaos: chaos-kernels
-	$(call go-test,8,-tags chaos -run 'Program|RootSplits|WhileKeysChange|ListTogether|WideIntegers' \
+	$(call go-test,8,$(with-chaos) -run 'Program|RootSplits|WhileKeysChange|ListTogether|WideIntegers' \
 		./test/linearizability ./structures/btree ./test/shader ./structures/internal/typed)
 
 # The tests again and again, and the long ones, in parts. Each can be run alone, at a WIDTH of 4, 8 or 16 lanes or on
@@ -127,7 +130,7 @@ stress-threads-4 stress-threads-8 stress-threads-16: stress-threads-%: deps
 	export LP_NUM_THREADS=4 && $(call concurrent-tests,$*,-count=$$((($(STRESS) + 1) / 2)),$(concurrent-packages))
 	export LP_NUM_THREADS=16 && $(call concurrent-tests,$*,-count=$$((($(STRESS) + 1) / 2)),$(concurrent-packages))
 stress-chaos-4 stress-chaos-8 stress-chaos-16 stress-chaos-swiftshader: stress-chaos-%: deps chaos-kernels
-	export VKDS_STRESS=$(STRESS) && $(call concurrent-tests,$*,-tags chaos,$(chaos-packages))
+	export VKDS_STRESS=$(STRESS) && $(call concurrent-tests,$*,$(with-chaos),$(chaos-packages))
 
 bench: build peers
 	bin/vkds bench slabhash --op build,find-all,end-to-end --json bin/bench.json
