@@ -117,7 +117,11 @@ func (a *asked) begin(typ keytype.Type) (err error) {
 	if err := a.open(a.ctx); err != nil {
 		return err
 	}
-	a.ahead = newBatch()
+	rows := batchLength
+	if given := len(a.arguments); given > 0 {
+		rows = min(rows, given)
+	}
+	a.ahead = newBatch(rows)
 	err = a.next(&a.ahead)
 	if err == io.EOF { // which comes again
 		return nil
@@ -186,6 +190,9 @@ func (a *asked) read(t keytype.Type, use func(batch) error) error {
 		if err := use(a.ahead); err != nil {
 			return err
 		}
+	}
+	if given := len(a.arguments); given > 0 && given == len(a.ahead.keys) {
+		return nil
 	}
 	if len(a.arguments) == 0 && a.path == infile.Stdin && a.terminal(os.Stdin) {
 		a.note("%s, one a line, please; then Ctrl-D", a.what)

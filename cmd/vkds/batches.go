@@ -18,9 +18,9 @@ type batch struct {
 	texts        [2]*texts.Arena // of keys and values that are text, whose words are numbers in them
 }
 
-func newBatch() batch {
-	return batch{keys: make([]uint64, batchLength), values: make([]uint64, batchLength),
-		texts: [2]*texts.Arena{{}, {}}}
+// newBatch has room for so many rows.
+func newBatch(rows int) batch {
+	return batch{keys: make([]uint64, rows), values: make([]uint64, rows), texts: [2]*texts.Arena{{}, {}}}
 }
 
 // readFunc fills a batch as the readers of packages input and dictfile do.
@@ -66,7 +66,7 @@ func batches(ctx context.Context, open func(context.Context) (readFunc, error), 
 				return
 			}
 			if b.keys == nil {
-				b = newBatch()
+				b = newBatch(batchLength)
 			}
 			b.keys, b.values = b.keys[:batchLength], b.values[:batchLength]
 			err := read(&b)
