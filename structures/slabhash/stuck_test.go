@@ -2,6 +2,7 @@ package slabhash_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	. "github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/numbers"
 	"github.com/vkds/vkds/test/slabcheck"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -20,23 +22,24 @@ type wordsPush struct {
 	Count    uint32
 }
 
-const listSlots = 15 // of a slab
-
 // rowOfSlabs makes a table with a base slab, a full one behind it, and a last one, all of one key.
-func rowOfSlabs(t *testing.T, d *vk.Device) *Map[uint32, uint32] {
+func rowOfSlabs[W structures.Word](t *testing.T, d *vk.Device) *Map[W, W] {
 	t.Helper()
-	m := newMap(t, d, Options{Buckets: 4, MaxLoad: -1})
-	one := make([]uint32, 3*listSlots-1)
-	for i := range one {
-		one[i] = 77
+	m, err := New[W, W](t.Context(), d, Options{Buckets: 4, MaxLoad: -1})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, m.Close()) })
+	slots := 15 // of a slab
+	if structures.WidthOf[W]() == structures.Bits64 {
+		slots = 7
 	}
-	_, err := m.InsertDuplicate(t.Context(), one, one)
+	one := slices.Repeat([]W{77}, 3*slots-1)
+	_, err = m.InsertDuplicate(t.Context(), one, one)
 	require.NoError(t, err)
 	return m
 }
 
 // makeCircle has the second slab of that row be its own next one, as a stray write may leave it.
-func makeCircle(t *testing.T, d *vk.Device, m *Map[uint32, uint32]) {
+func makeCircle[W structures.Word](t *testing.T, d *vk.Device, m *Map[W, W]) {
 	t.Helper()
 	const nextAt, slabBytes = 31, 128
 	module, err := shaders.Load("test/words")
@@ -45,7 +48,7 @@ func makeCircle(t *testing.T, d *vk.Device, m *Map[uint32, uint32]) {
 	require.NoError(t, err)
 	t.Cleanup(k.Free)
 	s := testdevice.Stream(t, d)
-	table, bucket := m.Device(), slabcheck.Bucket(m.Device(), uint32(77))
+	table, bucket := m.Device(), slabcheck.Bucket(m.Device(), W(77))
 	word := testdevice.Upload(t, d, make([]uint32, 1))
 	k.Dispatch(s, 1, wordsPush{table.Base + uint64(bucket)*slabBytes + 4*nextAt, word.Address(), 1})
 	require.NoError(t, s.Wait(t.Context()))
@@ -58,15 +61,21 @@ func makeCircle(t *testing.T, d *vk.Device, m *Map[uint32, uint32]) {
 // A list without an end: operations in other buckets are done, those in that list end with an error that counts them,
 // on a stream as well.
 func TestListWithoutEnd(t *testing.T) {
+	t.Run("32", testListWithoutEnd[uint32])
+	t.Run("64", testListWithoutEnd[uint64])
+}
+
+func testListWithoutEnd[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t)
-	m := rowOfSlabs(t, d)
+	m := rowOfSlabs[W](t, d)
 	makeCircle(t, d, m)
-	s, bucket := testdevice.Stream(t, d), slabcheck.Bucket(m.Device(), uint32(77))
+	s, bucket := testdevice.Stream(t, d), slabcheck.Bucket(m.Device(), W(77))
 
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	var here, keys []uint32
-	for key := uint32(1000); len(here) < 3; key++ {
+	var here, keys []W
+	for n := uint32(1000); len(here) < 3; n++ {
+		key := numbers.Key[W](n)
 		if keys = append(keys, key); slabcheck.Bucket(m.Device(), key) == bucket {
 			here = append(here, key)
 		}
@@ -80,7 +89,8 @@ func TestListWithoutEnd(t *testing.T) {
 			require.Equal(t, structures.Inserted, status)
 		}
 	}
-	b := deviceBatch(t, d, here, nil)
+	b := structures.DeviceBatch{Count: len(here), Keys: testdevice.Upload(t, d, numbers.Words(here)),
+		Status: testdevice.Room[uint8](t, d, 4), Left: testdevice.Upload(t, d, []uint32{0})}
 	require.NoError(t, m.ApplyOn(s, structures.Delete, b))
 	requireStuck(t, len(here), m.Finish(ctx, s, structures.Delete, b))
 }
@@ -88,19 +98,25 @@ func TestListWithoutEnd(t *testing.T) {
 // A rehash of a list without an end says so, whether there are pairs in it, for which no pool has room, or none; the
 // table keeps its buckets and what is in the others.
 func TestRehashOfListWithoutEnd(t *testing.T) {
+	t.Run("32", testRehashOfListWithoutEnd[uint32])
+	t.Run("64", testRehashOfListWithoutEnd[uint64])
+}
+
+func testRehashOfListWithoutEnd[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t)
 	for _, pairs := range []bool{true, false} {
-		m := rowOfSlabs(t, d)
-		var others []uint32
-		for key := uint32(1000); len(others) < 40; key++ {
-			if slabcheck.Bucket(m.Device(), key) != slabcheck.Bucket(m.Device(), uint32(77)) {
+		m := rowOfSlabs[W](t, d)
+		var others []W
+		for n := uint32(1000); len(others) < 40; n++ {
+			key := numbers.Key[W](n)
+			if slabcheck.Bucket(m.Device(), key) != slabcheck.Bucket(m.Device(), W(77)) {
 				others = append(others, key)
 			}
 		}
 		_, err := m.Insert(t.Context(), others, others)
 		require.NoError(t, err)
 		if !pairs {
-			_, err := m.DeleteAll(t.Context(), []uint32{77})
+			_, err := m.DeleteAll(t.Context(), []W{77})
 			require.NoError(t, err)
 		}
 		makeCircle(t, d, m)
