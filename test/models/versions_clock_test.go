@@ -1,0 +1,221 @@
+package models
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/vkds/vkds/test/stress"
+)
+
+// Snapshots that are taken while a dispatch changes the tree, by it or by others. Who takes one adds to a clock in
+// memory: the snapshot is of the time that the clock showed, and what is changed from then on has a later one. Who
+// changes a leaf latches it first, and then reads the clock, by an atomic that writes it back: so each snapshot is
+// taken before or behind that. Is it behind, then its reader sees the latch, or what came of the change. Is it before,
+// then the leaf is copied, unless its timestamp is the clock's. So the moment of reading the clock is that of the
+// change, for all who read: they want one meta, unlatched, in front of what they read and behind it, unless the
+// timestamp leads them to a version. What is so of each leaf is so of all: a range at a snapshot is what there was at
+// one moment.
+type clockedLeaf struct {
+	broken string
+}
+
+const (
+	clock = iota
+	clockedMeta
+	clockedTime
+	clockedValue // a bit for each change that was made
+	clockedOlder
+	clockedCopy // where each thread copies to
+
+	clockBegins = 1
+	unread      = 8     // instead of a value: it couldn't be read
+	never       = 9     // a time that doesn't come
+	timesBase   = 10    // of outcomes: behind the time
+	seenBase    = 16    // of what was seen: behind what was seen before
+	takenBase   = 10000 // of what was seen: behind the snapshot's time
+)
+
+// changes adds a bit to the leaf, copied to a version if a snapshot was taken since it was changed: its outcome, and
+// when it was.
+func (l clockedLeaf) changes(t *Thread, bit, to int) int {
+	now, held := 0, 0
+	reads := func() {
+		if l.broken == "the clock is loaded" {
+			now = t.Load(clock)[0]
+		} else {
+			now = t.Add(clock, 0)
+		}
+	}
+	if l.broken == "the clock before the latch" {
+		reads()
+	}
+	if l.broken != "without the latch" {
+		if held = t.Or(clockedMeta, latch); held&latch != 0 {
+			return pending
+		}
+		t.Acquire()
+	}
+	if l.broken != "no fence between the latch and the clock" {
+		t.Release()
+	}
+	if l.broken != "the clock before the latch" {
+		reads()
+	}
+	v := t.Load(clockedTime, clockedValue, clockedOlder)
+	if v[0] < now {
+		t.Store(to, version(v[1], v[0], v[2]))
+		t.Release()
+		t.Store(clockedOlder, to)
+		t.Release()
+		t.Store(clockedTime, now)
+		t.Release()
+	}
+	if l.broken == "without the latch" {
+		t.Add(clockedValue, bit)
+	} else {
+		t.Store(clockedValue, v[1]+bit)
+		t.Release()
+		t.Store(clockedMeta, held+unlatched(1))
+	}
+	return done + timesBase*now
+}
+
+// reads brings what the leaf held at a snapshot, or (never) what it holds.
+func (l clockedLeaf) reads(t *Thread, snapshot int) int {
+	for range 2 {
+		before := t.Load(clockedMeta)[0]
+		t.Acquire()
+		v := t.Load(clockedTime, clockedValue)
+		t.Acquire()
+		again := t.Load(clockedMeta, clockedTime, clockedOlder)
+		stands := again[0] == before && before&latch == 0 || l.broken == "the latch is not asked"
+		if v[0] > snapshot {
+			return l.follow(t, again[2], snapshot)
+		}
+		if again[1] <= snapshot && stands {
+			return v[1]
+		}
+		t.Acquire()
+	}
+	return unread
+}
+
+func (l clockedLeaf) follow(t *Thread, older, snapshot int) int {
+	for range 3 {
+		t.Follow(older)
+		v := t.Load(older)[0]
+		if v/100%10 <= snapshot {
+			return v / 1000
+		}
+		older = v % 100
+	}
+	return unread
+}
+
+// takes is a snapshot. It needs no fence: a leaf is looked at again behind one.
+func (l clockedLeaf) takes(t *Thread) (snapshot int) {
+	if l.broken == "the clock stands still" {
+		return t.Add(clock, 0)
+	}
+	return t.Add(clock, 1)
+}
+
+// sees is a thread that reads the leaf so many times at a snapshot of its own.
+func (l clockedLeaf) sees(times int) func(*Thread) int {
+	return func(t *Thread) int {
+		snapshot := l.takes(t)
+		all := 0
+		for range times {
+			all = seenBase*all + l.reads(t, snapshot)
+		}
+		return takenBase*snapshot + all
+	}
+}
+
+// exactly says what is wrong with what was seen at a snapshot: it is to be what was changed up to its time.
+func exactly(all, times int, changes []int) string {
+	snapshot, want := all/takenBase, 0
+	for i, outcome := range changes {
+		if outcome%timesBase == done && outcome/timesBase <= snapshot {
+			want |= 1 << i
+		}
+	}
+	for seen := all % takenBase; times > 0; times-- {
+		if is := seen % seenBase; is != unread && is != want {
+			return fmt.Sprintf("what was seen at %d is %d, not %d", snapshot, is, want)
+		}
+		seen /= seenBase
+	}
+	return ""
+}
+
+func TestClock(t *testing.T) {
+	for _, c := range []struct {
+		changes int
+		reads   []int // how often each reader reads
+		broken  []string
+	}{
+		{1, []int{2}, []string{
+			"the clock before the latch", "the clock is loaded", "the clock stands still", "the latch is not asked",
+			"no fence between the latch and the clock", "without the latch",
+		}},
+		{2, []int{1}, []string{"the clock is loaded", "no fence between the latch and the clock"}},
+		{1, []int{1, 1}, nil},
+	} {
+		if len(c.reads) > 1 && stress.Level == 0 {
+			continue // two seconds
+		}
+		for _, broken := range append([]string{""}, c.broken...) {
+			t.Run(fmt.Sprint(c.changes, c.reads, " ", broken), func(t *testing.T) {
+				l := clockedLeaf{broken}
+				m := Model{Places: []int{clockBegins, unlatched(0), clockBegins, 0, 0, 0, 0}}
+				for i := range c.changes {
+					m.Threads = append(m.Threads, func(t *Thread) int { return l.changes(t, 1<<i, clockedCopy+i) })
+				}
+				for _, times := range c.reads {
+					m.Threads = append(m.Threads, l.sees(times))
+				}
+				m.Fault = func(places, returned []int) string {
+					for i, times := range c.reads {
+						all := returned[c.changes+i]
+						if what := exactly(all, times, returned[:c.changes]); what != "" {
+							return what
+						}
+					}
+					return ""
+				}
+				check(t, m, broken == "")
+			})
+		}
+	}
+}
+
+// What a thread has found or changed is in the snapshot that it takes behind that, and what it finds behind a snapshot
+// has all that is in it.
+func TestClockWithFinds(t *testing.T) {
+	l := clockedLeaf{}
+	changes := func(t *Thread) int { return l.changes(t, 1, clockedCopy) }
+	found := func(before, behind func(*Thread) int) func(*Thread) int {
+		return func(t *Thread) int { return seenBase*before(t) + behind(t) }
+	}
+	finds := func(t *Thread) int { return l.reads(t, never) }
+	reads := func(t *Thread) int { return l.reads(t, l.takes(t)) }
+	own := func(t *Thread) int {
+		if l.changes(t, 2, clockedCopy+1)%timesBase != done {
+			return 0
+		}
+		return 2
+	}
+	for _, thread := range []func(*Thread) int{found(finds, reads), found(reads, finds), found(own, reads)} {
+		m := Model{Places: []int{clockBegins, unlatched(0), clockBegins, 0, 0, 0, 0},
+			Threads: []func(*Thread) int{changes, thread}}
+		m.Fault = func(_, returned []int) string {
+			before, behind := returned[1]/seenBase, returned[1]%seenBase
+			if before != unread && behind != unread && before&^behind != 0 {
+				return fmt.Sprintf("%d is there, and then %d", before, behind)
+			}
+			return ""
+		}
+		check(t, m, true)
+	}
+}
