@@ -219,3 +219,115 @@ func TestClockWithFinds(t *testing.T) {
 		check(t, m, true)
 	}
 }
+
+// A leaf that is split under a moving clock, by an insertion that brings a pair of its own into the new leaf: it is
+// reached before the old one is unlatched. The key is there all the time, and the own pair as of the split's time.
+type clockedSplit struct {
+	broken string
+}
+
+const (
+	// The clock, the meta and the time are where a leaf has them.
+	clockedSlot      = iota + clockedTime + 1 // 1 while the key is in it
+	clockedHigh                               // wide, or narrow: then the link leads to the new leaf
+	clockedBefore                             // the version: 1, the key
+	clockedRight                              // the new leaf: 1, the key, and 2, the own pair
+	clockedRightTime                          //
+	clockedChild                              // of an inner node: 1 when it knows the new leaf
+
+	withOwn = 3
+)
+
+func (l clockedSplit) splits(t *Thread) int {
+	if t.Or(clockedMeta, latch)&latch != 0 {
+		return pending
+	}
+	t.Acquire()
+	t.Release()
+	now := t.Add(clock, 0)
+	time := t.Load(clockedTime)[0]
+	if time < now && l.broken != "the leaf is not copied" {
+		t.Store(clockedBefore, 1)
+		t.Release()
+		t.Store(clockedTime, now)
+		t.Release()
+	}
+	t.Store(clockedRight, withOwn)
+	if l.broken == "the new leaf has the old time" {
+		t.Store(clockedRightTime, time)
+	} else {
+		t.Store(clockedRightTime, now)
+	}
+	t.Release()
+	t.Store(clockedHigh, narrow)
+	t.Release()
+	t.Store(clockedSlot, 0)
+	t.Release()
+	t.Store(clockedMeta, unlatched(1))
+	t.Release()
+	t.Store(clockedChild, 1)
+	return done + timesBase*now
+}
+
+func (l clockedSplit) sees(t *Thread) int {
+	snapshot := t.Add(clock, 1)
+	child := t.Load(clockedChild)[0]
+	t.Follow(clockedRight, clockedRightTime)
+	is, right := unread, child == 1
+	for attempt := 0; attempt < 2 && !right && is == unread; attempt++ {
+		before := t.Load(clockedMeta)[0]
+		t.Acquire()
+		v := t.Load(clockedTime, clockedSlot, clockedHigh)
+		t.Acquire()
+		again := t.Load(clockedMeta, clockedTime)
+		stands := again[0] == before && before&latch == 0 || l.broken == "the latch is not asked"
+		switch {
+		case v[0] > snapshot:
+			is = t.Load(clockedBefore)[0]
+		case again[1] <= snapshot && stands && v[2] < key:
+			right = true
+		case again[1] <= snapshot && stands:
+			is = v[1]
+		}
+		t.Acquire()
+	}
+	if right {
+		v := t.Load(clockedRight, clockedRightTime)
+		is = v[0]
+		if v[1] > snapshot {
+			t.Acquire()
+			is = t.Load(clockedBefore)[0]
+		}
+	}
+	return takenBase*snapshot + is
+}
+
+func TestClockWithSplit(t *testing.T) {
+	for _, broken := range []string{
+		"", "the leaf is not copied", "the new leaf has the old time", "the latch is not asked",
+	} {
+		t.Run(broken, func(t *testing.T) {
+			l := clockedSplit{broken}
+			threads := []func(*Thread) int{l.splits, l.sees}
+			if stress.Level > 0 {
+				threads = append(threads, l.sees) // ten seconds
+			}
+			check(t, Model{
+				Places:  []int{clockBegins, unlatched(0), clockBegins, 1, wide, 0, 0, 0, 0},
+				Threads: threads,
+				Fault: func(_, returned []int) string {
+					for _, all := range returned[1:] {
+						snapshot, is, want := all/takenBase, all%takenBase, 1
+						if returned[0]%timesBase == done && returned[0]/timesBase <= snapshot {
+							want = withOwn
+						}
+						if is != unread && is != want {
+							return fmt.Sprintf("what was seen at %d is %d, not %d", snapshot, is, want)
+						}
+					}
+					return ""
+				},
+			}, broken == "")
+		})
+	}
+}
