@@ -1,46 +1,68 @@
 // Counts the digits of all passes of a sort in one reading of the keys. The workgroup that ends last turns the counts
-// into each digit's first place in the output, and says which passes are made. Also clears what the first pass
+// into each digit's first place in the output, and says which steps are made. Also clears what the first of them
 // publishes into.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define RADIX_ELEMENTS_ONLY
 #include "radix.glsl"
 #include "length.glsl"
-#include "sort_step.glsl"
+#include "sort_plan.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 counts;      // RADIX words a digit of the key, zero; then the first places
     uvec2 ended;       // a word, zero: the workgroups that have ended
     uvec2 published;   // of the first step: the first places, then so many words to clear
-    uvec2 steps;       // DIGITS words, out
+    uvec2 steps;       // the plan, out
     uint publishes;
     uint passes;                // one or more
     uint digits[DIGITS / 2u];   // of the passes, two a word
     Length length;
 };
 
+layout(constant_id = 20) const uint LOCAL = 0;   // 1: a local sort may take the place of the lower digits' passes
+
 const uint STEP = 8u;   // keys of a lane that are loaded at a time
 const uint CHUNK = WORKGROUP * STEP;
 
+const float ALIKE_ONE = 16777216.0;
+const float LOCAL_OTHERS = 5.0;   // what measured best (docs/benchmarks.md): a run is sorted by each key against all
+
 shared uint histogram[DIGITS * RADIX];
 shared uint sums[SUBGROUPS];
-shared uint made;   // bit p: the keys differ in digit p
+shared uint made;            // bit p: the keys differ in digit p
+shared uint alike[DIGITS];   // how many of 2^24 pairs of keys have the same digit
 shared bool last;
 
 uint digit_at(uint p) { return digits[p / 2u] >> (p % 2u * 16u) & 0xffffu; }
 
-// Notes the steps: those passes whose bit is set. Each writes what the next one reads, and the last one the output.
-void note_steps(uint wanted) {
-    uint left = uint(bitCount(wanted)), step = 0u;
+// Notes the steps at word `at`, for those passes whose bit is set. Each writes what the next one reads, and the last one
+// the output; or, with `turned`, what a local sort reads.
+void note_steps(uint wanted, uint at, uint room, bool turned) {
+    uint left = uint(bitCount(wanted)) + (turned ? 1u : 0u), step = 0u;
     for (uint p = 0u; p < passes; p++) {
         if ((wanted >> p & 1u) == 0u) continue;
         uint later = wanted >> p >> 1;
         uint next = later == 0u ? 0u : STEP_MORE | (p + 1u + uint(findLSB(later))) << STEP_NEXT_AT;
         left--;
-        plain_store_near(steps, step++, digit_at(p) | next | ((left & 1u) != 0u ? STEP_TURNED : 0u));
+        plain_store_near(steps, at + step++, digit_at(p) | next | ((left & 1u) != 0u ? STEP_TURNED : 0u));
     }
-    for (; step < DIGITS; step++) plain_store_near(steps, step, 0u);
+    for (; step < room; step++) plain_store_near(steps, at + step, 0u);
+}
+
+// The uppermost passes that leave to a local sort short runs of equal digits alone, if digits have nothing to do with
+// one another and two passes or more are saved by it; 0: there are none.
+uint upper_passes(uint wanted, uint n) {
+    float others = float(n);   // keys whose digits are the same as one's
+    uint upper = 0u;
+    for (uint p = passes; p-- > 0u;) {
+        uint below = wanted & ((1u << p) - 1u);
+        if (bitCount(below) < 2 || uint(bitCount(upper)) == UPPER_STEPS) return 0u;
+        upper |= wanted & 1u << p;
+        if ((wanted >> p & 1u) != 0u) others *= float(alike[p]) / ALIKE_ONE;
+        if (others < LOCAL_OTHERS) return upper;
+    }
+    return 0u;
 }
 
 void main() {
@@ -48,6 +70,7 @@ void main() {
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     uint group = workgroup_index();
     for (uint i = self; i < passes * RADIX; i += WORKGROUP) histogram[i] = 0u;
+    for (uint p = self; p < passes; p += WORKGROUP) alike[p] = 0u;
     for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP)
         plain_store_near(published, RADIX + i, 0u);
     barrier();
@@ -112,16 +135,26 @@ void main() {
             atomic_store(at, before);
             if (number != 0u && number != n) atomicOr(made, 1u << p);
             before += number;
+            float share = float(number) / float(max(n, 1u));
+            if (LOCAL != 0u) atomicAdd(alike[p], uint(ceil(share * share * ALIKE_ONE)));
         }
         barrier();
     }
     // One step at least: the output is written by it.
     uint wanted = made == 0u ? 1u : made;
-    uint first = uint(findLSB(wanted));
+    uint upper = LOCAL != 0u ? upper_passes(wanted, n) : 0u;
+    uint first = uint(findLSB(upper != 0u ? upper : wanted));
     for (uint k = 0u; k < each; k++) {
         if (!cares || publishes == 0u) continue;
         uint place = atomic_load(address_at(counts, first * RADIX + self * each + k, 2u));
-        plain_store_near(published, self * each + k, 0x80000000u | place);
+        plain_store_near(published, self * each + k, FIRST_PLACE | place);
     }
-    if (self == 0u) note_steps(wanted);
+    if (self != 0u) return;
+    note_steps(upper != 0u ? 0u : wanted, STEPS_AT, DIGITS, false);
+    if (LOCAL == 0u) return;
+    note_steps(upper, UPPER_STEPS_AT, UPPER_STEPS, true);
+    note_steps(wanted, SPARE_STEPS_AT, DIGITS, false);
+    uint first_bit = digit_at(first) & 0xffu;
+    plain_store_near(steps, LOCAL_STEP_AT,
+        upper == 0u ? 0u : LOCAL_MADE | first_bit | uint(findLSB(wanted)) << LOCAL_FIRST_AT);
 }

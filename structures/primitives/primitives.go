@@ -60,6 +60,8 @@ type Primitives struct {
 	patience uint32
 	// The shape of all sorts, for tests; zero: by their length.
 	sorts tileShape
+	// The least length of wide keys that are sorted by upper digits and locally, where that does.
+	local int
 
 	kernels *recording.Kernels
 }
@@ -69,7 +71,7 @@ const MaxLength = 1 << 30
 
 // New makes the primitives of a device. It takes neither device memory nor time.
 func New(d *vk.Device, o Options) *Primitives {
-	p := &Primitives{d: d, form: o.Form, patience: patience, kernels: recording.NewKernels(d)}
+	p := &Primitives{d: d, form: o.Form, patience: patience, local: 1 << 16, kernels: recording.NewKernels(d)}
 	if d.Info().Type == vk.CPU {
 		p.patience = cpuPatience
 	}

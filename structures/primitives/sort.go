@@ -21,6 +21,8 @@ const (
 	digitBits = 8
 	radix     = 1 << digitBits
 	maxPasses = 64 / digitBits
+
+	upperPasses = 5 // at most, before a local sort
 )
 
 // tileShape is how a workgroup is laid out in the kernels of a sort.
@@ -100,7 +102,7 @@ type sortPlan struct {
 	// what is zero at the beginning: the counts of each digit's values, which become places; the tiles that have begun
 	// each pass; the workgroups that have counted
 	counters uint64
-	steps    uint64 // the passes that are made, a word each
+	steps    uint64 // the plan: what is done, a word a step (shaders/primitives/sort_plan.glsl)
 
 	// single-pass form
 	published [2]uint64
@@ -112,7 +114,13 @@ type sortPlan struct {
 	bytes uint64
 }
 
-const sortCounters = maxPasses*radix + maxPasses + 1
+// publishes is how many words the tiles of a pass publish.
+func (plan sortPlan) publishes() uint32 { return uint32(plan.tiles * radix) }
+
+const (
+	sortCounters = maxPasses*radix + maxPasses + upperPasses + 1
+	sortSteps    = 2*maxPasses + upperPasses + 1
+)
 
 func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortPlan {
 	s := recording.Parts{Base: scratch}
@@ -123,7 +131,7 @@ func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortP
 		plan.values = s.Take(w.Value.Bytes() * n)
 	}
 	plan.counters = s.Take(4 * sortCounters)
-	plan.steps = s.Take(4 * maxPasses)
+	plan.steps = s.Take(4 * sortSteps)
 	if p.form == SinglePass {
 		for i := range plan.published {
 			plan.published[i] = s.Take(4 * radix * (plan.tiles + 1))
@@ -137,9 +145,23 @@ func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortP
 }
 
 // taken and ended are counters behind those of the digits.
-func (plan sortPlan) taken(pass int) uint64 { return plan.counters + uint64(4*(maxPasses*radix+pass)) }
-func (plan sortPlan) ended() uint64         { return plan.taken(maxPasses) }
-func (plan sortPlan) step(i int) uint64     { return plan.steps + uint64(4*i) }
+func (plan sortPlan) taken(number int) uint64 {
+	return plan.counters + uint64(4*(maxPasses*radix+number))
+}
+func (plan sortPlan) ended() uint64 { return plan.taken(maxPasses + upperPasses) }
+
+// sortPass is a pass that may be made: where it comes among those that follow one another, the step that the device
+// notes for it, and the counter of its tiles.
+type sortPass struct {
+	number      int
+	step, taken uint64
+}
+
+// all is one of the passes by all digits, and upper one of those by the upper digits, behind which there is a local sort.
+func (plan sortPlan) all(i int) sortPass { return sortPass{i, plan.steps + uint64(4*i), plan.taken(i)} }
+func (plan sortPlan) upper(i int) sortPass {
+	return sortPass{i, plan.steps + uint64(4*(2*maxPasses+i)), plan.taken(maxPasses + i)}
+}
 
 // SortScratch returns the bytes of scratch that a sort of up to n keys or pairs needs.
 func (p *Primitives) SortScratch(n int, pairs bool, w Widths) int {
@@ -179,14 +201,33 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	}
 	plan := p.sortPlan(a.Length.N, pairs, a.Widths, a.Scratch)
 	return s.Whole(func() error {
-		if err := p.sortHistogram(s, a, plan); err != nil {
+		local := p.sortsLocally(a)
+		if err := p.sortHistogram(s, a, plan, local); err != nil {
 			return err
 		}
-		if p.form == SinglePass {
-			return p.sortSingle(s, a, plan)
+		pass, err := p.sortPasses(s, a, plan)
+		if err != nil {
+			return err
 		}
-		return p.sortMulti(s, a, plan)
+		if local {
+			for i := range upperPasses {
+				pass(plan.upper(i))
+			}
+			if err := p.sortLocal(s, a, plan); err != nil {
+				return err
+			}
+		}
+		for i := range a.digits() {
+			pass(plan.all(i))
+		}
+		return nil
 	})
+}
+
+// sortsLocally says whether a local sort is worth its while, if the device finds that it does: the steps that are then
+// left out take their time, too.
+func (p *Primitives) sortsLocally(a SortArgs) bool {
+	return a.Widths.Key == structures.Bits64 && a.Bits > 32 && a.Length.N >= p.local
 }
 
 // digits are those that the keys are compared by, the least significant one first: each its first bit, and its mask
@@ -235,10 +276,14 @@ type histogramPush struct {
 const histogramGroups = 1024
 
 // sortHistogram counts all digits, and so finds out which passes there are.
-func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan) error {
+func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, local bool) error {
+	locally := recording.Constant("LOCAL", 0)
+	if local {
+		locally = recording.Constant("LOCAL", 1)
+	}
 	histogram, err := recording.Kernel[histogramPush](p.kernels, s,
 		a.Widths.module("primitives/sort_histogram", false), plan.tile.workgroup,
-		append(plan.tile.constants(), a.far())...)
+		append(plan.tile.constants(), a.far(), locally)...)
 	if err != nil {
 		return err
 	}
@@ -250,7 +295,7 @@ func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan) erro
 		Passes: uint32(len(a.digits())), Length: a.Length.device(),
 	}
 	if p.form == SinglePass {
-		push.Publishes = uint32(plan.tiles * radix)
+		push.Publishes = plan.publishes()
 	}
 	for i, digit := range a.digits() {
 		push.Digits[i/2] |= digit << (16 * (i % 2))
@@ -263,12 +308,12 @@ func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan) erro
 // (shaders/primitives/sort_step.glsl). The first step reads the input, and the last one writes the output.
 type stepArrays struct{ Keys, Values, OutKeys, OutValues [2]uint64 }
 
-func (a SortArgs) arrays(plan sortPlan, step int) stepArrays {
+func (a SortArgs) arrays(plan sortPlan, number int) stepArrays {
 	arrays := stepArrays{
 		[2]uint64{plan.keys, a.OutKeys}, [2]uint64{plan.values, a.OutValues},
 		[2]uint64{a.OutKeys, plan.keys}, [2]uint64{a.OutValues, plan.values},
 	}
-	if step == 0 {
+	if number == 0 {
 		arrays.Keys, arrays.Values = [2]uint64{a.Keys, a.Keys}, [2]uint64{a.Values, a.Values}
 	}
 	return arrays
@@ -284,22 +329,30 @@ type scatterSinglePush struct {
 	Length           length
 }
 
-func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) error {
+// sortPasses returns what records a pass.
+func (p *Primitives) sortPasses(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
+	if p.form == SinglePass {
+		return p.sortSingle(s, a, plan)
+	}
+	return p.sortMulti(s, a, plan)
+}
+
+func (p *Primitives) sortSingle(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
 	constants := append(plan.tile.constants(), a.far(), recording.Constant("PATIENCE", p.patience))
 	scatter, err := recording.Kernel[scatterSinglePush](p.kernels, s, a.module("primitives/sort_scatter")+p.loops(),
 		plan.tile.workgroup, constants...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := range a.digits() {
+	return func(pass sortPass) {
+		i := pass.number
 		scatter.Dispatch(s, plan.tiles, scatterSinglePush{
 			Arrays:    a.arrays(plan, i),
 			Published: plan.published[i%2], Spare: plan.published[(i+1)%2],
-			Places: plan.counters, Taken: plan.taken(i), Step: plan.step(i),
+			Places: plan.counters, Taken: pass.taken, Step: pass.step,
 			Tiles: uint32(plan.tiles), Length: a.Length.device(),
 		})
-	}
-	return nil
+	}, nil
 }
 
 type countPush struct {
@@ -324,32 +377,65 @@ type scatterMultiPush struct {
 	Length              length
 }
 
-func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) error {
+func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(sortPass), error) {
 	tile, tiles := plan.tile, uint32(plan.tiles)
 	count, err := recording.Kernel[countPush](p.kernels, s, a.Widths.module("primitives/sort_count", false)+p.loops(),
 		tile.workgroup, tile.constants()...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	scan, err := recording.Kernel[rowsPush](p.kernels, s, "primitives/sort_scan", tile.workgroup)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	scatter, err := recording.Kernel[scatterMultiPush](p.kernels, s,
 		a.module("primitives/sort_scatter_counted")+p.loops(), tile.workgroup, append(tile.constants(), a.far())...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := range a.digits() {
-		arrays := a.arrays(plan, i)
+	return func(pass sortPass) {
+		arrays := a.arrays(plan, pass.number)
 		count.Dispatch(s, plan.tiles, countPush{
-			Keys: arrays.Keys, Counts: plan.counts, Step: plan.step(i), Tiles: tiles, Length: a.Length.device(),
+			Keys: arrays.Keys, Counts: plan.counts, Step: pass.step, Tiles: tiles, Length: a.Length.device(),
 		})
 		scan.Dispatch(s, radix, rowsPush{plan.counts, plan.totals, tiles})
 		scatter.Dispatch(s, plan.tiles, scatterMultiPush{
-			Arrays: arrays, DigitTotals: plan.totals, Counts: plan.counts, Step: plan.step(i), Tiles: tiles,
+			Arrays: arrays, DigitTotals: plan.totals, Counts: plan.counts, Step: pass.step, Tiles: tiles,
 			Length: a.Length.device(),
 		})
+	}, nil
+}
+
+type localPush struct {
+	Keys, Values       uint64
+	OutKeys, OutValues uint64
+	Steps              uint64
+	Counts, Published  uint64
+	Compared           uint64
+	Publishes          uint32
+	_                  uint32
+	Length             length
+}
+
+// localElements are those of a workgroup of a local sort.
+const (
+	localWorkgroup = 128
+	localElements  = 4 * localWorkgroup
+)
+
+func (p *Primitives) sortLocal(s *vk.Stream, a SortArgs, plan sortPlan) error {
+	k, err := recording.Kernel[localPush](p.kernels, s, a.module("primitives/sort_local"), localWorkgroup)
+	if err != nil {
+		return err
 	}
+	push := localPush{
+		Keys: plan.keys, Values: plan.values, OutKeys: a.OutKeys, OutValues: a.OutValues,
+		Steps: plan.steps, Counts: plan.counters, Published: plan.published[0],
+		Compared: (1<<a.Bits - 1) << a.FirstBit, Length: a.Length.device(),
+	}
+	if p.form == SinglePass {
+		push.Publishes = plan.publishes()
+	}
+	k.Dispatch(s, groups(a.Length.N, localElements), push)
 	return nil
 }

@@ -52,8 +52,8 @@ func sortInputs[K number](n int) map[string][]K {
 	return inputs
 }
 
-// testSort sorts pairs and keys and compares with Go's sort.
-func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name string) {
+// testSort sorts pairs and keys, compares with Go's sort, and returns how the pairs were sorted.
+func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name string) sortedBy {
 	r.t.Helper()
 	defer r.release()
 	// Values tell where each pair comes from.
@@ -64,14 +64,21 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 	w := Widths{widthOf[K](), widthOf[V]()}
 	in, inValues := upload(r, keys), upload(r, values)
 	wantKeys, wantValues := sorted(keys[:n], values[:n], first, bits)
-	if bits == w.Key.Bits()-first {
-		bits = 0
-	}
 	out, outValues := roomOf[K](r, len(keys)), roomOf[V](r, len(keys))
 	a := SortArgs{Keys: in.Address(), Values: inValues.Address(), OutKeys: out.Address(),
 		OutValues: outValues.Address(), Widths: w,
-		Length: l, FirstBit: first, Bits: bits, Scratch: r.scratch(r.p.SortScratch(l.N, true, w))}
+		Length: l, FirstBit: first, Bits: bits}
+	scratch := room(r, r.p.SortScratch(l.N, true, w)/4)
+	a.Scratch = scratch.Address()
+	local := l.N > 0 && r.p.sortsLocally(a)
+	if bits == w.Key.Bits()-first {
+		a.Bits = 0
+	}
 	r.run(r.p.Sort(r.s, a))
+	by := byPasses
+	if local {
+		by = howSorted(r, scratch, r.p.sortPlan(l.N, true, w, 0))
+	}
 	requireWords(r.t, wantKeys, download(r, out, n), "%s: keys of pairs", name)
 	requireWords(r.t, wantValues, download(r, outValues, n), "%s: values", name)
 
@@ -83,6 +90,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 	unchanged := make([]K, len(keys))
 	require.NoError(r.t, in.Download(r.t.Context(), 0, unchanged))
 	requireWords(r.t, keys, unchanged, "%s: the input", name)
+	return by
 }
 
 func TestSortLengths(t *testing.T) {
