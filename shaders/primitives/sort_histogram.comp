@@ -20,13 +20,14 @@ layout(push_constant, std430) uniform Push {
     Length length;
 };
 
-layout(constant_id = 20) const uint LOCAL = 0;   // 1: a local sort may take the place of the lower digits' passes
+// Passes by upper digits, at most, behind which there is a local sort. 0: there is none.
+layout(constant_id = 20) const uint LOCAL = 0;
 
 const uint STEP = 8u;   // keys of a lane that are loaded at a time
 const uint CHUNK = WORKGROUP * STEP;
 
 const float ALIKE_ONE = 16777216.0;
-const float LOCAL_OTHERS = 5.0;   // what measured best (docs/benchmarks.md): a run is sorted by each key against all
+const float LOCAL_OTHERS = 2.5;   // in a key's run: with more of them one more pass is faster (docs/benchmarks.md)
 
 shared uint histogram[DIGITS * RADIX];
 shared uint sums[SUBGROUPS];
@@ -57,7 +58,7 @@ uint upper_passes(uint wanted, uint n) {
     uint upper = 0u;
     for (uint p = passes; p-- > 0u;) {
         uint below = wanted & ((1u << p) - 1u);
-        if (bitCount(below) < 2 || uint(bitCount(upper)) == UPPER_STEPS) return 0u;
+        if (bitCount(below) < 2 || uint(bitCount(upper)) == min(LOCAL, UPPER_STEPS)) return 0u;
         upper |= wanted & 1u << p;
         if ((wanted >> p & 1u) != 0u) others *= float(alike[p]) / ALIKE_ONE;
         if (others < LOCAL_OTHERS) return upper;

@@ -1,6 +1,8 @@
 package primitives
 
 import (
+	"math/bits"
+
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
 	"github.com/vkds/vkds/vk"
@@ -22,7 +24,7 @@ const (
 	radix     = 1 << digitBits
 	maxPasses = 64 / digitBits
 
-	upperPasses = 5 // at most, before a local sort
+	mostUpper = 5 // passes by upper digits before a local sort
 )
 
 // tileShape is how a workgroup is laid out in the kernels of a sort.
@@ -118,8 +120,8 @@ type sortPlan struct {
 func (plan sortPlan) publishes() uint32 { return uint32(plan.tiles * radix) }
 
 const (
-	sortCounters = maxPasses*radix + maxPasses + upperPasses + 1
-	sortSteps    = 2*maxPasses + upperPasses + 1
+	sortCounters = maxPasses*radix + maxPasses + mostUpper + 1
+	sortSteps    = 2*maxPasses + mostUpper + 1
 )
 
 func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortPlan {
@@ -148,7 +150,7 @@ func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortP
 func (plan sortPlan) taken(number int) uint64 {
 	return plan.counters + uint64(4*(maxPasses*radix+number))
 }
-func (plan sortPlan) ended() uint64 { return plan.taken(maxPasses + upperPasses) }
+func (plan sortPlan) ended() uint64 { return plan.taken(maxPasses + mostUpper) }
 
 // sortPass is a pass that may be made: where it comes among those that follow one another, the step that the device
 // notes for it, and the counter of its tiles.
@@ -185,9 +187,9 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	if err := a.Widths.check(); err != nil {
 		return err
 	}
-	bits := a.Widths.Key.Bits()
-	if a.FirstBit < 0 || a.FirstBit >= bits || a.Bits < 0 || a.FirstBit+a.Bits > bits {
-		return &BitsError{a.FirstBit, a.Bits, bits}
+	width := a.Widths.Key.Bits()
+	if a.FirstBit < 0 || a.FirstBit >= width || a.Bits < 0 || a.FirstBit+a.Bits > width {
+		return &BitsError{a.FirstBit, a.Bits, width}
 	}
 	if a.Length.N == 0 {
 		return nil
@@ -197,22 +199,22 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 		return ErrNoMemory
 	}
 	if a.Bits == 0 {
-		a.Bits = bits - a.FirstBit
+		a.Bits = width - a.FirstBit
 	}
 	plan := p.sortPlan(a.Length.N, pairs, a.Widths, a.Scratch)
 	return s.Whole(func() error {
-		local := p.sortsLocally(a)
-		if err := p.sortHistogram(s, a, plan, local); err != nil {
+		upper := p.upperPasses(a)
+		if err := p.sortHistogram(s, a, plan, upper); err != nil {
 			return err
 		}
 		pass, err := p.sortPasses(s, a, plan)
 		if err != nil {
 			return err
 		}
-		if local {
-			for i := range upperPasses {
-				pass(plan.upper(i))
-			}
+		for i := range upper {
+			pass(plan.upper(i))
+		}
+		if upper > 0 {
 			if err := p.sortLocal(s, a, plan); err != nil {
 				return err
 			}
@@ -224,10 +226,13 @@ func (p *Primitives) Sort(s *vk.Stream, a SortArgs) error {
 	})
 }
 
-// sortsLocally says whether a local sort is worth its while, if the device finds that it does: the steps that are then
-// left out take their time, too.
-func (p *Primitives) sortsLocally(a SortArgs) bool {
-	return a.Widths.Key == structures.Bits64 && a.Bits > 32 && a.Length.N >= p.local
+// upperPasses is how many passes by upper digits there may be, with a local sort behind them, or 0: one more than digits
+// without a preference need to tell the keys apart. A pass that the device then doesn't make takes some time, too.
+func (p *Primitives) upperPasses(a SortArgs) int {
+	if a.Widths.Key != structures.Bits64 || a.Bits <= 32 || a.Length.N < p.local {
+		return 0
+	}
+	return min(bits.Len(uint(a.Length.N))/digitBits+2, mostUpper)
 }
 
 // digits are those that the keys are compared by, the least significant one first: each its first bit, and its mask
@@ -276,14 +281,10 @@ type histogramPush struct {
 const histogramGroups = 1024
 
 // sortHistogram counts all digits, and so finds out which passes there are.
-func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, local bool) error {
-	locally := recording.Constant("LOCAL", 0)
-	if local {
-		locally = recording.Constant("LOCAL", 1)
-	}
+func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, upper int) error {
 	histogram, err := recording.Kernel[histogramPush](p.kernels, s,
 		a.Widths.module("primitives/sort_histogram", false), plan.tile.workgroup,
-		append(plan.tile.constants(), a.far(), locally)...)
+		append(plan.tile.constants(), a.far(), recording.Constant("LOCAL", uint32(upper)))...)
 	if err != nil {
 		return err
 	}

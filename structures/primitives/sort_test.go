@@ -70,7 +70,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 		Length: l, FirstBit: first, Bits: bits}
 	scratch := room(r, r.p.SortScratch(l.N, true, w)/4)
 	a.Scratch = scratch.Address()
-	local := l.N > 0 && r.p.sortsLocally(a)
+	local := l.N > 0 && r.p.upperPasses(a) > 0
 	if bits == w.Key.Bits()-first {
 		a.Bits = 0
 	}
