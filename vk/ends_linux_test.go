@@ -298,7 +298,7 @@ var pushed = map[string]uint32{
 	"increments": 10, "entries": 10, "iterations": 50, "outer": 4, "middle": 4, "inner": 4, "least": 0, "moves": 10,
 	"patience": 20, "room": 1000, "wanted": 2, "lock_count": 4, "quad_count": 4, "writes": 4,
 	"groups": 3, "mark": 0, "met": 2, "root": 3, "how": 7 << 16, "k": 20, "flip": 0, "digit": 0, "all": 100,
-	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1,
+	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1, "uppers": 0,
 }
 
 // secondPushed are those that mean yes or no, or something else the second time; the first time they are 0 or as above.
@@ -306,7 +306,7 @@ var secondPushed = map[string]uint32{
 	"retry": 1, "resume": 1, "strict": 1, "upper": 1, "narrow": 1, "fills": 1, "indexed": 1, "kind": 2,
 	"slices":    2 | 1<<31,
 	"key_shift": 3, "bits": 8, "splitting": 0, "root": 0, "how": 7<<16 | 3<<8 | 2, "flip": ^uint32(0), "digit": 1,
-	"depth": 0,
+	"depth": 0, "uppers": 3,
 }
 
 // mayBeNone are the addresses that may be 0, of kernels by the beginning of their names.

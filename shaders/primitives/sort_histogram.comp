@@ -17,11 +17,9 @@ layout(push_constant, std430) uniform Push {
     uint publishes;
     uint passes;                // one or more
     uint digits[DIGITS / 2u];   // of the passes, two a word
+    uint uppers;                // the passes by upper digits, at most; 0: there is no local sort
     Length length;
 };
-
-// Passes by upper digits, at most, behind which there is a local sort. 0: there is none.
-layout(constant_id = 20) const uint LOCAL = 0;
 
 const uint STEP = 8u;   // keys of a lane that are loaded at a time
 const uint CHUNK = WORKGROUP * STEP;
@@ -58,7 +56,7 @@ uint upper_passes(uint wanted, uint n) {
     uint upper = 0u;
     for (uint p = passes; p-- > 0u;) {
         uint below = wanted & ((1u << p) - 1u);
-        if (bitCount(below) < 2 || uint(bitCount(upper)) == min(LOCAL, UPPER_STEPS)) return 0u;
+        if (bitCount(below) < 2 || uint(bitCount(upper)) == min(uppers, UPPER_STEPS)) return 0u;
         upper |= wanted & 1u << p;
         if ((wanted >> p & 1u) != 0u) others *= float(alike[p]) / ALIKE_ONE;
         if (others < LOCAL_OTHERS) return upper;
@@ -137,13 +135,13 @@ void main() {
             if (number != 0u && number != n) atomicOr(made, 1u << p);
             before += number;
             float share = float(number) / float(max(n, 1u));
-            if (LOCAL != 0u) atomicAdd(alike[p], uint(ceil(share * share * ALIKE_ONE)));
+            if (uppers != 0u) atomicAdd(alike[p], uint(ceil(share * share * ALIKE_ONE)));
         }
         barrier();
     }
     // One step at least: the output is written by it.
     uint wanted = made == 0u ? 1u : made;
-    uint upper = LOCAL != 0u ? upper_passes(wanted, n) : 0u;
+    uint upper = uppers != 0u ? upper_passes(wanted, n) : 0u;
     uint first = uint(findLSB(upper != 0u ? upper : wanted));
     for (uint k = 0u; k < each; k++) {
         if (!cares || publishes == 0u) continue;
@@ -152,7 +150,7 @@ void main() {
     }
     if (self != 0u) return;
     note_steps(upper != 0u ? 0u : wanted, STEPS_AT, DIGITS, false);
-    if (LOCAL == 0u) return;
+    if (uppers == 0u) return;
     note_steps(upper, UPPER_STEPS_AT, UPPER_STEPS, true);
     note_steps(wanted, SPARE_STEPS_AT, DIGITS, false);
     uint first_bit = digit_at(first) & 0xffu;

@@ -274,6 +274,8 @@ type histogramPush struct {
 	Publishes uint32
 	Passes    uint32
 	Digits    [maxPasses / 2]uint32
+	Uppers    uint32
+	_         uint32
 	Length    length
 }
 
@@ -284,7 +286,7 @@ const histogramGroups = 1024
 func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, upper int) error {
 	histogram, err := recording.Kernel[histogramPush](p.kernels, s,
 		a.Widths.module("primitives/sort_histogram", false), plan.tile.workgroup,
-		append(plan.tile.constants(), a.far(), recording.Constant("LOCAL", uint32(upper)))...)
+		append(plan.tile.constants(), a.far())...)
 	if err != nil {
 		return err
 	}
@@ -293,7 +295,7 @@ func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, uppe
 	}
 	push := histogramPush{
 		Keys: a.Keys, Counts: plan.counters, Ended: plan.ended(), Published: plan.published[0], Steps: plan.steps,
-		Passes: uint32(len(a.digits())), Length: a.Length.device(),
+		Passes: uint32(len(a.digits())), Uppers: uint32(upper), Length: a.Length.device(),
 	}
 	if p.form == SinglePass {
 		push.Publishes = plan.publishes()
