@@ -35,8 +35,8 @@ shared bool last;
 
 uint digit_at(uint p) { return digits[p / 2u] >> (p % 2u * 16u) & 0xffffu; }
 
-// Notes the steps at word `at`, for those passes whose bit is set. Each writes what the next one reads, and the last one
-// the output; or, with `turned`, what a local sort reads.
+// Notes the steps at word `at`, for those passes whose bit is set. Each writes what the next one reads, and the last
+// one the output; or, with `turned`, what a local sort reads.
 void note_steps(uint wanted, uint at, uint room, bool turned) {
     uint left = uint(bitCount(wanted)) + (turned ? 1u : 0u), step = 0u;
     for (uint p = 0u; p < passes; p++) {

@@ -1,7 +1,7 @@
 // The last step of a sort whose keys are in the order of their upper digits: sorts each run of keys in which these are
-// the same. In a short run each key is compared with all others. Should a long run be out of order, all passes are made
-// after all. (Stehle and Jacobsen, A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs, 2017, have local sorts behind
-// passes over upper digits, too.)
+// the same. In a short run each key is compared with all others. Should a long run be out of order, all passes are
+// made after all. (Stehle and Jacobsen, A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs, 2017, have local sorts
+// behind passes over upper digits, too.)
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "radix.glsl"

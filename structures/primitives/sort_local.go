@@ -1,0 +1,52 @@
+package primitives
+
+import (
+	"math/bits"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// upperPasses is how many passes by upper digits there may be, with a local sort behind them, or 0: one more than
+// digits without a preference need to tell the keys apart. A pass that the device doesn't make takes some time, too.
+func (p *Primitives) upperPasses(a SortArgs) int {
+	if a.Widths.Key != structures.Bits64 || a.Bits <= 32 || a.Length.N < p.local {
+		return 0
+	}
+	return min(bits.Len(uint(a.Length.N))/digitBits+2, mostUpper)
+}
+
+type localPush struct {
+	Keys, Values       uint64
+	OutKeys, OutValues uint64
+	Steps              uint64
+	Counts, Published  uint64
+	Compared           uint64
+	Publishes          uint32
+	_                  uint32
+	Length             length
+}
+
+// localElements are those of a workgroup of a local sort.
+const (
+	localWorkgroup = 128
+	localElements  = 4 * localWorkgroup
+)
+
+func (p *Primitives) sortLocal(s *vk.Stream, a SortArgs, plan sortPlan) error {
+	k, err := recording.Kernel[localPush](p.kernels, s, a.module("primitives/sort_local"), localWorkgroup)
+	if err != nil {
+		return err
+	}
+	push := localPush{
+		Keys: plan.keys, Values: plan.values, OutKeys: a.OutKeys, OutValues: a.OutValues,
+		Steps: plan.steps, Counts: plan.counters, Published: plan.published[0],
+		Compared: (1<<a.Bits - 1) << a.FirstBit, Length: a.Length.device(),
+	}
+	if p.form == SinglePass {
+		push.Publishes = plan.publishes()
+	}
+	k.Dispatch(s, groups(a.Length.N, localElements), push)
+	return nil
+}
