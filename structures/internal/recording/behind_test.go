@@ -217,11 +217,7 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 	require.NoError(t, one.Wait(t.Context()))
 
 	large := testdevice.Room[uint32](t, d, 1<<24)
-	fills := 100
-	if d.Info().Type != vk.CPU {
-		fills = 3000
-	}
-	for range fills {
+	for range 100 {
 		slow.Fill(large, 0, int(large.Bytes()), 0)
 	}
 	p, err := slow.Submit()
@@ -230,12 +226,19 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 	insert(one, few)
 	running, err := one.Submit()
 	require.NoError(t, err)
+	stillRuns := func() {
+		t.Helper()
+		done, err := running.Done()
+		require.NoError(t, err)
+		require.False(t, done, "else this shows nothing")
+	}
 	insert(two, many)
 	two.Discard()
+	stillRuns()
 	intact := strangers(t, d)
-	done, err := running.Done()
-	require.NoError(t, err)
-	require.False(t, done, "else this shows nothing")
+	if d.Info().Type == vk.CPU { // on others what strangers upload waits for the same queue
+		stillRuns()
+	}
 	require.NoError(t, one.Wait(t.Context()))
 	intact()
 }
