@@ -8,8 +8,6 @@
 #include "length.glsl"
 #include "sort_plan.glsl"
 
-layout(constant_id = 21) const uint EACH = 4;   // elements a lane
-
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
     uvec2 values;       // if PAIRS is defined: keys have values
@@ -23,6 +21,7 @@ layout(push_constant, std430) uniform Push {
     Length length;
 };
 
+const uint EACH = 2u;      // elements a lane
 const uint SHORT = 128u;   // keys of a short run, at most
 
 shared bool failed;
@@ -68,7 +67,6 @@ void main() {
     uint n = length_of(length);
     uint base = workgroup_index() * WORKGROUP * EACH + workgroup_lane();
     K key[EACH];
-    bool alone[EACH];   // in its run
 #ifdef PAIRS
     V value[EACH];
 #endif
@@ -79,14 +77,11 @@ void main() {
 #ifdef PAIRS
         value[k] = value_load_at(values, i);
 #endif
-        // The array's ends have themselves for a neighbour, and so are looked at once more.
-        K left = key_load_at(keys, max(i, 1u) - 1u), right = key_load_at(keys, min(i, n - 2u) + 1u);
-        alone[k] = !same_run(key[k], left) && !same_run(key[k], right);
     }
     [[unroll]] for (uint k = 0u; k < EACH; k++) {
         uint i = base + k * WORKGROUP;
         if (i >= n) continue;
-        uint place = alone[k] ? i : place_of(i, n, key[k]);
+        uint place = place_of(i, n, key[k]);
         key_store_at(out_keys, place, key[k]);
 #ifdef PAIRS
         value_store_at(out_values, place, value[k]);

@@ -30,8 +30,8 @@ type localPush struct {
 
 // localElements are those of a workgroup of a local sort.
 const (
-	localWorkgroup = 128
-	localElements  = 4 * localWorkgroup
+	localWorkgroup = 256
+	localElements  = 2 * localWorkgroup
 )
 
 func (p *Primitives) sortLocal(s *vk.Stream, a SortArgs, plan sortPlan) error {
