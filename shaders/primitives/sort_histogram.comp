@@ -6,7 +6,7 @@
 #define RADIX_ELEMENTS_ONLY
 #include "radix.glsl"
 #include "length.glsl"
-#include "sort_plan.glsl"
+#include "sort_upper.glsl"
 
 layout(push_constant, std430) uniform Push {
     uvec2 keys;
@@ -14,6 +14,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 ended;       // a word, zero: the workgroups that have ended
     uvec2 published;   // of the first step: the first places, then so many words to clear
     uvec2 steps;       // the plan, out
+    uvec2 tried;       // if there are uppers: TRIED_DIGITS * RADIX words, zero
     uint publishes;
     uint passes;                // one or more
     uint digits[DIGITS / 2u];   // of the passes, two a word
@@ -24,13 +25,9 @@ layout(push_constant, std430) uniform Push {
 const uint STEP = 8u;   // keys of a lane that are loaded at a time
 const uint CHUNK = WORKGROUP * STEP;
 
-const float ALIKE_ONE = 16777216.0;
-const float LOCAL_OTHERS = 2.5;   // in a key's run: with more of them one more pass is faster (docs/benchmarks.md)
-
 shared uint histogram[DIGITS * RADIX];
 shared uint sums[SUBGROUPS];
-shared uint made;            // bit p: the keys differ in digit p
-shared uint alike[DIGITS];   // how many of 2^24 pairs of keys have the same digit
+shared uint made;   // bit p: the keys differ in digit p
 shared bool last;
 
 uint digit_at(uint p) { return digits[p / 2u] >> (p % 2u * 16u) & 0xffffu; }
@@ -49,19 +46,31 @@ void note_steps(uint wanted, uint at, uint room, bool turned) {
     for (; step < room; step++) plain_store_near(steps, at + step, 0u);
 }
 
-// The uppermost passes that leave to a local sort short runs of equal digits alone, if digits have nothing to do with
-// one another and two passes or more are saved by it; 0: there are none.
-uint upper_passes(uint wanted, uint n) {
-    float others = float(n);   // keys whose digits are the same as one's
+// The uppermost passes, at most `uppers`, that leave to a local sort short runs of like digits alone, if two or more are
+// saved by it; 0: there are none. So many of n keys were tried.
+uint upper_passes(uint wanted, uint keys_tried, uint n) {
+    float expected = float(n);
     uint upper = 0u;
     for (uint p = passes; p-- > 0u;) {
+        if ((wanted >> p & 1u) == 0u) continue;
         uint below = wanted & ((1u << p) - 1u);
         if (bitCount(below) < 2 || uint(bitCount(upper)) == min(uppers, UPPER_STEPS)) return 0u;
-        upper |= wanted & 1u << p;
-        if ((wanted >> p & 1u) != 0u) others *= float(alike[p]) / ALIKE_ONE;
-        if (others < LOCAL_OTHERS) return upper;
+        upper |= 1u << p;
+        expected *= float(alike[p]) / ALIKE_ONE;
+        if (expected < MOST_EXPECTED && !upper_crowded(p, keys_tried, n)) return upper;
     }
     return 0u;
+}
+
+// Tries a key by its bits from each digit on.
+void try_key(K key) {
+#if VKDS_KEY_BITS == 64
+    for (uint t = 0u; t < TRIED_DIGITS && LOWEST_UPPER + t < passes; t++) {
+        uint from = digit_at(LOWEST_UPPER + t) & 0xffu;
+        uint low = from < 32u ? ~0u << from : 0u, high = from < 32u ? ~0u : ~0u << (from - 32u);
+        upper_try(t, key & uvec2(low, high));
+    }
+#endif
 }
 
 void main() {
@@ -69,13 +78,14 @@ void main() {
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
     uint group = workgroup_index();
     for (uint i = self; i < passes * RADIX; i += WORKGROUP) histogram[i] = 0u;
-    for (uint p = self; p < passes; p += WORKGROUP) alike[p] = 0u;
+    if (uppers != 0u) upper_begin();
     for (uint i = group * WORKGROUP + self; i < publishes; i += groups * WORKGROUP)
         plain_store_near(published, RADIX + i, 0u);
     barrier();
 
     uint n = length_of(length);
     uint chunks = n / CHUNK + (n % CHUNK != 0u ? 1u : 0u);
+    bool tries = uppers != 0u && upper_tries(group);
     for (uint chunk = group; chunk < chunks; chunk += groups) {
         uint first = chunk * CHUNK, left = n - first;
         K key[STEP];
@@ -83,6 +93,7 @@ void main() {
         // A lane whose keys have the same digit counts them at once: as in the upper digits of small numbers, where all
         // lanes would queue at one counter.
         if (left >= CHUNK) {
+            if (tries) try_key(key[0]);
             K differ = key[0] ^ key[1];
             [[unroll]] for (uint k = 2u; k < STEP; k++) differ |= key[0] ^ key[k];
             for (uint p = 0u; p < passes; p++) {
@@ -106,6 +117,7 @@ void main() {
     for (uint i = self; i < passes * RADIX; i += WORKGROUP) {
         if (histogram[i] != 0u) atomic_add(address_at(counts, i, 2u), histogram[i]);
     }
+    if (tries) upper_publish(tried);
     release_fence();
     barrier();
     if (self == 0u) {
@@ -115,6 +127,9 @@ void main() {
     barrier();
     if (!last) return;
     acquire_fence();
+    uint full = n / CHUNK, tried_groups = (groups + TRIED_ONE_OF - 1u) / TRIED_ONE_OF;
+    uint keys_tried = WORKGROUP * (full / groups * tried_groups + (full % groups + TRIED_ONE_OF - 1u) / TRIED_ONE_OF);
+    if (uppers != 0u) upper_spread(tried, keys_tried);
     // A lane sums WORKGROUP-th parts of a pass's digits.
     uint each = max(RADIX / WORKGROUP, 1u);
     bool cares = self * each < RADIX;
@@ -134,14 +149,13 @@ void main() {
             atomic_store(at, before);
             if (number != 0u && number != n) atomicOr(made, 1u << p);
             before += number;
-            float share = float(number) / float(max(n, 1u));
-            if (uppers != 0u) atomicAdd(alike[p], uint(ceil(share * share * ALIKE_ONE)));
+            if (uppers != 0u) upper_count(p, number, n);
         }
         barrier();
     }
     // One step at least: the output is written by it.
     uint wanted = made == 0u ? 1u : made;
-    uint upper = uppers != 0u ? upper_passes(wanted, n) : 0u;
+    uint upper = uppers != 0u ? upper_passes(wanted, keys_tried, n) : 0u;
     uint first = uint(findLSB(upper != 0u ? upper : wanted));
     for (uint k = 0u; k < each; k++) {
         if (!cares || publishes == 0u) continue;

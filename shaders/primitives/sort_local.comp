@@ -22,7 +22,7 @@ layout(push_constant, std430) uniform Push {
 };
 
 const uint EACH = 2u;      // elements a lane
-const uint SHORT = 128u;   // keys of a short run, at most
+const uint SHORT = 512u;   // keys of a short run, at most
 
 shared bool failed;
 
@@ -70,6 +70,8 @@ void main() {
 #ifdef PAIRS
     V value[EACH];
 #endif
+    // Nothing more is to be done here where another workgroup has failed.
+    if (atomic_load(address_at(steps, STEPS_AT, 2u)) != 0u) n = 0u;
     [[unroll]] for (uint k = 0u; k < EACH; k++) {
         uint i = base + k * WORKGROUP;
         if (i >= n) continue;

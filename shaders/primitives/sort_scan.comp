@@ -6,12 +6,14 @@
 layout(push_constant, std430) uniform Push {
     uvec2 counts;   // of each digit, a row of `tiles` words; in place
     uvec2 totals;   // of each digit
+    uvec2 step_at;  // the step: 0 if none is made (sort_step.glsl)
     uint tiles;
 };
 
 const uint EACH = 4u;   // words a lane and round
 
 void main() {
+    if (plain_load(step_at) == 0u) return;
     uint digit = gl_WorkGroupID.x;
     uint self = workgroup_lane();
     uvec2 row = address_at(counts, digit * tiles, 2u);

@@ -62,6 +62,8 @@ type Primitives struct {
 	sorts tileShape
 	// The least length of wide keys that are sorted by upper digits and locally, where that does.
 	local int
+	// The passes by upper digits of all these sorts, for tests; zero: by their length.
+	uppers int
 
 	kernels *recording.Kernels
 }

@@ -114,6 +114,7 @@ type histogramPush struct {
 	Ended     uint64
 	Published uint64
 	Steps     uint64
+	Tried     uint64
 	Publishes uint32
 	Passes    uint32
 	Digits    [maxPasses / 2]uint32
@@ -133,11 +134,16 @@ func (p *Primitives) sortHistogram(s *vk.Stream, a SortArgs, plan sortPlan, uppe
 	if err != nil {
 		return err
 	}
-	if err := p.clear(s, plan.counters, 4*sortCounters); err != nil {
+	clears := 4 * sortCounters
+	if upper > 0 {
+		clears += 4 * triedWords
+	}
+	if err := p.clear(s, plan.counters, clears); err != nil {
 		return err
 	}
 	push := histogramPush{
-		Keys: a.Keys, Counts: plan.counters, Ended: plan.ended(), Published: plan.published[0], Steps: plan.steps,
+		Keys: a.Keys, Counts: plan.counters, Ended: plan.ended(), Published: plan.published[0],
+		Steps: plan.steps, Tried: plan.tried,
 		Passes: uint32(len(a.digits())), Uppers: uint32(upper), Length: a.Length.device(),
 	}
 	if p.form == SinglePass {
@@ -210,8 +216,8 @@ type countPush struct {
 }
 
 type rowsPush struct {
-	Counts, Totals uint64
-	Tiles          uint32
+	Counts, Totals, Step uint64
+	Tiles                uint32
 }
 
 type scatterMultiPush struct {
@@ -244,7 +250,7 @@ func (p *Primitives) sortMulti(s *vk.Stream, a SortArgs, plan sortPlan) (func(so
 		count.Dispatch(s, plan.tiles, countPush{
 			Keys: arrays.Keys, Counts: plan.counts, Step: pass.step, Tiles: tiles, Length: a.Length.device(),
 		})
-		scan.Dispatch(s, radix, rowsPush{plan.counts, plan.totals, tiles})
+		scan.Dispatch(s, radix, rowsPush{plan.counts, plan.totals, pass.step, tiles})
 		scatter.Dispatch(s, plan.tiles, scatterMultiPush{
 			Arrays: arrays, DigitTotals: plan.totals, Counts: plan.counts, Step: pass.step, Tiles: tiles,
 			Length: a.Length.device(),

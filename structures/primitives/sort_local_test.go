@@ -46,8 +46,7 @@ func howSorted(r *rig, scratch *vk.Buffer[uint32], plan sortPlan) sortedBy {
 
 // Keys of 64 bits whose upper digits do, nearly do, and don't, on the way that is expected of each.
 func TestSortLocal(t *testing.T) {
-	const n = 9000
-	longRuns := groupsOf(n, 300)
+	const n, long = 20_000, 512 // a short run is no longer
 	random := func(n int) []uint64 { return numbers[uint64](1, n, 0) }
 	repeated := func(keys []uint64, times int) []uint64 { return slices.Repeat(keys[:n/times+1], times)[:n] }
 	ascending := func(keys []uint64) []uint64 {
@@ -58,6 +57,19 @@ func TestSortLocal(t *testing.T) {
 	behind := func(n, times int, keys ...uint64) []uint64 {
 		return append(random(n), slices.Repeat(keys, times)...)
 	}
+	// A long run between random keys, in order but for two neighbours.
+	swapped := func(at int) []uint64 {
+		run := ascending(groupsOf(700, 700))
+		run[at], run[at+1] = run[at+1], run[at]
+		keys := random(n)
+		i, _ := slices.BinarySearch(ascending(keys), run[0])
+		return slices.Insert(keys, i, run...)
+	}
+	run := groupsOf(700, 700)
+	ended := behind(n, 1, run...)
+	for i := range ended {
+		ended[i] = ended[i]<<8 | 7
+	}
 	tests := []struct {
 		name        string
 		keys        []uint64
@@ -66,41 +78,76 @@ func TestSortLocal(t *testing.T) {
 	}{
 		{"random", random(n), 0, 64, locally},
 		{"random, ascending", ascending(random(n)), 0, 64, locally},
-		{"40 bits", numbers[uint64](1, n, 1<<40), 0, 64, locally},
+		{"48 bits", numbers[uint64](1, n, 1<<48), 0, 64, locally},
 		{"32 bits", numbers[uint64](1, n, 1<<32), 0, 64, locally},
 		{"24 bits", numbers[uint64](1, n, 1<<24), 0, 64, byPasses},
 		{"bits 5 to 60", random(n), 5, 55, locally},
 		{"bits 20 to 61", random(n), 20, 41, locally},
 		{"bits 0 to 40", random(n), 0, 40, locally},
 		{"each twice", repeated(random(n), 2), 0, 64, locally},
-		{"each a hundred times", repeated(random(n), 100), 0, 64, locally},
+		{"each thirty times", repeated(random(n), 30), 0, 64, locally},
 		{"each a thousand times", repeated(random(n), 1000), 0, 64, byPasses},
 		{"all the same", behind(0, n, 1<<40), 0, 64, byPasses},
 		{"half of them the same", behind(n/2, n/2, 1<<40), 0, 64, byPasses},
-		{"some of them the same", behind(n-500, 500, 1<<40), 0, 64, locally},
+		{"some of them the same", behind(n-700, 700, 1<<40), 0, 64, locally},
 		{"short runs", groupsOf(n, 30), 0, 64, locally},
-		{"the longest short runs", groupsOf(n/128*128, 128), 0, 64, locally},
-		{"the shortest long runs", groupsOf(n/129*129, 129), 0, 64, byBoth},
-		{"one long run", behind(n-129, 1, groupsOf(129, 129)...), 0, 64, byBoth},
-		{"one of the greatest", behind(n-200, 100, math.MaxUint64, math.MaxUint64-1), 0, 64, byBoth},
-		{"one of the least", behind(n-200, 100, 1, 0), 0, 64, byBoth},
-		{"long runs", longRuns, 0, 64, byBoth},
-		{"long runs in order", ascending(groupsOf(n, 300)), 0, 64, locally},
-		{"long runs by the bits that they have in common", longRuns, 24, 40, locally},
-		{"long runs but for their uppermost bits", longRuns, 0, 60, byBoth},
-		{"few long runs", groupsOf(n, 1500), 0, 64, byPasses},
+		{"long runs", groupsOf(n, 300), 0, 64, byPasses},
+		{"the longest short run", behind(n, 1, run[:long]...), 0, 64, locally},
+		{"the shortest long run", behind(n, 1, run[:long+1]...), 0, 64, byBoth},
+		{"one long run", behind(n, 1, run...), 0, 64, byBoth},
+		{"one long run, and low bytes all the same", ended, 0, 64, byBoth},
+		{"one long run, by what it has in common", behind(n, 1, run...), 24, 40, locally},
+		{"one long run in order", ascending(behind(n, 1, run...)), 0, 64, locally},
+		{"but for its beginning", swapped(0), 0, 64, byBoth},
+		{"but for its end", swapped(698), 0, 64, byBoth},
+		{"but for its middle", swapped(350), 0, 64, byBoth},
+		{"but for one behind it", swapped(351), 0, 64, byBoth},
+		{"but for two behind it", swapped(352), 0, 64, byBoth},
+		{"but for three behind it", swapped(353), 0, 64, byBoth},
+		{"one of the greatest", behind(n, 300, math.MaxUint64, math.MaxUint64-1), 0, 64, byBoth},
+		{"one of the least", behind(n, 300, 1, 0), 0, 64, byBoth},
 	}
 	eachForm(t, func(t *testing.T, r *rig) {
 		r.p.local = 1
 		for _, test := range tests {
 			n := len(test.keys)
 			someLength(r, n, func(l Length, length string) {
-				plan := testSort[uint64, uint64](r, slices.Concat(test.keys, make([]uint64, l.N-n)), l, n, test.first,
-					test.bits, test.name+", "+length)
-				require.Equal(r.t, test.by, plan, test.name)
+				name := test.name + ", " + length
+				keys := slices.Concat(test.keys, make([]uint64, l.N-n))
+				require.Equal(r.t, test.by, testSort[uint64, uint64](r, keys, l, n, test.first, test.bits, name), name)
 			})
 		}
-		testSort[uint64, uint32](r, longRuns, Length{N: n}, n, 0, 64, "values of 32 bits")
+		for _, keys := range [][]uint64{groupsOf(n, 30), behind(n, 1, run...)} {
+			testSort[uint64, uint32](r, keys, Length{N: len(keys)}, len(keys), 0, 64, "values of 32 bits")
+		}
+		// What is behind the last run in scratch may look like one of it.
+		keys := numbers[uint64](1, n, 1<<63)
+		copy(keys, []uint64{scratchFill<<32 | math.MaxUint32, scratchFill<<32 | math.MaxUint32 - 1})
+		eachLength(r, n, func(l Length, name string) {
+			keys := slices.Concat(keys, make([]uint64, l.N-n))
+			require.Equal(r.t, locally, testSort[uint64, uint64](r, keys, l, n, 0, 64, name))
+		})
 		testSortLengths[uint64, uint64](r)
+	})
+}
+
+// As many passes by upper digits as there may be: digits of which most are 0 need them.
+func TestSortUpperPasses(t *testing.T) {
+	eachForm(t, func(t *testing.T, r *rig) {
+		r.p.local, r.p.uppers = 1, mostUpper
+		how := map[sortedBy]int{}
+		for seed := range uint64(12) {
+			keys, digits := numbers[uint64](seed, 5000, 0), numbers[uint64](seed+100, 5000, 0)
+			for i := range keys {
+				for digit := range 8 {
+					if digits[i]>>(8*digit)&255 < 24*seed {
+						keys[i] &^= 255 << (8 * digit)
+					}
+				}
+			}
+			how[testSort[uint64, uint64](r, keys, Length{N: len(keys)}, len(keys), 0, 64, "")]++
+		}
+		require.Contains(t, how, byPasses)
+		require.Contains(t, how, locally)
 	})
 }

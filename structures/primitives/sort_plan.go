@@ -13,6 +13,8 @@ const (
 	maxPasses = 64 / digitBits
 
 	mostUpper = 5 // passes by upper digits before a local sort
+
+	triedWords = 5 * radix // (shaders/primitives/sort_upper.glsl)
 )
 
 // tileShape is how a workgroup is laid out in the kernels of a sort.
@@ -92,6 +94,7 @@ type sortPlan struct {
 	// what is zero at the beginning: the counts of each digit's values, which become places; the tiles that have begun
 	// each pass; the workgroups that have counted
 	counters uint64
+	tried    uint64 // zero at the beginning, too: what the upper digits are tried by
 	steps    uint64 // the plan: what is done, a word a step (shaders/primitives/sort_plan.glsl)
 
 	// single-pass form
@@ -120,7 +123,8 @@ func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortP
 	if pairs {
 		plan.values = s.Take(w.Value.Bytes() * n)
 	}
-	plan.counters = s.Take(4 * sortCounters)
+	plan.counters = s.Take(4 * (sortCounters + triedWords))
+	plan.tried = plan.counters + 4*sortCounters
 	plan.steps = s.Take(4 * sortSteps)
 	if p.form == SinglePass {
 		for i := range plan.published {

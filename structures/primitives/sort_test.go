@@ -52,6 +52,9 @@ func sortInputs[K number](n int) map[string][]K {
 	return inputs
 }
 
+// scratchFill is in scratch before a sort: other words than there are in the output, and large ones.
+const scratchFill = 0xfffffffd
+
 // testSort sorts pairs and keys, compares with Go's sort, and returns how the pairs were sorted.
 func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name string) sortedBy {
 	r.t.Helper()
@@ -70,6 +73,7 @@ func testSort[K, V number](r *rig, keys []K, l Length, n, first, bits int, name 
 		Length: l, FirstBit: first, Bits: bits}
 	scratch := room(r, r.p.SortScratch(l.N, true, w)/4)
 	a.Scratch = scratch.Address()
+	r.s.Fill(scratch, 0, int(scratch.Bytes()), scratchFill)
 	local := l.N > 0 && r.p.upperPasses(a) > 0
 	if bits == w.Key.Bits()-first {
 		a.Bits = 0
