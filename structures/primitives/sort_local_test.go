@@ -31,9 +31,9 @@ const (
 
 // howSorted looks into the scratch of a sort that has ended.
 func howSorted(r *rig, scratch *vk.Buffer[uint32], plan sortPlan) sortedBy {
-	steps := make([]uint32, sortSteps)
+	steps := make([]uint32, planWords)
 	require.NoError(r.t, scratch.Download(r.t.Context(), int(plan.steps/4), steps))
-	switch whole, local := steps[0] != 0, steps[sortSteps-1] != 0; {
+	switch whole, local := steps[0] != 0, steps[localAt] != 0; {
 	case !local:
 		require.True(r.t, whole, "nothing is done")
 		return byPasses

@@ -112,7 +112,12 @@ func (plan sortPlan) publishes() uint32 { return uint32(plan.tiles * radix) }
 
 const (
 	sortCounters = maxPasses*radix + maxPasses + mostUpper + 1
-	sortSteps    = 2*maxPasses + mostUpper + 1
+
+	// Where steps are in the plan, in words (shaders/primitives/sort_plan.glsl): those of all digits, twice, of upper
+	// ones, and the local one.
+	upperAt   = 2 * maxPasses
+	localAt   = upperAt + mostUpper
+	planWords = localAt + 1
 )
 
 func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortPlan {
@@ -125,7 +130,7 @@ func (p *Primitives) sortPlan(n int, pairs bool, w Widths, scratch uint64) sortP
 	}
 	plan.counters = s.Take(4 * (sortCounters + triedWords))
 	plan.tried = plan.counters + 4*sortCounters
-	plan.steps = s.Take(4 * sortSteps)
+	plan.steps = s.Take(4 * planWords)
 	if p.form == SinglePass {
 		for i := range plan.published {
 			plan.published[i] = s.Take(4 * radix * (plan.tiles + 1))
@@ -154,5 +159,5 @@ type sortPass struct {
 // all is one of the passes by all digits, and upper one of those before a local sort.
 func (plan sortPlan) all(i int) sortPass { return sortPass{i, plan.steps + uint64(4*i), plan.taken(i)} }
 func (plan sortPlan) upper(i int) sortPass {
-	return sortPass{i, plan.steps + uint64(4*(2*maxPasses+i)), plan.taken(maxPasses + i)}
+	return sortPass{i, plan.steps + uint64(4*(upperAt+i)), plan.taken(maxPasses + i)}
 }
