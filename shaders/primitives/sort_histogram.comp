@@ -46,8 +46,8 @@ void note_steps(uint wanted, uint at, uint room, bool turned) {
     for (; step < room; step++) plain_store_near(steps, at + step, 0u);
 }
 
-// The uppermost passes, at most `uppers`, that leave to a local sort short runs of like digits alone, if two or more are
-// saved by it; 0: there are none. So many of n keys were tried.
+// The uppermost passes, at most `uppers`, that leave to a local sort short runs of like digits alone, if two or more
+// are saved by it; 0: there are none. So many of n keys were tried.
 uint upper_passes(uint wanted, uint keys_tried, uint n) {
     float expected = float(n);
     uint upper = 0u;
