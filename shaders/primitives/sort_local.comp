@@ -18,11 +18,11 @@ layout(push_constant, std430) uniform Push {
     uvec2 published;    // of the first of all passes: each digit's first place, then so many words to clear
     uvec2 compared;     // the bits that keys are compared by
     uint publishes;
+    uint most;          // keys of a short run
     Length length;
 };
 
-const uint EACH = 2u;      // elements a lane
-const uint SHORT = 512u;   // keys of a short run, at most
+const uint EACH = 2u;   // elements a lane
 
 shared bool failed;
 
@@ -34,17 +34,17 @@ bool key_below(K a, K b) { return number_below(a & K(compared), b & K(compared))
 // Where an element goes: what is in a long run stays where it is.
 uint place_of(uint i, uint n, K key) {
     uint left = 0u, right = 0u, smaller = 0u;
-    for (; left < SHORT && left < i; left++) {
+    for (; left < most && left < i; left++) {
         K other = key_load_at(keys, i - left - 1u);
         if (!same_run(other, key)) break;
         smaller += key_below(key, other) ? 0u : 1u;
     }
-    for (; left + right < SHORT && right < n - i - 1u; right++) {
+    for (; left + right < most && right < n - i - 1u; right++) {
         K other = key_load_at(keys, i + right + 1u);
         if (!same_run(other, key)) break;
         smaller += key_below(other, key) ? 1u : 0u;
     }
-    if (left + right < SHORT) return i - left + smaller;
+    if (left + right < most) return i - left + smaller;
     if (left != 0u && key_below(key, key_load_at(keys, i - 1u))) failed = true;
     return i;
 }

@@ -16,12 +16,12 @@
 const uint LOWEST_UPPER = 2u;
 const uint TRIED_DIGITS = DIGITS - 1u - LOWEST_UPPER;
 
-const uint TRIED_ONE_OF = 8u;   // workgroups, and of these one of 8 keys
+const uint TRIED_ONE_OF = 2u;   // workgroups, and of these one of 8 keys
 
 // In a key's run besides it, on average, if digits have nothing to do with one another: with more of them one more pass
 // is faster (docs/benchmarks.md).
 const float MOST_EXPECTED = 2.5;
-const float MOST_FOUND = 40.0;   // by the buckets: more of them take as long as passes do
+const float MOST_FOUND = 12.0;   // by the buckets: 30 of them take as long as passes do
 const float BY_CHANCE = 1.5;     // of the variance over the mean: 5 deviations above 1
 
 const float ALIKE_ONE = 16777216.0;

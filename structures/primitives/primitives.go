@@ -73,7 +73,7 @@ const MaxLength = 1 << 30
 
 // New makes the primitives of a device. It takes neither device memory nor time.
 func New(d *vk.Device, o Options) *Primitives {
-	p := &Primitives{d: d, form: o.Form, patience: patience, local: 1 << 14, kernels: recording.NewKernels(d)}
+	p := &Primitives{d: d, form: o.Form, patience: patience, local: 1 << 18, kernels: recording.NewKernels(d)}
 	if d.Info().Type == vk.CPU {
 		p.patience = cpuPatience
 	}

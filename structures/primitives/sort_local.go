@@ -20,6 +20,10 @@ func (p *Primitives) upperPasses(a SortArgs) int {
 	return min(bits.Len(uint(a.Length.N))/digitBits+2, mostUpper)
 }
 
+// shortRun is how many keys a run may have in which each is compared with all others. Of a larger sort more is lost if
+// one run is longer, and each look at a key takes a tenth of a microsecond.
+func shortRun(n int) uint32 { return uint32(min(max(n>>13, 32), 512)) }
+
 type localPush struct {
 	Keys, Values       uint64
 	OutKeys, OutValues uint64
@@ -27,7 +31,7 @@ type localPush struct {
 	Counts, Published  uint64
 	Compared           uint64
 	Publishes          uint32
-	_                  uint32
+	Most               uint32
 	Length             length
 }
 
@@ -45,6 +49,7 @@ func (p *Primitives) sortLocal(s *vk.Stream, a SortArgs, plan sortPlan) error {
 	push := localPush{
 		Keys: plan.keys, Values: plan.values, OutKeys: a.OutKeys, OutValues: a.OutValues,
 		Steps: plan.steps, Counts: plan.counters, Published: plan.published[0],
+		Most:     shortRun(a.Length.N),
 		Compared: (1<<a.Bits - 1) << a.FirstBit, Length: a.Length.device(),
 	}
 	if p.form == SinglePass {

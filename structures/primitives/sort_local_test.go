@@ -46,7 +46,7 @@ func howSorted(r *rig, scratch *vk.Buffer[uint32], plan sortPlan) sortedBy {
 
 // Keys of 64 bits whose upper digits do, nearly do, and don't, on the way that is expected of each.
 func TestSortLocal(t *testing.T) {
-	const n, long = 20_000, 512 // a short run is no longer
+	const n = 20_000
 	random := func(n int) []uint64 { return numbers[uint64](1, n, 0) }
 	repeated := func(keys []uint64, times int) []uint64 { return slices.Repeat(keys[:n/times+1], times)[:n] }
 	ascending := func(keys []uint64) []uint64 {
@@ -59,13 +59,13 @@ func TestSortLocal(t *testing.T) {
 	}
 	// A long run between random keys, in order but for two neighbours.
 	swapped := func(at int) []uint64 {
-		run := ascending(groupsOf(700, 700))
+		run := ascending(groupsOf(100, 100))
 		run[at], run[at+1] = run[at+1], run[at]
 		keys := random(n)
 		i, _ := slices.BinarySearch(ascending(keys), run[0])
 		return slices.Insert(keys, i, run...)
 	}
-	run := groupsOf(700, 700)
+	run, long := groupsOf(100, 100), shortRun(n)
 	ended := behind(n, 1, run...)
 	for i := range ended {
 		ended[i] = ended[i]<<8 | 7
@@ -85,12 +85,12 @@ func TestSortLocal(t *testing.T) {
 		{"bits 20 to 61", random(n), 20, 41, locally},
 		{"bits 0 to 40", random(n), 0, 40, locally},
 		{"each twice", repeated(random(n), 2), 0, 64, locally},
-		{"each thirty times", repeated(random(n), 30), 0, 64, locally},
+		{"each five times", repeated(random(n), 5), 0, 64, locally},
 		{"each a thousand times", repeated(random(n), 1000), 0, 64, byPasses},
 		{"all the same", behind(0, n, 1<<40), 0, 64, byPasses},
 		{"half of them the same", behind(n/2, n/2, 1<<40), 0, 64, byPasses},
-		{"some of them the same", behind(n-700, 700, 1<<40), 0, 64, locally},
-		{"short runs", groupsOf(n, 30), 0, 64, locally},
+		{"some of them the same", behind(n-200, 200, 1<<40), 0, 64, locally},
+		{"short runs", groupsOf(n, 6), 0, 64, locally},
 		{"long runs", groupsOf(n, 300), 0, 64, byPasses},
 		{"the longest short run", behind(n, 1, run[:long]...), 0, 64, locally},
 		{"the shortest long run", behind(n, 1, run[:long+1]...), 0, 64, byBoth},
@@ -99,13 +99,13 @@ func TestSortLocal(t *testing.T) {
 		{"one long run, by what it has in common", behind(n, 1, run...), 24, 40, locally},
 		{"one long run in order", ascending(behind(n, 1, run...)), 0, 64, locally},
 		{"but for its beginning", swapped(0), 0, 64, byBoth},
-		{"but for its end", swapped(698), 0, 64, byBoth},
-		{"but for its middle", swapped(350), 0, 64, byBoth},
-		{"but for one behind it", swapped(351), 0, 64, byBoth},
-		{"but for two behind it", swapped(352), 0, 64, byBoth},
-		{"but for three behind it", swapped(353), 0, 64, byBoth},
-		{"one of the greatest", behind(n, 300, math.MaxUint64, math.MaxUint64-1), 0, 64, byBoth},
-		{"one of the least", behind(n, 300, 1, 0), 0, 64, byBoth},
+		{"but for its end", swapped(98), 0, 64, byBoth},
+		{"but for its middle", swapped(50), 0, 64, byBoth},
+		{"but for one behind it", swapped(51), 0, 64, byBoth},
+		{"but for two behind it", swapped(52), 0, 64, byBoth},
+		{"but for three behind it", swapped(53), 0, 64, byBoth},
+		{"one of the greatest", behind(n, 100, math.MaxUint64, math.MaxUint64-1), 0, 64, byBoth},
+		{"one of the least", behind(n, 100, 1, 0), 0, 64, byBoth},
 	}
 	eachForm(t, func(t *testing.T, r *rig) {
 		r.p.local = 1
@@ -117,7 +117,7 @@ func TestSortLocal(t *testing.T) {
 				require.Equal(r.t, test.by, testSort[uint64, uint64](r, keys, l, n, test.first, test.bits, name), name)
 			})
 		}
-		for _, keys := range [][]uint64{groupsOf(n, 30), behind(n, 1, run...)} {
+		for _, keys := range [][]uint64{groupsOf(n, 6), behind(n, 1, run...)} {
 			testSort[uint64, uint32](r, keys, Length{N: len(keys)}, len(keys), 0, 64, "values of 32 bits")
 		}
 		// What is behind the last run in scratch may look like one of it.
