@@ -97,8 +97,8 @@ type ReentryError = gate.ReentryError
 
 // StuckError says that operations could not be done however often they were tried, though there is room: what stands in
 // their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write
-// leaves: a list that has no end, or keys out of order. Operations beside them, that the same lanes work on, may be left
-// with them.
+// leaves: a list that has no end, or keys out of order. Operations beside them, that the same lanes work on, may be
+// left with them.
 type StuckError struct{ Operations int }
 
 func (e *StuckError) Error() string {

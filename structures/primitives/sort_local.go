@@ -8,8 +8,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// upperPasses is how many passes by upper digits there may be, with a local sort behind them, or 0: one or two more than
-// random digits need to tell the keys apart. A pass that the device doesn't make takes some time, too.
+// upperPasses is how many passes by upper digits there may be, with a local sort behind them, or 0: one or two more
+// than random digits need to tell the keys apart. A pass that the device doesn't make takes some time, too.
 func (p *Primitives) upperPasses(a SortArgs) int {
 	if a.Widths.Key != structures.Bits64 || a.Bits <= 32 || a.Length.N < p.local {
 		return 0

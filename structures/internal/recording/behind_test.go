@@ -217,7 +217,11 @@ func TestSharedScratchBehindOtherStreams(t *testing.T) {
 	require.NoError(t, one.Wait(t.Context()))
 
 	large := testdevice.Room[uint32](t, d, 1<<24)
-	for range 100 {
+	fills := 100
+	if d.Info().Type != vk.CPU {
+		fills = 3000
+	}
+	for range fills {
 		slow.Fill(large, 0, int(large.Bytes()), 0)
 	}
 	p, err := slow.Submit()
