@@ -15,7 +15,11 @@ import (
 //go:generate sh testdata/compile.sh
 
 func TestMain(m *testing.M) {
-	// Tests leave nothing in the user's cache.
+	// Tests leave nothing in the user's cache. But Mesa's, of what LLVM made of a kernel, stays where it is: or else each
+	// run compiles all kernels anew, of which nothing has changed.
+	if user, err := os.UserCacheDir(); err == nil && os.Getenv("MESA_SHADER_CACHE_DIR") == "" {
+		os.Setenv("MESA_SHADER_CACHE_DIR", user)
+	}
 	folder, err := os.MkdirTemp("", "vkds-test")
 	if err != nil {
 		panic(err)
