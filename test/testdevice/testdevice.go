@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,15 +18,23 @@ import (
 )
 
 // shared are the devices of the tests that ask for nothing but to go without some features, by which ones: what was
-// compiled for a device is kept, and some drivers compile for long. One test has a device at a time.
+// compiled for a device is kept, and some drivers compile for long. One test has a device at a time, with its subtests.
 var shared = struct {
 	mu  sync.Mutex
 	all map[string]*sharedDevice
 }{all: map[string]*sharedDevice{}}
 
 type sharedDevice struct {
-	d    *vk.Device
-	user testing.TB // nil: nobody
+	d     *vk.Device
+	users []testing.TB // a test, a subtest that opened it once more, and so on
+}
+
+// user is the test that is running, or nil.
+func (s *sharedDevice) user() testing.TB {
+	if len(s.users) == 0 {
+		return nil
+	}
+	return s.users[len(s.users)-1]
 }
 
 // Open opens a device for one test. At most one vk.Options may be given; the pipeline cache stays off the disk unless
@@ -45,30 +55,35 @@ func Open(t testing.TB, options ...vk.Options) *vk.Device {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	name := fmt.Sprint(o.Without)
+	if plain := shared.all["[]"]; plain != nil && plain.d != nil && !slices.ContainsFunc(o.Without, plain.d.Has) {
+		name = "[]" // goes without them itself
+	}
 	s := shared.all[name]
 	if s == nil {
 		s = &sharedDevice{}
 		shared.all[name] = s
 	}
-	if s.user != nil {
+	if user := s.user(); user != nil && !strings.HasPrefix(t.Name(), user.Name()+"/") {
 		return own(t, o)
 	}
 	if s.d == nil {
 		s.d = open(t, o, func(m vk.Message) {
 			shared.mu.Lock()
-			user := s.user
+			user := s.user()
 			shared.mu.Unlock()
 			if user != nil {
 				report(user, m)
 			}
 		})
 	}
-	s.user = t
+	s.users = append(s.users, t)
 	d := s.d
 	t.Cleanup(func() {
 		shared.mu.Lock()
 		defer shared.mu.Unlock()
-		s.user = nil
+		if s.users = s.users[:len(s.users)-1]; len(s.users) != 0 {
+			return // what it has left is still the outer test's to free
+		}
 		// A test that fails may leave anything behind, and one may have closed it.
 		if used, _ := d.Memory(); used != 0 || t.Failed() || unusable(d) {
 			s.d = nil
