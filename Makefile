@@ -58,6 +58,7 @@ on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | a
 elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 
 .PHONY: test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped
+test: export RACED = 1
 test: deps check unconformed test-radv test-chaos test-race test-drivers test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))
