@@ -15,8 +15,8 @@ import (
 //go:generate sh testdata/compile.sh
 
 func TestMain(m *testing.M) {
-	// Tests leave nothing in the user's cache. But Mesa's, of what LLVM made of a kernel, stays where it is: or else each
-	// run compiles all kernels anew, of which nothing has changed.
+	// Tests leave nothing in the user's cache. But Mesa's, of what compilers made of a kernel, stays where it is, or
+	// each run would have all kernels compiled anew.
 	if user, err := os.UserCacheDir(); err == nil && os.Getenv("MESA_SHADER_CACHE_DIR") == "" {
 		os.Setenv("MESA_SHADER_CACHE_DIR", user)
 	}
