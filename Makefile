@@ -26,7 +26,7 @@ demo: deps build
 	scripts/demo
 
 # One at a time: an editor and a terminal may both ask for it.
-compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print-directory -f shaders/Makefile
+compile-shaders = @mkdir -p build && flock build/shaders.lock $(MAKE) --no-print-directory -j$$(nproc) -f shaders/Makefile
 
 shaders:
 	$(compile-shaders) install
@@ -58,7 +58,7 @@ on-device = $$(go list -test -f '{{.ImportPath}} {{.Deps}}' $(longest-first) | a
 elsewhere = $$(go list ./... | grep -vxF "$(on-device)")
 
 .PHONY: test-drivers test-width-4 test-width-8 test-width-16 test-swiftshader test-validation test-radv test-race test-chaos chaos-kernels unconformed test-conformed test-skipped
-test: export RACED = 1
+test: export ALL = 1
 test: deps check unconformed test-radv test-chaos test-race test-drivers test-skipped test-conformed
 test-drivers:
 	$(call brief-test,8,$(elsewhere))

@@ -19,7 +19,7 @@ import (
 // what is said here rapid tries a fifth then.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	checks := "12"
+	checks := "8"
 	switch {
 	case stress.Level > 0:
 		checks = strconv.Itoa(30 * stress.Level)

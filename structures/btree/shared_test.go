@@ -268,7 +268,7 @@ func TestSharedPoolOfGarbage(t *testing.T) {
 	require.NoError(t, keeper.Check(t.Context()))
 	all, models := make([]*tree[uint32], 4), make([]model, 4)
 	tables := make([]*slabhash.Map[uint32, uint32], 2)
-	for round := range 24 {
+	for round := range 12 {
 		i := rng.IntN(len(all))
 		require.NoError(t, all[i].Close())
 		all[i], models[i] = newTree(t, d, Options{Pool: pool, Path: Path(rng.IntN(3))}), model{}

@@ -11,7 +11,7 @@ import (
 
 // sequences is how many a test tries on a subject's variants: each pass of "make test" has others. Many more under
 // VKDS_STRESS, and fewer in short runs: of what is said here rapid tries a fifth then.
-var sequences = 20
+var sequences = 15
 
 // sequencesOf is as many, of 32 bits, and fewer of 64, which have most of their host's part in common with them.
 func sequencesOf[W structures.Word]() int {

@@ -24,14 +24,14 @@ type protocol struct {
 	d    *vk.Device
 }
 
-// openDevices opens a device for each protocol: with 64-bit atomics, where there are, and without, unless
-// VKDS_ONE_PROTOCOL says that other runs have that.
+// openDevices opens a device for each protocol: with 64-bit atomics, where there are, and without, unless other runs
+// have that.
 func openDevices(t *testing.T) []protocol {
 	d := testdevice.Open(t)
 	if !d.Has(vk.Int64Atomics) {
 		return []protocol{{"with 64-bit atomics", nil}, {"without", d}}
 	}
-	if os.Getenv("VKDS_ONE_PROTOCOL") != "" {
+	if testdevice.OneProtocol(d) {
 		return []protocol{{"with 64-bit atomics", d}, {"without", nil}}
 	}
 	without := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Int64Atomics, vk.Int64}})
