@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/test/stress"
 )
 
 // Streams are closed the moment their value shows, while another's submission that waits for that value is under way:
@@ -18,7 +19,7 @@ func TestCloseTheMomentTheValueShows(t *testing.T) {
 	b := buffer[uint32](t, d, 1024)
 	k := scaleKernel(t, d, KernelOptions{})
 	other := stream(t, d)
-	for range 10_000 {
+	for range 2000 * max(1, 5*stress.Level) {
 		s, err := d.NewStream()
 		require.NoError(t, err)
 		s.Fill(b, 0, 256, 1)
