@@ -89,7 +89,7 @@ func TestTextKeys(t *testing.T) {
 	needDevice(t)
 	table := write(t, "words.csv", "word,n\ncherry,3\n\"a,b\",1\ncherry,2\nœuf,4000000000\n\"\",7\n")
 	dict := filepath.Join(t.TempDir(), "d.vkds")
-	answer(t, "", "build", table, "--key", "word", "--structure", "btree", "-o", dict)
+	answer(t, "", "build", table, "--key", "word", "--structure", "lsm", "-o", dict)
 	for _, path := range []string{table, dict} {
 		out, _ := answer(t, "", "get", path, "œuf", "cherr", "", "cherry")
 		assert.Equal(t, "key,value\nœuf,4000000000\ncherr,\n\"\",7\ncherry,2\n", out)
@@ -111,9 +111,9 @@ func TestTextKeys(t *testing.T) {
 			"those of "+command[1]+" are text"))
 	}
 	assert.Contains(t, refusal(t, "", "inspect", dict, "--near", "a", "--svg", "-"), "--near is for keys")
-	out, _ = answer(t, "", "inspect", dict, "--svg", "-")
+	out, _ = answer(t, "", "inspect", dict, "--structure", "btree", "--svg", "-")
 	assert.Contains(t, out, "a B-link-tree of 4 pairs")
-	answer(t, "", "verify", dict, "--structure", "lsm")
+	answer(t, "", "verify", dict, "--structure", "btree")
 
 	out, _ = answer(t, "cherry,9\nfig,8\nfig,6\n", "update", dict, "-", "--combine", "min", "--json")
 	assert.JSONEq(t, `{"inserted": 1, "assigned": 2, "skipped": 0, "pairs": 5}`, out)

@@ -144,7 +144,8 @@ func TestWideChanges(t *testing.T) {
 	t.Parallel()
 	needDevice(t)
 	dict := filepath.Join(t.TempDir(), "d.vkds")
-	answer(t, "1,4294967295\n5000000000,2\n", "build", "-", "--value-type", "u32", "--structure", "btree", "-o", dict)
+	answer(t, "1,4294967295\n5000000000,2\n", "build", "-", "--value-type", "u32", "-o", dict, "--structure",
+		"sortedarray")
 	out, _ := answer(t, "", "stats", dict, "--json")
 	assert.Contains(t, out, `"key_type": "u64"`)
 	assert.Contains(t, out, `"value_type": "u32"`)
@@ -171,6 +172,6 @@ func TestWideChanges(t *testing.T) {
 		"there before", refusal(t, "7,7\n-1,1\n", "update", dict, "-"))
 	assert.Equal(t, narrow+": numbers of type i64 are of no type that also holds 18446744073709551615, which was "+
 		"there before", refusal(t, "", "update", dict, narrow))
-	out, _ = answer(t, "", "inspect", dict, "--near", "5000000000", "--svg", "-")
+	out, _ = answer(t, "", "inspect", dict, "--structure", "btree", "--near", "5000000000", "--svg", "-")
 	assert.Contains(t, out, "nodes of 6 slots")
 }
