@@ -95,6 +95,16 @@ var ErrChanged = errors.New("structures: changed while it was iterated over")
 // structure: it would wait for its own end.
 type ReentryError = gate.ReentryError
 
+// SnapshotsError says that a call would make a structure's nodes anew, which open snapshots need as they are.
+type SnapshotsError struct{ Open int }
+
+func (e *SnapshotsError) Error() string {
+	if e.Open == 1 {
+		return "a snapshot is open, for which nodes stay where they are: close it first"
+	}
+	return fmt.Sprintf("%d snapshots are open, for which nodes stay where they are: close them first", e.Open)
+}
+
 // StuckError says that operations could not be done however often they were tried, though there is room: what stands in
 // their way is a latch that is never released, because a kernel that held it was ended, or what only a stray write
 // leaves: a list that has no end, or keys out of order. Operations beside them, that the same lanes work on, may be

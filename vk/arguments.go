@@ -25,6 +25,9 @@ func NewArguments[T any](s *Stream, v T) Arguments[T] {
 	return Arguments[T]{address}
 }
 
+// Address is where they lie, for what takes addresses.
+func (a Arguments[T]) Address() uint64 { return a.address }
+
 const (
 	argumentsBytes = 4096    // of a batch's memory for arguments, taken when the first ones come
 	mostArguments  = 1 << 16 // that one command may write

@@ -112,6 +112,16 @@ func (u *Uses) Rest(ctx context.Context) error {
 	return nil
 }
 
+// Submitted returns ErrUnsubmitted where a batch names the memory that was not submitted yet.
+func (u *Uses) Submitted() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.open) != 0 {
+		return ErrUnsubmitted
+	}
+	return nil
+}
+
 // Order has the batch that a stream is recording wait for those of other streams that name the memory. Where one of
 // them was not submitted yet, it returns ErrUnsubmitted, and the stream is as it was.
 func (u *Uses) Order(s *Stream) error {

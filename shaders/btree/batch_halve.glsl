@@ -96,6 +96,9 @@ void split_leaf(BTree tree, Work w, Batch b, uvec2 free, bool busy, Record r, ui
         uint at = min(number, w.capacity - 1u);
         VKDS_STORE_NEAR(batch_lows(w, 0u), at, low);
         plain_store_near(batch_children(w, 0u), at, slab);
+#ifdef VKDS_VERSIONS
+        btree_inherit(tree, r.node, slab);
+#endif
     }
     staged_slab[2u * lane + 1u] = slab;
     barrier();

@@ -5,6 +5,9 @@
 #include "batch_merge.glsl"
 #include "batch_nodes.glsl"
 #include "batch_record.glsl"
+#if defined(VKDS_VERSIONS) && BATCH_LEAVES
+#include "btree_version.glsl"
+#endif
 
 // Writes output j of a record, whose first new node has a number.
 void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint number) {
@@ -37,6 +40,9 @@ void split_write(BTree tree, Work w, Batch b, uvec2 free, Record r, uint j, uint
     if (more) link = batch_slab(tree.pool, free, base + o + 1u);
     VKDS_HEADER_STORE(plain_store4, target, btree_meta(w.level, 0u), low,
                       more ? VKDS_BEFORE(next) : header.VKDS_HIGH, link);
+#if defined(VKDS_VERSIONS) && BATCH_LEAVES
+    if (j >= skipped) btree_inherit(tree, r.node, slab);
+#endif
     if (j >= skipped) {
         uint at = min(o, w.capacity - 1u);
         work_store_key(batch_lows(w, w.level), at, low);

@@ -4,6 +4,7 @@
 #define VKDS_LEAF_LIST_GLSL
 
 #include "btree_node.glsl"
+#include "btree_version.glsl"
 #include "length.glsl"
 
 struct LeafList {
@@ -42,7 +43,7 @@ uint leaf_list_last(uvec2 keys, uint n, K most) {
 Node leaf_list_load(BTree tree, LeafList list, uint leaf, bool there, out uint live) {
     uint slab = tree.root;
     if (there) slab = plain_load_at(list.leaves, leaf);
-    Node n = node_load(slab_address(tree.pool, slab), there);
+    Node n = btree_node_load(tree, slab, there);
     K high = btree_header(n).high;
     live = 0u;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {

@@ -56,9 +56,9 @@ void look(P slot, K key, uint flip, bool is_slot, inout K nearest, inout V word)
 
 // Visits a node. nearest: the distance of the nearest slot, at least `none` where there is no slot on the right side.
 // right: the key is above the node's high. Collective.
-void visit(uvec2 address, K key, uint flip, K none, out K nearest, out V word, out bool right,
+void visit(uint slab, K key, uint flip, K none, out K nearest, out V word, out bool right,
            out NodeHeader header) {
-    Node n = node_load(address, true);
+    Node n = btree_node_load(tree, slab, true);
     header = btree_header(n);
     right = VKDS_ABOVE(key, header.high);
     nearest = none;
@@ -109,7 +109,7 @@ void main() {
         V word;
         bool right;
         NodeHeader header;
-        visit(slab_address(tree.pool, s.node), key, flip, none, nearest, word, right, header);
+        visit(s.node, key, flip, none, nearest, word, right, header);
         bool hit = leaf && !right && VKDS_BELOW(nearest, none);
         bool miss = leaf && !right && !hit;
         // Where a leaf has nothing, the search goes on with the key beside its range.

@@ -13,6 +13,9 @@
 #include "operation.glsl"
 #include "results.glsl"
 #include "btree_leaf.glsl"
+#ifdef VKDS_VERSIONS
+#include "btree_version.glsl"
+#endif
 
 // Loops over slots are unrolled, which keeps them in registers. Compilers of CPU devices take minutes for what that
 // gives: there, define VKDS_ROLLED.
@@ -160,6 +163,9 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
         }
         VKDS_HEADER_STORE(coherent_store4, sibling, btree_meta(0u, 0u), separator, header.VKDS_HIGH,
                           header.VKDS_LINK);
+#ifdef VKDS_VERSIONS
+        btree_inherit(tree, t.node, t.fresh);
+#endif
     }
     release_fence();
     if (splits) node_publish(node, VKDS_BEFORE(separator), t.fresh);

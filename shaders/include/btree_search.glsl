@@ -10,6 +10,7 @@
 #include "constants.glsl"
 #include "btree_node.glsl"
 #include "btree_prefix_index.glsl"
+#include "btree_version.glsl"
 
 layout(constant_id = VKDS_ID_NODE_PARTS) const uint NODE_PARTS = 1;   // 1 or 2; with tiles of 8 lanes or more, it is 1
 
@@ -143,6 +144,13 @@ bool btree_find(BTree tree, BTreePrefixIndex index, K key, bool enabled, out V v
         uint rank;
         V word;
         bool arrived = btree_go_on(tree, s, rank, word) && s.open != 0u;
+#ifdef VKDS_SNAPSHOT
+        bool older;
+        V then;
+        bool had = btree_find_then(tree, s.node, s.key, arrived, older, then);
+        rank = !older ? rank : had ? 1u : 0u;
+        word = older ? then : word;
+#endif
         bool mine = arrived && btree_source(s) == tile_lane();
         there = mine ? rank != 0u : there;
         value = mine && rank != 0u ? word : value;

@@ -54,6 +54,9 @@ func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into 
 		return pipeline.NotBegun(into.Status, len(b.Keys), err)
 	}
 	defer t.gate.Leave()
+	if err := t.keeps(ctx, nil, len(b.Keys)); err != nil {
+		return pipeline.NotBegun(into.Status, len(b.Keys), err)
+	}
 	t.changes++
 	t.meter.Batch(structures.Mixed, len(b.Keys))
 	do := t.mixed

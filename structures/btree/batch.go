@@ -30,8 +30,11 @@ func (t *tree[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 	}
 	t.settle(s)
 	claims, err := t.roomOn(ctx, s, kind, u.Count)
+	if err == nil {
+		err = t.keeps(ctx, s, u.Count)
+	}
 	if err != nil {
-		return err
+		return t.abandon(err, claims...)
 	}
 	t.changes++
 	b := batched{Kind: kind, Folds: kind.UpdatesInPlace(), Keys: t.at(u.Keys, u.First),
@@ -39,7 +42,7 @@ func (t *tree[W]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures.Ki
 	if kind != structures.Delete {
 		b.Values = t.at(u.Values, u.First)
 	}
-	if err := t.on(s, func() error { return t.recordBatches(ctx, s, b, claims) }); err != nil {
+	if err := t.writing(s, func() error { return t.recordBatches(ctx, s, b, claims) }); err != nil {
 		return t.abandon(err, claims...)
 	}
 	for _, c := range claims {

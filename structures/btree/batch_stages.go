@@ -261,6 +261,7 @@ func (t *tree[W]) recordBatched(ctx context.Context, s *vk.Stream, b batched) er
 	}
 	r := batchRecorder[W]{t: t, b: b, tree: t.device(), stager: stager{
 		s: s, kernels: t.kernels, width: t.width, pool: t.pool.Constants(), shared: t.shared, shape: t.batchShape(),
+		kept: t.kept,
 	}}
 	blocks := int(r.tree.Pool.Blocks)
 	bits := t.indexBits(b.N)
@@ -297,6 +298,7 @@ type stager struct {
 	width   structures.Width
 	pool    map[string]uint32 // constants
 	shared  bool              // with other users
+	kept    func(module string) string
 	shape   batchShape
 	plan    batchPlan
 	batch   batch
@@ -318,6 +320,7 @@ type stage[P any] struct {
 	layout layout
 	own    func(r *stager) recording.Specialization // nil, or one that other stages don't have
 	words  bool                                     // it has no keys: its module serves all widths
+	splits bool                                     // leaves
 }
 
 // byKind has a kernel made for each kind of batch.
@@ -337,7 +340,7 @@ var (
 	stageMeet           = stage[batchMeetPush]{module: "meet", layout: elements}
 	stageApplyLeaves    = stage[batchLeavesPush]{module: "apply_leaves", layout: leaves, own: byKind}
 	stageSumLeaves      = stage[batchSumLeavesPush]{module: "sum_leaves", layout: alone}
-	stageSplitLeaves    = stage[batchSplitLeavesPush]{module: "split_leaves", layout: halves}
+	stageSplitLeaves    = stage[batchSplitLeavesPush]{module: "split_leaves", layout: halves, splits: true}
 	stageApplyInner     = stage[batchInnerPush]{module: "apply_inner", layout: elements}
 	stageFinish         = stage[batchFinishPush]{module: "finish", layout: alone}
 	stageSplitInner     = stage[batchSplitInnerPush]{module: "split_inner", layout: elements}
@@ -374,6 +377,9 @@ func (g stage[P]) kernel(r *stager) (k *vk.Kernel[P]) {
 	if !g.words {
 		module = recording.Sized(module, r.width)
 	}
+	if g.splits {
+		module = r.kept(module)
+	}
 	k, r.err = recording.Kernel[P](r.kernels, r.s, module, workgroup, constants...)
 	if r.err != nil {
 		return nil
@@ -392,6 +398,7 @@ func (r *batchRecorder[W]) record() error {
 	}
 	r.s.Concurrent(r.begin)
 	r.s.Concurrent(r.locate)
+	r.keep()
 	if r.b.Folds {
 		r.fold()
 	}
@@ -405,7 +412,7 @@ func (r *batchRecorder[W]) record() error {
 			r.err = r.t.recordGiveBack(r.s, r.b.claim, r.plan.free, 0)
 		}
 	}
-	if r.b.deletes() {
+	if r.b.deletes() && !r.t.versions.protect() { // a leaf that goes would take its versions along
 		r.unlink()
 	}
 	if r.b.Statuses != 0 {
@@ -475,6 +482,14 @@ func (r *batchRecorder[W]) locate() {
 			batchStatusPush{r.tree, plan.work, r.batch, plan.leaves, plan.statuses})
 	} else {
 		stageLocateLeaves.run(&r.stager, r.groups(n), batchLocatePush{r.tree, plan.work, r.batch, plan.leaves})
+	}
+}
+
+// keep has versions made of the leaves that are going to be changed, where snapshots are open.
+func (r *batchRecorder[W]) keep() {
+	if r.err == nil && r.t.versions.protect() {
+		r.err = r.t.recordKeep(r.s, updated{leaves: r.plan.leaves, stride: 1,
+			number: recording.Length{N: uint32(r.b.N)}}, prefixIndex{})
 	}
 }
 

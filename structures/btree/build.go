@@ -81,6 +81,9 @@ func (t *tree[W]) BuildOn(ctx context.Context, s *vk.Stream, u structures.Device
 		return err
 	}
 	defer t.gate.Leave()
+	if err := t.remakes(); err != nil {
+		return err
+	}
 	if u.Count > primitives.MaxLength {
 		return &structures.CountError{What: "pairs", N: u.Count, Most: primitives.MaxLength}
 	}
@@ -111,7 +114,7 @@ func (t *tree[W]) BuildOn(ctx context.Context, s *vk.Stream, u structures.Device
 	if b.replaces, err = t.replacing(ctx, t.nodesOf(b)); err != nil {
 		return err
 	}
-	err = t.on(s, func() error {
+	err = t.writing(s, func() error {
 		scratch, err := t.scratch.Take(s, int(t.bulkPlan(b.N, 0).bytes))
 		if err != nil {
 			return err

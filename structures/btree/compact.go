@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func (t *tree[W]) Compact(ctx context.Context, fill float64) error {
 	if !(fill > 0 && fill <= 1) {
 		return &structures.OptionError{Option: "Fill", Reason: fmt.Sprintf("%g, but it is above 0 and up to 1", fill)}
 	}
-	if err := t.uses.Rest(ctx); err != nil {
+	if err := cmp.Or(t.remakes(), t.uses.Rest(ctx)); err != nil {
 		return err
 	}
 	begin := time.Now()

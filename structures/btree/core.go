@@ -54,6 +54,7 @@ type tree[W structures.Word] struct {
 	gate       *gate.Gate
 	prepared   atomic.Bool // all kernels are made
 	changes    uint64      // to the pairs, so far
+	versions   versions
 }
 
 const (
@@ -106,7 +107,7 @@ func open[W structures.Word](ctx context.Context, d *vk.Device, o Options) (*tre
 	}
 	t.o.Progress = t.gate.Progress(o.Progress)
 	t.Updates, t.Queries = pipeline.Updates[W](t.UpdateInto), &t.reader
-	t.reader = ordered.NewReader(d, (*recorder[W])(t), t.pipelines, t.own, t.o.Progress)
+	t.reader = ordered.NewReader(d, t.newest(), t.pipelines, t.own, t.o.Progress)
 	pool := alloc.PoolOptions{Blocks: blocksFor(t.geometry().nodesFor(o.Capacity, o.Fill)), MaxBytes: o.MaxBytes}
 	if err := t.fits(pool); err != nil {
 		return t, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
@@ -206,6 +207,11 @@ func (t *tree[W]) Clear(ctx context.Context) error {
 		return err
 	}
 	t.changes++
+	if t.versions.protect() {
+		all := ordered.NewDeletion([]structures.Range[W]{{Hi: ^W(0)}})
+		_, err := all.Result(t.deletePieces(ctx, all))
+		return err
+	}
 	return t.empty(ctx)
 }
 
@@ -229,6 +235,7 @@ func (t *tree[W]) UsedOn(s *vk.Stream) {
 	if open {
 		t.uses.On(s)
 		t.pool.Uses().On(s)
+		t.versions.writes.On(s)
 	}
 }
 
@@ -265,6 +272,7 @@ func (t *tree[W]) Close() error {
 	t.kernels.Close()
 	t.scratch.Release(&t.uses)
 	t.own.Release(&t.uses)
+	t.versions.free()
 	if t.state != nil {
 		t.uses.Free(t.state.Free)
 	}

@@ -2,6 +2,7 @@ package btree
 
 import (
 	"context"
+	"math"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
@@ -21,12 +22,20 @@ func (t *tree[W]) DeleteRange(ctx context.Context, ranges []structures.Range[W])
 	}
 	defer t.gate.Leave()
 	t.changes++
-	if d.Everything() {
+	if d.Everything() && !t.versions.protect() {
 		return d.Result(t.deleteAll(ctx, d))
 	}
-	return d.Result(t.reader.DeleteEach(ctx, t.stream, d, func(keys uint64, n int) error {
+	return d.Result(t.deletePieces(ctx, d))
+}
+
+// deletePieces deletes the keys of ranges piece by piece.
+func (t *tree[W]) deletePieces(ctx context.Context, d *ordered.Deletion[W]) error {
+	if err := t.keeps(ctx, nil, math.MaxInt); err != nil {
+		return err
+	}
+	return t.reader.DeleteEach(ctx, t.stream, d, func(keys uint64, n int) error {
 		return t.recordBatches(ctx, t.stream, batched{Kind: structures.Delete, Keys: keys, N: n}, nil)
-	}))
+	})
 }
 
 // deleteAll counts the keys of ranges that have all, and empties the tree.

@@ -50,7 +50,7 @@ func (t *tree[W]) exportAll(v survey) (exported, error) {
 		if err := t.recordLeafOrder(t.stream, v.listed.listing, primitives.Length{N: leaves}, order); err != nil {
 			return err
 		}
-		return t.export(t.stream, e, scan, 0, true)
+		return t.newest().export(t.stream, e, scan, 0, true)
 	})
 	if err != nil {
 		memory.Free()
@@ -63,22 +63,22 @@ func (t *tree[W]) exportAll(v survey) (exported, error) {
 // export records the counting of the pairs of leaves that were listed and sorted, with the sums of those before each
 // and of all, at total if that is not 0; and, if they are asked for, the writing of the pairs in key order. Counts and
 // Offsets are a word a leaf, scan is the primitive's scratch.
-func (t *tree[W]) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
-	tile := t.tiles.walk
-	count, err := kernel[exportPush](t, s, t.sized("export"), tile, recording.Constant("COUNT_ALONE", 1))
+func (r recorder[W]) export(s *vk.Stream, p exportPush, scan, total uint64, pairs bool) error {
+	tile := r.tiles.walk
+	count, err := kernel[exportPush](r.tree, s, r.reading("export"), tile, recording.Constant("COUNT_ALONE", 1))
 	if err != nil {
 		return err
 	}
 	leaves := int(p.Leaves.N)
 	count.Dispatch(s, groups(leaves*tile), p)
-	err = t.primitives.Scan(s, primitives.ScanArgs{
+	err = r.primitives.Scan(s, primitives.ScanArgs{
 		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves, At: p.Leaves.At}, Total: total,
 		Scratch: scan,
 	})
 	if err != nil || !pairs {
 		return err
 	}
-	write, err := kernel[exportPush](t, s, t.sized("export"), tile, recording.Constant("COUNT_ALONE", 0))
+	write, err := kernel[exportPush](r.tree, s, r.reading("export"), tile, recording.Constant("COUNT_ALONE", 0))
 	if err != nil {
 		return err
 	}

@@ -15,48 +15,48 @@ type findPush struct {
 }
 
 // recordFind records lookups.
-func (t *tree[W]) recordFind(s *vk.Stream, l ordered.Lookups) error {
+func (r recorder[W]) recordFind(s *vk.Stream, l ordered.Lookups) error {
 	if l.N == 0 {
 		return nil
 	}
-	inOrder := t.inOrder(l.N, l.Order)
-	scratch, err := t.scratch.Take(s, t.pointPlan(l.N, inOrder, 0).size)
+	inOrder := r.inOrder(l.N, l.Order)
+	scratch, err := r.scratch.Take(s, r.pointPlan(l.N, inOrder, 0).size)
 	if err != nil {
 		return err
 	}
-	plan := t.pointPlan(l.N, inOrder, scratch)
-	index, err := t.recordIndex(s, plan.index, plan.indexBits,
+	plan := r.pointPlan(l.N, inOrder, scratch)
+	index, err := r.recordIndex(s, plan.index, plan.indexBits,
 		askedFor{keys: l.Keys, number: recording.Length{At: l.CountAt, N: uint32(l.N)}})
 	if err != nil {
 		return err
 	}
 	if inOrder {
-		return t.findInOrder(s, l, plan, index)
+		return r.findInOrder(s, l, plan, index)
 	}
-	return t.findEach(s, l, index)
+	return r.findEach(s, l, index)
 }
 
-func (t *tree[W]) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
-	k, err := kernel[findPush](t, s, t.sized("find"), t.queries.find, t.queries.constant())
+func (r recorder[W]) findEach(s *vk.Stream, l ordered.Lookups, index prefixIndex) error {
+	k, err := kernel[findPush](r.tree, s, r.reading("find"), r.queries.find, r.queries.constant())
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(l.N), findPush{t.device(), index, l.Keys, l.Values, l.Found,
+	k.Dispatch(s, groups(l.N), findPush{r.device(s), index, l.Keys, l.Values, l.Found,
 		recording.Length{At: l.CountAt, N: uint32(l.N)}})
 	return nil
 }
 
 // findInOrder records lookups in the order of the parts that the keys are brought into.
-func (t *tree[W]) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, index prefixIndex) error {
+func (r recorder[W]) findInOrder(s *vk.Stream, l ordered.Lookups, plan pointPlan, index prefixIndex) error {
 	n := primitives.Length{N: l.N, At: l.CountAt}
-	if err := t.recordOrder(s, l.Keys, n, plan); err != nil {
+	if err := r.recordOrder(s, l.Keys, n, plan); err != nil {
 		return err
 	}
 	inOrder := l
 	inOrder.Keys, inOrder.Values, inOrder.Found = plan.keys, plan.keys, plan.bytes
-	if err := t.findEach(s, inOrder, index); err != nil {
+	if err := r.findEach(s, inOrder, index); err != nil {
 		return err
 	}
-	return t.recordFetch(s, n, fetch{destinations: plan.destinations, width: t.width, words: plan.keys,
+	return r.recordFetch(s, n, fetch{destinations: plan.destinations, width: r.width, words: plan.keys,
 		bytes: plan.bytes, toWords: l.Values, toBytes: l.Found, usual: 1})
 }

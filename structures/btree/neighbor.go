@@ -21,62 +21,62 @@ type neighborPush struct {
 }
 
 // recordNeighbors records searches for neighbors.
-func (t *tree[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
+func (r recorder[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q ordered.Neighbors) error {
 	if q.N == 0 {
 		return nil
 	}
 	if q.Visits == 0 {
 		q.Visits = maxNeighborVisits
 	}
-	inOrder := !q.Resume && t.ordersNeighbors(q.N)
-	scratch, err := t.scratch.Take(s, t.neighborPlan(q.N, inOrder, 0).size)
+	inOrder := !q.Resume && r.ordersNeighbors(q.N)
+	scratch, err := r.scratch.Take(s, r.neighborPlan(q.N, inOrder, 0).size)
 	if err != nil {
 		return err
 	}
-	plan := t.neighborPlan(q.N, inOrder, scratch)
-	index, err := t.recordIndex(s, plan.index, plan.indexBits,
+	plan := r.neighborPlan(q.N, inOrder, scratch)
+	index, err := r.recordIndex(s, plan.index, plan.indexBits,
 		askedFor{keys: q.Keys, number: recording.Length{At: q.CountAt, N: uint32(q.N)}})
 	if err != nil {
 		return err
 	}
 	if inOrder {
-		return t.neighborsInOrder(s, to, q, plan, index)
+		return r.neighborsInOrder(s, to, q, plan, index)
 	}
-	return t.neighborsOfEach(s, to, q, index)
+	return r.neighborsOfEach(s, to, q, index)
 }
 
-func (t *tree[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors, index prefixIndex) error {
+func (r recorder[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors, index prefixIndex) error {
 	upward, strict := sense(to)
-	k, err := kernel[neighborPush](t, s, t.sized("neighbor"), t.queries.neighbor,
+	k, err := kernel[neighborPush](r.tree, s, r.reading("neighbor"), r.queries.neighbor,
 		recording.Constant("UPWARD", word(upward)))
 	if err != nil {
 		return err
 	}
 	k.Dispatch(s, groups(q.N), neighborPush{
-		t.device(), index, q.Keys, q.OutKeys, q.OutValues, q.Status, q.Left,
+		r.device(s), index, q.Keys, q.OutKeys, q.OutValues, q.Status, q.Left,
 		recording.Length{At: q.CountAt, N: uint32(q.N)}, word(strict), word(q.Resume), uint32(q.Visits),
 	})
 	return nil
 }
 
 // neighborsInOrder records searches for neighbors in the order of the parts that the keys are brought into.
-func (t *tree[W]) neighborsInOrder(s *vk.Stream, to structures.Direction, q ordered.Neighbors, plan pointPlan,
+func (r recorder[W]) neighborsInOrder(s *vk.Stream, to structures.Direction, q ordered.Neighbors, plan pointPlan,
 	index prefixIndex) error {
 	inOrder := q
 	inOrder.Keys, inOrder.OutKeys, inOrder.OutValues, inOrder.Status = plan.keys, plan.keys, plan.values, plan.bytes
 	n := primitives.Length{N: q.N, At: q.CountAt}
-	if err := t.recordOrder(s, q.Keys, n, plan); err != nil {
+	if err := r.recordOrder(s, q.Keys, n, plan); err != nil {
 		return err
 	}
-	if err := t.neighborsOfEach(s, to, inOrder, index); err != nil {
+	if err := r.neighborsOfEach(s, to, inOrder, index); err != nil {
 		return err
 	}
-	if err := t.recordFetch(s, n, fetch{destinations: plan.destinations, width: t.width, words: plan.keys,
+	if err := r.recordFetch(s, n, fetch{destinations: plan.destinations, width: r.width, words: plan.keys,
 		toWords: q.OutKeys}); err != nil {
 		return err
 	}
-	return t.recordFetch(s, n, fetch{
-		destinations: plan.destinations, width: t.width, words: plan.values, bytes: plan.bytes,
+	return r.recordFetch(s, n, fetch{
+		destinations: plan.destinations, width: r.width, words: plan.values, bytes: plan.bytes,
 		toWords: q.OutValues, toBytes: q.Status, usual: uint32(structures.Found),
 	})
 }

@@ -124,12 +124,12 @@ func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
 	for n := range recording.Sizes(primitives.MaxLength) {
 		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
 			structures.SortedFirst} {
-			if err := t.recordFind(s, ordered.Lookups{N: n, Keys: somewhere, Order: order}); err != nil {
+			if err := t.newest().recordFind(s, ordered.Lookups{N: n, Keys: somewhere, Order: order}); err != nil {
 				return err
 			}
 		}
 		for to := structures.Successor; to <= structures.Ceil; to++ {
-			if err := t.recordNeighbors(s, to, ordered.Neighbors{N: n, Keys: somewhere}); err != nil {
+			if err := t.newest().recordNeighbors(s, to, ordered.Neighbors{N: n, Keys: somewhere}); err != nil {
 				return err
 			}
 		}
@@ -138,7 +138,7 @@ func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
 }
 
 func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
-	r := (*recorder[W])(t)
+	r := t.newest()
 	for n := range recording.Sizes(primitives.MaxLength >> t.queries.partsOfFew) {
 		err := cmp.Or(
 			r.Survey(s, ordered.Survey{N: n, Ranges: somewhere}),
@@ -155,7 +155,7 @@ func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
 				if err != nil {
 					return err
 				}
-				if err := t.recordWindow(s, rangeQueries{ranges: somewhere, n: n, width: width}, plan); err != nil {
+				if err := t.newest().recordWindow(s, rangeQueries{ranges: somewhere, n: n, width: width}, plan); err != nil {
 					return err
 				}
 			}
@@ -171,7 +171,7 @@ func (t *tree[W]) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: recording.Length{N: uint32(n)}}
 		err := cmp.Or(
 			t.recordLeafOrder(s, listing{Lows: somewhere, Leaves: somewhere}, primitives.Length{N: n}, order),
-			t.export(s, push, somewhere, 0, true))
+			t.newest().export(s, push, somewhere, 0, true))
 		if err != nil {
 			return err
 		}

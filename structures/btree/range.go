@@ -37,7 +37,7 @@ func (t *tree[W]) WindowOn(s *vk.Stream, w structures.DeviceWindow) error {
 		if err != nil {
 			return err
 		}
-		return t.recordWindow(s, rangeQueries{
+		return t.newest().recordWindow(s, rangeQueries{
 			ranges: w.Ranges.Address(), n: w.Count, countAt: w.DeviceCount.Address(), counts: w.Counts.Address(),
 			outKeys: w.Keys.Address(), outValues: w.Values.Address(), width: w.Width,
 		}, plan)
@@ -216,16 +216,16 @@ func (t *tree[W]) recordOwnOrder(s *vk.Stream, n primitives.Length, counts uint6
 }
 
 // recordCounts records the counting of the pairs of ranges, part by part.
-func (t *tree[W]) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[countPush](t, s, t.sized("range_count"), t.queries.walk)
+func (r recorder[W]) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+	k, err := kernel[countPush](r.tree, s, r.reading("range_count"), r.queries.walk)
 	if err != nil {
 		return err
 	}
 	counts := q.counts
-	if q, plan, err = t.recordRangeOrder(s, q, plan, 0); err != nil {
+	if q, plan, err = r.recordRangeOrder(s, q, plan, 0); err != nil {
 		return err
 	}
-	if err := t.recordSeeks(s, q, plan, q.total); err != nil {
+	if err := r.recordSeeks(s, q, plan, q.total); err != nil {
 		return err
 	}
 	if q.leaves == 0 {
@@ -233,10 +233,10 @@ func (t *tree[W]) recordCounts(s *vk.Stream, q rangeQueries, plan rangePlan) err
 	}
 	parts := q.n << q.shift
 	k.Dispatch(s, groups(parts), countPush{
-		t.device(), q.ranges, plan.leaves, q.counts, q.total, uint32(parts), uint32(q.shift), uint32(q.leaves),
+		r.device(s), q.ranges, plan.leaves, q.counts, q.total, uint32(parts), uint32(q.shift), uint32(q.leaves),
 		q.tooLong,
 	})
-	return t.recordOwnOrder(s, primitives.Length{N: parts}, counts, plan)
+	return r.recordOwnOrder(s, primitives.Length{N: parts}, counts, plan)
 }
 
 // recordOffsets records the summing up of what recordCounts counted: the offsets of the parts into the plan's, those of
@@ -260,40 +260,40 @@ func (t *tree[W]) recordOffsets(s *vk.Stream, q rangeQueries, plan rangePlan, of
 }
 
 // recordPairs records the writing of the pairs of ranges whose leaves recordSeeks has found, at their offsets.
-func (t *tree[W]) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
-	k, err := kernel[writePush](t, s, t.sized("range_write"), t.queries.walk)
+func (r recorder[W]) recordPairs(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+	k, err := kernel[writePush](r.tree, s, r.reading("range_write"), r.queries.walk)
 	if err != nil {
 		return err
 	}
 	parts := q.n << q.shift
 	k.Dispatch(s, groups(parts), writePush{
-		t.device(), q.ranges, plan.leaves, q.offsets, q.total, q.outKeys, q.outValues,
+		r.device(s), q.ranges, plan.leaves, q.offsets, q.total, q.outKeys, q.outValues,
 		uint32(parts), uint32(q.shift), uint32(q.limit), uint32(q.capacity),
 	})
 	return nil
 }
 
 // recordWindow records the writing of the first pairs of ranges.
-func (t *tree[W]) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error {
+func (r recorder[W]) recordWindow(s *vk.Stream, q rangeQueries, plan rangePlan) error {
 	if q.n == 0 {
 		return nil
 	}
-	index, err := t.recordIndex(s, plan.index, plan.indexBits,
+	index, err := r.recordIndex(s, plan.index, plan.indexBits,
 		askedFor{keys: q.ranges, ranges: true, number: q.number()})
 	if err != nil {
 		return err
 	}
-	k, err := kernel[windowPush](t, s, t.sized("range_window"), t.queries.walk,
+	k, err := kernel[windowPush](r.tree, s, r.reading("range_window"), r.queries.walk,
 		recording.Constant("NUMBERED", word(plan.ordered())))
 	if err != nil {
 		return err
 	}
 	counts := q.counts
-	if q, plan, err = t.recordRangeOrder(s, q, plan, plan.order.each); err != nil {
+	if q, plan, err = r.recordRangeOrder(s, q, plan, plan.order.each); err != nil {
 		return err
 	}
 	k.Dispatch(s, groups(q.n), windowPush{
-		t.device(), q.ranges, index, q.counts, q.outKeys, q.outValues, q.number(), uint32(q.width), plan.order.each,
+		r.device(s), q.ranges, index, q.counts, q.outKeys, q.outValues, q.number(), uint32(q.width), plan.order.each,
 	})
-	return t.recordOwnOrder(s, primitives.Length{N: q.n, At: q.countAt}, counts, plan)
+	return r.recordOwnOrder(s, primitives.Length{N: q.n, At: q.countAt}, counts, plan)
 }

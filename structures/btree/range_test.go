@@ -210,7 +210,7 @@ func TestRangeTooLongForADevice(t *testing.T) {
 	require.NoError(t, err)
 	in, counts := testdevice.Upload(t, d, []uint32{0, 999}), testdevice.Upload(t, d, []uint32{9})
 	q := rangeQueries{ranges: in.Address(), n: 1, counts: counts.Address(), total: total.Address(), leaves: 100}
-	require.NoError(t, tree.recordCounts(s, q, plan))
+	require.NoError(t, tree.newest().recordCounts(s, q, plan))
 	require.NoError(t, s.Wait(t.Context()))
 	require.EqualValues(t, uint64(1)<<63, testdevice.Download(t, total, 1)[0])
 	require.Zero(t, testdevice.Download(t, counts, 1)[0])

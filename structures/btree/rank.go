@@ -46,55 +46,53 @@ func (t *tree[W]) countedLeavesIn(scratch uint64) countedLeaves {
 
 // recordLeaves records the listing of all leaves in key order, the counting of their pairs, and the sum of them at an
 // address, or none; and behind that, if e is one, the writing of the pairs.
-func (t *tree[W]) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
-	scratch, err := t.scratch.Take(s, t.countedLeavesIn(0).bytes)
+func (r recorder[W]) recordLeaves(s *vk.Stream, total uint64, e *exportPush) (leafList, error) {
+	scratch, err := r.scratch.Take(s, r.countedLeavesIn(0).bytes)
 	if err != nil {
 		return leafList{}, err
 	}
-	c := t.countedLeavesIn(scratch)
-	if err := t.recordList(s, c.listing); err != nil {
+	c := r.countedLeavesIn(scratch)
+	if err := r.recordList(s, c.listing); err != nil {
 		return leafList{}, err
 	}
 	n := c.listing.leaves()
-	if err := t.recordLeafOrder(s, c.listing, n, c.order); err != nil {
+	if err := r.recordLeafOrder(s, c.listing, n, c.order); err != nil {
 		return leafList{}, err
 	}
-	push := exportPush{Tree: t.device(), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums,
+	push := exportPush{Tree: r.device(s), Slabs: c.order.leaves, Counts: c.counts, Offsets: c.sums,
 		Leaves: recording.Length{At: n.At, N: uint32(n.N)}}
 	if e != nil {
 		push.Keys, push.Values, push.Capacity = e.Keys, e.Values, e.Capacity
 	}
 	list := leafList{Lows: c.order.lows, Leaves: c.order.leaves, Before: c.sums,
 		Listed: recording.Length{At: n.At, N: uint32(n.N)}}
-	return list, t.export(s, push, c.scan, total, e != nil)
+	return list, r.export(s, push, c.scan, total, e != nil)
 }
 
-func (r *recorder[W]) Rank(s *vk.Stream, q ordered.Ranks) error {
-	t := (*tree[W])(r)
-	return byLeaves(t, s, "rank", q.N, func(l leafList) rankPush {
-		return rankPush{t.device(), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
+func (r recorder[W]) Rank(s *vk.Stream, q ordered.Ranks) error {
+	return byLeaves(r, s, "rank", q.N, func(l leafList) rankPush {
+		return rankPush{r.device(s), l, q.Keys, q.Out, recording.Length{At: q.CountAt, N: uint32(q.N)}}
 	})
 }
 
-func (r *recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
-	t := (*tree[W])(r)
-	return byLeaves(t, s, "select", n.N, func(l leafList) selectPush {
+func (r recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
+	return byLeaves(r, s, "select", n.N, func(l leafList) selectPush {
 		return selectPush{
-			t.device(), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
+			r.device(s), l, n.Keys, n.OutKeys, n.OutValues, n.Status, recording.Length{At: n.CountAt, N: uint32(n.N)},
 		}
 	})
 }
 
 // byLeaves records n queries that a kernel answers by the leaves in key order.
-func byLeaves[P any, W structures.Word](t *tree[W], s *vk.Stream, module string, n int, push func(leafList) P) error {
+func byLeaves[P any, W structures.Word](r recorder[W], s *vk.Stream, module string, n int, push func(leafList) P) error {
 	if n == 0 {
 		return nil
 	}
-	list, err := t.recordLeaves(s, 0, nil)
+	list, err := r.recordLeaves(s, 0, nil)
 	if err != nil {
 		return err
 	}
-	k, err := kernel[P](t, s, t.sized(module), 1)
+	k, err := kernel[P](r.tree, s, r.reading(module), 1)
 	if err != nil {
 		return err
 	}
@@ -102,8 +100,8 @@ func byLeaves[P any, W structures.Word](t *tree[W], s *vk.Stream, module string,
 	return nil
 }
 
-func (r *recorder[W]) Export(s *vk.Stream, e structures.DeviceExport) error {
-	_, err := (*tree[W])(r).recordLeaves(s, e.Total.Address(), &exportPush{
+func (r recorder[W]) Export(s *vk.Stream, e structures.DeviceExport) error {
+	_, err := r.recordLeaves(s, e.Total.Address(), &exportPush{
 		Keys: e.Keys.Address(), Values: e.Values.Address(),
 		Capacity: uint32(min(e.Keys.Len()>>r.width, e.Values.Len()>>r.width, recording.MaxBatch)),
 	})

@@ -11,48 +11,105 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// recorder is the tree as its reader sees it.
-type recorder[W structures.Word] tree[W]
+// recorder is the tree as a reader sees it: its newest pairs, or those of a snapshot.
+type recorder[W structures.Word] struct {
+	*tree[W]
+	at *snapshot // nil: the newest
+}
 
-func (r *recorder[W]) Enter(ctx context.Context) error   { return r.gate.EnterShared(ctx) }
-func (r *recorder[W]) EnterOn(ctx context.Context) error { return r.gate.EnterShared(ctx) }
-func (r *recorder[W]) Leave()                            { r.gate.LeaveShared() }
-func (r *recorder[W]) Meter() *recording.Meter           { return &r.meter }
-func (r *recorder[W]) Changes() uint64                   { return r.changes }
-func (r *recorder[W]) Exact() bool                       { return true }
+// newest is what the tree holds now.
+func (t *tree[W]) newest() recorder[W] { return recorder[W]{tree: t} }
 
-func (r *recorder[W]) On(s *vk.Stream, record func() error) error { return (*tree[W])(r).on(s, record) }
+func (r recorder[W]) Enter(ctx context.Context) error {
+	if r.at == nil {
+		return r.gate.EnterShared(ctx)
+	}
+	err := r.EnterOn(ctx)
+	if err == nil {
+		if err = r.versions.writes.Rest(ctx); err != nil {
+			r.gate.LeaveShared()
+		}
+	}
+	return err
+}
+
+func (r recorder[W]) EnterOn(ctx context.Context) error {
+	err := r.gate.EnterShared(ctx)
+	if err == nil && r.at.ended() {
+		r.gate.LeaveShared()
+		err = vk.ErrClosed
+	}
+	return err
+}
+func (r recorder[W]) Leave()                  { r.gate.LeaveShared() }
+func (r recorder[W]) Meter() *recording.Meter { return &r.meter }
+func (r recorder[W]) Exact() bool             { return true }
+
+// Changes of a snapshot there are none.
+func (r recorder[W]) Changes() uint64 {
+	if r.at != nil {
+		return 0
+	}
+	return r.changes
+}
+
+func (r recorder[W]) On(s *vk.Stream, record func() error) error {
+	if r.at == nil {
+		return r.on(s, record)
+	}
+	return r.onSnapshot(s, record)
+}
+
+// past says whether leaves may have been changed since what is read.
+func (r recorder[W]) past() bool { return r.at != nil && r.versions.there() }
+
+// device describes the tree, as it is seen, to one dispatch.
+func (r recorder[W]) device(s *vk.Stream) Device {
+	d := r.tree.device()
+	if r.past() {
+		d.State = vk.NewArguments(s, r.versions.arguments(r.at.time)).Address()
+	}
+	return d
+}
+
+// reading is the module of a kernel that reads leaves.
+func (r recorder[W]) reading(module string) string {
+	module = r.sized(module)
+	if r.past() {
+		module += "then"
+	}
+	return module
+}
 
 // Limits: past empty leaves alone, a search for a neighbor makes a way from the root for each leaf; and a range has no
 // more parts with many leaves than the tree has leaves for. Only links that lead in circles take more.
-func (r *recorder[W]) Limits() ordered.Limits {
+func (r recorder[W]) Limits() ordered.Limits {
 	const (
 		levels       = 16 // BTREE_LEVELS of shaders/btree/build.glsl
 		sectionNodes = 1 << 12
 		mostSections = 1 << 10
 	)
-	slabs := (*tree[W])(r).poolSlabs()
+	slabs := r.poolSlabs()
 	return ordered.Limits{
 		VisitsAtOnce: maxNeighborVisits, Visits: levels * uint64(slabs), Parts: 1<<10 + slabs/leavesOfPart,
 		Sections: int(min(r.known.about()/sectionNodes+1, mostSections)),
 	}
 }
 
-func (r *recorder[W]) Find(s *vk.Stream, l ordered.Lookups) error {
-	return (*tree[W])(r).recordFind(s, l)
+func (r recorder[W]) Find(s *vk.Stream, l ordered.Lookups) error {
+	return r.recordFind(s, l)
 }
 
-func (r *recorder[W]) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
-	return (*tree[W])(r).recordNeighbors(s, to, n)
+func (r recorder[W]) Neighbors(s *vk.Stream, to structures.Direction, n ordered.Neighbors) error {
+	return r.recordNeighbors(s, to, n)
 }
 
 // leavesOfPart is how many leaves a tile walks over on behalf of a range from Go slices.
 const leavesOfPart = 128
 
 // Survey counts the pairs of ranges, but for those that have more leaves.
-func (r *recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
-	t := (*tree[W])(r)
-	plan, err := t.scratchForSeeks(s, v.N, t.rangesInOrder(v.N))
+func (r recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
+	plan, err := r.scratchForSeeks(s, v.N, r.rangesInOrder(v.N))
 	if err != nil {
 		return err
 	}
@@ -60,16 +117,15 @@ func (r *recorder[W]) Survey(s *vk.Stream, v ordered.Survey) error {
 	if v.Whole {
 		leaves = math.MaxInt32
 	}
-	return t.recordCounts(s, rangeQueries{ranges: v.Ranges, n: v.N, counts: v.Out, leaves: leaves,
+	return r.recordCounts(s, rangeQueries{ranges: v.Ranges, n: v.N, counts: v.Out, leaves: leaves,
 		tooLong: ordered.TooMany}, plan)
 }
 
-func (r *recorder[W]) Count(s *vk.Stream, c ordered.Counts) error {
-	t := (*tree[W])(r)
+func (r recorder[W]) Count(s *vk.Stream, c ordered.Counts) error {
 	if c.N == 0 {
 		return nil
 	}
-	plan, err := t.scratchForRanges(s, c.N, c.CountAt)
+	plan, err := r.scratchForRanges(s, c.N, c.CountAt)
 	if err != nil {
 		return err
 	}
@@ -84,15 +140,14 @@ func (r *recorder[W]) Count(s *vk.Stream, c ordered.Counts) error {
 	if !summed {
 		q.counts = c.Out
 	}
-	if err := t.recordCounts(s, q, plan); err != nil || !summed {
+	if err := r.recordCounts(s, q, plan); err != nil || !summed {
 		return err
 	}
-	return t.recordOffsets(s, q, plan, 0, c.Out)
+	return r.recordOffsets(s, q, plan, 0, c.Out)
 }
 
-func (r *recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
-	t := (*tree[W])(r)
-	plan, err := t.scratchForRanges(s, o.N, o.CountAt)
+func (r recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
+	plan, err := r.scratchForRanges(s, o.N, o.CountAt)
 	if err != nil {
 		return err
 	}
@@ -101,29 +156,29 @@ func (r *recorder[W]) Range(s *vk.Stream, o ordered.Ranges) error {
 		outKeys: o.OutKeys, outValues: o.OutValues,
 		limit: min(o.Candidates, recording.MaxPlaces), capacity: min(o.Capacity, recording.MaxPlaces),
 	}
-	if err := t.recordCounts(s, q, plan); err != nil {
+	if err := r.recordCounts(s, q, plan); err != nil {
 		return err
 	}
-	if err := t.recordOffsets(s, q, plan, o.Offsets, 0); err != nil {
+	if err := r.recordOffsets(s, q, plan, o.Offsets, 0); err != nil {
 		return err
 	}
 	if plan.ordered() { // pairs are written range by range
-		err := t.recordFetch(s, primitives.Length{N: o.N},
+		err := r.recordFetch(s, primitives.Length{N: o.N},
 			fetch{destinations: plan.order.destinations, words: plan.order.each, toWords: plan.leaves})
 		if err != nil {
 			return err
 		}
 	}
 	q.offsets = plan.offsets
-	return t.recordPairs(s, q, plan)
+	return r.recordPairs(s, q, plan)
 }
 
 // Pairs has the ranges in scratch, their offsets and the total, which go up, and behind them the pairs, which come
 // down.
-func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], counts []uint32,
+func (r recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structures.Range[W], counts []uint32,
 	to *ordered.Pairs[W]) ([]uint32, error) {
-	t, n := (*tree[W])(r), len(ranges)
-	offsets := 2 * t.words() * n // behind the ranges, which are read whole, and so are aligned to two keys
+	n := len(ranges)
+	offsets := 2 * r.words() * n // behind the ranges, which are read whole, and so are aligned to two keys
 	totalAt := offsets + n + n%2
 	up := make([]uint32, totalAt+2)
 	copy(up, recording.Words(ranges))
@@ -140,16 +195,16 @@ func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structur
 	layout := func(base uint64) (outKeys, outValues, seeks uint64) {
 		p := recording.Parts{Base: base}
 		p.Take(4 * len(up))
-		return p.Take(4 * t.words() * len(keys)), p.Take(4 * t.words() * len(values)), p.Take(0)
+		return p.Take(4 * r.words() * len(keys)), p.Take(4 * r.words() * len(values)), p.Take(0)
 	}
 	_, _, from := layout(0)
 	var q rangeQueries
 	err := recording.Run(s, func() error {
-		address, err := t.scratch.Take(s, int(from)+t.seekPlan(n, false, 0).bytes)
+		address, err := r.scratch.Take(s, int(from)+r.seekPlan(n, false, 0).bytes)
 		if err != nil {
 			return err
 		}
-		if err := t.scratch.Of(s).Upload(ctx, 0, up); err != nil {
+		if err := r.scratch.Of(s).Upload(ctx, 0, up); err != nil {
 			return err
 		}
 		outKeys, outValues, seeks := layout(address)
@@ -157,16 +212,16 @@ func (r *recorder[W]) Pairs(ctx context.Context, s *vk.Stream, ranges []structur
 			ranges: address, n: n, offsets: address + uint64(4*offsets), total: address + uint64(4*totalAt),
 			outKeys: outKeys, outValues: outValues, limit: len(keys), capacity: len(keys),
 		}
-		plan := t.seekPlan(n, false, seeks)
-		if err := t.recordSeeks(s, q, plan, 0); err != nil {
+		plan := r.seekPlan(n, false, seeks)
+		if err := r.recordSeeks(s, q, plan, 0); err != nil {
 			return err
 		}
-		return t.recordPairs(s, q, plan)
+		return r.recordPairs(s, q, plan)
 	})
 	if err != nil {
 		return nil, err
 	}
-	b := t.scratch.Of(s)
+	b := r.scratch.Of(s)
 	if err := b.Download(ctx, int(q.outKeys-q.ranges)/4, recording.Words(keys)); err != nil {
 		return nil, err
 	}

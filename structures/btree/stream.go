@@ -134,6 +134,11 @@ func (b operands) asked() askedFor {
 	return askedFor{keys: b.keys, number: recording.Length{N: uint32(b.count)}}
 }
 
+// updated are the operations of a batch whose leaves are to be kept.
+func (b operands) updated() updated {
+	return updated{keys: b.keys, kinds: b.kinds, number: recording.Length{N: uint32(b.count)}}
+}
+
 // applyOrdered records a batch with operations that ask for order.
 func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
 	bits := t.concurrentIndexBits(b.count)
@@ -168,6 +173,11 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 	}
 	if kind == structures.Mixed && !b.retry {
 		if err := t.clear(s, b.statuses, recording.Padded(b.count)/4); err != nil {
+			return err
+		}
+	}
+	if kind == structures.Mixed && t.versions.protect() {
+		if err := t.recordKeep(s, b.updated(), index); err != nil {
 			return err
 		}
 	}
@@ -207,12 +217,18 @@ func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	if b.ordered {
 		return t.applyOrdered(s, kind, b)
 	}
+	keeps := t.versions.protect() && (updates(kind) || kind == structures.Mixed)
 	retry := word(b.retry)
 	p := applyPush{
 		Tree: t.device(), Keys: b.keys, Values: b.values, Kinds: b.kinds, Statuses: b.statuses, Pending: b.pending,
 		Count: uint32(b.count), Visits: t.visits, Retry: retry,
 	}
 	if b.few {
+		if keeps {
+			if err := t.recordKeep(s, b.updated(), prefixIndex{}); err != nil {
+				return err
+			}
+		}
 		return t.dispatchApply(s, kind, b, p)
 	}
 	locates := b.alone && b.count >= locateFrom
@@ -241,6 +257,13 @@ func (t *tree[W]) apply(s *vk.Stream, kind structures.Kind, b operands) error {
 	} else if p.Index, err = t.recordConcurrentIndex(s, plan.Take(t.indexBytes(bits)), bits, b.asked()); err != nil {
 		return err
 	}
+	if keeps {
+		u := b.updated()
+		u.leaves, u.stride = p.Hints, 2
+		if err := t.recordKeep(s, u, p.Index); err != nil {
+			return err
+		}
+	}
 	return t.dispatchApply(s, kind, b, p)
 }
 
@@ -257,9 +280,9 @@ func (t *tree[W]) dispatchApply(s *vk.Stream, kind structures.Kind, b operands, 
 // updating is the variant of a kernel that makes concurrent updates.
 func (t *tree[W]) updating(module string) string {
 	if t.d.Info().Type == vk.CPU {
-		return t.protocol(module) + ".rolled"
+		return t.kept(t.protocol(module)) + ".rolled"
 	}
-	return t.protocol(module) + ".unrolled"
+	return t.kept(t.protocol(module)) + ".unrolled"
 }
 
 // protocol is the module of a concurrent kernel, by the protocol that the device has.
@@ -335,7 +358,14 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 	if b.Count == 0 {
 		return nil
 	}
-	return t.on(s, func() error {
+	record := t.on
+	if kind == structures.Mixed || updates(kind) {
+		record = t.writing
+		if err := t.keeps(context.Background(), s, b.Count); err != nil {
+			return err
+		}
+	}
+	return record(s, func() error {
 		b, retry, err := t.own.Batch(s, kind, b, retry)
 		if err != nil {
 			return err

@@ -31,6 +31,9 @@ func (t *tree[W]) UpdateInto(ctx context.Context, kind structures.Kind, keys, va
 		return pipeline.NotBegun(status, len(keys), err)
 	}
 	defer t.gate.Leave()
+	if err := t.keeps(ctx, nil, len(keys)); err != nil {
+		return pipeline.NotBegun(status, len(keys), err)
+	}
 	t.changes++
 	t.meter.Batch(kind, len(keys))
 	b := structures.Batch[W, W]{Keys: keys, Values: values}

@@ -1,0 +1,24 @@
+// Has versions of leaves be free that were not there before, beside those of them that were free.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "btree_version.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTreeVersions versions;
+    uvec2 old;      // the list of the versions that are free of those that were there
+    uint had;       // how many there were
+};
+
+void main() {
+    uint i = invocation_index(), before = 0u;
+    if (had != 0u) before = min(plain_load(old), had);
+    if (i == 0u) plain_store(versions.free, before + versions.count - had);
+    if (i >= versions.count) return;
+    uint version = i;
+    if (i < before) version = plain_load_at(old, i + 1u);
+    else version = i - before + had;
+    if (version >= versions.count) return;
+    plain_store_at(versions.free, i + 1u, version);
+    if (i >= before) plain_store(address_add(btree_version_at(versions, version), BTREE_VERSION_UNTIL_AT), 0u);
+}

@@ -1,0 +1,36 @@
+// Which versions of a tree's leaves are needed: those that held at the time of an open snapshot.
+#ifndef VKDS_BTREE_VERSION_OPEN_GLSL
+#define VKDS_BTREE_VERSION_OPEN_GLSL
+
+#include "btree_version.glsl"
+
+// The times of the open snapshots.
+struct OpenSnapshots {
+    uvec2 times;   // ascending words
+    uint count;    // 1 at least
+    uint oldest;
+};
+
+// What a version says of itself. It is free where `until` is 0.
+struct Version {
+    BTreeStamp stamp;
+    uint until;
+};
+
+Version version_load(BTreeVersions v, uint version) {
+    uvec4 words = plain_load4(address_add(btree_version_at(v, version), BTREE_VERSION_TIME_AT));
+    return Version(BTreeStamp(words.x, words.y), words.z);
+}
+
+bool version_needed(OpenSnapshots open, Version v) {
+    uint begin = 0u, end = open.count;   // the first snapshot from the version's time on
+    while (begin < end) {
+        uint middle = begin + ((end - begin) >> 1);
+        if (plain_load_at(open.times, middle) < v.stamp.time) begin = middle + 1u;
+        else end = middle;
+    }
+    if (begin == open.count) return false;
+    return plain_load_at(open.times, begin) < v.until;
+}
+
+#endif

@@ -1,0 +1,39 @@
+// Leads leaves and versions past versions that no open snapshot needs, before these are freed.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "version_open.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTreeVersions versions;
+    OpenSnapshots open;
+    uint slabs;       // stamps of leaves; behind them come the versions
+};
+
+// The first version that is needed from one on; SLAB_NULL where none is.
+uint needed_from(uint version) {
+    for (uint steps = versions.count; version < versions.count && steps != 0u; steps--) {
+        Version v = version_load(versions, version);
+        if (version_needed(open, v)) return version;
+        if (v.stamp.time <= open.oldest) break;   // what it leads to held before all of them
+        version = v.stamp.older;
+    }
+    return SLAB_NULL;
+}
+
+void main() {
+    uint i = invocation_index();
+    uvec2 at = address_at(versions.stamps, i, 3u);
+    BTreeStamp stamp = BTreeStamp(0u, SLAB_NULL);
+    if (i < slabs) {
+        uvec2 words = plain_load2(at);
+        stamp = BTreeStamp(words.x, words.y);
+    } else if (i - slabs < versions.count) {
+        at = address_add(btree_version_at(versions, i - slabs), BTREE_VERSION_TIME_AT);
+        Version v = version_load(versions, i - slabs);
+        if (v.until != 0u && version_needed(open, v)) stamp = v.stamp;
+    }
+    if (stamp.time <= open.oldest) return;
+    uint older = needed_from(stamp.older);
+    if (older != stamp.older) plain_store(address_add(at, 4u), older);
+}

@@ -1,0 +1,130 @@
+// Versions of a B-link-tree's leaves: what a leaf held at a snapshot, and how it comes to be kept.
+//
+// After Awad's dissertation (2022), chapter 4, with leaves alone that have versions. A leaf's stamp says since when it
+// holds what is in it, and which version has what it held before: a copy of the leaf, with a stamp of its own. Stamps of
+// leaves stand in a table by the numbers of their slabs, and versions in memory of their own. So nodes are as they are
+// without versions, and who reads the newest pairs has nothing to do with them.
+//
+// A snapshot is a time. Before a batch of updates changes leaves, those that it is going to change and that were not
+// changed since the newest open snapshot are copied; their stamps say the batch's time from then on. Then the batch
+// runs as ever. A leaf that is split off has the stamp of the one that it was split from: what it held before, it held
+// as a part of that. So a version may have pairs outside its leaf's range, which are none of the leaf's, and several
+// leaves may lead to one version.
+//
+// What is here is for a read-only phase. A tree at a snapshot is a BTree whose `state` is the address of a
+// BTreeSnapshot: define VKDS_SNAPSHOT before this header and those that search, and they read what the tree held then.
+#ifndef VKDS_BTREE_VERSION_GLSL
+#define VKDS_BTREE_VERSION_GLSL
+
+#include "btree_node.glsl"
+
+// Since when a leaf or a version holds what is in it, and the version with what was there before. Where the time is not
+// above that of the oldest open snapshot, the version means nothing.
+struct BTreeStamp {
+    uint time;
+    uint older;
+};
+
+// A tree's versions, as they stand in memory.
+layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer BTreeVersions {
+    uvec2 stamps;     // a BTreeStamp a slab of the pool
+    uvec2 versions;   // NODE_BYTES each
+    uvec2 free;       // a word, how many versions are free, and then these
+    uint count;       // of versions, free or not
+    uint now;         // the time of the updates; of a snapshot its own
+    uint protects;    // the newest open snapshot
+};
+
+#define BTreeSnapshot BTreeVersions
+
+// A version is a leaf's slots, of which these words stand in place of the last part of its header.
+const uint BTREE_VERSION_TIME_AT = NODE_BYTES - 16u;
+const uint BTREE_VERSION_OLDER_AT = NODE_BYTES - 12u;
+const uint BTREE_VERSION_UNTIL_AT = NODE_BYTES - 8u;   // the time of what came behind it; 0: the version is free
+
+uvec2 btree_stamp_at(BTreeVersions v, SlabPool pool, uint slab) { return address_at(v.stamps, pool_number(slab), 3u); }
+uvec2 btree_version_at(BTreeVersions v, uint version) { return address_at(v.versions, version, NODE_SHIFT); }
+
+BTreeStamp btree_stamp(BTreeVersions v, SlabPool pool, uint slab) {
+    uvec2 stamp = plain_load2(btree_stamp_at(v, pool, slab));
+    return BTreeStamp(stamp.x, stamp.y);
+}
+
+BTreeStamp btree_version_stamp(BTreeVersions v, uint version) {
+    uvec2 stamp = plain_load2(address_add(btree_version_at(v, version), BTREE_VERSION_TIME_AT));
+    return BTreeStamp(stamp.x, stamp.y);
+}
+
+// The version that a stamp leads to at a time, if it leads to any.
+bool btree_version_of(BTreeVersions v, BTreeStamp stamp, uint time, out uint version) {
+    bool older = stamp.time > time;
+    version = stamp.older;
+    for (uint steps = v.count; older && version < v.count && steps != 0u; steps--) {
+        BTreeStamp its = btree_version_stamp(v, version);
+        if (its.time <= time) return true;
+        version = its.older;
+    }
+    return false;
+}
+
+// What a leaf that was read held at a snapshot: its slots as they were, with the header that it has now. Those whose
+// keys are outside of the leaf's range are free. For nodes that are no leaves nothing changes. Collective.
+Node btree_then(BTree tree, uint slab, Node n, bool enabled) {
+    BTreeSnapshot at = BTreeSnapshot(tree.state);
+    BTreeStamp stamp = BTreeStamp(0u, 0u);
+    if (enabled) stamp = btree_stamp(at, tree.pool, slab);
+    if (!subgroupAny(stamp.time > at.now)) return n;
+    NodeHeader header = btree_header(n);
+    uint version = 0u;
+    bool older = btree_version_of(at, stamp, at.now, version);
+    Node then = node_load(btree_version_at(at, older ? version : 0u), older);
+    K empty_key = btree_empty_key(header.high);
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        P pair = then.pair[m];
+        bool own = VKDS_FROM(pair.VKDS_KEY, header.low) && VKDS_UP_TO(pair.VKDS_KEY, header.high);
+        if (older && btree_lane_has(m)) n.pair[m] = own ? pair : P(empty_key, V(0u));
+    }
+    return n;
+}
+
+// The value that a leaf had for a key at a snapshot, of the tile's leaf; false where it had not the key, or where
+// nothing has changed since: `older` says. Collective.
+bool btree_find_then(BTree tree, uint slab, K key, bool enabled, out bool older, out V value) {
+    BTreeSnapshot at = BTreeSnapshot(tree.state);
+    BTreeStamp stamp = BTreeStamp(0u, 0u);
+    if (enabled) stamp = btree_stamp(at, tree.pool, slab);
+    value = V(0u);
+    older = false;
+    if (!subgroupAny(stamp.time > at.now)) return false;
+    uint version = 0u;
+    older = btree_version_of(at, stamp, at.now, version);
+    Node then = node_load(btree_version_at(at, older ? version : 0u), older);
+    bool there = false;
+    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+        if (older && btree_lane_has(m) && then.pair[m].VKDS_KEY == key) {
+            there = true;
+            value = then.pair[m].VKDS_VALUE;
+        }
+    }
+    uint lanes = tile_ballot(there);
+    value = tile_shuffle(value, tile_first(lanes));
+    return lanes != 0u;
+}
+
+// Gives a leaf that is split off the stamp of the leaf that it was split from, before anything leads to it. One lane's
+// own.
+void btree_inherit(BTree tree, uint from, uint to) {
+    uvec2 stamps = plain_load2(address_add(tree.state, BTREE_STAMPS_AT));
+    coherent_store2(address_at(stamps, pool_number(to), 3u), coherent_load2(address_at(stamps, pool_number(from), 3u)));
+}
+
+// Reads a node of a tree: as it is, or with VKDS_SNAPSHOT as it was. Collective.
+#ifdef VKDS_SNAPSHOT
+Node btree_node_load(BTree tree, uint slab, bool enabled) {
+    return btree_then(tree, slab, node_load(slab_address(tree.pool, slab), enabled), enabled);
+}
+#else
+#define btree_node_load(TREE, SLAB, ENABLED) node_load(slab_address((TREE).pool, SLAB), ENABLED)
+#endif
+
+#endif

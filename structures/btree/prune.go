@@ -1,0 +1,104 @@
+package btree
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// openSnapshots are OpenSnapshots of shaders/btree/version_open.glsl.
+type openSnapshots struct {
+	Times         uint64
+	Count, Oldest uint32
+}
+
+type relinkPush struct {
+	Versions vk.Arguments[versionArguments]
+	Open     openSnapshots
+	Slabs    uint32
+}
+
+type freePush struct {
+	Versions vk.Arguments[versionArguments]
+	Open     openSnapshots
+}
+
+// prune frees the versions that no open snapshot needs, and counts those that are left, at rest.
+func (t *tree[W]) prune(ctx context.Context) error {
+	v := &t.versions
+	v.mu.Lock()
+	times := make([]uint32, len(v.open))
+	for i, o := range v.open {
+		times[i] = o.time
+	}
+	closed := v.closed
+	v.mu.Unlock()
+	if closed != 0 && len(times) != 0 {
+		open, err := vk.NewBuffer[uint32](t.d, len(times))
+		if err != nil {
+			return err
+		}
+		defer open.Free()
+		if err := open.Upload(ctx, 0, times); err != nil {
+			return err
+		}
+		err = recording.Run(t.stream, func() error {
+			return t.recordPrune(t.stream, openSnapshots{open.Address(), uint32(len(times)), times[0]})
+		})
+		if err != nil {
+			return err
+		}
+		v.mu.Lock()
+		v.closed -= closed
+		v.mu.Unlock()
+	}
+	var free [1]uint32
+	err := v.memory.free.Download(ctx, 0, free[:])
+	if err == nil {
+		v.used = v.memory.count() - int(free[0])
+	}
+	return err
+}
+
+// recordPrune records the freeing of versions: first nothing leads to them any more.
+func (t *tree[W]) recordPrune(s *vk.Stream, open openSnapshots) error {
+	relink, err := recording.Kernel[relinkPush](t.kernels, s, "btree/version_relink", workgroup)
+	if err != nil {
+		return err
+	}
+	free, err := recording.Kernel[freePush](t.kernels, s, "btree/version_free", workgroup)
+	if err != nil {
+		return err
+	}
+	m := &t.versions.memory
+	a := vk.NewArguments(s, t.versions.arguments(0))
+	relink.Dispatch(s, groups(m.slabs()+m.count()), relinkPush{a, open, uint32(m.slabs())})
+	free.Dispatch(s, groups(m.count()), freePush{a, open})
+	return nil
+}
+
+type morePush struct {
+	Versions vk.Arguments[versionArguments]
+	Old      uint64
+	Had      uint32
+}
+
+// recordMore records that of versions which were not there before each is free, beside those that were free.
+func (t *tree[W]) recordMore(s *vk.Stream, a versionArguments, old *vk.Buffer[uint32], had int) error {
+	k, err := recording.Kernel[morePush](t.kernels, s, "btree/version_more", workgroup)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groups(int(a.Count)), morePush{vk.NewArguments(s, a), old.Address(), uint32(had)})
+	return nil
+}
+
+// recordForgotten records that all versions are free, and no leaf has any.
+func (t *tree[W]) recordForgotten(s *vk.Stream) error {
+	m := &t.versions.memory
+	s.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
+	return t.recordMore(s, t.versions.arguments(0), nil, 0)
+}
+
+

@@ -1,0 +1,387 @@
+package btree
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// versions are what leaves held at the times of open snapshots that updates have changed since
+// (shaders/include/btree_version.glsl). Times are those of a clock that each snapshot moves on, unless nothing was
+// changed since the one before.
+//
+// Updates and queries at snapshots are ordered among streams, by the device where it can: to an update at most one
+// batch has a leaf copied, and a query never sees a leaf that is being changed.
+type versions struct {
+	mu      sync.Mutex // of the clock and what is open: snapshots come and go beside queries
+	clock   uint32     // the time of the updates that come next
+	changed bool       // there were some since the last snapshot
+	open    []openTime // ascending
+	closed  int        // times that were closed since versions were freed last
+
+	memory  versionMemory
+	stale   bool // what it holds is of no open snapshot
+	used    int  // versions that are not free, at most
+	reads   vk.Uses
+	writes  vk.Uses
+	rehears bool // kernels are made as if a snapshot were open
+}
+
+// openTime is a time with open snapshots.
+type openTime struct {
+	time    uint32
+	handles int
+}
+
+// versionMemory is the memory of versions. It is made when an update first needs it.
+type versionMemory struct {
+	stamps *vk.Buffer[uint32] // two words a slab of the pool
+	kept   *vk.Buffer[uint32] // the versions, nodeWords each
+	free   *vk.Buffer[uint32] // how many are free, and then these
+}
+
+const (
+	stampWords  = 2
+	stampsWord  = 4 // of the tree's state: BTREE_STAMPS_AT
+	untilWord   = nodeWords - 2
+	closedAtOnce = 8 // times that may be closed before versions are freed
+)
+
+// versionArguments are BTreeVersions of btree_version.glsl.
+type versionArguments struct {
+	Stamps, Kept, Free   uint64
+	Count, Now, Protects uint32
+	_                    uint32
+}
+
+func (m *versionMemory) count() int { return m.kept.Len() / nodeWords }
+func (m *versionMemory) slabs() int { return m.stamps.Len() / stampWords }
+
+// arguments describe the versions: to a query, as of a time, and to updates, at the clock's.
+func (v *versions) arguments(now uint32) versionArguments {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a := versionArguments{Stamps: v.memory.stamps.Address(), Kept: v.memory.kept.Address(),
+		Free: v.memory.free.Address(), Count: uint32(v.memory.count()), Now: now}
+	if n := len(v.open); n != 0 {
+		a.Protects = v.open[n-1].time
+	}
+	return a
+}
+
+// protect says whether a snapshot is open, which updates have to keep what they change for.
+func (v *versions) protect() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.open) != 0 || v.rehears
+}
+
+// there says whether any leaf was changed since the oldest open snapshot.
+func (v *versions) there() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.memory.stamps != nil && !v.stale || v.rehears
+}
+
+// due says what is to be done before updates: what is kept is to be forgotten, or some of it freed.
+func (v *versions) due() (stale, prune bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.stale, v.closed >= closedAtOnce
+}
+
+// take opens a snapshot, and returns its time.
+func (v *versions) take() (uint32, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	last := len(v.open) - 1
+	if last >= 0 && !v.changed {
+		v.open[last].handles++
+		return v.open[last].time, nil
+	}
+	if last < 0 { // what is kept is of none that is open, and so times may begin anew
+		v.clock, v.stale = 1, true
+	}
+	if v.clock == math.MaxUint32 {
+		return 0, &structures.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
+	}
+	v.open = append(v.open, openTime{v.clock, 1})
+	v.clock++
+	v.changed = false
+	return v.clock - 1, nil
+}
+
+// find is where a time is among those that are open.
+func (v *versions) find(time uint32) (int, bool) {
+	return slices.BinarySearchFunc(v.open, time, func(o openTime, time uint32) int { return cmp.Compare(o.time, time) })
+}
+
+// again opens a time once more that is open.
+func (v *versions) again(time uint32) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	i, open := v.find(time)
+	if open {
+		v.open[i].handles++
+	}
+	return open
+}
+
+// leave closes a snapshot.
+func (v *versions) leave(time uint32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	i, open := v.find(time)
+	if !open {
+		return
+	}
+	if v.open[i].handles--; v.open[i].handles == 0 {
+		v.open = slices.Delete(v.open, i, i+1)
+		v.closed++
+	}
+	if len(v.open) == 0 {
+		v.stale, v.closed = true, 0
+	}
+}
+
+// free frees the memory behind all that names it.
+func (v *versions) free() {
+	m := v.memory
+	v.memory = versionMemory{}
+	v.reads.Free(func() {
+		v.writes.Free(func() {
+			m.stamps.Free()
+			m.kept.Free()
+			m.free.Free()
+		})
+	})
+}
+
+// rest waits for all that reads or writes versions. Errors: those of vk.Uses.Rest.
+func (v *versions) rest(ctx context.Context) error {
+	return cmp.Or(v.writes.Rest(ctx), v.reads.Rest(ctx))
+}
+
+// keeps has versions ready for so many updates, if a snapshot is open: those of Go slices (s is nil), or of a stream
+// that is going to record them. Errors: vk.ErrUnsubmitted, *vk.OutOfMemoryError.
+func (t *tree[W]) keeps(ctx context.Context, s *vk.Stream, updates int) error {
+	v, m := &t.versions, &t.versions.memory
+	if s == nil { // also where a snapshot was closed: what was recorded of it still sees what it held
+		if err := v.reads.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	if !v.protect() {
+		return nil
+	}
+	need := min(updates, t.mostNodes())
+	stale, prune := v.due()
+	lacks := stale || m.stamps == nil || m.slabs() < t.poolSlabs() || v.used+need > m.count()
+	if s != nil && lacks {
+		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	if s == nil || lacks {
+		if err := v.rest(ctx); err != nil {
+			return err
+		}
+	}
+	if lacks || prune && s == nil {
+		if err := t.makeVersions(ctx, need); err != nil {
+			return err
+		}
+	}
+	v.used += need
+	return nil
+}
+
+// makeVersions has so many versions free, at rest.
+func (t *tree[W]) makeVersions(ctx context.Context, need int) error {
+	v, m := &t.versions, &t.versions.memory
+	stale, _ := v.due()
+	if stale {
+		v.used = 0
+	}
+	if v.used != 0 {
+		if err := t.prune(ctx); err != nil {
+			return err
+		}
+	}
+	if most := v.used + need; most > m.count() {
+		if err := t.moreVersions(max(most, m.count()+m.count()/2), !stale); err != nil {
+			return err
+		}
+	}
+	if err := t.coverSlabs(ctx); err != nil || !stale {
+		return err
+	}
+	err := recording.Run(t.stream, func() error { return t.recordForgotten(t.stream) })
+	if err == nil {
+		v.mu.Lock()
+		v.stale = false
+		v.mu.Unlock()
+	}
+	return err
+}
+
+// moreVersions has memory for so many versions. What is kept, if it is to be, stays where it was.
+func (t *tree[W]) moreVersions(count int, keep bool) error {
+	v, old := &t.versions, t.versions.memory
+	kept, err := vk.NewBuffer[uint32](t.d, nodeWords*count)
+	if err != nil {
+		return err
+	}
+	free, err := vk.NewBuffer[uint32](t.d, 1+count)
+	if err != nil {
+		kept.Free()
+		return err
+	}
+	err = recording.Run(t.stream, func() error {
+		had := 0
+		if old.kept != nil && keep {
+			had = old.count()
+			t.stream.Copy(kept, 0, old.kept, 0, int(old.kept.Bytes()))
+		}
+		return t.recordMore(t.stream, versionArguments{Kept: kept.Address(), Free: free.Address(),
+			Count: uint32(count)}, old.free, had)
+	})
+	if err != nil {
+		kept.Free()
+		free.Free()
+		return err
+	}
+	old.kept.Free()
+	old.free.Free()
+	v.memory.kept, v.memory.free = kept, free
+	return nil
+}
+
+// coverSlabs has stamps for all slabs of the pool. New ones are 0.
+func (t *tree[W]) coverSlabs(ctx context.Context) error {
+	v := &t.versions
+	old, slabs := v.memory.stamps, t.poolSlabs()
+	if old != nil && v.memory.slabs() >= slabs {
+		return nil
+	}
+	stamps, err := vk.NewBuffer[uint32](t.d, stampWords*slabs)
+	if err != nil {
+		return err
+	}
+	err = recording.Run(t.stream, func() error {
+		t.stream.Fill(stamps, 0, int(stamps.Bytes()), 0)
+		if old != nil {
+			t.stream.Copy(stamps, 0, old, 0, int(old.Bytes()))
+		}
+		return nil
+	})
+	if err == nil {
+		a := stamps.Address()
+		err = t.state.Upload(ctx, stampsWord, []uint32{uint32(a), uint32(a >> 32)})
+	}
+	if err != nil {
+		stamps.Free()
+		return err
+	}
+	old.Free()
+	v.memory.stamps = stamps
+	return nil
+}
+
+type keepPush struct {
+	Tree                Device
+	Versions            vk.Arguments[versionArguments]
+	Index               prefixIndex
+	Keys, Leaves, Kinds uint64
+	Count               recording.Length
+	Stride              uint32
+}
+
+// updated are the operations whose leaves are to be kept: by their keys, or the leaves that they were located in.
+type updated struct {
+	keys, leaves, kinds uint64
+	stride              int // words an operation in leaves
+	number              recording.Length
+}
+
+// recordKeep records that what leaves hold is kept for the open snapshots, in front of the updates that change them.
+func (t *tree[W]) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
+	tile := min(maxTile, t.d.SubgroupSize())
+	if t.d.Info().Type == vk.CPU {
+		tile = t.tiles.update
+	}
+	k, err := kernel[keepPush](t, s, t.sized("version_keep"), tile)
+	if err != nil {
+		return err
+	}
+	now := vk.NewArguments(s, t.versions.arguments(t.versions.now()))
+	k.Dispatch(s, groups(int(u.number.N)), keepPush{t.device(), now, index, u.keys, u.leaves, u.kinds, u.number, uint32(u.stride)})
+	return nil
+}
+
+// now is the time of updates that are being recorded.
+func (v *versions) now() uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.changed = true
+	return v.clock
+}
+
+// writing records updates on a stream: behind the queries at snapshots that other streams do, and their updates, while
+// a snapshot is open.
+func (t *tree[W]) writing(s *vk.Stream, record func() error) error {
+	v := &t.versions
+	return recording.Naming(s, func() error {
+		v.mu.Lock()
+		protects := len(v.open) != 0
+		v.changed = true
+		v.mu.Unlock()
+		err := v.reads.Order(s)
+		if err == nil && protects {
+			err = v.writes.Order(s)
+		}
+		if err != nil {
+			return err
+		}
+		return record()
+	}, &t.uses, t.pool.Uses(), &v.writes)
+}
+
+// onSnapshot records queries at a snapshot on a stream, behind the updates of other streams.
+func (r recorder[W]) onSnapshot(s *vk.Stream, record func() error) error {
+	v := &r.versions
+	if err := v.writes.Order(s); err != nil {
+		return err
+	}
+	return recording.Naming(s, record, &r.uses, r.pool.Uses(), &v.reads)
+}
+
+// kept is the module of a kernel that may split leaves.
+func (t *tree[W]) kept(module string) string {
+	if t.versions.protect() {
+		module += "kept"
+	}
+	return module
+}
+
+// remakes says why the tree can't be made anew: open snapshots, for which its nodes stay. Else it notes the change.
+func (t *tree[W]) remakes() error {
+	v := &t.versions
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.changed = true
+	n := 0
+	for _, o := range v.open {
+		n += o.handles
+	}
+	if n == 0 {
+		return nil
+	}
+	return &structures.SnapshotsError{Open: n}
+}
