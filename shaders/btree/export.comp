@@ -25,7 +25,7 @@ void main() {
     uint slab = tree.root, at = 0u;
     if (there) slab = plain_load_at(slabs, leaf);
     if (there && COUNT_ALONE == 0u) at = plain_load_at(offsets, leaf);
-    Node n = btree_node_load(tree, slab, there);
+    Node n = VKDS_BTREE_NODE(tree, slab, there);
     K high = btree_header(n).high;
     uint live = 0u, pairs = 0u;   // a bit each of this lane's; the leaf's
     [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {

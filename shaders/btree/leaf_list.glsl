@@ -43,7 +43,7 @@ uint leaf_list_last(uvec2 keys, uint n, K most) {
 Node leaf_list_load(BTree tree, LeafList list, uint leaf, bool there, out uint live) {
     uint slab = tree.root;
     if (there) slab = plain_load_at(list.leaves, leaf);
-    Node n = btree_node_load(tree, slab, there);
+    Node n = VKDS_BTREE_NODE(tree, slab, there);
     K high = btree_header(n).high;
     live = 0u;
     [[unroll]] for (uint s = 0u; s < BTREE_SLOTS; s++) {

@@ -58,7 +58,7 @@ void look(P slot, K key, uint flip, bool is_slot, inout K nearest, inout V word)
 // right: the key is above the node's high. Collective.
 void visit(uint slab, K key, uint flip, K none, out K nearest, out V word, out bool right,
            out NodeHeader header) {
-    Node n = btree_node_load(tree, slab, true);
+    Node n = VKDS_BTREE_NODE(tree, slab, true);
     header = btree_header(n);
     right = VKDS_ABOVE(key, header.high);
     nearest = none;

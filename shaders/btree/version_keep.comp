@@ -64,6 +64,7 @@ void main() {
         if (changes) leaf = found;
     }
     if (leaf != SLAB_NULL && (keys.x | keys.y) != 0u) leaf = leaf_for(leaf, VKDS_LOAD_AT(keys, i));
+    if (!pool_has(tree.pool, leaf)) leaf = SLAB_NULL;
 
     BTreeStamp stamp = BTreeStamp(0u, SLAB_NULL);
     uvec2 at = btree_stamp_at(versions, tree.pool, leaf);

@@ -1,9 +1,9 @@
 // Versions of a B-link-tree's leaves: what a leaf held at a snapshot, and how it comes to be kept.
 //
 // After Awad's dissertation (2022), chapter 4, with leaves alone that have versions. A leaf's stamp says since when it
-// holds what is in it, and which version has what it held before: a copy of the leaf, with a stamp of its own. Stamps of
-// leaves stand in a table by the numbers of their slabs, and versions in memory of their own. So nodes are as they are
-// without versions, and who reads the newest pairs has nothing to do with them.
+// holds what is in it, and which version has what it held before: a copy of the leaf, with a stamp of its own. Stamps
+// of leaves stand in a table by the numbers of their slabs, and versions in memory of their own. So nodes are as they
+// are without versions, and who reads the newest pairs has nothing to do with them.
 //
 // A snapshot is a time. Before a batch of updates changes leaves, those that it is going to change and that were not
 // changed since the newest open snapshot are copied; their stamps say the batch's time from then on. Then the batch
@@ -11,8 +11,8 @@
 // as a part of that. So a version may have pairs outside its leaf's range, which are none of the leaf's, and several
 // leaves may lead to one version.
 //
-// What is here is for a read-only phase. A tree at a snapshot is a BTree whose `state` is the address of a
-// BTreeSnapshot: define VKDS_SNAPSHOT before this header and those that search, and they read what the tree held then.
+// What is here is for a read-only phase. A tree at a snapshot is a BTree whose `state` is the address of BTreeVersions
+// of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and they read what it held.
 #ifndef VKDS_BTREE_VERSION_GLSL
 #define VKDS_BTREE_VERSION_GLSL
 
@@ -34,8 +34,6 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer BTr
     uint now;         // the time of the updates; of a snapshot its own
     uint protects;    // the newest open snapshot
 };
-
-#define BTreeSnapshot BTreeVersions
 
 // A version is a leaf's slots, of which these words stand in place of the last part of its header.
 const uint BTREE_VERSION_TIME_AT = NODE_BYTES - 16u;
@@ -70,7 +68,7 @@ bool btree_version_of(BTreeVersions v, BTreeStamp stamp, uint time, out uint ver
 // What a leaf that was read held at a snapshot: its slots as they were, with the header that it has now. Those whose
 // keys are outside of the leaf's range are free. For nodes that are no leaves nothing changes. Collective.
 Node btree_then(BTree tree, uint slab, Node n, bool enabled) {
-    BTreeSnapshot at = BTreeSnapshot(tree.state);
+    BTreeVersions at = BTreeVersions(tree.state);
     BTreeStamp stamp = BTreeStamp(0u, 0u);
     if (enabled) stamp = btree_stamp(at, tree.pool, slab);
     if (!subgroupAny(stamp.time > at.now)) return n;
@@ -90,7 +88,7 @@ Node btree_then(BTree tree, uint slab, Node n, bool enabled) {
 // The value that a leaf had for a key at a snapshot, of the tile's leaf; false where it had not the key, or where
 // nothing has changed since: `older` says. Collective.
 bool btree_find_then(BTree tree, uint slab, K key, bool enabled, out bool older, out V value) {
-    BTreeSnapshot at = BTreeSnapshot(tree.state);
+    BTreeVersions at = BTreeVersions(tree.state);
     BTreeStamp stamp = BTreeStamp(0u, 0u);
     if (enabled) stamp = btree_stamp(at, tree.pool, slab);
     value = V(0u);
@@ -114,17 +112,17 @@ bool btree_find_then(BTree tree, uint slab, K key, bool enabled, out bool older,
 // Gives a leaf that is split off the stamp of the leaf that it was split from, before anything leads to it. One lane's
 // own.
 void btree_inherit(BTree tree, uint from, uint to) {
+    if (!pool_has(tree.pool, from) || !pool_has(tree.pool, to)) return;   // only a stray write leaves such a slab
     uvec2 stamps = plain_load2(address_add(tree.state, BTREE_STAMPS_AT));
     coherent_store2(address_at(stamps, pool_number(to), 3u), coherent_load2(address_at(stamps, pool_number(from), 3u)));
 }
 
 // Reads a node of a tree: as it is, or with VKDS_SNAPSHOT as it was. Collective.
 #ifdef VKDS_SNAPSHOT
-Node btree_node_load(BTree tree, uint slab, bool enabled) {
-    return btree_then(tree, slab, node_load(slab_address(tree.pool, slab), enabled), enabled);
-}
+#define VKDS_BTREE_NODE(TREE, SLAB, ENABLED) \
+    btree_then(TREE, SLAB, node_load(slab_address((TREE).pool, SLAB), ENABLED), ENABLED)
 #else
-#define btree_node_load(TREE, SLAB, ENABLED) node_load(slab_address((TREE).pool, SLAB), ENABLED)
+#define VKDS_BTREE_NODE(TREE, SLAB, ENABLED) node_load(slab_address((TREE).pool, SLAB), ENABLED)
 #endif
 
 #endif

@@ -52,7 +52,7 @@ func (t *tree[W]) claim(ctx context.Context, n int) (*claim, error) {
 		if refused != 0 {
 			err = t.giveBack(c)
 			if err == nil {
-				err = t.pool.Grow(ctx, max(1, blocksFor(refused)))
+				err = t.grow(ctx, max(1, blocksFor(refused)))
 			}
 		}
 		if err != nil {

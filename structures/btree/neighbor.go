@@ -45,7 +45,8 @@ func (r recorder[W]) recordNeighbors(s *vk.Stream, to structures.Direction, q or
 	return r.neighborsOfEach(s, to, q, index)
 }
 
-func (r recorder[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors, index prefixIndex) error {
+func (r recorder[W]) neighborsOfEach(s *vk.Stream, to structures.Direction, q ordered.Neighbors,
+	index prefixIndex) error {
 	upward, strict := sense(to)
 	k, err := kernel[neighborPush](r.tree, s, r.reading("neighbor"), r.queries.neighbor,
 		recording.Constant("UPWARD", word(upward)))

@@ -155,7 +155,7 @@ func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
 				if err != nil {
 					return err
 				}
-				if err := t.newest().recordWindow(s, rangeQueries{ranges: somewhere, n: n, width: width}, plan); err != nil {
+				if err := r.recordWindow(s, rangeQueries{ranges: somewhere, n: n, width: width}, plan); err != nil {
 					return err
 				}
 			}

@@ -100,5 +100,3 @@ func (t *tree[W]) recordForgotten(s *vk.Stream) error {
 	s.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
 	return t.recordMore(s, t.versions.arguments(0), nil, 0)
 }
-
-

@@ -84,7 +84,8 @@ func (r recorder[W]) Select(s *vk.Stream, n ordered.Neighbors) error {
 }
 
 // byLeaves records n queries that a kernel answers by the leaves in key order.
-func byLeaves[P any, W structures.Word](r recorder[W], s *vk.Stream, module string, n int, push func(leafList) P) error {
+func byLeaves[P any, W structures.Word](r recorder[W], s *vk.Stream, module string, n int,
+	push func(leafList) P) error {
 	if n == 0 {
 		return nil
 	}

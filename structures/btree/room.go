@@ -1,6 +1,7 @@
 package btree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -92,7 +93,16 @@ func (t *tree[W]) reserve(ctx context.Context, n int, path Path) error {
 	if err != nil {
 		return err
 	}
-	return t.pool.Grow(ctx, blocksFor(slabs))
+	return t.grow(ctx, blocksFor(slabs))
+}
+
+// grow gives the pool more memory blocks, and what is kept for snapshots the stamps for them.
+func (t *tree[W]) grow(ctx context.Context, blocks int) error {
+	err := t.pool.Grow(ctx, blocks)
+	if err == nil {
+		err = t.stampAll(ctx)
+	}
+	return err
 }
 
 // roomBeside has so many slabs free in the pool.
@@ -101,7 +111,7 @@ func (t *tree[W]) roomBeside(ctx context.Context, slabs int) error {
 	if err != nil || stats.Free >= slabs {
 		return err
 	}
-	return t.pool.Grow(ctx, blocksFor(slabs-stats.Free))
+	return t.grow(ctx, blocksFor(slabs-stats.Free))
 }
 
 // makeRoom serves operations that a concurrent batch has left pending: the pool was full, a parent didn't get its
@@ -156,7 +166,7 @@ func (t *tree[W]) relieve(ctx context.Context, stats alloc.PoolStats, pending in
 	if blocks == 0 {
 		return nil
 	}
-	return pools.Relieve(ctx, t.pool, stats.Free, blocks, stuck)
+	return cmp.Or(pools.Relieve(ctx, t.pool, stats.Free, blocks, stuck), t.stampAll(ctx))
 }
 
 // blocks is how many memory blocks the pool has.

@@ -2,17 +2,21 @@ package btree
 
 import (
 	"context"
+	"io"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/ordered"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/structures/internal/versioned"
 	"github.com/vkds/vkds/vk"
 )
 
 // snapshot is a time of a tree that is kept.
 type snapshot struct {
 	time   uint32
+	before uint64 // times before the clock began anew
 	closed atomic.Bool
 }
 
@@ -35,36 +39,34 @@ func (t *tree[W]) Snapshot(ctx context.Context) (*view[W], error) {
 	if err := t.versions.writes.Submitted(); err != nil {
 		return nil, err
 	}
-	time, err := t.versions.take()
+	time, before, err := t.versions.take()
 	if err != nil {
 		return nil, err
 	}
-	return t.view(time), nil
+	return t.view(time, before), nil
 }
 
 // At opens the time of a snapshot that is open once more. nil: none is.
-func (t *tree[W]) At(ctx context.Context, time uint32) (*view[W], error) {
+func (t *tree[W]) At(ctx context.Context, time uint64) (*view[W], error) {
 	if err := t.gate.EnterShared(ctx); err != nil {
 		return nil, err
 	}
 	defer t.gate.LeaveShared()
-	if !t.versions.again(time) {
+	own, before, open := t.versions.again(time)
+	if !open {
 		return nil, nil
 	}
-	return t.view(time), nil
+	return t.view(own, before), nil
 }
 
-func (t *tree[W]) view(time uint32) *view[W] {
-	v := &view[W]{of: recorder[W]{t, &snapshot{time: time}}}
+func (t *tree[W]) view(time uint32, before uint64) *view[W] {
+	v := &view[W]{of: recorder[W]{t, &snapshot{time: time, before: before}}}
 	v.Reader = ordered.NewReader(t.d, v.of, t.pipelines, t.own, t.o.Progress)
 	return v
 }
 
 // Time is when the snapshot was taken, by the tree's clock: later ones are not less.
-func (v *view[W]) Time() uint32 { return v.of.at.time }
-
-// Open says whether it was not closed yet.
-func (v *view[W]) Open() bool { return !v.of.at.ended() }
+func (v *view[W]) Time() uint64 { return v.of.at.before + uint64(v.of.at.time) }
 
 // Len counts the pairs.
 func (v *view[W]) Len(ctx context.Context) (uint64, error) {
@@ -93,12 +95,58 @@ func (v *view[W]) Len(ctx context.Context) (uint64, error) {
 	return uint64(n[0]), err
 }
 
+// Save writes all pairs, as Tree.Save does. What changes the tree need not wait until it ends.
+func (v *view[W]) Save(ctx context.Context, w io.Writer) (int64, error) {
+	n, err := v.Len(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return transfer.Save(ctx, ungated{}, w, savedFill.Header(v.of.o.Fill, n), v.Chunks(ctx))
+}
+
+// ungated is for calls of which each part takes its own turn.
+type ungated struct{}
+
+func (ungated) Outside(f func()) { f() }
+
 // Close ends the snapshot. What streams have recorded of it is allowed to end. Further calls do nothing.
 func (v *view[W]) Close() error {
-	if v.of.at.closed.Swap(true) {
+	t := v.of.tree
+	if v.of.at.closed.Swap(true) || !t.versions.leave(v.of.at.time) {
 		return nil
 	}
-	t := v.of.tree
-	t.versions.leave(v.of.at.time)
+	if err := t.gate.Enter(context.Background()); err != nil {
+		return nil // the tree is closed, or this is a function that it calls: the next updates free the memory
+	}
+	defer t.gate.Leave()
+	t.forgetVersions()
 	return nil
+}
+
+// Versions says what is kept.
+func (t *tree[W]) Versions(ctx context.Context) (versioned.Versions, error) {
+	if err := t.gate.Enter(ctx); err != nil {
+		return versioned.Versions{}, err
+	}
+	defer t.gate.Leave()
+	v := &t.versions
+	a := versioned.Versions{Bytes: v.memory.bytes(), Forgotten: v.forgotten.Load()}
+	if v.there() {
+		if err := v.rest(ctx); err != nil {
+			return a, err
+		}
+		if err := t.prune(ctx); err != nil {
+			return a, err
+		}
+		a.Kept = v.used
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, o := range v.open {
+		a.Snapshots += o.handles
+	}
+	if a.Snapshots != 0 {
+		a.Oldest, a.Newest = v.before+uint64(v.open[0].time), v.before+uint64(v.open[len(v.open)-1].time)
+	}
+	return a, nil
 }

@@ -276,3 +276,61 @@ func TestSnapshotsOnStreams(t *testing.T) {
 		writer.Discard()
 	}
 }
+
+// Leaves that no parent has are kept for the keys that are theirs, not for those of the leaf from which links lead to
+// them.
+func TestSnapshotsOverOrphans(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, located := range []bool{false, true} {
+		keys := uniqueKeys(random(8), 3000)
+		tree := buildTree(t, d, keys, keys, Options{Path: Concurrent})
+		orphan(t, tree)
+		require.NoError(t, tree.state.Upload(t.Context(), orphansWord, []uint32{1}))
+		v, err := tree.Snapshot(t.Context())
+		require.NoError(t, err)
+		s := testdevice.Stream(t, d)
+		values := randomWords(random(9), len(keys))
+		b := structures.DeviceBatch{Count: len(keys), Alone: located, Keys: testdevice.Upload(t, d, keys),
+			Values: testdevice.Upload(t, d, values)}
+		require.NoError(t, tree.ApplyOn(s, structures.Insert, b))
+		require.NoError(t, s.Wait(t.Context()))
+		requireView(t, kept[uint32]{v, model{}.insert(keys, keys)}, random(4), fmt.Sprint("located: ", located))
+		require.NoError(t, v.Close())
+		require.NoError(t, tree.Grow(t.Context(), 1)) // which mends
+		requireTree(t, tree, model{}.insert(keys, values))
+	}
+}
+
+// A pool that grows while snapshots are open: what is kept of the leaves that were there stays kept.
+func TestSnapshotsInGrowingPool(t *testing.T) {
+	for _, path := range []Path{Concurrent, Batched} {
+		d := testdevice.Open(t)
+		rng := random(5)
+		tree, now := newTree(t, d, Options{Path: path}), model{}
+		update := func(keys []uint32) {
+			values := randomWords(rng, len(keys))
+			_, err := tree.Insert(t.Context(), keys, values)
+			require.NoError(t, err)
+			now.insert(keys, values)
+		}
+		keys := uniqueKeys(rng, 2000)
+		update(keys)
+		blocks := tree.blocks()
+		var open []kept[uint32]
+		for round := range 3 {
+			v, err := tree.Snapshot(t.Context())
+			require.NoError(t, err)
+			open = append(open, kept[uint32]{v, maps.Clone(now)})
+			update(keys[:500])
+			if round == 1 {
+				update(uniqueKeys(rng, 12000))
+			}
+		}
+		require.Greater(t, tree.blocks(), blocks)
+		for i, k := range open {
+			requireView(t, k, rng, fmt.Sprintf("%v, snapshot %d", path, i))
+			require.NoError(t, k.view.Close())
+		}
+		requireClosed(t, tree, now)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/typed"
+	"github.com/vkds/vkds/structures/internal/versioned"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -39,8 +40,9 @@ type Device struct {
 type Tree[K, V structures.Number] struct {
 	structures.Ordered[K, V]
 
-	words  words
-	export func(ctx context.Context) ([]K, []V, error)
+	words     words
+	backstage versioned.Tree
+	export    func(ctx context.Context) ([]K, []V, error)
 }
 
 // words is what a Tree of words does besides.
@@ -72,7 +74,7 @@ func of[K, V structures.Number, W structures.Word](t *tree[W], err error) (*Tree
 		keys, values, err := t.Export(ctx)
 		return typed.KeysOf[K](keys), typed.ValuesOf[V](values), err
 	}
-	return &Tree[K, V]{typed.Ordered[K, V, W](t), t, export}, nil
+	return &Tree[K, V]{typed.Ordered[K, V, W](t), t, backstage[K, V, W]{t}, export}, nil
 }
 
 // New makes an empty tree. Errors: *structures.OptionError; *structures.CapacityError, before anything is allocated,

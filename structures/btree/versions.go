@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/recording"
@@ -21,6 +22,7 @@ import (
 type versions struct {
 	mu      sync.Mutex // of the clock and what is open: snapshots come and go beside queries
 	clock   uint32     // the time of the updates that come next
+	before  uint64     // times that were before the clock began anew
 	changed bool       // there were some since the last snapshot
 	open    []openTime // ascending
 	closed  int        // times that were closed since versions were freed last
@@ -31,6 +33,8 @@ type versions struct {
 	reads   vk.Uses
 	writes  vk.Uses
 	rehears bool // kernels are made as if a snapshot were open
+
+	forgotten atomic.Uint64 // snapshots that were not closed
 }
 
 // openTime is a time with open snapshots.
@@ -47,9 +51,9 @@ type versionMemory struct {
 }
 
 const (
-	stampWords  = 2
-	stampsWord  = 4 // of the tree's state: BTREE_STAMPS_AT
-	untilWord   = nodeWords - 2
+	stampWords   = 2
+	stampsWord   = 4 // of the tree's state: BTREE_STAMPS_AT
+	untilWord    = nodeWords - 2
 	closedAtOnce = 8 // times that may be closed before versions are freed
 )
 
@@ -96,25 +100,26 @@ func (v *versions) due() (stale, prune bool) {
 	return v.stale, v.closed >= closedAtOnce
 }
 
-// take opens a snapshot, and returns its time.
-func (v *versions) take() (uint32, error) {
+// take opens a snapshot, and returns its time, and how many were before times began anew.
+func (v *versions) take() (time uint32, before uint64, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	last := len(v.open) - 1
 	if last >= 0 && !v.changed {
 		v.open[last].handles++
-		return v.open[last].time, nil
+		return v.open[last].time, v.before, nil
 	}
 	if last < 0 { // what is kept is of none that is open, and so times may begin anew
+		v.before += uint64(max(v.clock, 1) - 1)
 		v.clock, v.stale = 1, true
 	}
 	if v.clock == math.MaxUint32 {
-		return 0, &structures.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
+		return 0, 0, &structures.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
 	}
 	v.open = append(v.open, openTime{v.clock, 1})
 	v.clock++
 	v.changed = false
-	return v.clock - 1, nil
+	return v.clock - 1, v.before, nil
 }
 
 // find is where a time is among those that are open.
@@ -123,31 +128,38 @@ func (v *versions) find(time uint32) (int, bool) {
 }
 
 // again opens a time once more that is open.
-func (v *versions) again(time uint32) bool {
+func (v *versions) again(time uint64) (own uint32, before uint64, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	i, open := v.find(time)
+	if time < v.before || time-v.before > math.MaxUint32 {
+		return 0, 0, false
+	}
+	own = uint32(time - v.before)
+	i, open := v.find(own)
 	if open {
 		v.open[i].handles++
 	}
-	return open
+	return own, v.before, open
 }
 
-// leave closes a snapshot.
-func (v *versions) leave(time uint32) {
+// leave closes a snapshot, and says whether that was the last one of versions that are kept.
+func (v *versions) leave(time uint32) (last bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	i, open := v.find(time)
 	if !open {
-		return
+		return false
 	}
 	if v.open[i].handles--; v.open[i].handles == 0 {
 		v.open = slices.Delete(v.open, i, i+1)
 		v.closed++
 	}
-	if len(v.open) == 0 {
-		v.stale, v.closed = true, 0
+	if len(v.open) != 0 {
+		return false
 	}
+	last = !v.stale
+	v.stale, v.closed = true, 0
+	return last
 }
 
 // free frees the memory behind all that names it.
@@ -161,6 +173,18 @@ func (v *versions) free() {
 			m.free.Free()
 		})
 	})
+}
+
+func (m *versionMemory) bytes() uint64 { return m.stamps.Bytes() + m.kept.Bytes() + m.free.Bytes() }
+
+// Memory of versions is kept for the next ones if it is no more than this part of the nodes'.
+const spareVersions = 4
+
+// forgetVersions frees the memory of versions that no open snapshot needs, if it is much.
+func (t *tree[W]) forgetVersions() {
+	if stale, _ := t.versions.due(); stale && t.versions.memory.bytes() > t.pool.Bytes()/spareVersions {
+		t.versions.free()
+	}
 }
 
 // rest waits for all that reads or writes versions. Errors: those of vk.Uses.Rest.
@@ -178,6 +202,7 @@ func (t *tree[W]) keeps(ctx context.Context, s *vk.Stream, updates int) error {
 		}
 	}
 	if !v.protect() {
+		t.forgetVersions()
 		return nil
 	}
 	need := min(updates, t.mostNodes())
@@ -263,6 +288,15 @@ func (t *tree[W]) moreVersions(count int, keep bool) error {
 	return nil
 }
 
+// stampAll is coverSlabs behind a growth of the pool, where versions are kept.
+func (t *tree[W]) stampAll(ctx context.Context) error {
+	v := &t.versions
+	if !v.protect() || v.memory.stamps == nil || v.memory.slabs() >= t.poolSlabs() {
+		return nil
+	}
+	return cmp.Or(v.rest(ctx), t.coverSlabs(ctx))
+}
+
 // coverSlabs has stamps for all slabs of the pool. New ones are 0.
 func (t *tree[W]) coverSlabs(ctx context.Context) error {
 	v := &t.versions
@@ -321,7 +355,9 @@ func (t *tree[W]) recordKeep(s *vk.Stream, u updated, index prefixIndex) error {
 		return err
 	}
 	now := vk.NewArguments(s, t.versions.arguments(t.versions.now()))
-	k.Dispatch(s, groups(int(u.number.N)), keepPush{t.device(), now, index, u.keys, u.leaves, u.kinds, u.number, uint32(u.stride)})
+	k.Dispatch(s, groups(int(u.number.N)), keepPush{
+		t.device(), now, index, u.keys, u.leaves, u.kinds, u.number, uint32(u.stride),
+	})
 	return nil
 }
 

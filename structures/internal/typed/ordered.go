@@ -12,13 +12,65 @@ func Ordered[K, V structures.Number, W structures.Word](of structures.Ordered[W,
 	if same, is := of.(structures.Ordered[K, V]); is {
 		return same
 	}
-	return ordered[K, V, W]{dictionary[K, V, W]{of}, of, of}
+	return ordered[K, V, W]{dictionary[K, V, W]{of}, queries[K, V, W]{of, of}, of}
+}
+
+// Queries are queries of a user's types over those of words.
+func Queries[K, V structures.Number, W structures.Word](of structures.Queries[W, W]) structures.Queries[K, V] {
+	if same, is := of.(structures.Queries[K, V]); is {
+		return same
+	}
+	return queries[K, V, W]{of, of}
 }
 
 type ordered[K, V structures.Number, W structures.Word] struct {
 	dictionary[K, V, W]
-	structures.QueriesOnStream
+	queries[K, V, W]
 	of structures.Ordered[W, W]
+}
+
+type queries[K, V structures.Number, W structures.Word] struct {
+	structures.QueriesOnStream
+	of structures.Queries[W, W]
+}
+
+// What both a dictionary and queries have.
+
+func (o ordered[K, V, W]) Find(ctx context.Context, keys []K) ([]V, []bool, error) {
+	return o.queries.Find(ctx, keys)
+}
+
+func (o ordered[K, V, W]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
+	return o.queries.FindInto(ctx, keys, values, found)
+}
+
+func (o ordered[K, V, W]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
+	return o.queries.All(ctx)
+}
+
+func (o ordered[K, V, W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
+	return o.queries.Chunks(ctx)
+}
+
+func (o ordered[K, V, W]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
+	return o.of.DeleteRange(ctx, rangesOf[K, W](ranges))
+}
+
+func (o queries[K, V, W]) Find(ctx context.Context, keys []K) ([]V, []bool, error) {
+	values, found := make([]V, len(keys)), make([]bool, len(keys))
+	return values, found, o.FindInto(ctx, keys, values, found)
+}
+
+func (o queries[K, V, W]) FindInto(ctx context.Context, keys []K, values []V, found []bool) error {
+	return findInto(ctx, o.of.FindInto, keys, values, found)
+}
+
+func (o queries[K, V, W]) All(ctx context.Context) iter.Seq2[structures.Pair[K, V], error] {
+	return pairs[K, V](o.of.All(ctx))
+}
+
+func (o queries[K, V, W]) Chunks(ctx context.Context) iter.Seq2[structures.Pairs[K, V], error] {
+	return Chunks[K, V](o.of.Chunks(ctx))
 }
 
 // rangesOf are ranges of words.
@@ -30,24 +82,20 @@ func rangesOf[K structures.Number, W structures.Word](ranges []structures.Range[
 	return words
 }
 
-func (o ordered[K, V, W]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
+func (o queries[K, V, W]) Count(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
 	return o.of.Count(ctx, rangesOf[K, W](ranges))
 }
 
-func (o ordered[K, V, W]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
+func (o queries[K, V, W]) CountInto(ctx context.Context, ranges []structures.Range[K], counts []uint32) error {
 	return o.of.CountInto(ctx, rangesOf[K, W](ranges), counts)
 }
 
-func (o ordered[K, V, W]) DeleteRange(ctx context.Context, ranges []structures.Range[K]) ([]uint32, error) {
-	return o.of.DeleteRange(ctx, rangesOf[K, W](ranges))
-}
-
-func (o ordered[K, V, W]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
+func (o queries[K, V, W]) Range(ctx context.Context, ranges []structures.Range[K]) (structures.Ranges[K, V], error) {
 	r, err := o.of.Range(ctx, rangesOf[K, W](ranges))
 	return structures.Ranges[K, V]{Offsets: r.Offsets, Keys: KeysOf[K](r.Keys), Values: ValuesOf[V](r.Values)}, err
 }
 
-func (o ordered[K, V, W]) RangeInto(ctx context.Context, ranges []structures.Range[K],
+func (o queries[K, V, W]) RangeInto(ctx context.Context, ranges []structures.Range[K],
 	into *structures.Ranges[K, V]) error {
 	r := structures.Ranges[W, W]{Offsets: into.Offsets}
 	keys, values := plainKeys[K, W](), plainValues[V, W]()
@@ -68,36 +116,36 @@ func (o ordered[K, V, W]) RangeInto(ctx context.Context, ranges []structures.Ran
 	return err
 }
 
-func (o ordered[K, V, W]) neighbors(n int,
+func (o queries[K, V, W]) neighbors(n int,
 	find func(into structures.Neighbors[K, V]) error) (structures.Neighbors[K, V], error) {
 	out := structures.Neighbors[K, V]{Keys: make([]K, n), Values: make([]V, n), Found: make([]bool, n)}
 	return out, find(out)
 }
 
-func (o ordered[K, V, W]) toward(ctx context.Context, to structures.Direction,
+func (o queries[K, V, W]) toward(ctx context.Context, to structures.Direction,
 	keys []K) (structures.Neighbors[K, V], error) {
 	return o.neighbors(len(keys), func(into structures.Neighbors[K, V]) error {
 		return o.NeighborInto(ctx, to, keys, into)
 	})
 }
 
-func (o ordered[K, V, W]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
+func (o queries[K, V, W]) Successor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return o.toward(ctx, structures.Successor, keys)
 }
 
-func (o ordered[K, V, W]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
+func (o queries[K, V, W]) Predecessor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return o.toward(ctx, structures.Predecessor, keys)
 }
 
-func (o ordered[K, V, W]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
+func (o queries[K, V, W]) Floor(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return o.toward(ctx, structures.Floor, keys)
 }
 
-func (o ordered[K, V, W]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
+func (o queries[K, V, W]) Ceil(ctx context.Context, keys []K) (structures.Neighbors[K, V], error) {
 	return o.toward(ctx, structures.Ceil, keys)
 }
 
-func (o ordered[K, V, W]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
+func (o queries[K, V, W]) NeighborInto(ctx context.Context, to structures.Direction, keys []K,
 	into structures.Neighbors[K, V]) error {
 	return o.neighborInto(into, len(keys), func(words structures.Neighbors[W, W]) error {
 		return o.of.NeighborInto(ctx, to, Keys[W](keys), words)
@@ -105,7 +153,7 @@ func (o ordered[K, V, W]) NeighborInto(ctx context.Context, to structures.Direct
 }
 
 // neighborInto has pairs of words found, which where there is none are 0.
-func (o ordered[K, V, W]) neighborInto(into structures.Neighbors[K, V], n int,
+func (o queries[K, V, W]) neighborInto(into structures.Neighbors[K, V], n int,
 	find func(words structures.Neighbors[W, W]) error) error {
 	keys, values, found := keyResults[W](into.Keys), valueResults[W](into.Values), into.Found
 	if found == nil && (keys.to != nil || values.to != nil) {
@@ -125,11 +173,11 @@ func (o ordered[K, V, W]) neighborInto(into structures.Neighbors[K, V], n int,
 	return err
 }
 
-func (o ordered[K, V, W]) Min(ctx context.Context) (key K, value V, found bool, err error) {
+func (o queries[K, V, W]) Min(ctx context.Context) (key K, value V, found bool, err error) {
 	return end[K, V](o.of.Min(ctx))
 }
 
-func (o ordered[K, V, W]) Max(ctx context.Context) (key K, value V, found bool, err error) {
+func (o queries[K, V, W]) Max(ctx context.Context) (key K, value V, found bool, err error) {
 	return end[K, V](o.of.Max(ctx))
 }
 
@@ -140,30 +188,30 @@ func end[K, V structures.Number, W structures.Word](k, v W, found bool, err erro
 	return key, value, found, err
 }
 
-func (o ordered[K, V, W]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
+func (o queries[K, V, W]) Rank(ctx context.Context, keys []K) ([]uint32, error) {
 	return o.of.Rank(ctx, Keys[W](keys))
 }
 
-func (o ordered[K, V, W]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
+func (o queries[K, V, W]) RankInto(ctx context.Context, keys []K, ranks []uint32) error {
 	return o.of.RankInto(ctx, Keys[W](keys), ranks)
 }
 
-func (o ordered[K, V, W]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
+func (o queries[K, V, W]) Select(ctx context.Context, ranks []uint32) (structures.Neighbors[K, V], error) {
 	return o.neighbors(len(ranks), func(into structures.Neighbors[K, V]) error {
 		return o.SelectInto(ctx, ranks, into)
 	})
 }
 
-func (o ordered[K, V, W]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
+func (o queries[K, V, W]) SelectInto(ctx context.Context, ranks []uint32, into structures.Neighbors[K, V]) error {
 	return o.neighborInto(into, len(ranks), func(words structures.Neighbors[W, W]) error {
 		return o.of.SelectInto(ctx, ranks, words)
 	})
 }
 
-func (o ordered[K, V, W]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
+func (o queries[K, V, W]) Ascend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	return pairs[K, V](o.of.Ascend(ctx, rangesOf[K, W]([]structures.Range[K]{r})[0]))
 }
 
-func (o ordered[K, V, W]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
+func (o queries[K, V, W]) Descend(ctx context.Context, r structures.Range[K]) iter.Seq2[structures.Pair[K, V], error] {
 	return pairs[K, V](o.of.Descend(ctx, rangesOf[K, W]([]structures.Range[K]{r})[0]))
 }

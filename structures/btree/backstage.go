@@ -1,0 +1,73 @@
+package btree
+
+import (
+	"context"
+	"io"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/typed"
+	"github.com/vkds/vkds/structures/internal/versioned"
+)
+
+func init() {
+	versioned.Of = func(tree any) versioned.Tree {
+		return tree.(interface{ versioned() versioned.Tree }).versioned()
+	}
+}
+
+func (t *Tree[K, V]) versioned() versioned.Tree { return t.backstage }
+
+// backstage is a tree as package mvbtree sees it: a versioned.Tree, which says what its methods do.
+type backstage[K, V structures.Number, W structures.Word] struct{ t *tree[W] }
+
+func (b backstage[K, V, W]) Snapshot(ctx context.Context) (versioned.Snapshot, error) {
+	v, err := b.t.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return seen[K, V, W]{v}, nil
+}
+
+func (b backstage[K, V, W]) At(ctx context.Context, time uint64) (versioned.Snapshot, error) {
+	v, err := b.t.At(ctx, time)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	return seen[K, V, W]{v}, nil
+}
+
+func (b backstage[K, V, W]) Versions(ctx context.Context) (versioned.Versions, error) {
+	return b.t.Versions(ctx)
+}
+
+func (b backstage[K, V, W]) Forgotten(s versioned.Snapshot) {
+	b.t.versions.forgotten.Add(1)
+	b.t.d.Log().Warn("a snapshot was not closed", "time", s.Time())
+	_ = s.Close() // which has nothing to wait for
+}
+
+// seen is a snapshot as package mvbtree sees it.
+type seen[K, V structures.Number, W structures.Word] struct{ view *view[W] }
+
+func (s seen[K, V, W]) Queries() any                            { return typed.Queries[K, V, W](s.view) }
+func (s seen[K, V, W]) Time() uint64                            { return s.view.Time() }
+func (s seen[K, V, W]) Len(ctx context.Context) (uint64, error) { return s.view.Len(ctx) }
+func (s seen[K, V, W]) Close() error                            { return s.view.Close() }
+
+func (s seen[K, V, W]) Save(ctx context.Context, w io.Writer) (int64, error) {
+	return s.view.Save(ctx, w)
+}
+
+func (s seen[K, V, W]) Of(t versioned.Tree) bool {
+	b, same := t.(backstage[K, V, W])
+	return same && s.view.of.tree == b.t
+}
+
+func (s seen[K, V, W]) Changed(ctx context.Context) (any, error) {
+	changed, err := s.view.Changed(ctx)
+	ranges, code := make([]structures.Range[K], len(changed)), structures.KeyCode[K]()
+	for i, r := range changed {
+		ranges[i] = structures.Range[K]{Lo: code.Of(uint64(r.Lo)), Hi: code.Of(uint64(r.Hi))}
+	}
+	return ranges, err
+}

@@ -1,0 +1,47 @@
+// Package versioned is what package mvbtree asks of a B-link-tree. Package btree answers: it tells this one how when a
+// program begins, and needn't have names for it that everybody sees.
+package versioned
+
+import (
+	"context"
+	"io"
+)
+
+// Tree is a *btree.Tree as mvbtree sees it.
+type Tree interface {
+	// Snapshot opens a snapshot of the newest pairs.
+	Snapshot(ctx context.Context) (Snapshot, error)
+	// At opens one of a time that an open snapshot has; nil where none has it.
+	At(ctx context.Context, time uint64) (Snapshot, error)
+	// Versions says what is kept.
+	Versions(ctx context.Context) (Versions, error)
+	// Forgotten ends a snapshot that nobody refers to any more, and was not closed.
+	Forgotten(s Snapshot)
+}
+
+// Versions are mvbtree.Versions.
+type Versions struct {
+	Snapshots      int
+	Oldest, Newest uint64
+	Kept           int
+	Bytes          uint64
+	Forgotten      uint64
+}
+
+// Snapshot is what a tree held at a time.
+type Snapshot interface {
+	// Queries is a structures.Queries of the tree's types.
+	Queries() any
+	// Changed are ranges of keys, ascending, that have all keys which were changed between this snapshot and a later
+	// one: a []structures.Range of the tree's key type. Error: vk.ErrClosed.
+	Changed(ctx context.Context) (any, error)
+	Time() uint64
+	Len(ctx context.Context) (uint64, error)
+	Save(ctx context.Context, w io.Writer) (int64, error)
+	// Of says whether it is one of a tree.
+	Of(t Tree) bool
+	Close() error
+}
+
+// Of sees a tree so. Package btree sets it.
+var Of func(tree any) Tree

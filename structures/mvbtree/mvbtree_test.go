@@ -1,0 +1,324 @@
+package mvbtree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+func newTree[K, V structures.Number](t testing.TB, o Options) *Tree[K, V] {
+	t.Helper()
+	tree, err := New[K, V](t.Context(), testdevice.Open(t), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tree.Close()) })
+	return tree
+}
+
+func take[K, V structures.Number](t testing.TB, tree *Tree[K, V]) *Snapshot[K, V] {
+	t.Helper()
+	s, err := tree.Snapshot(t.Context())
+	require.NoError(t, err)
+	return s
+}
+
+// pairs are a snapshot's, by its iterator.
+func pairs[K, V structures.Number](t testing.TB, s *Snapshot[K, V]) map[K]V {
+	t.Helper()
+	got := map[K]V{}
+	for p, err := range s.All(t.Context()) {
+		require.NoError(t, err)
+		got[p.Key] = p.Value
+	}
+	return got
+}
+
+// Differences between any two snapshots are those of what they hold, of types whose words have another order, too.
+func TestDiff(t *testing.T) {
+	testDiff[uint32, uint32](t)
+	testDiff[int64, float64](t)
+}
+
+func testDiff[K, V structures.Number](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	tree := newTree[K, V](t, Options{})
+	now := map[K]V{}
+	var all []*Snapshot[K, V]
+	var held []map[K]V
+	for range 6 {
+		all, held = append(all, take(t, tree)), append(held, maps.Clone(now))
+		n := 200
+		keys, values := make([]K, n), make([]V, n)
+		for i := range keys {
+			keys[i], values[i] = K(rng.IntN(900)), V(rng.IntN(5))
+			if structures.Signed[K]() {
+				keys[i] -= 450
+			}
+		}
+		_, err := tree.Insert(t.Context(), keys, values)
+		require.NoError(t, err)
+		for i, key := range keys {
+			now[key] = values[i]
+		}
+		_, err = tree.Delete(t.Context(), keys[:50])
+		require.NoError(t, err)
+		for _, key := range keys[:50] {
+			delete(now, key)
+		}
+	}
+	for i, older := range all {
+		require.Equal(t, held[i], pairs(t, older))
+		for j, newer := range all[i:] {
+			was, is := held[i], held[i+j]
+			want := map[K]Change[K, V]{}
+			for key := range maps.Keys(was) {
+				if value, has := is[key]; !has || value != was[key] {
+					want[key] = Change[K, V]{key, was[key], value, true, has}
+				}
+			}
+			for key, value := range is {
+				if _, had := was[key]; !had {
+					want[key] = Change[K, V]{Key: key, New: value, Has: true}
+				}
+			}
+			got := map[K]Change[K, V]{}
+			var keys []K
+			for c, err := range Diff(t.Context(), newer, older) { // in whatever order
+				require.NoError(t, err)
+				got[c.Key] = c
+				keys = append(keys, c.Key)
+			}
+			require.Equal(t, want, got, "%d and %d", i, i+j)
+			require.True(t, slices.IsSorted(keys))
+			require.Len(t, keys, len(got))
+		}
+	}
+	require.NoError(t, all[0].Close())
+	for _, err := range Diff(t.Context(), all[0], all[1]) {
+		require.ErrorIs(t, err, vk.ErrClosed)
+	}
+	for _, s := range all[1:] {
+		require.NoError(t, s.Close())
+	}
+}
+
+// A snapshot can be opened again at its time, and no other time; and it is of its own tree.
+func TestAt(t *testing.T) {
+	tree := newTree[uint32, uint32](t, Options{})
+	first := take(t, tree)
+	_, err := tree.Insert(t.Context(), []uint32{1}, []uint32{2})
+	require.NoError(t, err)
+	second := take(t, tree)
+	require.Greater(t, second.Time(), first.Time())
+	again, err := tree.At(t.Context(), first.Time())
+	require.NoError(t, err)
+	require.NoError(t, first.Close())
+	require.Empty(t, pairs(t, again), "which another handle holds")
+	require.NoError(t, again.Close())
+	for _, time := range []uint64{first.Time(), second.Time() + 1, 0, 1 << 40} {
+		_, err = tree.At(t.Context(), time)
+		var none *UnprotectedError
+		require.ErrorAs(t, err, &none)
+		require.Equal(t, time, none.Time)
+	}
+	require.Equal(t, map[uint32]uint32{1: 2}, pairs(t, second))
+	same := take(t, tree)
+	require.Equal(t, second.Time(), same.Time(), "nothing has changed")
+	versions, err := tree.Versions(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, versions.Snapshots)
+	require.Equal(t, [2]uint64{second.Time(), second.Time()}, [2]uint64{versions.Oldest, versions.Newest})
+	require.NoError(t, same.Close())
+	require.NoError(t, second.Close())
+	other := newTree[uint32, uint32](t, Options{})
+	for _, err := range Diff(t.Context(), take(t, tree), take(t, other)) {
+		var foreign *ForeignError
+		require.ErrorAs(t, err, &foreign)
+	}
+	later := take(t, tree)
+	require.Greater(t, later.Time(), second.Time(), "though the clock began anew")
+	require.NoError(t, tree.Close())
+	_, err = later.Len(t.Context())
+	require.ErrorIs(t, err, vk.ErrClosed)
+	require.NoError(t, later.Close())
+}
+
+// A snapshot is saved as it is, while the tree changes, and loaded by any structure.
+func TestSaveSnapshot(t *testing.T) {
+	tree := newTree[uint64, uint32](t, Options{})
+	_, err := tree.Insert(t.Context(), []uint64{5, 1 << 40}, []uint32{6, 7})
+	require.NoError(t, err)
+	s := take(t, tree)
+	_, err = tree.Insert(t.Context(), []uint64{5, 8}, []uint32{9, 9})
+	require.NoError(t, err)
+	var file bytes.Buffer
+	n, err := s.WriteTo(&file)
+	require.NoError(t, err)
+	require.EqualValues(t, file.Len(), n)
+	require.NoError(t, s.Close())
+	loaded, err := btree.Load[uint64, uint32](t.Context(), testdevice.Open(t), &file, Options{})
+	require.NoError(t, err)
+	defer loaded.Close()
+	keys, values, err := loaded.Export(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []uint64{5, 1 << 40}, keys)
+	require.Equal(t, []uint32{6, 7}, values)
+}
+
+// A snapshot that nobody refers to any more is closed, counted, and said in the log.
+func TestForgottenSnapshot(t *testing.T) {
+	var text bytes.Buffer
+	var mu sync.Mutex
+	d, err := vk.Open(vk.Options{Logger: slog.New(slog.NewTextHandler(locked{&mu, &text}, nil))})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	tree, err := New[uint32, uint32](t.Context(), d, Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	func() { take(t, tree) }()
+	closed := take(t, tree)
+	require.NoError(t, closed.Close())
+	for range 1000 {
+		runtime.GC()
+		v, err := tree.Versions(t.Context())
+		require.NoError(t, err)
+		if v.Forgotten == 1 && v.Snapshots == 0 {
+			mu.Lock()
+			defer mu.Unlock()
+			require.Equal(t, 1, strings.Count(text.String(), "a snapshot was not closed"))
+			return
+		}
+	}
+	t.Fatal("never found")
+}
+
+type locked struct {
+	mu *sync.Mutex
+	w  *bytes.Buffer
+}
+
+func (l locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// Accounts between which money goes to and fro: whoever looks at a snapshot, while batches go on, sees all of it.
+func TestReadersBesideUpdates(t *testing.T) {
+	const accounts, each, rounds = 1000, 100, 40
+	tree := newTree[uint32, uint32](t, Options{})
+	ids, balances := make([]uint32, accounts), make([]uint32, accounts)
+	for i := range ids {
+		ids[i], balances[i] = uint32(i)*7, each
+	}
+	_, err := tree.Insert(t.Context(), ids, balances)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	failed := make(chan error, 3)
+	for range 3 {
+		readers.Go(func() {
+			for looks := 0; ctx.Err() == nil || looks == 0; looks++ {
+				if err := lookAt(t.Context(), tree, accounts*each); err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range rounds {
+		some := rng.Perm(accounts)[:200]
+		keys, values := make([]uint32, len(some)), make([]uint32, len(some))
+		for i := 0; i < len(some); i += 2 {
+			from, to := some[i], some[i+1]
+			sum := uint32(rng.IntN(int(balances[from] + 1)))
+			balances[from] -= sum
+			balances[to] += sum
+			keys[i], values[i], keys[i+1], values[i+1] = ids[from], balances[from], ids[to], balances[to]
+		}
+		_, err := tree.Insert(t.Context(), keys, values)
+		require.NoError(t, err)
+	}
+	stop()
+	readers.Wait()
+	close(failed)
+	require.NoError(t, <-failed)
+	require.NoError(t, tree.Check(t.Context()))
+	v, err := tree.Versions(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, v.Kept)
+}
+
+// lookAt sums up a snapshot by several calls, between which the tree changes.
+func lookAt(ctx context.Context, tree *Tree[uint32, uint32], want uint32) error {
+	s, err := tree.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for range 2 {
+		sum := uint32(0)
+		for at := uint32(0); at < 7000; at += 1000 {
+			r, err := s.Range(ctx, []structures.Range[uint32]{{Lo: at, Hi: at + 999}})
+			if err != nil {
+				return err
+			}
+			for _, balance := range r.Values {
+				sum += balance
+			}
+		}
+		if sum != want {
+			return fmt.Errorf("a snapshot has %d of %d", sum, want)
+		}
+	}
+	return nil
+}
+
+// A copy is kept as long as a snapshot is open that needs it, and no longer.
+func TestKept(t *testing.T) {
+	tree := newTree[uint32, uint32](t, Options{})
+	set := func(value uint32) { // in the one leaf that has keys
+		_, err := tree.Insert(t.Context(), []uint32{1, 2}, []uint32{value, value})
+		require.NoError(t, err)
+	}
+	kept := func() int {
+		v, err := tree.Versions(t.Context())
+		require.NoError(t, err)
+		return v.Kept
+	}
+	set(1)
+	first := take(t, tree)
+	require.Zero(t, kept())
+	set(2)
+	set(3)
+	require.Equal(t, 1, kept(), "one copy a leaf and snapshot")
+	second := take(t, tree)
+	require.Equal(t, 1, kept())
+	set(4)
+	third := take(t, tree)
+	set(5)
+	require.Equal(t, 3, kept())
+	require.NoError(t, second.Close())
+	require.Equal(t, 2, kept())
+	require.Equal(t, map[uint32]uint32{1: 1, 2: 1}, pairs(t, first))
+	require.Equal(t, map[uint32]uint32{1: 4, 2: 4}, pairs(t, third))
+	require.NoError(t, first.Close())
+	require.Equal(t, 1, kept())
+	require.Equal(t, map[uint32]uint32{1: 4, 2: 4}, pairs(t, third))
+	require.NoError(t, third.Close())
+	require.Zero(t, kept())
+}
