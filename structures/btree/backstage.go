@@ -15,7 +15,10 @@ func init() {
 	}
 }
 
-func (t *Tree[K, V]) versioned() versioned.Tree { return t.backstage }
+func (t *Tree[K, V]) versioned() versioned.Tree {
+	t.backstage.Prepares()
+	return t.backstage
+}
 
 // backstage is a tree as package mvbtree sees it: a versioned.Tree, which says what its methods do.
 type backstage[K, V structures.Number, W structures.Word] struct{ t *tree[W] }
@@ -39,6 +42,8 @@ func (b backstage[K, V, W]) At(ctx context.Context, time uint64) (versioned.Snap
 func (b backstage[K, V, W]) Versions(ctx context.Context) (versioned.Versions, error) {
 	return b.t.Versions(ctx)
 }
+
+func (b backstage[K, V, W]) Prepares() { b.t.versions.asked.Store(true) }
 
 func (b backstage[K, V, W]) Forgotten(s versioned.Snapshot) {
 	b.t.versions.forgotten.Add(1)

@@ -29,7 +29,18 @@ func (t *tree[W]) Prepare(ctx context.Context) error {
 			return nil, nil, err
 		}
 		x.known = counted{width: t.width, nodes: 1 << 40} // so that whatever is done for large trees pays
-		return x.rehearsals(), end, nil
+		parts := x.rehearsals()
+		if !t.versions.asked.Load() {
+			return parts, end, nil
+		}
+		y, endToo, err := t.small(ctx, form)
+		if err != nil {
+			end()
+			return nil, nil, err
+		}
+		y.known, y.versions.rehears = x.known, true
+		both := func() { end(); endToo() }
+		return append(append(parts, y.rehearsals()...), y.rehearseVersions), both, nil
 	}
 	err := recording.PrepareForms(ctx, t.d, t.o.Progress, forms, small, t.try)
 	if err == nil {
@@ -90,6 +101,11 @@ func (t *tree[W]) try(ctx context.Context, form recording.Form) error {
 	if _, err := x.Nodes(ctx); err != nil {
 		return err
 	}
+	if t.versions.asked.Load() {
+		if err := x.trySnapshot(ctx, keys); err != nil {
+			return err
+		}
+	}
 	for _, call := range []func() error{
 		func() error { return x.Grow(ctx, 1) },
 		func() error { return x.Reserve(ctx, 2*len(keys)) },
@@ -101,6 +117,50 @@ func (t *tree[W]) try(ctx context.Context, form recording.Form) error {
 		}
 	}
 	return nil
+}
+
+// trySnapshot does what is done with snapshots.
+func (t *tree[W]) trySnapshot(ctx context.Context, keys []W) error {
+	v, err := t.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	if _, err := t.Insert(ctx, keys, keys); err != nil {
+		return err
+	}
+	if _, err := v.Len(ctx); err != nil {
+		return err
+	}
+	if _, err := v.Changed(ctx); err != nil {
+		return err
+	}
+	if _, err := v.Rank(ctx, keys); err != nil {
+		return err
+	}
+	if _, err := v.Select(ctx, []uint32{0}); err != nil {
+		return err
+	}
+	for _, err := range v.All(ctx) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rehearseVersions is for what frees versions, and makes room for more.
+func (t *tree[W]) rehearseVersions(_ context.Context, s *vk.Stream) error {
+	return cmp.Or(t.recordPrune(s, openSnapshots{}), t.recordMore(s, versionArguments{}, nil, 0))
+}
+
+// seen is the tree as rehearsals look at it: at a snapshot where one is open.
+func (t *tree[W]) seen() recorder[W] {
+	r := t.newest()
+	if t.versions.rehears {
+		r.at = &snapshot{}
+	}
+	return r
 }
 
 // rehearsals record what batches of all sizes take. The tree is used for nothing else.
@@ -124,12 +184,12 @@ func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
 	for n := range recording.Sizes(primitives.MaxLength) {
 		for _, order := range []structures.LookupOrder{structures.AutoOrder, structures.OneByOne,
 			structures.SortedFirst} {
-			if err := t.newest().recordFind(s, ordered.Lookups{N: n, Keys: somewhere, Order: order}); err != nil {
+			if err := t.seen().recordFind(s, ordered.Lookups{N: n, Keys: somewhere, Order: order}); err != nil {
 				return err
 			}
 		}
 		for to := structures.Successor; to <= structures.Ceil; to++ {
-			if err := t.newest().recordNeighbors(s, to, ordered.Neighbors{N: n, Keys: somewhere}); err != nil {
+			if err := t.seen().recordNeighbors(s, to, ordered.Neighbors{N: n, Keys: somewhere}); err != nil {
 				return err
 			}
 		}
@@ -138,7 +198,7 @@ func (t *tree[W]) rehearsePoints(_ context.Context, s *vk.Stream) error {
 }
 
 func (t *tree[W]) rehearseRanges(_ context.Context, s *vk.Stream) error {
-	r := t.newest()
+	r := t.seen()
 	for n := range recording.Sizes(primitives.MaxLength >> t.queries.partsOfFew) {
 		err := cmp.Or(
 			r.Survey(s, ordered.Survey{N: n, Ranges: somewhere}),
@@ -171,7 +231,7 @@ func (t *tree[W]) rehearseLeaves(_ context.Context, s *vk.Stream) error {
 		push := exportPush{Counts: somewhere, Offsets: somewhere, Leaves: recording.Length{N: uint32(n)}}
 		err := cmp.Or(
 			t.recordLeafOrder(s, listing{Lows: somewhere, Leaves: somewhere}, primitives.Length{N: n}, order),
-			t.newest().export(s, push, somewhere, 0, true))
+			t.seen().export(s, push, somewhere, 0, true))
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,8 @@ type versions struct {
 	used    int  // versions that are not free, at most
 	reads   vk.Uses
 	writes  vk.Uses
-	rehears bool // kernels are made as if a snapshot were open
+	asked   atomic.Bool // somebody may open snapshots
+	rehears bool        // kernels are made as if one were open
 
 	forgotten atomic.Uint64 // snapshots that were not closed
 }

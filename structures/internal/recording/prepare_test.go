@@ -16,6 +16,7 @@ import (
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/test/testdevice"
 	"github.com/vkds/vkds/vk"
@@ -178,6 +179,45 @@ func TestNothingIsMadeBehindPrepare(t *testing.T) {
 		require.NoError(t, err)
 		_, err = tree.Delete(t.Context(), keys[:50_000])
 		require.NoError(t, err)
+		require.Empty(t, kernels.take())
+	})
+	t.Run("mvbtree", func(t *testing.T) {
+		d, kernels := openLogged(t)
+		tree, err := mvbtree.New[uint32, uint32](t.Context(), d, mvbtree.Options{MaxBytes: 1 << 28})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, tree.Close()) })
+		require.NoError(t, tree.Prepare(t.Context()))
+		note(kernels.take())
+		keys := make([]uint32, 100_000)
+		for i := range keys {
+			keys[i] = rand.Uint32()
+		}
+		var open []*mvbtree.Snapshot[uint32, uint32]
+		for _, n := range []int{100_000, 50_000, 100, 5000} {
+			s, err := tree.Snapshot(t.Context())
+			require.NoError(t, err)
+			open = append(open, s)
+			_, err = tree.Insert(t.Context(), keys[:n], keys[:n])
+			require.NoError(t, err)
+			_, err = tree.Delete(t.Context(), keys[:n/2])
+			require.NoError(t, err)
+		}
+		for i, s := range open {
+			_, _, err = s.Find(t.Context(), keys)
+			require.NoError(t, err)
+			_, err = s.Floor(t.Context(), keys[:1000])
+			require.NoError(t, err)
+			_, err = s.Rank(t.Context(), keys[:10])
+			require.NoError(t, err)
+			for _, err := range mvbtree.Diff(t.Context(), s, open[max(i, 1)-1]) {
+				require.NoError(t, err)
+			}
+			_, err = tree.Versions(t.Context())
+			require.NoError(t, err)
+		}
+		for _, s := range open {
+			require.NoError(t, s.Close())
+		}
 		require.Empty(t, kernels.take())
 	})
 	if left != 0 {

@@ -15,6 +15,8 @@ type Tree interface {
 	At(ctx context.Context, time uint64) (Snapshot, error)
 	// Versions says what is kept.
 	Versions(ctx context.Context) (Versions, error)
+	// Prepares has the tree's Prepare make the kernels for snapshots, too.
+	Prepares()
 	// Forgotten ends a snapshot that nobody refers to any more, and was not closed.
 	Forgotten(s Snapshot)
 }
