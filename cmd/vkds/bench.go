@@ -22,6 +22,10 @@ var benchmarks = []struct{ name, short, of, example string }{
   vkds bench btree --op insert-batch --n 40000000 --batch 16,18,20,22 --path concurrent,batched --fill 0.67
   vkds bench btree --op insert-batch --n 24 --batch 20 --order ascending,descending,almost-sorted,gaussian
   vkds bench btree --op alpha-0.2,alpha-0.6,alpha-1.0 --n 20,22,24`},
+	{"mvbtree", "Measure the B-link-tree with snapshots", "the multiversion B-link-tree",
+		`  vkds bench mvbtree --n 40000000 --batch 20,22 --csv figures.csv
+  vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.01,0.1,0.5 --plot snapshots.png
+  vkds bench mvbtree --op insert-batch,insert-snapshots --n 24 --batch 20`},
 	{"lsm", "Measure the GPU LSM", "the GPU LSM",
 		`  vkds bench lsm --n 24 --batch 16,18,20 --csv figures.csv
   vkds bench lsm --op insert --n 26 --batch 18,20,22 --plot insertion.png

@@ -51,6 +51,10 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	if has("stale") {
 		f.Float64SliceVar(&o.Stale, "stale", []float64{0.1, 0.5}, "shares of the elements that a cleanup removes")
 	}
+	if has("changed") {
+		f.Float64SliceVar(&o.Changed, "changed", []float64{0.01, 0.1, 0.5},
+			"shares of the keys that are changed behind a snapshot")
+	}
 	if has("fill") {
 		f.Float64SliceVar(&o.Fills, "fill", []float64{0},
 			"share of a node's slots in use in a bulk build; 0: 8 of 15, wide 4 of 6")

@@ -238,15 +238,21 @@ type tree interface {
 type treeTable struct{ tree }
 
 func openTree(ctx context.Context, s *session) (dictionary, error) {
+	return s.openTreeFor(ctx, s.batch, atWidth(s, newTree[uint32], newTree[uint64]))
+}
+
+// openTreeFor makes a tree with room for so many more than n pairs.
+func (s *session) openTreeFor(ctx context.Context, more int,
+	make func(context.Context, *vk.Device, btree.Options) (tree, error)) (dictionary, error) {
 	// Room for all that any operation comes to, at the fill that nodes have after they were split: no dispatch
 	// may meet a full pool.
 	fill := s.at.fill
 	if fill == 0 {
 		fill = btree.DefaultFill
 	}
-	capacity := float64(s.n+max(s.batch, s.n/2)) * max(1.25, btree.Slots*fill/6)
+	capacity := float64(s.n+max(more, s.n/2)) * max(1.25, btree.Slots*fill/6)
 	o := btree.Options{Capacity: int(capacity), Fill: s.at.fill, Tile: s.at.tile}
-	t, err := atWidth(s, newTree[uint32], newTree[uint64])(ctx, s.d, o)
+	t, err := make(ctx, s.d, o)
 	if err != nil {
 		return nil, err
 	}

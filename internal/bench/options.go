@@ -33,6 +33,7 @@ type Options struct {
 	Lookups  []structures.LookupOrder // "lookup": AutoOrder
 	Lengths  []int                    // "length": pairs expected in the ranges that are counted and listed; 8
 	Stale    []float64                // "stale": shares of elements that a cleanup removes; 0.1, 0.5
+	Changed  []float64                // "changed": shares of keys changed behind a snapshot; 0.01, 0.1, 0.5
 	Paths    []btree.Path             // "path": that batches of updates take; Concurrent, Batched
 	Fills    []float64                // "fill": shares of slots that nodes made in bulk get; btree.DefaultFill
 	Statuses bool                     // "statuses": batched updates have them, too, as concurrent ones do
@@ -120,6 +121,7 @@ func (o *Options) complete(d *vk.Device, b *benchmark) (err error) {
 		listed(b, "lookup", &o.Lookups, "Lookups", nil, structures.AutoOrder),
 		listed(b, "length", &o.Lengths, "Lengths", wrongLength, 8),
 		listed(b, "stale", &o.Stale, "Stale", func(x float64) string { return above0(x, 0.5) }, 0.1, 0.5),
+		listed(b, "changed", &o.Changed, "Changed", func(x float64) string { return above0(x, 1) }, 0.01, 0.1, 0.5),
 		listed(b, "path", &o.Paths, "Paths", nil, btree.Concurrent, btree.Batched),
 		listed(b, "fill", &o.Fills, "Fills", nil, 0),
 		listed(b, "form", &o.Forms, "Forms", nil, primitives.Auto),

@@ -221,6 +221,22 @@ var table = slices.Concat([]row{
 			ofSet((*session).findPresent)},
 	}},
 }, mixes("btree", "fill tile width", treeMixes), []row{
+	{"insert, snapshots taken", map[string]cell{
+		"mvbtree": {Op{"insert-snapshots", "8 batches of new pairs into a tree of n, each behind a snapshot of its own",
+			true, treeAxes + " batch path statuses"}, (*session).insertSnapshots},
+	}},
+	{"find, at a snapshot", map[string]cell{
+		"mvbtree": {Op{"find-snapshot", "search of n keys, all present: at the newest, and at a snapshot behind which " +
+			"shares of the keys were changed", true, treeAxes + " changed"}, atSnapshot((*session).findPresent)},
+	}},
+	{"range, at a snapshot", map[string]cell{
+		"mvbtree": {Op{"range-snapshot", "the pairs of n ranges, likewise", true, treeAxes + " length changed"},
+			atSnapshot((*session).list)},
+	}},
+	{"snapshots", map[string]cell{
+		"mvbtree": {Op{"snapshots", "100,000 snapshots taken and closed, by wall time", true, "width"},
+			(*session).snapshots},
+	}},
 	{"sort", map[string]cell{
 		"sort": {Op{"keys", "radix sort of n keys", true, "width order form"}, sortOf(false)},
 	}},
@@ -268,6 +284,7 @@ var table = slices.Concat([]row{
 // benchmark is a column of the table: a structure, or a family of primitives.
 type benchmark struct {
 	name string
+	like string                                              // a column that all cells are of, too, none of them measured unless asked for
 	size int                                                 // n unless others are asked for
 	open func(context.Context, *session) (dictionary, error) // makes an empty one; nil: it is none that holds pairs
 	ops  []cell
@@ -276,6 +293,7 @@ type benchmark struct {
 var columns = []benchmark{
 	{name: "slabhash", size: 1 << 20, open: openMap},
 	{name: "btree", size: 1 << 18, open: openTree},
+	{name: "mvbtree", like: "btree", size: 1 << 18, open: openVersioned},
 	{name: "lsm", size: 1 << 18, open: openLSM},
 	{name: "sortedarray", size: 1 << 18, open: openSortedArray},
 	{name: "latched", size: 1 << 16, open: openLatched},
@@ -294,7 +312,12 @@ func benchmarkOf(name string) (*benchmark, error) {
 	}
 	b := columns[i]
 	for _, r := range table {
-		if c, there := r.cells[name]; there {
+		c, there := r.cells[name]
+		if !there {
+			c, there = r.cells[b.like]
+			c.Default = false
+		}
+		if there {
 			b.ops = append(b.ops, c)
 		}
 	}

@@ -20,7 +20,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{
 		"structure", "operation", "n", "load", "utilization", "tile", "order", "form", "width", "batch", "levels",
-		"length", "stale", "operations", "runs",
+		"length", "stale", "changed", "operations", "runs",
 		"device_seconds", "device_mops", "slowest_mops", "fastest_mops", "wall_seconds", "wall_mops", "bytes",
 		"gb_per_s", "ratios",
 		"device", "driver", "subgroup", "commit", "seed",
@@ -46,7 +46,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 		slowest, fastest := m.Extremes()
 		c.Write([]string{
 			m.Structure, m.Op, strconv.Itoa(m.N), number(m.Load), number(m.Utilization), strconv.Itoa(m.Tile),
-			m.Order, m.Form, whole(m.Width), whole(m.Batch), m.Levels, whole(m.Length), number(m.Stale),
+			m.Order, m.Form, whole(m.Width), whole(m.Batch), m.Levels, whole(m.Length), number(m.Stale), number(m.Changed),
 			strconv.Itoa(m.Operations),
 			strconv.Itoa(max(len(m.Device), len(m.Wall))),
 			device, deviceRate, number(slowest), number(fastest), number(Median(m.Wall).Seconds()),
@@ -185,6 +185,9 @@ func (m Measurement) settings() (all []string) {
 	}
 	if m.Stale != 0 {
 		all = append(all, fmt.Sprintf("stale %g", m.Stale))
+	}
+	if m.Changed != 0 {
+		all = append(all, fmt.Sprintf("changed %g", m.Changed))
 	}
 	if m.Width != 0 {
 		all = append(all, fmt.Sprintf("width %d", m.Width))

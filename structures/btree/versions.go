@@ -213,7 +213,7 @@ func (t *tree[W]) keeps(ctx context.Context, s *vk.Stream, updates int) error {
 	need := min(updates, t.mostNodes())
 	stale, prune := v.due()
 	lacks := stale || m.stamps == nil || m.slabs() < t.poolSlabs() || v.used+need > m.count()
-	if s != nil && lacks {
+	if s != nil && lacks && cmp.Or(v.writes.Submitted(), v.reads.Submitted()) != nil {
 		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
