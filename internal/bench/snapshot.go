@@ -70,34 +70,23 @@ func (s *session) newSnapshot(ctx context.Context) (snapshot, error) {
 
 // insertSnapshots measures a series of batches of new pairs into n, each behind a snapshot of its own. The one before
 // is closed then. The device's times are those of the batches; by wall time, snapshots and the freeing of versions are
-// in it, too.
+// in it, too. Beside it stand the same batches without snapshots.
 func (s *session) insertSnapshots(ctx context.Context) error {
 	pairs := s.n + snapshotBatches*s.batch
 	q := newSequence(s.space, s.keys.order, pairs)
 	defer func() { s.there = -1 }()
 	return s.eachPath(snapshotBatches*s.batch, func(path btree.Path, m Measurement) error {
 		m.Batch = s.batch
-		var steps [][]time.Duration
-		for begin, warm := time.Now(), false; len(steps) < s.o.Repeat; {
-			x := snapshotSeries{s: s, path: path, keys: q}
-			if err := x.run(ctx); err != nil {
-				return err
-			}
-			if warm = warm || time.Since(begin) >= s.o.WarmUp; !warm {
-				continue
-			}
-			steps = append(steps, x.device)
-			m.Device = append(m.Device, sum(x.device))
-			m.Wall = append(m.Wall, sum(x.wall))
+		without := m
+		without.Op = "insert-series"
+		without, err := s.insertSeries(ctx, q, path, without, false)
+		if err != nil {
+			return err
 		}
-		for i := range snapshotBatches {
-			var runs []time.Duration
-			for _, run := range steps {
-				runs = append(runs, run[i])
-			}
-			m.Steps = append(m.Steps, Median(runs))
-		}
-		return s.add(m, s.sound(ctx, pairs))
+		m, err = s.insertSeries(ctx, q, path, m, true)
+		m.Ratios = append(m.Ratios, Ratio{"time of " + without.Op, float64(m.time()) / float64(without.time())})
+		s.report.Measurements = append(s.report.Measurements, without)
+		return s.add(m, cmp.Or(err, s.sound(ctx, pairs)))
 	})
 }
 
@@ -108,9 +97,36 @@ func sum(of []time.Duration) (total time.Duration) {
 	return total
 }
 
-// snapshotSeries is one run of insertSnapshots.
+// insertSeries measures the batches of insertSnapshots, with snapshots or without.
+func (s *session) insertSeries(ctx context.Context, q sequence, path btree.Path, m Measurement,
+	taken bool) (Measurement, error) {
+	var steps [][]time.Duration
+	for begin, warm := time.Now(), false; len(steps) < s.o.Repeat; {
+		x := snapshotSeries{s: s, path: path, keys: q, taken: taken}
+		if err := x.run(ctx); err != nil {
+			return m, err
+		}
+		if warm = warm || time.Since(begin) >= s.o.WarmUp; !warm {
+			continue
+		}
+		steps = append(steps, x.device)
+		m.Device = append(m.Device, sum(x.device))
+		m.Wall = append(m.Wall, sum(x.wall))
+	}
+	for i := range snapshotBatches {
+		var runs []time.Duration
+		for _, run := range steps {
+			runs = append(runs, run[i])
+		}
+		m.Steps = append(m.Steps, Median(runs))
+	}
+	return m, nil
+}
+
+// snapshotSeries is one run of insertSeries.
 type snapshotSeries struct {
 	s            *session
+	taken        bool // a snapshot in front of each batch
 	path         btree.Path
 	keys         sequence
 	open         snapshot
@@ -154,12 +170,14 @@ func (x *snapshotSeries) all(ctx context.Context) error {
 		}
 		s.stream.Timings()
 		start := time.Now()
-		at, err := s.newSnapshot(ctx)
-		if err != nil {
-			return err
+		if x.taken {
+			at, err := s.newSnapshot(ctx)
+			if err != nil {
+				return err
+			}
+			x.close()
+			x.open = at
 		}
-		x.close()
-		x.open = at
 		s.stream.Timed(s.op.Name, func() { err = s.update(ctx, x.path, structures.Insert, b) })
 		if err == nil {
 			err = s.stream.Wait(ctx)
@@ -194,6 +212,9 @@ func (x *snapshotSeries) next(ctx context.Context, p part) (b structures.DeviceB
 
 // check looks at what the last snapshot has.
 func (x *snapshotSeries) check(ctx context.Context) error {
+	if !x.taken {
+		return nil
+	}
 	want := uint64(x.s.n + (snapshotBatches-1)*x.s.batch)
 	n, err := x.open.Len(ctx)
 	if err == nil && n != want {

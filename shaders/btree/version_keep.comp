@@ -2,21 +2,22 @@
 // (btree_version.glsl). Nothing changes the tree meanwhile.
 //
 // The leaves are those that the batch has been located in, or are looked for. Who is the first at a leaf that was not
-// changed since the snapshot says by its stamp that it has taken it, and copies it. So no other one does.
+// changed since the snapshot copies it, and says so in its stamp. Operations that stand in the order of their leaves
+// see who that is; else the stamp tells, by a compare-and-swap.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "btree_search.glsl"
 #include "length.glsl"
 #include "operation.glsl"
 #include "results.glsl"
-#include "invocation.glsl"
+#include "workgroup.glsl"
 
 layout(push_constant, std430) uniform Push {
     BTree tree;
     BTreeVersions versions;
     BTreePrefixIndex index;
-    uvec2 keys;      // K an operation
-    uvec2 leaves;    // 0, or words: the leaf of each operation, SLAB_NULL of none
+    uvec2 keys;      // K an operation; 0: the leaves are those of the operations, in order
+    uvec2 leaves;    // 0, or words: the leaf of each operation, or one to the left of it, SLAB_NULL of none
     uvec2 kinds;     // 0, or a byte an operation: some change nothing
     Length count;
     uint stride;     // words an operation in `leaves`
@@ -32,68 +33,101 @@ uint leaf_for(uint leaf, K key) {
     return leaf;
 }
 
-// Takes versions for the lanes that want one: none where none is free, which the host has seen to. Collective.
+bool in_order() { return (keys.x | keys.y) == 0u; }
+
+bool changes(uint i) {
+    if (i >= length_of(count)) return false;
+    if ((kinds.x | kinds.y) == 0u) return true;
+    uint kind = byte_load(kinds, i);
+    return op_inserts(kind) || kind == OP_DELETE;
+}
+
+// The leaf that an invocation's operation changes, and nobody before it in order; else SLAB_NULL.
+uint changed_leaf(uint i) {
+    uint leaf = SLAB_NULL;
+    bool own = changes(i);
+    if ((leaves.x | leaves.y) == 0u) {
+        K key = K(0u);
+        if (own) key = VKDS_LOAD_AT(keys, i);
+        uint above, found = btree_seek(tree, index, key, own, above);
+        if (own) leaf = found;
+    } else if (own) {
+        leaf = plain_load_at(leaves, i * stride);
+    }
+    if (!in_order()) {
+        if (leaf != SLAB_NULL) leaf = leaf_for(leaf, VKDS_LOAD_AT(keys, i));
+    } else if (own && i != 0u && plain_load_at(leaves, i - 1u) == leaf) {
+        leaf = SLAB_NULL;
+    }
+    return pool_has(tree.pool, leaf) ? leaf : SLAB_NULL;
+}
+
+// The stamp of a leaf that has to be kept, and is this invocation's to keep; else one with time ~0.
+BTreeStamp claim(uint leaf) {
+    BTreeStamp none = BTreeStamp(~0u, SLAB_NULL);
+    if (leaf == SLAB_NULL) return none;
+    uvec2 at = btree_stamp_at(versions, tree.pool, leaf);
+    if (in_order()) {
+        BTreeStamp stamp = btree_stamp(versions, tree.pool, leaf);
+        return stamp.time <= versions.protects ? stamp : none;
+    }
+    uint time = atomic_load(at);
+    bool mine = time <= versions.protects && atomic_cas(at, time, versions.now) == time;
+    return mine ? BTreeStamp(time, plain_load(address_add(at, 4u))) : none;
+}
+
+// Says in the stamp of a claimed leaf where what it held is kept: nowhere, if no version was free.
+void link(uint leaf, BTreeStamp stamp, uint version) {
+    uvec2 at = btree_stamp_at(versions, tree.pool, leaf);
+    bool there = version != SLAB_NULL;
+    if (!in_order() && !there) atomic_store(at, stamp.time);
+    if (in_order() && there) plain_store(at, versions.now);
+    if (there) plain_store(address_add(at, 4u), version);
+}
+
+shared uint wanted;
+shared uint first;
+
+// Takes versions for the invocations that want one: none where none is free, which the host has seen to. For all
+// invocations of the workgroup.
 uint take(bool wants) {
+    if (workgroup_lane() == 0u) wanted = 0u;
+    barrier();
     uvec4 all = subgroupBallot(wants);
     uint n = subgroupBallotBitCount(all), before = 0u;
-    if (n == 0u) return SLAB_NULL;
-    if (subgroupElect()) before = atomic_add(versions.free, 0u - n);
-    uint place = subgroupBroadcastFirst(before) - subgroupBallotExclusiveBitCount(all);
+    if (subgroupElect() && n != 0u) before = atomicAdd(wanted, n);
+    before = subgroupBroadcastFirst(before);
+    barrier();
+    if (workgroup_lane() == 0u && wanted != 0u) first = atomic_add(versions.free, 0u - wanted);
+    barrier();
+    uint place = first - before - subgroupBallotExclusiveBitCount(all);
     uint version = SLAB_NULL;
     if (wants && place - 1u < versions.count) version = plain_load_at(versions.free, place);
     return version < versions.count ? version : SLAB_NULL;
 }
 
 void main() {
-    uint i = invocation_index();
-    bool changes = i < length_of(count);
-    if (changes && (kinds.x | kinds.y) != 0u) {
-        uint kind = byte_load(kinds, i);
-        changes = op_inserts(kind) || kind == OP_DELETE;
-    }
-    uint leaf = SLAB_NULL;
-    if ((leaves.x | leaves.y) != 0u) {
-        if (changes) leaf = plain_load_at(leaves, i * stride);
-        bool same = changes && stride == 1u && i != 0u;
-        if (same) same = plain_load_at(leaves, i - 1u) == leaf;
-        if (same) leaf = SLAB_NULL;
-    } else {
-        K key = K(0u);
-        if (changes) key = VKDS_LOAD_AT(keys, i);
-        uint above, found = btree_seek(tree, index, key, changes, above);
-        if (changes) leaf = found;
-    }
-    if (leaf != SLAB_NULL && (keys.x | keys.y) != 0u) leaf = leaf_for(leaf, VKDS_LOAD_AT(keys, i));
-    if (!pool_has(tree.pool, leaf)) leaf = SLAB_NULL;
-
-    BTreeStamp stamp = BTreeStamp(0u, SLAB_NULL);
-    uvec2 at = btree_stamp_at(versions, tree.pool, leaf);
-    bool mine = false;
-    if (leaf != SLAB_NULL) {
-        stamp.time = atomic_load(at);
-        if (stamp.time <= versions.protects) mine = atomic_cas(at, stamp.time, versions.now) == stamp.time;
-    }
+    uint leaf = changed_leaf(invocation_index());
+    BTreeStamp stamp = claim(leaf);
+    bool mine = stamp.time != ~0u;
     uint version = take(mine);
-    if (mine && version == SLAB_NULL) atomic_store(at, stamp.time);
+    if (mine) link(leaf, stamp, version);
     mine = mine && version != SLAB_NULL;
-    if (mine) {
-        stamp.older = plain_load(address_add(at, 4u));
-        plain_store(address_add(at, 4u), version);
+    // All leaves of a tile are on their way before the first one is written.
+    Node kept[TILE];
+    [[unroll]] for (uint l = 0u; l < TILE; l++) {
+        bool busy = tile_shuffle(mine ? 1u : 0u, l) != 0u;
+        kept[l] = node_load(slab_address(tree.pool, tile_shuffle(mine ? leaf : tree.root, l)), busy);
     }
-    uint todo = tile_ballot(mine);
-    while (subgroupAny(todo != 0u)) {
-        bool busy = todo != 0u;
-        uint source = tile_first(todo);
-        uvec2 from = slab_address(tree.pool, tile_shuffle(busy ? leaf : tree.root, source));
-        uvec2 to = btree_version_at(versions, tile_shuffle(version, source));
-        uvec2 kept = tile_shuffle(uvec2(stamp.time, stamp.older), source);
-        Node n = node_load(from, busy);
+    [[unroll]] for (uint l = 0u; l < TILE; l++) {
+        bool busy = tile_shuffle(mine ? 1u : 0u, l) != 0u;
+        uvec2 to = btree_version_at(versions, tile_shuffle(version, l));
+        uvec2 its = tile_shuffle(uvec2(stamp.time, stamp.older), l);
         [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) {
             uint quad = j * TILE + tile_lane();
-            uvec4 v = VKDS_NODE_QUAD(n, j);
-            if (quad == 7u) v = uvec4(kept, versions.now, 0u);
+            uvec4 v = VKDS_NODE_QUAD(kept[l], j);
+            if (quad == 7u) v = uvec4(its, versions.now, 0u);
             if (busy) plain_store4(address_add(to, quad * 16u), v);
         }
-        todo &= todo - 1u;
     }
 }

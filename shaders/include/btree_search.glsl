@@ -48,9 +48,9 @@ void btree_look(P slot, K least, K span, bool is_slot, uint slot_rank, inout uin
 }
 
 // The last slot of a part of the node that holds a key from least to key, its number and 1 more as the rank, 0 where
-// there is none; or BTREE_RIGHT, which only the last part knows of. word is the slot's value, or the link. Collective.
-void btree_visit(BTree tree, uint node, uint part, K least, K key, out uint rank, out V word) {
-    uvec2 address = slab_address(tree.pool, node);
+// there is none; or BTREE_RIGHT, which only the last part knows of, where the node is `linked`. word is the slot's
+// value, or the link. Collective.
+void btree_visit(uvec2 address, uint part, bool linked, K least, K key, out uint rank, out V word) {
     uint lane = tile_lane();
     K span = VKDS_MINUS(key, least);
     rank = 0u;
@@ -73,7 +73,7 @@ void btree_visit(BTree tree, uint node, uint part, K least, K key, out uint rank
 #endif
     }
     rank = local == 0u ? 0u : local + VKDS_QUAD_SLOTS * lane + part * BTREE_PART_SLOTS;
-    bool right = has_header && VKDS_ABOVE(key, quad[BTREE_PART_QUADS - 1u].VKDS_LAST_HIGH);
+    bool right = has_header && linked && VKDS_ABOVE(key, quad[BTREE_PART_QUADS - 1u].VKDS_LAST_HIGH);
     rank = right ? BTREE_RIGHT : rank;
     word = right ? VKDS_VALUE_OF(quad[BTREE_PART_QUADS - 1u].VKDS_LAST_LINK) : word;
     tile_best(rank, word);
@@ -113,8 +113,19 @@ BTreeSearch btree_search(K key, BTreePlace start, bool enabled) {
 // A visit of an inner node or a leaf. True: it is a leaf, and the right one; then rank is not 0 if it has the key, and
 // word is the value. Else the search stands where it goes on. Collective.
 bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
+#ifdef VKDS_SNAPSHOT
+    bool kept = s.level == BTREE_VERSION_LEVEL, leaf = s.level == 0u || kept;
+    BTreeVersions then = BTreeVersions(tree.state);
+    uvec2 address = kept ? btree_version_at(then, s.node) : slab_address(tree.pool, s.node);
+    // In front of the visit, so that the device waits for both at once.
+    BTreeStamp stamp = BTreeStamp(0u, 0u);
+    if (leaf) stamp = kept ? btree_version_stamp(then, s.node) : btree_stamp(then, tree.pool, s.node);
+#else
+    const bool kept = false;
     bool leaf = s.level == 0u;
-    btree_visit(tree, s.node, s.part, leaf ? s.key : K(0u), s.key, rank, word);
+    uvec2 address = slab_address(tree.pool, s.node);
+#endif
+    btree_visit(address, s.part, !kept, leaf ? s.key : K(0u), s.key, rank, word);
     bool whole = true;
     if (BTREE_PARTS == 2u) {
         // The first half answers if it has the key, of a leaf; or, of an inner node, a separator above it or the last
@@ -131,6 +142,13 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
     bool arrived = whole && leaf && !right;
     s.node = whole && !arrived ? VKDS_REFERENCE(word) : s.node;
     s.level -= whole && !leaf && !right ? 1u : 0u;
+#ifdef VKDS_SNAPSHOT
+    if (arrived && stamp.time > then.now && stamp.older < then.count) {   // changed since: on to what was there before
+        s.node = stamp.older;
+        s.level = BTREE_VERSION_LEVEL;
+        arrived = false;
+    }
+#endif
     return arrived;
 }
 
@@ -140,17 +158,14 @@ bool btree_find(BTree tree, BTreePrefixIndex index, K key, bool enabled, out V v
     BTreeSearch s = btree_search(key, start, enabled);
     bool there = false;
     value = V(0u);
-    for (uint visits = node_visits(tree.pool.blocks); subgroupAny(s.open != 0u && visits != 0u); visits--) {
+    uint visits = node_visits(tree.pool.blocks);
+#ifdef VKDS_SNAPSHOT
+    visits += min(BTreeVersions(tree.state).count, 1u << 24) * TILE;
+#endif
+    for (; subgroupAny(s.open != 0u && visits != 0u); visits--) {
         uint rank;
         V word;
         bool arrived = btree_go_on(tree, s, rank, word) && s.open != 0u;
-#ifdef VKDS_SNAPSHOT
-        bool older;
-        V then;
-        bool had = btree_find_then(tree, s.node, s.key, arrived, older, then);
-        rank = !older ? rank : had ? 1u : 0u;
-        word = older ? then : word;
-#endif
         bool mine = arrived && btree_source(s) == tile_lane();
         there = mine ? rank != 0u : there;
         value = mine && rank != 0u ? word : value;

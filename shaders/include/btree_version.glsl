@@ -53,17 +53,7 @@ BTreeStamp btree_version_stamp(BTreeVersions v, uint version) {
     return BTreeStamp(stamp.x, stamp.y);
 }
 
-// The version that a stamp leads to at a time, if it leads to any.
-bool btree_version_of(BTreeVersions v, BTreeStamp stamp, uint time, out uint version) {
-    bool older = stamp.time > time;
-    version = stamp.older;
-    for (uint steps = v.count; older && version < v.count && steps != 0u; steps--) {
-        BTreeStamp its = btree_version_stamp(v, version);
-        if (its.time <= time) return true;
-        version = its.older;
-    }
-    return false;
-}
+const uint BTREE_VERSION_LEVEL = ~0u;   // of a search that has come to a version: what it calls a node is its number
 
 // What a leaf that was read held at a snapshot: its slots as they were, with the header that it has now. Those whose
 // keys are outside of the leaf's range are free. For nodes that are no leaves nothing changes. Collective.
@@ -71,42 +61,23 @@ Node btree_then(BTree tree, uint slab, Node n, bool enabled) {
     BTreeVersions at = BTreeVersions(tree.state);
     BTreeStamp stamp = BTreeStamp(0u, 0u);
     if (enabled) stamp = btree_stamp(at, tree.pool, slab);
-    if (!subgroupAny(stamp.time > at.now)) return n;
+    bool older = stamp.time > at.now && stamp.older < at.count;
+    if (!subgroupAny(older)) return n;
     NodeHeader header = btree_header(n);
-    uint version = 0u;
-    bool older = btree_version_of(at, stamp, at.now, version);
-    Node then = node_load(btree_version_at(at, older ? version : 0u), older);
     K empty_key = btree_empty_key(header.high);
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        P pair = then.pair[m];
-        bool own = VKDS_FROM(pair.VKDS_KEY, header.low) && VKDS_UP_TO(pair.VKDS_KEY, header.high);
-        if (older && btree_lane_has(m)) n.pair[m] = own ? pair : P(empty_key, V(0u));
+    for (uint steps = at.count; subgroupAny(older) && steps != 0u; steps--) {
+        Node then = node_load(btree_version_at(at, older ? stamp.older : 0u), older);
+        uvec2 its = tile_shuffle(VKDS_NODE_QUAD(then, (NODE_QUADS - 1u)).xy, NODE_LAST_LANE);
+        bool arrived = older && its.x <= at.now;
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            P pair = then.pair[m];
+            bool own = VKDS_FROM(pair.VKDS_KEY, header.low) && VKDS_UP_TO(pair.VKDS_KEY, header.high);
+            if (arrived && btree_lane_has(m)) n.pair[m] = own ? pair : P(empty_key, V(0u));
+        }
+        stamp.older = its.y;
+        older = older && !arrived && stamp.older < at.count;
     }
     return n;
-}
-
-// The value that a leaf had for a key at a snapshot, of the tile's leaf; false where it had not the key, or where
-// nothing has changed since: `older` says. Collective.
-bool btree_find_then(BTree tree, uint slab, K key, bool enabled, out bool older, out V value) {
-    BTreeVersions at = BTreeVersions(tree.state);
-    BTreeStamp stamp = BTreeStamp(0u, 0u);
-    if (enabled) stamp = btree_stamp(at, tree.pool, slab);
-    value = V(0u);
-    older = false;
-    if (!subgroupAny(stamp.time > at.now)) return false;
-    uint version = 0u;
-    older = btree_version_of(at, stamp, at.now, version);
-    Node then = node_load(btree_version_at(at, older ? version : 0u), older);
-    bool there = false;
-    [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
-        if (older && btree_lane_has(m) && then.pair[m].VKDS_KEY == key) {
-            there = true;
-            value = then.pair[m].VKDS_VALUE;
-        }
-    }
-    uint lanes = tile_ballot(there);
-    value = tile_shuffle(value, tile_first(lanes));
-    return lanes != 0u;
 }
 
 // Gives a leaf that is split off the stamp of the leaf that it was split from, before anything leads to it. One lane's
