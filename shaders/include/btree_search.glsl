@@ -119,7 +119,8 @@ bool btree_go_on(BTree tree, inout BTreeSearch s, out uint rank, out V word) {
     uvec2 address = kept ? btree_version_at(then, s.node) : slab_address(tree.pool, s.node);
     // In front of the visit, so that the device waits for both at once.
     BTreeStamp stamp = BTreeStamp(0u, 0u);
-    if (leaf) stamp = kept ? btree_version_stamp(then, s.node) : btree_stamp(then, tree.pool, s.node);
+    if (leaf && then.now != ~0u)
+        stamp = kept ? btree_version_stamp(then, s.node) : btree_stamp(then, tree.pool, s.node);
 #else
     const bool kept = false;
     bool leaf = s.level == 0u;

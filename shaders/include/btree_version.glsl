@@ -11,8 +11,9 @@
 // as a part of that. So a version may have pairs outside its leaf's range, which are none of the leaf's, and several
 // leaves may lead to one version.
 //
-// What is here is for a read-only phase. A tree at a snapshot is a BTree whose `state` is the address of BTreeVersions
-// of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and they read what it held.
+// What is here is for a read-only phase. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the address
+// of BTreeVersions of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and they read
+// what it held.
 #ifndef VKDS_BTREE_VERSION_GLSL
 #define VKDS_BTREE_VERSION_GLSL
 
@@ -31,7 +32,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer BTr
     uvec2 versions;   // NODE_BYTES each
     uvec2 free;       // a word, how many versions are free, and then these
     uint count;       // of versions, free or not
-    uint now;         // the time of the updates; of a snapshot its own
+    uint now;         // the time of the updates; of a snapshot its own, or ~0 where no leaf was changed since
     uint protects;    // the newest open snapshot
 };
 
@@ -60,7 +61,7 @@ const uint BTREE_VERSION_LEVEL = ~0u;   // of a search that has come to a versio
 Node btree_then(BTree tree, uint slab, Node n, bool enabled) {
     BTreeVersions at = BTreeVersions(tree.state);
     BTreeStamp stamp = BTreeStamp(0u, 0u);
-    if (enabled) stamp = btree_stamp(at, tree.pool, slab);
+    if (enabled && at.now != ~0u) stamp = btree_stamp(at, tree.pool, slab);
     bool older = stamp.time > at.now && stamp.older < at.count;
     if (!subgroupAny(older)) return n;
     NodeHeader header = btree_header(n);

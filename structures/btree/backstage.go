@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/internal/typed"
 	"github.com/vkds/vkds/structures/internal/versioned"
+	"github.com/vkds/vkds/vk"
 )
 
 func init() {
@@ -61,6 +62,10 @@ func (s seen[K, V, W]) Close() error                            { return s.view.
 
 func (s seen[K, V, W]) Save(ctx context.Context, w io.Writer) (int64, error) {
 	return s.view.Save(ctx, w)
+}
+
+func (s seen[K, V, W]) Kernels(on *vk.Stream, record func(device any) error) error {
+	return s.view.Kernels(on, func(d Device) error { return record(d) })
 }
 
 func (s seen[K, V, W]) Of(t versioned.Tree) bool {

@@ -3,6 +3,7 @@ package btree
 import (
 	"context"
 	"io"
+	"math"
 	"sync/atomic"
 
 	"github.com/vkds/vkds/structures"
@@ -67,6 +68,25 @@ func (t *tree[W]) view(time uint32, before uint64) *view[W] {
 
 // Time is when the snapshot was taken, by the tree's clock: later ones are not less.
 func (v *view[W]) Time() uint64 { return v.of.at.before + uint64(v.of.at.time) }
+
+// Kernels records, with a function of the caller's, kernels that read the tree at the snapshot: what they include is
+// compiled with VKDS_SNAPSHOT.
+func (v *view[W]) Kernels(s *vk.Stream, record func(Device) error) error {
+	if err := v.of.EnterOn(context.Background()); err != nil {
+		return err
+	}
+	defer v.of.Leave()
+	if err := v.of.d.Accept("stream", s); err != nil {
+		return err
+	}
+	return v.of.On(s, func() error {
+		d := v.of.device(s)
+		if !v.of.past() { // which a kernel of vkds would not ask
+			d.State = vk.NewArguments(s, versionArguments{Now: math.MaxUint32}).Address()
+		}
+		return record(d)
+	})
+}
 
 // Len counts the pairs.
 func (v *view[W]) Len(ctx context.Context) (uint64, error) {

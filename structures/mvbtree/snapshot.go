@@ -6,7 +6,9 @@ import (
 	"runtime"
 
 	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/internal/versioned"
+	"github.com/vkds/vkds/vk"
 )
 
 // Snapshot is what a tree held at a time: the same as long as it is open, whatever updates do meanwhile. Several
@@ -38,6 +40,15 @@ func (s *Snapshot[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 
 // WriteTo is Save without a context: io.WriterTo.
 func (s *Snapshot[K, V]) WriteTo(w io.Writer) (int64, error) { return s.Save(context.Background(), w) }
+
+// On records kernels of one's own that read what the tree held, with btree_search.glsl and others, compiled with
+// VKDS_SNAPSHOT (docs/device-side.md). record is called once, before On returns, with the tree as it stands in their push
+// constants, and records them on the stream; the device has them come behind the updates that other streams have
+// submitted, and later updates behind them. They need Tree.Constants. record may not call the tree. Errors:
+// vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, record's own.
+func (s *Snapshot[K, V]) On(stream *vk.Stream, record func(tree btree.Device) error) error {
+	return s.at.Kernels(stream, func(device any) error { return record(device.(btree.Device)) })
+}
 
 // Close ends the snapshot: what it alone has kept is freed, behind what streams have recorded of it. The last one of a
 // tree waits for the calls that change it. Further calls do nothing. It returns nil.

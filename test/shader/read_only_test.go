@@ -1,11 +1,14 @@
 package shader
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
 )
 
 // pairsAndQueries are pairs with random keys, both ends among them, and queries for these, for their neighbours and for
@@ -107,5 +110,92 @@ func TestBTreeReadOnly(t *testing.T) {
 			r.release()
 			require.NoError(t, tree.Close())
 		}
+	})
+}
+
+type snapshotPush struct {
+	Tree                    btree.Device
+	State, Queries, Answers uint64
+	Count                   uint32
+}
+
+// What a kernel of one's own finds at snapshots: behind updates that split leaves, and where nothing was changed since.
+func TestBTreeSnapshot(t *testing.T) {
+	r := newRig(t)
+	r.eachWidth(func(t *testing.T, width int) {
+		first, keys, values, queries := pairsAndQueries(3, 3000)
+		tree, err := mvbtree.Build(t.Context(), r.d, keys, values, mvbtree.Options{})
+		require.NoError(t, err)
+		constants := tree.Constants()
+		constants["TILE"] = uint32(width)
+		k := kernel[snapshotPush](t, r, "test/btree_snapshot", constants)
+		in, answers := put(r, queries), room[uint32](r, 4*len(queries))
+		state := tree.Device().State
+		ask := func(at *mvbtree.Snapshot[uint32, uint32], queries *vk.Buffer[uint32], count int) {
+			require.NoError(t, at.On(r.s, func(d btree.Device) error {
+				k.Dispatch(r.s, (count+k.Workgroup())/k.Workgroup(), snapshotPush{d, state, queries.Address(),
+					answers.Address(), uint32(count)})
+				return nil
+			}))
+			require.NoError(t, r.s.Wait(t.Context()))
+		}
+		holds := func(at *mvbtree.Snapshot[uint32, uint32], want map[uint32]uint32) (leaves map[uint32]uint32) {
+			ask(at, in, len(queries))
+			leaves = map[uint32]uint32{}
+			out := get(r, answers)
+			for i, key := range queries {
+				value, there := want[key]
+				times := uint32(0)
+				if there {
+					times = 1
+				}
+				require.Equal(t, []uint32{times, value, times}, out[4*i:][:3], "key %#x", key)
+				leaves[key] = out[4*i+3]
+			}
+			return leaves
+		}
+		before, err := tree.Snapshot(t.Context())
+		require.NoError(t, err)
+		holds(before, first)
+
+		// What was asked for and not there comes to be there, so that leaves split, and every third pair is deleted.
+		second := maps.Clone(first)
+		var more, gone []uint32
+		for i, key := range queries {
+			if _, there := first[key]; !there {
+				more = append(more, key)
+				second[key] = ^key
+			} else if i%9 == 0 {
+				gone = append(gone, key)
+				delete(second, key)
+			}
+		}
+		others := make([]uint32, len(more))
+		for i, key := range more {
+			others[i] = ^key
+		}
+		_, err = tree.Insert(t.Context(), more, others)
+		require.NoError(t, err)
+		_, err = tree.Delete(t.Context(), gone)
+		require.NoError(t, err)
+		after, err := tree.Snapshot(t.Context())
+		require.NoError(t, err)
+		holds(before, first)
+		holds(after, second)
+		_, err = tree.Insert(t.Context(), []uint32{0}, []uint32{1})
+		require.NoError(t, err)
+		leaves := holds(after, second)
+		holds(before, first)
+
+		// The leaf of 0 was changed behind both, that of ~0 behind the first alone.
+		ask(after, put(r, []uint32{leaves[0], leaves[^uint32(0)]}), 0)
+		stamps := get(r, answers)[:6]
+		require.NotEqual(t, stamps[:2], stamps[2:4])
+		require.Equal(t, stamps[2:4], stamps[4:])
+		require.NoError(t, before.Close())
+		require.NoError(t, after.Close())
+		require.ErrorIs(t, after.On(r.s, nil), vk.ErrClosed)
+		r.release()
+		require.NoError(t, tree.Close())
 	})
 }

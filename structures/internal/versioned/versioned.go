@@ -5,6 +5,8 @@ package versioned
 import (
 	"context"
 	"io"
+
+	"github.com/vkds/vkds/vk"
 )
 
 // Tree is a *btree.Tree as mvbtree sees it.
@@ -40,6 +42,8 @@ type Snapshot interface {
 	Time() uint64
 	Len(ctx context.Context) (uint64, error)
 	Save(ctx context.Context, w io.Writer) (int64, error)
+	// Kernels records those of the caller, with the btree.Device that they read the snapshot by.
+	Kernels(s *vk.Stream, record func(device any) error) error
 	// Of says whether it is one of a tree.
 	Of(t Tree) bool
 	Close() error

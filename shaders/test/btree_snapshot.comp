@@ -1,0 +1,65 @@
+// For test/shader: a tree at a snapshot. A lane a key: btree_find, and how often the key's leaf had it. Or, of two
+// slabs, their stamps before and behind btree_inherit.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#define VKDS_SNAPSHOT 1
+#include "btree_search.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    BTree tree;
+    uvec2 state;     // the tree's own
+    uvec2 queries;   // a word an invocation; two slabs
+    uvec2 answers;   // four words an invocation: found, value, times, the leaf; the stamps of the slabs
+    uint count;      // 0: the slabs' stamps are asked for, and the second one inherits those of the first
+};
+
+// The leaf of a key, the same for all lanes of a tile, as it was.
+Node leaf_then(uint slab, K key, bool enabled) {
+    for (uint steps = 64u; steps != 0u; steps--) {
+        NodeHeader now = btree_header(node_load(slab_address(tree.pool, slab), enabled));
+        bool right = enabled && VKDS_ABOVE(key, now.high);
+        if (!subgroupAny(right)) break;
+        slab = right ? now.link : slab;
+    }
+    return VKDS_BTREE_NODE(tree, slab, enabled);
+}
+
+void stamps() {
+    uint from = plain_load(queries), to = plain_load(address_add(queries, 4u));
+    BTreeVersions versions = BTreeVersions(tree.state);
+    BTreeStamp before = btree_stamp(versions, tree.pool, to);
+    BTree own = tree;
+    own.state = state;
+    btree_inherit(own, from, to);
+    BTreeStamp of = btree_stamp(versions, tree.pool, from);
+    plain_store4(answers, uvec4(before.time, before.older, of.time, of.older));
+    plain_store2(address_add(answers, 16u), coherent_load2(btree_stamp_at(versions, tree.pool, to)));
+}
+
+void main() {
+    uint i = invocation_index();
+    if (count == 0u) {
+        if (i == 0u) stamps();
+        return;
+    }
+    BTreePrefixIndex index = BTreePrefixIndex(uvec2(0u), 0u);
+    bool there = i < count;
+    uint key = there ? plain_load(address_at(queries, i, 2u)) : 0u;
+    uint value, above, times = 0u;
+    bool found = btree_find(tree, index, key, there, value);
+    uint leaf = btree_seek(tree, index, key, there, above);
+    for (uint l = 0u; l < TILE; l++) {
+        bool enabled = tile_shuffle(there ? 1u : 0u, l) != 0u;
+        uint its_key = tile_shuffle(key, l);
+        Node n = leaf_then(tile_shuffle(there ? leaf : tree.root, l), its_key, enabled);
+        K high = btree_header(n).high;
+        uint has = 0u;
+        [[unroll]] for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
+            uint held = n.pair[m].VKDS_KEY;
+            has += bitCount(tile_ballot(btree_lane_has(m) && btree_live(held, high) && held == its_key));
+        }
+        times = l == tile_lane() ? has : times;
+    }
+    if (there) plain_store4(address_at(answers, i, 4u), uvec4(found ? 1u : 0u, value, times, leaf));
+}
