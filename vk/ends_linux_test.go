@@ -558,7 +558,7 @@ func (m *everywhere) place(module, name, last string, offset int) uint64 {
 		return m.slabs + uint64(offset+8)*apart
 	case last == "ratio_down" || last == "ratio_up":
 		return 3 << 31 // a number: 1.5, in units of 2^-32
-	case last == "state" && strings.HasSuffix(module, "then"), last == "versions":
+	case name == "tree.state" && strings.HasSuffix(module, "then"), last == "versions":
 		return m.slabs - headBytes + versionsAt
 	case last == "state":
 		return m.slabs - headBytes

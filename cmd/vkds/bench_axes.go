@@ -53,11 +53,11 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	}
 	if has("changed") {
 		f.Float64SliceVar(&o.Changed, "changed", []float64{0.01, 0.1, 0.5},
-			"shares of the keys that are changed behind a snapshot")
+			"shares of the keys that are changed then")
 	}
 	if has("fill") {
 		f.Float64SliceVar(&o.Fills, "fill", []float64{0},
-			"share of a node's slots in use in a bulk build; 0: 8 of 15, wide 4 of 6")
+			"share of a node's slots in use in a bulk build;\n0: 8 of 15, wide 4 of 6")
 	}
 	if has("statuses") {
 		f.BoolVar(&o.Statuses, "statuses", false, "ask for the status of each batched update, too")

@@ -208,7 +208,7 @@ func TestUpdateCombines(t *testing.T) {
 		"min": {1: 10, 2: 3, 3: 4},
 		"max": {1: 4294967280, 2: 20, 3: 5},
 	} {
-		for _, structure := range []string{"slabhash", "btree", "lsm", "sortedarray"} {
+		for _, structure := range []string{"slabhash", "btree", "mvbtree", "lsm", "sortedarray"} {
 			dict := saved(t, dictfile.Header{Structure: structure}, []uint64{1, 2}, []uint64{10, 20})
 			out, _ := answer(t, "1,4294967280\n2,3\n2,4\n3,4\n3,5\n", "update", dict, "-", "--combine", combine,
 				"--json")

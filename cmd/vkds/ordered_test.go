@@ -144,9 +144,9 @@ func TestStructuresAreSaved(t *testing.T) {
 	out, _ := answer(t, "", "stats", again)
 	assert.Contains(t, out, "measure,value\nstructure,lsm\n")
 
-	assert.Equal(t, "slabhash keeps no order, which range needs (ordered: btree, lsm, sortedarray)",
+	assert.Equal(t, "slabhash keeps no order, which range needs (ordered: btree, mvbtree, lsm, sortedarray)",
 		refusal(t, "", "range", path, "1:2", "--structure", "slabhash"))
-	assert.Equal(t, "slabhash keeps no order, which floor needs (ordered: btree, lsm, sortedarray)",
+	assert.Equal(t, "slabhash keeps no order, which floor needs (ordered: btree, mvbtree, lsm, sortedarray)",
 		refusal(t, "", "floor", filepath.Join(dir, "slabhash.vkds"), "1", "--structure", "slabhash"))
 	assert.Equal(t, "--fill is for btree, not for lsm",
 		refusal(t, "", "count", path, "1:2", "--fill", "0.7", "--structure", "lsm"))
@@ -177,7 +177,7 @@ func TestOrderedCommandsRefuse(t *testing.T) {
 	assert.Contains(t, refusal(t, "", "range", path, "1:2", "--keys", "f"), "not from both")
 	assert.Contains(t, refusal(t, "", "range", path, "--keys", "f.csv", "--keys-column", "a"), "two columns")
 	assert.Contains(t, refusal(t, "", "ceil", "-"), "can't both come from standard input")
-	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`,
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, mvbtree, lsm, sortedarray)`,
 		refusal(t, "", "range", path, "1:1", "--structure", "btrie"))
 	assert.Equal(t, "range takes a DICT or a TABLE, then ranges (see vkds range --help)", refusal(t, "", "range"))
 }

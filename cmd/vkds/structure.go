@@ -14,6 +14,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/vk"
@@ -52,6 +53,10 @@ func newBTree[W structures.Word](ctx context.Context, d *vk.Device, capacity int
 	return made[W](btree.New[W, W](ctx, d, btree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched}))
 }
 
+func newMVBTree[W structures.Word](ctx context.Context, d *vk.Device, capacity int, fill float64) (words, error) {
+	return made[W](mvbtree.New[W, W](ctx, d, mvbtree.Options{Capacity: capacity, Fill: fill, Path: btree.Batched}))
+}
+
 func newLSM[W structures.Word](ctx context.Context, d *vk.Device, capacity int, batch float64) (words, error) {
 	return made[W](lsm.New[W, W](ctx, d, lsm.Options{Batch: int(batch), Capacity: capacity}))
 }
@@ -66,13 +71,18 @@ var known = []structure{
 		create: [2]create{newSlabHash[uint32], newSlabHash[uint64]}, measures: slabHashMeasures, draw: drawSlabHash},
 	{name: "btree", ordered: true, parameter: "fill", least: 0.1, most: 1,
 		create: [2]create{newBTree[uint32], newBTree[uint64]}, measures: btreeMeasures,
-		check: func(ctx context.Context, d any) error {
-			return d.(interface{ Check(context.Context) error }).Check(ctx)
-		}, draw: drawTree},
+		check: checkTree, draw: drawTree},
+	{name: "mvbtree", ordered: true, parameter: "fill", least: 0.1, most: 1,
+		create: [2]create{newMVBTree[uint32], newMVBTree[uint64]}, measures: btreeMeasures, check: checkTree,
+		draw: drawTree},
 	{name: "lsm", ordered: true, parameter: "batch", least: 1, most: 1 << 30,
 		create: [2]create{newLSM[uint32], newLSM[uint64]}, measures: lsmMeasures},
 	{name: "sortedarray", ordered: true,
 		create: [2]create{newSortedArray[uint32], newSortedArray[uint64]}, measures: sortedArrayMeasures},
+}
+
+func checkTree(ctx context.Context, d any) error {
+	return d.(interface{ Check(context.Context) error }).Check(ctx)
 }
 
 // structureNames are those of all structures, or of the ordered ones.
@@ -112,23 +122,20 @@ type structureFlags struct {
 // add adds the flags. ordering is the command's name if it needs an order, else "".
 func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 	s.flags, s.ordering = flags, ordering
-	flags.Var(structureName{&s.name, structureNames(ordering != "")}, "structure",
-		fmt.Sprintf("the dictionary's data structure\n(default %s, or what a saved dictionary was)", s.standard()))
+	flags.Var(structureName{&s.name}, "structure", fmt.Sprintf("the dictionary's data structure:\n%s\n(default %s, "+
+		"or what a saved dictionary was)", strings.Join(structureNames(ordering != ""), ", "), s.standard()))
 	if ordering == "" {
 		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or "+
 			"what a saved dictionary had)")
 	}
-	flags.Float64Var(&s.fill, "fill", 0, "of btree: share of a node's slots that its splitting fills\n(default 0.53, "+
-		"or what a saved dictionary had)")
+	flags.Float64Var(&s.fill, "fill", 0, "of btree, mvbtree: share of a node's slots\nthat its splitting fills "+
+		"(default 0.53, or what a saved dictionary had)")
 	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or "+
 		"what a saved dictionary had)")
 }
 
 // structureName is the flag's value: choose tells of names that won't do.
-type structureName struct {
-	name  *string
-	names []string
-}
+type structureName struct{ name *string }
 
 func (n structureName) String() string {
 	if n.name == nil {
@@ -137,7 +144,7 @@ func (n structureName) String() string {
 	return *n.name
 }
 
-func (n structureName) Type() string { return strings.Join(n.names, "|") }
+func (n structureName) Type() string { return "name" }
 
 func (n structureName) Set(name string) error {
 	*n.name = name

@@ -225,7 +225,7 @@ func TestGetRefuses(t *testing.T) {
 	assert.Equal(t, "column 2 is asked for, but files of format u32be have no columns to choose from",
 		refusal(t, "", "get", good, "1", "--format", "u32be", "--key", "2"))
 	assert.Contains(t, refusal(t, "", "get", "-"), "can't both come from standard input")
-	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, lsm, sortedarray)`,
+	assert.Equal(t, `unknown structure "btrie" (known: slabhash, btree, mvbtree, lsm, sortedarray)`,
 		refusal(t, "", "get", good, "1", "--structure", "btrie"))
 	assert.Contains(t, refusal(t, "", "get", good, "1", "--key", "id", "--no-header"),
 		`column "id" is asked by name, but the table is said to have no header`)

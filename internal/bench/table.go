@@ -226,8 +226,8 @@ var table = slices.Concat([]row{
 			true, treeAxes + " batch path statuses"}, (*session).insertSnapshots},
 	}},
 	{"find, at a snapshot", map[string]cell{
-		"mvbtree": {Op{"find-snapshot", "search of n keys, all present: at the newest, and at a snapshot behind which " +
-			"shares of the keys were changed", true, treeAxes + " changed"}, atSnapshot((*session).findPresent)},
+		"mvbtree": {Op{"find-snapshot", "search of n keys, all present: of the newest pairs, and of a snapshot " +
+			"behind changes", true, treeAxes + " changed"}, atSnapshot((*session).findPresent)},
 	}},
 	{"range, at a snapshot", map[string]cell{
 		"mvbtree": {Op{"range-snapshot", "the pairs of n ranges, likewise", true, treeAxes + " length changed"},
@@ -284,7 +284,7 @@ var table = slices.Concat([]row{
 // benchmark is a column of the table: a structure, or a family of primitives.
 type benchmark struct {
 	name string
-	like string                                              // a column that all cells are of, too, none of them measured unless asked for
+	like string                                              // a column that all cells are of, too; none of these is a default
 	size int                                                 // n unless others are asked for
 	open func(context.Context, *session) (dictionary, error) // makes an empty one; nil: it is none that holds pairs
 	ops  []cell

@@ -46,7 +46,8 @@ func (r Report) WriteCSV(w io.Writer) error {
 		slowest, fastest := m.Extremes()
 		c.Write([]string{
 			m.Structure, m.Op, strconv.Itoa(m.N), number(m.Load), number(m.Utilization), strconv.Itoa(m.Tile),
-			m.Order, m.Form, whole(m.Width), whole(m.Batch), m.Levels, whole(m.Length), number(m.Stale), number(m.Changed),
+			m.Order, m.Form, whole(m.Width), whole(m.Batch), m.Levels, whole(m.Length), number(m.Stale),
+			number(m.Changed),
 			strconv.Itoa(m.Operations),
 			strconv.Itoa(max(len(m.Device), len(m.Wall))),
 			device, deviceRate, number(slowest), number(fastest), number(Median(m.Wall).Seconds()),

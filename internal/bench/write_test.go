@@ -129,6 +129,8 @@ func TestSettingsAreShown(t *testing.T) {
 	r := Report{Measurements: []Measurement{
 		{Structure: "lsm", Op: "count", N: 1 << 20, Batch: 1 << 18, Length: 8, Operations: 1 << 20,
 			Device: []time.Duration{time.Second}},
+		{Structure: "mvbtree", Op: "find-snapshot", N: 1 << 20, Changed: 0.5, Operations: 1,
+			Device: []time.Duration{time.Second}},
 		{Structure: "lsm", Op: "cleanup", N: 1 << 20, Stale: 0.1, Order: "descending", Form: "multi-pass", Width: 64,
 			Operations: 1, Device: []time.Duration{time.Second}},
 	}}
@@ -136,9 +138,10 @@ func TestSettingsAreShown(t *testing.T) {
 	require.NoError(t, r.WriteTable(&table))
 	require.Contains(t, table.String(), "batch 2^18, length 8")
 	require.Contains(t, table.String(), "stale 0.1, width 64, descending, multi-pass")
+	require.Contains(t, table.String(), "changed 0.5")
 	require.NotContains(t, table.String(), "load")
 	require.NoError(t, r.WriteCSV(&csv))
-	require.Contains(t, csv.String(), ",,,,262144,,8,,1048576,1,")
+	require.Contains(t, csv.String(), ",,,,262144,,8,,,1048576,1,")
 	require.NoError(t, r.WriteBenchstat(&benchstat))
 	require.Contains(t, benchstat.String(), "Benchmarklsm/count/n=1048576/batch=2^18/length=8 1 ")
 }

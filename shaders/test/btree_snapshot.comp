@@ -2,7 +2,6 @@
 // slabs, their stamps before and behind btree_inherit.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define VKDS_SNAPSHOT 1
 #include "btree_search.glsl"
 #include "invocation.glsl"
 
@@ -20,13 +19,14 @@ Node leaf_then(uint slab, K key, bool enabled) {
         NodeHeader now = btree_header(node_load(slab_address(tree.pool, slab), enabled));
         bool right = enabled && VKDS_ABOVE(key, now.high);
         if (!subgroupAny(right)) break;
-        slab = right ? now.link : slab;
+        slab = right && pool_has(tree.pool, now.link) ? now.link : slab;
     }
     return VKDS_BTREE_NODE(tree, slab, enabled);
 }
 
 void stamps() {
     uint from = plain_load(queries), to = plain_load(address_add(queries, 4u));
+    if (!pool_has(tree.pool, from) || !pool_has(tree.pool, to)) return;
     BTreeVersions versions = BTreeVersions(tree.state);
     BTreeStamp before = btree_stamp(versions, tree.pool, to);
     BTree own = tree;

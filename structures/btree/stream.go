@@ -370,6 +370,9 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 		if err != nil {
 			return err
 		}
+		if kind != structures.Mixed {
+			b.Kinds = nil // whatever they say
+		}
 		return t.apply(s, kind, operands{
 			keys: t.at(b.Keys, b.First), values: t.at(b.Values, b.First), kinds: b.Kinds.Address(),
 			statuses: b.Status.Address(),

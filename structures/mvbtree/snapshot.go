@@ -42,8 +42,8 @@ func (s *Snapshot[K, V]) Save(ctx context.Context, w io.Writer) (int64, error) {
 func (s *Snapshot[K, V]) WriteTo(w io.Writer) (int64, error) { return s.Save(context.Background(), w) }
 
 // On records kernels of one's own that read what the tree held, with btree_search.glsl and others, compiled with
-// VKDS_SNAPSHOT (docs/device-side.md). record is called once, before On returns, with the tree as it stands in their push
-// constants, and records them on the stream; the device has them come behind the updates that other streams have
+// VKDS_SNAPSHOT (docs/device-side.md). record is called once, before On returns, with the tree as it stands in their
+// push constants, and records them on the stream; on the device they come behind the updates that other streams have
 // submitted, and later updates behind them. They need Tree.Constants. record may not call the tree. Errors:
 // vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, record's own.
 func (s *Snapshot[K, V]) On(stream *vk.Stream, record func(tree btree.Device) error) error {

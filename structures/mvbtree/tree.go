@@ -29,9 +29,10 @@ type Options = btree.Options
 // updates. What one stream has recorded and not submitted can't be ordered, and so a call on the tree that has to come
 // behind it is vk.ErrUnsubmitted.
 //
-// While a snapshot is open, Compact and BuildOn are *structures.SnapshotsError; Clear deletes all pairs, leaf by leaf;
-// and leaves that deletions empty stay where they are. A kernel of one's own may change the tree only while none is
-// open.
+// While a snapshot is open, an update on a stream, ApplyOn too, may need memory for versions: then it submits what the
+// stream has recorded, and waits. Compact and BuildOn are *structures.SnapshotsError then; Clear deletes all pairs,
+// leaf by leaf; and leaves that deletions empty stay where they are. A kernel of one's own may change the tree only
+// while none is open.
 type Tree[K, V structures.Number] struct {
 	*btree.Tree[K, V]
 	of versioned.Tree

@@ -153,6 +153,22 @@ func subjects[W structures.Word]() []subject[W] {
 		open:   openTree[W](btree.AutoPath),
 		check:  checkTree[W],
 		upkeep: treeUpkeep[W](),
+	}, {
+		name:    "mvbtree, snapshots open",
+		kinds:   slices.Concat(orderedKinds, inPlaceKinds),
+		ordered: true, protocols: true, tiles: true, free: true,
+		fills:  true,
+		shares: true,
+		open:   openSnapshotted[W],
+		check: func(t testing.TB, _ *vk.Device, d Dictionary[W]) {
+			x := d.(*snapshotted[W])
+			require.NoError(t, x.Check(t.Context()))
+			require.NoError(t, x.unchanged(t.Context()))
+		},
+		upkeep: []func(context.Context, Dictionary[W], int) error{
+			func(ctx context.Context, d Dictionary[W], _ int) error { return d.(*snapshotted[W]).next(ctx) },
+			func(ctx context.Context, d Dictionary[W], _ int) error { return d.(*snapshotted[W]).unchanged(ctx) },
+		},
 	}}
 	if structures.WidthOf[W]() == structures.Bits64 {
 		for i := range all {

@@ -60,6 +60,8 @@ func callsOf[W structures.Word](dictionary Dictionary[W], concurrent bool, order
 	switch dictionary.(type) {
 	case *btree.Tree[W, W]:
 		c.waits = !concurrent
+	case *snapshotted[W]:
+		c.waits = true // for memory of versions
 	case *sortedarray.Array[W, W]:
 		c.runs = true
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
 	"github.com/vkds/vkds/structures/lsm"
+	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/structures/sortedarray"
 	"github.com/vkds/vkds/test/testdevice"
@@ -30,6 +31,16 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 	tree := func(o btree.Options) func(d *vk.Device) structures.Dictionary[W, W] {
 		return func(d *vk.Device) structures.Dictionary[W, W] { return as(btree.New[W, W](ctx, d, o)) }
 	}
+	snapshotted := func(o btree.Options) func(d *vk.Device) structures.Dictionary[W, W] {
+		return func(d *vk.Device) structures.Dictionary[W, W] {
+			tree, err := mvbtree.New[W, W](ctx, d, o)
+			x := as(tree, err)
+			at, err := tree.Snapshot(ctx)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, at.Close()) })
+			return x
+		}
+	}
 	levels := func(o lsm.Options) func(d *vk.Device) structures.Dictionary[W, W] {
 		return func(d *vk.Device) structures.Dictionary[W, W] { return as(lsm.New[W, W](ctx, d, o)) }
 	}
@@ -42,6 +53,8 @@ func testBatchLargerThanTheLimit[W structures.Word](t *testing.T) {
 		"tree, its own":            {0, 60_000, tree(btree.Options{MaxBytes: limit / 3})},
 		"concurrent tree, its own": {0, 60_000, tree(btree.Options{MaxBytes: limit / 3, Path: btree.Concurrent})},
 		"tree, the device's":       {limit, 30_000, tree(btree.Options{})},
+		"snapshots, its own":       {0, 60_000, snapshotted(btree.Options{MaxBytes: limit / 3})},
+		"snapshots, the device's":  {limit, 15_000, snapshotted(btree.Options{})},
 		"lsm, its own":             {0, 60_000, levels(lsm.Options{Batch: 1 << 10, MaxBytes: limit / 3})},
 		"lsm, the device's":        {limit, 30_000, levels(lsm.Options{Batch: 1 << 10})},
 		"array, the device's": {limit, 30_000,

@@ -128,7 +128,7 @@ func TestBTreeSnapshot(t *testing.T) {
 		require.NoError(t, err)
 		constants := tree.Constants()
 		constants["TILE"] = uint32(width)
-		k := kernel[snapshotPush](t, r, "test/btree_snapshot", constants)
+		k := kernel[snapshotPush](t, r, "test/btree_snapshot.then", constants)
 		in, answers := put(r, queries), room[uint32](r, 4*len(queries))
 		state := tree.Device().State
 		ask := func(at *mvbtree.Snapshot[uint32, uint32], queries *vk.Buffer[uint32], count int) {
