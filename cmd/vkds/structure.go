@@ -128,7 +128,7 @@ func (s *structureFlags) add(flags *pflag.FlagSet, ordering string) {
 		flags.Float64Var(&s.load, "load", 0, "of slabhash: slabs a bucket that it is laid out for\n(default 0.7, or "+
 			"what a saved dictionary had)")
 	}
-	flags.Float64Var(&s.fill, "fill", 0, "of btree, mvbtree: share of a node's slots\nthat its splitting fills "+
+	flags.Float64Var(&s.fill, "fill", 0, "of btree, mvbtree: share of a node's slots\nthat its splitting fills\n"+
 		"(default 0.53, or what a saved dictionary had)")
 	flags.Uint32Var(&s.batch, "batch", 0, "of lsm: pairs in its smallest level, a power of two\n(default 2^18, or "+
 		"what a saved dictionary had)")

@@ -284,7 +284,7 @@ var table = slices.Concat([]row{
 // benchmark is a column of the table: a structure, or a family of primitives.
 type benchmark struct {
 	name string
-	like string                                              // a column that all cells are of, too; none of these is a default
+	like string                                              // a column whose cells it has, too; none is a default
 	size int                                                 // n unless others are asked for
 	open func(context.Context, *session) (dictionary, error) // makes an empty one; nil: it is none that holds pairs
 	ops  []cell
