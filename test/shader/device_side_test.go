@@ -15,6 +15,7 @@ import (
 	"github.com/vkds/vkds/alloc"
 	"github.com/vkds/vkds/shaders"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -392,6 +393,46 @@ type lookupPush struct {
 	Index         lookupIndex
 	Keys, Answers uint64
 	Count         uint32
+}
+
+// lookUpThen looks keys up as they were at a snapshot.
+func lookUpThen(stream *vk.Stream, at *mvbtree.Snapshot[uint32, uint32], k *vk.Kernel[lookupPush],
+	push lookupPush) error {
+	return at.On(stream, func(tree btree.Device) error {
+		push.Tree = tree
+		k.Dispatch(stream, (int(push.Count)+k.Workgroup()-1)/k.Workgroup(), push)
+		return nil
+	})
+}
+
+// The page's search at a snapshot finds what was there then, though all of it has another value now.
+func TestPageSnapshot(t *testing.T) {
+	r := newRig(t)
+	module := compileFromPage(t, "lookup.comp", false, "-DVKDS_ROLLED=1", "-DVKDS_SNAPSHOT=1")
+	first, keys, values, queries := pairsAndQueries(5, 2000)
+	tree, err := mvbtree.Build(t.Context(), r.d, keys, values, mvbtree.Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	at, err := tree.Snapshot(t.Context())
+	require.NoError(t, err)
+	defer at.Close()
+	k, err := vk.NewKernel[lookupPush](r.d, module, vk.KernelOptions{Constants: tree.Constants()})
+	require.NoError(t, err)
+	defer k.Free()
+	answers := put(r, make([]uint32, 2*len(queries)))
+	push := lookupPush{Keys: put(r, queries).Address(), Answers: answers.Address(), Count: uint32(len(queries))}
+	for range 2 { // nothing is changed yet, and then all
+		require.NoError(t, lookUpThen(r.s, at, k, push))
+		require.NoError(t, r.s.Wait(t.Context()))
+		got := get(r, answers)
+		for i, key := range queries {
+			value, there := first[key]
+			require.Equal(t, there, got[2*i] == 1, "key %d", key)
+			require.Equal(t, value, got[2*i+1], "key %d", key)
+		}
+		_, err = tree.Insert(t.Context(), queries, queries)
+		require.NoError(t, err)
+	}
 }
 
 // By the page's prefix index each key is found, also where a prefix has many leaves or none of its own; and the index
