@@ -11,9 +11,9 @@
 // as a part of that. So a version may have pairs outside its leaf's range, which are none of the leaf's, and several
 // leaves may lead to one version.
 //
-// What is here is for a read-only phase. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the address
-// of BTreeVersions of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and they read
-// what it held.
+// What is here is for a read-only phase. A tree at a snapshot (Snapshot.On in Go) is a BTree whose `state` is the
+// address of BTreeVersions of the snapshot's time: define VKDS_SNAPSHOT before this header and those that search, and
+// they read what it held.
 #ifndef VKDS_BTREE_VERSION_GLSL
 #define VKDS_BTREE_VERSION_GLSL
 
