@@ -84,7 +84,9 @@ func (v *view[W]) Kernels(s *vk.Stream, record func(Device) error) error {
 		if !v.of.past() { // which a kernel of vkds would not ask
 			d.State = vk.NewArguments(s, versionArguments{Now: math.MaxUint32}).Address()
 		}
-		return record(d)
+		var err error
+		v.of.gate.Outside(func() { err = record(d) })
+		return err
 	})
 }
 

@@ -3,6 +3,7 @@ package mvbtree
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -321,4 +322,31 @@ func TestKept(t *testing.T) {
 	require.Equal(t, map[uint32]uint32{1: 4, 2: 4}, pairs(t, third))
 	require.NoError(t, third.Close())
 	require.Zero(t, kept())
+}
+
+// What records kernels at a snapshot may ask the tree how it stands, and is refused what would wait for its own end.
+func TestOnIsCalledFromInside(t *testing.T) {
+	d := testdevice.Open(t)
+	tree, err := Build(t.Context(), d, []uint32{1}, []uint32{2}, Options{})
+	require.NoError(t, err)
+	defer tree.Close()
+	at, err := tree.Snapshot(t.Context())
+	require.NoError(t, err)
+	defer at.Close()
+	s, err := d.NewStream()
+	require.NoError(t, err)
+	defer s.Close()
+	own := errors.New("its own")
+	err = at.On(s, func(then btree.Device) error {
+		require.NotEqual(t, tree.Device().State, then.State)
+		require.NotEmpty(t, tree.Constants())
+		_, err := tree.Insert(t.Context(), []uint32{3}, []uint32{4})
+		var inside *structures.ReentryError
+		require.ErrorAs(t, err, &inside)
+		_, _, err = at.Find(t.Context(), []uint32{1})
+		require.ErrorAs(t, err, &inside)
+		return own
+	})
+	require.ErrorIs(t, err, own)
+	require.ErrorIs(t, s.Wait(t.Context()), own) // nothing of a stream runs of which a part is missing
 }

@@ -44,8 +44,9 @@ func (s *Snapshot[K, V]) WriteTo(w io.Writer) (int64, error) { return s.Save(con
 // On records kernels of one's own that read what the tree held, with btree_search.glsl and others, compiled with
 // VKDS_SNAPSHOT (docs/device-side.md). record is called once, before On returns, with the tree as it stands in their
 // push constants, and records them on the stream; on the device they come behind the updates that other streams have
-// submitted, and later updates behind them. They need Tree.Constants. record may not call the tree. Errors:
-// vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, record's own.
+// submitted, and later updates behind them. They need Tree.Constants. What record calls of the tree that would wait for
+// On itself is a *structures.ReentryError. Errors: vk.ErrUnsubmitted, vk.ErrClosed, *vk.ForeignError, record's own,
+// which the stream then keeps: nothing of it runs.
 func (s *Snapshot[K, V]) On(stream *vk.Stream, record func(tree btree.Device) error) error {
 	return s.at.Kernels(stream, func(device any) error { return record(device.(btree.Device)) })
 }
