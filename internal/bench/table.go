@@ -132,6 +132,10 @@ var table = slices.Concat([]row{
 		"slabhash": {Op{"add-skewed", "InsertAdd of n pairs to an empty map, one key taking a share", false,
 			hashAxes + " skew"}, skewed(structures.InsertAdd)},
 	}},
+	{"add, repeated", map[string]cell{
+		"slabhash": {Op{"add-repeated", "InsertAdd of n pairs to an empty map, each key four times", false, hashAxes},
+			(*session).addRepeated},
+	}},
 	{"min, skewed", map[string]cell{
 		"slabhash": {Op{"min-skewed", "InsertMin of n pairs, one key taking a share", false, hashAxes + " skew"},
 			skewed(structures.InsertMin)},
