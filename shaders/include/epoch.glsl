@@ -51,17 +51,16 @@ struct EpochBag {
 const uint EPOCH_CLASSES = 5u;
 const uint EPOCH_END = 4294967290u;
 
-// Byte offsets: the epoch's number; where what found no room in a bag is marked, by whoever wants to (epoch_slab.glsl),
-// and whether anything is; then a line a stripe, and behind them the bags, those of a stripe side by side.
+// Byte offsets: the epoch's number; the address of what epoch_slab.glsl has for slabs that found no room in a bag; a
+// line a stripe, and behind the lines the bags, those of a stripe side by side.
 const uint EPOCH_NUMBER_AT = 0u;
 const uint EPOCH_KEPT_AT = 128u;
-const uint EPOCH_IS_KEPT_AT = 136u;
 const uint EPOCH_STRIPES_AT = 256u;
 // In a stripe's line: how many are in even epochs, and 2^16 times how many are in odd ones; how many words were retired
-// to the bag of each class, also those that found no room; how many were freed while kernels ran.
+// to the bag of each class, also those that found no room; how many were collected.
 const uint EPOCH_ACTIVE_AT = 0u;
 const uint EPOCH_COUNTS_AT = 4u;
-const uint EPOCH_FREED_AT = 24u;
+const uint EPOCH_FREED_AT = 24u;   // by epoch_collect
 
 const uint EPOCH_LOOKS = 5u;   // an epoch is entered after four at the latest: see epoch_enter
 

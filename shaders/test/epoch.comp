@@ -4,7 +4,7 @@
 #include "epoch_slab.glsl"
 #include "invocation.glsl"
 
-layout(constant_id = 16) const uint FUNCTION = 0;   // 0 a step, 1 churn
+layout(constant_id = 16) const uint FUNCTION = 0;   // 0 a step, 1 churn, 2 take
 
 layout(push_constant, std430) uniform Push {
     SlabPool pool;
@@ -84,7 +84,22 @@ void churn() {
     if (refused != 0u) atomic_add(address_add(answers, 8u), refused);
 }
 
+// Allocates a slab an invocation, and counts the words of it that are not clear.
+void takes() {
+    SlabCursor cursor = slab_cursor();
+    uint i = invocation_index();
+    uint slab = slab_allocate(pool, cursor, i < count);
+    uint wrong = 0u;
+    if (slab != SLAB_NULL) {
+        plain_store(address_at(slabs, i, 2u), slab);
+        for (uint w = 0u; w < 32u; w++)
+            wrong += plain_load(address_add(slab_address(pool, slab), 4u * w)) == ~0u ? 0u : 1u;
+    }
+    if (wrong != 0u) atomic_add(answers, wrong);
+}
+
 void main() {
     if (FUNCTION == 1u) churn();
+    else if (FUNCTION == 2u) takes();
     else if (subgroupAll(subgroup_number() == count)) acts();
 }
