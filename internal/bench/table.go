@@ -283,6 +283,13 @@ var table = slices.Concat([]row{
 		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
 			true, ""}, (*session).slabs},
 	}},
+	{"replace slabs", map[string]cell{
+		"alloc": {Op{"replace", "n slabs, each by a copy; the old ones freed at once, and retired by epochs", false, ""},
+			(*session).replaceSlabs},
+	}},
+	{"read slabs", map[string]cell{
+		"alloc": {Op{"read", "n slabs in random order, without epochs and in them", false, ""}, (*session).readSlabs},
+	}},
 })
 
 // benchmark is a column of the table: a structure, or a family of primitives.
