@@ -178,7 +178,7 @@ func TestHalfPublishedSplit(t *testing.T) {
 
 func testHalfPublishedSplit[W structures.Word](t *testing.T, d *vk.Device, tile int) {
 	keys := widened[W](ramp(3000, 0, 1000))
-	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile, Capacity: 6000})
+	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile, Capacity: 60000})
 	m := modelOf[W]{}.insert(keys, keys)
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
