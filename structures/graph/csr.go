@@ -22,14 +22,19 @@ const (
 	MaxArcs     = primitives.MaxLength
 )
 
-// CSR is a graph as compressed sparse rows: the targets of each vertex's arcs in ascending order, one row behind the
-// other. It doesn't change. Several goroutines may use one; its fields are for reading.
+// Rows are what a CSR holds: the targets of each vertex's arcs in ascending order, one row behind the other.
+type Rows struct {
+	Vertices  int
+	Arcs      int
+	Offsets   *vk.Buffer[uint32] // Vertices+1 words: vertex v has the arcs Offsets[v] … Offsets[v+1]-1
+	Targets   *vk.Buffer[uint32] // a word an arc
+	Weights   *vk.Buffer[uint32] // a word an arc; nil: there are none
+	Symmetric bool               // each arc has its opposite, of the same weight
+}
+
+// CSR is a graph as compressed sparse rows. It doesn't change. Several goroutines may use one; its Rows are for reading.
 type CSR struct {
-	Vertices int
-	Arcs     int
-	Offsets  *vk.Buffer[uint32] // Vertices+1 words: vertex v has the arcs Offsets[v] … Offsets[v+1]-1
-	Targets  *vk.Buffer[uint32] // a word an arc
-	Weights  *vk.Buffer[uint32] // a word an arc; nil: there are none
+	Rows
 
 	d    *vk.Device
 	gate *gate.Gate
@@ -38,21 +43,20 @@ type CSR struct {
 
 // NewCSR makes a graph of buffers that hold one, which Close frees. Errors: *structures.CountError,
 // *structures.LengthError where a buffer is too short, and those of vk.Device.Accept.
-func NewCSR(d *vk.Device, vertices, arcs int, offsets, targets, weights *vk.Buffer[uint32]) (*CSR, error) {
-	if err := checkSizes(vertices, arcs); err != nil {
+func NewCSR(d *vk.Device, r Rows) (*CSR, error) {
+	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
 		return nil, err
 	}
-	weighted := arcs
-	if weights == nil {
+	weighted := r.Arcs
+	if r.Weights == nil {
 		weighted = 0
 	}
-	if err := cmp.Or(recording.Need(d, offsets, "words of offsets", vertices, vertices+1),
-		recording.Need(d, targets, "targets", arcs, arcs),
-		recording.Need(d, weights, "weights", arcs, weighted)); err != nil {
+	if err := cmp.Or(recording.Need(d, r.Offsets, "words of offsets", r.Vertices, r.Vertices+1),
+		recording.Need(d, r.Targets, "targets", r.Arcs, r.Arcs),
+		recording.Need(d, r.Weights, "weights", r.Arcs, weighted)); err != nil {
 		return nil, err
 	}
-	return &CSR{Vertices: vertices, Arcs: arcs, Offsets: offsets, Targets: targets, Weights: weights, d: d,
-		gate: gate.New()}, nil
+	return &CSR{Rows: r, d: d, gate: gate.New()}, nil
 }
 
 func checkSizes(vertices, arcs int) error {
@@ -372,7 +376,8 @@ type csrRowsPush struct {
 
 // rows makes the graph of its arcs.
 func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err error) {
-	g = &CSR{Vertices: b.o.Vertices, Arcs: sorted.arcs, d: b.d, gate: gate.New()}
+	g = &CSR{d: b.d, gate: gate.New()}
+	g.Vertices, g.Arcs, g.Symmetric = b.o.Vertices, sorted.arcs, b.o.Symmetric
 	defer func() {
 		if err != nil {
 			b.s.Finally(func() { _ = g.Close() })
