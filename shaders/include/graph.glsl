@@ -28,7 +28,6 @@ struct Graph {
     uint capacity;    // vertices that there are descriptors for
     uint seed;        // of the hash function
     uint most;        // keys a bucket, on average, from which on a vertex should get more of them
-    uint unused;
 };
 
 const uint GRAPH_VERTEX_SHIFT = 4u;        // log2 of a descriptor's bytes

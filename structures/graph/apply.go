@@ -72,7 +72,7 @@ func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) erro
 	if b.retry {
 		p.Retry = 1
 	}
-	sequential.Dispatch(s, k, groups(b.count), b.groups, p)
+	sequential.Dispatch(s, k, groupsOf(b.count), b.groups, p)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (g *Graph) recordFind(s *vk.Stream, p findPush) error {
 	if err != nil {
 		return err
 	}
-	k.Dispatch(s, groups(int(p.Count.N)), p)
+	k.Dispatch(s, groupsOf(int(p.Count.N)), p)
 	return nil
 }
 

@@ -89,7 +89,6 @@ type Device struct {
 	Capacity uint32 // descriptors
 	Seed     uint32
 	Most     uint32 // keys a bucket from which on a vertex should get more
-	_        uint32
 }
 
 // New makes a graph without edges. Errors: *structures.OptionError; *structures.CapacityError, before anything is
@@ -186,7 +185,7 @@ func (g *Graph) growVertices(ctx context.Context, capacity int) error {
 		if have != 0 {
 			g.stream.Copy(larger, 0, g.vertices, 0, int(g.vertices.Bytes()))
 		}
-		k.Dispatch(g.stream, groups(capacity-have),
+		k.Dispatch(g.stream, groupsOf(capacity-have),
 			freshPush{larger.Address(), uint32(have), uint32(capacity - have)})
 		return nil
 	})
@@ -313,8 +312,8 @@ func (g *Graph) protocol(kernel string) string {
 	return g.variant(kernel) + "a32"
 }
 
-// groups returns how many workgroups have so many invocations.
-func groups(invocations int) int { return (invocations + workgroup - 1) / workgroup }
+// groupsOf returns how many workgroups have so many invocations.
+func groupsOf(invocations int) int { return (invocations + workgroup - 1) / workgroup }
 
 // counts are the counters as they are now. Who calls has entered.
 func (g *Graph) counts(ctx context.Context, s *vk.Stream) (words [counterWords]uint32, err error) {

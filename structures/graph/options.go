@@ -51,7 +51,6 @@ const (
 	DefaultLoad    = 0.7 // section 5.3 of the dissertation, and its figures 5.2 and 5.3
 	DefaultMaxLoad = 2
 
-
 	maxBuckets = 1 << 26 // of a vertex: 2^31 edges at a load of 1
 	maxTile    = 8       // quads of a slab
 )

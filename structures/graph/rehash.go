@@ -110,7 +110,7 @@ func (g *Graph) ranges(n int, record func(first, count int)) {
 }
 
 // walkGroups returns how many workgroups have so many tiles.
-func (g *Graph) walkGroups(n int) int { return groups(n * g.tiles.walk) }
+func (g *Graph) walkGroups(n int) int { return groupsOf(n * g.tiles.walk) }
 
 // regrowth is a change of buckets: what each vertex needs, and where its base slabs come behind those of others.
 type regrowth struct {
@@ -144,7 +144,7 @@ func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, er
 			return err
 		}
 		g.timed("plan", func() {
-			k.Dispatch(g.stream, groups(extent), planPush{
+			k.Dispatch(g.stream, groupsOf(extent), planPush{
 				Graph: g.device(), Needs: r.needs, Extent: uint32(extent), Mode: mode, Slots: uint32(g.slots),
 				Each: float32(float64(g.slots) * g.o.Load), Most: maxBuckets,
 			})
@@ -302,7 +302,7 @@ func (g *Graph) install(r regrowth) error {
 					Needs: r.needs, Extent: uint32(r.extent), First: uint32(first), Count: uint32(count)})
 			})
 		})
-		install.Dispatch(g.stream, groups(r.extent), installPush{g.device(), r.places, r.needs, uint32(r.extent), r.base})
+		install.Dispatch(g.stream, groupsOf(r.extent), installPush{g.device(), r.places, r.needs, uint32(r.extent), r.base})
 		return nil
 	})
 }
