@@ -18,6 +18,7 @@ type axisFlags struct {
 	sizes, batches                                      []int
 	utilizations                                        []float64
 	orders, levels, lookups, paths, forms, waits, kinds []string
+	graphs                                              []string
 }
 
 func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
@@ -75,6 +76,7 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	names(&a.paths, "path", "concurrent,batched", "that batches of updates take: ", bench.Paths.Names())
 	names(&a.forms, "form", "auto", "of operations that have two: ", bench.Forms.Names())
 	names(&a.waits, "wait", "restart", "what an insertion does that finds a latch taken: ", bench.Waits.Names())
+	names(&a.graphs, "graph", "rmat,grid", "that is analysed: ", bench.GraphShapes.Names())
 	names(&a.kinds, "kind", "b-link-tree", "with side links or without: ", bench.Kinds.Names())
 }
 
@@ -88,7 +90,7 @@ func tileUsage(benchmark string) string {
 // read brings the flags into the options.
 func (a *axisFlags) read(f *pflag.FlagSet) error {
 	o := a.o
-	var errs [9]error
+	var errs [10]error
 	o.Sizes, errs[0] = sizesOf("n", a.sizes, 6)
 	o.Batches, errs[1] = sizesOf("batch", a.batches, 1)
 	o.Orders, errs[2] = parseAll("order", a.orders, bench.Orders.Parse)
@@ -98,6 +100,7 @@ func (a *axisFlags) read(f *pflag.FlagSet) error {
 	o.Forms, errs[6] = parseAll("form", a.forms, bench.Forms.Parse)
 	o.Waits, errs[7] = parseAll("wait", a.waits, bench.Waits.Parse)
 	o.Kinds, errs[8] = parseAll("kind", a.kinds, bench.Kinds.Parse)
+	o.Graphs, errs[9] = parseAll("graph", a.graphs, bench.GraphShapes.Parse)
 	return cmp.Or(cmp.Or(errs[:]...), a.readLoads(f), a.readPaths())
 }
 

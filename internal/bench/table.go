@@ -279,7 +279,7 @@ var table = slices.Concat([]row{
 		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
 			true, ""}, (*session).slabs},
 	}},
-})
+}, analyses)
 
 // benchmark is a column of the table: a structure, or a family of primitives.
 type benchmark struct {
@@ -302,6 +302,7 @@ var columns = []benchmark{
 	{name: "merge", size: 1 << 20},
 	{name: "search", size: 1 << 20},
 	{name: "alloc", size: 1 << 20},
+	{name: "graph", size: 1 << 16},
 }
 
 // benchmarkOf returns a column with its cells.
