@@ -310,7 +310,7 @@ var table = slices.Concat([]row{
 	{"read slabs", map[string]cell{
 		"alloc": {Op{"read", "n slabs in random order, without epochs and in them", false, ""}, (*session).readSlabs},
 	}},
-})
+}, analyses)
 
 // benchmark is a column of the table: a structure, or a family of primitives.
 type benchmark struct {
