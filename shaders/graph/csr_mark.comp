@@ -1,0 +1,32 @@
+// Flags of the sorted arcs that stay: of equal ones the last, and loops if they are wanted.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "number.glsl"
+#include "invocation.glsl"
+#define BITMAP_BITS WORKGROUP
+#include "../primitives/bitmap.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;    // of 64 bits
+    uvec2 flags;   // a bit an arc, out
+    uint arcs;
+    uint bits;     // of an id
+    uint loops;    // 1: loops stay
+};
+
+bool stays(uint i) {
+    if (i >= arcs) return false;
+    uvec2 key = plain_load2(address_at(keys, i, 3u));
+    if (loops == 0u && number_from(key, bits) == (key.x & ((1u << bits) - 1u))) return false;
+    return i + 1u == arcs || !number_equal(plain_load2(address_at(keys, i + 1u, 3u)), key);
+}
+
+void main() {
+    uint group = workgroup_index();
+    uint first = group * WORKGROUP;
+    bitmap_clear();
+    barrier();
+    bitmap_set_all(workgroup_lane(), stays(first + workgroup_lane()));
+    barrier();
+    if (first < arcs) bitmap_store(address_at(flags, group * (WORKGROUP / 32u), 2u), min(WORKGROUP, arcs - first));
+}

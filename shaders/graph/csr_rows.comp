@@ -1,0 +1,34 @@
+// The rows of sorted arcs: the target of each, and for each vertex where its row begins, by a binary search.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "number.glsl"
+#include "invocation.glsl"
+#include "memory.glsl"
+
+layout(push_constant, std430) uniform Push {
+    uvec2 keys;      // of 64 bits, ascending
+    uvec2 offsets;   // out: vertices + 1 words
+    uvec2 targets;   // out
+    uint arcs;
+    uint vertices;
+    uint bits;       // of an id
+};
+
+// The first arc whose row is at least this one.
+uint row_begin(uint row) {
+    uvec2 least = number_shifted(row, bits);
+    uint low = 0u, high = arcs;
+    while (low < high) {
+        uint middle = low + (high - low) / 2u;
+        if (number_below(plain_load2(address_at(keys, middle, 3u)), least)) low = middle + 1u;
+        else high = middle;
+    }
+    return low;
+}
+
+void main() {
+    uint i = invocation_index();
+    if (i < arcs) plain_store_at(targets, i, plain_load(address_at(keys, i, 3u)) & ((1u << bits) - 1u));
+    if (i < vertices) plain_store_at(offsets, i, row_begin(i));
+    if (i == vertices) plain_store_at(offsets, i, arcs);
+}

@@ -1,0 +1,414 @@
+// Package graph has graphs in GPU memory. Vertices are numbers from 0 on, and an arc is an edge in one direction: an
+// undirected graph has two of each edge.
+package graph
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// MaxVertices and MaxArcs are the most that a CSR may have.
+const (
+	MaxVertices = 1 << 30
+	MaxArcs     = primitives.MaxLength
+)
+
+// Rows are what a CSR holds: the targets of each vertex's arcs in ascending order, one row behind the other.
+type Rows struct {
+	Vertices  int
+	Arcs      int
+	Offsets   *vk.Buffer[uint32] // Vertices+1 words: vertex v has the arcs Offsets[v] … Offsets[v+1]-1
+	Targets   *vk.Buffer[uint32] // a word an arc
+	Weights   *vk.Buffer[uint32] // a word an arc; nil: there are none
+	Symmetric bool               // each arc has its opposite, of the same weight
+}
+
+// CSR is a graph as compressed sparse rows. It doesn't change. Several goroutines may use one; its Rows are for reading.
+type CSR struct {
+	Rows
+
+	d    *vk.Device
+	gate *gate.Gate
+	uses vk.Uses
+}
+
+// NewCSR makes a graph of buffers that hold one, which Close frees. Errors: *structures.CountError,
+// *structures.LengthError where a buffer is too short, and those of vk.Device.Accept.
+func NewCSR(d *vk.Device, r Rows) (*CSR, error) {
+	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
+		return nil, err
+	}
+	weighted := r.Arcs
+	if r.Weights == nil {
+		weighted = 0
+	}
+	if err := cmp.Or(recording.Need(d, r.Offsets, "words of offsets", r.Vertices, r.Vertices+1),
+		recording.Need(d, r.Targets, "targets", r.Arcs, r.Arcs),
+		recording.Need(d, r.Weights, "weights", r.Arcs, weighted)); err != nil {
+		return nil, err
+	}
+	return &CSR{Rows: r, d: d, gate: gate.New()}, nil
+}
+
+func checkSizes(vertices, arcs int) error {
+	if vertices < 0 || vertices > MaxVertices {
+		return &structures.CountError{What: "vertices", N: vertices, Most: MaxVertices}
+	}
+	if arcs < 0 || arcs > MaxArcs {
+		return &structures.CountError{What: "arcs", N: arcs, Most: MaxArcs}
+	}
+	return nil
+}
+
+// Device is the device that the graph is on.
+func (g *CSR) Device() *vk.Device { return g.d }
+
+// Use runs f while the graph stays open: Close waits for it. Errors: vk.ErrClosed, the context's if that has ended
+// before, and f's.
+func (g *CSR) Use(ctx context.Context, f func() error) error {
+	if err := g.gate.EnterShared(ctx); err != nil {
+		return err
+	}
+	defer g.gate.LeaveShared()
+	return f()
+}
+
+// UsedOn notes that what was recorded into a stream so far names the graph's buffers: Close frees them behind it.
+func (g *CSR) UsedOn(s *vk.Stream) { g.uses.On(s) }
+
+// Close frees the buffers, behind the calls and the work that use them. Further calls do nothing.
+func (g *CSR) Close() error {
+	leave, open, err := g.gate.Shut()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if open {
+		g.gate.End()
+		g.uses.Free(func() {
+			g.Offsets.Free()
+			g.Targets.Free()
+			g.Weights.Free()
+		})
+	}
+	return nil
+}
+
+// Slices copies the graph to the host. weights is nil where there are none. Errors: vk.ErrClosed, the context's, those
+// of the device.
+func (g *CSR) Slices(ctx context.Context) (offsets, targets, weights []uint32, err error) {
+	err = g.Use(ctx, func() error {
+		offsets, targets = make([]uint32, g.Vertices+1), make([]uint32, g.Arcs)
+		err := cmp.Or(g.Offsets.Download(ctx, 0, offsets), g.Targets.Download(ctx, 0, targets))
+		if g.Weights != nil && err == nil {
+			weights = make([]uint32, g.Arcs)
+			err = g.Weights.Download(ctx, 0, weights)
+		}
+		return err
+	})
+	return offsets, targets, weights, err
+}
+
+// CSROptions say how a CSR is made of edges. The zero value keeps what comes: directed, with loops.
+type CSROptions struct {
+	// Vertices is how many there are. 0, with edges in Go slices alone: one more than the greatest id.
+	Vertices int
+	// DropLoops leaves out edges from a vertex to itself.
+	DropLoops bool
+	// Symmetric has each edge in both directions.
+	Symmetric bool
+}
+
+// DeviceEdges are edges in device buffers. Of equal ones the last counts.
+type DeviceEdges struct {
+	Count    int
+	From, To *vk.Buffer[uint32]
+	Weights  *vk.Buffer[uint32] // nil: there are none
+}
+
+// VertexError says that an edge has a vertex that is none. Vertex is ^0 of edges in device buffers.
+type VertexError struct {
+	Vertex   uint32
+	Vertices int // that there are
+}
+
+func (e *VertexError) Error() string {
+	if e.Vertex == ^uint32(0) {
+		return fmt.Sprintf("an edge has a vertex that isn't among the graph's %d", e.Vertices)
+	}
+	return fmt.Sprintf("vertex %d isn't among the graph's %d", e.Vertex, e.Vertices)
+}
+
+// BuildCSR makes a graph of edges in any order, from[i] to to[i]; weights is nil, or has one of each. Edges that come
+// more than once become one, with the weight of the last. What is copied and what it takes to sort that have to fit
+// into the device's memory at once: 24 bytes an arc, 32 with weights.
+//
+// Errors: *structures.LengthError, *structures.CountError, *VertexError, *vk.OutOfMemoryError, the context's.
+func BuildCSR(ctx context.Context, d *vk.Device, from, to, weights []uint32, o CSROptions) (*CSR, error) {
+	if len(to) != len(from) || weights != nil && len(weights) != len(from) {
+		e := &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}
+		if len(to) == len(from) {
+			e.Other, e.Got = "weights", len(weights)
+		}
+		return nil, e
+	}
+	greatest := uint32(0)
+	if len(from) > 0 {
+		greatest = max(slices.Max(from), slices.Max(to))
+		if o.Vertices == 0 {
+			o.Vertices = int(greatest) + 1
+		}
+		if int(greatest) >= o.Vertices {
+			return nil, &VertexError{greatest, o.Vertices}
+		}
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	b := newBuilder(d, s)
+	defer b.free()
+	edges := DeviceEdges{Count: len(from)}
+	for _, part := range []struct {
+		words []uint32
+		to    **vk.Buffer[uint32]
+	}{{from, &edges.From}, {to, &edges.To}, {weights, &edges.Weights}} {
+		if part.words == nil {
+			continue
+		}
+		if *part.to, err = b.room(len(part.words)); err != nil {
+			return nil, err
+		}
+		if err = (*part.to).Upload(ctx, 0, part.words); err != nil {
+			return nil, err
+		}
+	}
+	return b.build(ctx, edges, o)
+}
+
+// BuildCSROn is BuildCSR of edges in device buffers, behind what the stream has recorded: it submits that, and waits,
+// since the host has to know how many arcs there are. Options.Vertices says how many vertices.
+func BuildCSROn(ctx context.Context, s *vk.Stream, e DeviceEdges, o CSROptions) (*CSR, error) {
+	d := s.Device()
+	weighted := e.Count
+	if e.Weights == nil {
+		weighted = 0
+	}
+	if err := cmp.Or(recording.Need(d, e.From, "vertices that edges come from", e.Count, e.Count),
+		recording.Need(d, e.To, "vertices that edges lead to", e.Count, e.Count),
+		recording.Need(d, e.Weights, "weights", e.Count, weighted)); err != nil {
+		return nil, err
+	}
+	b := newBuilder(d, s)
+	defer b.free()
+	return b.build(ctx, e, o)
+}
+
+// csrBuilder makes one graph, with memory that goes when it is there.
+type csrBuilder struct {
+	d       *vk.Device
+	s       *vk.Stream
+	kernels *recording.Kernels
+	bulk    *primitives.Primitives
+	buffers []*vk.Buffer[uint32]
+
+	edges DeviceEdges
+	o     CSROptions
+	arcs  int // before equal ones become one
+	bits  int // of an id
+}
+
+func newBuilder(d *vk.Device, s *vk.Stream) *csrBuilder {
+	return &csrBuilder{d: d, s: s, kernels: recording.NewKernels(d), bulk: primitives.New(d, primitives.Options{})}
+}
+
+// room is memory for so many words, until the end.
+func (b *csrBuilder) room(words int) (*vk.Buffer[uint32], error) {
+	buffer, err := vk.NewBuffer[uint32](b.d, words)
+	if err == nil {
+		b.buffers = append(b.buffers, buffer)
+	}
+	return buffer, err
+}
+
+func (b *csrBuilder) free() {
+	b.s.Finally(func() {
+		for _, buffer := range b.buffers {
+			buffer.Free()
+		}
+	})
+}
+
+func (b *csrBuilder) build(ctx context.Context, e DeviceEdges, o CSROptions) (*CSR, error) {
+	b.edges, b.o, b.arcs = e, o, e.Count
+	if o.Symmetric {
+		b.arcs *= 2
+	}
+	if err := checkSizes(o.Vertices, b.arcs); err != nil {
+		return nil, err
+	}
+	if e.Count > 0 && o.Vertices == 0 {
+		return nil, &VertexError{^uint32(0), 0}
+	}
+	b.bits = max(1, bits.Len(uint(max(0, o.Vertices-1))))
+	sorted, err := b.sort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.rows(ctx, sorted)
+}
+
+// sortedArcs are arcs in the order of rows, each of them once: keys of 64 bits, and weights.
+type sortedArcs struct {
+	keys, weights *vk.Buffer[uint32]
+	arcs          int
+}
+
+type csrKeysPush struct {
+	From, To, Weights, Keys, ArcWeights, Wrong uint64
+	Edges, Vertices, Bits, Both                uint32
+}
+
+type csrMarkPush struct {
+	Keys, Flags       uint64
+	Arcs, Bits, Loops uint32
+}
+
+const csrWorkgroup = 128
+
+func groups(n int) int { return (n + csrWorkgroup - 1) / csrWorkgroup }
+
+// sort makes arcs of the edges, sorts them and leaves out what is not to stay.
+func (b *csrBuilder) sort(ctx context.Context) (out sortedArcs, err error) {
+	if b.arcs == 0 {
+		out.keys, err = b.room(2)
+		return out, cmp.Or(err, b.s.Wait(ctx))
+	}
+	widths := primitives.Widths{Key: structures.Bits64, Value: structures.Bits32}
+	weighted := b.edges.Weights != nil
+	weights := 0
+	if weighted {
+		weights = b.arcs
+	}
+	scratch := max(b.bulk.SortScratch(b.arcs, weighted, widths), b.bulk.CompactScratch(b.arcs))
+	var room [7]*vk.Buffer[uint32]
+	for i, words := range []int{2 * b.arcs, 2 * b.arcs, weights, weights, (b.arcs + 31) / 32, 2, (scratch + 3) / 4} {
+		if room[i], err = b.room(words); err != nil {
+			return out, err
+		}
+	}
+	keys, sorted, values, sortedValues, flags, counts := room[0], room[1], room[2], room[3], room[4], room[5]
+	from := values // of the arcs
+	if !b.o.Symmetric {
+		from = b.edges.Weights
+	}
+	err = b.s.Whole(func() error {
+		if err := b.makeKeys(keys, values, counts); err != nil {
+			return err
+		}
+		sort := primitives.SortArgs{Keys: keys.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: b.arcs},
+			Widths: widths, Bits: 2 * b.bits, Scratch: room[6].Address()}
+		compact := primitives.CompactArgs{Keys: sorted.Address(), Flags: flags.Address(), OutKeys: keys.Address(),
+			OutCount: counts.AddressOf(1), Length: sort.Length, Widths: widths, Scratch: sort.Scratch}
+		if weighted {
+			sort.Values, sort.OutValues = from.Address(), sortedValues.Address()
+			compact.Values, compact.OutValues = sort.OutValues, values.Address()
+		}
+		return cmp.Or(b.bulk.Sort(b.s, sort), b.mark(sorted, flags), b.bulk.Compact(b.s, compact))
+	})
+	if err == nil {
+		err = b.s.Wait(ctx)
+	}
+	var word [2]uint32
+	if err == nil {
+		err = counts.Download(ctx, 0, word[:])
+	}
+	if err == nil && word[0] != 0 {
+		err = &VertexError{^uint32(0), b.o.Vertices}
+	}
+	return sortedArcs{keys, values, int(word[1])}, err
+}
+
+func (b *csrBuilder) makeKeys(keys, values, counts *vk.Buffer[uint32]) error {
+	k, err := recording.Kernel[csrKeysPush](b.kernels, b.s, "graph/csr_keys", csrWorkgroup)
+	if err != nil {
+		return err
+	}
+	if err := recording.Clear(b.kernels, b.s, counts.Address(), counts.Len()); err != nil {
+		return err
+	}
+	push := csrKeysPush{b.edges.From.Address(), b.edges.To.Address(), b.edges.Weights.Address(), keys.Address(),
+		values.Address(), counts.Address(), uint32(b.edges.Count), uint32(b.o.Vertices), uint32(b.bits), 0}
+	if b.o.Symmetric {
+		push.Both = 1
+	}
+	k.Dispatch(b.s, groups(b.edges.Count), push)
+	return nil
+}
+
+func (b *csrBuilder) mark(sorted, flags *vk.Buffer[uint32]) error {
+	k, err := recording.Kernel[csrMarkPush](b.kernels, b.s, "graph/csr_mark", csrWorkgroup)
+	if err != nil {
+		return err
+	}
+	push := csrMarkPush{sorted.Address(), flags.Address(), uint32(b.arcs), uint32(b.bits), 1}
+	if b.o.DropLoops {
+		push.Loops = 0
+	}
+	k.Dispatch(b.s, groups(b.arcs), push)
+	return nil
+}
+
+type csrRowsPush struct {
+	Keys, Offsets, Targets uint64
+	Arcs, Vertices, Bits   uint32
+}
+
+// rows makes the graph of its arcs.
+func (b *csrBuilder) rows(ctx context.Context, sorted sortedArcs) (g *CSR, err error) {
+	g = &CSR{d: b.d, gate: gate.New()}
+	g.Vertices, g.Arcs, g.Symmetric = b.o.Vertices, sorted.arcs, b.o.Symmetric
+	defer func() {
+		if err != nil {
+			b.s.Finally(func() { _ = g.Close() })
+			g = nil
+		}
+	}()
+	if g.Offsets, err = vk.NewBuffer[uint32](b.d, g.Vertices+1); err != nil {
+		return g, err
+	}
+	if g.Targets, err = vk.NewBuffer[uint32](b.d, g.Arcs); err != nil {
+		return g, err
+	}
+	if b.edges.Weights != nil {
+		if g.Weights, err = vk.NewBuffer[uint32](b.d, g.Arcs); err != nil {
+			return g, err
+		}
+	}
+	err = b.s.Whole(func() error {
+		k, err := recording.Kernel[csrRowsPush](b.kernels, b.s, "graph/csr_rows", csrWorkgroup)
+		if err != nil {
+			return err
+		}
+		if g.Weights != nil && g.Arcs > 0 {
+			b.s.Copy(g.Weights, 0, sorted.weights, 0, 4*g.Arcs)
+		}
+		k.Dispatch(b.s, groups(max(g.Arcs, g.Vertices+1)), csrRowsPush{sorted.keys.Address(), g.Offsets.Address(),
+			g.Targets.Address(), uint32(g.Arcs), uint32(g.Vertices), uint32(b.bits)})
+		return nil
+	})
+	if err == nil {
+		err = b.s.Wait(ctx)
+	}
+	return g, err
+}

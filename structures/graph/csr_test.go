@@ -1,0 +1,164 @@
+package graph_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+type edge struct{ from, to uint32 }
+
+// rowsOf is what a CSR of edges holds, by a Go map.
+func rowsOf(vertices int, from, to, weights []uint32, o CSROptions) (offsets, targets, out []uint32) {
+	last := map[edge]uint32{}
+	for i := range from {
+		if o.DropLoops && from[i] == to[i] {
+			continue
+		}
+		w := uint32(0)
+		if weights != nil {
+			w = weights[i]
+		}
+		last[edge{from[i], to[i]}] = w
+		if o.Symmetric {
+			last[edge{to[i], from[i]}] = w
+		}
+	}
+	rows := make([][]uint32, vertices)
+	for e := range last {
+		rows[e.from] = append(rows[e.from], e.to)
+	}
+	offsets = make([]uint32, vertices+1)
+	for v, row := range rows {
+		slices.Sort(row)
+		targets = append(targets, row...)
+		offsets[v+1] = uint32(len(targets))
+		for _, to := range row {
+			out = append(out, last[edge{uint32(v), to}])
+		}
+	}
+	return offsets, targets, out
+}
+
+func randomEdges(rng *rand.Rand, vertices uint32, n int) (from, to, weights []uint32) {
+	for range n {
+		a, b := rng.Uint32N(vertices), rng.Uint32N(vertices)
+		if rng.IntN(8) == 0 {
+			b = a // a loop
+		}
+		from, to, weights = append(from, a), append(to, b), append(weights, rng.Uint32())
+	}
+	return from, to, weights
+}
+
+// requireCSR compares a graph with what its edges make of it, and closes it.
+func requireCSR(t *testing.T, g *CSR, from, to, weights []uint32, o CSROptions) {
+	t.Helper()
+	offsets, targets, values, err := g.Slices(t.Context())
+	require.NoError(t, err)
+	wantOffsets, wantTargets, wantValues := rowsOf(g.Vertices, from, to, weights, o)
+	require.Equal(t, wantOffsets, offsets)
+	require.True(t, slices.Equal(wantTargets, targets))
+	require.Equal(t, len(targets), g.Arcs)
+	if weights == nil {
+		require.Nil(t, values)
+	} else {
+		require.True(t, slices.Equal(wantValues, values))
+	}
+	require.NoError(t, g.Close())
+}
+
+func TestBuildCSR(t *testing.T) {
+	d := testdevice.Open(t)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, size := range []struct {
+		vertices uint32
+		edges    int
+	}{{1, 0}, {1, 3}, {2, 1}, {7, 40}, {300, 129}, {4097, 20000}} {
+		for i := range 8 {
+			o := CSROptions{Vertices: int(size.vertices), DropLoops: i&1 != 0, Symmetric: i&2 != 0}
+			from, to, weights := randomEdges(rng, size.vertices, size.edges)
+			if i&4 != 0 {
+				weights = nil
+			}
+			g, err := BuildCSR(t.Context(), d, from, to, weights, o)
+			require.NoError(t, err)
+			require.EqualValues(t, size.vertices, g.Vertices)
+			requireCSR(t, g, from, to, weights, o)
+		}
+	}
+}
+
+// Without a number of vertices there is one more than the greatest id, and those between have no arcs.
+func TestBuildCSRCountsVertices(t *testing.T) {
+	d := testdevice.Open(t)
+	from, to := []uint32{5, 5}, []uint32{70000, 5}
+	g, err := BuildCSR(t.Context(), d, from, to, nil, CSROptions{})
+	require.NoError(t, err)
+	require.Equal(t, 70001, g.Vertices)
+	requireCSR(t, g, from, to, nil, CSROptions{})
+	g, err = BuildCSR(t.Context(), d, nil, nil, nil, CSROptions{})
+	require.NoError(t, err)
+	require.Zero(t, g.Vertices)
+	requireCSR(t, g, nil, nil, nil, CSROptions{})
+}
+
+// Edges in device buffers, which earlier work of the stream may have written.
+func TestBuildCSROn(t *testing.T) {
+	d := testdevice.Open(t)
+	s := testdevice.Stream(t, d)
+	from, to, weights := randomEdges(rand.New(rand.NewPCG(2, 1)), 50, 400)
+	e := DeviceEdges{Count: len(from), From: testdevice.Room[uint32](t, d, len(from)),
+		To: testdevice.Upload(t, d, to), Weights: testdevice.Upload(t, d, weights)}
+	s.Copy(e.From, 0, testdevice.Upload(t, d, from), 0, 4*len(from))
+	o := CSROptions{Vertices: 50, Symmetric: true}
+	g, err := BuildCSROn(t.Context(), s, e, o)
+	require.NoError(t, err)
+	requireCSR(t, g, from, to, weights, o)
+
+	var wrong *VertexError
+	_, err = BuildCSROn(t.Context(), s, e, CSROptions{Vertices: 20})
+	require.ErrorAs(t, err, &wrong)
+	var length *structures.LengthError
+	e.Count++
+	_, err = BuildCSROn(t.Context(), s, e, o)
+	require.ErrorAs(t, err, &length)
+}
+
+func TestCSRRefuses(t *testing.T) {
+	d := testdevice.Open(t)
+	one, two := []uint32{1}, []uint32{1, 2}
+	var length *structures.LengthError
+	_, err := BuildCSR(t.Context(), d, one, two, nil, CSROptions{})
+	require.ErrorAs(t, err, &length)
+	_, err = BuildCSR(t.Context(), d, one, one, two, CSROptions{})
+	require.ErrorAs(t, err, &length)
+	var wrong *VertexError
+	_, err = BuildCSR(t.Context(), d, one, two[1:], nil, CSROptions{Vertices: 2})
+	require.ErrorAs(t, err, &wrong)
+	require.EqualValues(t, 2, wrong.Vertex)
+	var count *structures.CountError
+	_, err = BuildCSR(t.Context(), d, one, one, nil, CSROptions{Vertices: MaxVertices + 1})
+	require.ErrorAs(t, err, &count)
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = BuildCSR(done, d, one, one, nil, CSROptions{})
+	require.ErrorIs(t, err, context.Canceled)
+
+	g, err := BuildCSR(t.Context(), d, one, two[1:], nil, CSROptions{})
+	require.NoError(t, err)
+	require.NoError(t, g.Close())
+	require.NoError(t, g.Close())
+	_, _, _, err = g.Slices(t.Context())
+	require.ErrorIs(t, err, vk.ErrClosed)
+	_, err = NewCSR(d, Rows{Vertices: 3, Arcs: 1, Offsets: testdevice.Room[uint32](t, d, 3),
+		Targets: testdevice.Room[uint32](t, d, 1)})
+	require.ErrorAs(t, err, &length)
+}
