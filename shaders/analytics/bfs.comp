@@ -1,0 +1,182 @@
+// Breadth-first search, direction-optimising: large frontiers are not expanded; instead, each vertex that was not
+// reached looks for a neighbour that was, and stops at the first (Beamer, Asanovic and Patterson, Direction-Optimizing
+// Breadth-First Search, 2012).
+//
+// Who is reached is a bit, and who sets it has reached the vertex. From the other side a round reads one bitmap and
+// writes another: any neighbour in it is of the frontier, since a vertex with an earlier one would be in it itself.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "traversal.glsl"
+#define BITMAP_BITS WORKGROUP
+#include "../primitives/bitmap.glsl"
+
+// values: distances, ~0 of who isn't reached; marks: two bitmaps; extra: parents, 0: not wanted; own: 1 if every arc has
+// its opposite, so that the other side knows all arcs; more: words of a bitmap.
+const uint CONTROL_BITMAP = CONTROL_OWN;   // which one holds
+
+const uint MODE_PULL = MODE_OWN;
+
+const uint ALPHA = 14u;   // of the paper, section 5
+const uint BETA = 24u;
+
+shared uint bitmap_now;
+
+uvec2 reached_word(uint v) { return address_at(marks, bitmap_now * more + v / 32u, 2u); }
+uint reached_bit(uint v) { return 1u << (v & 31u); }
+
+void reach(uint u, uint distance, uint from) {
+    plain_store_at(values, u, distance);
+    if ((extra.x | extra.y) != 0u) plain_store_at(extra, u, from);
+}
+
+uint departure_value(uint v) { return round_now + 1u; }
+
+uint arrival_look(uint u) { return atomic_load(reached_word(u)); }
+
+bool arrival_take(uint u, uint looked, uint value, uint from, uint place) {
+    uint bit = reached_bit(u);
+    if ((looked & bit) != 0u) return false;
+    if ((atomic_or(reached_word(u), bit) & bit) != 0u) return false;
+    reach(u, value, from);
+    return true;
+}
+
+#ifdef SMALL
+void main() {
+    uint mode = control_load(CONTROL_MODE);
+    uint round = control_load(CONTROL_ROUND);
+    if (control_load(CONTROL_DONE) != 0u) return;
+    if (mode != MODE_NONE) round++;   // which the large kernel has done
+    uint entries = control_load(CONTROL_ENTRIES + (round & 1u));
+    uint lanes = control_load(CONTROL_LANES + (round & 1u));
+    uint seen = control_load(CONTROL_SEEN);
+    uint bitmap = control_load(CONTROL_BITMAP);
+    if (mode == MODE_PULL) bitmap ^= 1u;
+    if (workgroup_lane() == 0u) {
+        round_now = round;
+        bitmap_now = bitmap;
+    }
+    barrier();
+    expand_rounds(entries, lanes, rounds);
+    if (workgroup_lane() != 0u) return;
+    bool small = entries <= small_entries && lanes <= small_lanes;
+    if (!small) seen += lanes;   // what small rounds see is little
+    control_lengths(entries, lanes);
+    plain_store_at(control, CONTROL_SEEN, seen);
+    plain_store_at(control, CONTROL_BITMAP, bitmap);
+    if (entries == 0u) {
+        plain_store_at(control, CONTROL_DONE, 1u);
+        control_order(MODE_NONE, 0u);
+    } else if (small) {
+        control_order(MODE_NONE, 0u);   // it has done as many rounds as it may
+    } else {
+        bool pull = mode == MODE_PULL ? entries >= graph.vertices / BETA
+                                      : lanes > (graph.arcs - min(seen, graph.arcs)) / ALPHA;
+        if (own != 0u && pull) control_order(MODE_PULL, (graph.vertices + WORKGROUP - 1u) / WORKGROUP);
+        else control_order(MODE_EXPAND, (entries + 31u) / 32u);
+    }
+}
+#else
+const uint ALONE = 32u;   // arcs that a lane looks at by itself; behind these the subgroup helps
+
+bool reached(uint u) { return (plain_load(reached_word(u)) & reached_bit(u)) != 0u; }
+
+// The first of some arcs that leads to a vertex which was reached, or the place behind them. Each lane has arcs of its
+// own. Collective over the subgroup.
+uint find_alone(uint place, uint end) {
+    uint found = end;
+    while (subgroupAny(place < end)) {
+        uint u[BATCH];
+        [[unroll]] for (uint k = 0u; k < BATCH; k++)
+            u[k] = place + k < end ? neighbor_at(graph, place + k) : ~0u;
+        [[unroll]] for (uint k = 0u; k < BATCH; k++)
+            if (u[k] != ~0u && found == end && reached(u[k])) found = place + k;
+        place = found != end ? end : place + min(BATCH, end - min(place, end));
+    }
+    return found;
+}
+
+// The same of one row for all lanes. Collective over the subgroup.
+uint find_together(uint place, uint end) {
+    for (uint first = place; first < end; first += gl_SubgroupSize) {
+        uint mine = first + gl_SubgroupInvocationID;
+        bool hit = false;
+        if (mine < end) hit = reached(neighbor_at(graph, mine));
+        uvec4 hits = subgroupBallot(hit);
+        if (hits != uvec4(0u)) return first + subgroupBallotFindLSB(hits);
+    }
+    return end;
+}
+
+// A vertex looks for a neighbour that was reached. Collective over the subgroup.
+bool pull(uint v, bool looks) {
+    Row row = Row(0u, 0u);
+    if (looks) row = row_of(graph, v);
+    uint end = row.first + row.lanes, some = row.first + min(row.lanes, ALONE);
+    uint place = find_alone(row.first, some);
+    bool found = place < some;
+    uvec4 longer = subgroupBallot(!found && some < end);
+    for (uint left = subgroupBallotBitCount(longer); left != 0u; left--) {
+        uint lane = subgroupBallotFindLSB(longer);
+        longer[lane >> 5] &= ~(1u << (lane & 31u));
+        uint whose = subgroupShuffle(end, lane);
+        uint at = find_together(subgroupShuffle(some, lane), whose);
+        if (lane == gl_SubgroupInvocationID && at < whose) {
+            found = true;
+            place = at;
+        }
+    }
+    if (found) reach(v, round_now + 1u, neighbor_at(graph, place));
+    return found;
+}
+
+shared uint pulled_entries, pulled_lanes, pulled_at;
+
+// Puts vertices that were found into the next queue, with one atomic a workgroup. Collective over the workgroup.
+void push_pulled(uint v, bool found) {
+    if (workgroup_lane() == 0u) {
+        pulled_entries = 0u;
+        pulled_lanes = 0u;
+    }
+    barrier();
+    uint lanes = found ? row_of(graph, v).lanes : 0u;
+    uint parts = (lanes + FRONTIER_PART - 1u) / FRONTIER_PART;
+    uint through = subgroupInclusiveAdd(parts);
+    uint sum = subgroupAdd(lanes), at = 0u;
+    if (gl_SubgroupInvocationID == gl_SubgroupSize - 1u) {
+        at = atomicAdd(pulled_entries, through);
+        atomicAdd(pulled_lanes, sum);
+    }
+    at = subgroupShuffle(at, gl_SubgroupSize - 1u) + through - parts;
+    barrier();
+    if (workgroup_lane() == 0u && pulled_entries != 0u) {
+        uint next = (round_now + 1u) & 1u;
+        pulled_at = atomic_add(address_at(control, CONTROL_ENTRIES + next, 2u), pulled_entries);
+        atomic_add(address_at(control, CONTROL_LANES + next, 2u), pulled_lanes);
+    }
+    barrier();
+    queue_store(pulled_at + at, v, parts);
+}
+
+void main() {
+    uint mode = control_load(CONTROL_MODE);
+    if (workgroup_lane() == 0u) {
+        round_now = control_load(CONTROL_ROUND);
+        bitmap_now = control_load(CONTROL_BITMAP);
+    }
+    bitmap_clear();
+    barrier();
+    if (mode == MODE_EXPAND) {
+        expand_large();
+        return;
+    }
+    uint first = workgroup_index() * WORKGROUP, v = first + workgroup_lane();
+    bool was = v >= graph.vertices;
+    if (!was) was = reached(v);
+    bool found = pull(v, !was);
+    bitmap_set_all(workgroup_lane(), was || found);
+    push_pulled(v, found);   // with barriers
+    if (first >= graph.vertices) return;
+    bitmap_store(address_at(marks, (bitmap_now ^ 1u) * more + first / 32u, 2u), min(WORKGROUP, graph.vertices - first));
+}
+#endif

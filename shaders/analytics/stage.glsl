@@ -1,0 +1,41 @@
+// Stage: parts of rows in shared memory, whose lanes the workgroup's invocations share out evenly: lane k of all of
+// them is found by a binary search over where each part ends. So a row of one arc and one of a thousand cost what they
+// have (Merrill, Garland and Grimshaw, Scalable GPU Graph Traversal, 2012, section 4.3, with a search for the scatter).
+#ifndef VKDS_ANALYTICS_STAGE_GLSL
+#define VKDS_ANALYTICS_STAGE_GLSL
+
+#include "neighbors.glsl"
+#include "../primitives/workgroup_sum.glsl"
+
+// Define STAGE as how many parts there are at once, a power of two, at most WORKGROUP, before this header.
+shared uint stage_ends[STAGE];
+shared uint stage_firsts[STAGE];     // place of lane 0 of all parts, were it the part's
+shared uint stage_vertices[STAGE];
+shared uint stage_values[STAGE];
+
+// Puts a part of each invocation below STAGE, those of the others having no lanes; returns how many lanes there are.
+// Collective over the workgroup.
+uint stage_put(uint vertex, Row part, uint value) {
+    uint lane = workgroup_lane();
+    uint through = subgroupInclusiveAdd(part.lanes);
+    uint total;
+    uint end = workgroup_before(subgroupShuffle(through, gl_SubgroupSize - 1u), total) + through;
+    if (lane < STAGE) {
+        stage_ends[lane] = end;
+        stage_firsts[lane] = part.first - (end - part.lanes);
+        stage_vertices[lane] = vertex;
+        stage_values[lane] = value;
+    }
+    barrier();
+    return total;
+}
+
+// The part that has lane k of all.
+uint stage_find(uint k) {
+    uint i = 0u;
+    for (uint step = STAGE / 2u; step != 0u; step /= 2u)
+        if (stage_ends[i + step - 1u] <= k) i += step;
+    return i;
+}
+
+#endif

@@ -1,0 +1,253 @@
+// Traversal: what breadth-first search, shortest paths and the peeling of cores have in common. A frontier of vertices
+// is expanded round by round; whom a round reaches anew is the next frontier.
+//
+// A kernel over this header is compiled twice. The small one is a single workgroup, which does rounds by itself while
+// frontiers are small, with nothing but barriers between them, and then says what the other one is to do: that runs
+// once behind it, in as many workgroups as the small one wrote for the indirect dispatch, and does one large round. So
+// the host records pairs of them ahead, without asking what there is to be done, and a graph of thousands of small
+// rounds takes few dispatches.
+//
+// Frontiers are queues of (vertex, part): a row of more than FRONTIER_PART lanes is in it part by part, so that no
+// workgroup has a hub for itself. A vertex is in the next queue once, as arrival_take has it.
+#ifndef VKDS_ANALYTICS_TRAVERSAL_GLSL
+#define VKDS_ANALYTICS_TRAVERSAL_GLSL
+
+#include "invocation.glsl"
+#include "memory.glsl"
+
+#ifdef SMALL
+#define STAGE WORKGROUP
+#else
+#define STAGE 32u
+#endif
+#include "stage.glsl"
+
+// The words of a traversal's control block, which Go has, too (traversal.go).
+const uint CONTROL_ROUND = 0u;     // of the frontier that is to be expanded
+const uint CONTROL_ENTRIES = 1u;   // two: of the queues of even and of odd rounds
+const uint CONTROL_LANES = 3u;     // two: of their rows
+const uint CONTROL_MODE = 5u;      // what the large kernel does
+const uint CONTROL_GROUPS = 6u;    // three: of its dispatch
+const uint CONTROL_DONE = 9u;      // 1: there is nothing left
+const uint CONTROL_SEEN = 10u;     // lanes of all frontiers so far, modulo 2^32
+const uint CONTROL_OWN = 11u;      // from here on an algorithm's own
+const uint CONTROL_WORDS = 32u;    // a multiple of 4
+
+const uint MODE_NONE = 0u;
+const uint MODE_EXPAND = 1u;
+const uint MODE_OWN = 2u;          // from here on an algorithm's own
+
+const uint FRONTIER_PART = 1024u;
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 control;
+    uvec2 queues;     // two of so many entries
+    uvec2 values;     // a word a vertex, and what else an algorithm has
+    uvec2 marks;
+    uvec2 extra;
+    uint capacity;
+    uint small_entries;   // what the small kernel takes
+    uint small_lanes;
+    uint rounds;          // and how many it does in a dispatch
+    uint own;
+    uint more;
+};
+
+uint control_load(uint word) { return plain_load_at(control, word); }
+
+// An algorithm has these.
+//   uint departure_value(uint v): what goes along a vertex's arcs
+//   uint arrival_look(uint u): what arrival_take decides by, loaded for several arcs at once
+//   bool arrival_take(uint u, uint looked, uint value, uint from, uint place): an arc, at a place of the rows; says
+//       whether it put u into the next frontier
+uint departure_value(uint v);
+uint arrival_look(uint u);
+bool arrival_take(uint u, uint looked, uint value, uint from, uint place);
+
+uvec2 queue_at(uint round, uint entry) { return address_at(queues, (round & 1u) * capacity + entry, 3u); }
+
+// What round is being done, and the next queue's lengths, in the small kernel.
+shared uint round_now;
+#ifdef SMALL
+shared uint next_entries;
+shared uint next_lanes;
+#endif
+
+// Room for so many entries of a subgroup in the next queue. Collective over the subgroup, all of whose lanes say the
+// same.
+uint queue_reserve(uint entries, uint lanes) {
+    uint at = 0u;
+    if (gl_SubgroupInvocationID == 0u) {
+#ifdef SMALL
+        at = atomicAdd(next_entries, entries);
+        atomicAdd(next_lanes, lanes);
+#else
+        uint next = (round_now + 1u) & 1u;
+        at = atomic_add(address_at(control, CONTROL_ENTRIES + next, 2u), entries);
+        atomic_add(address_at(control, CONTROL_LANES + next, 2u), lanes);
+#endif
+    }
+    return subgroupShuffle(at, 0u);
+}
+
+// Writes each lane's parts of a vertex's row from an entry on. Collective over the subgroup.
+void queue_store(uint at, uint v, uint parts) {
+    if (parts == 1u) coherent_store2(queue_at(round_now + 1u, at), uvec2(v, 0u));
+    uvec4 many = subgroupBallot(parts > 1u);
+    for (uint left = subgroupBallotBitCount(many); left != 0u; left--) {
+        uint lane = subgroupBallotFindLSB(many);
+        many[lane >> 5] &= ~(1u << (lane & 31u));
+        uint n = subgroupShuffle(parts, lane), first = subgroupShuffle(at, lane), whose = subgroupShuffle(v, lane);
+        for (uint p = gl_SubgroupInvocationID; p < n; p += gl_SubgroupSize)
+            coherent_store2(queue_at(round_now + 1u, first + p), uvec2(whose, p));
+    }
+}
+
+const uint BATCH = 4u;   // arcs that an invocation has under way
+
+// Puts those of the vertices that are taken into the next queue. Collective over the subgroup.
+void queue_push(uint u[BATCH], bool taken[BATCH]) {
+    uint parts[BATCH], entries = 0u, lanes = 0u;
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        parts[k] = 0u;
+        if (taken[k]) {
+            uint n = row_of(graph, u[k]).lanes;
+            parts[k] = (n + FRONTIER_PART - 1u) / FRONTIER_PART;
+            entries += parts[k];
+            lanes += n;
+        }
+    }
+    uint through = subgroupInclusiveAdd(entries);
+    uint total = subgroupShuffle(through, gl_SubgroupSize - 1u);
+    if (total == 0u) return;
+    uint at = queue_reserve(total, subgroupAdd(lanes)) + through - entries;
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        queue_store(at, u[k], parts[k]);
+        at += parts[k];
+    }
+}
+
+// Expands up to BATCH arcs of each lane. Collective over the subgroup.
+void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
+    uint u[BATCH], looked[BATCH];
+    bool taken[BATCH];
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) u[k] = valid[k] ? neighbor_at(graph, place[k]) : 0u;
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) looked[k] = valid[k] ? arrival_look(u[k]) : 0u;
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        taken[k] = false;
+        if (valid[k]) taken[k] = arrival_take(u[k], looked[k], value[k], from[k], place[k]);
+    }
+    queue_push(u, taken);
+}
+
+// Expands what is staged, all its lanes. Collective over the workgroup.
+void expand_stage(uint total) {
+    for (uint base = 0u; base < total; base += BATCH * WORKGROUP) {
+        bool valid[BATCH];
+        uint place[BATCH], from[BATCH], value[BATCH];
+        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+            uint lane = base + k * WORKGROUP + workgroup_lane();
+            valid[k] = lane < total;
+            uint i = stage_find(valid[k] ? lane : 0u) & (STAGE - 1u);
+            place[k] = stage_firsts[i] + lane;
+            from[k] = stage_vertices[i];
+            value[k] = stage_values[i];
+        }
+        expand(valid, place, from, value);
+    }
+}
+
+// The part of a row that an entry of the frontier is; none has no lanes.
+Row entry_part(bool there, uint entry, out uint v) {
+    v = 0u;
+    if (!there) return Row(0u, 0u);
+    uvec2 what = coherent_load2(queue_at(round_now, entry));
+    v = what.x;
+    Row row = row_of(graph, v);
+    uint skip = what.y * FRONTIER_PART;
+    return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), FRONTIER_PART));
+}
+
+#ifdef SMALL
+// What the workgroup wrote for itself is there behind this.
+void round_barrier() {
+    memoryBarrier(gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
+                  gl_SemanticsAcquireRelease | gl_SemanticsMakeAvailable | gl_SemanticsMakeVisible);
+    barrier();
+}
+
+// Expands a frontier of so many entries. Short rows are the business of one invocation, which has their arcs under way
+// at one time; what is behind these is staged. Collective over the workgroup.
+void expand_small(uint entries) {
+    for (uint base = 0u; base < entries; base += WORKGROUP) {
+        uint v;
+        bool there = base + workgroup_lane() < entries;
+        Row part = entry_part(there, base + workgroup_lane(), v);
+        uint carried = there ? departure_value(v) : 0u;
+        bool valid[BATCH];
+        uint place[BATCH], from[BATCH], value[BATCH];
+        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+            valid[k] = k < part.lanes;
+            place[k] = part.first + k;
+            from[k] = v;
+            value[k] = carried;
+        }
+        expand(valid, place, from, value);
+        uint rest = part.lanes - min(part.lanes, BATCH);
+        expand_stage(stage_put(v, Row(part.first + BATCH, rest), carried));
+        barrier();
+    }
+}
+
+// Does rounds while frontiers are neither empty nor large; entries and lanes are those of the first, and of the one
+// that is left. Returns how many it did. Collective over the workgroup.
+uint expand_rounds(inout uint entries, inout uint lanes, uint most) {
+    uint done = 0u;
+    while (done < most && entries != 0u && entries <= small_entries && lanes <= small_lanes) {
+        if (workgroup_lane() == 0u) {
+            next_entries = 0u;
+            next_lanes = 0u;
+        }
+        barrier();
+        expand_small(entries);
+        round_barrier();
+        entries = next_entries;
+        lanes = next_lanes;
+        if (workgroup_lane() == 0u) round_now++;
+        done++;
+        barrier();
+    }
+    return done;
+}
+
+// Tells the large kernel what to do in so many workgroups, and the host whether anything is left. One lane.
+void control_order(uint mode, uint groups) {
+    uint rows = (groups + 65534u) / 65535u;
+    plain_store_at(control, CONTROL_MODE, mode);
+    plain_store_at(control, CONTROL_GROUPS, rows == 0u ? 0u : (groups + rows - 1u) / rows);
+    plain_store_at(control, CONTROL_GROUPS + 1u, rows);
+    plain_store_at(control, CONTROL_GROUPS + 2u, 1u);
+}
+
+// The lengths of the frontier at hand, and of the next one: nothing yet. One lane.
+void control_lengths(uint entries, uint lanes) {
+    uint now = round_now & 1u, next = now ^ 1u;
+    plain_store_at(control, CONTROL_ROUND, round_now);
+    plain_store_at(control, CONTROL_ENTRIES + now, entries);
+    plain_store_at(control, CONTROL_ENTRIES + next, 0u);
+    plain_store_at(control, CONTROL_LANES + now, lanes);
+    plain_store_at(control, CONTROL_LANES + next, 0u);
+}
+#else
+// Expands this workgroup's entries of a large frontier. Collective over the workgroup.
+void expand_large() {
+    uint entries = control_load(CONTROL_ENTRIES + (round_now & 1u));
+    uint base = workgroup_index() * STAGE, v;
+    bool there = workgroup_lane() < STAGE && base + workgroup_lane() < entries;
+    Row part = entry_part(there, base + workgroup_lane(), v);
+    expand_stage(stage_put(v, part, there ? departure_value(v) : 0u));
+}
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+package analytics
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// traversal is a run of shaders/analytics/traversal.glsl.
+type traversal struct {
+	w       *workspace
+	kernel  string // its modules are kernel.small and kernel.large
+	push    traversalPush
+	control *vk.Buffer[uint32]
+	device  time.Duration
+	rounds  uint32
+}
+
+type traversalPush struct {
+	Graph                                           rowsPush
+	Control, Queues, Values, Marks, Extra           uint64
+	Capacity, SmallEntries, SmallLanes, Rounds, Own uint32
+	More                                            uint32
+}
+
+// The words of the control block.
+const (
+	controlRound = 0
+	controlDone  = 9
+	controlOwn   = 11
+	controlWords = 32
+)
+
+const (
+	largeGroup = 128 // invocations of a workgroup that does its part of a large round
+	// frontierPart is FRONTIER_PART: queues have room for every vertex and for every further part of a row.
+	frontierPart = 1024
+)
+
+// newTraversal has the memory that every traversal takes: values are a word a vertex, marks so many words.
+func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, error) {
+	t := &traversal{w: w, kernel: kernel}
+	capacity := w.g.Vertices + w.g.Arcs/frontierPart + 1
+	var queues, values, mark, more *vk.Buffer[uint32]
+	if err := w.rooms(room{"control", controlWords, &t.control}, room{"queues", 4 * capacity, &queues},
+		room{"values", w.g.Vertices, &values}, room{"marks", marks, &mark}, room{"extra", extra, &more}); err != nil {
+		return nil, err
+	}
+	t.push = traversalPush{Graph: w.rows(), Control: t.control.Address(), Queues: queues.Address(),
+		Values: values.Address(), Marks: mark.Address(), Capacity: uint32(capacity),
+		SmallEntries: uint32(2 * w.group), SmallLanes: uint32(8 * w.group), Rounds: 256}
+	if extra > 0 {
+		t.push.Extra = more.Address()
+	}
+	return t, nil
+}
+
+// begin records that a traversal from one vertex begins. bit says that marks are bitmaps; own is a word of the control
+// block.
+func (t *traversal) begin(source uint32, marks int, bit, extra bool, own uint32) error {
+	push := t.push
+	push.SmallEntries, push.SmallLanes, push.More = source, uint32(marks), own
+	if bit {
+		push.Own = 1
+	}
+	if !extra {
+		push.Extra = 0
+	}
+	k, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, "analytics/traversal_begin", largeGroup)
+	if err == nil {
+		k.Dispatch(t.w.s, groups(max(t.w.g.Vertices, marks, controlWords), largeGroup), push)
+	}
+	return err
+}
+
+// Pairs of kernels that are recorded at a time: rounds that are large one after the other are seldom many, and small
+// ones are many in one kernel.
+const (
+	firstPairs = 8
+	mostPairs  = 64
+)
+
+// run records begin and then rounds ahead, until the traversal is done. It returns the control block.
+func (t *traversal) run(begin func() error) (control []uint32, err error) {
+	for pairs := firstPairs; ; pairs = min(2*pairs, mostPairs) {
+		last := control
+		took, err := t.w.do(func() error {
+			if begin != nil {
+				if err := begin(); err != nil {
+					return err
+				}
+			}
+			return t.record(pairs)
+		})
+		if err != nil {
+			return nil, err
+		}
+		begin = nil
+		t.device += took
+		if control, err = t.w.download(t.control, controlWords); err != nil {
+			return nil, err
+		}
+		t.rounds = control[controlRound]
+		if control[controlDone] != 0 {
+			return control, nil
+		}
+		if slices.Equal(control, last) {
+			return nil, ErrStuck
+		}
+	}
+}
+
+// record records so many pairs of kernels.
+func (t *traversal) record(pairs int) error {
+	small, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".small", t.w.group)
+	if err != nil {
+		return err
+	}
+	large, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".large", largeGroup)
+	if err != nil {
+		return err
+	}
+	for range pairs {
+		small.Dispatch(t.w.s, 1, t.push)
+		large.DispatchIndirect(t.w.s, t.control, 4*controlGroups, t.push)
+	}
+	return nil
+}
+
+const controlGroups = 6
