@@ -25,6 +25,10 @@ type Pool interface {
 	// at the address count; of more slabs than the pool has, all are allocated. It is for whoever lays out slabs in an
 	// order of his own. Errors: those of making a kernel.
 	Occupy(s *vk.Stream, count uint64) error
+	// Claim allocates so many free slabs that follow one another in the pool's numbering (pool_number of
+	// slab_alloc.glsl), and returns the number of the first; the pool grows where there are none. They are freed one by
+	// one, like others. It waits for the work that names the pool. Errors: those of alloc.SlabPool.Grow.
+	Claim(ctx context.Context, slabs int) (first uint32, err error)
 	// Forms are what Constants may be in the pool's life, for who makes kernels ahead: two, unless PoolOptions.MaxBytes
 	// keeps it below one super block.
 	Forms() []map[string]uint32

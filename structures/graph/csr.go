@@ -1,5 +1,3 @@
-// Package graph has graphs in GPU memory. Vertices are numbers from 0 on, and an arc is an edge in one direction: an
-// undirected graph has two of each edge.
 package graph
 
 import (

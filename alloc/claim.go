@@ -1,0 +1,84 @@
+package alloc
+
+import (
+	"context"
+)
+
+// span is a run of words of a pool's bitmaps, all super blocks' one behind the other.
+type span struct{ first, words int }
+
+// freeSpan is the first run of so many words none of whose slabs is in use; false if there is none.
+func freeSpan(bitmaps []uint32, words int) (span, bool) {
+	free := 0
+	for i, word := range bitmaps {
+		if word != 0 {
+			free = 0
+			continue
+		}
+		if free++; free == words {
+			return span{i + 1 - words, words}, true
+		}
+	}
+	return span{}, false
+}
+
+func (b backstage) Claim(ctx context.Context, slabs int) (uint32, error) {
+	p := b.pool
+	leave, err := p.enter(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	if slabs <= 0 {
+		return 0, nil
+	}
+	if err := p.uses.Rest(ctx); err != nil {
+		return 0, err
+	}
+	words := (slabs + 31) / 32
+	found, ok, err := p.look(ctx, words)
+	if err == nil && !ok {
+		inside := &SlabPool{p.state, true}
+		if err = inside.Grow(ctx, (slabs+BlockSlabs-1)/BlockSlabs); err == nil {
+			found, _, err = p.look(ctx, words)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return uint32(found.first * 32), p.occupySpan(ctx, found, slabs)
+}
+
+// look reads the bitmaps for a run of so many free words.
+func (p *SlabPool) look(ctx context.Context, words int) (span, bool, error) {
+	bitmaps := make([]uint32, p.blocks()*bitmapWords)
+	at := 0
+	for _, s := range p.supers {
+		if err := s.bitmaps.Download(ctx, 0, bitmaps[at:at+s.bitmaps.Len()]); err != nil {
+			return span{}, false, err
+		}
+		at += s.bitmaps.Len()
+	}
+	found, ok := freeSpan(bitmaps, words)
+	return found, ok, nil
+}
+
+// occupySpan has the first slabs of a run of free words allocated.
+func (p *SlabPool) occupySpan(ctx context.Context, run span, slabs int) error {
+	at := 0 // words of the super blocks before
+	for _, s := range p.supers {
+		n := s.bitmaps.Len()
+		from, to := max(run.first, at)-at, min(run.first+run.words, at+n)-at
+		if from < to {
+			whole := min(to, run.first-at+slabs/32)
+			if from < whole {
+				p.stream.Fill(s.bitmaps, 4*from, 4*(whole-from), ^uint32(0))
+			}
+			if whole = max(whole, from); whole < to {
+				p.stream.Fill(s.bitmaps, 4*whole, 4, uint32(1)<<(slabs%32)-1)
+			}
+		}
+		at += n
+	}
+	return p.stream.Wait(context.WithoutCancel(ctx))
+}

@@ -1,0 +1,73 @@
+// One dispatch of a batch of operations of one kind on edges.
+//
+// An edge of an undirected graph is two arcs, which are done one after the other: first the one from the lesser end.
+// `stages` have what became of it where the second is left: then only that is tried by the next dispatch.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "graph.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 16) const uint KIND = 0;
+layout(constant_id = 17) const uint ARCS = 1;    // 2: edges of an undirected graph; 1: arcs
+layout(constant_id = 18) const uint LOOPS = 1;   // 0: a vertex has no edge to itself
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 from;       // a vertex an operation
+    uvec2 to;
+    uvec2 weights;    // one an operation, in, or of OP_FIND out; 0: none
+    uvec2 statuses;   // a byte an operation, out
+    uvec2 stages;     // a byte an operation, 0 before; 0: there are none, and what is left is done from its beginning
+    uvec2 keys;       // 0, or, out: an edge's ends as a number of 64 bits, that of the vertex it is from in the upper half
+    uvec2 pending;    // a counter of operations left pending
+    uint count;
+    uint visits;
+    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+};
+
+// Whether the second arc of an edge is left, by what became of the first.
+bool second(uint status) {
+    return status == STATUS_INSERTED || status == STATUS_ASSIGNED || status == STATUS_DELETED;
+}
+
+void main() {
+    uint i = invocation_index();
+    bool todo = i < count;
+    uint before = STATUS_PENDING, stage = STATUS_PENDING;
+    if (todo && retry != 0u) before = byte_load(statuses, i);
+    todo = todo && before == STATUS_PENDING;
+    if (todo && retry != 0u && stages != uvec2(0u)) stage = byte_load(stages, i);
+    uint a = 0u, b = 0u, value = 0u;
+    if (todo) {
+        a = plain_load_at(from, i);
+        b = plain_load_at(to, i);
+        if (weights != uvec2(0u) && op_inserts(KIND)) value = plain_load_at(weights, i);
+    }
+    if (ARCS == 2u && b < a) {
+        uint c = a;
+        a = b;
+        b = c;
+    }
+    if (todo && keys != uvec2(0u)) plain_store2(address_at(keys, i, 3u), uvec2(b, a));
+    SlabCursor cursor = slab_cursor();
+    bool loop = a == b;
+    bool works = todo && (LOOPS != 0u || !loop);
+    uint status = todo && !works ? STATUS_ABSENT : stage;
+    [[dont_unroll]] for (uint arc = 0u; arc < ARCS; arc++) {
+        bool mine = works && (arc == 0u ? status == STATUS_PENDING : second(status) && !loop);
+        uvec2 ends = arc == 0u ? uvec2(a, b) : uvec2(b, a);
+        uint done = graph_apply(graph, cursor, KIND, ends.x, ends.y, value, mine, visits);
+        if (arc == 0u) {
+            if (mine) status = done;
+        } else {
+            stage = mine && done == STATUS_PENDING ? status : STATUS_PENDING;
+            if (stage != STATUS_PENDING) status = STATUS_PENDING;
+        }
+    }
+    if (ARCS == 2u && stages != uvec2(0u)) byte_store(stages, i, count, stage);
+    byte_store(statuses, i, count, todo ? status : before);
+    if (todo && KIND == OP_FIND && weights != uvec2(0u))
+        plain_store_at(weights, i, status == STATUS_ABSENT ? 0u : value);
+    uint left = subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
+    if (left != 0u && subgroupElect()) atomic_add(pending, left);
+}

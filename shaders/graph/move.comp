@@ -1,0 +1,88 @@
+// Fills the fresh base slabs that vertices are to get with what stands in their old ones.
+//
+// Buckets are ranges of hash values, so what a new one holds stands in a run of old ones: each tile gathers one new
+// bucket, densely, without an atomic. If the pool has no slab to give, the tile counts itself as failed; the same
+// dispatch may then be repeated over what it has written, in a larger pool.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "../slabhash/slab_compact.glsl"
+#include "buckets.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 places;   // a word a vertex: base slabs of those before it
+    uvec2 needs;    // a word a vertex: its new buckets
+    uvec2 failed;   // two counters: of buckets that the pool had no slab for, and of those in lists without an end
+    uint extent;    // vertices
+    uint base;      // the number of the first base slab
+    uint first;     // the new buckets first … first+count-1
+    uint count;
+};
+
+// The old bucket among so many that has the keys at a share of all hash values, to be on the safe side somewhat before
+// it, or behind.
+uint share(uint bucket, uint buckets, uint old, float safe) {
+    return min(uint(float(bucket) / float(buckets) * float(old) * safe), old - 1u);
+}
+
+void main() {
+    uint tile = invocation_index() / TILE;
+    bool mine = tile < count;
+    uint number = first + tile, vertex = 0u, bucket = 0u, buckets = 1u;
+    if (mine) {
+        vertex = spread_vertex(places, extent, number);
+        bucket = number - plain_load_at(places, vertex);
+        buckets = plain_load_at(needs, vertex);
+    }
+    GraphVertex old = graph_vertex(graph, vertex, mine);
+    SlabCursor cursor = slab_cursor();
+    uint source = share(bucket, buckets, old.buckets, 1.0 - 1e-6);
+    uint last = share(bucket + 1u, buckets, old.buckets, 1.0 + 1e-6);
+    SlabWalk walk = slab_walk(graph.pool, graph_base(old, source));
+    uvec2 to = uvec2(0u);
+    if (mine) to = slab_address(graph.pool, pool_slab(base + number));
+    SlabWriter writer = SlabWriter(to, 0u);
+    bool failed_here = false, endless = false;
+    while (subgroupAny(walk.more)) {
+        bool reads = walk.more;
+        Node node = slab_walk_on(graph.pool, walk);
+        uint live = reads && !failed_here ? slab_live_mask(node) : 0u;
+        uint mask = 0u;
+        [[unroll]] for (uint m = 0u; m < SLAB_LANE_SLOTS; m++)
+            if (((live >> m) & 1u) != 0u && graph_bucket(graph, slab_lane_key(node, m), buckets) == bucket)
+                mask |= 1u << m;
+        SlabRanks ranks = slab_ranks(mask);
+        bool crosses = slab_writer_crosses(writer, ranks);
+        uint behind = SLAB_NULL;
+        if (crosses) behind = plain_load(address_add(writer.slab, SLAB_NEXT_AT));
+        bool extend = crosses && behind == SLAB_NULL && tile_lane() == 0u;
+        if (subgroupAny(extend)) {
+            uint fresh = slab_allocate(graph.pool, cursor, extend);
+            if (extend && fresh != SLAB_NULL) plain_store(address_add(writer.slab, SLAB_NEXT_AT), fresh);
+            fresh = tile_shuffle(fresh, 0u);
+            if (crosses && behind == SLAB_NULL) behind = fresh;
+        }
+        uvec2 beyond = uvec2(0u);
+        failed_here = failed_here || crosses && behind == SLAB_NULL;
+        if (crosses && behind != SLAB_NULL) beyond = slab_address(graph.pool, behind);
+        if (failed_here) {
+            mask = 0u;
+            [[unroll]] for (uint j = 0u; j < NODE_QUADS; j++) ranks.before[j] = 0u;
+            ranks.total = 0u;
+        }
+        slab_writer_append(writer, node, mask, ranks, beyond);
+        bool ends = reads && !walk.more;
+        endless = endless || ends && walk.left == ~0u;
+        if (ends && !failed_here && source < last) {
+            source++;
+            walk = slab_walk(graph.pool, graph_base(old, source));
+        }
+    }
+    if (mine && tile_lane() == 0u) plain_store(address_add(writer.slab, SLAB_AUX_AT), slab_aux(writer.filled));
+    uint counts = subgroupAdd(tile_lane() == 0u ? uint(failed_here) | uint(endless) << 16 : 0u);
+    if (counts != 0u && subgroupElect()) {
+        atomic_add(failed, counts & 0xffffu);
+        atomic_add(address_add(failed, 4u), counts >> 16);
+    }
+}

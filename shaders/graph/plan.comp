@@ -1,0 +1,37 @@
+// Says how many buckets vertices are to get: 0 where they stay as they are.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "graph.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 needs;    // a word a vertex, out
+    uint extent;    // vertices
+    uint mode;      // PLAN_…
+    uint slots;     // of a slab
+    float each;     // edges that a bucket is to have on average where there are several
+    uint most;      // buckets of a vertex
+};
+
+const uint PLAN_GROWING = 0u;   // those that insertions wait for, or that have become too full
+const uint PLAN_FITTING = 1u;   // all whose buckets are no longer right for their degree
+const uint PLAN_HUBS = 2u;      // none: how many buckets hubs have
+
+void main() {
+    uint i = invocation_index();
+    if (i >= extent) return;
+    uvec2 at = graph_vertex_at(graph, i);
+    GraphVertex v = graph_vertex_of(plain_load4(at));
+    uint waiting = v.state & ~GRAPH_DELETED;
+    if (mode != PLAN_HUBS && waiting != 0u) plain_store(address_add(at, GRAPH_STATE_AT), v.state & GRAPH_DELETED);
+    uint edges = v.degree + (mode == PLAN_GROWING ? waiting : 0u);
+    uint right = edges <= slots ? 1u : min(uint(ceil(float(edges) / each)), most);
+    uint bound = v.buckets > ~0u / graph.most ? ~0u : v.buckets * graph.most;
+    bool grows = edges > bound && right > v.buckets;
+    bool fits = right > v.buckets ? edges > v.buckets * slots : right + (right >> 1) < v.buckets;
+    uint need = 0u;
+    if (mode == PLAN_HUBS) need = v.buckets > 1u ? v.buckets : 0u;
+    else if (mode == PLAN_GROWING ? grows : fits) need = right;
+    plain_store_at(needs, i, need);
+}

@@ -1,0 +1,231 @@
+// Graph: a dynamic graph whose adjacencies are hash tables on slab lists, one a vertex.
+//
+// After chapter 5 of Awad, Fully Concurrent GPU Data Structures (2022), and Awad, Ashkiani, Porumbescu and Owens,
+// Dynamic Graphs on the GPU (2020). A vertex is a number below the graph's capacity, and has a descriptor of four words:
+//
+//   base      its first base slab, SLAB_NULL where it has none
+//   buckets   how many of these there are, 1 or more: a slab list each, as of a slab hash, one behind the other in the
+//             pool's numbering
+//   degree    the keys in them, exactly, between two dispatches
+//   state     GRAPH_DELETED, and how many insertions wait for the vertex to get more buckets
+//
+// A vertex without neighbours takes no slab, one of a few a single one, from the pool, like all others; that comes by
+// the first insertion, as with slab_list.glsl. More buckets the host gives, between dispatches: an insertion that runs
+// out of its visit budget counts itself in the state, and those that come behind it leave the vertex alone.
+//
+// An arc goes from one vertex to another, and stands in the adjacency of the first. An edge of an undirected graph is
+// two arcs, of a loop one: graph_apply is about one arc. Define VKDS_SLAB_KEYS for graphs without weights.
+#ifndef VKDS_GRAPH_GLSL
+#define VKDS_GRAPH_GLSL
+
+#include "slab_list.glsl"
+
+// A graph as the host describes it (graph.Device in Go). Lay it into your push constants.
+struct Graph {
+    SlabPool pool;
+    uvec2 vertices;   // a descriptor a vertex
+    uvec2 counters;   // GRAPH_…_AT
+    uint capacity;    // vertices that there are descriptors for
+    uint seed;        // of the hash function
+    uint most;        // keys a bucket, on average, from which on a vertex should get more of them
+};
+
+const uint GRAPH_VERTEX_SHIFT = 4u;        // log2 of a descriptor's bytes
+const uint GRAPH_STATE_AT = 12u;           // bytes in a descriptor
+const uint GRAPH_DEGREE_AT = 8u;
+const uint GRAPH_DELETED = 0x80000000u;    // of a state: the vertex is none
+
+const uint GRAPH_EXTENT_AT = 0u;    // counters, byte offsets: vertices are numbers below this one, but for deleted ones
+const uint GRAPH_DELETED_AT = 4u;   // deleted ones below it
+const uint GRAPH_LOOPS_AT = 8u;     // arcs from a vertex to itself
+const uint GRAPH_FULL_AT = 12u;     // vertices whose degree has passed what `most` says
+const uint GRAPH_WANTED_AT = 16u;   // the capacity that insertions would have needed
+
+struct GraphVertex {
+    uint base, buckets, degree, state;
+};
+
+uvec2 graph_vertex_at(Graph g, uint vertex) { return address_at(g.vertices, vertex, GRAPH_VERTEX_SHIFT); }
+
+GraphVertex graph_vertex_of(uvec4 words) { return GraphVertex(words.x, words.y, words.z, words.w); }
+
+// The descriptor of a vertex, of no neighbours where it is none or not enabled, in a read-only phase of the graph.
+GraphVertex graph_vertex(Graph g, uint vertex, bool enabled) {
+    uvec4 words = uvec4(SLAB_NULL, 1u, 0u, 0u);
+    if (enabled && vertex < g.capacity) words = plain_load4(graph_vertex_at(g, vertex));
+    return graph_vertex_of(words);
+}
+
+// A vertex as it is stored in a slab, where 0 and ~0 are no keys, and back.
+uint graph_encode(uint vertex) { return vertex + 1u; }
+uint graph_decode(uint key) { return key - 1u; }
+
+// The bucket of a key among so many: buckets are ranges of hash values (hash.glsl).
+uint graph_bucket(Graph g, uint key, uint buckets) { return hash_reduce(hash_mix(key ^ g.seed), buckets); }
+
+// The first slab of a bucket; SLAB_NULL where the vertex has none.
+uint graph_base(GraphVertex v, uint bucket) {
+    return v.base == SLAB_NULL || v.buckets == 1u ? v.base : pool_slab(pool_number(v.base) + bucket);
+}
+
+// Adds each lane's number to a word that it has the address of. Lanes of a subgroup with the first one's word, or then
+// with that of the first of the others, do it together: hubs meet there. Returns what this lane has added to what was
+// there `before`, 0 if another lane has done it for this one. Collective over the subgroup.
+uint graph_add(uvec2 word, uint number, bool enabled, out uint before) {
+    before = 0u;
+    uint sum = 0u;
+    for (uint round = 0u; round < 2u && subgroupAny(enabled); round++) {
+        uint leader = subgroupBallotFindLSB(subgroupBallot(enabled));
+        bool same = enabled && all(equal(word, subgroupShuffle(word, leader)));
+        uint total = subgroupAdd(same ? number : 0u);
+        if (gl_SubgroupInvocationID == leader && same) {
+            before = atomic_add(word, total);
+            sum = total;
+        }
+        enabled = enabled && !same;
+    }
+    if (enabled) {
+        before = atomic_add(word, number);
+        sum = number;
+    }
+    return sum;
+}
+
+// Raises a word to `least`, by compare-and-swap, since not every driver's maximum is one step. Who is overtaken found
+// the word risen, so that it takes no more rounds.
+void graph_raise(uvec2 word, uint least) {
+    for (uint round = 0u; round < least; round++) {
+        uint now = atomic_load(word);
+        if (now >= least || atomic_cas(word, now, least) == now) return;
+    }
+}
+
+// Says of arcs that were inserted that their ends are vertices from now on. Collective over the subgroup.
+void graph_arrive(Graph g, uint from, uint to, bool inserted) {
+    uvec4 counters = coherent_load4(g.counters);   // extent, deleted, …
+    uint extent = subgroupMax(inserted ? max(from, to) + 1u : 0u);
+    if (extent > counters.x && subgroupElect()) graph_raise(address_add(g.counters, GRAPH_EXTENT_AT), extent);
+    uint back = 0u;
+    if (inserted && counters.y != 0u) {
+        uvec2 ends = uvec2(from, to);
+        [[unroll]] for (uint i = 0u; i < 2u; i++) {
+            uvec2 at = address_add(graph_vertex_at(g, ends[i]), GRAPH_STATE_AT);
+            if ((atomic_load(at) & GRAPH_DELETED) != 0u && (atomic_and(at, ~GRAPH_DELETED) & GRAPH_DELETED) != 0u)
+                back++;
+        }
+    }
+    back = subgroupAdd(back);
+    uint loops = subgroupAdd(inserted && from == to ? 1u : 0u);
+    if (subgroupElect()) {
+        if (back != 0u) atomic_add(address_add(g.counters, GRAPH_DELETED_AT), 0u - back);
+        if (loops != 0u) atomic_add(address_add(g.counters, GRAPH_LOOPS_AT), loops);
+    }
+}
+
+// What an operation on arcs has come to: degrees, and what insertions wait for. Collective over the subgroup.
+void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint status, bool enabled) {
+    bool inserted = enabled && status == STATUS_INSERTED, deleted = enabled && status == STATUS_DELETED;
+    bool waits = enabled && op_inserts(kind) && status == STATUS_PENDING;
+    uvec2 at = graph_vertex_at(g, from);
+    uint before;
+    if (subgroupAny(inserted || deleted)) {
+        uint sum = graph_add(address_add(at, GRAPH_DEGREE_AT), inserted ? 1u : ~0u, inserted || deleted, before);
+        // From below to above the bound, by whichever atomic passes it.
+        uint bound = buckets > ~0u / g.most ? ~0u : buckets * g.most;
+        bool passes = int(sum) > 0 && before <= bound && before + sum > bound;
+        uint full = subgroupAdd(passes ? 1u : 0u);
+        uint loops = subgroupAdd(deleted && from == to ? 1u : 0u);
+        if (subgroupElect()) {
+            if (full != 0u) atomic_add(address_add(g.counters, GRAPH_FULL_AT), full);
+            if (loops != 0u) atomic_add(address_add(g.counters, GRAPH_LOOPS_AT), 0u - loops);
+        }
+        if (subgroupAny(inserted)) graph_arrive(g, from, to, inserted);
+    }
+    if (subgroupAny(waits)) {
+        bool beyond = max(from, to) >= g.capacity;
+        uint wanted = subgroupMax(waits && beyond ? max(from, to) + 1u : 0u);
+        if (wanted != 0u && subgroupElect()) graph_raise(address_add(g.counters, GRAPH_WANTED_AT), wanted);
+        graph_add(address_add(at, GRAPH_STATE_AT), 1u, waits && !beyond, before);
+    }
+}
+
+// Does each enabled lane's operation on an arc, of any kind of operation.glsl but those of several values a key and
+// those of order, concurrently with whatever other invocations do to the graph. Returns its STATUS_…; STATUS_PENDING
+// where it had no effect: the pool was full, the budget of slab visits by the tile was used up, the vertex waits for
+// more buckets, or there are no descriptors yet for such vertices. graph.Finish of Go, or any call that inserts,
+// makes room for them. `value` is the arc's weight, of no account in graphs without.
+//
+// An arc that is inserted makes both its ends vertices. Between vertices that are none no arc is found or deleted.
+// Collective over the subgroup.
+uint graph_apply(Graph g, inout SlabCursor cursor, uint kind, uint from, uint to, inout uint value, bool enabled,
+                 uint budget) {
+    bool there = enabled && from < g.capacity && to < g.capacity;
+    uvec2 at = graph_vertex_at(g, from);
+    uvec4 words = uvec4(SLAB_NULL, 1u, 0u, 0u);
+    if (there) words = coherent_load4(at);
+    GraphVertex v = graph_vertex_of(words);
+    bool waits = op_inserts(kind) && (v.state & ~GRAPH_DELETED) != 0u;
+    uint key = graph_encode(to);
+    SlabOperation o = slab_operation(kind, key, value, slab_list_before(at), there && !waits);
+    uint first = graph_base(v, graph_bucket(g, key, v.buckets));
+    if (o.at == AT_WALK && first == SLAB_NULL) o.at = AT_END;
+    if (first != SLAB_NULL) o.slab = slab_address(g.pool, first);
+    VKDS_SLAB_OPERATE(g.pool, o, cursor, kind, there && !waits, budget)
+    if (there && !waits) value = o.value;
+    uint status = enabled && !there && !op_inserts(kind) ? STATUS_ABSENT : o.status;
+    graph_account(g, kind, from, to, v.buckets, status, enabled);
+    return status;
+}
+
+// Finds each enabled lane's arc: whether it is there, and its weight. For read-only phases of the graph. Collective
+// over the subgroup.
+bool graph_find(Graph g, uint from, uint to, bool enabled, out uint value) {
+    bool busy = enabled && to < g.capacity;
+    GraphVertex v = graph_vertex(g, from, busy);
+    uint stored = graph_encode(to);
+    uint first = graph_base(v, graph_bucket(g, stored, v.buckets));
+    busy = busy && first != SLAB_NULL;
+    bool found = false;
+    uvec2 slab = uvec2(0u);
+    if (busy) slab = slab_address(g.pool, first);
+    value = 0u;
+    VKDS_SLAB_FIND(g.pool, slab, stored, busy, found, value)
+    return found;
+}
+
+// A walk of a tile over neighbours of a vertex, in a read-only phase of the graph; its lanes walk the same one. It goes
+// over every `step`-th bucket from `first` on: all of them with 0 and 1; those of the k-th of n tiles, as a
+// workgroup's, with k and n. So a hub is many tiles' work.
+//
+//     GraphWalk walk = graph_walk(g, graph_vertex(g, vertex, there), 0u, 1u);
+//     while (subgroupAny(walk.slabs.more)) {
+//         Node node = graph_walk_on(g, walk);
+//         … for each slot m < SLAB_LANE_SLOTS in slab_live_mask(node): graph_neighbor(node, m), and
+//         slab_lane_value(node, m) …
+//     }
+//
+// A tile whose walk has ended gets nodes with no slot live.
+struct GraphWalk {
+    GraphVertex vertex;
+    SlabWalk slabs;   // over the bucket that the next step reads
+    uint bucket, step;
+};
+
+GraphWalk graph_walk(Graph g, GraphVertex v, uint first, uint step) {
+    return GraphWalk(v, slab_walk(g.pool, first < v.buckets ? graph_base(v, first) : SLAB_NULL), first, step);
+}
+
+Node graph_walk_on(Graph g, inout GraphWalk walk) {
+    Node node = slab_walk_on(g.pool, walk.slabs);
+    uint left = walk.vertex.buckets - min(walk.bucket, walk.vertex.buckets);
+    if (!walk.slabs.more && left > walk.step) {
+        walk.bucket += walk.step;
+        walk.slabs = slab_walk(g.pool, graph_base(walk.vertex, walk.bucket));
+    }
+    return node;
+}
+
+// The neighbour in this lane's slot m of the node that the last step has brought.
+uint graph_neighbor(Node node, uint m) { return graph_decode(slab_lane_key(node, m)); }
+
+#endif

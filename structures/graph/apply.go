@@ -1,0 +1,173 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
+	"github.com/vkds/vkds/vk"
+)
+
+// initialVisits is how many slabs a tile visits in one dispatch, for each of its lanes. An adjacency of reasonable load
+// needs one or two; where an insertion needs more, its vertex gets more buckets. Only where there is no memory for
+// these are the visits raised, up to maxVisits or to twice the slabs that there are, which no list is longer than.
+const (
+	initialVisits = 24
+	maxVisits     = 1 << 18
+)
+
+type applyPush struct {
+	Graph    Device
+	From     uint64
+	To       uint64
+	Weights  uint64
+	Statuses uint64
+	Stages   uint64
+	Keys     uint64
+	Pending  uint64
+	Count    uint32
+	Visits   uint32
+	Retry    uint32
+}
+
+type findPush struct {
+	Graph   Device
+	From    uint64
+	To      uint64
+	Weights uint64
+	Found   uint64
+	Count   recording.Length
+}
+
+// operands are the addresses of a batch on the device.
+type operands struct {
+	from, to, weights, statuses, stages, keys, pending uint64
+	count                                              int
+	retry                                              bool
+	arcs                                               uint32 // that an edge is
+	groups                                             sequential.Indirect
+}
+
+// recordApply records a batch of operations of one kind.
+func (g *Graph) recordApply(s *vk.Stream, kind structures.Kind, b operands) error {
+	loops := uint32(0)
+	if g.o.SelfLoops || !kind.Inserts() {
+		loops = 1
+	}
+	k, err := kernel[applyPush](g, s, g.protocol("apply"), g.tiles.update, recording.Constant("KIND", uint32(kind)),
+		recording.Constant("ARCS", b.arcs), recording.Constant("LOOPS", loops))
+	if err != nil {
+		return err
+	}
+	p := applyPush{
+		Graph: g.device(), From: b.from, To: b.to, Weights: b.weights, Statuses: b.statuses, Stages: b.stages,
+		Keys: b.keys, Pending: b.pending, Count: uint32(b.count), Visits: g.budget(),
+	}
+	if b.retry {
+		p.Retry = 1
+	}
+	sequential.Dispatch(s, k, groupsOf(b.count), b.groups, p)
+	return nil
+}
+
+// budget is how many slabs a tile may visit in one dispatch.
+func (g *Graph) budget() uint32 {
+	return uint32(min(uint64(g.visits)*uint64(g.tiles.update), math.MaxUint32))
+}
+
+// recordInOrder records a batch of insertions of which equal edges count in the batch's order.
+func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
+	c := sequential.Chunk{
+		Kind: kind, Width: structures.Bits64, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
+		Retry: b.retry, KeysOnly: !g.o.Weighted,
+	}
+	return g.order.Record(s, c, func(p sequential.Pass) error {
+		b := b
+		if p.Statuses != b.statuses {
+			b.stages, b.keys = 0, 0 // weights of edges that are there: begun anew where they are not through
+		}
+		b.statuses, b.retry, b.groups = p.Statuses, p.Retry, p.Groups
+		return g.recordApply(s, p.Kind, b)
+	})
+}
+
+func (g *Graph) recordFind(s *vk.Stream, p findPush) error {
+	k, err := kernel[findPush](g, s, g.variant("find"), g.tiles.find)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groupsOf(int(p.Count.N)), p)
+	return nil
+}
+
+// makeRoom serves operations that were left pending: vertices have no descriptor yet, or wait for more buckets, or the
+// pool was full. stuck: since the last call none was finished.
+func (g *Graph) makeRoom(ctx context.Context, pending int, stuck bool) error {
+	g.meter.Retry()
+	counts, err := g.counts(ctx, g.stream)
+	if err != nil {
+		return err
+	}
+	if wanted := int(counts[countWanted]); wanted > g.capacity() {
+		return g.makeVertices(ctx, wanted)
+	}
+	grown, err := g.regrow(ctx, counts, growing)
+	if err != nil && !pipeline.Short(err) {
+		return err
+	}
+	stats, err := g.pool.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if stats.Failures != g.failures {
+		g.failures = stats.Failures
+		// Each may need a slab, though most meet in one; the pool doubles in any case, if it can.
+		return pools.Relieve(ctx, g.pool, stats.Free, max(1, pending/g.slots/alloc.BlockSlabs), stuck)
+	}
+	if grown || !stuck {
+		return nil
+	}
+	slabs := uint64(stats.Slabs)
+	most := min(max(maxVisits, 2*slabs), math.MaxUint32/maxTile)
+	if uint64(g.visits) >= most {
+		return &structures.StuckError{Operations: pending}
+	}
+	g.visits = uint32(min(4*uint64(g.visits), most))
+	return nil
+}
+
+// makeVertices makes room for so many vertices, and for as many as there are again if it can be.
+func (g *Graph) makeVertices(ctx context.Context, wanted int) error {
+	err := g.growVertices(ctx, min(max(wanted, 2*g.capacity()), MaxVertices))
+	if err != nil && pipeline.Short(err) {
+		err = g.growVertices(ctx, wanted)
+	}
+	if err != nil {
+		// What asked for them won't be done: others shall not be stopped by it.
+		return cmp.Or(g.setCounter(context.WithoutCancel(ctx), countWanted, 0), err)
+	}
+	return nil
+}
+
+// setCounter gives a counter a value, while nothing runs.
+func (g *Graph) setCounter(ctx context.Context, at int, value uint32) error {
+	return g.counters.Upload(ctx, at, []uint32{value})
+}
+
+// relax gives more buckets to vertices that have become too full for theirs, before more edges come.
+func (g *Graph) relax(ctx context.Context) error {
+	counts, err := g.counts(ctx, g.stream)
+	if err != nil || counts[countFull] == 0 {
+		return err
+	}
+	if _, err = g.regrow(ctx, counts, growing); pipeline.Short(err) {
+		return nil // longer lists then
+	}
+	return err
+}

@@ -1,0 +1,255 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
+	"github.com/vkds/vkds/vk"
+)
+
+// Edges are edges in Go slices: edge i goes from From[i] to To[i], in an undirected graph between them, and its weight
+// is Weights[i]. Weights are nil where a graph has none, or a call has no use for them.
+type Edges struct {
+	From, To []uint32
+	Weights  []uint32
+}
+
+// Edge is one of them.
+type Edge struct{ From, To, Weight uint32 }
+
+// Len is how many there are.
+func (e Edges) Len() int { return len(e.From) }
+
+// part is some of them.
+func (e Edges) part(first, end int) Edges {
+	return Edges{e.From[first:end], e.To[first:end], pipeline.Cut(e.Weights, first, end)}
+}
+
+// check answers why edges can't be what a batch is about; weights: it needs them.
+func (e Edges) check(weights bool) error {
+	n := len(e.From)
+	if len(e.To) != n {
+		return &structures.LengthError{Keys: n, Other: "targets", Got: len(e.To)}
+	}
+	if weights && len(e.Weights) != n {
+		return &structures.LengthError{Keys: n, Other: "weights", Got: len(e.Weights)}
+	}
+	return nil
+}
+
+// InsertEdges inserts each edge, or assigns its weight to the one that is there: Inserted or Assigned, or Absent of a
+// self loop where the graph has none. Of equal edges in the batch, in an undirected graph opposite ones among them, the
+// last one's weight stays, and their statuses are those of one after the other. The ends of edges become vertices.
+// Graphs without weights take edges without.
+//
+// Errors of this and the other updates: vk.ErrClosed, *structures.LengthError and *structures.KindError before anything
+// is done; *structures.PendingError, with the statuses that say what is done, around *vk.OutOfMemoryError,
+// *structures.LimitError, or the context's. An edge of an undirected graph is then in both adjacencies or in neither.
+func (g *Graph) InsertEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.Insert, e)
+}
+
+// AddEdges inserts each edge, or adds its weight to that of the edge that is there, modulo 2^32. Of equal edges in the
+// batch all count (structures.Updates.InsertAdd).
+func (g *Graph) AddEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.InsertAdd, e)
+}
+
+// MinEdges is AddEdges with the lesser of the two weights in place of the sum.
+func (g *Graph) MinEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.InsertMin, e)
+}
+
+// MaxEdges is AddEdges with the greater of the two weights in place of the sum.
+func (g *Graph) MaxEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.InsertMax, e)
+}
+
+// DeleteEdges removes each edge: Deleted or Absent. Their ends stay vertices. Of equal edges in the batch any may be the
+// one Deleted. Weights are not looked at.
+func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
+	return g.update(ctx, structures.Delete, e)
+}
+
+// update is UpdateEdgesInto with statuses of its own.
+func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]structures.Status, error) {
+	status := make([]structures.Status, len(e.From))
+	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
+}
+
+// UpdateEdgesInto does a batch of one kind, Insert, InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's
+// slice what has become of each edge; nil: it is not wanted. Errors: those of InsertEdges.
+func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
+	if !g.does(kind) {
+		return &structures.KindError{Kind: kind}
+	}
+	if !kind.Inserts() {
+		e.Weights = nil
+	}
+	err := cmp.Or(e.check(kind.Inserts() && g.o.Weighted), pipeline.Fits(len(e.From), "statuses", status))
+	if err == nil && !g.o.Weighted && e.Weights != nil {
+		err = &structures.LengthError{Keys: len(e.From), Other: "weights for a graph without", Got: len(e.Weights)}
+	}
+	if err != nil {
+		return err
+	}
+	if err := g.enter(ctx); err != nil {
+		return pipeline.NotBegun(status, len(e.From), err)
+	}
+	defer g.leave()
+	g.meter.Batch(kind, len(e.From))
+	return g.do(ctx, request{kind: kind, edges: e, status: status, arcs: g.arcs()})
+}
+
+// does says whether the graph does updates of a kind.
+func (g *Graph) does(kind structures.Kind) bool {
+	switch kind {
+	case structures.Insert, structures.Delete:
+		return true
+	}
+	return g.o.Weighted && kind.UpdatesInPlace()
+}
+
+// arcs is how many an edge is.
+func (g *Graph) arcs() uint32 {
+	if g.o.Directed {
+		return 1
+	}
+	return 2
+}
+
+// request is a batch in Go slices.
+type request struct {
+	kind   structures.Kind
+	edges  Edges
+	status []structures.Status // nil: not wanted
+	stages []structures.Status // of edges that are two arcs: what became of the first where the second is pending
+	arcs   uint32
+}
+
+// do does a batch, by who has entered.
+func (g *Graph) do(ctx context.Context, q request) error {
+	n := len(q.edges.From)
+	if q.arcs == 2 && q.status == nil {
+		q.status = make([]structures.Status, n) // to know what is half done, should anything fail
+	}
+	if q.arcs == 2 {
+		q.stages = make([]structures.Status, n)
+	}
+	if q.kind.Inserts() {
+		if err := g.relax(ctx); err != nil {
+			return pipeline.NotBegun(q.status, n, err)
+		}
+	}
+	g.changes.Add(1)
+	left, err := g.run(ctx, q, g.ordered(q))
+	if err != nil && q.arcs == 2 && left != 0 {
+		err = g.repair(context.WithoutCancel(ctx), q, err)
+	}
+	return pipeline.Stopped(q.status, left, err)
+}
+
+// ordered says whether the order of equal edges in a batch shows.
+func (g *Graph) ordered(q request) bool {
+	const few = 1 << 14 // more are ordered on the device without a look
+	n := len(q.edges.From)
+	if q.kind == structures.Delete || n > few {
+		return q.kind != structures.Delete
+	}
+	keys := make([]uint64, n)
+	for i, from := range q.edges.From {
+		to := q.edges.To[i]
+		if q.arcs == 2 && to < from {
+			from, to = to, from
+		}
+		keys[i] = uint64(from)<<32 | uint64(to)
+	}
+	return sequential.Matters(q.kind, keys)
+}
+
+// run has the device do a batch. left: so many operations of it were not done.
+func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err error) {
+	columns := []pipeline.Column{
+		pipeline.In(q.edges.From), pipeline.In(q.edges.To), pipeline.In(q.edges.Weights), pipeline.Statuses(q.status),
+		{}, {},
+	}
+	if q.stages != nil {
+		columns[4] = pipeline.Statuses(q.stages)
+	}
+	if ordered {
+		columns[5] = pipeline.Result[uint64](nil)
+	}
+	task := pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			b := operands{
+				from: c.Columns[0], to: c.Columns[1], weights: c.Columns[2], statuses: c.Columns[3],
+				stages: c.Columns[4], keys: c.Columns[5], pending: c.Pending, count: c.Count, retry: c.Retry, arcs: q.arcs,
+			}
+			if ordered {
+				return g.recordInOrder(s, q.kind, b)
+			}
+			return g.recordApply(s, q.kind, b)
+		},
+		Recover:  g.makeRoom,
+		Progress: g.o.Progress,
+		Parts:    pipeline.PartsOfQueries,
+	}
+	if ordered {
+		task = g.order.Begin(task)
+	}
+	return g.pipelines.Run(ctx, len(q.edges.From), columns, task)
+}
+
+// FindEdges looks each edge up: its weight, 0 if it is absent or the graph has none, and whether it is there. Weights of
+// e are not looked at. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
+func (g *Graph) FindEdges(ctx context.Context, e Edges) (weights []uint32, found []bool, err error) {
+	weights, found = make([]uint32, len(e.From)), make([]bool, len(e.From))
+	if err := g.FindEdgesInto(ctx, e, weights, found); err != nil {
+		return nil, nil, err
+	}
+	return weights, found, nil
+}
+
+// HasEdges answers of each edge whether it is there. Errors: those of FindEdges.
+func (g *Graph) HasEdges(ctx context.Context, e Edges) ([]bool, error) {
+	found := make([]bool, len(e.From))
+	if err := g.FindEdgesInto(ctx, e, nil, found); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// FindEdgesInto is FindEdges into the caller's slices, each as long as the batch or nil: then it is not wanted.
+func (g *Graph) FindEdgesInto(ctx context.Context, e Edges, weights []uint32, found []bool) error {
+	n := len(e.From)
+	err := cmp.Or(e.check(false), pipeline.Fits(n, "weights", weights), pipeline.Fits(n, "found flags", found))
+	if err != nil {
+		return err
+	}
+	if err := g.enterShared(ctx); err != nil {
+		return err
+	}
+	defer g.leaveShared()
+	return g.find(ctx, e, weights, found)
+}
+
+// find is FindEdgesInto by who has entered.
+func (g *Graph) find(ctx context.Context, e Edges, weights []uint32, found []bool) error {
+	g.meter.Query(len(e.From))
+	columns := []pipeline.Column{
+		pipeline.In(e.From), pipeline.In(e.To), pipeline.Out(weights), pipeline.Result(found),
+	}
+	_, err := g.pipelines.Run(ctx, len(e.From), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			return g.recordFind(s, findPush{Graph: g.device(), From: c.Columns[0], To: c.Columns[1], Weights: c.Columns[2],
+				Found: c.Columns[3], Count: recording.Length{N: uint32(c.Count)}})
+		},
+		Progress: g.o.Progress,
+		Parts:    pipeline.PartsOfQueries,
+	})
+	return err
+}

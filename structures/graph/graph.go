@@ -1,0 +1,373 @@
+// Package graph is a dynamic graph in GPU memory: chapter 5 of Awad, Fully Concurrent GPU Data Structures (2022), after
+// Awad, Ashkiani, Porumbescu and Owens, Dynamic Graphs on the GPU (2020), over Vulkan. Edges and vertices come and go in
+// batches at the device's speed, and the graph is asked and analysed where it is.
+//
+// Vertices are numbers: 0, 1, 2, … (dense ids; Named has others). Each has its adjacency, a hash table of its own on the
+// slabs of a pool: one slab where it has few neighbours, none where it has none, and as many buckets as its degree asks
+// for where it has many. So an edge is found in about one slab, whatever the degree, and a hub is many tiles' work.
+//
+// A vertex is there from its first edge on, or since InsertVertices or Options.Vertices, and so are those with lesser
+// numbers, without edges: the vertices of a graph are 0 to n-1, but for those that DeleteVertices has deleted and that
+// have not come back by either way. An edge may come once; its weight is a word, if the graph has weights.
+//
+// There are three ways in, as everywhere in vkds: methods that take Go slices copy a batch to the device and do
+// whatever it needs; those that end in On record the same work on a stream, over device buffers, and do not wait; and a
+// shader of your own may include graph.glsl and take the graph's Device in its push constants.
+package graph
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/sequential"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+// Graph is a dynamic graph. Several goroutines may use one: queries run beside one another, and what changes it, or
+// another structure that shares its pool, runs alone, behind the calls that came before (structures.Dictionary says
+// more, of contexts and errors, too). So calls with slices are linearizable: each takes effect as a whole.
+type Graph struct {
+	d         *vk.Device
+	o         Options
+	slots     int // edges in a slab
+	pool      *alloc.SlabPool
+	ownPool   bool
+	tiles     tiles
+	stream    *vk.Stream
+	pipelines *pipeline.Pool
+	order     *sequential.Order
+	bulk      *primitives.Primitives
+	kernels   *recording.Kernels
+	own       *recording.Own
+	stages    stages
+	scratch   recording.Scratch // of calls that run alone, on the graph's stream
+	host      *vk.HostBuffer[uint32]
+	meter     recording.Meter
+	gate      *gate.Gate // the pool's: that of all structures which share it
+	uses      vk.Uses    // of what follows
+	vertices  *vk.Buffer[uint32]
+	counters  *vk.Buffer[uint32]
+	hubs      hubs
+	visits    uint32 // slabs that each lane of a tile may visit in a dispatch
+	failures  uint32 // of the pool, as last seen
+	changes   atomic.Uint64
+	closed    bool
+	prepared  atomic.Bool
+}
+
+const (
+	workgroup = 64
+	slabWords = 32
+
+	vertexWords = 4 // of a descriptor (graph.glsl)
+
+	// The counters, in words (graph.glsl).
+	countExtent  = 0
+	countDeleted = 1
+	countLoops   = 2
+	countFull    = 3
+	countWanted  = 4
+	counterWords = 8
+)
+
+// Device is a graph as kernels see it: Graph of shaders/include/graph.glsl. Embed it in the push constants of a kernel
+// of your own. It holds until the next call on the graph that may grow it: any insertion from Go slices, Finish,
+// DeleteVertices, Flush, Rehash, Clear, Close. UsedOn keeps those back from the memory.
+type Device struct {
+	Pool     alloc.DevicePool
+	Vertices uint64 // address of the descriptors
+	Counters uint64
+	Capacity uint32 // descriptors
+	Seed     uint32
+	Most     uint32 // keys a bucket from which on a vertex should get more
+}
+
+// New makes a graph without edges. Errors: *structures.OptionError; *structures.CapacityError, before anything is
+// allocated, where there is no memory for what the options ask for; *vk.OutOfMemoryError.
+func New(ctx context.Context, d *vk.Device, o Options) (*Graph, error) {
+	if err := o.complete(d); err != nil {
+		return nil, err
+	}
+	if o.Pool != nil {
+		if err := pools.Of(o.Pool).Accept(d); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.Fits(uint64(o.Capacity) * vertexWords * 4); err != nil {
+		return nil, &structures.CapacityError{Option: "Capacity", Asked: o.Capacity, Err: err}
+	}
+	g := &Graph{
+		d: d, o: o, slots: slabhash.SlotsAt(structures.Bits32, !o.Weighted), pool: o.Pool, tiles: tilesOf(d, o.Tile),
+		kernels: recording.NewKernels(d), own: recording.NewOwn(d), scratch: recording.NewScratch(d),
+		stages: newStages(d), bulk: primitives.New(d, primitives.Options{}), visits: initialVisits,
+	}
+	if err := g.open(ctx); err != nil {
+		return nil, errors.Join(err, g.free(false))
+	}
+	return g, nil
+}
+
+func (g *Graph) open(ctx context.Context) (err error) {
+	if g.stream, err = g.d.NewStream(); err != nil {
+		return err
+	}
+	if g.host, err = vk.NewHostBuffer[uint32](g.d, max(counterWords, 16)); err != nil {
+		return err
+	}
+	if g.counters, err = vk.NewBuffer[uint32](g.d, counterWords); err != nil {
+		return err
+	}
+	g.pipelines, g.order = pipeline.NewPool(g.d), sequential.New(g.d)
+	if g.pool == nil {
+		if g.pool, err = alloc.NewSlabPool(ctx, g.d, alloc.PoolOptions{MaxBytes: g.o.MaxBytes}); err != nil {
+			return err
+		}
+		g.ownPool = true
+	}
+	g.gate, g.pool = pools.Of(g.pool).Gate(), pools.Inside(g.pool)
+	g.o.Progress = g.gate.Progress(g.o.Progress)
+	words := make([]uint32, counterWords)
+	words[countExtent] = uint32(g.o.Vertices)
+	if err = g.counters.Upload(ctx, 0, words); err != nil {
+		return err
+	}
+	return g.growVertices(ctx, max(g.o.Capacity, 64))
+}
+
+// most is how many edges a bucket has on average where a vertex gets more of them.
+func (g *Graph) most() uint32 { return uint32(float64(g.slots) * g.o.MaxLoad) }
+
+func (g *Graph) device() Device {
+	return Device{
+		Pool: g.pool.Device(), Vertices: g.vertices.Address(), Counters: g.counters.Address(),
+		Capacity: uint32(g.capacity()), Seed: g.o.Seed, Most: g.most(),
+	}
+}
+
+// capacity is how many vertices there are descriptors for.
+func (g *Graph) capacity() int { return g.vertices.Len() / vertexWords }
+
+type freshPush struct {
+	Vertices     uint64
+	First, Count uint32
+}
+
+// growVertices makes room for so many vertices at least. After an error the graph is as it was.
+func (g *Graph) growVertices(ctx context.Context, capacity int) error {
+	have := g.capacity()
+	if capacity <= have {
+		return nil
+	}
+	if capacity > MaxVertices {
+		return &structures.LimitError{What: "vertices of a graph", Want: uint64(capacity), Most: MaxVertices}
+	}
+	if err := g.uses.Rest(ctx); err != nil {
+		return err
+	}
+	larger, err := vk.NewBuffer[uint32](g.d, vertexWords*capacity)
+	if err != nil {
+		return err
+	}
+	err = recording.Run(g.stream, func() error {
+		k, err := recording.Kernel[freshPush](g.kernels, g.stream, "graph/fresh", workgroup)
+		if err != nil {
+			return err
+		}
+		if have != 0 {
+			g.stream.Copy(larger, 0, g.vertices, 0, int(g.vertices.Bytes()))
+		}
+		k.Dispatch(g.stream, groupsOf(capacity-have),
+			freshPush{larger.Address(), uint32(have), uint32(capacity - have)})
+		return nil
+	})
+	if err != nil {
+		larger.Free()
+		return err
+	}
+	if have != 0 {
+		g.vertices.Free()
+		g.meter.Grow()
+	}
+	g.vertices = larger
+	g.hold()
+	return nil
+}
+
+// hold notes how much memory there is.
+func (g *Graph) hold() { g.meter.Hold(g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes()) }
+
+// enter begins a call that may change the graph, when its turn has come; leave ends it.
+func (g *Graph) enter(ctx context.Context) error { return g.entered(g.gate.Enter(ctx), g.leave) }
+
+func (g *Graph) leave() { g.gate.Leave() }
+
+// enterShared begins a call that changes nothing of the graph but what locks of its own guard.
+func (g *Graph) enterShared(ctx context.Context) error {
+	return g.entered(g.gate.EnterShared(ctx), g.leaveShared)
+}
+
+func (g *Graph) leaveShared() { g.gate.LeaveShared() }
+
+// entered refuses a call that the pool's gate has let in, if the graph is closed.
+func (g *Graph) entered(err error, leave func()) error {
+	if err == nil && g.closed {
+		leave()
+		return vk.ErrClosed
+	}
+	return err
+}
+
+// Close frees the graph's memory, and gives the slabs of a shared pool back. What streams have recorded or submitted is
+// allowed to end first; with a shared pool, and work recorded that was not submitted, it returns vk.ErrUnsubmitted, and
+// the graph stays open.
+func (g *Graph) Close() error {
+	leave, open, err := g.gate.Shut()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if g.closed {
+		return nil
+	}
+	// A shared pool outlives the graph: its slabs go back.
+	shares := open && !g.ownPool
+	if shares {
+		if err := g.uses.Rest(context.Background()); errors.Is(err, vk.ErrUnsubmitted) {
+			return err
+		}
+	}
+	g.closed = true
+	return g.free(shares)
+}
+
+// free frees what the graph has. shares: it has slabs of a pool that stays.
+func (g *Graph) free(shares bool) error {
+	var err error
+	if g.stream != nil {
+		if shares {
+			err = g.releaseAll()
+		}
+		err = errors.Join(err, g.stream.Close())
+	}
+	if g.pipelines != nil {
+		err = errors.Join(err, g.pipelines.Close(), g.order.Close())
+	}
+	err = errors.Join(err, g.bulk.Close())
+	g.kernels.Close()
+	g.own.Release(&g.uses)
+	g.stages.release(&g.uses)
+	g.scratch.Release(&g.uses)
+	if g.host != nil {
+		g.host.Free()
+	}
+	g.uses.Free(func() {
+		g.vertices.Free()
+		g.counters.Free()
+		g.hubs.free()
+	})
+	g.meter.Hold(0)
+	if g.ownPool {
+		err = errors.Join(err, g.pool.Close())
+	}
+	return err
+}
+
+// on records what record records, all of it or nothing, and notes that it names the graph's memory.
+func (g *Graph) on(s *vk.Stream, record func() error) error {
+	return recording.Naming(s, record, &g.uses, g.pool.Uses())
+}
+
+// kernel returns a kernel of shaders/graph over the graph. module is its name with its variant.
+func kernel[P any](g *Graph, s *vk.Stream, module string, tile int,
+	own ...recording.Specialization) (*vk.Kernel[P], error) {
+	all := append(recording.OverPool(g.pool.Constants(), recording.Constant("TILE", uint32(tile))), own...)
+	return recording.Kernel[P](g.kernels, s, "graph/"+module, workgroup, all...)
+}
+
+// variant returns the name of a kernel's module for graphs with weights, or without.
+func (g *Graph) variant(kernel string) string {
+	if g.o.Weighted {
+		return recording.Sized(kernel, structures.Bits32)
+	}
+	return recording.OfKeys(kernel, structures.Bits32)
+}
+
+// protocol returns that of a kernel that changes slabs while others do.
+func (g *Graph) protocol(kernel string) string {
+	switch {
+	case !g.o.Weighted:
+		return g.variant(kernel) // 32-bit atomics do
+	case g.d.Has(vk.Int64Atomics):
+		return g.variant(kernel) + "a64"
+	}
+	return g.variant(kernel) + "a32"
+}
+
+// groupsOf returns how many workgroups have so many invocations.
+func groupsOf(invocations int) int { return (invocations + workgroup - 1) / workgroup }
+
+// counts are the counters as they are now. Who calls has entered.
+func (g *Graph) counts(ctx context.Context, s *vk.Stream) (words [counterWords]uint32, err error) {
+	if err := s.Wait(ctx); err != nil {
+		return words, err
+	}
+	return words, g.counters.Download(ctx, 0, words[:])
+}
+
+// Metrics are what the host knows, without a look at the graph and without a turn. Those of a shared pool are in them.
+func (g *Graph) Metrics() structures.Metrics {
+	m := g.meter.Metrics(g.d)
+	m.Bytes += g.pool.Bytes()
+	m.Growths += g.pool.Growths()
+	return m
+}
+
+// Options are those that the graph was made with, completed.
+func (g *Graph) Options() Options { return g.o }
+
+// Device describes the graph to kernels. Of a graph that is closed, or whose pool is, it is the zero value.
+func (g *Graph) Device() Device {
+	leave, open := g.gate.Take()
+	defer leave()
+	if !open || g.closed {
+		return Device{}
+	}
+	return g.device()
+}
+
+// Constants are the specialization constants that a kernel over this graph needs, by name: TILE as it is best for
+// updates, and those of the pool. They may change when the graph grows.
+func (g *Graph) Constants() map[string]uint32 {
+	c := g.pool.Constants()
+	c["TILE"] = uint32(g.tiles.update)
+	return c
+}
+
+// UsedOn notes that what was recorded into a stream so far names the graph's memory, as Device describes it: kernels of
+// your own, for the graph's methods do so themselves. Calls that replace that memory wait until the work has ended, or
+// return vk.ErrUnsubmitted where it was not submitted.
+func (g *Graph) UsedOn(s *vk.Stream) {
+	leave, _ := g.gate.Take()
+	defer leave()
+	if !g.closed {
+		g.uses.On(s)
+		g.pool.Uses().On(s)
+	}
+}
+
+// Timings returns how long the stages of Build, Rehash, Flush and DeleteVertices took on the device since the last
+// call, by stage. Empty without Options.Timed.
+func (g *Graph) Timings() []vk.Timing {
+	leave, _ := g.gate.Take()
+	defer leave()
+	return g.stream.Timings()
+}

@@ -1,0 +1,337 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// What vertices get new buckets for (plan.comp).
+const (
+	growing = 0 // they have become too full, or insertions wait for them
+	fitting = 1 // their number is not right for their degree any more
+	ofHubs  = 2 // nothing: how many buckets hubs have
+)
+
+type planPush struct {
+	Graph  Device
+	Needs  uint64
+	Extent uint32
+	Mode   uint32
+	Slots  uint32
+	Each   float32
+	Most   uint32
+}
+
+type movePush struct {
+	Graph  Device
+	Places uint64
+	Needs  uint64
+	Failed uint64
+	Extent uint32
+	Base   uint32
+	First  uint32
+	Count  uint32
+}
+
+type installPush struct {
+	Graph  Device
+	Places uint64
+	Needs  uint64
+	Extent uint32
+	Base   uint32
+}
+
+// Hubs of buckets.glsl.
+type hubsPush struct {
+	Offsets  uint64
+	Vertices uint32
+	Buckets  uint32
+}
+
+type releasePush struct {
+	Graph  Device
+	Hubs   hubsPush
+	Needs  uint64
+	Extent uint32
+	Base   uint32
+	First  uint32
+	Count  uint32
+}
+
+// hubs are where the buckets of vertices with several are, for kernels that go over all of them.
+type hubs struct {
+	offsets *vk.Buffer[uint32] // nil: there are no hubs
+	buckets int
+}
+
+func (h hubs) free() { h.offsets.Free() }
+
+func (h hubs) bytes() uint64 {
+	if h.offsets == nil {
+		return 0
+	}
+	return h.offsets.Bytes()
+}
+
+func (h hubs) push() hubsPush {
+	return hubsPush{h.offsets.Address(), uint32(h.offsets.Len()), uint32(h.buckets)}
+}
+
+// timed records a stage, timed if Options.Timed says so.
+func (g *Graph) timed(label string, record func()) {
+	if g.o.Timed {
+		g.stream.Timed(label, record)
+	} else {
+		record()
+	}
+}
+
+// tilesADispatch keeps a dispatch over whole buckets to some 10 ms.
+func (g *Graph) tilesADispatch() int {
+	if g.d.Info().Type == vk.CPU {
+		return 1 << 16
+	}
+	return 1 << 24
+}
+
+// ranges records what record records for runs of n tiles that one dispatch should do.
+func (g *Graph) ranges(n int, record func(first, count int)) {
+	for first := 0; first < n; first += g.tilesADispatch() {
+		record(first, min(g.tilesADispatch(), n-first))
+	}
+}
+
+// walkGroups returns how many workgroups have so many tiles.
+func (g *Graph) walkGroups(n int) int { return groupsOf(n * g.tiles.walk) }
+
+// regrowth is a change of buckets: what each vertex needs, and where its base slabs come behind those of others.
+type regrowth struct {
+	extent        int
+	needs, places uint64
+	scan, total   uint64
+	slabs         int    // base slabs in all
+	base          uint32 // the number of the first
+}
+
+// plan finds out what vertices need, and how many base slabs that is.
+func (g *Graph) plan(ctx context.Context, extent int, mode uint32) (regrowth, error) {
+	r := regrowth{extent: extent}
+	if extent == 0 {
+		return r, nil
+	}
+	lay := func(base uint64) int {
+		p := recording.Parts{Base: base}
+		r.needs, r.places = p.Take(4*extent), p.Take(4*extent)
+		r.scan, r.total = p.Take(g.bulk.ScanScratch(extent, structures.Bits32)), p.Take(4)
+		return int(p.Used)
+	}
+	err := recording.Run(g.stream, func() error {
+		scratch, err := g.scratch.Take(g.stream, lay(0))
+		if err != nil {
+			return err
+		}
+		lay(scratch)
+		k, err := kernel0[planPush](g, "plan")
+		if err != nil {
+			return err
+		}
+		g.timed("plan", func() {
+			k.Dispatch(g.stream, groupsOf(extent), planPush{
+				Graph: g.device(), Needs: r.needs, Extent: uint32(extent), Mode: mode, Slots: uint32(g.slots),
+				Each: float32(float64(g.slots) * g.o.Load), Most: maxBuckets,
+			})
+			err = g.bulk.Scan(g.stream, primitives.ScanArgs{In: r.needs, Out: r.places,
+				Length: primitives.Length{N: extent}, Total: r.total, Scratch: r.scan})
+		})
+		if err != nil {
+			return err
+		}
+		memory := g.scratch.Of(g.stream)
+		g.stream.Copy(g.host, 0, memory, int(r.total-memory.Address()), 4)
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	r.slabs = int(g.host.Slice()[0])
+	return r, ctx.Err()
+}
+
+// kernel0 is kernel for those over descriptors alone.
+func kernel0[P any](g *Graph, module string, own ...recording.Specialization) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](g.kernels, g.stream, "graph/"+module, workgroup,
+		recording.OverPool(g.pool.Constants(), own...)...)
+}
+
+// regrow gives vertices other buckets, if any need that. After an error the graph is as it was.
+func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode uint32) (grown bool, err error) {
+	if err := g.uses.Rest(ctx); err != nil {
+		return false, err
+	}
+	begin := time.Now()
+	// Insertions may wait for vertices beyond the extent, which have no edge yet.
+	extent := g.capacity()
+	if mode == fitting {
+		extent = int(counts[countExtent])
+	}
+	r, err := g.plan(ctx, extent, mode)
+	if err != nil {
+		return false, err
+	}
+	if mode == growing {
+		if err := g.setCounter(ctx, countFull, 0); err != nil {
+			return false, err
+		}
+	}
+	if r.slabs == 0 {
+		return false, nil
+	}
+	if r.base, err = pools.Of(g.pool).Claim(ctx, r.slabs); err != nil {
+		return false, err
+	}
+	next := hubs{}
+	if err = g.move(ctx, r); err == nil {
+		next, err = g.hubsBehind(r)
+	}
+	if err != nil {
+		return false, errors.Join(err, g.drop(r))
+	}
+	if err := g.install(r); err != nil {
+		next.free()
+		return false, err
+	}
+	g.hubs.free()
+	g.hubs = next
+	g.hold()
+	g.meter.Rebuild()
+	g.d.Log().LogAttrs(ctx, slog.LevelDebug, "buckets remade", slog.Int("base_slabs", r.slabs),
+		slog.Duration("duration", time.Since(begin)))
+	return true, g.findHubs(ctx, extent)
+}
+
+// hubsBehind makes room for the offsets of hubs as they are behind a regrowth.
+func (g *Graph) hubsBehind(r regrowth) (hubs, error) {
+	offsets, err := vk.NewBuffer[uint32](g.d, max(r.extent, g.hubs.offsets.Len()))
+	return hubs{offsets: offsets}, err
+}
+
+// move fills the new base slabs. Error also: *structures.StuckError, with the number of buckets whose edges are in a
+// list without an end.
+func (g *Graph) move(ctx context.Context, r regrowth) error {
+	for {
+		failed := g.host.Slice()[:2] // buckets that the pool had no slab for, and those in lists without an end
+		clear(failed)
+		err := recording.Run(g.stream, func() error {
+			k, err := kernel[movePush](g, g.stream, g.variant("move"), g.tiles.walk)
+			if err != nil {
+				return err
+			}
+			g.timed("move", func() {
+				g.ranges(r.slabs, func(first, count int) {
+					k.Dispatch(g.stream, g.walkGroups(count), movePush{
+						Graph: g.device(), Places: r.places, Needs: r.needs, Failed: g.host.Address(),
+						Extent: uint32(r.extent), Base: r.base, First: uint32(first), Count: uint32(count),
+					})
+				})
+			})
+			return nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case failed[1] != 0: // no pool has room for these
+			return &structures.StuckError{Operations: int(failed[1])}
+		case failed[0] == 0:
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := g.pool.Grow(ctx, 1); err != nil {
+			return err
+		}
+	}
+}
+
+// releaser returns release.comp.
+func (g *Graph) releaser() (*vk.Kernel[releasePush], error) {
+	shared := uint32(1)
+	if g.ownPool {
+		shared = 0
+	}
+	return kernel[releasePush](g, g.stream, "release", g.tiles.walk, recording.Constant("SHARED", shared))
+}
+
+// drop gives the base slabs of a regrowth back that is given up, and what is behind them.
+func (g *Graph) drop(r regrowth) error {
+	return recording.Run(g.stream, func() error {
+		k, err := g.releaser()
+		if err != nil {
+			return err
+		}
+		g.ranges(r.slabs, func(first, count int) {
+			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.device(), Base: r.base,
+				First: uint32(first), Count: uint32(count)})
+		})
+		return nil
+	})
+}
+
+// install frees the old slabs of vertices and gives them the new ones. All of it or nothing.
+func (g *Graph) install(r regrowth) error {
+	return recording.Run(g.stream, func() error {
+		release, err := g.releaser()
+		if err != nil {
+			return err
+		}
+		install, err := kernel0[installPush](g, "install")
+		if err != nil {
+			return err
+		}
+		g.timed("release", func() {
+			g.ranges(r.extent+g.hubs.buckets, func(first, count int) {
+				release.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.device(), Hubs: g.hubs.push(),
+					Needs: r.needs, Extent: uint32(r.extent), First: uint32(first), Count: uint32(count)})
+			})
+		})
+		install.Dispatch(g.stream, groupsOf(r.extent), installPush{g.device(), r.places, r.needs, uint32(r.extent), r.base})
+		return nil
+	})
+}
+
+// findHubs lays out the buckets of hubs, for which there is room.
+func (g *Graph) findHubs(ctx context.Context, extent int) error {
+	extent = g.hubs.offsets.Len()
+	r, err := g.plan(context.WithoutCancel(ctx), extent, ofHubs)
+	if err != nil {
+		return err
+	}
+	memory := g.scratch.Of(g.stream)
+	g.stream.Copy(g.hubs.offsets, 0, memory, int(r.places-memory.Address()), 4*extent)
+	g.hubs.buckets = r.slabs
+	return g.stream.Wait(context.WithoutCancel(ctx))
+}
+
+// releaseAll gives all slabs back to the pool.
+func (g *Graph) releaseAll() error {
+	extent := g.capacity()
+	return recording.Run(g.stream, func() error {
+		k, err := g.releaser()
+		if err != nil {
+			return err
+		}
+		g.ranges(extent+g.hubs.buckets, func(first, count int) {
+			k.Dispatch(g.stream, g.walkGroups(count), releasePush{Graph: g.device(), Hubs: g.hubs.push(),
+				Extent: uint32(extent), First: uint32(first), Count: uint32(count)})
+		})
+		return nil
+	})
+}
