@@ -31,42 +31,36 @@ void reach(uint u, uint distance, uint from) {
 
 uint departure_value(uint v) { return round_now + 1u; }
 
-uint arrival_look(uint u) { return atomic_load(reached_word(u)); }
+uvec2 arrival_look(uint u, uint place) { return uvec2(atomic_load(reached_word(u)), 0u); }
 
-bool arrival_take(uint u, uint looked, uint value, uint from, uint place) {
+uint arrival_take(uint u, uvec2 looked, uint value, uint from) {
     uint bit = reached_bit(u);
-    if ((looked & bit) != 0u) return false;
-    if ((atomic_or(reached_word(u), bit) & bit) != 0u) return false;
+    if ((looked.x & bit) != 0u) return TAKEN_NOT;
+    if ((atomic_or(reached_word(u), bit) & bit) != 0u) return TAKEN_NOT;
     reach(u, value, from);
-    return true;
+    return TAKEN_NEXT;
 }
+
+void put_aside(uint u[BATCH], uint taken[BATCH]) {}
 
 #ifdef SMALL
 void main() {
-    uint mode = control_load(CONTROL_MODE);
-    uint round = control_load(CONTROL_ROUND);
     if (control_load(CONTROL_DONE) != 0u) return;
-    if (mode != MODE_NONE) round++;   // which the large kernel has done
-    uint entries = control_load(CONTROL_ENTRIES + (round & 1u));
-    uint lanes = control_load(CONTROL_LANES + (round & 1u));
+    uint entries, lanes;
+    uint mode = rounds_begin(entries, lanes);
     uint seen = control_load(CONTROL_SEEN);
-    uint bitmap = control_load(CONTROL_BITMAP);
-    if (mode == MODE_PULL) bitmap ^= 1u;
-    if (workgroup_lane() == 0u) {
-        round_now = round;
-        bitmap_now = bitmap;
-    }
+    uint bitmap = control_load(CONTROL_BITMAP) ^ (mode == MODE_PULL ? 1u : 0u);
+    if (workgroup_lane() == 0u) bitmap_now = bitmap;
     barrier();
     expand_rounds(entries, lanes, rounds);
     if (workgroup_lane() != 0u) return;
-    bool small = entries <= small_entries && lanes <= small_lanes;
+    bool small = frontier_small(entries, lanes);
     if (!small) seen += lanes;   // what small rounds see is little
     control_lengths(entries, lanes);
     plain_store_at(control, CONTROL_SEEN, seen);
     plain_store_at(control, CONTROL_BITMAP, bitmap);
     if (entries == 0u) {
-        plain_store_at(control, CONTROL_DONE, 1u);
-        control_order(MODE_NONE, 0u);
+        control_end();
     } else if (small) {
         control_order(MODE_NONE, 0u);   // it has done as many rounds as it may
     } else {

@@ -12,8 +12,7 @@
 #ifndef VKDS_ANALYTICS_TRAVERSAL_GLSL
 #define VKDS_ANALYTICS_TRAVERSAL_GLSL
 
-#include "invocation.glsl"
-#include "memory.glsl"
+#include "traversal_control.glsl"
 
 #ifdef SMALL
 #define STAGE WORKGROUP
@@ -22,48 +21,36 @@
 #endif
 #include "stage.glsl"
 
-// The words of a traversal's control block, which Go has, too (traversal.go).
-const uint CONTROL_ROUND = 0u;     // of the frontier that is to be expanded
-const uint CONTROL_ENTRIES = 1u;   // two: of the queues of even and of odd rounds
-const uint CONTROL_LANES = 3u;     // two: of their rows
-const uint CONTROL_MODE = 5u;      // what the large kernel does
-const uint CONTROL_GROUPS = 6u;    // three: of its dispatch
-const uint CONTROL_DONE = 9u;      // 1: there is nothing left
-const uint CONTROL_SEEN = 10u;     // lanes of all frontiers so far, modulo 2^32
-const uint CONTROL_OWN = 11u;      // from here on an algorithm's own
-const uint CONTROL_WORDS = 32u;    // a multiple of 4
-
-const uint MODE_NONE = 0u;
-const uint MODE_EXPAND = 1u;
-const uint MODE_OWN = 2u;          // from here on an algorithm's own
-
-const uint FRONTIER_PART = 1024u;
-
-layout(push_constant, std430) uniform Push {
-    Graph graph;
-    uvec2 control;
-    uvec2 queues;     // two of so many entries
-    uvec2 values;     // a word a vertex, and what else an algorithm has
-    uvec2 marks;
-    uvec2 extra;
-    uint capacity;
-    uint small_entries;   // what the small kernel takes
-    uint small_lanes;
-    uint rounds;          // and how many it does in a dispatch
-    uint own;
-    uint more;
-};
-
-uint control_load(uint word) { return plain_load_at(control, word); }
-
 // An algorithm has these.
 //   uint departure_value(uint v): what goes along a vertex's arcs
-//   uint arrival_look(uint u): what arrival_take decides by, loaded for several arcs at once
-//   bool arrival_take(uint u, uint looked, uint value, uint from, uint place): an arc, at a place of the rows; says
-//       whether it put u into the next frontier
+//   uvec2 arrival_look(uint u, uint place): what arrival_take decides by, loaded for several arcs at once
+//   uint arrival_take(uint u, uvec2 looked, uint value, uint from): an arc arrives at u; says where u belongs now:
+//       TAKEN_NOT, TAKEN_NEXT, in the next frontier, or TAKEN_ASIDE
+//   void put_aside(uint u[BATCH], uint taken[BATCH]): keeps those that are TAKEN_ASIDE. Collective over the subgroup
+const uint BATCH = 4u;   // arcs that an invocation has under way
+const uint TAKEN_NOT = 0u;
+const uint TAKEN_NEXT = 1u;
+const uint TAKEN_ASIDE = 2u;
 uint departure_value(uint v);
-uint arrival_look(uint u);
-bool arrival_take(uint u, uint looked, uint value, uint from, uint place);
+uvec2 arrival_look(uint u, uint place);
+uint arrival_take(uint u, uvec2 looked, uint value, uint from);
+void put_aside(uint u[BATCH], uint taken[BATCH]);
+
+// Whether a device's atomic minimum does without undoing what others do: SwiftShader's doesn't.
+layout(constant_id = 16) const uint EXACT_MIN = 1;
+
+// Stores value if the word holds more; returns what it held. Without EXACT_MIN it gives up, and says that the word held
+// as much, after more tries than there are invocations: each that fails is one that another one succeeded in.
+uint lower(uvec2 word, uint value) {
+    if (EXACT_MIN != 0u) return atomic_min(word, value);
+    uint seen = atomic_load(word);
+    for (uint i = 0u; i < 1u << 20 && seen > value; i++) {
+        uint was = atomic_cas(word, seen, value);
+        if (was == seen) return was;
+        seen = was;
+    }
+    return min(seen, value);
+}
 
 uvec2 queue_at(uint round, uint entry) { return address_at(queues, (round & 1u) * capacity + entry, 3u); }
 
@@ -104,14 +91,12 @@ void queue_store(uint at, uint v, uint parts) {
     }
 }
 
-const uint BATCH = 4u;   // arcs that an invocation has under way
-
 // Puts those of the vertices that are taken into the next queue. Collective over the subgroup.
-void queue_push(uint u[BATCH], bool taken[BATCH]) {
+void queue_push(uint u[BATCH], uint taken[BATCH]) {
     uint parts[BATCH], entries = 0u, lanes = 0u;
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
         parts[k] = 0u;
-        if (taken[k]) {
+        if (taken[k] == TAKEN_NEXT) {
             uint n = row_of(graph, u[k]).lanes;
             parts[k] = (n + FRONTIER_PART - 1u) / FRONTIER_PART;
             entries += parts[k];
@@ -130,15 +115,17 @@ void queue_push(uint u[BATCH], bool taken[BATCH]) {
 
 // Expands up to BATCH arcs of each lane. Collective over the subgroup.
 void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
-    uint u[BATCH], looked[BATCH];
-    bool taken[BATCH];
+    uint u[BATCH], taken[BATCH];
+    uvec2 looked[BATCH];
     [[unroll]] for (uint k = 0u; k < BATCH; k++) u[k] = valid[k] ? neighbor_at(graph, place[k]) : 0u;
-    [[unroll]] for (uint k = 0u; k < BATCH; k++) looked[k] = valid[k] ? arrival_look(u[k]) : 0u;
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) 
+        looked[k] = valid[k] ? arrival_look(u[k], place[k]) : uvec2(0u);
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
-        taken[k] = false;
-        if (valid[k]) taken[k] = arrival_take(u[k], looked[k], value[k], from[k], place[k]);
+        taken[k] = TAKEN_NOT;
+        if (valid[k]) taken[k] = arrival_take(u[k], looked[k], value[k], from[k]);
     }
     queue_push(u, taken);
+    put_aside(u, taken);
 }
 
 // Expands what is staged, all its lanes. Collective over the workgroup.
@@ -200,11 +187,13 @@ void expand_small(uint entries) {
     }
 }
 
+bool frontier_small(uint entries, uint lanes) { return entries <= small_entries && lanes <= small_lanes; }
+
 // Does rounds while frontiers are neither empty nor large; entries and lanes are those of the first, and of the one
 // that is left. Returns how many it did. Collective over the workgroup.
 uint expand_rounds(inout uint entries, inout uint lanes, uint most) {
     uint done = 0u;
-    while (done < most && entries != 0u && entries <= small_entries && lanes <= small_lanes) {
+    while (done < most && entries != 0u && frontier_small(entries, lanes)) {
         if (workgroup_lane() == 0u) {
             next_entries = 0u;
             next_lanes = 0u;
@@ -221,6 +210,17 @@ uint expand_rounds(inout uint entries, inout uint lanes, uint most) {
     return done;
 }
 
+// Begins: the frontier's round, and how many entries and lanes it has, behind what the large kernel has done. Returns
+// what that was. Collective over the workgroup; barriers come behind what the algorithm does besides.
+uint rounds_begin(out uint entries, out uint lanes) {
+    uint mode = control_load(CONTROL_MODE);
+    uint round = control_load(CONTROL_ROUND) + (mode == MODE_NONE ? 0u : 1u);
+    entries = control_load(CONTROL_ENTRIES + (round & 1u));
+    lanes = control_load(CONTROL_LANES + (round & 1u));
+    if (workgroup_lane() == 0u) round_now = round;
+    return mode;
+}
+
 // Tells the large kernel what to do in so many workgroups, and the host whether anything is left. One lane.
 void control_order(uint mode, uint groups) {
     uint rows = (groups + 65534u) / 65535u;
@@ -228,6 +228,12 @@ void control_order(uint mode, uint groups) {
     plain_store_at(control, CONTROL_GROUPS, rows == 0u ? 0u : (groups + rows - 1u) / rows);
     plain_store_at(control, CONTROL_GROUPS + 1u, rows);
     plain_store_at(control, CONTROL_GROUPS + 2u, 1u);
+}
+
+// That there is nothing left. One lane.
+void control_end() {
+    plain_store_at(control, CONTROL_DONE, 1u);
+    control_order(MODE_NONE, 0u);
 }
 
 // The lengths of the frontier at hand, and of the next one: nothing yet. One lane.

@@ -1,15 +1,11 @@
 // A traversal from one vertex: nobody else is reached, and the vertex is the first frontier.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#define SMALL   // for the words of the control block
-#include "traversal.glsl"
+#include "traversal_control.glsl"
+#include "sssp.glsl"
 
-// small_lanes: words of marks, all 0 but for the bit of the source where own is 1; small_entries: the source; more: a
-// word of the control block, CONTROL_OWN + 0; extra: 0, or a word a vertex that is ~0 at first.
-uint departure_value(uint v) { return 0u; }
-uint arrival_look(uint u) { return 0u; }
-bool arrival_take(uint u, uint looked, uint value, uint from, uint place) { return false; }
-
+// small_lanes: words of marks, all 0 but for the bit of the source where own is 1; small_entries: the source; extra: 0,
+// or a word a vertex that is ~0 at first; more: delta, of shortest paths.
 void main() {
     uint i = invocation_index(), source = small_entries;
     if (i < graph.vertices) {
@@ -24,6 +20,7 @@ void main() {
     uint word = 0u;
     if (i == CONTROL_ENTRIES) word = parts;
     if (i == CONTROL_LANES) word = row.lanes;
-    if (i == CONTROL_OWN) word = more;
+    if (i == CONTROL_BOUND) word = more;
+    if (i == CONTROL_FAR_LEAST) word = ~0u;
     plain_store_at(control, i, word);
 }

@@ -41,6 +41,9 @@ type Analyzer struct {
 
 	mu   sync.Mutex
 	idle []*workspace
+
+	once        sync.Mutex // has what is found out once be found out by one
+	chosenDelta uint32     // of shortest paths; 0: not yet
 }
 
 // New makes an Analyzer of a graph, which stays the caller's and must not be closed before it.

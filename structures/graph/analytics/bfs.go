@@ -48,7 +48,7 @@ func (a *Analyzer) BFS(ctx context.Context, source uint32, o BFSOptions) (r BFSR
 		if a.g.Symmetric && !o.TopDown {
 			t.push.Own = 1
 		}
-		if _, err := t.run(func() error { return t.begin(source, 2*words, true, o.Parents, 0) }); err != nil {
+		if err := t.run(func() error { return t.begin(source, 2*words, true, o.Parents, 0) }); err != nil {
 			return err
 		}
 		r.Rounds, r.Device = int(t.rounds), t.device

@@ -27,10 +27,10 @@ type traversalPush struct {
 
 // The words of the control block.
 const (
-	controlRound = 0
-	controlDone  = 9
-	controlOwn   = 11
-	controlWords = 32
+	controlRound  = 0
+	controlGroups = 6
+	controlDone   = 9
+	controlWords  = 32
 )
 
 const (
@@ -82,8 +82,9 @@ const (
 	mostPairs  = 64
 )
 
-// run records begin and then rounds ahead, until the traversal is done. It returns the control block.
-func (t *traversal) run(begin func() error) (control []uint32, err error) {
+// run records begin and then rounds ahead, until the traversal is done.
+func (t *traversal) run(begin func() error) error {
+	var control []uint32
 	for pairs := firstPairs; ; pairs = min(2*pairs, mostPairs) {
 		last := control
 		took, err := t.w.do(func() error {
@@ -95,30 +96,31 @@ func (t *traversal) run(begin func() error) (control []uint32, err error) {
 			return t.record(pairs)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		begin = nil
 		t.device += took
 		if control, err = t.w.download(t.control, controlWords); err != nil {
-			return nil, err
+			return err
 		}
 		t.rounds = control[controlRound]
 		if control[controlDone] != 0 {
-			return control, nil
+			return nil
 		}
 		if slices.Equal(control, last) {
-			return nil, ErrStuck
+			return ErrStuck
 		}
 	}
 }
 
 // record records so many pairs of kernels.
 func (t *traversal) record(pairs int) error {
-	small, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".small", t.w.group)
+	exact := t.w.exactMin()
+	small, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".small", t.w.group, exact)
 	if err != nil {
 		return err
 	}
-	large, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".large", largeGroup)
+	large, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".large", largeGroup, exact)
 	if err != nil {
 		return err
 	}
@@ -129,4 +131,12 @@ func (t *traversal) record(pairs int) error {
 	return nil
 }
 
-const controlGroups = 6
+const vendorGoogle = 0x1ae0 // of SwiftShader
+
+// exactMin is EXACT_MIN of traversal.glsl.
+func (w *workspace) exactMin() recording.Specialization {
+	if w.d.Info().VendorID == vendorGoogle {
+		return recording.Constant("EXACT_MIN", 0)
+	}
+	return recording.Constant("EXACT_MIN", 1)
+}

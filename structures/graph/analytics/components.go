@@ -1,0 +1,164 @@
+package analytics
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// ComponentsResult says which vertices are connected.
+type ComponentsResult struct {
+	Labels  []uint32      // of each vertex the least one of its component
+	Count   int           // components
+	Largest int           // vertices of the largest one
+	Device  time.Duration // how long the device worked; 0 where it has no clock
+}
+
+// Components returns the connected components of a graph; of a directed one the weak ones, for which directions don't
+// count. Errors: *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+//
+// Source: Sutton, Ben-Nun and Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling, 2018
+// (Afforest): two arcs of each vertex first, and then the others of those that aren't in the largest tree by then.
+func (a *Analyzer) Components(ctx context.Context) (r ComponentsResult, err error) {
+	err = a.run(ctx, func(w *workspace) error {
+		c, err := w.newForest(a.g.Vertices)
+		if err != nil {
+			return err
+		}
+		if r.Device, err = c.finish(c.begin, func() error { return c.afforest(!a.g.Symmetric) }); err != nil {
+			return err
+		}
+		r.Labels, err = w.download(c.labels, a.g.Vertices)
+		return err
+	})
+	if err == nil {
+		r.Count, r.Largest = sizes(r.Labels)
+	}
+	return r, err
+}
+
+// sizes are how many components there are, and how large the largest is.
+func sizes(labels []uint32) (count, largest int) {
+	of := make([]int32, len(labels))
+	for v, label := range labels {
+		if int(label) == v {
+			count++
+		}
+		of[label]++
+		largest = max(largest, int(of[label]))
+	}
+	return count, largest
+}
+
+type (
+	componentsPush struct {
+		Labels   uint64
+		Vertices uint32
+	}
+	compressPush struct {
+		Labels, Left uint64
+		Vertices     uint32
+	}
+	linkPush struct {
+		Graph                rowsPush
+		Labels, Left, Common uint64
+		Skip, Most           uint32
+	}
+	commonPush struct {
+		Labels, Common uint64
+		Vertices       uint32
+	}
+)
+
+const (
+	sampledArcs = 2 // of each vertex that are linked first
+	linkGroup   = 128
+)
+
+// forest is the trees of shaders/analytics/link.glsl.
+type forest struct {
+	w        *workspace
+	vertices int
+	labels   *vk.Buffer[uint32]
+	state    *vk.Buffer[uint32] // a word for links that were given up, and one for the most common label
+}
+
+func (w *workspace) newForest(vertices int) (*forest, error) {
+	f := &forest{w: w, vertices: vertices}
+	return f, w.rooms(room{"labels", vertices, &f.labels}, room{"state", 2, &f.state})
+}
+
+func (f *forest) begin() error {
+	return dispatch(f.w, "components_begin", linkGroup, groups(f.vertices, linkGroup),
+		componentsPush{f.labels.Address(), uint32(f.vertices)})
+}
+
+func (f *forest) compress() error {
+	return dispatch(f.w, "components_compress", linkGroup, groups(f.vertices, linkGroup),
+		compressPush{f.labels.Address(), f.state.Address(), uint32(f.vertices)})
+}
+
+// link records that up to so many arcs of each row are linked, those behind the first ones that are skipped, but for
+// rows of the most common label, if that is wanted.
+func (f *forest) link(skip, most uint32, uncommon bool) error {
+	push := linkPush{f.w.rows(), f.labels.Address(), f.state.Address(), 0, skip, most}
+	if uncommon {
+		push.Common = f.state.AddressOf(1)
+	}
+	return dispatch(f.w, "components_link", linkGroup, groups(f.vertices, linkGroup), push)
+}
+
+// afforest records all links. Where arcs have no opposites, those of the largest tree are wanted, too.
+func (f *forest) afforest(directed bool) error {
+	if f.vertices == 0 {
+		return nil
+	}
+	for i := range uint32(sampledArcs) {
+		if err := cmp.Or(f.link(i, 1, false), f.compress()); err != nil {
+			return err
+		}
+	}
+	err := dispatch(f.w, "components_common", linkGroup, 1,
+		commonPush{f.labels.Address(), f.state.AddressOf(1), uint32(f.vertices)})
+	return cmp.Or(err, f.link(sampledArcs, math.MaxUint32, !directed), f.compress())
+}
+
+// finish has what is recorded done, links again as long as any is given up, and nothing of begin.
+func (f *forest) finish(begin, links func() error) (took time.Duration, err error) {
+	const tries = 64
+	for range tries {
+		once, err := f.w.do(func() error {
+			if err := recording.Clear(f.w.kernels, f.w.s, f.state.Address(), f.state.Len()); err != nil {
+				return err
+			}
+			if begin != nil {
+				if err := begin(); err != nil {
+					return err
+				}
+			}
+			return links()
+		})
+		if err != nil {
+			return took, err
+		}
+		took, begin = took+once, nil
+		words, err := f.w.download(f.state, 1)
+		if err != nil || words[0]&1 == 0 {
+			return took, err
+		}
+	}
+	return took, ErrStuck
+}
+
+// dispatch records a kernel of this package.
+func dispatch[P any](w *workspace, kernel string, workgroup, groups int, push P) error {
+	k, err := recording.Kernel[P](w.kernels, w.s, "analytics/"+kernel, workgroup)
+	if err == nil {
+		k.Dispatch(w.s, groups, push)
+	}
+	return err
+}

@@ -1,0 +1,52 @@
+package analytics
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/vkds/vkds/structures/internal/recording"
+)
+
+// CoresResult says how deep in the graph each vertex is.
+type CoresResult struct {
+	// Cores are core numbers: the greatest k for which the vertex is in a subgraph where each has k neighbours.
+	Cores  []uint32
+	Most   uint32        // the greatest of them, the graph's degeneracy
+	Rounds int           // of peeling, and of looking for whom to peel next
+	Device time.Duration // how long the device worked; 0 where it has no clock
+}
+
+// Cores returns the core number of each vertex of an undirected graph without loops. Errors: ErrDirected,
+// *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+//
+// Source: Seidman, Network Structure and Minimum Degree, 1983; peeling in rounds, Kabir and Madduri, Parallel k-Core
+// Decomposition on Multicore Platforms, 2017.
+func (a *Analyzer) Cores(ctx context.Context) (r CoresResult, err error) {
+	if !a.g.Symmetric {
+		return r, ErrDirected
+	}
+	err = a.run(ctx, func(w *workspace) error {
+		n := a.g.Vertices
+		t, err := w.newTraversal("analytics/cores", 0, n)
+		if err != nil {
+			return err
+		}
+		err = t.run(func() error {
+			k, err := recording.Kernel[traversalPush](w.kernels, w.s, "analytics/cores_begin", largeGroup)
+			if err == nil {
+				k.Dispatch(w.s, groups(max(n, controlWords), largeGroup), t.push)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.Rounds, r.Device = int(t.rounds), t.device
+		if r.Cores, err = w.download(w.buffers["extra"], n); err == nil && n > 0 {
+			r.Most = slices.Max(r.Cores)
+		}
+		return err
+	})
+	return r, err
+}

@@ -1,0 +1,94 @@
+package analytics
+
+import (
+	"context"
+	"time"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/primitives"
+)
+
+// SSSPOptions say how shortest paths are found. The zero value has what goes by the graph's weights.
+type SSSPOptions struct {
+	// Delta is how far the bounds between near and far vertices are apart, in units of weights. 0: 32 mean weights over
+	// the mean number of a vertex's arcs, at least 1.
+	Delta uint32
+}
+
+// SSSPResult is what is known of the shortest paths from a vertex.
+type SSSPResult struct {
+	// Distances are sums of weights, Unreached where no path leads. Paths of 2^32-1 and more count as none.
+	Distances []uint32
+	Rounds    int           // expansions of frontiers, and divisions of far vertices
+	Device    time.Duration // how long the device worked; 0 where it has no clock
+}
+
+// SSSP returns the lengths of the shortest paths from one vertex to all, by weights of arcs, which may be 0; in a graph
+// without weights all are 1. Errors: *graph.VertexError, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
+//
+// Source: Davidson, Baxter, Garland and Owens, Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths,
+// 2014, section 4.4, Near-Far Pile.
+func (a *Analyzer) SSSP(ctx context.Context, source uint32, o SSSPOptions) (r SSSPResult, err error) {
+	if err := a.vertex(source); err != nil {
+		return r, err
+	}
+	err = a.run(ctx, func(w *workspace) error {
+		if o.Delta == 0 {
+			if o.Delta, err = w.delta(); err != nil {
+				return err
+			}
+		}
+		n := a.g.Vertices
+		t, err := w.newTraversal("analytics/sssp", 2*n, 2*n)
+		if err != nil {
+			return err
+		}
+		t.push.More = o.Delta
+		if err := t.run(func() error { return t.begin(source, 2*n, false, false, o.Delta) }); err != nil {
+			return err
+		}
+		r.Rounds, r.Device = int(t.rounds), t.device
+		r.Distances, err = w.download(w.buffers["values"], n)
+		return err
+	})
+	return r, err
+}
+
+// delta is the default of SSSPOptions, which is found out once.
+func (w *workspace) delta() (uint32, error) {
+	w.once.Lock()
+	defer w.once.Unlock()
+	if w.chosenDelta != 0 {
+		return w.chosenDelta, nil
+	}
+	mean := 1.0
+	if w.g.Weights != nil && w.g.Arcs > 0 {
+		sum, err := w.sumOfWeights()
+		if err != nil {
+			return 0, err
+		}
+		mean = float64(sum) / float64(w.g.Arcs)
+	}
+	arcs := max(1, float64(w.g.Arcs)/float64(w.g.Vertices))
+	w.chosenDelta = uint32(min(max(1, 32*mean/arcs), 1<<31))
+	return w.chosenDelta, nil
+}
+
+func (w *workspace) sumOfWeights() (uint64, error) {
+	sum, err := w.room("sum", 2)
+	if err != nil {
+		return 0, err
+	}
+	scratch, err := w.room("scratch", w.bulk.ReduceScratch(w.g.Arcs, structures.Bits64)/4)
+	if err != nil {
+		return 0, err
+	}
+	if _, err = w.do(func() error {
+		return w.bulk.Reduce(w.s, primitives.ReduceArgs{In: w.g.Weights.Address(), Out: sum.Address(),
+			Length: primitives.Length{N: w.g.Arcs}, Sums: structures.Bits64, Scratch: scratch.Address()})
+	}); err != nil {
+		return 0, err
+	}
+	words, err := w.download(sum, 2)
+	return uint64(words[0]) | uint64(words[1])<<32, err
+}

@@ -1,0 +1,86 @@
+package analytics_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures/graph"
+	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// dijkstra is shortest paths in Go, by a scan for the nearest: for graphs that are small.
+func dijkstra(rows [][]neighbor, source uint32) []uint32 {
+	distances, done := make([]uint64, len(rows)), make([]bool, len(rows))
+	for i := range distances {
+		distances[i] = math.MaxUint64
+	}
+	distances[source] = 0
+	for {
+		next := -1
+		for v, d := range distances {
+			if !done[v] && d != math.MaxUint64 && (next < 0 || d < distances[next]) {
+				next = v
+			}
+		}
+		if next < 0 {
+			break
+		}
+		done[next] = true
+		for _, n := range rows[next] {
+			distances[n.to] = min(distances[n.to], distances[next]+uint64(n.w))
+		}
+	}
+	words := make([]uint32, len(rows))
+	for i, d := range distances {
+		words[i] = uint32(min(d, uint64(Unreached)))
+	}
+	return words
+}
+
+func TestSSSP(t *testing.T) {
+	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+		want := dijkstra(e.rows(), uint32(e.vertices/2))
+		for _, delta := range []uint32{0, 1, 7, math.MaxUint32} {
+			r, err := a.SSSP(t.Context(), uint32(e.vertices/2), SSSPOptions{Delta: delta})
+			require.NoError(t, err)
+			require.Equal(t, want, r.Distances, "delta %d", delta)
+		}
+	})
+}
+
+// With weights of 1, and with none, shortest paths are those of a breadth-first search.
+func TestSSSPOfUnitWeights(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, e := range shapes() {
+		g, err := graph.BuildCSR(t.Context(), d, e.from, e.to, nil,
+			graph.CSROptions{Vertices: e.vertices, Symmetric: e.undirected})
+		require.NoError(t, err)
+		a := New(g)
+		want, err := a.BFS(t.Context(), 0, BFSOptions{})
+		require.NoError(t, err)
+		got, err := a.SSSP(t.Context(), 0, SSSPOptions{})
+		require.NoError(t, err)
+		require.Equal(t, want.Distances, got.Distances, e.name)
+		require.NoError(t, a.Close())
+		require.NoError(t, g.Close())
+	}
+}
+
+// Weights of 0, and sums that have no room in a word.
+func TestSSSPOfExtremeWeights(t *testing.T) {
+	d := testdevice.Open(t)
+	e := &edges{name: "extreme", vertices: 9}
+	half := uint32(1) << 31
+	for _, x := range [][3]uint32{{0, 1, 0}, {1, 2, half}, {2, 3, half - 2}, {2, 4, half - 1}, {2, 5, half},
+		{0, 6, math.MaxUint32}, {3, 7, 0}, {7, 4, 0}, {0, 8, 1}, {8, 1, 0}} {
+		e.add(int(x[0]), int(x[1]), x[2])
+	}
+	for _, delta := range []uint32{0, 1, half} {
+		r, err := e.analyzer(t, d).SSSP(t.Context(), 0, SSSPOptions{Delta: delta})
+		require.NoError(t, err)
+		last := uint32(math.MaxUint32 - 1)
+		require.Equal(t, []uint32{0, 0, half, last, last, Unreached, Unreached, last, 1}, r.Distances)
+	}
+}
