@@ -10,7 +10,7 @@ layout(push_constant, std430) uniform Push {
     Graph graph;
     uvec2 labels;
     uvec2 left;     // a word: not 0 if a link was given up
-    uvec2 common;   // 0, or a word: vertices with this label are left out
+    uvec2 frequent;   // 0, or a word: vertices with this label are left out
     uint skip;      // arcs of a row before the first
     uint most;      // and how many of them
 };
@@ -20,7 +20,7 @@ void main() {
     Row part = Row(0u, 0u);
     if (v < graph.vertices) {
         bool out_of_it = false;
-        if ((common.x | common.y) != 0u) out_of_it = atomic_load(label_at(labels, v)) == plain_load(common);
+        if ((frequent.x | frequent.y) != 0u) out_of_it = atomic_load(label_at(labels, v)) == plain_load(frequent);
         if (!out_of_it) {
             part = row_of(graph, v);
             uint skipped = min(skip, part.lanes);

@@ -162,3 +162,19 @@ func TestCSRRefuses(t *testing.T) {
 		Targets: testdevice.Room[uint32](t, d, 1)})
 	require.ErrorAs(t, err, &length)
 }
+
+func TestTranspose(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, n := range []int{0, 1, 5000} {
+		from, to, weights := randomEdges(rand.New(rand.NewPCG(3, 1)), 700, n)
+		o := CSROptions{Vertices: 900}
+		g, err := BuildCSR(t.Context(), d, from, to, weights, o)
+		require.NoError(t, err)
+		turned, err := g.Transpose(t.Context())
+		require.NoError(t, err)
+		requireCSR(t, turned, to, from, weights, o)
+		require.NoError(t, g.Close())
+		_, err = g.Transpose(t.Context())
+		require.ErrorIs(t, err, vk.ErrClosed)
+	}
+}

@@ -44,6 +44,7 @@ type Analyzer struct {
 
 	once        sync.Mutex // has what is found out once be found out by one
 	chosenDelta uint32     // of shortest paths; 0: not yet
+	incoming    *incoming  // of PageRank; nil: not yet
 }
 
 // New makes an Analyzer of a graph, which stays the caller's and must not be closed before it.
@@ -70,6 +71,7 @@ func (a *Analyzer) Close() error {
 		return nil
 	}
 	a.gate.End()
+	a.incoming.close()
 	for _, w := range a.idle {
 		err = errors.Join(err, w.close())
 	}

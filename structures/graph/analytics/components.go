@@ -64,13 +64,13 @@ type (
 		Vertices     uint32
 	}
 	linkPush struct {
-		Graph                rowsPush
-		Labels, Left, Common uint64
-		Skip, Most           uint32
+		Graph                  rowsPush
+		Labels, Left, Frequent uint64
+		Skip, Most             uint32
 	}
-	commonPush struct {
-		Labels, Common uint64
-		Vertices       uint32
+	frequentPush struct {
+		Labels, Frequent uint64
+		Vertices         uint32
 	}
 )
 
@@ -84,7 +84,7 @@ type forest struct {
 	w        *workspace
 	vertices int
 	labels   *vk.Buffer[uint32]
-	state    *vk.Buffer[uint32] // a word for links that were given up, and one for the most common label
+	state    *vk.Buffer[uint32] // a word for links that were given up, and one for the most frequent label
 }
 
 func (w *workspace) newForest(vertices int) (*forest, error) {
@@ -103,11 +103,11 @@ func (f *forest) compress() error {
 }
 
 // link records that up to so many arcs of each row are linked, those behind the first ones that are skipped, but for
-// rows of the most common label, if that is wanted.
-func (f *forest) link(skip, most uint32, uncommon bool) error {
+// rows of the most frequent label, if that is wanted.
+func (f *forest) link(skip, most uint32, infrequent bool) error {
 	push := linkPush{f.w.rows(), f.labels.Address(), f.state.Address(), 0, skip, most}
-	if uncommon {
-		push.Common = f.state.AddressOf(1)
+	if infrequent {
+		push.Frequent = f.state.AddressOf(1)
 	}
 	return dispatch(f.w, "components_link", linkGroup, groups(f.vertices, linkGroup), push)
 }
@@ -122,8 +122,8 @@ func (f *forest) afforest(directed bool) error {
 			return err
 		}
 	}
-	err := dispatch(f.w, "components_common", linkGroup, 1,
-		commonPush{f.labels.Address(), f.state.AddressOf(1), uint32(f.vertices)})
+	err := dispatch(f.w, "components_frequent", linkGroup, 1,
+		frequentPush{f.labels.Address(), f.state.AddressOf(1), uint32(f.vertices)})
 	return cmp.Or(err, f.link(sampledArcs, math.MaxUint32, !directed), f.compress())
 }
 

@@ -6,7 +6,7 @@
 
 layout(push_constant, std430) uniform Push {
     uvec2 labels;
-    uvec2 common;   // a word, out
+    uvec2 frequent;   // a word, out
     uint vertices;
 };
 
@@ -27,5 +27,5 @@ void main() {
     uint best = 0u;
     for (uint i = 1u; i < WORKGROUP; i++)
         if (counts[i] > counts[best]) best = i;
-    plain_store(common, sampled[best]);
+    plain_store(frequent, sampled[best]);
 }

@@ -1,0 +1,32 @@
+// What the kernels of PageRank share: sums of floats over a workgroup, and the words that tell how far it is.
+#ifndef VKDS_ANALYTICS_PAGERANK_GLSL
+#define VKDS_ANALYTICS_PAGERANK_GLSL
+
+#include "invocation.glsl"
+#include "workgroup.glsl"
+#include "neighbors.glsl"
+
+// The words of the control block; the first two are floats.
+const uint RANK_DANGLING = 0u;   // ranks of vertices without arcs, together
+const uint RANK_CHANGE = 1u;     // of all ranks in the last iteration, together
+const uint RANK_DONE = 2u;       // iterations
+const uint RANK_ENOUGH = 3u;     // 1: the change is small enough
+const uint RANK_WORDS = 4u;
+
+float float_load_at(uvec2 a, uint i) { return uintBitsToFloat(plain_load_at(a, i)); }
+void float_store_at(uvec2 a, uint i, float x) { plain_store_at(a, i, floatBitsToUint(x)); }
+
+shared vec2 rank_sums[WORKGROUP / 4u];   // no subgroup has fewer than 4 lanes
+
+// The sum of all lanes' x, in lane 0. Collective over the workgroup; between two calls lies a barrier.
+vec2 workgroup_total(vec2 x) {
+    vec2 sum = subgroupAdd(x);
+    if (gl_SubgroupInvocationID == 0u) rank_sums[gl_SubgroupID] = sum;
+    barrier();
+    vec2 total = vec2(0.0);
+    if (workgroup_lane() == 0u)
+        for (uint i = 0u; i < gl_NumSubgroups; i++) total += rank_sums[i];
+    return total;
+}
+
+#endif

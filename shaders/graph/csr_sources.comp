@@ -1,0 +1,20 @@
+// The vertex that each arc comes from.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "../analytics/arc_rows.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 sources;   // a word an arc, out
+};
+
+const uint TILE_ARCS = 8u;   // of an invocation
+
+void main() {
+    uint first = workgroup_index() * TILE_ARCS * WORKGROUP;
+    if (first >= graph.arcs) return;
+    uint end = min(first + TILE_ARCS * WORKGROUP, graph.arcs);
+    arc_rows_begin(graph, first, end);
+    for (uint place = first + workgroup_lane(); place < end; place += WORKGROUP)
+        plain_store_at(sources, place, arc_row(graph, place));
+}

@@ -1,0 +1,81 @@
+package analytics_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// pagerank iterates in Go, in double precision.
+func pagerank(rows [][]neighbor, damping float64, iterations int) []float64 {
+	n := float64(len(rows))
+	ranks := make([]float64, len(rows))
+	for v := range ranks {
+		ranks[v] = 1 / n
+	}
+	for range iterations {
+		dangling, next := 0.0, make([]float64, len(rows))
+		for v, row := range rows {
+			if len(row) == 0 {
+				dangling += ranks[v]
+			}
+			for _, to := range row {
+				next[to.to] += damping * ranks[v] / float64(len(row))
+			}
+		}
+		for v := range next {
+			next[v] += (1 - damping + damping*dangling) / n
+		}
+		ranks = next
+	}
+	return ranks
+}
+
+func requireRanks(t *testing.T, want []float64, got []float32) {
+	t.Helper()
+	require.Equal(t, len(want), len(got))
+	off := 0.0
+	for v := range want {
+		off += math.Abs(want[v] - float64(got[v]))
+	}
+	require.Less(t, off, 2e-5)
+}
+
+func TestPageRank(t *testing.T) {
+	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+		rows := e.rows()
+		for _, n := range []int{1, 2, 20} {
+			r, err := a.PageRank(t.Context(), PageRankOptions{Iterations: n, Tolerance: -1, Damping: 0.7})
+			require.NoError(t, err)
+			require.Equal(t, n, r.Iterations)
+			requireRanks(t, pagerank(rows, 0.7, n), r.Ranks)
+		}
+		const tolerance = 5e-6 // what single precision reaches with hubs of thousands of arcs
+		cold, err := a.PageRank(t.Context(), PageRankOptions{Tolerance: tolerance})
+		require.NoError(t, err)
+		requireRanks(t, pagerank(rows, 0.85, 100), cold.Ranks)
+		require.LessOrEqual(t, cold.Change, float32(tolerance))
+		require.Less(t, cold.Iterations, 100)
+		// From where it ended it is at its end.
+		warm, err := a.PageRank(t.Context(), PageRankOptions{From: cold.Ranks, Tolerance: tolerance})
+		require.NoError(t, err)
+		requireRanks(t, pagerank(rows, 0.85, 100), warm.Ranks)
+		require.LessOrEqual(t, warm.Iterations, 2)
+	})
+}
+
+func TestPageRankRefuses(t *testing.T) {
+	a := path(3, true).analyzer(t, testdevice.Open(t))
+	var option *structures.OptionError
+	for _, o := range []PageRankOptions{{Damping: 1}, {Damping: -0.1}, {Damping: float32(math.NaN())}, {Iterations: -1}} {
+		_, err := a.PageRank(t.Context(), o)
+		require.ErrorAs(t, err, &option)
+	}
+	var length *structures.LengthError
+	_, err := a.PageRank(t.Context(), PageRankOptions{From: make([]float32, 2)})
+	require.ErrorAs(t, err, &length)
+}

@@ -1,0 +1,110 @@
+package analytics
+
+import (
+	"context"
+	"time"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// TrianglesResult says how many triangles a graph has.
+type TrianglesResult struct {
+	Triangles uint64        // three vertices, each two of which are neighbours
+	Device    time.Duration // how long the device worked, orientation included; 0 where it has no clock
+}
+
+type (
+	orientPush struct {
+		Graph         rowsPush
+		Flags, Counts uint64
+	}
+	orientedRowsPush struct {
+		Offsets, Flags, Sums, NewOffsets uint64
+		Vertices, Arcs                   uint32
+	}
+	trianglesPush struct {
+		Graph         rowsPush
+		ArcsAt, Count uint64
+	}
+)
+
+const triangleGroup = 128
+
+// Triangles counts the triangles of an undirected graph. Loops are in none. Errors: ErrDirected, *vk.OutOfMemoryError,
+// vk.ErrClosed, the context's.
+//
+// Source: edges lead to the end of more neighbours (Chiba and Nishizeki, Arboricity and Subgraph Listing Algorithms,
+// 1985), and rows are intersected by binary search (Hu, Liu and Huang, TriCore, 2018).
+func (a *Analyzer) Triangles(ctx context.Context) (r TrianglesResult, err error) {
+	if !a.g.Symmetric {
+		return r, ErrDirected
+	}
+	if a.g.Arcs == 0 {
+		return r, nil
+	}
+	err = a.run(ctx, func(w *workspace) error {
+		o, err := w.newOrientation()
+		if err != nil {
+			return err
+		}
+		if r.Device, err = w.do(o.count); err != nil {
+			return err
+		}
+		words, err := w.download(o.counts, 4)
+		r.Triangles = uint64(words[2]) | uint64(words[3])<<32
+		return err
+	})
+	return r, err
+}
+
+// orientation is the graph with one arc of each edge.
+type orientation struct {
+	w                                              *workspace
+	flags, sums, offsets, targets, counts, scratch *vk.Buffer[uint32]
+}
+
+func (w *workspace) newOrientation() (*orientation, error) {
+	o := &orientation{w: w}
+	words := groups(w.g.Arcs, 32)
+	scratch := max(w.bulk.ScanScratch(words, structures.Bits32), w.bulk.CompactScratch(w.g.Arcs)) / 4
+	return o, w.rooms(room{"flags", words, &o.flags}, room{"sums", words, &o.sums},
+		room{"oriented offsets", w.g.Vertices + 1, &o.offsets}, room{"oriented targets", w.g.Arcs/2 + 1, &o.targets},
+		room{"counts", 4, &o.counts}, room{"scratch", scratch, &o.scratch})
+}
+
+// orient records that the graph is oriented: counts has the number of arcs then.
+func (o *orientation) orient() error {
+	w := o.w
+	if err := dispatch(w, "orient", triangleGroup, groups(w.g.Arcs, 8*triangleGroup),
+		orientPush{w.rows(), o.flags.Address(), o.sums.Address()}); err != nil {
+		return err
+	}
+	if err := w.bulk.Scan(w.s, primitives.ScanArgs{In: o.sums.Address(), Out: o.sums.Address(),
+		Length: primitives.Length{N: groups(w.g.Arcs, 32)}, Scratch: o.scratch.Address()}); err != nil {
+		return err
+	}
+	if err := dispatch(w, "oriented_rows", triangleGroup, groups(w.g.Vertices+1, triangleGroup),
+		orientedRowsPush{w.g.Offsets.Address(), o.flags.Address(), o.sums.Address(), o.offsets.Address(),
+			uint32(w.g.Vertices), uint32(w.g.Arcs)}); err != nil {
+		return err
+	}
+	return w.bulk.Compact(w.s, primitives.CompactArgs{Keys: w.g.Targets.Address(), Flags: o.flags.Address(),
+		OutKeys: o.targets.Address(), OutCount: o.counts.Address(), Length: primitives.Length{N: w.g.Arcs},
+		Scratch: o.scratch.Address()})
+}
+
+func (o *orientation) count() error {
+	w := o.w
+	if err := recording.Clear(w.kernels, w.s, o.counts.Address(), o.counts.Len()); err != nil {
+		return err
+	}
+	if err := o.orient(); err != nil {
+		return err
+	}
+	oriented := rowsPush{o.offsets.Address(), o.targets.Address(), 0, uint32(w.g.Vertices), uint32(w.g.Arcs / 2)}
+	return dispatch(w, "triangles", triangleGroup, groups(w.g.Arcs/2, triangleGroup),
+		trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2)})
+}
