@@ -25,8 +25,9 @@ func newGraphCommand(g *global) *cobra.Command {
 		Use:   "graph",
 		Short: "Analyse a graph, or replay one as it grew",
 	}
-	for _, construct := range []func(*global) *cobra.Command{newGraphStatsCommand, newGraphBFSCommand, newGraphNeighborsCommand,
-		newGraphExportCommand} {
+	for _, construct := range []func(*global) *cobra.Command{newGraphStatsCommand, newGraphTrianglesCommand,
+		newGraphBFSCommand, newGraphSSSPCommand, newGraphComponentsCommand, newGraphPageRankCommand,
+		newGraphCoresCommand, newGraphNeighborsCommand, newGraphExportCommand} {
 		c.AddCommand(construct(g))
 	}
 	return c
@@ -118,6 +119,9 @@ func (s *graphSource) use(ctx context.Context, g *global, path string, use func(
 	if err != nil {
 		return err
 	}
+	if s.options.Multi {
+		leastLast(&file.Edges)
+	}
 	rows, err := graph.BuildCSR(ctx, d, file.From, file.To, file.Weights, graph.CSROptions{
 		Vertices: file.Vertices.Len(), DropLoops: !s.options.Multi, Symmetric: !s.options.Directed})
 	if err != nil {
@@ -125,6 +129,24 @@ func (s *graphSource) use(ctx context.Context, g *global, path string, use func(
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	return use(&loadedGraph{file, rows, d})
+}
+
+// leastLast puts edges of lesser weights behind others: the last one of equal edges counts.
+func leastLast(e *graphfile.Edges) {
+	if e.Weights == nil {
+		return
+	}
+	order := make([]int, e.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.Weights[b], e.Weights[a]) })
+	var sorted graphfile.Edges
+	for _, i := range order {
+		sorted.From, sorted.To = append(sorted.From, e.From[i]), append(sorted.To, e.To[i])
+		sorted.Weights = append(sorted.Weights, e.Weights[i])
+	}
+	*e = sorted
 }
 
 // ids are the vertices to people.
@@ -135,7 +157,10 @@ func shownVertices(v *graphfile.Vertices) shown { return shown{v.Type(), v.Texts
 // number is that of the vertex that a command is asked about.
 func (l *loadedGraph) number(id string) (uint32, error) {
 	number, found, err := l.Graph.Vertices.Find(id)
-	if err == nil && !found {
+	switch {
+	case err != nil:
+		err = fmt.Errorf("vertex %q: %w", id, err)
+	case !found:
 		err = fmt.Errorf("vertex %s isn't in the graph", id)
 	}
 	return number, err
