@@ -41,6 +41,10 @@ var benchmarks = []struct{ name, short, of, example string }{
   vkds bench latched --op insert-at-once --n 16 --wait restart,backoff,spin`},
 	{"alloc", "Measure the slab allocator: n slabs, one a thread, allocated and freed", "the slab allocator",
 		`  vkds bench alloc --n 16,20`},
+	{"graph", "Measure the dynamic graph: n edges, 16 a vertex", "the dynamic graph",
+		`  vkds bench graph --n 24 --batch 16,18,20,22 --graph uniform,rmat --csv figures.csv
+  vkds bench graph --op build --n 20,22,24 --graph uniform,rmat,grid
+  vkds bench graph --op insert --n 24 --batch 20 --graph hub`},
 	{"sort", "Measure the radix sort", "bulk operations (sort)", bulkExample("sort")},
 	{"scan", "Measure prefix sums, reduction and compaction", "bulk operations (scan)", bulkExample("scan")},
 	{"merge", "Measure the merge of two sorted runs", "bulk operations (merge)", bulkExample("merge")},

@@ -14,10 +14,10 @@ import (
 
 // axisFlags are the flags of what settings differ in: those that a benchmark has, as its operations say.
 type axisFlags struct {
-	o                                                   *bench.Options
-	sizes, batches                                      []int
-	utilizations                                        []float64
-	orders, levels, lookups, paths, forms, waits, kinds []string
+	o                                                           *bench.Options
+	sizes, batches                                              []int
+	utilizations                                                []float64
+	orders, levels, lookups, paths, forms, waits, kinds, graphs []string
 }
 
 func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
@@ -75,6 +75,7 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	names(&a.paths, "path", "concurrent,batched", "that batches of updates take: ", bench.Paths.Names())
 	names(&a.forms, "form", "auto", "of operations that have two: ", bench.Forms.Names())
 	names(&a.waits, "wait", "restart", "what an insertion does that finds a latch taken: ", bench.Waits.Names())
+	names(&a.graphs, "graph", "uniform", "how its edges are made, 16 a vertex: ", bench.Graphs.Names())
 	names(&a.kinds, "kind", "b-link-tree", "with side links or without: ", bench.Kinds.Names())
 }
 
@@ -88,7 +89,7 @@ func tileUsage(benchmark string) string {
 // read brings the flags into the options.
 func (a *axisFlags) read(f *pflag.FlagSet) error {
 	o := a.o
-	var errs [9]error
+	var errs [10]error
 	o.Sizes, errs[0] = sizesOf("n", a.sizes, 6)
 	o.Batches, errs[1] = sizesOf("batch", a.batches, 1)
 	o.Orders, errs[2] = parseAll("order", a.orders, bench.Orders.Parse)
@@ -98,6 +99,7 @@ func (a *axisFlags) read(f *pflag.FlagSet) error {
 	o.Forms, errs[6] = parseAll("form", a.forms, bench.Forms.Parse)
 	o.Waits, errs[7] = parseAll("wait", a.waits, bench.Waits.Parse)
 	o.Kinds, errs[8] = parseAll("kind", a.kinds, bench.Kinds.Parse)
+	o.Graphs, errs[9] = parseAll("graph", a.graphs, bench.Graphs.Parse)
 	return cmp.Or(cmp.Or(errs[:]...), a.readLoads(f), a.readPaths())
 }
 

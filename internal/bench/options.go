@@ -42,6 +42,7 @@ type Options struct {
 	Nodes    []int                    // "node": bytes of a node, 128 or 256; 128
 	Waits    []latched.Wait           // "wait": what finds a latch taken; Restart
 	Kinds    []latched.Kind           // "kind": of latched tree; BLink
+	Graphs   []GraphKind              // "graph": how its edges are made; Uniform
 }
 
 // What the axes choose among, by their names.
@@ -129,6 +130,7 @@ func (o *Options) complete(d *vk.Device, b *benchmark) (err error) {
 		listed(b, "node", &o.Nodes, "Nodes", nil, 128),
 		listed(b, "wait", &o.Waits, "Waits", nil, latched.Restart),
 		listed(b, "kind", &o.Kinds, "Kinds", nil, latched.BLink),
+		listed(b, "graph", &o.Graphs, "Graphs", nil, Uniform),
 		o.completeSkew(),
 	)
 }
@@ -216,6 +218,7 @@ type setting struct {
 	load    float64
 	fill    float64
 	latched latched.Options
+	graph   GraphKind
 	tile    int
 }
 
@@ -230,6 +233,7 @@ func (o *Options) settings() []setting {
 	all = combined(all, o.Fills, func(at *setting, x float64) { at.fill = x })
 	all = combined(all, o.Kinds, func(at *setting, x latched.Kind) { at.latched.Kind = x })
 	all = combined(all, o.Waits, func(at *setting, x latched.Wait) { at.latched.Wait = x })
+	all = combined(all, o.Graphs, func(at *setting, x GraphKind) { at.graph = x })
 	all = combined(all, o.Nodes, func(at *setting, x int) { at.latched.NodeBytes = x })
 	return combined(all, o.Tiles, func(at *setting, x int) { at.tile, at.latched.Tile = x, x })
 }
@@ -244,6 +248,7 @@ func (at setting) of(p Op) setting {
 	forget(p, "fill", &at.fill)
 	forget(p, "kind", &at.latched.Kind)
 	forget(p, "wait", &at.latched.Wait)
+	forget(p, "graph", &at.graph)
 	forget(p, "node", &at.latched.NodeBytes)
 	forget(p, "tile", &at.latched.Tile)
 	forget(p, "tile", &at.tile)

@@ -275,6 +275,26 @@ var table = slices.Concat([]row{
 		"search": {Op{"sort-search", "sort of n queries, and their lower bounds", true, "width form"},
 			(*session).sortSearch},
 	}},
+	{"build of a graph", map[string]cell{
+		"graph": {Op{"build", "bulk build of a graph of n edges from device buffers, unsorted", true, "graph tile"},
+			onGraph(true, (*graphRun).buildGraph)},
+	}},
+	{"insert, edges", map[string]cell{
+		"graph": {Op{"insert", "a batch of edges into a graph of n", true, "graph batch tile"},
+			onGraph(true, (*graphRun).insertEdges)},
+	}},
+	{"delete, edges", map[string]cell{
+		"graph": {Op{"delete", "deletion of a batch of edges that are there", true, "graph batch tile"},
+			onGraph(false, (*graphRun).deleteEdges)},
+	}},
+	{"find, edges", map[string]cell{
+		"graph": {Op{"find", "search of a batch of edges that are there", true, "graph batch tile"},
+			onGraph(false, (*graphRun).findEdges)},
+	}},
+	{"delete, vertices", map[string]cell{
+		"graph": {Op{"delete-vertices", "deletion of a batch of vertices with all their edges", true,
+			"graph batch tile"}, onGraph(true, (*graphRun).deleteVertices)},
+	}},
 	{"allocate and free", map[string]cell{
 		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
 			true, ""}, (*session).slabs},
@@ -302,6 +322,7 @@ var columns = []benchmark{
 	{name: "merge", size: 1 << 20},
 	{name: "search", size: 1 << 20},
 	{name: "alloc", size: 1 << 20},
+	{name: "graph", size: 1 << 18},
 }
 
 // benchmarkOf returns a column with its cells.

@@ -25,10 +25,9 @@ layout(push_constant, std430) uniform Push {
     uint retry;       // 1: only the operations whose status is STATUS_PENDING
 };
 
-// Whether the second arc of an edge is left, by what became of the first.
-bool second(uint status) {
-    return status == STATUS_INSERTED || status == STATUS_ASSIGNED || status == STATUS_DELETED;
-}
+// Whether the second arc of an edge is left, by what became of the first: of insertions also where that was there, since
+// who inserted it may find no room for the second.
+bool second(uint status) { return status != STATUS_PENDING && status != STATUS_ABSENT; }
 
 void main() {
     uint i = invocation_index();

@@ -12,7 +12,7 @@ layout(push_constant, std430) uniform Push {
     uvec2 marks;      // likewise, STATUS_FOUND at first
     uint count;
     uint kind;        // OP_INSERT or OP_INSERT_UNIQUE
-    uint mark;        // the mark: STATUS_PENDING, or STATUS_ABSENT where there is no value to be stored
+    uint mark;        // the mark: STATUS_PENDING, or STATUS_ASSIGNED where there is no value to be stored
 };
 
 void main() {

@@ -14,16 +14,6 @@ layout(push_constant, std430) uniform Push {
     uint kind;        // OP_INSERT, OP_INSERT_UNIQUE, or one that updates in place
 };
 
-// Of insertions of keys without values nothing is left to be stored: who inserted the key trades places with the first
-// one. Should that be pending, it is for the dispatch that does it.
-void settle_key(Equals all, uint i, Equal e) {
-    if (e.first || byte_load_beside(statuses, e.place) != STATUS_INSERTED) return;
-    uint first = first_place(all, i);
-    if (first >= count || byte_load_beside(statuses, first) != STATUS_ASSIGNED) return;
-    byte_flip(statuses, e.place, STATUS_INSERTED ^ STATUS_ASSIGNED);
-    byte_flip(statuses, first, STATUS_INSERTED ^ STATUS_ASSIGNED);
-}
-
 // Of insertions all are done if the last one is, which makes the others' effect none: no room is needed for those that
 // found none. The first has inserted the key if any has.
 void settle_insertion(Equals all, uint i, Equal e) {
@@ -31,10 +21,6 @@ void settle_insertion(Equals all, uint i, Equal e) {
     uint last = last_place(all, i);
     if (last >= count) return;
     uint outcome = byte_load(marks, last);
-    if (outcome == STATUS_ABSENT) {
-        settle_key(all, i, e);
-        return;
-    }
     // What the status was, though who inserted the key may have told the first one of it already.
     uint own = byte_load_beside(statuses, e.place);
     bool open = own == STATUS_PENDING || e.first && own == (STATUS_INSERTED ^ STATUS_ASSIGNED);

@@ -53,7 +53,7 @@ func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 		recording.Need(g.d, b.Weights, "weights", b.Count, weights), recording.NeedOutcomes(g.d, b.batch()))
 }
 
-// UpdateOn records a batch of one kind, Insert, InsertAdd, InsertMin, InsertMax or Delete, on a stream and does not
+// UpdateOn records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, on a stream and does not
 // wait. Batches on several streams may work on the graph at the same time; the results are those of some sequential
 // order of their operations on arcs. Equal edges of concurrent Inserts into an undirected graph bring the same weight,
 // or its two arcs may be left with different ones; those of the other kinds come to the same in any order.
@@ -89,7 +89,7 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 			}
 			stages = at
 		}
-		all, some, err := g.own.Batch(s, kind, b.batch(), retry)
+		all, some, err := g.own.Batch(s, g.kind(kind), b.batch(), retry)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (g *Graph) record(s *vk.Stream, kind structures.Kind, b DeviceBatch, retry 
 		if kind.Inserts() && g.o.Weighted {
 			weights = b.Weights.Address()
 		}
-		return g.recordApply(s, kind, operands{
+		return g.recordApply(s, g.kind(kind), operands{
 			from: b.From.Address(), to: b.To.Address(), weights: weights, statuses: all.Status.Address(),
 			stages: stages, pending: all.Left.Address(), count: b.Count, retry: some, arcs: g.arcs(),
 		})

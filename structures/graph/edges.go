@@ -41,10 +41,10 @@ func (e Edges) check(weights bool) error {
 	return nil
 }
 
-// InsertEdges inserts each edge, or assigns its weight to the one that is there: Inserted or Assigned, or Absent of a
-// self loop where the graph has none. Of equal edges in the batch, in an undirected graph opposite ones among them, the
-// last one's weight stays, and their statuses are those of one after the other. The ends of edges become vertices.
-// Graphs without weights take edges without.
+// InsertEdges inserts each edge, or assigns its weight to the one that is there: Inserted or Assigned, in a graph
+// without weights Inserted or Found, and Absent of a self loop where the graph has none. Of equal edges in the batch, in
+// an undirected graph opposite ones among them, the last one's weight stays, and their statuses are those of one after
+// the other. The ends of edges become vertices.
 //
 // Errors of this and the other updates: vk.ErrClosed, *structures.LengthError and *structures.KindError before anything
 // is done; *structures.PendingError, with the statuses that say what is done, around *vk.OutOfMemoryError,
@@ -81,8 +81,9 @@ func (g *Graph) update(ctx context.Context, kind structures.Kind, e Edges) ([]st
 	return pipeline.Made(status, g.UpdateEdgesInto(ctx, kind, e, status))
 }
 
-// UpdateEdgesInto does a batch of one kind, Insert, InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's
-// slice what has become of each edge; nil: it is not wanted. Errors: those of InsertEdges.
+// UpdateEdgesInto does a batch of one kind, Insert, InsertUnique (an edge that is there keeps its weight: Found),
+// InsertAdd, InsertMin, InsertMax or Delete, and tells in the caller's slice what has become of each edge; nil: it is
+// not wanted. Errors: those of InsertEdges.
 func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edges, status []structures.Status) error {
 	if !g.does(kind) {
 		return &structures.KindError{Kind: kind}
@@ -102,13 +103,21 @@ func (g *Graph) UpdateEdgesInto(ctx context.Context, kind structures.Kind, e Edg
 	}
 	defer g.leave()
 	g.meter.Batch(kind, len(e.From))
-	return g.do(ctx, request{kind: kind, edges: e, status: status, arcs: g.arcs()})
+	return g.do(ctx, request{kind: g.kind(kind), edges: e, status: status, arcs: g.arcs()})
+}
+
+// kind is how kernels do an update: without weights there is nothing to be assigned.
+func (g *Graph) kind(kind structures.Kind) structures.Kind {
+	if kind == structures.Insert && !g.o.Weighted {
+		return structures.InsertUnique
+	}
+	return kind
 }
 
 // does says whether the graph does updates of a kind.
 func (g *Graph) does(kind structures.Kind) bool {
 	switch kind {
-	case structures.Insert, structures.Delete:
+	case structures.Insert, structures.InsertUnique, structures.Delete:
 		return true
 	}
 	return g.o.Weighted && kind.UpdatesInPlace()

@@ -77,6 +77,8 @@ const (
 	countFull    = 3
 	countWanted  = 4
 	counterWords = 8
+
+	deleted = 1 << 31 // of a state: GRAPH_DELETED
 )
 
 // Device is a graph as kernels see it: Graph of shaders/include/graph.glsl. Embed it in the push constants of a kernel

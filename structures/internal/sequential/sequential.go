@@ -224,7 +224,7 @@ func (o *Order) settle(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pa
 		met = structures.Found
 	}
 	if c.KeysOnly {
-		again = structures.Absent // there is nothing to be done again
+		again = structures.Assigned // there is nothing to be done again
 	}
 	survey, err := kernel[surveyPush](o, s, "survey")
 	if err != nil {

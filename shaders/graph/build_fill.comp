@@ -1,0 +1,89 @@
+// Writes the buckets of all vertices, a tile each, of sorted arcs: the arcs of a bucket follow one another. If the pool
+// has no slab to give, the tile counts itself as failed; the same dispatch may then be repeated in a larger pool.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "../slabhash/slab_compact.glsl"
+#include "build.glsl"
+#include "buckets.glsl"
+#include "invocation.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 arcs;      // numbers of 64 bits, ascending, each once
+    uvec2 weights;   // of them; 0: none
+    uvec2 begins;    // a word a vertex and one: where its arcs begin
+    uvec2 places;    // a word a vertex: base slabs of those before it
+    uvec2 needs;     // a word a vertex: its buckets
+    uvec2 counts;    // two counters: of buckets that the pool had no slab for, and of loops
+    uint vertices;
+    uint base;       // the number of the first base slab
+    uint first;      // the buckets first … last-1
+    uint last;
+};
+
+// The first arc in [low, high) whose bucket among so many is this one, or behind it.
+uint bucket_begin(uint low, uint high, uint buckets, uint bucket) {
+    while (low < high) {
+        uint middle = low + ((high - low) >> 1);
+        if (hash_reduce(plain_load(address_at(arcs, middle, 3u)), buckets) < bucket) low = middle + 1u;
+        else high = middle;
+    }
+    return low;
+}
+
+// Writes some arcs to the slots of a slab, by the tile's lanes.
+void fill_slab(uvec2 slab, uint at, uint n) {
+    for (uint slot = tile_lane(); slot < n; slot += TILE) {
+        uint key = arc_key(graph, plain_load2(address_at(arcs, at + slot, 3u)));
+#ifdef VKDS_SLAB_KEYS
+        plain_store(slab_slot(slab, slot), key);
+#else
+        uint weight = 0u;
+        if (weights != uvec2(0u)) weight = plain_load_at(weights, at + slot);
+        plain_store2(slab_slot(slab, slot), uvec2(key, weight));
+#endif
+    }
+    if (tile_lane() == 0u) plain_store(address_add(slab, SLAB_AUX_AT), slab_aux(n));
+}
+
+void main() {
+    uint number = first + invocation_index() / TILE;
+    bool mine = number < last;
+    uint vertex = 0u, at = 0u, end = 0u;
+    uvec2 slab = uvec2(0u);
+    if (mine) {
+        vertex = spread_vertex(places, vertices, number);
+        uint bucket = number - plain_load_at(places, vertex), buckets = plain_load_at(needs, vertex);
+        uint from = plain_load_at(begins, vertex), to = plain_load_at(begins, vertex + 1u);
+        at = buckets == 1u ? from : bucket_begin(from, to, buckets, bucket);
+        end = buckets == 1u ? to : bucket_begin(at, to, buckets, bucket + 1u);
+        slab = slab_address(graph.pool, pool_slab(base + number));
+    }
+    uint loops = 0u, own = hash_mix(graph_encode(vertex) ^ graph.seed);
+    for (uint i = at + tile_lane(); i < end; i += TILE)
+        loops += plain_load(address_at(arcs, i, 3u)) == own ? 1u : 0u;
+    loops = subgroupAdd(loops);
+    if (loops != 0u && subgroupElect()) atomic_add(address_add(counts, 4u), loops);
+    SlabCursor cursor = slab_cursor();
+    bool more = mine, failed = false;
+    while (subgroupAny(more)) {
+        uint n = min(end - at, SLAB_SLOTS);
+        if (more) fill_slab(slab, at, n);
+        at += n;
+        bool goes_on = more && at < end;
+        uint behind = SLAB_NULL;
+        if (goes_on) behind = plain_load(address_add(slab, SLAB_NEXT_AT));   // of a dispatch before
+        bool extend = goes_on && behind == SLAB_NULL && tile_lane() == 0u;
+        if (subgroupAny(extend)) {
+            uint fresh = slab_allocate(graph.pool, cursor, extend);
+            if (extend && fresh != SLAB_NULL) plain_store(address_add(slab, SLAB_NEXT_AT), fresh);
+            fresh = tile_shuffle(fresh, 0u);
+            if (goes_on && behind == SLAB_NULL) behind = fresh;
+        }
+        failed = failed || goes_on && behind == SLAB_NULL;
+        more = goes_on && behind != SLAB_NULL;
+        if (more) slab = slab_address(graph.pool, behind);
+    }
+    uint fails = subgroupAdd(failed && tile_lane() == 0u ? 1u : 0u);
+    if (fails != 0u && subgroupElect()) atomic_add(counts, fails);
+}

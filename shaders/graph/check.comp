@@ -1,0 +1,152 @@
+// Looks for what is wrong in a graph, while nobody changes it. A tile takes a bucket.
+//
+// First (PHASE 0) each slab of a bucket is marked, and it is counted what the bucket holds; then (1) each arc is looked
+// up, and its opposite; at last (2), an invocation a vertex, degrees are compared with what was counted.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "buckets.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 16) const uint PHASE = 0;
+layout(constant_id = 17) const uint SYMMETRIC = 0;   // 1: each arc has its opposite, of the same weight
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    Hubs hubs;
+    uvec2 slabs;    // a bit a slab of the pool: those that were met
+    uvec2 counts;   // a word a vertex: keys in its buckets
+    uvec2 faults;   // counters, …_AT
+    uint extent;    // vertices
+    uint first;     // the buckets, or vertices, first … last-1
+    uint last;
+};
+
+const uint FOREIGN_AT = 0u;      // references to what is no slab, or is not allocated
+const uint SHARED_AT = 4u;       // slabs that several lists lead to
+const uint MISPLACED_AT = 8u;    // keys that are not in their bucket, or no vertices
+const uint HOLES_AT = 12u;       // free slots with others behind them
+const uint DOUBLE_AT = 16u;      // keys that come twice
+const uint ONE_SIDED_AT = 20u;   // arcs whose opposite is missing, or has another weight
+const uint DEGREES_AT = 24u;     // vertices whose degree is wrong
+const uint WAITING_AT = 28u;     // vertices that are marked as waited for, and deleted ones with neighbours
+const uint MET_AT = 32u;         // slabs
+const uint LOOPS_AT = 36u;       // arcs from a vertex to itself
+
+void fault(uint at, uint n) {
+    n = subgroupAdd(n);
+    if (n != 0u && subgroupElect()) atomic_add(address_add(faults, at), n);
+}
+
+// Marks a slab. False where it can't be followed: it is none, or was met before.
+bool meet(uint slab, bool enabled) {
+    bool sound = enabled && pool_holds(graph.pool, slab);
+    bool again = false;
+    if (sound && tile_lane() == 0u) {
+        uint number = pool_number(slab), bit = 1u << (number & 31u);
+        again = (atomic_or(address_at(slabs, number >> 5, 2u), bit) & bit) != 0u;
+    }
+    again = tile_ballot(again) != 0u;
+    bool first_lane = enabled && tile_lane() == 0u;
+    fault(FOREIGN_AT, first_lane && !sound ? 1u : 0u);
+    fault(SHARED_AT, first_lane && again ? 1u : 0u);
+    fault(MET_AT, first_lane && sound && !again ? 1u : 0u);
+    return sound && !again;
+}
+
+void count_keys(GraphBucket b, bool mine) {
+    uint slab = b.first, live_keys = 0u;
+    bool ended = false;   // a free slot was met: nothing may stand behind it
+    bool more = meet(slab, mine && slab != SLAB_NULL);
+    while (subgroupAny(more)) {
+        uvec2 at = uvec2(0u);
+        if (more) at = slab_address(graph.pool, slab);
+        Node node = node_load(at, more);
+        uint live = more ? slab_live_mask(node) : 0u, misplaced = 0u, loops = 0u;
+        for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
+            if (((live >> m) & 1u) == 0u) continue;
+            uint key = slab_lane_key(node, m);
+            if (graph_decode(key) >= extent || graph_bucket(graph, key, b.of.buckets) != b.bucket) misplaced++;
+            if (graph_decode(key) == b.vertex) loops++;
+        }
+        uint used = 0u, free = NODE_NONE;
+        for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
+            if (!slab_lane_has(m)) continue;
+            if (slab_lane_key(node, m) == SLAB_EMPTY) free = min(free, slab_lane_slot(m));
+            else used = max(used, slab_lane_slot(m) + 1u);
+        }
+        for (uint lane = 1u; lane < TILE; lane++) {   // of the tile
+            used = max(used, tile_shuffle(used, tile_lane() ^ lane));
+            free = min(free, tile_shuffle(free, tile_lane() ^ lane));
+        }
+        bool hole = more && (used != 0u && ended || free < used);
+        ended = ended || more && free != NODE_NONE;
+        fault(MISPLACED_AT, misplaced);
+        fault(LOOPS_AT, loops);
+        fault(HOLES_AT, hole && tile_lane() == 0u ? 1u : 0u);
+        live_keys += uint(bitCount(live));
+        uint next = slab_next(node);
+        if (!more) next = SLAB_NULL;
+        slab = next;
+        more = meet(slab, next != SLAB_NULL);
+    }
+    live_keys = tile_sum(live_keys);
+    if (live_keys != 0u && tile_lane() == 0u) atomic_add(address_at(counts, b.vertex, 2u), live_keys);
+}
+
+// How often a key stands in the list of a bucket, of which the tile's lanes ask for the same one.
+uint times(GraphBucket b, uint key, bool enabled) {
+    uint n = 0u;
+    SlabWalk walk = slab_walk(graph.pool, enabled ? b.first : SLAB_NULL);
+    while (subgroupAny(walk.more)) {
+        bool reads = walk.more;
+        Node node = slab_walk_on(graph.pool, walk);
+        uint found = slab_count(node, key);
+        n += reads ? found : 0u;
+    }
+    return n;
+}
+
+void look_up(GraphBucket b) {
+    SlabWalk walk = slab_walk(graph.pool, b.first);
+    while (subgroupAny(walk.more)) {
+        bool reads = walk.more;
+        Node node = slab_walk_on(graph.pool, walk);
+        uint live = reads ? slab_live_mask(node) : 0u;
+        for (uint m = 0u; m < SLAB_LANE_SLOTS; m++) {
+            bool there = ((live >> m) & 1u) != 0u;
+            uint key = slab_lane_key(node, m), value = slab_lane_value(node, m), opposite = 0u;
+            uint twice = 0u;
+            for (uint lane = 0u; lane < TILE; lane++) {
+                uint one = tile_shuffle(key, lane);
+                bool asked = tile_shuffle(there ? 1u : 0u, lane) != 0u;
+                uint n = times(b, one, asked);
+                if (lane == tile_lane() && there && n != 1u) twice++;
+            }
+            fault(DOUBLE_AT, twice);
+            bool back = graph_find(graph, graph_decode(key), b.vertex, there && SYMMETRIC != 0u, opposite);
+            fault(ONE_SIDED_AT, there && SYMMETRIC != 0u && (!back || opposite != value) ? 1u : 0u);
+        }
+    }
+}
+
+void compare(uint vertex, bool mine) {
+    GraphVertex v = graph_vertex(graph, vertex, mine);
+    uint counted = 0u;
+    if (mine) counted = plain_load_at(counts, vertex);
+    fault(DEGREES_AT, mine && counted != v.degree ? 1u : 0u);
+    bool waits = (v.state & ~GRAPH_DELETED) != 0u || (v.state & GRAPH_DELETED) != 0u && v.degree != 0u;
+    fault(WAITING_AT, mine && waits ? 1u : 0u);
+}
+
+void main() {
+    uint i = first + invocation_index() / (PHASE == 2u ? 1u : TILE);
+    bool mine = i < last;
+    if (PHASE == 2u) {
+        compare(i, mine);
+        return;
+    }
+    GraphBucket b = GraphBucket(0u, 0u, SLAB_NULL, GraphVertex(SLAB_NULL, 1u, 0u, 0u));
+    if (mine) b = graph_bucket_at(graph, hubs, extent, i);
+    if (PHASE == 0u) count_keys(b, mine);
+    else look_up(b);
+}

@@ -1,0 +1,59 @@
+// Inserts vertices, or deletes them, as far as they themselves go: their edges are there still (sweep.comp).
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "graph.glsl"
+#include "invocation.glsl"
+
+layout(constant_id = 16) const uint DELETES = 0;
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 ids;        // a vertex an operation
+    uvec2 statuses;   // a byte an operation, out
+    uvec2 gone;       // a bit a vertex, out: those that are deleted
+    uvec2 pending;    // a counter of operations left pending: vertices without a descriptor
+    uint count;
+    uint extent;      // vertices before, but for deleted ones
+    uint retry;       // 1: only the operations whose status is STATUS_PENDING
+};
+
+void main() {
+    uint i = invocation_index();
+    bool todo = i < count;
+    uint before = STATUS_PENDING;
+    if (todo && retry != 0u) before = byte_load(statuses, i);
+    todo = todo && before == STATUS_PENDING;
+    uint id = 0u;
+    if (todo) id = plain_load_at(ids, i);
+    bool there = todo && id < graph.capacity;
+    uvec2 state = address_add(graph_vertex_at(graph, id), GRAPH_STATE_AT);
+    uint status = STATUS_PENDING, change = 0u;
+    if (DELETES != 0u) {
+        status = STATUS_ABSENT;
+        if (there && id < extent && (atomic_or(state, GRAPH_DELETED) & GRAPH_DELETED) == 0u) {
+            status = STATUS_DELETED;
+            change = 1u;
+            atomic_or(address_at(gone, id >> 5, 2u), 1u << (id & 31u));
+        }
+    } else {
+        uint most = subgroupMax(todo ? id + 1u : 0u);
+        bool fits = most <= graph.capacity;
+        if (most > extent && subgroupElect())
+            graph_raise(address_add(graph.counters, fits ? GRAPH_EXTENT_AT : GRAPH_WANTED_AT), most);
+        if (there && fits) {
+            // Those beyond the extent, and between them, were never deleted: who is the first to name one finds a mark
+            // in a bitmap.
+            uint bit = 1u << (id & 31u);
+            bool named = (atomic_or(address_at(gone, id >> 5, 2u), bit) & bit) != 0u;
+            bool back = (atomic_and(state, ~GRAPH_DELETED) & GRAPH_DELETED) != 0u;
+            status = !named && (back || id >= extent) ? STATUS_INSERTED : STATUS_FOUND;
+            change = back ? 1u : 0u;
+        }
+    }
+    change = subgroupAdd(change);
+    if (change != 0u && subgroupElect())
+        atomic_add(address_add(graph.counters, GRAPH_DELETED_AT), DELETES != 0u ? change : 0u - change);
+    byte_store(statuses, i, count, todo ? status : before);
+    uint left = subgroupBallotBitCount(subgroupBallot(todo && status == STATUS_PENDING));
+    if (left != 0u && subgroupElect()) atomic_add(pending, left);
+}

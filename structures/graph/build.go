@@ -1,0 +1,426 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/vkds/vkds/internal/pools"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// Build makes a graph of edges, all in one go where the device has room for that (24 to 64 bytes an arc, for a moment),
+// else batch by batch: arcs are sorted, each vertex gets the buckets that its degree asks for, and each of these is
+// written once (the bulk build of section 5.5.2 of the dissertation, with slabs in bulk from known degrees). Of equal
+// edges the last one's weight stays. Errors: those of New and of InsertEdges.
+func Build(ctx context.Context, d *vk.Device, e Edges, o Options) (*Graph, error) {
+	if err := cmp.Or(e.check(o.Weighted), noWeights(e, o)); err != nil {
+		return nil, err
+	}
+	o.Vertices = max(o.Vertices, e.extent())
+	g, err := New(ctx, d, o)
+	if err != nil {
+		return nil, err
+	}
+	if err = g.buildAlone(ctx, e); pipeline.Short(err) && e.Len() > 0 {
+		_, err = g.InsertEdges(ctx, e)
+	}
+	if err != nil {
+		return nil, errors.Join(pipeline.Cause(err), g.Close())
+	}
+	return g, nil
+}
+
+// noWeights refuses weights for a graph that has none.
+func noWeights(e Edges, o Options) error {
+	if !o.Weighted && e.Weights != nil {
+		return &structures.LengthError{Keys: e.Len(), Other: "weights for a graph without", Got: len(e.Weights)}
+	}
+	return nil
+}
+
+// extent is one more than the greatest vertex.
+func (e Edges) extent() int {
+	if e.Len() == 0 {
+		return 0
+	}
+	return int(max(slices.Max(e.From), slices.Max(e.To))) + 1
+}
+
+// BuildOn makes a graph of edges in device buffers, behind what the stream has recorded: it submits that, and waits.
+// Options.Vertices says how many vertices there are. Of equal edges the last one's weight stays. Errors: those of New;
+// *VertexError; *vk.OutOfMemoryError where there is no room to build it in one go.
+func BuildOn(ctx context.Context, s *vk.Stream, e DeviceEdges, o Options) (*Graph, error) {
+	return buildOf(ctx, s, o, func(g *Graph) error { return g.build(ctx, e, g.arcs() == 2) })
+}
+
+// buildOf makes a graph, and has it built behind what a stream has recorded.
+func buildOf(ctx context.Context, s *vk.Stream, o Options, build func(g *Graph) error) (*Graph, error) {
+	if err := s.Wait(ctx); err != nil {
+		return nil, err
+	}
+	g, err := New(ctx, s.Device(), o)
+	if err != nil {
+		return nil, err
+	}
+	if err = g.enter(ctx); err == nil {
+		err = build(g)
+		g.leave()
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
+}
+
+// FromCSR makes a graph of compressed sparse rows, which stay as they are: a directed one of any, an undirected one of
+// such as are Symmetric; a graph without weights leaves those of the rows out. Errors: those of BuildOn;
+// *structures.OptionError where the options ask for what the rows aren't.
+func FromCSR(ctx context.Context, c *CSR, o Options) (g *Graph, err error) {
+	switch {
+	case !o.Directed && !c.Symmetric:
+		return nil, &structures.OptionError{Option: "Directed", Reason: "false, but the rows are not symmetric"}
+	case o.Weighted && c.Weights == nil:
+		return nil, &structures.OptionError{Option: "Weighted", Reason: "true, but the rows have no weights"}
+	}
+	o.Vertices = max(o.Vertices, c.Vertices)
+	err = c.Use(ctx, func() error {
+		s, err := c.Device().NewStream()
+		if err != nil {
+			return err
+		}
+		g, err = buildOf(ctx, s, o, func(g *Graph) error { return g.buildRows(ctx, c) })
+		return errors.Join(err, s.Close())
+	})
+	return g, err
+}
+
+type rowsPush struct {
+	Offsets, From  uint64
+	Vertices, Arcs uint32
+}
+
+// buildRows builds the graph of rows, by who has entered.
+func (g *Graph) buildRows(ctx context.Context, c *CSR) error {
+	from, err := vk.NewBuffer[uint32](g.d, c.Arcs)
+	if err != nil {
+		return err
+	}
+	defer from.Free()
+	err = recording.Run(g.stream, func() error {
+		k, err := recording.Kernel[rowsPush](g.kernels, g.stream, "graph/rows", workgroup)
+		if err != nil {
+			return err
+		}
+		k.Dispatch(g.stream, groupsOf(c.Arcs), rowsPush{c.Offsets.Address(), from.Address(), uint32(c.Vertices),
+			uint32(c.Arcs)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e := DeviceEdges{Count: c.Arcs, From: from, To: c.Targets}
+	if g.o.Weighted {
+		e.Weights = c.Weights
+	}
+	return g.build(ctx, e, false)
+}
+
+// buildAlone builds the empty graph of edges in Go slices.
+func (g *Graph) buildAlone(ctx context.Context, e Edges) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	on := DeviceEdges{Count: e.Len()}
+	defer func() {
+		on.From.Free()
+		on.To.Free()
+		on.Weights.Free()
+	}()
+	for _, column := range []struct {
+		words []uint32
+		to    **vk.Buffer[uint32]
+	}{{e.From, &on.From}, {e.To, &on.To}, {e.Weights, &on.Weights}} {
+		if column.words == nil {
+			continue
+		}
+		b, err := vk.NewBuffer[uint32](g.d, len(column.words))
+		if err != nil {
+			return err
+		}
+		*column.to = b
+		if err := b.Upload(ctx, 0, column.words); err != nil {
+			return err
+		}
+	}
+	return g.build(ctx, on, g.arcs() == 2)
+}
+
+type buildArcsPush struct {
+	Graph      Device
+	From       uint64
+	To         uint64
+	Weights    uint64
+	Arcs       uint64
+	ArcWeights uint64
+	Wrong      uint64
+	Count      uint32
+	Both       uint32
+	Loops      uint32
+}
+
+type buildMarkPush struct {
+	Arcs, Flags uint64
+	Count       uint32
+}
+
+type buildRowsPush struct {
+	Arcs     uint64
+	Begins   uint64
+	Needs    uint64
+	Count    recording.Length
+	Vertices uint32
+	Slots    uint32
+	Each     float32
+	Most     uint32
+}
+
+type buildFillPush struct {
+	Graph    Device
+	Arcs     uint64
+	Weights  uint64
+	Begins   uint64
+	Places   uint64
+	Needs    uint64
+	Counts   uint64
+	Vertices uint32
+	Base     uint32
+	First    uint32
+	Last     uint32
+}
+
+type buildEndPush struct {
+	Graph    Device
+	Begins   uint64
+	Places   uint64
+	Needs    uint64
+	Vertices uint32
+	Base     uint32
+}
+
+// building is a graph that is being built: the memory that this takes, as addresses.
+type building struct {
+	room     *vk.Buffer[uint32]
+	vertices int
+	arcs     int // before equal ones become one
+
+	unsorted, sorted                uint64 // 64 bits an arc
+	weights, sortedWeights          uint64 // 0: none
+	flags, scratch                  uint64
+	begins, needs, places           uint64
+	wrong, count, slabs             uint64 // words
+	slabsInAll, base, loops, wrongs uint32
+}
+
+// lay divides the memory, and returns how many bytes it is.
+func (b *building) lay(g *Graph, base uint64) int {
+	p := recording.Parts{Base: base}
+	words := p.Take(12)
+	b.wrong, b.count, b.slabs = words, words+4, words+8
+	b.unsorted, b.sorted = p.Take(8*b.arcs), p.Take(8*b.arcs)
+	if g.o.Weighted {
+		b.weights, b.sortedWeights = p.Take(4*b.arcs), p.Take(4*b.arcs)
+	}
+	b.flags = p.Take((b.arcs + 31) / 32 * 4)
+	b.begins, b.needs, b.places = p.Take(4*(b.vertices+1)), p.Take(4*b.vertices), p.Take(4*b.vertices)
+	b.scratch = p.Take(max(g.bulk.SortScratch(b.arcs, g.o.Weighted, widths), g.bulk.CompactScratch(b.arcs),
+		g.bulk.ScanScratch(b.vertices, structures.Bits32)))
+	return int(p.Used)
+}
+
+// widths are those of arcs with their weights.
+var widths = primitives.Widths{Key: structures.Bits64, Value: structures.Bits32}
+
+// build builds the empty graph of edges in device buffers, by who has entered. both: an edge is two arcs. After an error
+// it is as empty as before.
+func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
+	b := &building{vertices: g.o.Vertices, arcs: e.Count}
+	if both {
+		b.arcs *= 2
+	}
+	err := cmp.Or(checkSizes(b.vertices, b.arcs), recording.Need(g.d, e.From, "sources", e.Count, e.Count),
+		recording.Need(g.d, e.To, "targets", e.Count, e.Count))
+	if g.o.Weighted && err == nil {
+		err = recording.Need(g.d, e.Weights, "weights", e.Count, e.Count)
+	}
+	if err != nil || e.Count == 0 {
+		return err
+	}
+	if b.vertices == 0 {
+		return &VertexError{^uint32(0), 0}
+	}
+	if b.room, err = vk.NewBuffer[uint32](g.d, (b.lay(g, 0)+3)/4); err != nil {
+		return err
+	}
+	defer b.room.Free()
+	b.lay(g, b.room.Address())
+	if err := g.sortArcs(b, e, both); err != nil {
+		return err
+	}
+	if b.wrongs != 0 {
+		return &VertexError{^uint32(0), b.vertices}
+	}
+	if b.slabsInAll == 0 { // loops alone
+		return ctx.Err()
+	}
+	return g.buildSlabs(ctx, b)
+}
+
+// sortArcs makes arcs of edges, sorts them, leaves out those that are not to stay, and finds what each vertex needs.
+func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
+	err := recording.Run(g.stream, func() (err error) {
+		if err := recording.Clear(g.kernels, g.stream, b.wrong, 3); err != nil {
+			return err
+		}
+		for _, stage := range []struct {
+			name   string
+			record func() error
+		}{
+			{"arcs", func() error { return g.recordArcs(b, e, both) }}, {"sort", func() error { return g.recordSort(b) }},
+			{"compact", func() error { return g.recordCompact(b) }}, {"rows", func() error { return g.recordNeeds(b) }},
+		} {
+			g.timed(stage.name, func() { err = cmp.Or(err, stage.record()) })
+		}
+		g.stream.Copy(g.host, 0, b.room, int(b.wrong-b.room.Address()), 12)
+		return err
+	})
+	words := g.host.Slice()
+	b.wrongs, b.slabsInAll = words[0], words[2]
+	return err
+}
+
+func (g *Graph) recordArcs(b *building, e DeviceEdges, both bool) error {
+	k, err := kernel0[buildArcsPush](g, "build_arcs")
+	if err != nil {
+		return err
+	}
+	p := buildArcsPush{Graph: g.device(), From: e.From.Address(), To: e.To.Address(), Arcs: b.unsorted,
+		ArcWeights: b.weights, Wrong: b.wrong, Count: uint32(e.Count)}
+	p.Graph.Capacity = uint32(b.vertices)
+	if g.o.Weighted {
+		p.Weights = e.Weights.Address()
+	}
+	if both {
+		p.Both = 1
+	}
+	if g.o.SelfLoops {
+		p.Loops = 1
+	}
+	k.Dispatch(g.stream, groupsOf(e.Count), p)
+	return nil
+}
+
+func (g *Graph) recordSort(b *building) error {
+	return g.bulk.Sort(g.stream, primitives.SortArgs{Keys: b.unsorted, Values: b.weights, OutKeys: b.sorted,
+		OutValues: b.sortedWeights, Length: primitives.Length{N: b.arcs}, Widths: widths, Scratch: b.scratch})
+}
+
+func (g *Graph) recordCompact(b *building) error {
+	k, err := recording.Kernel[buildMarkPush](g.kernels, g.stream, "graph/build_mark", 128)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(g.stream, (b.arcs+127)/128, buildMarkPush{b.sorted, b.flags, uint32(b.arcs)})
+	return g.bulk.Compact(g.stream, primitives.CompactArgs{Keys: b.sorted, Values: b.sortedWeights, Flags: b.flags,
+		OutKeys: b.unsorted, OutValues: b.weights, OutCount: b.count, Length: primitives.Length{N: b.arcs},
+		Widths: widths, Scratch: b.scratch})
+}
+
+func (g *Graph) recordNeeds(b *building) error {
+	k, err := kernel0[buildRowsPush](g, "build_rows")
+	if err != nil {
+		return err
+	}
+	k.Dispatch(g.stream, groupsOf(b.vertices+1), buildRowsPush{
+		Arcs: b.unsorted, Begins: b.begins, Needs: b.needs, Count: recording.Length{At: b.count, N: uint32(b.arcs)},
+		Vertices: uint32(b.vertices), Slots: uint32(g.slots), Each: float32(float64(g.slots) * g.o.Load),
+		Most: maxBuckets,
+	})
+	return g.bulk.Scan(g.stream, primitives.ScanArgs{In: b.needs, Out: b.places,
+		Length: primitives.Length{N: b.vertices}, Total: b.slabs, Scratch: b.scratch})
+}
+
+// buildSlabs writes the buckets, and at last the descriptors.
+func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
+	if b.base, err = pools.Of(g.pool).Claim(ctx, int(b.slabsInAll)); err != nil {
+		return err
+	}
+	r := regrowth{extent: b.vertices, slabs: int(b.slabsInAll), base: b.base}
+	next, err := g.hubsBehind(r)
+	if err == nil {
+		err = g.fillSlabs(ctx, b)
+	}
+	if err == nil {
+		err = recording.Run(g.stream, func() error {
+			k, err := kernel0[buildEndPush](g, "build_end")
+			if err != nil {
+				return err
+			}
+			g.timed("end", func() {
+				k.Dispatch(g.stream, groupsOf(b.vertices), buildEndPush{g.device(), b.begins, b.places, b.needs,
+					uint32(b.vertices), b.base})
+			})
+			return nil
+		})
+	}
+	if err != nil {
+		next.free()
+		return errors.Join(err, g.drop(r))
+	}
+	g.hubs.free()
+	g.hubs = next
+	g.hold()
+	if err := g.setCounter(context.WithoutCancel(ctx), countLoops, b.loops); err != nil {
+		return err
+	}
+	return g.findHubs(ctx, b.vertices)
+}
+
+// fillSlabs writes all buckets, as often as the pool has to grow for it.
+func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
+	for {
+		counts := g.host.Slice()[:2] // buckets that the pool had no slab for, and loops
+		clear(counts)
+		err := recording.Run(g.stream, func() error {
+			k, err := kernel[buildFillPush](g, g.stream, g.variant("build_fill"), g.tiles.walk)
+			if err != nil {
+				return err
+			}
+			g.timed("fill", func() {
+				g.ranges(int(b.slabsInAll), func(first, count int) {
+					k.Dispatch(g.stream, g.walkGroups(count), buildFillPush{
+						Graph: g.device(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins, Places: b.places,
+						Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices), Base: b.base,
+						First: uint32(first), Last: uint32(first + count),
+					})
+				})
+			})
+			return nil
+		})
+		if b.loops = counts[1]; err != nil || counts[0] == 0 {
+			return cmp.Or(err, ctx.Err())
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := g.pool.Grow(ctx, 1); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package graph_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+// A graph that is built of edges in one go, from Go slices or of rows, is what it is when they come in batches; and goes
+// on as such.
+func TestBuild(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		eachSort(t, func(t *testing.T, o Options) {
+			rapid.Check(t, func(rt *rapid.T) {
+				o := o
+				o.Seed = rapid.Uint32().Draw(rt, "seed")
+				extent := uint32(rapid.SampledFrom([]int{5, 60, 2000}).Draw(rt, "extent"))
+				e := batch(rt, o, extent)
+				g, err := Build(t.Context(), d, e, o)
+				require.NoError(rt, err)
+				defer func() { require.NoError(rt, g.Close()) }()
+				w := newOracle(o)
+				statuses := make([]structures.Status, e.Len())
+				for i := range e.From { // they are not asked for
+					weight := uint32(0)
+					if o.Weighted {
+						weight = e.Weights[i]
+					}
+					statuses[i] = w.update(structures.Insert, e.From[i], e.To[i], weight)
+					w.appear(e.From[i])
+					w.appear(e.To[i])
+				}
+				requireSame(rt, t, g, w)
+				copied(rt, t.Context(), t, g, w)
+				for range 2 {
+					step(rt, t, g, w, extent)
+				}
+				requireSame(rt, t, g, w)
+			})
+		})
+	})
+}
+
+// copied requires that a graph made of another one's rows is the same.
+func copied(rt *rapid.T, ctx context.Context, t *testing.T, g *Graph, w *oracle) {
+	rows, err := g.CSR(ctx, false)
+	require.NoError(rt, err)
+	defer func() { require.NoError(rt, rows.Close()) }()
+	o := w.o
+	o.Vertices = 0
+	other, err := FromCSR(ctx, rows, o)
+	require.NoError(rt, err)
+	defer func() { require.NoError(rt, other.Close()) }()
+	requireSame(rt, t, other, w)
+}

@@ -1,0 +1,322 @@
+package graph
+
+import (
+	"context"
+	"iter"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/transfer"
+	"github.com/vkds/vkds/vk"
+)
+
+// Neighbors are the neighbours of some vertices: those of the i-th are Targets[Offsets[i]:Offsets[i+1]], in no order,
+// and Weights, nil in a graph without, has the weights of the edges to them.
+type Neighbors struct {
+	Offsets []int
+	Targets []uint32
+	Weights []uint32
+}
+
+// Of are the neighbours of the i-th vertex, and the weights of the edges to them.
+func (n Neighbors) Of(i int) (targets, weights []uint32) {
+	targets = n.Targets[n.Offsets[i]:n.Offsets[i+1]]
+	if n.Weights != nil {
+		weights = n.Weights[n.Offsets[i]:n.Offsets[i+1]]
+	}
+	return targets, weights
+}
+
+type collectPush struct {
+	Graph    Device
+	Hubs     hubsPush
+	Vertices uint64
+	Cursors  uint64
+	Offsets  uint64
+	Targets  uint64
+	Weights  uint64
+	Count    uint32
+	First    uint32
+	Last     uint32
+}
+
+// arcsAPart is about how many arcs leave the device at a time.
+const arcsAPart = 1 << 21
+
+// Neighbors returns the neighbours of each vertex, in a directed graph those that its arcs lead to; none of what is no
+// vertex. Errors: vk.ErrClosed, *vk.OutOfMemoryError, the context's.
+func (g *Graph) Neighbors(ctx context.Context, vertices []uint32) (Neighbors, error) {
+	if err := g.enterShared(ctx); err != nil {
+		return Neighbors{}, err
+	}
+	defer g.leaveShared()
+	g.meter.Query(len(vertices))
+	return g.neighbors(ctx, vertices)
+}
+
+// neighbors is Neighbors by who has entered.
+func (g *Graph) neighbors(ctx context.Context, vertices []uint32) (Neighbors, error) {
+	n := Neighbors{Offsets: make([]int, len(vertices)+1)}
+	degrees, tiles, err := g.degrees(ctx, vertices, true)
+	if err != nil {
+		return Neighbors{}, err
+	}
+	for i, degree := range degrees {
+		n.Offsets[i+1] = n.Offsets[i] + int(degree)
+	}
+	n.Targets = make([]uint32, n.Offsets[len(vertices)])
+	if g.o.Weighted {
+		n.Weights = make([]uint32, len(n.Targets))
+	}
+	return n, g.pipelines.Do(ctx, func(s *vk.Stream) error {
+		for first := 0; first < len(vertices); {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			// As many vertices as have about so many arcs, but one at least.
+			end := first + 1
+			for end < len(vertices) && end-first < arcsAPart && n.Offsets[end+1]-n.Offsets[first] <= arcsAPart {
+				end++
+			}
+			if err := g.collect(ctx, s, vertices[first:end], tiles[first:end], n, first); err != nil {
+				return err
+			}
+			first = end
+		}
+		return nil
+	})
+}
+
+// collect fetches the neighbours of some of the vertices, from the first-th of all on.
+func (g *Graph) collect(ctx context.Context, s *vk.Stream, vertices, tiles []uint32, n Neighbors, first int) error {
+	count, from, to := len(vertices), n.Offsets[first], n.Offsets[first+len(vertices)]
+	if from == to {
+		return nil
+	}
+	// In one upload: the vertices, the tiles and the arcs before each, and cursors.
+	words := make([]uint32, 4*count)
+	places, offsets, sum := words[count:2*count], words[2*count:3*count], uint32(0)
+	copy(words, vertices)
+	for i := range vertices {
+		places[i], offsets[i] = sum, uint32(n.Offsets[first+i]-from)
+		sum += tiles[i]
+	}
+	columns := 1
+	if g.o.Weighted {
+		columns = 2
+	}
+	room, err := vk.NewBuffer[uint32](g.d, len(words)+columns*(to-from))
+	if err != nil {
+		return err
+	}
+	defer room.Free()
+	if err := room.Upload(ctx, 0, words); err != nil {
+		return err
+	}
+	push := collectPush{
+		Hubs: hubsPush{Offsets: room.AddressOf(count), Vertices: uint32(count)}, Vertices: room.Address(),
+		Offsets: room.AddressOf(2 * count), Cursors: room.AddressOf(3 * count), Targets: room.AddressOf(4 * count),
+		Count: uint32(count),
+	}
+	if g.o.Weighted {
+		push.Weights = room.AddressOf(4*count + to - from)
+	}
+	err = recording.Run(s, func() error { return g.recordCollect(s, push, int(sum)) })
+	if err == nil {
+		err = room.Download(ctx, 4*count, n.Targets[from:to])
+	}
+	if err == nil && g.o.Weighted {
+		err = room.Download(ctx, 4*count+to-from, n.Weights[from:to])
+	}
+	return err
+}
+
+// recordCollect records the writing of neighbours, of so many tiles.
+func (g *Graph) recordCollect(s *vk.Stream, push collectPush, tiles int) error {
+	k, err := kernel[collectPush](g, s, g.variant("collect"), g.tiles.walk)
+	if err != nil {
+		return err
+	}
+	// Each dispatch has tables of its own in its push constants: seeds differ, and nothing else.
+	push.Graph = g.device()
+	g.ranges(tiles, func(first, count int) {
+		push.First, push.Last = uint32(first), uint32(first+count)
+		k.Dispatch(s, g.walkGroups(count), push)
+	})
+	return nil
+}
+
+// NeighborsOf returns the neighbours of a vertex one by one, as an Edge each, in no order: all at the moment when it is
+// asked for the first. An error comes last, with no edge.
+func (g *Graph) NeighborsOf(ctx context.Context, vertex uint32) iter.Seq2[Edge, error] {
+	return transfer.Sequence(func(yield func(Edge) bool) error {
+		n, err := g.Neighbors(ctx, []uint32{vertex})
+		if err != nil {
+			return err
+		}
+		for i, to := range n.Targets {
+			e := Edge{From: vertex, To: to}
+			if n.Weights != nil {
+				e.Weight = n.Weights[i]
+			}
+			if !yield(e) {
+				return nil
+			}
+		}
+		return nil
+	})
+}
+
+// AllVertices returns the vertices in ascending order. They are looked up part by part, and the graph must not change
+// meanwhile: structures.ErrChanged, which comes last, with no vertex, as other errors do.
+func (g *Graph) AllVertices(ctx context.Context) iter.Seq2[uint32, error] {
+	return transfer.Sequence(func(yield func(uint32) bool) error {
+		w := walk{g: g, step: 1 << 20}
+		for {
+			part, err := w.vertices(ctx)
+			if err != nil || part == nil {
+				return err
+			}
+			for _, v := range part {
+				if !yield(v) {
+					return nil
+				}
+			}
+		}
+	})
+}
+
+// AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From. They
+// are read part by part, and the graph must not change meanwhile: structures.ErrChanged, which comes last, with no edge,
+// as other errors do.
+func (g *Graph) AllEdges(ctx context.Context) iter.Seq2[Edge, error] {
+	return transfer.Sequence(func(yield func(Edge) bool) error {
+		for e, err := range g.Chunks(ctx) {
+			if err != nil {
+				return err
+			}
+			for i, from := range e.From {
+				one := Edge{From: from, To: e.To[i]}
+				if e.Weights != nil {
+					one.Weight = e.Weights[i]
+				}
+				if !yield(one) {
+					return nil
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Chunks is AllEdges with many edges at a time, in slices that are valid until the next ones come.
+func (g *Graph) Chunks(ctx context.Context) iter.Seq2[Edges, error] { return g.chunks(ctx, false) }
+
+// chunks is Chunks; in: by who has entered.
+func (g *Graph) chunks(ctx context.Context, in bool) iter.Seq2[Edges, error] {
+	return transfer.Sequence(func(yield func(Edges) bool) error {
+		w := walk{g: g, step: 1 << 16, in: in}
+		for {
+			e, more, err := w.edges(ctx)
+			if err != nil || !more || e.Len() != 0 && !yield(e) {
+				return err
+			}
+		}
+	})
+}
+
+// walk goes over the vertices of a graph part by part. Between two parts others may change the graph.
+type walk struct {
+	g       *Graph
+	in      bool // its user has entered
+	begun   bool
+	changes uint64 // of the graph when it began
+	extent  int
+	next    int // vertex
+	step    int // vertices at a time
+}
+
+// do does a part, unless the graph has changed since the first one.
+func (w *walk) do(ctx context.Context, part func() error) error {
+	if !w.in {
+		if err := w.g.enterShared(ctx); err != nil {
+			return err
+		}
+		defer w.g.leaveShared()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !w.begun {
+		w.begun, w.changes = true, w.g.changes.Load()
+		err := w.g.pipelines.Do(ctx, func(s *vk.Stream) error {
+			counts, err := w.g.counts(ctx, s)
+			w.extent = int(counts[countExtent])
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if w.changes != w.g.changes.Load() {
+		return structures.ErrChanged
+	}
+	return part()
+}
+
+// vertices are those of the next part; nil: that was all.
+func (w *walk) vertices(ctx context.Context) (part []uint32, err error) {
+	err = w.do(ctx, func() error {
+		n := min(w.step, w.extent-w.next)
+		if n == 0 {
+			return nil
+		}
+		words := make([]uint32, vertexWords*n)
+		if err := w.g.vertices.Download(ctx, vertexWords*w.next, words); err != nil {
+			return err
+		}
+		part = make([]uint32, 0, n)
+		for i := range n {
+			if words[vertexWords*i+3]&deleted == 0 {
+				part = append(part, uint32(w.next+i))
+			}
+		}
+		w.next += n
+		return nil
+	})
+	return part, err
+}
+
+// edges are those of the next part; more is false behind the last one.
+func (w *walk) edges(ctx context.Context) (e Edges, more bool, err error) {
+	err = w.do(ctx, func() error {
+		n := min(w.step, w.extent-w.next)
+		if n == 0 {
+			return nil
+		}
+		ids := make([]uint32, n)
+		for i := range ids {
+			ids[i] = uint32(w.next + i)
+		}
+		found, err := w.g.neighbors(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for i, from := range ids {
+			targets, weights := found.Of(i)
+			for j, to := range targets {
+				if to < from && !w.g.o.Directed {
+					continue
+				}
+				e.From, e.To = append(e.From, from), append(e.To, to)
+				if weights != nil {
+					e.Weights = append(e.Weights, weights[j])
+				}
+			}
+		}
+		w.next += n
+		more = true
+		return nil
+	})
+	return e, more, err
+}

@@ -1,0 +1,164 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+// CSR makes a snapshot of the graph as compressed sparse rows in device memory, which its user closes. A vertex that was
+// deleted has an empty row. sorted: the targets of a row ascend, as Rows says; otherwise they are in no order, which
+// takes half the time and does for what looks at all of them. An undirected graph's is Symmetric. Errors: vk.ErrClosed,
+// *structures.CountError where there are more arcs than a CSR takes, *vk.OutOfMemoryError, the context's.
+func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
+	if err := g.enterShared(ctx); err != nil {
+		return nil, err
+	}
+	defer g.leaveShared()
+	var rows Rows
+	err := g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
+		rows, err = g.rows(ctx, s, sorted)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	csr, err := NewCSR(g.d, rows)
+	if err != nil {
+		rows.free()
+	}
+	return csr, err
+}
+
+func (r Rows) free() {
+	r.Offsets.Free()
+	r.Targets.Free()
+	r.Weights.Free()
+}
+
+// rows are the graph as a CSR has it.
+func (g *Graph) rows(ctx context.Context, s *vk.Stream, sorted bool) (r Rows, err error) {
+	counts, err := g.counts(ctx, s)
+	if err != nil {
+		return r, err
+	}
+	arcs, err := g.arcsNow(ctx, s, int(counts[countExtent]))
+	if err != nil {
+		return r, err
+	}
+	r = Rows{Vertices: int(counts[countExtent]), Arcs: int(arcs), Symmetric: !g.o.Directed}
+	if err := checkSizes(r.Vertices, r.Arcs); err != nil {
+		return r, err
+	}
+	if err = g.fillRows(ctx, s, &r); err == nil && sorted && arcs != 0 {
+		err = g.sortRows(s, &r)
+	}
+	if err != nil {
+		r.free()
+	}
+	return r, err
+}
+
+// fillRows makes the buffers of rows and fills them.
+func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error) {
+	if r.Offsets, err = vk.NewBuffer[uint32](g.d, r.Vertices+1); err != nil {
+		return err
+	}
+	if r.Targets, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+		return err
+	}
+	if g.o.Weighted {
+		if r.Weights, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+			return err
+		}
+	}
+	if r.Vertices == 0 {
+		s.Fill(r.Offsets, 0, 4, 0)
+		return s.Wait(ctx)
+	}
+	scan := g.bulk.ScanScratch(r.Vertices, structures.Bits32)
+	room, err := vk.NewBuffer[uint32](g.d, r.Vertices+scan/4+2*recording.Align)
+	if err != nil {
+		return err
+	}
+	defer room.Free()
+	p := recording.Parts{Base: room.Address()}
+	words := p.Take(4 * r.Vertices) // degrees, and then cursors
+	return recording.Run(s, func() error {
+		if err := g.recordDegrees(s, 0, words, 0, r.Vertices); err != nil {
+			return err
+		}
+		err := g.bulk.Scan(s, primitives.ScanArgs{In: words, Out: r.Offsets.Address(),
+			Length: primitives.Length{N: r.Vertices}, Total: r.Offsets.AddressOf(r.Vertices), Scratch: p.Take(scan)})
+		if err != nil {
+			return err
+		}
+		s.Fill(room, 0, 4*r.Vertices, 0)
+		return g.recordCollect(s, collectPush{Hubs: g.hubs.push(), Cursors: words, Offsets: r.Offsets.Address(),
+			Targets: r.Targets.Address(), Weights: recording.At(r.Weights, 0), Count: uint32(r.Vertices),
+		}, r.Vertices+g.hubs.buckets)
+	})
+}
+
+// sortRows has the targets of each row ascend.
+func (g *Graph) sortRows(s *vk.Stream, r *Rows) (err error) {
+	sorted := Rows{}
+	defer func() { sorted.free() }() // after all: what the rows had before
+	if sorted.Targets, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+		return err
+	}
+	if g.o.Weighted {
+		if sorted.Weights, err = vk.NewBuffer[uint32](g.d, r.Arcs); err != nil {
+			return err
+		}
+	}
+	scratch, err := vk.NewBuffer[uint32](g.d, (g.bulk.SegmentedSortScratch(r.Arcs, r.Vertices, 0,
+		primitives.Widths{})+3)/4)
+	if err != nil {
+		return err
+	}
+	defer scratch.Free()
+	err = recording.Run(s, func() error {
+		return g.bulk.SegmentedSort(s, primitives.SegmentedSortArgs{
+			Keys: r.Targets.Address(), Values: recording.At(r.Weights, 0), OutKeys: sorted.Targets.Address(),
+			OutValues: recording.At(sorted.Weights, 0), Length: primitives.Length{N: r.Arcs}, Offsets: r.Offsets.Address(),
+			Segments: r.Vertices, Scratch: scratch.Address(),
+		})
+	})
+	if err == nil {
+		r.Targets, sorted.Targets = sorted.Targets, r.Targets
+		r.Weights, sorted.Weights = sorted.Weights, r.Weights
+	}
+	return err
+}
+
+// ExportCSR returns the graph as compressed sparse rows in Go slices: the targets of vertex v's arcs, ascending, are
+// targets[offsets[v]:offsets[v+1]]; weights is nil where there are none. Errors: those of CSR.
+func (g *Graph) ExportCSR(ctx context.Context) (offsets, targets, weights []uint32, err error) {
+	csr, err := g.CSR(ctx, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	offsets, targets, weights, err = csr.Slices(ctx)
+	return offsets, targets, weights, errors.Join(err, csr.Close())
+}
+
+// Export returns all edges, those of an undirected graph once each, as Chunks has them.
+func (g *Graph) Export(ctx context.Context) (all Edges, err error) {
+	if err := g.enterShared(ctx); err != nil {
+		return Edges{}, err
+	}
+	defer g.leaveShared()
+	for e, err := range g.chunks(ctx, true) {
+		if err != nil {
+			return Edges{}, err
+		}
+		all.From, all.To = append(all.From, e.From...), append(all.To, e.To...)
+		all.Weights = append(all.Weights, e.Weights...)
+	}
+	return all, nil
+}

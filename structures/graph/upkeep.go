@@ -1,0 +1,245 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+type bucketsPush struct {
+	Graph  Device
+	Hubs   hubsPush
+	Extent uint32
+	First  uint32
+	Last   uint32
+}
+
+type surveyPush struct {
+	Graph  Device
+	Hubs   hubsPush
+	Rows   uint64
+	Extent uint32
+	First  uint32
+	Last   uint32
+}
+
+// Flush compacts adjacencies in place, so that deleted edges take no slots any more, and gives slabs back to the pool
+// (FLUSH of the slab hash). Vertices without neighbours then have no slab, unless they have several buckets: Rehash
+// takes these. It waits for the streams that work on the graph. A cancelled flush is harmless: some buckets are then
+// compacted and others are not.
+func (g *Graph) Flush(ctx context.Context) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	if err := g.uses.Rest(ctx); err != nil {
+		return err
+	}
+	counts, err := g.counts(ctx, g.stream)
+	if err != nil {
+		return err
+	}
+	return g.flush(ctx, int(counts[countExtent]))
+}
+
+// flush is Flush by who has entered.
+func (g *Graph) flush(ctx context.Context, extent int) error {
+	shared := uint32(1)
+	if g.ownPool {
+		shared = 0
+	}
+	all := extent + g.hubs.buckets
+	for first := 0; first < all; first += g.tilesADispatch() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		last := min(first+g.tilesADispatch(), all)
+		err := recording.Run(g.stream, func() error {
+			k, err := kernel[bucketsPush](g, g.stream, g.variant("flush"), g.tiles.walk,
+				recording.Constant("SHARED", shared))
+			if err != nil {
+				return err
+			}
+			g.timed("flush", func() {
+				k.Dispatch(g.stream, g.walkGroups(last-first), bucketsPush{g.device(), g.hubs.push(), uint32(extent),
+					uint32(first), uint32(last)})
+			})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if g.o.Progress != nil {
+			g.o.Progress(last, all)
+		}
+	}
+	return nil
+}
+
+// Rehash gives vertices the buckets that their degrees ask for now, at Options.Load, where these are more than a slab
+// each is for, or far fewer than there are; and flushes. Insertions from Go slices do so where vertices pass
+// Options.MaxLoad; those on streams leave it to their users. It waits for the streams that work on the graph, and where
+// one has work recorded that was not submitted, it is vk.ErrUnsubmitted. Errors also: *vk.OutOfMemoryError,
+// *structures.LimitError. After an error the graph is as good as before.
+func (g *Graph) Rehash(ctx context.Context) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	if err := g.uses.Rest(ctx); err != nil {
+		return err
+	}
+	counts, err := g.counts(ctx, g.stream)
+	if err != nil {
+		return err
+	}
+	if _, err := g.regrow(ctx, counts, fitting); err != nil {
+		return err
+	}
+	return g.flush(ctx, int(counts[countExtent]))
+}
+
+// Clear removes all edges and vertices.
+func (g *Graph) Clear(ctx context.Context) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	if err := g.uses.Rest(ctx); err != nil {
+		return err
+	}
+	g.changes.Add(1)
+	fresh, err := kernel0[freshPush](g, "fresh")
+	if err == nil && g.ownPool {
+		g.failures = 0
+		err = g.pool.Reset(context.WithoutCancel(ctx))
+	} else if err == nil {
+		err = g.releaseAll()
+	}
+	if err != nil {
+		return err
+	}
+	g.hubs.free()
+	g.hubs = hubs{}
+	g.hold()
+	return recording.Run(g.stream, func() error {
+		fresh.Dispatch(g.stream, groupsOf(g.capacity()), freshPush{g.vertices.Address(), 0, uint32(g.capacity())})
+		g.stream.Fill(g.counters, 0, int(g.counters.Bytes()), 0)
+		return nil
+	})
+}
+
+// Stats are a graph's measures.
+type Stats struct {
+	Vertices int    // that there are
+	Extent   int    // one more than the greatest that there is or was
+	Arcs     uint64 // in the adjacencies: edges, in an undirected graph twice, but for loops
+	Loops    uint64 // edges from a vertex to itself
+
+	MinDegree, MaxDegree int
+	MeanDegree           float64
+	Lone                 int // vertices without neighbours
+
+	Tombstones uint64 // slots of deleted edges, which Flush and Rehash reclaim
+	Buckets    uint64 // with slabs
+	Hubs       int    // buckets of vertices that have several
+	Slabs      uint64 // base slabs and those behind them
+	Longest    int    // slabs of the longest bucket
+
+	Utilization float64 // bytes of arcs / bytes of slabs
+	ArcBytes    float64 // bytes of slabs and descriptors for each arc
+
+	Bytes uint64          // device memory of descriptors and pool
+	Pool  alloc.PoolStats // the allocator's own; of a shared pool, for all its users
+}
+
+// The layout of survey.comp's rows, in words.
+const (
+	surveyRows     = 64
+	surveyRowWords = 16
+)
+
+// Stats measures the graph, by a kernel that goes over all of it, and waits for that.
+func (g *Graph) Stats(ctx context.Context) (Stats, error) {
+	if err := g.enter(ctx); err != nil {
+		return Stats{}, err
+	}
+	defer g.leave()
+	counts, err := g.counts(ctx, g.stream)
+	if err != nil {
+		return Stats{}, err
+	}
+	s := Stats{
+		Vertices: int(counts[countExtent]) - int(counts[countDeleted]), Extent: int(counts[countExtent]),
+		Loops: uint64(counts[countLoops]), Hubs: g.hubs.buckets,
+	}
+	if err := g.survey(ctx, &s); err != nil {
+		return Stats{}, err
+	}
+	if s.Pool, err = g.pool.Stats(ctx); err != nil {
+		return Stats{}, err
+	}
+	s.Bytes = g.vertices.Bytes() + g.counters.Bytes() + g.hubs.bytes() + s.Pool.Bytes
+	edge := 4.0
+	if g.o.Weighted {
+		edge = 8
+	}
+	if s.Slabs != 0 {
+		s.Utilization = float64(s.Arcs) * edge / (float64(s.Slabs) * slabWords * 4)
+	}
+	if s.Arcs != 0 {
+		s.ArcBytes = (float64(s.Slabs)*slabWords*4 + float64(s.Extent)*vertexWords*4) / float64(s.Arcs)
+	}
+	if s.Vertices != 0 {
+		s.MeanDegree = float64(s.Arcs) / float64(s.Vertices)
+	}
+	return s, nil
+}
+
+// survey counts what all buckets hold.
+func (g *Graph) survey(ctx context.Context, into *Stats) error {
+	rows, err := vk.NewBuffer[uint32](g.d, surveyRows*surveyRowWords)
+	if err != nil {
+		return err
+	}
+	defer rows.Free()
+	all := into.Extent + g.hubs.buckets
+	words := make([]uint32, rows.Len())
+	least := uint32(0) // complemented
+	for first := 0; first < all; first += g.tilesADispatch() {
+		last := min(first+g.tilesADispatch(), all)
+		err := recording.Run(g.stream, func() error {
+			k, err := kernel[surveyPush](g, g.stream, g.variant("survey"), g.tiles.walk)
+			if err != nil {
+				return err
+			}
+			g.stream.Fill(rows, 0, int(rows.Bytes()), 0)
+			k.Dispatch(g.stream, g.walkGroups(last-first), surveyPush{g.device(), g.hubs.push(), rows.Address(),
+				uint32(into.Extent), uint32(first), uint32(last)})
+			return nil
+		})
+		if err == nil {
+			err = rows.Download(ctx, 0, words)
+		}
+		if err != nil {
+			return err
+		}
+		for r := 0; r < len(words); r += surveyRowWords {
+			row := words[r : r+surveyRowWords]
+			into.Arcs += uint64(row[0])
+			into.Tombstones += uint64(row[1])
+			into.Slabs += uint64(row[2])
+			into.Longest = max(into.Longest, int(row[3]))
+			into.MaxDegree = max(into.MaxDegree, int(row[4]))
+			into.Lone += int(row[5])
+			into.Buckets += uint64(row[6])
+			least = max(least, row[7])
+		}
+	}
+	if into.Vertices != 0 {
+		into.MinDegree = int(^least)
+	}
+	return nil
+}

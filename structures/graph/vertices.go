@@ -1,0 +1,307 @@
+package graph
+
+import (
+	"context"
+	"errors"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+type verticesPush struct {
+	Graph    Device
+	IDs      uint64
+	Statuses uint64
+	Gone     uint64
+	Pending  uint64
+	Count    uint32
+	Extent   uint32
+	Retry    uint32
+}
+
+type sweepPush struct {
+	Graph  Device
+	Hubs   hubsPush
+	Gone   uint64
+	Extent uint32
+	First  uint32
+	Last   uint32
+}
+
+// InsertVertices makes numbers vertices: Inserted, or Found where they are some already. They have no edges then; those
+// of a vertex that was deleted are gone. With a number beyond all vertices, those between become vertices, too. Errors:
+// those of InsertEdges.
+func (g *Graph) InsertVertices(ctx context.Context, ids []uint32) ([]structures.Status, error) {
+	status := make([]structures.Status, len(ids))
+	return pipeline.Made(status, g.changeVertices(ctx, ids, status, false))
+}
+
+// DeleteVertices removes vertices with all their edges, also from the adjacencies of their neighbours, in a directed
+// graph those of arcs to them: Deleted or Absent. Their slabs go back to the pool. Of equal numbers in the batch one is
+// the Deleted one. A number that is deleted is free for another vertex: InsertVertices, or an edge, has it come back.
+//
+// A batch goes over all buckets of the graph once, however many vertices it has (section 5.4.4 of the dissertation does
+// so for directed graphs): that costs some milliseconds a gigabyte of slabs, and no adjacency of arcs that lead to a
+// vertex has to be kept. Errors: vk.ErrClosed; *structures.PendingError around *vk.OutOfMemoryError,
+// vk.ErrUnsubmitted or the context's, and then no vertex was deleted.
+func (g *Graph) DeleteVertices(ctx context.Context, ids []uint32) ([]structures.Status, error) {
+	status := make([]structures.Status, len(ids))
+	return pipeline.Made(status, g.changeVertices(ctx, ids, status, true))
+}
+
+func (g *Graph) changeVertices(ctx context.Context, ids []uint32, status []structures.Status, deletes bool) error {
+	if err := g.enter(ctx); err != nil {
+		return pipeline.NotBegun(status, len(ids), err)
+	}
+	defer g.leave()
+	kind := structures.Insert
+	if deletes {
+		kind = structures.Delete
+	}
+	g.meter.Batch(kind, len(ids))
+	if err := g.uses.Rest(ctx); err != nil {
+		return pipeline.NotBegun(status, len(ids), err)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	counts, err := g.counts(ctx, g.stream)
+	if err != nil {
+		return pipeline.NotBegun(status, len(ids), err)
+	}
+	g.changes.Add(1)
+	if deletes {
+		err = g.deleteVertices(ctx, ids, status, counts)
+	} else {
+		err = g.insertVertices(ctx, ids, status, counts)
+	}
+	return pipeline.Stopped(status, len(ids), err)
+}
+
+// bitmap is room for a bit of each of so many vertices.
+func (g *Graph) bitmap(vertices int) (*vk.Buffer[uint32], error) {
+	return vk.NewBuffer[uint32](g.d, (vertices+31)/32)
+}
+
+// mark runs vertices.comp over a batch.
+func (g *Graph) mark(ctx context.Context, ids []uint32, status []structures.Status, extent int, deletes uint32,
+	gone func() uint64, room func(context.Context, int, bool) error) error {
+	columns := []pipeline.Column{pipeline.In(ids), pipeline.Statuses(status)}
+	_, err := g.pipelines.Run(ctx, len(ids), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			k, err := recording.Kernel[verticesPush](g.kernels, s, "graph/vertices", workgroup,
+				recording.OverPool(g.pool.Constants(), recording.Constant("DELETES", deletes))...)
+			if err != nil {
+				return err
+			}
+			p := verticesPush{Graph: g.device(), IDs: c.Columns[0], Statuses: c.Columns[1], Gone: gone(),
+				Pending: c.Pending, Count: uint32(c.Count), Extent: uint32(extent)}
+			if c.Retry {
+				p.Retry = 1
+			}
+			k.Dispatch(s, groupsOf(c.Count), p)
+			return nil
+		},
+		Recover: room,
+	})
+	return err
+}
+
+// insertVertices has the numbers of a batch become vertices.
+func (g *Graph) insertVertices(ctx context.Context, ids []uint32, status []structures.Status,
+	counts [counterWords]uint32) error {
+	// Descriptors first, so that a bitmap has a bit for each.
+	most := uint32(0)
+	for _, id := range ids {
+		most = max(most, id)
+	}
+	if wanted := int(most) + 1; wanted > g.capacity() {
+		if err := g.makeVertices(ctx, wanted); err != nil {
+			return err
+		}
+	}
+	named, err := g.bitmap(g.capacity())
+	if err != nil {
+		return err
+	}
+	defer named.Free()
+	g.stream.Fill(named, 0, int(named.Bytes()), 0)
+	if err := g.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	return g.mark(ctx, ids, status, int(counts[countExtent]), 0, named.Address, nil)
+}
+
+// deleteVertices marks vertices, and sweeps all buckets. Nothing stops it half-way.
+func (g *Graph) deleteVertices(ctx context.Context, ids []uint32, status []structures.Status,
+	counts [counterWords]uint32) error {
+	extent := int(counts[countExtent])
+	sweep, bury, err := g.sweepers(ctx)
+	if err != nil {
+		return err
+	}
+	gone, err := g.bitmap(max(extent, 1))
+	if err != nil {
+		return err
+	}
+	defer gone.Free()
+	g.stream.Fill(gone, 0, int(gone.Bytes()), 0)
+	if err := g.stream.Wait(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	marking := g.mark(ctx, ids, status, extent, 1, gone.Address, nil)
+	// Those that were marked are deleted in any case.
+	return errors.Join(marking, recording.Run(g.stream, func() error {
+		g.timed("sweep", func() {
+			g.ranges(extent+g.hubs.buckets, func(first, count int) {
+				sweep.Dispatch(g.stream, g.walkGroups(count), sweepPush{Graph: g.device(), Hubs: g.hubs.push(),
+					Gone: gone.Address(), Extent: uint32(extent), First: uint32(first), Last: uint32(first + count)})
+			})
+		})
+		bury.Dispatch(g.stream, groupsOf(extent), sweepPush{Graph: g.device(), Gone: gone.Address(),
+			Last: uint32(extent)})
+		return nil
+	}))
+}
+
+// sweepers are the kernels that take marked vertices out of the graph, made before any is marked.
+func (g *Graph) sweepers(ctx context.Context) (sweep, bury *vk.Kernel[sweepPush], err error) {
+	shared := recording.Constant("SHARED", 1)
+	if g.ownPool {
+		shared = recording.Constant("SHARED", 0)
+	}
+	err = recording.Run(g.stream, func() (err error) {
+		sweep, err = kernel[sweepPush](g, g.stream, g.variant("sweep"), g.tiles.walk, shared,
+			recording.Constant("BURIES", 0))
+		if err == nil {
+			bury, err = kernel[sweepPush](g, g.stream, g.variant("sweep"), g.tiles.walk, shared,
+				recording.Constant("BURIES", 1))
+		}
+		return err
+	})
+	return sweep, bury, err
+}
+
+// Vertices counts the vertices.
+func (g *Graph) Vertices(ctx context.Context) (int, error) {
+	counts, err := g.looked(ctx)
+	return int(counts[countExtent]) - int(counts[countDeleted]), err
+}
+
+// Extent is one more than the greatest vertex that there is or was: vertices are numbers below it.
+func (g *Graph) Extent(ctx context.Context) (int, error) {
+	counts, err := g.looked(ctx)
+	return int(counts[countExtent]), err
+}
+
+// looked are the counters, read beside queries.
+func (g *Graph) looked(ctx context.Context) (words [counterWords]uint32, err error) {
+	if err := g.enterShared(ctx); err != nil {
+		return words, err
+	}
+	defer g.leaveShared()
+	err = g.pipelines.Do(ctx, func(s *vk.Stream) (err error) {
+		words, err = g.counts(ctx, s)
+		return err
+	})
+	return words, err
+}
+
+type degreesPush struct {
+	Graph    Device
+	Vertices uint64
+	Degrees  uint64
+	Tiles    uint64
+	Count    uint32
+}
+
+// recordDegrees records the writing of degrees, and of buckets. vertices 0: of all from 0 on.
+func (g *Graph) recordDegrees(s *vk.Stream, vertices, degrees, tiles uint64, count int) error {
+	k, err := recording.Kernel[degreesPush](g.kernels, s, "graph/degrees", workgroup,
+		recording.OverPool(g.pool.Constants())...)
+	if err != nil {
+		return err
+	}
+	k.Dispatch(s, groupsOf(count), degreesPush{g.device(), vertices, degrees, tiles, uint32(count)})
+	return nil
+}
+
+// Edges counts the edges: in a directed graph its arcs, in another one each edge once.
+func (g *Graph) Edges(ctx context.Context) (uint64, error) {
+	if err := g.enterShared(ctx); err != nil {
+		return 0, err
+	}
+	defer g.leaveShared()
+	var edges uint64
+	err := g.pipelines.Do(ctx, func(s *vk.Stream) error {
+		counts, err := g.counts(ctx, s)
+		if err != nil {
+			return err
+		}
+		edges, err = g.arcsNow(ctx, s, int(counts[countExtent]))
+		if !g.o.Directed {
+			edges = (edges + uint64(counts[countLoops])) / 2
+		}
+		return err
+	})
+	return edges, err
+}
+
+// arcsNow is how many arcs there are from the first vertices, by who has entered.
+func (g *Graph) arcsNow(ctx context.Context, s *vk.Stream, extent int) (uint64, error) {
+	if extent == 0 {
+		return 0, nil
+	}
+	room, err := vk.NewBuffer[uint32](g.d, 2+extent+g.bulk.ReduceScratch(extent, structures.Bits64)/4+recording.Align)
+	if err != nil {
+		return 0, err
+	}
+	defer room.Free()
+	p := recording.Parts{Base: room.Address()}
+	sum, degrees := p.Take(8), p.Take(4*extent)
+	err = recording.Run(s, func() error {
+		if err := g.recordDegrees(s, 0, degrees, 0, extent); err != nil {
+			return err
+		}
+		return g.bulk.Reduce(s, primitives.ReduceArgs{In: degrees, Out: sum, Length: primitives.Length{N: extent},
+			Sums: structures.Bits64, Scratch: p.Take(0)})
+	})
+	if err != nil {
+		return 0, err
+	}
+	words := make([]uint32, 2)
+	err = room.Download(ctx, 0, words)
+	return uint64(words[0]) | uint64(words[1])<<32, err
+}
+
+// Degrees returns how many neighbours each vertex has, in a directed graph how many arcs lead from it; 0 of what is no
+// vertex.
+func (g *Graph) Degrees(ctx context.Context, vertices []uint32) ([]uint32, error) {
+	if err := g.enterShared(ctx); err != nil {
+		return nil, err
+	}
+	defer g.leaveShared()
+	g.meter.Query(len(vertices))
+	degrees, _, err := g.degrees(ctx, vertices, false)
+	return degrees, err
+}
+
+// degrees is Degrees by who has entered, and with tiles also the buckets of each, 0 where there are no slabs.
+func (g *Graph) degrees(ctx context.Context, vertices []uint32, tiles bool) (degrees, buckets []uint32, err error) {
+	degrees = make([]uint32, len(vertices))
+	columns := []pipeline.Column{pipeline.In(vertices), pipeline.Out(degrees), {}}
+	if tiles {
+		buckets = make([]uint32, len(vertices))
+		columns[2] = pipeline.Out(buckets)
+	}
+	_, err = g.pipelines.Run(ctx, len(vertices), columns, pipeline.Task{
+		Record: func(s *vk.Stream, c pipeline.Chunk) error {
+			return g.recordDegrees(s, c.Columns[0], c.Columns[1], c.Columns[2], c.Count)
+		},
+		Parts: pipeline.PartsOfQueries,
+	})
+	return degrees, buckets, err
+}
