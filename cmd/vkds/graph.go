@@ -27,7 +27,7 @@ func newGraphCommand(g *global) *cobra.Command {
 	}
 	for _, construct := range []func(*global) *cobra.Command{newGraphStatsCommand, newGraphTrianglesCommand,
 		newGraphBFSCommand, newGraphSSSPCommand, newGraphComponentsCommand, newGraphPageRankCommand,
-		newGraphCoresCommand, newGraphNeighborsCommand, newGraphExportCommand} {
+		newGraphCoresCommand, newGraphNeighborsCommand, newGraphExportCommand, newGraphReplayCommand} {
 		c.AddCommand(construct(g))
 	}
 	return c
