@@ -129,6 +129,23 @@ func (a *answer) number(n uint64) {
 	a.line = strconv.AppendUint(a.line, n, 10)
 }
 
+// numberIf is number where there may be none.
+func (a *answer) numberIf(n uint64, there bool) {
+	if there {
+		a.number(n)
+		return
+	}
+	if a.between(); a.json {
+		a.line = append(a.line, "null"...)
+	}
+}
+
+// fraction is number of one, which is finite, with as many digits as tell it from others.
+func (a *answer) fraction(x float64, bits int) {
+	a.between()
+	a.line = strconv.AppendFloat(a.line, x, 'g', -1, bits)
+}
+
 // between writes what stands before a value.
 func (a *answer) between() {
 	switch {

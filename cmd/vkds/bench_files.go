@@ -33,10 +33,8 @@ func (r *reportFiles) flags(c *cobra.Command) {
 // check finds out what can't be written before time is spent on measuring.
 func (r *reportFiles) check() error {
 	if r.plot != "" {
-		switch filepath.Ext(r.plot) {
-		case ".png", ".svg", ".pdf":
-		default:
-			return fmt.Errorf("--plot %s: the name of a picture ends in .png, .svg or .pdf", r.plot)
+		if err := checkPicture(r.plot); err != nil {
+			return err
 		}
 	}
 	var seen []string

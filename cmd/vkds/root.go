@@ -39,6 +39,7 @@ var groups = []group{
 	{"Keep dictionaries:", []func(*global) *cobra.Command{
 		newBuildCommand, newUpdateCommand, newDeleteCommand, newVerifyCommand}},
 	{"Count the keys of a file:", []func(*global) *cobra.Command{newTallyCommand}},
+	{"Analyse graphs:", []func(*global) *cobra.Command{newGraphCommand}},
 	{"Look inside, and measure:", []func(*global) *cobra.Command{newStatsCommand, newInspectCommand, newBenchCommand}},
 	{"Devices:", []func(*global) *cobra.Command{newInfoCommand, newDoctorCommand}},
 }

@@ -7,6 +7,7 @@ var topics = []struct{ name, short, text string }{
 	{"tables", "What a DICT or a TABLE is, and how its columns are read", tablesTopic},
 	{"keys", "How keys and ranges of keys are given, on the command line and in files", keysTopic},
 	{"types", "What keys and values may be, and how they are written", typesTopic},
+	{"graphs", "What the file of a graph may be, and how it is read", graphsTopic},
 	{"output", "Answers, files, notes, and the exit status", outputTopic},
 }
 

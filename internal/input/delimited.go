@@ -37,7 +37,7 @@ func newDelimited(name string, r io.Reader, o Options, invalid *invalid) (*delim
 	if c := o.Comment; c != 0 && (special(c) || c == cmp.Or(o.Delimiter, ',')) {
 		return nil, &OptionError{fmt.Sprintf("%q can't begin comments", c)}
 	}
-	text, err := openText(name, r)
+	text, err := OpenText(name, r)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func newLines(name string, r io.Reader, o Options, invalid *invalid) (*lines, er
 	if len(o.Columns) > 2 || len(o.Columns) == 2 && !(last.End && last.Type == first.Type) {
 		return nil, &OptionError{"text holds a value a line, or a range, and no table"}
 	}
-	plain, err := openText(name, r)
+	plain, err := OpenText(name, r)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func linesOf(data []byte, longest int, typ keytype.Type) (keys []uint64, bad []i
 func checkText(t *testing.T, data []byte, buffer, batch int, typ keytype.Type) {
 	want, bad, before := linesOf(data, buffer-1, typ)
 	keys, skipped, err := readLines(data, buffer, batch, typ, true)
-	if _, compressed := openText("f", bytes.NewReader(data)); compressed != nil {
+	if _, compressed := OpenText("f", bytes.NewReader(data)); compressed != nil {
 		require.Error(t, err)
 		return
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/vkds/vkds/internal/input/infile"
 )
 
-// openText prepares a reader of text: a byte order mark, which spreadsheets write, is dropped, and compressed data,
+// OpenText prepares a reader of text: a byte order mark, which spreadsheets write, is dropped, and compressed data,
 // whose file's name doesn't say so, and foreign files are refused with a *LineError that says what they are. name is
 // the file's in messages. Text whose lines end in carriage returns alone is an *infile.Error at the latest where it
 // ends. Other errors are those of r, and come again and again.
-func openText(name string, r io.Reader) (*bufio.Reader, error) {
+func OpenText(name string, r io.Reader) (*bufio.Reader, error) {
 	buffered := bufio.NewReaderSize(&lineEnds{name: name, r: r}, 64<<10)
 	head, err := buffered.Peek(longestMagic)
 	if err != nil && err != io.EOF && len(head) == 0 { // else it comes behind what was read

@@ -13,7 +13,7 @@ import (
 func TestOpenText(t *testing.T) {
 	for in, want := range map[string]string{"\ufeff1\n": "1\n", "1": "1", "": "", "\ufeff": "",
 		"\xef\xbb": "\xef\xbb"} {
-		r, err := openText("f", strings.NewReader(in))
+		r, err := OpenText("f", strings.NewReader(in))
 		require.NoError(t, err)
 		got, err := io.ReadAll(r)
 		require.NoError(t, err)
@@ -24,7 +24,7 @@ func TestOpenText(t *testing.T) {
 func TestCompressedUnawares(t *testing.T) {
 	for head, kind := range map[string]string{"\x1f\x8b\x08": "gzip", "BZh9": "bzip2", "\xfd7zXZ\x00": "xz",
 		"\x28\xb5\x2f\xfd": "zstd"} {
-		_, err := openText("f", strings.NewReader(head))
+		_, err := OpenText("f", strings.NewReader(head))
 		assert.EqualError(t, err, "f:1: looks like "+kind+" data, though the file's name doesn't say so")
 	}
 }

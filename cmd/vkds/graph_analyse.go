@@ -1,0 +1,293 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/structures/graph/analytics"
+)
+
+// analyse reads a graph, brings it to the device and has it analysed there. The function returns how long the device
+// worked for the analysis.
+func (s *graphSource) analyse(ctx context.Context, g *global, path string,
+	analyse func(*loadedGraph, *analytics.Analyzer) (time.Duration, error)) error {
+	return s.use(ctx, g, path, func(l *loadedGraph) (err error) {
+		a := analytics.New(l.CSR)
+		defer func() { err = errors.Join(err, a.Close()) }()
+		took, err := analyse(l, a)
+		if err == nil {
+			g.note("analysed in %.3g s of %s", took.Seconds(), l.device.Info().Name)
+		}
+		return err
+	})
+}
+
+// vertexRows answers a row for each vertex, in the order of their numbers; value gives the row what stands behind the
+// vertex.
+func (l *loadedGraph) vertexRows(a *answer, value func(a *answer, vertex int)) error {
+	ids := l.ids()
+	return a.end(a.rows(l.CSR.Vertices, func(v int) {
+		a.word(ids, l.Graph.Vertices.Word(uint32(v)))
+		value(a, v)
+	}))
+}
+
+func newGraphBFSCommand(g *global) *cobra.Command {
+	var s graphSource
+	var rows rowFlags
+	var from string
+	c := &cobra.Command{
+		Use:   "bfs FILE --from VERTEX",
+		Short: "Tell how many edges each vertex is away from one",
+		Long: `Bfs prints each vertex with its distance from one, in edges along the shortest path, by a
+breadth-first search. A vertex that no path leads to has none.
+
+` + graphHelp,
+		Example: `  vkds graph bfs karate.mtx --from 1
+  vkds graph bfs links.txt.gz --directed --from 4711 --json`,
+		Args: takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx := c.Context()
+			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+				source, err := l.number(from)
+				if err != nil {
+					return 0, err
+				}
+				r, err := z.BFS(ctx, source, analytics.BFSOptions{})
+				if err != nil {
+					return 0, err
+				}
+				return r.Device, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
+			})
+		},
+	}
+	addFrom(c, &from)
+	rows.add(c.Flags(), distanceColumns...)
+	s.add(c.Flags(), graphFlags{directed: true, from: "from-column"})
+	return c
+}
+
+var distanceColumns = []string{"vertex", "distance"}
+
+// addFrom adds the flag for the vertex that a command begins at.
+func addFrom(c *cobra.Command, from *string) {
+	c.Flags().SortFlags = false
+	c.Flags().StringVar(from, "from", "", "the `vertex` to begin at")
+	_ = c.MarkFlagRequired("from") // which there is
+}
+
+func (l *loadedGraph) answerDistances(a *answer, distances []uint32) error {
+	return l.vertexRows(a, func(a *answer, v int) {
+		a.numberIf(uint64(distances[v]), distances[v] != analytics.Unreached)
+	})
+}
+
+func newGraphSSSPCommand(g *global) *cobra.Command {
+	var s graphSource
+	var rows rowFlags
+	var from string
+	c := &cobra.Command{
+		Use:   "sssp FILE --from VERTEX",
+		Short: "Tell the length of the shortest path from a vertex to each",
+		Long: `Sssp prints each vertex with the length of the shortest path from one to it: the sum of
+the weights of its edges, which are integers from 0 to 4294967295, or 1 each where the
+file has none. A vertex that no path of less than 4294967295 leads to has none. With
+--multi the least weight of equal edges counts, else the last one.
+
+` + graphHelp,
+		Example: `  vkds graph sssp roads.gr.gz --directed --from 4711
+  vkds graph sssp flights.csv --from-column origin --to target --weight miles --from Oslo`,
+		Args: takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx := c.Context()
+			s.options.Weighted = true
+			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+				source, err := l.number(from)
+				if err != nil {
+					return 0, err
+				}
+				r, err := z.SSSP(ctx, source, analytics.SSSPOptions{})
+				if err != nil {
+					return 0, err
+				}
+				return r.Device, l.answerDistances(newAnswer(g.out, rows, distanceColumns...), r.Distances)
+			})
+		},
+	}
+	addFrom(c, &from)
+	rows.add(c.Flags(), distanceColumns...)
+	s.add(c.Flags(), graphFlags{directed: true, multi: true, weight: true, from: "from-column"})
+	return c
+}
+
+func newGraphComponentsCommand(g *global) *cobra.Command {
+	var s graphSource
+	var rows rowFlags
+	var each bool
+	c := &cobra.Command{
+		Use:   "components FILE",
+		Short: "Count the connected components",
+		Long: `Components counts a graph's connected components, and the vertices of the largest one. A
+vertex without edges is one by itself. With --vertices it prints each vertex instead, and
+the least one of its component (of texts, the one that came first).
+
+` + graphHelp,
+		Example: `  vkds graph components friends.txt.gz --json
+  vkds graph components friends.txt.gz --vertices`,
+		Args: takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx := c.Context()
+			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+				r, err := z.Components(ctx)
+				switch {
+				case err != nil:
+				case each:
+					err = l.answerLabels(newAnswer(g.out, rows, labelColumns...), r.Labels)
+				default:
+					err = g.answerMeasures([]measure{{"components", r.Count}, {"largest", r.Largest}}, rows.json)
+				}
+				return r.Device, err
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&each, "vertices", false, "print each vertex, and the least one of its component")
+	rows.add(flags, labelColumns...)
+	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices one a line`
+	s.add(flags, graphFlags{})
+	return c
+}
+
+var labelColumns = []string{"vertex", "component"}
+
+func (l *loadedGraph) answerLabels(a *answer, labels []uint32) error {
+	ids := l.ids()
+	return l.vertexRows(a, func(a *answer, v int) { a.word(ids, l.Graph.Vertices.Word(labels[v])) })
+}
+
+func newGraphCoresCommand(g *global) *cobra.Command {
+	var s graphSource
+	var rows rowFlags
+	c := &cobra.Command{
+		Use:   "kcore FILE",
+		Short: "Tell how deep in the graph each vertex is",
+		Long: `Kcore prints each vertex with its core number: the greatest k for which it is in a part
+of the graph where each vertex has k neighbours.
+
+` + graphHelp,
+		Example: `  vkds graph kcore karate.mtx`,
+		Args:    takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx := c.Context()
+			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+				r, err := z.Cores(ctx)
+				if err != nil {
+					return 0, err
+				}
+				return r.Device, l.vertexRows(newAnswer(g.out, rows, coreColumns...), func(a *answer, v int) {
+					a.number(uint64(r.Cores[v]))
+				})
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	rows.add(flags, coreColumns...)
+	s.add(flags, graphFlags{})
+	return c
+}
+
+var coreColumns = []string{"vertex", "core"}
+
+func newGraphTrianglesCommand(g *global) *cobra.Command {
+	var s graphSource
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "triangles FILE",
+		Short: "Count the triangles",
+		Long: `Triangles counts a graph's triangles: three vertices, each two of which are neighbours.
+
+` + graphHelp,
+		Example: `  vkds graph triangles friends.txt.gz --json`,
+		Args:    takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx := c.Context()
+			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+				r, err := z.Triangles(ctx)
+				if err != nil {
+					return 0, err
+				}
+				return r.Device, g.answerMeasures([]measure{{"triangles", r.Triangles}}, asJSON)
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
+	s.add(flags, graphFlags{})
+	return c
+}
+
+func newGraphPageRankCommand(g *global) *cobra.Command {
+	var s graphSource
+	var rows rowFlags
+	var top uint64 = math.MaxUint64
+	var o analytics.PageRankOptions
+	c := &cobra.Command{
+		Use:   "pagerank FILE",
+		Short: "Print the vertices of the highest PageRank",
+		Long: `Pagerank prints the vertices and their ranks, which are 1 together, the highest first, or
+with --top the K highest alone. Ranks are computed until all of them change by less than
+--tolerance together, or --iterations times.
+
+` + graphHelp,
+		Example: `  vkds graph pagerank links.txt.gz --directed --top 20`,
+		Args:    takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error {
+			ctx := c.Context()
+			rows.left = top
+			if !within(float64(o.Damping), 0.0001, 0.9999) || o.Tolerance <= 0 || o.Iterations < 1 {
+				return errors.New("--damping is between 0 and 1, --tolerance above 0, --iterations at least 1")
+			}
+			return s.analyse(ctx, g, arguments[0], func(l *loadedGraph, z *analytics.Analyzer) (time.Duration, error) {
+				r, err := z.PageRank(ctx, o)
+				if err != nil {
+					return 0, err
+				}
+				g.note("%d iterations, the last of which changed all ranks by %.2g together", r.Iterations, r.Change)
+				return r.Device, l.answerRanks(newAnswer(g.out, rows, rankColumns...), r.Ranks)
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.Var(limitFlag{&top}, "top", "print the `K` highest alone")
+	flags.Float32Var(&o.Damping, "damping", 0.85, "the share of a rank that goes along edges")
+	flags.Float32Var(&o.Tolerance, "tolerance", 1e-6, "how much all ranks may change together in the last iteration")
+	flags.IntVar(&o.Iterations, "iterations", 100, "how many iterations there are at most")
+	rows.addJSON(flags, rankColumns...)
+	s.add(flags, graphFlags{directed: true})
+	return c
+}
+
+var rankColumns = []string{"vertex", "rank"}
+
+// answerRanks answers the vertices in the order of their ranks, the highest first.
+func (l *loadedGraph) answerRanks(a *answer, ranks []float32) error {
+	order := make([]uint32, len(ranks))
+	for v := range order {
+		order[v] = uint32(v)
+	}
+	slices.SortStableFunc(order, func(u, v uint32) int { return cmp.Compare(ranks[v], ranks[u]) })
+	ids := l.ids()
+	return a.end(a.rows(len(order), func(i int) {
+		a.word(ids, l.Graph.Vertices.Word(order[i]))
+		a.fraction(float64(ranks[order[i]]), 32)
+	}))
+}

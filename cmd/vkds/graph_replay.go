@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vkds/vkds/internal/graphfile"
+	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/internal/replay"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/graph/analytics"
+)
+
+func newGraphReplayCommand(g *global) *cobra.Command {
+	var s graphSource
+	r := graphReplay{global: g, source: &s}
+	c := &cobra.Command{
+		Use:   "replay FILE --batch N [--window W]",
+		Short: "Replay a list of edges in its order, and count after each batch",
+		Long: `Replay inserts the edges of a file into a graph on the device, batch by batch in the
+file's order, and prints after each batch how many rows were read, and how many vertices,
+edges, triangles and connected components there are. With --window it deletes the edges,
+too, that the last W rows don't have, and counts the vertices alone that they have.
+
+The file is read while it is replayed, so it may come through a pipe. Edges are
+undirected, and one that comes again changes nothing.
+
+` + graphHelp,
+		Example: `  vkds graph replay messages.txt.gz --batch 10000 --window 50000 --plot messages.svg
+  mail-log | vkds graph replay - --batch 1000 --json`,
+		Args: takes("one FILE", 1, 1),
+		RunE: func(c *cobra.Command, arguments []string) error { return r.run(c.Context(), arguments[0]) },
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&r.batch, "batch", 0, "how many `rows` a batch has")
+	_ = c.MarkFlagRequired("batch") // which there is
+	flags.IntVar(&r.window, "window", 0, "keep the edges of the last `rows` alone")
+	flags.StringVar(&r.plot, "plot", "", "draw what is counted over the rows, to a `file` (.png, .svg, .pdf)")
+	r.rows.add(flags, replayColumns...)
+	s.add(flags, graphFlags{})
+	return c
+}
+
+var replayColumns = []string{"rows", "vertices", "edges", "triangles", "components"}
+
+// graphReplay is what the command's flags say, and what it does.
+type graphReplay struct {
+	*global
+	source        *graphSource
+	batch, window int
+	plot          string
+	rows          rowFlags
+
+	graph *graph.Graph
+	last  *replay.Window // nil: all rows stay
+	steps []replay.Step
+}
+
+// mostRows is how many rows a batch or a window may have.
+const mostRows = 1 << 30
+
+// check finds out what can't be before time is spent.
+func (r *graphReplay) check(path string) error {
+	switch {
+	case r.batch < 1 || r.batch > mostRows:
+		return fmt.Errorf("--batch %d: a batch has 1 to %d rows", r.batch, mostRows)
+	case r.window < 0 || r.window > mostRows:
+		return fmt.Errorf("--window %d: a window has up to %d rows", r.window, mostRows)
+	case r.plot == "":
+		return distinct("-", path)
+	}
+	return cmp.Or(checkPicture(r.plot), outfile.CheckReplace(r.plot), distinct(r.plot, path), distinct("-", path))
+}
+
+func (r *graphReplay) run(ctx context.Context, path string) (err error) {
+	if err := r.check(path); err != nil {
+		return err
+	}
+	d, err := r.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if r.window > 0 {
+		r.last = replay.NewWindow(r.window)
+	}
+	if r.graph, err = graph.New(ctx, d, graph.Options{}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.graph.Close()) }()
+	show, end := r.progress("replaying " + filepath.Base(path))
+	defer end()
+	r.source.complete(r.global, show)
+	file, err := graphfile.Open(ctx, path, r.source.options.Options)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	a := newAnswer(r.out, r.rows, replayColumns...)
+	if err := a.end(r.replay(ctx, file, a)); err != nil {
+		return err
+	}
+	return r.draw(path)
+}
+
+// replay replays a file. Each row is written as soon as it is there.
+func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *answer) error {
+	rows, started, counted := int64(0), time.Now(), time.Duration(0)
+	var batch graphfile.Edges
+	for {
+		err := file.Read(&batch, r.batch)
+		if err == io.EOF {
+			note := fmt.Sprintf("replayed %s, of which %.3g s for counting", rate(rows, "rows", time.Since(started)),
+				counted.Seconds())
+			if n := file.Skipped(); n > 0 {
+				note += fmt.Sprintf("; %s skipped", grouped(n))
+			}
+			r.note("%s", note)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.change(ctx, batch); err != nil {
+			return err
+		}
+		rows += int64(batch.Len())
+		counting := time.Now()
+		step, err := r.count(ctx, file.Vertices.Len())
+		if err != nil {
+			return err
+		}
+		counted += time.Since(counting)
+		step.Rows = uint64(rows)
+		r.steps = append(r.steps, step)
+		err = a.rows(1, func(int) {
+			for _, n := range []uint64{step.Rows, step.Vertices, step.Edges, step.Triangles, step.Components} {
+				a.number(n)
+			}
+		})
+		if err := cmp.Or(err, a.out.Flush()); err != nil {
+			return err
+		}
+	}
+}
+
+// change does what a batch of rows does to the graph.
+func (r *graphReplay) change(ctx context.Context, batch graphfile.Edges) error {
+	come, gone := replay.Edges{From: batch.From, To: batch.To}, replay.Edges{}
+	if r.last != nil {
+		come, gone = r.last.Add(batch.From, batch.To)
+	}
+	if _, err := r.graph.InsertEdges(ctx, graph.Edges{From: come.From, To: come.To}); err != nil {
+		return err
+	}
+	_, err := r.graph.DeleteEdges(ctx, graph.Edges{From: gone.From, To: gone.To})
+	return err
+}
+
+// count counts what there is, among so many vertices that have come. Those that the graph doesn't have had no edge yet,
+// and those that are in none of the window's rows are no components.
+func (r *graphReplay) count(ctx context.Context, seen int) (step replay.Step, err error) {
+	rows, err := r.graph.CSR(ctx, true)
+	if err != nil {
+		return step, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	z := analytics.New(rows)
+	defer func() { err = errors.Join(err, z.Close()) }()
+	triangles, err := z.Triangles(ctx)
+	if err != nil {
+		return step, err
+	}
+	components, err := z.Components(ctx)
+	if err != nil {
+		return step, err
+	}
+	there := seen
+	if r.last != nil {
+		there = r.last.Vertices()
+	}
+	return replay.Step{Vertices: uint64(there), Edges: uint64(rows.Arcs / 2), Triangles: triangles.Triangles,
+		Components: uint64(components.Count - rows.Vertices + there)}, nil
+}
+
+// draw draws the steps, if that is wanted.
+func (r *graphReplay) draw(path string) error {
+	if r.plot == "" {
+		return nil
+	}
+	var picture bytes.Buffer
+	format := strings.TrimPrefix(filepath.Ext(r.plot), ".")
+	if err := replay.Draw(&picture, filepath.Base(called(path)), r.steps, format); err != nil {
+		return fmt.Errorf("%s: %w", r.plot, err)
+	}
+	return outfile.Replace(r.plot, picture.Bytes())
+}
+
+// checkPicture tells of a name that says of no picture what it is.
+func checkPicture(path string) error {
+	switch filepath.Ext(path) {
+	case ".png", ".svg", ".pdf":
+		return nil
+	}
+	return fmt.Errorf("--plot %s: the name of a picture ends in .png, .svg or .pdf", path)
+}
