@@ -234,7 +234,8 @@ func TestSettingsAreThoseOfAnOperation(t *testing.T) {
 // Every axis of the table is one that options know, and every operation stands once in its benchmark.
 func TestTable(t *testing.T) {
 	known := strings.Fields(
-		"load tile skew batch order levels lookup length stale changed path fill statuses form width node wait kind graph")
+		"load tile skew batch order levels lookup length stale changed path fill statuses form width node wait kind " +
+			"graph")
 	used := map[string]bool{}
 	for _, c := range columns {
 		ops := Ops(c.name)

@@ -247,8 +247,8 @@ func (b *building) lay(g *Graph, base uint64) int {
 // widths are those of arcs with their weights.
 var widths = primitives.Widths{Key: structures.Bits64, Value: structures.Bits32}
 
-// build builds the empty graph of edges in device buffers, by who has entered. both: an edge is two arcs. After an error
-// it is as empty as before.
+// build builds the empty graph of edges in device buffers, by who has entered. both: an edge is two arcs. After an
+// error it is as empty as before.
 func (g *Graph) build(ctx context.Context, e DeviceEdges, both bool) error {
 	b := &building{vertices: g.o.Vertices, arcs: e.Count}
 	if both {
@@ -292,8 +292,10 @@ func (g *Graph) sortArcs(b *building, e DeviceEdges, both bool) error {
 			name   string
 			record func() error
 		}{
-			{"arcs", func() error { return g.recordArcs(b, e, both) }}, {"sort", func() error { return g.recordSort(b) }},
-			{"compact", func() error { return g.recordCompact(b) }}, {"rows", func() error { return g.recordNeeds(b) }},
+			{"arcs", func() error { return g.recordArcs(b, e, both) }},
+			{"sort", func() error { return g.recordSort(b) }},
+			{"compact", func() error { return g.recordCompact(b) }},
+			{"rows", func() error { return g.recordNeeds(b) }},
 		} {
 			g.timed(stage.name, func() { err = cmp.Or(err, stage.record()) })
 		}

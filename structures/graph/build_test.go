@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A graph that is built of edges in one go, from Go slices or of rows, is what it is when they come in batches; and goes
-// on as such.
+// A graph that is built of edges in one go, from Go slices or of rows, is what it is when they come in batches; and
+// goes on as such.
 func TestBuild(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, d *vk.Device) {
 		eachSort(t, func(t *testing.T, o Options) {

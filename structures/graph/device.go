@@ -11,8 +11,8 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// DeviceBatch is a batch of operations on edges in device buffers, as structures.DeviceBatch is one on keys. What a call
-// has no use for may be nil.
+// DeviceBatch is a batch of operations on edges in device buffers, as structures.DeviceBatch is one on keys. What a
+// call has no use for may be nil.
 type DeviceBatch struct {
 	Count       int                // operations
 	DeviceCount *vk.Buffer[uint32] // nil, or one word: how many of them, up to Count
@@ -53,10 +53,10 @@ func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 		recording.Need(g.d, b.Weights, "weights", b.Count, weights), recording.NeedOutcomes(g.d, b.batch()))
 }
 
-// UpdateOn records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, on a stream and does not
-// wait. Batches on several streams may work on the graph at the same time; the results are those of some sequential
-// order of their operations on arcs. Equal edges of concurrent Inserts into an undirected graph bring the same weight,
-// or its two arcs may be left with different ones; those of the other kinds come to the same in any order.
+// UpdateOn records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, on a stream
+// and does not wait. Batches on several streams may work on the graph at the same time; the results are those of some
+// sequential order of their operations on arcs. Equal edges of concurrent Inserts into an undirected graph bring the
+// same weight, or its two arcs may be left with different ones; those of the other kinds come to the same in any order.
 //
 // Where the pool is full, vertices are new beyond the room for them, or hubs outgrow their buckets, operations are left
 // pending; give the batch to Finish for them once no stream works on the graph, of an undirected graph before the
@@ -194,3 +194,19 @@ func (t *stages) take(s *vk.Stream, b DeviceBatch, retry bool) (uint64, error) {
 }
 
 func (t *stages) release(uses *vk.Uses) { t.memory.Release(uses) }
+
+// Grow makes room for what a kernel of your own has left pending by graph_apply, so many operations, once its stream
+// was waited for: descriptors for vertices that had none, buckets for those that insertions wait for, slabs. Then
+// dispatch them again. stuck: none was finished since the last time, so something else has to be tried. Errors:
+// vk.ErrClosed, vk.ErrUnsubmitted, *vk.OutOfMemoryError, *structures.LimitError, *structures.StuckError, the context's.
+func (g *Graph) Grow(ctx context.Context, pending int, stuck bool) error {
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer g.leave()
+	g.changes.Add(1)
+	if err := g.uses.Rest(ctx); err != nil {
+		return err
+	}
+	return g.makeRoom(ctx, pending, stuck)
+}

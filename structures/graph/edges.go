@@ -42,9 +42,9 @@ func (e Edges) check(weights bool) error {
 }
 
 // InsertEdges inserts each edge, or assigns its weight to the one that is there: Inserted or Assigned, in a graph
-// without weights Inserted or Found, and Absent of a self loop where the graph has none. Of equal edges in the batch, in
-// an undirected graph opposite ones among them, the last one's weight stays, and their statuses are those of one after
-// the other. The ends of edges become vertices.
+// without weights Inserted or Found, and Absent of a self loop where the graph has none. Of equal edges in the batch,
+// in an undirected graph opposite ones among them, the last one's weight stays, and their statuses are those of one
+// after the other. The ends of edges become vertices.
 //
 // Errors of this and the other updates: vk.ErrClosed, *structures.LengthError and *structures.KindError before anything
 // is done; *structures.PendingError, with the statuses that say what is done, around *vk.OutOfMemoryError,
@@ -69,8 +69,8 @@ func (g *Graph) MaxEdges(ctx context.Context, e Edges) ([]structures.Status, err
 	return g.update(ctx, structures.InsertMax, e)
 }
 
-// DeleteEdges removes each edge: Deleted or Absent. Their ends stay vertices. Of equal edges in the batch any may be the
-// one Deleted. Weights are not looked at.
+// DeleteEdges removes each edge: Deleted or Absent. Their ends stay vertices. Of equal edges in the batch any may be
+// the one Deleted. Weights are not looked at.
 func (g *Graph) DeleteEdges(ctx context.Context, e Edges) ([]structures.Status, error) {
 	return g.update(ctx, structures.Delete, e)
 }
@@ -196,7 +196,8 @@ func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
 			b := operands{
 				from: c.Columns[0], to: c.Columns[1], weights: c.Columns[2], statuses: c.Columns[3],
-				stages: c.Columns[4], keys: c.Columns[5], pending: c.Pending, count: c.Count, retry: c.Retry, arcs: q.arcs,
+				stages: c.Columns[4], keys: c.Columns[5], pending: c.Pending, count: c.Count, retry: c.Retry,
+				arcs: q.arcs,
 			}
 			if ordered {
 				return g.recordInOrder(s, q.kind, b)
@@ -213,8 +214,8 @@ func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err
 	return g.pipelines.Run(ctx, len(q.edges.From), columns, task)
 }
 
-// FindEdges looks each edge up: its weight, 0 if it is absent or the graph has none, and whether it is there. Weights of
-// e are not looked at. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
+// FindEdges looks each edge up: its weight, 0 if it is absent or the graph has none, and whether it is there. Weights
+// of e are not looked at. Errors: vk.ErrClosed, *structures.LengthError, *vk.OutOfMemoryError, the context's.
 func (g *Graph) FindEdges(ctx context.Context, e Edges) (weights []uint32, found []bool, err error) {
 	weights, found = make([]uint32, len(e.From)), make([]bool, len(e.From))
 	if err := g.FindEdgesInto(ctx, e, weights, found); err != nil {
@@ -254,8 +255,8 @@ func (g *Graph) find(ctx context.Context, e Edges, weights []uint32, found []boo
 	}
 	_, err := g.pipelines.Run(ctx, len(e.From), columns, pipeline.Task{
 		Record: func(s *vk.Stream, c pipeline.Chunk) error {
-			return g.recordFind(s, findPush{Graph: g.device(), From: c.Columns[0], To: c.Columns[1], Weights: c.Columns[2],
-				Found: c.Columns[3], Count: recording.Length{N: uint32(c.Count)}})
+			return g.recordFind(s, findPush{Graph: g.device(), From: c.Columns[0], To: c.Columns[1],
+				Weights: c.Columns[2], Found: c.Columns[3], Count: recording.Length{N: uint32(c.Count)}})
 		},
 		Progress: g.o.Progress,
 		Parts:    pipeline.PartsOfQueries,

@@ -86,7 +86,8 @@ func TestFullPool(t *testing.T) {
 				}
 				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: 150_000})
 				require.NoError(t, err)
-				hog, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+				hog, err := slabhash.NewSet[uint32](t.Context(), d,
+					slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
 				require.NoError(t, err)
 				keys := make([]uint32, 1000+r.IntN(17000)) // at a random point
 				for i := range keys {
@@ -111,7 +112,8 @@ func TestFullPool(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, g.Check(t.Context()))
 				require.NoError(t, hog.Close())
-				_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1, 3}, []uint32{2, 1}, e.Weights[:min(2, len(e.Weights))]})
+				_, err = g.InsertEdges(t.Context(),
+					Edges{[]uint32{1, 3}, []uint32{2, 1}, e.Weights[:min(2, len(e.Weights))]})
 				require.NoError(t, err)
 				require.NoError(t, g.Check(t.Context()))
 				require.NoError(t, g.Close())
@@ -261,7 +263,8 @@ func TestRefusals(t *testing.T) {
 	var length *structures.LengthError
 	_, err := g.InsertEdges(t.Context(), Edges{From: make([]uint32, 2), To: make([]uint32, 1)})
 	require.ErrorAs(t, err, &length)
-	_, err = g.InsertEdges(t.Context(), Edges{From: make([]uint32, 1), To: make([]uint32, 1), Weights: make([]uint32, 1)})
+	one := make([]uint32, 1)
+	_, err = g.InsertEdges(t.Context(), Edges{From: one, To: one, Weights: one})
 	require.ErrorAs(t, err, &length)
 	var kind *structures.KindError
 	_, err = g.AddEdges(t.Context(), Edges{})

@@ -1,10 +1,11 @@
 // Package graph is a dynamic graph in GPU memory: chapter 5 of Awad, Fully Concurrent GPU Data Structures (2022), after
-// Awad, Ashkiani, Porumbescu and Owens, Dynamic Graphs on the GPU (2020), over Vulkan. Edges and vertices come and go in
-// batches at the device's speed, and the graph is asked and analysed where it is.
+// Awad, Ashkiani, Porumbescu and Owens, Dynamic Graphs on the GPU (2020), over Vulkan. Edges and vertices come and go
+// in batches at the device's speed, and the graph is asked and analysed where it is.
 //
-// Vertices are numbers: 0, 1, 2, … (dense ids; Named has others). Each has its adjacency, a hash table of its own on the
-// slabs of a pool: one slab where it has few neighbours, none where it has none, and as many buckets as its degree asks
-// for where it has many. So an edge is found in about one slab, whatever the degree, and a hub is many tiles' work.
+// Vertices are numbers: 0, 1, 2, … (dense ids; Named has others). Each has its adjacency, a hash table of its own on
+// the slabs of a pool: one slab where it has few neighbours, none where it has none, and as many buckets as its degree
+// asks for where it has many. So an edge is found in about one slab, whatever the degree, and a hub is many tiles'
+// work.
 //
 // A vertex is there from its first edge on, or since InsertVertices or Options.Vertices, and so are those with lesser
 // numbers, without edges: the vertices of a graph are 0 to n-1, but for those that DeleteVertices has deleted and that

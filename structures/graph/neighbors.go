@@ -186,9 +186,9 @@ func (g *Graph) AllVertices(ctx context.Context) iter.Seq2[uint32, error] {
 	})
 }
 
-// AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From. They
-// are read part by part, and the graph must not change meanwhile: structures.ErrChanged, which comes last, with no edge,
-// as other errors do.
+// AllEdges returns the edges, those of an undirected graph once each, From being the lesser end, ascending by From.
+// They are read part by part, and the graph must not change meanwhile: structures.ErrChanged, which comes last, with no
+// edge, as other errors do.
 func (g *Graph) AllEdges(ctx context.Context) iter.Seq2[Edge, error] {
 	return transfer.Sequence(func(yield func(Edge) bool) error {
 		for e, err := range g.Chunks(ctx) {

@@ -302,7 +302,8 @@ func (g *Graph) install(r regrowth) error {
 					Needs: r.needs, Extent: uint32(r.extent), First: uint32(first), Count: uint32(count)})
 			})
 		})
-		install.Dispatch(g.stream, groupsOf(r.extent), installPush{g.device(), r.places, r.needs, uint32(r.extent), r.base})
+		install.Dispatch(g.stream, groupsOf(r.extent),
+			installPush{g.device(), r.places, r.needs, uint32(r.extent), r.base})
 		return nil
 	})
 }

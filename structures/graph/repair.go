@@ -8,10 +8,10 @@ import (
 )
 
 // repair makes whole what a batch on an undirected graph has left half done when err stopped it: edges of which the
-// first arc was changed, and the second is pending. It needs no room. An edge whose first arc is there, and whose second
-// isn't, was new: the first goes, and its operations stay pending. Where both are there, the second gets the weight of
-// the first, and where the first was deleted, so is the second: these operations are done. Returns err, and what stopped
-// itself, which only a device that is lost or out of memory can.
+// first arc was changed, and the second is pending. It needs no room. An edge whose first arc is there, and whose
+// second isn't, was new: the first goes, and its operations stay pending. Where both are there, the second gets the
+// weight of the first, and where the first was deleted, so is the second: these operations are done. Returns err, and
+// what stopped itself, which only a device that is lost or out of memory can.
 func (g *Graph) repair(ctx context.Context, q request, err error) error {
 	var half []int
 	var there, back Edges

@@ -23,8 +23,8 @@ const noVertex = ^uint32(0)
 // Save writes the graph to w, and returns how many bytes w took: as a dictionary whose keys of 64 bits are edges, the
 // ends of each, From in the upper half, and whose values are weights (a set where there are none). Of an undirected
 // graph each edge is there once; a vertex that was deleted is an edge to 2^32-1. It is one call: what changes the graph
-// waits until it ends; w must not use the graph. Errors: w's, structures.ErrChanged where kernels have changed the graph
-// meanwhile, the context's.
+// waits until it ends; w must not use the graph. Errors: w's, structures.ErrChanged where kernels have changed the
+// graph meanwhile, the context's.
 func (g *Graph) Save(ctx context.Context, w io.Writer) (int64, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return 0, err

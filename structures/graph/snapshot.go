@@ -10,10 +10,10 @@ import (
 	"github.com/vkds/vkds/vk"
 )
 
-// CSR makes a snapshot of the graph as compressed sparse rows in device memory, which its user closes. A vertex that was
-// deleted has an empty row. sorted: the targets of a row ascend, as Rows says; otherwise they are in no order, which
-// takes half the time and does for what looks at all of them. An undirected graph's is Symmetric. Errors: vk.ErrClosed,
-// *structures.CountError where there are more arcs than a CSR takes, *vk.OutOfMemoryError, the context's.
+// CSR makes a snapshot of the graph as compressed sparse rows in device memory, which its user closes. A vertex that
+// was deleted has an empty row. sorted: the targets of a row ascend, as Rows says; otherwise they are in no order,
+// which takes half the time and does for what looks at all of them. An undirected graph's is Symmetric. Errors:
+// vk.ErrClosed, *structures.CountError where there are more arcs than a CSR takes, *vk.OutOfMemoryError, the context's.
 func (g *Graph) CSR(ctx context.Context, sorted bool) (*CSR, error) {
 	if err := g.enterShared(ctx); err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func (g *Graph) sortRows(s *vk.Stream, r *Rows) (err error) {
 	err = recording.Run(s, func() error {
 		return g.bulk.SegmentedSort(s, primitives.SegmentedSortArgs{
 			Keys: r.Targets.Address(), Values: recording.At(r.Weights, 0), OutKeys: sorted.Targets.Address(),
-			OutValues: recording.At(sorted.Weights, 0), Length: primitives.Length{N: r.Arcs}, Offsets: r.Offsets.Address(),
-			Segments: r.Vertices, Scratch: scratch.Address(),
+			OutValues: recording.At(sorted.Weights, 0), Length: primitives.Length{N: r.Arcs},
+			Offsets: r.Offsets.Address(), Segments: r.Vertices, Scratch: scratch.Address(),
 		})
 	})
 	if err == nil {
