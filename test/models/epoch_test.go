@@ -207,9 +207,9 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// The bag of an epoch's class is emptied by one who is in the third epoch after it, while others retire. It holds a word
-// from the epoch 0, and the epoch is 3. Who is in that empties the bag, and the epoch may move on once meanwhile; those
-// who are in that one must not put anything into the same bag, as they would with four classes.
+// The bag of an epoch's class is emptied by one who is in the third epoch after it, while others retire. It holds a
+// word from the epoch 0, and the epoch is 3. Who is in that empties the bag, and the epoch may move on once meanwhile;
+// those who are in that one must not put anything into the same bag, as they would with four classes.
 type bags struct {
 	epochs
 	classes int
