@@ -44,8 +44,8 @@ type DeviceReclaimer struct {
 }
 
 // Reclaimer frees slabs of a pool that kernels take out of a structure while others of the same dispatch may still be
-// reading them: epoch-based reclamation after Awad's dissertation (2022), section 4.4.4, and DEBRA. The device's part is
-// shaders/include/epoch.glsl, which says how it works. Several goroutines may use one, each with streams of its own.
+// reading them: epoch-based reclamation after Awad's dissertation (2022), section 4.4.4, and DEBRA. The device's part,
+// shaders/include/epoch.glsl, says how it works. Several goroutines may use one, each with streams of its own.
 type Reclaimer struct {
 	pool *SlabPool
 	o    ReclaimerOptions

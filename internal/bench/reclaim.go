@@ -54,7 +54,8 @@ func (s *session) measureCells(ctx context.Context, reads bool, forms ...string)
 			if i == 0 {
 				without = m
 			} else {
-				m.Ratios = append(m.Ratios, Ratio{"time of " + without.Form, float64(m.time()) / float64(without.time())})
+				ratio := float64(m.time()) / float64(without.time())
+				m.Ratios = append(m.Ratios, Ratio{"time of " + without.Form, ratio})
 			}
 			if err := s.add(m, nil); err != nil {
 				return err

@@ -304,7 +304,7 @@ var table = slices.Concat([]row{
 			true, ""}, (*session).slabs},
 	}},
 	{"replace slabs", map[string]cell{
-		"alloc": {Op{"replace", "n slabs, each by a copy; the old ones freed at once, and retired by epochs", false, ""},
+		"alloc": {Op{"replace", "n slabs, each by a copy; the old ones freed at once, and retired", false, ""},
 			(*session).replaceSlabs},
 	}},
 	{"read slabs", map[string]cell{

@@ -22,16 +22,16 @@ void epoch_retire_slab(SlabPool pool, EpochReclaimer r, inout Epoch e, uint slab
     atomic_or(address_at(kept.zw, number >> 5, 2u), 1u << (number & 31u));
 }
 
-// Makes all words of a lane's slab ~0, as users of slab lists and tables rely on for free ones. A release_fence by all
-// lanes comes behind it.
+// Makes all words of a lane's slab ~0, as users of slab lists and tables rely on. A release_fence by all lanes comes
+// behind it.
 void epoch_clear_slab(SlabPool pool, uint slab, bool want) {
     if (!want) return;
     uvec2 address = slab_address(pool, slab);
     for (uint q = 0u; q < 8u; q++) coherent_store4(address_add(address, q * 16u), uvec4(~0u));
 }
 
-// Leaves the epoch, and before that frees what the subgroup may (epoch_collect). cleared: all words of what is freed are
-// made ~0 first. Collective.
+// Leaves the epoch, and before that frees what the subgroup may (epoch_collect). cleared: all words of what is freed
+// are made ~0 first. Collective.
 void epoch_leave_slabs(SlabPool pool, EpochReclaimer r, inout Epoch e, bool cleared) {
     EpochBag bag = epoch_collect(r, e);
     while (epoch_more(bag)) {   // r.bag words at most

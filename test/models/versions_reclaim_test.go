@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Slabs of versions that nobody needs any more go back to the pool inside a dispatch, by timestamps: the clock that
+// Slabs of versions that nobody needs any more go back to the pool inside a dispatch, by timestamps; epoch_test.go has
+// the protocol that is built, by epochs, for which what is retired needs no timestamp. Here the clock that
 // snapshots are taken by is the epoch. A version is needed by snapshots before its end, the timestamp of what came
 // behind it, and is retired with that as soon as it is made. Who wants a snapshot first announces a time that the
 // clock has shown, then takes the snapshot, and when it has read takes the announcement back. Who frees writes the

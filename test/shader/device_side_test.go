@@ -3,6 +3,7 @@ package shader
 import (
 	"context"
 	"maps"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -381,6 +382,105 @@ func TestPageGo(t *testing.T) {
 	for _, piece := range pieces {
 		require.Contains(t, strings.Join(lines(string(this)), "\n"), strings.Join(lines(piece), "\n"))
 	}
+}
+
+type booksPush struct {
+	Pool      alloc.DevicePool
+	Reclaimer alloc.DeviceReclaimer
+	Books     uint64
+	Requests  uint64
+	Left      uint64
+	Count     uint32
+}
+
+// answerBooks is the page's host side of its kernel on slabs that are replaced.
+func answerBooks(ctx context.Context, d *vk.Device, stream *vk.Stream, module shaders.Module, pool *alloc.SlabPool,
+	reclaimer *alloc.Reclaimer, books, requests, left *vk.Buffer[uint32], count int) error {
+	for {
+		k, err := vk.NewKernel[booksPush](d, module, vk.KernelOptions{Constants: pool.Constants()})
+		if err != nil {
+			return err
+		}
+		err = reclaimer.On(stream, func(pool alloc.DevicePool, reclaimer alloc.DeviceReclaimer) error {
+			stream.Fill(left, 0, 4, 0)
+			k.Dispatch(stream, (count+k.Workgroup()-1)/k.Workgroup(), booksPush{pool, reclaimer,
+				books.Address(), requests.Address(), left.Address(), uint32(count)})
+			return nil
+		})
+		if err == nil {
+			err = stream.Wait(ctx)
+		}
+		k.Free()
+		if err != nil {
+			return err
+		}
+		var waiting [1]uint32
+		if err := left.Download(ctx, 0, waiting[:]); err != nil {
+			return err
+		}
+		if waiting[0] == 0 {
+			return nil
+		}
+		if err := pool.Grow(ctx, 1); err != nil {
+			return err
+		}
+	}
+}
+
+// Each request to the page's order books puts a bit of its own at a price, or only asks: the answers about a book are
+// those of some order of its requests, so each has all bits of those with fewer. No request is lost, the pool grows
+// meanwhile, and holds the books' slabs and no others. With bags of one slab and with the usual ones.
+func TestPageBooks(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, r *rig, wide bool) {
+		const books = 1500
+		rnd, module := random(11), compileFromPage(t, "books.comp", wide)
+		for _, bag := range []int{1, 0} {
+			pool, reclaimer := newReclaimed(t, r.d, alloc.PoolOptions{SuperShift: 2},
+				alloc.ReclaimerOptions{BagSlabs: bag})
+			var requests [][4]uint32
+			for book := range uint32(books) {
+				for price := range rnd.Uint32N(32) {
+					requests = append(requests, [4]uint32{book, price, 1 << price, ^uint32(0)},
+						[4]uint32{book, price, 0, ^uint32(0)})
+				}
+			}
+			rnd.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
+			var words []uint32
+			for _, q := range requests {
+				words = append(words, q[:]...)
+			}
+			slabs, asked := put(r, slices.Repeat([]uint32{slabNull}, books)), put(r, words)
+			require.NoError(t, answerBooks(t.Context(), r.d, r.s, module, pool, reclaimer, slabs, asked,
+				put(r, []uint32{0}), len(requests)))
+			words = get(r, asked)
+			answers, updates, held := make([][]uint32, books), 0, 0
+			for i, q := range requests {
+				answer := words[4*i+3]
+				require.Equal(t, q[2], answer&q[2], "its own bit")
+				answers[q[0]] = append(answers[q[0]], answer)
+				if q[2] != 0 {
+					updates++
+				}
+			}
+			for book, all := range answers {
+				slices.SortFunc(all, func(a, b uint32) int { return bits.OnesCount32(a) - bits.OnesCount32(b) })
+				for i := range all[:max(len(all)-1, 0)] {
+					require.Equal(t, all[i], all[i]&all[i+1], "book %d: %x", book, all)
+				}
+				if len(all) != 0 {
+					held++
+					require.Equal(t, uint32(1<<(len(all)/2)-1), all[len(all)-1], "an update is lost")
+				}
+			}
+			is, err := pool.Stats(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, held, is.Allocated)
+			stats, err := reclaimer.Stats(t.Context())
+			require.NoError(t, err)
+			require.EqualValues(t, updates-held, stats.Retired())
+			require.False(t, pool.Light(), "the pool had to grow, beyond one super block")
+		}
+	})
 }
 
 type lookupIndex struct {

@@ -2,6 +2,7 @@ package shader
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -150,7 +151,6 @@ func (l *limbo) leaves(stripe int, g *entered) (freed []uint32) {
 func TestEpochSteps(t *testing.T) {
 	r := newRig(t)
 	s := shape{2, 4, 2}
-	const groups = 6
 	k := kernel[epochPush](t, r, "test/epoch",
 		map[string]uint32{"FUNCTION": epochStep, "POOL_LIGHT": 0, "POOL_SUPER_SHIFT": 2})
 	size, freed, kept, advanced := r.d.SubgroupSize(), 0, 0, 0
@@ -159,6 +159,7 @@ func TestEpochSteps(t *testing.T) {
 		rnd := random(rapid.Uint64().Draw(t, "seed"))
 		stripes := rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "stripes")
 		bag := rapid.SampledFrom([]int{1, 5, 3 * size}).Draw(t, "bag")
+		groups := rapid.IntRange(1, 6).Draw(t, "subgroups")
 		number := rapid.SampledFrom([]uint32{0, 1, 7, epochEnd - 3, epochEnd - 1}).Draw(t, "epoch")
 		first := number
 		p := newHandPool(r, s, 1, s.some(rnd, 0.9))
@@ -170,7 +171,7 @@ func TestEpochSteps(t *testing.T) {
 		guards := put(r, make([]uint32, 3*(groups+128)))
 		slabs := put(r, make([]uint32, size))
 		all := make([]entered, groups)
-		for step := 1; step <= 60; step++ {
+		for step := 1; step <= 70; step++ {
 			acts := rnd.IntN(groups)
 			g, stripe := &all[acts], acts%stripes
 			what, wants := epochEnters, slices.Repeat([]uint32{slabNull}, size)
@@ -213,7 +214,7 @@ func TestEpochSteps(t *testing.T) {
 			freed += len(gone)
 		}
 		for _, word := range l.marks {
-			kept += int(word & 1)
+			kept += bits.OnesCount32(word)
 		}
 		advanced += int(l.number - first)
 	})
