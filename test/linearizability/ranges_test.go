@@ -69,11 +69,11 @@ var groupModel = porcupine.Model{
 // The model takes what was there before or behind an update, and nothing of both.
 func TestGroupModel(t *testing.T) {
 	insert := func(which int) porcupine.Operation {
-		return porcupine.Operation{Input: rangeOf{structures.Insert, which, 7}, Output: seen{status: structures.Inserted},
-			Call: 0, Return: 1}
+		return porcupine.Operation{Input: rangeOf{structures.Insert, which, 7},
+			Output: seen{status: structures.Inserted}, Call: 0, Return: 1}
 	}
 	sees := func(h held) porcupine.Operation {
-		return porcupine.Operation{Input: rangeOf{kind: structures.FindRange}, Output: seen{held: h}, Call: 0, Return: 1}
+		return porcupine.Operation{Input: rangeOf{kind: structures.FindRange}, Output: seen{held: h}, Return: 1}
 	}
 	for _, c := range []struct {
 		sights []held
@@ -136,7 +136,8 @@ func TestRangesAreMoments(t *testing.T) {
 					for _, o := range h {
 						r.Logf("%d: %s", o.Call/2, groupModel.DescribeOperation(o.Input, o.Output))
 					}
-					r.Fatalf("round %d: no sequential order of the operations on group %d has these outcomes", seed, group)
+					r.Fatalf("round %d: no sequential order of the operations on group %d has these outcomes", seed,
+						group)
 				}
 			}
 		})
