@@ -26,7 +26,8 @@ type OnStream interface {
 type ConcurrentOnStream interface {
 	OnStream
 	// ApplyOn records a batch of one kind, or Mixed, whose operations run concurrently with each other and with those
-	// of other streams. Their results are those of some sequential order.
+	// of other streams. Their results are those of some sequential order; of operations that ask for order
+	// btree.Tree.Apply says more.
 	ApplyOn(s *vk.Stream, kind Kind, b DeviceBatch) error
 }
 

@@ -192,7 +192,7 @@ func (s *session) mixedBuffers(ctx context.Context, b *mixedBatch, length int) (
 func (s *session) checkMix(ctx context.Context, b *mixedBatch, d structures.DeviceBatch, w *windowChecks) error {
 	if err := s.checkStatus(ctx, b.count, func(i int) structures.Status {
 		if b.kind(i) == structures.FindSuccessor && w.isLast(b.at(i).key) {
-			return structures.Status(s.bytes[i]) // whether there is another key behind it is left to chance
+			return structures.Absent
 		}
 		return b.at(i).status
 	}); err != nil {

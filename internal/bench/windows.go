@@ -7,15 +7,12 @@ import (
 	"github.com/vkds/vkds/structures"
 )
 
-// windowChecks checks what ranges and successors found while others update: pairs that were there before or came
-// meanwhile, in order, without leaving out one that was there throughout. Which of the pairs that come or go they find
-// is left to chance.
+// windowChecks checks what ranges and successors of a batch found: the pairs that were there before it, in order.
 type windowChecks struct {
 	s      *session
 	batch  *mixedBatch
 	device *structures.DeviceBatch
-	stays  []uint32 // keys that are there throughout, in order
-	ever   []uint32 // and all that are there at any time
+	before []uint32 // all keys that were there, in order
 }
 
 // windows gives the operations of a batch that ask for order what they want.
@@ -33,26 +30,15 @@ func (s *session) windows(ctx context.Context, b *mixedBatch, d *structures.Devi
 		return nil, err
 	}
 	w := &windowChecks{s: s, batch: b, device: d}
-	w.ever = make([]uint32, s.n+b.inserts)
-	fill(w.ever, s.space.key)
-	gone := make([]uint32, 0, b.deletes)
-	for j := range b.deletes {
-		gone = append(gone, s.space.key(b.pick.at(j)))
-	}
-	gone = ascending(gone)
-	w.stays = make([]uint32, 0, s.n-b.deletes)
-	for _, key := range w.ever[:s.n] {
-		if _, goes := slices.BinarySearch(gone, key); !goes {
-			w.stays = append(w.stays, key)
-		}
-	}
-	w.stays, w.ever = ascending(w.stays), ascending(w.ever)
+	w.before = make([]uint32, s.n)
+	fill(w.before, s.space.key)
+	w.before = ascending(w.before)
 	return w, nil
 }
 
-// isLast says whether no key above one is there throughout.
+// isLast says whether no key above one was there.
 func (w *windowChecks) isLast(key uint32) bool {
-	return len(w.stays) == 0 || key >= w.stays[len(w.stays)-1]
+	return len(w.before) == 0 || key >= w.before[len(w.before)-1]
 }
 
 // check compares what the windows hold. numbers are how many pairs each range found.
@@ -93,28 +79,16 @@ func (w *windowChecks) check(ctx context.Context, numbers numbers) error {
 
 // listed checks the pairs that operation i found from a key on, of which it was to find so many at most.
 func (w *windowChecks) listed(i int, from uint32, most int, keys, values numbers) error {
-	stay, _ := slices.BinarySearch(w.stays, from)
-	ever, _ := slices.BinarySearch(w.ever, from)
-	least, most := min(most, len(w.stays)-stay), min(most, len(w.ever)-ever)
-	if keys.len() < least || keys.len() > most {
-		return w.s.wrong("operation %d: %d pairs instead of %d to %d", i, keys.len(), least, most)
+	first, _ := slices.BinarySearch(w.before, from)
+	want := w.before[first:min(first+most, len(w.before))]
+	if keys.len() != len(want) {
+		return w.s.wrong("operation %d: %d pairs instead of %d", i, keys.len(), len(want))
 	}
-	for j := range keys.len() {
-		key := keys.upper(j) // which the element was made of
-		for ever < len(w.ever) && w.ever[ever] < key {
-			ever++
+	for j, key := range want {
+		if keys.at(j) != w.s.element(key) || values.at(j) != w.s.element(w.s.space.value(key)) {
+			return w.s.wrong("operation %d, pair %d: %d, %d instead of those of key %d", i, j, keys.at(j), values.at(j),
+				key)
 		}
-		switch {
-		case ever == len(w.ever) || keys.at(j) != w.s.element(w.ever[ever]) ||
-			values.at(j) != w.s.element(w.s.space.value(key)):
-			return w.s.wrong("operation %d, pair %d: %d, %d, which never was there or comes too late", i, j,
-				keys.at(j), values.at(j))
-		case stay < len(w.stays) && w.stays[stay] < key:
-			return w.s.wrong("operation %d, pair %d: %d comes after %d was left out", i, j, key, w.stays[stay])
-		case stay < len(w.stays) && w.stays[stay] == key:
-			stay++
-		}
-		ever++
 	}
 	return nil
 }

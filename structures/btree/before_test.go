@@ -2,6 +2,7 @@ package btree
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,8 +66,9 @@ func pickedOf[W structures.Word](r structures.Results[W, W], which []int) struct
 	return picked
 }
 
-// What asks for order sees what was there before its batch, of which updates change the very keys that it is about: in
-// one dispatch, in chunks, and where there are too few visits, so that some of it would be left behind the updates.
+// What asks for order sees what was there before its batch, of which updates change the very keys that it is about: at
+// once, in chunks, where there is no memory for all of it at once, and where there are too few visits, so that some of
+// it would be left behind the updates.
 func TestOrderComesBeforeUpdates(t *testing.T) {
 	eachWidth(t, testOrderComesBeforeUpdates[uint32], testOrderComesBeforeUpdates[uint64])
 }
@@ -78,30 +80,50 @@ func testOrderComesBeforeUpdates[W structures.Word](t *testing.T, d *vk.Device, 
 	sorted, values := want.sorted()
 	tree := buildTree(t, d, sorted, values, Options{Tile: tile, Fill: 0.9, Capacity: 20000})
 	enough := tree.visits
-	for round, how := range []string{"at once", "in chunks", "few visits", "on a stream", "on a stream, few visits"} {
-		t.Log(how) // of a failure, the last one
+	t.Cleanup(func() {
+		pipeline.InChunksOf(0)
+		recording.FailWith(nil)
+	})
+	for round, c := range []struct {
+		how    string
+		chunk  int
+		refuse string // a kernel that there is no memory for at first
+		few    bool   // visits
+		stream bool
+	}{
+		{how: "at once"}, {how: "in chunks", chunk: 300}, {how: "without memory", refuse: "mixed_apply"},
+		{how: "few visits", few: true}, {how: "on a stream", stream: true},
+		{how: "on a stream, few visits", stream: true, few: true},
+	} {
+		t.Log(c.how) // of a failure, the last one
 		b, queries, after, which := ordersAndUpdates(t, uint64(round), want, 1000)
-		if how == "in chunks" {
-			pipeline.InChunksOf(300)
-		}
 		tree.visits = enough
-		if round%2 == 0 && round != 0 {
+		if c.few {
 			tree.visits = 4
 		}
+		refused := false
+		if c.refuse != "" {
+			recording.FailWith(func(module string) error {
+				if refused || !strings.Contains(module, c.refuse) {
+					return nil
+				}
+				refused = true
+				return &vk.OutOfMemoryError{}
+			})
+		}
 		var r structures.Results[W, W]
-		var err error
-		if round < 3 {
-			tree.pipelines.Close() // what chunks it has
+		if c.stream {
+			r = applyCounted(t, d, tree, b)
+		} else {
+			require.NoError(t, tree.pipelines.Close())
+			pipeline.InChunksOf(c.chunk)
 			tree.pipelines = pipeline.NewPool(d)
+			var err error
 			r, err = tree.Apply(t.Context(), b)
 			require.NoError(t, err)
-		} else {
-			r = applyCounted(t, d, tree, b)
 		}
-		pipeline.InChunksOf(0)
-		if round%2 == 0 && round != 0 {
-			require.Greater(t, tree.visits, uint32(4), "the visits sufficed")
-		}
+		require.Equal(t, c.refuse != "", refused)
+		require.Equal(t, c.few, tree.visits > 4 && tree.visits != enough, "retries")
 		requireAnswers(t, queries, pickedOf(r, which), want)
 		for i, k := range b.Kinds {
 			if k != structures.Find {
@@ -140,9 +162,8 @@ func applyCounted[W structures.Word](t testing.TB, d *vk.Device, tree *tree[W],
 	on.DeviceCount = testdevice.Upload(t, d, []uint32{uint32(n)})
 	windows := make([]uint32, len(keys))
 	for i := range windows {
-		windows[i] = min(uint32(i), 1<<31) // behind the count none that is there
-		if i >= n {
-			windows[i] = 1 << 30
+		if windows[i] = uint32(i); i >= n {
+			windows[i] = 1 << 30 // where there is nothing
 		}
 	}
 	on.Windows = testdevice.Upload(t, d, windows)

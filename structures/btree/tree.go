@@ -135,8 +135,9 @@ func (t *Tree[K, V]) UpdateOn(ctx context.Context, s *vk.Stream, kind structures
 // ApplyOn records a batch of operations of one kind, or structures.Mixed, on a stream and does not wait: Insert,
 // InsertUnique, InsertAdd, InsertMin, InsertMax, Delete, Find, and those that ask for order. Updates of one key stand
 // in each other's way: those of a key that takes much of the batch are better done by UpdateOn. Batches on several
-// streams may work on the tree at the same time. Where the pool is full, operations are left pending; give the batch to
-// Finish for them once no stream works on the tree.
+// streams may work on the tree at the same time. What asks for order sees, in a mixed batch, what was there before it,
+// as long as no other stream changes the tree meanwhile (Apply). Where the pool is full, operations are left pending;
+// give the batch to Finish for them once no stream works on the tree.
 //
 // Errors: *structures.KindError, *structures.LengthError, vk.ErrClosed.
 func (t *Tree[K, V]) ApplyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch) error {

@@ -47,6 +47,56 @@ func pairs[K, V structures.Number](t testing.TB, s *Snapshot[K, V]) map[K]V {
 	return got
 }
 
+// Mixed batches that ask for order come behind what other streams do to the tree, and before what they do next: so what
+// one of these has not submitted can't be beside them. Other batches on streams may be beside each other.
+func TestMixedBatchesOnStreams(t *testing.T) {
+	d := testdevice.Open(t)
+	tree, err := New[uint32, uint32](t.Context(), d, Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, tree.Close()) }()
+	const n = 4
+	mine, others := testdevice.Stream(t, d), testdevice.Stream(t, d)
+	room := func() *vk.Buffer[uint32] { return testdevice.Room[uint32](t, d, n) }
+	updates := structures.DeviceBatch{Count: n, Keys: testdevice.Upload(t, d, []uint32{1, 2, 3, 4}), Values: room(),
+		Status: testdevice.Room[uint8](t, d, n), Left: testdevice.Room[uint32](t, d, 1)}
+	mixed := updates
+	mixed.Kinds, mixed.Width = testdevice.Room[uint8](t, d, n), 1
+	mixed.Highs, mixed.OutKeys, mixed.OutValues = mixed.Keys, room(), room()
+	require.NoError(t, mixed.Kinds.Upload(t.Context(), 0, []uint8{uint8(structures.FindRange), uint8(structures.Insert),
+		uint8(structures.FindCeil), uint8(structures.Find)}))
+	update := func(s *vk.Stream) error { return tree.ApplyOn(s, structures.Insert, updates) }
+	mix := func(s *vk.Stream) error { return tree.ApplyOn(s, structures.Mixed, mixed) }
+	ask := func(s *vk.Stream) error { return tree.ApplyOn(s, structures.FindRange, mixed) }
+	slices := func(*vk.Stream) error {
+		_, err := tree.Apply(t.Context(), structures.Batch[uint32, uint32]{
+			Kinds: []structures.Kind{structures.CountRange, structures.Insert}, Keys: []uint32{0, 1},
+			Highs: []uint32{9, 9}, Values: []uint32{0, 1}, Width: 1})
+		return err
+	}
+	for _, c := range []struct {
+		what          string
+		first, second func(*vk.Stream) error
+		want          error
+	}{
+		{"updates, and a mixed batch", update, mix, vk.ErrUnsubmitted},
+		{"updates, and ranges", update, ask, vk.ErrUnsubmitted},
+		{"updates, and a mixed batch from slices", update, slices, vk.ErrUnsubmitted},
+		{"mixed batches", mix, mix, vk.ErrUnsubmitted},
+		{"a mixed batch, and updates", mix, update, vk.ErrUnsubmitted},
+		{"a mixed batch, and one from slices", mix, slices, vk.ErrUnsubmitted},
+		{"ranges, and updates", ask, update, vk.ErrUnsubmitted},
+		{"ranges", ask, ask, nil},
+		{"updates", update, update, nil},
+	} {
+		require.NoError(t, c.first(others), c.what)
+		require.ErrorIs(t, c.second(mine), c.want, c.what)
+		_, err := others.Submit()
+		require.NoError(t, err)
+		require.NoError(t, c.second(mine), c.what)
+		require.NoError(t, mine.Wait(t.Context()))
+	}
+}
+
 // Differences between any two snapshots are those of what they hold, of types whose words have another order, too.
 func TestDiff(t *testing.T) {
 	testDiff[uint32, uint32](t)

@@ -29,6 +29,12 @@ type Options = btree.Options
 // updates. What one stream has recorded and not submitted can't be ordered, and so a call on the tree that has to come
 // behind it is vk.ErrUnsubmitted.
 //
+// So it is with batches of ApplyOn that ask for order (with a Width), and with such calls of Apply: they come behind
+// what other streams have submitted, and before what these do next. The queries for order of a mixed one, however many
+// chunks it takes, see what was there before it, one moment for all of them, and all operations of all streams have a
+// sequential order. Of a batch of ApplyOn that has nothing but such queries each sees one moment: all of them the same
+// one, but for those that Finish finds pending. Other batches of ApplyOn run beside one another.
+//
 // While a snapshot is open, an update on a stream, ApplyOn too, may need memory for versions: then it submits what the
 // stream has recorded, and waits. Compact and BuildOn are *structures.SnapshotsError then; Clear deletes all pairs,
 // leaf by leaf; and leaves that deletions empty stay where they are. A kernel of one's own may change the tree only

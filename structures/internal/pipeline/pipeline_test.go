@@ -361,6 +361,9 @@ func TestWithoutMemory(t *testing.T) {
 	columns := []Column{Through(data, data), Through(data, data), Through(data, data)}
 	require.NoError(t, run(f, t.Context(), n, columns, Task{Record: counted}), "in parts")
 	require.Less(t, counts[0], n)
+	counts = nil
+	require.ErrorAs(t, run(f, t.Context(), n, columns, Task{Record: counted, Whole: true}), &memory)
+	require.Empty(t, counts, "a part of what is to be whole")
 	full := func(*vk.Stream, Chunk) error { return &vk.OutOfMemoryError{} }
 	require.ErrorAs(t, run(f, t.Context(), n, columns, Task{Record: full}), &memory)
 	require.NoError(t, run(f, t.Context(), 100, []Column{Through(data[:100], data[:100])}, Task{Record: record}),
