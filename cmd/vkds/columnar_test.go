@@ -2,8 +2,8 @@ package main_test
 
 import (
 	"bytes"
-	"strings"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"

@@ -62,8 +62,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 	return statusFailed
 }
 
-// unread says that whoever read the answers is gone. Windows alone makes that an error; elsewhere a signal has ended the
-// command, as it ends others.
+// unread says that whoever read the answers is gone. Windows alone makes that an error; elsewhere a signal has ended
+// the command, as it ends others.
 func unread(err error) bool {
 	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // ERROR_BROKEN_PIPE, ERROR_NO_DATA
 	var e syscall.Errno
