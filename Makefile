@@ -1,4 +1,5 @@
 # make build     the tool, bin/vkds (needs Go and gcc alone)
+# make windows   the tool for Windows, bin/vkds.exe; make arm64: that for Linux on 64-bit Arm, bin/vkds-arm64
 # make demo      set-up, build, and a run on real data that checks its own answers
 # make test      set-up, and all tests on every driver and subgroup size that a machine without a GPU has
 # make check     what can be said without a device: shaders, format, vet, staticcheck, links of the documentation
@@ -7,7 +8,7 @@
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
-.PHONY: build demo test check shaders stress bench peers deps clean
+.PHONY: build windows arm64 demo test check shaders stress bench peers deps clean
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
@@ -19,6 +20,9 @@ build:
 windows = GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
 windows:
 	$(windows) $(MAKE) --no-print-directory build tool=vkds.exe
+arm64 = GOOS=linux GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc
+arm64:
+	$(arm64) $(MAKE) --no-print-directory build tool=vkds-arm64
 
 # What ours is compared with is a module of its own, so that it is no dependency of whoever imports the library.
 peers-module = internal/bench/peers
@@ -44,6 +48,7 @@ check:
 	go vet ./...
 	CGO_ENABLED=0 go test -count=1 -run TestWithoutVulkan ./vk
 	CGO_ENABLED=0 GOOS=windows go vet ./vk/... ./structures/... ./internal/outfile
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 go vet ./vk/... ./structures/... ./internal/outfile
 	$$(go -C internal/tools tool -n staticcheck) ./...
 	go -C $(peers-module) vet ./...
 	staticcheck=$$(go -C internal/tools tool -n staticcheck) && cd $(peers-module) && $$staticcheck ./...
@@ -80,6 +85,18 @@ test-swiftshader:
 	$(call brief-test,swiftshader,$(on-device))
 test-validation:
 	$(call brief-test,validated,$(on-device))
+# Programs for other systems, emulated: Windows by Wine, 64-bit Arm by qemu, both on lavapipe.
+.PHONY: deps-elsewhere test-windows test-arm64
+deps-elsewhere:
+	@scripts/deps elsewhere
+elsewhere-test = VKDS_SKIPPED=$(CURDIR)/build/skipped $(2) go test -count=1 -vet=off -ldflags='-s -w' -timeout 60m \
+	-exec '$(CURDIR)/scripts/each-driver $(1)'
+emulated = ./vk ./alloc ./structures/slabhash ./structures/btree ./structures/lsm ./internal/dictfile
+test-windows: deps-elsewhere windows
+	$(windows) VKDS_TOOL=Z:$(CURDIR)/bin/vkds.exe $(call elsewhere-test,wine,scripts/under-wine) $(emulated) \
+		./internal/outfile ./cmd/vkds
+test-arm64: deps-elsewhere arm64
+	$(arm64) $(call elsewhere-test,arm64) $(emulated)
 # What several goroutines share of one handle.
 test-race:
 	$(call go-test,8,-race ./internal/gate ./test/goroutines)

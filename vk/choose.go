@@ -71,8 +71,8 @@ type candidate struct {
 
 // List describes every physical device, in the order of preference: those that vkds can use before the others,
 // then discrete, integrated, virtual, CPU. A machine without loader or driver is a *NoDriverError, a program that was
-// built without cgo or for another system than Linux an *UnsupportedError; drivers that find no device give an empty
-// list.
+// built without cgo or for another system than Linux or Windows an *UnsupportedError; drivers that find no device give
+// an empty list.
 func List() ([]Info, error) {
 	in, err := newInstance(nil)
 	if err != nil {

@@ -106,7 +106,7 @@ func newInstance(listener func(native.Message)) (native.Instance, error) {
 }
 
 // Open opens a device. Errors: *UnsupportedError in a program that was built without cgo or for another system than
-// Linux, *NoDriverError where there is no Vulkan on the machine, *NoDeviceError where no device answers to
+// Linux or Windows, *NoDriverError where there is no Vulkan on the machine, *NoDeviceError where no device answers to
 // Options.Device, *MissingFeatureError where the device lacks something that vkds requires, or the machine the
 // validation layer that was asked for, *OutOfHostMemoryError where the process can't have the memory for it.
 func Open(o Options) (*Device, error) {

@@ -33,7 +33,7 @@
 //
 // # Drivers
 //
-// Building needs no Vulkan package, but cgo and Linux: the loader, libvulkan.so.1, is opened at run time. Built
+// Building needs no Vulkan package, but cgo, and Linux or Windows: the loader is opened at run time. Built
 // otherwise, Open answers *UnsupportedError. Any driver of Vulkan 1.3 will do that has bufferDeviceAddress,
 // vulkanMemoryModel with device scope, subgroupSizeControl, computeFullSubgroups, timelineSemaphore, synchronization2,
 // maintenance4, and the basic, vote, ballot, shuffle and arithmetic subgroup operations. Info.Missing names what a

@@ -70,6 +70,10 @@ func (x *change) run(ctx context.Context, g *global, path, input string,
 		defer release()
 	}
 	return x.saved.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
+		if err := dict.saved.Close(); err != nil { // it has been read, and Windows replaces no file that is open
+			return err
+		}
+		dict.saved = nil
 		measures, err := apply(d, dict)
 		if err != nil {
 			return err

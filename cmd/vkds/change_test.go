@@ -90,8 +90,7 @@ func TestChangeReplaces(t *testing.T) {
 		[]uint64{10, 20})
 	dir := filepath.Dir(dict)
 	require.NoError(t, os.Chmod(dict, 0o640))
-	link := filepath.Join(dir, "link.vkds")
-	require.NoError(t, os.Symlink("d.vkds", link))
+	link := linked(t, dict, filepath.Join(dir, "link.vkds"))
 	old, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	stays := func() {
@@ -121,7 +120,7 @@ func TestChangeReplaces(t *testing.T) {
 	assert.Equal(t, "key,value\n1,10\n2,20\n3,30\n", out)
 	info, err := os.Lstat(dict)
 	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o640), info.Mode())
+	assert.Equal(t, permissions(0o640), info.Mode())
 	out, _ = answer(t, "", "stats", dict, "--json")
 	assert.Contains(t, out, `"batch": 64`)
 	answer(t, "", "delete", dict, "1", "2", "3", "--allow-empty")
@@ -146,7 +145,7 @@ func TestChangeRefuses(t *testing.T) {
 		{[]string{"update", dict, table, "--key-type", "i32"}, "--key-type i32: those of " + dict + " are time"},
 		{[]string{"update", dict, other, "--value", "2"}, other + " is a saved dictionary: --value is for tables"},
 		{[]string{"update", table, table + "x"}, table + " is no saved dictionary (vkds build makes one)"},
-		{[]string{"update", dict + "x", table}, dict + "x: no such file or directory"},
+		{[]string{"update", dict + "x", table}, dict + "x: " + notThere(dict+"x")},
 		{[]string{"update", dict, dict}, dict + " is not written: it is the same file as " + dict + ", which is read"},
 		{[]string{"update", dict, hard}, dict + " is not written: it is the same file as " + hard + ", which is read"},
 		{[]string{"update", dict, table, "-o", table}, table + " is not written: it is the same file as"},
@@ -170,6 +169,7 @@ func TestChangeInterrupted(t *testing.T) {
 	old, err := os.ReadFile(dict)
 	require.NoError(t, err)
 	run := exec.Command(tool, "update", dict, "-")
+	interruptible(run)
 	in, err := run.StdinPipe() // stays open
 	require.NoError(t, err)
 	defer in.Close()
@@ -186,7 +186,7 @@ func TestChangeInterrupted(t *testing.T) {
 		return errors.Is(err, outfile.ErrClaimed)
 	}, time.Minute, 10*time.Millisecond)
 	assert.Equal(t, dict+": is being changed by another process", refusal(t, "", "delete", dict, "1"))
-	require.NoError(t, run.Process.Signal(os.Interrupt))
+	require.NoError(t, interrupt(run))
 	_ = run.Wait()
 	assert.Equal(t, 130, run.ProcessState.ExitCode(), notes.String())
 	now, err := os.ReadFile(dict)

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestColumnarTables(t *testing.T) {
 			refusal(t, "", "get", path, "--key", "id", "--value", "size", "--value-type", "u32", "5"))
 	}
 	for _, name := range []string{"t.parquet", "t.arrow"} {
-		assert.Contains(t, refusal(t, "", "get", write(t, name, "PAR1"), "5"), "/"+name+": no ")
+		assert.Contains(t, refusal(t, "", "get", write(t, name, "PAR1"), "5"), string(filepath.Separator)+name+": no ")
 	}
 	for _, arguments := range [][]string{{"--format", "arrow"}, {}} {
 		out, _ := answer(t, stream.String(), append([]string{"get", "-", "--value", "id", "7"}, arguments...)...)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -54,8 +55,19 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 		interrupted(stderr)
 		return statusInterrupted
 	}
+	if unread(err) {
+		return statusFailed
+	}
 	fmt.Fprintf(stderr, "vkds: %s\n", oneLine(err.Error()))
 	return statusFailed
+}
+
+// unread says that whoever read the answers is gone. Windows alone makes that an error; elsewhere a signal has ended
+// the command, as it ends others.
+func unread(err error) bool {
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // ERROR_BROKEN_PIPE, ERROR_NO_DATA
+	var e syscall.Errno
+	return runtime.GOOS == "windows" && errors.As(err, &e) && (e == brokenPipe || e == noData)
 }
 
 // interrupted says so, unless nobody reads it.

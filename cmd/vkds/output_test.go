@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -39,6 +38,7 @@ func TestInterruptPrinting(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			run := exec.CommandContext(ctx, tool, c.arguments...)
+			interruptible(run)
 			answers, err := run.StdoutPipe()
 			require.NoError(t, err)
 			var notes bytes.Buffer
@@ -56,7 +56,7 @@ func TestInterruptPrinting(t *testing.T) {
 			}
 			time.Sleep(200 * time.Millisecond) // the pipe is full
 			interrupted := time.Now()
-			require.NoError(t, run.Process.Signal(os.Interrupt))
+			require.NoError(t, interrupt(run))
 			state, err := run.Process.Wait()
 			took := time.Since(interrupted)
 			require.NoError(t, err)

@@ -105,7 +105,7 @@ func (s *session) besideCopies(ctx context.Context, c *copies, x slicesCall) err
 			m.Form, err = x.path(ctx)
 		}
 		for _, copies := range beside {
-			m.Ratios = append(m.Ratios, Ratio{"time of " + copies.Op, float64(m.time()) / float64(copies.time())})
+			m.Ratios = append(m.Ratios, Ratio{"time of " + copies.Op, over(m.time(), copies.time())})
 		}
 		return m, err
 	}

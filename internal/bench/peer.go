@@ -108,7 +108,7 @@ func (w *peerWork) measure(ctx context.Context, p Peer, runs int) error {
 		for _, name := range op.ours {
 			if ours, there := w.report.beside(name, w.n); there {
 				m.Ratios = append(m.Ratios, Ratio{"time of " + ours.Structure + " " + name,
-					float64(m.time()) / float64(ours.time())})
+					over(m.time(), ours.time())})
 			}
 		}
 		w.report.Measurements = append(w.report.Measurements, m)

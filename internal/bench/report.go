@@ -99,6 +99,14 @@ func (m Measurement) time() time.Duration {
 	return Median(m.Wall)
 }
 
+// over is how often one time goes into another; 0 where the clock has not seen the former pass.
+func over(d, other time.Duration) float64 {
+	if other <= 0 {
+		return 0
+	}
+	return float64(d) / float64(other)
+}
+
 func rate(n int, d time.Duration) float64 {
 	if d <= 0 {
 		return 0

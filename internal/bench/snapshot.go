@@ -84,7 +84,7 @@ func (s *session) insertSnapshots(ctx context.Context) error {
 			return err
 		}
 		m, err = s.insertSeries(ctx, q, path, m, true)
-		m.Ratios = append(m.Ratios, Ratio{"time of " + without.Op, float64(m.time()) / float64(without.time())})
+		m.Ratios = append(m.Ratios, Ratio{"time of " + without.Op, over(m.time(), without.time())})
 		s.report.Measurements = append(s.report.Measurements, without)
 		return s.add(m, cmp.Or(err, s.sound(ctx, pairs)))
 	})
@@ -251,7 +251,7 @@ func atSnapshot(measure func(*session, context.Context) error) func(*session, co
 			for i := range s.report.Measurements[from:] {
 				m := &s.report.Measurements[from+i]
 				m.Changed = share
-				m.Ratios = append(m.Ratios, Ratio{"time at the newest", float64(m.time()) / float64(newest[i].time())})
+				m.Ratios = append(m.Ratios, Ratio{"time at the newest", over(m.time(), newest[i].time())})
 			}
 		}
 		return nil

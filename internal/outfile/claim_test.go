@@ -13,19 +13,19 @@ import (
 // One at a time may change a file, by whatever name; and after the change it is another file's turn.
 func TestClaim(t *testing.T) {
 	dir := t.TempDir()
-	path, link := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	path, other := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	require.NoError(t, os.Symlink("a", link))
+	require.NoError(t, os.Link(path, other))
 	release, err := outfile.Claim(path)
 	require.NoError(t, err)
-	for _, name := range []string{path, link} {
+	for _, name := range []string{path, other} {
 		_, err = outfile.Claim(name)
 		require.ErrorIs(t, err, outfile.ErrClaimed)
 		assert.EqualError(t, err, name+": is being changed by another process")
 	}
 	require.NoError(t, outfile.Replace(path, []byte("new")))
-	next, err := outfile.Claim(link)
-	require.NoError(t, err, "the file that was claimed is gone")
+	next, err := outfile.Claim(path)
+	require.NoError(t, err, "it is another file than the one that was claimed")
 	release()
 	_, err = outfile.Claim(path)
 	require.ErrorIs(t, err, outfile.ErrClaimed, "a release is that of its own claim")

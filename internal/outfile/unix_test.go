@@ -3,6 +3,8 @@
 package outfile_test
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,4 +65,59 @@ func asNobody(t *testing.T) {
 	said, err := c.CombinedOutput()
 	require.NoError(t, err, string(said))
 	require.Contains(t, string(said), "--- PASS: "+t.Name())
+}
+
+func TestKeepsPermissions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	for _, mode := range []fs.FileMode{0o600, 0o640, 0o777} {
+		require.NoError(t, outfile.Replace(path, nil))
+		require.NoError(t, os.Chmod(path, mode))
+		require.NoError(t, outfile.Replace(path, []byte("new")))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode())
+		assert.Equal(t, "new", content(t, path))
+	}
+}
+
+// What a symbolic link points to is replaced, or made, in its own folder.
+func TestFollowsLinks(t *testing.T) {
+	dir, real := t.TempDir(), t.TempDir()
+	link, second, place := filepath.Join(dir, "link"), filepath.Join(dir, "second"), filepath.Join(real, "a")
+	require.NoError(t, os.Symlink(place, link))
+	require.NoError(t, os.Symlink("link", second)) // relative to its folder
+	for _, path := range []string{link, second} {
+		_ = os.Remove(place)
+		for _, text := range []string{"first", "again"} {
+			require.NoError(t, outfile.Replace(path, []byte(text)))
+			assert.Equal(t, text, content(t, place))
+			assert.Equal(t, []string{"a"}, names(t, real))
+			assert.Equal(t, []string{"link", "second"}, names(t, dir))
+		}
+		target, err := os.Readlink(path)
+		require.NoError(t, err)
+		assert.Contains(t, []string{place, "link"}, target)
+	}
+	require.NoError(t, os.Remove(link))
+	require.NoError(t, os.Symlink("second", link))
+	assert.ErrorIs(t, outfile.Check(link), syscall.ELOOP)
+}
+
+// What is full, and what /dev/stdout is before a pipe: a link to what has no name.
+func TestReplaceDevices(t *testing.T) {
+	err := outfile.Replace("/dev/full", []byte("x"))
+	assert.EqualError(t, err, "/dev/full: no space left on device")
+
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	defer w.Close()
+	pipe := fmt.Sprintf("/proc/self/fd/%d", w.Fd())
+	assert.ErrorIs(t, outfile.Check(pipe), outfile.ErrNotRegular)
+	assert.NoError(t, outfile.CheckReplace(pipe))
+	require.NoError(t, outfile.Replace(pipe, []byte("x")))
+	var one [1]byte
+	_, err = r.Read(one[:])
+	require.NoError(t, err)
+	assert.Equal(t, "x", string(one[:]))
 }

@@ -24,7 +24,8 @@ func open(library string) (unsafe.Pointer, error) {
 
 // Room says whether the process can have so many bytes more.
 func Room(bytes int) bool {
-	probe, err := windows.VirtualAlloc(0, uintptr(bytes), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
+	const kind = windows.MEM_RESERVE | windows.MEM_COMMIT
+	probe, err := windows.VirtualAlloc(0, uintptr(bytes), kind, windows.PAGE_READWRITE)
 	if err == nil {
 		_ = windows.VirtualFree(probe, 0, windows.MEM_RELEASE)
 	}

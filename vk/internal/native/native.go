@@ -1,8 +1,8 @@
 // Package native is all of Vulkan that vkds calls: the interfaces Instance and Device. They are implemented in
 // vulkan.go, through vulkan-go where that can make a call, and by native.c for those that take a slice of structs or of
 // strings (its binding frees the C copy when a garbage collection lands in the call) or are newer than its Vulkan 1.1.
-// Where a program is built without cgo, or for another system than Linux, there is no implementation: Load says so,
-// and nothing else is ever called.
+// Where a program is built without cgo, or for another system than Linux or Windows, there is no implementation: Load
+// says so, and nothing else is ever called.
 //
 // The build needs Go, a C compiler and the C library's headers: the Khronos headers are in include/, and the
 // loader is opened at run time.
