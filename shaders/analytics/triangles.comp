@@ -6,6 +6,7 @@
 #include "arc_rows.glsl"
 #define STAGE WORKGROUP
 #include "stage.glsl"
+#include "row_search.glsl"
 #include "wide_sum.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -15,18 +16,6 @@ layout(push_constant, std430) uniform Push {
 };
 
 shared uint stage_lanes[STAGE];   // of the longer rows; their first places are stage_vertices
-
-bool in_row(uint w, uint first, uint lanes) {
-    uint low = first, high = first + lanes;
-    while (low < high) {
-        uint middle = low + (high - low) / 2u;
-        uint there = neighbor_at(graph, middle);
-        if (there == w) return true;
-        if (there < w) low = middle + 1u;
-        else high = middle;
-    }
-    return false;
-}
 
 void main() {
     uint arcs = plain_load(arcs_at), first = workgroup_index() * WORKGROUP, lane = workgroup_lane();
@@ -45,7 +34,7 @@ void main() {
     uint found = 0u;
     for (uint k = lane; k < total; k += WORKGROUP) {
         uint i = stage_find(k) & (STAGE - 1u);
-        if (in_row(neighbor_at(graph, stage_firsts[i] + k), stage_vertices[i], stage_lanes[i])) found++;
+        if (in_row(graph, neighbor_at(graph, stage_firsts[i] + k), stage_vertices[i], stage_lanes[i])) found++;
     }
     wide_add(count, found);
 }

@@ -11,9 +11,9 @@ void wide_add(uvec2 number, uint x) {
     uint sum = subgroupAdd(x);
     if (gl_SubgroupInvocationID == 0u) wide_subtotals[gl_SubgroupID] = sum;
     barrier();
-    if (workgroup_lane() != 0u) return;
     uint total = 0u;
-    for (uint i = 0u; i < gl_NumSubgroups; i++) total += wide_subtotals[i];
+    if (workgroup_lane() == 0u)
+        for (uint i = 0u; i < gl_NumSubgroups; i++) total += wide_subtotals[i];
     if (total == 0u) return;
     uint before = atomic_add(number, total);
     if (before + total < before) atomic_add(address_add(number, 4u), 1u);

@@ -1,0 +1,116 @@
+package analytics
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/vkds/vkds/internal/gate"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// Connectivity has the connected components of a graph that gets edges, and loses none: each batch is linked by itself,
+// whatever came before. Several goroutines may use one: insertions and reads take turns.
+type Connectivity struct {
+	gate *gate.Gate
+	w    *workspace
+	f    *forest
+}
+
+// NewConnectivity has so many vertices, and no edges yet. Errors: *structures.CountError, *vk.OutOfMemoryError, the
+// context's.
+func NewConnectivity(ctx context.Context, d *vk.Device, vertices int) (*Connectivity, error) {
+	if vertices < 0 || vertices > graph.MaxVertices {
+		return nil, &structures.CountError{What: "vertices", N: vertices, Most: graph.MaxVertices}
+	}
+	s, err := d.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	c := &Connectivity{gate: gate.New(), w: &workspace{
+		Analyzer: &Analyzer{d: d, kernels: recording.NewKernels(d)}, s: s, buffers: map[string]*vk.Buffer[uint32]{}}}
+	c.w.ctx = ctx
+	if c.f, err = c.w.newForest(vertices); err == nil {
+		_, err = c.f.finish(nil, c.f.begin)
+	}
+	if err != nil {
+		_ = c.w.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+type insertPush struct {
+	Labels, Left, From, To uint64
+	Edges, Vertices        uint32
+}
+
+// Insert adds edges, from[i] to to[i], and returns how long the device worked. Errors: *structures.LengthError,
+// *structures.CountError and *graph.VertexError, with which nothing is added; *vk.OutOfMemoryError, vk.ErrClosed, the
+// context's, with which some of the batch may be: it may be added again.
+func (c *Connectivity) Insert(ctx context.Context, from, to []uint32) (took time.Duration, err error) {
+	if len(to) != len(from) {
+		return 0, &structures.LengthError{Keys: len(from), Other: "vertices that edges lead to", Got: len(to)}
+	}
+	if len(from) > graph.MaxArcs {
+		return 0, &structures.CountError{What: "edges", N: len(from), Most: graph.MaxArcs}
+	}
+	for i := range from {
+		if most := max(from[i], to[i]); int(most) >= c.f.vertices {
+			return 0, &graph.VertexError{Vertex: most, Vertices: c.f.vertices}
+		}
+	}
+	if err := c.gate.Enter(ctx); err != nil {
+		return 0, err
+	}
+	defer c.gate.Leave()
+	if len(from) == 0 {
+		return 0, nil
+	}
+	w, f := c.w, c.f
+	w.ctx = ctx
+	var a, b *vk.Buffer[uint32]
+	// What a cancelled call left under way still names the memory.
+	if err := cmp.Or(w.s.Wait(ctx), w.rooms(room{"from", len(from), &a}, room{"to", len(to), &b}),
+		a.Upload(ctx, 0, from), b.Upload(ctx, 0, to)); err != nil {
+		return 0, err
+	}
+	return f.finish(nil, func() error {
+		err := dispatch(w, "components_insert", linkGroup, groups(len(from), linkGroup), insertPush{f.labels.Address(),
+			f.state.Address(), a.Address(), b.Address(), uint32(len(from)), uint32(f.vertices)})
+		return cmp.Or(err, f.compress())
+	})
+}
+
+// Components returns the components as they are now; its Device is 0. Errors: vk.ErrClosed, the context's.
+func (c *Connectivity) Components(ctx context.Context) (r ComponentsResult, err error) {
+	if err := c.gate.Enter(ctx); err != nil {
+		return r, err
+	}
+	defer c.gate.Leave()
+	c.w.ctx = ctx
+	if err := c.w.s.Wait(ctx); err != nil {
+		return r, err
+	}
+	if r.Labels, err = c.w.download(c.f.labels, c.f.vertices); err == nil {
+		r.Count, r.Largest = sizes(r.Labels)
+	}
+	return r, err
+}
+
+// Close waits for the calls that are under way and frees the memory. Further calls do nothing.
+func (c *Connectivity) Close() error {
+	leave, open, err := c.gate.Shut()
+	if err != nil || !open {
+		if leave != nil {
+			leave()
+		}
+		return err
+	}
+	defer leave()
+	c.gate.End()
+	return c.w.close()
+}

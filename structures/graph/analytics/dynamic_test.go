@@ -1,0 +1,119 @@
+package analytics_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+	. "github.com/vkds/vkds/structures/graph/analytics"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+)
+
+// undirected is a graph of edges, without loops, until the test's end.
+func undirected(t *testing.T, d *vk.Device, vertices int, from, to []uint32) *graph.CSR {
+	t.Helper()
+	g, err := graph.BuildCSR(t.Context(), d, from, to, nil,
+		graph.CSROptions{Vertices: vertices, DropLoops: true, Symmetric: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, g.Close()) })
+	return g
+}
+
+// A count that is kept up from batches alone is that of the whole graph: batches whose edges make triangles with one
+// another, with old edges, and of old edges that come once more; inserted, and taken away again.
+func TestTrianglesThroughBatches(t *testing.T) {
+	d := testdevice.Open(t)
+	rng := rand.New(rand.NewPCG(3, 3))
+	const vertices = 90
+	count := func(g *graph.CSR) uint64 {
+		a := New(g)
+		defer a.Close()
+		r, err := a.Triangles(t.Context())
+		require.NoError(t, err)
+		return r.Triangles
+	}
+	through := func(g, batch *graph.CSR) uint64 {
+		a := New(g)
+		defer a.Close()
+		r, err := a.TrianglesThrough(t.Context(), batch)
+		require.NoError(t, err)
+		return r.Triangles
+	}
+	var from, to []uint32
+	there := map[[2]uint32]bool{}
+	counted, before := uint64(0), undirected(t, d, vertices, nil, nil)
+	for _, n := range []int{400, 1, 0, 700, 300} {
+		// Edges that weren't there: a batch of insertions is what it changes.
+		var newFrom, newTo []uint32
+		for range n {
+			a, b := rng.Uint32N(vertices), rng.Uint32N(vertices)
+			if key := [2]uint32{min(a, b), max(a, b)}; a != b && !there[key] {
+				there[key] = true
+				newFrom, newTo = append(newFrom, a), append(newTo, b)
+			}
+		}
+		from, to = append(from, newFrom...), append(to, newTo...)
+		after, batch := undirected(t, d, vertices, from, to), undirected(t, d, vertices, newFrom, newTo)
+		require.Zero(t, through(before, batch), "edges that aren't there")
+		more := through(after, batch)
+		counted += more
+		require.Equal(t, count(after), counted)
+		require.Equal(t, counted-more, count(before), "what a deletion of the batch leaves")
+		before = after
+	}
+	require.Greater(t, counted, uint64(1000))
+	require.Equal(t, counted, through(before, before), "all of them")
+}
+
+func TestTrianglesThroughRefuses(t *testing.T) {
+	d := testdevice.Open(t)
+	g := undirected(t, d, 3, []uint32{0}, []uint32{1})
+	a := New(g)
+	defer a.Close()
+	var length *structures.LengthError
+	_, err := a.TrianglesThrough(t.Context(), undirected(t, d, 4, nil, nil))
+	require.ErrorAs(t, err, &length)
+	directed, err := graph.BuildCSR(t.Context(), d, []uint32{0}, []uint32{2}, nil, graph.CSROptions{})
+	require.NoError(t, err)
+	defer directed.Close()
+	_, err = a.TrianglesThrough(t.Context(), directed)
+	require.ErrorIs(t, err, ErrDirected)
+}
+
+func TestConnectivity(t *testing.T) {
+	d := testdevice.Open(t)
+	rng := rand.New(rand.NewPCG(4, 4))
+	const vertices = 3000
+	c, err := NewConnectivity(t.Context(), d, vertices)
+	require.NoError(t, err)
+	u := newUnionFind(vertices)
+	for _, n := range []int{0, 1, 700, 900, 2000, 9000} {
+		from, to := make([]uint32, n), make([]uint32, n)
+		for i := range from {
+			from[i], to[i] = rng.Uint32N(vertices), rng.Uint32N(vertices)
+			u.link(from[i], to[i])
+		}
+		_, err := c.Insert(t.Context(), from, to)
+		require.NoError(t, err)
+		want, count, largest := u.labels()
+		r, err := c.Components(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, r.Labels)
+		require.Equal(t, []int{count, largest}, []int{r.Count, r.Largest})
+	}
+	var vertex *graph.VertexError
+	_, err = c.Insert(t.Context(), []uint32{1}, []uint32{vertices})
+	require.ErrorAs(t, err, &vertex)
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = c.Insert(done, []uint32{1}, []uint32{2})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoError(t, c.Close())
+	require.NoError(t, c.Close())
+	_, err = c.Components(t.Context())
+	require.ErrorIs(t, err, vk.ErrClosed)
+}
