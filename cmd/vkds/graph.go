@@ -48,8 +48,8 @@ type graphFlags struct {
 
 func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
 	flags.Var(choice[graphfile.Format]{&s.options.Format, graphfile.Formats.Parse, "format"}, "format",
-		"how the file is stored: "+strings.Join(graphfile.Formats.Names()[1:], ", ")+";\nauto: by its name or its first "+
-			"bytes")
+		"how the file is stored: "+strings.Join(graphfile.Formats.Names()[1:], ", ")+
+			";\nauto: by its name or its first bytes")
 	if has.directed {
 		flags.BoolVar(&s.options.Directed, "directed", false, "edges lead from the first vertex to the second alone")
 	}

@@ -97,8 +97,8 @@ func (x *graphExport) check(input string) (err error) {
 	case x.output == infile.Stdin || x.rows.json:
 		x.format = graphfile.CSV
 	case !known:
-		err = fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", x.output, ending,
-			strings.Join(exportFormats()[1:], ", "))
+		err = fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", x.output,
+			ending, strings.Join(exportFormats()[1:], ", "))
 	default:
 		x.format = f
 	}

@@ -275,13 +275,13 @@ func TestGraphFlags(t *testing.T) {
 	needDevice(t)
 	path := write(t, "list", "1 2\n2 1\n1 2\n3 3\n3 1\n")
 	for flag, want := range map[string]string{
-		"--quiet":    `{"vertices": 3, "edges": 2, "loops": 1, "degree": {"min": 1, "max": 2, "mean": 1.3333333333333333}}`,
-		"--directed": `{"vertices": 3, "edges": 3, "loops": 1, "degree": {"min": 1, "max": 1, "mean": 1}}`,
-		"--multi":    `{"vertices": 3, "edges": 5, "loops": 1, "degree": {"min": 3, "max": 4, "mean": 3.3333333333333335}}`,
+		"--quiet":    `"edges": 2, "loops": 1, "degree": {"min": 1, "max": 2, "mean": 1.3333333333333333}`,
+		"--directed": `"edges": 3, "loops": 1, "degree": {"min": 1, "max": 1, "mean": 1}`,
+		"--multi":    `"edges": 5, "loops": 1, "degree": {"min": 3, "max": 4, "mean": 3.3333333333333335}`,
 	} {
 		out, _, status := runTool("", "graph", "stats", path, "--json", flag)
 		assert.Zero(t, status)
-		assert.JSONEq(t, want, out, flag)
+		assert.JSONEq(t, `{"vertices": 3, `+want+"}", out, flag)
 	}
 	out, _ := answer(t, "", "graph", "bfs", path, "--from", "1", "--directed")
 	assert.Equal(t, "vertex,distance\n1,0\n2,1\n3,\n", out)
@@ -316,7 +316,8 @@ func TestGraphExport(t *testing.T) {
 		assert.Equal(t, back, out, ending)
 	}
 	assert.Contains(t, refusal(t, "", "graph", "export", list, "-o", list), "is the same file as")
-	assert.Contains(t, refusal(t, "", "graph", "export", list, "-o", filepath.Join(t.TempDir(), "x.doc")), "no format has")
+	document := filepath.Join(t.TempDir(), "x.doc")
+	assert.Contains(t, refusal(t, "", "graph", "export", list, "-o", document), "no format has")
 	assert.Contains(t, refusal(t, "\"a b\",c\n", "graph", "export", "-", "--format", "csv", "--id-type", "text",
 		"--output-format", "edges"), "can't stand in a list of edges")
 }
