@@ -11,8 +11,14 @@
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
+tool = vkds
 build:
-	go build -buildvcs=$$(git rev-parse --quiet --verify HEAD >/dev/null 2>&1 && echo true || echo false) -o bin/vkds ./cmd/vkds
+	go build -buildvcs=$$(git rev-parse --quiet --verify HEAD >/dev/null 2>&1 && echo true || echo false) -o bin/$(tool) ./cmd/vkds
+
+# The tool for other systems than this one, by Debian's compilers for them.
+windows = GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc
+windows:
+	$(windows) $(MAKE) --no-print-directory build tool=vkds.exe
 
 # What ours is compared with is a module of its own, so that it is no dependency of whoever imports the library.
 peers-module = internal/bench/peers

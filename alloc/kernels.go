@@ -31,7 +31,7 @@ func kernel[P any](p *SlabPool, module string) (*vk.Kernel[P], error) {
 	if err != nil {
 		return nil, err
 	}
-	o := vk.KernelOptions{Constants: map[string]uint32{"POOL_SUPER_SHIFT": uint32(p.shift)}}
+	o := vk.KernelOptions{Constants: p.constants(false)}
 	k.kernel, err = vk.NewKernel[P](p.d, m, o)
 	return k.kernel, err
 }

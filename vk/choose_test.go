@@ -136,12 +136,13 @@ func TestNoDriver(t *testing.T) {
 	})
 	t.Run("no loader", func(t *testing.T) {
 		defer func(name string) { loaderName = name }(loaderName)
-		loaderName = "libno-such-vulkan.so.1"
+		loaderName = "no-such-" + loaderName
 		_, err := Open(Options{})
 		var e *NoDriverError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, loaderName, e.Library)
-		require.Contains(t, e.Reason, loaderName)
+		require.NotEmpty(t, e.Reason)
+		require.ErrorContains(t, err, loaderName)
 		_, err = List()
 		require.ErrorAs(t, err, &e)
 	})

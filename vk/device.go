@@ -82,7 +82,7 @@ type queue struct {
 type resource interface{ release() }
 
 // loaderName is the Vulkan loader; a variable for the test in which there is none.
-var loaderName = "libvulkan.so.1"
+var loaderName = native.Loader
 
 func newInstance(listener func(native.Message)) (native.Instance, error) {
 	err := native.Load(loaderName)

@@ -3,6 +3,7 @@ package vk
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/vkds/vkds/vk/internal/native"
@@ -28,11 +29,15 @@ type NoDriverError struct {
 }
 
 func (e *NoDriverError) Error() string {
-	if e.Reason == "" {
-		return "vk: no Vulkan driver is installed (on Debian the package mesa-vulkan-drivers has one for every CPU)"
+	driver := "on Debian the package mesa-vulkan-drivers has one for every CPU"
+	loader := "on Debian it is in the package libvulkan1"
+	if runtime.GOOS == "windows" {
+		driver, loader = "it comes with the graphics card's software", "it comes with the graphics card's driver"
 	}
-	return fmt.Sprintf("vk: the Vulkan loader %s can't be opened: %s (on Debian it is in the package libvulkan1)",
-		e.Library, e.Reason)
+	if e.Reason == "" {
+		return fmt.Sprintf("vk: no Vulkan driver is installed (%s)", driver)
+	}
+	return fmt.Sprintf("vk: the Vulkan loader %s can't be opened: %s (%s)", e.Library, e.Reason, loader)
 }
 
 // NoDeviceError says that no device answers to what was asked for.

@@ -5,8 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vkds/vkds/shaders"
@@ -30,6 +32,9 @@ func TestMain(m *testing.M) {
 	os.RemoveAll(folder)
 	os.Exit(code)
 }
+
+// clockStep is the time between two readings of the clock that may be told to be the same: that of Windows ticks.
+var clockStep = map[string]time.Duration{"windows": 16 * time.Millisecond}[runtime.GOOS]
 
 // openFor opens the device for one test, with validation where the layer is installed: a message fails the test.
 func openFor(t testing.TB, o Options) *Device {

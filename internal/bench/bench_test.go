@@ -281,6 +281,29 @@ func TestAllocatorIsMeasured(t *testing.T) {
 	require.ErrorAs(t, err, &wrong)
 }
 
+// What is replaced and read is checked by the benchmark itself, which has a row for each form.
+func TestReclaimerIsMeasured(t *testing.T) {
+	d := testdevice.Open(t)
+	r, err := Run(t.Context(), d, "alloc", Options{Ops: []string{"replace", "read"}, Sizes: []int{3000},
+		Common: Common{Repeat: 2}})
+	require.NoError(t, err)
+	var forms []string
+	for _, m := range r.Measurements {
+		require.Len(t, m.Device, 2, m.Form)
+		require.Equal(t, len(m.Ratios) == 0, strings.HasPrefix(m.Form, freedAtOnce) ||
+			strings.HasPrefix(m.Form, plainReads), m.Form)
+		forms = append(forms, m.Op+" "+m.Form)
+	}
+	require.Equal(t, []string{
+		"replace freed at once, 1 a thread", "replace retired, 1 a thread",
+		"replace retired, with the pass behind, 1 a thread",
+		"replace freed at once, 16 a thread", "replace retired, 16 a thread",
+		"replace retired, with the pass behind, 16 a thread",
+		"read without epochs, 1 a thread", "read in epochs, 1 a thread",
+		"read without epochs, 16 a thread", "read in epochs, 16 a thread",
+	}, forms)
+}
+
 func TestDeviceWithoutTimestampsIsRefused(t *testing.T) {
 	d := testdevice.Open(t, vk.Options{Without: []vk.Feature{vk.Timestamps}})
 	var missing *vk.MissingFeatureError

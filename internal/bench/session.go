@@ -26,6 +26,7 @@ type session struct {
 	utility    float64    // a hash table's memory utilisation with the n pairs in; 0: not measured yet
 	sorted     []uint32   // so many keys in order as were asked for last
 	primitives *primitives.Primitives
+	analyzed   *analyzed // the graph of the setting; nil until it is wanted first
 }
 
 func newSession(w *workload, b *benchmark, o *Options, at setting, r *Report) *session {
@@ -46,6 +47,7 @@ func (s *session) close() {
 	if s.primitives != nil {
 		s.primitives.Close()
 	}
+	s.analyzed.close()
 }
 
 // measurement is one of the operation, with n elements in the structure.

@@ -132,6 +132,10 @@ var table = slices.Concat([]row{
 		"slabhash": {Op{"add-skewed", "InsertAdd of n pairs to an empty map, one key taking a share", false,
 			hashAxes + " skew"}, skewed(structures.InsertAdd)},
 	}},
+	{"add, repeated", map[string]cell{
+		"slabhash": {Op{"add-repeated", "InsertAdd of n pairs to an empty map, each key four times", false, hashAxes},
+			(*session).addRepeated},
+	}},
 	{"min, skewed", map[string]cell{
 		"slabhash": {Op{"min-skewed", "InsertMin of n pairs, one key taking a share", false, hashAxes + " skew"},
 			skewed(structures.InsertMin)},
@@ -299,7 +303,14 @@ var table = slices.Concat([]row{
 		"alloc": {Op{"allocate", "n slabs, one a thread, from an empty pool of eight times as many, and their return",
 			true, ""}, (*session).slabs},
 	}},
-})
+	{"replace slabs", map[string]cell{
+		"alloc": {Op{"replace", "n slabs, each by a copy; the old ones freed at once, and retired by epochs", false, ""},
+			(*session).replaceSlabs},
+	}},
+	{"read slabs", map[string]cell{
+		"alloc": {Op{"read", "n slabs in random order, without epochs and in them", false, ""}, (*session).readSlabs},
+	}},
+}, analyses)
 
 // benchmark is a column of the table: a structure, or a family of primitives.
 type benchmark struct {

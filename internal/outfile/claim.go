@@ -3,7 +3,6 @@ package outfile
 import (
 	"errors"
 	"os"
-	"syscall"
 )
 
 // ErrClaimed reports a file that another process is changing.
@@ -19,18 +18,20 @@ func Claim(path string) (release func(), err error) {
 		if err != nil {
 			return nil, named(path, err)
 		}
-		if errors.Is(lock(f), syscall.EWOULDBLOCK) {
+		claimed, err := f.Stat()
+		if err != nil {
 			_ = f.Close()
+			return nil, named(path, err)
+		}
+		release, taken := claim(f)
+		if taken {
 			return nil, named(path, ErrClaimed)
 		}
-		claimed, err := f.Stat()
-		if err == nil {
-			var now os.FileInfo
-			if now, err = os.Stat(path); err == nil && os.SameFile(claimed, now) {
-				return func() { _ = f.Close() }, nil
-			}
+		now, err := os.Stat(path)
+		if err == nil && os.SameFile(claimed, now) {
+			return release, nil
 		}
-		_ = f.Close() // replaced between opening and locking it: the next one then
+		release() // replaced between opening and locking it: the next one then
 		if err != nil {
 			return nil, named(path, err)
 		}

@@ -176,7 +176,7 @@ func (f *File) Commit() error {
 	}
 	err := f.temp.Sync()
 	if err == nil {
-		err = os.Rename(f.temp.Name(), f.place)
+		err = rename(f.temp, f.place)
 	}
 	if err != nil {
 		f.Abort()
@@ -194,8 +194,8 @@ func (f *File) Abort() {
 		return
 	}
 	f.done = true
+	_ = f.temp.Close()           // first: Windows removes nothing that is open
 	_ = os.Remove(f.temp.Name()) // what stays is an orphan, which the next writer removes
-	_ = f.temp.Close()
 }
 
 // Replace writes a whole file. What is no regular file (a terminal, a pipe) is
@@ -227,35 +227,21 @@ func syncFolder(path string) {
 	}
 }
 
-// Temporary files are called .NAME.XXXXXXXX.tmp, and their writer holds a lock
-// on them, which ends with its process however that ends.
+// Temporary files are called .NAME.XXXXXXXX.tmp, and are their writer's while it is alive.
 
-// createBeside makes a new temporary file and locks it. It has the permissions
-// that a file made by name would have (os.CreateTemp's are narrower).
+// createBeside makes a new temporary file.
 func createBeside(place string) (*os.File, error) {
 	dir, base := filepath.Split(place)
 	for attempt := 0; ; attempt++ {
-		name := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32()))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := newTemporary(filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32())))
 		if errors.Is(err, fs.ErrExist) && attempt < 100 {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		// Another writer may have taken it for an orphan before it was locked. Where a
-		// file system has no locks, nothing is taken for one.
-		taken := errors.Is(lock(f), syscall.EWOULDBLOCK)
-		if _, err := os.Stat(name); (taken || errors.Is(err, fs.ErrNotExist)) && attempt < 100 {
-			_ = f.Close()
-			continue
-		}
-		return f, nil
+		return f, err
 	}
 }
 
-// removeOrphans removes the temporary files of a place that no process has
-// locked. What can't be removed stays.
+// removeOrphans removes the temporary files of a place that no process is at work on. What can't be removed stays.
 func removeOrphans(place string) {
 	dir, base := filepath.Split(place)
 	entries, _ := os.ReadDir(filepath.Clean(dir))
@@ -265,14 +251,6 @@ func removeOrphans(place string) {
 		if !ok || !tmp || len(middle) != 8 || strings.Trim(middle, "0123456789abcdef") != "" || !e.Type().IsRegular() {
 			continue
 		}
-		name := filepath.Join(dir, e.Name())
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			continue
-		}
-		if lock(f) == nil {
-			_ = os.Remove(name)
-		}
-		_ = f.Close()
+		removeOrphan(filepath.Join(dir, e.Name()))
 	}
 }

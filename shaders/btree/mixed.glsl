@@ -1,6 +1,11 @@
 // What the kernels of batches with operations that ask for order share. Such a batch is all of one kind or (KIND =
-// OP_MIXED) each operation of its own. A mixed one takes a dispatch of each of the three kernels, which may run
-// concurrently: each does the operations that are its own, and has the registers that these take.
+// OP_MIXED) each operation of its own. A mixed one takes a dispatch of each of the three kernels: each does the
+// operations that are its own, and has the registers that these take.
+//
+// Those that ask for order come first, and behind a barrier the others: so all of the former see what was there before
+// the batch, and the order in which that is so, they in front, is one of all operations, since those of a batch are
+// concurrent. But a query that is left pending would come behind updates. So queries are counted at a gate: where any
+// was left, the updates of the batch don't begin, and its other queries are to be done once more, all in one dispatch.
 //
 // The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps the arrays of nodes
 // that go down more calls in local memory, which costs ranges a tenth.
@@ -9,6 +14,7 @@
 
 #include "btree_node.glsl"
 #include "btree_prefix_index.glsl"
+#include "length.glsl"
 #include "operation.glsl"
 #include "results.glsl"
 #include "workgroup.glsl"
@@ -19,6 +25,8 @@ layout(constant_id = 16) const uint KIND = 0;
 layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Windows {
     uvec2 highs;        // K an operation: of a range, its greatest key
     uvec2 windows;      // uint32 an operation: where its pairs go; 0: each one's own number
+    uvec2 gate;         // of a mixed batch: a word, 0 at first, that counts its queries which are left pending
+    Length number;      // of operations: those behind it are none, and their statuses are not to be touched
     uint width;         // pairs of a window
 };
 
@@ -131,14 +139,21 @@ uint pairs_place(Operation o) {
     return place * to.width;
 }
 
-// Writes an operation's status, and counts those that are left pending, and orphans.
-void finish(Operation o, uint status, uint orphans) {
+// Where operations of a function are counted that are left pending.
+uvec2 counter_of(uint function) {
+    uvec2 counter = pending;
+    if (KIND == OP_MIXED && function != APPLIES) counter = to.gate;
+    return counter;
+}
+
+// Writes an operation's status, and counts those of its function that are left pending, and orphans.
+void finish(Operation o, uint function, uint status, uint orphans) {
     if (KIND != OP_MIXED) byte_store(statuses, o.number, count, o.todo ? status : o.before);
     // Others write the rest of the word.
     else if (o.todo && status != STATUS_PENDING)
         atomic_or(address_add(statuses, o.number & ~3u), status << (8u * (o.number & 3u)));
     uint left = orphans + subgroupBallotBitCount(subgroupBallot(o.todo && status == STATUS_PENDING));
-    if (left != 0u && subgroupElect()) atomic_add(pending, left);
+    if (left != 0u && subgroupElect()) atomic_add(counter_of(function), left);
 }
 
 #endif

@@ -5,7 +5,26 @@
 #include "combine.glsl"
 #include "mixed.glsl"
 
+// Leaves all of the workgroup's operations pending, those that ask for order, too, whatever has come of them.
+void leave() {
+    uint first = workgroup_index() * WORKGROUP * operation_slices() + workgroup_lane(), left = 0u;
+    uint end = length_of(to.number);
+    for (uint s = 0u; s < operation_slices(); s++) {
+        uint i = first + s * WORKGROUP;
+        uint kind = OP_MIXED;
+        if (i < end) kind = byte_load(kinds, i);
+        if (op_ordered(kind)) atomic_and(address_add(statuses, i & ~3u), ~(0xffu << (8u * (i & 3u))));
+        left += subgroupBallotBitCount(subgroupBallot(i < end));
+    }
+    if (left != 0u && subgroupElect()) atomic_add(pending, left);
+}
+
 void main() {
+    // The same for all invocations: the queries have ended.
+    if (plain_load(to.gate) != 0u) {
+        leave();
+        return;
+    }
     Share share = share_of(APPLIES);
     [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
         Operation o = operation(share, next);
@@ -21,6 +40,6 @@ void main() {
         if (o.todo && o.kind == OP_FIND) {
             VKDS_STORE_AT(values, o.number, status == STATUS_FOUND ? value : V(0u));
         }
-        finish(o, status, orphans);
+        finish(o, APPLIES, status, orphans);
     }
 }

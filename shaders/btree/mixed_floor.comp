@@ -19,6 +19,6 @@ void main() {
             VKDS_STORE_AT(out_keys, place, nearest.key);
             VKDS_STORE_AT(out_values, place, nearest.value);
         }
-        finish(o, status, 0u);
+        finish(o, FLOORS, status, 0u);
     }
 }

@@ -20,11 +20,10 @@ void main() {
                                   out_keys, out_values, pairs_place(o), room, most, visits & VISITS_MASK, number,
                                   nearest);
         if (o.beyond || (status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;
-        if (o.todo && status != STATUS_PENDING)
-            {
+        if (o.todo && status != STATUS_PENDING) {
             VKDS_STORE_AT(values, o.number,
                           status == STATUS_ABSENT ? V(0u) : neighbour ? nearest.value : VKDS_VALUE_OF(number));
         }
-        finish(o, status, 0u);
+        finish(o, WALKS, status, 0u);
     }
 }

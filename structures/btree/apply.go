@@ -18,13 +18,16 @@ import (
 // CountAll, and those that ask for order (structures.FindSuccessor to structures.CountRange), as the concurrent
 // benchmark of section 5.6 of Awad et al. (2019) has them.
 //
-// On the concurrent path, which AutoPath takes, they run concurrently, and the results of updates
-// and lookups are those of some order. Neighbors and ranges are not one moment: each pair in a result was there at some
-// time of the call, and what was there all the time is not missed; the keys of a range ascend, and none comes twice. On
-// the batched path all queries see what was there before the batch, and then the insertions and deletions are done in
-// the batch's order.
+// Those that ask for order see what was there before the batch, all of them: they are done first. On the concurrent
+// path, which AutoPath takes, the others run concurrently behind them, and their results are those of some order. So
+// there is one order of all operations, in front of which those that ask for order stand. Where streams change the tree
+// meanwhile, it is none: a pair of a range or a neighbor was then there at some time of the call, and what was there
+// all the time is not missed; the keys of a range ascend, and none comes twice. An mvbtree.Tree waits for such streams.
+// On the batched path lookups see what was there before the batch, too, and then the insertions and deletions are done
+// in the batch's order.
 //
-// Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert.
+// Errors: *structures.KindError and *structures.LengthError before anything is done, and those of Insert. Where one is
+// about queries that ask for order, none of the batch is done.
 func (t *tree[W]) Apply(ctx context.Context, b structures.Batch[W, W]) (structures.Results[W, W], error) {
 	return pipeline.MadeResults(b, func(into *structures.Results[W, W]) error { return t.ApplyInto(ctx, b, into) })
 }
@@ -54,20 +57,28 @@ func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into 
 		return pipeline.NotBegun(into.Status, len(b.Keys), err)
 	}
 	defer t.gate.Leave()
-	if err := t.keeps(ctx, nil, len(b.Keys)); err != nil {
+	ordered := slices.ContainsFunc(b.Kinds, structures.Kind.Ordered)
+	err := t.keeps(ctx, nil, len(b.Keys))
+	if err == nil && ordered && t.versions.asked.Load() {
+		err = t.versions.writes.Rest(ctx)
+	}
+	if err != nil {
 		return pipeline.NotBegun(into.Status, len(b.Keys), err)
 	}
 	t.changes++
 	t.meter.Batch(structures.Mixed, len(b.Keys))
-	do := t.mixed
-	if t.o.Path == Batched {
-		do = t.phases
-	}
 	r := *into
-	if counts || t.o.Path == Batched || slices.ContainsFunc(b.Kinds, structures.Kind.Ordered) {
+	if counts || t.o.Path == Batched || ordered {
 		r.Status, r.Values = orMade(r.Status, len(b.Keys)), orMade(r.Values, len(b.Keys))
 	}
-	err := do(ctx, b, &r)
+	switch {
+	case t.o.Path == Batched:
+		err = t.phases(ctx, b, &r, t.batched)
+	case ordered && slices.ContainsFunc(b.Kinds, updates):
+		err = t.atOnce(ctx, b, &r)
+	default:
+		err = t.mixed(ctx, b, &r)
+	}
 	into.Ranges = r.Ranges
 	for i, k := range asked {
 		if k == structures.CountAll {
@@ -93,8 +104,27 @@ func (t *tree[W]) mixed(ctx context.Context, b structures.Batch[W, W], r *struct
 	return t.concurrent(ctx, structures.Mixed, b, r)
 }
 
-// phases does the queries of a batch, and then its updates on the batched path.
-func (t *tree[W]) phases(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
+// atOnce does a batch of which operations ask for order and others change the tree: in one part on the device, behind
+// whose queries the updates come. Where that has no room, all queries are done first, and then the updates, by parts.
+func (t *tree[W]) atOnce(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W]) error {
+	t.batches.concurrent.Add(1)
+	err := t.concurrentWhole(ctx, structures.Mixed, b, r, true)
+	if err != errNotAtOnce {
+		return err
+	}
+	return t.phases(ctx, b, r, func(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
+		status []structures.Status) error {
+		return t.concurrent(ctx, kind, b, &structures.Results[W, W]{Status: status})
+	})
+}
+
+// errNotAtOnce says that there is no room for a batch in one part. Nothing was done.
+var errNotAtOnce = errors.New("btree: the batch takes several parts")
+
+// phases does the queries of a batch, and then its updates as told.
+func (t *tree[W]) phases(ctx context.Context, b structures.Batch[W, W], r *structures.Results[W, W],
+	update func(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
+		status []structures.Status) error) error {
 	n := len(b.Keys)
 	var queries, updates []int
 	for i, k := range b.Kinds {
@@ -140,7 +170,7 @@ func (t *tree[W]) phases(ctx context.Context, b structures.Batch[W, W], r *struc
 		return pipeline.Stopped(r.Status, n, err)
 	}
 	some := make([]structures.Status, len(updates))
-	err = t.batched(ctx, structures.Mixed, u, some)
+	err = update(ctx, structures.Mixed, u, some)
 	put(r.Status, updates, some)
 	return err
 }
@@ -162,6 +192,12 @@ const leastPart = 1 << 12
 // in each other's way. Kinds are those of a mixed batch. Where they ask for order, there are statuses and values in r.
 func (t *tree[W]) concurrent(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
 	r *structures.Results[W, W]) error {
+	return t.concurrentWhole(ctx, kind, b, r, false)
+}
+
+// concurrentWhole is concurrent, or, where a batch is to be a whole and is none, errNotAtOnce.
+func (t *tree[W]) concurrentWhole(ctx context.Context, kind structures.Kind, b structures.Batch[W, W],
+	r *structures.Results[W, W], whole bool) error {
 	n := len(b.Keys)
 	w := windowsOf(b)
 	if w.lists {
@@ -172,8 +208,11 @@ func (t *tree[W]) concurrent(ctx context.Context, kind structures.Kind, b struct
 	done, left := 0, 0
 	for done < n && err == nil {
 		end := w.fit(done, min(n, done+max(leastPart, int(t.known.about()))), ordered.AtOnce(t.d))
+		if whole && (end < n || n > t.pipelines.Chunk()) {
+			return errNotAtOnce
+		}
 		p := concurrentPart[W]{
-			kind: kind, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end),
+			kind: kind, whole: whole, windows: w.part(done, end), status: pipeline.Cut(r.Status, done, end),
 			values: pipeline.Cut(r.Values, done, end),
 			batch: structures.Batch[W, W]{
 				Kinds: pipeline.Cut(b.Kinds, done, end), Keys: b.Keys[done:end],
@@ -181,6 +220,9 @@ func (t *tree[W]) concurrent(ctx context.Context, kind structures.Kind, b struct
 			},
 		}
 		left, err = t.runPart(ctx, &p, pipeline.After(t.o.Progress, done, n))
+		if whole && !p.begun && pipeline.Short(err) {
+			return errNotAtOnce
+		}
 		p.results(done, r)
 		done = end
 	}
@@ -202,6 +244,8 @@ func (t *tree[W]) concurrent(ctx context.Context, kind structures.Kind, b struct
 type concurrentPart[W structures.Word] struct {
 	kind    structures.Kind
 	batch   structures.Batch[W, W]
+	whole   bool // not to be cut into chunks
+	begun   bool // something of it was recorded
 	windows windows
 	status  []structures.Status
 	values  []W // out
@@ -251,8 +295,11 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 				return t.applyInOrder(s, p.kind, o)
 			}
 			turns.Take(s)
-			return t.apply(s, p.kind, o)
+			err := t.apply(s, p.kind, o)
+			p.begun = p.begun || err == nil
+			return err
 		},
+		Whole:    p.whole,
 		Recover:  t.makeRoom,
 		Progress: progress,
 		Turns:    &turns,

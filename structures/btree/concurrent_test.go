@@ -235,14 +235,16 @@ func dispatchMixed(t testing.TB, d *vk.Device, tree *tree[uint32], begin prefixI
 	b.Highs, b.Values = testdevice.Upload(t, d, q.Highs), testdevice.Upload(t, d, q.Keys)
 	s := testdevice.Stream(t, d)
 	tree.known.unsure = true // as of a kernel of somebody else's
+	gate := testdevice.Upload(t, d, []uint32{0}).Address()
 	for _, module := range tree.ordering(structures.Mixed) {
 		k, err := kernel[mixedPush](tree, s, module, tree.tiles.update,
 			recording.Constant("KIND", uint32(structures.Mixed)), recording.Constant("BTREE_TORN", tree.torn()))
 		require.NoError(t, err)
 		k.Dispatch(s, groups(b.Count), mixedPush{
 			Tree: tree.device(), Index: begin.Entries, Keys: b.Keys.Address(), Values: b.Values.Address(),
-			Kinds:    b.Kinds.Address(),
-			To:       vk.NewArguments(s, windowArguments{Highs: b.Highs.Address(), Width: uint32(q.Width)}),
+			Kinds: b.Kinds.Address(),
+			To: vk.NewArguments(s, windowArguments{Highs: b.Highs.Address(), Gate: gate,
+				Number: recording.Length{N: uint32(b.Count)}, Width: uint32(q.Width)}),
 			Statuses: b.Status.Address(), Pending: b.Left.Address(), OutKeys: b.OutKeys.Address(),
 			OutValues: b.OutValues.Address(),
 			Count:     uint32(b.Count), Visits: tree.visits | begin.Bits<<24, Slices: 1,

@@ -178,7 +178,7 @@ func TestHalfPublishedSplit(t *testing.T) {
 
 func testHalfPublishedSplit[W structures.Word](t *testing.T, d *vk.Device, tile int) {
 	keys := widened[W](ramp(3000, 0, 1000))
-	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile, Capacity: 6000})
+	tree := buildTree(t, d, keys, keys, Options{Path: Concurrent, Tile: tile, Capacity: 60000})
 	m := modelOf[W]{}.insert(keys, keys)
 	nodes, err := tree.Nodes(t.Context())
 	require.NoError(t, err)
@@ -191,25 +191,42 @@ func testHalfPublishedSplit[W structures.Word](t *testing.T, d *vk.Device, tile 
 	visits, most := tree.visits, tree.mostVisits
 	tree.visits, tree.mostVisits = 64, 1<<8 // so that it gives up soon
 
-	kinds := append(orderedKinds, structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
-		structures.CountAll)
-	var b structures.Batch[W, W]
-	for i := range uint32(1500) {
-		b.Kinds = append(b.Kinds, kinds[int(i)%len(kinds)])
-		b.Keys = append(b.Keys, numbers.Key[W](i*2000))
-		b.Highs = append(b.Highs, numbers.Key[W](i*2000+500))
+	batch := func(kinds ...structures.Kind) (b structures.Batch[W, W]) {
+		for i := range uint32(1500) {
+			b.Kinds = append(b.Kinds, kinds[int(i)%len(kinds)])
+			b.Keys = append(b.Keys, numbers.Key[W](i*2000))
+			b.Highs = append(b.Highs, numbers.Key[W](i*2000+500))
+		}
+		b.Values, b.Width = slices.Clone(b.Keys), 4
+		return b
 	}
-	b.Values, b.Width = slices.Clone(b.Keys), 4
+	changes := []structures.Kind{structures.Insert, structures.InsertUnique, structures.Delete, structures.Find,
+		structures.CountAll}
+	// With queries that ask for order, of which some can't be done, nothing is.
+	b := batch(append(slices.Clone(orderedKinds), changes...)...)
 	r, err := tree.Apply(t.Context(), b)
 	var stuck *structures.StuckError
+	require.ErrorAs(t, err, &stuck)
+	require.Equal(t, len(b.Keys), stuck.Operations)
+	require.Equal(t, make([]structures.Status, len(b.Keys)), r.Status)
+
+	b = batch(append(slices.Repeat([]structures.Kind{structures.Find}, len(orderedKinds)), changes...)...)
+	r, err = tree.Apply(t.Context(), b)
 	require.ErrorAs(t, err, &stuck)
 	left := 0
 	for i, s := range r.Status {
 		if b.Keys[i] > border {
 			require.Equal(t, structures.Pending, s)
 			left++
-		} else if i+1000 < len(b.Keys) { // others may wait for a lane of their tile, or look further on
+			continue
+		}
+		if i+1000 < len(b.Keys) { // others may wait for a lane of their tile
 			require.NotEqual(t, structures.Pending, s, "%v of %d", b.Kinds[i], b.Keys[i])
+		}
+		if s == structures.Inserted || s == structures.Assigned {
+			m[b.Keys[i]] = b.Keys[i]
+		} else if s == structures.Deleted {
+			delete(m, b.Keys[i])
 		}
 	}
 	require.NotZero(t, left)
@@ -307,8 +324,8 @@ func testHalfWrittenPair[W structures.Word](t *testing.T, d *vk.Device) {
 		poke(t, tree, append(pair[:there:there], poked{slab: leaf.Ref, word: meta, value: raw[meta].value | 1})...)
 		tree.visits, tree.mostVisits = 64, 1<<8 // so that it gives up soon
 
-		kinds := []structures.Kind{structures.Find, structures.FindCeil, structures.Insert, structures.FindFloor,
-			structures.InsertUnique, structures.FindRange, structures.InsertAdd, structures.Delete}
+		kinds := []structures.Kind{structures.Find, structures.Insert, structures.InsertUnique, structures.InsertAdd,
+			structures.Delete}
 		var b structures.Batch[W, W]
 		for i, kind := range kinds {
 			for _, key := range []W{fresh, leaf.Keys[len(leaf.Keys)-1], keys[i] + 1} {
@@ -323,6 +340,16 @@ func testHalfWrittenPair[W structures.Word](t *testing.T, d *vk.Device) {
 			require.Equal(t, i%3 != 2, s == structures.Pending, "%v of %#x: %v", b.Kinds[i], b.Keys[i], s)
 			if b.Kinds[i].Inserts() && i%3 == 2 {
 				m[b.Keys[i]] = 0
+			}
+		}
+		// What asks for order waits, too, and is all that waits.
+		for _, kind := range []structures.Kind{structures.FindCeil, structures.FindFloor, structures.FindRange} {
+			q := b
+			q.Kinds = slices.Repeat([]structures.Kind{kind}, 2)
+			for at, waits := range []bool{true, true, false} {
+				q.Keys, q.Highs, q.Values = slices.Repeat(b.Keys[at:at+1], 2), slices.Repeat(b.Keys[at:at+1], 2), b.Values[:2]
+				_, err := tree.Apply(t.Context(), q)
+				require.Equal(t, waits, errors.As(err, &stuck), "%v of %#x: %v", kind, q.Keys, err)
 			}
 		}
 		version := raw[meta].value>>5 + 1

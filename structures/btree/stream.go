@@ -103,6 +103,7 @@ type operands struct {
 	ordered                            bool // there are operations that ask for order
 	highs, windows, outKeys, outValues uint64
 	width                              int
+	countAt                            uint64 // where the device knows how many operations there are, or 0
 }
 
 type mixedPush struct {
@@ -118,8 +119,9 @@ type mixedPush struct {
 
 // windowArguments are Windows of shaders/btree/mixed.glsl.
 type windowArguments struct {
-	Highs, Windows uint64
-	Width          uint32
+	Highs, Windows, Gate uint64
+	Number               recording.Length
+	Width                uint32
 }
 
 // What the kernels of mixed.glsl are told beside the operations a lane.
@@ -139,14 +141,16 @@ func (b operands) updated() updated {
 	return updated{keys: b.keys, kinds: b.kinds, number: recording.Length{N: uint32(b.count)}}
 }
 
-// applyOrdered records a batch with operations that ask for order.
+// applyOrdered records a batch with operations that ask for order. Of a mixed one these come first, and behind a
+// barrier the others.
 func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) error {
+	const gateBytes = recording.Align
 	bits := t.concurrentIndexBits(b.count)
-	scratch, err := t.scratch.Take(s, t.indexBytes(bits))
+	gate, err := t.scratch.Take(s, gateBytes+t.indexBytes(bits))
 	if err != nil {
 		return err
 	}
-	index, err := t.recordConcurrentIndex(s, scratch, bits, b.asked())
+	index, err := t.recordConcurrentIndex(s, gate+gateBytes, bits, b.asked())
 	if err != nil {
 		return err
 	}
@@ -171,23 +175,43 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 			return err
 		}
 	}
-	if kind == structures.Mixed && !b.retry {
-		if err := t.clear(s, b.statuses, recording.Padded(b.count)/4); err != nil {
+	if kind == structures.Mixed {
+		if err := t.recordGate(s, gate, b); err != nil {
 			return err
 		}
-	}
-	if kind == structures.Mixed && t.versions.protect() {
-		if err := t.recordKeep(s, b.updated(), index); err != nil {
-			return err
+		if t.versions.protect() {
+			if err := t.recordKeep(s, b.updated(), index); err != nil {
+				return err
+			}
 		}
 	}
-	p.To = vk.NewArguments(s, windowArguments{b.highs, b.windows, uint32(b.width)})
+	p.To = vk.NewArguments(s, windowArguments{Highs: b.highs, Windows: b.windows, Gate: gate,
+		Number: recording.Length{At: b.countAt, N: uint32(b.count)}, Width: uint32(b.width)})
+	queries := kernels
+	if kind == structures.Mixed {
+		queries = kernels[:len(kernels)-1]
+	}
 	s.Concurrent(func() {
-		for _, k := range kernels {
+		for _, k := range queries {
 			k.Dispatch(s, workgroups, p)
 		}
 	})
+	for _, k := range kernels[len(queries):] {
+		k.Dispatch(s, workgroups, p)
+	}
 	return nil
+}
+
+// recordGate records that a mixed batch has nothing done yet, unless it is dispatched once more, and no query of it
+// left pending.
+func (t *tree[W]) recordGate(s *vk.Stream, gate uint64, b operands) (err error) {
+	s.Concurrent(func() {
+		if !b.retry {
+			err = t.clear(s, b.statuses, recording.Padded(b.count)/4)
+		}
+		err = cmp.Or(err, t.clear(s, gate, 1))
+	})
+	return err
 }
 
 // Batches from here on are located first, where they run alone (docs/benchmarks.md).
@@ -296,8 +320,8 @@ func (t *tree[W]) protocol(module string) string {
 	return module + ".a32"
 }
 
-// ordering are the modules of the kernels that do operations which ask for order: of a mixed batch, all of its
-// operations.
+// ordering are the modules of the kernels that do operations which ask for order; of a mixed batch, behind these, the
+// one for all others.
 func (t *tree[W]) ordering(kind structures.Kind) []string {
 	walk, floor := t.protocol("mixed_walk"), t.protocol("mixed_floor")
 	switch kind {
@@ -348,6 +372,20 @@ func (t *tree[W]) expect(kind structures.Kind, operations int) {
 	}
 }
 
+// recording is how a batch takes its place among those of other streams.
+func (t *tree[W]) recording(kind structures.Kind, b structures.DeviceBatch) func(*vk.Stream, func() error) error {
+	apart := asksForOrder(kind, b) && t.versions.asked.Load()
+	switch {
+	case kind == structures.Mixed && apart:
+		return t.apart
+	case kind == structures.Mixed || updates(kind):
+		return t.writing
+	case apart:
+		return t.newest().onSnapshot
+	}
+	return t.on
+}
+
 func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.DeviceBatch, retry bool) error {
 	if err := t.admits(s, kind, b); err != nil {
 		return err
@@ -358,9 +396,8 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 	if b.Count == 0 {
 		return nil
 	}
-	record := t.on
+	record := t.recording(kind, b)
 	if kind == structures.Mixed || updates(kind) {
-		record = t.writing
 		if err := t.keeps(context.Background(), s, b.Count); err != nil {
 			return err
 		}
@@ -379,6 +416,7 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 			pending:  b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
 			ordered: asksForOrder(kind, b), highs: b.Highs.Address(), windows: b.Windows.Address(),
 			outKeys: b.OutKeys.Address(), outValues: b.OutValues.Address(), width: b.Width,
+			countAt: b.DeviceCount.Address(),
 		})
 	})
 }

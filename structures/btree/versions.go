@@ -394,7 +394,20 @@ func (t *tree[W]) writing(s *vk.Stream, record func() error) error {
 	}, &t.uses, t.pool.Uses(), &v.writes)
 }
 
-// onSnapshot records queries at a snapshot on a stream, behind the updates of other streams.
+// apart records a batch of which operations ask for order, and others may change the tree, on a stream: behind what
+// other streams do, and before what they are going to do.
+func (t *tree[W]) apart(s *vk.Stream, record func() error) error {
+	v := &t.versions
+	return t.writing(s, func() error {
+		if err := v.writes.Order(s); err != nil {
+			return err
+		}
+		return recording.Naming(s, record, &v.reads)
+	})
+}
+
+// onSnapshot records queries at a snapshot on a stream, or others that nothing may change the tree beside: behind the
+// updates of other streams, and before those that they are going to do.
 func (r recorder[W]) onSnapshot(s *vk.Stream, record func() error) error {
 	v := &r.versions
 	if err := v.writes.Order(s); err != nil {

@@ -187,7 +187,7 @@ func (g *Graph) run(ctx context.Context, q request, ordered bool) (left int, err
 		{}, {},
 	}
 	if q.stages != nil {
-		columns[4] = pipeline.Statuses(q.stages)
+		columns[4] = pipeline.Through(q.stages, q.stages) // a chunk may be begun by the dispatch that reads them
 	}
 	if ordered {
 		columns[5] = pipeline.Result[uint64](nil)

@@ -48,6 +48,7 @@ func (g *Graph) repair(ctx context.Context, q request, err error) error {
 			q.status[i] = q.stages[i]
 		}
 	}
+	q.inOrder(half)
 	for _, part := range []request{
 		{kind: structures.Delete, edges: gone, arcs: 1}, {kind: structures.Insert, edges: assigned, arcs: 1},
 	} {
@@ -55,6 +56,28 @@ func (g *Graph) repair(ctx context.Context, q request, err error) error {
 		failure = errors.Join(failure, failed)
 	}
 	return errors.Join(err, failure)
+}
+
+// inOrder gives equal edges, of those that some operations are about, the statuses of their order: the first that is
+// done is the one that inserted.
+func (q request) inOrder(some []int) {
+	ends := func(i int) [2]uint32 {
+		return [2]uint32{min(q.edges.From[i], q.edges.To[i]), max(q.edges.From[i], q.edges.To[i])}
+	}
+	first := map[[2]uint32]int{}
+	for _, i := range some {
+		first[ends(i)] = -1
+	}
+	for i, status := range q.status {
+		at, about := first[ends(i)]
+		switch {
+		case !about || status == structures.Pending:
+		case at < 0:
+			first[ends(i)] = i
+		case status == structures.Inserted:
+			q.status[i], q.status[at] = q.status[at], status
+		}
+	}
 }
 
 func (e Edges) with(from, to uint32) Edges {

@@ -35,14 +35,14 @@ func pagerank(rows [][]neighbor, damping float64, iterations int) []float64 {
 	return ranks
 }
 
-func requireRanks(t *testing.T, want []float64, got []float32) {
+func requireRanks(t *testing.T, want []float64, got []float32, most float64) {
 	t.Helper()
 	require.Equal(t, len(want), len(got))
 	off := 0.0
 	for v := range want {
 		off += math.Abs(want[v] - float64(got[v]))
 	}
-	require.Less(t, off, 2e-5)
+	require.Less(t, off, most)
 }
 
 func TestPageRank(t *testing.T) {
@@ -52,18 +52,19 @@ func TestPageRank(t *testing.T) {
 			r, err := a.PageRank(t.Context(), PageRankOptions{Iterations: n, Tolerance: -1, Damping: 0.7})
 			require.NoError(t, err)
 			require.Equal(t, n, r.Iterations)
-			requireRanks(t, pagerank(rows, 0.7, n), r.Ranks)
+			requireRanks(t, pagerank(rows, 0.7, n), r.Ranks, 2e-5)
 		}
 		const tolerance = 5e-6 // what single precision reaches with hubs of thousands of arcs
 		cold, err := a.PageRank(t.Context(), PageRankOptions{Tolerance: tolerance})
 		require.NoError(t, err)
-		requireRanks(t, pagerank(rows, 0.85, 100), cold.Ranks)
+		const off = 2e-5 + tolerance*0.85/(1-0.85)
+		requireRanks(t, pagerank(rows, 0.85, 150), cold.Ranks, off)
 		require.LessOrEqual(t, cold.Change, float32(tolerance))
 		require.Less(t, cold.Iterations, 100)
 		// From where it ended it is at its end.
 		warm, err := a.PageRank(t.Context(), PageRankOptions{From: cold.Ranks, Tolerance: tolerance})
 		require.NoError(t, err)
-		requireRanks(t, pagerank(rows, 0.85, 100), warm.Ranks)
+		requireRanks(t, pagerank(rows, 0.85, 150), warm.Ranks, off)
 		require.LessOrEqual(t, warm.Iterations, 2)
 	})
 }

@@ -142,6 +142,9 @@ type Task struct {
 	Progress structures.Progress
 	// Turns are those that the chunks take, if they do.
 	Turns *Turns
+	// Whole says that a batch of no more than Pool.Chunk operations is to be one chunk: where there is no memory for
+	// that, Run returns an error that is Short, and Record has not been called or has failed.
+	Whole bool
 	// Parts is how many parts a batch is to be done in at least, where they are large enough, so that their copies
 	// overlap with their work: the more of them, the less a part costs by itself.
 	Parts int
@@ -267,7 +270,7 @@ func (p *Pipeline) run(ctx context.Context, b *batch) error {
 			continue
 		}
 		count := min(chunk, b.n-first)
-		if !Short(err) || count <= leastChunk {
+		if !Short(err) || count <= leastChunk || b.task.Whole {
 			return err
 		}
 		// There may be room for less of it, and for all of it in parts.

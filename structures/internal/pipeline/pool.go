@@ -23,6 +23,9 @@ const mostPipelines = 4
 // NewPool makes a pool. It takes memory only when it is used.
 func NewPool(d *vk.Device) *Pool { return &Pool{d: d, room: semaphore.NewWeighted(mostPipelines)} }
 
+// Chunk is how many operations a chunk has at most.
+func (p *Pool) Chunk() int { return New(p.d).chunk }
+
 // Take gives a pipeline out, until Give. Error: the context's.
 func (p *Pool) Take(ctx context.Context) (*Pipeline, error) {
 	if err := p.room.Acquire(ctx, 1); err != nil {

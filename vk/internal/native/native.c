@@ -1,8 +1,7 @@
-//go:build cgo && linux
+//go:build cgo && (linux || windows)
 
 #include "native.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +11,6 @@
 
 // Defined in Go (vulkan.go).
 extern void vkdsMessage(uintptr_t sink, uint32_t severity, char *id, char *text);
-
-void *vkds_open_loader(const char *library, const char **error) {
-	void *loader = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	void *get = loader ? dlsym(loader, "vkGetInstanceProcAddr") : NULL;
-	*error = get ? NULL : dlerror();
-	return get;
-}
 
 static VkBool32 VKAPI_PTR on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types, const VkDebugUtilsMessengerCallbackDataEXT *data, void *sink) {
 	(void)types;

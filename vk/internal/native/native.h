@@ -81,9 +81,6 @@ typedef struct {
 	uint64_t bits;
 } vkds_statistic;
 
-// Opens the loader. NULL: *error is the system's reason.
-void *vkds_open_loader(const char *library, const char **error);
-
 // sink != 0 turns the validation layer on and sends its messages to the Go handle sink. *missing names the
 // layer when it is that which is not there.
 VkResult vkds_create_instance(void *get, uintptr_t sink, vkds_instance **out, const char **missing);

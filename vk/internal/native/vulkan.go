@@ -1,21 +1,18 @@
-//go:build cgo && linux
+//go:build cgo && (linux || windows)
 
 package native
 
 /*
 #cgo CFLAGS: -std=c11 -Wall -I${SRCDIR}/include -DVK_NO_PROTOTYPES
-#cgo linux LDFLAGS: -ldl
 #include <stdlib.h>
 #include "native.h"
 */
 import "C"
 
 import (
-	"errors"
 	"runtime"
 	"runtime/cgo"
 	"sync"
-	"syscall"
 	"unsafe"
 
 	"github.com/vulkan-go/vulkan"
@@ -79,12 +76,9 @@ func Load(library string) error {
 	if entry != nil && loaded == library {
 		return nil
 	}
-	name := C.CString(library)
-	defer C.free(unsafe.Pointer(name))
-	var reason *C.char
-	get := C.vkds_open_loader(name, &reason)
-	if get == nil {
-		return errors.New(C.GoString(reason))
+	get, err := open(library)
+	if err != nil {
+		return err
 	}
 	if entry != nil {
 		return nil
@@ -521,13 +515,4 @@ func (d *device) Timestamps(q QueryPool, first uint32) ([2]uint64, Result) {
 
 func (d *device) DestroyTimestamps(q QueryPool) {
 	vulkan.DestroyQueryPool(d.handle, as[vulkan.QueryPool](q), nil)
-}
-
-// Room says whether the process can have so many bytes more.
-func Room(bytes int) bool {
-	probe, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err == nil {
-		syscall.Munmap(probe)
-	}
-	return err == nil
 }

@@ -1,13 +1,16 @@
-//go:build !cgo || !linux
+//go:build !cgo || !(linux || windows)
 
 package native
 
 import "runtime"
 
+// Loader is the Vulkan loader's name; here there is none.
+const Loader = ""
+
 // Load answers why there is no Vulkan.
 func Load(string) error {
-	if runtime.GOOS != "linux" {
-		return Unsupported("built for " + runtime.GOOS + ", and vkds opens Vulkan on Linux alone")
+	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
+		return Unsupported("built for " + runtime.GOOS + ", and vkds opens Vulkan on Linux and Windows alone")
 	}
 	return Unsupported("built without cgo (build with CGO_ENABLED=1 and a C compiler)")
 }

@@ -1,0 +1,279 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	. "github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/internal/pipeline"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/test/testdevice"
+	"github.com/vkds/vkds/vk"
+	"pgregory.net/rapid"
+)
+
+// inChunksOf has batches cut into small chunks until the test's end.
+func inChunksOf(t *testing.T, n int) {
+	pipeline.InChunksOf(n)
+	t.Cleanup(func() { pipeline.InChunksOf(0) })
+}
+
+// spread are edges between many vertices, of which each takes a slab, some of them twice or in both directions.
+func spread(r *rand.Rand, o Options, n int) Edges {
+	e := Edges{From: make([]uint32, n), To: make([]uint32, n)}
+	if o.Weighted {
+		e.Weights = make([]uint32, n)
+	}
+	for i := range n {
+		e.From[i], e.To[i] = r.Uint32N(1500), r.Uint32N(1500)
+		if i > 50 && r.IntN(3) == 0 {
+			j := i - 1 - r.IntN(50)
+			e.From[i], e.To[i] = e.To[j], e.From[j]
+		}
+		if o.Weighted {
+			e.Weights[i] = r.Uint32N(1 << 30)
+		}
+	}
+	return e
+}
+
+// done are the operations of a batch that are not pending.
+func done(e Edges, status []structures.Status) (some Edges, of []structures.Status) {
+	for i, s := range status {
+		if s == structures.Pending {
+			continue
+		}
+		some.From, some.To, of = append(some.From, e.From[i]), append(some.To, e.To[i]), append(of, s)
+		if e.Weights != nil {
+			some.Weights = append(some.Weights, e.Weights[i])
+		}
+	}
+	return some, of
+}
+
+// requireHolds requires that a graph has the oracle's edges and no others, and that its memory is sound.
+func requireHolds(t *testing.T, g *Graph, w *oracle) {
+	t.Helper()
+	ctx := context.Background()
+	require.NoError(t, g.Check(ctx))
+	all, err := g.Export(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, w.edges(), all.Len())
+	for i, from := range all.From {
+		weight, there := w.arcs[arc{from, all.To[i]}]
+		require.True(t, there, "%d to %d", from, all.To[i])
+		if w.o.Weighted {
+			require.Equal(t, weight, all.Weights[i], "%d to %d", from, all.To[i])
+		}
+	}
+}
+
+// Where the pool gets full in mid-batch, and may not grow, what is done is done once, as if the rest had not been asked
+// for, and no edge is left in one adjacency alone; and the graph goes on, as soon as there is room again.
+func TestFullPool(t *testing.T) {
+	inChunksOf(t, 500)
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		eachSort(t, func(t *testing.T, o Options) {
+			r := rand.New(rand.NewPCG(3, 4))
+			for _, kind := range kinds(o)[1:] {
+				if kind == structures.Delete {
+					continue
+				}
+				pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: 150_000})
+				require.NoError(t, err)
+				hog, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+				require.NoError(t, err)
+				keys := make([]uint32, 1000+r.IntN(17000)) // at a random point
+				for i := range keys {
+					keys[i] = uint32(i)
+				}
+				_, err = hog.Insert(t.Context(), keys)
+				require.NoError(t, err)
+				o := o
+				o.Pool = pool
+				g, w := newGraph(t, d, o), newOracle(o)
+				e := spread(r, o, 4000)
+				status := make([]structures.Status, e.Len())
+				err = g.UpdateEdgesInto(t.Context(), kind, e, status)
+				var pending *structures.PendingError
+				require.ErrorAs(t, err, &pending)
+				some, of := done(e, status)
+				require.Equal(t, e.Len()-some.Len(), pending.Operations)
+				require.NotZero(t, some.Len())
+				w.updates(t, kind, some, of)
+				requireHolds(t, g, w)
+				_, err = g.DeleteVertices(t.Context(), e.From[:1500])
+				require.NoError(t, err)
+				require.NoError(t, g.Check(t.Context()))
+				require.NoError(t, hog.Close())
+				_, err = g.InsertEdges(t.Context(), Edges{[]uint32{1, 3}, []uint32{2, 1}, e.Weights[:min(2, len(e.Weights))]})
+				require.NoError(t, err)
+				require.NoError(t, g.Check(t.Context()))
+				require.NoError(t, g.Close())
+				stats, err := pool.Stats(t.Context())
+				require.NoError(t, err)
+				require.Zero(t, stats.Allocated, "slabs that did not come back")
+				require.NoError(t, pool.Close())
+			}
+		})
+	})
+}
+
+// A context that ends in mid-batch ends the batch: each edge is there or isn't, as its status says.
+func TestCancelled(t *testing.T) {
+	inChunksOf(t, 500)
+	d := testdevice.Open(t)
+	eachSort(t, func(t *testing.T, o Options) {
+		r := rand.New(rand.NewPCG(3, 5))
+		for _, kind := range kinds(o)[1:] {
+			ctx, cancel := context.WithCancel(t.Context())
+			o := o
+			o.Progress = func(done, _ int) {
+				if done > 1000 {
+					cancel()
+				}
+			}
+			g, w := newGraph(t, d, o), newOracle(o)
+			e := spread(r, o, 5000)
+			status, err := g.InsertEdges(t.Context(), e)
+			require.NoError(t, err)
+			w.updates(t, structures.Insert, e, status)
+			ctx, cancel = context.WithCancel(t.Context())
+			e = spread(r, o, 5000)
+			status = make([]structures.Status, e.Len())
+			err = g.UpdateEdgesInto(ctx, kind, e, status)
+			require.ErrorIs(t, err, context.Canceled)
+			some, of := done(e, status)
+			require.NotZero(t, some.Len())
+			w.updates(t, kind, some, of)
+			requireHolds(t, g, w)
+			cancel()
+			require.ErrorIs(t, g.Rehash(ctx), context.Canceled)
+			_, err = g.DeleteVertices(ctx, []uint32{1})
+			require.ErrorIs(t, err, context.Canceled)
+			requireHolds(t, g, w)
+		}
+	})
+}
+
+// Batches on a stream do what those from slices do, whose length the device alone knows, too; and Finish does what the
+// pool, the descriptors and the buckets had no room for.
+func TestStreams(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		eachSort(t, func(t *testing.T, o Options) {
+			rapid.Check(t, func(rt *rapid.T) {
+				g, err := New(t.Context(), d, o)
+				require.NoError(rt, err)
+				defer func() { require.NoError(rt, g.Close()) }()
+				w := newOracle(o)
+				s, err := d.NewStream()
+				require.NoError(rt, err)
+				defer s.Close()
+				for range rapid.IntRange(1, 4).Draw(rt, "batches") {
+					kind := rapid.SampledFrom(kinds(o)[1:]).Draw(rt, "kind")
+					e := onceEach(o, batch(rt, o, 3000))
+					length := rapid.IntRange(0, e.Len()).Draw(rt, "length")
+					status := onStream(rt, t, d, s, g, kind, e, length)
+					part := Edges{From: e.From[:length], To: e.To[:length]}
+					if e.Weights != nil {
+						part.Weights = e.Weights[:length]
+					}
+					w.updates(rt, kind, part, status[:length])
+					require.NoError(rt, g.Check(t.Context()))
+				}
+				requireSame(rt, t, g, w)
+			})
+		})
+	})
+}
+
+// onceEach are edges without those that equal another one, whose order is open on streams.
+func onceEach(o Options, e Edges) (some Edges) {
+	seen := map[arc]bool{}
+	for i, from := range e.From {
+		ends := arc{from, e.To[i]}
+		if !o.Directed {
+			ends = arc{min(from, e.To[i]), max(from, e.To[i])}
+		}
+		if seen[ends] {
+			continue
+		}
+		seen[ends] = true
+		some.From, some.To = append(some.From, from), append(some.To, e.To[i])
+		if e.Weights != nil {
+			some.Weights = append(some.Weights, e.Weights[i])
+		}
+	}
+	return some
+}
+
+// onStream does a batch by UpdateOn and Finish.
+func onStream(rt *rapid.T, t *testing.T, d *vk.Device, s *vk.Stream, g *Graph, kind structures.Kind, e Edges,
+	length int) []structures.Status {
+	ctx := t.Context()
+	b := DeviceBatch{Count: e.Len()}
+	var buffers []interface{ Free() }
+	defer func() {
+		for _, b := range buffers {
+			b.Free()
+		}
+	}()
+	put := func(words []uint32) *vk.Buffer[uint32] {
+		x, err := vk.NewBuffer[uint32](d, len(words))
+		require.NoError(rt, err)
+		require.NoError(rt, x.Upload(ctx, 0, words))
+		buffers = append(buffers, x)
+		return x
+	}
+	b.From, b.To, b.Left, b.DeviceCount = put(e.From), put(e.To), put([]uint32{0}), put([]uint32{uint32(length)})
+	if kind.Inserts() && e.Weights != nil {
+		b.Weights = put(e.Weights)
+	}
+	status, err := vk.NewBuffer[uint8](d, (e.Len()+3)/4*4)
+	require.NoError(rt, err)
+	buffers = append(buffers, status)
+	b.Status = status
+	require.NoError(rt, g.UpdateOn(ctx, s, kind, b))
+	require.NoError(rt, g.Finish(ctx, s, kind, b))
+	bytes := make([]uint8, e.Len())
+	require.NoError(rt, status.Download(ctx, 0, bytes))
+	all := make([]structures.Status, e.Len())
+	for i, x := range bytes {
+		all[i] = structures.Status(x)
+	}
+	return all
+}
+
+// What can't be is refused by name.
+func TestRefusals(t *testing.T) {
+	d := testdevice.Open(t)
+	for _, o := range []Options{{Vertices: -1}, {Load: -1}, {MaxLoad: 0.5}, {Tile: 3}, {Capacity: 1 << 40}} {
+		_, err := New(t.Context(), d, o)
+		var option *structures.OptionError
+		require.ErrorAs(t, err, &option, "%+v", o)
+	}
+	g := newGraph(t, d, Options{})
+	var length *structures.LengthError
+	_, err := g.InsertEdges(t.Context(), Edges{From: make([]uint32, 2), To: make([]uint32, 1)})
+	require.ErrorAs(t, err, &length)
+	_, err = g.InsertEdges(t.Context(), Edges{From: make([]uint32, 1), To: make([]uint32, 1), Weights: make([]uint32, 1)})
+	require.ErrorAs(t, err, &length)
+	var kind *structures.KindError
+	_, err = g.AddEdges(t.Context(), Edges{})
+	require.ErrorAs(t, err, &kind)
+	_, err = g.InsertEdges(t.Context(), Edges{From: []uint32{1}, To: []uint32{^uint32(0)}})
+	var pending *structures.PendingError
+	require.ErrorAs(t, err, &pending)
+	n, err := g.Vertices(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.NoError(t, g.Close())
+	_, err = g.InsertEdges(t.Context(), Edges{})
+	require.True(t, errors.Is(err, vk.ErrClosed))
+	require.Zero(t, g.Device())
+}

@@ -1,0 +1,32 @@
+//go:build cgo
+
+package native
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Loader is the Vulkan loader's name.
+const Loader = "vulkan-1.dll"
+
+// open opens a loader and returns its vkGetInstanceProcAddr, or the system's reason why not. It is looked for beside
+// the program and where Windows and drivers put theirs, not in the current folder, nor along the PATH.
+func open(library string) (unsafe.Pointer, error) {
+	loader, err := windows.LoadLibraryEx(library, 0, windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
+	if err != nil {
+		return nil, err
+	}
+	get, err := windows.GetProcAddress(loader, "vkGetInstanceProcAddr")
+	return as[unsafe.Pointer](get), err
+}
+
+// Room says whether the process can have so many bytes more.
+func Room(bytes int) bool {
+	probe, err := windows.VirtualAlloc(0, uintptr(bytes), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
+	if err == nil {
+		_ = windows.VirtualFree(probe, 0, windows.MEM_RELEASE)
+	}
+	return err == nil
+}
