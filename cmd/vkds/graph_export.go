@@ -45,7 +45,7 @@ With --weighted it adds the edges' weights, where the file has them.
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
 	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, "format"}, "output-format",
-		"what is written: "+strings.Join(exportFormats()[1:], ", ")+"; auto: by the file's ending")
+		"what is written: "+strings.Join(exportFormats()[1:], ", ")+";\nauto: by the file's ending")
 	flags.BoolVar(&s.options.Weighted, "weighted", false, "weights, too")
 	x.rows.addJSON(flags, "from", "to", "weight")
 	s.add(flags, graphFlags{directed: true, weight: true})
