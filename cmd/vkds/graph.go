@@ -47,9 +47,9 @@ type graphFlags struct {
 }
 
 func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
-	flags.Var(choice[graphfile.Format]{&s.options.Format, graphfile.Formats.Parse,
-		strings.Join(graphfile.Formats.Names()[1:], "|")}, "format",
-		"how the file is stored (default: by its name or its first bytes)")
+	flags.Var(choice[graphfile.Format]{&s.options.Format, graphfile.Formats.Parse, "format"}, "format",
+		"how the file is stored: "+strings.Join(graphfile.Formats.Names()[1:], ", ")+
+			";\nauto: by its name or its first bytes")
 	if has.directed {
 		flags.BoolVar(&s.options.Directed, "directed", false, "edges lead from the first vertex to the second alone")
 	}
@@ -63,7 +63,7 @@ func (s *graphSource) add(flags *pflag.FlagSet, has graphFlags) {
 		flags.StringVar(&s.options.Weight, "weight", "", "the `column` of their weights (default: none)")
 	}
 	flags.Var(typeFlag(&s.options.ID), "id-type", "of edges and tables: what ids are: u64, i64, ip, hex, text, …\n"+
-		"(default: integers, or text where no number is among the first)")
+		"(default: integers, or text where none of the first is a number)")
 	s.text.add(flags)
 	flags.BoolVar(&s.options.SkipInvalid, "skip-invalid", false, "of edges and tables: pass over lines that hold no "+
 		"edge,\nand count them")

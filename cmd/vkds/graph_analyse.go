@@ -159,7 +159,7 @@ the least one of its component (of texts, the one that came first).
 	flags.SortFlags = false
 	flags.BoolVar(&each, "vertices", false, "print each vertex, and the least one of its component")
 	rows.add(flags, labelColumns...)
-	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices one a line`
+	flags.Lookup("json").Usage = `print one JSON object: {"components": …, "largest": …}, or with --vertices rows`
 	s.add(flags, graphFlags{})
 	return c
 }

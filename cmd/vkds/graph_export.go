@@ -44,8 +44,8 @@ With --weighted it adds the edges' weights, where the file has them.
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVarP(&x.output, "output", "o", infile.Stdin, "`file` to write; \"-\" is standard output")
-	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, strings.Join(exportFormats(), "|")},
-		"output-format", "what is written; auto: by the file's ending")
+	flags.Var(choice[graphfile.Format]{&x.format, parseExportFormat, "format"}, "output-format",
+		"what is written: "+strings.Join(exportFormats()[1:], ", ")+";\nauto: by the file's ending")
 	flags.BoolVar(&s.options.Weighted, "weighted", false, "weights, too")
 	x.rows.addJSON(flags, "from", "to", "weight")
 	s.add(flags, graphFlags{directed: true, weight: true})
@@ -97,8 +97,8 @@ func (x *graphExport) check(input string) (err error) {
 	case x.output == infile.Stdin || x.rows.json:
 		x.format = graphfile.CSV
 	case !known:
-		err = fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", x.output, ending,
-			strings.Join(exportFormats()[1:], ", "))
+		err = fmt.Errorf("%s: no format has the ending %s: --output-format says which it is to be (%s)", x.output,
+			ending, strings.Join(exportFormats()[1:], ", "))
 	default:
 		x.format = f
 	}

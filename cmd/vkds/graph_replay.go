@@ -44,8 +44,9 @@ undirected, and one that comes again changes nothing.
 	flags.IntVar(&r.batch, "batch", 0, "how many `rows` a batch has")
 	_ = c.MarkFlagRequired("batch") // which there is
 	flags.IntVar(&r.window, "window", 0, "keep the edges of the last `rows` alone")
-	flags.StringVar(&r.plot, "plot", "", "draw what is counted over the rows, to a `file` (.png, .svg, .pdf)")
+	flags.StringVar(&r.plot, "plot", "", "draw what is counted over the rows, to a `file`\n(.png, .svg, .pdf)")
 	r.rows.add(flags, replayColumns...)
+	flags.Lookup("json").Usage = "print JSON, a batch a line"
 	s.add(flags, graphFlags{})
 	return c
 }

@@ -5,8 +5,8 @@ import (
 )
 
 // dimacs reads lines that a letter says the kind of: c, comments; p, the problem's name and the numbers of vertices and
-// edges; a, an arc and its length, of graphs for shortest paths (9th DIMACS Implementation Challenge, 2006); e, an edge,
-// of those for colouring (2nd, 1993).
+// edges; a, an arc and its length, of graphs for shortest paths (9th DIMACS Implementation Challenge, 2006); e, an
+// edge, of those for colouring (2nd, 1993).
 type dimacs struct {
 	*lines
 	vertices *Vertices

@@ -44,7 +44,8 @@ type sizes struct {
 }
 
 func newEdgeList(l *lines, o Options, v *Vertices) (*edgeList, error) {
-	e := &edgeList{lines: l, vertices: v, whole: o.whole, header: o.Header, weight: -1, skip: o.SkipInvalid, note: o.Note}
+	e := &edgeList{lines: l, vertices: v, whole: o.whole, header: o.Header, weight: -1, skip: o.SkipInvalid,
+		note: o.Note}
 	if o.Comment != 0 {
 		e.comment = []byte(string(o.Comment))
 	}
@@ -52,8 +53,8 @@ func newEdgeList(l *lines, o Options, v *Vertices) (*edgeList, error) {
 	for i, c := range o.columns() {
 		n, err := strconv.Atoi(c.Name)
 		if err != nil || n < 1 {
-			return nil, &input.OptionError{Reason: fmt.Sprintf("column %q is asked for, but columns of a list of edges "+
-				"have numbers from 1", c.Name)}
+			return nil, &input.OptionError{Reason: fmt.Sprintf("column %q is asked for, but columns of a list of "+
+				"edges have numbers from 1", c.Name)}
 		}
 		*at[i], e.least = n-1, max(e.least, n)
 	}

@@ -13,7 +13,8 @@ type CountError struct {
 }
 
 func (e *CountError) Error() string {
-	return fmt.Sprintf("%s: says that it has %d %s, but has %d: it is damaged or cut off", e.File, e.Said, e.What, e.Have)
+	return fmt.Sprintf("%s: says that it has %d %s, but has %d: it is damaged or cut off", e.File, e.Said, e.What,
+		e.Have)
 }
 
 // IDError reports a vertex that is none of those that a file declares.
@@ -29,8 +30,8 @@ func (e *IDError) Error() string {
 // Causes that an *input.LineError may wrap beside those of packages input and keytype.
 var (
 	// ErrBanner reports a Matrix Market file without its first line, or with one that says something else.
-	ErrBanner = errors.New("should be \"%%MatrixMarket matrix coordinate\", then pattern, integer or real, then general, " +
-		"symmetric or skew-symmetric")
+	ErrBanner = errors.New("should be \"%%MatrixMarket matrix coordinate\", then pattern, integer or real, then " +
+		"general, symmetric or skew-symmetric")
 	// ErrDense reports a matrix that lists all its elements.
 	ErrDense = errors.New("an array lists all elements of a matrix: a graph's is of the kind coordinate")
 	// ErrSquare reports a matrix that is no graph's.

@@ -1,6 +1,6 @@
 // Package graphfile reads graphs: lists of edges, Matrix Market, METIS, DIMACS, and edge tables of CSV, Parquet and
-// Arrow, plain or compressed, or through a pipe. Vertices have ids, integers of up to 64 bits or texts, and are numbered
-// from 0 on; Vertices knows both. What is wrong is told with its file and line.
+// Arrow, plain or compressed, or through a pipe. Vertices have ids, integers of up to 64 bits or texts, and are
+// numbered from 0 on; Vertices knows both. What is wrong is told with its file and line.
 package graphfile
 
 import (

@@ -52,7 +52,8 @@ func Load(ctx context.Context, path string, o LoadOptions) (*Graph, error) {
 		return nil, err
 	}
 	if g.Rows == 0 && g.Skipped > 0 {
-		return nil, &input.OptionError{Reason: r.file.Name() + ": nothing in it can be read: all there is was passed over"}
+		return nil, &input.OptionError{Reason: r.file.Name() + ": nothing in it can be read: all there is was " +
+			"passed over"}
 	}
 	if e, ok := r.source.(*edgeList); ok && e.late {
 		g.rotate(o.Multi)

@@ -1,0 +1,374 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// knownGraph is what the README of a folder of graphs says.
+type knownGraph struct {
+	path                                               string
+	vertices, edges, triangles, loops, least, greatest int
+}
+
+// shippedGraphs are those of testdata/README.md.
+var shippedGraphs = []knownGraph{
+	{"karate.mtx", 34, 78, 45, 0, 1, 17},
+	{"jagmesh7.mtx.gz", 1138, 3156, 2016, 1138, 3, 6},
+	{"power.graph.gz", 4941, 6594, 651, 0, 1, 19},
+	{"celegans_metabolic.graph.gz", 453, 2025, 3284, 0, 1, 237},
+}
+
+// collectedGraphs are those of ../shared/data/README.md that aren't shipped.
+var collectedGraphs = []knownGraph{
+	{"airfoil1/airfoil1.graph.gz", 4253, 12289, 8034, 0, 3, 9},
+	{"CollegeMsg/CollegeMsg.txt.gz", 1899, 13838, 14319, 0, 1, 255},
+	{"ca-GrQc/ca-GrQc.txt.gz", 5242, 14484, 48260, 12, 0, 81},
+	{"oregon1_010331/oregon1_010331.txt.gz", 10670, 22002, 17144, 0, 1, 2312},
+	{"PGPgiantcompo/PGPgiantcompo.graph.gz", 10680, 24316, 54788, 0, 1, 205},
+	{"web-webbase-2001/web-webbase-2001.txt.gz", 16062, 25593, 21115, 0, 1, 1679},
+	{"bcsstk13/bcsstk13.mtx.gz", 2003, 40940, 342300, 2003, 4, 94},
+	{"4elt/4elt.graph.gz", 15606, 45878, 30269, 0, 3, 10},
+	{"web-indochina-2004/web-indochina-2004.txt.gz", 11358, 47606, 210078, 0, 1, 199},
+	{"ego-facebook/facebook_combined.txt.gz", 4039, 88234, 1612010, 0, 1, 1045},
+	{"ca-CondMat/ca-CondMat.txt.gz", 21363, 91286, 171051, 0, 1, 279},
+	{"luxembourg_osm/luxembourg_osm.mtx.gz", 114599, 119666, 68, 0, 1, 6},
+	{"email-Enron/email-Enron.txt.gz", 36692, 183831, 727044, 0, 1, 1383},
+	{"delaunay_n16/delaunay_n16.mtx.gz", 65536, 196575, 131842, 0, 3, 17},
+	{"ca-AstroPh/ca-AstroPh.txt.gz", 18772, 198050, 1351441, 60, 0, 504},
+	{"MIT8/MIT8.edgelist.gz", 6440, 251252, 2370587, 0, 1, 708},
+	{"soc-Epinions1/soc-Epinions.txt.gz", 75879, 405740, 1624481, 0, 1, 3044},
+}
+
+func checkGraphs(t *testing.T, folder string, all []knownGraph) {
+	for _, k := range all {
+		path := filepath.Join(folder, k.path)
+		out, _ := answer(t, "", "graph", "stats", path, "--json")
+		assert.JSONEq(t, fmt.Sprintf(`{"vertices": %d, "edges": %d, "loops": %d, "degree": {"min": %d, "max": %d, `+
+			`"mean": %.17g}}`, k.vertices, k.edges, k.loops, k.least, k.greatest,
+			2*float64(k.edges)/float64(k.vertices)), out, path)
+		out, _ = answer(t, "", "graph", "triangles", path, "--json")
+		assert.JSONEq(t, fmt.Sprintf(`{"triangles": %d}`, k.triangles), out, path)
+	}
+}
+
+func TestShippedGraphs(t *testing.T) {
+	needDevice(t)
+	checkGraphs(t, filepath.Join("..", "..", "testdata"), shippedGraphs)
+}
+
+// All the graphs that were collected, and CollegeMsg as it grew.
+func TestCollectedGraphs(t *testing.T) {
+	needDevice(t)
+	folder := os.Getenv("VKDS_DATA")
+	if folder == "" {
+		t.Skip("no real data beside those in testdata (VKDS_DATA is their folder)")
+	}
+	checkGraphs(t, folder, collectedGraphs)
+	out, _ := answer(t, "", "graph", "stats", folder+"/openflights/routes.dat.gz", "--format", "csv", "--from", "4",
+		"--to", "6", "--skip-invalid", "--no-header", "--json")
+	assert.Regexp(t, `(?s)"vertices": 3330,.*"edges": 19079,.*"max": 248,`, out)
+	messages := folder + "/CollegeMsg/CollegeMsg.txt.gz"
+	out, _ = answer(t, "", "graph", "replay", messages, "--batch", "10000")
+	assert.Equal(t, []string{"rows,vertices,edges,triangles", "10000,732,3004,1402", "20000,1027,5353,3208",
+		"30000,1261,7491,5886", "40000,1454,9536,8831", "50000,1722,12057,11573", "59835,1899,13838,14319"},
+		withoutLast(out))
+	out, _ = answer(t, "", "graph", "replay", messages, "--batch", "10000", "--window", "20000")
+	assert.Contains(t, withoutLast(out), "40000,1115,5099,2561")
+	out, _ = answer(t, "", "graph", "replay", messages, "--batch", "59835", "--window", "10000")
+	assert.Contains(t, withoutLast(out), "59835,889,2267,547")
+}
+
+// withoutLast are the lines of a table without its last column.
+func withoutLast(table string) (lines []string) {
+	for line := range strings.Lines(table) {
+		lines = append(lines, line[:strings.LastIndexByte(line, ',')])
+	}
+	return lines
+}
+
+// plain is a graph in Go's maps.
+type plain map[string]map[string]int
+
+func (p plain) add(from, to string, weight int) {
+	for _, v := range []string{from, to} {
+		if p[v] == nil {
+			p[v] = map[string]int{}
+		}
+	}
+	if from != to {
+		p[from][to], p[to][from] = weight, weight
+	}
+}
+
+// distances are the lengths of shortest paths, by weights or by edges.
+func (p plain) distances(from string, weighted bool) map[string]int {
+	found := map[string]int{from: 0}
+	for range p { // Bellman and Ford
+		for u, near := range maps.Clone(found) {
+			for v, w := range p[u] {
+				if !weighted {
+					w = 1
+				}
+				if have, there := found[v]; !there || near+w < have {
+					found[v] = near + w
+				}
+			}
+		}
+	}
+	return found
+}
+
+// counts are edges, triangles, components and the vertices of the largest of these.
+func (p plain) counts() (edges, triangles, components, largest int) {
+	seen := map[string]bool{}
+	for u, to := range p {
+		for v := range to {
+			for w := range p[v] {
+				if _, closed := to[w]; closed {
+					triangles++
+				}
+			}
+			edges++
+		}
+		if !seen[u] {
+			reached := p.distances(u, false)
+			for v := range reached {
+				seen[v] = true
+			}
+			components, largest = components+1, max(largest, len(reached))
+		}
+	}
+	return edges / 2, triangles / 6, components, largest
+}
+
+// randomList is a list of edges, with weights, among texts or numbers, and what it comes to.
+func randomList(random *rand.Rand, rows int, id func(int) string) (text string, p plain) {
+	p = plain{}
+	var b strings.Builder
+	for range rows {
+		u, v, w := id(random.IntN(40)), id(random.IntN(40)), random.IntN(100)
+		fmt.Fprintln(&b, u, v, w)
+		p.add(u, v, w)
+	}
+	return b.String(), p
+}
+
+// All analyses of small graphs, with ids of both kinds, are those of plain maps.
+func TestGraphAnswers(t *testing.T) {
+	needDevice(t)
+	random := rand.New(rand.NewPCG(7, 8))
+	for name, id := range map[string]func(int) string{
+		"numbers": func(i int) string { return fmt.Sprint(1<<40 - i*i*7919) },
+		"texts":   func(i int) string { return fmt.Sprintf("v%d", i) },
+	} {
+		text, p := randomList(random, 45, id)
+		path := write(t, "list.txt", text)
+		edges, triangles, components, largest := p.counts()
+		stats, _ := answer(t, "", "graph", "stats", path, "--json")
+		assert.Contains(t, stats, fmt.Sprintf("\"vertices\": %d,\n  \"edges\": %d,", len(p), edges), name)
+		out, _ := answer(t, "", "graph", "triangles", path)
+		assert.Equal(t, fmt.Sprintf("measure,value\ntriangles,%d\n", triangles), out, name)
+		out, _ = answer(t, "", "graph", "components", path, "--json")
+		assert.JSONEq(t, fmt.Sprintf(`{"components": %d, "largest": %d}`, components, largest), out, name)
+		source := strings.Fields(text)[0]
+		for command, weighted := range map[string]bool{"bfs": false, "sssp": true} {
+			arguments := []string{"graph", command, path, "--from", source}
+			if weighted {
+				arguments = append(arguments, "--weight", "3")
+			}
+			out, _ = answer(t, "", arguments...)
+			assert.Equal(t, p.table(p.distances(source, weighted)), sortedLines(out), "%s %s", name, command)
+		}
+		cores, _ := answer(t, "", "graph", "kcore", path)
+		assert.Equal(t, p.table(p.cores()), sortedLines(cores), name)
+		var pairs []string
+		for v := range p[source] {
+			pairs = append(pairs, source+","+v)
+		}
+		slices.Sort(pairs)
+		out, _ = answer(t, "", "graph", "neighbors", path, source)
+		assert.Equal(t, pairs, sortedLines(out), name)
+	}
+}
+
+// table are lines of a vertex and its number, empty where there is none, in the order of the lines.
+func (p plain) table(numbers map[string]int) (lines []string) {
+	for v := range p {
+		line := v + ","
+		if n, there := numbers[v]; there {
+			line += fmt.Sprint(n)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// cores are core numbers, by taking away whoever has the fewest neighbours left.
+func (p plain) cores() map[string]int {
+	left, cores, most := map[string]int{}, map[string]int{}, 0
+	for v := range p {
+		left[v] = len(p[v])
+	}
+	for len(left) > 0 {
+		least := ""
+		for v, n := range left {
+			if least == "" || n < left[least] {
+				least = v
+			}
+		}
+		most = max(most, left[least])
+		cores[least] = most
+		delete(left, least)
+		for v := range p[least] {
+			if _, there := left[v]; there {
+				left[v]--
+			}
+		}
+	}
+	return cores
+}
+
+// sortedLines are the lines behind a table's first one.
+func sortedLines(table string) []string {
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")[1:]
+	slices.Sort(lines)
+	return lines
+}
+
+// Ranks are 1 together, the highest first, and those of the karate club's heads are known.
+func TestGraphPageRank(t *testing.T) {
+	needDevice(t)
+	path := filepath.Join("..", "..", "testdata", "karate.mtx")
+	out, _ := answer(t, "", "graph", "pagerank", path, "--json")
+	sum, last, first := 0.0, 1.0, ""
+	for line := range strings.Lines(out) {
+		var row struct {
+			Vertex int
+			Rank   float64
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &row))
+		sum += row.Rank
+		assert.LessOrEqual(t, row.Rank, last)
+		last = row.Rank
+		first += fmt.Sprintf("%d %.4f ", row.Vertex, row.Rank)
+	}
+	assert.InDelta(t, 1, sum, 1e-5)
+	assert.True(t, strings.HasPrefix(first, "34 0.1009 1 0.0970 33 0.0717 "), first)
+	top, _ := answer(t, "", "graph", "pagerank", path, "--top", "2")
+	assert.Equal(t, 3, strings.Count(top, "\n"))
+}
+
+// Directions, loops and edges that come twice are as the flags say.
+func TestGraphFlags(t *testing.T) {
+	needDevice(t)
+	path := write(t, "list", "1 2\n2 1\n1 2\n3 3\n3 1\n")
+	for flag, want := range map[string]string{
+		"--quiet":    `"edges": 2, "loops": 1, "degree": {"min": 1, "max": 2, "mean": 1.3333333333333333}`,
+		"--directed": `"edges": 3, "loops": 1, "degree": {"min": 1, "max": 1, "mean": 1}`,
+		"--multi":    `"edges": 5, "loops": 1, "degree": {"min": 3, "max": 4, "mean": 3.3333333333333335}`,
+	} {
+		out, _, status := runTool("", "graph", "stats", path, "--json", flag)
+		assert.Zero(t, status)
+		assert.JSONEq(t, `{"vertices": 3, `+want+"}", out, flag)
+	}
+	out, _ := answer(t, "", "graph", "bfs", path, "--from", "1", "--directed")
+	assert.Equal(t, "vertex,distance\n1,0\n2,1\n3,\n", out)
+	out, _ = answer(t, "1 2 9\n2 1 4\n", "graph", "sssp", "-", "--weight", "3", "--multi", "--from", "1")
+	assert.Equal(t, "vertex,distance\n1,0\n2,4\n", out)
+	out, _ = answer(t, "a,b\n7,8\n8,9\n", "graph", "components", "-", "--format", "csv", "--vertices")
+	assert.Equal(t, "vertex,component\n7,7\n8,7\n9,7\n", out)
+	out, _ = answer(t, "", "graph", "stats", write(t, "none", ""), "--json")
+	assert.JSONEq(t, `{"vertices": 0, "edges": 0, "loops": 0, "degree": {"min": 0, "max": 0, "mean": 0}}`, out)
+}
+
+// What is exported comes back, whatever it becomes.
+func TestGraphExport(t *testing.T) {
+	needDevice(t)
+	list := write(t, "list.txt", "10 30 5\n30 20 6\n40 40 7\n20 10 8\n")
+	want, _ := answer(t, "", "graph", "export", list, "--weight", "3")
+	assert.Equal(t, "from,to,weight\n10,20,8\n10,30,5\n20,30,6\n", want)
+	for _, ending := range []string{"csv", "txt", "mtx", "graph", "gr"} {
+		path := filepath.Join(t.TempDir(), "out."+ending)
+		answer(t, "", "graph", "export", list, "--weight", "3", "-o", path)
+		arguments := []string{"graph", "export", path, "--weighted"}
+		back := want
+		switch ending {
+		case "csv", "txt":
+			arguments = append(arguments, "--weight", "3")
+		default:
+			back = "from,to,weight\n1,2,8\n1,3,5\n2,3,6\n" // numbers from 1 on
+			stats, _ := answer(t, "", "graph", "stats", path)
+			assert.Contains(t, stats, "vertices,4\nedges,3\n", ending)
+		}
+		out, _ := answer(t, "", arguments...)
+		assert.Equal(t, back, out, ending)
+	}
+	assert.Contains(t, refusal(t, "", "graph", "export", list, "-o", list), "is the same file as")
+	document := filepath.Join(t.TempDir(), "x.doc")
+	assert.Contains(t, refusal(t, "", "graph", "export", list, "-o", document), "no format has")
+	assert.Contains(t, refusal(t, "\"a b\",c\n", "graph", "export", "-", "--format", "csv", "--id-type", "text",
+		"--output-format", "edges"), "can't stand in a list of edges")
+}
+
+func TestGraphRefuses(t *testing.T) {
+	needDevice(t)
+	list := write(t, "list", "1 2\n")
+	assert.Equal(t, "vertex 7 isn't in the graph", refusal(t, "", "graph", "bfs", list, "--from", "7"))
+	assert.Equal(t, `vertex "x": "x" is not an integer`, refusal(t, "", "graph", "neighbors", list, "x"))
+	assert.Equal(t, `required flag(s) "from" not set`, refusal(t, "", "graph", "sssp", list))
+	assert.Equal(t, `standard input:2: "x" is not an integer`, refusal(t, "1 2\nx 1\n", "graph", "triangles", "-"))
+	assert.Contains(t, refusal(t, "", "graph", "stats", list, "--format", "gml"), `unknown format "gml"`)
+	assert.Contains(t, refusal(t, "", "graph", "replay", list, "--batch", "0"), "a batch has 1 to")
+	assert.Contains(t, refusal(t, "", "graph", "replay", list, "--batch", "1", "--plot", "x.doc"), "ends in .png")
+	assert.Contains(t, refusal(t, "", "graph", "pagerank", list, "--damping", "1"), "--damping is between 0 and 1")
+	assert.Contains(t, refusal(t, "", "graph", "paint", list), `unknown command "paint"`)
+	assert.Equal(t, "files of format mtx have no columns to choose", refusal(t, "", "graph", "stats",
+		filepath.Join("..", "..", "testdata", "karate.mtx"), "--from", "2"))
+}
+
+// A replayed list has after each batch the counts of a graph that is made of its rows, or of those in the window, anew.
+func TestGraphReplay(t *testing.T) {
+	needDevice(t)
+	random := rand.New(rand.NewPCG(9, 10))
+	text, _ := randomList(random, 400, func(i int) string { return fmt.Sprint(5 * i) })
+	rows := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	picture := filepath.Join(t.TempDir(), "x.svg")
+	for _, window := range []int{0, 70} {
+		arguments := []string{"graph", "replay", write(t, "list", text), "--batch", "60", "--plot", picture}
+		last := len(rows)
+		if window > 0 {
+			last = window
+			arguments = append(arguments, "--window", fmt.Sprint(window))
+		}
+		out, _ := answer(t, "", arguments...)
+		want := "rows,vertices,edges,triangles,components\n"
+		for at := 60; at < len(rows)+60; at += 60 {
+			end, p := min(at, len(rows)), plain{}
+			for _, row := range rows[max(0, end-last):end] {
+				f := strings.Fields(row)
+				p.add(f[0], f[1], 0)
+			}
+			edges, triangles, components, _ := p.counts()
+			want += fmt.Sprintf("%d,%d,%d,%d,%d\n", end, len(p), edges, triangles, components)
+		}
+		assert.Equal(t, want, out, window)
+		drawn, err := os.ReadFile(picture)
+		require.NoError(t, err)
+		assert.Contains(t, string(drawn), "<svg")
+	}
+	out, _ := answer(t, "1 1\n2 2\n", "graph", "replay", "-", "--batch", "1", "--json")
+	assert.Equal(t, `{"rows":1,"vertices":1,"edges":0,"triangles":0,"components":1}`+"\n"+
+		`{"rows":2,"vertices":2,"edges":0,"triangles":0,"components":2}`+"\n", out)
+}
