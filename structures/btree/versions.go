@@ -106,7 +106,7 @@ func (v *versions) take() (time uint32, before uint64, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	last := len(v.open) - 1
-	if last >= 0 && !v.changed {
+	if last >= 0 && !v.changed && v.open[last].time == v.clock-1 { // else the one that was taken last is closed
 		v.open[last].handles++
 		return v.open[last].time, v.before, nil
 	}
