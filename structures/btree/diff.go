@@ -98,8 +98,8 @@ func (v *view[W]) recordDiff(s *vk.Stream, later *view[W], to differences, total
 		return err
 	}
 	push := diffPush{
-		Tree: v.of.device(s), Later: at.Address(), To: vk.NewArguments(s, to), Slabs: plan.order.leaves, Counts: plan.counts,
-		Offsets: plan.offsets, Leaves: recording.Length{At: n.At, N: uint32(n.N)},
+		Tree: v.of.device(s), Later: at.Address(), To: vk.NewArguments(s, to), Slabs: plan.order.leaves,
+		Counts: plan.counts, Offsets: plan.offsets, Leaves: recording.Length{At: n.At, N: uint32(n.N)},
 	}
 	return t.recordDifferences(s, push, plan.scanning, total)
 }
@@ -193,7 +193,9 @@ func (v *view[W]) diff(ctx context.Context, s *vk.Stream, later *view[W], from W
 	var total uint64
 	plan := func() {
 		total, to.Kinds = p.Take(4), p.Take(room)
-		to.Keys, to.Old, to.New = p.Take(t.width.Bytes()*room), p.Take(t.width.Bytes()*room), p.Take(t.width.Bytes()*room)
+		for _, words := range []*uint64{&to.Keys, &to.Old, &to.New} {
+			*words = p.Take(t.width.Bytes() * room)
+		}
 	}
 	plan()
 	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))

@@ -63,8 +63,8 @@ func TestDiff(t *testing.T) {
 
 func testDiff[W structures.Word](t *testing.T) {
 	d := testdevice.Open(t)
-	for _, path := range []Path{Concurrent, Batched} {
-		eachTile(t, d, func(t *testing.T, tile int) {
+	for path, tile := range map[Path]int{Concurrent: 1, Batched: min(maxTile, d.SubgroupSize())} {
+		t.Run(fmt.Sprintf("%v, %v", path, structures.WidthOf[W]()), func(t *testing.T) {
 			rng := random(uint64(path) + uint64(tile))
 			tree, now := newTreeOf[W](t, d, Options{Path: path, Tile: tile}), modelOf[W]{}
 			updateSome(t, tree, now, rng, 1)
@@ -82,7 +82,7 @@ func testDiff[W structures.Word](t *testing.T) {
 				}
 				i, j := rng.IntN(len(open)), len(open)-1
 				for _, k := range []int{i, rng.IntN(i + 1)} {
-					requireDiff(t, open[k], open[j], 1<<14, fmt.Sprintf("%v, round %d, from %d to %d", path, round, k, j))
+					requireDiff(t, open[k], open[j], 1<<14, fmt.Sprintf("round %d, from %d to %d", round, k, j))
 					j = i
 				}
 			}

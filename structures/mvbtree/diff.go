@@ -59,7 +59,8 @@ func Diff[K, V structures.Number](ctx context.Context, older, newer *Snapshot[K,
 // each yields changes. False: no more are wanted.
 func each[K, V structures.Number](c versioned.Changes[K, V], yield func(Change[K, V], error) bool) bool {
 	for i, key := range c.Keys {
-		change := Change[K, V]{Key: key, Had: c.Kinds[i] != structures.InsertUnique, Has: c.Kinds[i] != structures.Delete}
+		kind := c.Kinds[i]
+		change := Change[K, V]{Key: key, Had: kind != structures.InsertUnique, Has: kind != structures.Delete}
 		if change.Had {
 			change.Old = c.Old[i]
 		}

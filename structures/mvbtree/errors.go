@@ -18,5 +18,5 @@ func (e *ForeignError) Error() string { return "snapshots of different trees can
 type OrderError struct{ Older, Newer uint64 } // their times
 
 func (e *OrderError) Error() string {
-	return fmt.Sprintf("a snapshot of time %d is not older than one of time %d: they go the other way round", e.Older, e.Newer)
+	return fmt.Sprintf("a snapshot of time %d isn't older than one of time %d, and comes first", e.Older, e.Newer)
 }
