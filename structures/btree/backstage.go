@@ -73,11 +73,17 @@ func (s seen[K, V, W]) Of(t versioned.Tree) bool {
 	return same && s.view.of.tree == b.t
 }
 
-func (s seen[K, V, W]) Changed(ctx context.Context) (any, error) {
-	changed, err := s.view.Changed(ctx)
-	ranges, code := make([]structures.Range[K], len(changed)), structures.KeyCode[K]()
-	for i, r := range changed {
-		ranges[i] = structures.Range[K]{Lo: code.Of(uint64(r.Lo)), Hi: code.Of(uint64(r.Hi))}
+func (s seen[K, V, W]) DiffOn(on *vk.Stream, later versioned.Snapshot, d versioned.DeviceDiff) error {
+	return s.view.DiffOn(on, later.(seen[K, V, W]).view, d)
+}
+
+func (s seen[K, V, W]) Diff(ctx context.Context, later versioned.Snapshot, from uint64,
+	room int) (changes any, all int, next uint64, err error) {
+	c, all, err := s.view.Diff(ctx, later.(seen[K, V, W]).view, W(from), room)
+	if n := len(c.Keys); n != 0 {
+		next = uint64(c.Keys[n-1]) + 1
 	}
-	return ranges, err
+	return versioned.Changes[K, V]{
+		Keys: typed.KeysOf[K](c.Keys), Old: typed.ValuesOf[V](c.Old), New: typed.ValuesOf[V](c.New), Kinds: c.Kinds,
+	}, all, next, err
 }

@@ -132,7 +132,12 @@ func (t *tree[W]) trySnapshot(ctx context.Context, keys []W) error {
 	if _, err := v.Len(ctx); err != nil {
 		return err
 	}
-	if _, err := v.Changed(ctx); err != nil {
+	later, err := t.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer later.Close()
+	if _, _, err := v.Diff(ctx, later, 0, len(keys)); err != nil {
 		return err
 	}
 	if _, err := v.Rank(ctx, keys); err != nil {

@@ -26,6 +26,7 @@ type versions struct {
 	changed bool       // there were some since the last snapshot
 	open    []openTime // ascending
 	closed  int        // times that were closed since versions were freed last
+	updates uint64     // that there were, while any was open: no more leaves than these are copied, or split off
 
 	memory  versionMemory
 	stale   bool // what it holds is of no open snapshot
@@ -42,6 +43,7 @@ type versions struct {
 type openTime struct {
 	time    uint32
 	handles int
+	updates uint64 // versions.updates when it was opened
 }
 
 // versionMemory is the memory of versions. It is made when an update first needs it.
@@ -106,7 +108,7 @@ func (v *versions) take() (time uint32, before uint64, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	last := len(v.open) - 1
-	if last >= 0 && !v.changed {
+	if last >= 0 && !v.changed && v.open[last].time == v.clock-1 { // else the one that was taken last is closed
 		v.open[last].handles++
 		return v.open[last].time, v.before, nil
 	}
@@ -117,7 +119,7 @@ func (v *versions) take() (time uint32, before uint64, err error) {
 	if v.clock == math.MaxUint32 {
 		return 0, 0, &structures.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
 	}
-	v.open = append(v.open, openTime{v.clock, 1})
+	v.open = append(v.open, openTime{v.clock, 1, v.updates})
 	v.clock++
 	v.changed = false
 	return v.clock - 1, v.before, nil
@@ -141,6 +143,17 @@ func (v *versions) again(time uint64) (own uint32, before uint64, open bool) {
 		v.open[i].handles++
 	}
 	return own, v.before, open
+}
+
+// touched is how many leaves may have been changed since a time that is open: copied, or split off those.
+func (v *versions) touched(time uint32) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	i, open := v.find(time)
+	if !open { // closed while it was asked
+		return math.MaxInt
+	}
+	return int(2 * (v.updates - v.open[i].updates))
 }
 
 // leave closes a snapshot, and says whether that was the last one of versions that are kept.
@@ -210,6 +223,9 @@ func (t *tree[W]) keeps(ctx context.Context, s *vk.Stream, updates int) error {
 		t.forgetVersions()
 		return nil
 	}
+	v.mu.Lock()
+	v.updates += min(uint64(updates), recording.MaxBatch)
+	v.mu.Unlock()
 	need := min(updates, t.mostNodes())
 	stale, prune := v.due()
 	lacks := stale || m.stamps == nil || m.slabs() < t.poolSlabs() || v.used+need > m.count()

@@ -23,7 +23,12 @@ import (
 
 func newTree[K, V structures.Number](t testing.TB, o Options) *Tree[K, V] {
 	t.Helper()
-	tree, err := New[K, V](t.Context(), testdevice.Open(t), o)
+	return newTreeOn[K, V](t, testdevice.Open(t), o)
+}
+
+func newTreeOn[K, V structures.Number](t testing.TB, d *vk.Device, o Options) *Tree[K, V] {
+	t.Helper()
+	tree, err := New[K, V](t.Context(), d, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tree.Close()) })
 	return tree
@@ -205,6 +210,24 @@ func TestAt(t *testing.T) {
 	_, err = later.Len(t.Context())
 	require.ErrorIs(t, err, vk.ErrClosed)
 	require.NoError(t, later.Close())
+}
+
+// A snapshot behind which nothing has changed is taken once more, but not the one before it, once it is closed.
+func TestSameTime(t *testing.T) {
+	tree := newTree[uint32, uint32](t, Options{})
+	first := take(t, tree)
+	_, err := tree.Insert(t.Context(), []uint32{1}, []uint32{2})
+	require.NoError(t, err)
+	second := take(t, tree)
+	same := take(t, tree)
+	require.Equal(t, second.Time(), same.Time())
+	require.NoError(t, second.Close())
+	require.NoError(t, same.Close())
+	third := take(t, tree)
+	require.Equal(t, map[uint32]uint32{1: 2}, pairs(t, third))
+	require.Empty(t, pairs(t, first))
+	require.NoError(t, third.Close())
+	require.NoError(t, first.Close())
 }
 
 // A snapshot is saved as it is, while the tree changes, and loaded by any structure.

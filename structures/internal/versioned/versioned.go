@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/vk"
 )
 
@@ -32,13 +33,33 @@ type Versions struct {
 	Forgotten      uint64
 }
 
+// Changes are keys of which two snapshots have different pairs: ascending, with the values that they had and have, 0
+// where there is none, and the operation that makes the later snapshot of the earlier one.
+type Changes[K, V structures.Number] struct {
+	Keys     []K
+	Old, New []V
+	Kinds    []structures.Kind
+}
+
+// DeviceDiff is mvbtree.DeviceDiff.
+type DeviceDiff struct {
+	From     uint64
+	Keys     *vk.Buffer[uint32]
+	Old, New *vk.Buffer[uint32]
+	Kinds    *vk.Buffer[uint8]
+	Total    *vk.Buffer[uint32]
+}
+
 // Snapshot is what a tree held at a time.
 type Snapshot interface {
 	// Queries is a structures.Queries of the tree's types.
 	Queries() any
-	// Changed are ranges of keys, ascending, that have all keys which were changed between this snapshot and a later
-	// one: a []structures.Range of the tree's key type. Error: vk.ErrClosed.
-	Changed(ctx context.Context) (any, error)
+	// Diff reads of which keys, from one on, a later snapshot has other pairs: up to so many, as Changes of the tree's
+	// types. all: how many there are, of which those that are left begin with next. Keys that it takes and returns by
+	// themselves are words. Error: vk.ErrClosed.
+	Diff(ctx context.Context, later Snapshot, from uint64, room int) (changes any, all int, next uint64, err error)
+	// DiffOn records that these keys are written to buffers.
+	DiffOn(s *vk.Stream, later Snapshot, d DeviceDiff) error
 	Time() uint64
 	Len(ctx context.Context) (uint64, error)
 	Save(ctx context.Context, w io.Writer) (int64, error)

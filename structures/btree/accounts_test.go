@@ -1,0 +1,102 @@
+package btree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vkds/vkds/alloc"
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/test/stress"
+	"github.com/vkds/vkds/test/testdevice"
+)
+
+// Behind random histories, of which batches fail because the pool is full or a context ends, with snapshots open that
+// are closed in any order: each holds what it held, and with the last one gone the pool has the tree's nodes alone, and
+// the memory of versions is given back.
+func TestAccountsClose(t *testing.T) {
+	for seed := range uint64(1 + 4*min(stress.Level, 1)) {
+		for _, path := range []Path{Concurrent, Batched} {
+			testAccounts[uint32](t, path, seed)
+			testAccounts[uint64](t, path, seed)
+		}
+	}
+}
+
+func testAccounts[W structures.Word](t *testing.T, path Path, seed uint64) {
+	const blocks = 2
+	what := fmt.Sprintf("%v, %v, seed %d", path, structures.WidthOf[W](), seed)
+	rng := random(seed + 100)
+	o := Options{Path: path, MaxBytes: blocks * alloc.BlockSlabs * 4 * nodeWords}
+	tree := newTreeOf[W](t, testdevice.Open(t), o)
+	now, full := modelOf[W]{}, 0
+	var open []kept[W]
+	for round := range 24 {
+		if rng.IntN(2) == 0 {
+			v, err := tree.Snapshot(t.Context())
+			require.NoError(t, err)
+			open = append(open, kept[W]{v, maps.Clone(now)})
+		}
+		if isFull := failing(t, tree, now, rng); isFull {
+			full++
+		}
+		if len(open) > 3 || rng.IntN(5) == 0 && len(open) != 0 {
+			i := rng.IntN(len(open))
+			require.NoError(t, open[i].view.Close())
+			open = slices.Delete(open, i, i+1)
+		}
+		if len(open) != 0 && round%6 == 5 {
+			requireView(t, open[rng.IntN(len(open))], rng, what)
+		}
+	}
+	require.NotZero(t, full, "the pool was never full")
+	rng.Shuffle(len(open), func(i, j int) { open[i], open[j] = open[j], open[i] })
+	for _, k := range open {
+		requireView(t, k, rng, what)
+		require.NoError(t, k.view.Close())
+	}
+	requireClosed(t, tree, now)
+	left, err := tree.Versions(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, left.Kept)
+	require.Zero(t, left.Snapshots)
+	require.LessOrEqual(t, left.Bytes, tree.pool.Bytes()/spareVersions)
+}
+
+// failing does a batch that may fail, on a tree and its model, and says whether the pool was full.
+func failing[W structures.Word](t *testing.T, tree *tree[W], now modelOf[W], rng *rand.Rand) (full bool) {
+	ctx, cancel := t.Context(), func() {}
+	if rng.IntN(4) == 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(rng.IntN(4000))*time.Microsecond)
+	}
+	defer cancel()
+	keys := make([]W, 1+rng.IntN(4000))
+	for i := range keys {
+		keys[i] = W(rng.Uint64())
+	}
+	var err error
+	if held, _ := now.sorted(); len(held) != 0 && rng.IntN(3) == 0 {
+		for i := range keys {
+			keys[i] = held[rng.IntN(len(held))]
+		}
+		_, err = tree.Delete(ctx, keys)
+	} else {
+		_, err = tree.Insert(ctx, keys, keys)
+	}
+	if err != nil {
+		var limit *structures.LimitError
+		full = errors.As(err, &limit)
+		require.True(t, full || errors.Is(err, context.DeadlineExceeded), "%v", err)
+	}
+	had, values, err := tree.Export(t.Context())
+	require.NoError(t, err)
+	clear(now)
+	now.insert(had, values)
+	return full
+}

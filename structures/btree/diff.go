@@ -1,0 +1,233 @@
+package btree
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/internal/versioned"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/vk"
+)
+
+type changedPush struct {
+	Tree                Device
+	Versions            vk.Arguments[versionArguments]
+	Lows, Leaves, Count uint64
+	From                uint64
+	Slabs, Room, Since  uint32
+}
+
+// differences are Differences of version_diff.comp: addresses, but for the key and the capacity.
+type differences struct {
+	Keys, Old, New, Kinds uint64
+	From                  uint64
+	Capacity              uint32
+	_                     uint32
+}
+
+type diffPush struct {
+	Tree                   Device
+	Later                  uint64
+	To                     vk.Arguments[differences]
+	Slabs, Counts, Offsets uint64
+	Leaves                 recording.Length
+}
+
+// diffPlan is how the scratch of a comparison of so many leaves is divided.
+type diffPlan struct {
+	room                      int
+	lows, leaves, count       uint64
+	order                     leafOrder
+	counts, offsets, scanning uint64
+	bytes                     int
+}
+
+func (t *tree[W]) diffPlan(leaves int, scratch uint64) diffPlan {
+	p := recording.Parts{Base: scratch}
+	d := diffPlan{
+		room: leaves, lows: p.Take(t.width.Bytes() * leaves), leaves: p.Take(4 * leaves), count: p.Take(4),
+		order: t.leafOrderIn(&p, leaves), counts: p.Take(4 * leaves), offsets: p.Take(4 * leaves),
+		scanning: p.Take(t.primitives.ScanScratch(leaves, structures.Bits32)),
+	}
+	d.bytes = int(p.Used)
+	return d
+}
+
+// changedLeaves is how many leaves may have been changed between two snapshots.
+func (v *view[W]) changedLeaves(later *view[W]) int {
+	if !v.of.past() || later.of.at.time == v.of.at.time {
+		return 0
+	}
+	return min(v.of.versions.touched(v.of.at.time), v.of.versions.memory.slabs())
+}
+
+// recordDiff records the writing of what a later snapshot has other pairs of, and the number of these keys at an
+// address.
+func (v *view[W]) recordDiff(s *vk.Stream, later *view[W], to differences, total uint64) error {
+	t, leaves := v.of.tree, v.changedLeaves(later)
+	if leaves == 0 {
+		return t.clear(s, total, 1)
+	}
+	scratch, err := t.scratch.Take(s, t.diffPlan(leaves, 0).bytes)
+	if err != nil {
+		return err
+	}
+	plan := t.diffPlan(leaves, scratch)
+	if err := t.clear(s, plan.count, 1); err != nil {
+		return err
+	}
+	if to.Kinds != 0 && to.Capacity != 0 {
+		if err := t.clear(s, to.Kinds, recording.Padded(int(to.Capacity))/4); err != nil {
+			return err
+		}
+	}
+	list, err := kernel[changedPush](t, s, t.sized("version_list"), 1)
+	if err != nil {
+		return err
+	}
+	slabs := t.versions.memory.slabs()
+	at := vk.NewArguments(s, t.versions.arguments(later.of.at.time))
+	list.Dispatch(s, groups(slabs), changedPush{
+		t.device(), at, plan.lows, plan.leaves, plan.count, to.From, uint32(slabs), uint32(plan.room), v.of.at.time,
+	})
+	n := primitives.Length{N: plan.room, At: plan.count}
+	l := listing{Lows: plan.lows, Leaves: plan.leaves}
+	if err := t.recordLeafOrder(s, l, n, plan.order); err != nil {
+		return err
+	}
+	push := diffPush{
+		Tree: v.of.device(s), Later: at.Address(), To: vk.NewArguments(s, to), Slabs: plan.order.leaves,
+		Counts: plan.counts, Offsets: plan.offsets, Leaves: recording.Length{At: n.At, N: uint32(n.N)},
+	}
+	return t.recordDifferences(s, push, plan.scanning, total)
+}
+
+// recordDifferences records the comparison of leaves that were listed and sorted.
+func (t *tree[W]) recordDifferences(s *vk.Stream, p diffPush, scratch, total uint64) error {
+	tile, leaves := t.tiles.walk, int(p.Leaves.N)
+	dispatch := func(alone uint32) error {
+		k, err := kernel[diffPush](t, s, t.sized("version_diff"), tile, recording.Constant("COUNT_ALONE", alone))
+		if err == nil {
+			k.Dispatch(s, groups(leaves*tile), p)
+		}
+		return err
+	}
+	if err := dispatch(1); err != nil {
+		return err
+	}
+	err := t.primitives.Scan(s, primitives.ScanArgs{
+		In: p.Counts, Out: p.Offsets, Length: primitives.Length{N: leaves, At: p.Leaves.At}, Total: total,
+		Scratch: scratch,
+	})
+	return cmp.Or(err, dispatch(0))
+}
+
+// checkDiff answers why the differences between two snapshots can't be recorded, and how many keys there is room for.
+func (v *view[W]) checkDiff(d versioned.DeviceDiff) (room int, err error) {
+	device, words := v.of.d, v.of.words()
+	room = d.Keys.Len() / words
+	for _, values := range []*vk.Buffer[uint32]{d.Old, d.New} {
+		if values != nil {
+			room = min(room, values.Len()/words)
+		}
+	}
+	if d.Kinds != nil {
+		room = min(room, d.Kinds.Len()&^3)
+	}
+	err = cmp.Or(recording.Need(device, d.Keys, "keys", 0, 0), recording.Need(device, d.Old, "old values", 0, 0),
+		recording.Need(device, d.New, "new values", 0, 0), recording.Need(device, d.Kinds, "kinds", 0, 0),
+		recording.Need(device, d.Total, "words for the number of keys", 0, 1))
+	return min(room, recording.MaxBatch), err
+}
+
+// DiffOn records of which keys a later snapshot has other pairs.
+func (v *view[W]) DiffOn(s *vk.Stream, later *view[W], d versioned.DeviceDiff) error {
+	if err := v.of.EnterOn(context.Background()); err != nil {
+		return err
+	}
+	defer v.of.Leave()
+	if later.of.at.ended() {
+		return vk.ErrClosed
+	}
+	room, err := v.checkDiff(d)
+	if err := cmp.Or(v.of.d.Accept("stream", s), err); err != nil {
+		return err
+	}
+	v.of.Meter().Query(1)
+	return v.of.On(s, func() error {
+		return v.recordDiff(s, later, differences{
+			Keys: d.Keys.Address(), Old: d.Old.Address(), New: d.New.Address(), Kinds: d.Kinds.Address(), From: d.From,
+			Capacity: uint32(room),
+		}, d.Total.Address())
+	})
+}
+
+// Diff reads up to so many of these keys, from one on, with what they had and have, and says how many there are.
+func (v *view[W]) Diff(ctx context.Context, later *view[W], from W,
+	room int) (c versioned.Changes[W, W], all int, err error) {
+	if err := v.of.Enter(ctx); err != nil {
+		return c, 0, err
+	}
+	defer v.of.Leave()
+	if later.of.at.ended() {
+		return c, 0, vk.ErrClosed
+	}
+	if v.changedLeaves(later) == 0 {
+		return c, 0, nil
+	}
+	err = v.of.pipelines.Do(ctx, func(s *vk.Stream) error {
+		c, all, err = v.diff(ctx, s, later, from, room)
+		return err
+	})
+	return c, all, err
+}
+
+// diff is Diff within a call, on a stream of its own.
+func (v *view[W]) diff(ctx context.Context, s *vk.Stream, later *view[W], from W,
+	room int) (c versioned.Changes[W, W], all int, err error) {
+	t, room := v.of.tree, room&^3
+	var p recording.Parts
+	to := differences{From: uint64(from), Capacity: uint32(room)}
+	var total uint64
+	plan := func() {
+		total, to.Kinds = p.Take(4), p.Take(room)
+		for _, words := range []*uint64{&to.Keys, &to.Old, &to.New} {
+			*words = p.Take(t.width.Bytes() * room)
+		}
+	}
+	plan()
+	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+	if err != nil {
+		return c, 0, err
+	}
+	defer memory.Free()
+	base := memory.Address()
+	p = recording.Parts{Base: base}
+	plan()
+	if err := recording.Run(s, func() error { return v.recordDiff(s, later, to, total) }); err != nil {
+		return c, 0, err
+	}
+	var count [1]uint32
+	if err := memory.Download(ctx, 0, count[:]); err != nil {
+		return c, 0, err
+	}
+	n := min(int(count[0]), room)
+	kinds := make([]uint32, (n+3)/4)
+	c = versioned.Changes[W, W]{Keys: make([]W, n), Old: make([]W, n), New: make([]W, n)}
+	for _, part := range []struct {
+		at uint64
+		to []uint32
+	}{{to.Kinds, kinds}, {to.Keys, recording.Words(c.Keys)}, {to.Old, recording.Words(c.Old)},
+		{to.New, recording.Words(c.New)}} {
+		if err := memory.Download(ctx, int(part.at-base)/4, part.to); err != nil {
+			return c, 0, err
+		}
+	}
+	c.Kinds = make([]structures.Kind, n)
+	for i := range c.Kinds {
+		c.Kinds[i] = structures.Kind(kinds[i/4] >> (8 * (i % 4)))
+	}
+	return c, int(count[0]), nil
+}
