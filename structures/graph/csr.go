@@ -30,7 +30,8 @@ type Rows struct {
 	Symmetric bool               // each arc has its opposite, of the same weight
 }
 
-// CSR is a graph as compressed sparse rows. It doesn't change. Several goroutines may use one; its Rows are for reading.
+// CSR is a graph as compressed sparse rows. It doesn't change. Several goroutines may use one; its Rows are for
+// reading.
 type CSR struct {
 	Rows
 
@@ -314,8 +315,8 @@ func (b *csrBuilder) sort(ctx context.Context) (out sortedArcs, err error) {
 		if err := b.makeKeys(keys, values, counts); err != nil {
 			return err
 		}
-		sort := primitives.SortArgs{Keys: keys.Address(), OutKeys: sorted.Address(), Length: primitives.Length{N: b.arcs},
-			Widths: widths, Bits: 2 * b.bits, Scratch: room[6].Address()}
+		sort := primitives.SortArgs{Keys: keys.Address(), OutKeys: sorted.Address(),
+			Length: primitives.Length{N: b.arcs}, Widths: widths, Bits: 2 * b.bits, Scratch: room[6].Address()}
 		compact := primitives.CompactArgs{Keys: sorted.Address(), Flags: flags.Address(), OutKeys: keys.Address(),
 			OutCount: counts.AddressOf(1), Length: sort.Length, Widths: widths, Scratch: sort.Scratch}
 		if weighted {

@@ -15,8 +15,8 @@ import (
 type PageRankOptions struct {
 	// Damping is the share of a rank that goes along arcs, above 0 and below 1. 0: 0.85.
 	Damping float32
-	// Tolerance ends the iterations: how much ranks, which are 1 together, may change in the last one, together. 0: 1e-6;
-	// below 0: never. Ranks are of single precision, so that of large graphs some 1e-7 is never reached.
+	// Tolerance ends the iterations: how much ranks, which are 1 together, may change in the last one, together. 0:
+	// 1e-6; below 0: never. Ranks are of single precision, so that of large graphs some 1e-7 is never reached.
 	Tolerance float32
 	// Iterations are the most that are done. 0: 100.
 	Iterations int
@@ -169,8 +169,8 @@ func (w *workspace) classify(in *incoming) (err error) {
 		if err := w.bulk.Iota(w.s, numbers.Address(), n); err != nil {
 			return err
 		}
-		if err := w.bulk.Histogram(w.s, primitives.HistogramArgs{Keys: classes.Address(), Out: counts.Address(), Bits: 2,
-			Length: length}); err != nil {
+		if err := w.bulk.Histogram(w.s, primitives.HistogramArgs{Keys: classes.Address(), Out: counts.Address(),
+			Bits: 2, Length: length}); err != nil {
 			return err
 		}
 		return w.bulk.Sort(w.s, primitives.SortArgs{Keys: classes.Address(), Values: numbers.Address(),

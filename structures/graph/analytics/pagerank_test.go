@@ -72,7 +72,8 @@ func TestPageRank(t *testing.T) {
 func TestPageRankRefuses(t *testing.T) {
 	a := path(3, true).analyzer(t, testdevice.Open(t))
 	var option *structures.OptionError
-	for _, o := range []PageRankOptions{{Damping: 1}, {Damping: -0.1}, {Damping: float32(math.NaN())}, {Iterations: -1}} {
+	for _, o := range []PageRankOptions{{Damping: 1}, {Damping: -0.1}, {Damping: float32(math.NaN())},
+		{Iterations: -1}} {
 		_, err := a.PageRank(t.Context(), o)
 		require.ErrorAs(t, err, &option)
 	}

@@ -16,8 +16,9 @@ type trianglesBatchPush struct {
 
 // TrianglesThrough counts the triangles of an undirected graph that have an edge of a batch, each of them once: another
 // undirected graph of as many vertices, without loops, whose edges that the graph doesn't have are in no triangle. So a
-// count is kept up from what changes alone: behind an insertion those through the new edges, in the graph that has them,
-// come to it, and before a deletion those through the edges that are to go, in the graph that still has them, leave it.
+// count is kept up from what changes alone: behind an insertion those through the new edges, in the graph that has
+// them, come to it, and before a deletion those through the edges that are to go, in the graph that still has them,
+// leave it.
 //
 // Errors: ErrDirected, of either graph; *structures.LengthError where the batch has another number of vertices;
 // *vk.ForeignError, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
