@@ -35,9 +35,8 @@ func newGraphCommand(g *global) *cobra.Command {
 
 // graphSource is the FILE of a command on graphs, and the flags that say how to read it.
 type graphSource struct {
-	options  graphfile.LoadOptions
-	text     delimitedFlags
-	directed bool // what the graph is made on the device: by the option, unless the command sets it
+	options graphfile.LoadOptions
+	text    delimitedFlags
 }
 
 // Which of the flags a command has, beside those that all have.

@@ -10,8 +10,8 @@ import (
 // repetitions are how often each key of a batch of repeated keys comes.
 const repetitions = 4
 
-// repeated is a batch of n pairs over a quarter as many keys, in a random order. The value at place i is i+1, of 64 bits
-// that number in both words.
+// repeated is a batch of n pairs over a quarter as many keys, in a random order. The value at place i is i+1, of 64
+// bits that number in both words.
 type repeated struct {
 	space keySpace
 	order order

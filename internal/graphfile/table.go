@@ -15,7 +15,6 @@ type table struct {
 	names    []string
 	vertices *Vertices
 	words    [][]uint64 // of the columns
-	texts    bool
 }
 
 // tableRows is how many rows are read at a time.

@@ -391,7 +391,7 @@ func (g *Graph) buildSlabs(ctx context.Context, b *building) (err error) {
 	if err := g.setCounter(context.WithoutCancel(ctx), countLoops, b.loops); err != nil {
 		return err
 	}
-	return g.findHubs(ctx, b.vertices)
+	return g.findHubs(ctx)
 }
 
 // fillSlabs writes all buckets, as often as the pool has to grow for it.

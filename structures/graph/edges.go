@@ -24,11 +24,6 @@ type Edge struct{ From, To, Weight uint32 }
 // Len is how many there are.
 func (e Edges) Len() int { return len(e.From) }
 
-// part is some of them.
-func (e Edges) part(first, end int) Edges {
-	return Edges{e.From[first:end], e.To[first:end], pipeline.Cut(e.Weights, first, end)}
-}
-
 // check answers why edges can't be what a batch is about; weights: it needs them.
 func (e Edges) check(weights bool) error {
 	n := len(e.From)

@@ -133,7 +133,7 @@ func TestCancelled(t *testing.T) {
 	eachSort(t, func(t *testing.T, o Options) {
 		r := rand.New(rand.NewPCG(3, 5))
 		for _, kind := range kinds(o)[1:] {
-			ctx, cancel := context.WithCancel(t.Context())
+			cancel := func() {}
 			o := o
 			o.Progress = func(done, _ int) {
 				if done > 1000 {
@@ -145,6 +145,7 @@ func TestCancelled(t *testing.T) {
 			status, err := g.InsertEdges(t.Context(), e)
 			require.NoError(t, err)
 			w.updates(t, structures.Insert, e, status)
+			var ctx context.Context
 			ctx, cancel = context.WithCancel(t.Context())
 			e = spread(r, o, 5000)
 			status = make([]structures.Status, e.Len())

@@ -214,7 +214,7 @@ func (g *Graph) regrow(ctx context.Context, counts [counterWords]uint32, mode ui
 	g.meter.Rebuild()
 	g.d.Log().LogAttrs(ctx, slog.LevelDebug, "buckets remade", slog.Int("base_slabs", r.slabs),
 		slog.Duration("duration", time.Since(begin)))
-	return true, g.findHubs(ctx, extent)
+	return true, g.findHubs(ctx)
 }
 
 // hubsBehind makes room for the offsets of hubs as they are behind a regrowth.
@@ -309,8 +309,8 @@ func (g *Graph) install(r regrowth) error {
 }
 
 // findHubs lays out the buckets of hubs, for which there is room.
-func (g *Graph) findHubs(ctx context.Context, extent int) error {
-	extent = g.hubs.offsets.Len()
+func (g *Graph) findHubs(ctx context.Context) error {
+	extent := g.hubs.offsets.Len()
 	r, err := g.plan(context.WithoutCancel(ctx), extent, ofHubs)
 	if err != nil {
 		return err
