@@ -10,8 +10,8 @@
 #define BITMAP_BITS WORKGROUP
 #include "../primitives/bitmap.glsl"
 
-// values: distances, ~0 of who isn't reached; marks: two bitmaps; extra: parents, 0: not wanted; own: 1 if every arc has
-// its opposite, so that the other side knows all arcs; more: words of a bitmap.
+// values: distances, ~0 of who isn't reached; marks: two bitmaps; extra: parents, 0: not wanted; own: 1 if every arc
+// has its opposite, so that the other side knows all arcs; more: words of a bitmap.
 const uint CONTROL_BITMAP = CONTROL_OWN;   // which one holds
 
 const uint MODE_PULL = MODE_OWN;
@@ -66,7 +66,7 @@ void main() {
     } else {
         bool pull = mode == MODE_PULL ? entries >= graph.vertices / BETA
                                       : lanes > (graph.arcs - min(seen, graph.arcs)) / ALPHA;
-        if (own != 0u && pull) control_order(MODE_PULL, (graph.vertices + WORKGROUP - 1u) / WORKGROUP);
+        if (own != 0u && pull) control_order(MODE_PULL, (graph.vertices + LARGE_GROUP - 1u) / LARGE_GROUP);
         else control_order(MODE_EXPAND, (entries + 31u) / 32u);
     }
 }

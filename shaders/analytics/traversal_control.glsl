@@ -21,6 +21,7 @@ const uint MODE_EXPAND = 1u;
 const uint MODE_OWN = 2u;          // from here on an algorithm's own
 
 const uint FRONTIER_PART = 1024u;
+const uint LARGE_GROUP = 128u;     // WORKGROUP of the large kernel, which the small one orders: traversal.go has it, too
 
 layout(push_constant, std430) uniform Push {
     Graph graph;

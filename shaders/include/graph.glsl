@@ -1,7 +1,8 @@
 // Graph: a dynamic graph whose adjacencies are hash tables on slab lists, one a vertex.
 //
 // After chapter 5 of Awad, Fully Concurrent GPU Data Structures (2022), and Awad, Ashkiani, Porumbescu and Owens,
-// Dynamic Graphs on the GPU (2020). A vertex is a number below the graph's capacity, and has a descriptor of four words:
+// Dynamic Graphs on the GPU (2020). A vertex is a number below the graph's capacity, and has a descriptor of four
+// words:
 //
 //   base      its first base slab, SLAB_NULL where it has none
 //   buckets   how many of these there are, 1 or more: a slab list each, as of a slab hash, one behind the other in the
@@ -19,6 +20,9 @@
 #define VKDS_GRAPH_GLSL
 
 #include "slab_list.glsl"
+
+// Vertices and weights have 32 bits: where dictionaries are compiled for 64 there are no graphs.
+#if !VKDS_WIDE
 
 // A graph as the host describes it (graph.Device in Go). Lay it into your push constants.
 struct Graph {
@@ -152,7 +156,8 @@ void graph_account(Graph g, uint kind, uint from, uint to, uint buckets, uint st
 // Does each enabled lane's operation on an arc, of any kind of operation.glsl but those of several values a key and
 // those of order, concurrently with whatever other invocations do to the graph. Returns its STATUS_…; STATUS_PENDING
 // where it had no effect: the pool was full, the budget of slab visits by the tile was used up, the vertex waits for
-// more buckets, or there are no descriptors yet for such vertices. Graph.Grow of Go makes room for them. `value` is the arc's weight, of no account in graphs without.
+// more buckets, or there are no descriptors yet for such vertices. Graph.Grow of Go makes room for them. `value` is the
+// arc's weight, of no account in graphs without.
 //
 // An arc that is inserted makes both its ends vertices. Between vertices that are none no arc is found or deleted.
 // Collective over the subgroup.
@@ -226,5 +231,7 @@ Node graph_walk_on(Graph g, inout GraphWalk walk) {
 
 // The neighbour in this lane's slot m of the node that the last step has brought.
 uint graph_neighbor(Node node, uint m) { return graph_decode(slab_lane_key(node, m)); }
+
+#endif   // !VKDS_WIDE
 
 #endif
