@@ -1,5 +1,5 @@
-// An iteration of PageRank: each vertex adds up what its neighbours give. A long row is the business of a workgroup, one
-// of middle length of a subgroup, a short one of an invocation.
+// An iteration of PageRank: each vertex adds up what its neighbours give. A long row is the business of a workgroup,
+// one of middle length of a subgroup, a short one of an invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "pagerank.glsl"

@@ -1,4 +1,5 @@
-// What is pushed to the kernels of a traversal, and the words by which they tell one another and the host how far it is.
+// What is pushed to the kernels of a traversal, and the words by which they tell one another and the host how far it
+// is.
 #ifndef VKDS_ANALYTICS_TRAVERSAL_CONTROL_GLSL
 #define VKDS_ANALYTICS_TRAVERSAL_CONTROL_GLSL
 
@@ -21,7 +22,7 @@ const uint MODE_EXPAND = 1u;
 const uint MODE_OWN = 2u;          // from here on an algorithm's own
 
 const uint FRONTIER_PART = 1024u;
-const uint LARGE_GROUP = 128u;     // WORKGROUP of the large kernel, which the small one orders: traversal.go has it, too
+const uint LARGE_GROUP = 128u;     // WORKGROUP of the large kernel, which the small one orders (traversal.go)
 
 layout(push_constant, std430) uniform Push {
     Graph graph;

@@ -1,6 +1,6 @@
 // Counts triangles of a graph whose edges have one arc each, along an order of vertices: for each arc, the neighbours
-// that both its ends have. The shorter row's are looked for in the longer one, by binary search, and all of a workgroup's
-// arcs share out their searches evenly.
+// that both its ends have. The shorter row's are looked for in the longer one, by binary search, and all of a
+// workgroup's arcs share out their searches evenly.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"

@@ -1,6 +1,6 @@
 // Counts triangles that have an edge of a batch. For each of the batch's edges, the neighbours that both its ends have:
-// the shorter row's are looked for in the longer one. A triangle with several edges of the batch is met by each of them,
-// so what is met goes by how many these are.
+// the shorter row's are looked for in the longer one. A triangle with several edges of the batch is met by each of
+// them, so what is met goes by how many these are.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "arc_rows.glsl"

@@ -18,15 +18,15 @@ layout(push_constant, std430) uniform Push {
     uvec2 weights;    // one an operation, in, or of OP_FIND out; 0: none
     uvec2 statuses;   // a byte an operation, out
     uvec2 stages;     // a byte an operation, 0 before; 0: there are none, and what is left is done from its beginning
-    uvec2 keys;       // 0, or, out: an edge's ends as a number of 64 bits, that of the vertex it is from in the upper half
+    uvec2 keys;       // 0, or, out: an edge's ends as a number of 64 bits, the vertex it is from in the upper half
     uvec2 pending;    // a counter of operations left pending
     uint count;
     uint visits;
     uint retry;       // 1: only the operations whose status is STATUS_PENDING
 };
 
-// Whether the second arc of an edge is left, by what became of the first: of insertions also where that was there, since
-// who inserted it may find no room for the second.
+// Whether the second arc of an edge is left, by what became of the first: of insertions also where that was there,
+// since who inserted it may find no room for the second.
 bool second(uint status) { return status != STATUS_PENDING && status != STATUS_ABSENT; }
 
 void main() {

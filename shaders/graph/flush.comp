@@ -1,5 +1,5 @@
-// FLUSH: compacts each bucket in place and frees the slabs that it no longer needs, of a vertex with one bucket also the
-// last one. Nothing else may run on the graph.
+// FLUSH: compacts each bucket in place and frees the slabs that it no longer needs, of a vertex with one bucket also
+// the last one. Nothing else may run on the graph.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "../slabhash/slab_compact.glsl"

@@ -1,5 +1,5 @@
-// Takes vertices out of the graph that were marked as deleted: their slabs are freed, and their arcs from others erased.
-// A tile takes a bucket. Behind it, BURIES makes their descriptors those of vertices without neighbours.
+// Takes vertices out of the graph that were marked as deleted: their slabs are freed, and their arcs from others
+// erased. A tile takes a bucket. Behind it, BURIES makes their descriptors those of vertices without neighbours.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "buckets.glsl"
