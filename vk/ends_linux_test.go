@@ -301,6 +301,10 @@ var pushed = map[string]uint32{
 	"patience": 20, "room": 1000, "wanted": 2, "lock_count": 4, "quad_count": 4, "writes": 4,
 	"groups": 3, "mark": 0, "met": 2, "root": 3, "how": 7 << 16, "k": 20, "flip": 0, "digit": 0, "all": 100,
 	"slabs": 1000, "stride": 1, "had": 8, "oldest": 3,
+	"vertices": 100, "arcs": 600, "edges": 100, "extent": 100, "further": 2, "base": 0, "last": 20, "slots": 15,
+	"small_entries": 256, "small_lanes": 1024, "own": 0, "more": 4, "skip": 2, "mode": 0, "loops": 1, "iteration": 1,
+	"short_rows": 80, "middle_rows": 15, "long_rows": 5, "short_row": 8, "long_row": 200, "since": 1, "what": 0,
+	"damping": 0x3f59999a, "tolerance": 0x358637bd, "stripes": 4, "bag": 64, "clear": 0, "both": 0, "given": 0,
 	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1, "uppers": 0,
 }
 
@@ -309,7 +313,7 @@ var secondPushed = map[string]uint32{
 	"retry": 1, "resume": 1, "strict": 1, "upper": 1, "narrow": 1, "fills": 1, "indexed": 1, "kind": 2,
 	"slices":    2 | 1<<31,
 	"key_shift": 3, "bits": 8, "splitting": 0, "root": 0, "how": 7<<16 | 3<<8 | 2, "flip": ^uint32(0), "digit": 1,
-	"depth": 0, "uppers": 3,
+	"depth": 0, "uppers": 3, "own": 1, "mode": 1, "loops": 0, "what": 3, "clear": 1, "both": 1, "given": 1,
 }
 
 // mayBeNone are the addresses that may be 0, of kernels by the beginning of their names.

@@ -17,12 +17,15 @@ struct Graph {
 
 struct Row { uint first, lanes; };
 
+// Whatever memory holds, a row has no more arcs than the graph, and leads to its vertices: so loops over rows end, and
+// what is written of vertices stays within its arrays.
 Row row_of(Graph g, uint v) {
-    uint first = plain_load_at(g.offsets, v);
-    return Row(first, plain_load_at(g.offsets, v + 1u) - first);
+    uint first = min(plain_load_at(g.offsets, v), g.arcs);
+    uint end = min(plain_load_at(g.offsets, v + 1u), g.arcs);
+    return Row(first, max(first, end) - first);
 }
 
-uint neighbor_at(Graph g, uint place) { return plain_load_at(g.targets, place); }
+uint neighbor_at(Graph g, uint place) { return min(plain_load_at(g.targets, place), g.vertices - 1u); }
 
 uint weight_at(Graph g, uint place) {
     if ((g.weights.x | g.weights.y) == 0u) return 1u;

@@ -187,7 +187,8 @@ func (v *view[W]) Diff(ctx context.Context, later *view[W], from W,
 // diff is Diff within a call, on a stream of its own.
 func (v *view[W]) diff(ctx context.Context, s *vk.Stream, later *view[W], from W,
 	room int) (c versioned.Changes[W, W], all int, err error) {
-	t, room := v.of.tree, room&^3
+	t, asked := v.of.tree, room
+	room = recording.Padded(asked) // kinds are whole words
 	var p recording.Parts
 	to := differences{From: uint64(from), Capacity: uint32(room)}
 	var total uint64
@@ -213,7 +214,7 @@ func (v *view[W]) diff(ctx context.Context, s *vk.Stream, later *view[W], from W
 	if err := memory.Download(ctx, 0, count[:]); err != nil {
 		return c, 0, err
 	}
-	n := min(int(count[0]), room)
+	n := min(int(count[0]), asked)
 	kinds := make([]uint32, (n+3)/4)
 	c = versioned.Changes[W, W]{Keys: make([]W, n), Old: make([]W, n), New: make([]W, n)}
 	for _, part := range []struct {

@@ -171,6 +171,30 @@ func testDiff[K, V structures.Number](t *testing.T) {
 	}
 }
 
+// Changes that are read part by part come to an end, also where the last part is of one, two or three.
+func TestDiffInParts(t *testing.T) {
+	tree := newTree[uint32, uint32](t, Options{})
+	for more := range 5 {
+		before := take(t, tree)
+		keys := make([]uint32, changesAtFirst+more)
+		for i := range keys {
+			keys[i] = uint32(more<<20 + i)
+		}
+		_, err := tree.Insert(t.Context(), keys, keys)
+		require.NoError(t, err)
+		after := take(t, tree)
+		var got []uint32
+		for c, err := range Diff(t.Context(), before, after) {
+			require.NoError(t, err)
+			got = append(got, c.Key)
+			require.LessOrEqual(t, len(got), len(keys))
+		}
+		require.Equal(t, keys, got)
+		require.NoError(t, before.Close())
+		require.NoError(t, after.Close())
+	}
+}
+
 // A snapshot can be opened again at its time, and no other time; and it is of its own tree.
 func TestAt(t *testing.T) {
 	tree := newTree[uint32, uint32](t, Options{})
