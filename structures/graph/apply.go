@@ -85,7 +85,7 @@ func (g *Graph) budget() uint32 {
 func (g *Graph) recordInOrder(s *vk.Stream, kind structures.Kind, b operands) error {
 	c := sequential.Chunk{
 		Kind: kind, Width: structures.Bits64, Keys: b.keys, Statuses: b.statuses, Pending: b.pending, Count: b.count,
-		Retry: b.retry, KeysOnly: !g.o.Weighted,
+		Retry: b.retry, KeysOnly: !g.o.Weighted, Stepwise: b.arcs == 2,
 	}
 	return g.order.Record(s, c, func(p sequential.Pass) error {
 		b := b

@@ -86,6 +86,7 @@ type Chunk struct {
 	Count                   int
 	Retry                   bool // statuses say what is done already
 	KeysOnly                bool // there are no values that could be another's
+	Stepwise                bool // an operation has several steps, each with its value, between which others come
 }
 
 // Pass is a dispatch over a chunk that does its operations of which a status says Pending.
@@ -157,7 +158,7 @@ type surveyPush struct {
 
 type markPush struct {
 	Keys, Sources, Statuses, Marks uint64
-	Count, Kind, Mark              uint32
+	Count, Kind, Mark, Stepwise    uint32
 }
 
 type settlePush struct {
@@ -249,7 +250,7 @@ func (o *Order) settle(s *vk.Stream, c Chunk, p plan, by Indirect, apply func(Pa
 		}
 		Dispatch(s, mark, 0, by, markPush{
 			Keys: p.keys, Sources: p.sources, Statuses: c.Statuses, Marks: p.marks,
-			Count: uint32(c.Count), Kind: uint32(c.Kind), Mark: uint32(again),
+			Count: uint32(c.Count), Kind: uint32(c.Kind), Mark: uint32(again), Stepwise: word(c.Stepwise),
 		})
 	}
 	if !c.KeysOnly && !c.Kind.UpdatesInPlace() { // which are all done
