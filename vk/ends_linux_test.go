@@ -427,14 +427,16 @@ const (
 	apart       = 1 << 20       // bytes between the places of two arrays,
 	arrayBytes  = 1 << 18       // more than any has, of the numbers in pushed
 	arrayPlaces = 1 << 11
-	headBytes   = 1 << 16       // the state of a tree, and
-	poolTableAt = 1 << 14       // the table of a pool (slab_alloc.glsl),
-	stackAt     = 1 << 15       // that of a stack of runs (sorted_run.glsl),
-	foundAt     = 1<<15 + 1<<13 // words that kernels need to find,
-	windowsAt   = 1<<15 + 3<<12 // what else a batch with ranges is told (btree/mixed.glsl),
-	versionsAt  = 1<<15 + 7<<11 // the versions of a tree's leaves (btree_version.glsl),
-	addressesAt = 1<<15 + 1<<14 // and addresses for who takes them one by one
-	stampsAt    = 16            // in the state of a tree
+	headBytes   = 1 << 16            // the state of a tree, and
+	poolTableAt = 1 << 14            // the table of a pool (slab_alloc.glsl),
+	stackAt     = 1 << 15            // that of a stack of runs (sorted_run.glsl),
+	foundAt     = 1<<15 + 1<<13      // words that kernels need to find,
+	windowsAt   = 1<<15 + 3<<12      // what else a batch with ranges is told (btree/mixed.glsl),
+	versionsAt  = 1<<15 + 7<<11      // the versions of a tree's leaves (btree_version.glsl),
+	diffAt      = versionsAt + 1<<10 // where their differences go (btree/version_diff.comp),
+	addressesAt = 1<<15 + 1<<14      // and addresses for who takes them one by one
+	stampsAt    = 16                 // in the state of a tree
+	keptAt      = 128                // in that of a reclaimer (epoch_slab.glsl)
 	planSource  = 256 + 16 + 16*16
 )
 
@@ -527,7 +529,18 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 	binary.LittleEndian.PutUint32(head[versionsAt+24:], 150)
 	address(windowsAt, m.array(0))
 	address(windowsAt+8, 0) // each operation's own: others may be anywhere, for all that a kernel knows
-	address(windowsAt+16, 2)
+	address(windowsAt+16, m.array(1))
+	address(windowsAt+24, 0)
+	binary.LittleEndian.PutUint32(head[windowsAt+32:], 150)
+	binary.LittleEndian.PutUint32(head[windowsAt+40:], 2)
+	for i := range uint64(4) { // keys, old and new values, kinds; then the least key, and for how many there is room
+		address(diffAt+8*i, m.array(i))
+	}
+	address(diffAt+32, 0)
+	binary.LittleEndian.PutUint32(head[diffAt+40:], 150)
+	for i := range uint64(2) { // which slabs a reclaimer found no room for
+		address(keptAt+8*i, m.array(i))
+	}
 	for i, f := range found {
 		binary.LittleEndian.PutUint32(head[foundAt+8*i:], f.words[0])
 		binary.LittleEndian.PutUint32(head[foundAt+8*i+4:], f.words[1])
@@ -562,7 +575,10 @@ func (m *everywhere) place(module, name, last string, offset int) uint64 {
 		return m.slabs + uint64(offset+8)*apart
 	case last == "ratio_down" || last == "ratio_up":
 		return 3 << 31 // a number: 1.5, in units of 2^-32
-	case name == "tree.state" && strings.HasSuffix(module, "then"), last == "versions":
+	case strings.HasPrefix(module, "btree/version_diff") && name == "to":
+		return m.slabs - headBytes + diffAt
+	case name == "tree.state" && (strings.HasSuffix(module, "then") || strings.HasPrefix(module, "btree/version_diff")),
+		last == "versions", last == "later":
 		return m.slabs - headBytes + versionsAt
 	case last == "state":
 		return m.slabs - headBytes

@@ -49,7 +49,7 @@ void main() {
     uint entries, lanes;
     uint mode = rounds_begin(entries, lanes);
     uint seen = control_load(CONTROL_SEEN);
-    uint bitmap = control_load(CONTROL_BITMAP) ^ (mode == MODE_PULL ? 1u : 0u);
+    uint bitmap = control_load(CONTROL_BITMAP) & 1u ^ (mode == MODE_PULL ? 1u : 0u);
     if (workgroup_lane() == 0u) bitmap_now = bitmap;
     barrier();
     expand_rounds(entries, lanes, rounds);
@@ -156,7 +156,7 @@ void main() {
     uint mode = control_load(CONTROL_MODE);
     if (workgroup_lane() == 0u) {
         round_now = control_load(CONTROL_ROUND);
-        bitmap_now = control_load(CONTROL_BITMAP);
+        bitmap_now = control_load(CONTROL_BITMAP) & 1u;
     }
     bitmap_clear();
     barrier();

@@ -8,7 +8,7 @@
 #include "memory.glsl"
 
 // Each try is nearer to a root, or one that another invocation succeeded in.
-const uint LINK_TRIES = 1u << 16;
+const uint LINK_TRIES = 1u << 12;
 
 uvec2 label_at(uvec2 labels, uint v) { return address_at(labels, v, 2u); }
 

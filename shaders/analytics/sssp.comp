@@ -58,7 +58,7 @@ void put_aside(uint u[BATCH], uint taken[BATCH]) {
     }
     at = subgroupShuffle(at, 0u) + through - count;
     [[unroll]] for (uint k = 0u; k < BATCH; k++)
-        if (taken[k] == TAKEN_ASIDE) atomic_store(far_at(far_now, at++), u[k]);
+        if (taken[k] == TAKEN_ASIDE && at < graph.vertices) atomic_store(far_at(far_now, at++), u[k]);
 }
 
 // Divides BATCH vertices of the far queue: who is stale, having been near meanwhile, goes; who is near now is put into
@@ -67,7 +67,7 @@ void split(uint first, uint step, uint count, uint before) {
     uint u[BATCH], taken[BATCH];
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
         bool there = first + k * step < count;
-        u[k] = there ? atomic_load(far_at(far_now ^ 1u, first + k * step)) : 0u;
+        u[k] = there ? min(atomic_load(far_at(far_now ^ 1u, first + k * step)), graph.vertices - 1u) : 0u;
         taken[k] = TAKEN_NOT;
         if (there) {
             uint distance = atomic_load(address_at(values, u[k], 2u));
@@ -107,7 +107,7 @@ void main() {
     uint entries, lanes;
     uint mode = rounds_begin(entries, lanes);
     uint before = control_load(CONTROL_BEFORE);
-    uint far = control_load(CONTROL_FAR_NOW);
+    uint far = control_load(CONTROL_FAR_NOW) & 1u;
     if (workgroup_lane() == 0u) {
         bound_now = control_load(CONTROL_BOUND);
         far_now = far;
@@ -155,14 +155,14 @@ void main() {
     if (workgroup_lane() == 0u) {
         round_now = control_load(CONTROL_ROUND);
         bound_now = control_load(CONTROL_BOUND);
-        far_now = control_load(CONTROL_FAR_NOW);
+        far_now = control_load(CONTROL_FAR_NOW) & 1u;
     }
     barrier();
     if (mode == MODE_EXPAND) {
         expand_large();
         return;
     }
-    uint count = control_load(CONTROL_FAR + (far_now ^ 1u));
+    uint count = min(control_load(CONTROL_FAR + (far_now ^ 1u)), graph.vertices);
     split(workgroup_index() * BATCH * WORKGROUP + workgroup_lane(), WORKGROUP, count, control_load(CONTROL_BEFORE));
 }
 #endif

@@ -78,15 +78,15 @@ uint queue_reserve(uint entries, uint lanes) {
     return subgroupShuffle(at, 0u);
 }
 
-// Writes each lane's parts of a vertex's row from an entry on. Collective over the subgroup.
+// Writes each lane's parts of a vertex's row from an entry on; a queue has room for all that there can be. Collective over the subgroup.
 void queue_store(uint at, uint v, uint parts) {
-    if (parts == 1u) coherent_store2(queue_at(round_now + 1u, at), uvec2(v, 0u));
+    if (parts == 1u && at < capacity) coherent_store2(queue_at(round_now + 1u, at), uvec2(v, 0u));
     uvec4 many = subgroupBallot(parts > 1u);
     for (uint left = subgroupBallotBitCount(many); left != 0u; left--) {
         uint lane = subgroupBallotFindLSB(many);
         many[lane >> 5] &= ~(1u << (lane & 31u));
         uint n = subgroupShuffle(parts, lane), first = subgroupShuffle(at, lane), whose = subgroupShuffle(v, lane);
-        for (uint p = gl_SubgroupInvocationID; p < n; p += gl_SubgroupSize)
+        for (uint p = gl_SubgroupInvocationID; p < n && p < capacity - min(first, capacity); p += gl_SubgroupSize)
             coherent_store2(queue_at(round_now + 1u, first + p), uvec2(whose, p));
     }
 }
@@ -150,7 +150,7 @@ Row entry_part(bool there, uint entry, out uint v) {
     v = 0u;
     if (!there) return Row(0u, 0u);
     uvec2 what = coherent_load2(queue_at(round_now, entry));
-    v = what.x;
+    v = min(what.x, graph.vertices - 1u);
     Row row = row_of(graph, v);
     uint skip = what.y * FRONTIER_PART;
     return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), FRONTIER_PART));

@@ -19,6 +19,7 @@ layout(push_constant, std430) uniform Push {
     uint base;       // the number of the first base slab
     uint first;      // the buckets first … last-1
     uint last;
+    uint count;      // arcs, at least
 };
 
 // The first arc in [low, high) whose bucket among so many is this one, or behind it.
@@ -54,7 +55,7 @@ void main() {
     if (mine) {
         vertex = spread_vertex(places, vertices, number);
         uint bucket = number - plain_load_at(places, vertex), buckets = plain_load_at(needs, vertex);
-        uint from = plain_load_at(begins, vertex), to = plain_load_at(begins, vertex + 1u);
+        uint to = min(plain_load_at(begins, vertex + 1u), count), from = min(plain_load_at(begins, vertex), to);
         at = buckets == 1u ? from : bucket_begin(from, to, buckets, bucket);
         end = buckets == 1u ? to : bucket_begin(at, to, buckets, bucket + 1u);
         slab = slab_address(graph.pool, pool_slab(base + number));

@@ -16,6 +16,7 @@ layout(push_constant, std430) uniform Push {
     uint count;        // vertices
     uint first;        // the tiles first … last-1
     uint last;
+    uint room;         // arcs that there is room for
 };
 
 void main() {
@@ -28,7 +29,7 @@ void main() {
         row = b.vertex;
     } else if (mine) {
         row = spread_vertex(hubs.offsets, count, i);
-        b.of = graph_vertex(graph, plain_load_at(vertices, row), true);
+        b.of = graph_vertex(graph, plain_load_at(vertices, row), row < count);
         b.first = graph_base(b.of, i - plain_load_at(hubs.offsets, row));
     }
     uint to = 0u;
@@ -51,7 +52,7 @@ void main() {
             uint place = at + before[j];
             [[unroll]] for (uint s = 0u; s < SLAB_STEP_SLOTS; s++) {
                 uint m = j * SLAB_STEP_SLOTS + s;
-                if (((live >> m) & 1u) == 0u) continue;
+                if (((live >> m) & 1u) == 0u || place >= room) continue;
                 plain_store_at(targets, place, graph_neighbor(node, m));
                 if (weights != uvec2(0u)) plain_store_at(weights, place, slab_lane_value(node, m));
                 place++;

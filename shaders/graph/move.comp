@@ -44,6 +44,7 @@ void main() {
     if (mine) to = slab_address(graph.pool, pool_slab(base + number));
     SlabWriter writer = SlabWriter(to, 0u);
     bool failed_here = false, endless = false;
+    uint visits = (graph.pool.blocks << 10) + 1u;   // of all old buckets together: more slabs there are none
     while (subgroupAny(walk.more)) {
         bool reads = walk.more;
         Node node = slab_walk_on(graph.pool, walk);
@@ -74,7 +75,8 @@ void main() {
         slab_writer_append(writer, node, mask, ranks, beyond);
         bool ends = reads && !walk.more;
         endless = endless || ends && walk.left == ~0u;
-        if (ends && !failed_here && source < last) {
+        visits -= reads && visits != 0u ? 1u : 0u;
+        if (ends && !failed_here && source < last && visits != 0u) {
             source++;
             walk = slab_walk(graph.pool, graph_base(old, source));
         }

@@ -203,6 +203,7 @@ type buildFillPush struct {
 	Base     uint32
 	First    uint32
 	Last     uint32
+	Count    uint32
 }
 
 type buildEndPush struct {
@@ -409,7 +410,7 @@ func (g *Graph) fillSlabs(ctx context.Context, b *building) error {
 					k.Dispatch(g.stream, g.walkGroups(count), buildFillPush{
 						Graph: g.device(), Arcs: b.unsorted, Weights: b.weights, Begins: b.begins, Places: b.places,
 						Needs: b.needs, Counts: g.host.Address(), Vertices: uint32(b.vertices), Base: b.base,
-						First: uint32(first), Last: uint32(first + count),
+						First: uint32(first), Last: uint32(first + count), Count: uint32(b.arcs),
 					})
 				})
 			})

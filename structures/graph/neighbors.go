@@ -38,6 +38,7 @@ type collectPush struct {
 	Count    uint32
 	First    uint32
 	Last     uint32
+	Room     uint32
 }
 
 // arcsAPart is about how many arcs leave the device at a time.
@@ -116,7 +117,7 @@ func (g *Graph) collect(ctx context.Context, s *vk.Stream, vertices, tiles []uin
 	push := collectPush{
 		Hubs: hubsPush{Offsets: room.AddressOf(count), Vertices: uint32(count)}, Vertices: room.Address(),
 		Offsets: room.AddressOf(2 * count), Cursors: room.AddressOf(3 * count), Targets: room.AddressOf(4 * count),
-		Count: uint32(count),
+		Count: uint32(count), Room: uint32(to - from),
 	}
 	if g.o.Weighted {
 		push.Weights = room.AddressOf(4*count + to - from)
