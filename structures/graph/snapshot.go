@@ -99,7 +99,8 @@ func (g *Graph) fillRows(ctx context.Context, s *vk.Stream, r *Rows) (err error)
 		}
 		s.Fill(room, 0, 4*r.Vertices, 0)
 		return g.recordCollect(s, collectPush{Hubs: g.hubs.push(), Cursors: words, Offsets: r.Offsets.Address(),
-			Targets: r.Targets.Address(), Weights: recording.At(r.Weights, 0), Count: uint32(r.Vertices), Room: uint32(r.Arcs),
+			Targets: r.Targets.Address(), Weights: recording.At(r.Weights, 0), Count: uint32(r.Vertices),
+			Room: uint32(r.Arcs),
 		}, r.Vertices+g.hubs.buckets)
 	})
 }
