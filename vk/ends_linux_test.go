@@ -305,7 +305,7 @@ var pushed = map[string]uint32{
 	"small_entries": 256, "small_lanes": 1024, "own": 0, "more": 4, "skip": 2, "mode": 0, "loops": 1, "iteration": 1,
 	"short_rows": 80, "middle_rows": 15, "long_rows": 5, "short_row": 8, "long_row": 200, "since": 1, "what": 0,
 	"damping": 0x3f59999a, "stepwise": 1, "tolerance": 0x358637bd, "stripes": 4, "bag": 64, "clear": 0, "both": 0,
-	"given": 0,
+	"given":      0,
 	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1, "uppers": 0,
 }
 
