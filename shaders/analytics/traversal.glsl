@@ -78,7 +78,8 @@ uint queue_reserve(uint entries, uint lanes) {
     return subgroupShuffle(at, 0u);
 }
 
-// Writes each lane's parts of a vertex's row from an entry on; a queue has room for all that there can be. Collective over the subgroup.
+// Writes each lane's parts of a vertex's row from an entry on; a queue has room for all that there can be. Collective
+// over the subgroup.
 void queue_store(uint at, uint v, uint parts) {
     if (parts == 1u && at < capacity) coherent_store2(queue_at(round_now + 1u, at), uvec2(v, 0u));
     uvec4 many = subgroupBallot(parts > 1u);
@@ -118,7 +119,7 @@ void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[B
     uint u[BATCH], taken[BATCH];
     uvec2 looked[BATCH];
     [[unroll]] for (uint k = 0u; k < BATCH; k++) u[k] = valid[k] ? neighbor_at(graph, place[k]) : 0u;
-    [[unroll]] for (uint k = 0u; k < BATCH; k++) 
+    [[unroll]] for (uint k = 0u; k < BATCH; k++)
         looked[k] = valid[k] ? arrival_look(u[k], place[k]) : uvec2(0u);
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
         taken[k] = TAKEN_NOT;

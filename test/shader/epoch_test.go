@@ -276,7 +276,9 @@ func TestEpochChurn(t *testing.T) {
 			require.Zero(t, out[0], "words of slabs that are others' by now")
 			require.Equal(t, out[1], stats.Retired())
 			require.Zero(t, stats.Stuck)
-			require.NotZero(t, stats.Freed, "nothing was freed meanwhile")
+			if r.d.Info().Type == vk.CPU { // on a GPU all subgroups may be in their first epoch until they end
+				require.NotZero(t, stats.Freed, "nothing was freed meanwhile")
+			}
 			if c.all {
 				require.Zero(t, out[2])
 			}
