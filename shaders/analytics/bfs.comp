@@ -41,6 +41,7 @@ uint arrival_take(uint u, uvec2 looked, uint value, uint from) {
     return TAKEN_NEXT;
 }
 
+void keep_back(uint u[BATCH], inout uint taken[BATCH]) {}
 void put_aside(uint u[BATCH], uint taken[BATCH]) {}
 
 #ifdef SMALL
@@ -67,7 +68,7 @@ void main() {
         bool pull = mode == MODE_PULL ? entries >= graph.vertices / BETA
                                       : lanes > (graph.arcs - min(seen, graph.arcs)) / ALPHA;
         if (own != 0u && pull) control_order(MODE_PULL, (graph.vertices + LARGE_GROUP - 1u) / LARGE_GROUP);
-        else control_order(MODE_EXPAND, (entries + 31u) / 32u);
+        else control_expand(MODE_EXPAND, entries, lanes);
     }
 }
 #else
@@ -133,10 +134,10 @@ void push_pulled(uint v, bool found) {
         pulled_lanes = 0u;
     }
     barrier();
-    uint lanes = found ? row_of(graph, v).lanes : 0u;
-    uint parts = (lanes + FRONTIER_PART - 1u) / FRONTIER_PART;
-    uint through = subgroupInclusiveAdd(parts);
-    uint sum = subgroupAdd(lanes), at = 0u;
+    Row row = Row(0u, 0u);
+    if (found) row = row_of(graph, v);
+    uint parts = parts_of(row), through = subgroupInclusiveAdd(parts);
+    uint sum = subgroupAdd(row.lanes), at = 0u;
     if (gl_SubgroupInvocationID == gl_SubgroupSize - 1u) {
         at = atomicAdd(pulled_entries, through);
         atomicAdd(pulled_lanes, sum);
@@ -149,7 +150,7 @@ void push_pulled(uint v, bool found) {
         atomic_add(address_at(control, CONTROL_LANES + next, 2u), pulled_lanes);
     }
     barrier();
-    queue_store(pulled_at + at, v, parts);
+    queue_store_all(pulled_at + at, v, row);
 }
 
 void main() {

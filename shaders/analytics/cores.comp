@@ -24,6 +24,7 @@ uint arrival_take(uint u, uvec2 looked, uint value, uint from) {
     return TAKEN_NEXT;
 }
 
+void keep_back(uint u[BATCH], inout uint taken[BATCH]) {}
 void put_aside(uint u[BATCH], uint taken[BATCH]) {}
 
 #ifdef SMALL
@@ -47,7 +48,7 @@ void main() {
     } else if (frontier_small(entries, lanes)) {
         control_order(MODE_NONE, 0u);
     } else {
-        control_order(MODE_EXPAND, (entries + 31u) / 32u);
+        control_expand(MODE_EXPAND, entries, lanes);
     }
 }
 #else

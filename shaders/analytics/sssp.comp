@@ -8,8 +8,22 @@
 
 // values: distances, ~0 of who isn't reached; marks: a word a vertex for the last round whose frontier it was put into,
 // and as many that say who is in the far queue; extra: two far queues of a word a vertex; more: how far bounds are
-// apart.
+// apart; own: rounds that a workgroup of the large kernel does by itself with what it finds near, where rows are short.
 const uint MODE_SPLIT = MODE_OWN;
+const uint MODE_LOCAL = MODE_OWN + 1u;
+
+// Distances may be found in any order, since who lowers one sees to it that what it leads to is looked at behind that.
+// So where frontiers have few arcs for a device, a workgroup goes on with the vertices that it has lowered, and only
+// what is left of these after some rounds is in the next frontier: a round of all workgroups takes as long as several
+// of one.
+const uint LOCAL_ARCS = 8u;           // rows that are no longer, each of which as many lanes look at
+const uint LOCAL_FRONTIER = 1u << 14; // entries of frontiers that are small for a device
+#ifndef SMALL
+const uint LOCAL = 128u;              // vertices that a workgroup has of its own
+shared uint local_vertices[2 * LOCAL];
+shared uint local_count[2];
+shared uint local_next;               // which half vertices are put into; 2: none
+#endif
 
 shared uint bound_now;
 shared uint far_now;   // the far queue that vertices are put into
@@ -36,10 +50,28 @@ uint arrival_take(uint u, uvec2 looked, uint value, uint from) {
     uint distance = value + looked.y;
     if (distance < value || distance >= looked.x) return TAKEN_NOT;
     if (lower(address_at(values, u, 2u), distance) <= distance) return TAKEN_NOT;
-    if (distance < bound_now) return near(u);
+    if (distance < bound_now) return TAKEN_NEXT;
     if (distance < atomic_load(address_at(control, CONTROL_FAR_LEAST, 2u)))
         lower(address_at(control, CONTROL_FAR_LEAST, 2u), distance);
     return atomic_exchange(far_mark(u), 1u) == 0u ? TAKEN_ASIDE : TAKEN_NOT;
+}
+
+// Those that a workgroup goes on with itself; the others are in the next frontier once.
+void keep_back(uint u[BATCH], inout uint taken[BATCH]) {
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        if (taken[k] != TAKEN_NEXT) continue;
+#ifndef SMALL
+        if (local_next < 2u && row_of(graph, u[k]).lanes <= LOCAL_ARCS) {
+            uint at = atomicAdd(local_count[local_next], 1u);
+            if (at < LOCAL) {
+                local_vertices[local_next * LOCAL + at] = u[k];
+                taken[k] = TAKEN_NOT;
+                continue;
+            }
+        }
+#endif
+        taken[k] = near(u[k]);
+    }
 }
 
 void put_aside(uint u[BATCH], uint taken[BATCH]) {
@@ -96,8 +128,6 @@ void next_bound(uint before) {
         atomic_store(address_at(control, CONTROL_FAR_LEAST, 2u), ~0u);
         far_now ^= 1u;
         far_count = 0u;
-        next_entries = 0u;
-        next_lanes = 0u;
     }
     round_barrier();
 }
@@ -130,12 +160,9 @@ void main() {
         for (uint base = 0u; base < aside; base += BATCH * WORKGROUP)
             split(base + workgroup_lane(), WORKGROUP, aside, before);
         round_barrier();
-        entries = next_entries;
-        lanes = next_lanes;
         aside = far_count;
-        barrier();
-        if (workgroup_lane() == 0u) round_now++;
-        barrier();
+        at_hand = true;
+        round_next(entries, lanes);
     }
     if (workgroup_lane() != 0u) return;
     control_lengths(entries, lanes);
@@ -147,19 +174,61 @@ void main() {
     if (order == MODE_SPLIT) control_order(MODE_SPLIT, (size + BATCH * 128u - 1u) / (BATCH * 128u));
     else if (entries == 0u && aside == 0u) control_end();
     else if (entries == 0u || frontier_small(entries, lanes)) control_order(MODE_NONE, 0u);
-    else control_order(MODE_EXPAND, (entries + 31u) / 32u);
+    else control_expand(entries <= LOCAL_FRONTIER && lanes <= LOCAL_ARCS * entries ? MODE_LOCAL : MODE_EXPAND,
+                        entries, lanes);
 }
 #else
+// Expands vertices of the workgroup's own. Collective over the workgroup.
+void expand_own(uint which, uint count) {
+    for (uint base = 0u; base < count; base += BATCH * WORKGROUP / LOCAL_ARCS) {
+        bool valid[BATCH];
+        uint place[BATCH], from[BATCH], value[BATCH];
+        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+            uint i = base + (k * WORKGROUP + workgroup_lane()) / LOCAL_ARCS, arc = workgroup_lane() % LOCAL_ARCS;
+            valid[k] = i < count;
+            from[k] = valid[k] ? local_vertices[which * LOCAL + i] : 0u;
+            Row row = Row(0u, 0u);
+            value[k] = 0u;
+            if (valid[k]) {
+                row = row_of(graph, from[k]);
+                value[k] = departure_value(from[k]);
+            }
+            valid[k] = arc < row.lanes;
+            place[k] = row.first + arc;
+        }
+        expand(valid, place, from, value);
+    }
+}
+
+// Expands its entries of the frontier, and so many rounds of what it finds near. Collective over the workgroup.
+void expand_local(uint most) {
+    expand_large();
+    uint now = 0u;
+    for (uint done = 0u; done < most; done++, now ^= 1u) {
+        round_barrier();
+        uint count = min(local_count[now], LOCAL);
+        if (count == 0u) return;
+        if (workgroup_lane() == 0u) {
+            local_count[now ^ 1u] = 0u;
+            local_next = done + 1u < most ? now ^ 1u : 2u;
+        }
+        barrier();
+        expand_own(now, count);
+    }
+}
+
 void main() {
     uint mode = control_load(CONTROL_MODE);
     if (workgroup_lane() == 0u) {
         round_now = control_load(CONTROL_ROUND);
         bound_now = control_load(CONTROL_BOUND);
         far_now = control_load(CONTROL_FAR_NOW) & 1u;
+        local_next = mode == MODE_LOCAL && own != 0u ? 0u : 2u;
+        local_count[0] = 0u;
     }
     barrier();
-    if (mode == MODE_EXPAND) {
-        expand_large();
+    if (mode != MODE_SPLIT) {
+        expand_local(own);
         return;
     }
     uint count = min(control_load(CONTROL_FAR + (far_now ^ 1u)), graph.vertices);

@@ -17,7 +17,7 @@
 #ifdef SMALL
 #define STAGE WORKGROUP
 #else
-#define STAGE 32u
+#define STAGE LARGE_STAGE
 #endif
 #include "stage.glsl"
 
@@ -26,6 +26,8 @@
 //   uvec2 arrival_look(uint u, uint place): what arrival_take decides by, loaded for several arcs at once
 //   uint arrival_take(uint u, uvec2 looked, uint value, uint from): an arc arrives at u; says where u belongs now:
 //       TAKEN_NOT, TAKEN_NEXT, in the next frontier, or TAKEN_ASIDE
+//   void keep_back(uint u[BATCH], inout uint taken[BATCH]): says TAKEN_NOT of those that the algorithm keeps from the
+//       next frontier. Collective over the subgroup
 //   void put_aside(uint u[BATCH], uint taken[BATCH]): keeps those that are TAKEN_ASIDE. Collective over the subgroup
 const uint BATCH = 4u;   // arcs that an invocation has under way
 const uint TAKEN_NOT = 0u;
@@ -34,6 +36,7 @@ const uint TAKEN_ASIDE = 2u;
 uint departure_value(uint v);
 uvec2 arrival_look(uint u, uint place);
 uint arrival_take(uint u, uvec2 looked, uint value, uint from);
+void keep_back(uint u[BATCH], inout uint taken[BATCH]);
 void put_aside(uint u[BATCH], uint taken[BATCH]);
 
 // Whether a device's atomic minimum does without undoing what others do: SwiftShader's doesn't.
@@ -54,11 +57,16 @@ uint lower(uvec2 word, uint value) {
 
 uvec2 queue_at(uint round, uint entry) { return address_at(queues, (round & 1u) * capacity + entry, 3u); }
 
-// What round is being done, and the next queue's lengths, in the small kernel.
+// What round is being done.
 shared uint round_now;
 #ifdef SMALL
-shared uint next_entries;
-shared uint next_lanes;
+// The lengths of the queues of even and of odd rounds. That of the round behind the next is nothing while a round is
+// done, so that no barrier stands between a frontier's end and the next one.
+shared uint queue_entries[2];
+shared uint queue_lanes[2];
+// The first entries of the next frontier, which this workgroup has at hand if it goes on with them.
+shared uint hand_vertices[WORKGROUP];
+shared Row hand_parts[WORKGROUP];
 #endif
 
 // Room for so many entries of a subgroup in the next queue. Collective over the subgroup, all of whose lanes say the
@@ -66,11 +74,11 @@ shared uint next_lanes;
 uint queue_reserve(uint entries, uint lanes) {
     uint at = 0u;
     if (gl_SubgroupInvocationID == 0u) {
-#ifdef SMALL
-        at = atomicAdd(next_entries, entries);
-        atomicAdd(next_lanes, lanes);
-#else
         uint next = (round_now + 1u) & 1u;
+#ifdef SMALL
+        at = atomicAdd(queue_entries[next], entries);
+        atomicAdd(queue_lanes[next], lanes);
+#else
         at = atomic_add(address_at(control, CONTROL_ENTRIES + next, 2u), entries);
         atomic_add(address_at(control, CONTROL_LANES + next, 2u), lanes);
 #endif
@@ -78,39 +86,57 @@ uint queue_reserve(uint entries, uint lanes) {
     return subgroupShuffle(at, 0u);
 }
 
-// Writes each lane's parts of a vertex's row from an entry on; a queue has room for all that there can be. Collective
-// over the subgroup.
-void queue_store(uint at, uint v, uint parts) {
-    if (parts == 1u && at < capacity) coherent_store2(queue_at(round_now + 1u, at), uvec2(v, 0u));
+Row row_part(Row row, uint part) {
+    uint skip = part * FRONTIER_PART;
+    return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), FRONTIER_PART));
+}
+
+// An entry of the next queue; there is room for all that there can be.
+void queue_store(uint at, uint v, uint part, Row row) {
+    if (at >= capacity) return;
+    coherent_store2(queue_at(round_now + 1u, at), uvec2(v, part));
+#ifdef SMALL
+    if (at >= WORKGROUP) return;
+    hand_vertices[at] = v;
+    hand_parts[at] = row_part(row, part);
+#endif
+}
+
+uint parts_of(Row row) { return (row.lanes + FRONTIER_PART - 1u) / FRONTIER_PART; }
+
+// Writes the parts of each lane's row from an entry on. Collective over the subgroup.
+void queue_store_all(uint at, uint v, Row row) {
+    uint parts = parts_of(row);
+    if (parts == 1u) queue_store(at, v, 0u, row);
     uvec4 many = subgroupBallot(parts > 1u);
     for (uint left = subgroupBallotBitCount(many); left != 0u; left--) {
         uint lane = subgroupBallotFindLSB(many);
         many[lane >> 5] &= ~(1u << (lane & 31u));
         uint n = subgroupShuffle(parts, lane), first = subgroupShuffle(at, lane), whose = subgroupShuffle(v, lane);
-        for (uint p = gl_SubgroupInvocationID; p < n && p < capacity - min(first, capacity); p += gl_SubgroupSize)
-            coherent_store2(queue_at(round_now + 1u, first + p), uvec2(whose, p));
+        Row all = Row(subgroupShuffle(row.first, lane), subgroupShuffle(row.lanes, lane));
+        for (uint p = gl_SubgroupInvocationID; p < n; p += gl_SubgroupSize) queue_store(first + p, whose, p, all);
     }
 }
 
 // Puts those of the vertices that are taken into the next queue. Collective over the subgroup.
 void queue_push(uint u[BATCH], uint taken[BATCH]) {
-    uint parts[BATCH], entries = 0u, lanes = 0u;
+    Row rows[BATCH];
+    uint entries = 0u, lanes = 0u;
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
-        parts[k] = 0u;
-        if (taken[k] == TAKEN_NEXT) {
-            uint n = row_of(graph, u[k]).lanes;
-            parts[k] = (n + FRONTIER_PART - 1u) / FRONTIER_PART;
-            entries += parts[k];
-            lanes += n;
-        }
+        rows[k] = Row(0u, 0u);
+        if (taken[k] == TAKEN_NEXT) rows[k] = row_of(graph, u[k]);
+    }
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        entries += parts_of(rows[k]);
+        lanes += rows[k].lanes;
     }
     uint through = subgroupInclusiveAdd(entries);
     uint total = subgroupShuffle(through, gl_SubgroupSize - 1u);
     if (total == 0u) return;
     uint at = queue_reserve(total, subgroupAdd(lanes)) + through - entries;
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
-        queue_store(at, u[k], parts[k]);
-        at += parts[k];
+        queue_store_all(at, u[k], rows[k]);
+        at += parts_of(rows[k]);
     }
 }
 
@@ -125,6 +151,7 @@ void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[B
         taken[k] = TAKEN_NOT;
         if (valid[k]) taken[k] = arrival_take(u[k], looked[k], value[k], from[k]);
     }
+    keep_back(u, taken);
     queue_push(u, taken);
     put_aside(u, taken);
 }
@@ -152,12 +179,9 @@ Row entry_part(bool there, uint entry, out uint v) {
     if (!there) return Row(0u, 0u);
     uvec2 what = coherent_load2(queue_at(round_now, entry));
     v = min(what.x, graph.vertices - 1u);
-    Row row = row_of(graph, v);
-    uint skip = what.y * FRONTIER_PART;
-    return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), FRONTIER_PART));
+    return row_part(row_of(graph, v), what.y);
 }
 
-#ifdef SMALL
 // What the workgroup wrote for itself is there behind this.
 void round_barrier() {
     memoryBarrier(gl_ScopeWorkgroup, gl_StorageSemanticsBuffer,
@@ -165,48 +189,86 @@ void round_barrier() {
     barrier();
 }
 
-// Expands a frontier of so many entries. Short rows are the business of one invocation, which has their arcs under way
-// at one time; what is behind these is staged. Collective over the workgroup.
+#ifdef SMALL
+const uint SHORT = 4u;   // arcs of a row that as many lanes look at, BATCH rows each; others are staged
+
+bool at_hand = false;   // whether the frontier's first entries are: this workgroup found it, and nothing else since
+shared uint hand_longer;
+
+// Expands the short ones of the rows at hand, and the beginnings of the others. Collective over the workgroup, with a
+// barrier behind which what is at hand may change.
+void expand_hand(uint count) {
+    bool valid[BATCH];
+    uint place[BATCH], from[BATCH], value[BATCH];
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        uint i = (k * WORKGROUP + workgroup_lane()) / SHORT, arc = workgroup_lane() % SHORT;
+        valid[k] = i < count;
+        Row part = hand_parts[i];
+        from[k] = hand_vertices[i];
+        valid[k] = valid[k] && arc < part.lanes;
+        place[k] = part.first + arc;
+        value[k] = 0u;
+    }
+    barrier();
+    if (workgroup_lane() == 0u) {
+        queue_entries[round_now & 1u] = 0u;
+        queue_lanes[round_now & 1u] = 0u;
+    }
+    if (!subgroupAny(valid[0])) return;   // entries come in order, so there are none in the others either
+    [[unroll]] for (uint k = 0u; k < BATCH; k++)
+        if (valid[k]) value[k] = departure_value(from[k]);
+    expand(valid, place, from, value);
+}
+
+// Expands a frontier of so many entries. Collective over the workgroup.
 void expand_small(uint entries) {
     for (uint base = 0u; base < entries; base += WORKGROUP) {
-        uint v;
-        bool there = base + workgroup_lane() < entries;
-        Row part = entry_part(there, base + workgroup_lane(), v);
-        uint carried = there ? departure_value(v) : 0u;
-        bool valid[BATCH];
-        uint place[BATCH], from[BATCH], value[BATCH];
-        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
-            valid[k] = k < part.lanes;
-            place[k] = part.first + k;
-            from[k] = v;
-            value[k] = carried;
+        uint lane = workgroup_lane(), v;
+        bool there = base + lane < entries;
+        Row part;
+        if (at_hand && base == 0u) {
+            v = hand_vertices[lane];
+            part = hand_parts[lane];
+        } else {
+            part = entry_part(there, base + lane, v);
+            hand_vertices[lane] = v;
+            hand_parts[lane] = part;
         }
-        expand(valid, place, from, value);
-        uint rest = part.lanes - min(part.lanes, BATCH);
-        expand_stage(stage_put(v, Row(part.first + BATCH, rest), carried));
+        if (there && part.lanes > SHORT) hand_longer = 1u;
         barrier();
+        bool longer = hand_longer != 0u;
+        expand_hand(min(entries - base, WORKGROUP));
+        round_barrier();
+        if (longer) {
+            uint rest = there ? part.lanes - min(part.lanes, SHORT) : 0u;
+            uint value = rest != 0u ? departure_value(v) : 0u;
+            expand_stage(stage_put(v, Row(part.first + SHORT, rest), value));
+            if (lane == 0u) hand_longer = 0u;
+            round_barrier();
+        }
     }
+    at_hand = entries <= WORKGROUP;
 }
 
 bool frontier_small(uint entries, uint lanes) { return entries <= small_entries && lanes <= small_lanes; }
+
+// Goes on to the next round, whose frontier's length it has. Collective over the workgroup, behind a barrier; another
+// one comes before anything is put into a queue.
+void round_next(out uint entries, out uint lanes) {
+    uint next = (round_now + 1u) & 1u;
+    entries = queue_entries[next];
+    lanes = queue_lanes[next];
+    barrier();
+    if (workgroup_lane() == 0u) round_now++;
+}
 
 // Does rounds while frontiers are neither empty nor large; entries and lanes are those of the first, and of the one
 // that is left. Returns how many it did. Collective over the workgroup.
 uint expand_rounds(inout uint entries, inout uint lanes, uint most) {
     uint done = 0u;
-    while (done < most && entries != 0u && frontier_small(entries, lanes)) {
-        if (workgroup_lane() == 0u) {
-            next_entries = 0u;
-            next_lanes = 0u;
-        }
-        barrier();
+    for (; done < most && entries != 0u && frontier_small(entries, lanes); done++) {
         expand_small(entries);
-        round_barrier();
-        entries = next_entries;
-        lanes = next_lanes;
-        if (workgroup_lane() == 0u) round_now++;
-        done++;
-        barrier();
+        round_next(entries, lanes);
     }
     return done;
 }
@@ -218,7 +280,14 @@ uint rounds_begin(out uint entries, out uint lanes) {
     uint round = control_load(CONTROL_ROUND) + (mode == MODE_NONE ? 0u : 1u);
     entries = control_load(CONTROL_ENTRIES + (round & 1u));
     lanes = control_load(CONTROL_LANES + (round & 1u));
-    if (workgroup_lane() == 0u) round_now = round;
+    if (workgroup_lane() == 0u) {
+        round_now = round;
+        queue_entries[0] = 0u;
+        queue_entries[1] = 0u;
+        queue_lanes[0] = 0u;
+        queue_lanes[1] = 0u;
+        hand_longer = 0u;
+    }
     return mode;
 }
 
@@ -229,6 +298,14 @@ void control_order(uint mode, uint groups) {
     plain_store_at(control, CONTROL_GROUPS, rows == 0u ? 0u : (groups + rows - 1u) / rows);
     plain_store_at(control, CONTROL_GROUPS + 1u, rows);
     plain_store_at(control, CONTROL_GROUPS + 2u, 1u);
+}
+
+// Has the large kernel expand the frontier, in as many workgroups as keep a device busy, and each with few arcs more
+// than its invocations have under way at one time: entries that are parts of hubs are a workgroup's each. One lane.
+void control_expand(uint mode, uint entries, uint lanes) {
+    uint share = clamp(entries / max(lanes / (BATCH * LARGE_GROUP), 256u), 1u, LARGE_STAGE);
+    plain_store_at(control, CONTROL_SHARE, share);
+    control_order(mode, (entries + share - 1u) / share);
 }
 
 // That there is nothing left. One lane.
@@ -250,8 +327,8 @@ void control_lengths(uint entries, uint lanes) {
 // Expands this workgroup's entries of a large frontier. Collective over the workgroup.
 void expand_large() {
     uint entries = control_load(CONTROL_ENTRIES + (round_now & 1u));
-    uint base = workgroup_index() * STAGE, v;
-    bool there = workgroup_lane() < STAGE && base + workgroup_lane() < entries;
+    uint share = min(control_load(CONTROL_SHARE), STAGE), base = workgroup_index() * share, v;
+    bool there = workgroup_lane() < share && base + workgroup_lane() < entries;
     Row part = entry_part(there, base + workgroup_lane(), v);
     expand_stage(stage_put(v, part, there ? departure_value(v) : 0u));
 }

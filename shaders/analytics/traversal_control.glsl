@@ -14,7 +14,8 @@ const uint CONTROL_MODE = 5u;      // what the large kernel does
 const uint CONTROL_GROUPS = 6u;    // three: of its dispatch
 const uint CONTROL_DONE = 9u;      // 1: there is nothing left
 const uint CONTROL_SEEN = 10u;     // lanes of all frontiers so far, modulo 2^32
-const uint CONTROL_OWN = 11u;      // from here on an algorithm's own
+const uint CONTROL_SHARE = 11u;    // entries of the frontier that a workgroup of the large kernel expands
+const uint CONTROL_OWN = 12u;      // from here on an algorithm's own
 const uint CONTROL_WORDS = 32u;    // a multiple of 4
 
 const uint MODE_NONE = 0u;
@@ -22,6 +23,7 @@ const uint MODE_EXPAND = 1u;
 const uint MODE_OWN = 2u;          // from here on an algorithm's own
 
 const uint FRONTIER_PART = 1024u;
+const uint LARGE_STAGE = 32u;      // entries that a workgroup of the large kernel expands at most
 const uint LARGE_GROUP = 128u;     // WORKGROUP of the large kernel, which the small one orders (traversal.go)
 
 layout(push_constant, std430) uniform Push {

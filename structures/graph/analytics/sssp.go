@@ -10,7 +10,7 @@ import (
 
 // SSSPOptions say how shortest paths are found. The zero value has what goes by the graph's weights.
 type SSSPOptions struct {
-	// Delta is how far the bounds between near and far vertices are apart, in units of weights. 0: 32 mean weights over
+	// Delta is how far the bounds between near and far vertices are apart, in units of weights. 0: 128 mean weights over
 	// the mean number of a vertex's arcs, at least 1.
 	Delta uint32
 }
@@ -19,9 +19,12 @@ type SSSPOptions struct {
 type SSSPResult struct {
 	// Distances are sums of weights, Unreached where no path leads. Paths of 2^32-1 and more count as none.
 	Distances []uint32
-	Rounds    int           // expansions of frontiers, and divisions of far vertices
+	Rounds    int           // expansions of frontiers, several hops each where rows are short, and divisions of far ones
 	Device    time.Duration // how long the device worked; 0 where it has no clock
 }
+
+// localRounds are those that a workgroup of the large kernel does by itself where rows are short.
+const localRounds = 16
 
 // SSSP returns the lengths of the shortest paths from one vertex to all, by weights of arcs, which may be 0; in a graph
 // without weights all are 1. Errors: *graph.VertexError, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
@@ -43,7 +46,9 @@ func (a *Analyzer) SSSP(ctx context.Context, source uint32, o SSSPOptions) (r SS
 		if err != nil {
 			return err
 		}
-		t.push.More = o.Delta
+		t.push.More, t.push.Own = o.Delta, localRounds
+		t.push.SmallEntries /= 4 // a workgroup of the large kernel does several rounds
+		t.push.SmallLanes /= 4
 		if err := t.run(func() error { return t.begin(source, 2*n, false, false, o.Delta) }); err != nil {
 			return err
 		}
@@ -70,7 +75,7 @@ func (w *workspace) delta() (uint32, error) {
 		mean = float64(sum) / float64(w.g.Arcs)
 	}
 	arcs := max(1, float64(w.g.Arcs)/float64(w.g.Vertices))
-	w.chosenDelta = uint32(min(max(1, 32*mean/arcs), 1<<31))
+	w.chosenDelta = uint32(min(max(1, 128*mean/arcs), 1<<31))
 	return w.chosenDelta, nil
 }
 

@@ -2,6 +2,7 @@ package analytics_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,36 @@ func TestSSSP(t *testing.T) {
 			require.Equal(t, want, r.Distances, "delta %d", delta)
 		}
 	})
+}
+
+// Frontiers of many short rows, with which each workgroup goes on by itself: longer than the rounds that it does, more
+// than it has room for, over hubs, whose rows are not its own business, and over one another's.
+func TestSSSPInLocalRounds(t *testing.T) {
+	d := testdevice.Open(t)
+	rng := rand.New(rand.NewPCG(2, 7))
+	const legs, length = 200, 40
+	e := &edges{name: "legs", undirected: true, vertices: 1 + legs*length}
+	at := func(leg, i int) int { return 1 + leg*length + i }
+	for leg := range legs {
+		e.add(0, at(leg, 0), 1+rng.Uint32N(20))
+		for i := range length - 1 {
+			e.add(at(leg, i), at(leg, i+1), 1+rng.Uint32N(20))
+		}
+		e.add(at(leg, length/2), at(0, length-1), 1+rng.Uint32N(90))         // a hub
+		e.add(at(leg, length/3), at((leg+1)%legs, length/4), rng.Uint32N(3)) // a shorter way of another leg
+	}
+	for _, e := range []*edges{e, grid(80, rng)} {
+		a := e.analyzer(t, d)
+		want := dijkstra(e.rows(), 0)
+		for _, delta := range []uint32{0, 9, math.MaxUint32} {
+			r, err := a.SSSP(t.Context(), 0, SSSPOptions{Delta: delta})
+			require.NoError(t, err)
+			require.Equal(t, want, r.Distances, "%s, delta %d", e.name, delta)
+			if delta == math.MaxUint32 {
+				require.Less(t, r.Rounds, 45, "%s: no workgroup went on by itself", e.name) // the legs alone are 40 long
+			}
+		}
+	}
 }
 
 // With weights of 1, and with none, shortest paths are those of a breadth-first search.

@@ -50,7 +50,7 @@ func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, e
 	}
 	t.push = traversalPush{Graph: w.rows(), Control: t.control.Address(), Queues: queues.Address(),
 		Values: values.Address(), Marks: mark.Address(), Capacity: uint32(capacity),
-		SmallEntries: uint32(2 * w.group), SmallLanes: uint32(8 * w.group), Rounds: 256}
+		SmallEntries: uint32(w.group), SmallLanes: uint32(16 * w.group), Rounds: 256}
 	if extra > 0 {
 		t.push.Extra = more.Address()
 	}
@@ -62,6 +62,7 @@ func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, e
 func (t *traversal) begin(source uint32, marks int, bit, extra bool, own uint32) error {
 	push := t.push
 	push.SmallEntries, push.SmallLanes, push.More = source, uint32(marks), own
+	push.Own = 0
 	if bit {
 		push.Own = 1
 	}
