@@ -5,7 +5,7 @@
 #include "neighbors.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
+    Rows graph;
     uvec2 classes;    // a word a vertex, out
     uint short_row;   // lanes of a row of class 0 at most,
     uint long_row;    // and of class 1; longer ones are of class 2

@@ -114,13 +114,19 @@ void queue_push(uint u[BATCH], uint taken[BATCH]) {
     }
 }
 
-// Expands up to BATCH arcs of each lane. Collective over the subgroup.
-void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
+// Expands up to BATCH arcs of each lane, at places that are not PLACE_NONE. Collective over the subgroup.
+void expand(uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
     uint u[BATCH], taken[BATCH];
     uvec2 looked[BATCH];
-    [[unroll]] for (uint k = 0u; k < BATCH; k++) u[k] = valid[k] ? neighbor_at(graph, place[k]) : 0u;
-    [[unroll]] for (uint k = 0u; k < BATCH; k++)
+    bool valid[BATCH];
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        valid[k] = place[k] != PLACE_NONE;
+        u[k] = valid[k] ? neighbor_at(graph, place[k]) : 0u;
+    }
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        valid[k] = valid[k] && neighbor_there(u[k]);
         looked[k] = valid[k] ? arrival_look(u[k], place[k]) : uvec2(0u);
+    }
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
         taken[k] = TAKEN_NOT;
         if (valid[k]) taken[k] = arrival_take(u[k], looked[k], value[k], from[k]);
@@ -129,32 +135,50 @@ void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[B
     put_aside(u, taken);
 }
 
+// The same of all arcs that the lanes have from these places on. Collective over the subgroup.
+void expand_lanes(uint place[BATCH], uint step[BATCH], uint from[BATCH], uint value[BATCH]) {
+    if (!LANES_GO_ON) {
+        expand(place, from, value);
+        return;
+    }
+    bool more = true;
+    for (uint left = lane_rounds(graph); more && left != 0u; left--) {
+        uint behind[BATCH];
+        bool any_behind = false;
+        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+            behind[k] = place[k] != PLACE_NONE ? place_behind(graph, place[k], step[k]) : PLACE_NONE;
+            any_behind = any_behind || behind[k] != PLACE_NONE;
+        }
+        expand(place, from, value);
+        place = behind;
+        more = subgroupAny(any_behind);
+    }
+}
+
 // Expands what is staged, all its lanes. Collective over the workgroup.
 void expand_stage(uint total) {
     for (uint base = 0u; base < total; base += BATCH * WORKGROUP) {
-        bool valid[BATCH];
-        uint place[BATCH], from[BATCH], value[BATCH];
+        uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
         [[unroll]] for (uint k = 0u; k < BATCH; k++) {
             uint lane = base + k * WORKGROUP + workgroup_lane();
-            valid[k] = lane < total;
-            uint i = stage_find(valid[k] ? lane : 0u) & (STAGE - 1u);
-            place[k] = stage_firsts[i] + lane;
+            bool valid = lane < total;
+            uint i = stage_find(valid ? lane : 0u) & (STAGE - 1u);
+            place[k] = valid ? stage_firsts[i] + lane : PLACE_NONE;
+            step[k] = stage_step(i);
             from[k] = stage_vertices[i];
             value[k] = stage_values[i];
         }
-        expand(valid, place, from, value);
+        expand_lanes(place, step, from, value);
     }
 }
 
 // The part of a row that an entry of the frontier is; none has no lanes.
 Row entry_part(bool there, uint entry, out uint v) {
     v = 0u;
-    if (!there) return Row(0u, 0u);
+    if (!there) return row_none();
     uvec2 what = coherent_load2(queue_at(round_now, entry));
     v = min(what.x, graph.vertices - 1u);
-    Row row = row_of(graph, v);
-    uint skip = what.y * FRONTIER_PART;
-    return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), FRONTIER_PART));
+    return row_part(row_of(graph, v), what.y * FRONTIER_PART, FRONTIER_PART);
 }
 
 #ifdef SMALL
@@ -173,17 +197,15 @@ void expand_small(uint entries) {
         bool there = base + workgroup_lane() < entries;
         Row part = entry_part(there, base + workgroup_lane(), v);
         uint carried = there ? departure_value(v) : 0u;
-        bool valid[BATCH];
-        uint place[BATCH], from[BATCH], value[BATCH];
+        uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
         [[unroll]] for (uint k = 0u; k < BATCH; k++) {
-            valid[k] = k < part.lanes;
-            place[k] = part.first + k;
+            place[k] = k < part.lanes ? part.first + k : PLACE_NONE;
+            step[k] = row_step(part);
             from[k] = v;
             value[k] = carried;
         }
-        expand(valid, place, from, value);
-        uint rest = part.lanes - min(part.lanes, BATCH);
-        expand_stage(stage_put(v, Row(part.first + BATCH, rest), carried));
+        expand_lanes(place, step, from, value);
+        expand_stage(stage_put(v, row_part(part, BATCH, ~0u), carried));
         barrier();
     }
 }

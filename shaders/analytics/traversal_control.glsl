@@ -25,7 +25,7 @@ const uint FRONTIER_PART = 1024u;
 const uint LARGE_GROUP = 128u;     // WORKGROUP of the large kernel, which the small one orders (traversal.go)
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
+    Rows graph;
     uvec2 control;
     uvec2 queues;     // two of so many entries
     uvec2 values;     // a word a vertex, and what else an algorithm has
