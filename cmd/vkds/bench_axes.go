@@ -14,10 +14,10 @@ import (
 
 // axisFlags are the flags of what settings differ in: those that a benchmark has, as its operations say.
 type axisFlags struct {
-	o                                                           *bench.Options
-	sizes, batches                                              []int
-	utilizations                                                []float64
-	orders, levels, lookups, paths, forms, waits, kinds, graphs []string
+	o                                                               *bench.Options
+	sizes, batches                                                  []int
+	utilizations                                                    []float64
+	orders, levels, lookups, paths, forms, waits, kinds, graphs, on []string
 }
 
 func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
@@ -76,6 +76,8 @@ func (a *axisFlags) define(f *pflag.FlagSet, benchmark string) {
 	names(&a.forms, "form", "auto", "of operations that have two: ", bench.Forms.Names())
 	names(&a.waits, "wait", "restart", "what an insertion does that finds a latch taken: ", bench.Waits.Names())
 	names(&a.graphs, "graph", "uniform", "how its edges are made, 16 a vertex: ", bench.Graphs.Names())
+	names(&a.on, "on", "csr", "what analytics read, the dynamic graph itself, built in bulk or behind many changes,\nor compressed sparse rows: ",
+		bench.Analyzeds.Names())
 	names(&a.kinds, "kind", "b-link-tree", "with side links or without: ", bench.Kinds.Names())
 }
 
@@ -89,7 +91,7 @@ func tileUsage(benchmark string) string {
 // read brings the flags into the options.
 func (a *axisFlags) read(f *pflag.FlagSet) error {
 	o := a.o
-	var errs [10]error
+	var errs [11]error
 	o.Sizes, errs[0] = sizesOf("n", a.sizes, 6)
 	o.Batches, errs[1] = sizesOf("batch", a.batches, 1)
 	o.Orders, errs[2] = parseAll("order", a.orders, bench.Orders.Parse)
@@ -100,6 +102,7 @@ func (a *axisFlags) read(f *pflag.FlagSet) error {
 	o.Waits, errs[7] = parseAll("wait", a.waits, bench.Waits.Parse)
 	o.Kinds, errs[8] = parseAll("kind", a.kinds, bench.Kinds.Parse)
 	o.Graphs, errs[9] = parseAll("graph", a.graphs, bench.Graphs.Parse)
+	o.On, errs[10] = parseAll("on", a.on, bench.Analyzeds.Parse)
 	return cmp.Or(cmp.Or(errs[:]...), a.readLoads(f), a.readPaths())
 }
 

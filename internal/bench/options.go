@@ -43,6 +43,7 @@ type Options struct {
 	Waits    []latched.Wait           // "wait": what finds a latch taken; Restart
 	Kinds    []latched.Kind           // "kind": of latched tree; BLink
 	Graphs   []GraphKind              // "graph": how its edges are made; Uniform
+	On       []Analyzed               // "on": what analytics read; OnCSR
 }
 
 // What the axes choose among, by their names.
@@ -131,6 +132,7 @@ func (o *Options) complete(d *vk.Device, b *benchmark) (err error) {
 		listed(b, "wait", &o.Waits, "Waits", nil, latched.Restart),
 		listed(b, "kind", &o.Kinds, "Kinds", nil, latched.BLink),
 		listed(b, "graph", &o.Graphs, "Graphs", nil, Uniform),
+		listed(b, "on", &o.On, "On", nil, OnCSR),
 		o.completeSkew(),
 	)
 }
@@ -211,15 +213,16 @@ func (o *Options) completeSkew() error {
 
 // setting is a value of each axis that a structure is opened at.
 type setting struct {
-	form    primitives.Form
-	width   structures.Width
-	order   Order
-	batch   int // the one asked for, which may be more than there are pairs
-	load    float64
-	fill    float64
-	latched latched.Options
-	graph   GraphKind
-	tile    int
+	form     primitives.Form
+	width    structures.Width
+	order    Order
+	batch    int // the one asked for, which may be more than there are pairs
+	load     float64
+	fill     float64
+	latched  latched.Options
+	graph    GraphKind
+	analyzed Analyzed
+	tile     int
 }
 
 // settings are all combinations, the last axis first.
@@ -234,6 +237,7 @@ func (o *Options) settings() []setting {
 	all = combined(all, o.Kinds, func(at *setting, x latched.Kind) { at.latched.Kind = x })
 	all = combined(all, o.Waits, func(at *setting, x latched.Wait) { at.latched.Wait = x })
 	all = combined(all, o.Graphs, func(at *setting, x GraphKind) { at.graph = x })
+	all = combined(all, o.On, func(at *setting, x Analyzed) { at.analyzed = x })
 	all = combined(all, o.Nodes, func(at *setting, x int) { at.latched.NodeBytes = x })
 	return combined(all, o.Tiles, func(at *setting, x int) { at.tile, at.latched.Tile = x, x })
 }
@@ -249,6 +253,7 @@ func (at setting) of(p Op) setting {
 	forget(p, "kind", &at.latched.Kind)
 	forget(p, "wait", &at.latched.Wait)
 	forget(p, "graph", &at.graph)
+	forget(p, "on", &at.analyzed)
 	forget(p, "node", &at.latched.NodeBytes)
 	forget(p, "tile", &at.latched.Tile)
 	forget(p, "tile", &at.tile)

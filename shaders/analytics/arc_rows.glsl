@@ -11,7 +11,7 @@ shared uint arc_rows_first;
 shared uint arc_rows_last;
 
 // The last vertex of some whose row begins at or before a place: of several the one that has an arc there.
-uint arc_row_between(Graph g, uint place, uint low, uint high) {
+uint arc_row_between(Rows g, uint place, uint low, uint high) {
     while (low < high) {
         uint middle = low + (high - low + 1u) / 2u;
         if (plain_load_at(g.offsets, middle) <= place) low = middle;
@@ -22,7 +22,7 @@ uint arc_row_between(Graph g, uint place, uint low, uint high) {
 
 // Says that the places up to the end are looked for next; there is one at least, and the graph has as many arcs.
 // Collective over the workgroup.
-void arc_rows_begin(Graph g, uint first, uint end) {
+void arc_rows_begin(Rows g, uint first, uint end) {
     barrier();   // for who still looks in the tile before
     if (workgroup_lane() < 2u) {
         uint row = arc_row_between(g, workgroup_lane() == 0u ? first : end - 1u, 0u, g.vertices - 1u);
@@ -32,6 +32,6 @@ void arc_rows_begin(Graph g, uint first, uint end) {
     barrier();
 }
 
-uint arc_row(Graph g, uint place) { return arc_row_between(g, place, arc_rows_first, arc_rows_last); }
+uint arc_row(Rows g, uint place) { return arc_row_between(g, place, arc_rows_first, arc_rows_last); }
 
 #endif

@@ -11,7 +11,7 @@
 #include "../primitives/bitmap.glsl"
 
 // values: distances, ~0 of who isn't reached; marks: two bitmaps; extra: parents, 0: not wanted; own: 1 if every arc
-// has its opposite, so that the other side knows all arcs; more: words of a bitmap.
+// has its opposite, so that the other side knows all arcs; more: arcs of the graph, or about as many.
 const uint CONTROL_BITMAP = CONTROL_OWN;   // which one holds
 
 const uint MODE_PULL = MODE_OWN;
@@ -21,7 +21,9 @@ const uint BETA = 24u;
 
 shared uint bitmap_now;
 
-uvec2 reached_word(uint v) { return address_at(marks, bitmap_now * more + v / 32u, 2u); }
+uint bitmap_length() { return (graph.vertices + 127u) / 128u * 4u; }   // in words
+uvec2 bitmap_word(uint which, uint v) { return address_at(marks, which * bitmap_length() + v / 32u, 2u); }
+uvec2 reached_word(uint v) { return bitmap_word(bitmap_now, v); }
 uint reached_bit(uint v) { return 1u << (v & 31u); }
 
 void reach(uint u, uint distance, uint from) {
@@ -66,7 +68,7 @@ void main() {
         control_order(MODE_NONE, 0u);   // it has done as many rounds as it may
     } else {
         bool pull = mode == MODE_PULL ? entries >= graph.vertices / BETA
-                                      : lanes > (graph.arcs - min(seen, graph.arcs)) / ALPHA;
+                                      : lanes > (more - min(seen, more)) / ALPHA;
         if (own != 0u && pull) control_order(MODE_PULL, (graph.vertices + LARGE_GROUP - 1u) / LARGE_GROUP);
         else control_expand(MODE_EXPAND, entries, lanes);
     }
@@ -76,52 +78,64 @@ const uint ALONE = 32u;   // arcs that a lane looks at by itself; behind these t
 
 bool reached(uint u) { return (plain_load(reached_word(u)) & reached_bit(u)) != 0u; }
 
-// The first of some arcs that leads to a vertex which was reached, or the place behind them. Each lane has arcs of its
-// own. Collective over the subgroup.
-uint find_alone(uint place, uint end) {
-    uint found = end;
+// The first neighbour that was reached at some places, NEIGHBOR_NONE if there is none, and whether any place has no
+// neighbour. Each lane has places of its own. Collective over the subgroup.
+uint find_alone(uint place, uint end, out bool gaps) {
+    uint found = NEIGHBOR_NONE;
+    gaps = false;
     while (subgroupAny(place < end)) {
         uint u[BATCH];
+        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+            u[k] = place + k < end ? neighbor_at(graph, place + k) : NEIGHBOR_NONE;
+            gaps = gaps || place + k < end && !neighbor_there(u[k]);
+        }
         [[unroll]] for (uint k = 0u; k < BATCH; k++)
-            u[k] = place + k < end ? neighbor_at(graph, place + k) : ~0u;
-        [[unroll]] for (uint k = 0u; k < BATCH; k++)
-            if (u[k] != ~0u && found == end && reached(u[k])) found = place + k;
-        place = found != end ? end : place + min(BATCH, end - min(place, end));
+            if (u[k] != NEIGHBOR_NONE && found == NEIGHBOR_NONE && reached(u[k])) found = u[k];
+        place = found != NEIGHBOR_NONE ? end : place + min(BATCH, end - min(place, end));
     }
     return found;
 }
 
-// The same of one row for all lanes. Collective over the subgroup.
-uint find_together(uint place, uint end) {
+// A neighbour that was reached at places of one row for all lanes, and behind them. Collective over the subgroup.
+uint find_together(uint place, uint end, uint step) {
     for (uint first = place; first < end; first += gl_SubgroupSize) {
         uint mine = first + gl_SubgroupInvocationID;
-        bool hit = false;
-        if (mine < end) hit = reached(neighbor_at(graph, mine));
-        uvec4 hits = subgroupBallot(hit);
-        if (hits != uvec4(0u)) return first + subgroupBallotFindLSB(hits);
+        if (mine >= end) mine = PLACE_NONE;
+        uint left = lane_rounds(graph);
+        do {
+            uint u = NEIGHBOR_NONE;
+            bool hit = false;
+            if (mine != PLACE_NONE) {
+                u = neighbor_at(graph, mine);
+                hit = neighbor_there(u) && reached(u);
+            }
+            uvec4 hits = subgroupBallot(hit);
+            if (hits != uvec4(0u)) return subgroupShuffle(u, subgroupBallotFindLSB(hits));
+            if (mine != PLACE_NONE) mine = place_behind(graph, mine, step);
+        } while (LANES_GO_ON && subgroupAny(mine != PLACE_NONE) && left-- != 0u);
     }
-    return end;
+    return NEIGHBOR_NONE;
 }
 
 // A vertex looks for a neighbour that was reached. Collective over the subgroup.
 bool pull(uint v, bool looks) {
-    Row row = Row(0u, 0u);
+    Row row = row_none();
     if (looks) row = row_of(graph, v);
     uint end = row.first + row.lanes, some = row.first + min(row.lanes, ALONE);
-    uint place = find_alone(row.first, some);
-    bool found = place < some;
-    uvec4 longer = subgroupBallot(!found && some < end);
+    bool gaps;
+    uint u = find_alone(row.first, some, gaps);
+    bool found = u != NEIGHBOR_NONE;
+    uint rest = LANES_GO_ON ? row.first : some;
+    uvec4 longer = subgroupBallot(!found && (some < end || row_goes_on(row, gaps)));
     for (uint left = subgroupBallotBitCount(longer); left != 0u; left--) {
         uint lane = subgroupBallotFindLSB(longer);
         longer[lane >> 5] &= ~(1u << (lane & 31u));
-        uint whose = subgroupShuffle(end, lane);
-        uint at = find_together(subgroupShuffle(some, lane), whose);
-        if (lane == gl_SubgroupInvocationID && at < whose) {
-            found = true;
-            place = at;
-        }
+        uint one = find_together(subgroupShuffle(rest, lane), subgroupShuffle(end, lane),
+                                 subgroupShuffle(row_step(row), lane));
+        if (lane == gl_SubgroupInvocationID) u = one;
     }
-    if (found) reach(v, round_now + 1u, neighbor_at(graph, place));
+    found = u != NEIGHBOR_NONE;
+    if (found) reach(v, round_now + 1u, u);
     return found;
 }
 
@@ -134,7 +148,7 @@ void push_pulled(uint v, bool found) {
         pulled_lanes = 0u;
     }
     barrier();
-    Row row = Row(0u, 0u);
+    Row row = row_none();
     if (found) row = row_of(graph, v);
     uint parts = parts_of(row), through = subgroupInclusiveAdd(parts);
     uint sum = subgroupAdd(row.lanes), at = 0u;
@@ -162,7 +176,7 @@ void main() {
     bitmap_clear();
     barrier();
     if (mode == MODE_EXPAND) {
-        expand_large();
+        expand_large(min(control_load(CONTROL_SHARE), STAGE));
         return;
     }
     uint first = workgroup_index() * WORKGROUP, v = first + workgroup_lane();
@@ -172,6 +186,6 @@ void main() {
     bitmap_set_all(workgroup_lane(), was || found);
     push_pulled(v, found);   // with barriers
     if (first >= graph.vertices) return;
-    bitmap_store(address_at(marks, (bitmap_now ^ 1u) * more + first / 32u, 2u), min(WORKGROUP, graph.vertices - first));
+    bitmap_store(bitmap_word(bitmap_now ^ 1u, first), min(WORKGROUP, graph.vertices - first));
 }
 #endif

@@ -60,7 +60,7 @@ void main() {
     }
     barrier();
     if (mode == MODE_EXPAND) {
-        expand_large();
+        expand_large(min(control_load(CONTROL_SHARE), STAGE));
         return;
     }
     uint first = workgroup_index() * BATCH * WORKGROUP + workgroup_lane();

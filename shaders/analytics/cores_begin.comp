@@ -6,7 +6,7 @@
 void main() {
     uint i = invocation_index();
     if (i < graph.vertices) {
-        plain_store_at(values, i, row_of(graph, i).lanes);
+        plain_store_at(values, i, row_degree(graph, i));
         plain_store_at(extra, i, ~0u);
     }
     if (i < CONTROL_WORDS) plain_store_at(control, i, i == CONTROL_OWN ? ~0u : 0u);

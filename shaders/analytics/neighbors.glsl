@@ -1,35 +1,29 @@
-// Neighbors: where kernels of analytics have the neighbours of a vertex from, here compressed sparse rows (graph.CSR).
+// Neighbors: where kernels of analytics have the neighbours of a vertex from. A kernel is compiled for compressed
+// sparse rows (graph.CSR) and, with LIVE, for the lists of slabs of a graph that changes from batch to batch
+// (graph.Graph); what it calls is the same.
 //
-// A row has so many lanes, numbered from its first one on in the whole graph, so that rows are shared out among
-// invocations by numbers alone; of each lane there is a neighbour.
+// A row has so many lanes, numbered from its first place on in the whole graph, so that rows are shared out among
+// invocations by numbers alone. A lane has the neighbour at its place, and goes on to those behind it, if LANES_GO_ON:
+//
+//     uint left = lane_rounds(g);
+//     do {
+//         uint u = neighbor_at(g, place);
+//         if (neighbor_there(u)) …
+//         place = place_behind(g, place, row_step(row));
+//     } while (LANES_GO_ON && place != PLACE_NONE && left-- != 0u);
+//
+// Whatever memory holds, a row has no more lanes than there is memory for, and leads to the graph's vertices: so loops
+// end, and what is written of vertices stays within its arrays.
 #ifndef VKDS_ANALYTICS_NEIGHBORS_GLSL
 #define VKDS_ANALYTICS_NEIGHBORS_GLSL
 
-#include "memory.glsl"
+const uint NEIGHBOR_NONE = ~0u;
+const uint PLACE_NONE = ~0u;
 
-struct Graph {
-    uvec2 offsets;
-    uvec2 targets;
-    uvec2 weights;   // 0: all are 1
-    uint vertices;
-    uint arcs;
-};
-
-struct Row { uint first, lanes; };
-
-// Whatever memory holds, a row has no more arcs than the graph, and leads to its vertices: so loops over rows end, and
-// what is written of vertices stays within its arrays.
-Row row_of(Graph g, uint v) {
-    uint first = min(plain_load_at(g.offsets, v), g.arcs);
-    uint end = min(plain_load_at(g.offsets, v + 1u), g.arcs);
-    return Row(first, max(first, end) - first);
-}
-
-uint neighbor_at(Graph g, uint place) { return min(plain_load_at(g.targets, place), g.vertices - 1u); }
-
-uint weight_at(Graph g, uint place) {
-    if ((g.weights.x | g.weights.y) == 0u) return 1u;
-    return plain_load_at(g.weights, place);
-}
+#ifdef LIVE
+#include "neighbors_live.glsl"
+#else
+#include "neighbors_csr.glsl"
+#endif
 
 #endif

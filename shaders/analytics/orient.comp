@@ -7,7 +7,7 @@
 #include "../primitives/bitmap.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
+    Rows graph;
     uvec2 flags;    // a bit an arc, out
     uvec2 counts;   // how many are set in each word of them, out
 };

@@ -5,7 +5,7 @@
 #include "pagerank.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
+    Rows graph;
     uvec2 ranks;
     uvec2 gifts;
     uvec2 partials;   // a pair of floats a workgroup
@@ -18,7 +18,7 @@ void main() {
     float dangling = 0.0;
     if (v < graph.vertices) {
         float rank = given != 0u ? float_load_at(ranks, v) : 1.0 / float(graph.vertices);
-        uint arcs = row_of(graph, v).lanes;
+        uint arcs = row_degree(graph, v);
         float_store_at(ranks, v, rank);
         float_store_at(gifts, v, arcs != 0u ? rank / float(arcs) : 0.0);
         if (arcs == 0u) dangling = rank;

@@ -4,7 +4,7 @@
 
 #include "neighbors.glsl"
 
-bool in_row(Graph g, uint target, uint first, uint lanes) {
+bool in_row(Rows g, uint target, uint first, uint lanes) {
     uint low = first, high = first + lanes;
     while (low < high) {
         uint middle = low + (high - low) / 2u;

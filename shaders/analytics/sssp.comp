@@ -181,28 +181,26 @@ void main() {
 // Expands vertices of the workgroup's own. Collective over the workgroup.
 void expand_own(uint which, uint count) {
     for (uint base = 0u; base < count; base += BATCH * WORKGROUP / LOCAL_ARCS) {
-        bool valid[BATCH];
-        uint place[BATCH], from[BATCH], value[BATCH];
+        uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
         [[unroll]] for (uint k = 0u; k < BATCH; k++) {
             uint i = base + (k * WORKGROUP + workgroup_lane()) / LOCAL_ARCS, arc = workgroup_lane() % LOCAL_ARCS;
-            valid[k] = i < count;
-            from[k] = valid[k] ? local_vertices[which * LOCAL + i] : 0u;
-            Row row = Row(0u, 0u);
+            from[k] = i < count ? local_vertices[which * LOCAL + i] : 0u;
+            Row row = row_none();
             value[k] = 0u;
-            if (valid[k]) {
+            if (i < count) {
                 row = row_of(graph, from[k]);
                 value[k] = departure_value(from[k]);
             }
-            valid[k] = arc < row.lanes;
-            place[k] = row.first + arc;
+            place[k] = arc < row.lanes ? row.first + arc : PLACE_NONE;
+            step[k] = row_step(row);
         }
-        expand(valid, place, from, value);
+        expand_lanes(place, step, from, value);
     }
 }
 
 // Expands its entries of the frontier, and so many rounds of what it finds near. Collective over the workgroup.
 void expand_local(uint most) {
-    expand_large();
+    expand_large(min(control_load(CONTROL_SHARE), STAGE));
     uint now = 0u;
     for (uint done = 0u; done < most; done++, now ^= 1u) {
         round_barrier();

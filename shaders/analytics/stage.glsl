@@ -12,6 +12,9 @@ shared uint stage_ends[STAGE];
 shared uint stage_firsts[STAGE];     // place of lane 0 of all parts, were it the part's
 shared uint stage_vertices[STAGE];
 shared uint stage_values[STAGE];
+#ifdef LIVE
+shared uint stage_steps[STAGE];      // row_step of each part
+#endif
 
 // Puts a part of each invocation below STAGE, those of the others having no lanes; returns how many lanes there are.
 // Collective over the workgroup.
@@ -25,6 +28,9 @@ uint stage_put(uint vertex, Row part, uint value) {
         stage_firsts[lane] = part.first - (end - part.lanes);
         stage_vertices[lane] = vertex;
         stage_values[lane] = value;
+#ifdef LIVE
+        stage_steps[lane] = part.step;
+#endif
     }
     barrier();
     return total;
@@ -36,6 +42,14 @@ uint stage_find(uint k) {
     for (uint step = STAGE / 2u; step != 0u; step /= 2u)
         if (stage_ends[i + step - 1u] <= k) i += step;
     return i;
+}
+
+uint stage_step(uint i) {
+#ifdef LIVE
+    return stage_steps[i];
+#else
+    return 1u;
+#endif
 }
 
 #endif

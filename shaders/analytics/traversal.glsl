@@ -86,11 +86,6 @@ uint queue_reserve(uint entries, uint lanes) {
     return subgroupShuffle(at, 0u);
 }
 
-Row row_part(Row row, uint part) {
-    uint skip = part * FRONTIER_PART;
-    return Row(row.first + skip, min(row.lanes - min(skip, row.lanes), FRONTIER_PART));
-}
-
 // An entry of the next queue; there is room for all that there can be.
 void queue_store(uint at, uint v, uint part, Row row) {
     if (at >= capacity) return;
@@ -98,7 +93,7 @@ void queue_store(uint at, uint v, uint part, Row row) {
 #ifdef SMALL
     if (at >= WORKGROUP) return;
     hand_vertices[at] = v;
-    hand_parts[at] = row_part(row, part);
+    hand_parts[at] = row_part(row, part * FRONTIER_PART, FRONTIER_PART);
 #endif
 }
 
@@ -113,7 +108,7 @@ void queue_store_all(uint at, uint v, Row row) {
         uint lane = subgroupBallotFindLSB(many);
         many[lane >> 5] &= ~(1u << (lane & 31u));
         uint n = subgroupShuffle(parts, lane), first = subgroupShuffle(at, lane), whose = subgroupShuffle(v, lane);
-        Row all = Row(subgroupShuffle(row.first, lane), subgroupShuffle(row.lanes, lane));
+        Row all = row_of(graph, whose);
         for (uint p = gl_SubgroupInvocationID; p < n; p += gl_SubgroupSize) queue_store(first + p, whose, p, all);
     }
 }
@@ -123,7 +118,7 @@ void queue_push(uint u[BATCH], uint taken[BATCH]) {
     Row rows[BATCH];
     uint entries = 0u, lanes = 0u;
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
-        rows[k] = Row(0u, 0u);
+        rows[k] = row_none();
         if (taken[k] == TAKEN_NEXT) rows[k] = row_of(graph, u[k]);
     }
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
@@ -140,13 +135,19 @@ void queue_push(uint u[BATCH], uint taken[BATCH]) {
     }
 }
 
-// Expands up to BATCH arcs of each lane. Collective over the subgroup.
-void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
+// Expands up to BATCH arcs of each lane, at places that are not PLACE_NONE. Collective over the subgroup.
+void expand(uint place[BATCH], uint from[BATCH], uint value[BATCH]) {
     uint u[BATCH], taken[BATCH];
     uvec2 looked[BATCH];
-    [[unroll]] for (uint k = 0u; k < BATCH; k++) u[k] = valid[k] ? neighbor_at(graph, place[k]) : 0u;
-    [[unroll]] for (uint k = 0u; k < BATCH; k++)
+    bool valid[BATCH];
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        valid[k] = place[k] != PLACE_NONE;
+        u[k] = valid[k] ? neighbor_at(graph, place[k]) : 0u;
+    }
+    [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+        valid[k] = valid[k] && neighbor_there(u[k]);
         looked[k] = valid[k] ? arrival_look(u[k], place[k]) : uvec2(0u);
+    }
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
         taken[k] = TAKEN_NOT;
         if (valid[k]) taken[k] = arrival_take(u[k], looked[k], value[k], from[k]);
@@ -156,30 +157,50 @@ void expand(bool valid[BATCH], uint place[BATCH], uint from[BATCH], uint value[B
     put_aside(u, taken);
 }
 
+// The same of all arcs that the lanes have from these places on. Collective over the subgroup.
+void expand_lanes(uint place[BATCH], uint step[BATCH], uint from[BATCH], uint value[BATCH]) {
+    if (!LANES_GO_ON) {
+        expand(place, from, value);
+        return;
+    }
+    bool more = true;
+    for (uint left = lane_rounds(graph); more && left != 0u; left--) {
+        uint behind[BATCH];
+        bool any_behind = false;
+        [[unroll]] for (uint k = 0u; k < BATCH; k++) {
+            behind[k] = place[k] != PLACE_NONE ? place_behind(graph, place[k], step[k]) : PLACE_NONE;
+            any_behind = any_behind || behind[k] != PLACE_NONE;
+        }
+        expand(place, from, value);
+        place = behind;
+        more = subgroupAny(any_behind);
+    }
+}
+
 // Expands what is staged, all its lanes. Collective over the workgroup.
 void expand_stage(uint total) {
     for (uint base = 0u; base < total; base += BATCH * WORKGROUP) {
-        bool valid[BATCH];
-        uint place[BATCH], from[BATCH], value[BATCH];
+        uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
         [[unroll]] for (uint k = 0u; k < BATCH; k++) {
             uint lane = base + k * WORKGROUP + workgroup_lane();
-            valid[k] = lane < total;
-            uint i = stage_find(valid[k] ? lane : 0u) & (STAGE - 1u);
-            place[k] = stage_firsts[i] + lane;
+            bool valid = lane < total;
+            uint i = stage_find(valid ? lane : 0u) & (STAGE - 1u);
+            place[k] = valid ? stage_firsts[i] + lane : PLACE_NONE;
+            step[k] = stage_step(i);
             from[k] = stage_vertices[i];
             value[k] = stage_values[i];
         }
-        expand(valid, place, from, value);
+        expand_lanes(place, step, from, value);
     }
 }
 
 // The part of a row that an entry of the frontier is; none has no lanes.
 Row entry_part(bool there, uint entry, out uint v) {
     v = 0u;
-    if (!there) return Row(0u, 0u);
+    if (!there) return row_none();
     uvec2 what = coherent_load2(queue_at(round_now, entry));
     v = min(what.x, graph.vertices - 1u);
-    return row_part(row_of(graph, v), what.y);
+    return row_part(row_of(graph, v), what.y * FRONTIER_PART, FRONTIER_PART);
 }
 
 // What the workgroup wrote for itself is there behind this.
@@ -198,15 +219,13 @@ shared uint hand_longer;
 // Expands the short ones of the rows at hand, and the beginnings of the others. Collective over the workgroup, with a
 // barrier behind which what is at hand may change.
 void expand_hand(uint count) {
-    bool valid[BATCH];
-    uint place[BATCH], from[BATCH], value[BATCH];
+    uint place[BATCH], step[BATCH], from[BATCH], value[BATCH];
     [[unroll]] for (uint k = 0u; k < BATCH; k++) {
         uint i = (k * WORKGROUP + workgroup_lane()) / SHORT, arc = workgroup_lane() % SHORT;
-        valid[k] = i < count;
         Row part = hand_parts[i];
         from[k] = hand_vertices[i];
-        valid[k] = valid[k] && arc < part.lanes;
-        place[k] = part.first + arc;
+        place[k] = i < count && arc < part.lanes ? part.first + arc : PLACE_NONE;
+        step[k] = row_step(part);
         value[k] = 0u;
     }
     barrier();
@@ -214,10 +233,10 @@ void expand_hand(uint count) {
         queue_entries[round_now & 1u] = 0u;
         queue_lanes[round_now & 1u] = 0u;
     }
-    if (!subgroupAny(valid[0])) return;   // entries come in order, so there are none in the others either
+    if (subgroupAll(place[0] == PLACE_NONE)) return;   // entries come in order, so there are none in the others either
     [[unroll]] for (uint k = 0u; k < BATCH; k++)
-        if (valid[k]) value[k] = departure_value(from[k]);
-    expand(valid, place, from, value);
+        if (place[k] != PLACE_NONE) value[k] = departure_value(from[k]);
+    expand_lanes(place, step, from, value);
 }
 
 // Expands a frontier of so many entries. Collective over the workgroup.
@@ -227,22 +246,23 @@ void expand_small(uint entries) {
         bool there = base + lane < entries;
         Row part;
         if (at_hand && base == 0u) {
-            v = hand_vertices[lane];
-            part = hand_parts[lane];
+            v = there ? hand_vertices[lane] : 0u;
+            part = row_none();
+            if (there) part = hand_parts[lane];
         } else {
             part = entry_part(there, base + lane, v);
             hand_vertices[lane] = v;
             hand_parts[lane] = part;
         }
-        if (there && part.lanes > SHORT) hand_longer = 1u;
+        if (part.lanes > SHORT) hand_longer = 1u;
         barrier();
         bool longer = hand_longer != 0u;
         expand_hand(min(entries - base, WORKGROUP));
         round_barrier();
         if (longer) {
-            uint rest = there ? part.lanes - min(part.lanes, SHORT) : 0u;
-            uint value = rest != 0u ? departure_value(v) : 0u;
-            expand_stage(stage_put(v, Row(part.first + SHORT, rest), value));
+            Row rest = row_part(part, SHORT, ~0u);
+            uint value = rest.lanes != 0u ? departure_value(v) : 0u;
+            expand_stage(stage_put(v, rest, value));
             if (lane == 0u) hand_longer = 0u;
             round_barrier();
         }
@@ -324,10 +344,10 @@ void control_lengths(uint entries, uint lanes) {
     plain_store_at(control, CONTROL_LANES + next, 0u);
 }
 #else
-// Expands this workgroup's entries of a large frontier. Collective over the workgroup.
-void expand_large() {
+// Expands this workgroup's entries of a large frontier, so many at most. Collective over the workgroup.
+void expand_large(uint share) {
     uint entries = control_load(CONTROL_ENTRIES + (round_now & 1u));
-    uint share = min(control_load(CONTROL_SHARE), STAGE), base = workgroup_index() * share, v;
+    uint base = workgroup_index() * share, v;
     bool there = workgroup_lane() < share && base + workgroup_lane() < entries;
     Row part = entry_part(there, base + workgroup_lane(), v);
     expand_stage(stage_put(v, part, there ? departure_value(v) : 0u));

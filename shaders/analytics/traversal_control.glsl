@@ -27,7 +27,7 @@ const uint LARGE_STAGE = 32u;      // entries that a workgroup of the large kern
 const uint LARGE_GROUP = 128u;     // WORKGROUP of the large kernel, which the small one orders (traversal.go)
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
+    Rows graph;
     uvec2 control;
     uvec2 queues;     // two of so many entries
     uvec2 values;     // a word a vertex, and what else an algorithm has

@@ -10,7 +10,7 @@
 #include "wide_sum.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
+    Rows graph;
     uvec2 arcs_at;   // a word: how many arcs there are
     uvec2 count;     // a number of 64 bits, to which triangles are added
 };
@@ -22,7 +22,7 @@ void main() {
     if (first >= arcs) return;
     uint end = min(first + WORKGROUP, arcs);
     arc_rows_begin(graph, first, end);
-    Row a = Row(0u, 0u), b = Row(0u, 0u);
+    Row a = row_none(), b = row_none();
     if (first + lane < end) {
         a = row_of(graph, arc_row(graph, first + lane));
         b = row_of(graph, neighbor_at(graph, first + lane));

@@ -10,8 +10,8 @@
 #include "wide_sum.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
-    Graph batch;
+    Rows graph;
+    Rows batch;
     uvec2 counts;   // three numbers of 64 bits: what was met with one edge of the batch, with two, with three
 };
 
@@ -29,7 +29,7 @@ void main() {
     if (first >= batch.arcs) return;
     uint end = min(first + WORKGROUP, batch.arcs);
     arc_rows_begin(batch, first, end);
-    Row a = Row(0u, 0u), b = Row(0u, 0u);
+    Row a = row_none(), b = row_none();
     uint u = 0u, v = 0u;
     if (first + lane < end) {
         u = arc_row(batch, first + lane);

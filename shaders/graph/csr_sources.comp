@@ -4,7 +4,7 @@
 #include "../analytics/arc_rows.glsl"
 
 layout(push_constant, std430) uniform Push {
-    Graph graph;
+    Rows graph;
     uvec2 sources;   // a word an arc, out
 };
 

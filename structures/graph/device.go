@@ -53,6 +53,21 @@ func (g *Graph) check(s *vk.Stream, kind structures.Kind, b DeviceBatch) error {
 		recording.Need(g.d, b.Weights, "weights", b.Count, weights), recording.NeedOutcomes(g.d, b.batch()))
 }
 
+// On is the device that the graph is on.
+func (g *Graph) On() *vk.Device { return g.d }
+
+// Use runs f while no call changes the graph, or another structure that shares its pool: f has kernels of its own look
+// at the graph as Device describes it, and waits for them. It must not call what changes the graph, nor, since that may
+// wait behind who does, its queries; Options, Constants and On it may. Errors: vk.ErrClosed, the context's if that has
+// ended before, and f's.
+func (g *Graph) Use(ctx context.Context, f func(Device) error) error {
+	if err := g.enterShared(ctx); err != nil {
+		return err
+	}
+	defer g.leaveShared()
+	return f(g.device())
+}
+
 // UpdateOn records a batch of one kind, Insert, InsertUnique, InsertAdd, InsertMin, InsertMax or Delete, on a stream
 // and does not wait. Batches on several streams may work on the graph at the same time; the results are those of some
 // sequential order of their operations on arcs. Equal edges of concurrent Inserts into an undirected graph bring the

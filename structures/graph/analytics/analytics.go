@@ -1,8 +1,9 @@
 // Package analytics has the algorithms on graphs that others are made of: breadth-first search, shortest paths,
 // connected components, PageRank, triangles and cores, on a graph in device memory.
 //
-// An Analyzer works on a graph that doesn't change. Its methods take a context, return when they are done, and may be
-// called by several goroutines at once. Each result says how long the device worked for it, by the device's own clock.
+// An Analyzer works on compressed sparse rows (New), which don't change, or on a graph where it is (NewLive), which
+// doesn't change during a call. Its methods take a context, return when they are done, and may be called by several
+// goroutines at once. Each result says how long the device worked for it, by the device's own clock.
 package analytics
 
 import (
@@ -25,6 +26,9 @@ const Unreached = ^uint32(0)
 // (graph.CSROptions.Symmetric).
 var ErrDirected = errors.New("analytics: the graph has arcs without opposites, and this is for undirected graphs")
 
+// ErrLive says that an algorithm is of compressed sparse rows alone.
+var ErrLive = errors.New("analytics: this is for compressed sparse rows: take them from the graph (CSR)")
+
 // ErrStuck says that an algorithm no longer gets on though it isn't at its end, as only a stray write to the graph's
 // memory has it.
 var ErrStuck = errors.New("analytics: no progress: the graph's memory holds something else than a graph")
@@ -32,7 +36,8 @@ var ErrStuck = errors.New("analytics: no progress: the graph's memory holds some
 // Analyzer analyses one graph. It keeps what calls need from one to the next: temporary memory, and what is made of the
 // graph once. Several goroutines may use one; their calls run beside one another, each with memory of its own.
 type Analyzer struct {
-	g       *graph.CSR
+	g       *graph.CSR   // what it analyses,
+	on      *graph.Graph // or this
 	d       *vk.Device
 	gate    *gate.Gate
 	kernels *recording.Kernels
@@ -42,15 +47,36 @@ type Analyzer struct {
 	mu   sync.Mutex
 	idle []*workspace
 
-	once        sync.Mutex // has what is found out once be found out by one
-	chosenDelta uint32     // of shortest paths; 0: not yet
-	incoming    *incoming  // of PageRank; nil: not yet
+	once     sync.Mutex // has what is found out once be found out by one
+	weights  float64    // the mean one; 0: not yet
+	incoming *incoming  // of PageRank; nil: not yet
 }
 
 // New makes an Analyzer of a graph, which stays the caller's and must not be closed before it.
 func New(g *graph.CSR) *Analyzer {
-	d := g.Device()
-	a := &Analyzer{g: g, d: d, gate: gate.New(), kernels: recording.NewKernels(d),
+	a := newAnalyzer(g.Device())
+	a.g = g
+	return a
+}
+
+// NewLive makes an Analyzer of a graph where it is: each call analyses what the graph holds then, without a copy of it,
+// and keeps nothing for the next one. It takes its turn as the graph's queries do (graph.Graph.Use): calls that change
+// the graph, or another structure that shares its pool, wait until it has returned, and it waits for those before it.
+// So each result is of one state of the graph. Streams, as with Graph.FindOn, must not change it meanwhile.
+//
+// What an Analyzer of compressed sparse rows is asked often pays the time of taking these (graph.Graph.CSR), since they
+// are read about twice as fast. PageRank of a directed graph takes them itself, since adjacencies have no arcs that come
+// in. A deleted vertex is as one without arcs. Error of all methods also: *structures.LimitError, where the pool has
+// more slabs than there are numbers for, 2^32 slots, some 18 GB without weights and 36 GB with.
+func NewLive(g *graph.Graph) *Analyzer {
+	a := newAnalyzer(g.On())
+	a.on = g
+	a.group = min(a.group, 512) // 1024 would take 37 KiB of shared memory, and some devices have 32
+	return a
+}
+
+func newAnalyzer(d *vk.Device) *Analyzer {
+	a := &Analyzer{d: d, gate: gate.New(), kernels: recording.NewKernels(d),
 		bulk: primitives.New(d, primitives.Options{}), group: 128}
 	if i := d.Info(); i.Type != vk.CPU {
 		for a.group < 1024 && 2*a.group <= min(i.MaxWorkgroup, 32*d.SubgroupSize()) {
@@ -84,13 +110,16 @@ func (a *Analyzer) run(ctx context.Context, f func(w *workspace) error) error {
 		return err
 	}
 	defer a.gate.LeaveShared()
-	return a.g.Use(ctx, func() error {
+	return a.use(ctx, func(look func(*workspace) error) error {
 		w, err := a.take()
 		if err != nil {
 			return err
 		}
 		defer a.put(w)
 		w.ctx = ctx
+		if err := look(w); err != nil {
+			return err
+		}
 		return f(w)
 	})
 }
@@ -120,6 +149,7 @@ func (a *Analyzer) put(w *workspace) {
 // workspace is what one call works with: a stream, and memory by names, which grows by being replaced.
 type workspace struct {
 	*Analyzer
+	source
 	ctx     context.Context
 	s       *vk.Stream
 	buffers map[string]*vk.Buffer[uint32]
@@ -187,26 +217,6 @@ func (w *workspace) do(record func() error) (time.Duration, error) {
 func (w *workspace) download(b *vk.Buffer[uint32], n int) ([]uint32, error) {
 	words := make([]uint32, n)
 	return words, b.Download(w.ctx, 0, words)
-}
-
-// rowsPush is Graph of shaders/analytics/neighbors.glsl.
-type rowsPush struct {
-	Offsets, Targets, Weights uint64
-	Vertices, Arcs            uint32
-}
-
-func (w *workspace) rows() rowsPush { return rowsOf(w.g) }
-
-func rowsOf(g *graph.CSR) rowsPush {
-	return rowsPush{g.Offsets.Address(), g.Targets.Address(), g.Weights.Address(), uint32(g.Vertices), uint32(g.Arcs)}
-}
-
-// vertex answers whether there is a vertex.
-func (a *Analyzer) vertex(v uint32) error {
-	if int(v) >= a.g.Vertices {
-		return &graph.VertexError{Vertex: v, Vertices: a.g.Vertices}
-	}
-	return nil
 }
 
 func groups(n, each int) int { return (n + each - 1) / each }

@@ -31,29 +31,29 @@ type BFSResult struct {
 // Source: Beamer, Asanovic and Patterson, Direction-Optimizing Breadth-First Search, 2012; expansion after Merrill,
 // Garland and Grimshaw, Scalable GPU Graph Traversal, 2012.
 func (a *Analyzer) BFS(ctx context.Context, source uint32, o BFSOptions) (r BFSResult, err error) {
-	if err := a.vertex(source); err != nil {
-		return r, err
-	}
 	err = a.run(ctx, func(w *workspace) error {
-		words := (a.g.Vertices + 127) / 128 * 4 // of a bitmap
+		if err := w.vertex(source); err != nil {
+			return err
+		}
+		words := (w.vertices + 127) / 128 * 4 // of a bitmap
 		parents := 0
 		if o.Parents {
-			parents = a.g.Vertices
+			parents = w.vertices
 		}
-		t, err := w.newTraversal("analytics/bfs", 2*words, parents)
+		t, err := w.newTraversal("bfs", 2*words, parents)
 		if err != nil {
 			return err
 		}
-		t.push.More = uint32(words)
-		if a.g.Symmetric && !o.TopDown {
+		t.push.More = uint32(min(w.arcs, most32))
+		if w.symmetric && !o.TopDown {
 			t.push.Own = 1
 		}
 		if err := t.run(func() error { return t.begin(source, 2*words, true, o.Parents, 0) }); err != nil {
 			return err
 		}
 		r.Rounds, r.Device = int(t.rounds), t.device
-		if r.Distances, err = w.download(w.buffers["values"], a.g.Vertices); err == nil && o.Parents {
-			r.Parents, err = w.download(w.buffers["extra"], a.g.Vertices)
+		if r.Distances, err = w.download(w.buffers["values"], w.vertices); err == nil && o.Parents {
+			r.Parents, err = w.download(w.buffers["extra"], w.vertices)
 		}
 		return err
 	})

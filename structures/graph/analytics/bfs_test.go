@@ -50,7 +50,7 @@ func requireParents(t *testing.T, rows [][]neighbor, source uint32, distances, p
 
 func TestBFS(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+	eachShape(t, false, func(t *testing.T, e *edges, a *Analyzer) {
 		rows := e.rows()
 		for _, source := range []uint32{0, rng.Uint32N(uint32(e.vertices))} {
 			want := bfs(rows, source)

@@ -25,14 +25,16 @@ type ComponentsResult struct {
 // (Afforest): two arcs of each vertex first, and then the others of those that aren't in the largest tree by then.
 func (a *Analyzer) Components(ctx context.Context) (r ComponentsResult, err error) {
 	err = a.run(ctx, func(w *workspace) error {
-		c, err := w.newForest(a.g.Vertices)
+		c, err := w.newForest(w.vertices)
 		if err != nil {
 			return err
 		}
-		if r.Device, err = c.finish(c.begin, func() error { return c.afforest(!a.g.Symmetric) }); err != nil {
+		took, err := c.finish(c.begin, func() error { return c.afforest(!w.symmetric) })
+		if err != nil {
 			return err
 		}
-		r.Labels, err = w.download(c.labels, a.g.Vertices)
+		r.Device = w.looked + took
+		r.Labels, err = w.download(c.labels, w.vertices)
 		return err
 	})
 	if err == nil {
@@ -102,14 +104,14 @@ func (f *forest) compress() error {
 		compressPush{f.labels.Address(), f.state.Address(), uint32(f.vertices)})
 }
 
-// link records that up to so many arcs of each row are linked, those behind the first ones that are skipped, but for
+// link records that up to so many lanes of each row are linked, those behind the first ones that are skipped, but for
 // rows of the most frequent label, if that is wanted.
 func (f *forest) link(skip, most uint32, infrequent bool) error {
-	push := linkPush{f.w.rows(), f.labels.Address(), f.state.Address(), 0, skip, most}
+	push := linkPush{f.w.push, f.labels.Address(), f.state.Address(), 0, skip, most}
 	if infrequent {
 		push.Frequent = f.state.AddressOf(1)
 	}
-	return dispatch(f.w, "components_link", linkGroup, groups(f.vertices, linkGroup), push)
+	return overRows(f.w, "components_link", linkGroup, groups(f.vertices, linkGroup), push)
 }
 
 // afforest records all links. Where arcs have no opposites, those of the largest tree are wanted, too.
@@ -122,9 +124,13 @@ func (f *forest) afforest(directed bool) error {
 			return err
 		}
 	}
+	skip := uint32(sampledArcs)
+	if f.w.on != nil {
+		skip = 0 // of which no more than the first arc was linked
+	}
 	err := dispatch(f.w, "components_frequent", linkGroup, 1,
 		frequentPush{f.labels.Address(), f.state.AddressOf(1), uint32(f.vertices)})
-	return cmp.Or(err, f.link(sampledArcs, math.MaxUint32, !directed), f.compress())
+	return cmp.Or(err, f.link(skip, math.MaxUint32, !directed), f.compress())
 }
 
 // finish has what is recorded done, links again as long as any is given up, and nothing of begin.

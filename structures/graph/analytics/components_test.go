@@ -43,7 +43,7 @@ func (u unionFind) labels() (labels []uint32, count, largest int) {
 }
 
 func TestComponents(t *testing.T) {
-	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+	eachShape(t, false, func(t *testing.T, e *edges, a *Analyzer) {
 		u := newUnionFind(e.vertices)
 		for i := range e.from {
 			u.link(e.from[i], e.to[i])

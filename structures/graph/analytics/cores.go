@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	"github.com/vkds/vkds/structures/internal/recording"
 )
 
 // CoresResult says how deep in the graph each vertex is.
@@ -23,21 +21,17 @@ type CoresResult struct {
 // Source: Seidman, Network Structure and Minimum Degree, 1983; peeling in rounds, Kabir and Madduri, Parallel k-Core
 // Decomposition on Multicore Platforms, 2017.
 func (a *Analyzer) Cores(ctx context.Context) (r CoresResult, err error) {
-	if !a.g.Symmetric {
-		return r, ErrDirected
-	}
 	err = a.run(ctx, func(w *workspace) error {
-		n := a.g.Vertices
-		t, err := w.newTraversal("analytics/cores", 0, n)
+		if !w.symmetric {
+			return ErrDirected
+		}
+		n := w.vertices
+		t, err := w.newTraversal("cores", 0, n)
 		if err != nil {
 			return err
 		}
 		err = t.run(func() error {
-			k, err := recording.Kernel[traversalPush](w.kernels, w.s, "analytics/cores_begin", largeGroup)
-			if err == nil {
-				k.Dispatch(w.s, groups(max(n, controlWords), largeGroup), t.push)
-			}
-			return err
+			return overRows(w, "cores_begin", largeGroup, groups(max(n, controlWords), largeGroup), t.push)
 		})
 		if err != nil {
 			return err

@@ -31,7 +31,7 @@ func cores(rows [][]neighbor) []uint32 {
 }
 
 func TestCores(t *testing.T) {
-	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+	eachShape(t, false, func(t *testing.T, e *edges, a *Analyzer) {
 		r, err := a.Cores(t.Context())
 		if !e.undirected {
 			require.ErrorIs(t, err, ErrDirected)

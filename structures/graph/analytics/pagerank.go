@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -35,19 +36,19 @@ type PageRankResult struct {
 
 // PageRank returns the stationary distribution of a walk along arcs, each of a vertex as likely as the others, that
 // goes on anywhere with probability 1-Damping, and from vertices without arcs always. Of a directed graph the
-// transposed one is made first, and once. Errors: *structures.OptionError, *structures.LengthError of From,
+// transposed one is made first, and once, but for one that is analysed where it is, each time. Errors: *structures.OptionError, *structures.LengthError of From,
 // *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998; each vertex pulls, by three
 // classes of rows.
 func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
-	if err := o.complete(a.g.Vertices); err != nil {
-		return r, err
-	}
-	if a.g.Vertices == 0 {
-		return r, nil
+	if a.on != nil && a.on.Options().Directed {
+		return a.pageRankOfSnapshot(ctx, o)
 	}
 	err = a.run(ctx, func(w *workspace) error {
+		if err := o.complete(w.vertices); err != nil || w.vertices == 0 {
+			return err
+		}
 		incoming, err := w.incomingRows()
 		if err != nil {
 			return err
@@ -68,6 +69,22 @@ func (a *Analyzer) PageRank(ctx context.Context, o PageRankOptions) (r PageRankR
 		return err
 	})
 	return r, err
+}
+
+// pageRankOfSnapshot is PageRank of a directed graph where it is, whose adjacencies have no arcs that come in.
+func (a *Analyzer) pageRankOfSnapshot(ctx context.Context, o PageRankOptions) (r PageRankResult, err error) {
+	if err := a.gate.EnterShared(ctx); err != nil {
+		return r, err
+	}
+	defer a.gate.LeaveShared()
+	rows, err := a.on.CSR(ctx, false)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	of := New(rows)
+	defer func() { err = errors.Join(err, of.Close()) }()
+	return of.PageRank(ctx, o)
 }
 
 func (o *PageRankOptions) complete(vertices int) error {
@@ -93,8 +110,8 @@ func (o *PageRankOptions) complete(vertices int) error {
 
 // incoming are the arcs that lead to each vertex, and the vertices by the lengths of these rows.
 type incoming struct {
-	rows   *graph.CSR
-	own    bool // the Analyzer's to close
+	push   rowsPush
+	turned *graph.CSR // what the Analyzer has made for it; nil: it is the graph itself
 	order  *vk.Buffer[uint32]
 	counts [3]int // vertices of short rows, of middle ones and of long ones
 }
@@ -104,8 +121,8 @@ func (i *incoming) close() {
 		return
 	}
 	i.order.Free()
-	if i.own {
-		_ = i.rows.Close()
+	if i.turned != nil {
+		_ = i.turned.Close()
 	}
 }
 
@@ -125,22 +142,33 @@ type classPush struct {
 	ShortRow, LongRow uint32
 }
 
-// incomingRows are found out once.
-func (w *workspace) incomingRows() (*incoming, error) {
+// incomingRows are found out once, but for a graph where it is, of which each call finds them out.
+func (w *workspace) incomingRows() (in *incoming, err error) {
+	if w.on != nil {
+		in = &incoming{push: w.push}
+		if in.order, err = w.room("order", w.vertices); err != nil {
+			return nil, err
+		}
+		took, err := w.classify(in)
+		w.looked += took
+		return in, err
+	}
 	w.once.Lock()
 	defer w.once.Unlock()
 	if w.incoming != nil {
 		return w.incoming, nil
 	}
-	in := &incoming{rows: w.g}
-	if !w.g.Symmetric {
-		turned, err := w.g.Transpose(w.ctx)
-		if err != nil {
+	in = &incoming{push: w.push}
+	if !w.symmetric {
+		if in.turned, err = w.g.Transpose(w.ctx); err != nil {
 			return nil, err
 		}
-		in.rows, in.own = turned, true
+		in.push = rowsOf(in.turned)
 	}
-	if err := w.classify(in); err != nil {
+	if in.order, err = vk.NewBuffer[uint32](w.d, w.vertices); err == nil {
+		_, err = w.classify(in)
+	}
+	if err != nil {
 		in.close()
 		return nil, err
 	}
@@ -148,21 +176,19 @@ func (w *workspace) incomingRows() (*incoming, error) {
 	return in, nil
 }
 
-// classify orders vertices by the classes of their rows, and within these as they are.
-func (w *workspace) classify(in *incoming) (err error) {
-	n := w.g.Vertices
-	if in.order, err = vk.NewBuffer[uint32](w.d, n); err != nil {
-		return err
-	}
+// classify orders vertices by the classes of their rows, and within these as they are. It returns how long the device
+// took.
+func (w *workspace) classify(in *incoming) (took time.Duration, err error) {
+	n := w.vertices
 	var classes, sorted, numbers, counts, scratch *vk.Buffer[uint32]
 	if err := w.rooms(room{"classes", n, &classes}, room{"sorted", n, &sorted}, room{"numbers", n, &numbers},
 		room{"counts", 4, &counts},
 		room{"scratch", w.bulk.SortScratch(n, true, primitives.Widths{}) / 4, &scratch}); err != nil {
-		return err
+		return 0, err
 	}
-	if _, err = w.do(func() error {
-		if err := dispatch(w, "pagerank_class", rankGroup, groups(n, rankGroup),
-			classPush{rowsOf(in.rows), classes.Address(), shortRow, longRow}); err != nil {
+	if took, err = w.do(func() error {
+		if err := overRows(w, "pagerank_class", rankGroup, groups(n, rankGroup),
+			classPush{in.push, classes.Address(), shortRow, longRow}); err != nil {
 			return err
 		}
 		length := primitives.Length{N: n}
@@ -177,13 +203,13 @@ func (w *workspace) classify(in *incoming) (err error) {
 			OutKeys: sorted.Address(), OutValues: in.order.Address(), Length: length, Bits: 2,
 			Scratch: scratch.Address()})
 	}); err != nil {
-		return err
+		return 0, err
 	}
 	words, err := w.download(counts, 3)
 	for i, n := range words {
 		in.counts[i] = int(n)
 	}
-	return err
+	return took, err
 }
 
 // ranking is a run of PageRank.
@@ -210,15 +236,15 @@ type (
 	}
 	rankPush struct {
 		Graph                                                      rowsPush
-		Offsets, Order, Gifts, NextGifts, Ranks, Partials, Control uint64
+		Degrees, Order, Gifts, NextGifts, Ranks, Partials, Control uint64
 		ShortRows, MiddleRows, LongRows                            uint32
 		Damping                                                    float32
 	}
 )
 
 func (w *workspace) newRanking(in *incoming, o PageRankOptions) (*ranking, error) {
-	n := w.g.Vertices
-	p := &ranking{w: w, o: o, in: in, beginGroups: groups(n, rankGroup)}
+	n := w.vertices
+	p := &ranking{w: w, o: o, in: in, beginGroups: groups(n, rankGroup), device: w.looked}
 	subgroups := rankGroup / w.d.SubgroupSize()
 	p.groups = in.counts[2] + groups(in.counts[1], subgroups) + groups(in.counts[0], rankGroup)
 	return p, w.rooms(room{"gifts", n, &p.gifts[0]}, room{"next gifts", n, &p.gifts[1]}, room{"ranks", n, &p.ranks},
@@ -266,12 +292,12 @@ func (p *ranking) run() error {
 }
 
 func (p *ranking) begin() error {
-	push := rankBeginPush{p.w.rows(), p.ranks.Address(), p.gifts[0].Address(), p.partials.Address(),
+	push := rankBeginPush{p.w.push, p.ranks.Address(), p.gifts[0].Address(), p.partials.Address(),
 		p.control.Address(), 0}
 	if p.o.From != nil {
 		push.Given = 1
 	}
-	if err := dispatch(p.w, "pagerank_begin", rankGroup, p.beginGroups, push); err != nil {
+	if err := overRows(p.w, "pagerank_begin", rankGroup, p.beginGroups, push); err != nil {
 		return err
 	}
 	return p.sum(p.beginGroups, 0)
@@ -283,17 +309,17 @@ func (p *ranking) sum(count int, iteration uint32) error {
 }
 
 func (p *ranking) iterate(i int) error {
-	push := rankPush{rowsOf(p.in.rows), p.w.g.Offsets.Address(), p.in.order.Address(), p.gifts[i%2].Address(),
+	push := rankPush{p.in.push, p.w.degrees, p.in.order.Address(), p.gifts[i%2].Address(),
 		p.gifts[(i+1)%2].Address(), p.ranks.Address(), p.partials.Address(), p.control.Address(),
 		uint32(p.in.counts[0]), uint32(p.in.counts[1]), uint32(p.in.counts[2]), p.o.Damping}
-	if err := dispatch(p.w, "pagerank", rankGroup, p.groups, push); err != nil {
+	if err := overRows(p.w, "pagerank", rankGroup, p.groups, push); err != nil {
 		return err
 	}
 	return p.sum(p.groups, 1)
 }
 
 func (p *ranking) download() ([]float32, error) {
-	words, err := p.w.download(p.ranks, p.w.g.Vertices)
+	words, err := p.w.download(p.ranks, p.w.vertices)
 	ranks := make([]float32, len(words))
 	for i, x := range words {
 		ranks[i] = math.Float32frombits(x)

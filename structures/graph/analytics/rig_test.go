@@ -166,10 +166,17 @@ func (e *edges) analyzer(t testing.TB, d *vk.Device) *Analyzer {
 	return a
 }
 
-// eachShape runs a test on graphs of each kind.
-func eachShape(t *testing.T, test func(t *testing.T, e *edges, a *Analyzer)) {
+// eachShape runs a test on graphs of each kind: on compressed sparse rows and where they are, with weights and, unless
+// these count, without.
+func eachShape(t *testing.T, weights bool, test func(t *testing.T, e *edges, a *Analyzer)) {
 	d := testdevice.Open(t)
 	for _, e := range shapes() {
-		t.Run(e.name, func(t *testing.T) { test(t, e, e.analyzer(t, d)) })
+		t.Run(e.name, func(t *testing.T) {
+			t.Run("csr", func(t *testing.T) { test(t, e, e.analyzer(t, d)) })
+			t.Run("worn", func(t *testing.T) { test(t, e, e.worn(t, d)) })
+			if !weights {
+				t.Run("fresh", func(t *testing.T) { test(t, e, e.fresh(t, d)) })
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package analytics
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/vkds/vkds/structures"
@@ -32,17 +33,17 @@ const localRounds = 16
 // Source: Davidson, Baxter, Garland and Owens, Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths,
 // 2014, section 4.4, Near-Far Pile.
 func (a *Analyzer) SSSP(ctx context.Context, source uint32, o SSSPOptions) (r SSSPResult, err error) {
-	if err := a.vertex(source); err != nil {
-		return r, err
-	}
 	err = a.run(ctx, func(w *workspace) error {
+		if err := w.vertex(source); err != nil {
+			return err
+		}
 		if o.Delta == 0 {
 			if o.Delta, err = w.delta(); err != nil {
 				return err
 			}
 		}
-		n := a.g.Vertices
-		t, err := w.newTraversal("analytics/sssp", 2*n, 2*n)
+		n := w.vertices
+		t, err := w.newTraversal("sssp", 2*n, 2*n)
 		if err != nil {
 			return err
 		}
@@ -59,24 +60,28 @@ func (a *Analyzer) SSSP(ctx context.Context, source uint32, o SSSPOptions) (r SS
 	return r, err
 }
 
-// delta is the default of SSSPOptions, which is found out once.
+// delta is the default of SSSPOptions.
 func (w *workspace) delta() (uint32, error) {
+	mean, err := w.weight(w)
+	arcs := max(1, float64(w.arcs)/float64(w.vertices))
+	return uint32(min(max(1, 128*mean/arcs), 1<<31)), err
+}
+
+// meanWeight is that of the arcs of compressed sparse rows, which is found out once.
+func (w *workspace) meanWeight() (float64, error) {
+	if w.g.Weights == nil || w.g.Arcs == 0 {
+		return 1, nil
+	}
 	w.once.Lock()
 	defer w.once.Unlock()
-	if w.chosenDelta != 0 {
-		return w.chosenDelta, nil
-	}
-	mean := 1.0
-	if w.g.Weights != nil && w.g.Arcs > 0 {
+	if w.weights == 0 {
 		sum, err := w.sumOfWeights()
 		if err != nil {
 			return 0, err
 		}
-		mean = float64(sum) / float64(w.g.Arcs)
+		w.weights = max(float64(sum)/float64(w.g.Arcs), math.SmallestNonzeroFloat64)
 	}
-	arcs := max(1, float64(w.g.Arcs)/float64(w.g.Vertices))
-	w.chosenDelta = uint32(min(max(1, 128*mean/arcs), 1<<31))
-	return w.chosenDelta, nil
+	return w.weights, nil
 }
 
 func (w *workspace) sumOfWeights() (uint64, error) {

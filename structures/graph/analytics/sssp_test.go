@@ -41,7 +41,7 @@ func dijkstra(rows [][]neighbor, source uint32) []uint32 {
 }
 
 func TestSSSP(t *testing.T) {
-	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+	eachShape(t, true, func(t *testing.T, e *edges, a *Analyzer) {
 		want := dijkstra(e.rows(), uint32(e.vertices/2))
 		for _, delta := range []uint32{0, 1, 7, math.MaxUint32} {
 			r, err := a.SSSP(t.Context(), uint32(e.vertices/2), SSSPOptions{Delta: delta})

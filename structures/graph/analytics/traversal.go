@@ -11,7 +11,7 @@ import (
 // traversal is a run of shaders/analytics/traversal.glsl.
 type traversal struct {
 	w       *workspace
-	kernel  string // its modules are kernel.small and kernel.large
+	kernel  string // its modules are kernel.small and kernel.large, by the form of rows
 	push    traversalPush
 	control *vk.Buffer[uint32]
 	device  time.Duration
@@ -34,21 +34,24 @@ const (
 )
 
 const (
-	largeGroup = 128 // invocations of a workgroup that does its part of a large round
+	largeGroup = 128 // invocations of a workgroup that does its part of a large round,
+	largeStage = 32  // and entries of the queue that it takes
+	// frontierBatch is BATCH: vertices that an invocation looks at.
+	frontierBatch = 4
 	// frontierPart is FRONTIER_PART: queues have room for every vertex and for every further part of a row.
 	frontierPart = 1024
 )
 
 // newTraversal has the memory that every traversal takes: values are a word a vertex, marks so many words.
 func (w *workspace) newTraversal(kernel string, marks, extra int) (*traversal, error) {
-	t := &traversal{w: w, kernel: kernel}
-	capacity := w.g.Vertices + w.g.Arcs/frontierPart + 1
+	t := &traversal{w: w, kernel: kernel, device: w.looked}
+	capacity := max(w.vertices, w.parts) + 1
 	var queues, values, mark, more *vk.Buffer[uint32]
 	if err := w.rooms(room{"control", controlWords, &t.control}, room{"queues", 4 * capacity, &queues},
-		room{"values", w.g.Vertices, &values}, room{"marks", marks, &mark}, room{"extra", extra, &more}); err != nil {
+		room{"values", w.vertices, &values}, room{"marks", marks, &mark}, room{"extra", extra, &more}); err != nil {
 		return nil, err
 	}
-	t.push = traversalPush{Graph: w.rows(), Control: t.control.Address(), Queues: queues.Address(),
+	t.push = traversalPush{Graph: w.push, Control: t.control.Address(), Queues: queues.Address(),
 		Values: values.Address(), Marks: mark.Address(), Capacity: uint32(capacity),
 		SmallEntries: uint32(w.group), SmallLanes: uint32(16 * w.group), Rounds: 256}
 	if extra > 0 {
@@ -69,11 +72,8 @@ func (t *traversal) begin(source uint32, marks int, bit, extra bool, own uint32)
 	if !extra {
 		push.Extra = 0
 	}
-	k, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, "analytics/traversal_begin", largeGroup)
-	if err == nil {
-		k.Dispatch(t.w.s, groups(max(t.w.g.Vertices, marks, controlWords), largeGroup), push)
-	}
-	return err
+	return overRows(t.w, "traversal_begin", largeGroup, groups(max(t.w.vertices, marks, controlWords), largeGroup),
+		push)
 }
 
 // Pairs of kernels that are recorded at a time: rounds that are large one after the other are seldom many, and small
@@ -117,11 +117,11 @@ func (t *traversal) run(begin func() error) error {
 // record records so many pairs of kernels.
 func (t *traversal) record(pairs int) error {
 	exact := t.w.exactMin()
-	small, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".small", t.w.group, exact)
+	small, err := kernelOverRows[traversalPush](t.w, t.kernel+".small", t.w.group, exact)
 	if err != nil {
 		return err
 	}
-	large, err := recording.Kernel[traversalPush](t.w.kernels, t.w.s, t.kernel+".large", largeGroup, exact)
+	large, err := kernelOverRows[traversalPush](t.w, t.kernel+".large", largeGroup, exact)
 	if err != nil {
 		return err
 	}

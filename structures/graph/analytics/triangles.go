@@ -37,15 +37,19 @@ const triangleGroup = 128
 // vk.ErrClosed, the context's.
 //
 // Source: edges lead to the end of more neighbours (Chiba and Nishizeki, Arboricity and Subgraph Listing Algorithms,
-// 1985), and rows are intersected by binary search (Hu, Liu and Huang, TriCore, 2018).
+// 1985), and rows are intersected by binary search (Hu, Liu and Huang, TriCore, 2018). A graph where it is is asked for
+// the edge between two ends of edges (Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5); one arc of each edge
+// is put into rows for it, a word each.
 func (a *Analyzer) Triangles(ctx context.Context) (r TrianglesResult, err error) {
-	if !a.g.Symmetric {
-		return r, ErrDirected
-	}
-	if a.g.Arcs == 0 {
-		return r, nil
-	}
 	err = a.run(ctx, func(w *workspace) error {
+		switch {
+		case !w.symmetric:
+			return ErrDirected
+		case w.arcs == 0:
+			return nil
+		case w.on != nil:
+			return w.trianglesByEdges(&r)
+		}
 		o, err := w.newOrientation()
 		if err != nil {
 			return err
@@ -79,7 +83,7 @@ func (w *workspace) newOrientation() (*orientation, error) {
 func (o *orientation) orient() error {
 	w := o.w
 	if err := dispatch(w, "orient", triangleGroup, groups(w.g.Arcs, 8*triangleGroup),
-		orientPush{w.rows(), o.flags.Address(), o.sums.Address()}); err != nil {
+		orientPush{w.push, o.flags.Address(), o.sums.Address()}); err != nil {
 		return err
 	}
 	if err := w.bulk.Scan(w.s, primitives.ScanArgs{In: o.sums.Address(), Out: o.sums.Address(),
@@ -104,7 +108,8 @@ func (o *orientation) count() error {
 	if err := o.orient(); err != nil {
 		return err
 	}
-	oriented := rowsPush{o.offsets.Address(), o.targets.Address(), 0, uint32(w.g.Vertices), uint32(w.g.Arcs / 2)}
+	oriented := rowsPush{[3]uint64{o.offsets.Address(), o.targets.Address(), 0}, uint32(w.g.Vertices),
+		uint32(w.g.Arcs / 2)}
 	return dispatch(w, "triangles", triangleGroup, groups(w.g.Arcs/2, triangleGroup),
 		trianglesPush{oriented, o.counts.Address(), o.counts.AddressOf(2)})
 }

@@ -20,13 +20,15 @@ type trianglesBatchPush struct {
 // them, come to it, and before a deletion those through the edges that are to go, in the graph that still has them,
 // leave it.
 //
-// Errors: ErrDirected, of either graph; *structures.LengthError where the batch has another number of vertices;
+// Errors: ErrLive; ErrDirected, of either graph; *structures.LengthError where the batch has another number of vertices;
 // *vk.ForeignError, *vk.OutOfMemoryError, vk.ErrClosed, the context's.
 //
 // Source: Awad, Fully Concurrent GPU Data Structures, 2022, chapter 5 (dynamic triangle counting); a triangle that
 // several changed edges are in is met by each, and counted for its share.
 func (a *Analyzer) TrianglesThrough(ctx context.Context, batch *graph.CSR) (r TrianglesResult, err error) {
 	switch {
+	case a.on != nil:
+		return r, ErrLive
 	case !a.g.Symmetric || !batch.Symmetric:
 		return r, ErrDirected
 	case batch.Vertices != a.g.Vertices:
@@ -56,7 +58,7 @@ func (w *workspace) trianglesThrough(batch *graph.CSR, r *TrianglesResult) (err 
 			return err
 		}
 		return dispatch(w, "triangles_batch", triangleGroup, groups(batch.Arcs, triangleGroup),
-			trianglesBatchPush{w.rows(), rowsOf(batch), counts.Address()})
+			trianglesBatchPush{w.push, rowsOf(batch), counts.Address()})
 	}); err != nil {
 		return err
 	}

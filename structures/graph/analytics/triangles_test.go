@@ -32,7 +32,7 @@ func triangles(rows [][]neighbor) (n uint64) {
 }
 
 func TestTriangles(t *testing.T) {
-	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+	eachShape(t, false, func(t *testing.T, e *edges, a *Analyzer) {
 		r, err := a.Triangles(t.Context())
 		if !e.undirected {
 			require.ErrorIs(t, err, ErrDirected)

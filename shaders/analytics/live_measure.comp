@@ -1,0 +1,33 @@
+// What an analysis of a graph where it is has to know before: its arcs, its vertices, how many entries a queue may get,
+// and what its weights are about.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "traversal_control.glsl"
+#include "wide_sum.glsl"
+
+// values: MEASURES numbers of 64 bits, 0 before, and then a word, which becomes the extent; marks: the graph's
+// counters. vertices of the graph are those that there are descriptors for.
+const uint MEASURES = 5u;
+
+void main() {
+    uint v = workgroup_index() * WORKGROUP + workgroup_lane();
+    uint measures[MEASURES] = {0u, 0u, 0u, 0u, 0u};
+    if (v < graph.vertices) {
+        Row row = row_of(graph, v);
+        if (row.lanes != 0u) {
+            measures[0] = row_degree(graph, v);
+            measures[1] = (row.lanes + FRONTIER_PART - 1u) / FRONTIER_PART;
+            if (neighbor_there(neighbor_at(graph, row.first))) {   // of each vertex one arc's weight
+                uint weight = weight_at(graph, row.first);
+                measures[2] = 1u;
+                measures[3] = weight & 0xffffu;
+                measures[4] = weight >> 16;
+            }
+        }
+    }
+    [[unroll]] for (uint i = 0u; i < MEASURES; i++) {
+        wide_add(address_at(values, i, 3u), measures[i]);
+        barrier();
+    }
+    if (v == 0u) plain_store_at(values, 2u * MEASURES, plain_load_at(marks, GRAPH_EXTENT_AT / 4u));
+}

@@ -1,0 +1,132 @@
+package analytics
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+// source is a graph as one call sees it: what it is made of, and what kernels are told.
+type source struct {
+	vertices  int
+	arcs      int
+	symmetric bool
+	parts     int // of rows: entries of a queue that has all vertices
+	push      rowsPush
+	degrees   uint64 // address of what degree_at of shaders/analytics/neighbors.glsl takes
+	weight    func(w *workspace) (mean float64, err error)
+
+	form      string                     // of kernels over rows: csr or live
+	constants []recording.Specialization // that these have
+	device    graph.Device               // of a graph where it is
+	looked    time.Duration              // how long the device took to find this out
+}
+
+// rowsPush is Rows of shaders/analytics/neighbors_csr.glsl, or of neighbors_live.glsl.
+type rowsPush struct {
+	Memory          [3]uint64 // offsets, targets, weights; or those of the pool, and descriptors
+	Vertices, Bound uint32    // arcs; or blocks of the pool
+}
+
+func rowsOf(g *graph.CSR) rowsPush {
+	return rowsPush{[3]uint64{g.Offsets.Address(), g.Targets.Address(), g.Weights.Address()}, uint32(g.Vertices),
+		uint32(g.Arcs)}
+}
+
+func sourceOf(g *graph.CSR) source {
+	return source{vertices: g.Vertices, arcs: g.Arcs, symmetric: g.Symmetric, parts: g.Vertices + g.Arcs/frontierPart,
+		push: rowsOf(g), degrees: g.Offsets.Address(), form: "csr", weight: (*workspace).meanWeight}
+}
+
+const (
+	measures   = 5 // numbers of live_measure.comp
+	most32     = math.MaxUint32
+	liveMargin = 1 << 16 // more places than lanes are behind the last one of a pool
+)
+
+// live measures a graph where it is, while nothing changes it.
+func (w *workspace) live(at graph.Device) (err error) {
+	o := w.on.Options()
+	slots := slabhash.SlotsAt(structures.Bits32, !o.Weighted)
+	if most := (most32 - liveMargin) / uint64(slots); uint64(at.Pool.Blocks)<<10 > most {
+		return &structures.LimitError{What: "slabs of a graph that is analysed where it is",
+			Want: uint64(at.Pool.Blocks) << 10, Most: most}
+	}
+	weighted := uint32(0)
+	if o.Weighted {
+		weighted = 1
+	}
+	w.source = source{symmetric: !o.Directed, device: at, form: "live", degrees: at.Vertices,
+		push:      rowsPush{[3]uint64{at.Pool.Table, at.Pool.Units, at.Vertices}, at.Capacity, at.Pool.Blocks},
+		constants: append(recording.OverPool(w.on.Constants()), recording.Constant("WEIGHTED", weighted))}
+	var found *vk.Buffer[uint32]
+	if found, err = w.room("measures", 2*measures+1); err != nil {
+		return err
+	}
+	if w.looked, err = w.do(func() error {
+		if err := recording.Clear(w.kernels, w.s, found.Address(), found.Len()); err != nil {
+			return err
+		}
+		return overRows(w, "live_measure", largeGroup, groups(int(at.Capacity), largeGroup),
+			traversalPush{Graph: w.push, Values: found.Address(), Marks: at.Counters})
+	}); err != nil {
+		return err
+	}
+	words, err := w.download(found, 2*measures+1)
+	if err != nil {
+		return err
+	}
+	number := func(i int) uint64 { return uint64(words[2*i]) | uint64(words[2*i+1])<<32 }
+	w.vertices = int(min(words[2*measures], at.Capacity))
+	w.arcs, w.parts = int(number(0)), int(number(1))
+	w.push.Vertices = uint32(w.vertices)
+	w.weight = func(*workspace) (float64, error) {
+		return (float64(number(3)) + 65536*float64(number(4))) / float64(max(1, number(2))), nil
+	}
+	return nil
+}
+
+// vertex answers whether there is a vertex.
+func (s *source) vertex(v uint32) error {
+	if int(v) >= s.vertices {
+		return &graph.VertexError{Vertex: v, Vertices: s.vertices}
+	}
+	return nil
+}
+
+// kernelOverRows returns a kernel over the source's rows.
+func kernelOverRows[P any](w *workspace, kernel string, workgroup int,
+	own ...recording.Specialization) (*vk.Kernel[P], error) {
+	return recording.Kernel[P](w.kernels, w.s, "analytics/"+kernel+"."+w.form, workgroup,
+		append(w.constants[:len(w.constants):len(w.constants)], own...)...)
+}
+
+// overRows records such a kernel.
+func overRows[P any](w *workspace, kernel string, workgroup, groups int, push P) error {
+	k, err := kernelOverRows[P](w, kernel, workgroup)
+	if err == nil {
+		k.Dispatch(w.s, groups, push)
+	}
+	return err
+}
+
+// use has f work on the graph, which doesn't change meanwhile.
+func (a *Analyzer) use(ctx context.Context, f func(look func(*workspace) error) error) error {
+	if a.on != nil {
+		return a.on.Use(ctx, func(at graph.Device) error {
+			return f(func(w *workspace) error { return w.live(at) })
+		})
+	}
+	return a.g.Use(ctx, func() error {
+		return f(func(w *workspace) error {
+			w.source = sourceOf(a.g)
+			return nil
+		})
+	})
+}

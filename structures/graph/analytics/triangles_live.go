@@ -1,0 +1,102 @@
+package analytics
+
+import (
+	"cmp"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/graph"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/structures/primitives"
+	"github.com/vkds/vkds/structures/slabhash"
+	"github.com/vkds/vkds/vk"
+)
+
+// What live_orient.comp does, by what is pushed as own.
+const (
+	orientGather = 0
+	orientCount  = 1
+	orientFill   = 2
+)
+
+type triangleEdgesPush struct {
+	Rows          rowsPush
+	ArcsAt, Count uint64
+	Graph         graph.Device
+}
+
+// edgeTriangles counts the triangles of a graph where it is.
+type edgeTriangles struct {
+	t                                *traversal
+	offsets, targets, count, scratch *vk.Buffer[uint32]
+}
+
+func (w *workspace) trianglesByEdges(r *TrianglesResult) error {
+	t, err := w.newTraversal("", w.vertices, 0)
+	if err != nil {
+		return err
+	}
+	e := edgeTriangles{t: t}
+	if err := w.rooms(room{"oriented offsets", w.vertices + 1, &e.offsets},
+		room{"oriented targets", w.arcs/2 + 1, &e.targets}, room{"counts", 2, &e.count},
+		room{"scratch", w.bulk.ScanScratch(w.vertices, structures.Bits32) / 4, &e.scratch}); err != nil {
+		return err
+	}
+	took, err := w.do(func() error { return cmp.Or(e.orient(), e.countTriangles()) })
+	if err != nil {
+		return err
+	}
+	words, err := w.download(e.count, 2)
+	r.Triangles, r.Device = uint64(words[0])|uint64(words[1])<<32, w.looked+took
+	return err
+}
+
+// orient records that rows get one arc of each edge: all vertices are gathered in the queue of a large round, which
+// then goes over all arcs, once to count them and once more to put them where they belong.
+func (e *edgeTriangles) orient() error {
+	w, marks := e.t.w, e.t.push.Marks
+	k, err := kernelOverRows[traversalPush](w, "live_orient", largeGroup, w.exactMin())
+	if err != nil {
+		return err
+	}
+	push := e.t.push
+	push.Values, push.More = e.targets.Address(), uint32(w.arcs/2)
+	round := func(own uint32) {
+		push.Own = own
+		k.Dispatch(w.s, groups(w.parts, largeStage), push)
+	}
+	if err := cmp.Or(recording.Clear(w.kernels, w.s, e.t.control.Address(), controlWords),
+		recording.Clear(w.kernels, w.s, marks, w.vertices)); err != nil {
+		return err
+	}
+	push.Own = orientGather
+	k.Dispatch(w.s, groups(w.vertices, frontierBatch*largeGroup), push)
+	round(orientCount)
+	if err := w.bulk.Scan(w.s, primitives.ScanArgs{In: marks, Out: e.offsets.Address(),
+		Length: primitives.Length{N: w.vertices}, Total: e.offsets.AddressOf(w.vertices),
+		Scratch: e.scratch.Address()}); err != nil {
+		return err
+	}
+	w.s.Copy(w.buffers["marks"], 0, e.offsets, 0, 4*w.vertices)
+	round(orientFill)
+	return nil
+}
+
+func (e *edgeTriangles) countTriangles() error {
+	w, module := e.t.w, "analytics/triangles_edges.k32"
+	if w.on.Options().Weighted {
+		module = "analytics/triangles_edges.k32v32"
+	}
+	find, _, _ := slabhash.Tiles(w.d)
+	k, err := recording.Kernel[triangleEdgesPush](w.kernels, w.s, module, triangleGroup,
+		recording.OverPool(w.on.Constants(), recording.Constant("TILE", uint32(find)))...)
+	if err != nil {
+		return err
+	}
+	if err := recording.Clear(w.kernels, w.s, e.count.Address(), 2); err != nil {
+		return err
+	}
+	rows := rowsPush{[3]uint64{e.offsets.Address(), e.targets.Address(), 0}, uint32(w.vertices), uint32(w.arcs / 2)}
+	k.Dispatch(w.s, groups(w.arcs/2, triangleGroup), triangleEdgesPush{rows, e.offsets.AddressOf(w.vertices),
+		e.count.Address(), w.device})
+	return nil
+}
