@@ -42,7 +42,7 @@ func (e *edges) gonumGraphs() (arcs *simple.WeightedDirectedGraph, all *simple.W
 
 // small are shapes that gonum is done with soon.
 func small(t *testing.T, test func(t *testing.T, e *edges, a *Analyzer)) {
-	eachShape(t, func(t *testing.T, e *edges, a *Analyzer) {
+	eachShape(t, true, func(t *testing.T, e *edges, a *Analyzer) {
 		if e.vertices <= 1000 {
 			test(t, e, a)
 		}
