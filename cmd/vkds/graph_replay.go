@@ -15,8 +15,6 @@ import (
 	"github.com/vkds/vkds/internal/graphfile"
 	"github.com/vkds/vkds/internal/outfile"
 	"github.com/vkds/vkds/internal/replay"
-	"github.com/vkds/vkds/structures/graph"
-	"github.com/vkds/vkds/structures/graph/analytics"
 )
 
 func newGraphReplayCommand(g *global) *cobra.Command {
@@ -29,6 +27,9 @@ func newGraphReplayCommand(g *global) *cobra.Command {
 file's order, and prints after each batch how many rows were read, and how many vertices,
 edges, triangles and connected components there are. With --window it deletes the edges,
 too, that the last W rows don't have, and counts the vertices alone that they have.
+
+Triangles are kept up by the edges that a batch changes, and components by those that come.
+With a window components are found anew after each batch, in the graph where it is.
 
 The file is read while it is replayed, so it may come through a pipe. Edges are
 undirected, and one that comes again changes nothing.
@@ -61,7 +62,7 @@ type graphReplay struct {
 	plot          string
 	rows          rowFlags
 
-	graph *graph.Graph
+	graph *growingGraph
 	last  *replay.Window // nil: all rows stay
 	steps []replay.Step
 }
@@ -94,10 +95,10 @@ func (r *graphReplay) run(ctx context.Context, path string) (err error) {
 	if r.window > 0 {
 		r.last = replay.NewWindow(r.window)
 	}
-	if r.graph, err = graph.New(ctx, d, graph.Options{}); err != nil {
+	if r.graph, err = newGrowingGraph(ctx, d, r.last != nil); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.graph.Close()) }()
+	defer func() { err = errors.Join(err, r.graph.close()) }()
 	show, end := r.progress("replaying " + filepath.Base(path))
 	defer end()
 	r.source.complete(r.global, show)
@@ -115,13 +116,12 @@ func (r *graphReplay) run(ctx context.Context, path string) (err error) {
 
 // replay replays a file. Each row is written as soon as it is there.
 func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *answer) error {
-	rows, started, counted := int64(0), time.Now(), time.Duration(0)
+	rows, started := int64(0), time.Now()
 	var batch graphfile.Edges
 	for {
 		err := file.Read(&batch, r.batch)
 		if err == io.EOF {
-			note := fmt.Sprintf("replayed %s, of which %.3g s for counting", rate(rows, "rows", time.Since(started)),
-				counted.Seconds())
+			note := "replayed " + rate(rows, "rows", time.Since(started))
 			if n := file.Skipped(); n > 0 {
 				note += fmt.Sprintf("; %s skipped", grouped(n))
 			}
@@ -131,16 +131,11 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 		if err != nil {
 			return err
 		}
-		if err := r.change(ctx, batch); err != nil {
-			return err
-		}
 		rows += int64(batch.Len())
-		counting := time.Now()
-		step, err := r.count(ctx, file.Vertices.Len())
+		step, err := r.step(ctx, batch, file.Vertices.Len())
 		if err != nil {
 			return err
 		}
-		counted += time.Since(counting)
 		step.Rows = uint64(rows)
 		r.steps = append(r.steps, step)
 		err = a.rows(1, func(int) {
@@ -154,43 +149,20 @@ func (r *graphReplay) replay(ctx context.Context, file *graphfile.Reader, a *ans
 	}
 }
 
-// change does what a batch of rows does to the graph.
-func (r *graphReplay) change(ctx context.Context, batch graphfile.Edges) error {
-	come, gone := replay.Edges{From: batch.From, To: batch.To}, replay.Edges{}
+// step does what a batch of rows does to the graph, and counts what there is then, among so many vertices that have
+// come. Those that are in none of the window's rows are no components.
+func (r *graphReplay) step(ctx context.Context, batch graphfile.Edges, seen int) (step replay.Step, err error) {
+	come, gone, there := replay.Edges{From: batch.From, To: batch.To}, replay.Edges{}, seen
 	if r.last != nil {
 		come, gone = r.last.Add(batch.From, batch.To)
-	}
-	if _, err := r.graph.InsertEdges(ctx, graph.Edges{From: come.From, To: come.To}); err != nil {
-		return err
-	}
-	_, err := r.graph.DeleteEdges(ctx, graph.Edges{From: gone.From, To: gone.To})
-	return err
-}
-
-// count counts what there is, among so many vertices that have come. Those that the graph doesn't have had no edge yet,
-// and those that are in none of the window's rows are no components.
-func (r *graphReplay) count(ctx context.Context, seen int) (step replay.Step, err error) {
-	rows, err := r.graph.CSR(ctx, true)
-	if err != nil {
-		return step, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	z := analytics.New(rows)
-	defer func() { err = errors.Join(err, z.Close()) }()
-	triangles, err := z.Triangles(ctx)
-	if err != nil {
-		return step, err
-	}
-	components, err := z.Components(ctx)
-	if err != nil {
-		return step, err
-	}
-	there := seen
-	if r.last != nil {
 		there = r.last.Vertices()
 	}
-	return replay.Step{Vertices: uint64(there), Edges: uint64(rows.Arcs / 2), Triangles: triangles.Triangles,
-		Components: uint64(components.Count - rows.Vertices + there)}, nil
+	if err := r.graph.change(ctx, come, gone, seen); err != nil {
+		return step, err
+	}
+	components, err := r.graph.components(ctx, there)
+	return replay.Step{Vertices: uint64(there), Edges: r.graph.edges, Triangles: r.graph.triangles,
+		Components: components}, err
 }
 
 // draw draws the steps, if that is wanted.

@@ -31,6 +31,10 @@ var analyses = []row{
 		"graph": {Op{"triangles", "the number of triangles, orientation included", true, "graph on"},
 			(*session).triangles},
 	}},
+	{"triangles through a batch", map[string]cell{
+		"graph": {Op{"triangles-through", "the triangles that have an edge of a batch, by which a count is kept up", true,
+			"graph on batch"}, (*session).trianglesThrough},
+	}},
 	{"connected components", map[string]cell{
 		"graph": {Op{"components", "the component of each vertex", true, "graph on"}, (*session).components},
 	}},
@@ -188,13 +192,22 @@ func (s *session) wear(ctx context.Context, a *analyzed) error {
 }
 
 // analyze measures calls, each of which says how long the device took; i counts them. The last one's result is checked.
-func (s *session) analyze(ctx context.Context, rounds int, weights bool, call func(a *analyzed, i int) (time.Duration, error),
-	check func(a *analyzed, i int) error) error {
+func (s *session) analyze(ctx context.Context, rounds int, weights bool,
+	call func(a *analyzed, i int) (time.Duration, error), check func(a *analyzed, i int) error) error {
 	a, err := s.analyzer(ctx, weights)
 	if err != nil {
 		return err
 	}
-	m := s.measurement(a.vertices(), rounds*a.csr.Arcs)
+	return s.analyzeOf(ctx, s.measurement(a.vertices(), rounds*a.csr.Arcs), weights, call, check)
+}
+
+// analyzeOf is analyze for a measurement that is begun.
+func (s *session) analyzeOf(ctx context.Context, m Measurement, weights bool,
+	call func(a *analyzed, i int) (time.Duration, error), check func(a *analyzed, i int) error) error {
+	a, err := s.analyzer(ctx, weights)
+	if err != nil {
+		return err
+	}
 	m.Form = s.at.graph.String() + ", " + s.at.analyzed.String()
 	var device []vk.Timing
 	i := -1

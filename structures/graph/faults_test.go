@@ -164,6 +164,62 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
+// Of equal edges the one whose weight stays has it in both arcs, also where an error comes in between. The two that it
+// is here about are in neighbouring workgroups, of which a GPU may do the second one's first. The weight is stored once
+// more, and not in the second arc, since another insertion waits for a slab there.
+func TestWeightsBehindAnError(t *testing.T) {
+	const units, slab, workgroup = 24, 15, 64
+	eachProtocol(t, func(t *testing.T, d *vk.Device) {
+		pool, err := alloc.NewSlabPool(t.Context(), d, alloc.PoolOptions{MaxBytes: 150_000})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, pool.Close()) }()
+		o := Options{Weighted: true, Pool: pool}
+		g, w := newGraph(t, d, o), newOracle(o)
+		var old, e Edges
+		add := func(e *Edges, from, to int) {
+			e.From, e.To = append(e.From, uint32(from)), append(e.To, uint32(to))
+			e.Weights = append(e.Weights, uint32(e.Len()))
+		}
+		for unit := range units {
+			x := 40 * unit
+			y, hub := x+20, x+39
+			for other := range slab {
+				add(&old, x+other, hub)
+			}
+			add(&old, y, y+1) // so that it has a slab
+			for i := range 2 * workgroup {
+				switch i {
+				case workgroup - 1, workgroup:
+					add(&e, x, hub)
+				case workgroup + 1:
+					add(&e, y, hub) // whose slab is full
+				default:
+					add(&e, 0, 0) // nothing
+				}
+			}
+		}
+		status, err := g.InsertEdges(t.Context(), old)
+		require.NoError(t, err)
+		w.updates(t, structures.Insert, old, status)
+		hog, err := slabhash.NewSet[uint32](t.Context(), d, slabhash.Options{Buckets: 4, MaxLoad: -1, Pool: pool})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, hog.Close()) }()
+		keys := make([]uint32, 1<<15)
+		for i := range keys {
+			keys[i] = uint32(i)
+		}
+		var pending *structures.PendingError
+		_, err = hog.Insert(t.Context(), keys)
+		require.ErrorAs(t, err, &pending, "the pool is full")
+		status, err = g.InsertEdges(t.Context(), e)
+		require.ErrorAs(t, err, &pending)
+		require.Equal(t, units, pending.Operations)
+		some, of := done(e, status)
+		w.updates(t, structures.Insert, some, of)
+		requireHolds(t, g, w)
+	})
+}
+
 // Batches on a stream do what those from slices do, whose length the device alone knows, too; and Finish does what the
 // pool, the descriptors and the buckets had no room for.
 func TestStreams(t *testing.T) {

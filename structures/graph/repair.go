@@ -8,47 +8,42 @@ import (
 )
 
 // repair makes whole what a batch on an undirected graph has left half done when err stopped it: edges of which the
-// first arc was changed, and the second is pending. It needs no room. An edge whose first arc is there, and whose
-// second isn't, was new: the first goes, and its operations stay pending. Where both are there, the second gets the
-// weight of the first, and where the first was deleted, so is the second: these operations are done. Returns err, and
-// what stopped itself, which only a device that is lost or out of memory can.
+// first arc was changed, and the second is pending; and those of several operations of which the weight that has to
+// stay isn't in both arcs yet. It needs no room. An edge whose first arc is there, and whose second isn't, was new: the
+// first goes, and its operations stay pending. Where both are there, both get the weight of the batch's order, and
+// where the first was deleted, so is the second: these operations are done. test/models has the protocol. Returns err,
+// and what stopped itself, which only a device that is lost or out of memory can.
 func (g *Graph) repair(ctx context.Context, q request, err error) error {
-	var half []int
-	var there, back Edges
-	for i, stage := range q.stages {
-		if stage == structures.Pending || q.status[i] != structures.Pending {
-			continue
-		}
-		from, to := min(q.edges.From[i], q.edges.To[i]), max(q.edges.From[i], q.edges.To[i])
-		half = append(half, i)
-		there.From, there.To = append(there.From, from), append(there.To, to)
-		back.From, back.To = append(back.From, to), append(back.To, from)
-	}
-	if len(half) == 0 {
+	broken := q.unsettled(g.o.Weighted)
+	if len(broken) == 0 {
 		return err
 	}
-	weights, first, second := make([]uint32, len(half)), make([]bool, len(half)), make([]bool, len(half))
+	var there, back Edges
+	for _, e := range broken {
+		there, back = there.with(e.from, e.to), back.with(e.to, e.from)
+	}
+	n := len(broken)
+	weights, first, second := make([]uint32, n), make([]bool, n), make([]bool, n)
 	failure := errors.Join(g.find(ctx, there, weights, first), g.find(ctx, back, nil, second))
 	if failure != nil {
 		return errors.Join(err, failure)
 	}
 	var gone, assigned Edges
-	for j, i := range half {
+	for i, e := range broken {
 		switch {
-		case first[j] && !second[j]:
-			gone = gone.with(there.From[j], there.To[j])
-			continue
-		case !first[j] && second[j]:
-			gone = gone.with(back.From[j], back.To[j])
-		case first[j] && g.o.Weighted:
-			assigned = assigned.with(back.From[j], back.To[j])
-			assigned.Weights = append(assigned.Weights, weights[j])
-		}
-		if first[j] || q.stages[i] == structures.Deleted {
-			q.status[i] = q.stages[i]
+		case first[i] && second[i]:
+			weight := q.settle(e, weights[i])
+			if g.o.Weighted {
+				assigned = assigned.with(e.from, e.to).with(e.to, e.from)
+				assigned.Weights = append(assigned.Weights, weight, weight)
+			}
+		case first[i]:
+			gone = gone.with(e.from, e.to)
+		case second[i]:
+			gone = gone.with(e.to, e.from)
+			q.finish(e)
 		}
 	}
-	q.inOrder(half)
 	for _, part := range []request{
 		{kind: structures.Delete, edges: gone, arcs: 1}, {kind: structures.Insert, edges: assigned, arcs: 1},
 	} {
@@ -58,26 +53,78 @@ func (g *Graph) repair(ctx context.Context, q request, err error) error {
 	return errors.Join(err, failure)
 }
 
-// inOrder gives equal edges, of those that some operations are about, the statuses of their order: the first that is
-// done is the one that inserted.
-func (q request) inOrder(some []int) {
-	ends := func(i int) [2]uint32 {
-		return [2]uint32{min(q.edges.From[i], q.edges.To[i]), max(q.edges.From[i], q.edges.To[i])}
-	}
-	first := map[[2]uint32]int{}
-	for _, i := range some {
-		first[ends(i)] = -1
-	}
-	for i, status := range q.status {
-		at, about := first[ends(i)]
-		switch {
-		case !about || status == structures.Pending:
-		case at < 0:
-			first[ends(i)] = i
-		case status == structures.Inserted:
-			q.status[i], q.status[at] = q.status[at], status
+// edgeOperations are a batch's operations on one edge, by their indices, in their order.
+type edgeOperations struct {
+	from, to uint32 // the lesser end first
+	of       []int
+}
+
+// unsettled are the edges that are half done, or of which several operations were to store a weight.
+func (q request) unsettled(weighted bool) (some []edgeOperations) {
+	all := map[[2]uint32]int{}
+	half := map[int]bool{}
+	for i, from := range q.edges.From {
+		to := max(from, q.edges.To[i])
+		from = min(from, q.edges.To[i])
+		n, known := all[[2]uint32{from, to}]
+		if !known {
+			n = len(some)
+			all[[2]uint32{from, to}] = n
+			some = append(some, edgeOperations{from: from, to: to})
+		}
+		some[n].of = append(some[n].of, i)
+		if q.status[i] == structures.Pending && q.stages[i] != structures.Pending {
+			half[n] = true
 		}
 	}
+	stores := weighted && (q.kind == structures.Insert || q.kind == structures.InsertUnique)
+	n := 0
+	for i, e := range some {
+		if half[i] || stores && len(e.of) > 1 {
+			some[n] = e
+			n++
+		}
+	}
+	return some[:n]
+}
+
+// finish ends the operations on an edge that are half done.
+func (q request) finish(e edgeOperations) {
+	for _, i := range e.of {
+		if q.status[i] == structures.Pending {
+			q.status[i] = q.stages[i]
+		}
+	}
+}
+
+// settle ends the operations on an edge that is there, gives them the statuses of their order, the first that is done
+// being the one that inserted, and returns the edge's weight, which now is that of its first arc.
+func (q request) settle(e edgeOperations, now uint32) uint32 {
+	q.finish(e)
+	first, last, inserted := -1, -1, -1
+	for _, i := range e.of {
+		if q.status[i] == structures.Pending {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if q.status[i] == structures.Inserted {
+			inserted = i
+		}
+		last = i
+	}
+	if inserted >= 0 {
+		q.status[inserted], q.status[first] = q.status[first], structures.Inserted
+	}
+	switch {
+	case q.edges.Weights == nil:
+	case q.kind == structures.Insert && last >= 0:
+		return q.edges.Weights[last]
+	case q.kind == structures.InsertUnique && inserted >= 0:
+		return q.edges.Weights[first]
+	}
+	return now
 }
 
 func (e Edges) with(from, to uint32) Edges {

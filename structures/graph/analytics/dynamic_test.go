@@ -69,6 +69,68 @@ func TestTrianglesThroughBatches(t *testing.T) {
 	require.Equal(t, counted, through(before, before), "all of them")
 }
 
+// The same count where the graph is, whose edges come and go: of edges that come twice, in both directions, as loops, and
+// that the graph doesn't have; of graphs with weights and without, with a hub of several buckets.
+func TestTrianglesThroughEdges(t *testing.T) {
+	d := testdevice.Open(t)
+	const vertices, hub, spokes = 700, 3, 300
+	for _, weighted := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(3, 9))
+		g, a := live(t, d, graph.Options{Weighted: weighted, Vertices: vertices})
+		counted := uint64(0)
+		for round := range 5 {
+			var e graph.Edges
+			for i := range 1500 {
+				u, v := rng.Uint32N(90), rng.Uint32N(90)
+				if round == 1 && i < spokes {
+					u, v = hub, 100+uint32(i)
+				}
+				e.From, e.To = append(e.From, u, v), append(e.To, v, u)
+			}
+			if weighted {
+				e.Weights = make([]uint32, e.Len())
+			}
+			var change graph.Edges
+			deletes := round%2 == 1 && round > 1
+			status, err := []structures.Status(nil), error(nil)
+			if !deletes {
+				status, err = g.InsertEdges(t.Context(), e)
+				require.NoError(t, err)
+			}
+			for i, u := range e.From {
+				if deletes || status[i] == structures.Inserted {
+					change.From, change.To = append(change.From, u), append(change.To, e.To[i])
+				}
+			}
+			r, err := a.TrianglesThroughEdges(t.Context(), change.From, change.To)
+			require.NoError(t, err)
+			counted += r.Triangles
+			if deletes {
+				counted -= 2 * r.Triangles
+				_, err = g.DeleteEdges(t.Context(), change)
+				require.NoError(t, err)
+			}
+			all, err := a.Triangles(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, all.Triangles, counted, "round %d", round)
+			rows, err := g.CSR(t.Context(), true)
+			require.NoError(t, err)
+			of := New(rows)
+			same, err := of.TrianglesThroughEdges(t.Context(), e.From, e.To)
+			require.NoError(t, err)
+			r, err = a.TrianglesThroughEdges(t.Context(), e.From, e.To)
+			require.NoError(t, err)
+			require.Equal(t, same.Triangles, r.Triangles)
+			require.NoError(t, of.Close())
+			require.NoError(t, rows.Close())
+		}
+		require.Greater(t, counted, uint64(100))
+		var vertex *graph.VertexError
+		_, err := a.TrianglesThroughEdges(t.Context(), []uint32{1}, []uint32{vertices})
+		require.ErrorAs(t, err, &vertex)
+	}
+}
+
 func TestTrianglesThroughRefuses(t *testing.T) {
 	d := testdevice.Open(t)
 	g := undirected(t, d, 3, []uint32{0}, []uint32{1})

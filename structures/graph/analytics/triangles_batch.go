@@ -7,6 +7,7 @@ import (
 	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/graph"
 	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
 )
 
 type trianglesBatchPush struct {
@@ -47,14 +48,13 @@ func (a *Analyzer) TrianglesThrough(ctx context.Context, batch *graph.CSR) (r Tr
 }
 
 func (w *workspace) trianglesThrough(batch *graph.CSR, r *TrianglesResult) (err error) {
-	const words = 6
-	counts, err := w.room("met", words)
+	counts, err := w.room("met", metWords)
 	if err != nil {
 		return err
 	}
 	var took time.Duration
 	if took, err = w.do(func() error {
-		if err := recording.Clear(w.kernels, w.s, counts.Address(), words); err != nil {
+		if err := recording.Clear(w.kernels, w.s, counts.Address(), metWords); err != nil {
 			return err
 		}
 		return dispatch(w, "triangles_batch", triangleGroup, groups(batch.Arcs, triangleGroup),
@@ -62,13 +62,22 @@ func (w *workspace) trianglesThrough(batch *graph.CSR, r *TrianglesResult) (err 
 	}); err != nil {
 		return err
 	}
-	met, err := w.download(counts, words)
-	if err != nil {
-		return err
-	}
 	r.Device = took
-	for n := range uint64(3) {
-		r.Triangles += (uint64(met[2*n]) | uint64(met[2*n+1])<<32) / (n + 1)
+	r.Triangles, err = w.met(counts)
+	return err
+}
+
+// metWords are three numbers of 64 bits: how often triangles were met that have one edge of a batch, two, and three.
+const metWords = 6
+
+// met is how many triangles that are.
+func (w *workspace) met(counts *vk.Buffer[uint32]) (triangles uint64, err error) {
+	met, err := w.download(counts, metWords)
+	if err != nil {
+		return 0, err
 	}
-	return nil
+	for n := range uint64(metWords / 2) {
+		triangles += (uint64(met[2*n]) | uint64(met[2*n+1])<<32) / (n + 1)
+	}
+	return triangles, nil
 }

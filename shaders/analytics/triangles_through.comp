@@ -1,0 +1,83 @@
+// Counts triangles of a graph where it is that have an edge of a batch. For each of the batch's edges that the graph
+// has, the neighbours of its end of fewer are looked for at the other. A triangle with several edges of the batch is met
+// by each of them, so what is met goes by how many these are.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "invocation.glsl"
+#include "workgroup.glsl"
+#define STAGE WORKGROUP
+#include "stage.glsl"
+#include "wide_sum.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Graph graph;
+    uvec2 edges;     // numbers of 64 bits, ascending: the greater end, and above it the lesser one
+    uvec2 counts;    // three numbers of 64 bits: what was met with one edge of the batch, with two, with three
+    uint count;      // edges; some come twice
+    uint vertices;   // of the graph
+};
+
+shared uint stage_others[STAGE];   // the ends that have more neighbours
+
+uvec2 edge_at(uint i) { return plain_load2(address_at(edges, i, 3u)); }
+
+// Whether an edge is in the batch.
+bool in_batch(uint u, uint v) {
+    uvec2 edge = uvec2(max(u, v), min(u, v));
+    uint low = 0u, high = count;
+    while (low < high) {
+        uint middle = low + (high - low) / 2u;
+        uvec2 there = edge_at(middle);
+        if (there == edge) return true;
+        if (there.y < edge.y || there.y == edge.y && there.x < edge.x) low = middle + 1u;
+        else high = middle;
+    }
+    return false;
+}
+
+void main() {
+    Rows rows = Rows(graph.pool.table, graph.pool.units, graph.vertices, vertices, graph.pool.blocks);
+    uint lane = workgroup_lane(), i = workgroup_index() * WORKGROUP + lane;
+    if (workgroup_index() * WORKGROUP >= count) return;
+    uvec2 edge = uvec2(0u);
+    if (i < count) edge = edge_at(i);
+    bool mine = i < count && edge.x != edge.y && max(edge.x, edge.y) < vertices;
+    if (mine && i != 0u) mine = edge != edge_at(i - 1u);
+    uint value;
+    mine = graph_find(graph, edge.x, edge.y, mine, value) && mine;
+    Row shorter = row_none();
+    uint few = edge.x, many = edge.y;
+    if (mine) {
+        if (row_degree(rows, few) > row_degree(rows, many)) {
+            few = edge.y;
+            many = edge.x;
+        }
+        shorter = row_of(rows, few);
+    }
+    stage_others[lane] = many;
+    uint total = stage_put(few, shorter, 0u);   // with a barrier
+    uint met[3] = {0u, 0u, 0u};
+    for (uint base = 0u; base < total; base += WORKGROUP) {
+        uint k = base + lane;
+        bool walks = k < total;
+        uint part = stage_find(min(k, total - 1u)) & (STAGE - 1u);
+        uint x = stage_vertices[part], y = stage_others[part], place = stage_firsts[part] + k;
+        for (uint left = lane_rounds(rows); subgroupAny(walks) && left != 0u; left--) {
+            uint w = NEIGHBOR_NONE;
+            if (walks) w = neighbor_at(rows, place);
+            bool asks = neighbor_there(w) && w != x && w != y;
+            if (graph_find(graph, y, w, asks, value)) {
+                uint more = (in_batch(x, w) ? 1u : 0u) + (in_batch(y, w) ? 1u : 0u);
+                if (more == 0u) met[0]++;
+                else if (more == 1u) met[1]++;
+                else met[2]++;
+            }
+            if (walks) place = place_behind(rows, place, stage_step(part));
+            walks = walks && place != PLACE_NONE;
+        }
+    }
+    [[unroll]] for (uint n = 0u; n < 3u; n++) {
+        wide_add(address_at(counts, n, 3u), met[n]);
+        barrier();
+    }
+}
