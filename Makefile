@@ -1,5 +1,6 @@
 # make build     the tool, bin/vkds (needs Go and gcc alone)
 # make windows   the tool for Windows, bin/vkds.exe; make arm64: that for Linux on 64-bit Arm, bin/vkds-arm64
+# make dist      an archive of the tool for each of these systems, with licences and checksums, in bin/dist
 # make demo      set-up, build, and a run on real data that checks its own answers
 # make test      set-up, and all tests on every driver and subgroup size that a machine without a GPU has
 # make check     what can be said without a device: shaders, format, vet, staticcheck, links of the documentation
@@ -8,7 +9,7 @@
 # make bench     a benchmark of the tool on the best device here, and of what Go programs have without it
 # make deps      what the others need, on Debian 12 or 13; nothing is done when nothing is missing
 
-.PHONY: build windows arm64 demo test check shaders stress bench peers deps clean
+.PHONY: build windows arm64 dist demo test check shaders stress bench peers deps clean
 .NOTPARALLEL:
 
 # The commit goes into the tool, which prints it beside its figures; a tree that git won't speak of has none.
@@ -23,6 +24,9 @@ windows:
 arm64 = GOOS=linux GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc
 arm64:
 	$(arm64) $(MAKE) --no-print-directory build tool=vkds-arm64
+
+dist: deps-elsewhere
+	scripts/dist
 
 # What ours is compared with is a module of its own, so that it is no dependency of whoever imports the library.
 peers-module = internal/bench/peers
