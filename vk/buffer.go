@@ -146,7 +146,9 @@ func NewHostBuffer[T Element](d *Device, n int) (*HostBuffer[T], error) {
 	return &HostBuffer[T]{r, unsafe.Slice((*T)(r.pointer()), n)}, nil
 }
 
-// Slice is the memory itself. It must not be touched after Free, nor after the Device's Close.
+// Slice is the memory itself. It is read and written while no work that names it runs, behind a Wait and before the
+// next Submit, which order both sides' accesses: there are no atomics that host and device have in common. It must not
+// be touched after Free, nor after the Device's Close.
 func (b *HostBuffer[T]) Slice() []T { return b.s }
 
 // Len is the number of elements.

@@ -32,6 +32,8 @@ type Options struct {
 	// OnKernel, if not nil, is told what the driver tells of each kernel as it is made, by the goroutine that makes it.
 	// Then each is compiled twice, and the device has to have ExecutableStatistics.
 	OnKernel func(KernelReport)
+	// TimeDispatches has every dispatch timed, as if it were Timed by the name of its module, for Stream.Timings.
+	TimeDispatches bool
 	// Logger, if not nil, is told what happens that no call returns: see Device.Log.
 	Logger *slog.Logger
 
@@ -63,12 +65,13 @@ type Device struct {
 	dead     graveyard
 	attached sync.Map
 
-	onKernel     func(KernelReport)
-	log          *slog.Logger // never nil
-	closing      sync.Once
-	gate         sync.RWMutex // calls that use the driver hold it, and Close has it to itself
-	closed, lost atomic.Bool
-	fault        func(call string) native.Result // tests: a result other than Success replaces the call's own
+	onKernel       func(KernelReport)
+	timeDispatches bool
+	log            *slog.Logger // never nil
+	closing        sync.Once
+	gate           sync.RWMutex // calls that use the driver hold it, and Close has it to itself
+	closed, lost   atomic.Bool
+	fault          func(call string) native.Result // tests: a result other than Success replaces the call's own
 }
 
 // queue is a VkQueue; only one thread may submit to it at a time.
@@ -141,6 +144,7 @@ func open(in native.Instance, o Options) (*Device, error) {
 	}
 	d := &Device{instance: in, physical: c.physical, about: c.about, info: c.info, alive: map[resource]struct{}{}}
 	d.log = logFor(o.Logger, d.info)
+	d.timeDispatches = o.TimeDispatches
 	// Where subgroup sizes differ, each kernel must require its own.
 	d.info.Features = slices.DeleteFunc(slices.Clone(d.info.Features), func(f Feature) bool {
 		return f != SubgroupSizes && slices.Contains(without, f)

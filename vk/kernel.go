@@ -278,9 +278,11 @@ func (k *Kernel[P]) Dispatch(s *Stream, groups int, p P) {
 		return
 	}
 	x, y := rows(groups)
-	if commands, ok := k.record(s, native.Shader, &p); ok {
-		s.d.native.Dispatch(commands, x, y)
-	}
+	k.timed(s, func() {
+		if commands, ok := k.record(s, native.Shader, &p); ok {
+			s.d.native.Dispatch(commands, x, y)
+		}
+	})
 }
 
 // rows splits workgroups over as few rows as can be, of equal length.
@@ -304,9 +306,20 @@ func (k *Kernel[P]) DispatchIndirect(s *Stream, args Memory, at int, p P) {
 		s.fail(fmt.Errorf("vk: indirect arguments at byte %d: not a multiple of 4", at))
 		return
 	}
-	if commands, ok := k.record(s, native.Shader|native.Indirect, &p); ok {
-		s.d.native.DispatchIndirect(commands, r.block.buffer, r.at+uint64(at))
+	k.timed(s, func() {
+		if commands, ok := k.record(s, native.Shader|native.Indirect, &p); ok {
+			s.d.native.DispatchIndirect(commands, r.block.buffer, r.at+uint64(at))
+		}
+	})
+}
+
+// timed records a dispatch, as a section of its own where Options.TimeDispatches wants that.
+func (k *Kernel[P]) timed(s *Stream, record func()) {
+	if s.d.timeDispatches {
+		s.Timed(k.p.name, record)
+		return
 	}
+	record()
 }
 
 func (k *Kernel[P]) record(s *Stream, kind native.Work, p *P) (native.Commands, bool) {

@@ -53,7 +53,9 @@ func (t *timeline) hold() (release func()) {
 	return t.mu.RUnlock
 }
 
-// reached reads the semaphore.
+// reached reads the semaphore. Who finds a value there reads what the device wrote before it: a command buffer ends
+// with a barrier towards the host, and the lock that is given back here is an atomic operation, before which no
+// processor reads ahead what stands behind it.
 func (t *timeline) reached() (uint64, error) {
 	defer t.hold()()
 	if over, err := t.over(); over {

@@ -381,3 +381,23 @@ func BenchmarkStream(b *testing.B) {
 		})
 	}
 }
+
+// Each dispatch is timed by itself where that was asked for, inside of what its caller has timed.
+func TestTimeDispatches(t *testing.T) {
+	d := openFor(t, Options{TimeDispatches: true})
+	k := scaleKernel(t, d, KernelOptions{})
+	a := buffer[uint32](t, d, 320)
+	args := buffer[uint32](t, d, 3)
+	require.NoError(t, args.Upload(context.Background(), 0, []uint32{1, 1, 1}))
+	s := stream(t, d)
+	s.Timed("both", func() {
+		k.Dispatch(s, 1, scale{a.Address(), a.Address(), 320, 1})
+		k.DispatchIndirect(s, args, 0, scale{a.Address(), a.Address(), 320, 1})
+	})
+	require.NoError(t, s.Wait(context.Background()))
+	var labels []string
+	for _, timing := range s.Timings() {
+		labels = append(labels, timing.Label)
+	}
+	require.Equal(t, []string{k.p.name, k.p.name, "both"}, labels)
+}

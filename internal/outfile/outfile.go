@@ -3,6 +3,7 @@
 package outfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -202,7 +203,7 @@ func (f *File) Abort() {
 // written to. An error is an *Error.
 func Replace(path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		if err := os.WriteFile(path, content, 0o666); err != nil {
+		if err := writeTo(path, content); err != nil {
 			return named(path, err)
 		}
 		return nil
@@ -216,6 +217,16 @@ func Replace(path string, content []byte) error {
 		return err
 	}
 	return f.Commit()
+}
+
+// writeTo writes to what is there, which is neither made nor cut: not every system lets a device be cut.
+func writeTo(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return cmp.Or(err, f.Close())
 }
 
 // syncFolder puts the new name on disk, as far as the file system can: some

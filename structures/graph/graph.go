@@ -50,8 +50,8 @@ type Graph struct {
 	kernels   *recording.Kernels
 	own       *recording.Own
 	stages    stages
-	scratch   recording.Scratch // of calls that run alone, on the graph's stream
-	host      *vk.HostBuffer[uint32]
+	scratch   recording.Scratch      // of calls that run alone, on the graph's stream
+	host      *vk.HostBuffer[uint32] // of calls that run alone: read and cleared behind recording.Run, which waits
 	meter     recording.Meter
 	gate      *gate.Gate // the pool's: that of all structures which share it
 	uses      vk.Uses    // of what follows

@@ -43,7 +43,7 @@ type walk[W structures.Word] struct {
 	part    uint32             // buckets at a time
 	room    *vk.Buffer[uint32] // for what a part has, on the device and here
 	host    []uint32
-	written *vk.HostBuffer[uint32] // a word: the pairs of a part
+	written *vk.HostBuffer[uint32] // a word: the pairs of a part, read behind recording.Run, which waits
 }
 
 // do does a part, on a stream of its own, beside queries, and sees whether the table's buckets are still those that the

@@ -63,7 +63,7 @@ type table[W structures.Word] struct {
 	stream    *vk.Stream
 	pipelines *pipeline.Pool
 	order     *sequential.Order
-	counter   *vk.HostBuffer[uint32]
+	counter   *vk.HostBuffer[uint32] // of calls that run alone: read and cleared behind recording.Run, which waits
 	kernels   *recording.Kernels
 	own       *recording.Own
 	uses      vk.Uses // of the base slabs

@@ -168,7 +168,7 @@ func (s *slot) wait(ctx context.Context) (int, error) {
 	if err := s.stream.Wait(context.WithoutCancel(ctx)); err != nil {
 		return 0, err
 	}
-	counter := s.host.Slice()[:4]
+	counter := s.host.Slice()[:4] // the device's until the stream was waited for
 	s.left = int(*(*uint32)(unsafe.Pointer(unsafe.SliceData(counter))))
 	return s.left, nil
 }
