@@ -103,6 +103,17 @@ func (v *versions) due() (stale, prune bool) {
 	return v.stale, v.closed >= closedAtOnce
 }
 
+// times are those that are open, ascending, and how many were closed since versions were freed last.
+func (v *versions) times() (open []uint32, closed int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	open = make([]uint32, len(v.open))
+	for i, o := range v.open {
+		open[i] = o.time
+	}
+	return open, v.closed
+}
+
 // take opens a snapshot, and returns its time, and how many were before times began anew.
 func (v *versions) take() (time uint32, before uint64, err error) {
 	v.mu.Lock()
@@ -387,6 +398,13 @@ func (v *versions) now() uint32 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.changed = true
+	return v.clock
+}
+
+// next is the time of the updates that come next, if any do.
+func (v *versions) next() uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	return v.clock
 }
 
