@@ -82,6 +82,25 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	return opened[K, V](t.of, s), nil
 }
 
+// SnapshotOn opens a snapshot of the place in a stream's order where it is recorded: behind the updates that the stream
+// has recorded before it, submitted or not, and those that other streams have submitted, and before all that are
+// recorded later. So a stream may go on with updates, and have queries at the snapshot among them, and submit all of it
+// at once. It costs what Snapshot does: nothing runs on the device for it, and nothing waits but the stream, for these
+// others. Operations that UpdateOn leaves pending are done by Finish, and so come behind it.
+//
+// Until the stream has submitted its updates, what others ask of the snapshot is vk.ErrUnsubmitted, as all that has to
+// come behind them; what the stream itself records of it isn't. If the stream drops what it had recorded (Discard,
+// Close, an error), the snapshot is closed with it, as if it had not been taken. With nothing recorded this is Snapshot.
+// Errors: vk.ErrUnsubmitted where another stream has recorded updates and not submitted them, *vk.ForeignError,
+// *structures.LimitError, vk.ErrClosed.
+func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {
+	o, err := t.of.SnapshotOn(s)
+	if err != nil {
+		return nil, err
+	}
+	return opened[K, V](t.of, o), nil
+}
+
 // At opens a snapshot once more: that of a time, as Snapshot.Time has it. Errors: *UnprotectedError where no open
 // snapshot has the time, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) At(ctx context.Context, time uint64) (*Snapshot[K, V], error) {

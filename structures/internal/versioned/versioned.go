@@ -14,6 +14,8 @@ import (
 type Tree interface {
 	// Snapshot opens a snapshot of the newest pairs.
 	Snapshot(ctx context.Context) (Snapshot, error)
+	// SnapshotOn opens one of the pairs where a stream stands.
+	SnapshotOn(s *vk.Stream) (Snapshot, error)
 	// At opens one of a time that an open snapshot has; nil where none has it.
 	At(ctx context.Context, time uint64) (Snapshot, error)
 	// Versions says what is kept.
