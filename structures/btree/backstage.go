@@ -52,6 +52,10 @@ func (b backstage[K, V, W]) Versions(ctx context.Context) (versioned.Versions, e
 	return b.t.Versions(ctx)
 }
 
+func (b backstage[K, V, W]) History(ctx context.Context, leaf any) (versioned.History, error) {
+	return b.t.History(ctx, leaf.(Node[uint64]))
+}
+
 func (b backstage[K, V, W]) Prepares() { b.t.versions.asked.Store(true) }
 
 func (b backstage[K, V, W]) Forgotten(s versioned.Snapshot) {

@@ -69,8 +69,6 @@ func newHistory[W structures.Word](t *testing.T) *history[W] {
 	return v
 }
 
-const versionTimeWord = nodeWords - 4 // then the version before, and untilWord
-
 // older is the version that a leaf leads to; in a pool of one super block a slab's number is its reference.
 func (v *history[W]) older(leaf uint32) uint32 { return v.stamps[stampWords*leaf+1] }
 

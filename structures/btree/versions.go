@@ -56,8 +56,11 @@ type versionMemory struct {
 const (
 	stampWords   = 2
 	stampsWord   = 4 // of the tree's state: BTREE_STAMPS_AT
-	untilWord    = nodeWords - 2
 	closedAtOnce = 8 // times that may be closed before versions are freed
+
+	// Words of a version: since when it held, which one is before it, and until when it held.
+	versionTimeWord = nodeWords - 4
+	untilWord       = nodeWords - 2
 )
 
 // versionArguments are BTreeVersions of btree_version.glsl.
