@@ -25,6 +25,7 @@ var benchmarks = []struct{ name, short, of, example string }{
 	{"mvbtree", "Measure the B-link-tree with snapshots", "the multiversion B-link-tree",
 		`  vkds bench mvbtree --n 40000000 --batch 20,22 --csv figures.csv
   vkds bench mvbtree --op find-snapshot,range-snapshot --n 24 --changed 0.01,0.1,0.5 --plot snapshots.png
+  vkds bench mvbtree --op diff --n 24 --changed 0.001,0.01,0.1
   vkds bench mvbtree --op insert-batch,insert-snapshots --n 24 --batch 20`},
 	{"lsm", "Measure the GPU LSM", "the GPU LSM",
 		`  vkds bench lsm --n 24 --batch 16,18,20 --csv figures.csv

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +17,9 @@ import (
 	"github.com/vkds/vkds/internal/input/infile"
 	"github.com/vkds/vkds/internal/keytype"
 	"github.com/vkds/vkds/internal/outfile"
+	"github.com/vkds/vkds/structures"
 	"github.com/vkds/vkds/structures/btree"
+	"github.com/vkds/vkds/structures/mvbtree"
 	"github.com/vkds/vkds/structures/slabhash"
 	"github.com/vkds/vkds/vk"
 )
@@ -22,6 +27,7 @@ import (
 func newInspectCommand(g *global) *cobra.Command {
 	var s source
 	var picture, near string
+	var updates []string
 	c := &cobra.Command{
 		Use:   "inspect DICT-or-TABLE --svg FILE",
 		Short: "Draw what a dictionary looks like in the device's memory",
@@ -33,12 +39,17 @@ beside what random hash values would give, all buckets in their order, and some
 of them slab by slab. In a viewer that shows notes, pointing at a node or a bucket
 tells its keys.
 
+Of an mvbtree, each --update names a table whose pairs are inserted behind a snapshot:
+then the picture has, below the leaves, the versions that are kept of them, each with
+the times from which and until when it held.
+
 ` + sourceHelp,
 		Example: `  vkds inspect geoip.csv --structure btree --svg geoip.svg --near 134744072
-  vkds inspect airports.vkds --svg airports.svg`,
+  vkds inspect airports.vkds --svg airports.svg
+  vkds inspect monday.csv --structure mvbtree --update tuesday.csv --update wednesday.csv --svg days.svg`,
 		Args: takes("one DICT or TABLE", 1, 1),
 		RunE: func(c *cobra.Command, arguments []string) error {
-			return inspect(c.Context(), g, &s, arguments[0], picture, near)
+			return inspect(c.Context(), g, &s, arguments[0], svg{file: picture, updates: updates}, near)
 		},
 	}
 	flags := c.Flags()
@@ -46,6 +57,7 @@ tells its keys.
 	flags.StringVar(&picture, "svg", "", "`file` to draw to; \"-\" is standard output")
 	_ = c.MarkFlagRequired("svg") // it exists
 	flags.StringVar(&near, "near", "", "of a tree: the `key` whose leaf is drawn (default: one in the middle)")
+	flags.StringArrayVar(&updates, "update", nil, "of mvbtree: a `TABLE` to insert behind a snapshot")
 	s.add(c, "")
 	return c
 }
@@ -54,18 +66,23 @@ tells its keys.
 type svg struct {
 	title string
 	near  *keytype.Value // a key to draw the surroundings of; nil: any
+
+	file    string   // where to
+	updates []string // tables that are inserted behind a snapshot each
 }
 
-func inspect(ctx context.Context, g *global, s *source, path, picture, near string) error {
-	if picture != infile.Stdin {
-		if err := outfile.CheckReplace(picture); err != nil { // now rather than after the work
+func inspect(ctx context.Context, g *global, s *source, path string, x svg, near string) error {
+	if x.file != infile.Stdin {
+		if err := outfile.CheckReplace(x.file); err != nil { // now rather than after the work
 			return err
 		}
 	}
-	if err := distinct(picture, path); err != nil {
-		return err
+	for _, table := range append(x.updates, path) {
+		if err := distinct(x.file, table); err != nil {
+			return err
+		}
 	}
-	x := svg{title: filepath.Base(path)}
+	x.title = filepath.Base(path)
 	s.ready = func(key keytype.Type) error {
 		if near == "" {
 			return nil
@@ -80,7 +97,7 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 		x.near = &value
 		return nil
 	}
-	return s.use(ctx, g, path, func(_ *vk.Device, dict *dictionary) error {
+	return s.use(ctx, g, path, func(d *vk.Device, dict *dictionary) error {
 		if dict.structure.draw == nil {
 			return fmt.Errorf("%s can't be drawn (--structure: %s)", dict.structure.name,
 				strings.Join(drawable(), ", "))
@@ -92,18 +109,93 @@ func inspect(ctx context.Context, g *global, s *source, path, picture, near stri
 		if err := s.ready(dict.key); err != nil { // of the type that the keys turned out to have
 			return err
 		}
+		close, err := s.updateBehindSnapshots(ctx, g, d, dict, path, x.updates)
+		if err != nil {
+			return err
+		}
+		defer close()
 		if err := dict.structure.draw(ctx, dict, x, &b); err != nil {
 			return err
 		}
-		if picture == infile.Stdin {
+		if x.file == infile.Stdin {
 			return g.answerText(b.Bytes())
 		}
-		if err := outfile.Replace(picture, b.Bytes()); err != nil {
+		if err := outfile.Replace(x.file, b.Bytes()); err != nil {
 			return err
 		}
-		g.note("drew %s, %s bytes", picture, grouped(b.Len()))
+		g.note("drew %s, %s bytes", x.file, grouped(b.Len()))
 		return nil
 	})
+}
+
+// updateBehindSnapshots inserts tables into a tree, each behind a snapshot, which stays open until close.
+func (s *source) updateBehindSnapshots(ctx context.Context, g *global, d *vk.Device, dict *dictionary, path string,
+	updates []string) (close func(), err error) {
+	var open []io.Closer
+	close = func() {
+		for _, snapshot := range open {
+			_ = snapshot.Close()
+		}
+	}
+	tree := dict.itself()
+	for _, table := range updates {
+		snapshot, err := snapshotOf(ctx, tree)
+		if err != nil {
+			close()
+			return nil, err
+		}
+		open = append(open, snapshot)
+		own := *s
+		own.options.Columns = slices.Clone(s.options.Columns)
+		if _, err = own.insertInto(ctx, g, d, dict, path, table, structures.Insert); err == nil && dict.itself() != tree {
+			err = fmt.Errorf("%s has keys or values that take 64 bits, and those of %s take 32 (--key-type, --value-type)",
+				called(table), called(path))
+		}
+		if err != nil {
+			close()
+			return nil, err
+		}
+	}
+	return close, nil
+}
+
+func snapshotOf(ctx context.Context, tree any) (io.Closer, error) {
+	switch t := tree.(type) {
+	case *mvbtree.Tree[uint32, uint32]:
+		return t.Snapshot(ctx)
+	case *mvbtree.Tree[uint64, uint64]:
+		return t.Snapshot(ctx)
+	}
+	return nil, errors.New("--update is for --structure mvbtree")
+}
+
+// histories is what an mvbtree has.
+type histories interface {
+	History(ctx context.Context, leaf btree.Node[uint64]) (mvbtree.History, error)
+	Versions(ctx context.Context) (mvbtree.Versions, error)
+}
+
+// drawVersions draws a tree with the versions of its leaves.
+func drawVersions(ctx context.Context, t histories, nodes []btree.Node[uint64], p *drawing.Tree, to io.Writer) error {
+	all, err := t.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	if all.Snapshots != 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("snapshots of times %d to %d are open; %s versions of leaves are kept for them",
+			all.Oldest, all.Newest, grouped(all.Kept)))
+	}
+	p.Versions = func(leaf uint32) (drawn []drawing.Version) {
+		i := slices.IndexFunc(nodes, func(n btree.Node[uint64]) bool { return n.Ref == leaf })
+		h, failed := t.History(ctx, nodes[i])
+		err = cmp.Or(err, failed)
+		for _, v := range h.Versions {
+			drawn = append(drawn, drawing.Version{Number: v.Number, Since: v.Since, Until: v.Until, Keys: v.Keys})
+		}
+		return drawn
+	}
+	failed := p.WriteSVG(to) // which asks for the versions
+	return cmp.Or(failed, err)
 }
 
 // drawable are the names of the structures that there are pictures of.
@@ -159,6 +251,9 @@ func drawTree(ctx context.Context, dict *dictionary, x svg, to *bytes.Buffer) er
 			return err
 		}
 		p.Near = near.words[0]
+	}
+	if t, ok := t.(histories); ok {
+		return drawVersions(ctx, t, nodes, &p, to)
 	}
 	return p.WriteSVG(to)
 }

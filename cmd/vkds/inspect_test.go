@@ -90,6 +90,31 @@ func TestInspectTree(t *testing.T) {
 	assert.Contains(t, refusal(t, "", "inspect", dict, "--svg", "-", "--near", "noon"), "--near: ")
 }
 
+// An mvbtree's picture has the versions that are kept of the leaves on it, each once.
+func TestInspectVersions(t *testing.T) {
+	needDevice(t)
+	table := write(t, "t.csv", rows(300))
+	one, two := write(t, "one.csv", "1400,1\n"), write(t, "two.csv", "1400,3\n1401,4\n1402,5\n1403,6\n1404,7\n")
+	draw := func(updates ...string) map[string]int {
+		out, _ := answer(t, "", append([]string{"inspect", table, "--svg", "-", "--structure", "mvbtree", "--near", "1400",
+			"--fill", "1"}, updates...)...)
+		if len(updates) != 0 {
+			assert.Contains(t, out, "are open; ")
+			assert.Contains(t, out, "– 2<", "a version of before the updates")
+		}
+		return drawn(t, out)
+	}
+	assert.Zero(t, draw()["g version"])
+	assert.Equal(t, 1, draw("--update", one)["g version"], "of the leaf of 1400")
+	was := draw("--update", one, "--update", two)
+	assert.Equal(t, 2, was["g version"], "the leaf was split behind, and its halves share them")
+	assert.Contains(t, refusal(t, "", "inspect", table, "--svg", "-", "--structure", "btree", "--update", one),
+		"--update is for --structure mvbtree")
+	wide := write(t, "wide.csv", "1,99999999999\n")
+	assert.Contains(t, refusal(t, "", "inspect", table, "--svg", "-", "--structure", "mvbtree", "--update", wide),
+		"take 64 bits")
+}
+
 func TestInspectRefuses(t *testing.T) {
 	needDevice(t)
 	path := write(t, "t.csv", "1,2\n")

@@ -18,7 +18,8 @@ import (
 
 // WritePlot draws the throughput, one line an operation (and setting), over n, or if there is one n only, over the
 // memory utilisation; of batches inserted one after another, their effective rate over the number of batches there
-// (figure 4b of the GPU LSM's paper). format is that of the picture: png, svg, pdf.
+// (figure 4b of the GPU LSM's paper); of one n at snapshots, over the share of the keys that was changed since. format
+// is that of the picture: png, svg, pdf.
 func (r Report) WritePlot(w io.Writer, format string) error {
 	p := plot.New()
 	p.Title.Text = r.Environment.Device
@@ -56,13 +57,28 @@ func (r Report) curves(p *plot.Plot) *curves {
 	if slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return len(m.Steps) != 0 }) {
 		return r.series(p)
 	}
-	sizes, tiles, settings := map[int]bool{}, map[int]bool{}, map[string]bool{}
+	sizes, tiles, shares := map[int]bool{}, map[int]bool{}, map[float64]bool{}
 	for _, m := range r.Measurements {
-		sizes[m.N], tiles[m.Tile], settings[strings.Join(m.settings(), ", ")] = true, true, true
+		sizes[m.N], tiles[m.Tile], shares[m.Changed] = true, true, true
+	}
+	byShare := len(sizes) == 1 && len(shares) > 1
+	settingsOf := func(m Measurement) []string {
+		if byShare {
+			m.Changed = 0 // which is the axis
+		}
+		return m.settings()
+	}
+	settings := map[string]bool{}
+	for _, m := range r.Measurements {
+		settings[strings.Join(settingsOf(m), ", ")] = true
 	}
 	p.X.Label.Text = "log2 n"
 	at := func(m Measurement) float64 { return math.Log2(float64(m.N)) }
-	if len(sizes) == 1 && slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return m.Utilization != 0 }) {
+	if byShare {
+		p.X.Label.Text = "% of the keys that were changed since"
+		at = func(m Measurement) float64 { return 100 * m.Changed }
+	} else if len(sizes) == 1 &&
+		slices.ContainsFunc(r.Measurements, func(m Measurement) bool { return m.Utilization != 0 }) {
 		p.X.Label.Text = "memory utilisation"
 		at = func(m Measurement) float64 { return m.Utilization }
 	}
@@ -76,7 +92,7 @@ func (r Report) curves(p *plot.Plot) *curves {
 			name += fmt.Sprintf(", tile %d", m.Tile)
 		}
 		if len(settings) > 1 {
-			name = strings.Join(append([]string{name}, m.settings()...), ", ")
+			name = strings.Join(append([]string{name}, settingsOf(m)...), ", ")
 		}
 		c.add(name, plotter.XY{X: at(m), Y: m.Throughput()})
 	}

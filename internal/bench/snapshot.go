@@ -16,6 +16,7 @@ import (
 type versioned interface {
 	tree
 	snapshot(context.Context) (snapshot, error)
+	diffOn(s *vk.Stream, older, newer snapshot, to mvbtree.DeviceDiff) error
 }
 
 // snapshot is what a tree held at a time.
@@ -33,6 +34,10 @@ func (t versionedTree[W]) snapshot(ctx context.Context) (snapshot, error) {
 		return nil, err
 	}
 	return at, nil
+}
+
+func (t versionedTree[W]) diffOn(s *vk.Stream, older, newer snapshot, to mvbtree.DeviceDiff) error {
+	return mvbtree.DiffOn(s, older.(*mvbtree.Snapshot[W, W]), newer.(*mvbtree.Snapshot[W, W]), to)
 }
 
 func newVersionedTree[W structures.Word](ctx context.Context, d *vk.Device, o btree.Options) (tree, error) {
@@ -269,29 +274,118 @@ func (s *session) behindChanges(ctx context.Context, share float64,
 		return err
 	}
 	defer at.Close()
-	count := max(1, int(share*float64(s.n)))
+	if _, err := s.changeShare(ctx, share); err != nil {
+		return err
+	}
+	then := *s
+	then.dictionary, then.there = snapshotTable{at, s.dictionary.(treeTable)}, s.n
+	return measure(&then, ctx)
+}
+
+// changeShare gives a share of the keys other values, and returns how many these are: the first ones of present.
+func (s *session) changeShare(ctx context.Context, share float64) (count int, err error) {
+	count = max(1, int(share*float64(s.n)))
 	for _, p := range chunks(count, 1<<22) {
 		b := structures.DeviceBatch{Count: p.count}
 		key := func(i int) uint32 { return s.present(p.first + i) }
 		if b.Keys, err = s.batchOf(ctx, "batch keys", p.count, key); err != nil {
-			return err
+			return 0, err
 		}
 		if b.Values, err = s.batchOf(ctx, "batch values", p.count, func(i int) uint32 {
 			other, _ := s.otherValue(key(i))
 			return other
 		}); err != nil {
-			return err
+			return 0, err
 		}
 		if err := s.dictionary.(treeTable).UpdateOn(ctx, s.stream, structures.Insert, b); err != nil {
-			return err
+			return 0, err
 		}
 		if err := s.stream.Wait(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return count, nil
+}
+
+// diff measures what differs between two snapshots, between which shares of the keys have got other values.
+func (s *session) diff(ctx context.Context) error {
+	for _, share := range s.options.Changed {
+		if err := s.diffBehind(ctx, share); err != nil {
 			return err
 		}
 	}
-	then := *s
-	then.dictionary, then.there = snapshotTable{at, s.dictionary.(treeTable)}, s.n
-	return measure(&then, ctx)
+	return nil
+}
+
+func (s *session) diffBehind(ctx context.Context, share float64) error {
+	if err := s.changing(ctx); err != nil {
+		return err
+	}
+	older, err := s.newSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer older.Close()
+	count, err := s.changeShare(ctx, share)
+	if err != nil {
+		return err
+	}
+	newer, err := s.newSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer newer.Close()
+	var to mvbtree.DeviceDiff
+	for _, room := range []struct {
+		name string
+		to   **vk.Buffer[uint32]
+	}{{"listed keys", &to.Keys}, {"listed values", &to.Old}, {"listed new values", &to.New}} {
+		if *room.to, err = s.roomFor(room.name, count); err != nil {
+			return err
+		}
+	}
+	if to.Total, err = s.room("total", 1); err != nil {
+		return err
+	}
+	m := s.measurement(s.n, count)
+	m.Changed = share
+	return s.add(s.measure(ctx, task{
+		Measurement: m,
+		record: func() error {
+			return s.dictionary.(treeTable).tree.(versioned).diffOn(s.stream, older, newer, to)
+		},
+		check: func(ctx context.Context) error { return s.checkDiff(ctx, to, count) },
+	}))
+}
+
+// checkDiff looks whether so many keys that have got other values are all that differ, in their order.
+func (s *session) checkDiff(ctx context.Context, to mvbtree.DeviceDiff, count int) error {
+	n, err := downloaded(ctx, to.Total, 1)
+	if err == nil && int(n[0]) != count {
+		err = s.wrong("%d keys differ instead of %d", n[0], count)
+	}
+	if err != nil {
+		return err
+	}
+	want := make([]uint32, count)
+	fill(want, s.present)
+	want = ascending(want)
+	keys, values, err := s.pairsOf(ctx, to.Keys, to.Old, count)
+	if err == nil {
+		err = s.checkPairs(keys, values, func(i int) uint32 { return want[i] })
+	}
+	if err != nil {
+		return err
+	}
+	if keys, values, err = s.pairsOf(ctx, to.Keys, to.New, count); err != nil {
+		return err
+	}
+	return each(count, func(i int) error {
+		if other, _ := s.otherValue(want[i]); keys[i] != want[i] || values[i] != other {
+			return s.wrong("difference %d: %d became %d, instead of %d becoming %d", i, keys[i], values[i], want[i], other)
+		}
+		return nil
+	})
 }
 
 // snapshots measures the taking and closing of many, by wall time: a thousand of each time, with an update in between

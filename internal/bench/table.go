@@ -237,6 +237,10 @@ var table = slices.Concat([]row{
 		"mvbtree": {Op{"range-snapshot", "the pairs of n ranges, likewise", true, treeAxes + " length changed"},
 			atSnapshot((*session).list)},
 	}},
+	{"differences of snapshots", map[string]cell{
+		"mvbtree": {Op{"diff", "DiffOn of two snapshots of n pairs, of which a share got other values between them", true,
+			treeAxes + " changed"}, (*session).diff},
+	}},
 	{"snapshots", map[string]cell{
 		"mvbtree": {Op{"snapshots", "100,000 snapshots taken and closed, by wall time", true, "width"},
 			(*session).snapshots},

@@ -125,6 +125,24 @@ func TestPlotOfASeries(t *testing.T) {
 	}
 }
 
+// What is asked of snapshots is drawn over the share of the keys that was changed since: a line an operation, from the
+// newest on.
+func TestPlotOverChanges(t *testing.T) {
+	at := func(op string, changed float64, took time.Duration) Measurement {
+		return Measurement{Structure: "mvbtree", Op: op, N: 1 << 20, Changed: changed, Operations: 1e6, Utilization: 0.5,
+			Device: []time.Duration{took}}
+	}
+	r := Report{Measurements: []Measurement{
+		at("find-snapshot", 0, time.Second), at("find-snapshot", 0.5, 4*time.Second),
+		at("find-snapshot", 0.1, 2*time.Second), at("range-snapshot", 0, time.Second),
+	}}
+	p := plot.New()
+	c := r.curves(p)
+	require.Equal(t, []string{"mvbtree find-snapshot", "mvbtree range-snapshot"}, c.names)
+	require.ElementsMatch(t, plotter.XYs{{X: 0, Y: 1}, {X: 50, Y: 0.25}, {X: 10, Y: 0.5}}, c.lines[c.names[0]])
+	require.Contains(t, p.X.Label.Text, "changed")
+}
+
 func TestSettingsAreShown(t *testing.T) {
 	r := Report{Measurements: []Measurement{
 		{Structure: "lsm", Op: "count", N: 1 << 20, Batch: 1 << 18, Length: 8, Operations: 1 << 20,

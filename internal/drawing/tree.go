@@ -28,6 +28,9 @@ type Tree struct {
 
 	// Key writes a key; nil: in decimal.
 	Key func(uint64) string
+
+	// Versions returns what a leaf held before, the newest first; nil: none is kept of any.
+	Versions func(leaf uint32) []Version
 }
 
 func (t *Tree) key(k uint64) string {
@@ -148,6 +151,7 @@ func (t *Tree) zoom(c *canvas) {
 	var parent Node
 	var above []float64 // where its slots are
 	var lows []func()   // drawn last, for lines cross them
+	var drawn []leafAt
 	y := c.y + 6
 	for depth, level := range t.Levels {
 		on := at(level, t.Near)
@@ -176,6 +180,9 @@ func (t *Tree) zoom(c *canvas) {
 			if place == on {
 				slots = here
 			}
+			if n.Children == nil {
+				drawn = append(drawn, leafAt{n, x, y})
+			}
 			if place+1 < len(level) {
 				end := x + step
 				if i == len(shown)-1 {
@@ -198,6 +205,9 @@ func (t *Tree) zoom(c *canvas) {
 		draw()
 	}
 	c.y = y - apart + deep + 18
+	if t.Versions != nil {
+		t.versions(c, drawn)
+	}
 }
 
 // node draws one node with its slots and returns where their middles are.

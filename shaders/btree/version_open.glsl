@@ -22,15 +22,21 @@ Version version_load(BTreeVersions v, uint version) {
     return Version(BTreeStamp(words.x, words.y), words.z);
 }
 
-bool version_needed(OpenSnapshots open, Version v) {
-    uint begin = 0u, end = open.count;   // the first snapshot from the version's time on
+// How many open snapshots are from before a time.
+uint version_opened_before(OpenSnapshots open, uint time) {
+    uint begin = 0u, end = open.count;
     while (begin < end) {
         uint middle = begin + ((end - begin) >> 1);
-        if (plain_load_at(open.times, middle) < v.stamp.time) begin = middle + 1u;
+        if (plain_load_at(open.times, middle) < time) begin = middle + 1u;
         else end = middle;
     }
-    if (begin == open.count) return false;
-    return plain_load_at(open.times, begin) < v.until;
+    return begin;
+}
+
+bool version_needed(OpenSnapshots open, Version v) {
+    uint first = version_opened_before(open, v.stamp.time);
+    if (first == open.count) return false;
+    return plain_load_at(open.times, first) < v.until;
 }
 
 #endif

@@ -32,6 +32,14 @@ func (b backstage[K, V, W]) Snapshot(ctx context.Context) (versioned.Snapshot, e
 	return seen[K, V, W]{v}, nil
 }
 
+func (b backstage[K, V, W]) SnapshotOn(s *vk.Stream) (versioned.Snapshot, error) {
+	v, err := b.t.SnapshotOn(s)
+	if err != nil {
+		return nil, err
+	}
+	return seen[K, V, W]{v}, nil
+}
+
 func (b backstage[K, V, W]) At(ctx context.Context, time uint64) (versioned.Snapshot, error) {
 	v, err := b.t.At(ctx, time)
 	if v == nil || err != nil {
@@ -44,9 +52,16 @@ func (b backstage[K, V, W]) Versions(ctx context.Context) (versioned.Versions, e
 	return b.t.Versions(ctx)
 }
 
+func (b backstage[K, V, W]) History(ctx context.Context, leaf any) (versioned.History, error) {
+	return b.t.History(ctx, leaf.(Node[uint64]))
+}
+
 func (b backstage[K, V, W]) Prepares() { b.t.versions.asked.Store(true) }
 
 func (b backstage[K, V, W]) Forgotten(s versioned.Snapshot) {
+	if s.(seen[K, V, W]).view.of.at.ended() { // by the stream that dropped it
+		return
+	}
 	b.t.versions.forgotten.Add(1)
 	b.t.d.Log().Warn("a snapshot was not closed", "time", s.Time())
 	_ = s.Close() // which has nothing to wait for

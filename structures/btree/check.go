@@ -34,6 +34,17 @@ const (
 	StartRule                     // each level up to the root's begins with one node at key 0
 	OrphanRule                    // every node has a parent, but for those that a batch is known to have left without
 	LostRule                      // something leads to each slab of the tree's own pool that is allocated
+
+	// Those of version_check.comp, while snapshots are open, of leaves,
+	StampRule          // a leaf's stamp is of a time that was, and no inner node has one
+	VersionOrderRule   // from a leaf on, each version ended when what came behind it began, or before that
+	FreedVersionRule   // no leaf leads to a version that is free
+	MissingVersionRule // what a leaf held at the time of each open snapshot is kept
+	// and of versions.
+	VersionMeetRule // the leaves that lead to a version follow one another
+	VersionPairRule // each of a version's pairs is in the range of one of these leaves, and no key is there twice
+	FreeListRule    // a version is free or kept: the list of free ones has each of them once, and no other
+	LostVersionRule // something leads to each version that an open snapshot needs
 )
 
 var ruleTexts = enum.Names[Rule]{
@@ -45,7 +56,14 @@ var ruleTexts = enum.Names[Rule]{
 	"right neighbor of another level", "right neighbor that doesn't begin where the node ends",
 	"node that is not the right neighbor of one node", "node with several parents",
 	"level that doesn't begin with one node", "node without a parent", "slab that nothing leads to",
+	"leaf of a time that has not come, or inner node with a stamp", "leaf whose versions are out of order",
+	"leaf that leads to a freed version", "leaf of which nothing is kept for an open snapshot",
+	"version that leaves apart lead to", "version with a pair that is none of its leaves', or twice",
+	"version that is free and kept, or neither", "version that is needed and nothing leads to",
 }
+
+// ofVersion says whether what breaks a rule is a version, and no node.
+func (r Rule) ofVersion() bool { return r >= VersionMeetRule }
 
 func (r Rule) String() string { return ruleTexts.String(r) }
 
@@ -53,8 +71,8 @@ func (r Rule) String() string { return ruleTexts.String(r) }
 type Violation struct {
 	Rule  Rule
 	Count uint32
-	// Node is the first node where it is broken, by its slab's reference. Of StartRule, OrphanRule and LostRule no node
-	// is known, and this is ~0.
+	// Node is the first node where it is broken, by its slab's reference; from VersionMeetRule on the first version, by
+	// its number. Of StartRule, OrphanRule and LostRule no node is known, and this is ~0.
 	Node uint32
 }
 
@@ -65,7 +83,9 @@ func (e *CorruptError) Error() string {
 	var all []string
 	for _, v := range e.Violations {
 		text := fmt.Sprintf("%v: %d", v.Rule, v.Count)
-		if v.Node != noSlab {
+		if v.Rule.ofVersion() {
+			text += fmt.Sprintf(", the first is %d", v.Node)
+		} else if v.Node != noSlab {
 			text += fmt.Sprintf(", the first in node %#x", v.Node)
 		}
 		all = append(all, text)
@@ -89,16 +109,22 @@ type checkPush struct {
 	Report, Marks uint64
 }
 
+// Check looks for what is wrong with the nodes, and with the versions of leaves.
 func (t *tree[W]) Check(ctx context.Context) error {
 	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer t.gate.Leave()
-	return t.check(ctx)
+	versions, err := t.newVersionCheck(ctx)
+	if err != nil {
+		return err
+	}
+	defer versions.free()
+	return t.check(ctx, versions)
 }
 
-// check is Check within a call.
-func (t *tree[W]) check(ctx context.Context) error {
+// check is Check within a call, without versions if they are nil.
+func (t *tree[W]) check(ctx context.Context, versions *versionCheck) error {
 	memory, err := vk.NewBuffer[uint32](t.d, reportWords)
 	if err != nil {
 		return err
@@ -114,7 +140,7 @@ func (t *tree[W]) check(ctx context.Context) error {
 			}
 			k.Dispatch(t.stream, t.walkers(int(l.InnerMost)), checkPush{t.device(), l, memory.Address(), marks})
 		}
-		return nil
+		return t.recordVersionCheck(versions, l)
 	})
 	if err != nil {
 		return err
@@ -135,12 +161,19 @@ func (t *tree[W]) check(ctx context.Context) error {
 	if err := t.state.Download(ctx, 0, counters[:]); err != nil {
 		return err
 	}
-	return t.verdict(report, counters[orphansWord])
+	found := t.verdict(report, counters[orphansWord])
+	ofVersions, err := t.versionVerdict(ctx, versions)
+	if err != nil {
+		return err
+	}
+	if found = append(found, ofVersions...); found == nil {
+		return nil
+	}
+	return &CorruptError{found}
 }
 
 // verdict is what a report comes to. So many orphans are known.
-func (t *tree[W]) verdict(report []uint32, known uint32) error {
-	var found []Violation
+func (t *tree[W]) verdict(report []uint32, known uint32) (found []Violation) {
 	for rule := range Rule(reportRules) {
 		if n := report[rule]; n != 0 {
 			found = append(found, Violation{rule, n, t.slabReference(int(report[reportRules+rule]))})
@@ -165,8 +198,5 @@ func (t *tree[W]) verdict(report []uint32, known uint32) error {
 	if n := report[reportLost]; n != 0 {
 		found = append(found, Violation{LostRule, n, noSlab})
 	}
-	if found == nil {
-		return nil
-	}
-	return &CorruptError{found}
+	return found
 }

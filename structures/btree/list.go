@@ -265,7 +265,7 @@ func (t *tree[W]) reach(ctx context.Context, record func(l listing, marks uint64
 
 // corrupt says what is wrong with a tree whose nodes can't be listed.
 func (t *tree[W]) corrupt(ctx context.Context) error {
-	if err := t.check(ctx); err != nil {
+	if err := t.check(ctx, nil); err != nil {
 		return err
 	}
 	return &structures.StuckError{} // the checker finds nothing wrong, and yet

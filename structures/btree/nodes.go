@@ -119,36 +119,59 @@ func (t *tree[W]) slabReference(i int) uint32 {
 	return uint32(i)>>shift<<24 | uint32(i)&(1<<shift-1)
 }
 
+// slabNumber is pool_number.
+func (t *tree[W]) slabNumber(ref uint32) int {
+	shift := t.pool.Constants()["POOL_SUPER_SHIFT"] + 10
+	return int(ref>>24)<<shift + int(ref&0xffffff)
+}
+
+// word is a key or a value among words.
+func (t *tree[W]) word(words []uint32, at int) W {
+	if t.width == structures.Bits64 {
+		return W(uint64(words[at]) | uint64(words[at+1])<<32)
+	}
+	return W(words[at])
+}
+
+// slot is the pair of a slot of a node, or of a version.
+func (t *tree[W]) slot(words []uint32, i int) structures.Pair[W, W] {
+	return structures.Pair[W, W]{Key: t.word(words, 2*i*t.words()), Value: t.word(words, (2*i+1)*t.words())}
+}
+
 func (t *tree[W]) decode(ref uint32, w []uint32) Node[W] {
 	g := t.geometry()
-	word := func(at int) W {
-		if t.width == structures.Bits64 {
-			return W(uint64(w[at]) | uint64(w[at+1])<<32)
-		}
-		return W(w[at])
-	}
 	n := Node[W]{
-		Ref: ref, Level: int(w[g.meta] >> 1 & 15), Low: word(g.low), High: word(g.high),
+		Ref: ref, Level: int(w[g.meta] >> 1 & 15), Low: t.word(w, g.low), High: t.word(w, g.high),
 		Link: w[g.link], Last: w[g.link] == noSlab, Latched: w[g.meta]&1 != 0,
 	}
-	emptyKey := ^W(0)
-	if n.High == emptyKey {
-		emptyKey = 0
-	}
-	type pair struct{ key, value W }
-	var pairs []pair
-	for i := range g.slots {
-		p := pair{word(2 * i * t.words()), word((2*i + 1) * t.words())}
-		if n.Level == 0 && p.key == emptyKey || n.Level != 0 && i > 0 && p == pairs[len(pairs)-1] {
-			continue
-		}
-		pairs = append(pairs, p)
-	}
 	if n.Level == 0 {
-		slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+		n.Keys, n.Values = t.leafPairs(w, n.High)
+		return n
 	}
-	for _, p := range pairs {
-		n.Keys, n.Values = append(n.Keys, p.key), append(n.Values, p.value)
+	for i := range g.slots {
+		p := t.slot(w, i)
+		if last := len(n.Keys) - 1; i == 0 || p.Key != n.Keys[last] || p.Value != n.Values[last] {
+			n.Keys, n.Values = append(n.Keys, p.Key), append(n.Values, p.Value)
+		}
 	}
 	return n
+}
+
+// leafPairs are the pairs of a leaf, or of a version of one, in key order. high is the greatest key of the leaf.
+func (t *tree[W]) leafPairs(w []uint32, high W) (keys, values []W) {
+	emptyKey := ^W(0)
+	if high == emptyKey {
+		emptyKey = 0
+	}
+	var pairs []structures.Pair[W, W]
+	for i := range t.geometry().slots {
+		if p := t.slot(w, i); p.Key != emptyKey {
+			pairs = append(pairs, p)
+		}
+	}
+	slices.SortFunc(pairs, func(a, b structures.Pair[W, W]) int { return cmp.Compare(a.Key, b.Key) })
+	for _, p := range pairs {
+		keys, values = append(keys, p.Key), append(values, p.Value)
+	}
+	return keys, values
 }

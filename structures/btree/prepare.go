@@ -151,7 +151,7 @@ func (t *tree[W]) trySnapshot(ctx context.Context, keys []W) error {
 			return err
 		}
 	}
-	return nil
+	return t.Check(ctx)
 }
 
 // rehearseVersions is for what frees versions, and makes room for more.

@@ -27,13 +27,7 @@ type freePush struct {
 // prune frees the versions that no open snapshot needs, and counts those that are left, at rest.
 func (t *tree[W]) prune(ctx context.Context) error {
 	v := &t.versions
-	v.mu.Lock()
-	times := make([]uint32, len(v.open))
-	for i, o := range v.open {
-		times[i] = o.time
-	}
-	closed := v.closed
-	v.mu.Unlock()
+	times, closed := v.times()
 	if closed != 0 && len(times) != 0 {
 		open, err := vk.NewBuffer[uint32](t.d, len(times))
 		if err != nil {

@@ -47,6 +47,33 @@ func (t *tree[W]) Snapshot(ctx context.Context) (*view[W], error) {
 	return t.view(time, before), nil
 }
 
+// SnapshotOn opens a snapshot of what the tree holds where a stream stands: behind what it has recorded, and what
+// others have submitted. Updates have their time, and keep what they change, by what is open when they are recorded: so
+// the order of a stream is that of its snapshots already.
+func (t *tree[W]) SnapshotOn(s *vk.Stream) (*view[W], error) {
+	if err := t.gate.EnterShared(context.Background()); err != nil {
+		return nil, err
+	}
+	defer t.gate.LeaveShared()
+	if err := t.d.Accept("stream", s); err != nil {
+		return nil, err
+	}
+	if err := t.versions.writes.Order(s); err != nil {
+		return nil, err
+	}
+	time, before, err := t.versions.take()
+	if err != nil {
+		return nil, err
+	}
+	v := t.view(time, before)
+	s.OnSubmit(func(_ vk.Point, submitted bool) {
+		if !submitted {
+			v.end() // and the next updates free the memory: a call of the tree may be what drops the batch
+		}
+	})
+	return v, nil
+}
+
 // At opens the time of a snapshot that is open once more. nil: none is.
 func (t *tree[W]) At(ctx context.Context, time uint64) (*view[W], error) {
 	if err := t.gate.EnterShared(ctx); err != nil {
@@ -134,7 +161,7 @@ func (ungated) Outside(f func()) { f() }
 // Close ends the snapshot. What streams have recorded of it is allowed to end. Further calls do nothing.
 func (v *view[W]) Close() error {
 	t := v.of.tree
-	if v.of.at.closed.Swap(true) || !t.versions.leave(v.of.at.time) {
+	if !v.end() {
 		return nil
 	}
 	if err := t.gate.Enter(context.Background()); err != nil {
@@ -143,6 +170,11 @@ func (v *view[W]) Close() error {
 	defer t.gate.Leave()
 	t.forgetVersions()
 	return nil
+}
+
+// end closes the snapshot, but for the memory, and says whether that was the last one of versions that are kept.
+func (v *view[W]) end() (last bool) {
+	return !v.of.at.closed.Swap(true) && v.of.versions.leave(v.of.at.time)
 }
 
 // Versions says what is kept.

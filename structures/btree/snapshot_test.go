@@ -148,6 +148,7 @@ func testSnapshots[W structures.Word](t *testing.T) {
 					for i, k := range open {
 						requireView(t, k, rng, fmt.Sprintf("round %d, snapshot %d of time %d", round, i, k.view.Time()))
 					}
+					require.NoError(t, tree.Check(t.Context()))
 				}
 			}
 			requireTree(t, tree, now)

@@ -202,7 +202,9 @@ func (t *Tree[K, V]) Stats(ctx context.Context) (Stats, error) {
 }
 
 // Check looks at every node of the tree, on the device, and whether they are a tree: *CorruptError if not. Nothing else
-// may run on the tree. It takes 8 bytes of device memory a slab of the pool.
+// may run on the tree. It takes 8 bytes of device memory a slab of the pool. While snapshots are open it looks at the
+// versions of leaves as well, behind what streams have submitted, with 16 bytes a version; vk.ErrUnsubmitted where one
+// has recorded updates, or queries at snapshots, and not submitted them.
 func (t *Tree[K, V]) Check(ctx context.Context) error {
 	return t.words.Check(ctx)
 }

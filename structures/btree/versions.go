@@ -56,8 +56,11 @@ type versionMemory struct {
 const (
 	stampWords   = 2
 	stampsWord   = 4 // of the tree's state: BTREE_STAMPS_AT
-	untilWord    = nodeWords - 2
 	closedAtOnce = 8 // times that may be closed before versions are freed
+
+	// Words of a version: since when it held, which one is before it, and until when it held.
+	versionTimeWord = nodeWords - 4
+	untilWord       = nodeWords - 2
 )
 
 // versionArguments are BTreeVersions of btree_version.glsl.
@@ -101,6 +104,17 @@ func (v *versions) due() (stale, prune bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.stale, v.closed >= closedAtOnce
+}
+
+// times are those that are open, ascending, and how many were closed since versions were freed last.
+func (v *versions) times() (open []uint32, closed int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	open = make([]uint32, len(v.open))
+	for i, o := range v.open {
+		open[i] = o.time
+	}
+	return open, v.closed
 }
 
 // take opens a snapshot, and returns its time, and how many were before times began anew.
@@ -387,6 +401,13 @@ func (v *versions) now() uint32 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.changed = true
+	return v.clock
+}
+
+// next is the time of the updates that come next, if any do.
+func (v *versions) next() uint32 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	return v.clock
 }
 

@@ -82,6 +82,25 @@ func (t *Tree[K, V]) Snapshot(ctx context.Context) (*Snapshot[K, V], error) {
 	return opened[K, V](t.of, s), nil
 }
 
+// SnapshotOn opens a snapshot of the place in a stream's order where it is recorded: behind the updates that the stream
+// has recorded before it, submitted or not, and those that other streams have submitted, and before all that are
+// recorded later. So a stream may go on with updates, and have queries at the snapshot among them, and submit all of it
+// at once. It costs what Snapshot does: nothing runs on the device for it, and nothing waits but the stream, for these
+// others. Operations that UpdateOn leaves pending are done by Finish, and so come behind it.
+//
+// Until the stream has submitted its updates, what others ask of the snapshot is vk.ErrUnsubmitted, as all that has to
+// come behind them; what the stream itself records of it isn't. If the stream drops what it had recorded (Discard,
+// Close, an error), the snapshot is closed with it, as if it had not been taken. With nothing recorded it is Snapshot's.
+// Errors: vk.ErrUnsubmitted where another stream has recorded updates and not submitted them, *vk.ForeignError,
+// *structures.LimitError, vk.ErrClosed.
+func (t *Tree[K, V]) SnapshotOn(s *vk.Stream) (*Snapshot[K, V], error) {
+	o, err := t.of.SnapshotOn(s)
+	if err != nil {
+		return nil, err
+	}
+	return opened[K, V](t.of, o), nil
+}
+
 // At opens a snapshot once more: that of a time, as Snapshot.Time has it. Errors: *UnprotectedError where no open
 // snapshot has the time, vk.ErrClosed, the context's.
 func (t *Tree[K, V]) At(ctx context.Context, time uint64) (*Snapshot[K, V], error) {
@@ -109,6 +128,31 @@ type Versions struct {
 	Kept           int    // copies of leaves
 	Bytes          uint64 // of memory for these, in use or spare
 	Forgotten      uint64 // snapshots that were not closed
+}
+
+// History is what is kept of a leaf for the open snapshots.
+type History struct {
+	Since    uint64    // the time of the updates that last changed the leaf; 0: none has since the oldest of them
+	Versions []Version // what it held before, the newest first
+}
+
+// Version is what a leaf held for a time. What a snapshot of a time from Since on, and before Until, finds in it: the
+// pairs whose keys the leaf is for today. Leaves that were split from one have the same versions.
+type Version struct {
+	Number       uint32   // by which leaves share it
+	Since, Until uint64   // times of the updates that made it so and that ended it, as Snapshot.Time has them
+	Keys, Values []uint64 // in key order, as words (structures.KeyCode)
+}
+
+// History reads what is kept of a leaf, one of Nodes, for drawing and looking at: nothing where no snapshot is open. It
+// waits for the streams that work on the tree. Errors: vk.ErrUnsubmitted, vk.ErrClosed, the context's.
+func (t *Tree[K, V]) History(ctx context.Context, leaf btree.Node[uint64]) (History, error) {
+	h, err := t.of.History(ctx, leaf)
+	versions := make([]Version, len(h.Versions))
+	for i, v := range h.Versions {
+		versions[i] = Version(v)
+	}
+	return History{h.Since, versions}, err
 }
 
 // opened is a snapshot that the garbage collector closes if nobody else does.

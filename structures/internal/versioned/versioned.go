@@ -14,10 +14,14 @@ import (
 type Tree interface {
 	// Snapshot opens a snapshot of the newest pairs.
 	Snapshot(ctx context.Context) (Snapshot, error)
+	// SnapshotOn opens one of the pairs where a stream stands.
+	SnapshotOn(s *vk.Stream) (Snapshot, error)
 	// At opens one of a time that an open snapshot has; nil where none has it.
 	At(ctx context.Context, time uint64) (Snapshot, error)
 	// Versions says what is kept.
 	Versions(ctx context.Context) (Versions, error)
+	// History reads the versions of a leaf, a btree.Node of 64-bit words.
+	History(ctx context.Context, leaf any) (History, error)
 	// Prepares has the tree's Prepare make the kernels for snapshots, too.
 	Prepares()
 	// Forgotten ends a snapshot that nobody refers to any more, and was not closed.
@@ -31,6 +35,19 @@ type Versions struct {
 	Kept           int
 	Bytes          uint64
 	Forgotten      uint64
+}
+
+// History is mvbtree.History.
+type History struct {
+	Since    uint64
+	Versions []Version
+}
+
+// Version is mvbtree.Version.
+type Version struct {
+	Number       uint32
+	Since, Until uint64
+	Keys, Values []uint64
 }
 
 // Changes are keys of which two snapshots have different pairs: ascending, with the values that they had and have, 0

@@ -1,0 +1,105 @@
+package btree
+
+import (
+	"context"
+
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// versionCheck is a check of the versions, at rest.
+type versionCheck struct {
+	memory *vk.Buffer[uint32] // the report first
+	marks  int                // where they begin in it, in words
+	open   openSnapshots
+	now    uint32 // the time of the updates that come next
+}
+
+const (
+	versionRules     = int(LostVersionRule-StampRule) + 1
+	versionMarkWords = 4 // a version
+)
+
+type versionCheckPush struct {
+	Tree          Device
+	Listed        listing
+	Versions      vk.Arguments[versionArguments]
+	Open          openSnapshots
+	Report, Marks uint64
+	Slabs         uint32
+}
+
+// newVersionCheck waits for what reads or writes versions, and has memory for their check. nil: there are none. Until
+// the call ends snapshots may be closed, but nothing is freed.
+func (t *tree[W]) newVersionCheck(ctx context.Context) (*versionCheck, error) {
+	v := &t.versions
+	times, _ := v.times()
+	if len(times) == 0 || !v.there() {
+		return nil, nil
+	}
+	if err := v.rest(ctx); err != nil {
+		return nil, err
+	}
+	var p recording.Parts
+	p.Take(4 * 2 * versionRules)
+	open, marks := p.Take(4*len(times)), p.Take(4*versionMarkWords*v.memory.count())
+	memory, err := vk.NewBuffer[uint32](t.d, int(p.Used/4))
+	if err != nil {
+		return nil, err
+	}
+	if err := memory.Upload(ctx, int(open/4), times); err != nil {
+		memory.Free()
+		return nil, err
+	}
+	return &versionCheck{memory, int(marks / 4),
+		openSnapshots{memory.Address() + open, uint32(len(times)), times[0]}, v.next()}, nil
+}
+
+func (c *versionCheck) free() {
+	if c != nil {
+		c.memory.Free()
+	}
+}
+
+// recordVersionCheck records the check of the versions of nodes that were listed, leaves among the inner ones.
+func (t *tree[W]) recordVersionCheck(c *versionCheck, l listing) error {
+	if c == nil {
+		return nil
+	}
+	m := &t.versions.memory
+	t.stream.Fill(c.memory, 0, 4*versionRules, 0)
+	t.stream.Fill(c.memory, 4*versionRules, 4*versionRules, noSlab)
+	t.stream.Fill(c.memory, 4*c.marks, 4*versionMarkWords*m.count(), 0)
+	versions := vk.NewArguments(t.stream, t.versions.arguments(c.now))
+	for pass := range uint32(2) {
+		k, err := kernel[versionCheckPush](t, t.stream, t.sized("version_check"), 1, recording.Constant("MARKS", pass))
+		if err != nil {
+			return err
+		}
+		k.Dispatch(t.stream, t.walkers(max(int(l.InnerMost), m.count())), versionCheckPush{
+			t.device(), l, versions, c.open, c.memory.Address(), c.memory.AddressOf(c.marks), uint32(m.slabs()),
+		})
+	}
+	return nil
+}
+
+// versionVerdict is what the check has come to.
+func (t *tree[W]) versionVerdict(ctx context.Context, c *versionCheck) (found []Violation, err error) {
+	if c == nil {
+		return nil, nil
+	}
+	var report [2 * versionRules]uint32
+	if err := c.memory.Download(ctx, 0, report[:]); err != nil {
+		return nil, err
+	}
+	for i, n := range report[:versionRules] {
+		rule, first := StampRule+Rule(i), report[versionRules+i]
+		if !rule.ofVersion() {
+			first = t.slabReference(int(first))
+		}
+		if n != 0 {
+			found = append(found, Violation{rule, n, first})
+		}
+	}
+	return found, nil
+}
