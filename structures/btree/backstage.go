@@ -46,6 +46,10 @@ func (b backstage[K, V, W]) Versions(ctx context.Context) (versioned.Versions, e
 
 func (b backstage[K, V, W]) Prepares() { b.t.versions.asked.Store(true) }
 
+func (b backstage[K, V, W]) Moving(s *vk.Stream, updates, snapshots int, record func(device any) error) error {
+	return b.t.moving(s, updates, snapshots, func(d Device) error { return record(d) })
+}
+
 func (b backstage[K, V, W]) Forgotten(s versioned.Snapshot) {
 	b.t.versions.forgotten.Add(1)
 	b.t.d.Log().Warn("a snapshot was not closed", "time", s.Time())
