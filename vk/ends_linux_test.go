@@ -306,7 +306,7 @@ var pushed = map[string]uint32{
 	"small_entries": 256, "small_lanes": 1024, "own": 0, "more": 4, "skip": 2, "mode": 0, "loops": 1, "iteration": 1,
 	"short_rows": 80, "middle_rows": 15, "long_rows": 5, "short_row": 8, "long_row": 200, "since": 1, "what": 0,
 	"damping": 0x3f59999a, "stepwise": 1, "tolerance": 0x358637bd, "stripes": 4, "bag": 64, "clear": 0, "both": 0,
-	"given":      0,
+	"given": 0, "forgets": 1,
 	"inner_most": 100, "leaves_most": 100, "depth": 2, "beside": 1, "uppers": 0,
 }
 
@@ -437,7 +437,8 @@ const (
 	versionsAt  = 1<<15 + 7<<11      // the versions of a tree's leaves (btree_version.glsl),
 	diffAt      = versionsAt + 1<<10 // where their differences go (btree/version_diff.comp),
 	addressesAt = 1<<15 + 1<<14      // and addresses for who takes them one by one
-	stampsAt    = 16                 // in the state of a tree
+	stampsAt    = 16                 // in the state of a tree,
+	movingAt    = 24                 // and where its versions are while the clock moves (btree_clock.glsl)
 	keptAt      = 128                // in that of a reclaimer (epoch_slab.glsl)
 	planSource  = 256 + 16 + 16*16
 )
@@ -525,6 +526,7 @@ func (m *everywhere) fill(t *testing.T, words []byte) {
 		address(addressesAt+8*i, m.array(i))
 	}
 	address(stampsAt, m.array(arrayPlaces-1))
+	address(movingAt, m.slabs-headBytes+versionsAt)
 	for i := range uint64(3) { // stamps, versions, which are free; then how many versions there are
 		address(versionsAt+8*i, m.array(arrayPlaces-1-i))
 	}

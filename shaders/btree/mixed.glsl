@@ -7,6 +7,9 @@
 // concurrent. But a query that is left pending would come behind updates. So queries are counted at a gate: where any
 // was left, the updates of the batch don't begin, and its other queries are to be done once more, all in one dispatch.
 //
+// With VKDS_CLOCK each subgroup takes a snapshot for the queries that it does together, and the three kernels may run
+// at the same time. There is no gate: what is left pending is done once more, whatever it is.
+//
 // The kernels call the functions on the tree from main, and from one place: NVIDIA's compiler keeps the arrays of nodes
 // that go down more calls in local memory, which costs ranges a tenth.
 #ifndef VKDS_BTREE_MIXED_GLSL
@@ -131,6 +134,13 @@ Operation operation(Share share, uint next) {
     return o;
 }
 
+// The moment that the subgroup's queries see. Collective.
+#ifdef VKDS_CLOCK
+#define VKDS_MOMENT(O) uint time = btree_snapshot(tree, O.todo);
+#else
+#define VKDS_MOMENT(O)
+#endif
+
 // The place of the first pair of an operation in the arrays for pairs.
 uint pairs_place(Operation o) {
     uint place = o.number;
@@ -142,7 +152,9 @@ uint pairs_place(Operation o) {
 // Where operations of a function are counted that are left pending.
 uvec2 counter_of(uint function) {
     uvec2 counter = pending;
+#ifndef VKDS_CLOCK
     if (KIND == OP_MIXED && function != APPLIES) counter = to.gate;
+#endif
     return counter;
 }
 

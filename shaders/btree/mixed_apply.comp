@@ -5,6 +5,7 @@
 #include "combine.glsl"
 #include "mixed.glsl"
 
+#ifndef VKDS_CLOCK
 // Leaves all of the workgroup's operations pending, those that ask for order, too, whatever has come of them.
 void leave() {
     uint first = workgroup_index() * WORKGROUP * operation_slices() + workgroup_lane(), left = 0u;
@@ -18,13 +19,16 @@ void leave() {
     }
     if (left != 0u && subgroupElect()) atomic_add(pending, left);
 }
+#endif
 
 void main() {
+#ifndef VKDS_CLOCK
     // The same for all invocations: the queries have ended.
     if (plain_load(to.gate) != 0u) {
         leave();
         return;
     }
+#endif
     Share share = share_of(APPLIES);
     [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
         Operation o = operation(share, next);

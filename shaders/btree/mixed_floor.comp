@@ -9,7 +9,8 @@ void main() {
     [[dont_unroll]] for (uint next = 0u; next < share.number; next += WORKGROUP) {
         Operation o = operation(share, next);
         BTreePair nearest;
-        uint status = btree_floor(tree, o.start, o.strict ? VKDS_BEFORE(o.key) : o.key, o.todo && !o.beyond,
+        VKDS_MOMENT(o)
+        uint status = btree_floor(tree, VKDS_TIME o.start, o.strict ? VKDS_BEFORE(o.key) : o.key, o.todo && !o.beyond,
                                   visits & VISITS_MASK, nearest);
         if (o.beyond) status = STATUS_ABSENT;
         if (o.todo && status != STATUS_PENDING)

@@ -16,7 +16,8 @@ void main() {
         uint room = o.kind == OP_COUNT_RANGE ? 0u : neighbour ? 1u : to.width;
         uint most = o.kind == OP_COUNT_RANGE ? ~0u : room;
         BTreePair nearest;
-        uint status = btree_range(tree, o.start, o.strict ? VKDS_NEXT(o.key) : o.key, high, o.todo && !o.beyond,
+        VKDS_MOMENT(o)
+        uint status = btree_range(tree, VKDS_TIME o.start, o.strict ? VKDS_NEXT(o.key) : o.key, high, o.todo && !o.beyond,
                                   out_keys, out_values, pairs_place(o), room, most, visits & VISITS_MASK, number,
                                   nearest);
         if (o.beyond || (status == STATUS_FOUND && number == 0u)) status = STATUS_ABSENT;

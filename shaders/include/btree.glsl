@@ -35,11 +35,14 @@ void btree_count(BTree tree, BTreeOperation o) {
 uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V value, bool enabled, uint budget,
                  BTreeHint hint) {
     BTreeOperation o = btree_operation(kind, key, value, enabled, hint);
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     leaf_announce(tree.state, enabled && op_updates_in_place(kind));
 #endif
     bool fills = subgroupAny(enabled && btree_inserts(kind));
     uint visits = 0u;
+#ifdef VKDS_CLOCK
+    uint spare = SLAB_NULL;   // a version
+#endif
     while (subgroupAny(o.step != STEP_DONE) && visits < budget) {
         bool down = o.step == STEP_DOWN;
         if (subgroupAny(down)) {
@@ -82,10 +85,19 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V 
             uint fresh2 = SLAB_NULL;
             bool root = latched && o.node == tree.root;
             if (subgroupAny(root)) fresh2 = slab_allocate(tree.pool, cursor, root);
+#ifdef VKDS_CLOCK
+            BTreeKeep keep = btree_keep(tree, o.node, latched && o.level == 0u, spare);
+#endif
             if (latched) {
                 uint link;
+#ifdef VKDS_CLOCK
+                LatchedTask task = LatchedTask(kind, o.key, o.value, o.node, fresh, fresh2, keep);
+                LatchedOutcome outcome = latched_update(tree, task, o.level, link);
+                if (keep.wanted && btree_changed(outcome)) spare = SLAB_NULL;
+#else
                 LatchedTask task = LatchedTask(kind, o.key, o.value, o.node, fresh, fresh2);
                 LatchedOutcome outcome = latched_update(tree, task, o.level, link);
+#endif
                 btree_leave_latched(o, tree, outcome, link, fresh, fresh2);
             }
             slab_free(tree.pool, fresh, fresh != SLAB_NULL);
@@ -94,6 +106,9 @@ uint btree_apply(BTree tree, inout SlabCursor cursor, uint kind, K key, inout V 
         }
     }
     if (o.step != STEP_DONE && o.status != STATUS_PENDING) o.status |= STATUS_ORPHAN;
+#ifdef VKDS_CLOCK
+    btree_spare_version(tree, spare);
+#endif
     btree_count(tree, o);
     if (kind == OP_FIND) value = o.value;
     return o.status;

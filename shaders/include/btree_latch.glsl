@@ -13,7 +13,9 @@
 #include "operation.glsl"
 #include "results.glsl"
 #include "btree_leaf.glsl"
-#ifdef VKDS_VERSIONS
+#ifdef VKDS_CLOCK
+#include "btree_clock.glsl"
+#elif defined(VKDS_VERSIONS)
 #include "btree_version.glsl"
 #endif
 
@@ -34,7 +36,7 @@ const uint INNER_KEEPS = VKDS_WIDE != 0 ? 4u : 8u;
 // What became of an operation that had a node's latch.
 const uint LATCHED_ELSEWHERE = 0u;   // the node is not, or no longer, the one for the key: look again
 const uint LATCHED_IN_TIME = 1u;     // a leaf needs no latch for it by now: look again
-const uint LATCHED_NO_SLAB = 2u;     // the pool had no slab for a split
+const uint LATCHED_NO_SLAB = 2u;     // the pool had no slab for a split, or there was no version for what was held
 const uint LATCHED_DONE = 3u;
 const uint LATCHED_SPLIT = 4u;       // done, and the new node's separator is to be inserted one level up
 
@@ -57,6 +59,9 @@ struct LatchedTask {
     uint node;
     uint fresh;    // slabs for new nodes, or SLAB_NULL; the second one for the root only
     uint fresh2;
+#ifdef VKDS_CLOCK
+    BTreeKeep keep;   // of a leaf
+#endif
 };
 
 struct LatchedOutcome {
@@ -65,6 +70,13 @@ struct LatchedOutcome {
     K separator;      // of the new node
     uint meta;        // the node's, unlatched
 };
+
+#ifdef VKDS_CLOCK
+// Whether a latched leaf was changed.
+bool btree_changed(LatchedOutcome o) {
+    return o.status == STATUS_INSERTED || o.status == STATUS_ASSIGNED || o.status == STATUS_DELETED;
+}
+#endif
 
 struct Slots {
     P pair[BTREE_SLOTS];
@@ -86,7 +98,7 @@ Slots node_slots(uvec2 node) {
 
 // The slots of a leaf, which others may still fill, erase or give other values.
 Slots leaf_slots(uvec2 node) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     if (BTREE_TORN != 0u) {
         Slots slots;
         VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) slots.pair[i] = atomic_load2(btree_slot(node, i));
@@ -99,7 +111,7 @@ Slots leaf_slots(uvec2 node) {
 void node_publish(uvec2 node, K high, uint link) {
 #if VKDS_WIDE
     coherent_store4(address_add(node, BTREE_HIGH_AT), uvec4(high, link, 0u));
-#elif VKDS_PAIR_ATOMICS
+#elif VKDS_LEAF_ATOMICS
     atomic_store2(address_add(node, BTREE_HIGH_AT), uvec2(high, link));
 #else
     coherent_store2(address_add(node, BTREE_HIGH_AT), uvec2(high, link));
@@ -107,7 +119,7 @@ void node_publish(uvec2 node, K high, uint link) {
 }
 
 void leaf_put(uvec2 slot, P pair) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     atomic_store2(slot, pair);
 #else
     VKDS_COHERENT_STORE(slot, pair);
@@ -116,12 +128,50 @@ void leaf_put(uvec2 slot, P pair) {
 
 // Takes a pair out of a latched leaf's slot; others may still erase it or change its value at the same time.
 P leaf_take(uvec2 slot, P seen, K empty_key) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     return atomic_exchange2(slot, uvec2(empty_key, BTREE_ERASED));
 #else
     return seen;
 #endif
 }
+
+// The value of a slot that becomes empty in a version, and whether a free slot's value says that it is to be filled.
+#ifdef VKDS_CLOCK
+#define VKDS_EMPTIED(VERSION) V(0u)
+#define VKDS_ROOM(VALUE) true
+#else
+#define VKDS_EMPTIED(VERSION) VKDS_VERSION(VERSION)
+#define VKDS_ROOM(VALUE) (VKDS_REFERENCE(VALUE) & 1u) == 0u
+#endif
+
+#ifdef VKDS_CLOCK
+// Keeps what a latched leaf holds that is going to be changed, if a snapshot needs it. False: no version was free.
+bool leaf_keep(BTree tree, LatchedTask t, Slots slots) {
+    if (!t.keep.wanted) return true;
+    if (t.keep.version == SLAB_NULL) return false;
+    uvec2 to = btree_version_at(btree_versions(tree), t.keep.version);
+    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i += VKDS_QUAD_SLOTS) {
+#if VKDS_WIDE
+        coherent_store4(btree_slot(to, i), slots.pair[i]);
+#else
+        coherent_store4(btree_slot(to, i), uvec4(slots.pair[i], slots.pair[i + 1u]));
+#endif
+    }
+    coherent_store4(address_add(to, BTREE_VERSION_TIME_AT), uvec4(t.keep.stamp.time, t.keep.stamp.older, t.keep.now, 0u));
+    btree_keep_stamp(tree, t.node, t.keep);
+    return true;
+}
+
+// Makes free slots of a leaf ones of version 0, as they have to be where its version moves on and they don't.
+void leaf_renew(uvec2 node, Slots slots, K empty_key, uint but) {
+#if !VKDS_WIDE
+    VKDS_OVER_SLOTS for (uint i = 0u; i < BTREE_SLOTS; i++) {
+        if (slots.pair[i].x == empty_key && slots.pair[i].y != 0u && i != but)
+            leaf_put(btree_slot(node, i), P(empty_key, 0u));
+    }
+#endif
+}
+#endif
 
 // Splits a latched leaf that has no empty slot, or (SLAB_NULL in t.fresh) cleans it, and inserts the pair.
 LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER header, Slots slots, uint pairs) {
@@ -163,7 +213,7 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
         }
         VKDS_HEADER_STORE(coherent_store4, sibling, btree_meta(0u, 0u), separator, header.VKDS_HIGH,
                           header.VKDS_LINK);
-#ifdef VKDS_VERSIONS
+#if defined(VKDS_VERSIONS) || defined(VKDS_CLOCK)
         btree_inherit(tree, t.node, t.fresh);
 #endif
     }
@@ -174,7 +224,7 @@ LatchedOutcome leaf_make_room(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER
     release_fence();
     uint version = node_next_version(header.VKDS_META);
     [[dont_unroll]] for (uint i = left ? own + 1u : own; i < BTREE_SLOTS; i++)
-        if (((freed >> i) & 1u) != 0u) leaf_put(btree_slot(node, i), P(empty_key, VKDS_VERSION(version)));
+        if (((freed >> i) & 1u) != 0u) leaf_put(btree_slot(node, i), P(empty_key, VKDS_EMPTIED(version)));
     return LatchedOutcome(splits ? LATCHED_SPLIT : LATCHED_DONE, STATUS_INSERTED, separator, btree_meta(0u, version));
 }
 
@@ -191,13 +241,21 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
             hit = i;
             held = pair.VKDS_VALUE;
         }
-        if (pair.VKDS_KEY == empty_key && (VKDS_REFERENCE(pair.VKDS_VALUE) & 1u) == 0u) room = min(room, i);
+        if (pair.VKDS_KEY == empty_key && VKDS_ROOM(pair.VKDS_VALUE)) room = min(room, i);
         pairs += pair.VKDS_KEY != empty_key ? 1u : 0u;
     }
     LatchedOutcome o = LatchedOutcome(LATCHED_IN_TIME, STATUS_PENDING, K(0u), header.VKDS_META & ~1u);
     bool there = hit != NODE_NONE;
     bool inserts = !there && room == NODE_NONE && t.kind != OP_DELETE;
-#if !VKDS_PAIR_ATOMICS
+#ifdef VKDS_CLOCK
+    bool changes = there ? t.kind != OP_INSERT_UNIQUE : t.kind != OP_DELETE, can_keep = true;
+    if (changes && !(inserts && t.fresh == SLAB_NULL)) can_keep = leaf_keep(tree, t, slots);
+    if (!can_keep) {
+        o.what = LATCHED_NO_SLAB;
+        return o;
+    }
+#endif
+#if !VKDS_LEAF_ATOMICS
     if (!inserts) {
         // Readers see by the version that something was changed.
         o.what = LATCHED_DONE;
@@ -208,6 +266,9 @@ LatchedOutcome leaf_update(BTree tree, LatchedTask t, uvec2 node, VKDS_HEADER he
             V value = there ? op_value(t.kind, held, t.value) : t.value;
             P pair = t.kind == OP_DELETE ? P(empty_key, V(0u)) : P(t.key, value);
             VKDS_COHERENT_STORE(btree_slot(node, there ? hit : room), pair);
+#ifdef VKDS_CLOCK
+            leaf_renew(node, slots, empty_key, there ? hit : room);
+#endif
             o.meta = btree_meta(0u, node_next_version(header.VKDS_META));
         }
     }

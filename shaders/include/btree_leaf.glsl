@@ -40,7 +40,7 @@ layout(constant_id = VKDS_ID_BTREE_TORN) const uint BTREE_TORN = 1;
 
 // Reads a leaf, whose pairs others may change concurrently.
 Node leaf_load(uvec2 leaf, bool enabled) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     if (BTREE_TORN != 0u) {
         Node n;
         for (uint m = 0u; m < NODE_LANE_PAIRS; m++) {
@@ -57,7 +57,7 @@ Node leaf_load(uvec2 leaf, bool enabled) {
 // was read is whole if the meta in front of it and behind it is one, unlatched. Else every pair is. Collective.
 uint leaf_begin(uvec2 leaf, bool enabled) {
     uint meta = 0u;
-#if !VKDS_PAIR_ATOMICS
+#if !VKDS_LEAF_ATOMICS
     if (enabled) meta = atomic_load(address_add(leaf, BTREE_META_AT));
     if (tile_ballot(btree_latched(meta)) != 0u) meta |= 1u;   // no lane reads on before all have this
     acquire_fence();
@@ -65,7 +65,7 @@ uint leaf_begin(uvec2 leaf, bool enabled) {
     return meta;
 }
 bool leaf_end(uvec2 leaf, bool enabled, uint began) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     return true;
 #else
     uint meta = 0u;
@@ -160,7 +160,7 @@ LeafPlace leaf_place(Node n, K key) {
 #endif
 }
 
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
 
 // The functions below are one lane's own. False: the slot is another's by now, look at the leaf again.
 

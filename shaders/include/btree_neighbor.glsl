@@ -7,14 +7,15 @@
 
 // The pair with the least key from one on, looked for as a range is: STATUS_FOUND, STATUS_ABSENT where there is none,
 // or STATUS_PENDING. Collective.
-uint btree_ceil(BTree tree, BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
+uint btree_ceil(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
     uint count;
-    uint status = btree_range(tree, start, key, K(~0u), enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget, count, pair);
+    uint status = btree_range(tree, VKDS_TIME start, key, K(~0u), enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget,
+                              count, pair);
     return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
 }
 
 // The pair with the greatest key up to one, likewise. Collective.
-uint btree_floor(BTree tree, BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
+uint btree_floor(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K key, bool enabled, uint budget, out BTreePair pair) {
     uint status = STATUS_PENDING, visits = 0u;
     bool todo = enabled;
     pair = BTreePair(K(0u), V(0u));
@@ -29,7 +30,7 @@ uint btree_floor(BTree tree, BTreePlace start, K key, bool enabled, uint budget,
             K k = tile_shuffle(key, source);
             Node n;
             NodeHeader header;
-            bool whole = btree_view(slab_address(tree.pool, tile_shuffle(leaf, source)), busy, n, header);
+            bool whole = VKDS_BTREE_VIEW(tree, tile_shuffle(leaf, source), busy, budget, visits, n, header);
             bool astray = VKDS_BELOW(k, header.low) || btree_level(header.meta) != 0u;
             bool right = VKDS_ABOVE(k, header.high);
             bool reads = busy && whole && !astray && !right;

@@ -33,6 +33,14 @@
 #include "node.glsl"
 #include "slab_alloc.glsl"
 
+// Whether a slot of a leaf is changed by an atomic, without the leaf's latch. With VKDS_CLOCK (btree_clock.glsl) it is
+// not, whatever atomics there are.
+#if VKDS_PAIR_ATOMICS && !defined(VKDS_CLOCK)
+#define VKDS_LEAF_ATOMICS 1
+#else
+#define VKDS_LEAF_ATOMICS 0
+#endif
+
 // A tree as the host describes it (btree.Device in Go).
 struct BTree {
     SlabPool pool;   // where its nodes come from; other trees and hash tables may share it
@@ -60,7 +68,8 @@ const uint BTREE_SPLITS_AT = 0u;     // byte offsets in the counters: nodes spli
 const uint BTREE_RESTARTS_AT = 4u;   // ways that began again at the root or stood before a latch,
 const uint BTREE_ORPHANS_AT = 8u;    // nodes whose separator is in no parent yet;
 const uint BTREE_IN_PLACE_AT = 12u;  // and not a counter: 1 if values were ever updated in place;
-const uint BTREE_STAMPS_AT = 16u;    // nor is this: the address of its leaves' stamps (btree_version.glsl)
+const uint BTREE_STAMPS_AT = 16u;    // nor is this: the address of its leaves' stamps (btree_version.glsl).
+// More of them stand in btree_clock.glsl.
 
 // What a node has other than its slots.
 struct NodeHeader {

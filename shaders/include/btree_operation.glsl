@@ -53,7 +53,7 @@ bool btree_inserts(uint kind) { return op_inserts(kind); }
 
 // Whether operations of a kind ever take a latch. Kernels of other kinds are compiled without what that needs.
 bool btree_latches(uint kind) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     return btree_inserts(kind);
 #else
     return true;
@@ -62,8 +62,8 @@ bool btree_latches(uint kind) {
 
 // What an operation does first at a node of its level.
 uint btree_first_step(uint kind, uint level) {
-#if !VKDS_PAIR_ATOMICS
-#if !VKDS_WIDE
+#if !VKDS_LEAF_ATOMICS
+#if !VKDS_WIDE && !defined(VKDS_CLOCK)
     pairs_by_32_bit_atomics();
 #endif
     if (kind != OP_FIND) return STEP_LATCH;
@@ -107,7 +107,7 @@ void btree_move_right(inout BTreeOperation o, uint link) {
 
 // Has met its leaf, which the tile has read (`whole`: without 64-bit atomics, with no change meanwhile).
 void btree_meet_leaf(inout BTreeOperation o, uint kind, LeafPlace place, LeafView view, bool whole) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     // Two views agree, behind a fence, on a leaf that nobody has latched.
     bool sure = o.again && place.meta == o.seen && !btree_latched(o.seen);
     bool fresh = view.version == 0u || (sure && view.version == btree_version(o.seen) << 1);
@@ -141,7 +141,7 @@ void btree_meet_leaf(inout BTreeOperation o, uint kind, LeafPlace place, LeafVie
 
 // Acts at its slot, by atomics alone: where it was too late it looks at the leaf again.
 void btree_act(inout BTreeOperation o, uint kind, BTree tree) {
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
     uvec2 at = btree_slot(slab_address(tree.pool, o.node), o.slot);
     uint empty_key = btree_empty_key(o.key), status = STATUS_ASSIGNED;
     bool done;

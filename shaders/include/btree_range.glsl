@@ -18,10 +18,28 @@
 #include "btree.glsl"
 #include "btree_prefix_index.glsl"
 #include "btree_walk.glsl"
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
 #include "pair_stage.glsl"
 #endif
 #include "btree_view.glsl"
+#ifdef VKDS_CLOCK
+#include "btree_clock.glsl"
+#endif
+
+// With VKDS_CLOCK the functions here and those of btree_neighbor.glsl are told behind the tree as of which time: a
+// snapshot's (btree_snapshot), the same for all lanes of a tile, or BTREE_NEWEST. What they find is what there was at
+// that moment.
+#ifdef VKDS_CLOCK
+#define VKDS_TIME time,
+#define VKDS_TIME_PARAMETER uint time,
+#define VKDS_BTREE_VIEW(TREE, SLAB, BUSY, BUDGET, VISITS, N, HEADER) \
+    btree_view_at(TREE, SLAB, time, BUSY, BUDGET, VISITS, N, HEADER)
+#else
+#define VKDS_TIME
+#define VKDS_TIME_PARAMETER
+#define VKDS_BTREE_VIEW(TREE, SLAB, BUSY, BUDGET, VISITS, N, HEADER) \
+    btree_view(slab_address((TREE).pool, SLAB), BUSY, N, HEADER)
+#endif
 
 // A pair that a range has.
 struct BTreePair {
@@ -97,7 +115,7 @@ BTreePair btree_least(Node n, uint inside, uvec2 ranks) {
     return BTreePair(tile_sum(least.key), tile_sum(least.value));   // one lane has it
 }
 
-#if VKDS_PAIR_ATOMICS
+#if VKDS_LEAF_ATOMICS
 // Whether a leaf that was read gives each pair that is inside a rank of its own. Collective.
 bool btree_ranks(Node n, BTreeShare share, out uvec2 ranks) {
     ranks = btree_ranks_in_order(share.below);
@@ -174,7 +192,7 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
     }
 }
 #else
-void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
+void btree_range_leaves(BTree tree, VKDS_TIME_PARAMETER uint leaf, uvec2 keys, uvec2 values, uint budget, inout uint visits,
                         inout BTreeRange r) {
     uint open = tile_ballot(r.todo && leaf != SLAB_NULL);
     BTreeRangeTurn turn = btree_range_turn(open, leaf, r);
@@ -182,9 +200,11 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
         bool busy = open != 0u, first_lane = busy && tile_lane() == tile_first(open);
         Node n;
         NodeHeader header;
-        bool right = btree_view(slab_address(tree.pool, turn.walk.node), busy, n, header) && busy;
+        bool right = VKDS_BTREE_VIEW(tree, turn.walk.node, busy, budget, visits, n, header) && busy;
         bool in_order = subgroupAll(btree_in_order(n));
+#ifndef VKDS_CLOCK
         if (!in_order) n = leaf_once(n);
+#endif
         BTreeShare share = btree_share(n, header, right, turn.walk);
         uvec2 ranks = btree_ranks_in_order(share.below);
         if (!in_order) ranks = btree_ranks_compared(n, share.inside);
@@ -217,7 +237,7 @@ void btree_range_leaves(BTree tree, uint leaf, uvec2 keys, uvec2 values, uint bu
 // left may be written with anything. STATUS_FOUND; STATUS_PENDING where the budget (of node visits by the tile) was
 // used up, and then what was written means nothing. Collective. Tiles of 2 lanes and more take the shared memory of
 // pair_stage.glsl.
-uint btree_range(BTree tree, BTreePlace start, K low, K high, bool enabled, uvec2 keys, uvec2 values, uint place,
+uint btree_range(BTree tree, VKDS_TIME_PARAMETER BTreePlace start, K low, K high, bool enabled, uvec2 keys, uvec2 values, uint place,
                  uint room, uint most, uint budget, out uint count, out BTreePair first) {
     bool todo = enabled && VKDS_UP_TO(low, high) && most != 0u;
     BTreeRange r = BTreeRange(todo, low, high, place, min(room, most), most, 0u, BTreePair(K(0u), V(0u)));
@@ -226,11 +246,23 @@ uint btree_range(BTree tree, BTreePlace start, K low, K high, bool enabled, uvec
         uint leaf = start.node, above = tree.root;
         btree_descend(tree, r.low, 0u, r.todo && start.level != 0u, budget, visits, leaf, above);
         start = btree_anywhere(tree);   // for who was led astray
-        btree_range_leaves(tree, leaf, keys, values, budget, visits, r);
+        btree_range_leaves(tree, VKDS_TIME leaf, keys, values, budget, visits, r);
     }
     count = r.count;
     first = r.first;
     return enabled && !r.todo ? STATUS_FOUND : STATUS_PENDING;
 }
+
+#ifdef VKDS_CLOCK
+// The value of a key at a time, looked for as a range is: STATUS_FOUND, STATUS_ABSENT or STATUS_PENDING. Collective.
+uint btree_find_at(BTree tree, uint time, BTreePlace start, K key, bool enabled, uint budget, out V value) {
+    uint count;
+    BTreePair pair;
+    uint status =
+        btree_range(tree, time, start, key, key, enabled, uvec2(0u), uvec2(0u), 0u, 0u, 1u, budget, count, pair);
+    value = pair.value;
+    return status == STATUS_FOUND && count == 0u ? STATUS_ABSENT : status;
+}
+#endif
 
 #endif

@@ -29,8 +29,8 @@ bool leaf_stands(NodeHeader seen, VKDS_HEADER again) {
 
 // Reads a leaf. False: it is to be read again. Collective.
 bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
-#if !VKDS_PAIR_ATOMICS
-#if !VKDS_WIDE
+#if !VKDS_LEAF_ATOMICS
+#if !VKDS_WIDE && !defined(VKDS_CLOCK)
     pairs_by_32_bit_atomics();
 #endif
     uint before = 0u;
@@ -39,7 +39,7 @@ bool btree_view(uvec2 leaf, bool busy, out Node n, out NodeHeader header) {
 #endif
     n = leaf_load(leaf, busy);
     header = btree_header(n);
-#if !VKDS_PAIR_ATOMICS
+#if !VKDS_LEAF_ATOMICS
     bool same = tile_ballot(before != header.meta) == 0u;
 #else
     const bool same = true;

@@ -58,7 +58,14 @@ func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into 
 	}
 	defer t.gate.Leave()
 	ordered := slices.ContainsFunc(b.Kinds, structures.Kind.Ordered)
-	err := t.keeps(ctx, nil, len(b.Keys))
+	b.OwnMoments = b.OwnMoments && t.versions.asked.Load() && t.o.Path != Batched && ordered &&
+		slices.ContainsFunc(b.Kinds, updates)
+	var err error
+	if b.OwnMoments {
+		err = t.keepsMoving(ctx, nil, len(b.Keys), min(len(b.Keys), t.pipelines.Chunk()))
+	} else {
+		err = t.keeps(ctx, nil, len(b.Keys))
+	}
 	if err == nil && ordered && t.versions.asked.Load() {
 		err = t.versions.writes.Rest(ctx)
 	}
@@ -74,7 +81,7 @@ func (t *tree[W]) ApplyInto(ctx context.Context, b structures.Batch[W, W], into 
 	switch {
 	case t.o.Path == Batched:
 		err = t.phases(ctx, b, &r, t.batched)
-	case ordered && slices.ContainsFunc(b.Kinds, updates):
+	case ordered && slices.ContainsFunc(b.Kinds, updates) && !b.OwnMoments:
 		err = t.atOnce(ctx, b, &r)
 	default:
 		err = t.mixed(ctx, b, &r)
@@ -217,6 +224,7 @@ func (t *tree[W]) concurrentWhole(ctx context.Context, kind structures.Kind, b s
 			batch: structures.Batch[W, W]{
 				Kinds: pipeline.Cut(b.Kinds, done, end), Keys: b.Keys[done:end],
 				Values: pipeline.Cut(b.Values, done, end), Highs: pipeline.Cut(b.Highs, done, end),
+				OwnMoments: b.OwnMoments,
 			},
 		}
 		left, err = t.runPart(ctx, &p, pipeline.After(t.o.Progress, done, n))
@@ -265,7 +273,7 @@ func (t *tree[W]) runPart(ctx context.Context, p *concurrentPart[W],
 			return len(p.batch.Keys), err
 		}
 	}
-	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width}
+	own := operands{alone: true, ordered: p.windows.any, width: p.windows.width, moments: p.batch.OwnMoments}
 	var pairs *vk.Buffer[uint32]
 	if room := p.windows.count() * p.windows.width; room != 0 {
 		room = (room + 3) &^ 3 // pairs are written by quads, of which the values have to begin with one, too

@@ -58,6 +58,10 @@ func (b backstage[K, V, W]) History(ctx context.Context, leaf any) (versioned.Hi
 
 func (b backstage[K, V, W]) Prepares() { b.t.versions.asked.Store(true) }
 
+func (b backstage[K, V, W]) Moving(s *vk.Stream, updates, snapshots int, record func(device any) error) error {
+	return b.t.moving(s, updates, snapshots, func(d Device) error { return record(d) })
+}
+
 func (b backstage[K, V, W]) Forgotten(s versioned.Snapshot) {
 	if s.(seen[K, V, W]).view.of.at.ended() { // by the stream that dropped it
 		return

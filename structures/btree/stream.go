@@ -103,6 +103,7 @@ type operands struct {
 	ordered                            bool // there are operations that ask for order
 	highs, windows, outKeys, outValues uint64
 	width                              int
+	moments                            bool   // each of these sees one of its own, in a mixed batch
 	countAt                            uint64 // where the device knows how many operations there are, or 0
 }
 
@@ -160,6 +161,9 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 		Count: uint32(b.count), Visits: t.visits | index.Bits<<24, Slices: 1,
 	}
 	modules := t.ordering(kind)
+	if b.moments {
+		modules = t.clocked()
+	}
 	if kind == structures.Mixed {
 		p.Slices = uint32(min(max(b.count/sliceFrom, 1), mostSlices))
 	}
@@ -175,7 +179,11 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 			return err
 		}
 	}
-	if kind == structures.Mixed {
+	if b.moments {
+		if err := t.recordMoments(s, b); err != nil {
+			return err
+		}
+	} else if kind == structures.Mixed {
 		if err := t.recordGate(s, gate, b); err != nil {
 			return err
 		}
@@ -188,7 +196,7 @@ func (t *tree[W]) applyOrdered(s *vk.Stream, kind structures.Kind, b operands) e
 	p.To = vk.NewArguments(s, windowArguments{Highs: b.highs, Windows: b.windows, Gate: gate,
 		Number: recording.Length{At: b.countAt, N: uint32(b.count)}, Width: uint32(b.width)})
 	queries := kernels
-	if kind == structures.Mixed {
+	if kind == structures.Mixed && !b.moments {
 		queries = kernels[:len(kernels)-1]
 	}
 	s.Concurrent(func() {
@@ -397,7 +405,12 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 		return nil
 	}
 	record := t.recording(kind, b)
-	if kind == structures.Mixed || updates(kind) {
+	moments := b.OwnMoments && kind == structures.Mixed && asksForOrder(kind, b) && t.versions.asked.Load()
+	if moments {
+		if err := t.keepsMoving(context.Background(), s, b.Count, b.Count); err != nil {
+			return err
+		}
+	} else if kind == structures.Mixed || updates(kind) {
 		if err := t.keeps(context.Background(), s, b.Count); err != nil {
 			return err
 		}
@@ -415,7 +428,7 @@ func (t *tree[W]) applyOn(s *vk.Stream, kind structures.Kind, b structures.Devic
 			statuses: b.Status.Address(),
 			pending:  b.Left.Address(), count: b.Count, retry: retry, alone: b.Alone,
 			ordered: asksForOrder(kind, b), highs: b.Highs.Address(), windows: b.Windows.Address(),
-			outKeys: b.OutKeys.Address(), outValues: b.OutValues.Address(), width: b.Width,
+			outKeys: b.OutKeys.Address(), outValues: b.OutValues.Address(), width: b.Width, moments: moments,
 			countAt: b.DeviceCount.Address(),
 		})
 	})

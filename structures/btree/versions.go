@@ -35,6 +35,8 @@ type versions struct {
 	writes  vk.Uses
 	asked   atomic.Bool // somebody may open snapshots
 	rehears bool        // kernels are made as if one were open
+	moved   bool        // dispatches with a moving clock write stamps (clock.go)
+	anew    bool        // the clock began anew, and stamps may have times from before
 
 	forgotten atomic.Uint64 // snapshots that were not closed
 }
@@ -127,8 +129,7 @@ func (v *versions) take() (time uint32, before uint64, err error) {
 		return v.open[last].time, v.before, nil
 	}
 	if last < 0 { // what is kept is of none that is open, and so times may begin anew
-		v.before += uint64(max(v.clock, 1) - 1)
-		v.clock, v.stale = 1, true
+		v.beginAnew()
 	}
 	if v.clock == math.MaxUint32 {
 		return 0, 0, &structures.LimitError{What: "times of snapshots", Want: 1 << 32, Most: math.MaxUint32}
@@ -137,6 +138,12 @@ func (v *versions) take() (time uint32, before uint64, err error) {
 	v.clock++
 	v.changed = false
 	return v.clock - 1, v.before, nil
+}
+
+// beginAnew has times begin anew, while none is open.
+func (v *versions) beginAnew() {
+	v.before += uint64(max(v.clock, 1) - 1)
+	v.clock, v.stale, v.anew = 1, true, true
 }
 
 // find is where a time is among those that are open.
@@ -224,32 +231,43 @@ func (v *versions) rest(ctx context.Context) error {
 	return cmp.Or(v.writes.Rest(ctx), v.reads.Rest(ctx))
 }
 
+// restBehind is rest, for which a stream that is going to record updates submits what it has recorded.
+func (v *versions) restBehind(ctx context.Context, s *vk.Stream) error {
+	if s != nil && cmp.Or(v.writes.Submitted(), v.reads.Submitted()) != nil {
+		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	return v.rest(ctx)
+}
+
 // keeps has versions ready for so many updates, if a snapshot is open: those of Go slices (s is nil), or of a stream
 // that is going to record them. Errors: vk.ErrUnsubmitted, *vk.OutOfMemoryError.
 func (t *tree[W]) keeps(ctx context.Context, s *vk.Stream, updates int) error {
-	v, m := &t.versions, &t.versions.memory
+	v := &t.versions
 	if s == nil { // also where a snapshot was closed: what was recorded of it still sees what it held
 		if err := v.reads.Rest(ctx); err != nil {
 			return err
 		}
 	}
 	if !v.protect() {
+		v.moved = false
 		t.forgetVersions()
 		return nil
 	}
+	return t.keepsOpen(ctx, s, updates, min(updates, t.mostNodes()))
+}
+
+// keepsOpen is keeps where a snapshot is open: for so many updates, of which each of so many makes a version.
+func (t *tree[W]) keepsOpen(ctx context.Context, s *vk.Stream, updates, need int) error {
+	v, m := &t.versions, &t.versions.memory
 	v.mu.Lock()
 	v.updates += min(uint64(updates), recording.MaxBatch)
 	v.mu.Unlock()
-	need := min(updates, t.mostNodes())
 	stale, prune := v.due()
 	lacks := stale || m.stamps == nil || m.slabs() < t.poolSlabs() || v.used+need > m.count()
-	if s != nil && lacks && cmp.Or(v.writes.Submitted(), v.reads.Submitted()) != nil {
-		if err := s.Wait(context.WithoutCancel(ctx)); err != nil {
-			return err
-		}
-	}
 	if s == nil || lacks {
-		if err := v.rest(ctx); err != nil {
+		if err := v.restBehind(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -285,7 +303,7 @@ func (t *tree[W]) makeVersions(ctx context.Context, need int) error {
 	err := recording.Run(t.stream, func() error { return t.recordForgotten(t.stream) })
 	if err == nil {
 		v.mu.Lock()
-		v.stale = false
+		v.stale, v.anew = false, false
 		v.mu.Unlock()
 	}
 	return err
@@ -326,7 +344,7 @@ func (t *tree[W]) moreVersions(count int, keep bool) error {
 // stampAll is coverSlabs behind a growth of the pool, where versions are kept.
 func (t *tree[W]) stampAll(ctx context.Context) error {
 	v := &t.versions
-	if !v.protect() || v.memory.stamps == nil || v.memory.slabs() >= t.poolSlabs() {
+	if !v.protect() && !v.moved || v.memory.stamps == nil || v.memory.slabs() >= t.poolSlabs() {
 		return nil
 	}
 	return cmp.Or(v.rest(ctx), t.coverSlabs(ctx))

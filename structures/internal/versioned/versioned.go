@@ -22,6 +22,9 @@ type Tree interface {
 	Versions(ctx context.Context) (Versions, error)
 	// History reads the versions of a leaf, a btree.Node of 64-bit words.
 	History(ctx context.Context, leaf any) (History, error)
+	// Moving records kernels of the caller, with the btree.Device that they see the tree by: they take so many
+	// snapshots at most, while they make so many updates.
+	Moving(s *vk.Stream, updates, snapshots int, record func(device any) error) error
 	// Prepares has the tree's Prepare make the kernels for snapshots, too.
 	Prepares()
 	// Forgotten ends a snapshot that nobody refers to any more, and was not closed.

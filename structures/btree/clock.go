@@ -1,0 +1,162 @@
+package btree
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/vkds/vkds/structures"
+	"github.com/vkds/vkds/structures/internal/recording"
+	"github.com/vkds/vkds/vk"
+)
+
+// A dispatch with a moving clock (shaders/include/btree_clock.glsl) takes snapshots while it changes the tree. Before
+// it the host reserves what it may use: times, and versions, one an update. Where no snapshot of the host's is open,
+// each such dispatch begins with all versions free, since what others have kept ended with them; so it waits for none
+// of them.
+
+// movesFrom is a time from which on the clock begins anew before such a dispatch, if no snapshot is open.
+const movesFrom = 1 << 31
+
+// keepsMoving has versions ready for dispatches with a moving clock that make so many updates, each at most so many:
+// those of Go slices (s is nil), or of a stream that is going to record them. Errors: vk.ErrUnsubmitted,
+// *vk.OutOfMemoryError.
+func (t *tree[W]) keepsMoving(ctx context.Context, s *vk.Stream, updates, each int) error {
+	v, m := &t.versions, &t.versions.memory
+	if s == nil {
+		if err := v.rest(ctx); err != nil {
+			return err
+		}
+	}
+	v.moved = true
+	if v.protect() {
+		v.mu.Lock()
+		v.closed++ // the dispatch's own snapshots: what they alone keep is freed as what others have kept
+		v.mu.Unlock()
+		return t.keepsOpen(ctx, s, updates, updates)
+	}
+	v.mu.Lock()
+	if v.clock >= movesFrom {
+		v.beginAnew()
+	}
+	v.stale = true
+	anew := v.anew
+	v.mu.Unlock()
+	few := m.stamps == nil || m.count() < each
+	if !few && !anew && m.slabs() >= t.poolSlabs() {
+		return nil
+	}
+	if err := v.restBehind(ctx, s); err != nil {
+		return err
+	}
+	if few {
+		if err := t.moreVersions(each, false); err != nil {
+			return err
+		}
+	}
+	if err := t.coverSlabs(ctx); err != nil || !anew {
+		return err
+	}
+	err := recording.Run(t.stream, func() error {
+		t.stream.Fill(m.stamps, 0, int(m.stamps.Bytes()), 0)
+		return nil
+	})
+	if err == nil {
+		v.mu.Lock()
+		v.anew = false
+		v.mu.Unlock()
+	}
+	return err
+}
+
+// times reserves so many times for snapshots that a dispatch takes, and returns the first of them.
+func (v *versions) times(snapshots int) (first uint32, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if first = max(v.clock, 1); v.rehears {
+		return first, nil
+	}
+	if uint64(first)+uint64(snapshots)+1 > math.MaxUint32 {
+		return 0, &structures.LimitError{What: "times of snapshots", Want: uint64(first) + uint64(snapshots) + 1,
+			Most: math.MaxUint32}
+	}
+	v.clock = first + uint32(snapshots) + 1
+	v.changed = true
+	return first, nil
+}
+
+type clockPush struct {
+	Versions vk.Arguments[versionArguments]
+	State    uint64
+	Last     uint32
+	Forgets  uint32
+}
+
+// recordClock records the beginning of a dispatch with a moving clock that takes so many snapshots at most.
+func (t *tree[W]) recordClock(s *vk.Stream, snapshots int) error {
+	k, err := recording.Kernel[clockPush](t.kernels, s, "btree/clock_begin", workgroup)
+	if err != nil {
+		return err
+	}
+	snapshots = max(snapshots, 1)
+	first, err := t.versions.times(snapshots)
+	if err != nil {
+		return err
+	}
+	a := t.versions.arguments(first)
+	forgets := a.Protects == 0
+	versions := 1
+	if forgets {
+		versions = int(a.Count)
+	}
+	k.Dispatch(s, groups(versions), clockPush{vk.NewArguments(s, a), t.state.Address(), first + uint32(snapshots) - 1,
+		word(forgets)})
+	return nil
+}
+
+// moving records, with a function of the caller's, kernels that change the tree and take snapshots of it meanwhile.
+func (t *tree[W]) moving(s *vk.Stream, updates, snapshots int, record func(Device) error) error {
+	ctx := context.Background()
+	if err := t.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer t.gate.Leave()
+	if err := t.d.Accept("stream", s); err != nil {
+		return err
+	}
+	if most := recording.MaxBatch; updates < 0 || snapshots < 0 || updates > most || snapshots > most {
+		return &structures.LimitError{What: "updates or snapshots", Want: uint64(max(updates, snapshots)),
+			Most: uint64(most)}
+	}
+	if err := t.keepsMoving(ctx, s, updates, updates); err != nil {
+		return err
+	}
+	t.known.unsure = true // as behind Device
+	t.changes++
+	return t.apart(s, func() error {
+		err := t.recordClock(s, snapshots)
+		if err == nil {
+			t.gate.Outside(func() { err = record(t.device()) })
+		}
+		return err
+	})
+}
+
+// clocked are the modules of the kernels that do a mixed batch of which each operation that asks for order sees a
+// moment of its own: behind those of the queries the one for all others.
+func (t *tree[W]) clocked() []string {
+	apply := t.sized("mixed_apply") + "clock.unrolled"
+	if t.d.Info().Type == vk.CPU {
+		apply = t.sized("mixed_apply") + "clock.rolled"
+	}
+	return []string{t.sized("mixed_walk") + "clock", t.sized("mixed_floor") + "clock", apply}
+}
+
+// recordMoments records the beginning of such a batch: none of it is done yet, unless it is dispatched once more.
+func (t *tree[W]) recordMoments(s *vk.Stream, b operands) error {
+	var err error
+	if !b.retry {
+		err = t.clear(s, b.statuses, recording.Padded(b.count)/4)
+	}
+	return cmp.Or(err, t.recordClock(s, b.count))
+}
